@@ -1,0 +1,92 @@
+# Sourced by the scripts of this folder: what they share. Each step does nothing where its work is done already.
+# shellcheck shell=bash disable=SC2034
+
+root=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd)
+jobs=$(nproc)
+
+# Open MPI: root may run it (containers), ranks may outnumber cores. OpenMP: ranks share cores, so threads are not pinned.
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
+export OMP_PROC_BIND=${OMP_PROC_BIND:-false}
+
+packages_build=(g++ cmake ninja-build ccache git ca-certificates debian-archive-keyring openmpi-bin libopenmpi-dev
+  libopenblas-openmp-dev libhdf5-dev libcli11-dev libtomlplusplus-dev nlohmann-json3-dev)
+packages_plot=(python3 python3-matplotlib python3-h5py)
+packages_test=(libgtest-dev libbenchmark-dev libmpfr-dev libscalapack-openmpi-dev)
+packages_lint=(python3 clang-format)
+packages_tidy=(clang-tidy libomp-dev)
+
+say() { printf '== %s\n' "$*"; }
+die() { printf '%s: %s\n' "$(basename -- "$0")" "$*" >&2; exit 1; }
+usage() { sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0"; } # the comment that opens the calling script
+
+as_root() {
+  if [[ $EUID -eq 0 ]]; then "$@"; else sudo "$@"; fi
+}
+
+# install_packages NAME...: those of Debian's packages that are missing. Elsewhere it is CMake that says what is missing.
+install_packages() {
+  if ! command -v apt-get >/dev/null; then
+    say "no apt here, so have what Debian calls: $*"
+    return
+  fi
+  local package missing=()
+  for package in "$@"; do
+    [[ $(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null) == installed ]] || missing+=("$package")
+  done
+  ((${#missing[@]})) || return 0
+  [[ $EUID -eq 0 ]] || command -v sudo >/dev/null || die "missing, and no sudo to install them: ${missing[*]}"
+  say "installing ${missing[*]}"
+  as_root apt-get -qq update
+  as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq -y --no-install-recommends install "${missing[@]}" >/dev/null ||
+    die "apt could not install them"
+}
+
+# configure PRESET FOLDER [ARGUMENT...]: code for this machine, with the user's Kokkos where CMake finds one that serves
+# (Kokkos_ROOT, CMAKE_PREFIX_PATH or CMAKE_TOOLCHAIN_FILE in the environment), else with Debian's in a private prefix.
+configure() {
+  local preset=$1 build=$2 arguments wanted
+  shift 2
+  arguments=(--preset "$preset" -B "$build" -DHEDDLE_ARCH=native "$@")
+  if command -v ccache >/dev/null; then
+    arguments+=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache -DCMAKE_C_COMPILER_LAUNCHER=ccache)
+  fi
+  # Where the same was done before, the build itself notices changes of CMake files.
+  wanted=$(printf '%s\n' "${arguments[@]}" "${Kokkos_ROOT-}" "${CMAKE_PREFIX_PATH-}" "${CMAKE_TOOLCHAIN_FILE-}" "${CXX-}")
+  if [[ -f $build/build.ninja && -f $build/configured && $(<"$build/configured") == "$wanted" ]]; then
+    return
+  fi
+
+  if [[ -z ${CMAKE_TOOLCHAIN_FILE-} ]] && ! find_kokkos; then
+    "$root/ci/kokkos-debian" "$root/build/kokkos" || die "no Kokkos"
+    arguments+=("-DCMAKE_TOOLCHAIN_FILE=$root/build/kokkos/heddle-toolchain.cmake")
+  fi
+  say "configuring ${build#"$root/"}"
+  mkdir -p -- "$build"
+  rm -f -- "$build/CMakeCache.txt" "$build/configured"
+  (cd -- "$root" && cmake "${arguments[@]}") >"$build/configure.log" 2>&1 ||
+    { cat -- "$build/configure.log" >&2; die "CMake could not configure"; }
+  printf '%s\n' "$wanted" >"$build/configured"
+}
+
+# find_kokkos: whether CMake finds a Kokkos that serves.
+find_kokkos() {
+  local probe status=0
+  probe=$(mktemp -d)
+  cat >"$probe/CMakeLists.txt" <<'EOF'
+cmake_minimum_required(VERSION 3.22)
+project(probe LANGUAGES CXX)
+find_package(Kokkos REQUIRED)
+if(Kokkos_VERSION VERSION_LESS 4.6 OR Kokkos_VERSION VERSION_GREATER_EQUAL 6)
+  message(FATAL_ERROR "Kokkos ${Kokkos_VERSION}")
+endif()
+EOF
+  cmake -G Ninja -S "$probe" -B "$probe/build" >/dev/null 2>&1 || status=1
+  rm -rf -- "$probe"
+  return "$status"
+}
+
+# build FOLDER
+build() {
+  say "building ${1#"$root/"}"
+  cmake --build "$1" --parallel "$jobs"
+}

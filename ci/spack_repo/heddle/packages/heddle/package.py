@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+from pathlib import Path
+
+from spack_repo.builtin.build_systems.cmake import CMakePackage
+from spack_repo.builtin.build_systems.cuda import CudaPackage
+from spack_repo.builtin.build_systems.rocm import ROCmPackage
+
+from spack.package import *
+
+
+class Heddle(CMakePackage, CudaPackage, ROCmPackage):
+    """Distributed dense kernels on Kokkos and MPI: matrix product, matrix exponential and the
+    time-dependent Schroedinger equation, one MPI rank per GPU, as a C++20 library and a command."""
+
+    # The recipe lies in Heddle's own repository, and builds the checkout that it lies in.
+    git = Path(__file__).resolve().parents[5].as_uri()
+
+    license("Apache-2.0")
+
+    version("main", branch="main")
+
+    variant("openmp", default=True, description="CPU threads by OpenMP")
+    variant("shared", default=True, description="Build a shared library")
+    variant("tests", default=False, description="Build the tests and the benchmarks")
+    variant("plot", default=True, description="What `heddle plot` needs to draw pictures")
+
+    depends_on("c", type="build")
+    depends_on("cxx", type="build")
+    depends_on("cmake@3.22:", type="build")
+
+    depends_on("mpi")
+    depends_on("blas")
+    depends_on("lapack")
+    depends_on("hdf5@1.10:")
+    depends_on("cli11@2.1:", type="build")
+    depends_on("tomlplusplus@3.3:", type="build")
+    depends_on("nlohmann-json@3.11:", type="build")
+    requires("^openblas threads=openmp", when="+openmp ^[virtuals=blas] openblas")
+
+    depends_on("kokkos@4.6:5")
+    depends_on("kokkos+openmp", when="+openmp")
+    depends_on("kokkos+serial", when="~openmp")
+    depends_on("kokkos cxxstd=20", when="^kokkos@4")
+    depends_on("kokkos-kernels@4.6:5 +blas scalars=float,double,complex_float,complex_double")
+    depends_on("kokkos-kernels+openmp", when="+openmp")
+
+    with when("+cuda"):
+        depends_on("kokkos+cuda+wrapper")
+        depends_on("kokkos-kernels+cuda+cublas")
+        for arch in CudaPackage.cuda_arch_values:
+            depends_on(f"kokkos cuda_arch={arch}", when=f"cuda_arch={arch}")
+            depends_on(f"kokkos-kernels cuda_arch={arch}", when=f"cuda_arch={arch}")
+    with when("+rocm"):
+        depends_on("kokkos+rocm")
+        depends_on("kokkos-kernels+rocblas")
+        for arch in ROCmPackage.amdgpu_targets:
+            depends_on(f"kokkos amdgpu_target={arch}", when=f"amdgpu_target={arch}")
+    conflicts("+cuda", when="+rocm", msg="one GPU backend at a time")
+    conflicts("cuda_arch=none", when="+cuda", msg="+cuda needs a cuda_arch, as in cuda_arch=90")
+
+    with when("+tests"):
+        depends_on("googletest@1.12:")
+        depends_on("benchmark@1.7:")
+        depends_on("mpfr@4:")
+
+    with when("+plot"), default_args(type="run"):
+        depends_on("python@3.9:")
+        depends_on("py-matplotlib")
+        depends_on("py-h5py")
+
+    def cmake_args(self):
+        args = [
+            self.define("HEDDLE_ARCH", ""),  # Spack's compiler wrapper names the architecture
+            self.define_from_variant("BUILD_SHARED_LIBS", "shared"),
+            self.define_from_variant("HEDDLE_TESTS", "tests"),
+            self.define_from_variant("HEDDLE_BENCHMARKS", "tests"),
+        ]
+        if self.spec.satisfies("+cuda"):
+            args.append(self.define("CMAKE_CXX_COMPILER", self["kokkos"].kokkos_cxx))
+        elif self.spec.satisfies("+rocm"):
+            args.append(self.define("CMAKE_CXX_COMPILER", self.spec["hip"].hipcc))
+        return args

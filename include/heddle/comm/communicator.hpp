@@ -1,0 +1,85 @@
+// A group of ranks, and the execution space instance that each rank's work for it runs on.
+#pragma once
+
+#include <heddle/core/error.hpp>
+#include <heddle/core/scalar.hpp>
+
+#include <mpi.h>
+
+#include <concepts>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <type_traits>
+
+namespace heddle {
+
+enum class Reduction { sum, minimum, maximum };
+
+/// Owns a duplicate of an MPI communicator, so that no message of the library meets one of its caller.
+///
+/// Copies share the duplicate; the last one frees it (not after MPI_Finalize, where it is gone anyway). Construction is
+/// collective. MPI must be initialised before and finalised after; the library does neither.
+///
+/// All local work of an operation given a Communicator is ordered on its execution space instance, `space()`.
+///
+/// Collective calls below block until this rank's part is done. Their results are the same bits on every rank.
+class Communicator {
+ public:
+  /// Duplicates `parent`; local work goes to `space`.
+  explicit Communicator(MPI_Comm parent, const ExecutionSpace& space = {});
+
+  [[nodiscard]] int rank() const noexcept;
+  [[nodiscard]] int size() const noexcept;
+  /// This rank's number among the ranks of its node, and how many they are.
+  [[nodiscard]] int node_rank() const noexcept;
+  [[nodiscard]] int node_size() const noexcept;
+  [[nodiscard]] const ExecutionSpace& space() const noexcept;
+  /// The duplicate itself, for callers that must speak MPI; it stays owned by this object.
+  [[nodiscard]] MPI_Comm native() const noexcept;
+
+  void barrier() const;
+
+  /// values of rank `root` on every rank. T is trivially copyable.
+  template <class T> void broadcast(std::span<T> values, int root) const {
+    static_assert(std::is_trivially_copyable_v<T>);
+    broadcast_bytes(values.data(), values.size_bytes(), root);
+  }
+  void broadcast(std::string& text, int root) const;
+
+  /// Element by element over the ranks, in place. T is double, float, int or Index.
+  template <class T> void all_reduce(std::span<T> values, Reduction reduction) const;
+  template <class T> [[nodiscard]] T all_reduce(T value, Reduction reduction) const {
+    all_reduce(std::span<T>(&value, 1), reduction);
+    return value;
+  }
+
+  /// `mine` of every rank, in order of rank: all.size() == size() * mine.size().
+  template <class T> void all_gather(std::span<const T> mine, std::span<T> all) const {
+    static_assert(std::is_trivially_copyable_v<T>);
+    require(all.size() == mine.size() * static_cast<std::size_t>(size()), "all_gather: ", all.size(), " places for ",
+            size(), " x ", mine.size(), " values");
+    all_gather_bytes(mine.data(), mine.size_bytes(), all.data());
+  }
+
+  /// Runs `work` on rank `root` alone. What it throws there is thrown on every rank as the same Error.
+  void on_rank(int root, const std::function<void()>& work) const;
+
+  /// Ends the whole job with `exit_code`; for drivers, when one rank fails alone.
+  [[noreturn]] void abort(int exit_code) const;
+
+ private:
+  void broadcast_bytes(void* data, std::size_t bytes, int root) const;
+  void all_gather_bytes(const void* mine, std::size_t bytes, void* all) const;
+
+  struct State;
+  std::shared_ptr<const State> state_;
+};
+
+extern template void Communicator::all_reduce<double>(std::span<double>, Reduction) const;
+extern template void Communicator::all_reduce<float>(std::span<float>, Reduction) const;
+extern template void Communicator::all_reduce<int>(std::span<int>, Reduction) const;
+extern template void Communicator::all_reduce<Index>(std::span<Index>, Reduction) const;
+
+}  // namespace heddle

@@ -1,0 +1,43 @@
+// Errors of the library: one exception type, and the checks that throw it.
+#pragma once
+
+#include <sstream>
+#include <stdexcept>
+#include <string>
+
+namespace heddle {
+
+/// What went wrong, in the terms a caller acts on; the command maps it to its exit code.
+enum class ErrorKind {
+  argument,     ///< A wrong argument or option (exit code 2).
+  input,        ///< A file or deck that can't be used: names the file, the place and the expected form (exit code 2).
+  output,       ///< A result that can't be written (exit code 2).
+  computation,  ///< The computation failed or a check on its result did (exit code 1).
+};
+
+/// The one exception that Heddle throws. Its message is one line, complete in itself.
+class Error : public std::runtime_error {
+ public:
+  Error(ErrorKind kind, const std::string& message) : std::runtime_error(message), kind_(kind) {}
+  [[nodiscard]] ErrorKind kind() const noexcept { return kind_; }
+
+ private:
+  ErrorKind kind_;
+};
+
+/// Parts joined as operator<< prints them, floating-point numbers with digits enough to tell them apart.
+template <class... Parts> [[nodiscard]] std::string message_of(const Parts&... parts) {
+  std::ostringstream text;
+  text.precision(17);
+  (text << ... << parts);
+  return text.str();
+}
+
+/// Throws Error(argument) with the joined parts unless `condition` holds.
+template <class... Parts> void require(bool condition, const Parts&... parts) {
+  if (!condition) {
+    throw Error(ErrorKind::argument, message_of(parts...));
+  }
+}
+
+}  // namespace heddle

@@ -1,0 +1,77 @@
+// The four scalar types that dense operations take, and what follows from each.
+#pragma once
+
+#include <Kokkos_Complex.hpp>
+#include <Kokkos_Core.hpp>
+
+#include <complex>
+#include <concepts>
+#include <cstdint>
+#include <limits>
+#include <type_traits>
+
+namespace heddle {
+
+/// Where kernels run and matrices live: chosen by the Kokkos that Heddle was built with.
+using ExecutionSpace = Kokkos::DefaultExecutionSpace;
+using MemorySpace = ExecutionSpace::memory_space;
+
+/// Global and local extents and indices.
+using Index = std::int64_t;
+
+template <class T> struct ScalarTraits {
+  using Real = T;
+  static constexpr bool is_complex = false;
+};
+template <class T> struct ScalarTraits<Kokkos::complex<T>> {
+  using Real = T;
+  static constexpr bool is_complex = true;
+};
+
+/// float or double.
+template <class T>
+concept RealScalar = std::same_as<T, float> || std::same_as<T, double>;
+
+/// float, double, Kokkos::complex<float> or Kokkos::complex<double>.
+template <class T>
+concept Scalar = RealScalar<T> || std::same_as<T, Kokkos::complex<float>> || std::same_as<T, Kokkos::complex<double>>;
+
+/// The real type under a scalar: Real<Kokkos::complex<float>> is float.
+template <Scalar T> using Real = typename ScalarTraits<T>::Real;
+
+template <Scalar T> inline constexpr bool is_complex = ScalarTraits<T>::is_complex;
+
+/// Unit round-off u = 2^-24 or 2^-53: |fl(x op y) - x op y| <= u |x op y|.
+template <Scalar T> inline constexpr Real<T> unit_roundoff = std::numeric_limits<Real<T>>::epsilon() / 2;
+
+/// Real operations in one product-and-sum: 2, or 8 for complex scalars.
+template <Scalar T> inline constexpr double flops_per_multiply_add = is_complex<T> ? 8.0 : 2.0;
+
+template <Scalar T> KOKKOS_INLINE_FUNCTION T conjugate(const T& value) {
+  if constexpr (is_complex<T>) {
+    return Kokkos::conj(value);
+  } else {
+    return value;
+  }
+}
+
+/// Fixed-order a * b + c with fused multiply-adds, so that no compiler's choice of contraction changes a bit.
+template <Scalar T> KOKKOS_INLINE_FUNCTION T multiply_add(const T& a, const T& b, const T& c) {
+  if constexpr (is_complex<T>) {
+    return T(Kokkos::fma(-a.imag(), b.imag(), Kokkos::fma(a.real(), b.real(), c.real())),
+             Kokkos::fma(a.imag(), b.real(), Kokkos::fma(a.real(), b.imag(), c.imag())));
+  } else {
+    return Kokkos::fma(a, b, c);
+  }
+}
+
+/// Column-major matrix in the library's memory space: what a rank keeps of a DistributedMatrix.
+template <Scalar T> using LocalMatrix = Kokkos::View<T**, Kokkos::LayoutLeft, MemorySpace>;
+
+/// A sub-view of one, or a caller's column-major matrix with any leading dimension; columns have stride one.
+template <class T> using MatrixView = Kokkos::View<T**, Kokkos::LayoutStride, MemorySpace>;
+
+/// Column-major matrix in host memory.
+template <Scalar T> using HostMatrix = Kokkos::View<T**, Kokkos::LayoutLeft, Kokkos::HostSpace>;
+
+}  // namespace heddle

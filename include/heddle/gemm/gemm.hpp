@@ -1,0 +1,85 @@
+// C = alpha op(A) op(B) + beta C over the ranks of a communicator.
+#pragma once
+
+#include <heddle/core/operation.hpp>
+#include <heddle/dist/matrix.hpp>
+#include <heddle/dist/split_matrix.hpp>
+#include <heddle/gemm/tile_model.hpp>
+
+#include <memory>
+#include <optional>
+
+namespace heddle {
+
+struct GemmOptions {
+  /// N_i: C is cut into tiles of at most N_i x N_i. 0 lets the tile model choose.
+  Index tile = 0;
+  /// Bands of op(A) that a rank holds while the bands of op(B) pass once; B travels ceil(bands / bands_per_pass) times.
+  /// 1 is the published algorithm, 0 takes as many as `workspace_bytes` allows.
+  int bands_per_pass = 0;
+  /// Upper bound for the bands of A that a pass holds on each rank, in bytes (one band is always held).
+  std::size_t workspace_bytes = std::size_t{1} << 30;
+  /// Rates for the tile model. Absent: those that `heddle tune` kept for this user, else measured in 0.2 s where the
+  /// tile is to be chosen.
+  std::optional<MachineRates> rates{};
+};
+
+struct GemmReport {
+  Index tile = 0;
+  int bands_per_pass = 0;
+  double seconds = 0.0;  ///< Slowest rank's, from entry to local completion.
+  std::optional<double>
+      predicted_seconds;        ///< The tile model's; absent where the tile was given and no rates are known.
+  double gflops = 0.0;          ///< Aggregate rate: 2MNK (8MNK for complex) / seconds / 1e9.
+  double bytes_received = 0.0;  ///< Sum over ranks of what came from other ranks.
+  double wait_seconds = 0.0;    ///< Slowest rank's time without work, waiting for bands or for C.
+};
+
+/// Distributed product with its workspace, for repeated use with matrices of the same placements.
+///
+/// C = alpha op(A) op(B) + beta C; op(A) is M x K, op(B) is K x N, C is M x N. Each of A, B, C may have any placement.
+/// C must not share storage with A or B.
+///
+/// Algorithm (Y. R. Choi, V. Stegailov 2022; here for any placement): C is cut into tiles of N_i x N_i. Each rank takes
+/// bands of op(A), and for each pass over the bands of op(B), in an order rotated by its rank, computes the tiles; the
+/// next bands are already travelling while a tile is computed, and a finished tile is sent to the owners of its
+/// elements while the next one is computed. beta is applied once, where C lives. What a rank owns it does not send to
+/// itself.
+///
+/// Blocking: collective; execute() returns when this rank's part of C is complete. alpha == 0 moves nothing; beta == 0
+/// does not read C; empty matrices are fine.
+///
+/// Bits: rank-invariant. Each tile is one local product over the whole inner dimension, and C = tile + beta C is
+/// rounded once per element, so C has the same bits for any number of ranks, placements and bands per pass, at equal
+/// tile, backend and threads per rank. (The tile that the model chooses depends on the number of ranks: give one to
+/// compare.)
+///
+/// Cost: 2MNK flops (8MNK complex) over all ranks. Bytes that arrive at a rank: s (K r_A + passes K N f_B + ...)
+/// exactly as gemm/README says; received in total, s bytes an element, A and B whole elsewhere: s (MK + passes K N) a
+/// rank for its share of rows, against sMNK/P work. Workspace per rank: (bands_per_pass + 1) bands of A, two of B, two
+/// tile columns of C.
+template <Scalar T> class GemmPlan {
+ public:
+  /// Collective. Throws Error(argument), on every rank alike, for shapes that don't fit or negative options.
+  GemmPlan(const Communicator& comm, Operation op_a, const Placement& a, Operation op_b, const Placement& b,
+           const Placement& c, const GemmOptions& options = {});
+  ~GemmPlan();
+  GemmPlan(GemmPlan&&) noexcept;
+  GemmPlan& operator=(GemmPlan&&) noexcept;
+
+  /// Throws Error(argument), on every rank alike, for a matrix of another placement than planned.
+  GemmReport execute(T alpha, const DistributedMatrix<T>& A, const DistributedMatrix<T>& B, T beta,
+                     const DistributedMatrix<T>& C);
+  [[nodiscard]] Index tile() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+/// One product: plans, executes, forgets.
+template <Scalar T>
+GemmReport gemm(const Communicator& comm, Operation op_a, Operation op_b, T alpha, const DistributedMatrix<T>& A,
+                const DistributedMatrix<T>& B, T beta, const DistributedMatrix<T>& C, const GemmOptions& options = {});
+
+}  // namespace heddle

@@ -1,0 +1,71 @@
+// The tile size of the distributed product, from the machine's measured rates.
+#pragma once
+
+#include <heddle/comm/communicator.hpp>
+#include <heddle/core/scalar.hpp>
+
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace heddle {
+
+/// What one rank of this machine was measured to do, for one scalar type and number of ranks.
+struct MachineRates {
+  struct GemmPoint {
+    Index tile = 0;      ///< N_i of a product N_i x K by K x N_i.
+    double flops = 0.0;  ///< Operations per second of the slowest rank, all ranks at work at once.
+    friend bool operator==(const GemmPoint&, const GemmPoint&) = default;
+  };
+  std::vector<GemmPoint> gemm;    ///< By rising tile; between points the rate is interpolated.
+  double memory_bandwidth = 0.0;  ///< Bytes/s of a copy, read plus written, all ranks at once.
+  double link_bandwidth = 0.0;    ///< Bytes/s that arrive at each rank while all receive from a neighbour; 0 alone.
+  double latency = 0.0;           ///< Seconds for an empty message to a neighbour and back, halved.
+  /// Share of a transfer hidden behind a running product: 1 where copy engines work alone, 0 where the cores that
+  /// multiply also copy.
+  double overlap = 0.0;
+
+  /// Highest of the measured rates: the paper's BW_math.
+  [[nodiscard]] double peak_flops() const;
+  /// Rate at a tile size, interpolated.
+  [[nodiscard]] double flops_at(Index tile) const;
+  friend bool operator==(const MachineRates&, const MachineRates&) = default;
+};
+
+/// Measures them: collective, blocks for about `seconds` (at least 0.2).
+template <Scalar T>
+[[nodiscard]] MachineRates measure_rates(const Communicator& comm, double seconds = 2.0,
+                                         const std::function<void(double share_done)>& progress = {});
+
+/// File that keeps the rates of this machine, backend, scalar type and numbers of ranks and threads:
+/// $XDG_CACHE_HOME/heddle or ~/.cache/heddle, of rank 0. Collective; the same name on every rank.
+template <Scalar T> [[nodiscard]] std::filesystem::path rates_file(const Communicator& comm);
+/// Rates kept earlier, or nothing where there is no such file or it can't be used. Collective: rank 0 reads.
+template <Scalar T> [[nodiscard]] std::optional<MachineRates> load_rates(const Communicator& comm);
+/// Keeps them for load_rates; collective, rank 0 writes. Throws Error(output) where the folder can't be written.
+template <Scalar T> void save_rates(const Communicator& comm, const MachineRates& rates);
+
+/// The product that a tile is wanted for. All placements count, since what is local does not travel.
+struct ProductShape {
+  Index rows = 0;     ///< of C
+  Index columns = 0;  ///< of C
+  Index inner = 0;
+  int ranks = 1;
+  int element_bytes = 8;
+  double flops_per_multiply_add = 2.0;
+};
+
+/// Lower bounds on the tile, from Y. R. Choi and V. Stegailov (2022), equations (5)-(9).
+struct TileBounds {
+  /// (6): N_i > 4kN/(N - 2k), from arithmetic intensity N_i N / (4N + 2 N_i) > k, with k = peak_flops over elements
+  /// moved per second by memory. Absent for N <= 2k, where no tile is limited by arithmetic.
+  std::optional<Index> memory;
+  /// (8): N_i > (s/2)(P - 1) BW_math / BW_transfer, with s bytes an element: a band of N_i N elements reaches P - 1
+  /// ranks while a tile costs 2 N_i^2 N operations. (For complex elements, 8 N_i^2 N operations.)
+  Index transfer = 1;
+};
+[[nodiscard]] TileBounds tile_bounds(const MachineRates& rates, const ProductShape& shape);
+
+}  // namespace heddle

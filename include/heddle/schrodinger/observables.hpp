@@ -1,0 +1,38 @@
+// What is read off a wave function after each step.
+#pragma once
+
+#include <heddle/schrodinger/eigenstates.hpp>
+#include <heddle/schrodinger/hamiltonian.hpp>
+
+#include <array>
+#include <span>
+#include <vector>
+
+namespace heddle::schrodinger {
+
+/// Atomic units. Sums over the grid are in order of rising x.
+struct Observables {
+  Index step = 0;
+  double time = 0.0;
+  double norm = 0.0;      ///< sqrt(sum |psi|^2 dx)
+  double energy = 0.0;    ///< <psi|H(t)|psi> / <psi|psi>
+  double position = 0.0;  ///< <x> = sum x |psi|^2 / sum |psi|^2
+  /// Dipole moment, the electron's charge being -1: Z (X_1 + X_2) - <x>; -<x> in a potential without nuclei.
+  double dipole = 0.0;
+  /// Sign changes along the grid of Re(exp(-i (theta + q (x - x_m))) psi), x_m being where |psi| is largest, theta the
+  /// phase there and q the mean momentum (q dx = arg sum conj(psi_i) psi_{i+1}; 0 beyond pi/2), so that a moving packet
+  /// has no more of them than one at rest. Points where |psi|^2 is below 1e-6 of its largest value are passed over. For
+  /// an eigenstate: its level.
+  Index nodes = 0;
+  std::array<double, 2> nuclei{};   ///< X_1, X_2
+  std::vector<double> energies;     ///< E_k(t) of the lowest instantaneous eigenstates
+  std::vector<double> populations;  ///< |<phi_k(t)|psi>|^2
+  double edge_probability = 0.0;    ///< (|psi_0|^2 + |psi_{n-1}|^2) dx: is the grid wide enough?
+};
+
+/// Observables of psi at a time, on the calling rank's host alone. `eigenstates` are those of H at that time; none
+/// gives no populations. Cost: one H psi and one product with each eigenstate.
+[[nodiscard]] Observables observe(const Hamiltonian& hamiltonian, double time,
+                                  std::span<const std::complex<double>> state, const Eigenstates& eigenstates);
+
+}  // namespace heddle::schrodinger

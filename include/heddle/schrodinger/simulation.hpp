@@ -1,0 +1,103 @@
+// The time-dependent Schrodinger equation, step by step.
+#pragma once
+
+#include <heddle/expm/expm.hpp>
+#include <heddle/schrodinger/hamiltonian.hpp>
+#include <heddle/schrodinger/observables.hpp>
+
+#include <memory>
+#include <optional>
+#include <string_view>
+
+namespace heddle::schrodinger {
+
+enum class PropagatorKind {
+  expm,            ///< psi' = exp(-i H dt) psi, H at the middle of the step
+  crank_nicolson,  ///< (1 + i H dt/2) psi' = (1 - i H dt/2) psi, the same H
+};
+/// "expm" or "crank-nicolson".
+[[nodiscard]] std::string_view to_string(PropagatorKind kind);
+[[nodiscard]] PropagatorKind propagator_kind_from(std::string_view text);
+
+struct PropagatorOptions {
+  PropagatorKind kind = PropagatorKind::expm;
+  /// Of a Taylor series of fixed degree, as in the paper; 0: scaling and squaring, by tolerance.
+  int degree = 0;
+  /// Relative backward error of exp(-i H dt); 0: round-off.
+  double tolerance = 0.0;
+  /// Tile of the matrix products; 0: default_tile(points).
+  Index tile = 0;
+};
+
+/// Tile that depends on the number of points alone, so that a result does not depend on the number of ranks: a quarter
+/// of the matrix, between 32 and 1024 and a multiple of 8.
+[[nodiscard]] Index default_tile(Index points);
+
+struct SimulationOptions {
+  double time_step = 0.002;  ///< dt, atomic units of time.
+  PropagatorOptions propagator;
+  Index states = 4;  ///< Instantaneous eigenstates whose populations are observed; 0: none.
+};
+
+/// Seconds that this rank has spent, since construction.
+struct SimulationTimes {
+  double total = 0.0;        ///< In step() and observables().
+  double hamiltonian = 0.0;  ///< Filling the matrix.
+  double expm = 0.0;         ///< In the matrix exponential, its products included.
+  double gemm = 0.0;         ///< In its matrix products.
+  double apply = 0.0;        ///< psi' = E psi and its exchange.
+  double solve = 0.0;        ///< Crank-Nicolson: factoring and solving.
+  double eigenstates = 0.0;
+  double observables = 0.0;  ///< Without the eigenstates.
+};
+
+/// i d psi/dt = H(t) psi in steps of dt, by psi(t + dt) = exp(-i H(t + dt/2) dt) psi(t): second order in dt where H
+/// depends on time, exact in dt where it does not (the exponential is then computed once).
+///
+/// The n x n matrices are in row bands over the ranks; each rank has a copy of psi. All members that say so are
+/// collective. Crank-Nicolson, eigenstates and observables are computed by rank 0 and sent to the others.
+///
+/// Step k goes from t = k dt to (k + 1) dt, times being products, not sums: a simulation constructed with state() and
+/// steps_done() of another continues it bit for bit.
+///
+/// Bits: rank-invariant (at equal tile, backend and threads per rank). psi' = E psi adds columns in a fixed order.
+///
+/// Cost of a step with moving nuclei: one ExpmPlan::execute() of a purely imaginary matrix; with propagator.degree k
+/// that is 2 (k - 1) n^3 flops over all ranks. Memory of a rank: some 6 n^2/P doubles and the plan's workspace.
+///
+/// Sources: Y. R. Choi, V. Stegailov, RuSCDays 2023 (algorithm 3; there A = i H dt, the sign is -i); exponential
+/// midpoint rule: W. Magnus, Comm. Pure Appl. Math. 7, 649 (1954); J. Crank, P. Nicolson 1947.
+class Simulation {
+ public:
+  /// `initial` is read on rank 0; its norm is kept as it is. Collective. Throws Error(argument), on every rank alike,
+  /// for a state that does not fit the grid or isn't finite, a time step that is not finite and positive, a negative
+  /// degree or tolerance, a tolerance >= 1, or more states than points.
+  Simulation(const Communicator& comm, const Hamiltonian& hamiltonian, const SimulationOptions& options,
+             const State& initial, Index steps_done = 0);
+  ~Simulation();
+  Simulation(Simulation&&) noexcept;
+  Simulation& operator=(Simulation&&) noexcept;
+
+  /// One step of dt. Collective, blocks. Throws Error(computation) where the propagator fails or psi is no longer
+  /// finite.
+  void step();
+
+  [[nodiscard]] Index steps_done() const;
+  [[nodiscard]] double time() const;
+  /// psi at time(), the same bits on every rank.
+  [[nodiscard]] const State& state() const;
+  /// At time(); computed by the first call after a step. Collective, blocks; the same bits on every rank.
+  [[nodiscard]] const Observables& observables();
+
+  [[nodiscard]] const SimulationTimes& times() const;
+  /// The latest exponential's; absent before the first step and with Crank-Nicolson.
+  [[nodiscard]] const std::optional<ExpmReport>& expm_report() const;
+  /// Tile in use.
+  [[nodiscard]] Index tile() const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace heddle::schrodinger

@@ -1,0 +1,25 @@
+// What a BLAS must give for blas::gemm, whose checks and special cases are done before.
+#pragma once
+
+#include <heddle/core/operation.hpp>
+#include <heddle/core/scalar.hpp>
+
+#include <string>
+
+namespace heddle::impl {
+
+/// C = alpha op(A) op(B) + beta C with m, n, k > 0 and alpha != 0.
+template <Scalar T>
+void backend_gemm(const ExecutionSpace& space, Operation op_a, Operation op_b, T alpha, const MatrixView<const T>& A,
+                  const MatrixView<const T>& B, T beta, const MatrixView<T>& C);
+
+std::string backend_description();
+
+/// Leading dimension as BLAS wants it, also where a matrix has one column and no stride to speak of.
+template <class T> Index leading_dimension(const MatrixView<T>& matrix) {
+  const auto rows = static_cast<Index>(matrix.extent(0));
+  const auto stride = static_cast<Index>(matrix.stride(1));
+  return stride < rows ? rows : stride;
+}
+
+}  // namespace heddle::impl

@@ -1,0 +1,63 @@
+#include "blas/backend.hpp"
+#include <heddle/blas/blas.hpp>
+#include <heddle/core/error.hpp>
+
+namespace heddle::blas {
+namespace {
+
+template <class T> void require_column_major(const char* name, const MatrixView<T>& matrix) {
+  require((matrix.extent(0) <= 1 || matrix.stride(0) == 1) &&
+              (matrix.extent(1) <= 1 || matrix.stride(1) >= matrix.extent(0)),
+          "blas::gemm: ", name, " has strides ", matrix.stride(0), ", ", matrix.stride(1), " for ", matrix.extent(0),
+          " x ", matrix.extent(1), " elements; expected column-major");
+}
+
+}  // namespace
+
+template <Scalar T>
+void gemm(const ExecutionSpace& space, Operation op_a, Operation op_b, T alpha, const MatrixView<const T>& A,
+          const MatrixView<const T>& B, T beta, const MatrixView<T>& C) {
+  const bool plain_a = op_a == Operation::none;
+  const bool plain_b = op_b == Operation::none;
+  const std::size_t m = A.extent(plain_a ? 0 : 1);
+  const std::size_t k = A.extent(plain_a ? 1 : 0);
+  const std::size_t n = B.extent(plain_b ? 1 : 0);
+  require(B.extent(plain_b ? 0 : 1) == k && C.extent(0) == m && C.extent(1) == n, "blas::gemm: op(A) is ", m, " x ", k,
+          ", op(B) is ", B.extent(plain_b ? 0 : 1), " x ", n, ", C is ", C.extent(0), " x ", C.extent(1));
+  require_column_major("A", A);
+  require_column_major("B", B);
+  require_column_major("C", C);
+  if (m == 0 || n == 0) {
+    return;
+  }
+  if (k > 0 && alpha != T{0}) {
+    impl::backend_gemm(space, op_a, op_b, alpha, A, B, beta, C);
+    return;
+  }
+  T* const c = C.data();
+  const Index leading = impl::leading_dimension(C);
+  const auto rows = static_cast<Index>(m);
+  const bool overwrite = beta == T{0};
+  Kokkos::parallel_for(
+      "heddle::blas::scale",
+      Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(space, 0, rows * static_cast<Index>(n)),
+      KOKKOS_LAMBDA(Index e) {
+        T& element = c[e % rows + e / rows * leading];
+        element = overwrite ? T{0} : beta * element;
+      });
+}
+
+std::string description() {
+  return impl::backend_description();
+}
+
+#define HEDDLE_INSTANTIATE(T)                                                                       \
+  template void gemm<T>(const ExecutionSpace&, Operation, Operation, T, const MatrixView<const T>&, \
+                        const MatrixView<const T>&, T, const MatrixView<T>&)
+HEDDLE_INSTANTIATE(float);
+HEDDLE_INSTANTIATE(double);
+HEDDLE_INSTANTIATE(Kokkos::complex<float>);
+HEDDLE_INSTANTIATE(Kokkos::complex<double>);
+#undef HEDDLE_INSTANTIATE
+
+}  // namespace heddle::blas

@@ -1,0 +1,43 @@
+// blas::gemm on Kokkos Kernels, which calls the vendor's BLAS where it was built with it.
+#include "blas/backend.hpp"
+#include <heddle/blas/blas.hpp>
+
+#include <KokkosBlas3_gemm.hpp>
+#include <KokkosKernels_config.h>
+#include <Kokkos_Profiling_ScopedRegion.hpp>
+
+namespace heddle::impl {
+namespace {
+
+// Kokkos Kernels hands LayoutLeft to the vendor's BLAS: the padded rows of a parent are its leading dimension.
+template <class T> auto layout_left(const MatrixView<T>& matrix) {
+  using Parent = Kokkos::View<T**, Kokkos::LayoutLeft, MemorySpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
+  const Parent parent(matrix.data(), static_cast<std::size_t>(leading_dimension(matrix)), matrix.extent(1));
+  return Kokkos::subview(parent, Kokkos::pair<std::size_t, std::size_t>(0, matrix.extent(0)), Kokkos::ALL);
+}
+
+}  // namespace
+
+template <Scalar T>
+void backend_gemm(const ExecutionSpace& space, Operation op_a, Operation op_b, T alpha, const MatrixView<const T>& A,
+                  const MatrixView<const T>& B, T beta, const MatrixView<T>& C) {
+  const Kokkos::Profiling::ScopedRegion region("heddle::blas::gemm");
+  KokkosBlas::gemm(space, to_string(op_a).data(), to_string(op_b).data(), alpha, layout_left(A), layout_left(B), beta,
+                   layout_left(C));
+}
+
+std::string backend_description() {
+  return "Kokkos Kernels " + std::to_string(KOKKOSKERNELS_VERSION_MAJOR) + "." +
+         std::to_string(KOKKOSKERNELS_VERSION_MINOR) + "." + std::to_string(KOKKOSKERNELS_VERSION_PATCH);
+}
+
+#define HEDDLE_INSTANTIATE(T)                                                                               \
+  template void backend_gemm<T>(const ExecutionSpace&, Operation, Operation, T, const MatrixView<const T>&, \
+                                const MatrixView<const T>&, T, const MatrixView<T>&)
+HEDDLE_INSTANTIATE(float);
+HEDDLE_INSTANTIATE(double);
+HEDDLE_INSTANTIATE(Kokkos::complex<float>);
+HEDDLE_INSTANTIATE(Kokkos::complex<double>);
+#undef HEDDLE_INSTANTIATE
+
+}  // namespace heddle::impl

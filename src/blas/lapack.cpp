@@ -1,0 +1,142 @@
+#include "lapack.hpp"
+
+#include <heddle/core/error.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <utility>
+
+// gfortran's convention: everything by reference, the lengths of character arguments by value at the end.
+extern "C" {
+double dlamch_(const char*, std::size_t);
+void dstevx_(const char*, const char*, const int*, double*, double*, const double*, const double*, const int*,
+             const int*, const double*, int*, double*, double*, const int*, double*, int*, int*, int*, std::size_t,
+             std::size_t);
+void dsyevr_(const char*, const char*, const char*, const int*, double*, const int*, const double*, const double*,
+             const int*, const int*, const double*, int*, double*, double*, const int*, int*, double*, const int*, int*,
+             const int*, int*, std::size_t, std::size_t, std::size_t);
+void dpbtrf_(const char*, const int*, const int*, double*, const int*, int*, std::size_t);
+void dpbtrs_(const char*, const int*, const int*, const int*, const double*, const int*, double*, const int*, int*,
+             std::size_t);
+void dpotrf_(const char*, const int*, double*, const int*, int*, std::size_t);
+void dpotrs_(const char*, const int*, const int*, const double*, const int*, double*, const int*, int*, std::size_t);
+void zgbtrf_(const int*, const int*, const int*, const int*, std::complex<double>*, const int*, int*, int*);
+void zgbtrs_(const char*, const int*, const int*, const int*, const int*, const std::complex<double>*, const int*,
+             const int*, std::complex<double>*, const int*, int*, std::size_t);
+void zgetrf_(const int*, const int*, std::complex<double>*, const int*, int*, int*);
+void zgetrs_(const char*, const int*, const int*, const std::complex<double>*, const int*, const int*,
+             std::complex<double>*, const int*, int*, std::size_t);
+}
+
+namespace heddle::impl::lapack {
+
+namespace {
+
+void check(const char* routine, int info) {
+  if (info != 0) {
+    throw Error(ErrorKind::computation, message_of("LAPACK's ", routine, " failed with info = ", info));
+  }
+}
+
+}  // namespace
+
+void tridiagonal_lowest(std::span<const double> diagonal, std::span<const double> off_diagonal, int count,
+                        std::vector<double>& energies, std::vector<double>& vectors) {
+  const int n = static_cast<int>(diagonal.size());
+  std::vector<double> d(diagonal.begin(), diagonal.end());
+  std::vector<double> e(off_diagonal.begin(), off_diagonal.end());
+  e.resize(std::max(n, 1));
+  energies.resize(n);
+  vectors.resize(static_cast<std::size_t>(n) * count);
+  std::vector<double> work(5 * static_cast<std::size_t>(n));
+  std::vector<int> integer_work(5 * static_cast<std::size_t>(n));
+  std::vector<int> failed(n);
+  const int first = 1;
+  const double unused = 0.0;
+  // Twice the underflow threshold: LAPACK's advice for the most accurate eigenvalues.
+  const double tolerance = 2 * dlamch_("S", 1);
+  int found = 0;
+  int info = 0;
+  dstevx_("V", "I", &n, d.data(), e.data(), &unused, &unused, &first, &count, &tolerance, &found, energies.data(),
+          vectors.data(), &n, work.data(), integer_work.data(), failed.data(), &info, 1, 1);
+  check("dstevx", info);
+  energies.resize(count);
+}
+
+void symmetric_lowest(int n, std::span<double> matrix, int count, std::vector<double>& energies,
+                      std::vector<double>& vectors) {
+  energies.resize(n);
+  vectors.resize(static_cast<std::size_t>(n) * count);
+  std::vector<int> support(2 * static_cast<std::size_t>(std::max(count, 1)));
+  const int first = 1;
+  const double unused = 0.0;
+  const double tolerance = dlamch_("S", 1);
+  int found = 0;
+  int info = 0;
+  std::vector<double> work(1);
+  std::vector<int> integer_work(1);
+  for (int length = -1, integer_length = -1;;) {
+    dsyevr_("V", "I", "L", &n, matrix.data(), &n, &unused, &unused, &first, &count, &tolerance, &found, energies.data(),
+            vectors.data(), &n, support.data(), work.data(), &length, integer_work.data(), &integer_length, &info, 1, 1,
+            1);
+    check("dsyevr", info);
+    if (length > 0) break;
+    // The first call asked for the sizes.
+    length = static_cast<int>(work[0]);
+    integer_length = integer_work[0];
+    work.resize(length);
+    integer_work.resize(integer_length);
+  }
+  energies.resize(count);
+}
+
+Cholesky::Cholesky(int n, int width, std::vector<double> matrix) : n_(n), width_(width), matrix_(std::move(matrix)) {
+  int info = 0;
+  if (banded()) {
+    const int leading = width_ + 1;
+    dpbtrf_("L", &n_, &width_, matrix_.data(), &leading, &info, 1);
+  } else {
+    dpotrf_("L", &n_, matrix_.data(), &n_, &info, 1);
+  }
+  factored_ = info == 0;
+}
+
+void Cholesky::solve(int columns, std::span<double> X) const {
+  int info = 0;
+  if (banded()) {
+    const int leading = width_ + 1;
+    dpbtrs_("L", &n_, &width_, &columns, matrix_.data(), &leading, X.data(), &n_, &info, 1);
+    check("dpbtrs", info);
+  } else {
+    dpotrs_("L", &n_, &columns, matrix_.data(), &n_, X.data(), &n_, &info, 1);
+    check("dpotrs", info);
+  }
+}
+
+Lu::Lu(int n, int width, std::vector<std::complex<double>> matrix)
+    : n_(n), width_(width), matrix_(std::move(matrix)), pivots_(n) {
+  int info = 0;
+  if (banded(n_, width_)) {
+    const int leading = 3 * width_ + 1;
+    zgbtrf_(&n_, &n_, &width_, &width_, matrix_.data(), &leading, pivots_.data(), &info);
+    check("zgbtrf", info);
+  } else {
+    zgetrf_(&n_, &n_, matrix_.data(), &n_, pivots_.data(), &info);
+    check("zgetrf", info);
+  }
+}
+
+void Lu::solve(std::span<std::complex<double>> x) const {
+  const int one = 1;
+  int info = 0;
+  if (banded(n_, width_)) {
+    const int leading = 3 * width_ + 1;
+    zgbtrs_("N", &n_, &width_, &width_, &one, matrix_.data(), &leading, pivots_.data(), x.data(), &n_, &info, 1);
+    check("zgbtrs", info);
+  } else {
+    zgetrs_("N", &n_, &one, matrix_.data(), &n_, pivots_.data(), x.data(), &n_, &info, 1);
+    check("zgetrs", info);
+  }
+}
+
+}  // namespace heddle::impl::lapack

@@ -1,0 +1,171 @@
+#include <heddle/comm/communicator.hpp>
+
+#include <algorithm>
+#include <cstdlib>
+#include <limits>
+
+namespace heddle {
+
+struct Communicator::State {
+  explicit State(const ExecutionSpace& instance) : space(instance) {}
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
+  ~State() {
+    int finalized = 0;
+    MPI_Finalized(&finalized);
+    if (finalized == 0) {
+      MPI_Comm_free(&comm);
+    }
+  }
+
+  ExecutionSpace space;
+  MPI_Comm comm = MPI_COMM_NULL;
+  int rank = 0;
+  int size = 1;
+  int node_rank = 0;
+  int node_size = 1;
+};
+
+namespace {
+
+// MPI counts are int: longer data go in pieces of this many elements.
+constexpr std::size_t largest_count = std::numeric_limits<int>::max() / 2;
+
+MPI_Op operation_of(Reduction reduction) {
+  switch (reduction) {
+    case Reduction::sum:
+      return MPI_SUM;
+    case Reduction::minimum:
+      return MPI_MIN;
+    case Reduction::maximum:
+      return MPI_MAX;
+  }
+  throw Error(ErrorKind::argument, "not a value of heddle::Reduction");
+}
+
+template <class T> MPI_Datatype type_of();
+template <> MPI_Datatype type_of<double>() {
+  return MPI_DOUBLE;
+}
+template <> MPI_Datatype type_of<float>() {
+  return MPI_FLOAT;
+}
+template <> MPI_Datatype type_of<int>() {
+  return MPI_INT;
+}
+template <> MPI_Datatype type_of<Index>() {
+  return MPI_INT64_T;
+}
+
+}  // namespace
+
+Communicator::Communicator(MPI_Comm parent, const ExecutionSpace& space) {
+  int initialized = 0;
+  MPI_Initialized(&initialized);
+  require(initialized != 0, "Communicator: MPI is not initialised; call MPI_Init first");
+  require(parent != MPI_COMM_NULL, "Communicator: the communicator is MPI_COMM_NULL");
+  auto state = std::make_shared<State>(space);
+  MPI_Comm_dup(parent, &state->comm);
+  MPI_Comm_rank(state->comm, &state->rank);
+  MPI_Comm_size(state->comm, &state->size);
+  MPI_Comm node = MPI_COMM_NULL;
+  MPI_Comm_split_type(state->comm, MPI_COMM_TYPE_SHARED, state->rank, MPI_INFO_NULL, &node);
+  MPI_Comm_rank(node, &state->node_rank);
+  MPI_Comm_size(node, &state->node_size);
+  MPI_Comm_free(&node);
+  state_ = std::move(state);
+}
+
+int Communicator::rank() const noexcept {
+  return state_->rank;
+}
+int Communicator::size() const noexcept {
+  return state_->size;
+}
+int Communicator::node_rank() const noexcept {
+  return state_->node_rank;
+}
+int Communicator::node_size() const noexcept {
+  return state_->node_size;
+}
+const ExecutionSpace& Communicator::space() const noexcept {
+  return state_->space;
+}
+MPI_Comm Communicator::native() const noexcept {
+  return state_->comm;
+}
+
+void Communicator::barrier() const {
+  MPI_Barrier(state_->comm);
+}
+
+void Communicator::broadcast_bytes(void* data, std::size_t bytes, int root) const {
+  require(root >= 0 && root < size(), "broadcast: root ", root, " is not one of ", size(), " ranks");
+  auto* position = static_cast<char*>(data);
+  while (bytes > 0) {
+    const std::size_t piece = std::min(bytes, largest_count);
+    MPI_Bcast(position, static_cast<int>(piece), MPI_BYTE, root, state_->comm);
+    position += piece;
+    bytes -= piece;
+  }
+}
+
+void Communicator::broadcast(std::string& text, int root) const {
+  Index length = static_cast<Index>(text.size());
+  broadcast(std::span<Index>(&length, 1), root);
+  text.resize(static_cast<std::size_t>(length));
+  broadcast_bytes(text.data(), text.size(), root);
+}
+
+void Communicator::all_gather_bytes(const void* mine, std::size_t bytes, void* all) const {
+  require(bytes <= largest_count, "all_gather: ", bytes, " bytes a rank; at most ", largest_count);
+  MPI_Allgather(mine, static_cast<int>(bytes), MPI_BYTE, all, static_cast<int>(bytes), MPI_BYTE, state_->comm);
+}
+
+template <class T> void Communicator::all_reduce(std::span<T> values, Reduction reduction) const {
+  // To one rank and out again: MPI_Allreduce may round differently from rank to rank, this can't.
+  while (!values.empty()) {
+    const auto piece = values.first(std::min(values.size(), largest_count / sizeof(T)));
+    const int count = static_cast<int>(piece.size());
+    if (rank() == 0) {
+      MPI_Reduce(MPI_IN_PLACE, piece.data(), count, type_of<T>(), operation_of(reduction), 0, state_->comm);
+    } else {
+      MPI_Reduce(piece.data(), nullptr, count, type_of<T>(), operation_of(reduction), 0, state_->comm);
+    }
+    MPI_Bcast(piece.data(), count, type_of<T>(), 0, state_->comm);
+    values = values.subspan(piece.size());
+  }
+}
+
+template void Communicator::all_reduce<double>(std::span<double>, Reduction) const;
+template void Communicator::all_reduce<float>(std::span<float>, Reduction) const;
+template void Communicator::all_reduce<int>(std::span<int>, Reduction) const;
+template void Communicator::all_reduce<Index>(std::span<Index>, Reduction) const;
+
+void Communicator::on_rank(int root, const std::function<void()>& work) const {
+  int kind = -1;
+  std::string message;
+  if (rank() == root) {
+    try {
+      work();
+    } catch (const Error& error) {
+      kind = static_cast<int>(error.kind());
+      message = error.what();
+    } catch (const std::exception& error) {
+      kind = static_cast<int>(ErrorKind::computation);
+      message = error.what();
+    }
+  }
+  broadcast(std::span<int>(&kind, 1), root);
+  if (kind >= 0) {
+    broadcast(message, root);
+    throw Error(static_cast<ErrorKind>(kind), message);
+  }
+}
+
+void Communicator::abort(int exit_code) const {
+  MPI_Abort(state_->comm, exit_code);
+  std::abort();
+}
+
+}  // namespace heddle

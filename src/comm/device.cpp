@@ -1,0 +1,82 @@
+#include <heddle/comm/communicator.hpp>
+#include <heddle/comm/device.hpp>
+#include <heddle/core/error.hpp>
+
+#include <charconv>
+#include <cstdlib>
+#include <string_view>
+#include <vector>
+
+namespace heddle {
+namespace {
+
+// Numbers of a comma-separated list; empty where it is not one.
+std::vector<int> numbers_of(std::string_view text) {
+  std::vector<int> numbers;
+  while (true) {
+    const std::size_t comma = text.find(',');
+    const std::string_view word = text.substr(0, comma);
+    int number = -1;
+    const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
+    if (error != std::errc{} || end != word.data() + word.size()) {
+      return {};
+    }
+    numbers.push_back(number);
+    if (comma == std::string_view::npos) {
+      return numbers;
+    }
+    text.remove_prefix(comma + 1);
+  }
+}
+
+}  // namespace
+
+Kokkos::InitializationSettings DeviceBinding::settings() const {
+  Kokkos::InitializationSettings settings;
+  if (device >= 0) {
+    settings.set_device_id(device);
+  }
+  return settings;
+}
+
+std::string DeviceBinding::describe() const {
+  if (device < 0) {
+    return message_of("CPU threads, node-local rank ", node_rank, " of ", node_size);
+  }
+  return message_of("device ", device, " of ", device_count, ", node-local rank ", node_rank, " of ", node_size,
+                    shared ? " (warning: several ranks share a device)" : "");
+}
+
+DeviceBinding bind_device(MPI_Comm comm) {
+  DeviceBinding binding;
+  MPI_Comm node = MPI_COMM_NULL;
+  MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
+  MPI_Comm_rank(node, &binding.node_rank);
+  MPI_Comm_size(node, &binding.node_size);
+  MPI_Comm_free(&node);
+
+  const char* variable = std::getenv("HEDDLE_DEVICE");
+  int wrong = 0;
+  // num_devices() is -1 on CPU backends: nothing to choose there.
+  const int devices = Kokkos::num_devices();
+  if (devices > 0) {
+    binding.device_count = devices;
+    binding.device = binding.node_rank % devices;
+    if (variable != nullptr) {
+      const auto numbers = numbers_of(variable);
+      const auto place = numbers.size() == 1 ? std::size_t{0} : static_cast<std::size_t>(binding.node_rank);
+      wrong = place < numbers.size() && numbers[place] >= 0 && numbers[place] < devices ? 0 : 1;
+      binding.device = wrong == 0 ? numbers[place] : -1;
+    }
+    binding.shared = binding.node_size > devices;
+  } else if (variable != nullptr) {
+    wrong = numbers_of(variable).empty() ? 1 : 0;
+  }
+  MPI_Allreduce(MPI_IN_PLACE, &wrong, 1, MPI_INT, MPI_MAX, comm);
+  require(wrong == 0, "HEDDLE_DEVICE='", variable == nullptr ? "" : variable,
+          "': expected the number of a device, or one for each rank of the node separated by commas; this node has ",
+          binding.device_count, " devices");
+  return binding;
+}
+
+}  // namespace heddle

@@ -1,0 +1,78 @@
+// Loops over the elements of a column-major matrix.
+#pragma once
+
+#include <heddle/core/scalar.hpp>
+
+#include <string>
+#include <type_traits>
+
+namespace heddle::impl {
+
+inline constexpr bool on_host = Kokkos::SpaceAccessibility<Kokkos::HostSpace, MemorySpace>::accessible;
+
+/// Column-major elements as a kernel wants them: a pointer and a leading dimension, stride one known at compile time.
+template <class T> struct Elements {
+  T* data;
+  Index leading;
+  template <class Layout, class... Properties>
+  explicit Elements(const Kokkos::View<T**, Layout, Properties...>& view)
+      : data(view.data()), leading(static_cast<Index>(view.stride(1))) {}
+  KOKKOS_INLINE_FUNCTION T& operator()(Index i, Index j) const { return data[i + j * leading]; }
+};
+
+/// body(i, j) for 0 <= i < rows, 0 <= j < columns, down the columns; ordered on `space`, does not block.
+template <class Body>
+void for_each_element(const ExecutionSpace& space, const std::string& label, Index rows, Index columns,
+                      const Body& body) {
+  if (rows == 0 || columns == 0) {
+    return;
+  }
+  if constexpr (on_host) {
+    // Chunks of a column: long enough to vectorise and to share out evenly among the threads.
+    constexpr Index chunk = 1024;
+    const Index chunks = (rows + chunk - 1) / chunk;
+    Kokkos::parallel_for(
+        label, Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(space, 0, chunks * columns),
+        KOKKOS_LAMBDA(Index k) {
+          const Index j = k / chunks;
+          const Index begin = k % chunks * chunk;
+          const Index end = begin + chunk < rows ? begin + chunk : rows;
+          for (Index i = begin; i < end; ++i) {
+            body(i, j);
+          }
+        });
+  } else {
+    Kokkos::parallel_for(
+        label,
+        Kokkos::MDRangePolicy<ExecutionSpace, Kokkos::Rank<2, Kokkos::Iterate::Left, Kokkos::Iterate::Left>,
+                              Kokkos::IndexType<Index>>(space, {0, 0}, {rows, columns}, {64, 4}),
+        body);
+  }
+}
+
+/// to = from, element by element; same extents, any leading dimensions.
+template <class T>
+void copy_elements(const ExecutionSpace& space, const std::string& label, const MatrixView<const T>& from,
+                   const MatrixView<T>& to) {
+  const Elements<const T> source(from);
+  const Elements<T> target(to);
+  for_each_element(
+      space, label, static_cast<Index>(to.extent(0)), static_cast<Index>(to.extent(1)),
+      KOKKOS_LAMBDA(Index i, Index j) { target(i, j) = source(i, j); });
+}
+
+/// Column-major view of rows x columns elements at `data` with a leading dimension; unowned.
+template <class T> MatrixView<T> matrix_view(T* data, Index rows, Index columns, Index leading) {
+  return MatrixView<T>(data, Kokkos::LayoutStride(static_cast<std::size_t>(rows), 1, static_cast<std::size_t>(columns),
+                                                  static_cast<std::size_t>(leading)));
+}
+
+/// Rows and columns of a local matrix, by local ranges [begin, end).
+template <class T>
+MatrixView<T> block_of(const MatrixView<T>& matrix, Index row_begin, Index row_end, Index column_begin,
+                       Index column_end) {
+  return matrix_view(matrix.data() + row_begin + column_begin * static_cast<Index>(matrix.stride(1)),
+                     row_end - row_begin, column_end - column_begin, static_cast<Index>(matrix.stride(1)));
+}
+
+}  // namespace heddle::impl

@@ -1,0 +1,272 @@
+#include "dist/elementwise.hpp"
+#include <heddle/dist/matrix.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+namespace heddle {
+
+template <Scalar T>
+DistributedMatrix<T>::DistributedMatrix(const Communicator& comm, const Placement& placement, const std::string& label)
+    : comm_(std::make_shared<Communicator>(comm)), placement_(placement) {
+  require(placement.rank_end() <= comm.size(), "matrix '", label, "': ", placement.describe(), " needs rank ",
+          placement.rank_end() - 1, "; there are ", comm.size(), " ranks");
+  local_ = LocalMatrix<T>(Kokkos::view_alloc(comm.space(), Kokkos::WithoutInitializing, "heddle::dist::" + label),
+                          static_cast<std::size_t>(placement.local_rows(comm.rank())),
+                          static_cast<std::size_t>(placement.local_columns(comm.rank())));
+}
+
+template <Scalar T>
+DistributedMatrix<T>::DistributedMatrix(const Communicator& comm, const Placement& placement,
+                                        const MatrixView<T>& local)
+    : comm_(std::make_shared<Communicator>(comm)), placement_(placement), local_(local) {
+  require(placement.rank_end() <= comm.size(), "matrix: ", placement.describe(), " needs rank ",
+          placement.rank_end() - 1, "; there are ", comm.size(), " ranks");
+  const Index rows = placement.local_rows(comm.rank());
+  const Index columns = placement.local_columns(comm.rank());
+  const bool fits = static_cast<Index>(local.extent(0)) == rows && static_cast<Index>(local.extent(1)) == columns &&
+                    (rows <= 1 || local.stride(0) == 1) &&
+                    (columns <= 1 || static_cast<Index>(local.stride(1)) >= rows);
+  // One rank's wrong array must be every rank's error.
+  require(comm.all_reduce(fits ? 1 : 0, Reduction::minimum) == 1, "matrix: the local array of ", placement.describe(),
+          " does not fit on some rank: here ", local.extent(0), " x ", local.extent(1), " with strides ",
+          local.stride(0), ", ", local.stride(1), "; expected ", rows, " x ", columns, " column-major");
+}
+
+template <Scalar T> void fill(const DistributedMatrix<T>& A, T value) {
+  fill(
+      A, KOKKOS_LAMBDA(Index, Index) { return value; });
+}
+
+namespace {
+
+// Larger of the two, NaN where either is.
+template <RealScalar R> R larger(R a, R b) {
+  return std::isnan(a) || a > b ? a : b;
+}
+
+template <RealScalar R> R largest(const std::vector<R>& values) {
+  R result = 0;
+  for (const R value : values) {
+    result = larger(result, value);
+  }
+  return result;
+}
+
+// Sum of |a| over each local column.
+template <Scalar T> std::vector<Real<T>> column_sums(const DistributedMatrix<T>& A) {
+  using Policy = Kokkos::TeamPolicy<ExecutionSpace>;
+  const impl::Elements<T> a(A.local());
+  const auto rows = static_cast<Index>(A.local().extent(0));
+  const Kokkos::View<Real<T>*, MemorySpace> sums(Kokkos::view_alloc(A.communicator().space(), "heddle::dist::column_sums"),
+                                                 A.local().extent(1));
+  Kokkos::parallel_for(
+      "heddle::dist::column_sums",
+      Policy(A.communicator().space(), static_cast<int>(A.local().extent(1)), Kokkos::AUTO),
+      KOKKOS_LAMBDA(const Policy::member_type& team) {
+        Real<T> sum = 0;
+        Kokkos::parallel_reduce(
+            Kokkos::TeamThreadRange(team, rows),
+            [&](Index i, Real<T>& part) { part += Kokkos::abs(a(i, team.league_rank())); }, sum);
+        Kokkos::single(Kokkos::PerTeam(team), [&] { sums(team.league_rank()) = sum; });
+      });
+  const auto host = Kokkos::create_mirror_view(sums);
+  Kokkos::deep_copy(A.communicator().space(), host, sums);
+  A.communicator().space().fence("heddle::dist::column_sums");
+  return {host.data(), host.data() + host.size()};
+}
+
+// Sum of |a| over each local row.
+template <Scalar T> std::vector<Real<T>> row_sums(const DistributedMatrix<T>& A) {
+  // Several rows at a time on CPUs, so that a column is read in whole cache lines.
+  constexpr Index chunk = impl::on_host ? 64 : 1;
+  const impl::Elements<T> a(A.local());
+  const auto rows = static_cast<Index>(A.local().extent(0));
+  const auto columns = static_cast<Index>(A.local().extent(1));
+  const Kokkos::View<Real<T>*, MemorySpace> sums(Kokkos::view_alloc(A.communicator().space(), "heddle::dist::row_sums"),
+                                                 A.local().extent(0));
+  Kokkos::parallel_for(
+      "heddle::dist::row_sums",
+      Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(A.communicator().space(), 0,
+                                                                    (rows + chunk - 1) / chunk),
+      KOKKOS_LAMBDA(Index k) {
+        const Index end = (k + 1) * chunk < rows ? (k + 1) * chunk : rows;
+        for (Index j = 0; j < columns; ++j) {
+          for (Index i = k * chunk; i < end; ++i) {
+            sums(i) += Kokkos::abs(a(i, j));
+          }
+        }
+      });
+  const auto host = Kokkos::create_mirror_view(sums);
+  Kokkos::deep_copy(A.communicator().space(), host, sums);
+  A.communicator().space().fence("heddle::dist::row_sums");
+  return {host.data(), host.data() + host.size()};
+}
+
+// Largest of f(a) over all local elements, NaN where there is one; 0 for none.
+template <Scalar T> Real<T> largest_element(const DistributedMatrix<T>& A) {
+  using R = Real<T>;
+  const impl::Elements<T> a(A.local());
+  const auto rows = static_cast<Index>(A.local().extent(0));
+  R result = 0;
+  R poison = 0;
+  // 0 * |a| is NaN for NaN and Inf alike; only NaN is unequal to itself.
+  Kokkos::parallel_reduce(
+      "heddle::dist::largest_element",
+      Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(A.communicator().space(), 0,
+                                                                    static_cast<Index>(A.local().size())),
+      KOKKOS_LAMBDA(Index k, R & maximum, R & nans) {
+        const R size = Kokkos::abs(a(k % rows, k / rows));
+        if (Kokkos::isnan(size)) {
+          nans += 1;
+        } else if (size > maximum) {
+          maximum = size;
+        }
+      },
+      Kokkos::Max<R>(result), Kokkos::Sum<R>(poison));
+  if (poison > 0) {
+    return std::numeric_limits<R>::quiet_NaN();
+  }
+  // Max's identity, where there was no element.
+  return std::max(result, R{0});
+}
+
+template <Scalar T> Real<T> sum_of_squares(const DistributedMatrix<T>& A, Real<T> scale) {
+  using R = Real<T>;
+  const impl::Elements<T> a(A.local());
+  const auto rows = static_cast<Index>(A.local().extent(0));
+  R result = 0;
+  Kokkos::parallel_reduce(
+      "heddle::dist::sum_of_squares",
+      Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(A.communicator().space(), 0,
+                                                                    static_cast<Index>(A.local().size())),
+      KOKKOS_LAMBDA(Index k, R & sum) {
+        const R size = Kokkos::abs(a(k % rows, k / rows)) / scale;
+        sum += size * size;
+      },
+      result);
+  return result;
+}
+
+// Local sums along one axis, added up over the ranks into sums for all global indices.
+template <RealScalar R>
+R largest_sum(const Communicator& comm, const CyclicAxis& axis, int process, const std::vector<R>& sums) {
+  std::vector<R> all(static_cast<std::size_t>(axis.extent), R{0});
+  for (std::size_t k = 0; k < sums.size(); ++k) {
+    all[static_cast<std::size_t>(axis.global(process, static_cast<Index>(k)))] = sums[k];
+  }
+  comm.all_reduce(std::span<R>(all), Reduction::sum);
+  return largest(all);
+}
+
+}  // namespace
+
+template <Scalar T> Real<T> norm(const DistributedMatrix<T>& A, Norm kind) {
+  using R = Real<T>;
+  const Communicator& comm = A.communicator();
+  if (kind == Norm::one) {
+    return largest_sum(comm, A.placement().column_axis(), A.grid_column(), column_sums(A));
+  }
+  if (kind == Norm::infinity) {
+    return largest_sum(comm, A.placement().row_axis(), A.grid_row(), row_sums(A));
+  }
+  const R mine = largest_element(A);
+  std::vector<R> all(static_cast<std::size_t>(comm.size()));
+  comm.all_gather(std::span<const R>(&mine, 1), std::span<R>(all));
+  const R maximum = largest(all);
+  if (kind == Norm::maximum || maximum == 0 || !std::isfinite(maximum)) {
+    return maximum;
+  }
+  return maximum * std::sqrt(comm.all_reduce(sum_of_squares(A, maximum), Reduction::sum));
+}
+
+template <Scalar T> T trace(const DistributedMatrix<T>& A) {
+  using R = Real<T>;
+  require(A.rows() == A.columns(), "trace: the matrix is ", A.rows(), " x ", A.columns(), "; expected square");
+  const impl::Elements<T> a(A.local());
+  const CyclicAxis rows = A.placement().row_axis();
+  const CyclicAxis columns = A.placement().column_axis();
+  const int p = A.grid_row();
+  const int q = A.grid_column();
+  T result = 0;
+  Kokkos::parallel_reduce(
+      "heddle::dist::trace",
+      Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(
+          A.communicator().space(), 0, A.local().extent(1) == 0 ? 0 : static_cast<Index>(A.local().extent(0))),
+      KOKKOS_LAMBDA(Index i, T & sum) {
+        const Index g = rows.global(p, i);
+        if ((g / columns.block) % columns.processes == q) {
+          sum += a(i, g / columns.block / columns.processes * columns.block + g % columns.block);
+        }
+      },
+      result);
+  if constexpr (is_complex<T>) {
+    R parts[2] = {result.real(), result.imag()};
+    A.communicator().all_reduce(std::span<R>(parts), Reduction::sum);
+    return T(parts[0], parts[1]);
+  } else {
+    return A.communicator().all_reduce(result, Reduction::sum);
+  }
+}
+
+template <Scalar T> void copy(const DistributedMatrix<T>& A, const DistributedMatrix<T>& B) {
+  require(A.placement() == B.placement(), "copy: from ", A.placement().describe(), " to ", B.placement().describe(),
+          "; expected equal placements (redistribute takes any)");
+  impl::copy_elements<T>(B.communicator().space(), "heddle::dist::copy", A.local(), B.local());
+}
+
+template <Scalar T> void scale(T alpha, const DistributedMatrix<T>& A) {
+  const impl::Elements<T> a(A.local());
+  impl::for_each_element(
+      A.communicator().space(), "heddle::dist::scale", static_cast<Index>(A.local().extent(0)),
+      static_cast<Index>(A.local().extent(1)), KOKKOS_LAMBDA(Index i, Index j) { a(i, j) *= alpha; });
+}
+
+template <Scalar T> void add(T alpha, const DistributedMatrix<T>& A, const DistributedMatrix<T>& B) {
+  require(A.placement() == B.placement(), "add: ", A.placement().describe(), " to ", B.placement().describe(),
+          "; expected equal placements");
+  const impl::Elements<T> a(A.local());
+  const impl::Elements<T> b(B.local());
+  impl::for_each_element(
+      B.communicator().space(), "heddle::dist::add", static_cast<Index>(B.local().extent(0)),
+      static_cast<Index>(B.local().extent(1)),
+      KOKKOS_LAMBDA(Index i, Index j) { b(i, j) = multiply_add(alpha, a(i, j), b(i, j)); });
+}
+
+template <Scalar T> void add_identity(T alpha, const DistributedMatrix<T>& A) {
+  require(A.rows() == A.columns(), "add_identity: the matrix is ", A.rows(), " x ", A.columns(), "; expected square");
+  const impl::Elements<T> a(A.local());
+  const CyclicAxis rows = A.placement().row_axis();
+  const CyclicAxis columns = A.placement().column_axis();
+  const int p = A.grid_row();
+  const int q = A.grid_column();
+  Kokkos::parallel_for(
+      "heddle::dist::add_identity",
+      Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(
+          A.communicator().space(), 0, A.local().extent(1) == 0 ? 0 : static_cast<Index>(A.local().extent(0))),
+      KOKKOS_LAMBDA(Index i) {
+        const Index g = rows.global(p, i);
+        if ((g / columns.block) % columns.processes == q) {
+          a(i, g / columns.block / columns.processes * columns.block + g % columns.block) += alpha;
+        }
+      });
+}
+
+#define HEDDLE_INSTANTIATE(T)                                                        \
+  template class DistributedMatrix<T>;                                               \
+  template void fill<T>(const DistributedMatrix<T>&, T);                             \
+  template Real<T> norm<T>(const DistributedMatrix<T>&, Norm);                       \
+  template T trace<T>(const DistributedMatrix<T>&);                                  \
+  template void copy<T>(const DistributedMatrix<T>&, const DistributedMatrix<T>&);   \
+  template void scale<T>(T, const DistributedMatrix<T>&);                            \
+  template void add<T>(T, const DistributedMatrix<T>&, const DistributedMatrix<T>&); \
+  template void add_identity<T>(T, const DistributedMatrix<T>&)
+HEDDLE_INSTANTIATE(float);
+HEDDLE_INSTANTIATE(double);
+HEDDLE_INSTANTIATE(Kokkos::complex<float>);
+HEDDLE_INSTANTIATE(Kokkos::complex<double>);
+#undef HEDDLE_INSTANTIATE
+
+}  // namespace heddle

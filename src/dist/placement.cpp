@@ -1,0 +1,128 @@
+#include <heddle/core/error.hpp>
+#include <heddle/dist/placement.hpp>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <optional>
+#include <string_view>
+
+namespace heddle {
+
+Index CyclicAxis::count_below(int process, Index global) const {
+  // Whole rounds of all processes, then the blocks of the round that global is in.
+  const Index round = block * processes;
+  const Index rest = global % round - block * process;
+  return global / round * block + std::clamp(rest, Index{0}, block);
+}
+
+Placement Placement::on_rank(Index rows, Index columns, int rank) {
+  return block_cyclic(rows, columns, std::max<Index>(rows, 1), std::max<Index>(columns, 1), 1, 1, rank);
+}
+
+Placement Placement::row_bands(Index rows, Index columns, int ranks) {
+  require(ranks >= 1, "row_bands: ", ranks, " ranks; expected at least 1");
+  return block_cyclic(rows, columns, std::max<Index>((rows + ranks - 1) / ranks, 1), std::max<Index>(columns, 1), ranks,
+                      1);
+}
+
+Placement Placement::column_bands(Index rows, Index columns, int ranks) {
+  require(ranks >= 1, "column_bands: ", ranks, " ranks; expected at least 1");
+  return block_cyclic(rows, columns, std::max<Index>(rows, 1), std::max<Index>((columns + ranks - 1) / ranks, 1), 1,
+                      ranks);
+}
+
+Placement Placement::block_cyclic(Index rows, Index columns, Index block_rows, Index block_columns, int grid_rows,
+                                  int grid_columns, int first_rank) {
+  require(rows >= 0 && columns >= 0, "placement: ", rows, " x ", columns, " matrix; expected extents of at least 0");
+  require(block_rows >= 1 && block_columns >= 1, "placement: blocks of ", block_rows, " x ", block_columns,
+          "; expected at least 1 x 1");
+  require(grid_rows >= 1 && grid_columns >= 1, "placement: grid of ", grid_rows, " x ", grid_columns,
+          "; expected at least 1 x 1");
+  require(first_rank >= 0, "placement: first rank ", first_rank, "; expected at least 0");
+  Placement placement;
+  placement.row_axis_ = {rows, block_rows, grid_rows};
+  placement.column_axis_ = {columns, block_columns, grid_columns};
+  placement.first_rank_ = first_rank;
+  return placement;
+}
+
+std::string Placement::describe() const {
+  const std::string shape = message_of(rows(), " x ", columns());
+  if (row_axis_.processes == 1 && column_axis_.processes == 1) {
+    return message_of(shape, " on rank ", first_rank_);
+  }
+  if (column_axis_.processes == 1 && row_axis_.block * row_axis_.processes >= rows()) {
+    return message_of(shape, " in ", row_axis_.processes, " row bands");
+  }
+  if (row_axis_.processes == 1 && column_axis_.block * column_axis_.processes >= columns()) {
+    return message_of(shape, " in ", column_axis_.processes, " column bands");
+  }
+  return message_of(shape, " in ", row_axis_.block, " x ", column_axis_.block, " blocks over ", row_axis_.processes,
+                    " x ", column_axis_.processes, " ranks");
+}
+
+namespace {
+
+// "12x34" as two numbers.
+std::optional<std::pair<Index, Index>> pair_of(std::string_view text) {
+  const std::size_t cross = text.find('x');
+  if (cross == std::string_view::npos) {
+    return {};
+  }
+  const auto number = [](std::string_view word) -> std::optional<Index> {
+    Index value = 0;
+    const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
+    return error == std::errc{} && end == word.data() + word.size() ? std::optional(value) : std::nullopt;
+  };
+  const auto first = number(text.substr(0, cross));
+  const auto second = number(text.substr(cross + 1));
+  if (!first || !second) {
+    return {};
+  }
+  return std::pair(*first, *second);
+}
+
+}  // namespace
+
+Placement placement_from(const std::string& text, Index rows, Index columns, int ranks) {
+  const std::string_view view = text;
+  if (view == "rows") {
+    return Placement::row_bands(rows, columns, ranks);
+  }
+  if (view == "columns") {
+    return Placement::column_bands(rows, columns, ranks);
+  }
+  if (view.starts_with("rank:")) {
+    int rank = -1;
+    const auto [end, error] = std::from_chars(view.data() + 5, view.data() + view.size(), rank);
+    if (error == std::errc{} && end == view.data() + view.size()) {
+      require(rank >= 0 && rank < ranks, "placement '", text, "': there are ", ranks, " ranks, numbered from 0");
+      return Placement::on_rank(rows, columns, rank);
+    }
+  }
+  if (view.starts_with("cyclic:")) {
+    const std::string_view rest = view.substr(7);
+    const std::size_t colon = rest.find(':');
+    const auto blocks = pair_of(rest.substr(0, colon));
+    auto grid =
+        colon == std::string_view::npos ? std::optional<std::pair<Index, Index>>{} : pair_of(rest.substr(colon + 1));
+    if (blocks && colon == std::string_view::npos) {
+      Index height = static_cast<Index>(std::sqrt(static_cast<double>(ranks)));
+      while (ranks % height != 0) {
+        --height;
+      }
+      grid = std::pair(height, ranks / height);
+    }
+    if (blocks && grid) {
+      require(grid->first >= 1 && grid->second >= 1 && grid->first <= ranks && grid->second <= ranks / grid->first,
+              "placement '", text, "': the grid needs more than the ", ranks, " ranks there are, or is empty");
+      return Placement::block_cyclic(rows, columns, blocks->first, blocks->second, static_cast<int>(grid->first),
+                                     static_cast<int>(grid->second));
+    }
+  }
+  throw Error(ErrorKind::argument,
+              message_of("placement '", text, "': expected rank:R, rows, columns, cyclic:MBxNB or cyclic:MBxNB:PxQ"));
+}
+
+}  // namespace heddle

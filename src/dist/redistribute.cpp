@@ -1,0 +1,186 @@
+#include "comm/tags.hpp"
+#include "dist/elementwise.hpp"
+#include <heddle/comm/transport.hpp>
+#include <heddle/dist/matrix.hpp>
+
+#include <vector>
+
+namespace heddle {
+namespace {
+
+using IndexList = Kokkos::View<Index*, MemorySpace>;
+
+IndexList to_device(const ExecutionSpace& space, const std::vector<Index>& indices) {
+  const IndexList list(Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "heddle::dist::indices"), indices.size());
+  Kokkos::deep_copy(space, list,
+                    Kokkos::View<const Index*, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>(
+                        indices.data(), indices.size()));
+  space.fence("heddle::dist::indices");
+  return list;
+}
+
+// Local indices of `mine` (owned by `process`), sorted by who owns the same global index in `other`. Within one owner
+// they rise with the global index, so sender and receiver list the same elements in the same order.
+std::vector<IndexList> by_other_owner(const ExecutionSpace& space, const CyclicAxis& mine, int process,
+                                      const CyclicAxis& other) {
+  std::vector<std::vector<Index>> lists(static_cast<std::size_t>(other.processes));
+  for (Index k = 0; k < mine.count(process); ++k) {
+    lists[static_cast<std::size_t>(other.owner(mine.global(process, k)))].push_back(k);
+  }
+  std::vector<IndexList> result;
+  result.reserve(lists.size());
+  for (const auto& list : lists) {
+    result.push_back(to_device(space, list));
+  }
+  return result;
+}
+
+// One rank's side of the exchange: for each rank of the other placement, the local rows and columns that it shares.
+class Shares {
+ public:
+  Shares(const Communicator& comm, const Placement& mine, const Placement& other)
+      : inside_(mine.in_grid(comm.rank())), other_(other) {
+    if (inside_) {
+      rows_ = by_other_owner(comm.space(), mine.row_axis(), mine.grid_row(comm.rank()), other.row_axis());
+      columns_ = by_other_owner(comm.space(), mine.column_axis(), mine.grid_column(comm.rank()), other.column_axis());
+    }
+  }
+  [[nodiscard]] bool empty(int rank) const {
+    return !inside_ || !other_.in_grid(rank) || rows(rank).size() * columns(rank).size() == 0;
+  }
+  [[nodiscard]] const IndexList& rows(int rank) const { return rows_[static_cast<std::size_t>(other_.grid_row(rank))]; }
+  [[nodiscard]] const IndexList& columns(int rank) const {
+    return columns_[static_cast<std::size_t>(other_.grid_column(rank))];
+  }
+  [[nodiscard]] std::size_t size(int rank) const { return empty(rank) ? 0 : rows(rank).size() * columns(rank).size(); }
+
+ private:
+  bool inside_;
+  Placement other_;
+  std::vector<IndexList> rows_;
+  std::vector<IndexList> columns_;
+};
+
+template <Scalar T> using Buffer = Kokkos::View<T*, MemorySpace>;
+
+template <Scalar T> Buffer<T> make_buffer(const ExecutionSpace& space, std::size_t size) {
+  return Buffer<T>(Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "heddle::dist::exchange"), size);
+}
+
+template <Scalar T>
+void pack(const ExecutionSpace& space, const MatrixView<T>& local, const IndexList& rows, const IndexList& columns,
+          const Buffer<T>& buffer) {
+  const impl::Elements<T> from(local);
+  const auto height = static_cast<Index>(rows.size());
+  impl::for_each_element(
+      space, "heddle::dist::pack", height, static_cast<Index>(columns.size()),
+      KOKKOS_LAMBDA(Index i, Index j) { buffer(i + j * height) = from(rows(i), columns(j)); });
+}
+
+template <Scalar T>
+void unpack(const ExecutionSpace& space, const Buffer<T>& buffer, const IndexList& rows, const IndexList& columns,
+            const MatrixView<T>& local) {
+  const impl::Elements<T> to(local);
+  const auto height = static_cast<Index>(rows.size());
+  impl::for_each_element(
+      space, "heddle::dist::unpack", height, static_cast<Index>(columns.size()),
+      KOKKOS_LAMBDA(Index i, Index j) { to(rows(i), columns(j)) = buffer(i + j * height); });
+}
+
+}  // namespace
+
+template <Scalar T> void redistribute(const DistributedMatrix<T>& A, const DistributedMatrix<T>& B) {
+  require(A.rows() == B.rows() && A.columns() == B.columns(), "redistribute: from ", A.placement().describe(), " to ",
+          B.placement().describe(), "; expected equal shapes");
+  const Communicator& comm = A.communicator();
+  const ExecutionSpace& space = comm.space();
+  if (A.placement() == B.placement()) {
+    copy(A, B);
+    space.fence("heddle::dist::redistribute");
+    return;
+  }
+  const auto transport = make_transport(comm);
+  const Shares outgoing(comm, A.placement(), B.placement());
+  const Shares incoming(comm, B.placement(), A.placement());
+
+  struct Arrival {
+    int rank;
+    Buffer<T> buffer;
+    Request request;
+  };
+  std::vector<Arrival> arrivals;
+  std::vector<Request> departures;
+  // Partners by rising distance, so that not all ranks turn to the same one first.
+  for (int step = 1; step < comm.size(); ++step) {
+    const int source = (comm.rank() + comm.size() - step) % comm.size();
+    if (!incoming.empty(source)) {
+      const auto buffer = make_buffer<T>(space, incoming.size(source));
+      arrivals.push_back({source, buffer, transport->receive<T>(buffer, source, impl::tag_redistribute)});
+    }
+  }
+  for (int step = 1; step < comm.size(); ++step) {
+    const int destination = (comm.rank() + step) % comm.size();
+    if (!outgoing.empty(destination)) {
+      const auto buffer = make_buffer<T>(space, outgoing.size(destination));
+      pack(space, A.local(), outgoing.rows(destination), outgoing.columns(destination), buffer);
+      departures.push_back(
+          transport->send<T>(Kokkos::View<const T*, MemorySpace>(buffer), destination, impl::tag_redistribute));
+    }
+  }
+  if (const int self = comm.rank(); !outgoing.empty(self)) {
+    const auto buffer = make_buffer<T>(space, outgoing.size(self));
+    pack(space, A.local(), outgoing.rows(self), outgoing.columns(self), buffer);
+    unpack(space, buffer, incoming.rows(self), incoming.columns(self), B.local());
+  }
+  for (Arrival& arrival : arrivals) {
+    arrival.request.wait();
+    unpack(space, arrival.buffer, incoming.rows(arrival.rank), incoming.columns(arrival.rank), B.local());
+  }
+  for (Request& departure : departures) {
+    departure.wait();
+  }
+  space.fence("heddle::dist::redistribute");
+}
+
+template <Scalar T> HostMatrix<T> gather(const DistributedMatrix<T>& A, int root) {
+  const Communicator& comm = A.communicator();
+  const DistributedMatrix<T> whole(comm, Placement::on_rank(A.rows(), A.columns(), root), "gathered");
+  redistribute(A, whole);
+  const HostMatrix<T> result(Kokkos::view_alloc(Kokkos::WithoutInitializing, "heddle::dist::gathered"),
+                             whole.local().extent(0), whole.local().extent(1));
+  const Kokkos::View<const T**, Kokkos::LayoutLeft, MemorySpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>> dense(
+      whole.local().data(), whole.local().extent(0), whole.local().extent(1));
+  Kokkos::deep_copy(comm.space(), result, dense);
+  comm.space().fence("heddle::dist::gather");
+  return result;
+}
+
+template <Scalar T> void scatter(const HostMatrix<T>& whole, int root, const DistributedMatrix<T>& A) {
+  const Communicator& comm = A.communicator();
+  int fits = 1;
+  if (comm.rank() == root) {
+    fits =
+        static_cast<Index>(whole.extent(0)) == A.rows() && static_cast<Index>(whole.extent(1)) == A.columns() ? 1 : 0;
+  }
+  comm.broadcast(std::span<int>(&fits, 1), root);
+  require(fits == 1, "scatter: the matrix on rank ", root, " is not ", A.rows(), " x ", A.columns());
+  const DistributedMatrix<T> source(comm, Placement::on_rank(A.rows(), A.columns(), root), "to_scatter");
+  if (comm.rank() == root) {
+    const Kokkos::View<T**, Kokkos::LayoutLeft, MemorySpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>> dense(
+        source.local().data(), whole.extent(0), whole.extent(1));
+    Kokkos::deep_copy(comm.space(), dense, whole);
+  }
+  redistribute(source, A);
+}
+
+#define HEDDLE_INSTANTIATE(T)                                                              \
+  template void redistribute<T>(const DistributedMatrix<T>&, const DistributedMatrix<T>&); \
+  template HostMatrix<T> gather<T>(const DistributedMatrix<T>&, int);                      \
+  template void scatter<T>(const HostMatrix<T>&, int, const DistributedMatrix<T>&)
+HEDDLE_INSTANTIATE(float);
+HEDDLE_INSTANTIATE(double);
+HEDDLE_INSTANTIATE(Kokkos::complex<float>);
+HEDDLE_INSTANTIATE(Kokkos::complex<double>);
+#undef HEDDLE_INSTANTIATE
+
+}  // namespace heddle

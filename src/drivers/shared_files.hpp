@@ -1,0 +1,13 @@
+// Files that come with the command: shipped decks and the plotting script.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+
+namespace heddle::driver {
+
+/// Path of `name` ("decks/drift.toml") in share/heddle of the installation that this command belongs to, or in the
+/// source tree that it was built from. Nothing where neither has it.
+[[nodiscard]] std::optional<std::filesystem::path> find_shared(const std::filesystem::path& name);
+
+}  // namespace heddle::driver

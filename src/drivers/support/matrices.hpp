@@ -1,0 +1,59 @@
+// Matrices that commands make themselves, read or write.
+#pragma once
+
+#include "context.hpp"
+#include <heddle/dist/matrix.hpp>
+
+#include <cstdint>
+#include <string>
+
+namespace heddle::driver {
+
+/// Seeded element of a random matrix, uniform in (-1, 1), as a function of its global index: the same matrix on any
+/// number of ranks and for any placement.
+template <Scalar T> struct RandomElement {
+  std::uint64_t seed = 0;
+
+  KOKKOS_INLINE_FUNCTION T operator()(Index row, Index column) const {
+    const std::uint64_t key = mixed(mixed(seed + static_cast<std::uint64_t>(row)) + static_cast<std::uint64_t>(column));
+    if constexpr (is_complex<T>) {
+      return T(uniform(key), uniform(mixed(key)));
+    } else {
+      return uniform(key);
+    }
+  }
+
+ private:
+  // Finaliser of SplitMix64 (Steele, Lea, Flood 2014).
+  KOKKOS_INLINE_FUNCTION static std::uint64_t mixed(std::uint64_t bits) {
+    bits += 0x9e3779b97f4a7c15U;
+    bits = (bits ^ (bits >> 30U)) * 0xbf58476d1ce4e5b9U;
+    bits = (bits ^ (bits >> 27U)) * 0x94d049bb133111ebU;
+    return bits ^ (bits >> 31U);
+  }
+  KOKKOS_INLINE_FUNCTION static Real<T> uniform(std::uint64_t bits) {
+    // An odd number of 23 bits over 2^23: exact in float too, and never zero.
+    return static_cast<Real<T>>(static_cast<double>(static_cast<std::int64_t>(bits >> 41U) * 2 + 1 - 8388608) /
+                                8388608.0);
+  }
+};
+
+/// Random matrix in the placement that `place` names.
+template <Scalar T>
+[[nodiscard]] DistributedMatrix<T> random_matrix(const Communicator& comm, Index rows, Index columns,
+                                                 const std::string& place, std::uint64_t seed) {
+  const DistributedMatrix<T> A(comm, placement_from(place, rows, columns, comm.size()));
+  fill(A, RandomElement<T>{seed});
+  return A;
+}
+
+/// Reads the matrix in `path` into the placement that `place` names.
+template <Scalar T>
+[[nodiscard]] DistributedMatrix<T> read_placed(const Communicator& comm, const std::string& path,
+                                               const std::string& place);
+
+/// Collective: throws Error, on every rank alike, unless `path` has a matrix file's ending and its folder can be
+/// written. Does nothing for an empty path.
+void require_writable_matrix(const Context& context, const std::string& path);
+
+}  // namespace heddle::driver

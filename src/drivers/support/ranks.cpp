@@ -1,0 +1,82 @@
+#include "ranks.hpp"
+
+#include "context.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace heddle::driver {
+
+namespace {
+
+constexpr std::chrono::seconds patience(10);
+
+// False where the others have not come after `patience`.
+bool arrives(MPI_Request& request) {
+  const auto deadline = std::chrono::steady_clock::now() + patience;
+  int done = 0;
+  MPI_Test(&request, &done, MPI_STATUS_IGNORE);
+  while (done == 0 && std::chrono::steady_clock::now() < deadline) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    MPI_Test(&request, &done, MPI_STATUS_IGNORE);
+  }
+  return done != 0;
+}
+
+}  // namespace
+
+std::optional<int> launcher_rank() {
+  for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"}) {
+    if (const char* text = std::getenv(name)) return std::atoi(text);
+  }
+  return std::nullopt;
+}
+
+int run_agreed(const std::function<int()>& work) {
+  struct Outcome {
+    int exit_code = exit_done;
+    int failed = 0;
+  };
+  MPI_Comm comm = MPI_COMM_NULL;
+  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  int rank = 0;
+  int size = 1;
+  MPI_Comm_rank(comm, &rank);
+  MPI_Comm_size(comm, &size);
+
+  Outcome mine;
+  std::string message;
+  try {
+    mine.exit_code = work();
+  } catch (...) {
+    const Failure failure = current_failure();
+    mine = {failure.exit_code, 1};
+    message = failure.message;
+  }
+
+  std::vector<Outcome> all(static_cast<std::size_t>(size));
+  MPI_Request request = MPI_REQUEST_NULL;
+  MPI_Iallgather(&mine, 2, MPI_INT, all.data(), 2, MPI_INT, comm, &request);
+  if (mine.failed == 0) {
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+  } else if (!arrives(request)) {
+    complain("rank " + std::to_string(rank) + ": " + message);
+    MPI_Abort(MPI_COMM_WORLD, mine.exit_code);
+  }
+  MPI_Comm_free(&comm);
+
+  const auto speaker = std::find_if(all.begin(), all.end(), [](const Outcome& one) { return one.failed != 0; });
+  if (speaker != all.end()) {
+    if (rank == speaker - all.begin()) complain(message);
+    return speaker->exit_code;
+  }
+  return std::max_element(all.begin(), all.end(),
+                          [](const Outcome& one, const Outcome& other) { return one.exit_code < other.exit_code; })
+      ->exit_code;
+}
+
+}  // namespace heddle::driver

@@ -1,0 +1,39 @@
+// The machine's rates, measured where they are not known.
+#pragma once
+
+#include "context.hpp"
+#include "text.hpp"
+#include <heddle/gemm/tile_model.hpp>
+
+namespace heddle::driver {
+
+/// The rates kept for this machine and job size; measured and kept where there are none, which is said. Collective.
+/// A cache folder that can't be written costs a line, no more.
+template <Scalar T> [[nodiscard]] MachineRates known_rates(const Context& context) {
+  const Communicator& comm = context.comm();
+  if (auto rates = load_rates<T>(comm)) return *rates;
+  context.say("measuring this machine's rates, once (heddle tune does it again)");
+  Progress progress = context.progress("rates");
+  const MachineRates rates = measure_rates<T>(comm, 2.0, [&](double share) { progress.update(share); });
+  progress.finish();
+  try {
+    save_rates<T>(comm, rates);
+  } catch (const Error& error) {
+    context.say(format("rates not kept: %s", error.what()));
+  }
+  return rates;
+}
+
+/// Three figures as an object of a report.
+[[nodiscard]] inline nlohmann::ordered_json json_of(const MachineRates& rates) {
+  auto points = nlohmann::ordered_json::array();
+  for (const auto& point : rates.gemm) points.push_back({{"tile", point.tile}, {"gflops", point.flops / 1e9}});
+  return {{"gemm", points},
+          {"gemm_gflops", rates.peak_flops() / 1e9},
+          {"memory_gbytes_per_second", rates.memory_bandwidth / 1e9},
+          {"link_gbytes_per_second", rates.link_bandwidth / 1e9},
+          {"latency_seconds", rates.latency},
+          {"overlap", rates.overlap}};
+}
+
+}  // namespace heddle::driver

@@ -1,0 +1,151 @@
+// `heddle tdse`: reads a deck and hands it to one of the two runs.
+#include "commands.hpp"
+#include "shared_files.hpp"
+#include "support/text.hpp"
+#include "tdse_deck.hpp"
+#include "tdse_run.hpp"
+#include "tdse_text_files.hpp"
+
+#include <cstdio>
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace heddle::driver {
+
+namespace {
+
+struct Options {
+  std::string deck;
+  std::vector<std::string> settings;
+  Index eigenstates = 0;
+  std::string output;
+  RunOptions run;
+};
+
+// A deck by its path, or one of those shipped by its name.
+std::string deck_path(const std::string& given) {
+  std::error_code error;
+  if (std::filesystem::exists(given, error) || given.find('/') != std::string::npos) return given;
+  const auto shipped = find_shared("decks/" + given + (given.ends_with(".toml") ? "" : ".toml"));
+  return shipped ? shipped->string() : given;
+}
+
+std::string read_text(const std::string& path) {
+  std::error_code error;
+  if (!std::filesystem::exists(path, error)) {
+    throw Error(ErrorKind::input, path +
+                                      ": there is no such deck (shipped ones: h2plus-stretch, h2plus-stationary, "
+                                      "harmonic-coherent, drift)");
+  }
+  std::ifstream file(path, std::ios::binary);
+  if (!file || std::filesystem::is_directory(path, error)) throw Error(ErrorKind::input, path + ": can't be read");
+  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
+// Rank 0 reads files; what it found is on every rank.
+void read_potential(const Communicator& comm, const std::filesystem::path& folder, Deck& deck) {
+  if (deck.potential.kind != schrodinger::PotentialKind::table) return;
+  const auto path = folder / deck.potential_file;
+  auto& x = deck.potential.table_x;
+  auto& v = deck.potential.table_v;
+  comm.on_rank(0, [&] {
+    for (const auto& row : read_columns(path, 2, 2, "two columns, x and V")) {
+      x.push_back(row[0]);
+      v.push_back(row[1]);
+    }
+    try {
+      validate(deck.grid, deck.potential, deck.nuclei);
+    } catch (const Error& error) {
+      throw Error(ErrorKind::input, path.string() + ": " + error.what());
+    }
+  });
+  auto size = static_cast<Index>(x.size());
+  comm.broadcast(std::span(&size, 1), 0);
+  x.resize(static_cast<std::size_t>(size));
+  v.resize(static_cast<std::size_t>(size));
+  comm.broadcast(std::span(x), 0);
+  comm.broadcast(std::span(v), 0);
+}
+
+int run(Context& context, const Options& options) {
+  const Communicator& comm = context.comm();
+  std::string path;
+  std::string text;
+  comm.on_rank(0, [&] {
+    path = deck_path(options.deck);
+    text = read_text(path);
+  });
+  comm.broadcast(path, 0);
+  comm.broadcast(text, 0);
+  std::vector<std::string> settings = options.settings;
+  if (!options.output.empty()) settings.push_back("output.file=" + options.output);
+  Deck deck = read_deck(text, path, settings);
+  const auto folder = std::filesystem::path(path).parent_path();
+  read_potential(comm, folder, deck);
+  const schrodinger::Hamiltonian hamiltonian(deck.grid, deck.potential, deck.nuclei);
+  if (options.eigenstates > 0) return run_eigenstates(context, deck, hamiltonian, options.eigenstates);
+  if (deck.initial == InitialKind::file) deck.initial_file = (folder / deck.initial_file).string();
+  return run_dynamics(context, deck, hamiltonian, options.run);
+}
+
+}  // namespace
+
+void add_tdse(CLI::App& app, Selection& selection) {
+  const auto options = std::make_shared<Options>();
+  CLI::App& command = *app.add_subcommand(
+      "tdse", "Time-dependent Schroedinger equation of one electron in one dimension, or its lowest energies");
+  command
+      .add_option(
+          "deck", options->deck,
+          "TOML file, or the name of a shipped deck: h2plus-stretch, h2plus-stationary, harmonic-coherent, drift")
+      ->type_name("DECK");
+  command
+      .add_option("--set", options->settings, "Replace or add a key of the deck: --set table.key=value (repeatable)")
+      ->type_name("KEY=VALUE")
+      ->allow_extra_args(false);
+  auto* output =
+      command.add_option("-o,--output", options->output, "Same as --set output.file=FILE")->type_name("FILE");
+  auto* eigen =
+      command.add_option("--eigen", options->eigenstates, "Compute the N lowest energies at t = 0 and no dynamics")
+          ->type_name("N")
+          ->check(CLI::PositiveNumber);
+  command
+      .add_option("--restart", options->run.restart,
+                  "Continue the run in this file (FILE.h5, or FILE.partial.h5 of a killed one), bit for bit, up to "
+                  "time.steps")
+      ->type_name("FILE")
+      ->excludes(eigen);
+  command
+      .add_option("--checkpoint", options->run.checkpoint_seconds,
+                  "Seconds between two writings of the unfinished run to FILE.partial.h5")
+      ->type_name("SECONDS")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  command
+      .add_option("--tile", options->run.tile,
+                  "Tile of the matrix products (default: from the number of points alone, so that the bits do not "
+                  "depend on the ranks)")
+      ->type_name("N")
+      ->check(CLI::PositiveNumber);
+  output->excludes(eigen);
+  command.add_flag_callback(
+      "--keys",
+      [] {
+        std::printf("Keys of a deck, their defaults and meaning; all quantities in atomic units:\n%s",
+                    deck_reference().c_str());
+        throw CLI::Success();
+      },
+      "List every key of a deck with its default, and leave");
+  add_common_options(command, selection.common,
+                     "  mpirun -n 2 heddle tdse h2plus-stretch --output h2plus.h5 && heddle plot h2plus.h5\n"
+                     "  heddle tdse h2plus-stationary --eigen 4 --set nuclei.separation=1.5");
+  command.callback([options, &selection] {
+    if (options->deck.empty()) throw CLI::RequiredError("DECK");
+    selection.parallel = [options](Context& context) { return run(context, *options); };
+  });
+}
+
+}  // namespace heddle::driver

@@ -1,0 +1,77 @@
+// The few things that a run's file needs of HDF5: arrays with units, and attributes.
+#pragma once
+
+#include <hdf5.h>
+
+#include <complex>
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace heddle::driver {
+
+/// Owns an HDF5 identifier and closes it with its own function.
+class Hdf5Handle {
+ public:
+  Hdf5Handle(hid_t id, herr_t (*close)(hid_t)) : id_(id), close_(close) {}
+  ~Hdf5Handle() {
+    if (id_ >= 0) close_(id_);
+  }
+  Hdf5Handle(const Hdf5Handle&) = delete;
+  Hdf5Handle& operator=(const Hdf5Handle&) = delete;
+  [[nodiscard]] hid_t id() const { return id_; }
+  [[nodiscard]] bool valid() const { return id_ >= 0; }
+
+ private:
+  hid_t id_;
+  herr_t (*close_)(hid_t);
+};
+
+/// An HDF5 file being written. Every failure throws Error(output) naming the file.
+class Hdf5Writer {
+ public:
+  /// Replaces `path`; messages name `name`, which it will have in the end.
+  Hdf5Writer(const std::filesystem::path& path, std::string name);
+
+  /// Dataset `name` ("/group/name", groups made as needed), row-major, with attributes `unit` and `description`.
+  template <class T>
+  void write(const std::string& name, const std::vector<hsize_t>& extents, std::span<const T> values,
+             const std::string& unit, const std::string& description);
+  /// Attributes of the file.
+  void attribute(const std::string& name, const std::string& value);
+  void attribute(const std::string& name, std::int64_t value);
+  /// Flushes and closes; nothing may follow.
+  void close();
+
+ private:
+  void fail(const std::string& what) const;
+  void attribute(hid_t object, const std::string& name, const std::string& value) const;
+
+  std::string name_;
+  hid_t file_;
+  Hdf5Handle closer_;
+};
+
+/// An HDF5 file being read. Every failure throws Error(input) naming the file and the dataset.
+class Hdf5Reader {
+ public:
+  explicit Hdf5Reader(const std::filesystem::path& path);
+
+  [[nodiscard]] std::vector<hsize_t> extents(const std::string& name) const;
+  [[nodiscard]] bool has(const std::string& name) const;
+  /// All values of a dataset; T is double, std::int64_t or std::complex<double>.
+  template <class T> [[nodiscard]] std::vector<T> read(const std::string& name) const;
+  [[nodiscard]] std::string text_attribute(const std::string& name) const;
+  [[nodiscard]] std::int64_t integer_attribute(const std::string& name) const;
+
+ private:
+  [[noreturn]] void fail(const std::string& what) const;
+  [[nodiscard]] Hdf5Handle open(const std::string& name) const;
+
+  std::string name_;
+  Hdf5Handle file_;
+};
+
+}  // namespace heddle::driver

@@ -1,0 +1,29 @@
+// The two things that `heddle tdse` does with a deck.
+#pragma once
+
+#include "support/context.hpp"
+#include "tdse_deck.hpp"
+#include <heddle/schrodinger/hamiltonian.hpp>
+
+#include <optional>
+#include <string>
+
+namespace heddle::driver {
+
+struct RunOptions {
+  std::string restart;             ///< File of an earlier run to continue; empty: none.
+  double checkpoint_seconds = 30;  ///< Between two writings of the partial file.
+  std::optional<Index> tile;
+};
+
+/// Computes and says the `count` lowest energies at t = 0. Collective; gives the exit code.
+int run_eigenstates(Context& context, const Deck& deck, const schrodinger::Hamiltonian& hamiltonian, Index count);
+
+/// Runs the deck and writes its file. Collective; gives the exit code.
+int run_dynamics(Context& context, const Deck& deck, const schrodinger::Hamiltonian& hamiltonian,
+                 const RunOptions& options);
+
+/// The deck in short, for a report.
+[[nodiscard]] nlohmann::ordered_json deck_inputs(const Deck& deck);
+
+}  // namespace heddle::driver

@@ -1,0 +1,67 @@
+// Matrices as real and imaginary parts, either of which may be exactly zero, and their sums and products on gemm.
+#pragma once
+
+#include <heddle/gemm/gemm.hpp>
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace heddle::impl {
+
+/// A real matrix of a workspace; empty for exactly zero. Returns to its workspace when the last copy goes.
+template <RealScalar T> using Part = std::shared_ptr<const DistributedMatrix<T>>;
+
+/// real + i imaginary.
+template <RealScalar T> struct Parts {
+  Part<T> real;
+  Part<T> imaginary;
+};
+
+/// Real products that X * Y costs, with 3 or 4 for two full complex matrices.
+template <RealScalar T> [[nodiscard]] int products_of(const Parts<T>& X, const Parts<T>& Y, int complex_products);
+
+/// Square matrices of one placement, their arithmetic, and what it cost.
+template <RealScalar T> class ComplexArithmetic {
+ public:
+  /// `complex_products`: 3 or 4.
+  ComplexArithmetic(const Communicator& comm, const Placement& placement, int complex_products,
+                    const GemmOptions& options);
+
+  /// A matrix of the workspace, uninitialised.
+  [[nodiscard]] Part<T> take();
+
+  /// alpha X Y.
+  [[nodiscard]] Parts<T> multiply(T alpha, const Parts<T>& X, const Parts<T>& Y);
+  /// X Y + Z; takes Z's storage, which no one else may hold.
+  [[nodiscard]] Parts<T> multiply_add(const Parts<T>& X, const Parts<T>& Y, Parts<T> Z);
+  /// identity I + sum_k coefficients[k] terms[k], each element summed in this order.
+  [[nodiscard]] Parts<T> combine(T identity, std::span<const T> coefficients, std::span<const Parts<T>> terms);
+  /// S = S + X.
+  void accumulate(const Parts<T>& X, Parts<T>& S);
+
+  /// Called after each real product.
+  std::function<void()> after_product;
+  [[nodiscard]] int products() const noexcept { return products_; }
+  [[nodiscard]] double gemm_seconds() const noexcept { return gemm_seconds_; }
+  [[nodiscard]] Index tile() const { return plan_.tile(); }
+  void reset_counts();
+
+ private:
+  void product(T alpha, const Part<T>& X, const Part<T>& Y, T beta, const Part<T>& Z);
+  // Z += alpha X Y, part by part; absent parts of Z begin at zero.
+  void add_products(T alpha, const Parts<T>& X, const Parts<T>& Y, Parts<T>& Z);
+  [[nodiscard]] Part<T> sum(const Part<T>& X, const Part<T>& Y);
+
+  Communicator comm_;
+  Placement placement_;
+  int complex_products_;
+  GemmPlan<T> plan_;
+  std::shared_ptr<std::vector<DistributedMatrix<T>>> free_;
+  int products_ = 0;
+  double gemm_seconds_ = 0.0;
+};
+
+}  // namespace heddle::impl

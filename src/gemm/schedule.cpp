@@ -1,0 +1,242 @@
+#include "gemm/schedule.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+namespace heddle::impl {
+namespace {
+
+Range range_of(int band, Index tile, Index extent) {
+  return {band * tile, std::min((band + 1) * tile, extent)};
+}
+
+// A band of op(A), for the bands [begin, end) of op(B).
+struct Strip {
+  int row_band;
+  int begin;
+  int end;
+};
+
+// Ranks by how much of a band of A and of C they own, most first; equals by rank.
+std::vector<int> by_affinity(const Product& product, int band) {
+  std::vector<Index> owned(static_cast<std::size_t>(product.ranks));
+  const Region of_a = band_of_a(product, band);
+  const Region of_c{product.row_range(band), {0, product.columns()}};
+  for (int rank = 0; rank < product.ranks; ++rank) {
+    owned[static_cast<std::size_t>(rank)] =
+        piece_of(product.a, of_a, rank).size() + piece_of(product.c, of_c, rank).size();
+  }
+  std::vector<int> ranks(owned.size());
+  std::iota(ranks.begin(), ranks.end(), 0);
+  std::stable_sort(ranks.begin(), ranks.end(), [&](int left, int right) {
+    return owned[static_cast<std::size_t>(left)] > owned[static_cast<std::size_t>(right)];
+  });
+  // Without a preference the bands go round, as equals would all go to the lowest rank first.
+  if (owned[static_cast<std::size_t>(ranks.front())] == owned[static_cast<std::size_t>(ranks.back())]) {
+    std::rotate(ranks.begin(), ranks.begin() + band % product.ranks, ranks.end());
+  }
+  return ranks;
+}
+
+// Strips of every rank.
+std::vector<std::vector<Strip>> share_out(const Product& product) {
+  const int bands = product.row_bands();
+  const int columns = product.column_bands();
+  const int quota = bands / product.ranks;
+  std::vector<std::vector<Strip>> strips(static_cast<std::size_t>(product.ranks));
+  if (columns == 0) {
+    return strips;
+  }
+  std::vector<int> left_over;
+  for (int band = 0; band < bands; ++band) {
+    bool taken = false;
+    if (quota > 0) {
+      for (const int rank : by_affinity(product, band)) {
+        auto& mine = strips[static_cast<std::size_t>(rank)];
+        if (static_cast<int>(mine.size()) < quota) {
+          mine.push_back({band, 0, columns});
+          taken = true;
+          break;
+        }
+      }
+    }
+    if (!taken) {
+      left_over.push_back(band);
+    }
+  }
+  // Tiles of the left-over bands, band after band, in equal runs.
+  const std::int64_t tiles = static_cast<std::int64_t>(left_over.size()) * columns;
+  for (int rank = 0; rank < product.ranks; ++rank) {
+    std::int64_t begin = tiles * rank / product.ranks;
+    const std::int64_t end = tiles * (rank + 1) / product.ranks;
+    while (begin < end) {
+      const auto band = static_cast<std::size_t>(begin / columns);
+      const std::int64_t stop = std::min(end, static_cast<std::int64_t>(band + 1) * columns);
+      const int first = static_cast<int>(begin % columns);
+      strips[static_cast<std::size_t>(rank)].push_back(
+          {left_over[band], first, first + static_cast<int>(stop - begin)});
+      begin = stop;
+    }
+  }
+  return strips;
+}
+
+// Bands of op(B) that a pass needs, rising, then rotated so that the ranks start at different ones.
+std::vector<int> columns_of_pass(const std::vector<Strip>& strips, std::size_t first, std::size_t last, int rank,
+                                 int ranks) {
+  std::vector<int> columns;
+  for (std::size_t k = first; k < last; ++k) {
+    for (int column = strips[k].begin; column < strips[k].end; ++column) {
+      columns.push_back(column);
+    }
+  }
+  std::sort(columns.begin(), columns.end());
+  columns.erase(std::unique(columns.begin(), columns.end()), columns.end());
+  const auto start =
+      static_cast<std::ptrdiff_t>(columns.size() * static_cast<std::size_t>(rank) / static_cast<std::size_t>(ranks));
+  std::rotate(columns.begin(), columns.begin() + start, columns.end());
+  return columns;
+}
+
+RankSchedule schedule_of(const Product& product, const std::vector<Strip>& strips, int bands_per_pass, int rank) {
+  RankSchedule schedule;
+  const auto group = static_cast<std::size_t>(bands_per_pass);
+  schedule.slots_a = static_cast<int>(std::min(strips.size(), 2 * group));
+  for (std::size_t first = 0; first < strips.size(); first += group) {
+    const std::size_t last = std::min(first + group, strips.size());
+    const std::size_t loads_before = schedule.loads_a.size();
+    for (std::size_t k = first; k < last; ++k) {
+      schedule.loads_a.push_back({strips[k].row_band, static_cast<int>(k) % schedule.slots_a, 0, -1, -1});
+    }
+    for (const int column : columns_of_pass(strips, first, last, rank, product.ranks)) {
+      schedule.loads_b.push_back({column, static_cast<int>(schedule.loads_b.size()) % 2, 0, -1, -1});
+      for (std::size_t k = first; k < last; ++k) {
+        if (column < strips[k].begin || column >= strips[k].end) {
+          continue;
+        }
+        const int step = static_cast<int>(schedule.steps.size());
+        const std::size_t load_a = loads_before + (k - first);
+        const std::size_t load_b = schedule.loads_b.size() - 1;
+        for (Load* load : {&schedule.loads_a[load_a], &schedule.loads_b[load_b]}) {
+          load->first_use = load->first_use < 0 ? step : load->first_use;
+          load->last_use = step;
+        }
+        schedule.steps.push_back({strips[k].row_band, column, static_cast<int>(load_a), static_cast<int>(load_b)});
+      }
+    }
+  }
+  schedule.slots_b = static_cast<int>(std::min<std::size_t>(schedule.loads_b.size(), 2));
+  const auto allow_posting = [](std::vector<Load>& loads, int slots) {
+    for (std::size_t k = static_cast<std::size_t>(slots); k < loads.size(); ++k) {
+      // Messages keep the order of the loads, so none is posted before the one ahead of it.
+      loads[k].post_before =
+          std::max(loads[k - static_cast<std::size_t>(slots)].last_use + 1, loads[k - 1].post_before);
+    }
+  };
+  allow_posting(schedule.loads_a, schedule.slots_a);
+  allow_posting(schedule.loads_b, schedule.slots_b);
+  return schedule;
+}
+
+// Adds what `rank` does to its own workload, and what it asks of the others to theirs.
+void add_workload(const Product& product, const RankSchedule& schedule, int rank, std::vector<Workload>& all) {
+  Workload& work = all[static_cast<std::size_t>(rank)];
+  const auto foreign = [&](const Placement& placement, const Region& region) {
+    return static_cast<double>(region.size() - piece_of(placement, region, rank).size());
+  };
+  const auto receive = [&](const Placement& placement, const Region& region) {
+    for (const Piece& piece : pieces_of(placement, region)) {
+      if (piece.owner != rank) {
+        const auto size = static_cast<double>(piece.size());
+        work.elements_in += size;
+        work.messages_in += 1.0;
+        all[static_cast<std::size_t>(piece.owner)].elements_served += size;
+      }
+    }
+  };
+  for (const Load& load : schedule.loads_a) {
+    receive(product.a, band_of_a(product, load.band));
+  }
+  for (const Load& load : schedule.loads_b) {
+    receive(product.b, band_of_b(product, load.band));
+  }
+  double computed_at_home = 0.0;
+  for (const Step& step : schedule.steps) {
+    const Region tile = tile_of_c(product, step.row_band, step.column_band);
+    work.multiply_adds += static_cast<double>(tile.size()) * static_cast<double>(product.inner());
+    work.elements_out += foreign(product.c, tile);
+    computed_at_home += static_cast<double>(piece_of(product.c, tile, rank).size());
+  }
+  work.elements_home =
+      static_cast<double>(product.c.local_rows(rank)) * static_cast<double>(product.c.local_columns(rank)) -
+      computed_at_home;
+  if (!schedule.steps.empty()) {
+    const Step& last = schedule.steps.back();
+    work.first_elements = foreign(product.a, band_of_a(product, schedule.loads_a.front().band)) +
+                          foreign(product.b, band_of_b(product, schedule.loads_b.front().band));
+    work.last_elements = foreign(product.c, tile_of_c(product, last.row_band, last.column_band));
+  }
+}
+
+}  // namespace
+
+Range Product::row_range(int band) const {
+  return range_of(band, tile, rows());
+}
+Range Product::column_range(int band) const {
+  return range_of(band, tile, columns());
+}
+
+Region band_of_a(const Product& product, int band) {
+  const Range whole{0, product.inner()};
+  return product.op_a == Operation::none ? Region{product.row_range(band), whole}
+                                         : Region{whole, product.row_range(band)};
+}
+
+Region band_of_b(const Product& product, int band) {
+  const Range whole{0, product.inner()};
+  return product.op_b == Operation::none ? Region{whole, product.column_range(band)}
+                                         : Region{product.column_range(band), whole};
+}
+
+Region tile_of_c(const Product& product, int row_band, int column_band) {
+  return {product.row_range(row_band), product.column_range(column_band)};
+}
+
+Piece piece_of(const Placement& placement, const Region& region, int rank) {
+  return {rank, placement.local_rows(rank, region.rows), placement.local_columns(rank, region.columns)};
+}
+
+std::vector<Piece> pieces_of(const Placement& placement, const Region& region) {
+  std::vector<Piece> pieces;
+  for (int rank = placement.first_rank(); rank < placement.rank_end(); ++rank) {
+    if (const Piece piece = piece_of(placement, region, rank); piece.size() > 0) {
+      pieces.push_back(piece);
+    }
+  }
+  return pieces;
+}
+
+RankSchedule make_schedule(const Product& product, int bands_per_pass, int rank) {
+  return schedule_of(product, share_out(product)[static_cast<std::size_t>(rank)], bands_per_pass, rank);
+}
+
+std::vector<Workload> workloads(const Product& product, int bands_per_pass) {
+  const auto strips = share_out(product);
+  std::vector<Workload> all(strips.size());
+  for (int rank = 0; rank < product.ranks; ++rank) {
+    const RankSchedule schedule = schedule_of(product, strips[static_cast<std::size_t>(rank)], bands_per_pass, rank);
+    add_workload(product, schedule, rank, all);
+  }
+  return all;
+}
+
+int most_bands(const Product& product) {
+  std::size_t most = 1;
+  for (const auto& strips : share_out(product)) {
+    most = std::max(most, strips.size());
+  }
+  return static_cast<int>(most);
+}
+
+}  // namespace heddle::impl

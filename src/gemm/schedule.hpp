@@ -1,0 +1,106 @@
+// Who computes which tile of a distributed product, what travels when, and where it is put: pure functions, no MPI.
+#pragma once
+
+#include <heddle/core/operation.hpp>
+#include <heddle/dist/placement.hpp>
+
+#include <vector>
+
+namespace heddle::impl {
+
+/// The product C = op(A) op(B), cut into tiles.
+struct Product {
+  Operation op_a = Operation::none;
+  Operation op_b = Operation::none;
+  Placement a;
+  Placement b;
+  Placement c;
+  Index tile = 1;
+  int ranks = 1;
+
+  [[nodiscard]] Index rows() const { return c.rows(); }
+  [[nodiscard]] Index columns() const { return c.columns(); }
+  [[nodiscard]] Index inner() const { return op_a == Operation::none ? a.columns() : a.rows(); }
+  /// Bands of op(A) and of op(B).
+  [[nodiscard]] int row_bands() const { return static_cast<int>((rows() + tile - 1) / tile); }
+  [[nodiscard]] int column_bands() const { return static_cast<int>((columns() + tile - 1) / tile); }
+  [[nodiscard]] Range row_range(int band) const;
+  [[nodiscard]] Range column_range(int band) const;
+};
+
+/// Rectangle of a matrix as it is stored, in global indices.
+struct Region {
+  Range rows;
+  Range columns;
+  [[nodiscard]] Index size() const { return rows.size() * columns.size(); }
+};
+/// Band of op(A), of op(B) as A and B are stored (transposed bands stay columns of A), and tile of C.
+[[nodiscard]] Region band_of_a(const Product& product, int band);
+[[nodiscard]] Region band_of_b(const Product& product, int band);
+[[nodiscard]] Region tile_of_c(const Product& product, int row_band, int column_band);
+
+/// What one rank owns of a region: a rectangle of its local matrix, spread over the region by the placement.
+struct Piece {
+  int owner = 0;
+  Range rows;     ///< Local rows of the owner.
+  Range columns;  ///< Local columns of the owner.
+  [[nodiscard]] Index size() const { return rows.size() * columns.size(); }
+};
+/// Pieces that make up a region, by rising owner; empty ones left out.
+[[nodiscard]] std::vector<Piece> pieces_of(const Placement& placement, const Region& region);
+/// The piece of one rank; size() == 0 where it owns nothing there.
+[[nodiscard]] Piece piece_of(const Placement& placement, const Region& region, int rank);
+
+/// A tile to be computed, and the loads that hold its bands.
+struct Step {
+  int row_band = 0;
+  int column_band = 0;
+  int load_a = 0;
+  int load_b = 0;
+  friend bool operator==(const Step&, const Step&) = default;
+};
+
+/// A band brought into a slot. It may be posted once step `post_before` is the next one to run (its slot's last band is
+/// then done with); it is used from step `first_use` to step `last_use`.
+struct Load {
+  int band = 0;
+  int slot = 0;
+  int post_before = 0;
+  int first_use = 0;
+  int last_use = 0;
+};
+
+/// All that one rank computes, in order. Loads are in order of posting, which is also the order of the messages.
+struct RankSchedule {
+  std::vector<Step> steps;
+  std::vector<Load> loads_a;
+  std::vector<Load> loads_b;
+  int slots_a = 0;
+  int slots_b = 0;
+};
+
+/// The schedule of a rank. Every rank takes whole bands of op(A), as many as any other, first those of which it owns
+/// most (A and C together); what is left over is cut along the bands of op(B) and shared out by tiles. It goes through
+/// its bands `bands_per_pass` at a time; for each pass the bands of op(B) go by, starting at rank / ranks of the way.
+/// Two passes' bands of A and two bands of B are held, so that the next travel while the last are used.
+[[nodiscard]] RankSchedule make_schedule(const Product& product, int bands_per_pass, int rank);
+
+/// What a rank's schedule asks of the machine.
+struct Workload {
+  double multiply_adds = 0.0;
+  double elements_in = 0.0;      ///< Of A and B from other ranks.
+  double elements_out = 0.0;     ///< Of C to other ranks.
+  double elements_home = 0.0;    ///< Of C from other ranks, that this rank owns.
+  double elements_served = 0.0;  ///< Of A and B, by this rank to others.
+  double messages_in = 0.0;
+  double first_elements = 0.0;  ///< From other ranks before the first tile can begin.
+  double last_elements = 0.0;   ///< Of the last tile, to other ranks.
+};
+/// Of every rank. Without the ranks' own pieces: elements_in is the sum over the rank's loads of the band's size less
+/// what the rank owns of it.
+[[nodiscard]] std::vector<Workload> workloads(const Product& product, int bands_per_pass);
+
+/// Most bands of op(A) that any rank takes (in part or whole).
+[[nodiscard]] int most_bands(const Product& product);
+
+}  // namespace heddle::impl

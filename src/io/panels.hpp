@@ -1,0 +1,85 @@
+// A distributed matrix as a sequence of column panels, each of which rank 0 can hold whole.
+#pragma once
+
+#include <heddle/dist/matrix.hpp>
+#include <heddle/io/matrix_file.hpp>
+
+#include <algorithm>
+#include <vector>
+
+namespace heddle::impl {
+
+/// Consecutive columns, and the placement that the matrix's own placement gives them as a matrix by themselves.
+struct Panel {
+  Range columns;
+  Placement placement;
+};
+
+/// Panels of about `width` columns that cover the matrix from the left. The columns of a panel are dealt out like those
+/// of the whole only from a column where the grid's first process begins; panels are wider where the distribution's
+/// period is.
+[[nodiscard]] std::vector<Panel> panels_of(const Placement& whole, Index width);
+
+/// Columns that fit into 64 MiB, at least one.
+template <Scalar T> [[nodiscard]] Index panel_width(Index rows) {
+  constexpr Index bytes = Index{64} << 20;
+  return std::max<Index>(1, bytes / (std::max<Index>(rows, 1) * static_cast<Index>(sizeof(T))));
+}
+
+/// The panel's part of A, sharing its elements.
+template <Scalar T> [[nodiscard]] DistributedMatrix<T> panel_matrix(const DistributedMatrix<T>& A, const Panel& panel) {
+  const int rank = A.communicator().rank();
+  const Range mine = A.placement().local_columns(rank, panel.columns);
+  const std::pair<Index, Index> rows(0, panel.placement.local_rows(rank));
+  const MatrixView<T> local = Kokkos::subview(A.local(), rows, std::pair(mine.begin, mine.end));
+  return {A.communicator(), panel.placement, local};
+}
+
+/// Fills A from rank 0, where `read(columns, panel)` is called for the panels in order; what it throws is thrown on
+/// every rank.
+template <Scalar T, class Read> void scatter_panels(const DistributedMatrix<T>& A, const Read& read) {
+  const Communicator& comm = A.communicator();
+  const auto panels = panels_of(A.placement(), panel_width<T>(A.rows()));
+  HostMatrix<T> storage;
+  for (const Panel& panel : panels) {
+    HostMatrix<T> whole;
+    comm.on_rank(0, [&] {
+      if (static_cast<Index>(storage.extent(1)) < panel.columns.size()) {
+        storage = HostMatrix<T>();
+        storage = HostMatrix<T>(Kokkos::view_alloc(Kokkos::WithoutInitializing, "heddle::io::panel"), A.rows(),
+                                panel.columns.size());
+      }
+      whole = Kokkos::subview(storage, Kokkos::ALL, std::pair<Index, Index>(0, panel.columns.size()));
+      read(panel.columns, whole);
+    });
+    scatter(whole, 0, panel_matrix(A, panel));
+  }
+}
+
+/// Hands A to rank 0, where `write(columns, panel)` is called for the panels in order; what it throws is thrown on
+/// every rank.
+template <Scalar T, class Write> void gather_panels(const DistributedMatrix<T>& A, const Write& write) {
+  for (const Panel& panel : panels_of(A.placement(), panel_width<T>(A.rows()))) {
+    const HostMatrix<T> whole = gather(panel_matrix(A, panel), 0);
+    A.communicator().on_rank(0, [&] { write(panel.columns, whole); });
+  }
+}
+
+/// Placement for a matrix that is being read.
+[[nodiscard]] Placement place_matrix(const Communicator& comm, const PlacementChoice& place,
+                                     const MatrixFileInfo& info);
+
+/// Shares what rank 0 learned about a file.
+[[nodiscard]] MatrixFileInfo broadcast_info(const Communicator& comm, MatrixFileInfo info);
+
+/// Throws Error(input) for a file that holds complex numbers where T is real.
+template <Scalar T> void require_field(const std::filesystem::path& path, const MatrixFileInfo& info) {
+  if (info.complex && !is_complex<T>) {
+    throw Error(ErrorKind::input, message_of(path.string(), ": holds complex numbers where real ones are expected"));
+  }
+}
+
+/// Throws Error(input) unless `path` is a file that can be opened for reading.
+void require_readable(const std::filesystem::path& path);
+
+}  // namespace heddle::impl

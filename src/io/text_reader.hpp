@@ -1,0 +1,91 @@
+// Lines of a text file, with their numbers, and the numbers on them.
+#pragma once
+
+#include <heddle/core/error.hpp>
+
+#include <charconv>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+namespace heddle::impl {
+
+/// Reads a file line by line through one buffer. Throws Error(input) where the file can't be read.
+class TextReader {
+ public:
+  explicit TextReader(const std::filesystem::path& path);
+
+  /// The next line without its end (LF or CR LF), or false at the end of the file. Valid until the next call.
+  bool next_line(std::string_view& line);
+  /// The next line that has anything on it.
+  bool next_filled_line(std::string_view& line);
+
+  /// Number of the line read last, from 1.
+  [[nodiscard]] long long line_number() const noexcept { return line_number_; }
+  [[nodiscard]] const std::string& name() const noexcept { return name_; }
+  /// Bytes in the file.
+  [[nodiscard]] std::uintmax_t size() const noexcept { return size_; }
+
+  /// Throws Error(input) "FILE, line N: ..." about the line read last.
+  template <class... Parts> [[noreturn]] void refuse(const Parts&... parts) const {
+    throw Error(ErrorKind::input, message_of(name_, ", line ", line_number_, ": ", parts...));
+  }
+
+ private:
+  bool refill();
+
+  struct Close {
+    void operator()(std::FILE* file) const noexcept { std::fclose(file); }
+  };
+  std::string name_;
+  std::unique_ptr<std::FILE, Close> file_;
+  std::uintmax_t size_ = 0;
+  std::vector<char> buffer_;
+  std::size_t begin_ = 0;
+  std::size_t end_ = 0;
+  long long line_number_ = 0;
+};
+
+/// The text up to the next white space, taken off the front of `rest`; empty where nothing is left.
+[[nodiscard]] std::string_view next_word(std::string_view& rest);
+
+/// A word as it may appear in a message: shortened, without control characters, in quotes.
+[[nodiscard]] std::string quoted(std::string_view word);
+
+/// The next word of the line as a number; `what` names it in the error. Decimal, correctly rounded, finite.
+template <class Number>
+[[nodiscard]] Number next_number(const TextReader& reader, std::string_view& rest, const char* what) {
+  const std::string_view word = next_word(rest);
+  if (word.empty()) reader.refuse("expected ", what, ", found the end of the line");
+  std::string_view digits = word;
+  if (digits.size() > 1 && digits.front() == '+' && digits[1] != '-') digits.remove_prefix(1);
+  Number value{};
+  const char* end = digits.data() + digits.size();
+  auto [stop, error] = std::from_chars(digits.data(), end, value);
+  if constexpr (std::is_floating_point_v<Number>) {
+    if (error == std::errc::result_out_of_range && stop == end) {
+      // Too small is zero or a subnormal number; too large is refused.
+      const std::string text(digits);
+      value = std::is_same_v<Number, float> ? static_cast<Number>(std::strtof(text.c_str(), nullptr))
+                                            : static_cast<Number>(std::strtod(text.c_str(), nullptr));
+      if (std::isfinite(value)) error = {};
+    }
+    if (error == std::errc() && stop == end && !std::isfinite(value)) {
+      reader.refuse(what, " ", quoted(word), " is not finite");
+    }
+  }
+  if (error == std::errc::result_out_of_range) reader.refuse(what, " ", quoted(word), " is out of range");
+  if (error != std::errc() || stop != end) reader.refuse("expected ", what, ", found ", quoted(word));
+  return value;
+}
+
+/// Refuses anything but white space.
+void require_end_of_line(const TextReader& reader, std::string_view rest);
+
+}  // namespace heddle::impl

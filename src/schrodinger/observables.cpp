@@ -1,0 +1,88 @@
+#include <heddle/core/error.hpp>
+#include <heddle/schrodinger/observables.hpp>
+
+#include <algorithm>
+#include <cmath>
+
+namespace heddle::schrodinger {
+
+namespace {
+
+// Neumaier's compensated sum: the norm is watched at the level of round-off.
+class Sum {
+ public:
+  void add(double value) {
+    const double total = total_ + value;
+    rest_ += std::abs(total_) >= std::abs(value) ? (total_ - total) + value : (value - total) + total_;
+    total_ = total;
+  }
+  [[nodiscard]] double value() const { return total_ + rest_; }
+
+ private:
+  double total_ = 0.0;
+  double rest_ = 0.0;
+};
+
+Index nodes_of(std::span<const std::complex<double>> state) {
+  const auto largest = std::max_element(state.begin(), state.end(),
+                                        [](const auto& a, const auto& b) { return std::norm(a) < std::norm(b); });
+  const double most = std::norm(*largest);
+  if (!(most > 0)) return 0;
+  std::complex<double> neighbours = 0.0;
+  for (std::size_t i = 0; i + 1 < state.size(); ++i) neighbours += std::conj(state[i]) * state[i + 1];
+  const double advance = neighbours.real() > 0 ? std::arg(neighbours) : 0.0;
+  const double phase = std::arg(*largest);
+  const auto origin = static_cast<double>(largest - state.begin());
+  Index nodes = 0;
+  double last = 0.0;
+  for (std::size_t i = 0; i < state.size(); ++i) {
+    if (std::norm(state[i]) < 1e-6 * most) continue;
+    const double turned = phase + advance * (static_cast<double>(i) - origin);
+    const double real = (std::polar(1.0, -turned) * state[i]).real();
+    if (real * last < 0) ++nodes;
+    if (real != 0.0) last = real > 0 ? 1.0 : -1.0;
+  }
+  return nodes;
+}
+
+}  // namespace
+
+Observables observe(const Hamiltonian& hamiltonian, double time, std::span<const std::complex<double>> state,
+                    const Eigenstates& eigenstates) {
+  const Grid& grid = hamiltonian.grid();
+  const auto n = static_cast<std::size_t>(grid.points);
+  require(state.size() == n, "observables: ", state.size(), " values of psi for ", n, " points");
+  std::vector<std::complex<double>> result(n);
+  hamiltonian.apply(hamiltonian.potential_at(time), state, result);
+
+  Sum probability;
+  Sum energy;
+  Sum position;
+  for (std::size_t i = 0; i < n; ++i) {
+    probability.add(std::norm(state[i]));
+    energy.add((std::conj(state[i]) * result[i]).real());
+    position.add(grid.x(static_cast<Index>(i)) * std::norm(state[i]));
+  }
+  Observables seen;
+  seen.time = time;
+  seen.norm = std::sqrt(probability.value() * grid.spacing());
+  seen.energy = energy.value() / probability.value();
+  seen.position = position.value() / probability.value();
+  seen.dipole = -seen.position;
+  if (hamiltonian.potential().kind == PotentialKind::soft_core) {
+    seen.nuclei = hamiltonian.nuclei().positions(time);
+    seen.dipole += hamiltonian.potential().charge * (seen.nuclei[0] + seen.nuclei[1]);
+  }
+  seen.nodes = nodes_of(state);
+  seen.edge_probability = (std::norm(state.front()) + std::norm(state.back())) * grid.spacing();
+  seen.energies = eigenstates.energies;
+  for (std::size_t k = 0; k < eigenstates.energies.size(); ++k) {
+    const auto phi = eigenstates.state(static_cast<Index>(k));
+    std::complex<double> overlap = 0.0;
+    for (std::size_t i = 0; i < n; ++i) overlap += phi[i] * state[i];
+    seen.populations.push_back(std::norm(overlap * grid.spacing()));
+  }
+  return seen;
+}
+
+}  // namespace heddle::schrodinger

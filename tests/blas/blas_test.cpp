@@ -1,0 +1,171 @@
+#include "support/matrices.hpp"
+#include <heddle/blas/blas.hpp>
+#include <heddle/core/error.hpp>
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <complex>
+#include <limits>
+
+namespace heddle {
+namespace {
+
+using Wide = std::complex<long double>;
+
+template <Scalar T> Wide wide(const T& value) {
+  if constexpr (is_complex<T>) {
+    return {value.real(), value.imag()};
+  } else {
+    return {value, 0.0L};
+  }
+}
+
+template <Scalar T> HostMatrix<T> host_random(Index rows, Index columns, int seed) {
+  const HostMatrix<T> matrix("heddle::test::host", static_cast<std::size_t>(rows), static_cast<std::size_t>(columns));
+  for (Index j = 0; j < columns; ++j) {
+    for (Index i = 0; i < rows; ++i) {
+      matrix(i, j) = test::RandomEntries<T>{seed}(i, j);
+    }
+  }
+  return matrix;
+}
+
+// The matrix on the device, inside a larger one: a leading dimension of its own.
+template <Scalar T> MatrixView<T> padded_on_device(const HostMatrix<T>& host) {
+  const LocalMatrix<T> parent("heddle::test::parent", host.extent(0) + 3, host.extent(1));
+  const auto part = Kokkos::subview(parent, std::pair<std::size_t, std::size_t>(2, 2 + host.extent(0)), Kokkos::ALL);
+  const auto mirror = Kokkos::create_mirror_view(parent);
+  for (std::size_t j = 0; j < host.extent(1); ++j) {
+    for (std::size_t i = 0; i < host.extent(0); ++i) {
+      mirror(i + 2, j) = host(i, j);
+    }
+  }
+  Kokkos::deep_copy(parent, mirror);
+  return part;
+}
+
+template <Scalar T> HostMatrix<T> to_host(const MatrixView<T>& view) {
+  const LocalMatrix<T> dense("heddle::test::dense", view.extent(0), view.extent(1));
+  Kokkos::deep_copy(dense, view);
+  const HostMatrix<T> host("heddle::test::host", view.extent(0), view.extent(1));
+  Kokkos::deep_copy(host, dense);
+  return host;
+}
+
+template <Scalar T> Wide element(const HostMatrix<T>& matrix, Operation op, std::size_t i, std::size_t j) {
+  if (op == Operation::none) {
+    return wide(matrix(i, j));
+  }
+  return op == Operation::transpose ? wide(matrix(j, i)) : std::conj(wide(matrix(j, i)));
+}
+
+template <class T> class Blas : public ::testing::Test {};
+TYPED_TEST_SUITE(Blas, test::AllScalars);
+
+constexpr Operation operations[] = {Operation::none, Operation::transpose, Operation::conjugate_transpose};
+
+TYPED_TEST(Blas, GemmAgainstLongDouble) {
+  using T = TypeParam;
+  for (const auto& [m, n, k] : {std::array<Index, 3>{1, 1, 1},
+                                {7, 5, 3},
+                                {33, 17, 29},
+                                {64, 1, 40},
+                                {1, 50, 8},
+                                {0, 3, 2},
+                                {3, 0, 2},
+                                {4, 6, 0}}) {
+    for (const Operation op_a : operations) {
+      for (const Operation op_b : operations) {
+        const bool plain_a = op_a == Operation::none;
+        const bool plain_b = op_b == Operation::none;
+        const auto A = host_random<T>(plain_a ? m : k, plain_a ? k : m, 1);
+        const auto B = host_random<T>(plain_b ? k : n, plain_b ? n : k, 2);
+        const auto C = host_random<T>(m, n, 3);
+        for (const auto& [alpha, beta] :
+             {std::pair<T, T>{T(1), T(0)}, {T(2), T(1)}, {T(-1), T(0.5)}, {T(0), T(3)}, {T(0), T(0)}}) {
+          const auto c = padded_on_device(C);
+          blas::gemm<T>(ExecutionSpace{}, op_a, op_b, alpha, padded_on_device(A), padded_on_device(B), beta, c);
+          Kokkos::fence();
+          const auto found = to_host(c);
+          for (Index j = 0; j < n; ++j) {
+            for (Index i = 0; i < m; ++i) {
+              Wide sum = wide(beta) * wide(C(i, j));
+              long double size = std::abs(sum);
+              for (Index l = 0; l < k; ++l) {
+                const Wide term = wide(alpha) * element(A, op_a, i, l) * element(B, op_b, l, j);
+                sum += term;
+                size += std::abs(term);
+              }
+              // (k + 2) u sum |a||b|, with sqrt(8) more for complex products (Higham, ASNA, 3.6).
+              const long double bound = 3.0L * static_cast<long double>(k + 3) * unit_roundoff<T> * size;
+              ASSERT_LE(std::abs(wide(found(i, j)) - sum), bound) << m << ' ' << n << ' ' << k;
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
+TYPED_TEST(Blas, WhatIsNotReadMayBeNaN) {
+  using T = TypeParam;
+  const T poison(std::numeric_limits<Real<T>>::quiet_NaN());
+  const auto A = padded_on_device(host_random<T>(20, 20, 1));
+  const LocalMatrix<T> bad("heddle::test::bad", 20, 20);
+  const LocalMatrix<T> C("heddle::test::c", 20, 20);
+  Kokkos::deep_copy(bad, poison);
+  Kokkos::deep_copy(C, poison);
+  const auto has_nan = [](const LocalMatrix<T>& matrix) {
+    const auto host = to_host<T>(matrix);
+    for (std::size_t e = 0; e < host.size(); ++e) {
+      if (std::isnan(Kokkos::abs(host.data()[e]))) {
+        return true;
+      }
+    }
+    return false;
+  };
+  const ExecutionSpace space;
+  blas::gemm<T>(space, Operation::none, Operation::none, T(1), A, A, T(0), C);
+  EXPECT_FALSE(has_nan(C)) << "beta == 0 read C";
+  blas::gemm<T>(space, Operation::none, Operation::none, T(0), bad, bad, T(1), C);
+  EXPECT_FALSE(has_nan(C)) << "alpha == 0 read A or B";
+  blas::gemm<T>(space, Operation::none, Operation::none, T(1), A, bad, T(0), C);
+  EXPECT_TRUE(has_nan(C)) << "NaN in B was lost";
+}
+
+TYPED_TEST(Blas, TheBitsDoNotFollowTheLeadingDimension) {
+  using T = TypeParam;
+  const auto A = host_random<T>(97, 203, 1);
+  const auto B = host_random<T>(203, 61, 2);
+  const auto C = host_random<T>(97, 61, 3);
+  const LocalMatrix<T> a("heddle::test::a", 97, 203);
+  const LocalMatrix<T> b("heddle::test::b", 203, 61);
+  const LocalMatrix<T> c("heddle::test::c", 97, 61);
+  Kokkos::deep_copy(a, A);
+  Kokkos::deep_copy(b, B);
+  const auto padded = padded_on_device(C);
+  const ExecutionSpace space;
+  blas::gemm<T>(space, Operation::none, Operation::none, T(1), a, b, T(0), c);
+  blas::gemm<T>(space, Operation::none, Operation::none, T(1), padded_on_device(A), padded_on_device(B), T(0), padded);
+  Kokkos::fence();
+  EXPECT_TRUE(test::same_bits(to_host<T>(c), to_host<T>(padded)));
+}
+
+TYPED_TEST(Blas, RefusesWrongShapesAndStrides) {
+  using T = TypeParam;
+  const LocalMatrix<T> A("heddle::test::a", 3, 4);
+  const ExecutionSpace space;
+  EXPECT_THROW(blas::gemm<T>(space, Operation::none, Operation::none, T(1), A, A, T(0), A), Error);
+  const LocalMatrix<T> C("heddle::test::c", 3, 3);
+  EXPECT_NO_THROW(blas::gemm<T>(space, Operation::none, Operation::transpose, T(1), A, A, T(0), C));
+  const Kokkos::View<T**, Kokkos::LayoutRight, MemorySpace> rows("heddle::test::rows", 3, 4);
+  EXPECT_THROW(blas::gemm<T>(space, Operation::none, Operation::transpose, T(1), rows, rows, T(0), C), Error);
+}
+
+TEST(BlasDescription, SaysWhoDoesTheWork) {
+  EXPECT_FALSE(blas::description().empty());
+}
+
+}  // namespace
+}  // namespace heddle

@@ -1,0 +1,96 @@
+#include "support/matrices.hpp"
+#include <heddle/comm/communicator.hpp>
+#include <heddle/comm/device.hpp>
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <numeric>
+#include <vector>
+
+namespace heddle {
+namespace {
+
+TEST(Communicator, IsADuplicate) {
+  const Communicator comm = test::world();
+  int relation = MPI_UNEQUAL;
+  MPI_Comm_compare(comm.native(), MPI_COMM_WORLD, &relation);
+  EXPECT_EQ(relation, MPI_CONGRUENT);
+  const Communicator copy = comm;
+  EXPECT_EQ(copy.native(), comm.native());
+  EXPECT_EQ(comm.node_size(), comm.size());
+  EXPECT_EQ(comm.node_rank(), comm.rank());
+}
+
+TEST(Communicator, RefusesNull) {
+  EXPECT_THROW(Communicator(MPI_COMM_NULL), Error);
+}
+
+TEST(Communicator, Collectives) {
+  const Communicator comm = test::world();
+  const int last = comm.size() - 1;
+  std::vector<int> values = {comm.rank(), comm.rank() + 10};
+  comm.broadcast(std::span<int>(values), last);
+  EXPECT_EQ(values, (std::vector<int>{last, last + 10}));
+  std::string text = comm.rank() == last ? "from the last" : "";
+  comm.broadcast(text, last);
+  EXPECT_EQ(text, "from the last");
+  EXPECT_EQ(comm.all_reduce(Index{1} << 40, Reduction::sum), (Index{1} << 40) * comm.size());
+  EXPECT_EQ(comm.all_reduce(comm.rank(), Reduction::maximum), last);
+  EXPECT_EQ(comm.all_reduce(1.5 + comm.rank(), Reduction::minimum), 1.5);
+  const float mine = static_cast<float>(comm.rank());
+  std::vector<float> all(static_cast<std::size_t>(comm.size()));
+  comm.all_gather(std::span<const float>(&mine, 1), std::span<float>(all));
+  std::vector<float> expected(all.size());
+  std::iota(expected.begin(), expected.end(), 0.0F);
+  EXPECT_EQ(all, expected);
+  EXPECT_THROW(comm.broadcast(std::span<int>(values), comm.size()), Error);
+}
+
+TEST(Communicator, SumsAreTheSameBitsOnEveryRank) {
+  const Communicator comm = test::world();
+  std::vector<double> values(1000);
+  for (std::size_t k = 0; k < values.size(); ++k) {
+    values[k] = test::random_number(static_cast<Index>(k), comm.rank(), 1);
+  }
+  comm.all_reduce(std::span<double>(values), Reduction::sum);
+  std::vector<double> all(values.size() * static_cast<std::size_t>(comm.size()));
+  comm.all_gather(std::span<const double>(values), std::span<double>(all));
+  for (std::size_t k = 0; k < all.size(); ++k) {
+    ASSERT_EQ(all[k], values[k % values.size()]);
+  }
+}
+
+TEST(Communicator, AnErrorOfOneRankIsEveryRanks) {
+  const Communicator comm = test::world();
+  for (int root = 0; root < comm.size(); ++root) {
+    int ran = 0;
+    comm.on_rank(root, [&] { ran = 1; });
+    EXPECT_EQ(ran, comm.rank() == root ? 1 : 0);
+    try {
+      comm.on_rank(root, [] { throw Error(ErrorKind::input, "line 7"); });
+      FAIL() << "nothing thrown";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::input);
+      EXPECT_STREQ(error.what(), "line 7");
+    }
+    EXPECT_THROW(comm.on_rank(root, [] { throw std::bad_alloc(); }), Error);
+  }
+}
+
+TEST(Device, BindingNamesNoDeviceOnCpus) {
+  if (Kokkos::num_devices() > 0) {
+    GTEST_SKIP() << "this backend has devices";
+  }
+  unsetenv("HEDDLE_DEVICE");
+  const DeviceBinding binding = bind_device(MPI_COMM_WORLD);
+  EXPECT_EQ(binding.device, -1);
+  EXPECT_EQ(binding.device_count, 0);
+  EXPECT_FALSE(binding.shared);
+  setenv("HEDDLE_DEVICE", "1x", 1);
+  EXPECT_THROW(static_cast<void>(bind_device(MPI_COMM_WORLD)), Error);
+  unsetenv("HEDDLE_DEVICE");
+}
+
+}  // namespace
+}  // namespace heddle

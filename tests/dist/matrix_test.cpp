@@ -1,0 +1,197 @@
+#include "support/matrices.hpp"
+#include <heddle/dist/matrix.hpp>
+#include <heddle/dist/split_matrix.hpp>
+
+#include <gtest/gtest.h>
+
+#include <limits>
+
+namespace heddle {
+namespace {
+
+template <class T> class Matrix : public ::testing::Test {
+ protected:
+  Communicator comm = test::world();
+};
+TYPED_TEST_SUITE(Matrix, test::AllScalars);
+
+template <Scalar T> T index_value(Index i, Index j) {
+  return T(static_cast<Real<T>>(1000 * i + j));
+}
+
+template <Scalar T> struct IndexEntries {
+  KOKKOS_INLINE_FUNCTION T operator()(Index i, Index j) const { return T(static_cast<Real<T>>(1000 * i + j)); }
+};
+
+TYPED_TEST(Matrix, RedistributesBetweenAnyTwoPlacements) {
+  for (const auto& [rows, columns] : {std::pair<Index, Index>{23, 17}, {1, 1}, {0, 5}, {4, 0}, {2, 40}}) {
+    const auto placements = test::placements_of(rows, columns, this->comm.size());
+    for (const Placement& from : placements) {
+      DistributedMatrix<TypeParam> A(this->comm, from);
+      fill(A, IndexEntries<TypeParam>{});
+      for (const Placement& to : placements) {
+        DistributedMatrix<TypeParam> B(this->comm, to);
+        fill(B, TypeParam{-1});
+        redistribute(A, B);
+        const auto local = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, B.local());
+        Index wrong = 0;
+        for (std::size_t i = 0; i < local.extent(0); ++i) {
+          for (std::size_t j = 0; j < local.extent(1); ++j) {
+            wrong += local(i, j) == index_value<TypeParam>(B.global_row(static_cast<Index>(i)),
+                                                           B.global_column(static_cast<Index>(j)))
+                         ? 0
+                         : 1;
+          }
+        }
+        EXPECT_EQ(wrong, 0) << from.describe() << " to " << to.describe();
+      }
+    }
+  }
+}
+
+TYPED_TEST(Matrix, GatherAndScatterAreInverse) {
+  const int root = this->comm.size() - 1;
+  for (const Placement& placement : test::placements_of(19, 11, this->comm.size())) {
+    const auto A = test::random_matrix<TypeParam>(this->comm, placement, 1);
+    const auto whole = gather(A, root);
+    EXPECT_EQ(whole.size(), this->comm.rank() == root ? 19U * 11U : 0U);
+    for (std::size_t j = 0; j < whole.extent(1); ++j) {
+      for (std::size_t i = 0; i < whole.extent(0); ++i) {
+        ASSERT_EQ(whole(i, j), test::RandomEntries<TypeParam>{1}(static_cast<Index>(i), static_cast<Index>(j)));
+      }
+    }
+    DistributedMatrix<TypeParam> B(this->comm, Placement::column_bands(19, 11, this->comm.size()));
+    scatter(whole, root, B);
+    EXPECT_TRUE(test::same_bits(gather(B, root), whole));
+  }
+}
+
+TYPED_TEST(Matrix, NormsAreThoseOfTheWholeMatrix) {
+  using R = Real<TypeParam>;
+  const Index rows = 37;
+  const Index columns = 29;
+  R one = 0;
+  R infinity = 0;
+  R maximum = 0;
+  double squares = 0;
+  const test::RandomEntries<TypeParam> entry{5};
+  for (Index j = 0; j < columns; ++j) {
+    R sum = 0;
+    for (Index i = 0; i < rows; ++i) {
+      const R size = Kokkos::abs(entry(i, j));
+      sum += size;
+      maximum = std::max(maximum, size);
+      squares += static_cast<double>(size) * size;
+    }
+    one = std::max(one, sum);
+  }
+  for (Index i = 0; i < rows; ++i) {
+    R sum = 0;
+    for (Index j = 0; j < columns; ++j) {
+      sum += Kokkos::abs(entry(i, j));
+    }
+    infinity = std::max(infinity, sum);
+  }
+  // Sums of 37 terms in another order: n u relative.
+  const R bound = 40 * unit_roundoff<TypeParam>;
+  for (const Placement& placement : test::placements_of(rows, columns, this->comm.size())) {
+    const auto A = test::random_matrix<TypeParam>(this->comm, placement, 5);
+    EXPECT_NEAR(norm(A, Norm::one), one, bound * one);
+    EXPECT_NEAR(norm(A, Norm::infinity), infinity, bound * infinity);
+    EXPECT_EQ(norm(A, Norm::maximum), maximum);
+    EXPECT_NEAR(norm(A, Norm::frobenius), std::sqrt(squares), 10 * bound * std::sqrt(squares));
+  }
+}
+
+TYPED_TEST(Matrix, NormsAtTheEdges) {
+  using R = Real<TypeParam>;
+  for (const Norm kind : {Norm::one, Norm::infinity, Norm::frobenius, Norm::maximum}) {
+    DistributedMatrix<TypeParam> empty(this->comm, Placement::row_bands(0, 4, this->comm.size()));
+    EXPECT_EQ(norm(empty, kind), R{0});
+    DistributedMatrix<TypeParam> zero(this->comm, Placement::row_bands(3, 4, this->comm.size()));
+    fill(zero, TypeParam{0});
+    EXPECT_EQ(norm(zero, kind), R{0});
+    DistributedMatrix<TypeParam> poisoned(this->comm, Placement::row_bands(3, 4, this->comm.size()));
+    fill(
+        poisoned, KOKKOS_LAMBDA(Index i, Index j) {
+          return i == 1 && j == 2 ? TypeParam(Kokkos::Experimental::quiet_NaN_v<R>) : TypeParam(1);
+        });
+    EXPECT_TRUE(std::isnan(norm(poisoned, kind)));
+  }
+  DistributedMatrix<TypeParam> large(this->comm, Placement::row_bands(2, 2, this->comm.size()));
+  const R huge = std::numeric_limits<R>::max() / 4;
+  fill(large, TypeParam(huge));
+  // Squares overflow, the norm doesn't.
+  EXPECT_NEAR(norm(large, Norm::frobenius) / huge, R{2}, 8 * unit_roundoff<TypeParam>);
+}
+
+TYPED_TEST(Matrix, ElementwiseOperations) {
+  using R = Real<TypeParam>;
+  for (const Placement& placement : test::placements_of(13, 13, this->comm.size())) {
+    const auto A = test::random_matrix<TypeParam>(this->comm, placement, 2);
+    DistributedMatrix<TypeParam> B(this->comm, placement);
+    copy(A, B);
+    scale(TypeParam(2), B);
+    add(TypeParam(-1), A, B);
+    // 2a - a is a, without rounding.
+    add(TypeParam(-1), A, B);
+    EXPECT_EQ(norm(B, Norm::maximum), R{0});
+    add_identity(TypeParam(3), B);
+    EXPECT_EQ(trace(B), TypeParam(39));
+    EXPECT_EQ(norm(B, Norm::one), R{3});
+    EXPECT_EQ(norm(B, Norm::infinity), R{3});
+  }
+}
+
+TYPED_TEST(Matrix, RefusesWhatDoesNotFit) {
+  const int ranks = this->comm.size();
+  EXPECT_THROW(DistributedMatrix<TypeParam>(this->comm, Placement::on_rank(2, 2, ranks)), Error);
+  DistributedMatrix<TypeParam> A(this->comm, Placement::row_bands(3, 4, ranks));
+  DistributedMatrix<TypeParam> B(this->comm, Placement::row_bands(4, 3, ranks));
+  EXPECT_THROW(redistribute(A, B), Error);
+  EXPECT_THROW(copy(A, B), Error);
+  EXPECT_THROW(static_cast<void>(trace(A)), Error);
+  const HostMatrix<TypeParam> whole("whole", 2, 2);
+  EXPECT_THROW(scatter(whole, 0, A), Error);
+}
+
+TYPED_TEST(Matrix, TakesTheCallersStorageWithAnyLeadingDimension) {
+  const Placement placement = Placement::block_cyclic(11, 9, 2, 3, 1, this->comm.size());
+  const Index rows = placement.local_rows(this->comm.rank());
+  const Index columns = placement.local_columns(this->comm.rank());
+  const LocalMatrix<TypeParam> parent("parent", static_cast<std::size_t>(rows + 5), static_cast<std::size_t>(columns));
+  const MatrixView<TypeParam> part = Kokkos::subview(parent, std::pair<Index, Index>(2, 2 + rows), Kokkos::ALL);
+  const DistributedMatrix<TypeParam> A(this->comm, placement, part);
+  fill(A, IndexEntries<TypeParam>{});
+  const auto whole = gather(A, 0);
+  for (std::size_t j = 0; j < whole.extent(1); ++j) {
+    for (std::size_t i = 0; i < whole.extent(0); ++i) {
+      ASSERT_EQ(whole(i, j), index_value<TypeParam>(static_cast<Index>(i), static_cast<Index>(j)));
+    }
+  }
+  const MatrixView<TypeParam> wrong = Kokkos::subview(parent, std::pair<Index, Index>(0, rows + 1), Kokkos::ALL);
+  EXPECT_THROW(DistributedMatrix<TypeParam>(this->comm, placement, wrong), Error);
+}
+
+TEST(SplitMatrix, SplitsAndJoins) {
+  const Communicator comm = test::world();
+  using Complex = Kokkos::complex<double>;
+  const auto A = test::random_matrix<Complex>(comm, Placement::row_bands(9, 6, comm.size()), 3);
+  SplitMatrix<double> parts = split(A);
+  // The parts may live elsewhere.
+  DistributedMatrix<double> moved(comm, Placement::on_rank(9, 6, comm.size() - 1));
+  redistribute(*parts.imaginary, moved);
+  parts.imaginary = moved;
+  DistributedMatrix<Complex> B(comm, Placement::column_bands(9, 6, comm.size()));
+  join(parts, B);
+  EXPECT_TRUE(test::same_bits(gather(A, 0), gather(B, 0)));
+  parts.imaginary.reset();
+  join(parts, B);
+  const auto whole = gather(B, 0);
+  for (std::size_t k = 0; k < whole.size(); ++k) {
+    ASSERT_EQ(whole.data()[k].imag(), 0.0);
+  }
+}
+
+}  // namespace
+}  // namespace heddle

@@ -1,0 +1,210 @@
+#include "support/matrices.hpp"
+#include <heddle/gemm/gemm.hpp>
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <complex>
+#include <functional>
+#include <limits>
+
+namespace heddle {
+namespace {
+
+template <class T> class Gemm : public ::testing::Test {
+ protected:
+  using Wide = std::complex<double>;
+  using Entries = test::RandomEntries<T>;
+
+  static Wide wide(const T& value) {
+    if constexpr (is_complex<T>) {
+      return {value.real(), value.imag()};
+    } else {
+      return value;
+    }
+  }
+  static Wide element(Operation op, int seed, Index i, Index j) {
+    if (op == Operation::none) {
+      return wide(Entries{seed}(i, j));
+    }
+    const Wide value = wide(Entries{seed}(j, i));
+    return op == Operation::transpose ? value : std::conj(value);
+  }
+  static Placement stored(Operation op, Index rows, Index columns, const std::function<Placement(Index, Index)>& make) {
+    return op == Operation::none ? make(rows, columns) : make(columns, rows);
+  }
+
+  // C = alpha op(A) op(B) + beta C of random matrices, against sums in double.
+  void expect_product(const std::array<Index, 3>& shape, Operation op_a, Operation op_b, T alpha, T beta,
+                      const Placement& a, const Placement& b, const Placement& c, const GemmOptions& options) {
+    const auto [m, n, k] = shape;
+    const auto A = test::random_matrix<T>(comm, a, 1);
+    const auto B = test::random_matrix<T>(comm, b, 2);
+    const auto C = test::random_matrix<T>(comm, c, 3);
+    const GemmReport report = gemm(comm, op_a, op_b, alpha, A, B, beta, C, options);
+    EXPECT_EQ(report.tile, options.tile);
+    const auto whole = gather(C, 0);
+    Index wrong = 0;
+    for (Index j = 0; j < static_cast<Index>(whole.extent(1)); ++j) {
+      for (Index i = 0; i < static_cast<Index>(whole.extent(0)); ++i) {
+        Wide sum = wide(beta) * wide(Entries{3}(i, j));
+        double size = std::abs(sum);
+        for (Index l = 0; l < k; ++l) {
+          const Wide term = wide(alpha) * element(op_a, 1, i, l) * element(op_b, 2, l, j);
+          sum += term;
+          size += std::abs(term);
+        }
+        // Error of the product and of the sums here (Higham, ASNA, 3.5 and 3.6).
+        const double bound = 8.0 * static_cast<double>(k + 3) * unit_roundoff<T> * size;
+        wrong += std::abs(wide(whole(i, j)) - sum) <= bound ? 0 : 1;
+      }
+    }
+    EXPECT_EQ(wrong, 0) << m << " x " << n << " x " << k << ", tile " << options.tile << ", A " << a.describe()
+                        << ", B " << b.describe() << ", C " << c.describe();
+  }
+
+  Communicator comm = test::world();
+};
+TYPED_TEST_SUITE(Gemm, test::AllScalars);
+
+constexpr Operation operations[] = {Operation::none, Operation::transpose, Operation::conjugate_transpose};
+
+TYPED_TEST(Gemm, AllOperationsAndCornerCasesOfAlphaAndBeta) {
+  using T = TypeParam;
+  const int ranks = this->comm.size();
+  const std::array<Index, 3> shape = {31, 22, 27};
+  const auto [m, n, k] = shape;
+  for (const Operation op_a : operations) {
+    for (const Operation op_b : operations) {
+      const Placement a = this->stored(op_a, m, k, [&](Index r, Index c) { return Placement::row_bands(r, c, ranks); });
+      const Placement b =
+          this->stored(op_b, k, n, [&](Index r, Index c) { return Placement::column_bands(r, c, ranks); });
+      for (const auto& [alpha, beta] :
+           {std::pair<T, T>{T(1), T(0)}, {T(1), T(1)}, {T(-2), T(0.5)}, {T(0), T(2)}, {T(0), T(0)}}) {
+        this->expect_product(shape, op_a, op_b, alpha, beta, a, b, Placement::on_rank(m, n, ranks / 2), {.tile = 8});
+      }
+    }
+  }
+}
+
+TYPED_TEST(Gemm, AnyPlacementsAndShapes) {
+  using T = TypeParam;
+  const int ranks = this->comm.size();
+  for (const std::array<Index, 3>& shape : {std::array<Index, 3>{24, 24, 24},
+                                            {17, 29, 13},
+                                            {3, 50, 7},
+                                            {50, 2, 1},
+                                            {1, 1, 1},
+                                            {0, 5, 5},
+                                            {5, 0, 5},
+                                            {6, 5, 0}}) {
+    const auto [m, n, k] = shape;
+    const auto of_a = test::placements_of(m, k, ranks);
+    const auto of_b = test::placements_of(k, n, ranks);
+    const auto of_c = test::placements_of(m, n, ranks);
+    for (std::size_t p = 0; p < of_a.size(); ++p) {
+      const std::size_t q = (p * 3 + 1) % of_b.size();
+      const std::size_t r = (p * 5 + 2) % of_c.size();
+      for (const Index tile : {5, 64}) {
+        this->expect_product(shape, Operation::none, Operation::none, T(1.5), T(-1), of_a[p], of_b[q], of_c[r],
+                             {.tile = tile, .bands_per_pass = static_cast<int>(p % 3)});
+      }
+    }
+  }
+}
+
+TYPED_TEST(Gemm, ThePapersPlacement) {
+  using T = TypeParam;
+  // A on rank 2, B on 1, C on 0, as far as there are ranks.
+  const int ranks = this->comm.size();
+  this->expect_product({40, 40, 40}, Operation::none, Operation::none, T(1), T(1),
+                       Placement::on_rank(40, 40, 2 % ranks), Placement::on_rank(40, 40, 1 % ranks),
+                       Placement::on_rank(40, 40, 0), {.tile = 6, .bands_per_pass = 1});
+}
+
+TYPED_TEST(Gemm, BetaZeroDoesNotReadCAndAlphaZeroReadsNeitherAnorB) {
+  using T = TypeParam;
+  const T poison(std::numeric_limits<Real<T>>::quiet_NaN());
+  for (const Placement& placement : test::placements_of(20, 20, this->comm.size())) {
+    const auto A = test::random_matrix<T>(this->comm, placement, 1);
+    const DistributedMatrix<T> bad(this->comm, placement);
+    const DistributedMatrix<T> C(this->comm, placement);
+    fill(bad, poison);
+    fill(C, poison);
+    gemm<T>(this->comm, Operation::none, Operation::none, T(1), A, A, T(0), C, {.tile = 7});
+    EXPECT_FALSE(std::isnan(norm(C, Norm::maximum))) << placement.describe();
+    gemm<T>(this->comm, Operation::none, Operation::none, T(0), bad, bad, T(1), C, {.tile = 7});
+    EXPECT_FALSE(std::isnan(norm(C, Norm::maximum))) << placement.describe();
+    gemm<T>(this->comm, Operation::none, Operation::none, T(1), A, bad, T(0), C, {.tile = 7});
+    EXPECT_TRUE(std::isnan(norm(C, Norm::maximum))) << placement.describe();
+  }
+}
+
+TYPED_TEST(Gemm, APlanIsUsedAgainWithOtherMatrices) {
+  using T = TypeParam;
+  const int ranks = this->comm.size();
+  const Placement bands = Placement::row_bands(30, 30, ranks);
+  GemmPlan<T> plan(this->comm, Operation::none, bands, Operation::none, bands, bands, {.tile = 8});
+  DistributedMatrix<T> identity(this->comm, bands);
+  fill(identity, T(0));
+  add_identity(T(1), identity);
+  const auto A = test::random_matrix<T>(this->comm, bands, 1);
+  const DistributedMatrix<T> C(this->comm, bands);
+  for (int repeat = 0; repeat < 3; ++repeat) {
+    const auto B = test::random_matrix<T>(this->comm, bands, 10 + repeat);
+    plan.execute(T(1), identity, B, T(0), C);
+    EXPECT_TRUE(test::same_bits(gather(C, 0), gather(B, 0)));
+    plan.execute(T(1), B, identity, T(0), C);
+    EXPECT_TRUE(test::same_bits(gather(C, 0), gather(B, 0)));
+  }
+  const DistributedMatrix<T> elsewhere(this->comm, Placement::on_rank(30, 30, 0));
+  if (ranks > 1) {
+    EXPECT_THROW(plan.execute(T(1), A, elsewhere, T(0), C), Error);
+  }
+}
+
+TYPED_TEST(Gemm, RefusesShapesAndOptionsThatDoNotFit) {
+  using T = TypeParam;
+  const auto bands = [&](Index rows, Index columns) { return Placement::row_bands(rows, columns, this->comm.size()); };
+  const DistributedMatrix<T> A(this->comm, bands(4, 5));
+  const DistributedMatrix<T> B(this->comm, bands(5, 6));
+  const DistributedMatrix<T> C(this->comm, bands(4, 6));
+  fill(A, T(1));
+  fill(B, T(1));
+  const auto run = [&](Operation op_a, Operation op_b, const GemmOptions& options) {
+    gemm<T>(this->comm, op_a, op_b, T(1), A, B, T(0), C, options);
+  };
+  EXPECT_THROW(run(Operation::transpose, Operation::none, {.tile = 4}), Error);
+  EXPECT_THROW(run(Operation::none, Operation::transpose, {.tile = 4}), Error);
+  EXPECT_THROW(run(Operation::none, Operation::none, {.tile = -1}), Error);
+  EXPECT_THROW(run(Operation::none, Operation::none, {.tile = 4, .bands_per_pass = -1}), Error);
+  EXPECT_NO_THROW(run(Operation::none, Operation::none, {.tile = 4}));
+}
+
+TEST(GemmReport, CountsWhatWasMovedAndDone) {
+  const Communicator comm = test::world();
+  const Index n = 32;
+  const Placement bands = Placement::row_bands(n, n, comm.size());
+  const auto A = test::random_matrix<double>(comm, bands, 1);
+  const auto B = test::random_matrix<double>(comm, Placement::column_bands(n, n, comm.size()), 2);
+  const DistributedMatrix<double> C(comm, bands);
+  MachineRates rates;
+  rates.gemm = {{8, 1e9}, {32, 2e9}};
+  rates.memory_bandwidth = 1e10;
+  rates.link_bandwidth = 1e9;
+  const GemmReport report =
+      gemm<double>(comm, Operation::none, Operation::none, 1.0, A, B, 0.0, C, {.tile = 8, .rates = rates});
+  if (n % comm.size() == 0) {
+    // Of B, every rank lacks what the others own.
+    EXPECT_EQ(report.bytes_received, 8.0 * n * n * (comm.size() - 1));
+  }
+  ASSERT_TRUE(report.predicted_seconds.has_value());
+  EXPECT_GT(*report.predicted_seconds, 2.0 * n * n * n / comm.size() / 2e9);
+  EXPECT_GT(report.seconds, 0.0);
+  EXPECT_NEAR(report.gflops * report.seconds * 1e9, 2.0 * n * n * n, 1e-3);
+  EXPECT_GE(report.wait_seconds, 0.0);
+  EXPECT_LE(report.wait_seconds, report.seconds);
+}
+
+}  // namespace
+}  // namespace heddle

@@ -1,0 +1,221 @@
+#include "gemm/schedule.hpp"
+
+#include "support/matrices.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+namespace heddle::impl {
+namespace {
+
+struct Case {
+  Product product;
+  int bands_per_pass;
+};
+
+// Products of all kinds: ragged, skinny, fewer tiles than ranks, every placement, transposed operands.
+std::vector<Case> cases() {
+  std::vector<Case> result;
+  for (const auto& [m, n, k] :
+       {std::array<Index, 3>{40, 40, 40}, {41, 23, 17}, {5, 64, 3}, {64, 5, 9}, {1, 1, 1}, {0, 4, 4}, {4, 0, 2}}) {
+    for (const Index tile : {1, 4, 7, 16, 100}) {
+      for (const int ranks : {1, 2, 3, 4, 7}) {
+        for (const int bands : {1, 2, 100}) {
+          result.push_back({{Operation::none, Operation::none, Placement::on_rank(m, k, ranks - 1),
+                             Placement::on_rank(k, n, ranks / 2), Placement::on_rank(m, n, 0), tile, ranks},
+                            bands});
+          result.push_back({{Operation::none, Operation::none, Placement::row_bands(m, k, ranks),
+                             Placement::column_bands(k, n, ranks), Placement::row_bands(m, n, ranks), tile, ranks},
+                            bands});
+          result.push_back(
+              {{Operation::transpose, Operation::conjugate_transpose, Placement::block_cyclic(k, m, 3, 2, 1, ranks),
+                Placement::row_bands(n, k, ranks), Placement::block_cyclic(m, n, 5, 4, ranks, 1), tile, ranks},
+               bands});
+        }
+      }
+    }
+  }
+  return result;
+}
+
+TEST(Schedule, EachTileIsComputedOnce) {
+  for (const Case& c : cases()) {
+    std::set<std::pair<int, int>> computed;
+    for (int rank = 0; rank < c.product.ranks; ++rank) {
+      for (const Step& step : make_schedule(c.product, c.bands_per_pass, rank).steps) {
+        EXPECT_TRUE(computed.emplace(step.row_band, step.column_band).second) << "computed twice";
+      }
+    }
+    EXPECT_EQ(static_cast<Index>(computed.size()),
+              static_cast<Index>(c.product.row_bands()) * c.product.column_bands());
+  }
+}
+
+TEST(Schedule, TheWorkIsSharedEvenly) {
+  for (const Case& c : cases()) {
+    std::size_t most = 0;
+    std::size_t least = std::numeric_limits<std::size_t>::max();
+    for (int rank = 0; rank < c.product.ranks; ++rank) {
+      const std::size_t steps = make_schedule(c.product, c.bands_per_pass, rank).steps.size();
+      most = std::max(most, steps);
+      least = std::min(least, steps);
+    }
+    EXPECT_LE(most - least, 1U);
+  }
+}
+
+void expect_safe(const std::vector<Load>& loads, int slots) {
+  std::map<int, const Load*> held;
+  int posted = 0;
+  for (const Load& load : loads) {
+    ASSERT_GE(load.slot, 0);
+    ASSERT_LT(load.slot, slots);
+    ASSERT_LE(load.first_use, load.last_use);
+    EXPECT_LE(load.post_before, load.first_use) << "posted after its first use";
+    EXPECT_GE(load.post_before, posted) << "messages change places";
+    posted = load.post_before;
+    if (const auto before = held.find(load.slot); before != held.end()) {
+      EXPECT_GT(load.post_before, before->second->last_use) << "a band is overwritten while it is read";
+    }
+    held[load.slot] = &load;
+  }
+}
+
+TEST(Schedule, BandsArriveBeforeUseAndStayWhileRead) {
+  for (const Case& c : cases()) {
+    for (int rank = 0; rank < c.product.ranks; ++rank) {
+      const RankSchedule schedule = make_schedule(c.product, c.bands_per_pass, rank);
+      expect_safe(schedule.loads_a, schedule.slots_a);
+      expect_safe(schedule.loads_b, schedule.slots_b);
+      for (int number = 0; number < static_cast<int>(schedule.steps.size()); ++number) {
+        const Step& step = schedule.steps[static_cast<std::size_t>(number)];
+        const Load& a = schedule.loads_a[static_cast<std::size_t>(step.load_a)];
+        const Load& b = schedule.loads_b[static_cast<std::size_t>(step.load_b)];
+        EXPECT_EQ(a.band, step.row_band);
+        EXPECT_EQ(b.band, step.column_band);
+        EXPECT_LE(a.first_use, number);
+        EXPECT_GE(a.last_use, number);
+        EXPECT_LE(b.first_use, number);
+        EXPECT_GE(b.last_use, number);
+      }
+    }
+  }
+}
+
+TEST(Schedule, TheNextBandTravelsWhileATileIsComputed) {
+  const Index n = 64;
+  const Product product{Operation::none,
+                        Operation::none,
+                        Placement::on_rank(n, n, 2),
+                        Placement::on_rank(n, n, 1),
+                        Placement::on_rank(n, n, 0),
+                        8,
+                        4};
+  for (int rank = 0; rank < 4; ++rank) {
+    const RankSchedule schedule = make_schedule(product, 1, rank);
+    ASSERT_EQ(schedule.slots_b, 2);
+    for (std::size_t k = 1; k < schedule.loads_b.size(); ++k) {
+      EXPECT_LT(schedule.loads_b[k].post_before, schedule.loads_b[k].first_use);
+    }
+    for (std::size_t k = 1; k < schedule.loads_a.size(); ++k) {
+      EXPECT_LT(schedule.loads_a[k].post_before, schedule.loads_a[k].first_use);
+    }
+  }
+}
+
+TEST(Schedule, RanksBeginAtDifferentBandsOfB) {
+  const Index n = 64;
+  const Product product{Operation::none,
+                        Operation::none,
+                        Placement::on_rank(n, n, 2),
+                        Placement::on_rank(n, n, 1),
+                        Placement::on_rank(n, n, 0),
+                        8,
+                        4};
+  for (std::size_t step = 0; step < 16; ++step) {
+    std::set<int> bands;
+    for (int rank = 0; rank < 4; ++rank) {
+      bands.insert(make_schedule(product, 1, rank).steps[step].column_band);
+    }
+    EXPECT_EQ(bands.size(), 4U) << "step " << step;
+  }
+}
+
+// The formula of GemmPlan's documentation.
+TEST(Schedule, BytesMovedAreThoseOfTheFormula) {
+  const Index m = 96;
+  const Index n = 80;
+  const Index k = 56;
+  for (const int ranks : {2, 3, 4}) {
+    for (const int bands : {1, 2, 8}) {
+      const Index tile = 4;
+      // Everything lives on a rank that is one of the workers: what it owns does not travel to it.
+      const Product product{Operation::none,
+                            Operation::none,
+                            Placement::on_rank(m, k, 0),
+                            Placement::on_rank(k, n, 0),
+                            Placement::on_rank(m, n, 0),
+                            tile,
+                            ranks};
+      const auto work = workloads(product, bands);
+      ASSERT_EQ(work.size(), static_cast<std::size_t>(ranks));
+      double served = 0.0;
+      for (int rank = 1; rank < ranks; ++rank) {
+        const Workload& mine = work[static_cast<std::size_t>(rank)];
+        const Index my_bands = m / tile / ranks;
+        const Index passes = (my_bands + bands - 1) / bands;
+        EXPECT_EQ(mine.elements_in, static_cast<double>(my_bands * tile * k + passes * k * n));
+        EXPECT_EQ(mine.elements_out, static_cast<double>(my_bands * tile * n));
+        EXPECT_EQ(mine.elements_home, 0.0);
+        EXPECT_EQ(mine.multiply_adds, static_cast<double>(my_bands * tile * n * k));
+        served += mine.elements_in;
+      }
+      EXPECT_EQ(work[0].elements_in, 0.0);
+      EXPECT_EQ(work[0].elements_out, 0.0);
+      EXPECT_EQ(work[0].elements_served, served);
+      EXPECT_EQ(work[0].elements_home, static_cast<double>(m * n) * (ranks - 1) / ranks);
+    }
+  }
+}
+
+TEST(Schedule, WhatIsInBandsTravelsAtMostOnceMore) {
+  // A and C in row bands stay at home; of B, each rank lacks (P - 1) / P, once.
+  const Index n = 96;
+  for (const int ranks : {2, 3, 4}) {
+    const Product product{Operation::none,
+                          Operation::none,
+                          Placement::row_bands(n, n, ranks),
+                          Placement::column_bands(n, n, ranks),
+                          Placement::row_bands(n, n, ranks),
+                          8,
+                          ranks};
+    for (const Workload& work : workloads(product, 100)) {
+      EXPECT_EQ(work.elements_in, static_cast<double>(n * n) * (ranks - 1) / ranks);
+      EXPECT_EQ(work.elements_out, 0.0);
+      EXPECT_EQ(work.elements_home, 0.0);
+    }
+  }
+}
+
+TEST(Schedule, PiecesMakeUpTheirRegion) {
+  for (const Placement& placement : test::placements_of(23, 31, 4)) {
+    const Region region{{4, 19}, {3, 30}};
+    Index size = 0;
+    for (const Piece& piece : pieces_of(placement, region)) {
+      EXPECT_GT(piece.size(), 0);
+      size += piece.size();
+      for (Index i = piece.rows.begin; i < piece.rows.end; ++i) {
+        const Index row = placement.row_axis().global(placement.grid_row(piece.owner), i);
+        EXPECT_TRUE(row >= region.rows.begin && row < region.rows.end);
+      }
+    }
+    EXPECT_EQ(size, region.size());
+  }
+}
+
+}  // namespace
+}  // namespace heddle::impl

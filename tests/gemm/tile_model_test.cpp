@@ -1,0 +1,164 @@
+#include "gemm/predict.hpp"
+#include "support/matrices.hpp"
+#include <heddle/gemm/gemm.hpp>
+#include <heddle/gemm/tile_model.hpp>
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+namespace heddle {
+namespace {
+
+MachineRates rates_of(double math, double memory, double link) {
+  MachineRates rates;
+  rates.gemm = {{256, 0.8 * math}, {1024, math}};
+  rates.memory_bandwidth = memory;
+  rates.link_bandwidth = link;
+  rates.overlap = 1.0;
+  return rates;
+}
+
+// The paper's (6) and (8) with numbers by hand: s = 4, BW_math = 10 T, BW_mem = 800 G (200 G elements, k = 50),
+// BW_transfer = 20 G, P = 4, N = 1000: 4 * 50 * 1000 / 900 = 222.2 and 2 * 3 * 500 = 3000.
+TEST(TileModel, BoundsAreThePapers) {
+  const MachineRates rates = rates_of(10e12, 800e9, 20e9);
+  const TileBounds bounds = tile_bounds(rates, {1000, 1000, 1000, 4, 4, 2.0});
+  ASSERT_TRUE(bounds.memory.has_value());
+  EXPECT_EQ(*bounds.memory, 223);
+  EXPECT_EQ(bounds.transfer, 3001);
+  // Twice the bytes: k doubles (N = 1000 > 200), and (8) doubles: 4 * 100 * 1000 / 800 = 500.
+  const TileBounds in_double = tile_bounds(rates, {1000, 1000, 1000, 4, 8, 2.0});
+  EXPECT_EQ(*in_double.memory, 501);
+  EXPECT_EQ(in_double.transfer, 6001);
+}
+
+TEST(TileModel, SmallMatricesAndOneRankHaveNoBound) {
+  const MachineRates rates = rates_of(10e12, 800e9, 20e9);
+  EXPECT_FALSE(tile_bounds(rates, {100, 100, 100, 4, 4, 2.0}).memory.has_value());
+  EXPECT_EQ(tile_bounds(rates, {1000, 1000, 1000, 1, 4, 2.0}).transfer, 1);
+}
+
+TEST(TileModel, RatesAreInterpolated) {
+  const MachineRates rates = rates_of(100.0, 1.0, 1.0);
+  EXPECT_EQ(rates.peak_flops(), 100.0);
+  EXPECT_EQ(rates.flops_at(256), 80.0);
+  EXPECT_EQ(rates.flops_at(512), 90.0);
+  EXPECT_EQ(rates.flops_at(1024), 100.0);
+  EXPECT_EQ(rates.flops_at(5000), 100.0);
+  EXPECT_EQ(rates.flops_at(128), 40.0);
+}
+
+impl::Product paper_product(Index n, int ranks) {
+  return {Operation::none,
+          Operation::none,
+          Placement::on_rank(n, n, 2 % ranks),
+          Placement::on_rank(n, n, 1 % ranks),
+          Placement::on_rank(n, n, 0),
+          1,
+          ranks};
+}
+
+TEST(TileModel, ChosenTileMeetsTheBoundsAndIsNearTheBestPrediction) {
+  const MachineRates rates = rates_of(50e12, 4e12, 300e9);
+  const impl::ElementCost cost;
+  for (const Index n : {4096, 16384}) {
+    for (const int ranks : {2, 4}) {
+      impl::Product product = paper_product(n, ranks);
+      const Index tile = impl::choose_tile(rates, cost, product, 1, std::size_t{1} << 30);
+      const TileBounds bounds = tile_bounds(rates, {n, n, n, ranks, 8, 2.0});
+      EXPECT_GE(tile, bounds.transfer);
+      EXPECT_GE(tile, bounds.memory.value_or(1));
+      product.tile = tile;
+      const double chosen = impl::predicted_seconds(rates, cost, product, 1);
+      for (Index other = 64; other <= n; other *= 2) {
+        if (other >= bounds.transfer && other >= bounds.memory.value_or(1)) {
+          product.tile = other;
+          EXPECT_LE(chosen, 1.021 * impl::predicted_seconds(rates, cost, product, 1)) << "tile " << other;
+        }
+      }
+    }
+  }
+}
+
+TEST(TileModel, PredictionIsTheCeilingWhereNothingTravels) {
+  MachineRates rates = rates_of(1e9, 1e10, 1e9);
+  impl::Product product = paper_product(1024, 1);
+  product.tile = 1024;
+  EXPECT_DOUBLE_EQ(impl::predicted_seconds(rates, {}, product, 1), 2.0 * 1024 * 1024 * 1024 / 1e9);
+}
+
+TEST(TileModel, BandsFitTheWorkspace) {
+  impl::Product product = paper_product(1024, 4);
+  product.tile = 64;  // 16 bands, 4 a rank, 512 KiB each
+  EXPECT_EQ(impl::bands_that_fit(product, 8.0, std::size_t{2} << 20), 4);
+  EXPECT_EQ(impl::bands_that_fit(product, 8.0, (std::size_t{2} << 20) - 1), 1);
+  EXPECT_EQ(impl::bands_that_fit(product, 8.0, 0), 1);
+}
+
+class RatesFile : public ::testing::Test {
+ protected:
+  RatesFile() {
+    // One folder for all ranks; rank 0's environment is the one that counts.
+    folder_ = std::filesystem::temp_directory_path() / message_of("heddle_rates_", getpid());
+    setenv("XDG_CACHE_HOME", folder_.c_str(), 1);
+  }
+  ~RatesFile() override {
+    std::filesystem::remove_all(folder_);
+    unsetenv("XDG_CACHE_HOME");
+  }
+  Communicator comm = test::world();
+  std::filesystem::path folder_;
+};
+
+TEST_F(RatesFile, IsReadAsItWasWritten) {
+  EXPECT_FALSE(load_rates<double>(comm).has_value());
+  MachineRates rates = rates_of(1.0 / 3.0, 1e300, 1e-3);
+  rates.latency = 1e-6;
+  save_rates<double>(comm, rates);
+  const auto read = load_rates<double>(comm);
+  ASSERT_TRUE(read.has_value());
+  EXPECT_EQ(*read, rates);
+  EXPECT_FALSE(load_rates<float>(comm).has_value()) << "rates of another type";
+}
+
+TEST_F(RatesFile, ABrokenFileIsNoFile) {
+  const auto file = rates_file<double>(comm);
+  comm.on_rank(0, [&] {
+    std::filesystem::create_directories(file.parent_path());
+    std::ofstream(file) << R"({"gemm": [{"tile": 64)";
+  });
+  EXPECT_FALSE(load_rates<double>(comm).has_value());
+}
+
+TEST_F(RatesFile, ARefusedFolderIsAnErrorOnEveryRank) {
+  comm.on_rank(0, [&] { std::ofstream(folder_) << "a file where the folder should be"; });
+  try {
+    save_rates<double>(comm, rates_of(1.0, 1.0, 1.0));
+    FAIL() << "nothing thrown";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::output);
+  }
+}
+
+TEST(MachineRates, AreMeasured) {
+  const Communicator comm = test::world();
+  double last = 0.0;
+  const MachineRates rates = measure_rates<double>(comm, 0.2, [&](double share) {
+    EXPECT_GE(share, last);
+    last = share;
+  });
+  EXPECT_EQ(last, 1.0);
+  ASSERT_FALSE(rates.gemm.empty());
+  EXPECT_GT(rates.peak_flops(), 1e6);
+  EXPECT_GT(rates.memory_bandwidth, 1e6);
+  EXPECT_EQ(rates.link_bandwidth > 0.0, comm.size() > 1);
+  EXPECT_GE(rates.overlap, 0.0);
+  EXPECT_LE(rates.overlap, 1.0);
+}
+
+}  // namespace
+}  // namespace heddle

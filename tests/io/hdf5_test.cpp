@@ -1,0 +1,149 @@
+#include "io/hdf5_handle.hpp"
+#include "io/temporary_folder.hpp"
+#include <heddle/io/hdf5.hpp>
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <vector>
+
+namespace heddle {
+namespace {
+
+using test::error_of;
+
+struct ComplexRecord {
+  double r;
+  double i;
+};
+
+class Hdf5Matrix : public ::testing::Test {
+ protected:
+  // A file with one dataset of these extents, made on rank 0 without Heddle.
+  std::filesystem::path dataset(const std::vector<hsize_t>& extents, hid_t type, const void* data,
+                                const char* name = "matrix") {
+    const auto path = folder_ / "given.h5";
+    comm_.on_rank(0, [&] {
+      const impl::Hdf5File file(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT));
+      const impl::Hdf5Space space(H5Screate_simple(static_cast<int>(extents.size()), extents.data(), nullptr));
+      const impl::Hdf5Dataset set(
+          H5Dcreate2(file.get(), name, type, space.get(), H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
+      if (data != nullptr) H5Dwrite(set.get(), type, H5S_ALL, H5S_ALL, H5P_DEFAULT, data);
+    });
+    return path;
+  }
+  static impl::Hdf5Type complex_type(const char* real, const char* imaginary) {
+    impl::Hdf5Type type(H5Tcreate(H5T_COMPOUND, sizeof(ComplexRecord)));
+    H5Tinsert(type.get(), real, HOFFSET(ComplexRecord, r), H5T_NATIVE_DOUBLE);
+    H5Tinsert(type.get(), imaginary, HOFFSET(ComplexRecord, i), H5T_NATIVE_DOUBLE);
+    return type;
+  }
+  void refuse(const std::filesystem::path& path, const std::string& message, const std::string& name = "matrix") {
+    const Error error = error_of([&] { static_cast<void>(read_hdf5<double>(comm_, path, {}, name)); });
+    EXPECT_EQ(error.kind(), ErrorKind::input);
+    const std::string text = error.what();
+    EXPECT_EQ(text.substr(0, path.string().size() + message.size()), path.string() + message) << text;
+    EXPECT_EQ(text.find('\n'), std::string::npos);
+    comm_.barrier();
+  }
+
+  Communicator comm_{MPI_COMM_WORLD};
+  test::TemporaryFolder folder_{comm_};
+};
+
+TEST_F(Hdf5Matrix, RowsOfTheDatasetAreRowsOfTheMatrix) {
+  const std::array<double, 6> data = {1, 2, 3, 4, 5, 6};
+  const auto path = dataset({2, 3}, H5T_NATIVE_DOUBLE, data.data());
+  for (const auto& place : test::placements(comm_.size())) {
+    const auto whole = gather(read_hdf5<double>(comm_, path, place), 0);
+    if (comm_.rank() != 0) continue;
+    ASSERT_EQ(whole.extent(0), 2U);
+    ASSERT_EQ(whole.extent(1), 3U);
+    for (std::size_t i = 0; i < 2; ++i) {
+      for (std::size_t j = 0; j < 3; ++j) EXPECT_EQ(whole(i, j), data[3 * i + j]);
+    }
+  }
+}
+
+TEST_F(Hdf5Matrix, ConvertsIntegersAndRealsToT) {
+  const std::array<int, 2> data = {-3, 7};
+  const auto path = dataset({1, 2}, H5T_NATIVE_INT, data.data());
+  const auto real = gather(read_hdf5<float>(comm_, path), 0);
+  const auto complex = gather(read_hdf5<Kokkos::complex<double>>(comm_, path), 0);
+  if (comm_.rank() == 0) {
+    EXPECT_EQ(real(0, 0), -3.0F);
+    EXPECT_EQ(complex(0, 1), Kokkos::complex<double>(7, 0));
+  }
+}
+
+TEST_F(Hdf5Matrix, ComplexIsACompoundOfTwoReals) {
+  const std::array<ComplexRecord, 2> data = {{{1, 2}, {3, -4}}};
+  const auto type = complex_type("r", "i");
+  const auto path = dataset({2, 1}, type.get(), data.data());
+  EXPECT_TRUE(hdf5_info(comm_, path).complex);
+  const auto whole = gather(read_hdf5<Kokkos::complex<float>>(comm_, path), 0);
+  if (comm_.rank() == 0) {
+    EXPECT_EQ(whole(0, 0), Kokkos::complex<float>(1, 2));
+    EXPECT_EQ(whole(1, 0), Kokkos::complex<float>(3, -4));
+  }
+  refuse(path, ": holds complex numbers where real ones are expected");
+}
+
+TEST_F(Hdf5Matrix, WritesWhatOthersCanRead) {
+  const DistributedMatrix<double> A(comm_, Placement::column_bands(2, 3, comm_.size()));
+  fill(
+      A, KOKKOS_LAMBDA(Index i, Index j) { return static_cast<double>(10 * i + j); });
+  write_hdf5(folder_ / "written.h5", A, "results/matrix");
+  if (comm_.rank() == 0) {
+    const impl::Hdf5File file(H5Fopen((folder_ / "written.h5").c_str(), H5F_ACC_RDONLY, H5P_DEFAULT));
+    const impl::Hdf5Dataset set(H5Dopen2(file.get(), "/results/matrix", H5P_DEFAULT));
+    std::array<double, 6> data{};
+    ASSERT_GE(H5Dread(set.get(), H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, data.data()), 0);
+    EXPECT_EQ(data, (std::array<double, 6>{0, 1, 2, 10, 11, 12}));
+    EXPECT_EQ(folder_.files(), 1);
+  }
+}
+
+TEST_F(Hdf5Matrix, RefusesWhatIsNoMatrix) {
+  const std::array<double, 8> data{};
+  refuse(dataset({8}, H5T_NATIVE_DOUBLE, data.data()), ", dataset 'matrix': has 1 dimensions, where a matrix has 2");
+  refuse(dataset({2, 2, 2}, H5T_NATIVE_DOUBLE, data.data()), ", dataset 'matrix': has 3 dimensions");
+  const auto wrong = complex_type("real", "imaginary");
+  refuse(dataset({1, 1}, wrong.get(), nullptr), ", dataset 'matrix': holds neither real numbers nor complex ones");
+  const impl::Hdf5Type text(H5Tcopy(H5T_C_S1));
+  refuse(dataset({1, 1}, text.get(), nullptr), ", dataset 'matrix': holds neither real numbers nor complex ones");
+  refuse(dataset({1, 1}, H5T_NATIVE_DOUBLE, data.data(), "other"), ", dataset 'matrix': can't be opened: ");
+  refuse(dataset({1, 1}, H5T_NATIVE_DOUBLE, data.data()), ", dataset 'a/b': can't be opened: ", "a/b");
+}
+
+TEST_F(Hdf5Matrix, RefusesFilesThatCantBeRead) {
+  refuse(folder_ / "missing.h5", ": can't be opened: No such file or directory");
+  refuse(folder_.write("text.h5", "no HDF5\n"), ": can't be read as HDF5: ");
+  refuse(folder_.write("empty.h5", ""), ": can't be read as HDF5: ");
+  const std::vector<double> data(4096, 1.0);
+  const auto path = dataset({64, 64}, H5T_NATIVE_DOUBLE, data.data());
+  comm_.on_rank(0, [&] { std::filesystem::resize_file(path, std::filesystem::file_size(path) / 2); });
+  refuse(path, ": can't be read as HDF5: ");
+}
+
+TEST_F(Hdf5Matrix, KeepsTheCallersErrorHandler) {
+  H5E_auto2_t before = nullptr;
+  H5E_auto2_t after = nullptr;
+  void* data = nullptr;
+  H5Eget_auto2(H5E_DEFAULT, &before, &data);
+  refuse(folder_.write("text.h5", "no HDF5\n"), ": can't be read as HDF5: ");
+  H5Eget_auto2(H5E_DEFAULT, &after, &data);
+  EXPECT_EQ(before, after);
+}
+
+TEST_F(Hdf5Matrix, RefusesAFolderThatIsNotThere) {
+  const DistributedMatrix<double> A(comm_, Placement::row_bands(1, 1, comm_.size()));
+  fill(A, 1.0);
+  const auto path = folder_ / "none/out.h5";
+  const Error error = error_of([&] { write_hdf5(path, A); });
+  EXPECT_EQ(error.kind(), ErrorKind::output);
+  EXPECT_EQ(error.what(), path.string() + ": can't be written: No such file or directory");
+}
+
+}  // namespace
+}  // namespace heddle

@@ -1,0 +1,76 @@
+// Matrices for tests: reproducible entries by global index, and comparisons of whole matrices.
+#pragma once
+
+#include <heddle/dist/matrix.hpp>
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+
+namespace heddle::test {
+
+/// The communicator of the whole job, one for a test program.
+inline Communicator world() {
+  return Communicator(MPI_COMM_WORLD);
+}
+
+/// A number in (-1, 1) with all its digits in use, from two indices and a seed (SplitMix64).
+KOKKOS_INLINE_FUNCTION double random_number(Index i, Index j, int seed) {
+  std::uint64_t z = static_cast<std::uint64_t>(i) * 0x9E3779B97F4A7C15ULL +
+                    static_cast<std::uint64_t>(j) * 0xD1B54A32D192ED03ULL +
+                    static_cast<std::uint64_t>(seed) * 0x8CB92BA72F3D8DD7ULL;
+  z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ULL;
+  z = (z ^ (z >> 27)) * 0x94D049BB133111EBULL;
+  z ^= z >> 31;
+  return static_cast<double>(z >> 11) / 4503599627370496.0 - 1.0;
+}
+
+template <Scalar T> struct RandomEntries {
+  int seed;
+  KOKKOS_INLINE_FUNCTION T operator()(Index i, Index j) const {
+    if constexpr (is_complex<T>) {
+      return T(static_cast<Real<T>>(random_number(i, j, seed)), static_cast<Real<T>>(random_number(j, i, seed + 1000)));
+    } else {
+      return static_cast<T>(random_number(i, j, seed));
+    }
+  }
+};
+
+template <Scalar T> DistributedMatrix<T> random_matrix(const Communicator& comm, const Placement& placement, int seed) {
+  DistributedMatrix<T> matrix(comm, placement, "random");
+  fill(matrix, RandomEntries<T>{seed});
+  return matrix;
+}
+
+/// Whether all elements are the same bits.
+template <Scalar T> bool same_bits(const HostMatrix<T>& left, const HostMatrix<T>& right) {
+  if (left.extent(0) != right.extent(0) || left.extent(1) != right.extent(1)) {
+    return false;
+  }
+  for (std::size_t j = 0; j < left.extent(1); ++j) {
+    if (left.extent(0) > 0 && std::memcmp(&left(0, j), &right(0, j), left.extent(0) * sizeof(T)) != 0) {
+      return false;
+    }
+  }
+  return true;
+}
+
+/// Placements to go through: whole on any rank, both bands, cyclic over every grid of the ranks, ragged blocks.
+inline std::vector<Placement> placements_of(Index rows, Index columns, int ranks) {
+  std::vector<Placement> placements;
+  for (int rank = 0; rank < ranks; ++rank) {
+    placements.push_back(Placement::on_rank(rows, columns, rank));
+  }
+  placements.push_back(Placement::row_bands(rows, columns, ranks));
+  placements.push_back(Placement::column_bands(rows, columns, ranks));
+  for (int height = 1; height <= ranks; ++height) {
+    placements.push_back(Placement::block_cyclic(rows, columns, 3, 5, height, ranks / height));
+    placements.push_back(Placement::block_cyclic(rows, columns, 7, 2, height, ranks / height, ranks % height));
+  }
+  return placements;
+}
+
+using AllScalars = ::testing::Types<float, double, Kokkos::complex<float>, Kokkos::complex<double>>;
+
+}  // namespace heddle::test
