@@ -60,8 +60,8 @@ template <Scalar T> std::vector<Real<T>> column_sums(const DistributedMatrix<T>&
   using Policy = Kokkos::TeamPolicy<ExecutionSpace>;
   const impl::Elements<T> a(A.local());
   const auto rows = static_cast<Index>(A.local().extent(0));
-  const Kokkos::View<Real<T>*, MemorySpace> sums(Kokkos::view_alloc(A.communicator().space(), "heddle::dist::column_sums"),
-                                                 A.local().extent(1));
+  const Kokkos::View<Real<T>*, MemorySpace> sums(
+      Kokkos::view_alloc(A.communicator().space(), "heddle::dist::column_sums"), A.local().extent(1));
   Kokkos::parallel_for(
       "heddle::dist::column_sums",
       Policy(A.communicator().space(), static_cast<int>(A.local().extent(1)), Kokkos::AUTO),

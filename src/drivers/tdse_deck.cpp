@@ -52,7 +52,7 @@ template <class AnyDeck, class Visitor> void visit_keys(AnyDeck& deck, Visitor&&
   visit("output.file", deck.output_file, "HDF5 file; empty: the deck's name with .h5, in the current folder");
   visit("output.every", deck.output_every, "steps from one stored density to the next");
   visit("output.state", deck.output_state, "store psi with each density");
-  visit("output.states", deck.output_states, "instantaneous eigenstates whose populations are followed; 0: none");
+  visit("output.states", deck.output_states, "lowest eigenstates of H(t) whose populations are followed; 0: none");
 }
 
 std::vector<std::string> known_keys() {
@@ -371,6 +371,7 @@ Deck read_deck(const std::string& text, const std::filesystem::path& name, const
     if (found != given.end()) assign(key, found->second, value);
   });
   resolve_points(name.string(), given, deck);
+  if (!given.contains("output.states")) deck.output_states = std::clamp<Index>(deck.grid.points, 0, deck.output_states);
   try {
     schrodinger::validate(deck.grid);
     schrodinger::Potential without_table = deck.potential;

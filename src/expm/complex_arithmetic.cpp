@@ -44,32 +44,44 @@ void combine_parts(const Communicator& comm, T identity, std::span<const T> coef
 
 }  // namespace
 
-template <RealScalar T> int products_of(const Parts<T>& X, const Parts<T>& Y, int complex_products) {
-  const int pairs = ((X.real ? 1 : 0) + (X.imaginary ? 1 : 0)) * ((Y.real ? 1 : 0) + (Y.imaginary ? 1 : 0));
-  return pairs == 4 ? complex_products : pairs;
-}
-
 template <RealScalar T>
-ComplexArithmetic<T>::ComplexArithmetic(const Communicator& comm, const Placement& placement, int complex_products,
+ComplexArithmetic<T>::ComplexArithmetic(const Communicator& comm, Index n, int complex_products,
                                         const GemmOptions& options)
     : comm_(comm),
-      placement_(placement),
+      rows_{Placement::row_bands(n, n, comm.size()), std::make_shared<std::vector<DistributedMatrix<T>>>()},
+      columns_{Placement::column_bands(n, n, comm.size()), std::make_shared<std::vector<DistributedMatrix<T>>>()},
       complex_products_(complex_products),
-      plan_(comm, Operation::none, placement, Operation::none, placement, placement, options),
-      free_(std::make_shared<std::vector<DistributedMatrix<T>>>()) {}
+      plan_(comm, Operation::none, rows_.placement, Operation::none, columns_.placement, rows_.placement, options) {}
 
-template <RealScalar T> Part<T> ComplexArithmetic<T>::take() {
+template <RealScalar T> Part<T> ComplexArithmetic<T>::take(const Pool& pool) {
   DistributedMatrix<T> matrix;
-  if (free_->empty()) {
-    matrix = DistributedMatrix<T>(comm_, placement_, "expm_workspace");
+  if (pool.free->empty()) {
+    matrix = DistributedMatrix<T>(comm_, pool.placement, "expm_workspace");
   } else {
-    matrix = free_->back();
-    free_->pop_back();
+    matrix = pool.free->back();
+    pool.free->pop_back();
   }
-  return Part<T>(new DistributedMatrix<T>(matrix), [free = free_](const DistributedMatrix<T>* used) {
+  return Part<T>(new DistributedMatrix<T>(matrix), [free = pool.free](const DistributedMatrix<T>* used) {
     free->push_back(*used);
     delete used;
   });
+}
+
+template <RealScalar T> Part<T> ComplexArithmetic<T>::in_column_bands(const Part<T>& part) {
+  if (!part || rows_.placement == columns_.placement) {
+    return part;
+  }
+  const Part<T> result = take(columns_);
+  redistribute(*part, *result);
+  return result;
+}
+
+template <RealScalar T> RightFactor<T> ComplexArithmetic<T>::right_factor(const Parts<T>& Y) {
+  RightFactor<T> factor{{in_column_bands(Y.real), in_column_bands(Y.imaginary)}, nullptr};
+  if (complex_products_ == 3 && Y.real && Y.imaginary) {
+    factor.sum = sum(factor.parts, columns_);
+  }
+  return factor;
 }
 
 template <RealScalar T> void ComplexArithmetic<T>::reset_counts() {
@@ -86,10 +98,10 @@ void ComplexArithmetic<T>::product(T alpha, const Part<T>& X, const Part<T>& Y, 
   }
 }
 
-template <RealScalar T> Part<T> ComplexArithmetic<T>::sum(const Part<T>& X, const Part<T>& Y) {
-  const Part<T> result = take();
+template <RealScalar T> Part<T> ComplexArithmetic<T>::sum(const Parts<T>& X, const Pool& pool) {
+  const Part<T> result = take(pool);
   const std::array<T, 2> ones = {1, 1};
-  const std::array<Part<T>, 2> terms = {X, Y};
+  const std::array<Part<T>, 2> terms = {X.real, X.imaginary};
   combine_parts<T>(comm_, T{0}, ones, terms, result);
   return result;
 }
@@ -109,19 +121,15 @@ void ComplexArithmetic<T>::add_products(T alpha, const Parts<T>& X, const Parts<
   add_product(alpha, X.imaginary, Y.real, Z.imaginary);
 }
 
-template <RealScalar T> Parts<T> ComplexArithmetic<T>::multiply(T alpha, const Parts<T>& X, const Parts<T>& Y) {
+template <RealScalar T> Parts<T> ComplexArithmetic<T>::multiply(T alpha, const Parts<T>& X, const RightFactor<T>& Y) {
   Parts<T> Z;
-  if (complex_products_ == 3 && X.real && X.imaginary && Y.real && Y.imaginary) {
+  if (Y.sum && X.real && X.imaginary) {
     // N. Higham (1992): Zr = Xr Yr - Xi Yi, Zi = (Xr + Xi)(Yr + Yi) - Xr Yr - Xi Yi.
     Z = {take(), take()};
     const Part<T> imaginary_product = take();
-    product(alpha, X.real, Y.real, T{0}, Z.real);
-    product(alpha, X.imaginary, Y.imaginary, T{0}, imaginary_product);
-    {
-      const Part<T> sum_x = sum(X.real, X.imaginary);
-      const Part<T> sum_y = X.real == Y.real && X.imaginary == Y.imaginary ? sum_x : sum(Y.real, Y.imaginary);
-      product(alpha, sum_x, sum_y, T{0}, Z.imaginary);
-    }
+    product(alpha, X.real, Y.parts.real, T{0}, Z.real);
+    product(alpha, X.imaginary, Y.parts.imaginary, T{0}, imaginary_product);
+    product(alpha, sum(X, rows_), Y.sum, T{0}, Z.imaginary);
     const Elements<T> real = elements_of<T>(Z.real);
     const Elements<T> imaginary = elements_of<T>(Z.imaginary);
     const Elements<T> other = elements_of<T>(imaginary_product);
@@ -133,17 +141,18 @@ template <RealScalar T> Parts<T> ComplexArithmetic<T>::multiply(T alpha, const P
         });
     return Z;
   }
-  add_products(alpha, X, Y, Z);
+  add_products(alpha, X, Y.parts, Z);
   return Z;
 }
 
-template <RealScalar T> Parts<T> ComplexArithmetic<T>::multiply_add(const Parts<T>& X, const Parts<T>& Y, Parts<T> Z) {
-  if (complex_products_ == 3 && X.real && X.imaginary && Y.real && Y.imaginary) {
+template <RealScalar T>
+Parts<T> ComplexArithmetic<T>::multiply_add(const Parts<T>& X, const RightFactor<T>& Y, Parts<T> Z) {
+  if (Y.sum && X.real && X.imaginary) {
     const Parts<T> product_xy = multiply(T{1}, X, Y);
     accumulate(product_xy, Z);
     return Z;
   }
-  add_products(T{1}, X, Y, Z);
+  add_products(T{1}, X, Y.parts, Z);
   return Z;
 }
 
@@ -182,8 +191,6 @@ template <RealScalar T> void ComplexArithmetic<T>::accumulate(const Parts<T>& X,
   }
 }
 
-template int products_of<float>(const Parts<float>&, const Parts<float>&, int);
-template int products_of<double>(const Parts<double>&, const Parts<double>&, int);
 template class ComplexArithmetic<float>;
 template class ComplexArithmetic<double>;
 

@@ -20,23 +20,29 @@ template <RealScalar T> struct Parts {
   Part<T> imaginary;
 };
 
-/// Real products that X * Y costs, with 3 or 4 for two full complex matrices.
-template <RealScalar T> [[nodiscard]] int products_of(const Parts<T>& X, const Parts<T>& Y, int complex_products);
+/// A right factor, in column bands: of a product in row bands it is then all that travels, in messages that need no
+/// packing. Made once for a matrix that many products share.
+template <RealScalar T> struct RightFactor {
+  Parts<T> parts;
+  Part<T> sum;  ///< real + imaginary, where three real products will want it.
+};
 
-/// Square matrices of one placement, their arithmetic, and what it cost.
+/// Square matrices in row bands, their arithmetic, and what it cost.
 template <RealScalar T> class ComplexArithmetic {
  public:
-  /// `complex_products`: 3 or 4.
-  ComplexArithmetic(const Communicator& comm, const Placement& placement, int complex_products,
-                    const GemmOptions& options);
+  /// For n x n matrices. `complex_products`: 3 or 4.
+  ComplexArithmetic(const Communicator& comm, Index n, int complex_products, const GemmOptions& options);
 
+  /// Row bands over all ranks: the placement of every matrix here but right factors.
+  [[nodiscard]] const Placement& placement() const noexcept { return rows_.placement; }
   /// A matrix of the workspace, uninitialised.
-  [[nodiscard]] Part<T> take();
+  [[nodiscard]] Part<T> take() { return take(rows_); }
+  [[nodiscard]] RightFactor<T> right_factor(const Parts<T>& Y);
 
   /// alpha X Y.
-  [[nodiscard]] Parts<T> multiply(T alpha, const Parts<T>& X, const Parts<T>& Y);
+  [[nodiscard]] Parts<T> multiply(T alpha, const Parts<T>& X, const RightFactor<T>& Y);
   /// X Y + Z; takes Z's storage, which no one else may hold.
-  [[nodiscard]] Parts<T> multiply_add(const Parts<T>& X, const Parts<T>& Y, Parts<T> Z);
+  [[nodiscard]] Parts<T> multiply_add(const Parts<T>& X, const RightFactor<T>& Y, Parts<T> Z);
   /// identity I + sum_k coefficients[k] terms[k], each element summed in this order.
   [[nodiscard]] Parts<T> combine(T identity, std::span<const T> coefficients, std::span<const Parts<T>> terms);
   /// S = S + X.
@@ -50,16 +56,23 @@ template <RealScalar T> class ComplexArithmetic {
   void reset_counts();
 
  private:
+  /// Matrices of one placement that are not in use.
+  struct Pool {
+    Placement placement;
+    std::shared_ptr<std::vector<DistributedMatrix<T>>> free;
+  };
+  [[nodiscard]] Part<T> take(const Pool& pool);
+  [[nodiscard]] Part<T> in_column_bands(const Part<T>& part);
+  [[nodiscard]] Part<T> sum(const Parts<T>& X, const Pool& pool);
   void product(T alpha, const Part<T>& X, const Part<T>& Y, T beta, const Part<T>& Z);
   // Z += alpha X Y, part by part; absent parts of Z begin at zero.
   void add_products(T alpha, const Parts<T>& X, const Parts<T>& Y, Parts<T>& Z);
-  [[nodiscard]] Part<T> sum(const Part<T>& X, const Part<T>& Y);
 
   Communicator comm_;
-  Placement placement_;
+  Pool rows_;
+  Pool columns_;
   int complex_products_;
   GemmPlan<T> plan_;
-  std::shared_ptr<std::vector<DistributedMatrix<T>>> free_;
   int products_ = 0;
   double gemm_seconds_ = 0.0;
 };

@@ -48,7 +48,8 @@ template <RealScalar T> double reproducible_norm_bound(const DistributedMatrix<T
   const double unit = std::ldexp(1.0, exponent - 40);
   const impl::Elements<T> a(A.local());
   const auto rows = static_cast<Index>(A.local().extent(0));
-  const Kokkos::View<Index*, MemorySpace> sums(Kokkos::view_alloc(A.communicator().space(), "heddle::expm::column_sums"), A.local().extent(1));
+  const Kokkos::View<Index*, MemorySpace> sums(
+      Kokkos::view_alloc(A.communicator().space(), "heddle::expm::column_sums"), A.local().extent(1));
   Kokkos::parallel_for(
       "heddle::expm::column_sums",
       Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(A.communicator().space(), 0,
@@ -87,10 +88,15 @@ template <RealScalar T>
 Parts<T> polynomial(impl::ComplexArithmetic<T>& arithmetic, const impl::Scheme& scheme, const Parts<T>& A) {
   const std::vector<T> coefficients = taylor_coefficients<T>(scheme.degree);
   std::vector<Parts<T>> powers = {A};
+  impl::RightFactor<T> factor;
+  if (scheme.powers > 1) {
+    factor = arithmetic.right_factor(A);
+  }
   while (static_cast<int>(powers.size()) < scheme.powers) {
-    // By halves, so that rounding errors grow with the logarithm of the power.
-    const std::size_t next = powers.size() + 1;
-    powers.push_back(arithmetic.multiply(T{1}, powers[next / 2 - 1], powers[next - next / 2 - 1]));
+    powers.push_back(arithmetic.multiply(T{1}, powers.back(), factor));
+  }
+  if (scheme.blocks > 1) {
+    factor = arithmetic.right_factor(powers.back());
   }
   const std::span<const T> all = coefficients;
   const std::span<const Parts<T>> terms = powers;
@@ -100,7 +106,7 @@ Parts<T> polynomial(impl::ComplexArithmetic<T>& arithmetic, const impl::Scheme& 
   Parts<T> result = arithmetic.combine(all[(blocks - 1) * width], all.subspan((blocks - 1) * width + 1, width), terms);
   for (std::size_t block = blocks - 1; block-- > 0;) {
     result = arithmetic.multiply_add(
-        result, powers.back(),
+        result, factor,
         arithmetic.combine(all[block * width], all.subspan(block * width + 1, width - 1), terms.first(width - 1)));
   }
   return result;
@@ -132,9 +138,8 @@ template <RealScalar T> struct ExpmPlan<T>::State {
 template <RealScalar T> void ExpmPlan<T>::State::prepare(const Placement& a) {
   require(a.rows() == a.columns(), "expm: A is ", a.rows(), " x ", a.columns(), "; expected square");
   if (!arithmetic || placement.rows() != a.rows()) {
-    // Row bands: A and C of each product are then where they are needed, and only B travels.
-    placement = Placement::row_bands(a.rows(), a.columns(), comm.size());
-    arithmetic.emplace(comm, placement, options.complex_products, options.gemm);
+    arithmetic.emplace(comm, a.rows(), options.complex_products, options.gemm);
+    placement = arithmetic->placement();
   }
   arithmetic->reset_counts();
 }
@@ -172,9 +177,14 @@ template <RealScalar T> Parts<T> ExpmPlan<T>::State::term_by_term(const Parts<T>
   report.degree = options.degree;
   const std::array<T, 1> one = {1};
   Parts<T> sum = arithmetic->combine(T{1}, one, std::span(&A, 1));
+  if (options.degree == 1) {
+    return sum;
+  }
+  // a_k = (1/k) A a_{k-1} = (1/k) a_{k-1} A: the factor that all terms share is the one that travels.
+  const impl::RightFactor<T> factor = arithmetic->right_factor(A);
   Parts<T> term = A;
   for (int k = 2; k <= options.degree; ++k) {
-    term = arithmetic->multiply(T{1} / static_cast<T>(k), A, term);
+    term = arithmetic->multiply(T{1} / static_cast<T>(k), term, factor);
     arithmetic->accumulate(term, sum);
   }
   return sum;
@@ -202,7 +212,7 @@ template <RealScalar T> Parts<T> ExpmPlan<T>::State::exponential(const Parts<T>&
     result = polynomial(*arithmetic, scheme, scaled);
   }
   for (int k = 0; k < scheme.squarings; ++k) {
-    result = arithmetic->multiply(T{1}, result, result);
+    result = arithmetic->multiply(T{1}, result, arithmetic->right_factor(result));
   }
   return result;
 }
@@ -212,7 +222,7 @@ template <RealScalar T> double ExpmPlan<T>::State::residual_of(const Parts<T>& A
   const std::array<T, 1> half = {static_cast<T>(0.5)};
   const Parts<T> root =
       exponential(arithmetic->combine(T{0}, half, std::span<const Parts<T>>(&A, 1)), norm / 2.0, ignored);
-  Parts<T> square = arithmetic->multiply(T{1}, root, root);
+  const Parts<T> square = arithmetic->multiply(T{1}, root, arithmetic->right_factor(root));
   double difference = 0.0;
   double whole = 0.0;
   const auto add_norms = [&](const Part<T>& found, const Part<T>& expected) {

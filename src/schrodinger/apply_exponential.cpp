@@ -21,13 +21,14 @@ void sum_chunks(const ExecutionSpace& space, const MatrixView<double>& real, con
   const auto rows = static_cast<Index>(real.extent(0));
   const auto columns = static_cast<Index>(real.extent(1));
   const auto chunks = static_cast<Index>(partial_real.extent(1));
-  const Index blocks = (rows + rows_per_item - 1) / rows_per_item;
+  const Index most = rows_per_item;  // A local copy: device code can't refer to the constant itself.
+  const Index blocks = (rows + most - 1) / most;
   Kokkos::parallel_for(
       "heddle::schrodinger::apply_chunks",
       Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(space, 0, blocks * chunks),
       KOKKOS_LAMBDA(Index item) {
-        const Index first_row = item % blocks * rows_per_item;
-        const Index height = Kokkos::min(rows_per_item, rows - first_row);
+        const Index first_row = item % blocks * most;
+        const Index height = Kokkos::min(most, rows - first_row);
         const Index c = item / blocks;
         double* sum_real = &partial_real(first_row, c);
         double* sum_imaginary = &partial_imaginary(first_row, c);

@@ -36,7 +36,7 @@ Index nodes_of(std::span<const std::complex<double>> state) {
   Index nodes = 0;
   double last = 0.0;
   for (std::size_t i = 0; i < state.size(); ++i) {
-    if (std::norm(state[i]) < 1e-6 * most) continue;
+    if (std::norm(state[i]) < 1e-3 * most) continue;
     const double turned = phase + advance * (static_cast<double>(i) - origin);
     const double real = (std::polar(1.0, -turned) * state[i]).real();
     if (real * last < 0) ++nodes;

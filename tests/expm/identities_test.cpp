@@ -150,10 +150,10 @@ TEST(ComplexProducts, ThreeLoseRelativeAccuracyOfASmallImaginaryPart) {
   };
   const auto X = with_small_imaginary(1);
   const auto Y = with_small_imaginary(3);
-  impl::ComplexArithmetic<double> three(comm, bands, 3, {.tile = 32});
-  impl::ComplexArithmetic<double> four(comm, bands, 4, {.tile = 32});
-  const auto Z3 = three.multiply(1.0, X, Y);
-  const auto Z4 = four.multiply(1.0, X, Y);
+  impl::ComplexArithmetic<double> three(comm, n, 3, {.tile = 32});
+  impl::ComplexArithmetic<double> four(comm, n, 4, {.tile = 32});
+  const auto Z3 = three.multiply(1.0, X, three.right_factor(Y));
+  const auto Z4 = four.multiply(1.0, X, four.right_factor(Y));
   EXPECT_EQ(three.products(), 3);
   EXPECT_EQ(four.products(), 4);
   // Reference: the imaginary part scaled up, where both are accurate.
@@ -169,7 +169,7 @@ TEST(ComplexProducts, ThreeLoseRelativeAccuracyOfASmallImaginaryPart) {
     const impl::Parts<double> y{Y.real, nullptr};
     const impl::Parts<double> xi{scaled_up(X).imaginary, nullptr};
     const impl::Parts<double> yi{scaled_up(Y).imaginary, nullptr};
-    reference = four.multiply_add(xi, y, four.multiply(1.0, x, yi));
+    reference = four.multiply_add(xi, four.right_factor(y), four.multiply(1.0, x, four.right_factor(yi)));
   }
   const auto error_of = [&](const impl::Parts<double>& Z) {
     const auto found = scaled_up(Z);

@@ -35,10 +35,11 @@ TEST(Scheme, BackwardErrorBoundsTheScalarOneAndIsSharpBelowZero) {
       const double bound = backward_error(degree, theta);
       // exp(t) under the integral: sharp at x = -theta.
       const double reached = scalar_backward_error(degree, -theta);
-      if (bound < 1e-2) {
+      // Below that, 256 bits don't resolve the scalar error.
+      if (bound < 1e-2 && bound > 1e-70) {
         EXPECT_GE(bound * (1 + 1e-12), reached) << degree << ' ' << theta;
         EXPECT_GE(bound * (1 + 1e-12), scalar_backward_error(degree, theta));
-        EXPECT_LE(bound, 1.02 * reached + 1e-300) << degree << ' ' << theta;
+        EXPECT_LE(bound, 1.02 * reached) << degree << ' ' << theta;
       }
     }
   }

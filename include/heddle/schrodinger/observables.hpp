@@ -21,7 +21,7 @@ struct Observables {
   double dipole = 0.0;
   /// Sign changes along the grid of Re(exp(-i (theta + q (x - x_m))) psi), x_m being where |psi| is largest, theta the
   /// phase there and q the mean momentum (q dx = arg sum conj(psi_i) psi_{i+1}; 0 beyond pi/2), so that a moving packet
-  /// has no more of them than one at rest. Points where |psi|^2 is below 1e-6 of its largest value are passed over. For
+  /// has no more of them than one at rest. Points where |psi|^2 is below 1e-3 of its largest value are passed over. For
   /// an eigenstate: its level.
   Index nodes = 0;
   std::array<double, 2> nuclei{};   ///< X_1, X_2

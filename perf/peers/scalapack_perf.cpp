@@ -1,0 +1,97 @@
+// C = A B beside ScaLAPACK's pdgemm: the same matrices, in turn, in one run.
+#include "support/measure.hpp"
+#include "support/operands.hpp"
+#include <heddle/gemm/gemm.hpp>
+
+extern "C" {
+int Csys2blacs_handle(MPI_Comm);
+void Cblacs_gridinit(int* context, const char* order, int rows, int columns);
+void Cblacs_gridexit(int context);
+void descinit_(int* descriptor, const int* rows, const int* columns, const int* block_rows, const int* block_columns,
+               const int* source_row, const int* source_column, const int* context, const int* leading, int* info);
+void pdgemm_(const char* op_a, const char* op_b, const int* m, const int* n, const int* k, const double* alpha,
+             const double* a, const int* ia, const int* ja, const int* descriptor_a, const double* b, const int* ib,
+             const int* jb, const int* descriptor_b, const double* beta, double* c, const int* ic, const int* jc,
+             const int* descriptor_c);
+}
+
+namespace heddle::perf {
+namespace {
+
+// ScaLAPACK on the block-cyclic matrices that Heddle takes too: the same local arrays.
+class Pdgemm {
+ public:
+  Pdgemm(int grid_rows, int grid_columns, const Placement& placement) : n_(static_cast<int>(placement.rows())) {
+    context_ = Csys2blacs_handle(world().native());
+    Cblacs_gridinit(&context_, "R", grid_rows, grid_columns);
+    const int block_rows = static_cast<int>(placement.row_axis().block);
+    const int block_columns = static_cast<int>(placement.column_axis().block);
+    const int leading = std::max(1, static_cast<int>(placement.local_rows(world().rank())));
+    const int zero = 0;
+    int info = 0;
+    descinit_(descriptor_, &n_, &n_, &block_rows, &block_columns, &zero, &zero, &context_, &leading, &info);
+    require(info == 0, "descinit: info ", info);
+  }
+  ~Pdgemm() { Cblacs_gridexit(context_); }
+  Pdgemm(const Pdgemm&) = delete;
+  Pdgemm& operator=(const Pdgemm&) = delete;
+
+  void multiply(const DistributedMatrix<double>& A, const DistributedMatrix<double>& B,
+                const DistributedMatrix<double>& C) const {
+    const double one_value = 1.0;
+    const double zero_value = 0.0;
+    const int one = 1;
+    pdgemm_("N", "N", &n_, &n_, &n_, &one_value, A.local().data(), &one, &one, descriptor_, B.local().data(), &one,
+            &one, descriptor_, &zero_value, C.local().data(), &one, &one, descriptor_);
+  }
+
+ private:
+  int n_;
+  int context_ = 0;
+  int descriptor_[9] = {};
+};
+
+// range(0): n, range(1): ScaLAPACK's block, range(2): 1 for Heddle on bands of its own, 0 for the same cyclic matrices.
+// Ratio: how much longer pdgemm takes.
+void beside_pdgemm(benchmark::State& state) {
+  const Index n = extent(state.range(0));
+  const Index block = state.range(1);
+  const int ranks = world().size();
+  int height = 1;
+  while ((height + 1) * (height + 1) <= ranks && ranks % (height + 1) == 0) {
+    ++height;
+  }
+  const Placement cyclic = Placement::block_cyclic(n, n, block, block, height, ranks / height);
+  const auto A = random_distributed(cyclic, 1);
+  const auto B = random_distributed(cyclic, 2);
+  const auto C = random_distributed(cyclic, 3);
+  const bool bands = state.range(2) == 1;
+  const auto a = random_distributed(bands ? Placement::row_bands(n, n, ranks) : cyclic, 1);
+  const auto b = random_distributed(bands ? Placement::column_bands(n, n, ranks) : cyclic, 2);
+  const DistributedMatrix<double> c(world(), bands ? Placement::row_bands(n, n, ranks) : cyclic);
+  const Pdgemm pdgemm(height, ranks / height, cyclic);
+  GemmPlan<double> plan(world(), Operation::none, a.placement(), Operation::none, b.placement(), c.placement());
+  GemmReport report;
+  const double flops = 2.0 * static_cast<double>(n) * static_cast<double>(n) * static_cast<double>(n);
+  compare(state, flops, {"heddle", [&] { return seconds_of([&] { report = plan.execute(1.0, a, b, 0.0, c); }); }},
+          {"pdgemm", [&] { return seconds_of([&] { pdgemm.multiply(A, B, C); }); }});
+  // Both computed the same product.
+  const DistributedMatrix<double> ours(world(), cyclic);
+  redistribute(c, ours);
+  add(-1.0, C, ours);
+  const double difference = norm(ours, Norm::maximum);
+  if (!(difference <= 1e-14 * static_cast<double>(n))) {
+    state.SkipWithError("the two products differ");
+  }
+  state.counters["tile"] = static_cast<double>(report.tile);
+  state.SetLabel(bands ? "bands" : "same cyclic matrices");
+}
+
+BENCHMARK(beside_pdgemm)
+    ->UseManualTime()
+    ->Unit(benchmark::kMillisecond)
+    ->ArgsProduct({{1024, 2048, 4096}, {64, 256}, {0, 1}})
+    ->ArgNames({"n", "block", "bands"});
+
+}  // namespace
+}  // namespace heddle::perf

@@ -1,0 +1,96 @@
+// main() of every benchmark: MPI and Kokkos around Google Benchmark, reports of rank 0 with the build's and machine's
+// facts.
+#include "support/measure.hpp"
+#include <heddle/blas/blas.hpp>
+#include <heddle/comm/communicator.hpp>
+#include <heddle/comm/device.hpp>
+#include <heddle/core/version.hpp>
+
+#include <benchmark/benchmark.h>
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <sstream>
+#include <string>
+#include <string_view>
+
+namespace heddle::perf {
+namespace {
+
+std::optional<Communicator> everyone;
+bool dry_run = false;
+
+class Silent : public benchmark::BenchmarkReporter {
+ public:
+  bool ReportContext(const Context&) override { return true; }
+  void ReportRuns(const std::vector<Run>&) override {}
+};
+
+void add_context() {
+  benchmark::AddCustomContext("heddle", std::string(version()));
+  benchmark::AddCustomContext("git", std::string(git_hash()));
+  benchmark::AddCustomContext("blas", blas::description());
+  benchmark::AddCustomContext("ranks", std::to_string(world().size()));
+  benchmark::AddCustomContext("threads_per_rank", std::to_string(world().space().concurrency()));
+  std::ostringstream configuration;
+  Kokkos::print_configuration(configuration);
+  benchmark::AddCustomContext("kokkos", configuration.str());
+}
+
+}  // namespace
+
+const Communicator& world() {
+  return *everyone;
+}
+
+Index extent(Index wanted) {
+  return dry_run ? std::min<Index>(wanted, 96) : wanted;
+}
+
+namespace {
+
+int run(int argc, char** argv) {
+  const Kokkos::ScopeGuard kokkos(bind_device(MPI_COMM_WORLD).settings());
+  everyone.emplace(MPI_COMM_WORLD);
+  add_context();
+  Silent silent;
+  benchmark::Initialize(&argc, argv);
+  if (benchmark::ReportUnrecognizedArguments(argc, argv)) {
+    return 2;
+  }
+  if (world().rank() == 0) {
+    benchmark::RunSpecifiedBenchmarks();
+  } else {
+    benchmark::RunSpecifiedBenchmarks(&silent);
+  }
+  everyone.reset();
+  return 0;
+}
+
+}  // namespace
+}  // namespace heddle::perf
+
+int main(int argc, char** argv) {
+  MPI_Init(&argc, &argv);
+  // --dry-run is ours: Google Benchmark sees one quick repetition instead.
+  std::vector<char*> arguments(argv, argv + argc);
+  std::string quick = "--benchmark_min_time=0.000001";
+  for (char*& argument : arguments) {
+    if (std::string_view(argument) == "--dry-run") {
+      heddle::perf::dry_run = true;
+      argument = quick.data();
+    }
+  }
+  int count = static_cast<int>(arguments.size());
+  int rank = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  if (rank != 0) {
+    // One file of results, not one a rank.
+    std::erase_if(arguments, [](const char* a) { return std::string_view(a).starts_with("--benchmark_out"); });
+    count = static_cast<int>(arguments.size());
+  }
+  const int status = heddle::perf::run(count, arguments.data());
+  MPI_Finalize();
+  return status;
+}

@@ -1,0 +1,61 @@
+#include "support/measure.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <thread>
+
+namespace heddle::perf {
+
+double seconds_of(const std::function<void()>& work) {
+  world().space().fence("heddle::perf::begin");
+  world().barrier();
+  const Kokkos::Timer timer;
+  work();
+  world().space().fence("heddle::perf::end");
+  return world().all_reduce(timer.seconds(), Reduction::maximum);
+}
+
+double seconds_of_rank_0(const std::function<void()>& work) {
+  world().barrier();
+  double seconds = 0.0;
+  if (world().rank() == 0) {
+    const Kokkos::Timer timer;
+    work();
+    seconds = timer.seconds();
+  }
+  MPI_Request request = MPI_REQUEST_NULL;
+  MPI_Ibarrier(world().native(), &request);
+  for (int done = 0; done == 0;) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    MPI_Test(&request, &done, MPI_STATUS_IGNORE);
+  }
+  world().broadcast(std::span<double>(&seconds, 1), 0);
+  return seconds;
+}
+
+double median(std::vector<double> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+void compare(benchmark::State& state, double flops, const Contender& first, const Contender& second) {
+  std::vector<double> times_first;
+  std::vector<double> times_second;
+  std::vector<double> ratios;
+  static_cast<void>(first.seconds());
+  static_cast<void>(second.seconds());
+  for ([[maybe_unused]] auto iteration : state) {
+    times_first.push_back(first.seconds());
+    times_second.push_back(second.seconds());
+    ratios.push_back(times_second.back() / times_first.back());
+    state.SetIterationTime(times_first.back());
+  }
+  state.counters[std::string("gflops_") + first.name] = flops / median(times_first) / 1e9;
+  state.counters[std::string("gflops_") + second.name] = flops / median(times_second) / 1e9;
+  state.counters["ratio"] = median(ratios);
+  state.counters["ratio_min"] = *std::min_element(ratios.begin(), ratios.end());
+  state.counters["ratio_max"] = *std::max_element(ratios.begin(), ratios.end());
+}
+
+}  // namespace heddle::perf

@@ -1,0 +1,145 @@
+"""Runs `heddle` as a user does, and reads and writes Matrix Market files without it."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+COMMAND = os.environ.get("HEDDLE_COMMAND", "heddle")
+MPIEXEC = os.environ.get("HEDDLE_MPIEXEC", "mpirun")
+
+
+class Result:
+    """What one run left behind."""
+
+    def __init__(self, process):
+        self.code = process.returncode
+        self.output = process.stdout
+        self.errors = process.stderr
+        # mpirun has words of its own on standard error, and Open MPI may warn on some machines.
+        self.complaints = [line for line in process.stderr.splitlines() if line.startswith("heddle: ")]
+
+
+def heddle(*arguments, ranks=1, folder=None, environment=None, timeout=300):
+    """Runs the command; ranks=0 also goes through mpirun, with one rank."""
+    words = [COMMAND, *map(str, arguments)]
+    if ranks != 1:
+        words = [MPIEXEC, "-n", str(max(ranks, 1)), *words]
+    return Result(
+        subprocess.run(words, cwd=folder, capture_output=True, text=True, timeout=timeout,
+                       env={**os.environ, **(environment or {})}, check=False))
+
+
+class CommandTest(unittest.TestCase):
+    """A test with a folder of its own, in which the command runs."""
+
+    def setUp(self):
+        self.folder = tempfile.mkdtemp(prefix="heddle-")
+        self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def write(self, name, text):
+        with open(self.path(name), "w", encoding="utf-8") as file:
+            file.write(text)
+        return name
+
+    def run_command(self, *arguments, **options):
+        return heddle(*arguments, folder=self.folder, **options)
+
+    def succeed(self, *arguments, **options):
+        """Runs with --json and expects exit code 0 and a well-formed report, which it gives."""
+        result = self.run_command(*arguments, "--json", "report.json", **options)
+        self.assertEqual(result.code, 0, result.errors + result.output)
+        self.assertEqual(result.complaints, [])
+        report = self.report()
+        self.assertTrue(all(check["passed"] for check in report["checks"].values()), report["checks"])
+        return report
+
+    def report(self):
+        """report.json, whose form is checked."""
+        with open(self.path("report.json"), encoding="utf-8") as file:
+            report = json.load(file, parse_constant=self.fail)
+        self.assertEqual(list(report), ["command", "inputs", "results", "checks", "times"])
+        self.check_keys(report)
+        for check in report["checks"].values():
+            self.assertEqual(set(check), {"passed", "value", "bound"})
+            self.assertIsInstance(check["passed"], bool)
+        for seconds in report["times"].values():
+            self.assertGreaterEqual(seconds, 0)
+        return report
+
+    def check_keys(self, value):
+        if isinstance(value, dict):
+            for key, inner in value.items():
+                self.assertRegex(key, r"^[a-z][a-z0-9_]*$")
+                self.check_keys(inner)
+        elif isinstance(value, list):
+            for inner in value:
+                self.check_keys(inner)
+
+    def refuse(self, *arguments, code=2, message=None, **options):
+        """Expects this exit code and exactly one line that says why."""
+        result = self.run_command(*arguments, **options)
+        self.assertEqual(result.code, code, result.errors + result.output)
+        self.assertEqual(len(result.complaints), 1, result.errors)
+        if options.get("ranks", 1) == 1:
+            self.assertEqual(result.errors, result.complaints[0] + "\n")
+        if message is not None:
+            self.assertRegex(result.complaints[0], message)
+        return result
+
+    def assert_close(self, found, expected, tolerance):
+        """Matrices, as lists of rows, whose elements differ by at most `tolerance`."""
+        self.assertEqual(len(found), len(expected))
+        for found_row, expected_row in zip(found, expected):
+            self.assertEqual(len(found_row), len(expected_row))
+            for one, other in zip(found_row, expected_row):
+                self.assertLessEqual(abs(one - other), tolerance, f"{found} is not {expected}")
+
+
+def write_market(path, rows, columns=None):
+    """Writes a matrix, given as a list of rows, in array format."""
+    columns = len(rows[0]) if columns is None else columns
+    is_complex = any(isinstance(value, complex) for row in rows for value in row)
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(f"%%MatrixMarket matrix array {'complex' if is_complex else 'real'} general\n")
+        file.write(f"{len(rows)} {columns}\n")
+        for j in range(columns):
+            for row in rows:
+                value = row[j]
+                file.write(f"{complex(value).real!r} {complex(value).imag!r}\n" if is_complex else f"{value!r}\n")
+
+
+def read_market(path):
+    """Reads an array file as `heddle` writes it, as a list of rows."""
+    with open(path, encoding="utf-8") as file:
+        banner, sizes, *lines = file.read().splitlines()
+    kind = re.fullmatch(r"%%MatrixMarket matrix array (real|complex) general", banner)
+    assert kind, banner
+    rows, columns = map(int, sizes.split())
+    assert len(lines) == rows * columns
+    values = [complex(*map(float, line.split())) if kind[1] == "complex" else float(line) for line in lines]
+    return [[values[i + rows * j] for j in range(columns)] for i in range(rows)]
+
+
+def random_matrix(random, rows, columns, is_complex=False):
+    def number():
+        return random.uniform(-1, 1)
+
+    return [[complex(number(), number()) if is_complex else number() for _ in range(columns)] for _ in range(rows)]
+
+
+def transpose(rows, conjugate=False):
+    return [[complex(value).conjugate() if conjugate and isinstance(value, complex) else value for value in column]
+            for column in zip(*rows)]
+
+
+def product(left, right):
+    """A product summed in the plainest way there is."""
+    columns = list(zip(*right))
+    return [[sum(one * other for one, other in zip(row, column)) for column in columns] for row in left]

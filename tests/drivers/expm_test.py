@@ -1,0 +1,99 @@
+"""heddle expm against exponentials known in closed form."""
+
+import cmath
+import math
+import random
+import unittest
+
+from command import CommandTest, product, random_matrix, read_market, transpose, write_market
+
+
+class Expm(CommandTest):
+    def exponential(self, rows, *arguments, ranks=1, **options):
+        write_market(self.path("A.mtx"), rows)
+        self.last = self.succeed("expm", "--input", "A.mtx", "--output", "E.mtx", *arguments, ranks=ranks, **options)
+        return read_market(self.path("E.mtx"))
+
+    def test_nilpotent(self):
+        for ranks in (1, 2, 4):
+            with self.subTest(ranks=ranks):
+                found = self.exponential([[0.0, 1.0, 2.0], [0.0, 0.0, 3.0], [0.0, 0.0, 0.0]], ranks=ranks)
+                self.assert_close(found, [[1, 1, 3.5], [0, 1, 3], [0, 0, 1]], 1e-14)
+                report = self.last
+                self.assertEqual(report["command"], "expm")
+                self.assertEqual(report["results"]["norm1"], 5)
+                self.assertEqual(report["results"]["method"], "automatic")
+                for key in ("degree", "squarings", "products", "tile", "seconds"):
+                    self.assertIn(key, report["results"])
+                self.assertIn("finite", report["checks"])
+
+    def test_rotation(self):
+        for angle in (1e-8, 0.5, math.pi, 100.0):
+            with self.subTest(angle=angle):
+                found = self.exponential([[0.0, -angle], [angle, 0.0]], ranks=2)
+                cosine, sine = math.cos(angle), math.sin(angle)
+                self.assert_close(found, [[cosine, -sine], [sine, cosine]], 4e-16 * max(10.0, 10 * angle))
+
+    def test_zero_and_scalar(self):
+        self.assert_close(self.exponential([[0.0] * 3] * 3), [[float(i == j) for j in range(3)] for i in range(3)], 0)
+        self.assert_close(self.exponential([[-1.0]], ranks=4), [[math.exp(-1)]], 1e-16)
+        self.write("A.mtx", "%%MatrixMarket matrix array real general\n0 0\n")
+        self.succeed("expm", "--input", "A.mtx", "--output", "E.mtx", ranks=2)
+        self.assertEqual(read_market(self.path("E.mtx")), [])
+
+    def test_complex_diagonal(self):
+        values = [1j, -2 + 3j, 0.25]
+        rows = [[complex(values[i]) if i == j else 0j for j in range(3)] for i in range(3)]
+        for products in (3, 4):
+            with self.subTest(products=products):
+                found = self.exponential(rows, "--complex-products", products, ranks=2)
+                self.assertEqual(self.last["inputs"]["scalar"], "complex-double")
+                expected = [[cmath.exp(values[i]) if i == j else 0 for j in range(3)] for i in range(3)]
+                self.assert_close(found, expected, 1e-14)
+
+    def test_skew_hermitian_gives_a_unitary_matrix(self):
+        n = 12
+        x = random_matrix(random.Random(5), n, n, True)
+        rows = [[one - other for one, other in zip(*both)] for both in zip(x, transpose(x, conjugate=True))]
+        u = self.exponential(rows, "--residual", "--place", "cyclic:2x3", ranks=4)
+        identity = [[float(i == j) for j in range(n)] for i in range(n)]
+        self.assert_close(product(transpose(u, conjugate=True), u), identity, 1e-12)
+        self.assertIn("residual", self.last["checks"])
+        self.assertIn("residual", self.last["results"])
+
+    def test_taylor_of_a_given_degree_is_the_truncated_series(self):
+        rows = random_matrix(random.Random(6), 5, 5)
+        expected = [[float(i == j) for j in range(5)] for i in range(5)]
+        term = expected
+        for k in range(1, 5):
+            term = [[value / k for value in row] for row in product(term, rows)]
+            expected = [[one + other for one, other in zip(*both)] for both in zip(expected, term)]
+        found = self.exponential(rows, "--method", "taylor", "--degree", 4)
+        self.assert_close(found, expected, 1e-14)
+        results = self.last["results"]
+        self.assertEqual((results["method"], results["degree"], results["squarings"]), ("taylor", 4, 0))
+
+    def test_generated_matrix_has_the_norm_asked_for(self):
+        report = self.succeed("expm", "--size", 50, "--norm", 3, "--tolerance", 1e-6, "--scalar", "float", ranks=2)
+        self.assertAlmostEqual(report["results"]["norm1"], 3, places=5)
+
+    def test_coordinate_and_symmetric_input(self):
+        self.write("A.mtx", "%%MatrixMarket matrix coordinate real symmetric\n2 2 1\n2 1 1\n")
+        self.succeed("expm", "--input", "A.mtx", "--output", "E.mtx")
+        c, s = math.cosh(1), math.sinh(1)
+        self.assert_close(read_market(self.path("E.mtx")), [[c, s], [s, c]], 1e-15)
+
+    def test_refused(self):
+        write_market(self.path("wide.mtx"), [[1.0, 2.0]])
+        self.refuse("expm", "--input", "wide.mtx", message="wide.mtx: is 1 x 2, where a square matrix is expected")
+        self.refuse("expm", "--input", "none.mtx", ranks=2, message="none.mtx: can't be opened")
+        self.refuse("expm", message="--input")
+
+    def test_overflow_is_a_failed_computation(self):
+        write_market(self.path("A.mtx"), [[1000.0]])
+        self.refuse("expm", "--input", "A.mtx", "--output", "E.mtx", code=1, message="overflow")
+        self.refuse("expm", "--input", "A.mtx", code=1, ranks=2, message="overflow")
+
+
+if __name__ == "__main__":
+    unittest.main()

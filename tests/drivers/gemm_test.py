@@ -1,0 +1,189 @@
+"""heddle gemm against products computed here."""
+
+import os
+import random
+import shutil
+import unittest
+
+from command import CommandTest, product, random_matrix, read_market, transpose, write_market
+
+
+class Gemm(CommandTest):
+    def setUp(self):
+        super().setUp()
+        self.random = random.Random(3)
+
+    def matrix(self, name, rows, columns, is_complex=False):
+        values = random_matrix(self.random, rows, columns, is_complex)
+        write_market(self.path(name), values)
+        return values
+
+    def test_product_of_two_files(self):
+        a = self.matrix("A.mtx", 17, 23)
+        b = self.matrix("B.mtx", 23, 11)
+        for ranks in (1, 2, 4):
+            with self.subTest(ranks=ranks):
+                report = self.succeed("gemm", "--a", "A.mtx", "--b", "B.mtx", "--c", "C.mtx", ranks=ranks)
+                self.assert_close(read_market(self.path("C.mtx")), product(a, b), 1e-13)
+                self.assertEqual(report["command"], "gemm")
+                inputs, results = report["inputs"], report["results"]
+                self.assertEqual((inputs["rows"], inputs["columns"], inputs["inner"]), (17, 11, 23))
+                self.assertEqual((inputs["ranks"], inputs["scalar"]), (ranks, "double"))
+                self.assertGreaterEqual(results["tile"], 1)
+                for key in ("predicted_seconds", "seconds", "gflops"):
+                    self.assertGreater(results[key], 0, key)
+                self.assertIn("product", report["checks"])
+                self.assertIn("total", report["times"])
+
+    def test_operations_factors_and_placements(self):
+        a = self.matrix("A.mtx", 9, 14, True)
+        b = self.matrix("B.mtx", 8, 9, True)
+        c = self.matrix("C0.mtx", 14, 8, True)
+        self.succeed("gemm", "--a", "A.mtx", "--b", "B.mtx", "--c-in", "C0.mtx", "--c", "C.mtx", "--op-a", "C", "--op-b",
+                     "T", "--alpha", "0.5,-1", "--beta", "2,0.25", "--place-a", "rank:1", "--place-b", "columns",
+                     "--place-c", "cyclic:3x2:1x2", "--tile", 5, ranks=2)
+        alpha, beta = complex(0.5, -1), complex(2, 0.25)
+        ab = product(transpose(a, conjugate=True), transpose(b))
+        expected = [[alpha * x + beta * y for x, y in zip(*rows)] for rows in zip(ab, c)]
+        self.assert_close(read_market(self.path("C.mtx")), expected, 1e-13)
+
+    def test_same_bits_on_any_number_of_ranks(self):
+        self.matrix("A.mtx", 31, 27)
+        self.matrix("B.mtx", 27, 19)
+        texts = set()
+        for ranks, place in ((1, "rows"), (2, "columns"), (4, "cyclic:4x4")):
+            self.succeed("gemm", "--a", "A.mtx", "--b", "B.mtx", "--c", "C.mtx", "--tile", 8, "--place-a", place,
+                         "--place-c", place, ranks=ranks)
+            with open(self.path("C.mtx"), encoding="utf-8") as file:
+                texts.add(file.read())
+        self.assertEqual(len(texts), 1)
+
+    def test_real_and_complex_files_mix(self):
+        a = self.matrix("A.mtx", 3, 3)
+        b = self.matrix("B.mtx", 3, 3, True)
+        report = self.succeed("gemm", "--a", "A.mtx", "--b", "B.mtx", "--c", "C.mtx")
+        self.assertEqual(report["inputs"]["scalar"], "complex-double")
+        self.assert_close(read_market(self.path("C.mtx")), product(a, b), 1e-14)
+        self.refuse("gemm", "--a", "A.mtx", "--b", "B.mtx", "--scalar", "double",
+                    message="B.mtx: holds complex numbers where real ones are expected")
+
+    def test_matrix_market_round_trip_through_hdf5(self):
+        a = self.matrix("A.mtx", 6, 6, True)
+        write_market(self.path("I.mtx"), [[float(i == j) for j in range(6)] for i in range(6)])
+        self.succeed("gemm", "--a", "A.mtx", "--b", "I.mtx", "--c", "C.h5", ranks=2)
+        self.succeed("gemm", "--a", "C.h5", "--b", "I.mtx", "--c", "C.mtx")
+        self.assertEqual(read_market(self.path("C.mtx")), a)
+        try:
+            import h5py  # Not everywhere.
+        except ImportError:
+            return
+        with h5py.File(self.path("C.h5")) as file:
+            self.assertEqual(file["matrix"][()].tolist(), a)
+
+    def test_float(self):
+        a = self.matrix("A.mtx", 12, 12)
+        report = self.succeed("gemm", "--a", "A.mtx", "--b", "A.mtx", "--c", "C.mtx", "--scalar", "float")
+        self.assertEqual(report["inputs"]["scalar"], "float")
+        self.assert_close(read_market(self.path("C.mtx")), product(a, a), 1e-5)
+
+    def test_edge_sizes(self):
+        for ranks in (1, 4):
+            for rows, columns, inner in ((0, 3, 2), (3, 0, 2), (3, 2, 0), (0, 0, 0), (1, 1, 1), (2, 3, 1)):
+                with self.subTest(ranks=ranks, shape=(rows, columns, inner)):
+                    self.succeed("gemm", "--rows", rows, "--columns", columns, "--inner", inner, "--c", "C.mtx",
+                                 ranks=ranks)
+                    c = read_market(self.path("C.mtx"))
+                    self.assertEqual(len(c), rows)
+                    if inner == 0:
+                        self.assertTrue(all(value == 0 for row in c for value in row))
+
+    def test_empty_files(self):
+        self.write("A.mtx", "%%MatrixMarket matrix array real general\n0 3\n")
+        self.write("B.mtx", "%%MatrixMarket matrix array real general\n3 0\n")
+        self.succeed("gemm", "--a", "A.mtx", "--b", "B.mtx", "--c", "C.mtx", ranks=2)
+        self.assertEqual(read_market(self.path("C.mtx")), [])
+        self.succeed("gemm", "--a", "B.mtx", "--b", "A.mtx", "--c", "C.mtx", ranks=2)
+        self.assertEqual(read_market(self.path("C.mtx")), [[0.0] * 3] * 3)
+
+    def test_generated_matrices_do_not_depend_on_ranks(self):
+        arguments = ["gemm", "--size", 20, "--tile", 8, "--seed", 7, "--c"]
+        self.succeed(*arguments, "one.mtx")
+        self.succeed(*arguments, "four.mtx", "--place-b", "cyclic:3x3", ranks=4)
+        self.assertEqual(read_market(self.path("one.mtx")), read_market(self.path("four.mtx")))
+
+    def test_repeat_and_beta_start_from_the_same_c(self):
+        arguments = ["gemm", "--size", 10, "--beta", 0.5, "--tile", 10, "--c"]
+        self.succeed(*arguments, "once.mtx")
+        self.succeed(*arguments, "often.mtx", "--repeat", 3)
+        self.assertEqual(read_market(self.path("once.mtx")), read_market(self.path("often.mtx")))
+
+    def test_sweep(self):
+        report = self.succeed("gemm", "--size", 128, "--sweep", "--tiles", "16,64,128", ranks=2)
+        results = report["results"]
+        tiles = [line["tile"] for line in results["sweep"]]
+        self.assertLessEqual({16, 64, 128, results["tile"], results["best_tile"]}, set(tiles))
+        self.assertEqual(tiles, sorted(tiles))
+        for line in results["sweep"]:
+            self.assertGreater(line["predicted_seconds"], 0)
+            self.assertGreater(line["seconds"], 0)
+        self.assertEqual(results["best_seconds"], min(line["seconds"] for line in results["sweep"]))
+        output = self.run_command("gemm", "--size", 128, "--sweep").output
+        self.assertIn("<- chosen", output)
+        self.assertIn("<- best", output)
+
+    def test_a_wrong_result_fails_the_check(self):
+        # Infinite elements make a product that no bound covers.
+        self.matrix("A.mtx", 2, 2)
+        self.write("B.mtx", "%%MatrixMarket matrix array real general\n2 2\n1e308\n1e308\n1e308\n1e308\n")
+        result = self.run_command("gemm", "--a", "A.mtx", "--b", "B.mtx", "--alpha", "1e10", "--json", "report.json")
+        self.assertEqual(result.code, 1)
+        self.assertEqual(len(result.complaints), 1)
+        self.assertRegex(result.complaints[0], "check product: FAILED")
+        self.assertFalse(self.report()["checks"]["product"]["passed"])
+
+
+class GemmRefuses(CommandTest):
+    def setUp(self):
+        super().setUp()
+        write_market(self.path("A.mtx"), [[1.0, 2.0], [3.0, 4.0]])
+
+    def refuse_a(self, file, message, **options):
+        self.refuse("gemm", "--a", file, "--b", "A.mtx", message=message, **options)
+
+    def test_missing_files(self):
+        self.refuse_a("none.mtx", "none.mtx: can't be opened: No such file")
+        self.refuse_a("none.mtx", "none.mtx: can't be opened: No such file", ranks=4)
+        self.refuse("gemm", "--a", "A.mtx", message="--b is missing")
+        self.refuse("gemm", "--a", "A.mtx", "--b", "A.mtx", "--beta", 1, message="--c-in")
+        self.refuse("gemm", "--a", "A.mtx", "--b", "A.mtx", "--size", 2, message="exclude")
+
+    def test_wrong_shapes(self):
+        write_market(self.path("wide.mtx"), [[1.0, 2.0, 3.0]])
+        self.refuse_a("wide.mtx", r"op\(A\) is 1 x 3 and op\(B\) is 2 x 2", ranks=2)
+        self.refuse("gemm", "--a", "A.mtx", "--b", "A.mtx", "--beta", 1, "--c-in", "wide.mtx",
+                    message="wide.mtx: is 1 x 3, where C is 2 x 2")
+
+    def test_malformed_matrix_market(self):
+        self.write("bad.mtx", "%%MatrixMarket matrix array real general\n% a comment\n2 2\n1\n2\nthree\n4\n")
+        for ranks in (1, 2):
+            self.refuse_a("bad.mtx", "bad.mtx, line 6: expected a real number, found 'three'", ranks=ranks)
+        self.write("bad.mtx", "%%MatrixMarket matrix array real general\n2 2\n1\n2\n")
+        self.refuse_a("bad.mtx", "bad.mtx, line 4: the file ends after 2 of 4 entries")
+        self.write("bad.mtx", "%%MatrixMarket matrix coordinate real general\n2 2 1\n3 1 1\n")
+        self.refuse_a("bad.mtx", r"bad.mtx, line 3: entry \(3, 1\) is outside")
+        self.write("bad.mtx", "%%MatrixMarket matrix array real general\n1 1\nnan\n")
+        self.refuse_a("bad.mtx", "bad.mtx, line 3: .* not finite")
+
+    def test_bad_hdf5(self):
+        self.write("text.h5", "this is no HDF5\n")
+        self.refuse_a("text.h5", "text.h5: can't be read as HDF5")
+        result = self.run_command("gemm", "--size", 40, "--c", "C.h5")
+        self.assertEqual(result.code, 0, result.errors)
+        shutil.copy(self.path("C.h5"), self.path("cut.h5"))
+        os.truncate(self.path("cut.h5"), os.path.getsize(self.path("C.h5")) // 2)
+        for ranks in (1, 2):
+            self.refuse_a("cut.h5", "cut.h5: can't be read as HDF5: .*truncated", ranks=ranks)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,321 @@
+"""`heddle tdse` and `heddle plot` as a user runs them: what they compute, what they write, and what they refuse."""
+
+import math
+import os
+import signal
+import subprocess
+import time
+import unittest
+
+import h5py
+import numpy
+
+from command import COMMAND, CommandTest
+
+SMALL = """
+[grid]
+xmin = -6.0
+xmax = 6.0
+points = 61
+kinetic = "fd4"
+[potential]
+charge = 1.0
+softening = 1.0
+[nuclei]
+motion = "stretch"
+[time]
+step = 0.02
+steps = 20
+[output]
+every = 4
+state = true
+"""
+
+
+def datasets(path):
+    """Every dataset of a file, as bytes with shape and type."""
+    found = {}
+
+    def visit(name, item):
+        if isinstance(item, h5py.Dataset):
+            found[name] = (item.shape, item.dtype.str, item[()].tobytes())
+
+    with h5py.File(path, "r") as file:
+        file.visititems(visit)
+    return found
+
+
+class TdseTest(CommandTest):
+    def setUp(self):
+        super().setUp()
+        self.write("small.toml", SMALL)
+
+    def tdse(self, *arguments, **options):
+        return self.succeed("tdse", *arguments, "--no-progress", **options)
+
+
+class Runs(TdseTest):
+    def test_energies_of_soft_core_hydrogen(self):
+        # -1/sqrt(x^2 + 2) has the ground state energy -1/2; grid, potential and nuclei are all that is needed.
+        self.write("atom.toml", """
+            [grid]
+            xmin = -40
+            xmax = 40
+            points = 401
+            kinetic = "sinc"
+            [potential]
+            charge = 0.5
+            softening = 2
+            [nuclei]
+            separation = 0
+        """)
+        energies = self.tdse("atom.toml", "--eigen", 3)["results"]["energies"]
+        self.assertEqual(len(energies), 3)
+        self.assertAlmostEqual(energies[0], -0.5, delta=1e-10)
+        self.assertEqual(energies, sorted(energies))
+        self.assertEqual(self.tdse("atom.toml", "--eigen", 3, ranks=2)["results"]["energies"], energies)
+
+    def test_file_describes_itself(self):
+        report = self.tdse("small.toml", "--output", "run.h5")
+        self.assertLess(report["results"]["norm_error"], 1e-12)
+        with h5py.File(self.path("run.h5"), "r") as file:
+            x, t = file["grid/x"][:], file["time/t"][:]
+            numpy.testing.assert_allclose(x, numpy.linspace(-6, 6, 61), atol=1e-14)
+            numpy.testing.assert_array_equal(t, numpy.arange(21) * 0.02)
+            numpy.testing.assert_array_equal(file["frames/step"][:], numpy.arange(0, 21, 4))
+            density, psi = file["density"][:], file["psi"][:]
+            self.assertEqual(density.shape, (6, 61))
+            numpy.testing.assert_allclose(abs(psi) ** 2, density, rtol=1e-14, atol=1e-300)
+            numpy.testing.assert_array_equal(file["restart/psi"][:], psi[-1])
+            dx = x[1] - x[0]
+            numpy.testing.assert_allclose((density.sum(axis=1) * dx) ** 0.5, file["observables/norm"][::4], rtol=1e-13)
+            numpy.testing.assert_allclose((density * x).sum(axis=1) * dx, file["observables/position"][::4], atol=1e-13)
+            shift = 1 + 0.5 * numpy.sin(3 * t)
+            numpy.testing.assert_allclose(file["nuclei/position"][:], numpy.stack([-shift, shift], axis=1), rtol=1e-14)
+            self.assertEqual(file["observables/populations"].shape, (21, 4))
+            self.assertAlmostEqual(file["observables/populations"][0, 0], 1, delta=1e-12)
+            self.assertAlmostEqual(file["observables/energies"][0, 0], file["observables/energy"][0], delta=1e-12)
+            self.assertEqual(report["results"]["energy"], file["observables/energy"][-1])
+            for name in ("grid/x", "time/t", "density", "observables/energy", "restart/psi"):
+                self.assertTrue(file[name].attrs["unit"] and file[name].attrs["description"])
+            self.assertEqual((file.attrs["complete"], file.attrs["steps_done"]), (1, 20))
+            self.assertRegex(file.attrs["heddle_version"], r"^\d+\.\d+\.\d+$")
+            self.assertTrue(file.attrs["git_hash"])
+            self.write("resolved.toml", file.attrs["deck"])
+        self.assertEqual(sorted(os.listdir(self.folder)), ["report.json", "resolved.toml", "run.h5", "small.toml"])
+        # The resolved deck gives the same run.
+        self.tdse("resolved.toml", "--output", "again.h5")
+        self.assertEqual(datasets(self.path("again.h5")), datasets(self.path("run.h5")))
+
+    def test_coherent_state_swings(self):
+        self.tdse("harmonic-coherent", "--set", "time.steps=100")
+        with h5py.File(self.path("harmonic-coherent.h5"), "r") as file:
+            expected = 3 * numpy.cos(file["time/t"][:])
+            numpy.testing.assert_allclose(file["observables/position"][:], expected, atol=1e-9)
+
+    def test_shipped_decks_run(self):
+        for name in ("h2plus-stretch", "h2plus-stationary", "harmonic-coherent", "drift"):
+            with self.subTest(name):
+                self.assertEqual(self.tdse(name, "--set", "time.steps=2")["results"]["steps"], 2)
+
+    def test_settings_replace_keys(self):
+        report = self.tdse("small.toml", "--set", "grid.dx=0.25", "--set", "propagator.kind=crank-nicolson", "--set",
+                           "time.steps=3", "--set", "output.file=named.h5")
+        self.assertEqual(report["inputs"]["points"], 49)
+        self.assertEqual(report["inputs"]["propagator"], "crank-nicolson")
+        self.assertEqual(report["results"]["output"], "named.h5")
+        # A dx that does not divide the width is rounded so that it does.
+        report = self.tdse("small.toml", "--set", "grid.dx=0.7", "--eigen", 1)
+        self.assertEqual(report["inputs"]["points"], 18)
+        self.assertAlmostEqual(report["inputs"]["dx"], 12 / 17)
+
+    def test_ranks_give_the_same_file(self):
+        self.tdse("small.toml", "--output", "one.h5")
+        for ranks in (2, 3):
+            self.tdse("small.toml", "--output", "many.h5", ranks=ranks)
+            self.assertEqual(datasets(self.path("many.h5")), datasets(self.path("one.h5")))
+
+    def test_restart_is_bit_for_bit(self):
+        self.tdse("small.toml", "--output", "straight.h5")
+        self.tdse("small.toml", "--output", "half.h5", "--set", "time.steps=10")
+        self.assertEqual(len(datasets(self.path("half.h5"))["time/t"][2]), 11 * 8)
+        self.tdse("small.toml", "--output", "whole.h5", "--restart", "half.h5")
+        self.assertEqual(datasets(self.path("whole.h5")), datasets(self.path("straight.h5")))
+        self.tdse("small.toml", "--output", "whole.h5", "--restart", "half.h5", ranks=2)
+        self.assertEqual(datasets(self.path("whole.h5")), datasets(self.path("straight.h5")))
+        # Nothing left to do is fine too, and so is a file continued in its own place.
+        self.tdse("small.toml", "--output", "straight.h5", "--restart", "straight.h5")
+        self.assertEqual(datasets(self.path("whole.h5")), datasets(self.path("straight.h5")))
+
+    def test_potential_and_state_from_files(self):
+        x = numpy.linspace(-6, 6, 61)
+        lines = [f"{a:.17g} {b:.17g} # V\n" for a, b in zip(x, x**2 / 2)]
+        self.write("v.txt", "# x V\n\n" + "".join(lines))
+        report = self.tdse("small.toml", "--eigen", 2, "--set", "potential.kind=file", "--set", "potential.file=v.txt",
+                           "--set", "nuclei.motion=fixed")
+        self.assertAlmostEqual(report["results"]["energies"][0], 0.5, delta=1e-3)
+        settings = ["--set", "potential.kind=harmonic", "--set", "nuclei.motion=fixed", "--set", "initial.kind=file"]
+        self.write("psi.txt", "".join(f"{a:.9f} {math.exp(-a * a / 2)!r}\n" for a in x))
+        self.tdse("small.toml", *settings, "--set", "initial.file=psi.txt", "--output", "a.h5", "--set", "time.steps=5")
+        with h5py.File(self.path("a.h5"), "r") as file:
+            self.assertGreater(file["observables/populations"][-1, 0], 0.999)
+            last = file["restart/psi"][:]
+        self.tdse("small.toml", *settings, "--set", "initial.file=a.h5", "--output", "b.h5", "--set", "time.steps=0")
+        with h5py.File(self.path("b.h5"), "r") as file:
+            numpy.testing.assert_allclose(file["restart/psi"][:], last, atol=1e-14)
+
+    def test_failed_check_is_exit_code_one(self):
+        self.refuse("tdse", "small.toml", "--set", "propagator.degree=1", "--no-progress", code=1,
+                    message="norm_change_per_step")
+
+    def test_killed_run_leaves_what_it_had(self):
+        self.tdse("small.toml", "--output", "run.h5", "--set", "time.steps=4")
+        before = datasets(self.path("run.h5"))
+        words = [COMMAND, "tdse", "small.toml", "--output", "run.h5", "--set", "time.steps=1000000", "--checkpoint", "0",
+                 "--set", "output.every=1", "--no-progress", "--quiet"]
+        with subprocess.Popen(words, cwd=self.folder) as process:
+            deadline = time.monotonic() + 60
+            while not os.path.exists(self.path("run.partial.h5")) and time.monotonic() < deadline:
+                time.sleep(0.01)
+            time.sleep(0.5)
+            process.send_signal(signal.SIGKILL)
+        self.assertEqual(datasets(self.path("run.h5")), before)
+        with h5py.File(self.path("run.partial.h5"), "r") as file:
+            done = int(file.attrs["steps_done"])
+            self.assertEqual(file.attrs["complete"], 0)
+            self.assertEqual(len(file["time/t"]), done + 1)
+        self.run_command("plot", "run.partial.h5", "--output", "partial.png")
+        self.assertTrue(os.path.exists(self.path("partial.png")))
+        settings = ["--set", "output.every=1", "--set", f"time.steps={done + 3}"]
+        self.tdse("small.toml", "--output", "run.h5", *settings, "--restart", "run.partial.h5")
+        self.tdse("small.toml", "--output", "straight.h5", *settings)
+        self.assertEqual(datasets(self.path("run.h5")), datasets(self.path("straight.h5")))
+        self.assertFalse(os.path.exists(self.path("run.partial.h5")))
+
+
+class Refusals(TdseTest):
+    def refuse_setting(self, setting, message, **options):
+        self.refuse("tdse", "small.toml", "--set", setting, message=message, **options)
+
+    def refuse_deck(self, text, message):
+        self.write("bad.toml", text)
+        self.refuse("tdse", "bad.toml", message=message)
+
+    def test_decks(self):
+        self.refuse("tdse", message="DECK")
+        self.refuse("tdse", "nowhere.toml", message="nowhere.toml: there is no such deck")
+        self.refuse("tdse", "nowhere.toml", ranks=2, message="nowhere.toml: there is no such deck")
+        self.refuse("tdse", self.folder, message="can't be read")
+        self.refuse_deck("[grid]\nxmin = = 1\n", "bad.toml, line 2")
+        self.refuse_deck("[grid]\nxmax = 1\npoints = 5\n", "grid.xmin is missing")
+        self.refuse_deck("[grid]\nxmin = 0\nxmax = 1\n", "grid.points .*missing")
+        self.refuse_deck("[grid]\nxmin = 0\nxmax = 1\npoints = 5\ndx = 0.25\n", "line 5: .*both given")
+        self.refuse_deck(SMALL + "[grdi]\nxmin = 0\n", "unknown key grdi.xmin; the nearest known one is grid.xmin")
+        self.refuse_deck(SMALL + "[grdi]\n", r"unknown table \[grdi\]")
+        self.refuse_deck("points = 5\n" + SMALL, "unknown key points .*nearest known one is grid.points")
+        self.refuse_deck(SMALL.replace("points = 61", "pionts = 61"),
+                         "line 5: unknown key grid.pionts; the nearest known one is grid.points")
+        self.refuse_deck(SMALL.replace("points = 61", "points = 61.0"), "line 5: .*expected a whole number")
+        self.refuse_deck(SMALL.replace("charge = 1.0", "charge = nan"), "line 8: potential.charge = nan")
+        self.refuse_deck(SMALL.replace("softening = 1.0", "softening = inf"), "line 9: potential.softening = inf")
+        self.refuse_deck(SMALL.replace("points = 61", "dx = -0.1"), "line 5: grid.dx = -0.1 must be positive")
+
+    def test_settings(self):
+        self.refuse_setting("grid.pints=5", "nearest known one is grid.points")
+        self.refuse_setting("grid.points", "expected table.key=value")
+        self.refuse_setting("grid.points=", "value is missing")
+        self.refuse_setting("grid.points=2", "at least 3")
+        self.refuse_setting("grid.points=1000000000", "at most")
+        self.refuse_setting("grid.dx=1e-9", "more than")
+        self.refuse_setting("grid.dx=0", "must be positive")
+        self.refuse_setting("grid.xmax=-7", "must be less")
+        self.refuse_setting("grid.xmin=nan", "finite")
+        self.refuse_setting("grid.kinetic=fd3", "expected one of fd2, fd4, fd6, sinc")
+        self.refuse_setting("potential.kind=square", "expected one of soft-core, harmonic, file")
+        self.refuse_setting("potential.kind=harmonic", "needs potential.kind = soft-core")
+        self.refuse_setting("potential.kind=file", "needs potential.file|has no nuclei")
+        self.refuse_setting("potential.softening=0", "must be positive")
+        self.refuse_setting("nuclei.motion=dance", "expected one of fixed, stretch, shake, drift")
+        self.refuse_setting("nuclei.separation=-1", "must not be negative")
+        self.refuse_setting("time.step=0", "must be positive")
+        self.refuse_setting("time.step=soon", "expected a number")
+        self.refuse_setting("time.steps=-1", "must not be negative")
+        self.refuse_setting("initial.level=61", "levels 0 to 60")
+        self.refuse_setting("initial.width=-1", "must be positive")
+        self.refuse_setting("initial.kind=file", "needs initial.file")
+        self.refuse_setting("propagator.kind=euler", "expected one of expm, crank-nicolson")
+        self.refuse_setting("propagator.degree=-1", "from 0 to")
+        self.refuse_setting("propagator.tolerance=1", "less than 1")
+        self.refuse_setting("output.every=0", "at least 1")
+        self.refuse_setting("output.state=maybe", "expected true or false")
+        self.refuse_setting("output.states=100", "61 states")
+        self.refuse("tdse", "small.toml", "--eigen", 62, message="61 states")
+        self.refuse("tdse", "small.toml", "--eigen", 0, message="--eigen")
+
+    def test_output_folder(self):
+        self.refuse("tdse", "small.toml", "--output", "missing/run.h5", message="missing/run.h5")
+        self.refuse("tdse", "small.toml", "--output", "small.toml/run.h5", message="small.toml/run.h5")
+        self.refuse("tdse", "small.toml", "--output", ".", message="folder")
+        self.refuse("tdse", "small.toml", "--output", "missing/run.h5", ranks=2, message="missing/run.h5")
+
+    def test_text_files(self):
+        file = ["--set", "potential.kind=file", "--set", "nuclei.motion=fixed", "--set", "potential.file=v.txt"]
+        self.refuse("tdse", "small.toml", *file, message="v.txt: can't be read")
+        self.write("v.txt", "-6 0\n0 zero\n6 0\n")
+        self.refuse("tdse", "small.toml", *file, message="v.txt, line 2: not a number")
+        self.write("v.txt", "-6 0\n0 nan\n6 0\n")
+        self.refuse("tdse", "small.toml", *file, message="v.txt, line 2: .*not finite")
+        self.write("v.txt", "-6 0\n6 0 0\n")
+        self.refuse("tdse", "small.toml", *file, message="v.txt, line 2: 3 numbers")
+        self.write("v.txt", "-6 0\n5 0\n")
+        self.refuse("tdse", "small.toml", *file, message="does not cover the grid")
+        self.write("v.txt", "6 0\n-6 0\n")
+        self.refuse("tdse", "small.toml", *file, message="must be greater")
+        state = ["--set", "initial.kind=file", "--set", "initial.file=psi.txt"]
+        self.write("psi.txt", "-6 1\n6 1\n")
+        self.refuse("tdse", "small.toml", *state, message="psi.txt: has 2 points; the grid has 61")
+        self.write("psi.txt", "".join(f"{-6 + 0.2 * i} 0\n" for i in range(61)))
+        self.refuse("tdse", "small.toml", *state, message="psi.txt: .*zero on the whole grid")
+
+    def test_files_of_earlier_runs(self):
+        self.tdse("small.toml", "--output", "run.h5", "--set", "time.steps=4")
+        with open(self.path("run.h5"), "rb") as file:
+            whole = file.read()
+        for size in (0, 100, len(whole) // 2, len(whole) - 8):
+            with open(self.path("cut.h5"), "wb") as file:
+                file.write(whole[:size])
+            self.refuse("tdse", "small.toml", "--restart", "cut.h5", message="cut.h5: is not a readable HDF5 file")
+            self.refuse("plot", "cut.h5", message="cut.h5: is not a readable HDF5 file")
+        restart = ["tdse", "small.toml", "--restart", "run.h5"]
+        self.refuse("tdse", "small.toml", "--restart", "gone.h5", message="gone.h5: there is no such file")
+        self.refuse("plot", "gone.h5", message="gone.h5: there is no such file")
+        self.refuse(*restart, "--set", "time.step=0.01", message="time.step = 0.02 against 0.01")
+        self.refuse(*restart, "--set", "potential.charge=2", message="potential.charge")
+        self.refuse(*restart, "--set", "time.steps=3", message="4 steps already")
+        self.refuse(*restart, "--tile", 8, message="tile")
+        with h5py.File(self.path("other.h5"), "w") as file:
+            file["a"] = 1
+        self.refuse("tdse", "small.toml", "--restart", "other.h5", message="other.h5: has no attribute deck")
+        self.refuse("plot", "other.h5", message="other.h5: has no dataset")
+        self.refuse("plot", "run.h5", "--output", "missing/run.png", message="missing/run.png")
+
+
+class Plot(TdseTest):
+    def test_makes_a_picture(self):
+        for settings in ([], ["--set", "output.states=0"], ["--set", "time.steps=0"],
+                         ["--set", "potential.kind=harmonic", "--set", "nuclei.motion=fixed"]):
+            self.tdse("small.toml", "--output", "run.h5", *settings)
+            result = self.run_command("plot", "run.h5")
+            self.assertEqual((result.code, result.errors), (0, ""), result.errors)
+            with open(self.path("run.png"), "rb") as file:
+                self.assertTrue(file.read().startswith(b"\x89PNG"))
+            os.remove(self.path("run.png"))
+
+    def test_python_that_cannot(self):
+        self.tdse("small.toml", "--output", "run.h5", "--set", "time.steps=1")
+        self.refuse("plot", "run.h5", environment={"HEDDLE_PYTHON": "/nonexistent/python"}, message="HEDDLE_PYTHON")
+        self.assertFalse(os.path.exists(self.path("run.png")))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,149 @@
+"""Help, bad usage, exit codes and messages that all commands share."""
+
+import os
+import signal
+import subprocess
+import time
+import unittest
+
+from command import COMMAND, CommandTest, read_market, write_market
+
+COMMANDS = ["gemm", "expm", "tdse", "tune", "info", "plot"]
+
+
+class Usage(CommandTest):
+    def test_help_lists_the_commands(self):
+        result = self.run_command("--help")
+        self.assertEqual((result.code, result.errors), (0, ""))
+        for command in COMMANDS:
+            self.assertIn(command, result.output)
+
+    def test_each_help_has_an_example(self):
+        for command in COMMANDS:
+            with self.subTest(command):
+                result = self.run_command(command, "--help")
+                self.assertEqual((result.code, result.errors), (0, ""))
+                self.assertRegex(result.output, r"Example[^\n]*:\n(.*\n)*.*heddle " + command)
+
+    def test_help_is_printed_once(self):
+        result = self.run_command("gemm", "--help", ranks=4)
+        self.assertEqual(result.code, 0)
+        self.assertEqual(result.output.count("Usage:"), 1)
+
+    def test_version(self):
+        result = self.run_command("--version")
+        self.assertEqual(result.code, 0)
+        self.assertRegex(result.output, r"^heddle \d+\.\d+\.\d+ \(.+\)\n$")
+
+    def test_bad_usage(self):
+        self.refuse(message="subcommand is required")
+        self.refuse("weave", message="'weave' is no command")
+        self.refuse("gemm", "--sice", 4, message="not expected.*--sice")
+        self.refuse("gemm", "--size", message="--size")
+        self.refuse("gemm", "--size", -1, message="--size: '-1': expected a number >= 0")
+        self.refuse("gemm", "--size", "many", message="--size")
+        self.refuse("gemm", "--size", 4, "--tile", 0, message="--tile: '0': expected auto or a number >= 1")
+        self.refuse("gemm", "--size", 4, "--scalar", "half", message="--scalar: 'half': expected double, float")
+        self.refuse("gemm", "--size", 4, "--op-a", "X", message="'X': expected N, T or C")
+        self.refuse("gemm", "--size", 4, "--alpha", "nan", message="--alpha: 'nan': expected a finite number")
+        self.refuse("gemm", "--size", 4, "--alpha", "0,1", "--scalar", "double", message="--alpha: 0,1 is not real")
+        self.refuse("gemm", "--size", 4, "--place-a", "rank:1", message="placement 'rank:1'")
+        self.refuse("gemm", "--size", 4, "--place-a", "everywhere", message="placement 'everywhere'")
+        self.refuse("gemm", message="--size")
+        self.refuse("expm", "--size", 4, "--input", "A.mtx", message="not both")
+        self.refuse("expm", "--size", 4, "--method", "magic", message="--method: 'magic': expected automatic or taylor")
+        self.refuse("expm", "--size", 4, "--tolerance", "-1", message="--tolerance")
+        self.refuse("expm", "--size", 4, "--norm", "inf", message="--norm")
+        self.refuse("tune", "--seconds", 0, message="--seconds: '0': expected a number >= 0.2")
+
+    def test_bad_usage_on_several_ranks_is_said_once(self):
+        self.refuse("gemm", "--sice", 4, ranks=2, message="--sice")
+        self.refuse("gemm", ranks=4, message="--size")
+        self.refuse("gemm", "--size", 4, "--place-a", "rank:2", ranks=2, message="rank:2")
+
+    def test_environment_that_names_nothing(self):
+        self.refuse("gemm", "--size", 4, environment={"HEDDLE_TRANSPORT": "pigeon"}, message="HEDDLE_TRANSPORT")
+        self.refuse("gemm", "--size", 4, ranks=2, environment={"HEDDLE_TRANSPORT": "pigeon"}, message="pigeon")
+
+    def test_output_that_cant_be_written_is_found_before_the_work(self):
+        self.write("file", "")
+        for target in ("none/out.mtx", "file/out.mtx"):
+            with self.subTest(target):
+                self.refuse("gemm", "--size", 4, "--c", target, message=f"{target}: can't be written: ")
+                self.refuse("expm", "--size", 4, "--output", target, ranks=2, message=f"{target}: can't be written: ")
+        self.refuse("gemm", "--size", 4, "--json", "none/out.json", message="none/out.json: can't be written: ")
+        self.refuse("gemm", "--size", 4, "--json", ".", message="it is a folder")
+        self.refuse("gemm", "--size", 4, "--c", "out.txt", message="must end in .mtx .* or .h5")
+
+    def test_quiet_prints_nothing(self):
+        result = self.run_command("gemm", "--size", 8, "--quiet")
+        self.assertEqual((result.code, result.output, result.errors), (0, "", ""))
+
+    def test_progress_bar_on_request(self):
+        result = self.run_command("expm", "--size", 400, "--norm", 100, "--progress")
+        self.assertEqual(result.code, 0)
+        self.assertIn("expm [", result.errors)
+        self.assertEqual(self.run_command("expm", "--size", 400, "--norm", 100, "--no-progress").errors, "")
+
+    def test_a_killed_run_leaves_the_old_output(self):
+        write_market(self.path("E.mtx"), [[1.0]])
+        process = subprocess.Popen([COMMAND, "expm", "--size", "3000", "--norm", "1000", "--output", "E.mtx", "--quiet"],
+                                   cwd=self.folder)
+        time.sleep(1.0)
+        process.send_signal(signal.SIGKILL)
+        self.assertEqual(process.wait(), -signal.SIGKILL)
+        self.assertEqual(read_market(self.path("E.mtx")), [[1.0]])
+
+    def test_a_rank_that_fails_alone_ends_the_job(self):
+        limited = f"ulimit -v 600000; exec {COMMAND} gemm --size 6000"
+        words = [os.environ.get("HEDDLE_MPIEXEC", "mpirun"), "-n", "1", COMMAND, "gemm", "--size", "6000",
+                 ":", "-n", "1", "sh", "-c", limited]
+        if "asan" in COMMAND or "sanitize" in COMMAND:
+            self.skipTest("AddressSanitizer needs the address space")
+        result = subprocess.run(words, capture_output=True, text=True, timeout=120, check=False)
+        self.assertEqual(result.returncode, 1, result.stderr)
+        complaints = [line for line in result.stderr.splitlines() if line.startswith("heddle: ")]
+        self.assertEqual(len(complaints), 1, result.stderr)
+        self.assertRegex(complaints[0], "^heddle: rank 1: ")
+
+
+class Information(CommandTest):
+    def test_info(self):
+        for ranks in (1, 2):
+            report = self.succeed("info", ranks=ranks)
+            results = report["results"]
+            self.assertEqual(report["command"], "info")
+            self.assertEqual((results["ranks"], results["nodes"]), (ranks, 1))
+            self.assertEqual([device["rank"] for device in results["devices"]], list(range(ranks)))
+            self.assertEqual(results["transports"][0]["kind"], "staged")
+            for key in ("version", "git_hash", "kokkos", "blas", "mpi", "rates", "kokkos_configuration"):
+                self.assertTrue(results[key], key)
+        output = self.run_command("info").output
+        for word in ("heddle", "Kokkos", "BLAS", "MPI", "transport", "rank 0"):
+            self.assertIn(word, output)
+
+    def test_tune_keeps_what_it_measured(self):
+        environment = {"XDG_CACHE_HOME": self.path("cache")}
+        report = self.succeed("tune", "--seconds", 0.2, environment=environment)
+        results = report["results"]
+        self.assertGreater(results["gemm_gflops"], 0)
+        self.assertGreater(results["memory_gbytes_per_second"], 0)
+        self.assertEqual([line["n"] for line in results["tiles"]], [1024 * 2**i for i in range(6)])
+        for line in results["tiles"]:
+            self.assertGreaterEqual(line["tile"], 1)
+        self.assertTrue(results["file"].startswith(self.path("cache")))
+        self.assertTrue(os.path.exists(results["file"]))
+        rates = self.succeed("info", environment=environment)["results"]["rates"]
+        self.assertTrue(rates["double"]["known"])
+        self.assertFalse(rates["float"]["known"])
+
+    def test_tune_where_the_cache_cant_be_written(self):
+        self.write("file", "")
+        environment = {"XDG_CACHE_HOME": self.path("file")}
+        self.refuse("tune", "--seconds", 0.2, environment=environment, message="file")
+        report = self.succeed("gemm", "--size", 4, environment=environment)
+        self.assertEqual(report["inputs"]["rows"], 4)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,10 @@
+# The library example in README holds, word for word, the lines of EXAMPLE, apart from indentation.
+foreach(name README EXAMPLE)
+  file(READ ${${name}} text)
+  string(REGEX REPLACE "[ \t\r\n]+" " " text "${text}")
+  string(STRIP "${text}" ${name}_text)
+endforeach()
+string(FIND "${README_text}" "${EXAMPLE_text}" place)
+if(place EQUAL -1)
+  message(FATAL_ERROR "${README} does not show the program ${EXAMPLE} as it is")
+endif()

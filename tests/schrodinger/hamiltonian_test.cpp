@@ -1,0 +1,159 @@
+// The grid, the kinetic operators, the potentials and the matrix that is made of them.
+#include "problems.hpp"
+#include <heddle/core/error.hpp>
+#include <heddle/dist/matrix.hpp>
+
+#include <gtest/gtest.h>
+
+#include <limits>
+
+namespace heddle::test {
+namespace {
+
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+// T exp(i k x) = symbol(k) exp(i k x) on an infinite grid.
+double symbol(const Grid& grid, double k) {
+  const auto band = schrodinger::kinetic_band(grid);
+  double sum = band[0];
+  for (std::size_t d = 1; d < band.size(); ++d)
+    sum += 2 * band[d] * std::cos(k * grid.spacing() * static_cast<double>(d));
+  return sum;
+}
+
+TEST(Grid, EndsAreExact) {
+  const Grid grid{-10.0, 10.1, 68, Kinetic::fd2};
+  EXPECT_EQ(grid.x(0), -10.0);
+  EXPECT_EQ(grid.x(67), 10.1);
+  EXPECT_NEAR(grid.spacing(), 0.3, 1e-15);
+  EXPECT_EQ(grid.positions().size(), 68U);
+}
+
+TEST(Grid, RefusesWhatIsNoGrid) {
+  EXPECT_THROW(validate(Grid{0, 0, 11, Kinetic::fd2}), Error);
+  EXPECT_THROW(validate(Grid{1, -1, 11, Kinetic::fd2}), Error);
+  EXPECT_THROW(validate(Grid{-1, 1, 2, Kinetic::fd2}), Error);
+  EXPECT_THROW(validate(Grid{nan, 1, 11, Kinetic::fd2}), Error);
+  EXPECT_THROW(validate(Grid{-1, infinity, 11, Kinetic::fd2}), Error);
+  EXPECT_THROW(validate(Grid{1, 1 + 1e-15, 100, Kinetic::fd2}), Error);
+}
+
+TEST(Kinetic, NamesGoBothWays) {
+  for (const auto kinetic : {Kinetic::fd2, Kinetic::fd4, Kinetic::fd6, Kinetic::sinc}) {
+    EXPECT_EQ(schrodinger::kinetic_from(to_string(kinetic)), kinetic);
+  }
+  EXPECT_THROW((void)schrodinger::kinetic_from("fd8"), Error);
+}
+
+// The error of order p falls by 2^p when dx is halved.
+TEST(Kinetic, DifferencesHaveTheirOrder) {
+  const double k = 1.3;
+  for (const auto& [kinetic, order] :
+       {std::pair(Kinetic::fd2, 2), std::pair(Kinetic::fd4, 4), std::pair(Kinetic::fd6, 6)}) {
+    const double coarse = symbol({0, 10, 51, kinetic}, k) - k * k / 2;
+    const double fine = symbol({0, 10, 101, kinetic}, k) - k * k / 2;
+    EXPECT_NEAR(coarse / fine, std::pow(2, order), 0.05 * std::pow(2, order)) << to_string(kinetic);
+  }
+}
+
+// The sinc sum converges to k^2/2 for any k below pi/dx, its tail like 1/n.
+TEST(Kinetic, SincHasAllOrders) {
+  const double k = 2.0;
+  EXPECT_NEAR(symbol({0, 2000, 4001, Kinetic::sinc}, k), k * k / 2, 1e-5);
+}
+
+TEST(Kinetic, IsPositiveInEveryWave) {
+  for (const auto kinetic : {Kinetic::fd2, Kinetic::fd4, Kinetic::fd6}) {
+    const Grid grid{0, 10, 101, kinetic};
+    for (double k = 0.05; k < 31.4; k += 0.1) EXPECT_GT(symbol(grid, k), 0.0);
+  }
+}
+
+TEST(Nuclei, MoveAsTheDeckSays) {
+  Nuclei nuclei;
+  nuclei.separation = 2.0;
+  nuclei.amplitude = 0.5;
+  nuclei.omega = 3.0;
+  nuclei.velocity = 0.7;
+  const double t = 0.4;
+  const double shift = 0.5 * std::sin(1.2);
+  EXPECT_EQ(nuclei.positions(t), (std::array{-1.0, 1.0}));
+  nuclei.motion = Motion::stretch;
+  EXPECT_EQ(nuclei.positions(t), (std::array{-(1.0 + shift), 1.0 + shift}));
+  nuclei.motion = Motion::shake;
+  EXPECT_EQ(nuclei.positions(t), (std::array{-1.0 + shift, 1.0 + shift}));
+  nuclei.motion = Motion::drift;
+  EXPECT_EQ(nuclei.positions(t), (std::array{-1.0 + 0.7 * t, 1.0 + 0.7 * t}));
+}
+
+TEST(Potential, SoftCoreIsTheSumOfBothNuclei) {
+  const Grid grid{-4, 4, 9, Kinetic::fd2};
+  const auto values = potential_energy(grid, soft_core(30, 0.1), moving(Motion::drift), 1.0);
+  for (Index i = 0; i < grid.points; ++i) {
+    const double x = grid.x(i);
+    EXPECT_DOUBLE_EQ(values[i], -30 / std::sqrt(x * x + 0.1) - 30 / std::sqrt((x - 2) * (x - 2) + 0.1));
+  }
+}
+
+TEST(Potential, TableIsInterpolatedLinearly) {
+  Potential potential;
+  potential.kind = PotentialKind::table;
+  potential.table_x = {-1.0, 0.0, 2.0};
+  potential.table_v = {3.0, 1.0, 5.0};
+  const Grid grid{-1.0, 2.0, 7, Kinetic::fd2};
+  const auto values = potential_energy(grid, potential, {}, 0.0);
+  const std::vector<double> expected = {3.0, 2.0, 1.0, 2.0, 3.0, 4.0, 5.0};
+  for (std::size_t i = 0; i < expected.size(); ++i) EXPECT_DOUBLE_EQ(values[i], expected[i]);
+}
+
+TEST(Potential, RefusesWhatCannotBe) {
+  const Grid grid{-1, 1, 11, Kinetic::fd2};
+  EXPECT_THROW(validate(grid, soft_core(nan, 1), {}), Error);
+  EXPECT_THROW(validate(grid, soft_core(1, 0), {}), Error);
+  EXPECT_THROW(validate(grid, soft_core(1, -1), {}), Error);
+  EXPECT_THROW(validate(grid, harmonic(infinity), {}), Error);
+  EXPECT_THROW(validate(grid, harmonic(1), moving(Motion::drift)), Error);
+  Nuclei apart;
+  apart.separation = -1;
+  EXPECT_THROW(validate(grid, soft_core(1, 1), apart), Error);
+  Potential table;
+  table.kind = PotentialKind::table;
+  EXPECT_THROW(validate(grid, table, {}), Error);
+  table.table_x = {-1, 0.5};
+  table.table_v = {0, 0};
+  EXPECT_THROW(validate(grid, table, {}), Error) << "does not reach the right end";
+  table.table_x = {1, -1};
+  EXPECT_THROW(validate(grid, table, {}), Error) << "falls";
+  table.table_x = {-1, 1};
+  EXPECT_NO_THROW(validate(grid, table, {}));
+}
+
+// The matrix that is filled on the device, the product on the host, and the definition agree.
+TEST(HamiltonianMatrix, AgreesWithItsProduct) {
+  const Communicator comm(MPI_COMM_WORLD);
+  for (const auto kinetic : {Kinetic::fd2, Kinetic::fd4, Kinetic::fd6, Kinetic::sinc}) {
+    for (const Index n : {3, 4, 29}) {
+      const Hamiltonian hamiltonian({-2, 3, n, kinetic}, soft_core(2, 0.5), moving(Motion::shake));
+      const DistributedMatrix<double> matrix(comm, Placement::row_bands(n, n, comm.size()));
+      hamiltonian.fill(-0.25, 0.3, matrix);
+      const auto whole = gather(matrix, 0);
+      const auto potential = hamiltonian.potential_at(0.3);
+      for (Index j = 0; j < n; ++j) {
+        std::vector<double> unit(n, 0.0);
+        std::vector<double> column(n);
+        unit[j] = 1.0;
+        hamiltonian.apply(potential, unit, column);
+        for (Index i = 0; i < n; ++i) {
+          EXPECT_DOUBLE_EQ(whole(i, j), -0.25 * column[i]);
+          EXPECT_EQ(whole(i, j), whole(j, i));
+        }
+      }
+    }
+  }
+  const Hamiltonian hamiltonian({-2, 3, 8, Kinetic::fd2}, harmonic(1));
+  EXPECT_THROW(hamiltonian.fill(1, 0, DistributedMatrix<double>(comm, Placement::on_rank(8, 9, 0))), Error);
+}
+
+}  // namespace
+}  // namespace heddle::test

@@ -1,0 +1,49 @@
+// Every kernel and allocation of a simulation carries a name of Heddle.
+#include "problems.hpp"
+
+#include <gtest/gtest.h>
+
+#include <set>
+#include <string>
+
+namespace heddle::test {
+namespace {
+
+std::set<std::string>& seen() {
+  static std::set<std::string> names;
+  return names;
+}
+
+void on_kernel(const char* name, std::uint32_t, std::uint64_t* id) {
+  seen().insert(name);
+  *id = 0;
+}
+
+void on_allocation(Kokkos::Tools::SpaceHandle, const char* name, const void*, std::uint64_t) {
+  seen().insert(name);
+}
+
+TEST(Labels, BeginWithHeddle) {
+  const Communicator comm(MPI_COMM_WORLD);
+  seen().clear();
+  Kokkos::Tools::Experimental::set_begin_parallel_for_callback(on_kernel);
+  Kokkos::Tools::Experimental::set_begin_parallel_reduce_callback(on_kernel);
+  Kokkos::Tools::Experimental::set_allocate_data_callback(on_allocation);
+  {
+    const auto hamiltonian = vibrating_ion();
+    Simulation simulation(comm, hamiltonian, {}, schrodinger::eigenstate(hamiltonian, 0));
+    simulation.step();
+    (void)simulation.observables();
+  }
+  Kokkos::Tools::Experimental::set_begin_parallel_for_callback(nullptr);
+  Kokkos::Tools::Experimental::set_begin_parallel_reduce_callback(nullptr);
+  Kokkos::Tools::Experimental::set_allocate_data_callback(nullptr);
+  EXPECT_TRUE(seen().contains("heddle::schrodinger::apply_chunks"));
+  for (const auto& name : seen()) {
+    // Kokkos puts its own words before a View's name where it fills one.
+    EXPECT_NE(name.find("heddle::"), std::string::npos) << name;
+  }
+}
+
+}  // namespace
+}  // namespace heddle::test
