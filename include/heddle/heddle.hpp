@@ -16,3 +16,14 @@
 #include <heddle/expm/expm.hpp>
 #include <heddle/gemm/gemm.hpp>
 #include <heddle/gemm/tile_model.hpp>
+#include <heddle/io/hdf5.hpp>
+#include <heddle/io/matrix_file.hpp>
+#include <heddle/io/matrix_market.hpp>
+#include <heddle/io/pending_file.hpp>
+#include <heddle/schrodinger/eigenstates.hpp>
+#include <heddle/schrodinger/grid.hpp>
+#include <heddle/schrodinger/hamiltonian.hpp>
+#include <heddle/schrodinger/initial_state.hpp>
+#include <heddle/schrodinger/observables.hpp>
+#include <heddle/schrodinger/potential.hpp>
+#include <heddle/schrodinger/simulation.hpp>

@@ -1,4 +1,5 @@
 #include "blas/backend.hpp"
+#include "core/instantiate.hpp"
 #include <heddle/blas/blas.hpp>
 #include <heddle/core/error.hpp>
 
@@ -54,10 +55,7 @@ std::string description() {
 #define HEDDLE_INSTANTIATE(T)                                                                       \
   template void gemm<T>(const ExecutionSpace&, Operation, Operation, T, const MatrixView<const T>&, \
                         const MatrixView<const T>&, T, const MatrixView<T>&)
-HEDDLE_INSTANTIATE(float);
-HEDDLE_INSTANTIATE(double);
-HEDDLE_INSTANTIATE(Kokkos::complex<float>);
-HEDDLE_INSTANTIATE(Kokkos::complex<double>);
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE);
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::blas

@@ -1,5 +1,6 @@
 // blas::gemm on the host's BLAS, any that has the Fortran interface.
 #include "blas/backend.hpp"
+#include "core/instantiate.hpp"
 #include <heddle/blas/blas.hpp>
 #include <heddle/core/error.hpp>
 
@@ -61,10 +62,7 @@ std::string backend_description() {
 #define HEDDLE_INSTANTIATE(T)                                                                               \
   template void backend_gemm<T>(const ExecutionSpace&, Operation, Operation, T, const MatrixView<const T>&, \
                                 const MatrixView<const T>&, T, const MatrixView<T>&)
-HEDDLE_INSTANTIATE(float);
-HEDDLE_INSTANTIATE(double);
-HEDDLE_INSTANTIATE(Kokkos::complex<float>);
-HEDDLE_INSTANTIATE(Kokkos::complex<double>);
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE);
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::impl

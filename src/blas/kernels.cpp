@@ -1,5 +1,6 @@
 // blas::gemm on Kokkos Kernels, which calls the vendor's BLAS where it was built with it.
 #include "blas/backend.hpp"
+#include "core/instantiate.hpp"
 #include <heddle/blas/blas.hpp>
 
 #include <KokkosBlas3_gemm.hpp>
@@ -34,10 +35,7 @@ std::string backend_description() {
 #define HEDDLE_INSTANTIATE(T)                                                                               \
   template void backend_gemm<T>(const ExecutionSpace&, Operation, Operation, T, const MatrixView<const T>&, \
                                 const MatrixView<const T>&, T, const MatrixView<T>&)
-HEDDLE_INSTANTIATE(float);
-HEDDLE_INSTANTIATE(double);
-HEDDLE_INSTANTIATE(Kokkos::complex<float>);
-HEDDLE_INSTANTIATE(Kokkos::complex<double>);
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE);
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::impl

@@ -1,3 +1,4 @@
+#include "core/instantiate.hpp"
 #include "dist/elementwise.hpp"
 #include <heddle/dist/matrix.hpp>
 
@@ -263,10 +264,7 @@ template <Scalar T> void add_identity(T alpha, const DistributedMatrix<T>& A) {
   template void scale<T>(T, const DistributedMatrix<T>&);                            \
   template void add<T>(T, const DistributedMatrix<T>&, const DistributedMatrix<T>&); \
   template void add_identity<T>(T, const DistributedMatrix<T>&)
-HEDDLE_INSTANTIATE(float);
-HEDDLE_INSTANTIATE(double);
-HEDDLE_INSTANTIATE(Kokkos::complex<float>);
-HEDDLE_INSTANTIATE(Kokkos::complex<double>);
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE);
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle

@@ -1,4 +1,5 @@
 #include "comm/tags.hpp"
+#include "core/instantiate.hpp"
 #include "dist/elementwise.hpp"
 #include <heddle/comm/transport.hpp>
 #include <heddle/dist/matrix.hpp>
@@ -177,10 +178,7 @@ template <Scalar T> void scatter(const HostMatrix<T>& whole, int root, const Dis
   template void redistribute<T>(const DistributedMatrix<T>&, const DistributedMatrix<T>&); \
   template HostMatrix<T> gather<T>(const DistributedMatrix<T>&, int);                      \
   template void scatter<T>(const HostMatrix<T>&, int, const DistributedMatrix<T>&)
-HEDDLE_INSTANTIATE(float);
-HEDDLE_INSTANTIATE(double);
-HEDDLE_INSTANTIATE(Kokkos::complex<float>);
-HEDDLE_INSTANTIATE(Kokkos::complex<double>);
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE);
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle

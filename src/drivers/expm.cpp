@@ -36,14 +36,14 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
 template <Scalar T> DistributedMatrix<T> make_input(const Context& context, const Options& options) {
   const Communicator& comm = context.comm();
   if (!options.input.empty()) {
-    const auto A = read_placed<T>(comm, options.input, options.place);
+    auto A = read_placed<T>(comm, options.input, options.place);
     if (A.rows() != A.columns()) {
       throw Error(ErrorKind::input, message_of(options.input, ": is ", A.rows(), " x ", A.columns(),
                                                ", where a square matrix is expected"));
     }
     return A;
   }
-  const auto A = random_matrix<T>(comm, options.size, options.size, options.place, options.seed);
+  auto A = random_matrix<T>(comm, options.size, options.size, options.place, options.seed);
   const auto norm1 = norm(A, Norm::one);
   if (norm1 > 0) scale(T(static_cast<Real<T>>(options.norm) / norm1), A);
   return A;

@@ -33,6 +33,7 @@ std::string python() {
 // Runs a program and gives its exit status; its output goes where ours goes.
 int run_program(const std::vector<std::string>& arguments) {
   std::vector<char*> pointers;
+  pointers.reserve(arguments.size() + 1);
   for (const auto& argument : arguments) pointers.push_back(const_cast<char*>(argument.c_str()));
   pointers.push_back(nullptr);
   const pid_t child = fork();

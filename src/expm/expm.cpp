@@ -1,3 +1,4 @@
+#include "core/instantiate.hpp"
 #include "dist/elementwise.hpp"
 #include "expm/complex_arithmetic.hpp"
 #include "expm/scheme.hpp"
@@ -345,10 +346,7 @@ template class ExpmPlan<double>;
 #define HEDDLE_INSTANTIATE(T)                                                                                \
   template ExpmReport expm<T>(const Communicator&, const DistributedMatrix<T>&, const DistributedMatrix<T>&, \
                               const ExpmOptions&)
-HEDDLE_INSTANTIATE(float);
-HEDDLE_INSTANTIATE(double);
-HEDDLE_INSTANTIATE(Kokkos::complex<float>);
-HEDDLE_INSTANTIATE(Kokkos::complex<double>);
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE);
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle

@@ -1,6 +1,7 @@
 #include "gemm/exchange.hpp"
 
 #include "comm/tags.hpp"
+#include "core/instantiate.hpp"
 
 #include <algorithm>
 
@@ -322,10 +323,7 @@ template <Scalar T> bool TileExchange<T>::idle() const {
   template class BandReceiver<T>; \
   template class BandSender<T>;   \
   template class TileExchange<T>
-HEDDLE_INSTANTIATE(float);
-HEDDLE_INSTANTIATE(double);
-HEDDLE_INSTANTIATE(Kokkos::complex<float>);
-HEDDLE_INSTANTIATE(Kokkos::complex<double>);
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE);
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::impl

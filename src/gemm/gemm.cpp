@@ -1,4 +1,5 @@
 #include "comm/tags.hpp"
+#include "core/instantiate.hpp"
 #include "gemm/exchange.hpp"
 #include "gemm/predict.hpp"
 #include <heddle/blas/blas.hpp>
@@ -237,10 +238,7 @@ GemmReport gemm(const Communicator& comm, Operation op_a, Operation op_b, T alph
   template class GemmPlan<T>;                                                                            \
   template GemmReport gemm<T>(const Communicator&, Operation, Operation, T, const DistributedMatrix<T>&, \
                               const DistributedMatrix<T>&, T, const DistributedMatrix<T>&, const GemmOptions&)
-HEDDLE_INSTANTIATE(float);
-HEDDLE_INSTANTIATE(double);
-HEDDLE_INSTANTIATE(Kokkos::complex<float>);
-HEDDLE_INSTANTIATE(Kokkos::complex<double>);
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE);
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle

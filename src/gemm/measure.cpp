@@ -1,5 +1,6 @@
 // Measuring, keeping and reading back the rates of the tile model.
 #include "comm/tags.hpp"
+#include "core/instantiate.hpp"
 #include "dist/elementwise.hpp"
 #include <heddle/blas/blas.hpp>
 #include <heddle/comm/transport.hpp>
@@ -250,10 +251,7 @@ template <Scalar T> void save_rates(const Communicator& comm, const MachineRates
   template std::filesystem::path rates_file<T>(const Communicator&);                                       \
   template std::optional<MachineRates> load_rates<T>(const Communicator&);                                 \
   template void save_rates<T>(const Communicator&, const MachineRates&)
-HEDDLE_INSTANTIATE(float);
-HEDDLE_INSTANTIATE(double);
-HEDDLE_INSTANTIATE(Kokkos::complex<float>);
-HEDDLE_INSTANTIATE(Kokkos::complex<double>);
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE);
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle

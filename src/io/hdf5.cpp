@@ -1,3 +1,4 @@
+#include "core/instantiate.hpp"
 #include "hdf5_handle.hpp"
 #include "panels.hpp"
 #include <heddle/io/hdf5.hpp>
@@ -118,11 +119,10 @@ class Hdf5Reader {
   [[nodiscard]] const MatrixFileInfo& info() const { return info_; }
 
   template <Scalar T> void read_columns(Range columns, const HostMatrix<T>& panel) {
-    if (!info_.complex && is_complex<T>) {
-      read_as<Real<T>>(columns, panel);
-    } else {
-      read_as<T>(columns, panel);
+    if constexpr (is_complex<T>) {
+      if (!info_.complex) return read_as<Real<T>>(columns, panel);
     }
+    read_as<T>(columns, panel);
   }
 
  private:
@@ -211,7 +211,7 @@ DistributedMatrix<T> read_hdf5(const Communicator& comm, const std::filesystem::
     impl::require_field<T>(path, info);
   });
   info = impl::broadcast_info(comm, info);
-  const DistributedMatrix<T> A(comm, impl::place_matrix(comm, place, info), "heddle::io::matrix");
+  DistributedMatrix<T> A(comm, impl::place_matrix(comm, place, info), "heddle::io::matrix");
   impl::scatter_panels(A, [&](Range columns, const HostMatrix<T>& panel) { reader->read_columns(columns, panel); });
   return A;
 }
@@ -234,11 +234,8 @@ void write_hdf5(const std::filesystem::path& path, const DistributedMatrix<T>& A
 #define HEDDLE_INSTANTIATE(T)                                                                                        \
   template DistributedMatrix<T> read_hdf5(const Communicator&, const std::filesystem::path&, const PlacementChoice&, \
                                           const std::string&);                                                       \
-  template void write_hdf5(const std::filesystem::path&, const DistributedMatrix<T>&, const std::string&);
-HEDDLE_INSTANTIATE(float)
-HEDDLE_INSTANTIATE(double)
-HEDDLE_INSTANTIATE(Kokkos::complex<float>)
-HEDDLE_INSTANTIATE(Kokkos::complex<double>)
+  template void write_hdf5(const std::filesystem::path&, const DistributedMatrix<T>&, const std::string&)
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE);
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle

@@ -1,3 +1,4 @@
+#include "core/instantiate.hpp"
 #include <heddle/io/hdf5.hpp>
 #include <heddle/io/matrix_file.hpp>
 #include <heddle/io/matrix_market.hpp>
@@ -47,11 +48,8 @@ void write_matrix(const std::filesystem::path& path, const DistributedMatrix<T>&
 #define HEDDLE_INSTANTIATE(T)                                                                                          \
   template DistributedMatrix<T> read_matrix(const Communicator&, const std::filesystem::path&, const PlacementChoice&, \
                                             const MatrixFileOptions&);                                                 \
-  template void write_matrix(const std::filesystem::path&, const DistributedMatrix<T>&, const MatrixFileOptions&);
-HEDDLE_INSTANTIATE(float)
-HEDDLE_INSTANTIATE(double)
-HEDDLE_INSTANTIATE(Kokkos::complex<float>)
-HEDDLE_INSTANTIATE(Kokkos::complex<double>)
+  template void write_matrix(const std::filesystem::path&, const DistributedMatrix<T>&, const MatrixFileOptions&)
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE);
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle

@@ -1,3 +1,4 @@
+#include "core/instantiate.hpp"
 #include "matrix_market_reader.hpp"
 #include "panels.hpp"
 #include <heddle/io/matrix_market.hpp>
@@ -98,7 +99,7 @@ DistributedMatrix<T> read_matrix_market(const Communicator& comm, const std::fil
     if (info.columns == 0) reader->finish();
   });
   info = impl::broadcast_info(comm, info);
-  const DistributedMatrix<T> A(comm, impl::place_matrix(comm, place, info), "heddle::io::matrix");
+  DistributedMatrix<T> A(comm, impl::place_matrix(comm, place, info), "heddle::io::matrix");
   impl::scatter_panels(A, [&](Range columns, const HostMatrix<T>& panel) { reader->read_columns(columns, panel); });
   return A;
 }
@@ -123,11 +124,8 @@ template <Scalar T> void write_matrix_market(const std::filesystem::path& path, 
 #define HEDDLE_INSTANTIATE(T)                                                                         \
   template DistributedMatrix<T> read_matrix_market(const Communicator&, const std::filesystem::path&, \
                                                    const PlacementChoice&);                           \
-  template void write_matrix_market(const std::filesystem::path&, const DistributedMatrix<T>&);
-HEDDLE_INSTANTIATE(float)
-HEDDLE_INSTANTIATE(double)
-HEDDLE_INSTANTIATE(Kokkos::complex<float>)
-HEDDLE_INSTANTIATE(Kokkos::complex<double>)
+  template void write_matrix_market(const std::filesystem::path&, const DistributedMatrix<T>&)
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE);
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle

@@ -42,7 +42,7 @@ template <Scalar T> struct RandomElement {
 template <Scalar T>
 [[nodiscard]] DistributedMatrix<T> random_matrix(const Communicator& comm, Index rows, Index columns,
                                                  const std::string& place, std::uint64_t seed) {
-  const DistributedMatrix<T> A(comm, placement_from(place, rows, columns, comm.size()));
+  DistributedMatrix<T> A(comm, placement_from(place, rows, columns, comm.size()));
   fill(A, RandomElement<T>{seed});
   return A;
 }

@@ -14,7 +14,7 @@ template <Scalar T> [[nodiscard]] MachineRates known_rates(const Context& contex
   if (auto rates = load_rates<T>(comm)) return *rates;
   context.say("measuring this machine's rates, once (heddle tune does it again)");
   Progress progress = context.progress("rates");
-  const MachineRates rates = measure_rates<T>(comm, 2.0, [&](double share) { progress.update(share); });
+  MachineRates rates = measure_rates<T>(comm, 2.0, [&](double share) { progress.update(share); });
   progress.finish();
   try {
     save_rates<T>(comm, rates);
