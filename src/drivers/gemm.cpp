@@ -24,7 +24,7 @@ struct Options {
   std::uint64_t seed = 1;
   std::string scalar;
   long long tile = 0;
-  std::string place_a = "rows", place_b = "rows", place_c = "rows";
+  std::string place_a, place_b, place_c = "rows";
   int repeat = 1;
   bool sweep = false;
   std::vector<Index> tiles;
@@ -48,6 +48,16 @@ template <Scalar T> struct Problem {
   T beta{};
   DistributedMatrix<T> A, B, C, C0;  // C0: what C holds before each product, where beta is not 0.
 };
+
+// Without a wish, the bands of op(A) and op(B) that the product takes: those need no packing.
+void complete_placements(Options& options) {
+  if (options.place_a.empty()) {
+    options.place_a = operation_from(options.op_a) == Operation::none ? "rows" : "columns";
+  }
+  if (options.place_b.empty()) {
+    options.place_b = operation_from(options.op_b) == Operation::none ? "columns" : "rows";
+  }
+}
 
 template <Scalar T> Problem<T> make_problem(const Context& context, const Options& options) {
   const Communicator& comm = context.comm();
@@ -269,6 +279,7 @@ int run(Context& context, Options options) {
     require(options.size >= 0 || (options.rows >= 0 && options.columns >= 0 && options.inner >= 0),
             "give the matrices with --a and --b, or make some with --size or --rows, --columns and --inner");
   }
+  complete_placements(options);
   const bool update = number_from("--beta", options.beta) != 0.0;
   require(update || options.c_in.empty(), "--c-in is read only where --beta is not 0");
   require(!update || !options.c_in.empty() || !from_files, "--beta ", options.beta, " needs C's old value in --c-in");
@@ -312,10 +323,11 @@ void add_gemm(CLI::App& app, Selection& selection) {
   command.add_option("--seed", options->seed, "Seed of random matrices")->type_name("N")->capture_default_str();
   add_scalar_option(command, options->scalar);
   add_tile_option(command, options->tile);
-  command.add_option("--place-a", options->place_a, "Placement of A: rows, columns, rank:R or cyclic:RxC[:PxQ]")
-      ->type_name("WHERE")
-      ->capture_default_str();
-  command.add_option("--place-b", options->place_b, "Placement of B")->type_name("WHERE")->capture_default_str();
+  command
+      .add_option("--place-a", options->place_a,
+                  "Placement of A: rows, columns, rank:R or cyclic:RxC[:PxQ] [rows of op(A)]")
+      ->type_name("WHERE");
+  command.add_option("--place-b", options->place_b, "Placement of B [columns of op(B)]")->type_name("WHERE");
   command.add_option("--place-c", options->place_c, "Placement of C")->type_name("WHERE")->capture_default_str();
   command.add_option("--repeat", options->repeat, "Products to time; the fastest is reported")
       ->type_name("N")

@@ -43,11 +43,10 @@ BandReceiver<T>::BandReceiver(const Communicator& comm, std::shared_ptr<Transpor
       if (piece.owner == comm.rank()) {
         continue;
       }
-      const PieceMap map(placement, arrival.region, piece);
       Incoming incoming{piece, landing, 0, {}, false};
-      if (piece.rows.size() == height && is_rectangle(map, piece)) {
+      if (is_column_range(placement, arrival.region, piece)) {
         incoming.landing = -1;
-        incoming.offset = map.column(0) * height;
+        incoming.offset = PieceMap(placement, arrival.region, piece).column(0) * height;
       } else {
         landing += piece.size();
       }

@@ -204,6 +204,10 @@ template <Scalar T> std::optional<MachineRates> load_rates(const Communicator& c
   comm.broadcast(text, 0);
   const auto json = nlohmann::json::parse(text, nullptr, false);
   try {
+    // Another BLAS, or another of its kernels, is another machine.
+    if (json.at("blas").get<std::string>() != blas::description()) {
+      return std::nullopt;
+    }
     MachineRates rates;
     for (const auto& point : json.at("gemm")) {
       rates.gemm.push_back({point.at("tile").get<Index>(), point.at("flops").get<double>()});
@@ -221,7 +225,7 @@ template <Scalar T> std::optional<MachineRates> load_rates(const Communicator& c
 template <Scalar T> void save_rates(const Communicator& comm, const MachineRates& rates) {
   const std::filesystem::path file = rates_file<T>(comm);
   comm.on_rank(0, [&] {
-    nlohmann::json json;
+    nlohmann::json json = {{"blas", blas::description()}};
     for (const MachineRates::GemmPoint& point : rates.gemm) {
       json["gemm"].push_back({{"tile", point.tile}, {"flops", point.flops}});
     }

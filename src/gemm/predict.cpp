@@ -66,9 +66,10 @@ double predicted_seconds(const MachineRates& rates, const ElementCost& cost, con
       link = std::max(in, out) * cost.bytes / rates.link_bandwidth + work.messages_in * rates.latency;
       exposed = (work.first_elements + work.last_elements) * cost.bytes / rates.link_bandwidth;
     }
-    const double home = 3.0 * work.elements_home * cost.bytes / rates.memory_bandwidth;
+    const double copies =
+        (3.0 * work.elements_home + 2.0 * work.elements_assembled) * cost.bytes / rates.memory_bandwidth;
     const double hidden = rates.overlap * std::min(math, std::max(link - exposed, 0.0));
-    slowest = std::max(slowest, math + link + home - hidden);
+    slowest = std::max(slowest, math + link + copies - hidden);
   }
   return slowest;
 }

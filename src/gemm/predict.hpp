@@ -13,8 +13,8 @@ struct ElementCost {
 };
 
 /// Seconds of the slowest rank: its products at the rate measured for the tile; the busier direction of its link, of
-/// which the measured share hides behind the products, but for the first bands and the last tile; the pass over C for
-/// tiles that come home.
+/// which the measured share hides behind the products, but for the first bands and the last tile; the passes over
+/// what is copied: pieces into their band, tiles that come home into C.
 [[nodiscard]] double predicted_seconds(const MachineRates& rates, const ElementCost& cost, const Product& product,
                                        int bands_per_pass);
 

@@ -146,6 +146,9 @@ void add_workload(const Product& product, const RankSchedule& schedule, int rank
   };
   const auto receive = [&](const Placement& placement, const Region& region) {
     for (const Piece& piece : pieces_of(placement, region)) {
+      const bool in_place =
+          piece.owner == rank ? piece.size() == region.size() : is_column_range(placement, region, piece);
+      work.elements_assembled += in_place ? 0.0 : static_cast<double>(piece.size());
       if (piece.owner != rank) {
         const auto size = static_cast<double>(piece.size());
         work.elements_in += size;
@@ -205,6 +208,14 @@ Region tile_of_c(const Product& product, int row_band, int column_band) {
 
 Piece piece_of(const Placement& placement, const Region& region, int rank) {
   return {rank, placement.local_rows(rank, region.rows), placement.local_columns(rank, region.columns)};
+}
+
+bool is_column_range(const Placement& placement, const Region& region, const Piece& piece) {
+  const auto global = [&](Index local) {
+    return placement.column_axis().global(placement.grid_column(piece.owner), local);
+  };
+  return piece.size() > 0 && piece.rows.size() == region.rows.size() &&
+         global(piece.columns.end - 1) - global(piece.columns.begin) == piece.columns.size() - 1;
 }
 
 std::vector<Piece> pieces_of(const Placement& placement, const Region& region) {

@@ -51,6 +51,9 @@ struct Piece {
 /// The piece of one rank; size() == 0 where it owns nothing there.
 [[nodiscard]] Piece piece_of(const Placement& placement, const Region& region, int rank);
 
+/// Whether a piece is whole columns of its region side by side, so that its message can land there as it comes.
+[[nodiscard]] bool is_column_range(const Placement& placement, const Region& region, const Piece& piece);
+
 /// A tile to be computed, and the loads that hold its bands.
 struct Step {
   int row_band = 0;
@@ -88,10 +91,11 @@ struct RankSchedule {
 /// What a rank's schedule asks of the machine.
 struct Workload {
   double multiply_adds = 0.0;
-  double elements_in = 0.0;      ///< Of A and B from other ranks.
-  double elements_out = 0.0;     ///< Of C to other ranks.
-  double elements_home = 0.0;    ///< Of C from other ranks, that this rank owns.
-  double elements_served = 0.0;  ///< Of A and B, by this rank to others.
+  double elements_in = 0.0;         ///< Of A and B from other ranks.
+  double elements_out = 0.0;        ///< Of C to other ranks.
+  double elements_home = 0.0;       ///< Of C from other ranks, that this rank owns.
+  double elements_served = 0.0;     ///< Of A and B, by this rank to others.
+  double elements_assembled = 0.0;  ///< Of A and B, copied once more to their place in a band.
   double messages_in = 0.0;
   double first_elements = 0.0;  ///< From other ranks before the first tile can begin.
   double last_elements = 0.0;   ///< Of the last tile, to other ranks.
