@@ -54,13 +54,12 @@ struct GemmReport {
 /// tile, backend and threads per rank. (The tile that the model chooses depends on the number of ranks: give one to
 /// compare.)
 ///
-/// Cost: 2MNK flops (8MNK complex) over all ranks. Elements that a rank receives: of A, its bands once; of B, every band
-/// once a pass, that is ceil(its bands of A / bands_per_pass) times; of C, what it owns and others compute; from each of
-/// these less what the rank owns itself. With A and B whole elsewhere, P ranks and M/P rows each:
-/// MK/P + passes KN; with A and C in row bands and B in column bands that the tile divides: KN (P - 1)/P.
-/// What M/N_i bands leave over when dealt out to P ranks is shared tile by tile, with only the bands of B it needs.
-/// Workspace per rank: two passes' bands of A (one where a rank has one pass), two bands of B, three tiles of C, less what
-/// is used where it lies.
+/// Cost: 2MNK flops (8MNK complex) over all ranks. Elements that a rank receives: of A, its bands once; of B, every
+/// band once a pass, that is ceil(its bands of A / bands_per_pass) times; of C, what it owns and others compute; from
+/// each of these less what the rank owns itself. With A and B whole elsewhere, P ranks and M/P rows each: MK/P + passes
+/// KN; with A and C in row bands and B in column bands that the tile divides: KN (P - 1)/P. What M/N_i bands leave over
+/// when dealt out to P ranks is shared tile by tile, with only the bands of B it needs. Workspace per rank: two passes'
+/// bands of A (one where a rank has one pass), two bands of B, three tiles of C, less what is used where it lies.
 template <Scalar T> class GemmPlan {
  public:
   /// Collective. Throws Error(argument), on every rank alike, for shapes that don't fit or negative options.
