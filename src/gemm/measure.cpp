@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <fstream>
 
@@ -23,7 +24,9 @@ template <> constexpr std::string_view scalar_name<Kokkos::complex<float>> = "co
 template <> constexpr std::string_view scalar_name<Kokkos::complex<double>> = "complex-double";
 
 // The inner dimension of the products measured: long enough for a BLAS to be at its rate.
-constexpr Index inner_extent = impl::on_host ? 1024 : 8192;
+constexpr Index inner_extent = impl::on_host ? 2048 : 8192;
+// Rows of the matrix that they take their bands from: well beyond a cache.
+constexpr Index largest_extent = impl::on_host ? 2048 : 16384;
 
 template <Scalar T> LocalMatrix<T> make_operand(const Communicator& comm, Index rows, Index columns) {
   const LocalMatrix<T> matrix(Kokkos::view_alloc(comm.space(), Kokkos::WithoutInitializing, "heddle::gemm::measure"),
@@ -31,8 +34,10 @@ template <Scalar T> LocalMatrix<T> make_operand(const Communicator& comm, Index 
   const impl::Elements<T> elements(matrix);
   // Mixed digits: power and so clock rate follow the bits that toggle.
   impl::for_each_element(
-      comm.space(), "heddle::gemm::measure_fill", rows, columns,
-      KOKKOS_LAMBDA(Index i, Index j) { elements(i, j) = T(Kokkos::sin(static_cast<Real<T>>(i * 131 + j * 17))); });
+      comm.space(), "heddle::gemm::measure_fill", rows, columns, KOKKOS_LAMBDA(Index i, Index j) {
+        const auto mixed = static_cast<std::uint32_t>(i * 2654435761 + j * 2246822519);
+        elements(i, j) = T(static_cast<Real<T>>(mixed) / static_cast<Real<T>>(4294967296.0) + Real<T>(0.1));
+      });
   return matrix;
 }
 
@@ -46,15 +51,15 @@ template <class Work> double slowest(const Communicator& comm, const Work& work)
   return comm.all_reduce(timer.seconds(), Reduction::maximum);
 }
 
-// Median of `repeats` measurements, after one that isn't counted.
-template <class Work> double median_of(const Communicator& comm, int repeats, const Work& work) {
+// The shortest of `repeats` measurements, after one that isn't counted: what the machine can do when nothing else
+// interferes, which a median over a fraction of a second does not tell.
+template <class Work> double best_of(const Communicator& comm, int repeats, const Work& work) {
   slowest(comm, work);
-  std::vector<double> times;
-  for (int k = 0; k < repeats; ++k) {
-    times.push_back(slowest(comm, work));
+  double best = slowest(comm, work);
+  for (int k = 1; k < repeats; ++k) {
+    best = std::min(best, slowest(comm, work));
   }
-  std::nth_element(times.begin(), times.begin() + repeats / 2, times.end());
-  return times[static_cast<std::size_t>(repeats / 2)];
+  return best;
 }
 
 // A message to the next rank and one from the previous; bytes of each.
@@ -85,34 +90,63 @@ template <Scalar T> class Ring {
   LocalMatrix<T> to_;
 };
 
-template <Scalar T>
-void local_product(const Communicator& comm, const LocalMatrix<T>& A, const LocalMatrix<T>& B,
-                   const LocalMatrix<T>& C) {
-  blas::gemm<T>(comm.space(), Operation::none, Operation::none, T{1}, A, B, T{0}, C);
-}
+// Products N_i x inner by inner x N_i as a schedule has them: through all bands of a matrix too large for a cache, then
+// with the next band of B. That costs a BLAS more than the same small product again and again.
+template <Scalar T> class Products {
+ public:
+  Products(const Communicator& comm, const LocalMatrix<T>& A, Index tile)
+      : comm_(comm),
+        A_(A),
+        B_(make_operand<T>(comm, static_cast<Index>(A.extent(1)), 2 * tile)),
+        C_(make_operand<T>(comm, static_cast<Index>(A.extent(0)), 2 * tile)),
+        tile_(tile) {}
+  /// Tiles until a band of B comes back.
+  [[nodiscard]] int round() const { return 2 * bands(); }
+  void run(int count) {
+    for (int k = 0; k < count; ++k) {
+      const Index row = next_ % bands() * tile_;
+      const Index column = next_ / bands() % 2 * tile_;
+      const auto inner = static_cast<Index>(A_.extent(1));
+      blas::gemm<T>(comm_.space(), Operation::none, Operation::none, T{1},
+                    impl::block_of<T>(A_, row, row + tile_, 0, inner),
+                    impl::block_of<T>(B_, 0, inner, column, column + tile_), T{0},
+                    impl::block_of<T>(C_, row, row + tile_, column, column + tile_));
+      ++next_;
+    }
+  }
+  [[nodiscard]] double flops() const {
+    return flops_per_multiply_add<T> * static_cast<double>(tile_) * static_cast<double>(tile_) *
+           static_cast<double>(A_.extent(1));
+  }
 
-template <Scalar T> void measure_link(const Communicator& comm, MachineRates& rates) {
+ private:
+  [[nodiscard]] int bands() const { return static_cast<int>(static_cast<Index>(A_.extent(0)) / tile_); }
+
+  Communicator comm_;
+  LocalMatrix<T> A_;
+  LocalMatrix<T> B_;
+  LocalMatrix<T> C_;
+  Index tile_;
+  int next_ = 0;
+};
+
+template <Scalar T> void measure_link(const Communicator& comm, const LocalMatrix<T>& A, MachineRates& rates) {
   if (comm.size() == 1) {
     return;
   }
   const Index elements = (Index{8} << 20) / static_cast<Index>(sizeof(T));
   Ring<T> small(comm, 1);
   Ring<T> large(comm, elements);
-  rates.latency = median_of(comm, 21, [&] { small.exchange([] {}); });
-  const double alone = median_of(comm, 7, [&] { large.exchange([] {}); });
+  rates.latency = best_of(comm, 21, [&] { small.exchange([] {}); });
+  const double alone = best_of(comm, 7, [&] { large.exchange([] {}); });
   rates.link_bandwidth = large.bytes() / alone;
-  // A product about as long as the transfer, alone and beside it.
-  const Index tile = 256;
-  const auto inner =
-      std::clamp(static_cast<Index>(rates.flops_at(tile) * alone / (flops_per_multiply_add<T> * tile * tile)),
-                 Index{64}, Index{8192});
-  const auto A = make_operand<T>(comm, tile, inner);
-  const auto B = make_operand<T>(comm, inner, tile);
-  const auto C = make_operand<T>(comm, tile, tile);
-  const double product = median_of(comm, 7, [&] { local_product(comm, A, B, C); });
-  const double both = median_of(comm, 7, [&] {
+  // About as much work as the transfer takes, alone and beside it.
+  Products<T> products(comm, A, 128);
+  const int count = std::max(static_cast<int>(std::lround(alone * rates.flops_at(128) / products.flops())), 1);
+  const double product = best_of(comm, 7, [&] { products.run(count); });
+  const double both = best_of(comm, 7, [&] {
     large.exchange([&] {
-      local_product(comm, A, B, C);
+      products.run(count);
       comm.space().fence("heddle::gemm::measure_overlap");
     });
   });
@@ -134,26 +168,22 @@ MachineRates measure_rates(const Communicator& comm, double seconds,
   const std::vector<Index> tiles = impl::on_host ? std::vector<Index>{32, 64, 128, 256, 512, 1024}
                                                  : std::vector<Index>{256, 512, 1024, 2048, 4096, 8192};
   const double budget = 0.8 * std::max(seconds, 0.2) / static_cast<double>(tiles.size());
+  const auto A = make_operand<T>(comm, largest_extent, inner_extent);
   for (const Index tile : tiles) {
-    const auto A = make_operand<T>(comm, tile, inner_extent);
-    const auto B = make_operand<T>(comm, inner_extent, tile);
-    const auto C = make_operand<T>(comm, tile, tile);
-    const double flops =
-        flops_per_multiply_add<T> * static_cast<double>(tile) * static_cast<double>(tile) * inner_extent;
+    Products<T> products(comm, A, tile);
     // A larger tile than the time allows is left to the last rate measured.
-    if (!rates.gemm.empty() && flops / rates.gemm.back().flops * 3.0 > 2.0 * budget) {
+    const double estimate = rates.gemm.empty() ? 0.0 : products.round() * products.flops() / rates.gemm.back().flops;
+    if (estimate > budget) {
       break;
     }
-    const double once = slowest(comm, [&] { local_product(comm, A, B, C); });
-    const int repeats = std::clamp(static_cast<int>(budget / once), 2, 50);
-    // Repeated inside one measurement where one product is too short to time.
-    const int inside = std::clamp(static_cast<int>(1e-3 / once), 1, 100);
-    const double time = median_of(comm, std::max(repeats / inside, 2), [&] {
-      for (int k = 0; k < inside; ++k) {
-        local_product(comm, A, B, C);
-      }
-    });
-    rates.gemm.push_back({tile, flops * inside / time});
+    products.run(1);
+    const double round = slowest(comm, [&] { products.run(products.round()); });
+    const int repeats = std::clamp(static_cast<int>(budget / round), 1, 20);
+    double best = round;
+    for (int k = 1; k < repeats; ++k) {
+      best = std::min(best, slowest(comm, [&] { products.run(products.round()); }));
+    }
+    rates.gemm.push_back({tile, products.round() * products.flops() / best});
     report(0.8 * static_cast<double>(rates.gemm.size()) / static_cast<double>(tiles.size()));
   }
   {
@@ -162,11 +192,11 @@ MachineRates measure_rates(const Communicator& comm, double seconds,
     const auto from = make_operand<T>(comm, elements, 1);
     const auto to = make_operand<T>(comm, elements, 1);
     const double time =
-        median_of(comm, 3, [&] { impl::copy_elements<T>(comm.space(), "heddle::gemm::measure_copy", from, to); });
+        best_of(comm, 3, [&] { impl::copy_elements<T>(comm.space(), "heddle::gemm::measure_copy", from, to); });
     rates.memory_bandwidth = 2.0 * static_cast<double>(elements) * sizeof(T) / time;
   }
   report(0.9);
-  measure_link<T>(comm, rates);
+  measure_link<T>(comm, A, rates);
   report(1.0);
   return rates;
 }
