@@ -111,7 +111,7 @@ Index choose_tile(const MachineRates& rates, const ElementCost& cost, Product pr
     times.emplace_back(tile, predicted_seconds(rates, cost, product, bands));
     best = std::min(best, times.back().second);
   }
-  return std::find_if(times.begin(), times.end(), [&](const auto& entry) { return entry.second <= 1.02 * best; })
+  return std::find_if(times.rbegin(), times.rend(), [&](const auto& entry) { return entry.second <= 1.01 * best; })
       ->first;
 }
 

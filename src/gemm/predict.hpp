@@ -22,8 +22,9 @@ struct ElementCost {
 /// and those on their way), at least one.
 [[nodiscard]] int bands_that_fit(const Product& product, double element_bytes, std::size_t workspace_bytes);
 
-/// The smallest tile, of those that meet both bounds, whose predicted time is within 2 % of the best. `product.tile` is
-/// ignored. Where no tile meets the bounds (small matrices), all count.
+/// Of the tiles that meet both bounds, the one of least predicted time; of those within 1 % of it the largest, since
+/// what the model leaves out is paid once a tile. `product.tile` is ignored. Where no tile meets the bounds (small
+/// matrices), all count.
 [[nodiscard]] Index choose_tile(const MachineRates& rates, const ElementCost& cost, Product product, int bands_per_pass,
                                 std::size_t workspace_bytes);
 

@@ -77,7 +77,7 @@ TEST(TileModel, ChosenTileMeetsTheBoundsAndIsNearTheBestPrediction) {
       for (Index other = 64; other <= n; other *= 2) {
         if (other >= bounds.transfer && other >= bounds.memory.value_or(1)) {
           product.tile = other;
-          EXPECT_LE(chosen, 1.021 * impl::predicted_seconds(rates, cost, product, 1)) << "tile " << other;
+          EXPECT_LE(chosen, 1.011 * impl::predicted_seconds(rates, cost, product, 1)) << "tile " << other;
         }
       }
     }
