@@ -7,6 +7,8 @@
 #include <KokkosKernels_config.h>
 #include <Kokkos_Profiling_ScopedRegion.hpp>
 
+#include <algorithm>
+
 namespace heddle::impl {
 namespace {
 
@@ -23,8 +25,22 @@ template <Scalar T>
 void backend_gemm(const ExecutionSpace& space, Operation op_a, Operation op_b, T alpha, const MatrixView<const T>& A,
                   const MatrixView<const T>& B, T beta, const MatrixView<T>& C) {
   const Kokkos::Profiling::ScopedRegion region("heddle::blas::gemm");
-  KokkosBlas::gemm(space, to_string(op_a).data(), to_string(op_b).data(), alpha, layout_left(A), layout_left(B), beta,
-                   layout_left(C));
+  // On GPUs Kokkos Kernels splits the dot products of op(A) B, if C is small, among teams that add up in any order;
+  // one of at most 4096 terms it leaves whole, so that passes of those give the same bits every time.
+  constexpr std::size_t whole = 4096;
+  const std::size_t inner = A.extent(op_a == Operation::none ? 1 : 0);
+  const bool split = !Kokkos::SpaceAccessibility<Kokkos::HostSpace, MemorySpace>::accessible &&
+                     op_a != Operation::none && op_b == Operation::none && C.size() < 1600;
+  const std::size_t pass = split ? whole : inner;
+  for (std::size_t begin = 0; begin < inner; begin += pass) {
+    const Kokkos::pair<std::size_t, std::size_t> terms(begin, std::min(begin + pass, inner));
+    const auto a =
+        op_a == Operation::none ? Kokkos::subview(A, Kokkos::ALL, terms) : Kokkos::subview(A, terms, Kokkos::ALL);
+    const auto b =
+        op_b == Operation::none ? Kokkos::subview(B, terms, Kokkos::ALL) : Kokkos::subview(B, Kokkos::ALL, terms);
+    KokkosBlas::gemm(space, to_string(op_a).data(), to_string(op_b).data(), alpha, layout_left<const T>(a),
+                     layout_left<const T>(b), begin == 0 ? beta : T{1}, layout_left(C));
+  }
 }
 
 std::string backend_description() {

@@ -73,7 +73,7 @@ template <Scalar T> std::vector<Real<T>> column_sums(const DistributedMatrix<T>&
             [&](Index i, Real<T>& part) { part += Kokkos::abs(a(i, team.league_rank())); }, sum);
         Kokkos::single(Kokkos::PerTeam(team), [&] { sums(team.league_rank()) = sum; });
       });
-  const auto host = Kokkos::create_mirror_view(sums);
+  const auto host = Kokkos::create_mirror_view(Kokkos::WithoutInitializing, sums);
   Kokkos::deep_copy(A.communicator().space(), host, sums);
   A.communicator().space().fence("heddle::dist::column_sums");
   return {host.data(), host.data() + host.size()};
@@ -100,7 +100,7 @@ template <Scalar T> std::vector<Real<T>> row_sums(const DistributedMatrix<T>& A)
           }
         }
       });
-  const auto host = Kokkos::create_mirror_view(sums);
+  const auto host = Kokkos::create_mirror_view(Kokkos::WithoutInitializing, sums);
   Kokkos::deep_copy(A.communicator().space(), host, sums);
   A.communicator().space().fence("heddle::dist::row_sums");
   return {host.data(), host.data() + host.size()};

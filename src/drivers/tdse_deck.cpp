@@ -1,9 +1,8 @@
 #include "tdse_deck.hpp"
 
 #include "support/text.hpp"
+#include "support/toml.hpp"
 #include <heddle/core/error.hpp>
-
-#include <toml++/toml.h>
 
 #include <algorithm>
 #include <array>
@@ -128,7 +127,7 @@ template <class Enum>
 
 // A value of the deck or of --set, with what to call its place in a message.
 struct Given {
-  const toml::node* node = nullptr;
+  TomlValue node;
   std::string place;
   std::string raw;  // of --set
 };
@@ -137,38 +136,25 @@ struct Given {
   throw Error(ErrorKind::input, place + ": " + message);
 }
 
-std::string kind_of(const toml::node& node) {
-  switch (node.type()) {
-    case toml::node_type::integer:
-      return "a whole number";
-    case toml::node_type::floating_point:
-      return "a number";
-    case toml::node_type::boolean:
-      return "true or false";
-    case toml::node_type::string:
-      return "text";
-    case toml::node_type::array:
-      return "an array";
-    case toml::node_type::table:
-      return "a table";
-    default:
-      return "a date or time";
-  }
-}
-
 [[noreturn]] void refuse_type(const std::string& key, const Given& given, const char* expected) {
-  refuse(given.place, key + " is " + kind_of(*given.node) + "; expected " + expected);
+  refuse(given.place, key + " is " + given.node.kind + "; expected " + expected);
 }
 
 void assign(const std::string& key, const Given& given, double& value) {
-  if (!given.node->is_number()) refuse_type(key, given, "a number");
-  value = *given.node->value<double>();
+  if (const auto* whole = std::get_if<std::int64_t>(&given.node.value)) {
+    value = static_cast<double>(*whole);
+  } else if (const auto* number = std::get_if<double>(&given.node.value)) {
+    value = *number;
+  } else {
+    refuse_type(key, given, "a number");
+  }
   if (!std::isfinite(value)) refuse(given.place, key + " = " + number_text(value) + " must be a finite number");
 }
 
 void assign(const std::string& key, const Given& given, Index& value) {
-  if (!given.node->is_integer()) refuse_type(key, given, "a whole number");
-  value = *given.node->value<std::int64_t>();
+  const auto* whole = std::get_if<std::int64_t>(&given.node.value);
+  if (whole == nullptr) refuse_type(key, given, "a whole number");
+  value = *whole;
 }
 
 void assign(const std::string& key, const Given& given, int& value) {
@@ -179,12 +165,13 @@ void assign(const std::string& key, const Given& given, int& value) {
 }
 
 void assign(const std::string& key, const Given& given, bool& value) {
-  if (!given.node->is_boolean()) refuse_type(key, given, "true or false");
-  value = *given.node->value<bool>();
+  const auto* flag = std::get_if<bool>(&given.node.value);
+  if (flag == nullptr) refuse_type(key, given, "true or false");
+  value = *flag;
 }
 
 void assign(const std::string& key, const Given& given, std::string& value) {
-  if (const auto text = given.node->value_exact<std::string>()) {
+  if (const auto* text = std::get_if<std::string>(&given.node.value)) {
     value = *text;
   } else if (!given.raw.empty()) {
     value = given.raw;
@@ -227,20 +214,21 @@ void refuse_unknown(const std::string& place, const std::string& key) {
   }
 }
 
-void collect(const toml::table& deck, const std::string& name, GivenKeys& given) {
-  for (const auto& [table_name, table_node] : deck) {
-    const std::string place = message_of(name, ", line ", table_node.source().begin.line);
-    const std::string table(table_name.str());
-    if (!table_node.is_table()) {
+void collect(const TomlTable& deck, const std::string& name, GivenKeys& given) {
+  for (const TomlEntry& entry : deck) {
+    const std::string place = message_of(name, ", line ", entry.line);
+    const std::string& table = entry.key;
+    const auto* entries = std::get_if<TomlTable>(&entry.value.value);
+    if (entries == nullptr) {
       refuse(place, "unknown key " + table + " outside any table; the nearest known one is " + nearest_key(table));
     }
-    for (const auto& [key, node] : *table_node.as_table()) {
-      const std::string full = table + '.' + std::string(key.str());
-      const std::string key_place = message_of(name, ", line ", node.source().begin.line);
+    for (const TomlEntry& inner : *entries) {
+      const std::string full = table + '.' + inner.key;
+      const std::string key_place = message_of(name, ", line ", inner.line);
       refuse_unknown(key_place, full);
-      given[full] = {&node, key_place, {}};
+      given[full] = {inner.value, key_place, {}};
     }
-    if (table_node.as_table()->empty()) {
+    if (entries->empty()) {
       const auto keys = known_keys();
       if (std::none_of(keys.begin(), keys.end(), [&](const auto& key) { return key.starts_with(table + '.'); })) {
         refuse(place, "unknown table [" + table + "]; the nearest known key is " + nearest_key(table));
@@ -249,8 +237,8 @@ void collect(const toml::table& deck, const std::string& name, GivenKeys& given)
   }
 }
 
-// "table.key=value"; the parsed value stays alive in `kept`.
-void collect_setting(const std::string& setting, std::vector<toml::table>& kept, GivenKeys& given) {
+// "table.key=value".
+void collect_setting(const std::string& setting, GivenKeys& given) {
   const std::string place = "--set " + setting;
   const auto equals = setting.find('=');
   const auto trimmed = [](std::string text) {
@@ -263,14 +251,15 @@ void collect_setting(const std::string& setting, std::vector<toml::table>& kept,
   const std::string raw = trimmed(setting.substr(equals + 1));
   refuse_unknown(place, key);
   if (raw.empty()) refuse(place, "a value is missing");
+  TomlValue value{raw, "text"};
   try {
-    kept.push_back(toml::parse("value = " + raw));
-    if (kept.back().size() != 1) refuse(place, "expected one value");
-  } catch (const toml::parse_error&) {
-    kept.emplace_back();
-    kept.back().insert("value", raw);
+    const TomlTable parsed = parse_toml("value = " + raw, {});
+    if (parsed.size() != 1) refuse(place, "expected one value");
+    value = parsed.front().value;
+  } catch (const TomlError&) {
+    // Taken as it stands.
   }
-  given[key] = {kept.back().get("value"), place, raw};
+  given[key] = {value, place, raw};
 }
 
 void resolve_points(const std::string& name, const GivenKeys& given, Deck& deck) {
@@ -349,21 +338,19 @@ std::string deck_reference() {
 }
 
 Deck read_deck(const std::string& text, const std::filesystem::path& name, const std::vector<std::string>& settings) {
-  toml::table table;
+  TomlTable table;
   try {
-    table = toml::parse(text, name.string());
-  } catch (const toml::parse_error& error) {
-    refuse(message_of(name.string(), ", line ", error.source().begin.line), std::string(error.description()));
+    table = parse_toml(text, name.string());
+  } catch (const TomlError& error) {
+    refuse(message_of(name.string(), ", line ", error.line), error.description);
   }
   GivenKeys given;
-  std::vector<toml::table> kept;
-  kept.reserve(settings.size());
   collect(table, name.string(), given);
   for (const auto& setting : settings) {
     // points and dx are two ways to say one thing: --set replaces either by the other.
     if (setting.starts_with("grid.points")) given.erase("grid.dx");
     if (setting.starts_with("grid.dx")) given.erase("grid.points");
-    collect_setting(setting, kept, given);
+    collect_setting(setting, given);
   }
   Deck deck;
   visit_keys(deck, [&](const std::string& key, auto& value, const char*) {

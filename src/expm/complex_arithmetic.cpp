@@ -178,7 +178,7 @@ Parts<T> ComplexArithmetic<T>::combine(T identity, std::span<const T> coefficien
 }
 
 template <RealScalar T> void ComplexArithmetic<T>::accumulate(const Parts<T>& X, Parts<T>& S) {
-  for (Part<T> Parts<T>::*part : {&Parts<T>::real, &Parts<T>::imaginary}) {
+  for (const auto part : {&Parts<T>::real, &Parts<T>::imaginary}) {
     if (!(X.*part)) {
       continue;
     }

@@ -62,7 +62,7 @@ template <RealScalar T> double reproducible_norm_bound(const DistributedMatrix<T
         }
         sums(j) = sum;
       });
-  const auto host = Kokkos::create_mirror_view(sums);
+  const auto host = Kokkos::create_mirror_view(Kokkos::WithoutInitializing, sums);
   Kokkos::deep_copy(A.communicator().space(), host, sums);
   A.communicator().space().fence("heddle::expm::column_sums");
   std::vector<Index> all(static_cast<std::size_t>(A.columns()), 0);
@@ -257,10 +257,10 @@ template <RealScalar T> ExpmReport ExpmPlan<T>::State::execute(const SplitMatrix
   report.tile = arithmetic->tile();
   const Parts<T> mine{take_in(A.real), take_in(A.imaginary)};
   double bound = 0.0;
-  for (const Part<T>& part : {mine.real, mine.imaginary}) {
-    if (part) {
-      bound += reproducible_norm_bound(*part);
-      report.norm1 += static_cast<double>(norm(*part, Norm::one));
+  for (const Part<T>* part : {&mine.real, &mine.imaginary}) {
+    if (*part) {
+      bound += reproducible_norm_bound(**part);
+      report.norm1 += static_cast<double>(norm(**part, Norm::one));
     }
   }
   if (!std::isfinite(bound)) {

@@ -158,14 +158,24 @@ TYPED_TEST(Expm, AgreesWith256Bits) {
   }
 }
 
+// Functors, since nvcc takes no KOKKOS_LAMBDA in the body of a test, a private member function.
+template <Scalar T> struct DiagonalOfQuarters {
+  KOKKOS_INLINE_FUNCTION T operator()(Index i, Index j) const { return i == j ? T(static_cast<Real<T>>(i) / 4) : T(0); }
+};
+
+struct SymmetricEntries {
+  KOKKOS_INLINE_FUNCTION double operator()(Index i, Index j) const {
+    return test::random_number(i < j ? i : j, i < j ? j : i, 5);
+  }
+};
+
 TYPED_TEST(Expm, TaylorOfTheGivenDegree) {
   using T = TypeParam;
   const Index n = 6;
   // exp(diag(x)) truncated: the sum itself.
   DistributedMatrix<T> A(this->comm, Placement::column_bands(n, n, this->comm.size()));
   DistributedMatrix<T> E(this->comm, A.placement());
-  fill(
-      A, KOKKOS_LAMBDA(Index i, Index j) { return i == j ? T(static_cast<Real<T>>(i) / 4) : T(0); });
+  fill(A, DiagonalOfQuarters<T>{});
   ExpmOptions options{.method = ExpmMethod::taylor, .degree = 5};
   options.gemm.tile = 4;
   int calls = 0;
@@ -223,8 +233,7 @@ TEST(ExpmParts, MayLiveOnDifferentRanksAndBeLeftOut) {
   const int last = comm.size() - 1;
   // A = -i H, H real symmetric: unitary, and half the products.
   DistributedMatrix<double> H(comm, Placement::on_rank(n, n, last));
-  fill(
-      H, KOKKOS_LAMBDA(Index i, Index j) { return test::random_number(i < j ? i : j, i < j ? j : i, 5); });
+  fill(H, SymmetricEntries{});
   DistributedMatrix<double> zero(comm, Placement::on_rank(n, n, 0));
   fill(zero, 0.0);
   const SplitMatrix<double> pure{DistributedMatrix<double>(comm, Placement::on_rank(n, n, 0)),
@@ -268,8 +277,7 @@ TEST(ExpmErrors, AreThrownOnEveryRank) {
   EXPECT_EQ(kind_of(A, small), static_cast<int>(ErrorKind::argument));
   EXPECT_EQ(kind_of(A, E), -1);
   for (const double poison : {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()}) {
-    fill(
-        A, KOKKOS_LAMBDA(Index i, Index j) { return i == 3 && j == 0 ? poison : 1.0; });
+    test::fill_ones_but(A, 3, 0, poison);
     EXPECT_EQ(kind_of(A, E), static_cast<int>(ErrorKind::computation));
   }
   fill(A, 1000.0);

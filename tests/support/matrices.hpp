@@ -43,6 +43,12 @@ template <Scalar T> DistributedMatrix<T> random_matrix(const Communicator& comm,
   return matrix;
 }
 
+/// Ones, but for one element. (nvcc takes no KOKKOS_LAMBDA in the body of a test, a private member function.)
+template <Scalar T> void fill_ones_but(const DistributedMatrix<T>& A, Index row, Index column, T element) {
+  fill(
+      A, KOKKOS_LAMBDA(Index i, Index j) { return i == row && j == column ? element : T(1); });
+}
+
 /// Whether all elements are the same bits.
 template <Scalar T> bool same_bits(const HostMatrix<T>& left, const HostMatrix<T>& right) {
   if (left.extent(0) != right.extent(0) || left.extent(1) != right.extent(1)) {
