@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Says in a few lines what a report of heddle (--json FILE) holds: the results, and each check.
+"""Says in a few lines what a report of `heddle tdse --json FILE` holds, and whether it was checked.
 
 Exit code 1 where a check failed.
 """
@@ -7,13 +7,12 @@ import json
 import sys
 
 
-def text(value):
-    if isinstance(value, float):
-        return f"{value:.6g}"
-    if isinstance(value, list):
-        shown = ", ".join(text(x) for x in value[:6])
-        return f"[{shown}{', ...' if len(value) > 6 else ''}]"
-    return str(value)
+def line(name, text):
+    print(f"{name:10} {text}")
+
+
+def number(value):
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
 def main():
@@ -22,26 +21,27 @@ def main():
     with open(sys.argv[1], encoding="utf-8") as file:
         report = json.load(file)
 
-    print(f"{'computed':20} heddle {report['command']}")
-    for name, value in report.get("results", {}).items():
-        if not isinstance(value, dict):
-            print(f"{name.replace('_', ' '):20} {text(value)}")
-    for name, seconds in report.get("times", {}).items():
-        if isinstance(seconds, (int, float)):
-            print(f"{'time, ' + name.replace('_', ' '):20} {seconds:.3g} s")
-
+    inputs, results, times = report["inputs"], report["results"], report["times"]
+    line("computed", f"an electron in a {inputs['potential']} potential, nuclei: {inputs['motion']}; "
+         f"{inputs['points']} points, {results['steps']} steps to t = {results['time']:.4g}, {inputs['ranks']} ranks")
+    line("result", f"energy {results['energy']:.6f}, norm 1 {results['norm_error']:+.1e}, {results['nodes']} nodes")
+    populations = [f"{100 * p:.1f} % in {k}" for k, p in enumerate(results.get("populations", [])) if p > 1e-3]
+    if populations:
+        line("states", ", ".join(populations))
+    if "gemm_share" in results:
+        line("time", f"{times['total']:.1f} s, {100 * results['gemm_share']:.0f} % of it in matrix products")
     checks = report.get("checks", {})
     failed = [name for name, check in checks.items() if not check["passed"]]
     for name, check in checks.items():
         verdict = "passed" if check["passed"] else "FAILED"
-        detail = ", ".join(f"{key} {text(check[key])}" for key in ("value", "bound") if check.get(key) is not None)
-        print(f"{'check, ' + name.replace('_', ' '):20} {verdict}{f' ({detail})' if detail else ''}")
+        detail = ", ".join(f"{key} {number(check[key])}" for key in ("value", "bound") if check.get(key) is not None)
+        line("check", f"{name.replace('_', ' ')}: {verdict}{f' ({detail})' if detail else ''}")
     if failed:
-        print(f"{'checked':20} NO: {len(failed)} of {len(checks)} checks failed")
+        line("checked", f"NO: {len(failed)} of {len(checks)} checks failed")
     elif checks:
-        print(f"{'checked':20} yes: {len(checks)} of {len(checks)} checks passed")
+        line("checked", f"yes: {len(checks)} of {len(checks)} passed")
     else:
-        print(f"{'checked':20} no: the report holds no check")
+        line("checked", "no: the report holds no check")
     return 1 if failed else 0
 
 

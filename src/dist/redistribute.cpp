@@ -15,7 +15,7 @@ struct Locals {
   Index count = 0;
   Kokkos::View<Index*, MemorySpace> list;  // Only where there are gaps.
 
-  [[nodiscard]] bool is_range() const { return list.size() == 0; }
+  [[nodiscard]] bool is_range() const { return list.data() == nullptr; }
 };
 
 Locals make_locals(const ExecutionSpace& space, const std::vector<Index>& indices) {
@@ -219,8 +219,8 @@ template <Scalar T> HostMatrix<T> gather(const DistributedMatrix<T>& A, int root
   const Communicator& comm = A.communicator();
   const DistributedMatrix<T> whole(comm, Placement::on_rank(A.rows(), A.columns(), root), "gathered");
   redistribute(A, whole);
-  const HostMatrix<T> result(Kokkos::view_alloc(Kokkos::WithoutInitializing, "heddle::dist::gathered"),
-                             whole.local().extent(0), whole.local().extent(1));
+  HostMatrix<T> result(Kokkos::view_alloc(Kokkos::WithoutInitializing, "heddle::dist::gathered"),
+                       whole.local().extent(0), whole.local().extent(1));
   const Kokkos::View<const T**, Kokkos::LayoutLeft, MemorySpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>> dense(
       whole.local().data(), whole.local().extent(0), whole.local().extent(1));
   Kokkos::deep_copy(comm.space(), result, dense);

@@ -71,7 +71,7 @@ template <RealScalar T> Part<T> ComplexArithmetic<T>::in_column_bands(const Part
   if (!part || rows_.placement == columns_.placement) {
     return part;
   }
-  const Part<T> result = take(columns_);
+  Part<T> result = take(columns_);
   redistribute(*part, *result);
   return result;
 }
@@ -99,7 +99,7 @@ void ComplexArithmetic<T>::product(T alpha, const Part<T>& X, const Part<T>& Y, 
 }
 
 template <RealScalar T> Part<T> ComplexArithmetic<T>::sum(const Parts<T>& X, const Pool& pool) {
-  const Part<T> result = take(pool);
+  Part<T> result = take(pool);
   const std::array<T, 2> ones = {1, 1};
   const std::array<Part<T>, 2> terms = {X.real, X.imaginary};
   combine_parts<T>(comm_, T{0}, ones, terms, result);
@@ -170,7 +170,7 @@ Parts<T> ComplexArithmetic<T>::combine(T identity, std::span<const T> coefficien
     if (present.empty() && diagonal == T{0}) {
       return {};
     }
-    const Part<T> result = take();
+    Part<T> result = take();
     combine_parts<T>(comm_, diagonal, weights, present, result);
     return result;
   };
