@@ -152,7 +152,7 @@ template <RealScalar T> Part<T> ExpmPlan<T>::State::take_in(const std::optional<
   if (part->placement() == placement) {
     return std::make_shared<const DistributedMatrix<T>>(*part);
   }
-  const Part<T> mine = arithmetic->take();
+  Part<T> mine = arithmetic->take();
   redistribute(*part, *mine);
   return mine;
 }

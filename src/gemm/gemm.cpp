@@ -59,7 +59,7 @@ std::vector<impl::Region> regions_of(const Product& product, const std::vector<i
 }  // namespace
 
 template <Scalar T> struct GemmPlan<T>::State {
-  State(const Communicator& communicator, Product wanted, const GemmOptions& options);
+  State(const Communicator& communicator, const Product& wanted, const GemmOptions& options);
 
   void run(T alpha, const DistributedMatrix<T>& A, const DistributedMatrix<T>& B, T beta,
            const DistributedMatrix<T>& C);
@@ -96,8 +96,8 @@ template <Scalar T> struct GemmPlan<T>::State {
 };
 
 template <Scalar T>
-GemmPlan<T>::State::State(const Communicator& communicator, Product wanted, const GemmOptions& options)
-    : comm(communicator), product(std::move(wanted)) {
+GemmPlan<T>::State::State(const Communicator& communicator, const Product& wanted, const GemmOptions& options)
+    : comm(communicator), product(wanted) {
   require_shapes(product);
   require(options.tile >= 0, "gemm: tile ", options.tile, "; expected at least 1, or 0 for the model's choice");
   require(options.bands_per_pass >= 0, "gemm: bands_per_pass ", options.bands_per_pass, "; expected at least 0");

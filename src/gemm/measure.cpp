@@ -29,8 +29,8 @@ constexpr Index inner_extent = impl::on_host ? 2048 : 8192;
 constexpr Index largest_extent = impl::on_host ? 2048 : 16384;
 
 template <Scalar T> LocalMatrix<T> make_operand(const Communicator& comm, Index rows, Index columns) {
-  const LocalMatrix<T> matrix(Kokkos::view_alloc(comm.space(), Kokkos::WithoutInitializing, "heddle::gemm::measure"),
-                              static_cast<std::size_t>(rows), static_cast<std::size_t>(columns));
+  LocalMatrix<T> matrix(Kokkos::view_alloc(comm.space(), Kokkos::WithoutInitializing, "heddle::gemm::measure"),
+                        static_cast<std::size_t>(rows), static_cast<std::size_t>(columns));
   const impl::Elements<T> elements(matrix);
   // Mixed digits: power and so clock rate follow the bits that toggle.
   impl::for_each_element(

@@ -22,7 +22,7 @@ template <Scalar T> Wide wide(const T& value) {
 }
 
 template <Scalar T> HostMatrix<T> host_random(Index rows, Index columns, int seed) {
-  const HostMatrix<T> matrix("heddle::test::host", static_cast<std::size_t>(rows), static_cast<std::size_t>(columns));
+  HostMatrix<T> matrix("heddle::test::host", static_cast<std::size_t>(rows), static_cast<std::size_t>(columns));
   for (Index j = 0; j < columns; ++j) {
     for (Index i = 0; i < rows; ++i) {
       matrix(i, j) = test::RandomEntries<T>{seed}(i, j);
@@ -48,7 +48,7 @@ template <Scalar T> MatrixView<T> padded_on_device(const HostMatrix<T>& host) {
 template <Scalar T> HostMatrix<T> to_host(const MatrixView<T>& view) {
   const LocalMatrix<T> dense("heddle::test::dense", view.extent(0), view.extent(1));
   Kokkos::deep_copy(dense, view);
-  const HostMatrix<T> host("heddle::test::host", view.extent(0), view.extent(1));
+  HostMatrix<T> host("heddle::test::host", view.extent(0), view.extent(1));
   Kokkos::deep_copy(host, dense);
   return host;
 }

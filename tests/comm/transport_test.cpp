@@ -12,8 +12,8 @@ namespace {
 using Buffer = Kokkos::View<double*, MemorySpace>;
 
 Buffer numbered(const Communicator& comm, Index size, int seed) {
-  const Buffer buffer(Kokkos::view_alloc(comm.space(), Kokkos::WithoutInitializing, "heddle::test::buffer"),
-                      static_cast<std::size_t>(size));
+  Buffer buffer(Kokkos::view_alloc(comm.space(), Kokkos::WithoutInitializing, "heddle::test::buffer"),
+                static_cast<std::size_t>(size));
   Kokkos::parallel_for(
       "heddle::test::fill", Kokkos::RangePolicy<ExecutionSpace>(comm.space(), 0, size),
       KOKKOS_LAMBDA(Index i) { buffer(i) = test::random_number(i, 0, seed); });

@@ -24,7 +24,7 @@ ExpmOptions options_of(int complex_products = 3) {
 template <Scalar T>
 DistributedMatrix<T> exponential_of(const Communicator& comm, const DistributedMatrix<T>& A, T factor) {
   const DistributedMatrix<T> scaled(comm, A.placement());
-  const DistributedMatrix<T> E(comm, A.placement());
+  DistributedMatrix<T> E(comm, A.placement());
   copy(A, scaled);
   scale(factor, scaled);
   expm(comm, scaled, E, options_of());

@@ -17,7 +17,7 @@ std::string text_of(const std::filesystem::path& path) {
 class PendingFileTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    if (comm_.rank() != 0) GTEST_SKIP();
+    if (comm_.rank() != 0) GTEST_SKIP() << "files are written by rank 0 alone";
   }
   Communicator comm_{MPI_COMM_WORLD};
   test::TemporaryFolder folder_{comm_};
