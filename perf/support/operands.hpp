@@ -26,8 +26,8 @@ inline DistributedMatrix<double> random_distributed(const Placement& placement, 
 }
 
 inline LocalMatrix<double> random_local(const ExecutionSpace& space, Index rows, Index columns, int seed) {
-  const LocalMatrix<double> matrix(Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "heddle::perf::operand"),
-                                   static_cast<std::size_t>(rows), static_cast<std::size_t>(columns));
+  LocalMatrix<double> matrix(Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "heddle::perf::operand"),
+                             static_cast<std::size_t>(rows), static_cast<std::size_t>(columns));
   const RandomEntries entries{seed};
   Kokkos::parallel_for(
       "heddle::perf::fill", Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(space, 0, rows * columns),

@@ -65,7 +65,7 @@ template <Scalar T> bool same_bits(const HostMatrix<T>& left, const HostMatrix<T
 /// Placements to go through: whole on any rank, both bands, cyclic over every grid of the ranks, ragged blocks.
 inline std::vector<Placement> placements_of(Index rows, Index columns, int ranks) {
   std::vector<Placement> placements;
-  placements.reserve(static_cast<std::size_t>(3 * ranks + 2));
+  placements.reserve(3 * static_cast<std::size_t>(ranks) + 2);
   for (int rank = 0; rank < ranks; ++rank) {
     placements.push_back(Placement::on_rank(rows, columns, rank));
   }
