@@ -1,19 +1,22 @@
 // What a BLAS must give for blas::gemm, whose checks and special cases are done before.
 #pragma once
 
-#include <heddle/core/operation.hpp>
-#include <heddle/core/scalar.hpp>
+#include <heddle/blas/blas.hpp>
 
+#include <memory>
 #include <string>
 
 namespace heddle::impl {
 
 /// C = alpha op(A) op(B) + beta C with m, n, k > 0 and alpha != 0.
 template <Scalar T>
-void backend_gemm(const ExecutionSpace& space, Operation op_a, Operation op_b, T alpha, const MatrixView<const T>& A,
+void backend_gemm(const blas::Context& context, Operation op_a, Operation op_b, T alpha, const MatrixView<const T>& A,
                   const MatrixView<const T>& B, T beta, const MatrixView<T>& C);
 
 std::string backend_description();
+bool backend_runs_side_by_side();
+/// What a context holds for this backend; may be null.
+std::shared_ptr<blas::Context::State> make_backend_state(const ExecutionSpace& space);
 
 /// Leading dimension as BLAS wants it, also where a matrix has one column and no stride to speak of.
 template <class T> Index leading_dimension(const MatrixView<T>& matrix) {

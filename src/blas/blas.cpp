@@ -1,6 +1,5 @@
 #include "blas/backend.hpp"
 #include "core/instantiate.hpp"
-#include <heddle/blas/blas.hpp>
 #include <heddle/core/error.hpp>
 
 namespace heddle::blas {
@@ -15,8 +14,14 @@ template <class T> void require_column_major(const char* name, const MatrixView<
 
 }  // namespace
 
+Context::Context(const ExecutionSpace& space) : space_(space), state_(impl::make_backend_state(space)) {}
+
+bool runs_side_by_side() {
+  return impl::backend_runs_side_by_side();
+}
+
 template <Scalar T>
-void gemm(const ExecutionSpace& space, Operation op_a, Operation op_b, T alpha, const MatrixView<const T>& A,
+void gemm(const Context& context, Operation op_a, Operation op_b, T alpha, const MatrixView<const T>& A,
           const MatrixView<const T>& B, T beta, const MatrixView<T>& C) {
   const bool plain_a = op_a == Operation::none;
   const bool plain_b = op_b == Operation::none;
@@ -32,7 +37,7 @@ void gemm(const ExecutionSpace& space, Operation op_a, Operation op_b, T alpha, 
     return;
   }
   if (k > 0 && alpha != T{0}) {
-    impl::backend_gemm(space, op_a, op_b, alpha, A, B, beta, C);
+    impl::backend_gemm(context, op_a, op_b, alpha, A, B, beta, C);
     return;
   }
   T* const c = C.data();
@@ -41,7 +46,7 @@ void gemm(const ExecutionSpace& space, Operation op_a, Operation op_b, T alpha, 
   const bool overwrite = beta == T{0};
   Kokkos::parallel_for(
       "heddle::blas::scale",
-      Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(space, 0, rows * static_cast<Index>(n)),
+      Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(context.space(), 0, rows * static_cast<Index>(n)),
       KOKKOS_LAMBDA(Index e) {
         T& element = c[e % rows + e / rows * leading];
         element = overwrite ? T{0} : beta * element;
@@ -52,8 +57,8 @@ std::string description() {
   return impl::backend_description();
 }
 
-#define HEDDLE_INSTANTIATE(T)                                                                       \
-  template void gemm<T>(const ExecutionSpace&, Operation, Operation, T, const MatrixView<const T>&, \
+#define HEDDLE_INSTANTIATE(T)                                                                \
+  template void gemm<T>(const Context&, Operation, Operation, T, const MatrixView<const T>&, \
                         const MatrixView<const T>&, T, const MatrixView<T>&)
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE);
 #undef HEDDLE_INSTANTIATE

@@ -1,7 +1,6 @@
 // blas::gemm on the host's BLAS, any that has the Fortran interface.
 #include "blas/backend.hpp"
 #include "core/instantiate.hpp"
-#include <heddle/blas/blas.hpp>
 #include <heddle/core/error.hpp>
 
 #include <Kokkos_Profiling_ScopedRegion.hpp>
@@ -41,9 +40,9 @@ int blas_integer(Index value) {
 }  // namespace
 
 template <Scalar T>
-void backend_gemm(const ExecutionSpace& space, Operation op_a, Operation op_b, T alpha, const MatrixView<const T>& A,
+void backend_gemm(const blas::Context& context, Operation op_a, Operation op_b, T alpha, const MatrixView<const T>& A,
                   const MatrixView<const T>& B, T beta, const MatrixView<T>& C) {
-  space.fence("heddle::blas::before_host_gemm");
+  context.space().fence("heddle::blas::before_host_gemm");
   const Kokkos::Profiling::ScopedRegion region("heddle::blas::gemm");
   const int m = blas_integer(static_cast<Index>(C.extent(0)));
   const int n = blas_integer(static_cast<Index>(C.extent(1)));
@@ -59,8 +58,15 @@ std::string backend_description() {
   return openblas_get_config != nullptr ? std::string(openblas_get_config()) : "host BLAS (Fortran interface)";
 }
 
-#define HEDDLE_INSTANTIATE(T)                                                                               \
-  template void backend_gemm<T>(const ExecutionSpace&, Operation, Operation, T, const MatrixView<const T>&, \
+bool backend_runs_side_by_side() {
+  return false;
+}
+std::shared_ptr<blas::Context::State> make_backend_state(const ExecutionSpace&) {
+  return {};
+}
+
+#define HEDDLE_INSTANTIATE(T)                                                                              \
+  template void backend_gemm<T>(const blas::Context&, Operation, Operation, T, const MatrixView<const T>&, \
                                 const MatrixView<const T>&, T, const MatrixView<T>&)
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE);
 #undef HEDDLE_INSTANTIATE

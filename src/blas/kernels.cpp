@@ -1,7 +1,6 @@
 // blas::gemm on Kokkos Kernels, which calls the vendor's BLAS where it was built with it.
 #include "blas/backend.hpp"
 #include "core/instantiate.hpp"
-#include <heddle/blas/blas.hpp>
 
 #include <KokkosBlas3_gemm.hpp>
 #include <KokkosKernels_config.h>
@@ -22,7 +21,7 @@ template <class T> auto layout_left(const MatrixView<T>& matrix) {
 }  // namespace
 
 template <Scalar T>
-void backend_gemm(const ExecutionSpace& space, Operation op_a, Operation op_b, T alpha, const MatrixView<const T>& A,
+void backend_gemm(const blas::Context& context, Operation op_a, Operation op_b, T alpha, const MatrixView<const T>& A,
                   const MatrixView<const T>& B, T beta, const MatrixView<T>& C) {
   const Kokkos::Profiling::ScopedRegion region("heddle::blas::gemm");
   // On GPUs Kokkos Kernels splits the dot products of op(A) B, if C is small, among teams that add up in any order;
@@ -38,7 +37,7 @@ void backend_gemm(const ExecutionSpace& space, Operation op_a, Operation op_b, T
         op_a == Operation::none ? Kokkos::subview(A, Kokkos::ALL, terms) : Kokkos::subview(A, terms, Kokkos::ALL);
     const auto b =
         op_b == Operation::none ? Kokkos::subview(B, terms, Kokkos::ALL) : Kokkos::subview(B, Kokkos::ALL, terms);
-    KokkosBlas::gemm(space, to_string(op_a).data(), to_string(op_b).data(), alpha, layout_left<const T>(a),
+    KokkosBlas::gemm(context.space(), to_string(op_a).data(), to_string(op_b).data(), alpha, layout_left<const T>(a),
                      layout_left<const T>(b), begin == 0 ? beta : T{1}, layout_left(C));
   }
 }
@@ -48,8 +47,15 @@ std::string backend_description() {
          std::to_string(KOKKOSKERNELS_VERSION_MINOR) + "." + std::to_string(KOKKOSKERNELS_VERSION_PATCH);
 }
 
-#define HEDDLE_INSTANTIATE(T)                                                                               \
-  template void backend_gemm<T>(const ExecutionSpace&, Operation, Operation, T, const MatrixView<const T>&, \
+bool backend_runs_side_by_side() {
+  return false;
+}
+std::shared_ptr<blas::Context::State> make_backend_state(const ExecutionSpace&) {
+  return {};
+}
+
+#define HEDDLE_INSTANTIATE(T)                                                                              \
+  template void backend_gemm<T>(const blas::Context&, Operation, Operation, T, const MatrixView<const T>&, \
                                 const MatrixView<const T>&, T, const MatrixView<T>&)
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE);
 #undef HEDDLE_INSTANTIATE

@@ -16,8 +16,10 @@ set(HEDDLE_GPU FALSE)
 if(Kokkos_ENABLE_CUDA OR Kokkos_ENABLE_HIP)
   set(HEDDLE_GPU TRUE)
 endif()
-# On GPUs the vendor's gemm is reached through Kokkos Kernels; on CPUs it is taken where it is found.
-if(HEDDLE_GPU)
+# The local gemm: cuBLAS with CUDA, the vendor's through Kokkos Kernels on other GPUs; on CPUs these are taken where found.
+if(Kokkos_ENABLE_CUDA)
+  find_package(CUDAToolkit REQUIRED)
+elseif(HEDDLE_GPU)
   find_package(KokkosKernels REQUIRED)
 else()
   find_package(KokkosKernels QUIET)

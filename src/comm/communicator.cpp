@@ -1,3 +1,4 @@
+#include "comm/transports.hpp"
 #include <heddle/comm/communicator.hpp>
 
 #include <algorithm>
@@ -11,6 +12,7 @@ struct Communicator::State {
   State(const State&) = delete;
   State& operator=(const State&) = delete;
   ~State() {
+    transport.reset();
     int finalized = 0;
     MPI_Finalized(&finalized);
     if (finalized == 0) {
@@ -24,6 +26,7 @@ struct Communicator::State {
   int size = 1;
   int node_rank = 0;
   int node_size = 1;
+  mutable std::shared_ptr<Transport> transport;  // Made when it is first asked for.
 };
 
 namespace {
@@ -161,6 +164,17 @@ void Communicator::on_rank(int root, const std::function<void()>& work) const {
     broadcast(message, root);
     throw Error(static_cast<ErrorKind>(kind), message);
   }
+}
+
+std::shared_ptr<Transport> Communicator::transport() const {
+  if (!state_->transport) {
+    state_->transport = impl::choose_transport(*this);
+  }
+  return state_->transport;
+}
+
+std::shared_ptr<Transport> transport_of(const Communicator& comm) {
+  return comm.transport();
 }
 
 void Communicator::abort(int exit_code) const {

@@ -1,57 +1,70 @@
+#include "comm/operation.hpp"
 #include <heddle/comm/request.hpp>
 
+#include <exception>
 #include <utility>
 
 namespace heddle {
 
-Request::Request(std::vector<MPI_Request> pieces, std::any kept, std::function<void()> finish)
-    : pieces_(std::move(pieces)), kept_(std::move(kept)), finish_(std::move(finish)), active_(true) {}
+Request::Request(std::shared_ptr<impl::Operation> operation, std::shared_ptr<impl::Progress> progress, std::any kept,
+                 const ExecutionSpace* order_on)
+    : operation_(std::move(operation)), progress_(std::move(progress)), kept_(std::move(kept)) {
+  if (order_on != nullptr) {
+    order_on_ = *order_on;
+  }
+}
 
-Request::Request(Request&& other) noexcept
-    : pieces_(std::move(other.pieces_)),
-      kept_(std::move(other.kept_)),
-      finish_(std::move(other.finish_)),
-      active_(std::exchange(other.active_, false)) {}
+Request::Request(Request&& other) noexcept = default;
 
 Request& Request::operator=(Request&& other) noexcept {
   if (this != &other) {
     wait();
-    pieces_ = std::move(other.pieces_);
+    operation_ = std::move(other.operation_);
+    progress_ = std::move(other.progress_);
     kept_ = std::move(other.kept_);
-    finish_ = std::move(other.finish_);
-    active_ = std::exchange(other.active_, false);
+    order_on_ = std::move(other.order_on_);
+    event_ = std::move(other.event_);
+    begin_ = std::move(other.begin_);
   }
   return *this;
 }
 
 Request::~Request() {
+  if (active() && std::uncaught_exceptions() > 0) {
+    // The other side may never answer: the job ends, and the buffers with it.
+    static_cast<void>(new std::any(std::move(kept_)));
+    return;
+  }
   wait();
 }
 
 bool Request::test() {
-  if (active_) {
-    int done = 0;
-    MPI_Testall(static_cast<int>(pieces_.size()), pieces_.data(), &done, MPI_STATUSES_IGNORE);
-    if (done != 0) {
+  if (operation_) {
+    operation_->advance();
+    if (operation_->complete()) {
       complete();
     }
   }
-  return !active_;
+  return !operation_;
 }
 
 void Request::wait() {
-  if (active_) {
-    MPI_Waitall(static_cast<int>(pieces_.size()), pieces_.data(), MPI_STATUSES_IGNORE);
+  if (operation_) {
+    while (!operation_->complete()) {
+      progress_->advance();
+    }
     complete();
   }
 }
 
 void Request::complete() {
-  active_ = false;
-  pieces_.clear();
-  if (const auto finish = std::exchange(finish_, nullptr)) {
-    finish();
+  event_ = operation_->event();
+  begin_ = operation_->begin();
+  if (order_on_) {
+    event_.before(*order_on_);
+    order_on_.reset();
   }
+  operation_.reset();
   kept_.reset();
 }
 

@@ -1,106 +1,231 @@
-#include <heddle/comm/transport.hpp>
+// Through pinned host buffers, in chunks, two of each message at a time: one is copied while the other travels.
+#include "comm/operation.hpp"
+#include "comm/queue.hpp"
+#include "comm/transports.hpp"
+#include "comm/turns.hpp"
 
 #include <algorithm>
-#include <cstdlib>
+#include <array>
+#include <map>
+#include <utility>
 
-namespace heddle {
+namespace heddle::impl {
 namespace {
 
-// MPI counts are int, and pieces of a long message can be under way side by side.
-constexpr std::size_t piece_bytes = std::size_t{1} << 30;
+// Large enough for PCIe and shared memory to be at their rates, small enough to overlap within a band.
+constexpr std::size_t chunk_bytes = std::size_t{4} << 20;
 
-template <class Start> std::vector<MPI_Request> start_pieces(std::size_t bytes, const Start& start) {
-  std::vector<MPI_Request> pieces((bytes + piece_bytes - 1) / piece_bytes, MPI_REQUEST_NULL);
-  for (std::size_t k = 0; k < pieces.size(); ++k) {
-    start(k * piece_bytes, static_cast<int>(std::min(piece_bytes, bytes - k * piece_bytes)), &pieces[k]);
-  }
-  return pieces;
-}
-
-class StagedTransport final : public Transport {
+// A block cut into chunks; sender and receiver cut alike, whatever their leading dimensions.
+class Chunks {
  public:
-  explicit StagedTransport(Communicator comm, std::string reason)
-      : comm_(std::move(comm)), reason_(std::move(reason)) {}
-
-  TransportKind kind() const noexcept override { return TransportKind::staged; }
-  std::string reason() const override { return reason_; }
-
- protected:
-  using Stage = Kokkos::View<std::byte*, Kokkos::SharedHostPinnedSpace>;
-  using Bytes = Kokkos::View<std::byte*, MemorySpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
-  using ConstBytes = Kokkos::View<const std::byte*, MemorySpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
-  static constexpr bool needs_stage = !Kokkos::SpaceAccessibility<Kokkos::HostSpace, MemorySpace>::accessible;
-
-  Request send_bytes(const void* data, std::size_t bytes, int destination, int tag, std::any kept) override {
-    if (bytes == 0) {
-      return {};
-    }
-    const void* from = data;
-    if constexpr (needs_stage) {
-      const Stage stage(Kokkos::view_alloc(Kokkos::WithoutInitializing, "heddle::comm::send_stage"), bytes);
-      Kokkos::deep_copy(comm_.space(), stage, ConstBytes(static_cast<const std::byte*>(data), bytes));
-      from = stage.data();
-      kept = stage;
-    }
-    comm_.space().fence("heddle::comm::before_send");
-    return {start_pieces(bytes,
-                         [&](std::size_t offset, int count, MPI_Request* request) {
-                           MPI_Isend(static_cast<const std::byte*>(from) + offset, count, MPI_BYTE, destination, tag,
-                                     comm_.native(), request);
-                         }),
-            std::move(kept)};
+  explicit Chunks(const vendor::Block& block) : block_(block) {
+    columns_ = std::max<std::size_t>(chunk_bytes / block.width, 1);
+    width_ = std::min(block.width, chunk_bytes);
+    across_ = (block.width + width_ - 1) / width_;
+    count_ = across_ * ((block.columns + columns_ - 1) / columns_);
   }
-
-  Request receive_bytes(void* data, std::size_t bytes, int source, int tag, std::any kept) override {
-    if (bytes == 0) {
-      return {};
-    }
-    void* to = data;
-    std::function<void()> finish;
-    if constexpr (needs_stage) {
-      const Stage stage(Kokkos::view_alloc(Kokkos::WithoutInitializing, "heddle::comm::receive_stage"), bytes);
-      to = stage.data();
-      finish = [space = comm_.space(), stage, data, kept] {
-        Kokkos::deep_copy(space, Bytes(static_cast<std::byte*>(data), stage.size()), stage);
-        space.fence("heddle::comm::after_receive");
-      };
-    }
-    return {start_pieces(bytes,
-                         [&](std::size_t offset, int count, MPI_Request* request) {
-                           MPI_Irecv(static_cast<std::byte*>(to) + offset, count, MPI_BYTE, source, tag, comm_.native(),
-                                     request);
-                         }),
-            std::move(kept), std::move(finish)};
+  [[nodiscard]] std::size_t count() const { return count_; }
+  [[nodiscard]] vendor::Block operator[](std::size_t k) const {
+    const std::size_t row = k % across_ * width_;
+    const std::size_t column = k / across_ * columns_;
+    return {block_.data + row + column * block_.leading, std::min(width_, block_.width - row),
+            std::min(columns_, block_.columns - column), block_.leading};
   }
 
  private:
-  Communicator comm_;
-  std::string reason_;
+  vendor::Block block_;
+  std::size_t columns_;
+  std::size_t width_;
+  std::size_t across_;
+  std::size_t count_;
+};
+
+using Stage = Kokkos::View<std::byte*, Kokkos::SharedHostPinnedSpace>;
+
+vendor::Block block_in(const Stage& stage, const vendor::Block& like) {
+  return {stage.data(), like.width, like.columns, like.width};
+}
+
+// What the operations of one transport share.
+struct Shared {
+  Ranks ranks;
+  Turns sends;
+  Turns receives;
+  CopyQueue outgoing;
+  std::map<int, CopyQueue> incoming;  // By tag: one that waits for its place to be free holds up no other stream.
+  std::vector<Stage> stages;          // Not in use. Pinning is slow, so they are kept.
+
+  [[nodiscard]] Stage take() {
+    if (stages.empty()) {
+      return Stage(Kokkos::view_alloc(Kokkos::WithoutInitializing, "heddle::comm::stage"), chunk_bytes);
+    }
+    Stage stage = stages.back();
+    stages.pop_back();
+    return stage;
+  }
+};
+
+// A message cut into chunks: chunk k has slot k mod 2 from when it begins until it is over.
+class StagedMessage : public Operation {
+ public:
+  StagedMessage(Shared& shared, const vendor::Block& block, int partner, int tag, bool timed)
+      : shared_(shared), chunks_(block), key_(partner, tag), timed_(timed) {}
+
+ protected:
+  struct Slot {
+    Stage stage;
+    Event copied;
+    MPI_Request request = MPI_REQUEST_NULL;
+  };
+  [[nodiscard]] Slot& slot(std::size_t chunk) { return slots_[chunk % slots_.size()]; }
+  [[nodiscard]] bool has_free_slot() const { return begun_ < chunks_.count() && begun_ < over_ + slots_.size(); }
+  [[nodiscard]] static bool mpi_is_done(Slot& slot) {
+    int done = 0;
+    MPI_Test(&slot.request, &done, MPI_STATUS_IGNORE);
+    return done != 0;
+  }
+  Slot& begin_slot() {
+    Slot& next = slot(begun_);
+    if (next.stage.data() == nullptr) {
+      next.stage = shared_.take();
+    }
+    ++begun_;
+    return next;
+  }
+  void end_slot() {
+    if (++over_ == chunks_.count()) {
+      finished_ = true;
+      for (Slot& one : slots_) {
+        if (one.stage.data() != nullptr) {
+          shared_.stages.push_back(std::exchange(one.stage, {}));
+        }
+      }
+    }
+  }
+
+  Shared& shared_;
+  Chunks chunks_;
+  Turns::Key key_;
+  bool timed_;
+  std::array<Slot, 2> slots_;
+  std::size_t begun_ = 0;
+  std::size_t passed_ = 0;  // Chunks past their first half: a send's in MPI's hands, a receive's out of them.
+  std::size_t over_ = 0;
+};
+
+class StagedSend final : public StagedMessage {
+ public:
+  StagedSend(Shared& shared, const vendor::Block& block, int destination, int tag, Event ready)
+      : StagedMessage(shared, block, destination, tag, false), ready_(std::move(ready)) {
+    shared_.sends.enter(key_, this);
+  }
+
+  void advance() override {
+    const bool has_turn = complete_ || shared_.sends.place(key_, this) == 0;
+    if (finished_ || !has_turn || !ready_.done()) {
+      return;
+    }
+    while (over_ < passed_ && mpi_is_done(slot(over_))) {
+      end_slot();
+    }
+    while (has_free_slot()) {
+      const vendor::Block chunk = chunks_[begun_];
+      Slot& next = begin_slot();
+      shared_.outgoing.copy(block_in(next.stage, chunk), chunk);
+      next.copied = shared_.outgoing.event();
+    }
+    while (passed_ < begun_ && slot(passed_).copied.done()) {
+      Slot& next = slot(passed_);
+      MPI_Isend(next.stage.data(), static_cast<int>(chunks_[passed_].bytes()), MPI_BYTE, key_.first, key_.second,
+                shared_.ranks.comm, &next.request);
+      if (++passed_ == chunks_.count()) {
+        complete_ = true;
+        shared_.sends.leave(key_);
+      }
+    }
+  }
+
+ private:
+  Event ready_;
+};
+
+class StagedReceive final : public StagedMessage {
+ public:
+  StagedReceive(Shared& shared, const vendor::Block& block, int source, int tag, std::span<const Event> free,
+                bool timed)
+      : StagedMessage(shared, block, source, tag, timed),
+        free_(free.begin(), free.end()),
+        queue_(shared.incoming[tag]) {
+    shared_.receives.enter(key_, this);
+  }
+
+  void advance() override {
+    if (finished_) {
+      return;
+    }
+    while (over_ < passed_ && slot(over_).copied.done()) {
+      end_slot();
+    }
+    if (begun_ < chunks_.count() && shared_.receives.place(key_, this) == 0) {
+      while (has_free_slot()) {
+        const vendor::Block chunk = chunks_[begun_];
+        Slot& next = begin_slot();
+        MPI_Irecv(next.stage.data(), static_cast<int>(chunk.bytes()), MPI_BYTE, key_.first, key_.second,
+                  shared_.ranks.comm, &next.request);
+      }
+      if (begun_ == chunks_.count()) {
+        shared_.receives.leave(key_);
+      }
+    }
+    while (passed_ < begun_ && mpi_is_done(slot(passed_))) {
+      Slot& next = slot(passed_);
+      if (passed_ == 0) {
+        queue_.after(free_);
+        free_.clear();
+        begin_ = timed_ ? queue_.event(true) : Event();
+      }
+      const vendor::Block chunk = chunks_[passed_];
+      queue_.copy(chunk, block_in(next.stage, chunk));
+      next.copied = queue_.event(timed_);
+      if (++passed_ == chunks_.count()) {
+        event_ = next.copied;
+        complete_ = true;
+      }
+    }
+  }
+
+ private:
+  std::vector<Event> free_;
+  CopyQueue& queue_;
+};
+
+class StagedTransport final : public Transport {
+ public:
+  StagedTransport(const Ranks& ranks, std::string reason) : Transport(ranks.space, std::move(reason)) {
+    shared_.ranks = ranks;
+  }
+  ~StagedTransport() override { close(); }
+
+  TransportKind kind() const noexcept override { return TransportKind::staged; }
+  bool takes_blocks() const noexcept override { return true; }
+
+ protected:
+  std::shared_ptr<Operation> make_send(const Bytes& block, int destination, int tag, const Event& ready) override {
+    return std::make_shared<StagedSend>(shared_, native(block), destination, tag, ready);
+  }
+  std::shared_ptr<Operation> make_receive(const Bytes& block, int source, int tag,
+                                          std::span<const Event> free) override {
+    return std::make_shared<StagedReceive>(shared_, native(block), source, tag, free, timed());
+  }
+
+ private:
+  Shared shared_;
 };
 
 }  // namespace
 
-std::string_view to_string(TransportKind kind) {
-  switch (kind) {
-    case TransportKind::staged:
-      return "staged";
-  }
-  throw Error(ErrorKind::argument, "not a value of heddle::TransportKind");
+std::unique_ptr<Transport> make_staged_transport(const Ranks& ranks, std::string reason) {
+  return std::make_unique<StagedTransport>(ranks, std::move(reason));
 }
 
-std::shared_ptr<Transport> make_transport(const Communicator& comm) {
-  // Rank 0's environment decides, so that all ranks choose alike.
-  std::string wanted;
-  if (const char* value = std::getenv("HEDDLE_TRANSPORT"); value != nullptr && comm.rank() == 0) {
-    wanted = value;
-  }
-  comm.broadcast(wanted, 0);
-  require(wanted.empty() || wanted == to_string(TransportKind::staged), "HEDDLE_TRANSPORT='", wanted,
-          "': expected staged");
-  const bool on_host = Kokkos::SpaceAccessibility<Kokkos::HostSpace, MemorySpace>::accessible;
-  return std::make_shared<StagedTransport>(comm, !wanted.empty() ? "HEDDLE_TRANSPORT asks for it"
-                                                 : on_host ? "matrices are in host memory, MPI takes them as they are"
-                                                           : "any MPI can take pinned host buffers");
-}
-
-}  // namespace heddle
+}  // namespace heddle::impl

@@ -1,3 +1,4 @@
+#include "comm/vendor.hpp"
 #include "core/instantiate.hpp"
 #include "dist/elementwise.hpp"
 #include <heddle/dist/matrix.hpp>
@@ -8,15 +9,49 @@
 #include <vector>
 
 namespace heddle {
+namespace {
+
+// Device memory, or the reason why not.
+template <Scalar T>
+LocalMatrix<T> allocate(const Communicator& comm, const std::string& label, Index rows, Index columns) {
+  try {
+    return LocalMatrix<T>(Kokkos::view_alloc(comm.space(), Kokkos::WithoutInitializing, "heddle::dist::" + label),
+                          static_cast<std::size_t>(rows), static_cast<std::size_t>(columns));
+  } catch (const std::exception&) {
+    const auto gib = [](double bytes) { return std::round(bytes / 0x1p30 * 100.0) / 100.0; };
+    const auto memory = impl::vendor::memory_info();
+    if (memory.total == 0) {
+      throw;
+    }
+    throw Error(
+        ErrorKind::computation,
+        message_of("matrix '", label, "': rank ", comm.rank(), " needs ",
+                   gib(static_cast<double>(sizeof(T)) * static_cast<double>(rows) * static_cast<double>(columns)),
+                   " GiB of device memory for ", rows, " x ", columns, " elements, and ",
+                   gib(static_cast<double>(memory.free)), " of ", gib(static_cast<double>(memory.total)),
+                   " GiB are free; more ranks, or a placement in host memory (host:...), would fit"));
+  }
+}
+
+}  // namespace
 
 template <Scalar T>
 DistributedMatrix<T>::DistributedMatrix(const Communicator& comm, const Placement& placement, const std::string& label)
     : comm_(std::make_shared<Communicator>(comm)), placement_(placement) {
   require(placement.rank_end() <= comm.size(), "matrix '", label, "': ", placement.describe(), " needs rank ",
           placement.rank_end() - 1, "; there are ", comm.size(), " ranks");
-  local_ = LocalMatrix<T>(Kokkos::view_alloc(comm.space(), Kokkos::WithoutInitializing, "heddle::dist::" + label),
-                          static_cast<std::size_t>(placement.local_rows(comm.rank())),
-                          static_cast<std::size_t>(placement.local_columns(comm.rank())));
+  const Index rows = placement.local_rows(comm.rank());
+  const Index columns = placement.local_columns(comm.rank());
+  if (impl::on_host || placement.residence() == Residence::device) {
+    local_ = allocate<T>(comm, label, rows, columns);
+    return;
+  }
+  using Pinned = Kokkos::View<T*, Kokkos::SharedHostPinnedSpace>;
+  const auto pinned =
+      std::make_shared<Pinned>(Kokkos::view_alloc(Kokkos::WithoutInitializing, "heddle::dist::" + label),
+                               static_cast<std::size_t>(rows * columns));
+  local_ = impl::matrix_view(pinned->data(), rows, columns, rows);
+  storage_ = pinned;
 }
 
 template <Scalar T>
@@ -34,6 +69,16 @@ DistributedMatrix<T>::DistributedMatrix(const Communicator& comm, const Placemen
   require(comm.all_reduce(fits ? 1 : 0, Reduction::minimum) == 1, "matrix: the local array of ", placement.describe(),
           " does not fit on some rank: here ", local.extent(0), " x ", local.extent(1), " with strides ",
           local.stride(0), ", ", local.stride(1), "; expected ", rows, " x ", columns, " column-major");
+  if (!impl::on_host && placement.residence() == Residence::host && local.size() > 0 &&
+      !impl::vendor::is_pinned_host(local.data())) {
+    const std::size_t bytes =
+        sizeof(T) * static_cast<std::size_t>((columns - 1) * static_cast<Index>(local.stride(1)) + rows);
+    if (!impl::vendor::pin(local.data(), bytes)) {
+      throw Error(ErrorKind::computation, message_of("matrix: can't pin ", bytes, " bytes of host memory on rank ",
+                                                     comm.rank(), ": ", impl::vendor::last_error()));
+    }
+    storage_ = std::shared_ptr<void>(local.data(), [](void* data) { impl::vendor::unpin(data); });
+  }
 }
 
 template <Scalar T> void fill(const DistributedMatrix<T>& A, T value) {

@@ -47,7 +47,16 @@ Placement Placement::block_cyclic(Index rows, Index columns, Index block_rows, I
   return placement;
 }
 
+Placement Placement::in(Residence residence) const {
+  Placement placement = *this;
+  placement.residence_ = residence;
+  return placement;
+}
+
 std::string Placement::describe() const {
+  if (residence_ == Residence::host) {
+    return in(Residence::device).describe() + ", in host memory";
+  }
   const std::string shape = message_of(rows(), " x ", columns());
   if (row_axis_.processes == 1 && column_axis_.processes == 1) {
     return message_of(shape, " on rank ", first_rank_);
@@ -87,6 +96,9 @@ std::optional<std::pair<Index, Index>> pair_of(std::string_view text) {
 
 Placement placement_from(const std::string& text, Index rows, Index columns, int ranks) {
   const std::string_view view = text;
+  if (constexpr std::string_view host = "host:"; view.starts_with(host)) {
+    return placement_from(text.substr(host.size()), rows, columns, ranks).in(Residence::host);
+  }
   if (view == "rows") {
     return Placement::row_bands(rows, columns, ranks);
   }
@@ -121,8 +133,9 @@ Placement placement_from(const std::string& text, Index rows, Index columns, int
                                      static_cast<int>(grid->second));
     }
   }
-  throw Error(ErrorKind::argument,
-              message_of("placement '", text, "': expected rank:R, rows, columns, cyclic:MBxNB or cyclic:MBxNB:PxQ"));
+  throw Error(ErrorKind::argument, message_of("placement '", text,
+                                              "': expected rank:R, rows, columns, cyclic:MBxNB or cyclic:MBxNB:PxQ, "
+                                              "with host: before it for host memory"));
 }
 
 }  // namespace heddle

@@ -163,7 +163,7 @@ template <Scalar T> void redistribute(const DistributedMatrix<T>& A, const Distr
     space.fence("heddle::dist::redistribute");
     return;
   }
-  const auto transport = make_transport(comm);
+  const auto transport = transport_of(comm);
   const Shares outgoing(comm, A.placement(), B.placement());
   const Shares incoming(comm, B.placement(), A.placement());
 

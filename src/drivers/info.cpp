@@ -81,7 +81,7 @@ int run(Context& context, bool verbose) {
   results["ranks"] = comm.size();
   results["nodes"] = nodes;
   context.say(format("ranks       %d on %d node%s", comm.size(), nodes, nodes == 1 ? "" : "s"));
-  const auto transport = make_transport(comm);
+  const auto transport = transport_of(comm);
   const std::string kind(to_string(transport->kind()));
   results["transports"] = {{{"kind", kind}, {"reason", transport->reason()}}};
   context.say("transport   " + kind + ": " + transport->reason());

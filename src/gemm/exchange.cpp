@@ -8,13 +8,54 @@
 namespace heddle::impl {
 namespace {
 
-template <Scalar T> Buffer<T> make_buffer(const Communicator& comm, Index size) {
-  return Buffer<T>(Kokkos::view_alloc(comm.space(), Kokkos::WithoutInitializing, "heddle::gemm::buffer"),
+template <Scalar T> Buffer<T> make_buffer(const Setting& setting, Index size) {
+  return Buffer<T>(Kokkos::view_alloc(setting.comm.space(), Kokkos::WithoutInitializing, "heddle::gemm::buffer"),
                    static_cast<std::size_t>(size));
 }
 
-template <Scalar T> Buffer<T> part_of(const Buffer<T>& buffer, Index begin, Index size) {
-  return Kokkos::subview(buffer, std::pair(begin, begin + size));
+// A buffer that holds `size` elements from now on.
+template <Scalar T> void grow(const Setting& setting, Buffer<T>& buffer, Index size) {
+  if (static_cast<Index>(buffer.size()) < size) {
+    buffer = make_buffer<T>(setting, size);
+  }
+}
+
+// A piece as it lies in a buffer of its own.
+template <class T> MatrixView<T> packed_view(T* data, const Piece& piece) {
+  return matrix_view(data, piece.rows.size(), piece.columns.size(), piece.rows.size());
+}
+
+template <class T> MatrixView<T> part_of(const MatrixView<T>& local, const Piece& piece) {
+  return block_of(local, piece.rows.begin, piece.rows.end, piece.columns.begin, piece.columns.end);
+}
+
+template <class T> bool is_contiguous(const MatrixView<T>& view) {
+  return view.extent(1) <= 1 || view.stride(1) == view.extent(0);
+}
+
+// All work given to the instances so far.
+std::vector<Event> events_on(const Instances& instances) {
+  std::vector<Event> events;
+  for (const blas::Context& lane : instances.lanes) {
+    events.push_back(Event::on(lane.space()));
+  }
+  events.push_back(Event::on(instances.assembly));
+  return events;
+}
+
+// An interval of a transfer, by the device's clock where it is known.
+void record_transfer(const Setting& setting, const TraceInterval& interval, const Request& request) {
+  if (request.begin().state()) {
+    setting.recorder->add(interval, request.begin(), request.event());
+  } else {
+    TraceInterval timed = interval;
+    timed.end = setting.recorder->now();
+    setting.recorder->add(timed);
+  }
+}
+
+bool traces_transfers(const Setting& setting) {
+  return setting.recorder != nullptr && setting.recorder->everything();
 }
 
 }  // namespace
@@ -22,31 +63,35 @@ template <Scalar T> Buffer<T> part_of(const Buffer<T>& buffer, Index begin, Inde
 // ---- bands coming in
 
 template <Scalar T>
-BandReceiver<T>::BandReceiver(const Communicator& comm, std::shared_ptr<Transport> transport,
-                              const Placement& placement, int tag, const std::vector<Load>& loads,
-                              const std::vector<Region>& regions, int slots)
-    : comm_(comm),
-      transport_(std::move(transport)),
+BandReceiver<T>::BandReceiver(const Setting& setting, const Placement& placement, char operand, int tag,
+                              const std::vector<Load>& loads, const std::vector<Region>& regions, int slots)
+    : setting_(setting),
       placement_(placement),
+      operand_(operand),
       tag_(tag),
       slots_(static_cast<std::size_t>(slots)),
       landings_(static_cast<std::size_t>(slots)) {
+  const int rank = setting.comm.rank();
+  const bool streamed = is_streamed(placement);
   std::vector<Index> slot_size(slots_.size(), 0);
   std::vector<Index> landing_size(slots_.size(), 0);
   for (std::size_t k = 0; k < loads.size(); ++k) {
-    Arrival arrival{loads[k], regions[k], piece_of(placement, regions[k], comm.rank()), false, {}};
+    Arrival arrival{loads[k], regions[k], piece_of(placement, regions[k], rank), false, false, {}, {}, {}};
     const auto slot = static_cast<std::size_t>(loads[k].slot);
-    const Index height = arrival.region.rows.size();
-    arrival.in_place = arrival.mine.size() == arrival.region.size();
+    arrival.in_place = !streamed && arrival.mine.size() == arrival.region.size();
     Index landing = 0;
     for (const Piece& piece : pieces_of(placement, arrival.region)) {
-      if (piece.owner == comm.rank()) {
+      if (piece.owner == rank && !streamed) {
         continue;
       }
-      Incoming incoming{piece, landing, 0, {}, false};
-      if (is_column_range(placement, arrival.region, piece)) {
+      Incoming incoming;
+      incoming.piece = piece;
+      incoming.landing = landing;
+      if (is_block(placement, arrival.region, piece, !setting.transport->takes_blocks())) {
+        const PieceMap map(placement, arrival.region, piece);
         incoming.landing = -1;
-        incoming.offset = PieceMap(placement, arrival.region, piece).column(0) * height;
+        incoming.row = map.row(0);
+        incoming.column = map.column(0);
       } else {
         landing += piece.size();
       }
@@ -59,8 +104,8 @@ BandReceiver<T>::BandReceiver(const Communicator& comm, std::shared_ptr<Transpor
     arrivals_.push_back(std::move(arrival));
   }
   for (std::size_t slot = 0; slot < slots_.size(); ++slot) {
-    slots_[slot] = make_buffer<T>(comm, slot_size[slot]);
-    landings_[slot] = make_buffer<T>(comm, landing_size[slot]);
+    slots_[slot] = make_buffer<T>(setting, slot_size[slot]);
+    landings_[slot] = make_buffer<T>(setting, landing_size[slot]);
   }
 }
 
@@ -77,21 +122,32 @@ template <Scalar T> void BandReceiver<T>::post_before(int step) {
 }
 
 template <Scalar T> void BandReceiver<T>::post(Arrival& arrival) {
+  arrival.ordered.assign(setting_.instances.lanes.size(), arrival.in_place);
   if (arrival.in_place) {
     return;
   }
+  // The slot's last band is used by products under way, its landing buffer by what puts that together.
+  const std::vector<Event> free = events_on(setting_.instances);
+  arrival.events.clear();
+  arrival.copied = false;
   const auto slot_number = static_cast<std::size_t>(arrival.load.slot);
   for (Incoming& incoming : arrival.pieces) {
-    const Buffer<T> to = incoming.landing < 0
-                             ? part_of(slots_[slot_number], incoming.offset, incoming.piece.size())
-                             : part_of(landings_[slot_number], incoming.landing, incoming.piece.size());
-    incoming.request = transport_->template receive<T>(to, incoming.piece.owner, tag_);
+    const Piece& piece = incoming.piece;
+    const MatrixView<T> to = incoming.landing < 0
+                                 ? block_of(slot(arrival), incoming.row, incoming.row + piece.rows.size(),
+                                            incoming.column, incoming.column + piece.columns.size())
+                                 : packed_view(landings_[slot_number].data() + incoming.landing, piece);
+    incoming.request = setting_.transport->template receive<T>(to, piece.owner, tag_, free);
     incoming.done = false;
+    incoming.posted = traces_transfers(setting_) ? setting_.recorder->now() : 0.0;
   }
-  if (const Piece& mine = arrival.mine; mine.size() > 0) {
-    piece_to_region<T>(comm_.space(), PieceMap(placement_, arrival.region, mine),
-                       block_of(local_, mine.rows.begin, mine.rows.end, mine.columns.begin, mine.columns.end),
+  if (const Piece& mine = arrival.mine; mine.size() > 0 && !is_streamed(placement_)) {
+    for (const Event& event : free) {
+      event.before(setting_.instances.assembly);
+    }
+    piece_to_region<T>(setting_.instances.assembly, PieceMap(placement_, arrival.region, mine), part_of(local_, mine),
                        slot(arrival));
+    arrival.copied = true;
   }
 }
 
@@ -106,15 +162,39 @@ template <Scalar T> bool BandReceiver<T>::ready(int load) {
       all = false;
       continue;
     }
+    const Piece& piece = incoming.piece;
     if (incoming.landing >= 0) {
-      const Piece& piece = incoming.piece;
       const T* data = landings_[static_cast<std::size_t>(arrival.load.slot)].data() + incoming.landing;
-      piece_to_region<T>(comm_.space(), PieceMap(placement_, arrival.region, piece),
-                         matrix_view(data, piece.rows.size(), piece.columns.size(), piece.rows.size()), slot(arrival));
+      incoming.request.event().before(setting_.instances.assembly);
+      piece_to_region<T>(setting_.instances.assembly, PieceMap(placement_, arrival.region, piece),
+                         packed_view(data, piece), slot(arrival));
+      arrival.copied = true;
+    } else {
+      arrival.events.push_back(incoming.request.event());
     }
     incoming.done = true;
+    if (traces_transfers(setting_)) {
+      TraceInterval interval{TraceKind::receive, incoming.posted, 0.0, operand_, -1, -1, piece.owner, 0.0, 0};
+      (operand_ == 'A' ? interval.row_band : interval.column_band) = arrival.load.band;
+      interval.bytes = static_cast<double>(piece.size()) * sizeof(T);
+      record_transfer(setting_, interval, incoming.request);
+    }
+  }
+  if (all && arrival.copied) {
+    arrival.events.push_back(Event::on(setting_.instances.assembly));
+    arrival.copied = false;
   }
   return all;
+}
+
+template <Scalar T> void BandReceiver<T>::order(int load, std::size_t lane) {
+  Arrival& arrival = arrivals_[static_cast<std::size_t>(load)];
+  if (!arrival.ordered[lane]) {
+    for (const Event& event : arrival.events) {
+      event.before(setting_.instances.lanes[lane].space());
+    }
+    arrival.ordered[lane] = true;
+  }
 }
 
 template <Scalar T> MatrixView<T> BandReceiver<T>::slot(const Arrival& arrival) const {
@@ -125,8 +205,7 @@ template <Scalar T> MatrixView<T> BandReceiver<T>::slot(const Arrival& arrival) 
 template <Scalar T> MatrixView<const T> BandReceiver<T>::band(int load) const {
   const Arrival& arrival = arrivals_[static_cast<std::size_t>(load)];
   if (arrival.in_place) {
-    const Piece& mine = arrival.mine;
-    return block_of(local_, mine.rows.begin, mine.rows.end, mine.columns.begin, mine.columns.end);
+    return part_of(local_, arrival.mine);
   }
   return slot(arrival);
 }
@@ -134,12 +213,12 @@ template <Scalar T> MatrixView<const T> BandReceiver<T>::band(int load) const {
 // ---- bands going out
 
 template <Scalar T>
-BandSender<T>::BandSender(const Communicator& comm, std::shared_ptr<Transport> transport, int tag,
-                          const std::vector<std::vector<Piece>>& wanted)
-    : comm_(comm), transport_(std::move(transport)), tag_(tag) {
-  // The next rank first, so that not all ranks serve rank 0 first.
-  for (int step = 1; step < comm.size(); ++step) {
-    const int destination = (comm.rank() + step) % comm.size();
+BandSender<T>::BandSender(const Setting& setting, char operand, int tag, const std::vector<std::vector<Piece>>& wanted)
+    : setting_(setting), operand_(operand), tag_(tag) {
+  // The next rank first, so that not all ranks serve rank 0 first; this one last, as it can share what others are sent.
+  const int ranks = setting.comm.size();
+  for (int step = 1; step <= ranks; ++step) {
+    const int destination = (setting.comm.rank() + step) % ranks;
     if (const auto& pieces = wanted[static_cast<std::size_t>(destination)]; !pieces.empty()) {
       Queue queue;
       queue.destination = destination;
@@ -151,6 +230,7 @@ BandSender<T>::BandSender(const Communicator& comm, std::shared_ptr<Transport> t
 
 template <Scalar T> void BandSender<T>::start(const MatrixView<const T>& local) {
   local_ = local;
+  ready_ = Event::on(setting_.comm.space());
   for (Queue& queue : queues_) {
     queue.sent = 0;
   }
@@ -159,11 +239,18 @@ template <Scalar T> void BandSender<T>::start(const MatrixView<const T>& local) 
 
 template <Scalar T> void BandSender<T>::progress() {
   for (Queue& queue : queues_) {
-    while (!queue.under_way.empty() && queue.under_way.front().test()) {
+    while (!queue.under_way.empty() && queue.under_way.front().request.test()) {
+      const Outgoing& over = queue.under_way.front();
+      if (traces_transfers(setting_)) {
+        setting_.recorder->add({TraceKind::send, over.posted, setting_.recorder->now(), operand_, -1, -1,
+                                queue.destination, over.bytes, 0});
+      }
       queue.under_way.pop_front();
     }
     while (queue.sent < queue.pieces.size() && queue.under_way.size() < window) {
-      queue.under_way.push_back(send(queue));
+      const double posted = traces_transfers(setting_) ? setting_.recorder->now() : 0.0;
+      const double bytes = static_cast<double>(queue.pieces[queue.sent].size()) * sizeof(T);
+      queue.under_way.push_back({send(queue), posted, bytes, static_cast<int>(queue.sent)});
       ++queue.sent;
     }
   }
@@ -171,20 +258,16 @@ template <Scalar T> void BandSender<T>::progress() {
 
 template <Scalar T> Request BandSender<T>::send(Queue& queue) {
   const Piece& piece = queue.pieces[queue.sent];
-  const MatrixView<const T> block =
-      block_of(local_, piece.rows.begin, piece.rows.end, piece.columns.begin, piece.columns.end);
-  if (piece.columns.size() == 1 || static_cast<Index>(block.stride(1)) == piece.rows.size()) {
-    using Unowned = Kokkos::View<const T*, MemorySpace>;
-    return transport_->template send<T>(Unowned(block.data(), static_cast<std::size_t>(piece.size())),
-                                        queue.destination, tag_);
+  const MatrixView<const T> block = part_of(local_, piece);
+  if (setting_.transport->takes_blocks() || is_contiguous(block)) {
+    return setting_.transport->template send<T>(block, queue.destination, tag_, ready_);
   }
+  const ExecutionSpace& space = setting_.instances.assembly;
   Buffer<T>& packed = queue.packed[queue.sent % window];
-  if (static_cast<Index>(packed.size()) < piece.size()) {
-    packed = make_buffer<T>(comm_, piece.size());
-  }
-  copy_elements<T>(comm_.space(), "heddle::gemm::pack_band", block,
-                   matrix_view(packed.data(), piece.rows.size(), piece.columns.size(), piece.rows.size()));
-  return transport_->template send<T>(part_of(packed, 0, piece.size()), queue.destination, tag_);
+  grow(setting_, packed, piece.size());
+  copy_elements<T>(space, "heddle::gemm::pack_band", block, packed_view(packed.data(), piece));
+  return setting_.transport->template send<T>(MatrixView<const T>(packed_view(packed.data(), piece)), queue.destination,
+                                              tag_, Event::on(space));
 }
 
 template <Scalar T> bool BandSender<T>::idle() const {
@@ -195,19 +278,20 @@ template <Scalar T> bool BandSender<T>::idle() const {
 // ---- tiles of C
 
 template <Scalar T>
-TileExchange<T>::TileExchange(const Communicator& comm, std::shared_ptr<Transport> transport, const Product& product,
+TileExchange<T>::TileExchange(const Setting& setting, const Product& product,
                               const std::vector<RankSchedule>& schedules)
-    : comm_(comm), transport_(std::move(transport)), product_(product) {
-  for (int rank = 0; rank < comm.size(); ++rank) {
-    if (rank == comm.rank()) {
+    // One buffer is filled on each lane, one is on its way, and one is spare.
+    : setting_(setting), product_(product), departures_(setting.instances.lanes.size() + 2) {
+  for (int rank = 0; rank < setting.comm.size(); ++rank) {
+    if (rank == setting.comm.rank()) {
       continue;
     }
     Source source;
     source.rank = rank;
     for (const Step& step : schedules[static_cast<std::size_t>(rank)].steps) {
-      const Piece mine = piece_of(product.c, tile_of_c(product, step.row_band, step.column_band), comm.rank());
+      const Piece mine = piece_of(product.c, tile_of_c(product, step.row_band, step.column_band), setting.comm.rank());
       if (mine.size() > 0) {
-        source.pieces.push_back(mine);
+        source.pieces.push_back({mine, step});
       }
     }
     if (!source.pieces.empty()) {
@@ -216,106 +300,173 @@ TileExchange<T>::TileExchange(const Communicator& comm, std::shared_ptr<Transpor
   }
 }
 
+template <Scalar T> MatrixView<T> TileExchange<T>::block_of_c(const Piece& piece) const {
+  return part_of(local_, piece);
+}
+
 template <Scalar T> void TileExchange<T>::start(T beta, const MatrixView<T>& local) {
   beta_ = beta;
   local_ = local;
+  started_ = Event::on(setting_.comm.space());
+  // A landing buffer is taken by one tile while the last is added; without one, C itself has room for all.
+  const std::size_t window = lands_in_place() ? 8 : 2;
   for (Source& source : sources_) {
     source.posted = 0;
     source.done = 0;
+    source.requests.resize(window);
+    source.landings.resize(lands_in_place() ? 0 : window);
+    source.times.resize(window);
     post(source);
   }
 }
 
 template <Scalar T> void TileExchange<T>::post(Source& source) {
-  while (source.posted < source.pieces.size() && source.posted < source.done + source.landings.size()) {
-    const Index size = source.pieces[source.posted].size();
-    Buffer<T>& landing = source.landings[source.posted % source.landings.size()];
-    if (static_cast<Index>(landing.size()) < size) {
-      landing = make_buffer<T>(comm_, size);
+  const std::size_t window = source.requests.size();
+  while (source.posted < source.pieces.size() && source.posted < source.done + window) {
+    const Piece& piece = source.pieces[source.posted].piece;
+    Request& request = source.requests[source.posted % window];
+    source.times[source.posted % window] = traces_transfers(setting_) ? setting_.recorder->now() : 0.0;
+    if (lands_in_place()) {
+      request =
+          setting_.transport->template receive<T>(block_of_c(piece), source.rank, tag_gemm_c, std::span(&started_, 1));
+    } else {
+      Buffer<T>& landing = source.landings[source.posted % window];
+      grow(setting_, landing, piece.size());
+      const Event free = Event::on(setting_.instances.home);
+      request = setting_.transport->template receive<T>(packed_view(landing.data(), piece), source.rank, tag_gemm_c,
+                                                        std::span(&free, 1));
     }
-    source.requests[source.posted % source.requests.size()] =
-        transport_->template receive<T>(part_of(landing, 0, size), source.rank, tag_gemm_c);
     ++source.posted;
   }
 }
 
 template <Scalar T> void TileExchange<T>::progress() {
   for (Source& source : sources_) {
-    while (source.done < source.posted && source.requests[source.done % source.requests.size()].test()) {
-      const Piece& piece = source.pieces[source.done];
-      const T* data = source.landings[source.done % source.landings.size()].data();
-      accumulate<T>(comm_.space(), matrix_view(data, piece.rows.size(), piece.columns.size(), piece.rows.size()), beta_,
-                    block_of(local_, piece.rows.begin, piece.rows.end, piece.columns.begin, piece.columns.end));
+    const std::size_t window = source.requests.size();
+    while (source.done < source.posted && source.requests[source.done % window].test()) {
+      const auto& [piece, step] = source.pieces[source.done];
+      const Request& request = source.requests[source.done % window];
+      request.event().before(setting_.instances.home);
+      if (!lands_in_place()) {
+        const T* data = source.landings[source.done % window].data();
+        accumulate<T>(setting_.instances.home, packed_view(data, piece), beta_, block_of_c(piece));
+      }
+      if (traces_transfers(setting_)) {
+        record_transfer(setting_,
+                        {TraceKind::receive, source.times[source.done % window], 0.0, 'C', step.row_band,
+                         step.column_band, source.rank, static_cast<double>(piece.size()) * sizeof(T), 0},
+                        request);
+      }
       ++source.done;
       post(source);
     }
   }
   for (Departure& departure : departures_) {
-    std::erase_if(departure.requests, [](Request& request) { return request.test(); });
+    std::erase_if(departure.sent, [&](Sent& sent) {
+      if (!sent.request.test()) {
+        return false;
+      }
+      if (traces_transfers(setting_)) {
+        setting_.recorder->add({TraceKind::send, sent.posted, setting_.recorder->now(), 'C', sent.step.row_band,
+                                sent.step.column_band, sent.peer, sent.bytes, 0});
+      }
+      return true;
+    });
   }
 }
 
 template <Scalar T> bool TileExchange<T>::buffer_free() {
-  return departures_[current_].requests.empty();
+  return departures_[current_].sent.empty();
 }
 
 template <Scalar T> bool TileExchange<T>::computed_in_place(const Region& region, const Piece& mine) const {
-  return beta_ == T{0} && mine.size() == region.size();
+  return beta_ == T{0} && mine.size() == region.size() && !is_streamed(product_.c);
 }
 
-template <Scalar T> MatrixView<T> TileExchange<T>::target(const Step& step) {
+template <Scalar T> MatrixView<T> TileExchange<T>::tile_of(Departure& departure, const Region& region) {
+  grow(setting_, departure.tile, region.size());
+  return matrix_view(departure.tile.data(), region.rows.size(), region.columns.size(), region.rows.size());
+}
+
+template <Scalar T> MatrixView<T> TileExchange<T>::target(const Step& step, std::size_t lane) {
   const Region region = tile_of_c(product_, step.row_band, step.column_band);
-  const Piece mine = piece_of(product_.c, region, comm_.rank());
+  const Piece mine = piece_of(product_.c, region, setting_.comm.rank());
   if (computed_in_place(region, mine)) {
-    return block_of(local_, mine.rows.begin, mine.rows.end, mine.columns.begin, mine.columns.end);
+    return block_of_c(mine);
   }
-  Buffer<T>& tile = departures_[current_].tile;
-  if (static_cast<Index>(tile.size()) < region.size()) {
-    tile = make_buffer<T>(comm_, region.size());
+  Departure& departure = departures_[current_];
+  for (const Event& event : departure.events) {
+    event.before(setting_.instances.lanes[lane].space());
   }
-  return matrix_view(tile.data(), region.rows.size(), region.columns.size(), region.rows.size());
+  departure.events.clear();
+  return tile_of(departure, region);
 }
 
-template <Scalar T> void TileExchange<T>::deliver(const Step& step) {
+template <Scalar T>
+void TileExchange<T>::keep(Departure& departure, const MatrixView<const T>& tile, const Region& region,
+                           const Piece& mine, const Event& computed) {
+  const MatrixView<T> home = block_of_c(mine);
+  const PieceMap map(product_.c, region, mine);
+  if (is_streamed(product_.c) && beta_ == T{0} && is_block(product_.c, region, mine, false)) {
+    const Index row = map.row(0);
+    const Index column = map.column(0);
+    to_host_.after(std::span(&computed, 1));
+    to_host_.copy(block_of_bytes(home),
+                  block_of_bytes(block_of(tile, row, row + mine.rows.size(), column, column + mine.columns.size())));
+    departure.events.push_back(to_host_.event());
+    return;
+  }
+  computed.before(setting_.instances.home);
+  accumulate_region<T>(setting_.instances.home, map, tile, beta_, home);
+  departure.events.push_back(Event::on(setting_.instances.home));
+}
+
+template <Scalar T> void TileExchange<T>::deliver(const Step& step, std::size_t lane) {
   const Region region = tile_of_c(product_, step.row_band, step.column_band);
-  const Piece mine = piece_of(product_.c, region, comm_.rank());
+  const Piece mine = piece_of(product_.c, region, setting_.comm.rank());
   if (computed_in_place(region, mine)) {
     return;
   }
   Departure& departure = departures_[current_];
-  const MatrixView<const T> tile = target(step);
-  if (static_cast<Index>(departure.packed.size()) < region.size()) {
-    departure.packed = make_buffer<T>(comm_, region.size());
-  }
+  const MatrixView<const T> tile = tile_of(departure, region);
+  const Event computed = Event::on(setting_.instances.lanes[lane].space());
   Index packed = 0;
   for (const Piece& piece : pieces_of(product_.c, region)) {
-    Buffer<T> message = departure.tile;
-    Index begin = 0;
-    if (piece.size() != region.size()) {
-      message = departure.packed;
-      begin = packed;
+    if (piece.owner == setting_.comm.rank()) {
+      keep(departure, tile, region, piece, computed);
+      continue;
+    }
+    const PieceMap map(product_.c, region, piece);
+    MatrixView<const T> message = tile;
+    Event ready = computed;
+    if (product_.blocks && is_block(product_.c, region, piece, false)) {
+      message = block_of(tile, map.row(0), map.row(0) + piece.rows.size(), map.column(0),
+                         map.column(0) + piece.columns.size());
+    } else if (piece.size() != region.size()) {
+      grow(setting_, departure.packed, region.size());
+      const MatrixView<T> place = packed_view(departure.packed.data() + packed, piece);
       packed += piece.size();
-      region_to_piece<T>(
-          comm_.space(), PieceMap(product_.c, region, piece), tile,
-          matrix_view(message.data() + begin, piece.rows.size(), piece.columns.size(), piece.rows.size()));
+      computed.before(setting_.instances.home);
+      region_to_piece<T>(setting_.instances.home, map, tile, place);
+      ready = Event::on(setting_.instances.home);
+      message = place;
     }
-    if (piece.owner == comm_.rank()) {
-      const T* data = message.data() + begin;
-      accumulate<T>(comm_.space(), matrix_view(data, piece.rows.size(), piece.columns.size(), piece.rows.size()), beta_,
-                    block_of(local_, piece.rows.begin, piece.rows.end, piece.columns.begin, piece.columns.end));
-    } else {
-      departure.requests.push_back(
-          transport_->template send<T>(part_of(message, begin, piece.size()), piece.owner, tag_gemm_c));
-    }
+    const double posted = traces_transfers(setting_) ? setting_.recorder->now() : 0.0;
+    departure.sent.push_back({setting_.transport->template send<T>(message, piece.owner, tag_gemm_c, ready), posted,
+                              piece.owner, static_cast<double>(piece.size()) * sizeof(T), step});
   }
   current_ = (current_ + 1) % departures_.size();
 }
 
 template <Scalar T> bool TileExchange<T>::idle() const {
   return std::all_of(departures_.begin(), departures_.end(),
-                     [](const Departure& departure) { return departure.requests.empty(); }) &&
+                     [](const Departure& departure) { return departure.sent.empty(); }) &&
          std::all_of(sources_.begin(), sources_.end(),
                      [](const Source& source) { return source.done == source.pieces.size(); });
+}
+
+template <Scalar T> void TileExchange<T>::finish() {
+  to_host_.event().before(setting_.comm.space());
 }
 
 #define HEDDLE_INSTANTIATE(T)     \

@@ -1,8 +1,12 @@
 // The three streams of a distributed product on one rank: bands coming in, bands going out, tiles of C going home.
-// None of them blocks; the executor calls progress() until what it waits for is there.
+// None of them blocks; the executor calls progress() until what it waits for is there. On GPUs what they say is there
+// is so in the order of the device: the host runs ahead, events keep copies, products and kernels apart.
 #pragma once
 
+#include "comm/queue.hpp"
+#include "gemm/instances.hpp"
 #include "gemm/pieces.hpp"
+#include "gemm/recorder.hpp"
 #include "gemm/schedule.hpp"
 #include <heddle/comm/transport.hpp>
 
@@ -15,42 +19,62 @@ namespace heddle::impl {
 
 template <Scalar T> using Buffer = Kokkos::View<T*, MemorySpace>;
 
+/// What the streams of one plan share.
+struct Setting {
+  Communicator comm;
+  std::shared_ptr<Transport> transport;
+  Instances instances;
+  Recorder* recorder = nullptr;  ///< Where a trace is wanted.
+};
+
+/// Whether an operand's own part must come to the device like that of other ranks.
+[[nodiscard]] constexpr bool is_streamed(const Placement& placement) {
+  return !on_host && placement.residence() == Residence::host;
+}
+
 /// Bands of one operand, arriving into slots in the order of the loads.
 template <Scalar T> class BandReceiver {
  public:
-  BandReceiver(const Communicator& comm, std::shared_ptr<Transport> transport, const Placement& placement, int tag,
+  BandReceiver(const Setting& setting, const Placement& placement, char operand, int tag,
                const std::vector<Load>& loads, const std::vector<Region>& regions, int slots);
 
   /// Begins a product with this rank's part of the operand.
   void start(const MatrixView<const T>& local);
-  /// Posts every load that may be posted before `step`.
+  /// Posts every load that may be posted before `step`; the steps before it have been given to the lanes.
   void post_before(int step);
-  /// Whether the band of a posted load is complete; unpacks what has arrived.
+  /// Whether the band of a posted load is complete, for work after order(); unpacks what has arrived.
   [[nodiscard]] bool ready(int load);
+  /// Work given to a lane from now on runs after the band is complete.
+  void order(int load, std::size_t lane);
   [[nodiscard]] MatrixView<const T> band(int load) const;
 
  private:
   struct Incoming {
     Piece piece;
     Index landing = -1;  // Place in the slot's landing buffer; -1: straight into the band.
-    Index offset = 0;    // Place in the band, for those.
+    Index row = 0;       // Place in the band, for those.
+    Index column = 0;
     Request request;
     bool done = false;
+    double posted = 0.0;
   };
   struct Arrival {
     Load load;
     Region region;
     Piece mine;
     bool in_place = false;  // This rank owns all of it: nothing travels, nothing is copied.
+    bool copied = false;    // Something is put in place on the assembly instance.
     std::vector<Incoming> pieces;
+    std::vector<Event> events;  // The band is complete after these.
+    std::vector<bool> ordered;  // By lane.
   };
 
   void post(Arrival& arrival);
   [[nodiscard]] MatrixView<T> slot(const Arrival& arrival) const;
 
-  Communicator comm_;
-  std::shared_ptr<Transport> transport_;
+  const Setting& setting_;
   Placement placement_;
+  char operand_;
   int tag_;
   std::vector<Arrival> arrivals_;
   std::vector<Buffer<T>> slots_;
@@ -63,8 +87,7 @@ template <Scalar T> class BandReceiver {
 template <Scalar T> class BandSender {
  public:
   /// wanted[rank]: the pieces of this rank that `rank` loads, in order.
-  BandSender(const Communicator& comm, std::shared_ptr<Transport> transport, int tag,
-             const std::vector<std::vector<Piece>>& wanted);
+  BandSender(const Setting& setting, char operand, int tag, const std::vector<std::vector<Piece>>& wanted);
 
   void start(const MatrixView<const T>& local);
   void progress();
@@ -73,65 +96,92 @@ template <Scalar T> class BandSender {
  private:
   // Messages under way to one rank: enough for it to find the next one sent while this rank computes a tile.
   static constexpr std::size_t window = 4;
+  struct Outgoing {
+    Request request;
+    double posted = 0.0;
+    double bytes = 0.0;
+    int number = 0;
+  };
   struct Queue {
     int destination = 0;
     std::vector<Piece> pieces;
     std::size_t sent = 0;
-    std::deque<Request> under_way;
+    std::deque<Outgoing> under_way;
     std::array<Buffer<T>, window> packed;
   };
   [[nodiscard]] Request send(Queue& queue);
 
-  Communicator comm_;
-  std::shared_ptr<Transport> transport_;
+  const Setting& setting_;
+  char operand_;
   int tag_;
   std::deque<Queue> queues_;
   MatrixView<const T> local_;
+  Event ready_;
 };
 
 /// Finished tiles: those of this rank on their way to the owners, those of others on their way into this rank's C.
 template <Scalar T> class TileExchange {
  public:
   /// schedules[rank]: what each rank computes.
-  TileExchange(const Communicator& comm, std::shared_ptr<Transport> transport, const Product& product,
-               const std::vector<RankSchedule>& schedules);
+  TileExchange(const Setting& setting, const Product& product, const std::vector<RankSchedule>& schedules);
 
   void start(T beta, const MatrixView<T>& local);
   void progress();
   /// Whether the buffer of the next tile is free.
   [[nodiscard]] bool buffer_free();
-  /// Where the tile of `step` is to be computed: in C itself, where it can be, else in a buffer.
-  [[nodiscard]] MatrixView<T> target(const Step& step);
-  /// Sends the tile that was computed into target(step), or adds it to C.
-  void deliver(const Step& step);
+  /// Where the tile of `step` is to be computed by work on the lane: in C itself, where it can be, else in a buffer.
+  [[nodiscard]] MatrixView<T> target(const Step& step, std::size_t lane);
+  /// Sends the tile that the lane computes into target(step, lane), or adds it to C.
+  void deliver(const Step& step, std::size_t lane);
   [[nodiscard]] bool idle() const;
+  /// Work on the communicator's instance from now on sees this rank's C, as far as idle() says that it is there.
+  void finish();
 
  private:
-  static constexpr std::size_t buffers = 3;
+  struct Sent {
+    Request request;
+    double posted = 0.0;
+    int peer = 0;
+    double bytes = 0.0;
+    Step step;
+  };
   struct Departure {
     Buffer<T> tile;
     Buffer<T> packed;
-    std::vector<Request> requests;
+    std::vector<Sent> sent;
+    std::vector<Event> events;  // The tile is read until these are past.
+  };
+  struct Expected {
+    Piece piece;
+    Step step;
   };
   struct Source {
     int rank = 0;
-    std::vector<Piece> pieces;  // Of this rank, in the order in which `rank` computes them.
+    std::vector<Expected> pieces;  // Of this rank, in the order in which `rank` computes them.
     std::size_t posted = 0;
     std::size_t done = 0;
-    std::array<Buffer<T>, 2> landings;
-    std::array<Request, 2> requests;
+    std::vector<Buffer<T>> landings;
+    std::vector<Request> requests;
+    std::vector<double> times;
   };
   [[nodiscard]] bool computed_in_place(const Region& region, const Piece& mine) const;
+  // Straight into C, where a message's columns may lie apart and nothing is to be added.
+  [[nodiscard]] bool lands_in_place() const { return product_.blocks && beta_ == T{0}; }
+  [[nodiscard]] MatrixView<T> block_of_c(const Piece& piece) const;
+  [[nodiscard]] MatrixView<T> tile_of(Departure& departure, const Region& region);
   void post(Source& source);
+  void keep(Departure& departure, const MatrixView<const T>& tile, const Region& region, const Piece& mine,
+            const Event& computed);
 
-  Communicator comm_;
-  std::shared_ptr<Transport> transport_;
+  const Setting& setting_;
   Product product_;
-  std::array<Departure, buffers> departures_;
+  std::vector<Departure> departures_;
   std::size_t current_ = 0;
   std::vector<Source> sources_;
+  CopyQueue to_host_;  // Own tiles of a C in host memory.
   T beta_{};
   MatrixView<T> local_;
+  Event started_;
 };
 
 }  // namespace heddle::impl

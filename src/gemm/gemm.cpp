@@ -1,4 +1,5 @@
 #include "comm/tags.hpp"
+#include "comm/vendor.hpp"
 #include "core/instantiate.hpp"
 #include "gemm/exchange.hpp"
 #include "gemm/predict.hpp"
@@ -10,6 +11,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <numeric>
 
 namespace heddle {
@@ -56,38 +58,68 @@ std::vector<impl::Region> regions_of(const Product& product, const std::vector<i
   return regions;
 }
 
+// Bytes of the bands and tiles that a plan holds on this rank at a tile.
+double workspace_of(const Product& product, const RankSchedule& schedule, double element_bytes) {
+  const auto tile = static_cast<double>(product.tile);
+  const auto bands = static_cast<double>(schedule.slots_a + schedule.slots_b);
+  return element_bytes * (bands * tile * static_cast<double>(product.inner()) + 4.0 * tile * tile);
+}
+
+// Says what would fit before an allocation fails.
+template <Scalar T>
+void require_memory(const Communicator& comm, const Product& product, const RankSchedule& schedule) {
+  const auto memory = impl::vendor::memory_info();
+  if (memory.total == 0) {
+    return;
+  }
+  const double needed = workspace_of(product, schedule, sizeof(T));
+  const auto free = static_cast<double>(memory.free);
+  const double worst = comm.all_reduce(free / needed, Reduction::minimum);
+  if (worst >= 1.0) {
+    return;
+  }
+  const auto gib = [](double bytes) { return std::round(bytes / 0x1p30 * 100.0) / 100.0; };
+  const auto fits = static_cast<Index>(std::floor(static_cast<double>(product.tile) * worst));
+  // The same words on every rank, of the largest workspace.
+  const double most = comm.all_reduce(needed, Reduction::maximum);
+  const double least = comm.all_reduce(free, Reduction::minimum);
+  throw Error(
+      ErrorKind::computation,
+      message_of("gemm: tile ", product.tile, " needs ", gib(most), " GiB of device memory for bands and tiles, ",
+                 gib(least), " of ", gib(static_cast<double>(memory.total)), " GiB are free; a tile of ", fits,
+                 " with bands_per_pass 1, or matrices in host memory (host:...), would fit"));
+}
+
 }  // namespace
 
 template <Scalar T> struct GemmPlan<T>::State {
   State(const Communicator& communicator, const Product& wanted, const GemmOptions& options);
 
+  void make_streams();
   void run(T alpha, const DistributedMatrix<T>& A, const DistributedMatrix<T>& B, T beta,
            const DistributedMatrix<T>& C);
 
   // Lets every stream go on until `done`.
   template <class Done> void progress_until(const Done& done) {
-    if (done()) {
-      return;
-    }
-    const Kokkos::Timer timer;
-    do {
+    while (!done()) {
       progress();
-    } while (!done());
-    waited += timer.seconds();
+    }
   }
   void progress() {
+    setting.transport->progress();
     sender_a->progress();
     sender_b->progress();
     tiles->progress();
   }
 
-  Communicator comm;
+  impl::Recorder recorder;
+  impl::Setting setting;
   Product product;
   RankSchedule schedule;
   int bands_per_pass = 1;
   std::optional<double> predicted;
   double bytes_received = 0.0;
-  double waited = 0.0;
+  Trace trace;
   std::optional<impl::BandReceiver<T>> receiver_a;
   std::optional<impl::BandReceiver<T>> receiver_b;
   std::optional<impl::BandSender<T>> sender_a;
@@ -97,29 +129,42 @@ template <Scalar T> struct GemmPlan<T>::State {
 
 template <Scalar T>
 GemmPlan<T>::State::State(const Communicator& communicator, const Product& wanted, const GemmOptions& options)
-    : comm(communicator), product(wanted) {
+    : recorder(options.trace),
+      setting{communicator, transport_of(communicator), impl::make_instances(communicator.space()), &recorder},
+      product(wanted) {
   require_shapes(product);
   require(options.tile >= 0, "gemm: tile ", options.tile, "; expected at least 1, or 0 for the model's choice");
   require(options.bands_per_pass >= 0, "gemm: bands_per_pass ", options.bands_per_pass, "; expected at least 0");
-  const auto rates = find_rates<T>(comm, options);
+  product.blocks = setting.transport->takes_blocks();
+  product.held_b = impl::on_host ? 2 : 4;
+  const std::size_t workspace_bytes =
+      options.workspace_bytes > 0 ? options.workspace_bytes : impl::default_workspace_bytes();
+  const auto rates = find_rates<T>(setting.comm, options);
   product.tile = options.tile;
   if (options.tile == 0) {
-    product.tile = choose_tile(*rates, element_cost<T>, product, options.bands_per_pass, options.workspace_bytes);
+    product.tile = choose_tile(*rates, element_cost<T>, product, options.bands_per_pass, workspace_bytes);
   }
   bands_per_pass = options.bands_per_pass > 0 ? std::min(options.bands_per_pass, impl::most_bands(product))
-                                              : impl::bands_that_fit(product, sizeof(T), options.workspace_bytes);
+                                              : impl::bands_that_fit(product, sizeof(T), workspace_bytes);
   if (rates) {
     predicted = impl::predicted_seconds(*rates, element_cost<T>, product, bands_per_pass);
   }
   for (const impl::Workload& work : impl::workloads(product, bands_per_pass)) {
     bytes_received += sizeof(T) * (work.elements_in + work.elements_home);
   }
+  make_streams();
+}
 
+template <Scalar T> void GemmPlan<T>::State::make_streams() {
+  const Communicator& comm = setting.comm;
   std::vector<RankSchedule> schedules;
   std::vector<std::vector<impl::Piece>> wanted_a(static_cast<std::size_t>(comm.size()));
   std::vector<std::vector<impl::Piece>> wanted_b(static_cast<std::size_t>(comm.size()));
-  const auto pieces_wanted = [&](const Placement& placement, const std::vector<impl::Region>& regions,
+  const auto pieces_wanted = [&](const Placement& placement, int rank, const std::vector<impl::Region>& regions,
                                  std::vector<impl::Piece>& pieces) {
+    if (rank == comm.rank() && !impl::is_streamed(placement)) {
+      return;
+    }
     for (const impl::Region& region : regions) {
       if (const impl::Piece mine = impl::piece_of(placement, region, comm.rank()); mine.size() > 0) {
         pieces.push_back(mine);
@@ -128,22 +173,20 @@ GemmPlan<T>::State::State(const Communicator& communicator, const Product& wante
   };
   for (int rank = 0; rank < comm.size(); ++rank) {
     schedules.push_back(impl::make_schedule(product, bands_per_pass, rank));
-    if (rank != comm.rank()) {
-      const auto number = static_cast<std::size_t>(rank);
-      pieces_wanted(product.a, regions_of(product, schedules.back().loads_a, impl::band_of_a), wanted_a[number]);
-      pieces_wanted(product.b, regions_of(product, schedules.back().loads_b, impl::band_of_b), wanted_b[number]);
-    }
+    const auto number = static_cast<std::size_t>(rank);
+    pieces_wanted(product.a, rank, regions_of(product, schedules.back().loads_a, impl::band_of_a), wanted_a[number]);
+    pieces_wanted(product.b, rank, regions_of(product, schedules.back().loads_b, impl::band_of_b), wanted_b[number]);
   }
   schedule = schedules[static_cast<std::size_t>(comm.rank())];
 
-  const std::shared_ptr<Transport> transport = make_transport(comm);
-  receiver_a.emplace(comm, transport, product.a, impl::tag_gemm_a, schedule.loads_a,
+  require_memory<T>(comm, product, schedule);
+  receiver_a.emplace(setting, product.a, 'A', impl::tag_gemm_a, schedule.loads_a,
                      regions_of(product, schedule.loads_a, impl::band_of_a), schedule.slots_a);
-  receiver_b.emplace(comm, transport, product.b, impl::tag_gemm_b, schedule.loads_b,
+  receiver_b.emplace(setting, product.b, 'B', impl::tag_gemm_b, schedule.loads_b,
                      regions_of(product, schedule.loads_b, impl::band_of_b), schedule.slots_b);
-  sender_a.emplace(comm, transport, impl::tag_gemm_a, wanted_a);
-  sender_b.emplace(comm, transport, impl::tag_gemm_b, wanted_b);
-  tiles.emplace(comm, transport, product, schedules);
+  sender_a.emplace(setting, 'A', impl::tag_gemm_a, wanted_a);
+  sender_b.emplace(setting, 'B', impl::tag_gemm_b, wanted_b);
+  tiles.emplace(setting, product, schedules);
 }
 
 template <Scalar T>
@@ -157,13 +200,18 @@ void GemmPlan<T>::State::run(T alpha, const DistributedMatrix<T>& A, const Distr
     }
     return;
   }
+  const ExecutionSpace& space = setting.comm.space();
+  setting.transport->set_timed(recorder.everything());
+  impl::fork(space, setting.instances);
   tiles->start(beta, C.local());
-  receiver_a->start(A.local());
-  receiver_b->start(B.local());
   sender_a->start(A.local());
   sender_b->start(B.local());
+  receiver_a->start(A.local());
+  receiver_b->start(B.local());
   for (int number = 0; number < static_cast<int>(schedule.steps.size()); ++number) {
     const impl::Step& step = schedule.steps[static_cast<std::size_t>(number)];
+    const std::size_t lane = static_cast<std::size_t>(number) % setting.instances.lanes.size();
+    const blas::Context& context = setting.instances.lanes[lane];
     receiver_a->post_before(number);
     receiver_b->post_before(number);
     progress_until([&] {
@@ -172,18 +220,27 @@ void GemmPlan<T>::State::run(T alpha, const DistributedMatrix<T>& A, const Distr
       const bool b = receiver_b->ready(step.load_b);
       return a && b && tiles->buffer_free();
     });
-    blas::gemm<T>(comm.space(), product.op_a, product.op_b, alpha, receiver_a->band(step.load_a),
-                  receiver_b->band(step.load_b), T{0}, tiles->target(step));
-    tiles->deliver(step);
+    receiver_a->order(step.load_a, lane);
+    receiver_b->order(step.load_b, lane);
+    const MatrixView<T> tile = tiles->target(step, lane);
+    const Event begin = Event::on(context.space(), true);
+    blas::gemm<T>(context, product.op_a, product.op_b, alpha, receiver_a->band(step.load_a),
+                  receiver_b->band(step.load_b), T{0}, tile);
+    recorder.add({TraceKind::product, 0.0, 0.0, 'C', step.row_band, step.column_band, -1, 0.0, static_cast<int>(lane)},
+                 begin, Event::on(context.space(), true));
+    tiles->deliver(step, lane);
     progress();
   }
   progress_until([&] { return sender_a->idle() && sender_b->idle() && tiles->idle(); });
+  setting.transport->drain();
+  impl::join(setting.instances, space);
+  tiles->finish();
 }
 
 template <Scalar T>
 GemmPlan<T>::GemmPlan(const Communicator& comm, Operation op_a, const Placement& a, Operation op_b, const Placement& b,
                       const Placement& c, const GemmOptions& options)
-    : state_(std::make_unique<State>(comm, Product{op_a, op_b, a, b, c, 1, comm.size()}, options)) {}
+    : state_(std::make_unique<State>(comm, Product{op_a, op_b, a, b, c, 1, comm.size(), 2, false}, options)) {}
 
 template <Scalar T> GemmPlan<T>::~GemmPlan() = default;
 template <Scalar T> GemmPlan<T>::GemmPlan(GemmPlan&&) noexcept = default;
@@ -191,6 +248,10 @@ template <Scalar T> GemmPlan<T>& GemmPlan<T>::operator=(GemmPlan&&) noexcept = d
 
 template <Scalar T> Index GemmPlan<T>::tile() const {
   return state_->product.tile;
+}
+
+template <Scalar T> const Trace& GemmPlan<T>::trace() const {
+  return state_->trace;
 }
 
 template <Scalar T>
@@ -205,16 +266,18 @@ GemmReport GemmPlan<T>::execute(T alpha, const DistributedMatrix<T>& A, const Di
   require_planned("B", state.product.b, B.placement());
   require_planned("C", state.product.c, C.placement());
 
-  const ExecutionSpace& space = state.comm.space();
-  space.fence("heddle::gemm::begin");
+  const Communicator& comm = state.setting.comm;
+  comm.space().fence("heddle::gemm::begin");
+  state.recorder.start(comm.space());
   const Kokkos::Timer timer;
-  state.waited = 0.0;
   state.run(alpha, A, B, beta, C);
-  space.fence("heddle::gemm::end");
+  comm.space().fence("heddle::gemm::end");
+  const double seconds = timer.seconds();
+  state.trace = state.recorder.finish(seconds);
 
   GemmReport report;
-  std::array<double, 2> times{timer.seconds(), state.waited};
-  state.comm.all_reduce(std::span<double>(times), Reduction::maximum);
+  std::array<double, 2> times{seconds, impl::seconds_waited(state.trace)};
+  comm.all_reduce(std::span<double>(times), Reduction::maximum);
   report.seconds = times[0];
   report.wait_seconds = times[1];
   report.tile = state.product.tile;

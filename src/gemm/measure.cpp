@@ -67,7 +67,7 @@ template <Scalar T> class Ring {
  public:
   Ring(const Communicator& comm, Index elements)
       : comm_(comm),
-        transport_(make_transport(comm)),
+        transport_(transport_of(comm)),
         from_(make_operand<T>(comm, elements, 1)),
         to_(make_operand<T>(comm, elements, 1)) {}
   template <class Work> void exchange(const Work& meanwhile) {

@@ -103,4 +103,19 @@ void accumulate(const ExecutionSpace& space, const MatrixView<const T>& product,
   }
 }
 
+/// The same for a piece of C out of a tile, region(map) + beta C.
+template <Scalar T>
+void accumulate_region(const ExecutionSpace& space, const PieceMap& map, const MatrixView<const T>& region, T beta,
+                       const MatrixView<T>& C) {
+  const Elements<const T> from(region);
+  const Elements<T> to(C);
+  const auto rows = static_cast<Index>(C.extent(0));
+  const auto columns = static_cast<Index>(C.extent(1));
+  const bool reads = beta != T{0};
+  for_each_mapped(
+      space, "heddle::gemm::accumulate", map, rows, columns, KOKKOS_LAMBDA(Index i, Index j, Index row, Index column) {
+        to(i, j) = reads ? multiply_add(beta, to(i, j), from(row, column)) : from(row, column);
+      });
+}
+
 }  // namespace heddle::impl

@@ -1,5 +1,7 @@
 #include "gemm/predict.hpp"
 
+#include "comm/vendor.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -81,6 +83,11 @@ int bands_that_fit(const Product& product, double element_bytes, std::size_t wor
     return most;
   }
   return std::clamp(static_cast<int>(static_cast<double>(workspace_bytes) / (2.0 * band)), 1, most);
+}
+
+std::size_t default_workspace_bytes() {
+  const std::size_t eighth = vendor::memory_info().total / 8;
+  return eighth > 0 ? eighth : std::size_t{1} << 30;
 }
 
 Index choose_tile(const MachineRates& rates, const ElementCost& cost, Product product, int bands_per_pass,

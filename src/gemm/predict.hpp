@@ -22,6 +22,9 @@ struct ElementCost {
 /// and those on their way), at least one.
 [[nodiscard]] int bands_that_fit(const Product& product, double element_bytes, std::size_t workspace_bytes);
 
+/// GemmOptions::workspace_bytes where it is left open.
+[[nodiscard]] std::size_t default_workspace_bytes();
+
 /// Of the tiles that meet both bounds, the one of least predicted time; of those within 1 % of it the largest, since
 /// what the model leaves out is paid once a tile. `product.tile` is ignored. Where no tile meets the bounds (small
 /// matrices), all count.

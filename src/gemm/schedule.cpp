@@ -82,8 +82,8 @@ std::vector<std::vector<Strip>> share_out(const Product& product) {
 }
 
 // Bands of op(B) that a pass needs, rising, then rotated so that the ranks start at different ones.
-std::vector<int> columns_of_pass(const std::vector<Strip>& strips, std::size_t first, std::size_t last, int rank,
-                                 int ranks) {
+std::vector<int> columns_of_pass(const Product& product, const std::vector<Strip>& strips, std::size_t first,
+                                 std::size_t last, int rank) {
   std::vector<int> columns;
   for (std::size_t k = first; k < last; ++k) {
     for (int column = strips[k].begin; column < strips[k].end; ++column) {
@@ -92,15 +92,17 @@ std::vector<int> columns_of_pass(const std::vector<Strip>& strips, std::size_t f
   }
   std::sort(columns.begin(), columns.end());
   columns.erase(std::unique(columns.begin(), columns.end()), columns.end());
-  const auto start =
-      static_cast<std::ptrdiff_t>(columns.size() * static_cast<std::size_t>(rank) / static_cast<std::size_t>(ranks));
-  std::rotate(columns.begin(), columns.begin() + start, columns.end());
+  if (product.b.residence() == Residence::device) {
+    const auto start = columns.size() * static_cast<std::size_t>(rank) / static_cast<std::size_t>(product.ranks);
+    std::rotate(columns.begin(), columns.begin() + static_cast<std::ptrdiff_t>(start), columns.end());
+  }
   return columns;
 }
 
 RankSchedule schedule_of(const Product& product, const std::vector<Strip>& strips, int bands_per_pass, int rank) {
   RankSchedule schedule;
   const auto group = static_cast<std::size_t>(bands_per_pass);
+  const auto held_b = static_cast<std::size_t>(product.held_b);
   schedule.slots_a = static_cast<int>(std::min(strips.size(), 2 * group));
   for (std::size_t first = 0; first < strips.size(); first += group) {
     const std::size_t last = std::min(first + group, strips.size());
@@ -108,8 +110,8 @@ RankSchedule schedule_of(const Product& product, const std::vector<Strip>& strip
     for (std::size_t k = first; k < last; ++k) {
       schedule.loads_a.push_back({strips[k].row_band, static_cast<int>(k) % schedule.slots_a, 0, -1, -1});
     }
-    for (const int column : columns_of_pass(strips, first, last, rank, product.ranks)) {
-      schedule.loads_b.push_back({column, static_cast<int>(schedule.loads_b.size()) % 2, 0, -1, -1});
+    for (const int column : columns_of_pass(product, strips, first, last, rank)) {
+      schedule.loads_b.push_back({column, static_cast<int>(schedule.loads_b.size() % held_b), 0, -1, -1});
       for (std::size_t k = first; k < last; ++k) {
         if (column < strips[k].begin || column >= strips[k].end) {
           continue;
@@ -125,7 +127,7 @@ RankSchedule schedule_of(const Product& product, const std::vector<Strip>& strip
       }
     }
   }
-  schedule.slots_b = static_cast<int>(std::min<std::size_t>(schedule.loads_b.size(), 2));
+  schedule.slots_b = static_cast<int>(std::min(schedule.loads_b.size(), held_b));
   const auto allow_posting = [](std::vector<Load>& loads, int slots) {
     for (std::size_t k = static_cast<std::size_t>(slots); k < loads.size(); ++k) {
       // Messages keep the order of the loads, so none is posted before the one ahead of it.
@@ -147,7 +149,7 @@ void add_workload(const Product& product, const RankSchedule& schedule, int rank
   const auto receive = [&](const Placement& placement, const Region& region) {
     for (const Piece& piece : pieces_of(placement, region)) {
       const bool in_place =
-          piece.owner == rank ? piece.size() == region.size() : is_column_range(placement, region, piece);
+          piece.owner == rank ? piece.size() == region.size() : is_block(placement, region, piece, !product.blocks);
       work.elements_assembled += in_place ? 0.0 : static_cast<double>(piece.size());
       if (piece.owner != rank) {
         const auto size = static_cast<double>(piece.size());
@@ -210,12 +212,13 @@ Piece piece_of(const Placement& placement, const Region& region, int rank) {
   return {rank, placement.local_rows(rank, region.rows), placement.local_columns(rank, region.columns)};
 }
 
-bool is_column_range(const Placement& placement, const Region& region, const Piece& piece) {
-  const auto global = [&](Index local) {
-    return placement.column_axis().global(placement.grid_column(piece.owner), local);
+bool is_block(const Placement& placement, const Region& region, const Piece& piece, bool whole_columns) {
+  const auto is_range = [](const CyclicAxis& axis, int process, const Range& locals) {
+    return axis.global(process, locals.end - 1) - axis.global(process, locals.begin) == locals.size() - 1;
   };
-  return piece.size() > 0 && piece.rows.size() == region.rows.size() &&
-         global(piece.columns.end - 1) - global(piece.columns.begin) == piece.columns.size() - 1;
+  return piece.size() > 0 && (!whole_columns || piece.rows.size() == region.rows.size()) &&
+         is_range(placement.row_axis(), placement.grid_row(piece.owner), piece.rows) &&
+         is_range(placement.column_axis(), placement.grid_column(piece.owner), piece.columns);
 }
 
 std::vector<Piece> pieces_of(const Placement& placement, const Region& region) {

@@ -17,6 +17,10 @@ struct Product {
   Placement c;
   Index tile = 1;
   int ranks = 1;
+  /// Bands of op(B) held at a time: the one in use and those on their way.
+  int held_b = 2;
+  /// Whether messages land where they belong even if their columns lie apart (Transport::takes_blocks()).
+  bool blocks = false;
 
   [[nodiscard]] Index rows() const { return c.rows(); }
   [[nodiscard]] Index columns() const { return c.columns(); }
@@ -51,8 +55,9 @@ struct Piece {
 /// The piece of one rank; size() == 0 where it owns nothing there.
 [[nodiscard]] Piece piece_of(const Placement& placement, const Region& region, int rank);
 
-/// Whether a piece is whole columns of its region side by side, so that its message can land there as it comes.
-[[nodiscard]] bool is_column_range(const Placement& placement, const Region& region, const Piece& piece);
+/// Whether a piece lies in its region as one block; if `whole_columns`, of whole columns, so that it is contiguous
+/// there.
+[[nodiscard]] bool is_block(const Placement& placement, const Region& region, const Piece& piece, bool whole_columns);
 
 /// A tile to be computed, and the loads that hold its bands.
 struct Step {
@@ -84,8 +89,9 @@ struct RankSchedule {
 
 /// The schedule of a rank. Every rank takes whole bands of op(A), as many as any other, first those of which it owns
 /// most (A and C together); what is left over is cut along the bands of op(B) and shared out by tiles. It goes through
-/// its bands `bands_per_pass` at a time; for each pass the bands of op(B) go by, starting at rank / ranks of the way.
-/// Two passes' bands of A and two bands of B are held, so that the next travel while the last are used.
+/// its bands `bands_per_pass` at a time; for each pass the bands of op(B) go by, starting at rank / ranks of the way,
+/// or for all ranks at the first where B is in host memory: a band then crosses its owner's bus once for all ranks. Two
+/// passes' bands of A and `held_b` bands of B are held, so that the next travel while the last are used.
 [[nodiscard]] RankSchedule make_schedule(const Product& product, int bands_per_pass, int rank);
 
 /// What a rank's schedule asks of the machine.

@@ -1,10 +1,13 @@
 // What gemm and expm promise of bits.
 #include "support/matrices.hpp"
+#include <heddle/comm/transport.hpp>
 #include <heddle/expm/expm.hpp>
 #include <heddle/gemm/gemm.hpp>
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+#include <string>
 #include <utility>
 
 namespace heddle {
@@ -49,6 +52,44 @@ TYPED_TEST(GemmBits, AreTheSameForAnyRanksPlacementsAndPasses) {
         }
       }
     }
+  }
+}
+
+TYPED_TEST(GemmBits, AreTheSameForAnyTransportAndMemory) {
+  using T = TypeParam;
+  const Communicator alone(MPI_COMM_SELF);
+  const Index m = 83;
+  const Index n = 71;
+  const Index k = 611;
+  for (const T beta : {T(0), T(0.75)}) {
+    const auto reference = product_on<T>(alone, Placement::on_rank(m, k, 0), Placement::on_rank(k, n, 0),
+                                         Placement::on_rank(m, n, 0), beta, {.tile = 16});
+    for (const TransportKind kind : {TransportKind::peer, TransportKind::direct, TransportKind::staged}) {
+      if (!availability(test::world(), kind).available) {
+        continue;
+      }
+      setenv("HEDDLE_TRANSPORT", std::string(to_string(kind)).c_str(), 1);
+      const Communicator comm = test::world();
+      const auto of_a = test::placements_of(m, k, comm.size());
+      const auto of_b = test::placements_of(k, n, comm.size());
+      const auto of_c = test::placements_of(m, n, comm.size());
+      for (std::size_t p = 0; p < of_a.size(); ++p) {
+        // Each operand on the device and in host memory, in every combination.
+        const auto memory = [&](const Placement& placement, std::size_t bit) {
+          return placement.in((p >> bit & 1) != 0 ? Residence::host : Residence::device);
+        };
+        const auto found =
+            product_on<T>(comm, memory(of_a[p], 0), memory(of_b[(p + 2) % of_b.size()], 1),
+                          memory(of_c[(p * 3 + 1) % of_c.size()], 2), beta, {.tile = 16, .bands_per_pass = 1});
+        if (comm.rank() == 0) {
+          EXPECT_TRUE(test::same_bits(found, reference))
+              << to_string(kind) << ", A " << memory(of_a[p], 0).describe() << ", B "
+              << memory(of_b[(p + 2) % of_b.size()], 1).describe() << ", C "
+              << memory(of_c[(p * 3 + 1) % of_c.size()], 2).describe();
+        }
+      }
+    }
+    unsetenv("HEDDLE_TRANSPORT");
   }
 }
 

@@ -15,6 +15,8 @@
 
 namespace heddle {
 
+class Transport;
+
 enum class Reduction { sum, minimum, maximum };
 
 /// Owns a duplicate of an MPI communicator, so that no message of the library meets one of its caller.
@@ -65,6 +67,9 @@ class Communicator {
 
   /// Runs `work` on rank `root` alone. What it throws there is thrown on every rank as the same Error.
   void on_rank(int root, const std::function<void()>& work) const;
+
+  /// See transport_of() in <heddle/comm/transport.hpp>.
+  [[nodiscard]] std::shared_ptr<Transport> transport() const;
 
   /// Ends the whole job with `exit_code`; for drivers, when one rank fails alone.
   [[noreturn]] void abort(int exit_code) const;

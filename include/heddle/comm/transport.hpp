@@ -2,27 +2,36 @@
 #pragma once
 
 #include <heddle/comm/communicator.hpp>
+#include <heddle/comm/event.hpp>
 #include <heddle/comm/request.hpp>
 #include <heddle/core/scalar.hpp>
 
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace heddle {
 
-/// `staged`: through host memory and any MPI. On CPU backends, where a View is host memory, there is no stage.
-enum class TransportKind { staged };
+/// `peer`: the receiver's copy engine pulls from the sender's device memory, opened through the vendor's IPC handles;
+/// one node, no host in the path. `direct`: an MPI that takes the memory as it is (on CPU backends, any). `staged`: in
+/// chunks through pinned host buffers and any MPI.
+enum class TransportKind { peer, direct, staged };
 
 [[nodiscard]] std::string_view to_string(TransportKind kind);
 
-/// Sends and receives contiguous buffers of the library's memory space, point to point and non-blocking.
+/// Sends and receives column-major blocks, point to point and non-blocking.
 ///
-/// Between two ranks, messages of one tag arrive in the order in which they were sent. A message of n bytes is matched
-/// by a receive of n bytes. Zero bytes are neither sent nor received.
+/// Between two ranks, messages of one tag arrive in the order in which they were sent. A message of m x n elements is
+/// matched by a receive of m x n. Empty messages are neither sent nor received. A rank may send to itself.
 ///
-/// Work that fills a buffer must be ordered on the communicator's space() before send(); work on space() after a
-/// completed receive sees the data. send() waits for that instance before it hands the buffer to MPI.
+/// Blocks may be in device memory or in pinned host memory. Without events, work that fills a block must be ordered on
+/// the communicator's space() before send(), and work on space() given before receive() may still use its block; work
+/// on space() after a completed receive sees the data. With events, these say so instead, and Request::event() is what
+/// the reader of the data waits for.
+///
+/// An operation goes on within test(), wait() and progress() of the ranks it concerns, nowhere else.
 class Transport {
  public:
   virtual ~Transport() = default;
@@ -31,24 +40,94 @@ class Transport {
 
   [[nodiscard]] virtual TransportKind kind() const noexcept = 0;
   /// One line for people: why this transport.
-  [[nodiscard]] virtual std::string reason() const = 0;
+  [[nodiscard]] const std::string& reason() const noexcept { return reason_; }
+  /// Whether the columns of a block may lie apart (a leading dimension above the number of rows). Where not, only
+  /// contiguous blocks are taken.
+  [[nodiscard]] virtual bool takes_blocks() const noexcept = 0;
 
+  template <Scalar T> [[nodiscard]] Request send(const MatrixView<const T>& block, int destination, int tag) {
+    return begin_send(bytes_of(block), destination, tag, Event::on(space_), block);
+  }
+  template <Scalar T>
+  [[nodiscard]] Request send(const MatrixView<const T>& block, int destination, int tag, const Event& ready) {
+    return begin_send(bytes_of(block), destination, tag, ready, block);
+  }
+  template <Scalar T> [[nodiscard]] Request receive(const MatrixView<T>& block, int source, int tag) {
+    const Event free = Event::on(space_);
+    return begin_receive(bytes_of(block), source, tag, std::span(&free, 1), block, &space_);
+  }
+  template <Scalar T>
+  [[nodiscard]] Request receive(const MatrixView<T>& block, int source, int tag, std::span<const Event> free) {
+    return begin_receive(bytes_of(block), source, tag, free, block, nullptr);
+  }
   template <Scalar T>
   [[nodiscard]] Request send(const Kokkos::View<const T*, MemorySpace>& buffer, int destination, int tag) {
-    return send_bytes(buffer.data(), buffer.size() * sizeof(T), destination, tag, std::any(buffer));
+    return begin_send(bytes_of(buffer), destination, tag, Event::on(space_), buffer);
   }
   template <Scalar T> [[nodiscard]] Request receive(const Kokkos::View<T*, MemorySpace>& buffer, int source, int tag) {
-    return receive_bytes(buffer.data(), buffer.size() * sizeof(T), source, tag, std::any(buffer));
+    const Event free = Event::on(space_);
+    return begin_receive(bytes_of(buffer), source, tag, std::span(&free, 1), buffer, &space_);
   }
 
+  /// Lets every operation go on. Does not block.
+  void progress();
+  /// Returns when nothing that this rank began is under way any more, its last word to a sender included.
+  void drain();
+  /// From now on, operations note when their transfer began and ended (Request::begin(), event()).
+  void set_timed(bool timed) noexcept { timed_ = timed; }
+
  protected:
-  Transport() = default;
-  virtual Request send_bytes(const void* data, std::size_t bytes, int destination, int tag, std::any kept) = 0;
-  virtual Request receive_bytes(void* data, std::size_t bytes, int source, int tag, std::any kept) = 0;
+  /// `columns` runs of `width` bytes, `leading` bytes apart.
+  struct Bytes {
+    const void* data;
+    std::size_t width;
+    std::size_t columns;
+    std::size_t leading;
+  };
+  Transport(const ExecutionSpace& space, std::string reason);
+
+  virtual std::shared_ptr<impl::Operation> make_send(const Bytes& block, int destination, int tag,
+                                                     const Event& ready) = 0;
+  virtual std::shared_ptr<impl::Operation> make_receive(const Bytes& block, int source, int tag,
+                                                        std::span<const Event> free) = 0;
+  /// For destructors: drain(), or, where an exception passes, leave what is under way to the end of the job.
+  void close() noexcept;
+  /// Nothing is under way: buffers may be given back.
+  virtual void drained() {}
+  [[nodiscard]] const ExecutionSpace& space() const noexcept { return space_; }
+  [[nodiscard]] bool timed() const noexcept { return timed_; }
+
+ private:
+  template <class T> static Bytes bytes_of(const MatrixView<T>& block) {
+    return {block.data(), block.extent(0) * sizeof(T), block.extent(1),
+            block.extent(1) > 1 ? block.stride(1) * sizeof(T) : block.extent(0) * sizeof(T)};
+  }
+  template <class T> static Bytes bytes_of(const Kokkos::View<T*, MemorySpace>& buffer) {
+    return {buffer.data(), buffer.size() * sizeof(T), 1, buffer.size() * sizeof(T)};
+  }
+  Request begin_send(const Bytes& block, int destination, int tag, const Event& ready, std::any kept);
+  Request begin_receive(const Bytes& block, int source, int tag, std::span<const Event> free, std::any kept,
+                        const ExecutionSpace* order_on);
+
+  ExecutionSpace space_;
+  std::string reason_;
+  std::shared_ptr<impl::Progress> progress_;
+  bool timed_ = false;
 };
 
-/// The fastest transport that works among the ranks of `comm`; HEDDLE_TRANSPORT=staged names one. Collective.
-/// Throws Error(argument) where the variable names none.
-[[nodiscard]] std::shared_ptr<Transport> make_transport(const Communicator& comm);
+/// The communicator's transport, chosen at the first call and kept: the fastest that works among its ranks, or the one
+/// that HEDDLE_TRANSPORT=peer, direct or staged names (rank 0's word). Collective at the first call. Throws
+/// Error(argument), on every rank alike, where the variable names none, or one that can't work here.
+[[nodiscard]] std::shared_ptr<Transport> transport_of(const Communicator& comm);
+
+/// A transport of this kind, whatever the environment says. Collective. Throws as transport_of.
+[[nodiscard]] std::shared_ptr<Transport> make_transport(const Communicator& comm, TransportKind kind);
+
+/// Whether a transport of this kind can work among the ranks, and why (not). Collective.
+struct Availability {
+  bool available = false;
+  std::string reason;
+};
+[[nodiscard]] Availability availability(const Communicator& comm, TransportKind kind);
 
 }  // namespace heddle

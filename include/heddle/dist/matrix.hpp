@@ -14,14 +14,16 @@ namespace heddle {
 /// rows x columns matrix of which each rank keeps the part that the placement gives it, column-major, in local().
 ///
 /// Copies are shallow, as those of Views: both name the same elements. Construction is local (no messages), but all
-/// ranks must construct with equal arguments. Elements are uninitialised.
+/// ranks must construct with equal arguments. Elements are uninitialised. Where the placement says host memory, the
+/// library pins it; kernels reach it too, through the bus.
 template <Scalar T> class DistributedMatrix {
  public:
   DistributedMatrix() = default;
   /// Throws Error(argument), on every rank alike, where the placement names a rank that `comm` lacks.
   DistributedMatrix(const Communicator& comm, const Placement& placement, const std::string& label = "matrix");
   /// Takes the caller's own storage: local.extent(0) x local.extent(1) must be this rank's part, columns contiguous
-  /// with any leading dimension. A ScaLAPACK user hands over the local array as it is.
+  /// with any leading dimension. A ScaLAPACK user hands over the local array as it is. On GPU backends the array may be
+  /// in host memory where the placement says so: pinned already, or pinned by the library until the last copy is gone.
   DistributedMatrix(const Communicator& comm, const Placement& placement, const MatrixView<T>& local);
 
   [[nodiscard]] Index rows() const noexcept { return placement_.rows(); }
@@ -44,6 +46,7 @@ template <Scalar T> class DistributedMatrix {
  private:
   std::shared_ptr<const Communicator> comm_;
   Placement placement_;
+  std::shared_ptr<void> storage_;  // Host memory, or its pin, that local_ does not own.
   MatrixView<T> local_;
 };
 

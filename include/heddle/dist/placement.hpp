@@ -39,6 +39,11 @@ struct CyclicAxis {
   friend bool operator==(const CyclicAxis&, const CyclicAxis&) = default;
 };
 
+/// Which memory of its owner an element is in. `host`: pinned host memory that the device reaches, for matrices larger
+/// than the devices' memory; products stream it through the devices, all else reads and writes it at the speed of the
+/// bus. On CPU backends both are the same memory.
+enum class Residence { device, host };
+
 /// A matrix's shape and its owners: the two-dimensional block-cyclic distribution of ScaLAPACK (row-major process grid,
 /// first block on the grid's first process), of which the other placements are special cases.
 ///
@@ -58,6 +63,10 @@ class Placement {
   static Placement block_cyclic(Index rows, Index columns, Index block_rows, Index block_columns, int grid_rows,
                                 int grid_columns, int first_rank = 0);
 
+  /// The same owners, with the elements in the given memory. Placements begin on the device.
+  [[nodiscard]] Placement in(Residence residence) const;
+
+  [[nodiscard]] Residence residence() const noexcept { return residence_; }
   [[nodiscard]] Index rows() const noexcept { return row_axis_.extent; }
   [[nodiscard]] Index columns() const noexcept { return column_axis_.extent; }
   [[nodiscard]] const CyclicAxis& row_axis() const noexcept { return row_axis_; }
@@ -88,7 +97,7 @@ class Placement {
     return in_grid(rank) ? column_axis_.locals(grid_column(rank), globals) : Range{};
   }
 
-  /// "1024 x 1024 on rank 2", "... in 4 row bands", "... in 64 x 64 blocks over 2 x 2 ranks".
+  /// "1024 x 1024 on rank 2", "... in 4 row bands", "... in 64 x 64 blocks over 2 x 2 ranks"; "..., in host memory".
   [[nodiscard]] std::string describe() const;
 
   friend bool operator==(const Placement&, const Placement&) = default;
@@ -97,10 +106,12 @@ class Placement {
   CyclicAxis row_axis_;
   CyclicAxis column_axis_;
   int first_rank_ = 0;
+  Residence residence_ = Residence::device;
 };
 
 /// Reads "rank:2", "rows", "columns" or "cyclic:64x64:2x2" (block sizes, grid); as the command's options write it.
-/// `cyclic:64x64` takes the squarest grid. Throws Error(argument) for anything else or for ranks >= `ranks`.
+/// `cyclic:64x64` takes the squarest grid; `host:` before any of them puts it in host memory. Throws Error(argument)
+/// for anything else or for ranks >= `ranks`.
 [[nodiscard]] Placement placement_from(const std::string& text, Index rows, Index columns, int ranks);
 
 }  // namespace heddle

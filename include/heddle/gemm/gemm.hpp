@@ -5,6 +5,7 @@
 #include <heddle/dist/matrix.hpp>
 #include <heddle/dist/split_matrix.hpp>
 #include <heddle/gemm/tile_model.hpp>
+#include <heddle/gemm/trace.hpp>
 
 #include <memory>
 #include <optional>
@@ -17,11 +18,14 @@ struct GemmOptions {
   /// Bands of op(A) that a rank holds while the bands of op(B) pass once; B travels ceil(bands / bands_per_pass) times.
   /// 1 is the published algorithm, 0 takes as many as `workspace_bytes` allows.
   int bands_per_pass = 0;
-  /// Upper bound for the bands of A that a pass holds on each rank, in bytes (one band is always held).
-  std::size_t workspace_bytes = std::size_t{1} << 30;
+  /// Upper bound for the bands of A that a pass holds on each rank, in bytes (one band is always held). 0: 1 GiB on CPU
+  /// backends, an eighth of the device's memory on GPUs.
+  std::size_t workspace_bytes = 0;
   /// Rates for the tile model. Absent: those that `heddle tune` kept for this user, else measured in 0.2 s where the
   /// tile is to be chosen.
   std::optional<MachineRates> rates{};
+  /// Keep, for GemmPlan::trace(), when each product and transfer ran.
+  bool trace = false;
 };
 
 struct GemmReport {
@@ -32,7 +36,7 @@ struct GemmReport {
       predicted_seconds;        ///< The tile model's; absent where the tile was given and no rates are known.
   double gflops = 0.0;          ///< Aggregate rate: 2MNK (8MNK for complex) / seconds / 1e9.
   double bytes_received = 0.0;  ///< Sum over ranks of what came from other ranks.
-  double wait_seconds = 0.0;    ///< Slowest rank's time without work, waiting for bands or for C.
+  double wait_seconds = 0.0;    ///< Most time that any rank had no product to run, waiting for bands or for C.
 };
 
 /// Distributed product with its workspace, for repeated use with matrices of the same placements.
@@ -73,6 +77,8 @@ template <Scalar T> class GemmPlan {
   GemmReport execute(T alpha, const DistributedMatrix<T>& A, const DistributedMatrix<T>& B, T beta,
                      const DistributedMatrix<T>& C);
   [[nodiscard]] Index tile() const;
+  /// This rank's intervals in the last execute(): products and waits, and transfers where GemmOptions::trace says so.
+  [[nodiscard]] const Trace& trace() const;
 
  private:
   struct State;

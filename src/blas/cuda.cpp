@@ -1,0 +1,121 @@
+// blas::gemm on cuBLAS, with a handle and a workspace for each context.
+//
+// Kokkos Kernels would do, but for its one handle for all instances: cuBLAS then chooses kernels by what else is
+// running
+// ("Results Reproducibility" in its documentation), and tiles that run side by side would lose their fixed bits.
+#include "blas/backend.hpp"
+#include "core/instantiate.hpp"
+#include <heddle/core/error.hpp>
+
+#include <Kokkos_Profiling_ScopedRegion.hpp>
+#include <cublas_v2.h>
+
+namespace heddle::blas {
+
+namespace {
+
+void check(const char* what, cublasStatus_t status) {
+  if (status != CUBLAS_STATUS_SUCCESS) {
+    throw Error(ErrorKind::computation, message_of("cuBLAS failed to ", what, ": ", cublasGetStatusString(status)));
+  }
+}
+
+// What cuBLAS advises for Hopper, and enough elsewhere.
+constexpr std::size_t workspace_bytes = std::size_t{32} << 20;
+
+}  // namespace
+
+struct Context::State {
+  explicit State(const ExecutionSpace& space)
+      : workspace(Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "heddle::blas::workspace"), workspace_bytes) {
+    check("start", cublasCreate(&handle));
+    check("take a stream", cublasSetStream(handle, space.cuda_stream()));
+    check("take a workspace", cublasSetWorkspace(handle, workspace.data(), workspace.size()));
+  }
+  ~State() { cublasDestroy(handle); }
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
+
+  cublasHandle_t handle = nullptr;
+  Kokkos::View<std::byte*, MemorySpace> workspace;
+};
+
+}  // namespace heddle::blas
+
+namespace heddle::impl {
+namespace {
+
+cublasOperation_t operation_of(Operation operation) {
+  switch (operation) {
+    case Operation::none:
+      return CUBLAS_OP_N;
+    case Operation::transpose:
+      return CUBLAS_OP_T;
+    case Operation::conjugate_transpose:
+      return CUBLAS_OP_C;
+  }
+  throw Error(ErrorKind::argument, "not a value of heddle::Operation");
+}
+
+template <Scalar T> struct Routine;
+template <> struct Routine<float> {
+  using Element = float;
+  static constexpr auto* gemm = &cublasSgemm_64;
+};
+template <> struct Routine<double> {
+  using Element = double;
+  static constexpr auto* gemm = &cublasDgemm_64;
+};
+template <> struct Routine<Kokkos::complex<float>> {
+  using Element = cuComplex;
+  static constexpr auto* gemm = &cublasCgemm_64;
+};
+template <> struct Routine<Kokkos::complex<double>> {
+  using Element = cuDoubleComplex;
+  static constexpr auto* gemm = &cublasZgemm_64;
+};
+
+}  // namespace
+
+template <Scalar T>
+void backend_gemm(const blas::Context& context, Operation op_a, Operation op_b, T alpha, const MatrixView<const T>& A,
+                  const MatrixView<const T>& B, T beta, const MatrixView<T>& C) {
+  using Element = typename Routine<T>::Element;
+  const Kokkos::Profiling::ScopedRegion region("heddle::blas::gemm");
+  const auto inner = static_cast<Index>(A.extent(op_a == Operation::none ? 1 : 0));
+  blas::check("multiply",
+              Routine<T>::gemm(context.state()->handle, operation_of(op_a), operation_of(op_b),
+                               static_cast<Index>(C.extent(0)), static_cast<Index>(C.extent(1)), inner,
+                               reinterpret_cast<const Element*>(&alpha), reinterpret_cast<const Element*>(A.data()),
+                               leading_dimension(A), reinterpret_cast<const Element*>(B.data()), leading_dimension(B),
+                               reinterpret_cast<const Element*>(&beta), reinterpret_cast<Element*>(C.data()),
+                               leading_dimension(C)));
+}
+
+std::string backend_description() {
+  const int version = static_cast<int>(cublasGetCudartVersion());
+  int number = 0;
+  cublasHandle_t handle = nullptr;
+  if (cublasCreate(&handle) == CUBLAS_STATUS_SUCCESS) {
+    cublasGetVersion(handle, &number);
+    cublasDestroy(handle);
+  }
+  return message_of("cuBLAS ", number / 10000, ".", number / 100 % 100, ".", number % 100, " (CUDA ", version / 1000,
+                    ".", version % 1000 / 10, ")");
+}
+
+bool backend_runs_side_by_side() {
+  return true;
+}
+
+std::shared_ptr<blas::Context::State> make_backend_state(const ExecutionSpace& space) {
+  return std::make_shared<blas::Context::State>(space);
+}
+
+#define HEDDLE_INSTANTIATE(T)                                                                              \
+  template void backend_gemm<T>(const blas::Context&, Operation, Operation, T, const MatrixView<const T>&, \
+                                const MatrixView<const T>&, T, const MatrixView<T>&)
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE);
+#undef HEDDLE_INSTANTIATE
+
+}  // namespace heddle::impl

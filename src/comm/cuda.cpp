@@ -1,0 +1,34 @@
+#include <cuda.h>
+#include <cuda_runtime.h>
+
+#define HEDDLE_GPU(name) cuda##name
+#include "comm/vendor_runtime.hpp"
+
+namespace heddle::impl::vendor {
+
+Stream stream_of(const ExecutionSpace& space) {
+  return space.cuda_stream();
+}
+
+bool is_pinned_host(const void* data) {
+  cudaPointerAttributes attributes{};
+  return data != nullptr && succeeded(cudaPointerGetAttributes(&attributes, data)) &&
+         attributes.type == cudaMemoryTypeHost;
+}
+
+std::optional<Export> allocation_of(const void* data) {
+  const auto address = reinterpret_cast<CUdeviceptr>(data);
+  CUdeviceptr base = 0;
+  std::size_t size = 0;
+  unsigned long long id = 0;
+  if (cuMemGetAddressRange(&base, &size, address) != CUDA_SUCCESS ||
+      cuPointerGetAttribute(&id, CU_POINTER_ATTRIBUTE_BUFFER_ID, address) != CUDA_SUCCESS) {
+    return {};
+  }
+  Export allocation;
+  allocation.base = base;
+  allocation.id = id;
+  return allocation;
+}
+
+}  // namespace heddle::impl::vendor

@@ -1,0 +1,95 @@
+// MPI takes the buffers as they are.
+#include "comm/mpi_pieces.hpp"
+#include "comm/operation.hpp"
+#include "comm/transports.hpp"
+#include "comm/turns.hpp"
+
+#include <algorithm>
+
+namespace heddle::impl {
+namespace {
+
+// A send or a receive: posted in its turn, once the device is past the events, complete when MPI is done.
+class DirectMessage final : public Operation {
+ public:
+  using Post = void (*)(void* data, int count, int partner, int tag, MPI_Comm comm, MPI_Request* request);
+
+  DirectMessage(MPI_Comm comm, Turns& turns, void* data, std::size_t bytes, int partner, int tag,
+                std::span<const Event> after, Post post)
+      : comm_(comm),
+        turns_(turns),
+        key_(partner, tag),
+        data_(static_cast<std::byte*>(data)),
+        bytes_(bytes),
+        after_(after.begin(), after.end()),
+        post_(post) {
+    turns_.enter(key_, this);
+  }
+
+  void advance() override {
+    if (!pieces_.started()) {
+      // MPI knows nothing of streams.
+      if (turns_.place(key_, this) > 0 ||
+          !std::all_of(after_.begin(), after_.end(), [](const Event& event) { return event.done(); })) {
+        return;
+      }
+      pieces_.start(bytes_, [&](std::size_t offset, int count, MPI_Request* request) {
+        post_(data_ + offset, count, key_.first, key_.second, comm_, request);
+      });
+      turns_.leave(key_);
+    }
+    if (!finished_ && pieces_.test()) {
+      complete_ = true;
+      finished_ = true;
+    }
+  }
+
+ private:
+  MPI_Comm comm_;
+  Turns& turns_;
+  Turns::Key key_;
+  std::byte* data_;
+  std::size_t bytes_;
+  std::vector<Event> after_;
+  Post post_;
+  MpiPieces pieces_;
+};
+
+class DirectTransport final : public Transport {
+ public:
+  DirectTransport(const Ranks& ranks, std::string reason) : Transport(ranks.space, std::move(reason)), ranks_(ranks) {}
+  ~DirectTransport() override { close(); }
+
+  TransportKind kind() const noexcept override { return TransportKind::direct; }
+  bool takes_blocks() const noexcept override { return false; }
+
+ protected:
+  std::shared_ptr<Operation> make_send(const Bytes& block, int destination, int tag, const Event& ready) override {
+    return std::make_shared<DirectMessage>(
+        ranks_.comm, sends_, const_cast<void*>(block.data), block.width * block.columns, destination, tag,
+        std::span(&ready, 1), [](void* data, int count, int partner, int key, MPI_Comm comm, MPI_Request* request) {
+          MPI_Isend(data, count, MPI_BYTE, partner, key, comm, request);
+        });
+  }
+  std::shared_ptr<Operation> make_receive(const Bytes& block, int source, int tag,
+                                          std::span<const Event> free) override {
+    return std::make_shared<DirectMessage>(
+        ranks_.comm, receives_, const_cast<void*>(block.data), block.width * block.columns, source, tag, free,
+        [](void* data, int count, int partner, int key, MPI_Comm comm, MPI_Request* request) {
+          MPI_Irecv(data, count, MPI_BYTE, partner, key, comm, request);
+        });
+  }
+
+ private:
+  Ranks ranks_;
+  Turns sends_;
+  Turns receives_;
+};
+
+}  // namespace
+
+std::unique_ptr<Transport> make_direct_transport(const Ranks& ranks, std::string reason) {
+  return std::make_unique<DirectTransport>(ranks, std::move(reason));
+}
+
+}  // namespace heddle::impl

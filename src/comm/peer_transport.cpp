@@ -1,0 +1,431 @@
+// The receiver pulls from the sender's device memory, which it opens through the vendor's IPC handles.
+//
+// A sender says in a small MPI message where its block lies; the receiver's copy engine pulls it, ordered by events
+// among the receiver's own streams; another small message says that the block was read. No host waits for a device:
+// both messages are sent by whoever polls next. Events shared between processes, the alternative, save none of the
+// messages (a wait is only valid once the other process has recorded), and cost a wait at the head of a stream that
+// other copies share.
+#include "comm/operation.hpp"
+#include "comm/queue.hpp"
+#include "comm/transports.hpp"
+#include "comm/turns.hpp"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <utility>
+
+namespace heddle::impl {
+namespace {
+
+// Where a block lies, as the sender tells it.
+struct Descriptor {
+  vendor::Export allocation;  // base 0: the sender's own address space, for messages to itself.
+  std::uint64_t offset = 0;
+  std::uint64_t width = 0;
+  std::uint64_t columns = 0;
+  std::uint64_t leading = 0;
+  int acknowledgement = 0;  // Tag of the message that says that it was read.
+};
+
+// Tags of acknowledgements, above those of the library's streams and below the least upper bound that MPI allows.
+constexpr int first_acknowledgement = 1 << 14;
+constexpr int acknowledgements = (1 << 14) - 1;
+
+// Another process's allocation, open in this one.
+class Mapping {
+ public:
+  Mapping(const vendor::Export& allocation, int owner)
+      : allocation_(allocation), address_(static_cast<std::byte*>(vendor::open_allocation(allocation))) {
+    if (address_ == nullptr) {
+      throw Error(ErrorKind::computation,
+                  message_of("can't open device memory of rank ", owner, ": ", vendor::last_error()));
+    }
+  }
+  ~Mapping() { vendor::close_allocation(address_); }
+  Mapping(const Mapping&) = delete;
+  Mapping& operator=(const Mapping&) = delete;
+
+  [[nodiscard]] bool is(const vendor::Export& other) const {
+    return allocation_.id == other.id && allocation_.handle == other.handle;
+  }
+  [[nodiscard]] std::byte* address() const { return address_; }
+
+ private:
+  vendor::Export allocation_;
+  std::byte* address_;
+};
+
+// Mappings of the other ranks' memory, the latest used kept open: opening costs as much as pulling megabytes.
+class Mappings {
+ public:
+  std::shared_ptr<Mapping> find(int owner, const vendor::Export& allocation) {
+    Entry& entry = entries_[{owner, allocation.base}];
+    if (!entry.mapping || !entry.mapping->is(allocation)) {
+      // The owner may have freed what was there, and its memory is only released when nobody has it open.
+      entry.mapping.reset();
+      entry.mapping = std::make_shared<Mapping>(allocation, owner);
+    }
+    entry.last_use = ++uses_;
+    const auto found = entry.mapping;
+    if (entries_.size() > most) {
+      entries_.erase(std::min_element(entries_.begin(), entries_.end(), [](const auto& one, const auto& other) {
+        return one.second.last_use < other.second.last_use;
+      }));
+    }
+    return found;
+  }
+
+ private:
+  static constexpr std::size_t most = 64;
+  struct Entry {
+    std::shared_ptr<Mapping> mapping;
+    std::uint64_t last_use = 0;
+  };
+  std::map<std::pair<int, std::uint64_t>, Entry> entries_;
+  std::uint64_t uses_ = 0;
+};
+
+// Exports of this rank's allocations: making a handle costs tens of microseconds, asking for its id less than one.
+class Exports {
+ public:
+  // Nothing where the memory can't be shared.
+  std::optional<vendor::Export> find(const void* data) {
+    auto allocation = vendor::allocation_of(data);
+    if (!allocation) {
+      return {};
+    }
+    if (const auto known = entries_.find(allocation->base);
+        known != entries_.end() && known->second.id == allocation->id) {
+      return known->second;
+    }
+    if (!vendor::export_allocation(*allocation)) {
+      return {};
+    }
+    entries_[allocation->base] = *allocation;
+    return allocation;
+  }
+
+ private:
+  std::map<std::uint64_t, vendor::Export> entries_;
+};
+
+// A copy of a block in device memory of its own: of host memory, which others can't open, or of device memory that
+// can't be shared. Messages of one block to several ranks share it.
+struct Stage {
+  using Buffer = Kokkos::View<std::byte*, MemorySpace>;
+  vendor::Block source;
+  Buffer buffer;
+  Event copied;
+};
+
+bool same(const vendor::Block& one, const vendor::Block& other) {
+  return one.data == other.data && one.width == other.width && one.columns == other.columns &&
+         one.leading == other.leading;
+}
+
+struct Shared {
+  Ranks ranks;
+  Turns sends;
+  Exports exports;
+  Mappings mappings;
+  std::map<int, CopyQueue> incoming;  // By tag: one that waits for its place to be free holds up no other stream.
+  CopyQueue staging;
+  std::vector<std::weak_ptr<Stage>> stages;
+  std::vector<Stage::Buffer> buffers;              // Of stages that are over.
+  std::map<Turns::Key, std::size_t> stages_shown;  // Stages that a receiver may be reading, by receiver and tag.
+  int next_acknowledgement = 0;
+
+  // Stages that messages to one receiver may hold: one is read while the next is filled. A receiver reads in the order
+  // of sending, so that none waits for another's.
+  static constexpr std::size_t most_stages = 2;
+
+  [[nodiscard]] std::shared_ptr<Stage> staged(const vendor::Block& source) {
+    std::erase_if(stages, [](const auto& stage) { return stage.expired(); });
+    for (const auto& stage : stages) {
+      if (auto alive = stage.lock(); alive && same(alive->source, source)) {
+        return alive;
+      }
+    }
+    return {};
+  }
+  [[nodiscard]] std::shared_ptr<Stage> make_stage(const vendor::Block& source) {
+    std::shared_ptr<Stage> stage(new Stage{source, {}, {}}, [this](Stage* over) {
+      buffers.push_back(over->buffer);
+      delete over;
+    });
+    const auto fits = std::find_if(buffers.begin(), buffers.end(),
+                                   [&](const Stage::Buffer& buffer) { return buffer.size() >= source.bytes(); });
+    if (fits != buffers.end()) {
+      stage->buffer = *fits;
+      buffers.erase(fits);
+    } else {
+      stage->buffer = Stage::Buffer(Kokkos::view_alloc(ranks.space, Kokkos::WithoutInitializing, "heddle::comm::stage"),
+                                    source.bytes());
+    }
+    staging.copy({stage->buffer.data(), source.width, source.columns, source.width}, source);
+    stage->copied = staging.event();
+    stages.push_back(stage);
+    return stage;
+  }
+};
+
+class PeerSend final : public Operation {
+ public:
+  PeerSend(Shared& shared, const vendor::Block& block, int destination, int tag, Event ready)
+      : shared_(shared), block_(block), key_(destination, tag), ready_(std::move(ready)) {
+    const bool to_self = destination == shared_.ranks.rank;
+    if (!to_self || shared_.staged(block)) {
+      allocation_ = shared_.exports.find(block.data);
+    } else {
+      allocation_.emplace();
+    }
+    needs_stage_ = !allocation_;
+    shared_.sends.enter(key_, this);
+  }
+
+  void advance() override {
+    if (!described_) {
+      if (needs_stage_ && !stage_ && !take_stage()) {
+        return;
+      }
+      if (shared_.sends.place(key_, this) > 0 || !ready_.done() || (stage_ && !stage_->copied.done())) {
+        return;
+      }
+      describe();
+    }
+    if (!complete_) {
+      int read = 0;
+      MPI_Test(&acknowledgement_, &read, MPI_STATUS_IGNORE);
+      if (read != 0) {
+        complete_ = true;
+        if (stage_) {
+          stage_.reset();
+          --shared_.stages_shown[key_];
+        }
+      }
+    }
+    if (complete_ && !finished_) {
+      int sent = 0;
+      MPI_Test(&message_, &sent, MPI_STATUS_IGNORE);
+      finished_ = sent != 0;
+    }
+  }
+
+ private:
+  bool take_stage() {
+    if (!ready_.done() || shared_.stages_shown[key_] + shared_.sends.place(key_, this) >= Shared::most_stages) {
+      return false;
+    }
+    stage_ = shared_.staged(block_);
+    if (!stage_) {
+      stage_ = shared_.make_stage(block_);
+    }
+    return true;
+  }
+
+  void describe() {
+    vendor::Block block = block_;
+    if (stage_) {
+      block = {stage_->buffer.data(), block_.width, block_.columns, block_.width};
+      allocation_ = shared_.exports.find(block.data);
+      if (!allocation_) {
+        throw Error(ErrorKind::computation,
+                    message_of("peer transport: device memory can't be shared: ", vendor::last_error()));
+      }
+    }
+    descriptor_ = {*allocation_,  reinterpret_cast<std::uint64_t>(block.data) - allocation_->base,
+                   block.width,   block.columns,
+                   block.leading, first_acknowledgement + shared_.next_acknowledgement};
+    shared_.next_acknowledgement = (shared_.next_acknowledgement + 1) % acknowledgements;
+    MPI_Irecv(nullptr, 0, MPI_BYTE, key_.first, descriptor_.acknowledgement, shared_.ranks.comm, &acknowledgement_);
+    MPI_Isend(&descriptor_, sizeof(descriptor_), MPI_BYTE, key_.first, key_.second, shared_.ranks.comm, &message_);
+    shared_.sends.leave(key_);
+    shared_.stages_shown[key_] += stage_ ? 1 : 0;
+    described_ = true;
+  }
+
+  Shared& shared_;
+  vendor::Block block_;
+  Turns::Key key_;
+  Event ready_;
+  std::optional<vendor::Export> allocation_;
+  bool needs_stage_ = false;
+  std::shared_ptr<Stage> stage_;
+  Descriptor descriptor_;
+  bool described_ = false;
+  MPI_Request message_ = MPI_REQUEST_NULL;
+  MPI_Request acknowledgement_ = MPI_REQUEST_NULL;
+};
+
+class PeerReceive final : public Operation {
+ public:
+  PeerReceive(Shared& shared, const vendor::Block& block, int source, int tag, std::span<const Event> free, bool timed)
+      : shared_(shared),
+        block_(block),
+        source_(source),
+        queue_(shared.incoming[tag]),
+        free_(free.begin(), free.end()),
+        timed_(timed) {
+    MPI_Irecv(&descriptor_, sizeof(descriptor_), MPI_BYTE, source, tag, shared.ranks.comm, &message_);
+  }
+
+  void advance() override {
+    if (!complete_) {
+      int told = 0;
+      MPI_Test(&message_, &told, MPI_STATUS_IGNORE);
+      if (told == 0) {
+        return;
+      }
+      pull();
+      complete_ = true;
+    }
+    if (!acknowledged_ && event_.done()) {
+      mapping_.reset();
+      MPI_Isend(nullptr, 0, MPI_BYTE, source_, descriptor_.acknowledgement, shared_.ranks.comm, &message_);
+      acknowledged_ = true;
+    }
+    if (acknowledged_ && !finished_) {
+      int sent = 0;
+      MPI_Test(&message_, &sent, MPI_STATUS_IGNORE);
+      finished_ = sent != 0;
+    }
+  }
+
+ private:
+  void pull() {
+    if (descriptor_.width * descriptor_.columns != block_.bytes()) {
+      throw Error(ErrorKind::argument, message_of("receive: ", block_.bytes(), " bytes are expected of rank ", source_,
+                                                  ", ", descriptor_.width * descriptor_.columns, " were sent"));
+    }
+    auto* const offset = reinterpret_cast<std::byte*>(descriptor_.offset);
+    vendor::Block from{offset + descriptor_.allocation.base, descriptor_.width, descriptor_.columns,
+                       descriptor_.leading};
+    if (source_ != shared_.ranks.rank) {
+      mapping_ = shared_.mappings.find(source_, descriptor_.allocation);
+      from.data = mapping_->address() + descriptor_.offset;
+    }
+    queue_.after(free_);
+    free_.clear();
+    begin_ = timed_ ? queue_.event(true) : Event();
+    vendor::Block to = block_;
+    if (to.width != from.width) {
+      // A run of bytes at one end, columns at the other.
+      require(to.is_contiguous() || from.is_contiguous(), "receive: blocks of different shape that are not contiguous");
+      if (to.is_contiguous()) {
+        to = {to.data, from.width, from.columns, from.width};
+      } else {
+        from = {from.data, to.width, to.columns, to.width};
+      }
+    }
+    queue_.copy(to, from);
+    event_ = queue_.event(timed_);
+  }
+
+  Shared& shared_;
+  vendor::Block block_;
+  int source_;
+  CopyQueue& queue_;
+  std::vector<Event> free_;
+  bool timed_;
+  Descriptor descriptor_;
+  std::shared_ptr<Mapping> mapping_;
+  bool acknowledged_ = false;
+  MPI_Request message_ = MPI_REQUEST_NULL;
+};
+
+class PeerTransport final : public Transport {
+ public:
+  PeerTransport(const Ranks& ranks, std::string reason) : Transport(ranks.space, std::move(reason)) {
+    shared_.ranks = ranks;
+  }
+  ~PeerTransport() override { close(); }
+
+  TransportKind kind() const noexcept override { return TransportKind::peer; }
+  bool takes_blocks() const noexcept override { return true; }
+
+ protected:
+  std::shared_ptr<Operation> make_send(const Bytes& block, int destination, int tag, const Event& ready) override {
+    return std::make_shared<PeerSend>(shared_, native(block), destination, tag, ready);
+  }
+  std::shared_ptr<Operation> make_receive(const Bytes& block, int source, int tag,
+                                          std::span<const Event> free) override {
+    return std::make_shared<PeerReceive>(shared_, native(block), source, tag, free, timed());
+  }
+  // Stages can be as large as bands.
+  void drained() override { shared_.buffers.clear(); }
+
+ private:
+  Shared shared_;
+};
+
+constexpr bool on_host = Kokkos::SpaceAccessibility<Kokkos::HostSpace, MemorySpace>::accessible;
+
+}  // namespace
+
+std::unique_ptr<Transport> make_peer_transport(const Ranks& ranks, std::string reason) {
+  return std::make_unique<PeerTransport>(ranks, std::move(reason));
+}
+
+Availability peer_availability(const Communicator& comm) {
+  if (on_host) {
+    return {false, "there is no device memory in this build"};
+  }
+  if (comm.all_reduce(comm.node_size() == comm.size() ? 1 : 0, Reduction::minimum) == 0) {
+    return {false, "the ranks are on several nodes"};
+  }
+  if (comm.size() == 1) {
+    return {true, "there is one rank"};
+  }
+  // Each rank shows a word of its own and reads everyone else's.
+  using Words = Kokkos::View<std::uint64_t*, MemorySpace>;
+  const auto word_of = [](int rank) { return 0x6865646400000000ULL + static_cast<std::uint64_t>(rank); };
+  const Words mine(Kokkos::view_alloc(comm.space(), Kokkos::WithoutInitializing, "heddle::comm::probe"), 1);
+  Kokkos::deep_copy(comm.space(), mine, word_of(comm.rank()));
+  comm.space().fence("heddle::comm::probe");
+  std::string trouble;
+  vendor::Export shown;
+  std::uint64_t offset = 0;
+  if (auto allocation = vendor::allocation_of(mine.data()); !allocation || !vendor::export_allocation(*allocation)) {
+    trouble = message_of("device memory of rank ", comm.rank(), " can't be shared: ", vendor::last_error());
+  } else {
+    shown = *allocation;
+    offset = reinterpret_cast<std::uint64_t>(mine.data()) - shown.base;
+  }
+  struct Shown {
+    vendor::Export allocation;
+    std::uint64_t offset;
+    int works;
+  };
+  const Shown my_word{shown, offset, trouble.empty() ? 1 : 0};
+  std::vector<Shown> words(static_cast<std::size_t>(comm.size()));
+  comm.all_gather(std::span<const Shown>(&my_word, 1), std::span(words));
+  for (int rank = 0; rank < comm.size() && trouble.empty(); ++rank) {
+    const Shown& word = words[static_cast<std::size_t>(rank)];
+    if (rank == comm.rank() || word.works == 0) {
+      continue;
+    }
+    auto* const address = static_cast<std::byte*>(vendor::open_allocation(word.allocation));
+    std::uint64_t read = 0;
+    if (address != nullptr) {
+      CopyQueue queue;
+      queue.copy({reinterpret_cast<std::byte*>(&read), sizeof(read), 1, sizeof(read)},
+                 {address + word.offset, sizeof(read), 1, sizeof(read)});
+      queue.event().wait();
+      vendor::close_allocation(address);
+    }
+    if (read != word_of(rank)) {
+      trouble = message_of("rank ", comm.rank(), " can't read device memory of rank ", rank,
+                           vendor::last_error().empty() ? "" : ": " + vendor::last_error());
+    }
+  }
+  // The first rank in trouble speaks for all; none may free its word before.
+  const int first = comm.all_reduce(trouble.empty() ? comm.size() : comm.rank(), Reduction::minimum);
+  if (first < comm.size()) {
+    comm.broadcast(trouble, first);
+    return {false, trouble};
+  }
+  return {true, "every rank can read every other's device memory"};
+}
+
+}  // namespace heddle::impl

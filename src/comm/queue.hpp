@@ -1,0 +1,36 @@
+// Copies beside the kernels: a stream of its own, ordered by events.
+#pragma once
+
+#include "comm/vendor.hpp"
+#include <heddle/comm/event.hpp>
+
+#include <span>
+
+namespace heddle::impl {
+
+/// Column-major matrix as runs of bytes.
+template <class T> vendor::Block block_of_bytes(const MatrixView<T>& matrix) {
+  const std::size_t columns = matrix.extent(1);
+  return {reinterpret_cast<std::byte*>(const_cast<std::remove_const_t<T>*>(matrix.data())),
+          matrix.extent(0) * sizeof(T), columns, columns > 1 ? matrix.stride(1) * sizeof(T) : 0};
+}
+
+/// A stream on which the copy engines work, ordered with others by events alone. On the host a copy is done at once.
+class CopyQueue {
+ public:
+  CopyQueue();
+  ~CopyQueue();
+  CopyQueue(const CopyQueue&) = delete;
+  CopyQueue& operator=(const CopyQueue&) = delete;
+
+  /// What is copied from now on waits for the events.
+  void after(std::span<const Event> events);
+  void copy(const vendor::Block& to, const vendor::Block& from);
+  /// After all that was copied so far.
+  [[nodiscard]] Event event(bool timed = false) const;
+
+ private:
+  vendor::Stream stream_;
+};
+
+}  // namespace heddle::impl

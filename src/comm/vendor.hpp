@@ -1,0 +1,73 @@
+// The vendor's runtime as the transports need it: streams, events, copies, memory shared among processes. Defined by
+// one of cuda.cpp, hip.cpp and host.cpp; on the host everything is done when the call returns.
+#pragma once
+
+#include <heddle/core/scalar.hpp>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace heddle::impl::vendor {
+
+using Stream = void*;
+using Event = void*;
+
+[[nodiscard]] Stream stream_of(const ExecutionSpace& space);
+[[nodiscard]] Stream create_stream();
+void destroy_stream(Stream stream) noexcept;
+
+[[nodiscard]] Event create_event(bool timed);
+void destroy_event(Event event) noexcept;
+void record(Event event, Stream stream);
+[[nodiscard]] bool is_past(Event event);
+void wait(Event event);
+void wait(Stream stream, Event event);
+/// Between two timed events that are past.
+[[nodiscard]] double seconds_between(Event from, Event to);
+
+/// `columns` runs of `width` bytes, `leading` bytes from one to the next; in any memory that the device reaches.
+struct Block {
+  std::byte* data = nullptr;
+  std::size_t width = 0;
+  std::size_t columns = 0;
+  std::size_t leading = 0;
+  [[nodiscard]] std::size_t bytes() const { return width * columns; }
+  [[nodiscard]] bool is_contiguous() const { return columns <= 1 || leading == width; }
+};
+/// to = from, ordered on the stream.
+void copy(Stream stream, const Block& to, const Block& from);
+
+/// Host memory that the device reaches: pinned, by whomever.
+[[nodiscard]] bool is_pinned_host(const void* data);
+/// Pins it for the device; false where it can't be.
+[[nodiscard]] bool pin(void* data, std::size_t bytes);
+void unpin(void* data) noexcept;
+
+struct MemoryInfo {
+  std::size_t free = 0;
+  std::size_t total = 0;
+};
+/// Of this rank's device; zeros on the host.
+[[nodiscard]] MemoryInfo memory_info();
+
+/// A device allocation as another process of the node opens it.
+struct Export {
+  std::array<char, 64> handle{};
+  std::uint64_t base = 0;  ///< Its address in the owner.
+  std::uint64_t id = 0;    ///< Tells it from an earlier allocation at that address.
+};
+/// The allocation that holds `data`; nothing where it is none that can be shared.
+[[nodiscard]] std::optional<Export> allocation_of(const void* data);
+/// Fills in the handle; false where the memory can't be shared (managed or pooled memory).
+[[nodiscard]] bool export_allocation(Export& allocation);
+/// Address of another process's allocation in this one, or null.
+[[nodiscard]] void* open_allocation(const Export& allocation) noexcept;
+void close_allocation(void* address) noexcept;
+
+/// What the runtime said of the last call that failed.
+[[nodiscard]] std::string last_error();
+
+}  // namespace heddle::impl::vendor

@@ -1,0 +1,55 @@
+// What happened when, while a product runs.
+#pragma once
+
+#include <heddle/comm/event.hpp>
+#include <heddle/gemm/trace.hpp>
+
+#include <chrono>
+#include <vector>
+
+namespace heddle::impl {
+
+/// Collects the intervals of one product. Devices and host have clocks of their own: both are counted from start(),
+/// when the instance is idle.
+class Recorder {
+ public:
+  /// `everything`: transfers too, not products alone.
+  explicit Recorder(bool everything) : everything_(everything) {}
+
+  void start(const ExecutionSpace& space) {
+    intervals_.clear();
+    timed_.clear();
+    origin_ = Event::on(space, true);
+    host_origin_ = std::chrono::steady_clock::now();
+  }
+  [[nodiscard]] bool everything() const { return everything_; }
+  /// Host seconds since start().
+  [[nodiscard]] double now() const {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - host_origin_).count();
+  }
+  /// An interval by the host's clock.
+  void add(TraceInterval interval) { intervals_.push_back(interval); }
+  /// An interval between two timed events, read in finish().
+  void add(TraceInterval interval, Event begin, Event end) {
+    timed_.push_back({interval, std::move(begin), std::move(end)});
+  }
+  /// All intervals, sorted, with the waits between products until `seconds`; every event is past.
+  [[nodiscard]] Trace finish(double seconds);
+
+ private:
+  struct Timed {
+    TraceInterval interval;
+    Event begin;
+    Event end;
+  };
+  bool everything_;
+  Event origin_;
+  std::chrono::steady_clock::time_point host_origin_;
+  Trace intervals_;
+  std::vector<Timed> timed_;
+};
+
+/// Sum of a trace's waits.
+[[nodiscard]] double seconds_waited(const Trace& trace);
+
+}  // namespace heddle::impl
