@@ -28,7 +28,7 @@ struct Setting {
 };
 
 /// Whether an operand's own part must come to the device like that of other ranks.
-[[nodiscard]] constexpr bool is_streamed(const Placement& placement) {
+[[nodiscard]] inline bool is_streamed(const Placement& placement) {
   return !on_host && placement.residence() == Residence::host;
 }
 

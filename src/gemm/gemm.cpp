@@ -48,16 +48,6 @@ template <Scalar T> std::optional<MachineRates> find_rates(const Communicator& c
   return options.tile == 0 ? std::optional(measure_rates<T>(comm, 0.2)) : std::nullopt;
 }
 
-std::vector<impl::Region> regions_of(const Product& product, const std::vector<impl::Load>& loads,
-                                     impl::Region (*band)(const Product&, int)) {
-  std::vector<impl::Region> regions;
-  regions.reserve(loads.size());
-  for (const impl::Load& load : loads) {
-    regions.push_back(band(product, load.band));
-  }
-  return regions;
-}
-
 // Bytes of the bands and tiles that a plan holds on this rank at a tile.
 double workspace_of(const Product& product, const RankSchedule& schedule, double element_bytes) {
   const auto tile = static_cast<double>(product.tile);
@@ -174,16 +164,18 @@ template <Scalar T> void GemmPlan<T>::State::make_streams() {
   for (int rank = 0; rank < comm.size(); ++rank) {
     schedules.push_back(impl::make_schedule(product, bands_per_pass, rank));
     const auto number = static_cast<std::size_t>(rank);
-    pieces_wanted(product.a, rank, regions_of(product, schedules.back().loads_a, impl::band_of_a), wanted_a[number]);
-    pieces_wanted(product.b, rank, regions_of(product, schedules.back().loads_b, impl::band_of_b), wanted_b[number]);
+    pieces_wanted(product.a, rank, impl::regions_of(product, schedules.back().loads_a, impl::band_of_a),
+                  wanted_a[number]);
+    pieces_wanted(product.b, rank, impl::regions_of(product, schedules.back().loads_b, impl::band_of_b),
+                  wanted_b[number]);
   }
   schedule = schedules[static_cast<std::size_t>(comm.rank())];
 
   require_memory<T>(comm, product, schedule);
   receiver_a.emplace(setting, product.a, 'A', impl::tag_gemm_a, schedule.loads_a,
-                     regions_of(product, schedule.loads_a, impl::band_of_a), schedule.slots_a);
+                     impl::regions_of(product, schedule.loads_a, impl::band_of_a), schedule.slots_a);
   receiver_b.emplace(setting, product.b, 'B', impl::tag_gemm_b, schedule.loads_b,
-                     regions_of(product, schedule.loads_b, impl::band_of_b), schedule.slots_b);
+                     impl::regions_of(product, schedule.loads_b, impl::band_of_b), schedule.slots_b);
   sender_a.emplace(setting, 'A', impl::tag_gemm_a, wanted_a);
   sender_b.emplace(setting, 'B', impl::tag_gemm_b, wanted_b);
   tiles.emplace(setting, product, schedules);

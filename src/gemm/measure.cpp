@@ -1,7 +1,9 @@
 // Measuring, keeping and reading back the rates of the tile model.
+#include "comm/queue.hpp"
 #include "comm/tags.hpp"
 #include "core/instantiate.hpp"
 #include "dist/elementwise.hpp"
+#include "gemm/instances.hpp"
 #include <heddle/blas/blas.hpp>
 #include <heddle/comm/transport.hpp>
 #include <heddle/gemm/tile_model.hpp>
@@ -13,6 +15,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <deque>
 #include <fstream>
 
 namespace heddle {
@@ -80,6 +83,7 @@ template <Scalar T> class Ring {
     meanwhile();
     in.wait();
     out.wait();
+    transport_->drain();
   }
   [[nodiscard]] double bytes() const { return static_cast<double>(to_.size() * sizeof(T)); }
 
@@ -91,11 +95,12 @@ template <Scalar T> class Ring {
 };
 
 // Products N_i x inner by inner x N_i as a schedule has them: through all bands of a matrix too large for a cache, then
-// with the next band of B. That costs a BLAS more than the same small product again and again.
+// with the next band of B, the lanes in turn. That costs a BLAS more than the same small product again and again.
 template <Scalar T> class Products {
  public:
-  Products(const Communicator& comm, const LocalMatrix<T>& A, Index tile)
+  Products(const Communicator& comm, const impl::Instances& instances, const LocalMatrix<T>& A, Index tile)
       : comm_(comm),
+        instances_(instances),
         A_(A),
         B_(make_operand<T>(comm, static_cast<Index>(A.extent(1)), 2 * tile)),
         C_(make_operand<T>(comm, static_cast<Index>(A.extent(0)), 2 * tile)),
@@ -103,16 +108,19 @@ template <Scalar T> class Products {
   /// Tiles until a band of B comes back.
   [[nodiscard]] int round() const { return 2 * bands(); }
   void run(int count) {
+    impl::fork(comm_.space(), instances_);
     for (int k = 0; k < count; ++k) {
       const Index row = next_ % bands() * tile_;
       const Index column = next_ / bands() % 2 * tile_;
       const auto inner = static_cast<Index>(A_.extent(1));
-      blas::gemm<T>(comm_.space(), Operation::none, Operation::none, T{1},
+      const auto lane = static_cast<std::size_t>(next_) % instances_.lanes.size();
+      blas::gemm<T>(instances_.lanes[lane], Operation::none, Operation::none, T{1},
                     impl::block_of<T>(A_, row, row + tile_, 0, inner),
                     impl::block_of<T>(B_, 0, inner, column, column + tile_), T{0},
                     impl::block_of<T>(C_, row, row + tile_, column, column + tile_));
       ++next_;
     }
+    impl::join(instances_, comm_.space());
   }
   [[nodiscard]] double flops() const {
     return flops_per_multiply_add<T> * static_cast<double>(tile_) * static_cast<double>(tile_) *
@@ -123,6 +131,7 @@ template <Scalar T> class Products {
   [[nodiscard]] int bands() const { return static_cast<int>(static_cast<Index>(A_.extent(0)) / tile_); }
 
   Communicator comm_;
+  const impl::Instances& instances_;
   LocalMatrix<T> A_;
   LocalMatrix<T> B_;
   LocalMatrix<T> C_;
@@ -130,27 +139,91 @@ template <Scalar T> class Products {
   int next_ = 0;
 };
 
-template <Scalar T> void measure_link(const Communicator& comm, const LocalMatrix<T>& A, MachineRates& rates) {
+// The rate of each tile within about `seconds`, the tiles in turn: a GPU's clock falls as it gets warm, and no tile is
+// to be measured on a cooler one.
+template <Scalar T>
+void measure_products(const Communicator& comm, const impl::Instances& instances, const LocalMatrix<T>& A,
+                      double seconds, MachineRates& rates, const std::function<void(double share_done)>& progress) {
+  const std::vector<Index> tiles = impl::on_host ? std::vector<Index>{32, 64, 128, 256, 512, 1024}
+                                                 : std::vector<Index>{256, 384, 512, 768, 1024, 1536, 2048, 3072, 4096};
+  const double budget = seconds / static_cast<double>(tiles.size());
+  std::deque<Products<T>> products;
+  std::vector<std::vector<double>> rounds;
+  const Kokkos::Timer timer;
+  for (const Index tile : tiles) {
+    // A larger tile than the time allows is left to the last rate measured.
+    if (!rounds.empty() && 2.0 * rounds.back().front() > budget) {
+      break;
+    }
+    products.emplace_back(comm, instances, A, tile);
+    products.back().run(1);
+    rounds.push_back({slowest(comm, [&] { products.back().run(products.back().round()); })});
+    progress(0.5 * static_cast<double>(rounds.size()) / static_cast<double>(tiles.size()));
+  }
+  // Rank 0's clock decides how many rounds there are, on all ranks.
+  for (int go_on = 1; go_on != 0 && rounds.front().size() < 20;) {
+    for (std::size_t k = 0; k < products.size(); ++k) {
+      rounds[k].push_back(slowest(comm, [&] { products[k].run(products[k].round()); }));
+    }
+    const double share = timer.seconds() / seconds;
+    go_on = share < 1.0 ? 1 : 0;
+    comm.broadcast(std::span<int>(&go_on, 1), 0);
+    progress(std::clamp(share, 0.5, 1.0));
+  }
+  for (std::size_t k = 0; k < products.size(); ++k) {
+    // On shared cores the shortest time is the one that nothing else disturbed; a GPU's shortest is its coolest.
+    std::sort(rounds[k].begin(), rounds[k].end());
+    const double time = impl::on_host ? rounds[k].front() : rounds[k][rounds[k].size() / 2];
+    rates.gemm.push_back({tiles[k], products[k].round() * products[k].flops() / time});
+  }
+}
+
+template <Scalar T>
+void measure_link(const Communicator& comm, const impl::Instances& instances, const LocalMatrix<T>& A,
+                  MachineRates& rates) {
   if (comm.size() == 1) {
     return;
   }
-  const Index elements = (Index{8} << 20) / static_cast<Index>(sizeof(T));
+  // As long as a band: short messages don't reach a GPU link's rate.
+  const Index elements = (Index{impl::on_host ? 8 : 64} << 20) / static_cast<Index>(sizeof(T));
   Ring<T> small(comm, 1);
   Ring<T> large(comm, elements);
   rates.latency = best_of(comm, 21, [&] { small.exchange([] {}); });
   const double alone = best_of(comm, 7, [&] { large.exchange([] {}); });
   rates.link_bandwidth = large.bytes() / alone;
   // About as much work as the transfer takes, alone and beside it.
-  Products<T> products(comm, A, 128);
-  const int count = std::max(static_cast<int>(std::lround(alone * rates.flops_at(128) / products.flops())), 1);
+  const Index tile = impl::on_host ? 128 : 512;
+  Products<T> products(comm, instances, A, tile);
+  const int count = std::max(static_cast<int>(std::lround(alone * rates.flops_at(tile) / products.flops())), 1);
   const double product = best_of(comm, 7, [&] { products.run(count); });
-  const double both = best_of(comm, 7, [&] {
-    large.exchange([&] {
-      products.run(count);
-      comm.space().fence("heddle::gemm::measure_overlap");
-    });
-  });
+  const double both = best_of(comm, 7, [&] { large.exchange([&] { products.run(count); }); });
   rates.overlap = std::clamp((alone + product - both) / std::min(alone, product), 0.0, 1.0);
+}
+
+// Between pinned host memory and the device, both ways at once on all ranks.
+double measure_bus(const Communicator& comm) {
+  if constexpr (impl::on_host) {
+    return 0.0;
+  } else {
+    const std::size_t bytes = std::size_t{128} << 20;
+    using Device = Kokkos::View<std::byte*, MemorySpace>;
+    using Pinned = Kokkos::View<std::byte*, Kokkos::SharedHostPinnedSpace>;
+    const Device device(Kokkos::view_alloc(comm.space(), Kokkos::WithoutInitializing, "heddle::gemm::measure"),
+                        2 * bytes);
+    const Pinned pinned(Kokkos::view_alloc(Kokkos::WithoutInitializing, "heddle::gemm::measure"), 2 * bytes);
+    const auto half = [&](std::byte* data, std::size_t number) {
+      return impl::vendor::Block{data + number * bytes, bytes, 1, bytes};
+    };
+    impl::CopyQueue in;
+    impl::CopyQueue out;
+    const double time = best_of(comm, 3, [&] {
+      in.copy(half(device.data(), 0), half(pinned.data(), 0));
+      out.copy(half(pinned.data(), 1), half(device.data(), 1));
+      in.event().before(comm.space());
+      out.event().before(comm.space());
+    });
+    return static_cast<double>(bytes) / time;
+  }
 }
 
 }  // namespace
@@ -165,27 +238,10 @@ MachineRates measure_rates(const Communicator& comm, double seconds,
     }
   };
   MachineRates rates;
-  const std::vector<Index> tiles = impl::on_host ? std::vector<Index>{32, 64, 128, 256, 512, 1024}
-                                                 : std::vector<Index>{256, 512, 1024, 2048, 4096, 8192};
-  const double budget = 0.8 * std::max(seconds, 0.2) / static_cast<double>(tiles.size());
+  const impl::Instances instances = impl::make_instances(comm.space());
   const auto A = make_operand<T>(comm, largest_extent, inner_extent);
-  for (const Index tile : tiles) {
-    Products<T> products(comm, A, tile);
-    // A larger tile than the time allows is left to the last rate measured.
-    const double estimate = rates.gemm.empty() ? 0.0 : products.round() * products.flops() / rates.gemm.back().flops;
-    if (estimate > budget) {
-      break;
-    }
-    products.run(1);
-    const double round = slowest(comm, [&] { products.run(products.round()); });
-    const int repeats = std::clamp(static_cast<int>(budget / round), 1, 20);
-    double best = round;
-    for (int k = 1; k < repeats; ++k) {
-      best = std::min(best, slowest(comm, [&] { products.run(products.round()); }));
-    }
-    rates.gemm.push_back({tile, products.round() * products.flops() / best});
-    report(0.8 * static_cast<double>(rates.gemm.size()) / static_cast<double>(tiles.size()));
-  }
+  measure_products<T>(comm, instances, A, 0.8 * std::max(seconds, 0.2), rates,
+                      [&](double share) { report(0.8 * share); });
   {
     // Well beyond any cache.
     const Index elements = (Index{impl::on_host ? 64 : 1024} << 20) / static_cast<Index>(sizeof(T));
@@ -196,7 +252,8 @@ MachineRates measure_rates(const Communicator& comm, double seconds,
     rates.memory_bandwidth = 2.0 * static_cast<double>(elements) * sizeof(T) / time;
   }
   report(0.9);
-  measure_link<T>(comm, A, rates);
+  measure_link<T>(comm, instances, A, rates);
+  rates.host_bandwidth = measure_bus(comm);
   report(1.0);
   return rates;
 }
@@ -246,6 +303,7 @@ template <Scalar T> std::optional<MachineRates> load_rates(const Communicator& c
     rates.link_bandwidth = json.at("link_bandwidth").get<double>();
     rates.latency = json.at("latency").get<double>();
     rates.overlap = json.at("overlap").get<double>();
+    rates.host_bandwidth = json.at("host_bandwidth").get<double>();
     return rates.gemm.empty() || rates.memory_bandwidth <= 0.0 ? std::nullopt : std::optional(rates);
   } catch (const nlohmann::json::exception&) {
     return std::nullopt;
@@ -263,6 +321,7 @@ template <Scalar T> void save_rates(const Communicator& comm, const MachineRates
     json["link_bandwidth"] = rates.link_bandwidth;
     json["latency"] = rates.latency;
     json["overlap"] = rates.overlap;
+    json["host_bandwidth"] = rates.host_bandwidth;
     std::error_code failed;
     std::filesystem::create_directories(file.parent_path(), failed);
     std::filesystem::path beside = file;

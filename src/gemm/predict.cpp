@@ -1,6 +1,7 @@
 #include "gemm/predict.hpp"
 
 #include "comm/vendor.hpp"
+#include "dist/elementwise.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -55,23 +56,123 @@ TileBounds tile_bounds(const MachineRates& rates, const ProductShape& shape) {
 
 namespace heddle::impl {
 
+namespace {
+
+// Seconds that each load of a rank takes to arrive once it has begun. Ranks that load from one owner at the same place
+// of their sequences share its link; a band from host memory crosses its owner's bus before.
+std::vector<std::vector<double>> transfer_seconds(const MachineRates& rates, const ElementCost& cost,
+                                                  const Product& product, const Placement& placement,
+                                                  const std::vector<std::vector<Region>>& regions) {
+  std::size_t longest = 0;
+  for (const auto& of_rank : regions) {
+    longest = std::max(longest, of_rank.size());
+  }
+  std::vector<std::vector<double>> seconds(regions.size());
+  for (std::size_t k = 0; k < longest; ++k) {
+    std::vector<int> readers(static_cast<std::size_t>(product.ranks), 0);
+    const auto for_each_piece = [&](const auto& body) {
+      for (std::size_t rank = 0; rank < regions.size(); ++rank) {
+        if (k < regions[rank].size()) {
+          for (const Piece& piece : pieces_of(placement, regions[rank][k])) {
+            body(rank, piece, static_cast<int>(rank) != piece.owner);
+          }
+        }
+      }
+    };
+    for_each_piece([&](std::size_t, const Piece& piece, bool travels) {
+      readers[static_cast<std::size_t>(piece.owner)] += travels ? 1 : 0;
+    });
+    for (std::size_t rank = 0; rank < regions.size(); ++rank) {
+      if (k < regions[rank].size()) {
+        seconds[rank].push_back(0.0);
+      }
+    }
+    for_each_piece([&](std::size_t rank, const Piece& piece, bool travels) {
+      const double bytes = cost.bytes * static_cast<double>(piece.size());
+      double time = 0.0;
+      if (travels && rates.link_bandwidth > 0.0) {
+        time = bytes * readers[static_cast<std::size_t>(piece.owner)] / rates.link_bandwidth + rates.latency;
+      }
+      if (placement.residence() == Residence::host && rates.host_bandwidth > 0.0) {
+        time = std::max(time, bytes / rates.host_bandwidth);
+      }
+      seconds[rank].back() += time;
+    });
+  }
+  return seconds;
+}
+
+// When a rank's last product ends: each begins once the last one is done and its bands are there; each load begins once
+// its operand's last one is there and its slot is free.
+double last_product_ends(const RankSchedule& schedule, const std::vector<double>& seconds_a,
+                         const std::vector<double>& seconds_b, const std::vector<double>& products) {
+  std::vector<double> there_a;
+  std::vector<double> there_b;
+  double now = 0.0;
+  const auto arrive = [&](const std::vector<Load>& loads, const std::vector<double>& seconds,
+                          std::vector<double>& there, int step) {
+    while (there.size() < loads.size() && loads[there.size()].post_before <= step) {
+      const double link_free = there.empty() ? 0.0 : there.back();
+      there.push_back(std::max(link_free, now) + seconds[there.size()]);
+    }
+  };
+  for (std::size_t k = 0; k < schedule.steps.size(); ++k) {
+    arrive(schedule.loads_a, seconds_a, there_a, static_cast<int>(k));
+    arrive(schedule.loads_b, seconds_b, there_b, static_cast<int>(k));
+    const Step& step = schedule.steps[k];
+    now = std::max(
+              {now, there_a[static_cast<std::size_t>(step.load_a)], there_b[static_cast<std::size_t>(step.load_b)]}) +
+          products[k];
+  }
+  return now;
+}
+
+}  // namespace
+
 double predicted_seconds(const MachineRates& rates, const ElementCost& cost, const Product& product,
                          int bands_per_pass) {
+  std::vector<RankSchedule> schedules;
+  std::vector<std::vector<Region>> regions_a;
+  std::vector<std::vector<Region>> regions_b;
+  for (int rank = 0; rank < product.ranks; ++rank) {
+    schedules.push_back(make_schedule(product, bands_per_pass, rank));
+    regions_a.push_back(regions_of(product, schedules.back().loads_a, band_of_a));
+    regions_b.push_back(regions_of(product, schedules.back().loads_b, band_of_b));
+  }
+  const auto seconds_a = transfer_seconds(rates, cost, product, product.a, regions_a);
+  const auto seconds_b = transfer_seconds(rates, cost, product, product.b, regions_b);
+  const std::vector<Workload> work = workloads(product, bands_per_pass);
+  const double rate = rates.flops_at(product.tile) / cost.flops_per_multiply_add;
+  const auto over_link = [&](double elements) {
+    return rates.link_bandwidth > 0.0 ? elements * cost.bytes / rates.link_bandwidth : 0.0;
+  };
+  const bool c_in_host_memory = product.c.residence() == Residence::host && rates.host_bandwidth > 0.0;
   double slowest = 0.0;
-  for (const Workload& work : workloads(product, bands_per_pass)) {
-    const double math = cost.flops_per_multiply_add * work.multiply_adds / rates.flops_at(product.tile);
-    double link = 0.0;
-    double exposed = 0.0;
-    if (rates.link_bandwidth > 0.0) {
-      const double in = work.elements_in + work.elements_home;
-      const double out = work.elements_served + work.elements_out;
-      link = std::max(in, out) * cost.bytes / rates.link_bandwidth + work.messages_in * rates.latency;
-      exposed = (work.first_elements + work.last_elements) * cost.bytes / rates.link_bandwidth;
+  for (std::size_t rank = 0; rank < schedules.size(); ++rank) {
+    const Workload& load = work[rank];
+    std::vector<double> products;
+    for (const Step& step : schedules[rank].steps) {
+      const Region tile = tile_of_c(product, step.row_band, step.column_band);
+      products.push_back(static_cast<double>(tile.size()) * static_cast<double>(product.inner()) / rate);
     }
-    const double copies =
-        (3.0 * work.elements_home + 2.0 * work.elements_assembled) * cost.bytes / rates.memory_bandwidth;
-    const double hidden = rates.overlap * std::min(math, std::max(link - exposed, 0.0));
-    slowest = std::max(slowest, math + link + copies - hidden);
+    const double math = load.multiply_adds / rate;
+    const double link =
+        over_link(std::max(load.elements_in + load.elements_home, load.elements_served + load.elements_out)) +
+        load.messages_in * rates.latency;
+    // Tiles from all ranks come to one owner at the end, if it is one.
+    const double senders = load.last_elements > 0.0 ? std::max(load.last_senders, 1.0) : 0.0;
+    const double drain = over_link(load.last_elements * senders) + (senders > 0.0 ? rates.latency : 0.0) +
+                         (c_in_host_memory && !schedules[rank].steps.empty()
+                              ? cost.bytes * static_cast<double>(product.tile * product.tile) / rates.host_bandwidth
+                              : 0.0);
+    const double bus = rates.host_bandwidth > 0.0 ? cost.bytes * load.elements_over_bus / rates.host_bandwidth : 0.0;
+    const double pipelined =
+        std::max({last_product_ends(schedules[rank], seconds_a[rank], seconds_b[rank], products), link, bus}) + drain;
+    // What hides where copy engines and cores share nothing; elsewhere a part of it, or nothing, does.
+    const double hidden = rates.overlap * std::max(math + link + bus - pipelined, 0.0);
+    const double landed = product.blocks ? 0.0 : 3.0 * load.elements_home;
+    const double copies = (landed + 2.0 * load.elements_assembled) * cost.bytes / rates.memory_bandwidth;
+    slowest = std::max(slowest, math + link + bus + copies - hidden);
   }
   return slowest;
 }
@@ -94,19 +195,21 @@ Index choose_tile(const MachineRates& rates, const ElementCost& cost, Product pr
                   std::size_t workspace_bytes) {
   const Index longest = std::max({product.rows(), product.columns(), Index{1}});
   std::set<Index> candidates;
-  for (Index tile = 64; tile < longest; tile *= 2) {
+  for (Index tile = on_host ? 64 : 256; tile < longest; tile *= 2) {
     candidates.insert(tile);
     candidates.insert(tile + tile / 2);
   }
-  // Tiles that share the rows out evenly, with room for the ragged rest.
+  // Tiles that share the rows out evenly, with room for the ragged rest; on GPUs in whole tiles of a BLAS's own.
+  constexpr Index grain = on_host ? 1 : 128;
   for (Index share = 1; share <= 8; ++share) {
-    const Index parts = share * product.ranks;
-    candidates.insert(std::max<Index>((product.rows() + parts - 1) / parts, 1));
+    const Index parts = share * product.ranks * grain;
+    candidates.insert(std::max<Index>((product.rows() + parts - 1) / parts * grain, 1));
   }
   const TileBounds bounds = tile_bounds(rates, {product.rows(), product.columns(), product.inner(), product.ranks,
                                                 static_cast<int>(cost.bytes), cost.flops_per_multiply_add});
+  // The bounds are those of the published algorithm, one band of A at a time; holding more lets smaller tiles do.
   const Index smallest = std::max(bounds.memory.value_or(1), bounds.transfer);
-  if (*candidates.rbegin() >= smallest) {
+  if (bands_per_pass == 1 && *candidates.rbegin() >= smallest) {
     candidates.erase(candidates.begin(), candidates.lower_bound(smallest));
   }
   std::vector<std::pair<Index, double>> times;

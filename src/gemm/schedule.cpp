@@ -1,6 +1,7 @@
 #include "gemm/schedule.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 namespace heddle::impl {
@@ -177,10 +178,25 @@ void add_workload(const Product& product, const RankSchedule& schedule, int rank
       computed_at_home;
   if (!schedule.steps.empty()) {
     const Step& last = schedule.steps.back();
-    work.first_elements = foreign(product.a, band_of_a(product, schedule.loads_a.front().band)) +
-                          foreign(product.b, band_of_b(product, schedule.loads_b.front().band));
-    work.last_elements = foreign(product.c, tile_of_c(product, last.row_band, last.column_band));
+    const Region tile = tile_of_c(product, last.row_band, last.column_band);
+    work.last_elements = foreign(product.c, tile);
+    for (const Piece& piece : pieces_of(product.c, tile)) {
+      if (piece.owner != rank) {
+        work.last_owner = piece.owner;
+      }
+    }
   }
+  // A band of B crosses its owner's bus once for all ranks, which take it at the same time.
+  const auto owned = [&](const Placement& placement) {
+    return placement.residence() == Residence::host
+               ? static_cast<double>(placement.local_rows(rank)) * static_cast<double>(placement.local_columns(rank))
+               : 0.0;
+  };
+  const double passes = product.b.residence() == Residence::host && product.tile > 0
+                            ? std::ceil(static_cast<double>(schedule.loads_b.size()) /
+                                        std::max(1.0, static_cast<double>(product.column_bands())))
+                            : 0.0;
+  work.elements_over_bus = std::max(owned(product.a) + passes * owned(product.b), owned(product.c));
 }
 
 }  // namespace
@@ -235,12 +251,26 @@ RankSchedule make_schedule(const Product& product, int bands_per_pass, int rank)
   return schedule_of(product, share_out(product)[static_cast<std::size_t>(rank)], bands_per_pass, rank);
 }
 
+std::vector<Region> regions_of(const Product& product, const std::vector<Load>& loads,
+                               Region (*band)(const Product&, int)) {
+  std::vector<Region> regions;
+  regions.reserve(loads.size());
+  for (const Load& load : loads) {
+    regions.push_back(band(product, load.band));
+  }
+  return regions;
+}
+
 std::vector<Workload> workloads(const Product& product, int bands_per_pass) {
   const auto strips = share_out(product);
   std::vector<Workload> all(strips.size());
   for (int rank = 0; rank < product.ranks; ++rank) {
     const RankSchedule schedule = schedule_of(product, strips[static_cast<std::size_t>(rank)], bands_per_pass, rank);
     add_workload(product, schedule, rank, all);
+  }
+  for (Workload& work : all) {
+    work.last_senders = static_cast<double>(std::count_if(
+        all.begin(), all.end(), [&](const Workload& other) { return other.last_owner == work.last_owner; }));
   }
   return all;
 }

@@ -94,6 +94,10 @@ struct RankSchedule {
 /// passes' bands of A and `held_b` bands of B are held, so that the next travel while the last are used.
 [[nodiscard]] RankSchedule make_schedule(const Product& product, int bands_per_pass, int rank);
 
+/// What each load brings; `band` is band_of_a or band_of_b.
+[[nodiscard]] std::vector<Region> regions_of(const Product& product, const std::vector<Load>& loads,
+                                             Region (*band)(const Product&, int));
+
 /// What a rank's schedule asks of the machine.
 struct Workload {
   double multiply_adds = 0.0;
@@ -103,8 +107,10 @@ struct Workload {
   double elements_served = 0.0;     ///< Of A and B, by this rank to others.
   double elements_assembled = 0.0;  ///< Of A and B, copied once more to their place in a band.
   double messages_in = 0.0;
-  double first_elements = 0.0;  ///< From other ranks before the first tile can begin.
-  double last_elements = 0.0;   ///< Of the last tile, to other ranks.
+  double last_elements = 0.0;      ///< Of the last tile, to other ranks.
+  int last_owner = -1;             ///< A rank that it goes to; -1: none.
+  double last_senders = 0.0;       ///< Ranks whose last tile goes where this rank's does.
+  double elements_over_bus = 0.0;  ///< Of matrices in host memory, to or from this rank's device.
 };
 /// Of every rank. Without the ranks' own pieces: elements_in is the sum over the rank's loads of the band's size less
 /// what the rank owns of it.

@@ -118,6 +118,7 @@ TEST_F(RatesFile, IsReadAsItWasWritten) {
   EXPECT_FALSE(load_rates<double>(comm).has_value());
   MachineRates rates = rates_of(1.0 / 3.0, 1e300, 1e-3);
   rates.latency = 1e-6;
+  rates.host_bandwidth = 5e10;
   save_rates<double>(comm, rates);
   const auto read = load_rates<double>(comm);
   ASSERT_TRUE(read.has_value());
