@@ -24,7 +24,7 @@ class OneRank {
   [[nodiscard]] double seconds() const {
     return seconds_of_rank_0([&] {
       set_threads(world().size());
-      blas::gemm<double>(world().space(), Operation::none, Operation::none, 1.0, A_, B_, 0.0, C_);
+      blas::gemm<double>(context_, Operation::none, Operation::none, 1.0, A_, B_, 0.0, C_);
       world().space().fence("heddle::perf::one_rank");
       set_threads(world().space().concurrency());
     });
@@ -38,6 +38,7 @@ class OneRank {
   }
   static LocalMatrix<double> operand(Index n, int seed) { return random_local(world().space(), n, n, seed); }
   Index n_;
+  blas::Context context_{world().space()};
   LocalMatrix<double> A_;
   LocalMatrix<double> B_;
   LocalMatrix<double> C_;

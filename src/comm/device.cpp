@@ -2,6 +2,7 @@
 #include <heddle/comm/device.hpp>
 #include <heddle/core/error.hpp>
 
+#include <algorithm>
 #include <charconv>
 #include <cstdlib>
 #include <string_view>
@@ -53,7 +54,6 @@ DeviceBinding bind_device(MPI_Comm comm) {
   MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
   MPI_Comm_rank(node, &binding.node_rank);
   MPI_Comm_size(node, &binding.node_size);
-  MPI_Comm_free(&node);
 
   const char* variable = std::getenv("HEDDLE_DEVICE");
   int wrong = 0;
@@ -68,10 +68,13 @@ DeviceBinding bind_device(MPI_Comm comm) {
       wrong = place < numbers.size() && numbers[place] >= 0 && numbers[place] < devices ? 0 : 1;
       binding.device = wrong == 0 ? numbers[place] : -1;
     }
-    binding.shared = binding.node_size > devices;
+    std::vector<int> all(static_cast<std::size_t>(binding.node_size));
+    MPI_Allgather(&binding.device, 1, MPI_INT, all.data(), 1, MPI_INT, node);
+    binding.shared = std::count(all.begin(), all.end(), binding.device) > 1;
   } else if (variable != nullptr) {
     wrong = numbers_of(variable).empty() ? 1 : 0;
   }
+  MPI_Comm_free(&node);
   MPI_Allreduce(MPI_IN_PLACE, &wrong, 1, MPI_INT, MPI_MAX, comm);
   require(wrong == 0, "HEDDLE_DEVICE='", variable == nullptr ? "" : variable,
           "': expected the number of a device, or one for each rank of the node separated by commas; this node has ",

@@ -14,7 +14,7 @@ struct DeviceBinding {
   int node_size = 1;     ///< Ranks on the node.
   int device_count = 0;  ///< Devices that the backend sees on this node; 0 on CPU backends.
   int device = -1;       ///< The chosen one; -1 on CPU backends.
-  bool shared = false;   ///< More ranks than devices on the node: several ranks use this one.
+  bool shared = false;   ///< Another rank uses the same one: they take turns, and have its memory together.
 
   /// Settings for Kokkos::initialize that carry the choice.
   [[nodiscard]] Kokkos::InitializationSettings settings() const;
