@@ -26,7 +26,9 @@ std::optional<Export> allocation_of(const void* data) {
     return {};
   }
   Export allocation;
+  allocation.owner = process_number();
   allocation.base = base;
+  allocation.size = size;
   allocation.id = id;
   return allocation;
 }

@@ -31,7 +31,9 @@ std::optional<Export> allocation_of(const void* data) {
     return {};
   }
   Export allocation;
+  allocation.owner = process_number();
   allocation.base = reinterpret_cast<std::uint64_t>(base);
+  allocation.size = size;
   allocation.id = id;
   return allocation;
 }

@@ -5,6 +5,7 @@
 // both messages are sent by whoever polls next. Events shared between processes, the alternative, save none of the
 // messages (a wait is only valid once the other process has recorded), and cost a wait at the head of a stream that
 // other copies share.
+#include "comm/mappings.hpp"
 #include "comm/operation.hpp"
 #include "comm/queue.hpp"
 #include "comm/transports.hpp"
@@ -31,60 +32,6 @@ struct Descriptor {
 // Tags of acknowledgements, above those of the library's streams and below the least upper bound that MPI allows.
 constexpr int first_acknowledgement = 1 << 14;
 constexpr int acknowledgements = (1 << 14) - 1;
-
-// Another process's allocation, open in this one.
-class Mapping {
- public:
-  Mapping(const vendor::Export& allocation, int owner)
-      : allocation_(allocation), address_(static_cast<std::byte*>(vendor::open_allocation(allocation))) {
-    if (address_ == nullptr) {
-      throw Error(ErrorKind::computation,
-                  message_of("can't open device memory of rank ", owner, ": ", vendor::last_error()));
-    }
-  }
-  ~Mapping() { vendor::close_allocation(address_); }
-  Mapping(const Mapping&) = delete;
-  Mapping& operator=(const Mapping&) = delete;
-
-  [[nodiscard]] bool is(const vendor::Export& other) const {
-    return allocation_.id == other.id && allocation_.handle == other.handle;
-  }
-  [[nodiscard]] std::byte* address() const { return address_; }
-
- private:
-  vendor::Export allocation_;
-  std::byte* address_;
-};
-
-// Mappings of the other ranks' memory, the latest used kept open: opening costs as much as pulling megabytes.
-class Mappings {
- public:
-  std::shared_ptr<Mapping> find(int owner, const vendor::Export& allocation) {
-    Entry& entry = entries_[{owner, allocation.base}];
-    if (!entry.mapping || !entry.mapping->is(allocation)) {
-      // The owner may have freed what was there, and its memory is only released when nobody has it open.
-      entry.mapping.reset();
-      entry.mapping = std::make_shared<Mapping>(allocation, owner);
-    }
-    entry.last_use = ++uses_;
-    const auto found = entry.mapping;
-    if (entries_.size() > most) {
-      entries_.erase(std::min_element(entries_.begin(), entries_.end(), [](const auto& one, const auto& other) {
-        return one.second.last_use < other.second.last_use;
-      }));
-    }
-    return found;
-  }
-
- private:
-  static constexpr std::size_t most = 64;
-  struct Entry {
-    std::shared_ptr<Mapping> mapping;
-    std::uint64_t last_use = 0;
-  };
-  std::map<std::pair<int, std::uint64_t>, Entry> entries_;
-  std::uint64_t uses_ = 0;
-};
 
 // Exports of this rank's allocations: making a handle costs tens of microseconds, asking for its id less than one.
 class Exports {
@@ -128,7 +75,7 @@ struct Shared {
   Ranks ranks;
   Turns sends;
   Exports exports;
-  Mappings mappings;
+  std::shared_ptr<Mappings> mappings = Mappings::of_process();
   std::map<int, CopyQueue> incoming;  // By tag: one that waits for its place to be free holds up no other stream.
   CopyQueue staging;
   std::vector<std::weak_ptr<Stage>> stages;
@@ -302,7 +249,7 @@ class PeerReceive final : public Operation {
     vendor::Block from{offset + descriptor_.allocation.base, descriptor_.width, descriptor_.columns,
                        descriptor_.leading};
     if (source_ != shared_.ranks.rank) {
-      mapping_ = shared_.mappings.find(source_, descriptor_.allocation);
+      mapping_ = shared_.mappings->open(descriptor_.allocation);
       from.data = mapping_->address() + descriptor_.offset;
     }
     queue_.after(free_);
@@ -398,6 +345,7 @@ Availability peer_availability(const Communicator& comm) {
     int works;
   };
   const Shown my_word{shown, offset, trouble.empty() ? 1 : 0};
+  const auto mappings = Mappings::of_process();
   std::vector<Shown> words(static_cast<std::size_t>(comm.size()));
   comm.all_gather(std::span<const Shown>(&my_word, 1), std::span(words));
   for (int rank = 0; rank < comm.size() && trouble.empty(); ++rank) {
@@ -405,18 +353,18 @@ Availability peer_availability(const Communicator& comm) {
     if (rank == comm.rank() || word.works == 0) {
       continue;
     }
-    auto* const address = static_cast<std::byte*>(vendor::open_allocation(word.allocation));
-    std::uint64_t read = 0;
-    if (address != nullptr) {
+    try {
+      const auto mapping = mappings->open(word.allocation);
+      std::uint64_t read = 0;
       CopyQueue queue;
       queue.copy({reinterpret_cast<std::byte*>(&read), sizeof(read), 1, sizeof(read)},
-                 {address + word.offset, sizeof(read), 1, sizeof(read)});
+                 {mapping->address() + word.offset, sizeof(read), 1, sizeof(read)});
       queue.event().wait();
-      vendor::close_allocation(address);
-    }
-    if (read != word_of(rank)) {
-      trouble = message_of("rank ", comm.rank(), " can't read device memory of rank ", rank,
-                           vendor::last_error().empty() ? "" : ": " + vendor::last_error());
+      if (read != word_of(rank)) {
+        trouble = message_of("rank ", comm.rank(), " reads other device memory of rank ", rank, " than that shows");
+      }
+    } catch (const Error& error) {
+      trouble = message_of("rank ", comm.rank(), " can't read device memory of rank ", rank, ": ", error.what());
     }
   }
   // The first rank in trouble speaks for all; none may free its word before.

@@ -1,5 +1,6 @@
 #include "comm/operation.hpp"
 #include <heddle/comm/request.hpp>
+#include <heddle/core/error.hpp>
 
 #include <exception>
 #include <utility>
@@ -35,7 +36,11 @@ Request::~Request() {
     static_cast<void>(new std::any(std::move(kept_)));
     return;
   }
-  wait();
+  try {
+    wait();
+  } catch (const Error&) {
+    // It stays under way, and whoever lets its transport go on next is told.
+  }
 }
 
 bool Request::test() {

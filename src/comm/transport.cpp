@@ -135,12 +135,16 @@ void Transport::drain() {
 }
 
 void Transport::close() noexcept {
-  if (std::uncaught_exceptions() == 0) {
-    drain();
-  } else {
-    // The other ranks may never answer. What is under way stays as it is until the job ends.
-    static_cast<void>(new std::shared_ptr<impl::Progress>(progress_));
+  try {
+    if (std::uncaught_exceptions() == 0) {
+      drain();
+      return;
+    }
+  } catch (const Error&) {
+    // Whoever waited for the operation was told.
   }
+  // The other ranks may never answer. What is under way stays as it is until the job ends.
+  static_cast<void>(new std::shared_ptr<impl::Progress>(progress_));
 }
 
 Request Transport::begin_send(const Bytes& block, int destination, int tag, const Event& ready, std::any kept) {

@@ -56,8 +56,10 @@ struct MemoryInfo {
 /// A device allocation as another process of the node opens it.
 struct Export {
   std::array<char, 64> handle{};
-  std::uint64_t base = 0;  ///< Its address in the owner.
-  std::uint64_t id = 0;    ///< Tells it from an earlier allocation at that address.
+  std::uint64_t owner = 0;  ///< A number of the process's own.
+  std::uint64_t base = 0;   ///< Its address there.
+  std::uint64_t size = 0;
+  std::uint64_t id = 0;  ///< Tells it from an earlier allocation at that address.
 };
 /// The allocation that holds `data`; nothing where it is none that can be shared.
 [[nodiscard]] std::optional<Export> allocation_of(const void* data);

@@ -4,6 +4,7 @@
 #include <heddle/core/error.hpp>
 
 #include <cstring>
+#include <random>
 
 namespace heddle::impl::vendor {
 namespace {
@@ -24,6 +25,15 @@ void check(const char* what, HEDDLE_GPU(Error_t) result) {
   if (!succeeded(result)) {
     throw Error(ErrorKind::computation, message_of("the GPU runtime failed to ", what, ": ", last_failure));
   }
+}
+
+// Random, as process ids repeat among containers.
+std::uint64_t process_number() {
+  static const std::uint64_t number = [] {
+    std::random_device device;
+    return static_cast<std::uint64_t>(device()) << 32 | device();
+  }();
+  return number;
 }
 
 HEDDLE_GPU(Stream_t) native(Stream stream) {

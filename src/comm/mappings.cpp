@@ -1,0 +1,72 @@
+#include "comm/mappings.hpp"
+
+#include <heddle/core/error.hpp>
+
+#include <algorithm>
+
+namespace heddle::impl {
+
+Mapping::Mapping(const vendor::Export& allocation)
+    : allocation_(allocation), address_(static_cast<std::byte*>(vendor::open_allocation(allocation))) {
+  if (address_ == nullptr) {
+    throw Error(ErrorKind::computation, message_of("can't open another rank's device memory: ", vendor::last_error()));
+  }
+}
+
+bool Mapping::is(const vendor::Export& other) const {
+  return allocation_.owner == other.owner && allocation_.base == other.base && allocation_.id == other.id &&
+         allocation_.handle == other.handle;
+}
+
+bool Mapping::is_in_place_of(const vendor::Export& other) const {
+  return allocation_.owner == other.owner && !is(other) && allocation_.base < other.base + other.size &&
+         other.base < allocation_.base + allocation_.size;
+}
+
+std::shared_ptr<Mappings> Mappings::of_process() {
+  static std::mutex mutex;
+  static std::weak_ptr<Mappings> table;
+  const std::lock_guard lock(mutex);
+  auto found = table.lock();
+  if (!found) {
+    found = std::make_shared<Mappings>();
+    table = found;
+  }
+  return found;
+}
+
+std::shared_ptr<Mapping> Mappings::open(const vendor::Export& allocation) {
+  const std::lock_guard lock(mutex_);
+  Entry& entry = entries_[{allocation.owner, allocation.base}];
+  if (!entry.mapping || !entry.mapping->is(allocation)) {
+    entry.mapping.reset();
+    // The runtime refuses what overlaps memory that is still open, though its owner has freed it.
+    for (auto& [place, other] : entries_) {
+      if (other.mapping && other.mapping->is_in_place_of(allocation)) {
+        other.mapping.reset();
+      }
+    }
+    try {
+      entry.mapping = std::make_shared<Mapping>(allocation);
+    } catch (const Error&) {
+      // What overlaps can be a block that the runtime cut up, beyond the allocation: once more with nothing kept open.
+      for (auto& [place, other] : entries_) {
+        if (place.first == allocation.owner && other.mapping.use_count() == 1) {
+          other.mapping.reset();
+        }
+      }
+      entry.mapping = std::make_shared<Mapping>(allocation);
+    }
+  }
+  entry.last_use = ++uses_;
+  const auto found = entry.mapping;
+  std::erase_if(entries_, [](const auto& one) { return !one.second.mapping; });
+  if (entries_.size() > most) {
+    entries_.erase(std::min_element(entries_.begin(), entries_.end(), [](const auto& one, const auto& other) {
+      return one.second.last_use < other.second.last_use;
+    }));
+  }
+  return found;
+}
+
+}  // namespace heddle::impl

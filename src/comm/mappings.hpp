@@ -1,0 +1,53 @@
+// Device memory of other processes, open in this one.
+#pragma once
+
+#include "comm/vendor.hpp"
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <utility>
+
+namespace heddle::impl {
+
+/// Another process's allocation; closed with the last copy.
+class Mapping {
+ public:
+  /// Throws Error(computation) where it can't be opened.
+  explicit Mapping(const vendor::Export& allocation);
+  ~Mapping() { vendor::close_allocation(address_); }
+  Mapping(const Mapping&) = delete;
+  Mapping& operator=(const Mapping&) = delete;
+
+  [[nodiscard]] std::byte* address() const { return address_; }
+  [[nodiscard]] bool is(const vendor::Export& other) const;
+  /// Whether it is where `other` is now, and so of memory that its owner has freed.
+  [[nodiscard]] bool is_in_place_of(const vendor::Export& other) const;
+
+ private:
+  vendor::Export allocation_;
+  std::byte* address_;
+};
+
+/// The latest used mappings, kept open, since opening one costs as much as pulling megabytes. One table for all
+/// transports of the process, as the runtime has one address space for them. Memory that its owner frees is only
+/// released once its mapping is closed: when something else is in its place, or as the least used of too many.
+class Mappings {
+ public:
+  /// The process's table; it lives while someone holds it.
+  static std::shared_ptr<Mappings> of_process();
+
+  [[nodiscard]] std::shared_ptr<Mapping> open(const vendor::Export& allocation);
+
+ private:
+  static constexpr std::size_t most = 64;
+  struct Entry {
+    std::shared_ptr<Mapping> mapping;
+    std::uint64_t last_use = 0;
+  };
+  std::mutex mutex_;
+  std::map<std::pair<std::uint64_t, std::uint64_t>, Entry> entries_;  // By owner and address.
+  std::uint64_t uses_ = 0;
+};
+
+}  // namespace heddle::impl
