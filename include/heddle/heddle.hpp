@@ -16,6 +16,7 @@
 #include <heddle/expm/expm.hpp>
 #include <heddle/gemm/gemm.hpp>
 #include <heddle/gemm/tile_model.hpp>
+#include <heddle/gemm/trace.hpp>
 #include <heddle/io/hdf5.hpp>
 #include <heddle/io/matrix_file.hpp>
 #include <heddle/io/matrix_market.hpp>

@@ -1,12 +1,15 @@
 // heddle gemm: one distributed product, from files or from generated matrices, timed, predicted and checked.
 #include "commands.hpp"
+#include "gemm_trace.hpp"
 #include "support/matrices.hpp"
 #include "support/product_check.hpp"
 #include "support/rates.hpp"
 #include "support/scalars.hpp"
 #include "support/text.hpp"
+#include <heddle/core/version.hpp>
 #include <heddle/gemm/gemm.hpp>
 #include <heddle/io/matrix_file.hpp>
+#include <heddle/io/pending_file.hpp>
 
 #include <algorithm>
 #include <memory>
@@ -29,15 +32,17 @@ struct Options {
   bool sweep = false;
   std::vector<Index> tiles;
   bool check = true;
+  std::string trace;  // File for it; empty: none.
 };
 
 double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-// What a tile did, over its repeats: the fastest one's report, and the worst check.
+// What a tile did, over its repeats: the fastest one's report and trace, and the worst check.
 struct Measured {
   GemmReport report;
+  Trace trace;
   double check = 0;
 };
 
@@ -145,6 +150,7 @@ template <Scalar T> class Run {
     start = std::chrono::steady_clock::now();
     const Measured chosen = options_.sweep ? sweep(report) : single(report);
     report.times()["products"] = seconds_since(start);
+    if (!options_.trace.empty()) keep_trace(chosen, report);
     if (check_) report.check_at_most("product", chosen.check, check_->bound());
     if (!options_.c.empty()) {
       start = std::chrono::steady_clock::now();
@@ -174,6 +180,7 @@ template <Scalar T> class Run {
     }
     if (!options_.c_in.empty()) inputs["c_in"] = options_.c_in;
     if (!options_.c.empty()) inputs["c"] = options_.c;
+    if (!options_.trace.empty()) inputs["trace"] = options_.trace;
     inputs["place_a"] = options_.place_a;
     inputs["place_b"] = options_.place_b;
     inputs["place_c"] = options_.place_c;
@@ -188,6 +195,7 @@ template <Scalar T> class Run {
   GemmPlan<T> plan(Index tile) const {
     GemmOptions options = gemm_options_;
     options.tile = tile;
+    options.trace = !options_.trace.empty();
     return GemmPlan<T>(context_.comm(), problem_.op_a, problem_.A.placement(), problem_.op_b, problem_.B.placement(),
                        problem_.C.placement(), options);
   }
@@ -197,7 +205,10 @@ template <Scalar T> class Run {
     for (int i = 0; i < options_.repeat; ++i) {
       if (problem_.beta != T(0)) copy(problem_.C0, problem_.C);
       const GemmReport report = plan.execute(problem_.alpha, problem_.A, problem_.B, problem_.beta, problem_.C);
-      if (i == 0 || report.seconds < measured.report.seconds) measured.report = report;
+      if (i == 0 || report.seconds < measured.report.seconds) {
+        measured.report = report;
+        measured.trace = plan.trace();
+      }
       if (check_) {
         const double value = check_->value(problem_.C);
         if (!(value <= measured.check)) measured.check = value;
@@ -205,6 +216,26 @@ template <Scalar T> class Run {
       step();
     }
     return measured;
+  }
+
+  // Enters what was hidden, and writes the trace with the inputs and the results beside it.
+  void keep_trace(const Measured& measured, Report& report) const {
+    const auto start = std::chrono::steady_clock::now();
+    const std::vector<Trace> traces = gather_traces(context_.comm(), measured.trace);
+    auto of_ranks = nlohmann::ordered_json::array();
+    for (const Trace& trace : traces) of_ranks.push_back(hidden_share(trace));
+    const double overall = overall_hidden_share(traces);
+    report.results()["hidden_share"] = overall;
+    report.results()["hidden_share_of_ranks"] = of_ranks;
+    nlohmann::ordered_json about = {{"command", "gemm"}, {"version", version()}, {"git_hash", git_hash()}};
+    about.update(report.inputs());
+    about.update(json_of(measured.report));
+    about.update({{"hidden_share", overall}, {"hidden_share_of_ranks", of_ranks}});
+    context_.comm().on_rank(0, [&] { write_trace(options_.trace, trace_events(traces, about)); });
+    report.times()["trace"] = seconds_since(start);
+    context_.say("communication hidden: " +
+                 (anything_travelled(traces) ? format("%.1f %%", 100 * overall) : "nothing travelled") + " (trace in " +
+                 options_.trace + ")");
   }
 
   Measured single(Report& report) const {
@@ -258,7 +289,7 @@ template <Scalar T> class Run {
     report.results()["best_seconds"] = best->report.seconds;
     report.results()["chosen_over_best"] = ratio;
     report.results()["sweep"] = table;
-    return {chosen->report, worst_check};
+    return {chosen->report, chosen->trace, worst_check};
   }
 
   Context& context_;
@@ -284,6 +315,9 @@ int run(Context& context, Options options) {
   require(update || options.c_in.empty(), "--c-in is read only where --beta is not 0");
   require(!update || !options.c_in.empty() || !from_files, "--beta ", options.beta, " needs C's old value in --c-in");
   require_writable_matrix(context, options.c);
+  if (!options.trace.empty()) {
+    context.comm().on_rank(0, [&] { const PendingFile probe(options.trace); });
+  }
   if (options.scalar.empty()) {
     bool complex = number_from("--alpha", options.alpha).imag() != 0 || number_from("--beta", options.beta).imag() != 0;
     for (const std::string& path : {options.a, options.b, options.c_in}) {
@@ -341,9 +375,15 @@ void add_gemm(CLI::App& app, Selection& selection) {
       ->check(at_least(1))
       ->needs(sweep);
   command.add_flag("--check,!--no-check", options->check, "Check the product against a random vector (on by default)");
+  command
+      .add_option("--trace", options->trace,
+                  "Write a timeline of the fastest repeat (in a sweep: of the tile given or chosen) for heddle plot "
+                  "and ui.perfetto.dev")
+      ->type_name("FILE")
+      ->check(not_empty());
   add_common_options(
       command, selection.common,
-      "  mpirun -n 2 heddle gemm --size 2048 --json gemm.json\n"
+      "  mpirun -n 2 heddle gemm --size 2048 --json gemm.json --trace trace.json\n"
       "  mpirun -n 4 heddle gemm --a A.mtx --b B.h5 --op-b T --c C.mtx --place-a rank:2 --place-b rank:1");
   command.callback(
       [options, &selection] { selection.parallel = [options](Context& context) { return run(context, *options); }; });

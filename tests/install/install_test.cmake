@@ -27,7 +27,7 @@ endif()
 
 run(${prefix}/bin/heddle --version)
 run(${prefix}/bin/heddle gemm --size 8 --tile 8)
-foreach(file IN ITEMS decks/h2plus-stretch.toml plot/plot.py)
+foreach(file IN ITEMS decks/h2plus-stretch.toml plot/plot.py plot/gemm_trace.py plot/common.py)
   if(NOT EXISTS ${prefix}/share/heddle/${file})
     message(FATAL_ERROR "share/heddle/${file} is not installed")
   endif()

@@ -8,9 +8,9 @@
 
 namespace heddle {
 
-/// `product`: one tile's local product. `receive`: a band of A or B, or a tile of C, on its way into this rank's memory.
-/// `send`: a band or tile of this rank's on its way out, or held for a rank that has not asked for it yet. `wait`: the
-/// rank had no product to run.
+/// `product`: one tile's local product. `receive`: a band of A or B, or a tile of C, on its way into this rank's
+/// memory. `send`: a band or tile of this rank's on its way out, or held for a rank that has not asked for it yet.
+/// `wait`: the rank had no product to run.
 enum class TraceKind { product, receive, send, wait };
 
 [[nodiscard]] std::string_view to_string(TraceKind kind);

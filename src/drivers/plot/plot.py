@@ -7,34 +7,15 @@ Exit status: 0 done, 1 the file can't be plotted, 3 a module is missing.
 
 import sys
 
+from common import COLOURS, draw_command, plt, save, sign
+
 try:
     import h5py
-    import matplotlib
     import numpy as np
-
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
     from matplotlib.colors import PowerNorm
     from matplotlib.ticker import MaxNLocator
 except ImportError:
     sys.exit(3)
-
-STYLE = {
-    "font.family": "DejaVu Sans",
-    "font.size": 10,
-    "axes.edgecolor": "#555555",
-    "axes.linewidth": 0.8,
-    "axes.labelcolor": "#222222",
-    "axes.grid": True,
-    "grid.color": "#e6e6e6",
-    "grid.linewidth": 0.7,
-    "xtick.color": "#555555",
-    "ytick.color": "#555555",
-    "legend.frameon": False,
-    "legend.fontsize": 9,
-    "lines.linewidth": 1.5,
-}
-COLOURS = ["#2a6f97", "#e07a2f", "#3d9a5f", "#b5394a", "#7b5ea7", "#8c6d46", "#d76fa8", "#6b7280"]
 
 
 def border(centres):
@@ -147,7 +128,6 @@ def title_of(file):
 
 
 def main(source, target):
-    plt.rcParams.update(STYLE)
     with h5py.File(source, "r") as file:
         t = file["time/t"][:]
         title, has_nuclei = title_of(file)
@@ -170,15 +150,9 @@ def main(source, target):
         draw_norm(next(rest), file, t)
         panels[0].set_xlim(t[0], t[-1] if len(t) > 1 else t[0] + 1)
         figure.align_ylabels(panels)
-        version = f"heddle {file.attrs['heddle_version']} ({file.attrs['git_hash']})"
-        figure.text(0.995, 0.006, version, ha="right", va="bottom", fontsize=7, color="#999999")
-    figure.savefig(target, dpi=130, format="png", facecolor="white")
+        sign(figure, file.attrs["heddle_version"], file.attrs["git_hash"])
+    save(figure, target)
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 3:
-        sys.exit("usage: plot.py FILE.h5 PICTURE.png")
-    try:
-        main(sys.argv[1], sys.argv[2])
-    except (OSError, KeyError, ValueError) as error:
-        sys.exit(f"plot.py: {sys.argv[1]}: {error}")
+    draw_command(main, "plot.py FILE.h5 PICTURE.png")

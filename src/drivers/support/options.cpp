@@ -11,7 +11,7 @@ namespace heddle::driver {
 void add_common_options(CLI::App& command, CommonOptions& common, const std::string& example) {
   command.add_option("--json", common.json, "Write a report: inputs, results, checks and times as one JSON object")
       ->type_name("FILE")
-      ->check([](const std::string& path) { return path.empty() ? std::string("needs a file name") : std::string(); });
+      ->check(not_empty());
   command.add_flag("--quiet", common.quiet, "Print nothing but errors");
   auto* always = command.add_flag_callback(
       "--progress", [&common] { common.progress = ProgressMode::always; },
@@ -38,6 +38,11 @@ CLI::Validator at_least(double least) {
         return format("'%s': expected a number >= %g", text.c_str(), least);
       },
       "");
+}
+
+CLI::Validator not_empty() {
+  return CLI::Validator(
+      [](std::string& path) { return path.empty() ? std::string("needs a file name") : std::string(); }, "");
 }
 
 CLI::Validator one_of(const std::vector<std::string>& names) {

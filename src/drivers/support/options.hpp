@@ -29,6 +29,7 @@ CLI::Option* add_scalar_option(CLI::App& command, std::string& scalar);
 
 /// Option checks whose messages people can read, and which leave no mark in the help.
 [[nodiscard]] CLI::Validator at_least(double least);
+[[nodiscard]] CLI::Validator not_empty();
 [[nodiscard]] CLI::Validator one_of(const std::vector<std::string>& names);
 
 /// Adds --tile: "auto", kept as 0, or a positive number.

@@ -1,0 +1,38 @@
+// The trace of a product for people: of all ranks, as one file that Perfetto, chrome://tracing and `heddle plot` read.
+#pragma once
+
+#include <heddle/comm/communicator.hpp>
+#include <heddle/gemm/trace.hpp>
+
+#include <nlohmann/json.hpp>
+
+#include <filesystem>
+#include <vector>
+
+namespace heddle::driver {
+
+/// Every rank's trace, in order of rank, on every rank. Collective.
+[[nodiscard]] std::vector<Trace> gather_traces(const Communicator& comm, const Trace& mine);
+
+/// Total of the hidden times over the total of the times of transfers.
+[[nodiscard]] double overall_hidden_share(const std::vector<Trace>& traces);
+
+/// Whether any rank received anything.
+[[nodiscard]] bool anything_travelled(const std::vector<Trace>& traces);
+
+/// Trace Event Format (JSON object): a process for each rank and in it a thread for each lane of products, receives,
+/// sends and waits. Intervals of one kind that overlap are on different threads, since no viewer can show them on one.
+/// `about` becomes "otherData".
+[[nodiscard]] nlohmann::ordered_json trace_events(const std::vector<Trace>& traces,
+                                                  const nlohmann::ordered_json& about);
+
+/// Writes it beside `path` and renames. Throws Error(output) where that can't be done.
+void write_trace(const std::filesystem::path& path, const nlohmann::ordered_json& events);
+
+/// Whether a file is JSON by its first character: traces are, HDF5 is not.
+[[nodiscard]] bool looks_like_json(const std::filesystem::path& path);
+
+/// Throws Error(input) naming the file unless it is what write_trace() writes.
+void require_trace(const std::filesystem::path& path);
+
+}  // namespace heddle::driver

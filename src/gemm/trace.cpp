@@ -1,0 +1,75 @@
+#include <heddle/core/error.hpp>
+#include <heddle/gemm/trace.hpp>
+
+#include <algorithm>
+
+namespace heddle {
+namespace {
+
+struct Span {
+  double begin;
+  double end;
+};
+
+// The union of the intervals of a kind, in order and disjoint.
+std::vector<Span> union_of(const Trace& trace, TraceKind kind) {
+  std::vector<Span> spans;
+  for (const TraceInterval& interval : trace) {
+    if (interval.kind == kind && interval.end > interval.begin) {
+      spans.push_back({interval.begin, interval.end});
+    }
+  }
+  std::sort(spans.begin(), spans.end(), [](const Span& one, const Span& other) { return one.begin < other.begin; });
+  std::vector<Span> merged;
+  for (const Span& span : spans) {
+    if (!merged.empty() && span.begin <= merged.back().end) {
+      merged.back().end = std::max(merged.back().end, span.end);
+    } else {
+      merged.push_back(span);
+    }
+  }
+  return merged;
+}
+
+}  // namespace
+
+std::string_view to_string(TraceKind kind) {
+  switch (kind) {
+    case TraceKind::product:
+      return "product";
+    case TraceKind::receive:
+      return "receive";
+    case TraceKind::send:
+      return "send";
+    case TraceKind::wait:
+      return "wait";
+  }
+  throw Error(ErrorKind::argument, "not a value of heddle::TraceKind");
+}
+
+double hidden_share(const Trace& trace) {
+  const std::vector<Span> received = union_of(trace, TraceKind::receive);
+  const std::vector<Span> computed = union_of(trace, TraceKind::product);
+  double total = 0.0;
+  double open = 0.0;
+  auto product = computed.begin();
+  for (const Span& transfer : received) {
+    double covered_until = transfer.begin;
+    while (product != computed.end() && product->begin < transfer.end) {
+      if (product->end > covered_until) {
+        open += std::max(product->begin - covered_until, 0.0);
+        covered_until = std::min(product->end, transfer.end);
+      }
+      if (product->end > transfer.end) {
+        break;  // It may cover the next transfer too.
+      }
+      ++product;
+    }
+    open += transfer.end - covered_until;
+    total += transfer.end - transfer.begin;
+  }
+  // What is open is counted, so that a share of one is exactly one.
+  return total > 0.0 ? std::clamp(1.0 - open / total, 0.0, 1.0) : 1.0;
+}
+
+}  // namespace heddle
