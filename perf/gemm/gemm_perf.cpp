@@ -11,10 +11,6 @@ namespace {
 
 constexpr bool on_host = Kokkos::SpaceAccessibility<Kokkos::HostSpace, MemorySpace>::accessible;
 
-double operations(Index n) {
-  return 2.0 * static_cast<double>(n) * static_cast<double>(n) * static_cast<double>(n);
-}
-
 // The same product on rank 0 alone: on CPUs with as many BLAS threads as there are ranks, on a GPU by its vendor's
 // BLAS.
 class OneRank {
@@ -75,6 +71,7 @@ class Distributed {
     return seconds_of([&] { report_ = plan_.execute(1.0, A_, B_, 0.0, C_); });
   }
   [[nodiscard]] const GemmReport& report() const { return report_; }
+  [[nodiscard]] bool right() const { return is_product(C_); }
 
  private:
   DistributedMatrix<double> A_;
@@ -90,7 +87,11 @@ void beside_blas(benchmark::State& state) {
   const Index n = extent(state.range(1));
   Distributed ours(layout, n, 0);
   const OneRank blas(n);
-  compare(state, operations(n), {"heddle", [&] { return ours.seconds(); }}, {"blas", [&] { return blas.seconds(); }});
+  compare(state, operations<double>(n), {"heddle", [&] { return ours.seconds(); }},
+          {"blas", [&] { return blas.seconds(); }});
+  if (!ours.right()) {
+    fail(state, "not the product of A and B");
+  }
   state.SetLabel(layout.name);
   state.counters["tile"] = static_cast<double>(ours.report().tile);
   state.counters["wait_share"] = ours.report().wait_seconds / ours.report().seconds;
@@ -109,7 +110,7 @@ void tile_sweep(benchmark::State& state) {
   }
   state.SetLabel(layout.name);
   state.counters["tile"] = static_cast<double>(ours.report().tile);
-  state.counters["gflops"] = operations(n) / median(times) / 1e9;
+  state.counters["gflops"] = operations<double>(n) / median(times) / 1e9;
   state.counters["seconds"] = median(times);
   state.counters["predicted_seconds"] = ours.report().predicted_seconds.value_or(0.0);
 }

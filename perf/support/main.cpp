@@ -20,6 +20,7 @@ namespace {
 
 std::optional<Communicator> everyone;
 bool dry_run = false;
+bool failed = false;
 
 class Silent : public benchmark::BenchmarkReporter {
  public:
@@ -48,6 +49,11 @@ Index extent(Index wanted) {
   return dry_run ? std::min<Index>(wanted, 96) : wanted;
 }
 
+void fail(benchmark::State& state, const char* why) {
+  failed = true;
+  state.SkipWithError(why);
+}
+
 namespace {
 
 int run(int argc, char** argv) {
@@ -65,7 +71,7 @@ int run(int argc, char** argv) {
     benchmark::RunSpecifiedBenchmarks(&silent);
   }
   everyone.reset();
-  return 0;
+  return failed ? 1 : 0;
 }
 
 }  // namespace

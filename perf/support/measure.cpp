@@ -16,6 +16,7 @@ double seconds_of(const std::function<void()>& work) {
 }
 
 double seconds_of_rank_0(const std::function<void()>& work) {
+  world().space().fence("heddle::perf::begin");
   world().barrier();
   double seconds = 0.0;
   if (world().rank() == 0) {
@@ -43,19 +44,26 @@ void compare(benchmark::State& state, double flops, const Contender& first, cons
   std::vector<double> times_first;
   std::vector<double> times_second;
   std::vector<double> ratios;
+  const double flops_first = first.flops > 0.0 ? first.flops : flops;
+  const double flops_second = second.flops > 0.0 ? second.flops : flops;
   static_cast<void>(first.seconds());
   static_cast<void>(second.seconds());
   for ([[maybe_unused]] auto iteration : state) {
     times_first.push_back(first.seconds());
     times_second.push_back(second.seconds());
-    ratios.push_back(times_second.back() / times_first.back());
+    ratios.push_back(flops_first / times_first.back() / (flops_second / times_second.back()));
     state.SetIterationTime(times_first.back());
   }
-  state.counters[std::string("gflops_") + first.name] = flops / median(times_first) / 1e9;
-  state.counters[std::string("gflops_") + second.name] = flops / median(times_second) / 1e9;
+  const double best_first = flops_first / *std::min_element(times_first.begin(), times_first.end()) / 1e9;
+  const double best_second = flops_second / *std::min_element(times_second.begin(), times_second.end()) / 1e9;
+  state.counters[std::string("gflops_") + first.name] = flops_first / median(times_first) / 1e9;
+  state.counters[std::string("gflops_") + second.name] = flops_second / median(times_second) / 1e9;
+  state.counters[std::string("gflops_best_") + first.name] = best_first;
+  state.counters[std::string("gflops_best_") + second.name] = best_second;
   state.counters["ratio"] = median(ratios);
   state.counters["ratio_min"] = *std::min_element(ratios.begin(), ratios.end());
   state.counters["ratio_max"] = *std::max_element(ratios.begin(), ratios.end());
+  state.counters["ratio_best"] = best_first / best_second;
 }
 
 }  // namespace heddle::perf

@@ -25,12 +25,18 @@ namespace heddle::perf {
 
 [[nodiscard]] double median(std::vector<double> values);
 
-/// Two ways to the same end, timed in turn: `first second first second ...`. Counters: gflops_<name> of each (of the
-/// median time) and ratio, the median of second's time over first's, pair by pair, with its extremes.
+/// Marks a wrong result: the benchmark is shown as failed, and the program ends with exit code 1.
+void fail(benchmark::State& state, const char* why);
+
+/// One of two ways to the same end.
 struct Contender {
   const char* name;
   std::function<double()> seconds;  ///< Runs it once.
+  double flops = 0.0;               ///< Of one run; 0: as many as compare() is told.
 };
+/// Both timed in turn, `first second first second ...`, after one run of each to warm up. Counters: gflops_<name> and
+/// gflops_best_<name> of each, of the median and of the shortest time; ratio, the median over the pairs of first's rate
+/// over second's, with its extremes, and ratio_best, that of the two best rates.
 void compare(benchmark::State& state, double flops, const Contender& first, const Contender& second);
 
 }  // namespace heddle::perf

@@ -77,6 +77,13 @@ class Expm(CommandTest):
         report = self.succeed("expm", "--size", 50, "--norm", 3, "--tolerance", 1e-6, "--scalar", "float", ranks=2)
         self.assertAlmostEqual(report["results"]["norm1"], 3, places=5)
 
+    def test_repeats_are_all_reported(self):
+        report = self.succeed("expm", "--size", 40, "--scalar", "complex-double", "--repeat", 3, ranks=2)
+        results = report["results"]
+        self.assertEqual(len(results["seconds_of_each"]), 3)
+        self.assertEqual(results["seconds"], min(results["seconds_of_each"]))
+        self.refuse("expm", "--size", 4, "--repeat", 0, message="--repeat")
+
     def test_coordinate_and_symmetric_input(self):
         self.write("A.mtx", "%%MatrixMarket matrix coordinate real symmetric\n2 2 1\n2 1 1\n")
         self.succeed("expm", "--input", "A.mtx", "--output", "E.mtx")
