@@ -55,7 +55,9 @@ bool Request::test() {
 
 void Request::wait() {
   if (operation_) {
-    while (!operation_->complete()) {
+    // To the end, beyond complete(): who waits may next block in something that lets nothing go on, while the sender
+    // still waits to be told.
+    while (!operation_->finished()) {
       progress_->advance();
     }
     complete();

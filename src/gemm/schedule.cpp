@@ -100,6 +100,31 @@ std::vector<int> columns_of_pass(const Product& product, const std::vector<Strip
   return columns;
 }
 
+// Tiles of one pass in the order of computing: columns one after the other. Where the first pass waits for bands of A
+// as well as of B, its first `shells` columns go by growing squares instead, so that each band is used when it comes: k
+// bands of each give k^2 tiles, not k.
+struct Cell {
+  std::size_t strip;
+  std::size_t column;  // place in the pass
+};
+std::vector<Cell> cells_of_pass(const std::vector<Strip>& strips, std::size_t first, std::size_t last,
+                                const std::vector<int>& columns, std::size_t shells) {
+  std::vector<Cell> cells;
+  for (std::size_t c = 0; c < columns.size(); ++c) {
+    for (std::size_t k = first; k < last; ++k) {
+      if (columns[c] >= strips[k].begin && columns[c] < strips[k].end) {
+        cells.push_back({k, c});
+      }
+    }
+  }
+  const auto in_shells =
+      std::find_if(cells.begin(), cells.end(), [&](const Cell& cell) { return cell.column >= shells; });
+  std::stable_sort(cells.begin(), in_shells, [&](const Cell& one, const Cell& other) {
+    return std::max(one.strip - first, one.column) < std::max(other.strip - first, other.column);
+  });
+  return cells;
+}
+
 RankSchedule schedule_of(const Product& product, const std::vector<Strip>& strips, int bands_per_pass, int rank) {
   RankSchedule schedule;
   const auto group = static_cast<std::size_t>(bands_per_pass);
@@ -107,25 +132,29 @@ RankSchedule schedule_of(const Product& product, const std::vector<Strip>& strip
   schedule.slots_a = static_cast<int>(std::min(strips.size(), 2 * group));
   for (std::size_t first = 0; first < strips.size(); first += group) {
     const std::size_t last = std::min(first + group, strips.size());
-    const std::size_t loads_before = schedule.loads_a.size();
+    const std::size_t loads_before_a = schedule.loads_a.size();
+    const std::size_t loads_before_b = schedule.loads_b.size();
+    bool travels = false;
     for (std::size_t k = first; k < last; ++k) {
       schedule.loads_a.push_back({strips[k].row_band, static_cast<int>(k) % schedule.slots_a, 0, -1, -1});
+      const Region band = band_of_a(product, strips[k].row_band);
+      travels =
+          travels || product.a.residence() == Residence::host || piece_of(product.a, band, rank).size() < band.size();
     }
-    for (const int column : columns_of_pass(product, strips, first, last, rank)) {
+    const std::vector<int> columns = columns_of_pass(product, strips, first, last, rank);
+    for (const int column : columns) {
       schedule.loads_b.push_back({column, static_cast<int>(schedule.loads_b.size() % held_b), 0, -1, -1});
-      for (std::size_t k = first; k < last; ++k) {
-        if (column < strips[k].begin || column >= strips[k].end) {
-          continue;
-        }
-        const int step = static_cast<int>(schedule.steps.size());
-        const std::size_t load_a = loads_before + (k - first);
-        const std::size_t load_b = schedule.loads_b.size() - 1;
-        for (Load* load : {&schedule.loads_a[load_a], &schedule.loads_b[load_b]}) {
-          load->first_use = load->first_use < 0 ? step : load->first_use;
-          load->last_use = step;
-        }
-        schedule.steps.push_back({strips[k].row_band, column, static_cast<int>(load_a), static_cast<int>(load_b)});
+    }
+    for (const Cell& cell : cells_of_pass(strips, first, last, columns, first == 0 && travels ? held_b : 0)) {
+      const int step = static_cast<int>(schedule.steps.size());
+      const std::size_t load_a = loads_before_a + (cell.strip - first);
+      const std::size_t load_b = loads_before_b + cell.column;
+      for (Load* load : {&schedule.loads_a[load_a], &schedule.loads_b[load_b]}) {
+        load->first_use = load->first_use < 0 ? step : load->first_use;
+        load->last_use = step;
       }
+      schedule.steps.push_back(
+          {strips[cell.strip].row_band, columns[cell.column], static_cast<int>(load_a), static_cast<int>(load_b)});
     }
   }
   schedule.slots_b = static_cast<int>(std::min(schedule.loads_b.size(), held_b));

@@ -127,6 +127,29 @@ TEST(Schedule, TheNextBandTravelsWhileATileIsComputed) {
   }
 }
 
+TEST(Schedule, TheFirstPassUsesEachBandWhenItComes) {
+  const Index n = 256;
+  Product product{Operation::none,
+                  Operation::none,
+                  Placement::on_rank(n, n, 2),
+                  Placement::on_rank(n, n, 1),
+                  Placement::on_rank(n, n, 0),
+                  8,
+                  4};
+  product.held_b = 4;
+  // Rank 2 owns A: it waits for B alone, and takes the bands of B one after the other.
+  for (const int rank : {0, 1, 3}) {
+    const RankSchedule schedule = make_schedule(product, 8, rank);
+    for (int bands = 1; bands <= 4; ++bands) {
+      for (int step = 0; step < bands * bands; ++step) {
+        EXPECT_LT(schedule.steps[static_cast<std::size_t>(step)].load_a, bands) << "step " << step;
+        EXPECT_LT(schedule.steps[static_cast<std::size_t>(step)].load_b, bands) << "step " << step;
+      }
+    }
+  }
+  EXPECT_EQ(make_schedule(product, 8, 2).steps[7].load_b, 0);
+}
+
 TEST(Schedule, RanksBeginAtDifferentBandsOfB) {
   const Index n = 64;
   const Product product{Operation::none,
