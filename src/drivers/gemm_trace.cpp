@@ -29,10 +29,11 @@ std::string name_of(const TraceInterval& interval) {
   const std::string tile = format("tile %d,%d", interval.row_band, interval.column_band);
   if (interval.kind == TraceKind::wait) return "wait";
   if (interval.kind == TraceKind::product) return tile;
-  const std::string way = interval.kind == TraceKind::receive ? "from" : "to";
-  const int band = interval.operand == 'A' ? interval.row_band : interval.column_band;
-  return std::string(1, interval.operand) + ' ' + (interval.operand == 'C' ? tile : format("band %d", band)) + ' ' +
-         way + format(" rank %d", interval.peer);
+  const int number = interval.operand == 'A' ? interval.row_band : interval.column_band;
+  // A sender may know the elements, and not of which band they are.
+  const std::string band = number >= 0 ? format("band %d", number) : "band";
+  return format("%c %s %s rank %d", interval.operand, (interval.operand == 'C' ? tile : band).c_str(),
+                interval.kind == TraceKind::receive ? "from" : "to", interval.peer);
 }
 
 Json arguments_of(const TraceInterval& interval) {

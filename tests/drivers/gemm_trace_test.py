@@ -101,7 +101,8 @@ class GemmTrace(CommandTest):
             self.assertGreater(event["args"]["bytes"], 0)
             self.assertIn(event["args"]["peer"], set(range(ranks)) - {event["pid"]})
             way = "from" if event["cat"] == "receive" else "to"
-            found = re.fullmatch(rf"(?:(A|B) band \d+|(C) tile \d+,\d+) {way} rank (\d+)", event["name"])
+            number = r" \d+" if event["cat"] == "receive" else r"(?: \d+)?"
+            found = re.fullmatch(rf"(?:(A|B) band{number}|(C) tile \d+,\d+) {way} rank (\d+)", event["name"])
             self.assertTrue(found, event["name"])
             self.assertEqual((found[1] or found[2], int(found[3])), (event["args"]["operand"], event["args"]["peer"]))
             if event["dur"] > 0.1:
