@@ -56,7 +56,7 @@ configure() {
     return
   fi
 
-  if [[ -z ${CMAKE_TOOLCHAIN_FILE-} ]] && ! find_kokkos; then
+  if [[ -z ${CMAKE_TOOLCHAIN_FILE-} && $preset != cuda && $preset != hip ]] && ! find_kokkos; then
     "$root/ci/kokkos-debian" "$root/build/kokkos" || die "no Kokkos"
     arguments+=("-DCMAKE_TOOLCHAIN_FILE=$root/build/kokkos/heddle-toolchain.cmake")
   fi

@@ -27,6 +27,9 @@ int run_parallel(int argc, char** argv, const Selection& selection) {
         comm.on_rank(0, [&] { const PendingFile probe(selection.common.json); });
       }
       Context context(comm, device, selection.common);
+      if (comm.all_reduce(device.shared ? 1 : 0, Reduction::maximum) == 1 && context.root()) {
+        complain("warning: several ranks share a GPU and take turns on it; one rank for each GPU is faster");
+      }
       return selection.parallel(context);
     });
   });

@@ -115,7 +115,9 @@ class Information(CommandTest):
             self.assertEqual(report["command"], "info")
             self.assertEqual((results["ranks"], results["nodes"]), (ranks, 1))
             self.assertEqual([device["rank"] for device in results["devices"]], list(range(ranks)))
-            self.assertEqual(results["transports"][0]["kind"], "staged")
+            self.assertIn(results["transport"]["kind"], ("peer", "direct", "staged"))
+            self.assertEqual([t["kind"] for t in results["transports"]], ["peer", "direct", "staged"])
+            self.assertTrue(all(t["reason"] for t in results["transports"]))
             for key in ("version", "git_hash", "kokkos", "blas", "mpi", "rates", "kokkos_configuration"):
                 self.assertTrue(results[key], key)
         output = self.run_command("info").output

@@ -1,0 +1,57 @@
+#!/usr/bin/env python3
+"""The short table that ci/gpu prints last, from the folder that holds its logs and the benchmarks' JSON."""
+import json
+import re
+import sys
+from pathlib import Path
+
+
+def suite_line(log):
+    """'52 of 52 tests passed' of a CTest log, or None."""
+    match = re.search(r"(\d+)% tests passed, (\d+) tests? failed out of (\d+)", log.read_text(errors="replace"))
+    return f"{int(match[3]) - int(match[2])} of {match[3]} tests passed" if match else None
+
+
+def rows(results):
+    """(benchmark, ranks, ours in TFLOP/s, theirs, ratio) of every benchmark that was measured."""
+    for path in sorted(results.glob("*-[0-9]*.json")):
+        try:
+            report = json.loads(path.read_text())
+        except json.JSONDecodeError:
+            print(f"{path.name}: unfinished")
+            continue
+        peer, ranks = path.stem.rsplit("-", 1)
+        for entry in report["benchmarks"]:
+            if entry.get("error_occurred"):
+                yield entry["name"], ranks, peer, None, None, None, entry.get("error_message", "")
+                continue
+            if entry.get("run_type") == "aggregate" or "ratio" not in entry:
+                continue
+            theirs = next((entry[key] for key in entry if key.startswith("gflops_") and "heddle" not in key
+                           and "best" not in key), None)
+            yield (entry["name"].replace("/manual_time", ""), ranks, peer, entry.get("gflops_heddle"), theirs,
+                   entry["ratio"], "")
+
+
+def main():
+    if len(sys.argv) != 2:
+        sys.exit("usage: gpu_table.py RESULTS")
+    results = Path(sys.argv[1])
+    for name in ("suite", "shared"):
+        log = results / f"{name}.log"
+        if log.is_file() and (line := suite_line(log)):
+            print(f"{name:8} {line}")
+    head = False
+    for name, ranks, peer, ours, theirs, ratio, error in rows(results):
+        if not head:
+            print(f"{'benchmark':44} {'ranks':>5} {'TFLOP/s':>9} {'peer':>9} {'':9} {'ratio':>6}")
+            head = True
+        if error:
+            print(f"{name:44} {ranks:>5} failed: {error}")
+            continue
+        number = [f"{value / 1e3:9.1f}" if value is not None else " " * 9 for value in (ours, theirs)]
+        print(f"{name:44} {ranks:>5} {number[0]} {number[1]} {peer:9} {ratio:6.3f}")
+
+
+if __name__ == "__main__":
+    main()
