@@ -93,8 +93,11 @@ TEST(Placement, IsReadFromText) {
   EXPECT_EQ(placement_from("columns", 5, 6, 3), Placement::column_bands(5, 6, 3));
   EXPECT_EQ(placement_from("cyclic:2x3:1x3", 5, 6, 3), Placement::block_cyclic(5, 6, 2, 3, 1, 3));
   EXPECT_EQ(placement_from("cyclic:2x3", 5, 6, 4), Placement::block_cyclic(5, 6, 2, 3, 2, 2));
-  for (const char* wrong : {"", "row", "rank:", "rank:3", "rank:-1", "rank:1x", "cyclic", "cyclic:2", "cyclic:2x3:4x1",
-                            "cyclic:0x3", "cyclic:2x3:0x1", "cyclic:2x3x4"}) {
+  EXPECT_EQ(placement_from("host:rank:1", 5, 6, 3), Placement::on_rank(5, 6, 1).in(Residence::host));
+  EXPECT_NE(placement_from("host:rows", 5, 6, 3), Placement::row_bands(5, 6, 3));
+  EXPECT_EQ(placement_from("host:rows", 5, 6, 3).describe(), "5 x 6 in 3 row bands, in host memory");
+  for (const char* wrong : {"", "row", "host:", "host", "rows:host", "rank:", "rank:3", "rank:-1", "rank:1x", "cyclic",
+                            "cyclic:2", "cyclic:2x3:4x1", "cyclic:0x3", "cyclic:2x3:0x1", "cyclic:2x3x4"}) {
     EXPECT_THROW(static_cast<void>(placement_from(wrong, 5, 6, 3)), Error) << wrong;
   }
 }

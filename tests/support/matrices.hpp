@@ -65,12 +65,13 @@ template <Scalar T> bool same_bits(const HostMatrix<T>& left, const HostMatrix<T
 /// Placements to go through: whole on any rank, both bands, cyclic over every grid of the ranks, ragged blocks.
 inline std::vector<Placement> placements_of(Index rows, Index columns, int ranks) {
   std::vector<Placement> placements;
-  placements.reserve(3 * static_cast<std::size_t>(ranks) + 2);
+  placements.reserve(3 * static_cast<std::size_t>(ranks) + 3);
   for (int rank = 0; rank < ranks; ++rank) {
     placements.push_back(Placement::on_rank(rows, columns, rank));
   }
   placements.push_back(Placement::row_bands(rows, columns, ranks));
   placements.push_back(Placement::column_bands(rows, columns, ranks));
+  placements.push_back(Placement::row_bands(rows, columns, ranks).in(Residence::host));
   for (int height = 1; height <= ranks; ++height) {
     placements.push_back(Placement::block_cyclic(rows, columns, 3, 5, height, ranks / height));
     placements.push_back(Placement::block_cyclic(rows, columns, 7, 2, height, ranks / height, ranks % height));
