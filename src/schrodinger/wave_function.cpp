@@ -15,13 +15,13 @@ WaveFunction::WaveFunction(const Communicator& comm, Index points)
   band_ = DeviceState(Kokkos::view_alloc(space, "heddle::schrodinger::state_band"), rows);
   host_band_ = Kokkos::create_mirror_view(
       Kokkos::view_alloc(Kokkos::WithoutInitializing, Kokkos::SharedHostPinnedSpace{}), band_);
-  gathered_ = PinnedState(Kokkos::view_alloc(Kokkos::WithoutInitializing, "heddle::schrodinger::host_state"),
-                          rows * comm.size());
-  if constexpr (on_host) {
-    device_ = Kokkos::subview(gathered_, std::pair<Index, Index>(0, points));
-  } else {
-    device_ = DeviceState(Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "heddle::schrodinger::state"), points);
-  }
+  gathered_ =
+      PinnedState(Kokkos::view_alloc(Kokkos::WithoutInitializing, "heddle::schrodinger::state"), rows * comm.size());
+  device_ = Kokkos::create_mirror_view(Kokkos::view_alloc(Kokkos::WithoutInitializing, space, MemorySpace{}), whole());
+}
+
+WaveFunction::PinnedState WaveFunction::whole() const {
+  return Kokkos::subview(gathered_, std::pair<Index, Index>(0, points_));
 }
 
 bool WaveFunction::finite() const {
@@ -33,8 +33,7 @@ void WaveFunction::assign(const schrodinger::State& state) {
   state_ = state;
   for (Index i = 0; i < points_; ++i) gathered_(i) = Kokkos::complex<double>(state[i].real(), state[i].imag());
   if constexpr (!on_host) {
-    const auto whole = Kokkos::subview(gathered_, std::pair<Index, Index>(0, points_));
-    Kokkos::deep_copy(comm_.space(), device_, whole);
+    Kokkos::deep_copy(comm_.space(), device_, whole());
     // The next assign() overwrites what this transfer reads.
     comm_.space().fence("heddle::schrodinger::assign");
   }
@@ -48,8 +47,7 @@ void WaveFunction::assemble() {
                    std::span<Complex>(gathered_.data(), gathered_.size()));
   if constexpr (!on_host) {
     // Done before the next assemble() overwrites its source: that begins with a fence.
-    const auto whole = Kokkos::subview(gathered_, std::pair<Index, Index>(0, points_));
-    Kokkos::deep_copy(comm_.space(), device_, whole);
+    Kokkos::deep_copy(comm_.space(), device_, whole());
   }
   for (Index i = 0; i < points_; ++i) state_[i] = {gathered_(i).real(), gathered_(i).imag()};
 }

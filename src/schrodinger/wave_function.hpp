@@ -27,13 +27,14 @@ class WaveFunction {
 
  private:
   using PinnedState = Kokkos::View<Kokkos::complex<double>*, Kokkos::SharedHostPinnedSpace>;
+  [[nodiscard]] PinnedState whole() const;
 
   Communicator comm_;
   Index points_;
   DeviceState band_;
   PinnedState host_band_;
   PinnedState gathered_;  // full bands of all ranks: the last ones' padding is never read
-  DeviceState device_;
+  DeviceState device_;    // on CPUs the same memory
   schrodinger::State state_;
 };
 
