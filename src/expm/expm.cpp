@@ -255,12 +255,12 @@ ExpmReport ExpmPlan<T>::State::execute(const SplitMatrix<T>& A, const SplitMatri
   const Parts<T> mine{take_in(A.real), take_in(A.imaginary)};
   const Parts<T> columns{columns_in(columns_of_A.real), columns_in(columns_of_A.imaginary)};
   double bound = 0.0;
-  for (const Part<T>& part : {mine.real, mine.imaginary}) {
-    if (part) {
-      const auto seen = norms->measure(*part);
+  for (const Part<T>* part : {&mine.real, &mine.imaginary}) {
+    if (*part) {
+      const auto seen = norms->measure(**part);
       report.norm1 += seen.one;
       // A series of given degree asks for nothing but a finite A.
-      bound += options.method == ExpmMethod::taylor ? seen.one : norms->reproducible_bound(*part, seen.largest);
+      bound += options.method == ExpmMethod::taylor ? seen.one : norms->reproducible_bound(**part, seen.largest);
     }
   }
   if (!std::isfinite(bound)) {
