@@ -94,7 +94,7 @@ template <RealScalar T> Part<T> SeriesSum<T>::finish() {
     if (identity_ == T{0}) {
       return {};
     }
-    const Part<T> result = arithmetic_->combine(identity_, {}, {}).real;
+    Part<T> result = arithmetic_->combine(identity_, {}, {}).real;
     if (!target_) {
       return result;
     }

@@ -8,8 +8,8 @@ namespace heddle::impl {
 
 /// What schrodinger::observe() gives, of a psi in device memory: a few numbers come to the host, in one transfer.
 ///
-/// Sums are compensated and in an order that depends on the number of points alone, so that no number of threads
-/// changes a bit.
+/// Sums are compensated and in an order that depends on the number of points and the backend alone, so that no number
+/// of threads changes a bit.
 class Observer {
  public:
   /// For `states` eigenstates.
