@@ -11,6 +11,7 @@ find_package(tomlplusplus REQUIRED)
 find_package(nlohmann_json REQUIRED)
 find_package(BLAS REQUIRED)
 find_package(LAPACK REQUIRED)
+find_package(Threads REQUIRED)
 
 set(HEDDLE_GPU FALSE)
 if(Kokkos_ENABLE_CUDA OR Kokkos_ENABLE_HIP)

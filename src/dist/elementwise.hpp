@@ -50,6 +50,29 @@ void for_each_element(const ExecutionSpace& space, const std::string& label, Ind
   }
 }
 
+/// body(j, begin, end) for runs of consecutive rows that together are all of 0 ... rows of each column j; ordered on
+/// `space`, does not block. A run is long enough on CPUs to vectorise, and one element on GPUs, where neighbouring
+/// threads take neighbouring elements: for bodies that keep something from one element to the next.
+template <class Body>
+void for_each_run(const ExecutionSpace& space, const std::string& label, Index rows, Index columns, const Body& body) {
+  if (rows == 0 || columns == 0) {
+    return;
+  }
+  if constexpr (on_host) {
+    constexpr Index chunk = 1024;
+    const Index chunks = (rows + chunk - 1) / chunk;
+    Kokkos::parallel_for(
+        label, Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(space, 0, chunks * columns),
+        KOKKOS_LAMBDA(Index k) {
+          const Index begin = k % chunks * chunk;
+          body(k / chunks, begin, begin + chunk < rows ? begin + chunk : rows);
+        });
+  } else {
+    for_each_element(
+        space, label, rows, columns, KOKKOS_LAMBDA(Index i, Index j) { body(j, i, i + 1); });
+  }
+}
+
 /// to = from, element by element; same extents, any leading dimensions.
 template <class T>
 void copy_elements(const ExecutionSpace& space, const std::string& label, const MatrixView<const T>& from,

@@ -5,7 +5,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
+#include <cstdint>
+#include <type_traits>
 #include <vector>
 
 namespace heddle {
@@ -82,8 +83,10 @@ DistributedMatrix<T>::DistributedMatrix(const Communicator& comm, const Placemen
 }
 
 template <Scalar T> void fill(const DistributedMatrix<T>& A, T value) {
-  fill(
-      A, KOKKOS_LAMBDA(Index, Index) { return value; });
+  const impl::Elements<T> a(A.local());
+  impl::for_each_element(
+      A.communicator().space(), "heddle::dist::fill", static_cast<Index>(A.local().extent(0)),
+      static_cast<Index>(A.local().extent(1)), KOKKOS_LAMBDA(Index i, Index j) { a(i, j) = value; });
 }
 
 namespace {
@@ -126,71 +129,108 @@ template <Scalar T> std::vector<Real<T>> column_sums(const DistributedMatrix<T>&
 
 // Sum of |a| over each local row.
 template <Scalar T> std::vector<Real<T>> row_sums(const DistributedMatrix<T>& A) {
-  // Several rows at a time on CPUs, so that a column is read in whole cache lines.
-  constexpr Index chunk = impl::on_host ? 64 : 1;
+  using R = Real<T>;
+  // CPUs take several rows at a time, so that a column is read in whole cache lines. On GPUs neighbouring threads take
+  // neighbouring rows, and the columns are cut into parts, so that there are threads enough.
+  constexpr Index height = impl::on_host ? 64 : 1;
   const impl::Elements<T> a(A.local());
   const auto rows = static_cast<Index>(A.local().extent(0));
   const auto columns = static_cast<Index>(A.local().extent(1));
-  const Kokkos::View<Real<T>*, MemorySpace> sums(Kokkos::view_alloc(A.communicator().space(), "heddle::dist::row_sums"),
-                                                 A.local().extent(0));
+  const Index width = impl::on_host ? std::max<Index>(columns, 1) : 256;
+  const Index parts = std::max<Index>((columns + width - 1) / width, 1);
+  const Index blocks = (rows + height - 1) / height;
+  const ExecutionSpace& space = A.communicator().space();
+  const LocalMatrix<R> partial(Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "heddle::dist::partial_row_sums"),
+                               rows, parts);
+  const Kokkos::View<R*, MemorySpace> sums(
+      Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "heddle::dist::row_sums"), rows);
+  using Policy = Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>;
   Kokkos::parallel_for(
-      "heddle::dist::row_sums",
-      Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(A.communicator().space(), 0,
-                                                                    (rows + chunk - 1) / chunk),
-      KOKKOS_LAMBDA(Index k) {
-        const Index end = (k + 1) * chunk < rows ? (k + 1) * chunk : rows;
-        for (Index j = 0; j < columns; ++j) {
-          for (Index i = k * chunk; i < end; ++i) {
-            sums(i) += Kokkos::abs(a(i, j));
+      "heddle::dist::partial_row_sums", Policy(space, 0, blocks * parts), KOKKOS_LAMBDA(Index item) {
+        constexpr Index most = height;
+        const Index begin = item % blocks * most;
+        const Index part = item / blocks;
+        const Index count = rows - begin < most ? rows - begin : most;
+        const Index end = (part + 1) * width < columns ? (part + 1) * width : columns;
+        R sum[most] = {};
+        for (Index j = part * width; j < end; ++j) {
+          for (Index i = 0; i < count; ++i) {
+            sum[i] += Kokkos::abs(a(begin + i, j));
           }
         }
+        for (Index i = 0; i < count; ++i) {
+          partial(begin + i, part) = sum[i];
+        }
+      });
+  Kokkos::parallel_for(
+      "heddle::dist::row_sums", Policy(space, 0, rows), KOKKOS_LAMBDA(Index i) {
+        R sum = 0;
+        for (Index part = 0; part < parts; ++part) {
+          sum += partial(i, part);
+        }
+        sums(i) = sum;
       });
   const auto host = Kokkos::create_mirror_view(Kokkos::WithoutInitializing, sums);
-  Kokkos::deep_copy(A.communicator().space(), host, sums);
-  A.communicator().space().fence("heddle::dist::row_sums");
+  Kokkos::deep_copy(space, host, sums);
+  space.fence("heddle::dist::row_sums");
   return {host.data(), host.data() + host.size()};
 }
 
-// Largest of f(a) over all local elements, NaN where there is one; 0 for none.
+// One team for each local column: neighbouring threads read neighbouring elements, and no index is divided.
+Kokkos::TeamPolicy<ExecutionSpace> team_per_column(const ExecutionSpace& space, std::size_t columns) {
+  return {space, static_cast<int>(columns), Kokkos::AUTO};
+}
+
+// Non-negative floating-point numbers rise with their bits read as an integer, and NaN comes after infinity: the
+// largest of these is NaN where there is one, in any order of comparison.
+template <RealScalar R> using BitsOf = std::conditional_t<sizeof(R) == 4, std::uint32_t, std::uint64_t>;
+
+// Largest |a| of all local elements, NaN where there is one; 0 for none.
 template <Scalar T> Real<T> largest_element(const DistributedMatrix<T>& A) {
   using R = Real<T>;
+  using Bits = BitsOf<R>;
+  using Member = Kokkos::TeamPolicy<ExecutionSpace>::member_type;
   const impl::Elements<T> a(A.local());
   const auto rows = static_cast<Index>(A.local().extent(0));
-  R result = 0;
-  R poison = 0;
-  // 0 * |a| is NaN for NaN and Inf alike; only NaN is unequal to itself.
-  Kokkos::parallel_reduce(
-      "heddle::dist::largest_element",
-      Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(A.communicator().space(), 0,
-                                                                    static_cast<Index>(A.local().size())),
-      KOKKOS_LAMBDA(Index k, R & maximum, R & nans) {
-        const R size = Kokkos::abs(a(k % rows, k / rows));
-        if (Kokkos::isnan(size)) {
-          nans += 1;
-        } else if (size > maximum) {
-          maximum = size;
-        }
-      },
-      Kokkos::Max<R>(result), Kokkos::Sum<R>(poison));
-  if (poison > 0) {
-    return std::numeric_limits<R>::quiet_NaN();
+  if (A.local().size() == 0) {
+    return R{0};
   }
-  // Max's identity, where there was no element.
-  return std::max(result, R{0});
+  Bits result = 0;
+  Kokkos::parallel_reduce(
+      "heddle::dist::largest_element", team_per_column(A.communicator().space(), A.local().extent(1)),
+      KOKKOS_LAMBDA(const Member& team, Bits& maximum) {
+        Bits of_column = 0;
+        Kokkos::parallel_reduce(
+            Kokkos::TeamThreadRange(team, rows),
+            [&](Index i, Bits& largest) {
+              const Bits bits = Kokkos::bit_cast<Bits>(static_cast<R>(Kokkos::abs(a(i, team.league_rank()))));
+              largest = bits > largest ? bits : largest;
+            },
+            Kokkos::Max<Bits>(of_column));
+        Kokkos::single(Kokkos::PerTeam(team), [&] { maximum = of_column > maximum ? of_column : maximum; });
+      },
+      Kokkos::Max<Bits>(result));
+  return Kokkos::bit_cast<R>(result);
 }
 
 template <Scalar T> Real<T> sum_of_squares(const DistributedMatrix<T>& A, Real<T> scale) {
   using R = Real<T>;
+  using Member = Kokkos::TeamPolicy<ExecutionSpace>::member_type;
   const impl::Elements<T> a(A.local());
   const auto rows = static_cast<Index>(A.local().extent(0));
   R result = 0;
   Kokkos::parallel_reduce(
-      "heddle::dist::sum_of_squares",
-      Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(A.communicator().space(), 0,
-                                                                    static_cast<Index>(A.local().size())),
-      KOKKOS_LAMBDA(Index k, R & sum) {
-        const R size = Kokkos::abs(a(k % rows, k / rows)) / scale;
-        sum += size * size;
+      "heddle::dist::sum_of_squares", team_per_column(A.communicator().space(), A.local().extent(1)),
+      KOKKOS_LAMBDA(const Member& team, R& total) {
+        R of_column = 0;
+        Kokkos::parallel_reduce(
+            Kokkos::TeamThreadRange(team, rows),
+            [&](Index i, R& sum) {
+              const R size = Kokkos::abs(a(i, team.league_rank())) / scale;
+              sum += size * size;
+            },
+            of_column);
+        Kokkos::single(Kokkos::PerTeam(team), [&] { total += of_column; });
       },
       result);
   return result;

@@ -1,16 +1,16 @@
 #include "tdse_run.hpp"
 
 #include "support/text.hpp"
+#include "tdse_keeper.hpp"
 #include "tdse_record.hpp"
 #include "tdse_text_files.hpp"
 #include <heddle/core/error.hpp>
-#include <heddle/io/pending_file.hpp>
 #include <heddle/schrodinger/eigenstates.hpp>
 #include <heddle/schrodinger/initial_state.hpp>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
+#include <utility>
 
 namespace heddle::driver {
 
@@ -20,10 +20,6 @@ using schrodinger::Hamiltonian;
 using schrodinger::Observables;
 using schrodinger::Simulation;
 using schrodinger::State;
-
-double seconds_since(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
 
 // Bound on ||H||_1 over the run: the band's sum and the deepest potential, at t = 0 (moving nuclei do not change it
 // much).
@@ -56,58 +52,6 @@ State initial_state(const Deck& deck, const Hamiltonian& hamiltonian) {
   }
   throw Error(ErrorKind::argument, "not an initial state");
 }
-
-// Rank 0's record, and how it gets into files.
-class Keeper {
- public:
-  Keeper(const Communicator& comm, const Deck& deck, const Hamiltonian& hamiltonian, double checkpoint_seconds)
-      : comm_(comm), deck_(deck), hamiltonian_(hamiltonian), path_(deck.output_file), interval_(checkpoint_seconds) {
-    // A folder that can't be written is found out now rather than after the computation.
-    comm_.on_rank(0, [&] { const PendingFile probe(path_); });
-  }
-
-  Record record;  // on rank 0 alone
-
-  void add(const Observables& seen, const State& state) {
-    comm_.on_rank(0, [&] {
-      record.append(deck_, seen, state);
-      // A large record takes long to write: never more than a twentieth of the time.
-      if (seconds_since(last_) < std::max(interval_, 20 * last_seconds_) || record.steps_done() == deck_.time_steps) {
-        return;
-      }
-      write(partial_path(path_), false);
-      last_seconds_ = seconds_since(last_written_from_);
-      last_ = std::chrono::steady_clock::now();
-    });
-  }
-
-  void finish() {
-    comm_.on_rank(0, [&] {
-      write(path_, true);
-      std::error_code ignored;
-      std::filesystem::remove(partial_path(path_), ignored);
-    });
-  }
-
-  [[nodiscard]] double seconds() const { return seconds_; }
-
- private:
-  void write(const std::filesystem::path& path, bool complete) {
-    last_written_from_ = std::chrono::steady_clock::now();
-    write_record(path, deck_, hamiltonian_, record, complete);
-    seconds_ += seconds_since(last_written_from_);
-  }
-
-  const Communicator& comm_;
-  const Deck& deck_;
-  const Hamiltonian& hamiltonian_;
-  std::filesystem::path path_;
-  double interval_;
-  double seconds_ = 0.0;
-  double last_seconds_ = 0.0;
-  std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
-  std::chrono::steady_clock::time_point last_written_from_ = last_;
-};
 
 // What the checks and the summary need of all steps, earlier ones of a continued run included.
 struct Course {
@@ -147,7 +91,7 @@ void add_checks(Report& report, const Deck& deck, const Hamiltonian& hamiltonian
   }
 }
 
-void add_times(Report& report, const Simulation& simulation, double output_seconds, Index steps) {
+void add_times(Report& report, const Simulation& simulation, const Keeper& keeper, Index steps) {
   const auto& times = simulation.times();
   auto& out = report.times();
   out["steps"] = times.total;
@@ -158,10 +102,13 @@ void add_times(Report& report, const Simulation& simulation, double output_secon
   out["solve"] = times.solve;
   out["eigenstates"] = times.eigenstates;
   out["observables"] = times.observables;
-  out["output"] = output_seconds;
+  out["output_wait"] = keeper.waited();
+  // Beside the steps, by threads of their own (eigenstates only where a device computes).
+  out["eigenstates_computed"] = times.eigenstates_computed;
+  out["output"] = keeper.seconds();
   if (steps > 0) {
-    for (const char* part :
-         {"steps", "hamiltonian", "expm", "gemm", "apply", "solve", "eigenstates", "observables", "output"}) {
+    for (const char* part : {"steps", "hamiltonian", "expm", "gemm", "apply", "solve", "eigenstates", "observables",
+                             "output_wait", "eigenstates_computed", "output"}) {
       out[std::string(part) + "_per_step"] = out[part].get<double>() / static_cast<double>(steps);
     }
     report.results()["gemm_share"] = times.total > 0 ? times.gemm / times.total : 0.0;
@@ -285,6 +232,7 @@ int run_dynamics(Context& context, const Deck& deck, const Hamiltonian& hamilton
   say_problem(context, deck);
 
   Keeper keeper(comm, deck, hamiltonian, options.checkpoint_seconds);
+  Record record;
   State state;
   Index steps_done = 0;
   Index tile = options.tile.value_or(schrodinger::default_tile(deck.grid.points));
@@ -295,8 +243,7 @@ int run_dynamics(Context& context, const Deck& deck, const Hamiltonian& hamilton
       state = initial_state(deck, hamiltonian);
       return;
     }
-    keeper.record = read_record(options.restart, deck, hamiltonian);
-    const Record& record = keeper.record;
+    record = read_record(options.restart, deck, hamiltonian);
     require(!options.tile || *options.tile == record.tile, "--tile ", tile, ": ", options.restart,
             " was computed with tile ", record.tile);
     tile = record.tile;
@@ -309,7 +256,8 @@ int run_dynamics(Context& context, const Deck& deck, const Hamiltonian& hamilton
   comm.broadcast(std::span(&steps_done, 1), 0);
   comm.broadcast(std::span(&tile, 1), 0);
   comm.broadcast(std::span(&course, 1), 0);
-  keeper.record.tile = tile;
+  record.tile = tile;
+  keeper.begin(std::move(record));
 
   schrodinger::SimulationOptions chosen;
   chosen.time_step = deck.time_step;
@@ -337,7 +285,7 @@ int run_dynamics(Context& context, const Deck& deck, const Hamiltonian& hamilton
 
   add_results(report, simulation, course, deck);
   add_checks(report, deck, hamiltonian, course);
-  add_times(report, simulation, keeper.seconds(), simulation.steps_done() - steps_done);
+  add_times(report, simulation, keeper, simulation.steps_done() - steps_done);
   say_summary(context, simulation, course, deck);
   return context.finish(report);
 }

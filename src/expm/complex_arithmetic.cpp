@@ -3,6 +3,7 @@
 #include "dist/elementwise.hpp"
 
 #include <array>
+#include <limits>
 
 namespace heddle::impl {
 namespace {
@@ -28,6 +29,11 @@ void combine_parts(const Communicator& comm, T identity, std::span<const T> coef
     weights[k] = coefficients[k];
   }
   const Elements<T> to = elements_of<T>(target);
+  // Where this rank's part of the diagonal is: j = i + diagonal. Bands: local indices are global ones, shifted.
+  Index diagonal = std::numeric_limits<Index>::max() / 2;
+  if (identity != T{0} && target->local().size() > 0) {
+    diagonal = target->global_row(0) - target->global_column(0);
+  }
   for_each_element(
       comm.space(), "heddle::expm::combine", static_cast<Index>(target->local().extent(0)),
       static_cast<Index>(target->local().extent(1)), KOKKOS_LAMBDA(Index i, Index j) {
@@ -35,11 +41,8 @@ void combine_parts(const Communicator& comm, T identity, std::span<const T> coef
         for (int k = 0; k < count; ++k) {
           sum = heddle::multiply_add(weights[k], from[k](i, j), sum);
         }
-        to(i, j) = sum;
+        to(i, j) = j == i + diagonal ? sum + identity : sum;
       });
-  if (identity != T{0}) {
-    add_identity(identity, *target);
-  }
 }
 
 }  // namespace
@@ -76,8 +79,10 @@ template <RealScalar T> Part<T> ComplexArithmetic<T>::in_column_bands(const Part
   return result;
 }
 
-template <RealScalar T> RightFactor<T> ComplexArithmetic<T>::right_factor(const Parts<T>& Y) {
-  RightFactor<T> factor{{in_column_bands(Y.real), in_column_bands(Y.imaginary)}, nullptr};
+template <RealScalar T> RightFactor<T> ComplexArithmetic<T>::right_factor(const Parts<T>& Y, const Parts<T>& columns) {
+  RightFactor<T> factor{{columns.real ? columns.real : in_column_bands(Y.real),
+                         columns.imaginary ? columns.imaginary : in_column_bands(Y.imaginary)},
+                        nullptr};
   if (complex_products_ == 3 && Y.real && Y.imaginary) {
     factor.sum = sum(factor.parts, columns_);
   }

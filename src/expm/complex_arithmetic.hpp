@@ -35,9 +35,12 @@ template <RealScalar T> class ComplexArithmetic {
 
   /// Row bands over all ranks: the placement of every matrix here but right factors.
   [[nodiscard]] const Placement& placement() const noexcept { return rows_.placement; }
+  /// That of right factors.
+  [[nodiscard]] const Placement& columns_placement() const noexcept { return columns_.placement; }
   /// A matrix of the workspace, uninitialised.
   [[nodiscard]] Part<T> take() { return take(rows_); }
-  [[nodiscard]] RightFactor<T> right_factor(const Parts<T>& Y);
+  /// `columns`: parts of Y that are there in column bands already; empty where they are not.
+  [[nodiscard]] RightFactor<T> right_factor(const Parts<T>& Y, const Parts<T>& columns = {});
 
   /// alpha X Y.
   [[nodiscard]] Parts<T> multiply(T alpha, const Parts<T>& X, const RightFactor<T>& Y);

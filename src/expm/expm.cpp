@@ -1,6 +1,7 @@
 #include "core/instantiate.hpp"
-#include "dist/elementwise.hpp"
 #include "expm/complex_arithmetic.hpp"
+#include "expm/norms.hpp"
+#include "expm/results.hpp"
 #include "expm/scheme.hpp"
 #include <heddle/expm/expm.hpp>
 
@@ -37,42 +38,6 @@ namespace {
 using impl::Part;
 using impl::Parts;
 
-// Upper bound of ||A||_1, within n 2^-40 of it, and the same bits for any placement: column sums in integers.
-template <RealScalar T> double reproducible_norm_bound(const DistributedMatrix<T>& A) {
-  const double largest = static_cast<double>(norm(A, Norm::maximum));
-  if (largest == 0.0 || !std::isfinite(largest)) {
-    return largest;
-  }
-  // 2^40 steps in a value up to 2^exponent: sums of 2^22 of them fit in 63 bits.
-  int exponent = 0;
-  std::frexp(largest, &exponent);
-  const double unit = std::ldexp(1.0, exponent - 40);
-  const impl::Elements<T> a(A.local());
-  const auto rows = static_cast<Index>(A.local().extent(0));
-  const Kokkos::View<Index*, MemorySpace> sums(
-      Kokkos::view_alloc(A.communicator().space(), "heddle::expm::column_sums"), A.local().extent(1));
-  Kokkos::parallel_for(
-      "heddle::expm::column_sums",
-      Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(A.communicator().space(), 0,
-                                                                    static_cast<Index>(A.local().extent(1))),
-      KOKKOS_LAMBDA(Index j) {
-        Index sum = 0;
-        for (Index i = 0; i < rows; ++i) {
-          sum += static_cast<Index>(Kokkos::ceil(static_cast<double>(Kokkos::abs(a(i, j))) / unit));
-        }
-        sums(j) = sum;
-      });
-  const auto host = Kokkos::create_mirror_view(Kokkos::WithoutInitializing, sums);
-  Kokkos::deep_copy(A.communicator().space(), host, sums);
-  A.communicator().space().fence("heddle::expm::column_sums");
-  std::vector<Index> all(static_cast<std::size_t>(A.columns()), 0);
-  for (std::size_t j = 0; j < host.extent(0); ++j) {
-    all[static_cast<std::size_t>(A.global_column(static_cast<Index>(j)))] += host(j);
-  }
-  A.communicator().all_reduce(std::span<Index>(all), Reduction::sum);
-  return static_cast<double>(*std::max_element(all.begin(), all.end())) * unit;
-}
-
 // Terms of the series 1 / k!.
 template <RealScalar T> std::vector<T> taylor_coefficients(int degree) {
   std::vector<T> coefficients = {T{1}};
@@ -86,12 +51,13 @@ template <RealScalar T> std::vector<T> taylor_coefficients(int degree) {
 
 // Paterson and Stockmeyer's evaluation of the Taylor polynomial.
 template <RealScalar T>
-Parts<T> polynomial(impl::ComplexArithmetic<T>& arithmetic, const impl::Scheme& scheme, const Parts<T>& A) {
+Parts<T> polynomial(impl::ComplexArithmetic<T>& arithmetic, const impl::Scheme& scheme, const Parts<T>& A,
+                    const Parts<T>& columns_of_A) {
   const std::vector<T> coefficients = taylor_coefficients<T>(scheme.degree);
   std::vector<Parts<T>> powers = {A};
   impl::RightFactor<T> factor;
   if (scheme.powers > 1) {
-    factor = arithmetic.right_factor(A);
+    factor = arithmetic.right_factor(A, columns_of_A);
   }
   while (static_cast<int>(powers.size()) < scheme.powers) {
     powers.push_back(arithmetic.multiply(T{1}, powers.back(), factor));
@@ -120,10 +86,15 @@ template <RealScalar T> struct ExpmPlan<T>::State {
 
   void prepare(const Placement& a);
   [[nodiscard]] Part<T> take_in(const std::optional<DistributedMatrix<T>>& part);
-  [[nodiscard]] Parts<T> exponential(const Parts<T>& A, double norm, ExpmReport& report);
-  [[nodiscard]] Parts<T> term_by_term(const Parts<T>& A, ExpmReport& report);
+  [[nodiscard]] Part<T> columns_in(const std::optional<DistributedMatrix<T>>& part) const;
+  [[nodiscard]] Part<T> in_place(const std::optional<DistributedMatrix<T>>& part) const;
+  // Where the method allows, the result is in `target`, whose parts may be empty; columns_of_A as in execute().
+  [[nodiscard]] Parts<T> exponential(const Parts<T>& A, const Parts<T>& columns_of_A, double norm,
+                                     const Parts<T>& target, ExpmReport& report);
+  [[nodiscard]] Parts<T> term_by_term(const Parts<T>& A, const Parts<T>& columns_of_A, const Parts<T>& target,
+                                      ExpmReport& report);
   [[nodiscard]] int expected_products(const Parts<T>& A, double norm) const;
-  ExpmReport execute(const SplitMatrix<T>& A, const SplitMatrix<T>& E);
+  ExpmReport execute(const SplitMatrix<T>& A, const SplitMatrix<T>& columns_of_A, const SplitMatrix<T>& E);
   [[nodiscard]] double residual_of(const Parts<T>& A, double norm, const Parts<T>& E);
   [[nodiscard]] impl::ProductCosts costs_of(const Parts<T>& A) const;
   [[nodiscard]] double tolerance() const {
@@ -134,6 +105,8 @@ template <RealScalar T> struct ExpmPlan<T>::State {
   ExpmOptions options;
   Placement placement;
   std::optional<impl::ComplexArithmetic<T>> arithmetic;
+  std::optional<impl::ColumnNorms<T>> norms;
+  std::optional<impl::Delivery<T>> delivery;
 };
 
 template <RealScalar T> void ExpmPlan<T>::State::prepare(const Placement& a) {
@@ -141,6 +114,8 @@ template <RealScalar T> void ExpmPlan<T>::State::prepare(const Placement& a) {
   if (!arithmetic || placement.rows() != a.rows()) {
     arithmetic.emplace(comm, a.rows(), options.complex_products, options.gemm);
     placement = arithmetic->placement();
+    norms.emplace(comm, placement);
+    delivery.emplace(comm);
   }
   arithmetic->reset_counts();
 }
@@ -155,6 +130,19 @@ template <RealScalar T> Part<T> ExpmPlan<T>::State::take_in(const std::optional<
   Part<T> mine = arithmetic->take();
   redistribute(*part, *mine);
   return mine;
+}
+
+template <RealScalar T> Part<T> ExpmPlan<T>::State::columns_in(const std::optional<DistributedMatrix<T>>& part) const {
+  if (!part) {
+    return {};
+  }
+  require(part->placement() == arithmetic->columns_placement(), "expm: the column bands of A are ",
+          part->placement().describe(), "; expected ", arithmetic->columns_placement().describe());
+  return std::make_shared<const DistributedMatrix<T>>(*part);
+}
+
+template <RealScalar T> Part<T> ExpmPlan<T>::State::in_place(const std::optional<DistributedMatrix<T>>& part) const {
+  return part && part->placement() == placement ? std::make_shared<const DistributedMatrix<T>>(*part) : nullptr;
 }
 
 template <RealScalar T> impl::ProductCosts ExpmPlan<T>::State::costs_of(const Parts<T>& A) const {
@@ -174,33 +162,39 @@ template <RealScalar T> int ExpmPlan<T>::State::expected_products(const Parts<T>
   return impl::products_of(impl::choose_scheme(norm, tolerance(), costs), costs);
 }
 
-template <RealScalar T> Parts<T> ExpmPlan<T>::State::term_by_term(const Parts<T>& A, ExpmReport& report) {
+template <RealScalar T>
+Parts<T> ExpmPlan<T>::State::term_by_term(const Parts<T>& A, const Parts<T>& columns_of_A, const Parts<T>& target,
+                                          ExpmReport& report) {
   report.degree = options.degree;
-  const std::array<T, 1> one = {1};
-  Parts<T> sum = arithmetic->combine(T{1}, one, std::span(&A, 1));
-  if (options.degree == 1) {
-    return sum;
+  impl::SeriesSum<T> real(*arithmetic, target.real, T{1});
+  impl::SeriesSum<T> imaginary(*arithmetic, target.imaginary, T{0});
+  real.add(A.real);
+  imaginary.add(A.imaginary);
+  if (options.degree > 1) {
+    // a_k = (1/k) A a_{k-1} = (1/k) a_{k-1} A: the factor that all terms share is the one that travels.
+    const impl::RightFactor<T> factor = arithmetic->right_factor(A, columns_of_A);
+    Parts<T> term = A;
+    for (int k = 2; k <= options.degree; ++k) {
+      term = arithmetic->multiply(T{1} / static_cast<T>(k), term, factor);
+      real.add(term.real);
+      imaginary.add(term.imaginary);
+    }
   }
-  // a_k = (1/k) A a_{k-1} = (1/k) a_{k-1} A: the factor that all terms share is the one that travels.
-  const impl::RightFactor<T> factor = arithmetic->right_factor(A);
-  Parts<T> term = A;
-  for (int k = 2; k <= options.degree; ++k) {
-    term = arithmetic->multiply(T{1} / static_cast<T>(k), term, factor);
-    arithmetic->accumulate(term, sum);
-  }
-  return sum;
+  return {real.finish(), imaginary.finish()};
 }
 
-template <RealScalar T> Parts<T> ExpmPlan<T>::State::exponential(const Parts<T>& A, double norm, ExpmReport& report) {
+template <RealScalar T>
+Parts<T> ExpmPlan<T>::State::exponential(const Parts<T>& A, const Parts<T>& columns_of_A, double norm,
+                                         const Parts<T>& target, ExpmReport& report) {
   if (options.method == ExpmMethod::taylor) {
-    return term_by_term(A, report);
+    return term_by_term(A, columns_of_A, target, report);
   }
   const impl::Scheme scheme = impl::choose_scheme(norm, tolerance(), costs_of(A));
   report.degree = scheme.degree;
   report.squarings = scheme.squarings;
   Parts<T> result;
   if (scheme.squarings == 0) {
-    result = polynomial(*arithmetic, scheme, A);
+    result = polynomial(*arithmetic, scheme, A, columns_of_A);
   } else {
     // A power of two scales without rounding, in two steps where one would underflow.
     Parts<T> scaled = A;
@@ -210,7 +204,7 @@ template <RealScalar T> Parts<T> ExpmPlan<T>::State::exponential(const Parts<T>&
       scaled = arithmetic->combine(T{0}, factor, std::span<const Parts<T>>(&scaled, 1));
       left -= step;
     }
-    result = polynomial(*arithmetic, scheme, scaled);
+    result = polynomial(*arithmetic, scheme, scaled, Parts<T>{});
   }
   for (int k = 0; k < scheme.squarings; ++k) {
     result = arithmetic->multiply(T{1}, result, arithmetic->right_factor(result));
@@ -223,7 +217,8 @@ template <RealScalar T> double ExpmPlan<T>::State::residual_of(const Parts<T>& A
   // often, would agree with itself whatever its error.
   ExpmReport ignored;
   const std::array<T, 1> half = {static_cast<T>(0.5)};
-  const Parts<T> root = exponential(arithmetic->combine(T{0}, half, std::span<const Parts<T>>(&A, 1)), norm, ignored);
+  const Parts<T> root =
+      exponential(arithmetic->combine(T{0}, half, std::span<const Parts<T>>(&A, 1)), {}, norm, {}, ignored);
   const Parts<T> square = arithmetic->multiply(T{1}, root, arithmetic->right_factor(root));
   double difference = 0.0;
   double whole = 0.0;
@@ -239,7 +234,9 @@ template <RealScalar T> double ExpmPlan<T>::State::residual_of(const Parts<T>& A
   return whole > 0.0 ? difference / whole : difference;
 }
 
-template <RealScalar T> ExpmReport ExpmPlan<T>::State::execute(const SplitMatrix<T>& A, const SplitMatrix<T>& E) {
+template <RealScalar T>
+ExpmReport ExpmPlan<T>::State::execute(const SplitMatrix<T>& A, const SplitMatrix<T>& columns_of_A,
+                                       const SplitMatrix<T>& E) {
   const Kokkos::Profiling::ScopedRegion region("heddle::expm");
   const Kokkos::Timer timer;
   prepare(A.real ? A.real->placement() : A.imaginary->placement());
@@ -256,11 +253,14 @@ template <RealScalar T> ExpmReport ExpmPlan<T>::State::execute(const SplitMatrix
   report.method = options.method;
   report.tile = arithmetic->tile();
   const Parts<T> mine{take_in(A.real), take_in(A.imaginary)};
+  const Parts<T> columns{columns_in(columns_of_A.real), columns_in(columns_of_A.imaginary)};
   double bound = 0.0;
   for (const Part<T>* part : {&mine.real, &mine.imaginary}) {
     if (*part) {
-      bound += reproducible_norm_bound(**part);
-      report.norm1 += static_cast<double>(norm(**part, Norm::one));
+      const auto seen = norms->measure(**part);
+      report.norm1 += seen.one;
+      // A series of given degree asks for nothing but a finite A.
+      bound += options.method == ExpmMethod::taylor ? seen.one : norms->reproducible_bound(**part, seen.largest);
     }
   }
   if (!std::isfinite(bound)) {
@@ -270,26 +270,20 @@ template <RealScalar T> ExpmReport ExpmPlan<T>::State::execute(const SplitMatrix
   if (options.progress) {
     arithmetic->after_product = [this, total] { options.progress(std::min(arithmetic->products(), total), total); };
   }
-  Parts<T> result = exponential(mine, bound, report);
+  Parts<T> result = exponential(mine, columns, bound, {in_place(E.real), in_place(E.imaginary)}, report);
   arithmetic->after_product = {};
   report.products = arithmetic->products();
   report.gemm_seconds = arithmetic->gemm_seconds();
   const auto n = static_cast<double>(placement.rows());
   report.flops = 2.0 * n * n * n * report.products;
 
-  const auto hand_out = [&](const Part<T>& part, const std::optional<DistributedMatrix<T>>& to) {
-    if (!part) {
-      fill(*to, T{0});
-      return;
-    }
-    if (!std::isfinite(norm(*part, Norm::maximum))) {
-      throw Error(ErrorKind::computation, message_of("expm: the exponential overflows; ||A||_1 is ", report.norm1));
-    }
-    redistribute(*part, *to);
-  };
-  hand_out(result.real, E.real);
+  delivery->begin();
+  delivery->hand_out(result.real, *E.real);
   if (E.imaginary) {
-    hand_out(result.imaginary, E.imaginary);
+    delivery->hand_out(result.imaginary, *E.imaginary);
+  }
+  if (!delivery->finite()) {
+    throw Error(ErrorKind::computation, message_of("expm: the exponential overflows; ||A||_1 is ", report.norm1));
   }
   comm.space().fence("heddle::expm::end");
   report.seconds = comm.all_reduce(timer.seconds(), Reduction::maximum);
@@ -314,13 +308,18 @@ template <RealScalar T> ExpmPlan<T>::ExpmPlan(ExpmPlan&&) noexcept = default;
 template <RealScalar T> ExpmPlan<T>& ExpmPlan<T>::operator=(ExpmPlan&&) noexcept = default;
 
 template <RealScalar T> ExpmReport ExpmPlan<T>::execute(const DistributedMatrix<T>& A, const DistributedMatrix<T>& E) {
-  return state_->execute({A, std::nullopt}, {E, std::nullopt});
+  return state_->execute({A, std::nullopt}, {}, {E, std::nullopt});
 }
 
 template <RealScalar T> ExpmReport ExpmPlan<T>::execute(const SplitMatrix<T>& A, const SplitMatrix<T>& E) {
+  return execute(A, {}, E);
+}
+
+template <RealScalar T>
+ExpmReport ExpmPlan<T>::execute(const SplitMatrix<T>& A, const SplitMatrix<T>& columns_of_A, const SplitMatrix<T>& E) {
   require(A.real || A.imaginary, "expm: A has neither a real nor an imaginary part");
   require(E.real && E.imaginary, "expm: E needs both a real and an imaginary part");
-  return state_->execute(A, E);
+  return state_->execute(A, columns_of_A, E);
 }
 
 template <Scalar T>

@@ -1,6 +1,7 @@
 #include "apply_exponential.hpp"
 
-#include <algorithm>
+#include "dist/elementwise.hpp"
+
 #include <string>
 
 namespace heddle::impl {
@@ -8,50 +9,75 @@ namespace heddle::impl {
 namespace {
 
 using Complex = Kokkos::complex<double>;
-using Vector = Kokkos::View<Complex*, MemorySpace>;
 
-// On a CPU one item is a block of rows, whose partial sums stay in the first cache and whose loop vectorises; on a GPU
-// it is one row, so that neighbouring threads read neighbouring elements.
-constexpr Index rows_per_item =
-    Kokkos::SpaceAccessibility<Kokkos::HostSpace, MemorySpace>::accessible ? Index{256} : Index{1};
+// Sums over one chunk of columns. On a CPU one item is a block of rows, whose partial sums stay in the first cache and
+// whose loop vectorises; on a GPU it is one row, so that neighbouring threads read neighbouring elements and a sum
+// stays in its register.
+struct ChunkSums {
+  static constexpr Index rows_per_item = on_host ? 256 : 1;
+  Elements<double> real;
+  Elements<double> imaginary;
+  Index rows;
+  Index columns;
+  Index blocks;
+  DeviceState state;
+  LocalMatrix<double> partial_real;
+  LocalMatrix<double> partial_imaginary;
 
-void sum_chunks(const ExecutionSpace& space, const MatrixView<double>& real, const MatrixView<double>& imaginary,
-                const Vector& state, const LocalMatrix<double>& partial_real,
-                const LocalMatrix<double>& partial_imaginary) {
-  const auto rows = static_cast<Index>(real.extent(0));
-  const auto columns = static_cast<Index>(real.extent(1));
-  const auto chunks = static_cast<Index>(partial_real.extent(1));
-  const Index most = rows_per_item;  // A local copy: device code can't refer to the constant itself.
-  const Index blocks = (rows + most - 1) / most;
-  Kokkos::parallel_for(
-      "heddle::schrodinger::apply_chunks",
-      Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(space, 0, blocks * chunks),
-      KOKKOS_LAMBDA(Index item) {
-        const Index first_row = item % blocks * most;
-        const Index height = Kokkos::min(most, rows - first_row);
-        const Index c = item / blocks;
-        double* sum_real = &partial_real(first_row, c);
-        double* sum_imaginary = &partial_imaginary(first_row, c);
+  KOKKOS_INLINE_FUNCTION void operator()(Index item) const {
+    const Index c = item / blocks;
+    const Index begin = c * ApplyExponential::chunk;
+    const Index end = begin + ApplyExponential::chunk < columns ? begin + ApplyExponential::chunk : columns;
+    const Index first_row = item % blocks * rows_per_item;
+    if constexpr (on_host) {
+      const Index height = first_row + rows_per_item < rows ? rows_per_item : rows - first_row;
+      double* sum_real = &partial_real(first_row, c);
+      double* sum_imaginary = &partial_imaginary(first_row, c);
+      for (Index i = 0; i < height; ++i) {
+        sum_real[i] = 0.0;
+        sum_imaginary[i] = 0.0;
+      }
+      for (Index j = begin; j < end; ++j) {
+        const double x = state(j).real();
+        const double y = state(j).imag();
+        const double* a = &real(first_row, j);
+        const double* b = &imaginary(first_row, j);
         for (Index i = 0; i < height; ++i) {
-          sum_real[i] = 0.0;
-          sum_imaginary[i] = 0.0;
+          sum_real[i] += a[i] * x - b[i] * y;
+          sum_imaginary[i] += a[i] * y + b[i] * x;
         }
-        const Index end = Kokkos::min((c + 1) * ApplyExponential::chunk, columns);
-        for (Index j = c * ApplyExponential::chunk; j < end; ++j) {
-          const double x = state(j).real();
-          const double y = state(j).imag();
-          const double* a = &real(first_row, j);
-          const double* b = &imaginary(first_row, j);
-          for (Index i = 0; i < height; ++i) {
-            sum_real[i] += a[i] * x - b[i] * y;
-            sum_imaginary[i] += a[i] * y + b[i] * x;
-          }
-        }
-      });
+      }
+    } else {
+      double sum_real = 0.0;
+      double sum_imaginary = 0.0;
+      for (Index j = begin; j < end; ++j) {
+        const Complex z = state(j);
+        const double a = real(first_row, j);
+        const double b = imaginary(first_row, j);
+        sum_real += a * z.real() - b * z.imag();
+        sum_imaginary += a * z.imag() + b * z.real();
+      }
+      partial_real(first_row, c) = sum_real;
+      partial_imaginary(first_row, c) = sum_imaginary;
+    }
+  }
+};
+
+void sum_chunks(const ExecutionSpace& space, const SplitMatrix<double>& E, const DeviceState& state,
+                const LocalMatrix<double>& partial_real, const LocalMatrix<double>& partial_imaginary) {
+  constexpr Index most = ChunkSums::rows_per_item;
+  const auto rows = static_cast<Index>(E.real->local().extent(0));
+  const auto columns = static_cast<Index>(E.real->local().extent(1));
+  const Index blocks = (rows + most - 1) / most;
+  Kokkos::parallel_for("heddle::schrodinger::apply_chunks",
+                       Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(
+                           space, 0, blocks * static_cast<Index>(partial_real.extent(1))),
+                       ChunkSums{Elements<double>(E.real->local()), Elements<double>(E.imaginary->local()), rows,
+                                 columns, blocks, state, partial_real, partial_imaginary});
 }
 
 void sum_rows(const ExecutionSpace& space, const LocalMatrix<double>& partial_real,
-              const LocalMatrix<double>& partial_imaginary, const Vector& result) {
+              const LocalMatrix<double>& partial_imaginary, const DeviceState& result) {
   const auto rows = static_cast<Index>(partial_real.extent(0));
   const auto chunks = static_cast<Index>(partial_real.extent(1));
   Kokkos::parallel_for(
@@ -73,33 +99,20 @@ auto uninitialised(const ExecutionSpace& space, const char* label) {
 
 }  // namespace
 
-ApplyExponential::ApplyExponential(const Communicator& comm, Index points) : comm_(comm), points_(points) {
+ApplyExponential::ApplyExponential(const Communicator& comm, Index points) : comm_(comm) {
   const ExecutionSpace& space = comm.space();
-  const Placement placement = Placement::row_bands(points, points, comm.size());
-  const Index rows = placement.local_rows(comm.rank());
-  const Index band = placement.row_axis().block;
+  const Index rows = Placement::row_bands(points, points, comm.size()).local_rows(comm.rank());
   const Index chunks = (points + chunk - 1) / chunk;
   partial_real_ = LocalMatrix<double>(uninitialised(space, "heddle::schrodinger::apply_partial_real"), rows, chunks);
   partial_imaginary_ =
       LocalMatrix<double>(uninitialised(space, "heddle::schrodinger::apply_partial_imaginary"), rows, chunks);
-  state_ = Vector(uninitialised(space, "heddle::schrodinger::state"), points);
-  // All ranks send a full band, so that one all-gather does it; the last ones' padding is never read.
-  mine_ = Vector(Kokkos::view_alloc(space, "heddle::schrodinger::state_band"), band);
-  host_state_ = HostVector(Kokkos::view_alloc(Kokkos::WithoutInitializing, "heddle::schrodinger::host_state"), points);
-  host_mine_ = HostVector(Kokkos::view_alloc(Kokkos::WithoutInitializing, "heddle::schrodinger::host_band"), band);
-  gathered_.resize(static_cast<std::size_t>(band * comm.size()));
 }
 
-void ApplyExponential::operator()(const SplitMatrix<double>& E, schrodinger::State& state) {
+void ApplyExponential::operator()(const SplitMatrix<double>& E, WaveFunction& psi) {
   const ExecutionSpace& space = comm_.space();
-  for (Index i = 0; i < points_; ++i) host_state_(i) = Complex(state[i].real(), state[i].imag());
-  Kokkos::deep_copy(space, state_, host_state_);
-  sum_chunks(space, E.real->local(), E.imaginary->local(), state_, partial_real_, partial_imaginary_);
-  sum_rows(space, partial_real_, partial_imaginary_, mine_);
-  Kokkos::deep_copy(space, host_mine_, mine_);
-  space.fence("heddle::schrodinger::apply");
-  comm_.all_gather(std::span<const Complex>(host_mine_.data(), host_mine_.size()), std::span<Complex>(gathered_));
-  for (Index i = 0; i < points_; ++i) state[i] = {gathered_[i].real(), gathered_[i].imag()};
+  sum_chunks(space, E, psi.device(), partial_real_, partial_imaginary_);
+  sum_rows(space, partial_real_, partial_imaginary_, psi.band());
+  psi.assemble();
 }
 
 }  // namespace heddle::impl

@@ -1,5 +1,5 @@
 #include "blas/lapack.hpp"
-#include "lanczos.hpp"
+#include "davidson.hpp"
 #include <heddle/core/error.hpp>
 #include <heddle/schrodinger/eigenstates.hpp>
 
@@ -56,7 +56,7 @@ Eigenstates lowest_eigenstates(const Hamiltonian& hamiltonian, double time, Inde
   if (hamiltonian.kinetic().size() == 2) {
     const std::vector<double> off_diagonal(grid.points - 1, hamiltonian.kinetic()[1]);
     impl::lapack::tridiagonal_lowest(diagonal, off_diagonal, static_cast<int>(count), states.energies, states.values);
-  } else if (!impl::lanczos_lowest(hamiltonian, potential, count, states.energies, states.values)) {
+  } else if (!impl::davidson_lowest(hamiltonian, potential, count, states.energies, states.values)) {
     std::vector<double> matrix = dense_of(hamiltonian, diagonal);
     impl::lapack::symmetric_lowest(static_cast<int>(grid.points), matrix, static_cast<int>(count), states.energies,
                                    states.values);

@@ -1,9 +1,6 @@
+#include "device_hamiltonian.hpp"
 #include <heddle/core/error.hpp>
 #include <heddle/schrodinger/hamiltonian.hpp>
-
-#include <algorithm>
-#include <cmath>
-#include <string>
 
 namespace heddle::schrodinger {
 
@@ -21,26 +18,6 @@ void apply_band(std::span<const double> kinetic, std::span<const double> potenti
     for (std::size_t i = 0; i + d < n; ++i) result[i] += kinetic[d] * state[i + d];
     for (std::size_t i = d; i < n; ++i) result[i] += kinetic[d] * state[i - d];
   }
-}
-
-void fill_band(double factor, const Kokkos::View<const double*, MemorySpace>& kinetic,
-               const Kokkos::View<const double*, MemorySpace>& potential, const DistributedMatrix<double>& A) {
-  const auto width = static_cast<Index>(kinetic.extent(0));
-  heddle::fill(
-      A, KOKKOS_LAMBDA(Index i, Index j) {
-        const Index distance = i < j ? j - i : i - j;
-        const double value = distance < width ? kinetic(distance) : 0.0;
-        return factor * (distance == 0 ? value + potential(i) : value);
-      });
-}
-
-Kokkos::View<double*, MemorySpace> to_device(const ExecutionSpace& space, const char* label,
-                                             std::span<const double> values) {
-  Kokkos::View<double*, MemorySpace> device(Kokkos::view_alloc(space, Kokkos::WithoutInitializing, std::string(label)),
-                                            values.size());
-  const Kokkos::View<const double*, Kokkos::HostSpace, Kokkos::MemoryUnmanaged> host(values.data(), values.size());
-  Kokkos::deep_copy(space, device, host);
-  return device;
 }
 
 }  // namespace
@@ -71,13 +48,7 @@ void Hamiltonian::apply(std::span<const double> potential, std::span<const std::
 void Hamiltonian::fill(double factor, double time, const DistributedMatrix<double>& A) const {
   require(A.rows() == grid_.points && A.columns() == grid_.points, "Hamiltonian of ", grid_.points,
           " points: the matrix is ", A.rows(), " x ", A.columns());
-  const ExecutionSpace& space = A.communicator().space();
-  const std::vector<double> potential = potential_at(time);
-  const auto kinetic_device = to_device(space, "heddle::schrodinger::kinetic", kinetic_);
-  const auto potential_device = to_device(space, "heddle::schrodinger::potential", potential);
-  // The host copies must outlive their transfer.
-  space.fence("heddle::schrodinger::Hamiltonian::fill");
-  fill_band(factor, kinetic_device, potential_device, A);
+  impl::DeviceHamiltonian(A.communicator().space(), *this).fill(factor, time, A);
 }
 
 }  // namespace heddle::schrodinger

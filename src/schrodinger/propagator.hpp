@@ -1,6 +1,7 @@
 // One step of a wave function: what differs between the methods.
 #pragma once
 
+#include "wave_function.hpp"
 #include <heddle/schrodinger/simulation.hpp>
 
 #include <memory>
@@ -15,7 +16,7 @@ class Propagator {
   Propagator& operator=(const Propagator&) = delete;
 
   /// psi over one step whose middle is `midpoint`. Collective; adds to `times`.
-  virtual void advance(double midpoint, schrodinger::State& state, schrodinger::SimulationTimes& times) = 0;
+  virtual void advance(double midpoint, WaveFunction& psi, schrodinger::SimulationTimes& times) = 0;
   [[nodiscard]] const std::optional<ExpmReport>& report() const { return report_; }
 
  protected:

@@ -1,4 +1,6 @@
+#include "eigenstates_ahead.hpp"
 #include "names.hpp"
+#include "observer.hpp"
 #include "propagator.hpp"
 #include "stopwatch.hpp"
 #include <heddle/core/error.hpp>
@@ -27,17 +29,21 @@ void validate(const Hamiltonian& hamiltonian, const SimulationOptions& options, 
   require(steps_done >= 0, "steps done = ", steps_done, " must not be negative");
 }
 
-bool finite(const State& state) {
-  return std::all_of(state.begin(), state.end(),
-                     [](const auto& value) { return std::isfinite(value.real()) && std::isfinite(value.imag()); });
+void require_finite(const State& state) {
+  require(std::all_of(state.begin(), state.end(),
+                      [](const auto& value) { return std::isfinite(value.real()) && std::isfinite(value.imag()); }),
+          "initial state: its values must be finite");
 }
 
-// Rank 0's on every rank.
+// Rank 0's on every rank, in one message.
 void broadcast(const Communicator& comm, Observables& seen, Index states) {
   seen.energies.resize(static_cast<std::size_t>(states));
   seen.populations.resize(static_cast<std::size_t>(states));
-  std::vector<double> values = {seen.norm,      seen.energy,    seen.position,        seen.dipole,
-                                seen.nuclei[0], seen.nuclei[1], seen.edge_probability};
+  std::vector<double> values = {seen.norm,      seen.energy,    seen.position,         seen.dipole,
+                                seen.nuclei[0], seen.nuclei[1], seen.edge_probability, static_cast<double>(seen.nodes)};
+  const std::size_t scalars = values.size();
+  values.insert(values.end(), seen.energies.begin(), seen.energies.end());
+  values.insert(values.end(), seen.populations.begin(), seen.populations.end());
   comm.broadcast(std::span(values), 0);
   seen.norm = values[0];
   seen.energy = values[1];
@@ -45,9 +51,10 @@ void broadcast(const Communicator& comm, Observables& seen, Index states) {
   seen.dipole = values[3];
   seen.nuclei = {values[4], values[5]};
   seen.edge_probability = values[6];
-  comm.broadcast(std::span(&seen.nodes, 1), 0);
-  comm.broadcast(std::span(seen.energies), 0);
-  comm.broadcast(std::span(seen.populations), 0);
+  seen.nodes = static_cast<Index>(values[7]);
+  const auto energies = values.begin() + static_cast<std::ptrdiff_t>(scalars);
+  std::copy(energies, energies + states, seen.energies.begin());
+  std::copy(energies + states, values.end(), seen.populations.begin());
 }
 
 }  // namespace
@@ -70,20 +77,32 @@ struct Simulation::Impl {
         hamiltonian(of),
         options(chosen),
         propagator(impl::make_propagator(comm, hamiltonian, options.time_step, options.propagator)),
-        steps(done) {}
+        psi(comm, hamiltonian.grid().points),
+        steps(done) {
+    if (comm.rank() == 0) {
+      observer.emplace(comm.space(), hamiltonian, options.states);
+      if (options.states > 0) eigenstates.emplace(hamiltonian, options.states);
+    }
+  }
 
-  [[nodiscard]] double time() const { return static_cast<double>(steps) * options.time_step; }
+  [[nodiscard]] double time_of(Index step) const { return static_cast<double>(step) * options.time_step; }
+
+  // Who looked at the state before this step will look at the one after it.
+  void begin_eigenstates() {
+    if (observables && eigenstates && hamiltonian.moves()) eigenstates->begin(time_of(steps + 1));
+  }
 
   void observe_now() {
-    const double now = time();
+    const double now = time_of(steps);
     observables.emplace();
     comm.on_rank(0, [&] {
-      if (options.states > 0 && (eigenstates.energies.empty() || hamiltonian.moves())) {
+      if (eigenstates) {
         const impl::Stopwatch watch(times.eigenstates);
-        eigenstates = lowest_eigenstates(hamiltonian, now, options.states);
+        if (eigenstates->advance_to(now)) observer->use(eigenstates->current());
+        times.eigenstates_computed = eigenstates->seconds();
       }
       const impl::Stopwatch watch(times.observables);
-      *observables = observe(hamiltonian, now, state, eigenstates);
+      *observables = observer->observe(now, psi.device());
     });
     broadcast(comm, *observables, options.states);
     observables->step = steps;
@@ -94,9 +113,10 @@ struct Simulation::Impl {
   Hamiltonian hamiltonian;
   SimulationOptions options;
   std::unique_ptr<impl::Propagator> propagator;
+  impl::WaveFunction psi;
   Index steps;
-  State state;
-  Eigenstates eigenstates;
+  std::optional<impl::Observer> observer;             // on rank 0 alone,
+  std::optional<impl::EigenstatesAhead> eigenstates;  // as these, where there are any
   std::optional<Observables> observables;
   SimulationTimes times;
 };
@@ -108,11 +128,12 @@ Simulation::Simulation(const Communicator& comm, const Hamiltonian& hamiltonian,
   const auto points = static_cast<std::size_t>(hamiltonian.grid().points);
   comm.on_rank(0, [&] {
     require(initial.size() == points, "initial state: ", initial.size(), " values for ", points, " points");
-    require(finite(initial), "initial state: its values must be finite");
+    require_finite(initial);
   });
-  impl_->state = initial;
-  impl_->state.resize(points);
-  comm.broadcast(std::span(impl_->state), 0);
+  State state = initial;
+  state.resize(points);
+  comm.broadcast(std::span(state), 0);
+  impl_->psi.assign(state);
 }
 
 Simulation::~Simulation() = default;
@@ -122,10 +143,11 @@ Simulation& Simulation::operator=(Simulation&&) noexcept = default;
 void Simulation::step() {
   const impl::Stopwatch watch(impl_->times.total);
   const double midpoint = (static_cast<double>(impl_->steps) + 0.5) * impl_->options.time_step;
-  impl_->propagator->advance(midpoint, impl_->state, impl_->times);
+  impl_->begin_eigenstates();
   impl_->observables.reset();
+  impl_->propagator->advance(midpoint, impl_->psi, impl_->times);
   ++impl_->steps;
-  if (!finite(impl_->state)) {
+  if (!impl_->psi.finite()) {
     throw Error(ErrorKind::computation, message_of("psi is no longer finite after step ", impl_->steps));
   }
 }
@@ -135,11 +157,11 @@ Index Simulation::steps_done() const {
 }
 
 double Simulation::time() const {
-  return impl_->time();
+  return impl_->time_of(impl_->steps);
 }
 
 const State& Simulation::state() const {
-  return impl_->state;
+  return impl_->psi.host();
 }
 
 const Observables& Simulation::observables() {

@@ -2,6 +2,7 @@
 
 import math
 import os
+import shutil
 import signal
 import subprocess
 import time
@@ -10,7 +11,7 @@ import unittest
 import h5py
 import numpy
 
-from command import COMMAND, CommandTest
+from command import COMMAND, MPIEXEC, CommandTest
 
 SMALL = """
 [grid]
@@ -191,6 +192,35 @@ class Runs(TdseTest):
         self.tdse("small.toml", "--output", "straight.h5", *settings)
         self.assertEqual(datasets(self.path("run.h5")), datasets(self.path("straight.h5")))
         self.assertFalse(os.path.exists(self.path("run.partial.h5")))
+
+
+    def test_output_that_fails_on_the_way_ends_the_run(self):
+        # The thread that writes finds the folder gone; the steps that follow hear of it, on every rank.
+        for ranks in (1, 2):
+            with self.subTest(ranks=ranks):
+                os.mkdir(self.path("folder"))
+                words = [COMMAND, "tdse", "small.toml", "--output", "folder/run.h5", "--set", "time.steps=1000000",
+                         "--checkpoint", "0", "--no-progress", "--quiet"]
+                if ranks > 1:
+                    words = [MPIEXEC, "-n", str(ranks), *words]
+                with subprocess.Popen(words, cwd=self.folder, stderr=subprocess.PIPE, text=True) as process:
+                    deadline = time.monotonic() + 60
+                    while not os.path.exists(self.path("folder/run.partial.h5")) and time.monotonic() < deadline:
+                        time.sleep(0.01)
+                    os.rename(self.path("folder"), self.path("away"))
+                    _, errors = process.communicate(timeout=60)
+                complaints = [line for line in errors.splitlines() if line.startswith("heddle: ")]
+                self.assertEqual(process.returncode, 2, errors)
+                self.assertEqual(len(complaints), 1, errors)
+                self.assertRegex(complaints[0], "folder/run.partial.h5: can't be written")
+                shutil.rmtree(self.path("away"))
+
+    def test_report_tells_what_waited_for_output(self):
+        times = self.tdse("small.toml", "--output", "run.h5", "--checkpoint", "0", "--set", "output.every=1")["times"]
+        for part in ("steps", "hamiltonian", "expm", "gemm", "apply", "eigenstates", "observables", "output_wait",
+                     "output", "eigenstates_computed"):
+            self.assertAlmostEqual(times[part + "_per_step"], times[part] / 20, delta=1e-12)
+        self.assertGreater(times["output"], 0)
 
 
 class Refusals(TdseTest):

@@ -1,6 +1,7 @@
 // Energies against closed forms and against an independent method, and all paths against each other.
 #include "problems.hpp"
-#include "schrodinger/lanczos.hpp"
+#include "schrodinger/davidson.hpp"
+#include "schrodinger/toeplitz.hpp"
 #include <heddle/core/error.hpp>
 #include <heddle/schrodinger/eigenstates.hpp>
 #include <heddle/schrodinger/observables.hpp>
@@ -158,7 +159,7 @@ INSTANTIATE_TEST_SUITE_P(Kinetic, EveryKinetic,
                          [](const auto& parameter) { return std::string(to_string(parameter.param)); });
 
 // Wells so far apart that pairs of levels nearly meet: the block holds both.
-TEST(Lanczos, AgreesWithLapackForNearlyEqualLevels) {
+TEST(Davidson, AgreesWithLapackForNearlyEqualLevels) {
   for (const auto kinetic : {Kinetic::fd4, Kinetic::fd6, Kinetic::sinc}) {
     Nuclei apart;
     apart.separation = 5.0;
@@ -167,7 +168,7 @@ TEST(Lanczos, AgreesWithLapackForNearlyEqualLevels) {
     const auto potential = hamiltonian.potential_at(0);
     std::vector<double> energies;
     std::vector<double> vectors;
-    ASSERT_TRUE(impl::lanczos_lowest(hamiltonian, potential, 6, energies, vectors));
+    ASSERT_TRUE(impl::davidson_lowest(hamiltonian, potential, 6, energies, vectors));
     // So many states are LAPACK's work.
     const auto expected = lowest_eigenstates(hamiltonian, 0, 40).energies;
     EXPECT_LT(expected[1] - expected[0], 1e-9);
@@ -175,15 +176,68 @@ TEST(Lanczos, AgreesWithLapackForNearlyEqualLevels) {
   }
 }
 
-TEST(Lanczos, LeavesSmallGridsToLapack) {
-  const Hamiltonian hamiltonian({-8, 8, 100, Kinetic::fd4}, soft_core(1, 1));
+TEST(Davidson, LeavesSmallGridsToLapack) {
+  const Hamiltonian differences({-8, 8, 100, Kinetic::fd4}, soft_core(1, 1));
+  const Hamiltonian sinc({-8, 8, 100, Kinetic::sinc}, soft_core(1, 1));
   std::vector<double> energies;
   std::vector<double> vectors;
-  EXPECT_FALSE(impl::lanczos_lowest(hamiltonian, hamiltonian.potential_at(0), 2, energies, vectors));
+  EXPECT_FALSE(impl::davidson_lowest(differences, differences.potential_at(0), 2, energies, vectors));
+  EXPECT_FALSE(impl::davidson_lowest(sinc, sinc.potential_at(0), 2, energies, vectors));
 }
 
-// A potential hole far below all levels leaves the shifted inverse with a small gap; the answer stays right.
-TEST(Lanczos, DeepNarrowHoleIsSolvedAllTheSame) {
+// A coarse grid, whose first guess is poor, and a fine one, where ||H|| is far above every level wanted.
+TEST(Davidson, HarmonicLevelsOnAnyGrid) {
+  for (const Index n : {130, 700, 6000}) {
+    const Hamiltonian hamiltonian({-13, 13, n, Kinetic::sinc}, harmonic(1.5));
+    std::vector<double> energies;
+    std::vector<double> vectors;
+    ASSERT_TRUE(impl::davidson_lowest(hamiltonian, hamiltonian.potential_at(0), 8, energies, vectors)) << n;
+    for (int k = 0; k < 8; ++k) EXPECT_NEAR(energies[k], 1.5 * (k + 0.5), 1e-9 + 1e-15 * hamiltonian.kinetic()[0]);
+    for (std::size_t first = 0; first < 8; ++first) {
+      for (std::size_t second = 0; second <= first; ++second) {
+        double overlap = 0.0;
+        for (Index i = 0; i < n; ++i) overlap += vectors[first * n + i] * vectors[second * n + i];
+        EXPECT_NEAR(overlap, first == second ? 1.0 : 0.0, 1e-12) << n;
+      }
+    }
+  }
+}
+
+TEST(Toeplitz, IsTheMatrix) {
+  for (const std::size_t n : {1, 2, 3, 8, 37}) {
+    std::vector<double> band(n);
+    for (std::size_t d = 0; d < n; ++d) band[d] = std::cos(1.0 + 3.0 * static_cast<double>(d));
+    for (const std::size_t width : {n, (n + 1) / 2}) {
+      impl::Toeplitz matrix(n, std::span<const double>(band).first(width));
+      std::vector<double> x(n);
+      std::vector<double> y(n);
+      for (std::size_t i = 0; i < n; ++i) {
+        x[i] = std::sin(0.7 * static_cast<double>(i) + 0.1);
+        y[i] = 1e-3 * static_cast<double>(i) - 0.5;
+      }
+      const auto plain = [&](const std::vector<double>& from) {
+        std::vector<double> result(n, 0.0);
+        for (std::size_t i = 0; i < n; ++i) {
+          for (std::size_t j = 0; j < n; ++j) {
+            const std::size_t d = i < j ? j - i : i - j;
+            result[i] += d < width ? band[d] * from[j] : 0.0;
+          }
+        }
+        return result;
+      };
+      const auto expected_x = plain(x);
+      const auto expected_y = plain(y);
+      matrix.apply(x, y);
+      for (std::size_t i = 0; i < n; ++i) {
+        EXPECT_NEAR(x[i], expected_x[i], 1e-14 * static_cast<double>(n));
+        EXPECT_NEAR(y[i], expected_y[i], 1e-14 * static_cast<double>(n));
+      }
+    }
+  }
+}
+
+// A potential hole far below all levels: the shift follows the levels, not the hole.
+TEST(Davidson, DeepNarrowHoleIsSolvedAllTheSame) {
   Nuclei together;
   together.separation = 0.0;
   const Grid grid{-30, 30, 300, Kinetic::fd6};

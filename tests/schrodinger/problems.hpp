@@ -47,6 +47,14 @@ inline Hamiltonian vibrating_ion() {
   return {Grid{-8.0, 8.0, 81, Kinetic::fd4}, soft_core(1.0, 1.0), moving(Motion::stretch)};
 }
 
+inline SimulationOptions options_of(double time_step, PropagatorKind kind = PropagatorKind::expm, int degree = 0) {
+  SimulationOptions options;
+  options.time_step = time_step;
+  options.propagator.kind = kind;
+  options.propagator.degree = degree;
+  return options;
+}
+
 /// sqrt(sum |a - b|^2 dx)
 inline double distance(const Grid& grid, const State& a, const State& b) {
   double sum = 0.0;

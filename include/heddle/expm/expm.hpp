@@ -57,6 +57,8 @@ struct ExpmReport {
 /// between real and imaginary and each costs one real product.
 ///
 /// Any placements: the work is done in row bands over all ranks, A and E are redistributed where they are not.
+/// The first execute() allocates the workspace, later ones nothing but what redistributions need. A stays on the
+/// device: the host sees norms (n numbers), no matrix.
 ///
 /// Throws Error(argument), on every rank alike, for matrices that aren't square or don't fit, a degree < 1, a negative
 /// tolerance; Error(computation) for Inf or NaN in A, or an exponential that overflows.
@@ -76,6 +78,9 @@ template <RealScalar T> class ExpmPlan {
   ExpmReport execute(const DistributedMatrix<T>& A, const DistributedMatrix<T>& E);
   /// E has both parts. A has at least one.
   ExpmReport execute(const SplitMatrix<T>& A, const SplitMatrix<T>& E);
+  /// The same where the caller also has parts of A in column bands over all ranks (Placement::column_bands), as a
+  /// symmetric matrix is cheaply made twice: the exchange that would bring A there is left out.
+  ExpmReport execute(const SplitMatrix<T>& A, const SplitMatrix<T>& columns_of_A, const SplitMatrix<T>& E);
 
  private:
   struct State;

@@ -22,10 +22,11 @@ struct Eigenstates {
 /// The `count` lowest, on the calling rank's host alone. Real; each positive where, from the left, it first exceeds a
 /// thousandth of its maximum.
 ///
-/// fd2: LAPACK's bisection and inverse iteration (dstevx), some n count^2 operations. Other kinetic operators: block
-/// Lanczos with full orthogonalisation on the inverse of H - min V, factored by Cholesky: n w^2 operations for
-/// differences, n^3/3 for sinc; where that does not converge to 1e-10 ||H||, or the grid is small or `count` large,
-/// LAPACK's dsyevr, some 2 n^3. It starts the same way each time: no result depends on an earlier call.
+/// fd2: LAPACK's bisection and inverse iteration (dstevx), some n count^2 operations. fd4, fd6, sinc: Davidson's method
+/// from there, preconditioned by a banded Cholesky factor, H times a vector by its band or, for sinc, by Fourier
+/// transforms: some n (log n + count^2) operations an iteration. Where that does not converge to 1e-10 ||H||, or the
+/// grid is small or `count` large, LAPACK's dsyevr takes some 2 n^3. It starts the same way each time: no result
+/// depends on an earlier call.
 ///
 /// Two states whose energies differ by no more than round-off of ||H|| (wells so far apart that tunnelling vanishes)
 /// are any orthonormal pair of their plane; populations of such a pair mean something in sum only.

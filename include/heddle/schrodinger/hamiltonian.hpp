@@ -36,7 +36,7 @@ class Hamiltonian {
              std::span<std::complex<double>> result) const;
 
   /// A = factor H(t) on A's communicator; A is n x n, in any placement. Throws Error(argument) for another shape.
-  /// Blocks until the n values of V have reached the device, not until A is filled.
+  /// Blocks until the kinetic band has reached the device, not until A is filled; a Simulation sends it once.
   void fill(double factor, double time, const DistributedMatrix<double>& A) const;
 
  private:

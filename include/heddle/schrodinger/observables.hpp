@@ -10,7 +10,7 @@
 
 namespace heddle::schrodinger {
 
-/// Atomic units. Sums over the grid are in order of rising x.
+/// Atomic units. Sums over the grid are compensated, in an order that the number of points determines.
 struct Observables {
   Index step = 0;
   double time = 0.0;
@@ -30,8 +30,9 @@ struct Observables {
   double edge_probability = 0.0;    ///< (|psi_0|^2 + |psi_{n-1}|^2) dx: is the grid wide enough?
 };
 
-/// Observables of psi at a time, on the calling rank's host alone. `eigenstates` are those of H at that time; none
-/// gives no populations. Cost: one H psi and one product with each eigenstate.
+/// Observables of psi at a time, on the calling rank's host alone; a Simulation reduces the same ones on its device,
+/// and they differ from these by round-off. `eigenstates` are those of H at that time; none gives no populations. Cost:
+/// one H psi and one product with each eigenstate.
 [[nodiscard]] Observables observe(const Hamiltonian& hamiltonian, double time,
                                   std::span<const std::complex<double>> state, const Eigenstates& eigenstates);
 

@@ -39,7 +39,8 @@ struct SimulationOptions {
   Index states = 4;  ///< Instantaneous eigenstates whose populations are observed; 0: none.
 };
 
-/// Seconds that this rank has spent, since construction.
+/// Seconds that this rank has spent, since construction. Each part ends where the rank waits for the device anyway, but
+/// for `hamiltonian`, which costs one fence a step.
 struct SimulationTimes {
   double total = 0.0;        ///< In step() and observables().
   double hamiltonian = 0.0;  ///< Filling the matrix.
@@ -47,15 +48,20 @@ struct SimulationTimes {
   double gemm = 0.0;         ///< In its matrix products.
   double apply = 0.0;        ///< psi' = E psi and its exchange.
   double solve = 0.0;        ///< Crank-Nicolson: factoring and solving.
-  double eigenstates = 0.0;
+  double eigenstates = 0.0;  ///< Waiting for them.
+  /// Computing them: on GPU backends on a host thread, during the step that leads to their time.
+  double eigenstates_computed = 0.0;
   double observables = 0.0;  ///< Without the eigenstates.
 };
 
 /// i d psi/dt = H(t) psi in steps of dt, by psi(t + dt) = exp(-i H(t + dt/2) dt) psi(t): second order in dt where H
 /// depends on time, exact in dt where it does not (the exponential is then computed once).
 ///
-/// The n x n matrices are in row bands over the ranks; each rank has a copy of psi. All members that say so are
-/// collective. Crank-Nicolson, eigenstates and observables are computed by rank 0 and sent to the others.
+/// The n x n matrices are in row bands over the ranks and never leave the device; each rank has a copy of psi there and
+/// on its host. A step moves n values of psi between the two, and the observables, a few numbers reduced on the device
+/// of rank 0, which sends them to the others. Eigenstates are LAPACK's, on the host of rank 0: on GPU backends a thread
+/// computes those of a step's end while the device computes the exponential, once observables() is asked for after each
+/// step. Crank-Nicolson is solved on the host of rank 0. All members that say so are collective.
 ///
 /// Step k goes from t = k dt to (k + 1) dt, times being products, not sums: a simulation constructed with state() and
 /// steps_done() of another continues it bit for bit.
@@ -63,7 +69,8 @@ struct SimulationTimes {
 /// Bits: rank-invariant (at equal tile, backend and threads per rank). psi' = E psi adds columns in a fixed order.
 ///
 /// Cost of a step with moving nuclei: one ExpmPlan::execute() of a purely imaginary matrix; with propagator.degree k
-/// that is 2 (k - 1) n^3 flops over all ranks. Memory of a rank: some 6 n^2/P doubles and the plan's workspace.
+/// that is 2 (k - 1) n^3 flops over all ranks. Memory of a rank: 4 n^2/P doubles (3 n^2 where P = 1) and the plan's
+/// workspace.
 ///
 /// Sources: Y. R. Choi, V. Stegailov, RuSCDays 2023 (algorithm 3; there A = i H dt, the sign is -i); exponential
 /// midpoint rule: W. Magnus, Comm. Pure Appl. Math. 7, 649 (1954); J. Crank, P. Nicolson 1947.

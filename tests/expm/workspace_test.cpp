@@ -1,0 +1,112 @@
+// What an ExpmPlan keeps from one execute() to the next.
+#include "support/matrices.hpp"
+#include <heddle/expm/expm.hpp>
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+namespace heddle {
+namespace {
+
+std::vector<std::string>& allocated() {
+  static std::vector<std::string> names;
+  return names;
+}
+
+void on_allocation(Kokkos::Profiling::SpaceHandle, const char* label, const void*, std::uint64_t) {
+  const std::string name = label;
+  // A redistribution between bands has buffers of its own; Kokkos and the transports of messages have theirs.
+  if (name.starts_with("heddle::") && !name.starts_with("heddle::dist::exchange") &&
+      !name.starts_with("heddle::dist::indices") && !name.starts_with("heddle::comm::")) {
+    allocated().push_back(name);
+  }
+}
+
+template <class Work> std::vector<std::string> allocations_of(const Work& work) {
+  allocated().clear();
+  Kokkos::Tools::Experimental::set_allocate_data_callback(on_allocation);
+  work();
+  Kokkos::Tools::Experimental::set_allocate_data_callback(nullptr);
+  return allocated();
+}
+
+struct SymmetricEntries {
+  KOKKOS_INLINE_FUNCTION double operator()(Index i, Index j) const {
+    return test::random_number(i < j ? i : j, i < j ? j : i, 11);
+  }
+};
+
+struct Fixture {
+  explicit Fixture(Index n)
+      : comm(test::world()),
+        rows(Placement::row_bands(n, n, comm.size())),
+        columns(Placement::column_bands(n, n, comm.size())),
+        A(comm, rows, "A"),
+        columns_of_A(comm, columns, "columns_of_A"),
+        E{DistributedMatrix<double>(comm, rows, "E_real"), DistributedMatrix<double>(comm, rows, "E_imaginary")} {
+    fill(A, SymmetricEntries{});
+    fill(columns_of_A, SymmetricEntries{});
+  }
+  Communicator comm;
+  Placement rows;
+  Placement columns;
+  DistributedMatrix<double> A;
+  DistributedMatrix<double> columns_of_A;
+  SplitMatrix<double> E;
+};
+
+TEST(ExpmWorkspace, IsAllocatedOnce) {
+  const Fixture of(45);
+  const SplitMatrix<double> imaginary{std::nullopt, of.A};
+  const SplitMatrix<double> complex{of.A, of.A};
+  for (const int degree : {0, 1, 2, 7, 10}) {
+    for (const SplitMatrix<double>* A : {&imaginary, &complex}) {
+      ExpmOptions options;
+      if (degree > 0) {
+        options.method = ExpmMethod::taylor;
+        options.degree = degree;
+      }
+      options.gemm.tile = 16;
+      ExpmPlan<double> plan(of.comm, options);
+      EXPECT_FALSE(allocations_of([&] { plan.execute(*A, of.E); }).empty());
+      // Between ranks, a product has three tiles on their way in turn, and makes each when it first comes to it.
+      for (int more = 0; more < (of.comm.size() > 1 ? 2 : 0); ++more) plan.execute(*A, of.E);
+      const auto again = allocations_of([&] { plan.execute(*A, of.E); });
+      EXPECT_TRUE(again.empty()) << again.size() << " allocations, the first of " << again.front() << ", degree "
+                                 << degree;
+    }
+  }
+}
+
+TEST(ExpmWorkspace, ColumnsThatTheCallerHasChangeNoBit) {
+  const Fixture of(45);
+  for (const int degree : {0, 10}) {
+    ExpmOptions options;
+    if (degree > 0) {
+      options.method = ExpmMethod::taylor;
+      options.degree = degree;
+    }
+    options.gemm.tile = 16;
+    ExpmPlan<double> plan(of.comm, options);
+    plan.execute({std::nullopt, of.A}, of.E);
+    const auto real = gather(*of.E.real, 0);
+    const auto imaginary = gather(*of.E.imaginary, 0);
+    plan.execute({std::nullopt, of.A}, {std::nullopt, of.columns_of_A}, of.E);
+    EXPECT_TRUE(test::same_bits(gather(*of.E.real, 0), real));
+    EXPECT_TRUE(test::same_bits(gather(*of.E.imaginary, 0), imaginary));
+    // In any other placement the same bits again.
+    const SplitMatrix<double> elsewhere{DistributedMatrix<double>(of.comm, Placement::on_rank(45, 45, 0)),
+                                        DistributedMatrix<double>(of.comm, of.columns)};
+    plan.execute({std::nullopt, of.A}, elsewhere);
+    EXPECT_TRUE(test::same_bits(gather(*elsewhere.real, 0), real));
+    EXPECT_TRUE(test::same_bits(gather(*elsewhere.imaginary, 0), imaginary));
+  }
+  if (of.comm.size() > 1) {
+    EXPECT_THROW(ExpmPlan<double>(of.comm).execute({std::nullopt, of.A}, {std::nullopt, of.A}, of.E), Error);
+  }
+}
+
+}  // namespace
+}  // namespace heddle

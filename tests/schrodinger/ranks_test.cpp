@@ -1,0 +1,96 @@
+// What a simulation promises on any number of ranks: the same bits, also across a restart, and the same refusals.
+#include "problems.hpp"
+#include <heddle/core/error.hpp>
+
+#include <gtest/gtest.h>
+
+#include <limits>
+
+namespace heddle::test {
+namespace {
+
+const Communicator& world() {
+  static const auto* comm = new Communicator(MPI_COMM_WORLD);
+  return *comm;
+}
+
+TEST(Ranks, SameBitsOnAnyNumberOfRanks) {
+  const Communicator alone(MPI_COMM_SELF);
+  for (const auto kind : {PropagatorKind::expm, PropagatorKind::crank_nicolson}) {
+    const auto hamiltonian = vibrating_ion();
+    const auto initial = schrodinger::gaussian_packet(hamiltonian.grid(), -0.4, 0.3, 0.9);
+    Simulation together(world(), hamiltonian, options_of(0.02, kind), initial);
+    Simulation single(alone, hamiltonian, options_of(0.02, kind), initial);
+    EXPECT_EQ(together.tile(), single.tile());
+    for (int k = 0; k < 5; ++k) {
+      together.step();
+      single.step();
+      ASSERT_EQ(together.state(), single.state());
+      const auto& seen = together.observables();
+      const auto& expected = single.observables();
+      EXPECT_EQ(seen.norm, expected.norm);
+      EXPECT_EQ(seen.energy, expected.energy);
+      EXPECT_EQ(seen.dipole, expected.dipole);
+      EXPECT_EQ(seen.nodes, expected.nodes);
+      EXPECT_EQ(seen.populations, expected.populations);
+      EXPECT_EQ(seen.energies, expected.energies);
+      EXPECT_EQ(seen.nuclei, expected.nuclei);
+    }
+  }
+}
+
+TEST(Ranks, MoreRanksThanPoints) {
+  const Hamiltonian hamiltonian({-1, 1, 3, Kinetic::fd6}, harmonic(1));
+  auto options = options_of(0.1);
+  options.states = 3;
+  Simulation simulation(world(), hamiltonian, options, schrodinger::eigenstate(hamiltonian, 1));
+  simulation.step();
+  EXPECT_NEAR(simulation.observables().populations[0], 0.0, 1e-13);
+  EXPECT_NEAR(simulation.observables().populations[1], 1.0, 1e-13);
+}
+
+TEST(Ranks, ContinuesBitForBit) {
+  for (const auto motion : {Motion::fixed, Motion::stretch}) {
+    for (const auto kind : {PropagatorKind::expm, PropagatorKind::crank_nicolson}) {
+      const Hamiltonian hamiltonian({-8, 8, 150, Kinetic::fd4}, soft_core(1, 1), moving(motion));
+      const auto initial = schrodinger::eigenstate(hamiltonian, 0, 0.3);
+      const auto options = options_of(0.013, kind);
+      Simulation straight(world(), hamiltonian, options, initial);
+      for (int k = 0; k < 6; ++k) straight.step();
+      Simulation first(world(), hamiltonian, options, initial);
+      for (int k = 0; k < 3; ++k) first.step();
+      Simulation second(world(), hamiltonian, options, first.state(), first.steps_done());
+      for (int k = 0; k < 3; ++k) second.step();
+      EXPECT_EQ(second.steps_done(), 6);
+      EXPECT_EQ(second.time(), straight.time());
+      EXPECT_EQ(second.state(), straight.state());
+      EXPECT_EQ(second.observables().populations, straight.observables().populations);
+    }
+  }
+}
+
+TEST(Ranks, RefusesWhatCannotRun) {
+  const Hamiltonian hamiltonian({-1, 1, 9, Kinetic::fd2}, harmonic(1));
+  const State good(9, 1.0);
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const auto made = [&](const SimulationOptions& options, const State& state, Index done = 0) {
+    const Simulation simulation(world(), hamiltonian, options, state, done);
+  };
+  SimulationOptions few = options_of(0.1);
+  EXPECT_NO_THROW(made(few, good));
+  EXPECT_THROW(made(few, State(8, 1.0)), Error);
+  EXPECT_THROW(made(few, State(9, nan)), Error);
+  EXPECT_THROW(made(few, good, -1), Error);
+  EXPECT_THROW(made(options_of(0.0), good), Error);
+  EXPECT_THROW(made(options_of(-0.1), good), Error);
+  EXPECT_THROW(made(options_of(nan), good), Error);
+  EXPECT_THROW(made(options_of(0.1, PropagatorKind::expm, -1), good), Error);
+  few.states = 10;
+  EXPECT_THROW(made(few, good), Error);
+  few.states = 4;
+  few.propagator.tolerance = 1.0;
+  EXPECT_THROW(made(few, good), Error);
+}
+
+}  // namespace
+}  // namespace heddle::test
