@@ -82,7 +82,7 @@ std::vector<std::vector<Strip>> share_out(const Product& product) {
   return strips;
 }
 
-// Bands of op(B) that a pass needs, rising, then rotated so that the ranks start at different ones.
+// Bands of op(B) that a pass needs, in its order.
 std::vector<int> columns_of_pass(const Product& product, const std::vector<Strip>& strips, std::size_t first,
                                  std::size_t last, int rank) {
   std::vector<int> columns;
@@ -96,7 +96,18 @@ std::vector<int> columns_of_pass(const Product& product, const std::vector<Strip
   if (product.b.residence() == Residence::device) {
     const auto start = columns.size() * static_cast<std::size_t>(rank) / static_cast<std::size_t>(product.ranks);
     std::rotate(columns.begin(), columns.begin() + static_cast<std::ptrdiff_t>(start), columns.end());
+    return columns;
   }
+  // From the owners in turn, so that all their buses are busy.
+  std::vector<int> taken(static_cast<std::size_t>(product.ranks), 0);
+  std::vector<std::pair<int, int>> turns;
+  turns.reserve(columns.size());
+  for (const int column : columns) {
+    const Region band = band_of_b(product, column);
+    turns.emplace_back(taken[static_cast<std::size_t>(product.b.owner(band.rows.begin, band.columns.begin))]++, column);
+  }
+  std::sort(turns.begin(), turns.end());
+  std::transform(turns.begin(), turns.end(), columns.begin(), [](const auto& turn) { return turn.second; });
   return columns;
 }
 

@@ -168,6 +168,24 @@ TEST(Schedule, RanksBeginAtDifferentBandsOfB) {
   }
 }
 
+TEST(Schedule, BandsFromHostMemoryGoByForAllRanksAtOnceAndFromTheOwnersInTurn) {
+  const Index n = 64;
+  const Product product{Operation::none,
+                        Operation::none,
+                        Placement::row_bands(n, n, 4),
+                        Placement::column_bands(n, n, 4).in(Residence::host),
+                        Placement::row_bands(n, n, 4),
+                        8,
+                        4};
+  for (int rank = 0; rank < 4; ++rank) {
+    std::vector<int> bands;
+    for (const Load& load : make_schedule(product, 2, rank).loads_b) {
+      bands.push_back(load.band);
+    }
+    EXPECT_EQ(bands, (std::vector<int>{0, 2, 4, 6, 1, 3, 5, 7})) << "rank " << rank;
+  }
+}
+
 // The formula of GemmPlan's documentation.
 TEST(Schedule, BytesMovedAreThoseOfTheFormula) {
   const Index m = 96;
