@@ -242,7 +242,7 @@ template <Scalar T> class Run {
     Progress progress = context_.progress("gemm");
     GemmPlan<T> planned = plan(static_cast<Index>(options_.tile));
     int done = 0;
-    const Measured measured = measure(planned, [&] { progress.update(++done, options_.repeat); });
+    Measured measured = measure(planned, [&] { progress.update(++done, options_.repeat); });
     progress.finish();
     report.results() = json_of(measured.report);
     const GemmReport& result = measured.report;

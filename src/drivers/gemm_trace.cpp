@@ -26,7 +26,7 @@ std::int64_t nanoseconds(double seconds) {
 }
 
 std::string name_of(const TraceInterval& interval) {
-  const std::string tile = format("tile %d,%d", interval.row_band, interval.column_band);
+  std::string tile = format("tile %d,%d", interval.row_band, interval.column_band);
   if (interval.kind == TraceKind::wait) return "wait";
   if (interval.kind == TraceKind::product) return tile;
   const int number = interval.operand == 'A' ? interval.row_band : interval.column_band;
