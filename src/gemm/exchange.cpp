@@ -114,11 +114,16 @@ template <Scalar T> void BandReceiver<T>::start(const MatrixView<const T>& local
   posted_ = 0;
 }
 
-template <Scalar T> void BandReceiver<T>::post_before(int step) {
-  while (posted_ < arrivals_.size() && arrivals_[posted_].load.post_before <= step) {
-    post(arrivals_[posted_]);
-    ++posted_;
+template <Scalar T> std::optional<int> BandReceiver<T>::next_use(int step) const {
+  if (posted_ == arrivals_.size() || arrivals_[posted_].load.post_before > step) {
+    return {};
   }
+  return arrivals_[posted_].load.first_use;
+}
+
+template <Scalar T> void BandReceiver<T>::post_next() {
+  post(arrivals_[posted_]);
+  ++posted_;
 }
 
 template <Scalar T> void BandReceiver<T>::post(Arrival& arrival) {
@@ -213,7 +218,7 @@ template <Scalar T> MatrixView<const T> BandReceiver<T>::band(int load) const {
 // ---- bands going out
 
 template <Scalar T>
-BandSender<T>::BandSender(const Setting& setting, char operand, int tag, const std::vector<std::vector<Piece>>& wanted)
+BandSender<T>::BandSender(const Setting& setting, char operand, int tag, const std::vector<std::vector<Wanted>>& wanted)
     : setting_(setting), operand_(operand), tag_(tag) {
   // The next rank first, so that not all ranks serve rank 0 first; this one last, as it can share what others are sent.
   const int ranks = setting.comm.size();
@@ -240,31 +245,42 @@ template <Scalar T> void BandSender<T>::start(const MatrixView<const T>& local) 
 template <Scalar T> void BandSender<T>::progress() {
   for (Queue& queue : queues_) {
     while (!queue.under_way.empty() && queue.under_way.front().request.test()) {
-      const Outgoing& over = queue.under_way.front();
       if (traces_transfers(setting_)) {
-        setting_.recorder->add({TraceKind::send, over.posted, setting_.recorder->now(), operand_, -1, -1,
-                                queue.destination, over.bytes, 0});
+        const Outgoing& over = queue.under_way.front();
+        TraceInterval interval{
+            TraceKind::send, over.posted, setting_.recorder->now(), operand_, -1, -1, queue.destination, over.bytes, 0};
+        (operand_ == 'A' ? interval.row_band : interval.column_band) = over.band;
+        setting_.recorder->add(interval);
       }
       queue.under_way.pop_front();
     }
     while (queue.sent < queue.pieces.size() && queue.under_way.size() < window) {
+      const Wanted& next = queue.pieces[queue.sent];
       const double posted = traces_transfers(setting_) ? setting_.recorder->now() : 0.0;
-      const double bytes = static_cast<double>(queue.pieces[queue.sent].size()) * sizeof(T);
-      queue.under_way.push_back({send(queue), posted, bytes, static_cast<int>(queue.sent)});
+      queue.under_way.push_back({send(queue), posted, static_cast<double>(next.piece.size()) * sizeof(T), next.band});
       ++queue.sent;
     }
   }
 }
 
 template <Scalar T> Request BandSender<T>::send(Queue& queue) {
-  const Piece& piece = queue.pieces[queue.sent];
+  const Piece& piece = queue.pieces[queue.sent].piece;
   const MatrixView<const T> block = part_of(local_, piece);
   if (setting_.transport->takes_blocks() || is_contiguous(block)) {
     return setting_.transport->template send<T>(block, queue.destination, tag_, ready_);
   }
   const ExecutionSpace& space = setting_.instances.assembly;
   Buffer<T>& packed = queue.packed[queue.sent % window];
-  grow(setting_, packed, piece.size());
+  if (static_cast<Index>(packed.size()) < piece.size()) {
+    // All at once, so that a second product allocates nothing.
+    Index most = 0;
+    for (const Wanted& wanted : queue.pieces) {
+      most = std::max(most, wanted.piece.size());
+    }
+    for (Buffer<T>& buffer : queue.packed) {
+      grow(setting_, buffer, most);
+    }
+  }
   copy_elements<T>(space, "heddle::gemm::pack_band", block, packed_view(packed.data(), piece));
   return setting_.transport->template send<T>(MatrixView<const T>(packed_view(packed.data(), piece)), queue.destination,
                                               tag_, Event::on(space));
@@ -280,8 +296,7 @@ template <Scalar T> bool BandSender<T>::idle() const {
 template <Scalar T>
 TileExchange<T>::TileExchange(const Setting& setting, const Product& product,
                               const std::vector<RankSchedule>& schedules)
-    // One buffer is filled on each lane, one is on its way, and one is spare.
-    : setting_(setting), product_(product), departures_(setting.instances.lanes.size() + 2) {
+    : setting_(setting), product_(product), departures_(departures_for(setting, product)) {
   for (int rank = 0; rank < setting.comm.size(); ++rank) {
     if (rank == setting.comm.rank()) {
       continue;
@@ -300,6 +315,14 @@ TileExchange<T>::TileExchange(const Setting& setting, const Product& product,
   }
 }
 
+// One buffer is filled on each lane, one is on its way, and one is spare. On GPUs more, while they are small: at the
+// beginning the owner of C has its copy engine full of bands, and comes to the tiles late.
+template <Scalar T> std::size_t TileExchange<T>::departures_for(const Setting& setting, const Product& product) {
+  const std::size_t least = setting.instances.lanes.size() + 2;
+  const double tile_bytes = sizeof(T) * static_cast<double>(product.tile) * static_cast<double>(product.tile);
+  return on_host ? least : std::max(least, static_cast<std::size_t>(std::min(16.0, 0x1p29 / tile_bytes)));
+}
+
 template <Scalar T> MatrixView<T> TileExchange<T>::block_of_c(const Piece& piece) const {
   return part_of(local_, piece);
 }
@@ -314,7 +337,7 @@ template <Scalar T> void TileExchange<T>::start(T beta, const MatrixView<T>& loc
     source.posted = 0;
     source.done = 0;
     source.requests.resize(window);
-    source.landings.resize(lands_in_place() ? 0 : window);
+    source.landings.resize(std::max(source.landings.size(), lands_in_place() ? 0 : window));
     source.times.resize(window);
     post(source);
   }
@@ -331,7 +354,12 @@ template <Scalar T> void TileExchange<T>::post(Source& source) {
           setting_.transport->template receive<T>(block_of_c(piece), source.rank, tag_gemm_c, std::span(&started_, 1));
     } else {
       Buffer<T>& landing = source.landings[source.posted % window];
-      grow(setting_, landing, piece.size());
+      if (static_cast<Index>(landing.size()) < piece.size()) {
+        const auto largest = std::max_element(
+            source.pieces.begin(), source.pieces.end(),
+            [](const Expected& one, const Expected& other) { return one.piece.size() < other.piece.size(); });
+        grow(setting_, landing, largest->piece.size());
+      }
       const Event free = Event::on(setting_.instances.home);
       request = setting_.transport->template receive<T>(packed_view(landing.data(), piece), source.rank, tag_gemm_c,
                                                         std::span(&free, 1));
@@ -384,7 +412,13 @@ template <Scalar T> bool TileExchange<T>::computed_in_place(const Region& region
 }
 
 template <Scalar T> MatrixView<T> TileExchange<T>::tile_of(Departure& departure, const Region& region) {
-  grow(setting_, departure.tile, region.size());
+  if (static_cast<Index>(departure.tile.size()) < region.size()) {
+    // All at once, so that a second product allocates nothing.
+    const Index most = std::min(product_.tile, product_.rows()) * std::min(product_.tile, product_.columns());
+    for (Departure& other : departures_) {
+      grow(setting_, other.tile, most);
+    }
+  }
   return matrix_view(departure.tile.data(), region.rows.size(), region.columns.size(), region.rows.size());
 }
 
@@ -443,7 +477,7 @@ template <Scalar T> void TileExchange<T>::deliver(const Step& step, std::size_t 
       message = block_of(tile, map.row(0), map.row(0) + piece.rows.size(), map.column(0),
                          map.column(0) + piece.columns.size());
     } else if (piece.size() != region.size()) {
-      grow(setting_, departure.packed, region.size());
+      grow(setting_, departure.packed, static_cast<Index>(departure.tile.size()));
       const MatrixView<T> place = packed_view(departure.packed.data() + packed, piece);
       packed += piece.size();
       computed.before(setting_.instances.home);

@@ -13,6 +13,7 @@
 #include <array>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <vector>
 
 namespace heddle::impl {
@@ -40,8 +41,9 @@ template <Scalar T> class BandReceiver {
 
   /// Begins a product with this rank's part of the operand.
   void start(const MatrixView<const T>& local);
-  /// Posts every load that may be posted before `step`; the steps before it have been given to the lanes.
-  void post_before(int step);
+  /// First use of the next load, where it may be posted before `step`, whose predecessors have been given to the lanes.
+  [[nodiscard]] std::optional<int> next_use(int step) const;
+  void post_next();
   /// Whether the band of a posted load is complete, for work after order(); unpacks what has arrived.
   [[nodiscard]] bool ready(int load);
   /// Work given to a lane from now on runs after the band is complete.
@@ -83,11 +85,36 @@ template <Scalar T> class BandReceiver {
   std::size_t posted_ = 0;
 };
 
+/// Posts the loads that may be posted before `step` and are first used by step `until`, in the order of their use: a
+/// GPU does its copies in the order in which they are given to it. Of a band of A and one of B for the same step, every
+/// other rank takes A first, so that the owners of both are busy.
+template <Scalar T> void post_loads(int rank, BandReceiver<T>& a, BandReceiver<T>& b, int step, int until) {
+  while (true) {
+    const std::optional<int> use_a = a.next_use(step);
+    const std::optional<int> use_b = b.next_use(step);
+    const bool a_first = use_a && (!use_b || (rank % 2 == 0 ? *use_a <= *use_b : *use_a < *use_b));
+    const std::optional<int> use = a_first ? use_a : use_b;
+    if (!use || *use > until) {
+      return;
+    }
+    if (a_first) {
+      a.post_next();
+    } else {
+      b.post_next();
+    }
+  }
+}
+
 /// This rank's pieces of the bands that others load, sent in the order in which each of them posts its loads.
 template <Scalar T> class BandSender {
  public:
-  /// wanted[rank]: the pieces of this rank that `rank` loads, in order.
-  BandSender(const Setting& setting, char operand, int tag, const std::vector<std::vector<Piece>>& wanted);
+  /// A piece of this rank, and the band it is of.
+  struct Wanted {
+    Piece piece;
+    int band = 0;
+  };
+  /// wanted[rank]: what `rank` loads of this rank, in order.
+  BandSender(const Setting& setting, char operand, int tag, const std::vector<std::vector<Wanted>>& wanted);
 
   void start(const MatrixView<const T>& local);
   void progress();
@@ -100,11 +127,11 @@ template <Scalar T> class BandSender {
     Request request;
     double posted = 0.0;
     double bytes = 0.0;
-    int number = 0;
+    int band = 0;
   };
   struct Queue {
     int destination = 0;
-    std::vector<Piece> pieces;
+    std::vector<Wanted> pieces;
     std::size_t sent = 0;
     std::deque<Outgoing> under_way;
     std::array<Buffer<T>, window> packed;
@@ -168,6 +195,7 @@ template <Scalar T> class TileExchange {
   // Straight into C, where a message's columns may lie apart and nothing is to be added.
   [[nodiscard]] bool lands_in_place() const { return product_.blocks && beta_ == T{0}; }
   [[nodiscard]] MatrixView<T> block_of_c(const Piece& piece) const;
+  [[nodiscard]] static std::size_t departures_for(const Setting& setting, const Product& product);
   [[nodiscard]] MatrixView<T> tile_of(Departure& departure, const Region& region);
   void post(Source& source);
   void keep(Departure& departure, const MatrixView<const T>& tile, const Region& region, const Piece& mine,

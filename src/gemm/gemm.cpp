@@ -148,26 +148,26 @@ GemmPlan<T>::State::State(const Communicator& communicator, const Product& wante
 template <Scalar T> void GemmPlan<T>::State::make_streams() {
   const Communicator& comm = setting.comm;
   std::vector<RankSchedule> schedules;
-  std::vector<std::vector<impl::Piece>> wanted_a(static_cast<std::size_t>(comm.size()));
-  std::vector<std::vector<impl::Piece>> wanted_b(static_cast<std::size_t>(comm.size()));
-  const auto pieces_wanted = [&](const Placement& placement, int rank, const std::vector<impl::Region>& regions,
-                                 std::vector<impl::Piece>& pieces) {
+  using Wanted = typename impl::BandSender<T>::Wanted;
+  std::vector<std::vector<Wanted>> wanted_a(static_cast<std::size_t>(comm.size()));
+  std::vector<std::vector<Wanted>> wanted_b(static_cast<std::size_t>(comm.size()));
+  const auto pieces_wanted = [&](const Placement& placement, int rank, const std::vector<impl::Load>& loads,
+                                 impl::Region (*band)(const Product&, int), std::vector<Wanted>& pieces) {
     if (rank == comm.rank() && !impl::is_streamed(placement)) {
       return;
     }
-    for (const impl::Region& region : regions) {
-      if (const impl::Piece mine = impl::piece_of(placement, region, comm.rank()); mine.size() > 0) {
-        pieces.push_back(mine);
+    for (const impl::Load& load : loads) {
+      const impl::Piece mine = impl::piece_of(placement, band(product, load.band), comm.rank());
+      if (mine.size() > 0) {
+        pieces.push_back({mine, load.band});
       }
     }
   };
   for (int rank = 0; rank < comm.size(); ++rank) {
     schedules.push_back(impl::make_schedule(product, bands_per_pass, rank));
     const auto number = static_cast<std::size_t>(rank);
-    pieces_wanted(product.a, rank, impl::regions_of(product, schedules.back().loads_a, impl::band_of_a),
-                  wanted_a[number]);
-    pieces_wanted(product.b, rank, impl::regions_of(product, schedules.back().loads_b, impl::band_of_b),
-                  wanted_b[number]);
+    pieces_wanted(product.a, rank, schedules.back().loads_a, impl::band_of_a, wanted_a[number]);
+    pieces_wanted(product.b, rank, schedules.back().loads_b, impl::band_of_b, wanted_b[number]);
   }
   schedule = schedules[static_cast<std::size_t>(comm.rank())];
 
@@ -196,16 +196,17 @@ void GemmPlan<T>::State::run(T alpha, const DistributedMatrix<T>& A, const Distr
   setting.transport->set_timed(recorder.everything());
   impl::fork(space, setting.instances);
   tiles->start(beta, C.local());
+  // What the first tile needs before all else, the bands that others want of this rank among it.
   sender_a->start(A.local());
-  sender_b->start(B.local());
   receiver_a->start(A.local());
   receiver_b->start(B.local());
+  impl::post_loads(setting.comm.rank(), *receiver_a, *receiver_b, 0, 0);
+  sender_b->start(B.local());
   for (int number = 0; number < static_cast<int>(schedule.steps.size()); ++number) {
     const impl::Step& step = schedule.steps[static_cast<std::size_t>(number)];
     const std::size_t lane = static_cast<std::size_t>(number) % setting.instances.lanes.size();
     const blas::Context& context = setting.instances.lanes[lane];
-    receiver_a->post_before(number);
-    receiver_b->post_before(number);
+    impl::post_loads(setting.comm.rank(), *receiver_a, *receiver_b, number, static_cast<int>(schedule.steps.size()));
     progress_until([&] {
       // Both are asked, so that both are unpacked as they come.
       const bool a = receiver_a->ready(step.load_a);

@@ -13,10 +13,12 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <cstdlib>
 #include <deque>
 #include <fstream>
+#include <thread>
 
 namespace heddle {
 namespace {
@@ -139,8 +141,10 @@ template <Scalar T> class Products {
   int next_ = 0;
 };
 
-// The rate of each tile within about `seconds`, the tiles in turn: a GPU's clock falls as it gets warm, and no tile is
-// to be measured on a cooler one.
+// Products that a GPU does at the clock it has when it was idle: it lowers it within tens of milliseconds.
+constexpr double burst_seconds = 0.004;
+
+// The rate of each tile within about `seconds`, the tiles in turn; on GPUs in bursts, with a pause as long after each.
 template <Scalar T>
 void measure_products(const Communicator& comm, const impl::Instances& instances, const LocalMatrix<T>& A,
                       double seconds, MachineRates& rates, const std::function<void(double share_done)>& progress) {
@@ -148,6 +152,7 @@ void measure_products(const Communicator& comm, const impl::Instances& instances
                                                  : std::vector<Index>{256, 384, 512, 768, 1024, 1536, 2048, 3072, 4096};
   const double budget = seconds / static_cast<double>(tiles.size());
   std::deque<Products<T>> products;
+  std::vector<int> counts;
   std::vector<std::vector<double>> rounds;
   const Kokkos::Timer timer;
   for (const Index tile : tiles) {
@@ -157,13 +162,22 @@ void measure_products(const Communicator& comm, const impl::Instances& instances
     }
     products.emplace_back(comm, instances, A, tile);
     products.back().run(1);
-    rounds.push_back({slowest(comm, [&] { products.back().run(products.back().round()); })});
+    if constexpr (!impl::on_host) {
+      const double one = slowest(comm, [&] { products.back().run(4); }) / 4.0;
+      counts.push_back(std::clamp(static_cast<int>(std::lround(burst_seconds / one)), 2, products.back().round()));
+    } else {
+      counts.push_back(products.back().round());
+    }
+    rounds.push_back({slowest(comm, [&] { products.back().run(counts.back()); })});
     progress(0.5 * static_cast<double>(rounds.size()) / static_cast<double>(tiles.size()));
   }
   // Rank 0's clock decides how many rounds there are, on all ranks.
   for (int go_on = 1; go_on != 0 && rounds.front().size() < 20;) {
     for (std::size_t k = 0; k < products.size(); ++k) {
-      rounds[k].push_back(slowest(comm, [&] { products[k].run(products[k].round()); }));
+      if constexpr (!impl::on_host) {
+        std::this_thread::sleep_for(std::chrono::duration<double>(burst_seconds));
+      }
+      rounds[k].push_back(slowest(comm, [&] { products[k].run(counts[k]); }));
     }
     const double share = timer.seconds() / seconds;
     go_on = share < 1.0 ? 1 : 0;
@@ -171,10 +185,32 @@ void measure_products(const Communicator& comm, const impl::Instances& instances
     progress(std::clamp(share, 0.5, 1.0));
   }
   for (std::size_t k = 0; k < products.size(); ++k) {
-    // On shared cores the shortest time is the one that nothing else disturbed; a GPU's shortest is its coolest.
+    // On shared cores the shortest time is the one that nothing else disturbed.
     std::sort(rounds[k].begin(), rounds[k].end());
     const double time = impl::on_host ? rounds[k].front() : rounds[k][rounds[k].size() / 2];
-    rates.gemm.push_back({tiles[k], products[k].round() * products[k].flops() / time});
+    rates.gemm.push_back({tiles[k], counts[k] * products[k].flops() / time});
+  }
+}
+
+// How the rate of a device falls with the time at work.
+template <Scalar T>
+void measure_warmth(const Communicator& comm, const impl::Instances& instances, const LocalMatrix<T>& A,
+                    MachineRates& rates) {
+  Products<T> products(comm, instances, A, 1024);
+  constexpr double window = 0.02;
+  const int count = std::max(static_cast<int>(std::lround(window * rates.flops_at(1024) / products.flops())), 1);
+  std::this_thread::sleep_for(std::chrono::milliseconds(500));
+  double first = 0.0;
+  double elapsed = 0.0;
+  double next = 0.0;
+  for (int k = 0; k < 60; ++k) {
+    const double time = slowest(comm, [&] { products.run(count); });
+    elapsed += time;
+    first = k == 0 ? time : std::min(first, time);
+    if (elapsed >= next) {
+      rates.warm.push_back({elapsed, std::min(first / time, 1.0)});
+      next = 1.5 * elapsed;
+    }
   }
 }
 
@@ -185,7 +221,7 @@ void measure_link(const Communicator& comm, const impl::Instances& instances, co
     return;
   }
   // As long as a band: short messages don't reach a GPU link's rate.
-  const Index elements = (Index{impl::on_host ? 8 : 64} << 20) / static_cast<Index>(sizeof(T));
+  const Index elements = (Index{impl::on_host ? 8 : 256} << 20) / static_cast<Index>(sizeof(T));
   Ring<T> small(comm, 1);
   Ring<T> large(comm, elements);
   rates.latency = best_of(comm, 21, [&] { small.exchange([] {}); });
@@ -252,6 +288,9 @@ MachineRates measure_rates(const Communicator& comm, double seconds,
     rates.memory_bandwidth = 2.0 * static_cast<double>(elements) * sizeof(T) / time;
   }
   report(0.9);
+  if (!impl::on_host && seconds >= 1.0) {
+    measure_warmth<T>(comm, instances, A, rates);
+  }
   measure_link<T>(comm, instances, A, rates);
   rates.host_bandwidth = measure_bus(comm);
   report(1.0);
@@ -299,6 +338,9 @@ template <Scalar T> std::optional<MachineRates> load_rates(const Communicator& c
     for (const auto& point : json.at("gemm")) {
       rates.gemm.push_back({point.at("tile").get<Index>(), point.at("flops").get<double>()});
     }
+    for (const auto& point : json.at("warm")) {
+      rates.warm.push_back({point.at("seconds").get<double>(), point.at("share").get<double>()});
+    }
     rates.memory_bandwidth = json.at("memory_bandwidth").get<double>();
     rates.link_bandwidth = json.at("link_bandwidth").get<double>();
     rates.latency = json.at("latency").get<double>();
@@ -316,6 +358,10 @@ template <Scalar T> void save_rates(const Communicator& comm, const MachineRates
     nlohmann::json json = {{"blas", blas::description()}};
     for (const MachineRates::GemmPoint& point : rates.gemm) {
       json["gemm"].push_back({{"tile", point.tile}, {"flops", point.flops}});
+    }
+    json["warm"] = nlohmann::json::array();
+    for (const MachineRates::WarmPoint& point : rates.warm) {
+      json["warm"].push_back({{"seconds", point.seconds}, {"share", point.share}});
     }
     json["memory_bandwidth"] = rates.memory_bandwidth;
     json["link_bandwidth"] = rates.link_bandwidth;

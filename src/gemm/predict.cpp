@@ -34,6 +34,16 @@ double MachineRates::flops_at(Index tile) const {
   return below->flops + share * (above->flops - below->flops);
 }
 
+double MachineRates::share_after(double seconds) const {
+  const auto after =
+      std::find_if(warm.begin(), warm.end(), [&](const WarmPoint& point) { return point.seconds >= seconds; });
+  if (after == warm.end()) {
+    return warm.empty() ? 1.0 : warm.back().share;
+  }
+  const WarmPoint before = after == warm.begin() ? WarmPoint{} : *std::prev(after);
+  return before.share + (after->share - before.share) * (seconds - before.seconds) / (after->seconds - before.seconds);
+}
+
 TileBounds tile_bounds(const MachineRates& rates, const ProductShape& shape) {
   const auto above = [](double bound) { return static_cast<Index>(std::floor(bound)) + 1; };
   TileBounds bounds;
@@ -58,18 +68,27 @@ namespace heddle::impl {
 
 namespace {
 
+// Whether any of a rank's `number`th band comes from another rank.
+bool travels(const Placement& placement, const std::vector<Region>& regions, std::size_t number, int rank) {
+  return number < regions.size() && piece_of(placement, regions[number], rank).size() < regions[number].size();
+}
+
 // Seconds that each load of a rank takes to arrive once it has begun. Ranks that load from one owner at the same place
-// of their sequences share its link; a band from host memory crosses its owner's bus before.
+// of their sequences share its link (a rank that then loads a band of `other` too is there half the time); a band from
+// host memory crosses its owner's bus before, which the owners do side by side.
 std::vector<std::vector<double>> transfer_seconds(const MachineRates& rates, const ElementCost& cost,
                                                   const Product& product, const Placement& placement,
-                                                  const std::vector<std::vector<Region>>& regions) {
+                                                  const std::vector<std::vector<Region>>& regions,
+                                                  const Placement& other,
+                                                  const std::vector<std::vector<Region>>& other_regions,
+                                                  bool for_all_ranks) {
   std::size_t longest = 0;
   for (const auto& of_rank : regions) {
     longest = std::max(longest, of_rank.size());
   }
   std::vector<std::vector<double>> seconds(regions.size());
   for (std::size_t k = 0; k < longest; ++k) {
-    std::vector<int> readers(static_cast<std::size_t>(product.ranks), 0);
+    std::vector<double> readers(static_cast<std::size_t>(product.ranks), 0.0);
     const auto for_each_piece = [&](const auto& body) {
       for (std::size_t rank = 0; rank < regions.size(); ++rank) {
         if (k < regions[rank].size()) {
@@ -79,22 +98,25 @@ std::vector<std::vector<double>> transfer_seconds(const MachineRates& rates, con
         }
       }
     };
-    for_each_piece([&](std::size_t, const Piece& piece, bool travels) {
-      readers[static_cast<std::size_t>(piece.owner)] += travels ? 1 : 0;
+    for_each_piece([&](std::size_t rank, const Piece& piece, bool comes) {
+      const double share = travels(other, other_regions[rank], k, static_cast<int>(rank)) ? 0.5 : 1.0;
+      readers[static_cast<std::size_t>(piece.owner)] += comes ? share : 0.0;
     });
     for (std::size_t rank = 0; rank < regions.size(); ++rank) {
       if (k < regions[rank].size()) {
         seconds[rank].push_back(0.0);
       }
     }
-    for_each_piece([&](std::size_t rank, const Piece& piece, bool travels) {
+    for_each_piece([&](std::size_t rank, const Piece& piece, bool comes) {
       const double bytes = cost.bytes * static_cast<double>(piece.size());
       double time = 0.0;
-      if (travels && rates.link_bandwidth > 0.0) {
-        time = bytes * readers[static_cast<std::size_t>(piece.owner)] / rates.link_bandwidth + rates.latency;
+      if (comes && rates.link_bandwidth > 0.0) {
+        time = bytes * std::max(readers[static_cast<std::size_t>(piece.owner)], 1.0) / rates.link_bandwidth +
+               rates.latency;
       }
       if (placement.residence() == Residence::host && rates.host_bandwidth > 0.0) {
-        time = std::max(time, bytes / rates.host_bandwidth);
+        const int owners = for_all_ranks ? placement.rank_end() - placement.first_rank() : 1;
+        time = std::max(time, bytes / rates.host_bandwidth / owners);
       }
       seconds[rank].back() += time;
     });
@@ -102,27 +124,38 @@ std::vector<std::vector<double>> transfer_seconds(const MachineRates& rates, con
   return seconds;
 }
 
-// When a rank's last product ends: each begins once the last one is done and its bands are there; each load begins once
-// its operand's last one is there and its slot is free.
-double last_product_ends(const RankSchedule& schedule, const std::vector<double>& seconds_a,
+// When a rank's last product ends: each begins once the last one is done and its bands are there; the loads come one
+// after the other in the order of their use, each once its slot is free. products: seconds at the first rate.
+double last_product_ends(const MachineRates& rates, const RankSchedule& schedule, const std::vector<double>& seconds_a,
                          const std::vector<double>& seconds_b, const std::vector<double>& products) {
   std::vector<double> there_a;
   std::vector<double> there_b;
   double now = 0.0;
-  const auto arrive = [&](const std::vector<Load>& loads, const std::vector<double>& seconds,
-                          std::vector<double>& there, int step) {
-    while (there.size() < loads.size() && loads[there.size()].post_before <= step) {
-      const double link_free = there.empty() ? 0.0 : there.back();
-      there.push_back(std::max(link_free, now) + seconds[there.size()]);
-    }
+  double link_free = 0.0;
+  const auto may_post = [](const std::vector<Load>& loads, std::size_t next, std::size_t step) {
+    return next < loads.size() && loads[next].post_before <= static_cast<int>(step);
   };
   for (std::size_t k = 0; k < schedule.steps.size(); ++k) {
-    arrive(schedule.loads_a, seconds_a, there_a, static_cast<int>(k));
-    arrive(schedule.loads_b, seconds_b, there_b, static_cast<int>(k));
+    while (true) {
+      const bool a = may_post(schedule.loads_a, there_a.size(), k);
+      const bool b = may_post(schedule.loads_b, there_b.size(), k);
+      if (!a && !b) {
+        break;
+      }
+      const bool a_first =
+          a && (!b || schedule.loads_a[there_a.size()].first_use <= schedule.loads_b[there_b.size()].first_use);
+      auto& there = a_first ? there_a : there_b;
+      const double seconds = (a_first ? seconds_a : seconds_b)[there.size()];
+      // What is there already waits for nothing.
+      if (seconds > 0.0) {
+        link_free = std::max(link_free, now) + seconds;
+      }
+      there.push_back(seconds > 0.0 ? link_free : now);
+    }
     const Step& step = schedule.steps[k];
     now = std::max(
               {now, there_a[static_cast<std::size_t>(step.load_a)], there_b[static_cast<std::size_t>(step.load_b)]}) +
-          products[k];
+          products[k] / rates.share_after(now);
   }
   return now;
 }
@@ -139,8 +172,8 @@ double predicted_seconds(const MachineRates& rates, const ElementCost& cost, con
     regions_a.push_back(regions_of(product, schedules.back().loads_a, band_of_a));
     regions_b.push_back(regions_of(product, schedules.back().loads_b, band_of_b));
   }
-  const auto seconds_a = transfer_seconds(rates, cost, product, product.a, regions_a);
-  const auto seconds_b = transfer_seconds(rates, cost, product, product.b, regions_b);
+  const auto seconds_a = transfer_seconds(rates, cost, product, product.a, regions_a, product.b, regions_b, false);
+  const auto seconds_b = transfer_seconds(rates, cost, product, product.b, regions_b, product.a, regions_a, true);
   const std::vector<Workload> work = workloads(product, bands_per_pass);
   const double rate = rates.flops_at(product.tile) / cost.flops_per_multiply_add;
   const auto over_link = [&](double elements) {
@@ -167,7 +200,8 @@ double predicted_seconds(const MachineRates& rates, const ElementCost& cost, con
                               : 0.0);
     const double bus = rates.host_bandwidth > 0.0 ? cost.bytes * load.elements_over_bus / rates.host_bandwidth : 0.0;
     const double pipelined =
-        std::max({last_product_ends(schedules[rank], seconds_a[rank], seconds_b[rank], products), link, bus}) + drain;
+        std::max({last_product_ends(rates, schedules[rank], seconds_a[rank], seconds_b[rank], products), link, bus}) +
+        drain;
     // What hides where copy engines and cores share nothing; elsewhere a part of it, or nothing, does.
     const double hidden = rates.overlap * std::max(math + link + bus - pipelined, 0.0);
     const double landed = product.blocks ? 0.0 : 3.0 * load.elements_home;
@@ -193,7 +227,11 @@ std::size_t default_workspace_bytes() {
 
 Index choose_tile(const MachineRates& rates, const ElementCost& cost, Product product, int bands_per_pass,
                   std::size_t workspace_bytes) {
-  const Index longest = std::max({product.rows(), product.columns(), Index{1}});
+  Index longest = std::max({product.rows(), product.columns(), Index{1}});
+  if (!on_host) {
+    // A GPU is full with less than any tile measured; larger ones only make the pipeline coarse.
+    longest = std::min(longest, rates.gemm.back().tile + 1);
+  }
   std::set<Index> candidates;
   for (Index tile = on_host ? 64 : 256; tile < longest; tile *= 2) {
     candidates.insert(tile);
@@ -203,7 +241,7 @@ Index choose_tile(const MachineRates& rates, const ElementCost& cost, Product pr
   constexpr Index grain = on_host ? 1 : 128;
   for (Index share = 1; share <= 8; ++share) {
     const Index parts = share * product.ranks * grain;
-    candidates.insert(std::max<Index>((product.rows() + parts - 1) / parts * grain, 1));
+    candidates.insert(std::clamp<Index>((product.rows() + parts - 1) / parts * grain, 1, longest));
   }
   const TileBounds bounds = tile_bounds(rates, {product.rows(), product.columns(), product.inner(), product.ranks,
                                                 static_cast<int>(cost.bytes), cost.flops_per_multiply_add});
@@ -221,7 +259,9 @@ Index choose_tile(const MachineRates& rates, const ElementCost& cost, Product pr
     times.emplace_back(tile, predicted_seconds(rates, cost, product, bands));
     best = std::min(best, times.back().second);
   }
-  return std::find_if(times.rbegin(), times.rend(), [&](const auto& entry) { return entry.second <= 1.01 * best; })
+  // What the model leaves out is paid once a tile on CPUs, and in coarser steps on GPUs.
+  const double tolerated = on_host ? 1.01 : 1.0;
+  return std::find_if(times.rbegin(), times.rend(), [&](const auto& entry) { return entry.second <= tolerated * best; })
       ->first;
 }
 

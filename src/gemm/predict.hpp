@@ -12,9 +12,12 @@ struct ElementCost {
   double flops_per_multiply_add = 2.0;
 };
 
-/// Seconds of the slowest rank: its products at the rate measured for the tile; the busier direction of its link, of
-/// which the measured share hides behind the products, but for the first bands and the last tile; the passes over
-/// what is copied: pieces into their band, tiles that come home into C.
+/// Seconds of the slowest rank. Its products run one after the other at the rate measured for the tile, less what the
+/// device loses with time, each when its bands are there; the bands come one after the other, as fast as the link is
+/// where ranks that load from one owner share it, through the bus where they are in host memory, each when its slot is
+/// free (kernel efficiency, warmth, start, contention, latency). The whole is no shorter than the busier direction of
+/// the link or of the bus; the last tile's way home is added (drain), and the passes over what is copied: pieces into
+/// their band, tiles into C. Where copies and products share the cores, only the measured share hides.
 [[nodiscard]] double predicted_seconds(const MachineRates& rates, const ElementCost& cost, const Product& product,
                                        int bands_per_pass);
 
@@ -25,9 +28,9 @@ struct ElementCost {
 /// GemmOptions::workspace_bytes where it is left open.
 [[nodiscard]] std::size_t default_workspace_bytes();
 
-/// Of the tiles that meet both bounds, the one of least predicted time; of those within 1 % of it the largest, since
-/// what the model leaves out is paid once a tile. `product.tile` is ignored. Where no tile meets the bounds (small
-/// matrices), all count.
+/// The tile of least predicted time; on CPUs, of those within 1 % of it, the largest, since what the model leaves out
+/// is paid once a tile. With one band of A at a time only tiles that meet both bounds count (but for small matrices,
+/// where none does). `product.tile` is ignored.
 [[nodiscard]] Index choose_tile(const MachineRates& rates, const ElementCost& cost, Product product, int bands_per_pass,
                                 std::size_t workspace_bytes);
 

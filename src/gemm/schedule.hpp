@@ -89,9 +89,9 @@ struct RankSchedule {
 
 /// The schedule of a rank. Every rank takes whole bands of op(A), as many as any other, first those of which it owns
 /// most (A and C together); what is left over is cut along the bands of op(B) and shared out by tiles. It goes through
-/// its bands `bands_per_pass` at a time; for each pass the bands of op(B) go by, starting at rank / ranks of the way, or
-/// in one order for all ranks where B is in host memory: a band then crosses its owner's bus once for all of them. Two
-/// passes' bands of A and `held_b` bands of B are held, so that the next travel while the last are used.
+/// its bands `bands_per_pass` at a time; for each pass the bands of op(B) go by, starting at rank / ranks of the way,
+/// or in one order for all ranks where B is in host memory: a band then crosses its owner's bus once for all of them.
+/// Two passes' bands of A and `held_b` bands of B are held, so that the next travel while the last are used.
 [[nodiscard]] RankSchedule make_schedule(const Product& product, int bands_per_pass, int rank);
 
 /// What each load brings; `band` is band_of_a or band_of_b.

@@ -52,6 +52,15 @@ TEST(TileModel, RatesAreInterpolated) {
   EXPECT_EQ(rates.flops_at(128), 40.0);
 }
 
+TEST(TileModel, AWarmDeviceIsSlower) {
+  MachineRates rates = rates_of(1e9, 1e10, 1e9);
+  EXPECT_EQ(rates.share_after(5.0), 1.0);
+  rates.warm = {{1.0, 0.9}, {3.0, 0.7}};
+  EXPECT_DOUBLE_EQ(rates.share_after(0.5), 0.95);
+  EXPECT_DOUBLE_EQ(rates.share_after(2.0), 0.8);
+  EXPECT_EQ(rates.share_after(100.0), 0.7);
+}
+
 impl::Product paper_product(Index n, int ranks) {
   return {Operation::none,
           Operation::none,
@@ -91,6 +100,23 @@ TEST(TileModel, PredictionIsTheCeilingWhereNothingTravels) {
   EXPECT_DOUBLE_EQ(impl::predicted_seconds(rates, {}, product, 1), 2.0 * 1024 * 1024 * 1024 / 1e9);
 }
 
+TEST(TileModel, ReadersOfOneOwnerShareItsLink) {
+  // Everything is on rank 0, the link is slow: the time is what rank 0 has to send, all of B to each of the others.
+  const MachineRates rates = rates_of(1e15, 1e15, 1e9);
+  impl::Product product{Operation::none,
+                        Operation::none,
+                        Placement::row_bands(4096, 4096, 4),
+                        Placement::on_rank(4096, 4096, 0),
+                        Placement::row_bands(4096, 4096, 4),
+                        256,
+                        4};
+  const double sent = 3.0 * 8.0 * 4096.0 * 4096.0 / 1e9;
+  EXPECT_NEAR(impl::predicted_seconds(rates, {}, product, 4), sent, 0.01 * sent);
+  // In column bands, which the ranks take in turn, the owners share the work.
+  product.b = Placement::column_bands(4096, 4096, 4);
+  EXPECT_NEAR(impl::predicted_seconds(rates, {}, product, 4), sent / 4.0, 0.02 * sent);
+}
+
 TEST(TileModel, BandsFitTheWorkspace) {
   impl::Product product = paper_product(1024, 4);
   product.tile = 64;  // 16 bands, 4 a rank, 512 KiB each
@@ -119,6 +145,7 @@ TEST_F(RatesFile, IsReadAsItWasWritten) {
   MachineRates rates = rates_of(1.0 / 3.0, 1e300, 1e-3);
   rates.latency = 1e-6;
   rates.host_bandwidth = 5e10;
+  rates.warm = {{0.1, 0.95}, {1.0, 1.0 / 3.0}};
   save_rates<double>(comm, rates);
   const auto read = load_rates<double>(comm);
   ASSERT_TRUE(read.has_value());

@@ -34,8 +34,8 @@ class Request {
 
   /// True once the operation is complete (at once for an empty one); lets this one go on. Does not block.
   [[nodiscard]] bool test();
-  /// Returns when the operation is complete and nothing of it is left to do; lets all operations of its transport go on.
-  /// (Who only tests calls Transport::drain() before blocking in something else.)
+  /// Returns when the operation is complete and nothing of it is left to do; lets all operations of its transport go
+  /// on. (Who only tests calls Transport::drain() before blocking in something else.)
   void wait();
   /// Whether there is something left to wait for.
   [[nodiscard]] bool active() const noexcept { return operation_ != nullptr; }

@@ -16,10 +16,17 @@ namespace heddle {
 struct MachineRates {
   struct GemmPoint {
     Index tile = 0;      ///< N_i of a product N_i x K by K x N_i.
-    double flops = 0.0;  ///< Operations per second of the slowest rank, all ranks at work at once.
+    double flops = 0.0;  ///< Operations per second of the slowest rank, all ranks at work at once, for milliseconds.
     friend bool operator==(const GemmPoint&, const GemmPoint&) = default;
   };
+  /// A GPU lowers its clock as it gets warm.
+  struct WarmPoint {
+    double seconds = 0.0;  ///< At work without a pause.
+    double share = 1.0;    ///< The rate then, of that at the beginning.
+    friend bool operator==(const WarmPoint&, const WarmPoint&) = default;
+  };
   std::vector<GemmPoint> gemm;    ///< By rising tile; between points the rate is interpolated.
+  std::vector<WarmPoint> warm;    ///< By rising time; empty where it was not measured: no loss.
   double memory_bandwidth = 0.0;  ///< Bytes/s of a copy, read plus written, all ranks at once.
   double link_bandwidth = 0.0;    ///< Bytes/s that arrive at each rank while all receive from a neighbour; 0 alone.
   double latency = 0.0;           ///< Seconds for an empty message to a neighbour and back, halved.
@@ -34,10 +41,12 @@ struct MachineRates {
   [[nodiscard]] double peak_flops() const;
   /// Rate at a tile size, interpolated.
   [[nodiscard]] double flops_at(Index tile) const;
+  /// What is left of it after so long at work, interpolated.
+  [[nodiscard]] double share_after(double seconds) const;
   friend bool operator==(const MachineRates&, const MachineRates&) = default;
 };
 
-/// Measures them: collective, blocks for about `seconds` (at least 0.2).
+/// Measures them: collective, blocks for about `seconds` (at least 0.2); from 1 s on also how GPUs slow down with time.
 template <Scalar T>
 [[nodiscard]] MachineRates measure_rates(const Communicator& comm, double seconds = 2.0,
                                          const std::function<void(double share_done)>& progress = {});
