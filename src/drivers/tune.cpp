@@ -41,6 +41,13 @@ template <Scalar T> int run_as(Context& context, const Options& options) {
   context.say(comm.size() > 1 ? format("  link bandwidth    %10.4g GB/s a rank, latency %.3g us",
                                        rates.link_bandwidth / 1e9, rates.latency * 1e6)
                               : std::string("  link bandwidth    none measured with one rank"));
+  if (rates.host_bandwidth > 0) {
+    context.say(format("  host memory       %10.4g GB/s a rank, each way", rates.host_bandwidth / 1e9));
+  }
+  if (!rates.warm.empty()) {
+    context.say(format("  after %.1f s        %9.0f %% of the first rate is left", rates.warm.back().seconds,
+                       100 * rates.warm.back().share));
+  }
   context.say("        n   tile   (lower bounds: memory, exchange)");
   auto tiles = nlohmann::ordered_json::array();
   for (Index n = 1024; n <= 32768; n *= 2) {

@@ -24,16 +24,20 @@ template <Scalar T> [[nodiscard]] MachineRates known_rates(const Context& contex
   return rates;
 }
 
-/// Three figures as an object of a report.
+/// All figures as an object of a report.
 [[nodiscard]] inline nlohmann::ordered_json json_of(const MachineRates& rates) {
   auto points = nlohmann::ordered_json::array();
   for (const auto& point : rates.gemm) points.push_back({{"tile", point.tile}, {"gflops", point.flops / 1e9}});
+  auto warm = nlohmann::ordered_json::array();
+  for (const auto& point : rates.warm) warm.push_back({{"seconds", point.seconds}, {"share", point.share}});
   return {{"gemm", points},
+          {"warm", warm},
           {"gemm_gflops", rates.peak_flops() / 1e9},
           {"memory_gbytes_per_second", rates.memory_bandwidth / 1e9},
           {"link_gbytes_per_second", rates.link_bandwidth / 1e9},
           {"latency_seconds", rates.latency},
-          {"overlap", rates.overlap}};
+          {"overlap", rates.overlap},
+          {"host_gbytes_per_second", rates.host_bandwidth / 1e9}};
 }
 
 }  // namespace heddle::driver
