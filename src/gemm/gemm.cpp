@@ -13,6 +13,7 @@
 #include <array>
 #include <cmath>
 #include <numeric>
+#include <set>
 
 namespace heddle {
 namespace {
@@ -48,10 +49,22 @@ template <Scalar T> std::optional<MachineRates> find_rates(const Communicator& c
   return options.tile == 0 ? std::optional(measure_rates<T>(comm, 0.2)) : std::nullopt;
 }
 
-// Bytes of the bands and tiles that a plan holds on this rank at a tile.
-double workspace_of(const Product& product, const RankSchedule& schedule, double element_bytes) {
+// Bytes of the bands and tiles that a plan holds on a rank: bands that lie whole on its device take no slot.
+double workspace_of(const Product& product, const RankSchedule& schedule, double element_bytes, int rank) {
+  const auto slots_taken = [&](const Placement& placement, const std::vector<impl::Load>& loads,
+                               impl::Region (*band)(const Product&, int)) {
+    std::set<int> slots;
+    for (const impl::Load& load : loads) {
+      const impl::Region region = band(product, load.band);
+      if (impl::is_streamed(placement) || impl::piece_of(placement, region, rank).size() < region.size()) {
+        slots.insert(load.slot);
+      }
+    }
+    return static_cast<double>(slots.size());
+  };
   const auto tile = static_cast<double>(product.tile);
-  const auto bands = static_cast<double>(schedule.slots_a + schedule.slots_b);
+  const double bands = slots_taken(product.a, schedule.loads_a, impl::band_of_a) +
+                       slots_taken(product.b, schedule.loads_b, impl::band_of_b);
   return element_bytes * (bands * tile * static_cast<double>(product.inner()) + 4.0 * tile * tile);
 }
 
@@ -62,7 +75,7 @@ void require_memory(const Communicator& comm, const Product& product, const Rank
   if (memory.total == 0) {
     return;
   }
-  const double needed = workspace_of(product, schedule, sizeof(T));
+  const double needed = workspace_of(product, schedule, sizeof(T), comm.rank());
   const auto free = static_cast<double>(memory.free);
   const double worst = comm.all_reduce(free / needed, Reduction::minimum);
   if (worst >= 1.0) {

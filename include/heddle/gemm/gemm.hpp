@@ -63,7 +63,12 @@ struct GemmReport {
 /// each of these less what the rank owns itself. With A and B whole elsewhere, P ranks and M/P rows each: MK/P + passes
 /// KN; with A and C in row bands and B in column bands that the tile divides: KN (P - 1)/P. What M/N_i bands leave over
 /// when dealt out to P ranks is shared tile by tile, with only the bands of B it needs. Workspace per rank: two passes'
-/// bands of A (one where a rank has one pass), two bands of B, three tiles of C, less what is used where it lies.
+/// bands of A (one where a rank has one pass), two bands of B (four on GPUs), three tiles of C (four on GPUs, up to 16
+/// while they are small), less what is used where it lies.
+///
+/// On GPUs copy engines move the bands and tiles, products run on two instances of the plan's own, ordered before and
+/// after the communicator's space(), and the host only hands out work. Matrices in host memory (Residence::host) are
+/// streamed: a rank's bands come over its bus once, and a band of B is passed on to the other ranks from there.
 template <Scalar T> class GemmPlan {
  public:
   /// Collective. Throws Error(argument), on every rank alike, for shapes that don't fit or negative options.
