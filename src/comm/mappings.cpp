@@ -2,8 +2,6 @@
 
 #include <heddle/core/error.hpp>
 
-#include <algorithm>
-
 namespace heddle::impl {
 
 Mapping::Mapping(const vendor::Export& allocation)
@@ -58,15 +56,16 @@ std::shared_ptr<Mapping> Mappings::open(const vendor::Export& allocation) {
       entry.mapping = std::make_shared<Mapping>(allocation);
     }
   }
-  entry.last_use = ++uses_;
-  const auto found = entry.mapping;
-  std::erase_if(entries_, [](const auto& one) { return !one.second.mapping; });
-  if (entries_.size() > most) {
-    entries_.erase(std::min_element(entries_.begin(), entries_.end(), [](const auto& one, const auto& other) {
-      return one.second.last_use < other.second.last_use;
-    }));
-  }
-  return found;
+  entry.last_use = operations_;
+  return entry.mapping;
+}
+
+void Mappings::end_operation() {
+  const std::lock_guard lock(mutex_);
+  ++operations_;
+  std::erase_if(entries_, [&](const auto& one) {
+    return !one.second.mapping || one.second.last_use + kept_operations < operations_;
+  });
 }
 
 }  // namespace heddle::impl

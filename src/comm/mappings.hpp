@@ -29,25 +29,28 @@ class Mapping {
   std::byte* address_;
 };
 
-/// The latest used mappings, kept open, since opening one costs as much as pulling megabytes. One table for all
-/// transports of the process, as the runtime has one address space for them. Memory that its owner frees is only
-/// released once its mapping is closed: when something else is in its place, or as the least used of too many.
+/// The mappings of the latest operations, kept open, since opening one costs as much as pulling megabytes. One table
+/// for all transports of the process, as the runtime has one address space for them. Memory that its owner frees is
+/// only released once its mapping is closed: when something else is in its place, or after a few operations that have
+/// no use for it.
 class Mappings {
  public:
   /// The process's table; it lives while someone holds it.
   static std::shared_ptr<Mappings> of_process();
 
   [[nodiscard]] std::shared_ptr<Mapping> open(const vendor::Export& allocation);
+  /// An operation of some transport is over.
+  void end_operation();
 
  private:
-  static constexpr std::size_t most = 64;
+  static constexpr std::uint64_t kept_operations = 8;
   struct Entry {
     std::shared_ptr<Mapping> mapping;
-    std::uint64_t last_use = 0;
+    std::uint64_t last_use = 0;  // operations over then
   };
   std::mutex mutex_;
   std::map<std::pair<std::uint64_t, std::uint64_t>, Entry> entries_;  // By owner and address.
-  std::uint64_t uses_ = 0;
+  std::uint64_t operations_ = 0;
 };
 
 }  // namespace heddle::impl

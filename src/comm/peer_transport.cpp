@@ -79,7 +79,7 @@ struct Shared {
   std::map<int, CopyQueue> incoming;  // By tag: one that waits for its place to be free holds up no other stream.
   CopyQueue staging;
   std::vector<std::weak_ptr<Stage>> stages;
-  std::vector<Stage::Buffer> buffers;              // Of stages that are over.
+  std::vector<Stage::Buffer> buffers;              // Of stages that are over, kept: others have them open.
   std::map<Turns::Key, std::size_t> stages_shown;  // Stages that a receiver may be reading, by receiver and tag.
   int next_acknowledgement = 0;
 
@@ -299,8 +299,7 @@ class PeerTransport final : public Transport {
                                           std::span<const Event> free) override {
     return std::make_shared<PeerReceive>(shared_, native(block), source, tag, free, timed());
   }
-  // Stages can be as large as bands.
-  void drained() override { shared_.buffers.clear(); }
+  void drained() override { shared_.mappings->end_operation(); }
 
  private:
   Shared shared_;

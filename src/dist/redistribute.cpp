@@ -212,6 +212,7 @@ template <Scalar T> void redistribute(const DistributedMatrix<T>& A, const Distr
   for (Request& departure : departures) {
     departure.wait();
   }
+  transport->drain();
   space.fence("heddle::dist::redistribute");
 }
 

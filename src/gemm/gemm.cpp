@@ -1,8 +1,8 @@
 #include "comm/tags.hpp"
 #include "comm/vendor.hpp"
 #include "core/instantiate.hpp"
-#include "gemm/exchange.hpp"
 #include "gemm/predict.hpp"
+#include "gemm/tiles.hpp"
 #include <heddle/blas/blas.hpp>
 #include <heddle/comm/transport.hpp>
 #include <heddle/gemm/gemm.hpp>
