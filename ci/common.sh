@@ -14,6 +14,7 @@ packages_plot=(python3 python3-matplotlib python3-h5py)
 packages_test=(libgtest-dev libbenchmark-dev libmpfr-dev libscalapack-openmpi-dev)
 packages_lint=(python3 clang-format)
 packages_tidy=(clang-tidy libomp-dev)
+packages_hip=(hipcc clang-19)
 
 say() { printf '== %s\n' "$*"; }
 die() { printf '%s: %s\n' "$(basename -- "$0")" "$*" >&2; exit 1; }
