@@ -151,13 +151,13 @@ template <RealScalar T> Parts<T> ComplexArithmetic<T>::multiply(T alpha, const P
 }
 
 template <RealScalar T>
-Parts<T> ComplexArithmetic<T>::multiply_add(const Parts<T>& X, const RightFactor<T>& Y, Parts<T> Z) {
+Parts<T> ComplexArithmetic<T>::multiply_add(T alpha, const Parts<T>& X, const RightFactor<T>& Y, Parts<T> Z) {
   if (Y.sum && X.real && X.imaginary) {
-    const Parts<T> product_xy = multiply(T{1}, X, Y);
+    const Parts<T> product_xy = multiply(alpha, X, Y);
     accumulate(product_xy, Z);
     return Z;
   }
-  add_products(T{1}, X, Y.parts, Z);
+  add_products(alpha, X, Y.parts, Z);
   return Z;
 }
 

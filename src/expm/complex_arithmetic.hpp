@@ -44,8 +44,8 @@ template <RealScalar T> class ComplexArithmetic {
 
   /// alpha X Y.
   [[nodiscard]] Parts<T> multiply(T alpha, const Parts<T>& X, const RightFactor<T>& Y);
-  /// X Y + Z; takes Z's storage, which no one else may hold.
-  [[nodiscard]] Parts<T> multiply_add(const Parts<T>& X, const RightFactor<T>& Y, Parts<T> Z);
+  /// alpha X Y + Z; takes Z's storage, which no one else may hold.
+  [[nodiscard]] Parts<T> multiply_add(T alpha, const Parts<T>& X, const RightFactor<T>& Y, Parts<T> Z);
   /// identity I + sum_k coefficients[k] terms[k], each element summed in this order.
   [[nodiscard]] Parts<T> combine(T identity, std::span<const T> coefficients, std::span<const Parts<T>> terms);
   /// S = S + X.

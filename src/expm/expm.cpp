@@ -10,6 +10,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
+#include <span>
 #include <vector>
 
 namespace heddle {
@@ -49,32 +51,63 @@ template <RealScalar T> std::vector<T> taylor_coefficients(int degree) {
   return coefficients;
 }
 
-// Paterson and Stockmeyer's evaluation of the Taylor polynomial.
+// A, A^2 ..., as far as they were asked for.
+template <RealScalar T> class Powers {
+ public:
+  Powers(impl::ComplexArithmetic<T>& arithmetic, const Parts<T>& A, const Parts<T>& columns_of_A)
+      : arithmetic_(&arithmetic), columns_of_A_(columns_of_A), powers_{A} {}
+
+  [[nodiscard]] int count() const { return static_cast<int>(powers_.size()); }
+  [[nodiscard]] std::span<const Parts<T>> all() const { return powers_; }
+  const Parts<T>& next() {
+    if (powers_.size() == 1) {
+      factor_ = arithmetic_->right_factor(powers_.front(), columns_of_A_);
+    }
+    powers_.push_back(arithmetic_->multiply(T{1}, powers_.back(), factor_));
+    return powers_.back();
+  }
+  // What only next() needs goes back to the workspace.
+  void finish() { factor_ = {}; }
+
+ private:
+  impl::ComplexArithmetic<T>* arithmetic_;
+  Parts<T> columns_of_A_;
+  impl::RightFactor<T> factor_;
+  std::vector<Parts<T>> powers_;
+};
+
+// Scaling by 2^-before, so that powers stay in range, then a scheme.
+struct Steps {
+  int before = 0;
+  impl::Scheme scheme;
+
+  [[nodiscard]] int squarings() const { return before + scheme.squarings; }
+};
+
+// Paterson and Stockmeyer's evaluation of the Taylor polynomial of A / 2^squarings, from the powers of A: a power of
+// two scales coefficients without rounding.
 template <RealScalar T>
-Parts<T> polynomial(impl::ComplexArithmetic<T>& arithmetic, const impl::Scheme& scheme, const Parts<T>& A,
-                    const Parts<T>& columns_of_A) {
+Parts<T> polynomial(impl::ComplexArithmetic<T>& arithmetic, const impl::Scheme& scheme,
+                    std::span<const Parts<T>> powers) {
   const std::vector<T> coefficients = taylor_coefficients<T>(scheme.degree);
-  std::vector<Parts<T>> powers = {A};
-  impl::RightFactor<T> factor;
-  if (scheme.powers > 1) {
-    factor = arithmetic.right_factor(A, columns_of_A);
-  }
-  while (static_cast<int>(powers.size()) < scheme.powers) {
-    powers.push_back(arithmetic.multiply(T{1}, powers.back(), factor));
-  }
-  if (scheme.blocks > 1) {
-    factor = arithmetic.right_factor(powers.back());
-  }
-  const std::span<const T> all = coefficients;
-  const std::span<const Parts<T>> terms = powers;
   const auto width = static_cast<std::size_t>(scheme.powers);
   const auto blocks = static_cast<std::size_t>(scheme.blocks);
+  const auto scaling = [&](std::size_t power) { return std::ldexp(1.0, -scheme.squarings * static_cast<int>(power)); };
+  const auto block_of = [&](std::size_t block, std::size_t terms) {
+    std::vector<T> scaled;
+    for (std::size_t k = 1; k <= terms; ++k) {
+      scaled.push_back(static_cast<T>(static_cast<double>(coefficients[block * width + k]) * scaling(k)));
+    }
+    return arithmetic.combine(coefficients[block * width], scaled, powers.first(terms));
+  };
+  impl::RightFactor<T> factor;
+  if (blocks > 1) {
+    factor = arithmetic.right_factor(powers.back());
+  }
   // The highest block has one term more: the leading coefficient.
-  Parts<T> result = arithmetic.combine(all[(blocks - 1) * width], all.subspan((blocks - 1) * width + 1, width), terms);
+  Parts<T> result = block_of(blocks - 1, width);
   for (std::size_t block = blocks - 1; block-- > 0;) {
-    result = arithmetic.multiply_add(
-        result, factor,
-        arithmetic.combine(all[block * width], all.subspan(block * width + 1, width - 1), terms.first(width - 1)));
+    result = arithmetic.multiply_add(static_cast<T>(scaling(width)), result, factor, block_of(block, width - 1));
   }
   return result;
 }
@@ -88,14 +121,19 @@ template <RealScalar T> struct ExpmPlan<T>::State {
   [[nodiscard]] Part<T> take_in(const std::optional<DistributedMatrix<T>>& part);
   [[nodiscard]] Part<T> columns_in(const std::optional<DistributedMatrix<T>>& part) const;
   [[nodiscard]] Part<T> in_place(const std::optional<DistributedMatrix<T>>& part) const;
-  // Where the method allows, the result is in `target`, whose parts may be empty; columns_of_A as in execute().
-  [[nodiscard]] Parts<T> exponential(const Parts<T>& A, const Parts<T>& columns_of_A, double norm,
-                                     const Parts<T>& target, ExpmReport& report);
-  [[nodiscard]] Parts<T> term_by_term(const Parts<T>& A, const Parts<T>& columns_of_A, const Parts<T>& target,
-                                      ExpmReport& report);
-  [[nodiscard]] int expected_products(const Parts<T>& A, double norm) const;
+  // The sum is in `target`, whose parts may be empty; columns_of_A as in execute().
+  [[nodiscard]] Parts<T> term_by_term(const Parts<T>& A, const Parts<T>& columns_of_A, const Parts<T>& target);
+  // Finds the steps that A asks for, and takes them. `norm`: a bound of ||A||_1.
+  [[nodiscard]] Parts<T> scaled_and_squared(const Parts<T>& A, const Parts<T>& columns_of_A, double norm, Steps& steps,
+                                            ExpmReport& report);
+  // From the powers that the scheme wants.
+  [[nodiscard]] Parts<T> finish(Powers<T>& powers, const Steps& steps);
+  // A / 2^exponent.
+  [[nodiscard]] Parts<T> scaled(Parts<T> A, int exponent);
+  // A bound of ||A||_1 that does not depend on the number of ranks.
+  [[nodiscard]] double bound_of(const Parts<T>& A);
   ExpmReport execute(const SplitMatrix<T>& A, const SplitMatrix<T>& columns_of_A, const SplitMatrix<T>& E);
-  [[nodiscard]] double residual_of(const Parts<T>& A, double norm, const Parts<T>& E);
+  [[nodiscard]] double residual_of(const Parts<T>& A, const Steps& steps, const Parts<T>& E);
   [[nodiscard]] impl::ProductCosts costs_of(const Parts<T>& A) const;
   [[nodiscard]] double tolerance() const {
     return options.tolerance > 0.0 ? options.tolerance : static_cast<double>(unit_roundoff<T>);
@@ -107,6 +145,7 @@ template <RealScalar T> struct ExpmPlan<T>::State {
   std::optional<impl::ComplexArithmetic<T>> arithmetic;
   std::optional<impl::ColumnNorms<T>> norms;
   std::optional<impl::Delivery<T>> delivery;
+  int expected_products = 0;
 };
 
 template <RealScalar T> void ExpmPlan<T>::State::prepare(const Placement& a) {
@@ -154,18 +193,29 @@ template <RealScalar T> impl::ProductCosts ExpmPlan<T>::State::costs_of(const Pa
   return A.real ? impl::ProductCosts{complex, complex, complex} : impl::ProductCosts{1, 2, complex};
 }
 
-template <RealScalar T> int ExpmPlan<T>::State::expected_products(const Parts<T>& A, double norm) const {
-  const impl::ProductCosts costs = costs_of(A);
-  if (options.method == ExpmMethod::taylor) {
-    return (options.degree - 1) * costs.power;
+template <RealScalar T> double ExpmPlan<T>::State::bound_of(const Parts<T>& A) {
+  double bound = 0.0;
+  for (const Part<T>* part : {&A.real, &A.imaginary}) {
+    if (*part) {
+      bound += norms->reproducible_bound(**part, norms->measure(**part).largest);
+    }
   }
-  return impl::products_of(impl::choose_scheme(norm, tolerance(), costs), costs);
+  return bound;
+}
+
+template <RealScalar T> Parts<T> ExpmPlan<T>::State::scaled(Parts<T> A, int exponent) {
+  // A power of two scales without rounding, in two steps where one would underflow.
+  while (exponent > 0) {
+    const int step = std::min(exponent, 100);
+    const std::array<T, 1> factor = {static_cast<T>(std::ldexp(1.0, -step))};
+    A = arithmetic->combine(T{0}, factor, std::span<const Parts<T>>(&A, 1));
+    exponent -= step;
+  }
+  return A;
 }
 
 template <RealScalar T>
-Parts<T> ExpmPlan<T>::State::term_by_term(const Parts<T>& A, const Parts<T>& columns_of_A, const Parts<T>& target,
-                                          ExpmReport& report) {
-  report.degree = options.degree;
+Parts<T> ExpmPlan<T>::State::term_by_term(const Parts<T>& A, const Parts<T>& columns_of_A, const Parts<T>& target) {
   impl::SeriesSum<T> real(*arithmetic, target.real, T{1});
   impl::SeriesSum<T> imaginary(*arithmetic, target.imaginary, T{0});
   real.add(A.real);
@@ -184,41 +234,58 @@ Parts<T> ExpmPlan<T>::State::term_by_term(const Parts<T>& A, const Parts<T>& col
 }
 
 template <RealScalar T>
-Parts<T> ExpmPlan<T>::State::exponential(const Parts<T>& A, const Parts<T>& columns_of_A, double norm,
-                                         const Parts<T>& target, ExpmReport& report) {
-  if (options.method == ExpmMethod::taylor) {
-    return term_by_term(A, columns_of_A, target, report);
-  }
-  const impl::Scheme scheme = impl::choose_scheme(norm, tolerance(), costs_of(A));
-  report.degree = scheme.degree;
-  report.squarings = scheme.squarings;
-  Parts<T> result;
-  if (scheme.squarings == 0) {
-    result = polynomial(*arithmetic, scheme, A, columns_of_A);
-  } else {
-    // A power of two scales without rounding, in two steps where one would underflow.
-    Parts<T> scaled = A;
-    for (int left = scheme.squarings; left > 0;) {
-      const int step = std::min(left, 100);
-      const std::array<T, 1> factor = {static_cast<T>(std::ldexp(1.0, -step))};
-      scaled = arithmetic->combine(T{0}, factor, std::span<const Parts<T>>(&scaled, 1));
-      left -= step;
+Parts<T> ExpmPlan<T>::State::scaled_and_squared(const Parts<T>& A, const Parts<T>& columns_of_A, double norm,
+                                                Steps& steps, ExpmReport& report) {
+  const impl::ProductCosts costs = costs_of(A);
+  steps.before = impl::scaling_before_powers(norm, std::numeric_limits<T>::max_exponent);
+  impl::PowerNorms power_norms(std::ldexp(norm, -steps.before));
+  const auto choose = [&] {
+    steps.scheme = impl::choose_scheme(power_norms, tolerance(), costs);
+    expected_products = impl::products_of(steps.scheme, costs) + steps.before * costs.square;
+  };
+  choose();
+  Powers<T> powers(*arithmetic, scaled(A, steps.before), steps.before == 0 ? columns_of_A : Parts<T>{});
+  // The scheme of the moment uses each power that is made, and so does each one that is chosen later.
+  while (powers.count() < steps.scheme.powers) {
+    const Parts<T>& power = powers.next();
+    const bool nothing_to_save =
+        powers.count() == steps.scheme.powers && steps.scheme.blocks == 1 && steps.scheme.squarings == 0;
+    if (!nothing_to_save) {
+      power_norms.add(bound_of(power));
+      choose();
     }
-    result = polynomial(*arithmetic, scheme, scaled, Parts<T>{});
   }
-  for (int k = 0; k < scheme.squarings; ++k) {
+  report.degree = steps.scheme.degree;
+  report.squarings = steps.squarings();
+  report.alpha = std::ldexp(power_norms.alpha(steps.scheme.degree), steps.before);
+  return finish(powers, steps);
+}
+
+template <RealScalar T> Parts<T> ExpmPlan<T>::State::finish(Powers<T>& powers, const Steps& steps) {
+  while (powers.count() < steps.scheme.powers) {
+    powers.next();
+  }
+  powers.finish();
+  Parts<T> result = polynomial(*arithmetic, steps.scheme, powers.all());
+  for (int k = 0; k < steps.squarings(); ++k) {
     result = arithmetic->multiply(T{1}, result, arithmetic->right_factor(result));
   }
   return result;
 }
 
-template <RealScalar T> double ExpmPlan<T>::State::residual_of(const Parts<T>& A, double norm, const Parts<T>& E) {
+template <RealScalar T>
+double ExpmPlan<T>::State::residual_of(const Parts<T>& A, const Steps& steps, const Parts<T>& E) {
   // With A's own degree and scaling, not those that A/2 would get: the same polynomial of the same matrix, squared as
   // often, would agree with itself whatever its error.
-  ExpmReport ignored;
-  const std::array<T, 1> half = {static_cast<T>(0.5)};
-  const Parts<T> root =
-      exponential(arithmetic->combine(T{0}, half, std::span<const Parts<T>>(&A, 1)), {}, norm, {}, ignored);
+  const std::array<T, 1> one_half = {static_cast<T>(0.5)};
+  const Parts<T> half = arithmetic->combine(T{0}, one_half, std::span<const Parts<T>>(&A, 1));
+  Parts<T> root;
+  if (options.method == ExpmMethod::taylor) {
+    root = term_by_term(half, {}, {});
+  } else {
+    Powers<T> powers(*arithmetic, scaled(half, steps.before), {});
+    root = finish(powers, steps);
+  }
   const Parts<T> square = arithmetic->multiply(T{1}, root, arithmetic->right_factor(root));
   double difference = 0.0;
   double whole = 0.0;
@@ -266,11 +333,20 @@ ExpmReport ExpmPlan<T>::State::execute(const SplitMatrix<T>& A, const SplitMatri
   if (!std::isfinite(bound)) {
     throw Error(ErrorKind::computation, "expm: A holds NaN or Inf, or its 1-norm overflows");
   }
-  const int total = expected_products(mine, bound);
   if (options.progress) {
-    arithmetic->after_product = [this, total] { options.progress(std::min(arithmetic->products(), total), total); };
+    arithmetic->after_product = [this] {
+      options.progress(std::min(arithmetic->products(), expected_products), expected_products);
+    };
   }
-  Parts<T> result = exponential(mine, columns, bound, {in_place(E.real), in_place(E.imaginary)}, report);
+  Parts<T> result;
+  Steps steps;
+  if (options.method == ExpmMethod::taylor) {
+    expected_products = (options.degree - 1) * costs_of(mine).power;
+    report.degree = options.degree;
+    result = term_by_term(mine, columns, {in_place(E.real), in_place(E.imaginary)});
+  } else {
+    result = scaled_and_squared(mine, columns, bound, steps, report);
+  }
   arithmetic->after_product = {};
   report.products = arithmetic->products();
   report.gemm_seconds = arithmetic->gemm_seconds();
@@ -288,7 +364,7 @@ ExpmReport ExpmPlan<T>::State::execute(const SplitMatrix<T>& A, const SplitMatri
   comm.space().fence("heddle::expm::end");
   report.seconds = comm.all_reduce(timer.seconds(), Reduction::maximum);
   if (options.residual) {
-    report.residual = residual_of(mine, bound, result);
+    report.residual = residual_of(mine, steps, result);
   }
   return report;
 }

@@ -1,10 +1,44 @@
 #include "expm/scheme.hpp"
 
-#include <array>
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
 namespace heddle::impl {
+
+PowerNorms::PowerNorms(double norm) : norm_(norm) {
+  logs_[1] = std::log2(norm);
+  derive(2);
+}
+
+void PowerNorms::add(double norm) {
+  ++known_;
+  // A product of lower powers' bounds may be smaller, by rounding.
+  if (norm >= 0.0 && std::isfinite(norm)) {
+    const auto k = static_cast<std::size_t>(known_);
+    logs_[k] = std::min(logs_[k], std::log2(norm));
+  }
+  derive(known_ + 1);
+}
+
+void PowerNorms::derive(int from) {
+  for (int k = from; k <= count; ++k) {
+    double least = std::numeric_limits<double>::infinity();
+    for (int i = 1; i <= std::min(known_, k - 1); ++i) {
+      least = std::min(least, logs_[static_cast<std::size_t>(i)] + logs_[static_cast<std::size_t>(k - i)]);
+    }
+    logs_[static_cast<std::size_t>(k)] = least;
+  }
+}
+
+double PowerNorms::alpha(int degree) const {
+  double largest = -std::numeric_limits<double>::infinity();
+  for (int k = degree + 1; k <= 2 * degree + 1; ++k) {
+    largest = std::max(largest, logs_[static_cast<std::size_t>(k)] / k);
+  }
+  // Logarithms round; the norm itself does not.
+  return known_ == 1 ? norm_ : std::min(norm_, std::exp2(largest));
+}
 
 double backward_error(int degree, double theta) {
   if (theta == 0.0) {
@@ -38,26 +72,33 @@ int products_of(const Scheme& scheme, const ProductCosts& costs) {
   return (scheme.powers - 1) * costs.power + (scheme.blocks - 1) * costs.horner + scheme.squarings * costs.square;
 }
 
-Scheme choose_scheme(double norm, double tolerance, const ProductCosts& costs) {
-  // Degrees beyond which another product would reach further: those of Paterson and Stockmeyer.
-  constexpr std::array<std::array<int, 2>, 11> shapes = {
-      {{1, 1}, {2, 1}, {2, 2}, {3, 2}, {3, 3}, {4, 3}, {4, 4}, {5, 4}, {5, 5}, {6, 5}, {6, 6}}};
+Scheme choose_scheme(const PowerNorms& norms, double tolerance, const ProductCosts& costs) {
   Scheme best;
   int least = std::numeric_limits<int>::max();
-  for (const auto& [powers, blocks] : shapes) {
-    Scheme scheme{powers * blocks, powers, blocks, 0};
-    double theta = norm;
-    while (backward_error(scheme.degree, theta) > tolerance) {
-      theta /= 2.0;
-      ++scheme.squarings;
-    }
-    const int products = products_of(scheme, costs);
-    if (products < least || (products == least && scheme.squarings < best.squarings)) {
-      best = scheme;
-      least = products;
+  for (int powers = norms.known(); powers <= Scheme::most_powers; ++powers) {
+    // With more blocks than powers, one block less and one power more reach as far and cost no more.
+    for (int blocks = 1; blocks <= powers; ++blocks) {
+      Scheme scheme{powers * blocks, powers, blocks, 0};
+      double theta = norms.alpha(scheme.degree);
+      while (backward_error(scheme.degree, theta) > tolerance) {
+        theta /= 2.0;
+        ++scheme.squarings;
+      }
+      const int products = products_of(scheme, costs);
+      if (products < least || (products == least && scheme.squarings < best.squarings)) {
+        best = scheme;
+        least = products;
+      }
     }
   }
   return best;
+}
+
+int scaling_before_powers(double norm, int max_exponent) {
+  const int most = max_exponent / (2 * Scheme::most_powers);
+  int exponent = 0;
+  std::frexp(norm, &exponent);
+  return std::max(exponent - most, 0);
 }
 
 }  // namespace heddle::impl

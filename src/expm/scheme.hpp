@@ -1,13 +1,15 @@
 // Which polynomial of which scaled matrix: the choices of expm, free of matrices.
 #pragma once
 
-#include <vector>
+#include <array>
 
 namespace heddle::impl {
 
 /// Taylor polynomial of degree m = powers * blocks of A / 2^squarings, evaluated with powers - 1 products for A^2 ...
 /// A^powers and blocks - 1 for Horner's rule in A^powers.
 struct Scheme {
+  static constexpr int most_powers = 6;
+  static constexpr int most_blocks = 6;
   int degree = 1;
   int powers = 1;
   int blocks = 1;
@@ -21,17 +23,47 @@ struct ProductCosts {
   int square = 1;  ///< A general matrix by itself.
 };
 
-/// Upper bound of the relative backward error of the Taylor polynomial of a degree at a norm theta: T_m(X) = exp(X +
-/// E),
-/// ||E|| <= bound ||X|| for ||X|| <= theta; infinity where the bound's series does not hold.
+/// Upper bounds of ||A^k|| for every k, from those of the first few powers: ||A^(i+j)|| <= ||A^i|| ||A^j||.
+class PowerNorms {
+ public:
+  /// `norm`: an upper bound of ||A||, finite.
+  explicit PowerNorms(double norm);
+  /// An upper bound of the next power's norm. One that is not finite says nothing.
+  void add(double norm);
+  /// Powers whose norms were given.
+  [[nodiscard]] int known() const noexcept { return known_; }
+  /// alpha <= ||A|| such that ||A^k|| <= alpha^k for each k > degree.
+  ///
+  /// A. Al-Mohy and N. Higham (2009), theorem 4.2, take max(||A^p||^(1/p), ||A^(p+1)||^(1/(p+1))), of whose powers each
+  /// k >= p (p - 1) is made; here it is the largest bound^(1/k) itself, with the best product for each k, which is at
+  /// most that. k = degree + 1 ... 2 degree + 1 suffice: any k beyond is a sum of such.
+  [[nodiscard]] double alpha(int degree) const;
+
+ private:
+  void derive(int from);
+
+  static constexpr int count = 2 * Scheme::most_powers * Scheme::most_blocks + 1;
+  double norm_;
+  int known_ = 1;
+  std::array<double, count + 1> logs_{};  // of the bounds, to base 2, by k
+};
+
+/// Upper bound of the relative backward error of the Taylor polynomial of a degree: T_m(X) = exp(X + E), ||E|| <= bound
+/// ||X|| where ||X^k|| <= theta^k for each k > m, theta <= ||X|| or ||X|| <= theta; infinity where the bound's series
+/// does not hold.
 ///
-/// exp(-x) T_m(x) = 1 - int_0^x exp(-t) t^m / m! dt, so E = log(I - G(X)) with ||G(X)|| <= g = int_0^theta exp(t) t^m /
-/// m! dt, and ||E|| <= -log(1 - g).
+/// exp(-x) T_m(x) = 1 - int_0^x exp(-t) t^m / m! dt, so E = log(I - G(X)) is a series in X^(m+1), X^(m+2) ... with
+/// ||G(X)|| <= g = int_0^theta exp(t) t^m / m! dt, and ||E|| <= -log(1 - g).
 [[nodiscard]] double backward_error(int degree, double theta);
 
-/// Cheapest scheme whose backward error is at most `tolerance` at ||A|| = norm; of equals the one with fewest
-/// squarings.
-[[nodiscard]] Scheme choose_scheme(double norm, double tolerance, const ProductCosts& costs);
+/// Cheapest scheme whose backward error is at most `tolerance`, of those that use all powers whose norms are known; of
+/// equals the one with fewest squarings, then with fewest powers.
+///
+/// Another power known never makes it dearer if the scheme before wanted that power.
+[[nodiscard]] Scheme choose_scheme(const PowerNorms& norms, double tolerance, const ProductCosts& costs);
+
+/// s such that A / 2^s has powers, and products of two of them, in the range of numbers below 2^max_exponent.
+[[nodiscard]] int scaling_before_powers(double norm, int max_exponent);
 
 /// Real products of a scheme.
 [[nodiscard]] int products_of(const Scheme& scheme, const ProductCosts& costs);

@@ -171,7 +171,7 @@ TEST(ComplexProducts, ThreeLoseRelativeAccuracyOfASmallImaginaryPart) {
     const impl::Parts<double> y{Y.real, nullptr};
     const impl::Parts<double> xi{scaled_up(X).imaginary, nullptr};
     const impl::Parts<double> yi{scaled_up(Y).imaginary, nullptr};
-    reference = four.multiply_add(xi, four.right_factor(y), four.multiply(1.0, x, four.right_factor(yi)));
+    reference = four.multiply_add(1.0, xi, four.right_factor(y), four.multiply(1.0, x, four.right_factor(yi)));
   }
   const auto error_of = [&](const impl::Parts<double>& Z) {
     const auto found = scaled_up(Z);

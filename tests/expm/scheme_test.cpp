@@ -56,7 +56,7 @@ TEST(Scheme, ChosenSchemeMeetsTheToleranceAndSavesProducts) {
   for (const double tolerance : {0x1p-53, 0x1p-24, 1e-2}) {
     for (const double norm : {0.0, 1e-300, 1e-8, 0.1, 1.0, 7.0, 1e3, 1e10}) {
       for (const ProductCosts costs : {ProductCosts{1, 1, 1}, ProductCosts{1, 2, 3}, ProductCosts{4, 4, 4}}) {
-        const Scheme scheme = choose_scheme(norm, tolerance, costs);
+        const Scheme scheme = choose_scheme(PowerNorms(norm), tolerance, costs);
         EXPECT_EQ(scheme.degree, scheme.powers * scheme.blocks);
         EXPECT_LE(backward_error(scheme.degree, std::ldexp(norm, -scheme.squarings)), tolerance);
         // Never worse than the plain series, term by term, without scaling.
@@ -73,7 +73,7 @@ TEST(Scheme, ChosenSchemeMeetsTheToleranceAndSavesProducts) {
 }
 
 TEST(Scheme, TheZeroMatrixCostsNothing) {
-  const Scheme scheme = choose_scheme(0.0, 0x1p-53, {1, 1, 1});
+  const Scheme scheme = choose_scheme(PowerNorms(0.0), 0x1p-53, {1, 1, 1});
   EXPECT_EQ(products_of(scheme, {1, 1, 1}), 0);
 }
 

@@ -32,7 +32,8 @@ struct ExpmOptions {
   /// part is then bounded by the size of the whole product, not of the part itself.
   int complex_products = 3;
   GemmOptions gemm{};
-  /// Called on every rank after each product: done, and the total.
+  /// Called on every rank after each product: done, and the total. `automatic`: the total so far expected, which falls
+  /// where powers of A turn out smaller than ||A||_1 says; the last call may then be short of it.
   std::function<void(int done, int total)> progress{};
 };
 
@@ -43,6 +44,9 @@ struct ExpmReport {
   int products =
       0;  ///< Matrix products in all, each of a complex product's 3 or 4 (or fewer, parts being zero) counted.
   double norm1 = 0.0;  ///< ||A||_1; for split matrices the bound ||Re A||_1 + ||Im A||_1.
+  /// `automatic`: what stood for ||A||_1 in the choice of degree and squarings: ||A^k||_1 <= alpha^k for all k >
+  /// degree.
+  double alpha = 0.0;
   std::optional<double> residual;
   Index tile = 0;
   double seconds = 0.0;       ///< Slowest rank's.
@@ -63,10 +67,18 @@ struct ExpmReport {
 /// Throws Error(argument), on every rank alike, for matrices that aren't square or don't fit, a degree < 1, a negative
 /// tolerance; Error(computation) for Inf or NaN in A, or an exponential that overflows.
 /// Blocks. Bits: rank-invariant at a fixed gemm.tile (degree and scaling follow from norms summed exactly).
+///
+/// `automatic` begins with the degree and squarings that ||A||_1 asks for. Each power of A that this scheme needs is
+/// measured once it is made, and the cheapest scheme that uses the powers made so far takes its place: where ||A^k||_1
+/// is far below ||A||_1^k, as for random, non-normal or nilpotent matrices, much is saved; where it is not, no product
+/// is lost. The error bound is then that of the powers as computed. Where powers could overflow, A is scaled before by
+/// what its norm asks for.
 /// Cost: 2 n^3 flops a product; `automatic`: about 2 sqrt(degree) products and one a squaring (complex: times 2 to 4),
-/// `taylor`: degree - 1. Memory, all ranks together: A, E and about sqrt(degree) + 3 matrices (twice that for complex).
+/// with two passes over each power; `taylor`: degree - 1. Memory, all ranks together: A, E and at most 9 matrices
+/// (twice that for complex).
 /// Sources: series term by term: Y. R. Choi, V. Stegailov (2023). Evaluation: M. Paterson, L. Stockmeyer (1973).
-/// Backward error and scaling: N. Higham, Functions of Matrices (2008), 10.3. Three products: N. Higham (1992).
+/// Backward error and scaling: N. Higham, Functions of Matrices (2008), 10.3; by norms of powers: A. Al-Mohy, N. Higham
+/// (2009), theorem 4.2, with all powers known instead of two. Three products: N. Higham (1992).
 template <RealScalar T> class ExpmPlan {
  public:
   explicit ExpmPlan(const Communicator& comm, const ExpmOptions& options = {});
