@@ -5,6 +5,7 @@
 
 #include <cublas_v2.h>
 
+#include <algorithm>
 #include <array>
 #include <string>
 
@@ -94,6 +95,10 @@ constexpr std::array<Layout, 2> layouts = {{
      [](Index n) { return Placement::on_rank(n, n, 0); }},
 }};
 
+template <class Seconds> double best_of_three(const Seconds& seconds) {
+  return std::min({seconds(), seconds(), seconds()});
+}
+
 // `cublas` stands for as many GPUs as there are ranks, each at the rate that one alone reaches with matrices of
 // min(n, 16384): the ratio is 1 where the exchange of bands costs nothing.
 template <Scalar T> void beside_cublas(benchmark::State& state, const Layout& layout) {
@@ -105,9 +110,12 @@ template <Scalar T> void beside_cublas(benchmark::State& state, const Layout& la
   GemmPlan<T> plan(world(), Operation::none, A.placement(), Operation::none, B.placement(), C.placement());
   GemmReport report;
   const OneGpu<T> alone(n_alone);
-  compare(state, operations<T>(n),
-          {"heddle", [&] { return seconds_of([&] { report = plan.execute(T(1), A, B, T(0), C); }); }},
-          {"cublas", [&] { return alone.seconds(); }, world().size() * operations<T>(n_alone)});
+  compare(
+      state, operations<T>(n),
+      {"heddle",
+       [&] { return best_of_three([&] { return seconds_of([&] { report = plan.execute(T(1), A, B, T(0), C); }); }); }},
+      {"cublas", [&] { return best_of_three([&] { return alone.seconds(); }); },
+       world().size() * operations<T>(n_alone)});
   if (!is_product(C) || !is_product(alone.product())) {
     fail(state, "not the product of A and B");
   }
@@ -115,12 +123,12 @@ template <Scalar T> void beside_cublas(benchmark::State& state, const Layout& la
   state.counters["wait_share"] = report.wait_seconds / report.seconds;
 }
 
-// At least three runs of each side, and enough for the GPUs to get as warm as they do in long use.
+// Rounds of three runs of each side, enough for the GPUs to get as warm as they do in long use.
 struct Size {
   Index n;
   int runs;
 };
-constexpr std::array<Size, 3> sizes = {{{8192, 20}, {16384, 8}, {32768, 4}}};
+constexpr std::array<Size, 3> sizes = {{{8192, 8}, {16384, 5}, {32768, 3}}};
 
 template <Scalar T> void add_benchmarks(const std::string& scalar) {
   for (const Layout& layout : layouts) {

@@ -117,6 +117,9 @@ template <Scalar T> void BandReceiver<T>::post(Arrival& arrival) {
 }
 
 template <Scalar T> bool BandReceiver<T>::ready(int load) {
+  if (load >= static_cast<int>(posted_)) {
+    return false;
+  }
   Arrival& arrival = arrivals_[static_cast<std::size_t>(load)];
   bool all = true;
   for (Incoming& incoming : arrival.pieces) {
@@ -195,7 +198,6 @@ BandSender<T>::BandSender(const Setting& setting, char operand, int tag, const s
 
 template <Scalar T> void BandSender<T>::start(const MatrixView<const T>& local) {
   local_ = local;
-  ready_ = Event::on(setting_.comm.space());
   for (Queue& queue : queues_) {
     queue.sent = 0;
   }
@@ -227,7 +229,7 @@ template <Scalar T> Request BandSender<T>::send(Queue& queue) {
   const Piece& piece = queue.pieces[queue.sent].piece;
   const MatrixView<const T> block = part_of(local_, piece);
   if (setting_.transport->takes_blocks() || is_contiguous(block)) {
-    return setting_.transport->template send<T>(block, queue.destination, tag_, ready_);
+    return setting_.transport->template send<T>(block, queue.destination, tag_, Event());
   }
   const ExecutionSpace& space = setting_.instances.assembly;
   Buffer<T>& packed = queue.packed[queue.sent % window];

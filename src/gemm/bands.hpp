@@ -44,7 +44,8 @@ template <Scalar T> class BandReceiver {
   /// First use of the next load, where it may be posted before `step`, whose predecessors have been given to the lanes.
   [[nodiscard]] std::optional<int> next_use(int step) const;
   void post_next();
-  /// Whether the band of a posted load is complete, for work after order(); unpacks what has arrived.
+  [[nodiscard]] bool last_is_ready() { return posted_ == 0 || ready(static_cast<int>(posted_) - 1); }
+  /// Whether the load is posted and its band complete, for work after order(); unpacks what has arrived.
   [[nodiscard]] bool ready(int load);
   /// Work given to a lane from now on runs after the band is complete.
   void order(int load, std::size_t lane);
@@ -85,19 +86,19 @@ template <Scalar T> class BandReceiver {
   std::size_t posted_ = 0;
 };
 
-/// Posts the loads that may be posted before `step` and are first used by step `until`, in the order of their use: a
-/// GPU does its copies in the order in which they are given to it. Of a band of A and one of B for the same step, every
-/// other rank takes A first, so that the owners of both are busy.
-template <Scalar T> void post_loads(int rank, BandReceiver<T>& a, BandReceiver<T>& b, int step, int until) {
-  while (true) {
+/// Posts the loads that may be posted before `step`, in the order of their use. Of a band of A and one of B for the
+/// same step, every other rank takes A first, so that the owners of both are busy.
+///
+/// in_turn: each only once the last one is ready. A GPU does its copies in the order in which they are given to it,
+/// which is then the order of use, not that in which the owners speak up.
+template <Scalar T> void post_loads(int rank, BandReceiver<T>& a, BandReceiver<T>& b, int step, bool in_turn) {
+  while (!in_turn || (a.last_is_ready() && b.last_is_ready())) {
     const std::optional<int> use_a = a.next_use(step);
     const std::optional<int> use_b = b.next_use(step);
-    const bool a_first = use_a && (!use_b || (rank % 2 == 0 ? *use_a <= *use_b : *use_a < *use_b));
-    const std::optional<int> use = a_first ? use_a : use_b;
-    if (!use || *use > until) {
+    if (!use_a && !use_b) {
       return;
     }
-    if (a_first) {
+    if (use_a && (!use_b || (rank % 2 == 0 ? *use_a <= *use_b : *use_a < *use_b))) {
       a.post_next();
     } else {
       b.post_next();
@@ -116,6 +117,7 @@ template <Scalar T> class BandSender {
   /// wanted[rank]: what `rank` loads of this rank, in order.
   BandSender(const Setting& setting, char operand, int tag, const std::vector<std::vector<Wanted>>& wanted);
 
+  /// Begins a product with this rank's part of the operand, which nothing under way writes.
   void start(const MatrixView<const T>& local);
   void progress();
   [[nodiscard]] bool idle() const;
@@ -143,7 +145,6 @@ template <Scalar T> class BandSender {
   int tag_;
   std::deque<Queue> queues_;
   MatrixView<const T> local_;
-  Event ready_;
 };
 
 }  // namespace heddle::impl

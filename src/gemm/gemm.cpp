@@ -209,18 +209,17 @@ void GemmPlan<T>::State::run(T alpha, const DistributedMatrix<T>& A, const Distr
   setting.transport->set_timed(recorder.everything());
   impl::fork(space, setting.instances);
   tiles->start(beta, C.local());
-  // What the first tile needs before all else, the bands that others want of this rank among it.
-  sender_a->start(A.local());
   receiver_a->start(A.local());
   receiver_b->start(B.local());
-  impl::post_loads(setting.comm.rank(), *receiver_a, *receiver_b, 0, 0);
+  sender_a->start(A.local());
   sender_b->start(B.local());
+  const bool in_turn = setting.transport->kind() == TransportKind::peer;
   for (int number = 0; number < static_cast<int>(schedule.steps.size()); ++number) {
     const impl::Step& step = schedule.steps[static_cast<std::size_t>(number)];
     const std::size_t lane = static_cast<std::size_t>(number) % setting.instances.lanes.size();
     const blas::Context& context = setting.instances.lanes[lane];
-    impl::post_loads(setting.comm.rank(), *receiver_a, *receiver_b, number, static_cast<int>(schedule.steps.size()));
     progress_until([&] {
+      impl::post_loads(setting.comm.rank(), *receiver_a, *receiver_b, number, in_turn);
       // Both are asked, so that both are unpacked as they come.
       const bool a = receiver_a->ready(step.load_a);
       const bool b = receiver_b->ready(step.load_b);

@@ -45,7 +45,6 @@ template <Scalar T> MatrixView<T> TileExchange<T>::block_of_c(const Piece& piece
 template <Scalar T> void TileExchange<T>::start(T beta, const MatrixView<T>& local) {
   beta_ = beta;
   local_ = local;
-  started_ = Event::on(setting_.comm.space());
   // A landing buffer is taken by one tile while the last is added; without one, C itself has room for all.
   const std::size_t window = lands_in_place() ? 8 : 2;
   for (Source& source : sources_) {
@@ -66,7 +65,7 @@ template <Scalar T> void TileExchange<T>::post(Source& source) {
     source.times[source.posted % window] = traces_transfers(setting_) ? setting_.recorder->now() : 0.0;
     if (lands_in_place()) {
       request =
-          setting_.transport->template receive<T>(block_of_c(piece), source.rank, tag_gemm_c, std::span(&started_, 1));
+          setting_.transport->template receive<T>(block_of_c(piece), source.rank, tag_gemm_c, std::span<const Event>());
     } else {
       Buffer<T>& landing = source.landings[source.posted % window];
       if (static_cast<Index>(landing.size()) < piece.size()) {

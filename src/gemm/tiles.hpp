@@ -68,7 +68,6 @@ template <Scalar T> class TileExchange {
   CopyQueue to_host_;  // Own tiles of a C in host memory.
   T beta_{};
   MatrixView<T> local_;
-  Event started_;
 };
 
 }  // namespace heddle::impl
