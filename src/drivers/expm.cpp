@@ -132,6 +132,7 @@ template <Scalar T> int run_as(Context& context, const Options& options) {
   results["squarings"] = result.squarings;
   results["products"] = result.products;
   results["norm1"] = result.norm1;
+  if (result.method == ExpmMethod::automatic) results["alpha"] = result.alpha;
   results["tile"] = result.tile;
   results["seconds"] = result.seconds;
   results["seconds_of_each"] = seconds;

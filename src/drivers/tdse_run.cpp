@@ -138,6 +138,7 @@ void add_results(Report& report, Simulation& simulation, const Course& course, c
     results["squarings"] = expm->squarings;
     results["products"] = expm->products;
     results["norm1"] = expm->norm1;
+    if (expm->method == ExpmMethod::automatic) results["alpha"] = expm->alpha;
   }
 }
 

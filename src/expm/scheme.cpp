@@ -37,7 +37,7 @@ double PowerNorms::alpha(int degree) const {
     largest = std::max(largest, logs_[static_cast<std::size_t>(k)] / k);
   }
   // Logarithms round; the norm itself does not.
-  return known_ == 1 ? norm_ : std::min(norm_, std::exp2(largest));
+  return known_ == 1 ? norm_ : std::min(norm_, std::exp2(largest) * (1.0 + 0x1p-40));
 }
 
 double backward_error(int degree, double theta) {

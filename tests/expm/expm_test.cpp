@@ -52,6 +52,16 @@ std::vector<Problem> problems() {
        100.0},
       {"nilpotent", 12, [](std::size_t i, std::size_t j) { return Complex(j > i ? 1.0 + uniform(i, j, 4) : 0.0); },
        100.0},
+      {"nilpotent, norm 500", 12,
+       [](std::size_t i, std::size_t j) { return Complex(j > i ? 80.0 * uniform(i, j, 4) : 0.0); }, 1e7},
+      // Its square is 1/4 I: exp(A) = cosh(1/2) I + 2 sinh(1/2) A, of condition ||A||^2 / 6 or so.
+      {"large beside its square", 12,
+       [](std::size_t i, std::size_t j) {
+         return i == j            ? Complex(i < 6 ? 0.5 : -0.5)
+                : i < 6 && j >= 6 ? Complex(20.0 * uniform(i, j, 5))
+                                  : Complex(0.0);
+       },
+       2e3},
       // Upper triangular with large off-diagonals (after Moler and Van Loan).
       {"triangular", 10,
        [](std::size_t i, std::size_t j) {
