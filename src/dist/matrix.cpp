@@ -1,4 +1,5 @@
 #include "comm/vendor.hpp"
+#include "core/gibibytes.hpp"
 #include "core/instantiate.hpp"
 #include "dist/elementwise.hpp"
 #include <heddle/dist/matrix.hpp>
@@ -19,18 +20,17 @@ LocalMatrix<T> allocate(const Communicator& comm, const std::string& label, Inde
     return LocalMatrix<T>(Kokkos::view_alloc(comm.space(), Kokkos::WithoutInitializing, "heddle::dist::" + label),
                           static_cast<std::size_t>(rows), static_cast<std::size_t>(columns));
   } catch (const std::exception&) {
-    const auto gib = [](double bytes) { return std::round(bytes / 0x1p30 * 100.0) / 100.0; };
     const auto memory = impl::vendor::memory_info();
     if (memory.total == 0) {
       throw;
     }
-    throw Error(
-        ErrorKind::computation,
-        message_of("matrix '", label, "': rank ", comm.rank(), " needs ",
-                   gib(static_cast<double>(sizeof(T)) * static_cast<double>(rows) * static_cast<double>(columns)),
-                   " GiB of device memory for ", rows, " x ", columns, " elements, and ",
-                   gib(static_cast<double>(memory.free)), " of ", gib(static_cast<double>(memory.total)),
-                   " GiB are free; more ranks, or a placement in host memory (host:...), would fit"));
+    const double bytes = static_cast<double>(sizeof(T)) * static_cast<double>(rows) * static_cast<double>(columns);
+    throw Error(ErrorKind::computation,
+                message_of("matrix '", label, "': rank ", comm.rank(), " needs ", impl::gibibytes(bytes),
+                           " of device memory for ", rows, " x ", columns, " elements, ",
+                           impl::gibibytes(static_cast<double>(memory.free)), " of ",
+                           impl::gibibytes(static_cast<double>(memory.total)),
+                           " are free; more ranks, or a placement in host memory (host:...), would fit"));
   }
 }
 

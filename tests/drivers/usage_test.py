@@ -6,7 +6,7 @@ import subprocess
 import time
 import unittest
 
-from command import COMMAND, CommandTest, read_market, write_market
+from command import COMMAND, MPIEXEC, ON_GPU, CommandTest, complaints_in, read_market, write_market
 
 COMMANDS = ["gemm", "expm", "tdse", "tune", "info", "plot"]
 
@@ -87,8 +87,8 @@ class Usage(CommandTest):
 
     def test_a_killed_run_leaves_the_old_output(self):
         write_market(self.path("E.mtx"), [[1.0]])
-        process = subprocess.Popen([COMMAND, "expm", "--size", "3000", "--norm", "1000", "--output", "E.mtx", "--quiet"],
-                                   cwd=self.folder)
+        process = subprocess.Popen([COMMAND, "expm", "--size", "3000", "--norm", "1000", "--repeat", "100000",
+                                    "--output", "E.mtx", "--quiet"], cwd=self.folder)
         time.sleep(1.0)
         process.send_signal(signal.SIGKILL)
         self.assertEqual(process.wait(), -signal.SIGKILL)
@@ -97,14 +97,53 @@ class Usage(CommandTest):
     def test_a_rank_that_fails_alone_ends_the_job(self):
         if os.environ.get("HEDDLE_SANITIZE") == "1":
             self.skipTest("AddressSanitizer needs the address space")
+        if ON_GPU:
+            self.skipTest("a GPU's runtime needs the address space")
         limited = f"ulimit -v 600000; exec {COMMAND} gemm --size 6000"
         words = [os.environ.get("HEDDLE_MPIEXEC", "mpirun"), "-n", "1", COMMAND, "gemm", "--size", "6000",
                  ":", "-n", "1", "sh", "-c", limited]
         result = subprocess.run(words, capture_output=True, text=True, timeout=120, check=False)
         self.assertEqual(result.returncode, 1, result.stderr)
-        complaints = [line for line in result.stderr.splitlines() if line.startswith("heddle: ")]
+        complaints = complaints_in(result.stderr)
         self.assertEqual(len(complaints), 1, result.stderr)
         self.assertRegex(complaints[0], "^heddle: rank 1: ")
+
+    def test_a_killed_rank_ends_the_job_within_seconds(self):
+        seed = str(time.time_ns() % 10**9)  # tells this run's processes from others
+        words = [MPIEXEC, "-n", "2", COMMAND, "gemm", "--size", "1500", "--repeat", "1000000", "--no-check", "--seed", seed]
+        job = subprocess.Popen(words, cwd=self.folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        self.addCleanup(job.kill)
+
+        def ranks():
+            found = []
+            for entry in os.listdir("/proc"):
+                try:
+                    with open(f"/proc/{entry}/cmdline", "rb") as file:
+                        arguments = file.read().decode(errors="replace").split("\0")
+                except OSError:
+                    continue
+                if arguments[0] == COMMAND and seed in arguments:
+                    found.append(int(entry))
+            return found
+
+        deadline = time.monotonic() + 60
+        while len(ranks()) < 2 and time.monotonic() < deadline:
+            time.sleep(0.1)
+        time.sleep(5 if ON_GPU else 2)  # well into its products
+        self.assertEqual(len(ranks()), 2)
+        os.kill(max(ranks()), signal.SIGKILL)
+        start = time.monotonic()
+        errors = job.communicate(timeout=60)[1]
+        self.assertLess(time.monotonic() - start, 20)
+        self.assertNotEqual(job.returncode, 0)
+        self.assertRegex(errors, "(?i)killed|signal 9")
+        self.assertEqual(ranks(), [])
+
+    def test_more_than_the_memory_of_the_gpus_is_said(self):
+        if not ON_GPU:
+            self.skipTest("there is no GPU in this build")
+        result = self.refuse("gemm", "--size", 200000, "--tile", 1024, "--no-check", code=1)
+        self.assertRegex(result.complaints[0], r"needs [0-9.]+ GiB of device memory .* are free; .* would fit")
 
 
 class Information(CommandTest):
