@@ -1,5 +1,6 @@
 #include "comm/tags.hpp"
 #include "comm/vendor.hpp"
+#include "core/gibibytes.hpp"
 #include "core/instantiate.hpp"
 #include "gemm/predict.hpp"
 #include "gemm/tiles.hpp"
@@ -81,16 +82,15 @@ void require_memory(const Communicator& comm, const Product& product, const Rank
   if (worst >= 1.0) {
     return;
   }
-  const auto gib = [](double bytes) { return std::round(bytes / 0x1p30 * 100.0) / 100.0; };
   const auto fits = static_cast<Index>(std::floor(static_cast<double>(product.tile) * worst));
   // The same words on every rank, of the largest workspace.
   const double most = comm.all_reduce(needed, Reduction::maximum);
   const double least = comm.all_reduce(free, Reduction::minimum);
-  throw Error(
-      ErrorKind::computation,
-      message_of("gemm: tile ", product.tile, " needs ", gib(most), " GiB of device memory for bands and tiles, ",
-                 gib(least), " of ", gib(static_cast<double>(memory.total)), " GiB are free; a tile of ", fits,
-                 " with bands_per_pass 1, or matrices in host memory (host:...), would fit"));
+  throw Error(ErrorKind::computation,
+              message_of("gemm: tile ", product.tile, " needs ", impl::gibibytes(most),
+                         " of device memory for bands and tiles, ", impl::gibibytes(least), " of ",
+                         impl::gibibytes(static_cast<double>(memory.total)), " are free; a tile of ", fits,
+                         " with bands_per_pass 1, or matrices in host memory (host:...), would fit"));
 }
 
 }  // namespace
