@@ -121,12 +121,12 @@ class PeerSend final : public Operation {
  public:
   PeerSend(Shared& shared, const vendor::Block& block, int destination, int tag, Event ready)
       : shared_(shared), block_(block), key_(destination, tag), ready_(std::move(ready)) {
-    const bool to_self = destination == shared_.ranks.rank;
-    if (!to_self || shared_.staged(block)) {
+    if (destination != shared_.ranks.rank) {
       allocation_ = shared_.exports.find(block.data);
-    } else {
+    } else if (shared_.ranks.size == 1 || !vendor::is_pinned_host(block.data)) {
       allocation_.emplace();
     }
+    // Host memory goes by a stage to this rank too: it crosses the bus once, whoever else wants it.
     needs_stage_ = !allocation_;
     shared_.sends.enter(key_, this);
   }

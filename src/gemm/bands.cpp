@@ -201,7 +201,21 @@ template <Scalar T> void BandSender<T>::start(const MatrixView<const T>& local) 
   for (Queue& queue : queues_) {
     queue.sent = 0;
   }
-  progress();
+}
+
+template <Scalar T> void BandSender<T>::begin(Queue& queue) {
+  const Wanted& next = queue.pieces[queue.sent];
+  const double posted = traces_transfers(setting_) ? setting_.recorder->now() : 0.0;
+  queue.under_way.push_back({send(queue), posted, static_cast<double>(next.piece.size()) * sizeof(T), next.band});
+  ++queue.sent;
+}
+
+template <Scalar T> void BandSender<T>::send_next() {
+  for (Queue& queue : queues_) {
+    if (may_send(queue)) {
+      begin(queue);
+    }
+  }
 }
 
 template <Scalar T> void BandSender<T>::progress() {
@@ -216,11 +230,8 @@ template <Scalar T> void BandSender<T>::progress() {
       }
       queue.under_way.pop_front();
     }
-    while (queue.sent < queue.pieces.size() && queue.under_way.size() < window) {
-      const Wanted& next = queue.pieces[queue.sent];
-      const double posted = traces_transfers(setting_) ? setting_.recorder->now() : 0.0;
-      queue.under_way.push_back({send(queue), posted, static_cast<double>(next.piece.size()) * sizeof(T), next.band});
-      ++queue.sent;
+    while (may_send(queue)) {
+      begin(queue);
     }
   }
 }

@@ -119,6 +119,9 @@ template <Scalar T> class BandSender {
 
   /// Begins a product with this rank's part of the operand, which nothing under way writes.
   void start(const MatrixView<const T>& local);
+  /// Begins one more message to each rank, as far as may be.
+  void send_next();
+  /// Begins as many as may be under way, and ends what is over.
   void progress();
   [[nodiscard]] bool idle() const;
 
@@ -138,6 +141,10 @@ template <Scalar T> class BandSender {
     std::deque<Outgoing> under_way;
     std::array<Buffer<T>, window> packed;
   };
+  [[nodiscard]] bool may_send(const Queue& queue) const {
+    return queue.sent < queue.pieces.size() && queue.under_way.size() < window;
+  }
+  void begin(Queue& queue);
   [[nodiscard]] Request send(Queue& queue);
 
   const Setting& setting_;

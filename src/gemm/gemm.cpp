@@ -213,6 +213,11 @@ void GemmPlan<T>::State::run(T alpha, const DistributedMatrix<T>& A, const Distr
   receiver_b->start(B.local());
   sender_a->start(A.local());
   sender_b->start(B.local());
+  // The first bands of both before the second of either: what comes from host memory crosses the bus in this order.
+  for (int k = 0; k < 2; ++k) {
+    sender_a->send_next();
+    sender_b->send_next();
+  }
   const bool in_turn = setting.transport->kind() == TransportKind::peer;
   for (int number = 0; number < static_cast<int>(schedule.steps.size()); ++number) {
     const impl::Step& step = schedule.steps[static_cast<std::size_t>(number)];
