@@ -74,11 +74,11 @@ struct ExpmReport {
 /// is lost. The error bound is then that of the powers as computed. Where powers could overflow, A is scaled before by
 /// what its norm asks for.
 /// Cost: 2 n^3 flops a product; `automatic`: about 2 sqrt(degree) products and one a squaring (complex: times 2 to 4),
-/// with two passes over each power; `taylor`: degree - 1. Memory, all ranks together: A, E and about 9 matrices at most
-/// (twice that for complex).
-/// Sources: series term by term: Y. R. Choi, V. Stegailov (2023). Evaluation: M. Paterson, L. Stockmeyer (1973).
-/// Backward error and scaling: N. Higham, Functions of Matrices (2008), 10.3; by norms of powers: A. Al-Mohy, N. Higham
-/// (2009), theorem 4.2, with all powers known instead of two. Three products: N. Higham (1992).
+/// two passes and two waits for the device a power measured; `taylor`: degree - 1. Memory, all ranks together: A, E and
+/// about 9 matrices at most (twice that for complex). Sources: series term by term: Y. R. Choi, V. Stegailov (2023).
+/// Evaluation: M. Paterson, L. Stockmeyer (1973). Backward error and scaling: N. Higham, Functions of Matrices
+/// (2008), 10.3; by norms of powers: A. Al-Mohy, N. Higham (2009), theorem 4.2, with all powers known instead of two.
+/// Three products: N. Higham (1992).
 template <RealScalar T> class ExpmPlan {
  public:
   explicit ExpmPlan(const Communicator& comm, const ExpmOptions& options = {});
