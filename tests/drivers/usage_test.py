@@ -80,10 +80,12 @@ class Usage(CommandTest):
         self.assertEqual((result.code, result.output, result.errors), (0, "", ""))
 
     def test_progress_bar_on_request(self):
-        result = self.run_command("expm", "--size", 400, "--norm", 100, "--progress")
+        # Long enough, on a GPU too, for a bar that is not drawn in the first tenth of a second.
+        long = ["expm", "--size", 200, "--norm", 100, "--repeat", 300]
+        result = self.run_command(*long, "--progress")
         self.assertEqual(result.code, 0)
         self.assertIn("expm [", result.errors)
-        self.assertEqual(self.run_command("expm", "--size", 400, "--norm", 100, "--no-progress").errors, "")
+        self.assertEqual(self.run_command(*long, "--no-progress").errors, "")
 
     def test_a_killed_run_leaves_the_old_output(self):
         write_market(self.path("E.mtx"), [[1.0]])
