@@ -20,6 +20,21 @@ template <class T> struct Elements {
   KOKKOS_INLINE_FUNCTION T& operator()(Index i, Index j) const { return data[i + j * leading]; }
 };
 
+/// body(j, begin, end) for runs of rows that make up each column j, on the host: long enough to vectorise, and many
+/// enough to share out evenly among the threads.
+template <class Body>
+void for_each_host_run(const ExecutionSpace& space, const std::string& label, Index rows, Index columns,
+                       const Body& body) {
+  constexpr Index chunk = 1024;
+  const Index chunks = (rows + chunk - 1) / chunk;
+  Kokkos::parallel_for(
+      label, Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(space, 0, chunks * columns),
+      KOKKOS_LAMBDA(Index k) {
+        const Index begin = k % chunks * chunk;
+        body(k / chunks, begin, begin + chunk < rows ? begin + chunk : rows);
+      });
+}
+
 /// body(i, j) for 0 <= i < rows, 0 <= j < columns, down the columns; ordered on `space`, does not block.
 template <class Body>
 void for_each_element(const ExecutionSpace& space, const std::string& label, Index rows, Index columns,
@@ -28,15 +43,8 @@ void for_each_element(const ExecutionSpace& space, const std::string& label, Ind
     return;
   }
   if constexpr (on_host) {
-    // Chunks of a column: long enough to vectorise and to share out evenly among the threads.
-    constexpr Index chunk = 1024;
-    const Index chunks = (rows + chunk - 1) / chunk;
-    Kokkos::parallel_for(
-        label, Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(space, 0, chunks * columns),
-        KOKKOS_LAMBDA(Index k) {
-          const Index j = k / chunks;
-          const Index begin = k % chunks * chunk;
-          const Index end = begin + chunk < rows ? begin + chunk : rows;
+    for_each_host_run(
+        space, label, rows, columns, KOKKOS_LAMBDA(Index j, Index begin, Index end) {
           for (Index i = begin; i < end; ++i) {
             body(i, j);
           }
@@ -59,14 +67,7 @@ void for_each_run(const ExecutionSpace& space, const std::string& label, Index r
     return;
   }
   if constexpr (on_host) {
-    constexpr Index chunk = 1024;
-    const Index chunks = (rows + chunk - 1) / chunk;
-    Kokkos::parallel_for(
-        label, Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(space, 0, chunks * columns),
-        KOKKOS_LAMBDA(Index k) {
-          const Index begin = k % chunks * chunk;
-          body(k / chunks, begin, begin + chunk < rows ? begin + chunk : rows);
-        });
+    for_each_host_run(space, label, rows, columns, body);
   } else {
     for_each_element(
         space, label, rows, columns, KOKKOS_LAMBDA(Index i, Index j) { body(j, i, i + 1); });

@@ -191,7 +191,9 @@ template <Scalar T> void TileExchange<T>::deliver(const Step& step, std::size_t 
       message = block_of(tile, map.row(0), map.row(0) + piece.rows.size(), map.column(0),
                          map.column(0) + piece.columns.size());
     } else if (piece.size() != region.size()) {
-      grow(setting_, departure.packed, static_cast<Index>(departure.tile.size()));
+      for (Departure& other : departures_) {
+        grow(setting_, other.packed, static_cast<Index>(departure.tile.size()));
+      }
       const MatrixView<T> place = packed_view(departure.packed.data() + packed, piece);
       packed += piece.size();
       computed.before(setting_.instances.home);

@@ -15,7 +15,7 @@ enum class TraceKind { product, receive, send, wait };
 
 [[nodiscard]] std::string_view to_string(TraceKind kind);
 
-/// One interval. Times are seconds since the product began on this rank (all ranks leave a barrier together then).
+/// One interval. Times are seconds since the product began on this rank, which all ranks do at about the same time.
 struct TraceInterval {
   TraceKind kind = TraceKind::product;
   double begin = 0.0;
