@@ -78,7 +78,7 @@ class CublasXt {
   cublasXtHandle_t handle_ = nullptr;
 };
 
-constexpr std::array<int, 4> blocks = {1024, 2048, 4096, 8192};
+constexpr std::array<int, 4> blocks = {2048, 4096, 8192, 16384};
 
 // cublasXt has its matrices whole in rank 0's memory. `whole`: Heddle takes those same matrices; `bands`: A and C in
 // row bands, B in column bands, each in the memory of its rank.

@@ -8,6 +8,7 @@
 #include "comm/mappings.hpp"
 #include "comm/operation.hpp"
 #include "comm/queue.hpp"
+#include "comm/tags.hpp"
 #include "comm/transports.hpp"
 #include "comm/turns.hpp"
 
@@ -76,7 +77,7 @@ struct Shared {
   Turns sends;
   Exports exports;
   std::shared_ptr<Mappings> mappings = Mappings::of_process();
-  std::map<int, CopyQueue> incoming;  // By tag: one that waits for its place to be free holds up no other stream.
+  std::map<int, CopyQueue> incoming;  // By order_of(tag): what waits for its place to be free holds up no other.
   CopyQueue staging;
   std::vector<std::weak_ptr<Stage>> stages;
   std::vector<Stage::Buffer> buffers;              // Of stages that are over, kept: others have them open.
@@ -211,7 +212,7 @@ class PeerReceive final : public Operation {
       : shared_(shared),
         block_(block),
         source_(source),
-        queue_(shared.incoming[tag]),
+        queue_(shared.incoming[order_of(tag)]),
         free_(free.begin(), free.end()),
         timed_(timed) {
     MPI_Irecv(&descriptor_, sizeof(descriptor_), MPI_BYTE, source, tag, shared.ranks.comm, &message_);

@@ -9,4 +9,10 @@ inline constexpr int tag_gemm_b = 3;
 inline constexpr int tag_gemm_c = 4;
 inline constexpr int tag_measure = 5;
 
+/// Messages whose copies a receiver's device does one after the other, in the order in which they were posted. Copies
+/// in two streams overtake each other, and bands of A and B are posted in the order of their use.
+constexpr int order_of(int tag) {
+  return tag == tag_gemm_b ? tag_gemm_a : tag;
+}
+
 }  // namespace heddle::impl

@@ -45,8 +45,13 @@ template <Scalar T> int run_as(Context& context, const Options& options) {
     context.say(format("  host memory       %10.4g GB/s a rank, each way", rates.host_bandwidth / 1e9));
   }
   if (!rates.warm.empty()) {
-    context.say(format("  after %.1f s        %9.0f %% of the first rate is left", rates.warm.back().seconds,
-                       100 * rates.warm.back().share));
+    std::string tiles;
+    for (const auto& point : rates.gemm) {
+      tiles += format("%s%lld: %.0f %%", tiles.empty() ? "" : ", ", static_cast<long long>(point.tile),
+                      100 * point.warm_flops / point.flops);
+    }
+    context.say(format("  warm, after %.1f s   of the first rate is left, by tile: %s", rates.warm.back().seconds,
+                       tiles.c_str()));
   }
   context.say("        n   tile   (lower bounds: memory, exchange)");
   auto tiles = nlohmann::ordered_json::array();

@@ -139,7 +139,6 @@ GemmPlan<T>::State::State(const Communicator& communicator, const Product& wante
   require(options.tile >= 0, "gemm: tile ", options.tile, "; expected at least 1, or 0 for the model's choice");
   require(options.bands_per_pass >= 0, "gemm: bands_per_pass ", options.bands_per_pass, "; expected at least 0");
   product.blocks = setting.transport->takes_blocks();
-  product.held_b = impl::on_host ? 2 : 4;
   const std::size_t workspace_bytes =
       options.workspace_bytes > 0 ? options.workspace_bytes : impl::default_workspace_bytes();
   const auto rates = find_rates<T>(setting.comm, options);
@@ -149,6 +148,7 @@ GemmPlan<T>::State::State(const Communicator& communicator, const Product& wante
   }
   bands_per_pass = options.bands_per_pass > 0 ? std::min(options.bands_per_pass, impl::most_bands(product))
                                               : impl::bands_that_fit(product, sizeof(T), workspace_bytes);
+  impl::hold_bands_of_b(product, bands_per_pass, sizeof(T), workspace_bytes);
   if (rates) {
     predicted = impl::predicted_seconds(*rates, element_cost<T>, product, bands_per_pass);
   }
@@ -250,7 +250,7 @@ void GemmPlan<T>::State::run(T alpha, const DistributedMatrix<T>& A, const Distr
 template <Scalar T>
 GemmPlan<T>::GemmPlan(const Communicator& comm, Operation op_a, const Placement& a, Operation op_b, const Placement& b,
                       const Placement& c, const GemmOptions& options)
-    : state_(std::make_unique<State>(comm, Product{op_a, op_b, a, b, c, 1, comm.size(), 2, false}, options)) {}
+    : state_(std::make_unique<State>(comm, Product{op_a, op_b, a, b, c, 1, comm.size(), 2, 2, false}, options)) {}
 
 template <Scalar T> GemmPlan<T>::~GemmPlan() = default;
 template <Scalar T> GemmPlan<T>::GemmPlan(GemmPlan&&) noexcept = default;

@@ -144,12 +144,22 @@ template <Scalar T> class Products {
 // Products that a GPU does at the clock it has when it was idle: it lowers it within tens of milliseconds.
 constexpr double burst_seconds = 0.004;
 
-// The rate of each tile within about `seconds`, the tiles in turn; on GPUs in bursts, with a pause as long after each.
+// Products at work without a pause for as long as a GPU takes to get warm, and how long each of them is measured then.
+constexpr double warming_seconds = 1.2;
+constexpr double warm_seconds = 0.05;
+
+template <Scalar T>
+void measure_warmth(const Communicator& comm, std::deque<Products<T>>& products, MachineRates& rates);
+
+// The rate of each tile within about `seconds`, the tiles in turn; on GPUs in bursts, with a pause as long after each,
+// and then, if `warm`, when they are warm.
 template <Scalar T>
 void measure_products(const Communicator& comm, const impl::Instances& instances, const LocalMatrix<T>& A,
-                      double seconds, MachineRates& rates, const std::function<void(double share_done)>& progress) {
-  const std::vector<Index> tiles = impl::on_host ? std::vector<Index>{32, 64, 128, 256, 512, 1024}
-                                                 : std::vector<Index>{256, 384, 512, 768, 1024, 1536, 2048, 3072, 4096};
+                      double seconds, bool warm, MachineRates& rates,
+                      const std::function<void(double share_done)>& progress) {
+  const std::vector<Index> tiles = impl::on_host
+                                       ? std::vector<Index>{32, 64, 128, 256, 512, 1024}
+                                       : std::vector<Index>{256, 384, 512, 768, 1024, 1536, 2048, 3072, 4096, 8192};
   const double budget = seconds / static_cast<double>(tiles.size());
   std::deque<Products<T>> products;
   std::vector<int> counts;
@@ -188,30 +198,55 @@ void measure_products(const Communicator& comm, const impl::Instances& instances
     // On shared cores the shortest time is the one that nothing else disturbed.
     std::sort(rounds[k].begin(), rounds[k].end());
     const double time = impl::on_host ? rounds[k].front() : rounds[k][rounds[k].size() / 2];
-    rates.gemm.push_back({tiles[k], counts[k] * products[k].flops() / time});
+    rates.gemm.push_back({tiles[k], counts[k] * products[k].flops() / time, 0.0});
+  }
+  if (warm) {
+    measure_warmth<T>(comm, products, rates);
   }
 }
 
-// How the rate of a device falls with the time at work.
+// How the rate of a device falls with the time at work, and where it ends.
 template <Scalar T>
-void measure_warmth(const Communicator& comm, const impl::Instances& instances, const LocalMatrix<T>& A,
-                    MachineRates& rates) {
-  Products<T> products(comm, instances, A, 1024);
+void measure_warmth(const Communicator& comm, std::deque<Products<T>>& products, MachineRates& rates) {
+  const auto count_of = [&](std::size_t k, double seconds) {
+    return std::max(static_cast<int>(std::lround(seconds * rates.gemm[k].flops / products[k].flops())), 1);
+  };
+  // A tile of which a window takes several.
+  const auto middle = static_cast<std::size_t>(std::count_if(
+      rates.gemm.begin(), rates.gemm.end(), [](const MachineRates::GemmPoint& point) { return point.tile < 1024; }));
+  const std::size_t curve = std::min(middle, products.size() - 1);
   constexpr double window = 0.02;
-  const int count = std::max(static_cast<int>(std::lround(window * rates.flops_at(1024) / products.flops())), 1);
+  const int count = count_of(curve, window);
   std::this_thread::sleep_for(std::chrono::milliseconds(500));
-  double first = 0.0;
+  std::vector<MachineRates::WarmPoint> points;
   double elapsed = 0.0;
-  double next = 0.0;
-  for (int k = 0; k < 60; ++k) {
-    const double time = slowest(comm, [&] { products.run(count); });
+  for (double next = 0.0; elapsed < warming_seconds;) {
+    const double time = slowest(comm, [&] { products[curve].run(count); });
     elapsed += time;
-    first = k == 0 ? time : std::min(first, time);
-    if (elapsed >= next) {
-      rates.warm.push_back({elapsed, std::min(first / time, 1.0)});
+    if (elapsed >= next || elapsed >= warming_seconds) {
+      points.push_back({elapsed, count * products[curve].flops() / time});
       next = 1.5 * elapsed;
     }
   }
+  // In turn, as it still gets warmer.
+  std::vector<std::vector<double>> rounds(products.size());
+  for (int round = 0; round < 5; ++round) {
+    for (std::size_t k = 0; k < products.size(); ++k) {
+      const int many = count_of(k, warm_seconds);
+      rounds[k].push_back(many * products[k].flops() / slowest(comm, [&] { products[k].run(many); }));
+    }
+  }
+  for (std::size_t k = 0; k < products.size(); ++k) {
+    std::sort(rounds[k].begin(), rounds[k].end());
+    rates.gemm[k].warm_flops = std::min(rounds[k][rounds[k].size() / 2], rates.gemm[k].flops);
+  }
+  const double cold = rates.gemm[curve].flops;
+  const double lost = cold - rates.gemm[curve].warm_flops;
+  for (MachineRates::WarmPoint& point : points) {
+    // Noise where nothing is lost.
+    point.warmth = lost > 0.01 * cold ? std::clamp((cold - point.warmth) / lost, 0.0, 1.0) : 1.0;
+  }
+  rates.warm = points;
 }
 
 template <Scalar T>
@@ -276,7 +311,7 @@ MachineRates measure_rates(const Communicator& comm, double seconds,
   MachineRates rates;
   const impl::Instances instances = impl::make_instances(comm.space());
   const auto A = make_operand<T>(comm, largest_extent, inner_extent);
-  measure_products<T>(comm, instances, A, 0.8 * std::max(seconds, 0.2), rates,
+  measure_products<T>(comm, instances, A, 0.8 * std::max(seconds, 0.2), !impl::on_host && seconds >= 1.0, rates,
                       [&](double share) { report(0.8 * share); });
   {
     // Well beyond any cache.
@@ -288,9 +323,6 @@ MachineRates measure_rates(const Communicator& comm, double seconds,
     rates.memory_bandwidth = 2.0 * static_cast<double>(elements) * sizeof(T) / time;
   }
   report(0.9);
-  if (!impl::on_host && seconds >= 1.0) {
-    measure_warmth<T>(comm, instances, A, rates);
-  }
   measure_link<T>(comm, instances, A, rates);
   rates.host_bandwidth = measure_bus(comm);
   report(1.0);
@@ -336,10 +368,11 @@ template <Scalar T> std::optional<MachineRates> load_rates(const Communicator& c
     }
     MachineRates rates;
     for (const auto& point : json.at("gemm")) {
-      rates.gemm.push_back({point.at("tile").get<Index>(), point.at("flops").get<double>()});
+      rates.gemm.push_back(
+          {point.at("tile").get<Index>(), point.at("flops").get<double>(), point.at("warm_flops").get<double>()});
     }
     for (const auto& point : json.at("warm")) {
-      rates.warm.push_back({point.at("seconds").get<double>(), point.at("share").get<double>()});
+      rates.warm.push_back({point.at("seconds").get<double>(), point.at("warmth").get<double>()});
     }
     rates.memory_bandwidth = json.at("memory_bandwidth").get<double>();
     rates.link_bandwidth = json.at("link_bandwidth").get<double>();
@@ -357,11 +390,11 @@ template <Scalar T> void save_rates(const Communicator& comm, const MachineRates
   comm.on_rank(0, [&] {
     nlohmann::json json = {{"blas", blas::description()}};
     for (const MachineRates::GemmPoint& point : rates.gemm) {
-      json["gemm"].push_back({{"tile", point.tile}, {"flops", point.flops}});
+      json["gemm"].push_back({{"tile", point.tile}, {"flops", point.flops}, {"warm_flops", point.warm_flops}});
     }
     json["warm"] = nlohmann::json::array();
     for (const MachineRates::WarmPoint& point : rates.warm) {
-      json["warm"].push_back({{"seconds", point.seconds}, {"share", point.share}});
+      json["warm"].push_back({{"seconds", point.seconds}, {"warmth", point.warmth}});
     }
     json["memory_bandwidth"] = rates.memory_bandwidth;
     json["link_bandwidth"] = rates.link_bandwidth;

@@ -19,29 +19,32 @@ double MachineRates::peak_flops() const {
   return peak;
 }
 
-double MachineRates::flops_at(Index tile) const {
+double MachineRates::flops_at(Index tile, double seconds) const {
+  const double warmth = warmth_after(seconds);
+  const auto rate = [&](const GemmPoint& point) { return point.flops + warmth * (point.warm_flops - point.flops); };
   const auto above = std::find_if(gemm.begin(), gemm.end(), [&](const GemmPoint& point) { return point.tile >= tile; });
   if (above == gemm.end()) {
-    return gemm.back().flops;
+    return rate(gemm.back());
   }
   if (above == gemm.begin()) {
     // Below the smallest measured tile the rate falls with the tile: each product is then mostly overhead.
-    return above->flops * static_cast<double>(tile) / static_cast<double>(above->tile);
+    return rate(*above) * static_cast<double>(tile) / static_cast<double>(above->tile);
   }
   const auto below = std::prev(above);
   const double share = std::log2(static_cast<double>(tile) / static_cast<double>(below->tile)) /
                        std::log2(static_cast<double>(above->tile) / static_cast<double>(below->tile));
-  return below->flops + share * (above->flops - below->flops);
+  return rate(*below) + share * (rate(*above) - rate(*below));
 }
 
-double MachineRates::share_after(double seconds) const {
+double MachineRates::warmth_after(double seconds) const {
   const auto after =
       std::find_if(warm.begin(), warm.end(), [&](const WarmPoint& point) { return point.seconds >= seconds; });
   if (after == warm.end()) {
-    return warm.empty() ? 1.0 : warm.back().share;
+    return warm.empty() ? 0.0 : warm.back().warmth;
   }
   const WarmPoint before = after == warm.begin() ? WarmPoint{} : *std::prev(after);
-  return before.share + (after->share - before.share) * (seconds - before.seconds) / (after->seconds - before.seconds);
+  return before.warmth +
+         (after->warmth - before.warmth) * (seconds - before.seconds) / (after->seconds - before.seconds);
 }
 
 TileBounds tile_bounds(const MachineRates& rates, const ProductShape& shape) {
@@ -125,9 +128,10 @@ std::vector<std::vector<double>> transfer_seconds(const MachineRates& rates, con
 }
 
 // When a rank's last product ends: each begins once the last one is done and its bands are there; the loads come one
-// after the other in the order of their use, each once its slot is free. products: seconds at the first rate.
-double last_product_ends(const MachineRates& rates, const RankSchedule& schedule, const std::vector<double>& seconds_a,
-                         const std::vector<double>& seconds_b, const std::vector<double>& products) {
+// after the other in the order of their use, each once its slot is free.
+double last_product_ends(const MachineRates& rates, const ElementCost& cost, const Product& product,
+                         const RankSchedule& schedule, const std::vector<double>& seconds_a,
+                         const std::vector<double>& seconds_b) {
   std::vector<double> there_a;
   std::vector<double> there_b;
   double now = 0.0;
@@ -153,9 +157,11 @@ double last_product_ends(const MachineRates& rates, const RankSchedule& schedule
       there.push_back(seconds > 0.0 ? link_free : now);
     }
     const Step& step = schedule.steps[k];
-    now = std::max(
-              {now, there_a[static_cast<std::size_t>(step.load_a)], there_b[static_cast<std::size_t>(step.load_b)]}) +
-          products[k] / rates.share_after(now);
+    now =
+        std::max({now, there_a[static_cast<std::size_t>(step.load_a)], there_b[static_cast<std::size_t>(step.load_b)]});
+    now += cost.flops_per_multiply_add *
+           static_cast<double>(tile_of_c(product, step.row_band, step.column_band).size()) *
+           static_cast<double>(product.inner()) / rates.flops_at(product.tile, now);
   }
   return now;
 }
@@ -183,11 +189,6 @@ double predicted_seconds(const MachineRates& rates, const ElementCost& cost, con
   double slowest = 0.0;
   for (std::size_t rank = 0; rank < schedules.size(); ++rank) {
     const Workload& load = work[rank];
-    std::vector<double> products;
-    for (const Step& step : schedules[rank].steps) {
-      const Region tile = tile_of_c(product, step.row_band, step.column_band);
-      products.push_back(static_cast<double>(tile.size()) * static_cast<double>(product.inner()) / rate);
-    }
     const double math = load.multiply_adds / rate;
     const double link =
         over_link(std::max(load.elements_in + load.elements_home, load.elements_served + load.elements_out)) +
@@ -200,13 +201,14 @@ double predicted_seconds(const MachineRates& rates, const ElementCost& cost, con
                               : 0.0);
     const double bus = rates.host_bandwidth > 0.0 ? cost.bytes * load.elements_over_bus / rates.host_bandwidth : 0.0;
     const double pipelined =
-        std::max({last_product_ends(rates, schedules[rank], seconds_a[rank], seconds_b[rank], products), link, bus}) +
+        std::max(
+            {last_product_ends(rates, cost, product, schedules[rank], seconds_a[rank], seconds_b[rank]), link, bus}) +
         drain;
     // What hides where copy engines and cores share nothing; elsewhere a part of it, or nothing, does.
-    const double hidden = rates.overlap * std::max(math + link + bus - pipelined, 0.0);
+    const double shown = (1.0 - rates.overlap) * std::max(math + link + bus - pipelined, 0.0);
     const double landed = product.blocks ? 0.0 : 3.0 * load.elements_home;
     const double copies = (landed + 2.0 * load.elements_assembled) * cost.bytes / rates.memory_bandwidth;
-    slowest = std::max(slowest, math + link + bus + copies - hidden);
+    slowest = std::max(slowest, pipelined + shown + copies);
   }
   return slowest;
 }
@@ -220,6 +222,16 @@ int bands_that_fit(const Product& product, double element_bytes, std::size_t wor
   return std::clamp(static_cast<int>(static_cast<double>(workspace_bytes) / (2.0 * band)), 1, most);
 }
 
+void hold_bands_of_b(Product& product, int bands_per_pass, double element_bytes, std::size_t workspace_bytes) {
+  product.held_b = on_host ? 2 : 4;
+  const double band = element_bytes * static_cast<double>(product.tile) * static_cast<double>(product.inner());
+  const double left = static_cast<double>(workspace_bytes) - band * std::min(most_bands(product), 2 * bands_per_pass);
+  product.first_held_b = on_host || left < band * product.held_b
+                             ? product.held_b
+                             : static_cast<int>(std::min(left / band, static_cast<double>(product.column_bands())));
+  product.first_held_b = std::max(product.first_held_b, product.held_b);
+}
+
 std::size_t default_workspace_bytes() {
   const std::size_t eighth = vendor::memory_info().total / 8;
   return eighth > 0 ? eighth : std::size_t{1} << 30;
@@ -229,13 +241,13 @@ Index choose_tile(const MachineRates& rates, const ElementCost& cost, Product pr
                   std::size_t workspace_bytes) {
   Index longest = std::max({product.rows(), product.columns(), Index{1}});
   if (!on_host) {
-    // A GPU is full with less than any tile measured; larger ones only make the pipeline coarse.
-    longest = std::min(longest, rates.gemm.back().tile + 1);
+    // A GPU is full with less than the largest tile measured; larger ones only make the pipeline coarse.
+    longest = std::min(longest, rates.gemm.back().tile);
   }
   std::set<Index> candidates;
-  for (Index tile = on_host ? 64 : 256; tile < longest; tile *= 2) {
+  for (Index tile = on_host ? 64 : 256; tile <= longest; tile *= 2) {
     candidates.insert(tile);
-    candidates.insert(tile + tile / 2);
+    candidates.insert(std::min(tile + tile / 2, longest));
   }
   // Tiles that share the rows out evenly, with room for the ragged rest; on GPUs in whole tiles of a BLAS's own.
   constexpr Index grain = on_host ? 1 : 128;
@@ -256,6 +268,7 @@ Index choose_tile(const MachineRates& rates, const ElementCost& cost, Product pr
     product.tile = tile;
     const int bands = bands_per_pass > 0 ? std::min(bands_per_pass, most_bands(product))
                                          : bands_that_fit(product, cost.bytes, workspace_bytes);
+    hold_bands_of_b(product, bands, cost.bytes, workspace_bytes);
     times.emplace_back(tile, predicted_seconds(rates, cost, product, bands));
     best = std::min(best, times.back().second);
   }

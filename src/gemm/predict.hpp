@@ -25,6 +25,10 @@ struct ElementCost {
 /// and those on their way), at least one.
 [[nodiscard]] int bands_that_fit(const Product& product, double element_bytes, std::size_t workspace_bytes);
 
+/// Sets held_b and first_held_b: a few, and while the first bands of A travel too as many as the workspace takes beside
+/// them.
+void hold_bands_of_b(Product& product, int bands_per_pass, double element_bytes, std::size_t workspace_bytes);
+
 /// GemmOptions::workspace_bytes where it is left open.
 [[nodiscard]] std::size_t default_workspace_bytes();
 

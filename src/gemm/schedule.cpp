@@ -111,15 +111,14 @@ std::vector<int> columns_of_pass(const Product& product, const std::vector<Strip
   return columns;
 }
 
-// Tiles of one pass in the order of computing: columns one after the other. Where the first pass waits for bands of A
-// as well as of B, its first `shells` columns go by growing squares instead, so that each band is used when it comes: k
-// bands of each give k^2 tiles, not k.
+// Tiles of one pass in the order of computing: columns one after the other, but the first `shells` columns by growing
+// rectangles, `columns_a_row` times as wide as high.
 struct Cell {
   std::size_t strip;
   std::size_t column;  // place in the pass
 };
 std::vector<Cell> cells_of_pass(const std::vector<Strip>& strips, std::size_t first, std::size_t last,
-                                const std::vector<int>& columns, std::size_t shells) {
+                                const std::vector<int>& columns, std::size_t shells, std::size_t columns_a_row) {
   std::vector<Cell> cells;
   for (std::size_t c = 0; c < columns.size(); ++c) {
     for (std::size_t k = first; k < last; ++k) {
@@ -131,32 +130,44 @@ std::vector<Cell> cells_of_pass(const std::vector<Strip>& strips, std::size_t fi
   const auto in_shells =
       std::find_if(cells.begin(), cells.end(), [&](const Cell& cell) { return cell.column >= shells; });
   std::stable_sort(cells.begin(), in_shells, [&](const Cell& one, const Cell& other) {
-    return std::max(one.strip - first, one.column) < std::max(other.strip - first, other.column);
+    return std::max((one.strip - first) * columns_a_row, one.column) <
+           std::max((other.strip - first) * columns_a_row, other.column);
   });
   return cells;
+}
+
+// Whether any band of A of a rank's first pass comes from elsewhere.
+bool waits_for_a(const Product& product, const std::vector<Strip>& strips, std::size_t group, int rank) {
+  return std::any_of(strips.begin(), strips.begin() + static_cast<std::ptrdiff_t>(std::min(group, strips.size())),
+                     [&](const Strip& strip) {
+                       const Region band = band_of_a(product, strip.row_band);
+                       return product.a.residence() == Residence::host ||
+                              piece_of(product.a, band, rank).size() < band.size();
+                     });
 }
 
 RankSchedule schedule_of(const Product& product, const std::vector<Strip>& strips, int bands_per_pass, int rank) {
   RankSchedule schedule;
   const auto group = static_cast<std::size_t>(bands_per_pass);
-  const auto held_b = static_cast<std::size_t>(product.held_b);
+  const bool waits = waits_for_a(product, strips, group, rank);
+  const auto held_b = static_cast<std::size_t>(waits ? product.first_held_b : product.held_b);
+  // From host memory the owners of B bring a band each while one of A comes.
+  const auto columns_a_row = static_cast<std::size_t>(
+      product.b.residence() == Residence::host ? product.b.rank_end() - product.b.first_rank() : 1);
   schedule.slots_a = static_cast<int>(std::min(strips.size(), 2 * group));
   for (std::size_t first = 0; first < strips.size(); first += group) {
     const std::size_t last = std::min(first + group, strips.size());
     const std::size_t loads_before_a = schedule.loads_a.size();
     const std::size_t loads_before_b = schedule.loads_b.size();
-    bool travels = false;
     for (std::size_t k = first; k < last; ++k) {
       schedule.loads_a.push_back({strips[k].row_band, static_cast<int>(k) % schedule.slots_a, 0, -1, -1});
-      const Region band = band_of_a(product, strips[k].row_band);
-      travels =
-          travels || product.a.residence() == Residence::host || piece_of(product.a, band, rank).size() < band.size();
     }
     const std::vector<int> columns = columns_of_pass(product, strips, first, last, rank);
     for (const int column : columns) {
       schedule.loads_b.push_back({column, static_cast<int>(schedule.loads_b.size() % held_b), 0, -1, -1});
     }
-    for (const Cell& cell : cells_of_pass(strips, first, last, columns, first == 0 && travels ? held_b : 0)) {
+    const std::size_t shells = first == 0 && waits ? held_b : 0;
+    for (const Cell& cell : cells_of_pass(strips, first, last, columns, shells, columns_a_row)) {
       const int step = static_cast<int>(schedule.steps.size());
       const std::size_t load_a = loads_before_a + (cell.strip - first);
       const std::size_t load_b = loads_before_b + cell.column;

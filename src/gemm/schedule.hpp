@@ -19,6 +19,8 @@ struct Product {
   int ranks = 1;
   /// Bands of op(B) held at a time: the one in use and those on their way.
   int held_b = 2;
+  /// The same on a rank whose first bands of op(A) travel too, so that it can use each of both when it comes; no fewer.
+  int first_held_b = 2;
   /// Whether messages land where they belong even if their columns lie apart (Transport::takes_blocks()).
   bool blocks = false;
 
@@ -91,7 +93,9 @@ struct RankSchedule {
 /// most (A and C together); what is left over is cut along the bands of op(B) and shared out by tiles. It goes through
 /// its bands `bands_per_pass` at a time; for each pass the bands of op(B) go by, starting at rank / ranks of the way,
 /// or in one order for all ranks where B is in host memory: a band then crosses its owner's bus once for all of them.
-/// Two passes' bands of A and `held_b` bands of B are held, so that the next travel while the last are used.
+/// Two passes' bands of A and `held_b` bands of B are held, so that the next travel while the last are used. Where a
+/// rank waits for bands of both at first, it goes through them by growing rectangles, not column by column: after k
+/// bands of each it so has k^2 tiles to compute, not k.
 [[nodiscard]] RankSchedule make_schedule(const Product& product, int bands_per_pass, int rank);
 
 /// What each load brings; `band` is band_of_a or band_of_b.

@@ -136,7 +136,7 @@ TEST(Schedule, TheFirstPassUsesEachBandWhenItComes) {
                   Placement::on_rank(n, n, 0),
                   8,
                   4};
-  product.held_b = 4;
+  product.first_held_b = 4;
   // Rank 2 owns A: it waits for B alone, and takes the bands of B one after the other.
   for (const int rank : {0, 1, 3}) {
     const RankSchedule schedule = make_schedule(product, 8, rank);
@@ -148,6 +148,28 @@ TEST(Schedule, TheFirstPassUsesEachBandWhenItComes) {
     }
   }
   EXPECT_EQ(make_schedule(product, 8, 2).steps[7].load_b, 0);
+}
+
+TEST(Schedule, FromHostMemoryEveryOwnersBandOfBComesWithOneOfA) {
+  const Index n = 256;
+  Product product{Operation::none,
+                  Operation::none,
+                  Placement::row_bands(n, n, 4).in(Residence::host),
+                  Placement::column_bands(n, n, 4).in(Residence::host),
+                  Placement::row_bands(n, n, 4).in(Residence::host),
+                  8,
+                  4};
+  product.first_held_b = 32;
+  for (int rank = 0; rank < 4; ++rank) {
+    const RankSchedule schedule = make_schedule(product, 8, rank);
+    EXPECT_EQ(schedule.slots_b, 32);
+    for (int bands = 1; bands <= 8; ++bands) {
+      for (int step = 0; step < 4 * bands * bands; ++step) {
+        EXPECT_LT(schedule.steps[static_cast<std::size_t>(step)].load_a, bands) << "step " << step;
+        EXPECT_LT(schedule.steps[static_cast<std::size_t>(step)].load_b, 4 * bands) << "step " << step;
+      }
+    }
+  }
 }
 
 TEST(Schedule, RanksBeginAtDifferentBandsOfB) {

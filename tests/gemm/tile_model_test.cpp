@@ -53,12 +53,18 @@ TEST(TileModel, RatesAreInterpolated) {
 }
 
 TEST(TileModel, AWarmDeviceIsSlower) {
-  MachineRates rates = rates_of(1e9, 1e10, 1e9);
-  EXPECT_EQ(rates.share_after(5.0), 1.0);
-  rates.warm = {{1.0, 0.9}, {3.0, 0.7}};
-  EXPECT_DOUBLE_EQ(rates.share_after(0.5), 0.95);
-  EXPECT_DOUBLE_EQ(rates.share_after(2.0), 0.8);
-  EXPECT_EQ(rates.share_after(100.0), 0.7);
+  MachineRates rates = rates_of(100.0, 1e10, 1e9);
+  rates.gemm.front().warm_flops = 40.0;
+  rates.gemm.back().warm_flops = 90.0;
+  EXPECT_EQ(rates.warmth_after(5.0), 0.0);
+  EXPECT_EQ(rates.flops_at(256, 100.0), 80.0);
+  rates.warm = {{1.0, 0.25}, {3.0, 1.0}};
+  EXPECT_DOUBLE_EQ(rates.warmth_after(0.5), 0.125);
+  EXPECT_DOUBLE_EQ(rates.warmth_after(2.0), 0.625);
+  EXPECT_EQ(rates.warmth_after(100.0), 1.0);
+  EXPECT_EQ(rates.flops_at(256, 100.0), 40.0);
+  EXPECT_EQ(rates.flops_at(256, 2.0), 55.0);
+  EXPECT_EQ(rates.flops_at(512, 100.0), 65.0);
 }
 
 impl::Product paper_product(Index n, int ranks) {

@@ -17,16 +17,17 @@ struct MachineRates {
   struct GemmPoint {
     Index tile = 0;      ///< N_i of a product N_i x K by K x N_i.
     double flops = 0.0;  ///< Operations per second of the slowest rank, all ranks at work at once, for milliseconds.
+    double warm_flops = 0.0;  ///< The same once the device is warm; counts where `warm` was measured.
     friend bool operator==(const GemmPoint&, const GemmPoint&) = default;
   };
-  /// A GPU lowers its clock as it gets warm.
+  /// A GPU lowers its clock as it gets warm, and what costs it least power is then the fastest.
   struct WarmPoint {
     double seconds = 0.0;  ///< At work without a pause.
-    double share = 1.0;    ///< The rate then, of that at the beginning.
+    double warmth = 0.0;   ///< How far the rate has gone from flops (0) to warm_flops (1).
     friend bool operator==(const WarmPoint&, const WarmPoint&) = default;
   };
   std::vector<GemmPoint> gemm;    ///< By rising tile; between points the rate is interpolated.
-  std::vector<WarmPoint> warm;    ///< By rising time; empty where it was not measured: no loss.
+  std::vector<WarmPoint> warm;    ///< By rising time; empty where it was not measured: never warm.
   double memory_bandwidth = 0.0;  ///< Bytes/s of a copy, read plus written, all ranks at once.
   double link_bandwidth = 0.0;    ///< Bytes/s that arrive at each rank while all receive from a neighbour; 0 alone.
   double latency = 0.0;           ///< Seconds for an empty message to a neighbour and back, halved.
@@ -39,14 +40,14 @@ struct MachineRates {
 
   /// Highest of the measured rates: the paper's BW_math.
   [[nodiscard]] double peak_flops() const;
-  /// Rate at a tile size, interpolated.
-  [[nodiscard]] double flops_at(Index tile) const;
-  /// What is left of it after so long at work, interpolated.
-  [[nodiscard]] double share_after(double seconds) const;
+  /// Rate at a tile size after so long at work, interpolated.
+  [[nodiscard]] double flops_at(Index tile, double seconds = 0.0) const;
+  [[nodiscard]] double warmth_after(double seconds) const;
   friend bool operator==(const MachineRates&, const MachineRates&) = default;
 };
 
-/// Measures them: collective, blocks for about `seconds` (at least 0.2); from 1 s on also how GPUs slow down with time.
+/// Measures them: collective, blocks for about `seconds` (at least 0.2). From 1 s on GPUs are measured warm as well,
+/// which takes 4 s more.
 template <Scalar T>
 [[nodiscard]] MachineRates measure_rates(const Communicator& comm, double seconds = 2.0,
                                          const std::function<void(double share_done)>& progress = {});

@@ -27,9 +27,11 @@ template <Scalar T> [[nodiscard]] MachineRates known_rates(const Context& contex
 /// All figures as an object of a report.
 [[nodiscard]] inline nlohmann::ordered_json json_of(const MachineRates& rates) {
   auto points = nlohmann::ordered_json::array();
-  for (const auto& point : rates.gemm) points.push_back({{"tile", point.tile}, {"gflops", point.flops / 1e9}});
+  for (const auto& point : rates.gemm) {
+    points.push_back({{"tile", point.tile}, {"gflops", point.flops / 1e9}, {"warm_gflops", point.warm_flops / 1e9}});
+  }
   auto warm = nlohmann::ordered_json::array();
-  for (const auto& point : rates.warm) warm.push_back({{"seconds", point.seconds}, {"share", point.share}});
+  for (const auto& point : rates.warm) warm.push_back({{"seconds", point.seconds}, {"warmth", point.warmth}});
   return {{"gemm", points},
           {"warm", warm},
           {"gemm_gflops", rates.peak_flops() / 1e9},
