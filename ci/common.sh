@@ -2,7 +2,8 @@
 # shellcheck shell=bash disable=SC2034
 
 root=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd)
-jobs=$(nproc)
+# nproc minds OpenMP's variables, which are about the programs that are built here.
+jobs=$(env -u OMP_NUM_THREADS -u OMP_THREAD_LIMIT nproc)
 
 # Open MPI: root may run it (containers), ranks may outnumber cores. OpenMP: ranks share cores, so threads are not pinned.
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1

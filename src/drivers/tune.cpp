@@ -42,7 +42,8 @@ template <Scalar T> int run_as(Context& context, const Options& options) {
                                        rates.link_bandwidth / 1e9, rates.latency * 1e6)
                               : std::string("  link bandwidth    none measured with one rank"));
   if (rates.host_bandwidth > 0) {
-    context.say(format("  host memory       %10.4g GB/s a rank, each way", rates.host_bandwidth / 1e9));
+    context.say(format("  host memory       %10.4g GB/s to a rank's device, %.4g each way with both at once",
+                       rates.host_bandwidth / 1e9, rates.host_bandwidth_both_ways / 1e9));
   }
   if (!rates.warm.empty()) {
     std::string tiles;

@@ -50,8 +50,8 @@ template <Scalar T> std::optional<MachineRates> find_rates(const Communicator& c
   return options.tile == 0 ? std::optional(measure_rates<T>(comm, 0.2)) : std::nullopt;
 }
 
-// Bytes of the bands and tiles that a plan holds on a rank: bands that lie whole on its device take no slot.
-double workspace_of(const Product& product, const RankSchedule& schedule, double element_bytes, int rank) {
+// Bytes of the bands that a plan holds on a rank: those that lie whole on its device take no slot.
+double bytes_of_bands(const Product& product, const RankSchedule& schedule, double element_bytes, int rank) {
   const auto slots_taken = [&](const Placement& placement, const std::vector<impl::Load>& loads,
                                impl::Region (*band)(const Product&, int)) {
     std::set<int> slots;
@@ -63,20 +63,17 @@ double workspace_of(const Product& product, const RankSchedule& schedule, double
     }
     return static_cast<double>(slots.size());
   };
-  const auto tile = static_cast<double>(product.tile);
   const double bands = slots_taken(product.a, schedule.loads_a, impl::band_of_a) +
                        slots_taken(product.b, schedule.loads_b, impl::band_of_b);
-  return element_bytes * (bands * tile * static_cast<double>(product.inner()) + 4.0 * tile * tile);
+  return element_bytes * bands * static_cast<double>(product.tile) * static_cast<double>(product.inner());
 }
 
 // Says what would fit before an allocation fails.
-template <Scalar T>
-void require_memory(const Communicator& comm, const Product& product, const RankSchedule& schedule) {
+void require_memory(const Communicator& comm, const Product& product, double needed) {
   const auto memory = impl::vendor::memory_info();
   if (memory.total == 0) {
     return;
   }
-  const double needed = workspace_of(product, schedule, sizeof(T), comm.rank());
   const auto free = static_cast<double>(memory.free);
   const double worst = comm.all_reduce(free / needed, Reduction::minimum);
   if (worst >= 1.0) {
@@ -112,7 +109,7 @@ template <Scalar T> struct GemmPlan<T>::State {
     setting.transport->progress();
     sender_a->progress();
     sender_b->progress();
-    tiles->progress();
+    tiles->progress(tiles_wait && !(sender_a->idle() && sender_b->idle()));
   }
 
   impl::Recorder recorder;
@@ -120,6 +117,8 @@ template <Scalar T> struct GemmPlan<T>::State {
   Product product;
   RankSchedule schedule;
   int bands_per_pass = 1;
+  double room = 0.0;        // Bytes of the workspace.
+  bool tiles_wait = false;  // For the bands, where both cross a bus.
   std::optional<double> predicted;
   double bytes_received = 0.0;
   Trace trace;
@@ -149,12 +148,15 @@ GemmPlan<T>::State::State(const Communicator& communicator, const Product& wante
   bands_per_pass = options.bands_per_pass > 0 ? std::min(options.bands_per_pass, impl::most_bands(product))
                                               : impl::bands_that_fit(product, sizeof(T), workspace_bytes);
   impl::hold_bands_of_b(product, bands_per_pass, sizeof(T), workspace_bytes);
+  const std::vector<impl::Workload> workloads = impl::workloads(product, bands_per_pass);
   if (rates) {
     predicted = impl::predicted_seconds(*rates, element_cost<T>, product, bands_per_pass);
+    tiles_wait = impl::tiles_wait_for_bands(*rates, element_cost<T>, product, workloads);
   }
-  for (const impl::Workload& work : impl::workloads(product, bands_per_pass)) {
+  for (const impl::Workload& work : workloads) {
     bytes_received += sizeof(T) * (work.elements_in + work.elements_home);
   }
+  room = static_cast<double>(workspace_bytes);
   make_streams();
 }
 
@@ -184,14 +186,18 @@ template <Scalar T> void GemmPlan<T>::State::make_streams() {
   }
   schedule = schedules[static_cast<std::size_t>(comm.rank())];
 
-  require_memory<T>(comm, product, schedule);
+  const double bands = bytes_of_bands(product, schedule, sizeof(T), comm.rank());
+  const std::size_t buffers =
+      impl::TileExchange<T>::buffers_for(setting, product, schedule, tiles_wait ? room - bands : 0.0);
+  require_memory(comm, product,
+                 bands + sizeof(T) * static_cast<double>(buffers) * static_cast<double>(product.tile * product.tile));
   receiver_a.emplace(setting, product.a, 'A', impl::tag_gemm_a, schedule.loads_a,
                      impl::regions_of(product, schedule.loads_a, impl::band_of_a), schedule.slots_a);
   receiver_b.emplace(setting, product.b, 'B', impl::tag_gemm_b, schedule.loads_b,
                      impl::regions_of(product, schedule.loads_b, impl::band_of_b), schedule.slots_b);
   sender_a.emplace(setting, 'A', impl::tag_gemm_a, wanted_a);
   sender_b.emplace(setting, 'B', impl::tag_gemm_b, wanted_b);
-  tiles.emplace(setting, product, schedules);
+  tiles.emplace(setting, product, schedules, buffers);
 }
 
 template <Scalar T>

@@ -271,11 +271,9 @@ void measure_link(const Communicator& comm, const impl::Instances& instances, co
   rates.overlap = std::clamp((alone + product - both) / std::min(alone, product), 0.0, 1.0);
 }
 
-// Between pinned host memory and the device, both ways at once on all ranks.
-double measure_bus(const Communicator& comm) {
-  if constexpr (impl::on_host) {
-    return 0.0;
-  } else {
+// Between pinned host memory and the device, to it and both ways, on all ranks at once.
+void measure_bus(const Communicator& comm, MachineRates& rates) {
+  if constexpr (!impl::on_host) {
     const std::size_t bytes = std::size_t{128} << 20;
     using Device = Kokkos::View<std::byte*, MemorySpace>;
     using Pinned = Kokkos::View<std::byte*, Kokkos::SharedHostPinnedSpace>;
@@ -287,13 +285,16 @@ double measure_bus(const Communicator& comm) {
     };
     impl::CopyQueue in;
     impl::CopyQueue out;
-    const double time = best_of(comm, 3, [&] {
+    const auto copy = [&](bool both_ways) {
       in.copy(half(device.data(), 0), half(pinned.data(), 0));
-      out.copy(half(pinned.data(), 1), half(device.data(), 1));
+      if (both_ways) {
+        out.copy(half(pinned.data(), 1), half(device.data(), 1));
+      }
       in.event().before(comm.space());
       out.event().before(comm.space());
-    });
-    return static_cast<double>(bytes) / time;
+    };
+    rates.host_bandwidth = static_cast<double>(bytes) / best_of(comm, 3, [&] { copy(false); });
+    rates.host_bandwidth_both_ways = static_cast<double>(bytes) / best_of(comm, 3, [&] { copy(true); });
   }
 }
 
@@ -324,7 +325,7 @@ MachineRates measure_rates(const Communicator& comm, double seconds,
   }
   report(0.9);
   measure_link<T>(comm, instances, A, rates);
-  rates.host_bandwidth = measure_bus(comm);
+  measure_bus(comm, rates);
   report(1.0);
   return rates;
 }
@@ -379,6 +380,7 @@ template <Scalar T> std::optional<MachineRates> load_rates(const Communicator& c
     rates.latency = json.at("latency").get<double>();
     rates.overlap = json.at("overlap").get<double>();
     rates.host_bandwidth = json.at("host_bandwidth").get<double>();
+    rates.host_bandwidth_both_ways = json.at("host_bandwidth_both_ways").get<double>();
     return rates.gemm.empty() || rates.memory_bandwidth <= 0.0 ? std::nullopt : std::optional(rates);
   } catch (const nlohmann::json::exception&) {
     return std::nullopt;
@@ -401,6 +403,7 @@ template <Scalar T> void save_rates(const Communicator& comm, const MachineRates
     json["latency"] = rates.latency;
     json["overlap"] = rates.overlap;
     json["host_bandwidth"] = rates.host_bandwidth;
+    json["host_bandwidth_both_ways"] = rates.host_bandwidth_both_ways;
     std::error_code failed;
     std::filesystem::create_directories(file.parent_path(), failed);
     std::filesystem::path beside = file;

@@ -84,7 +84,7 @@ std::vector<std::vector<double>> transfer_seconds(const MachineRates& rates, con
                                                   const std::vector<std::vector<Region>>& regions,
                                                   const Placement& other,
                                                   const std::vector<std::vector<Region>>& other_regions,
-                                                  bool for_all_ranks) {
+                                                  bool for_all_ranks, double bus) {
   std::size_t longest = 0;
   for (const auto& of_rank : regions) {
     longest = std::max(longest, of_rank.size());
@@ -117,9 +117,9 @@ std::vector<std::vector<double>> transfer_seconds(const MachineRates& rates, con
         time = bytes * std::max(readers[static_cast<std::size_t>(piece.owner)], 1.0) / rates.link_bandwidth +
                rates.latency;
       }
-      if (placement.residence() == Residence::host && rates.host_bandwidth > 0.0) {
+      if (placement.residence() == Residence::host && bus > 0.0) {
         const int owners = for_all_ranks ? placement.rank_end() - placement.first_rank() : 1;
-        time = std::max(time, bytes / rates.host_bandwidth / owners);
+        time = std::max(time, bytes / bus / owners);
       }
       seconds[rank].back() += time;
     });
@@ -178,14 +178,18 @@ double predicted_seconds(const MachineRates& rates, const ElementCost& cost, con
     regions_a.push_back(regions_of(product, schedules.back().loads_a, band_of_a));
     regions_b.push_back(regions_of(product, schedules.back().loads_b, band_of_b));
   }
-  const auto seconds_a = transfer_seconds(rates, cost, product, product.a, regions_a, product.b, regions_b, false);
-  const auto seconds_b = transfer_seconds(rates, cost, product, product.b, regions_b, product.a, regions_a, true);
   const std::vector<Workload> work = workloads(product, bands_per_pass);
+  const bool one_way = tiles_wait_for_bands(rates, cost, product, work);
+  const double bus_rate = one_way ? rates.host_bandwidth : rates.host_bandwidth_both_ways;
+  const auto seconds_a =
+      transfer_seconds(rates, cost, product, product.a, regions_a, product.b, regions_b, false, bus_rate);
+  const auto seconds_b =
+      transfer_seconds(rates, cost, product, product.b, regions_b, product.a, regions_a, true, bus_rate);
   const double rate = rates.flops_at(product.tile) / cost.flops_per_multiply_add;
   const auto over_link = [&](double elements) {
     return rates.link_bandwidth > 0.0 ? elements * cost.bytes / rates.link_bandwidth : 0.0;
   };
-  const bool c_in_host_memory = product.c.residence() == Residence::host && rates.host_bandwidth > 0.0;
+  const bool c_in_host_memory = product.c.residence() == Residence::host && bus_rate > 0.0;
   double slowest = 0.0;
   for (std::size_t rank = 0; rank < schedules.size(); ++rank) {
     const Workload& load = work[rank];
@@ -197,9 +201,11 @@ double predicted_seconds(const MachineRates& rates, const ElementCost& cost, con
     const double senders = load.last_elements > 0.0 ? std::max(load.last_senders, 1.0) : 0.0;
     const double drain = over_link(load.last_elements * senders) + (senders > 0.0 ? rates.latency : 0.0) +
                          (c_in_host_memory && !schedules[rank].steps.empty()
-                              ? cost.bytes * static_cast<double>(product.tile * product.tile) / rates.host_bandwidth
+                              ? cost.bytes * static_cast<double>(product.tile * product.tile) / bus_rate
                               : 0.0);
-    const double bus = rates.host_bandwidth > 0.0 ? cost.bytes * load.elements_over_bus / rates.host_bandwidth : 0.0;
+    const double over_bus = one_way ? load.elements_from_host + load.elements_to_host
+                                    : std::max(load.elements_from_host, load.elements_to_host);
+    const double bus = bus_rate > 0.0 ? cost.bytes * over_bus / bus_rate : 0.0;
     const double pipelined =
         std::max(
             {last_product_ends(rates, cost, product, schedules[rank], seconds_a[rank], seconds_b[rank]), link, bus}) +
@@ -211,6 +217,18 @@ double predicted_seconds(const MachineRates& rates, const ElementCost& cost, con
     slowest = std::max(slowest, pipelined + shown + copies);
   }
   return slowest;
+}
+
+bool tiles_wait_for_bands(const MachineRates& rates, const ElementCost& cost, const Product& product,
+                          const std::vector<Workload>& work) {
+  if (product.c.residence() == Residence::device || rates.host_bandwidth <= 0.0) {
+    return false;
+  }
+  const double rate = rates.flops_at(product.tile) / cost.flops_per_multiply_add;
+  return std::all_of(work.begin(), work.end(), [&](const Workload& load) {
+    return load.multiply_adds / rate >=
+           cost.bytes * (load.elements_from_host + load.elements_to_host) / rates.host_bandwidth;
+  });
 }
 
 int bands_that_fit(const Product& product, double element_bytes, std::size_t workspace_bytes) {

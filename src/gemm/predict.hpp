@@ -25,6 +25,11 @@ struct ElementCost {
 /// and those on their way), at least one.
 [[nodiscard]] int bands_that_fit(const Product& product, double element_bytes, std::size_t workspace_bytes);
 
+/// Whether tiles of a C in host memory had better go home once the bands of A and B have come: where products take
+/// longer than all of it on the bus, which both ways at once slow down.
+[[nodiscard]] bool tiles_wait_for_bands(const MachineRates& rates, const ElementCost& cost, const Product& product,
+                                        const std::vector<Workload>& work);
+
 /// Sets held_b and first_held_b: a few, and while the first bands of A travel too as many as the workspace takes beside
 /// them.
 void hold_bands_of_b(Product& product, int bands_per_pass, double element_bytes, std::size_t workspace_bytes);

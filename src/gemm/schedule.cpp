@@ -247,7 +247,8 @@ void add_workload(const Product& product, const RankSchedule& schedule, int rank
                             ? std::ceil(static_cast<double>(schedule.loads_b.size()) /
                                         std::max(1.0, static_cast<double>(product.column_bands())))
                             : 0.0;
-  work.elements_over_bus = std::max(owned(product.a) + passes * owned(product.b), owned(product.c));
+  work.elements_from_host = owned(product.a) + passes * owned(product.b);
+  work.elements_to_host = owned(product.c);
 }
 
 }  // namespace

@@ -111,10 +111,11 @@ struct Workload {
   double elements_served = 0.0;     ///< Of A and B, by this rank to others.
   double elements_assembled = 0.0;  ///< Of A and B, copied once more to their place in a band.
   double messages_in = 0.0;
-  double last_elements = 0.0;      ///< Of the last tile, to other ranks.
-  int last_owner = -1;             ///< A rank that it goes to; -1: none.
-  double last_senders = 0.0;       ///< Ranks whose last tile goes where this rank's does.
-  double elements_over_bus = 0.0;  ///< Of matrices in host memory, to or from this rank's device.
+  double last_elements = 0.0;       ///< Of the last tile, to other ranks.
+  int last_owner = -1;              ///< A rank that it goes to; -1: none.
+  double last_senders = 0.0;        ///< Ranks whose last tile goes where this rank's does.
+  double elements_from_host = 0.0;  ///< Of A and B in this rank's host memory, to its device.
+  double elements_to_host = 0.0;    ///< Of C, back.
 };
 /// Of every rank. Without the ranks' own pieces: elements_in is the sum over the rank's loads of the band's size less
 /// what the rank owns of it.

@@ -10,8 +10,8 @@ namespace heddle::impl {
 
 template <Scalar T>
 TileExchange<T>::TileExchange(const Setting& setting, const Product& product,
-                              const std::vector<RankSchedule>& schedules)
-    : setting_(setting), product_(product), departures_(departures_for(setting, product)) {
+                              const std::vector<RankSchedule>& schedules, std::size_t buffers)
+    : setting_(setting), product_(product), departures_(buffers) {
   for (int rank = 0; rank < setting.comm.size(); ++rank) {
     if (rank == setting.comm.rank()) {
       continue;
@@ -32,10 +32,18 @@ TileExchange<T>::TileExchange(const Setting& setting, const Product& product,
 
 // One buffer is filled on each lane, one is on its way, and one is spare. On GPUs more, while they are small: at the
 // beginning the owner of C has its copy engine full of bands, and comes to the tiles late.
-template <Scalar T> std::size_t TileExchange<T>::departures_for(const Setting& setting, const Product& product) {
+template <Scalar T>
+std::size_t TileExchange<T>::buffers_for(const Setting& setting, const Product& product, const RankSchedule& schedule,
+                                         double room) {
   const std::size_t least = setting.instances.lanes.size() + 2;
+  if (on_host) {
+    return least;
+  }
   const double tile_bytes = sizeof(T) * static_cast<double>(product.tile) * static_cast<double>(product.tile);
-  return on_host ? least : std::max(least, static_cast<std::size_t>(std::min(16.0, 0x1p29 / tile_bytes)));
+  const double wanted =
+      is_streamed(product.c) ? std::min(static_cast<double>(schedule.steps.size()), room / tile_bytes) : 0.0;
+  return std::max({least, static_cast<std::size_t>(std::min(16.0, 0x1p29 / tile_bytes)),
+                   static_cast<std::size_t>(std::max(wanted, 0.0))});
 }
 
 template <Scalar T> MatrixView<T> TileExchange<T>::block_of_c(const Piece& piece) const {
@@ -82,7 +90,10 @@ template <Scalar T> void TileExchange<T>::post(Source& source) {
   }
 }
 
-template <Scalar T> void TileExchange<T>::progress() {
+template <Scalar T> void TileExchange<T>::progress(bool bus_taken) {
+  while (!bus_taken && !waiting_.empty()) {
+    copy_home();
+  }
   for (Source& source : sources_) {
     const std::size_t window = source.requests.size();
     while (source.done < source.posted && source.requests[source.done % window].test()) {
@@ -142,6 +153,10 @@ template <Scalar T> MatrixView<T> TileExchange<T>::target(const Step& step, std:
   if (computed_in_place(region, mine)) {
     return block_of_c(mine);
   }
+  while (std::any_of(waiting_.begin(), waiting_.end(),
+                     [&](const Homecoming& tile) { return tile.departure == current_; })) {
+    copy_home();
+  }
   Departure& departure = departures_[current_];
   for (const Event& event : departure.events) {
     event.before(setting_.instances.lanes[lane].space());
@@ -151,22 +166,38 @@ template <Scalar T> MatrixView<T> TileExchange<T>::target(const Step& step, std:
 }
 
 template <Scalar T>
-void TileExchange<T>::keep(Departure& departure, const MatrixView<const T>& tile, const Region& region,
-                           const Piece& mine, const Event& computed) {
+void TileExchange<T>::keep(const MatrixView<const T>& tile, const Step& step, const Piece& mine,
+                           const Event& computed) {
+  const Region region = tile_of_c(product_, step.row_band, step.column_band);
   const MatrixView<T> home = block_of_c(mine);
   const PieceMap map(product_.c, region, mine);
   if (is_streamed(product_.c) && beta_ == T{0} && is_block(product_.c, region, mine, false)) {
     const Index row = map.row(0);
     const Index column = map.column(0);
-    to_host_.after(std::span(&computed, 1));
-    to_host_.copy(block_of_bytes(home),
-                  block_of_bytes(block_of(tile, row, row + mine.rows.size(), column, column + mine.columns.size())));
-    departure.events.push_back(to_host_.event());
+    const auto piece = block_of(tile, row, row + mine.rows.size(), column, column + mine.columns.size());
+    waiting_.push_back({current_, block_of_bytes(home), block_of_bytes(piece), computed, step});
     return;
   }
   computed.before(setting_.instances.home);
   accumulate_region<T>(setting_.instances.home, map, tile, beta_, home);
-  departure.events.push_back(Event::on(setting_.instances.home));
+  departures_[current_].events.push_back(Event::on(setting_.instances.home));
+}
+
+// The tile that has waited longest.
+template <Scalar T> void TileExchange<T>::copy_home() {
+  const Homecoming& tile = waiting_.front();
+  const bool traced = traces_transfers(setting_);
+  to_host_.after(std::span(&tile.computed, 1));
+  const Event begin = to_host_.event(traced);
+  to_host_.copy(tile.to, tile.from);
+  const Event end = to_host_.event(traced);
+  if (traced) {
+    setting_.recorder->add({TraceKind::send, 0.0, 0.0, 'C', tile.step.row_band, tile.step.column_band,
+                            setting_.comm.rank(), static_cast<double>(tile.from.bytes()), 0},
+                           begin, end);
+  }
+  departures_[tile.departure].events.push_back(end);
+  waiting_.pop_front();
 }
 
 template <Scalar T> void TileExchange<T>::deliver(const Step& step, std::size_t lane) {
@@ -181,7 +212,7 @@ template <Scalar T> void TileExchange<T>::deliver(const Step& step, std::size_t 
   Index packed = 0;
   for (const Piece& piece : pieces_of(product_.c, region)) {
     if (piece.owner == setting_.comm.rank()) {
-      keep(departure, tile, region, piece, computed);
+      keep(tile, step, piece, computed);
       continue;
     }
     const PieceMap map(product_.c, region, piece);
@@ -209,7 +240,8 @@ template <Scalar T> void TileExchange<T>::deliver(const Step& step, std::size_t 
 }
 
 template <Scalar T> bool TileExchange<T>::idle() const {
-  return std::all_of(departures_.begin(), departures_.end(),
+  return waiting_.empty() &&
+         std::all_of(departures_.begin(), departures_.end(),
                      [](const Departure& departure) { return departure.sent.empty(); }) &&
          std::all_of(sources_.begin(), sources_.end(),
                      [](const Source& source) { return source.done == source.pieces.size(); });

@@ -123,6 +123,34 @@ TEST(TileModel, ReadersOfOneOwnerShareItsLink) {
   EXPECT_NEAR(impl::predicted_seconds(rates, {}, product, 4), sent / 4.0, 0.02 * sent);
 }
 
+TEST(TileModel, TilesWaitForBandsWhereProductsHideTheBus) {
+  const auto host = [](Index n, int ranks) {
+    return impl::Product{Operation::none,
+                         Operation::none,
+                         Placement::row_bands(n, n, ranks).in(Residence::host),
+                         Placement::column_bands(n, n, ranks).in(Residence::host),
+                         Placement::row_bands(n, n, ranks).in(Residence::host),
+                         256,
+                         ranks};
+  };
+  const auto wait = [](const MachineRates& rates, const impl::Product& product) {
+    return impl::tiles_wait_for_bands(rates, {}, product, impl::workloads(product, 8));
+  };
+  MachineRates rates = rates_of(1e10, 1e12, 1e12);
+  EXPECT_FALSE(wait(rates, host(1024, 2))) << "no bus";
+  // 2 n^3 / P at 0.8e10 beside 3 * 8 n^2 / P on the bus: even at n = 1024 where it does 9.6e7 bytes/s.
+  rates.host_bandwidth = 9.7e7;
+  rates.host_bandwidth_both_ways = 5e7;
+  EXPECT_TRUE(wait(rates, host(1024, 2)));
+  EXPECT_FALSE(wait(rates, host(1000, 2)));
+  EXPECT_FALSE(wait(rates, paper_product(1024, 2))) << "nothing in host memory";
+  // Both directions one after the other, or the slower of both at once.
+  const impl::Product waits = host(1024, 2);
+  EXPECT_GE(impl::predicted_seconds(rates, {}, waits, 8), 1.5 * 8.0 * 1024 * 1024 / 9.7e7);
+  const impl::Product at_once = host(1000, 2);
+  EXPECT_GE(impl::predicted_seconds(rates, {}, at_once, 8), 8.0 * 1000 * 1000 / 5e7);
+}
+
 TEST(TileModel, BandsFitTheWorkspace) {
   impl::Product product = paper_product(1024, 4);
   product.tile = 64;  // 16 bands, 4 a rank, 512 KiB each
@@ -151,6 +179,7 @@ TEST_F(RatesFile, IsReadAsItWasWritten) {
   MachineRates rates = rates_of(1.0 / 3.0, 1e300, 1e-3);
   rates.latency = 1e-6;
   rates.host_bandwidth = 5e10;
+  rates.host_bandwidth_both_ways = 3e10;
   rates.warm = {{0.1, 0.95}, {1.0, 1.0 / 3.0}};
   save_rates<double>(comm, rates);
   const auto read = load_rates<double>(comm);

@@ -34,9 +34,10 @@ struct MachineRates {
   /// Share of a transfer hidden behind a running product: 1 where copy engines work alone, 0 where the cores that
   /// multiply also copy.
   double overlap = 0.0;
-  /// Bytes/s between pinned host memory and each rank's device, each way, all ranks and both ways at once; 0 on CPU
-  /// backends.
+  /// Bytes/s from pinned host memory to each rank's device, all ranks at once; 0 on CPU backends.
   double host_bandwidth = 0.0;
+  /// The same each way, both ways at once.
+  double host_bandwidth_both_ways = 0.0;
 
   /// Highest of the measured rates: the paper's BW_math.
   [[nodiscard]] double peak_flops() const;

@@ -39,7 +39,8 @@ template <Scalar T> [[nodiscard]] MachineRates known_rates(const Context& contex
           {"link_gbytes_per_second", rates.link_bandwidth / 1e9},
           {"latency_seconds", rates.latency},
           {"overlap", rates.overlap},
-          {"host_gbytes_per_second", rates.host_bandwidth / 1e9}};
+          {"host_gbytes_per_second", rates.host_bandwidth / 1e9},
+          {"host_both_ways_gbytes_per_second", rates.host_bandwidth_both_ways / 1e9}};
 }
 
 }  // namespace heddle::driver
