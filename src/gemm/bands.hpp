@@ -89,8 +89,8 @@ template <Scalar T> class BandReceiver {
 /// Posts the loads that may be posted before `step`, in the order of their use. Of a band of A and one of B for the
 /// same step, every other rank takes A first, so that the owners of both are busy.
 ///
-/// in_turn: each only once the last one is ready. A GPU does its copies in the order in which they are given to it,
-/// which is then the order of use, not that in which the owners speak up.
+/// in_turn: each only once the last one is ready, so that a device that copies one band after the other does so in the
+/// order of use, not in that in which the owners speak up.
 template <Scalar T> void post_loads(int rank, BandReceiver<T>& a, BandReceiver<T>& b, int step, bool in_turn) {
   while (!in_turn || (a.last_is_ready() && b.last_is_ready())) {
     const std::optional<int> use_a = a.next_use(step);
