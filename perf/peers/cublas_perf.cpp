@@ -99,7 +99,7 @@ constexpr std::array<Layout, 2> layouts = {{
 
 // A GPU that was at work is slower at first: both sides begin after the same pause.
 template <class Seconds> double best_of_three(const Seconds& seconds) {
-  std::this_thread::sleep_for(std::chrono::milliseconds(500));
+  std::this_thread::sleep_for(std::chrono::milliseconds(200));
   return std::min({seconds(), seconds(), seconds()});
 }
 
@@ -140,7 +140,7 @@ struct Size {
   Index n;
   int runs;
 };
-constexpr std::array<Size, 3> sizes = {{{8192, 5}, {16384, 4}, {32768, 3}}};
+constexpr std::array<Size, 3> sizes = {{{8192, 5}, {16384, 3}, {32768, 2}}};
 
 template <Scalar T> void add_benchmarks(const std::string& scalar) {
   const auto add = [&](const std::string& name, const Layout& layout, const Size& size, bool warm) {

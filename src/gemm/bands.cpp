@@ -8,7 +8,7 @@
 namespace heddle::impl {
 namespace {
 
-// All work given to the instances so far.
+// All products, and all that puts bands together, given to the instances so far.
 std::vector<Event> events_on(const Instances& instances) {
   std::vector<Event> events;
   for (const blas::Context& lane : instances.lanes) {
@@ -69,9 +69,17 @@ BandReceiver<T>::BandReceiver(const Setting& setting, const Placement& placement
   }
 }
 
-template <Scalar T> void BandReceiver<T>::start(const MatrixView<const T>& local) {
+template <Scalar T> void BandReceiver<T>::start(const MatrixView<const T>& local, const Event& begin) {
   local_ = local;
   posted_ = 0;
+  free_.assign(slots_.size(), {begin});
+}
+
+template <Scalar T> void BandReceiver<T>::used(int load, int step) {
+  const Load& band = arrivals_[static_cast<std::size_t>(load)].load;
+  if (band.last_use == step) {
+    free_[static_cast<std::size_t>(band.slot)] = events_on(setting_.instances);
+  }
 }
 
 template <Scalar T> std::optional<int> BandReceiver<T>::next_use(int step) const {
@@ -91,11 +99,10 @@ template <Scalar T> void BandReceiver<T>::post(Arrival& arrival) {
   if (arrival.in_place) {
     return;
   }
-  // The slot's last band is used by products under way, its landing buffer by what puts that together.
-  const std::vector<Event> free = events_on(setting_.instances);
   arrival.events.clear();
   arrival.copied = false;
   const auto slot_number = static_cast<std::size_t>(arrival.load.slot);
+  const std::vector<Event>& free = free_[slot_number];
   for (Incoming& incoming : arrival.pieces) {
     const Piece& piece = incoming.piece;
     const MatrixView<T> to = incoming.landing < 0

@@ -39,8 +39,8 @@ template <Scalar T> class BandReceiver {
   BandReceiver(const Setting& setting, const Placement& placement, char operand, int tag,
                const std::vector<Load>& loads, const std::vector<Region>& regions, int slots);
 
-  /// Begins a product with this rank's part of the operand.
-  void start(const MatrixView<const T>& local);
+  /// Begins a product with this rank's part of the operand; the slots are free after `begin`.
+  void start(const MatrixView<const T>& local, const Event& begin);
   /// First use of the next load, where it may be posted before `step`, whose predecessors have been given to the lanes.
   [[nodiscard]] std::optional<int> next_use(int step) const;
   void post_next();
@@ -50,6 +50,8 @@ template <Scalar T> class BandReceiver {
   /// Work given to a lane from now on runs after the band is complete.
   void order(int load, std::size_t lane);
   [[nodiscard]] MatrixView<const T> band(int load) const;
+  /// The step's product has been given to a lane: a band used for the last time leaves its slot after it.
+  void used(int load, int step);
 
  private:
   struct Incoming {
@@ -81,6 +83,7 @@ template <Scalar T> class BandReceiver {
   int tag_;
   std::vector<Arrival> arrivals_;
   std::vector<Buffer<T>> slots_;
+  std::vector<std::vector<Event>> free_;  // A slot's last band is used until these are past.
   std::vector<Buffer<T>> landings_;
   MatrixView<const T> local_;
   std::size_t posted_ = 0;

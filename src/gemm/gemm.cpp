@@ -215,8 +215,9 @@ void GemmPlan<T>::State::run(T alpha, const DistributedMatrix<T>& A, const Distr
   setting.transport->set_timed(recorder.everything());
   impl::fork(space, setting.instances);
   tiles->start(beta, C.local());
-  receiver_a->start(A.local());
-  receiver_b->start(B.local());
+  const Event begin = Event::on(space);
+  receiver_a->start(A.local(), begin);
+  receiver_b->start(B.local(), begin);
   sender_a->start(A.local());
   sender_b->start(B.local());
   // The first bands of both before the second of either: what comes from host memory crosses the bus in this order.
@@ -239,11 +240,13 @@ void GemmPlan<T>::State::run(T alpha, const DistributedMatrix<T>& A, const Distr
     receiver_a->order(step.load_a, lane);
     receiver_b->order(step.load_b, lane);
     const MatrixView<T> tile = tiles->target(step, lane);
-    const Event begin = Event::on(context.space(), true);
+    const Event product_begins = Event::on(context.space(), true);
     blas::gemm<T>(context, product.op_a, product.op_b, alpha, receiver_a->band(step.load_a),
                   receiver_b->band(step.load_b), T{0}, tile);
     recorder.add({TraceKind::product, 0.0, 0.0, 'C', step.row_band, step.column_band, -1, 0.0, static_cast<int>(lane)},
-                 begin, Event::on(context.space(), true));
+                 product_begins, Event::on(context.space(), true));
+    receiver_a->used(step.load_a, number);
+    receiver_b->used(step.load_b, number);
     tiles->deliver(step, lane);
     progress();
   }

@@ -146,7 +146,7 @@ constexpr double burst_seconds = 0.004;
 
 // Products at work without a pause for as long as a GPU takes to get warm, and how long each of them is measured then.
 constexpr double warming_seconds = 1.2;
-constexpr double warm_seconds = 0.05;
+constexpr double warm_seconds = 0.1;
 
 template <Scalar T>
 void measure_warmth(const Communicator& comm, std::deque<Products<T>>& products, MachineRates& rates);
@@ -211,34 +211,44 @@ void measure_warmth(const Communicator& comm, std::deque<Products<T>>& products,
   const auto count_of = [&](std::size_t k, double seconds) {
     return std::max(static_cast<int>(std::lround(seconds * rates.gemm[k].flops / products[k].flops())), 1);
   };
-  // A tile of which a window takes several.
-  const auto middle = static_cast<std::size_t>(std::count_if(
+  // A tile of which a window takes several, and the smallest that long products are cut into.
+  const auto smaller = static_cast<std::size_t>(std::count_if(
       rates.gemm.begin(), rates.gemm.end(), [](const MachineRates::GemmPoint& point) { return point.tile < 1024; }));
-  const std::size_t curve = std::min(middle, products.size() - 1);
+  const std::size_t curve = std::min(smaller, products.size() - 1);
   constexpr double window = 0.02;
   const int count = count_of(curve, window);
   std::this_thread::sleep_for(std::chrono::milliseconds(500));
   std::vector<MachineRates::WarmPoint> points;
   double elapsed = 0.0;
+  double since = 0.0;
+  int windows = 0;
   for (double next = 0.0; elapsed < warming_seconds;) {
     const double time = slowest(comm, [&] { products[curve].run(count); });
     elapsed += time;
+    since += time;
+    ++windows;
+    // A GPU's clock swings: the mean since the last point.
     if (elapsed >= next || elapsed >= warming_seconds) {
-      points.push_back({elapsed, count * products[curve].flops() / time});
+      points.push_back({elapsed, windows * count * products[curve].flops() / since});
       next = 1.5 * elapsed;
+      since = 0.0;
+      windows = 0;
     }
   }
   // In turn, as it still gets warmer.
   std::vector<std::vector<double>> rounds(products.size());
   for (int round = 0; round < 5; ++round) {
-    for (std::size_t k = 0; k < products.size(); ++k) {
+    for (std::size_t k = curve; k < products.size(); ++k) {
       const int many = count_of(k, warm_seconds);
       rounds[k].push_back(many * products[k].flops() / slowest(comm, [&] { products[k].run(many); }));
     }
   }
-  for (std::size_t k = 0; k < products.size(); ++k) {
+  for (std::size_t k = curve; k < products.size(); ++k) {
     std::sort(rounds[k].begin(), rounds[k].end());
     rates.gemm[k].warm_flops = std::min(rounds[k][rounds[k].size() / 2], rates.gemm[k].flops);
+  }
+  for (std::size_t k = 0; k < curve; ++k) {
+    rates.gemm[k].warm_flops = rates.gemm[k].flops * rates.gemm[curve].warm_flops / rates.gemm[curve].flops;
   }
   const double cold = rates.gemm[curve].flops;
   const double lost = cold - rates.gemm[curve].warm_flops;
@@ -252,6 +262,8 @@ void measure_warmth(const Communicator& comm, std::deque<Products<T>>& products,
 template <Scalar T>
 void measure_link(const Communicator& comm, const impl::Instances& instances, const LocalMatrix<T>& A,
                   MachineRates& rates) {
+  // Copy engines share nothing with products.
+  rates.overlap = impl::on_host ? 0.0 : 1.0;
   if (comm.size() == 1) {
     return;
   }
@@ -262,13 +274,15 @@ void measure_link(const Communicator& comm, const impl::Instances& instances, co
   rates.latency = best_of(comm, 21, [&] { small.exchange([] {}); });
   const double alone = best_of(comm, 7, [&] { large.exchange([] {}); });
   rates.link_bandwidth = large.bytes() / alone;
-  // About as much work as the transfer takes, alone and beside it.
-  const Index tile = impl::on_host ? 128 : 512;
-  Products<T> products(comm, instances, A, tile);
-  const int count = std::max(static_cast<int>(std::lround(alone * rates.flops_at(tile) / products.flops())), 1);
-  const double product = best_of(comm, 7, [&] { products.run(count); });
-  const double both = best_of(comm, 7, [&] { large.exchange([&] { products.run(count); }); });
-  rates.overlap = std::clamp((alone + product - both) / std::min(alone, product), 0.0, 1.0);
+  if constexpr (impl::on_host) {
+    // About as much work as the transfer takes, alone and beside it.
+    const Index tile = 128;
+    Products<T> products(comm, instances, A, tile);
+    const int count = std::max(static_cast<int>(std::lround(alone * rates.flops_at(tile) / products.flops())), 1);
+    const double product = best_of(comm, 7, [&] { products.run(count); });
+    const double both = best_of(comm, 7, [&] { large.exchange([&] { products.run(count); }); });
+    rates.overlap = std::clamp((alone + product - both) / std::min(alone, product), 0.0, 1.0);
+  }
 }
 
 // Between pinned host memory and the device, to it and both ways, on all ranks at once.
@@ -361,10 +375,12 @@ template <Scalar T> std::optional<MachineRates> load_rates(const Communicator& c
     text.assign(std::istreambuf_iterator<char>(stream), {});
   }
   comm.broadcast(text, 0);
+  const std::string_view transport = to_string(transport_of(comm)->kind());
   const auto json = nlohmann::json::parse(text, nullptr, false);
   try {
-    // Another BLAS, or another of its kernels, is another machine.
-    if (json.at("blas").get<std::string>() != blas::description()) {
+    // Another BLAS, or another of its kernels, is another machine; so is another way between the ranks.
+    if (json.at("blas").get<std::string>() != blas::description() ||
+        json.at("transport").get<std::string>() != transport) {
       return std::nullopt;
     }
     MachineRates rates;
@@ -389,8 +405,9 @@ template <Scalar T> std::optional<MachineRates> load_rates(const Communicator& c
 
 template <Scalar T> void save_rates(const Communicator& comm, const MachineRates& rates) {
   const std::filesystem::path file = rates_file<T>(comm);
+  const std::string_view transport = to_string(transport_of(comm)->kind());
   comm.on_rank(0, [&] {
-    nlohmann::json json = {{"blas", blas::description()}};
+    nlohmann::json json = {{"blas", blas::description()}, {"transport", transport}};
     for (const MachineRates::GemmPoint& point : rates.gemm) {
       json["gemm"].push_back({{"tile", point.tile}, {"flops", point.flops}, {"warm_flops", point.warm_flops}});
     }

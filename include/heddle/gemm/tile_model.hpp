@@ -56,7 +56,7 @@ template <Scalar T>
 /// File that keeps the rates of this machine, backend, scalar type and numbers of ranks and threads:
 /// $XDG_CACHE_HOME/heddle or ~/.cache/heddle, of rank 0. Collective; the same name on every rank.
 template <Scalar T> [[nodiscard]] std::filesystem::path rates_file(const Communicator& comm);
-/// Rates kept earlier with the same BLAS, or nothing. Collective: rank 0 reads.
+/// Rates kept earlier with the same BLAS and transport, or nothing. Collective: rank 0 reads.
 template <Scalar T> [[nodiscard]] std::optional<MachineRates> load_rates(const Communicator& comm);
 /// Keeps them for load_rates; collective, rank 0 writes. Throws Error(output) where the folder can't be written.
 template <Scalar T> void save_rates(const Communicator& comm, const MachineRates& rates);
