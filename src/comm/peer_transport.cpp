@@ -39,6 +39,9 @@ class Exports {
  public:
   // Nothing where the memory can't be shared.
   std::optional<vendor::Export> find(const void* data) {
+    if (vendor::is_pinned_host(data)) {
+      return {};
+    }
     auto allocation = vendor::allocation_of(data);
     if (!allocation) {
       return {};

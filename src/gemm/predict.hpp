@@ -38,8 +38,9 @@ void hold_bands_of_b(Product& product, int bands_per_pass, double element_bytes,
 [[nodiscard]] std::size_t default_workspace_bytes();
 
 /// The tile of least predicted time; on CPUs, of those within 1 % of it, the largest, since what the model leaves out
-/// is paid once a tile. With one band of A at a time only tiles that meet both bounds count (but for small matrices,
-/// where none does). `product.tile` is ignored.
+/// is paid once a tile; on GPUs, where A or B comes from host memory, of those within 2 % the smallest. With one band
+/// of A at a time only tiles that meet both bounds count (but for small matrices, where none does). `product.tile` is
+/// ignored.
 [[nodiscard]] Index choose_tile(const MachineRates& rates, const ElementCost& cost, Product product, int bands_per_pass,
                                 std::size_t workspace_bytes);
 
