@@ -262,8 +262,9 @@ std::size_t default_workspace_bytes() {
 Index choose_tile(const MachineRates& rates, const ElementCost& cost, Product product, int bands_per_pass,
                   std::size_t workspace_bytes) {
   Index longest = std::max({product.rows(), product.columns(), Index{1}});
-  if (!on_host) {
-    // A GPU is full with less than the largest tile measured; larger ones only make the pipeline coarse.
+  if (!on_host && bands_per_pass != 1) {
+    // A GPU is full with less than the largest tile measured; larger ones only make the pipeline coarse. (With one band
+    // of A at a time they spare passes of B.)
     longest = std::min(longest, rates.gemm.back().tile);
   }
   std::set<Index> candidates;
