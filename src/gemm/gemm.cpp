@@ -95,7 +95,7 @@ void require_memory(const Communicator& comm, const Product& product, double nee
 template <Scalar T> struct GemmPlan<T>::State {
   State(const Communicator& communicator, const Product& wanted, const GemmOptions& options);
 
-  void make_streams();
+  void make_streams(double workspace_bytes);
   void run(T alpha, const DistributedMatrix<T>& A, const DistributedMatrix<T>& B, T beta,
            const DistributedMatrix<T>& C);
 
@@ -117,7 +117,6 @@ template <Scalar T> struct GemmPlan<T>::State {
   Product product;
   RankSchedule schedule;
   int bands_per_pass = 1;
-  double room = 0.0;        // Bytes of the workspace.
   bool tiles_wait = false;  // For the bands, where both cross a bus.
   std::optional<double> predicted;
   double bytes_received = 0.0;
@@ -139,7 +138,7 @@ GemmPlan<T>::State::State(const Communicator& communicator, const Product& wante
   require(options.bands_per_pass >= 0, "gemm: bands_per_pass ", options.bands_per_pass, "; expected at least 0");
   product.blocks = setting.transport->takes_blocks();
   const std::size_t workspace_bytes =
-      options.workspace_bytes > 0 ? options.workspace_bytes : impl::default_workspace_bytes();
+      options.workspace_bytes > 0 ? options.workspace_bytes : impl::default_workspace_bytes(setting.comm);
   const auto rates = find_rates<T>(setting.comm, options);
   product.tile = options.tile;
   if (options.tile == 0) {
@@ -156,11 +155,10 @@ GemmPlan<T>::State::State(const Communicator& communicator, const Product& wante
   for (const impl::Workload& work : workloads) {
     bytes_received += sizeof(T) * (work.elements_in + work.elements_home);
   }
-  room = static_cast<double>(workspace_bytes);
-  make_streams();
+  make_streams(static_cast<double>(workspace_bytes));
 }
 
-template <Scalar T> void GemmPlan<T>::State::make_streams() {
+template <Scalar T> void GemmPlan<T>::State::make_streams(double workspace_bytes) {
   const Communicator& comm = setting.comm;
   std::vector<RankSchedule> schedules;
   using Wanted = typename impl::BandSender<T>::Wanted;
@@ -188,7 +186,7 @@ template <Scalar T> void GemmPlan<T>::State::make_streams() {
 
   const double bands = bytes_of_bands(product, schedule, sizeof(T), comm.rank());
   const std::size_t buffers =
-      impl::TileExchange<T>::buffers_for(setting, product, schedule, tiles_wait ? room - bands : 0.0);
+      impl::TileExchange<T>::buffers_for(setting, product, schedule, tiles_wait ? workspace_bytes - bands : 0.0);
   require_memory(comm, product,
                  bands + sizeof(T) * static_cast<double>(buffers) * static_cast<double>(product.tile * product.tile));
   receiver_a.emplace(setting, product.a, 'A', impl::tag_gemm_a, schedule.loads_a,

@@ -218,7 +218,7 @@ void measure_warmth(const Communicator& comm, std::deque<Products<T>>& products,
   constexpr double window = 0.02;
   const int count = count_of(curve, window);
   std::this_thread::sleep_for(std::chrono::milliseconds(500));
-  std::vector<MachineRates::WarmPoint> points;
+  std::vector<std::pair<double, double>> rates_by_time;
   double elapsed = 0.0;
   double since = 0.0;
   int windows = 0;
@@ -229,7 +229,7 @@ void measure_warmth(const Communicator& comm, std::deque<Products<T>>& products,
     ++windows;
     // A GPU's clock swings: the mean since the last point.
     if (elapsed >= next || elapsed >= warming_seconds) {
-      points.push_back({elapsed, windows * count * products[curve].flops() / since});
+      rates_by_time.emplace_back(elapsed, windows * count * products[curve].flops() / since);
       next = 1.5 * elapsed;
       since = 0.0;
       windows = 0;
@@ -252,11 +252,10 @@ void measure_warmth(const Communicator& comm, std::deque<Products<T>>& products,
   }
   const double cold = rates.gemm[curve].flops;
   const double lost = cold - rates.gemm[curve].warm_flops;
-  for (MachineRates::WarmPoint& point : points) {
+  for (const auto& [time, rate] : rates_by_time) {
     // Noise where nothing is lost.
-    point.warmth = lost > 0.01 * cold ? std::clamp((cold - point.warmth) / lost, 0.0, 1.0) : 1.0;
+    rates.warm.push_back({time, lost > 0.01 * cold ? std::clamp((cold - rate) / lost, 0.0, 1.0) : 1.0});
   }
-  rates.warm = points;
 }
 
 template <Scalar T>

@@ -254,9 +254,14 @@ void hold_bands_of_b(Product& product, int bands_per_pass, double element_bytes,
   product.first_held_b = std::max(product.first_held_b, product.held_b);
 }
 
-std::size_t default_workspace_bytes() {
-  const std::size_t eighth = vendor::memory_info().total / 8;
-  return eighth > 0 ? eighth : std::size_t{1} << 30;
+std::size_t default_workspace_bytes(const Communicator& comm) {
+  const auto memory = vendor::memory_info();
+  if (memory.total == 0) {
+    return std::size_t{1} << 30;
+  }
+  // What is free is not all to be had: allocations are rounded up, and the transport stages some bands.
+  const double here = std::min(static_cast<double>(memory.total) / 8.0, 0.75 * static_cast<double>(memory.free));
+  return static_cast<std::size_t>(comm.all_reduce(here, Reduction::minimum));
 }
 
 Index choose_tile(const MachineRates& rates, const ElementCost& cost, Product product, int bands_per_pass,

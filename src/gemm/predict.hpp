@@ -34,8 +34,9 @@ struct ElementCost {
 /// them.
 void hold_bands_of_b(Product& product, int bands_per_pass, double element_bytes, std::size_t workspace_bytes);
 
-/// GemmOptions::workspace_bytes where it is left open.
-[[nodiscard]] std::size_t default_workspace_bytes();
+/// GemmOptions::workspace_bytes where it is left open: an eighth of a device's memory, where that much is free on all.
+/// Collective.
+[[nodiscard]] std::size_t default_workspace_bytes(const Communicator& comm);
 
 /// The tile of least predicted time; on CPUs, of those within 1 % of it, the largest, since what the model leaves out
 /// is paid once a tile; on GPUs, where A or B comes from host memory, of those within 2 % the smallest. With one band
