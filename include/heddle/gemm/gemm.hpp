@@ -18,9 +18,10 @@ struct GemmOptions {
   /// Bands of op(A) that a rank holds while the bands of op(B) pass once; B travels ceil(bands / bands_per_pass) times.
   /// 1 is the published algorithm, 0 takes as many as `workspace_bytes` allows.
   int bands_per_pass = 0;
-  /// Upper bound for the bands of A that a pass holds on each rank, in bytes (one band is always held). On GPUs what they
-  /// leave of it takes more bands of B where the first of A travel too, and tiles of C that wait for a bus. 0: 1 GiB on
-  /// CPU backends, an eighth of the device's memory on GPUs, or three quarters of what is free where that is less.
+  /// Upper bound for the bands of A that a pass holds on each rank, in bytes (one band is always held). On GPUs what
+  /// they leave of it takes more bands of B where the first of A travel too, and tiles of C that wait for a bus. 0: 1
+  /// GiB on CPU backends, an eighth of the device's memory on GPUs, or three quarters of what is free where that is
+  /// less.
   std::size_t workspace_bytes = 0;
   /// Rates for the tile model. Absent: those that `heddle tune` kept for this user, else measured in 0.2 s where the
   /// tile is to be chosen.
