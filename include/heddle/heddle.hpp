@@ -28,3 +28,4 @@
 #include <heddle/schrodinger/observables.hpp>
 #include <heddle/schrodinger/potential.hpp>
 #include <heddle/schrodinger/simulation.hpp>
+#include <heddle/transpose/transpose.hpp>

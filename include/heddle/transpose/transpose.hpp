@@ -1,0 +1,95 @@
+// B = alpha op(A) on one rank: transposed, conjugated, or laid out anew.
+#pragma once
+
+#include <heddle/core/error.hpp>
+#include <heddle/core/operation.hpp>
+#include <heddle/core/scalar.hpp>
+
+#include <concepts>
+#include <cstdint>
+#include <string_view>
+#include <type_traits>
+
+namespace heddle {
+
+/// What transpose() moves: the four scalars, and integers of 32 and 64 bits.
+template <class T>
+concept Transposable = Scalar<T> || std::same_as<T, std::int32_t> || std::same_as<T, std::int64_t>;
+
+/// How elements are moved. The first three are the steps of the GPU literature (G. Ruetsch and P. Micikevicius,
+/// "Optimizing matrix transpose in CUDA", 2009), to be compared; all give the same bits.
+enum class TransposeVariant {
+  automatic,     ///< The fastest here: `streamed` for all but small matrices.
+  naive,         ///< Element by element: reads are contiguous, writes are not.
+  tiled,         ///< By tiles in shared memory (GPUs) or cache (CPUs): both are, but columns of a tile share its banks.
+  tiled_padded,  ///< The same, one element more from column to column of a tile: no bank conflicts.
+  /// CPUs: tiles transposed in registers, long runs that leave by full cache lines past the caches. GPUs: padded tiles
+  /// of a fixed size, several elements a thread.
+  streamed,
+};
+
+/// "automatic", "naive", "tiled", "tiled-padded" or "streamed".
+[[nodiscard]] std::string_view to_string(TransposeVariant variant);
+/// Reads one of these; throws Error(argument) for anything else.
+[[nodiscard]] TransposeVariant transpose_variant_from(std::string_view text);
+
+struct TransposeOptions {
+  TransposeVariant variant = TransposeVariant::automatic;
+  /// Extents of a block along the rows and the columns of A; 0: chosen. For naive, tiled and tiled_padded. On GPUs a
+  /// block has at most 1024 elements where it is naive, and fits the shared memory of a team where it is tiled.
+  int block_rows = 0;
+  int block_columns = 0;
+};
+
+namespace impl {
+
+template <class T> using StridedBatch = Kokkos::View<T***, Kokkos::LayoutStride, MemorySpace>;
+
+template <class View> StridedBatch<typename View::value_type> strided_batch(const View& view) {
+  static_assert(Kokkos::SpaceAccessibility<MemorySpace, typename View::memory_space>::accessible,
+                "transpose: views in heddle::MemorySpace, please");
+  static_assert(View::rank() == 2 || View::rank() == 3, "transpose: a matrix, or a batch of them along a third extent");
+  std::size_t matrices = 1;
+  std::size_t apart = view.extent(0) * view.extent(1);
+  if constexpr (View::rank() == 3) {
+    matrices = view.extent(2);
+    apart = view.stride(2);
+  }
+  return StridedBatch<typename View::value_type>(
+      view.data(),
+      Kokkos::LayoutStride(view.extent(0), view.stride(0), view.extent(1), view.stride(1), matrices, apart));
+}
+
+template <Transposable T>
+void transpose(const ExecutionSpace& space, T alpha, const StridedBatch<const T>& A, Operation op,
+               const StridedBatch<T>& B, const TransposeOptions& options);
+template <Transposable T>
+void transpose_in_place(const ExecutionSpace& space, T alpha, const StridedBatch<T>& A, Operation op);
+
+}  // namespace impl
+
+/// B = alpha op(A): A is m x n, B is n x m (m x n for Operation::none, which only changes the layout), any strides, so
+/// LayoutLeft, LayoutRight, sub-views and padded matrices; of views with a third extent, each matrix along it.
+///
+/// The conjugate transpose of integers and reals is the transpose; alpha is exact where it is 1 (no operation is done
+/// then). Throws Error(argument) for shapes that don't fit, options that the device can't run, and where B overlaps A.
+/// Ordered on `space`; does not block. Bits: reproducible. Cost: each element read once and written once.
+template <class ViewA, class ViewB>
+  requires Transposable<typename ViewB::value_type> && std::same_as < std::remove_const_t<typename ViewA::value_type>,
+typename ViewB::value_type > void transpose(const ExecutionSpace& space,
+                                            const typename ViewB::non_const_value_type& alpha, const ViewA& A,
+                                            Operation op, const ViewB& B, const TransposeOptions& options = {}) {
+  using T = typename ViewB::value_type;
+  impl::transpose<T>(space, alpha, impl::strided_batch(typename ViewA::const_type(A)), op, impl::strided_batch(B),
+                     options);
+}
+
+/// A = alpha op(A) for square A, any strides, each matrix of a batch. As transpose() otherwise.
+template <class View>
+  requires Transposable<typename View::value_type>
+void transpose_in_place(const ExecutionSpace& space, const typename View::non_const_value_type& alpha, const View& A,
+                        Operation op) {
+  impl::transpose_in_place<typename View::value_type>(space, alpha, impl::strided_batch(A), op);
+}
+
+}  // namespace heddle

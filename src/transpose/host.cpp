@@ -1,0 +1,212 @@
+// On CPU threads: blocks of 8 x 8 transposed in registers into a buffer that stays in the second-level cache, and from
+// there out by whole cache lines past the caches.
+//
+// A block takes a page's worth of rows of A, so that each column costs one miss of the address translation, and goes
+// through its columns eight at a time, so that the hardware sees eight streams. What of a line of B is not complete at
+// the end of a run stays in the buffer until the next run completes it: a line written in part would be read first.
+#include "transpose/instantiate.hpp"
+#include "transpose/moves.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+namespace heddle::impl {
+namespace {
+
+constexpr int line_bytes = 64;
+
+template <class T> struct Blocking {
+  static constexpr int line = line_bytes / static_cast<int>(sizeof(T));
+  static constexpr int rows = std::min(512, 4096 / static_cast<int>(sizeof(T)));
+  static constexpr int columns = 512 / static_cast<int>(sizeof(T));
+  static constexpr int leading = columns + line;  // The first line holds what the last run left over.
+  static constexpr std::size_t bytes = sizeof(T) * rows * leading;
+};
+
+// Eight elements as the compiler's vectors know them.
+template <std::size_t size> struct Eight;
+template <> struct Eight<4> { using Lanes = std::uint32_t __attribute__((vector_size(32))); };
+template <> struct Eight<8> { using Lanes = std::uint64_t __attribute__((vector_size(64))); };
+
+// b[r * ldb + c] = a[r + c * lda] for r, c < 8.
+template <class T> void cross_8x8(const T* a, Index lda, T* b, Index ldb) {
+#if defined(__has_builtin)
+#if __has_builtin(__builtin_shufflevector)
+  if constexpr (sizeof(T) <= 8) {
+    using Lanes = typename Eight<sizeof(T)>::Lanes;
+    Lanes one[8];
+    Lanes two[8];
+    for (int c = 0; c < 8; ++c) {
+      std::memcpy(&one[c], a + c * lda, sizeof(Lanes));
+    }
+    for (int c = 0; c < 8; c += 2) {
+      two[c] = __builtin_shufflevector(one[c], one[c + 1], 0, 8, 2, 10, 4, 12, 6, 14);
+      two[c + 1] = __builtin_shufflevector(one[c], one[c + 1], 1, 9, 3, 11, 5, 13, 7, 15);
+    }
+    for (int c = 0; c < 8; c += 4) {
+      for (int r = 0; r < 2; ++r) {
+        one[c + r] = __builtin_shufflevector(two[c + r], two[c + r + 2], 0, 1, 8, 9, 4, 5, 12, 13);
+        one[c + r + 2] = __builtin_shufflevector(two[c + r], two[c + r + 2], 2, 3, 10, 11, 6, 7, 14, 15);
+      }
+    }
+    for (int r = 0; r < 4; ++r) {
+      two[r] = __builtin_shufflevector(one[r], one[r + 4], 0, 1, 2, 3, 8, 9, 10, 11);
+      two[r + 4] = __builtin_shufflevector(one[r], one[r + 4], 4, 5, 6, 7, 12, 13, 14, 15);
+    }
+    for (int r = 0; r < 8; ++r) {
+      std::memcpy(static_cast<void*>(b + r * ldb), &two[r], sizeof(Lanes));
+    }
+    return;
+  }
+#endif
+#endif
+  for (int c = 0; c < 8; ++c) {
+    for (int r = 0; r < 8; ++r) {
+      b[r * ldb + c] = a[r + c * lda];
+    }
+  }
+}
+
+// A whole line, `to` at its beginning; past the caches where `streams`.
+template <class T> void write_line(T* to, const T* from, const Map<T>& map, bool identity, bool streams) {
+  alignas(line_bytes) T line[Blocking<T>::line];
+  if (identity) {
+    std::memcpy(static_cast<void*>(line), from, line_bytes);
+  } else {
+    for (int k = 0; k < Blocking<T>::line; ++k) {
+      line[k] = map(from[k]);
+    }
+  }
+#if defined(__AVX512F__)
+  if (streams) {
+    _mm512_stream_si512(reinterpret_cast<__m512i*>(to), _mm512_load_si512(line));
+    return;
+  }
+#elif defined(__x86_64__)
+  if (streams) {
+    for (int k = 0; k < 4; ++k) {
+      _mm_stream_si128(reinterpret_cast<__m128i*>(to) + k, _mm_load_si128(reinterpret_cast<const __m128i*>(line) + k));
+    }
+    return;
+  }
+#endif
+  static_cast<void>(streams);
+  std::memcpy(static_cast<void*>(to), line, line_bytes);
+}
+
+template <class T> void write_elements(T* to, const T* from, int count, const Map<T>& map) {
+  for (int k = 0; k < count; ++k) {
+    to[k] = map(from[k]);
+  }
+}
+
+// Columns [begin, end) of A's rows [row, row + rows).
+template <class T>
+void move_block(const Moves<T>& moves, const Map<T>& map, bool streams, Index row, int rows, Index begin, Index end,
+                Index k, T* buffer) {
+  using B = Blocking<T>;
+  const bool identity = map.is_identity();
+  int carried[B::rows] = {};
+  for (Index j = begin; j < end; j += B::columns) {
+    const int columns = static_cast<int>(std::min<Index>(B::columns, end - j));
+    const T* const a = &moves.source(row, j, k);
+    int c = 0;
+    for (; c + 8 <= columns; c += 8) {
+      for (int r = 0; r + 8 <= rows; r += 8) {
+        cross_8x8(a + r + c * moves.from_column, moves.from_column, buffer + r * B::leading + B::line + c, B::leading);
+      }
+    }
+    const int whole_rows = rows / 8 * 8;
+    const auto cross_rest = [&](int first_row, int last_row, int first_column) {
+      for (int q = first_column; q < columns; ++q) {
+        for (int r = first_row; r < last_row; ++r) {
+          buffer[r * B::leading + B::line + q] = a[r + q * moves.from_column];
+        }
+      }
+    };
+    cross_rest(0, whole_rows, c);
+    cross_rest(whole_rows, rows, 0);
+
+    const bool is_last = j + B::columns >= end;
+    for (int r = 0; r < rows; ++r) {
+      const T* from = buffer + r * B::leading + B::line - carried[r];
+      T* to = &moves.target(row + r, j, k) - carried[r];
+      int count = carried[r] + columns;
+      if (j == begin) {
+        // Up to the first line. (Elements that no line begins with, which only a cast can make, go one by one.)
+        const auto past = reinterpret_cast<std::uintptr_t>(to) % line_bytes;
+        const auto short_of = static_cast<int>((line_bytes - past) % line_bytes);
+        const int head = short_of % static_cast<int>(sizeof(T)) == 0
+                             ? std::min(short_of / static_cast<int>(sizeof(T)), count)
+                             : count;
+        write_elements(to, from, head, map);
+        from += head;
+        to += head;
+        count -= head;
+      }
+      if (reinterpret_cast<std::uintptr_t>(to) % line_bytes != 0) {
+        write_elements(to, from, count, map);
+        carried[r] = 0;
+        continue;
+      }
+      for (; count >= B::line; count -= B::line) {
+        write_line(to, from, map, identity, streams);
+        from += B::line;
+        to += B::line;
+      }
+      if (is_last) {
+        write_elements(to, from, count, map);
+      } else {
+        std::memmove(static_cast<void*>(buffer + r * B::leading + B::line - count), from,
+                     sizeof(T) * static_cast<std::size_t>(count));
+        carried[r] = count;
+      }
+    }
+  }
+}
+
+// What is smaller stays in the cache for whoever reads it next.
+constexpr Index bytes_to_stream = Index{4} << 20;
+
+}  // namespace
+
+template <class T> void move_streamed(const ExecutionSpace& space, const Moves<T>& moves, const Map<T>& map) {
+  using B = Blocking<T>;
+  using Policy = Kokkos::TeamPolicy<ExecutionSpace, Kokkos::Schedule<Kokkos::Dynamic>>;
+  const Index blocks = (moves.rows + B::rows - 1) / B::rows;
+  // Enough shares of the columns for every thread to have some, none of them short.
+  const Index wanted = (Index{16} * space.concurrency() + blocks * moves.batch - 1) / (blocks * moves.batch);
+  const Index longest_runs = std::max<Index>(moves.columns / (8 * B::columns), 1);
+  const Index shares = std::clamp<Index>(wanted, 1, longest_runs);
+  const Index share = (moves.columns + shares * B::columns - 1) / (shares * B::columns) * B::columns;
+  const Index across = (moves.columns + share - 1) / share;
+  const Index tasks = blocks * across * moves.batch;
+  require(tasks < (Index{1} << 31), "transpose: ", tasks, " blocks; expected fewer than 2^31");
+  const bool streams = moves.rows * moves.columns * moves.batch * static_cast<Index>(sizeof(T)) >= bytes_to_stream;
+  Policy policy(space, static_cast<int>(tasks), 1);
+  policy.set_scratch_size(1, Kokkos::PerTeam(static_cast<int>(B::bytes + line_bytes)));
+  Kokkos::parallel_for(
+      "heddle::transpose::streamed", policy, KOKKOS_LAMBDA(const typename Policy::member_type& team) {
+        const Index task = team.league_rank();
+        const Index row = task % blocks * B::rows;
+        const Index begin = task / blocks % across * share;
+        T* const buffer = static_cast<T*>(team.team_scratch(1).get_shmem_aligned(B::bytes, line_bytes));
+        move_block(moves, map, streams, row, static_cast<int>(std::min<Index>(B::rows, moves.rows - row)), begin,
+                   std::min(begin + share, moves.columns), task / blocks / across, buffer);
+#if defined(__x86_64__)
+        // What went past the caches is visible to others before this thread says that it is done.
+        _mm_sfence();
+#endif
+      });
+}
+
+#define HEDDLE_INSTANTIATE(T) template void move_streamed<T>(const ExecutionSpace&, const Moves<T>&, const Map<T>&)
+HEDDLE_FOR_EACH_TRANSPOSABLE(HEDDLE_INSTANTIATE);
+#undef HEDDLE_INSTANTIATE
+
+}  // namespace heddle::impl

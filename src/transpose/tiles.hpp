@@ -1,0 +1,150 @@
+// Moves element by element, by tiles, and across the diagonal: the same source for every backend.
+#pragma once
+
+#include "dist/elementwise.hpp"
+#include "transpose/moves.hpp"
+
+#include <algorithm>
+
+namespace heddle::impl {
+
+/// Extents of a block: what the options say, else `rows` x `columns`.
+struct Block {
+  int rows;
+  int columns;
+  Block(const TransposeOptions& options, int rows_by_default, int columns_by_default)
+      : rows(options.block_rows > 0 ? options.block_rows : rows_by_default),
+        columns(options.block_columns > 0 ? options.block_columns : columns_by_default) {}
+};
+
+template <class T>
+void move_naively(const ExecutionSpace& space, const Moves<T>& moves, const Map<T>& map,
+                  const TransposeOptions& options) {
+  const Block block(options, 32, 8);
+  require(on_host || block.rows * block.columns <= 1024, "transpose: naive blocks of ", block.rows, " x ",
+          block.columns, "; a GPU runs at most 1024 threads in one");
+  using Policy = Kokkos::MDRangePolicy<ExecutionSpace, Kokkos::Rank<3, Kokkos::Iterate::Left, Kokkos::Iterate::Left>,
+                                       Kokkos::IndexType<Index>>;
+  Kokkos::parallel_for(
+      "heddle::transpose::naive",
+      Policy(space, {0, 0, 0}, {moves.rows, moves.columns, moves.batch}, {block.rows, block.columns, 1}),
+      KOKKOS_LAMBDA(Index i, Index j, Index k) { moves.target(i, j, k) = map(moves.source(i, j, k)); });
+}
+
+/// The tile of a team: where it begins and what of it lies in the matrix.
+struct Tile {
+  Index i;
+  Index j;
+  Index k;
+  int rows;
+  int columns;
+
+  /// Tile `number` of those of rows x columns that cover the moves, down the columns first.
+  template <class T> KOKKOS_INLINE_FUNCTION static Tile of(const Moves<T>& moves, int rows, int columns, Index number) {
+    const Index down = (moves.rows + rows - 1) / rows;
+    const Index across = (moves.columns + columns - 1) / columns;
+    const Index i = number % down * rows;
+    const Index j = number / down % across * columns;
+    return {i, j, number / down / across, static_cast<int>(moves.rows - i < rows ? moves.rows - i : rows),
+            static_cast<int>(moves.columns - j < columns ? moves.columns - j : columns)};
+  }
+  /// How many there are.
+  template <class T> static int count(const Moves<T>& moves, int rows, int columns) {
+    const Index tiles = (moves.rows + rows - 1) / rows * ((moves.columns + columns - 1) / columns) * moves.batch;
+    require(tiles < (Index{1} << 31), "transpose: ", tiles, " blocks of ", rows, " x ", columns,
+            "; expected fewer than 2^31: take larger ones");
+    return static_cast<int>(tiles);
+  }
+};
+
+/// body(a, b) for a < inner, b < outer by the threads of a team: neighbours take neighbouring a.
+template <class Team, class Body>
+KOKKOS_INLINE_FUNCTION void for_each_in_team(const Team& team, int inner, int outer, const Body& body) {
+  if constexpr (on_host) {
+    // One thread is the team.
+    for (int b = 0; b < outer; ++b) {
+      for (int a = 0; a < inner; ++a) {
+        body(a, b);
+      }
+    }
+  } else {
+    Kokkos::parallel_for(Kokkos::TeamThreadRange(team, inner * outer), [&](int n) { body(n % inner, n / inner); });
+  }
+}
+
+/// Reads a tile down its columns into `buffer`, of leading dimension `leading`.
+template <class T, class Team>
+KOKKOS_INLINE_FUNCTION void read_tile(const Team& team, const Moves<T>& moves, const Tile& tile, T* buffer,
+                                      int leading) {
+  for_each_in_team(team, tile.rows, tile.columns,
+                   [&](int r, int c) { buffer[r + c * leading] = moves.source(tile.i + r, tile.j + c, tile.k); });
+}
+
+/// Writes it along its rows, which lie contiguous where it goes.
+template <class T, class Team>
+KOKKOS_INLINE_FUNCTION void write_tile(const Team& team, const Moves<T>& moves, const Map<T>& map, const Tile& tile,
+                                       const T* buffer, int leading) {
+  for_each_in_team(team, tile.columns, tile.rows,
+                   [&](int c, int r) { moves.target(tile.i + r, tile.j + c, tile.k) = map(buffer[r + c * leading]); });
+}
+
+using TeamPolicy = Kokkos::TeamPolicy<ExecutionSpace>;
+using Team = TeamPolicy::member_type;
+
+inline constexpr int team_threads = on_host ? 1 : 256;
+/// Of the memory that a team shares: on GPUs the multiprocessor's own, on CPUs one without a limit to speak of.
+inline constexpr int scratch_level = on_host ? 1 : 0;
+
+template <class T>
+void move_by_tiles(const ExecutionSpace& space, const Moves<T>& moves, const Map<T>& map,
+                   const TransposeOptions& options) {
+  const Block block(options, 32, 32);
+  const bool padded = options.variant == TransposeVariant::tiled_padded;
+  const int leading = block.rows + (padded ? 1 : 0);
+  const std::size_t bytes = sizeof(T) * static_cast<std::size_t>(leading) * static_cast<std::size_t>(block.columns);
+  TeamPolicy policy(space, Tile::count(moves, block.rows, block.columns), team_threads);
+  require(bytes <= static_cast<std::size_t>(policy.scratch_size_max(scratch_level)), "transpose: blocks of ",
+          block.rows, " x ", block.columns, " take ", bytes, " bytes of a team's memory; there are ",
+          policy.scratch_size_max(scratch_level));
+  policy.set_scratch_size(scratch_level, Kokkos::PerTeam(static_cast<int>(bytes)));
+  const int rows = block.rows;
+  const int columns = block.columns;
+  Kokkos::parallel_for(
+      padded ? "heddle::transpose::tiled_padded" : "heddle::transpose::tiled", policy, KOKKOS_LAMBDA(const Team& team) {
+        const Tile tile = Tile::of(moves, rows, columns, team.league_rank());
+        T* const buffer =
+            static_cast<T*>(team.team_scratch(scratch_level).get_shmem(static_cast<std::ptrdiff_t>(bytes)));
+        read_tile(team, moves, tile, buffer, leading);
+        team.team_barrier();
+        write_tile(team, moves, map, tile, buffer, leading);
+      });
+}
+
+/// Square moves whose target is their source: each tile and its mirror image change places.
+template <class T> void swap_across_diagonal(const ExecutionSpace& space, const Moves<T>& moves, const Map<T>& map) {
+  constexpr int extent = on_host ? 64 : 32;
+  constexpr int leading = extent + 1;
+  constexpr std::size_t bytes = sizeof(T) * leading * extent;
+  TeamPolicy policy(space, Tile::count(moves, extent, extent), team_threads);
+  policy.set_scratch_size(scratch_level, Kokkos::PerTeam(static_cast<int>(2 * bytes)));
+  Kokkos::parallel_for(
+      "heddle::transpose::swap", policy, KOKKOS_LAMBDA(const Team& team) {
+        const Tile tile = Tile::of(moves, extent, extent, team.league_rank());
+        if (tile.i > tile.j) {
+          return;
+        }
+        const Tile mirror{tile.j, tile.i, tile.k, tile.columns, tile.rows};
+        T* const here = static_cast<T*>(team.team_scratch(scratch_level).get_shmem(static_cast<std::ptrdiff_t>(bytes)));
+        T* const there =
+            static_cast<T*>(team.team_scratch(scratch_level).get_shmem(static_cast<std::ptrdiff_t>(bytes)));
+        read_tile(team, moves, tile, here, leading);
+        read_tile(team, moves, mirror, there, leading);
+        team.team_barrier();
+        write_tile(team, moves, map, tile, here, leading);
+        if (tile.i != tile.j) {
+          write_tile(team, moves, map, mirror, there, leading);
+        }
+      });
+}
+
+}  // namespace heddle::impl

@@ -1,0 +1,202 @@
+#include "dist/elementwise.hpp"
+#include "transpose/instantiate.hpp"
+#include "transpose/moves.hpp"
+#include "transpose/tiles.hpp"
+#include <heddle/transpose/transpose.hpp>
+
+#include <Kokkos_Profiling_ScopedRegion.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <utility>
+
+namespace heddle {
+namespace {
+
+constexpr std::array<std::pair<TransposeVariant, std::string_view>, 5> names = {{
+    {TransposeVariant::automatic, "automatic"},
+    {TransposeVariant::naive, "naive"},
+    {TransposeVariant::tiled, "tiled"},
+    {TransposeVariant::tiled_padded, "tiled-padded"},
+    {TransposeVariant::streamed, "streamed"},
+}};
+
+}  // namespace
+
+std::string_view to_string(TransposeVariant variant) {
+  for (const auto& [value, name] : names) {
+    if (value == variant) {
+      return name;
+    }
+  }
+  throw Error(ErrorKind::argument, "not a value of heddle::TransposeVariant");
+}
+
+TransposeVariant transpose_variant_from(std::string_view text) {
+  for (const auto& [value, name] : names) {
+    if (name == text) {
+      return value;
+    }
+  }
+  throw Error(ErrorKind::argument, message_of("transpose variant \"", text,
+                                              "\"; expected automatic, naive, tiled, tiled-padded or streamed"));
+}
+
+namespace impl {
+namespace {
+
+// Elements of one side, as an interval of memory and as a rectangle in columns of `leading` elements.
+struct Footprint {
+  std::uintptr_t begin;
+  std::uintptr_t end;
+};
+template <class T> Footprint footprint(const StridedBatch<T>& view) {
+  const auto last = [&](int r) { return (view.extent(r) - 1) * view.stride(r); };
+  const auto begin = reinterpret_cast<std::uintptr_t>(view.data());
+  return {begin, begin + (last(0) + last(1) + last(2) + 1) * sizeof(T)};
+}
+
+// Whether two views share an element. Blocks of one column- or row-major matrix are told apart; else views whose memory
+// interlocks count as overlapping.
+template <class T> bool overlap(const StridedBatch<const T>& A, const StridedBatch<T>& B) {
+  const Footprint a = footprint(A);
+  const Footprint b = footprint(B);
+  if (a.end <= b.begin || b.end <= a.begin) {
+    return false;
+  }
+  for (int unit = 0; unit < 2; ++unit) {
+    const int other = 1 - unit;
+    const auto leading = static_cast<Index>(A.stride(other));
+    if (A.extent(2) > 1 || A.stride(unit) != 1 || B.stride(unit) != 1 || B.stride(other) != A.stride(other) ||
+        leading < static_cast<Index>(std::max(A.extent(unit), B.extent(unit)))) {
+      continue;
+    }
+    // B begins `down` elements along a column and `across` columns after A, 0 <= down < leading.
+    const Index distance = B.data() - A.data();
+    const Index down = (distance % leading + leading) % leading;
+    const Index across = (distance - down) / leading;
+    const auto meets = [&](Index row, Index column) {
+      return row < static_cast<Index>(A.extent(unit)) && row + static_cast<Index>(B.extent(unit)) > 0 &&
+             column < static_cast<Index>(A.extent(other)) && column + static_cast<Index>(B.extent(other)) > 0;
+    };
+    // The same element of memory is also `leading` further up in the next column.
+    return meets(down, across) || meets(down - leading, across + 1);
+  }
+  return true;
+}
+
+template <class T> Moves<T> moves_of(const StridedBatch<const T>& A, Operation op, const StridedBatch<T>& B) {
+  const bool crossed = op != Operation::none;
+  Moves<T> moves;
+  moves.rows = static_cast<Index>(A.extent(0));
+  moves.columns = static_cast<Index>(A.extent(1));
+  moves.batch = static_cast<Index>(A.extent(2));
+  moves.from = A.data();
+  moves.from_row = static_cast<Index>(A.stride(0));
+  moves.from_column = static_cast<Index>(A.stride(1));
+  moves.from_batch = static_cast<Index>(A.stride(2));
+  moves.to = B.data();
+  moves.to_row = static_cast<Index>(B.stride(crossed ? 1 : 0));
+  moves.to_column = static_cast<Index>(B.stride(crossed ? 0 : 1));
+  moves.to_batch = static_cast<Index>(B.stride(2));
+  // A row-major A is a column-major one with its indices exchanged.
+  if (moves.from_row != 1 && (moves.from_column == 1 || moves.to_row == 1)) {
+    std::swap(moves.rows, moves.columns);
+    std::swap(moves.from_row, moves.from_column);
+    std::swap(moves.to_row, moves.to_column);
+  }
+  return moves;
+}
+
+// Down the columns of A, for what crosses nothing or is laid out by no one stride.
+template <class T> void move_elements(const ExecutionSpace& space, const Moves<T>& moves, const Map<T>& map) {
+  for_each_run(
+      space, "heddle::transpose::relayout", moves.rows, moves.columns * moves.batch,
+      KOKKOS_LAMBDA(Index column, Index begin, Index end) {
+        const Index j = column % moves.columns;
+        const Index k = column / moves.columns;
+        const T* const from = &moves.source(begin, j, k);
+        T* const to = &moves.target(begin, j, k);
+        if (moves.from_row == 1 && moves.to_row == 1) {
+          for (Index i = 0; i < end - begin; ++i) {
+            to[i] = map(from[i]);
+          }
+          return;
+        }
+        for (Index i = 0; i < end - begin; ++i) {
+          to[i * moves.to_row] = map(from[i * moves.from_row]);
+        }
+      });
+}
+
+// Below this, what a streamed transposition spares is less than what it costs to begin.
+constexpr Index small = 64 * 64;
+
+}  // namespace
+
+template <Transposable T>
+void transpose(const ExecutionSpace& space, T alpha, const StridedBatch<const T>& A, Operation op,
+               const StridedBatch<T>& B, const TransposeOptions& options) {
+  const Kokkos::Profiling::ScopedRegion region("heddle::transpose");
+  const bool crossed = op != Operation::none;
+  require(A.extent(0) == B.extent(crossed ? 1 : 0) && A.extent(1) == B.extent(crossed ? 0 : 1) &&
+              A.extent(2) == B.extent(2),
+          "transpose: A is ", A.extent(0), " x ", A.extent(1), " x ", A.extent(2), ", op is ", to_string(op), ", B is ",
+          B.extent(0), " x ", B.extent(1), " x ", B.extent(2));
+  require(options.block_rows >= 0 && options.block_columns >= 0, "transpose: blocks of ", options.block_rows, " x ",
+          options.block_columns, "; expected at least 1, or 0 to have them chosen");
+  if (A.size() == 0) {
+    return;
+  }
+  require(!overlap(A, B), "transpose: A and B overlap; transpose_in_place() takes a square matrix");
+  const Moves<T> moves = moves_of(A, op, B);
+  const Map<T> map(alpha, op);
+  const bool is_small = moves.rows * moves.columns * moves.batch <= small;
+  switch (options.variant) {
+    case TransposeVariant::naive:
+      move_naively(space, moves, map, options);
+      return;
+    case TransposeVariant::tiled:
+    case TransposeVariant::tiled_padded:
+      move_by_tiles(space, moves, map, options);
+      return;
+    case TransposeVariant::automatic:
+    case TransposeVariant::streamed:
+      if (moves.crosses() && !(is_small && options.variant == TransposeVariant::automatic)) {
+        move_streamed(space, moves, map);
+      } else {
+        move_elements(space, moves, map);
+      }
+      return;
+  }
+  throw Error(ErrorKind::argument, "not a value of heddle::TransposeVariant");
+}
+
+template <Transposable T>
+void transpose_in_place(const ExecutionSpace& space, T alpha, const StridedBatch<T>& A, Operation op) {
+  const Kokkos::Profiling::ScopedRegion region("heddle::transpose_in_place");
+  require(A.extent(0) == A.extent(1), "transpose_in_place: A is ", A.extent(0), " x ", A.extent(1),
+          "; expected a square matrix");
+  if (A.size() == 0) {
+    return;
+  }
+  const Map<T> map(alpha, op);
+  if (op == Operation::none) {
+    if (!map.is_identity()) {
+      move_elements(space, moves_of<T>(A, op, A), map);
+    }
+    return;
+  }
+  swap_across_diagonal(space, moves_of<T>(A, op, A), map);
+}
+
+#define HEDDLE_INSTANTIATE(T)                                                                   \
+  template void transpose<T>(const ExecutionSpace&, T, const StridedBatch<const T>&, Operation, \
+                             const StridedBatch<T>&, const TransposeOptions&);                  \
+  template void transpose_in_place<T>(const ExecutionSpace&, T, const StridedBatch<T>&, Operation)
+HEDDLE_FOR_EACH_TRANSPOSABLE(HEDDLE_INSTANTIATE);
+#undef HEDDLE_INSTANTIATE
+
+}  // namespace impl
+}  // namespace heddle

@@ -1,0 +1,255 @@
+#include <heddle/transpose/transpose.hpp>
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace heddle {
+namespace {
+
+// An element that says where it comes from: exact in every type for the extents used here.
+template <class T> T element(Index i, Index j, Index k = 0) {
+  const Index number = (k * 1100 + i) * 1100 + j;
+  if constexpr (Scalar<T>) {
+    if constexpr (is_complex<T>) {
+      return T(static_cast<Real<T>>(number), static_cast<Real<T>>(-1 - j));
+    } else {
+      return static_cast<T>(number);
+    }
+  } else {
+    return static_cast<T>(number);
+  }
+}
+
+template <class T> T mapped(T alpha, Operation op, T value) {
+  if constexpr (Scalar<T>) {
+    if (op == Operation::conjugate_transpose) {
+      return alpha * conjugate(value);
+    }
+  }
+  return alpha * value;
+}
+
+constexpr Index pad = 3;
+
+// Extents x batch, inside a larger array whose rest must stay as it is.
+template <class T, class Layout> struct Padded {
+  using Array = Kokkos::View<T***, Layout, MemorySpace>;
+  Array parent;
+  Kokkos::View<T***, Kokkos::LayoutStride, MemorySpace> view;
+
+  Padded(Index rows, Index columns, Index batch)
+      : parent("heddle::test::parent", static_cast<std::size_t>(rows + pad), static_cast<std::size_t>(columns + pad),
+               static_cast<std::size_t>(batch)),
+        view(Kokkos::subview(parent, std::pair<Index, Index>(1, rows + 1), std::pair<Index, Index>(2, columns + 2),
+                             Kokkos::ALL)) {
+    const auto mirror = Kokkos::create_mirror_view(parent);
+    for_each(mirror, [&](Index i, Index j, Index k) { mirror(i, j, k) = T(-7); });
+    Kokkos::deep_copy(parent, mirror);
+  }
+  template <class Mirror, class Body> static void for_each(const Mirror& mirror, const Body& body) {
+    for (Index k = 0; k < static_cast<Index>(mirror.extent(2)); ++k) {
+      for (Index j = 0; j < static_cast<Index>(mirror.extent(1)); ++j) {
+        for (Index i = 0; i < static_cast<Index>(mirror.extent(0)); ++i) {
+          body(i, j, k);
+        }
+      }
+    }
+  }
+  [[nodiscard]] bool is_inside(Index i, Index j) const {
+    return i >= 1 && i < 1 + static_cast<Index>(view.extent(0)) && j >= 2 && j < 2 + static_cast<Index>(view.extent(1));
+  }
+  void number() {
+    const auto mirror = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), parent);
+    for_each(mirror, [&](Index i, Index j, Index k) {
+      if (is_inside(i, j)) {
+        mirror(i, j, k) = element<T>(i - 1, j - 2, k);
+      }
+    });
+    Kokkos::deep_copy(parent, mirror);
+  }
+  // How many elements are not `expected(i, j, k)`, or, outside, not as they were.
+  template <class Expected> [[nodiscard]] Index wrong(const Expected& expected) const {
+    const auto mirror = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), parent);
+    Index count = 0;
+    for_each(mirror, [&](Index i, Index j, Index k) {
+      const T want = is_inside(i, j) ? expected(i - 1, j - 2, k) : T(-7);
+      count += mirror(i, j, k) == want ? 0 : 1;
+    });
+    return count;
+  }
+};
+
+constexpr std::array<Operation, 3> operations = {Operation::none, Operation::transpose, Operation::conjugate_transpose};
+constexpr std::array<TransposeVariant, 5> variants = {TransposeVariant::automatic, TransposeVariant::naive,
+                                                      TransposeVariant::tiled, TransposeVariant::tiled_padded,
+                                                      TransposeVariant::streamed};
+
+template <class T, class LayoutA, class LayoutB>
+void check(Index m, Index n, Index batch, T alpha, Operation op, const TransposeOptions& options) {
+  Padded<T, LayoutA> A(m, n, batch);
+  A.number();
+  const bool crossed = op != Operation::none;
+  Padded<T, LayoutB> B(crossed ? n : m, crossed ? m : n, batch);
+  const ExecutionSpace space;
+  transpose(space, alpha, A.view, op, B.view, options);
+  space.fence("heddle::test");
+  EXPECT_EQ(B.wrong([&](Index i, Index j, Index k) {
+    return mapped(alpha, op, crossed ? element<T>(j, i, k) : element<T>(i, j, k));
+  }),
+            0)
+      << m << " x " << n << " x " << batch << ", " << to_string(op) << ", " << to_string(options.variant);
+  EXPECT_EQ(A.wrong([](Index i, Index j, Index k) { return element<T>(i, j, k); }), 0) << "A was written";
+}
+
+template <class T> class Transpose : public ::testing::Test {};
+using Types =
+    ::testing::Types<float, double, Kokkos::complex<float>, Kokkos::complex<double>, std::int32_t, std::int64_t>;
+TYPED_TEST_SUITE(Transpose, Types);
+
+using Left = Kokkos::LayoutLeft;
+using Right = Kokkos::LayoutRight;
+
+TYPED_TEST(Transpose, EveryShapeOperationAndVariant) {
+  using T = TypeParam;
+  // Empty, single, odd, prime, skinny, powers of two, more than a block either way.
+  for (const auto& [m, n] : std::vector<std::pair<Index, Index>>{{0, 0},
+                                                                 {0, 5},
+                                                                 {5, 0},
+                                                                 {1, 1},
+                                                                 {1, 67},
+                                                                 {67, 1},
+                                                                 {8, 8},
+                                                                 {7, 9},
+                                                                 {64, 64},
+                                                                 {31, 33},
+                                                                 {128, 64},
+                                                                 {97, 101},
+                                                                 {3, 1031},
+                                                                 {1031, 3},
+                                                                 {521, 263},
+                                                                 {1024, 72}}) {
+    for (const Operation op : operations) {
+      for (const TransposeVariant variant : variants) {
+        check<T, Left, Left>(m, n, 1, T(1), op, {variant});
+      }
+    }
+  }
+}
+
+TYPED_TEST(Transpose, LayoutsOfEitherSide) {
+  using T = TypeParam;
+  for (const Operation op : operations) {
+    for (const TransposeVariant variant : variants) {
+      check<T, Left, Right>(93, 71, 1, T(1), op, {variant});
+      check<T, Right, Left>(93, 71, 1, T(1), op, {variant});
+      check<T, Right, Right>(93, 71, 1, T(1), op, {variant});
+    }
+  }
+}
+
+TYPED_TEST(Transpose, BatchesAndFactors) {
+  using T = TypeParam;
+  for (const Operation op : operations) {
+    for (const TransposeVariant variant : variants) {
+      check<T, Left, Left>(65, 41, 5, T(3), op, {variant});
+      check<T, Right, Right>(17, 80, 3, T(-1), op, {variant});
+    }
+  }
+}
+
+TYPED_TEST(Transpose, BlocksOfAnyExtents) {
+  using T = TypeParam;
+  for (const auto& [rows, columns] : std::vector<std::pair<int, int>>{{1, 1}, {1, 7}, {5, 1}, {16, 8}, {33, 17}}) {
+    for (const TransposeVariant variant :
+         {TransposeVariant::naive, TransposeVariant::tiled, TransposeVariant::tiled_padded}) {
+      check<T, Left, Left>(70, 45, 2, T(1), Operation::transpose, {variant, rows, columns});
+    }
+  }
+}
+
+// Past the caches, where lines begin elsewhere in each column.
+TYPED_TEST(Transpose, LargeMatrices) {
+  using T = TypeParam;
+  for (const auto& [m, n] : std::vector<std::pair<Index, Index>>{{1097, 1091}, {1088, 1088}}) {
+    for (const TransposeVariant variant : {TransposeVariant::automatic, TransposeVariant::streamed}) {
+      check<T, Left, Left>(m, n, 1, T(1), Operation::transpose, {variant});
+      check<T, Left, Left>(m, n, 1, T(2), Operation::conjugate_transpose, {variant});
+    }
+  }
+}
+
+TYPED_TEST(Transpose, InPlace) {
+  using T = TypeParam;
+  for (const Index n : {0, 1, 2, 31, 32, 64, 65, 200}) {
+    for (const Operation op : operations) {
+      Padded<T, Left> A(n, n, 2);
+      A.number();
+      const ExecutionSpace space;
+      transpose_in_place(space, T(2), A.view, op);
+      space.fence("heddle::test");
+      EXPECT_EQ(A.wrong([&](Index i, Index j, Index k) {
+        return mapped(T(2), op, op == Operation::none ? element<T>(i, j, k) : element<T>(j, i, k));
+      }),
+                0)
+          << n << ", " << to_string(op);
+    }
+  }
+}
+
+using Matrix = Kokkos::View<double**, Kokkos::LayoutLeft, MemorySpace>;
+
+template <class Call> std::string refusal(const Call& call) {
+  try {
+    call();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::argument);
+    return error.what();
+  }
+  return "";
+}
+
+TEST(TransposeArguments, ShapesThatDoNotFitAreRefused) {
+  const ExecutionSpace space;
+  const Matrix A("heddle::test::a", 4, 5);
+  const Matrix B("heddle::test::b", 4, 5);
+  EXPECT_EQ(refusal([&] { transpose(space, 1.0, A, Operation::transpose, B); }),
+            "transpose: A is 4 x 5 x 1, op is T, B is 4 x 5 x 1");
+  EXPECT_NE(refusal([&] { transpose_in_place(space, 1.0, A, Operation::transpose); }), "");
+  EXPECT_NE(refusal([&] { transpose(space, 1.0, A, Operation::none, B, {TransposeVariant::tiled, -1, 1}); }), "");
+}
+
+TEST(TransposeArguments, OverlapIsRefusedAndNeighboursAreNot) {
+  const ExecutionSpace space;
+  const Matrix whole("heddle::test::whole", 20, 20);
+  const auto part = [&](Index row, Index column) {
+    return Kokkos::subview(whole, std::pair<Index, Index>(row, row + 8), std::pair<Index, Index>(column, column + 8));
+  };
+  const auto refused = [&](const auto& A, const auto& B) {
+    return !refusal([&] { transpose(space, 1.0, A, Operation::transpose, B); }).empty();
+  };
+  EXPECT_TRUE(refused(part(0, 0), part(0, 0)));
+  EXPECT_TRUE(refused(part(0, 0), part(7, 7)));
+  EXPECT_TRUE(refused(part(7, 7), part(0, 0)));
+  EXPECT_TRUE(refused(part(7, 0), part(0, 7)));
+  EXPECT_FALSE(refused(part(0, 0), part(8, 0)));
+  EXPECT_FALSE(refused(part(8, 0), part(0, 0)));
+  EXPECT_FALSE(refused(part(0, 8), part(8, 0)));
+  EXPECT_FALSE(refused(part(12, 0), part(0, 1)));
+  EXPECT_FALSE(refused(part(0, 0), part(0, 8)));
+  space.fence("heddle::test");
+}
+
+TEST(TransposeVariants, HaveNames) {
+  for (const TransposeVariant variant : variants) {
+    EXPECT_EQ(transpose_variant_from(to_string(variant)), variant);
+  }
+  EXPECT_EQ(refusal([] { static_cast<void>(transpose_variant_from("fast")); }),
+            "transpose variant \"fast\"; expected automatic, naive, tiled, tiled-padded or streamed");
+}
+
+}  // namespace
+}  // namespace heddle
