@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <cstring>
 
-#if defined(__x86_64__)
+// With CUDA or HIP, kernels are no place for the CPU's vectors.
+#if defined(__x86_64__) && !defined(KOKKOS_ENABLE_CUDA) && !defined(KOKKOS_ENABLE_HIP)
+#define HEDDLE_STREAMS
 #include <immintrin.h>
 #endif
 
@@ -15,7 +17,7 @@ namespace heddle::perf {
 /// to = from. On CPUs with every thread, and stores past the caches, which spare reading what is overwritten.
 template <Scalar T>
 void streaming_copy(const ExecutionSpace& space, const LocalMatrix<T>& from, const LocalMatrix<T>& to) {
-#if defined(__x86_64__)
+#ifdef HEDDLE_STREAMS
   if constexpr (Kokkos::SpaceAccessibility<Kokkos::HostSpace, MemorySpace>::accessible) {
     constexpr Index chunk = 65536;
     const auto bytes = static_cast<Index>(from.size() * sizeof(T));

@@ -11,12 +11,11 @@ template <class T> void move_streamed(const ExecutionSpace& space, const Moves<T
   constexpr int each = extent / lines;
   constexpr std::size_t bytes = sizeof(T) * leading * extent;
   TeamPolicy policy(space, Tile::count(moves, extent, extent), team_threads);
-  policy.set_scratch_size(scratch_level, Kokkos::PerTeam(static_cast<int>(bytes)));
+  policy.set_scratch_size(scratch_level, Kokkos::PerTeam(static_cast<int>(bytes + buffer_alignment)));
   Kokkos::parallel_for(
       "heddle::transpose::streamed", policy, KOKKOS_LAMBDA(const Team& team) {
         const Tile tile = Tile::of(moves, extent, extent, team.league_rank());
-        T* const buffer =
-            static_cast<T*>(team.team_scratch(scratch_level).get_shmem(static_cast<std::ptrdiff_t>(bytes)));
+        T* const buffer = shared_buffer<T>(team, bytes);
         if (tile.rows < extent || tile.columns < extent) {
           read_tile(team, moves, tile, buffer, leading);
           team.team_barrier();

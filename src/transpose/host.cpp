@@ -75,28 +75,27 @@ template <class T> void cross_8x8(const T* a, Index lda, T* b, Index ldb) {
 // A whole line, `to` at its beginning; past the caches where `streams`.
 template <class T> void write_line(T* to, const T* from, const Map<T>& map, bool identity, bool streams) {
   alignas(line_bytes) T line[Blocking<T>::line];
-  if (identity) {
-    std::memcpy(static_cast<void*>(line), from, line_bytes);
-  } else {
+  if (!identity) {
     for (int k = 0; k < Blocking<T>::line; ++k) {
       line[k] = map(from[k]);
     }
+    from = line;
   }
 #if defined(__AVX512F__)
   if (streams) {
-    _mm512_stream_si512(reinterpret_cast<__m512i*>(to), _mm512_load_si512(line));
+    _mm512_stream_si512(reinterpret_cast<__m512i*>(to), _mm512_loadu_si512(from));
     return;
   }
 #elif defined(__x86_64__)
   if (streams) {
     for (int k = 0; k < 4; ++k) {
-      _mm_stream_si128(reinterpret_cast<__m128i*>(to) + k, _mm_load_si128(reinterpret_cast<const __m128i*>(line) + k));
+      _mm_stream_si128(reinterpret_cast<__m128i*>(to) + k, _mm_loadu_si128(reinterpret_cast<const __m128i*>(from) + k));
     }
     return;
   }
 #endif
   static_cast<void>(streams);
-  std::memcpy(static_cast<void*>(to), line, line_bytes);
+  std::memcpy(static_cast<void*>(to), from, line_bytes);
 }
 
 template <class T> void write_elements(T* to, const T* from, int count, const Map<T>& map) {
@@ -162,8 +161,8 @@ void move_block(const Moves<T>& moves, const Map<T>& map, bool streams, Index ro
       if (is_last) {
         write_elements(to, from, count, map);
       } else {
-        std::memmove(static_cast<void*>(buffer + r * B::leading + B::line - count), from,
-                     sizeof(T) * static_cast<std::size_t>(count));
+        // The whole last line, of which what is left over is the end.
+        std::memcpy(static_cast<void*>(buffer + r * B::leading), buffer + r * B::leading + B::columns, line_bytes);
         carried[r] = count;
       }
     }

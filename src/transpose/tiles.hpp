@@ -94,6 +94,12 @@ using Team = TeamPolicy::member_type;
 inline constexpr int team_threads = on_host ? 1 : 256;
 /// Of the memory that a team shares: on GPUs the multiprocessor's own, on CPUs one without a limit to speak of.
 inline constexpr int scratch_level = on_host ? 1 : 0;
+inline constexpr std::size_t buffer_alignment = 16;
+
+template <class T, class Team> KOKKOS_INLINE_FUNCTION T* shared_buffer(const Team& team, std::size_t bytes) {
+  constexpr int level = scratch_level;
+  return static_cast<T*>(team.team_scratch(level).get_shmem_aligned(bytes, buffer_alignment));
+}
 
 template <class T>
 void move_by_tiles(const ExecutionSpace& space, const Moves<T>& moves, const Map<T>& map,
@@ -103,17 +109,16 @@ void move_by_tiles(const ExecutionSpace& space, const Moves<T>& moves, const Map
   const int leading = block.rows + (padded ? 1 : 0);
   const std::size_t bytes = sizeof(T) * static_cast<std::size_t>(leading) * static_cast<std::size_t>(block.columns);
   TeamPolicy policy(space, Tile::count(moves, block.rows, block.columns), team_threads);
-  require(bytes <= static_cast<std::size_t>(policy.scratch_size_max(scratch_level)), "transpose: blocks of ",
-          block.rows, " x ", block.columns, " take ", bytes, " bytes of a team's memory; there are ",
-          policy.scratch_size_max(scratch_level));
-  policy.set_scratch_size(scratch_level, Kokkos::PerTeam(static_cast<int>(bytes)));
+  require(bytes + buffer_alignment <= static_cast<std::size_t>(policy.scratch_size_max(scratch_level)),
+          "transpose: blocks of ", block.rows, " x ", block.columns, " take ", bytes,
+          " bytes of a team's memory; there are ", policy.scratch_size_max(scratch_level));
+  policy.set_scratch_size(scratch_level, Kokkos::PerTeam(static_cast<int>(bytes + buffer_alignment)));
   const int rows = block.rows;
   const int columns = block.columns;
   Kokkos::parallel_for(
       padded ? "heddle::transpose::tiled_padded" : "heddle::transpose::tiled", policy, KOKKOS_LAMBDA(const Team& team) {
         const Tile tile = Tile::of(moves, rows, columns, team.league_rank());
-        T* const buffer =
-            static_cast<T*>(team.team_scratch(scratch_level).get_shmem(static_cast<std::ptrdiff_t>(bytes)));
+        T* const buffer = shared_buffer<T>(team, bytes);
         read_tile(team, moves, tile, buffer, leading);
         team.team_barrier();
         write_tile(team, moves, map, tile, buffer, leading);
@@ -126,7 +131,7 @@ template <class T> void swap_across_diagonal(const ExecutionSpace& space, const 
   constexpr int leading = extent + 1;
   constexpr std::size_t bytes = sizeof(T) * leading * extent;
   TeamPolicy policy(space, Tile::count(moves, extent, extent), team_threads);
-  policy.set_scratch_size(scratch_level, Kokkos::PerTeam(static_cast<int>(2 * bytes)));
+  policy.set_scratch_size(scratch_level, Kokkos::PerTeam(static_cast<int>(2 * (bytes + buffer_alignment))));
   Kokkos::parallel_for(
       "heddle::transpose::swap", policy, KOKKOS_LAMBDA(const Team& team) {
         const Tile tile = Tile::of(moves, extent, extent, team.league_rank());
@@ -134,9 +139,8 @@ template <class T> void swap_across_diagonal(const ExecutionSpace& space, const 
           return;
         }
         const Tile mirror{tile.j, tile.i, tile.k, tile.columns, tile.rows};
-        T* const here = static_cast<T*>(team.team_scratch(scratch_level).get_shmem(static_cast<std::ptrdiff_t>(bytes)));
-        T* const there =
-            static_cast<T*>(team.team_scratch(scratch_level).get_shmem(static_cast<std::ptrdiff_t>(bytes)));
+        T* const here = shared_buffer<T>(team, bytes);
+        T* const there = shared_buffer<T>(team, bytes);
         read_tile(team, moves, tile, here, leading);
         read_tile(team, moves, mirror, there, leading);
         team.team_barrier();
