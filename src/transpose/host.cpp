@@ -8,8 +8,8 @@
 #include "transpose/moves.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cstring>
+#include <utility>
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -25,7 +25,7 @@ template <class T> struct Blocking {
   static constexpr int rows = std::min(512, 4096 / static_cast<int>(sizeof(T)));
   static constexpr int columns = 512 / static_cast<int>(sizeof(T));
   static constexpr int leading = columns + line;  // The first line holds what the last run left over.
-  static constexpr std::size_t bytes = sizeof(T) * rows * leading;
+  static constexpr std::size_t bytes = 2 * sizeof(T) * rows * leading;
 };
 
 // Eight elements as the compiler's vectors know them.
@@ -104,70 +104,120 @@ template <class T> void write_elements(T* to, const T* from, int count, const Ma
   }
 }
 
-// Columns [begin, end) of A's rows [row, row + rows).
-template <class T>
-void move_block(const Moves<T>& moves, const Map<T>& map, bool streams, Index row, int rows, Index begin, Index end,
-                Index k, T* buffer) {
+// A block's columns [begin, end) of A's rows [row, row + rows), a run at a time: while one is read, the last is
+// written, so that memory does both at once.
+template <class T> class BlockMover {
   using B = Blocking<T>;
-  const bool identity = map.is_identity();
-  int carried[B::rows] = {};
-  for (Index j = begin; j < end; j += B::columns) {
-    const int columns = static_cast<int>(std::min<Index>(B::columns, end - j));
-    const T* const a = &moves.source(row, j, k);
-    int c = 0;
-    for (; c + 8 <= columns; c += 8) {
-      for (int r = 0; r + 8 <= rows; r += 8) {
-        cross_8x8(a + r + c * moves.from_column, moves.from_column, buffer + r * B::leading + B::line + c, B::leading);
+
+ public:
+  BlockMover(const Moves<T>& moves, const Map<T>& map, bool streams, Index row, int rows, Index begin, Index end,
+             Index k, T* buffers)
+      : moves_(moves),
+        map_(map),
+        identity_(map.is_identity()),
+        streams_(streams),
+        row_(row),
+        rows_(rows),
+        begin_(begin),
+        end_(end),
+        k_(k),
+        reading_(buffers),
+        writing_(buffers + B::rows * B::leading) {}
+
+  void run() {
+    for (Index j = begin_; j < end_; j += B::columns) {
+      read(j);
+      while (to_write_ < rows_) {
+        write_next_row();
+      }
+      std::swap(reading_, writing_);
+      written_from_ = j;
+      to_write_ = 0;
+    }
+    while (to_write_ < rows_) {
+      write_next_row();
+    }
+  }
+
+ private:
+  void read(Index j) {
+    const int columns = static_cast<int>(std::min<Index>(B::columns, end_ - j));
+    const int whole_rows = rows_ / 8 * 8;
+    const int whole_columns = columns / 8 * 8;
+    const Index lda = moves_.from_column;
+    const T* const a = &moves_.source(row_, j, k_);
+    T* const to = reading_ + B::line;
+    for (int c = 0; c < whole_columns; c += 8) {
+      for (int r = 0; r < whole_rows; r += 8) {
+        cross_8x8(a + r + c * lda, lda, to + r * B::leading + c, B::leading);
+        if (to_write_ < rows_) {
+          write_next_row();
+        }
       }
     }
-    const int whole_rows = rows / 8 * 8;
     const auto cross_rest = [&](int first_row, int last_row, int first_column) {
-      for (int q = first_column; q < columns; ++q) {
+      for (int c = first_column; c < columns; ++c) {
         for (int r = first_row; r < last_row; ++r) {
-          buffer[r * B::leading + B::line + q] = a[r + q * moves.from_column];
+          to[r * B::leading + c] = a[r + c * lda];
         }
       }
     };
-    cross_rest(0, whole_rows, c);
-    cross_rest(whole_rows, rows, 0);
-
-    const bool is_last = j + B::columns >= end;
-    for (int r = 0; r < rows; ++r) {
-      const T* from = buffer + r * B::leading + B::line - carried[r];
-      T* to = &moves.target(row + r, j, k) - carried[r];
-      int count = carried[r] + columns;
-      if (j == begin) {
-        // Up to the first line. (Elements that no line begins with, which only a cast can make, go one by one.)
-        const auto past = reinterpret_cast<std::uintptr_t>(to) % line_bytes;
-        const auto short_of = static_cast<int>((line_bytes - past) % line_bytes);
-        const int head = short_of % static_cast<int>(sizeof(T)) == 0
-                             ? std::min(short_of / static_cast<int>(sizeof(T)), count)
-                             : count;
-        write_elements(to, from, head, map);
-        from += head;
-        to += head;
-        count -= head;
-      }
-      if (reinterpret_cast<std::uintptr_t>(to) % line_bytes != 0) {
-        write_elements(to, from, count, map);
-        carried[r] = 0;
-        continue;
-      }
-      for (; count >= B::line; count -= B::line) {
-        write_line(to, from, map, identity, streams);
-        from += B::line;
-        to += B::line;
-      }
-      if (is_last) {
-        write_elements(to, from, count, map);
-      } else {
-        // The whole last line, of which what is left over is the end.
-        std::memcpy(static_cast<void*>(buffer + r * B::leading), buffer + r * B::leading + B::columns, line_bytes);
-        carried[r] = count;
-      }
-    }
+    cross_rest(0, whole_rows, whole_columns);
+    cross_rest(whole_rows, rows_, 0);
   }
-}
+
+  // What is complete of a line of B, and at the end the rest.
+  void write_next_row() {
+    const int r = to_write_++;
+    const T* from = writing_ + r * B::leading + B::line - carried_[r];
+    T* to = &moves_.target(row_ + r, written_from_, k_) - carried_[r];
+    const bool is_last = written_from_ + B::columns >= end_;
+    int count = carried_[r] + static_cast<int>(std::min<Index>(B::columns, end_ - written_from_));
+    if (written_from_ == begin_) {
+      // Up to the first line. (Elements that no line begins with, which only a cast can make, go one by one.)
+      const auto past = reinterpret_cast<std::uintptr_t>(to) % line_bytes;
+      const auto short_of = static_cast<int>((line_bytes - past) % line_bytes);
+      const int head =
+          short_of % static_cast<int>(sizeof(T)) == 0 ? std::min(short_of / static_cast<int>(sizeof(T)), count) : count;
+      write_elements(to, from, head, map_);
+      from += head;
+      to += head;
+      count -= head;
+    }
+    if (reinterpret_cast<std::uintptr_t>(to) % line_bytes != 0) {
+      write_elements(to, from, count, map_);
+      carried_[r] = 0;
+      return;
+    }
+    for (; count >= B::line; count -= B::line) {
+      write_line(to, from, map_, identity_, streams_);
+      from += B::line;
+      to += B::line;
+    }
+    if (is_last) {
+      write_elements(to, from, count, map_);
+      return;
+    }
+    // The whole last line goes before the next run: what is left over is its end.
+    std::memcpy(static_cast<void*>(reading_ + r * B::leading), writing_ + r * B::leading + B::columns, line_bytes);
+    carried_[r] = count;
+  }
+
+  const Moves<T>& moves_;
+  const Map<T>& map_;
+  bool identity_;
+  bool streams_;
+  Index row_;
+  int rows_;
+  Index begin_;
+  Index end_;
+  Index k_;
+  T* reading_;
+  T* writing_;
+  Index written_from_ = 0;
+  int to_write_ = B::rows;  // Nothing has been read yet.
+  int carried_[B::rows] = {};
+};
 
 // What is smaller stays in the cache for whoever reads it next.
 constexpr Index bytes_to_stream = Index{4} << 20;
@@ -195,8 +245,9 @@ template <class T> void move_streamed(const ExecutionSpace& space, const Moves<T
         const Index row = task % blocks * B::rows;
         const Index begin = task / blocks % across * share;
         T* const buffer = static_cast<T*>(team.team_scratch(1).get_shmem_aligned(B::bytes, line_bytes));
-        move_block(moves, map, streams, row, static_cast<int>(std::min<Index>(B::rows, moves.rows - row)), begin,
-                   std::min(begin + share, moves.columns), task / blocks / across, buffer);
+        BlockMover<T>(moves, map, streams, row, static_cast<int>(std::min<Index>(B::rows, moves.rows - row)), begin,
+                      std::min(begin + share, moves.columns), task / blocks / across, buffer)
+            .run();
 #if defined(__x86_64__)
         // What went past the caches is visible to others before this thread says that it is done.
         _mm_sfence();
