@@ -6,6 +6,7 @@
 
 #include <array>
 #include <string>
+#include <utility>
 
 namespace heddle::perf {
 namespace {
@@ -49,6 +50,37 @@ template <Scalar T> void beside_copy(benchmark::State& state, const Shape& shape
   }
 }
 
+// Where it lies; an even number of times gives the matrix back.
+void in_place_beside_copy(benchmark::State& state, const Shape& shape) {
+  const Index m = extent(shape.rows);
+  const Index n = extent(shape.columns);
+  const ExecutionSpace& space = world().space();
+  const LocalMatrix<double> A = random_local<double>(space, m, n, 1);
+  const Kokkos::View<double*, MemorySpace> elements("heddle::perf::elements", A.size());
+  Kokkos::deep_copy(space, elements, Kokkos::View<const double*, MemorySpace>(A.data(), A.size()));
+  const LocalMatrix<double> copied("heddle::perf::copied", static_cast<std::size_t>(m), static_cast<std::size_t>(n));
+  Index rows = m;
+  Index columns = n;
+  int times = 0;
+  const auto transpose_once = [&] {
+    return seconds_of([&] {
+      transpose_in_place(space, 1.0, elements, rows, columns, Operation::transpose);
+      std::swap(rows, columns);
+      ++times;
+    });
+  };
+  compare(state, 2.0 * static_cast<double>(m) * static_cast<double>(n) * sizeof(double), {"in_place", transpose_once},
+          {"copy", [&] { return seconds_of([&] { streaming_copy<double>(space, A, copied); }); }});
+  if (times % 2 == 0) {
+    static_cast<void>(transpose_once());
+  }
+  const LocalMatrix<double> B("heddle::perf::B", static_cast<std::size_t>(n), static_cast<std::size_t>(m));
+  Kokkos::deep_copy(space, Kokkos::View<double*, MemorySpace>(B.data(), B.size()), elements);
+  if (!is_transpose(A, B)) {
+    fail(state, "not the transpose of A");
+  }
+}
+
 constexpr bool on_host = Kokkos::SpaceAccessibility<Kokkos::HostSpace, MemorySpace>::accessible;
 
 [[maybe_unused]] const bool added = [] {
@@ -67,6 +99,14 @@ constexpr bool on_host = Kokkos::SpaceAccessibility<Kokkos::HostSpace, MemorySpa
                                            TransposeVariant::tiled_padded, TransposeVariant::automatic}) {
       add(shape, variant);
     }
+  }
+  for (const Shape& shape : {shapes[0], shapes[1]}) {
+    benchmark::RegisterBenchmark(
+        ("transpose/double/in_place/" + std::to_string(shape.rows) + 'x' + std::to_string(shape.columns)).c_str(),
+        [=](benchmark::State& state) { in_place_beside_copy(state, shape); })
+        ->Iterations(4)
+        ->UseManualTime()
+        ->Unit(benchmark::kMillisecond);
   }
   if (!on_host) {
     add({32768, 32768}, TransposeVariant::automatic);

@@ -58,17 +58,17 @@ struct Tile {
 };
 
 /// body(a, b) for a < inner, b < outer by the threads of a team: neighbours take neighbouring a.
-template <class Team, class Body>
-KOKKOS_INLINE_FUNCTION void for_each_in_team(const Team& team, int inner, int outer, const Body& body) {
+template <class Team, class Integer, class Body>
+KOKKOS_INLINE_FUNCTION void for_each_in_team(const Team& team, Integer inner, Integer outer, const Body& body) {
   if constexpr (on_host) {
     // One thread is the team.
-    for (int b = 0; b < outer; ++b) {
-      for (int a = 0; a < inner; ++a) {
+    for (Integer b = 0; b < outer; ++b) {
+      for (Integer a = 0; a < inner; ++a) {
         body(a, b);
       }
     }
   } else {
-    Kokkos::parallel_for(Kokkos::TeamThreadRange(team, inner * outer), [&](int n) { body(n % inner, n / inner); });
+    Kokkos::parallel_for(Kokkos::TeamThreadRange(team, inner * outer), [&](Integer n) { body(n % inner, n / inner); });
   }
 }
 

@@ -1,6 +1,7 @@
 #include "dist/elementwise.hpp"
 #include "transpose/instantiate.hpp"
 #include "transpose/moves.hpp"
+#include "transpose/rectangle.hpp"
 #include "transpose/tiles.hpp"
 #include <heddle/transpose/transpose.hpp>
 
@@ -176,8 +177,8 @@ void transpose(const ExecutionSpace& space, T alpha, const StridedBatch<const T>
 template <Transposable T>
 void transpose_in_place(const ExecutionSpace& space, T alpha, const StridedBatch<T>& A, Operation op) {
   const Kokkos::Profiling::ScopedRegion region("heddle::transpose_in_place");
-  require(A.extent(0) == A.extent(1), "transpose_in_place: A is ", A.extent(0), " x ", A.extent(1),
-          "; expected a square matrix");
+  require(op == Operation::none || A.extent(0) == A.extent(1), "transpose_in_place: A is ", A.extent(0), " x ",
+          A.extent(1), "; expected a square matrix, or the elements of a rectangular one");
   if (A.size() == 0) {
     return;
   }
@@ -191,10 +192,36 @@ void transpose_in_place(const ExecutionSpace& space, T alpha, const StridedBatch
   swap_across_diagonal(space, moves_of<T>(A, op, A), map);
 }
 
-#define HEDDLE_INSTANTIATE(T)                                                                   \
-  template void transpose<T>(const ExecutionSpace&, T, const StridedBatch<const T>&, Operation, \
-                             const StridedBatch<T>&, const TransposeOptions&);                  \
-  template void transpose_in_place<T>(const ExecutionSpace&, T, const StridedBatch<T>&, Operation)
+template <Transposable T>
+void transpose_in_place(const ExecutionSpace& space, T alpha, const Kokkos::View<T*, MemorySpace>& elements, Index rows,
+                        Index columns, Operation op) {
+  const Kokkos::Profiling::ScopedRegion region("heddle::transpose_in_place");
+  require(rows >= 0 && columns >= 0 && rows * columns <= static_cast<Index>(elements.extent(0)),
+          "transpose_in_place: A is ", rows, " x ", columns, " in ", elements.extent(0), " elements");
+  if (rows * columns == 0) {
+    return;
+  }
+  const auto matrix = [&](Index m, Index n) {
+    const auto extent = [](Index k) { return static_cast<std::size_t>(k); };
+    return StridedBatch<T>(elements.data(), Kokkos::LayoutStride(extent(m), 1, extent(n), extent(m), 1, extent(m * n)));
+  };
+  if (op == Operation::none || rows == columns) {
+    transpose_in_place<T>(space, alpha, matrix(rows, columns), op);
+  } else if (rows == 1 || columns == 1) {
+    // The elements stay where they are.
+    const StridedBatch<T> all = matrix(rows * columns, 1);
+    move_elements(space, moves_of<T>(all, Operation::none, all), Map<T>(alpha, op));
+  } else {
+    transpose_rectangle(space, elements.data(), columns, rows, Map<T>(alpha, op));
+  }
+}
+
+#define HEDDLE_INSTANTIATE(T)                                                                                       \
+  template void transpose<T>(const ExecutionSpace&, T, const StridedBatch<const T>&, Operation,                     \
+                             const StridedBatch<T>&, const TransposeOptions&);                                      \
+  template void transpose_in_place<T>(const ExecutionSpace&, T, const StridedBatch<T>&, Operation);                 \
+  template void transpose_in_place<T>(const ExecutionSpace&, T, const Kokkos::View<T*, MemorySpace>&, Index, Index, \
+                                      Operation)
 HEDDLE_FOR_EACH_TRANSPOSABLE(HEDDLE_INSTANTIATE);
 #undef HEDDLE_INSTANTIATE
 

@@ -200,6 +200,51 @@ TYPED_TEST(Transpose, InPlace) {
   }
 }
 
+TYPED_TEST(Transpose, RectanglesInPlace) {
+  using T = TypeParam;
+  for (const auto& [m, n] : std::vector<std::pair<Index, Index>>{{0, 3},
+                                                                 {1, 1},
+                                                                 {1, 9},
+                                                                 {9, 1},
+                                                                 {2, 3},
+                                                                 {3, 2},
+                                                                 {4, 6},
+                                                                 {6, 4},
+                                                                 {8, 64},
+                                                                 {64, 8},
+                                                                 {7, 97},
+                                                                 {97, 7},
+                                                                 {96, 72},
+                                                                 {72, 96},
+                                                                 {60, 60},
+                                                                 {1031, 3},
+                                                                 {3, 1031}}) {
+    for (const Operation op : operations) {
+      const Kokkos::View<T*, MemorySpace> elements("heddle::test::elements", static_cast<std::size_t>(m * n + 1));
+      const auto mirror = Kokkos::create_mirror_view(elements);
+      for (Index j = 0; j < n; ++j) {
+        for (Index i = 0; i < m; ++i) {
+          mirror(i + j * m) = element<T>(i, j);
+        }
+      }
+      mirror(m * n) = T(-7);
+      Kokkos::deep_copy(elements, mirror);
+      const ExecutionSpace space;
+      transpose_in_place(space, T(2), elements, m, n, op);
+      space.fence("heddle::test");
+      Kokkos::deep_copy(mirror, elements);
+      Index wrong = mirror(m * n) == T(-7) ? 0 : 1;
+      for (Index j = 0; j < n; ++j) {
+        for (Index i = 0; i < m; ++i) {
+          const Index place = op == Operation::none ? i + j * m : j + i * n;
+          wrong += mirror(place) == mapped(T(2), op, element<T>(i, j)) ? 0 : 1;
+        }
+      }
+      EXPECT_EQ(wrong, 0) << m << " x " << n << ", " << to_string(op);
+    }
+  }
+}
+
 using Matrix = Kokkos::View<double**, Kokkos::LayoutLeft, MemorySpace>;
 
 template <class Call> std::string refusal(const Call& call) {
@@ -219,6 +264,9 @@ TEST(TransposeArguments, ShapesThatDoNotFitAreRefused) {
   EXPECT_EQ(refusal([&] { transpose(space, 1.0, A, Operation::transpose, B); }),
             "transpose: A is 4 x 5 x 1, op is T, B is 4 x 5 x 1");
   EXPECT_NE(refusal([&] { transpose_in_place(space, 1.0, A, Operation::transpose); }), "");
+  const Kokkos::View<double*, MemorySpace> elements("heddle::test::elements", 19);
+  EXPECT_EQ(refusal([&] { transpose_in_place(space, 1.0, elements, 4, 5, Operation::transpose); }),
+            "transpose_in_place: A is 4 x 5 in 19 elements");
   EXPECT_NE(refusal([&] { transpose(space, 1.0, A, Operation::none, B, {TransposeVariant::tiled, -1, 1}); }), "");
 }
 

@@ -65,6 +65,9 @@ void transpose(const ExecutionSpace& space, T alpha, const StridedBatch<const T>
                const StridedBatch<T>& B, const TransposeOptions& options);
 template <Transposable T>
 void transpose_in_place(const ExecutionSpace& space, T alpha, const StridedBatch<T>& A, Operation op);
+template <Transposable T>
+void transpose_in_place(const ExecutionSpace& space, T alpha, const Kokkos::View<T*, MemorySpace>& elements, Index rows,
+                        Index columns, Operation op);
 
 }  // namespace impl
 
@@ -90,6 +93,19 @@ template <class View>
 void transpose_in_place(const ExecutionSpace& space, const typename View::non_const_value_type& alpha, const View& A,
                         Operation op) {
   impl::transpose_in_place<typename View::value_type>(space, alpha, impl::strided_batch(A), op);
+}
+
+/// The m x n matrix A that is column-major in the first mn elements, its leading dimension m, becomes alpha op(A)
+/// there, column-major and n x m (m x n for Operation::none), by permutations within rows and within columns (B.
+/// Catanzaro, A. Keller, M. Garland, "A decomposition for in-place matrix transposition", PPoPP 2014).
+///
+/// Allocates workspace of at most an eighth of A, or of a row or a cache line's worth of columns where that is more.
+/// Throws Error(argument) where the view has fewer elements. Does not block but for the workspace. Bits: reproducible.
+/// Cost: each element read and written up to six times: where there is room for B, transpose() is by far the faster.
+template <Transposable T>
+void transpose_in_place(const ExecutionSpace& space, const T& alpha, const Kokkos::View<T*, MemorySpace>& elements,
+                        Index rows, Index columns, Operation op) {
+  impl::transpose_in_place<T>(space, alpha, elements, rows, columns, op);
 }
 
 }  // namespace heddle
