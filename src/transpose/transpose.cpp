@@ -198,6 +198,8 @@ void transpose_in_place(const ExecutionSpace& space, T alpha, const Kokkos::View
   const Kokkos::Profiling::ScopedRegion region("heddle::transpose_in_place");
   require(rows >= 0 && columns >= 0 && rows * columns <= static_cast<Index>(elements.extent(0)),
           "transpose_in_place: A is ", rows, " x ", columns, " in ", elements.extent(0), " elements");
+  require(rows * columns < (Index{1} << 50), "transpose_in_place: ", rows, " x ", columns,
+          " elements; expected fewer than 2^50");
   if (rows * columns == 0) {
     return;
   }

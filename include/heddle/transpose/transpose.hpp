@@ -102,10 +102,13 @@ void transpose_in_place(const ExecutionSpace& space, const typename View::non_co
 /// Allocates workspace of at most an eighth of A, or of a row or a cache line's worth of columns where that is more.
 /// Throws Error(argument) where the view has fewer elements. Does not block but for the workspace. Bits: reproducible.
 /// Cost: each element read and written up to six times: where there is room for B, transpose() is by far the faster.
-template <Transposable T>
-void transpose_in_place(const ExecutionSpace& space, const T& alpha, const Kokkos::View<T*, MemorySpace>& elements,
-                        Index rows, Index columns, Operation op) {
-  impl::transpose_in_place<T>(space, alpha, elements, rows, columns, op);
-}
+template <class View>
+  requires Transposable<typename View::value_type> &&
+      (View::rank() == 1) void transpose_in_place(const ExecutionSpace& space,
+                                                  const typename View::non_const_value_type& alpha,
+                                                  const View& elements, Index rows, Index columns, Operation op) {
+    using T = typename View::value_type;
+    impl::transpose_in_place<T>(space, alpha, Kokkos::View<T*, MemorySpace>(elements), rows, columns, op);
+  }
 
 }  // namespace heddle
