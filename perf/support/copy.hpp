@@ -42,8 +42,9 @@ void streaming_copy(const ExecutionSpace& space, const LocalMatrix<T>& from, con
             }
 #endif
             std::memcpy(target + byte, source + byte, static_cast<std::size_t>(end - byte));
+            // Of the thread that wrote past the caches.
+            _mm_sfence();
           });
-      _mm_sfence();
       return;
     }
   }

@@ -40,7 +40,8 @@ double median(std::vector<double> values) {
   return *middle;
 }
 
-void compare(benchmark::State& state, double flops, const Contender& first, const Contender& second) {
+void compare(benchmark::State& state, double flops, const Contender& first, const Contender& second,
+             const std::string& unit) {
   std::vector<double> times_first;
   std::vector<double> times_second;
   std::vector<double> ratios;
@@ -56,10 +57,10 @@ void compare(benchmark::State& state, double flops, const Contender& first, cons
   }
   const double best_first = flops_first / *std::min_element(times_first.begin(), times_first.end()) / 1e9;
   const double best_second = flops_second / *std::min_element(times_second.begin(), times_second.end()) / 1e9;
-  state.counters[std::string("gflops_") + first.name] = flops_first / median(times_first) / 1e9;
-  state.counters[std::string("gflops_") + second.name] = flops_second / median(times_second) / 1e9;
-  state.counters[std::string("gflops_best_") + first.name] = best_first;
-  state.counters[std::string("gflops_best_") + second.name] = best_second;
+  state.counters[unit + '_' + first.name] = flops_first / median(times_first) / 1e9;
+  state.counters[unit + '_' + second.name] = flops_second / median(times_second) / 1e9;
+  state.counters[unit + "_best_" + first.name] = best_first;
+  state.counters[unit + "_best_" + second.name] = best_second;
   state.counters["ratio"] = median(ratios);
   state.counters["ratio_min"] = *std::min_element(ratios.begin(), ratios.end());
   state.counters["ratio_max"] = *std::max_element(ratios.begin(), ratios.end());

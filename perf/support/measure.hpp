@@ -6,6 +6,7 @@
 #include <benchmark/benchmark.h>
 
 #include <functional>
+#include <string>
 #include <vector>
 
 namespace heddle::perf {
@@ -34,9 +35,11 @@ struct Contender {
   std::function<double()> seconds;  ///< Runs it once.
   double flops = 0.0;               ///< Of one run; 0: as many as compare() is told.
 };
-/// Both timed in turn, `first second first second ...`, after one run of each to warm up. Counters: gflops_<name> and
-/// gflops_best_<name> of each, of the median and of the shortest time; ratio, the median over the pairs of first's rate
-/// over second's, with its extremes, and ratio_best, that of the two best rates.
-void compare(benchmark::State& state, double flops, const Contender& first, const Contender& second);
+/// Both timed in turn, `first second first second ...`, after one run of each to warm up. Counters: <unit>_<name> and
+/// <unit>_best_<name> of each, 10^9 operations a second (or bytes, if that is what `flops` counts), of the median and
+/// of the shortest time; ratio, the median over the pairs of first's rate over second's, with its extremes, and
+/// ratio_best, that of the two best rates.
+void compare(benchmark::State& state, double flops, const Contender& first, const Contender& second,
+             const std::string& unit = "gflops");
 
 }  // namespace heddle::perf

@@ -50,7 +50,7 @@ template <class T> struct Map {
   }
 
  private:
-  static constexpr bool has_imaginary_part = !std::is_arithmetic_v<T>;
+  static constexpr bool has_imaginary_part = ScalarTraits<T>::is_complex;
 };
 
 /// The fastest way for moves that cross; on CPUs in host.cpp, on GPUs in device.cpp.
