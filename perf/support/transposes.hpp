@@ -24,6 +24,17 @@ template <Scalar T> double bytes_moved(const LocalMatrix<T>& A) {
   return 2.0 * static_cast<double>(A.size()) * sizeof(T);
 }
 
+/// Seconds of one `work` of several in a row: on GPUs one alone is as short as the way to the GPU and back.
+template <class Work> double seconds_of_one(const Work& work) {
+  constexpr int times = Kokkos::SpaceAccessibility<Kokkos::HostSpace, MemorySpace>::accessible ? 1 : 10;
+  return seconds_of([&] {
+           for (int i = 0; i < times; ++i) {
+             work();
+           }
+         }) /
+         times;
+}
+
 template <Scalar T> bool is_transpose(const LocalMatrix<T>& A, const LocalMatrix<T>& B) {
   Index wrong = 0;
   Kokkos::parallel_reduce(

@@ -20,10 +20,10 @@ template <Scalar T> void beside_copy(benchmark::State& state, const Shape& shape
   const LocalMatrix<T> B("heddle::perf::B", static_cast<std::size_t>(n), static_cast<std::size_t>(m));
   const LocalMatrix<T> copied("heddle::perf::copied", static_cast<std::size_t>(m), static_cast<std::size_t>(n));
   const double bytes = bytes_moved<T>(A);
-  compare(
-      state, bytes,
-      {"transpose", [&] { return seconds_of([&] { transpose(space, T(1), A, Operation::transpose, B, {variant}); }); }},
-      {"copy", [&] { return seconds_of([&] { streaming_copy<T>(space, A, copied); }); }}, "gbytes");
+  compare(state, bytes,
+          {"transpose",
+           [&] { return seconds_of_one([&] { transpose(space, T(1), A, Operation::transpose, B, {variant}); }); }},
+          {"copy", [&] { return seconds_of_one([&] { streaming_copy<T>(space, A, copied); }); }}, "gbytes");
   if (!is_transpose(A, B)) {
     fail(state, "not the transpose of A");
   }
