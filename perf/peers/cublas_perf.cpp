@@ -107,9 +107,10 @@ template <class Seconds> double best_of_three(const Seconds& seconds) {
 template <class Seconds> double sustained(const Seconds& seconds) {
   double total = 0.0;
   int runs = 0;
-  for (; total < 2.0; ++runs) {
+  do {
     total += seconds();
-  }
+    ++runs;
+  } while (total < 2.0 && !is_dry_run());
   return total / runs;
 }
 

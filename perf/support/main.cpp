@@ -49,6 +49,10 @@ Index extent(Index wanted) {
   return dry_run ? std::min<Index>(wanted, 96) : wanted;
 }
 
+bool is_dry_run() {
+  return dry_run;
+}
+
 void fail(benchmark::State& state, const char* why) {
   failed = true;
   state.SkipWithError(why);

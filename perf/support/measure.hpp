@@ -16,6 +16,8 @@ namespace heddle::perf {
 
 /// Extent to run with: `wanted`, or a small one where the program only tries itself out (--dry-run).
 [[nodiscard]] Index extent(Index wanted);
+/// Whether the program only tries itself out.
+[[nodiscard]] bool is_dry_run();
 
 /// Seconds of the slowest rank, from a fence and a barrier to a fence.
 [[nodiscard]] double seconds_of(const std::function<void()>& work);
