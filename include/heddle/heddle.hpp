@@ -28,4 +28,5 @@
 #include <heddle/schrodinger/observables.hpp>
 #include <heddle/schrodinger/potential.hpp>
 #include <heddle/schrodinger/simulation.hpp>
+#include <heddle/transpose/distributed.hpp>
 #include <heddle/transpose/transpose.hpp>

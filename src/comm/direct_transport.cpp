@@ -1,6 +1,6 @@
 // MPI takes the buffers as they are.
 #include "comm/mpi_pieces.hpp"
-#include "comm/operation.hpp"
+#include "comm/transfer.hpp"
 #include "comm/transports.hpp"
 #include "comm/turns.hpp"
 
@@ -10,7 +10,7 @@ namespace heddle::impl {
 namespace {
 
 // A send or a receive: posted in its turn, once the device is past the events, complete when MPI is done.
-class DirectMessage final : public Operation {
+class DirectMessage final : public Transfer {
  public:
   using Post = void (*)(void* data, int count, int partner, int tag, MPI_Comm comm, MPI_Request* request);
 
@@ -64,15 +64,15 @@ class DirectTransport final : public Transport {
   bool takes_blocks() const noexcept override { return false; }
 
  protected:
-  std::shared_ptr<Operation> make_send(const Bytes& block, int destination, int tag, const Event& ready) override {
+  std::shared_ptr<Transfer> make_send(const Bytes& block, int destination, int tag, const Event& ready) override {
     return std::make_shared<DirectMessage>(
         ranks_.comm, sends_, const_cast<void*>(block.data), block.width * block.columns, destination, tag,
         std::span(&ready, 1), [](void* data, int count, int partner, int key, MPI_Comm comm, MPI_Request* request) {
           MPI_Isend(data, count, MPI_BYTE, partner, key, comm, request);
         });
   }
-  std::shared_ptr<Operation> make_receive(const Bytes& block, int source, int tag,
-                                          std::span<const Event> free) override {
+  std::shared_ptr<Transfer> make_receive(const Bytes& block, int source, int tag,
+                                         std::span<const Event> free) override {
     return std::make_shared<DirectMessage>(
         ranks_.comm, receives_, const_cast<void*>(block.data), block.width * block.columns, source, tag, free,
         [](void* data, int count, int partner, int key, MPI_Comm comm, MPI_Request* request) {

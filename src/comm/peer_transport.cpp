@@ -6,9 +6,9 @@
 // messages (a wait is only valid once the other process has recorded), and cost a wait at the head of a stream that
 // other copies share.
 #include "comm/mappings.hpp"
-#include "comm/operation.hpp"
 #include "comm/queue.hpp"
 #include "comm/tags.hpp"
+#include "comm/transfer.hpp"
 #include "comm/transports.hpp"
 #include "comm/turns.hpp"
 
@@ -121,7 +121,7 @@ struct Shared {
   }
 };
 
-class PeerSend final : public Operation {
+class PeerSend final : public Transfer {
  public:
   PeerSend(Shared& shared, const vendor::Block& block, int destination, int tag, Event ready)
       : shared_(shared), block_(block), key_(destination, tag), ready_(std::move(ready)) {
@@ -209,7 +209,7 @@ class PeerSend final : public Operation {
   MPI_Request acknowledgement_ = MPI_REQUEST_NULL;
 };
 
-class PeerReceive final : public Operation {
+class PeerReceive final : public Transfer {
  public:
   PeerReceive(Shared& shared, const vendor::Block& block, int source, int tag, std::span<const Event> free, bool timed)
       : shared_(shared),
@@ -296,11 +296,11 @@ class PeerTransport final : public Transport {
   bool takes_blocks() const noexcept override { return true; }
 
  protected:
-  std::shared_ptr<Operation> make_send(const Bytes& block, int destination, int tag, const Event& ready) override {
+  std::shared_ptr<Transfer> make_send(const Bytes& block, int destination, int tag, const Event& ready) override {
     return std::make_shared<PeerSend>(shared_, native(block), destination, tag, ready);
   }
-  std::shared_ptr<Operation> make_receive(const Bytes& block, int source, int tag,
-                                          std::span<const Event> free) override {
+  std::shared_ptr<Transfer> make_receive(const Bytes& block, int source, int tag,
+                                         std::span<const Event> free) override {
     return std::make_shared<PeerReceive>(shared_, native(block), source, tag, free, timed());
   }
   void drained() override { shared_.mappings->end_operation(); }

@@ -1,4 +1,4 @@
-#include "comm/operation.hpp"
+#include "comm/transfer.hpp"
 #include <heddle/comm/request.hpp>
 #include <heddle/core/error.hpp>
 
@@ -7,7 +7,7 @@
 
 namespace heddle {
 
-Request::Request(std::shared_ptr<impl::Operation> operation, std::shared_ptr<impl::Progress> progress, std::any kept,
+Request::Request(std::shared_ptr<impl::Transfer> operation, std::shared_ptr<impl::Progress> progress, std::any kept,
                  const ExecutionSpace* order_on)
     : operation_(std::move(operation)), progress_(std::move(progress)), kept_(std::move(kept)) {
   if (order_on != nullptr) {

@@ -1,6 +1,6 @@
 // Through pinned host buffers, in chunks, two of each message at a time: one is copied while the other travels.
-#include "comm/operation.hpp"
 #include "comm/queue.hpp"
+#include "comm/transfer.hpp"
 #include "comm/transports.hpp"
 #include "comm/turns.hpp"
 
@@ -66,7 +66,7 @@ struct Shared {
 };
 
 // A message cut into chunks: chunk k has slot k mod 2 from when it begins until it is over.
-class StagedMessage : public Operation {
+class StagedMessage : public Transfer {
  public:
   StagedMessage(Shared& shared, const vendor::Block& block, int partner, int tag, bool timed)
       : shared_(shared), chunks_(block), key_(partner, tag), timed_(timed) {}
@@ -210,11 +210,11 @@ class StagedTransport final : public Transport {
   bool takes_blocks() const noexcept override { return true; }
 
  protected:
-  std::shared_ptr<Operation> make_send(const Bytes& block, int destination, int tag, const Event& ready) override {
+  std::shared_ptr<Transfer> make_send(const Bytes& block, int destination, int tag, const Event& ready) override {
     return std::make_shared<StagedSend>(shared_, native(block), destination, tag, ready);
   }
-  std::shared_ptr<Operation> make_receive(const Bytes& block, int source, int tag,
-                                          std::span<const Event> free) override {
+  std::shared_ptr<Transfer> make_receive(const Bytes& block, int source, int tag,
+                                         std::span<const Event> free) override {
     return std::make_shared<StagedReceive>(shared_, native(block), source, tag, free, timed());
   }
 

@@ -8,6 +8,7 @@ inline constexpr int tag_gemm_a = 2;
 inline constexpr int tag_gemm_b = 3;
 inline constexpr int tag_gemm_c = 4;
 inline constexpr int tag_measure = 5;
+inline constexpr int tag_transpose = 6;
 
 /// Messages whose copies a receiver's device does one after the other, in the order in which they were posted. Copies
 /// in two streams overtake each other, and bands of A and B are posted in the order of their use.

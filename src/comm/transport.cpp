@@ -1,5 +1,5 @@
 // Which transport a communicator gets, and what all transports share.
-#include "comm/operation.hpp"
+#include "comm/transfer.hpp"
 #include "comm/transports.hpp"
 
 #include <algorithm>

@@ -1,155 +1,26 @@
 #include "comm/tags.hpp"
 #include "core/instantiate.hpp"
-#include "dist/elementwise.hpp"
-#include <heddle/comm/transport.hpp>
+#include "dist/exchange.hpp"
 #include <heddle/dist/matrix.hpp>
-
-#include <vector>
 
 namespace heddle {
 namespace {
 
-// Some local indices, rising: a range, or a list where they have gaps.
-struct Locals {
-  Index first = 0;
-  Index count = 0;
-  Kokkos::View<Index*, MemorySpace> list;  // Only where there are gaps.
+// Messages of the elements as they are.
+template <Scalar T> struct Elements {
+  MatrixView<const T> local;
 
-  [[nodiscard]] bool is_range() const { return list.data() == nullptr; }
+  [[nodiscard]] static Index height(const impl::Part& part) { return part.rows.count; }
+  [[nodiscard]] static Index width(const impl::Part& part) { return part.columns.count; }
+  [[nodiscard]] static impl::Part panel(const impl::Part& part, Range range) {
+    return {part.rows, part.columns.part(range)};
+  }
+  [[nodiscard]] bool is_ready(const impl::Part& part) const { return part.is_contiguous(local); }
+  [[nodiscard]] MatrixView<const T> ready(const impl::Part& part) const { return part.block(local); }
+  void pack(const ExecutionSpace& space, const impl::Part& part, const MatrixView<T>& packed) const {
+    impl::pack(space, local, part, packed);
+  }
 };
-
-Locals make_locals(const ExecutionSpace& space, const std::vector<Index>& indices) {
-  Locals locals;
-  locals.count = static_cast<Index>(indices.size());
-  if (indices.empty()) {
-    return locals;
-  }
-  locals.first = indices.front();
-  if (indices.back() - indices.front() + 1 != locals.count) {
-    locals.list = Kokkos::View<Index*, MemorySpace>(
-        Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "heddle::dist::indices"), indices.size());
-    Kokkos::deep_copy(space, locals.list,
-                      Kokkos::View<const Index*, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>(
-                          indices.data(), indices.size()));
-    space.fence("heddle::dist::indices");
-  }
-  return locals;
-}
-
-// Local indices of `mine` (owned by `process`), sorted by who owns the same global index in `other`. Within one owner
-// they rise with the global index, so sender and receiver list the same elements in the same order.
-std::vector<Locals> by_other_owner(const ExecutionSpace& space, const CyclicAxis& mine, int process,
-                                   const CyclicAxis& other) {
-  std::vector<std::vector<Index>> lists(static_cast<std::size_t>(other.processes));
-  for (Index k = 0; k < mine.count(process); ++k) {
-    lists[static_cast<std::size_t>(other.owner(mine.global(process, k)))].push_back(k);
-  }
-  std::vector<Locals> result;
-  result.reserve(lists.size());
-  for (const auto& list : lists) {
-    result.push_back(make_locals(space, list));
-  }
-  return result;
-}
-
-// One rank's side of the exchange: for each rank of the other placement, the local rows and columns that it shares.
-class Shares {
- public:
-  Shares(const Communicator& comm, const Placement& mine, const Placement& other)
-      : inside_(mine.in_grid(comm.rank())), other_(other) {
-    if (inside_) {
-      rows_ = by_other_owner(comm.space(), mine.row_axis(), mine.grid_row(comm.rank()), other.row_axis());
-      columns_ = by_other_owner(comm.space(), mine.column_axis(), mine.grid_column(comm.rank()), other.column_axis());
-    }
-  }
-  [[nodiscard]] bool empty(int rank) const {
-    return !inside_ || !other_.in_grid(rank) || rows(rank).count * columns(rank).count == 0;
-  }
-  [[nodiscard]] const Locals& rows(int rank) const { return rows_[static_cast<std::size_t>(other_.grid_row(rank))]; }
-  [[nodiscard]] const Locals& columns(int rank) const {
-    return columns_[static_cast<std::size_t>(other_.grid_column(rank))];
-  }
-  [[nodiscard]] Index size(int rank) const { return empty(rank) ? 0 : rows(rank).count * columns(rank).count; }
-  // Whether what is shared with the rank is one block of the local matrix.
-  [[nodiscard]] bool is_block(int rank) const { return rows(rank).is_range() && columns(rank).is_range(); }
-  template <class T> [[nodiscard]] MatrixView<T> block(const MatrixView<T>& local, int rank) const {
-    const Locals& i = rows(rank);
-    const Locals& j = columns(rank);
-    return impl::block_of(local, i.first, i.first + i.count, j.first, j.first + j.count);
-  }
-  // Whether that block is one run of memory, which travels as it lies.
-  template <class T> [[nodiscard]] bool is_contiguous(const MatrixView<T>& local, int rank) const {
-    return is_block(rank) && (columns(rank).count == 1 || rows(rank).count == static_cast<Index>(local.stride(1)));
-  }
-
- private:
-  bool inside_;
-  Placement other_;
-  std::vector<Locals> rows_;
-  std::vector<Locals> columns_;
-};
-
-template <Scalar T> using Buffer = Kokkos::View<T*, MemorySpace>;
-
-template <Scalar T> Buffer<T> make_buffer(const ExecutionSpace& space, Index size) {
-  return Buffer<T>(Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "heddle::dist::exchange"),
-                   static_cast<std::size_t>(size));
-}
-
-// The elements shared with a rank, as one message: where they lie, or in a buffer of their own.
-template <Scalar T>
-Buffer<T> message_of(const MatrixView<T>& local, const Shares& shares, int rank, const ExecutionSpace& space) {
-  if (shares.is_contiguous(local, rank)) {
-    return Buffer<T>(shares.block(local, rank).data(), static_cast<std::size_t>(shares.size(rank)));
-  }
-  return make_buffer<T>(space, shares.size(rank));
-}
-
-// A position in a list of local indices, in a kernel.
-struct Position {
-  Index first;
-  const Index* list;
-  explicit Position(const Locals& locals)
-      : first(locals.first), list(locals.is_range() ? nullptr : locals.list.data()) {}
-  KOKKOS_INLINE_FUNCTION Index operator()(Index k) const { return list == nullptr ? first + k : list[k]; }
-};
-
-template <Scalar T>
-void pack(const ExecutionSpace& space, const MatrixView<T>& local, const Shares& shares, int rank,
-          const Buffer<T>& buffer) {
-  const Index height = shares.rows(rank).count;
-  const Index width = shares.columns(rank).count;
-  if (shares.is_block(rank)) {
-    impl::copy_elements<T>(space, "heddle::dist::pack", shares.block(local, rank),
-                           impl::matrix_view(buffer.data(), height, width, height));
-    return;
-  }
-  const impl::Elements<T> from(local);
-  const Position row(shares.rows(rank));
-  const Position column(shares.columns(rank));
-  impl::for_each_element(
-      space, "heddle::dist::pack", height, width,
-      KOKKOS_LAMBDA(Index i, Index j) { buffer(i + j * height) = from(row(i), column(j)); });
-}
-
-template <Scalar T>
-void unpack(const ExecutionSpace& space, const Buffer<T>& buffer, const Shares& shares, int rank,
-            const MatrixView<T>& local) {
-  const Index height = shares.rows(rank).count;
-  const Index width = shares.columns(rank).count;
-  if (shares.is_block(rank)) {
-    const T* const data = buffer.data();
-    impl::copy_elements<T>(space, "heddle::dist::unpack", impl::matrix_view(data, height, width, height),
-                           shares.block(local, rank));
-    return;
-  }
-  const impl::Elements<T> to(local);
-  const Position row(shares.rows(rank));
-  const Position column(shares.columns(rank));
-  impl::for_each_element(
-      space, "heddle::dist::unpack", height, width,
-      KOKKOS_LAMBDA(Index i, Index j) { to(row(i), column(j)) = buffer(i + j * height); });
-}
 
 }  // namespace
 
@@ -163,57 +34,8 @@ template <Scalar T> void redistribute(const DistributedMatrix<T>& A, const Distr
     space.fence("heddle::dist::redistribute");
     return;
   }
-  const auto transport = transport_of(comm);
-  const Shares outgoing(comm, A.placement(), B.placement());
-  const Shares incoming(comm, B.placement(), A.placement());
-
-  struct Arrival {
-    int rank;
-    Buffer<T> buffer;
-    Request request;
-  };
-  std::vector<Arrival> arrivals;
-  std::vector<Request> departures;
-  // Partners by rising distance, so that not all ranks turn to the same one first.
-  for (int step = 1; step < comm.size(); ++step) {
-    const int source = (comm.rank() + comm.size() - step) % comm.size();
-    if (!incoming.empty(source)) {
-      const auto buffer = message_of(B.local(), incoming, source, space);
-      arrivals.push_back({source, buffer, transport->receive<T>(buffer, source, impl::tag_redistribute)});
-    }
-  }
-  for (int step = 1; step < comm.size(); ++step) {
-    const int destination = (comm.rank() + step) % comm.size();
-    if (!outgoing.empty(destination)) {
-      const auto buffer = message_of(A.local(), outgoing, destination, space);
-      if (!outgoing.is_contiguous(A.local(), destination)) {
-        pack(space, A.local(), outgoing, destination, buffer);
-      }
-      departures.push_back(
-          transport->send<T>(Kokkos::View<const T*, MemorySpace>(buffer), destination, impl::tag_redistribute));
-    }
-  }
-  if (const int self = comm.rank(); !outgoing.empty(self)) {
-    if (outgoing.is_block(self) && incoming.is_block(self)) {
-      impl::copy_elements<T>(space, "heddle::dist::copy", outgoing.block(A.local(), self),
-                             incoming.block(B.local(), self));
-    } else {
-      const auto buffer = make_buffer<T>(space, outgoing.size(self));
-      pack(space, A.local(), outgoing, self, buffer);
-      unpack(space, buffer, incoming, self, B.local());
-    }
-  }
-  for (Arrival& arrival : arrivals) {
-    arrival.request.wait();
-    if (!incoming.is_contiguous(B.local(), arrival.rank)) {
-      unpack(space, arrival.buffer, incoming, arrival.rank, B.local());
-    }
-  }
-  for (Request& departure : departures) {
-    departure.wait();
-  }
-  transport->drain();
-  space.fence("heddle::dist::redistribute");
+  impl::exchange<T>(comm, Elements<T>{A.local()}, impl::Shares(comm, A.placement(), B.placement()),
+                    impl::Shares(comm, B.placement(), A.placement()), B.local(), impl::tag_redistribute);
 }
 
 template <Scalar T> HostMatrix<T> gather(const DistributedMatrix<T>& A, int root) {

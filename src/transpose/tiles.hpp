@@ -41,11 +41,14 @@ struct Tile {
 
   /// Tile `number` of those of rows x columns that cover the moves, down the columns first.
   template <class T> KOKKOS_INLINE_FUNCTION static Tile of(const Moves<T>& moves, int rows, int columns, Index number) {
-    const Index down = (moves.rows + rows - 1) / rows;
-    const Index across = (moves.columns + columns - 1) / columns;
-    const Index i = number % down * rows;
-    const Index j = number / down % across * columns;
-    return {i, j, number / down / across, static_cast<int>(moves.rows - i < rows ? moves.rows - i : rows),
+    // Fewer than 2^31 in all: GPUs take many times as long to divide longer numbers.
+    const auto down = static_cast<unsigned>((moves.rows + rows - 1) / rows);
+    const auto across = static_cast<unsigned>((moves.columns + columns - 1) / columns);
+    const auto n = static_cast<unsigned>(number);
+    const Index i = static_cast<Index>(n % down) * rows;
+    const Index j = static_cast<Index>(n / down % across) * columns;
+    return {i, j, static_cast<Index>(n / down / across),
+            static_cast<int>(moves.rows - i < rows ? moves.rows - i : rows),
             static_cast<int>(moves.columns - j < columns ? moves.columns - j : columns)};
   }
   /// How many there are.

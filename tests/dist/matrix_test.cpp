@@ -49,6 +49,25 @@ TYPED_TEST(Matrix, RedistributesBetweenAnyTwoPlacements) {
   }
 }
 
+// More for one partner than is under way at once, in and out of one rank.
+TEST(Redistribute, ManyPanels) {
+  const Communicator comm = test::world();
+  const Index rows = 3001;
+  const Index columns = 2503;
+  const Placement first = Placement::on_rank(rows, columns, 0);
+  const auto A = test::random_matrix<double>(comm, first, 8);
+  for (const Placement& placement :
+       {Placement::on_rank(rows, columns, comm.size() - 1), Placement::row_bands(rows, columns, comm.size()),
+        Placement::block_cyclic(rows, columns, 64, 32, 1, comm.size())}) {
+    const DistributedMatrix<double> B(comm, placement);
+    redistribute(A, B);
+    const DistributedMatrix<double> back(comm, first);
+    redistribute(B, back);
+    add(-1.0, A, back);
+    EXPECT_EQ(norm(back, Norm::maximum), 0.0) << placement.describe();
+  }
+}
+
 TYPED_TEST(Matrix, GatherAndScatterAreInverse) {
   const int root = this->comm.size() - 1;
   for (const Placement& placement : test::placements_of(19, 11, this->comm.size())) {

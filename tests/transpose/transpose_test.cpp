@@ -113,6 +113,33 @@ TYPED_TEST_SUITE(Transpose, Types);
 using Left = Kokkos::LayoutLeft;
 using Right = Kokkos::LayoutRight;
 
+// As allocated: the runs of B begin where cache lines and sectors do, or, with odd extents, do not.
+TYPED_TEST(Transpose, WholeArrays) {
+  using T = TypeParam;
+  for (const auto& [m, n] : std::vector<std::pair<std::size_t, std::size_t>>{{512, 384}, {511, 387}, {64, 1089}}) {
+    const Kokkos::View<T**, Kokkos::LayoutLeft, MemorySpace> A("heddle::test::A", m, n);
+    const Kokkos::View<T**, Kokkos::LayoutLeft, MemorySpace> B("heddle::test::B", n, m);
+    const auto from = Kokkos::create_mirror_view(A);
+    for (std::size_t j = 0; j < n; ++j) {
+      for (std::size_t i = 0; i < m; ++i) {
+        from(i, j) = element<T>(static_cast<Index>(i), static_cast<Index>(j));
+      }
+    }
+    Kokkos::deep_copy(A, from);
+    const ExecutionSpace space;
+    transpose(space, T(1), A, Operation::transpose, B);
+    space.fence("heddle::test");
+    const auto to = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), B);
+    Index wrong = 0;
+    for (std::size_t j = 0; j < n; ++j) {
+      for (std::size_t i = 0; i < m; ++i) {
+        wrong += to(j, i) == from(i, j) ? 0 : 1;
+      }
+    }
+    EXPECT_EQ(wrong, 0) << m << " x " << n;
+  }
+}
+
 TYPED_TEST(Transpose, EveryShapeOperationAndVariant) {
   using T = TypeParam;
   // Empty, single, odd, prime, skinny, powers of two, more than a block either way.

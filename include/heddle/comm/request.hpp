@@ -10,7 +10,7 @@
 namespace heddle {
 
 namespace impl {
-class Operation;
+class Transfer;
 class Progress;
 }  // namespace impl
 
@@ -24,7 +24,7 @@ class Request {
  public:
   Request() = default;
   /// `order_on`: completion puts the instance's later work after event().
-  Request(std::shared_ptr<impl::Operation> operation, std::shared_ptr<impl::Progress> progress, std::any kept,
+  Request(std::shared_ptr<impl::Transfer> operation, std::shared_ptr<impl::Progress> progress, std::any kept,
           const ExecutionSpace* order_on = nullptr);
   Request(Request&& other) noexcept;
   Request& operator=(Request&& other) noexcept;
@@ -47,7 +47,7 @@ class Request {
  private:
   void complete();
 
-  std::shared_ptr<impl::Operation> operation_;
+  std::shared_ptr<impl::Transfer> operation_;
   std::shared_ptr<impl::Progress> progress_;
   std::any kept_;
   std::optional<ExecutionSpace> order_on_;

@@ -86,10 +86,10 @@ class Transport {
   };
   Transport(const ExecutionSpace& space, std::string reason);
 
-  virtual std::shared_ptr<impl::Operation> make_send(const Bytes& block, int destination, int tag,
-                                                     const Event& ready) = 0;
-  virtual std::shared_ptr<impl::Operation> make_receive(const Bytes& block, int source, int tag,
-                                                        std::span<const Event> free) = 0;
+  virtual std::shared_ptr<impl::Transfer> make_send(const Bytes& block, int destination, int tag,
+                                                    const Event& ready) = 0;
+  virtual std::shared_ptr<impl::Transfer> make_receive(const Bytes& block, int source, int tag,
+                                                       std::span<const Event> free) = 0;
   /// For destructors: drain(), or, where an exception passes, leave what is under way to the end of the job.
   void close() noexcept;
   /// Nothing is under way: buffers may be given back.

@@ -10,12 +10,12 @@ namespace heddle::impl {
 
 /// One message on this rank's side. complete(): what its Request waits for. finished(): nothing is left to do, which
 /// can be later (the sender is still to be told that its buffer was read).
-class Operation {
+class Transfer {
  public:
-  Operation() = default;
-  virtual ~Operation() = default;
-  Operation(const Operation&) = delete;
-  Operation& operator=(const Operation&) = delete;
+  Transfer() = default;
+  virtual ~Transfer() = default;
+  Transfer(const Transfer&) = delete;
+  Transfer& operator=(const Transfer&) = delete;
 
   /// Goes on as far as it can without blocking.
   virtual void advance() = 0;
@@ -34,7 +34,7 @@ class Operation {
 /// All operations of a transport that are not finished, in the order in which they began.
 class Progress {
  public:
-  void add(std::shared_ptr<Operation> operation) { under_way_.push_back(std::move(operation)); }
+  void add(std::shared_ptr<Transfer> operation) { under_way_.push_back(std::move(operation)); }
   void advance() {
     for (const auto& operation : under_way_) {
       operation->advance();
@@ -44,7 +44,7 @@ class Progress {
   [[nodiscard]] bool idle() const { return under_way_.empty(); }
 
  private:
-  std::vector<std::shared_ptr<Operation>> under_way_;
+  std::vector<std::shared_ptr<Transfer>> under_way_;
 };
 
 }  // namespace heddle::impl
