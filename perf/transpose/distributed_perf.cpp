@@ -54,11 +54,11 @@ constexpr std::array<Layout, 2> layouts = {{{"rows", Placement::row_bands}, {"co
 
 // Counters: the bytes that all ranks receive, over the seconds of the slowest; on one rank, the bytes that it reads and
 // writes, beside a copy.
-void beside_exchange(benchmark::State& state, const Layout& from, const Layout& to) {
+void beside_exchange(benchmark::State& state, const Layout& layout) {
   const int ranks = world().size();
   const Index n = extent(state.range(0)) / ranks * ranks;
-  const auto A = random_distributed(from.of(n, n, ranks), 1);
-  const DistributedMatrix<double> B(world(), to.of(n, n, ranks));
+  const auto A = random_distributed(layout.of(n, n, ranks), 1);
+  const DistributedMatrix<double> B(world(), layout.of(n, n, ranks));
   const BareExchange exchange(n);
   const LocalMatrix<double> copied("heddle::perf::copied", ranks == 1 ? A.local().extent(0) : 0,
                                    ranks == 1 ? A.local().extent(1) : 0);
@@ -90,12 +90,10 @@ constexpr bool on_host = Kokkos::SpaceAccessibility<Kokkos::HostSpace, MemorySpa
 [[maybe_unused]] const bool added = [] {
   const std::vector<std::int64_t> sizes =
       on_host ? std::vector<std::int64_t>{8192} : std::vector<std::int64_t>{8192, 16384, 32768};
-  for (const auto& [from, to] :
-       {std::pair(layouts[0], layouts[0]), std::pair(layouts[1], layouts[1]), std::pair(layouts[0], layouts[1])}) {
+  for (const Layout& layout : layouts) {
     for (const std::int64_t n : sizes) {
-      benchmark::RegisterBenchmark(
-          ("transpose_distributed/double/" + std::string(from.name) + "_to_" + to.name).c_str(),
-          [from = from, to = to](benchmark::State& state) { beside_exchange(state, from, to); })
+      benchmark::RegisterBenchmark(("transpose_distributed/double/" + std::string(layout.name)).c_str(),
+                                   [&layout](benchmark::State& state) { beside_exchange(state, layout); })
           ->Arg(n)
           ->ArgName("n")
           ->Iterations(5)

@@ -23,6 +23,7 @@ struct Selection {
 /// Each adds its subcommand with options, help and example to `app`.
 void add_gemm(CLI::App& app, Selection& selection);
 void add_expm(CLI::App& app, Selection& selection);
+void add_transpose(CLI::App& app, Selection& selection);
 void add_tdse(CLI::App& app, Selection& selection);
 void add_tune(CLI::App& app, Selection& selection);
 void add_info(CLI::App& app, Selection& selection);

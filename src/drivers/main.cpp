@@ -77,6 +77,7 @@ int run(int argc, char** argv) {
       "Exit codes: 0 done and checked, 1 a check or the computation failed, 2 bad usage or input.");
   add_gemm(app, selection);
   add_expm(app, selection);
+  add_transpose(app, selection);
   add_tdse(app, selection);
   add_tune(app, selection);
   add_info(app, selection);
