@@ -64,8 +64,9 @@ void beside_exchange(benchmark::State& state, const Layout& layout) {
                                    ranks == 1 ? A.local().extent(1) : 0);
   const LocalMatrix<double> whole = ranks == 1 ? random_local(world().space(), n, n, 1) : copied;
   const auto bytes = 8.0 * static_cast<double>(n) * static_cast<double>(n);
+  TransposePlan<double> plan(world(), A.placement(), Operation::transpose, B.placement());
   compare(state, ranks == 1 ? 2.0 * bytes : bytes * (ranks - 1) / ranks,
-          {"transpose", [&] { return seconds_of([&] { transpose(world(), 1.0, A, Operation::transpose, B); }); }},
+          {"transpose", [&] { return seconds_of([&] { plan.execute(1.0, A, B); }); }},
           {"exchange",
            [&] {
              return seconds_of([&] {

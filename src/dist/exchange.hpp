@@ -1,4 +1,5 @@
-// All that ranks owe each other when a matrix changes its placement, in panels: one is packed while others travel.
+// All that ranks owe each other when a matrix changes its placement, in panels: some travel while others are put where
+// they belong.
 #pragma once
 
 #include "dist/shares.hpp"
@@ -11,158 +12,94 @@
 
 namespace heddle::impl {
 
-/// Panels of one partner under way at once: while one is packed, the next are on the link or just handed over.
+/// Panels of one partner under way at once: while one is unpacked, the next are on the link or just asked for.
 inline constexpr std::size_t panels_under_way = 4;
-/// Of a panel. Packing and the handshake of the next take less time than the transfer of one.
+/// Of a panel. The handshake of the next and the unpacking of the last take less time than the transfer of one.
 inline constexpr Index panel_bytes = on_host ? Index{1} << 22 : Index{1} << 25;
-/// Shorter runs than these are unpacked by a kernel, which is faster than a copy engine at them.
+/// Shorter runs than these are packed by a kernel, which is faster than a copy engine at them.
 inline constexpr Index shortest_run_bytes = 4096;
-
-/// The columns of a height x width message that travel together.
-template <class T> Index panel_width(Index height) {
-  return std::max<Index>(1, panel_bytes / static_cast<Index>(sizeof(T)) / std::max<Index>(1, height));
-}
 
 template <Scalar T> using PanelBuffer = Kokkos::View<T*, MemorySpace>;
 
-template <Scalar T> PanelBuffer<T> panel_buffer(const ExecutionSpace& space, Index size) {
-  return PanelBuffer<T>(Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "heddle::dist::panel"),
-                        static_cast<std::size_t>(size));
-}
-
-/// A message cut into panels, and where its next one begins.
-struct Panels {
-  int rank = 0;
-  Index height = 0;
-  Index width = 0;
-  Index at_once = 1;
-  Index next = 0;
-
-  [[nodiscard]] bool finished() const { return next == width; }
-  [[nodiscard]] Range take() {
-    const Range range{next, std::min(next + at_once, width)};
-    next = range.end;
-    return range;
-  }
-};
-
-/// What comes from one rank: where B has room for whole runs, it lands there, else beside it.
-template <Scalar T> class Inbox {
+/// Buffers that panels need for a while.
+template <Scalar T> class PanelPool {
  public:
-  Inbox(const Communicator& comm, Transport& transport, const Part& part, const MatrixView<T>& B, int rank, int tag,
-        Event begin)
-      : comm_(comm),
-        transport_(transport),
-        part_(part),
-        B_(B),
-        tag_(tag),
-        begin_(std::move(begin)),
-        panels_{rank, part.rows.count, part.columns.count, panel_width<T>(part.rows.count), 0},
-        lands_(part.is_contiguous(B) || (part.is_block() && transport.takes_blocks() &&
-                                         part.rows.count * static_cast<Index>(sizeof(T)) >= shortest_run_bytes)) {}
-
-  [[nodiscard]] bool idle() const { return panels_.finished() && arrivals_.empty(); }
-  void progress() {
-    while (!panels_.finished() && arrivals_.size() < panels_under_way) {
-      post();
+  /// One of at least `size` elements.
+  [[nodiscard]] PanelBuffer<T> take(const ExecutionSpace& space, Index size) {
+    const auto fits = [&](const PanelBuffer<T>& buffer) { return static_cast<Index>(buffer.size()) >= size; };
+    const auto found = std::find_if(spare_.begin(), spare_.end(), fits);
+    if (found == spare_.end()) {
+      return PanelBuffer<T>(Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "heddle::dist::exchange"),
+                            static_cast<std::size_t>(size));
     }
-    while (!arrivals_.empty() && arrivals_.front().request.test()) {
-      finish(arrivals_.front());
-      arrivals_.pop_front();
-    }
+    PanelBuffer<T> buffer = std::move(*found);
+    spare_.erase(found);
+    return buffer;
   }
+  /// Work given to `space` so far may still use it: the next to take it works on the same instance.
+  void give(PanelBuffer<T> buffer) { spare_.push_back(std::move(buffer)); }
 
  private:
-  struct Arrival {
-    Part part;
-    PanelBuffer<T> landing;
-    Request request;
-  };
-
-  void post() {
-    const Range range = panels_.take();
-    Arrival arrival{{part_.rows, part_.columns.part(range)}, {}, {}};
-    if (lands_) {
-      // Nothing that was given to the space since then touches it.
-      arrival.request = transport_.receive<T>(arrival.part.block(B_), panels_.rank, tag_, std::span(&begin_, 1));
-    } else {
-      if (spare_.empty()) {
-        arrival.landing = panel_buffer<T>(comm_.space(), panels_.height * panels_.at_once);
-      } else {
-        arrival.landing = std::move(spare_.back());
-        spare_.pop_back();
-      }
-      arrival.request = transport_.receive<T>(
-          matrix_view(arrival.landing.data(), panels_.height, range.size(), panels_.height), panels_.rank, tag_);
-    }
-    arrivals_.push_back(std::move(arrival));
-  }
-  void finish(Arrival& arrival) {
-    if (lands_) {
-      arrival.request.event().before(comm_.space());
-      return;
-    }
-    const T* const data = arrival.landing.data();
-    unpack(comm_.space(), matrix_view(data, panels_.height, arrival.part.columns.count, panels_.height), arrival.part,
-           B_);
-    spare_.push_back(std::move(arrival.landing));
-  }
-
-  const Communicator& comm_;
-  Transport& transport_;
-  Part part_;
-  MatrixView<T> B_;
-  int tag_;
-  Event begin_;
-  Panels panels_;
-  bool lands_;
-  std::deque<Arrival> arrivals_;
   std::vector<PanelBuffer<T>> spare_;
 };
 
-/// What goes to one rank.
-template <Scalar T, class Source> class Outbox {
+/// A message of height x width elements, cut into panels of whole columns, and how far it is.
+template <Scalar T> class Panels {
  public:
-  Outbox(const Communicator& comm, Transport& transport, const Source& source, const Part& part, int rank, int tag)
+  Panels(Index height, Index width)
+      : height_(height),
+        width_(height == 0 ? 0 : width),
+        at_once_(std::clamp<Index>(panel_bytes / static_cast<Index>(sizeof(T)) / std::max<Index>(1, height), 1,
+                                   std::max<Index>(1, width_))) {}
+
+  [[nodiscard]] bool finished() const { return next_ == width_; }
+  [[nodiscard]] Range take() {
+    const Range range{next_, std::min(next_ + at_once_, width_)};
+    next_ = range.end;
+    return range;
+  }
+  void all_at_once() { at_once_ = std::max<Index>(1, width_); }
+  /// Elements of the largest panel.
+  [[nodiscard]] Index size() const { return height_ * at_once_; }
+  /// A panel of `width` columns in a buffer.
+  template <class U> [[nodiscard]] MatrixView<U> view(U* data, Index width) const {
+    return matrix_view(data, height_, width, height_);
+  }
+
+ private:
+  Index height_;
+  Index width_;
+  Index at_once_;
+  Index next_ = 0;
+};
+
+/// What goes to one rank, as it lies where the transport takes that, else packed.
+template <Scalar T> class Outbox {
+ public:
+  Outbox(const Communicator& comm, Transport& transport, PanelPool<T>& pool, const MatrixView<const T>& A,
+         const Part& part, int rank, int tag)
       : comm_(comm),
         transport_(transport),
-        source_(source),
+        pool_(pool),
+        A_(A),
         part_(part),
+        rank_(rank),
         tag_(tag),
-        panels_{rank, source.height(part), source.width(part), panel_width<T>(source.height(part)), 0} {}
+        panels_(part.rows.count, part.columns.count),
+        as_it_lies_(part.is_contiguous(A) || (part.is_block() && transport.takes_blocks() &&
+                                              part.rows.count * static_cast<Index>(sizeof(T)) >= shortest_run_bytes)) {}
 
   [[nodiscard]] bool idle() const { return panels_.finished() && departures_.empty(); }
-  /// Sends one panel more if it may; whether it did.
-  [[nodiscard]] bool send_next() {
+  void progress() {
     while (!departures_.empty() && departures_.front().request.test()) {
       if (departures_.front().packed.data() != nullptr) {
-        spare_.push_back(std::move(departures_.front().packed));
+        pool_.give(std::move(departures_.front().packed));
       }
       departures_.pop_front();
     }
-    if (panels_.finished() || departures_.size() == panels_under_way) {
-      return false;
+    while (!panels_.finished() && departures_.size() < panels_under_way) {
+      send_next();
     }
-    const Range range = panels_.take();
-    const Part part = source_.panel(part_, range);
-    Departure departure;
-    MatrixView<const T> message;
-    if (source_.is_ready(part)) {
-      message = source_.ready(part);
-    } else {
-      if (spare_.empty()) {
-        departure.packed = panel_buffer<T>(comm_.space(), panels_.height * panels_.at_once);
-      } else {
-        departure.packed = std::move(spare_.back());
-        spare_.pop_back();
-      }
-      const MatrixView<T> packed = matrix_view(departure.packed.data(), panels_.height, range.size(), panels_.height);
-      source_.pack(comm_.space(), part, packed);
-      message = packed;
-    }
-    departure.request = transport_.send<T>(message, panels_.rank, tag_);
-    departures_.push_back(std::move(departure));
-    return true;
   }
 
  private:
@@ -171,94 +108,187 @@ template <Scalar T, class Source> class Outbox {
     Request request;
   };
 
+  void send_next() {
+    const Range range = panels_.take();
+    const Part part{part_.rows, part_.columns.part(range)};
+    Departure departure;
+    if (as_it_lies_) {
+      departure.request = transport_.send<T>(part.block(A_), rank_, tag_);
+    } else {
+      departure.packed = pool_.take(comm_.space(), panels_.size());
+      const MatrixView<T> packed = panels_.view(departure.packed.data(), range.size());
+      pack(comm_.space(), A_, part, packed);
+      departure.request = transport_.send<T>(MatrixView<const T>(packed), rank_, tag_);
+    }
+    departures_.push_back(std::move(departure));
+  }
+
   const Communicator& comm_;
   Transport& transport_;
-  const Source& source_;
+  PanelPool<T>& pool_;
+  MatrixView<const T> A_;
   Part part_;
+  int rank_;
   int tag_;
-  Panels panels_;
+  Panels<T> panels_;
+  bool as_it_lies_;
   std::deque<Departure> departures_;
-  std::vector<PanelBuffer<T>> spare_;
 };
 
-/// What a rank keeps: panel by panel, so that it fills the gaps between those that travel.
-template <Scalar T, class Source> class OwnShare {
+/// What comes from one rank: into the sink's matrix itself where the sink changes nothing and whole runs fit there,
+/// else beside it.
+template <Scalar T, class Sink> class Inbox {
  public:
-  OwnShare(const ExecutionSpace& space, const Source& source, const Part& from, const Part& to, const MatrixView<T>& B,
-           bool alone)
-      : space_(space),
-        source_(source),
-        from_(from),
-        to_(to),
-        B_(B),
-        panels_{0, to.rows.count, to.columns.count, alone ? to.columns.count : panel_width<T>(to.rows.count), 0} {}
+  Inbox(const Communicator& comm, Transport& transport, PanelPool<T>& pool, const Sink& sink, const Part& part,
+        int rank, int tag, Event begin)
+      : comm_(comm),
+        transport_(transport),
+        pool_(pool),
+        sink_(sink),
+        part_(part),
+        rank_(rank),
+        tag_(tag),
+        begin_(std::move(begin)),
+        panels_(sink.crossed() ? part.columns.count : part.rows.count,
+                sink.crossed() ? part.rows.count : part.columns.count),
+        in_place_(sink.takes_as_it_is() && (part.is_contiguous(sink.matrix()) ||
+                                            (part.is_block() && transport.takes_blocks() &&
+                                             part.rows.count * static_cast<Index>(sizeof(T)) >= shortest_run_bytes))) {}
 
-  [[nodiscard]] bool finished() const { return panels_.finished() || panels_.height == 0; }
+  [[nodiscard]] bool idle() const { return panels_.finished() && arrivals_.empty(); }
+  /// Whether a panel has come home.
+  [[nodiscard]] bool progress() {
+    while (!panels_.finished() && arrivals_.size() < panels_under_way) {
+      post_next();
+    }
+    bool any = false;
+    for (; !arrivals_.empty() && arrivals_.front().request.test(); any = true) {
+      finish(arrivals_.front());
+      arrivals_.pop_front();
+    }
+    return any;
+  }
+
+ private:
+  struct Arrival {
+    Range range;
+    PanelBuffer<T> landing;
+    Request request;
+  };
+
+  void post_next() {
+    Arrival arrival{panels_.take(), {}, {}};
+    if (in_place_) {
+      // Nothing that was given to the instance since then touches it.
+      arrival.request = transport_.receive<T>(sink_.panel(part_, arrival.range).block(sink_.matrix()), rank_, tag_,
+                                              std::span(&begin_, 1));
+    } else {
+      arrival.landing = pool_.take(comm_.space(), panels_.size());
+      arrival.request = transport_.receive<T>(panels_.view(arrival.landing.data(), arrival.range.size()), rank_, tag_);
+    }
+    arrivals_.push_back(std::move(arrival));
+  }
+  void finish(Arrival& arrival) {
+    if (in_place_) {
+      arrival.request.event().before(comm_.space());
+      return;
+    }
+    const T* const data = arrival.landing.data();
+    sink_.place(comm_.space(), pool_, panels_.view(data, arrival.range.size()), sink_.panel(part_, arrival.range));
+    pool_.give(std::move(arrival.landing));
+  }
+
+  const Communicator& comm_;
+  Transport& transport_;
+  PanelPool<T>& pool_;
+  const Sink& sink_;
+  Part part_;
+  int rank_;
+  int tag_;
+  Event begin_;
+  Panels<T> panels_;
+  bool in_place_;
+  std::deque<Arrival> arrivals_;
+};
+
+/// What a rank keeps: panel by panel, so that it fills the gaps between those that come.
+template <Scalar T, class Sink> class OwnShare {
+ public:
+  OwnShare(const ExecutionSpace& space, PanelPool<T>& pool, const MatrixView<const T>& A, const Part& from,
+           const Sink& sink, const Part& to)
+      : space_(space),
+        pool_(pool),
+        A_(A),
+        from_(from),
+        sink_(sink),
+        to_(to),
+        panels_(from.rows.count, from.columns.count) {}
+
+  [[nodiscard]] bool finished() const { return panels_.finished(); }
+  void all_at_once() { panels_.all_at_once(); }
   void place_next() {
-    if (finished()) {
-      return;
-    }
     const Range range = panels_.take();
-    const Part from = source_.panel(from_, range);
-    const Part to{to_.rows, to_.columns.part(range)};
-    if (to.is_block()) {
-      source_.pack(space_, from, to.block(B_));
+    const Part from{from_.rows, from_.columns.part(range)};
+    const Part to = sink_.panel(to_, range);
+    if (from.is_block()) {
+      sink_.place(space_, pool_, from.block(A_), to);
       return;
     }
-    if (packed_.data() == nullptr) {
-      packed_ = panel_buffer<T>(space_, panels_.height * panels_.at_once);
-    }
-    source_.pack(space_, from, matrix_view(packed_.data(), panels_.height, range.size(), panels_.height));
-    const T* const data = packed_.data();
-    unpack(space_, matrix_view(data, panels_.height, range.size(), panels_.height), to, B_);
+    PanelBuffer<T> packed = pool_.take(space_, panels_.size());
+    pack(space_, A_, from, panels_.view(packed.data(), range.size()));
+    const T* const data = packed.data();
+    sink_.place(space_, pool_, panels_.view(data, range.size()), to);
+    pool_.give(std::move(packed));
   }
 
  private:
   const ExecutionSpace& space_;
-  const Source& source_;
+  PanelPool<T>& pool_;
+  MatrixView<const T> A_;
   Part from_;
+  const Sink& sink_;
   Part to_;
-  MatrixView<T> B_;
-  Panels panels_;
-  PanelBuffer<T> packed_;
+  Panels<T> panels_;
 };
 
-/// B = what `source` makes of this and other ranks' parts. Blocks.
+/// Brings the parts of A to the ranks whose sinks take them. Blocks.
 ///
-/// A Source has, of a Part of its local matrix: height() and width() of the message that it makes of it, panel(part,
-/// range) for the part behind some of the message's columns, pack(space, part, view) and, for what travels as it lies,
-/// is_ready(part) and ready(part).
-template <Scalar T, class Source>
-void exchange(const Communicator& comm, const Source& source, const Shares& outgoing, const Shares& incoming,
-              const MatrixView<T>& B, int tag) {
+/// A Sink has matrix(), this rank's part of the result; crossed(), whether columns of a message are rows of it;
+/// takes_as_it_is(), whether a message may land in it as it comes; panel(part, range), the part of the result behind
+/// some of a message's columns; and place(space, pool, block, part), which puts them there and does not block.
+template <Scalar T, class Sink>
+void exchange(const Communicator& comm, const MatrixView<const T>& A, const Shares& outgoing, const Sink& sink,
+              const Shares& incoming, PanelPool<T>& pool, int tag) {
   const ExecutionSpace& space = comm.space();
   const auto transport = transport_of(comm);
   const Event begin = Event::on(space);
-  std::deque<Inbox<T>> inboxes;
-  std::deque<Outbox<T, Source>> outboxes;
+  std::deque<Inbox<T, Sink>> inboxes;
+  std::deque<Outbox<T>> outboxes;
   // Partners by rising distance, so that not all ranks turn to the same one first.
   for (int step = 1; step < comm.size(); ++step) {
     const int from = (comm.rank() + comm.size() - step) % comm.size();
     if (!incoming.empty(from)) {
-      inboxes.emplace_back(comm, *transport, incoming.with(from), B, from, tag, begin);
+      inboxes.emplace_back(comm, *transport, pool, sink, incoming.with(from), from, tag, begin);
     }
     const int to = (comm.rank() + step) % comm.size();
     if (!outgoing.empty(to)) {
-      outboxes.emplace_back(comm, *transport, source, outgoing.with(to), to, tag);
+      outboxes.emplace_back(comm, *transport, pool, A, outgoing.with(to), to, tag);
     }
   }
-  OwnShare<T, Source> own(space, source, outgoing.with(comm.rank()), incoming.with(comm.rank()), B,
-                          inboxes.empty() && outboxes.empty());
+  OwnShare<T, Sink> own(space, pool, A, outgoing.with(comm.rank()), sink, incoming.with(comm.rank()));
+  if (inboxes.empty()) {
+    own.all_at_once();
+  }
   const auto idle = [](const auto& box) { return box.idle(); };
   for (bool busy = true; busy;) {
-    for (Inbox<T>& inbox : inboxes) {
-      inbox.progress();
+    for (Outbox<T>& outbox : outboxes) {
+      outbox.progress();
     }
-    bool sent = false;
-    for (Outbox<T, Source>& outbox : outboxes) {
-      sent = outbox.send_next() || sent;
+    bool any = false;
+    for (Inbox<T, Sink>& inbox : inboxes) {
+      any = inbox.progress() || any;
     }
-    if (sent) {
+    if (!own.finished() && (any || inboxes.empty())) {
       own.place_next();
     }
     transport->progress();

@@ -6,20 +6,23 @@
 namespace heddle {
 namespace {
 
-// Messages of the elements as they are.
-template <Scalar T> struct Elements {
-  MatrixView<const T> local;
-
-  [[nodiscard]] static Index height(const impl::Part& part) { return part.rows.count; }
-  [[nodiscard]] static Index width(const impl::Part& part) { return part.columns.count; }
+// Takes elements as they are.
+template <Scalar T> class Copied {
+ public:
+  explicit Copied(const MatrixView<T>& matrix) : matrix_(matrix) {}
+  [[nodiscard]] const MatrixView<T>& matrix() const { return matrix_; }
+  [[nodiscard]] static bool crossed() { return false; }
+  [[nodiscard]] static bool takes_as_it_is() { return true; }
   [[nodiscard]] static impl::Part panel(const impl::Part& part, Range range) {
     return {part.rows, part.columns.part(range)};
   }
-  [[nodiscard]] bool is_ready(const impl::Part& part) const { return part.is_contiguous(local); }
-  [[nodiscard]] MatrixView<const T> ready(const impl::Part& part) const { return part.block(local); }
-  void pack(const ExecutionSpace& space, const impl::Part& part, const MatrixView<T>& packed) const {
-    impl::pack(space, local, part, packed);
+  void place(const ExecutionSpace& space, impl::PanelPool<T>& /*pool*/, const MatrixView<const T>& block,
+             const impl::Part& part) const {
+    impl::unpack(space, block, part, matrix_);
   }
+
+ private:
+  MatrixView<T> matrix_;
 };
 
 }  // namespace
@@ -34,8 +37,9 @@ template <Scalar T> void redistribute(const DistributedMatrix<T>& A, const Distr
     space.fence("heddle::dist::redistribute");
     return;
   }
-  impl::exchange<T>(comm, Elements<T>{A.local()}, impl::Shares(comm, A.placement(), B.placement()),
-                    impl::Shares(comm, B.placement(), A.placement()), B.local(), impl::tag_redistribute);
+  impl::PanelPool<T> pool;
+  impl::exchange<T>(comm, A.local(), impl::Shares(comm, A.placement(), B.placement()), Copied<T>(B.local()),
+                    impl::Shares(comm, B.placement(), A.placement()), pool, impl::tag_redistribute);
 }
 
 template <Scalar T> HostMatrix<T> gather(const DistributedMatrix<T>& A, int root) {

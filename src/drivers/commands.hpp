@@ -25,6 +25,7 @@ void add_gemm(CLI::App& app, Selection& selection);
 void add_expm(CLI::App& app, Selection& selection);
 void add_transpose(CLI::App& app, Selection& selection);
 void add_tdse(CLI::App& app, Selection& selection);
+void add_study(CLI::App& app, Selection& selection);
 void add_tune(CLI::App& app, Selection& selection);
 void add_info(CLI::App& app, Selection& selection);
 void add_plot(CLI::App& app, Selection& selection);

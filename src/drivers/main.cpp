@@ -79,6 +79,7 @@ int run(int argc, char** argv) {
   add_expm(app, selection);
   add_transpose(app, selection);
   add_tdse(app, selection);
+  add_study(app, selection);
   add_tune(app, selection);
   add_info(app, selection);
   add_plot(app, selection);

@@ -75,11 +75,12 @@ template <Scalar T> int run_as(Context& context, const Options& options) {
       comm,
       placement_from(options.place, crossed ? A.columns() : A.rows(), crossed ? A.rows() : A.columns(), comm.size()),
       "B");
+  TransposePlan<T> plan(comm, A.placement(), op, B.placement());
   std::vector<double> seconds;
   for (int run = 0; run < options.repeat; ++run) {
     comm.barrier();
     start = std::chrono::steady_clock::now();
-    transpose(comm, T(1), A, op, B);
+    plan.execute(T(1), A, B);
     seconds.push_back(comm.all_reduce(seconds_since(start), Reduction::maximum));
   }
   const double fastest = *std::min_element(seconds.begin(), seconds.end());

@@ -5,11 +5,14 @@
 namespace heddle::impl {
 namespace {
 
-/// A tile of 16 KiB, at least 32 elements a side: enough on its way at four teams to a multiprocessor, and runs of at
-/// least 256 bytes at both ends (the best of 30 shapes on an H200).
-template <class T> struct Extents {
-  static constexpr int rows = sizeof(T) <= 8 ? 64 : 32;
-  static constexpr int columns = sizeof(T) <= 4 ? 64 : 32;
+/// A tile of 16 KiB: enough on its way at four teams to a multiprocessor, and runs of at least 256 bytes at both ends.
+/// The longer runs are the writes, but for sheared tiles, where each costs one sector more to read (the best of 30
+/// shapes on an H200).
+template <class T, bool sheared> struct Extents {
+  static constexpr int shorter = 32;
+  static constexpr int longer = sizeof(T) <= 8 ? 64 : 32;
+  static constexpr int rows = sheared || sizeof(T) <= 4 ? longer : shorter;
+  static constexpr int columns = sheared && sizeof(T) > 4 ? shorter : longer;
 };
 
 /// What GPUs read and write at once. A run that begins within a sector makes the neighbour's write a partial one too.
@@ -23,8 +26,8 @@ template <class T, bool sheared> struct StreamedMove {
   using Policy = Kokkos::TeamPolicy<ExecutionSpace, Kokkos::LaunchBounds<team_threads, 4>>;
   using Member = typename Policy::member_type;
 
-  static constexpr int rows = Extents<T>::rows;
-  static constexpr int columns = Extents<T>::columns;
+  static constexpr int rows = Extents<T, sheared>::rows;
+  static constexpr int columns = Extents<T, sheared>::columns;
   static constexpr int sector = sector_bytes / static_cast<int>(sizeof(T));
   static constexpr int width = columns + (sheared ? sector : 0);
   static constexpr int leading = rows + 1;
@@ -84,7 +87,8 @@ template <class T, bool sheared> struct StreamedMove {
     }
     team.team_barrier();
     const int c = thread % columns;
-    for (int r = thread / columns; r < rows; r += rows_at_once) {
+    for (int e = 0; e < rows / rows_at_once; ++e) {
+      const int r = thread / columns + e * rows_at_once;
       const int s = shift(i + r, k);
       moves.target(i + r, j + c + s, k) = map(buffer[r + (c + s) * leading]);
     }

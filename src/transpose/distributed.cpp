@@ -9,64 +9,81 @@
 namespace heddle {
 namespace {
 
-// Messages of alpha op(A): their columns are rows of A.
-template <Scalar T> class Crossed {
+// Takes elements as alpha op of them.
+template <Scalar T> class Mapped {
  public:
-  Crossed(const MatrixView<const T>& local, T alpha, Operation op) : local_(local), alpha_(alpha), op_(op) {}
-
-  [[nodiscard]] static Index height(const impl::Part& part) { return part.columns.count; }
-  [[nodiscard]] static Index width(const impl::Part& part) { return part.rows.count; }
-  [[nodiscard]] static impl::Part panel(const impl::Part& part, Range range) {
-    return {part.rows.part(range), part.columns};
+  Mapped(T alpha, Operation op, const MatrixView<T>& matrix) : alpha_(alpha), op_(op), matrix_(matrix) {}
+  [[nodiscard]] const MatrixView<T>& matrix() const { return matrix_; }
+  [[nodiscard]] bool crossed() const { return op_ != Operation::none; }
+  [[nodiscard]] bool takes_as_it_is() const { return !crossed() && alpha_ == T(1); }
+  [[nodiscard]] impl::Part panel(const impl::Part& part, Range range) const {
+    return crossed() ? impl::Part{part.rows.part(range), part.columns}
+                     : impl::Part{part.rows, part.columns.part(range)};
   }
-  [[nodiscard]] static bool is_ready(const impl::Part& /*part*/) { return false; }
-  [[nodiscard]] MatrixView<const T> ready(const impl::Part& part) const { return part.block(local_); }
-
-  void pack(const ExecutionSpace& space, const impl::Part& part, const MatrixView<T>& packed) const {
+  void place(const ExecutionSpace& space, impl::PanelPool<T>& pool, const MatrixView<const T>& block,
+             const impl::Part& part) const {
     if (part.is_block()) {
-      transpose(space, alpha_, part.block(local_), op_, packed);
+      transpose(space, alpha_, block, op_, part.block(matrix_));
       return;
     }
-    if (static_cast<Index>(gathered_.size()) < part.size()) {
-      gathered_ = impl::panel_buffer<T>(space, part.size());
-    }
-    const MatrixView<T> gathered =
-        impl::matrix_view(gathered_.data(), part.rows.count, part.columns.count, part.rows.count);
-    impl::pack(space, local_, part, gathered);
-    transpose(space, alpha_, gathered, op_, packed);
+    const Index height = part.rows.count;
+    impl::PanelBuffer<T> buffer = pool.take(space, part.size());
+    transpose(space, alpha_, block, op_, impl::matrix_view(buffer.data(), height, part.columns.count, height));
+    const T* const data = buffer.data();
+    impl::unpack(space, impl::matrix_view(data, height, part.columns.count, height), part, matrix_);
+    pool.give(std::move(buffer));
   }
 
  private:
-  MatrixView<const T> local_;
   T alpha_;
   Operation op_;
-  mutable impl::PanelBuffer<T> gathered_;  // Rows and columns that lie apart, put together.
+  MatrixView<T> matrix_;
 };
 
 }  // namespace
 
+template <Scalar T> struct TransposePlan<T>::State {
+  Communicator comm;
+  Operation op;
+  Placement a;
+  Placement b;
+  impl::Shares outgoing;
+  impl::Shares incoming;
+  impl::PanelPool<T> pool;
+};
+
+template <Scalar T>
+TransposePlan<T>::TransposePlan(const Communicator& comm, const Placement& a, Operation op, const Placement& b) {
+  const bool crossed = op != Operation::none;
+  require(a.rows() == (crossed ? b.columns() : b.rows()) && a.columns() == (crossed ? b.rows() : b.columns()),
+          "transpose: A is ", a.describe(), ", op is ", to_string(op), ", B is ", b.describe());
+  state_.reset(new State{comm, op, a, b, impl::Shares(comm, a, b, crossed), impl::Shares(comm, b, a, crossed), {}});
+}
+
+template <Scalar T> TransposePlan<T>::~TransposePlan() = default;
+template <Scalar T> TransposePlan<T>::TransposePlan(TransposePlan&&) noexcept = default;
+template <Scalar T> TransposePlan<T>& TransposePlan<T>::operator=(TransposePlan&&) noexcept = default;
+
+template <Scalar T>
+void TransposePlan<T>::execute(T alpha, const DistributedMatrix<T>& A, const DistributedMatrix<T>& B) {
+  const Kokkos::Profiling::ScopedRegion region("heddle::transpose");
+  State& of = *state_;
+  require(A.placement() == of.a && B.placement() == of.b, "transpose: a plan from ", of.a.describe(), " to ",
+          of.b.describe(), ", given ", A.placement().describe(), " and ", B.placement().describe());
+  const int same = A.local().size() > 0 && A.local().data() == B.local().data() ? 1 : 0;
+  require(of.comm.all_reduce(same, Reduction::maximum) == 0, "transpose: B is A; expected another matrix");
+  impl::exchange<T>(of.comm, A.local(), of.outgoing, Mapped<T>(alpha, of.op, B.local()), of.incoming, of.pool,
+                    impl::tag_transpose);
+}
+
 template <Scalar T>
 void transpose(const Communicator& comm, T alpha, const DistributedMatrix<T>& A, Operation op,
                const DistributedMatrix<T>& B) {
-  const Kokkos::Profiling::ScopedRegion region("heddle::transpose");
-  const bool crossed = op != Operation::none;
-  require(A.rows() == (crossed ? B.columns() : B.rows()) && A.columns() == (crossed ? B.rows() : B.columns()),
-          "transpose: A is ", A.placement().describe(), ", op is ", to_string(op), ", B is ", B.placement().describe());
-  const int same = A.local().size() > 0 && A.local().data() == B.local().data() ? 1 : 0;
-  require(comm.all_reduce(same, Reduction::maximum) == 0, "transpose: B is A; expected another matrix");
-  if (!crossed) {
-    redistribute(A, B);
-    if (alpha != T(1)) {
-      scale(alpha, B);
-    }
-    comm.space().fence("heddle::transpose");
-    return;
-  }
-  impl::exchange<T>(comm, Crossed<T>(A.local(), alpha, op), impl::Shares(comm, A.placement(), B.placement(), true),
-                    impl::Shares(comm, B.placement(), A.placement(), true), B.local(), impl::tag_transpose);
+  TransposePlan<T>(comm, A.placement(), op, B.placement()).execute(alpha, A, B);
 }
 
 #define HEDDLE_INSTANTIATE(T)                                                                \
+  template class TransposePlan<T>;                                                           \
   template void transpose<T>(const Communicator&, T, const DistributedMatrix<T>&, Operation, \
                              const DistributedMatrix<T>&)
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE);

@@ -4,14 +4,35 @@
 #include <heddle/core/operation.hpp>
 #include <heddle/dist/matrix.hpp>
 
+#include <memory>
+
 namespace heddle {
 
-/// B = alpha op(A): A is m x n, B is n x m (m x n for Operation::none), each in any placement. Collective.
+/// B = alpha op(A) again and again: which elements each pair of ranks shares, and the workspace.
 ///
-/// A rank transposes what it owes another in panels, of which one is transposed while others travel, so that on GPUs
-/// the link is the limit. Blocks. Workspace: at most eight panels of 32 MiB (4 MiB on CPUs) for each partner. Bits:
-/// those of transpose() of the whole matrix on one rank, for any ranks, placements and transports. Throws
-/// Error(argument), on every rank alike, for shapes that don't fit and where B is A.
+/// Workspace: up to four panels of 32 MiB (4 MiB on CPUs) for each partner, and as many again where rows or columns of
+/// a part lie apart; made by the first execute(), given back with the plan.
+template <Scalar T> class TransposePlan {
+ public:
+  /// A is m x n in placement `a`, B is n x m (m x n for Operation::none) in `b`. Throws Error(argument), on every rank
+  /// alike, for shapes that don't fit. No messages.
+  TransposePlan(const Communicator& comm, const Placement& a, Operation op, const Placement& b);
+  ~TransposePlan();
+  TransposePlan(TransposePlan&&) noexcept;
+  TransposePlan& operator=(TransposePlan&&) noexcept;
+
+  /// Collective. What two ranks share travels in panels, of which the last is transposed while the next are under way,
+  /// so that on GPUs the link is the limit. Blocks. Bits: those of transpose() of the whole matrix on one rank, for any
+  /// ranks, placements and transports. Throws Error(argument), on every rank alike, where a placement is not the plan's
+  /// or B is A.
+  void execute(T alpha, const DistributedMatrix<T>& A, const DistributedMatrix<T>& B);
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+/// B = alpha op(A) once, by a plan of its own.
 template <Scalar T>
 void transpose(const Communicator& comm, T alpha, const DistributedMatrix<T>& A, Operation op,
                const DistributedMatrix<T>& B);

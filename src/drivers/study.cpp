@@ -1,0 +1,12 @@
+// heddle study: experiments whose tables and pictures show why things are done as they are.
+#include "study_transpose.hpp"
+
+namespace heddle::driver {
+
+void add_study(CLI::App& app, Selection& selection) {
+  CLI::App& study = *app.add_subcommand("study", "Experiments: tables and pictures of what makes a kernel fast");
+  study.require_subcommand(1);
+  add_study_transpose(study, selection);
+}
+
+}  // namespace heddle::driver
