@@ -14,10 +14,10 @@ namespace heddle::impl {
 
 /// Panels of one partner under way at once: while one is unpacked, the next are on the link or just asked for.
 inline constexpr std::size_t panels_under_way = 4;
-/// Of a panel. The handshake of the next and the unpacking of the last take less time than the transfer of one.
-inline constexpr Index panel_bytes = on_host ? Index{1} << 22 : Index{1} << 25;
-/// Shorter runs than these are packed by a kernel, which is faster than a copy engine at them.
-inline constexpr Index shortest_run_bytes = 4096;
+/// A sixteenth of a message makes a panel, between these: its handshake takes little time beside its transfer, and the
+/// last one, unpacked when no other is under way, little beside all.
+inline constexpr Index smallest_panel_bytes = on_host ? Index{1} << 20 : Index{1} << 25;
+inline constexpr Index largest_panel_bytes = on_host ? Index{1} << 22 : Index{1} << 27;
 
 template <Scalar T> using PanelBuffer = Kokkos::View<T*, MemorySpace>;
 
@@ -49,8 +49,8 @@ template <Scalar T> class Panels {
   Panels(Index height, Index width)
       : height_(height),
         width_(height == 0 ? 0 : width),
-        at_once_(std::clamp<Index>(panel_bytes / static_cast<Index>(sizeof(T)) / std::max<Index>(1, height), 1,
-                                   std::max<Index>(1, width_))) {}
+        at_once_(
+            std::max<Index>(1, std::min(elements_at_once(height_ * width_) / std::max<Index>(1, height_), width_))) {}
 
   [[nodiscard]] bool finished() const { return next_ == width_; }
   [[nodiscard]] Range take() {
@@ -67,13 +67,19 @@ template <Scalar T> class Panels {
   }
 
  private:
+  static Index elements_at_once(Index all) {
+    constexpr auto size = static_cast<Index>(sizeof(T));
+    return std::clamp(all / 16, smallest_panel_bytes / size, largest_panel_bytes / size);
+  }
+
   Index height_;
   Index width_;
   Index at_once_;
   Index next_ = 0;
 };
 
-/// What goes to one rank, as it lies where the transport takes that, else packed.
+/// What goes to one rank: where it is one run of memory as it lies, else packed, which takes less than the copy engines
+/// lose where columns lie apart.
 template <Scalar T> class Outbox {
  public:
   Outbox(const Communicator& comm, Transport& transport, PanelPool<T>& pool, const MatrixView<const T>& A,
@@ -86,8 +92,7 @@ template <Scalar T> class Outbox {
         rank_(rank),
         tag_(tag),
         panels_(part.rows.count, part.columns.count),
-        as_it_lies_(part.is_contiguous(A) || (part.is_block() && transport.takes_blocks() &&
-                                              part.rows.count * static_cast<Index>(sizeof(T)) >= shortest_run_bytes)) {}
+        as_it_lies_(part.is_contiguous(A)) {}
 
   [[nodiscard]] bool idle() const { return panels_.finished() && departures_.empty(); }
   void progress() {
@@ -135,8 +140,8 @@ template <Scalar T> class Outbox {
   std::deque<Departure> departures_;
 };
 
-/// What comes from one rank: into the sink's matrix itself where the sink changes nothing and whole runs fit there,
-/// else beside it.
+/// What comes from one rank: into the sink's matrix itself where the sink changes nothing and has one run of memory for
+/// it, else beside it.
 template <Scalar T, class Sink> class Inbox {
  public:
   Inbox(const Communicator& comm, Transport& transport, PanelPool<T>& pool, const Sink& sink, const Part& part,
@@ -151,9 +156,7 @@ template <Scalar T, class Sink> class Inbox {
         begin_(std::move(begin)),
         panels_(sink.crossed() ? part.columns.count : part.rows.count,
                 sink.crossed() ? part.rows.count : part.columns.count),
-        in_place_(sink.takes_as_it_is() && (part.is_contiguous(sink.matrix()) ||
-                                            (part.is_block() && transport.takes_blocks() &&
-                                             part.rows.count * static_cast<Index>(sizeof(T)) >= shortest_run_bytes))) {}
+        in_place_(sink.takes_as_it_is() && part.is_contiguous(sink.matrix())) {}
 
   [[nodiscard]] bool idle() const { return panels_.finished() && arrivals_.empty(); }
   /// Whether a panel has come home.

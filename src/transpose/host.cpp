@@ -224,7 +224,8 @@ constexpr Index bytes_to_stream = Index{4} << 20;
 
 }  // namespace
 
-template <class T> void move_streamed(const ExecutionSpace& space, const Moves<T>& moves, const Map<T>& map) {
+template <class T>
+void move_streamed(const ExecutionSpace& space, const Moves<T>& moves, const Map<T>& map, double /*device_share*/) {
   using B = Blocking<T>;
   using Policy = Kokkos::TeamPolicy<ExecutionSpace, Kokkos::Schedule<Kokkos::Dynamic>>;
   const Index blocks = (moves.rows + B::rows - 1) / B::rows;
@@ -255,7 +256,8 @@ template <class T> void move_streamed(const ExecutionSpace& space, const Moves<T
       });
 }
 
-#define HEDDLE_INSTANTIATE(T) template void move_streamed<T>(const ExecutionSpace&, const Moves<T>&, const Map<T>&)
+#define HEDDLE_INSTANTIATE(T) \
+  template void move_streamed<T>(const ExecutionSpace&, const Moves<T>&, const Map<T>&, double)
 HEDDLE_FOR_EACH_TRANSPOSABLE(HEDDLE_INSTANTIATE);
 #undef HEDDLE_INSTANTIATE
 

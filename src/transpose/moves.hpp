@@ -54,6 +54,7 @@ template <class T> struct Map {
 };
 
 /// The fastest way for moves that cross; on CPUs in host.cpp, on GPUs in device.cpp.
-template <class T> void move_streamed(const ExecutionSpace& space, const Moves<T>& moves, const Map<T>& map);
+template <class T>
+void move_streamed(const ExecutionSpace& space, const Moves<T>& moves, const Map<T>& map, double device_share);
 
 }  // namespace heddle::impl

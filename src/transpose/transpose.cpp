@@ -147,6 +147,8 @@ void transpose(const ExecutionSpace& space, T alpha, const StridedBatch<const T>
           B.extent(0), " x ", B.extent(1), " x ", B.extent(2));
   require(options.block_rows >= 0 && options.block_columns >= 0, "transpose: blocks of ", options.block_rows, " x ",
           options.block_columns, "; expected at least 1, or 0 to have them chosen");
+  require(options.device_share > 0 && options.device_share <= 1, "transpose: device_share ", options.device_share,
+          "; expected more than 0 and at most 1");
   if (A.size() == 0) {
     return;
   }
@@ -165,7 +167,7 @@ void transpose(const ExecutionSpace& space, T alpha, const StridedBatch<const T>
     case TransposeVariant::automatic:
     case TransposeVariant::streamed:
       if (moves.crosses() && !(is_small && options.variant == TransposeVariant::automatic)) {
-        move_streamed(space, moves, map);
+        move_streamed(space, moves, map, options.device_share);
       } else {
         move_elements(space, moves, map);
       }

@@ -10,8 +10,9 @@ namespace heddle {
 
 /// B = alpha op(A) again and again: which elements each pair of ranks shares, and the workspace.
 ///
-/// Workspace: up to four panels of 32 MiB (4 MiB on CPUs) for each partner, and as many again where rows or columns of
-/// a part lie apart; made by the first execute(), given back with the plan.
+/// Workspace: up to four panels for each partner, each a sixteenth of what the two share and between 32 and 128 MiB (1
+/// and 4 on CPUs), and as many again where a part of A is not one run of memory; made by the first execute(), given
+/// back with the plan.
 template <Scalar T> class TransposePlan {
  public:
   /// A is m x n in placement `a`, B is n x m (m x n for Operation::none) in `b`. Throws Error(argument), on every rank

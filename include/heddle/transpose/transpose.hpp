@@ -39,6 +39,9 @@ struct TransposeOptions {
   /// block has at most 1024 elements where it is naive, and fits the shared memory of a team where it is tiled.
   int block_rows = 0;
   int block_columns = 0;
+  /// Of a GPU's threads, in (0, 1], for `streamed`: beside a transpose at full speed, copies from and to other devices
+  /// wait for the memory. CPUs: without effect.
+  double device_share = 1.0;
 };
 
 namespace impl {
