@@ -48,74 +48,144 @@ struct ShuffledColumn {
 };
 struct ShuffledRow {
   Index rows;
+  Index step;  ///< rows mod columns: from one j to the next, within b of them.
+  Index length;
   Divider by_rows;
   Divider columns;
   Divider b;
+  ShuffledRow(Index row_count, Index column_count, Index b_count)
+      : rows(row_count),
+        step(row_count % column_count),
+        length(column_count),
+        by_rows(row_count),
+        columns(column_count),
+        b(b_count) {}
   KOKKOS_INLINE_FUNCTION Index operator()(Index i, Index j) const {
     return columns.remainder(by_rows.remainder(i + b.quotient(j)) + j * rows);
+  }
+  /// The same for j + 1 where both are of the same b.
+  KOKKOS_INLINE_FUNCTION Index next(Index at) const {
+    const Index sum = at + step;
+    return sum < length ? sum : sum - length;
   }
 };
 
 /// The matrix and what its passes hold beside it: for each team a row, or a few neighbouring columns.
 template <class T> struct Rectangle {
+  /// Columns at a time: several cache lines of each row on CPUs; on GPUs one, since what may be held is to keep as many
+  /// teams busy as can be.
+  static constexpr int width = (on_host ? 512 : 64) / static_cast<int>(sizeof(T));
+  static constexpr int threads = on_host ? 1 : 1024;
+
   T* data;
   Index rows;
   Index columns;
-  Index width;  ///< Columns at a time.
-  Index each;   ///< Elements that a team holds.
-  Index teams;
+  Index teams_of_columns;
+  Index teams_of_rows;
   Kokkos::View<T*, MemorySpace> held;
 
   Rectangle(const ExecutionSpace& space, T* elements, Index row_count, Index column_count)
-      : data(elements),
-        rows(row_count),
-        columns(column_count),
-        width(std::min<Index>(columns, on_host ? 512 / static_cast<Index>(sizeof(T)) : 16)),
-        each(std::max(columns, rows * width)),
-        // As many as fill the device, where what they hold is small beside the matrix.
-        teams(std::clamp<Index>(rows * columns / 8 / each, 1, on_host ? space.concurrency() : 512)),
-        held(Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "heddle::transpose::held"),
-             static_cast<std::size_t>(teams * each)) {}
+      : data(elements), rows(row_count), columns(column_count) {
+    // As many as fill the device, where what they hold is small beside the matrix.
+    const Index most = on_host ? space.concurrency() : 512;
+    const auto teams = [&](Index each) { return std::clamp<Index>(rows * columns / 8 / each, 1, most); };
+    teams_of_columns = teams(rows * width);
+    teams_of_rows = teams(columns);
+    held = Kokkos::View<T*, MemorySpace>(
+        Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "heddle::transpose::held"),
+        static_cast<std::size_t>(std::max(teams_of_columns * rows * width, teams_of_rows * columns)));
+  }
 };
+
+/// body(q, i, prepared) for the rows i of each of `count` neighbouring columns q, prepared = prepare(q).
+template <int width, int threads, class Team, class Prepare, class Body>
+KOKKOS_INLINE_FUNCTION void for_each_of_columns(const Team& team, Index count, Index rows, const Prepare& prepare,
+                                                const Body& body) {
+  if constexpr (on_host) {
+    Index prepared[width];
+    for (Index q = 0; q < count; ++q) {
+      prepared[q] = prepare(q);
+    }
+    for (Index i = 0; i < rows; ++i) {
+      for (Index q = 0; q < count; ++q) {
+        body(q, i, prepared[q]);
+      }
+    }
+  } else {
+    const Index q = team.team_rank() % width;
+    if (q < count) {
+      const Index prepared = prepare(q);
+      for (Index i = team.team_rank() / width; i < rows; i += threads / width) {
+        body(q, i, prepared);
+      }
+    }
+  }
+}
 
 /// x(i, j) = x((from.of_row(i) + from.of_column(j)) mod rows, j): the columns turned as they are read, the rows
 /// permuted as they are written back, both by neighbouring elements.
 template <class T, class From>
 void gather_columns(const ExecutionSpace& space, const std::string& label, const Rectangle<T>& x, const From& from) {
-  const Index groups = (x.columns + x.width - 1) / x.width;
-  const Index teams = std::min(x.teams, groups);
+  constexpr int width = Rectangle<T>::width;
+  constexpr int threads = Rectangle<T>::threads;
+  const Index groups = (x.columns + width - 1) / width;
+  const Index teams = std::min(x.teams_of_columns, groups);
   Kokkos::parallel_for(
-      label, TeamPolicy(space, static_cast<int>(teams), team_threads), KOKKOS_LAMBDA(const Team& team) {
-        T* const mine = x.held.data() + team.league_rank() * x.each;
+      label, TeamPolicy(space, static_cast<int>(teams), threads), KOKKOS_LAMBDA(const Team& team) {
+        T* const mine = x.held.data() + team.league_rank() * x.rows * width;
         for (Index group = team.league_rank(); group < groups; group += teams) {
-          const Index first = group * x.width;
-          const Index count = x.columns - first < x.width ? x.columns - first : x.width;
-          for_each_in_team(team, count, x.rows, [&](Index q, Index i) {
-            const Index turned = i + from.of_column(first + q);
-            mine[i * x.width + q] = x.data[(turned < x.rows ? turned : turned - x.rows) * x.columns + first + q];
-          });
+          const Index first = group * width;
+          const Index count = x.columns - first < width ? x.columns - first : Index{width};
+          for_each_of_columns<width, threads>(
+              team, count, x.rows, [&](Index q) { return from.of_column(first + q); },
+              [&](Index q, Index i, Index by) {
+                const Index turned = i + by;
+                mine[i * width + q] = x.data[(turned < x.rows ? turned : turned - x.rows) * x.columns + first + q];
+              });
           team.team_barrier();
-          for_each_in_team(team, count, x.rows, [&](Index q, Index i) {
-            x.data[i * x.columns + first + q] = mine[from.of_row(i) * x.width + q];
-          });
+          for_each_of_columns<width, threads>(
+              team, count, x.rows, [](Index) { return Index{0}; },
+              [&](Index q, Index i, Index) { x.data[i * x.columns + first + q] = mine[from.of_row(i) * width + q]; });
           team.team_barrier();
         }
       });
 }
 
+/// mine(to(i, j)) = map(row(j)), by the threads of a team.
+template <class T, class Team>
+KOKKOS_INLINE_FUNCTION void scatter_row(const Team& team, const Rectangle<T>& x, const ShuffledRow& to, Index b,
+                                        const Map<T>& map, Index i, T* mine) {
+  const T* const row = x.data + i * x.columns;
+  if constexpr (on_host) {
+    for (Index begin = 0; begin < x.columns; begin += b) {
+      Index at = to(i, begin);
+      for (Index j = begin; j < begin + b; ++j) {
+        mine[at] = map(row[j]);
+        at = to.next(at);
+      }
+    }
+  } else {
+    for (Index j = team.team_rank(); j < x.columns; j += Rectangle<T>::threads) {
+      mine[to(i, j)] = map(row[j]);
+    }
+  }
+}
+
 /// x(i, to(i, j)) = map(x(i, j)).
-template <class T, class To>
-void scatter_rows(const ExecutionSpace& space, const std::string& label, const Rectangle<T>& x, const To& to,
-                  const Map<T>& map) {
-  const Index teams = std::min(x.teams, x.rows);
+template <class T>
+void scatter_rows(const ExecutionSpace& space, const std::string& label, const Rectangle<T>& x, const ShuffledRow& to,
+                  Index b, const Map<T>& map) {
+  constexpr int threads = Rectangle<T>::threads;
+  const Index teams = std::min(x.teams_of_rows, x.rows);
   Kokkos::parallel_for(
-      label, TeamPolicy(space, static_cast<int>(teams), team_threads), KOKKOS_LAMBDA(const Team& team) {
-        T* const mine = x.held.data() + team.league_rank() * x.each;
+      label, TeamPolicy(space, static_cast<int>(teams), threads), KOKKOS_LAMBDA(const Team& team) {
+        T* const mine = x.held.data() + team.league_rank() * x.columns;
         for (Index i = team.league_rank(); i < x.rows; i += teams) {
-          T* const row = x.data + i * x.columns;
-          for_each_in_team(team, x.columns, Index{1}, [&](Index j, Index) { mine[to(i, j)] = map(row[j]); });
+          scatter_row(team, x, to, b, map, i, mine);
           team.team_barrier();
-          for_each_in_team(team, x.columns, Index{1}, [&](Index j, Index) { row[j] = mine[j]; });
+          for (Index j = team.team_rank(); j < x.columns; j += threads) {
+            x.data[i * x.columns + j] = mine[j];
+          }
           team.team_barrier();
         }
       });
@@ -129,8 +199,7 @@ void transpose_rectangle(const ExecutionSpace& space, T* data, Index rows, Index
   if (common > 1) {
     gather_columns(space, "heddle::transpose::rotate_columns", x, RotatedColumn{Divider(rows), Divider(b)});
   }
-  scatter_rows(space, "heddle::transpose::shuffle_rows", x,
-               ShuffledRow{rows, Divider(rows), Divider(columns), Divider(b)}, map);
+  scatter_rows(space, "heddle::transpose::shuffle_rows", x, ShuffledRow(rows, columns, b), b, map);
   gather_columns(space, "heddle::transpose::shuffle_columns", x,
                  ShuffledColumn{Divider(rows), columns, Divider(rows / common)});
 }

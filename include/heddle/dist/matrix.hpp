@@ -74,7 +74,8 @@ template <Scalar T, class Function> void fill(const DistributedMatrix<T>& A, con
 template <Scalar T> void fill(const DistributedMatrix<T>& A, T value);
 
 /// B = A, same shape, any two placements on communicators of the same ranks. What two ranks share travels in panels, of
-/// which one is packed while others are under way. Blocks. Bits: the elements themselves. Throws Error(argument) for unequal shapes.
+/// which one is packed while others are under way. Blocks. Bits: the elements themselves. Throws Error(argument) for
+/// unequal shapes.
 template <Scalar T> void redistribute(const DistributedMatrix<T>& A, const DistributedMatrix<T>& B);
 
 /// The whole matrix in host memory of rank `root` (a 0 x 0 View elsewhere). Blocks.
