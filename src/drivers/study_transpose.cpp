@@ -9,7 +9,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 #include <fstream>
 #include <memory>
 #include <optional>
@@ -51,25 +50,6 @@ void fill(const ExecutionSpace& space, const Matrix& A) {
       KOKKOS_LAMBDA(Index k) { A(k % rows, k / rows) = element(k % rows, k / rows); });
 }
 
-// One run for each thread: the C library stores what is as long past the caches, as a copy at full speed must.
-void copy_whole(const ExecutionSpace& space, const Matrix& from, const Matrix& to) {
-  if constexpr (on_host) {
-    const auto parts = static_cast<std::size_t>(space.concurrency());
-    const double* const source = from.data();
-    double* const target = to.data();
-    const std::size_t size = from.size();
-    Kokkos::parallel_for("heddle::driver::copy",
-                         Kokkos::RangePolicy<ExecutionSpace, Kokkos::Schedule<Kokkos::Static>>(space, 0, parts),
-                         [=](std::size_t part) {
-                           const std::size_t begin = size / parts * part;
-                           const std::size_t end = part + 1 == parts ? size : begin + size / parts;
-                           std::memcpy(target + begin, source + begin, (end - begin) * sizeof(double));
-                         });
-  } else {
-    Kokkos::deep_copy(space, to, from);
-  }
-}
-
 class Study {
  public:
   Study(const Context& context, const Options& options)
@@ -101,7 +81,8 @@ class Study {
     return seconds[seconds.size() / 2];
   }
   [[nodiscard]] double seconds_of_copy() const {
-    return seconds_of([&] { copy_whole(space(), A_, copy_); });
+    // On CPUs past the caches, as a copy at full speed must.
+    return seconds_of([&] { transpose(space(), 1.0, A_, Operation::none, copy_); });
   }
   [[nodiscard]] double seconds_of_variant(const TransposeOptions& options) const {
     return seconds_of([&] { transpose(space(), 1.0, A_, Operation::transpose, B_, options); });
@@ -192,8 +173,11 @@ const char* explanation() {
                "columns of B; the tiled ones walk a buffer, whose rows one element of padding moves to other sets."
              : "reads, writes: sectors of 32 bytes that 32 neighbouring threads touch, for each that full ones would\n"
                "take, 1 is ideal. conflicts: of these threads, those that want different words of one bank of shared\n"
-               "memory and wait for one another. The naive variant writes every element to a sector of its own; tiles\n"
-               "make both ends contiguous, and one element of padding moves the rows of a tile to different banks.";
+               "memory and wait for one another. Naive blocks of 32 rows or more write every element to a sector of "
+               "its\n"
+               "own, blocks of 4 to 8 rows share sectors at both ends. Tiles make both ends contiguous for any block, "
+               "and\n"
+               "one element of padding moves the rows of a tile to different banks.";
 }
 
 int run(Context& context, const Options& options) {
@@ -213,10 +197,13 @@ int run(Context& context, const Options& options) {
 
   const Study study(context, options);
   const double bytes = study.bytes();
-  const double copy = study.seconds_of_copy();
-  const double automatic = study.seconds_of_variant({});
+  // What the others are measured by: before and after them, since a machine has better and worse moments.
+  double copy = study.seconds_of_copy();
+  double automatic = study.seconds_of_variant({});
   Index mistakes = study.wrong();
   const std::vector<Point> points = study.sweep(mistakes);
+  copy = std::min(copy, study.seconds_of_copy());
+  automatic = std::min(automatic, study.seconds_of_variant({}));
   const int threads = context.comm().space().concurrency();
   const std::string device =
       on_host ? format("%d CPU thread%s", threads, threads == 1 ? "" : "s") : context.device().describe();

@@ -256,8 +256,46 @@ void move_streamed(const ExecutionSpace& space, const Moves<T>& moves, const Map
       });
 }
 
-#define HEDDLE_INSTANTIATE(T) \
-  template void move_streamed<T>(const ExecutionSpace&, const Moves<T>&, const Map<T>&, double)
+template <class T> void move_runs(const ExecutionSpace& space, const Moves<T>& all, const Map<T>& map) {
+  constexpr Index line = Blocking<T>::line;
+  constexpr Index chunk = 1024 * line;
+  Moves<T> moves = all;
+  if (moves.from_column == moves.rows && moves.to_column == moves.rows) {
+    // Columns that follow one another at both ends are one.
+    moves.rows *= moves.columns;
+    moves.columns = 1;
+  }
+  const Index chunks = (moves.rows + chunk - 1) / chunk;
+  const bool streams = moves.rows * moves.columns * moves.batch * static_cast<Index>(sizeof(T)) >= bytes_to_stream;
+  const bool identity = map.is_identity();
+  Kokkos::parallel_for(
+      "heddle::transpose::relayout",
+      Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(space, 0, chunks * moves.columns * moves.batch),
+      [=](Index task) {
+        const Index row = task % chunks * chunk;
+        const Index j = task / chunks % moves.columns;
+        const Index k = task / chunks / moves.columns;
+        const T* from = &moves.source(row, j, k);
+        T* to = &moves.target(row, j, k);
+        auto left = static_cast<int>(std::min(chunk, moves.rows - row));
+        const auto past = static_cast<int>(reinterpret_cast<std::uintptr_t>(to) % line_bytes);
+        const auto size = static_cast<int>(sizeof(T));
+        // Elements before the next line begins; those of a type wider than they are aligned may never begin one.
+        const int before = past % size == 0 ? std::min(left, (line_bytes - past) % line_bytes / size) : left;
+        write_elements(to, from, before, map);
+        for (left -= before, from += before, to += before; left >= line; left -= line, from += line, to += line) {
+          write_line(to, from, map, identity, streams);
+        }
+        write_elements(to, from, left, map);
+#if defined(__x86_64__)
+        _mm_sfence();
+#endif
+      });
+}
+
+#define HEDDLE_INSTANTIATE(T)                                                                    \
+  template void move_streamed<T>(const ExecutionSpace&, const Moves<T>&, const Map<T>&, double); \
+  template void move_runs<T>(const ExecutionSpace&, const Moves<T>&, const Map<T>&)
 HEDDLE_FOR_EACH_TRANSPOSABLE(HEDDLE_INSTANTIATE);
 #undef HEDDLE_INSTANTIATE
 

@@ -57,4 +57,7 @@ template <class T> struct Map {
 template <class T>
 void move_streamed(const ExecutionSpace& space, const Moves<T>& moves, const Map<T>& map, double device_share);
 
+/// The same, on CPUs alone, for moves along whose rows both ends are contiguous.
+template <class T> void move_runs(const ExecutionSpace& space, const Moves<T>& moves, const Map<T>& map);
+
 }  // namespace heddle::impl

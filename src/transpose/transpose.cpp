@@ -131,6 +131,16 @@ template <class T> void move_elements(const ExecutionSpace& space, const Moves<T
       });
 }
 
+template <class T> void move_along(const ExecutionSpace& space, const Moves<T>& moves, const Map<T>& map) {
+  if constexpr (on_host) {
+    if (moves.from_row == 1 && moves.to_row == 1) {
+      move_runs(space, moves, map);
+      return;
+    }
+  }
+  move_elements(space, moves, map);
+}
+
 // Below this, what a streamed transposition spares is less than what it costs to begin.
 constexpr Index small = 64 * 64;
 
@@ -166,10 +176,12 @@ void transpose(const ExecutionSpace& space, T alpha, const StridedBatch<const T>
       return;
     case TransposeVariant::automatic:
     case TransposeVariant::streamed:
-      if (moves.crosses() && !(is_small && options.variant == TransposeVariant::automatic)) {
+      if (is_small && options.variant == TransposeVariant::automatic) {
+        move_elements(space, moves, map);
+      } else if (moves.crosses()) {
         move_streamed(space, moves, map, options.device_share);
       } else {
-        move_elements(space, moves, map);
+        move_along(space, moves, map);
       }
       return;
   }

@@ -205,6 +205,8 @@ TYPED_TEST(Transpose, LargeMatrices) {
     for (const TransposeVariant variant : {TransposeVariant::automatic, TransposeVariant::streamed}) {
       check<T, Left, Left>(m, n, 1, T(1), Operation::transpose, {variant});
       check<T, Left, Left>(m, n, 1, T(2), Operation::conjugate_transpose, {variant});
+      check<T, Left, Left>(m, n, 1, T(1), Operation::none, {variant});
+      check<T, Left, Left>(m, n, 1, T(2), Operation::none, {variant});
     }
   }
 }
