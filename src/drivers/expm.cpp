@@ -1,5 +1,6 @@
 // heddle expm: the exponential of one matrix, from a file or generated.
 #include "commands.hpp"
+#include "support/clock.hpp"
 #include "support/matrices.hpp"
 #include "support/rates.hpp"
 #include "support/scalars.hpp"
@@ -30,10 +31,6 @@ struct Options {
   std::string place = "rows";
   int repeat = 1;
 };
-
-double seconds_since(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
 
 template <Scalar T> DistributedMatrix<T> make_input(const Context& context, const Options& options) {
   const Communicator& comm = context.comm();
@@ -162,16 +159,12 @@ template <Scalar T> int run_as(Context& context, const Options& options) {
 }
 
 int run(Context& context, Options options) {
-  require(options.input.empty() != (options.size < 0),
-          "give the matrix with --input, or make one with --size, not both");
+  require_one_input(options.input, options.size);
   require(std::isfinite(options.norm) && options.norm >= 0, "--norm ", options.norm, ": expected a finite number >= 0");
   require(std::isfinite(options.tolerance) && options.tolerance >= 0, "--tolerance ", options.tolerance,
           ": expected a finite number >= 0");
   require_writable_matrix(context, options.output);
-  if (options.scalar.empty()) {
-    const bool complex = !options.input.empty() && matrix_file_info(context.comm(), options.input).complex;
-    options.scalar = complex ? "complex-double" : "double";
-  }
+  if (options.scalar.empty()) options.scalar = scalar_of_input(context, options.input);
   return with_scalar(options.scalar, [&]<class T>() { return run_as<T>(context, options); });
 }
 

@@ -1,6 +1,7 @@
 // heddle gemm: one distributed product, from files or from generated matrices, timed, predicted and checked.
 #include "commands.hpp"
 #include "gemm_trace.hpp"
+#include "support/clock.hpp"
 #include "support/matrices.hpp"
 #include "support/product_check.hpp"
 #include "support/rates.hpp"
@@ -34,10 +35,6 @@ struct Options {
   bool check = true;
   std::string trace;  // File for it; empty: none.
 };
-
-double seconds_since(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
 
 // What a tile did, over its repeats: the fastest one's report and trace, and the worst check.
 struct Measured {

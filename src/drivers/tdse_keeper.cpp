@@ -1,5 +1,6 @@
 #include "tdse_keeper.hpp"
 
+#include "support/clock.hpp"
 #include <heddle/io/pending_file.hpp>
 
 #include <algorithm>
@@ -14,10 +15,6 @@ using schrodinger::State;
 
 // Steps that may wait while a file is written; 16384 points are a quarter of a megabyte each.
 constexpr std::size_t most_waiting = 64;
-
-double seconds_since(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
 
 }  // namespace
 

@@ -1,5 +1,6 @@
 // heddle transpose: a matrix from a file or generated, transposed over all ranks.
 #include "commands.hpp"
+#include "support/clock.hpp"
 #include "support/matrices.hpp"
 #include "support/scalars.hpp"
 #include "support/text.hpp"
@@ -23,10 +24,6 @@ struct Options {
   std::string place = "rows";
   int repeat = 1;
 };
-
-double seconds_since(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
 
 // Elements that are not the same; one NaN is like another.
 template <Scalar T> Index differing(const DistributedMatrix<T>& A, const DistributedMatrix<T>& B) {
@@ -106,13 +103,9 @@ template <Scalar T> int run_as(Context& context, const Options& options) {
 }
 
 int run(Context& context, Options options) {
-  require(options.input.empty() != (options.size < 0),
-          "give the matrix with --input, or make one with --size, not both");
+  require_one_input(options.input, options.size);
   require_writable_matrix(context, options.output);
-  if (options.scalar.empty()) {
-    const bool complex = !options.input.empty() && matrix_file_info(context.comm(), options.input).complex;
-    options.scalar = complex ? "complex-double" : "double";
-  }
+  if (options.scalar.empty()) options.scalar = scalar_of_input(context, options.input);
   return with_scalar(options.scalar, [&]<class T>() { return run_as<T>(context, options); });
 }
 

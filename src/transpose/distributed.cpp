@@ -58,6 +58,16 @@ template <Scalar T> struct TransposePlan<T>::State {
   impl::Shares outgoing;
   impl::Shares incoming;
   impl::PanelPool<T> pool;
+
+  // Whether anything travels from or to this rank.
+  [[nodiscard]] bool has_partners() const {
+    for (int rank = 0; rank < comm.size(); ++rank) {
+      if (rank != comm.rank() && !(outgoing.empty(rank) && incoming.empty(rank))) {
+        return true;
+      }
+    }
+    return false;
+  }
 };
 
 template <Scalar T>
@@ -80,8 +90,8 @@ void TransposePlan<T>::execute(T alpha, const DistributedMatrix<T>& A, const Dis
           of.b.describe(), ", given ", A.placement().describe(), " and ", B.placement().describe());
   const int same = A.local().size() > 0 && A.local().data() == B.local().data() ? 1 : 0;
   require(of.comm.all_reduce(same, Reduction::maximum) == 0, "transpose: B is A; expected another matrix");
-  impl::exchange<T>(of.comm, A.local(), of.outgoing, Mapped<T>(alpha, of.op, B.local(), of.comm.size() > 1),
-                    of.incoming, of.pool, impl::tag_transpose);
+  impl::exchange<T>(of.comm, A.local(), of.outgoing, Mapped<T>(alpha, of.op, B.local(), of.has_partners()), of.incoming,
+                    of.pool, impl::tag_transpose);
 }
 
 template <Scalar T>

@@ -18,6 +18,14 @@ template DistributedMatrix<Kokkos::complex<float>> read_placed(const Communicato
 template DistributedMatrix<Kokkos::complex<double>> read_placed(const Communicator&, const std::string&,
                                                                 const std::string&);
 
+void require_one_input(const std::string& input, Index size) {
+  require(input.empty() != (size < 0), "give the matrix with --input, or make one with --size, not both");
+}
+
+std::string scalar_of_input(const Context& context, const std::string& input) {
+  return !input.empty() && matrix_file_info(context.comm(), input).complex ? "complex-double" : "double";
+}
+
 void require_writable_matrix(const Context& context, const std::string& path) {
   if (path.empty()) return;
   require_matrix_ending(path);

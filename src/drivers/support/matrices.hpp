@@ -52,6 +52,12 @@ template <Scalar T>
 [[nodiscard]] DistributedMatrix<T> read_placed(const Communicator& comm, const std::string& path,
                                                const std::string& place);
 
+/// Throws Error(argument) unless the matrix is either in a file or to be made with a size.
+void require_one_input(const std::string& input, Index size);
+
+/// Collective: complex-double where the file `input` says so, else (and for an empty name) double.
+[[nodiscard]] std::string scalar_of_input(const Context& context, const std::string& input);
+
 /// Collective: throws Error, on every rank alike, unless `path` has a matrix file's ending and its folder can be
 /// written. Does nothing for an empty path.
 void require_writable_matrix(const Context& context, const std::string& path);
