@@ -13,6 +13,7 @@
 #include <heddle/dist/matrix.hpp>
 #include <heddle/dist/placement.hpp>
 #include <heddle/dist/split_matrix.hpp>
+#include <heddle/exact/accumulator.hpp>
 #include <heddle/expm/expm.hpp>
 #include <heddle/gemm/gemm.hpp>
 #include <heddle/gemm/tile_model.hpp>

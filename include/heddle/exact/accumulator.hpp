@@ -1,0 +1,273 @@
+// A number wide enough for every sum of products.
+#pragma once
+
+#include <heddle/core/scalar.hpp>
+
+#include <Kokkos_BitManipulation.hpp>
+
+#include <cstdint>
+
+namespace heddle::exact {
+
+/// The same without rounding: hi is the nearest T, lo the nearest to what is left.
+template <RealScalar T> struct Pair {
+  T hi;
+  T lo;
+};
+
+/// The exact sum of any T and products of two T, a fixed-point number from the square of the smallest to beyond that of
+/// the largest (U. Kulisch, "Computer Arithmetic and Validity", 2nd ed., 2013, ch. 8), rounded once, when it is read.
+///
+/// Up to 2^62 terms. In digits of 32 bits, each kept in 64, so that carries wait until 2^29 terms have come: 1088 bytes
+/// for double, 176 for float. The order of the terms and of merges changes no bit. Infinities and NaNs give what IEEE
+/// 754 says of the sum in any order: NaN of a NaN, of infinities of both signs, of an infinity times zero. A result
+/// overflows only where the exact one does. It is -0 only where every term is.
+///
+/// All arithmetic is on integers: no compiler's floating-point flag, rounding mode or flush to zero touches it. Host
+/// and device. Cost of a term: some 20 integer operations (a product of doubles: 60); of value(): 300.
+template <RealScalar T> class Accumulator {
+  static constexpr bool is_double = sizeof(T) == 8;
+  using Bits = std::conditional_t<is_double, std::uint64_t, std::uint32_t>;
+
+ public:
+  KOKKOS_INLINE_FUNCTION void add(T x) { add(parts_of(x), false); }
+  KOKKOS_INLINE_FUNCTION void subtract(T x) { add(parts_of(x), true); }
+  KOKKOS_INLINE_FUNCTION void add_product(T x, T y) { add_product(parts_of(x), parts_of(y), false); }
+  KOKKOS_INLINE_FUNCTION void subtract_product(T x, T y) { add_product(parts_of(x), parts_of(y), true); }
+
+  /// The sum of both; `other` may be this one.
+  KOKKOS_INLINE_FUNCTION void merge(const Accumulator& other) {
+    std::int64_t carry = 0;
+    const unsigned flags = other.flags_;
+    for (int k = 0; k + 1 < digits; ++k) {
+      const std::int64_t digit = other.digits_[k] + carry;
+      carry = digit >> digit_bits;
+      digits_[k] += digit & digit_mask;
+    }
+    digits_[digits - 1] += other.digits_[digits - 1] + carry;
+    flags_ |= flags;
+    count();
+  }
+  KOKKOS_INLINE_FUNCTION void negate() {
+    for (std::int64_t& digit : digits_) {
+      digit = -digit;
+    }
+    const auto swapped = [&](unsigned a, unsigned b) {
+      return ((flags_ & a) != 0 ? b : 0U) | ((flags_ & b) != 0 ? a : 0U);
+    };
+    flags_ = (flags_ & nan) | swapped(infinity, negative_infinity) | swapped(negative_zero, zero) | (flags_ & number);
+  }
+
+  /// Rounded to nearest, ties to even; 0 of no terms.
+  [[nodiscard]] KOKKOS_INLINE_FUNCTION T value() const {
+    if (is_special()) {
+      return special();
+    }
+    Accumulator magnitude = *this;
+    const bool negative = magnitude.make_canonical();
+    const int top = magnitude.highest_digit();
+    if (top < 0) {
+      const bool is_negative = (flags_ & (negative_zero | zero | number)) == negative_zero;
+      return from_bits(is_negative ? sign_bit : Bits{0});
+    }
+    return from_bits(magnitude.rounded(top) | (negative ? sign_bit : Bits{0}));
+  }
+  /// value() and the rounded rest. lo is 0 where hi is exact, infinite or a NaN.
+  [[nodiscard]] KOKKOS_INLINE_FUNCTION Pair<T> pair() const {
+    const T hi = value();
+    if ((to_bits(hi) & exponent_mask) == exponent_mask) {
+      return {hi, T(0)};
+    }
+    Accumulator rest = *this;
+    rest.subtract(hi);
+    return {hi, rest.value()};
+  }
+  /// -1, 0 or 1, of the exact sum; that of an infinity; 0 of a NaN.
+  [[nodiscard]] KOKKOS_INLINE_FUNCTION int sign() const {
+    if (is_special()) {
+      return is_nan() ? 0 : (flags_ & infinity) != 0 ? 1 : -1;
+    }
+    Accumulator magnitude = *this;
+    const bool negative = magnitude.make_canonical();
+    return magnitude.highest_digit() < 0 ? 0 : negative ? -1 : 1;
+  }
+
+ private:
+  // IEEE 754: `fraction` bits under an implied one, exponents from that of the smallest number.
+  static constexpr int fraction = is_double ? 52 : 23;
+  static constexpr int smallest = is_double ? -1074 : -149;
+  static constexpr Bits sign_bit = Bits{1} << (8 * sizeof(T) - 1);
+  static constexpr Bits fraction_mask = (Bits{1} << fraction) - 1;
+  static constexpr Bits exponent_mask = sign_bit - 1 - fraction_mask;
+  static constexpr Bits largest_exponent = exponent_mask >> fraction;
+
+  static constexpr int digit_bits = 32;
+  static constexpr std::int64_t digit_mask = (std::int64_t{1} << digit_bits) - 1;
+  // The lowest bit is that of the smallest number squared; 64 bits more than the largest has, for the sum of many.
+  static constexpr int digits = is_double ? 134 : 20;
+  static constexpr int terms_between_carries = 1 << 29;
+
+  // What has been added: specials, and of zeros their sign.
+  static constexpr unsigned nan = 1;
+  static constexpr unsigned infinity = 2;
+  static constexpr unsigned negative_infinity = 4;
+  static constexpr unsigned negative_zero = 8;
+  static constexpr unsigned zero = 16;
+  static constexpr unsigned number = 32;
+
+  // A T as +-mantissa 2^(exponent + smallest).
+  struct Parts {
+    std::uint64_t mantissa;
+    int exponent;
+    bool negative;
+    bool special;  // Infinite where the mantissa is zero, else a NaN.
+  };
+  static KOKKOS_INLINE_FUNCTION Bits to_bits(T x) { return Kokkos::bit_cast<Bits>(x); }
+  static KOKKOS_INLINE_FUNCTION T from_bits(Bits bits) { return Kokkos::bit_cast<T>(bits); }
+  static KOKKOS_INLINE_FUNCTION Parts parts_of(T x) {
+    const Bits bits = to_bits(x);
+    const bool negative = (bits & sign_bit) != 0;
+    const Bits exponent = (bits & exponent_mask) >> fraction;
+    const std::uint64_t rest = bits & fraction_mask;
+    if (exponent == largest_exponent) {
+      return {rest, 0, negative, true};
+    }
+    if (exponent == 0) {
+      return {rest, 0, negative, false};
+    }
+    return {rest | (std::uint64_t{1} << fraction), static_cast<int>(exponent) - 1, negative, false};
+  }
+
+  KOKKOS_INLINE_FUNCTION void add(const Parts& x, bool subtracted) {
+    const bool negative = x.negative != subtracted;
+    if (x.special) {
+      flags_ |= x.mantissa != 0 ? nan : negative ? negative_infinity : infinity;
+      return;
+    }
+    note(x.mantissa == 0, negative);
+    add_bits(x.mantissa, x.exponent - smallest, negative);
+  }
+  KOKKOS_INLINE_FUNCTION void add_product(const Parts& x, const Parts& y, bool subtracted) {
+    const bool negative = (x.negative != y.negative) != subtracted;
+    if (x.special || y.special) {
+      const bool is_nan_itself = (x.special && x.mantissa != 0) || (y.special && y.mantissa != 0);
+      const bool times_zero = (!x.special && x.mantissa == 0) || (!y.special && y.mantissa == 0);
+      flags_ |= is_nan_itself || times_zero ? nan : negative ? negative_infinity : infinity;
+      return;
+    }
+    note(x.mantissa == 0 || y.mantissa == 0, negative);
+    const int position = x.exponent + y.exponent;
+    if constexpr (is_double) {
+      const std::uint64_t x_low = x.mantissa & 0xffffffffU;
+      const std::uint64_t x_high = x.mantissa >> 32;
+      const std::uint64_t y_low = y.mantissa & 0xffffffffU;
+      const std::uint64_t y_high = y.mantissa >> 32;
+      add_bits(x_low * y_low, position, negative);
+      add_bits(x_low * y_high + x_high * y_low, position + 32, negative);
+      add_bits(x_high * y_high, position + 64, negative);
+    } else {
+      add_bits(x.mantissa * y.mantissa, position, negative);
+    }
+  }
+  KOKKOS_INLINE_FUNCTION void note(bool is_zero, bool negative) {
+    flags_ |= !is_zero ? number : negative ? negative_zero : zero;
+  }
+  // +-bits 2^(position + 2 smallest).
+  KOKKOS_INLINE_FUNCTION void add_bits(std::uint64_t bits, int position, bool negative) {
+    const int digit = position / digit_bits;
+    const int shift = position % digit_bits;
+    const std::uint64_t low = (bits & 0xffffffffU) << shift;
+    const std::uint64_t high = (bits >> 32) << shift;
+    const auto first = static_cast<std::int64_t>(low & 0xffffffffU);
+    const auto second = static_cast<std::int64_t>((low >> 32) + (high & 0xffffffffU));
+    const auto third = static_cast<std::int64_t>(high >> 32);
+    digits_[digit] += negative ? -first : first;
+    digits_[digit + 1] += negative ? -second : second;
+    digits_[digit + 2] += negative ? -third : third;
+    count();
+  }
+  KOKKOS_INLINE_FUNCTION void count() {
+    if (++terms_ == terms_between_carries) {
+      carry();
+    }
+  }
+  // All digits but the last in [0, 2^32).
+  KOKKOS_INLINE_FUNCTION void carry() {
+    std::int64_t carried = 0;
+    for (int k = 0; k + 1 < digits; ++k) {
+      const std::int64_t digit = digits_[k] + carried;
+      digits_[k] = digit & digit_mask;
+      carried = digit >> digit_bits;
+    }
+    digits_[digits - 1] += carried;
+    terms_ = 0;
+  }
+  // Carried, and the magnitude; whether the sum is negative.
+  KOKKOS_INLINE_FUNCTION bool make_canonical() {
+    carry();
+    if (digits_[digits - 1] >= 0) {
+      return false;
+    }
+    for (std::int64_t& digit : digits_) {
+      digit = -digit;
+    }
+    carry();
+    return true;
+  }
+  [[nodiscard]] KOKKOS_INLINE_FUNCTION int highest_digit() const {
+    int k = digits - 1;
+    while (k >= 0 && digits_[k] == 0) {
+      --k;
+    }
+    return k;
+  }
+  // Bits of the nearest T to a canonical magnitude whose highest digit is `top`.
+  [[nodiscard]] KOKKOS_INLINE_FUNCTION Bits rounded(int top) const {
+    const auto leading = static_cast<std::uint64_t>(digits_[top]);
+    const int highest = digit_bits * top + 63 - Kokkos::countl_zero(leading);
+    // Position of the result's last bit; that of the smallest number is -smallest.
+    const int last = highest - fraction > -smallest ? highest - fraction : -smallest;
+    std::uint64_t mantissa = 0;
+    for (int k = last / digit_bits; k <= top; ++k) {
+      const auto digit = static_cast<std::uint64_t>(digits_[k]);
+      const int shift = digit_bits * k - last;
+      mantissa |= shift >= 0 ? digit << shift : digit >> -shift;
+    }
+    const int half = last - 1;
+    const auto below = static_cast<std::uint64_t>(digits_[half / digit_bits]);
+    const std::uint64_t half_bit = std::uint64_t{1} << (half % digit_bits);
+    if ((below & half_bit) != 0) {
+      bool more = (below & (half_bit - 1)) != 0;
+      for (int k = half / digit_bits - 1; k >= 0 && !more; --k) {
+        more = digits_[k] != 0;
+      }
+      mantissa += more || (mantissa & 1U) != 0 ? 1 : 0;
+    }
+    // Of a normal number the leading bit counts as one of the exponent; a carry beyond it raises that once more.
+    const std::uint64_t exponent = static_cast<std::uint64_t>(last + smallest);
+    if (exponent >= largest_exponent) {
+      return exponent_mask;
+    }
+    const std::uint64_t bits = (exponent << fraction) + mantissa;
+    return bits >= exponent_mask ? exponent_mask : static_cast<Bits>(bits);
+  }
+
+  [[nodiscard]] KOKKOS_INLINE_FUNCTION bool is_special() const {
+    return (flags_ & (nan | infinity | negative_infinity)) != 0;
+  }
+  [[nodiscard]] KOKKOS_INLINE_FUNCTION bool is_nan() const {
+    return (flags_ & nan) != 0 || (flags_ & (infinity | negative_infinity)) == (infinity | negative_infinity);
+  }
+  [[nodiscard]] KOKKOS_INLINE_FUNCTION T special() const {
+    if (is_nan()) {
+      return from_bits(exponent_mask | (Bits{1} << (fraction - 1)));
+    }
+    return from_bits(exponent_mask | ((flags_ & negative_infinity) != 0 ? sign_bit : Bits{0}));
+  }
+
+  std::int64_t digits_[digits] = {};
+  int terms_ = 0;
+  unsigned flags_ = 0;
+};
+
+}  // namespace heddle::exact

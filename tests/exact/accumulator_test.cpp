@@ -1,0 +1,354 @@
+#include <heddle/exact/accumulator.hpp>
+
+#include <gtest/gtest.h>
+#include <mpfr.h>
+
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+#include <random>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+// Built twice: with the usual flags, and with -ffast-math, which is to change nothing.
+namespace heddle::exact {
+namespace {
+
+template <class T> using BitsOf = std::conditional_t<sizeof(T) == 8, std::uint64_t, std::uint32_t>;
+
+// As text: bits are compared, so that zeros have signs and NaNs are like one another.
+template <class T> std::string shown(T x) {
+  BitsOf<T> bits = 0;
+  std::memcpy(&bits, &x, sizeof(x));
+  constexpr int fraction = sizeof(T) == 8 ? 52 : 23;
+  const BitsOf<T> fraction_mask = (BitsOf<T>{1} << fraction) - 1;
+  const BitsOf<T> magnitude = bits & ~(BitsOf<T>{1} << (8 * sizeof(T) - 1));
+  const BitsOf<T> infinite = magnitude & ~fraction_mask;
+  if (infinite == (~BitsOf<T>{0} >> (fraction + 1)) << fraction && (magnitude & fraction_mask) != 0) {
+    return "NaN";
+  }
+  return std::to_string(bits);
+}
+template <class T> T from_bits(BitsOf<T> bits) {
+  T x = 0;
+  std::memcpy(&x, &bits, sizeof(x));
+  return x;
+}
+
+constexpr double double_max = 0x1.fffffffffffffp1023;
+template <class T> T largest() {
+  return sizeof(T) == 8 ? static_cast<T>(double_max) : static_cast<T>(0x1.fffffep127F);
+}
+template <class T> T infinite() {
+  return from_bits<T>(sizeof(T) == 8 ? static_cast<BitsOf<T>>(0x7ffULL << 52) : static_cast<BitsOf<T>>(0xffU << 23));
+}
+template <class T> T smallest() {
+  return from_bits<T>(1);
+}
+
+// The same sums by MPFR with more bits than any of them needs.
+class Reference {
+ public:
+  Reference() {
+    mpfr_init2(sum_, 5000);
+    mpfr_init2(term_, 120);
+    mpfr_init2(factor_, 60);
+    mpfr_set_zero(sum_, 1);
+  }
+  Reference(const Reference&) = delete;
+  Reference& operator=(const Reference&) = delete;
+  ~Reference() { mpfr_clears(sum_, term_, factor_, nullptr); }
+  void add(double x) { mpfr_add_d(sum_, sum_, x, MPFR_RNDN); }
+  void add_product(double x, double y) {
+    mpfr_set_d(term_, x, MPFR_RNDN);
+    mpfr_set_d(factor_, y, MPFR_RNDN);
+    mpfr_mul(term_, term_, factor_, MPFR_RNDN);
+    mpfr_add(sum_, sum_, term_, MPFR_RNDN);
+  }
+  void times(unsigned long factor) { mpfr_mul_ui(sum_, sum_, factor, MPFR_RNDN); }
+  template <class T> [[nodiscard]] T value() const {
+    if constexpr (sizeof(T) == 8) {
+      return mpfr_get_d(sum_, MPFR_RNDN);
+    } else {
+      return mpfr_get_flt(sum_, MPFR_RNDN);
+    }
+  }
+  [[nodiscard]] int sign() const { return mpfr_sgn(sum_); }
+  [[nodiscard]] bool is_zero() const { return mpfr_zero_p(sum_) != 0; }
+
+ private:
+  mpfr_t sum_;
+  mpfr_t term_;
+  mpfr_t factor_;
+};
+
+// Finite, of any exponent.
+template <class T> T any_number(std::mt19937_64& random) {
+  constexpr BitsOf<T> exponent =
+      sizeof(T) == 8 ? static_cast<BitsOf<T>>(0x7ffULL << 52) : static_cast<BitsOf<T>>(0xffU << 23);
+  auto bits = static_cast<BitsOf<T>>(random());
+  if ((bits & exponent) == exponent) {
+    bits &= ~(exponent & (exponent << 1));
+  }
+  return from_bits<T>(bits);
+}
+
+template <class T> class Accumulators : public ::testing::Test {};
+using Types = ::testing::Types<float, double>;
+TYPED_TEST_SUITE(Accumulators, Types);
+
+template <class T> void expect(const Accumulator<T>& sum, const Reference& reference) {
+  if (!reference.is_zero()) {
+    EXPECT_EQ(shown(sum.value()), shown(reference.value<T>()));
+  }
+  EXPECT_EQ(sum.sign(), reference.sign() > 0 ? 1 : reference.sign() < 0 ? -1 : 0);
+}
+
+TYPED_TEST(Accumulators, SumsOfAnyNumbers) {
+  std::mt19937_64 random(1);
+  for (int run = 0; run < 400; ++run) {
+    Accumulator<TypeParam> sum;
+    Reference reference;
+    for (int k = 0; k < run; ++k) {
+      const auto x = any_number<TypeParam>(random);
+      sum.add(x);
+      reference.add(static_cast<double>(x));
+      if (k % 3 == 1) {
+        sum.subtract(x);
+        reference.add(-static_cast<double>(x));
+      }
+    }
+    expect(sum, reference);
+  }
+}
+
+TYPED_TEST(Accumulators, SumsOfAnyProducts) {
+  std::mt19937_64 random(2);
+  for (int run = 0; run < 400; ++run) {
+    Accumulator<TypeParam> sum;
+    Reference reference;
+    for (int k = 0; k < run; ++k) {
+      const auto x = any_number<TypeParam>(random);
+      const auto y = any_number<TypeParam>(random);
+      sum.add_product(x, y);
+      reference.add_product(static_cast<double>(x), static_cast<double>(y));
+    }
+    expect(sum, reference);
+    sum.negate();
+    sum.negate();
+    expect(sum, reference);
+  }
+}
+
+// Between two neighbours, to the even one; a hair beside the middle, to the nearer; the same among denormals.
+TYPED_TEST(Accumulators, TiesGoToEven) {
+  using T = TypeParam;
+  constexpr int fraction = sizeof(T) == 8 ? 52 : 23;
+  std::mt19937_64 random(3);
+  for (int run = 0; run < 2000; ++run) {
+    // Half a last bit of x: representable unless x is small.
+    const auto exponent = static_cast<int>(random() % (2 * fraction)) - fraction;
+    const T x = std::ldexp(static_cast<T>((std::uint64_t{1} << fraction) + random() % (std::uint64_t{1} << fraction)),
+                           exponent);
+    const T half = std::ldexp(T(1), exponent - 1);
+    for (const T hair : {T(0), smallest<T>(), -smallest<T>()}) {
+      for (const T side : {T(1), T(-1)}) {
+        Accumulator<T> sum;
+        Reference reference;
+        for (const T term : {side * x, half, hair}) {
+          sum.add(term);
+          reference.add(static_cast<double>(term));
+        }
+        expect(sum, reference);
+      }
+    }
+    // Products below the smallest number: a denormal and a part of its last bit.
+    const T tiny = from_bits<T>(static_cast<BitsOf<T>>(random() % 1000));
+    const T part = std::ldexp(T(1), -static_cast<int>(random() % 4));
+    Accumulator<T> sum;
+    Reference reference;
+    sum.add(tiny);
+    reference.add(static_cast<double>(tiny));
+    sum.add_product(smallest<T>(), part);
+    reference.add_product(static_cast<double>(smallest<T>()), static_cast<double>(part));
+    expect(sum, reference);
+  }
+}
+
+TYPED_TEST(Accumulators, OverflowsOnlyWhereTheSumDoes) {
+  using T = TypeParam;
+  const T large = largest<T>();
+  Accumulator<T> sum;
+  for (int k = 0; k < 1000; ++k) {
+    sum.add(large);
+    sum.add_product(large, large);
+  }
+  EXPECT_EQ(shown(sum.value()), shown(infinite<T>()));
+  for (int k = 0; k < 1000; ++k) {
+    sum.subtract_product(large, large);
+    sum.subtract(large);
+  }
+  EXPECT_EQ(sum.sign(), 0);
+  sum.add(large);
+  EXPECT_EQ(shown(sum.value()), shown(large));
+  // Less than half a last bit more rounds down, half a last bit overflows.
+  Accumulator<T> less = sum;
+  const T half_of_last = std::ldexp(T(1), sizeof(T) == 8 ? 970 : 103);
+  less.add(half_of_last);
+  Accumulator<T> exactly = less;
+  less.subtract(smallest<T>());
+  EXPECT_EQ(shown(less.value()), shown(large));
+  EXPECT_EQ(shown(exactly.value()), shown(infinite<T>()));
+  exactly.negate();
+  EXPECT_EQ(shown(exactly.value()), shown(-infinite<T>()));
+}
+
+TYPED_TEST(Accumulators, ZerosInfinitiesAndNaNs) {
+  using T = TypeParam;
+  const T inf = infinite<T>();
+  const T nan = from_bits<T>(static_cast<BitsOf<T>>(~BitsOf<T>{0} >> 1));
+  const T minus_zero = from_bits<T>(static_cast<BitsOf<T>>(BitsOf<T>{1} << (8 * sizeof(T) - 1)));
+  const auto sum_of = [](const std::vector<T>& terms) {
+    Accumulator<T> sum;
+    for (const T term : terms) {
+      sum.add(term);
+    }
+    return shown(sum.value());
+  };
+  EXPECT_EQ(sum_of({}), shown(T(0)));
+  EXPECT_EQ(sum_of({minus_zero}), shown(minus_zero));
+  EXPECT_EQ(sum_of({minus_zero, minus_zero}), shown(minus_zero));
+  EXPECT_EQ(sum_of({minus_zero, T(0)}), shown(T(0)));
+  EXPECT_EQ(sum_of({T(1), minus_zero, T(-1)}), shown(T(0)));
+  EXPECT_EQ(sum_of({inf, T(1), -largest<T>()}), shown(inf));
+  EXPECT_EQ(sum_of({-inf, T(1), -inf}), shown(-inf));
+  EXPECT_EQ(sum_of({inf, T(3), -inf}), "NaN");
+  EXPECT_EQ(sum_of({T(3), nan}), "NaN");
+  const auto product_of = [](T x, T y) {
+    Accumulator<T> sum;
+    sum.add_product(x, y);
+    return shown(sum.value());
+  };
+  EXPECT_EQ(product_of(inf, T(-2)), shown(-inf));
+  EXPECT_EQ(product_of(minus_zero, T(2)), shown(minus_zero));
+  EXPECT_EQ(product_of(minus_zero, T(-2)), shown(T(0)));
+  EXPECT_EQ(product_of(inf, T(0)), "NaN");
+  EXPECT_EQ(product_of(minus_zero, -inf), "NaN");
+  EXPECT_EQ(product_of(nan, T(0)), "NaN");
+  // A product that underflows is a number all the same.
+  EXPECT_EQ(product_of(smallest<T>(), -smallest<T>()), shown(minus_zero));
+  Accumulator<T> sum;
+  sum.add(-inf);
+  EXPECT_EQ(sum.sign(), -1);
+  sum.negate();
+  EXPECT_EQ(shown(sum.value()), shown(inf));
+  Accumulator<T> zero;
+  zero.add(T(0));
+  zero.negate();
+  EXPECT_EQ(shown(zero.value()), shown(minus_zero));
+}
+
+TYPED_TEST(Accumulators, OrderAndMergesChangeNoBit) {
+  using T = TypeParam;
+  std::mt19937_64 random(5);
+  std::vector<T> terms(1000);
+  for (T& term : terms) {
+    term = any_number<T>(random) * T(0x1p-20);  // No sum overflows.
+  }
+  Accumulator<T> straight;
+  for (const T term : terms) {
+    straight.add(term);
+  }
+  for (int run = 0; run < 20; ++run) {
+    std::shuffle(terms.begin(), terms.end(), random);
+    std::vector<Accumulator<T>> parts(7);
+    for (std::size_t k = 0; k < terms.size(); ++k) {
+      parts[random() % parts.size()].add(terms[k]);
+    }
+    for (std::size_t k = 1; k < parts.size(); ++k) {
+      parts[0].merge(parts[k]);
+    }
+    EXPECT_EQ(shown(parts[0].value()), shown(straight.value()));
+    const Pair<T> pair = parts[0].pair();
+    EXPECT_EQ(shown(pair.hi), shown(straight.value()));
+    parts[0].subtract(pair.hi);
+    EXPECT_EQ(shown(parts[0].value()), shown(pair.lo));
+  }
+}
+
+// Doubled until the highest digit is in use, and halved again by subtraction.
+TYPED_TEST(Accumulators, ManyTermsByDoubling) {
+  using T = TypeParam;
+  Accumulator<T> sum;
+  Reference reference;
+  sum.add_product(largest<T>(), -largest<T>());
+  sum.add(T(1));
+  reference.add_product(static_cast<double>(largest<T>()), -static_cast<double>(largest<T>()));
+  reference.add(1.0);
+  std::vector<Accumulator<T>> powers;
+  for (int k = 0; k < 60; ++k) {
+    powers.push_back(sum);
+    sum.merge(sum);
+    reference.times(2);
+    EXPECT_EQ(sum.sign(), -1);
+  }
+  for (int k = 59; k >= 0; --k) {
+    Accumulator<T> less = powers[static_cast<std::size_t>(k)];
+    less.negate();
+    sum.merge(less);
+  }
+  sum.add_product(largest<T>(), largest<T>());
+  EXPECT_EQ(sum.value(), T(1));
+}
+
+// One digit as full as it gets before its carry is taken, and beyond.
+TEST(AccumulatorOfMany, CarriesInTime) {
+  Accumulator<double> sum;
+  Reference reference;
+  const double x = double_max * 0x1p-971;  // 53 ones.
+  reference.add(x);
+  const unsigned long times = (1UL << 29) + 7;
+  for (unsigned long k = 0; k < times; ++k) {
+    sum.add(x);
+  }
+  reference.times(times);
+  expect(sum, reference);
+}
+
+struct OnDevice {
+  Kokkos::View<const double*, MemorySpace> terms;
+  Kokkos::View<double*, MemorySpace> results;
+  KOKKOS_FUNCTION void operator()(int part) const {
+    Accumulator<double> sum;
+    for (std::size_t k = 0; k + 1 < terms.extent(0); ++k) {
+      sum.add(terms(k));
+      sum.add_product(terms(k), terms(k + 1));
+    }
+    const Pair<double> pair = sum.pair();
+    results(part) = part == 0 ? pair.hi : pair.lo;
+  }
+};
+
+TEST(AccumulatorOnDevice, HasTheBitsOfTheHost) {
+  std::mt19937_64 random(7);
+  std::vector<double> terms(500);
+  for (double& term : terms) {
+    term = any_number<double>(random) * 0x1p-600;
+  }
+  Accumulator<double> sum;
+  for (std::size_t k = 0; k + 1 < terms.size(); ++k) {
+    sum.add(terms[k]);
+    sum.add_product(terms[k], terms[k + 1]);
+  }
+  const Kokkos::View<double*, MemorySpace> there("heddle::test::terms", terms.size());
+  const Kokkos::View<double*, MemorySpace> results("heddle::test::results", 2);
+  Kokkos::deep_copy(there, Kokkos::View<const double*, Kokkos::HostSpace>(terms.data(), terms.size()));
+  Kokkos::parallel_for("heddle::test::accumulate", Kokkos::RangePolicy<ExecutionSpace>(0, 2), OnDevice{there, results});
+  const auto found = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), results);
+  EXPECT_EQ(shown(found(0)), shown(sum.pair().hi));
+  EXPECT_EQ(shown(found(1)), shown(sum.pair().lo));
+}
+
+}  // namespace
+}  // namespace heddle::exact
