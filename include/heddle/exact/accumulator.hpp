@@ -6,8 +6,27 @@
 #include <Kokkos_BitManipulation.hpp>
 
 #include <cstdint>
+#include <type_traits>
 
 namespace heddle::exact {
+
+namespace impl {
+
+/// IEEE 754: `fraction` bits under an implied one, exponents from that of the smallest number, 2^smallest.
+template <RealScalar T> struct Format {
+  using Bits = std::conditional_t<sizeof(T) == 8, std::uint64_t, std::uint32_t>;
+  static constexpr int fraction = sizeof(T) == 8 ? 52 : 23;
+  static constexpr int smallest = sizeof(T) == 8 ? -1074 : -149;
+  static constexpr Bits sign_bit = Bits{1} << (8 * sizeof(T) - 1);
+  static constexpr Bits fraction_mask = (Bits{1} << fraction) - 1;
+  static constexpr Bits exponent_mask = sign_bit - 1 - fraction_mask;
+  static constexpr Bits largest_exponent = exponent_mask >> fraction;
+
+  static KOKKOS_INLINE_FUNCTION Bits to_bits(T x) { return Kokkos::bit_cast<Bits>(x); }
+  static KOKKOS_INLINE_FUNCTION T from_bits(Bits bits) { return Kokkos::bit_cast<T>(bits); }
+};
+
+}  // namespace impl
 
 /// The same without rounding: hi is the nearest T, lo the nearest to what is left.
 template <RealScalar T> struct Pair {
@@ -27,13 +46,18 @@ template <RealScalar T> struct Pair {
 /// and device. Cost of a term: some 20 integer operations (a product of doubles: 60); of value(): 300.
 template <RealScalar T> class Accumulator {
   static constexpr bool is_double = sizeof(T) == 8;
-  using Bits = std::conditional_t<is_double, std::uint64_t, std::uint32_t>;
+  using Format = impl::Format<T>;
+  using Bits = typename Format::Bits;
 
  public:
   KOKKOS_INLINE_FUNCTION void add(T x) { add(parts_of(x), false); }
   KOKKOS_INLINE_FUNCTION void subtract(T x) { add(parts_of(x), true); }
   KOKKOS_INLINE_FUNCTION void add_product(T x, T y) { add_product(parts_of(x), parts_of(y), false); }
   KOKKOS_INLINE_FUNCTION void subtract_product(T x, T y) { add_product(parts_of(x), parts_of(y), true); }
+
+  /// The same while other threads do so too. Carries are left to merge(): at most 2^29 terms, three for each product.
+  KOKKOS_INLINE_FUNCTION void add_atomically(T x) { add<true>(parts_of(x), false); }
+  KOKKOS_INLINE_FUNCTION void add_product_atomically(T x, T y) { add_product<true>(parts_of(x), parts_of(y), false); }
 
   /// The sum of both; `other` may be this one.
   KOKKOS_INLINE_FUNCTION void merge(const Accumulator& other) {
@@ -58,24 +82,27 @@ template <RealScalar T> class Accumulator {
     flags_ = (flags_ & nan) | swapped(infinity, negative_infinity) | swapped(negative_zero, zero) | (flags_ & number);
   }
 
-  /// Rounded to nearest, ties to even; 0 of no terms.
-  [[nodiscard]] KOKKOS_INLINE_FUNCTION T value() const {
+  /// Rounded to nearest, ties to even; 0 of no terms. As a float where U says so, rounded once too.
+  template <RealScalar U = T>
+    requires(sizeof(U) <= sizeof(T))
+  [[nodiscard]] KOKKOS_INLINE_FUNCTION U value() const {
+    using To = impl::Format<U>;
     if (is_special()) {
-      return special();
+      return special<U>();
     }
     Accumulator magnitude = *this;
     const bool negative = magnitude.make_canonical();
     const int top = magnitude.highest_digit();
     if (top < 0) {
       const bool is_negative = (flags_ & (negative_zero | zero | number)) == negative_zero;
-      return from_bits(is_negative ? sign_bit : Bits{0});
+      return To::from_bits(is_negative ? To::sign_bit : typename To::Bits{0});
     }
-    return from_bits(magnitude.rounded(top) | (negative ? sign_bit : Bits{0}));
+    return To::from_bits(magnitude.template rounded<U>(top) | (negative ? To::sign_bit : typename To::Bits{0}));
   }
   /// value() and the rounded rest. lo is 0 where hi is exact, infinite or a NaN.
   [[nodiscard]] KOKKOS_INLINE_FUNCTION Pair<T> pair() const {
     const T hi = value();
-    if ((to_bits(hi) & exponent_mask) == exponent_mask) {
+    if ((Format::to_bits(hi) & Format::exponent_mask) == Format::exponent_mask) {
       return {hi, T(0)};
     }
     Accumulator rest = *this;
@@ -93,13 +120,8 @@ template <RealScalar T> class Accumulator {
   }
 
  private:
-  // IEEE 754: `fraction` bits under an implied one, exponents from that of the smallest number.
-  static constexpr int fraction = is_double ? 52 : 23;
-  static constexpr int smallest = is_double ? -1074 : -149;
-  static constexpr Bits sign_bit = Bits{1} << (8 * sizeof(T) - 1);
-  static constexpr Bits fraction_mask = (Bits{1} << fraction) - 1;
-  static constexpr Bits exponent_mask = sign_bit - 1 - fraction_mask;
-  static constexpr Bits largest_exponent = exponent_mask >> fraction;
+  static constexpr int fraction = Format::fraction;
+  static constexpr int smallest = Format::smallest;
 
   static constexpr int digit_bits = 32;
   static constexpr std::int64_t digit_mask = (std::int64_t{1} << digit_bits) - 1;
@@ -122,14 +144,12 @@ template <RealScalar T> class Accumulator {
     bool negative;
     bool special;  // Infinite where the mantissa is zero, else a NaN.
   };
-  static KOKKOS_INLINE_FUNCTION Bits to_bits(T x) { return Kokkos::bit_cast<Bits>(x); }
-  static KOKKOS_INLINE_FUNCTION T from_bits(Bits bits) { return Kokkos::bit_cast<T>(bits); }
   static KOKKOS_INLINE_FUNCTION Parts parts_of(T x) {
-    const Bits bits = to_bits(x);
-    const bool negative = (bits & sign_bit) != 0;
-    const Bits exponent = (bits & exponent_mask) >> fraction;
-    const std::uint64_t rest = bits & fraction_mask;
-    if (exponent == largest_exponent) {
+    const Bits bits = Format::to_bits(x);
+    const bool negative = (bits & Format::sign_bit) != 0;
+    const Bits exponent = (bits & Format::exponent_mask) >> fraction;
+    const std::uint64_t rest = bits & Format::fraction_mask;
+    if (exponent == Format::largest_exponent) {
       return {rest, 0, negative, true};
     }
     if (exponent == 0) {
@@ -138,42 +158,52 @@ template <RealScalar T> class Accumulator {
     return {rest | (std::uint64_t{1} << fraction), static_cast<int>(exponent) - 1, negative, false};
   }
 
-  KOKKOS_INLINE_FUNCTION void add(const Parts& x, bool subtracted) {
+  template <bool atomic = false> KOKKOS_INLINE_FUNCTION void add(const Parts& x, bool subtracted) {
     const bool negative = x.negative != subtracted;
     if (x.special) {
-      flags_ |= x.mantissa != 0 ? nan : negative ? negative_infinity : infinity;
+      note<atomic>(x.mantissa != 0 ? nan : negative ? negative_infinity : infinity);
       return;
     }
-    note(x.mantissa == 0, negative);
-    add_bits(x.mantissa, x.exponent - smallest, negative);
+    note<atomic>(kind(x.mantissa == 0, negative));
+    add_bits<atomic>(x.mantissa, x.exponent - smallest, negative);
   }
+  template <bool atomic = false>
   KOKKOS_INLINE_FUNCTION void add_product(const Parts& x, const Parts& y, bool subtracted) {
     const bool negative = (x.negative != y.negative) != subtracted;
     if (x.special || y.special) {
       const bool is_nan_itself = (x.special && x.mantissa != 0) || (y.special && y.mantissa != 0);
       const bool times_zero = (!x.special && x.mantissa == 0) || (!y.special && y.mantissa == 0);
-      flags_ |= is_nan_itself || times_zero ? nan : negative ? negative_infinity : infinity;
+      note<atomic>(is_nan_itself || times_zero ? nan : negative ? negative_infinity : infinity);
       return;
     }
-    note(x.mantissa == 0 || y.mantissa == 0, negative);
+    note<atomic>(kind(x.mantissa == 0 || y.mantissa == 0, negative));
     const int position = x.exponent + y.exponent;
     if constexpr (is_double) {
       const std::uint64_t x_low = x.mantissa & 0xffffffffU;
       const std::uint64_t x_high = x.mantissa >> 32;
       const std::uint64_t y_low = y.mantissa & 0xffffffffU;
       const std::uint64_t y_high = y.mantissa >> 32;
-      add_bits(x_low * y_low, position, negative);
-      add_bits(x_low * y_high + x_high * y_low, position + 32, negative);
-      add_bits(x_high * y_high, position + 64, negative);
+      add_bits<atomic>(x_low * y_low, position, negative);
+      add_bits<atomic>(x_low * y_high + x_high * y_low, position + 32, negative);
+      add_bits<atomic>(x_high * y_high, position + 64, negative);
     } else {
-      add_bits(x.mantissa * y.mantissa, position, negative);
+      add_bits<atomic>(x.mantissa * y.mantissa, position, negative);
     }
   }
-  KOKKOS_INLINE_FUNCTION void note(bool is_zero, bool negative) {
-    flags_ |= !is_zero ? number : negative ? negative_zero : zero;
+  static KOKKOS_INLINE_FUNCTION unsigned kind(bool is_zero, bool negative) {
+    return !is_zero ? number : negative ? negative_zero : zero;
+  }
+  template <bool atomic> KOKKOS_INLINE_FUNCTION void note(unsigned flag) {
+    if constexpr (atomic) {
+      if ((flags_ & flag) == 0) {
+        Kokkos::atomic_or(&flags_, flag);
+      }
+    } else {
+      flags_ |= flag;
+    }
   }
   // +-bits 2^(position + 2 smallest).
-  KOKKOS_INLINE_FUNCTION void add_bits(std::uint64_t bits, int position, bool negative) {
+  template <bool atomic = false> KOKKOS_INLINE_FUNCTION void add_bits(std::uint64_t bits, int position, bool negative) {
     const int digit = position / digit_bits;
     const int shift = position % digit_bits;
     const std::uint64_t low = (bits & 0xffffffffU) << shift;
@@ -181,10 +211,16 @@ template <RealScalar T> class Accumulator {
     const auto first = static_cast<std::int64_t>(low & 0xffffffffU);
     const auto second = static_cast<std::int64_t>((low >> 32) + (high & 0xffffffffU));
     const auto third = static_cast<std::int64_t>(high >> 32);
-    digits_[digit] += negative ? -first : first;
-    digits_[digit + 1] += negative ? -second : second;
-    digits_[digit + 2] += negative ? -third : third;
-    count();
+    if constexpr (atomic) {
+      Kokkos::atomic_add(&digits_[digit], negative ? -first : first);
+      Kokkos::atomic_add(&digits_[digit + 1], negative ? -second : second);
+      Kokkos::atomic_add(&digits_[digit + 2], negative ? -third : third);
+    } else {
+      digits_[digit] += negative ? -first : first;
+      digits_[digit + 1] += negative ? -second : second;
+      digits_[digit + 2] += negative ? -third : third;
+      count();
+    }
   }
   KOKKOS_INLINE_FUNCTION void count() {
     if (++terms_ == terms_between_carries) {
@@ -221,12 +257,15 @@ template <RealScalar T> class Accumulator {
     }
     return k;
   }
-  // Bits of the nearest T to a canonical magnitude whose highest digit is `top`.
-  [[nodiscard]] KOKKOS_INLINE_FUNCTION Bits rounded(int top) const {
+  // Bits of the nearest U to a canonical magnitude whose highest digit is `top`.
+  template <RealScalar U> [[nodiscard]] KOKKOS_INLINE_FUNCTION typename impl::Format<U>::Bits rounded(int top) const {
+    using To = impl::Format<U>;
+    // Position of the bit of the smallest U.
+    constexpr int lowest = To::smallest - 2 * smallest;
     const auto leading = static_cast<std::uint64_t>(digits_[top]);
     const int highest = digit_bits * top + 63 - Kokkos::countl_zero(leading);
-    // Position of the result's last bit; that of the smallest number is -smallest.
-    const int last = highest - fraction > -smallest ? highest - fraction : -smallest;
+    // Position of the result's last bit.
+    const int last = highest - To::fraction > lowest ? highest - To::fraction : lowest;
     std::uint64_t mantissa = 0;
     for (int k = last / digit_bits; k <= top; ++k) {
       const auto digit = static_cast<std::uint64_t>(digits_[k]);
@@ -244,12 +283,12 @@ template <RealScalar T> class Accumulator {
       mantissa += more || (mantissa & 1U) != 0 ? 1 : 0;
     }
     // Of a normal number the leading bit counts as one of the exponent; a carry beyond it raises that once more.
-    const std::uint64_t exponent = static_cast<std::uint64_t>(last + smallest);
-    if (exponent >= largest_exponent) {
-      return exponent_mask;
+    const auto exponent = static_cast<std::uint64_t>(last - lowest);
+    if (exponent >= To::largest_exponent) {
+      return To::exponent_mask;
     }
-    const std::uint64_t bits = (exponent << fraction) + mantissa;
-    return bits >= exponent_mask ? exponent_mask : static_cast<Bits>(bits);
+    const std::uint64_t bits = (exponent << To::fraction) + mantissa;
+    return bits >= To::exponent_mask ? To::exponent_mask : static_cast<typename To::Bits>(bits);
   }
 
   [[nodiscard]] KOKKOS_INLINE_FUNCTION bool is_special() const {
@@ -258,11 +297,13 @@ template <RealScalar T> class Accumulator {
   [[nodiscard]] KOKKOS_INLINE_FUNCTION bool is_nan() const {
     return (flags_ & nan) != 0 || (flags_ & (infinity | negative_infinity)) == (infinity | negative_infinity);
   }
-  [[nodiscard]] KOKKOS_INLINE_FUNCTION T special() const {
+  template <RealScalar U> [[nodiscard]] KOKKOS_INLINE_FUNCTION U special() const {
+    using To = impl::Format<U>;
+    using ToBits = typename To::Bits;
     if (is_nan()) {
-      return from_bits(exponent_mask | (Bits{1} << (fraction - 1)));
+      return To::from_bits(To::exponent_mask | (ToBits{1} << (To::fraction - 1)));
     }
-    return from_bits(exponent_mask | ((flags_ & negative_infinity) != 0 ? sign_bit : Bits{0}));
+    return To::from_bits(To::exponent_mask | ((flags_ & negative_infinity) != 0 ? To::sign_bit : ToBits{0}));
   }
 
   std::int64_t digits_[digits] = {};

@@ -1,0 +1,103 @@
+// exact::sum and exact::dot beside plain ones, in turn: how much longer the right bits take.
+#include "support/measure.hpp"
+#include "support/operands.hpp"
+#include <heddle/exact/reduce.hpp>
+
+#include <array>
+#include <string>
+
+namespace heddle::perf {
+namespace {
+
+using Vector = Kokkos::View<double*, MemorySpace>;
+
+// Numbers in (-1, 1) times powers of two up to 2^+-range; `cancels`: the second half is the first negated.
+Vector numbers(Index n, int range, bool cancels, int seed) {
+  const Vector x(Kokkos::view_alloc(Kokkos::WithoutInitializing, "heddle::perf::x"), static_cast<std::size_t>(n));
+  const RandomEntries random{seed};
+  Kokkos::parallel_for(
+      "heddle::perf::fill", Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(0, n),
+      KOKKOS_LAMBDA(Index k) {
+        const bool negated = cancels && k >= n / 2;
+        const Index i = negated ? k - n / 2 : k;
+        const double power = range == 0 ? 1.0 : Kokkos::exp2(Kokkos::floor(range * random(i, 1)));
+        x(k) = (negated ? -1.0 : 1.0) * power * random(i, 0);
+      });
+  return x;
+}
+
+struct Data {
+  const char* name;
+  int range;
+  bool cancels;
+};
+constexpr std::array<Data, 4> all_data = {
+    {{"benign", 0, false}, {"range_100", 100, false}, {"cancelling", 0, true}, {"range_500_cancelling", 500, true}}};
+
+void sum_beside_plain(benchmark::State& state, const Data& data) {
+  const Index n = is_dry_run() ? 1000 : state.range(0);
+  const Vector x = numbers(n, data.range, data.cancels, 1);
+  double plain = 0;
+  double exact = 0;
+  compare(state, 8.0 * static_cast<double>(n),
+          {"exact", [&] { return seconds_of([&] { exact = exact::sum(world().space(), x); }); }},
+          {"plain",
+           [&] {
+             return seconds_of([&] {
+               Kokkos::parallel_reduce(
+                   "heddle::perf::sum",
+                   Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(world().space(), 0, n),
+                   KOKKOS_LAMBDA(Index k, double& sum) { sum += x(k); }, plain);
+             });
+           }},
+          "gbytes");
+  if (data.cancels && n % 2 == 0 && exact != 0) {
+    fail(state, "what cancels is not zero");
+  }
+}
+
+void dot_beside_plain(benchmark::State& state, const Data& data) {
+  const Index n = is_dry_run() ? 1000 : state.range(0);
+  const Vector x = numbers(n, data.range, data.cancels, 1);
+  const Vector y = numbers(n, data.range, false, 2);
+  if (data.cancels) {
+    Kokkos::parallel_for(
+        "heddle::perf::repeat", Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(0, n / 2),
+        KOKKOS_LAMBDA(Index k) { y(n / 2 + k) = y(k); });
+  }
+  double plain = 0;
+  double exact = 0;
+  compare(state, 16.0 * static_cast<double>(n),
+          {"exact", [&] { return seconds_of([&] { exact = exact::dot(world().space(), x, y); }); }},
+          {"plain",
+           [&] {
+             return seconds_of([&] {
+               Kokkos::parallel_reduce(
+                   "heddle::perf::dot",
+                   Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(world().space(), 0, n),
+                   KOKKOS_LAMBDA(Index k, double& sum) { sum += x(k) * y(k); }, plain);
+             });
+           }},
+          "gbytes");
+  if (data.cancels && n % 2 == 0 && exact != 0) {
+    fail(state, "what cancels is not zero");
+  }
+}
+
+[[maybe_unused]] const bool added = [] {
+  for (const Data& data : all_data) {
+    for (const auto& [name, run] : {std::pair("sum", &sum_beside_plain), std::pair("dot", &dot_beside_plain)}) {
+      benchmark::RegisterBenchmark(("exact/double/" + std::string(name) + '/' + data.name).c_str(),
+                                   [&data, run = run](benchmark::State& state) { run(state, data); })
+          ->Arg(10000000)
+          ->ArgName("n")
+          ->Iterations(9)
+          ->UseManualTime()
+          ->Unit(benchmark::kMillisecond);
+    }
+  }
+  return true;
+}();
+
+}  // namespace
+}  // namespace heddle::perf
