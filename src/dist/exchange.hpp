@@ -115,7 +115,7 @@ template <Scalar T> class Outbox {
 
   void send_next() {
     const Range range = panels_.take();
-    const Part part{part_.rows, part_.columns.part(range)};
+    const Part part = part_.of_columns(range);
     Departure departure;
     if (as_it_lies_) {
       departure.request = transport_.send<T>(part.block(A_), rank_, tag_);
@@ -139,6 +139,11 @@ template <Scalar T> class Outbox {
   bool as_it_lies_;
   std::deque<Departure> departures_;
 };
+
+/// The part of the sink's matrix behind some columns of a message for `part` of it.
+template <class Sink> Part panel_of(const Sink& sink, const Part& part, Range range) {
+  return sink.crossed() ? part.of_rows(range) : part.of_columns(range);
+}
 
 /// What comes from one rank: into the sink's matrix itself where the sink changes nothing and has one run of memory for
 /// it, else beside it.
@@ -183,7 +188,7 @@ template <Scalar T, class Sink> class Inbox {
     Arrival arrival{panels_.take(), {}, {}};
     if (in_place_) {
       // Nothing that was given to the instance since then touches it.
-      arrival.request = transport_.receive<T>(sink_.panel(part_, arrival.range).block(sink_.matrix()), rank_, tag_,
+      arrival.request = transport_.receive<T>(panel_of(sink_, part_, arrival.range).block(sink_.matrix()), rank_, tag_,
                                               std::span(&begin_, 1));
     } else {
       arrival.landing = pool_.take(comm_.space(), panels_.size());
@@ -197,7 +202,7 @@ template <Scalar T, class Sink> class Inbox {
       return;
     }
     const T* const data = arrival.landing.data();
-    sink_.place(comm_.space(), pool_, panels_.view(data, arrival.range.size()), sink_.panel(part_, arrival.range));
+    sink_.place(comm_.space(), pool_, panels_.view(data, arrival.range.size()), panel_of(sink_, part_, arrival.range));
     pool_.give(std::move(arrival.landing));
   }
 
@@ -231,8 +236,8 @@ template <Scalar T, class Sink> class OwnShare {
   void all_at_once() { panels_.all_at_once(); }
   void place_next() {
     const Range range = panels_.take();
-    const Part from{from_.rows, from_.columns.part(range)};
-    const Part to = sink_.panel(to_, range);
+    const Part from = from_.of_columns(range);
+    const Part to = panel_of(sink_, to_, range);
     if (from.is_block()) {
       sink_.place(space_, pool_, from.block(A_), to);
       return;
@@ -257,8 +262,8 @@ template <Scalar T, class Sink> class OwnShare {
 /// Brings the parts of A to the ranks whose sinks take them. Blocks.
 ///
 /// A Sink has matrix(), this rank's part of the result; crossed(), whether columns of a message are rows of it;
-/// takes_as_it_is(), whether a message may land in it as it comes; panel(part, range), the part of the result behind
-/// some of a message's columns; and place(space, pool, block, part), which puts them there and does not block.
+/// takes_as_it_is(), whether a message may land in it as it comes; and place(space, pool, block, part), which puts a
+/// block of a message there and does not block.
 template <Scalar T, class Sink>
 void exchange(const Communicator& comm, const MatrixView<const T>& A, const Shares& outgoing, const Sink& sink,
               const Shares& incoming, PanelPool<T>& pool, int tag) {

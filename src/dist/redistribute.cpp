@@ -13,9 +13,6 @@ template <Scalar T> class Copied {
   [[nodiscard]] const MatrixView<T>& matrix() const { return matrix_; }
   [[nodiscard]] static bool crossed() { return false; }
   [[nodiscard]] static bool takes_as_it_is() { return true; }
-  [[nodiscard]] static impl::Part panel(const impl::Part& part, Range range) {
-    return {part.rows, part.columns.part(range)};
-  }
   void place(const ExecutionSpace& space, impl::PanelPool<T>& /*pool*/, const MatrixView<const T>& block,
              const impl::Part& part) const {
     impl::unpack(space, block, part, matrix_);

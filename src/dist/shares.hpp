@@ -38,6 +38,8 @@ struct Part {
   Locals columns;
 
   [[nodiscard]] Index size() const { return rows.count * columns.count; }
+  [[nodiscard]] Part of_rows(Range range) const { return {rows.part(range), columns}; }
+  [[nodiscard]] Part of_columns(Range range) const { return {rows, columns.part(range)}; }
   [[nodiscard]] bool is_block() const { return rows.is_range() && columns.is_range(); }
   template <class T> [[nodiscard]] MatrixView<T> block(const MatrixView<T>& local) const {
     return block_of(local, rows.first, rows.first + rows.count, columns.first, columns.first + columns.count);

@@ -1,6 +1,7 @@
 #include "study_transpose.hpp"
 
 #include "study_access.hpp"
+#include "support/clock.hpp"
 #include "support/matrices.hpp"
 #include "support/text.hpp"
 #include <heddle/core/version.hpp>
@@ -41,30 +42,18 @@ struct Point {
   AccessCounts counts;
 };
 
-void fill(const ExecutionSpace& space, const Matrix& A) {
-  const auto rows = static_cast<Index>(A.extent(0));
-  const RandomElement<double> element{1};
-  Kokkos::parallel_for(
-      "heddle::driver::fill",
-      Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(space, 0, static_cast<Index>(A.size())),
-      KOKKOS_LAMBDA(Index k) { A(k % rows, k / rows) = element(k % rows, k / rows); });
-}
-
 class Study {
  public:
   Study(const Context& context, const Options& options)
       : context_(context),
         options_(options),
-        A_(Kokkos::view_alloc(Kokkos::WithoutInitializing, "heddle::driver::A"), static_cast<std::size_t>(options.rows),
-           static_cast<std::size_t>(options.columns)),
+        A_(random_matrix<double>(context.comm(), options.rows, options.columns, "rows", 1)),
         B_(Kokkos::view_alloc(Kokkos::WithoutInitializing, "heddle::driver::B"),
            static_cast<std::size_t>(options.columns), static_cast<std::size_t>(options.rows)),
         copy_(Kokkos::view_alloc(Kokkos::WithoutInitializing, "heddle::driver::copy"),
-              static_cast<std::size_t>(options.rows), static_cast<std::size_t>(options.columns)) {
-    fill(space(), A_);
-  }
+              static_cast<std::size_t>(options.rows), static_cast<std::size_t>(options.columns)) {}
 
-  [[nodiscard]] double bytes() const { return 16.0 * static_cast<double>(A_.size()); }
+  [[nodiscard]] double bytes() const { return 16.0 * static_cast<double>(B_.size()); }
   // Median of the seconds, after one run that does not count.
   template <class Work> [[nodiscard]] double seconds_of(const Work& work) const {
     std::vector<double> seconds;
@@ -74,7 +63,7 @@ class Study {
       work();
       space().fence("heddle::driver::study");
       if (run > 0) {
-        seconds.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+        seconds.push_back(seconds_since(start));
       }
     }
     std::sort(seconds.begin(), seconds.end());
@@ -82,14 +71,14 @@ class Study {
   }
   [[nodiscard]] double seconds_of_copy() const {
     // On CPUs past the caches, as a copy at full speed must.
-    return seconds_of([&] { transpose(space(), 1.0, A_, Operation::none, copy_); });
+    return seconds_of([&] { transpose(space(), 1.0, A_.local(), Operation::none, copy_); });
   }
   [[nodiscard]] double seconds_of_variant(const TransposeOptions& options) const {
-    return seconds_of([&] { transpose(space(), 1.0, A_, Operation::transpose, B_, options); });
+    return seconds_of([&] { transpose(space(), 1.0, A_.local(), Operation::transpose, B_, options); });
   }
   // Elements of B, as last written, that are not those of A.
   [[nodiscard]] Index wrong() const {
-    const Matrix A = A_;
+    const MatrixView<const double> A = A_.local();
     const Matrix B = B_;
     const Index rows = options_.rows;
     Index count = 0;
@@ -132,7 +121,7 @@ class Study {
 
   const Context& context_;
   const Options& options_;
-  Matrix A_;
+  DistributedMatrix<double> A_;
   Matrix B_;
   Matrix copy_;
 };

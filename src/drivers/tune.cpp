@@ -1,6 +1,7 @@
 // heddle tune: measures what the tile model needs to know about this machine, and keeps it.
 #include "commands.hpp"
 #include "support/blas_hint.hpp"
+#include "support/clock.hpp"
 #include "support/rates.hpp"
 #include "support/scalars.hpp"
 #include "support/text.hpp"
@@ -28,7 +29,7 @@ template <Scalar T> int run_as(Context& context, const Options& options) {
   Progress progress = context.progress("tune");
   const auto start = std::chrono::steady_clock::now();
   const MachineRates rates = measure_rates<T>(comm, options.seconds, [&](double share) { progress.update(share); });
-  report.times()["measure"] = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  report.times()["measure"] = seconds_since(start);
   progress.finish();
   save_rates<T>(comm, rates);
   const std::string file = rates_file<T>(comm).string();

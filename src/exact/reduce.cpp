@@ -38,21 +38,23 @@ template <int lanes> class Expansions {
         return;
       }
     }
+    give_up(x);
+  }
+  void flush() {
+    for (const auto& level : sums_) {
+      give_up(level);
+    }
+  }
+
+ private:
+  void give_up(const double (&x)[lanes]) {
     for (const double left : x) {
       if (left != 0) {
         rest_.add(left);
       }
     }
   }
-  void flush() {
-    for (const auto& level : sums_) {
-      for (const double sum : level) {
-        rest_.add(sum);
-      }
-    }
-  }
 
- private:
   alignas(64) double sums_[levels][lanes] = {};
   Accumulator<double>& rest_;
 };
@@ -172,10 +174,12 @@ template <RealScalar T, class Terms> T reduced(const ExecutionSpace& space, cons
 }  // namespace
 
 template <RealScalar T> T sum(const ExecutionSpace& space, const VectorView<const T>& x) {
-  return reduced<T>(space, Numbers<T>{x.data(), static_cast<Index>(x.stride(0))}, static_cast<Index>(x.extent(0)));
+  return reduced<T>(space, Numbers<T, false>{x.data(), static_cast<Index>(x.stride(0))},
+                    static_cast<Index>(x.extent(0)));
 }
 template <RealScalar T> T asum(const ExecutionSpace& space, const VectorView<const T>& x) {
-  return reduced<T>(space, Magnitudes<T>{x.data(), static_cast<Index>(x.stride(0))}, static_cast<Index>(x.extent(0)));
+  return reduced<T>(space, Numbers<T, true>{x.data(), static_cast<Index>(x.stride(0))},
+                    static_cast<Index>(x.extent(0)));
 }
 template <RealScalar T> T dot(const ExecutionSpace& space, const VectorView<const T>& x, const VectorView<const T>& y) {
   require(x.extent(0) == y.extent(0), "exact::dot: vectors of ", x.extent(0), " and ", y.extent(0), " elements");

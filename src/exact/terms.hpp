@@ -1,4 +1,4 @@
-// What a reduction adds up, as doubles: numbers, magnitudes, or products.
+// What a reduction adds up, as doubles: numbers, their magnitudes, or products.
 #pragma once
 
 #include <heddle/exact/accumulator.hpp>
@@ -11,48 +11,28 @@ namespace heddle::exact::impl {
 inline constexpr double least = 0x1p-900;
 inline constexpr double most = 0x1p900;
 
-/// x_k; floats are doubles too.
-template <RealScalar T> struct Numbers {
+/// x_k, or |x_k|; floats are doubles too.
+template <RealScalar T, bool magnitudes> struct Numbers {
   static constexpr int parts = 1;  ///< Doubles that a term is the sum of.
   const T* x;
   Index stride;
 
-  KOKKOS_INLINE_FUNCTION void load(Index k, double& value, double& /*error*/) const {
-    value = static_cast<double>(x[k * stride]);
+  [[nodiscard]] KOKKOS_INLINE_FUNCTION double term(Index k) const {
+    const auto value = static_cast<double>(x[k * stride]);
+    return magnitudes ? Kokkos::abs(value) : value;
   }
+  KOKKOS_INLINE_FUNCTION void load(Index k, double& value, double& /*error*/) const { value = term(k); }
   [[nodiscard]] KOKKOS_INLINE_FUNCTION bool is_tame(Index /*k*/, double value) const {
     return Kokkos::abs(value) < most;
   }
   [[nodiscard]] KOKKOS_INLINE_FUNCTION bool is_negative_zero(Index k) const {
-    return x[k * stride] == T(0) && Kokkos::signbit(x[k * stride]);
+    return term(k) == 0 && Kokkos::signbit(term(k));
   }
   template <bool atomic> KOKKOS_INLINE_FUNCTION void add_to(Accumulator<double>& sum, Index k) const {
-    const auto value = static_cast<double>(x[k * stride]);
     if constexpr (atomic) {
-      sum.add_atomically(value);
+      sum.add_atomically(term(k));
     } else {
-      sum.add(value);
-    }
-  }
-};
-
-/// |x_k|.
-template <RealScalar T> struct Magnitudes {
-  static constexpr int parts = 1;
-  const T* x;
-  Index stride;
-
-  KOKKOS_INLINE_FUNCTION void load(Index k, double& value, double& /*error*/) const {
-    value = Kokkos::abs(static_cast<double>(x[k * stride]));
-  }
-  [[nodiscard]] KOKKOS_INLINE_FUNCTION bool is_tame(Index /*k*/, double value) const { return value < most; }
-  [[nodiscard]] KOKKOS_INLINE_FUNCTION bool is_negative_zero(Index /*k*/) const { return false; }
-  template <bool atomic> KOKKOS_INLINE_FUNCTION void add_to(Accumulator<double>& sum, Index k) const {
-    const double value = Kokkos::abs(static_cast<double>(x[k * stride]));
-    if constexpr (atomic) {
-      sum.add_atomically(value);
-    } else {
-      sum.add(value);
+      sum.add(term(k));
     }
   }
 };

@@ -22,10 +22,6 @@ template <Scalar T> class Mapped {
   [[nodiscard]] const MatrixView<T>& matrix() const { return matrix_; }
   [[nodiscard]] bool crossed() const { return op_ != Operation::none; }
   [[nodiscard]] bool takes_as_it_is() const { return !crossed() && alpha_ == T(1); }
-  [[nodiscard]] impl::Part panel(const impl::Part& part, Range range) const {
-    return crossed() ? impl::Part{part.rows.part(range), part.columns}
-                     : impl::Part{part.rows, part.columns.part(range)};
-  }
   void place(const ExecutionSpace& space, impl::PanelPool<T>& pool, const MatrixView<const T>& block,
              const impl::Part& part) const {
     if (part.is_block()) {

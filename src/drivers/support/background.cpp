@@ -1,5 +1,6 @@
 #include "background.hpp"
 
+#include "clock.hpp"
 #include <heddle/core/error.hpp>
 
 #include <chrono>
@@ -13,7 +14,7 @@ namespace {
 class Wait {
  public:
   explicit Wait(double& seconds) : seconds_(seconds) {}
-  ~Wait() { seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count(); }
+  ~Wait() { seconds_ += seconds_since(start_); }
   Wait(const Wait&) = delete;
   Wait& operator=(const Wait&) = delete;
 

@@ -1,5 +1,6 @@
 #include "progress.hpp"
 
+#include "clock.hpp"
 #include "text.hpp"
 
 #include <unistd.h>
@@ -58,7 +59,7 @@ void Progress::update(long long done, long long total, const std::string& note) 
 
 void Progress::finish() {
   if (style_ == Style::none) return;
-  const double elapsed = std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+  const double elapsed = seconds_since(start_);
   if (drawn_) {
     wipe();
     std::fprintf(stderr, "%s [%s] 100 %%  %.1f s\n", label_.c_str(), std::string(30, '#').c_str(), elapsed);

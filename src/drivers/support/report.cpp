@@ -1,5 +1,6 @@
 #include "report.hpp"
 
+#include "clock.hpp"
 #include <heddle/core/error.hpp>
 #include <heddle/io/pending_file.hpp>
 
@@ -29,7 +30,7 @@ bool Report::passed() const {
 
 std::string Report::text() const {
   nlohmann::ordered_json times = times_;
-  times["total"] = std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+  times["total"] = seconds_since(start_);
   const nlohmann::ordered_json object = {
       {"command", command_}, {"inputs", inputs_}, {"results", results_}, {"checks", checks_}, {"times", times}};
   // File names may hold any bytes; JSON is UTF-8.
