@@ -1,4 +1,5 @@
 #include "dist/elementwise.hpp"
+#include "exact/arithmetic.hpp"
 #include "exact/terms.hpp"
 
 #include <Kokkos_Profiling_ScopedRegion.hpp>
@@ -95,13 +96,11 @@ template <class Terms>
 KOKKOS_INLINE_FUNCTION void add_strided(const Terms& terms, Index begin, Index end, Index step,
                                         Accumulator<double>& sum) {
   constexpr int levels = 4;
-  double sums[levels] = {};
+  Expansion<levels> expansion;
   const auto add = [&](double x, int level) {
-    for (; level < levels && x != 0; ++level) {
-      two_sum(sums[level], x);
-    }
-    if (x != 0) {
-      sum.add_atomically(x);
+    const double left = expansion.add(x, level);
+    if (left != 0) {
+      sum.add_atomically(left);
     }
   };
   for (Index k = begin; k < end; k += step) {
@@ -117,9 +116,9 @@ KOKKOS_INLINE_FUNCTION void add_strided(const Terms& terms, Index begin, Index e
       add(error, 1);
     }
   }
-  for (const double left : sums) {
-    if (left != 0) {
-      sum.add_atomically(left);
+  for (int level = 0; level < levels; ++level) {
+    if (expansion.part(level) != 0) {
+      sum.add_atomically(expansion.part(level));
     }
   }
 }
@@ -128,9 +127,12 @@ template <class Terms> Partials partial_sums(const ExecutionSpace& space, const 
   if constexpr (on_host) {
     const Index parts = std::clamp<Index>(n / 4096, 1, space.concurrency());
     const Partials partials("heddle::exact::partials", static_cast<std::size_t>(parts));
-    Kokkos::parallel_for(
-        "heddle::exact::reduce", Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(space, 0, parts),
-        [=](Index part) { add_range(terms, n * part / parts, n * (part + 1) / parts, partials(part)); });
+    Kokkos::parallel_for("heddle::exact::reduce",
+                         Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(space, 0, parts),
+                         [=](Index part) {
+                           const DefaultArithmetic arithmetic;
+                           add_range(terms, n * part / parts, n * (part + 1) / parts, partials(part));
+                         });
     return partials;
   } else {
     using Policy = Kokkos::TeamPolicy<ExecutionSpace>;
@@ -148,6 +150,81 @@ template <class Terms> Partials partial_sums(const ExecutionSpace& space, const 
   }
 }
 
+/// The terms from `begin` to `end` in twice the precision, side by side.
+template <class Terms> Compensated compensated_range(const Terms& terms, Index begin, Index end) {
+  constexpr int lanes = 32;
+  alignas(64) double sums[lanes] = {};
+  alignas(64) double lost[lanes] = {};
+  alignas(64) double sizes[lanes] = {};
+  Index k = begin;
+  for (; k + lanes <= end; k += lanes) {
+    for (int l = 0; l < lanes; ++l) {
+      double value = 0;
+      double error = 0;
+      terms.load(k + l, value, error);
+      Compensated::add(sums[l], lost[l], sizes[l], value, error);
+    }
+  }
+  Compensated total;
+  for (; k < end; ++k) {
+    double value = 0;
+    double error = 0;
+    terms.load(k, value, error);
+    total.add(value, error);
+  }
+  for (int l = 0; l < lanes; ++l) {
+    total.merge({sums[l], lost[l], sizes[l]});
+  }
+  return total;
+}
+
+/// Kokkos's reducer of sums that know their errors.
+struct Merged {
+  using reducer = Merged;
+  using value_type = Compensated;
+  using result_view_type = Kokkos::View<Compensated, Kokkos::HostSpace, Kokkos::MemoryUnmanaged>;
+
+  Compensated* result;
+  KOKKOS_INLINE_FUNCTION void join(Compensated& to, const Compensated& from) const { to.merge(from); }
+  KOKKOS_INLINE_FUNCTION void init(Compensated& value) const { value = {}; }
+  KOKKOS_INLINE_FUNCTION Compensated& reference() const { return *result; }
+  [[nodiscard]] result_view_type view() const { return result_view_type(result); }
+};
+
+template <class Terms> Compensated compensated(const ExecutionSpace& space, const Terms& terms, Index n) {
+  Compensated total;
+  if constexpr (on_host) {
+    const Index parts = std::clamp<Index>(n / 4096, 1, space.concurrency());
+    Kokkos::parallel_reduce(
+        "heddle::exact::compensated", Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(space, 0, parts),
+        [=](Index part, Compensated& sum) {
+          const DefaultArithmetic arithmetic;
+          sum.merge(compensated_range(terms, n * part / parts, n * (part + 1) / parts));
+        },
+        Merged{&total});
+  } else {
+    // Loads in flight at once, each of neighbouring threads side by side.
+    constexpr int streams = 4;
+    const Index part = (n + streams - 1) / streams;
+    Kokkos::parallel_reduce(
+        "heddle::exact::compensated", Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(space, 0, part),
+        KOKKOS_LAMBDA(Index k, Compensated & sum) {
+          double values[streams] = {};
+          double errors[streams] = {};
+          for (int s = 0; s < streams; ++s) {
+            if (k + s * part < n) {
+              terms.load(k + s * part, values[s], errors[s]);
+            }
+          }
+          for (int s = 0; s < streams; ++s) {
+            sum.add(values[s], errors[s]);
+          }
+        },
+        Merged{&total});
+  }
+  return total;
+}
+
 // Whether every term is -0: expansions do not tell.
 template <class Terms> bool all_negative_zeros(const ExecutionSpace& space, const Terms& terms, Index n) {
   Index others = 0;
@@ -159,6 +236,12 @@ template <class Terms> bool all_negative_zeros(const ExecutionSpace& space, cons
 
 template <RealScalar T, class Terms> T reduced(const ExecutionSpace& space, const Terms& terms, Index n) {
   const Kokkos::Profiling::ScopedRegion region("heddle::exact::reduce");
+  const DefaultArithmetic arithmetic;
+  T rounded;
+  // Twice the terms: what threads, lanes and parts add besides is less.
+  if (n > 0 && compensated(space, terms, n).rounds_to(2 * n + 4096, Terms::parts == 2 ? n : 0, rounded)) {
+    return rounded;
+  }
   const Partials partials = partial_sums(space, terms, n);
   const auto host = Kokkos::create_mirror_view(partials);
   Kokkos::deep_copy(space, host, partials);

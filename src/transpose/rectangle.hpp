@@ -76,6 +76,8 @@ template <class T> struct Rectangle {
   /// teams busy as can be.
   static constexpr int width = (on_host ? 512 : 64) / static_cast<int>(sizeof(T));
   static constexpr int threads = on_host ? 1 : 1024;
+  using Policy = Kokkos::TeamPolicy<ExecutionSpace, Kokkos::LaunchBounds<threads, 1>>;
+  using Team = typename Policy::member_type;
 
   T* data;
   Index rows;
@@ -131,7 +133,8 @@ void gather_columns(const ExecutionSpace& space, const std::string& label, const
   const Index groups = (x.columns + width - 1) / width;
   const Index teams = std::min(x.teams_of_columns, groups);
   Kokkos::parallel_for(
-      label, TeamPolicy(space, static_cast<int>(teams), threads), KOKKOS_LAMBDA(const Team& team) {
+      label, typename Rectangle<T>::Policy(space, static_cast<int>(teams), threads),
+      KOKKOS_LAMBDA(const typename Rectangle<T>::Team& team) {
         T* const mine = x.held.data() + team.league_rank() * x.rows * width;
         for (Index group = team.league_rank(); group < groups; group += teams) {
           const Index first = group * width;
@@ -178,7 +181,8 @@ void scatter_rows(const ExecutionSpace& space, const std::string& label, const R
   constexpr int threads = Rectangle<T>::threads;
   const Index teams = std::min(x.teams_of_rows, x.rows);
   Kokkos::parallel_for(
-      label, TeamPolicy(space, static_cast<int>(teams), threads), KOKKOS_LAMBDA(const Team& team) {
+      label, typename Rectangle<T>::Policy(space, static_cast<int>(teams), threads),
+      KOKKOS_LAMBDA(const typename Rectangle<T>::Team& team) {
         T* const mine = x.held.data() + team.league_rank() * x.columns;
         for (Index i = team.league_rank(); i < x.rows; i += teams) {
           scatter_row(team, x, to, b, map, i, mine);

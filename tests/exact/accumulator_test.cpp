@@ -126,7 +126,11 @@ TYPED_TEST(Accumulators, ZerosInfinitiesAndNaNs) {
   using T = TypeParam;
   const T inf = infinite<T>();
   const T nan = from_bits<T>(static_cast<BitsOf<T>>(~BitsOf<T>{0} >> 1));
-  const T minus_zero = from_bits<T>(static_cast<BitsOf<T>>(BitsOf<T>{1} << (8 * sizeof(T) - 1)));
+  // To a compiler under -ffast-math, constant zeros of either sign are one.
+  volatile BitsOf<T> zero_bits = 0;
+  volatile BitsOf<T> minus_zero_bits = static_cast<BitsOf<T>>(BitsOf<T>{1} << (8 * sizeof(T) - 1));
+  const T plus_zero = from_bits<T>(zero_bits);
+  const T minus_zero = from_bits<T>(minus_zero_bits);
   const auto sum_of = [](const std::vector<T>& terms) {
     Accumulator<T> sum;
     for (const T term : terms) {
@@ -134,11 +138,11 @@ TYPED_TEST(Accumulators, ZerosInfinitiesAndNaNs) {
     }
     return shown(sum.value());
   };
-  EXPECT_EQ(sum_of({}), shown(T(0)));
+  EXPECT_EQ(sum_of({}), shown(plus_zero));
   EXPECT_EQ(sum_of({minus_zero}), shown(minus_zero));
   EXPECT_EQ(sum_of({minus_zero, minus_zero}), shown(minus_zero));
-  EXPECT_EQ(sum_of({minus_zero, T(0)}), shown(T(0)));
-  EXPECT_EQ(sum_of({T(1), minus_zero, T(-1)}), shown(T(0)));
+  EXPECT_EQ(sum_of({minus_zero, plus_zero}), shown(plus_zero));
+  EXPECT_EQ(sum_of({T(1), minus_zero, T(-1)}), shown(plus_zero));
   EXPECT_EQ(sum_of({inf, T(1), -largest<T>()}), shown(inf));
   EXPECT_EQ(sum_of({-inf, T(1), -inf}), shown(-inf));
   EXPECT_EQ(sum_of({inf, T(3), -inf}), "NaN");
@@ -150,10 +154,10 @@ TYPED_TEST(Accumulators, ZerosInfinitiesAndNaNs) {
   };
   EXPECT_EQ(product_of(inf, T(-2)), shown(-inf));
   EXPECT_EQ(product_of(minus_zero, T(2)), shown(minus_zero));
-  EXPECT_EQ(product_of(minus_zero, T(-2)), shown(T(0)));
-  EXPECT_EQ(product_of(inf, T(0)), "NaN");
+  EXPECT_EQ(product_of(minus_zero, T(-2)), shown(plus_zero));
+  EXPECT_EQ(product_of(inf, plus_zero), "NaN");
   EXPECT_EQ(product_of(minus_zero, -inf), "NaN");
-  EXPECT_EQ(product_of(nan, T(0)), "NaN");
+  EXPECT_EQ(product_of(nan, plus_zero), "NaN");
   // A product that underflows is a number all the same.
   EXPECT_EQ(product_of(smallest<T>(), -smallest<T>()), shown(minus_zero));
   Accumulator<T> sum;

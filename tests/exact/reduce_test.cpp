@@ -4,11 +4,17 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cfenv>
 #include <cmath>
 #include <limits>
 #include <random>
+#include <string>
 #include <utility>
 #include <vector>
+
+#ifdef __x86_64__
+#include <xmmintrin.h>
+#endif
 
 namespace heddle::exact {
 namespace {
@@ -148,6 +154,31 @@ TYPED_TEST(Reductions, ZerosInfinitiesAndNaNs) {
   }
   EXPECT_EQ(sum_of(x), largest<T>());
   EXPECT_EQ(asum(ExecutionSpace(), vector_of(x)), inf);
+}
+
+// Neither the caller's direction of rounding nor, on x86-64, its flush of small numbers to zero changes a bit.
+TYPED_TEST(Reductions, ArithmeticOfTheCaller) {
+  using T = TypeParam;
+  std::mt19937_64 random(3);
+  std::vector<T> x(1000);
+  std::vector<T> y(1000);
+  for (const bool small : {false, true}) {
+    for (std::size_t k = 0; k < x.size(); ++k) {
+      x[k] = small ? smallest<T>() * static_cast<T>(random() % 1000) : any_number<T>(random);
+      y[k] = small ? T(0.5) : any_number<T>(random);
+    }
+    const auto sums = [&] { return shown(sum_of(x)) + ' ' + shown(dot_of(x, y)); };
+    const std::string expected = sums();
+    std::fenv_t before;
+    std::fegetenv(&before);
+    std::fesetround(FE_UPWARD);
+#ifdef __x86_64__
+    _mm_setcsr(_mm_getcsr() | 0x8040U);
+#endif
+    const std::string found = sums();
+    std::fesetenv(&before);
+    EXPECT_EQ(found, expected);
+  }
 }
 
 TYPED_TEST(Reductions, RowsAndColumnsOfAMatrix) {
