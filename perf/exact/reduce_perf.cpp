@@ -26,6 +26,9 @@ Vector numbers(Index n, int range, bool cancels, int seed) {
   return x;
 }
 
+constexpr bool on_host = Kokkos::SpaceAccessibility<Kokkos::HostSpace, MemorySpace>::accessible;
+constexpr Index length = on_host ? 10000000 : 100000000;
+
 struct Data {
   const char* name;
   int range;
@@ -84,12 +87,38 @@ void dot_beside_plain(benchmark::State& state, const Data& data) {
   }
 }
 
+// Bytes a second beside those of a copy, the ceiling of both.
+void beside_copy(benchmark::State& state) {
+  const Index n = is_dry_run() ? 1000 : state.range(0);
+  const Vector x = numbers(n, 0, false, 1);
+  const Vector y = numbers(n, 0, false, 2);
+  const bool is_dot = state.range(1) != 0;
+  const double bytes = (is_dot ? 16.0 : 8.0) * static_cast<double>(n);
+  double exact = 0;
+  const Contender ours{
+      "exact", [&] {
+        return seconds_of([&] { exact = is_dot ? exact::dot(world().space(), x, y) : exact::sum(world().space(), x); });
+      }};
+  const Vector target("heddle::perf::copy", x.extent(0));
+  compare(state, bytes, ours,
+          {"copy", [&] { return seconds_of([&] { Kokkos::deep_copy(world().space(), target, x); }); },
+           16.0 * static_cast<double>(n)},
+          "gbytes");
+}
+BENCHMARK(beside_copy)
+    ->Name("exact/double/beside_copy")
+    ->ArgsProduct({{length}, {0, 1}})
+    ->ArgNames({"n", "dot"})
+    ->Iterations(9)
+    ->UseManualTime()
+    ->Unit(benchmark::kMillisecond);
+
 [[maybe_unused]] const bool added = [] {
   for (const Data& data : all_data) {
     for (const auto& [name, run] : {std::pair("sum", &sum_beside_plain), std::pair("dot", &dot_beside_plain)}) {
       benchmark::RegisterBenchmark(("exact/double/" + std::string(name) + '/' + data.name).c_str(),
                                    [&data, run = run](benchmark::State& state) { run(state, data); })
-          ->Arg(10000000)
+          ->Arg(length)
           ->ArgName("n")
           ->Iterations(9)
           ->UseManualTime()

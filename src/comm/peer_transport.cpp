@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <map>
 #include <utility>
 
@@ -209,15 +210,20 @@ class PeerSend final : public Transfer {
   MPI_Request acknowledgement_ = MPI_REQUEST_NULL;
 };
 
+using Reader = std::function<void(const vendor::Block&)>;
+
 class PeerReceive final : public Transfer {
  public:
-  PeerReceive(Shared& shared, const vendor::Block& block, int source, int tag, std::span<const Event> free, bool timed)
+  // With a reader, which takes the block where it lies, `block` is its shape alone.
+  PeerReceive(Shared& shared, const vendor::Block& block, int source, int tag, std::span<const Event> free, bool timed,
+              Reader reader = {})
       : shared_(shared),
         block_(block),
         source_(source),
         queue_(shared.incoming[order_of(tag)]),
         free_(free.begin(), free.end()),
-        timed_(timed) {
+        timed_(timed),
+        reader_(std::move(reader)) {
     MPI_Irecv(&descriptor_, sizeof(descriptor_), MPI_BYTE, source, tag, shared.ranks.comm, &message_);
   }
 
@@ -256,6 +262,13 @@ class PeerReceive final : public Transfer {
       mapping_ = shared_.mappings->open(descriptor_.allocation);
       from.data = mapping_->address() + descriptor_.offset;
     }
+    if (reader_) {
+      require(from.width == block_.width, "receive: a block of ", block_.width, " bytes a column, sent ", from.width);
+      begin_ = timed_ ? Event::on(shared_.ranks.space, true) : Event();
+      reader_(from);
+      event_ = Event::on(shared_.ranks.space, timed_);
+      return;
+    }
     queue_.after(free_);
     free_.clear();
     begin_ = timed_ ? queue_.event(true) : Event();
@@ -279,6 +292,7 @@ class PeerReceive final : public Transfer {
   CopyQueue& queue_;
   std::vector<Event> free_;
   bool timed_;
+  Reader reader_;
   Descriptor descriptor_;
   std::shared_ptr<Mapping> mapping_;
   bool acknowledged_ = false;
@@ -294,6 +308,7 @@ class PeerTransport final : public Transport {
 
   TransportKind kind() const noexcept override { return TransportKind::peer; }
   bool takes_blocks() const noexcept override { return true; }
+  bool shows_blocks() const noexcept override { return true; }
 
  protected:
   std::shared_ptr<Transfer> make_send(const Bytes& block, int destination, int tag, const Event& ready) override {
@@ -302,6 +317,13 @@ class PeerTransport final : public Transport {
   std::shared_ptr<Transfer> make_receive(const Bytes& block, int source, int tag,
                                          std::span<const Event> free) override {
     return std::make_shared<PeerReceive>(shared_, native(block), source, tag, free, timed());
+  }
+  std::shared_ptr<Transfer> make_receive_by(const Bytes& shape, int source, int tag,
+                                            std::function<void(const Bytes&)> read) override {
+    return std::make_shared<PeerReceive>(shared_, native(shape), source, tag, std::span<const Event>(), timed(),
+                                         [read = std::move(read)](const vendor::Block& from) {
+                                           read({from.data, from.width, from.columns, from.leading});
+                                         });
   }
   void drained() override { shared_.mappings->end_operation(); }
 

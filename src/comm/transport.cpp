@@ -172,4 +172,19 @@ Request Transport::begin_receive(const Bytes& block, int source, int tag, std::s
   return {std::move(operation), progress_, std::move(kept), order_on};
 }
 
+std::shared_ptr<impl::Transfer> Transport::make_receive_by(const Bytes& /*shape*/, int /*source*/, int /*tag*/,
+                                                           std::function<void(const Bytes&)> /*read*/) {
+  throw Error(ErrorKind::argument, message_of("receive_by: a ", to_string(kind()), " transport shows no blocks"));
+}
+
+Request Transport::begin_receive_by(const Bytes& shape, int source, int tag, std::function<void(const Bytes&)> read) {
+  if (shape.width * shape.columns == 0) {
+    return {};
+  }
+  auto operation = make_receive_by(shape, source, tag, std::move(read));
+  progress_->add(operation);
+  operation->advance();
+  return {std::move(operation), progress_, {}, nullptr};
+}
+
 }  // namespace heddle

@@ -19,6 +19,10 @@ inline constexpr std::size_t panels_under_way = 4;
 inline constexpr Index smallest_panel_bytes = on_host ? Index{1} << 20 : Index{1} << 25;
 inline constexpr Index largest_panel_bytes = on_host ? Index{1} << 22 : Index{1} << 27;
 
+/// Bytes of another rank's memory that one kernel reads: over two gigabytes the link runs at a twentieth of its rate,
+/// as the addresses outrun what the device keeps of their translation.
+inline constexpr Index reach_of_a_kernel = Index{1} << 28;
+
 template <Scalar T> using PanelBuffer = Kokkos::View<T*, MemorySpace>;
 
 /// Buffers that panels need for a while.
@@ -59,6 +63,7 @@ template <Scalar T> class Panels {
     return range;
   }
   void all_at_once() { at_once_ = std::max<Index>(1, width_); }
+  [[nodiscard]] Index height() const { return height_; }
   /// Elements of the largest panel.
   [[nodiscard]] Index size() const { return height_ * at_once_; }
   /// A panel of `width` columns in a buffer.
@@ -78,12 +83,12 @@ template <Scalar T> class Panels {
   Index next_ = 0;
 };
 
-/// What goes to one rank: where it is one run of memory as it lies, else packed, which takes less than the copy engines
-/// lose where columns lie apart.
+/// What goes to one rank: shown as it lies, if it is a block and the receiver reads it there; else, where it is one run
+/// of memory as it lies, else packed, which takes less than the copy engines lose where columns lie apart.
 template <Scalar T> class Outbox {
  public:
   Outbox(const Communicator& comm, Transport& transport, PanelPool<T>& pool, const MatrixView<const T>& A,
-         const Part& part, int rank, int tag)
+         const Part& part, int rank, int tag, bool shown)
       : comm_(comm),
         transport_(transport),
         pool_(pool),
@@ -92,7 +97,11 @@ template <Scalar T> class Outbox {
         rank_(rank),
         tag_(tag),
         panels_(part.rows.count, part.columns.count),
-        as_it_lies_(part.is_contiguous(A)) {}
+        as_it_lies_(shown ? part.is_block() : part.is_contiguous(A)) {
+    if (shown) {
+      panels_.all_at_once();
+    }
+  }
 
   [[nodiscard]] bool idle() const { return panels_.finished() && departures_.empty(); }
   void progress() {
@@ -145,12 +154,12 @@ template <class Sink> Part panel_of(const Sink& sink, const Part& part, Range ra
   return sink.crossed() ? part.of_rows(range) : part.of_columns(range);
 }
 
-/// What comes from one rank: into the sink's matrix itself where the sink changes nothing and has one run of memory for
-/// it, else beside it.
+/// What comes from one rank: read where it lies there, if `shown`; into the sink's matrix itself where the sink changes
+/// nothing and has one run of memory for it, else beside it.
 template <Scalar T, class Sink> class Inbox {
  public:
   Inbox(const Communicator& comm, Transport& transport, PanelPool<T>& pool, const Sink& sink, const Part& part,
-        int rank, int tag, Event begin)
+        int rank, int tag, Event begin, bool shown)
       : comm_(comm),
         transport_(transport),
         pool_(pool),
@@ -161,7 +170,12 @@ template <Scalar T, class Sink> class Inbox {
         begin_(std::move(begin)),
         panels_(sink.crossed() ? part.columns.count : part.rows.count,
                 sink.crossed() ? part.rows.count : part.columns.count),
-        in_place_(sink.takes_as_it_is() && part.is_contiguous(sink.matrix())) {}
+        in_place_(sink.takes_as_it_is() && part.is_contiguous(sink.matrix())),
+        shown_(shown) {
+    if (shown) {
+      panels_.all_at_once();
+    }
+  }
 
   [[nodiscard]] bool idle() const { return panels_.finished() && arrivals_.empty(); }
   /// Whether a panel has come home.
@@ -186,7 +200,12 @@ template <Scalar T, class Sink> class Inbox {
 
   void post_next() {
     Arrival arrival{panels_.take(), {}, {}};
-    if (in_place_) {
+    if (shown_) {
+      const Range range = arrival.range;
+      arrival.request =
+          transport_.receive_by<T>(panels_.height(), range.size(), rank_, tag_,
+                                   [this, range](const MatrixView<const T>& block) { read_there(block, range); });
+    } else if (in_place_) {
       // Nothing that was given to the instance since then touches it.
       arrival.request = transport_.receive<T>(panel_of(sink_, part_, arrival.range).block(sink_.matrix()), rank_, tag_,
                                               std::span(&begin_, 1));
@@ -196,7 +215,19 @@ template <Scalar T, class Sink> class Inbox {
     }
     arrivals_.push_back(std::move(arrival));
   }
+  void read_there(const MatrixView<const T>& block, Range range) {
+    const Index span = std::max<Index>(1, static_cast<Index>(block.stride(1)) * static_cast<Index>(sizeof(T)));
+    const Index step = std::max<Index>(1, reach_of_a_kernel / span);
+    for (Index begin = 0; begin < range.size(); begin += step) {
+      const Index end = std::min(begin + step, range.size());
+      sink_.place(comm_.space(), pool_, block_of(block, 0, panels_.height(), begin, end),
+                  panel_of(sink_, part_, {range.begin + begin, range.begin + end}));
+    }
+  }
   void finish(Arrival& arrival) {
+    if (shown_) {
+      return;
+    }
     if (in_place_) {
       arrival.request.event().before(comm_.space());
       return;
@@ -216,6 +247,7 @@ template <Scalar T, class Sink> class Inbox {
   Event begin_;
   Panels<T> panels_;
   bool in_place_;
+  bool shown_;
   std::deque<Arrival> arrivals_;
 };
 
@@ -259,32 +291,42 @@ template <Scalar T, class Sink> class OwnShare {
   Panels<T> panels_;
 };
 
+/// Where what a rank keeps is put in its place: on an instance with buffers of its own, or with those of the rest.
+template <Scalar T> struct Beside {
+  const ExecutionSpace& space;
+  PanelPool<T>& pool;
+};
+
 /// Brings the parts of A to the ranks whose sinks take them. Blocks.
 ///
-/// A Sink has matrix(), this rank's part of the result; crossed(), whether columns of a message are rows of it;
-/// takes_as_it_is(), whether a message may land in it as it comes; and place(space, pool, block, part), which puts a
-/// block of a message there and does not block.
+/// Where kernels can read other ranks' memory, those of a sink that turns columns into rows do: on two H200s they bring
+/// half as much again as copy engines do, which stand still while transposes take the memory's bandwidth. A Sink has
+/// matrix(), this rank's part of the result; crossed(), whether columns of a message are rows of it; takes_as_it_is(),
+/// whether a message may land in it as it comes; and place(space, pool, block, part), which puts a block of a message
+/// there and does not block.
 template <Scalar T, class Sink>
 void exchange(const Communicator& comm, const MatrixView<const T>& A, const Shares& outgoing, const Sink& sink,
-              const Shares& incoming, PanelPool<T>& pool, int tag) {
+              const Shares& incoming, PanelPool<T>& pool, int tag, const Beside<T>& beside) {
   const ExecutionSpace& space = comm.space();
   const auto transport = transport_of(comm);
+  const bool shown = transport->shows_blocks() && sink.crossed();
   const Event begin = Event::on(space);
+  begin.before(beside.space);
   std::deque<Inbox<T, Sink>> inboxes;
   std::deque<Outbox<T>> outboxes;
   // Partners by rising distance, so that not all ranks turn to the same one first.
   for (int step = 1; step < comm.size(); ++step) {
     const int from = (comm.rank() + comm.size() - step) % comm.size();
     if (!incoming.empty(from)) {
-      inboxes.emplace_back(comm, *transport, pool, sink, incoming.with(from), from, tag, begin);
+      inboxes.emplace_back(comm, *transport, pool, sink, incoming.with(from), from, tag, begin, shown);
     }
     const int to = (comm.rank() + step) % comm.size();
     if (!outgoing.empty(to)) {
-      outboxes.emplace_back(comm, *transport, pool, A, outgoing.with(to), to, tag);
+      outboxes.emplace_back(comm, *transport, pool, A, outgoing.with(to), to, tag, shown);
     }
   }
-  OwnShare<T, Sink> own(space, pool, A, outgoing.with(comm.rank()), sink, incoming.with(comm.rank()));
-  if (inboxes.empty()) {
+  OwnShare<T, Sink> own(beside.space, beside.pool, A, outgoing.with(comm.rank()), sink, incoming.with(comm.rank()));
+  if (inboxes.empty() || shown) {
     own.all_at_once();
   }
   const auto idle = [](const auto& box) { return box.idle(); };
@@ -296,7 +338,7 @@ void exchange(const Communicator& comm, const MatrixView<const T>& A, const Shar
     for (Inbox<T, Sink>& inbox : inboxes) {
       any = inbox.progress() || any;
     }
-    if (!own.finished() && (any || inboxes.empty())) {
+    if (!own.finished() && (any || inboxes.empty() || shown)) {
       own.place_next();
     }
     transport->progress();
@@ -306,6 +348,7 @@ void exchange(const Communicator& comm, const MatrixView<const T>& A, const Shar
     own.place_next();
   }
   transport->drain();
+  beside.space.fence("heddle::dist::exchange");
   space.fence("heddle::dist::exchange");
 }
 

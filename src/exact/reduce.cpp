@@ -123,6 +123,14 @@ KOKKOS_INLINE_FUNCTION void add_strided(const Terms& terms, Index begin, Index e
   }
 }
 
+using DevicePolicy = Kokkos::TeamPolicy<ExecutionSpace, Kokkos::LaunchBounds<256, 4>>;
+constexpr int device_threads = 256;
+
+// As many as run at once.
+Index device_teams(const ExecutionSpace& space, Index n) {
+  return std::clamp<Index>(n / (16 * device_threads), 1, std::max(1, space.concurrency() / device_threads));
+}
+
 template <class Terms> Partials partial_sums(const ExecutionSpace& space, const Terms& terms, Index n) {
   if constexpr (on_host) {
     const Index parts = std::clamp<Index>(n / 4096, 1, space.concurrency());
@@ -135,19 +143,42 @@ template <class Terms> Partials partial_sums(const ExecutionSpace& space, const 
                          });
     return partials;
   } else {
-    using Policy = Kokkos::TeamPolicy<ExecutionSpace>;
-    constexpr int threads = 256;
-    const Index most_teams = space.concurrency() / threads;
-    const Index teams = std::clamp<Index>(n / (16 * threads), 1, most_teams);
+    const Index teams = device_teams(space, n);
     const Partials partials("heddle::exact::partials", static_cast<std::size_t>(teams));
     Kokkos::parallel_for(
-        "heddle::exact::reduce", Policy(space, static_cast<int>(teams), threads),
-        KOKKOS_LAMBDA(const typename Policy::member_type& team) {
+        "heddle::exact::reduce", DevicePolicy(space, static_cast<int>(teams), device_threads),
+        KOKKOS_LAMBDA(const typename DevicePolicy::member_type& team) {
           const Index part = team.league_rank();
-          add_strided(terms, n * part / teams + team.team_rank(), n * (part + 1) / teams, threads, partials(part));
+          add_strided(terms, n * part / teams + team.team_rank(), n * (part + 1) / teams, device_threads,
+                      partials(part));
         });
     return partials;
   }
+}
+
+/// Every step-th term, several loads in flight.
+template <class Terms>
+KOKKOS_INLINE_FUNCTION Compensated compensated_strided(const Terms& terms, Index begin, Index end, Index step) {
+  constexpr int at_once = 4;
+  Compensated sum;
+  Index k = begin;
+  for (; k + (at_once - 1) * step < end; k += at_once * step) {
+    double values[at_once];
+    double errors[at_once];
+    for (int s = 0; s < at_once; ++s) {
+      terms.load(k + s * step, values[s], errors[s]);
+    }
+    for (int s = 0; s < at_once; ++s) {
+      sum.add(values[s], errors[s]);
+    }
+  }
+  for (; k < end; k += step) {
+    double value = 0;
+    double error = 0;
+    terms.load(k, value, error);
+    sum.add(value, error);
+  }
+  return sum;
 }
 
 /// The terms from `begin` to `end` in twice the precision, side by side.
@@ -203,24 +234,24 @@ template <class Terms> Compensated compensated(const ExecutionSpace& space, cons
         },
         Merged{&total});
   } else {
-    // Loads in flight at once, each of neighbouring threads side by side.
-    constexpr int streams = 4;
-    const Index part = (n + streams - 1) / streams;
+    const Index teams = device_teams(space, n);
+    const Kokkos::View<Compensated*, MemorySpace> parts(
+        Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "heddle::exact::parts"),
+        static_cast<std::size_t>(teams));
+    Kokkos::parallel_for(
+        "heddle::exact::compensated", DevicePolicy(space, static_cast<int>(teams), device_threads),
+        KOKKOS_LAMBDA(const typename DevicePolicy::member_type& team) {
+          const Index part = team.league_rank();
+          Compensated mine =
+              compensated_strided(terms, n * part / teams + team.team_rank(), n * (part + 1) / teams, device_threads);
+          team.team_reduce(Merged{&mine});
+          if (team.team_rank() == 0) {
+            parts(part) = mine;
+          }
+        });
     Kokkos::parallel_reduce(
-        "heddle::exact::compensated", Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(space, 0, part),
-        KOKKOS_LAMBDA(Index k, Compensated & sum) {
-          double values[streams] = {};
-          double errors[streams] = {};
-          for (int s = 0; s < streams; ++s) {
-            if (k + s * part < n) {
-              terms.load(k + s * part, values[s], errors[s]);
-            }
-          }
-          for (int s = 0; s < streams; ++s) {
-            sum.add(values[s], errors[s]);
-          }
-        },
-        Merged{&total});
+        "heddle::exact::compensated", Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(space, 0, teams),
+        KOKKOS_LAMBDA(Index part, Compensated & sum) { sum.merge(parts(part)); }, Merged{&total});
   }
   return total;
 }

@@ -21,7 +21,10 @@ template <RealScalar T, bool magnitudes> struct Numbers {
     const auto value = static_cast<double>(x[k * stride]);
     return magnitudes ? Kokkos::abs(value) : value;
   }
-  KOKKOS_INLINE_FUNCTION void load(Index k, double& value, double& /*error*/) const { value = term(k); }
+  KOKKOS_INLINE_FUNCTION void load(Index k, double& value, double& error) const {
+    value = term(k);
+    error = 0;
+  }
   [[nodiscard]] KOKKOS_INLINE_FUNCTION bool is_tame(Index /*k*/, double value) const {
     return Kokkos::abs(value) < most;
   }

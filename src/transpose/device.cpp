@@ -51,8 +51,8 @@ template <class T, bool sheared> struct StreamedMove {
   StreamedMove(const Moves<T>& all, const Map<T>& f)
       : moves(all),
         map(f),
-        lead_rows(lead(all.from, all.from_column, all.batch > 1 ? all.from_batch : 0, rows)),
-        lead_columns(sheared ? 0 : lead(all.to, all.to_row, all.batch > 1 ? all.to_batch : 0, columns)),
+        lead_rows(lead(all.from, all.from_column, all.batch > 1 ? all.from_batch : 0, all.rows, rows)),
+        lead_columns(sheared ? 0 : lead(all.to, all.to_row, all.batch > 1 ? all.to_batch : 0, all.columns, columns)),
         across(static_cast<unsigned>((all.columns + lead_columns + columns - 1) / columns)),
         down(static_cast<unsigned>((all.rows + lead_rows + rows - 1) / rows)),
         phase(static_cast<unsigned>(elements_before(all.to) % sector)) {
@@ -62,8 +62,11 @@ template <class T, bool sheared> struct StreamedMove {
   }
 
   static std::uintptr_t elements_before(const T* data) { return reinterpret_cast<std::uintptr_t>(data) / sizeof(T); }
-  static int lead(const T* data, Index stride, Index batch_stride, int extent) {
-    return stride % extent == 0 && batch_stride % extent == 0 ? static_cast<int>(elements_before(data) % extent) : 0;
+  // Not where the tile that it adds is many of a few.
+  static int lead(const T* data, Index stride, Index batch_stride, Index length, int extent) {
+    return stride % extent == 0 && batch_stride % extent == 0 && length >= 16 * extent
+               ? static_cast<int>(elements_before(data) % extent)
+               : 0;
   }
 
   /// How far from the beginning of a tile its part of a row begins that is so many elements after B.

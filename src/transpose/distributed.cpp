@@ -9,15 +9,14 @@
 namespace heddle {
 namespace {
 
-// Panels on the link need a tenth of the memory's bandwidth, and get it only where kernels leave it.
-constexpr double share_beside_copies = 0.25;
+// What other ranks hold and what this one keeps are read by two kernels at once, so that the link is never idle.
+constexpr double share_of_device = 0.5;
 
 // Takes elements as alpha op of them.
 template <Scalar T> class Mapped {
  public:
-  Mapped(T alpha, Operation op, const MatrixView<T>& matrix, bool beside_copies)
-      : alpha_(alpha), op_(op), matrix_(matrix) {
-    options_.device_share = beside_copies ? share_beside_copies : 1.0;
+  Mapped(T alpha, Operation op, const MatrixView<T>& matrix, bool shared) : alpha_(alpha), op_(op), matrix_(matrix) {
+    options_.device_share = shared ? share_of_device : 1.0;
   }
   [[nodiscard]] const MatrixView<T>& matrix() const { return matrix_; }
   [[nodiscard]] bool crossed() const { return op_ != Operation::none; }
@@ -44,6 +43,14 @@ template <Scalar T> class Mapped {
   TransposeOptions options_;
 };
 
+ExecutionSpace instance_beside(const ExecutionSpace& space) {
+  if constexpr (impl::on_host) {
+    return space;
+  } else {
+    return Kokkos::Experimental::partition_space(space, 1)[0];
+  }
+}
+
 }  // namespace
 
 template <Scalar T> struct TransposePlan<T>::State {
@@ -53,7 +60,9 @@ template <Scalar T> struct TransposePlan<T>::State {
   Placement b;
   impl::Shares outgoing;
   impl::Shares incoming;
+  ExecutionSpace beside;
   impl::PanelPool<T> pool;
+  impl::PanelPool<T> pool_beside;
 
   // Whether anything travels from or to this rank.
   [[nodiscard]] bool has_partners() const {
@@ -71,7 +80,15 @@ TransposePlan<T>::TransposePlan(const Communicator& comm, const Placement& a, Op
   const bool crossed = op != Operation::none;
   require(a.rows() == (crossed ? b.columns() : b.rows()) && a.columns() == (crossed ? b.rows() : b.columns()),
           "transpose: A is ", a.describe(), ", op is ", to_string(op), ", B is ", b.describe());
-  state_.reset(new State{comm, op, a, b, impl::Shares(comm, a, b, crossed), impl::Shares(comm, b, a, crossed), {}});
+  state_.reset(new State{comm,
+                         op,
+                         a,
+                         b,
+                         impl::Shares(comm, a, b, crossed),
+                         impl::Shares(comm, b, a, crossed),
+                         instance_beside(comm.space()),
+                         {},
+                         {}});
 }
 
 template <Scalar T> TransposePlan<T>::~TransposePlan() = default;
@@ -87,7 +104,7 @@ void TransposePlan<T>::execute(T alpha, const DistributedMatrix<T>& A, const Dis
   const int same = A.local().size() > 0 && A.local().data() == B.local().data() ? 1 : 0;
   require(of.comm.all_reduce(same, Reduction::maximum) == 0, "transpose: B is A; expected another matrix");
   impl::exchange<T>(of.comm, A.local(), of.outgoing, Mapped<T>(alpha, of.op, B.local(), of.has_partners()), of.incoming,
-                    of.pool, impl::tag_transpose);
+                    of.pool, impl::tag_transpose, {of.beside, impl::on_host ? of.pool : of.pool_beside});
 }
 
 template <Scalar T>

@@ -6,6 +6,7 @@
 #include <heddle/comm/request.hpp>
 #include <heddle/core/scalar.hpp>
 
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -44,6 +45,8 @@ class Transport {
   /// Whether the columns of a block may lie apart (a leading dimension above the number of rows). Where not, only
   /// contiguous blocks are taken.
   [[nodiscard]] virtual bool takes_blocks() const noexcept = 0;
+  /// Whether kernels of this rank may read what others send where it lies: receive_by().
+  [[nodiscard]] virtual bool shows_blocks() const noexcept { return false; }
 
   template <Scalar T> [[nodiscard]] Request send(const MatrixView<const T>& block, int destination, int tag) {
     return begin_send(bytes_of(block), destination, tag, Event::on(space_), block);
@@ -69,6 +72,21 @@ class Transport {
     return begin_receive(bytes_of(buffer), source, tag, std::span(&free, 1), buffer, &space_);
   }
 
+  /// Receives by `read(block)`, a void(const MatrixView<const T>&) that gives work on space() which reads the sender's
+  /// memory. Called once, within test(), wait() or progress(); the request is complete then, and the sender's when that
+  /// work is done. Only where shows_blocks().
+  template <Scalar T, class Read>
+  [[nodiscard]] Request receive_by(Index rows, Index columns, int source, int tag, Read read) {
+    const auto width = static_cast<std::size_t>(rows) * sizeof(T);
+    return begin_receive_by(
+        {nullptr, width, static_cast<std::size_t>(columns), width}, source, tag,
+        [rows, columns, read = std::move(read)](const Bytes& block) {
+          read(MatrixView<const T>(static_cast<const T*>(block.data),
+                                   Kokkos::LayoutStride(static_cast<std::size_t>(rows), 1,
+                                                        static_cast<std::size_t>(columns), block.leading / sizeof(T))));
+        });
+  }
+
   /// Lets every operation go on. Does not block.
   void progress();
   /// Returns when nothing that this rank began is under way any more, its last word to a sender included.
@@ -90,6 +108,8 @@ class Transport {
                                                     const Event& ready) = 0;
   virtual std::shared_ptr<impl::Transfer> make_receive(const Bytes& block, int source, int tag,
                                                        std::span<const Event> free) = 0;
+  virtual std::shared_ptr<impl::Transfer> make_receive_by(const Bytes& shape, int source, int tag,
+                                                          std::function<void(const Bytes&)> read);
   /// For destructors: drain(), or, where an exception passes, leave what is under way to the end of the job.
   void close() noexcept;
   /// Nothing is under way: buffers may be given back.
@@ -108,6 +128,7 @@ class Transport {
   Request begin_send(const Bytes& block, int destination, int tag, const Event& ready, std::any kept);
   Request begin_receive(const Bytes& block, int source, int tag, std::span<const Event> free, std::any kept,
                         const ExecutionSpace* order_on);
+  Request begin_receive_by(const Bytes& shape, int source, int tag, std::function<void(const Bytes&)> read);
 
   ExecutionSpace space_;
   std::string reason_;
