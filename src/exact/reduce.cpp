@@ -1,10 +1,16 @@
+#include "core/instantiate.hpp"
 #include "dist/elementwise.hpp"
 #include "exact/arithmetic.hpp"
-#include "exact/terms.hpp"
+#include "exact/inner.hpp"
+#include "exact/ranges.hpp"
+#include "exact/root.hpp"
+#include <heddle/core/error.hpp>
+#include <heddle/exact/reduce.hpp>
 
 #include <Kokkos_Profiling_ScopedRegion.hpp>
 
 #include <algorithm>
+#include <array>
 
 #ifdef __FAST_MATH__
 #error "exact/reduce.cpp needs sums in the order written: no -ffast-math, please"
@@ -15,81 +21,6 @@ namespace {
 
 using heddle::impl::on_host;
 using Partials = Kokkos::View<Accumulator<double>*, MemorySpace>;
-
-/// Neighbouring sums side by side, each an unevaluated sum of `levels` doubles: what one loses to rounding the next
-/// takes, and what the last loses the accumulator (R. Iakymchuk, S. Graillat, D. Defour, E. Quintana-Orti,
-/// "Hierarchical approach for deriving a reproducible unblocked LU factorization", 2019).
-template <int lanes> class Expansions {
- public:
-  // Numbers of 1200 binary places in all; unused ones cost nothing.
-  static constexpr int levels = 24;
-
-  explicit Expansions(Accumulator<double>& rest) : rest_(rest) {}
-
-  /// Adds one number to each lane, from `level` on; most need few levels.
-  void add(double (&x)[lanes], int level) {
-    for (; level < levels; ++level) {
-      double* const sums = sums_[level];
-      std::uint64_t lost = 0;
-      for (int l = 0; l < lanes; ++l) {
-        two_sum(sums[l], x[l]);
-        lost |= Kokkos::bit_cast<std::uint64_t>(x[l]);
-      }
-      if (lost << 1 == 0) {
-        return;
-      }
-    }
-    give_up(x);
-  }
-  void flush() {
-    for (const auto& level : sums_) {
-      give_up(level);
-    }
-  }
-
- private:
-  void give_up(const double (&x)[lanes]) {
-    for (const double left : x) {
-      if (left != 0) {
-        rest_.add(left);
-      }
-    }
-  }
-
-  alignas(64) double sums_[levels][lanes] = {};
-  Accumulator<double>& rest_;
-};
-
-template <class Terms> void add_range(const Terms& terms, Index begin, Index end, Accumulator<double>& sum) {
-  // Of 16, 32 and 64, the fastest for every kind of data.
-  constexpr int lanes = 64;
-  Expansions<lanes> expansions(sum);
-  Index k = begin;
-  for (; k + lanes <= end; k += lanes) {
-    alignas(64) double values[lanes];
-    alignas(64) double errors[lanes];
-    int tame = 1;
-    for (int l = 0; l < lanes; ++l) {
-      terms.load(k + l, values[l], errors[l]);
-      tame &= static_cast<int>(terms.is_tame(k + l, values[l]));
-    }
-    if (tame == 0) {
-      for (int l = 0; l < lanes; ++l) {
-        terms.template add_to<false>(sum, k + l);
-      }
-      continue;
-    }
-    expansions.add(values, 0);
-    if constexpr (Terms::parts == 2) {
-      // Some 53 bits further down.
-      expansions.add(errors, 1);
-    }
-  }
-  for (; k < end; ++k) {
-    terms.template add_to<false>(sum, k);
-  }
-  expansions.flush();
-}
 
 /// A thread's share of a part, with a short expansion in registers.
 template <class Terms>
@@ -181,34 +112,6 @@ KOKKOS_INLINE_FUNCTION Compensated compensated_strided(const Terms& terms, Index
   return sum;
 }
 
-/// The terms from `begin` to `end` in twice the precision, side by side.
-template <class Terms> Compensated compensated_range(const Terms& terms, Index begin, Index end) {
-  constexpr int lanes = 32;
-  alignas(64) double sums[lanes] = {};
-  alignas(64) double lost[lanes] = {};
-  alignas(64) double sizes[lanes] = {};
-  Index k = begin;
-  for (; k + lanes <= end; k += lanes) {
-    for (int l = 0; l < lanes; ++l) {
-      double value = 0;
-      double error = 0;
-      terms.load(k + l, value, error);
-      Compensated::add(sums[l], lost[l], sizes[l], value, error);
-    }
-  }
-  Compensated total;
-  for (; k < end; ++k) {
-    double value = 0;
-    double error = 0;
-    terms.load(k, value, error);
-    total.add(value, error);
-  }
-  for (int l = 0; l < lanes; ++l) {
-    total.merge({sums[l], lost[l], sizes[l]});
-  }
-  return total;
-}
-
 /// Kokkos's reducer of sums that know their errors.
 struct Merged {
   using reducer = Merged;
@@ -265,14 +168,8 @@ template <class Terms> bool all_negative_zeros(const ExecutionSpace& space, cons
   return n > 0 && others == 0;
 }
 
-template <RealScalar T, class Terms> T reduced(const ExecutionSpace& space, const Terms& terms, Index n) {
-  const Kokkos::Profiling::ScopedRegion region("heddle::exact::reduce");
-  const DefaultArithmetic arithmetic;
-  T rounded;
-  // Twice the terms: what threads, lanes and parts add besides is less.
-  if (n > 0 && compensated(space, terms, n).rounds_to(2 * n + 4096, Terms::parts == 2 ? n : 0, rounded)) {
-    return rounded;
-  }
+// The exact sum, left where threads and teams have it.
+template <class Terms> Accumulator<double> accumulated(const ExecutionSpace& space, const Terms& terms, Index n) {
   const Partials partials = partial_sums(space, terms, n);
   const auto host = Kokkos::create_mirror_view(partials);
   Kokkos::deep_copy(space, host, partials);
@@ -281,33 +178,96 @@ template <RealScalar T, class Terms> T reduced(const ExecutionSpace& space, cons
   for (std::size_t part = 0; part < host.extent(0); ++part) {
     sum.merge(host(part));
   }
+  return sum;
+}
+
+template <RealScalar T, class Terms> T reduced(const ExecutionSpace& space, const Terms& terms, Index n) {
+  const Kokkos::Profiling::ScopedRegion region("heddle::exact::reduce");
+  const DefaultArithmetic arithmetic;
+  T rounded;
+  // Twice the terms: what threads, lanes and parts add besides is less.
+  if (n > 0 && compensated(space, terms, n)
+                   .rounds_to(2 * n + 4096, Terms::parts == 2 ? Compensated::underflow(n) : 0, rounded)) {
+    return rounded;
+  }
+  const Accumulator<double> sum = accumulated(space, terms, n);
   const T value = sum.value<T>();
   return value == T(0) && sum.sign() == 0 && all_negative_zeros(space, terms, n) ? -T(0) : value;
 }
 
+// The numbers of a vector, or those of one part of complex ones.
+template <bool magnitudes, Scalar T> Numbers<Real<T>, magnitudes> numbers_of(const VectorView<const T>& x, int part) {
+  return {reinterpret_cast<const Real<T>*>(x.data()) + part, static_cast<Index>(x.stride(0)) * parts_of_scalar<T>};
+}
+template <Scalar T> T scalar_of(const std::array<Real<T>, parts_of_scalar<T>>& parts) {
+  if constexpr (is_complex<T>) {
+    return T(parts[0], parts[1]);
+  } else {
+    return parts[0];
+  }
+}
+
 }  // namespace
 
-template <RealScalar T> T sum(const ExecutionSpace& space, const VectorView<const T>& x) {
-  return reduced<T>(space, Numbers<T, false>{x.data(), static_cast<Index>(x.stride(0))},
-                    static_cast<Index>(x.extent(0)));
-}
-template <RealScalar T> T asum(const ExecutionSpace& space, const VectorView<const T>& x) {
-  return reduced<T>(space, Numbers<T, true>{x.data(), static_cast<Index>(x.stride(0))},
-                    static_cast<Index>(x.extent(0)));
-}
-template <RealScalar T> T dot(const ExecutionSpace& space, const VectorView<const T>& x, const VectorView<const T>& y) {
-  require(x.extent(0) == y.extent(0), "exact::dot: vectors of ", x.extent(0), " and ", y.extent(0), " elements");
-  return reduced<T>(space,
-                    Products<T>{x.data(), static_cast<Index>(x.stride(0)), y.data(), static_cast<Index>(y.stride(0))},
-                    static_cast<Index>(x.extent(0)));
+template <Scalar T> T sum(const ExecutionSpace& space, const VectorView<const T>& x) {
+  std::array<Real<T>, parts_of_scalar<T>> parts;
+  for (int p = 0; p < parts_of_scalar<T>; ++p) {
+    parts[static_cast<std::size_t>(p)] =
+        reduced<Real<T>>(space, numbers_of<false>(x, p), static_cast<Index>(x.extent(0)));
+  }
+  return scalar_of<T>(parts);
 }
 
-#define HEDDLE_INSTANTIATE(T)                                            \
-  template T sum<T>(const ExecutionSpace&, const VectorView<const T>&);  \
-  template T asum<T>(const ExecutionSpace&, const VectorView<const T>&); \
-  template T dot<T>(const ExecutionSpace&, const VectorView<const T>&, const VectorView<const T>&)
-HEDDLE_INSTANTIATE(float);
-HEDDLE_INSTANTIATE(double);
+template <Scalar T> Real<T> asum(const ExecutionSpace& space, const VectorView<const T>& x) {
+  const auto n = static_cast<Index>(x.extent(0));
+  if constexpr (is_complex<T>) {
+    if (x.extent(0) <= 1 || x.stride(0) == 1) {
+      return reduced<Real<T>>(space, Numbers<Real<T>, true>{reinterpret_cast<const Real<T>*>(x.data()), 1}, 2 * n);
+    }
+    // Real and imaginary parts in one row.
+    const Kokkos::View<T*, MemorySpace> dense(
+        Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "heddle::exact::x"), x.extent(0));
+    Kokkos::deep_copy(space, dense, x);
+    return reduced<Real<T>>(space, Numbers<Real<T>, true>{reinterpret_cast<const Real<T>*>(dense.data()), 1}, 2 * n);
+  } else {
+    return reduced<T>(space, numbers_of<true>(x, 0), n);
+  }
+}
+
+template <Scalar T>
+T dot(const ExecutionSpace& space, const VectorView<const T>& x, const VectorView<const T>& y, bool conjugated) {
+  require(x.extent(0) == y.extent(0), "exact::dot: vectors of ", x.extent(0), " and ", y.extent(0), " elements");
+  std::array<Real<T>, parts_of_scalar<T>> parts;
+  for (int p = 0; p < parts_of_scalar<T>; ++p) {
+    parts[static_cast<std::size_t>(p)] =
+        reduced<Real<T>>(space,
+                         products_of(x.data(), static_cast<Index>(x.stride(0)), y.data(),
+                                     static_cast<Index>(y.stride(0)), p, conjugated),
+                         static_cast<Index>(x.extent(0)) * parts_of_scalar<T>);
+  }
+  return scalar_of<T>(parts);
+}
+
+template <Scalar T> Real<T> nrm2(const ExecutionSpace& space, const VectorView<const T>& x) {
+  const Kokkos::Profiling::ScopedRegion region("heddle::exact::nrm2");
+  const DefaultArithmetic arithmetic;
+  // The real part of conj(x) x.
+  const auto stride = static_cast<Index>(x.stride(0));
+  const auto squares = products_of(x.data(), stride, x.data(), stride, 0, true);
+  const auto n = static_cast<Index>(x.extent(0)) * parts_of_scalar<T>;
+  Real<T> root = 0;
+  if (n == 0 || square_root(compensated(space, squares, n), n, root)) {
+    return root;
+  }
+  return SquareRoot::of<Real<T>>(accumulated(space, squares, n));
+}
+
+#define HEDDLE_INSTANTIATE(T)                                                                             \
+  template T sum<T>(const ExecutionSpace&, const VectorView<const T>&);                                   \
+  template Real<T> asum<T>(const ExecutionSpace&, const VectorView<const T>&);                            \
+  template T dot<T>(const ExecutionSpace&, const VectorView<const T>&, const VectorView<const T>&, bool); \
+  template Real<T> nrm2<T>(const ExecutionSpace&, const VectorView<const T>&)
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE);
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::exact::impl

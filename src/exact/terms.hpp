@@ -3,7 +3,6 @@
 
 #include <heddle/exact/accumulator.hpp>
 #include <heddle/exact/expansion.hpp>
-#include <heddle/exact/reduce.hpp>
 
 namespace heddle::exact::impl {
 
@@ -40,40 +39,88 @@ template <RealScalar T, bool magnitudes> struct Numbers {
   }
 };
 
-/// x_k y_k; of floats, exact in a double.
-template <RealScalar T> struct Products {
-  static constexpr int parts = sizeof(T) == 8 ? 2 : 1;
+/// x_k and y_k.
+template <RealScalar T> struct RealFactors {
+  using Real = T;
   const T* x;
   Index x_stride;
   const T* y;
   Index y_stride;
+  KOKKOS_FORCEINLINE_FUNCTION void get(Index k, T& a, T& b) const {
+    a = x[k * x_stride];
+    b = y[k * y_stride];
+  }
+};
+/// Those of one part of the sum of x_k y_k or conj(x_k) y_k, two for each k; strides count complex numbers.
+template <RealScalar T> struct ComplexFactors {
+  using Real = T;
+  const T* x;
+  Index x_stride;
+  const T* y;
+  Index y_stride;
+  bool imaginary;
+  bool conjugated;
+  KOKKOS_FORCEINLINE_FUNCTION void get(Index k, T& a, T& b) const {
+    const Index half = k & 1;
+    a = x[(k >> 1) * 2 * x_stride + half];
+    b = y[(k >> 1) * 2 * y_stride + (imaginary ? 1 - half : half)];
+    a = half == 1 && conjugated == imaginary ? -a : a;
+  }
+};
+
+/// a_k b_k; of floats, exact in a double.
+template <class Factors> struct Products {
+  using T = typename Factors::Real;
+  static constexpr int parts = sizeof(T) == 8 ? 2 : 1;
+  Factors factors;
 
   KOKKOS_INLINE_FUNCTION void load(Index k, double& value, double& error) const {
-    value = static_cast<double>(x[k * x_stride]);
-    error = static_cast<double>(y[k * y_stride]);
+    T a;
+    T b;
+    factors.get(k, a, b);
+    value = static_cast<double>(a);
+    error = static_cast<double>(b);
     two_product(value, error);
   }
   [[nodiscard]] KOKKOS_INLINE_FUNCTION bool is_tame(Index k, double value) const {
+    T a;
+    T b;
+    factors.get(k, a, b);
     const double size = Kokkos::abs(value);
     // Without branches, for vectors.
     const int of_middle_size = static_cast<int>(size >= least) & static_cast<int>(size < most);
-    const int of_zero = static_cast<int>(x[k * x_stride] == T(0)) | static_cast<int>(y[k * y_stride] == T(0));
+    const int of_zero = static_cast<int>(a == T(0)) | static_cast<int>(b == T(0));
     return (of_middle_size | (of_zero & static_cast<int>(size == 0))) != 0;
   }
   [[nodiscard]] KOKKOS_INLINE_FUNCTION bool is_negative_zero(Index k) const {
-    const T a = x[k * x_stride];
-    const T b = y[k * y_stride];
+    T a;
+    T b;
+    factors.get(k, a, b);
     return (a == T(0) || b == T(0)) && Kokkos::signbit(a) != Kokkos::signbit(b);
   }
   template <bool atomic> KOKKOS_INLINE_FUNCTION void add_to(Accumulator<double>& sum, Index k) const {
-    const auto a = static_cast<double>(x[k * x_stride]);
-    const auto b = static_cast<double>(y[k * y_stride]);
+    T a;
+    T b;
+    factors.get(k, a, b);
     if constexpr (atomic) {
-      sum.add_product_atomically(a, b);
+      sum.add_product_atomically(static_cast<double>(a), static_cast<double>(b));
     } else {
-      sum.add_product(a, b);
+      sum.add_product(static_cast<double>(a), static_cast<double>(b));
     }
   }
 };
+
+/// The terms of part `part` of the sum of `n` x_k y_k, or conj(x_k) y_k: n of them, or 2n of complex numbers.
+template <Scalar T>
+KOKKOS_INLINE_FUNCTION auto products_of(const T* x, Index x_stride, const T* y, Index y_stride, int part,
+                                        bool conjugated) {
+  if constexpr (is_complex<T>) {
+    using Factors = ComplexFactors<Real<T>>;
+    return Products<Factors>{Factors{reinterpret_cast<const Real<T>*>(x), x_stride, reinterpret_cast<const Real<T>*>(y),
+                                     y_stride, part == 1, conjugated}};
+  } else {
+    return Products<RealFactors<T>>{RealFactors<T>{x, x_stride, y, y_stride}};
+  }
+}
 
 }  // namespace heddle::exact::impl

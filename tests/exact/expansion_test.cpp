@@ -91,7 +91,7 @@ TYPED_TEST(Expansions, CompensatedSumsKnowHowTheyRound) {
     }
     sum.merge(other);
     T rounded = 0;
-    if (sum.rounds_to(3 * n + 1, 2 * n, rounded)) {
+    if (sum.rounds_to(3 * n + 1, Compensated::underflow(2 * n), rounded)) {
       ++claims;
       ASSERT_EQ(shown(rounded), shown(exact.value<T>())) << run;
     }

@@ -47,8 +47,8 @@ template <class T> T smallest() {
 class Reference {
  public:
   Reference() {
-    mpfr_init2(sum_, 5000);
-    mpfr_init2(term_, 120);
+    mpfr_init2(sum_, 7000);
+    mpfr_init2(term_, 180);
     mpfr_init2(factor_, 60);
     mpfr_set_zero(sum_, 1);
   }
@@ -59,6 +59,13 @@ class Reference {
   void add_product(double x, double y) {
     mpfr_set_d(term_, x, MPFR_RNDN);
     mpfr_set_d(factor_, y, MPFR_RNDN);
+    mpfr_mul(term_, term_, factor_, MPFR_RNDN);
+    mpfr_add(sum_, sum_, term_, MPFR_RNDN);
+  }
+  void add_product(double x, double y, double z) {
+    mpfr_set_d(term_, x, MPFR_RNDN);
+    mpfr_mul_d(term_, term_, y, MPFR_RNDN);
+    mpfr_set_d(factor_, z, MPFR_RNDN);
     mpfr_mul(term_, term_, factor_, MPFR_RNDN);
     mpfr_add(sum_, sum_, term_, MPFR_RNDN);
   }

@@ -26,6 +26,118 @@ template <RealScalar T> struct Format {
   static KOKKOS_INLINE_FUNCTION T from_bits(Bits bits) { return Kokkos::bit_cast<T>(bits); }
 };
 
+/// A T as +-mantissa 2^(exponent + smallest).
+struct Parts {
+  std::uint64_t mantissa;
+  int exponent;
+  bool negative;
+  bool special;  ///< Infinite where the mantissa is zero, else a NaN.
+};
+template <RealScalar T> KOKKOS_INLINE_FUNCTION Parts parts_of(T x) {
+  using Bits = typename Format<T>::Bits;
+  const Bits bits = Format<T>::to_bits(x);
+  const bool negative = (bits & Format<T>::sign_bit) != 0;
+  const Bits exponent = (bits & Format<T>::exponent_mask) >> Format<T>::fraction;
+  const std::uint64_t rest = bits & Format<T>::fraction_mask;
+  if (exponent == Format<T>::largest_exponent) {
+    return {rest, 0, negative, true};
+  }
+  if (exponent == 0) {
+    return {rest, 0, negative, false};
+  }
+  return {rest | (std::uint64_t{1} << Format<T>::fraction), static_cast<int>(exponent) - 1, negative, false};
+}
+
+// Fixed-point numbers: digits of 32 bits, the lowest first, each kept in 64 until carry().
+inline constexpr int digit_bits = 32;
+inline constexpr std::int64_t digit_mask = (std::int64_t{1} << digit_bits) - 1;
+
+/// += +-bits 2^position.
+template <bool atomic>
+KOKKOS_INLINE_FUNCTION void add_bits(std::int64_t* digits, std::uint64_t bits, int position, bool negative) {
+  std::int64_t* const at = digits + position / digit_bits;
+  const int shift = position % digit_bits;
+  const std::uint64_t low = (bits & 0xffffffffU) << shift;
+  const std::uint64_t high = (bits >> 32) << shift;
+  const auto first = static_cast<std::int64_t>(low & 0xffffffffU);
+  const auto second = static_cast<std::int64_t>((low >> 32) + (high & 0xffffffffU));
+  const auto third = static_cast<std::int64_t>(high >> 32);
+  if constexpr (atomic) {
+    Kokkos::atomic_add(at, negative ? -first : first);
+    Kokkos::atomic_add(at + 1, negative ? -second : second);
+    Kokkos::atomic_add(at + 2, negative ? -third : third);
+  } else {
+    at[0] += negative ? -first : first;
+    at[1] += negative ? -second : second;
+    at[2] += negative ? -third : third;
+  }
+}
+/// All digits but the last in [0, 2^32).
+KOKKOS_INLINE_FUNCTION void carry(std::int64_t* digits, int count) {
+  std::int64_t carried = 0;
+  for (int k = 0; k + 1 < count; ++k) {
+    const std::int64_t digit = digits[k] + carried;
+    digits[k] = digit & digit_mask;
+    carried = digit >> digit_bits;
+  }
+  digits[count - 1] += carried;
+}
+/// Carried, and the magnitude; whether the number is negative.
+KOKKOS_INLINE_FUNCTION bool make_canonical(std::int64_t* digits, int count) {
+  carry(digits, count);
+  if (digits[count - 1] >= 0) {
+    return false;
+  }
+  for (int k = 0; k < count; ++k) {
+    digits[k] = -digits[k];
+  }
+  carry(digits, count);
+  return true;
+}
+/// -1 of zero.
+KOKKOS_INLINE_FUNCTION int highest_digit(const std::int64_t* digits, int count) {
+  int k = count - 1;
+  while (k >= 0 && digits[k] == 0) {
+    --k;
+  }
+  return k;
+}
+/// Bits of the nearest U to a canonical magnitude whose highest digit is `top`; the smallest U is 2^lowest.
+template <RealScalar U>
+KOKKOS_INLINE_FUNCTION typename Format<U>::Bits rounded(const std::int64_t* digits, int top, int lowest) {
+  using To = Format<U>;
+  const auto leading = static_cast<std::uint64_t>(digits[top]);
+  const int highest = digit_bits * top + 63 - Kokkos::countl_zero(leading);
+  // Position of the result's last bit.
+  const int last = highest - To::fraction > lowest ? highest - To::fraction : lowest;
+  std::uint64_t mantissa = 0;
+  for (int k = last / digit_bits; k <= top; ++k) {
+    const auto digit = static_cast<std::uint64_t>(digits[k]);
+    const int shift = digit_bits * k - last;
+    mantissa |= shift >= 0 ? digit << shift : digit >> -shift;
+  }
+  const int half = last - 1;
+  const auto below = static_cast<std::uint64_t>(digits[half / digit_bits]);
+  const std::uint64_t half_bit = std::uint64_t{1} << (half % digit_bits);
+  if ((below & half_bit) != 0) {
+    bool more = (below & (half_bit - 1)) != 0;
+    for (int k = half / digit_bits - 1; k >= 0 && !more; --k) {
+      more = digits[k] != 0;
+    }
+    mantissa += more || (mantissa & 1U) != 0 ? 1 : 0;
+  }
+  // Of a normal number the leading bit counts as one of the exponent; a carry beyond it raises that once more.
+  const auto exponent = static_cast<std::uint64_t>(last - lowest);
+  if (exponent >= To::largest_exponent) {
+    return To::exponent_mask;
+  }
+  const std::uint64_t bits = (exponent << To::fraction) + mantissa;
+  return bits >= To::exponent_mask ? To::exponent_mask : static_cast<typename To::Bits>(bits);
+}
+
+class WideSum;
+class SquareRoot;
+
 }  // namespace impl
 
 /// The same without rounding: hi is the nearest T, lo the nearest to what is left.
@@ -47,17 +159,19 @@ template <RealScalar T> struct Pair {
 template <RealScalar T> class Accumulator {
   static constexpr bool is_double = sizeof(T) == 8;
   using Format = impl::Format<T>;
-  using Bits = typename Format::Bits;
+  using Parts = impl::Parts;
 
  public:
-  KOKKOS_INLINE_FUNCTION void add(T x) { add(parts_of(x), false); }
-  KOKKOS_INLINE_FUNCTION void subtract(T x) { add(parts_of(x), true); }
-  KOKKOS_INLINE_FUNCTION void add_product(T x, T y) { add_product(parts_of(x), parts_of(y), false); }
-  KOKKOS_INLINE_FUNCTION void subtract_product(T x, T y) { add_product(parts_of(x), parts_of(y), true); }
+  KOKKOS_INLINE_FUNCTION void add(T x) { add(impl::parts_of(x), false); }
+  KOKKOS_INLINE_FUNCTION void subtract(T x) { add(impl::parts_of(x), true); }
+  KOKKOS_INLINE_FUNCTION void add_product(T x, T y) { add_product(impl::parts_of(x), impl::parts_of(y), false); }
+  KOKKOS_INLINE_FUNCTION void subtract_product(T x, T y) { add_product(impl::parts_of(x), impl::parts_of(y), true); }
 
   /// The same while other threads do so too. Carries are left to merge(): at most 2^29 terms, three for each product.
-  KOKKOS_INLINE_FUNCTION void add_atomically(T x) { add<true>(parts_of(x), false); }
-  KOKKOS_INLINE_FUNCTION void add_product_atomically(T x, T y) { add_product<true>(parts_of(x), parts_of(y), false); }
+  KOKKOS_INLINE_FUNCTION void add_atomically(T x) { add<true>(impl::parts_of(x), false); }
+  KOKKOS_INLINE_FUNCTION void add_product_atomically(T x, T y) {
+    add_product<true>(impl::parts_of(x), impl::parts_of(y), false);
+  }
 
   /// The sum of both; `other` may be this one.
   KOKKOS_INLINE_FUNCTION void merge(const Accumulator& other) {
@@ -65,8 +179,8 @@ template <RealScalar T> class Accumulator {
     const unsigned flags = other.flags_;
     for (int k = 0; k + 1 < digits; ++k) {
       const std::int64_t digit = other.digits_[k] + carry;
-      carry = digit >> digit_bits;
-      digits_[k] += digit & digit_mask;
+      carry = digit >> impl::digit_bits;
+      digits_[k] += digit & impl::digit_mask;
     }
     digits_[digits - 1] += other.digits_[digits - 1] + carry;
     flags_ |= flags;
@@ -91,13 +205,14 @@ template <RealScalar T> class Accumulator {
       return special<U>();
     }
     Accumulator magnitude = *this;
-    const bool negative = magnitude.make_canonical();
-    const int top = magnitude.highest_digit();
+    const bool negative = impl::make_canonical(magnitude.digits_, digits);
+    const int top = impl::highest_digit(magnitude.digits_, digits);
     if (top < 0) {
       const bool is_negative = (flags_ & (negative_zero | zero | number)) == negative_zero;
       return To::from_bits(is_negative ? To::sign_bit : typename To::Bits{0});
     }
-    return To::from_bits(magnitude.template rounded<U>(top) | (negative ? To::sign_bit : typename To::Bits{0}));
+    return To::from_bits(impl::rounded<U>(magnitude.digits_, top, To::smallest - 2 * smallest) |
+                         (negative ? To::sign_bit : typename To::Bits{0}));
   }
   /// value() and the rounded rest. lo is 0 where hi is exact, infinite or a NaN.
   [[nodiscard]] KOKKOS_INLINE_FUNCTION Pair<T> pair() const {
@@ -115,16 +230,15 @@ template <RealScalar T> class Accumulator {
       return is_nan() ? 0 : (flags_ & infinity) != 0 ? 1 : -1;
     }
     Accumulator magnitude = *this;
-    const bool negative = magnitude.make_canonical();
-    return magnitude.highest_digit() < 0 ? 0 : negative ? -1 : 1;
+    const bool negative = impl::make_canonical(magnitude.digits_, digits);
+    return impl::highest_digit(magnitude.digits_, digits) < 0 ? 0 : negative ? -1 : 1;
   }
 
  private:
-  static constexpr int fraction = Format::fraction;
-  static constexpr int smallest = Format::smallest;
+  friend class impl::WideSum;
+  friend class impl::SquareRoot;
 
-  static constexpr int digit_bits = 32;
-  static constexpr std::int64_t digit_mask = (std::int64_t{1} << digit_bits) - 1;
+  static constexpr int smallest = Format::smallest;
   // The lowest bit is that of the smallest number squared; 64 bits more than the largest has, for the sum of many.
   static constexpr int digits = is_double ? 134 : 20;
   static constexpr int terms_between_carries = 1 << 29;
@@ -136,27 +250,6 @@ template <RealScalar T> class Accumulator {
   static constexpr unsigned negative_zero = 8;
   static constexpr unsigned zero = 16;
   static constexpr unsigned number = 32;
-
-  // A T as +-mantissa 2^(exponent + smallest).
-  struct Parts {
-    std::uint64_t mantissa;
-    int exponent;
-    bool negative;
-    bool special;  // Infinite where the mantissa is zero, else a NaN.
-  };
-  static KOKKOS_INLINE_FUNCTION Parts parts_of(T x) {
-    const Bits bits = Format::to_bits(x);
-    const bool negative = (bits & Format::sign_bit) != 0;
-    const Bits exponent = (bits & Format::exponent_mask) >> fraction;
-    const std::uint64_t rest = bits & Format::fraction_mask;
-    if (exponent == Format::largest_exponent) {
-      return {rest, 0, negative, true};
-    }
-    if (exponent == 0) {
-      return {rest, 0, negative, false};
-    }
-    return {rest | (std::uint64_t{1} << fraction), static_cast<int>(exponent) - 1, negative, false};
-  }
 
   template <bool atomic = false> KOKKOS_INLINE_FUNCTION void add(const Parts& x, bool subtracted) {
     const bool negative = x.negative != subtracted;
@@ -204,93 +297,17 @@ template <RealScalar T> class Accumulator {
   }
   // +-bits 2^(position + 2 smallest).
   template <bool atomic = false> KOKKOS_INLINE_FUNCTION void add_bits(std::uint64_t bits, int position, bool negative) {
-    const int digit = position / digit_bits;
-    const int shift = position % digit_bits;
-    const std::uint64_t low = (bits & 0xffffffffU) << shift;
-    const std::uint64_t high = (bits >> 32) << shift;
-    const auto first = static_cast<std::int64_t>(low & 0xffffffffU);
-    const auto second = static_cast<std::int64_t>((low >> 32) + (high & 0xffffffffU));
-    const auto third = static_cast<std::int64_t>(high >> 32);
-    if constexpr (atomic) {
-      Kokkos::atomic_add(&digits_[digit], negative ? -first : first);
-      Kokkos::atomic_add(&digits_[digit + 1], negative ? -second : second);
-      Kokkos::atomic_add(&digits_[digit + 2], negative ? -third : third);
-    } else {
-      digits_[digit] += negative ? -first : first;
-      digits_[digit + 1] += negative ? -second : second;
-      digits_[digit + 2] += negative ? -third : third;
+    impl::add_bits<atomic>(digits_, bits, position, negative);
+    if constexpr (!atomic) {
       count();
     }
   }
   KOKKOS_INLINE_FUNCTION void count() {
     if (++terms_ == terms_between_carries) {
-      carry();
+      impl::carry(digits_, digits);
+      terms_ = 0;
     }
   }
-  // All digits but the last in [0, 2^32).
-  KOKKOS_INLINE_FUNCTION void carry() {
-    std::int64_t carried = 0;
-    for (int k = 0; k + 1 < digits; ++k) {
-      const std::int64_t digit = digits_[k] + carried;
-      digits_[k] = digit & digit_mask;
-      carried = digit >> digit_bits;
-    }
-    digits_[digits - 1] += carried;
-    terms_ = 0;
-  }
-  // Carried, and the magnitude; whether the sum is negative.
-  KOKKOS_INLINE_FUNCTION bool make_canonical() {
-    carry();
-    if (digits_[digits - 1] >= 0) {
-      return false;
-    }
-    for (std::int64_t& digit : digits_) {
-      digit = -digit;
-    }
-    carry();
-    return true;
-  }
-  [[nodiscard]] KOKKOS_INLINE_FUNCTION int highest_digit() const {
-    int k = digits - 1;
-    while (k >= 0 && digits_[k] == 0) {
-      --k;
-    }
-    return k;
-  }
-  // Bits of the nearest U to a canonical magnitude whose highest digit is `top`.
-  template <RealScalar U> [[nodiscard]] KOKKOS_INLINE_FUNCTION typename impl::Format<U>::Bits rounded(int top) const {
-    using To = impl::Format<U>;
-    // Position of the bit of the smallest U.
-    constexpr int lowest = To::smallest - 2 * smallest;
-    const auto leading = static_cast<std::uint64_t>(digits_[top]);
-    const int highest = digit_bits * top + 63 - Kokkos::countl_zero(leading);
-    // Position of the result's last bit.
-    const int last = highest - To::fraction > lowest ? highest - To::fraction : lowest;
-    std::uint64_t mantissa = 0;
-    for (int k = last / digit_bits; k <= top; ++k) {
-      const auto digit = static_cast<std::uint64_t>(digits_[k]);
-      const int shift = digit_bits * k - last;
-      mantissa |= shift >= 0 ? digit << shift : digit >> -shift;
-    }
-    const int half = last - 1;
-    const auto below = static_cast<std::uint64_t>(digits_[half / digit_bits]);
-    const std::uint64_t half_bit = std::uint64_t{1} << (half % digit_bits);
-    if ((below & half_bit) != 0) {
-      bool more = (below & (half_bit - 1)) != 0;
-      for (int k = half / digit_bits - 1; k >= 0 && !more; --k) {
-        more = digits_[k] != 0;
-      }
-      mantissa += more || (mantissa & 1U) != 0 ? 1 : 0;
-    }
-    // Of a normal number the leading bit counts as one of the exponent; a carry beyond it raises that once more.
-    const auto exponent = static_cast<std::uint64_t>(last - lowest);
-    if (exponent >= To::largest_exponent) {
-      return To::exponent_mask;
-    }
-    const std::uint64_t bits = (exponent << To::fraction) + mantissa;
-    return bits >= To::exponent_mask ? To::exponent_mask : static_cast<typename To::Bits>(bits);
-  }
-
   [[nodiscard]] KOKKOS_INLINE_FUNCTION bool is_special() const {
     return (flags_ & (nan | infinity | negative_infinity)) != 0;
   }

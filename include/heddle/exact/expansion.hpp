@@ -111,16 +111,30 @@ class Compensated {
     size += other.size;
   }
 
+  /// What so many products of doubles may lose to underflow; those of floats are exact.
+  static constexpr double underflow(Index products) { return 0x1p-1070 * static_cast<double>(products); }
+
+  /// Adds `factor` times the other sum. Not for rounds_to() of more than 2^20 of them.
+  KOKKOS_INLINE_FUNCTION void add_scaled(const Compensated& other, double factor) {
+    double high = other.sum;
+    double low = other.lost;
+    two_sum(high, low);
+    double error = factor;
+    two_product(high, error);
+    const double rest = impl::rounded_product(factor, low);
+    add(high, error);
+    add(rest, 0);
+    size += Kokkos::abs(factor) * other.size + Kokkos::abs(rest) + Kokkos::abs(error);
+  }
+
   /// Whether every number that the exact sum may be rounds to one T, and that T. `terms`: how many were added and
-  /// merged; `underflows`: how many of them were products whose errors may have underflowed. Not for a sum of 0.
-  template <RealScalar T> KOKKOS_INLINE_FUNCTION bool rounds_to(Index terms, Index underflows, T& result) const {
+  /// merged, one by one or in other sums; `absolute`: a bound of what products lost to underflow. Not for a sum of 0.
+  template <RealScalar T> KOKKOS_INLINE_FUNCTION bool rounds_to(Index terms, double absolute, T& result) const {
     double high = sum;
     double low = lost;
     two_sum(high, low);
-    // Each rounding of `lost` and `size` is at most u of a sum of sizes; 2^-1070 covers a lost error. Doubled, for the
-    // roundings here.
-    const double off = 0x1p-52 * (static_cast<double>(2 * terms) + 64) * size +
-                       0x1p-1070 * static_cast<double>(underflows) + 0x1p-51 * Kokkos::abs(low);
+    // Each rounding of `lost` and `size` is at most u of a sum of sizes. Doubled, for the roundings here.
+    const double off = 0x1p-52 * (static_cast<double>(2 * terms) + 64) * size + absolute + 0x1p-51 * Kokkos::abs(low);
     double least = impl::rounded_sum(high, impl::rounded_sum(low, -off));
     double most = impl::rounded_sum(high, impl::rounded_sum(low, off));
     if constexpr (sizeof(T) == 4) {

@@ -1,0 +1,211 @@
+// On GPUs: a thread, or a team of them, for each inner product. Those whose rounding twice the precision does not tell
+// are summed again by one thread, exactly.
+#pragma once
+
+#include "exact/operand.hpp"
+
+#include <string>
+#include <type_traits>
+
+namespace heddle::exact::impl {
+
+inline constexpr int threads_of_device_team = 256;
+using DeviceTeams = Kokkos::TeamPolicy<ExecutionSpace, Kokkos::LaunchBounds<threads_of_device_team, 2>>;
+using DeviceTeam = typename DeviceTeams::member_type;
+
+/// Kokkos's reducer of inner sums.
+template <Scalar T> struct MergedInner {
+  using reducer = MergedInner;
+  using value_type = InnerSum<T>;
+  using result_view_type = Kokkos::View<InnerSum<T>, Kokkos::HostSpace, Kokkos::MemoryUnmanaged>;
+
+  InnerSum<T>* result;
+  KOKKOS_INLINE_FUNCTION void join(InnerSum<T>& to, const InnerSum<T>& from) const { to.merge(from); }
+  KOKKOS_INLINE_FUNCTION void init(InnerSum<T>& value) const { value = {}; }
+  KOKKOS_INLINE_FUNCTION InnerSum<T>& reference() const { return *result; }
+  [[nodiscard]] result_view_type view() const { return result_view_type(result); }
+};
+
+/// Every step-th product of a row of A with x, from `begin` on; x_k is column(k).
+template <Scalar T, class X>
+KOKKOS_INLINE_FUNCTION InnerSum<T> strided_sum(const Operand<T>& A, Index i, const X& x, Index begin, Index end,
+                                               Index step) {
+  InnerSum<T> sum;
+  for (Index k = begin; k < end; k += step) {
+    sum.add_product(A(i, k), x(k));
+  }
+  return sum;
+}
+template <Scalar T, class X>
+KOKKOS_INLINE_FUNCTION ExactSum<T> exact_sum(const Operand<T>& A, Index i, const X& x, Index begin, Index end) {
+  ExactSum<T> sum;
+  for (Index k = begin; k < end; ++k) {
+    sum.add_product(A(i, k), x(k));
+  }
+  return sum;
+}
+
+/// Y = alpha A X + beta Y.
+template <Scalar T>
+void device_product(const ExecutionSpace& space, const Update<T>& update, const Operand<T>& A, const Operand<T>& X,
+                    const StridedView<T>& Y) {
+  const Index m = A.rows;
+  const Index n = A.columns;
+  const Index results = m * static_cast<Index>(Y.extent(1));
+  const auto finish = KOKKOS_LAMBDA(const InnerSum<T>& sum, Index i, Index j) {
+    T& y = Y(i, j);
+    T result;
+    if (!update.rounds_to(sum, n, y, result)) {
+      ExactSum<T> exact = exact_sum(
+          A, i, [&](Index k) { return X(k, j); }, 0, n);
+      result = update.exactly(exact, y);
+    }
+    y = result;
+  };
+  if (A.row_stride != 1 && A.rows > 1) {
+    Kokkos::parallel_for(
+        "heddle::exact::product", DeviceTeams(space, static_cast<int>(results), threads_of_device_team),
+        KOKKOS_LAMBDA(const DeviceTeam& team) {
+          const Index i = team.league_rank() % m;
+          const Index j = team.league_rank() / m;
+          InnerSum<T> sum = strided_sum(
+              A, i, [&](Index k) { return X(k, j); }, team.team_rank(), n, team.team_size());
+          team.team_reduce(MergedInner<T>{&sum});
+          if (team.team_rank() == 0) {
+            finish(sum, i, j);
+          }
+        });
+    return;
+  }
+  // Neighbouring threads take neighbouring rows, and parts of them where rows are few.
+  const Index parts = std::clamp<Index>(4 * static_cast<Index>(space.concurrency()) / std::max<Index>(1, results), 1,
+                                        std::max<Index>(1, n / 64));
+  const Kokkos::View<InnerSum<T>*, MemorySpace> sums(
+      Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "heddle::exact::sums"),
+      static_cast<std::size_t>(parts > 1 ? parts * results : 0));
+  Kokkos::parallel_for(
+      "heddle::exact::product",
+      Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(space, 0, parts * results),
+      KOKKOS_LAMBDA(Index number) {
+        const Index part = number / results;
+        const Index at = number - part * results;
+        const Index i = at % m;
+        const Index j = at / m;
+        const InnerSum<T> sum = strided_sum(
+            A, i, [&](Index k) { return X(k, j); }, n * part / parts, n * (part + 1) / parts, 1);
+        if (parts > 1) {
+          sums(number) = sum;
+        } else {
+          finish(sum, i, j);
+        }
+      });
+  if (parts > 1) {
+    Kokkos::parallel_for(
+        "heddle::exact::product", Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(space, 0, results),
+        KOKKOS_LAMBDA(Index at) {
+          InnerSum<T> sum;
+          for (Index part = 0; part < parts; ++part) {
+            sum.merge(sums(part * results + at));
+          }
+          finish(sum, at % m, at / m);
+        });
+  }
+}
+
+/// x = A^-1 b for triangular A, by one team.
+template <Scalar T>
+void device_solve_once(const ExecutionSpace& space, const Operand<T>& A, bool lower, bool unit,
+                       const Kokkos::View<T*, MemorySpace>& b, const Kokkos::View<T*, MemorySpace>& x) {
+  const Index n = A.rows;
+  const Kokkos::View<InnerSum<T>*, MemorySpace> sums(
+      Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "heddle::exact::sums"), b.extent(0));
+  Kokkos::parallel_for(
+      "heddle::exact::trsv", DeviceTeams(space, 1, threads_of_device_team), KOKKOS_LAMBDA(const DeviceTeam& team) {
+        const Index threads = team.team_size();
+        for (Index i = team.team_rank(); i < n; i += threads) {
+          sums(i) = InnerSum<T>();
+          sums(i).add(b(i));
+        }
+        for (Index step = 0; step < n; ++step) {
+          const Index i = lower ? step : n - 1 - step;
+          team.team_barrier();
+          if (team.team_rank() == 0) {
+            T rounded;
+            if (!sums(i).rounds_to(n, rounded)) {
+              ExactSum<T> exact = exact_sum(
+                  A, i, [&](Index k) { return -x(k); }, lower ? 0 : i + 1, lower ? i : n);
+              exact.add(b(i));
+              rounded = exact.value();
+            }
+            x(i) = unit ? rounded : quotient(rounded, A(i, i));
+          }
+          team.team_barrier();
+          const T factor = -x(i);
+          const Index end = lower ? n : i;
+          for (Index r = (lower ? i + 1 : 0) + team.team_rank(); r < end; r += threads) {
+            sums(r).add_product(A(r, i), factor);
+          }
+        }
+      });
+}
+
+/// r = b - A x for triangular A, each element correctly rounded.
+template <Scalar T>
+void device_residual(const ExecutionSpace& space, const Operand<T>& A, bool lower, bool unit,
+                     const Kokkos::View<T*, MemorySpace>& b, const Kokkos::View<T*, MemorySpace>& x,
+                     const Kokkos::View<T*, MemorySpace>& r) {
+  const Index n = A.rows;
+  Kokkos::parallel_for(
+      "heddle::exact::residual", DeviceTeams(space, static_cast<int>(n), threads_of_device_team),
+      KOKKOS_LAMBDA(const DeviceTeam& team) {
+        const Index i = team.league_rank();
+        const Index begin = lower ? 0 : unit ? i + 1 : i;
+        const Index end = !lower ? n : unit ? i : i + 1;
+        const auto minus = [&](Index k) { return -x(k); };
+        InnerSum<T> sum = strided_sum(A, i, minus, begin + team.team_rank(), end, team.team_size());
+        team.team_reduce(MergedInner<T>{&sum});
+        if (team.team_rank() == 0) {
+          sum.add(b(i));
+          if (unit) {
+            sum.add(minus(i));
+          }
+          if (!sum.rounds_to(n, r(i))) {
+            ExactSum<T> exact = exact_sum(A, i, minus, begin, end);
+            exact.add(b(i));
+            if (unit) {
+              exact.add(minus(i));
+            }
+            r(i) = exact.value();
+          }
+        }
+      });
+}
+
+template <Scalar T>
+void device_solve(const ExecutionSpace& space, const Operand<T>& A, bool lower, bool unit, const VectorView<T>& x,
+                  int refinements) {
+  if (A.rows == 0) {
+    return;
+  }
+  using Vector = Kokkos::View<T*, MemorySpace>;
+  const auto vector = [&](const std::string& label) {
+    return Vector(Kokkos::view_alloc(space, Kokkos::WithoutInitializing, label), x.extent(0));
+  };
+  const Vector b = vector("heddle::exact::b");
+  const Vector found = vector("heddle::exact::x");
+  Kokkos::deep_copy(space, b, x);
+  device_solve_once(space, A, lower, unit, b, found);
+  for (int round = 0; round < refinements; ++round) {
+    const Vector rest = vector("heddle::exact::residual");
+    const Vector correction = vector("heddle::exact::correction");
+    device_residual(space, A, lower, unit, b, found, rest);
+    device_solve_once(space, A, lower, unit, rest, correction);
+    Kokkos::parallel_for(
+        "heddle::exact::correct", Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(space, 0, A.rows),
+        KOKKOS_LAMBDA(Index i) { found(i) = found(i) + correction(i); });
+  }
+  Kokkos::deep_copy(space, x, found);
+  space.fence("heddle::exact::trsv");
+}
+
+}  // namespace heddle::exact::impl

@@ -1,0 +1,131 @@
+#include "core/instantiate.hpp"
+#include "dist/elementwise.hpp"
+#include "exact/arithmetic.hpp"
+#include "exact/columns.hpp"
+#include "exact/device.hpp"
+#include <heddle/core/error.hpp>
+
+#include <Kokkos_Profiling_ScopedRegion.hpp>
+
+#include <vector>
+
+#ifdef __FAST_MATH__
+#error "exact/gemv.cpp needs sums in the order written: no -ffast-math, please"
+#endif
+
+namespace heddle::exact::impl {
+namespace {
+
+using heddle::impl::on_host;
+
+// y(i) = update(sum, y(i)), where twice the precision tells how it rounds, else of the exact sum.
+template <Scalar T>
+void finish(const Update<T>& update, const InnerSum<T>& sum, const RowSums<T>& rows, Index i, Index n, T& y) {
+  T result;
+  if (!update.rounds_to(sum, n, y, result)) {
+    ExactSum<T> exact = rows.exact(i, 0, n);
+    result = update.exactly(exact, y);
+  }
+  y = result;
+}
+
+// y = alpha A x + beta y for some columns of x and y, x packed, on the host.
+template <Scalar T>
+void host_product(const ExecutionSpace& space, const Update<T>& update, const Operand<T>& A, const T* x,
+                  const StridedView<T>& Y) {
+  const Index m = A.rows;
+  const Index n = A.columns;
+  const auto columns = static_cast<Index>(Y.extent(1));
+  // Rows whose sums stay in the first cache.
+  constexpr Index chunk = 256;
+  const bool by_columns = A.row_stride == 1 && m >= fewest_rows;
+  const Index height = by_columns ? chunk : std::max<Index>(1, chunk / (n / 16 + 1));
+  const Index chunks = (m + height - 1) / height;
+  const auto work = [&](Index number) {
+    const DefaultArithmetic arithmetic;
+    const Index begin = number * height;
+    const Index end = std::min(begin + height, m);
+    Rows<T> sums(by_columns ? end - begin : 0);
+    for (Index j = 0; j < columns; ++j) {
+      const T* const column = x + j * n;
+      const RowSums<T> rows(A, column);
+      if (by_columns) {
+        sums.clear(end - begin);
+        sums.add(0, end - begin, A.block(begin, 0, end - begin, n), [=](Index k) { return column[k]; });
+      }
+      for (Index i = begin; i < end; ++i) {
+        finish(update, by_columns ? sums.get(i - begin) : rows.compensated(i, 0, n), rows, i, n, Y(i, j));
+      }
+    }
+  };
+  Kokkos::parallel_for("heddle::exact::gemv",
+                       Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>, Kokkos::Schedule<Kokkos::Dynamic>>(
+                           space, 0, chunks),
+                       work);
+}
+
+// Y = alpha op(A) X + beta Y.
+template <Scalar T>
+void product(const ExecutionSpace& space, T alpha, const Operand<T>& A, const Operand<T>& X, T beta,
+             const StridedView<T>& Y) {
+  const auto m = static_cast<Index>(Y.extent(0));
+  const auto columns = static_cast<Index>(Y.extent(1));
+  if (m == 0 || columns == 0) {
+    return;
+  }
+  const bool nothing = alpha == T(0) || A.columns == 0;
+  if constexpr (on_host) {
+    std::vector<T> packed(nothing ? 0 : static_cast<std::size_t>(A.columns * columns));
+    for (Index j = 0; j < columns && !nothing; ++j) {
+      for (Index k = 0; k < A.columns; ++k) {
+        packed[static_cast<std::size_t>(j * A.columns + k)] = X(k, j);
+      }
+    }
+    const Update<T> update{nothing ? T(1) : alpha, beta};
+    host_product(space, update, nothing ? A.block(0, 0, m, 0) : A, packed.data(), Y);
+  } else {
+    device_product(space, Update<T>{nothing ? T(1) : alpha, beta}, nothing ? A.block(0, 0, m, 0) : A, X, Y);
+  }
+  space.fence("heddle::exact::gemv");
+}
+
+template <class T> StridedView<T> as_column(const VectorView<T>& x) {
+  return StridedView<T>(x.data(),
+                        Kokkos::LayoutStride(x.extent(0), x.stride(0), 1, std::max<std::size_t>(1, x.extent(0))));
+}
+
+}  // namespace
+
+template <Scalar T>
+void gemv(const ExecutionSpace& space, Operation op, T alpha, const StridedView<const T>& A,
+          const VectorView<const T>& x, T beta, const VectorView<T>& y) {
+  const Kokkos::Profiling::ScopedRegion region("heddle::exact::gemv");
+  const Operand<T> operand(op, A);
+  require(operand.columns == static_cast<Index>(x.extent(0)) && operand.rows == static_cast<Index>(y.extent(0)),
+          "exact::gemv: op(A) is ", operand.rows, " x ", operand.columns, ", x has ", x.extent(0), " elements, y has ",
+          y.extent(0));
+  product(space, alpha, operand, Operand<T>(Operation::none, as_column(x)), beta, as_column(y));
+}
+
+template <Scalar T>
+void gemm(const ExecutionSpace& space, Operation op_a, Operation op_b, T alpha, const StridedView<const T>& A,
+          const StridedView<const T>& B, T beta, const StridedView<T>& C) {
+  const Kokkos::Profiling::ScopedRegion region("heddle::exact::gemm");
+  const Operand<T> left(op_a, A);
+  const Operand<T> right(op_b, B);
+  require(left.columns == right.rows && left.rows == static_cast<Index>(C.extent(0)) &&
+              right.columns == static_cast<Index>(C.extent(1)),
+          "exact::gemm: op(A) is ", left.rows, " x ", left.columns, ", op(B) is ", right.rows, " x ", right.columns,
+          ", C is ", C.extent(0), " x ", C.extent(1));
+  product(space, alpha, left, right, beta, C);
+}
+
+#define HEDDLE_INSTANTIATE(T)                                                                                         \
+  template void gemv<T>(const ExecutionSpace&, Operation, T, const StridedView<const T>&, const VectorView<const T>&, \
+                        T, const VectorView<T>&);                                                                     \
+  template void gemm<T>(const ExecutionSpace&, Operation, Operation, T, const StridedView<const T>&,                  \
+                        const StridedView<const T>&, T, const StridedView<T>&)
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE);
+#undef HEDDLE_INSTANTIATE
+
+}  // namespace heddle::exact::impl

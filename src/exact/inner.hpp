@@ -1,0 +1,210 @@
+// One inner product, rounded once: in twice the precision where that tells how it rounds, else exactly.
+#pragma once
+
+#include "exact/wide.hpp"
+#include <heddle/exact/expansion.hpp>
+
+namespace heddle::exact::impl {
+
+template <Scalar T> inline constexpr int parts_of_scalar = is_complex<T> ? 2 : 1;
+/// Terms that one product adds to each part of a sum.
+template <Scalar T> inline constexpr Index terms_per_product = is_complex<T> ? 2 : 1;
+
+template <RealScalar T> KOKKOS_FORCEINLINE_FUNCTION void add_product(Compensated& sum, T x, T y) {
+  if constexpr (sizeof(T) == 8) {
+    sum.add_product(x, y);
+  } else {
+    sum.add(rounded_product(static_cast<double>(x), static_cast<double>(y)), 0);
+  }
+}
+/// What so many products may lose to underflow.
+template <Scalar T> KOKKOS_FORCEINLINE_FUNCTION double lost_to_underflow(Index products) {
+  return sizeof(Real<T>) == 8 ? Compensated::underflow(products * terms_per_product<T>) : 0;
+}
+
+/// Adds xy, by `add(part, x, y)` of real numbers.
+template <Scalar T, class Add>
+KOKKOS_FORCEINLINE_FUNCTION void for_each_product(const T& x, const T& y, const Add& add) {
+  if constexpr (is_complex<T>) {
+    add(0, x.real(), y.real());
+    add(0, -x.imag(), y.imag());
+    add(1, x.real(), y.imag());
+    add(1, x.imag(), y.real());
+  } else {
+    add(0, x, y);
+  }
+}
+template <Scalar T> KOKKOS_FORCEINLINE_FUNCTION Real<T> part_of(const T& x, int part) {
+  if constexpr (is_complex<T>) {
+    return part == 0 ? x.real() : x.imag();
+  } else {
+    return x;
+  }
+}
+
+/// A sum of T and of their products in twice the precision.
+template <Scalar T> struct InnerSum {
+  Compensated part[parts_of_scalar<T>];
+
+  KOKKOS_FORCEINLINE_FUNCTION void add(const T& x) {
+    for (int p = 0; p < parts_of_scalar<T>; ++p) {
+      part[p].add(static_cast<double>(part_of(x, p)), 0);
+    }
+  }
+  KOKKOS_FORCEINLINE_FUNCTION void add_product(const T& x, const T& y) {
+    for_each_product(x, y, [&](int p, Real<T> a, Real<T> b) { impl::add_product(part[p], a, b); });
+  }
+  KOKKOS_FORCEINLINE_FUNCTION void merge(const InnerSum& other) {
+    for (int p = 0; p < parts_of_scalar<T>; ++p) {
+      part[p].merge(other.part[p]);
+    }
+  }
+  /// Of `products` products and a few terms more, that lost at most `absolute` to underflow.
+  KOKKOS_INLINE_FUNCTION bool rounds_to(Index products, double absolute, T& result) const {
+    const Index terms = 2 * terms_per_product<T> * products + 64;
+    if constexpr (is_complex<T>) {
+      Real<T> re = 0;
+      Real<T> im = 0;
+      const bool known = part[0].rounds_to(terms, absolute, re) && part[1].rounds_to(terms, absolute, im);
+      result = T(re, im);
+      return known;
+    } else {
+      return part[0].rounds_to(terms, absolute, result);
+    }
+  }
+  KOKKOS_INLINE_FUNCTION bool rounds_to(Index products, T& result) const {
+    return rounds_to(products, lost_to_underflow<T>(products), result);
+  }
+};
+
+/// The same without error.
+template <Scalar T> struct ExactSum {
+  Accumulator<double> part[parts_of_scalar<T>];
+
+  KOKKOS_INLINE_FUNCTION void add(const T& x) {
+    for (int p = 0; p < parts_of_scalar<T>; ++p) {
+      part[p].add(static_cast<double>(part_of(x, p)));
+    }
+  }
+  KOKKOS_INLINE_FUNCTION void add_product(const T& x, const T& y) {
+    for_each_product(x, y, [&](int p, Real<T> a, Real<T> b) {
+      part[p].add_product(static_cast<double>(a), static_cast<double>(b));
+    });
+  }
+  [[nodiscard]] KOKKOS_INLINE_FUNCTION T value() const {
+    if constexpr (is_complex<T>) {
+      return T(part[0].template value<Real<T>>(), part[1].template value<Real<T>>());
+    } else {
+      return part[0].template value<T>();
+    }
+  }
+};
+
+/// alpha S + beta y of an inner product S, rounded once (of complex T, each part).
+template <Scalar T> struct Update {
+  T alpha;
+  T beta;
+
+  [[nodiscard]] KOKKOS_INLINE_FUNCTION bool rounds_to(const InnerSum<T>& sum, Index products, const T& y,
+                                                      T& result) const {
+    InnerSum<T> all;
+    if (alpha == T(1)) {
+      all = sum;
+      if (beta != T(0)) {
+        all.add_product(beta, y);
+      }
+      return all.rounds_to(products + 1, result);
+    }
+    double size = 1;
+    for (int p = 0; p < parts_of_scalar<T>; ++p) {
+      size += Kokkos::abs(static_cast<double>(part_of(alpha, p)));
+    }
+    for_each_factor(alpha, [&](int to, int from, Real<T> factor) {
+      all.part[to].add_scaled(sum.part[from], static_cast<double>(factor));
+    });
+    if (beta != T(0)) {
+      all.add_product(beta, y);
+    }
+    // What was lost in S is multiplied too, and the multiplication of floats with doubles can lose as well.
+    const double absolute = size * lost_to_underflow<T>(products) + Compensated::underflow(8);
+    return all.rounds_to(products + 8, absolute, result);
+  }
+  [[nodiscard]] KOKKOS_INLINE_FUNCTION T exactly(ExactSum<T>& sum, const T& y) const {
+    if (alpha == T(1)) {
+      if (beta != T(0)) {
+        sum.add_product(beta, y);
+      }
+      return sum.value();
+    }
+    Real<T> rounded[parts_of_scalar<T>];
+    for (int p = 0; p < parts_of_scalar<T>; ++p) {
+      WideSum wide;
+      for_each_factor(alpha, [&](int to, int from, Real<T> factor) {
+        if (to == p) {
+          wide.add_scaled(sum.part[from], static_cast<double>(factor));
+        }
+      });
+      if (beta != T(0)) {
+        for_each_product(beta, y, [&](int to, Real<T> a, Real<T> b) {
+          if (to == p) {
+            wide.add_product(static_cast<double>(a), static_cast<double>(b));
+          }
+        });
+      }
+      rounded[p] = wide.value<Real<T>>();
+    }
+    if constexpr (is_complex<T>) {
+      return T(rounded[0], rounded[1]);
+    } else {
+      return rounded[0];
+    }
+  }
+
+ private:
+  // f(part of the result, part of S, factor).
+  template <class F> static KOKKOS_INLINE_FUNCTION void for_each_factor(const T& factor, const F& f) {
+    if constexpr (is_complex<T>) {
+      f(0, 0, factor.real());
+      f(0, 1, -factor.imag());
+      f(1, 0, factor.imag());
+      f(1, 1, factor.real());
+    } else {
+      f(0, 0, factor);
+    }
+  }
+};
+
+/// x / y: of real numbers rounded once. Of complex ones each part is a quotient of a correctly rounded inner product
+/// and a correctly rounded |y|^2, y first scaled by a power of two: within 2 units of the last place where no part
+/// under- or overflows, and the same bits everywhere.
+template <Scalar T> KOKKOS_INLINE_FUNCTION T quotient(const T& x, const T& y) {
+  if constexpr (is_complex<T>) {
+    using R = Real<T>;
+    if (y.imag() == R(0)) {
+      return T(x.real() / y.real(), x.imag() / y.real());
+    }
+    using F = Format<R>;
+    const R size = Kokkos::fmax(Kokkos::abs(y.real()), Kokkos::abs(y.imag()));
+    // One over the power of two in it.
+    const R scale = R(1) / F::from_bits(F::to_bits(size) & F::exponent_mask);
+    const T by(y.real() * scale, y.imag() * scale);
+    const auto inner = [](const T& a, const T& b) {
+      InnerSum<T> sum;
+      sum.add_product(a, T(b.real(), -b.imag()));
+      T result;
+      if (!sum.rounds_to(1, result)) {
+        ExactSum<T> exact;
+        exact.add_product(a, T(b.real(), -b.imag()));
+        result = exact.value();
+      }
+      return result;
+    };
+    const T above = inner(x, by);
+    const R below = inner(by, by).real();
+    return T(above.real() / below * scale, above.imag() / below * scale);
+  } else {
+    return x / y;
+  }
+}
+
+}  // namespace heddle::exact::impl

@@ -1,0 +1,79 @@
+// Elements of op(A), and its rows as inner products take them.
+#pragma once
+
+#include "exact/inner.hpp"
+#include "exact/ranges.hpp"
+#include <heddle/core/operation.hpp>
+#include <heddle/exact/matrix.hpp>
+
+#include <algorithm>
+
+namespace heddle::exact::impl {
+
+/// op(A), elements any distance apart.
+template <Scalar T> struct Operand {
+  const T* data = nullptr;
+  Index rows = 0;
+  Index columns = 0;
+  Index row_stride = 1;
+  Index column_stride = 1;
+  bool conjugated = false;
+
+  Operand() = default;
+  Operand(Operation op, const StridedView<const T>& A)
+      : data(A.data()),
+        rows(static_cast<Index>(A.extent(0))),
+        columns(static_cast<Index>(A.extent(1))),
+        row_stride(static_cast<Index>(A.stride(0))),
+        column_stride(static_cast<Index>(A.stride(1))),
+        conjugated(is_complex<T> && op == Operation::conjugate_transpose) {
+    if (op != Operation::none) {
+      std::swap(rows, columns);
+      std::swap(row_stride, column_stride);
+    }
+  }
+  KOKKOS_INLINE_FUNCTION T operator()(Index i, Index j) const {
+    const T value = data[i * row_stride + j * column_stride];
+    return conjugated ? conjugate(value) : value;
+  }
+  [[nodiscard]] KOKKOS_INLINE_FUNCTION Operand block(Index i, Index j, Index height, Index width) const {
+    Operand part = *this;
+    part.data += i * row_stride + j * column_stride;
+    part.rows = height;
+    part.columns = width;
+    return part;
+  }
+};
+
+/// Rows [begin, end) of a sum over k of op(A)(i, k) x_k, x side by side: a row at a time, on the host.
+template <Scalar T> class RowSums {
+ public:
+  RowSums(const Operand<T>& A, const T* x) : A_(A), x_(x) {}
+
+  /// Products [begin, end) of row i.
+  [[nodiscard]] InnerSum<T> compensated(Index i, Index begin, Index end) const {
+    InnerSum<T> sum;
+    for (int p = 0; p < parts_of_scalar<T>; ++p) {
+      sum.part[p] = compensated_range(terms(i, begin, p), 0, (end - begin) * terms_per_product<T>);
+    }
+    return sum;
+  }
+  [[nodiscard]] ExactSum<T> exact(Index i, Index begin, Index end) const {
+    ExactSum<T> sum;
+    for (int p = 0; p < parts_of_scalar<T>; ++p) {
+      add_range(terms(i, begin, p), 0, (end - begin) * terms_per_product<T>, sum.part[p]);
+    }
+    return sum;
+  }
+
+ private:
+  [[nodiscard]] auto terms(Index i, Index begin, int part) const {
+    return products_of(A_.data + i * A_.row_stride + begin * A_.column_stride, A_.column_stride, x_ + begin, Index{1},
+                       part, A_.conjugated);
+  }
+
+  Operand<T> A_;
+  const T* x_;
+};
+
+}  // namespace heddle::exact::impl

@@ -1,0 +1,113 @@
+// On the host: many terms at a time, side by side.
+#pragma once
+
+#include "exact/terms.hpp"
+
+#include <cstdint>
+
+namespace heddle::exact::impl {
+
+/// Neighbouring sums side by side, each an unevaluated sum of `levels` doubles: what one loses to rounding the next
+/// takes, and what the last loses the accumulator (R. Iakymchuk, S. Graillat, D. Defour, E. Quintana-Orti,
+/// "Hierarchical approach for deriving a reproducible unblocked LU factorization", 2019).
+template <int lanes> class Expansions {
+ public:
+  // Numbers of 1200 binary places in all; unused ones cost nothing.
+  static constexpr int levels = 24;
+
+  explicit Expansions(Accumulator<double>& rest) : rest_(rest) {}
+
+  /// Adds one number to each lane, from `level` on; most need few levels.
+  void add(double (&x)[lanes], int level) {
+    for (; level < levels; ++level) {
+      double* const sums = sums_[level];
+      std::uint64_t lost = 0;
+      for (int l = 0; l < lanes; ++l) {
+        two_sum(sums[l], x[l]);
+        lost |= Kokkos::bit_cast<std::uint64_t>(x[l]);
+      }
+      if (lost << 1 == 0) {
+        return;
+      }
+    }
+    give_up(x);
+  }
+  void flush() {
+    for (const auto& level : sums_) {
+      give_up(level);
+    }
+  }
+
+ private:
+  void give_up(const double (&x)[lanes]) {
+    for (const double left : x) {
+      if (left != 0) {
+        rest_.add(left);
+      }
+    }
+  }
+
+  alignas(64) double sums_[levels][lanes] = {};
+  Accumulator<double>& rest_;
+};
+
+template <class Terms> void add_range(const Terms& terms, Index begin, Index end, Accumulator<double>& sum) {
+  // Of 16, 32 and 64, the fastest for every kind of data.
+  constexpr int lanes = 64;
+  Expansions<lanes> expansions(sum);
+  Index k = begin;
+  for (; k + lanes <= end; k += lanes) {
+    alignas(64) double values[lanes];
+    alignas(64) double errors[lanes];
+    int tame = 1;
+    for (int l = 0; l < lanes; ++l) {
+      terms.load(k + l, values[l], errors[l]);
+      tame &= static_cast<int>(terms.is_tame(k + l, values[l]));
+    }
+    if (tame == 0) {
+      for (int l = 0; l < lanes; ++l) {
+        terms.template add_to<false>(sum, k + l);
+      }
+      continue;
+    }
+    expansions.add(values, 0);
+    if constexpr (Terms::parts == 2) {
+      // Some 53 bits further down.
+      expansions.add(errors, 1);
+    }
+  }
+  for (; k < end; ++k) {
+    terms.template add_to<false>(sum, k);
+  }
+  expansions.flush();
+}
+
+/// The terms from `begin` to `end` in twice the precision, side by side.
+template <class Terms> Compensated compensated_range(const Terms& terms, Index begin, Index end) {
+  constexpr int lanes = 32;
+  alignas(64) double sums[lanes] = {};
+  alignas(64) double lost[lanes] = {};
+  alignas(64) double sizes[lanes] = {};
+  Index k = begin;
+  for (; k + lanes <= end; k += lanes) {
+    for (int l = 0; l < lanes; ++l) {
+      double value = 0;
+      double error = 0;
+      terms.load(k + l, value, error);
+      Compensated::add(sums[l], lost[l], sizes[l], value, error);
+    }
+  }
+  Compensated total;
+  for (; k < end; ++k) {
+    double value = 0;
+    double error = 0;
+    terms.load(k, value, error);
+    total.add(value, error);
+  }
+  for (int l = 0; l < lanes; ++l) {
+    total.merge({sums[l], lost[l], sizes[l]});
+  }
+  return total;
+}
+
+}  // namespace heddle::exact::impl

@@ -1,0 +1,184 @@
+#include "core/instantiate.hpp"
+#include "dist/elementwise.hpp"
+#include "exact/arithmetic.hpp"
+#include "exact/columns.hpp"
+#include "exact/device.hpp"
+#include <heddle/core/error.hpp>
+
+#include <Kokkos_Profiling_ScopedRegion.hpp>
+
+#include <vector>
+
+#ifdef __FAST_MATH__
+#error "exact/trsv.cpp needs sums in the order written: no -ffast-math, please"
+#endif
+
+namespace heddle::exact::impl {
+namespace {
+
+using heddle::impl::on_host;
+
+// op(A) x = b on the host, forwards if it is lower, else backwards.
+template <Scalar T> class HostSolve {
+ public:
+  HostSolve(const ExecutionSpace& space, const Operand<T>& A, bool lower, bool unit)
+      : space_(space), A_(A), n_(A.rows), lower_(lower), unit_(unit) {}
+
+  [[nodiscard]] std::vector<T> solve(const std::vector<T>& b) const {
+    std::vector<T> x(b.size());
+    std::vector<T> minus(b.size());
+    const RowSums<T> rows(A_, minus.data());
+    const bool by_columns = A_.row_stride == 1 && n_ >= fewest_rows;
+    Rows<T> sums(by_columns ? n_ : 0);
+    for (Index i = 0; i < n_ && by_columns; ++i) {
+      sums.set(i, b[static_cast<std::size_t>(i)]);
+    }
+    for (Index done = 0; done < n_; done += block) {
+      // Rows [begin, end) are this block's, [rest_begin, rest_end) wait for it.
+      const Index count = std::min(block, n_ - done);
+      const Index begin = lower_ ? done : n_ - done - count;
+      const Index end = begin + count;
+      for (Index step = 0; step < count; ++step) {
+        const Index i = lower_ ? begin + step : end - 1 - step;
+        const auto at = static_cast<std::size_t>(i);
+        const Index known_begin = lower_ ? 0 : i + 1;
+        const Index known_end = lower_ ? i : n_;
+        InnerSum<T> sum;
+        if (by_columns) {
+          sum = sums.get(i);
+        } else {
+          sum = rows.compensated(i, known_begin, known_end);
+          sum.add(b[at]);
+        }
+        T rounded;
+        if (!sum.rounds_to(n_, rounded)) {
+          ExactSum<T> exact = rows.exact(i, known_begin, known_end);
+          exact.add(b[at]);
+          rounded = exact.value();
+        }
+        x[at] = unit_ ? rounded : quotient(rounded, A_(i, i));
+        minus[at] = -x[at];
+        if (by_columns) {
+          const T factor = minus[at];
+          const Index from = lower_ ? i + 1 : begin;
+          const Index to = lower_ ? end : i;
+          sums.add(from, to, A_.block(0, i, n_, 1), [=](Index) { return factor; });
+        }
+      }
+      if (by_columns) {
+        const T* const factors = minus.data() + begin;
+        const Index from = lower_ ? end : 0;
+        const Index to = lower_ ? n_ : begin;
+        for_each_chunk(from, to, [&](Index first, Index last) {
+          sums.add(first, last, A_.block(0, begin, n_, count), [=](Index k) { return factors[k]; });
+        });
+      }
+    }
+    return x;
+  }
+
+  // b - op(A) x, each element correctly rounded.
+  [[nodiscard]] std::vector<T> residual(const std::vector<T>& b, const std::vector<T>& x) const {
+    std::vector<T> minus(x.size());
+    std::transform(x.begin(), x.end(), minus.begin(), [](const T& value) { return -value; });
+    const RowSums<T> rows(A_, minus.data());
+    std::vector<T> result(b.size());
+    for_each_chunk(0, n_, [&](Index first, Index last) {
+      for (Index i = first; i < last; ++i) {
+        const auto at = static_cast<std::size_t>(i);
+        const Index begin = lower_ ? 0 : unit_ ? i + 1 : i;
+        const Index end = !lower_ ? n_ : unit_ ? i : i + 1;
+        InnerSum<T> sum = rows.compensated(i, begin, end);
+        sum.add(b[at]);
+        if (unit_) {
+          sum.add(minus[at]);
+        }
+        if (!sum.rounds_to(n_, result[at])) {
+          ExactSum<T> exact = rows.exact(i, begin, end);
+          exact.add(b[at]);
+          if (unit_) {
+            exact.add(minus[at]);
+          }
+          result[at] = exact.value();
+        }
+      }
+    });
+    return result;
+  }
+
+ private:
+  static constexpr Index block = 64;
+
+  // body(first, last) for parts of [begin, end), by all threads if that is worth it.
+  template <class Body> void for_each_chunk(Index begin, Index end, const Body& body) const {
+    constexpr Index chunk = 256;
+    const Index chunks = (end - begin + chunk - 1) / chunk;
+    const auto run = [&](Index number) {
+      const DefaultArithmetic arithmetic;
+      body(begin + number * chunk, std::min(begin + (number + 1) * chunk, end));
+    };
+    if (chunks <= 2) {
+      for (Index number = 0; number < chunks; ++number) {
+        run(number);
+      }
+      return;
+    }
+    Kokkos::parallel_for("heddle::exact::trsv",
+                         Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(space_, 0, chunks), run);
+    space_.fence("heddle::exact::trsv");
+  }
+
+  ExecutionSpace space_;
+  Operand<T> A_;
+  Index n_;
+  bool lower_;
+  bool unit_;
+};
+
+template <Scalar T>
+void host_solve(const ExecutionSpace& space, const Operand<T>& A, bool lower, bool unit, const VectorView<T>& x,
+                int refinements) {
+  const DefaultArithmetic arithmetic;
+  const HostSolve<T> solver(space, A, lower, unit);
+  std::vector<T> b(x.extent(0));
+  for (std::size_t i = 0; i < b.size(); ++i) {
+    b[i] = x(i);
+  }
+  std::vector<T> found = solver.solve(b);
+  for (int round = 0; round < refinements; ++round) {
+    const std::vector<T> correction = solver.solve(solver.residual(b, found));
+    for (std::size_t i = 0; i < b.size(); ++i) {
+      found[i] += correction[i];
+    }
+  }
+  for (std::size_t i = 0; i < b.size(); ++i) {
+    x(i) = found[i];
+  }
+}
+
+}  // namespace
+
+template <Scalar T>
+void trsv(const ExecutionSpace& space, Triangle triangle, Operation op, Diagonal diagonal,
+          const StridedView<const T>& A, const VectorView<T>& x, int refinements) {
+  const Kokkos::Profiling::ScopedRegion region("heddle::exact::trsv");
+  require(A.extent(0) == A.extent(1) && A.extent(0) == x.extent(0), "exact::trsv: A is ", A.extent(0), " x ",
+          A.extent(1), ", x has ", x.extent(0), " elements");
+  require(refinements >= 0, "exact::trsv: ", refinements, " refinements");
+  const Operand<T> operand(op, A);
+  const bool lower = (triangle == Triangle::lower) == (op == Operation::none);
+  space.fence("heddle::exact::trsv");
+  if constexpr (on_host) {
+    host_solve(space, operand, lower, diagonal == Diagonal::unit, x, refinements);
+  } else {
+    device_solve(space, operand, lower, diagonal == Diagonal::unit, x, refinements);
+  }
+}
+
+#define HEDDLE_INSTANTIATE(T)                                                                              \
+  template void trsv<T>(const ExecutionSpace&, Triangle, Operation, Diagonal, const StridedView<const T>&, \
+                        const VectorView<T>&, int)
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE);
+#undef HEDDLE_INSTANTIATE
+
+}  // namespace heddle::exact::impl

@@ -1,0 +1,280 @@
+// gemv, gemm and trsv against MPFR, element by element.
+#include "reference.hpp"
+#include <heddle/exact/matrix.hpp>
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cmath>
+#include <limits>
+#include <random>
+#include <string>
+#include <vector>
+
+namespace heddle::exact {
+namespace {
+
+using Kokkos::complex;
+
+// What the numbers are like.
+enum class Data { tame, spread, cancelling, any };
+
+template <class R> R real_number(std::mt19937_64& random, Data data) {
+  if (data == Data::any) {
+    return any_number<R>(random);
+  }
+  const R fraction = std::ldexp(static_cast<R>(random() >> 40), -24) - R(0.5);
+  const int range = data == Data::tame ? 0 : sizeof(R) == 8 ? 100 : 20;
+  return range == 0 ? fraction
+                    : std::ldexp(fraction, static_cast<int>(random() % static_cast<unsigned>(range)) - range / 2);
+}
+template <class T> T number(std::mt19937_64& random, Data data) {
+  if constexpr (is_complex<T>) {
+    const auto re = real_number<Real<T>>(random, data);
+    return T(re, real_number<Real<T>>(random, data));
+  } else {
+    return real_number<T>(random, data);
+  }
+}
+template <class T> T taken(Operation op, const T& x) {
+  return op == Operation::conjugate_transpose ? conjugate(x) : x;
+}
+
+// A scalar's exact sum of products of two or three factors.
+template <class T> class Expected {
+ public:
+  void add(const T& x, const T& y, const T& z = T(1)) {
+    if constexpr (is_complex<T>) {
+      using R = Real<T>;
+      const R factors[3][2] = {{x.real(), x.imag()}, {y.real(), y.imag()}, {z.real(), z.imag()}};
+      for (unsigned choice = 0; choice < 8; ++choice) {
+        const unsigned i = choice & 1U;
+        const unsigned j = choice >> 1 & 1U;
+        const unsigned k = choice >> 2;
+        const unsigned imaginary = i + j + k;
+        part_[imaginary % 2].add_product(imaginary >= 2 ? -factors[0][i] : factors[0][i], factors[1][j], factors[2][k]);
+      }
+    } else {
+      part_[0].add_product(x, y, z);
+    }
+  }
+  [[nodiscard]] T value() const {
+    if constexpr (is_complex<T>) {
+      return T(part_[0].template value<Real<T>>(), part_[1].template value<Real<T>>());
+    } else {
+      return part_[0].template value<T>();
+    }
+  }
+  [[nodiscard]] std::string text() const {
+    return shown(part_[0].template value<Real<T>>()) +
+           (is_complex<T> ? ' ' + shown(part_[1].template value<Real<T>>()) : "");
+  }
+
+ private:
+  std::array<Reference, 2> part_;
+};
+template <class T> std::string text_of(const T& x) {
+  if constexpr (is_complex<T>) {
+    return shown(x.real() + Real<T>(0)) + ' ' + shown(x.imag() + Real<T>(0));
+  } else {
+    return shown(x + T(0));
+  }
+}
+
+// A matrix in memory of its own, on both sides.
+template <class T, class Layout = Kokkos::LayoutLeft> struct Matrix {
+  Kokkos::View<T**, Layout, MemorySpace> device;
+  Kokkos::View<T**, Layout, Kokkos::HostSpace> host;
+  Matrix(std::size_t rows, std::size_t columns)
+      : device("heddle::test::matrix", rows, columns), host("heddle::test::mirror", rows, columns) {}
+  void fill(std::mt19937_64& random, Data data) {
+    for (std::size_t i = 0; i < host.extent(0); ++i) {
+      for (std::size_t j = 0; j < host.extent(1); ++j) {
+        host(i, j) = number<T>(random, data);
+        if (data == Data::cancelling && j % 2 == 1) {
+          host(i, j) = host(i, j - 1);
+        }
+      }
+    }
+    Kokkos::deep_copy(device, host);
+  }
+  void read() { Kokkos::deep_copy(host, device); }
+};
+
+template <class T> class ExactMatrices : public ::testing::Test {};
+using Types = ::testing::Types<float, double, complex<float>, complex<double>>;
+TYPED_TEST_SUITE(ExactMatrices, Types);
+
+template <class T, class Layout>
+void check_product(std::mt19937_64& random, Data data, Operation op_a, Operation op_b, std::size_t m, std::size_t n,
+                   std::size_t k, T alpha, T beta) {
+  Matrix<T, Layout> A(op_a == Operation::none ? m : k, op_a == Operation::none ? k : m);
+  Matrix<T, Layout> B(op_b == Operation::none ? k : n, op_b == Operation::none ? n : k);
+  Matrix<T, Layout> C(m, n);
+  A.fill(random, data);
+  B.fill(random, data == Data::cancelling ? Data::tame : data);
+  if (data == Data::cancelling) {
+    // Pairs of products that cancel, but for one in fifty.
+    for (std::size_t l = 1; l < k; l += 2) {
+      for (std::size_t j = 0; j < n; ++j) {
+        T& left = op_b == Operation::none ? B.host(l - 1, j) : B.host(j, l - 1);
+        T& right = op_b == Operation::none ? B.host(l, j) : B.host(j, l);
+        right = random() % 50 == 0 ? left : -left;
+      }
+      for (std::size_t i = 0; i < m; ++i) {
+        (op_a == Operation::none ? A.host(i, l) : A.host(l, i)) =
+            op_a == Operation::none ? A.host(i, l - 1) : A.host(l - 1, i);
+      }
+    }
+    Kokkos::deep_copy(A.device, A.host);
+    Kokkos::deep_copy(B.device, B.host);
+  }
+  C.fill(random, data == Data::any ? Data::any : Data::tame);
+  Matrix<T, Layout> before(m, n);
+  Kokkos::deep_copy(before.host, C.host);
+  gemm(ExecutionSpace(), op_a, op_b, alpha, A.device, B.device, beta, C.device);
+  C.read();
+  for (std::size_t i = 0; i < m; ++i) {
+    for (std::size_t j = 0; j < n; ++j) {
+      Expected<T> expected;
+      for (std::size_t l = 0; l < k; ++l) {
+        expected.add(taken(op_a, op_a == Operation::none ? A.host(i, l) : A.host(l, i)),
+                     taken(op_b, op_b == Operation::none ? B.host(l, j) : B.host(j, l)), alpha);
+      }
+      expected.add(before.host(i, j), beta);
+      ASSERT_EQ(text_of(C.host(i, j)), expected.text()) << i << ", " << j << " of " << m << " x " << n << " x " << k;
+    }
+  }
+}
+
+TYPED_TEST(ExactMatrices, ProductsOfEveryKindAreCorrectlyRounded) {
+  using T = TypeParam;
+  std::mt19937_64 random(1);
+  const std::array<Operation, 3> operations = {Operation::none, Operation::transpose, Operation::conjugate_transpose};
+  const std::array<std::array<std::size_t, 3>, 6> shapes = {
+      {{1, 1, 1}, {3, 2, 5}, {17, 1, 40}, {20, 3, 9}, {33, 2, 70}, {300, 1, 3}}};
+  for (const Data data : {Data::tame, Data::spread, Data::cancelling, Data::any}) {
+    for (const Operation op_a : operations) {
+      for (const auto& [m, n, k] : shapes) {
+        const Operation op_b = operations[random() % 3];
+        const T alpha = random() % 2 == 0 ? T(1) : number<T>(random, Data::spread);
+        const T beta = random() % 3 == 0 ? T(1) : number<T>(random, Data::spread);
+        check_product<T, Kokkos::LayoutLeft>(random, data, op_a, op_b, m, n, k, alpha, beta);
+        check_product<T, Kokkos::LayoutRight>(random, data, op_a, op_b, m, n, k, alpha, beta);
+      }
+    }
+  }
+}
+
+TYPED_TEST(ExactMatrices, ZeroFactorsReadNothing) {
+  using T = TypeParam;
+  const Real<T> nan = std::numeric_limits<Real<T>>::quiet_NaN();
+  Matrix<T> A(20, 5);
+  Matrix<T> x(5, 1);
+  Matrix<T> y(20, 1);
+  Kokkos::deep_copy(A.device, T(nan));
+  Kokkos::deep_copy(y.device, T(3));
+  const auto vector = [](const Matrix<T>& matrix) { return Kokkos::subview(matrix.device, Kokkos::ALL, 0); };
+  gemv(ExecutionSpace(), Operation::none, T(0), A.device, vector(x), T(2), vector(y));
+  y.read();
+  EXPECT_EQ(y.host(7, 0), T(6));
+  Kokkos::deep_copy(A.device, T(2));
+  Kokkos::deep_copy(x.device, T(1));
+  Kokkos::deep_copy(y.device, T(nan));
+  gemv(ExecutionSpace(), Operation::none, T(1), A.device, vector(x), T(0), vector(y));
+  y.read();
+  EXPECT_EQ(y.host(19, 0), T(10));
+  EXPECT_THROW(gemv(ExecutionSpace(), Operation::transpose, T(1), A.device, vector(x), T(0), vector(y)), Error);
+}
+
+// Element by element, what the definition says: one rounding of the inner product, one of the quotient.
+TYPED_TEST(ExactMatrices, TriangularSystemsOfEveryKind) {
+  using T = TypeParam;
+  using R = Real<T>;
+  std::mt19937_64 random(2);
+  for (const std::size_t n : {1U, 2U, 15U, 16U, 40U, 150U}) {
+    for (const Triangle triangle : {Triangle::lower, Triangle::upper}) {
+      for (const Operation op : {Operation::none, Operation::transpose, Operation::conjugate_transpose}) {
+        for (const Diagonal diagonal : {Diagonal::stored, Diagonal::unit}) {
+          Matrix<T> A(n, n);
+          A.fill(random, Data::tame);
+          for (std::size_t i = 0; i < n; ++i) {
+            A.host(i, i) = diagonal == Diagonal::unit ? T(std::numeric_limits<R>::quiet_NaN()) : T(R(2) + R(i));
+            for (std::size_t j = 0; j < n; ++j) {
+              if (triangle == Triangle::lower ? j > i : j < i) {
+                A.host(i, j) = T(std::numeric_limits<R>::quiet_NaN());
+              }
+            }
+          }
+          Kokkos::deep_copy(A.device, A.host);
+          Matrix<T> b(n, 1);
+          b.fill(random, Data::tame);
+          Matrix<T> x(n, 1);
+          Kokkos::deep_copy(x.device, b.host);
+          trsv(ExecutionSpace(), triangle, op, diagonal, A.device, Kokkos::subview(x.device, Kokkos::ALL, 0));
+          x.read();
+          const bool lower = (triangle == Triangle::lower) == (op == Operation::none);
+          for (std::size_t i = 0; i < n; ++i) {
+            Expected<T> expected;
+            expected.add(b.host(i, 0), T(1));
+            for (std::size_t j = lower ? 0 : i + 1; j < (lower ? i : n); ++j) {
+              expected.add(taken(op, op == Operation::none ? A.host(i, j) : A.host(j, i)), -x.host(j, 0));
+            }
+            // The divisor is real.
+            const T value = expected.value();
+            const R divisor = R(2) + R(i);
+            T quotient = value;
+            if (diagonal == Diagonal::stored) {
+              if constexpr (is_complex<T>) {
+                quotient = T(value.real() / divisor, value.imag() / divisor);
+              } else {
+                quotient = value / divisor;
+              }
+            }
+            ASSERT_EQ(text_of(x.host(i, 0)), text_of(quotient)) << i << " of " << n;
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(ExactTriangles, RefinementFindsTheNearestNumbers) {
+  // Diagonally dominant: after refinement every element is within two units of the exact solution's last place.
+  std::mt19937_64 random(3);
+  const std::size_t n = 200;
+  Matrix<double> A(n, n);
+  A.fill(random, Data::tame);
+  for (std::size_t i = 0; i < n; ++i) {
+    A.host(i, i) = 30;
+  }
+  Kokkos::deep_copy(A.device, A.host);
+  Matrix<double> b(n, 1);
+  b.fill(random, Data::tame);
+  Matrix<double> x(n, 1);
+  Kokkos::deep_copy(x.device, b.host);
+  trsv(ExecutionSpace(), Triangle::lower, Operation::none, Diagonal::stored, A.device,
+       Kokkos::subview(x.device, Kokkos::ALL, 0), 1);
+  x.read();
+  std::vector<mpfr_t> exact(n);
+  mpfr_t term;
+  mpfr_init2(term, 400);
+  for (std::size_t i = 0; i < n; ++i) {
+    mpfr_init2(exact[i], 400);
+    mpfr_set_d(exact[i], b.host(i, 0), MPFR_RNDN);
+    for (std::size_t j = 0; j < i; ++j) {
+      mpfr_mul_d(term, exact[j], A.host(i, j), MPFR_RNDN);
+      mpfr_sub(exact[i], exact[i], term, MPFR_RNDN);
+    }
+    mpfr_div_d(exact[i], exact[i], A.host(i, i), MPFR_RNDN);
+    const double nearest = mpfr_get_d(exact[i], MPFR_RNDN);
+    ASSERT_LE(std::abs(x.host(i, 0) - nearest), std::ldexp(std::abs(nearest), -52)) << i;
+  }
+  for (auto& number : exact) {
+    mpfr_clear(number);
+  }
+  mpfr_clear(term);
+}
+
+}  // namespace
+}  // namespace heddle::exact
