@@ -7,8 +7,8 @@
 namespace heddle::exact::impl {
 
 /// Between these, sums of up to 2^60 terms and the errors of products are exact in doubles.
-inline constexpr double least = 0x1p-900;
-inline constexpr double most = 0x1p900;
+inline constexpr double smallest_tame = 0x1p-900;
+inline constexpr double largest_tame = 0x1p900;
 
 /// x_k, or |x_k|; floats are doubles too.
 template <RealScalar T, bool magnitudes> struct Numbers {
@@ -25,7 +25,7 @@ template <RealScalar T, bool magnitudes> struct Numbers {
     error = 0;
   }
   [[nodiscard]] KOKKOS_INLINE_FUNCTION bool is_tame(Index /*k*/, double value) const {
-    return Kokkos::abs(value) < most;
+    return Kokkos::abs(value) < largest_tame;
   }
   [[nodiscard]] KOKKOS_INLINE_FUNCTION bool is_negative_zero(Index k) const {
     return term(k) == 0 && Kokkos::signbit(term(k));
@@ -88,7 +88,7 @@ template <class Factors> struct Products {
     factors.get(k, a, b);
     const double size = Kokkos::abs(value);
     // Without branches, for vectors.
-    const int of_middle_size = static_cast<int>(size >= least) & static_cast<int>(size < most);
+    const int of_middle_size = static_cast<int>(size >= smallest_tame) & static_cast<int>(size < largest_tame);
     const int of_zero = static_cast<int>(a == T(0)) | static_cast<int>(b == T(0));
     return (of_middle_size | (of_zero & static_cast<int>(size == 0))) != 0;
   }

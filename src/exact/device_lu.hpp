@@ -1,0 +1,240 @@
+// The factorization on a GPU: sums of every element are kept, and each panel of columns is taken off them.
+#pragma once
+
+#include "exact/device.hpp"
+#include "exact/host_lu.hpp"
+
+namespace heddle::exact::impl {
+
+/// The larger of two candidates for a pivot, of equal ones the first; a NaN is never before a number.
+template <class R> struct Pivot {
+  R size;
+  Index row;
+  [[nodiscard]] KOKKOS_INLINE_FUNCTION bool gives_way_to(const Pivot& other) const {
+    const bool is_nan = size != size;
+    const bool other_is_nan = other.size != other.size;
+    if (is_nan || other_is_nan) {
+      return is_nan == other_is_nan ? other.row < row : is_nan;
+    }
+    return other.size > size || (other.size == size && other.row < row);
+  }
+};
+template <class R> struct LargestPivot {
+  using reducer = LargestPivot;
+  using value_type = Pivot<R>;
+  using result_view_type = Kokkos::View<Pivot<R>, Kokkos::HostSpace, Kokkos::MemoryUnmanaged>;
+
+  Pivot<R>* result;
+  KOKKOS_INLINE_FUNCTION void join(Pivot<R>& to, const Pivot<R>& from) const {
+    if (to.gives_way_to(from)) {
+      to = from;
+    }
+  }
+  KOKKOS_INLINE_FUNCTION void init(Pivot<R>& value) const { value = {R(-1), Index{1} << 62}; }
+  KOKKOS_INLINE_FUNCTION Pivot<R>& reference() const { return *result; }
+  [[nodiscard]] result_view_type view() const { return result_view_type(result); }
+};
+
+/// Matrices of one shape, any strides, with the sums of their elements: what kernels of the factorization work on.
+template <Scalar T> struct DeviceLu {
+  T* data;
+  Index m;
+  Index n;
+  Index row_stride;
+  Index column_stride;
+  Index batch_stride;
+  InnerSum<T>* sums;  ///< m x n, column-major, for each matrix.
+  Index* pivots;      ///< min(m, n) for each matrix, and one more: info.
+
+  KOKKOS_INLINE_FUNCTION T& at(Index b, Index i, Index j) const {
+    return data[b * batch_stride + i * row_stride + j * column_stride];
+  }
+  KOKKOS_INLINE_FUNCTION InnerSum<T>& sum(Index b, Index i, Index j) const { return sums[(b * n + j) * m + i]; }
+  KOKKOS_INLINE_FUNCTION Index steps() const { return m < n ? m : n; }
+  KOKKOS_INLINE_FUNCTION Index& pivot(Index b, Index j) const { return pivots[b * (steps() + 1) + j]; }
+
+  KOKKOS_INLINE_FUNCTION void begin(Index b, Index i, Index j) const {
+    sum(b, i, j) = InnerSum<T>();
+    sum(b, i, j).add(at(b, i, j));
+  }
+  KOKKOS_INLINE_FUNCTION T finished(Index b, Index i, Index j, Index known) const {
+    T value;
+    if (!sum(b, i, j).rounds_to(known, value)) {
+      ExactSum<T> exact;
+      exact.add(at(b, i, j));
+      for (Index k = 0; k < known; ++k) {
+        exact.add_product(at(b, i, k), -at(b, k, j));
+      }
+      value = exact.value();
+    }
+    return value;
+  }
+  /// Finishes rows [j, m) of column j and finds their pivot.
+  KOKKOS_INLINE_FUNCTION void choose(const DeviceTeam& team, Index b, Index j) const {
+    Pivot<Real<T>> best;
+    const LargestPivot<Real<T>> reducer{&best};
+    reducer.init(best);
+    for (Index i = j + team.team_rank(); i < m; i += team.team_size()) {
+      const T value = finished(b, i, j, j);
+      at(b, i, j) = value;
+      reducer.join(best, {pivot_size(value), i});
+    }
+    team.team_reduce(reducer);
+    if (team.team_rank() == 0) {
+      pivot(b, j) = best.row;
+      Index& info = pivot(b, steps());
+      if (best.size == Real<T>(0) && info == 0) {
+        info = j + 1;
+      }
+    }
+  }
+  KOKKOS_INLINE_FUNCTION void swap(Index b, Index j, Index column) const {
+    const Index other = pivot(b, j);
+    if (other != j) {
+      const T value = at(b, j, column);
+      at(b, j, column) = at(b, other, column);
+      at(b, other, column) = value;
+      if (column > j) {
+        const InnerSum<T> held = sum(b, j, column);
+        sum(b, j, column) = sum(b, other, column);
+        sum(b, other, column) = held;
+      }
+    }
+  }
+  KOKKOS_INLINE_FUNCTION void divide(Index b, Index i, Index j) const {
+    if (at(b, j, j) != T(0)) {
+      at(b, i, j) = quotient(at(b, i, j), at(b, j, j));
+    }
+  }
+};
+
+/// Whole factorizations, each by one team.
+template <Scalar T> void device_factor_each(const ExecutionSpace& space, const DeviceLu<T>& lu, Index count) {
+  Kokkos::parallel_for(
+      "heddle::exact::lu", DeviceTeams(space, static_cast<int>(count), threads_of_device_team),
+      KOKKOS_LAMBDA(const DeviceTeam& team) {
+        const Index b = team.league_rank();
+        const Index threads = team.team_size();
+        const Index rank = team.team_rank();
+        for (Index at = rank; at < lu.m * lu.n; at += threads) {
+          lu.begin(b, at % lu.m, at / lu.m);
+        }
+        team.team_barrier();
+        for (Index j = 0; j < lu.steps(); ++j) {
+          lu.choose(team, b, j);
+          team.team_barrier();
+          for (Index c = rank; c < lu.n; c += threads) {
+            lu.swap(b, j, c);
+          }
+          team.team_barrier();
+          for (Index i = j + 1 + rank; i < lu.m; i += threads) {
+            lu.divide(b, i, j);
+          }
+          for (Index c = j + 1 + rank; c < lu.n; c += threads) {
+            lu.at(b, j, c) = lu.finished(b, j, c, j);
+          }
+          team.team_barrier();
+          const Index height = lu.m - j - 1;
+          for (Index at = rank; at < height * (lu.n - j - 1); at += threads) {
+            const Index i = j + 1 + at % height;
+            const Index c = j + 1 + at / height;
+            lu.sum(b, i, c).add_product(lu.at(b, i, j), -lu.at(b, j, c));
+          }
+          team.team_barrier();
+        }
+      });
+}
+
+/// One factorization by the whole device, `block` columns at a time.
+template <Scalar T> void device_factor(const ExecutionSpace& space, const DeviceLu<T>& lu, Index block) {
+  using Range = Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>;
+  const Index m = lu.m;
+  const Index n = lu.n;
+  Kokkos::parallel_for(
+      "heddle::exact::lu_begin", Range(space, 0, m * n), KOKKOS_LAMBDA(Index at) { lu.begin(0, at % m, at / m); });
+  for (Index begin = 0; begin < lu.steps(); begin += block) {
+    const Index end = std::min(begin + block, lu.steps());
+    for (Index j = begin; j < end; ++j) {
+      Kokkos::parallel_for(
+          "heddle::exact::lu_pivot", DeviceTeams(space, 1, threads_of_device_team),
+          KOKKOS_LAMBDA(const DeviceTeam& team) { lu.choose(team, 0, j); });
+      Kokkos::parallel_for(
+          "heddle::exact::lu_swap", Range(space, 0, n), KOKKOS_LAMBDA(Index column) { lu.swap(0, j, column); });
+      Kokkos::parallel_for(
+          "heddle::exact::lu_divide", Range(space, j + 1, std::max(m, end)), KOKKOS_LAMBDA(Index k) {
+            if (k < m) {
+              lu.divide(0, k, j);
+            }
+            if (k < end) {
+              lu.at(0, j, k) = lu.finished(0, j, k, j);
+            }
+          });
+      const Index height = m - j - 1;
+      Kokkos::parallel_for(
+          "heddle::exact::lu_panel", Range(space, 0, height * (end - j - 1)), KOKKOS_LAMBDA(Index at) {
+            const Index i = j + 1 + at % height;
+            const Index c = j + 1 + at / height;
+            lu.sum(0, i, c).add_product(lu.at(0, i, j), -lu.at(0, j, c));
+          });
+    }
+    // The rest of U's rows, a team for each column, and the sums behind them.
+    if (end < n) {
+      Kokkos::parallel_for(
+          "heddle::exact::lu_rows", Kokkos::TeamPolicy<ExecutionSpace>(space, static_cast<int>(n - end), 64),
+          KOKKOS_LAMBDA(const typename Kokkos::TeamPolicy<ExecutionSpace>::member_type& team) {
+            const Index c = end + team.league_rank();
+            for (Index j = begin; j < end; ++j) {
+              if (team.team_rank() == 0) {
+                lu.at(0, j, c) = lu.finished(0, j, c, j);
+              }
+              team.team_barrier();
+              const T factor = -lu.at(0, j, c);
+              for (Index i = j + 1 + team.team_rank(); i < end; i += team.team_size()) {
+                lu.sum(0, i, c).add_product(lu.at(0, i, j), factor);
+              }
+              team.team_barrier();
+            }
+          });
+    }
+    const Index height = m - end;
+    Kokkos::parallel_for(
+        "heddle::exact::lu_update", Range(space, 0, height * (n - end)), KOKKOS_LAMBDA(Index at) {
+          const Index i = end + at % height;
+          const Index c = end + at / height;
+          InnerSum<T> sum = lu.sum(0, i, c);
+          for (Index k = begin; k < end; ++k) {
+            sum.add_product(lu.at(0, i, k), -lu.at(0, k, c));
+          }
+          lu.sum(0, i, c) = sum;
+        });
+  }
+}
+
+template <Scalar T>
+std::vector<LuResult> device_lu(const ExecutionSpace& space, T* data, Index m, Index n, Index row_stride,
+                                Index column_stride, Index batch_stride, Index count, Index block) {
+  const Index steps = std::min(m, n);
+  const Kokkos::View<InnerSum<T>*, MemorySpace> sums(
+      Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "heddle::exact::sums"),
+      static_cast<std::size_t>(count * m * n));
+  const Kokkos::View<Index*, MemorySpace> pivots(Kokkos::view_alloc(space, "heddle::exact::pivots"),
+                                                 static_cast<std::size_t>(count * (steps + 1)));
+  const DeviceLu<T> lu{data, m, n, row_stride, column_stride, batch_stride, sums.data(), pivots.data()};
+  if (block > 0) {
+    device_factor(space, lu, block);
+  } else {
+    device_factor_each(space, lu, count);
+  }
+  const auto host = Kokkos::create_mirror_view(Kokkos::HostSpace{}, pivots);
+  Kokkos::deep_copy(space, host, pivots);
+  space.fence("heddle::exact::lu");
+  std::vector<LuResult> results(static_cast<std::size_t>(count));
+  for (std::size_t b = 0; b < results.size(); ++b) {
+    const Index* const from = host.data() + static_cast<Index>(b) * (steps + 1);
+    results[b].pivots.assign(from, from + steps);
+    results[b].info = from[steps];
+  }
+  return results;
+}
+
+}  // namespace heddle::exact::impl

@@ -1,0 +1,107 @@
+#include "core/instantiate.hpp"
+#include "dist/elementwise.hpp"
+#include "exact/device_lu.hpp"
+#include <heddle/core/error.hpp>
+
+#include <Kokkos_Profiling_ScopedRegion.hpp>
+
+#include <limits>
+#include <vector>
+
+#ifdef __FAST_MATH__
+#error "exact/lu.cpp needs sums in the order written: no -ffast-math, please"
+#endif
+
+namespace heddle::exact::impl {
+namespace {
+
+using heddle::impl::on_host;
+
+// Columns at a time, unless the caller says.
+constexpr Index default_block = on_host ? 32 : 64;
+
+template <Scalar T> bool is_column_major(const StridedView<T>& A) {
+  return A.extent(1) <= 1 ? A.extent(0) <= 1 || A.stride(0) == 1 : A.stride(0) == 1 && A.stride(1) >= A.extent(0);
+}
+template <Scalar T> using Columns = Kokkos::View<T**, Kokkos::LayoutLeft, MemorySpace>;
+
+template <Scalar T> Columns<T> column_major(const ExecutionSpace& space, std::size_t rows, std::size_t columns) {
+  return Columns<T>(Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "heddle::exact::columns"), rows, columns);
+}
+
+template <Scalar T> LuResult host_lu(const ExecutionSpace& space, const StridedView<T>& A, Index block, bool threads) {
+  return HostLu<T>(space, A.data(), static_cast<Index>(A.extent(0)), static_cast<Index>(A.extent(1)),
+                   static_cast<Index>(A.stride(1)), block, threads)
+      .factor();
+}
+
+}  // namespace
+
+template <Scalar T> LuResult lu(const ExecutionSpace& space, const StridedView<T>& A, const LuOptions& options) {
+  const Kokkos::Profiling::ScopedRegion region("heddle::exact::lu");
+  require(options.block >= 0, "exact::lu: blocks of ", options.block, " columns");
+  if (A.extent(0) == 0 || A.extent(1) == 0) {
+    return {};
+  }
+  const Index block = options.block > 0 ? options.block : default_block;
+  space.fence("heddle::exact::lu");
+  const DefaultArithmetic arithmetic;
+  if constexpr (on_host) {
+    if (is_column_major(A)) {
+      return host_lu(space, A, block, true);
+    }
+    const Columns<T> copy = column_major<T>(space, A.extent(0), A.extent(1));
+    Kokkos::deep_copy(space, copy, A);
+    space.fence("heddle::exact::lu");
+    LuResult result = host_lu(space, matrix_of(copy), block, true);
+    Kokkos::deep_copy(space, A, copy);
+    space.fence("heddle::exact::lu");
+    return result;
+  } else {
+    return device_lu(space, A.data(), static_cast<Index>(A.extent(0)), static_cast<Index>(A.extent(1)),
+                     static_cast<Index>(A.stride(0)), static_cast<Index>(A.stride(1)), Index{0}, Index{1}, block)[0];
+  }
+}
+
+template <Scalar T>
+std::vector<LuResult> lu_batched(const ExecutionSpace& space, T* data, Index rows, Index columns, Index row_stride,
+                                 Index column_stride, Index batch_stride, Index count) {
+  const Kokkos::Profiling::ScopedRegion region("heddle::exact::lu");
+  std::vector<LuResult> results(static_cast<std::size_t>(count));
+  if (rows == 0 || columns == 0 || count == 0) {
+    return results;
+  }
+  space.fence("heddle::exact::lu");
+  if constexpr (on_host) {
+    // One matrix a thread, in memory of its own.
+    Kokkos::parallel_for(
+        "heddle::exact::lu",
+        Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>, Kokkos::Schedule<Kokkos::Dynamic>>(space, 0,
+                                                                                                         count),
+        [&](Index b) {
+          const DefaultArithmetic arithmetic;
+          T* const matrix = data + b * batch_stride;
+          std::vector<T> copy(static_cast<std::size_t>(rows * columns));
+          for (Index at = 0; at < rows * columns; ++at) {
+            copy[static_cast<std::size_t>(at)] = matrix[at % rows * row_stride + at / rows * column_stride];
+          }
+          results[static_cast<std::size_t>(b)] =
+              HostLu<T>(space, copy.data(), rows, columns, rows, default_block, false).factor();
+          for (Index at = 0; at < rows * columns; ++at) {
+            matrix[at % rows * row_stride + at / rows * column_stride] = copy[static_cast<std::size_t>(at)];
+          }
+        });
+    space.fence("heddle::exact::lu");
+    return results;
+  } else {
+    return device_lu(space, data, rows, columns, row_stride, column_stride, batch_stride, count, Index{0});
+  }
+}
+
+#define HEDDLE_INSTANTIATE(T)                                                              \
+  template LuResult lu<T>(const ExecutionSpace&, const StridedView<T>&, const LuOptions&); \
+  template std::vector<LuResult> lu_batched<T>(const ExecutionSpace&, T*, Index, Index, Index, Index, Index, Index)
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE);
+#undef HEDDLE_INSTANTIATE
+
+}  // namespace heddle::exact::impl
