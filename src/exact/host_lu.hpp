@@ -154,10 +154,7 @@ template <Scalar T> class HostLu {
   // body(first, last) for parts of [begin, end), `work` products each, by all threads if that is worth it.
   template <class Body> void for_each(Index begin, Index end, Index chunk, Index work, const Body& body) const {
     const Index chunks = (end - begin + chunk - 1) / chunk;
-    const auto run = [&](Index number) {
-      const DefaultArithmetic arithmetic;
-      body(begin + number * chunk, std::min(begin + (number + 1) * chunk, end));
-    };
+    const auto run = [&](Index number) { body(begin + number * chunk, std::min(begin + (number + 1) * chunk, end)); };
     if (!threads_ || chunks < 2 || chunks * work < 40000) {
       for (Index number = 0; number < chunks; ++number) {
         run(number);
@@ -168,7 +165,10 @@ template <Scalar T> class HostLu {
         "heddle::exact::lu",
         Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>, Kokkos::Schedule<Kokkos::Dynamic>>(
             space_, 0, chunks, Kokkos::ChunkSize(1)),
-        run);
+        [&](Index number) {
+          const DefaultArithmetic arithmetic;
+          run(number);
+        });
     space_.fence("heddle::exact::lu");
   }
 

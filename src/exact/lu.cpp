@@ -18,7 +18,7 @@ namespace {
 using heddle::impl::on_host;
 
 // Columns at a time, unless the caller says.
-constexpr Index default_block = on_host ? 32 : 64;
+constexpr Index default_block = on_host ? 48 : 64;
 
 template <Scalar T> bool is_column_major(const StridedView<T>& A) {
   return A.extent(1) <= 1 ? A.extent(0) <= 1 || A.stride(0) == 1 : A.stride(0) == 1 && A.stride(1) >= A.extent(0);

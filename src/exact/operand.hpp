@@ -54,22 +54,25 @@ template <Scalar T> class RowSums {
   [[nodiscard]] InnerSum<T> compensated(Index i, Index begin, Index end) const {
     InnerSum<T> sum;
     for (int p = 0; p < parts_of_scalar<T>; ++p) {
-      sum.part[p] = compensated_range(terms(i, begin, p), 0, (end - begin) * terms_per_product<T>);
+      sum.part[p] = with_terms(i, begin, p, [&](const auto& terms) {
+        return compensated_range(terms, 0, (end - begin) * terms_per_product<T>);
+      });
     }
     return sum;
   }
   [[nodiscard]] ExactSum<T> exact(Index i, Index begin, Index end) const {
     ExactSum<T> sum;
     for (int p = 0; p < parts_of_scalar<T>; ++p) {
-      add_range(terms(i, begin, p), 0, (end - begin) * terms_per_product<T>, sum.part[p]);
+      with_terms(i, begin, p,
+                 [&](const auto& terms) { add_range(terms, 0, (end - begin) * terms_per_product<T>, sum.part[p]); });
     }
     return sum;
   }
 
  private:
-  [[nodiscard]] auto terms(Index i, Index begin, int part) const {
-    return products_of(A_.data + i * A_.row_stride + begin * A_.column_stride, A_.column_stride, x_ + begin, Index{1},
-                       part, A_.conjugated);
+  template <class F> auto with_terms(Index i, Index begin, int part, const F& f) const {
+    return with_products(A_.data + i * A_.row_stride + begin * A_.column_stride, A_.column_stride, x_ + begin, Index{1},
+                         part, A_.conjugated, f);
   }
 
   Operand<T> A_;

@@ -240,10 +240,10 @@ T dot(const ExecutionSpace& space, const VectorView<const T>& x, const VectorVie
   std::array<Real<T>, parts_of_scalar<T>> parts;
   for (int p = 0; p < parts_of_scalar<T>; ++p) {
     parts[static_cast<std::size_t>(p)] =
-        reduced<Real<T>>(space,
-                         products_of(x.data(), static_cast<Index>(x.stride(0)), y.data(),
-                                     static_cast<Index>(y.stride(0)), p, conjugated),
-                         static_cast<Index>(x.extent(0)) * parts_of_scalar<T>);
+        with_products(x.data(), static_cast<Index>(x.stride(0)), y.data(), static_cast<Index>(y.stride(0)), p,
+                      conjugated, [&](const auto& terms) {
+                        return reduced<Real<T>>(space, terms, static_cast<Index>(x.extent(0)) * parts_of_scalar<T>);
+                      });
   }
   return scalar_of<T>(parts);
 }
@@ -253,13 +253,14 @@ template <Scalar T> Real<T> nrm2(const ExecutionSpace& space, const VectorView<c
   const DefaultArithmetic arithmetic;
   // The real part of conj(x) x.
   const auto stride = static_cast<Index>(x.stride(0));
-  const auto squares = products_of(x.data(), stride, x.data(), stride, 0, true);
   const auto n = static_cast<Index>(x.extent(0)) * parts_of_scalar<T>;
-  Real<T> root = 0;
-  if (n == 0 || square_root(compensated(space, squares, n), n, root)) {
-    return root;
-  }
-  return SquareRoot::of<Real<T>>(accumulated(space, squares, n));
+  return with_products(x.data(), stride, x.data(), stride, 0, true, [&](const auto& squares) {
+    Real<T> root = 0;
+    if (n == 0 || square_root(compensated(space, squares, n), n, root)) {
+      return root;
+    }
+    return SquareRoot::of<Real<T>>(accumulated(space, squares, n));
+  });
 }
 
 #define HEDDLE_INSTANTIATE(T)                                                                             \

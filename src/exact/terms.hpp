@@ -39,16 +39,16 @@ template <RealScalar T, bool magnitudes> struct Numbers {
   }
 };
 
-/// x_k and y_k.
-template <RealScalar T> struct RealFactors {
+/// x_k and y_k, side by side where `dense`.
+template <RealScalar T, bool dense> struct RealFactors {
   using Real = T;
   const T* x;
   Index x_stride;
   const T* y;
   Index y_stride;
   KOKKOS_FORCEINLINE_FUNCTION void get(Index k, T& a, T& b) const {
-    a = x[k * x_stride];
-    b = y[k * y_stride];
+    a = x[dense ? k : k * x_stride];
+    b = y[dense ? k : k * y_stride];
   }
 };
 /// Those of one part of the sum of x_k y_k or conj(x_k) y_k, two for each k; strides count complex numbers.
@@ -110,16 +110,20 @@ template <class Factors> struct Products {
   }
 };
 
-/// The terms of part `part` of the sum of `n` x_k y_k, or conj(x_k) y_k: n of them, or 2n of complex numbers.
-template <Scalar T>
-KOKKOS_INLINE_FUNCTION auto products_of(const T* x, Index x_stride, const T* y, Index y_stride, int part,
-                                        bool conjugated) {
+/// f(terms) of part `part` of the sum of x_k y_k, or conj(x_k) y_k: as many as there are k, or twice that of complex
+/// numbers.
+template <Scalar T, class F>
+auto with_products(const T* x, Index x_stride, const T* y, Index y_stride, int part, bool conjugated, const F& f) {
   if constexpr (is_complex<T>) {
     using Factors = ComplexFactors<Real<T>>;
-    return Products<Factors>{Factors{reinterpret_cast<const Real<T>*>(x), x_stride, reinterpret_cast<const Real<T>*>(y),
-                                     y_stride, part == 1, conjugated}};
+    return f(Products<Factors>{Factors{reinterpret_cast<const Real<T>*>(x), x_stride,
+                                       reinterpret_cast<const Real<T>*>(y), y_stride, part == 1, conjugated}});
+  } else if (x_stride == 1 && y_stride == 1) {
+    using Factors = RealFactors<T, true>;
+    return f(Products<Factors>{Factors{x, x_stride, y, y_stride}});
   } else {
-    return Products<RealFactors<T>>{RealFactors<T>{x, x_stride, y, y_stride}};
+    using Factors = RealFactors<T, false>;
+    return f(Products<Factors>{Factors{x, x_stride, y, y_stride}});
   }
 }
 

@@ -113,10 +113,7 @@ template <Scalar T> class HostSolve {
   template <class Body> void for_each_chunk(Index begin, Index end, const Body& body) const {
     constexpr Index chunk = 256;
     const Index chunks = (end - begin + chunk - 1) / chunk;
-    const auto run = [&](Index number) {
-      const DefaultArithmetic arithmetic;
-      body(begin + number * chunk, std::min(begin + (number + 1) * chunk, end));
-    };
+    const auto run = [&](Index number) { body(begin + number * chunk, std::min(begin + (number + 1) * chunk, end)); };
     if (chunks <= 2) {
       for (Index number = 0; number < chunks; ++number) {
         run(number);
@@ -124,7 +121,11 @@ template <Scalar T> class HostSolve {
       return;
     }
     Kokkos::parallel_for("heddle::exact::trsv",
-                         Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(space_, 0, chunks), run);
+                         Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(space_, 0, chunks),
+                         [&](Index number) {
+                           const DefaultArithmetic arithmetic;
+                           run(number);
+                         });
     space_.fence("heddle::exact::trsv");
   }
 
