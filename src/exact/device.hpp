@@ -37,12 +37,42 @@ KOKKOS_INLINE_FUNCTION InnerSum<T> strided_sum(const Operand<T>& A, Index i, con
   return sum;
 }
 template <Scalar T, class X>
-KOKKOS_INLINE_FUNCTION ExactSum<T> exact_sum(const Operand<T>& A, Index i, const X& x, Index begin, Index end) {
+HEDDLE_APART KOKKOS_INLINE_FUNCTION ExactSum<T> exact_sum(const Operand<T>& A, Index i, const X& x, Index begin,
+                                                          Index end) {
   ExactSum<T> sum;
   for (Index k = begin; k < end; ++k) {
     sum.add_product(A(i, k), x(k));
   }
   return sum;
+}
+
+/// sums(k) = the sum over row(k) of A with x, a Sum that is an InnerSum or an ExactSum.
+template <class Sum, Scalar T, class Row>
+void device_rows(const ExecutionSpace& space, const Operand<T>& A, const Kokkos::View<T*, MemorySpace>& x, Index count,
+                 const Row& row, const Kokkos::View<Sum*, MemorySpace>& sums) {
+  if (count == 0) {
+    return;
+  }
+  if constexpr (std::is_same_v<Sum, ExactSum<T>>) {
+    Kokkos::parallel_for(
+        "heddle::exact::rows", Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(space, 0, count),
+        KOKKOS_LAMBDA(Index k) {
+          sums(k) = exact_sum(
+              A, row(k), [&](Index l) { return x(l); }, 0, A.columns);
+        });
+  } else {
+    Kokkos::parallel_for(
+        "heddle::exact::rows", DeviceTeams(space, static_cast<int>(count), threads_of_device_team),
+        KOKKOS_LAMBDA(const DeviceTeam& team) {
+          const Index k = team.league_rank();
+          Sum sum = strided_sum(
+              A, row(k), [&](Index l) { return x(l); }, team.team_rank(), A.columns, team.team_size());
+          team.team_reduce(MergedInner<T>{&sum});
+          if (team.team_rank() == 0) {
+            sums(k) = sum;
+          }
+        });
+  }
 }
 
 /// Y = alpha A X + beta Y.

@@ -86,12 +86,12 @@ template <Scalar T> struct ExactSum {
       part[p].add(static_cast<double>(part_of(x, p)));
     }
   }
-  KOKKOS_INLINE_FUNCTION void add_product(const T& x, const T& y) {
+  HEDDLE_APART KOKKOS_INLINE_FUNCTION void add_product(const T& x, const T& y) {
     for_each_product(x, y, [&](int p, Real<T> a, Real<T> b) {
       part[p].add_product(static_cast<double>(a), static_cast<double>(b));
     });
   }
-  [[nodiscard]] KOKKOS_INLINE_FUNCTION T value() const {
+  [[nodiscard]] HEDDLE_APART KOKKOS_INLINE_FUNCTION T value() const {
     if constexpr (is_complex<T>) {
       return T(part[0].template value<Real<T>>(), part[1].template value<Real<T>>());
     } else {
@@ -129,7 +129,7 @@ template <Scalar T> struct Update {
     const double absolute = size * lost_to_underflow<T>(products) + Compensated::underflow(8);
     return all.rounds_to(products + 8, absolute, result);
   }
-  [[nodiscard]] KOKKOS_INLINE_FUNCTION T exactly(ExactSum<T>& sum, const T& y) const {
+  [[nodiscard]] HEDDLE_APART KOKKOS_INLINE_FUNCTION T exactly(ExactSum<T>& sum, const T& y) const {
     if (alpha == T(1)) {
       if (beta != T(0)) {
         sum.add_product(beta, y);
@@ -177,7 +177,7 @@ template <Scalar T> struct Update {
 /// x / y: of real numbers rounded once. Of complex ones each part is a quotient of a correctly rounded inner product
 /// and a correctly rounded |y|^2, y first scaled by a power of two: within 2 units of the last place where no part
 /// under- or overflows, and the same bits everywhere.
-template <Scalar T> KOKKOS_INLINE_FUNCTION T quotient(const T& x, const T& y) {
+template <Scalar T> HEDDLE_APART KOKKOS_INLINE_FUNCTION T quotient(const T& x, const T& y) {
   if constexpr (is_complex<T>) {
     using R = Real<T>;
     if (y.imag() == R(0)) {

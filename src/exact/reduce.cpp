@@ -1,15 +1,11 @@
 #include "core/instantiate.hpp"
-#include "dist/elementwise.hpp"
 #include "exact/arithmetic.hpp"
-#include "exact/inner.hpp"
-#include "exact/ranges.hpp"
+#include "exact/reductions.hpp"
 #include "exact/root.hpp"
 #include <heddle/core/error.hpp>
-#include <heddle/exact/reduce.hpp>
 
 #include <Kokkos_Profiling_ScopedRegion.hpp>
 
-#include <algorithm>
 #include <array>
 
 #ifdef __FAST_MATH__
@@ -18,168 +14,6 @@
 
 namespace heddle::exact::impl {
 namespace {
-
-using heddle::impl::on_host;
-using Partials = Kokkos::View<Accumulator<double>*, MemorySpace>;
-
-/// A thread's share of a part, with a short expansion in registers.
-template <class Terms>
-KOKKOS_INLINE_FUNCTION void add_strided(const Terms& terms, Index begin, Index end, Index step,
-                                        Accumulator<double>& sum) {
-  constexpr int levels = 4;
-  Expansion<levels> expansion;
-  const auto add = [&](double x, int level) {
-    const double left = expansion.add(x, level);
-    if (left != 0) {
-      sum.add_atomically(left);
-    }
-  };
-  for (Index k = begin; k < end; k += step) {
-    double value = 0;
-    double error = 0;
-    terms.load(k, value, error);
-    if (!terms.is_tame(k, value)) {
-      terms.template add_to<true>(sum, k);
-      continue;
-    }
-    add(value, 0);
-    if constexpr (Terms::parts == 2) {
-      add(error, 1);
-    }
-  }
-  for (int level = 0; level < levels; ++level) {
-    if (expansion.part(level) != 0) {
-      sum.add_atomically(expansion.part(level));
-    }
-  }
-}
-
-using DevicePolicy = Kokkos::TeamPolicy<ExecutionSpace, Kokkos::LaunchBounds<256, 4>>;
-constexpr int device_threads = 256;
-
-// As many as run at once.
-Index device_teams(const ExecutionSpace& space, Index n) {
-  return std::clamp<Index>(n / (16 * device_threads), 1, std::max(1, space.concurrency() / device_threads));
-}
-
-template <class Terms> Partials partial_sums(const ExecutionSpace& space, const Terms& terms, Index n) {
-  if constexpr (on_host) {
-    const Index parts = std::clamp<Index>(n / 4096, 1, space.concurrency());
-    const Partials partials("heddle::exact::partials", static_cast<std::size_t>(parts));
-    Kokkos::parallel_for("heddle::exact::reduce",
-                         Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(space, 0, parts),
-                         [=](Index part) {
-                           const DefaultArithmetic arithmetic;
-                           add_range(terms, n * part / parts, n * (part + 1) / parts, partials(part));
-                         });
-    return partials;
-  } else {
-    const Index teams = device_teams(space, n);
-    const Partials partials("heddle::exact::partials", static_cast<std::size_t>(teams));
-    Kokkos::parallel_for(
-        "heddle::exact::reduce", DevicePolicy(space, static_cast<int>(teams), device_threads),
-        KOKKOS_LAMBDA(const typename DevicePolicy::member_type& team) {
-          const Index part = team.league_rank();
-          add_strided(terms, n * part / teams + team.team_rank(), n * (part + 1) / teams, device_threads,
-                      partials(part));
-        });
-    return partials;
-  }
-}
-
-/// Every step-th term, several loads in flight.
-template <class Terms>
-KOKKOS_INLINE_FUNCTION Compensated compensated_strided(const Terms& terms, Index begin, Index end, Index step) {
-  constexpr int at_once = 4;
-  Compensated sum;
-  Index k = begin;
-  for (; k + (at_once - 1) * step < end; k += at_once * step) {
-    double values[at_once];
-    double errors[at_once];
-    for (int s = 0; s < at_once; ++s) {
-      terms.load(k + s * step, values[s], errors[s]);
-    }
-    for (int s = 0; s < at_once; ++s) {
-      sum.add(values[s], errors[s]);
-    }
-  }
-  for (; k < end; k += step) {
-    double value = 0;
-    double error = 0;
-    terms.load(k, value, error);
-    sum.add(value, error);
-  }
-  return sum;
-}
-
-/// Kokkos's reducer of sums that know their errors.
-struct Merged {
-  using reducer = Merged;
-  using value_type = Compensated;
-  using result_view_type = Kokkos::View<Compensated, Kokkos::HostSpace, Kokkos::MemoryUnmanaged>;
-
-  Compensated* result;
-  KOKKOS_INLINE_FUNCTION void join(Compensated& to, const Compensated& from) const { to.merge(from); }
-  KOKKOS_INLINE_FUNCTION void init(Compensated& value) const { value = {}; }
-  KOKKOS_INLINE_FUNCTION Compensated& reference() const { return *result; }
-  [[nodiscard]] result_view_type view() const { return result_view_type(result); }
-};
-
-template <class Terms> Compensated compensated(const ExecutionSpace& space, const Terms& terms, Index n) {
-  Compensated total;
-  if constexpr (on_host) {
-    const Index parts = std::clamp<Index>(n / 4096, 1, space.concurrency());
-    Kokkos::parallel_reduce(
-        "heddle::exact::compensated", Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(space, 0, parts),
-        [=](Index part, Compensated& sum) {
-          const DefaultArithmetic arithmetic;
-          sum.merge(compensated_range(terms, n * part / parts, n * (part + 1) / parts));
-        },
-        Merged{&total});
-  } else {
-    const Index teams = device_teams(space, n);
-    const Kokkos::View<Compensated*, MemorySpace> parts(
-        Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "heddle::exact::parts"),
-        static_cast<std::size_t>(teams));
-    Kokkos::parallel_for(
-        "heddle::exact::compensated", DevicePolicy(space, static_cast<int>(teams), device_threads),
-        KOKKOS_LAMBDA(const typename DevicePolicy::member_type& team) {
-          const Index part = team.league_rank();
-          Compensated mine =
-              compensated_strided(terms, n * part / teams + team.team_rank(), n * (part + 1) / teams, device_threads);
-          team.team_reduce(Merged{&mine});
-          if (team.team_rank() == 0) {
-            parts(part) = mine;
-          }
-        });
-    Kokkos::parallel_reduce(
-        "heddle::exact::compensated", Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(space, 0, teams),
-        KOKKOS_LAMBDA(Index part, Compensated & sum) { sum.merge(parts(part)); }, Merged{&total});
-  }
-  return total;
-}
-
-// Whether every term is -0: expansions do not tell.
-template <class Terms> bool all_negative_zeros(const ExecutionSpace& space, const Terms& terms, Index n) {
-  Index others = 0;
-  Kokkos::parallel_reduce(
-      "heddle::exact::zeros", Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(space, 0, n),
-      KOKKOS_LAMBDA(Index k, Index & count) { count += terms.is_negative_zero(k) ? 0 : 1; }, others);
-  return n > 0 && others == 0;
-}
-
-// The exact sum, left where threads and teams have it.
-template <class Terms> Accumulator<double> accumulated(const ExecutionSpace& space, const Terms& terms, Index n) {
-  const Partials partials = partial_sums(space, terms, n);
-  const auto host = Kokkos::create_mirror_view(partials);
-  Kokkos::deep_copy(space, host, partials);
-  space.fence("heddle::exact::reduce");
-  Accumulator<double> sum;
-  for (std::size_t part = 0; part < host.extent(0); ++part) {
-    sum.merge(host(part));
-  }
-  return sum;
-}
 
 template <RealScalar T, class Terms> T reduced(const ExecutionSpace& space, const Terms& terms, Index n) {
   const Kokkos::Profiling::ScopedRegion region("heddle::exact::reduce");
@@ -193,18 +27,6 @@ template <RealScalar T, class Terms> T reduced(const ExecutionSpace& space, cons
   const Accumulator<double> sum = accumulated(space, terms, n);
   const T value = sum.value<T>();
   return value == T(0) && sum.sign() == 0 && all_negative_zeros(space, terms, n) ? -T(0) : value;
-}
-
-// The numbers of a vector, or those of one part of complex ones.
-template <bool magnitudes, Scalar T> Numbers<Real<T>, magnitudes> numbers_of(const VectorView<const T>& x, int part) {
-  return {reinterpret_cast<const Real<T>*>(x.data()) + part, static_cast<Index>(x.stride(0)) * parts_of_scalar<T>};
-}
-template <Scalar T> T scalar_of(const std::array<Real<T>, parts_of_scalar<T>>& parts) {
-  if constexpr (is_complex<T>) {
-    return T(parts[0], parts[1]);
-  } else {
-    return parts[0];
-  }
 }
 
 }  // namespace

@@ -81,7 +81,7 @@ class SquareRoot {
   }
 
  private:
-  __extension__ using Wide = unsigned __int128;
+  __extension__ typedef unsigned __int128 Wide;  // NOLINT(modernize-use-using): what compilers agree on
 
   // Of 2^125 to 2^127, rounded down.
   static std::uint64_t integer_root(Wide x) {

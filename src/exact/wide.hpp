@@ -3,13 +3,20 @@
 
 #include <heddle/exact/accumulator.hpp>
 
+// Seldom reached, and long: apart from the kernels that call it.
+#if defined(__CUDACC__) || defined(__HIPCC__)
+#define HEDDLE_APART __noinline__
+#else
+#define HEDDLE_APART
+#endif
+
 namespace heddle::exact::impl {
 
 /// Sums of doubles times accumulators, and of products, rounded once: a fixed-point number down to the cube of the
 /// smallest double. Some ten terms at most. Infinities and NaNs as IEEE 754 has them.
 class WideSum {
  public:
-  KOKKOS_INLINE_FUNCTION void add_scaled(const Accumulator<double>& sum, double factor) {
+  HEDDLE_APART KOKKOS_INLINE_FUNCTION void add_scaled(const Accumulator<double>& sum, double factor) {
     const Parts by = parts_of(factor);
     if (by.special || sum.is_special()) {
       // Only their kinds and signs count.
@@ -29,7 +36,7 @@ class WideSum {
     product.add_product(x, y);
     add_scaled(product, 1.0);
   }
-  template <RealScalar T> [[nodiscard]] KOKKOS_INLINE_FUNCTION T value() const {
+  template <RealScalar T> [[nodiscard]] HEDDLE_APART KOKKOS_INLINE_FUNCTION T value() const {
     if (special_ != 0) {
       return static_cast<T>(special_);
     }

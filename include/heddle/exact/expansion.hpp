@@ -112,7 +112,7 @@ class Compensated {
   }
 
   /// What so many products of doubles may lose to underflow; those of floats are exact.
-  static constexpr double underflow(Index products) { return 0x1p-1070 * static_cast<double>(products); }
+  static KOKKOS_INLINE_FUNCTION double underflow(Index products) { return 0x1p-1070 * static_cast<double>(products); }
 
   /// Adds `factor` times the other sum. Not for rounds_to() of more than 2^20 of them.
   KOKKOS_INLINE_FUNCTION void add_scaled(const Compensated& other, double factor) {

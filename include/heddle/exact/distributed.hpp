@@ -1,0 +1,59 @@
+// Exact sums over ranks: the same bits for any number of them and any distribution of the data.
+#pragma once
+
+#include <heddle/comm/communicator.hpp>
+#include <heddle/dist/matrix.hpp>
+#include <heddle/exact/accumulator.hpp>
+#include <heddle/exact/matrix.hpp>
+
+#include <mpi.h>
+
+#include <array>
+#include <span>
+
+namespace heddle::exact {
+
+/// The exact sum over the ranks of each accumulator, in place, on every rank: an MPI reduction whose bits depend on
+/// nothing but the terms. Collective. T is float or double.
+template <RealScalar T> void all_reduce(const Communicator& comm, std::span<Accumulator<T>> sums);
+
+/// MPI_Allreduce(send, receive, count, type, MPI_SUM, comm) with every element correctly rounded, and so the same bits
+/// for any number of ranks that the terms come from. type: MPI_FLOAT, MPI_DOUBLE, MPI_C_FLOAT_COMPLEX,
+/// MPI_C_DOUBLE_COMPLEX, and their Fortran and C++ names; host memory; `send` may be MPI_IN_PLACE. Returns MPI_SUCCESS
+/// or MPI_ERR_TYPE; errors of MPI are the communicator's. Does not need Kokkos to be initialised.
+///
+/// Cost: each element is received twice by someone, as in MPI's own, and summed once by one rank.
+int allreduce(const void* send, void* receive, int count, MPI_Datatype type, MPI_Comm comm);
+
+namespace impl {
+
+template <Scalar T> T sum(const Communicator& comm, const VectorView<const T>& x);
+template <Scalar T>
+T dot(const Communicator& comm, const VectorView<const T>& x, const VectorView<const T>& y, bool conjugated);
+template <Scalar T> Real<T> nrm2(const Communicator& comm, const VectorView<const T>& x);
+
+}  // namespace impl
+
+/// sum(), dot(), dotc() and nrm2() of a vector of which each rank gives a part, empty or not. Collective; the result is
+/// on every rank. Throws Error(argument), on every rank alike, where the parts of x and y differ in length.
+template <class View> [[nodiscard]] auto sum(const Communicator& comm, const View& x) {
+  return impl::sum<typename View::non_const_value_type>(comm, impl::vector_of(x));
+}
+template <class ViewX, class ViewY> [[nodiscard]] auto dot(const Communicator& comm, const ViewX& x, const ViewY& y) {
+  return impl::dot<typename ViewX::non_const_value_type>(comm, impl::vector_of(x), impl::vector_of(y), false);
+}
+template <class ViewX, class ViewY> [[nodiscard]] auto dotc(const Communicator& comm, const ViewX& x, const ViewY& y) {
+  return impl::dot<typename ViewX::non_const_value_type>(comm, impl::vector_of(x), impl::vector_of(y), true);
+}
+template <class View> [[nodiscard]] auto nrm2(const Communicator& comm, const View& x) {
+  return impl::nrm2<typename View::non_const_value_type>(comm, impl::vector_of(x));
+}
+
+/// y = alpha op(A) x + beta y for a distributed A; x and y are whole on every rank, in host memory, and y is the same
+/// there before and after. Bits: those of gemv() of the whole matrix on one rank. Collective. Throws Error(argument)
+/// for lengths that don't fit. Cost: each rank's part of A once; 48 bytes a row and rank sent (96 if complex).
+template <Scalar T>
+void gemv(const Communicator& comm, Operation op, T alpha, const DistributedMatrix<T>& A, std::span<const T> x, T beta,
+          std::span<T> y);
+
+}  // namespace heddle::exact
