@@ -78,6 +78,8 @@ int run(int argc, char** argv) {
   add_gemm(app, selection);
   add_expm(app, selection);
   add_transpose(app, selection);
+  add_exact_sums(app, selection);
+  add_lu(app, selection);
   add_tdse(app, selection);
   add_study(app, selection);
   add_tune(app, selection);

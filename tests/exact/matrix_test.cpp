@@ -66,16 +66,18 @@ TYPED_TEST(ExactMatrices, ProductsOfEveryKindAreCorrectlyRounded) {
   using T = TypeParam;
   std::mt19937_64 random(1);
   const std::array<Operation, 3> operations = {Operation::none, Operation::transpose, Operation::conjugate_transpose};
-  const std::array<std::array<std::size_t, 3>, 6> shapes = {
-      {{1, 1, 1}, {3, 2, 5}, {17, 1, 40}, {20, 3, 9}, {33, 2, 70}, {300, 1, 3}}};
+  struct Shape {
+    std::size_t m, n, k;
+  };
+  const Shape shapes[] = {{1, 1, 1}, {3, 2, 5}, {17, 1, 40}, {20, 3, 9}, {33, 2, 70}, {300, 1, 3}};
   for (const Data data : {Data::tame, Data::spread, Data::cancelling, Data::any}) {
     for (const Operation op_a : operations) {
-      for (const auto& [m, n, k] : shapes) {
+      for (const Shape& shape : shapes) {
         const Operation op_b = operations[random() % 3];
         const T alpha = random() % 2 == 0 ? T(1) : number<T>(random, Data::spread);
         const T beta = random() % 3 == 0 ? T(1) : number<T>(random, Data::spread);
-        check_product<T, Kokkos::LayoutLeft>(random, data, op_a, op_b, m, n, k, alpha, beta);
-        check_product<T, Kokkos::LayoutRight>(random, data, op_a, op_b, m, n, k, alpha, beta);
+        check_product<T, Kokkos::LayoutLeft>(random, data, op_a, op_b, shape.m, shape.n, shape.k, alpha, beta);
+        check_product<T, Kokkos::LayoutRight>(random, data, op_a, op_b, shape.m, shape.n, shape.k, alpha, beta);
       }
     }
   }
@@ -171,22 +173,25 @@ TEST(ExactTriangles, RefinementFindsTheNearestNumbers) {
   trsv(ExecutionSpace(), Triangle::lower, Operation::none, Diagonal::stored, A.device,
        Kokkos::subview(x.device, Kokkos::ALL, 0), 1);
   x.read();
-  std::vector<mpfr_t> exact(n);
+  struct Number {
+    mpfr_t value;
+  };
+  std::vector<Number> exact(n);
   mpfr_t term;
   mpfr_init2(term, 400);
   for (std::size_t i = 0; i < n; ++i) {
-    mpfr_init2(exact[i], 400);
-    mpfr_set_d(exact[i], b.host(i, 0), MPFR_RNDN);
+    mpfr_init2(exact[i].value, 400);
+    mpfr_set_d(exact[i].value, b.host(i, 0), MPFR_RNDN);
     for (std::size_t j = 0; j < i; ++j) {
-      mpfr_mul_d(term, exact[j], A.host(i, j), MPFR_RNDN);
-      mpfr_sub(exact[i], exact[i], term, MPFR_RNDN);
+      mpfr_mul_d(term, exact[j].value, A.host(i, j), MPFR_RNDN);
+      mpfr_sub(exact[i].value, exact[i].value, term, MPFR_RNDN);
     }
-    mpfr_div_d(exact[i], exact[i], A.host(i, i), MPFR_RNDN);
-    const double nearest = mpfr_get_d(exact[i], MPFR_RNDN);
+    mpfr_div_d(exact[i].value, exact[i].value, A.host(i, i), MPFR_RNDN);
+    const double nearest = mpfr_get_d(exact[i].value, MPFR_RNDN);
     ASSERT_LE(std::abs(x.host(i, 0) - nearest), std::ldexp(std::abs(nearest), -52)) << i;
   }
-  for (auto& number : exact) {
-    mpfr_clear(number);
+  for (Number& number : exact) {
+    mpfr_clear(number.value);
   }
   mpfr_clear(term);
 }
