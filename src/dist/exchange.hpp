@@ -21,7 +21,7 @@ inline constexpr Index largest_panel_bytes = on_host ? Index{1} << 22 : Index{1}
 
 /// Bytes of another rank's memory that one kernel reads: over two gigabytes the link runs at a twentieth of its rate,
 /// as the addresses outrun what the device keeps of their translation.
-inline constexpr Index reach_of_a_kernel = Index{1} << 28;
+inline constexpr Index reach_of_a_kernel = Index{1} << 27;
 
 template <Scalar T> using PanelBuffer = Kokkos::View<T*, MemorySpace>;
 

@@ -12,6 +12,10 @@ namespace heddle::exact::impl {
 inline constexpr int threads_of_device_team = 256;
 using DeviceTeams = Kokkos::TeamPolicy<ExecutionSpace, Kokkos::LaunchBounds<threads_of_device_team, 2>>;
 using DeviceTeam = typename DeviceTeams::member_type;
+// For sums alone, so many teams at once that their loads fill the memory.
+inline constexpr int threads_of_sum_team = 128;
+using SumTeams = Kokkos::TeamPolicy<ExecutionSpace, Kokkos::LaunchBounds<threads_of_sum_team, 8>>;
+using SumTeam = typename SumTeams::member_type;
 
 /// Kokkos's reducer of inner sums.
 template <Scalar T> struct MergedInner {
@@ -26,12 +30,34 @@ template <Scalar T> struct MergedInner {
   [[nodiscard]] result_view_type view() const { return result_view_type(result); }
 };
 
+/// The sum of a team's threads, on its first. A copy goes in: the address of a sum that threads add to would keep it
+/// out of registers.
+template <class Team, Scalar T> KOKKOS_INLINE_FUNCTION InnerSum<T> team_sum(const Team& team, const InnerSum<T>& mine) {
+  InnerSum<T> sum = mine;
+  team.team_reduce(MergedInner<T>{&sum});
+  return sum;
+}
+
 /// Every step-th product of a row of A with x, from `begin` on; x_k is column(k).
 template <Scalar T, class X>
 KOKKOS_INLINE_FUNCTION InnerSum<T> strided_sum(const Operand<T>& A, Index i, const X& x, Index begin, Index end,
                                                Index step) {
+  // Several loads in flight.
+  constexpr int at_once = 4;
   InnerSum<T> sum;
-  for (Index k = begin; k < end; k += step) {
+  Index k = begin;
+  for (; k + (at_once - 1) * step < end; k += at_once * step) {
+    T left[at_once];
+    T right[at_once];
+    for (int s = 0; s < at_once; ++s) {
+      left[s] = A(i, k + s * step);
+      right[s] = x(k + s * step);
+    }
+    for (int s = 0; s < at_once; ++s) {
+      sum.add_product(left[s], right[s]);
+    }
+  }
+  for (; k < end; k += step) {
     sum.add_product(A(i, k), x(k));
   }
   return sum;
@@ -65,9 +91,9 @@ void device_rows(const ExecutionSpace& space, const Operand<T>& A, const Kokkos:
         "heddle::exact::rows", DeviceTeams(space, static_cast<int>(count), threads_of_device_team),
         KOKKOS_LAMBDA(const DeviceTeam& team) {
           const Index k = team.league_rank();
-          Sum sum = strided_sum(
+          const Sum mine = strided_sum(
               A, row(k), [&](Index l) { return x(l); }, team.team_rank(), A.columns, team.team_size());
-          team.team_reduce(MergedInner<T>{&sum});
+          const Sum sum = team_sum(team, mine);
           if (team.team_rank() == 0) {
             sums(k) = sum;
           }
@@ -75,71 +101,67 @@ void device_rows(const ExecutionSpace& space, const Operand<T>& A, const Kokkos:
   }
 }
 
-/// Y = alpha A X + beta Y.
+/// Y = alpha A X + beta Y: sums by kernels that fit a device's registers many times, rounded by another, which has the
+/// long way in it.
 template <Scalar T>
 void device_product(const ExecutionSpace& space, const Update<T>& update, const Operand<T>& A, const Operand<T>& X,
                     const StridedView<T>& Y) {
   const Index m = A.rows;
   const Index n = A.columns;
   const Index results = m * static_cast<Index>(Y.extent(1));
-  const auto finish = KOKKOS_LAMBDA(const InnerSum<T>& sum, Index i, Index j) {
-    T& y = Y(i, j);
-    T result;
-    if (!update.rounds_to(sum, n, y, result)) {
-      ExactSum<T> exact = exact_sum(
-          A, i, [&](Index k) { return X(k, j); }, 0, n);
-      result = update.exactly(exact, y);
-    }
-    y = result;
-  };
-  if (A.row_stride != 1 && A.rows > 1) {
-    Kokkos::parallel_for(
-        "heddle::exact::product", DeviceTeams(space, static_cast<int>(results), threads_of_device_team),
-        KOKKOS_LAMBDA(const DeviceTeam& team) {
-          const Index i = team.league_rank() % m;
-          const Index j = team.league_rank() / m;
-          InnerSum<T> sum = strided_sum(
-              A, i, [&](Index k) { return X(k, j); }, team.team_rank(), n, team.team_size());
-          team.team_reduce(MergedInner<T>{&sum});
-          if (team.team_rank() == 0) {
-            finish(sum, i, j);
-          }
-        });
-    return;
-  }
-  // Neighbouring threads take neighbouring rows, and parts of them where rows are few.
-  const Index parts = std::clamp<Index>(4 * static_cast<Index>(space.concurrency()) / std::max<Index>(1, results), 1,
-                                        std::max<Index>(1, n / 64));
+  const bool by_rows = A.row_stride != 1 && m > 1;
+  // Where neighbouring threads take neighbouring rows, parts of them if there are few.
+  const Index parts = by_rows
+                          ? 1
+                          : std::clamp<Index>(4 * static_cast<Index>(space.concurrency()) / std::max<Index>(1, results),
+                                              1, std::max<Index>(1, n / 64));
   const Kokkos::View<InnerSum<T>*, MemorySpace> sums(
       Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "heddle::exact::sums"),
-      static_cast<std::size_t>(parts > 1 ? parts * results : 0));
-  Kokkos::parallel_for(
-      "heddle::exact::product",
-      Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(space, 0, parts * results),
-      KOKKOS_LAMBDA(Index number) {
-        const Index part = number / results;
-        const Index at = number - part * results;
-        const Index i = at % m;
-        const Index j = at / m;
-        const InnerSum<T> sum = strided_sum(
-            A, i, [&](Index k) { return X(k, j); }, n * part / parts, n * (part + 1) / parts, 1);
-        if (parts > 1) {
-          sums(number) = sum;
-        } else {
-          finish(sum, i, j);
-        }
-      });
-  if (parts > 1) {
+      static_cast<std::size_t>(parts * results));
+  if (by_rows) {
     Kokkos::parallel_for(
-        "heddle::exact::product", Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(space, 0, results),
-        KOKKOS_LAMBDA(Index at) {
-          InnerSum<T> sum;
-          for (Index part = 0; part < parts; ++part) {
-            sum.merge(sums(part * results + at));
+        "heddle::exact::product", SumTeams(space, static_cast<int>(results), threads_of_sum_team),
+        KOKKOS_LAMBDA(const SumTeam& team) {
+          const Index i = team.league_rank() % m;
+          const Index j = team.league_rank() / m;
+          const InnerSum<T> mine = strided_sum(
+              A, i, [&](Index k) { return X(k, j); }, team.team_rank(), n, team.team_size());
+          const InnerSum<T> sum = team_sum(team, mine);
+          if (team.team_rank() == 0) {
+            sums(team.league_rank()) = sum;
           }
-          finish(sum, at % m, at / m);
+        });
+  } else {
+    Kokkos::parallel_for(
+        "heddle::exact::product",
+        Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>, Kokkos::LaunchBounds<256, 4>>(space, 0,
+                                                                                                    parts * results),
+        KOKKOS_LAMBDA(Index number) {
+          const Index part = number / results;
+          const Index at = number - part * results;
+          const Index j = at / m;
+          sums(number) = strided_sum(
+              A, at - j * m, [&](Index k) { return X(k, j); }, n * part / parts, n * (part + 1) / parts, 1);
         });
   }
+  Kokkos::parallel_for(
+      "heddle::exact::round", Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(space, 0, results),
+      KOKKOS_LAMBDA(Index at) {
+        InnerSum<T> sum;
+        for (Index part = 0; part < parts; ++part) {
+          sum.merge(sums(part * results + at));
+        }
+        const Index i = at % m;
+        const Index j = at / m;
+        T& y = Y(i, j);
+        T result;
+        if (!update.rounds_to(sum, n, y, result)) {
+          ExactSum<T> exact = exact_sum(
+              A, i, [&](Index k) { return X(k, j); }, 0, n);
+          result = update.exactly(exact, y);
+        }
+        y = result;
+      });
 }
 
 /// x = A^-1 b for triangular A, by one team.
@@ -192,8 +214,8 @@ void device_residual(const ExecutionSpace& space, const Operand<T>& A, bool lowe
         const Index begin = lower ? 0 : unit ? i + 1 : i;
         const Index end = !lower ? n : unit ? i : i + 1;
         const auto minus = [&](Index k) { return -x(k); };
-        InnerSum<T> sum = strided_sum(A, i, minus, begin + team.team_rank(), end, team.team_size());
-        team.team_reduce(MergedInner<T>{&sum});
+        const InnerSum<T> mine = strided_sum(A, i, minus, begin + team.team_rank(), end, team.team_size());
+        InnerSum<T> sum = team_sum(team, mine);
         if (team.team_rank() == 0) {
           sum.add(b(i));
           if (unit) {

@@ -84,7 +84,7 @@ template <class Terms> Partials partial_sums(const ExecutionSpace& space, const 
 /// Every step-th term, several loads in flight.
 template <class Terms>
 KOKKOS_INLINE_FUNCTION Compensated compensated_strided(const Terms& terms, Index begin, Index end, Index step) {
-  constexpr int at_once = 4;
+  constexpr int at_once = Terms::parts == 1 ? 8 : 4;
   Compensated sum;
   Index k = begin;
   for (; k + (at_once - 1) * step < end; k += at_once * step) {
@@ -140,11 +140,13 @@ template <class Terms> Compensated compensated(const ExecutionSpace& space, cons
         "heddle::exact::compensated", DevicePolicy(space, static_cast<int>(teams), device_threads),
         KOKKOS_LAMBDA(const typename DevicePolicy::member_type& team) {
           const Index part = team.league_rank();
-          Compensated mine =
+          // Not the sum itself goes to the reducer: its address would keep it out of registers.
+          const Compensated mine =
               compensated_strided(terms, n * part / teams + team.team_rank(), n * (part + 1) / teams, device_threads);
-          team.team_reduce(Merged{&mine});
+          Compensated all = mine;
+          team.team_reduce(Merged{&all});
           if (team.team_rank() == 0) {
-            parts(part) = mine;
+            parts(part) = all;
           }
         });
     Kokkos::parallel_reduce(

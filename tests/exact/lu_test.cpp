@@ -229,6 +229,28 @@ TYPED_TEST(ExactLu, SolvesWithRefinement) {
   }
 }
 
+// The bits that any number of threads and any backend give.
+TEST(BitIdentity, OfFactorsOnOtherMachines) {
+  std::mt19937_64 random(5);
+  Matrix<double> A(300, 300);
+  A.fill(random, Data::spread);
+  const LuResult result = lu(ExecutionSpace(), A.device);
+  A.read();
+  std::uint64_t hash = 0xcbf29ce484222325U;  // FNV-1a, by words.
+  const auto take = [&](std::uint64_t word) { hash = (hash ^ word) * 0x100000001b3U; };
+  for (std::size_t j = 0; j < 300; ++j) {
+    for (std::size_t i = 0; i < 300; ++i) {
+      BitsOf<double> bits = 0;
+      std::memcpy(&bits, &A.host(i, j), sizeof(bits));
+      take(bits);
+    }
+  }
+  for (const Index pivot : result.pivots) {
+    take(static_cast<std::uint64_t>(pivot));
+  }
+  EXPECT_EQ(hash, 1332523572501113402U);
+}
+
 // Of a matrix whose inverse is known: the estimate is between a third of the condition and the condition.
 TEST(ExactCondition, OfAKnownInverse) {
   for (const std::size_t n : {1U, 5U, 60U}) {

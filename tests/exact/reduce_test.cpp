@@ -109,6 +109,173 @@ TYPED_TEST(Reductions, WhatCancels) {
   }
 }
 
+// Inner products of about this condition (T. Ogita, S. Rump, S. Oishi, "Accurate sum and dot product", 2005, algorithm
+// 6.1): half of the products of all exponents up to the condition's root, half that cancel what is there.
+void make_ill_conditioned(std::mt19937_64& random, std::size_t n, double condition, std::vector<double>& x,
+                          std::vector<double>& y) {
+  const double bits = std::log2(condition);
+  const auto uniform = [&] { return std::ldexp(static_cast<double>(random() >> 11), -52) - 1; };
+  x.assign(n, 0);
+  y.assign(n, 0);
+  Reference sum;
+  const std::size_t half = n / 2;
+  for (std::size_t k = 0; k < n; ++k) {
+    const double share =
+        k < half ? std::abs(uniform())
+                 : static_cast<double>(n - 1 - k) / static_cast<double>(std::max<std::size_t>(1, n - 1 - half));
+    const int exponent = static_cast<int>(std::lround((k == 0 ? 1 : k + 1 == half ? 0 : share) * bits / 2));
+    x[k] = std::ldexp(uniform(), exponent);
+    if (x[k] == 0) {
+      x[k] = 1;
+    }
+    y[k] = std::ldexp(uniform(), exponent);
+    if (k >= half) {
+      y[k] = (y[k] - sum.value<double>()) / x[k];
+    }
+    sum.add_product(x[k], y[k]);
+  }
+  for (std::size_t k = n; k > 1; --k) {
+    const std::size_t other = random() % k;
+    std::swap(x[k - 1], x[other]);
+    std::swap(y[k - 1], y[other]);
+  }
+}
+
+TEST(IllConditioned, InnerProductsAndSums) {
+  std::mt19937_64 random(8);
+  for (const double condition : {1e8, 1e16, 1e32, 1e64, 1e128, 1e200, 1e300}) {
+    for (const std::size_t n : {6U, 7U, 8U, 9U, 10U, 11U, 12U, 13U, 100U, 1001U, 30000U}) {
+      std::vector<double> x;
+      std::vector<double> y;
+      make_ill_conditioned(random, n, condition, x, y);
+      Reference products;
+      Reference magnitudes;
+      std::vector<double> terms;
+      for (std::size_t k = 0; k < n; ++k) {
+        products.add_product(x[k], y[k]);
+        magnitudes.add(std::abs(x[k] * y[k]));
+        terms.push_back(x[k] * y[k]);
+        terms.push_back(std::fma(x[k], y[k], -terms.back()));
+      }
+      const double expected = products.value<double>();
+      EXPECT_EQ(shown(dot_of(x, y)), shown(expected)) << n << ' ' << condition;
+      EXPECT_EQ(shown(sum_of(terms)), shown(expected)) << n << ' ' << condition;
+      // They are what they claim to be, where there are terms enough.
+      if (n >= 100) {
+        EXPECT_GT(magnitudes.value<double>() / std::abs(expected), std::pow(condition, 0.8)) << n << ' ' << condition;
+      }
+    }
+  }
+}
+
+TYPED_TEST(Reductions, NormsAreRootsOfExactSums) {
+  using T = TypeParam;
+  std::mt19937_64 random(9);
+  for (const std::size_t n : {1U, 2U, 3U, 50U, 5000U}) {
+    for (int run = 0; run < 40; ++run) {
+      std::vector<T> x(n);
+      Reference squares;
+      for (T& value : x) {
+        value = run % 4 == 0   ? any_number<T>(random)
+                : run % 4 == 1 ? smallest<T>() * static_cast<T>(random() % 4)
+                               : static_cast<T>(static_cast<int>(random() % 2000) - 1000);
+        squares.add_product(static_cast<double>(value), static_cast<double>(value));
+      }
+      EXPECT_EQ(shown(nrm2(ExecutionSpace(), vector_of(x))), shown(squares.root<T>())) << n << ' ' << run;
+    }
+  }
+  EXPECT_EQ(nrm2(ExecutionSpace(), vector_of(std::vector<T>{})), T(0));
+  EXPECT_EQ(nrm2(ExecutionSpace(), vector_of(std::vector<T>{T(3), T(4)})), T(5));
+  EXPECT_EQ(nrm2(ExecutionSpace(), vector_of(std::vector<T>(3, largest<T>()))), infinite<T>());
+  EXPECT_EQ(nrm2(ExecutionSpace(), vector_of(std::vector<T>{largest<T>()})), largest<T>());
+  EXPECT_EQ(shown(nrm2(ExecutionSpace(), vector_of(std::vector<T>{T(1), std::numeric_limits<T>::quiet_NaN()}))), "NaN");
+}
+
+TYPED_TEST(Reductions, OfComplexNumbers) {
+  using T = TypeParam;
+  using Complex = Kokkos::complex<T>;
+  std::mt19937_64 random(10);
+  for (const std::size_t n : {0U, 1U, 77U, 3000U}) {
+    std::vector<Complex> x(n);
+    std::vector<Complex> y(n);
+    Reference re, im, dotu_re, dotu_im, dotc_im, dotc_re, sizes, squares;
+    for (std::size_t k = 0; k < n; ++k) {
+      const auto number = [&] {
+        return std::ldexp(static_cast<T>(random() >> 40) - T(0x800000), static_cast<int>(random() % 60) - 50);
+      };
+      const T a = number();
+      const T b = number();
+      const T c = number();
+      const T d = number();
+      x[k] = Complex(a, b);
+      y[k] = Complex(c, d);
+      re.add(a);
+      im.add(b);
+      dotu_re.add_product(a, c);
+      dotu_re.add_product(-b, d);
+      dotu_im.add_product(a, d);
+      dotu_im.add_product(b, c);
+      dotc_re.add_product(a, c);
+      dotc_re.add_product(b, d);
+      dotc_im.add_product(a, d);
+      dotc_im.add_product(-b, c);
+      sizes.add(std::abs(a));
+      sizes.add(std::abs(b));
+      squares.add_product(a, a);
+      squares.add_product(b, b);
+    }
+    const auto all_x = vector_of(x);
+    const auto all_y = vector_of(y);
+    // Every second element of a longer one gives the same.
+    const Kokkos::View<Complex*, MemorySpace> wide("heddle::test::wide", 2 * n + 1);
+    const Kokkos::View<Complex*, Kokkos::LayoutStride, MemorySpace> every_second(wide.data(),
+                                                                                 Kokkos::LayoutStride(n, 2));
+    if (n > 0) {
+      Kokkos::deep_copy(ExecutionSpace(), every_second, all_x);
+    }
+    const auto shown_both = [](const Complex& z) { return shown(z.real()) + ' ' + shown(z.imag()); };
+    const auto expected = [&](const Reference& real, const Reference& imaginary) {
+      return shown(real.template value<T>()) + ' ' + shown(imaginary.template value<T>());
+    };
+    EXPECT_EQ(shown_both(sum(ExecutionSpace(), all_x)), expected(re, im)) << n;
+    EXPECT_EQ(shown_both(sum(ExecutionSpace(), every_second)), expected(re, im)) << n;
+    EXPECT_EQ(shown_both(dot(ExecutionSpace(), all_x, all_y)), expected(dotu_re, dotu_im)) << n;
+    EXPECT_EQ(shown_both(dotc(ExecutionSpace(), every_second, all_y)), expected(dotc_re, dotc_im)) << n;
+    EXPECT_EQ(shown(asum(ExecutionSpace(), all_x)), shown(sizes.value<T>())) << n;
+    EXPECT_EQ(shown(asum(ExecutionSpace(), every_second)), shown(sizes.value<T>())) << n;
+    EXPECT_EQ(shown(nrm2(ExecutionSpace(), every_second)), shown(squares.root<T>())) << n;
+  }
+}
+
+// Any order, any number of threads, any way to deal out the work: a sum of the bits of many, kept.
+TEST(BitIdentity, OfPermutationsAndOfOtherMachines) {
+  std::mt19937_64 random(11);
+  std::vector<double> x(40000);
+  std::vector<double> y(x.size());
+  for (std::size_t k = 0; k < x.size(); ++k) {
+    x[k] = std::ldexp(static_cast<double>(static_cast<std::int64_t>(random())), static_cast<int>(random() % 300) - 200);
+    y[k] = std::ldexp(static_cast<double>(static_cast<std::int64_t>(random())), static_cast<int>(random() % 300) - 200);
+  }
+  std::vector<std::size_t> order(x.size());
+  for (std::size_t k = 0; k < order.size(); ++k) {
+    order[k] = k;
+  }
+  for (int run = 0; run < 5; ++run) {
+    std::vector<double> a;
+    std::vector<double> b;
+    for (const std::size_t k : order) {
+      a.push_back(x[k]);
+      b.push_back(y[k]);
+    }
+    EXPECT_EQ(shown(sum_of(a)), "5345854930715138640");
+    EXPECT_EQ(shown(dot_of(a, b)), "15278549565463189921");
+    EXPECT_EQ(shown(nrm2(ExecutionSpace(), vector_of(a))), "5349748757342784493");
+    for (std::size_t k = order.size(); k > 1; --k) {
+      std::swap(order[k - 1], order[random() % k]);
+    }
+  }
+}
+
 TYPED_TEST(Reductions, ProductsThatUnderflowCount) {
   using T = TypeParam;
   // 2^10 products of a quarter of the smallest number.

@@ -77,6 +77,14 @@ class Reference {
       return mpfr_get_flt(sum_, MPFR_RNDN);
     }
   }
+  template <class T> [[nodiscard]] T root() const {
+    mpfr_t root;
+    mpfr_init2(root, 7000);
+    mpfr_sqrt(root, sum_, MPFR_RNDN);
+    const T nearest = sizeof(T) == 8 ? static_cast<T>(mpfr_get_d(root, MPFR_RNDN)) : mpfr_get_flt(root, MPFR_RNDN);
+    mpfr_clear(root);
+    return nearest;
+  }
   [[nodiscard]] int sign() const { return mpfr_sgn(sum_); }
   [[nodiscard]] bool is_zero() const { return mpfr_zero_p(sum_) != 0; }
 
