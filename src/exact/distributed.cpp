@@ -165,7 +165,7 @@ T over_ranks(const Communicator& comm, const Terms& terms, Index n, Index other,
   const Part mine{n > 0 && n == other ? compensated(comm.space(), terms, n) : Compensated(), n, other};
   const Part all = merged(comm, mine);
   T result = 0;
-  if (finish(all.sum, 2 * all.terms + 4096 * comm.size(), result)) {
+  if (finish(all.sum, all.terms, result)) {
     return result;
   }
   Accumulator<double> sum = accumulated(comm.space(), terms, n);
@@ -177,8 +177,9 @@ template <RealScalar T, class Terms>
 T reduced_over_ranks(const Communicator& comm, const Terms& terms, Index n, Index other) {
   return over_ranks<T>(
       comm, terms, n, other,
-      [](const Compensated& sum, Index count, T& result) {
-        return sum.rounds_to(count, Terms::parts == 2 ? Compensated::underflow(count) : 0, result);
+      [&](const Compensated& sum, Index count, T& result) {
+        return sum.rounds_to(additions_in_a_row(count) + 8192 * comm.size(),
+                             Terms::parts == 2 ? Compensated::underflow(count) : 0, result);
       },
       [&](const Accumulator<double>& sum) {
         const T value = sum.value<T>();
@@ -198,7 +199,8 @@ template <Scalar T> T sum(const Communicator& comm, const VectorView<const T>& x
   const auto n = static_cast<Index>(x.extent(0));
   std::array<Real<T>, parts_of_scalar<T>> parts;
   for (int p = 0; p < parts_of_scalar<T>; ++p) {
-    parts[static_cast<std::size_t>(p)] = reduced_over_ranks<Real<T>>(comm, numbers_of<false>(x, p), n, n);
+    parts[static_cast<std::size_t>(p)] =
+        with_numbers<false>(x, p, [&](const auto& terms) { return reduced_over_ranks<Real<T>>(comm, terms, n, n); });
   }
   return scalar_of<T>(parts);
 }

@@ -19,9 +19,8 @@ template <RealScalar T, class Terms> T reduced(const ExecutionSpace& space, cons
   const Kokkos::Profiling::ScopedRegion region("heddle::exact::reduce");
   const DefaultArithmetic arithmetic;
   T rounded;
-  // Twice the terms: what threads, lanes and parts add besides is less.
   if (n > 0 && compensated(space, terms, n)
-                   .rounds_to(2 * n + 4096, Terms::parts == 2 ? Compensated::underflow(n) : 0, rounded)) {
+                   .rounds_to(additions_in_a_row(n), Terms::parts == 2 ? Compensated::underflow(n) : 0, rounded)) {
     return rounded;
   }
   const Accumulator<double> sum = accumulated(space, terms, n);
@@ -34,8 +33,8 @@ template <RealScalar T, class Terms> T reduced(const ExecutionSpace& space, cons
 template <Scalar T> T sum(const ExecutionSpace& space, const VectorView<const T>& x) {
   std::array<Real<T>, parts_of_scalar<T>> parts;
   for (int p = 0; p < parts_of_scalar<T>; ++p) {
-    parts[static_cast<std::size_t>(p)] =
-        reduced<Real<T>>(space, numbers_of<false>(x, p), static_cast<Index>(x.extent(0)));
+    parts[static_cast<std::size_t>(p)] = with_numbers<false>(
+        x, p, [&](const auto& terms) { return reduced<Real<T>>(space, terms, static_cast<Index>(x.extent(0))); });
   }
   return scalar_of<T>(parts);
 }
@@ -44,15 +43,17 @@ template <Scalar T> Real<T> asum(const ExecutionSpace& space, const VectorView<c
   const auto n = static_cast<Index>(x.extent(0));
   if constexpr (is_complex<T>) {
     if (x.extent(0) <= 1 || x.stride(0) == 1) {
-      return reduced<Real<T>>(space, Numbers<Real<T>, true>{reinterpret_cast<const Real<T>*>(x.data()), 1}, 2 * n);
+      return reduced<Real<T>>(space, Numbers<Real<T>, true, true>{reinterpret_cast<const Real<T>*>(x.data()), 1},
+                              2 * n);
     }
     // Real and imaginary parts in one row.
     const Kokkos::View<T*, MemorySpace> dense(
         Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "heddle::exact::x"), x.extent(0));
     Kokkos::deep_copy(space, dense, x);
-    return reduced<Real<T>>(space, Numbers<Real<T>, true>{reinterpret_cast<const Real<T>*>(dense.data()), 1}, 2 * n);
+    return reduced<Real<T>>(space, Numbers<Real<T>, true, true>{reinterpret_cast<const Real<T>*>(dense.data()), 1},
+                            2 * n);
   } else {
-    return reduced<T>(space, numbers_of<true>(x, 0), n);
+    return with_numbers<true>(x, 0, [&](const auto& terms) { return reduced<T>(space, terms, n); });
   }
 }
 

@@ -119,6 +119,10 @@ struct Merged {
   [[nodiscard]] result_view_type view() const { return result_view_type(result); }
 };
 
+/// No number goes through more additions than these in compensated(): 32 or more sums side by side, threads and teams.
+inline Index additions_in_a_row(Index n) {
+  return n / 16 + 8192;
+}
 /// All terms in twice the precision.
 template <class Terms> Compensated compensated(const ExecutionSpace& space, const Terms& terms, Index n) {
   Compensated total;
@@ -178,9 +182,13 @@ template <class Terms> Accumulator<double> accumulated(const ExecutionSpace& spa
   return sum;
 }
 
-/// The numbers of a vector, or those of one part of complex ones.
-template <bool magnitudes, Scalar T> Numbers<Real<T>, magnitudes> numbers_of(const VectorView<const T>& x, int part) {
-  return {reinterpret_cast<const Real<T>*>(x.data()) + part, static_cast<Index>(x.stride(0)) * parts_of_scalar<T>};
+/// f(terms) of the numbers, or their magnitudes, of a vector, or of one part of complex ones.
+template <bool magnitudes, RealScalar T, class F> auto with_numbers(const T* x, Index stride, const F& f) {
+  return stride == 1 ? f(Numbers<T, magnitudes, true>{x, stride}) : f(Numbers<T, magnitudes, false>{x, stride});
+}
+template <bool magnitudes, Scalar T, class F> auto with_numbers(const VectorView<const T>& x, int part, const F& f) {
+  return with_numbers<magnitudes, Real<T>>(reinterpret_cast<const Real<T>*>(x.data()) + part,
+                                           static_cast<Index>(x.stride(0)) * parts_of_scalar<T>, f);
 }
 template <Scalar T> T scalar_of(const std::array<Real<T>, parts_of_scalar<T>>& parts) {
   if constexpr (is_complex<T>) {

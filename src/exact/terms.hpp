@@ -10,14 +10,14 @@ namespace heddle::exact::impl {
 inline constexpr double smallest_tame = 0x1p-900;
 inline constexpr double largest_tame = 0x1p900;
 
-/// x_k, or |x_k|; floats are doubles too.
-template <RealScalar T, bool magnitudes> struct Numbers {
+/// x_k, or |x_k|, side by side where `dense`; floats are doubles too.
+template <RealScalar T, bool magnitudes, bool dense> struct Numbers {
   static constexpr int parts = 1;  ///< Doubles that a term is the sum of.
   const T* x;
   Index stride;
 
   [[nodiscard]] KOKKOS_INLINE_FUNCTION double term(Index k) const {
-    const auto value = static_cast<double>(x[k * stride]);
+    const auto value = static_cast<double>(x[dense ? k : k * stride]);
     return magnitudes ? Kokkos::abs(value) : value;
   }
   KOKKOS_INLINE_FUNCTION void load(Index k, double& value, double& error) const {

@@ -128,7 +128,8 @@ class Compensated {
   }
 
   /// Whether every number that the exact sum may be rounds to one T, and that T. `terms`: how many were added and
-  /// merged, one by one or in other sums; `absolute`: a bound of what products lost to underflow. Not for a sum of 0.
+  /// merged, or, of sums side by side, how many of these in a row; `absolute`: a bound of what products lost to
+  /// underflow. Not for a sum of 0.
   template <RealScalar T> KOKKOS_INLINE_FUNCTION bool rounds_to(Index terms, double absolute, T& result) const {
     double high = sum;
     double low = lost;
