@@ -14,8 +14,12 @@
 #include <heddle/dist/placement.hpp>
 #include <heddle/dist/split_matrix.hpp>
 #include <heddle/exact/accumulator.hpp>
+#include <heddle/exact/distributed.hpp>
 #include <heddle/exact/expansion.hpp>
+#include <heddle/exact/lu.hpp>
+#include <heddle/exact/matrix.hpp>
 #include <heddle/exact/reduce.hpp>
+#include <heddle/exact/vector.hpp>
 #include <heddle/expm/expm.hpp>
 #include <heddle/gemm/gemm.hpp>
 #include <heddle/gemm/tile_model.hpp>

@@ -61,9 +61,11 @@ template <class T> class Expected {
       return part_[0].template value<T>();
     }
   }
+  // Zeros of either sign are one, as in text_of().
   [[nodiscard]] std::string text() const {
-    return shown(part_[0].template value<Real<T>>()) +
-           (is_complex<T> ? ' ' + shown(part_[1].template value<Real<T>>()) : "");
+    const Real<T> zero = 0;
+    return shown(part_[0].template value<Real<T>>() + zero) +
+           (is_complex<T> ? ' ' + shown(part_[1].template value<Real<T>>() + zero) : "");
   }
 
  private:

@@ -6,8 +6,6 @@
 #include <heddle/exact/accumulator.hpp>
 #include <heddle/exact/matrix.hpp>
 
-#include <mpi.h>
-
 #include <array>
 #include <span>
 

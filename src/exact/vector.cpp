@@ -1,0 +1,91 @@
+#include "core/instantiate.hpp"
+#include "dist/elementwise.hpp"
+#include "exact/arithmetic.hpp"
+#include "exact/inner.hpp"
+#include <heddle/exact/vector.hpp>
+
+#include <algorithm>
+#include <string>
+
+#ifdef __FAST_MATH__
+#error "exact/vector.cpp needs sums in the order written: no -ffast-math, please"
+#endif
+
+namespace heddle::exact::impl {
+namespace {
+
+using heddle::impl::on_host;
+
+// body(i) for 0 <= i < n; blocks.
+template <class Body>
+void for_each(const ExecutionSpace& space, const std::string& label, std::size_t length, const Body& body) {
+  const auto n = static_cast<Index>(length);
+  if constexpr (on_host) {
+    constexpr Index chunk = 4096;
+    Kokkos::parallel_for(
+        label, Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(space, 0, (n + chunk - 1) / chunk),
+        [&](Index number) {
+          const DefaultArithmetic arithmetic;
+          const Index end = std::min((number + 1) * chunk, n);
+          for (Index i = number * chunk; i < end; ++i) {
+            body(i);
+          }
+        });
+  } else {
+    Kokkos::parallel_for(label, Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(space, 0, n), body);
+  }
+  space.fence(label);
+}
+
+// a b + c, each part rounded once.
+template <Scalar T> KOKKOS_INLINE_FUNCTION T product_and_sum(const T& a, const T& b, const T& c) {
+  if constexpr (is_complex<T>) {
+    InnerSum<T> sum;
+    sum.add_product(a, b);
+    sum.add(c);
+    T result;
+    if (!sum.rounds_to(1, result)) {
+      ExactSum<T> exact;
+      exact.add_product(a, b);
+      exact.add(c);
+      result = exact.value();
+    }
+    return result;
+  } else {
+    return Kokkos::fma(a, b, c);
+  }
+}
+template <Scalar T> KOKKOS_INLINE_FUNCTION T product(const T& a, const T& b) {
+  if constexpr (is_complex<T>) {
+    // A sum of -0 changes no zero's sign.
+    return product_and_sum(a, b, T(-Real<T>(0), -Real<T>(0)));
+  } else {
+    return rounded_product(a, b);
+  }
+}
+
+}  // namespace
+
+template <Scalar T> void scal(const ExecutionSpace& space, T alpha, const VectorView<T>& x) {
+  for_each(
+      space, "heddle::exact::scal", x.extent(0), KOKKOS_LAMBDA(Index i) { x(i) = product(alpha, x(i)); });
+}
+template <Scalar T> void invscal(const ExecutionSpace& space, T alpha, const VectorView<T>& x) {
+  for_each(
+      space, "heddle::exact::invscal", x.extent(0), KOKKOS_LAMBDA(Index i) { x(i) = quotient(x(i), alpha); });
+}
+template <Scalar T>
+void axpy(const ExecutionSpace& space, T alpha, const VectorView<const T>& x, const VectorView<T>& y) {
+  require(x.extent(0) == y.extent(0), "exact::axpy: vectors of ", x.extent(0), " and ", y.extent(0), " elements");
+  for_each(
+      space, "heddle::exact::axpy", y.extent(0), KOKKOS_LAMBDA(Index i) { y(i) = product_and_sum(alpha, x(i), y(i)); });
+}
+
+#define HEDDLE_INSTANTIATE(T)                                               \
+  template void scal<T>(const ExecutionSpace&, T, const VectorView<T>&);    \
+  template void invscal<T>(const ExecutionSpace&, T, const VectorView<T>&); \
+  template void axpy<T>(const ExecutionSpace&, T, const VectorView<const T>&, const VectorView<T>&)
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE);
+#undef HEDDLE_INSTANTIATE
+
+}  // namespace heddle::exact::impl
