@@ -1,4 +1,4 @@
-// exact::lu beside cuSOLVER's getrf of the same matrix, in turn.
+// exact::lu beside cuSOLVER's getrf, and beside the same algorithm in plain double, column by column, in turn.
 #include "support/measure.hpp"
 #include "support/operands.hpp"
 #include <heddle/exact/lu.hpp>
@@ -40,7 +40,42 @@ class Cusolver {
   cusolverDnHandle_t handle_ = nullptr;
 };
 
-void beside_cusolver(benchmark::State& state) {
+// Right-looking, one column after the other, in plain double.
+void plain_lu(const ExecutionSpace& space, const Matrix& A) {
+  using Range = Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>;
+  using Largest = Kokkos::MaxFirstLoc<double, Index, MemorySpace>;
+  const auto n = static_cast<Index>(A.extent(0));
+  const Kokkos::View<typename Largest::value_type, MemorySpace> pivot("heddle::perf::pivot");
+  for (Index j = 0; j < n; ++j) {
+    Kokkos::parallel_reduce(
+        "heddle::perf::pivot", Range(space, j, n),
+        KOKKOS_LAMBDA(Index i, typename Largest::value_type & best) {
+          if (Kokkos::abs(A(i, j)) > best.val) {
+            best.val = Kokkos::abs(A(i, j));
+            best.loc = i;
+          }
+        },
+        Largest(pivot));
+    Kokkos::parallel_for(
+        "heddle::perf::swap", Range(space, 0, n), KOKKOS_LAMBDA(Index k) {
+          const Index row = pivot().loc;
+          const double held = A(j, k);
+          A(j, k) = A(row, k);
+          A(row, k) = held;
+        });
+    Kokkos::parallel_for(
+        "heddle::perf::divide", Range(space, j + 1, n), KOKKOS_LAMBDA(Index i) { A(i, j) /= A(j, j); });
+    const Index rest = n - j - 1;
+    Kokkos::parallel_for(
+        "heddle::perf::update", Range(space, 0, rest * rest), KOKKOS_LAMBDA(Index at) {
+          const Index i = j + 1 + at % rest;
+          const Index k = j + 1 + at / rest;
+          A(i, k) -= A(i, j) * A(j, k);
+        });
+  }
+}
+
+void beside(benchmark::State& state, bool is_plain) {
   const Index n = is_dry_run() ? 60 : state.range(0);
   const auto extent = static_cast<std::size_t>(n);
   const Matrix A("heddle::perf::A", extent, extent);
@@ -58,9 +93,9 @@ void beside_cusolver(benchmark::State& state) {
              Kokkos::deep_copy(ours, A);
              return seconds_of([&] { exact::lu(world().space(), ours); });
            }},
-          {"cusolver", [&] {
+          {is_plain ? "plain" : "cusolver", [&] {
              Kokkos::deep_copy(theirs, A);
-             return seconds_of([&] { cusolver.factor(); });
+             return seconds_of([&] { is_plain ? plain_lu(world().space(), theirs) : cusolver.factor(); });
            }});
   // The same pivots give the same factors, but for roundings.
   double most = 0;
@@ -71,17 +106,22 @@ void beside_cusolver(benchmark::State& state) {
       },
       Kokkos::Max<double>(most));
   if (!(most < 1e-6)) {
-    fail(state, "not the factors of cuSOLVER");
+    fail(state, "the factors differ by more than roundings");
   }
 }
-BENCHMARK(beside_cusolver)
-    ->Name("lu/double/cusolver")
-    ->Arg(1024)
-    ->Arg(4096)
-    ->ArgName("n")
-    ->Iterations(3)
-    ->UseManualTime()
-    ->Unit(benchmark::kMillisecond);
+[[maybe_unused]] const bool added = [] {
+  for (const bool is_plain : {false, true}) {
+    benchmark::RegisterBenchmark(is_plain ? "lu/double/plain" : "lu/double/cusolver",
+                                 [is_plain](benchmark::State& state) { beside(state, is_plain); })
+        ->Arg(1024)
+        ->Arg(4096)
+        ->ArgName("n")
+        ->Iterations(3)
+        ->UseManualTime()
+        ->Unit(benchmark::kMillisecond);
+  }
+  return true;
+}();
 
 }  // namespace
 }  // namespace heddle::perf

@@ -168,6 +168,26 @@ TEST(IllConditioned, InnerProductsAndSums) {
   }
 }
 
+TEST(LongVectors, TenMillionAndSeven) {
+  std::mt19937_64 random(12);
+  std::vector<double> x(10000007);
+  std::vector<double> y(x.size());
+  for (const int range : {1, 200}) {
+    Reference total;
+    Reference products;
+    for (std::size_t k = 0; k < x.size(); ++k) {
+      for (std::vector<double>* v : {&x, &y}) {
+        (*v)[k] = std::ldexp(static_cast<double>(static_cast<std::int64_t>(random())),
+                             static_cast<int>(random() % static_cast<unsigned>(range)) - range / 2 - 63);
+      }
+      total.add(x[k]);
+      products.add_product(x[k], y[k]);
+    }
+    EXPECT_EQ(shown(sum_of(x)), shown(total.value<double>())) << range;
+    EXPECT_EQ(shown(dot_of(x, y)), shown(products.value<double>())) << range;
+  }
+}
+
 TYPED_TEST(Reductions, NormsAreRootsOfExactSums) {
   using T = TypeParam;
   std::mt19937_64 random(9);
