@@ -60,7 +60,7 @@ double condition(const ExecutionSpace& space, const StridedView<const T>& LU, co
 /// |imaginary|. A NaN is never chosen before a number.
 ///
 /// Never stops: singular matrices are told by info > 0. Blocks. Cost: 11 flops for each of about n^3 / 3 products (44
-/// if complex), and more for elements that cancel.
+/// if complex), and more for elements that cancel; on GPUs 24 bytes of memory (48) an element besides.
 template <class ViewA> LuResult lu(const ExecutionSpace& space, const ViewA& A, const LuOptions& options = {}) {
   return impl::lu<typename ViewA::non_const_value_type>(space, impl::matrix_of(A), options);
 }
