@@ -1,5 +1,5 @@
-// The receiver pulls from the sender's device memory, which it opens through the vendor's IPC handles; or its kernels read
-// there themselves (receive_by).
+// The receiver pulls from the sender's device memory, which it opens through the vendor's IPC handles; or its kernels
+// read there themselves (receive_by).
 //
 // A sender says in a small MPI message where its block lies; the receiver's copy engine pulls it, ordered by events
 // among the receiver's own streams; another small message says that the block was read. No host waits for a device:
