@@ -104,6 +104,54 @@ TYPED_TEST(ExactMatrices, ZeroFactorsReadNothing) {
   EXPECT_THROW(gemv(ExecutionSpace(), Operation::transpose, T(1), A.device, vector(x), T(0), vector(y)), Error);
 }
 
+TYPED_TEST(ExactMatrices, ExtentsOfNothing) {
+  using T = TypeParam;
+  std::mt19937_64 random(4);
+  for (const auto op : {Operation::none, Operation::transpose}) {
+    // Of no products, beta C is left; of no elements, nothing.
+    Matrix<T> A(op == Operation::none ? 3 : 0, op == Operation::none ? 0 : 3);
+    Matrix<T> B(0, 2);
+    Matrix<T> C(3, 2);
+    C.fill(random, Data::tame);
+    Matrix<T> before(3, 2);
+    Kokkos::deep_copy(before.host, C.host);
+    gemm(ExecutionSpace(), op, Operation::none, T(5), A.device, B.device, T(2), C.device);
+    C.read();
+    for (std::size_t i = 0; i < 3; ++i) {
+      for (std::size_t j = 0; j < 2; ++j) {
+        EXPECT_EQ(C.host(i, j), before.host(i, j) * Real<T>(2));
+      }
+    }
+    const Matrix<T> none(0, 2);
+    gemm(ExecutionSpace(), Operation::none, Operation::none, T(1), Matrix<T>(0, 3).device, C.device, T(0), none.device);
+    const Kokkos::View<T*, MemorySpace> x("heddle::test::x", 0);
+    trsv(ExecutionSpace(), Triangle::upper, op, Diagonal::stored, Matrix<T>(0, 0).device, x, 2);
+  }
+}
+
+// Rows and columns of larger matrices, every second element.
+TYPED_TEST(ExactMatrices, SubViews) {
+  using T = TypeParam;
+  std::mt19937_64 random(5);
+  Matrix<T> all(60, 50);
+  all.fill(random, Data::tame);
+  const auto A = Kokkos::subview(all.device, Kokkos::make_pair(3, 44), Kokkos::make_pair(5, 30));
+  const auto x = Kokkos::subview(all.device, 50, Kokkos::make_pair(5, 30));
+  Matrix<T> wide(41, 3);
+  const auto y = Kokkos::subview(wide.device, Kokkos::ALL, 1);
+  gemv(ExecutionSpace(), Operation::none, T(1), A, x, T(0), y);
+  wide.read();
+  for (std::size_t i = 0; i < 41; ++i) {
+    Expected<T> expected;
+    for (std::size_t j = 0; j < 25; ++j) {
+      expected.add(all.host(i + 3, j + 5), all.host(50, j + 5));
+    }
+    ASSERT_EQ(text_of(wide.host(i, 1)), expected.text()) << i;
+    ASSERT_EQ(wide.host(i, 0), T(0));
+    ASSERT_EQ(wide.host(i, 2), T(0));
+  }
+}
+
 // Element by element, what the definition says: one rounding of the inner product, one of the quotient.
 TYPED_TEST(ExactMatrices, TriangularSystemsOfEveryKind) {
   using T = TypeParam;
