@@ -156,8 +156,8 @@ Part merged(const Communicator& comm, const Part& mine) {
   return total;
 }
 
-// The rounded sum of the terms of all ranks; finish(compensated, terms, result) tells whether it is known, exactly(sum)
-// rounds the exact one.
+// The rounded sum of the terms of all ranks; finish(compensated, terms, absolute, result) tells whether it is known,
+// exactly(sum) rounds the exact one.
 template <RealScalar T, class Terms, class Finish, class Exactly>
 T over_ranks(const Communicator& comm, const Terms& terms, Index n, Index other, const Finish& finish,
              const Exactly& exactly) {
@@ -165,7 +165,7 @@ T over_ranks(const Communicator& comm, const Terms& terms, Index n, Index other,
   const Part mine{n > 0 && n == other ? compensated(comm.space(), terms, n) : Compensated(), n, other};
   const Part all = merged(comm, mine);
   T result = 0;
-  if (finish(all.sum, all.terms, result)) {
+  if (finish(all.sum, additions_in_a_row(all.terms) + 8192 * comm.size(), lost_in<Terms>(all.terms), result)) {
     return result;
   }
   Accumulator<double> sum = accumulated(comm.space(), terms, n);
@@ -177,9 +177,8 @@ template <RealScalar T, class Terms>
 T reduced_over_ranks(const Communicator& comm, const Terms& terms, Index n, Index other) {
   return over_ranks<T>(
       comm, terms, n, other,
-      [&](const Compensated& sum, Index count, T& result) {
-        return sum.rounds_to(additions_in_a_row(count) + 8192 * comm.size(),
-                             Terms::parts == 2 ? Compensated::underflow(count) : 0, result);
+      [](const Compensated& sum, Index count, double absolute, T& result) {
+        return sum.rounds_to(count, absolute, result);
       },
       [&](const Accumulator<double>& sum) {
         const T value = sum.value<T>();
@@ -224,7 +223,9 @@ template <Scalar T> Real<T> nrm2(const Communicator& comm, const VectorView<cons
   return with_products(x.data(), stride, x.data(), stride, 0, true, [&](const auto& squares) {
     return over_ranks<Real<T>>(
         comm, squares, n, n,
-        [](const Compensated& sum, Index count, Real<T>& root) { return square_root(sum, count, root); },
+        [](const Compensated& sum, Index count, double absolute, Real<T>& root) {
+          return square_root(sum, count, absolute, root);
+        },
         [](const Accumulator<double>& sum) { return SquareRoot::of<Real<T>>(sum); });
   });
 }

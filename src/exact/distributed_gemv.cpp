@@ -1,6 +1,6 @@
 #include "core/instantiate.hpp"
 #include "dist/elementwise.hpp"
-#include "exact/arithmetic.hpp"
+#include "exact/chunks.hpp"
 #include "exact/columns.hpp"
 #include "exact/device.hpp"
 #include <heddle/exact/distributed.hpp>
@@ -53,19 +53,15 @@ template <Scalar T> class LocalProducts {
     const auto x = x_;
     if constexpr (on_host) {
       const impl::RowSums<T> rows(A, x.data());
-      Kokkos::parallel_for(
-          "heddle::exact::gemv",
-          Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>, Kokkos::Schedule<Kokkos::Dynamic>>(space_, 0,
-                                                                                                           count),
-          [&](Index k) {
-            const impl::DefaultArithmetic arithmetic;
-            if constexpr (is_exact) {
-              sums[static_cast<std::size_t>(k)] = rows.exact(row(k), 0, A.columns);
-            } else {
-              sums[static_cast<std::size_t>(k)] = rows.compensated(row(k), 0, A.columns);
-            }
-          });
-      space_.fence("heddle::exact::gemv");
+      impl::for_each_chunk(space_, "heddle::exact::gemv", 0, count, 16, true, [&](Index first, Index last) {
+        for (Index k = first; k < last; ++k) {
+          if constexpr (is_exact) {
+            sums[static_cast<std::size_t>(k)] = rows.exact(row(k), 0, A.columns);
+          } else {
+            sums[static_cast<std::size_t>(k)] = rows.compensated(row(k), 0, A.columns);
+          }
+        }
+      });
     } else {
       const Kokkos::View<Sum*, MemorySpace> found(
           Kokkos::view_alloc(space_, Kokkos::WithoutInitializing, "heddle::exact::sums"),

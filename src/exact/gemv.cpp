@@ -1,6 +1,6 @@
 #include "core/instantiate.hpp"
 #include "dist/elementwise.hpp"
-#include "exact/arithmetic.hpp"
+#include "exact/chunks.hpp"
 #include "exact/columns.hpp"
 #include "exact/device.hpp"
 #include <heddle/core/error.hpp>
@@ -40,11 +40,7 @@ void host_product(const ExecutionSpace& space, const Update<T>& update, const Op
   constexpr Index chunk = 256;
   const bool by_columns = A.row_stride == 1 && m >= fewest_rows;
   const Index height = by_columns ? chunk : std::max<Index>(1, chunk / (n / 16 + 1));
-  const Index chunks = (m + height - 1) / height;
-  const auto work = [&](Index number) {
-    const DefaultArithmetic arithmetic;
-    const Index begin = number * height;
-    const Index end = std::min(begin + height, m);
+  for_each_chunk(space, "heddle::exact::gemv", 0, m, height, true, [&](Index begin, Index end) {
     Rows<T> sums(by_columns ? end - begin : 0);
     for (Index j = 0; j < columns; ++j) {
       const T* const column = x + j * n;
@@ -57,11 +53,7 @@ void host_product(const ExecutionSpace& space, const Update<T>& update, const Op
         finish(update, by_columns ? sums.get(i - begin) : rows.compensated(i, 0, n), rows, i, n, Y(i, j));
       }
     }
-  };
-  Kokkos::parallel_for("heddle::exact::gemv",
-                       Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>, Kokkos::Schedule<Kokkos::Dynamic>>(
-                           space, 0, chunks),
-                       work);
+  });
 }
 
 // Y = alpha op(A) X + beta Y.

@@ -1,7 +1,7 @@
 // The factorization on the host, by the panel.
 #pragma once
 
-#include "exact/arithmetic.hpp"
+#include "exact/chunks.hpp"
 #include "exact/columns.hpp"
 #include <heddle/exact/lu.hpp>
 
@@ -151,25 +151,11 @@ template <Scalar T> class HostLu {
     }
   }
 
-  // body(first, last) for parts of [begin, end), `work` products each, by all threads if that is worth it.
+  // body(first, last) for parts of [begin, end), `work` products each.
   template <class Body> void for_each(Index begin, Index end, Index chunk, Index work, const Body& body) const {
     const Index chunks = (end - begin + chunk - 1) / chunk;
-    const auto run = [&](Index number) { body(begin + number * chunk, std::min(begin + (number + 1) * chunk, end)); };
-    if (!threads_ || chunks < 2 || chunks * work < 40000) {
-      for (Index number = 0; number < chunks; ++number) {
-        run(number);
-      }
-      return;
-    }
-    Kokkos::parallel_for(
-        "heddle::exact::lu",
-        Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>, Kokkos::Schedule<Kokkos::Dynamic>>(
-            space_, 0, chunks, Kokkos::ChunkSize(1)),
-        [&](Index number) {
-          const DefaultArithmetic arithmetic;
-          run(number);
-        });
-    space_.fence("heddle::exact::lu");
+    const bool worth_it = threads_ && chunks >= 2 && chunks * work >= 40000;
+    for_each_chunk(space_, "heddle::exact::lu", begin, end, chunk, worth_it, body);
   }
 
   ExecutionSpace space_;

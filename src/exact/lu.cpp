@@ -74,24 +74,18 @@ std::vector<LuResult> lu_batched(const ExecutionSpace& space, T* data, Index row
   space.fence("heddle::exact::lu");
   if constexpr (on_host) {
     // One matrix a thread, in memory of its own.
-    Kokkos::parallel_for(
-        "heddle::exact::lu",
-        Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>, Kokkos::Schedule<Kokkos::Dynamic>>(space, 0,
-                                                                                                         count),
-        [&](Index b) {
-          const DefaultArithmetic arithmetic;
-          T* const matrix = data + b * batch_stride;
-          std::vector<T> copy(static_cast<std::size_t>(rows * columns));
-          for (Index at = 0; at < rows * columns; ++at) {
-            copy[static_cast<std::size_t>(at)] = matrix[at % rows * row_stride + at / rows * column_stride];
-          }
-          results[static_cast<std::size_t>(b)] =
-              HostLu<T>(space, copy.data(), rows, columns, rows, default_block, false).factor();
-          for (Index at = 0; at < rows * columns; ++at) {
-            matrix[at % rows * row_stride + at / rows * column_stride] = copy[static_cast<std::size_t>(at)];
-          }
-        });
-    space.fence("heddle::exact::lu");
+    for_each_chunk(space, "heddle::exact::lu", 0, count, 1, true, [&](Index b, Index /*end*/) {
+      T* const matrix = data + b * batch_stride;
+      std::vector<T> copy(static_cast<std::size_t>(rows * columns));
+      for (Index at = 0; at < rows * columns; ++at) {
+        copy[static_cast<std::size_t>(at)] = matrix[at % rows * row_stride + at / rows * column_stride];
+      }
+      results[static_cast<std::size_t>(b)] =
+          HostLu<T>(space, copy.data(), rows, columns, rows, default_block, false).factor();
+      for (Index at = 0; at < rows * columns; ++at) {
+        matrix[at % rows * row_stride + at / rows * column_stride] = copy[static_cast<std::size_t>(at)];
+      }
+    });
     return results;
   } else {
     return device_lu(space, data, rows, columns, row_stride, column_stride, batch_stride, count, Index{0});

@@ -19,8 +19,7 @@ template <RealScalar T, class Terms> T reduced(const ExecutionSpace& space, cons
   const Kokkos::Profiling::ScopedRegion region("heddle::exact::reduce");
   const DefaultArithmetic arithmetic;
   T rounded;
-  if (n > 0 && compensated(space, terms, n)
-                   .rounds_to(additions_in_a_row(n), Terms::parts == 2 ? Compensated::underflow(n) : 0, rounded)) {
+  if (n > 0 && compensated(space, terms, n).rounds_to(additions_in_a_row(n), lost_in<Terms>(n), rounded)) {
     return rounded;
   }
   const Accumulator<double> sum = accumulated(space, terms, n);
@@ -77,9 +76,9 @@ template <Scalar T> Real<T> nrm2(const ExecutionSpace& space, const VectorView<c
   // The real part of conj(x) x.
   const auto stride = static_cast<Index>(x.stride(0));
   const auto n = static_cast<Index>(x.extent(0)) * parts_of_scalar<T>;
-  return with_products(x.data(), stride, x.data(), stride, 0, true, [&](const auto& squares) {
+  return with_products(x.data(), stride, x.data(), stride, 0, true, [&]<class Terms>(const Terms& squares) {
     Real<T> root = 0;
-    if (n == 0 || square_root(compensated(space, squares, n), n, root)) {
+    if (n == 0 || square_root(compensated(space, squares, n), additions_in_a_row(n), lost_in<Terms>(n), root)) {
       return root;
     }
     return SquareRoot::of<Real<T>>(accumulated(space, squares, n));

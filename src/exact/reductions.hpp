@@ -123,6 +123,10 @@ struct Merged {
 inline Index additions_in_a_row(Index n) {
   return n / 16 + 8192;
 }
+/// What so many terms may lose to underflow there.
+template <class Terms> double lost_in(Index n) {
+  return Terms::parts == 2 ? Compensated::underflow(n) : 0;
+}
 /// All terms in twice the precision.
 template <class Terms> Compensated compensated(const ExecutionSpace& space, const Terms& terms, Index n) {
   Compensated total;

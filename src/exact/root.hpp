@@ -10,16 +10,14 @@
 
 namespace heddle::exact::impl {
 
-/// Whether every root of what the exact sum may be rounds to one T, and that T; `products` doubles have been added.
-template <RealScalar T> bool square_root(const Compensated& sum, Index products, T& root) {
-  double high = sum.sum;
-  double low = sum.lost;
-  two_sum(high, low);
+/// Whether every root of what the exact sum may be rounds to one T, and that T; terms and absolute as in rounds_to().
+template <RealScalar T> bool square_root(const Compensated& sum, Index terms, double absolute, T& root) {
+  double high = 0;
+  double low = 0;
+  const double off = sum.split(terms, absolute, high, low);
   if (!(high > 0x1p-800 && high < 0x1p1000)) {
     return false;
   }
-  const double off = 0x1p-52 * (static_cast<double>(4 * products) + 8192) * sum.size +
-                     Compensated::underflow(products) + 0x1p-51 * std::abs(low);
   const double near = std::sqrt(high);
   // Newton's correction of `near`, and what it and the sum are off by.
   const double correction = (std::fma(-near, near, high) + low) / (2 * near);

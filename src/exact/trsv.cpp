@@ -1,6 +1,6 @@
 #include "core/instantiate.hpp"
 #include "dist/elementwise.hpp"
-#include "exact/arithmetic.hpp"
+#include "exact/chunks.hpp"
 #include "exact/columns.hpp"
 #include "exact/device.hpp"
 #include <heddle/core/error.hpp>
@@ -69,7 +69,7 @@ template <Scalar T> class HostSolve {
         const T* const factors = minus.data() + begin;
         const Index from = lower_ ? end : 0;
         const Index to = lower_ ? n_ : begin;
-        for_each_chunk(from, to, [&](Index first, Index last) {
+        for_each_part(from, to, [&](Index first, Index last) {
           sums.add(first, last, A_.block(0, begin, n_, count), [=](Index k) { return factors[k]; });
         });
       }
@@ -83,7 +83,7 @@ template <Scalar T> class HostSolve {
     std::transform(x.begin(), x.end(), minus.begin(), [](const T& value) { return -value; });
     const RowSums<T> rows(A_, minus.data());
     std::vector<T> result(b.size());
-    for_each_chunk(0, n_, [&](Index first, Index last) {
+    for_each_part(0, n_, [&](Index first, Index last) {
       for (Index i = first; i < last; ++i) {
         const auto at = static_cast<std::size_t>(i);
         const Index begin = lower_ ? 0 : unit_ ? i + 1 : i;
@@ -109,24 +109,9 @@ template <Scalar T> class HostSolve {
  private:
   static constexpr Index block = 64;
 
-  // body(first, last) for parts of [begin, end), by all threads if that is worth it.
-  template <class Body> void for_each_chunk(Index begin, Index end, const Body& body) const {
+  template <class Body> void for_each_part(Index begin, Index end, const Body& body) const {
     constexpr Index chunk = 256;
-    const Index chunks = (end - begin + chunk - 1) / chunk;
-    const auto run = [&](Index number) { body(begin + number * chunk, std::min(begin + (number + 1) * chunk, end)); };
-    if (chunks <= 2) {
-      for (Index number = 0; number < chunks; ++number) {
-        run(number);
-      }
-      return;
-    }
-    Kokkos::parallel_for("heddle::exact::trsv",
-                         Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(space_, 0, chunks),
-                         [&](Index number) {
-                           const DefaultArithmetic arithmetic;
-                           run(number);
-                         });
-    space_.fence("heddle::exact::trsv");
+    for_each_chunk(space_, "heddle::exact::trsv", begin, end, chunk, end - begin > 2 * chunk, body);
   }
 
   ExecutionSpace space_;

@@ -1,10 +1,9 @@
 #include "core/instantiate.hpp"
 #include "dist/elementwise.hpp"
-#include "exact/arithmetic.hpp"
+#include "exact/chunks.hpp"
 #include "exact/inner.hpp"
 #include <heddle/exact/vector.hpp>
 
-#include <algorithm>
 #include <string>
 
 #ifdef __FAST_MATH__
@@ -21,20 +20,15 @@ template <class Body>
 void for_each(const ExecutionSpace& space, const std::string& label, std::size_t length, const Body& body) {
   const auto n = static_cast<Index>(length);
   if constexpr (on_host) {
-    constexpr Index chunk = 4096;
-    Kokkos::parallel_for(
-        label, Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(space, 0, (n + chunk - 1) / chunk),
-        [&](Index number) {
-          const DefaultArithmetic arithmetic;
-          const Index end = std::min((number + 1) * chunk, n);
-          for (Index i = number * chunk; i < end; ++i) {
-            body(i);
-          }
-        });
+    for_each_chunk(space, label, 0, n, 4096, true, [&](Index first, Index last) {
+      for (Index i = first; i < last; ++i) {
+        body(i);
+      }
+    });
   } else {
     Kokkos::parallel_for(label, Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(space, 0, n), body);
+    space.fence(label);
   }
-  space.fence(label);
 }
 
 // a b + c, each part rounded once.

@@ -140,7 +140,7 @@ class SquareRoot;
 
 }  // namespace impl
 
-/// The same without rounding: hi is the nearest T, lo the nearest to what is left.
+/// A number in two parts: hi is the nearest T, lo the nearest to what is left.
 template <RealScalar T> struct Pair {
   T hi;
   T lo;

@@ -6,7 +6,6 @@
 #include <heddle/exact/accumulator.hpp>
 #include <heddle/exact/matrix.hpp>
 
-#include <array>
 #include <span>
 
 namespace heddle::exact {

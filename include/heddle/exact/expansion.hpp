@@ -131,11 +131,9 @@ class Compensated {
   /// merged, or, of sums side by side, how many of these in a row; `absolute`: a bound of what products lost to
   /// underflow. Not for a sum of 0.
   template <RealScalar T> KOKKOS_INLINE_FUNCTION bool rounds_to(Index terms, double absolute, T& result) const {
-    double high = sum;
-    double low = lost;
-    two_sum(high, low);
-    // Each rounding of `lost` and `size` is at most u of a sum of sizes. Doubled, for the roundings here.
-    const double off = 0x1p-52 * (static_cast<double>(2 * terms) + 64) * size + absolute + 0x1p-51 * Kokkos::abs(low);
+    double high = 0;
+    double low = 0;
+    const double off = split(terms, absolute, high, low);
     double least = impl::rounded_sum(high, impl::rounded_sum(low, -off));
     double most = impl::rounded_sum(high, impl::rounded_sum(low, off));
     if constexpr (sizeof(T) == 4) {
@@ -146,6 +144,16 @@ class Compensated {
     }
     result = static_cast<T>(least);
     return high != 0 && result == static_cast<T>(most);
+  }
+
+  /// high + low is the sum, but for at most what comes back; terms and absolute as above.
+  KOKKOS_INLINE_FUNCTION double split(Index terms, double absolute, double& high, double& low) const {
+    high = sum;
+    low = lost;
+    two_sum(high, low);
+    // Each rounding of `lost` and `size` is at most u of a sum of sizes. Doubled, for the roundings of who adds them
+    // up.
+    return 0x1p-52 * (static_cast<double>(2 * terms) + 64) * size + absolute + 0x1p-51 * Kokkos::abs(low);
   }
 
   double sum = 0;

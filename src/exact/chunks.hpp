@@ -1,0 +1,35 @@
+// Loops on the host in parts, each by a thread whose arithmetic is the default one.
+#pragma once
+
+#include "exact/arithmetic.hpp"
+#include <heddle/core/scalar.hpp>
+
+#include <algorithm>
+#include <string>
+
+namespace heddle::exact::impl {
+
+/// body(first, last) for parts of [begin, end), `chunk` at a time; blocks. By all threads, or, where that is not worth
+/// it, by the caller alone, whose arithmetic must be the default one then.
+template <class Body>
+void for_each_chunk(const ExecutionSpace& space, const std::string& label, Index begin, Index end, Index chunk,
+                    bool by_all_threads, const Body& body) {
+  const Index chunks = (end - begin + chunk - 1) / chunk;
+  const auto run = [&](Index number) { body(begin + number * chunk, std::min(begin + (number + 1) * chunk, end)); };
+  if (!by_all_threads) {
+    for (Index number = 0; number < chunks; ++number) {
+      run(number);
+    }
+    return;
+  }
+  Kokkos::parallel_for(label,
+                       Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>, Kokkos::Schedule<Kokkos::Dynamic>>(
+                           space, 0, chunks, Kokkos::ChunkSize(1)),
+                       [&](Index number) {
+                         const DefaultArithmetic arithmetic;
+                         run(number);
+                       });
+  space.fence(label);
+}
+
+}  // namespace heddle::exact::impl
