@@ -116,6 +116,24 @@ void substitute(const HostMatrix& L, std::vector<Number>& b) {
   }
 }
 
+// |L^-1| w, a column of the inverse at a time.
+std::vector<Number> weighted_inverse(const HostMatrix& L, const std::vector<Number>& weights) {
+  const std::size_t n = weights.size();
+  std::vector<Number> sums(n);
+  const Number term;
+  for (std::size_t column = 0; column < n; ++column) {
+    std::vector<Number> unit(n);
+    mpfr_set_d(unit[column].get(), 1, MPFR_RNDN);
+    substitute(L, unit);
+    for (std::size_t i = column; i < n; ++i) {
+      mpfr_abs(term.get(), unit[i].get(), MPFR_RNDN);
+      mpfr_mul(term.get(), term.get(), weights[column].get(), MPFR_RNDN);
+      mpfr_add(sums[i].get(), sums[i].get(), term.get(), MPFR_RNDN);
+    }
+  }
+  return sums;
+}
+
 // In the lower half of the rows, what stands beside the upper half of x cancels, as in inner_product().
 void triangular_system(std::mt19937_64& random, double wanted) {
   const std::size_t n = 60;
@@ -152,7 +170,6 @@ void triangular_system(std::mt19937_64& random, double wanted) {
   substitute(L, x);
   // Skeel's condition: max_i (|L^-1| |L| |x|)_i / max_i |x_i|, a column of the inverse at a time.
   std::vector<Number> weights(n);
-  std::vector<Number> sums(n);
   const Number term;
   double largest = 0;
   for (std::size_t i = 0; i < n; ++i) {
@@ -163,16 +180,7 @@ void triangular_system(std::mt19937_64& random, double wanted) {
       mpfr_add(weights[i].get(), weights[i].get(), term.get(), MPFR_RNDN);
     }
   }
-  for (std::size_t column = 0; column < n; ++column) {
-    std::vector<Number> unit(n);
-    mpfr_set_d(unit[column].get(), 1, MPFR_RNDN);
-    substitute(L, unit);
-    for (std::size_t i = column; i < n; ++i) {
-      mpfr_abs(term.get(), unit[i].get(), MPFR_RNDN);
-      mpfr_mul(term.get(), term.get(), weights[column].get(), MPFR_RNDN);
-      mpfr_add(sums[i].get(), sums[i].get(), term.get(), MPFR_RNDN);
-    }
-  }
+  const std::vector<Number> sums = weighted_inverse(L, weights);
   double condition = 0;
   for (const Number& sum : sums) {
     condition = std::max(condition, sum.rounded() / largest);
@@ -223,17 +231,12 @@ void factorization(std::mt19937_64& random, double growth) {
     norm = std::max(norm, row);
   }
   // |A^-1| from columns of the triangular inverse, in the largest row sum.
-  std::vector<Number> sums(n);
   const Number term;
-  for (std::size_t column = 0; column < n; ++column) {
-    std::vector<Number> unit(n);
-    mpfr_set_d(unit[column].get(), 1, MPFR_RNDN);
-    substitute(L, unit);
-    for (std::size_t i = column; i < n; ++i) {
-      mpfr_abs(term.get(), unit[i].get(), MPFR_RNDN);
-      mpfr_add(sums[i].get(), sums[i].get(), term.get(), MPFR_RNDN);
-    }
+  std::vector<Number> ones(n);
+  for (const Number& weight : ones) {
+    mpfr_set_d(weight.get(), 1, MPFR_RNDN);
   }
+  const std::vector<Number> sums = weighted_inverse(L, ones);
   double inverse = 0;
   for (const Number& sum : sums) {
     inverse = std::max(inverse, sum.rounded());
