@@ -20,7 +20,7 @@ MODULES = {
     "exact": ["dist"],
     "gemm": ["dist", "blas", "transpose", "exact"],
     "expm": ["gemm"],
-    "eigen": ["dist", "blas"],
+    "eigen": ["dist", "blas", "exact"],
     "schrodinger": ["expm", "eigen"],
     "search": ["comm"],
 }

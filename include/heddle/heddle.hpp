@@ -13,6 +13,9 @@
 #include <heddle/dist/matrix.hpp>
 #include <heddle/dist/placement.hpp>
 #include <heddle/dist/split_matrix.hpp>
+#include <heddle/eigen/batched.hpp>
+#include <heddle/eigen/jacobi.hpp>
+#include <heddle/eigen/kohn_sham.hpp>
 #include <heddle/exact/accumulator.hpp>
 #include <heddle/exact/distributed.hpp>
 #include <heddle/exact/expansion.hpp>

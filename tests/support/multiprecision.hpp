@@ -37,6 +37,12 @@ class Number {
   void scale_by_power_of_two(long exponent) { mpfr_mul_2si(value_, value_, exponent, MPFR_RNDN); }
   [[nodiscard]] bool is_zero() const { return mpfr_zero_p(value_) != 0; }
   [[nodiscard]] double to_double() const { return mpfr_get_d(value_, MPFR_RNDN); }
+  [[nodiscard]] int sign() const { return mpfr_sgn(value_); }
+  [[nodiscard]] static Number sqrt(const Number& x) {
+    Number result;
+    mpfr_sqrt(result.value_, x.value_, MPFR_RNDN);
+    return result;
+  }
   [[nodiscard]] static Number exp(const Number& x) {
     Number result;
     mpfr_exp(result.value_, x.value_, MPFR_RNDN);

@@ -1,0 +1,74 @@
+// Eigenvalues and eigenvectors of many small matrices at once.
+#pragma once
+
+#include <heddle/eigen/jacobi.hpp>
+
+namespace heddle::eigen {
+
+/// The largest n of jacobi_batched().
+inline constexpr Index largest_batched = 64;
+
+struct JacobiBatchOptions {
+  JacobiAccuracy accuracy = JacobiAccuracy::automatic;  ///< Of each matrix.
+  bool upper = false;                                   ///< Which triangles are read.
+  double tolerance = 0;                                 ///< As JacobiOptions::tolerance; 0: 2 sqrt(n) u.
+  int sweeps = 40;                                      ///< At most, for each matrix.
+};
+
+struct JacobiBatchReport {
+  Index not_converged = 0;  ///< Matrices whose sweeps were not enough, or that hold a NaN or an infinity.
+  Index first_failed = -1;  ///< The first of them.
+  int sweeps = 0;           ///< The most that one took.
+  Index rotations = 0;      ///< Of all.
+  [[nodiscard]] bool converged() const { return not_converged == 0; }
+};
+
+namespace impl {
+
+template <class T> using StridedBatch = Kokkos::View<T***, Kokkos::LayoutStride, MemorySpace>;
+
+/// `history`: for one matrix, the norm off the diagonal over that of the matrix, before the first sweep and after each.
+template <Scalar T>
+JacobiBatchReport jacobi_batched(const ExecutionSpace& space, const StridedBatch<const T>& A,
+                                 const StridedMatrix<Real<T>>& w, const StridedBatch<T>* V,
+                                 const JacobiBatchOptions& options, JacobiReport* history = nullptr);
+
+template <class View> auto batch_of(const View& view) {
+  static_assert(View::rank() == 3, "eigen::jacobi_batched: matrices along the third extent of a view, please");
+  static_assert(Kokkos::SpaceAccessibility<MemorySpace, typename View::memory_space>::accessible,
+                "eigen: views in heddle::MemorySpace, please");
+  return StridedBatch<typename View::value_type>(
+      view.data(), Kokkos::LayoutStride(view.extent(0), view.stride(0), view.extent(1), view.stride(1), view.extent(2),
+                                        view.stride(2)));
+}
+
+}  // namespace impl
+
+/// A_b V_b = V_b diag(w_b) for each matrix A_b = A(:, :, b) of a batch, n <= 64, as jacobi() does it: w_b = w(:, b)
+/// ascending, V_b = V(:, :, b) orthonormal. One launch, a team of threads for each matrix, which stays in its scratch
+/// memory; on CPUs a thread for each, or for as many at a time as its vectors hold.
+///
+/// Any strides; A must not overlap V. Throws Error(argument) for shapes that don't fit and n > 64. Matrices that did
+/// not converge are counted in the report; w and V of these hold what there was. Blocks. Bits: reproducible for any
+/// number of threads; a matrix's do not depend on its neighbours. Cost: 6 n^3 flops a sweep, about 3 log2(n) / 2
+/// sweeps.
+template <class ViewA, class ViewW, class ViewV>
+  requires Scalar<typename ViewV::non_const_value_type>
+[[nodiscard]] JacobiBatchReport jacobi_batched(const ExecutionSpace& space, const ViewA& A, const ViewW& w,
+                                               const ViewV& V, const JacobiBatchOptions& options = {}) {
+  using T = typename ViewV::non_const_value_type;
+  const impl::StridedBatch<T> vectors = impl::batch_of(V);
+  return impl::jacobi_batched<T>(space, impl::batch_of(typename ViewA::const_type(A)), impl::matrix_of(w), &vectors,
+                                 options);
+}
+/// The eigenvalues alone.
+template <class ViewA, class ViewW>
+  requires Scalar<typename ViewA::non_const_value_type>
+[[nodiscard]] JacobiBatchReport jacobi_batched_values(const ExecutionSpace& space, const ViewA& A, const ViewW& w,
+                                                      const JacobiBatchOptions& options = {}) {
+  using T = typename ViewA::non_const_value_type;
+  return impl::jacobi_batched<T>(space, impl::batch_of(typename ViewA::const_type(A)), impl::matrix_of(w), nullptr,
+                                 options);
+}
+
+}  // namespace heddle::eigen

@@ -1,0 +1,98 @@
+#include "blas/backend.hpp"
+#include "blas/decompositions.hpp"
+#include "core/instantiate.hpp"
+#include <heddle/core/error.hpp>
+
+#include <Kokkos_Profiling_ScopedRegion.hpp>
+
+#include <limits>
+#include <vector>
+
+// gfortran's convention: everything by reference, the lengths of character arguments by value at the end.
+extern "C" {
+void ssyevd_(const char*, const char*, const int*, float*, const int*, float*, float*, const int*, int*, const int*,
+             int*, std::size_t, std::size_t);
+void dsyevd_(const char*, const char*, const int*, double*, const int*, double*, double*, const int*, int*, const int*,
+             int*, std::size_t, std::size_t);
+void cheevd_(const char*, const char*, const int*, void*, const int*, float*, void*, const int*, float*, const int*,
+             int*, const int*, int*, std::size_t, std::size_t);
+void zheevd_(const char*, const char*, const int*, void*, const int*, double*, void*, const int*, double*, const int*,
+             int*, const int*, int*, std::size_t, std::size_t);
+}
+
+namespace heddle::impl {
+namespace {
+
+template <RealScalar T>
+void solve(int n, T* A, int leading, T* w, T* work, int length, int* integers, int integer_length, int* info) {
+  if constexpr (std::is_same_v<T, float>) {
+    ssyevd_("V", "L", &n, A, &leading, w, work, &length, integers, &integer_length, info, 1, 1);
+  } else {
+    dsyevd_("V", "L", &n, A, &leading, w, work, &length, integers, &integer_length, info, 1, 1);
+  }
+}
+
+}  // namespace
+
+bool backend_has_eigenvectors() {
+  return true;
+}
+
+template <Scalar T>
+void backend_eigenvectors(const blas::Context& context, const MatrixView<T>& A,
+                          const Kokkos::View<Real<T>*, MemorySpace>& w) {
+  using R = Real<T>;
+  context.space().fence("heddle::blas::before_eigenvectors");
+  const Kokkos::Profiling::ScopedRegion region("heddle::blas::eigenvectors");
+  require(A.extent(0) <= static_cast<std::size_t>(std::numeric_limits<int>::max()), "eigenvectors: n = ", A.extent(0),
+          " is beyond the host LAPACK's integers");
+  const auto n = static_cast<int>(A.extent(0));
+  const auto leading = static_cast<int>(leading_dimension(A));
+  int info = 0;
+  // A first call asks for the sizes.
+  std::vector<T> work(1);
+  std::vector<R> reals(1);
+  std::vector<int> integers(1);
+  int length = -1;
+  int real_length = -1;
+  int integer_length = -1;
+  for (int call = 0; call < 2; ++call) {
+    if constexpr (is_complex<T>) {
+      auto* const routine =
+          std::is_same_v<R, float> ? reinterpret_cast<void (*)()>(&cheevd_) : reinterpret_cast<void (*)()>(&zheevd_);
+      using Routine = void (*)(const char*, const char*, const int*, void*, const int*, R*, void*, const int*, R*,
+                               const int*, int*, const int*, int*, std::size_t, std::size_t);
+      reinterpret_cast<Routine>(routine)("V", "L", &n, A.data(), &leading, w.data(), work.data(), &length, reals.data(),
+                                         &real_length, integers.data(), &integer_length, &info, 1, 1);
+      if (call == 0) {
+        real_length = static_cast<int>(reals[0]);
+        reals.resize(static_cast<std::size_t>(real_length));
+      }
+    } else {
+      solve<T>(n, A.data(), leading, w.data(), work.data(), length, integers.data(), integer_length, &info);
+    }
+    if (call == 0) {
+      if constexpr (is_complex<T>) {
+        length = static_cast<int>(work[0].real());
+      } else {
+        // A float may have rounded the length down.
+        length = static_cast<int>(work[0] * (1 + std::numeric_limits<T>::epsilon()));
+      }
+      integer_length = integers[0];
+      work.resize(static_cast<std::size_t>(length));
+      integers.resize(static_cast<std::size_t>(integer_length));
+    }
+  }
+  if (info != 0) {
+    throw Error(ErrorKind::computation,
+                message_of("LAPACK's syevd or heevd of a matrix of ", n, " rows failed with info = ", info));
+  }
+}
+
+#define HEDDLE_INSTANTIATE(T)                                                       \
+  template void backend_eigenvectors<T>(const blas::Context&, const MatrixView<T>&, \
+                                        const Kokkos::View<Real<T>*, MemorySpace>&)
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE);
+#undef HEDDLE_INSTANTIATE
+
+}  // namespace heddle::impl

@@ -1,0 +1,306 @@
+#include "core/instantiate.hpp"
+#include "dist/elementwise.hpp"
+#include "eigen/two_sided.hpp"
+#include <heddle/eigen/batched.hpp>
+
+#include <Kokkos_Profiling_ScopedRegion.hpp>
+
+#include <algorithm>
+#include <string>
+
+namespace heddle::eigen::impl {
+namespace {
+
+using heddle::impl::on_host;
+
+// What became of one matrix.
+struct Outcome {
+  int sweeps;
+  int end;  // JacobiEnd, or -1 for NaN and infinity.
+  int relative;
+  Index rotations;
+};
+
+using Teams = Kokkos::TeamPolicy<ExecutionSpace, Kokkos::Schedule<Kokkos::Dynamic>, Kokkos::LaunchBounds<512, 1>>;
+using Team = typename Teams::member_type;
+
+template <Scalar T, int fixed_pairs> struct SmallMatrices {
+  using R = Real<T>;
+  StridedBatch<const T> A;
+  StridedMatrix<R> w;
+  StridedBatch<T> V;
+  bool vectors;
+  bool upper;
+  JacobiAccuracy accuracy;
+  Criterion<R> limits;
+  int most_sweeps;
+  int level;
+  Kokkos::View<Outcome*, MemorySpace> outcomes;
+  Kokkos::View<R*, MemorySpace> history;  // Of one matrix; else without elements.
+
+  KOKKOS_INLINE_FUNCTION void operator()(const Team& team) const {
+    const Index b = team.league_rank();
+    const int n = static_cast<int>(A.extent(0));
+    const int pairs = fixed_pairs > 0 ? fixed_pairs : (n + 1) / 2;
+    const int m = 2 * pairs;
+    SmallProblem<T> problem =
+        SmallProblem<T>::in(team.team_scratch(level).get_shmem(static_cast<int>(SmallProblem<T>::bytes(pairs))), pairs);
+    problem.begin(team);
+    R largest = 0;
+    R square = 0;
+    Kokkos::parallel_reduce(
+        Kokkos::TeamVectorRange(team, m * m),
+        [&](int at, R& most) {
+          const int i = at % m;
+          const int j = at / m;
+          T value = T(0);
+          if (i < n && j < n) {
+            const bool here = i == j || (upper ? i < j : i > j);
+            value = here ? A(i, j, b) : conjugate(A(j, i, b));
+            if (i == j) {
+              value = T(real_part(value));
+            }
+          }
+          problem.from[at] = value;
+          most = larger(most, value);
+        },
+        Kokkos::Max<R>(largest));
+    team.team_barrier();
+    const bool finite = Kokkos::isfinite(largest);
+    // Powers of two: nothing is rounded.
+    const int exponent = largest > 0 && finite ? exponent_of(largest) : 0;
+    const R first = power_of_two(-(exponent / 2));
+    const R second = power_of_two(-(exponent - exponent / 2));
+    Kokkos::parallel_reduce(
+        Kokkos::TeamVectorRange(team, m * m),
+        [&](int at, R& sum) {
+          problem.from[at] = problem.from[at] * first * second;
+          const R size = magnitude(problem.from[at]);
+          sum += size * size;
+        },
+        square);
+    team.team_barrier();
+    Criterion<R> criterion{limits.least, limits.tolerance, Kokkos::sqrt(square), accuracy != JacobiAccuracy::norm};
+    const R tolerance = limits.tolerance;
+    Outcome outcome{0, static_cast<int>(JacobiEnd::sweep_limit), 0, 0};
+    note(team, problem, m, outcome.sweeps);
+    if (!finite) {
+      outcome.end = -1;
+    }
+    while (finite && outcome.sweeps < most_sweeps) {
+      if (criterion.relative && accuracy == JacobiAccuracy::automatic && !positive(team, problem, n)) {
+        criterion.relative = false;
+      }
+      const SweepCounts<R> counts = problem.template sweep<fixed_pairs>(team, criterion);
+      ++outcome.sweeps;
+      outcome.rotations += counts.rotations;
+      note(team, problem, m, outcome.sweeps);
+      if (!(counts.largest > tolerance)) {
+        outcome.end = static_cast<int>(outcome.rotations == 0 ? JacobiEnd::diagonal : JacobiEnd::tolerance);
+        break;
+      }
+      if (counts.sine < R(0.1) && static_cast<R>(2 * n) * counts.largest * counts.sine <= tolerance) {
+        outcome.end = static_cast<int>(JacobiEnd::quadratic);
+        break;
+      }
+    }
+    outcome.relative = criterion.relative ? 1 : 0;
+    // Ranks by counting; equal ones in the order of their labels.
+    const R back_first = power_of_two(exponent / 2);
+    const R back_second = power_of_two(exponent - exponent / 2);
+    Kokkos::parallel_for(Kokkos::TeamThreadRange(team, m), [&](int p) {
+      const int label = problem.label[p];
+      if (label >= n) {
+        return;
+      }
+      const R value = real_part(problem.from[p + p * m]);
+      int rank = 0;
+      for (int q = 0; q < m; ++q) {
+        const int other = problem.label[q];
+        const R beside = real_part(problem.from[q + q * m]);
+        rank += other < n && (beside < value || (beside == value && other < label)) ? 1 : 0;
+      }
+      Kokkos::single(Kokkos::PerThread(team), [&] { w(rank, b) = value * back_first * back_second; });
+      if (vectors) {
+        Kokkos::parallel_for(Kokkos::ThreadVectorRange(team, n),
+                             [&](int i) { V(i, rank, b) = problem.Q[i + label * m]; });
+      }
+    });
+    Kokkos::single(Kokkos::PerTeam(team), [&] { outcomes(b) = outcome; });
+  }
+
+ private:
+  static KOKKOS_INLINE_FUNCTION R larger(R most, const T& value) {
+    if constexpr (is_complex<T>) {
+      return larger_of(larger_of(most, value.real()), value.imag());
+    } else {
+      return larger_of(most, value);
+    }
+  }
+  // Infinity for a NaN.
+  static KOKKOS_INLINE_FUNCTION R larger_of(R most, R value) {
+    const R size = Kokkos::abs(value);
+    return size != size ? Kokkos::Experimental::infinity_v<R> : Kokkos::fmax(most, size);
+  }
+  static KOKKOS_INLINE_FUNCTION int exponent_of(R value) { return static_cast<int>(Kokkos::logb(value)) + 1; }
+  static KOKKOS_INLINE_FUNCTION R power_of_two(int exponent) { return static_cast<R>(::ldexp(1.0, exponent)); }
+  static KOKKOS_INLINE_FUNCTION bool positive(const Team& team, const SmallProblem<T>& problem, int n) {
+    const int m = 2 * problem.pairs;
+    int wrong = 0;
+    Kokkos::parallel_reduce(
+        Kokkos::TeamVectorRange(team, m),
+        [&](int p, int& count) { count += problem.label[p] < n && !(real_part(problem.from[p + p * m]) > 0) ? 1 : 0; },
+        wrong);
+    team.team_barrier();
+    return wrong == 0;
+  }
+  KOKKOS_INLINE_FUNCTION void note(const Team& team, const SmallProblem<T>& problem, int m, int sweep) const {
+    if (history.extent(0) == 0) {
+      return;
+    }
+    R off = 0;
+    Kokkos::parallel_reduce(
+        Kokkos::TeamVectorRange(team, m * m),
+        [&](int at, R& sum) {
+          const R size = at % m == at / m ? R(0) : magnitude(problem.from[at]);
+          sum += size * size;
+        },
+        off);
+    R all = 0;
+    Kokkos::parallel_reduce(
+        Kokkos::TeamVectorRange(team, m * m),
+        [&](int at, R& sum) {
+          const R size = magnitude(problem.from[at]);
+          sum += size * size;
+        },
+        all);
+    team.team_barrier();
+    Kokkos::single(Kokkos::PerTeam(team), [&] { history(sweep) = all > 0 ? Kokkos::sqrt(off / all) : R(0); });
+  }
+};
+
+template <Scalar T, int fixed_pairs> void launch(const ExecutionSpace& space, SmallMatrices<T, fixed_pairs>& kernel) {
+  const auto count = static_cast<int>(kernel.A.extent(2));
+  const int pairs = (static_cast<int>(kernel.A.extent(0)) + 1) / 2;
+  const int bytes = static_cast<int>(SmallProblem<T>::bytes(pairs)) + 64;
+  // Two teams to a processor where they fit; past that what there is, then global memory.
+  kernel.level = bytes <= Teams::scratch_size_max(0) ? 0 : 1;
+  const auto policy = [&] {
+    if (on_host) {
+      return Teams(space, count, 1);
+    }
+    int lanes = 4;
+    while (lanes < pairs && lanes < 32) {
+      lanes *= 2;
+    }
+    const int threads = std::clamp(pairs * pairs / lanes, 1, 512 / lanes);
+    return Teams(space, count, std::max(1, threads), lanes);
+  }();
+  Kokkos::parallel_for("heddle::eigen::batched", Teams(policy).set_scratch_size(kernel.level, Kokkos::PerTeam(bytes)),
+                       kernel);
+}
+
+template <Scalar T, int fixed_pairs> void launch_as(const ExecutionSpace& space, const SmallMatrices<T, 0>& any) {
+  SmallMatrices<T, fixed_pairs> kernel{any.A,      any.w,           any.V,     any.vectors,  any.upper,  any.accuracy,
+                                       any.limits, any.most_sweeps, any.level, any.outcomes, any.history};
+  launch<T, fixed_pairs>(space, kernel);
+}
+
+}  // namespace
+
+template <Scalar T>
+JacobiBatchReport jacobi_batched(const ExecutionSpace& space, const StridedBatch<const T>& A,
+                                 const StridedMatrix<Real<T>>& w, const StridedBatch<T>* V,
+                                 const JacobiBatchOptions& options, JacobiReport* history) {
+  using R = Real<T>;
+  const Kokkos::Profiling::ScopedRegion region("heddle::eigen::jacobi_batched");
+  const auto n = static_cast<Index>(A.extent(0));
+  const auto count = A.extent(2);
+  require(A.extent(1) == A.extent(0), "eigen::jacobi_batched: A is ", A.extent(0), " x ", A.extent(1),
+          " each; expected square matrices");
+  require(n <= largest_batched, "eigen::jacobi_batched: n = ", n, "; expected at most ", largest_batched);
+  require(w.extent(0) == A.extent(0) && w.extent(1) == count, "eigen::jacobi_batched: w is ", w.extent(0), " x ",
+          w.extent(1), "; expected ", n, " x ", count);
+  require(V == nullptr || (V->extent(0) == A.extent(0) && V->extent(1) == A.extent(0) && V->extent(2) == count),
+          "eigen::jacobi_batched: V must have the shape of A, ", n, " x ", n, " x ", count);
+  require(options.sweeps > 0, "eigen::jacobi_batched: ", options.sweeps, " sweeps; expected at least 1");
+  require(options.tolerance >= 0, "eigen::jacobi_batched: a tolerance of ", options.tolerance);
+  JacobiBatchReport report;
+  if (n == 0 || count == 0) {
+    return report;
+  }
+  const Kokkos::View<Outcome*, MemorySpace> outcomes(
+      Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "heddle::eigen::outcomes"), count);
+  SmallMatrices<T, 0> kernel;
+  kernel.A = A;
+  kernel.w = w;
+  kernel.vectors = V != nullptr;
+  if (V != nullptr) {
+    kernel.V = *V;
+  }
+  kernel.upper = options.upper;
+  kernel.accuracy = options.accuracy;
+  kernel.limits = two_sided_criterion<T>(options.tolerance, n);
+  kernel.most_sweeps = options.sweeps;
+  kernel.outcomes = outcomes;
+  if (history != nullptr) {
+    kernel.history = Kokkos::View<R*, MemorySpace>(Kokkos::view_alloc(space, "heddle::eigen::history"),
+                                                   static_cast<std::size_t>(options.sweeps) + 1);
+  }
+  if constexpr (on_host) {
+    switch ((n + 1) / 2) {
+      case 4:
+        launch_as<T, 4>(space, kernel);
+        break;
+      case 8:
+        launch_as<T, 8>(space, kernel);
+        break;
+      case 16:
+        launch_as<T, 16>(space, kernel);
+        break;
+      case 32:
+        launch_as<T, 32>(space, kernel);
+        break;
+      default:
+        launch<T, 0>(space, kernel);
+    }
+  } else {
+    launch<T, 0>(space, kernel);
+  }
+  const auto found = Kokkos::create_mirror_view(Kokkos::HostSpace(), outcomes);
+  Kokkos::deep_copy(space, found, outcomes);
+  space.fence("heddle::eigen::jacobi_batched");
+  for (std::size_t b = 0; b < count; ++b) {
+    const Outcome& outcome = found(b);
+    report.sweeps = std::max(report.sweeps, outcome.sweeps);
+    report.rotations += outcome.rotations;
+    const bool failed = outcome.end < 0 || outcome.end == static_cast<int>(JacobiEnd::sweep_limit);
+    if (failed) {
+      report.first_failed = report.not_converged == 0 ? static_cast<Index>(b) : report.first_failed;
+      ++report.not_converged;
+    }
+  }
+  if (history != nullptr) {
+    const Outcome& outcome = found(0);
+    require(outcome.end >= 0, "eigen: A has elements that are NaN or infinite in the triangle that is read");
+    history->end = static_cast<JacobiEnd>(outcome.end);
+    history->converged = report.converged();
+    history->sweeps = outcome.sweeps;
+    history->rotations = outcome.rotations;
+    history->accuracy = outcome.relative != 0 ? JacobiAccuracy::relative : JacobiAccuracy::norm;
+    std::vector<R> norms(kernel.history.extent(0));
+    Kokkos::deep_copy(space, Kokkos::View<R*, Kokkos::HostSpace>(norms.data(), norms.size()), kernel.history);
+    space.fence("heddle::eigen::jacobi_batched");
+    history->off_norms.assign(norms.begin(), norms.begin() + outcome.sweeps + 1);
+  }
+  return report;
+}
+
+#define HEDDLE_INSTANTIATE(T)                                                                         \
+  template JacobiBatchReport jacobi_batched<T>(const ExecutionSpace&, const StridedBatch<const T>&,   \
+                                               const StridedMatrix<Real<T>>&, const StridedBatch<T>*, \
+                                               const JacobiBatchOptions&, JacobiReport*)
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE);
+#undef HEDDLE_INSTANTIATE
+
+}  // namespace heddle::eigen::impl

@@ -1,0 +1,60 @@
+// Columns of a matrix in blocks, made orthogonal by rotations of them: the one-sided Jacobi iteration.
+#pragma once
+
+#include "eigen/round_robin.hpp"
+#include "eigen/small.hpp"
+#include "eigen/two_sided.hpp"
+
+#include <memory>
+
+namespace heddle::eigen::impl {
+
+/// Which blocks meet in a step.
+struct BlockPairs {
+  int pairs;
+  int step;
+  /// All of 2 pairs blocks, in the order of Brent and Luk; or each of the first `pairs` one of the second.
+  bool across;
+
+  KOKKOS_INLINE_FUNCTION int first(int k) const { return across ? k : occupant(k, pairs, step); }
+  KOKKOS_INLINE_FUNCTION int second(int k) const {
+    return across ? pairs + (k + step) % pairs : occupant(pairs + k, pairs, step);
+  }
+};
+
+/// Memory for `blocks` blocks of columns, and what works on them. Rows beyond `rows` and columns that nobody fills are
+/// zeros and stay so.
+template <Scalar T> class BlockColumns {
+ public:
+  using R = Real<T>;
+
+  /// block 0: chosen, from the extents alone.
+  BlockColumns(const ExecutionSpace& space, Index rows, Index columns, int block);
+  ~BlockColumns();
+  BlockColumns(BlockColumns&&) noexcept;
+  BlockColumns& operator=(BlockColumns&&) noexcept;
+  BlockColumns(const BlockColumns&) = delete;
+  BlockColumns& operator=(const BlockColumns&) = delete;
+
+  [[nodiscard]] int block() const;
+  /// Even.
+  [[nodiscard]] int blocks() const;
+  /// All of the memory: rows, padded, x (blocks * block).
+  [[nodiscard]] Dense<T> memory() const;
+  /// rows x columns of it.
+  [[nodiscard]] MatrixView<T> columns() const;
+
+  /// Makes the columns of these pairs of blocks orthogonal, by one sweep of rotations of each pair; ordered on the
+  /// instance. Cosines up to `tolerance` are left.
+  void step(const BlockPairs& pairs, R tolerance);
+  /// What all steps since the last call did; blocks.
+  SweepCounts<R> counts();
+  /// All pairs once, and what that did.
+  SweepCounts<R> sweep(R tolerance);
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace heddle::eigen::impl

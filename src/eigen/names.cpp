@@ -1,0 +1,67 @@
+#include <heddle/eigen/jacobi.hpp>
+
+#include <array>
+#include <utility>
+
+namespace heddle::eigen {
+namespace {
+
+constexpr std::array<std::pair<JacobiMethod, std::string_view>, 6> methods = {{
+    {JacobiMethod::automatic, "automatic"},
+    {JacobiMethod::classical, "classical"},
+    {JacobiMethod::cyclic, "cyclic"},
+    {JacobiMethod::round_robin, "round-robin"},
+    {JacobiMethod::blocked, "blocked"},
+    {JacobiMethod::preconditioned, "preconditioned"},
+}};
+constexpr std::array<std::pair<JacobiAccuracy, std::string_view>, 3> accuracies = {{
+    {JacobiAccuracy::automatic, "automatic"},
+    {JacobiAccuracy::relative, "relative"},
+    {JacobiAccuracy::norm, "norm"},
+}};
+constexpr std::array<std::pair<JacobiEnd, std::string_view>, 5> ends = {{
+    {JacobiEnd::diagonal, "diagonal"},
+    {JacobiEnd::tolerance, "tolerance"},
+    {JacobiEnd::quadratic, "quadratic"},
+    {JacobiEnd::sweep_limit, "sweep-limit"},
+    {JacobiEnd::rotation_limit, "rotation-limit"},
+}};
+
+template <class Names, class Value> std::string_view name_in(const Names& names, Value value) {
+  for (const auto& [known, name] : names) {
+    if (known == value) {
+      return name;
+    }
+  }
+  throw Error(ErrorKind::argument, "eigen: not a value of this enumeration");
+}
+template <class Names> auto value_in(const Names& names, std::string_view text, const char* what) {
+  std::string expected;
+  for (const auto& [known, name] : names) {
+    if (name == text) {
+      return known;
+    }
+    expected += (expected.empty() ? "" : ", ") + std::string(name);
+  }
+  throw Error(ErrorKind::argument, message_of(what, " \"", text, "\"; expected one of ", expected));
+}
+
+}  // namespace
+
+std::string_view to_string(JacobiMethod method) {
+  return name_in(methods, method);
+}
+JacobiMethod jacobi_method_from(std::string_view text) {
+  return value_in(methods, text, "Jacobi method");
+}
+std::string_view to_string(JacobiAccuracy accuracy) {
+  return name_in(accuracies, accuracy);
+}
+JacobiAccuracy jacobi_accuracy_from(std::string_view text) {
+  return value_in(accuracies, text, "Jacobi accuracy");
+}
+std::string_view to_string(JacobiEnd end) {
+  return name_in(ends, end);
+}
+
+}  // namespace heddle::eigen

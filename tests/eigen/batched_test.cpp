@@ -1,0 +1,155 @@
+// Batches against the matrices one by one.
+#include "eigen/problems.hpp"
+#include <heddle/eigen/batched.hpp>
+
+#include <gtest/gtest.h>
+
+#include <limits>
+
+namespace heddle::eigen {
+namespace {
+
+using Kokkos::complex;
+
+template <class T> using Batch = Kokkos::View<T***, Kokkos::LayoutLeft, MemorySpace>;
+
+template <class T> class JacobiBatched : public ::testing::Test {};
+using Types = ::testing::Types<float, double, complex<float>, complex<double>>;
+TYPED_TEST_SUITE(JacobiBatched, Types);
+
+template <Scalar T, class View> Host<T> slice(const View& batch, Index at) {
+  const Host<T> A = host_matrix<T>(static_cast<Index>(batch.extent(0)));
+  for (std::size_t j = 0; j < batch.extent(1); ++j) {
+    for (std::size_t i = 0; i < batch.extent(0); ++i) {
+      A(i, j) = batch(i, j, static_cast<std::size_t>(at));
+    }
+  }
+  return A;
+}
+
+TYPED_TEST(JacobiBatched, SolvesEachMatrix) {
+  using R = Real<TypeParam>;
+  for (const Index n : {1, 2, 5, 8, 16, 31, 32, 33, 64}) {
+    const Index count = 37;
+    const Batch<TypeParam> A("A", n, n, count);
+    const Batch<TypeParam> V("V", n, n, count);
+    const Kokkos::View<R**, Kokkos::LayoutLeft, MemorySpace> w("w", n, count);
+    const auto mirror = Kokkos::create_mirror_view(A);
+    for (Index b = 0; b < count; ++b) {
+      // Every third diagonal, every third graded and positive definite.
+      const Host<TypeParam> one = b % 3 == 1 && n > 1 ? graded<TypeParam>(n, 1e6, static_cast<int>(b))
+                                                      : random_hermitian<TypeParam>(n, static_cast<int>(b));
+      for (Index j = 0; j < n; ++j) {
+        for (Index i = 0; i < n; ++i) {
+          mirror(i, j, b) = b % 3 == 2 && i != j ? TypeParam(0) : one(i, j);
+        }
+      }
+    }
+    Kokkos::deep_copy(A, mirror);
+    const JacobiBatchReport report = jacobi_batched(ExecutionSpace(), A, w, V);
+    EXPECT_TRUE(report.converged());
+    EXPECT_EQ(report.first_failed, -1);
+    const auto values = to_host(w);
+    const auto vectors = to_host(V);
+    for (Index b = 0; b < count; ++b) {
+      SCOPED_TRACE("n = " + std::to_string(n) + ", matrix " + std::to_string(b));
+      std::vector<double> found;
+      for (Index i = 0; i < n; ++i) {
+        found.push_back(static_cast<double>(values(i, b)));
+      }
+      EXPECT_TRUE(std::is_sorted(found.begin(), found.end()));
+      const Quality judged = quality<TypeParam>(slice<TypeParam>(mirror, b), slice<TypeParam>(vectors, b), found);
+      EXPECT_LE(judged.residual, 10);
+      EXPECT_LE(judged.orthogonality, 10);
+      // A matrix's bits do not depend on its neighbours.
+      if (b % 9 == 0) {
+        const auto one = Kokkos::subview(A, Kokkos::ALL, Kokkos::ALL, Kokkos::make_pair(b, b + 1));
+        const Kokkos::View<R**, Kokkos::LayoutLeft, MemorySpace> alone("alone", n, 1);
+        const Batch<TypeParam> V_alone("V_alone", n, n, 1);
+        EXPECT_TRUE(jacobi_batched(ExecutionSpace(), one, alone, V_alone).converged());
+        const auto values_alone = to_host(alone);
+        const auto vectors_alone = to_host(V_alone);
+        for (Index i = 0; i < n; ++i) {
+          EXPECT_EQ(values_alone(i, 0), values(i, b));
+          for (Index j = 0; j < n; ++j) {
+            EXPECT_EQ(vectors_alone(i, j, 0), vectors(i, j, b));
+          }
+        }
+      }
+    }
+    const Kokkos::View<R**, Kokkos::LayoutRight, MemorySpace> only("only", n, count);
+    EXPECT_TRUE(jacobi_batched_values(ExecutionSpace(), A, only).converged());
+    const auto values_only = to_host(only);
+    for (Index b = 0; b < count; ++b) {
+      for (Index i = 0; i < n; ++i) {
+        EXPECT_NEAR(static_cast<double>(values_only(i, b)), static_cast<double>(values(i, b)),
+                    10 * static_cast<double>(n * n) * static_cast<double>(unit_roundoff<TypeParam>));
+      }
+    }
+  }
+}
+
+TEST(JacobiBatch, OfGradedMatricesIsRightToTheLastDigits) {
+  constexpr Index n = 24;
+  const Batch<double> A("A", n, n, 5);
+  const Batch<double> V("V", n, n, 5);
+  const Kokkos::View<double**, Kokkos::LayoutLeft, MemorySpace> w("w", n, 5);
+  const auto mirror = Kokkos::create_mirror_view(A);
+  std::vector<std::vector<double>> exact;
+  for (Index b = 0; b < 5; ++b) {
+    const Host<double> one = graded<double>(n, std::pow(10.0, 4.0 * static_cast<double>(b + 1)), static_cast<int>(b));
+    exact.push_back(wide_eigenvalues(one));
+    for (Index j = 0; j < n; ++j) {
+      for (Index i = 0; i < n; ++i) {
+        mirror(i, j, b) = one(i, j);
+      }
+    }
+  }
+  Kokkos::deep_copy(A, mirror);
+  EXPECT_TRUE(jacobi_batched(ExecutionSpace(), A, w, V).converged());
+  const auto values = to_host(w);
+  for (Index b = 0; b < 5; ++b) {
+    for (Index i = 0; i < n; ++i) {
+      const double expected = exact[static_cast<std::size_t>(b)][static_cast<std::size_t>(i)];
+      EXPECT_LE(std::abs(values(i, b) - expected), 10 * n * unit_roundoff<double> * expected) << b << ", " << i;
+    }
+  }
+}
+
+TEST(JacobiBatch, CountsWhatDidNotConverge) {
+  const Batch<double> A("A", 20, 20, 6);
+  const Batch<double> V("V", 20, 20, 6);
+  const Kokkos::View<double**, Kokkos::LayoutLeft, MemorySpace> w("w", 20, 6);
+  const auto mirror = Kokkos::create_mirror_view(A);
+  const Host<double> one = random_hermitian<double>(20, 3);
+  for (Index b = 0; b < 6; ++b) {
+    for (Index j = 0; j < 20; ++j) {
+      for (Index i = 0; i < 20; ++i) {
+        mirror(i, j, b) = one(i, j);
+      }
+    }
+  }
+  mirror(7, 2, 4) = std::numeric_limits<double>::quiet_NaN();
+  Kokkos::deep_copy(A, mirror);
+  const JacobiBatchReport report = jacobi_batched(ExecutionSpace(), A, w, V);
+  EXPECT_EQ(report.not_converged, 1);
+  EXPECT_EQ(report.first_failed, 4);
+  EXPECT_EQ(jacobi_batched(ExecutionSpace(), A, w, V, {.sweeps = 1}).not_converged, 6);
+}
+
+TEST(JacobiBatch, RefusesWhatDoesNotFit) {
+  const ExecutionSpace space;
+  const Kokkos::View<double**, Kokkos::LayoutLeft, MemorySpace> w("w", 20, 6);
+  const auto batch = [](Index rows, Index columns, Index count) {
+    return Batch<double>("batch", rows, columns, count);
+  };
+  EXPECT_THROW(static_cast<void>(jacobi_batched(space, batch(20, 19, 6), w, batch(20, 20, 6))), Error);
+  EXPECT_THROW(static_cast<void>(jacobi_batched(space, batch(20, 20, 6), w, batch(20, 20, 5))), Error);
+  EXPECT_THROW(static_cast<void>(jacobi_batched(space, batch(65, 65, 6), w, batch(65, 65, 6))), Error);
+  EXPECT_TRUE(jacobi_batched(space, batch(20, 20, 0), Kokkos::subview(w, Kokkos::ALL, Kokkos::make_pair(0, 0)),
+                             batch(20, 20, 0))
+                  .converged());
+}
+
+}  // namespace
+}  // namespace heddle::eigen
