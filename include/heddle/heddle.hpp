@@ -14,6 +14,7 @@
 #include <heddle/dist/placement.hpp>
 #include <heddle/dist/split_matrix.hpp>
 #include <heddle/eigen/batched.hpp>
+#include <heddle/eigen/distributed.hpp>
 #include <heddle/eigen/jacobi.hpp>
 #include <heddle/eigen/kohn_sham.hpp>
 #include <heddle/exact/accumulator.hpp>
@@ -31,6 +32,7 @@
 #include <heddle/io/matrix_file.hpp>
 #include <heddle/io/matrix_market.hpp>
 #include <heddle/io/pending_file.hpp>
+#include <heddle/io/text_matrix.hpp>
 #include <heddle/schrodinger/eigenstates.hpp>
 #include <heddle/schrodinger/grid.hpp>
 #include <heddle/schrodinger/hamiltonian.hpp>

@@ -4,11 +4,15 @@
 // running
 // ("Results Reproducibility" in its documentation), and tiles that run side by side would lose their fixed bits.
 #include "blas/backend.hpp"
+#include "blas/decompositions.hpp"
 #include "core/instantiate.hpp"
 #include <heddle/core/error.hpp>
 
 #include <Kokkos_Profiling_ScopedRegion.hpp>
 #include <cublas_v2.h>
+#include <cusolverDn.h>
+
+#include <vector>
 
 namespace heddle::blas {
 
@@ -111,6 +115,79 @@ bool backend_runs_side_by_side() {
 std::shared_ptr<blas::Context::State> make_backend_state(const ExecutionSpace& space) {
   return std::make_shared<blas::Context::State>(space);
 }
+
+bool backend_has_eigenvectors() {
+  return true;
+}
+
+namespace {
+
+void check_solver(const char* what, cusolverStatus_t status) {
+  if (status != CUSOLVER_STATUS_SUCCESS) {
+    throw Error(ErrorKind::computation, message_of("cuSOLVER failed to ", what, ": status ", static_cast<int>(status)));
+  }
+}
+
+// A handle and its parameters on a stream.
+struct Solver {
+  explicit Solver(const ExecutionSpace& space) {
+    check_solver("start", cusolverDnCreate(&handle));
+    check_solver("take a stream", cusolverDnSetStream(handle, space.cuda_stream()));
+    check_solver("make parameters", cusolverDnCreateParams(&parameters));
+  }
+  ~Solver() {
+    cusolverDnDestroyParams(parameters);
+    cusolverDnDestroy(handle);
+  }
+  Solver(const Solver&) = delete;
+  Solver& operator=(const Solver&) = delete;
+  cusolverDnHandle_t handle = nullptr;
+  cusolverDnParams_t parameters = nullptr;
+};
+
+template <Scalar T> constexpr cudaDataType data_type = CUDA_R_64F;
+template <> constexpr cudaDataType data_type<float> = CUDA_R_32F;
+template <> constexpr cudaDataType data_type<Kokkos::complex<float>> = CUDA_C_32F;
+template <> constexpr cudaDataType data_type<Kokkos::complex<double>> = CUDA_C_64F;
+
+}  // namespace
+
+template <Scalar T>
+void backend_eigenvectors(const blas::Context& context, const MatrixView<T>& A,
+                          const Kokkos::View<Real<T>*, MemorySpace>& w) {
+  const Kokkos::Profiling::ScopedRegion region("heddle::blas::eigenvectors");
+  const ExecutionSpace& space = context.space();
+  const Solver solver(space);
+  const auto n = static_cast<Index>(A.extent(0));
+  const Index leading = leading_dimension(A);
+  std::size_t device_bytes = 0;
+  std::size_t host_bytes = 0;
+  check_solver("size a workspace",
+               cusolverDnXsyevd_bufferSize(solver.handle, solver.parameters, CUSOLVER_EIG_MODE_VECTOR,
+                                           CUBLAS_FILL_MODE_LOWER, n, data_type<T>, A.data(), leading,
+                                           data_type<Real<T>>, w.data(), data_type<T>, &device_bytes, &host_bytes));
+  const Kokkos::View<std::byte*, MemorySpace> workspace(
+      Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "heddle::blas::workspace"), device_bytes);
+  std::vector<std::byte> host_workspace(host_bytes);
+  const Kokkos::View<int, MemorySpace> info(Kokkos::view_alloc(space, "heddle::blas::info"));
+  check_solver("find eigenvectors",
+               cusolverDnXsyevd(solver.handle, solver.parameters, CUSOLVER_EIG_MODE_VECTOR, CUBLAS_FILL_MODE_LOWER, n,
+                                data_type<T>, A.data(), leading, data_type<Real<T>>, w.data(), data_type<T>,
+                                workspace.data(), device_bytes, host_workspace.data(), host_bytes, info.data()));
+  int found = 0;
+  Kokkos::deep_copy(space, Kokkos::View<int, Kokkos::HostSpace>(&found), info);
+  space.fence("heddle::blas::eigenvectors");
+  if (found != 0) {
+    throw Error(ErrorKind::computation,
+                message_of("cuSOLVER's Xsyevd of a matrix of ", n, " rows failed with info = ", found));
+  }
+}
+
+#define HEDDLE_INSTANTIATE(T)                                                       \
+  template void backend_eigenvectors<T>(const blas::Context&, const MatrixView<T>&, \
+                                        const Kokkos::View<Real<T>*, MemorySpace>&)
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE);
+#undef HEDDLE_INSTANTIATE
 
 #define HEDDLE_INSTANTIATE(T)                                                                              \
   template void backend_gemm<T>(const blas::Context&, Operation, Operation, T, const MatrixView<const T>&, \

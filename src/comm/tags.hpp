@@ -9,6 +9,9 @@ inline constexpr int tag_gemm_b = 3;
 inline constexpr int tag_gemm_c = 4;
 inline constexpr int tag_measure = 5;
 inline constexpr int tag_transpose = 6;
+/// And the three after it: halves of two groups of columns.
+inline constexpr int tag_jacobi = 7;
+inline constexpr int tag_jacobi_vectors = 11;
 
 /// Messages whose copies a receiver's device does one after the other, in the order in which they were posted. Copies
 /// in two streams overtake each other, and bands of A and B are posted in the order of their use.

@@ -21,7 +21,10 @@ struct Outcome {
   Index rotations;
 };
 
-using Teams = Kokkos::TeamPolicy<ExecutionSpace, Kokkos::Schedule<Kokkos::Dynamic>, Kokkos::LaunchBounds<512, 1>>;
+// Small teams, many of them on a processor at once: while one waits for its angles, others rotate.
+constexpr int most_threads = 128;
+using Teams =
+    Kokkos::TeamPolicy<ExecutionSpace, Kokkos::Schedule<Kokkos::Dynamic>, Kokkos::LaunchBounds<most_threads, 6>>;
 using Team = typename Teams::member_type;
 
 template <Scalar T, int fixed_pairs> struct SmallMatrices {
@@ -53,15 +56,14 @@ template <Scalar T, int fixed_pairs> struct SmallMatrices {
         [&](int at, R& most) {
           const int i = at % m;
           const int j = at / m;
-          T value = T(0);
-          if (i < n && j < n) {
-            const bool here = i == j || (upper ? i < j : i > j);
-            value = here ? A(i, j, b) : conjugate(A(j, i, b));
-            if (i == j) {
-              value = T(real_part(value));
-            }
+          if (i > j) {
+            return;
           }
-          problem.from[at] = value;
+          T value = T(0);
+          if (j < n) {
+            value = i == j ? T(real_part(A(i, i, b))) : upper ? A(i, j, b) : conjugate(A(j, i, b));
+          }
+          problem.set(i, j, value);
           most = larger(most, value);
         },
         Kokkos::Max<R>(largest));
@@ -74,9 +76,15 @@ template <Scalar T, int fixed_pairs> struct SmallMatrices {
     Kokkos::parallel_reduce(
         Kokkos::TeamVectorRange(team, m * m),
         [&](int at, R& sum) {
-          problem.from[at] = problem.from[at] * first * second;
-          const R size = magnitude(problem.from[at]);
-          sum += size * size;
+          const int i = at % m;
+          const int j = at / m;
+          if (i > j) {
+            return;
+          }
+          const T value = problem.get(i, j) * first * second;
+          problem.set(i, j, value);
+          const R size = magnitude(value);
+          sum += (i == j ? 1 : 2) * size * size;
         },
         square);
     team.team_barrier();
@@ -113,11 +121,11 @@ template <Scalar T, int fixed_pairs> struct SmallMatrices {
       if (label >= n) {
         return;
       }
-      const R value = real_part(problem.from[p + p * m]);
+      const R value = problem.diagonal(p);
       int rank = 0;
       for (int q = 0; q < m; ++q) {
         const int other = problem.label[q];
-        const R beside = real_part(problem.from[q + q * m]);
+        const R beside = problem.diagonal(q);
         rank += other < n && (beside < value || (beside == value && other < label)) ? 1 : 0;
       }
       Kokkos::single(Kokkos::PerThread(team), [&] { w(rank, b) = value * back_first * back_second; });
@@ -149,8 +157,7 @@ template <Scalar T, int fixed_pairs> struct SmallMatrices {
     int wrong = 0;
     Kokkos::parallel_reduce(
         Kokkos::TeamVectorRange(team, m),
-        [&](int p, int& count) { count += problem.label[p] < n && !(real_part(problem.from[p + p * m]) > 0) ? 1 : 0; },
-        wrong);
+        [&](int p, int& count) { count += problem.label[p] < n && !(problem.diagonal(p) > 0) ? 1 : 0; }, wrong);
     team.team_barrier();
     return wrong == 0;
   }
@@ -159,23 +166,20 @@ template <Scalar T, int fixed_pairs> struct SmallMatrices {
       return;
     }
     R off = 0;
+    R diagonal = 0;
     Kokkos::parallel_reduce(
         Kokkos::TeamVectorRange(team, m * m),
         [&](int at, R& sum) {
-          const R size = at % m == at / m ? R(0) : magnitude(problem.from[at]);
-          sum += size * size;
+          const R size = at % m < at / m ? magnitude(problem.get(at % m, at / m)) : R(0);
+          sum += 2 * size * size;
         },
         off);
-    R all = 0;
     Kokkos::parallel_reduce(
-        Kokkos::TeamVectorRange(team, m * m),
-        [&](int at, R& sum) {
-          const R size = magnitude(problem.from[at]);
-          sum += size * size;
-        },
-        all);
+        Kokkos::TeamVectorRange(team, m), [&](int p, R& sum) { sum += problem.diagonal(p) * problem.diagonal(p); },
+        diagonal);
     team.team_barrier();
-    Kokkos::single(Kokkos::PerTeam(team), [&] { history(sweep) = all > 0 ? Kokkos::sqrt(off / all) : R(0); });
+    Kokkos::single(Kokkos::PerTeam(team),
+                   [&] { history(sweep) = off > 0 ? Kokkos::sqrt(off / (off + diagonal)) : R(0); });
   }
 };
 
@@ -183,18 +187,13 @@ template <Scalar T, int fixed_pairs> void launch(const ExecutionSpace& space, Sm
   const auto count = static_cast<int>(kernel.A.extent(2));
   const int pairs = (static_cast<int>(kernel.A.extent(0)) + 1) / 2;
   const int bytes = static_cast<int>(SmallProblem<T>::bytes(pairs)) + 64;
-  // Two teams to a processor where they fit; past that what there is, then global memory.
   kernel.level = bytes <= Teams::scratch_size_max(0) ? 0 : 1;
   const auto policy = [&] {
     if (on_host) {
       return Teams(space, count, 1);
     }
-    int lanes = 4;
-    while (lanes < pairs && lanes < 32) {
-      lanes *= 2;
-    }
-    const int threads = std::clamp(pairs * pairs / lanes, 1, 512 / lanes);
-    return Teams(space, count, std::max(1, threads), lanes);
+    const int threads = pairs <= 4 ? 32 : pairs <= 8 ? 64 : most_threads;
+    return Teams(space, count, threads / 32, 32);
   }();
   Kokkos::parallel_for("heddle::eigen::batched", Teams(policy).set_scratch_size(kernel.level, Kokkos::PerTeam(bytes)),
                        kernel);

@@ -13,12 +13,15 @@ namespace heddle::eigen::impl {
 struct BlockPairs {
   int pairs;
   int step;
-  /// All of 2 pairs blocks, in the order of Brent and Luk; or each of the first `pairs` one of the second.
-  bool across;
+  /// Each of `pairs` blocks from first_begin on meets one of as many from second_begin on; else all of 2 pairs blocks
+  /// from first_begin on, in the order of Brent and Luk.
+  bool across = false;
+  int first_begin = 0;
+  int second_begin = 0;
 
-  KOKKOS_INLINE_FUNCTION int first(int k) const { return across ? k : occupant(k, pairs, step); }
+  KOKKOS_INLINE_FUNCTION int first(int k) const { return first_begin + (across ? k : occupant(k, pairs, step)); }
   KOKKOS_INLINE_FUNCTION int second(int k) const {
-    return across ? pairs + (k + step) % pairs : occupant(pairs + k, pairs, step);
+    return across ? second_begin + (k + step) % pairs : first_begin + occupant(pairs + k, pairs, step);
   }
 };
 

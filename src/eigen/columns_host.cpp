@@ -273,7 +273,7 @@ template <Scalar T> auto BlockColumns<T>::counts() -> SweepCounts<R> {
 template <Scalar T> auto BlockColumns<T>::sweep(R tolerance) -> SweepCounts<R> {
   const int pairs = state_->blocks / 2;
   for (int at = 0; at < 2 * pairs - 1; ++at) {
-    step({pairs, at, false}, tolerance);
+    step({pairs, at}, tolerance);
   }
   return counts();
 }

@@ -2,7 +2,6 @@
 
 #include "core/instantiate.hpp"
 #include "dist/elementwise.hpp"
-#include <heddle/blas/blas.hpp>
 #include <heddle/exact/expansion.hpp>
 
 #include <algorithm>
@@ -34,6 +33,15 @@ template <Scalar T> KOKKOS_INLINE_FUNCTION Real<T> largest_part(const T& x) {
   }
 }
 
+template <Scalar T> KOKKOS_INLINE_FUNCTION double square_of(const T& x) {
+  if constexpr (is_complex<T>) {
+    const double re = x.real();
+    const double im = x.imag();
+    return re * re + im * im;
+  } else {
+    return static_cast<double>(x) * static_cast<double>(x);
+  }
+}
 template <Scalar T> KOKKOS_INLINE_FUNCTION bool is_finite(const T& x) {
   if constexpr (is_complex<T>) {
     return Kokkos::isfinite(x.real()) && Kokkos::isfinite(x.imag());
@@ -228,12 +236,38 @@ template <Scalar T> Real<T> norm_estimate(const ExecutionSpace& space, const Den
   return estimate;
 }
 
-template <Scalar T> bool orthonormalise(const ExecutionSpace& space, const Dense<T>& Q) {
+template <Scalar T> Real<T> largest_cosine(const blas::Context& context, const MatrixView<T>& X) {
   using R = Real<T>;
-  const auto n = static_cast<Index>(Q.extent(1));
-  const blas::Context context(space);
+  const ExecutionSpace& space = context.space();
+  const auto n = static_cast<Index>(X.extent(1));
   const Dense<T> G = dense<T>(space, "heddle::eigen::inner_products", n, n);
-  const Dense<T> next = dense<T>(space, "heddle::eigen::next_vectors", static_cast<Index>(Q.extent(0)), n);
+  blas::gemm<T>(context, Operation::conjugate_transpose, Operation::none, T(1), X, X, T(0), G);
+  R worst = 0;
+  Kokkos::parallel_reduce(
+      "heddle::eigen::largest_cosine", column_teams(space, n),
+      KOKKOS_LAMBDA(const Team& team, R& most) {
+        const Index j = team.league_rank();
+        R mine = 0;
+        const R length = Kokkos::sqrt(real_part(G(j, j)));
+        Kokkos::parallel_reduce(
+            Kokkos::TeamVectorRange(team, j),
+            [&](Index i, R& here) {
+              const R size = magnitude(G(i, j));
+              here = Kokkos::fmax(here, size > 0 ? size / (length * Kokkos::sqrt(real_part(G(i, i)))) : R(0));
+            },
+            Kokkos::Max<R>(mine));
+        Kokkos::single(Kokkos::PerTeam(team), [&] { most = Kokkos::fmax(most, mine); });
+      },
+      Kokkos::Max<R>(worst));
+  return std::max(worst, R(0));
+}
+
+template <Scalar T> bool orthonormalise(const blas::Context& context, const Dense<T>& Q) {
+  using R = Real<T>;
+  const ExecutionSpace& space = context.space();
+  const auto n = static_cast<Index>(Q.extent(1));
+  const Dense<T> G = dense<T>(space, "heddle::eigen::inner_products", n, n);
+  Dense<T> next;
   const R enough = static_cast<R>(n) * unit_roundoff<T> / 8 + 4 * unit_roundoff<T>;
   R before = 1;
   while (true) {
@@ -262,6 +296,9 @@ template <Scalar T> bool orthonormalise(const ExecutionSpace& space, const Dense
     for_each_element(
         space, "heddle::eigen::newton_schulz", n, n,
         KOKKOS_LAMBDA(Index i, Index j) { G(i, j) = (i == j ? T(R(1.5)) : T(0)) - G(i, j) * R(0.5); });
+    if (next.size() == 0) {
+      next = dense<T>(space, "heddle::eigen::next_vectors", static_cast<Index>(Q.extent(0)), n);
+    }
     blas::gemm<T>(context, Operation::none, Operation::none, T(1), Q, G, T(0), next);
     Kokkos::deep_copy(space, Q, next);
   }
@@ -279,62 +316,76 @@ template <RealScalar R> KOKKOS_INLINE_FUNCTION void add_product(R& sum, R& rest,
   rest += carried + error;
 }
 
+// Inner products of some rows, in twice the precision.
+template <Scalar T, int rows> struct DoubledSums {
+  using R = Real<T>;
+  static constexpr int parts = is_complex<T> ? 2 : 1;
+  R sum[parts][rows] = {};
+  R rest[parts][rows] = {};
+
+  KOKKOS_INLINE_FUNCTION void add(int i, const T& a, const T& b, const T& b_rest) {
+    if constexpr (is_complex<T>) {
+      add_product(sum[0][i], rest[0][i], a.real(), b.real());
+      add_product(sum[0][i], rest[0][i], -a.imag(), b.imag());
+      add_product(sum[1][i], rest[1][i], a.real(), b.imag());
+      add_product(sum[1][i], rest[1][i], a.imag(), b.real());
+      const T more = a * b_rest;
+      rest[0][i] += more.real();
+      rest[1][i] += more.imag();
+    } else {
+      add_product(sum[0][i], rest[0][i], a, b);
+      rest[0][i] += a * b_rest;
+    }
+  }
+  /// The sum, rounded; `left` is what that lost.
+  KOKKOS_INLINE_FUNCTION T get(int i, T& left) {
+    for (int part = 0; part < parts; ++part) {
+      exact::two_sum(sum[part][i], rest[part][i]);
+    }
+    if constexpr (is_complex<T>) {
+      left = T(rest[0][i], rest[1][i]);
+      return T(sum[0][i], sum[1][i]);
+    } else {
+      left = rest[0][i];
+      return sum[0][i];
+    }
+  }
+};
+
 // C + C_rest = A (B + B_rest).
 template <Scalar T>
 void doubled_product(const ExecutionSpace& space, const Dense<T>& A, const Dense<T>& B, const Dense<T>& B_rest,
                      const Dense<T>& C, const Dense<T>& C_rest) {
-  using R = Real<T>;
   const auto m = static_cast<Index>(A.extent(0));
   const auto inner = static_cast<Index>(A.extent(1));
   const auto n = static_cast<Index>(B.extent(1));
   const bool has_rest = B_rest.size() > 0;
-  constexpr Index rows = on_host ? 32 : 1;
+  const bool wants_rest = C_rest.size() > 0;
+  constexpr int rows = on_host ? 32 : 1;
   const Index chunks = (m + rows - 1) / rows;
   Kokkos::parallel_for(
       "heddle::eigen::doubled_product",
       Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(space, 0, chunks * n), KOKKOS_LAMBDA(Index at) {
         const Index j = at / chunks;
         const Index begin = at % chunks * rows;
-        const Index count = m - begin < rows ? m - begin : rows;
-        R sum[rows] = {};
-        R rest[rows] = {};
-        [[maybe_unused]] R sum_im[rows] = {};
-        [[maybe_unused]] R rest_im[rows] = {};
+        const int count = m - begin < rows ? static_cast<int>(m - begin) : rows;
+        DoubledSums<T, rows> sums;
         for (Index k = 0; k < inner; ++k) {
           const T b = B(k, j);
           const T b_rest = has_rest ? B_rest(k, j) : T(0);
           const T* const a = &A(begin, k);
-#ifndef KOKKOS_ENABLE_CUDA
+#ifdef __GNUC__
 #pragma GCC ivdep
 #endif
-          for (Index i = 0; i < count; ++i) {
-            if constexpr (is_complex<T>) {
-              add_product(sum[i], rest[i], a[i].real(), b.real());
-              add_product(sum[i], rest[i], -a[i].imag(), b.imag());
-              add_product(sum_im[i], rest_im[i], a[i].real(), b.imag());
-              add_product(sum_im[i], rest_im[i], a[i].imag(), b.real());
-              const T more = a[i] * b_rest;
-              rest[i] += more.real();
-              rest_im[i] += more.imag();
-            } else {
-              add_product(sum[i], rest[i], a[i], b);
-              rest[i] += a[i] * b_rest;
-            }
+          for (int i = 0; i < count; ++i) {
+            sums.add(i, a[i], b, b_rest);
           }
         }
-        for (Index i = 0; i < count; ++i) {
-          exact::two_sum(sum[i], rest[i]);
-          if constexpr (is_complex<T>) {
-            exact::two_sum(sum_im[i], rest_im[i]);
-            C(begin + i, j) = T(sum[i], sum_im[i]);
-            if (C_rest.size() > 0) {
-              C_rest(begin + i, j) = T(rest[i], rest_im[i]);
-            }
-          } else {
-            C(begin + i, j) = sum[i];
-            if (C_rest.size() > 0) {
-              C_rest(begin + i, j) = rest[i];
-            }
+        for (int i = 0; i < count; ++i) {
+          T left;
+          C(begin + i, j) = sums.get(i, left);
+          if (wants_rest) {
+            C_rest(begin + i, j) = left;
           }
         }
       });
@@ -363,18 +414,7 @@ template <Scalar T> std::vector<double> column_norms(const ExecutionSpace& space
         const Index j = team.league_rank();
         double sum = 0;
         Kokkos::parallel_reduce(
-            Kokkos::TeamVectorRange(team, m),
-            [&](Index i, double& part) {
-              if constexpr (is_complex<T>) {
-                const double re = A(i, j).real();
-                const double im = A(i, j).imag();
-                part += re * re + im * im;
-              } else {
-                const double x = A(i, j);
-                part += x * x;
-              }
-            },
-            sum);
+            Kokkos::TeamVectorRange(team, m), [&](Index i, double& part) { part += square_of(A(i, j)); }, sum);
         Kokkos::single(Kokkos::PerTeam(team), [&] { squares(j) = sum; });
       });
   std::vector<double> norms(n);
@@ -404,7 +444,8 @@ void gathered(const ExecutionSpace& space, const MatrixView<T>& A, const std::ve
   template void permuted<T>(const ExecutionSpace&, const Dense<T>&, const std::vector<Index>&, const Dense<T>&); \
   template bool cholesky<T>(const ExecutionSpace&, const Dense<T>&);                                             \
   template Real<T> norm_estimate<T>(const ExecutionSpace&, const Dense<T>&);                                     \
-  template bool orthonormalise<T>(const ExecutionSpace&, const Dense<T>&);                                       \
+  template bool orthonormalise<T>(const blas::Context&, const Dense<T>&);                                        \
+  template Real<T> largest_cosine<T>(const blas::Context&, const MatrixView<T>&);                                \
   template void transformed<T>(const ExecutionSpace&, const Dense<T>&, const Dense<T>&, const Dense<T>&);        \
   template std::vector<double> column_norms<T>(const ExecutionSpace&, const MatrixView<T>&);                     \
   template void gathered<T>(const ExecutionSpace&, const MatrixView<T>&, const std::vector<Index>&,              \

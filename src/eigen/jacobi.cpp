@@ -38,8 +38,9 @@ template <class Value> std::vector<Index> descending(std::vector<Value> values) 
 
 // Eigenvectors of S by the library, or those of the caller, orthonormal; none where they are of no use.
 template <Scalar T>
-std::optional<Dense<T>> first_vectors(const ExecutionSpace& space, const Dense<T>& S, const StridedMatrix<T>* V,
+std::optional<Dense<T>> first_vectors(const blas::Context& context, const Dense<T>& S, const StridedMatrix<T>* V,
                                       const JacobiOptions& options) {
+  const ExecutionSpace& space = context.space();
   const auto n = static_cast<Index>(S.extent(0));
   const Dense<T> Q = dense<T>(space, "heddle::eigen::first_vectors", n, n);
   if (options.warm_start) {
@@ -47,7 +48,6 @@ std::optional<Dense<T>> first_vectors(const ExecutionSpace& space, const Dense<T
     for_each_element(
         space, "heddle::eigen::first_vectors", n, n, KOKKOS_LAMBDA(Index i, Index j) { Q(i, j) = given(i, j); });
   } else {
-    const blas::Context context(space);
     const auto solve = [&]<Scalar L>(const Dense<L>& vectors) {
       heddle::impl::backend_eigenvectors<L>(
           context, vectors,
@@ -65,18 +65,28 @@ std::optional<Dense<T>> first_vectors(const ExecutionSpace& space, const Dense<T
       solve.template operator()<T>(Q);
     }
   }
-  if (!orthonormalise<T>(space, Q)) {
+  if (!orthonormalise<T>(context, Q)) {
     return {};
   }
   return Q;
 }
 
-// Sweeps until the columns are orthogonal.
+// Sweeps until the columns are orthogonal. With a context, columns that may be orthogonal already are looked at first.
 template <Scalar T>
-void orthogonalise(BlockColumns<T>& B, Index n, const JacobiOptions& options, JacobiReport& report) {
+void orthogonalise(BlockColumns<T>& B, Index n, const JacobiOptions& options,
+                   const std::optional<blas::Context>& context, JacobiReport& report) {
   using R = Real<T>;
   const R tolerance =
       options.tolerance > 0 ? static_cast<R>(options.tolerance) : 2 * std::sqrt(static_cast<R>(n)) * unit_roundoff<T>;
+  if (context && !heddle::impl::on_host) {
+    report.off_norms.push_back(largest_cosine<T>(*context, B.columns()));
+    ++report.sweeps;
+    if (!(report.off_norm() > tolerance)) {
+      report.converged = true;
+      report.end = JacobiEnd::diagonal;
+      return;
+    }
+  }
   report.converged = false;
   report.end = JacobiEnd::sweep_limit;
   while (report.sweeps < options.sweeps) {
@@ -137,9 +147,11 @@ std::optional<Solved<T>> relative(const ExecutionSpace& space, const Dense<T>& S
   if (!(least > 0)) {
     return {};
   }
+  std::optional<blas::Context> context;
   std::optional<Dense<T>> Q;
   if (report.method == JacobiMethod::preconditioned || options.warm_start) {
-    Q = first_vectors<T>(space, S, V, options);
+    context.emplace(space);
+    Q = first_vectors<T>(*context, S, V, options);
     const Dense<T> M = dense<T>(space, "heddle::eigen::transformed", n, n);
     if (Q) {
       transformed<T>(space, S, *Q, M);
@@ -152,7 +164,7 @@ std::optional<Solved<T>> relative(const ExecutionSpace& space, const Dense<T>& S
   }
   BlockColumns<T> B(space, n, n, options.block);
   Kokkos::deep_copy(space, B.columns(), L);
-  orthogonalise(B, n, options, report);
+  orthogonalise(B, n, options, context, report);
   const std::vector<double> norms = column_norms<T>(space, B.columns());
   solved.vectors = B.columns();
   for (const double norm : norms) {
@@ -167,7 +179,7 @@ std::optional<Solved<T>> relative(const ExecutionSpace& space, const Dense<T>& S
     std::iota(straight.begin(), straight.end(), Index{0});
     gathered<T>(space, B.columns(), order, straight, solved.factors, inner);
     const Dense<T> outer = dense<T>(space, "heddle::eigen::outer_vectors", n, n);
-    blas::gemm<T>(space, Operation::none, Operation::none, T(1), *Q, inner, T(0), outer);
+    blas::gemm<T>(*context, Operation::none, Operation::none, T(1), *Q, inner, T(0), outer);
     solved.vectors = outer;
     std::fill(solved.factors.begin(), solved.factors.end(), 1.0);
     solved.rows.clear();
@@ -181,9 +193,11 @@ Solved<T> normwise(const ExecutionSpace& space, const Dense<T>& S, const Strided
                    const JacobiOptions& options, JacobiReport& report) {
   using R = Real<T>;
   const auto n = static_cast<Index>(S.extent(0));
+  std::optional<blas::Context> context;
   std::optional<Dense<T>> Q;
   if (report.method == JacobiMethod::preconditioned || options.warm_start) {
-    Q = first_vectors<T>(space, S, V, options);
+    context.emplace(space);
+    Q = first_vectors<T>(*context, S, V, options);
   }
   double shift = 2 * static_cast<double>(norm_estimate<T>(space, S));
   while (true) {
@@ -192,13 +206,13 @@ Solved<T> normwise(const ExecutionSpace& space, const Dense<T>& S, const Strided
     const R added = static_cast<R>(shift);
     if (Q) {
       Kokkos::deep_copy(space, X, *Q);
-      blas::gemm<T>(space, Operation::none, Operation::none, T(1), S, *Q, T(added), X);
+      blas::gemm<T>(*context, Operation::none, Operation::none, T(1), S, *Q, T(added), X);
     } else {
       for_each_element(
           space, "heddle::eigen::shifted", n, n,
           KOKKOS_LAMBDA(Index i, Index j) { X(i, j) = i == j ? S(i, j) + added : S(i, j); });
     }
-    orthogonalise(B, n, options, report);
+    orthogonalise(B, n, options, context, report);
     const std::vector<double> norms = column_norms<T>(space, X);
     // A norm estimated far too low: an eigenvalue near -shift.
     if (*std::min_element(norms.begin(), norms.end()) < shift / 8) {

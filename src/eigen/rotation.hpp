@@ -3,6 +3,8 @@
 
 #include <heddle/core/scalar.hpp>
 
+#include <limits>
+
 namespace heddle::eigen::impl {
 
 /// Columns p and q become c p - conj(s) q and s p + c q, c = sqrt(1 - |s|^2); [a, b; conj(b), d] then becomes
@@ -38,28 +40,33 @@ template <Scalar T> KOKKOS_INLINE_FUNCTION Real<T> magnitude(const T& x) {
   }
 }
 
-/// The one of angle at most pi / 4: t = tan(theta) = 2 |b| / ((d - a) +- sqrt((d - a)^2 + 4 |b|^2)), whose operands are
-/// divided by the larger first, so that nothing over- or underflows. `size` is |b|; nothing is rotated where it is 0.
+/// The one of angle theta, at most pi / 4, with cot(2 theta) = (d - a) / (2 |b|). `size` is |b|; nothing is rotated
+/// where it is 0. By two inverse roots and a quotient, one after the other: what a step waits for. Elements whose
+/// squares would underflow are made larger first.
 template <Scalar T>
 KOKKOS_INLINE_FUNCTION Rotation<T> rotation_of(const Real<T>& a, const T& b, const Real<T>& size, const Real<T>& d) {
   using R = Real<T>;
+  constexpr bool is_double = std::numeric_limits<R>::digits > 24;
+  constexpr R tiny = is_double ? R(1e-130) : R(1e-13);
+  const R by = is_double ? R(0x1p500) : R(0x1p60);
   const R difference = d - a;
-  const R twice = 2 * size;
-  const R most = Kokkos::fmax(Kokkos::abs(difference), twice);
-  const R scale = most > 0 ? 1 / most : R(0);
-  const R x = difference * scale;
-  const R y = twice * scale;
-  const R root = Kokkos::sqrt(Kokkos::fma(x, x, y * y));
-  const R t = Kokkos::copysign(y / (Kokkos::abs(x) + root + std::numeric_limits<R>::min()), x);
-  const R c = 1 / Kokkos::sqrt(Kokkos::fma(t, t, R(1)));
-  const R sine = t * c;
-  const R tau = sine / (1 + c);
+  const R most = Kokkos::fmax(Kokkos::abs(difference), 2 * size);
+  const R factor = most < tiny ? by : R(1);
+  const R x = Kokkos::abs(difference) * factor;
+  const R y = size * factor;
+  const R square = Kokkos::fma(x, x, 4 * y * y);
+  const R inverse = 1 / Kokkos::sqrt(square > 0 ? square : R(1));
+  const R c_square = Kokkos::fma(R(0.5) * x, inverse, R(0.5));  // (1 + cos(2 theta)) / 2
+  const R inverse_c = 1 / Kokkos::sqrt(c_square);
+  const R sine = Kokkos::copysign(y * inverse * inverse_c, difference);
+  const R tau = sine / Kokkos::fma(c_square, inverse_c, R(1));
+  const R shift = sine * inverse_c * size;
   if constexpr (is_complex<T>) {
     const T phase = size > 0 ? T(b.real() / size, b.imag() / size) : T(1);
-    return {phase * sine, phase * tau, t * size};
+    return {phase * sine, phase * tau, shift};
   } else {
     const R sign = Kokkos::copysign(R(1), b);
-    return {sign * sine, sign * tau, t * size};
+    return {sign * sine, sign * tau, shift};
   }
 }
 

@@ -12,6 +12,9 @@
 
 namespace heddle::eigen::impl {
 
+/// On GPUs the upper triangle alone is kept, column after column: half the memory, of which teams have little.
+inline constexpr bool keeps_triangle = !Kokkos::SpaceAccessibility<Kokkos::HostSpace, MemorySpace>::accessible;
+
 /// What counts as zero: |a_pq| <= tolerance * scale, with sqrt(a_pp a_qq) or the norm of the matrix for the scale.
 /// Rotations are left out below `least`, and sweeps end below `tolerance`.
 template <class R> struct Criterion {
@@ -38,7 +41,7 @@ template <class R> struct SweepCounts {
 template <Scalar T> struct SmallProblem {
   using R = Real<T>;
   int pairs;
-  T* from;       ///< The matrix, m x m column-major by positions, m = 2 pairs.
+  T* from;       ///< The matrix by positions, m x m, m = 2 pairs: both triangles or the upper one, see set() and get().
   T* to;         ///< Its second copy.
   T* Q;          ///< The product of the rotations, columns by label.
   T* s;          ///< pairs
@@ -53,12 +56,16 @@ template <Scalar T> struct SmallProblem {
   int* moved;    ///< m
 
   static constexpr KOKKOS_INLINE_FUNCTION std::size_t align(std::size_t bytes) { return (bytes + 63) / 64 * 64; }
+  static constexpr KOKKOS_INLINE_FUNCTION std::size_t elements(int pairs) {
+    const auto m = static_cast<std::size_t>(2 * pairs);
+    return keeps_triangle ? m * (m + 1) / 2 : m * m;
+  }
   /// Bytes that one takes.
   static constexpr KOKKOS_INLINE_FUNCTION std::size_t bytes(int pairs) {
     const auto m = static_cast<std::size_t>(2 * pairs);
     const auto half = static_cast<std::size_t>(pairs);
-    return 64 + 3 * align(m * m * sizeof(T)) + 2 * align(half * sizeof(T)) + 5 * align(half * sizeof(R)) +
-           align(half * sizeof(int)) + 2 * align(m * sizeof(int));
+    return 64 + align(m * m * sizeof(T)) + 2 * align(elements(pairs) * sizeof(T)) + 2 * align(half * sizeof(T)) +
+           5 * align(half * sizeof(R)) + align(half * sizeof(int)) + 2 * align(m * sizeof(int));
   }
   static KOKKOS_INLINE_FUNCTION SmallProblem in(void* memory, int pairs) {
     const auto m = static_cast<std::size_t>(2 * pairs);
@@ -72,8 +79,8 @@ template <Scalar T> struct SmallProblem {
     };
     SmallProblem problem;
     problem.pairs = pairs;
-    problem.from = static_cast<T*>(take(m * m * sizeof(T)));
-    problem.to = static_cast<T*>(take(m * m * sizeof(T)));
+    problem.from = static_cast<T*>(take(elements(pairs) * sizeof(T)));
+    problem.to = static_cast<T*>(take(elements(pairs) * sizeof(T)));
     problem.Q = static_cast<T*>(take(m * m * sizeof(T)));
     problem.s = static_cast<T*>(take(half * sizeof(T)));
     problem.tau = static_cast<T*>(take(half * sizeof(T)));
@@ -87,6 +94,21 @@ template <Scalar T> struct SmallProblem {
     problem.moved = static_cast<int*>(take(m * sizeof(int)));
     return problem;
   }
+
+  [[nodiscard]] KOKKOS_INLINE_FUNCTION int place(int i, int j) const {
+    return keeps_triangle ? j * (j + 1) / 2 + i : i + 2 * pairs * j;
+  }
+  /// Element (i, j) with i <= j, and so (j, i).
+  KOKKOS_INLINE_FUNCTION void set(int i, int j, const T& value) const {
+    from[place(i, j)] = value;
+    if (!keeps_triangle) {
+      from[place(j, i)] = conjugate(value);
+    }
+  }
+  [[nodiscard]] KOKKOS_INLINE_FUNCTION T get(int i, int j) const {
+    return !keeps_triangle || i <= j ? from[place(i, j)] : conjugate(from[place(j, i)]);
+  }
+  [[nodiscard]] KOKKOS_INLINE_FUNCTION R diagonal(int p) const { return real_part(from[place(p, p)]); }
 
   /// Q = I, every row where it was given. The matrix itself is for the caller to put into `from`.
   template <class Team> KOKKOS_INLINE_FUNCTION void begin(const Team& team) const {
@@ -132,11 +154,10 @@ template <Scalar T> struct SmallProblem {
   template <int fixed_pairs, class Team>
   KOKKOS_INLINE_FUNCTION void angles(const Team& team, const Criterion<R>& criterion) const {
     const int half = fixed_pairs > 0 ? fixed_pairs : pairs;
-    const int m = 2 * half;
     Kokkos::parallel_for(Kokkos::TeamVectorRange(team, half), [&](int k) {
-      const R a = real_part(from[k * m + k]);
-      const R d = real_part(from[(half + k) * m + half + k]);
-      const T b = from[(half + k) * m + k];
+      const R a = diagonal(k);
+      const R d = diagonal(half + k);
+      const T b = from[place(k, half + k)];
       const R size = magnitude(b);
       const R share = criterion.share(size, a, d);
       const bool small = !(share > criterion.least);
@@ -153,46 +174,59 @@ template <Scalar T> struct SmallProblem {
     });
   }
 
+  // An element by its new row and column, in whichever triangle.
+  KOKKOS_INLINE_FUNCTION void write(int i, int j, const T& value) const {
+    const bool upper = i <= j;
+    to[upper ? place(i, j) : place(j, i)] = upper ? value : conjugate(value);
+  }
+  // Blocks of 2 x 2 elements that pairs k <= l meet in.
   template <class Team> KOKKOS_INLINE_FUNCTION void device_step(const Team& team) const {
     const int half = pairs;
     const int m = 2 * half;
-    Kokkos::parallel_for(Kokkos::TeamThreadRange(team, half), [&](int l) {
+    const int blocks = half * (half + 1) / 2;
+    Kokkos::parallel_for(Kokkos::TeamVectorRange(team, blocks), [&](int at) {
+      // Rows k = 0 ... l of column l, folded: column l and column half - 1 - l have half + 1 together.
+      int l = at / (half + 1);
+      int k = at % (half + 1);
+      if (k > l) {
+        k = half - k;
+        l = half - 1 - l;
+      }
       const T sl = s[l];
-      const T taul = tau[l];
-      const T* const left = from + l * m;
-      const T* const right = from + (half + l) * m;
-      T* const new_left = to + next_position(l, half) * m;
-      T* const new_right = to + next_position(half + l, half) * m;
-      Kokkos::parallel_for(Kokkos::ThreadVectorRange(team, half), [&](int k) {
-        T x00 = left[k];
-        T x10 = left[half + k];
-        T x01 = right[k];
-        T x11 = right[half + k];
-        const T b = x01;
-        rotate<T>(sl, taul, x00, x01);
-        rotate<T>(sl, taul, x10, x11);
+      const T tau_l = tau[l];
+      T x00 = from[place(k, l)];
+      T x01 = from[place(k, half + l)];
+      T x10 = conjugate(from[place(l, half + k)]);
+      T x11 = from[place(half + k, half + l)];
+      if (k == l) {
+        if (sl != T(0)) {
+          x00 = T(first[k] - shift[k]);
+          x11 = T(second[k] + shift[k]);
+          x01 = T(0);
+        }
+      } else {
+        rotate<T>(sl, tau_l, x00, x01);
+        rotate<T>(sl, tau_l, x10, x11);
         const T row = conjugate(s[k]);
         const T row_tau = conjugate(tau[k]);
         rotate<T>(row, row_tau, x00, x10);
         rotate<T>(row, row_tau, x01, x11);
-        if (k == l) {
-          x00 = T(first[k] - shift[k]);
-          x11 = T(second[k] + shift[k]);
-          const bool zero = sl != T(0);
-          x01 = zero ? T(0) : b;
-          x10 = conjugate(x01);
-        }
-        const int top = next_position(k, half);
-        const int bottom = next_position(half + k, half);
-        new_left[top] = x00;
-        new_left[bottom] = x10;
-        new_right[top] = x01;
-        new_right[bottom] = x11;
-      });
-      T* const q_left = Q + label[l] * m;
-      T* const q_right = Q + label[half + l] * m;
-      Kokkos::parallel_for(Kokkos::ThreadVectorRange(team, m),
-                           [&](int i) { rotate<T>(sl, taul, q_left[i], q_right[i]); });
+      }
+      const int top = next_position(k, half);
+      const int bottom = next_position(half + k, half);
+      const int left = next_position(l, half);
+      const int right = next_position(half + l, half);
+      write(top, left, x00);
+      write(top, right, x01);
+      write(bottom, right, x11);
+      if (k != l) {
+        write(bottom, left, x10);
+      }
+    });
+    Kokkos::parallel_for(Kokkos::TeamVectorRange(team, half * m), [&](int at) {
+      const int l = at / m;
+      const int i = at % m;
+      rotate<T>(s[l], tau[l], Q[label[l] * m + i], Q[label[half + l] * m + i]);
     });
     Kokkos::parallel_for(Kokkos::TeamVectorRange(team, m), [&](int p) { moved[next_position(p, half)] = label[p]; });
   }

@@ -206,7 +206,7 @@ template <Scalar T> class DisjointRotations {
     return counts;
   }
 
- private:
+  // The two halves of a step; public, as nvcc wants functions with kernels in them.
   SweepCounts<R> angles(const Criterion<R>& criterion, int step) const {
     const Dense<T> A = A_;
     const auto s = s_;
@@ -303,6 +303,7 @@ template <Scalar T> class DisjointRotations {
         });
   }
 
+ private:
   ExecutionSpace space_;
   Dense<T> A_;
   Dense<T> V_;
