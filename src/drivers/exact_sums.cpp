@@ -166,7 +166,7 @@ void add_scalar_and_compare(CLI::App& command, Options& options) {
 void add_exact_sums(CLI::App& app, Selection& selection) {
   const auto options = std::make_shared<Options>();
   CLI::App& sum = *app.add_subcommand("sum", "The exact sum of the elements of a file, rounded once");
-  sum.add_option("--input", options->input, "File of the elements, a matrix of any shape (.mtx or .h5)")
+  sum.add_option("--input", options->input, "File of the elements, a matrix of any shape (.mtx, .h5 or .txt)")
       ->type_name("FILE")
       ->required();
   add_scalar_and_compare(sum, *options);
@@ -178,7 +178,7 @@ void add_exact_sums(CLI::App& app, Selection& selection) {
     };
   });
   CLI::App& dot = *app.add_subcommand("dot", "The exact inner product of two files, rounded once");
-  dot.add_option("--x", options->x, "File of x (.mtx or .h5)")->type_name("FILE")->required();
+  dot.add_option("--x", options->x, "File of x (.mtx, .h5 or .txt)")->type_name("FILE")->required();
   dot.add_option("--y", options->y, "File of y, of the same shape")->type_name("FILE")->required();
   dot.add_flag("--conjugate", options->conjugate, "Of conj(x) and y");
   add_scalar_and_compare(dot, *options);

@@ -173,7 +173,7 @@ int run(Context& context, Options options) {
 void add_expm(CLI::App& app, Selection& selection) {
   const auto options = std::make_shared<Options>();
   CLI::App& command = *app.add_subcommand("expm", "Matrix exponential exp(A) over all ranks");
-  command.add_option("--input", options->input, "File of A (.mtx Matrix Market or .h5 HDF5)")->type_name("FILE");
+  command.add_option("--input", options->input, "File of A (.mtx Matrix Market, .h5 HDF5 or .txt)")->type_name("FILE");
   command.add_option("--output", options->output, "File to write exp(A) to")->type_name("FILE");
   command.add_option("--size", options->size, "Make a random matrix of this size")->type_name("N")->check(at_least(0));
   command.add_option("--norm", options->norm, "1-norm of the random matrix")->type_name("X")->capture_default_str();

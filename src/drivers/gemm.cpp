@@ -330,7 +330,7 @@ int run(Context& context, Options options) {
 void add_gemm(CLI::App& app, Selection& selection) {
   const auto options = std::make_shared<Options>();
   CLI::App& command = *app.add_subcommand("gemm", "Matrix product C = alpha op(A) op(B) + beta C over all ranks");
-  command.add_option("--a", options->a, "File of A (.mtx Matrix Market or .h5 HDF5)")->type_name("FILE");
+  command.add_option("--a", options->a, "File of A (.mtx Matrix Market, .h5 HDF5 or .txt)")->type_name("FILE");
   command.add_option("--b", options->b, "File of B")->type_name("FILE");
   command.add_option("--c", options->c, "File to write C to")->type_name("FILE");
   command.add_option("--c-in", options->c_in, "File of C's old value, for --beta")->type_name("FILE");

@@ -233,7 +233,7 @@ int run(Context& context, Options options) {
 void add_lu(CLI::App& app, Selection& selection) {
   const auto options = std::make_shared<Options>();
   CLI::App& command = *app.add_subcommand("lu", "LU factorization with partial pivoting, the same bits everywhere");
-  command.add_option("--input", options->input, "File of A (.mtx Matrix Market or .h5 HDF5)")->type_name("FILE");
+  command.add_option("--input", options->input, "File of A (.mtx Matrix Market, .h5 HDF5 or .txt)")->type_name("FILE");
   command.add_option("--size", options->size, "Make a random matrix of this size")->type_name("N")->check(at_least(0));
   command.add_option("--seed", options->seed, "Seed of the random matrix")->type_name("N")->capture_default_str();
   add_scalar_option(command, options->scalar);

@@ -80,6 +80,7 @@ int run(int argc, char** argv) {
   add_transpose(app, selection);
   add_exact_sums(app, selection);
   add_lu(app, selection);
+  add_eig(app, selection);
   add_tdse(app, selection);
   add_study(app, selection);
   add_tune(app, selection);

@@ -1,16 +1,14 @@
 #include "pictures.hpp"
 
 #include "shared_files.hpp"
+#include "support/programs.hpp"
 #include <heddle/core/error.hpp>
 #include <heddle/io/pending_file.hpp>
 
-#include <sys/wait.h>
 #include <unistd.h>
 
-#include <cerrno>
 #include <cstdlib>
 #include <string>
-#include <vector>
 
 namespace heddle::driver {
 namespace {
@@ -19,25 +17,6 @@ std::string python() {
   if (const char* chosen = std::getenv("HEDDLE_PYTHON"); chosen != nullptr && *chosen != '\0') return chosen;
   // The system's own, where packages of matplotlib and h5py live; the first on the PATH may be another.
   return access("/usr/bin/python3", X_OK) == 0 ? "/usr/bin/python3" : "python3";
-}
-
-// Runs a program and gives its exit status; its output goes where ours goes.
-int run_program(const std::vector<std::string>& arguments) {
-  std::vector<char*> pointers;
-  pointers.reserve(arguments.size() + 1);
-  for (const auto& argument : arguments) pointers.push_back(const_cast<char*>(argument.c_str()));
-  pointers.push_back(nullptr);
-  const pid_t child = fork();
-  if (child == 0) {
-    execvp(pointers[0], pointers.data());
-    _exit(127);
-  }
-  int status = 0;
-  pid_t ended = -1;
-  while (child > 0 && (ended = waitpid(child, &status, 0)) < 0 && errno == EINTR) {
-  }
-  if (child < 0 || ended < 0) throw Error(ErrorKind::computation, "could not run " + arguments[0]);
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 128;
 }
 
 }  // namespace

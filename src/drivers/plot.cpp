@@ -1,7 +1,9 @@
 // `heddle plot`: checks the file and the target, and hands both to the script that draws files of its kind.
 #include "commands.hpp"
+#include "eig_scf.hpp"
 #include "gemm_trace.hpp"
 #include "pictures.hpp"
+#include "study_jacobi.hpp"
 #include "study_transpose.hpp"
 #include "tdse_hdf5.hpp"
 #include <heddle/core/error.hpp>
@@ -25,6 +27,8 @@ Picture picture_of(const std::filesystem::path& input) {
     return {"plot/gemm_trace.py", "matplotlib", "python3-matplotlib"};
   }
   if (looks_like_study(input)) return study_picture;
+  if (looks_like_study_jacobi(input)) return study_jacobi_picture;
+  if (looks_like_scf(input)) return scf_picture;
   const Hdf5Reader file(input);
   for (const char* needed : {"/grid/x", "/time/t", "/frames/t", "/density", "/nuclei/position", "/observables/norm"}) {
     (void)file.extents(needed);
@@ -50,11 +54,13 @@ int run(const CommonOptions& common, const Options& options) {
 
 void add_plot(CLI::App& app, Selection& selection) {
   const auto options = std::make_shared<Options>();
-  CLI::App& command = *app.add_subcommand(
-      "plot", "Picture of a run of `heddle tdse`, of a trace of `heddle gemm` or of a table of `heddle study`");
+  CLI::App& command = *app.add_subcommand("plot",
+                                          "Picture of a run of `heddle tdse`, of a trace of `heddle gemm`, of a table "
+                                          "of `heddle study` or `heddle eig --scf`");
   command
-      .add_option("file", options->file,
-                  "HDF5 that heddle tdse wrote, JSON of heddle gemm --trace or CSV of heddle study")
+      .add_option(
+          "file", options->file,
+          "HDF5 that heddle tdse wrote, JSON of heddle gemm --trace, CSV of heddle study or of heddle eig --scf")
       ->type_name("FILE")
       ->required();
   command.add_option("-o,--output", options->output, "PNG to write (default: FILE's name with .png, in this folder)")

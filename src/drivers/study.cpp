@@ -1,4 +1,5 @@
 // heddle study: experiments whose tables and pictures show why things are done as they are.
+#include "study_jacobi.hpp"
 #include "study_transpose.hpp"
 
 namespace heddle::driver {
@@ -7,6 +8,7 @@ void add_study(CLI::App& app, Selection& selection) {
   CLI::App& study = *app.add_subcommand("study", "Experiments: tables and pictures of what makes a kernel fast");
   study.require_subcommand(1);
   add_study_transpose(study, selection);
+  add_study_jacobi(study, selection);
 }
 
 }  // namespace heddle::driver

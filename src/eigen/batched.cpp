@@ -1,6 +1,6 @@
 #include "core/instantiate.hpp"
 #include "dist/elementwise.hpp"
-#include "eigen/two_sided.hpp"
+#include "eigen/batched_host.hpp"
 #include <heddle/eigen/batched.hpp>
 
 #include <Kokkos_Profiling_ScopedRegion.hpp>
@@ -13,18 +13,7 @@ namespace {
 
 using heddle::impl::on_host;
 
-// What became of one matrix.
-struct Outcome {
-  int sweeps;
-  int end;  // JacobiEnd, or -1 for NaN and infinity.
-  int relative;
-  Index rotations;
-};
-
-// Small teams, many of them on a processor at once: while one waits for its angles, others rotate.
-constexpr int most_threads = 128;
-using Teams =
-    Kokkos::TeamPolicy<ExecutionSpace, Kokkos::Schedule<Kokkos::Dynamic>, Kokkos::LaunchBounds<most_threads, 6>>;
+using Teams = Kokkos::TeamPolicy<ExecutionSpace, Kokkos::Schedule<Kokkos::Dynamic>>;
 using Team = typename Teams::member_type;
 
 template <Scalar T, int fixed_pairs> struct SmallMatrices {
@@ -37,7 +26,6 @@ template <Scalar T, int fixed_pairs> struct SmallMatrices {
   JacobiAccuracy accuracy;
   Criterion<R> limits;
   int most_sweeps;
-  int level;
   Kokkos::View<Outcome*, MemorySpace> outcomes;
   Kokkos::View<R*, MemorySpace> history;  // Of one matrix; else without elements.
 
@@ -47,7 +35,7 @@ template <Scalar T, int fixed_pairs> struct SmallMatrices {
     const int pairs = fixed_pairs > 0 ? fixed_pairs : (n + 1) / 2;
     const int m = 2 * pairs;
     SmallProblem<T> problem =
-        SmallProblem<T>::in(team.team_scratch(level).get_shmem(static_cast<int>(SmallProblem<T>::bytes(pairs))), pairs);
+        SmallProblem<T>::in(team.team_scratch(1).get_shmem(static_cast<int>(SmallProblem<T>::bytes(pairs))), pairs);
     problem.begin(team);
     R largest = 0;
     R square = 0;
@@ -71,8 +59,8 @@ template <Scalar T, int fixed_pairs> struct SmallMatrices {
     const bool finite = Kokkos::isfinite(largest);
     // Powers of two: nothing is rounded.
     const int exponent = largest > 0 && finite ? exponent_of(largest) : 0;
-    const R first = power_of_two(-(exponent / 2));
-    const R second = power_of_two(-(exponent - exponent / 2));
+    const R first = power_of_two<R>(-(exponent / 2));
+    const R second = power_of_two<R>(-(exponent - exponent / 2));
     Kokkos::parallel_reduce(
         Kokkos::TeamVectorRange(team, m * m),
         [&](int at, R& sum) {
@@ -112,10 +100,10 @@ template <Scalar T, int fixed_pairs> struct SmallMatrices {
         break;
       }
     }
-    outcome.relative = criterion.relative ? 1 : 0;
+    outcome.relative = criterion.relative && positive(team, problem, n) ? 1 : 0;
     // Ranks by counting; equal ones in the order of their labels.
-    const R back_first = power_of_two(exponent / 2);
-    const R back_second = power_of_two(exponent - exponent / 2);
+    const R back_first = power_of_two<R>(exponent / 2);
+    const R back_second = power_of_two<R>(exponent - exponent / 2);
     Kokkos::parallel_for(Kokkos::TeamThreadRange(team, m), [&](int p) {
       const int label = problem.label[p];
       if (label >= n) {
@@ -151,7 +139,6 @@ template <Scalar T, int fixed_pairs> struct SmallMatrices {
     return size != size ? Kokkos::Experimental::infinity_v<R> : Kokkos::fmax(most, size);
   }
   static KOKKOS_INLINE_FUNCTION int exponent_of(R value) { return static_cast<int>(Kokkos::logb(value)) + 1; }
-  static KOKKOS_INLINE_FUNCTION R power_of_two(int exponent) { return static_cast<R>(::ldexp(1.0, exponent)); }
   static KOKKOS_INLINE_FUNCTION bool positive(const Team& team, const SmallProblem<T>& problem, int n) {
     const int m = 2 * problem.pairs;
     int wrong = 0;
@@ -187,21 +174,29 @@ template <Scalar T, int fixed_pairs> void launch(const ExecutionSpace& space, Sm
   const auto count = static_cast<int>(kernel.A.extent(2));
   const int pairs = (static_cast<int>(kernel.A.extent(0)) + 1) / 2;
   const int bytes = static_cast<int>(SmallProblem<T>::bytes(pairs)) + 64;
-  kernel.level = bytes <= Teams::scratch_size_max(0) ? 0 : 1;
-  const auto policy = [&] {
-    if (on_host) {
-      return Teams(space, count, 1);
-    }
-    const int threads = pairs <= 4 ? 32 : pairs <= 8 ? 64 : most_threads;
-    return Teams(space, count, threads / 32, 32);
-  }();
-  Kokkos::parallel_for("heddle::eigen::batched", Teams(policy).set_scratch_size(kernel.level, Kokkos::PerTeam(bytes)),
+  Kokkos::parallel_for("heddle::eigen::batched", Teams(space, count, 1).set_scratch_size(1, Kokkos::PerTeam(bytes)),
                        kernel);
 }
 
+template <Scalar T, int N> void launch_columns(const ExecutionSpace& space, const SmallMatrices<T, 0>& any) {
+  // Two columns of a thread are to fit its registers.
+  constexpr int registers = N * static_cast<int>(sizeof(T)) / 2;
+  constexpr int split = registers <= 128 ? 1 : registers <= 256 ? 2 : 4;
+  using Kernel = SmallColumns<T, N, split>;
+  const Kernel kernel{
+      any.A,           any.w,        any.V,      any.vectors, any.upper, any.accuracy, any.limits.tolerance,
+      any.most_sweeps, any.outcomes, any.history};
+  const auto count = static_cast<int>(any.A.extent(2));
+  Kokkos::parallel_for(
+      "heddle::eigen::batched",
+      typename Kernel::Policy(space, (count + Kernel::at_once - 1) / Kernel::at_once, Kernel::team_threads)
+          .set_scratch_size(0, Kokkos::PerTeam(Kernel::bytes)),
+      kernel);
+}
+
 template <Scalar T, int fixed_pairs> void launch_as(const ExecutionSpace& space, const SmallMatrices<T, 0>& any) {
-  SmallMatrices<T, fixed_pairs> kernel{any.A,      any.w,           any.V,     any.vectors,  any.upper,  any.accuracy,
-                                       any.limits, any.most_sweeps, any.level, any.outcomes, any.history};
+  SmallMatrices<T, fixed_pairs> kernel{any.A,        any.w,      any.V,           any.vectors,  any.upper,
+                                       any.accuracy, any.limits, any.most_sweeps, any.outcomes, any.history};
   launch<T, fixed_pairs>(space, kernel);
 }
 
@@ -246,7 +241,20 @@ JacobiBatchReport jacobi_batched(const ExecutionSpace& space, const StridedBatch
     kernel.history = Kokkos::View<R*, MemorySpace>(Kokkos::view_alloc(space, "heddle::eigen::history"),
                                                    static_cast<std::size_t>(options.sweeps) + 1);
   }
-  if constexpr (on_host) {
+  std::vector<double> lane_history;
+  if constexpr (on_host && !is_complex<T>) {
+    const HostBatch<T> batch{A,
+                             w,
+                             kernel.V,
+                             kernel.vectors,
+                             options.upper,
+                             options.accuracy,
+                             kernel.limits.tolerance,
+                             options.sweeps,
+                             outcomes,
+                             history != nullptr ? &lane_history : nullptr};
+    solve_lanes<T>(space, batch);
+  } else if constexpr (on_host) {
     switch ((n + 1) / 2) {
       case 4:
         launch_as<T, 4>(space, kernel);
@@ -263,8 +271,14 @@ JacobiBatchReport jacobi_batched(const ExecutionSpace& space, const StridedBatch
       default:
         launch<T, 0>(space, kernel);
     }
+  } else if (n <= 8) {
+    launch_columns<T, 8>(space, kernel);
+  } else if (n <= 16) {
+    launch_columns<T, 16>(space, kernel);
+  } else if (n <= 32) {
+    launch_columns<T, 32>(space, kernel);
   } else {
-    launch<T, 0>(space, kernel);
+    launch_columns<T, 64>(space, kernel);
   }
   const auto found = Kokkos::create_mirror_view(Kokkos::HostSpace(), outcomes);
   Kokkos::deep_copy(space, found, outcomes);
@@ -273,7 +287,8 @@ JacobiBatchReport jacobi_batched(const ExecutionSpace& space, const StridedBatch
     const Outcome& outcome = found(b);
     report.sweeps = std::max(report.sweeps, outcome.sweeps);
     report.rotations += outcome.rotations;
-    const bool failed = outcome.end < 0 || outcome.end == static_cast<int>(JacobiEnd::sweep_limit);
+    const bool failed = outcome.end < 0 || outcome.end == static_cast<int>(JacobiEnd::sweep_limit) ||
+                        (options.accuracy == JacobiAccuracy::relative && outcome.relative == 0);
     if (failed) {
       report.first_failed = report.not_converged == 0 ? static_cast<Index>(b) : report.first_failed;
       ++report.not_converged;
@@ -287,10 +302,14 @@ JacobiBatchReport jacobi_batched(const ExecutionSpace& space, const StridedBatch
     history->sweeps = outcome.sweeps;
     history->rotations = outcome.rotations;
     history->accuracy = outcome.relative != 0 ? JacobiAccuracy::relative : JacobiAccuracy::norm;
-    std::vector<R> norms(kernel.history.extent(0));
-    Kokkos::deep_copy(space, Kokkos::View<R*, Kokkos::HostSpace>(norms.data(), norms.size()), kernel.history);
-    space.fence("heddle::eigen::jacobi_batched");
-    history->off_norms.assign(norms.begin(), norms.begin() + outcome.sweeps + 1);
+    if constexpr (on_host && !is_complex<T>) {
+      history->off_norms = lane_history;
+    } else {
+      std::vector<R> norms(kernel.history.extent(0));
+      Kokkos::deep_copy(space, Kokkos::View<R*, Kokkos::HostSpace>(norms.data(), norms.size()), kernel.history);
+      space.fence("heddle::eigen::jacobi_batched");
+      history->off_norms.assign(norms.begin(), norms.begin() + outcome.sweeps + 1);
+    }
   }
   return report;
 }

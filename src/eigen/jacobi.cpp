@@ -316,9 +316,7 @@ JacobiReport jacobi(const ExecutionSpace& space, const StridedMatrix<const T>& A
     static_cast<void>(jacobi_batched<T>(space, batch(A.data(), A.stride(0), A.stride(1)), values,
                                         vectors ? &*vectors : nullptr,
                                         {options.accuracy, options.upper, options.tolerance, options.sweeps}, &report));
-    require(options.accuracy != JacobiAccuracy::relative || report.off_norms.empty() || !report.converged ||
-                report.accuracy == JacobiAccuracy::relative,
-            "eigen::jacobi: A is not positive definite; accuracy \"relative\" needs that");
+    require(options.accuracy != JacobiAccuracy::relative || report.accuracy == JacobiAccuracy::relative, not_definite);
     return report;
   }
   Scaled<T> matrix = scaled<T>(space, A, options.upper);
@@ -340,8 +338,7 @@ JacobiReport jacobi(const ExecutionSpace& space, const StridedMatrix<const T>& A
     if (options.accuracy != JacobiAccuracy::norm) {
       report.accuracy = JacobiAccuracy::relative;
       found = relative<T>(space, S, V, options, report);
-      require(found || options.accuracy != JacobiAccuracy::relative,
-              "eigen::jacobi: A is not positive definite; accuracy \"relative\" needs that");
+      require(found || options.accuracy != JacobiAccuracy::relative, not_definite);
     }
     if (!found) {
       report.accuracy = JacobiAccuracy::norm;

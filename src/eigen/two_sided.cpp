@@ -384,6 +384,7 @@ void two_sided(const ExecutionSpace& space, const Dense<T>& A, const Dense<T>& V
       criterion.relative = false;
       report.accuracy = JacobiAccuracy::norm;
     }
+    require(!criterion.relative || norms.least > 0, not_definite);
     SweepCounts<R> counts;
     const Index left = most - report.rotations;
     if (report.method == JacobiMethod::classical) {
@@ -425,6 +426,11 @@ void two_sided(const ExecutionSpace& space, const Dense<T>& A, const Dense<T>& V
       report.end = JacobiEnd::rotation_limit;
       break;
     }
+  }
+  // The last sweep may have been the first to find a negative one.
+  if (criterion.relative && !(norms.least > 0)) {
+    require(may_turn_to_norm, not_definite);
+    report.accuracy = JacobiAccuracy::norm;
   }
 }
 

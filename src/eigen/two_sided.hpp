@@ -9,6 +9,9 @@ namespace heddle::eigen::impl {
 template <Scalar T> using Dense = Kokkos::View<T**, Kokkos::LayoutLeft, MemorySpace>;
 template <class R> using Values = Kokkos::View<R*, MemorySpace>;
 
+inline constexpr const char* not_definite =
+    "eigen::jacobi: A is not positive definite; accuracy \"relative\" needs that";
+
 /// Of a tolerance that the caller gave, or 0, with neither norm nor kind. Rotations go on to u, where they cost no more
 /// sweep: that much of the Frobenius norm in every element is still n u of it in all.
 template <Scalar T> Criterion<Real<T>> two_sided_criterion(double tolerance, Index n) {

@@ -130,7 +130,7 @@ class Lu(CommandTest):
     def test_refusals(self):
         self.refuse("lu", message="--input")
         self.refuse("lu", "--size", 3, ranks=2, message="one rank")
-        self.refuse("lu", "--size", 3, "--l", "L.txt", message="L.txt")
+        self.refuse("lu", "--size", 3, "--l", "L.dat", message="L.dat")
 
 
 if __name__ == "__main__":

@@ -40,7 +40,7 @@ class Transpose(CommandTest):
         self.refuse("transpose", message="--input")
         self.refuse("transpose", "--size", 3, "--op", "H", message="T, C or N")
         self.refuse("transpose", "--input", "none.mtx", message="none.mtx")
-        self.refuse("transpose", "--size", 3, "--output", "B.txt", message="B.txt")
+        self.refuse("transpose", "--size", 3, "--output", "B.dat", message="B.dat")
 
 
 class Study(CommandTest):

@@ -8,7 +8,7 @@ import unittest
 
 from command import COMMAND, MPIEXEC, ON_GPU, CommandTest, complaints_in, read_market, write_market
 
-COMMANDS = ["gemm", "expm", "tdse", "tune", "info", "plot"]
+COMMANDS = ["gemm", "expm", "eig", "tdse", "tune", "info", "plot"]
 
 
 class Usage(CommandTest):
@@ -73,7 +73,7 @@ class Usage(CommandTest):
                 self.refuse("expm", "--size", 4, "--output", target, ranks=2, message=f"{target}: can't be written: ")
         self.refuse("gemm", "--size", 4, "--json", "none/out.json", message="none/out.json: can't be written: ")
         self.refuse("gemm", "--size", 4, "--json", ".", message="it is a folder")
-        self.refuse("gemm", "--size", 4, "--c", "out.txt", message="must end in .mtx .* or .h5")
+        self.refuse("gemm", "--size", 4, "--c", "out.dat", message="must end in .mtx .*, .h5 .* or .txt")
 
     def test_quiet_prints_nothing(self):
         result = self.run_command("gemm", "--size", 8, "--quiet")

@@ -135,6 +135,8 @@ TEST(JacobiBatch, CountsWhatDidNotConverge) {
   EXPECT_EQ(report.not_converged, 1);
   EXPECT_EQ(report.first_failed, 4);
   EXPECT_EQ(jacobi_batched(ExecutionSpace(), A, w, V, {.sweeps = 1}).not_converged, 6);
+  // None of them is positive definite.
+  EXPECT_EQ(jacobi_batched(ExecutionSpace(), A, w, V, {.accuracy = JacobiAccuracy::relative}).not_converged, 6);
 }
 
 TEST(JacobiBatch, RefusesWhatDoesNotFit) {

@@ -337,6 +337,15 @@ TEST(JacobiRefusals, NameWhatIsWrong) {
   refused([&] { static_cast<void>(jacobi(space, A, Kokkos::View<double*, MemorySpace>("w", 69), V)); }, "69 elements");
   refused([&] { static_cast<void>(jacobi(space, A, w, Device<double>("V", 70, 1))); }, "70 x 1");
   refused(with({.accuracy = JacobiAccuracy::relative}), "not positive definite");
+  const Host<double> indefinite = host_matrix<double>(2);
+  indefinite(0, 0) = indefinite(1, 1) = 1;
+  indefinite(0, 1) = indefinite(1, 0) = 2;
+  for (const JacobiMethod method : {JacobiMethod::automatic, JacobiMethod::cyclic, JacobiMethod::round_robin,
+                                    JacobiMethod::blocked, JacobiMethod::preconditioned}) {
+    refused([&] { solve<double>(indefinite, {.method = method, .accuracy = JacobiAccuracy::relative}); },
+            "not positive definite");
+    refused(with({.method = method, .accuracy = JacobiAccuracy::relative}), "not positive definite");
+  }
   refused(with({.method = JacobiMethod::classical, .accuracy = JacobiAccuracy::relative}), "classical");
   refused(with({.tolerance = -1}), "tolerance");
   refused(with({.sweeps = 0}), "sweeps");

@@ -126,10 +126,11 @@ TEST(RoundTripPanels, OfAMatrixWiderThanOnePanel) {
 TEST(MatrixFile, RefusesOtherEndings) {
   const Communicator comm(MPI_COMM_WORLD);
   const DistributedMatrix<double> A(comm, Placement::row_bands(1, 1, comm.size()));
-  for (const char* path : {"matrix.txt", "matrix", ".mtx", "matrix.mtx.gz"}) {
+  for (const char* path : {"matrix.dat", "matrix", ".mtx", "matrix.mtx.gz"}) {
     const Error error = test::error_of([&] { write_matrix(path, A); });
     EXPECT_EQ(error.kind(), ErrorKind::argument);
-    EXPECT_EQ(error.what(), std::string(path) + ": a matrix file must end in .mtx (Matrix Market) or .h5 (HDF5)");
+    EXPECT_EQ(error.what(),
+              std::string(path) + ": a matrix file must end in .mtx (Matrix Market), .h5 (HDF5) or .txt (plain text)");
     EXPECT_EQ(test::error_of([&] { static_cast<void>(read_matrix<double>(comm, path)); }).kind(), ErrorKind::argument);
     EXPECT_EQ(test::error_of([&] { require_matrix_ending(path); }).kind(), ErrorKind::argument);
   }

@@ -16,7 +16,9 @@ struct JacobiBatchOptions {
 };
 
 struct JacobiBatchReport {
-  Index not_converged = 0;  ///< Matrices whose sweeps were not enough, or that hold a NaN or an infinity.
+  /// Matrices whose sweeps were not enough, that hold a NaN or an infinity, or, with accuracy `relative`, that are not
+  /// positive definite.
+  Index not_converged = 0;
   Index first_failed = -1;  ///< The first of them.
   int sweeps = 0;           ///< The most that one took.
   Index rotations = 0;      ///< Of all.

@@ -1,4 +1,4 @@
-// Matrices in files, the format chosen by the file's ending: .mtx is Matrix Market, .h5 is HDF5.
+// Matrices in files, the format chosen by the file's ending: .mtx is Matrix Market, .h5 is HDF5, .txt is plain text.
 #pragma once
 
 #include <heddle/comm/communicator.hpp>
@@ -22,7 +22,7 @@ struct MatrixFileInfo {
 using PlacementChoice = std::function<Placement(Index rows, Index columns)>;
 
 struct MatrixFileOptions {
-  /// Name (path) of the dataset in an HDF5 file; Matrix Market has no use for it.
+  /// Name (path) of the dataset in an HDF5 file; the others have no use for it.
   std::string dataset = "matrix";
 };
 
@@ -30,12 +30,12 @@ struct MatrixFileOptions {
 [[nodiscard]] MatrixFileInfo matrix_file_info(const Communicator& comm, const std::filesystem::path& path,
                                               const MatrixFileOptions& options = {});
 
-/// Reads the matrix in `path`; see read_matrix_market and read_hdf5 for what each format takes.
+/// Reads the matrix in `path`; see read_matrix_market, read_hdf5 and read_text_matrix for what each format takes.
 ///
 /// Collective and blocking: rank 0 alone opens the file, and elements travel in panels of columns of about 64 MiB, so
-/// that rank 0 holds little more than its own part and one panel. A real file is read into a complex T; a complex file
-/// is refused for a real T. Throws, on every rank alike, Error(input) naming the file, the place and what was expected
-/// there, and Error(argument) for another ending.
+/// that rank 0 holds little more than its own part and one panel (of plain text, the whole). A real file is read into a
+/// complex T; a complex file is refused for a real T. Throws, on every rank alike, Error(input) naming the file, the
+/// place and what was expected there, and Error(argument) for another ending.
 template <Scalar T>
 [[nodiscard]] DistributedMatrix<T> read_matrix(const Communicator& comm, const std::filesystem::path& path,
                                                const PlacementChoice& place = {},
@@ -48,7 +48,7 @@ template <Scalar T>
 void write_matrix(const std::filesystem::path& path, const DistributedMatrix<T>& A,
                   const MatrixFileOptions& options = {});
 
-/// Throws Error(argument) unless `path` ends in .mtx or .h5: for programs that compute long before they write.
+/// Throws Error(argument) unless `path` ends in .mtx, .h5 or .txt: for programs that compute long before they write.
 void require_matrix_ending(const std::filesystem::path& path);
 
 }  // namespace heddle

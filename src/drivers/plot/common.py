@@ -1,5 +1,7 @@
-"""What the pictures share: their looks, and how a script that draws one is called."""
+"""What the pictures share: their looks, their tables, and how a script that draws one is called."""
 
+import csv
+import re
 import sys
 
 try:
@@ -27,6 +29,20 @@ plt.rcParams.update({
 })
 COLOURS = ["#2a6f97", "#e07a2f", "#3d9a5f", "#b5394a", "#7b5ea7", "#8c6d46", "#d76fa8", "#6b7280"]
 DPI = 130
+
+
+def read_tables(source):
+    """The comments' values by name ("# name: value"; version and git from the first), and the tables as lists of rows.
+
+    Blank lines separate tables; each begins with its columns' names.
+    """
+    with open(source, encoding="utf-8", newline="") as file:
+        lines = file.read().splitlines()
+    about = dict(line[2:].split(": ", 1) for line in lines if line.startswith("# ") and ": " in line)
+    found = re.search(r"heddle ([0-9.]+) \(([^)]*)\)", lines[0]) if lines else None
+    about["version"], about["git"] = found.groups() if found else ("", "")
+    blocks = "\n".join(line for line in lines if not line.startswith("#")).split("\n\n")
+    return about, [list(csv.DictReader(block.splitlines())) for block in blocks]
 
 
 def sign(figure, version, git_hash):

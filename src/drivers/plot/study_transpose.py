@@ -4,11 +4,9 @@ One map for each variant, blocks by rows and columns, GB/s as colour and number;
 blank. Exit status: 0 done, 1 the file can't be plotted, 3 a module is missing.
 """
 
-import csv
-import re
 import sys
 
-from common import draw_command, plt, save, sign
+from common import draw_command, plt, read_tables, save, sign
 
 try:
     import numpy as np
@@ -16,22 +14,8 @@ except ImportError:
     sys.exit(3)
 
 
-def read(source):
-    """The comments' values by name, and the rows of the table."""
-    about = {}
-    with open(source, encoding="utf-8", newline="") as file:
-        lines = file.read().splitlines()
-    for line in lines:
-        if line.startswith("# ") and ": " in line:
-            name, value = line[2:].split(": ", 1)
-            about[name] = value
-    found = re.search(r"heddle ([0-9.]+) \(([^)]*)\)", lines[0])
-    about["version"], about["git"] = found.groups() if found else ("", "")
-    return about, list(csv.DictReader(line for line in lines if not line.startswith("#")))
-
-
 def main(source, target):
-    about, rows = read(source)
+    about, (rows,) = read_tables(source)
     variants = list(dict.fromkeys(row["variant"] for row in rows))
     heights = sorted({int(row["block_rows"]) for row in rows})
     widths = sorted({int(row["block_columns"]) for row in rows})

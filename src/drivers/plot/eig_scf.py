@@ -1,0 +1,69 @@
+"""A run of `heddle eig --scf`: python3 eig_scf.py SCF.csv PICTURE.png.
+
+Above, how it converged and what each step cost the eigensolver; below, the density in the potential of the nuclei.
+Exit status: 0 done, 1 the file can't be plotted, 3 a module is missing.
+"""
+
+from common import COLOURS, draw_command, plt, read_tables, save, sign
+
+
+def column(rows, name):
+    return [float(row[name]) for row in rows]
+
+
+def draw_convergence(axes, steps):
+    iterations = column(steps, "iteration")
+    energy = column(steps, "energy")
+    rotations = column(steps, "rotations")
+    bars = axes.twinx()
+    bars.bar(iterations, rotations, width=0.55, color=COLOURS[7], alpha=0.25, label="rotations")
+    bars.set_ylim(0, 1.6 * max(max(rotations), 1))
+    bars.set_ylabel("rotations")
+    bars.grid(False)
+    bars.ticklabel_format(axis="y", style="sci", scilimits=(0, 4))
+    axes.set_zorder(bars.get_zorder() + 1)
+    axes.patch.set_visible(False)
+    axes.semilogy(iterations, column(steps, "residual"), "o-", color=COLOURS[0], label="residual of the density")
+    # What is left to the last energy; the last has nothing, and round-off no place on a logarithm.
+    left = [(i, abs(e - energy[-1])) for i, e in zip(iterations[:-1], energy) if e != energy[-1]]
+    if left:
+        axes.semilogy(*zip(*left), "s--", color=COLOURS[1], label="energy, off the last [hartree]")
+    axes.set_xlabel("iteration")
+    axes.set_xlim(0.4, iterations[-1] + 0.6)
+    axes.xaxis.get_major_locator().set_params(integer=True)
+    handles, labels = axes.get_legend_handles_labels()
+    more, names = bars.get_legend_handles_labels()
+    axes.legend(handles + more, labels + names, loc="upper right")
+
+
+def draw_density(axes, points):
+    x = column(points, "x")
+    density = column(points, "density")
+    potential = axes.twinx()
+    potential.plot(x, column(points, "external"), color=COLOURS[3], label="potential of the nuclei")
+    potential.set_ylabel("potential [hartree]", color=COLOURS[3])
+    potential.grid(False)
+    axes.fill_between(x, density, color=COLOURS[0], alpha=0.25)
+    axes.plot(x, density, color=COLOURS[0])
+    axes.set_ylabel("density [1/bohr]", color=COLOURS[0])
+    axes.set_ylim(0, 1.15 * max(density))
+    axes.set_xlabel("x [bohr]")
+    axes.set_xlim(x[0], x[-1])
+
+
+def main(source, target):
+    about, (steps, points) = read_tables(source)
+    figure, (above, below) = plt.subplots(2, 1, figsize=(8.4, 7.6))
+    figure.subplots_adjust(left=0.1, right=0.89, top=0.9, bottom=0.08, hspace=0.27)
+    draw_convergence(above, steps)
+    draw_density(below, points)
+    energy = float(about["energy"].split()[0])
+    found = f"energy {energy:.9f} hartree" if about["converged"] == "yes" else "not converged"
+    figure.suptitle(f"{about['atoms']} atoms, {about['electrons']} electrons on {about['points']} points: {found}\n"
+                    f"Jacobi eigensolver, {about['start']} starts", fontsize=11.5, y=0.975)
+    sign(figure, about["version"], about["git"])
+    save(figure, target)
+
+
+if __name__ == "__main__":
+    draw_command(main, "eig_scf.py SCF.csv PICTURE.png")

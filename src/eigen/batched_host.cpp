@@ -1,0 +1,370 @@
+// Many small real symmetric eigenproblems on a CPU: a matrix in each lane of a vector, so that nothing is shuffled and
+// angles are found side by side. One-sided rotations, as SmallColumns makes them on GPUs.
+#include "eigen/batched_host.hpp"
+
+#include "eigen/lanes.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace heddle::eigen::impl {
+namespace {
+
+template <class R> using Vector = typename Lanes<R>::Vector;
+template <class R> using Numbers = std::array<R, static_cast<std::size_t>(Lanes<R>::count)>;
+
+template <class R> Vector<R> all(R value) {
+  return Vector<R>{} + value;
+}
+template <class R> Vector<R> root(const Vector<R>& x) {
+  alignas(64) Numbers<R> numbers;
+  store(numbers.data(), x);
+  for (R& number : numbers) {
+    number = std::sqrt(number);
+  }
+  return load(numbers.data());
+}
+template <class R> Vector<R> size_of(const Vector<R>& x) {
+  return x < 0 ? -x : x;
+}
+template <class R> Vector<R> larger(const Vector<R>& x, const Vector<R>& y) {
+  return x > y ? x : y;
+}
+
+// The matrices of one vector's lanes, n x n vectors, column-major.
+template <RealScalar R> class LaneMatrices {
+ public:
+  LaneMatrices(const HostBatch<R>& batch, Vector<R>* memory)
+      : batch_(batch), n_(static_cast<int>(batch.A.extent(0))), columns_(memory) {}
+
+  void solve(Index first) {
+    first_ = first;
+    count_ = static_cast<int>(std::min<Index>(lanes, static_cast<Index>(batch_.A.extent(2)) - first));
+    read();
+    const bool tries = batch_.accuracy != JacobiAccuracy::norm;
+    relative_ = tries ? factor() : Vector<R>{};
+    begin_again();
+    for (int sweep = 0; sweep < batch_.most_sweeps && !done_all(); ++sweep) {
+      this->sweep();
+    }
+    finish();
+  }
+
+ private:
+  static constexpr int lanes = Lanes<R>::count;
+
+  // One vector more from column to column: those a power of two apart would wait for one another's stores.
+  Vector<R>* column(int j) const { return columns_ + static_cast<std::ptrdiff_t>(j) * (n_ + 1); }
+  [[nodiscard]] R given(int i, int j, Index b) const {
+    const bool here = batch_.upper ? i <= j : i >= j;
+    return here ? batch_.A(i, j, b) : batch_.A(j, i, b);
+  }
+
+  // Elements times a power of two that makes the largest of each matrix less than 1.
+  void read() {
+    for (int lane = 0; lane < lanes; ++lane) {
+      const auto at = static_cast<std::size_t>(lane);
+      R largest = 0;
+      R off = 0;
+      bool finite = true;
+      for (int j = 0; j < n_ && lane < count_; ++j) {
+        for (int i = batch_.upper ? 0 : j; i < (batch_.upper ? j + 1 : n_); ++i) {
+          const R size = std::abs(batch_.A(i, j, first_ + lane));
+          finite = finite && size <= std::numeric_limits<R>::max();
+          largest = std::max(largest, size);
+          off = i == j ? off : std::max(off, size);
+        }
+      }
+      exponent_[at] = finite && largest > 0 ? std::ilogb(largest) + 1 : 0;
+      outcome_[at] = {0, static_cast<int>(JacobiEnd::sweep_limit), 0, 0};
+      if (!(off > 0) || !finite) {
+        outcome_[at].end = finite ? static_cast<int>(JacobiEnd::diagonal) : -1;
+      }
+      const R down = std::ldexp(R(1), -exponent_[at] / 2);
+      const R rest = std::ldexp(R(1), -(exponent_[at] - exponent_[at] / 2));
+      for (int j = 0; j < n_; ++j) {
+        for (int i = 0; i < n_; ++i) {
+          // Lanes without a matrix have one of zeros.
+          column(j)[i][lane] = lane < count_ && finite ? given(i, j, first_ + lane) * down * rest : R(0);
+        }
+      }
+      done_[lane] = outcome_[at].end == static_cast<int>(JacobiEnd::sweep_limit) && lane < count_ ? R(0) : R(1);
+    }
+  }
+
+  // L L^T = A in the place of A where it is positive definite; which lanes that are.
+  Vector<R> factor() {
+    Vector<R> positive = all<R>(1);
+    for (int j = 0; j < n_; ++j) {
+      Vector<R>* const l = column(j);
+      const Vector<R> pivot = l[j];
+      positive = pivot > 0 ? positive : Vector<R>{};
+      const Vector<R> safe = positive > 0 ? pivot : all<R>(1);
+      const Vector<R> inverse = 1 / safe;
+      for (int k = j + 1; k < n_; ++k) {
+        const Vector<R> by = l[k] * inverse;
+        Vector<R>* const to = column(k);
+        for (int i = k; i < n_; ++i) {
+          to[i] -= l[i] * by;
+        }
+      }
+      const Vector<R> scale = 1 / root<R>(safe);
+      for (int i = 0; i < n_; ++i) {
+        l[i] = i < j ? Vector<R>{} : l[i] * scale;
+      }
+    }
+    return positive;
+  }
+  // A + shift I in lanes that have no factor.
+  void begin_again() {
+    for (int lane = 0; lane < lanes; ++lane) {
+      const auto at = static_cast<std::size_t>(lane);
+      shift_[lane] = 0;
+      outcome_[at].relative = relative_[lane] > 0 ? 1 : 0;
+      if (done_[lane] > 0 || relative_[lane] > 0) {
+        continue;
+      }
+      const R down = std::ldexp(R(1), -exponent_[at] / 2);
+      const R rest = std::ldexp(R(1), -(exponent_[at] - exponent_[at] / 2));
+      R square = 0;
+      for (int j = 0; j < n_; ++j) {
+        for (int i = 0; i < n_; ++i) {
+          const R value = given(i, j, first_ + lane) * down * rest;
+          column(j)[i][lane] = value;
+          square += value * value;
+        }
+      }
+      shift_[lane] = R(1.5) * std::sqrt(square);
+      for (int j = 0; j < n_; ++j) {
+        column(j)[j][lane] += shift_[lane];
+      }
+    }
+  }
+  [[nodiscard]] bool done_all() const {
+    for (int lane = 0; lane < lanes; ++lane) {
+      if (!(done_[lane] > 0)) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  // `many` pairs of different columns in all lanes, stage by stage: one alone would wait for its quotients and roots.
+  template <int many> void rotate_pairs(const std::array<int, many>& p, const std::array<int, many>& q) {
+    Vector<R> b[many];
+    Vector<R> t[many];
+    Vector<R> s[many];
+    Vector<R> tau[many];
+    for (int at = 0; at < many; ++at) {
+      const Vector<R>* const x = column(p[at]);
+      const Vector<R>* const y = column(q[at]);
+      Vector<R> parts[4] = {};
+      int i = 0;
+      for (; i + 4 <= n_; i += 4) {
+        for (int part = 0; part < 4; ++part) {
+          parts[part] += x[i + part] * y[i + part];
+        }
+      }
+      for (; i < n_; ++i) {
+        parts[0] += x[i] * y[i];
+      }
+      b[at] = (parts[0] + parts[1]) + (parts[2] + parts[3]);
+    }
+    const auto active = done_ <= 0;
+    for (int at = 0; at < many; ++at) {
+      const Vector<R> a = squares_[p[at]];
+      const Vector<R> d = squares_[q[at]];
+      const Vector<R> square = b[at] * b[at];
+      worst_ = larger<R>(worst_, active ? rough_quotient(b[at], a, d) : Vector<R>{});
+      const auto turns = (square > tolerance_square_ * (a * d)) & active;
+      // tan(theta) = 2 b / ((d - a) +- sqrt((d - a)^2 + 4 b^2))
+      const Vector<R> difference = d - a;
+      const Vector<R> below = size_of<R>(difference) + root<R>(difference * difference + 4 * square);
+      const Vector<R> signed_twice = difference < 0 ? -2 * b[at] : 2 * b[at];
+      t[at] = turns ? signed_twice / (below > 0 ? below : all<R>(1)) : Vector<R>{};
+      rotations_ += turns ? all<R>(1) : Vector<R>{};
+    }
+    for (int at = 0; at < many; ++at) {
+      // r = 1 / cos(theta); s = t / r and tau = t / (1 + r) by one quotient.
+      const Vector<R> r = root<R>(t[at] * t[at] + 1);
+      const Vector<R> inverse = 1 / (r * (r + 1));
+      s[at] = t[at] * (r + 1) * inverse;
+      tau[at] = t[at] * r * inverse;
+      sine_ = larger<R>(sine_, size_of<R>(s[at]));
+    }
+    for (int at = 0; at < many; ++at) {
+      Vector<R>* const x = column(p[at]);
+      Vector<R>* const y = column(q[at]);
+      const Vector<R> sine = s[at];
+      const Vector<R> half = tau[at];
+      for (int k = 0; k < n_; ++k) {
+        const Vector<R> u = x[k];
+        const Vector<R> v = y[k];
+        x[k] = u - sine * (v + half * u);
+        y[k] = v + sine * (u - half * v);
+      }
+      squares_[p[at]] -= t[at] * b[at];
+      squares_[q[at]] += t[at] * b[at];
+    }
+  }
+  // b^2 / (a d) to a few digits, by the narrower type's quotients.
+  static Vector<R> rough_quotient(const Vector<R>& b, const Vector<R>& a, const Vector<R>& d) {
+    typedef float Narrow __attribute__((vector_size(lanes * sizeof(float))));
+    const Narrow size = __builtin_convertvector(b, Narrow);
+    const Narrow first = __builtin_convertvector(a, Narrow);
+    const Narrow second = __builtin_convertvector(d, Narrow);
+    const Narrow quotient =
+        (size / (first > 0 ? first : Narrow{} + 1.0F)) * (size / (second > 0 ? second : Narrow{} + 1.0F));
+    return __builtin_convertvector(quotient, Vector<R>);
+  }
+  void sweep() {
+    for (int j = 0; j < n_; ++j) {
+      squares_[j] = square_of(j);
+    }
+    worst_ = Vector<R>{};
+    sine_ = Vector<R>{};
+    rotations_ = Vector<R>{};
+    const R tolerance = batch_.tolerance;
+    tolerance_square_ = all<R>(tolerance * tolerance);
+    // Four rows of pairs at a time, each a column behind the one above it, so that none of four pairs share a column.
+    int p = 0;
+    for (; p + 4 < n_; p += 4) {
+      for (int q = p + 1; q < p + 4; ++q) {
+        for (int k = p; k < q; ++k) {
+          rotate_pairs<1>({k}, {q});
+        }
+      }
+      const int end = n_ + 3;
+      for (int j = p + 4; j < end; ++j) {
+        if (j - 3 >= p + 4 && j < n_) {
+          rotate_pairs<4>({p, p + 1, p + 2, p + 3}, {j, j - 1, j - 2, j - 3});
+          continue;
+        }
+        for (int row = 0; row < 4; ++row) {
+          if (j - row >= p + 4 && j - row < n_) {
+            rotate_pairs<1>({p + row}, {j - row});
+          }
+        }
+      }
+    }
+    for (; p < n_; ++p) {
+      for (int q = p + 1; q < n_; ++q) {
+        rotate_pairs<1>({p}, {q});
+      }
+    }
+    for (int lane = 0; lane < lanes; ++lane) {
+      if (done_[lane] > 0) {
+        continue;
+      }
+      Outcome& outcome = outcome_[static_cast<std::size_t>(lane)];
+      const R worst = std::sqrt(worst_[lane]);
+      ++outcome.sweeps;
+      outcome.rotations += static_cast<Index>(rotations_[lane]);
+      if (batch_.history != nullptr && lane == 0) {
+        batch_.history->push_back(static_cast<double>(worst));
+      }
+      if (!(worst > tolerance)) {
+        outcome.end = static_cast<int>(JacobiEnd::tolerance);
+        done_[lane] = 1;
+      } else if (sine_[lane] < R(0.1) && static_cast<R>(2 * n_) * worst * sine_[lane] <= tolerance) {
+        outcome.end = static_cast<int>(JacobiEnd::quadratic);
+        done_[lane] = 1;
+      }
+    }
+  }
+  [[nodiscard]] Vector<R> square_of(int j) const {
+    Vector<R> sum{};
+    const Vector<R>* const x = column(j);
+    for (int i = 0; i < n_; ++i) {
+      sum += x[i] * x[i];
+    }
+    return sum;
+  }
+
+  void finish() {
+    const auto size = static_cast<std::size_t>(n_);
+    std::vector<R> values(size);
+    std::vector<R> factors(size);
+    std::vector<int> order(size);
+    for (int j = 0; j < n_; ++j) {
+      squares_[j] = root<R>(square_of(j));
+    }
+    for (int lane = 0; lane < count_; ++lane) {
+      const auto at = static_cast<std::size_t>(lane);
+      const Index b = first_ + lane;
+      const bool is_diagonal = outcome_[at].end == static_cast<int>(JacobiEnd::diagonal);
+      for (int j = 0; j < n_; ++j) {
+        const R length = squares_[j][lane];
+        values[static_cast<std::size_t>(j)] = is_diagonal           ? batch_.A(j, j, b)
+                                              : relative_[lane] > 0 ? length * length
+                                                                    : length - shift_[lane];
+        factors[static_cast<std::size_t>(j)] = length > 0 ? 1 / length : R(0);
+        order[static_cast<std::size_t>(j)] = j;
+      }
+      std::stable_sort(order.begin(), order.end(), [&](int i, int j) {
+        return values[static_cast<std::size_t>(i)] < values[static_cast<std::size_t>(j)];
+      });
+      const R up = std::ldexp(R(1), exponent_[at] / 2);
+      const R rest = std::ldexp(R(1), exponent_[at] - exponent_[at] / 2);
+      for (int place = 0; place < n_; ++place) {
+        const int j = order[static_cast<std::size_t>(place)];
+        const R value = values[static_cast<std::size_t>(j)];
+        batch_.w(place, b) = is_diagonal ? value : value * up * rest;
+        if (batch_.vectors) {
+          const R factor = factors[static_cast<std::size_t>(j)];
+          for (int i = 0; i < n_; ++i) {
+            batch_.V(i, place, b) = is_diagonal ? (i == j ? R(1) : R(0)) : column(j)[i][lane] * factor;
+          }
+        }
+      }
+      batch_.outcomes(b) = outcome_[at];
+    }
+  }
+
+  const HostBatch<R>& batch_;
+  int n_;
+  Vector<R>* columns_;
+  Index first_ = 0;
+  int count_ = 0;
+  std::array<int, static_cast<std::size_t>(lanes)> exponent_{};
+  std::array<Outcome, static_cast<std::size_t>(lanes)> outcome_{};
+  std::array<Vector<R>, static_cast<std::size_t>(largest_batched)> squares_;
+  Vector<R> done_{};
+  Vector<R> relative_{};
+  Vector<R> shift_{};
+  Vector<R> worst_{};
+  Vector<R> sine_{};
+  Vector<R> rotations_{};
+  Vector<R> tolerance_square_{};
+};
+
+}  // namespace
+
+template <RealScalar R> void solve_lanes(const ExecutionSpace& space, const HostBatch<R>& batch) {
+  constexpr Index lanes = Lanes<R>::count;
+  const auto count = static_cast<Index>(batch.A.extent(2));
+  const auto n = batch.A.extent(0);
+  const auto room = (n + 1) * n;
+  const Kokkos::Experimental::UniqueToken<ExecutionSpace> tokens;
+  // Aligned as vectors are.
+  const Kokkos::View<R*, Kokkos::HostSpace> memory(
+      Kokkos::view_alloc(Kokkos::WithoutInitializing, "heddle::eigen::lanes"),
+      (static_cast<std::size_t>(tokens.size()) * room + 1) * static_cast<std::size_t>(lanes));
+  const auto address = reinterpret_cast<std::uintptr_t>(memory.data());
+  auto* const aligned =
+      reinterpret_cast<Vector<R>*>((address + sizeof(Vector<R>) - 1) / sizeof(Vector<R>) * sizeof(Vector<R>));
+  Kokkos::parallel_for("heddle::eigen::batched",
+                       Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>, Kokkos::Schedule<Kokkos::Dynamic>>(
+                           space, 0, (count + lanes - 1) / lanes, Kokkos::ChunkSize(1)),
+                       [&](Index at) {
+                         const int token = tokens.acquire();
+                         LaneMatrices<R>(batch, aligned + static_cast<std::size_t>(token) * room).solve(at * lanes);
+                         tokens.release(token);
+                       });
+}
+
+template void solve_lanes<float>(const ExecutionSpace&, const HostBatch<float>&);
+template void solve_lanes<double>(const ExecutionSpace&, const HostBatch<double>&);
+
+}  // namespace heddle::eigen::impl

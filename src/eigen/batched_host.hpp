@@ -1,0 +1,27 @@
+// A batch of small real matrices on the host, solved a vector of matrices at a time.
+#pragma once
+
+#include "eigen/small_columns.hpp"
+
+#include <array>
+#include <vector>
+
+namespace heddle::eigen::impl {
+
+template <RealScalar R> struct HostBatch {
+  StridedBatch<const R> A;
+  StridedMatrix<R> w;
+  StridedBatch<R> V;
+  bool vectors;
+  bool upper;
+  JacobiAccuracy accuracy;
+  R tolerance;
+  int most_sweeps;
+  Kokkos::View<Outcome*, MemorySpace> outcomes;
+  std::vector<double>* history;  ///< The largest cosine of each sweep of the first matrix; may be null.
+};
+
+/// Every matrix of the batch; does not block where kernels do not. A matrix's bits do not depend on its neighbours.
+template <RealScalar R> void solve_lanes(const ExecutionSpace& space, const HostBatch<R>& batch);
+
+}  // namespace heddle::eigen::impl

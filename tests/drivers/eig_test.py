@@ -1,0 +1,305 @@
+"""heddle eig, heddle eig --scf and heddle study jacobi."""
+
+import csv
+import hashlib
+import math
+import os
+import random
+import unittest
+
+from command import CommandTest, product, random_matrix, read_market, transpose, write_market
+
+THESIS = "3\n2.0 -1.0 0.0\n-1.0 2.0 -1.0\n0.0 -1.0 2.0\n"
+THESIS_ROWS = [[2.0, -1.0, 0.0], [-1.0, 2.0, -1.0], [0.0, -1.0, 2.0]]
+THESIS_VALUES = [2 - math.sqrt(2), 2.0, 2 + math.sqrt(2)]
+METHODS = ["automatic", "classical", "cyclic", "round-robin", "blocked", "preconditioned"]
+PNG = b"\x89PNG\r\n\x1a\n"
+
+
+def hermitian(rng, n, is_complex=False):
+    rows = random_matrix(rng, n, n, is_complex)
+    return [[(one + other) / 2 for one, other in zip(row, column)]
+            for row, column in zip(rows, transpose(rows, conjugate=True))]
+
+
+def read_text(path):
+    with open(path, encoding="utf-8") as file:
+        order, *numbers = file.read().split()
+    n = int(order)
+    values = list(map(float, numbers))
+    assert len(values) == n * n
+    return [values[i * n:(i + 1) * n] for i in range(n)]
+
+
+class Eigen(CommandTest):
+    def assert_values(self, found, expected, tolerance=1e-14):
+        self.assert_close([found], [expected], tolerance * max(map(abs, expected)))
+
+    def assert_pairs(self, rows, values, vectors, tolerance=1e-13):
+        """A V = V diag(w) and V^H V = I."""
+        largest = max(abs(value) for row in rows for value in row)
+        scaled = [[v * w for v, w in zip(row, values)] for row in vectors]
+        self.assert_close(product(rows, vectors), scaled, tolerance * largest)
+        identity = [[float(i == j) for j in range(len(rows))] for i in range(len(rows))]
+        self.assert_close(product(transpose(vectors, conjugate=True), vectors), identity, tolerance)
+
+    def test_the_example_of_the_thesis(self):
+        self.write("m.txt", THESIS)
+        report = self.succeed("eig", "--input", "m.txt", "--values", "w.txt", "--vectors", "V.txt")
+        results = report["results"]
+        self.assert_values(results["eigenvalues"], THESIS_VALUES)
+        self.assertEqual((results["converged"], results["accuracy"]), (True, "relative"))
+        self.assertEqual(len(results["off_norms"]), results["sweeps"] + 1)
+        self.assertEqual(results["off_norms"][-1], results["off_norm"])
+        self.assertGreater(results["rotations"], 2)
+        for key in ("method", "end", "residual", "orthogonality", "seconds", "sha256"):
+            self.assertIn(key, results)
+        self.assertEqual(set(report["checks"]), {"residual", "orthogonality"})
+        self.assertEqual((report["inputs"]["n"], report["inputs"]["scalar"]), (3, "double"))
+        with open(self.path("w.txt"), encoding="utf-8") as file:
+            self.assertEqual(list(map(float, file.read().split())), results["eigenvalues"])
+        self.assert_pairs(THESIS_ROWS, results["eigenvalues"], read_text(self.path("V.txt")))
+        output = self.run_command("eig", "--input", "m.txt").output
+        self.assertRegex(output, r"n = 3, double: method round-robin, accuracy relative")
+        self.assertRegex(output, r"eigenvalues 0\.585786437627 2 3\.41421356237\n")
+
+    def test_all_formats_agree(self):
+        rows = hermitian(random.Random(1), 7)
+        self.write("A.txt", "7\n" + "\n".join(" ".join(map(repr, row)) for row in rows))
+        write_market(self.path("A.mtx"), rows)
+        self.succeed("transpose", "--input", "A.mtx", "--output", "A.h5")
+        found = set()
+        for name in ("A.txt", "A.mtx", "A.h5"):
+            results = self.succeed("eig", "--input", name, "--vectors", "V.mtx", "--values", "w.mtx")["results"]
+            found.add(results["sha256"])
+            self.assert_pairs(rows, results["eigenvalues"], read_market(self.path("V.mtx")))
+            self.assertEqual([row[0] for row in read_market(self.path("w.mtx"))], results["eigenvalues"])
+        self.assertEqual(len(found), 1)
+
+    def test_all_methods_agree(self):
+        for n in (9, 70):
+            values = []
+            for method in METHODS:
+                arguments = ["eig", "--generate", "random", "--n", n, "--seed", 3, "--method", method]
+                results = self.succeed(*arguments)["results"]
+                self.assertEqual(len(results["eigenvalues"]), n)
+                if method != "automatic":
+                    self.assertEqual(results["method"], method)
+                values.append(results["eigenvalues"])
+                self.assert_values(values[-1], values[0], 1e-13)
+                alone = self.succeed(*arguments, "--values-only")
+                self.assert_values(alone["results"]["eigenvalues"], values[0], 1e-13)
+                self.assertEqual(alone["checks"], {})
+                self.assertNotIn("residual", alone["results"])
+
+    def test_complex_and_float(self):
+        rows = hermitian(random.Random(2), 6, True)
+        write_market(self.path("A.mtx"), rows)
+        report = self.succeed("eig", "--input", "A.mtx", "--vectors", "V.mtx")
+        self.assertEqual(report["inputs"]["scalar"], "complex-double")
+        values = report["results"]["eigenvalues"]
+        self.assert_pairs(rows, values, read_market(self.path("V.mtx")))
+        for scalar in ("complex-float", "float"):
+            self.succeed("eig", "--generate", "random", "--n", 80, "--scalar", scalar)
+        results = self.succeed("eig", "--input", "A.mtx", "--scalar", "complex-float")["results"]
+        self.assert_values(results["eigenvalues"], values, 1e-6)
+
+    def test_the_triangle(self):
+        self.write("A.txt", "2\n1 2\n2.001 1\n")
+        self.refuse("eig", "--input", "A.txt", message=r"A.txt: is not symmetric: element \(2, 1\) is 2.001, "
+                    r"but \(1, 2\) is 2; they may differ by")
+        for flags, off in (([], 2.001), (["--upper"], 2.0)):
+            results = self.succeed("eig", "--input", "A.txt", "--symmetry", 1e-3, *flags)["results"]
+            self.assert_values(results["eigenvalues"], [1 - off, 1 + off])
+
+    def test_generated(self):
+        results = self.succeed("eig", "--generate", "thesis", "--n", 4, "--save", "A.txt")["results"]
+        rows = [[float(2 - abs(i - j)) for j in range(4)] for i in range(4)]
+        self.assertEqual(read_text(self.path("A.txt")), rows)
+        self.assert_values(self.succeed("eig", "--input", "A.txt")["results"]["eigenvalues"], results["eigenvalues"])
+        self.succeed("eig", "--generate", "random", "--n", 5, "--scalar", "complex-double", "--save", "B.mtx")
+        saved = read_market(self.path("B.mtx"))
+        self.assertEqual(saved, transpose(saved, conjugate=True))
+
+    def test_kohn_sham(self):
+        report = self.succeed("eig", "--generate", "kohn-sham", "--n", 100, "--save", "H.h5")
+        values = report["results"]["eigenvalues"]
+        # The orbital energies of a self-consistent run, to what its density is converged.
+        scf = self.succeed("eig", "--scf", "--n", 100, "--tolerance", 1e-10)["results"]
+        self.assertEqual(len(scf["eigenvalues"]), 3)
+        for one, other in zip(values, scf["eigenvalues"]):
+            self.assertAlmostEqual(one, other, delta=1e-8)
+        again = self.succeed("eig", "--input", "H.h5", "--symmetry", 0)["results"]
+        self.assert_values(again["eigenvalues"], values, 1e-14)
+        results = self.succeed("eig", "--generate", "kohn-sham", "--dimensions", 3, "--n", 64)["results"]
+        self.assertLess(results["eigenvalues"][0], -0.3)
+        self.refuse("eig", "--generate", "kohn-sham", "--dimensions", 3, "--n", 100, message="--n 100: .* 64 or 125")
+
+    def test_reproducible(self):
+        found = set()
+        for threads in (1, 2, 3):
+            for n in (40, 150):
+                report = self.succeed("eig", "--generate", "random", "--n", n, "--reproducible", "--vectors", "V.mtx",
+                                      environment={"OMP_NUM_THREADS": str(threads)})
+                digest = hashlib.sha256()
+                digest.update(" ".join(f"{value:.17g}" for value in report["results"]["eigenvalues"]).encode())
+                with open(self.path("V.mtx"), "rb") as file:
+                    digest.update(file.read())
+                found.add((n, report["results"]["sha256"], digest.hexdigest()))
+        self.assertEqual(len(found), 2)
+
+    def test_refusals(self):
+        self.refuse("eig", message="--input, .*--generate, .*--scf")
+        self.write("m.txt", THESIS)
+        self.refuse("eig", "--input", "m.txt", "--generate", "random", "--n", 3, message="one of them")
+        self.refuse("eig", "--input", "m.txt", ranks=2, message="one rank")
+        self.refuse("eig", "--input", "none.txt", message="none.txt: can't be opened")
+        for name, text, message in (
+                ("order.txt", "2.5\n1 2\n", "order.txt, line 1: expected the order n of the matrix, .* found '2.5'"),
+                ("few.txt", "2\n1 2\n2\n", "few.txt, line 3: the file ends after 3 of 4 numbers"),
+                ("many.txt", "2\n1 2\n2 1\n5 6\n", "many.txt, line 4: a 2 x 2 matrix has 4 numbers, but .* holds 6"),
+                ("word.txt", "2\n1 two\n2 1\n", "word.txt, line 2: expected a real number, found 'two'"),
+                ("nan.txt", "2\n1 nan\nnan 1\n", "nan.txt, line 2: a real number 'nan' is not finite"),
+                ("skew.txt", "2\n1 2\n-2 1\n", r"skew.txt: is not symmetric: element \(2, 1\) is -2, but")):
+            with self.subTest(name):
+                self.refuse("eig", "--input", self.write(name, text), message=message)
+        write_market(self.path("A.mtx"), [[1.0, 2.0]])
+        self.refuse("eig", "--input", "A.mtx", message="A.mtx: is 1 x 2; expected a square matrix")
+        write_market(self.path("B.mtx"), [[1.0 + 1j]])
+        self.refuse("eig", "--input", "B.mtx", message=r"B.mtx: is not Hermitian: element \(1, 1\) is 1\+1i")
+        self.refuse("eig", "--input", "m.txt", "--method", "magic", message="--method: 'magic': expected automatic, ")
+        self.write("indefinite.txt", "2\n1 2\n2 1\n")
+        self.refuse("eig", "--input", "indefinite.txt", "--accuracy", "relative", "--method", "blocked",
+                    message="not positive definite")
+        self.refuse("eig", "--input", "m.txt", "--values-only", "--vectors", "V.mtx", message="--values-only")
+        self.refuse("eig", "--input", "m.txt", "--vectors", "V.dat", message="V.dat: a matrix file must end in")
+        self.refuse("eig", "--input", "m.txt", "--vectors", "none/V.mtx", message="none/V.mtx: can't be written")
+        self.refuse("eig", "--generate", "random", message="--n")
+        self.refuse("eig", "--generate", "random", "--n", 3, "--scalar", "complex-double", "--save", "A.txt",
+                    message="A.txt: plain text holds real matrices")
+        self.refuse("eig", "--generate", "random", "--n", 3, "--method", "preconditioned", "--reproducible",
+                    message="choose blocked")
+        self.refuse("eig", "--scf", "--atoms", 3, message="closed shells")
+
+    def test_not_converged(self):
+        self.write("m.txt", THESIS)
+        for method in METHODS[1:5]:
+            result = self.refuse("eig", "--input", "m.txt", "--method", method, "--sweeps", 1, "--vectors", "V.mtx",
+                                 "--json", "report.json", code=1, message="not converged after 1 sweep .*--sweeps")
+            self.assertEqual(result.output.count("limit of sweeps"), 1)
+            results = self.report()["results"]
+            self.assertEqual((results["converged"], results["end"]), (False, "sweep-limit"))
+            self.assertGreater(results["off_norm"], 0)
+        self.refuse("eig", "--input", "m.txt", "--method", "cyclic", "--rotations", 2, code=1, message="--rotations")
+        self.assertFalse(os.path.exists(self.path("V.mtx")))
+
+
+class Scf(CommandTest):
+    def tables(self, name):
+        with open(self.path(name), encoding="utf-8") as file:
+            lines = [line for line in file.read().split("\n") if not line.startswith("#")]
+        return [list(csv.DictReader(block.splitlines())) for block in "\n".join(lines).split("\n\n")]
+
+    def test_warm_starts(self):
+        arguments = ["eig", "--scf", "--n", 120, "--atoms", 6, "--spacing", 1.8]
+        warm = self.succeed(*arguments, "-o", "warm.csv")["results"]
+        cold = self.succeed(*arguments, "--cold", "-o", "cold.csv")["results"]
+        for results in (warm, cold):
+            self.assertTrue(results["converged"])
+            self.assertLessEqual(results["residual"], 1e-9)
+            self.assertAlmostEqual(results["energy"], sum(value for name, value in results["energies"].items()
+                                                          if name != "total"), delta=1e-12)
+            self.assertEqual(results["steps"][-1]["energy"], results["energy"])
+            self.assertEqual(results["rotations"], sum(step["rotations"] for step in results["steps"]))
+            self.assertEqual(len(results["eigenvalues"]), 4)
+        self.assertAlmostEqual(warm["energy"], cold["energy"], delta=1e-10)
+        self.assertLess(warm["rotations"], 0.5 * cold["rotations"])
+        steps, points = self.tables("warm.csv")
+        self.assertEqual([float(row["residual"]) for row in steps], [step["residual"] for step in warm["steps"]])
+        self.assertEqual(len(points), 120)
+        x = [float(row["x"]) for row in points]
+        density = [float(row["density"]) for row in points]
+        self.assertAlmostEqual((x[1] - x[0]) * sum(density), 6, delta=1e-9)
+        self.assertLess(max(float(row["external"]) for row in points), 0)
+
+    def test_not_converged(self):
+        result = self.refuse("eig", "--scf", "--n", 60, "--iterations", 3, code=1,
+                             message="did not converge in 3 iterations: residual .*--iterations")
+        self.assertIn("iteration", result.output)
+        self.refuse("eig", "--scf", "--n", 60, "--mixing", 2, message="mixing")
+        self.refuse("eig", "--scf", "--n", 60, "-o", "none/scf.csv", message="none/scf.csv: can't be written")
+
+    def test_picture(self):
+        import_or_skip(self, "matplotlib")
+        self.succeed("eig", "--scf", "--n", 60, "--plot", "scf.png")
+        self.run_command("plot", "eig_scf.csv", "-o", "again.png")
+        for name in ("scf.png", "again.png"):
+            with open(self.path(name), "rb") as file:
+                self.assertEqual(file.read(8), PNG)
+
+
+class StudyOfJacobi(CommandTest):
+    def test_table(self):
+        report = self.succeed("study", "jacobi", "--largest", 16, environment={"OMP_NUM_THREADS": "2"})
+        rows = report["results"]["rows"]
+        with open(self.path("study_jacobi.csv"), encoding="utf-8") as file:
+            table = list(csv.DictReader(line for line in file if not line.startswith("#")))
+        self.assertEqual([(row["backend"], row["method"], int(row["order"])) for row in table],
+                         [(row["backend"], row["method"], row["order"]) for row in rows])
+        kinds = {(row["backend"], row["method"]) for row in rows}
+        if os.environ.get("HEDDLE_ON_GPU") == "1":
+            self.assertEqual({method for _, method in kinds}, {"automatic"})
+            return
+        self.assertEqual(kinds, {("serial", "cyclic"), ("serial", "automatic"), ("openmp", "automatic")})
+        self.assertEqual(len(rows), 12)
+        serial = {row["order"]: row["seconds"] for row in rows if row["method"] == "cyclic"}
+        for row in rows:
+            p = row["processors"]
+            self.assertEqual(p, 1 if row["backend"] == "serial" else 2)
+            speed_up = serial[row["order"]] / row["seconds"]
+            self.assertAlmostEqual(row["speed_up"] / speed_up, 1, delta=1e-6)
+            self.assertAlmostEqual(row["efficiency"] / (100 * speed_up / p), 1, delta=1e-6)
+            self.assertAlmostEqual(row["cost"] / (p * row["seconds"]), 1, delta=1e-6)
+            self.assertAlmostEqual(row["acceleration"], 100 * (speed_up - 1), delta=1e-3 * abs(speed_up) + 1e-3)
+
+    def test_tables_of_one_thread(self):
+        if os.environ.get("HEDDLE_ON_GPU") == "1":
+            self.skipTest("a GPU has no one thread")
+        one = {"OMP_NUM_THREADS": "1"}
+        two = {"OMP_NUM_THREADS": "2"}
+        common = ["study", "jacobi", "--orders", "3,8", "--matrix", "thesis"]
+        self.succeed(*common, "-o", "one.csv", environment=one)
+        rows = self.succeed(*common, "--serial-table", "one.csv", "--methods", "round-robin",
+                            environment=two)["results"]["rows"]
+        self.assertTrue(all("speed_up" in row for row in rows))
+        self.assertEqual({row["method"] for row in rows if row["backend"] == "openmp"}, {"round-robin"})
+        self.refuse("study", "jacobi", "--orders", 3, "--serial-table", "one.csv", environment=two,
+                    message="one.csv: was measured with --matrix thesis, not kohn-sham")
+        self.write("other.csv", "a,b\n1,2\n")
+        self.refuse("study", "jacobi", "--orders", 3, "--serial-table", "other.csv", environment=two,
+                    message="other.csv: is no table of heddle study jacobi")
+        self.refuse("study", "jacobi", "--orders", 3, "--methods", "magic", message='"magic"; expected one of')
+
+    def test_under_mpirun(self):
+        rows = self.succeed("study", "jacobi", "--orders", "3,5", ranks=0)["results"]["rows"]
+        self.assertGreaterEqual(len(rows), 2)
+
+    def test_picture(self):
+        import_or_skip(self, "matplotlib")
+        self.succeed("study", "jacobi", "--largest", 16, "--plot", "jacobi.png")
+        result = self.run_command("plot", "study_jacobi.csv", "-o", "again.png")
+        self.assertEqual(result.code, 0, result.errors)
+        for name in ("jacobi.png", "again.png"):
+            with open(self.path(name), "rb") as file:
+                self.assertEqual(file.read(8), PNG)
+
+
+def import_or_skip(test, module):
+    try:
+        __import__(module)
+    except ImportError:
+        test.skipTest(f"{module} is missing")
+
+
+if __name__ == "__main__":
+    unittest.main()
