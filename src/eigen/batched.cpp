@@ -308,7 +308,7 @@ JacobiBatchReport jacobi_batched(const ExecutionSpace& space, const StridedBatch
       std::vector<R> norms(kernel.history.extent(0));
       Kokkos::deep_copy(space, Kokkos::View<R*, Kokkos::HostSpace>(norms.data(), norms.size()), kernel.history);
       space.fence("heddle::eigen::jacobi_batched");
-      history->off_norms.assign(norms.begin(), norms.begin() + outcome.sweeps + 1);
+      history->off_norms.assign(norms.begin(), norms.begin() + outcome.sweeps + (on_host ? 1 : 0));
     }
   }
   return report;

@@ -36,12 +36,20 @@ template <class R> Vector<R> larger(const Vector<R>& x, const Vector<R>& y) {
 template <RealScalar R> class LaneMatrices {
  public:
   LaneMatrices(const HostBatch<R>& batch, Vector<R>* memory)
-      : batch_(batch), n_(static_cast<int>(batch.A.extent(0))), columns_(memory) {}
+      : batch_(batch),
+        n_(static_cast<int>(batch.A.extent(0))),
+        columns_(memory),
+        given_(memory + room(n_)),
+        spare_(memory + 2 * room(n_)) {}
+  // Vectors of one matrix, and how many matrices there are.
+  static std::ptrdiff_t room(int n) { return static_cast<std::ptrdiff_t>(n) * (n + 1); }
+  static constexpr std::size_t rooms = 4;
 
   void solve(Index first) {
     first_ = first;
     count_ = static_cast<int>(std::min<Index>(lanes, static_cast<Index>(batch_.A.extent(2)) - first));
     read();
+    std::copy_n(columns_, room(n_), given_);
     const bool tries = batch_.accuracy != JacobiAccuracy::norm;
     relative_ = tries ? factor() : Vector<R>{};
     begin_again();
@@ -55,11 +63,8 @@ template <RealScalar R> class LaneMatrices {
   static constexpr int lanes = Lanes<R>::count;
 
   // One vector more from column to column: those a power of two apart would wait for one another's stores.
-  Vector<R>* column(int j) const { return columns_ + static_cast<std::ptrdiff_t>(j) * (n_ + 1); }
-  [[nodiscard]] R given(int i, int j, Index b) const {
-    const bool here = batch_.upper ? i <= j : i >= j;
-    return here ? batch_.A(i, j, b) : batch_.A(j, i, b);
-  }
+  Vector<R>* column(int j) const { return column(columns_, j); }
+  Vector<R>* column(Vector<R>* matrix, int j) const { return matrix + static_cast<std::ptrdiff_t>(j) * (n_ + 1); }
 
   // Elements times a power of two that makes the largest of each matrix less than 1.
   void read() {
@@ -83,10 +88,15 @@ template <RealScalar R> class LaneMatrices {
       }
       const R down = std::ldexp(R(1), -exponent_[at] / 2);
       const R rest = std::ldexp(R(1), -(exponent_[at] - exponent_[at] / 2));
+      // Lanes without a matrix have one of zeros.
+      const bool present = lane < count_ && finite;
       for (int j = 0; j < n_; ++j) {
-        for (int i = 0; i < n_; ++i) {
-          // Lanes without a matrix have one of zeros.
-          column(j)[i][lane] = lane < count_ && finite ? given(i, j, first_ + lane) * down * rest : R(0);
+        for (int i = j; i < n_; ++i) {
+          const R value =
+              present ? (batch_.upper ? batch_.A(j, i, first_ + lane) : batch_.A(i, j, first_ + lane)) * down * rest
+                      : R(0);
+          column(j)[i][lane] = value;
+          column(i)[j][lane] = value;
         }
       }
       done_[lane] = outcome_[at].end == static_cast<int>(JacobiEnd::sweep_limit) && lane < count_ ? R(0) : R(1);
@@ -116,29 +126,224 @@ template <RealScalar R> class LaneMatrices {
     }
     return positive;
   }
-  // A + shift I in lanes that have no factor.
+  // (A + shift I) Q in lanes that have no factor, Q the eigenvectors of A as tridiagonalisation finds them.
   void begin_again() {
+    bool all_factored = true;
     for (int lane = 0; lane < lanes; ++lane) {
-      const auto at = static_cast<std::size_t>(lane);
-      shift_[lane] = 0;
-      outcome_[at].relative = relative_[lane] > 0 ? 1 : 0;
-      if (done_[lane] > 0 || relative_[lane] > 0) {
-        continue;
+      outcome_[static_cast<std::size_t>(lane)].relative = relative_[lane] > 0 ? 1 : 0;
+      all_factored = all_factored && (relative_[lane] > 0 || done_[lane] > 0);
+    }
+    shift_ = Vector<R>{};
+    if (all_factored) {
+      return;
+    }
+    Vector<R> square{};
+    for (int j = 0; j < n_; ++j) {
+      for (int i = 0; i < n_; ++i) {
+        const Vector<R> value = column(given_, j)[i];
+        square += value * value;
       }
-      const R down = std::ldexp(R(1), -exponent_[at] / 2);
-      const R rest = std::ldexp(R(1), -(exponent_[at] - exponent_[at] / 2));
-      R square = 0;
-      for (int j = 0; j < n_; ++j) {
-        for (int i = 0; i < n_; ++i) {
-          const R value = given(i, j, first_ + lane) * down * rest;
-          column(j)[i][lane] = value;
-          square += value * value;
+    }
+    const Vector<R> added = R(1.5) * root<R>(square);
+    shift_ = relative_ > 0 ? shift_ : added;
+    // Vectors of few rows are found by rotations as soon.
+    const bool ahead = n_ > 6;
+    Vector<R>* const Q = spare_;
+    if (ahead) {
+      first_vectors(Q);
+    }
+    for (int j = 0; j < n_; ++j) {
+      int i = 0;
+      for (; i + 8 <= n_; i += 8) {
+        shifted_product<8>(Q, i, j, added, ahead);
+      }
+      for (; i < n_; ++i) {
+        shifted_product<1>(Q, i, j, added, ahead);
+      }
+    }
+  }
+  // Elements i ... of column j of (A + shift I) Q, in lanes that have no factor.
+  template <int rows> void shifted_product(Vector<R>* Q, int i, int j, const Vector<R>& added, bool ahead) const {
+    Vector<R> sums[rows];
+    for (int r = 0; r < rows; ++r) {
+      const Vector<R> at = ahead ? column(Q, j)[i + r] : i + r == j ? all<R>(1) : Vector<R>{};
+      sums[r] = added * at + (ahead ? Vector<R>{} : column(given_, j)[i + r]);
+    }
+    for (int k = 0; ahead && k < n_; ++k) {
+      const Vector<R> by = column(Q, j)[k];
+      const Vector<R>* const from = column(given_, k) + i;
+      for (int r = 0; r < rows; ++r) {
+        sums[r] += from[r] * by;
+      }
+    }
+    for (int r = 0; r < rows; ++r) {
+      column(j)[i + r] = relative_ > 0 ? column(j)[i + r] : sums[r];
+    }
+  }
+
+  // Q = eigenvectors: reflections to a tridiagonal matrix, then its QL iteration with implicit shifts (A. Dubrulle, R.
+  // S. Martin, J. H. Wilkinson, 1968), all lanes at the same row. Orthonormal to some u; what is left off the diagonal,
+  // and the unfinished where a lane takes too long, is for the rotations.
+  void first_vectors(Vector<R>* Q) {
+    Vector<R>* const S = spare_ + room(n_);
+    std::copy_n(given_, room(n_), S);
+    std::array<Vector<R>, static_cast<std::size_t>(largest_batched) + 1> d;
+    std::array<Vector<R>, static_cast<std::size_t>(largest_batched) + 1> e{};
+    std::array<Vector<R>, static_cast<std::size_t>(largest_batched)> factor_of{};
+    std::array<Vector<R>, static_cast<std::size_t>(largest_batched)> w;
+    const auto at = [](int i) { return static_cast<std::size_t>(i); };
+    for (int k = 0; k + 2 < n_; ++k) {
+      // v = x - alpha e_1, H = I - beta v v^T.
+      Vector<R>* const v = column(S, k);
+      Vector<R> square{};
+      for (int i = k + 1; i < n_; ++i) {
+        square += v[i] * v[i];
+      }
+      const Vector<R> length = root<R>(square);
+      const Vector<R> head = v[k + 1];
+      const Vector<R> alpha = head > 0 ? -length : length;
+      const Vector<R> half_square = square + size_of<R>(head) * length;
+      const Vector<R> beta = half_square > 0 ? 1 / (half_square > 0 ? half_square : all<R>(1)) : Vector<R>{};
+      v[k + 1] = head - alpha;
+      e[at(k)] = alpha;
+      factor_of[at(k)] = beta;
+      for (int i = k + 1; i < n_; ++i) {
+        w[at(i)] = Vector<R>{};
+      }
+      for (int j = k + 1; j < n_; ++j) {
+        const Vector<R>* const a = column(S, j);
+        const Vector<R> by = v[j];
+        Vector<R> inner = a[j] * by;
+        for (int i = j + 1; i < n_; ++i) {
+          w[at(i)] += a[i] * by;
+          inner += a[i] * v[i];
+        }
+        w[at(j)] += inner;
+      }
+      Vector<R> along{};
+      for (int i = k + 1; i < n_; ++i) {
+        w[at(i)] *= beta;
+        along += w[at(i)] * v[i];
+      }
+      along *= R(0.5) * beta;
+      for (int i = k + 1; i < n_; ++i) {
+        w[at(i)] -= along * v[i];
+      }
+      for (int j = k + 1; j < n_; ++j) {
+        Vector<R>* const a = column(S, j);
+        const Vector<R> v_j = v[j];
+        const Vector<R> w_j = w[at(j)];
+        for (int i = j; i < n_; ++i) {
+          a[i] -= v[i] * w_j + w[at(i)] * v_j;
         }
       }
-      shift_[lane] = R(1.5) * std::sqrt(square);
-      for (int j = 0; j < n_; ++j) {
-        column(j)[j][lane] += shift_[lane];
+    }
+    for (int i = 0; i < n_; ++i) {
+      d[at(i)] = column(S, i)[i];
+    }
+    e[at(n_ - 2)] = column(S, n_ - 2)[n_ - 1];
+    for (int j = 0; j < n_; ++j) {
+      for (int i = 0; i < n_; ++i) {
+        column(Q, j)[i] = i == j ? all<R>(1) : Vector<R>{};
       }
+    }
+    for (int k = n_ - 3; k >= 0; --k) {
+      const Vector<R>* const v = column(S, k);
+      for (int j = k + 1; j < n_; ++j) {
+        Vector<R>* const q = column(Q, j);
+        Vector<R> inner{};
+        for (int i = k + 1; i < n_; ++i) {
+          inner += v[i] * q[i];
+        }
+        inner *= factor_of[at(k)];
+        for (int i = k + 1; i < n_; ++i) {
+          q[i] -= inner * v[i];
+        }
+      }
+    }
+    Angles sines;
+    Angles cosines;
+    for (int l = 0; l + 1 < n_; ++l) {
+      for (int iteration = 0; iteration < 30; ++iteration) {
+        // Where the block that begins at l ends.
+        Vector<R> end = all<R>(static_cast<R>(n_ - 1));
+        for (int m = n_ - 2; m >= l; --m) {
+          const Vector<R> limit = unit_roundoff<R> * (size_of<R>(d[at(m)]) + size_of<R>(d[at(m + 1)]));
+          end = size_of<R>(e[at(m)]) <= limit ? all<R>(static_cast<R>(m)) : end;
+        }
+        int top = l;
+        for (int lane = 0; lane < lanes; ++lane) {
+          top = std::max(top, static_cast<int>(end[lane]));
+        }
+        if (top == l) {
+          break;
+        }
+        const auto active = end > static_cast<R>(l);
+        Vector<R> last{};
+        for (int m = l; m <= top; ++m) {
+          last = end == static_cast<R>(m) ? d[at(m)] : last;
+        }
+        const Vector<R> below = active ? 2 * e[at(l)] : all<R>(1);
+        const Vector<R> ratio = (d[at(l + 1)] - d[at(l)]) / below;
+        const Vector<R> length = root<R>(ratio * ratio + 1);
+        Vector<R> g = last - d[at(l)] + e[at(l)] / (ratio + (ratio < 0 ? -length : length));
+        Vector<R> s = all<R>(1);
+        Vector<R> c = all<R>(1);
+        Vector<R> p{};
+        for (int i = top - 1; i >= l; --i) {
+          const auto inside = (end > static_cast<R>(i)) & active;
+          const Vector<R> f = s * e[at(i)];
+          const Vector<R> b = c * e[at(i)];
+          const Vector<R> r = root<R>(f * f + g * g);
+          const Vector<R> inverse = 1 / (r > 0 ? r : all<R>(1));
+          e[at(i + 1)] = inside ? r : e[at(i + 1)];
+          s = inside ? f * inverse : s;
+          c = inside ? (r > 0 ? g * inverse : all<R>(1)) : c;
+          const Vector<R> next = d[at(i + 1)] - p;
+          const Vector<R> t = (d[at(i)] - next) * s + 2 * c * b;
+          p = inside ? s * t : p;
+          d[at(i + 1)] = inside ? next + p : d[at(i + 1)];
+          g = inside ? c * t - b : g;
+          sines[at(i)] = inside ? s : Vector<R>{};
+          cosines[at(i)] = inside ? c : all<R>(1);
+        }
+        d[at(l)] -= active ? p : Vector<R>{};
+        e[at(l)] = active ? g : e[at(l)];
+        for (int m = l + 1; m <= top; ++m) {
+          e[at(m)] = active & (end == static_cast<R>(m)) ? Vector<R>{} : e[at(m)];
+        }
+        int row = 0;
+        for (; row + 4 <= n_; row += 4) {
+          turn_rows<4>(Q, row, l, top, sines, cosines);
+        }
+        for (; row < n_; ++row) {
+          turn_rows<1>(Q, row, l, top, sines, cosines);
+        }
+      }
+    }
+  }
+  using Angles = std::array<Vector<R>, static_cast<std::size_t>(largest_batched)>;
+  // Columns top ... l of some rows of Q by the rotations of one iteration: what goes from column to column stays in
+  // registers.
+  template <int rows>
+  void turn_rows(Vector<R>* Q, int row, int l, int top, const Angles& sines, const Angles& cosines) const {
+    Vector<R> carried[rows];
+    for (int k = 0; k < rows; ++k) {
+      carried[k] = column(Q, top)[row + k];
+    }
+    for (int i = top - 1; i >= l; --i) {
+      const Vector<R> sine = sines[static_cast<std::size_t>(i)];
+      const Vector<R> cosine = cosines[static_cast<std::size_t>(i)];
+      const Vector<R>* const here = column(Q, i) + row;
+      Vector<R>* const above = column(Q, i + 1) + row;
+      for (int k = 0; k < rows; ++k) {
+        const Vector<R> z = here[k];
+        above[k] = sine * z + cosine * carried[k];
+        carried[k] = cosine * z - sine * carried[k];
+      }
+    }
+    for (int k = 0; k < rows; ++k) {
+      column(Q, l)[row + k] = carried[k];
     }
   }
   [[nodiscard]] bool done_all() const {
@@ -156,6 +361,7 @@ template <RealScalar R> class LaneMatrices {
     Vector<R> t[many];
     Vector<R> s[many];
     Vector<R> tau[many];
+    Vector<R> turns[many];
     for (int at = 0; at < many; ++at) {
       const Vector<R>* const x = column(p[at]);
       const Vector<R>* const y = column(q[at]);
@@ -172,18 +378,27 @@ template <RealScalar R> class LaneMatrices {
       b[at] = (parts[0] + parts[1]) + (parts[2] + parts[3]);
     }
     const auto active = done_ <= 0;
+    Vector<R> turned{};
+    for (int at = 0; at < many; ++at) {
+      const Vector<R> a = squares_[p[at]];
+      const Vector<R> d = squares_[q[at]];
+      worst_ = larger<R>(worst_, active ? rough_quotient(b[at], a, d) : Vector<R>{});
+      turns[at] = (b[at] * b[at] > tolerance_square_ * (a * d)) & active ? all<R>(1) : Vector<R>{};
+      turned += turns[at];
+    }
+    if (is_zero(turned)) {
+      return;
+    }
+    rotations_ += turned;
     for (int at = 0; at < many; ++at) {
       const Vector<R> a = squares_[p[at]];
       const Vector<R> d = squares_[q[at]];
       const Vector<R> square = b[at] * b[at];
-      worst_ = larger<R>(worst_, active ? rough_quotient(b[at], a, d) : Vector<R>{});
-      const auto turns = (square > tolerance_square_ * (a * d)) & active;
       // tan(theta) = 2 b / ((d - a) +- sqrt((d - a)^2 + 4 b^2))
       const Vector<R> difference = d - a;
       const Vector<R> below = size_of<R>(difference) + root<R>(difference * difference + 4 * square);
       const Vector<R> signed_twice = difference < 0 ? -2 * b[at] : 2 * b[at];
-      t[at] = turns ? signed_twice / (below > 0 ? below : all<R>(1)) : Vector<R>{};
-      rotations_ += turns ? all<R>(1) : Vector<R>{};
+      t[at] = turns[at] > 0 ? signed_twice / (below > 0 ? below : all<R>(1)) : Vector<R>{};
     }
     for (int at = 0; at < many; ++at) {
       // r = 1 / cos(theta); s = t / r and tau = t / (1 + r) by one quotient.
@@ -194,6 +409,9 @@ template <RealScalar R> class LaneMatrices {
       sine_ = larger<R>(sine_, size_of<R>(s[at]));
     }
     for (int at = 0; at < many; ++at) {
+      if (is_zero(s[at])) {
+        continue;
+      }
       Vector<R>* const x = column(p[at]);
       Vector<R>* const y = column(q[at]);
       const Vector<R> sine = s[at];
@@ -207,6 +425,13 @@ template <RealScalar R> class LaneMatrices {
       squares_[p[at]] -= t[at] * b[at];
       squares_[q[at]] += t[at] * b[at];
     }
+  }
+  static bool is_zero(const Vector<R>& x) {
+    bool zero = true;
+    for (int lane = 0; lane < lanes; ++lane) {
+      zero = zero && x[lane] == 0;
+    }
+    return zero;
   }
   // b^2 / (a d) to a few digits, by the narrower type's quotients.
   static Vector<R> rough_quotient(const Vector<R>& b, const Vector<R>& a, const Vector<R>& d) {
@@ -324,7 +549,9 @@ template <RealScalar R> class LaneMatrices {
 
   const HostBatch<R>& batch_;
   int n_;
-  Vector<R>* columns_;
+  Vector<R>* columns_;  // What is rotated.
+  Vector<R>* given_;    // The matrices, scaled.
+  Vector<R>* spare_;
   Index first_ = 0;
   int count_ = 0;
   std::array<int, static_cast<std::size_t>(lanes)> exponent_{};
@@ -345,7 +572,7 @@ template <RealScalar R> void solve_lanes(const ExecutionSpace& space, const Host
   constexpr Index lanes = Lanes<R>::count;
   const auto count = static_cast<Index>(batch.A.extent(2));
   const auto n = batch.A.extent(0);
-  const auto room = (n + 1) * n;
+  const auto room = LaneMatrices<R>::rooms * static_cast<std::size_t>(LaneMatrices<R>::room(static_cast<int>(n)));
   const Kokkos::Experimental::UniqueToken<ExecutionSpace> tokens;
   // Aligned as vectors are.
   const Kokkos::View<R*, Kokkos::HostSpace> memory(

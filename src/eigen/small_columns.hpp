@@ -156,7 +156,6 @@ template <Scalar T, int N, int split> struct SmallColumns {
       outcome.end = finite ? static_cast<int>(JacobiEnd::diagonal) : -1;
       done = true;
     }
-    note(rank, is_diagonal ? R(0) : R(1), 0);
     R left_square = 0;
     R right_square = 0;
     for (int sweep = 0; sweep < most_sweeps; ++sweep) {
@@ -196,7 +195,7 @@ template <Scalar T, int N, int split> struct SmallColumns {
       if (!done) {
         ++outcome.sweeps;
         outcome.rotations += turned;
-        note(rank, worst, outcome.sweeps);
+        note(rank, worst, outcome.sweeps - 1);
         if (!(worst > tolerance)) {
           outcome.end = static_cast<int>(JacobiEnd::tolerance);
           done = true;

@@ -49,7 +49,8 @@ class Eigen(CommandTest):
         results = report["results"]
         self.assert_values(results["eigenvalues"], THESIS_VALUES)
         self.assertEqual((results["converged"], results["accuracy"]), (True, "relative"))
-        self.assertEqual(len(results["off_norms"]), results["sweeps"] + 1)
+        # One-sided rotations have none before the first sweep.
+        self.assertIn(len(results["off_norms"]), (results["sweeps"], results["sweeps"] + 1))
         self.assertEqual(results["off_norms"][-1], results["off_norm"])
         self.assertGreater(results["rotations"], 2)
         for key in ("method", "end", "residual", "orthogonality", "seconds", "sha256"):

@@ -47,8 +47,9 @@ template <class View> auto batch_of(const View& view) {
 }  // namespace impl
 
 /// A_b V_b = V_b diag(w_b) for each matrix A_b = A(:, :, b) of a batch, n <= 64, as jacobi() does it: w_b = w(:, b)
-/// ascending, V_b = V(:, :, b) orthonormal. One launch, a team of threads for each matrix, which stays in its scratch
-/// memory; on CPUs a thread for each, or for as many at a time as its vectors hold.
+/// ascending, V_b = V(:, :, b) orthonormal. One launch of one-sided rotations, of the columns of the Cholesky factor
+/// where A_b is positive definite and of A_b + 3/2 |A_b|_F I otherwise: on GPUs two columns a thread, in registers; on
+/// CPUs as many real matrices at a time as a vector holds, complex ones (two-sided) a thread each.
 ///
 /// Any strides; A must not overlap V. Throws Error(argument) for shapes that don't fit and n > 64. Matrices that did
 /// not converge are counted in the report; w and V of these hold what there was. Blocks. Bits: reproducible for any

@@ -17,7 +17,8 @@ enum class JacobiMethod {
   /// Two-sided, on the largest element left each time (C. G. J. Jacobi, 1846). One team of threads; for studies.
   classical,
   cyclic,  ///< Two-sided, row by row (G. E. Forsythe, P. Henrici, 1960). One team of threads; for studies.
-  /// Two-sided, n/2 disjoint rotations at a time (R. P. Brent, F. T. Luk, 1985). Up to n = 64 in scratch memory.
+  /// Two-sided, n/2 disjoint rotations at a time (R. P. Brent, F. T. Luk, 1985); up to n = 64 one-sided, as
+  /// jacobi_batched() does it.
   round_robin,
   /// One-sided on block columns, each pair of blocks by the small eigenproblem of its inner products (M. R. Hestenes,
   /// 1958; V. Hari, 2005). All work is in products of matrices; half that of two-sided blocks, and no vectors to keep.
@@ -75,8 +76,9 @@ struct JacobiReport {
   JacobiAccuracy accuracy = JacobiAccuracy::automatic;  ///< The one kept.
   int sweeps = 0;                                       ///< Begun, that which only looked included.
   Index rotations = 0;
-  /// After each sweep (of `classical`: every n (n-1)/2 rotations), before it as the first: the norm of the elements off
-  /// the diagonal over that of A, two-sided; the largest cosine found during the sweep, one-sided.
+  /// Of each sweep (of `classical`: every n (n - 1) / 2 rotations). Two-sided: the norm of the elements off the
+  /// diagonal over that of A, after the sweep, with that of A itself in front. One-sided: the largest cosine met in the
+  /// sweep.
   std::vector<double> off_norms;
   /// The last of these: what was left.
   [[nodiscard]] double off_norm() const { return off_norms.empty() ? 0.0 : off_norms.back(); }

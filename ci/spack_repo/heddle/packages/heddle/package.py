@@ -9,8 +9,8 @@ from spack.package import *
 
 
 class Heddle(CMakePackage, CudaPackage, ROCmPackage):
-    """Distributed dense kernels on Kokkos and MPI: matrix product, matrix exponential and the
-    time-dependent Schroedinger equation, one MPI rank per GPU, as a C++20 library and a command."""
+    """Distributed dense kernels on Kokkos and MPI: matrix product, matrix exponential, Jacobi
+    eigensolver and the time-dependent Schroedinger equation, one MPI rank per GPU, as a C++20 library and a command."""
 
     # The recipe lies in Heddle's own repository, and builds the checkout that it lies in.
     git = Path(__file__).resolve().parents[5].as_uri()
@@ -53,6 +53,7 @@ class Heddle(CMakePackage, CudaPackage, ROCmPackage):
     with when("+rocm"):
         depends_on("kokkos+rocm")
         depends_on("kokkos-kernels+rocblas")
+        depends_on("rocsolver")
         for arch in ROCmPackage.amdgpu_targets:
             depends_on(f"kokkos amdgpu_target={arch}", when=f"amdgpu_target={arch}")
     conflicts("+cuda", when="+rocm", msg="one GPU backend at a time")
