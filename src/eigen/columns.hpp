@@ -34,18 +34,15 @@ template <Scalar T> class BlockColumns {
   /// block 0: chosen, from the extents alone.
   BlockColumns(const ExecutionSpace& space, Index rows, Index columns, int block);
   ~BlockColumns();
-  BlockColumns(BlockColumns&&) noexcept;
-  BlockColumns& operator=(BlockColumns&&) noexcept;
   BlockColumns(const BlockColumns&) = delete;
   BlockColumns& operator=(const BlockColumns&) = delete;
 
-  [[nodiscard]] int block() const;
-  /// Even.
-  [[nodiscard]] int blocks() const;
-  /// All of the memory: rows, padded, x (blocks * block).
-  [[nodiscard]] Dense<T> memory() const;
-  /// rows x columns of it.
-  [[nodiscard]] MatrixView<T> columns() const;
+  [[nodiscard]] int block() const { return block_; }
+  /// rows x columns.
+  [[nodiscard]] MatrixView<T> columns() const {
+    return Kokkos::subview(MatrixView<T>(memory_), Kokkos::make_pair(Index{0}, rows_),
+                           Kokkos::make_pair(Index{0}, columns_));
+  }
 
   /// Makes the columns of these pairs of blocks orthogonal, by one sweep of rotations of each pair; ordered on the
   /// instance. Cosines up to `tolerance` are left.
@@ -53,11 +50,26 @@ template <Scalar T> class BlockColumns {
   /// What all steps since the last call did; blocks.
   SweepCounts<R> counts();
   /// All pairs once, and what that did.
-  SweepCounts<R> sweep(R tolerance);
+  SweepCounts<R> sweep(R tolerance) {
+    for (int at = 0; at < blocks_ - 1; ++at) {
+      step({blocks_ / 2, at}, tolerance);
+    }
+    return counts();
+  }
 
  private:
-  struct State;
-  std::unique_ptr<State> state_;
+  // What the backend works with.
+  struct Work;
+
+  [[nodiscard]] Index padded_rows() const { return static_cast<Index>(memory_.extent(0)); }
+
+  ExecutionSpace space_;
+  Index rows_ = 0;
+  Index columns_ = 0;
+  int block_ = 0;
+  int blocks_ = 0;   // Even.
+  Dense<T> memory_;  // Rows, padded, x (blocks_ * block_).
+  std::unique_ptr<Work> work_;
 };
 
 }  // namespace heddle::eigen::impl

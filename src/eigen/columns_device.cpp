@@ -151,9 +151,7 @@ template <Scalar T, int m> struct SolveSmall : Step<T, m> {
     }
     Kokkos::single(Kokkos::PerTeam(team), [&] {
       Done<R>& mine = this->done[pair];
-      mine.all.largest = Kokkos::fmax(mine.all.largest, counts.largest);
-      mine.all.sine = Kokkos::fmax(mine.all.sine, counts.sine);
-      mine.all.rotations += counts.rotations;
+      mine.all.add(counts);
       mine.rotate = counts.rotations > 0 ? 1 : 0;
     });
   }
@@ -218,19 +216,14 @@ template <Scalar T, int m> struct RotateColumns : Step<T, m> {
 
 }  // namespace
 
-template <Scalar T> struct BlockColumns<T>::State {
-  ExecutionSpace space;
-  Index rows;
-  Index columns;
-  int block;
-  int blocks;
+template <Scalar T> struct BlockColumns<T>::Work {
   int parts;
-  Dense<T> memory;
   Kokkos::View<T*, MemorySpace> partial;
   Kokkos::View<T*, MemorySpace> rotations;
   Kokkos::View<Done<R>*, MemorySpace> done;
 
-  template <int m> void run(const BlockPairs& order, R tolerance) const {
+  template <int m>
+  void run(const ExecutionSpace& space, const Dense<T>& memory, const BlockPairs& order, R tolerance) const {
     const Step<T, m> step{memory.data(),
                           static_cast<Index>(memory.extent(0)),
                           static_cast<Index>(memory.extent(0)),
@@ -260,78 +253,50 @@ template <Scalar T> struct BlockColumns<T>::State {
 
 template <Scalar T>
 BlockColumns<T>::BlockColumns(const ExecutionSpace& space, Index rows, Index columns, int block)
-    : state_(std::make_unique<State>()) {
+    : space_(space), rows_(rows), columns_(columns), work_(std::make_unique<Work>()) {
   require(block == 0 || block == 8 || block == 16, "eigen: blocks of ", block, " columns; on GPUs blocks have 8 or 16");
   // The largest whose small problems fit the scratch memory of a team.
   const auto fits = [](int size) {
     return static_cast<int>(SmallProblem<T>::bytes(size)) + 64 <= SmallTeams::scratch_size_max(0);
   };
-  state_->space = space;
-  state_->rows = rows;
-  state_->columns = columns;
-  state_->block = block > 0 ? block : fits(16) ? 16 : 8;
-  require(fits(state_->block), "eigen: blocks of ", state_->block, " columns don't fit this GPU's scratch memory");
-  const Index two = 2 * state_->block;
-  state_->blocks = static_cast<int>(std::max<Index>(2, (columns + two - 1) / two * 2));
+  block_ = block > 0 ? block : fits(16) ? 16 : 8;
+  require(fits(block_), "eigen: blocks of ", block_, " columns don't fit this GPU's scratch memory");
+  const Index two = Index{2} * block_;
+  blocks_ = static_cast<int>(std::max<Index>(2, (columns + two - 1) / two * 2));
   const Index padded = (rows + tile_rows - 1) / tile_rows * tile_rows;
-  state_->parts = static_cast<int>((padded + part_rows - 1) / part_rows);
-  state_->memory = Dense<T>(Kokkos::view_alloc(space, "heddle::eigen::columns"), static_cast<std::size_t>(padded),
-                            static_cast<std::size_t>(state_->blocks * state_->block));
-  const auto pairs = static_cast<std::size_t>(state_->blocks / 2);
+  memory_ = Dense<T>(Kokkos::view_alloc(space, "heddle::eigen::columns"), static_cast<std::size_t>(padded),
+                     static_cast<std::size_t>(blocks_) * static_cast<std::size_t>(block_));
+  work_->parts = static_cast<int>((padded + part_rows - 1) / part_rows);
+  const auto pairs = static_cast<std::size_t>(blocks_ / 2);
   const auto square = static_cast<std::size_t>(two * two);
   const auto uninitialised = [&](const char* label) {
     return Kokkos::view_alloc(space, Kokkos::WithoutInitializing, std::string(label));
   };
-  state_->partial = Kokkos::View<T*, MemorySpace>(uninitialised("heddle::eigen::partial_products"),
-                                                  pairs * static_cast<std::size_t>(state_->parts) * square);
-  state_->rotations = Kokkos::View<T*, MemorySpace>(uninitialised("heddle::eigen::rotations"), pairs * square);
-  state_->done = Kokkos::View<Done<R>*, MemorySpace>(Kokkos::view_alloc(space, "heddle::eigen::done"), pairs);
+  work_->partial = Kokkos::View<T*, MemorySpace>(uninitialised("heddle::eigen::partial_products"),
+                                                 pairs * static_cast<std::size_t>(work_->parts) * square);
+  work_->rotations = Kokkos::View<T*, MemorySpace>(uninitialised("heddle::eigen::rotations"), pairs * square);
+  work_->done = Kokkos::View<Done<R>*, MemorySpace>(Kokkos::view_alloc(space, "heddle::eigen::done"), pairs);
 }
 template <Scalar T> BlockColumns<T>::~BlockColumns() = default;
-template <Scalar T> BlockColumns<T>::BlockColumns(BlockColumns&&) noexcept = default;
-template <Scalar T> BlockColumns<T>& BlockColumns<T>::operator=(BlockColumns&&) noexcept = default;
-template <Scalar T> int BlockColumns<T>::block() const {
-  return state_->block;
-}
-template <Scalar T> int BlockColumns<T>::blocks() const {
-  return state_->blocks;
-}
-template <Scalar T> Dense<T> BlockColumns<T>::memory() const {
-  return state_->memory;
-}
-template <Scalar T> MatrixView<T> BlockColumns<T>::columns() const {
-  return Kokkos::subview(MatrixView<T>(state_->memory), Kokkos::make_pair(Index{0}, state_->rows),
-                         Kokkos::make_pair(Index{0}, state_->columns));
-}
 
 template <Scalar T> void BlockColumns<T>::step(const BlockPairs& order, R tolerance) {
-  if (state_->block == 16) {
-    state_->template run<32>(order, tolerance);
+  if (block_ == 16) {
+    work_->template run<32>(space_, memory_, order, tolerance);
   } else {
-    state_->template run<16>(order, tolerance);
+    work_->template run<16>(space_, memory_, order, tolerance);
   }
 }
 
 template <Scalar T> auto BlockColumns<T>::counts() -> SweepCounts<R> {
-  const auto host = Kokkos::create_mirror_view(Kokkos::HostSpace(), state_->done);
-  Kokkos::deep_copy(state_->space, host, state_->done);
-  Kokkos::deep_copy(state_->space, state_->done, Done<R>());
-  state_->space.fence("heddle::eigen::counts");
+  const auto host = Kokkos::create_mirror_view(Kokkos::HostSpace(), work_->done);
+  Kokkos::deep_copy(space_, host, work_->done);
+  Kokkos::deep_copy(space_, work_->done, Done<R>());
+  space_.fence("heddle::eigen::counts");
   SweepCounts<R> all;
   for (std::size_t pair = 0; pair < host.extent(0); ++pair) {
-    all.largest = std::max(all.largest, host(pair).all.largest);
-    all.sine = std::max(all.sine, host(pair).all.sine);
-    all.rotations += host(pair).all.rotations;
+    all.add(host(pair).all);
   }
   return all;
-}
-
-template <Scalar T> auto BlockColumns<T>::sweep(R tolerance) -> SweepCounts<R> {
-  const int pairs = state_->blocks / 2;
-  for (int at = 0; at < 2 * pairs - 1; ++at) {
-    step({pairs, at}, tolerance);
-  }
-  return counts();
 }
 
 #define HEDDLE_INSTANTIATE(T) template class BlockColumns<T>

@@ -24,47 +24,33 @@ constexpr Index split_rows = 96;
 
 }  // namespace
 
-template <Scalar T> struct BlockColumns<T>::State {
-  ExecutionSpace space;
-  Index rows;
-  Index columns;
-  int block;
-  int blocks;
-  Dense<T> memory;
+template <Scalar T> struct BlockColumns<T>::Work {
   std::vector<Desk<T>> desks;
   std::vector<SweepCounts<R>> counts;  // Of each desk.
   Kokkos::Experimental::UniqueToken<ExecutionSpace> tokens;
-
-  [[nodiscard]] T* column(int number, int at) const {
-    return memory.data() + (static_cast<Index>(number) * block + at) * static_cast<Index>(memory.extent(0));
-  }
 };
 
 template <Scalar T>
 BlockColumns<T>::BlockColumns(const ExecutionSpace& space, Index rows, Index columns, int block)
-    : state_(std::make_unique<State>()) {
+    : space_(space), rows_(rows), columns_(columns), work_(std::make_unique<Work>()) {
   // 2 block columns of 2,000 doubles fill a second cache.
-  constexpr Index most = 16;
-  const Index chosen = block > 0 ? block : columns >= 768 ? most : 8;
-  state_->space = space;
-  state_->rows = rows;
-  state_->columns = columns;
-  state_->block = static_cast<int>(chosen);
-  state_->blocks = static_cast<int>(std::max<Index>(2, (columns + 2 * chosen - 1) / (2 * chosen) * 2));
+  block_ = block > 0 ? block : columns >= 768 ? 16 : 8;
+  const Index two = Index{2} * block_;
+  blocks_ = static_cast<int>(std::max<Index>(2, (columns + two - 1) / two * 2));
   Index padded = (rows + row_multiple<T> - 1) / row_multiple<T> * row_multiple<T>;
   // Columns a multiple of 4096 bytes apart would share the sets of the first cache.
   while (padded * static_cast<Index>(sizeof(T)) % 4096 < 256) {
     padded += row_multiple<T>;
   }
-  state_->memory = Dense<T>(Kokkos::view_alloc(space, "heddle::eigen::columns"), static_cast<std::size_t>(padded),
-                            static_cast<std::size_t>(state_->blocks) * static_cast<std::size_t>(chosen));
-  const auto m = static_cast<std::size_t>(2 * chosen);
+  memory_ = Dense<T>(Kokkos::view_alloc(space, "heddle::eigen::columns"), static_cast<std::size_t>(padded),
+                     static_cast<std::size_t>(blocks_) * static_cast<std::size_t>(block_));
+  const auto m = static_cast<std::size_t>(two);
   constexpr std::size_t parts = is_complex<T> ? 2 : 1;
   constexpr auto at_once = static_cast<std::size_t>(columns_at_once<T>);
-  state_->desks.resize(static_cast<std::size_t>(state_->tokens.size()));
-  state_->counts.resize(state_->desks.size());
-  for (Desk<T>& desk : state_->desks) {
-    desk.small.resize(SmallProblem<T>::bytes(static_cast<int>(chosen)));
+  work_->desks.resize(static_cast<std::size_t>(work_->tokens.size()));
+  work_->counts.resize(work_->desks.size());
+  for (Desk<T>& desk : work_->desks) {
+    desk.small.resize(SmallProblem<T>::bytes(block_));
     desk.packed.resize(parts * (m + at_once) * m);
     desk.rows.resize(parts * (m + at_once) * static_cast<std::size_t>(row_multiple<T>));
     if (is_complex<T>) {
@@ -73,21 +59,6 @@ BlockColumns<T>::BlockColumns(const ExecutionSpace& space, Index rows, Index col
   }
 }
 template <Scalar T> BlockColumns<T>::~BlockColumns() = default;
-template <Scalar T> BlockColumns<T>::BlockColumns(BlockColumns&&) noexcept = default;
-template <Scalar T> BlockColumns<T>& BlockColumns<T>::operator=(BlockColumns&&) noexcept = default;
-template <Scalar T> int BlockColumns<T>::block() const {
-  return state_->block;
-}
-template <Scalar T> int BlockColumns<T>::blocks() const {
-  return state_->blocks;
-}
-template <Scalar T> Dense<T> BlockColumns<T>::memory() const {
-  return state_->memory;
-}
-template <Scalar T> MatrixView<T> BlockColumns<T>::columns() const {
-  return Kokkos::subview(MatrixView<T>(state_->memory), Kokkos::make_pair(Index{0}, state_->rows),
-                         Kokkos::make_pair(Index{0}, state_->columns));
-}
 
 namespace {
 
@@ -217,65 +188,45 @@ template <Scalar T> void rotate_columns(const std::vector<T*>& X, Index rows, co
 
 template <Scalar T> void BlockColumns<T>::step(const BlockPairs& order, R tolerance) {
   using Teams = Kokkos::TeamPolicy<ExecutionSpace, Kokkos::Schedule<Kokkos::Dynamic>>;
-  State* const state = state_.get();
-  const Index rows = static_cast<Index>(state->memory.extent(0));
-  Kokkos::parallel_for("heddle::eigen::block_pairs", Teams(state->space, order.pairs, 1),
-                       [state, order, tolerance, rows](const typename Teams::member_type& team) {
-                         const int token = state->tokens.acquire();
+  Work& work = *work_;
+  const int block = block_;
+  const Index rows = padded_rows();
+  T* const data = memory_.data();
+  Kokkos::parallel_for("heddle::eigen::block_pairs", Teams(space_, order.pairs, 1),
+                       [&work, order, tolerance, block, rows, data](const typename Teams::member_type& team) {
+                         const int token = work.tokens.acquire();
                          const auto number = static_cast<std::size_t>(token);
-                         Desk<T>& desk = state->desks[number];
-                         const int block = state->block;
-                         const int m = 2 * block;
+                         Desk<T>& desk = work.desks[number];
                          const int k = team.league_rank();
-                         std::vector<T*> X(static_cast<std::size_t>(m));
-                         for (int at = 0; at < block; ++at) {
-                           X[static_cast<std::size_t>(at)] = state->column(order.first(k), at);
-                           X[static_cast<std::size_t>(block + at)] = state->column(order.second(k), at);
+                         std::vector<T*> X;
+                         for (const int at : {order.first(k), order.second(k)}) {
+                           for (int j = 0; j < block; ++j) {
+                             X.push_back(data + (static_cast<Index>(at) * block + j) * rows);
+                           }
                          }
                          SmallProblem<T> problem = SmallProblem<T>::in(desk.small.data(), block);
                          gram<T>(X, rows, desk, problem.from);
                          const Criterion<R> criterion{tolerance, tolerance, R(0), true};
                          problem.begin(team);
-                         SweepCounts<R> found;
-                         switch (block) {
-                           case 8:
-                             found = problem.template sweep<8>(team, criterion);
-                             break;
-                           case 16:
-                             found = problem.template sweep<16>(team, criterion);
-                             break;
-                           default:
-                             found = problem.template sweep<0>(team, criterion);
-                         }
+                         const SweepCounts<R> found = block == 8    ? problem.template sweep<8>(team, criterion)
+                                                      : block == 16 ? problem.template sweep<16>(team, criterion)
+                                                                    : problem.template sweep<0>(team, criterion);
                          if (found.rotations > 0) {
                            rotate_columns<T>(X, rows, problem.Q, desk);
                          }
-                         SweepCounts<R>& counts = state->counts[number];
-                         counts.largest = std::max(counts.largest, found.largest);
-                         counts.sine = std::max(counts.sine, found.sine);
-                         counts.rotations += found.rotations;
-                         state->tokens.release(token);
+                         work.counts[number].add(found);
+                         work.tokens.release(token);
                        });
 }
 
 template <Scalar T> auto BlockColumns<T>::counts() -> SweepCounts<R> {
-  state_->space.fence("heddle::eigen::counts");
+  space_.fence("heddle::eigen::counts");
   SweepCounts<R> all;
-  for (SweepCounts<R>& counts : state_->counts) {
-    all.largest = std::max(all.largest, counts.largest);
-    all.sine = std::max(all.sine, counts.sine);
-    all.rotations += counts.rotations;
+  for (SweepCounts<R>& counts : work_->counts) {
+    all.add(counts);
     counts = {};
   }
   return all;
-}
-
-template <Scalar T> auto BlockColumns<T>::sweep(R tolerance) -> SweepCounts<R> {
-  const int pairs = state_->blocks / 2;
-  for (int at = 0; at < 2 * pairs - 1; ++at) {
-    step({pairs, at}, tolerance);
-  }
-  return counts();
 }
 
 #define HEDDLE_INSTANTIATE(T) template class BlockColumns<T>

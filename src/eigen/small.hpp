@@ -35,6 +35,12 @@ template <class R> struct SweepCounts {
   R largest = 0;  ///< Share of the largest element met.
   R sine = 0;     ///< Of the largest angle.
   Index rotations = 0;
+
+  KOKKOS_INLINE_FUNCTION void add(const SweepCounts& other) {
+    largest = Kokkos::fmax(largest, other.largest);
+    sine = Kokkos::fmax(sine, other.sine);
+    rotations += other.rotations;
+  }
 };
 
 /// Memory of one problem with 2 pairs positions; all of a team's scratch, or a thread's.

@@ -196,9 +196,7 @@ template <Scalar T> class DisjointRotations {
     SweepCounts<R> counts;
     for (int step = 0; step < 2 * pairs_ - 1; ++step) {
       const SweepCounts<R> found = angles(criterion, step);
-      counts.largest = std::max(counts.largest, found.largest);
-      counts.sine = std::max(counts.sine, found.sine);
-      counts.rotations += found.rotations;
+      counts.add(found);
       if (found.rotations > 0) {
         apply(step);
       }
