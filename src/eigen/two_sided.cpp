@@ -362,7 +362,7 @@ void two_sided(const ExecutionSpace& space, const Dense<T>& A, const Dense<T>& V
                bool may_turn_to_norm, const JacobiOptions& options, JacobiReport& report) {
   using R = Real<T>;
   const auto n = static_cast<Index>(A.extent(0));
-  const CountsView<R> counts_view("heddle::eigen::counts");
+  const CountsView<R> counts_view(Kokkos::view_alloc(space, "heddle::eigen::counts"));
   Norms<R> norms = norms_of<T>(space, A);
   report.off_norms.push_back(norms.all == 0 ? 0 : norms.off / norms.all);
   const bool limited = options.rotations > 0;
