@@ -2,7 +2,7 @@
 // angles are found side by side. One-sided rotations, as SmallColumns makes them on GPUs.
 #include "eigen/batched_host.hpp"
 
-#include "eigen/lanes.hpp"
+#include "eigen/lane_vectors.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -11,23 +11,6 @@
 namespace heddle::eigen::impl {
 namespace {
 
-template <class R> using Vector = typename Lanes<R>::Vector;
-template <class R> using Numbers = std::array<R, static_cast<std::size_t>(Lanes<R>::count)>;
-
-template <class R> Vector<R> all(R value) {
-  return Vector<R>{} + value;
-}
-template <class R> Vector<R> root(const Vector<R>& x) {
-  alignas(64) Numbers<R> numbers;
-  store(numbers.data(), x);
-  for (R& number : numbers) {
-    number = std::sqrt(number);
-  }
-  return load(numbers.data());
-}
-template <class R> Vector<R> size_of(const Vector<R>& x) {
-  return x < 0 ? -x : x;
-}
 template <class R> Vector<R> larger(const Vector<R>& x, const Vector<R>& y) {
   return x > y ? x : y;
 }
@@ -42,7 +25,7 @@ template <RealScalar R> class LaneMatrices {
         given_(memory + room(n_)),
         spare_(memory + 2 * room(n_)) {}
   // Vectors of one matrix, and how many matrices there are.
-  static std::ptrdiff_t room(int n) { return static_cast<std::ptrdiff_t>(n) * (n + 1); }
+  static std::ptrdiff_t room(int n) { return lane_column(n, n); }
   static constexpr std::size_t rooms = 4;
 
   void solve(Index first) {
@@ -62,9 +45,8 @@ template <RealScalar R> class LaneMatrices {
  private:
   static constexpr int lanes = Lanes<R>::count;
 
-  // One vector more from column to column: those a power of two apart would wait for one another's stores.
   Vector<R>* column(int j) const { return column(columns_, j); }
-  Vector<R>* column(Vector<R>* matrix, int j) const { return matrix + static_cast<std::ptrdiff_t>(j) * (n_ + 1); }
+  Vector<R>* column(Vector<R>* matrix, int j) const { return matrix + lane_column(n_, j); }
 
   // Elements times a power of two that makes the largest of each matrix less than 1.
   void read() {
@@ -150,7 +132,7 @@ template <RealScalar R> class LaneMatrices {
     const bool ahead = n_ > 6;
     Vector<R>* const Q = spare_;
     if (ahead) {
-      first_vectors(Q);
+      LaneVectors<R>(n_).find(given_, spare_ + room(n_), Q);
     }
     for (int j = 0; j < n_; ++j) {
       int i = 0;
@@ -181,171 +163,6 @@ template <RealScalar R> class LaneMatrices {
     }
   }
 
-  // Q = eigenvectors: reflections to a tridiagonal matrix, then its QL iteration with implicit shifts (A. Dubrulle, R.
-  // S. Martin, J. H. Wilkinson, 1968), all lanes at the same row. Orthonormal to some u; what is left off the diagonal,
-  // and the unfinished where a lane takes too long, is for the rotations.
-  void first_vectors(Vector<R>* Q) {
-    Vector<R>* const S = spare_ + room(n_);
-    std::copy_n(given_, room(n_), S);
-    std::array<Vector<R>, static_cast<std::size_t>(largest_batched) + 1> d;
-    std::array<Vector<R>, static_cast<std::size_t>(largest_batched) + 1> e{};
-    std::array<Vector<R>, static_cast<std::size_t>(largest_batched)> factor_of{};
-    std::array<Vector<R>, static_cast<std::size_t>(largest_batched)> w;
-    const auto at = [](int i) { return static_cast<std::size_t>(i); };
-    for (int k = 0; k + 2 < n_; ++k) {
-      // v = x - alpha e_1, H = I - beta v v^T.
-      Vector<R>* const v = column(S, k);
-      Vector<R> square{};
-      for (int i = k + 1; i < n_; ++i) {
-        square += v[i] * v[i];
-      }
-      const Vector<R> length = root<R>(square);
-      const Vector<R> head = v[k + 1];
-      const Vector<R> alpha = head > 0 ? -length : length;
-      const Vector<R> half_square = square + size_of<R>(head) * length;
-      const Vector<R> beta = half_square > 0 ? 1 / (half_square > 0 ? half_square : all<R>(1)) : Vector<R>{};
-      v[k + 1] = head - alpha;
-      e[at(k)] = alpha;
-      factor_of[at(k)] = beta;
-      for (int i = k + 1; i < n_; ++i) {
-        w[at(i)] = Vector<R>{};
-      }
-      for (int j = k + 1; j < n_; ++j) {
-        const Vector<R>* const a = column(S, j);
-        const Vector<R> by = v[j];
-        Vector<R> inner = a[j] * by;
-        for (int i = j + 1; i < n_; ++i) {
-          w[at(i)] += a[i] * by;
-          inner += a[i] * v[i];
-        }
-        w[at(j)] += inner;
-      }
-      Vector<R> along{};
-      for (int i = k + 1; i < n_; ++i) {
-        w[at(i)] *= beta;
-        along += w[at(i)] * v[i];
-      }
-      along *= R(0.5) * beta;
-      for (int i = k + 1; i < n_; ++i) {
-        w[at(i)] -= along * v[i];
-      }
-      for (int j = k + 1; j < n_; ++j) {
-        Vector<R>* const a = column(S, j);
-        const Vector<R> v_j = v[j];
-        const Vector<R> w_j = w[at(j)];
-        for (int i = j; i < n_; ++i) {
-          a[i] -= v[i] * w_j + w[at(i)] * v_j;
-        }
-      }
-    }
-    for (int i = 0; i < n_; ++i) {
-      d[at(i)] = column(S, i)[i];
-    }
-    e[at(n_ - 2)] = column(S, n_ - 2)[n_ - 1];
-    for (int j = 0; j < n_; ++j) {
-      for (int i = 0; i < n_; ++i) {
-        column(Q, j)[i] = i == j ? all<R>(1) : Vector<R>{};
-      }
-    }
-    for (int k = n_ - 3; k >= 0; --k) {
-      const Vector<R>* const v = column(S, k);
-      for (int j = k + 1; j < n_; ++j) {
-        Vector<R>* const q = column(Q, j);
-        Vector<R> inner{};
-        for (int i = k + 1; i < n_; ++i) {
-          inner += v[i] * q[i];
-        }
-        inner *= factor_of[at(k)];
-        for (int i = k + 1; i < n_; ++i) {
-          q[i] -= inner * v[i];
-        }
-      }
-    }
-    Angles sines;
-    Angles cosines;
-    for (int l = 0; l + 1 < n_; ++l) {
-      for (int iteration = 0; iteration < 30; ++iteration) {
-        // Where the block that begins at l ends.
-        Vector<R> end = all<R>(static_cast<R>(n_ - 1));
-        for (int m = n_ - 2; m >= l; --m) {
-          const Vector<R> limit = unit_roundoff<R> * (size_of<R>(d[at(m)]) + size_of<R>(d[at(m + 1)]));
-          end = size_of<R>(e[at(m)]) <= limit ? all<R>(static_cast<R>(m)) : end;
-        }
-        int top = l;
-        for (int lane = 0; lane < lanes; ++lane) {
-          top = std::max(top, static_cast<int>(end[lane]));
-        }
-        if (top == l) {
-          break;
-        }
-        const auto active = end > static_cast<R>(l);
-        Vector<R> last{};
-        for (int m = l; m <= top; ++m) {
-          last = end == static_cast<R>(m) ? d[at(m)] : last;
-        }
-        const Vector<R> below = active ? 2 * e[at(l)] : all<R>(1);
-        const Vector<R> ratio = (d[at(l + 1)] - d[at(l)]) / below;
-        const Vector<R> length = root<R>(ratio * ratio + 1);
-        Vector<R> g = last - d[at(l)] + e[at(l)] / (ratio + (ratio < 0 ? -length : length));
-        Vector<R> s = all<R>(1);
-        Vector<R> c = all<R>(1);
-        Vector<R> p{};
-        for (int i = top - 1; i >= l; --i) {
-          const auto inside = (end > static_cast<R>(i)) & active;
-          const Vector<R> f = s * e[at(i)];
-          const Vector<R> b = c * e[at(i)];
-          const Vector<R> r = root<R>(f * f + g * g);
-          const Vector<R> inverse = 1 / (r > 0 ? r : all<R>(1));
-          e[at(i + 1)] = inside ? r : e[at(i + 1)];
-          s = inside ? f * inverse : s;
-          c = inside ? (r > 0 ? g * inverse : all<R>(1)) : c;
-          const Vector<R> next = d[at(i + 1)] - p;
-          const Vector<R> t = (d[at(i)] - next) * s + 2 * c * b;
-          p = inside ? s * t : p;
-          d[at(i + 1)] = inside ? next + p : d[at(i + 1)];
-          g = inside ? c * t - b : g;
-          sines[at(i)] = inside ? s : Vector<R>{};
-          cosines[at(i)] = inside ? c : all<R>(1);
-        }
-        d[at(l)] -= active ? p : Vector<R>{};
-        e[at(l)] = active ? g : e[at(l)];
-        for (int m = l + 1; m <= top; ++m) {
-          e[at(m)] = active & (end == static_cast<R>(m)) ? Vector<R>{} : e[at(m)];
-        }
-        int row = 0;
-        for (; row + 4 <= n_; row += 4) {
-          turn_rows<4>(Q, row, l, top, sines, cosines);
-        }
-        for (; row < n_; ++row) {
-          turn_rows<1>(Q, row, l, top, sines, cosines);
-        }
-      }
-    }
-  }
-  using Angles = std::array<Vector<R>, static_cast<std::size_t>(largest_batched)>;
-  // Columns top ... l of some rows of Q by the rotations of one iteration: what goes from column to column stays in
-  // registers.
-  template <int rows>
-  void turn_rows(Vector<R>* Q, int row, int l, int top, const Angles& sines, const Angles& cosines) const {
-    Vector<R> carried[rows];
-    for (int k = 0; k < rows; ++k) {
-      carried[k] = column(Q, top)[row + k];
-    }
-    for (int i = top - 1; i >= l; --i) {
-      const Vector<R> sine = sines[static_cast<std::size_t>(i)];
-      const Vector<R> cosine = cosines[static_cast<std::size_t>(i)];
-      const Vector<R>* const here = column(Q, i) + row;
-      Vector<R>* const above = column(Q, i + 1) + row;
-      for (int k = 0; k < rows; ++k) {
-        const Vector<R> z = here[k];
-        above[k] = sine * z + cosine * carried[k];
-        carried[k] = cosine * z - sine * carried[k];
-      }
-    }
-    for (int k = 0; k < rows; ++k) {
-      column(Q, l)[row + k] = carried[k];
-    }
-  }
   [[nodiscard]] bool done_all() const {
     for (int lane = 0; lane < lanes; ++lane) {
       if (!(done_[lane] > 0)) {
