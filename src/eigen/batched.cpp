@@ -95,7 +95,7 @@ template <Scalar T, int fixed_pairs> struct SmallMatrices {
         outcome.end = static_cast<int>(outcome.rotations == 0 ? JacobiEnd::diagonal : JacobiEnd::tolerance);
         break;
       }
-      if (counts.sine < R(0.1) && static_cast<R>(2 * n) * counts.largest * counts.sine <= tolerance) {
+      if (counts.leaves_less_than(tolerance, n)) {
         outcome.end = static_cast<int>(JacobiEnd::quadratic);
         break;
       }

@@ -250,15 +250,19 @@ template <RealScalar R> class LaneMatrices {
     }
     return zero;
   }
-  // b^2 / (a d) to a few digits, by the narrower type's quotients.
+  // b^2 / (a d) to a few digits, by the narrower type's quotients; 1 where that type has no such numbers.
   static Vector<R> rough_quotient(const Vector<R>& b, const Vector<R>& a, const Vector<R>& d) {
     typedef float Narrow __attribute__((vector_size(lanes * sizeof(float))));
-    const Narrow size = __builtin_convertvector(b, Narrow);
+    const Narrow least = Narrow{} + std::numeric_limits<float>::min();
+    const Narrow size = __builtin_convertvector(size_of<R>(b), Narrow);
     const Narrow first = __builtin_convertvector(a, Narrow);
     const Narrow second = __builtin_convertvector(d, Narrow);
-    const Narrow quotient =
-        (size / (first > 0 ? first : Narrow{} + 1.0F)) * (size / (second > 0 ? second : Narrow{} + 1.0F));
-    return __builtin_convertvector(quotient, Vector<R>);
+    const Narrow lower = first < second ? first : second;
+    const Narrow smallest = size < lower ? size : lower;
+    const Narrow one = Narrow{} + 1.0F;
+    const Narrow quotient = (size / (first > 0 ? first : one)) * (size / (second > 0 ? second : one));
+    const Narrow share = smallest >= least ? quotient : one;
+    return b == 0 ? Vector<R>{} : __builtin_convertvector(share, Vector<R>);
   }
   void sweep() {
     for (int j = 0; j < n_; ++j) {
@@ -306,10 +310,10 @@ template <RealScalar R> class LaneMatrices {
       if (batch_.history != nullptr && lane == 0) {
         batch_.history->push_back(static_cast<double>(worst));
       }
-      if (!(worst > tolerance)) {
+      if (!(rotations_[lane] > 0)) {
         outcome.end = static_cast<int>(JacobiEnd::tolerance);
         done_[lane] = 1;
-      } else if (sine_[lane] < R(0.1) && static_cast<R>(2 * n_) * worst * sine_[lane] <= tolerance) {
+      } else if (SweepCounts<R>{worst, sine_[lane], 0}.leaves_less_than(tolerance, n_)) {
         outcome.end = static_cast<int>(JacobiEnd::quadratic);
         done_[lane] = 1;
       }

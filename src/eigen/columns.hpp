@@ -72,4 +72,25 @@ template <Scalar T> class BlockColumns {
   std::unique_ptr<Work> work_;
 };
 
+/// Sweeps of columns.sweep() until none leaves a cosine above the tolerance, as the report then says.
+template <Scalar T, class Columns>
+void sweep_until_orthogonal(Columns& columns, Real<T> tolerance, Index n, const JacobiOptions& options,
+                            JacobiReport& report) {
+  report.converged = false;
+  report.end = JacobiEnd::sweep_limit;
+  while (report.sweeps < options.sweeps && !report.converged) {
+    const SweepCounts<Real<T>> counts = columns.sweep(tolerance);
+    ++report.sweeps;
+    report.rotations += counts.rotations;
+    report.off_norms.push_back(counts.largest);
+    if (!(counts.largest > tolerance)) {
+      report.converged = true;
+      report.end = report.rotations == 0 ? JacobiEnd::diagonal : JacobiEnd::tolerance;
+    } else if (counts.leaves_less_than(tolerance, n)) {
+      report.converged = true;
+      report.end = JacobiEnd::quadratic;
+    }
+  }
+}
+
 }  // namespace heddle::eigen::impl

@@ -4,6 +4,8 @@
 #include "eigen/two_sided.hpp"
 #include <heddle/blas/blas.hpp>
 
+#include <algorithm>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -56,6 +58,16 @@ template <Scalar T> std::vector<double> column_norms(const ExecutionSpace& space
 template <Scalar T>
 void gathered(const ExecutionSpace& space, const MatrixView<T>& A, const std::vector<Index>& row,
               const std::vector<Index>& order, const std::vector<double>& factor, const StridedMatrix<T>& V);
+
+/// The indices of values in order, equal ones as they stand.
+template <class Value> std::vector<Index> ascending(const std::vector<Value>& values) {
+  std::vector<Index> order(values.size());
+  std::iota(order.begin(), order.end(), Index{0});
+  std::stable_sort(order.begin(), order.end(), [&](Index i, Index j) {
+    return values[static_cast<std::size_t>(i)] < values[static_cast<std::size_t>(j)];
+  });
+  return order;
+}
 
 /// Host numbers where kernels can read them.
 template <class Value>

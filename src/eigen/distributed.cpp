@@ -285,23 +285,8 @@ JacobiReport jacobi(const Communicator& comm, const DistributedMatrix<T>& A,
         KOKKOS_LAMBDA(Index j) { X(begin + j, j) += added; });
   }
   if (largest.off > 0) {
-    const R tolerance =
-        options.tolerance > 0 ? static_cast<R>(options.tolerance) : 2 * std::sqrt(static_cast<R>(n)) * unit_roundoff<T>;
-    report.converged = false;
-    report.end = JacobiEnd::sweep_limit;
-    while (report.sweeps < options.sweeps && !report.converged) {
-      const impl::SweepCounts<R> counts = travelling.sweep(tolerance);
-      ++report.sweeps;
-      report.rotations += counts.rotations;
-      report.off_norms.push_back(counts.largest);
-      if (!(counts.largest > tolerance)) {
-        report.converged = true;
-        report.end = report.rotations == 0 ? JacobiEnd::diagonal : JacobiEnd::tolerance;
-      } else if (counts.sine < R(0.1) && 2 * static_cast<R>(n) * counts.largest * counts.sine <= tolerance) {
-        report.converged = true;
-        report.end = JacobiEnd::quadratic;
-      }
-    }
+    impl::sweep_until_orthogonal<T>(travelling, impl::two_sided_criterion<T>(options.tolerance, n).tolerance, n,
+                                    options, report);
   }
   // Halves have come home after a whole sweep, most likely to other slots.
   for (int group = 0; group < 2; ++group) {
@@ -336,11 +321,7 @@ JacobiReport jacobi(const Communicator& comm, const DistributedMatrix<T>& A,
   }
   comm.all_reduce(std::span<double>(values), Reduction::sum);
   comm.all_reduce(std::span<double>(owners), Reduction::sum);
-  std::vector<Index> order(static_cast<std::size_t>(n));
-  std::iota(order.begin(), order.end(), Index{0});
-  std::stable_sort(order.begin(), order.end(), [&](Index i, Index j) {
-    return values[static_cast<std::size_t>(i)] < values[static_cast<std::size_t>(j)];
-  });
+  const std::vector<Index> order = impl::ascending(values);
   std::vector<R> sorted;
   for (const Index at : order) {
     sorted.push_back(static_cast<R>(std::ldexp(values[static_cast<std::size_t>(at)], exponent)));

@@ -20,15 +20,6 @@ namespace {
 
 using heddle::impl::for_each_element;
 
-// The indices of values in order, equal ones as they stand.
-template <class Value> std::vector<Index> ascending(const std::vector<Value>& values) {
-  std::vector<Index> order(values.size());
-  std::iota(order.begin(), order.end(), Index{0});
-  std::stable_sort(order.begin(), order.end(), [&](Index i, Index j) {
-    return values[static_cast<std::size_t>(i)] < values[static_cast<std::size_t>(j)];
-  });
-  return order;
-}
 template <class Value> std::vector<Index> descending(std::vector<Value> values) {
   for (Value& value : values) {
     value = -value;
@@ -76,8 +67,7 @@ template <Scalar T>
 void orthogonalise(BlockColumns<T>& B, Index n, const JacobiOptions& options,
                    const std::optional<blas::Context>& context, JacobiReport& report) {
   using R = Real<T>;
-  const R tolerance =
-      options.tolerance > 0 ? static_cast<R>(options.tolerance) : 2 * std::sqrt(static_cast<R>(n)) * unit_roundoff<T>;
+  const R tolerance = two_sided_criterion<T>(options.tolerance, n).tolerance;
   if (context && !heddle::impl::on_host) {
     report.off_norms.push_back(largest_cosine<T>(*context, B.columns()));
     ++report.sweeps;
@@ -87,24 +77,7 @@ void orthogonalise(BlockColumns<T>& B, Index n, const JacobiOptions& options,
       return;
     }
   }
-  report.converged = false;
-  report.end = JacobiEnd::sweep_limit;
-  while (report.sweeps < options.sweeps) {
-    const SweepCounts<R> counts = B.sweep(tolerance);
-    ++report.sweeps;
-    report.rotations += counts.rotations;
-    report.off_norms.push_back(counts.largest);
-    if (!(counts.largest > tolerance)) {
-      report.converged = true;
-      report.end = report.rotations == 0 ? JacobiEnd::diagonal : JacobiEnd::tolerance;
-      return;
-    }
-    if (counts.sine < R(0.1) && 2 * static_cast<R>(n) * counts.largest * counts.sine <= tolerance) {
-      report.converged = true;
-      report.end = JacobiEnd::quadratic;
-      return;
-    }
-  }
+  sweep_until_orthogonal<T>(B, tolerance, n, options, report);
 }
 
 // Eigenvalues of the scaled matrix, and where the vectors of these are.

@@ -41,6 +41,11 @@ template <class R> struct SweepCounts {
     sine = Kokkos::fmax(sine, other.sine);
     rotations += other.rotations;
   }
+  /// Whether what the sweep left is below the tolerance: rotations by at most `sine` of the 2 n elements in the row and
+  /// column of one that is zero bring back no more than this. Convergence is quadratic by then.
+  [[nodiscard]] KOKKOS_INLINE_FUNCTION bool leaves_less_than(R tolerance, Index n) const {
+    return sine < R(0.1) && static_cast<R>(2 * n) * largest * sine <= tolerance;
+  }
 };
 
 /// Memory of one problem with 2 pairs positions; all of a team's scratch, or a thread's.

@@ -199,7 +199,7 @@ template <Scalar T, int N, int split> struct SmallColumns {
         if (!(worst > tolerance)) {
           outcome.end = static_cast<int>(JacobiEnd::tolerance);
           done = true;
-        } else if (sine < R(0.1) && static_cast<R>(2 * n) * worst * sine <= tolerance) {
+        } else if (SweepCounts<R>{worst, sine, turned}.leaves_less_than(tolerance, n)) {
           outcome.end = static_cast<int>(JacobiEnd::quadratic);
           done = true;
         }

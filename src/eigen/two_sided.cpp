@@ -414,8 +414,7 @@ void two_sided(const ExecutionSpace& space, const Dense<T>& A, const Dense<T>& V
       report.end = JacobiEnd::tolerance;
       break;
     }
-    if (report.method != JacobiMethod::classical && counts.sine < R(0.1) &&
-        2 * static_cast<R>(n) * counts.largest * counts.sine <= criterion.tolerance) {
+    if (report.method != JacobiMethod::classical && counts.leaves_less_than(criterion.tolerance, n)) {
       report.converged = true;
       report.end = JacobiEnd::quadratic;
       break;

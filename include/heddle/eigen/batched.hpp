@@ -29,7 +29,7 @@ namespace impl {
 
 template <class T> using StridedBatch = Kokkos::View<T***, Kokkos::LayoutStride, MemorySpace>;
 
-/// `history`: for one matrix, the norm off the diagonal over that of the matrix, before the first sweep and after each.
+/// `history`: what became of the one matrix, its off_norms included.
 template <Scalar T>
 JacobiBatchReport jacobi_batched(const ExecutionSpace& space, const StridedBatch<const T>& A,
                                  const StridedMatrix<Real<T>>& w, const StridedBatch<T>* V,
