@@ -1,0 +1,96 @@
+// Unstructured meshes of linear cells, as kernels see them: connectivity, no coordinates.
+#pragma once
+
+#include <heddle/core/error.hpp>
+#include <heddle/core/scalar.hpp>
+
+#include <concepts>
+#include <cstdint>
+#include <string_view>
+
+namespace heddle {
+
+/// Linear cells; numbers, corners and their order are VTK's. Those of fewer than three dimensions have no faces.
+enum class CellKind : std::uint8_t {
+  vertex = 1,
+  line = 3,
+  triangle = 5,
+  quad = 9,
+  tetrahedron = 10,
+  voxel = 11,  ///< A hexahedron whose corners count x first, then y, then z.
+  hexahedron = 12,
+  wedge = 13,
+  pyramid = 14,
+};
+
+/// Corners of a cell, 0 for a kind that is none of the above.
+[[nodiscard]] KOKKOS_INLINE_FUNCTION constexpr int corners_of(CellKind kind) {
+  switch (kind) {
+    case CellKind::vertex:
+      return 1;
+    case CellKind::line:
+      return 2;
+    case CellKind::triangle:
+      return 3;
+    case CellKind::quad:
+    case CellKind::tetrahedron:
+      return 4;
+    case CellKind::pyramid:
+      return 5;
+    case CellKind::wedge:
+      return 6;
+    case CellKind::voxel:
+    case CellKind::hexahedron:
+      return 8;
+  }
+  return 0;
+}
+
+/// "tetrahedron", "hexahedron", ...; empty for a number that is no kind.
+[[nodiscard]] std::string_view to_string(CellKind kind);
+
+/// Numbers of points: signed integers of 32 or 64 bits.
+template <class Id>
+concept PointId = std::same_as<Id, std::int32_t> || std::same_as<Id, std::int64_t>;
+
+/// Cells and the points at their corners. Either all cells are of one `kind`, and `kinds` and `offsets` are empty, or
+/// cell c is of kinds(c) and its corners are points(offsets(c)) to points(offsets(c + 1) - 1).
+///
+/// Points are any numbers >= 0, not necessarily dense. Views are shared, not copied; nothing here checks them: what takes
+/// a mesh does.
+template <PointId Id, class Space = MemorySpace> struct Mesh {
+  CellKind kind = CellKind::tetrahedron;
+  Kokkos::View<const Id*, Space> points;
+  Kokkos::View<const CellKind*, Space> kinds;
+  Kokkos::View<const Index*, Space> offsets;  ///< One more than cells.
+  /// Empty, or not 0 for cells that are copies of another rank's or piece's.
+  Kokkos::View<const std::uint8_t*, Space> ghosts;
+
+  [[nodiscard]] bool mixed() const { return offsets.extent(0) > 0; }
+  [[nodiscard]] Index cells() const {
+    return mixed() ? static_cast<Index>(kinds.extent(0)) : static_cast<Index>(points.extent(0)) / corners_of(kind);
+  }
+};
+
+/// A rectangular grid of x by y by z cubes, numbered x first: point (i, j, k) is i + (x + 1) (j + (y + 1) k), and cube
+/// (i, j, k) is i + x (j + y k). Any extent may be 0.
+struct StructuredGrid {
+  Index x = 0;
+  Index y = 0;
+  Index z = 0;
+
+  [[nodiscard]] Index cells() const { return x * y * z; }
+  [[nodiscard]] Index points() const { return (x + 1) * (y + 1) * (z + 1); }
+};
+
+/// Faces of cells: polygons of three or four points, in a defined order.
+template <PointId Id, class Space = MemorySpace> struct FaceList {
+  Kokkos::View<Index*, Space> cell;         ///< The cell that each face is of.
+  Kokkos::View<std::uint8_t*, Space> side;  ///< Which of its sides it is, in VTK's order.
+  Kokkos::View<Index*, Space> offsets;      ///< Face f has points(offsets(f)) to points(offsets(f + 1) - 1).
+  Kokkos::View<Id*, Space> points;
+
+  [[nodiscard]] Index size() const { return static_cast<Index>(cell.extent(0)); }
+};
+
+}  // namespace heddle
