@@ -1,9 +1,11 @@
+#include "comm/tags.hpp"
 #include "comm/transports.hpp"
 #include <heddle/comm/communicator.hpp>
 
 #include <algorithm>
 #include <cstdlib>
 #include <limits>
+#include <optional>
 
 namespace heddle {
 
@@ -145,22 +147,67 @@ template void Communicator::all_reduce<float>(std::span<float>, Reduction) const
 template void Communicator::all_reduce<int>(std::span<int>, Reduction) const;
 template void Communicator::all_reduce<Index>(std::span<Index>, Reduction) const;
 
-void Communicator::on_rank(int root, const std::function<void()>& work) const {
-  int kind = -1;
-  std::string message;
-  if (rank() == root) {
-    try {
-      work();
-    } catch (const Error& error) {
-      kind = static_cast<int>(error.kind());
-      message = error.what();
-    } catch (const std::exception& error) {
-      kind = static_cast<int>(ErrorKind::computation);
-      message = error.what();
+std::vector<std::size_t> Communicator::exchange_sizes(const std::vector<std::span<const std::byte>>& out) const {
+  std::vector<Index> mine;
+  for (const std::span<const std::byte>& message : out) mine.push_back(static_cast<Index>(message.size()));
+  std::vector<Index> theirs(mine.size());
+  MPI_Alltoall(mine.data(), 1, MPI_INT64_T, theirs.data(), 1, MPI_INT64_T, state_->comm);
+  return {theirs.begin(), theirs.end()};
+}
+
+void Communicator::exchange_bytes(const std::vector<std::span<const std::byte>>& out,
+                                  const std::vector<std::span<std::byte>>& in) const {
+  std::vector<MPI_Request> requests;
+  for (int r = 0; r < size(); ++r) {
+    const std::span<std::byte>& message = in[static_cast<std::size_t>(r)];
+    for (std::size_t at = 0; at < message.size(); at += largest_count) {
+      const auto piece = message.subspan(at, std::min(largest_count, message.size() - at));
+      MPI_Irecv(piece.data(), static_cast<int>(piece.size()), MPI_BYTE, r, impl::tag_exchange, state_->comm,
+                &requests.emplace_back());
     }
   }
+  for (int r = 0; r < size(); ++r) {
+    const std::span<const std::byte>& message = out[static_cast<std::size_t>(r)];
+    for (std::size_t at = 0; at < message.size(); at += largest_count) {
+      const auto piece = message.subspan(at, std::min(largest_count, message.size() - at));
+      MPI_Isend(piece.data(), static_cast<int>(piece.size()), MPI_BYTE, r, impl::tag_exchange, state_->comm,
+                &requests.emplace_back());
+    }
+  }
+  MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
+}
+
+namespace {
+
+// What `work` throws, as an Error; nothing where it throws nothing.
+std::optional<Error> error_of(const std::function<void()>& work) {
+  try {
+    work();
+  } catch (const Error& error) {
+    return error;
+  } catch (const std::exception& error) {
+    return Error(ErrorKind::computation, error.what());
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+void Communicator::on_rank(int root, const std::function<void()>& work) const {
+  rethrow_from(root, rank() == root ? error_of(work) : std::nullopt);
+}
+
+void Communicator::on_each(const std::function<void()>& work) const {
+  const std::optional<Error> error = error_of(work);
+  const int lowest = all_reduce(error ? rank() : size(), Reduction::minimum);
+  if (lowest < size()) rethrow_from(lowest, error);
+}
+
+void Communicator::rethrow_from(int root, const std::optional<Error>& error) const {
+  int kind = error && rank() == root ? static_cast<int>(error->kind()) : -1;
   broadcast(std::span<int>(&kind, 1), root);
   if (kind >= 0) {
+    std::string message = error && rank() == root ? error->what() : "";
     broadcast(message, root);
     throw Error(static_cast<ErrorKind>(kind), message);
   }

@@ -12,6 +12,7 @@ inline constexpr int tag_transpose = 6;
 /// And the three after it: halves of two groups of columns.
 inline constexpr int tag_jacobi = 7;
 inline constexpr int tag_jacobi_vectors = 11;
+inline constexpr int tag_exchange = 13;
 
 /// Messages whose copies a receiver's device does one after the other, in the order in which they were posted. Copies
 /// in two streams overtake each other, and bands of A and B are posted in the order of their use.

@@ -1,14 +1,12 @@
 // Loops over the elements of a column-major matrix.
 #pragma once
 
-#include <heddle/core/scalar.hpp>
+#include "core/on_host.hpp"
 
 #include <string>
 #include <type_traits>
 
 namespace heddle::impl {
-
-inline constexpr bool on_host = Kokkos::SpaceAccessibility<Kokkos::HostSpace, MemorySpace>::accessible;
 
 /// Column-major elements as a kernel wants them: a pointer and a leading dimension, stride one known at compile time.
 template <class T> struct Elements {

@@ -7,11 +7,14 @@
 #include <mpi.h>
 
 #include <concepts>
+#include <cstddef>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <type_traits>
+#include <vector>
 
 namespace heddle {
 
@@ -65,8 +68,28 @@ class Communicator {
     all_gather_bytes(mine.data(), mine.size_bytes(), all.data());
   }
 
+  /// to[r] of every rank to rank r: gives what came from each rank, in order of rank. T is trivially copyable.
+  template <class T> [[nodiscard]] std::vector<std::vector<T>> exchange(const std::vector<std::vector<T>>& to) const {
+    static_assert(std::is_trivially_copyable_v<T>);
+    require(static_cast<int>(to.size()) == size(), "exchange: messages to ", to.size(), " of ", size(), " ranks");
+    std::vector<std::span<const std::byte>> out;
+    for (const std::vector<T>& message : to) out.push_back(std::as_bytes(std::span(message)));
+    std::vector<std::vector<T>> from(to.size());
+    std::vector<std::span<std::byte>> in;
+    const std::vector<std::size_t> bytes = exchange_sizes(out);
+    for (std::size_t r = 0; r < from.size(); ++r) {
+      from[r].resize(bytes[r] / sizeof(T));
+      in.push_back(std::as_writable_bytes(std::span(from[r])));
+    }
+    exchange_bytes(out, in);
+    return from;
+  }
+
   /// Runs `work` on rank `root` alone. What it throws there is thrown on every rank as the same Error.
   void on_rank(int root, const std::function<void()>& work) const;
+  /// Runs `work`, which has no collective calls, on every rank. What it throws on the lowest rank where it throws is
+  /// thrown on every rank.
+  void on_each(const std::function<void()>& work) const;
 
   /// See transport_of() in <heddle/comm/transport.hpp>.
   [[nodiscard]] std::shared_ptr<Transport> transport() const;
@@ -77,6 +100,11 @@ class Communicator {
  private:
   void broadcast_bytes(void* data, std::size_t bytes, int root) const;
   void all_gather_bytes(const void* mine, std::size_t bytes, void* all) const;
+  [[nodiscard]] std::vector<std::size_t> exchange_sizes(const std::vector<std::span<const std::byte>>& out) const;
+  void exchange_bytes(const std::vector<std::span<const std::byte>>& out,
+                      const std::vector<std::span<std::byte>>& in) const;
+  // The error of rank `root`, on all ranks.
+  void rethrow_from(int root, const std::optional<Error>& error) const;
 
   struct State;
   std::shared_ptr<const State> state_;

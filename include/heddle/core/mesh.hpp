@@ -56,8 +56,8 @@ concept PointId = std::same_as<Id, std::int32_t> || std::same_as<Id, std::int64_
 /// Cells and the points at their corners. Either all cells are of one `kind`, and `kinds` and `offsets` are empty, or
 /// cell c is of kinds(c) and its corners are points(offsets(c)) to points(offsets(c + 1) - 1).
 ///
-/// Points are any numbers >= 0, not necessarily dense. Views are shared, not copied; nothing here checks them: what takes
-/// a mesh does.
+/// Points are any numbers >= 0, not necessarily dense. Views are shared, not copied; nothing here checks them: what
+/// takes a mesh does.
 template <PointId Id, class Space = MemorySpace> struct Mesh {
   CellKind kind = CellKind::tetrahedron;
   Kokkos::View<const Id*, Space> points;

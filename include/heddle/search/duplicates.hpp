@@ -1,0 +1,64 @@
+// Equal keys: which are there, how many of each, and where.
+#pragma once
+
+#include <heddle/core/error.hpp>
+#include <heddle/search/algorithm.hpp>
+
+#include <type_traits>
+
+namespace heddle::search {
+
+/// Groups of equal keys, numbered in the order of their first keys.
+struct Duplicates {
+  Kokkos::View<Index*, MemorySpace> group;  ///< Of each key.
+  Kokkos::View<Index*, MemorySpace> first;  ///< The first key of each group: keys(first(g)) are the unique keys.
+  Kokkos::View<Index*, MemorySpace> count;  ///< Keys in each group.
+  Report report;
+
+  [[nodiscard]] Index groups() const { return static_cast<Index>(first.extent(0)); }
+};
+
+namespace impl {
+
+/// Words of any strides and of one of eight integer types, as unsigned 64 bits in the same order.
+struct KeyArray {
+  const void* data = nullptr;
+  Index keys = 0;
+  Index words = 0;
+  Index key_stride = 0;
+  Index word_stride = 0;
+  int bytes = 0;
+  bool is_signed = false;
+};
+
+Duplicates find_duplicates(const ExecutionSpace& space, const KeyArray& keys, const Options& options);
+
+}  // namespace impl
+
+/// Finds equal keys among keys(0), ..., keys(n - 1), where a key is an integer, or the words keys(i, 0) to
+/// keys(i, m - 1), m <= 64; integers of 8 to 64 bits, any layout and strides, n < 2^63.
+///
+/// Groups are numbered by first occurrence, so the result is the same for any algorithm, hash function, backend and
+/// number of threads. A key may repeat as often as it likes. Bits: reproducible.
+///
+/// Blocks until done. Cost: see Algorithm; results take 8 bytes a key and 16 a group, and 16 a key while it runs.
+template <class Keys>
+[[nodiscard]] Duplicates find_duplicates(const ExecutionSpace& space, const Keys& keys, const Options& options = {}) {
+  using Word = typename Keys::non_const_value_type;
+  static_assert(Keys::rank() == 1 || Keys::rank() == 2, "find_duplicates: keys are a View of rank 1 or 2");
+  static_assert(std::is_integral_v<Word> && sizeof(Word) <= 8 && !std::is_same_v<Word, bool>,
+                "find_duplicates: keys are integers of 8 to 64 bits; other types can be copied into such words");
+  static_assert(Kokkos::SpaceAccessibility<ExecutionSpace, typename Keys::memory_space>::accessible,
+                "find_duplicates: keys lie where kernels run: copy them there, as with create_mirror_view_and_copy");
+  impl::KeyArray array;
+  array.data = keys.data();
+  array.keys = static_cast<Index>(keys.extent(0));
+  array.words = Keys::rank() == 1 ? 1 : static_cast<Index>(keys.extent(1));
+  array.key_stride = static_cast<Index>(keys.stride(0));
+  array.word_stride = Keys::rank() == 1 ? 1 : static_cast<Index>(keys.stride(1));
+  array.bytes = static_cast<int>(sizeof(Word));
+  array.is_signed = std::is_signed_v<Word>;
+  return impl::find_duplicates(space, array, options);
+}
+
+}  // namespace heddle::search

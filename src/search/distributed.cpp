@@ -1,0 +1,126 @@
+#include "search/distributed.hpp"
+
+namespace heddle::search::impl {
+
+void move_cells(const ExecutionSpace& space, const Kokkos::View<Index*, MemorySpace>& cells, Index by) {
+  Kokkos::parallel_for(
+      "heddle::search::move_cells", Kokkos::RangePolicy<ExecutionSpace>(space, 0, cells.extent(0)),
+      KOKKOS_LAMBDA(std::size_t i) { cells(i) += by; });
+}
+
+Kokkos::View<const std::uint32_t*, MemorySpace> bits_of_several(const Communicator& comm,
+                                                                const Kokkos::View<std::uint32_t*, MemorySpace>& bits) {
+  const auto host = host_copy(comm.space(), bits);
+  const std::size_t words = host.extent(0);
+  const auto ranks = static_cast<std::size_t>(comm.size());
+  // Each rank looks after a run of words.
+  std::vector<std::vector<std::uint32_t>> out;
+  for (std::size_t r = 0; r < ranks; ++r) {
+    out.emplace_back(host.data() + words * r / ranks, host.data() + words * (r + 1) / ranks);
+  }
+  const auto in = comm.exchange(out);
+  std::vector<std::uint32_t> once(in.front().size());
+  std::vector<std::uint32_t> twice(once.size());
+  for (const std::vector<std::uint32_t>& theirs : in) {
+    for (std::size_t k = 0; k < once.size(); ++k) {
+      twice[k] |= once[k] & theirs[k];
+      once[k] |= theirs[k];
+    }
+  }
+  const auto all = comm.exchange(std::vector<std::vector<std::uint32_t>>(ranks, twice));
+  std::uint32_t* to = host.data();
+  for (const std::vector<std::uint32_t>& part : all) to = std::copy(part.begin(), part.end(), to);
+  const Kokkos::View<std::uint32_t*, MemorySpace> several(
+      Kokkos::view_alloc(comm.space(), Kokkos::WithoutInitializing, "heddle::search::shared_points"), words);
+  Kokkos::deep_copy(comm.space(), several, host);
+  comm.space().fence("heddle::search::shared_points");
+  return several;
+}
+
+std::vector<Verdict> verdicts_on(const Communicator& comm, const std::vector<TravellingSide>& sides,
+                                 const Options& options) {
+  const ExecutionSpace& space = comm.space();
+  const auto ranks = static_cast<std::size_t>(comm.size());
+  const auto owner_of = [&](const TravellingSide& side) {
+    Word hash = 0;
+    for (const Index point : side.points) hash = mixed(hash + static_cast<Word>(point));
+    return static_cast<std::size_t>(hash % ranks);
+  };
+  std::vector<std::vector<TravellingSide>> out(ranks);
+  for (const TravellingSide& side : sides) out[owner_of(side)].push_back(side);
+  const auto in = comm.exchange(out);
+
+  std::vector<TravellingSide> mine;
+  for (const std::vector<TravellingSide>& theirs : in) mine.insert(mine.end(), theirs.begin(), theirs.end());
+  std::vector<Index> points;
+  for (const TravellingSide& side : mine) points.insert(points.end(), side.points.begin(), side.points.end());
+  const Kokkos::View<Index**, Kokkos::LayoutRight, MemorySpace> keys(
+      Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "heddle::search::sides"), mine.size(), 4);
+  Kokkos::deep_copy(space, keys,
+                    Kokkos::View<const Index**, Kokkos::LayoutRight, Kokkos::HostSpace>(points.data(), mine.size(), 4));
+  Options quiet = options;
+  quiet.time_phases = false;
+  const Duplicates same = find_duplicates(space, keys, quiet);
+  const auto group = host_copy(space, same.group);
+  const auto count = host_copy(space, same.count);
+  // Sides come rank by rank and in order: the first of a group has the lowest number.
+  const auto first = host_copy(space, same.first);
+  std::vector<std::vector<Verdict>> answers(ranks);
+  std::size_t s = 0;
+  for (std::size_t r = 0; r < ranks; ++r) {
+    for (std::size_t k = 0; k < in[r].size(); ++k, ++s) {
+      const auto its = static_cast<std::size_t>(group(s));
+      answers[r].push_back({mine[static_cast<std::size_t>(first(its))].number, std::min<Index>(3, count(its))});
+    }
+  }
+  const auto back = comm.exchange(answers);
+  std::vector<std::size_t> next(ranks);
+  std::vector<Verdict> verdicts;
+  for (const TravellingSide& side : sides) {
+    const std::size_t owner = owner_of(side);
+    verdicts.push_back(back[owner][next[owner]++]);
+  }
+  return verdicts;
+}
+
+void mark_verdicts(const ExecutionSpace& space, const std::vector<TravellingSide>& sides,
+                   const std::vector<Verdict>& verdicts, Index cells_before, const SideMarks& marks) {
+  // By cell and side: one list of those alone, one of those in crowds.
+  for (const bool crowds : {false, true}) {
+    std::vector<Index> slots;
+    for (std::size_t s = 0; s < sides.size(); ++s) {
+      if (verdicts[s].count != (crowds ? 3 : 1)) continue;
+      const Index cell = sides[s].number / numbers_a_cell - cells_before;
+      slots.push_back(cell * marks.per_item + sides[s].number % numbers_a_cell);
+    }
+    const Kokkos::View<Index*, MemorySpace> list(
+        Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "heddle::search::verdicts"), slots.size());
+    Kokkos::deep_copy(space, list, Kokkos::View<const Index*, Kokkos::HostSpace>(slots.data(), slots.size()));
+    Kokkos::parallel_for(
+        "heddle::search::verdicts", Kokkos::RangePolicy<ExecutionSpace>(space, 0, slots.size()),
+        KOKKOS_LAMBDA(std::size_t i) {
+          if (crowds) {
+            marks.many(list(i));
+          } else {
+            marks.alone(list(i));
+          }
+        });
+    space.fence("heddle::search::verdicts");
+  }
+}
+
+Index number_faces(const Communicator& comm, const std::vector<Index>& first, std::vector<Index>& numbers) {
+  // Everywhere the first sides of all, in order.
+  const auto in = comm.exchange(std::vector<std::vector<Index>>(static_cast<std::size_t>(comm.size()), first));
+  std::vector<Index> all;
+  for (const std::vector<Index>& theirs : in) all.insert(all.end(), theirs.begin(), theirs.end());
+  std::sort(all.begin(), all.end());
+  all.erase(std::unique(all.begin(), all.end()), all.end());
+  numbers.clear();
+  for (const Index side : first) {
+    numbers.push_back(static_cast<Index>(std::lower_bound(all.begin(), all.end(), side) - all.begin()));
+  }
+  return static_cast<Index>(all.size());
+}
+
+}  // namespace heddle::search::impl

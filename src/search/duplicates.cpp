@@ -1,0 +1,94 @@
+#include "search/key_source.hpp"
+#include "search/search.hpp"
+#include <heddle/search/duplicates.hpp>
+
+#include <Kokkos_Profiling_ScopedRegion.hpp>
+
+namespace heddle::search::impl {
+namespace {
+
+Duplicates find(const ExecutionSpace& space, const KeyArray& keys, const Options& options) {
+  const auto uninitialised = [&](const std::string& label) {
+    return Kokkos::view_alloc(space, Kokkos::WithoutInitializing, label);
+  };
+  const Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>> all(space, 0, keys.keys);
+  Duplicates result;
+  Recorder recorder(space, result.report, options.time_phases);
+
+  KeySource source;
+  source.items = keys.keys;
+  source.array = keys;
+  const auto width = static_cast<std::size_t>(keys.words);
+  std::vector<Word> least(width, 0);
+  std::vector<int> bits(width, 0);
+  for (int k = 0; k < source.words() && keys.keys > 0; ++k) {
+    Word low = 0;
+    Word high = 0;
+    Kokkos::parallel_reduce(
+        "heddle::search::range", all,
+        KOKKOS_LAMBDA(Index key, Word & lowest, Word & highest) {
+          const Word word = source.raw(key, k);
+          lowest = word < lowest ? word : lowest;
+          highest = word > highest ? word : highest;
+        },
+        Kokkos::Min<Word>(low), Kokkos::Max<Word>(high));
+    space.fence("heddle::search::range");
+    least[static_cast<std::size_t>(k)] = low;
+    bits[static_cast<std::size_t>(k)] = bits_of(high - low);
+  }
+  const Kokkos::View<Word*, MemorySpace> device_least(uninitialised("heddle::search::least"), width);
+  const Kokkos::View<int*, MemorySpace> device_bits(uninitialised("heddle::search::bits"), width);
+  Kokkos::deep_copy(space, device_least, Kokkos::View<const Word*, Kokkos::HostSpace>(least.data(), width));
+  Kokkos::deep_copy(space, device_bits, Kokkos::View<const int*, Kokkos::HostSpace>(bits.data(), width));
+  space.fence("heddle::search::range");
+  source.least = device_least;
+  source.bits = device_bits;
+  recorder.phase("inspect");
+
+  auto first = recorder.array<Index>("heddle::search::first", keys.keys);
+  auto count = recorder.array<Index>("heddle::search::count", keys.keys);
+  const auto one_block = [&](const auto& f) { f(source); };
+  search_keys<KeySource>(
+      recorder, one_block, [&] { return source; }, keys.keys, bits, options, Groups{first, count}, [] {});
+
+  // Groups are numbered in the order of their first keys.
+  auto number = recorder.array<Index>("heddle::search::number", keys.keys);
+  Index groups = 0;
+  Kokkos::parallel_scan(
+      "heddle::search::number", all,
+      KOKKOS_LAMBDA(Index key, Index & sum, bool last) {
+        if (first(key) != key) return;
+        if (last) number(key) = sum;
+        ++sum;
+      },
+      groups);
+  result.group = Kokkos::View<Index*, MemorySpace>(uninitialised("heddle::search::group"), keys.keys);
+  result.first = Kokkos::View<Index*, MemorySpace>(uninitialised("heddle::search::first"), groups);
+  result.count = Kokkos::View<Index*, MemorySpace>(uninitialised("heddle::search::count"), groups);
+  const auto group_of = result.group;
+  const auto first_of = result.first;
+  const auto count_of = result.count;
+  Kokkos::parallel_for(
+      "heddle::search::groups", all, KOKKOS_LAMBDA(Index key) {
+        const Index mine = number(first(key));
+        group_of(key) = mine;
+        if (first(key) == key) {
+          first_of(mine) = key;
+          count_of(mine) = count(key);
+        }
+      });
+  space.fence("heddle::search::find_duplicates");
+  recorder.phase("list");
+  return result;
+}
+
+}  // namespace
+
+Duplicates find_duplicates(const ExecutionSpace& space, const KeyArray& keys, const Options& options) {
+  const Kokkos::Profiling::ScopedRegion region("heddle::search::find_duplicates");
+  require(keys.words >= 1 && keys.words <= most_words, "find_duplicates: keys of ", keys.words,
+          " words; expected 1 to ", most_words);
+  return find(space, keys, options);
+}
+
+}  // namespace heddle::search::impl

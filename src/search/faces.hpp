@@ -1,0 +1,197 @@
+// External faces of one rank's cells, in the steps that they take.
+#pragma once
+
+#include "search/listing.hpp"
+#include "search/search.hpp"
+#include <heddle/search/duplicates.hpp>
+#include <heddle/search/faces.hpp>
+
+#include <Kokkos_Profiling_ScopedRegion.hpp>
+
+namespace heddle::search::impl {
+
+inline constexpr int alone_shift = 0;
+inline constexpr int many_shift = 8;
+
+template <PointId Id, class Space> void require_arrays(const Mesh<Id, Space>& mesh) {
+  const auto size = static_cast<Index>(mesh.points.extent(0));
+  if (mesh.mixed()) {
+    require(mesh.offsets.extent(0) == mesh.kinds.extent(0) + 1, "external_faces: ", mesh.offsets.extent(0),
+            " offsets for ", mesh.kinds.extent(0), " kinds of cells; expected one more");
+  } else {
+    const int corners = corners_of(mesh.kind);
+    require(corners > 0, "external_faces: cells of kind ", static_cast<int>(mesh.kind), ", which is none of CellKind");
+    require(mesh.kinds.extent(0) == 0, "external_faces: kinds of cells without offsets");
+    require(size % corners == 0, "external_faces: ", size, " points of cells of kind ", to_string(mesh.kind),
+            ": expected a multiple of ", corners);
+  }
+  require(mesh.ghosts.extent(0) == 0 || static_cast<Index>(mesh.ghosts.extent(0)) == mesh.cells(),
+          "external_faces: ", mesh.ghosts.extent(0), " ghost marks for ", mesh.cells(), " cells");
+}
+
+/// Which sides are one face, of those that stand in a list.
+template <PointId Id>
+Duplicates faces_of_sides(const ExecutionSpace& space, const FaceList<Id>& list, const Options& options) {
+  const Index sides = list.size();
+  const Kokkos::View<Id**, Kokkos::LayoutRight, MemorySpace> keys(
+      Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "heddle::search::sides"), sides, 4);
+  Kokkos::parallel_for(
+      "heddle::search::sides", Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(space, 0, sides),
+      KOKKOS_LAMBDA(Index face) {
+        const Index begin = list.offsets(face);
+        const auto corners = static_cast<int>(list.offsets(face + 1) - begin);
+        // Sorted by insertion, each point once, -1 behind them.
+        Id point[4] = {-1, -1, -1, -1};
+        int count = 0;
+        for (int k = 0; k < corners; ++k) {
+          const Id more = list.points(begin + k);
+          int at = count;
+          while (at > 0 && point[at - 1] > more) --at;
+          if (at > 0 && point[at - 1] == more) continue;
+          for (int j = count; j > at; --j) point[j] = point[j - 1];
+          point[at] = more;
+          ++count;
+        }
+        for (int k = 0; k < 4; ++k) keys(face, k) = point[k];
+      });
+  return search::find_duplicates(space, keys, options);
+}
+
+/// One search in a mesh of a known shape.
+template <Shape shape, PointId Id, class Space> class FaceSearch {
+ public:
+  using Source = FaceSource<Id, shape>;
+
+  FaceSearch(const ExecutionSpace& space, const Mesh<Id, Space>& mesh, const FaceOptions& options, FaceReport& report)
+      : space_(space),
+        mesh_(mesh),
+        options_(options),
+        report_(report),
+        recorder_(space, report.search, options.search.time_phases),
+        blocks_(space, mesh) {}
+
+  /// Throws Error(argument) where the mesh can't be.
+  void inspect() {
+    facts_.least = std::numeric_limits<std::int64_t>::max();
+    facts_.largest = -1;
+    blocks_.each([&](const Mesh<Id>& block, Index first) {
+      const MeshFacts here = inspected(space_, source_of<Id, shape>(block, first, drops(), 0, 64));
+      if (here.bad_cell >= 0) refuse_cell(mesh_, here.bad_cell);
+      facts_.cells += here.cells;
+      facts_.sides += here.sides;
+      facts_.flat_sides += here.flat_sides;
+      facts_.least = std::min(facts_.least, here.least);
+      facts_.largest = std::max(facts_.largest, here.largest);
+    });
+    recorder_.phase("inspect");
+    report_.cells = facts_.cells;
+    report_.faces = facts_.sides;
+    report_.degenerate_sides = facts_.flat_sides;
+    if (facts_.cells == 0) facts_.least = facts_.largest = 0;
+  }
+
+  /// Marks the sides that are alone and those of faces with three and more, among those that `shared` leaves here.
+  void search(const SharedPoints& shared = {}) {
+    shared_ = shared;
+    marks_ = recorder_.template array<std::uint32_t>("heddle::search::marks", (mesh_.cells() + 1) / 2);
+    const auto forget = [&] { Kokkos::deep_copy(space_, marks_, 0U); };
+    forget();
+    const auto whole = [&] { return source(blocks_.whole(), 0); };
+    search_keys<Source>(
+        recorder_, [&](const auto& f) { each_source(f); }, whole, mesh_.cells() * Source::per_item,
+        std::vector<int>(static_cast<std::size_t>(Source::words()), bits()), options_.search, side_marks(), forget);
+  }
+
+  /// f(source) for one block of cells after the other.
+  template <class F> void each_source(const F& f) const {
+    blocks_.each([&](const Mesh<Id>& block, Index first) { f(source(block, first)); });
+  }
+  [[nodiscard]] SideMarks side_marks() const { return {marks_, Source::per_item}; }
+  [[nodiscard]] const MeshFacts& facts() const { return facts_; }
+
+  /// Both lists, by what is marked.
+  void list(ExternalFaces<Id>& result) {
+    const bool hide = options_.ghosts == GhostCells::hide;
+    Listing<Id, shape> external(space_, marks_, alone_shift, hide);
+    Listing<Id, shape> nonmanifold(space_, marks_, many_shift, hide);
+    blocks_.each([&](const Mesh<Id>& block, Index first) {
+      external.count(block, first);
+      nonmanifold.count(block, first);
+    });
+    external.allocate();
+    nonmanifold.allocate();
+    blocks_.each([&](const Mesh<Id>& block, Index first) {
+      external.write(block, first);
+      if (nonmanifold.total().faces > 0) nonmanifold.write(block, first);
+    });
+    result.external = external.finish();
+    result.nonmanifold = nonmanifold.finish();
+    report_.external = result.external.size();
+    report_.nonmanifold_sides = result.nonmanifold.size();
+  }
+  Recorder& recorder() { return recorder_; }
+
+ private:
+  [[nodiscard]] bool drops() const { return options_.ghosts == GhostCells::drop; }
+  [[nodiscard]] int bits() const {
+    const auto span = static_cast<Word>(facts_.largest - facts_.least);
+    return std::max(1, bits_of(shape == Shape::tetrahedra ? span : span + 1));
+  }
+  [[nodiscard]] Source source(const Mesh<Id>& block, Index first) const {
+    Source made = source_of<Id, shape>(block, first, drops(), facts_.least, bits());
+    made.shared = shared_;
+    return made;
+  }
+
+  ExecutionSpace space_;
+  Mesh<Id, Space> mesh_;
+  FaceOptions options_;
+  FaceReport& report_;
+  Recorder recorder_;
+  CellBlocks<Id, Space> blocks_;
+  MeshFacts facts_;
+  SharedPoints shared_;
+  Marks marks_;
+};
+
+/// work(shape) with the mesh's as a compile-time constant.
+template <PointId Id, class Space, class Work> auto with_shape(const Mesh<Id, Space>& mesh, const Work& work) {
+  if (!mesh.mixed() && mesh.kind == CellKind::tetrahedron) {
+    return work(std::integral_constant<Shape, Shape::tetrahedra>());
+  }
+  if (!mesh.mixed() && mesh.kind == CellKind::hexahedron) {
+    return work(std::integral_constant<Shape, Shape::hexahedra>());
+  }
+  return work(std::integral_constant<Shape, Shape::mixed>());
+}
+
+template <Shape shape, PointId Id, class Space>
+ExternalFaces<Id> faces_of(const ExecutionSpace& space, const Mesh<Id, Space>& mesh, const FaceOptions& options) {
+  ExternalFaces<Id> result;
+  FaceSearch<shape, Id, Space> search(space, mesh, options, result.report);
+  search.inspect();
+  search.search();
+  search.list(result);
+  if (result.nonmanifold.size() > 0) {
+    const Duplicates same = faces_of_sides(space, result.nonmanifold, options.search);
+    result.nonmanifold_face = same.group;
+    result.report.nonmanifold_faces = same.groups();
+  }
+  space.fence("heddle::search::external_faces");
+  search.recorder().phase("list");
+  return result;
+}
+
+}  // namespace heddle::search::impl
+
+namespace heddle::search {
+
+template <PointId Id, class Space>
+ExternalFaces<Id> external_faces(const ExecutionSpace& space, const Mesh<Id, Space>& mesh, const FaceOptions& options) {
+  const Kokkos::Profiling::ScopedRegion region("heddle::search::external_faces");
+  impl::require_arrays(mesh);
+  return impl::with_shape(mesh,
+                          [&](auto shape) { return impl::faces_of<decltype(shape)::value>(space, mesh, options); });
+}
+
+}  // namespace heddle::search

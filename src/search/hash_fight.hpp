@@ -1,0 +1,149 @@
+// Hash-Fight: the last to write a place of the hash table has won it.
+#pragma once
+
+#include "search/sorted.hpp"
+
+namespace heddle::search::impl {
+
+/// Rounds after which slots that still fight, and hardly get fewer, are sorted instead: a bad hash can need as many
+/// rounds as there are keys.
+inline constexpr int patient_rounds = 24;
+
+/// Whom each slot joined: itself, or the winner of its place that it equals. -1: nobody, as those in `fighting`, which
+/// equal no other, and slots that don't exist.
+template <class Slot, class Source>
+Kokkos::View<Slot*, MemorySpace> fight(Recorder& recorder, const Source& source, HashFunction function,
+                                       Kokkos::View<Slot*, MemorySpace>& fighting) {
+  const ExecutionSpace& space = recorder.space();
+  fighting = existing_slots<Slot>(recorder, source);
+  auto n = static_cast<Index>(fighting.extent(0));
+  recorder.phase("prepare");
+  auto hashes = recorder.array<std::uint32_t>("heddle::search::hashes", source.slots());
+  Kokkos::parallel_for(
+      "heddle::search::hash", Policy(space, 0, n), KOKKOS_LAMBDA(Index i) {
+        const auto slot = static_cast<Index>(fighting(i));
+        hashes(slot) = source.hash(function, slot);
+      });
+  recorder.phase("hash");
+  const int table_bits = std::clamp(bits_of(static_cast<Word>(n)), 1, 32);
+  const std::uint32_t mask = static_cast<std::uint32_t>((Word{1} << table_bits) - 1);
+  auto table = recorder.array<Slot>("heddle::search::table", Index{1} << table_bits);
+  auto joined = recorder.array<Slot>("heddle::search::joined", source.slots());
+  Kokkos::deep_copy(space, joined, static_cast<Slot>(-1));
+  auto losers = recorder.array<Slot>("heddle::search::losers", n);
+  while (n > 0) {
+    const auto from = fighting;
+    const auto to = losers;
+    Kokkos::parallel_for(
+        "heddle::search::fight", Policy(space, 0, n), KOKKOS_LAMBDA(Index i) {
+          const Slot slot = from(i);
+          // A plain store: whose comes last is of no matter.
+          Kokkos::atomic_store(&table(hashes(slot) & mask), slot);
+        });
+    Index remaining = 0;
+    Kokkos::parallel_scan(
+        "heddle::search::check", Policy(space, 0, n),
+        KOKKOS_LAMBDA(Index i, Index & sum, bool last) {
+          const Slot slot = from(i);
+          const Slot winner = table(hashes(slot) & mask);
+          const bool same = winner == slot || source.same(static_cast<Index>(winner), static_cast<Index>(slot));
+          if (same) {
+            if (last) joined(slot) = winner;
+            return;
+          }
+          if (last) to(sum) = slot;
+          ++sum;
+        },
+        remaining);
+    ++recorder.report().iterations;
+    recorder.report().collisions += remaining;
+    std::swap(fighting, losers);
+    const bool hopeless = recorder.report().iterations >= patient_rounds && remaining > n - n / 8;
+    n = remaining;
+    if (hopeless) break;
+  }
+  recorder.phase("fight");
+  fighting = Kokkos::subview(fighting, std::pair<Index, Index>(0, n));
+  recorder.drop(table);
+  recorder.drop(hashes);
+  recorder.drop(losers);
+  return joined;
+}
+
+template <class Slot, class Source, class Sink>
+void search_hash_fight(Recorder& recorder, const Source& source, HashFunction function,
+                       const std::vector<int>& word_bits, const Sink& sink) {
+  const ExecutionSpace& space = recorder.space();
+  Kokkos::View<Slot*, MemorySpace> left;
+  auto joined = fight<Slot>(recorder, source, function, left);
+  constexpr Slot none = static_cast<Slot>(-1);
+  constexpr Slot many = static_cast<Slot>(-2);
+  const Policy all(space, 0, source.slots());
+  if constexpr (!Sink::groups) {
+    // The winner's one mate, by another fight.
+    auto mate = recorder.array<Slot>("heddle::search::mate", source.slots());
+    Kokkos::deep_copy(space, mate, none);
+    Kokkos::parallel_for(
+        "heddle::search::mate", all, KOKKOS_LAMBDA(Index slot) {
+          const Slot winner = joined(slot);
+          if (winner != none && static_cast<Index>(winner) != slot) {
+            Kokkos::atomic_store(&mate(winner), static_cast<Slot>(slot));
+          }
+        });
+    Index crowds = 0;
+    Kokkos::parallel_reduce(
+        "heddle::search::alone", all,
+        KOKKOS_LAMBDA(Index slot, Index & crowded) {
+          const Slot winner = joined(slot);
+          if (winner == none) return;
+          if (static_cast<Index>(winner) == slot) {
+            if (Kokkos::atomic_load(&mate(slot)) == none) sink.alone(slot);
+          } else if (Kokkos::atomic_load(&mate(winner)) != static_cast<Slot>(slot)) {
+            Kokkos::atomic_store(&mate(winner), many);
+            ++crowded;
+          }
+        },
+        crowds);
+    if (crowds > 0) {
+      Kokkos::parallel_for(
+          "heddle::search::many", all, KOKKOS_LAMBDA(Index slot) {
+            const Slot winner = joined(slot);
+            if (winner != none && mate(winner) == many) sink.many(slot);
+          });
+    }
+    recorder.phase("find");
+    recorder.drop(mate);
+  } else {
+    auto first = recorder.array<Index>("heddle::search::first", source.slots());
+    auto members = recorder.array<Index>("heddle::search::members", source.slots());
+    Kokkos::deep_copy(space, first, Kokkos::reduction_identity<Index>::min());
+    Kokkos::deep_copy(space, members, Index{0});
+    Kokkos::parallel_for(
+        "heddle::search::count", all, KOKKOS_LAMBDA(Index slot) {
+          const Slot winner = joined(slot);
+          if (winner == none) return;
+          Kokkos::atomic_min(&first(winner), slot);
+          Kokkos::atomic_inc(&members(winner));
+        });
+    Kokkos::parallel_for(
+        "heddle::search::members", all, KOKKOS_LAMBDA(Index slot) {
+          const Slot winner = joined(slot);
+          if (winner == none) return;
+          sink.member(slot, first(winner));
+          if (first(winner) == slot) sink.group(slot, members(winner));
+        });
+    recorder.phase("find");
+    recorder.drop(first);
+    recorder.drop(members);
+  }
+  recorder.drop(joined);
+  if (left.extent(0) > 0) {
+    Kokkos::View<Slot*, MemorySpace> few(Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "heddle::search::rest"),
+                                         left.extent(0));
+    Kokkos::deep_copy(space, few, left);
+    search_sorted_by_id(recorder, source, few, word_bits, sink);
+  }
+  recorder.drop(left);
+}
+
+}  // namespace heddle::search::impl

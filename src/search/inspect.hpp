@@ -1,0 +1,101 @@
+// A look at a mesh before its faces are searched: whether it can be, and how large its numbers are.
+#pragma once
+
+#include "search/cell_blocks.hpp"
+#include "search/face_source.hpp"
+#include <heddle/core/error.hpp>
+
+#include <limits>
+
+namespace heddle::search::impl {
+
+struct MeshFacts {
+  Index cells = 0;  // Of three dimensions, not dropped.
+  Index sides = 0;
+  Index flat_sides = 0;
+  std::int64_t least = 0;  // Points of these cells.
+  std::int64_t largest = 0;
+  Index bad_cell = -1;
+};
+
+/// Of one block. Its bad cell is the first whose kind, offsets or points can't be.
+template <PointId Id, Shape shape>
+MeshFacts inspected(const ExecutionSpace& space, const FaceSource<Id, shape>& source) {
+  constexpr std::int64_t above_all = std::numeric_limits<std::int64_t>::max();
+  MeshFacts facts;
+  facts.least = above_all;
+  facts.largest = -1;
+  Index bad = above_all;
+  const auto held = static_cast<Index>(source.points.extent(0));
+  Kokkos::parallel_reduce(
+      "heddle::search::inspect", Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(space, 0, source.items),
+      KOKKOS_LAMBDA(Index item, Index & cells, Index & sides, Index & flat, std::int64_t & least,
+                    std::int64_t & largest, Index & first_bad) {
+        const CellKind kind = source.kind_of(item);
+        const int corners = corners_of(kind);
+        const Index begin = source.begin_of(item);
+        bool good = corners > 0 && begin >= 0 && begin + corners <= held;
+        if constexpr (shape == Shape::mixed) {
+          good = good && (source.offsets.extent(0) == 0 || source.offsets(item + 1) - source.offsets(item) == corners);
+        }
+        std::int64_t low = above_all;
+        std::int64_t high = -1;
+        if (good) {
+          for (int k = 0; k < corners; ++k) {
+            const std::int64_t point = source.points(begin + k);
+            low = point < low ? point : low;
+            high = point > high ? point : high;
+          }
+          good = low >= 0;
+        }
+        if (!good) {
+          first_bad = item < first_bad ? item : first_bad;
+          return;
+        }
+        if (sides_of(kind) == 0 || source.is_dropped(item)) return;
+        least = low < least ? low : least;
+        largest = high > largest ? high : largest;
+        ++cells;
+        sides += sides_of(kind);
+        bool twice = false;
+        for (int k = 1; k < corners; ++k) {
+          for (int j = 0; j < k; ++j) twice = twice || source.points(begin + j) == source.points(begin + k);
+        }
+        if (twice) flat += source.all_sides(item, [](int, const SidePoints&) {});
+      },
+      facts.cells, facts.sides, facts.flat_sides, Kokkos::Min<std::int64_t>(facts.least),
+      Kokkos::Max<std::int64_t>(facts.largest), Kokkos::Min<Index>(bad));
+  space.fence("heddle::search::inspect");
+  facts.bad_cell = bad == above_all ? -1 : source.first + bad;
+  return facts;
+}
+
+/// Throws Error(argument) that says what is wrong with a cell.
+template <PointId Id, class Space> [[noreturn]] void refuse_cell(const Mesh<Id, Space>& mesh, Index cell) {
+  const auto at = [](const auto& view, Index i) {
+    typename std::decay_t<decltype(view)>::non_const_value_type value{};
+    Kokkos::deep_copy(value, Kokkos::subview(view, i));
+    return value;
+  };
+  CellKind kind = mesh.kind;
+  Index begin = cell * corners_of(kind);
+  if (mesh.mixed()) {
+    kind = at(mesh.kinds, cell);
+    begin = at(mesh.offsets, cell);
+    const Index end = at(mesh.offsets, cell + 1);
+    const auto size = static_cast<Index>(mesh.points.extent(0));
+    require(corners_of(kind) > 0, "external_faces: cell ", cell, " is of kind ", static_cast<int>(kind),
+            ", which is none of CellKind");
+    require(end - begin == corners_of(kind) && begin >= 0 && end <= size, "external_faces: cell ", cell, ", a ",
+            to_string(kind), ", has points ", begin, " to ", end, " of ", size, " by its offsets; expected ",
+            corners_of(kind), " of them");
+  }
+  for (int k = 0; k < corners_of(kind); ++k) {
+    const std::int64_t point = at(mesh.points, begin + k);
+    require(point >= 0, "external_faces: cell ", cell, ", a ", to_string(kind), ", has the point ", point,
+            "; expected 0 or more");
+  }
+  throw Error(ErrorKind::argument, message_of("external_faces: cell ", cell, " can't be read"));
+}
+
+}  // namespace heddle::search::impl

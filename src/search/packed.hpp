@@ -1,0 +1,48 @@
+// Keys as few bits, and what is computed of them.
+#pragma once
+
+#include <heddle/core/scalar.hpp>
+
+#include <cstdint>
+
+namespace heddle::search::impl {
+
+using Word = std::uint64_t;
+
+/// splitmix64's finaliser (Stafford's variant 13): a permutation whose bits all depend on all others.
+KOKKOS_INLINE_FUNCTION Word mixed(Word x) {
+  x ^= x >> 30;
+  x *= 0xBF58476D1CE4E5B9ULL;
+  x ^= x >> 27;
+  x *= 0x94D049BB133111EBULL;
+  return x ^ (x >> 31);
+}
+
+KOKKOS_INLINE_FUNCTION constexpr int bits_of(Word value) {
+  int bits = 0;
+  for (; value != 0; value >>= 1) ++bits;
+  return bits;
+}
+
+/// A key of up to 64 n + 63 bits: the words, and above them `rest`, which takes part in choosing its bucket and is not
+/// kept: within a bucket, keys of the same words have the same rest.
+template <int n> struct Packed {
+  Word word[n] = {};
+  Word rest = 0;
+
+  /// Makes room for `bits` bits, 1 to 63, and puts `value` there.
+  KOKKOS_INLINE_FUNCTION void push(Word value, int bits) {
+    rest = (rest << bits) | (word[n - 1] >> (64 - bits));
+    for (int k = n - 1; k > 0; --k) word[k] = (word[k] << bits) | (word[k - 1] >> (64 - bits));
+    word[0] = (word[0] << bits) | value;
+  }
+};
+
+/// Of the words of a key, for buckets (the lower half) and for places in a bucket's table (the upper half).
+template <int n> KOKKOS_INLINE_FUNCTION Word mixed_words(const Word (&word)[n], Word seed) {
+  Word result = mixed(word[0] + seed);
+  for (int k = 1; k < n; ++k) result = mixed(result + word[k]);
+  return result;
+}
+
+}  // namespace heddle::search::impl

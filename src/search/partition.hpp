@@ -1,0 +1,130 @@
+// The partition: keys to buckets, equal ones within buckets.
+#pragma once
+
+#include "search/scatter.hpp"
+#include <heddle/core/error.hpp>
+
+#include <vector>
+
+namespace heddle::search::impl {
+
+/// Buckets of about this many keys: their tables fit in a multiprocessor's scratch memory eight times and more, or in a
+/// core's second-level cache.
+template <class Sink> inline constexpr int bucket_size_bits = on_host ? 15 : (Sink::groups ? 9 : 10);
+
+inline constexpr int most_bucket_bits = 24;
+inline constexpr int most_passes = 4096;
+
+template <Packing packing>
+inline constexpr Index record_bytes = words_of<packing>* Index{sizeof(Word)} + Index{sizeof(SlotNumber<packing>)};
+
+/// Bits of the number of a bucket where there are this many keys.
+template <class Sink> int bucket_bits_for(Index keys) {
+  const int bits = bits_of(static_cast<Word>(keys)) - bucket_size_bits<Sink>;
+  return std::clamp(bits, 0, most_bucket_bits);
+}
+
+/// Runs of buckets whose records take no more than `memory` bytes (0: all), or one bucket each.
+template <Packing packing> std::vector<BucketRange> passes_of(const std::vector<Index>& counts, Index memory) {
+  const Index most = memory > 0 ? std::max<Index>(1, memory / record_bytes<packing>) : 0;
+  std::vector<BucketRange> passes;
+  Index first = 0;
+  Index held = 0;
+  for (Index b = 0; b < static_cast<Index>(counts.size()); ++b) {
+    const Index more = counts[static_cast<std::size_t>(b)];
+    if (most > 0 && b > first && held + more > most) {
+      passes.push_back({first, b});
+      first = b;
+      held = 0;
+    }
+    held += more;
+  }
+  passes.push_back({first, static_cast<Index>(counts.size())});
+  require(static_cast<Index>(passes.size()) <= most_passes, "search: ", memory, " bytes would take ", passes.size(),
+          " passes, over ", most_passes, "; more memory, please");
+  return passes;
+}
+
+/// Where the records of each bucket of a pass begin; the last element of `begin` is where all end.
+inline void place_buckets(const ExecutionSpace& space, const Kokkos::View<Index*, MemorySpace>& counts,
+                          const BucketRange& pass, const Kokkos::View<Index*, MemorySpace>& begin,
+                          const Kokkos::View<Index*, MemorySpace>& cursors) {
+  const Index width = pass.last - pass.first;
+  Kokkos::parallel_scan(
+      "heddle::search::begin", Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(space, 0, width + 1),
+      KOKKOS_LAMBDA(Index b, Index & sum, bool last) {
+        if (last) {
+          begin(b) = sum;
+          if (b < width) cursors(b) = sum;
+        }
+        if (b < width) sum += counts(pass.first + b);
+      });
+}
+
+/// Searches all keys of `blocks`, which calls what it is given with one Source after the other, the same every time.
+/// `whole` is one for all, or where keys are not hashed any of them. `keys` is their number at most. Gives whether it
+/// worked: not where a bucket has far more distinct keys than are usual, for which another seed may serve.
+template <Packing packing, class Source, class Blocks, class Sink>
+bool search_partition(Recorder& recorder, const Source& whole, const Blocks& blocks, Index keys, const Sink& sink,
+                      Index memory, Word seed) {
+  using Scatter = std::conditional_t<on_host, HostScatter<packing>, DeviceScatter<packing>>;
+  const ExecutionSpace& space = recorder.space();
+  const int bits = bucket_bits_for<Sink>(keys);
+  Scatter scatter(recorder, BucketOf<packing>{seed, bits});
+  blocks([&](const Source& source) { scatter.count(source); });
+
+  std::vector<Index> counts(std::size_t{1} << bits);
+  Kokkos::deep_copy(space, Kokkos::View<Index*, Kokkos::HostSpace>(counts.data(), counts.size()), scatter.counts());
+  space.fence("heddle::search::counts");
+  recorder.phase("count");
+  const std::vector<BucketRange> passes = passes_of<packing>(counts, memory);
+  Index capacity = 0;
+  Index widest = 0;
+  for (const BucketRange& pass : passes) {
+    Index held = 0;
+    for (Index b = pass.first; b < pass.last; ++b) held += counts[static_cast<std::size_t>(b)];
+    capacity = std::max(capacity, held);
+    widest = std::max(widest, pass.last - pass.first);
+  }
+  recorder.report().passes = static_cast<int>(passes.size());
+
+  Records<packing> records;
+  records.capacity = capacity;
+  records.words = recorder.array<Word>("heddle::search::words", words_of<packing> * capacity);
+  records.slots = recorder.array<SlotNumber<packing>>("heddle::search::slots", capacity);
+  auto begin = recorder.array<Index>("heddle::search::begin", widest + 1);
+  auto cursors = recorder.array<Index>("heddle::search::cursors", widest);
+  const Kokkos::View<int, MemorySpace> overfull(Kokkos::view_alloc(space, "heddle::search::overfull"));
+
+  for (const BucketRange& pass : passes) {
+    const Index width = pass.last - pass.first;
+    place_buckets(space, scatter.counts(), pass, begin, cursors);
+    blocks([&](const Source& source) { scatter.scatter(source, records, pass, cursors); });
+    recorder.phase("scatter");
+
+    Buckets<packing, Source, Sink> buckets;
+    buckets.records = records;
+    buckets.begin = begin;
+    buckets.source = whole;
+    buckets.sink = sink;
+    buckets.seed = seed;
+    // Twice the keys of a usual bucket, which are bits_of(keys) - bits bits of them.
+    buckets.table_bits = std::clamp(bits_of(static_cast<Word>(keys)) - bits + 1, 4, 31);
+    buckets.overfull = overfull;
+    typename Buckets<packing, Source, Sink>::Policy policy(space, static_cast<int>(width), on_host ? 1 : 128);
+    policy.set_scratch_size(buckets.scratch_level,
+                            Kokkos::PerTeam(static_cast<int>(buckets.scratch_bytes(buckets.table_bits))));
+    Kokkos::parallel_for("heddle::search::buckets", policy, buckets);
+    recorder.phase("buckets");
+  }
+  int failed = 0;
+  Kokkos::deep_copy(space, failed, overfull);
+  space.fence("heddle::search::overfull");
+  recorder.drop(records.words);
+  recorder.drop(records.slots);
+  recorder.drop(begin);
+  recorder.drop(cursors);
+  return failed == 0;
+}
+
+}  // namespace heddle::search::impl

@@ -1,0 +1,62 @@
+// What a search says of itself while it runs: the times of its phases and the memory it takes.
+#pragma once
+
+#include <heddle/search/algorithm.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <string>
+
+namespace heddle::search::impl {
+
+class Recorder {
+ public:
+  Recorder(const ExecutionSpace& space, Report& report, bool timed) : space_(space), report_(report), timed_(timed) {
+    start();
+  }
+  /// What was done since the last call, or the beginning, is a phase. One that comes again adds to its time.
+  void phase(const std::string& name) {
+    if (!timed_) return;
+    space_.fence("heddle::search::phase");
+    const auto now = std::chrono::steady_clock::now();
+    const double seconds = std::chrono::duration<double>(now - last_).count();
+    const auto found = std::find_if(report_.phases.begin(), report_.phases.end(),
+                                    [&](const Phase& phase) { return phase.name == name; });
+    if (found == report_.phases.end()) {
+      report_.phases.push_back({name, seconds});
+    } else {
+      found->seconds += seconds;
+    }
+    last_ = now;
+  }
+  /// An uninitialised array, which counts until drop().
+  template <class T> Kokkos::View<T*, MemorySpace> array(const std::string& label, Index size) {
+    hold(size * static_cast<Index>(sizeof(T)));
+    return Kokkos::View<T*, MemorySpace>(Kokkos::view_alloc(space_, Kokkos::WithoutInitializing, label),
+                                         static_cast<std::size_t>(size));
+  }
+  template <class T> void drop(Kokkos::View<T*, MemorySpace>& view) {
+    hold(-static_cast<Index>(view.size() * sizeof(T)));
+    view = {};
+  }
+  /// What something else takes, or gives back.
+  void hold(Index bytes) {
+    held_ += bytes;
+    report_.memory = std::max(report_.memory, held_);
+  }
+  [[nodiscard]] const ExecutionSpace& space() const { return space_; }
+  [[nodiscard]] Report& report() { return report_; }
+
+ private:
+  void start() {
+    if (timed_) space_.fence("heddle::search::phase");
+    last_ = std::chrono::steady_clock::now();
+  }
+  ExecutionSpace space_;
+  Report& report_;
+  bool timed_;
+  Index held_ = 0;
+  std::chrono::steady_clock::time_point last_;
+};
+
+}  // namespace heddle::search::impl

@@ -1,0 +1,214 @@
+// Keys to buckets: counted, then written to where their bucket's records are.
+#pragma once
+
+#include "search/buckets.hpp"
+#include "search/recorder.hpp"
+
+#include <string>
+
+namespace heddle::search::impl {
+
+template <Packing packing> using PackedFor = Packed<words_of<packing>>;
+
+/// f(slot, key) for each key of an item, as its packing has it.
+template <Packing packing, class Source, class F>
+KOKKOS_INLINE_FUNCTION void each_key(const Source& source, Index item, const F& f) {
+  if constexpr (packing == Packing::hashed) {
+    source.each_hashed(item, f);
+  } else {
+    source.template each<words_of<packing>>(item, f);
+  }
+}
+
+/// Which bucket a key goes to. The rest of an exact key is below 2^bucket_bits, so that bucket and words give it back.
+template <Packing packing> struct BucketOf {
+  Word seed;
+  int bucket_bits;
+  KOKKOS_INLINE_FUNCTION Index operator()(const PackedFor<packing>& key) const {
+    return static_cast<Index>((mixed_words(key.word, seed) + key.rest) & ((Word{1} << bucket_bits) - 1));
+  }
+};
+
+/// Buckets [first, last) of a pass.
+struct BucketRange {
+  Index first;
+  Index last;
+  [[nodiscard]] KOKKOS_INLINE_FUNCTION bool holds(Index bucket) const { return bucket >= first && bucket < last; }
+};
+
+/// On devices: one atomic addition a key to count, and one to find its place. Records of a bucket so lie in no order
+/// that could be told beforehand; those written at about the same time lie together, and meet in the second-level
+/// cache.
+template <Packing packing> class DeviceScatter {
+ public:
+  using Counts = Kokkos::View<Index*, MemorySpace>;
+
+  DeviceScatter(Recorder& recorder, const BucketOf<packing>& bucket_of)
+      : recorder_(recorder),
+        bucket_of_(bucket_of),
+        counts_(recorder.array<Index>("heddle::search::counts", Index{1} << bucket_of.bucket_bits)) {
+    Kokkos::deep_copy(recorder.space(), counts_, Index{0});
+  }
+  ~DeviceScatter() { recorder_.drop(counts_); }
+  DeviceScatter(const DeviceScatter&) = delete;
+  DeviceScatter& operator=(const DeviceScatter&) = delete;
+
+  [[nodiscard]] const Counts& counts() const { return counts_; }
+
+  template <class Source> void count(const Source& source) {
+    const auto counts = counts_;
+    const auto bucket_of = bucket_of_;
+    Kokkos::parallel_for(
+        "heddle::search::count", range(source), KOKKOS_LAMBDA(Index item) {
+          each_key<packing>(source, item,
+                            [&](Index, const PackedFor<packing>& key) { Kokkos::atomic_inc(&counts(bucket_of(key))); });
+        });
+  }
+  /// `cursors`: where the next record of each bucket of the pass goes, the first ones to begin with.
+  template <class Source>
+  void scatter(const Source& source, const Records<packing>& records, const BucketRange& pass, const Counts& cursors) {
+    const auto bucket_of = bucket_of_;
+    Kokkos::parallel_for(
+        "heddle::search::scatter", range(source), KOKKOS_LAMBDA(Index item) {
+          each_key<packing>(source, item, [&](Index slot, const PackedFor<packing>& key) {
+            const Index bucket = bucket_of(key);
+            if (!pass.holds(bucket)) return;
+            const Index at = Kokkos::atomic_fetch_inc(&cursors(bucket - pass.first));
+            for (int k = 0; k < words_of<packing>; ++k) records.words(at + k * records.capacity) = key.word[k];
+            records.slots(at) = static_cast<SlotNumber<packing>>(slot);
+          });
+        });
+  }
+
+ private:
+  template <class Source> auto range(const Source& source) const {
+    return Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>, Kokkos::LaunchBounds<256>>(recorder_.space(),
+                                                                                                    0, source.items);
+  }
+
+  Recorder& recorder_;
+  BucketOf<packing> bucket_of_;
+  Counts counts_;
+};
+
+/// On hosts: each thread has a run of items, counts on its own, and writes a cache line of records at a time.
+template <Packing packing> class HostScatter {
+ public:
+  using Counts = Kokkos::View<Index*, MemorySpace>;
+
+  HostScatter(Recorder& recorder, const BucketOf<packing>& bucket_of)
+      : recorder_(recorder),
+        bucket_of_(bucket_of),
+        pieces_(recorder.space().concurrency()),
+        buckets_(Index{1} << bucket_of.bucket_bits),
+        counts_(recorder.array<Index>("heddle::search::counts", buckets_)),
+        by_piece_(recorder.array<Index>("heddle::search::counts_of_pieces", pieces_ * buckets_)) {}
+  ~HostScatter() {
+    recorder_.drop(counts_);
+    recorder_.drop(by_piece_);
+  }
+  HostScatter(const HostScatter&) = delete;
+  HostScatter& operator=(const HostScatter&) = delete;
+
+  [[nodiscard]] const Counts& counts() const { return counts_; }
+
+  template <class Source> void count(const Source& source) {
+    const auto bucket_of = bucket_of_;
+    const Index pieces = pieces_;
+    const Index buckets = buckets_;
+    const auto by_piece = by_piece_;
+    const auto counts = counts_;
+    Kokkos::parallel_for(
+        "heddle::search::count", each_piece(), KOKKOS_LAMBDA(Index piece) {
+          Index* const mine = by_piece.data() + piece * buckets;
+          for (Index b = 0; b < buckets; ++b) mine[b] = 0;
+          for (Index item = source.items * piece / pieces; item < source.items * (piece + 1) / pieces; ++item) {
+            each_key<packing>(source, item, [&](Index, const PackedFor<packing>& key) { ++mine[bucket_of(key)]; });
+          }
+        });
+    Kokkos::parallel_for(
+        "heddle::search::count_all", each_bucket(0, buckets), KOKKOS_LAMBDA(Index b) {
+          Index sum = 0;
+          for (Index piece = 0; piece < pieces; ++piece) sum += by_piece(piece * buckets + b);
+          counts(b) = sum;
+        });
+  }
+  template <class Source>
+  void scatter(const Source& source, const Records<packing>& records, const BucketRange& pass, const Counts& cursors) {
+    const auto bucket_of = bucket_of_;
+    const Index pieces = pieces_;
+    const Index buckets = buckets_;
+    const Index width = pass.last - pass.first;
+    const auto by_piece = by_piece_;
+    // Where each piece's records of a bucket begin.
+    Kokkos::parallel_for(
+        "heddle::search::places", each_bucket(pass.first, pass.last), KOKKOS_LAMBDA(Index b) {
+          Index at = cursors(b - pass.first);
+          for (Index piece = 0; piece < pieces; ++piece) {
+            const Index here = by_piece(piece * buckets + b);
+            by_piece(piece * buckets + b) = at;
+            at += here;
+          }
+          cursors(b - pass.first) = at;
+        });
+    using Line = RecordLine<packing>;
+    auto lines = recorder_.array<Line>("heddle::search::lines", pieces * width);
+    Kokkos::parallel_for(
+        "heddle::search::scatter", each_piece(), KOKKOS_LAMBDA(Index piece) {
+          Index* const next = by_piece.data() + piece * buckets + pass.first;
+          Line* const mine = lines.data() + piece * width;
+          for (Index b = 0; b < width; ++b) mine[b].begin = next[b];
+          for (Index item = source.items * piece / pieces; item < source.items * (piece + 1) / pieces; ++item) {
+            each_key<packing>(source, item, [&](Index slot, const PackedFor<packing>& key) {
+              const Index bucket = bucket_of(key);
+              if (!pass.holds(bucket)) return;
+              const Index at = next[bucket - pass.first]++;
+              mine[bucket - pass.first].put(records, at, key, static_cast<SlotNumber<packing>>(slot));
+            });
+          }
+          for (Index b = 0; b < width; ++b) mine[b].flush(records, next[b]);
+        });
+    recorder_.drop(lines);
+  }
+
+ private:
+  // Records of a bucket on their way to memory: as many as fill a line of it, at the places that they have there.
+  template <Packing> struct alignas(64) RecordLine {
+    static constexpr int size = 8;
+    Word word[words_of<packing>][size];
+    SlotNumber<packing> slot[size];
+    Index begin;  // Of those that are here.
+
+    void put(const Records<packing>& records, Index at, const PackedFor<packing>& key, SlotNumber<packing> number) {
+      const int place = static_cast<int>(at % size);
+      for (int k = 0; k < words_of<packing>; ++k) word[k][place] = key.word[k];
+      slot[place] = number;
+      if (place == size - 1) flush(records, at + 1);
+    }
+    void flush(const Records<packing>& records, Index end) {
+      for (int k = 0; k < words_of<packing>; ++k) {
+        Word* const to = records.words.data() + k * records.capacity;
+        for (Index at = begin; at < end; ++at) to[at] = word[k][at % size];
+      }
+      SlotNumber<packing>* const to = records.slots.data();
+      for (Index at = begin; at < end; ++at) to[at] = slot[at % size];
+      begin = end;
+    }
+  };
+
+  auto each_piece() const {
+    return Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(recorder_.space(), 0, pieces_);
+  }
+  auto each_bucket(Index first, Index last) const {
+    return Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(recorder_.space(), first, last);
+  }
+
+  Recorder& recorder_;
+  BucketOf<packing> bucket_of_;
+  Index pieces_;
+  Index buckets_;
+  Counts counts_;
+  Kokkos::View<Index*, MemorySpace> by_piece_;
+};
+
+}  // namespace heddle::search::impl

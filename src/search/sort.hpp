@@ -1,0 +1,17 @@
+// Sorting numbers by keys: the vendor's radix sort on devices, our own on hosts.
+#pragma once
+
+#include <heddle/core/scalar.hpp>
+
+#include <cstdint>
+
+namespace heddle::search::impl {
+
+/// Sorts values by keys, of which the lowest `bits` bits count; values of equal keys keep their order. Both arrays have
+/// the same length, and are what they were sorted to afterwards; as much memory again is taken meanwhile. Blocks on
+/// hosts alone. Key: std::uint32_t or std::uint64_t; Value: the same.
+template <class Key, class Value>
+void sort_pairs(const ExecutionSpace& space, Kokkos::View<Key*, MemorySpace>& keys,
+                Kokkos::View<Value*, MemorySpace>& values, int bits);
+
+}  // namespace heddle::search::impl

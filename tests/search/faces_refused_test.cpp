@@ -1,0 +1,83 @@
+// What external_faces() does not take.
+#include "search/oracle.hpp"
+#include "search/partition.hpp"
+#include <heddle/search/grid.hpp>
+
+#include <gtest/gtest.h>
+
+namespace heddle::search {
+namespace {
+
+template <PointId Id> std::string refusal(const Mesh<Id>& mesh, const FaceOptions& options = {}) {
+  try {
+    static_cast<void>(external_faces(ExecutionSpace(), mesh, options));
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::argument);
+    return error.what();
+  }
+  return "nothing";
+}
+const Cells two_cells = {{CellKind::wedge, {0, 1, 2, 3, 4, 5}}, {CellKind::pyramid, {1, 2, 3, 4, 9}}};
+
+TEST(ExternalFacesRefuse, ANegativePoint) {
+  Cells cells = two_cells;
+  cells[1].points[2] = -3;
+  EXPECT_EQ(refusal(mixed_mesh(cells)), "external_faces: cell 1, a pyramid, has the point -3; expected 0 or more");
+  Mesh<std::int32_t> mesh;
+  mesh.points = device_view(std::vector<std::int32_t>{0, 1, 2, 3, 0, 1, 2, -2147483647});
+  EXPECT_EQ(refusal(mesh), "external_faces: cell 1, a tetrahedron, has the point -2147483647; expected 0 or more");
+}
+TEST(ExternalFacesRefuse, AKindThatIsNone) {
+  Cells cells = two_cells;
+  cells[0].kind = static_cast<CellKind>(24);
+  EXPECT_EQ(refusal(mixed_mesh(cells)), "external_faces: cell 0 is of kind 24, which is none of CellKind");
+  Mesh<Index> mesh = uniform_mesh(Cells{});
+  mesh.kind = static_cast<CellKind>(42);
+  EXPECT_EQ(refusal(mesh), "external_faces: cells of kind 42, which is none of CellKind");
+}
+TEST(ExternalFacesRefuse, OffsetsThatDoNotFit) {
+  Mesh<Index> mesh = mixed_mesh(two_cells);
+  mesh.offsets = device_view(std::vector<Index>{0, 5, 11});
+  EXPECT_EQ(refusal(mesh),
+            "external_faces: cell 0, a wedge, has points 0 to 5 of 11 by its offsets; expected 6 of them");
+  mesh.offsets = device_view(std::vector<Index>{0, 6, 12});
+  EXPECT_EQ(refusal(mesh),
+            "external_faces: cell 1, a pyramid, has points 6 to 12 of 11 by its offsets; expected 5 of them");
+  mesh.offsets = device_view(std::vector<Index>{7, 13, 18});
+  EXPECT_EQ(refusal(mesh),
+            "external_faces: cell 0, a wedge, has points 7 to 13 of 11 by its offsets; expected 6 of them");
+  mesh.offsets = device_view(std::vector<Index>{0, 6});
+  EXPECT_EQ(refusal(mesh), "external_faces: 2 offsets for 2 kinds of cells; expected one more");
+}
+TEST(ExternalFacesRefuse, ArraysOfOtherLengths) {
+  Mesh<Index> mesh = mixed_mesh(two_cells);
+  mesh.ghosts = device_view(std::vector<std::uint8_t>{0});
+  EXPECT_EQ(refusal(mesh), "external_faces: 1 ghost marks for 2 cells");
+  Mesh<std::int32_t> uniform;
+  uniform.points = device_view(std::vector<std::int32_t>{0, 1, 2, 3, 4});
+  EXPECT_EQ(refusal(uniform), "external_faces: 5 points of cells of kind tetrahedron: expected a multiple of 4");
+}
+TEST(SearchRefuses, MemoryForFarTooManyPasses) {
+  const std::vector<Index> counts(5000, 10);
+  EXPECT_EQ(impl::passes_of<impl::Packing::one>(counts, 0).size(), 1U);
+  EXPECT_EQ(impl::passes_of<impl::Packing::one>(counts, 12 * 10 * 50).size(), 100U);
+  try {
+    static_cast<void>(impl::passes_of<impl::Packing::one>(counts, 100));
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_STREQ(error.what(), "search: 100 bytes would take 5000 passes, over 4096; more memory, please");
+  }
+}
+TEST(GridsRefuse, NumbersThatDoNotFit) {
+  try {
+    static_cast<void>(tetrahedra_of<std::int32_t>(ExecutionSpace(), {2000, 2000, 2000}));
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_STREQ(error.what(), "grid of 8012006001 points: their numbers need 64 bits");
+  }
+  EXPECT_THROW(static_cast<void>(hexahedra_of<Index>(ExecutionSpace(), {1, -1, 1})), Error);
+  EXPECT_THROW(static_cast<void>(tetrahedra_of<Index>(ExecutionSpace(), {1, 1, 1}, {.per_cube = 7})), Error);
+}
+
+}  // namespace
+}  // namespace heddle::search
