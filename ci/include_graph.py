@@ -27,6 +27,8 @@ MODULES = {
 VENDOR = re.compile(r"cuda|cublas|cufft|curand|cusolver|cusparse|nccl|nvml|nvToolsExt|hip|roc|rccl"
                     r"|cblas|f77blas|lapack|mkl|openblas")
 VENDOR_FILES = re.compile(r"src/(blas|comm)/(cuda|hip|host)\.cpp|perf/peers/.*")
+VTK = re.compile(r"vtk\w*\.h")
+VTK_FILES = re.compile(r"src/io/vtk_mesh\.cpp|perf/peers/.*")
 # Beside comm/: the main programs of tests and benchmarks, which start MPI, and the other libraries in a comparison.
 MPI_FILES = re.compile(r"(include/heddle|src|tests|perf)/comm/.*|(tests|perf)/support/.*|(perf/peers|tests/install)/.*")
 GENERATED = {"git_hash.hpp"}  # written at build time
@@ -61,6 +63,8 @@ def judge(root, path, bracket, name):
         return "mpi.h belongs to comm/ alone"
     if bracket == "<" and VENDOR.match(name) and not VENDOR_FILES.fullmatch(str(where)):
         return "a vendor's header belongs to src/{blas,comm}/{cuda,hip,host}.cpp alone"
+    if bracket == "<" and VTK.fullmatch(name) and not VTK_FILES.fullmatch(str(where)):
+        return "VTK's headers belong to src/io/vtk_mesh.cpp alone"
     if top == "include" and name == "iostream":
         return "public headers print nothing"
 
@@ -126,6 +130,9 @@ def self_test():
         ("tests/gemm/test.cpp", '"gemm/private.hpp"'),
         ("tests/core/test.cpp", "<heddle/gemm/gemm.hpp>"),
         ("perf/peers/peer.cpp", "<cblas.h>"),
+        ("perf/peers/peer.cpp", "<vtkPoints.h>"),
+        ("src/io/vtk_mesh.cpp", "<vtkPoints.h>"),
+        ("src/io/vtk_mesh.cpp", '"vtk_mesh.hpp"'),
     ]
     refused = [
         ("include/heddle/core/error.hpp", "<heddle/comm/communicator.hpp>"),
@@ -140,6 +147,9 @@ def self_test():
         ("src/gemm/gemm.cpp", '"heddle/gemm/gemm.hpp"'),
         ("src/gemm/gemm.cpp", "<cblas.h>"),
         ("src/comm/communicator.cpp", "<cuda_runtime.h>"),
+        ("include/heddle/io/mesh.hpp", "<vtkPoints.h>"),
+        ("src/io/mesh.cpp", "<vtkPoints.h>"),
+        ("tests/io/mesh_test.cpp", "<vtkPoints.h>"),
         ("src/drivers/main.cpp", '"gemm/private.hpp"'),
         ("src/drivers/main.cpp", "<mpi.h>"),
         ("tests/core/test.cpp", '"gemm/private.hpp"'),
@@ -151,7 +161,8 @@ def self_test():
     wrong = []
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder).resolve()
-        existing = ["include/heddle/core/error.hpp", "src/gemm/private.hpp", "src/drivers/support/options.hpp"]
+        existing = ["include/heddle/core/error.hpp", "src/gemm/private.hpp", "src/io/vtk_mesh.hpp",
+                    "src/drivers/support/options.hpp"]
         for name in existing + [file for file, _ in allowed]:
             (root / name).parent.mkdir(parents=True, exist_ok=True)
             (root / name).touch()

@@ -12,6 +12,13 @@ find_package(nlohmann_json REQUIRED)
 find_package(BLAS REQUIRED)
 find_package(LAPACK REQUIRED)
 find_package(Threads REQUIRED)
+# Reads .vtu and .vtk, writes .vtp and .vtu; without it, meshes come from Gmsh's files alone.
+find_package(VTK 9.1 QUIET COMPONENTS CommonCore CommonDataModel CommonExecutionModel CommonMisc IOLegacy IOXML)
+if(VTK_FOUND)
+  message(STATUS "Found VTK: ${VTK_VERSION}")
+else()
+  message(STATUS "No VTK 9.1 or later: .vtu and .vtk files are not read, and no meshes are written")
+endif()
 
 set(HEDDLE_GPU FALSE)
 if(Kokkos_ENABLE_CUDA OR Kokkos_ENABLE_HIP)

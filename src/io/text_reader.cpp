@@ -28,6 +28,7 @@ bool TextReader::refill() {
   // What is left of a line moves to the front; a line longer than the buffer makes it grow.
   std::memmove(buffer_.data(), buffer_.data() + begin_, end_ - begin_);
   end_ -= begin_;
+  dropped_ += begin_;
   begin_ = 0;
   if (end_ == buffer_.size()) buffer_.resize(2 * buffer_.size());
   const std::size_t got = std::fread(buffer_.data() + end_, 1, buffer_.size() - end_, file_.get());
@@ -36,7 +37,12 @@ bool TextReader::refill() {
   return got != 0;
 }
 
+std::string TextReader::place() const {
+  return had_bytes_ ? message_of("byte ", last_) : message_of("line ", line_number_);
+}
+
 bool TextReader::next_line(std::string_view& line) {
+  last_ = dropped_ + begin_;
   std::size_t searched = 0;
   for (;;) {
     const char* from = buffer_.data() + begin_;
@@ -66,6 +72,17 @@ bool TextReader::next_filled_line(std::string_view& line) {
     if (!next_word(rest).empty()) return true;
   }
   return false;
+}
+
+bool TextReader::next_bytes(void* to, std::size_t count) {
+  had_bytes_ = true;
+  last_ = dropped_ + begin_;
+  while (end_ - begin_ < count) {
+    if (!refill()) return false;
+  }
+  std::memcpy(to, buffer_.data() + begin_, count);
+  begin_ += count;
+  return true;
 }
 
 std::string_view next_word(std::string_view& rest) {

@@ -1,4 +1,4 @@
-// Lines of a text file, with their numbers, and the numbers on them.
+// Lines of a text file, with their numbers, and the numbers on them; bytes between lines, where a format has them.
 #pragma once
 
 #include <heddle/core/error.hpp>
@@ -25,16 +25,21 @@ class TextReader {
   bool next_line(std::string_view& line);
   /// The next line that has anything on it.
   bool next_filled_line(std::string_view& line);
+  /// The next `count` bytes as they are, or false where the file has fewer left. Lines in them are not counted: from
+  /// here on, places are bytes.
+  bool next_bytes(void* to, std::size_t count);
 
   /// Number of the line read last, from 1.
   [[nodiscard]] long long line_number() const noexcept { return line_number_; }
   [[nodiscard]] const std::string& name() const noexcept { return name_; }
+  /// Where the line or the bytes read last begin: "line N", or "byte N" in a file that has had bytes.
+  [[nodiscard]] std::string place() const;
   /// Bytes in the file.
   [[nodiscard]] std::uintmax_t size() const noexcept { return size_; }
 
-  /// Throws Error(input) "FILE, line N: ..." about the line read last.
+  /// Throws Error(input) "FILE, line N: ..." about what was read last.
   template <class... Parts> [[noreturn]] void refuse(const Parts&... parts) const {
-    throw Error(ErrorKind::input, message_of(name_, ", line ", line_number_, ": ", parts...));
+    throw Error(ErrorKind::input, message_of(name_, ", ", place(), ": ", parts...));
   }
 
  private:
@@ -49,6 +54,9 @@ class TextReader {
   std::vector<char> buffer_;
   std::size_t begin_ = 0;
   std::size_t end_ = 0;
+  std::uintmax_t dropped_ = 0;  // Bytes before those in the buffer.
+  std::uintmax_t last_ = 0;     // Byte where what was read last begins.
+  bool had_bytes_ = false;
   long long line_number_ = 0;
 };
 

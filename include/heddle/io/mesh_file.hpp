@@ -1,0 +1,127 @@
+// Unstructured meshes in files: .vtu and .vtk (VTK) and .msh (Gmsh) are read, .vtu and surfaces as .vtp or .vtu
+// written.
+#pragma once
+
+#include <heddle/core/mesh.hpp>
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace heddle {
+
+/// Element (i, j) is component j of what point or cell i has. A list v of n numbers is ArrayValues<T>(v.data(), n, 1).
+template <class T> using ArrayValues = Kokkos::View<const T**, Kokkos::LayoutRight, Kokkos::HostSpace>;
+
+/// A named array of numbers on points or on cells, which travels with a mesh from file to file.
+struct MeshArray {
+  using Values =
+      std::variant<ArrayValues<std::int8_t>, ArrayValues<std::uint8_t>, ArrayValues<std::int16_t>,
+                   ArrayValues<std::uint16_t>, ArrayValues<std::int32_t>, ArrayValues<std::uint32_t>,
+                   ArrayValues<std::int64_t>, ArrayValues<std::uint64_t>, ArrayValues<float>, ArrayValues<double>>;
+  std::string name;
+  Values values;
+
+  [[nodiscard]] Index size() const;
+  [[nodiscard]] Index components() const;
+};
+
+/// A mesh with the coordinates of its points and the arrays on both, in host memory: a file's contents, or what is to
+/// be written. A rank that makes one reads for itself; nothing here is collective.
+///
+/// Memory: 24 bytes a point; 8 bytes a corner (32 a tetrahedron, 64 a hexahedron), and 9 more a cell where kinds are
+/// mixed; the arrays as they are in the file. Copies share all of it.
+class MeshFile {
+ public:
+  using HostMesh = Mesh<Index, Kokkos::HostSpace>;
+  /// x, y and z of each point.
+  using Points = Kokkos::View<const double* [3], Kokkos::LayoutRight, Kokkos::HostSpace>;
+
+  /// A mesh made by a program. Throws Error(argument), naming the cell or array, for a kind that is none, offsets that
+  /// don't fit the kinds, a corner that is none of the points, or an array that is not one tuple for each point or
+  /// cell. One pass over the cells.
+  MeshFile(HostMesh mesh, Points points, std::vector<MeshArray> point_arrays = {},
+           std::vector<MeshArray> cell_arrays = {});
+
+  /// Reads a file; its ending says what it is. Cells stay in the file's order, and points are numbered in the file's
+  /// order, from 0. The mesh is in the uniform form where all cells are of one kind.
+  ///
+  /// .vtu, .vtk: unstructured grids in any form that VTK reads, by VTK; this build must have it (mesh_files_by_vtk).
+  /// All named arrays of numbers are kept. A cell array vtkGhostType gives Mesh::ghosts: its bit 1, "duplicate cell".
+  ///
+  /// .msh: Gmsh's formats 2.0 to 2.2 and 4.1, ASCII and binary of this machine's byte order, and 4.0 in ASCII, one
+  /// record a line as Gmsh writes them. Numbers of nodes need neither be dense nor ordered; they become the point array
+  /// GmshNodeTag. Physical groups become the cell array PhysicalGroup, where there are any: 0 for elements in none, the
+  /// first for those in several. Elements of fewer than three dimensions are cells like all others. Prisms get their
+  /// corners in VTK's order, 0 2 1 3 5 4. Sections other than $Entities, $PartitionedEntities, $Nodes and $Elements are
+  /// skipped.
+  ///
+  /// Throws Error(input), naming the file, the place (a line; a byte; a cell; what VTK gives) and the reason: what
+  /// can't be opened or is cut short; malformed numbers; announced counts that the file does not hold; cells whose
+  /// corners are no points; node tags given twice or not at all; cells of other kinds than CellKind's, such as
+  /// quadratic ones, polyhedra and strips; coordinates that are not finite, in .msh and in text of .vtk.
+  /// Error(argument) for another ending.
+  ///
+  /// Blocks until done. Not to be called by two threads at once, nor while another uses VTK: for its duration, VTK's
+  /// messages of the whole process come here instead of being printed. Memory besides the result: VTK's own copy of the
+  /// file's arrays, given back one by one as they are taken over; for .msh, 8 to 16 bytes a point. A .vtk file's cells
+  /// are read twice, first to be checked.
+  [[nodiscard]] static MeshFile read(const std::filesystem::path& path);
+
+  [[nodiscard]] const HostMesh& mesh() const noexcept { return mesh_; }
+  [[nodiscard]] const Points& points() const noexcept { return points_; }
+  [[nodiscard]] const std::vector<MeshArray>& point_arrays() const noexcept { return point_arrays_; }
+  [[nodiscard]] const std::vector<MeshArray>& cell_arrays() const noexcept { return cell_arrays_; }
+
+ private:
+  MeshFile() = default;
+
+  HostMesh mesh_;
+  Points points_;
+  std::vector<MeshArray> point_arrays_;
+  std::vector<MeshArray> cell_arrays_;
+};
+
+/// How numbers stand in a file of VTK's: as text, as bytes, or as bytes packed by zlib.
+enum class MeshEncoding { ascii, binary, compressed };
+
+/// "ascii", "binary", "compressed", and back; throws Error(argument) for anything else.
+[[nodiscard]] std::string_view to_string(MeshEncoding encoding);
+[[nodiscard]] MeshEncoding mesh_encoding_from(std::string_view text);
+
+struct SurfaceOptions {
+  MeshEncoding encoding = MeshEncoding::compressed;
+  /// Further cell arrays, one tuple for each face.
+  std::vector<MeshArray> arrays;
+};
+
+/// Writes faces of the cells of `from`, triangles and quadrilaterals in the order given, as a .vtp (polygons) or .vtu
+/// file (cells). Points are those that faces use, in increasing order.
+///
+/// Arrays: those of `from` on the points, and on the cells that the faces are of; of the points, OriginalPointIds; of
+/// the faces, OriginalCellIds and OriginalCellSides, and those of the options, which replace others of their name.
+///
+/// Not collective: one rank writes. Written beside, then renamed. Throws Error(output) naming the file and the reason,
+/// also where this build has no VTK; Error(argument) for another ending, for faces with other than three or four
+/// points, of no cell or with a point that is none, and for arrays of another length. Blocks until done. Memory: 8
+/// bytes for each point of `from`, and the surface.
+void write_surface(const std::filesystem::path& path, const MeshFile& from,
+                   const FaceList<Index, Kokkos::HostSpace>& faces, const SurfaceOptions& options = {});
+
+/// Writes the whole, as a .vtu file; Mesh::ghosts as vtkGhostType where no array of that name is there. Throws and
+/// blocks as write_surface does; 9 bytes a cell besides, where the mesh is uniform. Bits: reading it back gives the
+/// same.
+void write_mesh(const std::filesystem::path& path, const MeshFile& mesh,
+                MeshEncoding encoding = MeshEncoding::compressed);
+
+/// Throws Error(argument) unless `path` ends in .vtu, .vtk or .msh, or, to be written as a surface, in .vtp or .vtu:
+/// for programs that compute long before they write. Says nothing about whether this build has VTK.
+void require_mesh_ending(const std::filesystem::path& path);
+void require_surface_ending(const std::filesystem::path& path);
+
+/// Whether this build has VTK, without which .vtu and .vtk are not read and nothing is written.
+[[nodiscard]] bool mesh_files_by_vtk();
+
+}  // namespace heddle

@@ -1,0 +1,156 @@
+#include "gmsh_mesh.hpp"
+#include "mesh_parts.hpp"
+#include "panels.hpp"
+#include "vtk_check.hpp"
+#include <heddle/io/mesh_file.hpp>
+
+#include <utility>
+
+namespace heddle {
+
+namespace {
+
+#ifdef HEDDLE_VTK
+constexpr bool has_vtk = true;
+#else
+constexpr bool has_vtk = false;
+#endif
+
+// Everything but the cells' corners, which are the most of it, is judged before there is room for them.
+impl::MeshParts read_by_vtk([[maybe_unused]] const std::filesystem::path& path) {
+  impl::MeshParts parts;
+#ifdef HEDDLE_VTK
+  const auto require_right = [&](const std::string& wrong) {
+    if (!wrong.empty()) throw Error(ErrorKind::input, message_of(path.string(), ": ", wrong));
+  };
+  if (path.extension() == ".vtu") {
+    impl::check_xml(path);
+  } else {
+    impl::check_legacy(path);
+  }
+  impl::VtkGrid grid(path);
+  const Index corners = grid.corners();
+  {
+    const auto kinds = impl::host_list<CellKind>("heddle::io::kinds", grid.cells());
+    const auto offsets = impl::host_list<Index>("heddle::io::offsets", grid.cells() + 1);
+    grid.take_kinds(reinterpret_cast<std::uint8_t*>(kinds.data()));
+    grid.take_offsets(offsets.data());
+    require_right(impl::wrong_kinds(kinds, offsets, corners));
+    parts.mesh = impl::mesh_of(kinds, offsets);
+  }
+  const auto connectivity = impl::host_list<Index>("heddle::io::corners", corners);
+  grid.take_corners(connectivity.data());
+  parts.mesh.points = connectivity;
+  require_right(impl::wrong_corners(parts.mesh, grid.points()));
+  const auto points = impl::host_points(grid.points());
+  grid.take_points(points.data());
+  parts.points = points;
+
+  void* data = nullptr;
+  for (std::size_t i = 0; i < grid.point_arrays().size(); ++i) {
+    const auto& info = grid.point_arrays()[i];
+    parts.point_arrays.push_back(impl::new_array(info.name, info.type, info.tuples, info.components, data));
+    grid.take_point_array(i, data);
+  }
+  for (std::size_t i = 0; i < grid.cell_arrays().size(); ++i) {
+    const auto& info = grid.cell_arrays()[i];
+    parts.cell_arrays.push_back(impl::new_array(info.name, info.type, info.tuples, info.components, data));
+    grid.take_cell_array(i, data);
+  }
+  require_right(impl::wrong_arrays(parts.point_arrays, grid.points(), "point"));
+  require_right(impl::wrong_arrays(parts.cell_arrays, grid.cells(), "cell"));
+  for (const MeshArray& array : parts.cell_arrays) {
+    const auto* const types = std::get_if<ArrayValues<std::uint8_t>>(&array.values);
+    if (array.name != "vtkGhostType" || types == nullptr) continue;
+    const auto ghosts = impl::host_list<std::uint8_t>("heddle::io::ghosts", grid.cells());
+    for (std::size_t cell = 0; cell < ghosts.extent(0); ++cell) ghosts(cell) = (*types)(cell, 0) & 1U;
+    parts.mesh.ghosts = ghosts;
+  }
+#endif
+  return parts;
+}
+
+}  // namespace
+
+MeshFile::MeshFile(HostMesh mesh, Points points, std::vector<MeshArray> point_arrays,
+                   std::vector<MeshArray> cell_arrays)
+    : mesh_(std::move(mesh)),
+      points_(std::move(points)),
+      point_arrays_(std::move(point_arrays)),
+      cell_arrays_(std::move(cell_arrays)) {
+  const auto require_right = [](const std::string& wrong) { require(wrong.empty(), "this mesh can't be: ", wrong); };
+  const auto corners = static_cast<Index>(mesh_.points.extent(0));
+  const auto points_there = static_cast<Index>(points_.extent(0));
+  if (mesh_.mixed()) {
+    require_right(impl::wrong_kinds(mesh_.kinds, mesh_.offsets, corners));
+  } else {
+    const int each = corners_of(mesh_.kind);
+    require(each != 0, "this mesh can't be: its kind of cells is ", static_cast<int>(mesh_.kind), ", which is none");
+    require(corners % each == 0, "this mesh can't be: ", corners, " corners are no whole number of cells of kind ",
+            to_string(mesh_.kind));
+  }
+  require_right(impl::wrong_corners(mesh_, points_there));
+  const auto ghosts = static_cast<Index>(mesh_.ghosts.extent(0));
+  require(ghosts == 0 || ghosts == mesh_.cells(), "this mesh can't be: it has ", ghosts, " ghost marks for ",
+          mesh_.cells(), " cells");
+  require_right(impl::wrong_arrays(point_arrays_, points_there, "point"));
+  require_right(impl::wrong_arrays(cell_arrays_, mesh_.cells(), "cell"));
+}
+
+MeshFile MeshFile::read(const std::filesystem::path& path) {
+  require_mesh_ending(path);
+  const bool gmsh = path.extension() == ".msh";
+  if (!gmsh && !has_vtk) {
+    throw Error(ErrorKind::input,
+                message_of(path.string(), ": can't be read: this build of Heddle has no VTK; install ",
+                           "libvtk9-dev (Debian) or vtk (Spack) and build again"));
+  }
+  impl::require_readable(path);
+  std::error_code ignored;
+  if (std::filesystem::file_size(path, ignored) == 0) {
+    throw Error(ErrorKind::input, message_of(path.string(), ": is empty, where a mesh file is expected"));
+  }
+  impl::MeshParts parts = gmsh ? impl::read_gmsh(path) : read_by_vtk(path);
+  MeshFile file;
+  file.mesh_ = std::move(parts.mesh);
+  file.points_ = std::move(parts.points);
+  file.point_arrays_ = std::move(parts.point_arrays);
+  file.cell_arrays_ = std::move(parts.cell_arrays);
+  return file;
+}
+
+void require_mesh_ending(const std::filesystem::path& path) {
+  const std::string ending = path.extension().string();
+  require(ending == ".vtu" || ending == ".vtk" || ending == ".msh", path.string(),
+          ": a mesh file must end in .vtu or .vtk (VTK) or .msh (Gmsh)");
+}
+
+void require_surface_ending(const std::filesystem::path& path) {
+  const std::string ending = path.extension().string();
+  require(ending == ".vtp" || ending == ".vtu", path.string(), ": a surface must end in .vtp or .vtu (VTK)");
+}
+
+bool mesh_files_by_vtk() {
+  return has_vtk;
+}
+
+std::string_view to_string(MeshEncoding encoding) {
+  switch (encoding) {
+    case MeshEncoding::ascii:
+      return "ascii";
+    case MeshEncoding::binary:
+      return "binary";
+    case MeshEncoding::compressed:
+      return "compressed";
+  }
+  throw Error(ErrorKind::argument, "not a value of heddle::MeshEncoding");
+}
+
+MeshEncoding mesh_encoding_from(std::string_view text) {
+  for (const auto encoding : {MeshEncoding::ascii, MeshEncoding::binary, MeshEncoding::compressed}) {
+    if (text == to_string(encoding)) return encoding;
+  }
+  throw Error(ErrorKind::argument, message_of("encoding '", text, "': expected ascii, binary or compressed"));
+}
+
+}  // namespace heddle
