@@ -22,6 +22,7 @@ class Heddle(CMakePackage, CudaPackage, ROCmPackage):
     variant("openmp", default=True, description="CPU threads by OpenMP")
     variant("shared", default=True, description="Build a shared library")
     variant("tests", default=False, description="Build the tests and the benchmarks")
+    variant("vtk", default=False, description="Read .vtu and .vtk meshes, and write .vtp and .vtu, by VTK")
     variant("plot", default=True, description="What `heddle plot` needs to draw pictures")
 
     depends_on("c", type="build")
@@ -32,6 +33,7 @@ class Heddle(CMakePackage, CudaPackage, ROCmPackage):
     depends_on("blas")
     depends_on("lapack")
     depends_on("hdf5@1.10:")
+    depends_on("vtk@9.1:", when="+vtk")
     depends_on("cli11@2.1:", type="build")
     depends_on("tomlplusplus@3.3:", type="build")
     depends_on("nlohmann-json@3.11:", type="build")
@@ -75,6 +77,7 @@ class Heddle(CMakePackage, CudaPackage, ROCmPackage):
             self.define_from_variant("BUILD_SHARED_LIBS", "shared"),
             self.define_from_variant("HEDDLE_TESTS", "tests"),
             self.define_from_variant("HEDDLE_BENCHMARKS", "tests"),
+            self.define("CMAKE_DISABLE_FIND_PACKAGE_VTK", self.spec.satisfies("~vtk")),
         ]
         if self.spec.satisfies("+cuda"):
             args.append(self.define("CMAKE_CXX_COMPILER", self["kokkos"].kokkos_cxx))
