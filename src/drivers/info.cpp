@@ -6,6 +6,7 @@
 #include <heddle/comm/transport.hpp>
 #include <heddle/core/version.hpp>
 #include <heddle/gemm/tile_model.hpp>
+#include <heddle/io/mesh_file.hpp>
 
 #include <algorithm>
 #include <array>
@@ -77,6 +78,9 @@ int run(Context& context, bool verbose) {
   show("blas", "BLAS", blas::description());
   if (const auto hint = blas_hint(); !hint.empty()) show("blas_hint", "", hint);
   show("mpi", "MPI", mpi_version());
+  results["vtk"] = mesh_files_by_vtk();
+  context.say(std::string("meshes      ") +
+              (mesh_files_by_vtk() ? ".msh; .vtu, .vtk and .vtp by VTK" : ".msh; no VTK"));
   const int nodes = comm.all_reduce(comm.node_rank() == 0 ? 1 : 0, Reduction::sum);
   results["ranks"] = comm.size();
   results["nodes"] = nodes;

@@ -1,0 +1,259 @@
+"""heddle faces."""
+
+import os
+import random
+import unittest
+import xml.etree.ElementTree as ElementTree
+
+from command import CommandTest, heddle
+
+ALGORITHMS = [("partition", "automatic"), ("sort-by-id", "automatic")] + [
+    (algorithm, function) for algorithm in ("sort", "hash-fight") for function in ("xor", "fnv1a", "morton", "mixer")]
+TETRAHEDRON, HEXAHEDRON, WEDGE, PYRAMID, TRIANGLE, LINE = 10, 12, 13, 14, 5, 3
+# Corners of the sides, as VTK has them.
+SIDES = {
+    TETRAHEDRON: [(0, 1, 3), (1, 2, 3), (2, 0, 3), (0, 2, 1)],
+    HEXAHEDRON: [(0, 4, 7, 3), (1, 2, 6, 5), (0, 1, 5, 4), (3, 7, 6, 2), (0, 3, 2, 1), (4, 5, 6, 7)],
+    WEDGE: [(0, 1, 2), (3, 5, 4), (0, 3, 4, 1), (1, 4, 5, 2), (2, 5, 3, 0)],
+    PYRAMID: [(0, 3, 2, 1), (0, 1, 4), (1, 2, 4), (2, 3, 4), (3, 0, 4)],
+    TRIANGLE: [],
+    LINE: [],
+}
+CORNERS = {TETRAHEDRON: 4, HEXAHEDRON: 8, WEDGE: 6, PYRAMID: 5, TRIANGLE: 3, LINE: 2}
+KEYS = {"cells", "faces", "external_faces", "nonmanifold_faces", "nonmanifold_sides", "degenerate_sides", "algorithm",
+        "hash", "phases", "passes", "iterations", "collisions", "memory_bytes", "seconds", "cells_per_second", "sha256"}
+
+
+def has_vtk():
+    return "no VTK" not in heddle("info").output
+
+
+def sides_of(cells, skipped=()):
+    """The external sides, as (cell, side), and the non-manifold ones with their face's number, in the plainest way."""
+    places = {}
+    for cell, (kind, corners) in enumerate(cells):
+        if cell not in skipped:
+            for side, numbers in enumerate(SIDES[kind]):
+                places.setdefault(frozenset(corners[k] for k in numbers), []).append((cell, side))
+    external = sorted(found[0] for found in places.values() if len(found) == 1)
+    shared = sorted((place, min(found)) for found in places.values() if len(found) > 2 for place in found)
+    numbers = {}
+    return external, [(*place, numbers.setdefault(first, len(numbers))) for place, first in shared]
+
+
+def random_cells(count, points, seed):
+    rng = random.Random(seed)
+    kinds = [rng.choice(list(CORNERS)) for _ in range(count)]
+    return [(kind, rng.sample(range(points), CORNERS[kind])) for kind in kinds]
+
+
+def vtu(cells, points, ghosts=None):
+    """An unstructured grid as text."""
+    def array(name, kind, values, components=1):
+        return (f'<DataArray type="{kind}" Name="{name}" NumberOfComponents="{components}" format="ascii">'
+                + " ".join(map(str, values)) + "</DataArray>")
+
+    ends = [sum(len(corners) for _, corners in cells[:k + 1]) for k in range(len(cells))]
+    marks = array("vtkGhostType", "UInt8", ghosts) if ghosts else ""
+    coordinates = [value for k in range(points) for value in (k, k * k % 7, k * k * k % 11)]
+    return ('<VTKFile type="UnstructuredGrid" version="1.0" byte_order="LittleEndian"><UnstructuredGrid>'
+            f'<Piece NumberOfPoints="{points}" NumberOfCells="{len(cells)}"><CellData>{marks}</CellData><Points>'
+            + array("Points", "Float64", coordinates, 3) + "</Points><Cells>"
+            + array("connectivity", "Int64", [point for _, corners in cells for point in corners])
+            + array("offsets", "Int64", ends) + array("types", "UInt8", [kind for kind, _ in cells])
+            + "</Cells></Piece></UnstructuredGrid></VTKFile>\n")
+
+
+# Two tetrahedra with a face in common, and a triangle and a line that are no solids.
+GMSH = """$MeshFormat
+2.2 0 8
+$EndMeshFormat
+$Nodes
+5
+1 0 0 0
+2 1 0 0
+3 0 1 0
+4 0 0 1
+5 1 1 1
+$EndNodes
+$Elements
+4
+1 1 2 0 1 1 2
+2 2 2 0 1 1 2 3
+3 4 2 0 1 1 2 3 4
+4 4 2 0 1 2 3 4 5
+$EndElements
+"""
+
+
+class Faces(CommandTest):
+    def need_vtk(self):
+        if not has_vtk():
+            self.skipTest("this build of heddle has no VTK")
+
+    def arrays(self, name):
+        """The arrays of a .vtp or .vtu file in ASCII by name, and the attributes of its piece."""
+        piece = ElementTree.parse(self.path(name)).getroot()[0].find("Piece")
+        return {array.get("Name"): [float(word) for word in (array.text or "").split()]
+                for array in piece.iter("DataArray")}, piece.attrib
+
+    def test_a_cube(self):
+        for cubes, kind, per_cube, external in ((3, "tetrahedra", 5, 108), ("2,3,4", "tetrahedra", 6, 104),
+                                                ("2,3,4", "hexahedra", 5, 52), (0, "tetrahedra", 5, 0)):
+            for flags in ([], ["--randomised", "--seed", 4]):
+                with self.subTest(cubes=cubes, kind=kind, flags=flags):
+                    report = self.succeed("faces", "--generate", kind, "--cubes", cubes, "--per-cube", per_cube, *flags)
+                    results = report["results"]
+                    self.assertLessEqual(KEYS, set(results))
+                    self.assertEqual(results["external_faces"], external)
+                    self.assertEqual(results["open_edges"], 0)
+                    self.assertEqual(set(report["checks"]), {"external_faces", "closed"})
+                    self.assertRegex(results["sha256"], "^[0-9a-f]{64}$")
+
+    def test_all_algorithms_and_ranks_agree(self):
+        arguments = ["faces", "--generate", "tetrahedra", "--cubes", "5,4,6", "--randomised"]
+        found = set()
+        for algorithm, function in ALGORITHMS:
+            results = self.succeed(*arguments, "--algorithm", algorithm, "--hash", function, "--phases",
+                                   "--repeat", 2)["results"]
+            self.assertEqual((results["algorithm"], results["hash"]), (algorithm, function))
+            self.assertGreater(len(results["phases"]), 1)
+            self.assertGreater(results["memory_bytes"], 0)
+            if algorithm == "hash-fight":
+                self.assertGreater(results["iterations"], 1)
+            if function == "xor":
+                self.assertGreater(results["collisions"], 0)
+            found.add(results["sha256"])
+        for ranks in (2, 3, 4):
+            results = self.succeed(*arguments, ranks=ranks)["results"]
+            self.assertEqual((results["cells"], results["faces"], results["external_faces"]), (600, 2400, 296))
+            found.add(results["sha256"])
+        self.assertEqual(len(found), 1)
+
+    def test_several_passes(self):
+        arguments = ["faces", "--generate", "hexahedra", "--cubes", 24]
+        whole = self.succeed(*arguments)["results"]
+        parts = self.succeed(*arguments, "--memory", "256K")["results"]
+        self.assertEqual(whole["passes"], 1)
+        self.assertGreater(parts["passes"], 1)
+        self.assertLess(parts["memory_bytes"], whole["memory_bytes"])
+        self.assertEqual(parts["sha256"], whole["sha256"])
+
+    def test_gmsh(self):
+        self.write("two.msh", GMSH)
+        for ranks in (1, 2):
+            results = self.succeed("faces", "-i", "two.msh", ranks=ranks)["results"]
+            self.assertEqual((results["cells"], results["flat_cells"], results["faces"], results["external_faces"]),
+                             (2, 2, 8, 6))
+            self.assertEqual(results["open_edges"], 0)
+        self.assertIn("ignored: 2 cells of fewer than three dimensions\n",
+                      self.run_command("faces", "-i", "two.msh").output)
+
+    def test_a_non_manifold_face(self):
+        lines = GMSH.replace("$Elements\n4\n", "$Elements\n5\n").replace("$EndElements", "5 4 2 0 1 3 2 4 1\n$EndElements")
+        self.write("three.msh", lines)
+        output = self.run_command("faces", "-i", "three.msh").output
+        self.assertIn("non-manifold: 1 face that three cells or more share, 3 sides of them\n", output)
+        self.assertIn("closed: not looked at", output)
+
+    def test_written_surfaces(self):
+        self.need_vtk()
+        arguments = ["faces", "--generate", "tetrahedra", "--cubes", "3,2,2", "--randomised"]
+        self.succeed(*arguments, "--save-mesh", "m.vtu", "-o", "s.vtp", "--encoding", "ascii")
+        arrays, piece = self.arrays("s.vtp")
+        self.assertEqual((piece["NumberOfPolys"], piece["NumberOfPoints"]), ("64", "34"))
+        self.assertEqual(len(arrays["connectivity"]), 3 * 64)
+        self.assertEqual(len(arrays["Points"]), 3 * 34)
+        with open(self.path("s.vtp"), "rb") as file:
+            expected = file.read()
+        for ranks in (1, 2, 4):
+            for source in (arguments[1:], ["-i", "m.vtu"]):
+                self.succeed("faces", *source, "-o", "again.vtp", "--encoding", "ascii", ranks=ranks)
+                with open(self.path("again.vtp"), "rb") as file:
+                    self.assertEqual(file.read(), expected)
+        for encoding in ("binary", "compressed"):
+            self.succeed("faces", "-i", "m.vtu", "-o", "again.vtu", "--encoding", encoding)
+            self.assertEqual(self.succeed("faces", "-i", "again.vtu")["results"]["flat_cells"], 64)
+
+    def test_mixed_cells(self):
+        self.need_vtk()
+        cells = random_cells(90, 11, 1)
+        self.write("m.vtu", vtu(cells, 11))
+        external, shared = sides_of(cells)
+        self.assertGreater(len(external), 20)
+        self.assertGreater(len(shared), 20)
+        for ranks in (1, 3):
+            results = self.succeed("faces", "-i", "m.vtu", "-o", "s.vtp", "--nonmanifold", "n.vtu", "--encoding", "ascii",
+                                   ranks=ranks)["results"]
+            arrays, piece = self.arrays("s.vtp")
+            self.assertEqual(list(zip(arrays["OriginalCellIds"], arrays["OriginalCellSides"])), external)
+            self.assertEqual(piece["NumberOfPolys"], str(len(external)))
+            points, begin = [], 0
+            for end in map(int, arrays["offsets"]):
+                points.append([arrays["OriginalPointIds"][int(k)] for k in arrays["connectivity"][begin:end]])
+                begin = end
+            self.assertEqual(points, [[cells[cell][1][k] for k in SIDES[cells[cell][0]][side]]
+                                      for cell, side in external])
+            arrays, _ = self.arrays("n.vtu")
+            self.assertEqual(list(zip(arrays["OriginalCellIds"], arrays["OriginalCellSides"],
+                                      arrays["NonManifoldFace"])), shared)
+            self.assertEqual((results["nonmanifold_sides"], results["nonmanifold_faces"]),
+                             (len(shared), 1 + max(number for _, _, number in shared)))
+            self.assertEqual(results["cells"] + results["flat_cells"], 90)
+
+    def test_ghosts(self):
+        self.need_vtk()
+        cells = random_cells(60, 11, 2)
+        ghosts = [int(cell % 5 == 2) for cell in range(60)]
+        marked = {cell for cell in range(60) if ghosts[cell]}
+        self.write("m.vtu", vtu(cells, 11, ghosts))
+        everything = sides_of(cells)
+        seen = [place for place in everything[0] if place[0] not in marked]
+        for rule, expected in (("keep", everything[0]), ("drop", sides_of(cells, marked)[0]), ("hide", seen)):
+            digests = set()
+            for ranks in (1, 2, 3):
+                with self.subTest(rule=rule, ranks=ranks):
+                    results = self.succeed("faces", "-i", "m.vtu", "--ghosts", rule, "-o", "s.vtp", "--nonmanifold",
+                                           "n.vtp", "--encoding", "ascii", ranks=ranks)["results"]
+                    arrays, _ = self.arrays("s.vtp")
+                    self.assertEqual(list(zip(arrays["OriginalCellIds"], arrays["OriginalCellSides"])), expected)
+                    self.assertEqual((results["external_faces"], results["ghost_cells"]), (len(expected), len(marked)))
+                    with open(self.path("n.vtp"), "rb") as file:
+                        digests.add((results["sha256"], results["nonmanifold_faces"], file.read()))
+            self.assertEqual(len(digests), 1)
+
+    def test_refusals(self):
+        self.refuse("faces", message="--input, .*--generate")
+        self.write("two.msh", GMSH)
+        self.refuse("faces", "-i", "two.msh", "--generate", "hexahedra", "--cubes", 2, message="not both")
+        self.refuse("faces", "--generate", "hexahedra", message="--cubes")
+        self.refuse("faces", "-i", "two.msh", "--cubes", 2, message="--cubes is for --generate")
+        self.refuse("faces", "--generate", "hexahedra", "--cubes", "2,3", message="--cubes: expected N or NX,NY,NZ")
+        self.refuse("faces", "--generate", "hexahedra", "--cubes", -1, message="--cubes")
+        self.refuse("faces", "--generate", "cubes", "--cubes", 2, message="tetrahedra or hexahedra")
+        self.refuse("faces", "--generate", "tetrahedra", "--cubes", 2, "--per-cube", 7, message="5 or 6")
+        self.refuse("faces", "-i", "none.msh", message="none.msh")
+        self.refuse("faces", "-i", "none.msh", message="none.msh", ranks=2)
+        self.refuse("faces", "-i", "mesh.stl", message="mesh.stl")
+        self.refuse("faces", "-i", "two.msh", "-o", "s.stl", message="s.stl")
+        self.refuse("faces", "-i", "two.msh", "--algorithm", "magic", message="'magic': expected automatic, partition")
+        self.refuse("faces", "-i", "two.msh", "--hash", "md5", message="'md5': expected automatic, xor")
+        self.refuse("faces", "-i", "two.msh", "--ghosts", "show", message="hide, drop or keep")
+        self.refuse("faces", "-i", "two.msh", "--repeat", 0, message="--repeat")
+        for wrong in ("many", "-1", "3X", "1GB"):
+            self.refuse("faces", "-i", "two.msh", "--memory", wrong, message="--memory: .*expected bytes")
+        self.write("cut.msh", GMSH[:GMSH.index("4 4 2")])
+        self.refuse("faces", "-i", "cut.msh", message="cut.msh, line 1[0-9]")
+        self.write("corner.msh", GMSH.replace("3 4 2 0 1 1 2 3 4", "3 4 2 0 1 1 2 3 9"))
+        self.refuse("faces", "-i", "corner.msh", message="corner.msh")
+        self.refuse("faces", "-i", "two.msh", "--save-mesh", "m.vtu", message="--save-mesh is for --generate")
+        self.need_vtk()
+        self.refuse("faces", "-i", "two.msh", "-o", "none/s.vtp", message="none/s.vtp: can't be written")
+        self.refuse("faces", "--generate", "hexahedra", "--cubes", 2, "--save-mesh", "m.vtp", message="m.vtp.*vtu")
+        self.write("broken.vtu", vtu([(TETRAHEDRON, [0, 1, 2, 3])], 4)[:-80])
+        self.refuse("faces", "-i", "broken.vtu", message="broken.vtu")
+        self.assertEqual([name for name in os.listdir(self.folder) if name.endswith(".vtp")], [])
+
+
+if __name__ == "__main__":
+    unittest.main()
