@@ -5,26 +5,56 @@
 
 namespace heddle::search::impl {
 
-/// How a key travels: whole in one or two words, or as a hash of 64 bits, which proves nothing.
+/// How a key travels: in 96 bits beside a slot's number of 32, in 128 beside one of 64, or as a hash of 64 bits, which
+/// proves nothing.
 enum class Packing { one, two, hashed };
 
-template <Packing packing> inline constexpr int words_of = packing == Packing::two ? 2 : 1;
-/// Of a slot's number: hashed keys are the way out where there are too many slots, too.
-template <Packing packing>
-using SlotNumber = std::conditional_t<packing == Packing::hashed, std::uint64_t, std::uint32_t>;
+/// Words of a key while it is made.
+template <Packing packing> inline constexpr int words_of = packing == Packing::hashed ? 1 : 2;
+template <Packing packing> using PackedFor = Packed<words_of<packing>>;
 
-/// Keys sorted into buckets: bucket b of those at hand has records begin(b) to begin(b + 1) - 1.
-template <Packing packing> struct Records {
-  Kokkos::View<Word*, MemorySpace> words;  // The first word of all, then the second of all.
-  Kokkos::View<SlotNumber<packing>*, MemorySpace> slots;
-  Index capacity = 0;
+/// What a bucket keeps of a key, and its slot. What it does not keep, left(), is below 2^(bits of a bucket's number)
+/// and takes part in choosing the bucket: two records of one bucket are equal where what they keep is.
+template <Packing packing> struct Record;
+template <> struct alignas(16) Record<Packing::one> {
+  Word low;
+  Word high_and_slot;
 
-  [[nodiscard]] KOKKOS_INLINE_FUNCTION Word first_word(Index record) const { return words(record); }
-  [[nodiscard]] KOKKOS_INLINE_FUNCTION Word mixed_at(Index record, Word seed) const {
-    Word word[words_of<packing>];
-    for (int k = 0; k < words_of<packing>; ++k) word[k] = words(record + k * capacity);
-    return mixed_words(word, seed);
+  Record() = default;
+  KOKKOS_INLINE_FUNCTION Record(const Packed<2>& key, Index slot)
+      : low(key.word[0]), high_and_slot(key.word[1] << 32 | static_cast<std::uint32_t>(slot)) {}
+  KOKKOS_INLINE_FUNCTION static Word left(const Packed<2>& key) { return key.word[1] >> 32; }
+  [[nodiscard]] KOKKOS_INLINE_FUNCTION Index slot() const { return static_cast<std::uint32_t>(high_and_slot); }
+  [[nodiscard]] KOKKOS_INLINE_FUNCTION bool same(const Record& other) const {
+    return low == other.low && (high_and_slot ^ other.high_and_slot) >> 32 == 0;
   }
+  [[nodiscard]] KOKKOS_INLINE_FUNCTION Word mixed_by(Word seed) const {
+    return mixed(mixed(low + seed) + (high_and_slot >> 32));
+  }
+};
+template <> struct Record<Packing::two> {
+  Word word[2];
+  Index number;
+
+  Record() = default;
+  KOKKOS_INLINE_FUNCTION Record(const Packed<2>& key, Index slot) : word{key.word[0], key.word[1]}, number(slot) {}
+  KOKKOS_INLINE_FUNCTION static Word left(const Packed<2>& key) { return key.rest; }
+  [[nodiscard]] KOKKOS_INLINE_FUNCTION Index slot() const { return number; }
+  [[nodiscard]] KOKKOS_INLINE_FUNCTION bool same(const Record& other) const {
+    return word[0] == other.word[0] && word[1] == other.word[1];
+  }
+  [[nodiscard]] KOKKOS_INLINE_FUNCTION Word mixed_by(Word seed) const { return mixed(mixed(word[0] + seed) + word[1]); }
+};
+template <> struct alignas(16) Record<Packing::hashed> {
+  Word hash;
+  Index number;
+
+  Record() = default;
+  KOKKOS_INLINE_FUNCTION Record(const Packed<1>& key, Index slot) : hash(key.word[0]), number(slot) {}
+  KOKKOS_INLINE_FUNCTION static Word left(const Packed<1>&) { return 0; }
+  [[nodiscard]] KOKKOS_INLINE_FUNCTION Index slot() const { return number; }
+  [[nodiscard]] KOKKOS_INLINE_FUNCTION bool same(const Record& other) const { return hash == other.hash; }
+  [[nodiscard]] KOKKOS_INLINE_FUNCTION Word mixed_by(Word seed) const { return mixed(hash + seed); }
 };
 
 /// A table's place: nothing, or the record that came there first. Where only 1, 2 and more are told apart, two bits
@@ -76,7 +106,7 @@ template <Packing packing, class Source, class Sink> struct Buckets {
   using Member = typename Policy::member_type;
   using Count = std::uint32_t;
 
-  Records<packing> records;
+  Kokkos::View<const Record<packing>*, MemorySpace> records;
   Kokkos::View<const Index*, MemorySpace> begin;
   Source source;
   Sink sink;
@@ -92,20 +122,15 @@ template <Packing packing, class Source, class Sink> struct Buckets {
     return size * (Sink::groups ? 2 * sizeof(Count) + sizeof(Index) : sizeof(Count)) + 64;
   }
 
-  KOKKOS_INLINE_FUNCTION bool equal(Index a, Index b) const {
+  KOKKOS_INLINE_FUNCTION bool equal(const Record<packing>& a, const Record<packing>& b) const {
     if constexpr (packing == Packing::hashed) {
-      return records.words(a) == records.words(b) &&
-             source.same(static_cast<Index>(records.slots(a)), static_cast<Index>(records.slots(b)));
+      return a.same(b) && source.same(a.slot(), b.slot());
     } else {
-      bool same = records.words(a) == records.words(b);
-      if constexpr (packing == Packing::two) {
-        same = same && records.words(a + records.capacity) == records.words(b + records.capacity);
-      }
-      return same;
+      return a.same(b);
     }
   }
-  [[nodiscard]] KOKKOS_INLINE_FUNCTION Count home(Index record) const {
-    return static_cast<Count>(records.mixed_at(record, seed) >> 32) & ((Count{1} << table_bits) - 1);
+  [[nodiscard]] KOKKOS_INLINE_FUNCTION Count home(const Record<packing>& record) const {
+    return static_cast<Count>(record.mixed_by(seed) >> 32) & ((Count{1} << table_bits) - 1);
   }
   [[nodiscard]] KOKKOS_INLINE_FUNCTION Count next(Count place) const {
     return (place + 1) & ((Count{1} << table_bits) - 1);
@@ -113,11 +138,12 @@ template <Packing packing, class Source, class Sink> struct Buckets {
 
   /// The place of a record's key, made where there is none; Place::empty if none was found.
   KOKKOS_INLINE_FUNCTION Count insert(Count* table, Index bucket, Count i) const {
-    Count place = home(bucket + i);
+    const Record<packing> mine = records(bucket + i);
+    Count place = home(mine);
     for (int k = 0; k < longest_search; ++k, place = next(place)) {
       const Count found = claim(table + place, Count{Place::empty}, i);
       if (found == Place::empty) return place;
-      if (equal(bucket + i, bucket + (Sink::groups ? found : found & Place::record))) {
+      if (equal(mine, records(bucket + (Sink::groups ? found : found & Place::record)))) {
         if constexpr (!Sink::groups) {
           if ((fetch_or(table + place, Count{Place::twice}) & Place::twice) != 0) {
             fetch_or(table + place, Count{Place::more});
@@ -129,8 +155,9 @@ template <Packing packing, class Source, class Sink> struct Buckets {
     return Place::empty;
   }
   KOKKOS_INLINE_FUNCTION Count find(const Count* table, Index bucket, Count i) const {
-    Count place = home(bucket + i);
-    while (!equal(bucket + i, bucket + (Sink::groups ? table[place] : table[place] & Place::record))) {
+    const Record<packing> mine = records(bucket + i);
+    Count place = home(mine);
+    while (!equal(mine, records(bucket + (Sink::groups ? table[place] : table[place] & Place::record)))) {
       place = next(place);
     }
     return place;
@@ -176,7 +203,7 @@ template <Packing packing, class Source, class Sink> struct Buckets {
           const Count found = table[place];
           if (found == Place::empty) return;
           if ((found & Place::twice) == 0) {
-            sink.alone(static_cast<Index>(records.slots(bucket + found)));
+            sink.alone(records(bucket + found).slot());
           } else if ((found & Place::more) != 0) {
             any = 1;
           }
@@ -185,7 +212,7 @@ template <Packing packing, class Source, class Sink> struct Buckets {
     if (crowded != 1 || overfull() != 0) return;
     loop(team, count, [&](Count i) {
       if ((table[find(table, bucket, i)] & Place::more) != 0) {
-        sink.many(static_cast<Index>(records.slots(bucket + i)));
+        sink.many(records(bucket + i).slot());
       }
     });
   }
@@ -210,7 +237,7 @@ template <Packing packing, class Source, class Sink> struct Buckets {
             return;
           }
           add_one(members + place);
-          lower(first + place, static_cast<Index>(records.slots(bucket + i)));
+          lower(first + place, records(bucket + i).slot());
         },
         Kokkos::Max<int>(full));
     if (full == 1) {
@@ -218,8 +245,7 @@ template <Packing packing, class Source, class Sink> struct Buckets {
       return;
     }
     team.team_barrier();
-    loop(team, count,
-         [&](Count i) { sink.member(static_cast<Index>(records.slots(bucket + i)), first[find(table, bucket, i)]); });
+    loop(team, count, [&](Count i) { sink.member(records(bucket + i).slot(), first[find(table, bucket, i)]); });
     loop(team, size, [&](Count place) {
       if (table[place] != Place::empty) sink.group(first[place], static_cast<Index>(members[place]));
     });

@@ -53,7 +53,7 @@ std::vector<Verdict> verdicts_on(const Communicator& comm, const std::vector<Tra
   std::vector<TravellingSide> mine;
   for (const std::vector<TravellingSide>& theirs : in) mine.insert(mine.end(), theirs.begin(), theirs.end());
   std::vector<Index> points;
-  for (const TravellingSide& side : mine) points.insert(points.end(), side.points.begin(), side.points.end());
+  for (const TravellingSide& side : mine) points.insert(points.end(), std::begin(side.points), std::end(side.points));
   const Kokkos::View<Index**, Kokkos::LayoutRight, MemorySpace> keys(
       Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "heddle::search::sides"), mine.size(), 4);
   Kokkos::deep_copy(space, keys,

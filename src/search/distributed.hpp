@@ -12,7 +12,7 @@ namespace heddle::search::impl {
 
 /// A side on its way: its points, sorted, -1 for a fourth that is none, and its number over all ranks.
 struct TravellingSide {
-  std::array<Index, 4> points;
+  Index points[4];
   Index number;
 };
 /// What its owner says of it: how many equal it, itself included, 3 for more; and the lowest number among them.

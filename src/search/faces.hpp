@@ -10,9 +10,6 @@
 
 namespace heddle::search::impl {
 
-inline constexpr int alone_shift = 0;
-inline constexpr int many_shift = 8;
-
 template <PointId Id, class Space> void require_arrays(const Mesh<Id, Space>& mesh) {
   const auto size = static_cast<Index>(mesh.points.extent(0));
   if (mesh.mixed()) {
@@ -111,21 +108,12 @@ template <Shape shape, PointId Id, class Space> class FaceSearch {
 
   /// Both lists, by what is marked.
   void list(ExternalFaces<Id>& result) {
-    const bool hide = options_.ghosts == GhostCells::hide;
-    Listing<Id, shape> external(space_, marks_, alone_shift, hide);
-    Listing<Id, shape> nonmanifold(space_, marks_, many_shift, hide);
-    blocks_.each([&](const Mesh<Id>& block, Index first) {
-      external.count(block, first);
-      nonmanifold.count(block, first);
-    });
-    external.allocate();
-    nonmanifold.allocate();
-    blocks_.each([&](const Mesh<Id>& block, Index first) {
-      external.write(block, first);
-      if (nonmanifold.total().faces > 0) nonmanifold.write(block, first);
-    });
-    result.external = external.finish();
-    result.nonmanifold = nonmanifold.finish();
+    Listing<Id, shape> listing(space_, marks_, options_.ghosts == GhostCells::hide);
+    blocks_.each([&](const Mesh<Id>& block, Index first) { listing.count(block, first); });
+    listing.allocate();
+    blocks_.each([&](const Mesh<Id>& block, Index first) { listing.write(block, first); });
+    result.external = listing.alone();
+    result.nonmanifold = listing.many();
     report_.external = result.external.size();
     report_.nonmanifold_sides = result.nonmanifold.size();
   }

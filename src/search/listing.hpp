@@ -8,6 +8,8 @@ namespace heddle::search::impl {
 /// Sixteen bits a cell: which of its sides are alone, and above them which are of faces with three and more.
 using Marks = Kokkos::View<std::uint32_t*, MemorySpace>;
 
+inline constexpr int many_shift = 8;
+
 KOKKOS_INLINE_FUNCTION std::uint32_t marks_of(const Marks& marks, Index cell) {
   return (marks(cell / 2) >> (16 * static_cast<int>(cell & 1))) & 0xFFFF;
 }
@@ -38,24 +40,31 @@ struct ListSize {
   }
 };
 
-/// How much a cell adds to a list.
+/// Cells that one thread of a loop over marks looks at: most are within the mesh and have none.
+inline constexpr Index cells_a_run = 32;
+
+/// How much cells add to the lists.
 template <PointId Id, Shape shape> struct SideSizes {
   FaceSource<Id, shape> source;
   Marks marks;
   Kokkos::View<const std::uint8_t*, MemorySpace> hidden;
-  Index first;
-  int shift;
 
-  [[nodiscard]] KOKKOS_INLINE_FUNCTION bool marked(Index item, int side) const {
-    return (marks_of(marks, first + item) >> (shift + side) & 1) != 0;
+  [[nodiscard]] KOKKOS_INLINE_FUNCTION Index runs() const { return (source.items + cells_a_run - 1) / cells_a_run; }
+  [[nodiscard]] KOKKOS_INLINE_FUNCTION Index end_of(Index run) const {
+    const Index end = (run + 1) * cells_a_run;
+    return end < source.items ? end : source.items;
   }
-  KOKKOS_INLINE_FUNCTION ListSize operator()(Index item) const {
+  /// Marks of a cell, none for hidden ones.
+  [[nodiscard]] KOKKOS_INLINE_FUNCTION std::uint32_t sides(Index item) const {
+    const std::uint32_t found = marks_of(marks, source.first + item);
+    return found == 0 || (hidden.extent(0) > 0 && hidden(item) != 0) ? 0 : found;
+  }
+  [[nodiscard]] KOKKOS_INLINE_FUNCTION ListSize size(Index item, std::uint32_t sides_of_cell) const {
     ListSize size;
-    const std::uint32_t sides = (marks_of(marks, first + item) >> shift) & 0xFF;
-    if (sides == 0 || (hidden.extent(0) > 0 && hidden(item) != 0)) return size;
+    if (sides_of_cell == 0) return size;
     const CellKind kind = source.kind_of(item);
     for (int side = 0; side < 6; ++side) {
-      if ((sides >> side & 1) == 0) continue;
+      if ((sides_of_cell >> side & 1) == 0) continue;
       ++size.faces;
       size.corners += corner_count(side_corners(kind, side));
     }
@@ -63,90 +72,108 @@ template <PointId Id, Shape shape> struct SideSizes {
   }
 };
 
-/// The sides that `marks` has in the eight bits from `shift` on, by cell and side. Those of hidden cells are none.
+/// The lists of both kinds of marked sides, by cell and side.
 template <PointId Id, Shape shape> class Listing {
  public:
-  Listing(const ExecutionSpace& space, const Marks& marks, int shift, bool hide_ghosts)
-      : space_(space), marks_(marks), shift_(shift), hide_(hide_ghosts) {}
+  Listing(const ExecutionSpace& space, const Marks& marks, bool hide_ghosts)
+      : space_(space), marks_(marks), hide_(hide_ghosts) {}
 
   void count(const Mesh<Id>& block, Index first) {
-    const auto size_at = sizes(block, first);
-    ListSize here;
+    const auto cells = sizes(block, first);
+    ListSize alone;
+    ListSize many;
     Kokkos::parallel_reduce(
-        "heddle::search::count_faces", policy(block),
-        KOKKOS_LAMBDA(Index item, Index & faces, Index & corners) {
-          const ListSize more = size_at(item);
-          faces += more.faces;
-          corners += more.corners;
+        "heddle::search::count_faces", policy(cells.runs()),
+        KOKKOS_LAMBDA(Index run, Index & faces, Index & corners, Index & many_faces, Index & many_corners) {
+          for (Index item = run * cells_a_run; item < cells.end_of(run); ++item) {
+            const std::uint32_t sides = cells.sides(item);
+            if (sides == 0) continue;
+            const ListSize more = cells.size(item, sides & 0xFF);
+            const ListSize crowded = cells.size(item, sides >> many_shift);
+            faces += more.faces;
+            corners += more.corners;
+            many_faces += crowded.faces;
+            many_corners += crowded.corners;
+          }
         },
-        here.faces, here.corners);
+        alone.faces, alone.corners, many.faces, many.corners);
     space_.fence("heddle::search::count_faces");
-    total_ += here;
+    total_[0] += alone;
+    total_[1] += many;
   }
   void allocate() {
     const auto uninitialised = [&](const std::string& label) {
       return Kokkos::view_alloc(space_, Kokkos::WithoutInitializing, label);
     };
-    list_.cell = Kokkos::View<Index*, MemorySpace>(uninitialised("heddle::search::cell"), total_.faces);
-    list_.side = Kokkos::View<std::uint8_t*, MemorySpace>(uninitialised("heddle::search::side"), total_.faces);
-    list_.offsets = Kokkos::View<Index*, MemorySpace>(uninitialised("heddle::search::offsets"), total_.faces + 1);
-    list_.points = Kokkos::View<Id*, MemorySpace>(uninitialised("heddle::search::points"), total_.corners);
+    for (int k = 0; k < 2; ++k) {
+      FaceList<Id>& list = list_[k];
+      list.cell = Kokkos::View<Index*, MemorySpace>(uninitialised("heddle::search::cell"), total_[k].faces);
+      list.side = Kokkos::View<std::uint8_t*, MemorySpace>(uninitialised("heddle::search::side"), total_[k].faces);
+      list.offsets = Kokkos::View<Index*, MemorySpace>(uninitialised("heddle::search::offsets"), total_[k].faces + 1);
+      list.points = Kokkos::View<Id*, MemorySpace>(uninitialised("heddle::search::points"), total_[k].corners);
+      Kokkos::deep_copy(space_, Kokkos::subview(list.offsets, total_[k].faces), total_[k].corners);
+    }
   }
   void write(const Mesh<Id>& block, Index first) {
-    const auto size_at = sizes(block, first);
-    const auto source = source_of<Id, shape>(block, first, false, 0, 64);
-    const auto list = list_;
-    const ListSize before = written_;
+    for (int k = 0; k < 2; ++k) {
+      if (total_[k].faces > written_[k].faces) write_list(block, first, k);
+    }
+  }
+  /// Once all blocks are written.
+  [[nodiscard]] const FaceList<Id>& alone() const { return list_[0]; }
+  [[nodiscard]] const FaceList<Id>& many() const { return list_[1]; }
+
+  void write_list(const Mesh<Id>& block, Index first, int which) {
+    const auto cells = sizes(block, first);
+    const int shift = which * many_shift;
+    const auto list = list_[which];
+    const ListSize before = written_[which];
     ListSize here;
     Kokkos::parallel_scan(
-        "heddle::search::list_faces", policy(block),
-        KOKKOS_LAMBDA(Index item, ListSize & sum, bool last) {
-          const ListSize size = size_at(item);
-          if (last && size.faces > 0) {
-            Index face = before.faces + sum.faces;
-            Index corner_at = before.corners + sum.corners;
-            const CellKind kind = source.kind_of(item);
-            const Index begin = source.begin_of(item);
+        "heddle::search::list_faces", policy(cells.runs()),
+        KOKKOS_LAMBDA(Index run, ListSize & sum, bool last) {
+          for (Index item = run * cells_a_run; item < cells.end_of(run); ++item) {
+            const std::uint32_t sides = (cells.sides(item) >> shift) & 0xFF;
+            if (sides == 0) continue;
+            if (!last) {
+              sum += cells.size(item, sides);
+              continue;
+            }
+            const CellKind kind = cells.source.kind_of(item);
+            const Index begin = cells.source.begin_of(item);
             for (int side = 0; side < 6; ++side) {
-              if (!size_at.marked(item, side)) continue;
+              if ((sides >> side & 1) == 0) continue;
               const unsigned corners = side_corners(kind, side);
-              list.cell(face) = first + item;
+              const Index face = before.faces + sum.faces++;
+              list.cell(face) = cells.source.first + item;
               list.side(face) = static_cast<std::uint8_t>(side);
-              list.offsets(face) = corner_at;
-              ++face;
+              list.offsets(face) = before.corners + sum.corners;
               for (int k = 0; k < corner_count(corners); ++k) {
-                list.points(corner_at++) = source.points(begin + corner(corners, k));
+                list.points(before.corners + sum.corners++) = cells.source.points(begin + corner(corners, k));
               }
             }
           }
-          sum += size;
         },
         here);
-    written_ += here;
+    written_[which] += here;
   }
-  /// Once all blocks are written.
-  FaceList<Id> finish() {
-    Kokkos::deep_copy(space_, Kokkos::subview(list_.offsets, total_.faces), total_.corners);
-    return list_;
-  }
-  [[nodiscard]] const ListSize& total() const { return total_; }
 
  private:
   SideSizes<Id, shape> sizes(const Mesh<Id>& block, Index first) const {
     return {source_of<Id, shape>(block, first, false, 0, 64), marks_,
-            hide_ ? block.ghosts : Kokkos::View<const std::uint8_t*, MemorySpace>(), first, shift_};
+            hide_ ? block.ghosts : Kokkos::View<const std::uint8_t*, MemorySpace>()};
   }
-  auto policy(const Mesh<Id>& block) const {
-    return Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(space_, 0, block.cells());
+  [[nodiscard]] Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>> policy(Index runs) const {
+    return {space_, 0, runs};
   }
 
   ExecutionSpace space_;
   Marks marks_;
-  int shift_;
   bool hide_;
-  ListSize total_;
-  ListSize written_;
-  FaceList<Id> list_;
+  // Of sides that are alone, and of those of faces with three and more.
+  ListSize total_[2];
+  ListSize written_[2];
+  FaceList<Id> list_[2];
 };
 
 }  // namespace heddle::search::impl

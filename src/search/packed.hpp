@@ -24,8 +24,7 @@ KOKKOS_INLINE_FUNCTION constexpr int bits_of(Word value) {
   return bits;
 }
 
-/// A key of up to 64 n + 63 bits: the words, and above them `rest`, which takes part in choosing its bucket and is not
-/// kept: within a bucket, keys of the same words have the same rest.
+/// A key of up to 64 n + 63 bits: the words, and `rest` above them.
 template <int n> struct Packed {
   Word word[n] = {};
   Word rest = 0;
@@ -37,12 +36,5 @@ template <int n> struct Packed {
     word[0] = (word[0] << bits) | value;
   }
 };
-
-/// Of the words of a key, for buckets (the lower half) and for places in a bucket's table (the upper half).
-template <int n> KOKKOS_INLINE_FUNCTION Word mixed_words(const Word (&word)[n], Word seed) {
-  Word result = mixed(word[0] + seed);
-  for (int k = 1; k < n; ++k) result = mixed(result + word[k]);
-  return result;
-}
 
 }  // namespace heddle::search::impl

@@ -8,15 +8,12 @@
 
 namespace heddle::search::impl {
 
-/// Buckets of about this many keys: their tables fit in a multiprocessor's scratch memory eight times and more, or in a
-/// core's second-level cache.
-template <class Sink> inline constexpr int bucket_size_bits = on_host ? 15 : (Sink::groups ? 9 : 10);
+/// Buckets of about this many keys: their tables fit in a multiprocessor's scratch memory several times, or in a core's
+/// second-level cache. Few buckets are good for writing to them: lines of the cache that are begun and not full.
+template <class Sink> inline constexpr int bucket_size_bits = on_host ? 15 : (Sink::groups ? 9 : 11);
 
 inline constexpr int most_bucket_bits = 24;
 inline constexpr int most_passes = 4096;
-
-template <Packing packing>
-inline constexpr Index record_bytes = words_of<packing>* Index{sizeof(Word)} + Index{sizeof(SlotNumber<packing>)};
 
 /// Bits of the number of a bucket where there are this many keys.
 template <class Sink> int bucket_bits_for(Index keys) {
@@ -26,7 +23,7 @@ template <class Sink> int bucket_bits_for(Index keys) {
 
 /// Runs of buckets whose records take no more than `memory` bytes (0: all), or one bucket each.
 template <Packing packing> std::vector<BucketRange> passes_of(const std::vector<Index>& counts, Index memory) {
-  const Index most = memory > 0 ? std::max<Index>(1, memory / record_bytes<packing>) : 0;
+  const Index most = memory > 0 ? std::max<Index>(1, memory / Index{sizeof(Record<packing>)}) : 0;
   std::vector<BucketRange> passes;
   Index first = 0;
   Index held = 0;
@@ -88,10 +85,7 @@ bool search_partition(Recorder& recorder, const Source& whole, const Blocks& blo
   }
   recorder.report().passes = static_cast<int>(passes.size());
 
-  Records<packing> records;
-  records.capacity = capacity;
-  records.words = recorder.array<Word>("heddle::search::words", words_of<packing> * capacity);
-  records.slots = recorder.array<SlotNumber<packing>>("heddle::search::slots", capacity);
+  auto records = recorder.array<Record<packing>>("heddle::search::records", capacity);
   auto begin = recorder.array<Index>("heddle::search::begin", widest + 1);
   auto cursors = recorder.array<Index>("heddle::search::cursors", widest);
   const Kokkos::View<int, MemorySpace> overfull(Kokkos::view_alloc(space, "heddle::search::overfull"));
@@ -111,7 +105,7 @@ bool search_partition(Recorder& recorder, const Source& whole, const Blocks& blo
     // Twice the keys of a usual bucket, which are bits_of(keys) - bits bits of them.
     buckets.table_bits = std::clamp(bits_of(static_cast<Word>(keys)) - bits + 1, 4, 31);
     buckets.overfull = overfull;
-    typename Buckets<packing, Source, Sink>::Policy policy(space, static_cast<int>(width), on_host ? 1 : 128);
+    typename Buckets<packing, Source, Sink>::Policy policy(space, static_cast<int>(width), on_host ? 1 : 256);
     policy.set_scratch_size(buckets.scratch_level,
                             Kokkos::PerTeam(static_cast<int>(buckets.scratch_bytes(buckets.table_bits))));
     Kokkos::parallel_for("heddle::search::buckets", policy, buckets);
@@ -120,8 +114,7 @@ bool search_partition(Recorder& recorder, const Source& whole, const Blocks& blo
   int failed = 0;
   Kokkos::deep_copy(space, failed, overfull);
   space.fence("heddle::search::overfull");
-  recorder.drop(records.words);
-  recorder.drop(records.slots);
+  recorder.drop(records);
   recorder.drop(begin);
   recorder.drop(cursors);
   return failed == 0;

@@ -4,11 +4,10 @@
 #include "search/buckets.hpp"
 #include "search/recorder.hpp"
 
+#include <algorithm>
 #include <string>
 
 namespace heddle::search::impl {
-
-template <Packing packing> using PackedFor = Packed<words_of<packing>>;
 
 /// f(slot, key) for each key of an item, as its packing has it.
 template <Packing packing, class Source, class F>
@@ -20,12 +19,13 @@ KOKKOS_INLINE_FUNCTION void each_key(const Source& source, Index item, const F& 
   }
 }
 
-/// Which bucket a key goes to. The rest of an exact key is below 2^bucket_bits, so that bucket and words give it back.
+/// Which bucket a key goes to. Bucket and record together give the key back.
 template <Packing packing> struct BucketOf {
   Word seed;
   int bucket_bits;
   KOKKOS_INLINE_FUNCTION Index operator()(const PackedFor<packing>& key) const {
-    return static_cast<Index>((mixed_words(key.word, seed) + key.rest) & ((Word{1} << bucket_bits) - 1));
+    const Word kept = Record<packing>(key, 0).mixed_by(seed);
+    return static_cast<Index>((kept + Record<packing>::left(key)) & ((Word{1} << bucket_bits) - 1));
   }
 };
 
@@ -66,7 +66,8 @@ template <Packing packing> class DeviceScatter {
   }
   /// `cursors`: where the next record of each bucket of the pass goes, the first ones to begin with.
   template <class Source>
-  void scatter(const Source& source, const Records<packing>& records, const BucketRange& pass, const Counts& cursors) {
+  void scatter(const Source& source, const Kokkos::View<Record<packing>*, MemorySpace>& records,
+               const BucketRange& pass, const Counts& cursors) {
     const auto bucket_of = bucket_of_;
     Kokkos::parallel_for(
         "heddle::search::scatter", range(source), KOKKOS_LAMBDA(Index item) {
@@ -74,8 +75,7 @@ template <Packing packing> class DeviceScatter {
             const Index bucket = bucket_of(key);
             if (!pass.holds(bucket)) return;
             const Index at = Kokkos::atomic_fetch_inc(&cursors(bucket - pass.first));
-            for (int k = 0; k < words_of<packing>; ++k) records.words(at + k * records.capacity) = key.word[k];
-            records.slots(at) = static_cast<SlotNumber<packing>>(slot);
+            records(at) = Record<packing>(key, slot);
           });
         });
   }
@@ -134,7 +134,8 @@ template <Packing packing> class HostScatter {
         });
   }
   template <class Source>
-  void scatter(const Source& source, const Records<packing>& records, const BucketRange& pass, const Counts& cursors) {
+  void scatter(const Source& source, const Kokkos::View<Record<packing>*, MemorySpace>& records,
+               const BucketRange& pass, const Counts& cursors) {
     const auto bucket_of = bucket_of_;
     const Index pieces = pieces_;
     const Index buckets = buckets_;
@@ -151,48 +152,43 @@ template <Packing packing> class HostScatter {
           }
           cursors(b - pass.first) = at;
         });
-    using Line = RecordLine<packing>;
+    using Line = RecordLine;
     auto lines = recorder_.array<Line>("heddle::search::lines", pieces * width);
+    auto begins = recorder_.array<Index>("heddle::search::begins", pieces * width);
     Kokkos::parallel_for(
         "heddle::search::scatter", each_piece(), KOKKOS_LAMBDA(Index piece) {
           Index* const next = by_piece.data() + piece * buckets + pass.first;
+          Index* const begin = begins.data() + piece * width;
           Line* const mine = lines.data() + piece * width;
-          for (Index b = 0; b < width; ++b) mine[b].begin = next[b];
+          std::copy_n(next, width, begin);
           for (Index item = source.items * piece / pieces; item < source.items * (piece + 1) / pieces; ++item) {
             each_key<packing>(source, item, [&](Index slot, const PackedFor<packing>& key) {
               const Index bucket = bucket_of(key);
               if (!pass.holds(bucket)) return;
-              const Index at = next[bucket - pass.first]++;
-              mine[bucket - pass.first].put(records, at, key, static_cast<SlotNumber<packing>>(slot));
+              const Index b = bucket - pass.first;
+              const Index at = next[b]++;
+              mine[b].record[at % Line::size] = Record<packing>(key, slot);
+              if (at % Line::size == Line::size - 1) {
+                mine[b].flush(records, begin[b], at + 1);
+                begin[b] = at + 1;
+              }
             });
           }
-          for (Index b = 0; b < width; ++b) mine[b].flush(records, next[b]);
+          for (Index b = 0; b < width; ++b) mine[b].flush(records, begin[b], next[b]);
         });
     recorder_.drop(lines);
+    recorder_.drop(begins);
   }
 
  private:
-  // Records of a bucket on their way to memory: as many as fill a line of it, at the places that they have there.
-  template <Packing> struct alignas(64) RecordLine {
-    static constexpr int size = 8;
-    Word word[words_of<packing>][size];
-    SlotNumber<packing> slot[size];
-    Index begin;  // Of those that are here.
+  // Records of a bucket on their way to memory, at the places that they have in lines of it.
+  struct alignas(64) RecordLine {
+    static constexpr Index size = packing == Packing::two ? 8 : 4;
+    Record<packing> record[size];
 
-    void put(const Records<packing>& records, Index at, const PackedFor<packing>& key, SlotNumber<packing> number) {
-      const int place = static_cast<int>(at % size);
-      for (int k = 0; k < words_of<packing>; ++k) word[k][place] = key.word[k];
-      slot[place] = number;
-      if (place == size - 1) flush(records, at + 1);
-    }
-    void flush(const Records<packing>& records, Index end) {
-      for (int k = 0; k < words_of<packing>; ++k) {
-        Word* const to = records.words.data() + k * records.capacity;
-        for (Index at = begin; at < end; ++at) to[at] = word[k][at % size];
-      }
-      SlotNumber<packing>* const to = records.slots.data();
-      for (Index at = begin; at < end; ++at) to[at] = slot[at % size];
-      begin = end;
+    void flush(const Kokkos::View<Record<packing>*, MemorySpace>& records, Index begin, Index end) const {
+      Record<packing>* const to = records.data();
+      for (Index at = begin; at < end; ++at) to[at] = record[at % size];
     }
   };
 

@@ -23,11 +23,11 @@ void search_whole(Recorder& recorder, const Source& source, const std::vector<in
   }
 }
 
-/// Whether keys of this many bits travel whole, and in how many words, where there are this many slots.
+/// How keys of this many bits travel where there are this many slots.
 template <class Sink> Packing packing_for(Index keys, int key_bits) {
   const int bucket_bits = bucket_bits_for<Sink>(keys);
-  if (keys >= Index{0xFFFFFFFF} || key_bits > 128 + bucket_bits) return Packing::hashed;
-  return key_bits > 64 + bucket_bits ? Packing::two : Packing::one;
+  if (keys <= Index{0xFFFFFFFF} && key_bits <= 96 + bucket_bits) return Packing::one;
+  return key_bits <= 128 + bucket_bits ? Packing::two : Packing::hashed;
 }
 
 /// Searches the keys of a source whose words take word_bits bits, what is found going to `sink`; `forget` is called

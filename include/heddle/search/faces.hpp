@@ -52,9 +52,9 @@ template <PointId Id> struct ExternalFaces {
 /// once for each pass, and the device never holds them all (`partition` alone; the others take a copy).
 ///
 /// Throws Error(argument), naming the cell, for a negative point, a kind that is none, or offsets that don't fit.
-/// Blocks until done. Cost by `partition`: 12 bytes a side of tetrahedra while points' numbers span fewer than 2^26, 20
-/// bytes for other sides and larger numbers, 16 where four of them take more than 150 bits; 2 bytes a cell. Traffic is
-/// twice the connectivity and twice these bytes.
+/// Blocks until done. Cost by `partition`: 16 bytes a side, and 24 where points' numbers span more than any 32 bits
+/// (sides of tetrahedra) or about 2^28 (quadrilaterals) of them; 2 bytes a cell. Traffic is twice the connectivity and
+/// twice these bytes.
 ///
 /// Source of the problem and of the other algorithms: Lessley, Moreland, Larsen, Childs, "Techniques for data-parallel
 /// searching for duplicate elements", LDAV 2017.

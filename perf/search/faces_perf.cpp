@@ -1,0 +1,97 @@
+// External faces of tetrahedralised grids, beside Hash-Fight with FNV-1a in turn, and beside what memory allows.
+#include "support/copy.hpp"
+#include "support/measure.hpp"
+#include <heddle/search/faces.hpp>
+#include <heddle/search/grid.hpp>
+
+#include <algorithm>
+#include <array>
+#include <string>
+
+namespace heddle::perf {
+namespace {
+
+constexpr bool on_host = Kokkos::SpaceAccessibility<Kokkos::HostSpace, MemorySpace>::accessible;
+
+struct Case {
+  Index cubes;
+  int per_cube;
+  bool randomised;
+  bool beside_fight;
+};
+
+search::ExternalFaces<std::int32_t> faces(const Mesh<std::int32_t>& mesh, const search::Options& options) {
+  return search::external_faces(world().space(), mesh, {.search = options, .ghosts = search::GhostCells::hide});
+}
+
+void search_faces(benchmark::State& state, const Case& what) {
+  const Index n = extent(what.cubes);
+  const ExecutionSpace& space = world().space();
+  const auto mesh =
+      search::tetrahedra_of<std::int32_t>(space, {n, n, n}, {.per_cube = what.per_cube, .randomised = what.randomised});
+  const double cells = static_cast<double>(mesh.cells());
+  // What any such search moves: the cells' points in, and a record a face out and in again.
+  const double bytes = cells * (16 + 4 * (2 * 12));
+  Index found = 0;
+  const auto ours = [&] {
+    return seconds_of([&] { found = faces(mesh, {.algorithm = search::Algorithm::partition}).report.external; });
+  };
+  if (what.beside_fight) {
+    compare(state, cells, {"partition", ours},
+            {"fight",
+             [&] {
+               return seconds_of([&] {
+                 found = std::min(found, faces(mesh, {.algorithm = search::Algorithm::hash_fight,
+                                                      .hash = search::HashFunction::fnv1a})
+                                             .report.external);
+               });
+             }},
+            "gcells");
+  } else {
+    static_cast<void>(ours());
+    std::vector<double> times;
+    for (auto _ : state) {
+      times.push_back(ours());
+      state.SetIterationTime(times.back());
+    }
+    state.counters["gcells"] = 1e-9 * cells / median(times);
+    state.counters["gcells_best"] = 1e-9 * cells / *std::min_element(times.begin(), times.end());
+    // Doubles, half of them read and half written.
+    const auto numbers = static_cast<std::size_t>(bytes / 16);
+    const LocalMatrix<double> from("heddle::perf::from", numbers, 1);
+    const LocalMatrix<double> to("heddle::perf::to", numbers, 1);
+    std::vector<double> copies;
+    for (int k = 0; k < 5; ++k) copies.push_back(seconds_of([&] { streaming_copy<double>(space, from, to); }));
+    state.counters["share_of_bandwidth"] = median(copies) / median(times);
+  }
+  for (const search::Phase& phase :
+       faces(mesh, {.algorithm = search::Algorithm::partition, .time_phases = true}).report.search.phases) {
+    state.counters["ms_" + phase.name] = 1e3 * phase.seconds;
+  }
+  if (found != 12 * n * n) fail(state, "not 12 n^2 external faces");
+}
+
+[[maybe_unused]] const bool added = [] {
+  // 24.6 million tetrahedra; on GPUs the paper's meshes of 175^3 and 300^3 points, 26 and 134 million.
+  constexpr std::array<Case, 2> sizes = on_host ? std::array<Case, 2>{{{40, 6, false, true}, {160, 6, false, true}}}
+                                                : std::array<Case, 2>{{{174, 5, false, true}, {299, 5, false, true}}};
+  for (Case one : sizes) {
+    for (const bool randomised : {false, true}) {
+      for (const bool beside_fight : {false, true}) {
+        one.randomised = randomised;
+        one.beside_fight = beside_fight;
+        const std::string name = "faces/" + std::string(randomised ? "randomised" : "regular") + "/" +
+                                 std::string(beside_fight ? "beside_hash_fight" : "alone") +
+                                 "/cubes:" + std::to_string(one.cubes);
+        benchmark::RegisterBenchmark(name.c_str(), [one](benchmark::State& state) { search_faces(state, one); })
+            ->Iterations(on_host && !beside_fight ? 7 : 5)
+            ->UseManualTime()
+            ->Unit(benchmark::kMillisecond);
+      }
+    }
+  }
+  return true;
+}();
+
+}  // namespace
+}  // namespace heddle::perf
