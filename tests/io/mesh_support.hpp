@@ -28,7 +28,7 @@ inline std::string text_of(const std::filesystem::path& path) {
 }
 
 template <class T> Kokkos::View<T*, Kokkos::HostSpace> list(const std::vector<T>& values) {
-  const Kokkos::View<T*, Kokkos::HostSpace> view("heddle::test::list", values.size());
+  Kokkos::View<T*, Kokkos::HostSpace> view("heddle::test::list", values.size());
   std::copy(values.begin(), values.end(), view.data());
   return view;
 }

@@ -54,9 +54,9 @@ class MeshFile {
   /// .msh: Gmsh's formats 2.0 to 2.2 and 4.1, ASCII and binary of this machine's byte order, and 4.0 in ASCII, one
   /// record a line as Gmsh writes them. Numbers of nodes need neither be dense nor ordered; they become the point array
   /// GmshNodeTag. Physical groups become the cell array PhysicalGroup, where there are any: 0 for elements in none, the
-  /// first for those in several. Elements of fewer than three dimensions are cells like all others. Prisms get their
-  /// corners in VTK's order, 0 2 1 3 5 4. Sections other than $Entities, $PartitionedEntities, $Nodes and $Elements are
-  /// skipped.
+  /// first for those in several; in files of version 2, Gmsh writes these once for each group, and they are so many
+  /// cells. Elements of fewer than three dimensions are cells like all others. Prisms get their corners in VTK's order,
+  /// 0 2 1 3 5 4. Sections other than $Entities, $PartitionedEntities, $Nodes and $Elements are skipped.
   ///
   /// Throws Error(input), naming the file, the place (a line; a byte; a cell; what VTK gives) and the reason: what
   /// can't be opened or is cut short; malformed numbers; announced counts that the file does not hold; cells whose
@@ -66,8 +66,8 @@ class MeshFile {
   ///
   /// Blocks until done. Not to be called by two threads at once, nor while another uses VTK: for its duration, VTK's
   /// messages of the whole process come here instead of being printed. Memory besides the result: VTK's own copy of the
-  /// file's arrays, given back one by one as they are taken over; for .msh, 8 to 16 bytes a point. A .vtk file's cells
-  /// are read twice, first to be checked.
+  /// file's arrays, given back one by one as they are taken over; for .msh, 8 to 16 bytes a point and 13 a cell. A .vtk
+  /// file's cells are read twice, first to be checked.
   [[nodiscard]] static MeshFile read(const std::filesystem::path& path);
 
   [[nodiscard]] const HostMesh& mesh() const noexcept { return mesh_; }
