@@ -3,6 +3,7 @@
 #include "eig_scf.hpp"
 #include "gemm_trace.hpp"
 #include "pictures.hpp"
+#include "study_faces.hpp"
 #include "study_jacobi.hpp"
 #include "study_transpose.hpp"
 #include "tdse_hdf5.hpp"
@@ -28,6 +29,7 @@ Picture picture_of(const std::filesystem::path& input) {
   }
   if (looks_like_study(input)) return study_picture;
   if (looks_like_study_jacobi(input)) return study_jacobi_picture;
+  if (looks_like_study_faces(input)) return study_faces_picture;
   if (looks_like_scf(input)) return scf_picture;
   const Hdf5Reader file(input);
   for (const char* needed : {"/grid/x", "/time/t", "/frames/t", "/density", "/nuclei/position", "/observables/norm"}) {

@@ -1,4 +1,5 @@
 // heddle study: experiments whose tables and pictures show why things are done as they are.
+#include "study_faces.hpp"
 #include "study_jacobi.hpp"
 #include "study_transpose.hpp"
 
@@ -9,6 +10,7 @@ void add_study(CLI::App& app, Selection& selection) {
   study.require_subcommand(1);
   add_study_transpose(study, selection);
   add_study_jacobi(study, selection);
+  add_study_faces(study, selection);
 }
 
 }  // namespace heddle::driver

@@ -1,5 +1,6 @@
-"""heddle faces."""
+"""heddle faces and heddle study faces."""
 
+import csv
 import os
 import random
 import unittest
@@ -253,6 +254,87 @@ class Faces(CommandTest):
         self.write("broken.vtu", vtu([(TETRAHEDRON, [0, 1, 2, 3])], 4)[:-80])
         self.refuse("faces", "-i", "broken.vtu", message="broken.vtu")
         self.assertEqual([name for name in os.listdir(self.folder) if name.endswith(".vtp")], [])
+
+
+class Study(CommandTest):
+    ARGUMENTS = ["study", "faces", "--cubes", "3,5", "--trials", 2]
+
+    def rows(self, name):
+        with open(self.path(name), encoding="utf-8", newline="") as file:
+            lines = file.read().splitlines()
+        self.assertTrue(lines[0].startswith("# heddle study faces, heddle "))
+        return list(csv.DictReader(line for line in lines if not line.startswith("#")))
+
+    def test_table(self):
+        report = self.succeed(*self.ARGUMENTS, "-o", "s.csv")
+        rows = self.rows("s.csv")
+        self.assertEqual(len(rows), 2 * 10 * 2 * 2)
+        self.assertEqual({(row["algorithm"], row["hash"]) for row in rows},
+                         {(algorithm, "" if function == "automatic" else function) for algorithm, function in ALGORITHMS})
+        for row in rows:
+            cubes = int(row["cubes"])
+            self.assertEqual((int(row["cells"]), int(row["faces"]), int(row["external_faces"])),
+                             (5 * cubes**3, 20 * cubes**3, 12 * cubes**2))
+            seconds = sum(float(phase.split("=")[1]) for phase in row["phases"].split(";"))
+            self.assertLessEqual(seconds, float(row["seconds"]))
+            self.assertGreater(int(row["memory_bytes"]), 0)
+        for numbering in ("regular", "randomised"):
+            for cubes in ("3", "5"):
+                self.assertEqual(len({row["sha256"] for row in rows
+                                      if (row["numbering"], row["cubes"]) == (numbering, cubes)}), 1)
+        self.assertEqual({name: check["value"] for name, check in report["checks"].items()},
+                         {"runs_with_another_count": 0, "differing_faces": 0, "different_digests": 0})
+        self.assertEqual(len(report["results"]["medians"]), 40)
+        output = self.run_command(*self.ARGUMENTS).output
+        self.assertRegex(output, r"seconds of each phase: 625 cells, regular numbering, medians of 2 trials\n"
+                         r"algorithm\+hash +inspect .* total\nsort-by-id +[0-9.e-]+ ")
+        self.assertRegex(output, r"\nhash-fight\+fnv1a +randomised +[0-9.e-]+ ")
+
+    def test_joined_and_left_out(self):
+        self.succeed(*self.ARGUMENTS, "--methods", "partition,sort+fnv1a", "--numberings", "regular", "-o", "one.csv")
+        one = self.rows("one.csv")
+        self.assertEqual(len(one), 8)
+        with open(self.path("one.csv"), encoding="utf-8") as file:
+            text = file.read()
+        self.write("gpu.csv", text.replace(f"{one[0]['backend']},{one[0]['device']},", "cuda,A GPU,"))
+        report = self.succeed(*self.ARGUMENTS, "--methods", "partition,hash-fight+xor", "--limit", 0, "--join", "gpu.csv",
+                              "-o", "both.csv")
+        rows = self.rows("both.csv")
+        self.assertEqual(rows[-8:], self.rows("gpu.csv"))
+        self.assertEqual({(row["cubes"], row["backend"] == "cuda") for row in rows},
+                         {("3", False), ("3", True), ("5", True)})
+        self.assertEqual(len(report["results"]["left_out"]), 2)
+        self.assertRegex(report["results"]["left_out"][0], "^partition: left out above 3 cubes, where it took .* s")
+        self.write("other.csv", text.replace(one[0]["sha256"], "0" * 64))
+        self.refuse(*self.ARGUMENTS, "--join", "other.csv", code=1, message="check different_digests: FAILED")
+
+    def test_picture(self):
+        try:
+            import matplotlib  # Not everywhere.
+        except ImportError:
+            self.skipTest("no matplotlib")
+        del matplotlib
+        self.succeed(*self.ARGUMENTS, "--plot", "s.png")
+        with open(self.path("s.png"), "rb") as file:
+            self.assertTrue(file.read().startswith(b"\x89PNG"))
+        result = self.run_command("plot", "study_faces.csv")
+        self.assertEqual((result.code, result.output), (0, "wrote study_faces.png\n"), result.errors)
+        self.assertTrue(os.path.exists(self.path("study_faces.png")))
+        self.succeed(*self.ARGUMENTS, "--methods", "partition", "--numberings", "randomised", "--plot", "s.png")
+
+    def test_refusals(self):
+        self.refuse("study", "faces", "--cubes", 0, message="--cubes: 0: expected 1 to 1024")
+        self.refuse("study", "faces", "--methods", "sort", message="--methods: 'sort': expected partition")
+        self.refuse("study", "faces", "--methods", "partition+xor", message="'partition.xor': expected partition")
+        self.refuse("study", "faces", "--methods", "sort+md5", message="'md5' is no hash function")
+        self.refuse("study", "faces", "--methods", "magic", message="'magic' is no search algorithm")
+        self.refuse("study", "faces", "--numberings", "odd", message="regular or randomised")
+        self.refuse("study", "faces", "--trials", 0, message="--trials")
+        self.refuse("study", "faces", "--output", "nowhere/s.csv", message="nowhere/s.csv: can't be written")
+        self.refuse("study", "faces", "--join", "none.csv", message="none.csv: is no table of heddle study faces")
+        self.write("bad.csv", "# heddle study faces, heddle 0\nbackend,device\n")
+        self.refuse("study", "faces", "--join", "bad.csv", message="bad.csv, line 2: expected backend,device,algorithm")
+        self.refuse("study", "faces", ranks=2, message="one rank")
 
 
 if __name__ == "__main__":
