@@ -27,6 +27,7 @@ void add_transpose(CLI::App& app, Selection& selection);
 void add_exact_sums(CLI::App& app, Selection& selection);
 void add_lu(CLI::App& app, Selection& selection);
 void add_eig(CLI::App& app, Selection& selection);
+void add_duplicates(CLI::App& app, Selection& selection);
 void add_faces(CLI::App& app, Selection& selection);
 void add_tdse(CLI::App& app, Selection& selection);
 void add_study(CLI::App& app, Selection& selection);

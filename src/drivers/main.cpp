@@ -81,6 +81,7 @@ int run(int argc, char** argv) {
   add_exact_sums(app, selection);
   add_lu(app, selection);
   add_eig(app, selection);
+  add_duplicates(app, selection);
   add_faces(app, selection);
   add_tdse(app, selection);
   add_study(app, selection);

@@ -1,0 +1,159 @@
+"""heddle duplicates."""
+
+import csv
+import hashlib
+import os
+import random
+import struct
+import unittest
+
+from command import CommandTest
+
+ALGORITHMS = [("partition", "automatic"), ("sort-by-id", "automatic")] + [
+    (algorithm, function) for algorithm in ("sort", "hash-fight") for function in ("xor", "fnv1a", "morton", "mixer")]
+KEYS = {"keys", "words", "unique", "duplicated", "largest_group", "algorithm", "hash", "phases", "collisions",
+        "iterations", "passes", "memory_bytes", "seconds", "sha256"}
+
+
+def groups_of(keys):
+    """Group of each key, first key and count of each group, in the plainest way."""
+    numbers, group, first, count = {}, [], [], []
+    for place, key in enumerate(keys):
+        number = numbers.setdefault(tuple(key), len(numbers))
+        if number == len(first):
+            first.append(place)
+            count.append(0)
+        count[number] += 1
+        group.append(number)
+    return group, first, count
+
+
+def digest_of(groups):
+    digest = hashlib.sha256()
+    for numbers in groups:
+        digest.update(struct.pack(f"<{len(numbers)}q", *numbers))
+    return digest.hexdigest()
+
+
+def random_keys(count, words, distinct, seed):
+    rng = random.Random(seed)
+    chosen = [[rng.randint(-2**63, 2**63 - 1) if rng.random() < 0.5 else rng.randint(-3, 3) for _ in range(words)]
+              for _ in range(distinct)]
+    return [rng.choice(chosen) for _ in range(count)]
+
+
+class Duplicates(CommandTest):
+    def numbers(self, name):
+        with open(self.path(name), encoding="utf-8") as file:
+            return [int(line) for line in file]
+
+    def write_keys(self, name, keys, separators=(" ",)):
+        rng = random.Random(1)
+        return self.write(name, "".join(
+            "".join(str(word) + (rng.choice(separators) if place + 1 < len(key) else "\n")
+                    for place, word in enumerate(key)) for key in keys))
+
+    def test_files(self):
+        for count, words, distinct in ((1, 1, 1), (500, 1, 100), (300, 3, 40), (200, 64, 60), (400, 2, 400)):
+            keys = random_keys(count, words, distinct, count)
+            self.write_keys("keys.txt", keys, (" ", ",", "\t", " , ", ",  ", "   "))
+            group, first, count_of_each = groups_of(keys)
+            with self.subTest(count=count, words=words):
+                report = self.succeed("duplicates", "-i", "keys.txt", "-o", "u.csv", "--groups", "g.txt")
+                results = report["results"]
+                self.assertLessEqual(KEYS, set(results))
+                self.assertEqual((results["keys"], results["words"], results["unique"]), (count, words, len(first)))
+                self.assertEqual(results["duplicated"], sum(count for count in count_of_each if count > 1))
+                self.assertEqual(results["largest_group"], max(count_of_each))
+                self.assertEqual(results["sha256"], digest_of((group, first, count_of_each)))
+                self.assertEqual(set(report["checks"]), {"misplaced", "split_groups"})
+                self.assertEqual(self.numbers("g.txt"), group)
+                with open(self.path("u.csv"), encoding="utf-8", newline="") as file:
+                    rows = list(csv.DictReader(file))
+                self.assertEqual([(int(row["group"]), int(row["first"]), int(row["count"])) for row in rows],
+                                 list(zip(range(len(first)), first, count_of_each)))
+                self.assertEqual([list(map(int, row["key"].split())) for row in rows], [keys[place] for place in first])
+
+    def test_all_algorithms_agree(self):
+        self.write_keys("keys.txt", random_keys(2000, 2, 300, 7))
+        for source in (["-i", "keys.txt"], ["--generate", 3000, "--distinct", 500, "--words", 4, "--seed", 2]):
+            found = set()
+            for algorithm, function in ALGORITHMS:
+                results = self.succeed("duplicates", *source, "--algorithm", algorithm, "--hash", function, "--phases",
+                                       "--repeat", 3)["results"]
+                self.assertEqual((results["algorithm"], results["hash"]), (algorithm, function))
+                self.assertGreater(len(results["phases"]), 1)
+                found.add((results["sha256"], results["unique"], results["duplicated"], results["largest_group"]))
+            self.assertEqual(len(found), 1)
+
+    def test_generated(self):
+        report = self.succeed("duplicates", "--generate", 5000, "--distinct", 10, "-o", "u.csv", "--groups", "g.txt")
+        results = report["results"]
+        self.assertEqual((results["keys"], results["unique"], results["duplicated"]), (5000, 10, 5000))
+        group = self.numbers("g.txt")
+        self.assertEqual(digest_of(groups_of([[number] for number in group])), results["sha256"])
+        with open(self.path("u.csv"), encoding="utf-8") as file:
+            self.assertEqual(file.readline(), "group,first,count\n")
+        self.assertEqual(self.succeed("duplicates", "--generate", 5000)["inputs"]["distinct"], 2500)
+        other = self.succeed("duplicates", "--generate", 5000, "--distinct", 10, "--seed", 2)["results"]
+        self.assertNotEqual(other["sha256"], results["sha256"])
+        self.assertEqual(self.succeed("duplicates", "--generate", 0)["results"]["unique"], 0)
+
+    def test_several_passes(self):
+        arguments = ["duplicates", "--generate", 200000, "--words", 2]
+        whole = self.succeed(*arguments)["results"]
+        parts = self.succeed(*arguments, "--memory", "1M")["results"]
+        self.assertEqual(whole["passes"], 1)
+        self.assertGreater(parts["passes"], 1)
+        self.assertEqual(parts["sha256"], whole["sha256"])
+
+    def test_what_lines_may_look_like(self):
+        self.write("keys.txt", " +1,-2 \r\n1 -2\r\n9223372036854775807\t-9223372036854775808")
+        results = self.succeed("duplicates", "-i", "keys.txt", "-o", "u.csv")["results"]
+        self.assertEqual((results["keys"], results["unique"]), (3, 2))
+        with open(self.path("u.csv"), encoding="utf-8") as file:
+            self.assertEqual(file.read(), "group,first,count,key\n0,0,2,1 -2\n"
+                             "1,2,1,9223372036854775807 -9223372036854775808\n")
+        self.write("none.txt", "")
+        self.assertEqual(self.succeed("duplicates", "-i", "none.txt", "-o", "u.csv", "--groups", "g.txt")["results"]["keys"],
+                         0)
+        self.assertEqual(self.numbers("g.txt"), [])
+
+    def test_malformed_files(self):
+        for text, message in (("1 2\n3\n", "line 2: 1 word, where line 1 has 2"),
+                              ("1\n2\n3 4\n", "line 3: 2 words, where line 1 has 1"),
+                              ("1\n\n2\n", "line 2: is empty"),
+                              ("1\n2\n\n", "line 3: is empty"),
+                              ("1\n2.5\n", "line 2: expected an integer, found '2.5'"),
+                              ("1\ntwo\n", "line 2: expected an integer, found 'two'"),
+                              ("1,,2\n", "line 1: expected an integer, found ','"),
+                              (",1\n", "line 1: expected an integer, found ','"),
+                              ("5\n1,\n", "line 2: expected an integer, found the end of the line"),
+                              ("1 +-2\n", r"line 1: expected an integer, found '\+-2'"),
+                              ("1\n9223372036854775808\n", "line 2: '9223372036854775808' is beyond 64 bits"),
+                              (" ".join("1" * 65) + "\n", "line 1: 65 words; expected at most 64"),
+                              ("1\n\x00\x7f\n", r"line 2: expected an integer, found '\?\?'")):
+            with self.subTest(text):
+                self.refuse("duplicates", "-i", self.write("keys.txt", text), "-o", "u.csv",
+                            message=r"keys\.txt, " + message)
+        self.assertFalse(os.path.exists(self.path("u.csv")))
+
+    def test_refusals(self):
+        self.refuse("duplicates", message="--input, .*--generate")
+        self.write("keys.txt", "1\n")
+        self.refuse("duplicates", "-i", "keys.txt", "--generate", 3, message="not both")
+        self.refuse("duplicates", "-i", "none.txt", message="none.txt: can't be opened")
+        self.refuse("duplicates", "-i", ".", message=r"\.: can't be read")
+        self.refuse("duplicates", "-i", "keys.txt", "-o", "none/u.csv", message="none/u.csv: can't be written")
+        self.refuse("duplicates", "-i", "keys.txt", "--groups", "none/g.txt", message="none/g.txt: can't be written")
+        self.refuse("duplicates", "-i", "keys.txt", "--algorithm", "magic", message="'magic': expected automatic, partition")
+        self.refuse("duplicates", "-i", "keys.txt", "--hash", "md5", message="'md5': expected automatic, xor")
+        self.refuse("duplicates", "-i", "keys.txt", "--memory", "lots", message="--memory: .*expected bytes")
+        self.refuse("duplicates", "--generate", -1, message="--generate")
+        self.refuse("duplicates", "--generate", 9, "--distinct", 0, message="--distinct")
+        self.refuse("duplicates", "--generate", 9, "--words", 65, message="--words 65: expected at most 64")
+        self.refuse("duplicates", "-i", "keys.txt", ranks=2, message="one rank")
+
+
+if __name__ == "__main__":
+    unittest.main()
