@@ -25,10 +25,10 @@ MODULES = {
     "search": ["comm"],
 }
 VENDOR = re.compile(r"cuda|cublas|cufft|curand|cusolver|cusparse|nccl|nvml|nvToolsExt|hip|roc|rccl"
-                    r"|cblas|f77blas|lapack|mkl|openblas")
-VENDOR_FILES = re.compile(r"src/(blas|comm)/(cuda|hip|host)\.cpp|perf/peers/.*")
+                    r"|cub/|cblas|f77blas|lapack|mkl|openblas")
+VENDOR_FILES = re.compile(r"src/(blas|comm|search)/(cuda|hip|host)\.cpp|perf/peers/.*")
 VTK = re.compile(r"vtk\w*\.h")
-VTK_FILES = re.compile(r"src/io/vtk_mesh\.cpp|perf/peers/.*")
+VTK_FILES = re.compile(r"src/io/vtk_mesh\.cpp|tests/search/vtk_agreement_test\.cpp|perf/peers/.*")
 # Beside comm/: the main programs of tests and benchmarks, which start MPI, and the other libraries in a comparison.
 MPI_FILES = re.compile(r"(include/heddle|src|tests|perf)/comm/.*|(tests|perf)/support/.*|(perf/peers|tests/install)/.*")
 GENERATED = {"git_hash.hpp"}  # written at build time
@@ -62,7 +62,7 @@ def judge(root, path, bracket, name):
     if name == "mpi.h" and not MPI_FILES.fullmatch(str(where)):
         return "mpi.h belongs to comm/ alone"
     if bracket == "<" and VENDOR.match(name) and not VENDOR_FILES.fullmatch(str(where)):
-        return "a vendor's header belongs to src/{blas,comm}/{cuda,hip,host}.cpp alone"
+        return "a vendor's header belongs to src/{blas,comm,search}/{cuda,hip,host}.cpp alone"
     if bracket == "<" and VTK.fullmatch(name) and not VTK_FILES.fullmatch(str(where)):
         return "VTK's headers belong to src/io/vtk_mesh.cpp alone"
     if top == "include" and name == "iostream":

@@ -7,6 +7,7 @@
 #include <heddle/comm/request.hpp>
 #include <heddle/comm/transport.hpp>
 #include <heddle/core/error.hpp>
+#include <heddle/core/mesh.hpp>
 #include <heddle/core/operation.hpp>
 #include <heddle/core/scalar.hpp>
 #include <heddle/core/version.hpp>
@@ -31,6 +32,7 @@
 #include <heddle/io/hdf5.hpp>
 #include <heddle/io/matrix_file.hpp>
 #include <heddle/io/matrix_market.hpp>
+#include <heddle/io/mesh_file.hpp>
 #include <heddle/io/pending_file.hpp>
 #include <heddle/io/text_matrix.hpp>
 #include <heddle/schrodinger/eigenstates.hpp>
@@ -40,5 +42,10 @@
 #include <heddle/schrodinger/observables.hpp>
 #include <heddle/schrodinger/potential.hpp>
 #include <heddle/schrodinger/simulation.hpp>
+#include <heddle/search/algorithm.hpp>
+#include <heddle/search/distributed.hpp>
+#include <heddle/search/duplicates.hpp>
+#include <heddle/search/faces.hpp>
+#include <heddle/search/grid.hpp>
 #include <heddle/transpose/distributed.hpp>
 #include <heddle/transpose/transpose.hpp>

@@ -51,22 +51,22 @@ void beside(benchmark::State& state, const StructuredGrid& wanted, bool randomis
   if (world().rank() == 0) as_vtk(grid, options, mesh, theirs);
   Index ours_found = 0;
   Index theirs_found = 0;
-  compare(state, static_cast<double>(mesh.cells()),
-          {"ours",
-           [&] {
-             return seconds_of_rank_0(
-                 [&] { ours_found = search::external_faces(world().space(), mesh).report.external; });
-           }},
-          {name,
-           [&] {
-             return seconds_of_rank_0([&] {
-               vtkNew<Filter> filter;
-               filter->SetInputData(theirs);
-               filter->Update();
-               theirs_found = static_cast<Index>(filter->GetOutput()->GetNumberOfCells());
-             });
-           }},
-          "gcells");
+  compare(
+      state, static_cast<double>(mesh.cells()),
+      {"ours",
+       [&] {
+         return seconds_of_rank_0([&] { ours_found = search::external_faces(world().space(), mesh).report.external; });
+       }},
+      {name,
+       [&] {
+         return seconds_of_rank_0([&] {
+           vtkNew<Filter> filter;
+           filter->SetInputData(theirs);
+           filter->Update();
+           theirs_found = static_cast<Index>(filter->GetOutput()->GetNumberOfCells());
+         });
+       }},
+      "gcells");
   if (world().rank() == 0 && (ours_found != 12 * n * n || theirs_found != ours_found)) {
     fail(state, "not 12 n^2 external faces");
   }
@@ -76,10 +76,9 @@ void beside(benchmark::State& state, const StructuredGrid& wanted, bool randomis
   for (const bool randomised : {false, true}) {
     const std::string kind = randomised ? "randomised" : "regular";
     const StructuredGrid grid{160, 160, 160};
-    benchmark::RegisterBenchmark(("faces/vtkGeometryFilter/" + kind).c_str(),
-                                 [=](benchmark::State& state) {
-                                   beside<vtkGeometryFilter>(state, grid, randomised, "vtkGeometryFilter");
-                                 })
+    benchmark::RegisterBenchmark(
+        ("faces/vtkGeometryFilter/" + kind).c_str(),
+        [=](benchmark::State& state) { beside<vtkGeometryFilter>(state, grid, randomised, "vtkGeometryFilter"); })
         ->Iterations(2)
         ->UseManualTime()
         ->Unit(benchmark::kMillisecond);

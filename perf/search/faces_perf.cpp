@@ -30,8 +30,8 @@ void search_faces(benchmark::State& state, const Case& what) {
   const auto mesh =
       search::tetrahedra_of<std::int32_t>(space, {n, n, n}, {.per_cube = what.per_cube, .randomised = what.randomised});
   const double cells = static_cast<double>(mesh.cells());
-  // What any such search moves: the cells' points in, and a record a face out and in again.
-  const double bytes = cells * (16 + 4 * (2 * 12));
+  // What the partition moves: the cells' points in twice, and a record a side out and in again.
+  const double bytes = cells * (2 * 16 + 4 * (2 * 16));
   Index found = 0;
   const auto ours = [&] {
     return seconds_of([&] { found = faces(mesh, {.algorithm = search::Algorithm::partition}).report.external; });
