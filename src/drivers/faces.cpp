@@ -186,7 +186,6 @@ void require_options(const Context& context, const Options& options) {
           "give the mesh with --input, or make one with --generate, not both");
   require(options.generated.kind.empty() || !options.generated.cubes.empty(), "--generate needs --cubes");
   require(options.generated.cubes.empty() || !options.generated.kind.empty(), "--cubes is for --generate");
-  require(options.save.empty() || !options.generated.kind.empty(), "--save-mesh is for --generate");
   if (!options.input.empty()) require_mesh_ending(options.input);
   for (const std::string& path : {options.output, options.nonmanifold}) {
     if (!path.empty()) require_surface_ending(path);
@@ -274,7 +273,7 @@ void add_file_options(CLI::App& command, Options& options) {
   command.add_option("-i,--input", options.input, "File of the mesh: .vtu or .vtk (VTK), or .msh (Gmsh)")
       ->type_name("FILE");
   add_generated_mesh(command, options.generated);
-  command.add_option("--save-mesh", options.save, "File to write the made mesh to: .vtu")->type_name("FILE");
+  command.add_option("--save-mesh", options.save, "File to write the mesh to: .vtu")->type_name("FILE");
   command
       .add_option("-o,--output", options.output,
                   "File to write the external faces to, by cell, then side: .vtp (polygons) or .vtu")

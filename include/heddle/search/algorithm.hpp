@@ -14,11 +14,11 @@ namespace heddle::search {
 enum class Algorithm {
   automatic,  ///< partition, but for sizes and keys where another was measured to be faster.
   /// Keys are packed to as few bits as their ranges need and sent to buckets that fit in a multiprocessor's or core's
-  /// own memory; the bucket's number takes the place of some bits ("quotienting", Cleary 1984, IEEE Trans. Comput. C-33,
-  /// 828), so that 96 or 128 bits of record are still the whole key and equality is one comparison. Each bucket is a hash
-  /// table there. Keys longer than that travel as 64 bits of hash and are compared where they came from. Two reads of
-  /// the keys, one write and one read of 16 bytes a key (24 where it takes over 96 bits and those of a bucket's number);
-  /// this many bytes of memory, or less in several passes.
+  /// own memory; the bucket's number takes the place of some bits ("quotienting", Cleary 1984, IEEE Trans. Comput.
+  /// C-33, 828), so that 96 or 128 bits of record are still the whole key and equality is one comparison. Each bucket
+  /// is a hash table there. Keys longer than that travel as 64 bits of hash and are compared where they came from. Two
+  /// reads of the keys, one write and one read of 16 bytes a key (24 where it takes over 96 bits and those of a
+  /// bucket's number); this many bytes of memory, or less in several passes.
   partition,
   /// Lessley, Moreland, Larsen, Childs (2017): all keys write their numbers into one hash table, the last one wins;
   /// keys that equal the winner of their place join it, the others fight again. No atomics in the fight. 16 bytes a

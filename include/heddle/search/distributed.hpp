@@ -6,18 +6,18 @@
 
 namespace heddle::search {
 
-/// The external faces of the mesh that the cells of all ranks make up: those of rank 0, then those of rank 1, and so on.
-/// `mesh` has this rank's cells; points go by the same numbers on all ranks. The result has the faces of this rank's
-/// cells, and numbers cells, and nonmanifold faces, over all ranks: one after the other, the lists are what one rank with
-/// all cells would have. Bits: the same for any number of ranks, and reproducible.
+/// The external faces of the mesh that the cells of all ranks make up: those of rank 0, then those of rank 1, and so
+/// on. `mesh` has this rank's cells; points go by the same numbers on all ranks. The result has the faces of this
+/// rank's cells, and numbers cells, and nonmanifold faces, over all ranks: one after the other, the lists are what one
+/// rank with all cells would have. Bits: the same for any number of ranks, and reproducible.
 ///
 /// Cells that `mesh.ghosts` marks are copies of other ranks' cells: they are dropped, unless they are kept as cells of
 /// their own (GhostCells::keep). They count in the numbers of cells. `report` has sums over all ranks, on every rank.
 ///
-/// How: points that more than one rank has are found by bits in a table that ranks share, and sides whose points are all
-/// of that kind go to the rank that a hash of theirs chooses; that one counts them all. All other sides are searched
-/// where they are. The table may take points for shared that are not, which costs a message and changes nothing.
-/// Messages: 2 bits a point of a rank, and 60 bytes a side on a boundary.
+/// How: points that more than one rank has are found by bits in a table that ranks share, and sides whose points are
+/// all of that kind go to the rank that a hash of theirs chooses; that one counts them all. All other sides are
+/// searched where they are. The table may take points for shared that are not, which costs a message and changes
+/// nothing. Messages: 2 bits a point of a rank, and 60 bytes a side on a boundary.
 ///
 /// Collective and blocking. Throws as for one rank, on every rank alike.
 template <PointId Id, class Space>
