@@ -38,7 +38,7 @@ Kokkos::View<const std::uint32_t*, MemorySpace> bits_of_several(const Communicat
 }
 
 std::vector<Verdict> verdicts_on(const Communicator& comm, const std::vector<TravellingSide>& sides,
-                                 const Options& options) {
+                                 const Options& options, Report& report) {
   const ExecutionSpace& space = comm.space();
   const auto ranks = static_cast<std::size_t>(comm.size());
   const auto owner_of = [&](const TravellingSide& side) {
@@ -58,9 +58,9 @@ std::vector<Verdict> verdicts_on(const Communicator& comm, const std::vector<Tra
       Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "heddle::search::sides"), mine.size(), 4);
   Kokkos::deep_copy(space, keys,
                     Kokkos::View<const Index**, Kokkos::LayoutRight, Kokkos::HostSpace>(points.data(), mine.size(), 4));
-  Options quiet = options;
-  quiet.time_phases = false;
-  const Duplicates same = find_duplicates(space, keys, quiet);
+  // Neither timed nor in passes: the phase as a whole is timed, and these are few.
+  const Duplicates same = find_duplicates(space, keys, {.algorithm = options.algorithm, .hash = options.hash});
+  report.memory = std::max(report.memory, same.report.memory);
   const auto group = host_copy(space, same.group);
   const auto count = host_copy(space, same.count);
   // Sides come rank by rank and in order: the first of a group has the lowest number.

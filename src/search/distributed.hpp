@@ -99,9 +99,9 @@ void mark_verdicts(const ExecutionSpace& space, const std::vector<TravellingSide
 /// Points that several ranks have, from the bits of those that each has.
 Kokkos::View<const std::uint32_t*, MemorySpace> bits_of_several(const Communicator& comm,
                                                                 const Kokkos::View<std::uint32_t*, MemorySpace>& bits);
-/// Of each side in turn, by the rank that its points choose.
+/// Of each side in turn, by the rank that its points choose. `report` learns of the memory that this rank's part took.
 std::vector<Verdict> verdicts_on(const Communicator& comm, const std::vector<TravellingSide>& sides,
-                                 const Options& options);
+                                 const Options& options, Report& report);
 /// Numbers for the faces of nonmanifold sides, whose first sides over all ranks have these numbers; and their count.
 Index number_faces(const Communicator& comm, const std::vector<Index>& first, std::vector<Index>& numbers);
 
@@ -134,9 +134,9 @@ ExternalFaces<Id> faces_over(const Communicator& comm, const Mesh<Id, Space>& me
   search.recorder().phase("shared points");
 
   std::vector<TravellingSide> sides;
-  search.search(shared);
+  comm.on_each([&] { search.search(shared); });
   search.each_source([&](const auto& source) { collect_shared(space, source, cells_before, sides); });
-  const std::vector<Verdict> verdicts = verdicts_on(comm, sides, options.search);
+  const std::vector<Verdict> verdicts = verdicts_on(comm, sides, options.search, result.report.search);
   mark_verdicts(space, sides, verdicts, cells_before, search.side_marks());
   search.recorder().phase("shared sides");
   search.list(result);

@@ -12,7 +12,10 @@
 namespace heddle::search {
 namespace {
 
-template <class Keys> using RowsOf = std::vector<std::vector<typename Keys::non_const_value_type>>;
+// Words as 64 bits of their own sign.
+template <class Keys>
+using WideWord = std::conditional_t<std::is_signed_v<typename Keys::non_const_value_type>, std::int64_t, std::uint64_t>;
+template <class Keys> using RowsOf = std::vector<std::vector<WideWord<Keys>>>;
 
 template <class Keys> RowsOf<Keys> rows_of(const Keys& keys) {
   // A copy of its own, since kernels' memory can't be read and a strided View can't be copied across.

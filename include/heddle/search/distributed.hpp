@@ -19,6 +19,9 @@ namespace heddle::search {
 /// searched where they are. The table may take points for shared that are not, which costs a message and changes
 /// nothing. Messages: 2 bits a point of a rank, and 60 bytes a side on a boundary.
 ///
+/// It pays where ranks have points of their own, as they have in parts of a mesh: of cells dealt out at random all
+/// sides travel.
+///
 /// Collective and blocking. Throws as for one rank, on every rank alike.
 template <PointId Id, class Space>
 [[nodiscard]] ExternalFaces<Id> external_faces(const Communicator& comm, const Mesh<Id, Space>& mesh,
