@@ -56,6 +56,7 @@ class Heddle(CMakePackage, CudaPackage, ROCmPackage):
         depends_on("kokkos+rocm")
         depends_on("kokkos-kernels+rocblas")
         depends_on("rocsolver")
+        depends_on("rocprim")
         for arch in ROCmPackage.amdgpu_targets:
             depends_on(f"kokkos amdgpu_target={arch}", when=f"amdgpu_target={arch}")
     conflicts("+cuda", when="+rocm", msg="one GPU backend at a time")
