@@ -127,7 +127,7 @@ def main(source, target):
     count = len(devices) + 1
     height = 4.1 * count + 1.3
     figure, panels = plt.subplots(count, 2, figsize=(14.2, height), squeeze=False)
-    figure.subplots_adjust(left=0.055, right=0.875, top=1 - 0.95 / height, bottom=0.95 / height, wspace=0.42, hspace=0.33)
+    figure.subplots_adjust(left=0.055, right=0.875, top=1 - 0.95 / height, bottom=0.95 / height, wspace=0.5, hspace=0.33)
     for line, (device, backend) in zip(panels, devices):
         own = [row for row in rows if (row["device"], row["backend"]) == (device, backend)]
         highest = 1.04 * max(float(row["seconds"]) for row in own)
