@@ -1,3 +1,5 @@
+#include "core/names.hpp"
+
 #include <heddle/eigen/jacobi.hpp>
 
 #include <array>
@@ -27,41 +29,31 @@ constexpr std::array<std::pair<JacobiEnd, std::string_view>, 5> ends = {{
     {JacobiEnd::rotation_limit, "rotation-limit"},
 }};
 
-template <class Names, class Value> std::string_view name_in(const Names& names, Value value) {
-  for (const auto& [known, name] : names) {
-    if (known == value) {
-      return name;
-    }
-  }
-  throw Error(ErrorKind::argument, "eigen: not a value of this enumeration");
+template <class Names, class Value> std::string_view name_of(const Names& names, Value value) {
+  const std::string_view name = heddle::impl::name_in(names, value);
+  require(!name.empty(), "eigen: not a value of this enumeration");
+  return name;
 }
-template <class Names> auto value_in(const Names& names, std::string_view text, const char* what) {
-  std::string expected;
-  for (const auto& [known, name] : names) {
-    if (name == text) {
-      return known;
-    }
-    expected += (expected.empty() ? "" : ", ") + std::string(name);
-  }
-  throw Error(ErrorKind::argument, message_of(what, " \"", text, "\"; expected one of ", expected));
+template <class Names> auto value_of(const Names& names, std::string_view text, const char* what) {
+  return heddle::impl::value_in(names, text, message_of(what, " \"", text, "\"; expected one of "));
 }
 
 }  // namespace
 
 std::string_view to_string(JacobiMethod method) {
-  return name_in(methods, method);
+  return name_of(methods, method);
 }
 JacobiMethod jacobi_method_from(std::string_view text) {
-  return value_in(methods, text, "Jacobi method");
+  return value_of(methods, text, "Jacobi method");
 }
 std::string_view to_string(JacobiAccuracy accuracy) {
-  return name_in(accuracies, accuracy);
+  return name_of(accuracies, accuracy);
 }
 JacobiAccuracy jacobi_accuracy_from(std::string_view text) {
-  return value_in(accuracies, text, "Jacobi accuracy");
+  return value_of(accuracies, text, "Jacobi accuracy");
 }
 std::string_view to_string(JacobiEnd end) {
-  return name_in(ends, end);
+  return name_of(ends, end);
 }
 
 }  // namespace heddle::eigen

@@ -1,4 +1,5 @@
-#include <heddle/core/error.hpp>
+#include "core/names.hpp"
+
 #include <heddle/search/algorithm.hpp>
 
 #include <array>
@@ -18,31 +19,20 @@ constexpr std::array hashes = {
     std::pair{HashFunction::mixer, "mixer"},
 };
 
-template <class Names, class Value> std::string_view name_of(const Names& names, Value value) {
-  for (const auto& [known, name] : names) {
-    if (known == value) return name;
-  }
-  return "";
-}
 template <class Names> auto value_of(const Names& names, std::string_view text, const char* what) {
-  std::string all;
-  for (const auto& [value, name] : names) {
-    if (text == name) return value;
-    all += (all.empty() ? "" : ", ") + std::string(name);
-  }
-  throw Error(ErrorKind::argument, message_of("'", text, "' is no ", what, "; expected ", all));
+  return heddle::impl::value_in(names, text, message_of("'", text, "' is no ", what, "; expected "));
 }
 
 }  // namespace
 
 std::string_view to_string(Algorithm algorithm) {
-  return name_of(algorithms, algorithm);
+  return heddle::impl::name_in(algorithms, algorithm);
 }
 Algorithm algorithm_from(std::string_view text) {
   return value_of(algorithms, text, "search algorithm");
 }
 std::string_view to_string(HashFunction hash) {
-  return name_of(hashes, hash);
+  return heddle::impl::name_in(hashes, hash);
 }
 HashFunction hash_function_from(std::string_view text) {
   return value_of(hashes, text, "hash function");

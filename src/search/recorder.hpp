@@ -12,7 +12,8 @@ namespace heddle::search::impl {
 class Recorder {
  public:
   Recorder(const ExecutionSpace& space, Report& report, bool timed) : space_(space), report_(report), timed_(timed) {
-    start();
+    if (timed_) space_.fence("heddle::search::phase");
+    last_ = std::chrono::steady_clock::now();
   }
   /// What was done since the last call, or the beginning, is a phase. One that comes again adds to its time.
   void phase(const std::string& name) {
@@ -48,10 +49,6 @@ class Recorder {
   [[nodiscard]] Report& report() { return report_; }
 
  private:
-  void start() {
-    if (timed_) space_.fence("heddle::search::phase");
-    last_ = std::chrono::steady_clock::now();
-  }
   ExecutionSpace space_;
   Report& report_;
   bool timed_;

@@ -17,7 +17,8 @@ namespace heddle::search {
 /// How: points that more than one rank has are found by bits in a table that ranks share, and sides whose points are
 /// all of that kind go to the rank that a hash of theirs chooses; that one counts them all. All other sides are
 /// searched where they are. The table may take points for shared that are not, which costs a message and changes
-/// nothing. Messages: 2 bits a point of a rank, and 60 bytes a side on a boundary.
+/// nothing. Messages: up to 2 bytes a cell of the largest rank, twice, and
+/// 56 bytes a side on a boundary.
 ///
 /// It pays where ranks have points of their own, as they have in parts of a mesh: of cells dealt out at random all
 /// sides travel.
