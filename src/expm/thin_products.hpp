@@ -1,0 +1,45 @@
+// Products of a matrix in row bands with thin blocks, a few vectors that every rank holds whole.
+#pragma once
+
+#include <heddle/dist/matrix.hpp>
+
+namespace heddle::impl {
+
+/// Of one n x n matrix A. T, the blocks' scalar, is A's own, a wider one, or the complex one of either.
+template <Scalar Element, Scalar T> class ThinProducts {
+ public:
+  /// A in row bands over all ranks of `comm`; it is shared. Blocks for one pass over A.
+  ThinProducts(const Communicator& comm, const DistributedMatrix<Element>& A);
+
+  [[nodiscard]] Index size() const noexcept { return A_.rows(); }
+  /// The largest |Re a_ij| or |Im a_ij|; infinity where A holds NaN or Inf.
+  [[nodiscard]] double largest() const noexcept { return largest_; }
+
+  /// Y = factor A X, n x m, X and Y apart. All of Y on every rank; blocks where there is more than one. Bits:
+  /// rank-invariant: a rank sums whole rows, in an order that depends on n alone.
+  void multiply(Real<T> factor, const MatrixView<const T>& X, const MatrixView<T>& Y);
+  /// Y = factor A^H X. Bits: rank-invariant: sums over the rows of all ranks are sums of integers, each summand rounded
+  /// to 2^-40 of the largest that there may be. Blocks.
+  void multiply_adjoint(Real<T> factor, const MatrixView<const T>& X, const MatrixView<T>& Y);
+  /// Y = factor |A|^T X for X >= 0, with |Re a| + |Im a| for |a|: the same way, each summand rounded up. Blocks.
+  void multiply_absolute(Real<T> factor, const MatrixView<const T>& X, const MatrixView<T>& Y);
+
+ private:
+  void sum_columns(bool absolute, Real<T> factor, const MatrixView<const T>& X, const MatrixView<T>& Y);
+  void gather_rows(Index columns, const MatrixView<T>& Y);
+
+  using Pinned = Kokkos::View<T*, Kokkos::SharedHostPinnedSpace>;
+  Communicator comm_;
+  DistributedMatrix<Element> A_;
+  Index first_row_ = 0;
+  double largest_ = 0.0;
+  Kokkos::View<T*, MemorySpace> partial_;  // Sums of chunks of rows of A.
+  Kokkos::View<T*, MemorySpace> band_;     // This rank's rows of Y, then everybody's.
+  Pinned host_band_;
+  Kokkos::View<T*, MemorySpace> gathered_;
+  Pinned host_gathered_;
+  Kokkos::View<Index*, MemorySpace> steps_;
+  Kokkos::View<Index*, Kokkos::SharedHostPinnedSpace> host_steps_;
+};
+
+}  // namespace heddle::impl
