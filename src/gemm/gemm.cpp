@@ -119,6 +119,7 @@ template <Scalar T> struct GemmPlan<T>::State {
   int bands_per_pass = 1;
   bool tiles_wait = false;  // For the bands, where both cross a bus.
   std::optional<double> predicted;
+  double multiply_adds = 0.0;
   double bytes_received = 0.0;
   Trace trace;
   std::optional<impl::BandReceiver<T>> receiver_a;
@@ -135,6 +136,8 @@ GemmPlan<T>::State::State(const Communicator& communicator, const Product& wante
       product(wanted) {
   require_shapes(product);
   require(options.tile >= 0, "gemm: tile ", options.tile, "; expected at least 1, or 0 for the model's choice");
+  require(!product.half || product.rows() == product.columns(), "gemm: half of the tiles of a C of ", product.rows(),
+          " x ", product.columns(), "; expected square");
   require(options.bands_per_pass >= 0, "gemm: bands_per_pass ", options.bands_per_pass, "; expected at least 0");
   product.blocks = setting.transport->takes_blocks();
   const std::size_t workspace_bytes =
@@ -153,6 +156,7 @@ GemmPlan<T>::State::State(const Communicator& communicator, const Product& wante
     tiles_wait = impl::tiles_wait_for_bands(*rates, element_cost<T>, product, workloads);
   }
   for (const impl::Workload& work : workloads) {
+    multiply_adds += work.multiply_adds;
     bytes_received += sizeof(T) * (work.elements_in + work.elements_home);
   }
   make_streams(static_cast<double>(workspace_bytes));
@@ -257,7 +261,9 @@ void GemmPlan<T>::State::run(T alpha, const DistributedMatrix<T>& A, const Distr
 template <Scalar T>
 GemmPlan<T>::GemmPlan(const Communicator& comm, Operation op_a, const Placement& a, Operation op_b, const Placement& b,
                       const Placement& c, const GemmOptions& options)
-    : state_(std::make_unique<State>(comm, Product{op_a, op_b, a, b, c, 1, comm.size(), 2, 2, false}, options)) {}
+    : state_(std::make_unique<State>(
+          comm, Product{op_a, op_b, a, b, c, 1, comm.size(), 2, 2, false, options.tiles == GemmTiles::half}, options)) {
+}
 
 template <Scalar T> GemmPlan<T>::~GemmPlan() = default;
 template <Scalar T> GemmPlan<T>::GemmPlan(GemmPlan&&) noexcept = default;
@@ -300,9 +306,7 @@ GemmReport GemmPlan<T>::execute(T alpha, const DistributedMatrix<T>& A, const Di
   report.tile = state.product.tile;
   report.bands_per_pass = state.bands_per_pass;
   report.predicted_seconds = state.predicted;
-  const double multiply_adds =
-      static_cast<double>(C.rows()) * static_cast<double>(C.columns()) * static_cast<double>(state.product.inner());
-  report.gflops = report.seconds > 0.0 ? flops_per_multiply_add<T> * multiply_adds / report.seconds / 1e9 : 0.0;
+  report.gflops = report.seconds > 0.0 ? flops_per_multiply_add<T> * state.multiply_adds / report.seconds / 1e9 : 0.0;
   report.bytes_received = alpha == T{0} ? 0.0 : state.bytes_received;
   return report;
 }

@@ -11,11 +11,15 @@ Range range_of(int band, Index tile, Index extent) {
   return {band * tile, std::min((band + 1) * tile, extent)};
 }
 
-// A band of op(A), for the bands [begin, end) of op(B).
+// A band of op(A), for those of the bands [begin, end) of op(B) with which it makes tiles that are computed.
 struct Strip {
   int row_band;
   int begin;
   int end;
+
+  [[nodiscard]] bool takes(const Product& product, int column) const {
+    return column >= begin && column < end && product.computes(row_band, column);
+  }
 };
 
 // Ranks by how much of a band of A and of C they own, most first; equals by rank.
@@ -66,17 +70,25 @@ std::vector<std::vector<Strip>> share_out(const Product& product) {
     }
   }
   // Tiles of the left-over bands, band after band, in equal runs.
-  const std::int64_t tiles = static_cast<std::int64_t>(left_over.size()) * columns;
-  for (int rank = 0; rank < product.ranks; ++rank) {
-    std::int64_t begin = tiles * rank / product.ranks;
-    const std::int64_t end = tiles * (rank + 1) / product.ranks;
-    while (begin < end) {
-      const auto band = static_cast<std::size_t>(begin / columns);
-      const std::int64_t stop = std::min(end, static_cast<std::int64_t>(band + 1) * columns);
-      const int first = static_cast<int>(begin % columns);
-      strips[static_cast<std::size_t>(rank)].push_back(
-          {left_over[band], first, first + static_cast<int>(stop - begin)});
-      begin = stop;
+  std::vector<std::pair<int, int>> tiles;
+  for (const int band : left_over) {
+    for (int column = 0; column < columns; ++column) {
+      if (product.computes(band, column)) {
+        tiles.emplace_back(band, column);
+      }
+    }
+  }
+  const std::size_t ranks = strips.size();
+  for (std::size_t rank = 0; rank < ranks; ++rank) {
+    const std::size_t end = tiles.size() * (rank + 1) / ranks;
+    for (std::size_t k = tiles.size() * rank / ranks; k < end; ++k) {
+      const auto [band, column] = tiles[k];
+      auto& mine = strips[rank];
+      if (k > tiles.size() * rank / ranks && mine.back().row_band == band) {
+        mine.back().end = column + 1;
+      } else {
+        mine.push_back({band, column, column + 1});
+      }
     }
   }
   return strips;
@@ -88,7 +100,9 @@ std::vector<int> columns_of_pass(const Product& product, const std::vector<Strip
   std::vector<int> columns;
   for (std::size_t k = first; k < last; ++k) {
     for (int column = strips[k].begin; column < strips[k].end; ++column) {
-      columns.push_back(column);
+      if (strips[k].takes(product, column)) {
+        columns.push_back(column);
+      }
     }
   }
   std::sort(columns.begin(), columns.end());
@@ -117,12 +131,13 @@ struct Cell {
   std::size_t strip;
   std::size_t column;  // place in the pass
 };
-std::vector<Cell> cells_of_pass(const std::vector<Strip>& strips, std::size_t first, std::size_t last,
-                                const std::vector<int>& columns, std::size_t shells, std::size_t columns_a_row) {
+std::vector<Cell> cells_of_pass(const Product& product, const std::vector<Strip>& strips, std::size_t first,
+                                std::size_t last, const std::vector<int>& columns, std::size_t shells,
+                                std::size_t columns_a_row) {
   std::vector<Cell> cells;
   for (std::size_t c = 0; c < columns.size(); ++c) {
     for (std::size_t k = first; k < last; ++k) {
-      if (columns[c] >= strips[k].begin && columns[c] < strips[k].end) {
+      if (strips[k].takes(product, columns[c])) {
         cells.push_back({k, c});
       }
     }
@@ -167,7 +182,7 @@ RankSchedule schedule_of(const Product& product, const std::vector<Strip>& strip
       schedule.loads_b.push_back({column, static_cast<int>(schedule.loads_b.size() % held_b), 0, -1, -1});
     }
     const std::size_t shells = first == 0 && waits ? held_b : 0;
-    for (const Cell& cell : cells_of_pass(strips, first, last, columns, shells, columns_a_row)) {
+    for (const Cell& cell : cells_of_pass(product, strips, first, last, columns, shells, columns_a_row)) {
       const int step = static_cast<int>(schedule.steps.size());
       const std::size_t load_a = loads_before_a + (cell.strip - first);
       const std::size_t load_b = loads_before_b + cell.column;
@@ -217,7 +232,15 @@ void add_workload(const Product& product, const RankSchedule& schedule, int rank
   for (const Load& load : schedule.loads_b) {
     receive(product.b, band_of_b(product, load.band));
   }
+  // What no rank computes comes from none.
   double computed_at_home = 0.0;
+  for (int row = 0; product.half && row < product.row_bands(); ++row) {
+    for (int column = 0; column < product.column_bands(); ++column) {
+      if (!product.computes(row, column)) {
+        computed_at_home += static_cast<double>(piece_of(product.c, tile_of_c(product, row, column), rank).size());
+      }
+    }
+  }
   for (const Step& step : schedule.steps) {
     const Region tile = tile_of_c(product, step.row_band, step.column_band);
     work.multiply_adds += static_cast<double>(tile.size()) * static_cast<double>(product.inner());

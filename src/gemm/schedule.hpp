@@ -8,6 +8,18 @@
 
 namespace heddle::impl {
 
+/// Whether tile (i, j) of `count` x `count` tiles is the one of (i, j) and (j, i) that is computed where C is
+/// symmetric: the diagonal and those half of the way round to its right. Each row of tiles has as many, or one less, so
+/// that any bands have their share of the work.
+[[nodiscard]] KOKKOS_INLINE_FUNCTION constexpr bool half_holds(Index i, Index j, Index count) {
+  const Index right = j >= i ? j - i : j - i + count;
+  if (2 * right == count) {
+    const Index lower = i < j ? i : j;
+    return (i < j) == (lower % 2 == 0);
+  }
+  return 2 * right < count;
+}
+
 /// The product C = op(A) op(B), cut into tiles.
 struct Product {
   Operation op_a = Operation::none;
@@ -23,6 +35,8 @@ struct Product {
   int first_held_b = 2;
   /// Whether messages land where they belong even if their columns lie apart (Transport::takes_blocks()).
   bool blocks = false;
+  /// Of each pair of tiles (i, j) and (j, i) only one is computed: half_holds().
+  bool half = false;
 
   [[nodiscard]] Index rows() const { return c.rows(); }
   [[nodiscard]] Index columns() const { return c.columns(); }
@@ -30,6 +44,9 @@ struct Product {
   /// Bands of op(A) and of op(B).
   [[nodiscard]] int row_bands() const { return static_cast<int>((rows() + tile - 1) / tile); }
   [[nodiscard]] int column_bands() const { return static_cast<int>((columns() + tile - 1) / tile); }
+  [[nodiscard]] bool computes(int row_band, int column_band) const {
+    return !half || half_holds(row_band, column_band, row_bands());
+  }
   [[nodiscard]] Range row_range(int band) const;
   [[nodiscard]] Range column_range(int band) const;
 };

@@ -12,12 +12,23 @@
 
 namespace heddle {
 
+/// Which tiles of C are computed.
+enum class GemmTiles {
+  all,
+  /// One of each pair (i, j) and (j, i), and those on the diagonal: half of the work, where C is known to be symmetric,
+  /// as A A^T is or the product of two symmetric matrices that commute. The others stay as they were until
+  /// complete_symmetric().
+  half,
+};
+
 struct GemmOptions {
   /// N_i: C is cut into tiles of at most N_i x N_i. 0 lets the tile model choose.
   Index tile = 0;
   /// Bands of op(A) that a rank holds while the bands of op(B) pass once; B travels ceil(bands / bands_per_pass) times.
   /// 1 is the published algorithm, 0 takes as many as `workspace_bytes` allows.
   int bands_per_pass = 0;
+  /// `half` wants a square C.
+  GemmTiles tiles = GemmTiles::all;
   /// Upper bound for the bands of A that a pass holds on each rank, in bytes (one band is always held). On GPUs what
   /// they leave of it takes more bands of B where the first of A travel too, and tiles of C that wait for a bus. 0: 1
   /// GiB on CPU backends, an eighth of the device's memory on GPUs, or three quarters of what is free where that is
@@ -35,8 +46,8 @@ struct GemmReport {
   int bands_per_pass = 0;
   double seconds = 0.0;  ///< Slowest rank's, from entry to local completion.
   std::optional<double>
-      predicted_seconds;        ///< The tile model's; absent where the tile was given and no rates are known.
-  double gflops = 0.0;          ///< Aggregate rate: 2MNK (8MNK for complex) / seconds / 1e9.
+      predicted_seconds;  ///< The tile model's; absent where the tile was given and no rates are known.
+  double gflops = 0.0;    ///< Aggregate rate: 2MNK (8MNK for complex), or what is computed of it, / seconds / 1e9.
   double bytes_received = 0.0;  ///< Sum over ranks of what came from other ranks.
   double wait_seconds = 0.0;    ///< Most time that any rank had no product to run, waiting for bands or for C.
 };
@@ -91,6 +102,13 @@ template <Scalar T> class GemmPlan {
   struct State;
   std::unique_ptr<State> state_;
 };
+
+/// The half of C that a product of GemmTiles::half with this tile did not compute, from the one that it did: c_ij =
+/// sign c_ji, `sign` 1 or -1. On the diagonal's tiles what is below the diagonal stands. C is then exactly symmetric
+/// (or antisymmetric but for the diagonal, which stays). C is square, in any placement. Collective; blocks where C is
+/// on more than one rank, n^2 elements then travel. Bits: the elements themselves.
+template <Scalar T>
+void complete_symmetric(const Communicator& comm, const DistributedMatrix<T>& C, Index tile, T sign);
 
 /// One product: plans, executes, forgets.
 template <Scalar T>

@@ -1,0 +1,94 @@
+#include "gemm/schedule.hpp"
+#include "support/matrices.hpp"
+#include <heddle/gemm/gemm.hpp>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <vector>
+
+namespace heddle {
+namespace {
+
+TEST(HalfOfTheTiles, HoldsOneOfEachPairAndNearlyAsManyInEachRow) {
+  for (Index count = 1; count <= 13; ++count) {
+    std::vector<Index> in_row(static_cast<std::size_t>(count));
+    for (Index i = 0; i < count; ++i) {
+      EXPECT_TRUE(impl::half_holds(i, i, count));
+      for (Index j = 0; j < count; ++j) {
+        in_row[static_cast<std::size_t>(i)] += impl::half_holds(i, j, count) ? 1 : 0;
+        if (i != j) {
+          EXPECT_NE(impl::half_holds(i, j, count), impl::half_holds(j, i, count)) << i << " " << j;
+        }
+      }
+    }
+    const auto [least, most] = std::minmax_element(in_row.begin(), in_row.end());
+    EXPECT_LE(*most - *least, 1) << count;
+  }
+}
+
+template <class T> class SymmetricProduct : public ::testing::Test {
+ protected:
+  Communicator comm = test::world();
+};
+TYPED_TEST_SUITE(SymmetricProduct, test::AllScalars);
+
+// A A^T by halves: as by all tiles on one side, and exactly the mirror image on the other.
+TYPED_TEST(SymmetricProduct, IsHalfComputedAndHalfMirrored) {
+  using T = TypeParam;
+  const int ranks = this->comm.size();
+  for (const Index n : {1, 2, 33, 70, 129}) {
+    for (const Index tile : {7, 16, 32, 200}) {
+      for (const Placement& c : {Placement::row_bands(n, n, ranks), Placement::column_bands(n, n, ranks),
+                                 Placement::on_rank(n, n, ranks - 1)}) {
+        const Placement a = Placement::row_bands(n, 19, ranks);
+        const auto A = test::random_matrix<T>(this->comm, a, 1);
+        const DistributedMatrix<T> C(this->comm, c);
+        const DistributedMatrix<T> whole(this->comm, c);
+        fill(C, T(5));
+        GemmOptions options;
+        options.tile = tile;
+        gemm(this->comm, Operation::none, Operation::transpose, T(1), A, A, T(0), whole, options);
+        options.tiles = GemmTiles::half;
+        gemm(this->comm, Operation::none, Operation::transpose, T(1), A, A, T(0), C, options);
+        const Index tiles = (n + tile - 1) / tile;
+        const auto computed = gather(C, 0);
+        complete_symmetric(this->comm, C, tile, T(1));
+        const auto found = gather(C, 0);
+        const auto expected = gather(whole, 0);
+        complete_symmetric(this->comm, C, tile, T(-1));
+        const auto negative = gather(C, 0);
+        Index wrong = 0;
+        for (Index j = 0; j < static_cast<Index>(found.extent(1)); ++j) {
+          for (Index i = 0; i < static_cast<Index>(found.extent(0)); ++i) {
+            const bool mine = impl::half_holds(i / tile, j / tile, tiles);
+            const bool stays = mine && (i / tile != j / tile || i >= j);
+            wrong += computed(i, j) == (mine ? expected(i, j) : T(5)) ? 0 : 1;
+            wrong += found(i, j) == (stays ? expected(i, j) : expected(j, i)) ? 0 : 1;
+            wrong += found(i, j) == found(j, i) ? 0 : 1;
+            wrong += negative(i, j) == (stays ? T(1) : T(-1)) * found(i, j) ? 0 : 1;
+          }
+        }
+        EXPECT_EQ(wrong, 0) << n << ", tile " << tile << ", " << c.describe();
+      }
+    }
+  }
+}
+
+TYPED_TEST(SymmetricProduct, RefusesWhatIsNotSquare) {
+  using T = TypeParam;
+  const int ranks = this->comm.size();
+  const auto A = test::random_matrix<T>(this->comm, Placement::row_bands(8, 5, ranks), 1);
+  const auto B = test::random_matrix<T>(this->comm, Placement::row_bands(5, 9, ranks), 2);
+  const DistributedMatrix<T> C(this->comm, Placement::row_bands(8, 9, ranks));
+  GemmOptions options;
+  options.tile = 4;
+  options.tiles = GemmTiles::half;
+  EXPECT_THROW(gemm(this->comm, Operation::none, Operation::none, T(1), A, B, T(0), C, options), Error);
+  EXPECT_THROW(complete_symmetric(this->comm, C, 4, T(1)), Error);
+  const DistributedMatrix<T> square(this->comm, Placement::row_bands(8, 8, ranks));
+  EXPECT_THROW(complete_symmetric(this->comm, square, 0, T(1)), Error);
+}
+
+}  // namespace
+}  // namespace heddle
