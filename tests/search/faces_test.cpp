@@ -275,6 +275,42 @@ TEST(ExternalFacesOf, AGridByFormulaAreThoseOfItsHexahedra) {
   }
 }
 
+template <class T>
+Kokkos::View<const T*, Kokkos::HostSpace> host_view(const Kokkos::View<const T*, MemorySpace>& view) {
+  const Kokkos::View<T*, Kokkos::HostSpace> copy("heddle::test", view.extent(0));
+  Kokkos::deep_copy(copy, view);
+  return copy;
+}
+
+template <PointId Id> Mesh<Id, Kokkos::HostSpace> in_host_memory(const Mesh<Id>& mesh) {
+  return {mesh.kind, host_view(mesh.points), host_view(mesh.kinds), host_view(mesh.offsets), host_view(mesh.ghosts)};
+}
+
+// On GPU backends they cross the bus in blocks of 64 MiB: these meshes are two to three of them.
+TEST(ExternalFacesOf, MeshesInHostMemory) {
+  const auto grid = tetrahedra_of<Index>(ExecutionSpace(), {90, 90, 90}, {.randomised = true});
+  const auto expected = listed(external_faces(ExecutionSpace(), grid).external);
+  EXPECT_EQ(expected.size(), 12u * 90 * 90);
+  EXPECT_EQ(listed(external_faces(ExecutionSpace(), in_host_memory(grid)).external), expected);
+  const FaceOptions few{.search = {.memory = 50000000}};
+  const auto passes = external_faces(ExecutionSpace(), in_host_memory(grid), few);
+  EXPECT_GT(passes.report.search.passes, 1);
+  EXPECT_EQ(listed(passes.external), expected);
+
+  auto mixed = mixed_mesh(random_cells(1500000, 400000, solids, 31));
+  std::vector<std::uint8_t> ghosts(1500000);
+  for (std::size_t c = 0; c < ghosts.size(); c += 3) ghosts[c] = 1;
+  mixed.ghosts = device_view(ghosts);
+  for (const GhostCells rule : {GhostCells::hide, GhostCells::drop, GhostCells::keep}) {
+    SCOPED_TRACE(to_string(rule));
+    const auto there = external_faces(ExecutionSpace(), mixed, {.ghosts = rule});
+    const auto here = external_faces(ExecutionSpace(), in_host_memory(mixed), {.ghosts = rule});
+    EXPECT_GT(there.external.size(), 1000000);
+    EXPECT_EQ(listed(here.external), listed(there.external));
+    EXPECT_EQ(listed(here.nonmanifold), listed(there.nonmanifold));
+  }
+}
+
 TEST(ExternalFacesOf, AMeshInSeveralPasses) {
   const auto mesh = tetrahedra_of<std::int32_t>(ExecutionSpace(), {30, 30, 30}, {.randomised = true});
   const auto whole = external_faces(ExecutionSpace(), mesh);
