@@ -41,6 +41,7 @@
 #include <heddle/schrodinger/initial_state.hpp>
 #include <heddle/schrodinger/observables.hpp>
 #include <heddle/schrodinger/potential.hpp>
+#include <heddle/schrodinger/propagator.hpp>
 #include <heddle/schrodinger/simulation.hpp>
 #include <heddle/search/algorithm.hpp>
 #include <heddle/search/distributed.hpp>

@@ -1,140 +1,87 @@
 #include "propagator.hpp"
 
-#include "apply_exponential.hpp"
-#include "blas/lapack.hpp"
-#include "stopwatch.hpp"
+#include "names.hpp"
+#include "propagators.hpp"
+#include <heddle/core/error.hpp>
 
-#include <utility>
+#include <cmath>
 
-namespace heddle::impl {
+namespace heddle::schrodinger {
 
 namespace {
 
-using schrodinger::Hamiltonian;
-using schrodinger::PropagatorKind;
-using schrodinger::PropagatorOptions;
-using schrodinger::SimulationTimes;
-using schrodinger::State;
+constexpr impl::Names<PropagatorKind, 6> propagator_names = {{{PropagatorKind::automatic, "automatic"},
+                                                              {PropagatorKind::expm, "expm"},
+                                                              {PropagatorKind::magnus4, "magnus4"},
+                                                              {PropagatorKind::crank_nicolson, "crank-nicolson"},
+                                                              {PropagatorKind::split_operator, "split-operator"},
+                                                              {PropagatorKind::chebyshev, "chebyshev"}}};
 
-ExpmOptions expm_options(const PropagatorOptions& options, Index points) {
-  ExpmOptions chosen;
-  if (options.degree > 0) {
-    chosen.method = ExpmMethod::taylor;
-    chosen.degree = options.degree;
+bool has_order(PropagatorKind kind, int order) {
+  switch (kind) {
+    case PropagatorKind::expm:
+    case PropagatorKind::crank_nicolson:
+      return order == 2;
+    case PropagatorKind::magnus4:
+      return order == 4;
+    default:
+      return order == 2 || order == 4;
   }
-  chosen.tolerance = options.tolerance;
-  chosen.gemm.tile = options.tile > 0 ? options.tile : schrodinger::default_tile(points);
-  return chosen;
 }
-
-// psi' = exp(-i H dt) psi.
-class Exponential : public Propagator {
- public:
-  Exponential(const Communicator& comm, const Hamiltonian& hamiltonian, double time_step,
-              const PropagatorOptions& options)
-      : comm_(comm),
-        moves_(hamiltonian.moves()),
-        hamiltonian_(comm.space(), hamiltonian),
-        time_step_(time_step),
-        plan_(comm, expm_options(options, hamiltonian.grid().points)),
-        apply_(comm, hamiltonian.grid().points) {
-    const Index n = hamiltonian.grid().points;
-    const Placement bands = Placement::row_bands(n, n, comm.size());
-    A_.imaginary.emplace(comm, bands, "heddle::schrodinger::A");
-    if (comm.size() > 1) {
-      columns_of_A_.imaginary.emplace(comm, Placement::column_bands(n, n, comm.size()),
-                                      "heddle::schrodinger::columns_of_A");
-    }
-    E_.real.emplace(comm, bands, "heddle::schrodinger::E_real");
-    E_.imaginary.emplace(comm, bands, "heddle::schrodinger::E_imaginary");
-  }
-
-  void advance(double midpoint, WaveFunction& psi, SimulationTimes& times) override {
-    if (!report_ || moves_) {
-      {
-        const Stopwatch watch(times.hamiltonian);
-        hamiltonian_.fill(-time_step_, midpoint, *A_.imaginary);
-        // H is symmetric and its elements cost less than their way to another rank.
-        if (columns_of_A_.imaginary) hamiltonian_.fill(-time_step_, midpoint, *columns_of_A_.imaginary);
-        // For the watch alone; the plan blocks at once all the same, for the norm of A.
-        comm_.space().fence("heddle::schrodinger::hamiltonian");
-      }
-      report_ = plan_.execute(A_, columns_of_A_, E_);
-      times.expm += report_->seconds;
-      times.gemm += report_->gemm_seconds;
-    }
-    const Stopwatch watch(times.apply);
-    apply_(E_, psi);
-  }
-
- private:
-  Communicator comm_;
-  bool moves_;
-  DeviceHamiltonian hamiltonian_;
-  double time_step_;
-  ExpmPlan<double> plan_;
-  ApplyExponential apply_;
-  SplitMatrix<double> A_;
-  SplitMatrix<double> columns_of_A_;
-  SplitMatrix<double> E_;
-};
-
-// By LAPACK on the host of rank 0: n w^2 operations a step for differences, 8/3 n^3 for sinc with moving nuclei.
-// psi' = 2 (1 + i H dt/2)^-1 psi - psi, which is (1 + i H dt/2)^-1 (1 - i H dt/2) psi with one product less.
-class CrankNicolson : public Propagator {
- public:
-  CrankNicolson(const Communicator& comm, const Hamiltonian& hamiltonian, double time_step)
-      : comm_(comm), hamiltonian_(hamiltonian), time_step_(time_step) {}
-
-  void advance(double midpoint, WaveFunction& psi, SimulationTimes& times) override {
-    const Stopwatch watch(times.solve);
-    State state = psi.host();
-    comm_.on_rank(0, [&] {
-      if (!factors_ || hamiltonian_.moves()) factors_.emplace(factored(midpoint));
-      State solved = state;
-      factors_->solve(solved);
-      for (std::size_t i = 0; i < state.size(); ++i) state[i] = 2.0 * solved[i] - state[i];
-    });
-    comm_.broadcast(std::span(state), 0);
-    psi.assign(state);
-  }
-
- private:
-  [[nodiscard]] lapack::Lu factored(double midpoint) const {
-    const std::vector<double> potential = hamiltonian_.potential_at(midpoint);
-    const auto kinetic = hamiltonian_.kinetic();
-    const auto n = static_cast<std::ptrdiff_t>(potential.size());
-    const auto width = static_cast<std::ptrdiff_t>(kinetic.size()) - 1;
-    const bool banded = lapack::Lu::banded(static_cast<int>(n), static_cast<int>(width));
-    const std::ptrdiff_t leading = banded ? 3 * width + 1 : n;
-    std::vector<std::complex<double>> matrix(static_cast<std::size_t>(leading * n));
-    for (std::ptrdiff_t j = 0; j < n; ++j) {
-      // Row i of column j is at diagonal + i - j in either storage.
-      std::complex<double>* diagonal = matrix.data() + j * leading + (banded ? 2 * width : j);
-      diagonal[0] = {1.0, (kinetic[0] + potential[j]) * time_step_ / 2};
-      for (std::ptrdiff_t d = 1; d <= width; ++d) {
-        const std::complex<double> value(0.0, kinetic[d] * time_step_ / 2);
-        if (j + d < n) diagonal[d] = value;
-        if (j - d >= 0) diagonal[-d] = value;
-      }
-    }
-    return {static_cast<int>(n), static_cast<int>(width), std::move(matrix)};
-  }
-
-  Communicator comm_;
-  Hamiltonian hamiltonian_;
-  double time_step_;
-  std::optional<lapack::Lu> factors_;
-};
 
 }  // namespace
 
-std::unique_ptr<Propagator> make_propagator(const Communicator& comm, const Hamiltonian& hamiltonian, double time_step,
-                                            const PropagatorOptions& options) {
+std::string_view to_string(PropagatorKind kind) {
+  return impl::name_of(propagator_names, kind, "propagator");
+}
+
+PropagatorKind propagator_kind_from(std::string_view text) {
+  return impl::value_of(propagator_names, text == "auto" ? "automatic" : text, "propagator");
+}
+
+std::string to_string(const PropagatorChoice& choice) {
+  if (choice.kind == PropagatorKind::automatic) return "automatic";
+  return message_of(to_string(choice.kind), ", order ", choice.order,
+                    choice.substeps == 1 ? "" : message_of(", ", choice.substeps, " substeps"),
+                    choice.reason.empty() ? "" : message_of(": ", choice.reason));
+}
+
+void validate(const PropagatorOptions& options) {
+  require(options.order == 0 || has_order(options.kind, options.order), "propagator ", to_string(options.kind),
+          " has no order ", options.order, options.kind == PropagatorKind::expm ? "; magnus4 is of order 4" : "");
+  require(options.substeps >= 1, "propagator.substeps = ", options.substeps, " must be at least 1");
+  require(options.degree >= 0, "propagator.degree = ", options.degree, " must not be negative");
+  require(options.tolerance >= 0 && options.tolerance < 1, "propagator.tolerance = ", options.tolerance,
+          " must be at least 0 and less than 1");
+  require(std::isfinite(options.duration) && options.duration >= 0, "propagator duration = ", options.duration,
+          " must be finite and not negative");
+  require(options.kind != PropagatorKind::split_operator && options.kind != PropagatorKind::chebyshev &&
+              options.kind != PropagatorKind::automatic,
+          "propagator ", to_string(options.kind), ": not in this version");
+}
+
+}  // namespace heddle::schrodinger
+
+namespace heddle::impl {
+
+using schrodinger::PropagatorChoice;
+using schrodinger::PropagatorKind;
+
+PropagatorChoice choice_of(const schrodinger::PropagatorOptions& options) {
+  PropagatorChoice choice;
+  choice.kind = options.kind;
+  choice.order = options.order > 0 ? options.order : options.kind == PropagatorKind::magnus4 ? 4 : 2;
+  choice.substeps = options.substeps;
+  return choice;
+}
+
+std::unique_ptr<Propagator> make_propagator(const Communicator& comm, const schrodinger::Hamiltonian& hamiltonian,
+                                            double time_step, const schrodinger::PropagatorOptions& options) {
+  schrodinger::validate(options);
   if (options.kind == PropagatorKind::crank_nicolson) {
-    return std::make_unique<CrankNicolson>(comm, hamiltonian, time_step);
+    return make_crank_nicolson(comm, hamiltonian, time_step, options);
   }
-  return std::make_unique<Exponential>(comm, hamiltonian, time_step, options);
+  return make_exponential(comm, hamiltonian, time_step, options);
 }
 
 }  // namespace heddle::impl
