@@ -1,0 +1,49 @@
+// What methods for exp(A) B do with thin blocks, apart from products with A. Every rank does all of it.
+#pragma once
+
+#include "dist/elementwise.hpp"
+#include <heddle/dist/matrix.hpp>
+
+#include <span>
+#include <vector>
+
+namespace heddle::impl {
+
+/// Sums over rows of any T.
+template <Scalar T> using Wide = std::conditional_t<is_complex<T>, Kokkos::complex<double>, double>;
+
+/// Z = p Y + q X + r Z, then R += g Z; r == 0 does not read Z. Does not block.
+template <Scalar T>
+void recur(const ExecutionSpace& space, T p, const MatrixView<const T>& Y, T q, const MatrixView<const T>& X, T r,
+           const MatrixView<T>& Z, T g, const MatrixView<T>& R);
+
+/// Y = a X + b Y; b == 0 does not read Y, a == 0 does not read X. Does not block.
+template <Scalar T>
+void add_scaled(const ExecutionSpace& space, T a, const MatrixView<const T>& X, T b, const MatrixView<T>& Y);
+
+/// Sums down the columns, in an order that depends on the length alone, and combinations with a factor for each column.
+template <Scalar T> class BlockColumns {
+ public:
+  explicit BlockColumns(const ExecutionSpace& space) : space_(space) {}
+
+  /// For b = 0 ... columns of V: <V_b, W_(b mod m)>, m = columns of W. Blocks.
+  [[nodiscard]] std::vector<Wide<T>> dots(const MatrixView<const T>& V, const MatrixView<const T>& W);
+  /// ||W_c||_2, for elements whose squares don't overflow; infinity for NaN. Blocks.
+  [[nodiscard]] std::vector<double> norms(const MatrixView<const T>& W);
+  /// max |Re w_ic|, |Im w_ic|; infinity for NaN. Blocks.
+  [[nodiscard]] std::vector<double> largest(const MatrixView<const T>& W);
+  /// W_c = own[c] W_c + sum_k factors[k m + c] V_(k m + c), in the order of k; own[c] == 0 does not read W. Blocks
+  /// until the factors are on the device.
+  void combine(std::span<const Wide<T>> own, const MatrixView<T>& W, std::span<const Wide<T>> factors,
+               const MatrixView<const T>& V);
+
+ private:
+  using Pinned = Kokkos::View<Wide<T>*, Kokkos::SharedHostPinnedSpace>;
+  void reserve(std::size_t count);
+
+  ExecutionSpace space_;
+  Kokkos::View<Wide<T>*, MemorySpace> device_;
+  Pinned host_;
+};
+
+}  // namespace heddle::impl
