@@ -98,7 +98,7 @@ DeviceHamiltonian::DeviceHamiltonian(const ExecutionSpace& space, const Hamilton
       kinetic_(to_device(space, "heddle::schrodinger::kinetic", hamiltonian.kinetic())) {
   // Only a soft-core potential has nuclei that move.
   if (hamiltonian.potential().kind != PotentialKind::soft_core) {
-    potential_ = to_device(space, "heddle::schrodinger::potential", hamiltonian.potential_at(0.0));
+    potential_ = to_device(space, "heddle::schrodinger::potential", hamiltonian.bare().potential_at(0.0));
   }
 }
 
@@ -112,7 +112,8 @@ DevicePotential DeviceHamiltonian::potential_at(double time) const {
           grid.points - 1,
           hamiltonian_.potential().charge,
           hamiltonian_.potential().softening,
-          {{centres[0], centres[1]}}};
+          {{centres[0], centres[1]}},
+          hamiltonian_.field(time)};
 }
 
 void DeviceHamiltonian::fill(double factor, double time, const DistributedMatrix<double>& A) const {

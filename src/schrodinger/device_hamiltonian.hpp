@@ -10,22 +10,26 @@ using DeviceState = Kokkos::View<Kokkos::complex<double>*, MemorySpace>;
 
 /// V(x_i, t) at one time, for kernels.
 struct DevicePotential {
-  Kokkos::View<const double*, MemorySpace> values;  ///< V where it does not depend on time; else empty.
+  Kokkos::View<const double*, MemorySpace> values;  ///< V_nuclei where it does not depend on time; else empty.
   double xmin = 0.0, xmax = 0.0, spacing = 0.0;
   Index last = 0;
   double charge = 0.0, softening = 1.0;
   Kokkos::Array<double, 2> centres{};
+  double field = 0.0;  ///< E at that time.
 
-  /// As Grid::x and potential_energy, rounding by rounding.
+  /// As Grid::x and Hamiltonian::potential_at, rounding by rounding.
   KOKKOS_INLINE_FUNCTION double x(Index i) const { return i == last ? xmax : xmin + static_cast<double>(i) * spacing; }
   KOKKOS_INLINE_FUNCTION double operator()(Index i) const {
-    if (values.data() != nullptr) return values(i);
     double value = 0.0;
-    for (int k = 0; k < 2; ++k) {
-      const double distance = x(i) - centres[k];
-      value -= charge / Kokkos::sqrt(distance * distance + softening);
+    if (values.data() != nullptr) {
+      value = values(i);
+    } else {
+      for (int k = 0; k < 2; ++k) {
+        const double distance = x(i) - centres[k];
+        value -= charge / Kokkos::sqrt(distance * distance + softening);
+      }
     }
-    return value;
+    return field == 0.0 ? value : value + x(i) * field;
   }
 };
 

@@ -1,10 +1,29 @@
 #include "blas/lapack.hpp"
 #include "davidson.hpp"
+#include "normalise.hpp"
 #include <heddle/core/error.hpp>
 #include <heddle/schrodinger/eigenstates.hpp>
 
 #include <cmath>
 #include <cstdlib>
+
+namespace heddle::impl {
+
+void normalise(const schrodinger::Grid& grid, schrodinger::Eigenstates& states) {
+  const double scale = 1.0 / std::sqrt(grid.spacing());
+  const auto n = static_cast<std::size_t>(states.points);
+  for (std::size_t k = 0; k < states.energies.size(); ++k) {
+    double* state = states.values.data() + k * n;
+    double largest = 0.0;
+    for (std::size_t i = 0; i < n; ++i) largest = std::max(largest, std::abs(state[i]));
+    std::size_t first = 0;
+    while (first + 1 < n && std::abs(state[first]) <= 1e-3 * largest) ++first;
+    const double factor = state[first] < 0 ? -scale : scale;
+    for (std::size_t i = 0; i < n; ++i) state[i] *= factor;
+  }
+}
+
+}  // namespace heddle::impl
 
 namespace heddle::schrodinger {
 
@@ -28,21 +47,6 @@ std::vector<double> dense_of(const Hamiltonian& hamiltonian, std::span<const dou
   return matrix;
 }
 
-// Unit vectors become wave functions with the sign that the header promises.
-void normalise(const Grid& grid, Eigenstates& states) {
-  const double scale = 1.0 / std::sqrt(grid.spacing());
-  const auto n = static_cast<std::size_t>(states.points);
-  for (std::size_t k = 0; k < states.energies.size(); ++k) {
-    double* state = states.values.data() + k * n;
-    double largest = 0.0;
-    for (std::size_t i = 0; i < n; ++i) largest = std::max(largest, std::abs(state[i]));
-    std::size_t first = 0;
-    while (first + 1 < n && std::abs(state[first]) <= 1e-3 * largest) ++first;
-    const double factor = state[first] < 0 ? -scale : scale;
-    for (std::size_t i = 0; i < n; ++i) state[i] *= factor;
-  }
-}
-
 }  // namespace
 
 Eigenstates lowest_eigenstates(const Hamiltonian& hamiltonian, double time, Index count) {
@@ -61,7 +65,7 @@ Eigenstates lowest_eigenstates(const Hamiltonian& hamiltonian, double time, Inde
     impl::lapack::symmetric_lowest(static_cast<int>(grid.points), matrix, static_cast<int>(count), states.energies,
                                    states.values);
   }
-  normalise(grid, states);
+  impl::normalise(grid, states);
   return states;
 }
 

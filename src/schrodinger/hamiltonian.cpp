@@ -2,6 +2,8 @@
 #include <heddle/core/error.hpp>
 #include <heddle/schrodinger/hamiltonian.hpp>
 
+#include <algorithm>
+
 namespace heddle::schrodinger {
 
 namespace {
@@ -22,17 +24,31 @@ void apply_band(std::span<const double> kinetic, std::span<const double> potenti
 
 }  // namespace
 
-Hamiltonian::Hamiltonian(const Grid& grid, const Potential& potential, const Nuclei& nuclei)
-    : grid_(grid), potential_(potential), nuclei_(nuclei), kinetic_(kinetic_band(grid)) {
+Hamiltonian::Hamiltonian(const Grid& grid, const Potential& potential, const Nuclei& nuclei,
+                         const std::vector<Pulse>& pulses, const Absorber& absorber)
+    : grid_(grid),
+      potential_(potential),
+      nuclei_(nuclei),
+      pulses_(pulses),
+      absorber_(absorber),
+      kinetic_(kinetic_band(grid)) {
   validate(grid_, potential_, nuclei_);
+  for (const Pulse& pulse : pulses_) validate(pulse);
+  validate(grid_, absorber_);
+  absorption_ = absorbing_potential(grid_, absorber_);
 }
 
 bool Hamiltonian::moves() const noexcept {
-  return nuclei_.motion != Motion::fixed;
+  return nuclei_.motion != Motion::fixed ||
+         std::any_of(pulses_.begin(), pulses_.end(), [](const Pulse& pulse) { return pulse.amplitude != 0; });
 }
 
 std::vector<double> Hamiltonian::potential_at(double time) const {
-  return potential_energy(grid_, potential_, nuclei_, time);
+  std::vector<double> values = potential_energy(grid_, potential_, nuclei_, time);
+  if (pulses_.empty()) return values;
+  const double now = field(time);
+  for (Index i = 0; i < grid_.points; ++i) values[i] += grid_.x(i) * now;
+  return values;
 }
 
 void Hamiltonian::apply(std::span<const double> potential, std::span<const double> state,

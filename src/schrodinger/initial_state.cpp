@@ -48,7 +48,7 @@ State eigenstate(const Hamiltonian& hamiltonian, Index level, double momentum) {
   const Grid& grid = hamiltonian.grid();
   require(level >= 0 && level < grid.points, "initial.level = ", level, ": the grid has levels 0 to ", grid.points - 1);
   require(std::isfinite(momentum), "initial.momentum = ", momentum, " must be finite");
-  const Eigenstates states = lowest_eigenstates(hamiltonian, 0.0, level + 1);
+  const Eigenstates states = lowest_eigenstates(hamiltonian.bare(), 0.0, level + 1);
   const auto values = states.state(level);
   State state(grid.points);
   for (Index i = 0; i < grid.points; ++i) state[i] = values[i] * std::polar(1.0, momentum * grid.x(i));

@@ -45,13 +45,47 @@ Index nodes_of(std::span<const std::complex<double>> state) {
   return nodes;
 }
 
+void require_length(const Grid& grid, std::span<const std::complex<double>> state) {
+  require(static_cast<Index>(state.size()) == grid.points, "observables: ", state.size(), " values of psi for ",
+          grid.points, " points");
+}
+
 }  // namespace
+
+double Observables::ionisation() const {
+  double bound = 0.0;
+  for (std::size_t k = 0; k < populations.size(); ++k) bound += energies[k] < 0 ? populations[k] : 0.0;
+  return 1.0 - bound;
+}
+
+std::complex<double> overlap(const Grid& grid, std::span<const std::complex<double>> a,
+                             std::span<const std::complex<double>> b) {
+  require_length(grid, a);
+  require_length(grid, b);
+  Sum real;
+  Sum imaginary;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    const std::complex<double> product = std::conj(a[i]) * b[i];
+    real.add(product.real());
+    imaginary.add(product.imag());
+  }
+  return std::complex(real.value(), imaginary.value()) * grid.spacing();
+}
+
+double probability_outside(const Grid& grid, std::span<const std::complex<double>> state, double radius) {
+  require_length(grid, state);
+  Sum inside;
+  for (Index i = 0; i < grid.points; ++i) {
+    if (std::abs(grid.x(i)) <= radius) inside.add(std::norm(state[i]));
+  }
+  return 1.0 - inside.value() * grid.spacing();
+}
 
 Observables observe(const Hamiltonian& hamiltonian, double time, std::span<const std::complex<double>> state,
                     const Eigenstates& eigenstates) {
   const Grid& grid = hamiltonian.grid();
   const auto n = static_cast<std::size_t>(grid.points);
-  require(state.size() == n, "observables: ", state.size(), " values of psi for ", n, " points");
+  require_length(grid, state);
   std::vector<std::complex<double>> result(n);
   hamiltonian.apply(hamiltonian.potential_at(time), state, result);
 
@@ -65,6 +99,7 @@ Observables observe(const Hamiltonian& hamiltonian, double time, std::span<const
   }
   Observables seen;
   seen.time = time;
+  seen.field = hamiltonian.field(time);
   seen.norm = std::sqrt(probability.value() * grid.spacing());
   seen.energy = energy.value() / probability.value();
   seen.position = position.value() / probability.value();

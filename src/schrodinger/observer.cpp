@@ -227,6 +227,7 @@ Observables Observer::observe(double time, const DeviceState& state) {
   const Index columns = first_overlap + 2 * states_;
   Observables seen;
   seen.time = time;
+  seen.field = hamiltonian_.field(time);
   seen.norm = std::sqrt(totals(probability) * spacing);
   seen.energy = totals(energy) / totals(probability);
   seen.position = totals(position) / totals(probability);

@@ -1,5 +1,4 @@
 #include "eigenstates_ahead.hpp"
-#include "names.hpp"
 #include "observer.hpp"
 #include "propagator.hpp"
 #include "stopwatch.hpp"
@@ -12,9 +11,6 @@
 namespace heddle::schrodinger {
 
 namespace {
-
-constexpr impl::Names<PropagatorKind, 2> propagator_names = {
-    {{PropagatorKind::expm, "expm"}, {PropagatorKind::crank_nicolson, "crank-nicolson"}}};
 
 void validate(const Hamiltonian& hamiltonian, const SimulationOptions& options, Index steps_done) {
   const PropagatorOptions& propagator = options.propagator;
@@ -40,7 +36,8 @@ void broadcast(const Communicator& comm, Observables& seen, Index states) {
   seen.energies.resize(static_cast<std::size_t>(states));
   seen.populations.resize(static_cast<std::size_t>(states));
   std::vector<double> values = {seen.norm,      seen.energy,    seen.position,         seen.dipole,
-                                seen.nuclei[0], seen.nuclei[1], seen.edge_probability, static_cast<double>(seen.nodes)};
+                                seen.nuclei[0], seen.nuclei[1], seen.edge_probability, static_cast<double>(seen.nodes),
+                                seen.field};
   const std::size_t scalars = values.size();
   values.insert(values.end(), seen.energies.begin(), seen.energies.end());
   values.insert(values.end(), seen.populations.begin(), seen.populations.end());
@@ -52,6 +49,7 @@ void broadcast(const Communicator& comm, Observables& seen, Index states) {
   seen.nuclei = {values[4], values[5]};
   seen.edge_probability = values[6];
   seen.nodes = static_cast<Index>(values[7]);
+  seen.field = values[8];
   const auto energies = values.begin() + static_cast<std::ptrdiff_t>(scalars);
   std::copy(energies, energies + states, seen.energies.begin());
   std::copy(energies + states, values.end(), seen.populations.begin());
@@ -59,42 +57,48 @@ void broadcast(const Communicator& comm, Observables& seen, Index states) {
 
 }  // namespace
 
-std::string_view to_string(PropagatorKind kind) {
-  return impl::name_of(propagator_names, kind, "propagator");
-}
-
-PropagatorKind propagator_kind_from(std::string_view text) {
-  return impl::value_of(propagator_names, text, "propagator");
-}
-
 Index default_tile(Index points) {
   return std::clamp<Index>((points + 31) / 32 * 8, 32, 1024);
 }
 
 struct Simulation::Impl {
-  Impl(const Communicator& communicator, const Hamiltonian& of, const SimulationOptions& chosen, Index done)
+  Impl(const Communicator& communicator, const Hamiltonian& of, const SimulationOptions& chosen, Index count,
+       Index done)
       : comm(communicator),
         hamiltonian(of),
         options(chosen),
         propagator(impl::make_propagator(comm, hamiltonian, options.time_step, options.propagator)),
-        psi(comm, hamiltonian.grid().points),
-        steps(done) {
+        mask(mask_of_step(hamiltonian.grid(), hamiltonian.absorber(), options.time_step)),
+        steps(done),
+        observables(static_cast<std::size_t>(count)) {
+    psi.reserve(static_cast<std::size_t>(count));
+    for (Index k = 0; k < count; ++k) psi.emplace_back(comm, hamiltonian.grid().points);
     if (comm.rank() == 0) {
       observer.emplace(comm.space(), hamiltonian, options.states);
-      if (options.states > 0) eigenstates.emplace(hamiltonian, options.states);
+      if (options.states > 0) eigenstates.emplace(hamiltonian.bare(), options.states);
     }
   }
 
   [[nodiscard]] double time_of(Index step) const { return static_cast<double>(step) * options.time_step; }
 
-  // Who looked at the state before this step will look at the one after it.
+  // Who looked at a state before this step will look at it after.
   void begin_eigenstates() {
-    if (observables && eigenstates && hamiltonian.moves()) eigenstates->begin(time_of(steps + 1));
+    const bool looked = std::any_of(observables.begin(), observables.end(), [](const auto& seen) { return !!seen; });
+    if (looked && eigenstates) eigenstates->begin(time_of(steps + 1));
   }
 
-  void observe_now() {
+  void absorb() {
+    if (mask.empty()) return;
+    for (impl::WaveFunction& one : psi) {
+      State state = one.host();
+      for (std::size_t i = 0; i < state.size(); ++i) state[i] *= mask[i];
+      one.assign(state);
+    }
+  }
+
+  void observe_now(Index k) {
     const double now = time_of(steps);
-    observables.emplace();
+    Observables& seen = observables[k].emplace();
     comm.on_rank(0, [&] {
       if (eigenstates) {
         const impl::Stopwatch watch(times.eigenstates);
@@ -102,38 +106,49 @@ struct Simulation::Impl {
         times.eigenstates_computed = eigenstates->seconds();
       }
       const impl::Stopwatch watch(times.observables);
-      *observables = observer->observe(now, psi.device());
+      seen = observer->observe(now, psi[k].device());
     });
-    broadcast(comm, *observables, options.states);
-    observables->step = steps;
-    observables->time = now;
+    broadcast(comm, seen, options.states);
+    seen.step = steps;
+    seen.time = now;
   }
 
   Communicator comm;
   Hamiltonian hamiltonian;
   SimulationOptions options;
   std::unique_ptr<impl::Propagator> propagator;
-  impl::WaveFunction psi;
+  std::vector<double> mask;
+  std::vector<impl::WaveFunction> psi;
   Index steps;
   std::optional<impl::Observer> observer;             // on rank 0 alone,
   std::optional<impl::EigenstatesAhead> eigenstates;  // as these, where there are any
-  std::optional<Observables> observables;
+  std::vector<std::optional<Observables>> observables;
   SimulationTimes times;
 };
 
 Simulation::Simulation(const Communicator& comm, const Hamiltonian& hamiltonian, const SimulationOptions& options,
-                       const State& initial, Index steps_done) {
+                       const State& initial, Index steps_done)
+    : Simulation(comm, hamiltonian, options, std::vector<State>{initial}, steps_done) {}
+
+Simulation::Simulation(const Communicator& comm, const Hamiltonian& hamiltonian, const SimulationOptions& options,
+                       const std::vector<State>& initial, Index steps_done) {
   validate(hamiltonian, options, steps_done);
-  impl_ = std::make_unique<Impl>(comm, hamiltonian, options, steps_done);
+  auto count = static_cast<Index>(initial.size());
+  comm.broadcast(std::span(&count, 1), 0);
+  require(count > 0, "a simulation needs an initial state");
   const auto points = static_cast<std::size_t>(hamiltonian.grid().points);
   comm.on_rank(0, [&] {
-    require(initial.size() == points, "initial state: ", initial.size(), " values for ", points, " points");
-    require_finite(initial);
+    for (const State& state : initial) {
+      require(state.size() == points, "initial state: ", state.size(), " values for ", points, " points");
+      require_finite(state);
+    }
   });
-  State state = initial;
-  state.resize(points);
-  comm.broadcast(std::span(state), 0);
-  impl_->psi.assign(state);
+  impl_ = std::make_unique<Impl>(comm, hamiltonian, options, count, steps_done);
+  for (std::size_t k = 0; k < impl_->psi.size(); ++k) {
+    State state = comm.rank() == 0 ? initial[k] : State(points);
+    comm.broadcast(std::span(state), 0);
+    impl_->psi[k].assign(state);
+  }
 }
 
 Simulation::~Simulation() = default;
@@ -144,11 +159,14 @@ void Simulation::step() {
   const impl::Stopwatch watch(impl_->times.total);
   const double midpoint = (static_cast<double>(impl_->steps) + 0.5) * impl_->options.time_step;
   impl_->begin_eigenstates();
-  impl_->observables.reset();
+  for (auto& seen : impl_->observables) seen.reset();
   impl_->propagator->advance(midpoint, impl_->psi, impl_->times);
+  impl_->absorb();
   ++impl_->steps;
-  if (!impl_->psi.finite()) {
-    throw Error(ErrorKind::computation, message_of("psi is no longer finite after step ", impl_->steps));
+  for (const impl::WaveFunction& psi : impl_->psi) {
+    if (!psi.finite()) {
+      throw Error(ErrorKind::computation, message_of("psi is no longer finite after step ", impl_->steps));
+    }
   }
 }
 
@@ -160,20 +178,45 @@ double Simulation::time() const {
   return impl_->time_of(impl_->steps);
 }
 
-const State& Simulation::state() const {
-  return impl_->psi.host();
+Index Simulation::count() const {
+  return static_cast<Index>(impl_->psi.size());
 }
 
-const Observables& Simulation::observables() {
-  if (!impl_->observables) {
+const State& Simulation::state(Index k) const {
+  require(k >= 0 && k < count(), "wave function ", k, " of ", count());
+  return impl_->psi[k].host();
+}
+
+const Observables& Simulation::observables(Index k) {
+  require(k >= 0 && k < count(), "wave function ", k, " of ", count());
+  if (!impl_->observables[k]) {
     const impl::Stopwatch watch(impl_->times.total);
-    impl_->observe_now();
+    impl_->observe_now(k);
   }
-  return *impl_->observables;
+  return *impl_->observables[k];
+}
+
+double Simulation::largest_overlap() const {
+  double largest = 0.0;
+  for (std::size_t k = 1; k < impl_->psi.size(); ++k) {
+    for (std::size_t j = 0; j < k; ++j) {
+      const auto& grid = impl_->hamiltonian.grid();
+      largest = std::max(largest, std::abs(overlap(grid, impl_->psi[j].host(), impl_->psi[k].host())));
+    }
+  }
+  return largest;
 }
 
 const SimulationTimes& Simulation::times() const {
   return impl_->times;
+}
+
+const PropagatorChoice& Simulation::propagator() const {
+  return impl_->propagator->choice();
+}
+
+std::string Simulation::propagator_description() const {
+  return impl_->propagator->description();
 }
 
 const std::optional<ExpmReport>& Simulation::expm_report() const {

@@ -13,8 +13,8 @@ namespace heddle::schrodinger {
 /// deviation of |psi|^2. Throws Error(argument) for a width <= 0, or where the packet does not reach the grid.
 [[nodiscard]] State gaussian_packet(const Grid& grid, double position, double momentum, double width);
 
-/// exp(i momentum x) times eigenstate `level` (0 is the ground state) of H at t = 0. With momentum v it is the state
-/// that nuclei drifting at v carry along. On the calling rank's host alone.
+/// exp(i momentum x) times eigenstate `level` (0 is the ground state) of H at t = 0, pulses left out. With momentum v
+/// it is the state that nuclei drifting at v carry along. On the calling rank's host alone.
 [[nodiscard]] State eigenstate(const Hamiltonian& hamiltonian, Index level, double momentum = 0.0);
 
 }  // namespace heddle::schrodinger

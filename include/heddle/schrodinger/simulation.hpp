@@ -4,30 +4,14 @@
 #include <heddle/expm/expm.hpp>
 #include <heddle/schrodinger/hamiltonian.hpp>
 #include <heddle/schrodinger/observables.hpp>
+#include <heddle/schrodinger/propagator.hpp>
 
 #include <memory>
 #include <optional>
-#include <string_view>
+#include <string>
+#include <vector>
 
 namespace heddle::schrodinger {
-
-enum class PropagatorKind {
-  expm,            ///< psi' = exp(-i H dt) psi, H at the middle of the step
-  crank_nicolson,  ///< (1 + i H dt/2) psi' = (1 - i H dt/2) psi, the same H
-};
-/// "expm" or "crank-nicolson".
-[[nodiscard]] std::string_view to_string(PropagatorKind kind);
-[[nodiscard]] PropagatorKind propagator_kind_from(std::string_view text);
-
-struct PropagatorOptions {
-  PropagatorKind kind = PropagatorKind::expm;
-  /// Of a Taylor series of fixed degree, as in the paper; 0: scaling and squaring, by tolerance.
-  int degree = 0;
-  /// Relative backward error of exp(-i H dt); 0: round-off.
-  double tolerance = 0.0;
-  /// Tile of the matrix products; 0: default_tile(points).
-  Index tile = 0;
-};
 
 /// Tile that depends on the number of points alone, so that a result does not depend on the number of ranks: a quarter
 /// of the matrix, between 32 and 1024 and a multiple of 8.
@@ -36,7 +20,7 @@ struct PropagatorOptions {
 struct SimulationOptions {
   double time_step = 0.002;  ///< dt, atomic units of time.
   PropagatorOptions propagator;
-  Index states = 4;  ///< Instantaneous eigenstates whose populations are observed; 0: none.
+  Index states = 4;  ///< Instantaneous eigenstates of H.bare() whose populations are observed; 0: none.
 };
 
 /// Seconds that this rank has spent, since construction. Each part ends where the rank waits for the device anyway, but
@@ -54,8 +38,12 @@ struct SimulationTimes {
   double observables = 0.0;  ///< Without the eigenstates.
 };
 
-/// i d psi/dt = H(t) psi in steps of dt, by psi(t + dt) = exp(-i H(t + dt/2) dt) psi(t): second order in dt where H
-/// depends on time, exact in dt where it does not (the exponential is then computed once).
+/// i d psi/dt = (H(t) - i W) psi in steps of dt, by psi(t + dt) = exp(-i H(t + dt/2) dt) psi(t): second order in dt
+/// where H depends on time, exact in dt where it does not (the exponential is then computed once). A mask of the
+/// Hamiltonian's absorber follows each step.
+///
+/// Several wave functions share H, its exponential and its eigenstates; each of them is what it would be alone, bit for
+/// bit. A unitary step keeps their overlaps: see largest_overlap().
 ///
 /// The n x n matrices are in row bands over the ranks and never leave the device; each rank has a copy of psi there and
 /// on its host. A step moves n values of psi between the two, and the observables, a few numbers reduced on the device
@@ -76,27 +64,39 @@ struct SimulationTimes {
 /// midpoint rule: W. Magnus, Comm. Pure Appl. Math. 7, 649 (1954); J. Crank, P. Nicolson 1947.
 class Simulation {
  public:
-  /// `initial` is read on rank 0; its norm is kept as it is. Collective. Throws Error(argument), on every rank alike,
-  /// for a state that does not fit the grid or isn't finite, a time step that is not finite and positive, a negative
-  /// degree or tolerance, a tolerance >= 1, or more states than points.
+  /// One wave function. `initial` is read on rank 0; its norm is kept as it is. Collective. Throws Error(argument), on
+  /// every rank alike, for a state that does not fit the grid or isn't finite, a time step that is not finite and
+  /// positive, a negative degree or tolerance, a tolerance >= 1, or more states than points.
   Simulation(const Communicator& comm, const Hamiltonian& hamiltonian, const SimulationOptions& options,
              const State& initial, Index steps_done = 0);
+  /// As many wave functions as rank 0 gives, at least one.
+  Simulation(const Communicator& comm, const Hamiltonian& hamiltonian, const SimulationOptions& options,
+             const std::vector<State>& initial, Index steps_done = 0);
   ~Simulation();
   Simulation(Simulation&&) noexcept;
   Simulation& operator=(Simulation&&) noexcept;
 
-  /// One step of dt. Collective, blocks. Throws Error(computation) where the propagator fails or psi is no longer
-  /// finite.
+  /// One step of dt of all wave functions. Collective, blocks. Throws Error(computation) where the propagator fails or
+  /// a psi is no longer finite.
   void step();
 
   [[nodiscard]] Index steps_done() const;
   [[nodiscard]] double time() const;
-  /// psi at time(), the same bits on every rank.
-  [[nodiscard]] const State& state() const;
-  /// At time(); computed by the first call after a step. Collective, blocks; the same bits on every rank.
-  [[nodiscard]] const Observables& observables();
+  /// How many wave functions there are.
+  [[nodiscard]] Index count() const;
+  /// psi_k at time(), the same bits on every rank; 0 <= k < count().
+  [[nodiscard]] const State& state(Index k = 0) const;
+  /// Of psi_k at time(); computed by the first call after a step. Collective, blocks; the same bits on every rank.
+  [[nodiscard]] const Observables& observables(Index k = 0);
+  /// Largest |<psi_j|psi_k>| of two of them at time(); 0 for one. On the calling rank's host alone: n operations a
+  /// pair.
+  [[nodiscard]] double largest_overlap() const;
 
   [[nodiscard]] const SimulationTimes& times() const;
+  /// What a step is done with; automatic is resolved after the first step.
+  [[nodiscard]] const PropagatorChoice& propagator() const;
+  /// The same in words.
+  [[nodiscard]] std::string propagator_description() const;
   /// The latest exponential's; absent before the first step and with Crank-Nicolson.
   [[nodiscard]] const std::optional<ExpmReport>& expm_report() const;
   /// Tile in use.

@@ -1,0 +1,73 @@
+// States by imaginary time against LAPACK's.
+#include "problems.hpp"
+#include <heddle/core/error.hpp>
+#include <heddle/schrodinger/imaginary_time.hpp>
+
+#include <gtest/gtest.h>
+
+namespace heddle::test {
+namespace {
+
+using schrodinger::imaginary_time_states;
+using schrodinger::ImaginaryTimeOptions;
+using schrodinger::ImaginaryTimeReport;
+
+const Communicator& world() {
+  static const auto* comm = new Communicator(MPI_COMM_WORLD);
+  return *comm;
+}
+
+void expect_lapacks(const Hamiltonian& hamiltonian, double time, Index count) {
+  ImaginaryTimeReport report;
+  const auto found = imaginary_time_states(world(), hamiltonian, time, count, {}, &report);
+  const auto expected = schrodinger::lowest_eigenstates(hamiltonian, time, count);
+  ASSERT_EQ(found.energies.size(), static_cast<std::size_t>(count));
+  EXPECT_LE(report.residual, 1e-8);
+  // A block of all vectors has the states at once.
+  EXPECT_EQ(report.time > 0.0, count + 2 < found.points);
+  for (Index k = 0; k < count; ++k) {
+    EXPECT_NEAR(found.energies[k], expected.energies[k], 1e-10) << k;
+    double sum = 0.0;
+    for (Index i = 0; i < found.points; ++i) sum += std::pow(found.state(k)[i] - expected.state(k)[i], 2);
+    EXPECT_LT(std::sqrt(sum * hamiltonian.grid().spacing()), 1e-6) << k << ", sign included";
+  }
+}
+
+TEST(ImaginaryTime, FindsTheStatesOfLapack) {
+  expect_lapacks({{-10, 10, 101, Kinetic::sinc}, harmonic(1)}, 0.0, 1);
+  expect_lapacks({{-10, 10, 101, Kinetic::fd4}, harmonic(0.6)}, 0.0, 5);
+  expect_lapacks({{-15, 15, 151, Kinetic::fd2}, soft_core(1, 1)}, 0.0, 3);
+  expect_lapacks({{-2, 2, 9, Kinetic::fd6}, harmonic(1)}, 0.0, 9);
+  expect_lapacks({{-2, 2, 3, Kinetic::fd2}, harmonic(1)}, 0.0, 2);
+}
+
+TEST(ImaginaryTime, FindsADeepWellAtItsTime) {
+  // Levels tens of hartree apart and far below the waves that it starts with.
+  expect_lapacks({{-10, 10, 201, Kinetic::fd2}, soft_core(30, 0.1), moving(Motion::stretch)}, 0.3, 2);
+}
+
+TEST(ImaginaryTime, SaysWhenItHasNotConverged) {
+  const Hamiltonian hamiltonian({-10, 10, 101, Kinetic::fd4}, harmonic(1));
+  ImaginaryTimeOptions options;
+  options.most_steps = 2;
+  EXPECT_THROW((void)imaginary_time_states(world(), hamiltonian, 0.0, 1, options), Error);
+  options.most_steps = 0;
+  EXPECT_THROW((void)imaginary_time_states(world(), hamiltonian, 0.0, 1, options), Error);
+  options = {};
+  options.tolerance = 0.0;
+  EXPECT_THROW((void)imaginary_time_states(world(), hamiltonian, 0.0, 1, options), Error);
+  EXPECT_THROW((void)imaginary_time_states(world(), hamiltonian, 0.0, 0), Error);
+  EXPECT_THROW((void)imaginary_time_states(world(), hamiltonian, 0.0, 102), Error);
+}
+
+TEST(ImaginaryTime, SameBitsOnAnyNumberOfRanks) {
+  const Communicator alone(MPI_COMM_SELF);
+  const Hamiltonian hamiltonian({-10, 10, 101, Kinetic::fd4}, soft_core(1, 1));
+  const auto together = imaginary_time_states(world(), hamiltonian, 0.0, 2);
+  const auto single = imaginary_time_states(alone, hamiltonian, 0.0, 2);
+  EXPECT_EQ(together.energies, single.energies);
+  EXPECT_EQ(together.values, single.values);
+}
+
+}  // namespace
+}  // namespace heddle::test
