@@ -24,9 +24,10 @@ MODULES = {
     "schrodinger": ["expm", "eigen"],
     "search": ["comm"],
 }
-VENDOR = re.compile(r"cuda|cublas|cufft|curand|cusolver|cusparse|nccl|nvml|nvToolsExt|hip|roc|rccl"
+VENDOR = re.compile(r"cuda|cublas|cufft|curand|cusolver|cusparse|nccl|nvml|nvToolsExt|hip|roc|rccl|fftw3"
                     r"|cub/|cblas|f77blas|lapack|mkl|openblas")
-VENDOR_FILES = re.compile(r"src/(blas|comm|search)/(cuda|hip|host)\.cpp|perf/peers/.*")
+VENDOR_FILES = re.compile(r"src/(blas|comm|search)/(cuda|hip|host)\.cpp|src/schrodinger/fourier_(cuda|hip|host)\.cpp"
+                          r"|perf/peers/.*")
 VTK = re.compile(r"vtk\w*\.h")
 VTK_FILES = re.compile(r"src/io/vtk_mesh\.cpp|tests/search/vtk_agreement_test\.cpp|perf/peers/.*")
 # Beside comm/: the main programs of tests and benchmarks, which start MPI, and the other libraries in a comparison.
@@ -62,7 +63,8 @@ def judge(root, path, bracket, name):
     if name == "mpi.h" and not MPI_FILES.fullmatch(str(where)):
         return "mpi.h belongs to comm/ alone"
     if bracket == "<" and VENDOR.match(name) and not VENDOR_FILES.fullmatch(str(where)):
-        return "a vendor's header belongs to src/{blas,comm,search}/{cuda,hip,host}.cpp alone"
+        return ("a vendor's header belongs to src/{blas,comm,search}/{cuda,hip,host}.cpp and"
+                " src/schrodinger/fourier_{cuda,hip,host}.cpp alone")
     if bracket == "<" and VTK.fullmatch(name) and not VTK_FILES.fullmatch(str(where)):
         return "VTK's headers belong to src/io/vtk_mesh.cpp alone"
     if top == "include" and name == "iostream":
@@ -126,6 +128,7 @@ def self_test():
         ("src/gemm/gemm.cpp", '"gemm/private.hpp"'),
         ("src/gemm/gemm.cpp", "<iostream>"),
         ("src/blas/cuda.cpp", "<cublas_v2.h>"),
+        ("src/schrodinger/fourier_host.cpp", "<fftw3.h>"),
         ("src/drivers/main.cpp", '"support/options.hpp"'),
         ("tests/gemm/test.cpp", '"gemm/private.hpp"'),
         ("tests/core/test.cpp", "<heddle/gemm/gemm.hpp>"),
@@ -146,6 +149,7 @@ def self_test():
         ("src/core/error.cpp", '"absent.hpp"'),
         ("src/gemm/gemm.cpp", '"heddle/gemm/gemm.hpp"'),
         ("src/gemm/gemm.cpp", "<cblas.h>"),
+        ("src/schrodinger/grid.cpp", "<fftw3.h>"),
         ("src/comm/communicator.cpp", "<cuda_runtime.h>"),
         ("include/heddle/io/mesh.hpp", "<vtkPoints.h>"),
         ("src/io/mesh.cpp", "<vtkPoints.h>"),

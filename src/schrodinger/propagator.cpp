@@ -1,5 +1,6 @@
 #include "propagator.hpp"
 
+#include "fourier.hpp"
 #include "names.hpp"
 #include "propagators.hpp"
 #include <heddle/core/error.hpp>
@@ -55,9 +56,8 @@ void validate(const PropagatorOptions& options) {
           " must be at least 0 and less than 1");
   require(std::isfinite(options.duration) && options.duration >= 0, "propagator duration = ", options.duration,
           " must be finite and not negative");
-  require(options.kind != PropagatorKind::split_operator && options.kind != PropagatorKind::chebyshev &&
-              options.kind != PropagatorKind::automatic,
-          "propagator ", to_string(options.kind), ": not in this version");
+  require(options.kind != PropagatorKind::split_operator || impl::has_fourier(),
+          "the split operator needs a Fourier transform: this build was configured without FFTW");
 }
 
 }  // namespace heddle::schrodinger
@@ -75,11 +75,30 @@ PropagatorChoice choice_of(const schrodinger::PropagatorOptions& options) {
   return choice;
 }
 
+void to_host(const ExecutionSpace& space, WaveFunction& psi) {
+  const auto host = Kokkos::create_mirror_view(psi.device());
+  Kokkos::deep_copy(space, host, psi.device());
+  space.fence("heddle::schrodinger::to_host");
+  schrodinger::State state(psi.host().size());
+  for (std::size_t i = 0; i < state.size(); ++i) state[i] = {host(i).real(), host(i).imag()};
+  psi.assign(state);
+}
+
 std::unique_ptr<Propagator> make_propagator(const Communicator& comm, const schrodinger::Hamiltonian& hamiltonian,
                                             double time_step, const schrodinger::PropagatorOptions& options) {
   schrodinger::validate(options);
-  if (options.kind == PropagatorKind::crank_nicolson) {
-    return make_crank_nicolson(comm, hamiltonian, time_step, options);
+  switch (options.kind) {
+    case PropagatorKind::crank_nicolson:
+      return make_crank_nicolson(comm, hamiltonian, time_step, options);
+    case PropagatorKind::split_operator:
+      return make_split_operator(comm, hamiltonian, time_step, options);
+    case PropagatorKind::chebyshev:
+      return make_chebyshev(comm, hamiltonian, time_step, options);
+    case PropagatorKind::automatic:
+      return make_automatic(comm, hamiltonian, time_step, options);
+    case PropagatorKind::expm:
+    case PropagatorKind::magnus4:
+      break;
   }
   return make_exponential(comm, hamiltonian, time_step, options);
 }

@@ -25,6 +25,9 @@ namespace heddle::impl {
                                                          const schrodinger::Hamiltonian& hamiltonian, double time_step,
                                                          const schrodinger::PropagatorOptions& options);
 
+/// Copies what a kernel wrote to psi's device values to its host values. Blocks.
+void to_host(const ExecutionSpace& space, WaveFunction& psi);
+
 /// What `options` ask for, as a choice without a reason.
 [[nodiscard]] schrodinger::PropagatorChoice choice_of(const schrodinger::PropagatorOptions& options);
 

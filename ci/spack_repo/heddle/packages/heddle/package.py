@@ -23,6 +23,7 @@ class Heddle(CMakePackage, CudaPackage, ROCmPackage):
     variant("shared", default=True, description="Build a shared library")
     variant("tests", default=False, description="Build the tests and the benchmarks")
     variant("vtk", default=False, description="Read .vtu and .vtk meshes, and write .vtp and .vtu, by VTK")
+    variant("fftw", default=True, description="Split operator of `heddle tdse` on CPUs, by FFTW")
     variant("plot", default=True, description="What `heddle plot` needs to draw pictures")
 
     depends_on("c", type="build")
@@ -34,6 +35,7 @@ class Heddle(CMakePackage, CudaPackage, ROCmPackage):
     depends_on("lapack")
     depends_on("hdf5@1.10:")
     depends_on("vtk@9.1:", when="+vtk")
+    depends_on("fftw@3:", when="+fftw~cuda~rocm")
     depends_on("cli11@2.1:", type="build")
     depends_on("tomlplusplus@3.3:", type="build")
     depends_on("nlohmann-json@3.11:", type="build")
@@ -57,6 +59,7 @@ class Heddle(CMakePackage, CudaPackage, ROCmPackage):
         depends_on("kokkos-kernels+rocblas")
         depends_on("rocsolver")
         depends_on("rocprim")
+        depends_on("hipfft")
         for arch in ROCmPackage.amdgpu_targets:
             depends_on(f"kokkos amdgpu_target={arch}", when=f"amdgpu_target={arch}")
     conflicts("+cuda", when="+rocm", msg="one GPU backend at a time")
@@ -79,6 +82,7 @@ class Heddle(CMakePackage, CudaPackage, ROCmPackage):
             self.define_from_variant("HEDDLE_TESTS", "tests"),
             self.define_from_variant("HEDDLE_BENCHMARKS", "tests"),
             self.define("CMAKE_DISABLE_FIND_PACKAGE_VTK", self.spec.satisfies("~vtk")),
+            self.define("HEDDLE_FFTW", self.spec.satisfies("+fftw~cuda~rocm")),
         ]
         if self.spec.satisfies("+cuda"):
             args.append(self.define("CMAKE_CXX_COMPILER", self["kokkos"].kokkos_cxx))

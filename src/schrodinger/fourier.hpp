@@ -1,0 +1,47 @@
+// Fourier transforms on the device, by the vendor's library.
+#pragma once
+
+#include <heddle/core/scalar.hpp>
+
+#include <memory>
+
+namespace heddle::impl {
+
+/// Complex numbers in device memory, such as a wave function.
+using DeviceComplexes = Kokkos::View<Kokkos::complex<double>*, MemorySpace>;
+
+/// Whether this build has transforms: FFTW on hosts, cuFFT, hipFFT.
+[[nodiscard]] bool has_fourier();
+
+/// Smallest odd <= 15 times a power of 2 that is at least `least`: a length whose transforms are fast.
+[[nodiscard]] inline Index fast_length(Index least) {
+  Index best = 1;
+  while (best < least) best *= 2;
+  for (Index odd = 3; odd <= 15; odd += 2) {
+    Index length = odd;
+    while (length < least) length *= 2;
+    if (length < best) best = length;
+  }
+  return best;
+}
+
+/// x_k = sum_j x_j exp(-/+ 2 pi i j k/length), in place, forward -, backward +, neither divided by the length.
+///
+/// Ordered on `space`; on hosts done when the call returns. The same bits each time: plans are estimated, not timed.
+class Fourier {
+ public:
+  /// Throws Error(argument) without has_fourier().
+  Fourier(const ExecutionSpace& space, Index length);
+  ~Fourier();
+  Fourier(Fourier&&) noexcept;
+  Fourier& operator=(Fourier&&) noexcept;
+
+  void forward(const DeviceComplexes& x) const;
+  void backward(const DeviceComplexes& x) const;
+
+ private:
+  struct Plan;
+  std::unique_ptr<Plan> plan_;
+};
+
+}  // namespace heddle::impl
