@@ -1,9 +1,12 @@
 #include "expm/complex_arithmetic.hpp"
 
 #include "dist/elementwise.hpp"
+#include <heddle/transpose/transpose.hpp>
 
+#include <algorithm>
 #include <array>
 #include <limits>
+#include <utility>
 
 namespace heddle::impl {
 namespace {
@@ -45,6 +48,32 @@ void combine_parts(const Communicator& comm, T identity, std::span<const T> coef
       });
 }
 
+// result = re X + im Y, of two matrices alike.
+template <RealScalar T>
+void add_scaled(const Communicator& comm, T re, const Part<T>& X, T im, const Part<T>& Y, const Part<T>& result) {
+  const Elements<T> x = elements_of<T>(X);
+  const Elements<T> y = elements_of<T>(Y);
+  const Elements<T> to = elements_of<T>(result);
+  for_each_element(
+      comm.space(), "heddle::expm::scale", static_cast<Index>(X->local().extent(0)),
+      static_cast<Index>(X->local().extent(1)),
+      KOKKOS_LAMBDA(Index i, Index j) { to(i, j) = heddle::multiply_add(re, x(i, j), im * y(i, j)); });
+}
+
+// The sign of the transpose of a part, 0 where it is not symmetric.
+int sign_of_real(Symmetry symmetry) {
+  return symmetry == Symmetry::none ? 0 : symmetry == Symmetry::hermitian ? 1 : -1;
+}
+int sign_of_imaginary(Symmetry symmetry) {
+  return -sign_of_real(symmetry);
+}
+
+// Tiles of products computed by half: an eighth of the matrix, where the diagonal's tiles cost a sixteenth, and no
+// smaller than a product is fast with.
+Index half_tile(Index n) {
+  return n <= 192 ? std::max<Index>(n, 1) : std::clamp<Index>((n / 8 + 31) / 32 * 32, 96, 1024);
+}
+
 }  // namespace
 
 template <RealScalar T>
@@ -54,7 +83,11 @@ ComplexArithmetic<T>::ComplexArithmetic(const Communicator& comm, Index n, int c
       rows_{Placement::row_bands(n, n, comm.size()), std::make_shared<std::vector<DistributedMatrix<T>>>()},
       columns_{Placement::column_bands(n, n, comm.size()), std::make_shared<std::vector<DistributedMatrix<T>>>()},
       complex_products_(complex_products),
-      plan_(comm, Operation::none, rows_.placement, Operation::none, columns_.placement, rows_.placement, options) {}
+      plan_(comm, Operation::none, rows_.placement, Operation::none, columns_.placement, rows_.placement, options),
+      half_options_(options) {
+  half_options_.tiles = GemmTiles::half;
+  if (half_options_.tile == 0) half_options_.tile = half_tile(n);
+}
 
 template <RealScalar T> Part<T> ComplexArithmetic<T>::take(const Pool& pool) {
   DistributedMatrix<T> matrix;
@@ -70,18 +103,23 @@ template <RealScalar T> Part<T> ComplexArithmetic<T>::take(const Pool& pool) {
   });
 }
 
-template <RealScalar T> Part<T> ComplexArithmetic<T>::in_column_bands(const Part<T>& part) {
+template <RealScalar T> Part<T> ComplexArithmetic<T>::in_column_bands(const Part<T>& part, int sign) {
   if (!part || rows_.placement == columns_.placement) {
     return part;
   }
   Part<T> result = take(columns_);
-  redistribute(*part, *result);
+  if (sign != 0) {
+    heddle::transpose(comm_.space(), static_cast<T>(sign), part->local(), Operation::transpose, result->local());
+  } else {
+    redistribute(*part, *result);
+  }
   return result;
 }
 
-template <RealScalar T> RightFactor<T> ComplexArithmetic<T>::right_factor(const Parts<T>& Y, const Parts<T>& columns) {
-  RightFactor<T> factor{{columns.real ? columns.real : in_column_bands(Y.real),
-                         columns.imaginary ? columns.imaginary : in_column_bands(Y.imaginary)},
+template <RealScalar T>
+RightFactor<T> ComplexArithmetic<T>::right_factor(const Parts<T>& Y, const Parts<T>& columns, Symmetry of_Y) {
+  RightFactor<T> factor{{columns.real ? columns.real : in_column_bands(Y.real, sign_of_real(of_Y)),
+                         columns.imaginary ? columns.imaginary : in_column_bands(Y.imaginary, sign_of_imaginary(of_Y))},
                         nullptr};
   if (complex_products_ == 3 && Y.real && Y.imaginary) {
     factor.sum = sum(factor.parts, columns_);
@@ -91,16 +129,32 @@ template <RealScalar T> RightFactor<T> ComplexArithmetic<T>::right_factor(const 
 
 template <RealScalar T> void ComplexArithmetic<T>::reset_counts() {
   products_ = 0;
+  flops_ = 0.0;
   gemm_seconds_ = 0.0;
 }
 
 template <RealScalar T>
-void ComplexArithmetic<T>::product(T alpha, const Part<T>& X, const Part<T>& Y, T beta, const Part<T>& Z) {
-  gemm_seconds_ += plan_.execute(alpha, *X, *Y, beta, *Z).seconds;
+void ComplexArithmetic<T>::product(T alpha, const Part<T>& X, const Part<T>& Y, T beta, const Part<T>& Z, bool half) {
+  if (half && !half_plan_) {
+    half_plan_.emplace(comm_, Operation::none, rows_.placement, Operation::none, columns_.placement, rows_.placement,
+                       half_options_);
+    mirror_.emplace(comm_, rows_.placement, half_plan_->tile());
+  }
+  const GemmReport report = (half ? *half_plan_ : plan_).execute(alpha, *X, *Y, beta, *Z);
+  gemm_seconds_ += report.seconds;
+  flops_ += report.gflops * report.seconds * 1e9;
   ++products_;
   if (after_product) {
     after_product();
   }
+}
+
+template <RealScalar T> void ComplexArithmetic<T>::mirror(const Parts<T>& Z, Symmetry symmetry) {
+  if (symmetry == Symmetry::none) {
+    return;
+  }
+  if (Z.real) (*mirror_)(*Z.real, static_cast<T>(sign_of_real(symmetry)));
+  if (Z.imaginary) (*mirror_)(*Z.imaginary, static_cast<T>(sign_of_imaginary(symmetry)));
 }
 
 template <RealScalar T> Part<T> ComplexArithmetic<T>::sum(const Parts<T>& X, const Pool& pool) {
@@ -112,12 +166,12 @@ template <RealScalar T> Part<T> ComplexArithmetic<T>::sum(const Parts<T>& X, con
 }
 
 template <RealScalar T>
-void ComplexArithmetic<T>::add_products(T alpha, const Parts<T>& X, const Parts<T>& Y, Parts<T>& Z) {
+void ComplexArithmetic<T>::add_products(T alpha, const Parts<T>& X, const Parts<T>& Y, Parts<T>& Z, bool half) {
   const auto add_product = [&](T factor, const Part<T>& left, const Part<T>& right, Part<T>& result) {
     if (left && right) {
       const T beta = result ? T{1} : T{0};
       result = result ? result : take();
-      product(factor, left, right, beta, result);
+      product(factor, left, right, beta, result, half);
     }
   };
   add_product(alpha, X.real, Y.real, Z.real);
@@ -126,15 +180,17 @@ void ComplexArithmetic<T>::add_products(T alpha, const Parts<T>& X, const Parts<
   add_product(alpha, X.imaginary, Y.real, Z.imaginary);
 }
 
-template <RealScalar T> Parts<T> ComplexArithmetic<T>::multiply(T alpha, const Parts<T>& X, const RightFactor<T>& Y) {
+template <RealScalar T>
+Parts<T> ComplexArithmetic<T>::multiply(T alpha, const Parts<T>& X, const RightFactor<T>& Y, Symmetry symmetry) {
+  const bool half = symmetry != Symmetry::none;
   Parts<T> Z;
   if (Y.sum && X.real && X.imaginary) {
     // N. Higham (1992): Zr = Xr Yr - Xi Yi, Zi = (Xr + Xi)(Yr + Yi) - Xr Yr - Xi Yi.
     Z = {take(), take()};
     const Part<T> imaginary_product = take();
-    product(alpha, X.real, Y.parts.real, T{0}, Z.real);
-    product(alpha, X.imaginary, Y.parts.imaginary, T{0}, imaginary_product);
-    product(alpha, sum(X, rows_), Y.sum, T{0}, Z.imaginary);
+    product(alpha, X.real, Y.parts.real, T{0}, Z.real, half);
+    product(alpha, X.imaginary, Y.parts.imaginary, T{0}, imaginary_product, half);
+    product(alpha, sum(X, rows_), Y.sum, T{0}, Z.imaginary, half);
     const Elements<T> real = elements_of<T>(Z.real);
     const Elements<T> imaginary = elements_of<T>(Z.imaginary);
     const Elements<T> other = elements_of<T>(imaginary_product);
@@ -144,25 +200,30 @@ template <RealScalar T> Parts<T> ComplexArithmetic<T>::multiply(T alpha, const P
           imaginary(i, j) = imaginary(i, j) - real(i, j) - other(i, j);
           real(i, j) = real(i, j) - other(i, j);
         });
+    mirror(Z, symmetry);
     return Z;
   }
-  add_products(alpha, X, Y.parts, Z);
+  add_products(alpha, X, Y.parts, Z, half);
+  mirror(Z, symmetry);
   return Z;
 }
 
 template <RealScalar T>
-Parts<T> ComplexArithmetic<T>::multiply_add(T alpha, const Parts<T>& X, const RightFactor<T>& Y, Parts<T> Z) {
+Parts<T> ComplexArithmetic<T>::multiply_add(T alpha, const Parts<T>& X, const RightFactor<T>& Y, Parts<T> Z,
+                                            Symmetry symmetry) {
   if (Y.sum && X.real && X.imaginary) {
-    const Parts<T> product_xy = multiply(alpha, X, Y);
+    const Parts<T> product_xy = multiply(alpha, X, Y, symmetry);
     accumulate(product_xy, Z);
     return Z;
   }
-  add_products(alpha, X, Y.parts, Z);
+  add_products(alpha, X, Y.parts, Z, symmetry != Symmetry::none);
+  mirror(Z, symmetry);
   return Z;
 }
 
 template <RealScalar T>
-Parts<T> ComplexArithmetic<T>::combine(T identity, std::span<const T> coefficients, std::span<const Parts<T>> terms) {
+Parts<T> ComplexArithmetic<T>::combine(std::complex<double> identity, std::span<const T> coefficients,
+                                       std::span<const Parts<T>> terms) {
   const auto side = [&](T diagonal, Part<T> Parts<T>::*part) -> Part<T> {
     std::vector<T> weights;
     std::vector<Part<T>> present;
@@ -179,7 +240,8 @@ Parts<T> ComplexArithmetic<T>::combine(T identity, std::span<const T> coefficien
     combine_parts<T>(comm_, diagonal, weights, present, result);
     return result;
   };
-  return {side(identity, &Parts<T>::real), side(T{0}, &Parts<T>::imaginary)};
+  return {side(static_cast<T>(identity.real()), &Parts<T>::real),
+          side(static_cast<T>(identity.imag()), &Parts<T>::imaginary)};
 }
 
 template <RealScalar T> void ComplexArithmetic<T>::accumulate(const Parts<T>& X, Parts<T>& S) {
@@ -194,6 +256,27 @@ template <RealScalar T> void ComplexArithmetic<T>::accumulate(const Parts<T>& X,
       copy(*(X.*part), *(S.*part));
     }
   }
+}
+
+template <RealScalar T> Parts<T> ComplexArithmetic<T>::scaled(std::complex<double> factor, Parts<T> X) {
+  const auto re = static_cast<T>(factor.real());
+  const auto im = static_cast<T>(factor.imag());
+  if (im == T{0}) {
+    for (const Part<T>& part : {X.real, X.imaginary}) {
+      if (part && re != T{1}) scale(re, *part);
+    }
+    return X;
+  }
+  const auto side = [&](T of_first, const Part<T>& first, T of_second, const Part<T>& second) -> Part<T> {
+    if (!first && !second) {
+      return {};
+    }
+    Part<T> result = take();
+    add_scaled<T>(comm_, first ? of_first : T{0}, first ? first : second, second ? of_second : T{0},
+                  second ? second : first, result);
+    return result;
+  };
+  return {side(re, X.real, -im, X.imaginary), side(re, X.imaginary, im, X.real)};
 }
 
 template class ComplexArithmetic<float>;

@@ -1,8 +1,10 @@
 // Matrices as real and imaginary parts, either of which may be exactly zero, and their sums and products on gemm.
 #pragma once
 
+#include "gemm/mirror.hpp"
 #include <heddle/gemm/gemm.hpp>
 
+#include <complex>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -19,6 +21,10 @@ template <RealScalar T> struct Parts {
   Part<T> real;
   Part<T> imaginary;
 };
+
+/// What is known of a matrix: X^H = X or X^H = -X, to the bit. A product that has such a symmetry, as that of two
+/// Hermitian matrices that commute, is computed by half and mirrored.
+enum class Symmetry { none, hermitian, skew_hermitian };
 
 /// A right factor, in column bands: of a product in row bands it is then all that travels, in messages that need no
 /// packing. Made once for a matrix that many products share.
@@ -39,21 +45,30 @@ template <RealScalar T> class ComplexArithmetic {
   [[nodiscard]] const Placement& columns_placement() const noexcept { return columns_.placement; }
   /// A matrix of the workspace, uninitialised.
   [[nodiscard]] Part<T> take() { return take(rows_); }
-  /// `columns`: parts of Y that are there in column bands already; empty where they are not.
-  [[nodiscard]] RightFactor<T> right_factor(const Parts<T>& Y, const Parts<T>& columns = {});
+  /// Y in column bands. `columns`: parts of it that are there already; empty where they are not. Of a symmetric Y they
+  /// are made from its row bands, and nothing travels.
+  [[nodiscard]] RightFactor<T> right_factor(const Parts<T>& Y, const Parts<T>& columns = {},
+                                            Symmetry of_Y = Symmetry::none);
 
-  /// alpha X Y.
-  [[nodiscard]] Parts<T> multiply(T alpha, const Parts<T>& X, const RightFactor<T>& Y);
-  /// alpha X Y + Z; takes Z's storage, which no one else may hold.
-  [[nodiscard]] Parts<T> multiply_add(T alpha, const Parts<T>& X, const RightFactor<T>& Y, Parts<T> Z);
+  /// alpha X Y. `symmetry`: that of the result.
+  [[nodiscard]] Parts<T> multiply(T alpha, const Parts<T>& X, const RightFactor<T>& Y,
+                                  Symmetry symmetry = Symmetry::none);
+  /// alpha X Y + Z; takes Z's storage, which no one else may hold. `symmetry`: that of the result and of Z.
+  [[nodiscard]] Parts<T> multiply_add(T alpha, const Parts<T>& X, const RightFactor<T>& Y, Parts<T> Z,
+                                      Symmetry symmetry = Symmetry::none);
   /// identity I + sum_k coefficients[k] terms[k], each element summed in this order.
-  [[nodiscard]] Parts<T> combine(T identity, std::span<const T> coefficients, std::span<const Parts<T>> terms);
+  [[nodiscard]] Parts<T> combine(std::complex<double> identity, std::span<const T> coefficients,
+                                 std::span<const Parts<T>> terms);
+  /// factor X; takes X's storage, which no one else may hold. An imaginary factor takes another matrix.
+  [[nodiscard]] Parts<T> scaled(std::complex<double> factor, Parts<T> X);
   /// S = S + X.
   void accumulate(const Parts<T>& X, Parts<T>& S);
 
   /// Called after each real product.
   std::function<void()> after_product;
   [[nodiscard]] int products() const noexcept { return products_; }
+  /// 2 n^3 a real product, less what half ones leave out.
+  [[nodiscard]] double flops() const noexcept { return flops_; }
   [[nodiscard]] double gemm_seconds() const noexcept { return gemm_seconds_; }
   [[nodiscard]] Index tile() const { return plan_.tile(); }
   void reset_counts();
@@ -65,18 +80,26 @@ template <RealScalar T> class ComplexArithmetic {
     std::shared_ptr<std::vector<DistributedMatrix<T>>> free;
   };
   [[nodiscard]] Part<T> take(const Pool& pool);
-  [[nodiscard]] Part<T> in_column_bands(const Part<T>& part);
+  // `sign`: of the part's transpose, which is the part itself; 0 where it is not.
+  [[nodiscard]] Part<T> in_column_bands(const Part<T>& part, int sign);
   [[nodiscard]] Part<T> sum(const Parts<T>& X, const Pool& pool);
-  void product(T alpha, const Part<T>& X, const Part<T>& Y, T beta, const Part<T>& Z);
+  void product(T alpha, const Part<T>& X, const Part<T>& Y, T beta, const Part<T>& Z, bool half);
   // Z += alpha X Y, part by part; absent parts of Z begin at zero.
-  void add_products(T alpha, const Parts<T>& X, const Parts<T>& Y, Parts<T>& Z);
+  void add_products(T alpha, const Parts<T>& X, const Parts<T>& Y, Parts<T>& Z, bool half);
+  // The other half of a product of this symmetry.
+  void mirror(const Parts<T>& Z, Symmetry symmetry);
 
   Communicator comm_;
   Pool rows_;
   Pool columns_;
   int complex_products_;
   GemmPlan<T> plan_;
+  // Made where a product of known symmetry is first asked for.
+  GemmOptions half_options_;
+  std::optional<GemmPlan<T>> half_plan_;
+  std::optional<Mirror<T>> mirror_;
   int products_ = 0;
+  double flops_ = 0.0;
   double gemm_seconds_ = 0.0;
 };
 

@@ -7,27 +7,29 @@
 namespace heddle::impl {
 
 PowerNorms::PowerNorms(double norm) : norm_(norm) {
-  logs_[1] = std::log2(norm);
-  derive(2);
+  given_.fill(std::numeric_limits<double>::infinity());
+  given_[1] = std::log2(norm);
+  derive();
 }
 
 void PowerNorms::add(double norm) {
-  ++known_;
-  // A product of lower powers' bounds may be smaller, by rounding.
-  if (norm >= 0.0 && std::isfinite(norm)) {
-    const auto k = static_cast<std::size_t>(known_);
-    logs_[k] = std::min(logs_[k], std::log2(norm));
-  }
-  derive(known_ + 1);
+  learn(++known_, norm);
 }
 
-void PowerNorms::derive(int from) {
-  for (int k = from; k <= count; ++k) {
-    double least = std::numeric_limits<double>::infinity();
-    for (int i = 1; i <= std::min(known_, k - 1); ++i) {
-      least = std::min(least, logs_[static_cast<std::size_t>(i)] + logs_[static_cast<std::size_t>(k - i)]);
-    }
-    logs_[static_cast<std::size_t>(k)] = least;
+void PowerNorms::learn(int power, double norm) {
+  norm_alone_ = false;
+  if (power <= count && norm >= 0.0 && std::isfinite(norm)) {
+    double& given = given_[static_cast<std::size_t>(power)];
+    given = std::min(given, std::log2(norm));
+  }
+  derive();
+}
+
+void PowerNorms::derive() {
+  for (std::size_t k = 1; k < logs_.size(); ++k) {
+    // A product of lower powers' bounds may be smaller, by rounding.
+    logs_[k] = given_[k];
+    for (std::size_t i = 1; 2 * i <= k; ++i) logs_[k] = std::min(logs_[k], logs_[i] + logs_[k - i]);
   }
 }
 
@@ -37,7 +39,7 @@ double PowerNorms::alpha(int degree) const {
     largest = std::max(largest, logs_[static_cast<std::size_t>(k)] / k);
   }
   // Logarithms round; the norm itself does not.
-  return known_ == 1 ? norm_ : std::min(norm_, std::exp2(largest) * (1.0 + 0x1p-40));
+  return norm_alone_ ? norm_ : std::min(norm_, std::exp2(largest) * (1.0 + 0x1p-40));
 }
 
 double backward_error(int degree, double theta) {
@@ -68,27 +70,81 @@ double backward_error(int degree, double theta) {
   return g < 1e-8 ? g_over_theta * (1.0 + g) : -std::log1p(-g) / theta;
 }
 
-int products_of(const Scheme& scheme, const ProductCosts& costs) {
-  return (scheme.powers - 1) * costs.power + (scheme.blocks - 1) * costs.horner + scheme.squarings * costs.square;
+double backward_error(const FewProducts& polynomial, double theta) {
+  // Terms m + 1, m + 2 ... of the polynomial less exp's, over 1 / (m + 1)!, and those of their product with exp(-x).
+  constexpr int terms = 60;
+  const int first = polynomial.degree + 1;
+  std::array<double, terms> missing{};
+  double exponential = 1.0;
+  double leading = theta;
+  for (int k = 2; k <= first; ++k) leading *= theta / k;
+  for (int k = 0; k < terms; ++k) {
+    const auto at = static_cast<std::size_t>(k);
+    missing[at] = (k < polynomial.beyond ? polynomial.ratios[at] - 1.0 : -1.0) * exponential;
+    exponential /= first + k + 1;
+  }
+  double sum = 0.0;
+  double power = 1.0;
+  for (int k = 0; k < terms; ++k) {
+    double coefficient = 0.0;
+    double factor = 1.0;
+    for (int i = k; i >= 0; --i) {
+      coefficient += missing[static_cast<std::size_t>(i)] * factor;
+      factor /= -(k - i + 1);
+    }
+    sum += std::abs(coefficient) * power;
+    power *= theta;
+  }
+  const double g = leading * sum;
+  if (theta == 0.0) {
+    return 0.0;
+  }
+  // The terms left out are below rounding for these.
+  return theta < 8.0 && g < 0.5 ? -std::log1p(-g) / theta : std::numeric_limits<double>::infinity();
 }
 
-Scheme choose_scheme(const PowerNorms& norms, double tolerance, const ProductCosts& costs) {
+double backward_error(const Scheme& scheme, const PowerNorms& norms) {
+  const double theta = std::ldexp(norms.alpha(scheme.degree), -scheme.squarings);
+  return scheme.few != nullptr ? backward_error(*scheme.few, theta) : backward_error(scheme.degree, theta);
+}
+
+int products_of(const Scheme& scheme, const ProductCosts& costs, int made) {
+  const int powers = std::max(scheme.powers, made) - 1;
+  const int further = scheme.few != nullptr ? costs.horner + (scheme.few->products - 1) * costs.square
+                                            : (scheme.blocks - 1) * costs.horner;
+  return powers * costs.power + further + scheme.squarings * costs.square;
+}
+
+Scheme choose_scheme(const PowerNorms& norms, double tolerance, const ProductCosts& costs, Evaluations evaluations) {
   Scheme best;
   int least = std::numeric_limits<int>::max();
-  for (int powers = norms.known(); powers <= Scheme::most_powers; ++powers) {
-    // With more blocks than powers, one block less and one power more reach as far and cost no more.
-    for (int blocks = 1; blocks <= powers; ++blocks) {
-      Scheme scheme{powers * blocks, powers, blocks, 0};
-      double theta = norms.alpha(scheme.degree);
-      while (backward_error(scheme.degree, theta) > tolerance) {
-        theta /= 2.0;
-        ++scheme.squarings;
-      }
-      const int products = products_of(scheme, costs);
-      if (products < least || (products == least && scheme.squarings < best.squarings)) {
-        best = scheme;
-        least = products;
-      }
+  const auto consider = [&](Scheme scheme) {
+    // Halving bounds from above, since a bound may be anything.
+    while (!(backward_error(scheme, norms) <= tolerance) && products_of(scheme, costs, norms.known()) <= least) {
+      ++scheme.squarings;
+    }
+    const int products = products_of(scheme, costs, norms.known());
+    // A higher degree for nothing is as good as a lower one, and ends the series of what is nearly nilpotent.
+    const bool further = scheme.squarings < best.squarings ||
+                         (scheme.squarings == best.squarings && scheme.few == nullptr && scheme.degree > best.degree);
+    if (products < least || (products == least && further)) {
+      best = scheme;
+      least = products;
+    }
+  };
+  if (evaluations != Evaluations::few_products) {
+    for (int powers = 1; powers <= Scheme::most_powers; ++powers) {
+      // With more blocks than powers, one block less and one power more reach as far and cost no more.
+      for (int blocks = 1; blocks <= std::max(powers, 1); ++blocks)
+        consider({powers * blocks, powers, blocks, nullptr, 0});
+    }
+  }
+  if (evaluations != Evaluations::paterson_stockmeyer) {
+    if (evaluations == Evaluations::few_products) {
+      for (int powers = 1; powers <= 2; ++powers) consider({powers, powers, 1, nullptr, 0});
+    }
+    for (const FewProducts& polynomial : few_products()) {
+      consider({polynomial.degree, polynomial.powers, 1, &polynomial, 0});
     }
   }
   return best;

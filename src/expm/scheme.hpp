@@ -1,20 +1,27 @@
 // Which polynomial of which scaled matrix: the choices of expm, free of matrices.
 #pragma once
 
+#include "expm/few_products.hpp"
+
 #include <array>
 
 namespace heddle::impl {
 
-/// Taylor polynomial of degree m = powers * blocks of A / 2^squarings, evaluated with powers - 1 products for A^2 ...
-/// A^powers and blocks - 1 for Horner's rule in A^powers.
+/// Polynomial of A / 2^squarings that has exp's first degree + 1 terms, from A, A^2 ... A^powers.
 struct Scheme {
   static constexpr int most_powers = 6;
   static constexpr int most_blocks = 6;
   int degree = 1;
   int powers = 1;
+  /// Paterson and Stockmeyer: degree = powers * blocks, blocks - 1 products more for Horner's rule in A^powers.
   int blocks = 1;
+  /// Another evaluation, with products of its own; absent: Paterson and Stockmeyer's.
+  const FewProducts* few = nullptr;
   int squarings = 0;
 };
+
+/// Which evaluations may be chosen.
+enum class Evaluations { all, paterson_stockmeyer, few_products };
 
 /// Real products that a product costs, by what is multiplied.
 struct ProductCosts {
@@ -30,6 +37,8 @@ class PowerNorms {
   explicit PowerNorms(double norm);
   /// An upper bound of the next power's norm. One that is not finite says nothing.
   void add(double norm);
+  /// The same of any power, without that it counts as made.
+  void learn(int power, double norm);
   /// Powers whose norms were given.
   [[nodiscard]] int known() const noexcept { return known_; }
   /// alpha <= ||A|| such that ||A^k|| <= alpha^k for each k > degree.
@@ -40,12 +49,14 @@ class PowerNorms {
   [[nodiscard]] double alpha(int degree) const;
 
  private:
-  void derive(int from);
+  void derive();
 
   static constexpr int count = 2 * Scheme::most_powers * Scheme::most_blocks + 1;
   double norm_;
   int known_ = 1;
-  std::array<double, count + 1> logs_{};  // of the bounds, to base 2, by k
+  bool norm_alone_ = true;
+  std::array<double, count + 1> given_{};  // of the bounds, to base 2, by k
+  std::array<double, count + 1> logs_{};   // the same with what follows for others
 };
 
 /// Upper bound of the relative backward error of the Taylor polynomial of a degree: T_m(X) = exp(X + E), ||E|| <= bound
@@ -55,17 +66,23 @@ class PowerNorms {
 /// exp(-x) T_m(x) = 1 - int_0^x exp(-t) t^m / m! dt, so E = log(I - G(X)) is a series in X^(m+1), X^(m+2) ... with
 /// ||G(X)|| <= g = int_0^theta exp(t) t^m / m! dt, and ||E|| <= -log(1 - g).
 [[nodiscard]] double backward_error(int degree, double theta);
+/// The same for a polynomial that goes on beyond its degree with terms that are not exp's: G is then minus the product
+/// of exp(-X) and what is missing, and g the sum of its coefficients' sizes times powers of theta.
+[[nodiscard]] double backward_error(const FewProducts& polynomial, double theta);
+/// That of a scheme for powers of A bounded by `norms`.
+[[nodiscard]] double backward_error(const Scheme& scheme, const PowerNorms& norms);
 
-/// Cheapest scheme whose backward error is at most `tolerance`, of those that use all powers whose norms are known; of
-/// equals the one with fewest squarings, then with fewest powers.
+/// Cheapest scheme whose backward error is at most `tolerance`, the powers made so far counted as spent; of equals the
+/// one with fewest squarings, then Paterson and Stockmeyer's of highest degree.
 ///
-/// Another power known never makes it dearer if the scheme before wanted that power.
-[[nodiscard]] Scheme choose_scheme(const PowerNorms& norms, double tolerance, const ProductCosts& costs);
+/// Another power made never makes it dearer if the scheme before wanted that power.
+[[nodiscard]] Scheme choose_scheme(const PowerNorms& norms, double tolerance, const ProductCosts& costs,
+                                   Evaluations evaluations = Evaluations::all);
 
 /// s such that A / 2^s has powers, and products of two of them, in the range of numbers below 2^max_exponent.
 [[nodiscard]] int scaling_before_powers(double norm, int max_exponent);
 
-/// Real products of a scheme.
-[[nodiscard]] int products_of(const Scheme& scheme, const ProductCosts& costs);
+/// Real products of a scheme, with those of the powers beyond its own that were made.
+[[nodiscard]] int products_of(const Scheme& scheme, const ProductCosts& costs, int made = 1);
 
 }  // namespace heddle::impl

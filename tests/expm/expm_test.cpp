@@ -297,8 +297,16 @@ TEST(ExpmErrors, AreThrownOnEveryRank) {
   EXPECT_THROW(ExpmPlan<double>(comm, {.tolerance = std::numeric_limits<double>::quiet_NaN()}), Error);
   EXPECT_THROW(ExpmPlan<double>(comm, {.complex_products = 2}), Error);
   EXPECT_THROW(ExpmPlan<double>(comm).execute(SplitMatrix<double>{}, {E, E}), Error);
-  EXPECT_THROW(static_cast<void>(expm_method_from("pade")), Error);
-  EXPECT_EQ(expm_method_from(to_string(ExpmMethod::taylor)), ExpmMethod::taylor);
+  EXPECT_THROW(static_cast<void>(expm_method_from("newton")), Error);
+  for (const ExpmMethod method : {ExpmMethod::automatic, ExpmMethod::taylor, ExpmMethod::paterson_stockmeyer,
+                                  ExpmMethod::few_products, ExpmMethod::pade, ExpmMethod::chebyshev}) {
+    EXPECT_EQ(expm_method_from(to_string(method)), method);
+  }
+  EXPECT_THROW(static_cast<void>(expm_structure_from("sparse")), Error);
+  for (const ExpmStructure structure :
+       {ExpmStructure::automatic, ExpmStructure::general, ExpmStructure::hermitian, ExpmStructure::skew_hermitian}) {
+    EXPECT_EQ(expm_structure_from(to_string(structure)), structure);
+  }
 }
 
 }  // namespace

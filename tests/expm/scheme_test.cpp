@@ -57,9 +57,16 @@ TEST(Scheme, ChosenSchemeMeetsTheToleranceAndSavesProducts) {
   for (const double tolerance : {0x1p-53, 0x1p-24, 1e-2}) {
     for (const double norm : {0.0, 1e-300, 1e-8, 0.1, 1.0, 7.0, 1e3, 1e10}) {
       for (const ProductCosts costs : {ProductCosts{1, 1, 1}, ProductCosts{1, 2, 3}, ProductCosts{4, 4, 4}}) {
-        const Scheme scheme = choose_scheme(PowerNorms(norm), tolerance, costs);
-        EXPECT_EQ(scheme.degree, scheme.powers * scheme.blocks);
-        EXPECT_LE(backward_error(scheme.degree, std::ldexp(norm, -scheme.squarings)), tolerance);
+        const PowerNorms norms(norm);
+        const Scheme scheme = choose_scheme(norms, tolerance, costs);
+        EXPECT_EQ(scheme.degree, scheme.few != nullptr ? scheme.few->degree : scheme.powers * scheme.blocks);
+        EXPECT_LE(backward_error(scheme, norms), tolerance);
+        for (const Evaluations evaluations : {Evaluations::paterson_stockmeyer, Evaluations::few_products}) {
+          const Scheme one = choose_scheme(norms, tolerance, costs, evaluations);
+          EXPECT_LE(backward_error(one, norms), tolerance);
+          EXPECT_GE(products_of(one, costs), products_of(scheme, costs));
+          EXPECT_TRUE(evaluations == Evaluations::few_products || one.few == nullptr);
+        }
         // Never worse than the plain series, term by term, without scaling.
         if (norm <= 1.0) {
           int degree = 1;
@@ -142,15 +149,135 @@ TEST(Scheme, LearningNeverCostsAProduct) {
           while (norms.known() < scheme.powers) {
             norms.add(norm * std::pow(norm * spectral, norms.known()));
             scheme = choose_scheme(norms, tolerance, costs);
-            EXPECT_GE(scheme.powers, norms.known());
-            EXPECT_LE(products_of(scheme, costs), before);
-            EXPECT_LE(backward_error(scheme.degree, std::ldexp(norms.alpha(scheme.degree), -scheme.squarings)),
-                      tolerance);
+            EXPECT_LE(products_of(scheme, costs, norms.known()), before);
+            EXPECT_LE(backward_error(scheme, norms), tolerance);
           }
         }
       }
     }
   }
+}
+
+// exp's series as far as they say, and the ratios beyond; by multiplying them out in 256 bits.
+std::vector<Number> expanded(const FewProducts& polynomial) {
+  using Series = std::vector<Number>;
+  const auto times = [](const Series& a, const Series& b) {
+    Series product(a.size() + b.size() - 1, Number(0.0));
+    for (std::size_t i = 0; i < a.size(); ++i) {
+      for (std::size_t j = 0; j < b.size(); ++j) {
+        Number term = a[i];
+        term *= b[j];
+        product[i + j] += term;
+      }
+    }
+    return product;
+  };
+  const auto plus = [](Series a, double factor, const Series& b) {
+    a.resize(std::max(a.size(), b.size()), Number(0.0));
+    for (std::size_t i = 0; i < b.size(); ++i) {
+      Number term = b[i];
+      term *= Number(factor);
+      a[i] += term;
+    }
+    return a;
+  };
+  const auto series = [](const std::array<double, 4>& coefficients) {
+    return Series(coefficients.begin(), coefficients.end());
+  };
+  Series power(static_cast<std::size_t>(polynomial.powers) + 1, Number(0.0));
+  power.back() = Number(1.0);
+  const Series y0 = times(series(polynomial.first), power);
+  const FewProducts::Step& middle = polynomial.middle;
+  const Series y1 =
+      plus(plus(times(plus(series(middle.left), 1.0, y0), plus(series(middle.right), 1.0, y0)), middle.of_y0, y0), 1.0,
+           series(middle.rest));
+  if (polynomial.products == 2) {
+    return y1;
+  }
+  const FewProducts::Step& last = polynomial.last;
+  return plus(
+      plus(plus(times(plus(series(last.left), 1.0, y1), plus(plus(series(last.right), 1.0, y1), last.of_y0_right, y0)),
+                last.of_y1, y1),
+           last.of_y0, y0),
+      1.0, series(last.rest));
+}
+
+TEST(FewProducts, AreTheSeriesOfExp) {
+  for (const FewProducts& polynomial : few_products()) {
+    const std::vector<Number> found = expanded(polynomial);
+    double factorial = 1.0;
+    for (int k = 0; k < static_cast<int>(found.size()); ++k) {
+      factorial *= k == 0 ? 1 : k;
+      const double ratio = found[static_cast<std::size_t>(k)].to_double() * factorial;
+      const int beyond = k - polynomial.degree - 1;
+      const double expected = beyond < 0                   ? 1.0
+                              : beyond < polynomial.beyond ? polynomial.ratios[static_cast<std::size_t>(beyond)]
+                                                           : 0.0;
+      // Coefficients are rounded to double, some twenty of them in a product.
+      EXPECT_NEAR(ratio, expected, 1e-14 * std::max(1.0, std::abs(expected)) * 10) << polynomial.degree << ' ' << k;
+    }
+  }
+}
+
+// |log(exp(-x) p(x))| / |x| on a circle is below the bound for all, and the bound no idle one.
+TEST(FewProducts, BackwardErrorBoundsTheScalarOne) {
+  for (const FewProducts& polynomial : few_products()) {
+    const std::vector<Number> series = expanded(polynomial);
+    for (const double theta : {0.3, 0.7, 1.5}) {
+      const double bound = backward_error(polynomial, theta);
+      double largest = 0.0;
+      for (const double x : {-theta, theta}) {
+        Number sum(0.0);
+        Number term(1.0);
+        double factorial = 1.0;
+        for (std::size_t k = 0; k < series.size(); ++k) {
+          // exp's own coefficients, and the ratio of those beyond: the rounded ones differ from exp below round-off.
+          if (k > 0) {
+            term *= Number(x);
+            term /= Number(static_cast<double>(k));
+            factorial *= static_cast<double>(k);
+          }
+          Number exact = term;
+          const int beyond = static_cast<int>(k) - polynomial.degree - 1;
+          if (beyond >= 0) {
+            exact *= Number(beyond < polynomial.beyond ? polynomial.ratios[static_cast<std::size_t>(beyond)] : 0.0);
+          }
+          sum += exact;
+        }
+        Number d = Number::exp(Number(-x));
+        d *= sum;
+        d -= Number(1.0);
+        largest = std::max(largest, std::abs(std::log1p(d.to_double())) / theta);
+      }
+      EXPECT_GE(bound * (1 + 1e-9), largest) << polynomial.degree << ' ' << theta;
+      EXPECT_LE(bound, 3 * largest) << polynomial.degree << ' ' << theta;
+    }
+  }
+}
+
+// The figures of the literature, and those of the documentation.
+TEST(FewProducts, ReachAsFarAsDocumented) {
+  const std::array<double, 3> thetas = {0.0499, 0.676, 1.758};
+  for (std::size_t k = 0; k < thetas.size(); ++k) {
+    EXPECT_LE(backward_error(few_products()[k], 0.999 * thetas[k]), 0x1p-53);
+    EXPECT_GT(backward_error(few_products()[k], 1.005 * thetas[k]), 0x1p-53);
+  }
+  // 5 products to 1.09 (Bader, Blanes, Casas), 6 and a linear system to 5.37 (Higham).
+  const auto products = [](double norm) {
+    return products_of(choose_scheme(PowerNorms(norm), 0x1p-53, {1, 1, 1}), {1, 1, 1});
+  };
+  EXPECT_LE(products(1.09), 5);
+  EXPECT_LE(products(5.37), 7);
+}
+
+TEST(Scheme, EstimatesOfHigherPowersCount) {
+  PowerNorms norms(100.0);
+  norms.add(100.0);
+  norms.learn(8, 1e4);
+  // 17 = 8 + 8 + 1, 19 = 8 + 8 + 2 + 1, ... the odd ones beyond are the worst.
+  EXPECT_LT(norms.alpha(16), 10.0);
+  EXPECT_EQ(norms.known(), 2);
+  EXPECT_EQ(PowerNorms(100.0).alpha(16), 100.0);
 }
 
 TEST(Scheme, ScalingBeforePowersKeepsThemInRange) {

@@ -13,45 +13,77 @@
 namespace heddle {
 
 enum class ExpmMethod {
-  automatic,  ///< Scaling and squaring of a Taylor polynomial, degree and scaling chosen for the tolerance.
-  taylor,     ///< The truncated Taylor series of the given degree, term by term: a_k = (1/k) A a_{k-1}.
+  automatic,            ///< `chebyshev` for skew-Hermitian A, else the cheapest polynomial, by structure and tolerance.
+  taylor,               ///< The truncated Taylor series of the given degree, term by term: a_k = (1/k) A a_{k-1}.
+  paterson_stockmeyer,  ///< Scaling and squaring of a Taylor polynomial evaluated as Paterson and Stockmeyer do.
+  few_products,         ///< The same of polynomials of degree 8, 15 and 21 by 3, 4 and 5 products.
+  pade,                 ///< The same of Pade approximants 3, 5, 7, 9 or 13, which end in a linear system.
+  chebyshev,            ///< cos and sin of i A by Chebyshev polynomials in A^2; skew-Hermitian A alone.
 };
+/// "automatic", "taylor", "paterson-stockmeyer", "few-products", "pade", "chebyshev".
 [[nodiscard]] std::string_view to_string(ExpmMethod method);
 /// Throws Error(argument) for an unknown name.
 [[nodiscard]] ExpmMethod expm_method_from(std::string_view text);
 
+/// What A is known to be. One that is taken at the caller's word must be so to the last bit.
+enum class ExpmStructure {
+  automatic,       ///< Look: one pass over A.
+  general,         ///< Nothing is known, and nothing looked for.
+  hermitian,       ///< A^H = A; symmetric where A is real.
+  skew_hermitian,  ///< A^H = -A, as -i H is with Hermitian H.
+};
+/// "automatic", "general", "hermitian", "skew-hermitian".
+[[nodiscard]] std::string_view to_string(ExpmStructure structure);
+/// Throws Error(argument) for an unknown name.
+[[nodiscard]] ExpmStructure expm_structure_from(std::string_view text);
+
 struct ExpmOptions {
   ExpmMethod method = ExpmMethod::automatic;
-  /// Degree of `taylor`; `automatic` ignores it.
+  /// Degree of `taylor`; the others ignore it.
   int degree = 10;
-  /// Bound on the relative backward error (in the 1-norm, exact arithmetic) of `automatic`. 0: unit round-off of T.
+  /// Bound on the relative backward error (in the 1-norm, exact arithmetic) of all but `taylor`. 0: unit round-off of
+  /// T.
   double tolerance = 0.0;
+  ExpmStructure structure = ExpmStructure::automatic;
+  /// Balance A first: exp(A) = D exp(D^-1 A D) D^-1, D a diagonal of powers of two. For badly scaled A; it may hurt
+  /// where the scaling is meant. Hermitian and skew-Hermitian A are balanced already.
+  bool balance = false;
   /// Also compute ||exp(A) - exp(A/2)^2||_1 / ||exp(A)||_1, at the cost of a second exponential.
   bool residual = false;
+  /// Also compute what certifies the result: ||E^H E - I||_1 for skew-Hermitian A, at the cost of at most four real
+  /// products; else the residual.
+  bool certificate = false;
   /// Real products for one complex product: 3 (default) or 4. Three cost a quarter less; the error of the imaginary
   /// part is then bounded by the size of the whole product, not of the part itself.
   int complex_products = 3;
+  /// gemm.tile also cuts the products that are known to be Hermitian: those off the diagonal are computed by half. 0
+  /// takes an eighth of the matrix for these.
   GemmOptions gemm{};
-  /// Called on every rank after each product: done, and the total. `automatic`: the total so far expected, which falls
-  /// where powers of A turn out smaller than ||A||_1 says; the last call may then be short of it.
+  /// Called on every rank after each product: done, and the total so far expected, which falls where powers of A turn
+  /// out smaller than ||A||_1 says; the last call may then be short of it.
   std::function<void(int done, int total)> progress{};
 };
 
 struct ExpmReport {
-  ExpmMethod method = ExpmMethod::automatic;
-  int degree = 0;     ///< Of the Taylor polynomial.
+  ExpmMethod method = ExpmMethod::automatic;         ///< The one taken; `automatic` where exp(A) took no product.
+  ExpmStructure structure = ExpmStructure::general;  ///< The one found or given.
+  int degree = 0;     ///< Of the polynomial: its terms that are exp's own. `pade`: m of [m/m]. `chebyshev`: of exp.
   int squarings = 0;  ///< s: the polynomial is taken of A / 2^s.
   int products =
       0;  ///< Matrix products in all, each of a complex product's 3 or 4 (or fewer, parts being zero) counted.
   double norm1 = 0.0;  ///< ||A||_1; for split matrices the bound ||Re A||_1 + ||Im A||_1.
-  /// `automatic`: what stood for ||A||_1 in the choice of degree and squarings: ||A^k||_1 <= alpha^k for all k >
-  /// degree.
+  /// What stood for ||A|| (less its shift) in the choice of degree and squarings: ||A^k||_1 <= alpha^k for all k >
+  /// degree, from powers' norms and estimates of them; `chebyshev`: a bound of ||A||_2.
   double alpha = 0.0;
+  double shift_real = 0.0, shift_imaginary = 0.0;  ///< mu: exp(A) = exp(mu) exp(A - mu I); 0 where it did not help.
+  double backward_error = 0.0;                     ///< Bound, in exact arithmetic and as far as alpha is one.
+  bool balanced = false;                           ///< Whether balancing changed A.
   std::optional<double> residual;
+  std::optional<double> certificate;
   Index tile = 0;
   double seconds = 0.0;       ///< Slowest rank's.
   double gemm_seconds = 0.0;  ///< Of these, in products.
-  double flops = 0.0;         ///< 2 n^3 a real product.
+  double flops = 0.0;         ///< 2 n^3 a real product, half of it where the result is known to be Hermitian.
 };
 
 /// E = exp(A) with its workspace, for repeated use with matrices of one size.
@@ -61,24 +93,43 @@ struct ExpmReport {
 /// between real and imaginary and each costs one real product.
 ///
 /// Any placements: the work is done in row bands over all ranks, A and E are redistributed where they are not.
-/// The first execute() allocates the workspace, later ones nothing but what redistributions need. A stays on the
-/// device: the host sees norms (n numbers), no matrix.
+/// The first execute() allocates the workspace, later ones nothing but vectors, a few numbers a row, and what
+/// redistributions need. A stays on the device: the host sees norms (n numbers), no matrix.
 ///
 /// Throws Error(argument), on every rank alike, for matrices that aren't square or don't fit, a degree < 1, a negative
-/// tolerance; Error(computation) for Inf or NaN in A, or an exponential that overflows.
-/// Blocks. Bits: rank-invariant at a fixed gemm.tile (degree and scaling follow from norms summed exactly).
+/// tolerance, `chebyshev` for an A that isn't skew-Hermitian; Error(computation) for Inf or NaN in A, or an exponential
+/// that overflows. Blocks. Bits: rank-invariant at a fixed gemm.tile (degree and scaling follow from norms summed
+/// exactly).
 ///
-/// `automatic` begins with the degree and squarings that ||A||_1 asks for. Each power of A that this scheme needs is
-/// measured once it is made, and the cheapest scheme that uses the powers made so far takes its place: where ||A^k||_1
-/// is far below ||A||_1^k, as for random, non-normal or nilpotent matrices, much is saved; where it is not, no product
-/// is lost. The error bound is then that of the powers as computed. Where powers could overflow, A is scaled before by
-/// what its norm asks for.
-/// Cost: 2 n^3 flops a product; `automatic`: about 2 sqrt(degree) products and one a squaring (complex: times 2 to 4),
-/// two passes and two waits for the device a power measured; `taylor`: degree - 1. Memory, all ranks together: A, E and
-/// about 9 matrices at most (twice that for complex). Sources: series term by term: Y. R. Choi, V. Stegailov (2023).
-/// Evaluation: M. Paterson, L. Stockmeyer (1973). Backward error and scaling: N. Higham, Functions of Matrices
-/// (2008), 10.3; by norms of powers: A. Al-Mohy, N. Higham (2009), theorem 4.2, with all powers known instead of two.
-/// Three products: N. Higham (1992).
+/// Exact: exp of zero and diagonal A to the library's exp; zeros of block diagonal and triangular A stay zeros, and a
+/// triangular one's diagonals are exp(a_ii) and its divided differences; nilpotent A ends its own series. exp of a
+/// Hermitian A is Hermitian to the bit, and so are both parts of exp(-i H) symmetric for real symmetric H.
+///
+/// How much of A there is to compute is measured as powers are made: each that the scheme of the moment needs, and
+/// estimates of some that it does not, and the cheapest scheme that uses those made so far takes its place. Where
+/// ||A^k||_1 is far below ||A||_1^k, as for random, non-normal or nilpotent matrices, much is saved; where it is not,
+/// no product is lost. A mean of the eigenvalues, trace(A) / n, is taken off where that makes ||A||_1 smaller.
+///
+/// Products for ||A||, or what stands for it, up to theta, at the unit round-off of double; one more doubles theta:
+///
+///   few_products       products   1      2      3       4      5
+///                      theta      3e-8   3e-4   0.0499  0.676  1.758
+///   chebyshev          products   2      3      4      5     6      7     8     9     10    11    12
+///                      theta      4e-4   0.012  0.070  0.21  0.834  1.96  3.50  5.33  8.49  12.0  14.4
+///
+/// those of `chebyshev` being real products for A = -i H with H real, by half each (complex ones for complex H), and
+/// two of them double theta; they count ||A||_2. A tolerance of 1e-6 takes 3 and 4 products to 0.8 and 2.8, 4 and 6
+/// to 1.27 and 4.9 of `chebyshev`. The tables are computed, from the error bounds, for the tolerance asked.
+///
+/// Cost: 2 n^3 flops a product, n^3 of one that is Hermitian; two passes and two waits for the device a power measured;
+/// `pade`: 8/3 n^3 (complex: 4 times that) more for the linear system. Memory, all ranks together: A, E and about 9
+/// matrices at most (twice that for complex). Sources: series term by term: Y. R. Choi, V. Stegailov (2023).
+/// Evaluation: M. Paterson, L. Stockmeyer (1973); J. Sastre, J. Ibanez, E. Defez (2019), P. Bader, S. Blanes, F. Casas
+/// (2019); in Chebyshev polynomials for skew-Hermitian A: P. Bader, S. Blanes, M. Seydaoglu (2021, arXiv 2103.10132),
+/// here with cos and sin apart, as M. Seydaoglu, P. Bader, S. Blanes, F. Casas (2020, arXiv 2010.00465) have it.
+/// Backward error and scaling: N. Higham, Functions of Matrices (2008), 10.3; by norms of powers: A. Al-Mohy, N. Higham
+/// (2009), theorem 4.2, with all powers known instead of two; estimates: N. Higham, F. Tisseur (2000). Three products:
+/// N. Higham (1992).
 template <RealScalar T> class ExpmPlan {
  public:
   explicit ExpmPlan(const Communicator& comm, const ExpmOptions& options = {});

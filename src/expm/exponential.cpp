@@ -1,0 +1,345 @@
+#include "expm/exponential.hpp"
+
+#include "expm/norm_estimate.hpp"
+#include "expm/results.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+namespace heddle::impl {
+namespace {
+
+ExpmStructure named(Symmetry symmetry) {
+  switch (symmetry) {
+    case Symmetry::hermitian:
+      return ExpmStructure::hermitian;
+    case Symmetry::skew_hermitian:
+      return ExpmStructure::skew_hermitian;
+    case Symmetry::none:
+      break;
+  }
+  return ExpmStructure::general;
+}
+
+// The mean of the eigenvalues; the sum rounds in an order of its own.
+std::complex<double> mean(const std::vector<std::complex<double>>& values) {
+  std::complex<double> sum;
+  for (const std::complex<double>& value : values) sum += value / static_cast<double>(values.size());
+  return sum;
+}
+
+}  // namespace
+
+template <RealScalar T>
+Exponential<T>::Exponential(const Communicator& comm, ComplexArithmetic<T>& arithmetic, const ExpmOptions& options)
+    : comm_(comm), arithmetic_(&arithmetic), options_(options), norms_(comm, arithmetic.placement()) {}
+
+template <RealScalar T> ProductCosts Exponential<T>::costs_of(const Parts<T>& A) const {
+  if (!A.imaginary) {
+    return {1, 1, 1};
+  }
+  const int complex = options_.complex_products;
+  // Purely imaginary: powers alternate between real and imaginary, polynomials are complex.
+  return A.real ? ProductCosts{complex, complex, complex} : ProductCosts{1, 2, complex};
+}
+
+template <RealScalar T> double Exponential<T>::bound_of(const Parts<T>& A) {
+  double bound = 0.0;
+  for (const Part<T>* part : {&A.real, &A.imaginary}) {
+    if (*part) {
+      bound += norms_.reproducible_bound(**part, norms_.measure(**part).largest);
+    }
+  }
+  return bound;
+}
+
+template <RealScalar T> Parts<T> Exponential<T>::scaled(Parts<T> A, int exponent) {
+  // A power of two scales without rounding, in two steps where one would underflow.
+  while (exponent > 0) {
+    const int step = std::min(exponent, 100);
+    const std::array<T, 1> factor = {static_cast<T>(std::ldexp(1.0, -step))};
+    A = arithmetic_->combine(0.0, factor, std::span<const Parts<T>>(&A, 1));
+    exponent -= step;
+  }
+  return A;
+}
+
+template <RealScalar T>
+Parts<T> Exponential<T>::term_by_term(const Parts<T>& A, const Parts<T>& columns, const Parts<T>& target) {
+  SeriesSum<T> real(*arithmetic_, target.real, T{1});
+  SeriesSum<T> imaginary(*arithmetic_, target.imaginary, T{0});
+  real.add(A.real);
+  imaginary.add(A.imaginary);
+  if (options_.degree > 1) {
+    // a_k = (1/k) A a_{k-1} = (1/k) a_{k-1} A: the factor that all terms share is the one that travels.
+    const RightFactor<T> factor = arithmetic_->right_factor(A, columns);
+    Parts<T> term = A;
+    for (int k = 2; k <= options_.degree; ++k) {
+      term = arithmetic_->multiply(T{1} / static_cast<T>(k), term, factor);
+      real.add(term.real);
+      imaginary.add(term.imaginary);
+    }
+  }
+  return {real.finish(), imaginary.finish()};
+}
+
+template <RealScalar T> Parts<T> Exponential<T>::of_diagonal(const Parts<T>& A) {
+  std::vector<std::complex<double>> values = diagonal_of(comm_, A, 0);
+  for (std::complex<double>& value : values) value = std::exp(value);
+  const Parts<T> E = arithmetic_->combine({1.0, A.imaginary ? 1.0 : 0.0}, {}, {});
+  set_diagonal(comm_, E, 0, values);
+  return E;
+}
+
+template <RealScalar T> Parts<T> Exponential<T>::shifted(const Parts<T>& A, Parts<T>& columns, double& norm) {
+  recipe_.shift = 0.0;
+  std::complex<double> shift = mean(diagonal_of(comm_, A, 0));
+  // What is not A's own would only round.
+  if (recipe_.symmetry == Symmetry::hermitian) shift = shift.real();
+  if (recipe_.symmetry == Symmetry::skew_hermitian) shift = {0.0, shift.imag()};
+  shift = {static_cast<double>(static_cast<T>(shift.real())), static_cast<double>(static_cast<T>(shift.imag()))};
+  if (!(std::abs(shift) > norm / 64.0)) {
+    return A;
+  }
+  const std::array<T, 1> one = {1};
+  Parts<T> less = arithmetic_->combine(-shift, one, std::span<const Parts<T>>(&A, 1));
+  const double bound = bound_of(less);
+  if (!(bound < norm)) {
+    return A;
+  }
+  norm = bound;
+  columns = {};
+  recipe_.shift = shift;
+  return less;
+}
+
+template <RealScalar T> void Exponential<T>::learn_estimates(const Powers<T>& powers, PowerNorms& norms) {
+  PowerNormEstimate<T> estimate(comm_, powers.all().back());
+  if (!estimate.finite()) {
+    return;
+  }
+  for (const int k : {2, 3}) norms.learn(k * powers.count(), estimate.norm(k));
+}
+
+template <RealScalar T>
+Parts<T> Exponential<T>::by_polynomial(const Parts<T>& A, const Parts<T>& columns, double norm, ExpmReport& report) {
+  const ProductCosts costs = costs_of(A);
+  const Evaluations evaluations = options_.method == ExpmMethod::paterson_stockmeyer ? Evaluations::paterson_stockmeyer
+                                  : options_.method == ExpmMethod::few_products      ? Evaluations::few_products
+                                                                                     : Evaluations::all;
+  Scheme& scheme = recipe_.scheme;
+  recipe_.before = scaling_before_powers(norm, std::numeric_limits<T>::max_exponent);
+  PowerNorms power_norms(std::ldexp(norm, -recipe_.before));
+  int made = 1;
+  const auto choose = [&] {
+    scheme = choose_scheme(power_norms, tolerance(), costs, evaluations);
+    expected_products_ = products_of(scheme, costs, made) + recipe_.before * costs.square;
+  };
+  choose();
+  Powers<T> powers(*arithmetic_, scaled(A, recipe_.before), recipe_.before == 0 ? columns : Parts<T>{},
+                   recipe_.symmetry);
+  // The scheme of the moment uses each power that is made, and so does each one that is chosen later, or costs no more.
+  while (powers.count() < scheme.powers) {
+    const Parts<T>& power = powers.next();
+    made = powers.count();
+    const bool nothing_to_save =
+        made == scheme.powers && scheme.blocks == 1 && scheme.few == nullptr && scheme.squarings == 0;
+    if (!nothing_to_save) {
+      power_norms.add(bound_of(power));
+      choose();
+    }
+    if (made >= scheme.powers && scheme.squarings > 0) {
+      learn_estimates(powers, power_norms);
+      choose();
+    }
+  }
+  recipe_.method = scheme.few != nullptr ? ExpmMethod::few_products : ExpmMethod::paterson_stockmeyer;
+  report.degree = scheme.degree;
+  report.alpha = std::ldexp(power_norms.alpha(scheme.degree), recipe_.before);
+  report.backward_error = backward_error(scheme, power_norms);
+  return finish(powers, A);
+}
+
+template <RealScalar T> Parts<T> Exponential<T>::finish(Powers<T>& powers, const Parts<T>& A) {
+  powers.finish(recipe_.scheme.powers);
+  const Symmetry symmetry = recipe_.symmetry == Symmetry::hermitian ? Symmetry::hermitian : Symmetry::none;
+  Parts<T> result = polynomial(*arithmetic_, recipe_.scheme, powers);
+  int left = recipe_.squarings();
+  if (recipe_.shift != 0.0) {
+    result = arithmetic_->scaled(std::exp(recipe_.shift * std::ldexp(1.0, -left)), std::move(result));
+  }
+  std::optional<TriangularDiagonals> diagonals;
+  if (recipe_.triangular) {
+    diagonals.emplace(comm_, A, structure_, recipe_.shift);
+    diagonals->correct(comm_, left, result);
+  }
+  while (left-- > 0) {
+    result = arithmetic_->multiply(T{1}, result, arithmetic_->right_factor(result, {}, symmetry), symmetry);
+    if (diagonals) diagonals->correct(comm_, left, result);
+  }
+  return result;
+}
+
+template <RealScalar T>
+Parts<T> Exponential<T>::by_chebyshev(const Parts<T>& A, const Parts<T>& columns, double norm, ExpmReport& report) {
+  const int complex = options_.complex_products;
+  const bool both = A.real && A.imaginary;
+  // exp(2A) is a whole product of complex matrices, or two halves of real ones.
+  const TrigonometricCosts costs = both ? TrigonometricCosts{complex, 2 * complex} : TrigonometricCosts{1, 2};
+  recipe_.before = scaling_before_powers(norm, std::numeric_limits<T>::max_exponent);
+  const Parts<T> B = scaled(A, recipe_.before);
+  double bound = std::ldexp(norm, -recipe_.before);
+  TrigonometricScheme& scheme = recipe_.trigonometric;
+  const auto choose = [&](double other) {
+    if (other < bound) bound = other;
+    scheme = choose_trigonometric(bound, tolerance(), costs);
+    expected_products_ = products_of(scheme, costs) + recipe_.before * costs.square;
+  };
+  choose(bound);
+  Parts<T> square;
+  Parts<T> fourth;
+  // ||A||_2^k = ||A^k||_2 <= ||A^k||_1. A power that is made to know more is one that is used.
+  if (scheme.powers > 0) {
+    const Parts<T> there = recipe_.before == 0 ? columns : Parts<T>{};
+    square = arithmetic_->multiply(T{1}, B, arithmetic_->right_factor(B, there, Symmetry::skew_hermitian),
+                                   Symmetry::hermitian);
+    choose(std::sqrt(bound_of(square)));
+  }
+  if (scheme.powers > 1) {
+    fourth = arithmetic_->multiply(T{1}, square, arithmetic_->right_factor(square, {}, Symmetry::hermitian),
+                                   Symmetry::hermitian);
+    choose(std::sqrt(std::sqrt(bound_of(fourth))));
+  }
+  recipe_.method = ExpmMethod::chebyshev;
+  report.degree = 2 * scheme.degree() + 1;
+  report.alpha = std::ldexp(bound, recipe_.before);
+  report.backward_error = trigonometric_error(scheme.degree(), scheme.theta);
+  return finish(B, square, fourth);
+}
+
+template <RealScalar T>
+Parts<T> Exponential<T>::finish(const Parts<T>& A, const Parts<T>& square, const Parts<T>& fourth) {
+  const TrigonometricScheme& scheme = recipe_.trigonometric;
+  Parts<T> result;
+  int left = recipe_.squarings();
+  if (scheme.powers == 0) {
+    const std::array<T, 1> one = {static_cast<T>(std::ldexp(1.0, -scheme.squarings))};
+    result = arithmetic_->combine(1.0, one, std::span<const Parts<T>>(&A, 1));
+  } else {
+    Trigonometric<T> E = trigonometric(*arithmetic_, scheme, A, square, fourth);
+    if (!A.real) {
+      for (; left > 0; --left) E = squared(*arithmetic_, E);
+      result = {E.cosine.real, E.sine.imaginary};
+    } else {
+      const std::array<Parts<T>, 2> terms = {E.cosine, E.sine};
+      result = arithmetic_->combine(0.0, std::array<T, 2>{1, 1}, terms);
+    }
+  }
+  for (; left > 0; --left) result = arithmetic_->multiply(T{1}, result, arithmetic_->right_factor(result));
+  if (recipe_.shift != 0.0) {
+    result = arithmetic_->scaled(std::exp(recipe_.shift), std::move(result));
+  }
+  return result;
+}
+
+template <RealScalar T>
+Parts<T> Exponential<T>::of(const Parts<T>& A, const Parts<T>& columns, const Parts<T>& target, ExpmReport& report) {
+  double bound = 0.0;
+  for (const Part<T>* part : {&A.real, &A.imaginary}) {
+    if (*part) {
+      const auto seen = norms_.measure(**part);
+      report.norm1 += seen.one;
+      // A series of given degree asks for nothing but a finite A.
+      bound += options_.method == ExpmMethod::taylor ? seen.one : norms_.reproducible_bound(**part, seen.largest);
+    }
+  }
+  if (!std::isfinite(bound)) {
+    throw Error(ErrorKind::computation, "expm: A holds NaN or Inf, or its 1-norm overflows");
+  }
+  arithmetic_->after_product = {};
+  if (options_.progress) {
+    arithmetic_->after_product = [this] {
+      options_.progress(std::min(arithmetic_->products(), expected_products_), expected_products_);
+    };
+  }
+  recipe_ = {};
+  structure_ = {};
+  Parts<T> result;
+  if (options_.method == ExpmMethod::taylor) {
+    recipe_.method = ExpmMethod::taylor;
+    expected_products_ = (options_.degree - 1) * costs_of(A).power;
+    report.degree = options_.degree;
+    result = term_by_term(A, columns, target);
+  } else {
+    Parts<T> in_columns = columns;
+    if (options_.structure == ExpmStructure::automatic) {
+      in_columns = arithmetic_->right_factor(A, columns).parts;
+      structure_ = structure_of(comm_, A, in_columns);
+    } else if (options_.structure != ExpmStructure::general) {
+      structure_.symmetry =
+          options_.structure == ExpmStructure::hermitian ? Symmetry::hermitian : Symmetry::skew_hermitian;
+    }
+    recipe_.diagonal = structure_.diagonal();
+    recipe_.symmetry = structure_.symmetry;
+    recipe_.triangular = structure_.triangular();
+    report.structure = named(recipe_.symmetry);
+    if (options_.method == ExpmMethod::chebyshev && recipe_.symmetry != Symmetry::skew_hermitian) {
+      throw Error(ErrorKind::argument, "expm: the method chebyshev is for skew-Hermitian matrices, which A is not");
+    }
+    if (recipe_.diagonal) {
+      result = of_diagonal(A);
+    } else {
+      double norm = bound;
+      const Parts<T> B = shifted(A, in_columns, norm);
+      report.shift_real = recipe_.shift.real();
+      report.shift_imaginary = recipe_.shift.imag();
+      const bool trigonometric = recipe_.symmetry == Symmetry::skew_hermitian &&
+                                 (options_.method == ExpmMethod::automatic || options_.method == ExpmMethod::chebyshev);
+      result = trigonometric ? by_chebyshev(B, in_columns, norm, report) : by_polynomial(B, in_columns, norm, report);
+    }
+    report.squarings = recipe_.squarings();
+  }
+  report.method = recipe_.method;
+  arithmetic_->after_product = {};
+  return result;
+}
+
+template <RealScalar T> Parts<T> Exponential<T>::again(const Parts<T>& A) {
+  if (recipe_.method == ExpmMethod::taylor) {
+    return term_by_term(A, {}, {});
+  }
+  if (recipe_.diagonal) {
+    return of_diagonal(A);
+  }
+  const Recipe kept = recipe_;
+  recipe_.shift *= 0.5;
+  Parts<T> B = A;
+  if (recipe_.shift != 0.0) {
+    const std::array<T, 1> one = {1};
+    B = arithmetic_->combine(-recipe_.shift, one, std::span<const Parts<T>>(&A, 1));
+  }
+  const Parts<T> less = B;
+  B = scaled(B, recipe_.before);
+  Parts<T> result;
+  if (recipe_.method == ExpmMethod::chebyshev) {
+    Parts<T> square;
+    if (recipe_.trigonometric.powers > 0) {
+      square = arithmetic_->multiply(T{1}, B, arithmetic_->right_factor(B, {}, Symmetry::skew_hermitian),
+                                     Symmetry::hermitian);
+    }
+    result = finish(B, square, {});
+  } else {
+    Powers<T> powers(*arithmetic_, B, {}, recipe_.symmetry);
+    result = finish(powers, less);
+  }
+  recipe_ = kept;
+  return result;
+}
+
+template class Exponential<float>;
+template class Exponential<double>;
+
+}  // namespace heddle::impl

@@ -1,0 +1,71 @@
+// exp(A) of a matrix in row bands: what is done to it, and in which order.
+#pragma once
+
+#include "expm/norms.hpp"
+#include "expm/polynomials.hpp"
+#include "expm/structure.hpp"
+#include <heddle/expm/expm.hpp>
+
+#include <complex>
+#include <optional>
+
+namespace heddle::impl {
+
+/// What was done to one A, so that it can be done to another.
+struct Recipe {
+  ExpmMethod method = ExpmMethod::automatic;
+  bool diagonal = false;
+  Symmetry symmetry = Symmetry::none;
+  bool triangular = false;
+  std::complex<double> shift;  ///< mu: exp(A) = exp(mu) exp(A - mu I).
+  int before = 0;              ///< Halvings before powers are made, so that they stay in range.
+  Scheme scheme;               ///< The rest, by method.
+  TrigonometricScheme trigonometric;
+
+  [[nodiscard]] int squarings() const {
+    return before + (method == ExpmMethod::chebyshev ? trigonometric.squarings : scheme.squarings);
+  }
+};
+
+template <RealScalar T> class Exponential {
+ public:
+  /// `arithmetic` outlives it.
+  Exponential(const Communicator& comm, ComplexArithmetic<T>& arithmetic, const ExpmOptions& options);
+
+  /// exp(A), by what the options ask for. `columns`: parts of A that are there in column bands; `target`: where parts
+  /// of the result may be put, if they are there. Fills in what the report says of method, structure, norms and errors.
+  /// Throws Error(computation) where A is not finite.
+  [[nodiscard]] Parts<T> of(const Parts<T>& A, const Parts<T>& columns, const Parts<T>& target, ExpmReport& report);
+  /// The same steps as those of the last A, of another, which is no larger.
+  [[nodiscard]] Parts<T> again(const Parts<T>& A);
+
+ private:
+  [[nodiscard]] Parts<T> term_by_term(const Parts<T>& A, const Parts<T>& columns, const Parts<T>& target);
+  [[nodiscard]] Parts<T> of_diagonal(const Parts<T>& A);
+  // A bound of ||A||_1 that does not depend on the number of ranks.
+  [[nodiscard]] double bound_of(const Parts<T>& A);
+  // A - mu I where that has a smaller norm; `columns` is then empty, and `norm` the new one.
+  [[nodiscard]] Parts<T> shifted(const Parts<T>& A, Parts<T>& columns, double& norm);
+  // A / 2^exponent.
+  [[nodiscard]] Parts<T> scaled(Parts<T> A, int exponent);
+  [[nodiscard]] Parts<T> by_polynomial(const Parts<T>& A, const Parts<T>& columns, double norm, ExpmReport& report);
+  [[nodiscard]] Parts<T> by_chebyshev(const Parts<T>& A, const Parts<T>& columns, double norm, ExpmReport& report);
+  // What is left when powers, or A^2 and A^4, are made; `A` before any halving, for its diagonals.
+  [[nodiscard]] Parts<T> finish(Powers<T>& powers, const Parts<T>& A);
+  [[nodiscard]] Parts<T> finish(const Parts<T>& A, const Parts<T>& square, const Parts<T>& fourth);
+  void learn_estimates(const Powers<T>& powers, PowerNorms& norms);
+  [[nodiscard]] ProductCosts costs_of(const Parts<T>& A) const;
+  [[nodiscard]] double tolerance() const {
+    return options_.tolerance > 0.0 ? options_.tolerance : static_cast<double>(unit_roundoff<T>);
+  }
+
+  Communicator comm_;
+  ComplexArithmetic<T>* arithmetic_;
+  ExpmOptions options_;
+  ColumnNorms<T> norms_;
+  Structure structure_;  // Of the last A.
+  Recipe recipe_;
+  int expected_products_ = 0;
+};
+
+}  // namespace heddle::impl

@@ -1,0 +1,222 @@
+#include "expm/structure.hpp"
+
+#include "core/instantiate.hpp"
+#include "dist/elementwise.hpp"
+
+#include <cmath>
+#include <limits>
+
+namespace heddle::impl {
+namespace {
+
+constexpr int block = 32;
+
+enum Seen : int { above = 1, below = 2, asymmetric = 4, not_antisymmetric = 8 };
+
+// Blocks of A's row band against those across the diagonal, which are in its column band; both are read down columns.
+template <class T> struct Inspect {
+  using Policy = Kokkos::TeamPolicy<ExecutionSpace>;
+  using Member = typename Policy::member_type;
+  using Scratch = Kokkos::View<T**, Kokkos::LayoutLeft, typename ExecutionSpace::scratch_memory_space,
+                               Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
+
+  Elements<T> rows;
+  Elements<T> columns;
+  Index first_row;
+  Index height;
+  Index n;
+  Index blocks_high;
+
+  KOKKOS_INLINE_FUNCTION void operator()(const Member& team, int& seen) const {
+    const Index i0 = team.league_rank() % blocks_high * block;
+    const Index j0 = team.league_rank() / blocks_high * block;
+    const int high = static_cast<int>(Kokkos::min(height - i0, Index{block}));
+    const int wide = static_cast<int>(Kokkos::min(n - j0, Index{block}));
+    const Scratch across(team.team_scratch(0), block + 1, block);
+    Kokkos::parallel_for(Kokkos::TeamThreadRange(team, high), [&](int i) {
+      Kokkos::parallel_for(Kokkos::ThreadVectorRange(team, wide),
+                           [&](int j) { across(j, i) = columns(j0 + j, i0 + i); });
+    });
+    team.team_barrier();
+    int found = 0;
+    Kokkos::parallel_reduce(
+        Kokkos::TeamThreadRange(team, wide),
+        [&](int j, int& mine) {
+          int in_column = 0;
+          Kokkos::parallel_reduce(
+              Kokkos::ThreadVectorRange(team, high),
+              [&](int i, int& part) {
+                const T value = rows(i0 + i, j0 + j);
+                const T other = across(j, i);
+                const Index right = (j0 + j) - (first_row + i0 + i);
+                part |= (value != T(0) && right > 0 ? above : 0) | (value != T(0) && right < 0 ? below : 0) |
+                        (value != other ? asymmetric : 0) | (value != -other ? not_antisymmetric : 0);
+              },
+              Kokkos::BOr<int>(in_column));
+          mine |= in_column;
+        },
+        Kokkos::BOr<int>(found));
+    Kokkos::single(Kokkos::PerTeam(team), [&] { seen |= found; });
+  }
+};
+
+template <RealScalar T> int inspect(const Communicator& comm, const Part<T>& A, const Part<T>& columns) {
+  int seen = 0;
+  if (A->local().size() > 0) {
+    using Kernel = Inspect<T>;
+    const auto height = static_cast<Index>(A->local().extent(0));
+    const Index high = (height + block - 1) / block;
+    const Index wide = (A->columns() + block - 1) / block;
+    typename Kernel::Policy policy(comm.space(), static_cast<int>(high * wide), on_host ? 1 : 8, on_host ? 1 : 32);
+    policy.set_scratch_size(0, Kokkos::PerTeam(static_cast<int>(Kernel::Scratch::shmem_size(block + 1, block))));
+    Kokkos::parallel_reduce(
+        "heddle::expm::inspect", policy,
+        Kernel{Elements<T>(A->local()), Elements<T>(columns->local()), A->global_row(0), height, A->columns(), high},
+        Kokkos::BOr<int>(seen));
+  }
+  int all = 0;
+  for (const int flag : {above, below, asymmetric, not_antisymmetric}) {
+    all |= comm.all_reduce((seen & flag) != 0 ? 1 : 0, Reduction::maximum) != 0 ? flag : 0;
+  }
+  return all;
+}
+
+// exp between two points: (exp(b) - exp(a)) / (b - a), without cancellation where they are near.
+std::complex<double> divided_difference(std::complex<double> a, std::complex<double> b) {
+  const std::complex<double> half = (b - a) / 2.0;
+  const std::complex<double> middle = std::exp((a + b) / 2.0);
+  if (std::abs(half) < 1.0) {
+    // sinh(x) / x.
+    const std::complex<double> square = half * half;
+    std::complex<double> term = 1.0;
+    std::complex<double> sum = 1.0;
+    for (int k = 1; k <= 10; ++k) {
+      term *= square / (2.0 * k * (2.0 * k + 1.0));
+      sum += term;
+    }
+    return middle * sum;
+  }
+  return (std::exp(b) - std::exp(a)) / (b - a);
+}
+
+}  // namespace
+
+template <RealScalar T> Structure structure_of(const Communicator& comm, const Parts<T>& A, const Parts<T>& columns) {
+  const int real = A.real ? inspect(comm, A.real, columns.real) : 0;
+  const int imaginary = A.imaginary ? inspect(comm, A.imaginary, columns.imaginary) : 0;
+  Structure structure;
+  structure.upper = ((real | imaginary) & below) == 0;
+  structure.lower = ((real | imaginary) & above) == 0;
+  if ((real & asymmetric) == 0 && (imaginary & not_antisymmetric) == 0) {
+    structure.symmetry = Symmetry::hermitian;
+  } else if ((real & not_antisymmetric) == 0 && (imaginary & asymmetric) == 0) {
+    structure.symmetry = Symmetry::skew_hermitian;
+  }
+  return structure;
+}
+
+template <RealScalar T>
+std::vector<std::complex<double>> diagonal_of(const Communicator& comm, const Parts<T>& A, Index offset) {
+  const Placement& placement = A.real ? A.real->placement() : A.imaginary->placement();
+  const auto n = static_cast<std::size_t>(placement.rows());
+  std::vector<double> values(2 * n);
+  int which = 0;
+  for (const Part<T>& part : {A.real, A.imaginary}) {
+    if (part && part->local().size() > 0) {
+      const Elements<T> from(part->local());
+      const auto height = static_cast<Index>(part->local().extent(0));
+      const Index first = part->global_row(0);
+      const Index columns = part->columns();
+      const Kokkos::View<double*, MemorySpace> mine(
+          Kokkos::view_alloc(comm.space(), Kokkos::WithoutInitializing, "heddle::expm::diagonal"),
+          static_cast<std::size_t>(height));
+      Kokkos::parallel_for(
+          "heddle::expm::diagonal",
+          Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(comm.space(), 0, height),
+          KOKKOS_LAMBDA(Index i) {
+            const Index j = first + i + offset;
+            mine(i) = j >= 0 && j < columns ? static_cast<double>(from(i, j)) : 0.0;
+          });
+      Kokkos::deep_copy(comm.space(),
+                        Kokkos::View<double*, Kokkos::HostSpace>(
+                            values.data() + static_cast<std::size_t>(which) * n + static_cast<std::size_t>(first),
+                            static_cast<std::size_t>(height)),
+                        mine);
+      comm.space().fence("heddle::expm::diagonal");
+    }
+    ++which;
+  }
+  // Each value is one rank's, and zero elsewhere.
+  comm.all_reduce(std::span<double>(values), Reduction::sum);
+  std::vector<std::complex<double>> all(n);
+  for (std::size_t i = 0; i < n; ++i) all[i] = {values[i], values[n + i]};
+  return all;
+}
+
+template <RealScalar T>
+void set_diagonal(const Communicator& comm, const Parts<T>& A, Index offset,
+                  const std::vector<std::complex<double>>& values) {
+  for (const bool real : {true, false}) {
+    const Part<T>& part = real ? A.real : A.imaginary;
+    if (!part || part->local().size() == 0) {
+      continue;
+    }
+    const Elements<T> to(part->local());
+    const auto height = static_cast<Index>(part->local().extent(0));
+    const Index first = part->global_row(0);
+    const Index columns = part->columns();
+    std::vector<T> mine;
+    for (Index i = 0; i < height; ++i) {
+      const std::complex<double>& value = values[static_cast<std::size_t>(first + i)];
+      mine.push_back(static_cast<T>(real ? value.real() : value.imag()));
+    }
+    const Kokkos::View<T*, MemorySpace> from(
+        Kokkos::view_alloc(comm.space(), Kokkos::WithoutInitializing, "heddle::expm::diagonal"), mine.size());
+    Kokkos::deep_copy(comm.space(), from, Kokkos::View<const T*, Kokkos::HostSpace>(mine.data(), mine.size()));
+    comm.space().fence("heddle::expm::diagonal");
+    Kokkos::parallel_for(
+        "heddle::expm::set_diagonal",
+        Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(comm.space(), 0, height), KOKKOS_LAMBDA(Index i) {
+          const Index j = first + i + offset;
+          if (j >= 0 && j < columns) to(i, j) = from(i);
+        });
+  }
+}
+
+template <RealScalar T>
+TriangularDiagonals::TriangularDiagonals(const Communicator& comm, const Parts<T>& A, const Structure& structure,
+                                         std::complex<double> shift)
+    : offset_(structure.upper ? 1 : -1), diagonal_(diagonal_of(comm, A, 0)), beside_(diagonal_of(comm, A, offset_)) {
+  for (std::complex<double>& value : diagonal_) value += shift;
+}
+
+template <RealScalar T>
+void TriangularDiagonals::correct(const Communicator& comm, int halvings, const Parts<T>& E) const {
+  const double scale = std::ldexp(1.0, -halvings);
+  const std::size_t n = diagonal_.size();
+  std::vector<std::complex<double>> diagonal(n);
+  std::vector<std::complex<double>> beside(n);
+  for (std::size_t i = 0; i < n; ++i) {
+    diagonal[i] = std::exp(scale * diagonal_[i]);
+    const std::size_t j = i + static_cast<std::size_t>(offset_);
+    if (j < n && beside_[i] != 0.0) {
+      beside[i] = scale * beside_[i] * divided_difference(scale * diagonal_[i], scale * diagonal_[j]);
+    }
+  }
+  set_diagonal(comm, E, 0, diagonal);
+  set_diagonal(comm, E, offset_, beside);
+}
+
+#define HEDDLE_INSTANTIATE(T)                                                                               \
+  template Structure structure_of<T>(const Communicator&, const Parts<T>&, const Parts<T>&);                \
+  template std::vector<std::complex<double>> diagonal_of<T>(const Communicator&, const Parts<T>&, Index);   \
+  template void set_diagonal<T>(const Communicator&, const Parts<T>&, Index,                                \
+                                const std::vector<std::complex<double>>&);                                  \
+  template TriangularDiagonals::TriangularDiagonals(const Communicator&, const Parts<T>&, const Structure&, \
+                                                    std::complex<double>);                                  \
+  template void TriangularDiagonals::correct<T>(const Communicator&, int, const Parts<T>&) const
+HEDDLE_INSTANTIATE(float);
+HEDDLE_INSTANTIATE(double);
+#undef HEDDLE_INSTANTIATE
+
+}  // namespace heddle::impl
