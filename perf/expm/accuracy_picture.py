@@ -61,7 +61,7 @@ def by_condition(axis, rows, errors, unit, styles):
     known = np.array([max(unit, row["n"] * unit * row["condition"]) for row in rows])[order]
     axis.plot(place, np.minimum(known, top), color="black", linewidth=1.2, label="n u cond, at least u")
     axis.set(xlim=(0, len(rows) + 1), ylim=(floor, top), xlabel="matrices by n cond",
-             ylabel="relative error (at the top: not finite)")
+             ylabel="relative error (top: 3 or more, or not finite)")
     axis.grid(alpha=0.3)
     axis.legend(loc="upper left", fontsize=8)
 
