@@ -112,7 +112,12 @@ void ExpmActionPlan<T>::State::act_by_krylov(const impl::ActionProblem<T>& probl
       remaining.time *= rest;
       remaining.tolerance *= rest;
       const int degree = series_over(*interval, remaining.time, problem.structure, remaining.tolerance).degree();
-      const double steps = rest < 1.0 ? std::ceil(rest / (1.0 - rest)) : 2.0;
+      // As many Krylov steps as the first was long; before there was one, as a spectrum spread evenly would take:
+      // (z / 2)^d / d! bounds the error of d vectors, z half the spectrum's length times the time.
+      const double z = 0.5 * (interval->largest - interval->least) * std::abs(remaining.time);
+      const double reach =
+          2.0 * std::exp((std::log(problem.tolerance) + std::lgamma(options.dimension + 1.0)) / options.dimension);
+      const double steps = std::ceil(rest < 1.0 ? rest / (1.0 - rest) : z / reach);
       if (degree > options.dimension && degree < steps * options.dimension &&
           act_by_chebyshev(remaining, *interval, work, R, report)) {
         report.method = ActionMethod::chebyshev;
@@ -140,12 +145,15 @@ void ExpmActionPlan<T>::State::act(const impl::ActionProblem<T>& problem, const 
       return act_by_taylor(problem, work, R, report);
     case ActionMethod::chebyshev: {
       report.method = method;
-      const ActionOptions::Interval interval =
-          options.spectrum ? *options.spectrum : spectrum_of(problem, work, report);
-      if (!act_by_chebyshev(problem, interval, work, R, report)) {
-        throw Error(ErrorKind::computation,
-                    message_of("expm_action: the spectrum is wider than ", interval.least, " ... ", interval.largest,
-                               ", or A is not Hermitian or skew-Hermitian as was said"));
+      ActionOptions::Interval interval = options.spectrum ? *options.spectrum : spectrum_of(problem, work, report);
+      for (int attempt = 1; !act_by_chebyshev(problem, interval, work, R, report); ++attempt) {
+        if (options.spectrum || attempt == 4) {
+          throw Error(ErrorKind::computation,
+                      message_of("expm_action: the spectrum is wider than ", interval.least, " ... ", interval.largest,
+                                 ", or A is not Hermitian or skew-Hermitian as was said"));
+        }
+        const double more = 0.25 * (interval.largest - interval.least);
+        interval = {interval.least - more, interval.largest + more};
       }
       return;
     }

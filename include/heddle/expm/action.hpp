@@ -82,11 +82,11 @@ struct ActionReport {
 /// `taylor` takes about 8 products (double precision) per unit of |time| times min(||A||_1, ||A^k||_1^(1/k)), chebyshev
 /// and one step of krylov about |time| h + 10 (half length h of the spectrum; double precision). Rounding adds to the
 /// error as the largest term of a step is larger than the sum: up to e^5 for `taylor`, hardly any for the others.
-/// Memory: 4 blocks, and `dimension` more for `krylov`.
-/// Sources: A. Al-Mohy, N. Higham (2011), algorithm 3.2, but for its table of theta, here from the bound of the
-/// backward error for any tolerance, and for tests of convergence column by column. H. Tal-Ezer, R. Kosloff (1984).
-/// Y. Saad (1992); the bound of a Lanczos step follows from e_m^T f(T) e_1 = f[theta_1 ... theta_m] times the product
-/// of T's off-diagonals.
+/// Each execute() measures A anew, where its method asks for norms or a spectrum: about 4 to 40 products with one or
+/// two columns, 30 for a spectrum. Memory: 4 blocks, and `dimension` more for `krylov`. Sources: A. Al-Mohy, N. Higham
+/// (2011), algorithm 3.2, but for its table of theta, here from the bound of the backward error for any tolerance, and
+/// for tests of convergence column by column. H. Tal-Ezer, R. Kosloff (1984). Y. Saad (1992); the bound of a Lanczos
+/// step follows from e_m^T f(T) e_1 = f[theta_1 ... theta_m] times the product of T's off-diagonals.
 template <Scalar T> class ExpmActionPlan {
  public:
   explicit ExpmActionPlan(const Communicator& comm, const ActionOptions& options = {});

@@ -1,0 +1,134 @@
+// Actions of nothing, on nothing, and what is refused.
+#include "expm/action_problems.hpp"
+#include "support/labels.hpp"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+
+namespace heddle {
+namespace {
+
+using test::block;
+using test::Complex;
+using test::second_difference;
+
+template <class T> class ActionEdges : public ::testing::Test {
+ protected:
+  Communicator comm = test::world();
+};
+TYPED_TEST_SUITE(ActionEdges, test::AllScalars);
+
+TYPED_TEST(ActionEdges, OfNothingIsNothing) {
+  using T = TypeParam;
+  for (const ActionMethod method : {ActionMethod::taylor, ActionMethod::chebyshev, ActionMethod::krylov}) {
+    const ActionOptions options{.method = method, .structure = ActionStructure::hermitian};
+    ExpmActionPlan<T> plan(this->comm, options);
+    for (const Index n : {0, 1, 9}) {
+      const auto A = test::random_matrix<T>(this->comm, Placement::row_bands(n, n, this->comm.size()), 1);
+      const LocalMatrix<T> none("heddle::test::none", n, 0);
+      EXPECT_EQ(plan.execute(1.0, A, none, none).products, 0);
+      // Time 0 leaves B as it is, and so do columns of zeros.
+      const LocalMatrix<T> B = block<T>(n, 2);
+      const LocalMatrix<T> R("heddle::test::R", n, 2);
+      EXPECT_EQ(plan.execute(0.0, A, B, R).products, 0);
+      const auto as_host = [](const LocalMatrix<T>& view) {
+        return HostMatrix<T>(Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), view));
+      };
+      EXPECT_TRUE(test::same_bits(as_host(R), as_host(B)));
+      const LocalMatrix<T> zeros("heddle::test::zeros", n, 2);
+      fill(A, T(1));
+      plan.execute(1.0, A, zeros, R);
+      EXPECT_TRUE(test::same_bits(as_host(R), as_host(zeros)));
+    }
+  }
+}
+
+template <class Work> int kind_of(const Work& work) {
+  try {
+    work();
+  } catch (const Error& error) {
+    return static_cast<int>(error.kind());
+  }
+  return -1;
+}
+
+TEST(ActionErrors, AreThrownOnEveryRank) {
+  const Communicator comm = test::world();
+  const Index n = 6;
+  constexpr int argument = static_cast<int>(ErrorKind::argument);
+  constexpr int computation = static_cast<int>(ErrorKind::computation);
+  const auto bands = [&](Index rows, Index columns) { return Placement::row_bands(rows, columns, comm.size()); };
+  const DistributedMatrix<double> A(comm, bands(n, n));
+  fill(A, 1.0);
+  const LocalMatrix<double> B = block<double>(n, 2);
+  const LocalMatrix<double> R("heddle::test::R", n, 2);
+  const auto run = [&](const ActionOptions& options, const DistributedMatrix<double>& matrix,
+                       const LocalMatrix<double>& result, Complex time = 1.0) {
+    return kind_of([&] { ExpmActionPlan<double>(comm, options).execute(time, matrix, B, result); });
+  };
+  EXPECT_EQ(run({}, A, R), -1);
+  EXPECT_EQ(run({}, DistributedMatrix<double>(comm, bands(n, n - 1)), R), argument);
+  EXPECT_EQ(run({}, DistributedMatrix<double>(comm, bands(n + 1, n + 1)), R), argument);
+  EXPECT_EQ(run({}, A, LocalMatrix<double>("heddle::test::R", n, 1)), argument);
+  EXPECT_EQ(run({}, A, R, Complex(0.0, 1.0)), argument) << "real vectors and an imaginary time";
+  EXPECT_EQ(run({.method = ActionMethod::chebyshev}, A, R), argument) << "a general matrix";
+  EXPECT_EQ(run({.tolerance = -1.0}, A, R), argument);
+  EXPECT_EQ(run({.dimension = 1}, A, R), argument);
+  EXPECT_EQ(run({.spectrum = ActionOptions::Interval{1.0, 1.0}}, A, R), argument);
+  // Eigenvalues 0 and n; an interval that leaves n out shows.
+  const ActionOptions narrow_one{.method = ActionMethod::chebyshev,
+                                 .structure = ActionStructure::hermitian,
+                                 .spectrum = ActionOptions::Interval{-0.5, 0.5}};
+  EXPECT_EQ(run(narrow_one, A, R, 10.0), computation);
+  ActionOperator<double> without_adjoint = second_difference<double>(n, 1.0);
+  EXPECT_EQ(kind_of([&] {
+              ExpmActionPlan<double>(comm, {.method = ActionMethod::taylor}).execute(1.0, without_adjoint, B, R);
+            }),
+            argument);
+  EXPECT_EQ(kind_of([&] { ExpmActionPlan<double>(comm).execute(1.0, without_adjoint, B, R); }), -1);
+  EXPECT_EQ(kind_of([&] {
+              ExpmActionPlan<double>(comm).execute(1.0, ActionOperator<double>{n, {}, {}}, B, R);
+            }),
+            argument);
+  for (const ActionMethod method : {ActionMethod::taylor, ActionMethod::chebyshev, ActionMethod::krylov}) {
+    const ActionOptions options{.method = method, .structure = ActionStructure::hermitian};
+    EXPECT_EQ(run(options, A, R, 1000.0), computation) << "exp(6000) overflows";
+    for (const double poison : {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()}) {
+      test::fill_ones_but(A, n - 1, 0, poison);
+      EXPECT_EQ(run(options, A, R), computation);
+      fill(A, 1.0);
+      const ActionOperator<double> poisoned = second_difference<double>(n, poison);
+      EXPECT_EQ(kind_of([&] { ExpmActionPlan<double>(comm, options).execute(1.0, poisoned, B, R); }), computation);
+      const auto good = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), B);
+      const LocalMatrix<double> bad("heddle::test::bad", n, 2);
+      const auto host = Kokkos::create_mirror_view(bad);
+      Kokkos::deep_copy(host, good);
+      host(1, 1) = poison;
+      Kokkos::deep_copy(bad, host);
+      EXPECT_EQ(kind_of([&] { ExpmActionPlan<double>(comm, options).execute(1.0, A, bad, R); }), computation);
+    }
+  }
+  EXPECT_EQ(action_method_from(to_string(ActionMethod::chebyshev)), ActionMethod::chebyshev);
+  EXPECT_THROW(static_cast<void>(action_method_from("pade")), Error);
+}
+
+TEST(ActionKokkos, LabelsBeginWithHeddleAndNoOtherInstanceIsTouched) {
+  const auto instances = Kokkos::Experimental::partition_space(ExecutionSpace{}, 1, 1);
+  const Communicator comm(MPI_COMM_WORLD, instances[0]);
+  const Index n = 50;
+  const auto A = test::random_matrix<double>(comm, Placement::on_rank(n, n, 0), 1);
+  const LocalMatrix<double> B = block<double>(n, 2);
+  test::listen();
+  for (const ActionMethod method : {ActionMethod::taylor, ActionMethod::krylov}) {
+    const ActionOptions options{.method = method};
+    ExpmActionPlan<double>(comm, options).execute(1.0, A, B, B);
+  }
+  const ActionOptions options{.method = ActionMethod::chebyshev, .structure = ActionStructure::hermitian};
+  ExpmActionPlan<double>(comm, options).execute(-1.0, second_difference<double>(n, 1.0), B, B);
+  test::stop_listening();
+  test::expect_labels(instances[0]);
+}
+
+}  // namespace
+}  // namespace heddle
