@@ -26,6 +26,7 @@
 #include <heddle/exact/reduce.hpp>
 #include <heddle/exact/vector.hpp>
 #include <heddle/expm/action.hpp>
+#include <heddle/expm/batched.hpp>
 #include <heddle/expm/expm.hpp>
 #include <heddle/gemm/gemm.hpp>
 #include <heddle/gemm/tile_model.hpp>

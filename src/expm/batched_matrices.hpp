@@ -1,0 +1,161 @@
+// Small square matrices in a team's scratch memory: real and imaginary parts apart, columns padded with zeros, so that
+// products are made of whole tiles in registers and vectorise whatever the scalar.
+#pragma once
+
+#include "core/on_host.hpp"
+
+namespace heddle::impl {
+
+/// A matrix: element (i, j) at i + leading j, its imaginary part `plane` further on.
+template <Scalar T> struct SmallMatrices {
+  using R = Real<T>;
+  static constexpr int parts = is_complex<T> ? 2 : 1;
+  /// Of a tile of a product. On CPUs a tile is a thread's, on GPUs threads of a team share out tiles.
+  static constexpr int tile_rows = on_host ? 8 : 2;
+  static constexpr int tile_columns = on_host ? 8 : 2;
+
+  int n;
+  int leading;
+  int plane;
+
+  KOKKOS_INLINE_FUNCTION explicit SmallMatrices(int size)
+      : n(size), leading((size + tile_rows - 1) / tile_rows * tile_rows), plane(leading * size) {}
+  /// Elements of R that a matrix takes.
+  [[nodiscard]] KOKKOS_INLINE_FUNCTION int elements() const { return parts * plane; }
+
+  /// C = A B, or C += A B; C apart from A and B. Each element of C is one sum in the order of k.
+  template <class Team>
+  KOKKOS_INLINE_FUNCTION void multiply(const Team& team, const R* A, const R* B, bool add, R* C) const {
+    if constexpr (on_host) {
+      for (int j = 0; j < n;) {
+        const int left = n - j;
+        for (int i = 0; i < leading; i += tile_rows) {
+          if (left >= 8) {
+            tile<8>(A, B, add, C, i, j);
+          } else if (left >= 4) {
+            tile<4>(A, B, add, C, i, j);
+          } else if (left >= 2) {
+            tile<2>(A, B, add, C, i, j);
+          } else {
+            tile<1>(A, B, add, C, i, j);
+          }
+        }
+        j += left >= 8 ? 8 : left >= 4 ? 4 : left >= 2 ? 2 : 1;
+      }
+    } else {
+      const int down = leading / tile_rows;
+      Kokkos::parallel_for(Kokkos::TeamVectorRange(team, down * ((n + 1) / 2)), [&](int at) {
+        const int i = at % down * tile_rows;
+        const int j = at / down * tile_columns;
+        if (j + 1 < n) {
+          tile<2>(A, B, add, C, i, j);
+        } else {
+          tile<1>(A, B, add, C, i, j);
+        }
+      });
+      team.team_barrier();
+    }
+  }
+
+  /// body(at, i, j) for all elements of a plane, at = i + leading j, padding included; then the team meets.
+  template <class Team, class Body> KOKKOS_INLINE_FUNCTION void for_each(const Team& team, const Body& body) const {
+    if constexpr (on_host) {
+      for (int j = 0; j < n; ++j) {
+        for (int i = 0; i < leading; ++i) {
+          body(i + leading * j, i, j);
+        }
+      }
+    } else {
+      Kokkos::parallel_for(Kokkos::TeamVectorRange(team, plane), [&](int at) { body(at, at % leading, at / leading); });
+      team.team_barrier();
+    }
+  }
+
+  /// How many elements, padding left out, `is` holds for.
+  template <class Team, class Predicate> KOKKOS_INLINE_FUNCTION int count(const Team& team, const Predicate& is) const {
+    int found = 0;
+    if constexpr (on_host) {
+      for (int j = 0; j < n; ++j) {
+        for (int i = 0; i < n; ++i) {
+          found += is(i + leading * j, i, j) ? 1 : 0;
+        }
+      }
+    } else {
+      Kokkos::parallel_reduce(
+          Kokkos::TeamVectorRange(team, n * n),
+          [&](int at, int& mine) { mine += is(at % n + leading * (at / n), at % n, at / n) ? 1 : 0; }, found);
+      team.team_barrier();
+    }
+    return found;
+  }
+
+  /// ||A||_1.
+  template <class Team> KOKKOS_INLINE_FUNCTION R norm1(const Team& team, const R* A) const {
+    R largest = 0;
+    const auto column = [&](int j, R& most) {
+      R sum = 0;
+      for (int i = 0; i < n; ++i) {
+        sum += size(A, i + leading * j);
+      }
+      most = sum > most ? sum : most;
+    };
+    if constexpr (on_host) {
+      for (int j = 0; j < n; ++j) {
+        column(j, largest);
+      }
+    } else {
+      Kokkos::parallel_reduce(Kokkos::TeamVectorRange(team, n), column, Kokkos::Max<R>(largest));
+      team.team_barrier();
+    }
+    return largest;
+  }
+
+ private:
+  [[nodiscard]] KOKKOS_INLINE_FUNCTION R size(const R* A, int at) const {
+    if constexpr (is_complex<T>) {
+      const R re = Kokkos::abs(A[at]);
+      const R im = Kokkos::abs(A[at + plane]);
+      const R square = re * re + im * im;
+      // Within sqrt(2) of it where squares leave the range.
+      return square > Kokkos::Experimental::norm_min_v<R> && square <= Kokkos::Experimental::finite_max_v<R>
+                 ? Kokkos::sqrt(square)
+                 : re + im;
+    } else {
+      return Kokkos::abs(A[at]);
+    }
+  }
+
+  // Rows i ... i + tile_rows of `columns` columns from j.
+  template <int columns> KOKKOS_INLINE_FUNCTION void tile(const R* A, const R* B, bool add, R* C, int i, int j) const {
+    R re[columns][tile_rows] = {};
+    R im[is_complex<T> ? columns : 1][tile_rows] = {};
+    for (int k = 0; k < n; ++k) {
+      const R* const a = A + i + leading * k;
+      for (int c = 0; c < columns; ++c) {
+        const R b = B[k + leading * (j + c)];
+        for (int r = 0; r < tile_rows; ++r) {
+          re[c][r] = Kokkos::fma(a[r], b, re[c][r]);
+        }
+        if constexpr (is_complex<T>) {
+          const R d = B[k + leading * (j + c) + plane];
+          for (int r = 0; r < tile_rows; ++r) {
+            re[c][r] = Kokkos::fma(-a[r + plane], d, re[c][r]);
+            im[c][r] = Kokkos::fma(a[r], d, im[c][r]);
+            im[c][r] = Kokkos::fma(a[r + plane], b, im[c][r]);
+          }
+        }
+      }
+    }
+    for (int c = 0; c < columns; ++c) {
+      R* const to = C + i + leading * (j + c);
+      for (int r = 0; r < tile_rows; ++r) {
+        to[r] = add ? to[r] + re[c][r] : re[c][r];
+        if constexpr (is_complex<T>) {
+          to[r + plane] = add ? to[r + plane] + im[c][r] : im[c][r];
+        }
+      }
+    }
+  }
+};
+
+}  // namespace heddle::impl
