@@ -72,6 +72,8 @@ PropagatorChoice choice_of(const schrodinger::PropagatorOptions& options) {
   choice.kind = options.kind;
   choice.order = options.order > 0 ? options.order : options.kind == PropagatorKind::magnus4 ? 4 : 2;
   choice.substeps = options.substeps;
+  choice.tolerance = options.tolerance;
+  choice.tolerance = options.tolerance;
   return choice;
 }
 

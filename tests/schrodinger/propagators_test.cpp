@@ -307,6 +307,15 @@ TEST(Propagators, AutomaticReachesTheTolerance) {
       EXPECT_GT(rate, 1e-3 * tolerance) << to_string(choice);
     }
     EXPECT_TRUE(state == automatic(alone, hamiltonian, tolerance, initial, step, steps).second);
+    PropagatorOptions again = options_for({choice.kind, choice.order});
+    again.substeps = choice.substeps;
+    again.tolerance = choice.tolerance;
+    const auto repeated = impl::make_propagator(world(), hamiltonian, step, again);
+    std::vector<impl::WaveFunction> states;
+    states.emplace_back(world(), hamiltonian.grid().points).assign(initial);
+    schrodinger::SimulationTimes times;
+    for (Index k = 0; k < steps; ++k) repeated->advance(step * (static_cast<double>(k) + 0.5), states, times);
+    EXPECT_TRUE(state == states.front().host()) << to_string(choice);
   }
 }
 

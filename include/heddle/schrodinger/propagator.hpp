@@ -42,11 +42,14 @@ struct PropagatorOptions {
 /// or duration, a tolerance >= 1, and for a split operator where the build has no Fourier transform.
 void validate(const PropagatorOptions& options);
 
-/// What a step of dt is done with.
+/// What a step of dt is done with. PropagatorOptions of the same kind, order, substeps and tolerance give the same bits:
+/// so a simulation goes on with what `automatic` chose for its first part.
 struct PropagatorChoice {
   PropagatorKind kind = PropagatorKind::automatic;
   int order = 2;
   int substeps = 1;
+  /// Of its exponentials: options of these four give the same steps, bit for bit.
+  double tolerance = 0.0;
   /// Why `automatic` took it; empty for what was asked for.
   std::string reason;
 };
