@@ -302,7 +302,7 @@ TEST(ExternalFacesOf, MeshesInHostMemory) {
   for (std::size_t c = 0; c < ghosts.size(); c += 3) ghosts[c] = 1;
   mixed.ghosts = device_view(ghosts);
   for (const GhostCells rule : {GhostCells::hide, GhostCells::drop, GhostCells::keep}) {
-    SCOPED_TRACE(to_string(rule));
+    SCOPED_TRACE(static_cast<int>(rule));
     const auto there = external_faces(ExecutionSpace(), mixed, {.ghosts = rule});
     const auto here = external_faces(ExecutionSpace(), in_host_memory(mixed), {.ghosts = rule});
     EXPECT_GT(there.external.size(), 1000000);
