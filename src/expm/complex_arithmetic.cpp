@@ -262,8 +262,8 @@ template <RealScalar T> Parts<T> ComplexArithmetic<T>::scaled(std::complex<doubl
   const auto re = static_cast<T>(factor.real());
   const auto im = static_cast<T>(factor.imag());
   if (im == T{0}) {
-    for (const Part<T>& part : {X.real, X.imaginary}) {
-      if (part && re != T{1}) scale(re, *part);
+    for (const Part<T>* part : {&X.real, &X.imaginary}) {
+      if (*part && re != T{1}) scale(re, **part);
     }
     return X;
   }

@@ -274,10 +274,14 @@ Parts<T> Exponential<T>::of(const Parts<T>& A, const Parts<T>& columns, const Pa
     report.degree = options_.degree;
     result = term_by_term(A, columns, target);
   } else {
+    Parts<T> B = A;
     Parts<T> in_columns = columns;
     if (options_.structure == ExpmStructure::automatic) {
       in_columns = arithmetic_->right_factor(A, columns).parts;
       structure_ = structure_of(comm_, A, in_columns);
+      // A part that is zero is as good as none.
+      if (structure_.real_is_zero && A.imaginary) B.real = in_columns.real = {};
+      if (structure_.imaginary_is_zero && B.real) B.imaginary = in_columns.imaginary = {};
     } else if (options_.structure != ExpmStructure::general) {
       structure_.symmetry =
           options_.structure == ExpmStructure::hermitian ? Symmetry::hermitian : Symmetry::skew_hermitian;
@@ -290,10 +294,10 @@ Parts<T> Exponential<T>::of(const Parts<T>& A, const Parts<T>& columns, const Pa
       throw Error(ErrorKind::argument, "expm: the method chebyshev is for skew-Hermitian matrices, which A is not");
     }
     if (recipe_.diagonal) {
-      result = of_diagonal(A);
+      result = of_diagonal(B);
     } else {
       double norm = bound;
-      const Parts<T> B = shifted(A, in_columns, norm);
+      B = shifted(B, in_columns, norm);
       report.shift_real = recipe_.shift.real();
       report.shift_imaginary = recipe_.shift.imag();
       const bool trigonometric = recipe_.symmetry == Symmetry::skew_hermitian &&
@@ -316,10 +320,11 @@ template <RealScalar T> Parts<T> Exponential<T>::again(const Parts<T>& A) {
   }
   const Recipe kept = recipe_;
   recipe_.shift *= 0.5;
-  Parts<T> B = A;
+  Parts<T> B{structure_.real_is_zero && A.imaginary ? Part<T>{} : A.real,
+             structure_.imaginary_is_zero && A.real ? Part<T>{} : A.imaginary};
   if (recipe_.shift != 0.0) {
     const std::array<T, 1> one = {1};
-    B = arithmetic_->combine(-recipe_.shift, one, std::span<const Parts<T>>(&A, 1));
+    B = arithmetic_->combine(-recipe_.shift, one, std::span<const Parts<T>>(&B, 1));
   }
   const Parts<T> less = B;
   B = scaled(B, recipe_.before);

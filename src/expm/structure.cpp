@@ -11,7 +11,7 @@ namespace {
 
 constexpr int block = 32;
 
-enum Seen : int { above = 1, below = 2, asymmetric = 4, not_antisymmetric = 8 };
+enum Seen : int { above = 1, below = 2, asymmetric = 4, not_antisymmetric = 8, on_diagonal = 16 };
 
 // Blocks of A's row band against those across the diagonal, which are in its column band; both are read down columns.
 template <class T> struct Inspect {
@@ -50,7 +50,8 @@ template <class T> struct Inspect {
                 const T other = across(j, i);
                 const Index right = (j0 + j) - (first_row + i0 + i);
                 part |= (value != T(0) && right > 0 ? above : 0) | (value != T(0) && right < 0 ? below : 0) |
-                        (value != other ? asymmetric : 0) | (value != -other ? not_antisymmetric : 0);
+                        (value != T(0) && right == 0 ? on_diagonal : 0) | (value != other ? asymmetric : 0) |
+                        (value != -other ? not_antisymmetric : 0);
               },
               Kokkos::BOr<int>(in_column));
           mine |= in_column;
@@ -75,7 +76,7 @@ template <RealScalar T> int inspect(const Communicator& comm, const Part<T>& A, 
         Kokkos::BOr<int>(seen));
   }
   int all = 0;
-  for (const int flag : {above, below, asymmetric, not_antisymmetric}) {
+  for (const int flag : {above, below, asymmetric, not_antisymmetric, on_diagonal}) {
     all |= comm.all_reduce((seen & flag) != 0 ? 1 : 0, Reduction::maximum) != 0 ? flag : 0;
   }
   return all;
@@ -107,6 +108,8 @@ template <RealScalar T> Structure structure_of(const Communicator& comm, const P
   Structure structure;
   structure.upper = ((real | imaginary) & below) == 0;
   structure.lower = ((real | imaginary) & above) == 0;
+  structure.real_is_zero = (real & (above | below | on_diagonal)) == 0;
+  structure.imaginary_is_zero = (imaginary & (above | below | on_diagonal)) == 0;
   if ((real & asymmetric) == 0 && (imaginary & not_antisymmetric) == 0) {
     structure.symmetry = Symmetry::hermitian;
   } else if ((real & not_antisymmetric) == 0 && (imaginary & asymmetric) == 0) {
@@ -121,7 +124,8 @@ std::vector<std::complex<double>> diagonal_of(const Communicator& comm, const Pa
   const auto n = static_cast<std::size_t>(placement.rows());
   std::vector<double> values(2 * n);
   int which = 0;
-  for (const Part<T>& part : {A.real, A.imaginary}) {
+  for (const Part<T>* of : {&A.real, &A.imaginary}) {
+    const Part<T>& part = *of;
     if (part && part->local().size() > 0) {
       const Elements<T> from(part->local());
       const auto height = static_cast<Index>(part->local().extent(0));

@@ -12,6 +12,8 @@ struct Structure {
   bool upper = false;  ///< Nothing below the diagonal.
   bool lower = false;  ///< Nothing above it.
   Symmetry symmetry = Symmetry::none;
+  bool real_is_zero = false;  ///< Where there is a real part.
+  bool imaginary_is_zero = false;
 
   [[nodiscard]] bool diagonal() const noexcept { return upper && lower; }
   [[nodiscard]] bool triangular() const noexcept { return upper || lower; }

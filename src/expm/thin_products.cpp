@@ -184,10 +184,11 @@ void from_steps(const ExecutionSpace& space, const Index* steps, double unit, In
         const Index at = parts * (j + n * c);
         const auto first = static_cast<Real<T>>(static_cast<double>(steps[at]) * unit);
         const auto last = static_cast<Real<T>>(static_cast<double>(steps[at + parts - 1]) * unit);
+        T& result = to(j, c);
         if constexpr (is_complex<T>) {
-          to(j, c) = T(first, last);
+          result = T(first, last);
         } else {
-          to(j, c) = last;
+          result = last;
         }
       });
 }

@@ -89,8 +89,8 @@ struct ExpmReport {
 /// E = exp(A) with its workspace, for repeated use with matrices of one size.
 ///
 /// Real A in DistributedMatrix<T>; complex A as separate real and imaginary parts, which may live on different ranks. A
-/// part that is left out (exactly zero) costs no product: for A = -i H, H real, the terms of the series alternate
-/// between real and imaginary and each costs one real product.
+/// part that is left out, or found to be exactly zero, costs no product: for A = -i H, H real, the terms of the series
+/// alternate between real and imaginary and each costs one real product.
 ///
 /// Any placements: the work is done in row bands over all ranks, A and E are redistributed where they are not.
 /// The first execute() allocates the workspace, later ones nothing but vectors, a few numbers a row, and what
