@@ -10,6 +10,7 @@
 #include <fstream>
 #include <iterator>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,7 @@ struct Options {
   std::vector<std::string> settings;
   Index eigenstates = 0;
   std::string output;
+  std::optional<double> checkpoint;
   RunOptions run;
 };
 
@@ -38,7 +40,7 @@ std::string read_text(const std::string& path) {
   if (!std::filesystem::exists(path, error)) {
     throw Error(ErrorKind::input, path +
                                       ": there is no such deck (shipped ones: h2plus-stretch, h2plus-stationary, "
-                                      "harmonic-coherent, drift)");
+                                      "harmonic-coherent, harmonic-spectrum, h2plus-laser, drift)");
   }
   std::ifstream file(path, std::ios::binary);
   if (!file || std::filesystem::is_directory(path, error)) throw Error(ErrorKind::input, path + ": can't be read");
@@ -82,10 +84,11 @@ int run(Context& context, const Options& options) {
   comm.broadcast(text, 0);
   std::vector<std::string> settings = options.settings;
   if (!options.output.empty()) settings.push_back("output.file=" + options.output);
+  if (options.checkpoint) settings.push_back("output.checkpoint_seconds=" + std::to_string(*options.checkpoint));
   Deck deck = read_deck(text, path, settings);
   const auto folder = std::filesystem::path(path).parent_path();
   read_potential(comm, folder, deck);
-  const schrodinger::Hamiltonian hamiltonian(deck.grid, deck.potential, deck.nuclei);
+  const schrodinger::Hamiltonian hamiltonian(deck.grid, deck.potential, deck.nuclei, deck.pulses, deck.absorber);
   if (options.eigenstates > 0) return run_eigenstates(context, deck, hamiltonian, options.eigenstates);
   if (deck.initial == InitialKind::file) deck.initial_file = (folder / deck.initial_file).string();
   return run_dynamics(context, deck, hamiltonian, options.run);
@@ -98,9 +101,10 @@ void add_tdse(CLI::App& app, Selection& selection) {
   CLI::App& command = *app.add_subcommand(
       "tdse", "Time-dependent Schroedinger equation of one electron in one dimension, or its lowest energies");
   command
-      .add_option(
-          "deck", options->deck,
-          "TOML file, or the name of a shipped deck: h2plus-stretch, h2plus-stationary, harmonic-coherent, drift")
+      .add_option("deck", options->deck,
+                  "TOML file, or the name of a shipped deck: h2plus-stretch, h2plus-stationary, h2plus-laser, "
+                  "harmonic-coherent, "
+                  "harmonic-spectrum, drift")
       ->type_name("DECK");
   command
       .add_option("--set", options->settings, "Replace or add a key of the deck: --set table.key=value (repeatable)")
@@ -118,12 +122,9 @@ void add_tdse(CLI::App& app, Selection& selection) {
                   "time.steps")
       ->type_name("FILE")
       ->excludes(eigen);
-  command
-      .add_option("--checkpoint", options->run.checkpoint_seconds,
-                  "Seconds between two writings of the unfinished run to FILE.partial.h5")
+  command.add_option("--checkpoint", options->checkpoint, "Same as --set output.checkpoint_seconds=SECONDS")
       ->type_name("SECONDS")
-      ->check(CLI::NonNegativeNumber)
-      ->capture_default_str();
+      ->check(CLI::NonNegativeNumber);
   command
       .add_option("--tile", options->run.tile,
                   "Tile of the matrix products (default: from the number of points alone, so that the bits do not "

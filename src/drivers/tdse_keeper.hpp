@@ -7,6 +7,7 @@
 
 #include <chrono>
 #include <filesystem>
+#include <functional>
 #include <optional>
 
 namespace heddle::driver {
@@ -16,16 +17,18 @@ namespace heddle::driver {
 /// threads, is called by that thread alone from begin() to finish().
 class Keeper {
  public:
-  /// Collective. Throws Error(output) where the folder of deck.output_file can't be written.
-  Keeper(const Communicator& comm, const Deck& deck, const schrodinger::Hamiltonian& hamiltonian,
-         double checkpoint_seconds);
+  /// Collective. Throws Error(output) where the folders of deck.output_file and output_table can't be written.
+  Keeper(const Communicator& comm, const Deck& deck, const schrodinger::Hamiltonian& hamiltonian);
 
   /// `record`: what rank 0 has so far.
   void begin(Record record);
-  /// The next step. Collective; throws, on every rank alike, what writing an earlier one threw.
-  void add(const schrodinger::Observables& seen, const schrodinger::State& state);
-  /// Writes the complete file and removes the partial one. Collective; throws as add().
+  /// The next step, of which rank 0 makes a snapshot by `take`. Collective; throws, on every rank alike, what writing
+  /// an earlier one threw.
+  void add(const std::function<Snapshot()>& take);
+  /// Writes the complete file, and the table, and removes the partial file. Collective; throws as add().
   void finish();
+  /// Writes the partial file: the run ends before it is complete. Collective; throws as add().
+  void interrupt();
 
   /// Seconds of writing files, and seconds that the computation waited for it; after finish().
   [[nodiscard]] double seconds() const { return seconds_; }
@@ -33,14 +36,13 @@ class Keeper {
 
  private:
   // On the thread.
-  void append(const schrodinger::Observables& seen, const schrodinger::State& state);
+  void append(const Snapshot& snapshot);
   void write(const std::filesystem::path& path, bool complete);
 
   const Communicator& comm_;
   const Deck& deck_;
   const schrodinger::Hamiltonian& hamiltonian_;
   std::filesystem::path path_;
-  double interval_;
   Record record_;
   double seconds_ = 0.0;
   double last_seconds_ = 0.0;

@@ -1,12 +1,16 @@
 #include "tdse_record.hpp"
 
+#include "tdse_deck_keys.hpp"
 #include "tdse_hdf5.hpp"
+#include "tdse_spectra.hpp"
 #include <heddle/core/error.hpp>
 #include <heddle/core/version.hpp>
 #include <heddle/io/pending_file.hpp>
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <numeric>
 
 namespace heddle::driver {
 
@@ -16,37 +20,79 @@ using schrodinger::Grid;
 using schrodinger::Hamiltonian;
 using schrodinger::State;
 
-// Columns of an array that has one dimension only.
-constexpr Index vector = -1;
+using Extents = std::vector<hsize_t>;
 
-// Visits the arrays that have one row per step, or one per frame: dataset, values, columns, unit, what they are.
-template <class AnyRecord, class Visitor> void visit_rows(AnyRecord& record, Index states, Visitor&& visit) {
-  visit("/time/t", record.time, vector, "atomic unit of time", "time of each step");
-  visit("/nuclei/position", record.nuclei, 2, "bohr", "positions of the two nuclei at each step");
-  visit("/observables/norm", record.norm, vector, "1", "sqrt(sum |psi|^2 dx)");
-  visit("/observables/energy", record.energy, vector, "hartree", "<psi|H(t)|psi>/<psi|psi>");
-  visit("/observables/position", record.position, vector, "bohr", "<x>");
-  visit("/observables/dipole", record.dipole, vector, "e bohr", "Z (X1 + X2) - <x>, electron charge -1");
-  visit("/observables/nodes", record.nodes, vector, "1", "number of nodes");
-  visit("/observables/edge_probability", record.edge_probability, vector, "1", "probability at the two end points");
-  visit("/observables/energies", record.energies, states, "hartree", "energies of the lowest eigenstates of H(t)");
-  visit("/observables/populations", record.populations, states, "1", "|<phi_k(t)|psi>|^2 of these eigenstates");
+// Of what there is for each wave function: with a dimension of them where they are several.
+Extents each_of(const Record& record, Extents extents = {}) {
+  if (record.count > 1) extents.insert(extents.begin(), static_cast<hsize_t>(record.count));
+  return extents;
 }
 
-template <class AnyRecord, class Visitor>
-void visit_frames(AnyRecord& record, Index points, bool with_state, Visitor&& visit) {
-  visit("/frames/step", record.frame_step, vector, "1", "step of each stored density");
-  visit("/frames/t", record.frame_time, vector, "atomic unit of time", "time of each stored density");
-  visit("/density", record.density, points, "1/bohr",
-        "|psi|^2, one row for each entry of /frames/t, columns as /grid/x");
-  if (with_state) {
-    visit("/psi", record.frame_state, points, "bohr^(-1/2)", "wave function, rows and columns as /density");
+// Visits the arrays that have one row per step, or one per frame: dataset, values, extents of a row, unit, what they
+// are.
+template <class AnyRecord, class Visitor> void visit_rows(AnyRecord& record, const Deck& deck, Visitor&& visit) {
+  const auto states = static_cast<hsize_t>(deck.output_states);
+  const Extents each = each_of(record);
+  visit("/time/t", record.time, Extents{}, "atomic unit of time", "time of each step");
+  visit("/nuclei/position", record.nuclei, Extents{2}, "bohr", "positions of the two nuclei at each step");
+  visit("/observables/norm", record.norm, each, "1", "sqrt(sum |psi|^2 dx)");
+  visit("/observables/energy", record.energy, each, "hartree", "<psi|H(t)|psi>/<psi|psi>");
+  visit("/observables/position", record.position, each, "bohr", "<x>");
+  visit("/observables/dipole", record.dipole, each, "e bohr", "Z (X1 + X2) - <x>, electron charge -1");
+  visit("/observables/nodes", record.nodes, each, "1", "number of nodes");
+  visit("/observables/edge_probability", record.edge_probability, each, "1", "probability at the two end points");
+  visit("/observables/energies", record.energies, Extents{states}, "hartree",
+        "energies of the lowest eigenstates of H(t)");
+  visit("/observables/populations", record.populations, each_of(record, {states}), "1",
+        "|<phi_k(t)|psi>|^2 of these eigenstates");
+  if (!deck.pulses.empty()) {
+    visit("/observables/field", record.field, Extents{}, "hartree/(e bohr)", "E(t) of all pulses");
+  }
+  if (records_absorbed(deck)) {
+    visit("/observables/absorbed", record.absorbed, each, "1", "1 - ||psi||^2: probability that was absorbed");
+  }
+  if (records_ionisation(deck)) {
+    visit("/observables/ionisation", record.ionisation, each, "1",
+          "1 - sum of the populations of eigenstates with negative energy");
+  }
+  if (deck.output_radius > 0) {
+    visit("/observables/outside", record.outside, each, "1", "1 - probability at |x| <= output.radius");
+  }
+  if (deck.output_autocorrelation) {
+    visit("/observables/autocorrelation", record.autocorrelation, each, "1", "<psi(0)|psi(t)>");
+  }
+  if (record.count > 1) {
+    visit("/observables/largest_overlap", record.largest_overlap, Extents{}, "1", "largest |<psi_j|psi_k>|, j < k");
   }
 }
 
-std::vector<hsize_t> extents_of(std::size_t size, Index columns, std::size_t rows) {
-  if (columns == vector) return {size};
-  return {rows, static_cast<hsize_t>(columns)};
+template <class AnyRecord, class Visitor> void visit_frames(AnyRecord& record, const Deck& deck, Visitor&& visit) {
+  const Extents each = each_of(record, {static_cast<hsize_t>(deck.grid.points)});
+  visit("/frames/step", record.frame_step, Extents{}, "1", "step of each stored density");
+  visit("/frames/t", record.frame_time, Extents{}, "atomic unit of time", "time of each stored density");
+  visit("/density", record.density, each, "1/bohr", "|psi|^2, one row for each entry of /frames/t, columns as /grid/x");
+  if (deck.output_state) {
+    visit("/psi", record.frame_state, each, "bohr^(-1/2)", "wave function, rows and columns as /density");
+  }
+}
+
+template <class AnyRecord, class Visitor> void visit_restart(AnyRecord& record, const Deck& deck, Visitor&& visit) {
+  const Extents each = each_of(record, {static_cast<hsize_t>(deck.grid.points)});
+  visit("/restart/psi", record.last, each, "bohr^(-1/2)", "wave function after the last step");
+  if (deck.output_autocorrelation) {
+    visit("/restart/first", record.first, each, "bohr^(-1/2)", "wave function at t = 0");
+  }
+}
+
+std::size_t product_of(const Extents& extents) {
+  return std::accumulate(extents.begin(), extents.end(), std::size_t{1}, std::multiplies<>());
+}
+
+std::vector<State> split(const std::vector<std::complex<double>>& all, Index count) {
+  const auto points = static_cast<std::ptrdiff_t>(all.size()) / count;
+  std::vector<State> states;
+  for (Index k = 0; k < count; ++k) states.emplace_back(all.begin() + k * points, all.begin() + (k + 1) * points);
+  return states;
 }
 
 void require_grid(const std::filesystem::path& path, const Hdf5Reader& file, const Grid& grid) {
@@ -64,26 +110,79 @@ void require_grid(const std::filesystem::path& path, const Hdf5Reader& file, con
   }
 }
 
+// How many wave functions a file has.
+Index states_in(const Hdf5Reader& file, const Grid& grid, const std::filesystem::path& path) {
+  const Extents extents = file.extents("/restart/psi");
+  const auto points = static_cast<hsize_t>(grid.points);
+  if (extents == Extents{points}) return 1;
+  if (extents.size() == 2 && extents[0] > 0 && extents[1] == points) return static_cast<Index>(extents[0]);
+  throw Error(ErrorKind::input, path.string() + ": /restart/psi does not fit its grid");
+}
+
+void write_absorber(Hdf5Writer& file, const Deck& deck, const Hamiltonian& hamiltonian) {
+  const auto mask = mask_of_step(deck.grid, deck.absorber, deck.absorber.time);
+  if (!mask.empty()) {
+    file.write<double>("/potential/absorber", {mask.size()}, mask, "1", "what psi is multiplied by in absorber.time");
+  } else {
+    const auto absorption = hamiltonian.absorption();
+    file.write<double>("/potential/absorber", {absorption.size()}, absorption, "hartree", "W(x) of H - i W");
+  }
+}
+
 }  // namespace
 
-void Record::append(const Deck& deck, const schrodinger::Observables& seen, const State& now) {
-  time.push_back(seen.time);
-  norm.push_back(seen.norm);
-  energy.push_back(seen.energy);
-  position.push_back(seen.position);
-  dipole.push_back(seen.dipole);
-  nodes.push_back(seen.nodes);
-  edge_probability.push_back(seen.edge_probability);
-  energies.insert(energies.end(), seen.energies.begin(), seen.energies.end());
-  populations.insert(populations.end(), seen.populations.begin(), seen.populations.end());
-  nuclei.insert(nuclei.end(), seen.nuclei.begin(), seen.nuclei.end());
-  if (seen.step % deck.output_every == 0) {
-    frame_step.push_back(seen.step);
-    frame_time.push_back(seen.time);
-    for (const auto& value : now) density.push_back(std::norm(value));
-    if (deck.output_state) frame_state.insert(frame_state.end(), now.begin(), now.end());
+bool records_absorbed(const Deck& deck) {
+  return deck.absorber.kind != schrodinger::AbsorberKind::none;
+}
+
+bool records_ionisation(const Deck& deck) {
+  return deck.output_states > 0 && (records_absorbed(deck) || !deck.pulses.empty());
+}
+
+std::vector<State> Record::states() const {
+  return split(last, count);
+}
+
+void Record::append(const Deck& deck, const Snapshot& now) {
+  count = static_cast<Index>(now.states.size());
+  propagator = now.propagator;
+  const schrodinger::Observables& common = now.seen.front();
+  const bool is_frame = common.step % deck.output_every == 0;
+  time.push_back(common.time);
+  field.push_back(common.field);
+  largest_overlap.push_back(now.largest_overlap);
+  energies.insert(energies.end(), common.energies.begin(), common.energies.end());
+  nuclei.insert(nuclei.end(), common.nuclei.begin(), common.nuclei.end());
+  if (is_frame) {
+    frame_step.push_back(common.step);
+    frame_time.push_back(common.time);
   }
-  state = now;
+  last.clear();
+  for (const State& state : now.states) last.insert(last.end(), state.begin(), state.end());
+  if (common.step == 0) first = last;
+  for (std::size_t k = 0; k < now.states.size(); ++k) {
+    const schrodinger::Observables& seen = now.seen[k];
+    const State& state = now.states[k];
+    norm.push_back(seen.norm);
+    energy.push_back(seen.energy);
+    position.push_back(seen.position);
+    dipole.push_back(seen.dipole);
+    nodes.push_back(seen.nodes);
+    edge_probability.push_back(seen.edge_probability);
+    populations.insert(populations.end(), seen.populations.begin(), seen.populations.end());
+    absorbed.push_back(seen.absorbed());
+    ionisation.push_back(seen.ionisation());
+    if (deck.output_radius > 0) {
+      outside.push_back(schrodinger::probability_outside(deck.grid, state, deck.output_radius));
+    }
+    if (deck.output_autocorrelation) {
+      const std::span<const std::complex<double>> begun(first);
+      autocorrelation.push_back(schrodinger::overlap(deck.grid, begun.subspan(k * state.size(), state.size()), state));
+    }
+    if (!is_frame) continue;
+    for (const auto& value : state) density.push_back(std::norm(value));
+    if (deck.output_state) frame_state.insert(frame_state.end(), state.begin(), state.end());
+  }
 }
 
 void write_record(const std::filesystem::path& path, const Deck& deck, const Hamiltonian& hamiltonian,
@@ -99,22 +198,32 @@ void write_record(const std::filesystem::path& path, const Deck& deck, const Ham
     file.attribute("steps_planned", deck.time_steps);
     file.attribute("complete", complete ? 1 : 0);
     file.attribute("tile", record.tile);
+    file.attribute("propagator", std::string(to_string(record.propagator.kind)));
+    file.attribute("propagator_order", record.propagator.order);
+    file.attribute("propagator_substeps", record.propagator.substeps);
+    file.attribute("propagator_tolerance", value_text(record.propagator.tolerance));
 
     const auto x = hamiltonian.grid().positions();
     const auto potential = hamiltonian.potential_at(0.0);
     file.write<double>("/grid/x", {x.size()}, x, "bohr", "points of the grid");
     file.write<double>("/potential/initial", {potential.size()}, potential, "hartree", "V(x, t = 0)");
+    if (records_absorbed(deck)) write_absorber(file, deck, hamiltonian);
     const auto write = [&](std::size_t rows) {
-      return [&file, rows](const char* name, const auto& values, Index columns, const char* unit,
-                           const char* description) {
-        using Value = typename std::decay_t<decltype(values)>::value_type;
-        file.write<Value>(name, extents_of(values.size(), columns, rows), values, unit, description);
-      };
+      return
+          [&file, rows](const char* name, const auto& values, Extents row, const char* unit, const char* description) {
+            using Value = typename std::decay_t<decltype(values)>::value_type;
+            row.insert(row.begin(), rows);
+            file.write<Value>(name, row, values, unit, description);
+          };
     };
-    visit_rows(record, deck.output_states, write(record.time.size()));
-    visit_frames(record, deck.grid.points, deck.output_state, write(record.frame_step.size()));
-    file.write<std::complex<double>>("/restart/psi", {record.state.size()}, record.state, "bohr^(-1/2)",
-                                     "wave function after the last step");
+    visit_rows(record, deck, write(record.time.size()));
+    visit_frames(record, deck, write(record.frame_step.size()));
+    visit_restart(
+        record, deck,
+        [&](const char* name, const auto& values, const Extents& extents, const char* unit, const char* description) {
+          file.write<std::complex<double>>(name, extents, values, unit, description);
+        });
+    if (complete) write_spectra(file, deck, hamiltonian, record);
     file.close();
   }
   pending.commit();
@@ -134,36 +243,38 @@ Record read_record(const std::filesystem::path& path, const Deck& deck, const Ha
   }
   Record record;
   record.tile = file.integer_attribute("tile");
+  if (deck.propagator.kind == schrodinger::PropagatorKind::automatic) {
+    record.propagator.kind = schrodinger::propagator_kind_from(file.text_attribute("propagator"));
+    record.propagator.order = static_cast<int>(file.integer_attribute("propagator_order"));
+    record.propagator.substeps = static_cast<int>(file.integer_attribute("propagator_substeps"));
+    record.propagator.tolerance = std::stod(file.text_attribute("propagator_tolerance"));
+  }
   const auto rows = static_cast<std::size_t>(file.integer_attribute("steps_done")) + 1;
+  record.count = states_in(file, deck.grid, path);
   const auto read = [&](std::size_t expected_rows) {
-    return [&, expected_rows](const char* name, auto& values, Index columns, const char*, const char*) {
+    return [&, expected_rows](const char* name, auto& values, const Extents& row, const char*, const char*) {
       using Value = typename std::decay_t<decltype(values)>::value_type;
       values = file.read<Value>(name);
-      const std::size_t expected = expected_rows * static_cast<std::size_t>(columns == vector ? 1 : columns);
+      const std::size_t expected = expected_rows * product_of(row);
       if (values.size() != expected) {
         refuse(message_of("dataset ", name, " has ", values.size(), " values; expected ", expected));
       }
     };
   };
-  visit_rows(record, deck.output_states, read(rows));
-  const std::size_t frames = (rows - 1) / static_cast<std::size_t>(deck.output_every) + 1;
-  visit_frames(record, deck.grid.points, deck.output_state, read(frames));
-  record.state = file.read<std::complex<double>>("/restart/psi");
-  if (record.state.size() != static_cast<std::size_t>(deck.grid.points)) refuse("/restart/psi does not fit its grid");
+  visit_rows(record, deck, read(rows));
+  visit_frames(record, deck, read((rows - 1) / static_cast<std::size_t>(deck.output_every) + 1));
+  visit_restart(record, deck, read(1));
   if (record.steps_done() > deck.time_steps) {
     refuse(message_of("it has ", record.steps_done(), " steps already; time.steps is ", deck.time_steps));
   }
   return record;
 }
 
-State read_last_state(const std::filesystem::path& path, const Grid& grid) {
+std::vector<State> read_last_states(const std::filesystem::path& path, const Grid& grid) {
   const Hdf5Reader file(path);
   require_grid(path, file, grid);
-  State state = file.read<std::complex<double>>("/restart/psi");
-  if (state.size() != static_cast<std::size_t>(grid.points)) {
-    throw Error(ErrorKind::input, path.string() + ": /restart/psi does not fit its grid");
-  }
-  return state;
+  const Index count = states_in(file, grid, path);
+  return split(file.read<std::complex<double>>("/restart/psi"), count);
 }
 
 std::filesystem::path partial_path(const std::filesystem::path& path) {

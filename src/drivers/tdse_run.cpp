@@ -1,12 +1,12 @@
 #include "tdse_run.hpp"
 
 #include "support/text.hpp"
+#include "tdse_initial.hpp"
+#include "tdse_interruption.hpp"
 #include "tdse_keeper.hpp"
 #include "tdse_record.hpp"
-#include "tdse_text_files.hpp"
 #include <heddle/core/error.hpp>
 #include <heddle/schrodinger/eigenstates.hpp>
-#include <heddle/schrodinger/initial_state.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -22,41 +22,23 @@ using schrodinger::Simulation;
 using schrodinger::State;
 
 // Bound on ||H||_1 over the run: the band's sum and the deepest potential, at t = 0 (moving nuclei do not change it
-// much).
+// much) and with all pulses at their highest.
 double norm_bound(const Hamiltonian& hamiltonian) {
   const auto kinetic = hamiltonian.kinetic();
   double sum = std::abs(kinetic[0]);
   for (std::size_t d = 1; d < kinetic.size(); ++d) sum += 2 * std::abs(kinetic[d]);
   double deepest = 0.0;
-  for (const double value : hamiltonian.potential_at(0.0)) deepest = std::max(deepest, std::abs(value));
+  for (const double value : hamiltonian.bare().potential_at(0.0)) deepest = std::max(deepest, std::abs(value));
+  const double reach = std::max(std::abs(hamiltonian.grid().xmin), std::abs(hamiltonian.grid().xmax));
+  for (const auto& pulse : hamiltonian.pulses()) deepest += std::abs(pulse.amplitude) * reach;
   return sum + deepest;
 }
 
-// For rank 0.
-State initial_state(const Deck& deck, const Hamiltonian& hamiltonian) {
-  switch (deck.initial) {
-    case InitialKind::eigenstate:
-      return schrodinger::eigenstate(hamiltonian, deck.initial_level, deck.initial_momentum);
-    case InitialKind::gaussian:
-      return schrodinger::gaussian_packet(deck.grid, deck.initial_position, deck.initial_momentum, deck.initial_width);
-    case InitialKind::file: {
-      const std::filesystem::path path = deck.initial_file;
-      State state = path.extension() == ".h5" ? read_last_state(path, deck.grid) : read_text_state(path, deck.grid);
-      for (Index i = 0; i < deck.grid.points; ++i) state[i] *= std::polar(1.0, deck.initial_momentum * deck.grid.x(i));
-      try {
-        return schrodinger::normalised(deck.grid, std::move(state));
-      } catch (const Error& error) {
-        throw Error(ErrorKind::input, path.string() + ": " + error.what());
-      }
-    }
-  }
-  throw Error(ErrorKind::argument, "not an initial state");
-}
-
-// What the checks and the summary need of all steps, earlier ones of a continued run included.
+// What the checks and the summary need of all steps of a wave function, earlier ones of a continued run included.
 struct Course {
   double norm_error = 0.0;   // largest | ||psi|| - 1 |
   double norm_change = 0.0;  // largest change of ||psi|| in a step
+  double norm_growth = 0.0;  // the same upwards alone
   double first_energy = 0.0;
   double energy_drift = 0.0;  // largest |E - E_0|
   double edge = 0.0;
@@ -71,18 +53,38 @@ struct Course {
     }
     norm_error = std::max(norm_error, std::abs(norm - 1.0));
     norm_change = std::max(norm_change, std::abs(norm - last_norm));
+    norm_growth = std::max(norm_growth, norm - last_norm);
     energy_drift = std::max(energy_drift, std::abs(energy - first_energy));
     edge = std::max(edge, edge_probability);
     last_norm = norm;
   }
 };
 
+// The worst of each.
+Course worst_of(const std::vector<Course>& courses) {
+  Course worst = courses.front();
+  for (const Course& course : courses) {
+    worst.norm_error = std::max(worst.norm_error, course.norm_error);
+    worst.norm_change = std::max(worst.norm_change, course.norm_change);
+    worst.norm_growth = std::max(worst.norm_growth, course.norm_growth);
+    worst.energy_drift = std::max(worst.energy_drift, course.energy_drift);
+    worst.edge = std::max(worst.edge, course.edge);
+  }
+  return worst;
+}
+
 void add_checks(Report& report, const Deck& deck, const Hamiltonian& hamiltonian, const Course& course) {
   // Round-off of one step is some 1e-14; 1e-12 is what is promised. A tolerance that was asked for, and the round-off
   // of a very large ||H dt||, come on top: the backward error is relative to ||H dt||.
   const double norm = norm_bound(hamiltonian);
   const double exponent = norm * deck.time_step;
-  const double bound = std::max(1e-12, 4 * unit_roundoff<double> * exponent) + deck.propagator.tolerance * exponent;
+  double tolerance = deck.propagator.tolerance;
+  if (tolerance == 0 && deck.propagator.kind == schrodinger::PropagatorKind::automatic) tolerance = 1e-6;
+  const double bound = std::max(1e-12, 4 * unit_roundoff<double> * exponent) + tolerance * exponent;
+  if (records_absorbed(deck)) {
+    report.check_at_most("norm_growth_per_step", course.norm_growth, bound);
+    return;
+  }
   report.check_at_most("norm_change_per_step", course.norm_change, bound);
   if (!hamiltonian.moves()) {
     // An error of `bound` a step in psi changes <H> by at most 2 ||H|| times as much.
@@ -115,6 +117,22 @@ void add_times(Report& report, const Simulation& simulation, const Keeper& keepe
   }
 }
 
+// The wave functions in turn, the first again.
+void add_others(nlohmann::ordered_json& results, Simulation& simulation, const Deck& deck) {
+  results["largest_overlap"] = simulation.largest_overlap();
+  auto& all = results["wave_functions"] = nlohmann::ordered_json::array();
+  for (Index k = 0; k < simulation.count(); ++k) {
+    const Observables& last = simulation.observables(k);
+    all.push_back({{"norm", last.norm},
+                   {"energy", last.energy},
+                   {"position", last.position},
+                   {"dipole", last.dipole},
+                   {"nodes", last.nodes},
+                   {"populations", last.populations}});
+    if (records_ionisation(deck)) all.back()["ionisation"] = last.ionisation();
+  }
+}
+
 void add_results(Report& report, Simulation& simulation, const Course& course, const Deck& deck) {
   const Observables& last = simulation.observables();
   auto& results = report.results();
@@ -130,8 +148,16 @@ void add_results(Report& report, Simulation& simulation, const Course& course, c
   results["populations"] = last.populations;
   results["energies"] = last.energies;
   results["edge_probability"] = course.edge;
+  if (!deck.pulses.empty()) results["field"] = last.field;
+  if (records_absorbed(deck)) results["absorbed"] = last.absorbed();
+  if (records_ionisation(deck)) results["ionisation"] = last.ionisation();
+  if (deck.output_radius > 0) {
+    results["outside"] = schrodinger::probability_outside(deck.grid, simulation.state(), deck.output_radius);
+  }
+  if (simulation.count() > 1) add_others(results, simulation, deck);
   results["output"] = deck.output_file;
   results["tile"] = simulation.tile();
+  results["propagator"] = simulation.propagator_description();
   if (const auto& expm = simulation.expm_report()) {
     results["method"] = to_string(expm->method);
     results["degree"] = expm->degree;
@@ -142,8 +168,7 @@ void add_results(Report& report, Simulation& simulation, const Course& course, c
   }
 }
 
-void say_summary(const Context& context, Simulation& simulation, const Course& course, const Deck& deck) {
-  const Observables& last = simulation.observables();
+void say_state(const Context& context, const Observables& last, const Deck& deck) {
   context.say(format("t = %.6g after %lld steps: norm 1 %+.1e, energy %.10g, <x> = %.6g, dipole %.6g, %lld nodes",
                      last.time, static_cast<long long>(last.step), last.norm - 1.0, last.energy, last.position,
                      last.dipole, static_cast<long long>(last.nodes)));
@@ -152,6 +177,24 @@ void say_summary(const Context& context, Simulation& simulation, const Course& c
     for (const double population : last.populations) text += format(" %.6g", population);
     context.say(text);
   }
+  if (records_absorbed(deck)) context.say(format("absorbed: %.6g", last.absorbed()));
+  if (records_ionisation(deck)) {
+    context.say(format("ionised: %.6g is in none of the %lld bound states that are followed", last.ionisation(),
+                       static_cast<long long>(std::count_if(last.energies.begin(), last.energies.end(),
+                                                            [](double energy) { return energy < 0; }))));
+    if (last.energies.back() < 0) {
+      context.say("note: the highest of them is bound too, so there may be more: see output.states");
+    }
+  }
+}
+
+void say_summary(const Context& context, Simulation& simulation, const Course& course, const Deck& deck) {
+  for (Index k = 0; k < simulation.count(); ++k) {
+    if (simulation.count() > 1) context.say(format("wave function %lld:", static_cast<long long>(k)));
+    say_state(context, simulation.observables(k), deck);
+  }
+  if (simulation.count() > 1) context.say(format("largest |<psi_j|psi_k>|: %.1e", simulation.largest_overlap()));
+  context.say("propagator: " + simulation.propagator_description());
   if (const auto& expm = simulation.expm_report()) {
     context.say(format("exp(-i H dt): %s of degree %d, %d squarings, %d products, ||H dt||_1 = %.3g, tile %lld",
                        std::string(to_string(expm->method)).c_str(), expm->degree, expm->squarings, expm->products,
@@ -161,7 +204,7 @@ void say_summary(const Context& context, Simulation& simulation, const Course& c
     context.say(
         format("note: up to %.1e of the probability was at the ends of the grid, which reflect it", course.edge));
   }
-  context.say("wrote " + deck.output_file);
+  context.say("wrote " + deck.output_file + (deck.output_table.empty() ? "" : " and " + deck.output_table));
 }
 
 void say_problem(const Context& context, const Deck& deck) {
@@ -173,6 +216,27 @@ void say_problem(const Context& context, const Deck& deck) {
                                                                          : "",
       std::string(to_string(grid.kinetic)).c_str(), std::string(to_string(deck.potential.kind)).c_str(),
       std::string(to_string(deck.nuclei.motion)).c_str(), std::string(to_string(deck.propagator.kind)).c_str()));
+  for (const auto& pulse : deck.pulses) {
+    const auto [begin, end] = pulse.interval();
+    context.say(format("pulse: %s, largest field %.6g (%.4g W/cm^2), omega %.6g, from t = %.6g to %.6g",
+                       std::string(to_string(pulse.envelope)).c_str(), pulse.amplitude,
+                       schrodinger::intensity_from_amplitude(pulse.amplitude), pulse.omega, begin, end));
+  }
+  if (records_absorbed(deck)) {
+    context.say(format("absorber: %s, %g bohr at either end", std::string(to_string(deck.absorber.kind)).c_str(),
+                       deck.absorber.width));
+  }
+}
+
+Snapshot snapshot_of(Simulation& simulation) {
+  Snapshot now;
+  for (Index k = 0; k < simulation.count(); ++k) {
+    now.seen.push_back(simulation.observables(k));
+    now.states.push_back(simulation.state(k));
+  }
+  now.largest_overlap = simulation.largest_overlap();
+  now.propagator = simulation.propagator();
+  return now;
 }
 
 }  // namespace
@@ -186,6 +250,8 @@ nlohmann::ordered_json deck_inputs(const Deck& deck) {
           {"kinetic", to_string(grid.kinetic)},
           {"potential", to_string(deck.potential.kind)},
           {"motion", to_string(deck.nuclei.motion)},
+          {"pulses", deck.pulses.size()},
+          {"absorber", to_string(deck.absorber.kind)},
           {"time_step", deck.time_step},
           {"time_steps", deck.time_steps},
           {"propagator", to_string(deck.propagator.kind)},
@@ -232,58 +298,88 @@ int run_dynamics(Context& context, const Deck& deck, const Hamiltonian& hamilton
   if (!options.restart.empty()) report.inputs()["restart"] = options.restart;
   say_problem(context, deck);
 
-  Keeper keeper(comm, deck, hamiltonian, options.checkpoint_seconds);
+  Keeper keeper(comm, deck, hamiltonian);
   Record record;
-  State state;
+  std::vector<State> states;
   Index steps_done = 0;
   Index tile = options.tile.value_or(schrodinger::default_tile(deck.grid.points));
-  Course course;
-  const auto enter = [&](const Observables& seen) { course.add(seen.norm, seen.energy, seen.edge_probability); };
-  comm.on_rank(0, [&] {
-    if (options.restart.empty()) {
-      state = initial_state(deck, hamiltonian);
-      return;
-    }
-    record = read_record(options.restart, deck, hamiltonian);
-    require(!options.tile || *options.tile == record.tile, "--tile ", tile, ": ", options.restart,
-            " was computed with tile ", record.tile);
-    tile = record.tile;
-    state = record.state;
-    steps_done = record.steps_done();
-    for (std::size_t k = 0; k < record.time.size(); ++k) {
-      course.add(record.norm[k], record.energy[k], record.edge_probability[k]);
-    }
-  });
-  comm.broadcast(std::span(&steps_done, 1), 0);
-  comm.broadcast(std::span(&tile, 1), 0);
-  comm.broadcast(std::span(&course, 1), 0);
+  std::vector<Course> courses;
+  if (options.restart.empty()) {
+    states = initial_states(context, deck, hamiltonian, tile);
+  } else {
+    comm.on_rank(0, [&] {
+      record = read_record(options.restart, deck, hamiltonian);
+      require(!options.tile || *options.tile == record.tile, "--tile ", tile, ": ", options.restart,
+              " was computed with tile ", record.tile);
+      tile = record.tile;
+      states = record.states();
+      steps_done = record.steps_done();
+    });
+    comm.broadcast(std::span(&steps_done, 1), 0);
+    comm.broadcast(std::span(&tile, 1), 0);
+  }
+  auto count = static_cast<Index>(states.size());
+  comm.broadcast(std::span(&count, 1), 0);
+  courses.resize(static_cast<std::size_t>(count));
+  for (std::size_t k = 0; k < record.norm.size(); ++k) {
+    courses[k % courses.size()].add(record.norm[k], record.energy[k], record.edge_probability[k]);
+  }
+  comm.broadcast(std::span(courses), 0);
   record.tile = tile;
+  const schrodinger::PropagatorChoice earlier = record.propagator;
   keeper.begin(std::move(record));
 
   schrodinger::SimulationOptions chosen;
   chosen.time_step = deck.time_step;
   chosen.propagator = deck.propagator;
   chosen.propagator.tile = tile;
+  if (!options.restart.empty() && deck.propagator.kind == schrodinger::PropagatorKind::automatic) {
+    std::vector<double> found = {static_cast<double>(earlier.kind), static_cast<double>(earlier.order),
+                                 static_cast<double>(earlier.substeps), earlier.tolerance};
+    comm.broadcast(std::span(found), 0);
+    const auto kind = static_cast<schrodinger::PropagatorKind>(static_cast<int>(found[0]));
+    // What was found at the start, not what would be found now.
+    if (kind != schrodinger::PropagatorKind::automatic) {
+      chosen.propagator.kind = kind;
+      chosen.propagator.order = static_cast<int>(found[1]);
+      chosen.propagator.substeps = static_cast<int>(found[2]);
+      chosen.propagator.tolerance = found[3];
+    }
+  }
+  chosen.propagator.duration = static_cast<double>(deck.time_steps) * deck.time_step;
   chosen.states = deck.output_states;
-  Simulation simulation(comm, hamiltonian, chosen, state, steps_done);
+  Simulation simulation(comm, hamiltonian, chosen, states, steps_done);
+  const auto take = [&] {
+    for (Index k = 0; k < count; ++k) {
+      const Observables& seen = simulation.observables(k);
+      courses[k].add(seen.norm, seen.energy, seen.edge_probability);
+    }
+    keeper.add([&] { return snapshot_of(simulation); });
+  };
   if (options.restart.empty()) {
-    enter(simulation.observables());
-    keeper.add(simulation.observables(), simulation.state());
+    take();
   } else {
     context.say(format("continues %s after step %lld", options.restart.c_str(), static_cast<long long>(steps_done)));
   }
 
+  const Interruption interruption;
   Progress progress = context.progress("tdse");
   while (simulation.steps_done() < deck.time_steps) {
     simulation.step();
+    take();
     const Observables& seen = simulation.observables();
-    enter(seen);
-    keeper.add(seen, simulation.state());
     progress.update(seen.step, deck.time_steps, format("t = %.4g, norm 1 %+.0e", seen.time, seen.norm - 1.0));
+    if (interruption.asked(comm) && seen.step < deck.time_steps) {
+      keeper.interrupt();
+      throw Error(ErrorKind::computation,
+                  message_of("interrupted after step ", seen.step, " of ", deck.time_steps, "; --restart ",
+                             partial_path(deck.output_file).string(), " continues it"));
+    }
   }
   progress.finish();
   keeper.finish();
 
+  const Course course = worst_of(courses);
   add_results(report, simulation, course, deck);
   add_checks(report, deck, hamiltonian, course);
   add_times(report, simulation, keeper, simulation.steps_done() - steps_done);

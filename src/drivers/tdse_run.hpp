@@ -11,15 +11,15 @@
 namespace heddle::driver {
 
 struct RunOptions {
-  std::string restart;             ///< File of an earlier run to continue; empty: none.
-  double checkpoint_seconds = 30;  ///< Between two writings of the partial file.
+  std::string restart;  ///< File of an earlier run to continue; empty: none.
   std::optional<Index> tile;
 };
 
 /// Computes and says the `count` lowest energies at t = 0. Collective; gives the exit code.
 int run_eigenstates(Context& context, const Deck& deck, const schrodinger::Hamiltonian& hamiltonian, Index count);
 
-/// Runs the deck and writes its file. Collective; gives the exit code.
+/// Runs the deck and writes its file. On SIGINT or SIGTERM it writes the partial file and throws Error(computation)
+/// that says how to go on. Collective; gives the exit code.
 int run_dynamics(Context& context, const Deck& deck, const schrodinger::Hamiltonian& hamiltonian,
                  const RunOptions& options);
 

@@ -273,7 +273,7 @@ class Refusals(TdseTest):
         self.refuse_setting("initial.level=61", "levels 0 to 60")
         self.refuse_setting("initial.width=-1", "must be positive")
         self.refuse_setting("initial.kind=file", "needs initial.file")
-        self.refuse_setting("propagator.kind=euler", "expected one of expm, crank-nicolson")
+        self.refuse_setting("propagator.kind=euler", "expected one of automatic, expm, .*crank-nicolson")
         self.refuse_setting("propagator.degree=-1", "from 0 to")
         self.refuse_setting("propagator.tolerance=1", "less than 1")
         self.refuse_setting("output.every=0", "at least 1")

@@ -17,10 +17,15 @@ std::vector<Hamiltonian> hamiltonians(Index n) {
   table.kind = PotentialKind::table;
   table.table_x = {-7.0, -1.0, 0.5, 6.0};
   table.table_v = {3.0, -2.0, -1.0, 4.0};
+  schrodinger::Pulse pulse;
+  pulse.amplitude = 0.2;
+  pulse.omega = 0.5;
   std::vector<Hamiltonian> all;
   for (const auto kinetic : {Kinetic::fd2, Kinetic::fd4, Kinetic::fd6, Kinetic::sinc}) {
     all.emplace_back(Grid{-6, 6, n, kinetic}, soft_core(2, 0.5), moving(Motion::shake));
+    all.emplace_back(Grid{-6, 6, n, kinetic}, soft_core(2, 0.5), moving(Motion::drift), std::vector{pulse});
     all.emplace_back(Grid{-6, 6, n, kinetic}, harmonic(0.7));
+    all.emplace_back(Grid{-6, 6, n, kinetic}, harmonic(0.7), Nuclei{}, std::vector{pulse});
     all.emplace_back(Grid{-6, 6, n, kinetic}, table);
   }
   return all;
@@ -77,6 +82,7 @@ TEST(Device, ObservablesAreThoseOfTheHost) {
         EXPECT_NEAR(found.dipole, expected.dipole, 1e-13);
         EXPECT_EQ(found.nodes, expected.nodes) << n << ' ' << to_string(hamiltonian.grid().kinetic);
         EXPECT_EQ(found.nuclei, expected.nuclei);
+        EXPECT_EQ(found.field, expected.field);
         EXPECT_NEAR(found.edge_probability, expected.edge_probability, 1e-14);
         EXPECT_EQ(found.energies, expected.energies);
         ASSERT_EQ(found.populations.size(), expected.populations.size());

@@ -24,12 +24,13 @@ enum class AbsorberKind {
 /// back, plus what W's rise reflects, which falls with k width.
 ///
 /// polynomial: the integral is strength width/(power + 1). For a probability of 1e-4 take strength = 2.3 (power + 1)
-/// k/width and a width of some wavelengths, 2 pi/k, of the slowest wave that matters. power 0 is a step.
+/// k/width with the k of the fastest wave that matters and a width of some wavelengths, 2 pi/k, of the slowest. power 0
+/// is a step.
 ///
 /// transmission_free: y(x) = a x - b x^3 + 4/(c - x)^2 - 4/(c + x)^2 with c the lemniscate constant 2.62206, a = 1 -
 /// 16/c^3 and b = (1 - 17/c^3)/c^2, x running from 0 inside to c at the wall, one spacing behind the last point, so
-/// that W is finite on the grid. `energy` is the least that is to be absorbed; the reflection there is below 1% where
-/// width >= c/(0.4 sqrt(2 energy)), and falls with energy and with width.
+/// that W is finite on the grid. `energy` is the least that is to be absorbed: of it 0.6% come back where width =
+/// c/(0.4 sqrt(2 energy)), 0.1% at twice the width, and at twice the energy less than a tenth of either.
 ///
 /// mask: as W = -ln(cos(pi s/2))/(8 time) split off from H, to first order in dt; the integral is width ln(2)/(8 time).
 /// As it stands, cos^(1/8), it is what an interval of `time` applies, whatever dt.
@@ -42,7 +43,7 @@ struct Absorber {
   double strength = 1.0;  ///< eta of the polynomial, hartree
   double power = 2.0;     ///< p of the polynomial
   double energy = 0.1;    ///< Of the transmission-free form, hartree.
-  double time = 1.0;      ///< Of the mask, atomic units of time.
+  double time = 0.25;     ///< Of the mask, atomic units of time.
 };
 
 /// Throws Error(argument) for values that are not finite, a width <= 0 or over half the grid's, a negative strength or

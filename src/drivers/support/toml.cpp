@@ -6,6 +6,7 @@ namespace heddle::driver {
 namespace {
 
 TomlTable table_of(const toml::table& table);
+TomlArray array_of(const toml::array& array);
 
 TomlValue value_of(const toml::node& node) {
   switch (node.type()) {
@@ -18,7 +19,7 @@ TomlValue value_of(const toml::node& node) {
     case toml::node_type::string:
       return {**node.as_string(), "text"};
     case toml::node_type::array:
-      return {{}, "an array"};
+      return {array_of(*node.as_array()), "an array"};
     case toml::node_type::table:
       return {table_of(*node.as_table()), "a table"};
     default:
@@ -32,6 +33,12 @@ TomlTable table_of(const toml::table& table) {
     entries.push_back({std::string(key.str()), node.source().begin.line, value_of(node)});
   }
   return entries;
+}
+
+TomlArray array_of(const toml::array& array) {
+  TomlArray result;
+  for (const auto& node : array) result.items.push_back({{}, node.source().begin.line, value_of(node)});
+  return result;
 }
 
 }  // namespace

@@ -10,10 +10,14 @@ namespace heddle::driver {
 
 struct TomlEntry;
 using TomlTable = std::vector<TomlEntry>;
+/// Its entries have no keys.
+struct TomlArray {
+  std::vector<TomlEntry> items;
+};
 
-/// A value that a deck can hold; monostate: an array, a date or a time.
+/// A value that a deck can hold; monostate: a date or a time.
 struct TomlValue {
-  std::variant<std::monostate, std::int64_t, double, bool, std::string, TomlTable> value;
+  std::variant<std::monostate, std::int64_t, double, bool, std::string, TomlTable, TomlArray> value;
   std::string kind;  ///< "a whole number", "text", ...: for messages.
 };
 

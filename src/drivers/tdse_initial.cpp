@@ -1,0 +1,83 @@
+#include "tdse_initial.hpp"
+
+#include "support/text.hpp"
+#include "tdse_record.hpp"
+#include "tdse_text_files.hpp"
+#include <heddle/core/error.hpp>
+#include <heddle/schrodinger/imaginary_time.hpp>
+#include <heddle/schrodinger/initial_state.hpp>
+
+#include <algorithm>
+#include <complex>
+#include <utility>
+
+namespace heddle::driver {
+
+namespace {
+
+using schrodinger::Hamiltonian;
+using schrodinger::State;
+
+// For rank 0, but for imaginary time.
+std::vector<State> initial_states_on_root(const Deck& deck, const Hamiltonian& hamiltonian) {
+  switch (deck.initial) {
+    case InitialKind::eigenstate: {
+      std::vector<State> states;
+      for (const Index level : deck.levels()) {
+        states.push_back(schrodinger::eigenstate(hamiltonian, level, deck.initial_momentum));
+      }
+      return states;
+    }
+    case InitialKind::gaussian:
+      return {
+          schrodinger::gaussian_packet(deck.grid, deck.initial_position, deck.initial_momentum, deck.initial_width)};
+    case InitialKind::file: {
+      const std::filesystem::path path = deck.initial_file;
+      std::vector<State> states = path.extension() == ".h5" ? read_last_states(path, deck.grid)
+                                                            : std::vector<State>{read_text_state(path, deck.grid)};
+      for (State& state : states) {
+        for (Index i = 0; i < deck.grid.points; ++i) {
+          state[i] *= std::polar(1.0, deck.initial_momentum * deck.grid.x(i));
+        }
+        try {
+          state = schrodinger::normalised(deck.grid, std::move(state));
+        } catch (const Error& error) {
+          throw Error(ErrorKind::input, path.string() + ": " + error.what());
+        }
+      }
+      return states;
+    }
+    case InitialKind::imaginary_time:
+      break;
+  }
+  throw Error(ErrorKind::argument, "not an initial state");
+}
+
+}  // namespace
+
+std::vector<State> initial_states(const Context& context, const Deck& deck, const Hamiltonian& hamiltonian,
+                                  Index tile) {
+  std::vector<State> states;
+  if (deck.initial != InitialKind::imaginary_time) {
+    context.comm().on_rank(0, [&] { states = initial_states_on_root(deck, hamiltonian); });
+    return states;
+  }
+  const auto levels = deck.levels();
+  schrodinger::ImaginaryTimeOptions options;
+  options.tolerance = deck.initial_tolerance;
+  options.tile = tile;
+  schrodinger::ImaginaryTimeReport found;
+  const auto lowest = schrodinger::imaginary_time_states(
+      context.comm(), hamiltonian.bare(), 0.0, *std::max_element(levels.begin(), levels.end()) + 1, options, &found);
+  context.say(format("imaginary time: %lld steps, %.4g/hartree in all; residual %.1e; lowest energy %.12g",
+                     static_cast<long long>(found.steps), found.time, found.residual, lowest.energies.front()));
+  for (const Index level : levels) {
+    State& state = states.emplace_back();
+    for (Index i = 0; i < deck.grid.points; ++i) {
+      state.push_back(lowest.state(level)[i] * std::polar(1.0, deck.initial_momentum * deck.grid.x(i)));
+    }
+  }
+  return states;
+}
+
+}  // namespace heddle::driver
