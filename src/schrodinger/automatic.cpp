@@ -196,7 +196,8 @@ class Automatic : public Propagator {
       double seconds = 0.0;
     };
     const double begin = midpoint - 0.5 * time_step_;
-    const double steps = std::max(options_.duration / time_step_, 1000.0);
+    // Over which the exponential of an H that does not move is computed once.
+    const double steps = options_.duration > 0 ? std::max(options_.duration / time_step_, 1.0) : 1000.0;
     std::vector<Judged> judged;
     for (const Candidate& candidate : candidates()) {
       Judged one{candidate, 1, 0.0, 0.0};

@@ -73,7 +73,6 @@ PropagatorChoice choice_of(const schrodinger::PropagatorOptions& options) {
   choice.order = options.order > 0 ? options.order : options.kind == PropagatorKind::magnus4 ? 4 : 2;
   choice.substeps = options.substeps;
   choice.tolerance = options.tolerance;
-  choice.tolerance = options.tolerance;
   return choice;
 }
 

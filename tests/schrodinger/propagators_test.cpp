@@ -1,5 +1,6 @@
 // What the propagators promise: their order in dt, norm, absorption, and that they agree.
 #include "problems.hpp"
+#include "schrodinger/fourier.hpp"
 #include "schrodinger/propagator.hpp"
 #include <heddle/core/error.hpp>
 
@@ -27,10 +28,19 @@ struct Method {
   [[nodiscard]] std::string name() const { return message_of(to_string(kind), " of order ", order); }
 };
 
-const std::vector<Method> methods = {{PropagatorKind::expm, 2},           {PropagatorKind::magnus4, 4},
-                                     {PropagatorKind::crank_nicolson, 2}, {PropagatorKind::split_operator, 2},
-                                     {PropagatorKind::split_operator, 4}, {PropagatorKind::chebyshev, 2},
-                                     {PropagatorKind::chebyshev, 4}};
+// Those of this build.
+const std::vector<Method> methods = [] {
+  std::vector<Method> all = {{PropagatorKind::expm, 2},
+                             {PropagatorKind::magnus4, 4},
+                             {PropagatorKind::crank_nicolson, 2},
+                             {PropagatorKind::chebyshev, 2},
+                             {PropagatorKind::chebyshev, 4}};
+  if (impl::has_fourier()) {
+    all.push_back({PropagatorKind::split_operator, 2});
+    all.push_back({PropagatorKind::split_operator, 4});
+  }
+  return all;
+}();
 
 bool splits(PropagatorKind kind) {
   return kind == PropagatorKind::split_operator || kind == PropagatorKind::crank_nicolson;
@@ -365,6 +375,9 @@ TEST(Propagators, RefuseWhatTheyAreNot) {
                               Method{PropagatorKind::crank_nicolson, 4}, Method{PropagatorKind::split_operator, 3},
                               Method{PropagatorKind::chebyshev, -2}, Method{PropagatorKind::automatic, 1}}) {
     EXPECT_THROW(made(options_for(wrong)), Error) << wrong.name();
+  }
+  if (!impl::has_fourier()) {
+    EXPECT_THROW(made(options_for({PropagatorKind::split_operator, 2})), Error);
   }
   PropagatorOptions options;
   options.substeps = 0;

@@ -97,7 +97,19 @@ std::vector<Complex> on_host(const impl::DeviceComplexes& device) {
   return values;
 }
 
+TEST(Fourier, FastLengths) {
+  for (Index least = 1; least < 3000; ++least) {
+    const Index length = impl::fast_length(least);
+    EXPECT_GE(length, least);
+    EXPECT_LT(length, least + least / 6 + 2) << least;
+    Index odd = length;
+    while (odd % 2 == 0) odd /= 2;
+    EXPECT_LE(odd, 15) << least;
+  }
+}
+
 TEST(Fourier, OfOneWave) {
+  if (!impl::has_fourier()) GTEST_SKIP() << "no Fourier transforms in this build";
   for (const Index length : {2, 12, 101, 404}) {
     const impl::Fourier fourier(world().space(), length);
     std::vector<Complex> wave;
@@ -120,6 +132,7 @@ TEST(Fourier, OfOneWave) {
 
 // Without a potential a step of the split operator is exp(-i T dt): by sines for fd2, whatever psi does at the walls.
 TEST(SplitOperator, KineticStepIsTheExponentialOfTheMatrix) {
+  if (!impl::has_fourier()) GTEST_SKIP() << "no Fourier transforms in this build";
   for (const Index points : {3, 40, 101}) {
     const Grid grid{-2, 2, points, Kinetic::fd2};
     const Hamiltonian hamiltonian(grid, harmonic(0));

@@ -8,8 +8,46 @@
 
 namespace heddle::schrodinger {
 
+/// How psi(t + dt) is computed from psi(t), for i d psi/dt = (T + V(t) - i W) psi.
+///
+/// In one dimension T is banded or a convolution, and a product with psi costs some n operations: the matrix
+/// exponential with its n^3 is the general method, not the fastest. For comparison, of a step, w being the band's
+/// width:
+///
+/// | kind           | order | operations                               | where H rests | W               |
+/// |----------------|-------|------------------------------------------|---------------|-----------------|
+/// | expm           | 2     | some 10 to 30 products of n x n matrices | 8 n^2, exact  | in exp()        |
+/// | magnus4        | 4     | twice that                               | 8 n^2, exact  | in exp()        |
+/// | crank_nicolson | 2     | n w^2, on rank 0 (sinc: n^3)             | n w           | before, after   |
+/// | split_operator | 2, 4  | 2 or 12 transforms of 2 n to 3 n values  | the same      | with V          |
+/// | chebyshev      | 2, 4  | n w (R + 10), or twice that              | n w (R + 10), | in the series   |
+/// |                |       |                                          | exact         |                 |
+///
+/// R is dt times half the spread of H's values, for fd2 about dt/dx^2. "Exact" is in dt; split_operator and
+/// crank_nicolson are not. Transforms take n log n; chebyshev takes two of them a term for sinc.
+///
+/// Without W all keep the norm, and with a constant W damp psi by exp(-W t), to round-off. crank_nicolson has half of
+/// exp(-W dt) before each step and half after it. split_operator of order 4 has a step back in time, in which W
+/// amplifies, by exp(0.04 W dt).
+/// Near the ends of the grid split_operator has another T than the others, but for fd2: it continues psi as an odd
+/// function where the differences of order 4 and 6 and sinc have zeros.
+///
+/// Bits: rank-invariant. expm and magnus4 share their work among the ranks, crank_nicolson is rank 0's; each rank does
+/// all of split_operator and chebyshev for itself, without messages, as a vector is not worth one. They are then the
+/// same where the ranks' processors are. Transforms follow FFTW's estimates, not its timings, so that they do not
+/// change from run to run.
+///
+/// Sources: expm and magnus4: W. Magnus, Comm. Pure Appl. Math. 7, 649 (1954); S. Blanes, P. C. Moan, Appl. Numer.
+/// Math. 56, 1519 (2006). crank_nicolson: J. Crank, P. Nicolson (1947). split_operator: M. D. Feit, J. A. Fleck, A.
+/// Steiger, J. Comput. Phys. 47, 412 (1982); order 4: S. Blanes, P. C. Moan, J. Comput. Appl. Math. 142, 313 (2002).
+/// chebyshev: H. Tal-Ezer, R. Kosloff, J. Chem. Phys. 81, 3967 (1984).
 enum class PropagatorKind {
-  automatic,       ///< What costs least for the accuracy asked for, see choose_propagator().
+  /// What costs least for the accuracy asked for. The first step of a simulation tries each method on its first wave
+  /// function: a step of dt/m beside two of half of it, at once and, up to `duration`, at 4 later times, for the m that
+  /// the tolerance needs. The cost of each is then what a model of its operations says, with rates measured on one CPU
+  /// core: the choice does not depend on timings. Where psi becomes much faster later than it is in the beginning, the
+  /// error will be larger than asked for. expm and magnus4 count as chebyshev with other costs.
+  automatic,
   expm,            ///< psi' = exp(-i H dt) psi by the matrix exponential, H at the middle of the step. Order 2.
   magnus4,         ///< Two exponentials of averages of H over the step, as matrices. Order 4.
   crank_nicolson,  ///< (1 + i H dt/2) psi' = (1 - i H dt/2) psi, H at the middle of the step. Order 2.
@@ -38,18 +76,17 @@ struct PropagatorOptions {
   Index tile = 0;
 };
 
-/// Throws Error(argument) for an order that the kind does not have, fewer than one substep, a negative degree, tolerance
-/// or duration, a tolerance >= 1, and for a split operator where the build has no Fourier transform.
+/// Throws Error(argument) for an order that the kind does not have, fewer than one substep, a negative degree,
+/// tolerance or duration, a tolerance >= 1, and for a split operator where the build has no Fourier transform.
 void validate(const PropagatorOptions& options);
 
-/// What a step of dt is done with. PropagatorOptions of the same kind, order, substeps and tolerance give the same bits:
-/// so a simulation goes on with what `automatic` chose for its first part.
+/// What a step of dt is done with. PropagatorOptions of the same kind, order, substeps and tolerance give the same
+/// bits: so a simulation goes on with what `automatic` chose for its first part.
 struct PropagatorChoice {
   PropagatorKind kind = PropagatorKind::automatic;
   int order = 2;
   int substeps = 1;
-  /// Of its exponentials: options of these four give the same steps, bit for bit.
-  double tolerance = 0.0;
+  double tolerance = 0.0;  ///< Of each exponential.
   /// Why `automatic` took it; empty for what was asked for.
   std::string reason;
 };
