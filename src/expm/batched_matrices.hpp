@@ -4,7 +4,21 @@
 
 #include "core/on_host.hpp"
 
+#include <type_traits>
+
 namespace heddle::impl {
+
+/// Neighbours in a column, as a tile holds them: a vector register on CPUs, registers on GPUs.
+template <class R, int count> struct HostRows {
+  typedef R Type __attribute__((vector_size(count * sizeof(R)), aligned(alignof(R)), may_alias));
+};
+template <class R, int count> struct DeviceRows {
+  struct Type {
+    R values[count];
+    KOKKOS_INLINE_FUNCTION R& operator[](int r) { return values[r]; }
+    KOKKOS_INLINE_FUNCTION const R& operator[](int r) const { return values[r]; }
+  };
+};
 
 /// A matrix: element (i, j) at i + leading j, its imaginary part `plane` further on.
 template <Scalar T> struct SmallMatrices {
@@ -125,34 +139,43 @@ template <Scalar T> struct SmallMatrices {
     }
   }
 
+  using Rows = typename std::conditional_t<on_host, HostRows<R, tile_rows>, DeviceRows<R, tile_rows>>::Type;
+  static KOKKOS_INLINE_FUNCTION const Rows& rows_at(const R* from) { return *reinterpret_cast<const Rows*>(from); }
+  static KOKKOS_INLINE_FUNCTION Rows fma(const Rows& a, R b, Rows c) {
+#pragma GCC unroll 8
+    for (int r = 0; r < tile_rows; ++r) {
+      c[r] = Kokkos::fma(a[r], b, c[r]);
+    }
+    return c;
+  }
+  static KOKKOS_INLINE_FUNCTION void put(Rows value, bool add, R* to) {
+    if (add) value = fma(rows_at(to), R(1), value);
+    *reinterpret_cast<Rows*>(to) = value;
+  }
+
   // Rows i ... i + tile_rows of `columns` columns from j.
   template <int columns> KOKKOS_INLINE_FUNCTION void tile(const R* A, const R* B, bool add, R* C, int i, int j) const {
-    R re[columns][tile_rows] = {};
-    R im[is_complex<T> ? columns : 1][tile_rows] = {};
+    Rows re[columns] = {};
+    Rows im[is_complex<T> ? columns : 1] = {};
     for (int k = 0; k < n; ++k) {
       const R* const a = A + i + leading * k;
+      const R* const b = B + k + leading * j;
+#pragma GCC unroll 8
       for (int c = 0; c < columns; ++c) {
-        const R b = B[k + leading * (j + c)];
-        for (int r = 0; r < tile_rows; ++r) {
-          re[c][r] = Kokkos::fma(a[r], b, re[c][r]);
-        }
+        re[c] = fma(rows_at(a), b[leading * c], re[c]);
         if constexpr (is_complex<T>) {
-          const R d = B[k + leading * (j + c) + plane];
-          for (int r = 0; r < tile_rows; ++r) {
-            re[c][r] = Kokkos::fma(-a[r + plane], d, re[c][r]);
-            im[c][r] = Kokkos::fma(a[r], d, im[c][r]);
-            im[c][r] = Kokkos::fma(a[r + plane], b, im[c][r]);
-          }
+          re[c] = fma(rows_at(a + plane), -b[leading * c + plane], re[c]);
+          im[c] = fma(rows_at(a), b[leading * c + plane], im[c]);
+          im[c] = fma(rows_at(a + plane), b[leading * c], im[c]);
         }
       }
     }
+#pragma GCC unroll 8
     for (int c = 0; c < columns; ++c) {
       R* const to = C + i + leading * (j + c);
-      for (int r = 0; r < tile_rows; ++r) {
-        to[r] = add ? to[r] + re[c][r] : re[c][r];
-        if constexpr (is_complex<T>) {
-          to[r + plane] = add ? to[r + plane] + im[c][r] : im[c][r];
-        }
+      put(re[c], add, to);
+      if constexpr (is_complex<T>) {
+        put(im[c], add, to + plane);
       }
     }
   }
