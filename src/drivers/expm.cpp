@@ -25,11 +25,30 @@ struct Options {
   std::string method = "automatic";
   int degree = 10;
   double tolerance = 0.0;
+  std::string structure = "automatic";
+  bool symmetric = false;
+  bool times_minus_i = false;
+  bool balance = false;
   bool residual = false;
+  bool certificate = false;
   int complex_products = 3;
   long long tile = 0;
   std::string place = "rows";
   int repeat = 1;
+};
+
+// Random, and A^H = A.
+template <Scalar T> struct HermitianElement {
+  RandomElement<T> random;
+
+  KOKKOS_INLINE_FUNCTION T operator()(Index i, Index j) const {
+    const T value = random(i < j ? i : j, i < j ? j : i);
+    if constexpr (is_complex<T>) {
+      return T(value.real(), i == j ? Real<T>(0) : i < j ? value.imag() : -value.imag());
+    } else {
+      return value;
+    }
+  }
 };
 
 template <Scalar T> DistributedMatrix<T> make_input(const Context& context, const Options& options) {
@@ -43,6 +62,7 @@ template <Scalar T> DistributedMatrix<T> make_input(const Context& context, cons
     return A;
   }
   auto A = random_matrix<T>(comm, options.size, options.size, options.place, options.seed);
+  if (options.symmetric) fill(A, HermitianElement<T>{{options.seed}});
   const auto norm1 = norm(A, Norm::one);
   if (norm1 > 0) scale(T(static_cast<Real<T>>(options.norm) / norm1), A);
   return A;
@@ -50,7 +70,7 @@ template <Scalar T> DistributedMatrix<T> make_input(const Context& context, cons
 
 // E = exp(A) by one plan as often as asked for: the fastest one's report, and the seconds of each.
 template <Scalar T>
-ExpmReport exponentials(const Communicator& comm, const DistributedMatrix<T>& A, const DistributedMatrix<T>& E,
+ExpmReport exponentials(const Communicator& comm, const SplitMatrix<Real<T>>& A, const DistributedMatrix<T>& E,
                         const ExpmOptions& options, int repeat, std::vector<double>& seconds) {
   int run = 0;
   ExpmOptions counted = options;
@@ -65,21 +85,36 @@ ExpmReport exponentials(const Communicator& comm, const DistributedMatrix<T>& A,
     }
   };
   if constexpr (is_complex<T>) {
-    const SplitMatrix<Real<T>> result{DistributedMatrix<Real<T>>(comm, A.placement(), "E_real"),
-                                      DistributedMatrix<Real<T>>(comm, A.placement(), "E_imaginary")};
-    execute_all(split(A), result);
+    const SplitMatrix<Real<T>> result{DistributedMatrix<Real<T>>(comm, E.placement(), "E_real"),
+                                      DistributedMatrix<Real<T>>(comm, E.placement(), "E_imaginary")};
+    execute_all(A, result);
     join(result, E);
   } else {
-    execute_all(A, E);
+    execute_all(*A.real, E);
   }
   return fastest;
 }
 
-template <Scalar T> int run_as(Context& context, const Options& options) {
+// A's parts, or those of -i A.
+template <Scalar T> SplitMatrix<Real<T>> parts_of(const DistributedMatrix<T>& A, bool times_minus_i) {
+  SplitMatrix<Real<T>> parts;
+  if constexpr (is_complex<T>) {
+    parts = split(A);
+  } else {
+    parts.real = A;
+  }
+  if (!times_minus_i) return parts;
+  if (parts.real) scale(Real<T>(-1), *parts.real);
+  return {parts.imaginary, parts.real};
+}
+
+// T is that of A, which is real where exp(-i A) may be complex.
+template <Scalar T, Scalar Result> int run_as(Context& context, const Options& options) {
   const Communicator& comm = context.comm();
   auto report = context.report("expm");
   auto start = std::chrono::steady_clock::now();
   const auto A = make_input<T>(context, options);
+  const SplitMatrix<Real<T>> parts = parts_of(A, options.times_minus_i);
   report.times()["read"] = seconds_since(start);
 
   auto& inputs = report.inputs();
@@ -95,6 +130,10 @@ template <Scalar T> int run_as(Context& context, const Options& options) {
   inputs["method"] = options.method;
   if (options.method == "taylor") inputs["degree"] = options.degree;
   inputs["tolerance"] = options.tolerance;
+  inputs["structure"] = options.structure;
+  if (options.input.empty()) inputs["symmetric"] = options.symmetric;
+  inputs["times_minus_i"] = options.times_minus_i;
+  inputs["balance"] = options.balance;
   inputs["complex_products"] = options.complex_products;
   inputs["tile"] = options.tile == 0 ? nlohmann::ordered_json("auto") : nlohmann::ordered_json(options.tile);
   inputs["place"] = options.place;
@@ -107,7 +146,10 @@ template <Scalar T> int run_as(Context& context, const Options& options) {
   expm_options.method = expm_method_from(options.method);
   expm_options.degree = options.degree;
   expm_options.tolerance = options.tolerance;
+  expm_options.structure = expm_structure_from(options.structure);
+  expm_options.balance = options.balance;
   expm_options.residual = options.residual;
+  expm_options.certificate = options.certificate;
   expm_options.complex_products = options.complex_products;
   expm_options.gemm.tile = static_cast<Index>(options.tile);
   // Its products are those of the real parts.
@@ -116,20 +158,26 @@ template <Scalar T> int run_as(Context& context, const Options& options) {
   expm_options.progress = [&](int done, int total) { progress.update(done, total); };
 
   start = std::chrono::steady_clock::now();
-  const DistributedMatrix<T> E(comm, A.placement(), "E");
+  const DistributedMatrix<Result> E(comm, A.placement(), "E");
   std::vector<double> seconds;
-  const ExpmReport result = exponentials(comm, A, E, expm_options, options.repeat, seconds);
+  const ExpmReport result = exponentials<Result>(comm, parts, E, expm_options, options.repeat, seconds);
   progress.finish();
   report.times()["expm"] = seconds_since(start);
 
   const double gflops = result.seconds > 0 ? result.flops / result.seconds / 1e9 : 0.0;
   auto& results = report.results();
   results["method"] = to_string(result.method);
+  results["structure"] = to_string(result.structure);
   results["degree"] = result.degree;
   results["squarings"] = result.squarings;
   results["products"] = result.products;
   results["norm1"] = result.norm1;
-  if (result.method == ExpmMethod::automatic) results["alpha"] = result.alpha;
+  if (result.method != ExpmMethod::taylor) {
+    results["alpha"] = result.alpha;
+    results["shift"] = {result.shift_real, result.shift_imaginary};
+    results["backward_error"] = result.backward_error;
+    results["balanced"] = result.balanced;
+  }
   results["tile"] = result.tile;
   results["seconds"] = result.seconds;
   results["seconds_of_each"] = seconds;
@@ -137,7 +185,8 @@ template <Scalar T> int run_as(Context& context, const Options& options) {
   results["gflops"] = gflops;
   const auto exponential_norm = static_cast<double>(norm(E, Norm::one));
   results["exponential_norm1"] = exponential_norm;
-  context.say(format("degree %d, %d squaring%s, %d product%s, norm1 %.4g, tile %lld: %.4g s, %.4g GFLOP/s",
+  context.say(format("%s, %s: degree %d, %d squaring%s, %d product%s, norm1 %.4g, tile %lld: %.4g s, %.4g GFLOP/s",
+                     std::string(to_string(result.structure)).c_str(), std::string(to_string(result.method)).c_str(),
                      result.degree, result.squarings, result.squarings == 1 ? "" : "s", result.products,
                      result.products == 1 ? "" : "s", result.norm1, static_cast<long long>(result.tile), result.seconds,
                      gflops));
@@ -148,6 +197,13 @@ template <Scalar T> int run_as(Context& context, const Options& options) {
     const double bound =
         10 * std::max(1.0, result.norm1) * (std::max(options.tolerance, unit) + static_cast<double>(A.rows()) * unit);
     report.check_at_most("residual", *result.residual, bound);
+  }
+  if (result.certificate) {
+    results["certificate"] = *result.certificate;
+    const double unit = static_cast<double>(unit_roundoff<T>);
+    report.check_at_most(
+        "certificate", *result.certificate,
+        10 * std::max(1.0, result.norm1) * (std::max(options.tolerance, unit) + static_cast<double>(A.rows()) * unit));
   }
   if (!options.output.empty()) {
     start = std::chrono::steady_clock::now();
@@ -165,7 +221,11 @@ int run(Context& context, Options options) {
           ": expected a finite number >= 0");
   require_writable_matrix(context, options.output);
   if (options.scalar.empty()) options.scalar = scalar_of_input(context, options.input);
-  return with_scalar(options.scalar, [&]<class T>() { return run_as<T>(context, options); });
+  require(!options.symmetric || options.input.empty(), "--symmetric is for random matrices, made by --size");
+  return with_scalar(options.scalar, [&]<class T>() {
+    return options.times_minus_i ? run_as<T, Kokkos::complex<Real<T>>>(context, options)
+                                 : run_as<T, T>(context, options);
+  });
 }
 
 }  // namespace
@@ -180,19 +240,34 @@ void add_expm(CLI::App& app, Selection& selection) {
   command.add_option("--seed", options->seed, "Seed of the random matrix")->type_name("N")->capture_default_str();
   add_scalar_option(command, options->scalar);
   command
-      .add_option("--method", options->method,
-                  "automatic (scaling and squaring for a tolerance) or taylor (a fixed degree)")
+      .add_option(
+          "--method", options->method,
+          "automatic; taylor: the series of a given degree; paterson-stockmeyer, few-products, pade: scaling and "
+          "squaring; chebyshev: cos and sin of skew-Hermitian A's")
       ->type_name("NAME")
-      ->check(one_of({"automatic", "taylor"}))
+      ->check(one_of({"automatic", "taylor", "paterson-stockmeyer", "few-products", "pade", "chebyshev"}))
       ->capture_default_str();
   command.add_option("--degree", options->degree, "Degree of --method taylor")
       ->type_name("K")
       ->check(at_least(1))
       ->capture_default_str();
   command
-      .add_option("--tolerance", options->tolerance, "Relative backward error of --method automatic; 0: unit round-off")
+      .add_option("--tolerance", options->tolerance,
+                  "Relative backward error of all methods but taylor; 0: unit round-off")
       ->type_name("X")
       ->capture_default_str();
+  command
+      .add_option("--structure", options->structure,
+                  "What A is: automatic looks; general, hermitian and skew-hermitian are taken at their word")
+      ->type_name("NAME")
+      ->check(one_of({"automatic", "general", "hermitian", "skew-hermitian"}))
+      ->capture_default_str();
+  command.add_flag("--symmetric", options->symmetric, "Make the random matrix symmetric, a complex one Hermitian");
+  command.add_flag("--times-minus-i", options->times_minus_i, "exp(-i A) instead: unitary where A is Hermitian");
+  command.add_flag("--balance", options->balance,
+                   "Balance A by a diagonal of powers of two, where that makes it smaller");
+  command.add_flag("--certificate", options->certificate,
+                   "Also compute |E^H E - I| where A is skew-Hermitian, else the residual, and fail above its bound");
   command.add_flag(
       "--residual", options->residual,
       "Also compute |exp(A) - exp(A/2)^2| / |exp(A)| (1-norm) and fail above 10 max(1, |A|) (tolerance + n u)");
@@ -210,7 +285,8 @@ void add_expm(CLI::App& app, Selection& selection) {
       ->capture_default_str();
   add_common_options(command, selection.common,
                      "  mpirun -n 2 heddle expm --input A.mtx --output E.mtx --residual\n"
-                     "  heddle expm --size 512 --norm 10 --json expm.json");
+                     "  heddle expm --size 512 --norm 10 --json expm.json\n"
+                     "  heddle expm --size 1000 --symmetric --times-minus-i --norm 30 --certificate");
   command.callback(
       [options, &selection] { selection.parallel = [options](Context& context) { return run(context, *options); }; });
 }

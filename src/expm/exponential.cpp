@@ -35,7 +35,11 @@ std::complex<double> mean(const std::vector<std::complex<double>>& values) {
 
 template <RealScalar T>
 Exponential<T>::Exponential(const Communicator& comm, ComplexArithmetic<T>& arithmetic, const ExpmOptions& options)
-    : comm_(comm), arithmetic_(&arithmetic), options_(options), norms_(comm, arithmetic.placement()) {}
+    : comm_(comm),
+      arithmetic_(&arithmetic),
+      options_(options),
+      norms_(comm, arithmetic.placement()),
+      solver_(comm, arithmetic.placement().rows()) {}
 
 template <RealScalar T> ProductCosts Exponential<T>::costs_of(const Parts<T>& A) const {
   if (!A.imaginary) {
@@ -163,10 +167,59 @@ Parts<T> Exponential<T>::by_polynomial(const Parts<T>& A, const Parts<T>& column
   return finish(powers, A);
 }
 
+template <RealScalar T>
+Parts<T> Exponential<T>::by_pade(const Parts<T>& A, const Parts<T>& columns, double norm, ExpmReport& report) {
+  const ProductCosts costs = costs_of(A);
+  recipe_.method = ExpmMethod::pade;
+  recipe_.before = scaling_before_powers(norm, std::numeric_limits<T>::max_exponent);
+  PowerNorms power_norms(std::ldexp(norm, -recipe_.before));
+  double error = 0.0;
+  const auto choose = [&] {
+    double least = std::numeric_limits<double>::infinity();
+    for (const int degree : pade_degrees) {
+      int squarings = 0;
+      const auto error_of = [&] {
+        return pade_backward_error(degree, std::ldexp(power_norms.alpha(2 * degree), -squarings));
+      };
+      while (!(error_of() <= tolerance())) ++squarings;
+      // The linear system is there at any degree.
+      if (const double products = pade_products(degree, 1) + squarings; products < least) {
+        least = products;
+        error = error_of();
+        recipe_.pade_degree = degree;
+        recipe_.scheme.squarings = squarings;
+      }
+    }
+    expected_products_ = (pade_products(recipe_.pade_degree, 1) + recipe_.squarings()) * costs.square;
+  };
+  choose();
+  Powers<T> powers(*arithmetic_, scaled(A, recipe_.before), recipe_.before == 0 ? columns : Parts<T>{},
+                   recipe_.symmetry);
+  power_norms.add(bound_of(powers.next()));
+  choose();
+  if (recipe_.scheme.squarings > 0) {
+    learn_estimates(powers, power_norms);
+    choose();
+  }
+  report.degree = recipe_.pade_degree;
+  report.alpha = std::ldexp(power_norms.alpha(2 * recipe_.pade_degree), recipe_.before);
+  report.backward_error = error;
+  return finish(powers, A);
+}
+
 template <RealScalar T> Parts<T> Exponential<T>::finish(Powers<T>& powers, const Parts<T>& A) {
+  if (recipe_.method == ExpmMethod::pade) {
+    powers.finish(2);
+    return squared_up(pade(*arithmetic_, solver_, powers.all(), recipe_.pade_degree, recipe_.scheme.squarings), A);
+  }
   powers.finish(recipe_.scheme.powers);
-  const Symmetry symmetry = recipe_.symmetry == Symmetry::hermitian ? Symmetry::hermitian : Symmetry::none;
-  Parts<T> result = polynomial(*arithmetic_, recipe_.scheme, powers);
+  return squared_up(polynomial(*arithmetic_, recipe_.scheme, powers), A);
+}
+
+template <RealScalar T> Parts<T> Exponential<T>::squared_up(Parts<T> result, const Parts<T>& A) {
+  // Solving a linear system does not keep the symmetry of its matrix.
+  const bool hermitian = recipe_.symmetry == Symmetry::hermitian && recipe_.method != ExpmMethod::pade;
+  const Symmetry symmetry = hermitian ? Symmetry::hermitian : Symmetry::none;
   int left = recipe_.squarings();
   if (recipe_.shift != 0.0) {
     result = arithmetic_->scaled(std::exp(recipe_.shift * std::ldexp(1.0, -left)), std::move(result));
@@ -297,18 +350,38 @@ Parts<T> Exponential<T>::of(const Parts<T>& A, const Parts<T>& columns, const Pa
       result = of_diagonal(B);
     } else {
       double norm = bound;
+      if (options_.balance && recipe_.symmetry == Symmetry::none) {
+        Balance found = balance(comm_, B);
+        if (found.needed) {
+          recipe_.balance = std::move(found.exponents);
+          report.balanced = true;
+          B = balanced(B);
+          in_columns = {};
+          norm = bound_of(B);
+        }
+      }
       B = shifted(B, in_columns, norm);
       report.shift_real = recipe_.shift.real();
       report.shift_imaginary = recipe_.shift.imag();
       const bool trigonometric = recipe_.symmetry == Symmetry::skew_hermitian &&
                                  (options_.method == ExpmMethod::automatic || options_.method == ExpmMethod::chebyshev);
-      result = trigonometric ? by_chebyshev(B, in_columns, norm, report) : by_polynomial(B, in_columns, norm, report);
+      result = trigonometric                         ? by_chebyshev(B, in_columns, norm, report)
+               : options_.method == ExpmMethod::pade ? by_pade(B, in_columns, norm, report)
+                                                     : by_polynomial(B, in_columns, norm, report);
+      if (!recipe_.balance.empty()) undo_balance(comm_, recipe_.balance, result);
     }
     report.squarings = recipe_.squarings();
   }
   report.method = recipe_.method;
   arithmetic_->after_product = {};
   return result;
+}
+
+template <RealScalar T> Parts<T> Exponential<T>::balanced(const Parts<T>& A) {
+  const std::array<T, 1> one = {1};
+  Parts<T> B = arithmetic_->combine(0.0, one, std::span<const Parts<T>>(&A, 1));
+  apply_balance(comm_, recipe_.balance, B);
+  return B;
 }
 
 template <RealScalar T> Parts<T> Exponential<T>::again(const Parts<T>& A) {
@@ -322,6 +395,7 @@ template <RealScalar T> Parts<T> Exponential<T>::again(const Parts<T>& A) {
   recipe_.shift *= 0.5;
   Parts<T> B{structure_.real_is_zero && A.imaginary ? Part<T>{} : A.real,
              structure_.imaginary_is_zero && A.real ? Part<T>{} : A.imaginary};
+  if (!recipe_.balance.empty()) B = balanced(B);
   if (recipe_.shift != 0.0) {
     const std::array<T, 1> one = {1};
     B = arithmetic_->combine(-recipe_.shift, one, std::span<const Parts<T>>(&B, 1));
@@ -340,6 +414,7 @@ template <RealScalar T> Parts<T> Exponential<T>::again(const Parts<T>& A) {
     Powers<T> powers(*arithmetic_, B, {}, recipe_.symmetry);
     result = finish(powers, less);
   }
+  if (!recipe_.balance.empty()) undo_balance(comm_, recipe_.balance, result);
   recipe_ = kept;
   return result;
 }

@@ -1,13 +1,16 @@
 // exp(A) of a matrix in row bands: what is done to it, and in which order.
 #pragma once
 
+#include "expm/balance.hpp"
 #include "expm/norms.hpp"
+#include "expm/pade.hpp"
 #include "expm/polynomials.hpp"
 #include "expm/structure.hpp"
 #include <heddle/expm/expm.hpp>
 
 #include <complex>
 #include <optional>
+#include <vector>
 
 namespace heddle::impl {
 
@@ -17,10 +20,12 @@ struct Recipe {
   bool diagonal = false;
   Symmetry symmetry = Symmetry::none;
   bool triangular = false;
+  std::vector<int> balance;    ///< Exponents of D: A is D^-1 A D from here on; empty where it is A itself.
   std::complex<double> shift;  ///< mu: exp(A) = exp(mu) exp(A - mu I).
   int before = 0;              ///< Halvings before powers are made, so that they stay in range.
   Scheme scheme;               ///< The rest, by method.
   TrigonometricScheme trigonometric;
+  int pade_degree = 0;
 
   [[nodiscard]] int squarings() const {
     return before + (method == ExpmMethod::chebyshev ? trigonometric.squarings : scheme.squarings);
@@ -49,11 +54,15 @@ template <RealScalar T> class Exponential {
   // A / 2^exponent.
   [[nodiscard]] Parts<T> scaled(Parts<T> A, int exponent);
   [[nodiscard]] Parts<T> by_polynomial(const Parts<T>& A, const Parts<T>& columns, double norm, ExpmReport& report);
+  [[nodiscard]] Parts<T> by_pade(const Parts<T>& A, const Parts<T>& columns, double norm, ExpmReport& report);
   [[nodiscard]] Parts<T> by_chebyshev(const Parts<T>& A, const Parts<T>& columns, double norm, ExpmReport& report);
   // What is left when powers, or A^2 and A^4, are made; `A` before any halving, for its diagonals.
   [[nodiscard]] Parts<T> finish(Powers<T>& powers, const Parts<T>& A);
+  [[nodiscard]] Parts<T> squared_up(Parts<T> result, const Parts<T>& A);
   [[nodiscard]] Parts<T> finish(const Parts<T>& A, const Parts<T>& square, const Parts<T>& fourth);
   void learn_estimates(const Powers<T>& powers, PowerNorms& norms);
+  // A copy of it, balanced as the recipe says.
+  [[nodiscard]] Parts<T> balanced(const Parts<T>& A);
   [[nodiscard]] ProductCosts costs_of(const Parts<T>& A) const;
   [[nodiscard]] double tolerance() const {
     return options_.tolerance > 0.0 ? options_.tolerance : static_cast<double>(unit_roundoff<T>);
@@ -63,6 +72,7 @@ template <RealScalar T> class Exponential {
   ComplexArithmetic<T>* arithmetic_;
   ExpmOptions options_;
   ColumnNorms<T> norms_;
+  PartsSolver<T> solver_;
   Structure structure_;  // Of the last A.
   Recipe recipe_;
   int expected_products_ = 0;

@@ -22,7 +22,8 @@ class Expm(CommandTest):
                 report = self.last
                 self.assertEqual(report["command"], "expm")
                 self.assertEqual(report["results"]["norm1"], 5)
-                self.assertEqual(report["results"]["method"], "automatic")
+                self.assertEqual(report["results"]["method"], "paterson-stockmeyer")
+                self.assertEqual(report["results"]["structure"], "general")
                 for key in ("degree", "squarings", "products", "tile", "seconds"):
                     self.assertIn(key, report["results"])
                 self.assertIn("finite", report["checks"])
@@ -72,6 +73,53 @@ class Expm(CommandTest):
         self.assert_close(found, expected, 1e-14)
         results = self.last["results"]
         self.assertEqual((results["method"], results["degree"], results["squarings"]), ("taylor", 4, 0))
+
+    def test_methods_agree_and_say_what_they_did(self):
+        n = 20
+        x = random_matrix(random.Random(7), n, n)
+        symmetric = [[one + other for one, other in zip(*both)] for both in zip(x, transpose(x))]
+        first = None
+        for method in ("automatic", "paterson-stockmeyer", "few-products", "pade"):
+            with self.subTest(method=method):
+                found = self.exponential(symmetric, "--method", method, "--certificate", ranks=2)
+                self.assertEqual(self.last["results"]["structure"], "hermitian")
+                self.assertIn("certificate", self.last["checks"])
+                if method in ("pade", "few-products"):
+                    self.assertEqual(self.last["results"]["method"], method)
+                first = first or found
+                size = max(abs(value) for row in first for value in row)
+                self.assert_close(found, first, 1e-12 * size)
+        self.refuse("expm", "--input", "A.mtx", "--method", "chebyshev", message="skew-Hermitian")
+
+    def test_minus_i_times_a_symmetric_matrix_is_unitary(self):
+        for scalar in ("double", "complex-float"):
+            with self.subTest(scalar=scalar):
+                report = self.succeed("expm", "--size", 60, "--norm", 20, "--symmetric", "--times-minus-i", "--scalar",
+                                      scalar, "--certificate", "--output", "U.mtx", ranks=2)
+                results = report["results"]
+                self.assertEqual((results["method"], results["structure"]), ("chebyshev", "skew-hermitian"))
+                u = read_market(self.path("U.mtx"))
+                identity = [[float(i == j) for j in range(60)] for i in range(60)]
+                self.assert_close(product(transpose(u, conjugate=True), u), identity,
+                                  1e-12 if scalar == "double" else 1e-4)
+        self.write("A.mtx", "%%MatrixMarket matrix array real general\n1 1\n2\n")
+        self.succeed("expm", "--input", "A.mtx", "--times-minus-i", "--output", "E.mtx")
+        self.assert_close(read_market(self.path("E.mtx")), [[cmath.exp(-2j)]], 1e-15)
+        self.refuse("expm", "--input", "A.mtx", "--symmetric", message="--symmetric")
+
+    def test_balancing(self):
+        rows = [[0.5, 2.0 ** 30], [2.0 ** -30, -0.5]]
+        plain = self.exponential(rows)
+        squarings = self.last["results"]["squarings"]
+        balanced = self.exponential(rows, "--balance")
+        self.assertTrue(self.last["results"]["balanced"])
+        self.assertLessEqual(self.last["results"]["squarings"], squarings)
+        c, s = math.cosh(math.sqrt(1.25)), math.sinh(math.sqrt(1.25)) / math.sqrt(1.25)
+        expected = [[c + s / 2, s * 2.0 ** 30], [s * 2.0 ** -30, c - s / 2]]
+        for i in range(2):
+            for j in range(2):
+                self.assertAlmostEqual(balanced[i][j] / expected[i][j], 1, places=14)
+                self.assertAlmostEqual(plain[i][j] / expected[i][j], 1, places=5)
 
     def test_generated_matrix_has_the_norm_asked_for(self):
         report = self.succeed("expm", "--size", 50, "--norm", 3, "--tolerance", 1e-6, "--scalar", "float", ranks=2)

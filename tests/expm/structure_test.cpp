@@ -105,6 +105,7 @@ TYPED_TEST(Structured, HermitianStaysHermitian) {
       return norm / 8.0 * Complex(random(low, high, 1), imaginary);
     });
     for (const ExpmMethod method : {ExpmMethod::automatic, ExpmMethod::paterson_stockmeyer, ExpmMethod::few_products}) {
+      EXPECT_LE(this->exponential(A, {.method = ExpmMethod::pade}).error, this->bound(size, norm));
       const auto found = this->exponential(A, {.method = method});
       EXPECT_EQ(found.report.structure, ExpmStructure::hermitian);
       Index wrong = 0;
@@ -257,6 +258,29 @@ TYPED_TEST(Structured, AMeanThatIsLargeIsTakenOff) {
     EXPECT_NEAR(found.report.shift_real, mean, 1.0);
     EXPECT_LE(found.report.squarings, 3) << found.report.norm1;
     EXPECT_LE(found.error, this->bound(size, 10.0));
+  }
+}
+
+TYPED_TEST(Structured, EachMethodReportsItselfAndBalancingHelpsWhatIsBadlyScaled) {
+  using T = TypeParam;
+  const auto A = this->matrix(size, [](Index i, Index j) {
+    return std::ldexp(1.0, static_cast<int>(i - j)) * Complex(random(i, j, 11), random(i, j, 12)) / 4.0;
+  });
+  for (const ExpmMethod method :
+       {ExpmMethod::automatic, ExpmMethod::paterson_stockmeyer, ExpmMethod::few_products, ExpmMethod::pade}) {
+    const auto plain = this->exponential(A, {.method = method});
+    const auto balanced = this->exponential(A, {.method = method, .balance = true, .certificate = true});
+    EXPECT_FALSE(plain.report.balanced);
+    EXPECT_TRUE(balanced.report.balanced);
+    if (method == ExpmMethod::pade) {
+      EXPECT_EQ(balanced.report.method, method);
+    }
+    // As if it had never been scaled.
+    EXPECT_LT(balanced.report.alpha, 16.0);
+    EXPECT_LE(balanced.report.squarings, plain.report.squarings);
+    EXPECT_LE(balanced.error, this->bound(size, 100.0)) << to_string(method);
+    EXPECT_LE(*balanced.report.certificate, this->bound(size, 100.0));
+    EXPECT_LE(balanced.report.backward_error, static_cast<double>(unit_roundoff<T>));
   }
 }
 
