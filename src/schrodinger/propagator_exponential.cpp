@@ -15,8 +15,11 @@ using schrodinger::PropagatorKind;
 using schrodinger::PropagatorOptions;
 using schrodinger::SimulationTimes;
 
-ExpmOptions expm_options(const PropagatorOptions& options, Index points) {
+ExpmOptions expm_options(const PropagatorOptions& options, const Hamiltonian& hamiltonian) {
+  const Index points = hamiltonian.grid().points;
   ExpmOptions chosen;
+  // Known without a look: H is real and symmetric, less what absorbs.
+  chosen.structure = hamiltonian.absorption().empty() ? ExpmStructure::skew_hermitian : ExpmStructure::general;
   if (options.degree > 0) {
     chosen.method = ExpmMethod::taylor;
     chosen.degree = options.degree;
@@ -51,7 +54,7 @@ class Exponential : public Propagator {
         kinetic_(hamiltonian.kinetic().front()),
         hamiltonian_(comm.space(), hamiltonian),
         time_step_(time_step),
-        plan_(comm, expm_options(options, hamiltonian.grid().points)),
+        plan_(comm, expm_options(options, hamiltonian)),
         apply_(comm, hamiltonian.grid().points),
         potential_(device_values(comm.space(), "heddle::schrodinger::mean_potential", hamiltonian.grid().points)) {
     const Index n = hamiltonian.grid().points;
