@@ -277,7 +277,8 @@ ChebyshevExponential::ChebyshevExponential(const ExecutionSpace& space, const sc
     kinetic_diagonal_ = 0.0;
     width_ = 0;
   }
-  work_ = Work("heddle::schrodinger::chebyshev", static_cast<std::size_t>(points_ + 2 * width_), columns);
+  work_ = Work(Kokkos::view_alloc(space, "heddle::schrodinger::chebyshev"),
+               static_cast<std::size_t>(points_ + 2 * width_), columns);
   const auto absorption = hamiltonian.absorption();
   if (absorption.empty()) return;
   const auto [least, most] = std::minmax_element(absorption.begin(), absorption.end());

@@ -31,14 +31,18 @@ TEST(Labels, BeginWithHeddle) {
   Kokkos::Tools::Experimental::set_allocate_data_callback(on_allocation);
   {
     const auto hamiltonian = vibrating_ion();
-    Simulation simulation(comm, hamiltonian, {}, schrodinger::eigenstate(hamiltonian, 0));
-    simulation.step();
-    (void)simulation.observables();
+    for (const auto kind : {PropagatorKind::expm, PropagatorKind::magnus4, PropagatorKind::crank_nicolson,
+                            PropagatorKind::chebyshev, PropagatorKind::automatic}) {
+      Simulation simulation(comm, hamiltonian, options_of(0.01, kind), schrodinger::eigenstate(hamiltonian, 0));
+      simulation.step();
+      (void)simulation.observables();
+    }
   }
   Kokkos::Tools::Experimental::set_begin_parallel_for_callback(nullptr);
   Kokkos::Tools::Experimental::set_begin_parallel_reduce_callback(nullptr);
   Kokkos::Tools::Experimental::set_allocate_data_callback(nullptr);
   EXPECT_TRUE(seen().contains("heddle::schrodinger::apply_chunks"));
+  EXPECT_TRUE(seen().contains("heddle::schrodinger::chebyshev"));
   for (const auto& name : seen()) {
     // Kokkos puts its own words before a View's name where it fills one, and has memory of its own.
     const bool of_kokkos = name.starts_with("Kokkos::") && name.find('[') == std::string::npos;
