@@ -122,7 +122,8 @@ TYPED_TEST(ExpmOfPowers, AZeroSquareEndsTheSeries) {
       const ExpmReport report = expm(this->comm, this->A, this->E, with_tile(7, tolerance));
       EXPECT_EQ(report.alpha, 0.0);
       EXPECT_EQ(report.degree, 2);
-      EXPECT_EQ(report.products, costs_of<T>().power) << size;
+      // Of a complex A whose imaginary part is zero, the real part alone.
+      EXPECT_EQ(report.products, 1) << size;
       EXPECT_LT(report.products, this->products_by_norm(report, tolerance));
       EXPECT_EQ(distance_from_linear(this->E, this->A, 1.0, 1.0), 0.0) << "I + A, exactly";
     }
