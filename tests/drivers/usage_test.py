@@ -51,7 +51,7 @@ class Usage(CommandTest):
         self.refuse("gemm", "--size", 4, "--place-a", "everywhere", message="placement 'everywhere'")
         self.refuse("gemm", message="--size")
         self.refuse("expm", "--size", 4, "--input", "A.mtx", message="not both")
-        self.refuse("expm", "--size", 4, "--method", "magic", message="--method: 'magic': expected automatic or taylor")
+        self.refuse("expm", "--size", 4, "--method", "magic", message="--method: 'magic': expected automatic, taylor, paterson-stockmeyer")
         self.refuse("expm", "--size", 4, "--tolerance", "-1", message="--tolerance")
         self.refuse("expm", "--size", 4, "--norm", "inf", message="--norm")
         self.refuse("tune", "--seconds", 0, message="--seconds: '0': expected a number >= 0.2")
