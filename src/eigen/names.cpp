@@ -2,13 +2,10 @@
 
 #include <heddle/eigen/jacobi.hpp>
 
-#include <array>
-#include <utility>
-
 namespace heddle::eigen {
 namespace {
 
-constexpr std::array<std::pair<JacobiMethod, std::string_view>, 6> methods = {{
+constexpr heddle::impl::Names<JacobiMethod, 6> methods = {{
     {JacobiMethod::automatic, "automatic"},
     {JacobiMethod::classical, "classical"},
     {JacobiMethod::cyclic, "cyclic"},
@@ -16,12 +13,12 @@ constexpr std::array<std::pair<JacobiMethod, std::string_view>, 6> methods = {{
     {JacobiMethod::blocked, "blocked"},
     {JacobiMethod::preconditioned, "preconditioned"},
 }};
-constexpr std::array<std::pair<JacobiAccuracy, std::string_view>, 3> accuracies = {{
+constexpr heddle::impl::Names<JacobiAccuracy, 3> accuracies = {{
     {JacobiAccuracy::automatic, "automatic"},
     {JacobiAccuracy::relative, "relative"},
     {JacobiAccuracy::norm, "norm"},
 }};
-constexpr std::array<std::pair<JacobiEnd, std::string_view>, 5> ends = {{
+constexpr heddle::impl::Names<JacobiEnd, 5> ends = {{
     {JacobiEnd::diagonal, "diagonal"},
     {JacobiEnd::tolerance, "tolerance"},
     {JacobiEnd::quadratic, "quadratic"},

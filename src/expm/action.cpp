@@ -7,14 +7,13 @@
 #include <Kokkos_Profiling_ScopedRegion.hpp>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <utility>
 
 namespace heddle {
 namespace {
 
-constexpr std::array<std::pair<ActionMethod, std::string_view>, 4> methods = {{
+constexpr impl::Names<ActionMethod, 4> methods = {{
     {ActionMethod::automatic, "automatic"},
     {ActionMethod::taylor, "taylor"},
     {ActionMethod::chebyshev, "chebyshev"},
@@ -48,13 +47,11 @@ template <Scalar T> std::complex<double> ordered_trace(const DistributedMatrix<T
 }  // namespace
 
 std::string_view to_string(ActionMethod method) {
-  const std::string_view name = impl::name_in(methods, method);
-  require(!name.empty(), "not a value of heddle::ActionMethod");
-  return name;
+  return impl::name_of(methods, method, "value of heddle::ActionMethod");
 }
 
 ActionMethod action_method_from(std::string_view text) {
-  return impl::value_in(methods, text, message_of("action method '", text, "': expected one of "));
+  return impl::value_of(methods, text, "action method");
 }
 
 template <Scalar T> struct ExpmActionPlan<T>::State {

@@ -9,7 +9,6 @@
 #include <array>
 #include <cmath>
 #include <optional>
-#include <utility>
 
 namespace heddle {
 
@@ -18,38 +17,30 @@ namespace {
 using impl::Part;
 using impl::Parts;
 
-constexpr std::array<std::pair<ExpmMethod, std::string_view>, 6> methods = {
-    {{ExpmMethod::automatic, "automatic"},
-     {ExpmMethod::taylor, "taylor"},
-     {ExpmMethod::paterson_stockmeyer, "paterson-stockmeyer"},
-     {ExpmMethod::few_products, "few-products"},
-     {ExpmMethod::pade, "pade"},
-     {ExpmMethod::chebyshev, "chebyshev"}}};
-constexpr std::array<std::pair<ExpmStructure, std::string_view>, 4> structures = {
-    {{ExpmStructure::automatic, "automatic"},
-     {ExpmStructure::general, "general"},
-     {ExpmStructure::hermitian, "hermitian"},
-     {ExpmStructure::skew_hermitian, "skew-hermitian"}}};
-
-template <class Names, class Value> std::string_view name_of(const Names& names, Value value, const char* type) {
-  const std::string_view name = impl::name_in(names, value);
-  if (name.empty()) throw Error(ErrorKind::argument, message_of("not a value of heddle::", type));
-  return name;
-}
+constexpr impl::Names<ExpmMethod, 6> methods = {{{ExpmMethod::automatic, "automatic"},
+                                                 {ExpmMethod::taylor, "taylor"},
+                                                 {ExpmMethod::paterson_stockmeyer, "paterson-stockmeyer"},
+                                                 {ExpmMethod::few_products, "few-products"},
+                                                 {ExpmMethod::pade, "pade"},
+                                                 {ExpmMethod::chebyshev, "chebyshev"}}};
+constexpr impl::Names<ExpmStructure, 4> structures = {{{ExpmStructure::automatic, "automatic"},
+                                                       {ExpmStructure::general, "general"},
+                                                       {ExpmStructure::hermitian, "hermitian"},
+                                                       {ExpmStructure::skew_hermitian, "skew-hermitian"}}};
 
 }  // namespace
 
 std::string_view to_string(ExpmMethod method) {
-  return name_of(methods, method, "ExpmMethod");
+  return impl::name_of(methods, method, "value of heddle::ExpmMethod");
 }
 ExpmMethod expm_method_from(std::string_view text) {
-  return impl::value_in(methods, text, message_of("expm method '", text, "': expected one of "));
+  return impl::value_of(methods, text, "expm method");
 }
 std::string_view to_string(ExpmStructure structure) {
-  return name_of(structures, structure, "ExpmStructure");
+  return impl::name_of(structures, structure, "value of heddle::ExpmStructure");
 }
 ExpmStructure expm_structure_from(std::string_view text) {
-  return impl::value_in(structures, text, message_of("structure '", text, "': expected one of "));
+  return impl::value_of(structures, text, "structure");
 }
 
 template <RealScalar T> struct ExpmPlan<T>::State {

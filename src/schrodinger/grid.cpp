@@ -1,4 +1,4 @@
-#include "names.hpp"
+#include "core/names.hpp"
 #include <heddle/core/error.hpp>
 #include <heddle/schrodinger/grid.hpp>
 

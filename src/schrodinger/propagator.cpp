@@ -1,7 +1,7 @@
 #include "propagator.hpp"
 
+#include "core/names.hpp"
 #include "fourier.hpp"
-#include "names.hpp"
 #include "propagators.hpp"
 #include <heddle/core/error.hpp>
 

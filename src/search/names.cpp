@@ -2,22 +2,23 @@
 
 #include <heddle/search/algorithm.hpp>
 
-#include <array>
-#include <utility>
-
 namespace heddle::search {
 namespace {
 
-constexpr std::array algorithms = {
-    std::pair{Algorithm::automatic, "automatic"},   std::pair{Algorithm::partition, "partition"},
-    std::pair{Algorithm::hash_fight, "hash-fight"}, std::pair{Algorithm::sort, "sort"},
-    std::pair{Algorithm::sort_by_id, "sort-by-id"},
-};
-constexpr std::array hashes = {
-    std::pair{HashFunction::automatic, "automatic"}, std::pair{HashFunction::exclusive_or, "xor"},
-    std::pair{HashFunction::fnv1a, "fnv1a"},         std::pair{HashFunction::morton, "morton"},
-    std::pair{HashFunction::mixer, "mixer"},
-};
+constexpr heddle::impl::Names<Algorithm, 5> algorithms = {{
+    {Algorithm::automatic, "automatic"},
+    {Algorithm::partition, "partition"},
+    {Algorithm::hash_fight, "hash-fight"},
+    {Algorithm::sort, "sort"},
+    {Algorithm::sort_by_id, "sort-by-id"},
+}};
+constexpr heddle::impl::Names<HashFunction, 5> hashes = {{
+    {HashFunction::automatic, "automatic"},
+    {HashFunction::exclusive_or, "xor"},
+    {HashFunction::fnv1a, "fnv1a"},
+    {HashFunction::morton, "morton"},
+    {HashFunction::mixer, "mixer"},
+}};
 
 template <class Names> auto value_of(const Names& names, std::string_view text, const char* what) {
   return heddle::impl::value_in(names, text, message_of("'", text, "' is no ", what, "; expected "));

@@ -1,3 +1,4 @@
+#include "core/names.hpp"
 #include "dist/elementwise.hpp"
 #include "transpose/instantiate.hpp"
 #include "transpose/moves.hpp"
@@ -8,14 +9,13 @@
 #include <Kokkos_Profiling_ScopedRegion.hpp>
 
 #include <algorithm>
-#include <array>
 #include <cstdlib>
 #include <utility>
 
 namespace heddle {
 namespace {
 
-constexpr std::array<std::pair<TransposeVariant, std::string_view>, 5> names = {{
+constexpr impl::Names<TransposeVariant, 5> names = {{
     {TransposeVariant::automatic, "automatic"},
     {TransposeVariant::naive, "naive"},
     {TransposeVariant::tiled, "tiled"},
@@ -26,12 +26,7 @@ constexpr std::array<std::pair<TransposeVariant, std::string_view>, 5> names = {
 }  // namespace
 
 std::string_view to_string(TransposeVariant variant) {
-  for (const auto& [value, name] : names) {
-    if (value == variant) {
-      return name;
-    }
-  }
-  throw Error(ErrorKind::argument, "not a value of heddle::TransposeVariant");
+  return impl::name_of(names, variant, "value of heddle::TransposeVariant");
 }
 
 TransposeVariant transpose_variant_from(std::string_view text) {
