@@ -1,5 +1,6 @@
 // Actions of nothing, on nothing, and what is refused.
 #include "expm/action_problems.hpp"
+#include "support/errors.hpp"
 #include "support/labels.hpp"
 
 #include <gtest/gtest.h>
@@ -11,6 +12,7 @@ namespace {
 
 using test::block;
 using test::Complex;
+using test::kind_of;
 using test::second_difference;
 
 template <class T> class ActionEdges : public ::testing::Test {
@@ -42,15 +44,6 @@ TYPED_TEST(ActionEdges, OfNothingIsNothing) {
       EXPECT_TRUE(test::same_bits(as_host(R), as_host(zeros)));
     }
   }
-}
-
-template <class Work> int kind_of(const Work& work) {
-  try {
-    work();
-  } catch (const Error& error) {
-    return static_cast<int>(error.kind());
-  }
-  return -1;
 }
 
 TEST(ActionErrors, AreThrownOnEveryRank) {

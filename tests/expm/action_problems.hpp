@@ -4,22 +4,7 @@
 #include "support/matrices.hpp"
 #include <heddle/expm/action.hpp>
 
-#include <complex>
-
 namespace heddle::test {
-
-using Complex = std::complex<double>;
-
-template <Scalar T> T narrow(const Complex& value) {
-  if constexpr (is_complex<T>) {
-    return T(static_cast<Real<T>>(value.real()), static_cast<Real<T>>(value.imag()));
-  } else {
-    return static_cast<T>(value.real());
-  }
-}
-template <Scalar T> Complex widen(const T& value) {
-  return {static_cast<double>(Kokkos::real(value)), static_cast<double>(Kokkos::imag(value))};
-}
 
 inline double uniform(std::size_t i, std::size_t j, int seed) {
   return test::random_number(static_cast<Index>(i), static_cast<Index>(j), seed);

@@ -1,4 +1,5 @@
 // Batches of small exponentials against 256 bits and closed forms.
+#include "support/errors.hpp"
 #include "support/labels.hpp"
 #include "support/matrices.hpp"
 #include "support/multiprecision.hpp"
@@ -15,21 +16,13 @@
 namespace heddle {
 namespace {
 
-using Complex = std::complex<double>;
+using test::Complex;
+using test::kind_of;
+using test::narrow;
+using test::widen;
 
 template <class T> using Batch = Kokkos::View<T***, Kokkos::LayoutLeft, MemorySpace>;
 template <class T> using HostBatch = Kokkos::View<T***, Kokkos::LayoutLeft, Kokkos::HostSpace>;
-
-template <Scalar T> T narrow(const Complex& value) {
-  if constexpr (is_complex<T>) {
-    return T(static_cast<Real<T>>(value.real()), static_cast<Real<T>>(value.imag()));
-  } else {
-    return static_cast<T>(value.real());
-  }
-}
-template <Scalar T> Complex widen(const T& value) {
-  return {static_cast<double>(Kokkos::real(value)), static_cast<double>(Kokkos::imag(value))};
-}
 
 struct Kind {
   std::string name;
@@ -285,15 +278,6 @@ TYPED_TEST(ExpmBatched, TakesMatricesOfDifferentSizes) {
     }
     for (Index j = 0; j < n; ++j) EXPECT_EQ(found(n, j), T(0)) << "beyond the matrix";
   }
-}
-
-template <class Work> int kind_of(const Work& work) {
-  try {
-    work();
-  } catch (const Error& error) {
-    return static_cast<int>(error.kind());
-  }
-  return -1;
 }
 
 TEST(ExpmBatch, RefusesWhatDoesNotFitAndTakesNothing) {

@@ -1,4 +1,5 @@
 // expm against exponentials in 256 bits.
+#include "support/errors.hpp"
 #include "support/matrices.hpp"
 #include "support/multiprecision.hpp"
 #include <heddle/expm/expm.hpp>
@@ -12,7 +13,9 @@
 namespace heddle {
 namespace {
 
-using Complex = std::complex<double>;
+using test::Complex;
+using test::narrow;
+using test::widen;
 
 struct Problem {
   std::string name;
@@ -76,14 +79,6 @@ std::vector<Problem> problems() {
   return all;
 }
 
-template <Scalar T> T narrow(const Complex& value) {
-  if constexpr (is_complex<T>) {
-    return T(static_cast<Real<T>>(value.real()), static_cast<Real<T>>(value.imag()));
-  } else {
-    return static_cast<T>(value.real());
-  }
-}
-
 template <Scalar T>
 DistributedMatrix<T> matrix_of(const Communicator& comm, const Problem& problem, const Placement& placement) {
   const HostMatrix<T> whole("heddle::test::whole", comm.rank() == 0 ? problem.n : 0, comm.rank() == 0 ? problem.n : 0);
@@ -102,12 +97,7 @@ template <Scalar T> double relative_error(const HostMatrix<T>& found, const Prob
   test::WideMatrix wide(problem.n);
   for (std::size_t i = 0; i < problem.n; ++i) {
     for (std::size_t j = 0; j < problem.n; ++j) {
-      const T entry = narrow<T>(problem.entry(i, j));
-      if constexpr (is_complex<T>) {
-        wide.set(i, j, {entry.real(), entry.imag()});
-      } else {
-        wide.set(i, j, entry);
-      }
+      wide.set(i, j, widen(narrow<T>(problem.entry(i, j))));
     }
   }
   const test::WideMatrix expected = test::wide_exponential(std::move(wide));
@@ -115,13 +105,7 @@ template <Scalar T> double relative_error(const HostMatrix<T>& found, const Prob
   for (std::size_t j = 0; j < problem.n; ++j) {
     double sum = 0.0;
     for (std::size_t i = 0; i < problem.n; ++i) {
-      Complex value;
-      if constexpr (is_complex<T>) {
-        value = {found(i, j).real(), found(i, j).imag()};
-      } else {
-        value = found(i, j);
-      }
-      sum += std::abs(value - expected.get(i, j));
+      sum += std::abs(widen(found(i, j)) - expected.get(i, j));
     }
     largest = std::max(largest, sum);
   }
@@ -275,12 +259,7 @@ TEST(ExpmErrors, AreThrownOnEveryRank) {
   const DistributedMatrix<double> small(comm, bands(3, 3));
   const DistributedMatrix<double> E(comm, bands(4, 4));
   const auto kind_of = [&](const DistributedMatrix<double>& from, const DistributedMatrix<double>& to) {
-    try {
-      expm(comm, from, to, options);
-    } catch (const Error& error) {
-      return static_cast<int>(error.kind());
-    }
-    return -1;
+    return test::kind_of([&] { expm(comm, from, to, options); });
   };
   fill(A, 1.0);
   EXPECT_EQ(kind_of(tall, E), static_cast<int>(ErrorKind::argument));

@@ -17,7 +17,9 @@
 namespace heddle {
 namespace {
 
-using Complex = std::complex<double>;
+using test::Complex;
+using test::narrow;
+using test::widen;
 
 struct HardMatrix {
   std::string name;
@@ -65,22 +67,6 @@ std::vector<HardMatrix> hard_matrices() {
        4,
        {Complex(0.5, 3), 10, 0, 0, 0, Complex(0.5, 3), 10, 0, 0, 0, Complex(0.5, 3), 10, 0, 0, 0, Complex(0.5, 3)}},
   };
-}
-
-template <Scalar T> T narrow(Complex value) {
-  if constexpr (is_complex<T>) {
-    return T(static_cast<Real<T>>(value.real()), static_cast<Real<T>>(value.imag()));
-  } else {
-    return static_cast<T>(value.real());
-  }
-}
-
-template <Scalar T> Complex widen(T value) {
-  if constexpr (is_complex<T>) {
-    return {value.real(), value.imag()};
-  } else {
-    return value;
-  }
 }
 
 template <class T> class HardMatrices : public ::testing::Test {

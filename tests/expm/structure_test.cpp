@@ -15,23 +15,11 @@
 namespace heddle {
 namespace {
 
-using Complex = std::complex<double>;
-constexpr Index size = 20;
+using test::Complex;
+using test::narrow;
+using test::widen;
 
-template <class T> T narrow(const Complex& value) {
-  if constexpr (is_complex<T>) {
-    return T(static_cast<Real<T>>(value.real()), static_cast<Real<T>>(value.imag()));
-  } else {
-    return static_cast<T>(value.real());
-  }
-}
-template <class T> Complex widen(const T& value) {
-  if constexpr (is_complex<T>) {
-    return {value.real(), value.imag()};
-  } else {
-    return value;
-  }
-}
+constexpr Index size = 20;
 
 double random(Index i, Index j, int seed) {
   return test::random_number(i, j, seed);

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <complex>
 #include <cstring>
 
 namespace heddle::test {
@@ -47,6 +48,20 @@ template <Scalar T> DistributedMatrix<T> random_matrix(const Communicator& comm,
 template <Scalar T> void fill_ones_but(const DistributedMatrix<T>& A, Index row, Index column, T element) {
   fill(
       A, KOKKOS_LAMBDA(Index i, Index j) { return i == row && j == column ? element : T(1); });
+}
+
+using Complex = std::complex<double>;
+
+/// A number in T, the imaginary part left out where T is real; and a number of T in double precision.
+template <Scalar T> T narrow(const Complex& value) {
+  if constexpr (is_complex<T>) {
+    return T(static_cast<Real<T>>(value.real()), static_cast<Real<T>>(value.imag()));
+  } else {
+    return static_cast<T>(value.real());
+  }
+}
+template <Scalar T> Complex widen(const T& value) {
+  return {static_cast<double>(Kokkos::real(value)), static_cast<double>(Kokkos::imag(value))};
 }
 
 /// Whether all elements are the same bits.
