@@ -11,7 +11,8 @@ import unittest
 import h5py
 import numpy
 
-from command import COMMAND, MPIEXEC, CommandTest
+from command import COMMAND, MPIEXEC
+from tdse_command import TdseCommandTest, datasets
 
 SMALL = """
 [grid]
@@ -33,26 +34,10 @@ state = true
 """
 
 
-def datasets(path):
-    """Every dataset of a file, as bytes with shape and type."""
-    found = {}
-
-    def visit(name, item):
-        if isinstance(item, h5py.Dataset):
-            found[name] = (item.shape, item.dtype.str, item[()].tobytes())
-
-    with h5py.File(path, "r") as file:
-        file.visititems(visit)
-    return found
-
-
-class TdseTest(CommandTest):
+class TdseTest(TdseCommandTest):
     def setUp(self):
         super().setUp()
         self.write("small.toml", SMALL)
-
-    def tdse(self, *arguments, **options):
-        return self.succeed("tdse", *arguments, "--no-progress", **options)
 
 
 class Runs(TdseTest):
