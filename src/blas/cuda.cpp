@@ -5,6 +5,7 @@
 // ("Results Reproducibility" in its documentation), and tiles that run side by side would lose their fixed bits.
 #include "blas/backend.hpp"
 #include "blas/decompositions.hpp"
+#include "blas/integer.hpp"
 #include "core/instantiate.hpp"
 #include <heddle/core/error.hpp>
 
@@ -94,6 +95,21 @@ void backend_gemm(const blas::Context& context, Operation op_a, Operation op_b, 
                                leading_dimension(A), reinterpret_cast<const Element*>(B.data()), leading_dimension(B),
                                reinterpret_cast<const Element*>(&beta), reinterpret_cast<Element*>(C.data()),
                                leading_dimension(C)));
+}
+
+void integer_gemm(const blas::Context& context, const IntegerProducts& products) {
+  const std::int32_t one = 1;
+  const std::int32_t beta = products.add ? 1 : 0;
+  blas::check("multiply integers",
+              cublasGemmStridedBatchedEx_64(
+                  context.state()->handle, CUBLAS_OP_T, CUBLAS_OP_N, products.m, products.n, products.k, &one,
+                  products.A, CUDA_R_8I, products.leading_a, products.stride_a, products.B, CUDA_R_8I,
+                  products.leading_b, products.stride_b, &beta, products.C, CUDA_R_32I, products.leading_c,
+                  products.stride_c, products.count, CUBLAS_COMPUTE_32I, CUBLAS_GEMM_DEFAULT));
+}
+
+std::string integer_description() {
+  return backend_description();
 }
 
 std::string backend_description() {

@@ -2,6 +2,7 @@
 #include "comm/vendor.hpp"
 #include "core/gibibytes.hpp"
 #include "core/instantiate.hpp"
+#include "gemm/emulated_bands.hpp"
 #include "gemm/predict.hpp"
 #include "gemm/tiles.hpp"
 #include <heddle/blas/blas.hpp>
@@ -68,6 +69,11 @@ double bytes_of_bands(const Product& product, const RankSchedule& schedule, doub
   return element_bytes * bands * static_cast<double>(product.tile) * static_cast<double>(product.inner());
 }
 
+// For the residues of four bands: a third of what is free on any rank; 0 on CPU backends, where nobody knows.
+double memory_for_residues(const Communicator& comm) {
+  return comm.all_reduce(static_cast<double>(impl::vendor::memory_info().free), Reduction::minimum) / 3.0;
+}
+
 // Says what would fit before an allocation fails.
 void require_memory(const Communicator& comm, const Product& product, double needed) {
   const auto memory = impl::vendor::memory_info();
@@ -95,7 +101,7 @@ void require_memory(const Communicator& comm, const Product& product, double nee
 template <Scalar T> struct GemmPlan<T>::State {
   State(const Communicator& communicator, const Product& wanted, const GemmOptions& options);
 
-  void make_streams(double workspace_bytes);
+  void make_streams(double workspace_bytes, const EmulationOptions& emulation);
   void run(T alpha, const DistributedMatrix<T>& A, const DistributedMatrix<T>& B, T beta,
            const DistributedMatrix<T>& C);
 
@@ -121,6 +127,8 @@ template <Scalar T> struct GemmPlan<T>::State {
   std::optional<double> predicted;
   double multiply_adds = 0.0;
   double bytes_received = 0.0;
+  int moduli = 0;  // Of an emulated product.
+  std::optional<impl::EmulatedBands<T>> emulated;
   Trace trace;
   std::optional<impl::BandReceiver<T>> receiver_a;
   std::optional<impl::BandReceiver<T>> receiver_b;
@@ -142,9 +150,16 @@ GemmPlan<T>::State::State(const Communicator& communicator, const Product& wante
   product.blocks = setting.transport->takes_blocks();
   const std::size_t workspace_bytes =
       options.workspace_bytes > 0 ? options.workspace_bytes : impl::default_workspace_bytes(setting.comm);
-  const auto rates = find_rates<T>(setting.comm, options);
+  const bool by_integers = options.arithmetic == Arithmetic::emulated;
+  if (by_integers) {
+    moduli = options.emulation.moduli > 0 ? options.emulation.moduli : emulation_moduli<T>(product.inner());
+  }
+  const auto rates = by_integers ? std::nullopt : find_rates<T>(setting.comm, options);
   product.tile = options.tile;
-  if (options.tile == 0) {
+  if (by_integers && options.tile == 0) {
+    product.tile =
+        impl::emulated_tile(product, moduli * impl::QuantisedVectors<T>::parts, memory_for_residues(setting.comm));
+  } else if (options.tile == 0) {
     product.tile = choose_tile(*rates, element_cost<T>, product, options.bands_per_pass, workspace_bytes);
   }
   bands_per_pass = options.bands_per_pass > 0 ? std::min(options.bands_per_pass, impl::most_bands(product))
@@ -159,10 +174,10 @@ GemmPlan<T>::State::State(const Communicator& communicator, const Product& wante
     multiply_adds += work.multiply_adds;
     bytes_received += sizeof(T) * (work.elements_in + work.elements_home);
   }
-  make_streams(static_cast<double>(workspace_bytes));
+  make_streams(static_cast<double>(workspace_bytes), options.emulation);
 }
 
-template <Scalar T> void GemmPlan<T>::State::make_streams(double workspace_bytes) {
+template <Scalar T> void GemmPlan<T>::State::make_streams(double workspace_bytes, const EmulationOptions& emulation) {
   const Communicator& comm = setting.comm;
   std::vector<RankSchedule> schedules;
   using Wanted = typename impl::BandSender<T>::Wanted;
@@ -191,8 +206,10 @@ template <Scalar T> void GemmPlan<T>::State::make_streams(double workspace_bytes
   const double bands = bytes_of_bands(product, schedule, sizeof(T), comm.rank());
   const std::size_t buffers =
       impl::TileExchange<T>::buffers_for(setting, product, schedule, tiles_wait ? workspace_bytes - bands : 0.0);
-  require_memory(comm, product,
-                 bands + sizeof(T) * static_cast<double>(buffers) * static_cast<double>(product.tile * product.tile));
+  const double residues = moduli > 0 ? impl::EmulatedBands<T>::bytes(product, schedule, moduli, emulation) : 0.0;
+  require_memory(
+      comm, product,
+      bands + residues + sizeof(T) * static_cast<double>(buffers) * static_cast<double>(product.tile * product.tile));
   receiver_a.emplace(setting, product.a, 'A', impl::tag_gemm_a, schedule.loads_a,
                      impl::regions_of(product, schedule.loads_a, impl::band_of_a), schedule.slots_a);
   receiver_b.emplace(setting, product.b, 'B', impl::tag_gemm_b, schedule.loads_b,
@@ -200,6 +217,9 @@ template <Scalar T> void GemmPlan<T>::State::make_streams(double workspace_bytes
   sender_a.emplace(setting, 'A', impl::tag_gemm_a, wanted_a);
   sender_b.emplace(setting, 'B', impl::tag_gemm_b, wanted_b);
   tiles.emplace(setting, product, schedules, buffers);
+  if (moduli > 0) {
+    emulated.emplace(setting.instances.lanes.front().space(), product, schedule, moduli, emulation);
+  }
 }
 
 template <Scalar T>
@@ -217,6 +237,9 @@ void GemmPlan<T>::State::run(T alpha, const DistributedMatrix<T>& A, const Distr
   setting.transport->set_timed(recorder.everything());
   impl::fork(space, setting.instances);
   tiles->start(beta, C.local());
+  if (emulated) {
+    emulated->start();
+  }
   const Event begin = Event::on(space);
   receiver_a->start(A.local(), begin);
   receiver_b->start(B.local(), begin);
@@ -230,7 +253,8 @@ void GemmPlan<T>::State::run(T alpha, const DistributedMatrix<T>& A, const Distr
   const bool in_turn = setting.transport->kind() == TransportKind::peer;
   for (int number = 0; number < static_cast<int>(schedule.steps.size()); ++number) {
     const impl::Step& step = schedule.steps[static_cast<std::size_t>(number)];
-    const std::size_t lane = static_cast<std::size_t>(number) % setting.instances.lanes.size();
+    // Emulated products fill the device, and share one workspace.
+    const std::size_t lane = emulated ? 0 : static_cast<std::size_t>(number) % setting.instances.lanes.size();
     const blas::Context& context = setting.instances.lanes[lane];
     progress_until([&] {
       impl::post_loads(setting.comm.rank(), *receiver_a, *receiver_b, number, in_turn);
@@ -243,8 +267,13 @@ void GemmPlan<T>::State::run(T alpha, const DistributedMatrix<T>& A, const Distr
     receiver_b->order(step.load_b, lane);
     const MatrixView<T> tile = tiles->target(step, lane);
     const Event product_begins = Event::on(context.space(), true);
-    blas::gemm<T>(context, product.op_a, product.op_b, alpha, receiver_a->band(step.load_a),
-                  receiver_b->band(step.load_b), T{0}, tile);
+    const MatrixView<const T> band_a = receiver_a->band(step.load_a);
+    const MatrixView<const T> band_b = receiver_b->band(step.load_b);
+    if (emulated) {
+      emulated->multiply(context, step, alpha, band_a, band_b, tile);
+    } else {
+      blas::gemm<T>(context, product.op_a, product.op_b, alpha, band_a, band_b, T{0}, tile);
+    }
     recorder.add({TraceKind::product, 0.0, 0.0, 'C', step.row_band, step.column_band, -1, 0.0, static_cast<int>(lane)},
                  product_begins, Event::on(context.space(), true));
     receiver_a->used(step.load_a, number);
@@ -308,6 +337,8 @@ GemmReport GemmPlan<T>::execute(T alpha, const DistributedMatrix<T>& A, const Di
   report.predicted_seconds = state.predicted;
   report.gflops = report.seconds > 0.0 ? flops_per_multiply_add<T> * state.multiply_adds / report.seconds / 1e9 : 0.0;
   report.bytes_received = alpha == T{0} ? 0.0 : state.bytes_received;
+  report.moduli = state.moduli;
+  report.error_bound = state.moduli > 0 ? emulation_error<T>(state.product.inner(), state.moduli) : 0.0;
   return report;
 }
 

@@ -37,6 +37,22 @@ class Number {
   void scale_by_power_of_two(long exponent) { mpfr_mul_2si(value_, value_, exponent, MPFR_RNDN); }
   [[nodiscard]] bool is_zero() const { return mpfr_zero_p(value_) != 0; }
   [[nodiscard]] double to_double() const { return mpfr_get_d(value_, MPFR_RNDN); }
+  /// Towards zero.
+  [[nodiscard]] double to_double_down() const { return mpfr_get_d(value_, MPFR_RNDZ); }
+  /// The nearest float or double, denormal or infinite where it is so.
+  template <class T> [[nodiscard]] T rounded() const {
+    if constexpr (sizeof(T) == 8) {
+      return mpfr_get_d(value_, MPFR_RNDN);
+    } else {
+      return mpfr_get_flt(value_, MPFR_RNDN);
+    }
+  }
+  /// x 2^exponent without its fraction.
+  [[nodiscard]] static Number floor_scaled(Number x, long exponent) {
+    x.scale_by_power_of_two(exponent);
+    mpfr_floor(x.value_, x.value_);
+    return x;
+  }
   [[nodiscard]] int sign() const { return mpfr_sgn(value_); }
   [[nodiscard]] static Number sqrt(const Number& x) {
     Number result;

@@ -4,6 +4,7 @@
 #include <heddle/core/operation.hpp>
 #include <heddle/dist/matrix.hpp>
 #include <heddle/dist/split_matrix.hpp>
+#include <heddle/gemm/emulation.hpp>
 #include <heddle/gemm/tile_model.hpp>
 #include <heddle/gemm/trace.hpp>
 
@@ -37,6 +38,9 @@ struct GemmOptions {
   /// Rates for the tile model. Absent: those that `heddle tune` kept for this user, else measured in 0.2 s where the
   /// tile is to be chosen.
   std::optional<MachineRates> rates{};
+  /// How the local products are computed. Emulated ones have the same bits at any tile too, on any backend.
+  Arithmetic arithmetic = Arithmetic::native;
+  EmulationOptions emulation{};
   /// Keep, for GemmPlan::trace(), when each product and transfer ran.
   bool trace = false;
 };
@@ -50,6 +54,10 @@ struct GemmReport {
   double gflops = 0.0;    ///< Aggregate rate: 2MNK (8MNK for complex), or what is computed of it, / seconds / 1e9.
   double bytes_received = 0.0;  ///< Sum over ranks of what came from other ranks.
   double wait_seconds = 0.0;    ///< Most time that any rank had no product to run, waiting for bands or for C.
+  int moduli = 0;               ///< Of an emulated product; 0: native.
+  /// Of an emulated product, for alpha = 1, beta = 0: |C - op(A) op(B)|_ij <= this |a|_2 |b|_2 + u |C_ij|, a and b the
+  /// element's row and column.
+  double error_bound = 0.0;
 };
 
 /// Distributed product with its workspace, for repeated use with matrices of the same placements.
@@ -69,7 +77,8 @@ struct GemmReport {
 /// Bits: rank-invariant. Each tile is one local product over the whole inner dimension, and C = tile + beta C is
 /// rounded once per element, so C has the same bits for any number of ranks, placements and bands per pass, at equal
 /// tile, backend and threads per rank. (The tile that the model chooses depends on the number of ranks: give one to
-/// compare.)
+/// compare.) With Arithmetic::emulated: reproducible, the same bits at any tile, on any backend, with any threads; tile
+/// 0 is then one of all ranks' share, without the model.
 ///
 /// Cost: 2MNK flops (8MNK complex) over all ranks. Elements that a rank receives: of A, its bands once; of B, every
 /// band once a pass, that is ceil(its bands of A / bands_per_pass) times; of C, what it owns and others compute; from

@@ -1,0 +1,35 @@
+// Products of 8-bit integers, exact in 32 bits, by the units that processors have for them.
+#pragma once
+
+#include <heddle/blas/blas.hpp>
+
+#include <cstdint>
+
+namespace heddle::impl {
+
+/// C_l = A_l^T B_l + beta C_l for l = 0 ... count - 1: A_l is k x m, B_l k x n, C_l m x n, column-major, `stride`
+/// elements from one to the next. beta is 0 (C is not read) or 1.
+struct IntegerProducts {
+  Index m;
+  Index n;
+  Index k;
+  int count;
+  const std::int8_t* A;
+  Index leading_a;
+  Index stride_a;
+  const std::int8_t* B;
+  Index leading_b;
+  Index stride_b;
+  std::int32_t* C;
+  Index leading_c;
+  Index stride_c;
+  bool add;
+};
+
+/// Leading dimensions and k are multiples of 64, m of 16; sums are within 32 bits. Ordered on the context's instance.
+void integer_gemm(const blas::Context& context, const IntegerProducts& products);
+
+/// "oneDNN 2.6.3 (AVX-512 with VNNI)", "cuBLAS", "Heddle".
+std::string integer_description();
+
+}  // namespace heddle::impl

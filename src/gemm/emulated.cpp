@@ -1,0 +1,230 @@
+#include "gemm/emulated.hpp"
+
+#include "core/instantiate.hpp"
+#include "core/names.hpp"
+#include "dist/elementwise.hpp"
+#include "gemm/assemble.hpp"
+#include <heddle/core/error.hpp>
+
+#include <Kokkos_Profiling_ScopedRegion.hpp>
+
+#include <algorithm>
+#include <cmath>
+
+namespace heddle {
+namespace impl {
+namespace {
+
+// Products of residues up to 2^14, and a residue that was there before, stay within 32 bits.
+constexpr Index longest_sum = ((Index{1} << 17) - 64);
+
+// x mod p but for a multiple of p, below 2 p, of x + 2^31.
+KOKKOS_INLINE_FUNCTION std::uint32_t lifted_residue(std::int32_t x, std::uint32_t p, std::uint32_t reciprocal) {
+  const std::uint32_t lifted = static_cast<std::uint32_t>(x) ^ 0x80000000U;
+  const auto quotient = static_cast<std::uint32_t>((std::uint64_t{lifted} * reciprocal) >> 32);
+  return lifted - quotient * p;
+}
+
+// What the kernel that puts C together reads.
+template <Scalar T> struct Assembly {
+  ResidueSystem system;
+  const std::int32_t* sums;
+  Index leading;
+  Index stride;
+  const int* row_exponents;
+  const int* column_exponents;  // of the first column of this chunk
+  T alpha;
+  T beta;
+  Elements<T> C;
+
+  template <int digits> KOKKOS_INLINE_FUNCTION void put(Index i, Index j) const {
+    const int of_row = row_exponents[i];
+    const int of_column = column_exponents[j];
+    if (of_row == QuantisedVectors<T>::special || of_column == QuantisedVectors<T>::special) {
+      return;
+    }
+    const int exponent = -(of_row + of_column);
+    const std::int32_t* const at = sums + i + j * leading;
+    constexpr std::int64_t lift = std::int64_t{1} << 31;
+    T product;
+    if constexpr (is_complex<T>) {
+      using R = Real<T>;
+      ResidueSum<digits> real;
+      ResidueSum<digits> imaginary;
+      for (int l = 0; l < system.count; ++l) {
+        const std::uint32_t p = system.modulus[l];
+        const std::int32_t* const plane = at + 3 * l * stride;
+        const std::uint32_t rr = lifted_residue(plane[0], p, system.reciprocal[l]);
+        const std::uint32_t ii = lifted_residue(plane[stride], p, system.reciprocal[l]);
+        const std::uint32_t all = lifted_residue(plane[2 * stride], p, system.reciprocal[l]);
+        real.add(rr + 2 * p - ii, system.weight[l]);
+        imaginary.add(all + 4 * p - rr - ii, system.weight[l]);
+      }
+      product = T(real.template value<R>(system, 0, exponent), imaginary.template value<R>(system, -lift, exponent));
+    } else {
+      ResidueSum<digits> sum;
+      for (int l = 0; l < system.count; ++l) {
+        sum.add(lifted_residue(at[l * stride], system.modulus[l], system.reciprocal[l]), system.weight[l]);
+      }
+      product = sum.template value<T>(system, lift, exponent);
+    }
+    finish(product, i, j);
+  }
+
+  KOKKOS_INLINE_FUNCTION void finish(const T& product, Index i, Index j) const {
+    T& c = C(i, j);
+    const T scaled = alpha == T{1} ? product : multiply_add(alpha, product, T{0});
+    c = beta == T{0} ? scaled : multiply_add(beta, c, scaled);
+  }
+};
+
+template <Scalar T, int digits>
+void assemble(const ExecutionSpace& space, const Assembly<T>& assembly, Index rows, Index columns) {
+  for_each_element(
+      space, "heddle::gemm::assemble", rows, columns,
+      KOKKOS_LAMBDA(Index i, Index j) { assembly.template put<digits>(i, j); });
+}
+
+template <Scalar T> void assemble(const ExecutionSpace& space, const Assembly<T>& assembly, Index rows, Index columns) {
+  switch (assembly.system.digits) {
+    case 3:
+      return assemble<T, 3>(space, assembly, rows, columns);
+    case 4:
+      return assemble<T, 4>(space, assembly, rows, columns);
+    case 5:
+      return assemble<T, 5>(space, assembly, rows, columns);
+    case 6:
+      return assemble<T, 6>(space, assembly, rows, columns);
+    default:
+      return assemble<T, 8>(space, assembly, rows, columns);
+  }
+}
+
+// Sums mod p, for more to be added: in (-p, p).
+void reduce_sums(const ExecutionSpace& space, const ResidueSystem& system, int parts, Index elements,
+                 std::int32_t* sums, Index stride) {
+  for_each_element(
+      space, "heddle::gemm::reduce_sums", elements, system.count * parts, KOKKOS_LAMBDA(Index i, Index plane) {
+        std::int32_t& sum = sums[i + plane * stride];
+        sum %= static_cast<std::int32_t>(system.modulus[plane / parts]);
+      });
+}
+
+// op(X) element by element.
+template <Scalar T> struct Operand {
+  const T* data;
+  Index row_stride;
+  Index column_stride;
+  bool conjugated;
+  Operand(const MatrixView<const T>& X, Operation op)
+      : data(X.data()),
+        row_stride(op == Operation::none ? 1 : static_cast<Index>(X.stride(1))),
+        column_stride(op == Operation::none ? static_cast<Index>(X.stride(1)) : 1),
+        conjugated(op == Operation::conjugate_transpose) {}
+  KOKKOS_INLINE_FUNCTION T operator()(Index i, Index j) const {
+    const T& x = data[i * row_stride + j * column_stride];
+    return conjugated ? conjugate(x) : x;
+  }
+};
+
+// Elements whose row or column holds NaN or infinity: few, or the result is of no use anyway.
+template <Scalar T>
+void sum_specials(const ExecutionSpace& space, const Assembly<T>& assembly, const Operand<T>& A, const Operand<T>& B,
+                  Index rows, Index columns, Index inner) {
+  for_each_element(
+      space, "heddle::gemm::sum_specials", rows, columns, KOKKOS_LAMBDA(Index i, Index j) {
+        if (assembly.row_exponents[i] != QuantisedVectors<T>::special &&
+            assembly.column_exponents[j] != QuantisedVectors<T>::special) {
+          return;
+        }
+        T sum{0};
+        for (Index k = 0; k < inner; ++k) sum = multiply_add(A(i, k), B(k, j), sum);
+        assembly.finish(sum, i, j);
+      });
+}
+
+template <class T> Index leading_of(const MatrixView<T>& matrix) {
+  return std::max<Index>(static_cast<Index>(matrix.stride(1)), static_cast<Index>(matrix.extent(0)));
+}
+
+}  // namespace
+
+std::size_t default_sum_bytes() {
+  return on_host ? std::size_t{64} << 20 : std::size_t{1} << 30;
+}
+
+template <Scalar T>
+EmulatedProduct<T>::EmulatedProduct(const ExecutionSpace& space, Index m, Index n, int moduli,
+                                    std::size_t workspace_bytes)
+    : system_(moduli) {
+  constexpr Index padding = QuantisedVectors<T>::vector_padding;
+  const Index rows = (m + padding - 1) / padding * padding;
+  const Index column = rows * moduli * parts;
+  const auto wanted = static_cast<Index>(workspace_bytes == 0 ? default_sum_bytes() : workspace_bytes) / 4;
+  const Index all = column * ((n + padding - 1) / padding * padding);
+  const Index size = std::min(std::max(wanted, column * padding), all);
+  sums_ = Kokkos::View<std::int32_t*, MemorySpace>(
+      Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "heddle::gemm::integer_sums"),
+      static_cast<std::size_t>(size));
+}
+
+template <Scalar T>
+void EmulatedProduct<T>::operator()(const blas::Context& context, T alpha, const Operands& operands, T beta,
+                                    const MatrixView<T>& C) {
+  const Kokkos::Profiling::ScopedRegion region("heddle::gemm::emulated");
+  const ExecutionSpace& space = context.space();
+  const QuantisedVectors<T>& left = *operands.left;
+  const QuantisedVectors<T>& right = *operands.right;
+  constexpr Index padding = QuantisedVectors<T>::vector_padding;
+  const auto rows = static_cast<Index>(C.extent(0));
+  const auto columns = static_cast<Index>(C.extent(1));
+  const Index padded_rows = (rows + padding - 1) / padding * padding;
+  const int planes = system_.count * parts;
+  const Index fits = static_cast<Index>(sums_.extent(0)) / (padded_rows * planes) / padding * padding;
+  for (Index first = 0; first < columns; first += fits) {
+    const Index width = std::min(fits, columns - first);
+    const Index padded_width = (width + padding - 1) / padding * padding;
+    const Index stride = padded_rows * padded_width;
+    for (Index begin = 0; begin < left.leading(); begin += longest_sum) {
+      if (begin > 0) {
+        reduce_sums(space, system_, parts, stride, sums_.data(), stride);
+      }
+      integer_gemm(context, {.m = padded_rows,
+                             .n = padded_width,
+                             .k = std::min(longest_sum, left.leading() - begin),
+                             .count = planes,
+                             .A = left.plane(0) + begin,
+                             .leading_a = left.leading(),
+                             .stride_a = left.stride(),
+                             .B = right.plane(0) + first * right.leading() + begin,
+                             .leading_b = right.leading(),
+                             .stride_b = right.stride(),
+                             .C = sums_.data(),
+                             .leading_c = padded_rows,
+                             .stride_c = stride,
+                             .add = begin > 0});
+    }
+    const Assembly<T> assembly{system_,
+                               sums_.data(),
+                               padded_rows,
+                               stride,
+                               left.exponents().data(),
+                               right.exponents().data() + first,
+                               alpha,
+                               beta,
+                               Elements<T>(matrix_view(C.data() + first * leading_of(C), rows, width, leading_of(C)))};
+    assemble(space, assembly, rows, width);
+    const Operand<T> B(operands.B, operands.op_b);
+    Operand<T> columns_of_b = B;
+    columns_of_b.data += first * B.column_stride;
+    sum_specials(space, assembly, Operand<T>(operands.A, operands.op_a), columns_of_b, rows, width, left.inner());
+  }
+}
+
+#define HEDDLE_INSTANTIATE(T) template class EmulatedProduct<T>
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE);
+#undef HEDDLE_INSTANTIATE
+
+}  // namespace impl
+
+}  // namespace heddle

@@ -1,0 +1,87 @@
+#include "gemm/emulated_bands.hpp"
+
+#include "core/instantiate.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace heddle::impl {
+namespace {
+
+Index padded(Index extent, Index multiple) {
+  return (extent + multiple - 1) / multiple * multiple;
+}
+
+}  // namespace
+
+template <Scalar T>
+EmulatedBands<T>::EmulatedBands(const ExecutionSpace& space, const Product& product, const RankSchedule& schedule,
+                                int moduli, const EmulationOptions& options)
+    : op_a_(product.op_a),
+      op_b_(product.op_b),
+      loads_a_(schedule.loads_a),
+      loads_b_(schedule.loads_b),
+      product_(space, std::min(product.tile, product.rows()), std::min(product.tile, product.columns()), moduli,
+               options.workspace_bytes) {
+  for (int k = 0; k < schedule.slots_a; ++k) {
+    slots_a_.push_back({{space, Factor::left, std::min(product.tile, product.rows()), product.inner(), moduli}});
+  }
+  for (int k = 0; k < schedule.slots_b; ++k) {
+    slots_b_.push_back({{space, Factor::right, std::min(product.tile, product.columns()), product.inner(), moduli}});
+  }
+}
+
+template <Scalar T>
+double EmulatedBands<T>::bytes(const Product& product, const RankSchedule& schedule, int moduli,
+                               const EmulationOptions& options) {
+  using Vectors = QuantisedVectors<T>;
+  const auto of_slots = [&](int slots, Index extent) {
+    return static_cast<double>(slots) * moduli * Vectors::parts *
+           static_cast<double>(padded(std::min(product.tile, extent), Vectors::vector_padding)) *
+           static_cast<double>(padded(product.inner(), Vectors::inner_padding));
+  };
+  return of_slots(schedule.slots_a, product.rows()) + of_slots(schedule.slots_b, product.columns()) +
+         static_cast<double>(options.workspace_bytes == 0 ? default_sum_bytes() : options.workspace_bytes);
+}
+
+template <Scalar T> void EmulatedBands<T>::start() {
+  for (auto* const slots : {&slots_a_, &slots_b_}) {
+    for (Slot& slot : *slots) slot.load = -1;
+  }
+}
+
+template <Scalar T>
+const QuantisedVectors<T>& EmulatedBands<T>::quantised(const ExecutionSpace& space, std::vector<Slot>& slots,
+                                                       const std::vector<Load>& loads, int load, Operation op,
+                                                       const MatrixView<const T>& band) {
+  Slot& slot = slots[static_cast<std::size_t>(loads[static_cast<std::size_t>(load)].slot)];
+  if (slot.load != load) {
+    slot.band.take(space, product_.system(), op, band);
+    slot.load = load;
+  }
+  return slot.band;
+}
+
+template <Scalar T>
+void EmulatedBands<T>::multiply(const blas::Context& context, const Step& step, T alpha, const MatrixView<const T>& A,
+                                const MatrixView<const T>& B, const MatrixView<T>& tile) {
+  const auto& left = quantised(context.space(), slots_a_, loads_a_, step.load_a, op_a_, A);
+  const auto& right = quantised(context.space(), slots_b_, loads_b_, step.load_b, op_b_, B);
+  product_(context, alpha, {op_a_, op_b_, A, B, &left, &right}, T{0}, tile);
+}
+
+Index emulated_tile(const Product& product, int planes, double memory) {
+  const Index longer = std::max(product.rows(), product.columns());
+  Index tile = std::max<Index>(1, (longer + product.ranks - 1) / product.ranks);
+  if (memory > 0.0) {
+    const double each = 4.0 * planes * static_cast<double>(std::max<Index>(1, product.inner()));
+    tile = std::min(tile, std::max<Index>(1, static_cast<Index>(memory / each)));
+  }
+  return tile;
+}
+
+#define HEDDLE_INSTANTIATE(T) template class EmulatedBands<T>
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE);
+#undef HEDDLE_INSTANTIATE
+
+}  // namespace heddle::impl

@@ -1,0 +1,51 @@
+// The products of a plan's steps by integers.
+#pragma once
+
+#include "gemm/emulated.hpp"
+#include "gemm/schedule.hpp"
+
+#include <vector>
+
+namespace heddle::impl {
+
+/// Bands are quantised when a step first uses them, and stay so while they hold their slot.
+template <Scalar T> class EmulatedBands {
+ public:
+  EmulatedBands(const ExecutionSpace& space, const Product& product, const RankSchedule& schedule, int moduli,
+                const EmulationOptions& options);
+
+  /// Bytes that one takes on a rank.
+  [[nodiscard]] static double bytes(const Product& product, const RankSchedule& schedule, int moduli,
+                                    const EmulationOptions& options);
+
+  /// Another execution: what the slots hold is of no use.
+  void start();
+  /// tile = alpha op(A) op(B) of a step, whose bands are there.
+  void multiply(const blas::Context& context, const Step& step, T alpha, const MatrixView<const T>& A,
+                const MatrixView<const T>& B, const MatrixView<T>& tile);
+  [[nodiscard]] int moduli() const { return product_.system().count; }
+
+ private:
+  struct Slot {
+    QuantisedVectors<T> band;
+    int load = -1;
+  };
+  const QuantisedVectors<T>& quantised(const ExecutionSpace& space, std::vector<Slot>& slots,
+                                       const std::vector<Load>& loads, int load, Operation op,
+                                       const MatrixView<const T>& band);
+
+  Operation op_a_;
+  Operation op_b_;
+  std::vector<Load> loads_a_;
+  std::vector<Load> loads_b_;
+  std::vector<Slot> slots_a_;
+  std::vector<Slot> slots_b_;
+  EmulatedProduct<T> product_;
+};
+
+/// The tile of an emulated product: as large as leaves every rank a band, since integer units want long runs and every
+/// tile's sums are put together once; less where the residues of two bands of each side would not fit `memory` bytes
+/// (0: they do).
+[[nodiscard]] Index emulated_tile(const Product& product, int planes, double memory);
+
+}  // namespace heddle::impl

@@ -1,0 +1,354 @@
+#include "gemm/quantised.hpp"
+
+#include "core/instantiate.hpp"
+#include "dist/elementwise.hpp"
+#include <heddle/exact/accumulator.hpp>
+
+#include <Kokkos_Profiling_ScopedRegion.hpp>
+
+#include <cmath>
+
+namespace heddle::impl {
+namespace {
+
+using exact::impl::Format;
+
+// Magnitudes are compared and squared as bits, which no mode of the processor's changes.
+template <Scalar T> KOKKOS_INLINE_FUNCTION std::uint64_t magnitude_bits(const T& x) {
+  using F = Format<double>;
+  if constexpr (is_complex<T>) {
+    const std::uint64_t re = magnitude_bits(x.real());
+    const std::uint64_t im = magnitude_bits(x.imag());
+    return re > im ? re : im;
+  } else {
+    return F::to_bits(static_cast<double>(x)) & (F::sign_bit - 1);
+  }
+}
+
+// e of 2^(e - 1) <= |x| < 2^e, for normal x; zero and denormals count as the smallest normal number.
+KOKKOS_INLINE_FUNCTION int exponent_of(std::uint64_t bits) {
+  const auto field = static_cast<int>(bits >> Format<double>::fraction);
+  return (field > 0 ? field : 1) - 1022;
+}
+
+// |x| 2^(14 - e), rounded up: at most 2^14.
+KOKKOS_INLINE_FUNCTION std::uint64_t coarse(std::uint64_t bits, int exponent) {
+  using F = Format<double>;
+  const std::uint64_t implied = bits >> F::fraction != 0 ? F::fraction_mask + 1 : 0;
+  const std::uint64_t mantissa = (bits & F::fraction_mask) | implied;
+  const int shift = 53 - 14 + exponent - exponent_of(bits);
+  const std::uint64_t whole = shift < 64 ? mantissa >> shift : 0;
+  return whole + (mantissa != 0 ? 1 : 0);
+}
+
+template <Scalar T> KOKKOS_INLINE_FUNCTION std::uint64_t coarse_square(const T& x, int exponent) {
+  if constexpr (is_complex<T>) {
+    return coarse_square(x.real(), exponent) + coarse_square(x.imag(), exponent);
+  } else {
+    const std::uint64_t q = coarse(magnitude_bits(x), exponent);
+    return q * q;
+  }
+}
+
+// Largest s with 2^s |x|_2 <= reach, from the sum of the coarse squares.
+KOKKOS_INLINE_FUNCTION int scale_of(std::uint64_t squares, int exponent, double square_of_reach) {
+  if (squares == 0) {
+    return 0;
+  }
+  // A sum beyond 2^53 rounds; reach has room for that.
+  const double ratio = square_of_reach / static_cast<double>(squares);
+  const int bits = static_cast<int>(Format<double>::to_bits(ratio) >> Format<double>::fraction) - 1023;
+  const int half = bits >= 0 ? bits / 2 : -((1 - bits) / 2);
+  return half + 14 - exponent;
+}
+
+// Scaling by 2^s in two steps, each within the range of doubles.
+struct PowerOfTwo {
+  double first;
+  double second;
+  KOKKOS_INLINE_FUNCTION explicit PowerOfTwo(int s) {
+    const int half = s / 2;
+    first = power(half);
+    second = power(s - half);
+  }
+  static KOKKOS_INLINE_FUNCTION double power(int e) {
+    return Format<double>::from_bits(static_cast<std::uint64_t>(e + 1023) << Format<double>::fraction);
+  }
+  KOKKOS_INLINE_FUNCTION double operator()(double x) const { return x * first * second; }
+};
+
+constexpr double rounder = 0x1.8p52;
+
+// To the nearest integer, ties to even. (Kokkos has had rint() since release 5.)
+KOKKOS_INLINE_FUNCTION double rounded(double x) {
+  const double shift = x < 0.0 ? -0x1p52 : 0x1p52;
+  return Kokkos::abs(x) < 0x1p52 ? (x + shift) - shift : x;
+}
+
+// Below 2^56 by multiples of p; more by way of what it is modulo p, near enough.
+template <bool wide> KOKKOS_INLINE_FUNCTION std::int8_t residue_of(double x, double p, double inverse) {
+  if constexpr (wide) {
+    for (int pass = 0; pass < 2; ++pass) {
+      x = Kokkos::fma(-rounded(x * inverse), p, x);
+    }
+  }
+  const double quotient = Kokkos::fma(x, inverse, rounder) - rounder;
+  const double rest = Kokkos::fma(-quotient, p, x);
+  auto r = static_cast<std::int32_t>(static_cast<std::uint32_t>(Format<double>::to_bits(rest + rounder)));
+  const auto modulus = static_cast<std::int32_t>(p);
+  r -= r > 127 ? modulus : 0;
+  r += r < -128 ? modulus : 0;
+  return static_cast<std::int8_t>(r);
+}
+
+// Elements of op(X) as vectors: element k of vector v.
+template <Scalar T> struct VectorsOf {
+  const T* data;
+  Index vector_stride;
+  Index element_stride;
+  VectorsOf(const MatrixView<const T>& X, bool contiguous)
+      : data(X.data()),
+        vector_stride(contiguous ? static_cast<Index>(X.stride(1)) : 1),
+        element_stride(contiguous ? 1 : static_cast<Index>(X.stride(1))) {}
+  KOKKOS_INLINE_FUNCTION const T& operator()(Index v, Index k) const {
+    return data[v * vector_stride + k * element_stride];
+  }
+};
+
+// Statistics in pieces of this many elements, put together by exact operations, so in any order.
+constexpr Index piece_length = on_host ? 256 : 64;
+constexpr Index abreast = on_host ? 16 : 1;
+
+template <Scalar T>
+void find_largest(const ExecutionSpace& space, const VectorsOf<T>& x, Index vectors, Index inner,
+                  const Kokkos::View<std::uint64_t*, MemorySpace>& largest) {
+  const Index pieces = (inner + piece_length - 1) / piece_length;
+  const Index groups = (vectors + abreast - 1) / abreast;
+  for_each_element(
+      space, "heddle::gemm::find_largest", groups, pieces, KOKKOS_LAMBDA(Index group, Index piece) {
+        const Index first = group * abreast;
+        const Index count = first + abreast < vectors ? abreast : vectors - first;
+        const Index end = (piece + 1) * piece_length < inner ? (piece + 1) * piece_length : inner;
+        std::uint64_t most[abreast] = {};
+        for (Index k = piece * piece_length; k < end; ++k) {
+          for (Index v = 0; v < count; ++v) {
+            const std::uint64_t bits = magnitude_bits(x(first + v, k));
+            most[v] = bits > most[v] ? bits : most[v];
+          }
+        }
+        for (Index v = 0; v < count; ++v) {
+          if (most[v] != 0) Kokkos::atomic_max(&largest(first + v), most[v]);
+        }
+      });
+}
+
+template <Scalar T>
+void add_squares(const ExecutionSpace& space, const VectorsOf<T>& x, Index vectors, Index inner,
+                 const Kokkos::View<std::uint64_t*, MemorySpace>& largest,
+                 const Kokkos::View<std::uint64_t*, MemorySpace>& squares) {
+  const Index pieces = (inner + piece_length - 1) / piece_length;
+  const Index groups = (vectors + abreast - 1) / abreast;
+  for_each_element(
+      space, "heddle::gemm::add_squares", groups, pieces, KOKKOS_LAMBDA(Index group, Index piece) {
+        const Index first = group * abreast;
+        const Index count = first + abreast < vectors ? abreast : vectors - first;
+        const Index end = (piece + 1) * piece_length < inner ? (piece + 1) * piece_length : inner;
+        std::uint64_t sum[abreast] = {};
+        int exponent[abreast] = {};
+        for (Index v = 0; v < count; ++v) exponent[v] = exponent_of(largest(first + v));
+        for (Index k = piece * piece_length; k < end; ++k) {
+          for (Index v = 0; v < count; ++v) sum[v] += coarse_square(x(first + v, k), exponent[v]);
+        }
+        for (Index v = 0; v < count; ++v) {
+          if (sum[v] != 0) Kokkos::atomic_add(&squares(first + v), sum[v]);
+        }
+      });
+}
+
+// Neighbouring elements of a vector that one thread turns into residues, and stores at once.
+constexpr Index run_length = on_host ? 64 : 4;
+struct alignas(4) Run {
+  std::int8_t value[run_length];
+};
+
+template <bool wide>
+KOKKOS_INLINE_FUNCTION void residues_of(const double (&x)[run_length], double p, double inverse, Run& run) {
+  for (Index k = 0; k < run_length; ++k) run.value[k] = residue_of<wide>(x[k], p, inverse);
+}
+
+// A run's residues in every plane; target is the run's place in the first.
+template <bool wide, RealScalar T>
+KOKKOS_INLINE_FUNCTION void reduce_run(const T (&x)[run_length], const PowerOfTwo& scale, bool /*conjugated*/,
+                                       const ResidueSystem& system, std::int8_t* target, Index stride) {
+  double scaled[run_length];
+  for (Index k = 0; k < run_length; ++k) scaled[k] = rounded(scale(static_cast<double>(x[k])));
+  for (int l = 0; l < system.count; ++l) {
+    Run run;
+    residues_of<wide>(scaled, static_cast<double>(system.modulus[l]), system.inverse[l], run);
+    *reinterpret_cast<Run*>(target + l * stride) = run;
+  }
+}
+template <bool wide, RealScalar T>
+KOKKOS_INLINE_FUNCTION void reduce_run(const Kokkos::complex<T> (&x)[run_length], const PowerOfTwo& scale,
+                                       bool conjugated, const ResidueSystem& system, std::int8_t* target,
+                                       Index stride) {
+  double re[run_length];
+  double im[run_length];
+  for (Index k = 0; k < run_length; ++k) {
+    re[k] = rounded(scale(static_cast<double>(x[k].real())));
+    im[k] = rounded(scale(static_cast<double>(conjugated ? -x[k].imag() : x[k].imag())));
+  }
+  for (int l = 0; l < system.count; ++l) {
+    const auto modulus = static_cast<std::int32_t>(system.modulus[l]);
+    Run real;
+    Run imaginary;
+    Run sum;
+    residues_of<wide>(re, static_cast<double>(modulus), system.inverse[l], real);
+    residues_of<wide>(im, static_cast<double>(modulus), system.inverse[l], imaginary);
+    for (Index k = 0; k < run_length; ++k) {
+      std::int32_t both = std::int32_t{real.value[k]} + std::int32_t{imaginary.value[k]};
+      both -= both > 127 ? modulus : 0;
+      both += both < -128 ? modulus : 0;
+      sum.value[k] = static_cast<std::int8_t>(both);
+    }
+    std::int8_t* const planes = target + 3 * l * stride;
+    *reinterpret_cast<Run*>(planes) = real;
+    *reinterpret_cast<Run*>(planes + stride) = imaginary;
+    *reinterpret_cast<Run*>(planes + 2 * stride) = sum;
+  }
+}
+
+// What the kernels that make residues share.
+template <Scalar T> struct Reduction {
+  VectorsOf<T> x;
+  Index vectors;
+  Index inner;
+  Index leading;
+  Index padded;
+  bool conjugated;
+  ResidueSystem system;
+  std::int8_t* residues;
+  const int* exponents;
+
+  template <bool wide> KOKKOS_INLINE_FUNCTION void store(const T (&run)[run_length], Index v, Index begin) const {
+    const int s = v < vectors ? exponents[v] : 0;
+    reduce_run<wide>(run, PowerOfTwo(s == QuantisedVectors<T>::special ? 0 : s), conjugated, system,
+                     residues + v * leading + begin, leading * padded);
+  }
+  KOKKOS_INLINE_FUNCTION T element(Index v, Index k) const {
+    return v < vectors && k < inner && exponents[v] != QuantisedVectors<T>::special ? x(v, k) : T{0};
+  }
+};
+
+// A run after the other, as many vectors abreast as share the lines of memory they are read from.
+template <bool wide, Scalar T> void reduce_runs(const ExecutionSpace& space, const Reduction<T>& reduction) {
+  for_each_element(
+      space, "heddle::gemm::make_residues", reduction.leading / run_length, reduction.padded / abreast,
+      KOKKOS_LAMBDA(Index number, Index group) {
+        const Index begin = number * run_length;
+        for (Index v = group * abreast; v < (group + 1) * abreast; ++v) {
+          T run[run_length];
+          for (Index k = 0; k < run_length; ++k) run[k] = reduction.element(v, begin + k);
+          reduction.template store<wide>(run, v, begin);
+        }
+      });
+}
+
+// The same where vectors are rows, on GPUs: by way of scratch memory, so that both reads and writes are contiguous.
+template <bool wide, Scalar T> void reduce_rows(const ExecutionSpace& space, const Reduction<T>& reduction) {
+  constexpr Index rows = 32;
+  constexpr Index length = is_complex<T> ? 64 : 128;
+  constexpr Index runs = length / run_length;
+  using Policy = Kokkos::TeamPolicy<ExecutionSpace, Kokkos::IndexType<Index>>;
+  using Scratch = Kokkos::View<T[rows][length + 1], typename ExecutionSpace::scratch_memory_space,
+                               Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
+  const Index groups = (reduction.padded + rows - 1) / rows;
+  const Index pieces = (reduction.leading + length - 1) / length;
+  Policy policy(space, static_cast<int>(groups * pieces), 256);
+  policy.set_scratch_size(0, Kokkos::PerTeam(Scratch::shmem_size()));
+  Kokkos::parallel_for(
+      "heddle::gemm::make_residues_of_rows", policy, KOKKOS_LAMBDA(const typename Policy::member_type& team) {
+        const Scratch block(team.team_scratch(0));
+        const Index first = team.league_rank() % groups * rows;
+        const Index begin = team.league_rank() / groups * length;
+        Kokkos::parallel_for(Kokkos::TeamThreadRange(team, rows * length), [&](Index e) {
+          block(e % rows, e / rows) = reduction.element(first + e % rows, begin + e / rows);
+        });
+        team.team_barrier();
+        Kokkos::parallel_for(Kokkos::TeamThreadRange(team, rows * runs), [&](Index e) {
+          const Index v = first + e / runs;
+          const Index at = e % runs * run_length;
+          if (v < reduction.padded && begin + at < reduction.leading) {
+            T run[run_length];
+            for (Index k = 0; k < run_length; ++k) run[k] = block(e / runs, at + k);
+            reduction.template store<wide>(run, v, begin + at);
+          }
+        });
+      });
+}
+
+Index padded_to(Index extent, Index multiple) {
+  return (extent + multiple - 1) / multiple * multiple;
+}
+
+}  // namespace
+
+template <Scalar T>
+QuantisedVectors<T>::QuantisedVectors(const ExecutionSpace& space, Factor factor, Index most_vectors, Index inner,
+                                      int moduli)
+    : factor_(factor),
+      leading_(padded_to(inner, inner_padding)),
+      residues_(Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "heddle::gemm::residues"),
+                static_cast<std::size_t>(padded_to(most_vectors, vector_padding) * leading_ * moduli * parts)),
+      exponents_(Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "heddle::gemm::exponents"),
+                 static_cast<std::size_t>(most_vectors)),
+      largest_(Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "heddle::gemm::largest"),
+               static_cast<std::size_t>(most_vectors)),
+      squares_(Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "heddle::gemm::squares"),
+               static_cast<std::size_t>(most_vectors)) {}
+
+template <Scalar T>
+void QuantisedVectors<T>::take(const ExecutionSpace& space, const ResidueSystem& system, Operation op,
+                               const MatrixView<const T>& X) {
+  const Kokkos::Profiling::ScopedRegion region("heddle::gemm::quantise");
+  const bool plain = op == Operation::none;
+  const bool by_rows = plain == (factor_ == Factor::left);
+  vectors_ = static_cast<Index>(X.extent(by_rows ? 0 : 1));
+  inner_ = static_cast<Index>(X.extent(by_rows ? 1 : 0));
+  padded_ = padded_to(vectors_, vector_padding);
+  const VectorsOf<T> x(X, !by_rows);
+
+  Kokkos::deep_copy(space, largest_, std::uint64_t{0});
+  Kokkos::deep_copy(space, squares_, std::uint64_t{0});
+  find_largest(space, x, vectors_, inner_, largest_);
+  add_squares(space, x, vectors_, inner_, largest_, squares_);
+  const double reach = system.reach - 0.5 * std::sqrt(static_cast<double>(inner_) * (is_complex<T> ? 2.0 : 1.0));
+  const double square_of_reach = reach * reach * (1.0 - 0x1p-40);
+  const auto largest = largest_;
+  const auto squares = squares_;
+  const auto exponents = exponents_;
+  Kokkos::parallel_for(
+      "heddle::gemm::find_exponents", Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(space, 0, vectors_),
+      KOKKOS_LAMBDA(Index v) {
+        exponents(v) = largest(v) >= Format<double>::exponent_mask
+                           ? special
+                           : scale_of(squares(v), exponent_of(largest(v)), square_of_reach);
+      });
+
+  const Reduction<T> reduction{x,        vectors_,         inner_,
+                               leading_, padded_,          op == Operation::conjugate_transpose,
+                               system,   residues_.data(), exponents_.data()};
+  const bool through_scratch = by_rows && !on_host;
+  // Up to 15 moduli keep integers below 2^56.
+  if (system.count <= 15) {
+    through_scratch ? reduce_rows<false>(space, reduction) : reduce_runs<false>(space, reduction);
+  } else {
+    through_scratch ? reduce_rows<true>(space, reduction) : reduce_runs<true>(space, reduction);
+  }
+}
+
+#define HEDDLE_INSTANTIATE(T) template class QuantisedVectors<T>
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE);
+#undef HEDDLE_INSTANTIATE
+
+}  // namespace heddle::impl

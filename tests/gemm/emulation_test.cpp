@@ -1,0 +1,320 @@
+#include "dist/elementwise.hpp"
+#include "drivers/support/sha256.hpp"
+#include "support/matrices.hpp"
+#include <heddle/core/error.hpp>
+#include <heddle/exact/matrix.hpp>
+#include <heddle/gemm/emulation.hpp>
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <random>
+
+namespace heddle {
+namespace {
+
+template <Scalar T> MatrixView<T> on_device(const HostMatrix<T>& host, Index padding = 3) {
+  const auto rows = static_cast<Index>(host.extent(0));
+  const LocalMatrix<T> parent("test", static_cast<std::size_t>(rows + padding), host.extent(1));
+  const auto mirror = Kokkos::create_mirror_view(parent);
+  for (std::size_t j = 0; j < host.extent(1); ++j) {
+    for (std::size_t i = 0; i < host.extent(0); ++i) mirror(i, j) = host(i, j);
+  }
+  Kokkos::deep_copy(parent, mirror);
+  return Kokkos::subview(parent, Kokkos::pair<Index, Index>(0, rows), Kokkos::ALL);
+}
+
+template <Scalar T> HostMatrix<T> on_host_again(const MatrixView<T>& view) {
+  const LocalMatrix<T> dense("test", view.extent(0), view.extent(1));
+  Kokkos::deep_copy(dense, view);
+  HostMatrix<T> host("test", view.extent(0), view.extent(1));
+  Kokkos::deep_copy(host, dense);
+  return host;
+}
+
+template <Scalar T, class Entry> HostMatrix<T> matrix(Index rows, Index columns, const Entry& entry) {
+  HostMatrix<T> result("test", static_cast<std::size_t>(rows), static_cast<std::size_t>(columns));
+  for (Index j = 0; j < columns; ++j) {
+    for (Index i = 0; i < rows; ++i) result(i, j) = entry(i, j);
+  }
+  return result;
+}
+
+template <Scalar T> HostMatrix<T> random_numbers(Index rows, Index columns, int seed) {
+  return matrix<T>(rows, columns, test::RandomEntries<T>{seed});
+}
+
+template <Scalar T>
+HostMatrix<T> product(Operation op_a, Operation op_b, T alpha, const HostMatrix<T>& A, const HostMatrix<T>& B, T beta,
+                      const HostMatrix<T>& C, const EmulationOptions& options = {}) {
+  const ExecutionSpace space;
+  const MatrixView<T> c = on_device(C);
+  const auto k = static_cast<Index>(A.extent(op_a == Operation::none ? 1 : 0));
+  EmulatedGemm<T> gemm(blas::Context(space), static_cast<Index>(C.extent(0)), static_cast<Index>(C.extent(1)), k,
+                       options);
+  gemm(op_a, op_b, alpha, on_device(A), on_device(B), beta, c);
+  space.fence();
+  return on_host_again(c);
+}
+
+template <Scalar T> HostMatrix<T> product(const HostMatrix<T>& A, const HostMatrix<T>& B, int moduli = 0) {
+  const HostMatrix<T> C("test", A.extent(0), B.extent(1));
+  Kokkos::deep_copy(C, T(std::numeric_limits<Real<T>>::quiet_NaN()));  // beta == 0 does not read C
+  return product(Operation::none, Operation::none, T(1), A, B, T(0), C, {.moduli = moduli});
+}
+
+template <Scalar T> HostMatrix<T> exact_product(const HostMatrix<T>& A, const HostMatrix<T>& B) {
+  const ExecutionSpace space;
+  const LocalMatrix<T> C("test", A.extent(0), B.extent(1));
+  exact::gemm(space, Operation::none, Operation::none, T(1), on_device(A), on_device(B), T(0), C);
+  space.fence();
+  return on_host_again(MatrixView<T>(C));
+}
+
+template <Scalar T> double size_of(const T& x) {
+  if constexpr (is_complex<T>) {
+    return std::hypot(static_cast<double>(x.real()), static_cast<double>(x.imag()));
+  } else {
+    return std::abs(static_cast<double>(x));
+  }
+}
+
+// Largest |C - AB|_ij over its bound.
+template <Scalar T> double worst(const HostMatrix<T>& A, const HostMatrix<T>& B, const HostMatrix<T>& C, int moduli) {
+  const HostMatrix<T> exact = exact_product(A, B);
+  const auto inner = static_cast<Index>(A.extent(1));
+  const double bound = emulation_error<T>(inner, moduli);
+  std::vector<double> rows(A.extent(0));
+  std::vector<double> columns(B.extent(1));
+  for (std::size_t k = 0; k < A.extent(1); ++k) {
+    for (std::size_t i = 0; i < rows.size(); ++i) rows[i] = std::hypot(rows[i], size_of(A(i, k)));
+    for (std::size_t j = 0; j < columns.size(); ++j) columns[j] = std::hypot(columns[j], size_of(B(k, j)));
+  }
+  double most = 0.0;
+  for (std::size_t j = 0; j < columns.size(); ++j) {
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      // The exact product is rounded too.
+      const double allowed = bound * rows[i] * columns[j] + 3.0 * unit_roundoff<T> * size_of(exact(i, j)) +
+                             2.0 * std::numeric_limits<Real<T>>::denorm_min();
+      most = std::max(most, size_of(T(C(i, j) - exact(i, j))) / allowed);
+    }
+  }
+  return most;
+}
+
+template <class T> class Emulation : public ::testing::Test {};
+TYPED_TEST_SUITE(Emulation, test::AllScalars);
+
+TYPED_TEST(Emulation, OfIntegersIsExactForAllOperationsAndShapes) {
+  using T = TypeParam;
+  std::mt19937_64 random(3);
+  const auto integer = [&](Index, Index) {
+    const auto part = [&] { return static_cast<Real<T>>(static_cast<int>(random() % 31) - 15); };
+    if constexpr (is_complex<T>) {
+      return T(part(), part());
+    } else {
+      return T(part());
+    }
+  };
+  const auto element = [](Operation op, const HostMatrix<T>& X, Index i, Index j) {
+    const T x = op == Operation::none ? X(i, j) : X(j, i);
+    return op == Operation::conjugate_transpose ? conjugate(x) : x;
+  };
+  for (const Operation op_a : {Operation::none, Operation::transpose, Operation::conjugate_transpose}) {
+    for (const Operation op_b : {Operation::none, Operation::transpose, Operation::conjugate_transpose}) {
+      for (const auto& [m, n, k] :
+           {std::array<Index, 3>{1, 1, 1}, {5, 7, 3}, {33, 18, 70}, {16, 64, 65}, {2, 40, 200}}) {
+        const auto A = op_a == Operation::none ? matrix<T>(m, k, integer) : matrix<T>(k, m, integer);
+        const auto B = op_b == Operation::none ? matrix<T>(k, n, integer) : matrix<T>(n, k, integer);
+        const auto C = matrix<T>(m, n, integer);
+        // Columns in pieces too.
+        const auto found = product(op_a, op_b, T(2), A, B, T(-3), C, {.moduli = 9, .workspace_bytes = 1});
+        for (Index j = 0; j < n; ++j) {
+          for (Index i = 0; i < m; ++i) {
+            T expected = T(-3) * C(i, j);
+            for (Index l = 0; l < k; ++l) expected += T(2) * element(op_a, A, i, l) * element(op_b, B, l, j);
+            ASSERT_EQ(found(i, j), expected) << to_string(op_a) << to_string(op_b) << " " << m << " " << n << " " << k;
+          }
+        }
+      }
+    }
+  }
+}
+
+TYPED_TEST(Emulation, StaysWithinItsBoundForAnyModuli) {
+  using T = TypeParam;
+  const auto A = random_numbers<T>(40, 300, 1);
+  const auto B = random_numbers<T>(300, 33, 2);
+  double last = std::numeric_limits<double>::infinity();
+  for (const int moduli : {7, 10, 14, 15, 16, 18, 22, 31}) {
+    EXPECT_LE(worst(A, B, product(A, B, moduli), moduli), 1.0) << moduli;
+    EXPECT_LT(emulation_error<T>(300, moduli), last);
+    last = emulation_error<T>(300, moduli);
+  }
+  EXPECT_EQ(emulation_moduli<T>(300), sizeof(Real<T>) == 8 ? 14 : 7);
+  EXPECT_GT(emulation_moduli<T>(300, 1e-18), emulation_moduli<T>(300, 1e-12));
+  EXPECT_THROW(static_cast<void>(emulation_moduli<T>(300, 1e-40)), Error);
+  EXPECT_THROW(product(A, B, 6), Error);
+}
+
+// All that fits 31 moduli comes out as the exact product, rounded once.
+TYPED_TEST(Emulation, WithManyModuliIsCorrectlyRounded) {
+  using T = TypeParam;
+  if constexpr (!is_complex<T>) {
+    std::mt19937_64 random(4);
+    const auto spread = [&](int exponents) {
+      return [&random, exponents](Index, Index) {
+        const double x = static_cast<double>(random() >> 11) / 4503599627370496.0 - 1.0;
+        return static_cast<T>(
+            std::ldexp(x, static_cast<int>(random() % static_cast<unsigned>(2 * exponents)) - exponents));
+      };
+    };
+    const auto A = matrix<T>(20, 50, spread(20));
+    const auto B = matrix<T>(50, 30, spread(20));
+    EXPECT_TRUE(test::same_bits(product(A, B, 31), exact_product(A, B)));
+  }
+}
+
+TYPED_TEST(Emulation, TakesEveryScale) {
+  using T = TypeParam;
+  using R = Real<T>;
+  const int range = std::numeric_limits<R>::max_exponent;
+  for (const int up : {-range - 20, -range + 2, -range / 2, 0, range / 2 - 8, range - 2}) {
+    const auto scaled = [&](int exponent, int seed) {
+      return [exponent, seed](Index i, Index j) {
+        const T x = test::RandomEntries<T>{seed}(i, j);
+        if constexpr (is_complex<T>) {
+          return T(std::ldexp(x.real(), exponent), std::ldexp(x.imag(), exponent));
+        } else {
+          return std::ldexp(x, exponent);
+        }
+      };
+    };
+    // Rows and columns of their own scale, one of each zero, products from the smallest to the largest.
+    auto A = matrix<T>(9, 31, scaled(up, 1));
+    auto B = matrix<T>(31, 11, scaled(-up / 2, 2));
+    for (std::size_t k = 0; k < 31; ++k) {
+      A(3, k) = T(0);
+      B(k, 5) = T(0);
+      A(4, k) *= R(1) / R(1024);
+    }
+    const auto C = product(A, B, 0);
+    EXPECT_LE(worst(A, B, C, emulation_moduli<T>(31)), 1.0) << up;
+    EXPECT_EQ(C(3, 0), T(0));
+    EXPECT_EQ(C(0, 5), T(0));
+  }
+  // Beyond the largest number.
+  const R large = std::ldexp(R(1), range - 2);
+  const auto A = matrix<T>(2, 3, [&](Index i, Index) { return T(i == 0 ? large : -large); });
+  const auto B = matrix<T>(3, 1, [&](Index, Index) { return T(large); });
+  const auto C = product(A, B, 0);
+  const R infinity = std::numeric_limits<R>::infinity();
+  if constexpr (is_complex<T>) {
+    EXPECT_EQ(C(0, 0).real(), infinity);
+    EXPECT_EQ(C(1, 0).real(), -infinity);
+    EXPECT_EQ(C(0, 0).imag(), R(0));
+  } else {
+    EXPECT_EQ(C(0, 0), infinity);
+    EXPECT_EQ(C(1, 0), -infinity);
+  }
+}
+
+TYPED_TEST(Emulation, HandlesNaNAndInfinityAsSumsDo) {
+  using T = TypeParam;
+  using R = Real<T>;
+  const R infinity = std::numeric_limits<R>::infinity();
+  auto A = random_numbers<T>(6, 10, 5);
+  auto B = random_numbers<T>(10, 7, 6);
+  const auto plain = product(A, B, 0);
+  A(2, 4) = T(std::numeric_limits<R>::quiet_NaN());
+  B(3, 1) = T(infinity);
+  const auto C = product(A, B, 0);
+  for (std::size_t j = 0; j < 7; ++j) {
+    for (std::size_t i = 0; i < 6; ++i) {
+      if (i == 2) {
+        EXPECT_TRUE(std::isnan(size_of(C(i, j)))) << i << " " << j;
+      } else if (j == 1) {
+        EXPECT_FALSE(std::isfinite(size_of(C(i, j)))) << i << " " << j;
+        if constexpr (!is_complex<T>) {
+          EXPECT_EQ(C(i, j), A(i, 3) > T(0) ? infinity : -infinity);
+        }
+      } else {
+        EXPECT_EQ(C(i, j), plain(i, j)) << "elsewhere nothing changes";
+      }
+    }
+  }
+}
+
+// Inner dimensions beyond what 32 bits take are summed in pieces.
+TEST(Emulation, TakesLongInnerDimensions) {
+  const Index k = 300001;
+  const auto A = matrix<double>(2, k, [](Index i, Index l) { return static_cast<double>((l * 7 + i) % 255 - 127); });
+  const auto B = matrix<double>(k, 3, [](Index l, Index j) { return static_cast<double>((l * 7 + j) % 251 - 125); });
+  const auto C = product(A, B, 14);
+  for (Index i = 0; i < 2; ++i) {
+    for (Index j = 0; j < 3; ++j) {
+      double expected = 0.0;
+      for (Index l = 0; l < k; ++l) expected += A(i, l) * B(l, j);
+      EXPECT_EQ(C(i, j), expected);
+    }
+  }
+  // The largest sums there are: every product of one sign.
+  const auto ones = matrix<double>(1, k, [](Index, Index) { return 0x1p30 - 1.0; });
+  const auto column = matrix<double>(k, 1, [](Index, Index) { return -(0x1p30 - 1.0); });
+  EXPECT_EQ(product(ones, column, 14)(0, 0), exact_product(ones, column)(0, 0));
+}
+
+// An element is a function of its row and its column: any part of the product has the same bits, in any workspace.
+TYPED_TEST(Emulation, OfPartsHasTheBitsOfTheWhole) {
+  using T = TypeParam;
+  const auto A = random_numbers<T>(50, 90, 7);
+  const auto B = random_numbers<T>(90, 45, 8);
+  const auto whole = product(A, B);
+  const auto part = product(matrix<T>(7, 90, [&](Index i, Index j) { return A(i + 31, j); }),
+                            matrix<T>(90, 20, [&](Index i, Index j) { return B(i, j + 18); }));
+  EXPECT_TRUE(test::same_bits(part, matrix<T>(7, 20, [&](Index i, Index j) { return whole(i + 31, j + 18); })));
+  const HostMatrix<T> C("test", 50, 45);
+  const auto transposed = product(
+      Operation::transpose, Operation::transpose, T(1), matrix<T>(90, 50, [&](Index i, Index j) { return A(j, i); }),
+      matrix<T>(45, 90, [&](Index i, Index j) { return B(j, i); }), T(0), C, {.workspace_bytes = 100000});
+  EXPECT_TRUE(test::same_bits(transposed, whole));
+}
+
+template <Scalar T> std::string hash_of(const HostMatrix<T>& C) {
+  driver::Sha256 hash;
+  for (std::size_t j = 0; j < C.extent(1); ++j) hash.add(&C(0, j), C.extent(0) * sizeof(T));
+  return hash.digest();
+}
+
+// Computed once on a CPU; every backend gives these bits.
+TEST(Emulation, HasTheSameBitsOnEveryMachine) {
+  EXPECT_EQ(hash_of(product(random_numbers<double>(123, 456, 1), random_numbers<double>(456, 78, 2))),
+            "60f344b4ef4d47d6e3585daeb6bdbe113ab3d6409578f10cb55a44f6b1bccfd2");
+  EXPECT_EQ(hash_of(product(random_numbers<float>(123, 456, 1), random_numbers<float>(456, 78, 2))),
+            "3e161fe4eee029b96aa8a63830ee43b56a98e6742c7a768f10a72b364e4de5e1");
+  EXPECT_EQ(hash_of(product(random_numbers<Kokkos::complex<double>>(123, 456, 1),
+                            random_numbers<Kokkos::complex<double>>(456, 78, 2))),
+            "8bed22eda601b83feec0bf08ed7ebe791de3902a9e34fc385bd1a19bba123bdd");
+  EXPECT_EQ(hash_of(product(random_numbers<double>(123, 456, 1), random_numbers<double>(456, 78, 2), 20)),
+            "83261018651bcdb08babbbb96e851ffb1d4a64bdf08d99af124d942e149de127");
+}
+
+TEST(Emulation, RefusesShapesThatDoNotFit) {
+  EmulatedGemm<double> gemm(blas::Context(ExecutionSpace()), 4, 5, 6);
+  const auto zeros = [](Index rows, Index columns) {
+    return MatrixView<double>(
+        LocalMatrix<double>("test", static_cast<std::size_t>(rows), static_cast<std::size_t>(columns)));
+  };
+  const auto N = Operation::none;
+  EXPECT_THROW(gemm(N, N, 1.0, zeros(4, 6), zeros(7, 5), 0.0, zeros(4, 5)), Error);
+  EXPECT_THROW(gemm(N, N, 1.0, zeros(5, 6), zeros(6, 5), 0.0, zeros(5, 5)), Error);
+  EXPECT_THROW(gemm(N, N, 1.0, zeros(4, 6), zeros(6, 5), 0.0, zeros(5, 5)), Error);
+  EXPECT_NO_THROW(gemm(N, N, 1.0, zeros(0, 6), zeros(6, 5), 0.0, zeros(0, 5)));
+  EXPECT_EQ(to_string(Arithmetic::emulated), "emulated");
+  EXPECT_EQ(arithmetic_from("native"), Arithmetic::native);
+  EXPECT_THROW(static_cast<void>(arithmetic_from("exact")), Error);
+}
+
+}  // namespace
+}  // namespace heddle

@@ -1,0 +1,107 @@
+#include "gemm/assemble.hpp"
+#include "support/multiprecision.hpp"
+#include <heddle/core/error.hpp>
+
+#include <gtest/gtest.h>
+
+#include <numeric>
+#include <random>
+
+namespace heddle::impl {
+namespace {
+
+TEST(Moduli, ArePairwiseCoprimeAndOfEightBits) {
+  for (std::size_t k = 0; k < all_moduli.size(); ++k) {
+    EXPECT_LE(all_moduli[k], 256);
+    for (std::size_t l = 0; l < k; ++l)
+      EXPECT_EQ(std::gcd(all_moduli[k], all_moduli[l]), 1) << all_moduli[k] << " " << all_moduli[l];
+  }
+  EXPECT_THROW(ResidueSystem(least_moduli - 1), Error);
+  EXPECT_THROW(ResidueSystem(most_moduli + 1), Error);
+}
+
+// Any number of moduli puts an integer together again, whatever multiples of the moduli its residues come with.
+template <int digits> void expect_back(int count, test::Number exact, bool negative, std::mt19937_64& random) {
+  const ResidueSystem system(count);
+  ASSERT_LE(system.digits, digits);
+  ResidueSum<digits> sum;
+  for (int l = 0; l < count; ++l) {
+    // The residue of |x| by Horner's rule over its 32-bit digits, from the number itself.
+    test::Number rest = exact;
+    std::uint64_t residue = 0;
+    for (int k = 7; k >= 0; --k) {
+      test::Number digit = rest;
+      digit.scale_by_power_of_two(-32L * k);
+      const auto whole = static_cast<std::uint64_t>(digit.to_double_down());
+      test::Number taken(static_cast<double>(whole));
+      taken.scale_by_power_of_two(32L * k);
+      rest -= taken;
+      residue = (residue * ((std::uint64_t{1} << 32) % system.modulus[l]) + whole) % system.modulus[l];
+    }
+    if (negative) residue = (system.modulus[l] - residue) % system.modulus[l];
+    sum.add(static_cast<std::uint32_t>(residue + random() % 5 * system.modulus[l]), system.weight[l]);
+  }
+  const double sign = negative ? -1.0 : 1.0;
+  EXPECT_EQ(sum.template value<double>(system, 0, 0), sign * exact.to_double()) << count;
+  EXPECT_EQ(sum.template value<double>(system, 0, -300), sign * std::ldexp(exact.to_double(), -300)) << count;
+}
+
+TEST(Residues, PutIntegersTogetherAgain) {
+  std::mt19937_64 random(1);
+  for (int count = least_moduli; count <= most_moduli; ++count) {
+    const ResidueSystem system(count);
+    for (int trial = 0; trial < 60; ++trial) {
+      // Of any length up to that of P / 2.
+      const auto bits = static_cast<int>(random() % static_cast<std::uint64_t>(system.log2_product - 1.01));
+      test::Number x;
+      for (int k = 0; k <= bits / 32; ++k) {
+        test::Number digit(static_cast<double>(static_cast<std::uint32_t>(random())));
+        digit.scale_by_power_of_two(32L * k);
+        x += digit;
+      }
+      x = test::Number::floor_scaled(x, bits - 32 * (bits / 32 + 1));
+      expect_back<8>(count, x, trial % 2 == 1, random);
+      if (system.digits <= 4) expect_back<4>(count, x, trial % 2 == 1, random);
+      if (system.digits <= 3) expect_back<3>(count, x, trial % 2 == 0, random);
+    }
+  }
+}
+
+template <class T> class Nearest : public ::testing::Test {};
+using Reals = ::testing::Types<float, double>;
+TYPED_TEST_SUITE(Nearest, Reals);
+
+// As MPFR rounds, from what overflows to what underflows.
+TYPED_TEST(Nearest, RoundsOnceToEven) {
+  using T = TypeParam;
+  std::mt19937_64 random(2);
+  const auto check = [](const std::array<std::uint32_t, 4>& digits, int exponent) {
+    test::Number x;
+    for (int k = 0; k < 4; ++k) {
+      test::Number digit(digits[static_cast<std::size_t>(k)]);
+      digit.scale_by_power_of_two(exponent + 32L * k);
+      x += digit;
+    }
+    std::uint32_t magnitude[4] = {digits[0], digits[1], digits[2], digits[3]};
+    std::uint32_t again[4] = {digits[0], digits[1], digits[2], digits[3]};
+    const T expected = x.template rounded<T>();
+    EXPECT_EQ((nearest<T, 4>(magnitude, false, exponent)), expected) << exponent;
+    EXPECT_EQ((nearest<T, 4>(again, true, exponent)), -expected) << exponent;
+  };
+  for (int trial = 0; trial < 20000; ++trial) {
+    const int exponent = static_cast<int>(random() % 2400) - 1300;
+    std::array<std::uint32_t, 4> digits{};
+    // Few bits set, so that ties and their neighbours come up.
+    for (int k = 0; k < 3; ++k) digits[random() % 4] |= std::uint32_t{1} << random() % 32;
+    if (trial % 3 == 0) digits[random() % 4] = ~std::uint32_t{0};
+    if (trial % 5 == 0) digits = {digits[0], digits[1], 0, 0};
+    check(digits, exponent);
+  }
+  check({0, 0, 0, 0}, 0);
+  check({1, 0, 0, 0}, -1074);
+  check({1, 0, 0, 0}, -1075);
+  check({3, 0, 0, 0}, -1076);
+}
+
+}  // namespace
+}  // namespace heddle::impl
