@@ -1,6 +1,7 @@
 #include "core/instantiate.hpp"
 #include "core/names.hpp"
 #include "expm/action_methods.hpp"
+#include "expm/structure.hpp"
 #include "expm/thin_products.hpp"
 #include <heddle/expm/action.hpp>
 
@@ -21,28 +22,11 @@ constexpr std::array<std::pair<ActionMethod, std::string_view>, 4> methods = {{
     {ActionMethod::krylov, "krylov"},
 }};
 
-// The sum of the diagonal, in the order of rows whatever rank has them.
-template <Scalar T> std::complex<double> ordered_trace(const DistributedMatrix<T>& A) {
-  const Communicator& comm = A.communicator();
-  const auto rows = static_cast<Index>(A.local().extent(0));
-  const Kokkos::View<T*, MemorySpace> mine(
-      Kokkos::view_alloc(comm.space(), Kokkos::WithoutInitializing, "heddle::expm::diagonal"), A.local().extent(0));
-  const impl::Elements<const T> a(MatrixView<const T>(A.local()));
-  const Index first = rows > 0 ? A.global_row(0) : 0;
-  impl::for_each_element(
-      comm.space(), "heddle::expm::diagonal", rows, 1, KOKKOS_LAMBDA(Index i, Index) { mine(i) = a(i, i + first); });
-  const auto host = Kokkos::create_mirror_view(Kokkos::SharedHostPinnedSpace(), mine);
-  Kokkos::deep_copy(comm.space(), host, mine);
-  comm.space().fence("heddle::expm::diagonal");
-  std::vector<double> parts(2 * static_cast<std::size_t>(A.rows()), 0.0);
-  for (Index i = 0; i < rows; ++i) {
-    parts[2 * static_cast<std::size_t>(first + i)] = static_cast<double>(Kokkos::real(host(i)));
-    parts[2 * static_cast<std::size_t>(first + i) + 1] = static_cast<double>(Kokkos::imag(host(i)));
-  }
-  comm.all_reduce(std::span<double>(parts), Reduction::sum);
-  std::complex<double> trace = 0.0;
-  for (std::size_t i = 0; i < parts.size(); i += 2) trace += std::complex(parts[i], parts[i + 1]);
-  return trace;
+// In the order of rows, whatever rank has them.
+template <Scalar T> std::complex<double> trace(const Communicator& comm, const DistributedMatrix<T>& A) {
+  std::complex<double> sum = 0.0;
+  for (const std::complex<double>& element : impl::diagonal_of(comm, A, 0)) sum += element;
+  return sum;
 }
 
 }  // namespace
@@ -226,7 +210,7 @@ template <Scalar T> template <Scalar Element>
     impl::ActionProblem<T> problem;
     problem.n = A.rows();
     problem.time = time;
-    problem.shift = A.rows() > 0 ? ordered_trace(mine) / static_cast<double>(A.rows()) : 0.0;
+    problem.shift = A.rows() > 0 ? trace(comm, mine) / static_cast<double>(A.rows()) : 0.0;
     problem.apply = [&](const MatrixView<const T>& X, const MatrixView<T>& Y) { products.multiply(1, X, Y); };
     problem.apply_adjoint = [&](const MatrixView<const T>& X, const MatrixView<T>& Y) {
       products.multiply_adjoint(1, X, Y);

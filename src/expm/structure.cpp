@@ -118,43 +118,45 @@ template <RealScalar T> Structure structure_of(const Communicator& comm, const P
   return structure;
 }
 
-template <RealScalar T>
-std::vector<std::complex<double>> diagonal_of(const Communicator& comm, const Parts<T>& A, Index offset) {
-  const Placement& placement = A.real ? A.real->placement() : A.imaginary->placement();
-  const auto n = static_cast<std::size_t>(placement.rows());
-  std::vector<double> values(2 * n);
-  int which = 0;
-  for (const Part<T>* of : {&A.real, &A.imaginary}) {
-    const Part<T>& part = *of;
-    if (part && part->local().size() > 0) {
-      const Elements<T> from(part->local());
-      const auto height = static_cast<Index>(part->local().extent(0));
-      const Index first = part->global_row(0);
-      const Index columns = part->columns();
-      const Kokkos::View<double*, MemorySpace> mine(
-          Kokkos::view_alloc(comm.space(), Kokkos::WithoutInitializing, "heddle::expm::diagonal"),
-          static_cast<std::size_t>(height));
-      Kokkos::parallel_for(
-          "heddle::expm::diagonal",
-          Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(comm.space(), 0, height),
-          KOKKOS_LAMBDA(Index i) {
-            const Index j = first + i + offset;
-            mine(i) = j >= 0 && j < columns ? static_cast<double>(from(i, j)) : 0.0;
-          });
-      Kokkos::deep_copy(comm.space(),
-                        Kokkos::View<double*, Kokkos::HostSpace>(
-                            values.data() + static_cast<std::size_t>(which) * n + static_cast<std::size_t>(first),
-                            static_cast<std::size_t>(height)),
-                        mine);
-      comm.space().fence("heddle::expm::diagonal");
+template <Scalar T>
+std::vector<std::complex<double>> diagonal_of(const Communicator& comm, const DistributedMatrix<T>& A, Index offset) {
+  std::vector<std::complex<double>> values(static_cast<std::size_t>(A.rows()));
+  if (A.local().size() > 0) {
+    const Elements<T> from(A.local());
+    const auto height = static_cast<Index>(A.local().extent(0));
+    const Index first = A.global_row(0);
+    const Index columns = A.columns();
+    const Kokkos::View<T*, MemorySpace> mine(
+        Kokkos::view_alloc(comm.space(), Kokkos::WithoutInitializing, "heddle::expm::diagonal"),
+        static_cast<std::size_t>(height));
+    Kokkos::parallel_for(
+        "heddle::expm::diagonal",
+        Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(comm.space(), 0, height), KOKKOS_LAMBDA(Index i) {
+          const Index j = first + i + offset;
+          mine(i) = j >= 0 && j < columns ? from(i, j) : T(0);
+        });
+    const auto host = Kokkos::create_mirror_view(
+        Kokkos::view_alloc(Kokkos::WithoutInitializing, Kokkos::SharedHostPinnedSpace{}), mine);
+    Kokkos::deep_copy(comm.space(), host, mine);
+    comm.space().fence("heddle::expm::diagonal");
+    for (Index i = 0; i < height; ++i) {
+      values[static_cast<std::size_t>(first + i)] = {static_cast<double>(Kokkos::real(host(i))),
+                                                     static_cast<double>(Kokkos::imag(host(i)))};
     }
-    ++which;
   }
   // Each value is one rank's, and zero elsewhere.
-  comm.all_reduce(std::span<double>(values), Reduction::sum);
-  std::vector<std::complex<double>> all(n);
-  for (std::size_t i = 0; i < n; ++i) all[i] = {values[i], values[n + i]};
-  return all;
+  comm.all_reduce(std::span<double>(reinterpret_cast<double*>(values.data()), 2 * values.size()), Reduction::sum);
+  return values;
+}
+
+template <RealScalar T>
+std::vector<std::complex<double>> diagonal_of(const Communicator& comm, const Parts<T>& A, Index offset) {
+  std::vector<std::complex<double>> values = diagonal_of(comm, A.real ? *A.real : *A.imaginary, offset);
+  if (A.imaginary) {
+    const std::vector<std::complex<double>> imaginary = A.real ? diagonal_of(comm, *A.imaginary, offset) : values;
+    for (std::size_t i = 0; i < values.size(); ++i) values[i] = {A.real ? values[i].real() : 0.0, imaginary[i].real()};
+  }
+  return values;
 }
 
 template <RealScalar T>
@@ -213,7 +215,7 @@ void TriangularDiagonals::correct(const Communicator& comm, int halvings, const 
 
 #define HEDDLE_INSTANTIATE(T)                                                                               \
   template Structure structure_of<T>(const Communicator&, const Parts<T>&, const Parts<T>&);                \
-  template std::vector<std::complex<double>> diagonal_of<T>(const Communicator&, const Parts<T>&, Index);   \
+  template std::vector<std::complex<double>> diagonal_of(const Communicator&, const Parts<T>&, Index);      \
   template void set_diagonal<T>(const Communicator&, const Parts<T>&, Index,                                \
                                 const std::vector<std::complex<double>>&);                                  \
   template TriangularDiagonals::TriangularDiagonals(const Communicator&, const Parts<T>&, const Structure&, \
@@ -221,6 +223,10 @@ void TriangularDiagonals::correct(const Communicator& comm, int halvings, const 
   template void TriangularDiagonals::correct<T>(const Communicator&, int, const Parts<T>&) const
 HEDDLE_INSTANTIATE(float);
 HEDDLE_INSTANTIATE(double);
+#undef HEDDLE_INSTANTIATE
+#define HEDDLE_INSTANTIATE(T) \
+  template std::vector<std::complex<double>> diagonal_of(const Communicator&, const DistributedMatrix<T>&, Index)
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE);
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::impl
