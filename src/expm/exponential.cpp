@@ -330,7 +330,7 @@ Parts<T> Exponential<T>::of(const Parts<T>& A, const Parts<T>& columns, const Pa
     Parts<T> B = A;
     Parts<T> in_columns = columns;
     if (options_.structure == ExpmStructure::automatic) {
-      in_columns = arithmetic_->right_factor(A, columns).parts;
+      in_columns = arithmetic_->column_bands(A, columns);
       structure_ = structure_of(comm_, A, in_columns);
       // A part that is zero is as good as none.
       if (structure_.real_is_zero && A.imaginary) B.real = in_columns.real = {};
