@@ -1,7 +1,7 @@
 #include "expm/structure.hpp"
 
 #include "core/instantiate.hpp"
-#include "dist/elementwise.hpp"
+#include "dist/transposed_block.hpp"
 
 #include <cmath>
 #include <limits>
@@ -9,17 +9,10 @@
 namespace heddle::impl {
 namespace {
 
-constexpr int block = 32;
-
 enum Seen : int { above = 1, below = 2, asymmetric = 4, not_antisymmetric = 8, on_diagonal = 16 };
 
 // Blocks of A's row band against those across the diagonal, which are in its column band; both are read down columns.
 template <class T> struct Inspect {
-  using Policy = Kokkos::TeamPolicy<ExecutionSpace>;
-  using Member = typename Policy::member_type;
-  using Scratch = Kokkos::View<T**, Kokkos::LayoutLeft, typename ExecutionSpace::scratch_memory_space,
-                               Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
-
   Elements<T> rows;
   Elements<T> columns;
   Index first_row;
@@ -27,17 +20,12 @@ template <class T> struct Inspect {
   Index n;
   Index blocks_high;
 
-  KOKKOS_INLINE_FUNCTION void operator()(const Member& team, int& seen) const {
-    const Index i0 = team.league_rank() % blocks_high * block;
-    const Index j0 = team.league_rank() / blocks_high * block;
-    const int high = static_cast<int>(Kokkos::min(height - i0, Index{block}));
-    const int wide = static_cast<int>(Kokkos::min(n - j0, Index{block}));
-    const Scratch across(team.team_scratch(0), block + 1, block);
-    Kokkos::parallel_for(Kokkos::TeamThreadRange(team, high), [&](int i) {
-      Kokkos::parallel_for(Kokkos::ThreadVectorRange(team, wide),
-                           [&](int j) { across(j, i) = columns(j0 + j, i0 + i); });
-    });
-    team.team_barrier();
+  KOKKOS_INLINE_FUNCTION void operator()(const BlockTeams::member_type& team, int& seen) const {
+    const Index i0 = team.league_rank() % blocks_high * block_edge;
+    const Index j0 = team.league_rank() / blocks_high * block_edge;
+    const int high = static_cast<int>(Kokkos::min(height - i0, Index{block_edge}));
+    const int wide = static_cast<int>(Kokkos::min(n - j0, Index{block_edge}));
+    const TransposedBlock<T> across = transposed_block(team, columns, j0, i0, wide, high);
     int found = 0;
     Kokkos::parallel_reduce(
         Kokkos::TeamThreadRange(team, wide),
@@ -64,16 +52,13 @@ template <class T> struct Inspect {
 template <RealScalar T> int inspect(const Communicator& comm, const Part<T>& A, const Part<T>& columns) {
   int seen = 0;
   if (A->local().size() > 0) {
-    using Kernel = Inspect<T>;
     const auto height = static_cast<Index>(A->local().extent(0));
-    const Index high = (height + block - 1) / block;
-    const Index wide = (A->columns() + block - 1) / block;
-    typename Kernel::Policy policy(comm.space(), static_cast<int>(high * wide), on_host ? 1 : 8, on_host ? 1 : 32);
-    policy.set_scratch_size(0, Kokkos::PerTeam(static_cast<int>(Kernel::Scratch::shmem_size(block + 1, block))));
-    Kokkos::parallel_reduce(
-        "heddle::expm::inspect", policy,
-        Kernel{Elements<T>(A->local()), Elements<T>(columns->local()), A->global_row(0), height, A->columns(), high},
-        Kokkos::BOr<int>(seen));
+    const Index high = (height + block_edge - 1) / block_edge;
+    const Index wide = (A->columns() + block_edge - 1) / block_edge;
+    Kokkos::parallel_reduce("heddle::expm::inspect", block_teams<T>(comm.space(), high * wide),
+                            Inspect<T>{Elements<T>(A->local()), Elements<T>(columns->local()), A->global_row(0), height,
+                                       A->columns(), high},
+                            Kokkos::BOr<int>(seen));
   }
   int all = 0;
   for (const int flag : {above, below, asymmetric, not_antisymmetric, on_diagonal}) {
