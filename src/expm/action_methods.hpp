@@ -53,7 +53,7 @@ void act_by_taylor(const ActionProblem<T>& problem, ActionWorkspace<T>& work, co
                    ActionReport& report);
 
 /// exp(z x) = exp(scale) sum_k coefficients[k] T_k(x) on [-1, 1], as far as the sum of the |coefficients| left out,
-/// `tail`, is within the tolerance; z is real or imaginary. J. C. P. Miller's recurrence.
+/// `tail`, is within the tolerance; z is real or imaginary.
 struct ChebyshevSeries {
   double scale = 0.0;
   std::vector<std::complex<double>> coefficients;
