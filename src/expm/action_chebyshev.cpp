@@ -17,7 +17,7 @@ std::complex<double> power_of_i(int turns, std::size_t k) {
 
 }  // namespace
 
-ChebyshevSeries chebyshev_series(const std::complex<double>& z, double tolerance) {
+ExponentialSeries exponential_series(const std::complex<double>& z, double tolerance) {
   const bool real = z.imag() == 0.0;
   const double x = real ? z.real() : z.imag();
   const double size = std::abs(x);
@@ -25,7 +25,7 @@ ChebyshevSeries chebyshev_series(const std::complex<double>& z, double tolerance
     throw Error(ErrorKind::computation,
                 message_of("expm_action: a Chebyshev series over ", size, " has too many terms"));
   }
-  ChebyshevSeries series;
+  ExponentialSeries series;
   series.scale = real ? size : 0.0;
   // J_k and I_k fall faster than any power beyond k = x: what follows is nothing.
   const auto last = static_cast<int>(size + 12.0 * std::cbrt(size) + 80.0);
@@ -42,13 +42,13 @@ ChebyshevSeries chebyshev_series(const std::complex<double>& z, double tolerance
   return series;
 }
 
-ChebyshevSeries series_over(const ActionOptions::Interval& interval, const std::complex<double>& time,
-                            ActionStructure structure, double tolerance) {
+ExponentialSeries series_over(const ActionOptions::Interval& interval, const std::complex<double>& time,
+                              ActionStructure structure, double tolerance) {
   const double half = 0.5 * (interval.largest - interval.least);
   const bool skew = structure == ActionStructure::skew_hermitian;
   // Products that are exactly real or imaginary.
   const std::complex<double> z = skew ? std::complex(-time.imag() * half, time.real() * half) : time * half;
-  return chebyshev_series(z, tolerance);
+  return exponential_series(z, tolerance);
 }
 
 template <Scalar T>
@@ -58,7 +58,7 @@ bool act_by_chebyshev(const ActionProblem<T>& problem, const ActionOptions::Inte
   const auto m = static_cast<Index>(R.extent(1));
   const bool skew = problem.structure == ActionStructure::skew_hermitian;
   const double middle = 0.5 * (interval.least + interval.largest);
-  const ChebyshevSeries series = series_over(interval, problem.time, problem.structure, problem.tolerance);
+  const ExponentialSeries series = series_over(interval, problem.time, problem.structure, problem.tolerance);
   const std::complex<double> centre = skew ? std::complex(0.0, middle) : std::complex(middle, 0.0);
   const std::complex<double> factor = std::exp(problem.time * centre + series.scale);
   // W_k = T_k(A') for Hermitian A' = (A - centre) / half, i^k T_k(-i A') for skew-Hermitian A', which stays real where
