@@ -46,6 +46,9 @@ template <Scalar T> [[nodiscard]] T scalar_from(const std::complex<double>& valu
   }
 }
 
+/// Steps of a method, of which more would take days: refused.
+inline constexpr double most_action_steps = 1e10;
+
 /// All: R = exp(time A) R; add their counts to the report and set its error. Throw Error(computation) where numbers
 /// leave the range.
 template <Scalar T>

@@ -131,6 +131,9 @@ void act_by_taylor(const ActionProblem<T>& problem, ActionWorkspace<T>& work, co
   const ExecutionSpace& space = problem.space;
   const auto m = static_cast<Index>(R.extent(1));
   const Steps steps = choose_steps(problem, report);
+  if (!(steps.count <= most_action_steps)) {
+    throw Error(ErrorKind::computation, message_of("expm_action: time A takes ", steps.count, " Taylor steps"));
+  }
   report.steps = static_cast<Index>(steps.count);
   report.error = backward_error(steps.degree, steps.theta);
   const std::complex<double> time = problem.time / steps.count;

@@ -4,7 +4,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <limits>
+#include <type_traits>
 
 namespace heddle {
 namespace {
@@ -111,6 +113,24 @@ TEST(ActionErrors, AreThrownOnEveryRank) {
   }
   EXPECT_EQ(action_method_from(to_string(ActionMethod::chebyshev)), ActionMethod::chebyshev);
   EXPECT_THROW(static_cast<void>(action_method_from("pade")), Error);
+}
+
+struct DiagonalEntries {
+  KOKKOS_INLINE_FUNCTION double operator()(Index i, Index j) const { return i == j && i == 0 ? -1e100 : 0.0; }
+};
+
+// exp(A) is diag(0, 1).
+TEST(ActionErrors, MoreStepsThanCanBeTakenAreRefused) {
+  const Communicator comm = test::world();
+  const DistributedMatrix<double> A(comm, Placement::row_bands(2, 2, comm.size()));
+  fill(A, DiagonalEntries{});
+  const LocalMatrix<double> B = block<double>(2, 1);
+  for (const ActionMethod method : {ActionMethod::taylor, ActionMethod::chebyshev, ActionMethod::krylov}) {
+    const ActionOptions options{.method = method, .structure = ActionStructure::hermitian};
+    EXPECT_EQ(kind_of([&] { ExpmActionPlan<double>(comm, options).execute(1.0, A, B, B); }),
+              static_cast<int>(ErrorKind::computation))
+        << to_string(method);
+  }
 }
 
 TEST(ActionKokkos, LabelsBeginWithHeddleAndNoOtherInstanceIsTouched) {
