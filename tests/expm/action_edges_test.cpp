@@ -46,6 +46,39 @@ TYPED_TEST(ActionEdges, OfNothingIsNothing) {
   }
 }
 
+// Far from 1, where squares leave the range of double, B is as good as any other.
+TYPED_TEST(ActionEdges, ColumnsOfAnySizeGiveTheSameBits) {
+  using T = TypeParam;
+  const Index n = 30;
+  const LocalMatrix<T> B = block<T>(n, 2);
+  const LocalMatrix<T> R("heddle::test::R", n, 2);
+  const auto times = [](const LocalMatrix<T>& matrix, int exponent) {
+    const LocalMatrix<T> result("heddle::test::result", matrix.extent(0), matrix.extent(1));
+    const auto host = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), matrix);
+    const HostMatrix<T> scaled("heddle::test::scaled", matrix.extent(0), matrix.extent(1));
+    for (std::size_t i = 0; i < host.extent(0); ++i) {
+      for (std::size_t c = 0; c < host.extent(1); ++c) scaled(i, c) = host(i, c) * std::ldexp(Real<T>(1), exponent);
+    }
+    Kokkos::deep_copy(result, scaled);
+    return result;
+  };
+  const auto as_host = [](const LocalMatrix<T>& view) {
+    return HostMatrix<T>(Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), view));
+  };
+  const int far = std::is_same_v<Real<T>, double> ? 600 : 60;
+  for (const ActionMethod method : {ActionMethod::taylor, ActionMethod::chebyshev, ActionMethod::krylov}) {
+    const ActionOptions options{.method = method, .structure = ActionStructure::hermitian};
+    ExpmActionPlan<T> plan(this->comm, options);
+    plan.execute(-1.0, second_difference<T>(n, 1.0), B, R);
+    for (const int exponent : {-far, far}) {
+      const LocalMatrix<T> found("heddle::test::found", n, 2);
+      plan.execute(-1.0, second_difference<T>(n, 1.0), times(B, exponent), found);
+      EXPECT_TRUE(test::same_bits(as_host(times(found, -exponent)), as_host(R)))
+          << to_string(method) << ' ' << exponent;
+    }
+  }
+}
+
 template <class Work> int kind_of(const Work& work) {
   try {
     work();
