@@ -35,23 +35,19 @@ template <RealScalar T> class PowerNormEstimate {
   [[nodiscard]] double root(int k);
   /// ||A^k||_1, estimated; infinity or 0 where it is out of range.
   [[nodiscard]] double norm(int k);
-  /// Not less than ||A^k||_1^(1/k), from || |A|^k ||_1: k products with one vector. Within a rounding of it where A has
-  /// no negative elements (A. Al-Mohy, N. Higham, 2009), and k = 1 is ||A||_1 itself (||Re A||_1 + ||Im A||_1 at most).
-  [[nodiscard]] double root_bound(int k);
   /// Products with A, or A^H, so far.
   [[nodiscard]] int products() const noexcept { return products_; }
 
  private:
-  enum class Kind { plain, adjoint, absolute };
   template <Scalar S> struct Factors {
     std::optional<ThinProducts<T, S>> real, imaginary;
     MatrixView<S> spare, product;
   };
-  // Y = A X, A^H X or |A|^T X, divided by 2^exponent.
+  // Y = A X or A^H X, divided by 2^exponent.
   template <Scalar S>
-  void multiply(Factors<S>& factors, Kind kind, const MatrixView<const S>& X, const MatrixView<S>& Y);
+  void multiply(Factors<S>& factors, bool adjoint, const MatrixView<const S>& X, const MatrixView<S>& Y);
   // The same k times.
-  template <Scalar S> [[nodiscard]] ThinOperator<S> power(Factors<S>& factors, Kind kind, int k);
+  template <Scalar S> [[nodiscard]] ThinOperator<S> power(Factors<S>& factors, bool adjoint, int k);
   // Of A / 2^exponent.
   [[nodiscard]] double scaled_norm(int k);
 
