@@ -61,19 +61,10 @@ template <Scalar T> class ShiftedRoots {
   [[nodiscard]] double root(int k) {
     const auto power = [&](bool adjoint) {
       return [this, adjoint, k](const MatrixView<const T>& X, const MatrixView<T>& Y) {
-        const auto columns = static_cast<Index>(X.extent(1));
-        if (static_cast<Index>(spare_.extent(1)) < columns) {
-          spare_ = LocalMatrix<T>(
-              Kokkos::view_alloc(problem_.space, Kokkos::WithoutInitializing, "heddle::expm::power_of_block"),
-              X.extent(0), X.extent(1));
-        }
-        const MatrixView<T> other = block_of<T>(spare_, 0, problem_.n, 0, columns);
-        MatrixView<const T> from = X;
-        for (int i = 1; i <= k; ++i) {
-          const MatrixView<T> to = (k - i) % 2 == 0 ? Y : other;
-          once(adjoint, from, to);
-          from = to;
-        }
+        const auto once = [&](const MatrixView<const T>& from, const MatrixView<T>& to) {
+          multiply(adjoint, from, to);
+        };
+        multiply_repeatedly<T>(problem_.space, once, k, X, Y, spare_);
       };
     };
     const double scaled = estimate_norm1<T>(problem_.space, problem_.n, 2, power(false), power(true));
@@ -83,7 +74,7 @@ template <Scalar T> class ShiftedRoots {
   void scale_by(double norm) { std::frexp(norm, &exponent_); }
 
  private:
-  void once(bool adjoint, const MatrixView<const T>& X, const MatrixView<T>& Y) {
+  void multiply(bool adjoint, const MatrixView<const T>& X, const MatrixView<T>& Y) {
     (adjoint ? problem_.apply_adjoint : problem_.apply)(X, Y);
     const double scale = std::ldexp(1.0, -exponent_);
     const std::complex<double> shift = adjoint ? std::conj(problem_.shift) : problem_.shift;
@@ -93,7 +84,7 @@ template <Scalar T> class ShiftedRoots {
 
   const ActionProblem<T>& problem_;
   ActionReport& report_;
-  LocalMatrix<T> spare_;
+  MatrixView<T> spare_;
   int exponent_ = 0;
 };
 

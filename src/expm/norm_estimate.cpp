@@ -204,6 +204,19 @@ double estimate_norm1(const ExecutionSpace& space, Index n, int columns, const T
   }
 }
 
+template <Scalar T>
+void multiply_repeatedly(const ExecutionSpace& space, const ThinOperator<T>& B, int k, const MatrixView<const T>& X,
+                         const MatrixView<T>& Y, MatrixView<T>& spare) {
+  const MatrixView<T> other =
+      spare_block<T>(space, spare, static_cast<Index>(X.extent(0)), static_cast<Index>(X.extent(1)));
+  MatrixView<const T> from = X;
+  for (int i = 1; i <= k; ++i) {
+    const MatrixView<T> to = (k - i) % 2 == 0 ? Y : other;
+    B(from, to);
+    from = to;
+  }
+}
+
 template <RealScalar T>
 PowerNormEstimate<T>::PowerNormEstimate(const Communicator& comm, const Parts<T>& A, int columns)
     : comm_(comm), columns_(columns) {
@@ -249,13 +262,10 @@ template <RealScalar T>
 template <Scalar S>
 ThinOperator<S> PowerNormEstimate<T>::power(Factors<S>& factors, bool adjoint, int k) {
   return [this, &factors, adjoint, k](const MatrixView<const S>& X, const MatrixView<S>& Y) {
-    const MatrixView<S> other = spare_block<S>(comm_.space(), factors.spare, n_, static_cast<Index>(X.extent(1)));
-    MatrixView<const S> from = X;
-    for (int i = 1; i <= k; ++i) {
-      const MatrixView<S> to = (k - i) % 2 == 0 ? Y : other;
+    const auto once = [&](const MatrixView<const S>& from, const MatrixView<S>& to) {
       multiply<S>(factors, adjoint, from, to);
-      from = to;
-    }
+    };
+    multiply_repeatedly<S>(comm_.space(), once, k, X, Y, factors.spare);
   };
 }
 
@@ -279,7 +289,9 @@ template <RealScalar T> double PowerNormEstimate<T>::root(int k) {
 
 #define HEDDLE_INSTANTIATE(T)                                                                                          \
   template double estimate_norm1<T>(const ExecutionSpace&, Index, int, const ThinOperator<T>&, const ThinOperator<T>&, \
-                                    int)
+                                    int);                                                                              \
+  template void multiply_repeatedly<T>(const ExecutionSpace&, const ThinOperator<T>&, int, const MatrixView<const T>&, \
+                                       const MatrixView<T>&, MatrixView<T>&)
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE);
 #undef HEDDLE_INSTANTIATE
 template class PowerNormEstimate<float>;

@@ -22,6 +22,11 @@ template <Scalar T>
 [[nodiscard]] double estimate_norm1(const ExecutionSpace& space, Index n, int columns, const ThinOperator<T>& apply,
                                     const ThinOperator<T>& apply_adjoint, int rounds = 5);
 
+/// Y = B^k X, k >= 1; `spare`, a block for what is between, is made as large as it has to be.
+template <Scalar T>
+void multiply_repeatedly(const ExecutionSpace& space, const ThinOperator<T>& B, int k, const MatrixView<const T>& X,
+                         const MatrixView<T>& Y, MatrixView<T>& spare);
+
 /// ||A^k||_1 for matrices in parts, in row bands over all ranks, without making A^k. Products are in double precision;
 /// A is scaled by a power of two, so that its powers don't overflow. Bits: rank-invariant.
 template <RealScalar T> class PowerNormEstimate {
