@@ -28,13 +28,7 @@ struct Steps {
 std::array<double, highest_degree + 1> largest_thetas(double tolerance) {
   std::array<double, highest_degree + 1> thetas{};
   for (int degree = 1; degree <= highest_degree; ++degree) {
-    double least = 0.0;
-    double most = longest_step;
-    for (int i = 0; i < 50; ++i) {
-      const double middle = 0.5 * (least + most);
-      (backward_error(degree, middle) <= tolerance ? least : most) = middle;
-    }
-    thetas[static_cast<std::size_t>(degree)] = least;
+    thetas[static_cast<std::size_t>(degree)] = largest_theta(degree, tolerance, longest_step);
   }
   return thetas;
 }

@@ -48,28 +48,20 @@ template <RealScalar R> typename Evaluation<R>::Step step_of(const FewProducts::
   return result;
 }
 
-// The largest theta whose backward error is within the tolerance.
-template <class Polynomial> double largest_theta(const Polynomial& polynomial, double tolerance) {
-  double least = 0.0;
-  double most = 8.0;
-  for (int i = 0; i < 50; ++i) {
-    const double middle = 0.5 * (least + most);
-    (backward_error(polynomial, middle) <= tolerance ? least : most) = middle;
-  }
-  return least;
-}
+// Beyond that of any of them.
+constexpr double most_theta = 8.0;
 
 template <RealScalar R> Choices<R> choices_for(double tolerance) {
   Choices<R> choices{};
   constexpr int plain[plain_polynomials] = {1, 2, 4};
   for (int p = 0; p < plain_polynomials; ++p) {
     choices.degree[p] = plain[p];
-    choices.theta[p] = static_cast<R>(largest_theta(plain[p], tolerance));
+    choices.theta[p] = static_cast<R>(largest_theta(plain[p], tolerance, most_theta));
   }
   int p = plain_polynomials;
   for (const FewProducts& polynomial : few_products()) {
     choices.degree[p] = polynomial.degree;
-    choices.theta[p] = static_cast<R>(largest_theta(polynomial, tolerance));
+    choices.theta[p] = static_cast<R>(largest_theta(polynomial, tolerance, most_theta));
     Evaluation<R>& evaluation = choices.evaluation[p - plain_polynomials];
     evaluation.powers = polynomial.powers;
     evaluation.products = polynomial.products;
