@@ -25,8 +25,9 @@ MODULES = {
     "search": ["comm"],
 }
 VENDOR = re.compile(r"cuda|cublas|cufft|curand|cusolver|cusparse|nccl|nvml|nvToolsExt|hip|roc|rccl|fftw3"
-                    r"|cub/|cblas|f77blas|lapack|mkl|openblas")
+                    r"|cub/|cblas|f77blas|lapack|mkl|openblas|oneapi/")
 VENDOR_FILES = re.compile(r"src/(blas|comm|search)/(cuda|hip|host)\.cpp|src/schrodinger/fourier_(cuda|hip|host)\.cpp"
+                          r"|src/blas/integer_host\.cpp"
                           r"|perf/peers/.*")
 VTK = re.compile(r"vtk\w*\.h")
 VTK_FILES = re.compile(r"src/io/vtk_mesh\.cpp|tests/search/vtk_agreement_test\.cpp|perf/peers/.*")

@@ -1,6 +1,7 @@
 #include "core/instantiate.hpp"
 #include "core/names.hpp"
 #include "expm/action_methods.hpp"
+#include "expm/structure.hpp"
 #include "expm/thin_products.hpp"
 #include <heddle/expm/action.hpp>
 
@@ -20,29 +21,37 @@ constexpr impl::Names<ActionMethod, 4> methods = {{
     {ActionMethod::krylov, "krylov"},
 }};
 
-// The sum of the diagonal, in the order of rows whatever rank has them.
-template <Scalar T> std::complex<double> ordered_trace(const DistributedMatrix<T>& A) {
-  const Communicator& comm = A.communicator();
-  const auto rows = static_cast<Index>(A.local().extent(0));
-  const Kokkos::View<T*, MemorySpace> mine(
-      Kokkos::view_alloc(comm.space(), Kokkos::WithoutInitializing, "heddle::expm::diagonal"), A.local().extent(0));
-  const impl::Elements<const T> a(MatrixView<const T>(A.local()));
-  const Index first = rows > 0 ? A.global_row(0) : 0;
-  impl::for_each_element(
-      comm.space(), "heddle::expm::diagonal", rows, 1, KOKKOS_LAMBDA(Index i, Index) { mine(i) = a(i, i + first); });
-  const auto host = Kokkos::create_mirror_view(Kokkos::SharedHostPinnedSpace(), mine);
-  Kokkos::deep_copy(comm.space(), host, mine);
-  comm.space().fence("heddle::expm::diagonal");
-  std::vector<double> parts(2 * static_cast<std::size_t>(A.rows()), 0.0);
-  for (Index i = 0; i < rows; ++i) {
-    parts[2 * static_cast<std::size_t>(first + i)] = static_cast<double>(Kokkos::real(host(i)));
-    parts[2 * static_cast<std::size_t>(first + i) + 1] = static_cast<double>(Kokkos::imag(host(i)));
-  }
-  comm.all_reduce(std::span<double>(parts), Reduction::sum);
-  std::complex<double> trace = 0.0;
-  for (std::size_t i = 0; i < parts.size(); i += 2) trace += std::complex(parts[i], parts[i + 1]);
-  return trace;
+// In the order of rows, whatever rank has them.
+template <Scalar T> std::complex<double> trace(const Communicator& comm, const DistributedMatrix<T>& A) {
+  std::complex<double> sum = 0.0;
+  for (const std::complex<double>& element : impl::diagonal_of(comm, A, 0)) sum += element;
+  return sum;
 }
+
+// Powers of two for columns whose elements' squares would leave the range; methods ask for 2-norms.
+template <Scalar T> class ColumnScaling {
+ public:
+  // The largest element of each column.
+  explicit ColumnScaling(const std::vector<double>& largest) {
+    for (const double size : largest) {
+      const int exponent = size > 0.0 ? std::clamp(std::ilogb(size), -1000, 1000) : 0;
+      const bool far = std::abs(exponent) > 300;
+      any_ = any_ || far;
+      down_.push_back(impl::Wide<T>(far ? std::ldexp(1.0, -exponent) : 1.0));
+      up_.push_back(impl::Wide<T>(far ? std::ldexp(1.0, exponent) : 1.0));
+    }
+  }
+  void apply(impl::BlockColumns<T>& columns, const MatrixView<T>& R) const { scale(columns, down_, R); }
+  void undo(impl::BlockColumns<T>& columns, const MatrixView<T>& R) const { scale(columns, up_, R); }
+
+ private:
+  void scale(impl::BlockColumns<T>& columns, const std::vector<impl::Wide<T>>& factors, const MatrixView<T>& R) const {
+    if (any_) columns.combine(factors, R, {}, impl::block_of(R, 0, 0, 0, 0));
+  }
+
+  std::vector<impl::Wide<T>> down_, up_;
+  bool any_ = false;
+};
 
 }  // namespace
 
@@ -167,22 +176,24 @@ ActionReport ExpmActionPlan<T>::State::execute(impl::ActionProblem<T> problem, c
   problem.space = comm.space();
   problem.structure = options.structure;
   problem.tolerance = std::max(options.tolerance, static_cast<double>(unit_roundoff<T>));
-  const auto require_finite = [&](const MatrixView<const T>& block, const char* what) {
-    for (const double largest : work.columns.largest(block)) {
-      if (!std::isfinite(largest)) {
-        throw Error(ErrorKind::computation, message_of("expm_action: ", what));
-      }
+  const auto largest_of_finite = [&](const MatrixView<const T>& block, const char* what) {
+    std::vector<double> largest = work.columns.largest(block);
+    if (!std::all_of(largest.begin(), largest.end(), [](double size) { return std::isfinite(size); })) {
+      throw Error(ErrorKind::computation, message_of("expm_action: ", what));
     }
+    return largest;
   };
-  require_finite(B, "B holds NaN or Inf");
+  const ColumnScaling<T> scaling(largest_of_finite(B, "B holds NaN or Inf"));
   ActionReport report;
   report.method = options.method;
   if (B.data() != R.data()) {
     impl::add_scaled<T>(comm.space(), T(1), B, T(0), R);
   }
   if (B.size() > 0 && problem.time != 0.0) {
+    scaling.apply(work.columns, R);
     act(problem, R, report);
-    require_finite(R, "the result overflows");
+    scaling.undo(work.columns, R);
+    largest_of_finite(R, "the result overflows");
   }
   comm.space().fence("heddle::expm_action::end");
   report.seconds = comm.all_reduce(timer.seconds(), Reduction::maximum);
@@ -223,7 +234,7 @@ template <Scalar T> template <Scalar Element>
     impl::ActionProblem<T> problem;
     problem.n = A.rows();
     problem.time = time;
-    problem.shift = A.rows() > 0 ? ordered_trace(mine) / static_cast<double>(A.rows()) : 0.0;
+    problem.shift = A.rows() > 0 ? trace(comm, mine) / static_cast<double>(A.rows()) : 0.0;
     problem.apply = [&](const MatrixView<const T>& X, const MatrixView<T>& Y) { products.multiply(1, X, Y); };
     problem.apply_adjoint = [&](const MatrixView<const T>& X, const MatrixView<T>& Y) {
       products.multiply_adjoint(1, X, Y);

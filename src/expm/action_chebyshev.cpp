@@ -1,5 +1,6 @@
 #include "core/instantiate.hpp"
 #include "expm/action_methods.hpp"
+#include "expm/bessel.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -7,37 +8,6 @@
 
 namespace heddle::impl {
 namespace {
-
-// J_k(x), or exp(-x) I_k(x), for k = 0 ... and x >= 0, as far as they are above 1e-40 of the largest: downwards from
-// where they are nothing, then normalised. J's by the sum of squares, which is 1, I's by their sum, which is exp(x).
-std::vector<double> bessel(double x, bool modified) {
-  if (x < 1e-30) {
-    return {1.0, 0.5 * x};
-  }
-  if (!(x < 1e8)) {
-    throw Error(ErrorKind::computation, message_of("expm_action: a Chebyshev series over ", x, " has too many terms"));
-  }
-  // Both fall faster than any power beyond k = x; a start further out changes nothing.
-  const int start = static_cast<int>(x + 12.0 * std::cbrt(x) + 80.0);
-  std::vector<double> values(static_cast<std::size_t>(start) + 2, 0.0);
-  values[static_cast<std::size_t>(start)] = 1e-100;
-  double sum = 0.0;
-  for (auto k = static_cast<std::size_t>(start); k > 0; --k) {
-    const double next = 2.0 * static_cast<double>(k) / x * values[k] + (modified ? values[k + 1] : -values[k + 1]);
-    values[k - 1] = next;
-    if (std::abs(next) > 1e150) {
-      for (std::size_t i = k - 1; i < values.size(); ++i) values[i] *= 1e-200;
-    }
-  }
-  for (std::size_t k = values.size(); k-- > 0;) {
-    const double weight = k == 0 ? 1.0 : 2.0;
-    sum += weight * (modified ? values[k] : values[k] * values[k]);
-  }
-  const double factor = modified ? 1.0 / sum : 1.0 / std::sqrt(sum);
-  for (double& value : values) value *= factor;
-  while (values.size() > 1 && std::abs(values.back()) < 1e-40) values.pop_back();
-  return values;
-}
 
 // Powers of i, of -i with `turns` = 3, of -1 with 2.
 std::complex<double> power_of_i(int turns, std::size_t k) {
@@ -47,12 +17,19 @@ std::complex<double> power_of_i(int turns, std::size_t k) {
 
 }  // namespace
 
-ChebyshevSeries chebyshev_series(const std::complex<double>& z, double tolerance) {
+ExponentialSeries exponential_series(const std::complex<double>& z, double tolerance) {
   const bool real = z.imag() == 0.0;
   const double x = real ? z.real() : z.imag();
-  ChebyshevSeries series;
-  series.scale = real ? std::abs(x) : 0.0;
-  const std::vector<double> values = bessel(std::abs(x), real);
+  const double size = std::abs(x);
+  if (!(size < 1e8)) {
+    throw Error(ErrorKind::computation,
+                message_of("expm_action: a Chebyshev series over ", size, " has too many terms"));
+  }
+  ExponentialSeries series;
+  series.scale = real ? size : 0.0;
+  // J_k and I_k fall faster than any power beyond k = x: what follows is nothing.
+  const auto last = static_cast<int>(size + 12.0 * std::cbrt(size) + 80.0);
+  const std::vector<double> values = bessel_functions(size, last, real ? Bessel::modified : Bessel::first_kind);
   // I_k(-x) = (-1)^k I_k(x), I_k(i x) = i^k J_k(x), J_k(-x) = (-1)^k J_k(x).
   const int turns = (real ? 0 : 1) + (x < 0.0 ? 2 : 0);
   for (std::size_t k = 0; k < values.size(); ++k) {
@@ -65,13 +42,13 @@ ChebyshevSeries chebyshev_series(const std::complex<double>& z, double tolerance
   return series;
 }
 
-ChebyshevSeries series_over(const ActionOptions::Interval& interval, const std::complex<double>& time,
-                            ActionStructure structure, double tolerance) {
+ExponentialSeries series_over(const ActionOptions::Interval& interval, const std::complex<double>& time,
+                              ActionStructure structure, double tolerance) {
   const double half = 0.5 * (interval.largest - interval.least);
   const bool skew = structure == ActionStructure::skew_hermitian;
   // Products that are exactly real or imaginary.
   const std::complex<double> z = skew ? std::complex(-time.imag() * half, time.real() * half) : time * half;
-  return chebyshev_series(z, tolerance);
+  return exponential_series(z, tolerance);
 }
 
 template <Scalar T>
@@ -81,7 +58,7 @@ bool act_by_chebyshev(const ActionProblem<T>& problem, const ActionOptions::Inte
   const auto m = static_cast<Index>(R.extent(1));
   const bool skew = problem.structure == ActionStructure::skew_hermitian;
   const double middle = 0.5 * (interval.least + interval.largest);
-  const ChebyshevSeries series = series_over(interval, problem.time, problem.structure, problem.tolerance);
+  const ExponentialSeries series = series_over(interval, problem.time, problem.structure, problem.tolerance);
   const std::complex<double> centre = skew ? std::complex(0.0, middle) : std::complex(middle, 0.0);
   const std::complex<double> factor = std::exp(problem.time * centre + series.scale);
   // W_k = T_k(A') for Hermitian A' = (A - centre) / half, i^k T_k(-i A') for skew-Hermitian A', which stays real where

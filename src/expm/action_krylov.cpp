@@ -23,6 +23,10 @@ Small small_exponential(const Small& H, int leading, int m, int upper, const std
     norm = std::max(norm, sum);
   }
   const double steps = std::max(std::ceil(norm * std::abs(time)), 1.0);
+  if (!(steps <= most_action_steps)) {
+    throw Error(ErrorKind::computation,
+                message_of("expm_action: time A takes ", steps, " steps within its Krylov subspace"));
+  }
   const Kokkos::complex<double> length(time.real() / steps, time.imag() / steps);
   Small y(static_cast<std::size_t>(m)), term, next(static_cast<std::size_t>(m));
   y[0] = 1.0;

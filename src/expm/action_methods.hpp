@@ -46,6 +46,9 @@ template <Scalar T> [[nodiscard]] T scalar_from(const std::complex<double>& valu
   }
 }
 
+/// Steps of a method, of which more would take days: refused.
+inline constexpr double most_action_steps = 1e10;
+
 /// All: R = exp(time A) R; add their counts to the report and set its error. Throw Error(computation) where numbers
 /// leave the range.
 template <Scalar T>
@@ -53,14 +56,14 @@ void act_by_taylor(const ActionProblem<T>& problem, ActionWorkspace<T>& work, co
                    ActionReport& report);
 
 /// exp(z x) = exp(scale) sum_k coefficients[k] T_k(x) on [-1, 1], as far as the sum of the |coefficients| left out,
-/// `tail`, is within the tolerance; z is real or imaginary. J. C. P. Miller's recurrence.
-struct ChebyshevSeries {
+/// `tail`, is within the tolerance; z is real or imaginary.
+struct ExponentialSeries {
   double scale = 0.0;
   std::vector<std::complex<double>> coefficients;
   double tail = 0.0;
   [[nodiscard]] int degree() const { return static_cast<int>(coefficients.size()) - 1; }
 };
-[[nodiscard]] ChebyshevSeries chebyshev_series(const std::complex<double>& z, double tolerance);
+[[nodiscard]] ExponentialSeries exponential_series(const std::complex<double>& z, double tolerance);
 
 /// One series over `interval`, of eigenvalues of A or, where A is skew-Hermitian, of -i A. False, and R as it was,
 /// where vectors grow that must not: the interval is too narrow.
@@ -68,8 +71,8 @@ template <Scalar T>
 [[nodiscard]] bool act_by_chebyshev(const ActionProblem<T>& problem, const ActionOptions::Interval& interval,
                                     ActionWorkspace<T>& work, const MatrixView<T>& R, ActionReport& report);
 /// Terms of that series.
-[[nodiscard]] ChebyshevSeries series_over(const ActionOptions::Interval& interval, const std::complex<double>& time,
-                                          ActionStructure structure, double tolerance);
+[[nodiscard]] ExponentialSeries series_over(const ActionOptions::Interval& interval, const std::complex<double>& time,
+                                            ActionStructure structure, double tolerance);
 
 /// An interval that very probably holds the spectrum: Ritz values of Lanczos steps from a fixed random vector, with
 /// their residuals.

@@ -28,13 +28,7 @@ struct Steps {
 std::array<double, highest_degree + 1> largest_thetas(double tolerance) {
   std::array<double, highest_degree + 1> thetas{};
   for (int degree = 1; degree <= highest_degree; ++degree) {
-    double least = 0.0;
-    double most = longest_step;
-    for (int i = 0; i < 50; ++i) {
-      const double middle = 0.5 * (least + most);
-      (backward_error(degree, middle) <= tolerance ? least : most) = middle;
-    }
-    thetas[static_cast<std::size_t>(degree)] = least;
+    thetas[static_cast<std::size_t>(degree)] = largest_theta(degree, tolerance, longest_step);
   }
   return thetas;
 }
@@ -61,19 +55,10 @@ template <Scalar T> class ShiftedRoots {
   [[nodiscard]] double root(int k) {
     const auto power = [&](bool adjoint) {
       return [this, adjoint, k](const MatrixView<const T>& X, const MatrixView<T>& Y) {
-        const auto columns = static_cast<Index>(X.extent(1));
-        if (static_cast<Index>(spare_.extent(1)) < columns) {
-          spare_ = LocalMatrix<T>(
-              Kokkos::view_alloc(problem_.space, Kokkos::WithoutInitializing, "heddle::expm::power_of_block"),
-              X.extent(0), X.extent(1));
-        }
-        const MatrixView<T> other = block_of<T>(spare_, 0, problem_.n, 0, columns);
-        MatrixView<const T> from = X;
-        for (int i = 1; i <= k; ++i) {
-          const MatrixView<T> to = (k - i) % 2 == 0 ? Y : other;
-          once(adjoint, from, to);
-          from = to;
-        }
+        const auto once = [&](const MatrixView<const T>& from, const MatrixView<T>& to) {
+          multiply(adjoint, from, to);
+        };
+        multiply_repeatedly<T>(problem_.space, once, k, X, Y, spare_);
       };
     };
     const double scaled = estimate_norm1<T>(problem_.space, problem_.n, 2, power(false), power(true));
@@ -83,7 +68,7 @@ template <Scalar T> class ShiftedRoots {
   void scale_by(double norm) { std::frexp(norm, &exponent_); }
 
  private:
-  void once(bool adjoint, const MatrixView<const T>& X, const MatrixView<T>& Y) {
+  void multiply(bool adjoint, const MatrixView<const T>& X, const MatrixView<T>& Y) {
     (adjoint ? problem_.apply_adjoint : problem_.apply)(X, Y);
     const double scale = std::ldexp(1.0, -exponent_);
     const std::complex<double> shift = adjoint ? std::conj(problem_.shift) : problem_.shift;
@@ -93,7 +78,7 @@ template <Scalar T> class ShiftedRoots {
 
   const ActionProblem<T>& problem_;
   ActionReport& report_;
-  LocalMatrix<T> spare_;
+  MatrixView<T> spare_;
   int exponent_ = 0;
 };
 
@@ -131,6 +116,9 @@ void act_by_taylor(const ActionProblem<T>& problem, ActionWorkspace<T>& work, co
   const ExecutionSpace& space = problem.space;
   const auto m = static_cast<Index>(R.extent(1));
   const Steps steps = choose_steps(problem, report);
+  if (!(steps.count <= most_action_steps)) {
+    throw Error(ErrorKind::computation, message_of("expm_action: time A takes ", steps.count, " Taylor steps"));
+  }
   report.steps = static_cast<Index>(steps.count);
   report.error = backward_error(steps.degree, steps.theta);
   const std::complex<double> time = problem.time / steps.count;

@@ -21,7 +21,7 @@ template <class Number> struct Shared {
   Kokkos::View<Number*, Kokkos::SharedHostPinnedSpace> host;
 
   Shared(const ExecutionSpace& space, const std::string& label, Index count)
-      : device(Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "heddle::expm::" + label), count),
+      : device(Kokkos::view_alloc(space, Kokkos::WithoutInitializing, label), count),
         host(Kokkos::create_mirror_view(
             Kokkos::view_alloc(Kokkos::WithoutInitializing, Kokkos::SharedHostPinnedSpace{}), device)) {}
   void to_device(const ExecutionSpace& space) const { Kokkos::deep_copy(space, device, host); }
@@ -39,8 +39,8 @@ class Scaling {
   template <RealScalar T>
   Scaling(const ExecutionSpace& space, const DistributedMatrix<T>& A)
       : first_row_(A.local().extent(0) > 0 ? A.global_row(0) : 0),
-        rows_(space, "balance_row_factors", static_cast<Index>(A.local().extent(0))),
-        columns_(space, "balance_column_factors", static_cast<Index>(A.local().extent(1))) {}
+        rows_(space, "heddle::expm::balance_row_factors", static_cast<Index>(A.local().extent(0))),
+        columns_(space, "heddle::expm::balance_column_factors", static_cast<Index>(A.local().extent(1))) {}
 
   // No copy of earlier ones may be under way.
   template <class Number> void set(const ExecutionSpace& space, std::span<const Number> x, double sign) const {
@@ -161,10 +161,10 @@ template <RealScalar T> class ScaledNorms {
         scaling_(comm.space(), some_part(A)),
         size_{Elements<T>(some_part(A).local()), Elements<T>((A.imaginary ? A.imaginary : A.real)->local()),
               A.real && A.imaginary, scaling_.rows(), scaling_.columns()},
-        row_parts_(comm.space(), "balance_row_sums", height_ * ((n_ + width - 1) / width)),
-        maxima_(comm.space(), "balance_maxima", n_),
-        units_(comm.space(), "balance_units", n_),
-        steps_(comm.space(), "balance_column_sums", n_),
+        row_parts_(comm.space(), "heddle::expm::balance_row_sums", height_ * ((n_ + width - 1) / width)),
+        maxima_(comm.space(), "heddle::expm::balance_maxima", n_),
+        units_(comm.space(), "heddle::expm::balance_units", n_),
+        steps_(comm.space(), "heddle::expm::balance_column_sums", n_),
         rows_(static_cast<std::size_t>(n_)),
         columns_(static_cast<std::size_t>(n_)) {}
 

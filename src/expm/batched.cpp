@@ -48,28 +48,20 @@ template <RealScalar R> typename Evaluation<R>::Step step_of(const FewProducts::
   return result;
 }
 
-// The largest theta whose backward error is within the tolerance.
-template <class Polynomial> double largest_theta(const Polynomial& polynomial, double tolerance) {
-  double least = 0.0;
-  double most = 8.0;
-  for (int i = 0; i < 50; ++i) {
-    const double middle = 0.5 * (least + most);
-    (backward_error(polynomial, middle) <= tolerance ? least : most) = middle;
-  }
-  return least;
-}
+// Beyond that of any of them.
+constexpr double most_theta = 8.0;
 
 template <RealScalar R> Choices<R> choices_for(double tolerance) {
   Choices<R> choices{};
   constexpr int plain[plain_polynomials] = {1, 2, 4};
   for (int p = 0; p < plain_polynomials; ++p) {
     choices.degree[p] = plain[p];
-    choices.theta[p] = static_cast<R>(largest_theta(plain[p], tolerance));
+    choices.theta[p] = static_cast<R>(largest_theta(plain[p], tolerance, most_theta));
   }
   int p = plain_polynomials;
   for (const FewProducts& polynomial : few_products()) {
     choices.degree[p] = polynomial.degree;
-    choices.theta[p] = static_cast<R>(largest_theta(polynomial, tolerance));
+    choices.theta[p] = static_cast<R>(largest_theta(polynomial, tolerance, most_theta));
     Evaluation<R>& evaluation = choices.evaluation[p - plain_polynomials];
     evaluation.powers = polynomial.powers;
     evaluation.products = polynomial.products;
@@ -124,8 +116,8 @@ template <Scalar T> class SmallExponential {
     });
     if (off_diagonal == 0) {
       exponentials_of_diagonal();
-    } else {
-      exponential();
+    } else if (!exponential()) {
+      return ExpmBatchInfo::overflow;
     }
     return not_finite(y_) > 0 ? ExpmBatchInfo::overflow : ExpmBatchInfo::done;
   }
@@ -222,7 +214,8 @@ template <Scalar T> class SmallExponential {
   }
   [[nodiscard]] static KOKKOS_INLINE_FUNCTION R power_of_two(int exponent) { return Kokkos::exp2(R(exponent)); }
 
-  KOKKOS_INLINE_FUNCTION void exponential() {
+  // False where an element of A less the mean is out of range, as exp(A) is then.
+  KOKKOS_INLINE_FUNCTION bool exponential() {
     const int n = small_.n;
     R* const a = power_[1];
     T mean(0);
@@ -239,6 +232,8 @@ template <Scalar T> class SmallExponential {
       scale(a, T(power_of_two(-8)));
       norm = small_.norm1(team_, a);
       before += 8;
+      // Sums of elements in range are in range by now.
+      if (norm > Kokkos::Experimental::finite_max_v<R>) return false;
     }
     int squarings = 0;
     int polynomial = 0;
@@ -263,6 +258,7 @@ template <Scalar T> class SmallExponential {
       y_ = square;
     }
     if (last && mean != T(0)) scale(y_, Kokkos::exp(mean));
+    return true;
   }
 
   // The polynomial and squarings with the fewest products, of equals that with fewer squarings; makes the powers.
@@ -270,14 +266,13 @@ template <Scalar T> class SmallExponential {
     small_.multiply(team_, power_[1], power_[1], false, power_[2]);
     made_ = 2;
     const R second = Kokkos::sqrt(small_.norm1(team_, power_[2]));
-    const R third_limit = norm;
     int best = 1;
     int fewest = 1 << 30;
     R alpha_of_best = 0;
     for (int p = 1; p < polynomials; ++p) {
       // ||A^k||^(1/k) for k > degree: at most that of the lowest odd k, by ||A^2||^((k - 1) / 2) ||A||.
       const int k = choices_.degree[p] + 1 + choices_.degree[p] % 2;
-      const R alpha = Kokkos::fmin(third_limit, second * Kokkos::pow(norm / second, R(1) / R(k)));
+      const R alpha = Kokkos::fmin(norm, second * Kokkos::pow(norm / second, R(1) / R(k)));
       const R bound = second > 0 ? alpha : R(0);
       const int s = squarings_for(bound, choices_.theta[p]);
       if (p + s <= fewest) {

@@ -117,10 +117,14 @@ template <RealScalar T> Part<T> ComplexArithmetic<T>::in_column_bands(const Part
 }
 
 template <RealScalar T>
+Parts<T> ComplexArithmetic<T>::column_bands(const Parts<T>& Y, const Parts<T>& columns, Symmetry of_Y) {
+  return {columns.real ? columns.real : in_column_bands(Y.real, sign_of_real(of_Y)),
+          columns.imaginary ? columns.imaginary : in_column_bands(Y.imaginary, sign_of_imaginary(of_Y))};
+}
+
+template <RealScalar T>
 RightFactor<T> ComplexArithmetic<T>::right_factor(const Parts<T>& Y, const Parts<T>& columns, Symmetry of_Y) {
-  RightFactor<T> factor{{columns.real ? columns.real : in_column_bands(Y.real, sign_of_real(of_Y)),
-                         columns.imaginary ? columns.imaginary : in_column_bands(Y.imaginary, sign_of_imaginary(of_Y))},
-                        nullptr};
+  RightFactor<T> factor{column_bands(Y, columns, of_Y), nullptr};
   if (complex_products_ == 3 && Y.real && Y.imaginary) {
     factor.sum = sum(factor.parts, columns_);
   }

@@ -47,6 +47,8 @@ template <RealScalar T> class ComplexArithmetic {
   [[nodiscard]] Part<T> take() { return take(rows_); }
   /// Y in column bands. `columns`: parts of it that are there already; empty where they are not. Of a symmetric Y they
   /// are made from its row bands, and nothing travels.
+  [[nodiscard]] Parts<T> column_bands(const Parts<T>& Y, const Parts<T>& columns = {}, Symmetry of_Y = Symmetry::none);
+  /// The same, with what three real products will want.
   [[nodiscard]] RightFactor<T> right_factor(const Parts<T>& Y, const Parts<T>& columns = {},
                                             Symmetry of_Y = Symmetry::none);
 

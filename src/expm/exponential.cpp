@@ -102,8 +102,8 @@ template <RealScalar T> Parts<T> Exponential<T>::shifted(const Parts<T>& A, Part
   recipe_.shift = 0.0;
   std::complex<double> shift = mean(diagonal_of(comm_, A, 0));
   // What is not A's own would only round.
-  if (recipe_.symmetry == Symmetry::hermitian) shift = shift.real();
-  if (recipe_.symmetry == Symmetry::skew_hermitian) shift = {0.0, shift.imag()};
+  if (structure_.symmetry == Symmetry::hermitian) shift = shift.real();
+  if (structure_.symmetry == Symmetry::skew_hermitian) shift = {0.0, shift.imag()};
   shift = {static_cast<double>(static_cast<T>(shift.real())), static_cast<double>(static_cast<T>(shift.imag()))};
   if (!(std::abs(shift) > norm / 64.0)) {
     return A;
@@ -144,7 +144,7 @@ Parts<T> Exponential<T>::by_polynomial(const Parts<T>& A, const Parts<T>& column
   };
   choose();
   Powers<T> powers(*arithmetic_, scaled(A, recipe_.before), recipe_.before == 0 ? columns : Parts<T>{},
-                   recipe_.symmetry);
+                   structure_.symmetry);
   // The scheme of the moment uses each power that is made, and so does each one that is chosen later, or costs no more.
   while (powers.count() < scheme.powers) {
     const Parts<T>& power = powers.next();
@@ -194,7 +194,7 @@ Parts<T> Exponential<T>::by_pade(const Parts<T>& A, const Parts<T>& columns, dou
   };
   choose();
   Powers<T> powers(*arithmetic_, scaled(A, recipe_.before), recipe_.before == 0 ? columns : Parts<T>{},
-                   recipe_.symmetry);
+                   structure_.symmetry);
   power_norms.add(bound_of(powers.next()));
   choose();
   if (recipe_.scheme.squarings > 0) {
@@ -218,14 +218,14 @@ template <RealScalar T> Parts<T> Exponential<T>::finish(Powers<T>& powers, const
 
 template <RealScalar T> Parts<T> Exponential<T>::squared_up(Parts<T> result, const Parts<T>& A) {
   // Solving a linear system does not keep the symmetry of its matrix.
-  const bool hermitian = recipe_.symmetry == Symmetry::hermitian && recipe_.method != ExpmMethod::pade;
+  const bool hermitian = structure_.symmetry == Symmetry::hermitian && recipe_.method != ExpmMethod::pade;
   const Symmetry symmetry = hermitian ? Symmetry::hermitian : Symmetry::none;
   int left = recipe_.squarings();
   if (recipe_.shift != 0.0) {
     result = arithmetic_->scaled(std::exp(recipe_.shift * std::ldexp(1.0, -left)), std::move(result));
   }
   std::optional<TriangularDiagonals> diagonals;
-  if (recipe_.triangular) {
+  if (structure_.triangular()) {
     diagonals.emplace(comm_, A, structure_, recipe_.shift);
     diagonals->correct(comm_, left, result);
   }
@@ -330,7 +330,7 @@ Parts<T> Exponential<T>::of(const Parts<T>& A, const Parts<T>& columns, const Pa
     Parts<T> B = A;
     Parts<T> in_columns = columns;
     if (options_.structure == ExpmStructure::automatic) {
-      in_columns = arithmetic_->right_factor(A, columns).parts;
+      in_columns = arithmetic_->column_bands(A, columns);
       structure_ = structure_of(comm_, A, in_columns);
       // A part that is zero is as good as none.
       if (structure_.real_is_zero && A.imaginary) B.real = in_columns.real = {};
@@ -339,18 +339,15 @@ Parts<T> Exponential<T>::of(const Parts<T>& A, const Parts<T>& columns, const Pa
       structure_.symmetry =
           options_.structure == ExpmStructure::hermitian ? Symmetry::hermitian : Symmetry::skew_hermitian;
     }
-    recipe_.diagonal = structure_.diagonal();
-    recipe_.symmetry = structure_.symmetry;
-    recipe_.triangular = structure_.triangular();
-    report.structure = named(recipe_.symmetry);
-    if (options_.method == ExpmMethod::chebyshev && recipe_.symmetry != Symmetry::skew_hermitian) {
+    report.structure = named(structure_.symmetry);
+    if (options_.method == ExpmMethod::chebyshev && structure_.symmetry != Symmetry::skew_hermitian) {
       throw Error(ErrorKind::argument, "expm: the method chebyshev is for skew-Hermitian matrices, which A is not");
     }
-    if (recipe_.diagonal) {
+    if (structure_.diagonal()) {
       result = of_diagonal(B);
     } else {
       double norm = bound;
-      if (options_.balance && recipe_.symmetry == Symmetry::none) {
+      if (options_.balance && structure_.symmetry == Symmetry::none) {
         Balance found = balance(comm_, B);
         if (found.needed) {
           recipe_.balance = std::move(found.exponents);
@@ -363,7 +360,7 @@ Parts<T> Exponential<T>::of(const Parts<T>& A, const Parts<T>& columns, const Pa
       B = shifted(B, in_columns, norm);
       report.shift_real = recipe_.shift.real();
       report.shift_imaginary = recipe_.shift.imag();
-      const bool trigonometric = recipe_.symmetry == Symmetry::skew_hermitian &&
+      const bool trigonometric = structure_.symmetry == Symmetry::skew_hermitian &&
                                  (options_.method == ExpmMethod::automatic || options_.method == ExpmMethod::chebyshev);
       result = trigonometric                         ? by_chebyshev(B, in_columns, norm, report)
                : options_.method == ExpmMethod::pade ? by_pade(B, in_columns, norm, report)
@@ -388,7 +385,7 @@ template <RealScalar T> Parts<T> Exponential<T>::again(const Parts<T>& A) {
   if (recipe_.method == ExpmMethod::taylor) {
     return term_by_term(A, {}, {});
   }
-  if (recipe_.diagonal) {
+  if (structure_.diagonal()) {
     return of_diagonal(A);
   }
   const Recipe kept = recipe_;
@@ -411,7 +408,7 @@ template <RealScalar T> Parts<T> Exponential<T>::again(const Parts<T>& A) {
     }
     result = finish(B, square, {});
   } else {
-    Powers<T> powers(*arithmetic_, B, {}, recipe_.symmetry);
+    Powers<T> powers(*arithmetic_, B, {}, structure_.symmetry);
     result = finish(powers, less);
   }
   if (!recipe_.balance.empty()) undo_balance(comm_, recipe_.balance, result);

@@ -14,12 +14,9 @@
 
 namespace heddle::impl {
 
-/// What was done to one A, so that it can be done to another.
+/// What was done to one A, so that it can be done to another of the same structure.
 struct Recipe {
   ExpmMethod method = ExpmMethod::automatic;
-  bool diagonal = false;
-  Symmetry symmetry = Symmetry::none;
-  bool triangular = false;
   std::vector<int> balance;    ///< Exponents of D: A is D^-1 A D from here on; empty where it is A itself.
   std::complex<double> shift;  ///< mu: exp(A) = exp(mu) exp(A - mu I).
   int before = 0;              ///< Halvings before powers are made, so that they stay in range.

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <string>
 
 // gfortran's convention: everything by reference, the lengths of character arguments by value at the end.
 extern "C" {
@@ -76,14 +77,13 @@ LuSolver<T>::LuSolver(const Communicator& comm, Index n)
       n_(n),
       placement_(Placement::block_cyclic(n, n, std::max<Index>(n, 1), block_width, 1, comm.size())) {
   require(n <= std::numeric_limits<int>::max(), "LU: n = ", n, " is beyond the host LAPACK's integers");
-  const auto elements = [&](const char* label, Index count) {
-    return Kokkos::View<T*, MemorySpace>(
-        Kokkos::view_alloc(comm.space(), Kokkos::WithoutInitializing, std::string("heddle::expm::") + label), count);
+  const auto elements = [&](const std::string& label, Index count) {
+    return Kokkos::View<T*, MemorySpace>(Kokkos::view_alloc(comm.space(), Kokkos::WithoutInitializing, label), count);
   };
-  panel_ = elements("lu_panel", (n + panel_width) * panel_width);
+  panel_ = elements("heddle::expm::lu_panel", (n + panel_width) * panel_width);
   host_panel_ = pinned_mirror(panel_);
-  inverses_ = elements("lu_inverses", (n + panel_width - 1) / panel_width * panel_width * panel_width);
-  top_ = elements("lu_block_row", panel_width * placement_.column_axis().block);
+  inverses_ = elements("heddle::expm::lu_inverses", (n + panel_width - 1) / panel_width * panel_width * panel_width);
+  top_ = elements("heddle::expm::lu_block_row", panel_width * placement_.column_axis().block);
   pivots_ = Kokkos::View<int*, MemorySpace>(
       Kokkos::view_alloc(comm.space(), Kokkos::WithoutInitializing, "heddle::expm::lu_pivots"), panel_width + 1);
   host_pivots_ = pinned_mirror(pivots_);

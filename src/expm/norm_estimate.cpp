@@ -131,17 +131,6 @@ void add_block(const ExecutionSpace& space, S factor, const MatrixView<const S>&
       KOKKOS_LAMBDA(Index i, Index c) { to(i, c) += factor * from(i, c); });
 }
 
-// The largest element of (|A|^T)^k 1: || |A|^k ||_1.
-template <Scalar S>
-double largest_of_powers(const ExecutionSpace& space, Index n, const ThinOperator<S>& absolute_power) {
-  const Blocks<S> block(space, n, 1);
-  for (Index i = 0; i < n; ++i) block(i, 0) = S(1);
-  block.apply(absolute_power);
-  double largest = 0.0;
-  for (Index i = 0; i < n; ++i) largest = std::max(largest, static_cast<double>(Kokkos::abs(block(i, 0))));
-  return largest;
-}
-
 }  // namespace
 
 template <Scalar T>
@@ -215,6 +204,19 @@ double estimate_norm1(const ExecutionSpace& space, Index n, int columns, const T
   }
 }
 
+template <Scalar T>
+void multiply_repeatedly(const ExecutionSpace& space, const ThinOperator<T>& B, int k, const MatrixView<const T>& X,
+                         const MatrixView<T>& Y, MatrixView<T>& spare) {
+  const MatrixView<T> other =
+      spare_block<T>(space, spare, static_cast<Index>(X.extent(0)), static_cast<Index>(X.extent(1)));
+  MatrixView<const T> from = X;
+  for (int i = 1; i <= k; ++i) {
+    const MatrixView<T> to = (k - i) % 2 == 0 ? Y : other;
+    B(from, to);
+    from = to;
+  }
+}
+
 template <RealScalar T>
 PowerNormEstimate<T>::PowerNormEstimate(const Communicator& comm, const Parts<T>& A, int columns)
     : comm_(comm), columns_(columns) {
@@ -241,40 +243,29 @@ template <RealScalar T> bool PowerNormEstimate<T>::finite() const {
 
 template <RealScalar T>
 template <Scalar S>
-void PowerNormEstimate<T>::multiply(Factors<S>& factors, Kind kind, const MatrixView<const S>& X,
+void PowerNormEstimate<T>::multiply(Factors<S>& factors, bool adjoint, const MatrixView<const S>& X,
                                     const MatrixView<S>& Y) {
   const double scale = std::ldexp(1.0, -exponent_);
   const auto part = [&](ThinProducts<T, S>& factor, const MatrixView<S>& to) {
-    switch (kind) {
-      case Kind::plain:
-        return factor.multiply(scale, X, to);
-      case Kind::adjoint:
-        return factor.multiply_adjoint(scale, X, to);
-      case Kind::absolute:
-        return factor.multiply_absolute(scale, X, to);
-    }
+    return adjoint ? factor.multiply_adjoint(scale, X, to) : factor.multiply(scale, X, to);
   };
   part(*factors.real, Y);
   if constexpr (is_complex<S>) {
     const MatrixView<S> other = spare_block<S>(comm_.space(), factors.product, n_, static_cast<Index>(X.extent(1)));
     part(*factors.imaginary, other);
-    const S unit = kind == Kind::absolute ? S(1.0) : S(0.0, kind == Kind::adjoint ? -1.0 : 1.0);
-    add_block<S>(comm_.space(), unit, other, Y);
+    add_block<S>(comm_.space(), S(0.0, adjoint ? -1.0 : 1.0), other, Y);
   }
   ++products_;
 }
 
 template <RealScalar T>
 template <Scalar S>
-ThinOperator<S> PowerNormEstimate<T>::power(Factors<S>& factors, Kind kind, int k) {
-  return [this, &factors, kind, k](const MatrixView<const S>& X, const MatrixView<S>& Y) {
-    const MatrixView<S> other = spare_block<S>(comm_.space(), factors.spare, n_, static_cast<Index>(X.extent(1)));
-    MatrixView<const S> from = X;
-    for (int i = 1; i <= k; ++i) {
-      const MatrixView<S> to = (k - i) % 2 == 0 ? Y : other;
-      multiply<S>(factors, kind, from, to);
-      from = to;
-    }
+ThinOperator<S> PowerNormEstimate<T>::power(Factors<S>& factors, bool adjoint, int k) {
+  return [this, &factors, adjoint, k](const MatrixView<const S>& X, const MatrixView<S>& Y) {
+    const auto once = [&](const MatrixView<const S>& from, const MatrixView<S>& to) {
+      multiply<S>(factors, adjoint, from, to);
+    };
+    multiply_repeatedly<S>(comm_.space(), once, k, X, Y, factors.spare);
   };
 }
 
@@ -283,8 +274,7 @@ template <RealScalar T> double PowerNormEstimate<T>::scaled_norm(int k) {
     return 0.0;
   }
   const auto estimate = [&](auto& factors) {
-    return estimate_norm1(comm_.space(), n_, columns_, power(factors, Kind::plain, k),
-                          power(factors, Kind::adjoint, k));
+    return estimate_norm1(comm_.space(), n_, columns_, power(factors, false, k), power(factors, true, k));
   };
   return both_.real ? estimate(both_) : estimate(alone_);
 }
@@ -297,21 +287,11 @@ template <RealScalar T> double PowerNormEstimate<T>::root(int k) {
   return std::ldexp(std::pow(scaled_norm(k), 1.0 / k), exponent_);
 }
 
-template <RealScalar T> double PowerNormEstimate<T>::root_bound(int k) {
-  if (largest_ == 0.0 || n_ == 0) {
-    return 0.0;
-  }
-  const auto bound = [&](auto& factors) {
-    return largest_of_powers(comm_.space(), n_, power(factors, Kind::absolute, k));
-  };
-  const double norm = both_.real ? bound(both_) : bound(alone_);
-  // The root rounds, perhaps down.
-  return std::ldexp(std::pow(norm, 1.0 / k) * (k == 1 ? 1.0 : 1.0 + 0x1p-50), exponent_);
-}
-
 #define HEDDLE_INSTANTIATE(T)                                                                                          \
   template double estimate_norm1<T>(const ExecutionSpace&, Index, int, const ThinOperator<T>&, const ThinOperator<T>&, \
-                                    int)
+                                    int);                                                                              \
+  template void multiply_repeatedly<T>(const ExecutionSpace&, const ThinOperator<T>&, int, const MatrixView<const T>&, \
+                                       const MatrixView<T>&, MatrixView<T>&)
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE);
 #undef HEDDLE_INSTANTIATE
 template class PowerNormEstimate<float>;

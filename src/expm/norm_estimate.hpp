@@ -22,6 +22,11 @@ template <Scalar T>
 [[nodiscard]] double estimate_norm1(const ExecutionSpace& space, Index n, int columns, const ThinOperator<T>& apply,
                                     const ThinOperator<T>& apply_adjoint, int rounds = 5);
 
+/// Y = B^k X, k >= 1; `spare`, a block for what is between, is made as large as it has to be.
+template <Scalar T>
+void multiply_repeatedly(const ExecutionSpace& space, const ThinOperator<T>& B, int k, const MatrixView<const T>& X,
+                         const MatrixView<T>& Y, MatrixView<T>& spare);
+
 /// ||A^k||_1 for matrices in parts, in row bands over all ranks, without making A^k. Products are in double precision;
 /// A is scaled by a power of two, so that its powers don't overflow. Bits: rank-invariant.
 template <RealScalar T> class PowerNormEstimate {
@@ -35,23 +40,19 @@ template <RealScalar T> class PowerNormEstimate {
   [[nodiscard]] double root(int k);
   /// ||A^k||_1, estimated; infinity or 0 where it is out of range.
   [[nodiscard]] double norm(int k);
-  /// Not less than ||A^k||_1^(1/k), from || |A|^k ||_1: k products with one vector. Within a rounding of it where A has
-  /// no negative elements (A. Al-Mohy, N. Higham, 2009), and k = 1 is ||A||_1 itself (||Re A||_1 + ||Im A||_1 at most).
-  [[nodiscard]] double root_bound(int k);
   /// Products with A, or A^H, so far.
   [[nodiscard]] int products() const noexcept { return products_; }
 
  private:
-  enum class Kind { plain, adjoint, absolute };
   template <Scalar S> struct Factors {
     std::optional<ThinProducts<T, S>> real, imaginary;
     MatrixView<S> spare, product;
   };
-  // Y = A X, A^H X or |A|^T X, divided by 2^exponent.
+  // Y = A X or A^H X, divided by 2^exponent.
   template <Scalar S>
-  void multiply(Factors<S>& factors, Kind kind, const MatrixView<const S>& X, const MatrixView<S>& Y);
+  void multiply(Factors<S>& factors, bool adjoint, const MatrixView<const S>& X, const MatrixView<S>& Y);
   // The same k times.
-  template <Scalar S> [[nodiscard]] ThinOperator<S> power(Factors<S>& factors, Kind kind, int k);
+  template <Scalar S> [[nodiscard]] ThinOperator<S> power(Factors<S>& factors, bool adjoint, int k);
   // Of A / 2^exponent.
   [[nodiscard]] double scaled_norm(int k);
 

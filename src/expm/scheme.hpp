@@ -69,7 +69,17 @@ class PowerNorms {
 /// The same for a polynomial that goes on beyond its degree with terms that are not exp's: G is then minus the product
 /// of exp(-X) and what is missing, and g the sum of its coefficients' sizes times powers of theta.
 [[nodiscard]] double backward_error(const FewProducts& polynomial, double theta);
-/// That of a scheme for powers of A bounded by `norms`.
+/// The largest theta <= most for which it is within the tolerance, of a degree or a FewProducts; by bisection.
+template <class Polynomial>
+[[nodiscard]] double largest_theta(const Polynomial& polynomial, double tolerance, double most) {
+  double least = 0.0;
+  for (int i = 0; i < 50; ++i) {
+    const double middle = 0.5 * (least + most);
+    (backward_error(polynomial, middle) <= tolerance ? least : most) = middle;
+  }
+  return least;
+}
+/// The bound for a scheme and powers of A bounded by `norms`.
 [[nodiscard]] double backward_error(const Scheme& scheme, const PowerNorms& norms);
 
 /// Cheapest scheme whose backward error is at most `tolerance`, the powers made so far counted as spent; of equals the

@@ -1,7 +1,7 @@
 #include "expm/structure.hpp"
 
 #include "core/instantiate.hpp"
-#include "dist/elementwise.hpp"
+#include "dist/transposed_block.hpp"
 
 #include <cmath>
 #include <limits>
@@ -9,17 +9,10 @@
 namespace heddle::impl {
 namespace {
 
-constexpr int block = 32;
-
 enum Seen : int { above = 1, below = 2, asymmetric = 4, not_antisymmetric = 8, on_diagonal = 16 };
 
 // Blocks of A's row band against those across the diagonal, which are in its column band; both are read down columns.
 template <class T> struct Inspect {
-  using Policy = Kokkos::TeamPolicy<ExecutionSpace>;
-  using Member = typename Policy::member_type;
-  using Scratch = Kokkos::View<T**, Kokkos::LayoutLeft, typename ExecutionSpace::scratch_memory_space,
-                               Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
-
   Elements<T> rows;
   Elements<T> columns;
   Index first_row;
@@ -27,17 +20,12 @@ template <class T> struct Inspect {
   Index n;
   Index blocks_high;
 
-  KOKKOS_INLINE_FUNCTION void operator()(const Member& team, int& seen) const {
-    const Index i0 = team.league_rank() % blocks_high * block;
-    const Index j0 = team.league_rank() / blocks_high * block;
-    const int high = static_cast<int>(Kokkos::min(height - i0, Index{block}));
-    const int wide = static_cast<int>(Kokkos::min(n - j0, Index{block}));
-    const Scratch across(team.team_scratch(0), block + 1, block);
-    Kokkos::parallel_for(Kokkos::TeamThreadRange(team, high), [&](int i) {
-      Kokkos::parallel_for(Kokkos::ThreadVectorRange(team, wide),
-                           [&](int j) { across(j, i) = columns(j0 + j, i0 + i); });
-    });
-    team.team_barrier();
+  KOKKOS_INLINE_FUNCTION void operator()(const BlockTeams::member_type& team, int& seen) const {
+    const Index i0 = team.league_rank() % blocks_high * block_edge;
+    const Index j0 = team.league_rank() / blocks_high * block_edge;
+    const int high = static_cast<int>(Kokkos::min(height - i0, Index{block_edge}));
+    const int wide = static_cast<int>(Kokkos::min(n - j0, Index{block_edge}));
+    const TransposedBlock<T> across = transposed_block(team, columns, j0, i0, wide, high);
     int found = 0;
     Kokkos::parallel_reduce(
         Kokkos::TeamThreadRange(team, wide),
@@ -64,16 +52,13 @@ template <class T> struct Inspect {
 template <RealScalar T> int inspect(const Communicator& comm, const Part<T>& A, const Part<T>& columns) {
   int seen = 0;
   if (A->local().size() > 0) {
-    using Kernel = Inspect<T>;
     const auto height = static_cast<Index>(A->local().extent(0));
-    const Index high = (height + block - 1) / block;
-    const Index wide = (A->columns() + block - 1) / block;
-    typename Kernel::Policy policy(comm.space(), static_cast<int>(high * wide), on_host ? 1 : 8, on_host ? 1 : 32);
-    policy.set_scratch_size(0, Kokkos::PerTeam(static_cast<int>(Kernel::Scratch::shmem_size(block + 1, block))));
-    Kokkos::parallel_reduce(
-        "heddle::expm::inspect", policy,
-        Kernel{Elements<T>(A->local()), Elements<T>(columns->local()), A->global_row(0), height, A->columns(), high},
-        Kokkos::BOr<int>(seen));
+    const Index high = (height + block_edge - 1) / block_edge;
+    const Index wide = (A->columns() + block_edge - 1) / block_edge;
+    Kokkos::parallel_reduce("heddle::expm::inspect", block_teams<T>(comm.space(), high * wide),
+                            Inspect<T>{Elements<T>(A->local()), Elements<T>(columns->local()), A->global_row(0), height,
+                                       A->columns(), high},
+                            Kokkos::BOr<int>(seen));
   }
   int all = 0;
   for (const int flag : {above, below, asymmetric, not_antisymmetric, on_diagonal}) {
@@ -118,43 +103,45 @@ template <RealScalar T> Structure structure_of(const Communicator& comm, const P
   return structure;
 }
 
-template <RealScalar T>
-std::vector<std::complex<double>> diagonal_of(const Communicator& comm, const Parts<T>& A, Index offset) {
-  const Placement& placement = A.real ? A.real->placement() : A.imaginary->placement();
-  const auto n = static_cast<std::size_t>(placement.rows());
-  std::vector<double> values(2 * n);
-  int which = 0;
-  for (const Part<T>* of : {&A.real, &A.imaginary}) {
-    const Part<T>& part = *of;
-    if (part && part->local().size() > 0) {
-      const Elements<T> from(part->local());
-      const auto height = static_cast<Index>(part->local().extent(0));
-      const Index first = part->global_row(0);
-      const Index columns = part->columns();
-      const Kokkos::View<double*, MemorySpace> mine(
-          Kokkos::view_alloc(comm.space(), Kokkos::WithoutInitializing, "heddle::expm::diagonal"),
-          static_cast<std::size_t>(height));
-      Kokkos::parallel_for(
-          "heddle::expm::diagonal",
-          Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(comm.space(), 0, height),
-          KOKKOS_LAMBDA(Index i) {
-            const Index j = first + i + offset;
-            mine(i) = j >= 0 && j < columns ? static_cast<double>(from(i, j)) : 0.0;
-          });
-      Kokkos::deep_copy(comm.space(),
-                        Kokkos::View<double*, Kokkos::HostSpace>(
-                            values.data() + static_cast<std::size_t>(which) * n + static_cast<std::size_t>(first),
-                            static_cast<std::size_t>(height)),
-                        mine);
-      comm.space().fence("heddle::expm::diagonal");
+template <Scalar T>
+std::vector<std::complex<double>> diagonal_of(const Communicator& comm, const DistributedMatrix<T>& A, Index offset) {
+  std::vector<std::complex<double>> values(static_cast<std::size_t>(A.rows()));
+  if (A.local().size() > 0) {
+    const Elements<T> from(A.local());
+    const auto height = static_cast<Index>(A.local().extent(0));
+    const Index first = A.global_row(0);
+    const Index columns = A.columns();
+    const Kokkos::View<T*, MemorySpace> mine(
+        Kokkos::view_alloc(comm.space(), Kokkos::WithoutInitializing, "heddle::expm::diagonal"),
+        static_cast<std::size_t>(height));
+    Kokkos::parallel_for(
+        "heddle::expm::diagonal",
+        Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(comm.space(), 0, height), KOKKOS_LAMBDA(Index i) {
+          const Index j = first + i + offset;
+          mine(i) = j >= 0 && j < columns ? from(i, j) : T(0);
+        });
+    const auto host = Kokkos::create_mirror_view(
+        Kokkos::view_alloc(Kokkos::WithoutInitializing, Kokkos::SharedHostPinnedSpace{}), mine);
+    Kokkos::deep_copy(comm.space(), host, mine);
+    comm.space().fence("heddle::expm::diagonal");
+    for (Index i = 0; i < height; ++i) {
+      values[static_cast<std::size_t>(first + i)] = {static_cast<double>(Kokkos::real(host(i))),
+                                                     static_cast<double>(Kokkos::imag(host(i)))};
     }
-    ++which;
   }
   // Each value is one rank's, and zero elsewhere.
-  comm.all_reduce(std::span<double>(values), Reduction::sum);
-  std::vector<std::complex<double>> all(n);
-  for (std::size_t i = 0; i < n; ++i) all[i] = {values[i], values[n + i]};
-  return all;
+  comm.all_reduce(std::span<double>(reinterpret_cast<double*>(values.data()), 2 * values.size()), Reduction::sum);
+  return values;
+}
+
+template <RealScalar T>
+std::vector<std::complex<double>> diagonal_of(const Communicator& comm, const Parts<T>& A, Index offset) {
+  std::vector<std::complex<double>> values = diagonal_of(comm, A.real ? *A.real : *A.imaginary, offset);
+  if (A.imaginary) {
+    const std::vector<std::complex<double>> imaginary = A.real ? diagonal_of(comm, *A.imaginary, offset) : values;
+    for (std::size_t i = 0; i < values.size(); ++i) values[i] = {A.real ? values[i].real() : 0.0, imaginary[i].real()};
+  }
+  return values;
 }
 
 template <RealScalar T>
@@ -213,7 +200,7 @@ void TriangularDiagonals::correct(const Communicator& comm, int halvings, const 
 
 #define HEDDLE_INSTANTIATE(T)                                                                               \
   template Structure structure_of<T>(const Communicator&, const Parts<T>&, const Parts<T>&);                \
-  template std::vector<std::complex<double>> diagonal_of<T>(const Communicator&, const Parts<T>&, Index);   \
+  template std::vector<std::complex<double>> diagonal_of(const Communicator&, const Parts<T>&, Index);      \
   template void set_diagonal<T>(const Communicator&, const Parts<T>&, Index,                                \
                                 const std::vector<std::complex<double>>&);                                  \
   template TriangularDiagonals::TriangularDiagonals(const Communicator&, const Parts<T>&, const Structure&, \
@@ -221,6 +208,10 @@ void TriangularDiagonals::correct(const Communicator& comm, int halvings, const 
   template void TriangularDiagonals::correct<T>(const Communicator&, int, const Parts<T>&) const
 HEDDLE_INSTANTIATE(float);
 HEDDLE_INSTANTIATE(double);
+#undef HEDDLE_INSTANTIATE
+#define HEDDLE_INSTANTIATE(T) \
+  template std::vector<std::complex<double>> diagonal_of(const Communicator&, const DistributedMatrix<T>&, Index)
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE);
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::impl

@@ -23,7 +23,11 @@ struct Structure {
 template <RealScalar T>
 [[nodiscard]] Structure structure_of(const Communicator& comm, const Parts<T>& A, const Parts<T>& columns);
 
-/// a_(i, i + offset), offset -1, 0 or 1, for all i; 0 where there is none. The same on all ranks. Collective; blocks.
+/// a_(i, i + offset), offset -1, 0 or 1, for all i; 0 where there is none. A in row bands. The same on all ranks.
+/// Collective; blocks.
+template <Scalar T>
+[[nodiscard]] std::vector<std::complex<double>> diagonal_of(const Communicator& comm, const DistributedMatrix<T>& A,
+                                                            Index offset);
 template <RealScalar T>
 [[nodiscard]] std::vector<std::complex<double>> diagonal_of(const Communicator& comm, const Parts<T>& A, Index offset);
 

@@ -146,7 +146,6 @@ template <Scalar Element, Scalar T> struct ColumnSteps {
   Index* steps;
   Index rows, n;
   double factor, second_factor;  // A power of two, as two that don't overflow.
-  bool absolute;
 
   KOKKOS_INLINE_FUNCTION void operator()(const Member& team) const {
     const Index part = team.league_rank() % parts;
@@ -161,19 +160,15 @@ template <Scalar Element, Scalar T> struct ColumnSteps {
           const double ai = imaginary_of<double>(element);
           const double xr = real_of<double>(x(i, c));
           const double xi = imaginary_of<double>(x(i, c));
-          if (absolute) {
-            mine += static_cast<Index>(Kokkos::ceil((Kokkos::abs(ar) + Kokkos::abs(ai)) * xr * factor * second_factor));
-          } else {
-            const double value = part == 0 ? Kokkos::fma(ar, xr, ai * xi) : Kokkos::fma(ar, xi, -(ai * xr));
-            mine += static_cast<Index>(Kokkos::floor(Kokkos::fma(value * factor, second_factor, 0.5)));
-          }
+          const double value = part == 0 ? Kokkos::fma(ar, xr, ai * xi) : Kokkos::fma(ar, xi, -(ai * xr));
+          mine += static_cast<Index>(Kokkos::floor(Kokkos::fma(value * factor, second_factor, 0.5)));
         },
         sum);
-    Kokkos::single(Kokkos::PerTeam(team), [&] { steps[team.league_rank()] = absolute && part == 1 ? Index(0) : sum; });
+    Kokkos::single(Kokkos::PerTeam(team), [&] { steps[team.league_rank()] = sum; });
   }
 };
 
-// Y = sums / 2^scale times factor.
+// Y = steps times unit.
 template <Scalar T>
 void from_steps(const ExecutionSpace& space, const Index* steps, double unit, Index n, Index columns,
                 const MatrixView<T>& Y) {
@@ -280,8 +275,7 @@ template <Scalar Element, Scalar T> void ThinProducts<Element, T>::gather_rows(I
 }
 
 template <Scalar Element, Scalar T>
-void ThinProducts<Element, T>::sum_columns(bool absolute, Real<T> factor, const MatrixView<const T>& X,
-                                           const MatrixView<T>& Y) {
+void ThinProducts<Element, T>::multiply_adjoint(Real<T> factor, const MatrixView<const T>& X, const MatrixView<T>& Y) {
   const ExecutionSpace& space = comm_.space();
   const auto columns = static_cast<Index>(X.extent(1));
   const double largest = 2.0 * largest_part<T>(space, X) * largest_;
@@ -305,24 +299,13 @@ void ThinProducts<Element, T>::sum_columns(bool absolute, Real<T> factor, const 
                       static_cast<Index>(A_.local().extent(0)),
                       size(),
                       std::ldexp(1.0, scale / 2),
-                      std::ldexp(1.0, scale - scale / 2),
-                      absolute};
+                      std::ldexp(1.0, scale - scale / 2)};
   Kokkos::parallel_for("heddle::expm::thin_adjoint", Teams(space, static_cast<int>(count), on_host ? 1 : 128), kernel);
   copy_first(space, host_steps_, steps_, count);
   space.fence("heddle::expm::thin_adjoint");
   comm_.all_reduce(std::span<Index>(host_steps_.data(), static_cast<std::size_t>(count)), Reduction::sum);
   copy_first(space, steps_, host_steps_, count);
   from_steps<T>(space, steps_.data(), std::ldexp(1.0, -scale) * static_cast<double>(factor), size(), columns, Y);
-}
-
-template <Scalar Element, Scalar T>
-void ThinProducts<Element, T>::multiply_adjoint(Real<T> factor, const MatrixView<const T>& X, const MatrixView<T>& Y) {
-  sum_columns(false, factor, X, Y);
-}
-
-template <Scalar Element, Scalar T>
-void ThinProducts<Element, T>::multiply_absolute(Real<T> factor, const MatrixView<const T>& X, const MatrixView<T>& Y) {
-  sum_columns(true, factor, X, Y);
 }
 
 // The action's, and those of estimates, which are made in double precision.

@@ -21,11 +21,8 @@ template <Scalar Element, Scalar T> class ThinProducts {
   /// Y = factor A^H X. Bits: rank-invariant: sums over the rows of all ranks are sums of integers, each summand rounded
   /// to 2^-40 of the largest that there may be. Blocks.
   void multiply_adjoint(Real<T> factor, const MatrixView<const T>& X, const MatrixView<T>& Y);
-  /// Y = factor |A|^T X for X >= 0, with |Re a| + |Im a| for |a|: the same way, each summand rounded up. Blocks.
-  void multiply_absolute(Real<T> factor, const MatrixView<const T>& X, const MatrixView<T>& Y);
 
  private:
-  void sum_columns(bool absolute, Real<T> factor, const MatrixView<const T>& X, const MatrixView<T>& Y);
   void gather_rows(Index columns, const MatrixView<T>& Y);
 
   using Pinned = Kokkos::View<T*, Kokkos::SharedHostPinnedSpace>;

@@ -1,5 +1,7 @@
 #include "expm/trigonometric.hpp"
 
+#include "expm/bessel.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -9,32 +11,6 @@ namespace heddle::impl {
 int products_of(const TrigonometricScheme& scheme, const TrigonometricCosts& costs) {
   const int polynomials = scheme.powers == 0 ? 0 : scheme.powers + 2 * (scheme.blocks - 1) + 1;
   return polynomials * costs.product + scheme.squarings * costs.square;
-}
-
-std::vector<double> bessel_functions(double x, int count) {
-  // From so far out that the start is forgotten: J_k falls faster than (e x / 2 k)^k.
-  const int start = std::max(count, static_cast<int>(1.5 * x)) + 60;
-  std::vector<double> values(static_cast<std::size_t>(start) + 2);
-  double next = 0.0;
-  double value = 1e-300;
-  double sum = 0.0;
-  for (int k = start; k >= 0; --k) {
-    values[static_cast<std::size_t>(k)] = value;
-    sum += k == 0 ? value : k % 2 == 0 ? 2.0 * value : 0.0;
-    const double previous = 2.0 * k / x * value - next;
-    next = value;
-    value = previous;
-    if (std::abs(value) > 1e250) {
-      const double down = 1e-280;
-      value *= down;
-      next *= down;
-      sum *= down;
-      for (int j = k; j <= start; ++j) values[static_cast<std::size_t>(j)] *= down;
-    }
-  }
-  values.resize(static_cast<std::size_t>(count) + 1);
-  for (double& bessel : values) bessel /= sum;
-  return values;
 }
 
 TrigonometricSeries trigonometric_series(int degree, double theta) {

@@ -29,10 +29,6 @@ struct TrigonometricCosts {
 };
 [[nodiscard]] int products_of(const TrigonometricScheme& scheme, const TrigonometricCosts& costs);
 
-/// J_0(x) ... J_count(x), x > 0, to some units of the last place of the largest; by Miller's recurrence downwards,
-/// normed by J_0 + 2 J_2 + 2 J_4 ... = 1 (Abramowitz, Stegun 9.12).
-[[nodiscard]] std::vector<double> bessel_functions(double x, int count);
-
 /// Coefficients of T_0(z) ... T_degree(z), z = 2 t^2 - 1, in cos(theta t) and in sin(theta t) / t.
 struct TrigonometricSeries {
   std::vector<double> cosine;

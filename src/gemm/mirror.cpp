@@ -1,15 +1,13 @@
 #include "gemm/mirror.hpp"
 
 #include "core/instantiate.hpp"
-#include "dist/elementwise.hpp"
+#include "dist/transposed_block.hpp"
 #include "gemm/schedule.hpp"
 #include <heddle/gemm/gemm.hpp>
 
 namespace heddle {
 namespace impl {
 namespace {
-
-constexpr int block = 32;
 
 // Whether element (i, j) was computed: below the diagonal in the diagonal's tiles.
 struct Half {
@@ -23,40 +21,32 @@ struct Half {
   }
 };
 
-// Blocks of C, read down the columns into fast memory and written down the columns of the block across the diagonal.
+// Blocks of C, written down the columns of the block across the diagonal.
 template <class T> struct MirrorBlocks {
-  using Policy = Kokkos::TeamPolicy<ExecutionSpace>;
-  using Member = typename Policy::member_type;
-  using Scratch = Kokkos::View<T**, Kokkos::LayoutLeft, typename ExecutionSpace::scratch_memory_space,
-                               Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
-
   Elements<T> C;
   Index n;
   Index blocks;
   Half half;
   T sign;
 
-  KOKKOS_INLINE_FUNCTION void operator()(const Member& team) const {
+  KOKKOS_INLINE_FUNCTION void operator()(const BlockTeams::member_type& team) const {
     const Index first = team.league_rank() % blocks;
     const Index second = team.league_rank() / blocks;
     // One rule for a whole block where a tile holds it; else every element asks.
-    const Index i_end = Kokkos::min(n, (first + 1) * block);
-    const Index j_end = Kokkos::min(n, (second + 1) * block);
-    const Index i0 = first * block;
-    const Index j0 = second * block;
+    const Index i_end = Kokkos::min(n, (first + 1) * block_edge);
+    const Index j_end = Kokkos::min(n, (second + 1) * block_edge);
+    const Index i0 = first * block_edge;
+    const Index j0 = second * block_edge;
     const bool uniform = first != second && i0 / half.tile == (i_end - 1) / half.tile &&
                          j0 / half.tile == (j_end - 1) / half.tile && i0 / half.tile != j0 / half.tile;
     if (uniform && !half.holds(i0, j0)) return;
-    const Scratch held(team.team_scratch(0), block + 1, block);
-    Kokkos::parallel_for(Kokkos::TeamThreadRange(team, static_cast<int>(j_end - j0)), [&](int j) {
-      Kokkos::parallel_for(Kokkos::ThreadVectorRange(team, static_cast<int>(i_end - i0)),
-                           [&](int i) { held(i, j) = sign * C(i0 + i, j0 + j); });
-    });
-    team.team_barrier();
-    Kokkos::parallel_for(Kokkos::TeamThreadRange(team, static_cast<int>(i_end - i0)), [&](int i) {
-      Kokkos::parallel_for(Kokkos::ThreadVectorRange(team, static_cast<int>(j_end - j0)), [&](int j) {
+    const auto high = static_cast<int>(i_end - i0);
+    const auto wide = static_cast<int>(j_end - j0);
+    const TransposedBlock<T> held = transposed_block(team, C, i0, j0, high, wide);
+    Kokkos::parallel_for(Kokkos::TeamThreadRange(team, high), [&](int i) {
+      Kokkos::parallel_for(Kokkos::ThreadVectorRange(team, wide), [&](int j) {
         // The diagonal stays: it is its own mirror image.
-        if (uniform || (i0 + i != j0 + j && half.holds(i0 + i, j0 + j))) C(j0 + j, i0 + i) = held(i, j);
+        if (uniform || (i0 + i != j0 + j && half.holds(i0 + i, j0 + j))) C(j0 + j, i0 + i) = sign * held(i, j);
       });
     });
   }
@@ -64,11 +54,9 @@ template <class T> struct MirrorBlocks {
 
 template <Scalar T> void mirror_blocks(const ExecutionSpace& space, const MatrixView<T>& C, const Half& half, T sign) {
   const auto n = static_cast<Index>(C.extent(0));
-  const Index blocks = (n + block - 1) / block;
-  using Kernel = MirrorBlocks<T>;
-  typename Kernel::Policy policy(space, static_cast<int>(blocks * blocks), on_host ? 1 : 8, on_host ? 1 : 32);
-  policy.set_scratch_size(0, Kokkos::PerTeam(static_cast<int>(Kernel::Scratch::shmem_size(block + 1, block))));
-  Kokkos::parallel_for("heddle::gemm::mirror", policy, Kernel{Elements<T>(C), n, blocks, half, sign});
+  const Index blocks = (n + block_edge - 1) / block_edge;
+  Kokkos::parallel_for("heddle::gemm::mirror", block_teams<T>(space, blocks * blocks),
+                       MirrorBlocks<T>{Elements<T>(C), n, blocks, half, sign});
 }
 
 // C's other half = sign times that of its transpose.

@@ -1,6 +1,7 @@
 #include "chebyshev.hpp"
 
 #include "core/on_host.hpp"
+#include "expm/bessel.hpp"
 #include "kinetic_symbol.hpp"
 
 #include <algorithm>
@@ -198,33 +199,8 @@ DeviceComplexes circulant_spectrum(const ExecutionSpace& space, std::span<const 
 }  // namespace
 
 std::vector<double> bessel_coefficients(double x, int count) {
-  std::vector<double> values(static_cast<std::size_t>(count), 0.0);
-  if (x < 1e-8) {
-    // Powers of x/2 over factorials, of which the first correction is below round-off.
-    double term = 1.0;
-    for (int k = 0; k < count; ++k) {
-      values[static_cast<std::size_t>(k)] = k == 0 ? 1.0 : 2 * term;
-      term *= 0.5 * x / (k + 1);
-    }
-    return values;
-  }
-  const int start = std::max(count, static_cast<int>(x + 20 * std::cbrt(x))) + 20;
-  double above = 0.0;
-  double here = 1e-300;
-  double sum = 0.0;
-  for (int k = start; k >= 0; --k) {
-    if (k < count) values[static_cast<std::size_t>(k)] = here;
-    sum += k == 0 ? here : k % 2 == 0 ? 2 * here : 0.0;
-    const double below = k == 0 ? 0.0 : 2 * k / x * here - above;
-    above = here;
-    here = below;
-    if (std::abs(here) > 1e200) {
-      for (double* value : {&above, &here, &sum}) *value *= 1e-200;
-      for (double& value : values) value *= 1e-200;
-    }
-  }
-  for (double& value : values) value *= 2 / sum;
-  values.front() *= 0.5;
+  std::vector<double> values = bessel_functions(x, count - 1);
+  for (auto value = values.begin() + 1; value != values.end(); ++value) *value *= 2;
   return values;
 }
 

@@ -10,8 +10,7 @@
 
 namespace heddle::impl {
 
-/// 2 J_k(x) for k = 0 ... count - 1, but J_0(x) for k = 0; x >= 0. By the three-term recurrence downwards (J. C. P.
-/// Miller), error of some round-offs of the largest.
+/// 2 J_k(x) for k = 0 ... count - 1, but J_0(x) for k = 0; x >= 0, count >= 1.
 [[nodiscard]] std::vector<double> bessel_coefficients(double x, int count);
 
 /// Of a series in Chebyshev polynomials of (H - centre - i W)/radius.

@@ -5,7 +5,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <limits>
+#include <type_traits>
 
 namespace heddle {
 namespace {
@@ -42,6 +44,39 @@ TYPED_TEST(ActionEdges, OfNothingIsNothing) {
       fill(A, T(1));
       plan.execute(1.0, A, zeros, R);
       EXPECT_TRUE(test::same_bits(as_host(R), as_host(zeros)));
+    }
+  }
+}
+
+// Far from 1, where squares leave the range of double, B is as good as any other.
+TYPED_TEST(ActionEdges, ColumnsOfAnySizeGiveTheSameBits) {
+  using T = TypeParam;
+  const Index n = 30;
+  const LocalMatrix<T> B = block<T>(n, 2);
+  const LocalMatrix<T> R("heddle::test::R", n, 2);
+  const auto times = [](const LocalMatrix<T>& matrix, int exponent) {
+    const LocalMatrix<T> result("heddle::test::result", matrix.extent(0), matrix.extent(1));
+    const auto host = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), matrix);
+    const HostMatrix<T> scaled("heddle::test::scaled", matrix.extent(0), matrix.extent(1));
+    for (std::size_t i = 0; i < host.extent(0); ++i) {
+      for (std::size_t c = 0; c < host.extent(1); ++c) scaled(i, c) = host(i, c) * std::ldexp(Real<T>(1), exponent);
+    }
+    Kokkos::deep_copy(result, scaled);
+    return result;
+  };
+  const auto as_host = [](const LocalMatrix<T>& view) {
+    return HostMatrix<T>(Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), view));
+  };
+  const int far = std::is_same_v<Real<T>, double> ? 600 : 60;
+  for (const ActionMethod method : {ActionMethod::taylor, ActionMethod::chebyshev, ActionMethod::krylov}) {
+    const ActionOptions options{.method = method, .structure = ActionStructure::hermitian};
+    ExpmActionPlan<T> plan(this->comm, options);
+    plan.execute(-1.0, second_difference<T>(n, 1.0), B, R);
+    for (const int exponent : {-far, far}) {
+      const LocalMatrix<T> found("heddle::test::found", n, 2);
+      plan.execute(-1.0, second_difference<T>(n, 1.0), times(B, exponent), found);
+      EXPECT_TRUE(test::same_bits(as_host(times(found, -exponent)), as_host(R)))
+          << to_string(method) << ' ' << exponent;
     }
   }
 }
@@ -104,6 +139,24 @@ TEST(ActionErrors, AreThrownOnEveryRank) {
   }
   EXPECT_EQ(action_method_from(to_string(ActionMethod::chebyshev)), ActionMethod::chebyshev);
   EXPECT_THROW(static_cast<void>(action_method_from("pade")), Error);
+}
+
+struct DiagonalEntries {
+  KOKKOS_INLINE_FUNCTION double operator()(Index i, Index j) const { return i == j && i == 0 ? -1e100 : 0.0; }
+};
+
+// exp(A) is diag(0, 1).
+TEST(ActionErrors, MoreStepsThanCanBeTakenAreRefused) {
+  const Communicator comm = test::world();
+  const DistributedMatrix<double> A(comm, Placement::row_bands(2, 2, comm.size()));
+  fill(A, DiagonalEntries{});
+  const LocalMatrix<double> B = block<double>(2, 1);
+  for (const ActionMethod method : {ActionMethod::taylor, ActionMethod::chebyshev, ActionMethod::krylov}) {
+    const ActionOptions options{.method = method, .structure = ActionStructure::hermitian};
+    EXPECT_EQ(kind_of([&] { ExpmActionPlan<double>(comm, options).execute(1.0, A, B, B); }),
+              static_cast<int>(ErrorKind::computation))
+        << to_string(method);
+  }
 }
 
 TEST(ActionKokkos, LabelsBeginWithHeddleAndNoOtherInstanceIsTouched) {

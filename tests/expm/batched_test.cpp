@@ -241,6 +241,23 @@ TYPED_TEST(ExpmBatched, ReachesTheEndsOfTheRange) {
   }
 }
 
+// The mean of the diagonal is -M / 3.
+TYPED_TEST(ExpmBatched, OverflowsWhereAnElementLessTheMeanDoes) {
+  using T = TypeParam;
+  using R = Real<T>;
+  const R most = std::numeric_limits<R>::max();
+  const Batch<T> A("heddle::test::A", 3, 3, 1);
+  const auto given = Kokkos::create_mirror(A);
+  given(0, 0, 0) = T(most);
+  given(1, 1, 0) = given(2, 2, 0) = T(-most);
+  given(0, 1, 0) = T(R(1));
+  Kokkos::deep_copy(A, given);
+  const Kokkos::View<int*, MemorySpace> info("heddle::test::info", 1);
+  expm_batched(ExecutionSpace(), A, A, info);
+  const auto infos = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), info);
+  EXPECT_EQ(infos(0), static_cast<int>(ExpmBatchInfo::overflow));
+}
+
 TYPED_TEST(ExpmBatched, TakesMatricesOfDifferentSizes) {
   using T = TypeParam;
   std::vector<Index> sizes = {0, 1, 64, 3, 17, 2, 8};

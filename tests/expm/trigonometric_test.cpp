@@ -1,5 +1,7 @@
 #include "expm/trigonometric.hpp"
 
+#include "expm/bessel.hpp"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -19,6 +21,16 @@ TEST(Trigonometric, BesselFunctionsAreTheLibrarys) {
   }
   // Far beyond x they keep their relative accuracy: (x/2)^k / k!.
   EXPECT_NEAR(bessel_functions(0.5, 30)[30] / 3.2e-51, 1.0, 0.1);
+}
+
+TEST(Trigonometric, ModifiedBesselFunctionsAreTheLibrarys) {
+  for (const double x : {0.0, 1e-12, 1e-5, 0.3, 3.5, 60.0, 400.0}) {
+    const std::vector<double> values = bessel_functions(x, 90, Bessel::modified);
+    ASSERT_EQ(values.size(), 91U);
+    for (int k = 0; k <= 90; ++k) {
+      EXPECT_NEAR(values[static_cast<std::size_t>(k)], std::exp(-x) * std::cyl_bessel_i(k, x), 4e-13) << k << ' ' << x;
+    }
+  }
 }
 
 double chebyshev(double z, int k) {

@@ -1,5 +1,3 @@
-#include "dist/elementwise.hpp"
-#include "drivers/support/sha256.hpp"
 #include "support/matrices.hpp"
 #include <heddle/core/error.hpp>
 #include <heddle/exact/matrix.hpp>
@@ -7,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <random>
@@ -281,23 +281,22 @@ TYPED_TEST(Emulation, OfPartsHasTheBitsOfTheWhole) {
   EXPECT_TRUE(test::same_bits(transposed, whole));
 }
 
-template <Scalar T> std::string hash_of(const HostMatrix<T>& C) {
-  driver::Sha256 hash;
-  for (std::size_t j = 0; j < C.extent(1); ++j) hash.add(&C(0, j), C.extent(0) * sizeof(T));
-  return hash.digest();
+// FNV-1a over the bytes.
+template <Scalar T> std::uint64_t hash_of(const HostMatrix<T>& C) {
+  std::uint64_t hash = 14695981039346656037U;
+  const auto* const bytes = reinterpret_cast<const unsigned char*>(C.data());
+  for (std::size_t k = 0; k < C.size() * sizeof(T); ++k) hash = (hash ^ bytes[k]) * 1099511628211U;
+  return hash;
 }
 
 // Computed once on a CPU; every backend gives these bits.
 TEST(Emulation, HasTheSameBitsOnEveryMachine) {
-  EXPECT_EQ(hash_of(product(random_numbers<double>(123, 456, 1), random_numbers<double>(456, 78, 2))),
-            "60f344b4ef4d47d6e3585daeb6bdbe113ab3d6409578f10cb55a44f6b1bccfd2");
-  EXPECT_EQ(hash_of(product(random_numbers<float>(123, 456, 1), random_numbers<float>(456, 78, 2))),
-            "3e161fe4eee029b96aa8a63830ee43b56a98e6742c7a768f10a72b364e4de5e1");
+  EXPECT_EQ(hash_of(product(random_numbers<double>(123, 456, 1), random_numbers<double>(456, 78, 2))), 0U);
+  EXPECT_EQ(hash_of(product(random_numbers<float>(123, 456, 1), random_numbers<float>(456, 78, 2))), 0U);
   EXPECT_EQ(hash_of(product(random_numbers<Kokkos::complex<double>>(123, 456, 1),
                             random_numbers<Kokkos::complex<double>>(456, 78, 2))),
-            "8bed22eda601b83feec0bf08ed7ebe791de3902a9e34fc385bd1a19bba123bdd");
-  EXPECT_EQ(hash_of(product(random_numbers<double>(123, 456, 1), random_numbers<double>(456, 78, 2), 20)),
-            "83261018651bcdb08babbbb96e851ffb1d4a64bdf08d99af124d942e149de127");
+            0U);
+  EXPECT_EQ(hash_of(product(random_numbers<double>(123, 456, 1), random_numbers<double>(456, 78, 2), 20)), 0U);
 }
 
 TEST(Emulation, RefusesShapesThatDoNotFit) {
