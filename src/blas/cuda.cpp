@@ -97,15 +97,18 @@ void backend_gemm(const blas::Context& context, Operation op_a, Operation op_b, 
                                leading_dimension(C)));
 }
 
+// One after the other: cuBLAS 13.1 multiplies batches of large matrices at 0.7 of the rate.
 void integer_gemm(const blas::Context& context, const IntegerProducts& products) {
   const std::int32_t one = 1;
   const std::int32_t beta = products.add ? 1 : 0;
-  blas::check("multiply integers",
-              cublasGemmStridedBatchedEx_64(
-                  context.state()->handle, CUBLAS_OP_T, CUBLAS_OP_N, products.m, products.n, products.k, &one,
-                  products.A, CUDA_R_8I, products.leading_a, products.stride_a, products.B, CUDA_R_8I,
-                  products.leading_b, products.stride_b, &beta, products.C, CUDA_R_32I, products.leading_c,
-                  products.stride_c, products.count, CUBLAS_COMPUTE_32I, CUBLAS_GEMM_DEFAULT));
+  for (int l = 0; l < products.count; ++l) {
+    blas::check("multiply integers",
+                cublasGemmEx_64(context.state()->handle, CUBLAS_OP_T, CUBLAS_OP_N, products.m, products.n, products.k,
+                                &one, products.A + l * products.stride_a, CUDA_R_8I, products.leading_a,
+                                products.B + l * products.stride_b, CUDA_R_8I, products.leading_b, &beta,
+                                products.C + l * products.stride_c, CUDA_R_32I, products.leading_c, CUBLAS_COMPUTE_32I,
+                                CUBLAS_GEMM_DEFAULT));
+  }
 }
 
 std::string integer_description() {

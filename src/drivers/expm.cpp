@@ -33,6 +33,7 @@ struct Options {
   bool certificate = false;
   int complex_products = 3;
   long long tile = 0;
+  std::string arithmetic = "native";
   std::string place = "rows";
   int repeat = 1;
 };
@@ -135,6 +136,7 @@ template <Scalar T, Scalar Result> int run_as(Context& context, const Options& o
   inputs["times_minus_i"] = options.times_minus_i;
   inputs["balance"] = options.balance;
   inputs["complex_products"] = options.complex_products;
+  inputs["arithmetic"] = options.arithmetic;
   inputs["tile"] = options.tile == 0 ? nlohmann::ordered_json("auto") : nlohmann::ordered_json(options.tile);
   inputs["place"] = options.place;
   inputs["repeat"] = options.repeat;
@@ -152,8 +154,9 @@ template <Scalar T, Scalar Result> int run_as(Context& context, const Options& o
   expm_options.certificate = options.certificate;
   expm_options.complex_products = options.complex_products;
   expm_options.gemm.tile = static_cast<Index>(options.tile);
+  expm_options.gemm.arithmetic = arithmetic_from(options.arithmetic);
   // Its products are those of the real parts.
-  if (options.tile == 0) expm_options.gemm.rates = known_rates<Real<T>>(context);
+  if (options.tile == 0 && options.arithmetic == "native") expm_options.gemm.rates = known_rates<Real<T>>(context);
   Progress progress = context.progress("expm");
   expm_options.progress = [&](int done, int total) { progress.update(done, total); };
 
@@ -276,6 +279,11 @@ void add_expm(CLI::App& app, Selection& selection) {
       ->check(one_of({"3", "4"}))
       ->capture_default_str();
   add_tile_option(command, options->tile);
+  command
+      .add_option("--arithmetic", options->arithmetic,
+                  "Of its products: native (the BLAS), or emulated by 8-bit integers, with the same bits at any tile")
+      ->check(CLI::IsMember({"native", "emulated"}))
+      ->capture_default_str();
   command.add_option("--place", options->place, "Placement of A and exp(A): rows, columns, rank:R or cyclic:RxC[:PxQ]")
       ->type_name("WHERE")
       ->capture_default_str();

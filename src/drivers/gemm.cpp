@@ -6,6 +6,7 @@
 #include "support/product_check.hpp"
 #include "support/rates.hpp"
 #include "support/scalars.hpp"
+#include "support/sha256.hpp"
 #include "support/text.hpp"
 #include <heddle/core/version.hpp>
 #include <heddle/gemm/gemm.hpp>
@@ -34,6 +35,8 @@ struct Options {
   std::vector<Index> tiles;
   bool check = true;
   std::string trace;  // File for it; empty: none.
+  std::string arithmetic = "native";
+  int moduli = 0;
 };
 
 // What a tile did, over its repeats: the fastest one's report and trace, and the worst check.
@@ -142,13 +145,14 @@ template <Scalar T> class Run {
       check_.emplace(problem_.op_a, problem_.alpha, problem_.A, problem_.op_b, problem_.B, problem_.beta,
                      problem_.C0.rows() > 0 ? problem_.C0 : problem_.C);
     }
-    gemm_options_.rates = known_rates<T>(context_);
+    if (options_.arithmetic == "native") gemm_options_.rates = known_rates<T>(context_);
 
     start = std::chrono::steady_clock::now();
     const Measured chosen = options_.sweep ? sweep(report) : single(report);
     report.times()["products"] = seconds_since(start);
     if (!options_.trace.empty()) keep_trace(chosen, report);
     if (check_) report.check_at_most("product", chosen.check, check_->bound());
+    if (options_.arithmetic == "emulated") enter_emulation(chosen.report, report);
     if (!options_.c.empty()) {
       start = std::chrono::steady_clock::now();
       write_matrix(options_.c, problem_.C);
@@ -182,6 +186,7 @@ template <Scalar T> class Run {
     inputs["place_b"] = options_.place_b;
     inputs["place_c"] = options_.place_c;
     inputs["tile"] = options_.tile == 0 ? nlohmann::ordered_json("auto") : nlohmann::ordered_json(options_.tile);
+    inputs["arithmetic"] = options_.arithmetic;
     inputs["repeat"] = options_.repeat;
     context_.say(format("gemm: C (%lld x %lld) = alpha %s(A) %s(B) + beta C, inner dimension %lld, %s, %d rank%s",
                         inputs["rows"].get<long long>(), inputs["columns"].get<long long>(), options_.op_a.c_str(),
@@ -189,9 +194,28 @@ template <Scalar T> class Run {
                         context_.comm().size(), context_.comm().size() == 1 ? "" : "s"));
   }
 
+  // What makes products by integers worth having: a bound, and the same bits on every machine.
+  void enter_emulation(const GemmReport& measured, Report& report) const {
+    const HostMatrix<T> C = gather(problem_.C, 0);
+    std::string digest;
+    context_.comm().on_rank(0, [&] {
+      Sha256 hash;
+      for (std::size_t j = 0; j < C.extent(1); ++j) hash.add(&C(0, j), C.extent(0) * sizeof(T));
+      digest = hash.digest();
+    });
+    auto& results = report.results();
+    results["moduli"] = measured.moduli;
+    results["error_bound"] = measured.error_bound;
+    results["sha256"] = digest;
+    context_.say(format("%d moduli, error at most %.3g |a| |b| of row a and column b; sha256 %s", measured.moduli,
+                        measured.error_bound, digest.c_str()));
+  }
+
   GemmPlan<T> plan(Index tile) const {
     GemmOptions options = gemm_options_;
     options.tile = tile;
+    options.arithmetic = arithmetic_from(options_.arithmetic);
+    options.emulation.moduli = options_.moduli;
     options.trace = !options_.trace.empty();
     return GemmPlan<T>(context_.comm(), problem_.op_a, problem_.A.placement(), problem_.op_b, problem_.B.placement(),
                        problem_.C.placement(), options);
@@ -307,6 +331,7 @@ int run(Context& context, Options options) {
     require(options.size >= 0 || (options.rows >= 0 && options.columns >= 0 && options.inner >= 0),
             "give the matrices with --a and --b, or make some with --size or --rows, --columns and --inner");
   }
+  require(options.moduli == 0 || options.arithmetic == "emulated", "--moduli is for --arithmetic emulated");
   complete_placements(options);
   const bool update = number_from("--beta", options.beta) != 0.0;
   require(update || options.c_in.empty(), "--c-in is read only where --beta is not 0");
@@ -351,6 +376,15 @@ void add_gemm(CLI::App& app, Selection& selection) {
         std::tuple("--inner", &options->inner, "... inner dimension")}) {
     command.add_option(name, *value, text)->type_name("N")->check(at_least(0));
   }
+  command
+      .add_option("--arithmetic", options->arithmetic,
+                  "native (the BLAS), or emulated: by 8-bit integers, with the same bits on every machine")
+      ->check(CLI::IsMember({"native", "emulated"}))
+      ->capture_default_str();
+  command.add_option("--moduli", options->moduli, "Of --arithmetic emulated: 7 to 31; 4 bits of each factor a modulus")
+      ->type_name("N")
+      ->check(CLI::Range(7, 31))
+      ->default_str("as many as round-off needs");
   command.add_option("--seed", options->seed, "Seed of random matrices")->type_name("N")->capture_default_str();
   add_scalar_option(command, options->scalar);
   add_tile_option(command, options->tile);

@@ -67,16 +67,20 @@ template <int digits> struct ResidueSum {
       carried >>= 32;
     }
     double approximate = 0.0;
-    for (int k = digits - 1; k >= 0; --k)
+    for (int k = digits - 1; k >= digits - telling_digits(digits); --k) {
       approximate = Kokkos::fma(approximate, 0x1p32, static_cast<double>(number[k]));
-    const auto quotient = static_cast<std::int64_t>(Kokkos::fma(approximate, system.inverse_product, 0.5));
+    }
+    const auto quotient = static_cast<std::uint32_t>(Kokkos::fma(approximate, system.telling_inverse, 0.5));
+    std::uint64_t taken = 0;
     std::int64_t borrowed = -offset;
     for (int k = 0; k < digits; ++k) {
-      borrowed += static_cast<std::int64_t>(number[k]) - quotient * static_cast<std::int64_t>(system.product[k]);
+      taken += std::uint64_t{quotient} * system.product[k];
+      borrowed += static_cast<std::int64_t>(number[k]) - static_cast<std::int64_t>(taken & 0xffffffffU);
+      taken >>= 32;
       number[k] = static_cast<std::uint32_t>(borrowed);
       borrowed >>= 32;
     }
-    const bool negative = borrowed < 0;
+    const bool negative = borrowed < static_cast<std::int64_t>(taken);
     std::uint64_t one = negative ? 1 : 0;
     for (int k = 0; k < digits; ++k) {
       one += negative ? static_cast<std::uint32_t>(~number[k]) : number[k];

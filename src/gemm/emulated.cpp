@@ -25,6 +25,23 @@ KOKKOS_INLINE_FUNCTION std::uint32_t lifted_residue(std::int32_t x, std::uint32_
   return lifted - quotient * p;
 }
 
+// op(X) element by element.
+template <Scalar T> struct Operand {
+  const T* data;
+  Index row_stride;
+  Index column_stride;
+  bool conjugated;
+  Operand(const MatrixView<const T>& X, Operation op)
+      : data(X.data()),
+        row_stride(op == Operation::none ? 1 : static_cast<Index>(X.stride(1))),
+        column_stride(op == Operation::none ? static_cast<Index>(X.stride(1)) : 1),
+        conjugated(op == Operation::conjugate_transpose) {}
+  KOKKOS_INLINE_FUNCTION T operator()(Index i, Index j) const {
+    const T& x = data[i * row_stride + j * column_stride];
+    return conjugated ? conjugate(x) : x;
+  }
+};
+
 // What the kernel that puts C together reads.
 template <Scalar T> struct Assembly {
   ResidueSystem system;
@@ -36,11 +53,22 @@ template <Scalar T> struct Assembly {
   T alpha;
   T beta;
   Elements<T> C;
+  Operand<T> A;
+  Operand<T> B;  // from the first column of this chunk
+  Index inner;
+
+  /// An element whose row or column holds NaN or infinity.
+  KOKKOS_INLINE_FUNCTION void sum_plainly(Index i, Index j) const {
+    T sum{0};
+    for (Index k = 0; k < inner; ++k) sum = multiply_add(A(i, k), B(k, j), sum);
+    finish(sum, i, j);
+  }
 
   template <int digits> KOKKOS_INLINE_FUNCTION void put(Index i, Index j) const {
     const int of_row = row_exponents[i];
     const int of_column = column_exponents[j];
     if (of_row == QuantisedVectors<T>::special || of_column == QuantisedVectors<T>::special) {
+      sum_plainly(i, j);
       return;
     }
     const int exponent = -(of_row + of_column);
@@ -110,39 +138,6 @@ void reduce_sums(const ExecutionSpace& space, const ResidueSystem& system, int p
       });
 }
 
-// op(X) element by element.
-template <Scalar T> struct Operand {
-  const T* data;
-  Index row_stride;
-  Index column_stride;
-  bool conjugated;
-  Operand(const MatrixView<const T>& X, Operation op)
-      : data(X.data()),
-        row_stride(op == Operation::none ? 1 : static_cast<Index>(X.stride(1))),
-        column_stride(op == Operation::none ? static_cast<Index>(X.stride(1)) : 1),
-        conjugated(op == Operation::conjugate_transpose) {}
-  KOKKOS_INLINE_FUNCTION T operator()(Index i, Index j) const {
-    const T& x = data[i * row_stride + j * column_stride];
-    return conjugated ? conjugate(x) : x;
-  }
-};
-
-// Elements whose row or column holds NaN or infinity: few, or the result is of no use anyway.
-template <Scalar T>
-void sum_specials(const ExecutionSpace& space, const Assembly<T>& assembly, const Operand<T>& A, const Operand<T>& B,
-                  Index rows, Index columns, Index inner) {
-  for_each_element(
-      space, "heddle::gemm::sum_specials", rows, columns, KOKKOS_LAMBDA(Index i, Index j) {
-        if (assembly.row_exponents[i] != QuantisedVectors<T>::special &&
-            assembly.column_exponents[j] != QuantisedVectors<T>::special) {
-          return;
-        }
-        T sum{0};
-        for (Index k = 0; k < inner; ++k) sum = multiply_add(A(i, k), B(k, j), sum);
-        assembly.finish(sum, i, j);
-      });
-}
-
 template <class T> Index leading_of(const MatrixView<T>& matrix) {
   return std::max<Index>(static_cast<Index>(matrix.stride(1)), static_cast<Index>(matrix.extent(0)));
 }
@@ -150,7 +145,7 @@ template <class T> Index leading_of(const MatrixView<T>& matrix) {
 }  // namespace
 
 std::size_t default_sum_bytes() {
-  return on_host ? std::size_t{64} << 20 : std::size_t{1} << 30;
+  return on_host ? std::size_t{64} << 20 : std::size_t{4} << 30;
 }
 
 template <Scalar T>
@@ -180,9 +175,13 @@ void EmulatedProduct<T>::operator()(const blas::Context& context, T alpha, const
   const auto columns = static_cast<Index>(C.extent(1));
   const Index padded_rows = (rows + padding - 1) / padding * padding;
   const int planes = system_.count * parts;
-  const Index fits = static_cast<Index>(sums_.extent(0)) / (padded_rows * planes) / padding * padding;
-  for (Index first = 0; first < columns; first += fits) {
-    const Index width = std::min(fits, columns - first);
+  const Index fits = static_cast<Index>(sums_.extent(0)) / (padded_rows * planes);
+  // Pieces of equal width, of as many columns as integer units take at once.
+  const Index pieces = (columns + fits - 1) / fits;
+  const Index unit = fits >= 256 ? 256 : padding;
+  const Index step = std::min(((columns + pieces - 1) / pieces + unit - 1) / unit * unit, fits / unit * unit);
+  for (Index first = 0; first < columns; first += step) {
+    const Index width = std::min(step, columns - first);
     const Index padded_width = (width + padding - 1) / padding * padding;
     const Index stride = padded_rows * padded_width;
     for (Index begin = 0; begin < left.leading(); begin += longest_sum) {
@@ -204,6 +203,8 @@ void EmulatedProduct<T>::operator()(const blas::Context& context, T alpha, const
                              .stride_c = stride,
                              .add = begin > 0});
     }
+    Operand<T> B(operands.B, operands.op_b);
+    B.data += first * B.column_stride;
     const Assembly<T> assembly{system_,
                                sums_.data(),
                                padded_rows,
@@ -212,12 +213,11 @@ void EmulatedProduct<T>::operator()(const blas::Context& context, T alpha, const
                                right.exponents().data() + first,
                                alpha,
                                beta,
-                               Elements<T>(matrix_view(C.data() + first * leading_of(C), rows, width, leading_of(C)))};
+                               Elements<T>(matrix_view(C.data() + first * leading_of(C), rows, width, leading_of(C))),
+                               Operand<T>(operands.A, operands.op_a),
+                               B,
+                               left.inner()};
     assemble(space, assembly, rows, width);
-    const Operand<T> B(operands.B, operands.op_b);
-    Operand<T> columns_of_b = B;
-    columns_of_b.data += first * B.column_stride;
-    sum_specials(space, assembly, Operand<T>(operands.A, operands.op_a), columns_of_b, rows, width, left.inner());
   }
 }
 

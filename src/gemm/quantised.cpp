@@ -85,19 +85,20 @@ KOKKOS_INLINE_FUNCTION double rounded(double x) {
   return Kokkos::abs(x) < 0x1p52 ? (x + shift) - shift : x;
 }
 
-// Below 2^56 by multiples of p; more by way of what it is modulo p, near enough.
-template <bool wide> KOKKOS_INLINE_FUNCTION std::int8_t residue_of(double x, double p, double inverse) {
-  if constexpr (wide) {
-    for (int pass = 0; pass < 2; ++pass) {
-      x = Kokkos::fma(-rounded(x * inverse), p, x);
-    }
+// x mod p, nearest to zero. Of |x| below 2^55; each pass takes 51 bits off a longer one.
+template <int passes> KOKKOS_INLINE_FUNCTION std::int8_t residue_of(double x, double p, double inverse) {
+  for (int pass = 0; pass < passes; ++pass) {
+    x = Kokkos::fma(-rounded(x * inverse), p, x);
   }
   const double quotient = Kokkos::fma(x, inverse, rounder) - rounder;
   const double rest = Kokkos::fma(-quotient, p, x);
   auto r = static_cast<std::int32_t>(static_cast<std::uint32_t>(Format<double>::to_bits(rest + rounder)));
-  const auto modulus = static_cast<std::int32_t>(p);
-  r -= r > 127 ? modulus : 0;
-  r += r < -128 ? modulus : 0;
+  // The quotient is off by 1/64 at most, which only the largest moduli have no room for (and 256 wraps by itself).
+  if (p > 247.0) {
+    const auto modulus = static_cast<std::int32_t>(p);
+    r -= r > 127 ? modulus : 0;
+    r += r < -128 ? modulus : 0;
+  }
   return static_cast<std::int8_t>(r);
 }
 
@@ -165,30 +166,60 @@ void add_squares(const ExecutionSpace& space, const VectorsOf<T>& x, Index vecto
       });
 }
 
+// Both of vectors that lie in one piece, on GPUs: a team for each.
+template <Scalar T>
+void measure_columns(const ExecutionSpace& space, const VectorsOf<T>& x, Index vectors, Index inner,
+                     const Kokkos::View<std::uint64_t*, MemorySpace>& largest,
+                     const Kokkos::View<std::uint64_t*, MemorySpace>& squares) {
+  using Policy = Kokkos::TeamPolicy<ExecutionSpace, Kokkos::IndexType<Index>>;
+  Kokkos::parallel_for(
+      "heddle::gemm::measure_columns", Policy(space, static_cast<int>(vectors), 256),
+      KOKKOS_LAMBDA(const typename Policy::member_type& team) {
+        const Index v = team.league_rank();
+        std::uint64_t most = 0;
+        Kokkos::parallel_reduce(
+            Kokkos::TeamThreadRange(team, inner),
+            [&](Index k, std::uint64_t& local) {
+              const std::uint64_t bits = magnitude_bits(x(v, k));
+              local = bits > local ? bits : local;
+            },
+            Kokkos::Max<std::uint64_t>(most));
+        const int exponent = exponent_of(most);
+        std::uint64_t sum = 0;
+        Kokkos::parallel_reduce(
+            Kokkos::TeamThreadRange(team, inner),
+            [&](Index k, std::uint64_t& local) { local += coarse_square(x(v, k), exponent); }, sum);
+        Kokkos::single(Kokkos::PerTeam(team), [&]() {
+          largest(v) = most;
+          squares(v) = sum;
+        });
+      });
+}
+
 // Neighbouring elements of a vector that one thread turns into residues, and stores at once.
 constexpr Index run_length = on_host ? 64 : 4;
 struct alignas(4) Run {
   std::int8_t value[run_length];
 };
 
-template <bool wide>
+template <int passes>
 KOKKOS_INLINE_FUNCTION void residues_of(const double (&x)[run_length], double p, double inverse, Run& run) {
-  for (Index k = 0; k < run_length; ++k) run.value[k] = residue_of<wide>(x[k], p, inverse);
+  for (Index k = 0; k < run_length; ++k) run.value[k] = residue_of<passes>(x[k], p, inverse);
 }
 
 // A run's residues in every plane; target is the run's place in the first.
-template <bool wide, RealScalar T>
+template <int passes, RealScalar T>
 KOKKOS_INLINE_FUNCTION void reduce_run(const T (&x)[run_length], const PowerOfTwo& scale, bool /*conjugated*/,
                                        const ResidueSystem& system, std::int8_t* target, Index stride) {
   double scaled[run_length];
   for (Index k = 0; k < run_length; ++k) scaled[k] = rounded(scale(static_cast<double>(x[k])));
   for (int l = 0; l < system.count; ++l) {
     Run run;
-    residues_of<wide>(scaled, static_cast<double>(system.modulus[l]), system.inverse[l], run);
+    residues_of<passes>(scaled, system.divisor[l], system.inverse[l], run);
     *reinterpret_cast<Run*>(target + l * stride) = run;
   }
 }
-template <bool wide, RealScalar T>
+template <int passes, RealScalar T>
 KOKKOS_INLINE_FUNCTION void reduce_run(const Kokkos::complex<T> (&x)[run_length], const PowerOfTwo& scale,
                                        bool conjugated, const ResidueSystem& system, std::int8_t* target,
                                        Index stride) {
@@ -203,8 +234,8 @@ KOKKOS_INLINE_FUNCTION void reduce_run(const Kokkos::complex<T> (&x)[run_length]
     Run real;
     Run imaginary;
     Run sum;
-    residues_of<wide>(re, static_cast<double>(modulus), system.inverse[l], real);
-    residues_of<wide>(im, static_cast<double>(modulus), system.inverse[l], imaginary);
+    residues_of<passes>(re, system.divisor[l], system.inverse[l], real);
+    residues_of<passes>(im, system.divisor[l], system.inverse[l], imaginary);
     for (Index k = 0; k < run_length; ++k) {
       std::int32_t both = std::int32_t{real.value[k]} + std::int32_t{imaginary.value[k]};
       both -= both > 127 ? modulus : 0;
@@ -230,35 +261,40 @@ template <Scalar T> struct Reduction {
   std::int8_t* residues;
   const int* exponents;
 
-  template <bool wide> KOKKOS_INLINE_FUNCTION void store(const T (&run)[run_length], Index v, Index begin) const {
-    const int s = v < vectors ? exponents[v] : 0;
-    reduce_run<wide>(run, PowerOfTwo(s == QuantisedVectors<T>::special ? 0 : s), conjugated, system,
-                     residues + v * leading + begin, leading * padded);
+  /// s of a vector; `special` of one that isn't there, whose residues are zeros too.
+  KOKKOS_INLINE_FUNCTION int exponent(Index v) const {
+    return v < vectors ? exponents[v] : QuantisedVectors<T>::special;
   }
-  KOKKOS_INLINE_FUNCTION T element(Index v, Index k) const {
-    return v < vectors && k < inner && exponents[v] != QuantisedVectors<T>::special ? x(v, k) : T{0};
+  KOKKOS_INLINE_FUNCTION T element(Index v, Index k, int s) const {
+    return s != QuantisedVectors<T>::special && k < inner ? x(v, k) : T{0};
+  }
+  template <int passes>
+  KOKKOS_INLINE_FUNCTION void store(const T (&run)[run_length], Index v, Index begin, int s) const {
+    reduce_run<passes>(run, PowerOfTwo(s == QuantisedVectors<T>::special ? 0 : s), conjugated, system,
+                       residues + v * leading + begin, leading * padded);
   }
 };
 
 // A run after the other, as many vectors abreast as share the lines of memory they are read from.
-template <bool wide, Scalar T> void reduce_runs(const ExecutionSpace& space, const Reduction<T>& reduction) {
+template <int passes, Scalar T> void reduce_runs(const ExecutionSpace& space, const Reduction<T>& reduction) {
   for_each_element(
       space, "heddle::gemm::make_residues", reduction.leading / run_length, reduction.padded / abreast,
       KOKKOS_LAMBDA(Index number, Index group) {
         const Index begin = number * run_length;
         for (Index v = group * abreast; v < (group + 1) * abreast; ++v) {
+          const int s = reduction.exponent(v);
           T run[run_length];
-          for (Index k = 0; k < run_length; ++k) run[k] = reduction.element(v, begin + k);
-          reduction.template store<wide>(run, v, begin);
+          for (Index k = 0; k < run_length; ++k) run[k] = reduction.element(v, begin + k, s);
+          reduction.template store<passes>(run, v, begin, s);
         }
       });
 }
 
 // The same where vectors are rows, on GPUs: by way of scratch memory, so that both reads and writes are contiguous.
-template <bool wide, Scalar T> void reduce_rows(const ExecutionSpace& space, const Reduction<T>& reduction) {
-  constexpr Index rows = 32;
-  constexpr Index length = is_complex<T> ? 64 : 128;
-  constexpr Index runs = length / run_length;
+template <int passes, Scalar T> void reduce_rows(const ExecutionSpace& space, const Reduction<T>& reduction) {
+  constexpr int rows = 32;
+  constexpr int length = is_complex<T> ? 64 : 128;
+  constexpr int runs = length / static_cast<int>(run_length);
   using Policy = Kokkos::TeamPolicy<ExecutionSpace, Kokkos::IndexType<Index>>;
   using Scratch = Kokkos::View<T[rows][length + 1], typename ExecutionSpace::scratch_memory_space,
                                Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
@@ -271,17 +307,19 @@ template <bool wide, Scalar T> void reduce_rows(const ExecutionSpace& space, con
         const Scratch block(team.team_scratch(0));
         const Index first = team.league_rank() % groups * rows;
         const Index begin = team.league_rank() / groups * length;
-        Kokkos::parallel_for(Kokkos::TeamThreadRange(team, rows * length), [&](Index e) {
-          block(e % rows, e / rows) = reduction.element(first + e % rows, begin + e / rows);
+        Kokkos::parallel_for(Kokkos::TeamThreadRange(team, static_cast<int>(rows * length)), [&](int e) {
+          const int row = e % rows;
+          const int k = e / rows;
+          block(row, k) = reduction.element(first + row, begin + k, reduction.exponent(first + row));
         });
         team.team_barrier();
-        Kokkos::parallel_for(Kokkos::TeamThreadRange(team, rows * runs), [&](Index e) {
-          const Index v = first + e / runs;
-          const Index at = e % runs * run_length;
-          if (v < reduction.padded && begin + at < reduction.leading) {
+        Kokkos::parallel_for(Kokkos::TeamThreadRange(team, static_cast<int>(rows * runs)), [&](int e) {
+          const int row = e / runs;
+          const int at = e % runs * run_length;
+          if (first + row < reduction.padded && begin + at < reduction.leading) {
             T run[run_length];
-            for (Index k = 0; k < run_length; ++k) run[k] = block(e / runs, at + k);
-            reduction.template store<wide>(run, v, begin + at);
+            for (int k = 0; k < run_length; ++k) run[k] = block(row, at + k);
+            reduction.template store<passes>(run, first + row, begin + at, reduction.exponent(first + row));
           }
         });
       });
@@ -318,10 +356,14 @@ void QuantisedVectors<T>::take(const ExecutionSpace& space, const ResidueSystem&
   padded_ = padded_to(vectors_, vector_padding);
   const VectorsOf<T> x(X, !by_rows);
 
-  Kokkos::deep_copy(space, largest_, std::uint64_t{0});
-  Kokkos::deep_copy(space, squares_, std::uint64_t{0});
-  find_largest(space, x, vectors_, inner_, largest_);
-  add_squares(space, x, vectors_, inner_, largest_, squares_);
+  if (by_rows || on_host) {
+    Kokkos::deep_copy(space, largest_, std::uint64_t{0});
+    Kokkos::deep_copy(space, squares_, std::uint64_t{0});
+    find_largest(space, x, vectors_, inner_, largest_);
+    add_squares(space, x, vectors_, inner_, largest_, squares_);
+  } else {
+    measure_columns(space, x, vectors_, inner_, largest_, squares_);
+  }
   const double reach = system.reach - 0.5 * std::sqrt(static_cast<double>(inner_) * (is_complex<T> ? 2.0 : 1.0));
   const double square_of_reach = reach * reach * (1.0 - 0x1p-40);
   const auto largest = largest_;
@@ -338,12 +380,20 @@ void QuantisedVectors<T>::take(const ExecutionSpace& space, const ResidueSystem&
   const Reduction<T> reduction{x,        vectors_,         inner_,
                                leading_, padded_,          op == Operation::conjugate_transpose,
                                system,   residues_.data(), exponents_.data()};
-  const bool through_scratch = by_rows && !on_host;
-  // Up to 15 moduli keep integers below 2^56.
-  if (system.count <= 15) {
-    through_scratch ? reduce_rows<false>(space, reduction) : reduce_runs<false>(space, reduction);
+  const auto reduce = [&]<int passes>() {
+    if constexpr (on_host) {
+      reduce_runs<passes>(space, reduction);
+    } else {
+      by_rows ? reduce_rows<passes>(space, reduction) : reduce_runs<passes>(space, reduction);
+    }
+  };
+  // Integers below 2^54.6 with 14 moduli, 2^84.6 with 22, 2^117 with all.
+  if (system.count <= 14) {
+    reduce.template operator()<0>();
+  } else if (system.count <= 22) {
+    reduce.template operator()<1>();
   } else {
-    through_scratch ? reduce_rows<true>(space, reduction) : reduce_runs<true>(space, reduction);
+    reduce.template operator()<2>();
   }
 }
 

@@ -46,7 +46,8 @@ double log2_of_product(int count) {
 
 int digits_for(int count) {
   const double bits = log2_of_product(count) + std::log2(6.0 * 256.0 * count) + 1.0;
-  return std::max(3, static_cast<int>(std::ceil(bits / 32.0)));
+  const int digits = std::max(3, static_cast<int>(std::ceil(bits / 32.0)));
+  return digits == 7 ? 8 : digits;
 }
 
 ResidueSystem::ResidueSystem(int wanted)
@@ -54,6 +55,7 @@ ResidueSystem::ResidueSystem(int wanted)
       digits(digits_for(wanted)),
       log2_product(log2_of_product(wanted)),
       modulus{},
+      divisor{},
       reciprocal{},
       inverse{},
       weight{},
@@ -65,12 +67,13 @@ ResidueSystem::ResidueSystem(int wanted)
   for (int l = 0; l < count; ++l) {
     modulus[l] = static_cast<std::uint32_t>(all_moduli[static_cast<std::size_t>(l)]);
     reciprocal[l] = static_cast<std::uint32_t>((std::uint64_t{1} << 32) / modulus[l]);
+    divisor[l] = modulus[l];
     inverse[l] = 1.0 / modulus[l];
     all = times(all, modulus[l]);
     rounded *= modulus[l];
   }
   std::copy(all.begin(), all.end(), product);
-  inverse_product = 1.0 / rounded;
+  telling_inverse = std::ldexp(1.0 / rounded, 32 * (digits - telling_digits(digits)));
   reach = std::sqrt(rounded / 2.0) * (1.0 - 0x1p-20);
   for (int l = 0; l < count; ++l) {
     Digits others{1};

@@ -17,8 +17,14 @@ inline constexpr std::array<int, most_moduli> all_moduli = {256, 255, 253, 251, 
                                                             217, 211, 199, 197, 193, 191, 181, 179, 173, 167, 163,
                                                             157, 151, 149, 139, 137, 131, 127, 113, 109};
 
-/// Digits of 32 bits, the lowest first, that hold sums over `count` moduli of weights times numbers below 6 p.
+/// Digits of 32 bits, the lowest first, that hold sums over `count` moduli of weights times numbers below 6 p: 3 to 6,
+/// or 8.
 [[nodiscard]] int digits_for(int count);
+
+/// The highest digits of such a sum, which tell its quotient by P: P is far beyond what the others hold.
+[[nodiscard]] KOKKOS_INLINE_FUNCTION constexpr int telling_digits(int digits) {
+  return digits <= 6 ? 2 : 5;
+}
 
 /// The first `count` moduli p and their product P. For integers |x| < P / 2 with the residues r mod p:
 /// x = sum r w mod P, w = (P / p) ((P / p)^-1 mod p) (Chinese remainder theorem).
@@ -32,8 +38,9 @@ struct ResidueSystem {
   double log2_product;
   /// sqrt(P / 2), rounded down, and by so much less that the sums' quotient by P, rounded, is never in doubt.
   double reach;
-  double inverse_product;                          ///< 1 / P
+  double telling_inverse;                          ///< 1 / P, in units of the telling digits (see ResidueSum)
   std::uint32_t modulus[most_moduli];              ///< p
+  double divisor[most_moduli];                     ///< p
   std::uint32_t reciprocal[most_moduli];           ///< floor(2^32 / p)
   double inverse[most_moduli];                     ///< 1 / p
   std::uint32_t weight[most_moduli][most_digits];  ///< w

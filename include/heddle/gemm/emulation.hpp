@@ -21,7 +21,7 @@ struct EmulationOptions {
   /// Moduli, 7 to 31: each adds 4 bits to both factors and one product of 8-bit integers (three for complex T). 0: as
   /// many as emulation_moduli() says.
   int moduli = 0;
-  /// Upper bound for the 32-bit sums held at once, in bytes. 0: 1 GiB on GPUs, 64 MiB on CPU backends.
+  /// Upper bound for the 32-bit sums held at once, in bytes. 0: 4 GiB on GPUs, 64 MiB on CPU backends.
   std::size_t workspace_bytes = 0;
 };
 
