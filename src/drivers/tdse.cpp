@@ -48,9 +48,9 @@ std::string read_text(const std::string& path) {
 }
 
 // Rank 0 reads files; what it found is on every rank.
-void read_potential(const Communicator& comm, const std::filesystem::path& folder, Deck& deck) {
+void read_potential(const Communicator& comm, Deck& deck) {
   if (deck.potential.kind != schrodinger::PotentialKind::table) return;
-  const auto path = folder / deck.potential_file;
+  const auto path = deck.potential_folder / deck.potential_file;
   auto& x = deck.potential.table_x;
   auto& v = deck.potential.table_v;
   comm.on_rank(0, [&] {
@@ -86,11 +86,10 @@ int run(Context& context, const Options& options) {
   if (!options.output.empty()) settings.push_back("output.file=" + options.output);
   if (options.checkpoint) settings.push_back("output.checkpoint_seconds=" + std::to_string(*options.checkpoint));
   Deck deck = read_deck(text, path, settings);
-  const auto folder = std::filesystem::path(path).parent_path();
-  read_potential(comm, folder, deck);
+  read_potential(comm, deck);
   const schrodinger::Hamiltonian hamiltonian(deck.grid, deck.potential, deck.nuclei, deck.pulses, deck.absorber);
   if (options.eigenstates > 0) return run_eigenstates(context, deck, hamiltonian, options.eigenstates);
-  if (deck.initial == InitialKind::file) deck.initial_file = (folder / deck.initial_file).string();
+  if (deck.initial == InitialKind::file) deck.initial_file = (deck.initial_folder / deck.initial_file).string();
   return run_dynamics(context, deck, hamiltonian, options.run);
 }
 

@@ -170,6 +170,11 @@ void collect(const TomlTable& deck, const std::string& name, GivenKeys& given) {
   }
 }
 
+void forget_decks(const char* key, GivenKeys& given) {
+  const auto found = given.find(key);
+  if (found != given.end() && found->second.raw.empty()) given.erase(found);
+}
+
 // Keys of which a deck gives one alone: --set replaces either by the other.
 void forget_others(const std::string& key, GivenKeys& given) {
   const std::string table = key.substr(0, key.rfind('.') + 1);
@@ -177,6 +182,9 @@ void forget_others(const std::string& key, GivenKeys& given) {
   if (key == "grid.dx") given.erase("grid.points");
   if (key == "initial.level") given.erase("initial.levels");
   if (key == "initial.levels") given.erase("initial.level");
+  // Of these, both in --set contradict each other.
+  if (key == "propagator.degree") forget_decks("propagator.tolerance", given);
+  if (key == "propagator.tolerance") forget_decks("propagator.degree", given);
   if (!key.starts_with("pulse.")) return;
   const std::string name = key.substr(table.size());
   std::string of = name;
@@ -319,8 +327,6 @@ void check_ranges(const std::string& name, const GivenKeys& given, const Deck& d
         "initial.tolerance = " + value_text(deck.initial_tolerance) + " must be positive");
   check("initial.width", deck.initial_width > 0,
         "initial.width = " + value_text(deck.initial_width) + " must be positive");
-  check("propagator.tolerance", deck.propagator.tolerance >= 0 && deck.propagator.tolerance < 1,
-        "propagator.tolerance = " + value_text(deck.propagator.tolerance) + " must be at least 0 and less than 1");
   check("propagator.degree", deck.propagator.degree == 0 || deck.propagator.tolerance == 0,
         "propagator.degree and propagator.tolerance are both given; a degree of 0 leaves the choice to the tolerance");
   check("output.every", deck.output_every >= 1,
@@ -365,6 +371,16 @@ Deck read_deck(const std::string& text, const std::filesystem::path& name, const
     resolve_pulse(name.string(), given, "pulse." + std::to_string(k + 1) + '.', deck.pulses[k]);
   }
   resolve_points(name.string(), given, deck);
+  const auto from_deck = [&](const char* key) {
+    const auto found = given.find(key);
+    return found != given.end() && found->second.raw.empty();
+  };
+  if (from_deck("potential.file")) deck.potential_folder = name.parent_path();
+  if (from_deck("initial.file")) deck.initial_folder = name.parent_path();
+  // The deck's was for its own kind.
+  if (from_deck("propagator.degree") && !from_deck("propagator.kind") && !has_degree(deck.propagator.kind)) {
+    deck.propagator.degree = 0;
+  }
   if (!given.contains("output.states")) deck.output_states = std::clamp<Index>(deck.grid.points, 0, deck.output_states);
   try {
     schrodinger::validate(deck.grid);

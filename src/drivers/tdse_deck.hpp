@@ -25,7 +25,8 @@ struct Deck {
   schrodinger::Grid grid;  ///< xmin, xmax and points (or dx) have no default.
   double dx = 0.0;         ///< grid.dx as asked for; 0 where grid.points is given.
   schrodinger::Potential potential;
-  std::string potential_file;  ///< Columns x and V.
+  std::string potential_file;              ///< Columns x and V.
+  std::filesystem::path potential_folder;  ///< Where that name, if relative, begins: the deck's, with --set none.
   schrodinger::Nuclei nuclei;
   std::vector<schrodinger::Pulse> pulses;  ///< Tables [[pulse]], in their order.
   schrodinger::Absorber absorber;
@@ -38,7 +39,8 @@ struct Deck {
   double initial_position = 0.0;
   double initial_momentum = 0.0;
   double initial_width = 1.0;
-  std::string initial_file;  ///< Columns x, Re psi, Im psi; or a file that `heddle tdse` wrote.
+  std::string initial_file;              ///< Columns x, Re psi, Im psi; or a file that `heddle tdse` wrote.
+  std::filesystem::path initial_folder;  ///< As potential_folder.
   schrodinger::PropagatorOptions propagator;
   std::string output_file;  ///< Default: the deck's name with .h5, in the current folder.
   Index output_every = 10;
@@ -66,6 +68,8 @@ struct Deck {
 /// TOML, or taken as it stands where it is not TOML. Keys of the second [[pulse]] are "pulse.2.key" there; those of the
 /// first may leave out the number. Throws Error(input) with the line for what is malformed, unknown (naming the nearest
 /// known key), missing, of the wrong type or out of range.
+///
+/// Of keys that exclude each other one in `settings` replaces the other in the deck.
 ///
 /// grid.dx: points = round((xmax - xmin)/dx) + 1; the spacing is then (xmax - xmin)/(points - 1), which differs from
 /// grid.dx where that does not divide the width.

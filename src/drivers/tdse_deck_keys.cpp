@@ -85,17 +85,19 @@ std::string_view to_string(InitialKind kind) {
 }
 
 InitialKind initial_kind_from(std::string_view text) {
+  std::string all;
   for (const auto& [kind, name] : initial_names) {
     if (name == text) return kind;
+    all += (all.empty() ? "" : ", ") + std::string(name);
   }
-  throw Error(ErrorKind::argument,
-              message_of("initial state '", text, "': expected one of eigenstate, gaussian, file, imaginary-time"));
+  throw Error(ErrorKind::argument, message_of("initial state '", text, "': expected one of ", all));
 }
 
 std::string without_number(const std::string& key) {
   if (!key.starts_with("pulse.")) return key;
   const auto end = key.find_first_not_of("0123456789", 6);
-  return end != std::string::npos && end > 6 && key[end] == '.' ? "pulse" + key.substr(end) : key;
+  const bool padded = key[6] == '0' && end != 7;
+  return end != std::string::npos && end > 6 && !padded && key[end] == '.' ? "pulse" + key.substr(end) : key;
 }
 
 std::vector<std::string> known_keys() {

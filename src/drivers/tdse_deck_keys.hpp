@@ -45,7 +45,8 @@ template <class AnyDeck, class Visitor> void visit_keys(AnyDeck& deck, Visitor&&
   visit("potential.charge", deck.potential.charge, "Z of each nucleus, in -Z/sqrt((x - X)^2 + a)");
   visit("potential.softening", deck.potential.softening, "a, bohr^2");
   visit("potential.omega", deck.potential.omega, "harmonic: V = omega^2 x^2/2");
-  visit("potential.file", deck.potential_file, "file: text with columns x V, interpolated linearly");
+  visit("potential.file", deck.potential_file,
+        "file: text with columns x V, interpolated linearly; from the deck's folder, with --set from the current one");
   visit("nuclei.separation", deck.nuclei.separation, "R: nuclei at -R/2 and R/2, bohr");
   visit("nuclei.motion", deck.nuclei.motion, "fixed, stretch, shake or drift");
   visit("nuclei.amplitude", deck.nuclei.amplitude,
@@ -71,7 +72,8 @@ template <class AnyDeck, class Visitor> void visit_keys(AnyDeck& deck, Visitor&&
   visit("initial.position", deck.initial_position, "gaussian: centre, bohr");
   visit("initial.momentum", deck.initial_momentum, "p: the state is multiplied by exp(i p x), an eigenstate too");
   visit("initial.width", deck.initial_width, "gaussian: standard deviation of |psi|^2, bohr");
-  visit("initial.file", deck.initial_file, "file: text with columns x Re [Im], or a .h5 file that heddle tdse wrote");
+  visit("initial.file", deck.initial_file,
+        "file: text with columns x Re [Im], or a .h5 file that heddle tdse wrote; found as potential.file");
   visit("propagator.kind", deck.propagator.kind,
         "expm, magnus4, chebyshev, split-operator, crank-nicolson or automatic");
   visit("propagator.order", deck.propagator.order,
@@ -99,7 +101,7 @@ template <class AnyDeck, class Visitor> void visit_keys(AnyDeck& deck, Visitor&&
 /// Of decks, a pulse's without its number.
 [[nodiscard]] std::vector<std::string> known_keys();
 [[nodiscard]] std::string nearest_key(const std::string& key);
-/// "pulse.2.omega" gives "pulse.omega"; other keys stay.
+/// "pulse.2.omega" gives "pulse.omega"; other keys stay, "pulse.02.omega" too.
 [[nodiscard]] std::string without_number(const std::string& key);
 
 /// Shortest text that reads back to the same number, with a point or an exponent.

@@ -38,9 +38,8 @@ Hdf5Handle text_type() {
 
 Hdf5Writer::Hdf5Writer(const std::filesystem::path& path, std::string name)
     : name_(std::move(name)),
-      file_((be_quiet(), H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT))),
-      closer_(file_, H5Fclose) {
-  if (file_ < 0) fail("can't be created as an HDF5 file");
+      file_((be_quiet(), H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT)), H5Fclose) {
+  if (!file_.valid()) fail("can't be created as an HDF5 file");
 }
 
 void Hdf5Writer::fail(const std::string& what) const {
@@ -57,8 +56,8 @@ void Hdf5Writer::write(const std::string& name, const std::vector<hsize_t>& exte
   const Hdf5Handle space(H5Screate_simple(static_cast<int>(extents.size()), extents.data(), nullptr), H5Sclose);
   const Hdf5Handle links(H5Pcreate(H5P_LINK_CREATE), H5Pclose);
   H5Pset_create_intermediate_group(links.id(), 1);
-  const Hdf5Handle dataset(H5Dcreate2(file_, name.c_str(), type.id(), space.id(), links.id(), H5P_DEFAULT, H5P_DEFAULT),
-                           H5Dclose);
+  const Hdf5Handle dataset(
+      H5Dcreate2(file_.id(), name.c_str(), type.id(), space.id(), links.id(), H5P_DEFAULT, H5P_DEFAULT), H5Dclose);
   if (!dataset.valid() ||
       (size > 0 && H5Dwrite(dataset.id(), type.id(), H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()) < 0)) {
     fail("dataset " + name + " could not be written");
@@ -79,20 +78,21 @@ void Hdf5Writer::attribute(hid_t object, const std::string& name, const std::str
 }
 
 void Hdf5Writer::attribute(const std::string& name, const std::string& value) {
-  attribute(file_, name, value);
+  attribute(file_.id(), name, value);
 }
 
 void Hdf5Writer::attribute(const std::string& name, std::int64_t value) {
   const Hdf5Handle space(H5Screate(H5S_SCALAR), H5Sclose);
-  const Hdf5Handle attribute(H5Acreate2(file_, name.c_str(), H5T_NATIVE_INT64, space.id(), H5P_DEFAULT, H5P_DEFAULT),
-                             H5Aclose);
+  const Hdf5Handle attribute(
+      H5Acreate2(file_.id(), name.c_str(), H5T_NATIVE_INT64, space.id(), H5P_DEFAULT, H5P_DEFAULT), H5Aclose);
   if (!attribute.valid() || H5Awrite(attribute.id(), H5T_NATIVE_INT64, &value) < 0) {
     fail("attribute " + name + " could not be written");
   }
 }
 
 void Hdf5Writer::close() {
-  if (H5Fflush(file_, H5F_SCOPE_GLOBAL) < 0) fail("could not be written");
+  // Closing writes too.
+  if (H5Fflush(file_.id(), H5F_SCOPE_GLOBAL) < 0 || file_.close() < 0) fail("could not be written");
 }
 
 Hdf5Reader::Hdf5Reader(const std::filesystem::path& path)

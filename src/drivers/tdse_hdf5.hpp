@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace heddle::driver {
@@ -15,12 +16,14 @@ namespace heddle::driver {
 /// Owns an HDF5 identifier and closes it with its own function.
 class Hdf5Handle {
  public:
-  Hdf5Handle(hid_t id, herr_t (*close)(hid_t)) : id_(id), close_(close) {}
+  Hdf5Handle(hid_t id, herr_t (*closing)(hid_t)) : id_(id), close_(closing) {}
   ~Hdf5Handle() {
     if (id_ >= 0) close_(id_);
   }
   Hdf5Handle(const Hdf5Handle&) = delete;
   Hdf5Handle& operator=(const Hdf5Handle&) = delete;
+  /// Now; negative where that failed.
+  [[nodiscard]] herr_t close() { return close_(std::exchange(id_, -1)); }
   [[nodiscard]] hid_t id() const { return id_; }
   [[nodiscard]] bool valid() const { return id_ >= 0; }
 
@@ -46,12 +49,11 @@ class Hdf5Writer {
   void close();
 
  private:
-  void fail(const std::string& what) const;
+  [[noreturn]] void fail(const std::string& what) const;
   void attribute(hid_t object, const std::string& name, const std::string& value) const;
 
   std::string name_;
-  hid_t file_;
-  Hdf5Handle closer_;
+  Hdf5Handle file_;
 };
 
 /// An HDF5 file being read. Every failure throws Error(input) naming the file and the dataset.

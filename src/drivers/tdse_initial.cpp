@@ -18,16 +18,34 @@ namespace {
 using schrodinger::Hamiltonian;
 using schrodinger::State;
 
+// exp(i p x) times a state, normalised.
+State moved(const Deck& deck, State state) {
+  require(static_cast<Index>(state.size()) == deck.grid.points, "initial state: ", state.size(), " values for ",
+          deck.grid.points, " points");
+  for (Index i = 0; i < deck.grid.points; ++i) state[i] *= std::polar(1.0, deck.initial_momentum * deck.grid.x(i));
+  return schrodinger::normalised(deck.grid, std::move(state));
+}
+
+Index levels_needed(const Deck& deck) {
+  const auto levels = deck.levels();
+  return *std::max_element(levels.begin(), levels.end()) + 1;
+}
+
+// All from one set, whose states are orthogonal however near their energies are.
+std::vector<State> levels_of(const Deck& deck, const schrodinger::Eigenstates& lowest) {
+  std::vector<State> states;
+  for (const Index level : deck.levels()) {
+    const auto values = lowest.state(level);
+    states.push_back(moved(deck, State(values.begin(), values.end())));
+  }
+  return states;
+}
+
 // For rank 0, but for imaginary time.
 std::vector<State> initial_states_on_root(const Deck& deck, const Hamiltonian& hamiltonian) {
   switch (deck.initial) {
-    case InitialKind::eigenstate: {
-      std::vector<State> states;
-      for (const Index level : deck.levels()) {
-        states.push_back(schrodinger::eigenstate(hamiltonian, level, deck.initial_momentum));
-      }
-      return states;
-    }
+    case InitialKind::eigenstate:
+      return levels_of(deck, schrodinger::lowest_eigenstates(hamiltonian.bare(), 0.0, levels_needed(deck)));
     case InitialKind::gaussian:
       return {
           schrodinger::gaussian_packet(deck.grid, deck.initial_position, deck.initial_momentum, deck.initial_width)};
@@ -36,11 +54,8 @@ std::vector<State> initial_states_on_root(const Deck& deck, const Hamiltonian& h
       std::vector<State> states = path.extension() == ".h5" ? read_last_states(path, deck.grid)
                                                             : std::vector<State>{read_text_state(path, deck.grid)};
       for (State& state : states) {
-        for (Index i = 0; i < deck.grid.points; ++i) {
-          state[i] *= std::polar(1.0, deck.initial_momentum * deck.grid.x(i));
-        }
         try {
-          state = schrodinger::normalised(deck.grid, std::move(state));
+          state = moved(deck, std::move(state));
         } catch (const Error& error) {
           throw Error(ErrorKind::input, path.string() + ": " + error.what());
         }
@@ -57,27 +72,20 @@ std::vector<State> initial_states_on_root(const Deck& deck, const Hamiltonian& h
 
 std::vector<State> initial_states(const Context& context, const Deck& deck, const Hamiltonian& hamiltonian,
                                   Index tile) {
-  std::vector<State> states;
   if (deck.initial != InitialKind::imaginary_time) {
+    std::vector<State> states;
     context.comm().on_rank(0, [&] { states = initial_states_on_root(deck, hamiltonian); });
     return states;
   }
-  const auto levels = deck.levels();
   schrodinger::ImaginaryTimeOptions options;
   options.tolerance = deck.initial_tolerance;
   options.tile = tile;
   schrodinger::ImaginaryTimeReport found;
-  const auto lowest = schrodinger::imaginary_time_states(
-      context.comm(), hamiltonian.bare(), 0.0, *std::max_element(levels.begin(), levels.end()) + 1, options, &found);
+  const auto lowest =
+      schrodinger::imaginary_time_states(context.comm(), hamiltonian.bare(), 0.0, levels_needed(deck), options, &found);
   context.say(format("imaginary time: %lld steps, %.4g/hartree in all; residual %.1e; lowest energy %.12g",
                      static_cast<long long>(found.steps), found.time, found.residual, lowest.energies.front()));
-  for (const Index level : levels) {
-    State& state = states.emplace_back();
-    for (Index i = 0; i < deck.grid.points; ++i) {
-      state.push_back(lowest.state(level)[i] * std::polar(1.0, deck.initial_momentum * deck.grid.x(i)));
-    }
-  }
-  return states;
+  return levels_of(deck, lowest);
 }
 
 }  // namespace heddle::driver

@@ -8,8 +8,10 @@
 #include <heddle/io/pending_file.hpp>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <functional>
+#include <limits>
 #include <numeric>
 
 namespace heddle::driver {
@@ -129,6 +131,42 @@ void write_absorber(Hdf5Writer& file, const Deck& deck, const Hamiltonian& hamil
   }
 }
 
+schrodinger::PropagatorChoice read_choice(const std::filesystem::path& path, const Hdf5Reader& file) {
+  const auto refuse = [&](const char* attribute, const auto& found, const std::string& expected) {
+    throw Error(ErrorKind::input, message_of(path.string(), ": attribute ", attribute, " = ", found, ": ", expected));
+  };
+  schrodinger::PropagatorOptions options;
+  const std::string kind = file.text_attribute("propagator");
+  try {
+    options.kind = schrodinger::propagator_kind_from(kind);
+  } catch (const Error& error) {
+    refuse("propagator", kind, error.what());
+  }
+  const auto whole = [&](const char* attribute, std::int64_t least) {
+    const std::int64_t value = file.integer_attribute(attribute);
+    constexpr std::int64_t most = std::numeric_limits<int>::max();
+    if (value < least || value > most) refuse(attribute, value, message_of("expected ", least, " to ", most));
+    return static_cast<int>(value);
+  };
+  options.order = whole("propagator_order", 2);
+  options.substeps = whole("propagator_substeps", 1);
+  const std::string text = file.text_attribute("propagator_tolerance");
+  const char* end = text.data() + text.size();
+  const auto [stop, code] = std::from_chars(text.data(), end, options.tolerance);
+  if (code != std::errc() || stop != end) refuse("propagator_tolerance", text, "expected a number");
+  try {
+    validate(options);
+  } catch (const Error& error) {
+    throw Error(ErrorKind::input, path.string() + ": its attributes: " + error.what());
+  }
+  schrodinger::PropagatorChoice choice;
+  choice.kind = options.kind;
+  choice.order = options.order;
+  choice.substeps = options.substeps;
+  choice.tolerance = options.tolerance;
+  return choice;
+}
+
 }  // namespace
 
 bool records_absorbed(const Deck& deck) {
@@ -244,10 +282,7 @@ Record read_record(const std::filesystem::path& path, const Deck& deck, const Ha
   Record record;
   record.tile = file.integer_attribute("tile");
   if (deck.propagator.kind == schrodinger::PropagatorKind::automatic) {
-    record.propagator.kind = schrodinger::propagator_kind_from(file.text_attribute("propagator"));
-    record.propagator.order = static_cast<int>(file.integer_attribute("propagator_order"));
-    record.propagator.substeps = static_cast<int>(file.integer_attribute("propagator_substeps"));
-    record.propagator.tolerance = std::stod(file.text_attribute("propagator_tolerance"));
+    record.propagator = read_choice(path, file);
   }
   const auto rows = static_cast<std::size_t>(file.integer_attribute("steps_done")) + 1;
   record.count = states_in(file, deck.grid, path);

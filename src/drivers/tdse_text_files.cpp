@@ -2,10 +2,13 @@
 
 #include <heddle/core/error.hpp>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <cstdlib>
 #include <fstream>
 #include <string>
+#include <string_view>
 
 namespace heddle::driver {
 
@@ -15,23 +18,41 @@ namespace {
   throw Error(ErrorKind::input, message_of(path.string(), ", line ", line, ": ", message));
 }
 
+// The whole word. Too small for a double is zero or nearly, as other readers take it.
+double number_of(std::string_view word, const std::filesystem::path& path, std::size_t line, const char* form) {
+  std::string_view digits = word;
+  if (digits.size() > 1 && digits.front() == '+' && digits[1] != '-') digits.remove_prefix(1);
+  double value = 0.0;
+  const char* end = digits.data() + digits.size();
+  const auto [stop, error] = std::from_chars(digits.data(), end, value);
+  if (error == std::errc::invalid_argument || stop != end) {
+    refuse(path, line, std::string("not a number; expected ") + form);
+  }
+  if (error == std::errc::result_out_of_range) value = std::strtod(std::string(digits).c_str(), nullptr);
+  if (!std::isfinite(value)) refuse(path, line, std::string("a number that is not finite; expected ") + form);
+  return value;
+}
+
+// Words between white space, or one comma with white space around it.
 std::vector<double> numbers_of(const std::string& text, const std::filesystem::path& path, std::size_t line,
                                const char* form) {
+  constexpr const char* blanks = " \t\r";
   std::vector<double> numbers;
-  const char* end = text.data() + text.size();
-  for (const char* at = text.data(); at != end;) {
-    if (*at == ' ' || *at == '\t' || *at == '\r' || *at == ',') {
+  bool comma = false;  // and no number after it yet
+  for (std::size_t at = text.find_first_not_of(blanks); at != std::string::npos;
+       at = text.find_first_not_of(blanks, at)) {
+    if (text[at] == ',') {
+      if (comma || numbers.empty()) refuse(path, line, std::string("a comma without a number; expected ") + form);
+      comma = true;
       ++at;
       continue;
     }
-    const char* start = at + (*at == '+' ? 1 : 0);
-    double value = 0.0;
-    const auto [stop, error] = std::from_chars(start, end, value);
-    if (error != std::errc() || stop == start) refuse(path, line, std::string("not a number; expected ") + form);
-    if (!std::isfinite(value)) refuse(path, line, std::string("a number that is not finite; expected ") + form);
-    numbers.push_back(value);
-    at = stop;
+    const std::size_t end = std::min(text.find_first_of(" \t\r,", at), text.size());
+    numbers.push_back(number_of(std::string_view(text).substr(at, end - at), path, line, form));
+    comma = false;
+    at = end;
   }
+  if (comma) refuse(path, line, std::string("a comma without a number; expected ") + form);
   return numbers;
 }
 

@@ -8,8 +8,8 @@
 
 namespace heddle::driver {
 
-/// Rows of `fewest` to `most` numbers, the same number in each; blank lines and what follows a # are passed over.
-/// Throws Error(input) naming file, line and the expected form.
+/// Rows of `fewest` to `most` decimal numbers with white space or a comma between them, as many in each; blank lines
+/// and what follows a # are passed over. Throws Error(input) naming file, line and the expected form.
 [[nodiscard]] std::vector<std::vector<double>> read_columns(const std::filesystem::path& path, std::size_t fewest,
                                                             std::size_t most, const char* form);
 

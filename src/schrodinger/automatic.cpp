@@ -3,9 +3,11 @@
 #include "fourier.hpp"
 #include "kinetic_symbol.hpp"
 #include "propagators.hpp"
+#include <heddle/core/error.hpp>
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <sstream>
 #include <vector>
 
@@ -129,9 +131,25 @@ class Automatic : public Propagator {
     return options;
   }
 
+  // Rank 0's on every rank: processors of several kinds may round differently, and what follows is collective.
+  [[nodiscard]] double agreed(double value) const {
+    comm_.broadcast(std::span(&value, 1), 0);
+    return value;
+  }
+
   // Of psi per unit of time, by a step of dt/substeps and two of half of it: their difference is the error of the first
-  // but for 2^-order of it. The largest of those looked at.
+  // but for 2^-order of it. The largest of those looked at; infinity where there is none.
   double error_rate(const Candidate& candidate, int substeps, double begin, const State& psi) const {
+    try {
+      return agreed(error_rate_here(candidate, substeps, begin, psi));
+    } catch (const Error& error) {
+      // Other than collective work, a series that would be too long is found out by each rank alone.
+      if (candidate.kind != PropagatorKind::chebyshev || error.kind() != ErrorKind::argument) throw;
+      return agreed(std::numeric_limits<double>::infinity());
+    }
+  }
+
+  double error_rate_here(const Candidate& candidate, int substeps, double begin, const State& psi) const {
     const double step = time_step_ / substeps;
     PropagatorOptions options = options_for(candidate, substeps);
     const auto whole = make_propagator(comm_, hamiltonian_, step, options);
@@ -151,6 +169,7 @@ class Automatic : public Propagator {
       whole->advance(middle, one, unused);
       halves->advance(middle, two, unused);
       const double error = distance(one.front().host(), two.front().host());
+      if (!std::isfinite(error)) return std::numeric_limits<double>::infinity();
       if (error > round_off) largest = std::max(largest, error / step);
     }
     const double power = std::pow(2.0, candidate.order);
@@ -163,6 +182,7 @@ class Automatic : public Propagator {
     while (true) {
       rate = error_rate(candidate, substeps, begin, psi);
       if (rate <= options_.tolerance) return substeps;
+      if (std::isinf(rate)) return 0;
       const double more = std::min(std::pow(rate / (0.8 * options_.tolerance), 1.0 / candidate.order), 32.0);
       substeps = std::max(substeps + 1, static_cast<int>(std::ceil(substeps * more)));
       if (substeps > most_substeps) return 0;
@@ -209,8 +229,8 @@ class Automatic : public Propagator {
         one.substeps = substeps_for(candidate, begin, psi, one.rate);
         if (one.substeps == 0) continue;
       }
-      one.seconds = one.substeps * cost_of(candidate, hamiltonian_, time_step_ / one.substeps,
-                                           inner_tolerance(one.substeps), comm_.size(), steps);
+      one.seconds = agreed(one.substeps * cost_of(candidate, hamiltonian_, time_step_ / one.substeps,
+                                                  inner_tolerance(one.substeps), comm_.size(), steps));
       judged.push_back(one);
     }
     require(!judged.empty(), "propagator automatic: no method reaches an error of ", options_.tolerance,

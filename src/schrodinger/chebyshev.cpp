@@ -17,6 +17,7 @@ using Work = Kokkos::View<double**, Kokkos::LayoutLeft, MemorySpace>;
 using Team = Kokkos::TeamPolicy<ExecutionSpace>::member_type;
 
 constexpr int most_terms = 256;
+constexpr double most_repeats = 1e6;
 constexpr double most_growth = 100.0;
 // Beyond these, products by Fourier transforms are cheaper.
 constexpr Index widest_band = 3;
@@ -208,9 +209,11 @@ ChebyshevSeries chebyshev_series(double radius, double absorption, double durati
   const double y = absorption / radius;
   const double square = 0.5 * (y * y + y * std::sqrt(y * y + 4));  // of the ellipse's shorter axis
   const double rho = std::sqrt(square) + std::sqrt(1 + square);
-  for (int repeats = 1;; repeats += repeats > 8 ? repeats / 4 : 1) {
+  for (double repeats = 1;; repeats += repeats > 8 ? std::floor(repeats / 4) : 1) {
+    require(repeats <= most_repeats, "propagator chebyshev: ||H|| dt = ", radius * duration, " needs more than ",
+            most_repeats, " series; take a smaller step");
     const double x = radius * duration / repeats;
-    if (x > most_terms) continue;
+    if (!(x <= most_terms)) continue;
     // J_k falls faster than any power beyond k = x.
     const int count = y > 0 ? 2 * most_terms : static_cast<int>(x + 12 * std::cbrt(x)) + 30;
     std::vector<double> coefficients = bessel_coefficients(x, count);
@@ -229,7 +232,7 @@ ChebyshevSeries chebyshev_series(double radius, double absorption, double durati
     while (terms > 2 && tail + sizes[terms - 1] <= allowed) tail += sizes[--terms];
     if (growth > most_growth || terms > most_terms || terms == sizes.size()) continue;
     coefficients.resize(terms);
-    return {repeats, std::move(coefficients)};
+    return {static_cast<int>(repeats), std::move(coefficients)};
   }
 }
 

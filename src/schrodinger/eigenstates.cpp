@@ -4,6 +4,7 @@
 #include <heddle/core/error.hpp>
 #include <heddle/schrodinger/eigenstates.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 
@@ -55,6 +56,8 @@ Eigenstates lowest_eigenstates(const Hamiltonian& hamiltonian, double time, Inde
           " points: expected 1 to ", grid.points);
   const std::vector<double> potential = hamiltonian.potential_at(time);
   const std::vector<double> diagonal = diagonal_of(hamiltonian, potential);
+  require(std::all_of(diagonal.begin(), diagonal.end(), [](double value) { return std::isfinite(value); }),
+          "eigenstates at t = ", time, ": the potential is not finite there");
   Eigenstates states;
   states.points = grid.points;
   if (hamiltonian.kinetic().size() == 2) {

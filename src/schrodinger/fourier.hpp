@@ -1,8 +1,10 @@
 // Fourier transforms on the device, by the vendor's library.
 #pragma once
 
+#include <heddle/core/error.hpp>
 #include <heddle/core/scalar.hpp>
 
+#include <limits>
 #include <memory>
 
 namespace heddle::impl {
@@ -25,12 +27,19 @@ using DeviceComplexes = Kokkos::View<Kokkos::complex<double>*, MemorySpace>;
   return best;
 }
 
+/// A length as the libraries take it. Throws Error(argument) for one that is no int.
+[[nodiscard]] inline int checked_length(Index length) {
+  require(length >= 1 && length <= std::numeric_limits<int>::max(), "Fourier transform of ", length,
+          " values: expected 1 to ", std::numeric_limits<int>::max());
+  return static_cast<int>(length);
+}
+
 /// x_k = sum_j x_j exp(-/+ 2 pi i j k/length), in place, forward -, backward +, neither divided by the length.
 ///
 /// Ordered on `space`; on hosts done when the call returns. The same bits each time: plans are estimated, not timed.
 class Fourier {
  public:
-  /// Throws Error(argument) without has_fourier().
+  /// Throws Error(argument) without has_fourier(), and for a length that is not from 1 to the largest int.
   Fourier(const ExecutionSpace& space, Index length);
   ~Fourier();
   Fourier(Fourier&&) noexcept;

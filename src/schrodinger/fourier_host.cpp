@@ -28,10 +28,10 @@ bool has_fourier() {
 
 struct Fourier::Plan {
   Plan(const ExecutionSpace& instance, Index points) : space(instance), length(points) {
+    const int size = checked_length(length);
     const DeviceComplexes x(Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "heddle::schrodinger::fourier"),
                             static_cast<std::size_t>(length));
     const std::lock_guard lock(planning());
-    const auto size = static_cast<int>(length);
     constexpr unsigned flags = FFTW_ESTIMATE | FFTW_UNALIGNED;
     forward = fftw_plan_dft_1d(size, elements(x), elements(x), FFTW_FORWARD, flags);
     backward = fftw_plan_dft_1d(size, elements(x), elements(x), FFTW_BACKWARD, flags);

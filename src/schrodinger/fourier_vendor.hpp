@@ -23,7 +23,7 @@ bool has_fourier() {
 
 struct Fourier::Plan {
   Plan(const ExecutionSpace& space, Index points) : length(points) {
-    check("plan", HEDDLE_FFT(Plan1d)(&handle, static_cast<int>(length), HEDDLE_FFT_CONSTANT(Z2Z), 1));
+    check("plan", HEDDLE_FFT(Plan1d)(&handle, checked_length(length), HEDDLE_FFT_CONSTANT(Z2Z), 1));
     check("take a stream", HEDDLE_FFT(SetStream)(handle, stream_of(space)));
   }
   ~Plan() { HEDDLE_FFT(Destroy)(handle); }

@@ -3,6 +3,7 @@
 #include <heddle/schrodinger/hamiltonian.hpp>
 
 #include <algorithm>
+#include <cmath>
 
 namespace heddle::schrodinger {
 
@@ -35,7 +36,26 @@ Hamiltonian::Hamiltonian(const Grid& grid, const Potential& potential, const Nuc
   validate(grid_, potential_, nuclei_);
   for (const Pulse& pulse : pulses_) validate(pulse);
   validate(grid_, absorber_);
+  require_finite_energies();
   absorption_ = absorbing_potential(grid_, absorber_);
+}
+
+// Values that are finite each may give energies that are not, of which LAPACK makes zeros without a word.
+void Hamiltonian::require_finite_energies() const {
+  require(std::isfinite(kinetic_.front()), "grid: a spacing of ", grid_.spacing(),
+          " gives a kinetic energy t_0 = ", kinetic_.front(), "; expected a finite one");
+  const char* key = potential_.kind == PotentialKind::soft_core  ? "potential.charge"
+                    : potential_.kind == PotentialKind::harmonic ? "potential.omega"
+                                                                 : "potential.file";
+  const auto values = potential_energy(grid_, potential_, nuclei_, 0.0);
+  for (Index i = 0; i < grid_.points; ++i) {
+    double size = values[i];
+    require(std::isfinite(size), key, ": V = ", size, " at point ", i + 1, ", x = ", grid_.x(i),
+            "; expected a finite energy");
+    for (const Pulse& pulse : pulses_) size = std::abs(size) + std::abs(pulse.amplitude * grid_.x(i));
+    require(std::isfinite(size), "pulse.amplitude: V = ", size, " at point ", i + 1, ", x = ", grid_.x(i),
+            "; expected a finite energy");
+  }
 }
 
 bool Hamiltonian::moves() const noexcept {

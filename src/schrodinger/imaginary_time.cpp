@@ -138,6 +138,7 @@ Eigenstates imaginary_time_states(const Communicator& comm, const Hamiltonian& h
   require(std::isfinite(options.tolerance) && options.tolerance > 0, "imaginary time: tolerance = ", options.tolerance,
           " must be finite and positive");
   require(options.most_steps > 0, "imaginary time: most_steps = ", options.most_steps, " must be positive");
+  require(options.tile >= 0, "imaginary time: tile = ", options.tile, " must not be negative");
   const Index vectors = std::min(count + 2, n);
   const std::vector<double> potential = hamiltonian.potential_at(time);
 

@@ -32,6 +32,10 @@ bool has_order(PropagatorKind kind, int order) {
 
 }  // namespace
 
+bool has_degree(PropagatorKind kind) {
+  return kind == PropagatorKind::expm || kind == PropagatorKind::magnus4;
+}
+
 std::string_view to_string(PropagatorKind kind) {
   return impl::name_of(propagator_names, kind, "propagator");
 }
@@ -54,6 +58,9 @@ void validate(const PropagatorOptions& options) {
   require(options.degree >= 0, "propagator.degree = ", options.degree, " must not be negative");
   require(options.tolerance >= 0 && options.tolerance < 1, "propagator.tolerance = ", options.tolerance,
           " must be at least 0 and less than 1");
+  require(options.degree == 0 || has_degree(options.kind), "propagator.degree = ", options.degree, ": propagator ",
+          to_string(options.kind), " has no Taylor series; expm and magnus4 have one");
+  require(options.tile >= 0, "tile = ", options.tile, " must not be negative");
   require(std::isfinite(options.duration) && options.duration >= 0, "propagator duration = ", options.duration,
           " must be finite and not negative");
   require(options.kind != PropagatorKind::split_operator || impl::has_fourier(),

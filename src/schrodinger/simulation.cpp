@@ -7,19 +7,16 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace heddle::schrodinger {
 
 namespace {
 
 void validate(const Hamiltonian& hamiltonian, const SimulationOptions& options, Index steps_done) {
-  const PropagatorOptions& propagator = options.propagator;
   require(std::isfinite(options.time_step) && options.time_step > 0, "time.step = ", options.time_step,
           " must be finite and positive");
-  require(propagator.degree >= 0, "propagator.degree = ", propagator.degree, " must not be negative");
-  require(propagator.tolerance >= 0 && propagator.tolerance < 1, "propagator.tolerance = ", propagator.tolerance,
-          " must be at least 0 and less than 1");
-  require(propagator.tile >= 0, "tile = ", propagator.tile, " must not be negative");
+  schrodinger::validate(options.propagator);
   require(options.states >= 0 && options.states <= hamiltonian.grid().points, "output.states = ", options.states,
           ": the grid has ", hamiltonian.grid().points, " states");
   require(steps_done >= 0, "steps done = ", steps_done, " must not be negative");
@@ -98,7 +95,7 @@ struct Simulation::Impl {
 
   void observe_now(Index k) {
     const double now = time_of(steps);
-    Observables& seen = observables[k].emplace();
+    Observables seen;
     comm.on_rank(0, [&] {
       if (eigenstates) {
         const impl::Stopwatch watch(times.eigenstates);
@@ -111,6 +108,7 @@ struct Simulation::Impl {
     broadcast(comm, seen, options.states);
     seen.step = steps;
     seen.time = now;
+    observables[k] = std::move(seen);
   }
 
   Communicator comm;

@@ -133,6 +133,73 @@ class Runs(TdseTest):
         self.tdse("small.toml", "--output", "straight.h5", "--restart", "straight.h5")
         self.assertEqual(datasets(self.path("whole.h5")), datasets(self.path("straight.h5")))
 
+    def test_every_propagator(self):
+        # At rest, from a state with energies of many levels: what each keeps is checked, and what it does is the same
+        # on any number of ranks and across a restart.
+        rest = ["--set", "nuclei.motion=fixed", "--set", "initial.kind=gaussian", "--set", "initial.position=1"]
+        for kind in ("expm", "magnus4", "crank-nicolson", "split-operator", "chebyshev", "automatic"):
+            for tolerance in ("0", "1e-6"):
+                with self.subTest(kind=kind, tolerance=tolerance):
+                    how = ["--set", f"propagator.kind={kind}", "--set", f"propagator.tolerance={tolerance}"]
+                    checks = self.tdse("small.toml", "--output", "run.h5", *rest, *how)["checks"]
+                    self.assertIn("norm_change_per_step", checks)
+                    self.assertEqual("energy_drift" in checks, kind != "split-operator")
+        # A tolerance is the error of an exponential, not its share of ||H dt||.
+        for kind in ("expm", "magnus4", "chebyshev"):
+            with self.subTest(kind=kind, time_step="1e-3"):
+                self.tdse("small.toml", "--output", "run.h5", *rest, "--set", f"propagator.kind={kind}", "--set",
+                          "propagator.tolerance=1e-3", "--set", "time.step=1e-3")
+        for kind in ("split-operator", "chebyshev"):
+            with self.subTest(kind):
+                how = ["--set", f"propagator.kind={kind}", "--set", "propagator.order=4"]
+                self.tdse("small.toml", "--output", "straight.h5", *how)
+                self.tdse("small.toml", "--output", "ranks.h5", *how, ranks=2)
+                self.assertEqual(datasets(self.path("ranks.h5")), datasets(self.path("straight.h5")))
+                self.tdse("small.toml", "--output", "half.h5", *how, "--set", "time.steps=10")
+                self.tdse("small.toml", "--output", "whole.h5", *how, "--restart", "half.h5", ranks=2)
+                self.assertEqual(datasets(self.path("whole.h5")), datasets(self.path("straight.h5")))
+
+    def test_states_of_nearly_equal_levels_are_orthogonal(self):
+        for kind in ("eigenstate", "imaginary-time"):
+            with self.subTest(kind):
+                results = self.tdse("h2plus-stationary", "--set", "nuclei.separation=8", "--set", "time.steps=0",
+                                    "--set", "initial.levels=[0, 1, 2, 3]", "--set", f"initial.kind={kind}")["results"]
+                self.assertLess(results["largest_overlap"], 1e-12)
+
+    def test_what_is_not_a_number_passes_no_check(self):
+        # psi grows a thousandfold in a step, until its square is infinite and its energy not a number.
+        self.refuse("tdse", "small.toml", "--set", "propagator.degree=1", "--set", "time.step=10", "--set",
+                    "nuclei.motion=fixed", "--set", "time.steps=80", "--no-progress", "--json", "report.json", code=1,
+                    message="norm_change_per_step")
+        report = self.report()
+        for name in ("norm_change_per_step", "energy_drift"):
+            self.assertIsNone(report["results"][name])
+            self.assertFalse(report["checks"][name]["passed"])
+
+    def test_setting_replaces_what_it_excludes(self):
+        two_steps = ["--set", "time.steps=2"]
+        self.tdse("h2plus-stretch", *two_steps, "--set", "propagator.tolerance=1e-8")
+        deck = self.report()["inputs"]["deck"]
+        self.assertRegex(deck, r"(?m)^degree = 0 ")
+        self.tdse("h2plus-stretch", *two_steps, "--set", "propagator.kind=chebyshev")
+        self.write("loose.toml", SMALL + "[propagator]\ntolerance = 1e-8\n")
+        self.tdse("loose.toml", *two_steps, "--set", "propagator.degree=10")
+        self.assertRegex(self.report()["inputs"]["deck"], r"(?m)^degree = 10 ")
+
+    def test_file_names_begin_where_they_are_given(self):
+        os.mkdir(self.path("decks"))
+        x = numpy.linspace(-6, 6, 61)
+        for folder, stiffness in (("decks", 1.0), (".", 4.0)):
+            self.write(f"{folder}/v.txt", "".join(f"{a:.17g},{stiffness * a * a / 2:.17g}\n" for a in x))
+            psi = numpy.exp(-stiffness**0.5 * x * x / 2)
+            self.write(f"{folder}/psi.txt", "".join(f"{a:.17g} , {b:.17g}\n" for a, b in zip(x, psi)))
+        self.write("decks/table.toml", SMALL.replace("charge = 1.0", 'kind = "file"\nfile = "v.txt"').replace(
+            "softening = 1.0\n", "").replace('"stretch"', '"fixed"') + '[initial]\nkind = "file"\nfile = "psi.txt"\n')
+        for settings, energy in (([], 0.5), (["--set", "potential.file=v.txt", "--set", "initial.file=psi.txt"], 1.0)):
+            results = self.tdse("decks/table.toml", "--output", "run.h5", "--set", "time.steps=1", *settings)["results"]
+            self.assertAlmostEqual(results["energy"], energy, delta=5e-3)
+            self.assertGreater(results["populations"][0], 0.999)
+
     def test_potential_and_state_from_files(self):
         x = numpy.linspace(-6, 6, 61)
         lines = [f"{a:.17g} {b:.17g} # V\n" for a, b in zip(x, x**2 / 2)]
@@ -261,6 +328,18 @@ class Refusals(TdseTest):
         self.refuse_setting("propagator.kind=euler", "expected one of automatic, expm, .*crank-nicolson")
         self.refuse_setting("propagator.degree=-1", "from 0 to")
         self.refuse_setting("propagator.tolerance=1", "less than 1")
+        self.refuse("tdse", "small.toml", "--set", "propagator.tolerance=1e-8", "--set", "propagator.degree=10",
+                    message="both given")
+        for kind in ("crank-nicolson", "split-operator", "chebyshev", "automatic"):
+            self.refuse("tdse", "small.toml", "--set", f"propagator.kind={kind}", "--set", "propagator.degree=10",
+                        message=f"propagator.degree = 10: propagator {kind} has no Taylor series")
+        self.refuse("tdse", "small.toml", "--set", "propagator.kind=chebyshev", "--set", "time.step=1e9",
+                    "--set", "nuclei.motion=fixed", "--no-progress", message="take a smaller step")
+        self.refuse("tdse", "small.toml", "--set", "potential.kind=harmonic", "--set", "nuclei.motion=fixed", "--set",
+                    "potential.omega=1e200", message="potential.omega: V = inf at point 1, x = -6")
+        self.refuse_setting("initial.kind=guess", "expected one of eigenstate, gaussian, file, imaginary-time")
+        self.refuse_setting("pulse.01.omega=0.1", "unknown key pulse.01.omega")
+        self.refuse_setting("pulse.0.omega=0.1", "counted from 1")
         self.refuse_setting("output.every=0", "at least 1")
         self.refuse_setting("output.state=maybe", "expected true or false")
         self.refuse_setting("output.states=100", "61 states")
@@ -273,6 +352,19 @@ class Refusals(TdseTest):
         self.refuse("tdse", "small.toml", "--output", ".", message="folder")
         self.refuse("tdse", "small.toml", "--output", "missing/run.h5", ranks=2, message="missing/run.h5")
 
+    def test_outputs_in_one_file(self):
+        os.mkdir(self.path("folder"))
+        os.symlink("run.h5", self.path("link.h5"))
+        self.write("run.h5", "")
+        run = ["tdse", "small.toml", "--output", "run.h5"]
+        self.refuse(*run, "--json", "run.h5", message="--json and output.file both write run.h5")
+        self.refuse(*run, "--set", "output.table=folder/../run.h5", message="output.file and output.table both write")
+        self.refuse(*run, "--set", "output.table=link.h5", message="output.file and output.table both write")
+        self.refuse(*run, "--set", "output.table=new.txt", "--json", "./new.txt", ranks=2,
+                    message="--json and output.table both write new.txt")
+        self.refuse(*run, "--json", "run.partial.h5", message="--json and the unfinished run .*run.partial.h5")
+        self.assertEqual(os.path.getsize(self.path("run.h5")), 0)
+
     def test_text_files(self):
         file = ["--set", "potential.kind=file", "--set", "nuclei.motion=fixed", "--set", "potential.file=v.txt"]
         self.refuse("tdse", "small.toml", *file, message="v.txt: can't be read")
@@ -280,6 +372,16 @@ class Refusals(TdseTest):
         self.refuse("tdse", "small.toml", *file, message="v.txt, line 2: not a number")
         self.write("v.txt", "-6 0\n0 nan\n6 0\n")
         self.refuse("tdse", "small.toml", *file, message="v.txt, line 2: .*not finite")
+        for number in ("+-5", "1-2", "1.5.5", "0x1", "1e", "+"):
+            self.write("v.txt", f"-6 0\n0 {number}\n6 0\n")
+            self.refuse("tdse", "small.toml", *file, message="v.txt, line 2: not a number")
+        for row in ("1,,2", ",1 2", "1, 2,", "1 , , 2"):
+            self.write("v.txt", f"-6 0\n{row}\n6 0\n")
+            self.refuse("tdse", "small.toml", *file, message="v.txt, line 2: a comma without a number")
+        self.write("v.txt", "-6 0\n0 1e400\n6 0\n")
+        self.refuse("tdse", "small.toml", *file, message="v.txt, line 2: .*not finite")
+        self.write("v.txt", "-6 , +1e-400\n\t6,1E0\r\n")
+        self.tdse("small.toml", *file, "--eigen", 1)
         self.write("v.txt", "-6 0\n6 0 0\n")
         self.refuse("tdse", "small.toml", *file, message="v.txt, line 2: 3 numbers")
         self.write("v.txt", "-6 0\n5 0\n")
@@ -308,6 +410,21 @@ class Refusals(TdseTest):
         self.refuse(*restart, "--set", "potential.charge=2", message="potential.charge")
         self.refuse(*restart, "--set", "time.steps=3", message="4 steps already")
         self.refuse(*restart, "--tile", 8, message="tile")
+        automatic = ["--set", "propagator.kind=automatic"]
+        self.tdse("small.toml", "--output", "auto.h5", "--set", "time.steps=4", *automatic)
+        for name, value, message in (("propagator_tolerance", "tight", "_tolerance = tight: expected a number"),
+                                     ("propagator_tolerance", "2.0", "propagator.tolerance = 2"),
+                                     ("propagator_order", 3, "no order 3"),
+                                     ("propagator_substeps", 0, "propagator_substeps = 0: expected 1 to"),
+                                     ("propagator_substeps", 2**32 + 1, "propagator_substeps = 4294967297"),
+                                     ("propagator", "euler", "propagator = euler: .*expected one of")):
+            shutil.copy(self.path("auto.h5"), self.path("bad.h5"))
+            with h5py.File(self.path("bad.h5"), "r+") as file:
+                if isinstance(value, str):
+                    file.attrs[name] = value
+                else:
+                    file.attrs.modify(name, value)
+            self.refuse("tdse", "small.toml", "--restart", "bad.h5", *automatic, message="bad.h5: .*" + message)
         with h5py.File(self.path("other.h5"), "w") as file:
             file["a"] = 1
         self.refuse("tdse", "small.toml", "--restart", "other.h5", message="other.h5: has no attribute deck")

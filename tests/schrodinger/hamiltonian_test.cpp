@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <limits>
+#include <string>
 
 namespace heddle::test {
 namespace {
@@ -127,6 +128,31 @@ TEST(Potential, RefusesWhatCannotBe) {
   EXPECT_THROW(validate(grid, table, {}), Error) << "falls";
   table.table_x = {-1, 1};
   EXPECT_NO_THROW(validate(grid, table, {}));
+}
+
+// The message of what the Hamiltonian's constructor throws.
+std::string refusal(const Grid& grid, const Potential& potential, const std::vector<schrodinger::Pulse>& pulses = {}) {
+  try {
+    const Hamiltonian hamiltonian(grid, potential, {}, pulses);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(Potential, RefusesEnergiesThatAreNotFinite) {
+  const Grid grid{-10, 10, 11, Kinetic::fd2};
+  EXPECT_EQ(refusal(grid, harmonic(1e200)), "potential.omega: V = inf at point 1, x = -10; expected a finite energy");
+  EXPECT_NE(refusal({0, 10, 11, Kinetic::fd2}, harmonic(1e200)).find("nan at point 1, x = 0"), std::string::npos)
+      << "0 times infinity";
+  EXPECT_NE(refusal(grid, soft_core(1e308, 1e-300)).find("potential.charge: V = -inf at point "), std::string::npos);
+  EXPECT_NE(refusal({0, 1e-200, 11, Kinetic::fd2}, harmonic(1)).find("t_0 = inf"), std::string::npos);
+  schrodinger::Pulse pulse;
+  pulse.amplitude = 1e308;
+  pulse.omega = 1.0;
+  pulse.duration = 1.0;
+  EXPECT_EQ(refusal(grid, harmonic(1), {pulse}).substr(0, 31), "pulse.amplitude: V = inf at poi");
+  EXPECT_EQ(refusal(grid, harmonic(1e100)), "");
 }
 
 // The matrix that is filled on the device, the product on the host, and the definition agree.

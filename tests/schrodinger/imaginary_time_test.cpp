@@ -56,6 +56,9 @@ TEST(ImaginaryTime, SaysWhenItHasNotConverged) {
   options = {};
   options.tolerance = 0.0;
   EXPECT_THROW((void)imaginary_time_states(world(), hamiltonian, 0.0, 1, options), Error);
+  options = {};
+  options.tile = -8;
+  EXPECT_THROW((void)imaginary_time_states(world(), hamiltonian, 0.0, 1, options), Error);
   EXPECT_THROW((void)imaginary_time_states(world(), hamiltonian, 0.0, 0), Error);
   EXPECT_THROW((void)imaginary_time_states(world(), hamiltonian, 0.0, 102), Error);
 }

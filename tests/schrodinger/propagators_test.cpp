@@ -355,6 +355,15 @@ TEST(Propagators, AutomaticLooksAhead) {
   EXPECT_LT(distance(hamiltonian.grid(), state, converged), 3 * 1e-7 * step * steps) << to_string(choice);
 }
 
+TEST(Propagators, AutomaticEndsWhereNothingWillDo) {
+  const Hamiltonian hamiltonian = vibrating_ion();
+  SimulationOptions options = options_of(1e9, PropagatorKind::automatic);
+  options.propagator.tolerance = 1e-15;
+  options.states = 0;
+  Simulation simulation(world(), hamiltonian, options, schrodinger::gaussian_packet(hamiltonian.grid(), 0, 0, 1));
+  EXPECT_THROW(simulation.step(), Error);
+}
+
 TEST(Propagators, NamesAndDescriptions) {
   for (const Method& method : methods) {
     EXPECT_EQ(schrodinger::propagator_kind_from(to_string(method.kind)), method.kind);
@@ -385,6 +394,16 @@ TEST(Propagators, RefuseWhatTheyAreNot) {
   options = {};
   options.degree = -1;
   EXPECT_THROW(made(options), Error);
+  options = {};
+  options.tile = -1;
+  EXPECT_THROW(made(options), Error);
+  for (const auto kind : {PropagatorKind::automatic, PropagatorKind::crank_nicolson, PropagatorKind::split_operator,
+                          PropagatorKind::chebyshev}) {
+    options = {};
+    options.kind = kind;
+    options.degree = 10;
+    EXPECT_THROW(made(options), Error) << to_string(kind);
+  }
   options = {};
   options.duration = std::numeric_limits<double>::infinity();
   EXPECT_THROW(made(options), Error);

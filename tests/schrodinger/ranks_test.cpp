@@ -69,6 +69,34 @@ TEST(Ranks, ContinuesBitForBit) {
   }
 }
 
+TEST(Ranks, SaysThatPsiIsNoLongerFinite) {
+  const Hamiltonian hamiltonian({-1, 1, 9, Kinetic::fd2}, harmonic(1));
+  // A series of one term: each step multiplies psi by some 1e102.
+  Simulation simulation(world(), hamiltonian, options_of(1e100, PropagatorKind::expm, 1), State(9, 1.0));
+  std::string message;
+  for (int k = 0; k < 10 && message.empty(); ++k) {
+    try {
+      simulation.step();
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::computation);
+      message = error.what();
+    }
+  }
+  EXPECT_EQ(message, message_of("psi is no longer finite after step ", simulation.steps_done()));
+}
+
+// Nuclei so fast that their phase overflows at the end of the step, not in its middle.
+TEST(Ranks, WhatCouldNotBeObservedIsNotSeenLater) {
+  Nuclei nuclei = moving(Motion::stretch);
+  nuclei.omega = 1e308;
+  const Hamiltonian hamiltonian({-8, 8, 41, Kinetic::fd2}, soft_core(1, 1), nuclei);
+  auto options = options_of(2.5);
+  options.states = 2;
+  Simulation simulation(world(), hamiltonian, options, schrodinger::gaussian_packet(hamiltonian.grid(), 0, 0, 1));
+  simulation.step();
+  for (int k = 0; k < 2; ++k) EXPECT_THROW((void)simulation.observables(), Error) << k;
+}
+
 TEST(Ranks, RefusesWhatCannotRun) {
   const Hamiltonian hamiltonian({-1, 1, 9, Kinetic::fd2}, harmonic(1));
   const State good(9, 1.0);

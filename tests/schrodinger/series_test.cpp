@@ -3,12 +3,14 @@
 #include "schrodinger/chebyshev.hpp"
 #include "schrodinger/kinetic_symbol.hpp"
 #include "schrodinger/split_operator.hpp"
+#include "support/errors.hpp"
 
 #include <gtest/gtest.h>
 #include <mpfr.h>
 
 #include <cmath>
 #include <complex>
+#include <limits>
 #include <numbers>
 
 namespace heddle::test {
@@ -80,6 +82,22 @@ TEST(Series, ShortAsTheToleranceAllows) {
   EXPECT_LT(loose.coefficients.size(), 21U);
   EXPECT_LT(tight.coefficients.size(), 37U);
   EXPECT_LT(loose.coefficients.size() + 10, tight.coefficients.size());
+}
+
+TEST(Series, RefusesWhatWouldNotEnd) {
+  for (const double radius : {1e9, 1e12, 1e300, std::numeric_limits<double>::infinity()}) {
+    EXPECT_EQ(kind_of([&] { (void)impl::chebyshev_series(radius, 0, 1.0, 1e-15); }),
+              static_cast<int>(ErrorKind::argument))
+        << radius;
+  }
+  EXPECT_GT(impl::chebyshev_series(1e6, 0, 1.0, 1e-15).repeats, 1000);
+}
+
+TEST(Fourier, LengthsThatLibrariesTake) {
+  EXPECT_EQ(impl::checked_length(1), 1);
+  for (const Index length : {Index{0}, Index{-1}, Index{1} << 31, Index{1} << 32}) {
+    EXPECT_THROW((void)impl::checked_length(length), Error) << length;
+  }
 }
 
 impl::DeviceComplexes on_device(const std::vector<Complex>& values) {

@@ -31,7 +31,8 @@ struct Eigenstates {
 /// Two states whose energies differ by no more than round-off of ||H|| (wells so far apart that tunnelling vanishes)
 /// are any orthonormal pair of their plane; populations of such a pair mean something in sum only.
 ///
-/// Throws Error(argument) unless 1 <= count <= points; Error(computation) where LAPACK fails.
+/// Throws Error(argument) unless 1 <= count <= points, and for a V(time) that is not finite; Error(computation) where
+/// LAPACK fails.
 [[nodiscard]] Eigenstates lowest_eigenstates(const Hamiltonian& hamiltonian, double time, Index count);
 
 }  // namespace heddle::schrodinger

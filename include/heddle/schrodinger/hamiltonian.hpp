@@ -54,6 +54,8 @@ class Hamiltonian {
   void fill(double factor, double time, const DistributedMatrix<double>& A) const;
 
  private:
+  void require_finite_energies() const;
+
   Grid grid_;
   Potential potential_;
   Nuclei nuclei_;

@@ -35,8 +35,8 @@ struct ImaginaryTimeReport {
 ///
 /// Bits: rank-invariant. Cost: one expm(), 2 n^3 operations a doubling of the step, 2 b n^2 a step.
 ///
-/// Throws Error(argument) unless 1 <= count <= points, and for options that are not positive; Error(computation) where
-/// the tolerance is not reached in most_steps.
+/// Throws Error(argument) unless 1 <= count <= points, and for a tolerance or most_steps that is not positive or a
+/// negative tile; Error(computation) where the tolerance is not reached in most_steps.
 ///
 /// Source: R. Kosloff, H. Tal-Ezer, Chem. Phys. Lett. 127, 223 (1986).
 [[nodiscard]] Eigenstates imaginary_time_states(const Communicator& comm, const Hamiltonian& hamiltonian, double time,

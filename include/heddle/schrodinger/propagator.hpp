@@ -59,6 +59,9 @@ enum class PropagatorKind {
 /// Also knows "auto". Throws Error(argument) for an unknown name.
 [[nodiscard]] PropagatorKind propagator_kind_from(std::string_view text);
 
+/// Whether PropagatorOptions::degree is for it: expm and magnus4.
+[[nodiscard]] bool has_degree(PropagatorKind kind);
+
 struct PropagatorOptions {
   PropagatorKind kind = PropagatorKind::expm;
   /// Order in dt, 2 or 4; 0: 4 for magnus4, 2 for the others, either for automatic.
@@ -77,7 +80,8 @@ struct PropagatorOptions {
 };
 
 /// Throws Error(argument) for an order that the kind does not have, fewer than one substep, a negative degree,
-/// tolerance or duration, a tolerance >= 1, and for a split operator where the build has no Fourier transform.
+/// tolerance, duration or tile, a tolerance >= 1, a degree of another kind than expm and magnus4, and for a split
+/// operator where the build has no Fourier transform.
 void validate(const PropagatorOptions& options);
 
 /// What a step of dt is done with. PropagatorOptions of the same kind, order, substeps and tolerance give the same

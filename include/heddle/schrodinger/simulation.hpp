@@ -66,7 +66,7 @@ class Simulation {
  public:
   /// One wave function. `initial` is read on rank 0; its norm is kept as it is. Collective. Throws Error(argument), on
   /// every rank alike, for a state that does not fit the grid or isn't finite, a time step that is not finite and
-  /// positive, a negative degree or tolerance, a tolerance >= 1, or more states than points.
+  /// positive, propagator options that validate() refuses, or more states than points.
   Simulation(const Communicator& comm, const Hamiltonian& hamiltonian, const SimulationOptions& options,
              const State& initial, Index steps_done = 0);
   /// As many wave functions as rank 0 gives, at least one.
