@@ -1,5 +1,6 @@
 #include "tdse_run.hpp"
 
+#include "support/outputs.hpp"
 #include "support/text.hpp"
 #include "tdse_initial.hpp"
 #include "tdse_interruption.hpp"
@@ -296,6 +297,12 @@ int run_dynamics(Context& context, const Deck& deck, const Hamiltonian& hamilton
   Report report = context.report("tdse");
   report.inputs().update(deck_inputs(deck));
   if (!options.restart.empty()) report.inputs()["restart"] = options.restart;
+  comm.on_rank(0, [&] {
+    require_distinct_outputs({{"--json", context.options().json},
+                              {"output.file", deck.output_file},
+                              {"output.table", deck.output_table},
+                              {"the unfinished run (output.file with .partial)", partial_path(deck.output_file)}});
+  });
   say_problem(context, deck);
 
   Keeper keeper(comm, deck, hamiltonian);

@@ -273,6 +273,19 @@ class Refusals(TdseTest):
         self.refuse("tdse", "small.toml", "--output", ".", message="folder")
         self.refuse("tdse", "small.toml", "--output", "missing/run.h5", ranks=2, message="missing/run.h5")
 
+    def test_outputs_in_one_file(self):
+        os.mkdir(self.path("folder"))
+        os.symlink("run.h5", self.path("link.h5"))
+        self.write("run.h5", "")
+        run = ["tdse", "small.toml", "--output", "run.h5"]
+        self.refuse(*run, "--json", "run.h5", message="--json and output.file both write run.h5")
+        self.refuse(*run, "--set", "output.table=folder/../run.h5", message="output.file and output.table both write")
+        self.refuse(*run, "--set", "output.table=link.h5", message="output.file and output.table both write")
+        self.refuse(*run, "--set", "output.table=new.txt", "--json", "./new.txt", ranks=2,
+                    message="--json and output.table both write new.txt")
+        self.refuse(*run, "--json", "run.partial.h5", message="--json and the unfinished run .*run.partial.h5")
+        self.assertEqual(os.path.getsize(self.path("run.h5")), 0)
+
     def test_text_files(self):
         file = ["--set", "potential.kind=file", "--set", "nuclei.motion=fixed", "--set", "potential.file=v.txt"]
         self.refuse("tdse", "small.toml", *file, message="v.txt: can't be read")

@@ -1,0 +1,28 @@
+#include "outputs.hpp"
+
+#include <heddle/core/error.hpp>
+
+namespace heddle::driver {
+
+namespace {
+
+// Absolute first: of a relative path to what is not there yet, weakly_canonical() would leave the spelling.
+std::filesystem::path place_of(const std::filesystem::path& path) {
+  std::error_code error;
+  const auto place = std::filesystem::weakly_canonical(std::filesystem::absolute(path), error);
+  return error ? std::filesystem::absolute(path).lexically_normal() : place;
+}
+
+}  // namespace
+
+void require_distinct_outputs(const std::vector<Output>& outputs) {
+  for (std::size_t k = 1; k < outputs.size(); ++k) {
+    for (std::size_t j = 0; j < k; ++j) {
+      if (outputs[j].path.empty() || outputs[k].path.empty()) continue;
+      require(place_of(outputs[j].path) != place_of(outputs[k].path), outputs[j].name, " and ", outputs[k].name,
+              " both write ", outputs[k].path.string(), "; expected different files");
+    }
+  }
+}
+
+}  // namespace heddle::driver

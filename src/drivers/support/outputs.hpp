@@ -1,0 +1,20 @@
+// The files that a command writes.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace heddle::driver {
+
+/// A file that a command will write, and the option or key that names it.
+struct Output {
+  std::string name;
+  std::filesystem::path path;  ///< Empty: none.
+};
+
+/// Throws Error(argument), naming both and the file, where two of them are one file, links followed: the later would
+/// replace the earlier. Reads folders: for one rank, before the computation.
+void require_distinct_outputs(const std::vector<Output>& outputs);
+
+}  // namespace heddle::driver
