@@ -114,6 +114,17 @@ TEST(FacesOverRanks, FourCellsOnAFaceTwoOnEachOfTwoRanks) {
   expect_together(comm, found, expected_faces(cells));
 }
 
+TEST(FacesOverRanks, NumbersThatSpanOverSixtyTwoBits) {
+  const Communicator comm = world();
+  // One face of all ranks, and others of one rank each.
+  constexpr Index far = Index{1} << 62;
+  Cells cells;
+  for (Index r = 0; r < comm.size(); ++r) cells.push_back({CellKind::tetrahedron, {0, far + 1, 5 + r, far + 2}});
+  expect_together(comm, external_faces(comm, uniform_mesh(share(comm, cells))), expected_faces(cells));
+  const Cells random = random_cells(3000, 500, {CellKind::tetrahedron}, Index{1} << 53, 1);
+  expect_together(comm, external_faces(comm, uniform_mesh(share(comm, random))), expected_faces(random));
+}
+
 TEST(FacesOverRanks, RanksMayHaveNoCellsOrOtherKinds) {
   const Communicator comm = world();
   Cells cells = random_cells(100, 9, {CellKind::hexahedron}, 1, 0);
