@@ -111,7 +111,7 @@ ExternalFaces<Id> faces_over(const Communicator& comm, const Mesh<Id, Space>& me
   if (options.ghosts == GhostCells::hide) options.ghosts = GhostCells::drop;
   ExternalFaces<Id> result;
   FaceSearch<shape, Id, Space> search(space, mesh, options, result.report);
-  comm.on_each([&] { search.inspect(); });
+  comm.on_each([&] { search.inspect(message_of(" of rank ", comm.rank())); });
 
   std::vector<Index> cells(static_cast<std::size_t>(comm.size()));
   const Index mine = mesh.cells();

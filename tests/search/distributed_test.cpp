@@ -171,13 +171,14 @@ TEST(FacesOverRanks, GhostsAreDropped) {
 
 TEST(FacesOverRanks, ABadCellOfOneRankIsRefusedOnAll) {
   const Communicator comm = world();
-  Cells cells = {{CellKind::tetrahedron, {0, 1, 2, 3}}};
-  if (comm.rank() == comm.size() - 1) cells[0].points[3] = -5;
+  Cells cells = {{CellKind::tetrahedron, {0, 1, 2, 3}}, {CellKind::tetrahedron, {1, 2, 3, 4}}};
+  if (comm.rank() == comm.size() - 1) cells[1].points[3] = -5;
   try {
     static_cast<void>(external_faces(comm, uniform_mesh(cells)));
     FAIL();
   } catch (const Error& error) {
-    EXPECT_STREQ(error.what(), "external_faces: cell 0, a tetrahedron, has the point -5; expected 0 or more");
+    EXPECT_EQ(error.what(), "external_faces: cell 1 of rank " + std::to_string(comm.size() - 1) +
+                                ", a tetrahedron, has the point -5; expected 0 or more");
   }
 }
 

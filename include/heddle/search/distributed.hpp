@@ -23,7 +23,8 @@ namespace heddle::search {
 /// It pays where ranks have points of their own, as they have in parts of a mesh: of cells dealt out at random all
 /// sides travel.
 ///
-/// Collective and blocking. Throws as for one rank, on every rank alike.
+/// Collective and blocking. Throws as for one rank, on every rank alike; a cell that can't be is named by its number on
+/// its rank, and the rank.
 template <PointId Id, class Space>
 [[nodiscard]] ExternalFaces<Id> external_faces(const Communicator& comm, const Mesh<Id, Space>& mesh,
                                                const FaceOptions& options = {});
