@@ -125,6 +125,36 @@ TEST(FacesOverRanks, NumbersThatSpanOverSixtyTwoBits) {
   expect_together(comm, external_faces(comm, uniform_mesh(share(comm, random))), expected_faces(random));
 }
 
+TEST(FacesOverRanks, ReportsWhatAllOfThemDid) {
+  const Communicator comm = world();
+  // Points of each rank's own, more on higher ranks: what each does is what it would do alone.
+  FaceOptions options;
+  options.search = {.algorithm = Algorithm::sort, .hash = HashFunction::exclusive_or, .time_phases = true};
+  const auto reports = [&](const FaceOptions& how) {
+    const Cells cells = random_cells(10000 * (1 + comm.rank()), 50, {CellKind::tetrahedron}, 1, 10000 * comm.rank());
+    const Report alone = external_faces(ExecutionSpace(), uniform_mesh(cells), how).report.search;
+    return std::pair(alone, external_faces(comm, uniform_mesh(cells), how).report.search);
+  };
+  const auto [sorted_alone, sorted] = reports(options);
+  EXPECT_GT(sorted_alone.collisions, 0);
+  EXPECT_EQ(sorted.collisions, comm.all_reduce(sorted_alone.collisions, Reduction::sum));
+  EXPECT_EQ(sorted.memory, comm.all_reduce(sorted_alone.memory, Reduction::maximum));
+  std::vector<std::string> names;
+  for (const Phase& phase : sorted.phases) {
+    names.push_back(phase.name);
+    EXPECT_EQ(phase.seconds, comm.all_reduce(phase.seconds, Reduction::maximum)) << phase.name;
+    EXPECT_EQ(phase.seconds, -comm.all_reduce(-phase.seconds, Reduction::maximum)) << phase.name;
+  }
+  EXPECT_EQ(names, (std::vector<std::string>{"inspect", "shared points", "prepare", "hash", "sort", "find",
+                                             "shared sides", "list"}));
+  // A pass for each bucket, of which ranks with more cells have more.
+  const auto [parted_alone, parted] = reports({.search = {.algorithm = Algorithm::partition, .memory = 4000}});
+  EXPECT_EQ(parted.passes, comm.all_reduce(parted_alone.passes, Reduction::maximum));
+  const auto [fought_alone, fought] = reports({.search = {.algorithm = Algorithm::hash_fight}});
+  EXPECT_EQ(fought.iterations, comm.all_reduce(fought.iterations, Reduction::maximum));
+  EXPECT_GE(fought.iterations, 1);
+}
+
 TEST(FacesOverRanks, RanksMayHaveNoCellsOrOtherKinds) {
   const Communicator comm = world();
   Cells cells = random_cells(100, 9, {CellKind::hexahedron}, 1, 0);
