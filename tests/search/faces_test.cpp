@@ -329,7 +329,9 @@ TEST(ExternalFacesOf, AMeshInSeveralPasses) {
   const auto parts = external_faces(ExecutionSpace(), mesh, {.search = {.memory = 1000000}});
   EXPECT_EQ(whole.report.search.passes, 1);
   EXPECT_GT(parts.report.search.passes, 2);
-  EXPECT_LT(parts.report.search.memory, whole.report.search.memory);
+  // Besides 2 bytes a cell and what counts buckets.
+  EXPECT_LE(parts.report.search.memory, 1000000 + 2 * 135000 + 200000);
+  EXPECT_GE(whole.report.search.memory, 16 * 4 * 135000);
   EXPECT_EQ(listed(parts.external), listed(whole.external));
   const Cells cells = random_cells(30000, 300, solids, 12);
   FaceOptions options;
