@@ -3,6 +3,7 @@
 #include "duplicates_text.hpp"
 #include "search_settings.hpp"
 #include "support/clock.hpp"
+#include "support/outputs.hpp"
 #include "support/sha256.hpp"
 #include "support/text.hpp"
 #include <heddle/io/pending_file.hpp>
@@ -125,6 +126,8 @@ void require_options(const Context& context, Options& options) {
           "give the keys with --input, or make some with --generate, not both");
   require(options.words <= 64, "--words ", options.words, ": expected at most 64");
   if (options.distinct == 0) options.distinct = std::max<Index>(1, options.generate / 2);
+  require_distinct_outputs(
+      {{"--json", context.options().json}, {"--output", options.output}, {"--groups", options.groups}});
   for (const std::string& path : {options.output, options.groups}) {
     if (!path.empty()) const PendingFile probe(path);
   }
@@ -213,15 +216,21 @@ void add_duplicates(CLI::App& app, Selection& selection) {
       .add_option("-i,--input", options->input,
                   "Text file of integer keys, one a line; their words separated by white space or commas")
       ->type_name("FILE");
-  command.add_option("--generate", options->generate, "Make this many keys")->type_name("N")->check(at_least(0));
+  CLI::Option* const generate =
+      command.add_option("--generate", options->generate, "Make this many keys")->type_name("N")->check(at_least(0));
   command.add_option("--distinct", options->distinct, "Chosen from this many (default: half of them)")
       ->type_name("K")
-      ->check(at_least(1));
+      ->check(at_least(1))
+      ->needs(generate);
   command.add_option("--words", options->words, "Words of 64 bits in each, at most 64")
       ->type_name("M")
       ->check(at_least(1))
-      ->capture_default_str();
-  command.add_option("--seed", options->seed, "Of the random keys")->type_name("N")->capture_default_str();
+      ->capture_default_str()
+      ->needs(generate);
+  command.add_option("--seed", options->seed, "Of the random keys")
+      ->type_name("N")
+      ->capture_default_str()
+      ->needs(generate);
   command
       .add_option(
           "-o,--output", options->output,

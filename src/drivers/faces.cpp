@@ -4,6 +4,7 @@
 #include "faces_mesh.hpp"
 #include "search_settings.hpp"
 #include "support/clock.hpp"
+#include "support/outputs.hpp"
 #include "support/text.hpp"
 #include <heddle/io/pending_file.hpp>
 #include <heddle/search/distributed.hpp>
@@ -194,6 +195,12 @@ void require_options(const Context& context, const Options& options) {
   if (options.writes() && !mesh_files_by_vtk()) {
     throw Error(ErrorKind::output, "this build of heddle has no VTK, and writes no mesh files");
   }
+  context.comm().on_rank(0, [&] {
+    require_distinct_outputs({{"--json", context.options().json},
+                              {"--output", options.output},
+                              {"--nonmanifold", options.nonmanifold},
+                              {"--save-mesh", options.save}});
+  });
   for (const std::string& path : {options.save, options.output, options.nonmanifold}) {
     if (!path.empty()) context.comm().on_rank(0, [&] { const PendingFile probe(path); });
   }

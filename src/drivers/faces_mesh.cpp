@@ -23,16 +23,22 @@ Index GeneratedMesh::external_faces() const {
 }
 
 void add_generated_mesh(CLI::App& command, GeneratedMesh& mesh) {
-  command.add_option("--generate", mesh.kind, "Make a mesh: tetrahedra, or hexahedra, of a rectangular grid of cubes")
-      ->type_name("KIND")
-      ->check(one_of({"tetrahedra", "hexahedra"}));
+  CLI::Option* const generate =
+      command
+          .add_option("--generate", mesh.kind, "Make a mesh: tetrahedra, or hexahedra, of a rectangular grid of cubes")
+          ->type_name("KIND")
+          ->check(one_of({"tetrahedra", "hexahedra"}));
   command.add_option("--cubes", mesh.cubes, "Cubes along each axis")->type_name("N|NX,NY,NZ")->delimiter(',');
   command.add_option("--per-cube", mesh.options.per_cube, "Tetrahedra in each: 5 (mirrored) or 6 (about a diagonal)")
       ->type_name("5|6")
       ->check(one_of({"5", "6"}))
-      ->capture_default_str();
-  command.add_flag("--randomised", mesh.options.randomised, "Number points and cells at random");
-  command.add_option("--seed", mesh.options.seed, "Of the random numbers")->type_name("N")->capture_default_str();
+      ->capture_default_str()
+      ->needs(generate);
+  command.add_flag("--randomised", mesh.options.randomised, "Number points and cells at random")->needs(generate);
+  command.add_option("--seed", mesh.options.seed, "Of the random numbers")
+      ->type_name("N")
+      ->capture_default_str()
+      ->needs(generate);
 }
 
 MeshFile file_of(const ExecutionSpace& space, const GeneratedMesh& mesh) {

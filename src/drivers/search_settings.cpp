@@ -51,8 +51,8 @@ void add_search_options(CLI::App& command, SearchSettings& settings) {
               throw CLI::ValidationError("--memory", "'" + text + "': expected bytes, as 750000000, 512M or 1.5G");
             }
           },
-          "Bytes that partition may take, in several passes where it must; K, M, G, T are powers of 1024; 0: what one "
-          "pass needs")
+          "Bytes that the records of partition may take, in several passes where it must, and at least a bucket's; "
+          "K, M, G, T are powers of 1024; 0: what one pass needs")
       ->type_name("BYTES")
       ->default_str("0");
   command.add_flag("--phases", settings.phases, "Time each phase");

@@ -4,6 +4,7 @@
 #include "faces_mesh.hpp"
 #include "search_settings.hpp"
 #include "study_faces_table.hpp"
+#include "support/outputs.hpp"
 #include "support/text.hpp"
 #include <heddle/io/pending_file.hpp>
 
@@ -251,6 +252,8 @@ void require_options(const Context& context, Options& options) {
   options.cubes.erase(std::unique(options.cubes.begin(), options.cubes.end()), options.cubes.end());
   for (const Index cubes : options.cubes)
     require(cubes >= 1 && cubes <= 1024, "--cubes: ", cubes, ": expected 1 to 1024");
+  require_distinct_outputs(
+      {{"--json", context.options().json}, {"--output", options.output}, {"--plot", options.plot}});
   { const PendingFile probe(options.output); }
   if (!options.plot.empty()) {
     const PendingFile probe(options.plot);

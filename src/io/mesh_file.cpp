@@ -1,3 +1,4 @@
+#include "core/names.hpp"
 #include "gmsh_mesh.hpp"
 #include "mesh_parts.hpp"
 #include "panels.hpp"
@@ -15,6 +16,12 @@ constexpr bool has_vtk = true;
 #else
 constexpr bool has_vtk = false;
 #endif
+
+constexpr impl::Names<MeshEncoding, 3> encodings = {{
+    {MeshEncoding::ascii, "ascii"},
+    {MeshEncoding::binary, "binary"},
+    {MeshEncoding::compressed, "compressed"},
+}};
 
 // Everything but the cells' corners, which are the most of it, is judged before there is room for them.
 impl::MeshParts read_by_vtk([[maybe_unused]] const std::filesystem::path& path) {
@@ -135,20 +142,12 @@ bool mesh_files_by_vtk() {
 }
 
 std::string_view to_string(MeshEncoding encoding) {
-  switch (encoding) {
-    case MeshEncoding::ascii:
-      return "ascii";
-    case MeshEncoding::binary:
-      return "binary";
-    case MeshEncoding::compressed:
-      return "compressed";
-  }
-  throw Error(ErrorKind::argument, "not a value of heddle::MeshEncoding");
+  return impl::name_of(encodings, encoding, "value of heddle::MeshEncoding");
 }
 
 MeshEncoding mesh_encoding_from(std::string_view text) {
-  for (const auto encoding : {MeshEncoding::ascii, MeshEncoding::binary, MeshEncoding::compressed}) {
-    if (text == to_string(encoding)) return encoding;
+  for (const auto& [encoding, name] : encodings) {
+    if (text == name) return encoding;
   }
   throw Error(ErrorKind::argument, message_of("encoding '", text, "': expected ascii, binary or compressed"));
 }

@@ -123,4 +123,43 @@ Index number_faces(const Communicator& comm, const std::vector<Index>& first, st
   return static_cast<Index>(all.size());
 }
 
+void combine_reports(const Communicator& comm, Report& report) {
+  report.collisions = comm.all_reduce(report.collisions, Reduction::sum);
+  // sort_by_id is the last of the algorithms, and what a partition may have become on some ranks.
+  std::array<Index, 4> most = {static_cast<Index>(report.algorithm), report.iterations, report.passes, report.memory};
+  comm.all_reduce(std::span<Index>(most), Reduction::maximum);
+  report.algorithm = static_cast<Algorithm>(most[0]);
+  report.iterations = static_cast<int>(most[1]);
+  report.passes = static_cast<int>(most[2]);
+  report.memory = most[3];
+
+  // Ranks may have gone through other phases. Names and times travel apart, a name with a line's end behind it.
+  const auto ranks = static_cast<std::size_t>(comm.size());
+  std::vector<char> names;
+  std::vector<double> seconds;
+  for (const Phase& phase : report.phases) {
+    names.insert(names.end(), phase.name.begin(), phase.name.end());
+    names.push_back('\n');
+    seconds.push_back(phase.seconds);
+  }
+  const auto all_names = comm.exchange(std::vector(ranks, names));
+  const auto all_seconds = comm.exchange(std::vector(ranks, seconds));
+  report.phases.clear();
+  for (std::size_t r = 0; r < ranks; ++r) {
+    auto begin = all_names[r].begin();
+    for (const double theirs : all_seconds[r]) {
+      const auto end = std::find(begin, all_names[r].end(), '\n');
+      const std::string name(begin, end);
+      begin = end + 1;
+      const auto found = std::find_if(report.phases.begin(), report.phases.end(),
+                                      [&](const Phase& phase) { return phase.name == name; });
+      if (found == report.phases.end()) {
+        report.phases.push_back({name, theirs});
+      } else {
+        found->seconds = std::max(found->seconds, theirs);
+      }
+    }
+  }
+}
+
 }  // namespace heddle::search::impl

@@ -104,6 +104,8 @@ std::vector<Verdict> verdicts_on(const Communicator& comm, const std::vector<Tra
                                  const Options& options, Report& report);
 /// Numbers for the faces of nonmanifold sides, whose first sides over all ranks have these numbers; and their count.
 Index number_faces(const Communicator& comm, const std::vector<Index>& first, std::vector<Index>& numbers);
+/// Makes what each rank's search said what all of theirs did.
+void combine_reports(const Communicator& comm, Report& report);
 
 template <Shape shape, PointId Id, class Space>
 ExternalFaces<Id> faces_over(const Communicator& comm, const Mesh<Id, Space>& mesh, FaceOptions options) {
@@ -111,7 +113,7 @@ ExternalFaces<Id> faces_over(const Communicator& comm, const Mesh<Id, Space>& me
   if (options.ghosts == GhostCells::hide) options.ghosts = GhostCells::drop;
   ExternalFaces<Id> result;
   FaceSearch<shape, Id, Space> search(space, mesh, options, result.report);
-  comm.on_each([&] { search.inspect(); });
+  comm.on_each([&] { search.inspect(message_of(" of rank ", comm.rank())); });
 
   std::vector<Index> cells(static_cast<std::size_t>(comm.size()));
   const Index mine = mesh.cells();
@@ -182,6 +184,7 @@ ExternalFaces<Id> faces_over(const Communicator& comm, const Mesh<Id, Space>& me
   report.nonmanifold_sides = sums[3];
   report.degenerate_sides = sums[4];
   search.recorder().phase("list");
+  combine_reports(comm, report.search);
   return result;
 }
 

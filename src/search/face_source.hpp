@@ -118,16 +118,19 @@ template <PointId Id, Shape shape> struct FaceSource {
     const Index begin = begin_of(item);
     int flat = 0;
     if constexpr (shape == Shape::tetrahedra) {
-      tetrahedron(begin, f, flat);
-    } else {
-      const int count = sides_of(of);
-      for (int side = 0; side < count; ++side) {
-        const SidePoints points_of_side = side_points(of, begin, side);
-        if (points_of_side.count < 3) {
-          ++flat;
-        } else {
-          f(side, points_of_side);
-        }
+      // Two bits above the numbers are for corners. Numbers of 32 bits always leave them.
+      if (sizeof(Id) <= 4 || bits <= 62) {
+        tetrahedron(begin, f, flat);
+        return flat;
+      }
+    }
+    const int count = sides_of(of);
+    for (int side = 0; side < count; ++side) {
+      const SidePoints points_of_side = side_points(of, begin, side);
+      if (points_of_side.count < 3) {
+        ++flat;
+      } else {
+        f(side, points_of_side);
       }
     }
     return flat;
@@ -191,7 +194,7 @@ template <PointId Id, Shape shape> struct FaceSource {
   [[nodiscard]] KOKKOS_INLINE_FUNCTION Word at(Index place) const {
     return static_cast<Word>(points(place)) - static_cast<Word>(least);
   }
-  // Its corners are sorted once, each above its number: a side is all of them but one.
+  // Its corners are sorted once, each above its number: a side is all of them but one. Takes numbers of 62 bits.
   template <class F> KOKKOS_INLINE_FUNCTION void tetrahedron(Index begin, const F& f, int& flat) const {
     Word a = at(begin) << 2;
     Word b = at(begin + 1) << 2 | 1;

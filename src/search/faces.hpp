@@ -67,13 +67,13 @@ template <Shape shape, PointId Id, class Space> class FaceSearch {
         recorder_(space, report.search, options.search.time_phases),
         blocks_(space, mesh) {}
 
-  /// Throws Error(argument) where the mesh can't be.
-  void inspect() {
+  /// Throws Error(argument) where the mesh can't be; `whose` follows the number of the cell.
+  void inspect(const std::string& whose = "") {
     facts_.least = std::numeric_limits<std::int64_t>::max();
     facts_.largest = -1;
     blocks_.each([&](const Mesh<Id>& block, Index first) {
       const MeshFacts here = inspected(space_, source_of<Id, shape>(block, first, drops(), 0, 64));
-      if (here.bad_cell >= 0) refuse_cell(mesh_, here.bad_cell);
+      if (here.bad_cell >= 0) refuse_cell(mesh_, here.bad_cell, whose);
       facts_.cells += here.cells;
       facts_.sides += here.sides;
       facts_.flat_sides += here.flat_sides;

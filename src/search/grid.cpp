@@ -55,7 +55,15 @@ KOKKOS_INLINE_FUNCTION constexpr unsigned tetrahedron_of(int per_cube, bool odd,
 template <PointId Id> void require_numbers(const StructuredGrid& grid) {
   require(grid.x >= 0 && grid.y >= 0 && grid.z >= 0, "grid of ", grid.x, " x ", grid.y, " x ", grid.z,
           " cubes: expected 0 or more each");
-  require(grid.points() - 1 <= static_cast<Index>(std::numeric_limits<Id>::max()), "grid of ", grid.points(),
+  // Six tetrahedra of four corners a cube are counted in 64 bits.
+  constexpr Index most = std::numeric_limits<Index>::max() / 24;
+  Index points = 1;
+  for (const Index cubes : {grid.x, grid.y, grid.z}) {
+    require(cubes < most / points, "grid of ", grid.x, " x ", grid.y, " x ", grid.z, " cubes: expected at most ", most,
+            " points");
+    points *= cubes + 1;
+  }
+  require(points - 1 <= static_cast<Index>(std::numeric_limits<Id>::max()), "grid of ", points,
           " points: their numbers need 64 bits");
 }
 

@@ -1,43 +1,26 @@
 // rocPRIM's radix sort.
-#include "search/sort.hpp"
-#include <heddle/core/error.hpp>
+#include <heddle/core/scalar.hpp>
 
 #include <rocprim/rocprim.hpp>
 
 namespace heddle::search::impl {
+namespace {
 
-template <class Key, class Value>
-void sort_pairs(const ExecutionSpace& space, Kokkos::View<Key*, MemorySpace>& keys,
-                Kokkos::View<Value*, MemorySpace>& values, int bits) {
-  const auto n = static_cast<Index>(keys.extent(0));
-  if (n == 0 || bits == 0) return;
-  const auto uninitialised = Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "heddle::search::sorted");
-  Kokkos::View<Key*, MemorySpace> other_keys(uninitialised, keys.extent(0));
-  Kokkos::View<Value*, MemorySpace> other_values(uninitialised, keys.extent(0));
-  rocprim::double_buffer<Key> key_buffers(keys.data(), other_keys.data());
-  rocprim::double_buffer<Value> value_buffers(values.data(), other_values.data());
-  Kokkos::View<char*, MemorySpace> scratch;
-  std::size_t bytes = 0;
-  for (int step = 0; step < 2; ++step) {  // The first only asks for the bytes.
-    const hipError_t status = rocprim::radix_sort_pairs(step == 0 ? nullptr : static_cast<void*>(scratch.data()), bytes,
-                                                        key_buffers, value_buffers, static_cast<std::size_t>(n), 0,
-                                                        static_cast<unsigned>(bits), space.hip_stream());
-    if (status != hipSuccess) {
-      throw Error(ErrorKind::computation, message_of("search: the radix sort failed: ", hipGetErrorString(status)));
-    }
-    if (step == 0) scratch = Kokkos::View<char*, MemorySpace>(uninitialised, bytes + 1);
-  }
-  if (key_buffers.current() != keys.data()) keys = other_keys;
-  if (value_buffers.current() != values.data()) values = other_values;
+template <class T> using Buffers = rocprim::double_buffer<T>;
+
+template <class T> T* current(const rocprim::double_buffer<T>& buffers) {
+  return buffers.current();
 }
 
-#define HEDDLE_INSTANCE(KEY, VALUE)                                                             \
-  template void sort_pairs<KEY, VALUE>(const ExecutionSpace&, Kokkos::View<KEY*, MemorySpace>&, \
-                                       Kokkos::View<VALUE*, MemorySpace>&, int);
-HEDDLE_INSTANCE(std::uint32_t, std::uint32_t)
-HEDDLE_INSTANCE(std::uint32_t, std::uint64_t)
-HEDDLE_INSTANCE(std::uint64_t, std::uint32_t)
-HEDDLE_INSTANCE(std::uint64_t, std::uint64_t)
-#undef HEDDLE_INSTANCE
+template <class Key, class Value>
+hipError_t radix_sort(const ExecutionSpace& space, void* scratch, std::size_t& bytes, Buffers<Key>& keys,
+                      Buffers<Value>& values, Index size, int bits) {
+  return rocprim::radix_sort_pairs(scratch, bytes, keys, values, static_cast<std::size_t>(size), 0,
+                                   static_cast<unsigned>(bits), space.hip_stream());
+}
 
+}  // namespace
 }  // namespace heddle::search::impl
+
+#define HEDDLE_GPU(name) hip##name
+#include "search/vendor_sort.hpp"

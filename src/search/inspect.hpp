@@ -6,6 +6,7 @@
 #include <heddle/core/error.hpp>
 
 #include <limits>
+#include <string>
 
 namespace heddle::search::impl {
 
@@ -70,13 +71,15 @@ MeshFacts inspected(const ExecutionSpace& space, const FaceSource<Id, shape>& so
   return facts;
 }
 
-/// Throws Error(argument) that says what is wrong with a cell.
-template <PointId Id, class Space> [[noreturn]] void refuse_cell(const Mesh<Id, Space>& mesh, Index cell) {
+/// Throws Error(argument) that says what is wrong with a cell; `whose` follows its number.
+template <PointId Id, class Space>
+[[noreturn]] void refuse_cell(const Mesh<Id, Space>& mesh, Index cell, const std::string& whose) {
   const auto at = [](const auto& view, Index i) {
     typename std::decay_t<decltype(view)>::non_const_value_type value{};
     Kokkos::deep_copy(value, Kokkos::subview(view, i));
     return value;
   };
+  const std::string name = message_of("cell ", cell, whose);
   CellKind kind = mesh.kind;
   Index begin = cell * corners_of(kind);
   if (mesh.mixed()) {
@@ -84,18 +87,18 @@ template <PointId Id, class Space> [[noreturn]] void refuse_cell(const Mesh<Id, 
     begin = at(mesh.offsets, cell);
     const Index end = at(mesh.offsets, cell + 1);
     const auto size = static_cast<Index>(mesh.points.extent(0));
-    require(corners_of(kind) > 0, "external_faces: cell ", cell, " is of kind ", static_cast<int>(kind),
+    require(corners_of(kind) > 0, "external_faces: ", name, " is of kind ", static_cast<int>(kind),
             ", which is none of CellKind");
-    require(end - begin == corners_of(kind) && begin >= 0 && end <= size, "external_faces: cell ", cell, ", a ",
+    require(end - begin == corners_of(kind) && begin >= 0 && end <= size, "external_faces: ", name, ", a ",
             to_string(kind), ", has points ", begin, " to ", end, " of ", size, " by its offsets; expected ",
             corners_of(kind), " of them");
   }
   for (int k = 0; k < corners_of(kind); ++k) {
     const std::int64_t point = at(mesh.points, begin + k);
-    require(point >= 0, "external_faces: cell ", cell, ", a ", to_string(kind), ", has the point ", point,
+    require(point >= 0, "external_faces: ", name, ", a ", to_string(kind), ", has the point ", point,
             "; expected 0 or more");
   }
-  throw Error(ErrorKind::argument, message_of("external_faces: cell ", cell, " can't be read"));
+  throw Error(ErrorKind::argument, message_of("external_faces: ", name, " can't be read"));
 }
 
 }  // namespace heddle::search::impl

@@ -91,9 +91,9 @@ void report_sorted(Recorder& recorder, const Source& source, const Kokkos::View<
   recorder.drop(again);
 }
 
-/// Sorts these slots, in increasing order, by their keys, and reports.
+/// Sorts these slots, in increasing order to begin with, by their keys, and reports.
 template <class Slot, class Source, class Sink>
-void search_sorted_by_id(Recorder& recorder, const Source& source, Kokkos::View<Slot*, MemorySpace> slots,
+void search_sorted_by_id(Recorder& recorder, const Source& source, Kokkos::View<Slot*, MemorySpace>& slots,
                          const std::vector<int>& word_bits, const Sink& sink) {
   const ExecutionSpace& space = recorder.space();
   const auto n = static_cast<Index>(slots.extent(0));
@@ -122,9 +122,9 @@ void search_sorted_by_id(Recorder& recorder, const Source& source, Kokkos::View<
     }
     end = begin;
   }
+  recorder.drop(keys);
   report_sorted(recorder, source, slots, sink);
   recorder.phase("find");
-  recorder.drop(keys);
 }
 
 /// Slots of a long run of one hash: longer ones are told apart by sorting them by their keys.
@@ -199,14 +199,12 @@ void search_sorted_by_hash(Recorder& recorder, const Source& source, HashFunctio
   recorder.phase("find");
   recorder.drop(hashes);
   recorder.drop(crowded);
-  if (resting > 0) {
-    Kokkos::View<Slot*, MemorySpace> few(Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "heddle::search::rest"),
-                                         static_cast<std::size_t>(resting));
-    Kokkos::deep_copy(space, few, Kokkos::subview(rest, std::pair<Index, Index>(0, resting)));
-    search_sorted_by_id(recorder, source, few, word_bits, sink);
-  }
   recorder.drop(slots);
+  auto few = recorder.array<Slot>("heddle::search::rest", resting);
+  Kokkos::deep_copy(space, few, Kokkos::subview(rest, std::pair<Index, Index>(0, resting)));
   recorder.drop(rest);
+  if (resting > 0) search_sorted_by_id(recorder, source, few, word_bits, sink);
+  recorder.drop(few);
 }
 
 }  // namespace heddle::search::impl

@@ -142,6 +142,8 @@ class Duplicates(CommandTest):
         self.refuse("duplicates", message="--input, .*--generate")
         self.write("keys.txt", "1\n")
         self.refuse("duplicates", "-i", "keys.txt", "--generate", 3, message="not both")
+        for option in ("--words", "--distinct", "--seed"):
+            self.refuse("duplicates", "-i", "keys.txt", option, 2, message=f"{option} requires --generate")
         self.refuse("duplicates", "-i", "none.txt", message="none.txt: can't be opened")
         self.refuse("duplicates", "-i", ".", message=r"\.: can't be read")
         self.refuse("duplicates", "-i", "keys.txt", "-o", "none/u.csv", message="none/u.csv: can't be written")
@@ -153,6 +155,11 @@ class Duplicates(CommandTest):
         self.refuse("duplicates", "--generate", 9, "--distinct", 0, message="--distinct")
         self.refuse("duplicates", "--generate", 9, "--words", 65, message="--words 65: expected at most 64")
         self.refuse("duplicates", "-i", "keys.txt", ranks=2, message="one rank")
+        self.refuse("duplicates", "-i", "keys.txt", "-o", "u.csv", "--groups", "./u.csv",
+                    message="--output and --groups both write ./u.csv")
+        self.refuse("duplicates", "-i", "keys.txt", "--groups", "u.csv", "--json", "u.csv",
+                    message="--json and --groups both write u.csv")
+        self.assertFalse(os.path.exists(self.path("u.csv")))
 
 
 if __name__ == "__main__":

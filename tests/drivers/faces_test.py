@@ -232,6 +232,8 @@ class Faces(CommandTest):
         self.refuse("faces", "-i", "two.msh", "--generate", "hexahedra", "--cubes", 2, message="not both")
         self.refuse("faces", "--generate", "hexahedra", message="--cubes")
         self.refuse("faces", "-i", "two.msh", "--cubes", 2, message="--cubes is for --generate")
+        for option in (["--per-cube", 6], ["--randomised"], ["--seed", 2]):
+            self.refuse("faces", "-i", "two.msh", *option, message=f"{option[0]} requires --generate")
         self.refuse("faces", "--generate", "hexahedra", "--cubes", "2,3", message="--cubes: expected N or NX,NY,NZ")
         self.refuse("faces", "--generate", "hexahedra", "--cubes", -1, message="--cubes")
         self.refuse("faces", "--generate", "cubes", "--cubes", 2, message="tetrahedra or hexahedra")
@@ -251,6 +253,12 @@ class Faces(CommandTest):
         self.write("corner.msh", GMSH.replace("3 4 2 0 1 1 2 3 4", "3 4 2 0 1 1 2 3 9"))
         self.refuse("faces", "-i", "corner.msh", message="corner.msh")
         self.need_vtk()
+        for ranks in (1, 2):
+            self.refuse("faces", "-i", "two.msh", "-o", "s.vtp", "--nonmanifold", "./s.vtp", ranks=ranks,
+                        message="--output and --nonmanifold both write ./s.vtp")
+        self.refuse("faces", "-i", "two.msh", "-o", "s.vtu", "--save-mesh", "s.vtu",
+                    message="--output and --save-mesh both write s.vtu")
+        self.refuse("faces", "-i", "two.msh", "-o", "s.vtp", "--json", "s.vtp", message="--json and --output both write")
         self.refuse("faces", "-i", "two.msh", "-o", "none/s.vtp", message="none/s.vtp: can't be written")
         self.refuse("faces", "--generate", "hexahedra", "--cubes", 2, "--save-mesh", "m.vtp", message="m.vtp.*vtu")
         self.write("broken.vtu", vtu([(TETRAHEDRON, [0, 1, 2, 3])], 4)[:-80])
@@ -333,6 +341,7 @@ class Study(CommandTest):
         self.refuse("study", "faces", "--numberings", "odd", message="regular or randomised")
         self.refuse("study", "faces", "--trials", 0, message="--trials")
         self.refuse("study", "faces", "--output", "nowhere/s.csv", message="nowhere/s.csv: can't be written")
+        self.refuse(*self.ARGUMENTS, "-o", "s.csv", "--plot", "s.csv", message="--output and --plot both write s.csv")
         self.refuse("study", "faces", "--join", "none.csv", message="none.csv: is no table of heddle study faces")
         self.write("bad.csv", "# heddle study faces, heddle 0\nbackend,device\n")
         self.refuse("study", "faces", "--join", "bad.csv", message="bad.csv, line 2: expected backend,device,algorithm")

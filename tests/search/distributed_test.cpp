@@ -114,6 +114,47 @@ TEST(FacesOverRanks, FourCellsOnAFaceTwoOnEachOfTwoRanks) {
   expect_together(comm, found, expected_faces(cells));
 }
 
+TEST(FacesOverRanks, NumbersThatSpanOverSixtyTwoBits) {
+  const Communicator comm = world();
+  // One face of all ranks, and others of one rank each.
+  constexpr Index far = Index{1} << 62;
+  Cells cells;
+  for (Index r = 0; r < comm.size(); ++r) cells.push_back({CellKind::tetrahedron, {0, far + 1, 5 + r, far + 2}});
+  expect_together(comm, external_faces(comm, uniform_mesh(share(comm, cells))), expected_faces(cells));
+  const Cells random = random_cells(3000, 500, {CellKind::tetrahedron}, Index{1} << 53, 1);
+  expect_together(comm, external_faces(comm, uniform_mesh(share(comm, random))), expected_faces(random));
+}
+
+TEST(FacesOverRanks, ReportsWhatAllOfThemDid) {
+  const Communicator comm = world();
+  // Points of each rank's own, more on higher ranks: what each does is what it would do alone.
+  FaceOptions options;
+  options.search = {.algorithm = Algorithm::sort, .hash = HashFunction::exclusive_or, .time_phases = true};
+  const auto reports = [&](const FaceOptions& how) {
+    const Cells cells = random_cells(10000 * (1 + comm.rank()), 50, {CellKind::tetrahedron}, 1, 10000 * comm.rank());
+    const Report alone = external_faces(ExecutionSpace(), uniform_mesh(cells), how).report.search;
+    return std::pair(alone, external_faces(comm, uniform_mesh(cells), how).report.search);
+  };
+  const auto [sorted_alone, sorted] = reports(options);
+  EXPECT_GT(sorted_alone.collisions, 0);
+  EXPECT_EQ(sorted.collisions, comm.all_reduce(sorted_alone.collisions, Reduction::sum));
+  EXPECT_EQ(sorted.memory, comm.all_reduce(sorted_alone.memory, Reduction::maximum));
+  std::vector<std::string> names;
+  for (const Phase& phase : sorted.phases) {
+    names.push_back(phase.name);
+    EXPECT_EQ(phase.seconds, comm.all_reduce(phase.seconds, Reduction::maximum)) << phase.name;
+    EXPECT_EQ(phase.seconds, -comm.all_reduce(-phase.seconds, Reduction::maximum)) << phase.name;
+  }
+  EXPECT_EQ(names, (std::vector<std::string>{"inspect", "shared points", "prepare", "hash", "sort", "find",
+                                             "shared sides", "list"}));
+  // A pass for each bucket, of which ranks with more cells have more.
+  const auto [parted_alone, parted] = reports({.search = {.algorithm = Algorithm::partition, .memory = 4000}});
+  EXPECT_EQ(parted.passes, comm.all_reduce(parted_alone.passes, Reduction::maximum));
+  const auto [fought_alone, fought] = reports({.search = {.algorithm = Algorithm::hash_fight}});
+  EXPECT_EQ(fought.iterations, comm.all_reduce(fought.iterations, Reduction::maximum));
+  EXPECT_GE(fought.iterations, 1);
+}
+
 TEST(FacesOverRanks, RanksMayHaveNoCellsOrOtherKinds) {
   const Communicator comm = world();
   Cells cells = random_cells(100, 9, {CellKind::hexahedron}, 1, 0);
@@ -160,13 +201,14 @@ TEST(FacesOverRanks, GhostsAreDropped) {
 
 TEST(FacesOverRanks, ABadCellOfOneRankIsRefusedOnAll) {
   const Communicator comm = world();
-  Cells cells = {{CellKind::tetrahedron, {0, 1, 2, 3}}};
-  if (comm.rank() == comm.size() - 1) cells[0].points[3] = -5;
+  Cells cells = {{CellKind::tetrahedron, {0, 1, 2, 3}}, {CellKind::tetrahedron, {1, 2, 3, 4}}};
+  if (comm.rank() == comm.size() - 1) cells[1].points[3] = -5;
   try {
     static_cast<void>(external_faces(comm, uniform_mesh(cells)));
     FAIL();
   } catch (const Error& error) {
-    EXPECT_STREQ(error.what(), "external_faces: cell 0, a tetrahedron, has the point -5; expected 0 or more");
+    EXPECT_EQ(error.what(), "external_faces: cell 1 of rank " + std::to_string(comm.size() - 1) +
+                                ", a tetrahedron, has the point -5; expected 0 or more");
   }
 }
 

@@ -129,6 +129,10 @@ TEST(FindDuplicatesOf, OneKeyAHundredThousandTimes) {
   const auto keys = device_view(same);
   expect_all_searches(keys);
   EXPECT_EQ(find_duplicates(ExecutionSpace(), keys).groups(), 1);
+  // However little the memory: a bucket is never parted, and one has them all.
+  const Duplicates found = find_duplicates(ExecutionSpace(), keys, {.memory = 1});
+  EXPECT_EQ(found.groups(), 1);
+  EXPECT_GE(found.report.memory, (16 + 16) * 100000);
 }
 TEST(FindDuplicatesOf, ManyTimesAFewKeys) {
   expect_all_searches(filled<Kokkos::View<std::int32_t*, MemorySpace>>(200000, 1, 3, 6));
@@ -184,15 +188,18 @@ TEST(FindDuplicatesOf, NumbersGroupsByFirstOccurrence) {
 }
 
 TEST(FindDuplicatesOf, ReportsWhatItDid) {
-  const auto keys = filled<Kokkos::View<std::int32_t*, MemorySpace>>(50000, 1, 10000, 7);
+  constexpr int n = 1 << 20;
+  const auto keys = filled<Kokkos::View<std::int32_t*, MemorySpace>>(n, 1, 10000, 7);
   const auto report = [&](Options options) {
     options.time_phases = true;
     return find_duplicates(ExecutionSpace(), keys, options).report;
   };
-  const Report partition = report({.memory = 100000});
+  const Report partition = report({.memory = 10 * n});
   EXPECT_EQ(partition.algorithm, Algorithm::partition);
   EXPECT_GE(partition.passes, 2);
-  EXPECT_GE(partition.memory, 100000);
+  // Besides 16 bytes a key of any search and what counts buckets, for which a byte a key is far more than enough.
+  EXPECT_LE(partition.memory, (16 + 10 + 1) * n);
+  EXPECT_GE(report({}).memory, (16 + 16) * n);
   std::vector<std::string> names;
   for (const Phase& phase : partition.phases) {
     EXPECT_GE(phase.seconds, 0);
@@ -203,6 +210,10 @@ TEST(FindDuplicatesOf, ReportsWhatItDid) {
   EXPECT_EQ(fight.hash, HashFunction::mixer);
   EXPECT_GE(fight.iterations, 2);
   EXPECT_GT(fight.collisions, 0);
+  EXPECT_LE(fight.memory, (16 + 24) * n);
+  EXPECT_GE(fight.memory, (16 + 20) * n);
+  EXPECT_LE(report({.algorithm = Algorithm::sort}).memory, (16 + 24) * n);
+  EXPECT_LE(report({.algorithm = Algorithm::sort_by_id}).memory, (16 + 24) * n);
 }
 
 TEST(FindDuplicatesOf, RefusesKeysOfTooManyWords) {

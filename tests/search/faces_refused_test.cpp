@@ -75,6 +75,18 @@ TEST(GridsRefuse, NumbersThatDoNotFit) {
   } catch (const Error& error) {
     EXPECT_STREQ(error.what(), "grid of 8012006001 points: their numbers need 64 bits");
   }
+  // Counts that 64 bits do not hold, whose lower bits look small.
+  constexpr Index many = Index{1} << 40;
+  EXPECT_THROW(static_cast<void>(tetrahedra_of<Index>(ExecutionSpace(), {Index{1} << 31, Index{1} << 30, 1})), Error);
+  EXPECT_THROW(static_cast<void>(external_faces(ExecutionSpace(), {many, 0, many})), Error);
+  try {
+    static_cast<void>(external_faces(ExecutionSpace(), {many, many, many}));
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_STREQ(error.what(),
+                 "grid of 1099511627776 x 1099511627776 x 1099511627776 cubes: expected at most 384307168202282325 "
+                 "points");
+  }
   EXPECT_THROW(static_cast<void>(hexahedra_of<Index>(ExecutionSpace(), {1, -1, 1})), Error);
   EXPECT_THROW(static_cast<void>(tetrahedra_of<Index>(ExecutionSpace(), {1, 1, 1}, {.per_cube = 7})), Error);
 }

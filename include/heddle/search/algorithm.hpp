@@ -21,10 +21,11 @@ enum class Algorithm {
   /// bucket's number); this many bytes of memory, or less in several passes.
   partition,
   /// Lessley, Moreland, Larsen, Childs (2017): all keys write their numbers into one hash table, the last one wins;
-  /// keys that equal the winner of their place join it, the others fight again. No atomics in the fight. 16 bytes a
-  /// key.
+  /// keys that equal the winner of their place join it, the others fight again. No atomics in the fight. 20 to 24
+  /// bytes a key: the table has between one and two places for each.
   hash_fight,
-  /// The same: numbers sorted by a hash of 32 bits, runs of one hash then told apart. 16 bytes a key.
+  /// The same: numbers sorted by a hash of 32 bits, runs of one hash then told apart. 16 bytes a key, or 24 of those in
+  /// runs of more than 48.
   sort,
   /// The same: numbers sorted by the keys themselves, word by word. 24 bytes a key.
   sort_by_id,
@@ -51,8 +52,10 @@ enum class HashFunction {
 struct Options {
   Algorithm algorithm = Algorithm::automatic;
   HashFunction hash = HashFunction::automatic;
-  /// Bytes that a partition may take; 0: what one pass needs. A pass that has less handles a range of buckets and reads
-  /// all keys again. Throws Error(argument) where this would take more than 4096 passes. The others have no such bound.
+  /// Bytes that the records of a partition's keys may take, of 16 or 24 each; 0: what one pass needs. A pass that has
+  /// less handles a range of buckets and reads all keys again. A bucket is never parted, so a pass takes more where one
+  /// bucket alone does: as that of a key that repeats more often than fits. What counts buckets and holds results comes
+  /// on top. Throws Error(argument) where this would take more than 4096 passes. The others have no such bound.
   Index memory = 0;
   /// Time each phase, which waits for the device between them.
   bool time_phases = false;

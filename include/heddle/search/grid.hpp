@@ -17,7 +17,8 @@ struct TetrahedraOptions {
 };
 
 /// The tetrahedra of a grid, whose faces meet: cube after cube, or in random order. Oriented outwards. Bits: the same
-/// on any backend. Id must hold the number of points; throws Error(argument) otherwise. Does not block.
+/// on any backend. Id must hold the number of points, and 64 bits 24 times as many; throws Error(argument) otherwise.
+/// Does not block.
 template <PointId Id>
 [[nodiscard]] Mesh<Id> tetrahedra_of(const ExecutionSpace& space, const StructuredGrid& grid,
                                      const TetrahedraOptions& options = {});

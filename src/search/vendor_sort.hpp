@@ -1,0 +1,43 @@
+// sort.hpp on a vendor's radix sort. Included by cuda.cpp and hip.cpp alone, after HEDDLE_GPU(name) is defined to give
+// the vendor's spelling of a name, and what has no spelling in common: Buffers, current() and radix_sort(), which only
+// asks for the bytes where its scratch is null.
+#include "search/sort.hpp"
+#include <heddle/core/error.hpp>
+
+namespace heddle::search::impl {
+
+template <class Key, class Value>
+void sort_pairs(const ExecutionSpace& space, Kokkos::View<Key*, MemorySpace>& keys,
+                Kokkos::View<Value*, MemorySpace>& values, int bits) {
+  const auto n = static_cast<Index>(keys.extent(0));
+  if (n == 0 || bits == 0) return;
+  const auto uninitialised = Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "heddle::search::sorted");
+  Kokkos::View<Key*, MemorySpace> other_keys(uninitialised, keys.extent(0));
+  Kokkos::View<Value*, MemorySpace> other_values(uninitialised, keys.extent(0));
+  Buffers<Key> key_buffers(keys.data(), other_keys.data());
+  Buffers<Value> value_buffers(values.data(), other_values.data());
+  const auto sort = [&](void* scratch, std::size_t& bytes) {
+    const HEDDLE_GPU(Error_t) status = radix_sort(space, scratch, bytes, key_buffers, value_buffers, n, bits);
+    if (status != HEDDLE_GPU(Success)) {
+      throw Error(ErrorKind::computation,
+                  message_of("search: the radix sort failed: ", HEDDLE_GPU(GetErrorString)(status)));
+    }
+  };
+  std::size_t bytes = 0;
+  sort(nullptr, bytes);
+  const Kokkos::View<char*, MemorySpace> scratch(uninitialised, bytes + 1);
+  sort(scratch.data(), bytes);
+  if (current(key_buffers) != keys.data()) keys = other_keys;
+  if (current(value_buffers) != values.data()) values = other_values;
+}
+
+#define HEDDLE_INSTANCE(KEY, VALUE)                                                             \
+  template void sort_pairs<KEY, VALUE>(const ExecutionSpace&, Kokkos::View<KEY*, MemorySpace>&, \
+                                       Kokkos::View<VALUE*, MemorySpace>&, int);
+HEDDLE_INSTANCE(std::uint32_t, std::uint32_t)
+HEDDLE_INSTANCE(std::uint32_t, std::uint64_t)
+HEDDLE_INSTANCE(std::uint64_t, std::uint32_t)
+HEDDLE_INSTANCE(std::uint64_t, std::uint64_t)
+#undef HEDDLE_INSTANCE
+
+}  // namespace heddle::search::impl
