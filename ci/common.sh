@@ -13,7 +13,7 @@ packages_build=(g++ cmake ninja-build ccache git ca-certificates debian-archive-
   libopenblas-openmp-dev libfftw3-dev libhdf5-dev libcli11-dev libtomlplusplus-dev nlohmann-json3-dev)
 packages_plot=(python3 python3-matplotlib python3-h5py)
 packages_meshes=(libvtk9-dev)
-packages_test=(libgtest-dev libbenchmark-dev libmpfr-dev libscalapack-openmpi-dev)
+packages_test=(libgtest-dev libbenchmark-dev libmpfr-dev libscalapack-openmpi-dev libdnnl-dev)
 packages_lint=(python3 clang-format)
 packages_tidy=(clang-tidy libomp-dev)
 packages_hip=(hipcc clang-19 librocprim-dev)

@@ -28,6 +28,7 @@
 #include <heddle/expm/action.hpp>
 #include <heddle/expm/batched.hpp>
 #include <heddle/expm/expm.hpp>
+#include <heddle/gemm/emulation.hpp>
 #include <heddle/gemm/gemm.hpp>
 #include <heddle/gemm/tile_model.hpp>
 #include <heddle/gemm/trace.hpp>

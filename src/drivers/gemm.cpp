@@ -267,10 +267,11 @@ template <Scalar T> class Run {
     progress.finish();
     report.results() = json_of(measured.report);
     const GemmReport& result = measured.report;
-    context_.say(format("tile %lld%s: predicted %.4g s, measured %.4g s, %.4g GFLOP/s%s",
-                        static_cast<long long>(result.tile), options_.tile == 0 ? " (chosen)" : "",
-                        result.predicted_seconds.value_or(std::numeric_limits<double>::quiet_NaN()), result.seconds,
-                        result.gflops, options_.repeat > 1 ? " (fastest of the repeats)" : ""));
+    const std::string predicted =
+        result.predicted_seconds ? format("predicted %.4g s, ", *result.predicted_seconds) : std::string();
+    context_.say(format("tile %lld%s: %smeasured %.4g s, %.4g GFLOP/s%s", static_cast<long long>(result.tile),
+                        options_.tile == 0 ? " (chosen)" : "", predicted.c_str(), result.seconds, result.gflops,
+                        options_.repeat > 1 ? " (fastest of the repeats)" : ""));
     return measured;
   }
 

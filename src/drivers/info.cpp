@@ -5,6 +5,7 @@
 #include <heddle/blas/blas.hpp>
 #include <heddle/comm/transport.hpp>
 #include <heddle/core/version.hpp>
+#include <heddle/gemm/emulation.hpp>
 #include <heddle/gemm/tile_model.hpp>
 #include <heddle/io/mesh_file.hpp>
 
@@ -76,6 +77,7 @@ int run(Context& context, bool verbose) {
        format("%d.%d.%d, %s, concurrency %d", KOKKOS_VERSION / 10000, KOKKOS_VERSION / 100 % 100, KOKKOS_VERSION % 100,
               ExecutionSpace::name(), comm.space().concurrency()));
   show("blas", "BLAS", blas::description());
+  show("integers", "integers", emulation_description());
   if (const auto hint = blas_hint(); !hint.empty()) show("blas_hint", "", hint);
   show("mpi", "MPI", mpi_version());
   results["vtk"] = mesh_files_by_vtk();

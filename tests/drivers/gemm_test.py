@@ -58,6 +58,26 @@ class Gemm(CommandTest):
                 texts.add(file.read())
         self.assertEqual(len(texts), 1)
 
+    def test_emulated_products_have_the_same_bits_at_any_tile_too(self):
+        a = self.matrix("A.mtx", 31, 27)
+        b = self.matrix("B.mtx", 27, 19)
+        hashes, texts = set(), set()
+        for ranks, place, tile in ((1, "rows", 0), (1, "rows", 8), (2, "columns", 5), (4, "cyclic:4x4", 16)):
+            report = self.succeed("gemm", "--a", "A.mtx", "--b", "B.mtx", "--c", "C.mtx", "--tile", tile, "--place-a",
+                                  place, "--place-c", place, "--arithmetic", "emulated", ranks=ranks)
+            self.assertEqual(report["results"]["moduli"], 14)
+            self.assertLess(report["results"]["error_bound"], 27**0.5 * 2**-53)
+            hashes.add(report["results"]["sha256"])
+            with open(self.path("C.mtx"), encoding="utf-8") as file:
+                texts.add(file.read())
+        self.assertEqual((len(hashes), len(texts)), (1, 1))
+        self.assert_close(read_market(self.path("C.mtx")), product(a, b), 1e-14)
+        # Computed once: the same on any machine.
+        report = self.succeed("gemm", "--size", 100, "--arithmetic", "emulated", "--moduli", 16)
+        self.assertEqual(report["results"]["sha256"], "")
+        self.assertNotIn("sha256", self.succeed("gemm", "--size", 10)["results"])
+        self.refuse("gemm", "--size", 10, "--moduli", 9, message="--moduli is for --arithmetic emulated")
+
     def test_real_and_complex_files_mix(self):
         a = self.matrix("A.mtx", 3, 3)
         b = self.matrix("B.mtx", 3, 3, True)

@@ -159,7 +159,7 @@ class Information(CommandTest):
             self.assertIn(results["transport"]["kind"], ("peer", "direct", "staged"))
             self.assertEqual([t["kind"] for t in results["transports"]], ["peer", "direct", "staged"])
             self.assertTrue(all(t["reason"] for t in results["transports"]))
-            for key in ("version", "git_hash", "kokkos", "blas", "mpi", "rates", "kokkos_configuration"):
+            for key in ("version", "git_hash", "kokkos", "blas", "integers", "mpi", "rates", "kokkos_configuration"):
                 self.assertTrue(results[key], key)
         output = self.run_command("info").output
         for word in ("heddle", "Kokkos", "BLAS", "MPI", "transport", "rank 0"):

@@ -24,6 +24,7 @@ class Heddle(CMakePackage, CudaPackage, ROCmPackage):
     variant("tests", default=False, description="Build the tests and the benchmarks")
     variant("vtk", default=False, description="Read .vtu and .vtk meshes, and write .vtp and .vtu, by VTK")
     variant("fftw", default=True, description="Split operator of `heddle tdse` on CPUs, by FFTW")
+    variant("onednn", default=False, description="Emulated products on CPUs by AMX or AVX-512 VNNI, through oneDNN")
     variant("plot", default=True, description="What `heddle plot` needs to draw pictures")
 
     depends_on("c", type="build")
@@ -36,6 +37,7 @@ class Heddle(CMakePackage, CudaPackage, ROCmPackage):
     depends_on("hdf5@1.10:")
     depends_on("vtk@9.1:", when="+vtk")
     depends_on("fftw@3:", when="+fftw~cuda~rocm")
+    depends_on("onednn@2.6:", when="+onednn~cuda~rocm")
     depends_on("cli11@2.1:", type="build")
     depends_on("tomlplusplus@3.3:", type="build")
     depends_on("nlohmann-json@3.11:", type="build")
