@@ -74,7 +74,8 @@ class Gemm(CommandTest):
         self.assert_close(read_market(self.path("C.mtx")), product(a, b), 1e-14)
         # Computed once: the same on any machine.
         report = self.succeed("gemm", "--size", 100, "--arithmetic", "emulated", "--moduli", 16)
-        self.assertEqual(report["results"]["sha256"], "")
+        self.assertEqual(report["results"]["sha256"],
+                         "0a0c9d5afe367a334688b483abb2829586775b92d76f73951fedb9a8df0835b6")
         self.assertNotIn("sha256", self.succeed("gemm", "--size", 10)["results"])
         self.refuse("gemm", "--size", 10, "--moduli", 9, message="--moduli is for --arithmetic emulated")
 
