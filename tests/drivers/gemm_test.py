@@ -62,7 +62,7 @@ class Gemm(CommandTest):
         a = self.matrix("A.mtx", 31, 27)
         b = self.matrix("B.mtx", 27, 19)
         hashes, texts = set(), set()
-        for ranks, place, tile in ((1, "rows", 0), (1, "rows", 8), (2, "columns", 5), (4, "cyclic:4x4", 16)):
+        for ranks, place, tile in ((1, "rows", "auto"), (1, "rows", 8), (2, "columns", 5), (4, "cyclic:4x4", 16)):
             report = self.succeed("gemm", "--a", "A.mtx", "--b", "B.mtx", "--c", "C.mtx", "--tile", tile, "--place-a",
                                   place, "--place-c", place, "--arithmetic", "emulated", ranks=ranks)
             self.assertEqual(report["results"]["moduli"], 14)

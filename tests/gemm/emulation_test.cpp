@@ -291,12 +291,15 @@ template <Scalar T> std::uint64_t hash_of(const HostMatrix<T>& C) {
 
 // Computed once on a CPU; every backend gives these bits.
 TEST(Emulation, HasTheSameBitsOnEveryMachine) {
-  EXPECT_EQ(hash_of(product(random_numbers<double>(123, 456, 1), random_numbers<double>(456, 78, 2))), 5034487627704405267U);
-  EXPECT_EQ(hash_of(product(random_numbers<float>(123, 456, 1), random_numbers<float>(456, 78, 2))), 619315449940710721U);
+  EXPECT_EQ(hash_of(product(random_numbers<double>(123, 456, 1), random_numbers<double>(456, 78, 2))),
+            5034487627704405267U);
+  EXPECT_EQ(hash_of(product(random_numbers<float>(123, 456, 1), random_numbers<float>(456, 78, 2))),
+            619315449940710721U);
   EXPECT_EQ(hash_of(product(random_numbers<Kokkos::complex<double>>(123, 456, 1),
                             random_numbers<Kokkos::complex<double>>(456, 78, 2))),
             12081698055385263486U);
-  EXPECT_EQ(hash_of(product(random_numbers<double>(123, 456, 1), random_numbers<double>(456, 78, 2), 20)), 12430005627739488093U);
+  EXPECT_EQ(hash_of(product(random_numbers<double>(123, 456, 1), random_numbers<double>(456, 78, 2), 20)),
+            12430005627739488093U);
 }
 
 TEST(Emulation, RefusesShapesThatDoNotFit) {
