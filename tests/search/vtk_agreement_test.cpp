@@ -86,7 +86,7 @@ Cells solid_cells(const MeshFile::HostMesh& mesh) {
 }
 
 TEST(FacesBesideVtk, OfRealMeshesAreTheSame) {
-  const std::filesystem::path folder = std::filesystem::path(__FILE__).parent_path().parent_path() / "io/data";
+  const std::filesystem::path folder = HEDDLE_MESH_DATA;
   for (const char* name :
        {"block-4.1.msh", "block.vtk", "mixed-2.2.msh", "mixed-4.1-binary.msh", "mixed-parts-4.1.msh"}) {
     SCOPED_TRACE(name);
