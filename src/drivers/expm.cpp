@@ -281,7 +281,8 @@ void add_expm(CLI::App& app, Selection& selection) {
   add_tile_option(command, options->tile);
   command
       .add_option("--arithmetic", options->arithmetic,
-                  "Of its products: native (the BLAS), or emulated by 8-bit integers, with the same bits at any tile")
+                  "Of its products: native (the BLAS), or emulated by 8-bit integers, with the same bits at any tile "
+                  "and on any backend")
       ->check(CLI::IsMember({"native", "emulated"}))
       ->capture_default_str();
   command.add_option("--place", options->place, "Placement of A and exp(A): rows, columns, rank:R or cyclic:RxC[:PxQ]")

@@ -70,9 +70,11 @@ int sign_of_imaginary(Symmetry symmetry) {
 
 // Tiles of products computed by half: a quarter of the matrix. Smaller ones leave out more than three eighths of the
 // work; on CPUs they lose more by products that are slow for being small, on GPUs only below 1024.
+Index quarter_tile(Index n) {
+  return n <= 192 ? std::max<Index>(n, 1) : (n / 4 + 31) / 32 * 32;
+}
 Index half_tile(Index n) {
-  const Index quarter = n <= 192 ? std::max<Index>(n, 1) : (n / 4 + 31) / 32 * 32;
-  return on_host ? quarter : std::min<Index>(quarter, 1024);
+  return on_host ? quarter_tile(n) : std::min<Index>(quarter_tile(n), 1024);
 }
 
 }  // namespace
@@ -87,7 +89,12 @@ ComplexArithmetic<T>::ComplexArithmetic(const Communicator& comm, Index n, int c
       plan_(comm, Operation::none, rows_.placement, Operation::none, columns_.placement, rows_.placement, options),
       half_options_(options) {
   half_options_.tiles = GemmTiles::half;
-  if (half_options_.tile == 0) half_options_.tile = half_tile(n);
+  // Which half is computed shows in the last bits: those of emulated products are to be the same everywhere.
+  if (options.arithmetic == Arithmetic::emulated) {
+    half_options_.tile = quarter_tile(n);
+  } else if (half_options_.tile == 0) {
+    half_options_.tile = half_tile(n);
+  }
 }
 
 template <RealScalar T> Part<T> ComplexArithmetic<T>::take(const Pool& pool) {

@@ -144,24 +144,21 @@ template <class T> Index leading_of(const MatrixView<T>& matrix) {
 
 }  // namespace
 
-std::size_t default_sum_bytes() {
-  return on_host ? std::size_t{64} << 20 : std::size_t{4} << 30;
+template <Scalar T> Index EmulatedProduct<T>::sums_for(Index m, Index n, int moduli, std::size_t workspace_bytes) {
+  constexpr std::size_t usual = on_host ? std::size_t{64} << 20 : std::size_t{4} << 30;
+  constexpr Index padding = QuantisedVectors<T>::vector_padding;
+  const Index column = (m + padding - 1) / padding * padding * moduli * parts;
+  const auto wanted = static_cast<Index>((workspace_bytes == 0 ? usual : workspace_bytes) / sizeof(std::int32_t));
+  const Index all = column * ((n + padding - 1) / padding * padding);
+  return std::min(std::max(wanted, column * padding), all);
 }
 
 template <Scalar T>
 EmulatedProduct<T>::EmulatedProduct(const ExecutionSpace& space, Index m, Index n, int moduli,
                                     std::size_t workspace_bytes)
-    : system_(moduli) {
-  constexpr Index padding = QuantisedVectors<T>::vector_padding;
-  const Index rows = (m + padding - 1) / padding * padding;
-  const Index column = rows * moduli * parts;
-  const auto wanted = static_cast<Index>(workspace_bytes == 0 ? default_sum_bytes() : workspace_bytes) / 4;
-  const Index all = column * ((n + padding - 1) / padding * padding);
-  const Index size = std::min(std::max(wanted, column * padding), all);
-  sums_ = Kokkos::View<std::int32_t*, MemorySpace>(
-      Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "heddle::gemm::integer_sums"),
-      static_cast<std::size_t>(size));
-}
+    : system_(moduli),
+      sums_(Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "heddle::gemm::integer_sums"),
+            static_cast<std::size_t>(sums_for(m, n, moduli, workspace_bytes))) {}
 
 template <Scalar T>
 void EmulatedProduct<T>::operator()(const blas::Context& context, T alpha, const Operands& operands, T beta,
@@ -176,10 +173,12 @@ void EmulatedProduct<T>::operator()(const blas::Context& context, T alpha, const
   const Index padded_rows = (rows + padding - 1) / padding * padding;
   const int planes = system_.count * parts;
   const Index fits = static_cast<Index>(sums_.extent(0)) / (padded_rows * planes);
-  // Pieces of equal width, of as many columns as integer units take at once.
-  const Index pieces = (columns + fits - 1) / fits;
+  // All at once, or pieces of equal width, of as many columns as integer units take together.
+  const Index all = (columns + padding - 1) / padding * padding;
+  const Index pieces = (all + fits - 1) / fits;
   const Index unit = fits >= 256 ? 256 : padding;
-  const Index step = std::min(((columns + pieces - 1) / pieces + unit - 1) / unit * unit, fits / unit * unit);
+  const Index step =
+      pieces == 1 ? all : std::min(((all + pieces - 1) / pieces + unit - 1) / unit * unit, fits / unit * unit);
   for (Index first = 0; first < columns; first += step) {
     const Index width = std::min(step, columns - first);
     const Index padded_width = (width + padding - 1) / padding * padding;

@@ -7,8 +7,9 @@
 
 namespace heddle::impl {
 
-/// Bytes of 32-bit sums held at once where the caller leaves it open.
-[[nodiscard]] std::size_t default_sum_bytes();
+/// Moduli of a product: those of the options, or as many as round-off needs. Throws Error(argument) for any that can't
+/// be.
+template <Scalar T> [[nodiscard]] int moduli_of(Index inner, const EmulationOptions& options);
 
 /// C = alpha op(A) op(B) + beta C, where A and B are op(A) and op(B) quantised.
 template <Scalar T> class EmulatedProduct {
@@ -16,6 +17,8 @@ template <Scalar T> class EmulatedProduct {
   EmulatedProduct(const ExecutionSpace& space, Index m, Index n, int moduli, std::size_t workspace_bytes);
 
   [[nodiscard]] const ResidueSystem& system() const { return system_; }
+  /// 32-bit sums that one holds: of 16 columns at least.
+  [[nodiscard]] static Index sums_for(Index m, Index n, int moduli, std::size_t workspace_bytes);
 
   struct Operands {
     Operation op_a;

@@ -15,33 +15,31 @@ Index padded(Index extent, Index multiple) {
 }  // namespace
 
 template <Scalar T>
-EmulatedBands<T>::EmulatedBands(const ExecutionSpace& space, const Product& product, const RankSchedule& schedule,
-                                int moduli, const EmulationOptions& options)
+EmulatedBands<T>::EmulatedBands(const ExecutionSpace& space, const Product& product, int bands_per_pass, int moduli,
+                                const EmulationOptions& options)
     : op_a_(product.op_a),
       op_b_(product.op_b),
-      loads_a_(schedule.loads_a),
-      loads_b_(schedule.loads_b),
       product_(space, std::min(product.tile, product.rows()), std::min(product.tile, product.columns()), moduli,
                options.workspace_bytes) {
-  for (int k = 0; k < schedule.slots_a; ++k) {
+  for (int k = 0; k < bands_per_pass; ++k) {
     slots_a_.push_back({{space, Factor::left, std::min(product.tile, product.rows()), product.inner(), moduli}});
   }
-  for (int k = 0; k < schedule.slots_b; ++k) {
-    slots_b_.push_back({{space, Factor::right, std::min(product.tile, product.columns()), product.inner(), moduli}});
-  }
+  slots_b_.push_back({{space, Factor::right, std::min(product.tile, product.columns()), product.inner(), moduli}});
 }
 
 template <Scalar T>
-double EmulatedBands<T>::bytes(const Product& product, const RankSchedule& schedule, int moduli,
+double EmulatedBands<T>::bytes(const Product& product, int bands_per_pass, int moduli,
                                const EmulationOptions& options) {
   using Vectors = QuantisedVectors<T>;
-  const auto of_slots = [&](int slots, Index extent) {
-    return static_cast<double>(slots) * moduli * Vectors::parts *
-           static_cast<double>(padded(std::min(product.tile, extent), Vectors::vector_padding)) *
+  const Index rows = std::min(product.tile, product.rows());
+  const Index columns = std::min(product.tile, product.columns());
+  const auto of_bands = [&](int bands, Index extent) {
+    return static_cast<double>(bands) * moduli * Vectors::parts *
+           static_cast<double>(padded(extent, Vectors::vector_padding)) *
            static_cast<double>(padded(product.inner(), Vectors::inner_padding));
   };
-  return of_slots(schedule.slots_a, product.rows()) + of_slots(schedule.slots_b, product.columns()) +
-         static_cast<double>(options.workspace_bytes == 0 ? default_sum_bytes() : options.workspace_bytes);
+  return of_bands(bands_per_pass, rows) + of_bands(1, columns) +
+         4.0 * static_cast<double>(EmulatedProduct<T>::sums_for(rows, columns, moduli, options.workspace_bytes));
 }
 
 template <Scalar T> void EmulatedBands<T>::start() {
@@ -51,10 +49,9 @@ template <Scalar T> void EmulatedBands<T>::start() {
 }
 
 template <Scalar T>
-const QuantisedVectors<T>& EmulatedBands<T>::quantised(const ExecutionSpace& space, std::vector<Slot>& slots,
-                                                       const std::vector<Load>& loads, int load, Operation op,
-                                                       const MatrixView<const T>& band) {
-  Slot& slot = slots[static_cast<std::size_t>(loads[static_cast<std::size_t>(load)].slot)];
+const QuantisedVectors<T>& EmulatedBands<T>::quantised(const ExecutionSpace& space, std::vector<Slot>& slots, int load,
+                                                       Operation op, const MatrixView<const T>& band) {
+  Slot& slot = slots[static_cast<std::size_t>(load) % slots.size()];
   if (slot.load != load) {
     slot.band.take(space, product_.system(), op, band);
     slot.load = load;
@@ -65,8 +62,8 @@ const QuantisedVectors<T>& EmulatedBands<T>::quantised(const ExecutionSpace& spa
 template <Scalar T>
 void EmulatedBands<T>::multiply(const blas::Context& context, const Step& step, T alpha, const MatrixView<const T>& A,
                                 const MatrixView<const T>& B, const MatrixView<T>& tile) {
-  const auto& left = quantised(context.space(), slots_a_, loads_a_, step.load_a, op_a_, A);
-  const auto& right = quantised(context.space(), slots_b_, loads_b_, step.load_b, op_b_, B);
+  const auto& left = quantised(context.space(), slots_a_, step.load_a, op_a_, A);
+  const auto& right = quantised(context.space(), slots_b_, step.load_b, op_b_, B);
   product_(context, alpha, {op_a_, op_b_, A, B, &left, &right}, T{0}, tile);
 }
 

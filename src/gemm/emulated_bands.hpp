@@ -8,14 +8,14 @@
 
 namespace heddle::impl {
 
-/// Bands are quantised when a step first uses them, and stay so while they hold their slot.
+/// Bands are quantised when a step uses them: those of A stay so for their pass, the last of B until another comes.
 template <Scalar T> class EmulatedBands {
  public:
-  EmulatedBands(const ExecutionSpace& space, const Product& product, const RankSchedule& schedule, int moduli,
+  EmulatedBands(const ExecutionSpace& space, const Product& product, int bands_per_pass, int moduli,
                 const EmulationOptions& options);
 
   /// Bytes that one takes on a rank.
-  [[nodiscard]] static double bytes(const Product& product, const RankSchedule& schedule, int moduli,
+  [[nodiscard]] static double bytes(const Product& product, int bands_per_pass, int moduli,
                                     const EmulationOptions& options);
 
   /// Another execution: what the slots hold is of no use.
@@ -30,14 +30,11 @@ template <Scalar T> class EmulatedBands {
     QuantisedVectors<T> band;
     int load = -1;
   };
-  const QuantisedVectors<T>& quantised(const ExecutionSpace& space, std::vector<Slot>& slots,
-                                       const std::vector<Load>& loads, int load, Operation op,
+  const QuantisedVectors<T>& quantised(const ExecutionSpace& space, std::vector<Slot>& slots, int load, Operation op,
                                        const MatrixView<const T>& band);
 
   Operation op_a_;
   Operation op_b_;
-  std::vector<Load> loads_a_;
-  std::vector<Load> loads_b_;
   std::vector<Slot> slots_a_;
   std::vector<Slot> slots_b_;
   EmulatedProduct<T> product_;

@@ -33,12 +33,14 @@ template <Scalar T> double emulation_error(Index inner, int moduli) {
   // x' = 2^s x + d, |d_k| <= 1/2 (of complex x each part), so |d|_2 <= root; the largest s leaves 2^s |x|_2 above half
   // of the reach, less the sums' rounding up. |a'.b' - 2^s a . 2^t b| <= |d_a| |b'| + |a'| |d_b| + |d_a| |d_b|.
   const double root = 0.5 * std::sqrt(static_cast<double>(inner) * (is_complex<T> ? 2.0 : 1.0));
-  const double least = 0.49 * (system.reach - root);
+  const double rounded_up = 1.0 + 0x1p-13 * 2.0 * root;
+  const double least = 0.5 * (system.reach - root) / rounded_up;
   const double each = root / least;
   return each * (2.0 + each) + each * each * 2.0;
 }
 
 template <Scalar T> int emulation_moduli(Index inner, double tolerance) {
+  require(tolerance >= 0.0, "emulation: tolerance ", tolerance, "; expected a positive number, or 0 for round-off");
   const double wanted =
       tolerance > 0.0 ? tolerance : std::sqrt(static_cast<double>(inner)) * static_cast<double>(unit_roundoff<T>);
   for (int count = impl::least_moduli; count <= impl::most_moduli; ++count) {
@@ -50,10 +52,23 @@ template <Scalar T> int emulation_moduli(Index inner, double tolerance) {
                                               " needs more than ", impl::most_moduli, " moduli"));
 }
 
+namespace impl {
+
+template <Scalar T> int moduli_of(Index inner, const EmulationOptions& options) {
+  if (options.moduli == 0) {
+    return emulation_moduli<T>(inner);
+  }
+  require(options.moduli >= least_moduli && options.moduli <= most_moduli, "emulation: ", options.moduli,
+          " moduli; expected ", least_moduli, " to ", most_moduli, ", or 0 for as many as round-off needs");
+  return options.moduli;
+}
+
+}  // namespace impl
+
 template <Scalar T> struct EmulatedGemm<T>::State {
   State(const blas::Context& given, Index m, Index n, Index k, const EmulationOptions& options)
       : context(given),
-        moduli(options.moduli > 0 ? options.moduli : emulation_moduli<T>(k)),
+        moduli(impl::moduli_of<T>(k, options)),
         rows(m),
         columns(n),
         inner(k),
@@ -98,7 +113,11 @@ void EmulatedGemm<T>::operator()(Operation op_a, Operation op_b, T alpha, const 
     return;
   }
   if (k == 0 || alpha == T{0}) {
-    blas::gemm(state.context, op_a, op_b, alpha, A, B, beta, C);
+    const impl::Elements<T> elements(C);
+    impl::for_each_element(
+        state.context.space(), "heddle::gemm::scale", m, n, KOKKOS_LAMBDA(Index i, Index j) {
+          elements(i, j) = beta == T{0} ? T{0} : multiply_add(beta, elements(i, j), T{0});
+        });
     return;
   }
   state.left.take(state.context.space(), state.product.system(), op_a, A);
@@ -110,9 +129,10 @@ std::string emulation_description() {
   return impl::integer_description();
 }
 
-#define HEDDLE_INSTANTIATE(T)                      \
-  template double emulation_error<T>(Index, int);  \
-  template int emulation_moduli<T>(Index, double); \
+#define HEDDLE_INSTANTIATE(T)                                      \
+  template int impl::moduli_of<T>(Index, const EmulationOptions&); \
+  template double emulation_error<T>(Index, int);                  \
+  template int emulation_moduli<T>(Index, double);                 \
   template class EmulatedGemm<T>
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE);
 #undef HEDDLE_INSTANTIATE

@@ -54,7 +54,7 @@ template <Scalar T> std::optional<MachineRates> find_rates(const Communicator& c
 // Bytes of the bands that a plan holds on a rank: those that lie whole on its device take no slot.
 double bytes_of_bands(const Product& product, const RankSchedule& schedule, double element_bytes, int rank) {
   const auto slots_taken = [&](const Placement& placement, const std::vector<impl::Load>& loads,
-                               impl::Region (*band)(const Product&, int)) {
+                               impl::Region (*band)(const Product&, int), Index extent) {
     std::set<int> slots;
     for (const impl::Load& load : loads) {
       const impl::Region region = band(product, load.band);
@@ -62,11 +62,11 @@ double bytes_of_bands(const Product& product, const RankSchedule& schedule, doub
         slots.insert(load.slot);
       }
     }
-    return static_cast<double>(slots.size());
+    return static_cast<double>(slots.size()) * static_cast<double>(std::min(product.tile, extent));
   };
-  const double bands = slots_taken(product.a, schedule.loads_a, impl::band_of_a) +
-                       slots_taken(product.b, schedule.loads_b, impl::band_of_b);
-  return element_bytes * bands * static_cast<double>(product.tile) * static_cast<double>(product.inner());
+  const double bands = slots_taken(product.a, schedule.loads_a, impl::band_of_a, product.rows()) +
+                       slots_taken(product.b, schedule.loads_b, impl::band_of_b, product.columns());
+  return element_bytes * bands * static_cast<double>(product.inner());
 }
 
 // For the residues of four bands: a third of what is free on any rank; 0 on CPU backends, where nobody knows.
@@ -152,7 +152,7 @@ GemmPlan<T>::State::State(const Communicator& communicator, const Product& wante
       options.workspace_bytes > 0 ? options.workspace_bytes : impl::default_workspace_bytes(setting.comm);
   const bool by_integers = options.arithmetic == Arithmetic::emulated;
   if (by_integers) {
-    moduli = options.emulation.moduli > 0 ? options.emulation.moduli : emulation_moduli<T>(product.inner());
+    moduli = impl::moduli_of<T>(product.inner(), options.emulation);
   }
   const auto rates = by_integers ? std::nullopt : find_rates<T>(setting.comm, options);
   product.tile = options.tile;
@@ -164,6 +164,10 @@ GemmPlan<T>::State::State(const Communicator& communicator, const Product& wante
   }
   bands_per_pass = options.bands_per_pass > 0 ? std::min(options.bands_per_pass, impl::most_bands(product))
                                               : impl::bands_that_fit(product, sizeof(T), workspace_bytes);
+  if (by_integers && options.bands_per_pass == 0 && !impl::on_host) {
+    // The automatic tile has room for the residues of three bands of A.
+    bands_per_pass = std::min(bands_per_pass, 3);
+  }
   impl::hold_bands_of_b(product, bands_per_pass, sizeof(T), workspace_bytes);
   const std::vector<impl::Workload> workloads = impl::workloads(product, bands_per_pass);
   if (rates) {
@@ -206,10 +210,12 @@ template <Scalar T> void GemmPlan<T>::State::make_streams(double workspace_bytes
   const double bands = bytes_of_bands(product, schedule, sizeof(T), comm.rank());
   const std::size_t buffers =
       impl::TileExchange<T>::buffers_for(setting, product, schedule, tiles_wait ? workspace_bytes - bands : 0.0);
-  const double residues = moduli > 0 ? impl::EmulatedBands<T>::bytes(product, schedule, moduli, emulation) : 0.0;
+  const double residues = moduli > 0 ? impl::EmulatedBands<T>::bytes(product, bands_per_pass, moduli, emulation) : 0.0;
   require_memory(
       comm, product,
-      bands + residues + sizeof(T) * static_cast<double>(buffers) * static_cast<double>(product.tile * product.tile));
+      bands + residues +
+          sizeof(T) * static_cast<double>(buffers) *
+              static_cast<double>(std::min(product.tile, product.rows()) * std::min(product.tile, product.columns())));
   receiver_a.emplace(setting, product.a, 'A', impl::tag_gemm_a, schedule.loads_a,
                      impl::regions_of(product, schedule.loads_a, impl::band_of_a), schedule.slots_a);
   receiver_b.emplace(setting, product.b, 'B', impl::tag_gemm_b, schedule.loads_b,
@@ -218,7 +224,7 @@ template <Scalar T> void GemmPlan<T>::State::make_streams(double workspace_bytes
   sender_b.emplace(setting, 'B', impl::tag_gemm_b, wanted_b);
   tiles.emplace(setting, product, schedules, buffers);
   if (moduli > 0) {
-    emulated.emplace(setting.instances.lanes.front().space(), product, schedule, moduli, emulation);
+    emulated.emplace(setting.instances.lanes.front().space(), product, bands_per_pass, moduli, emulation);
   }
 }
 

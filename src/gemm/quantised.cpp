@@ -25,19 +25,20 @@ template <Scalar T> KOKKOS_INLINE_FUNCTION std::uint64_t magnitude_bits(const T&
   }
 }
 
-// e of 2^(e - 1) <= |x| < 2^e, for normal x; zero and denormals count as the smallest normal number.
+// e of 2^(e - 1) <= |x| < 2^e; of zero, that of the smallest number.
 KOKKOS_INLINE_FUNCTION int exponent_of(std::uint64_t bits) {
   const auto field = static_cast<int>(bits >> Format<double>::fraction);
-  return (field > 0 ? field : 1) - 1022;
+  return field > 0 ? field - 1022 : 64 - Kokkos::countl_zero(bits | 1) - 1074;
 }
 
 // |x| 2^(14 - e), rounded up: at most 2^14.
 KOKKOS_INLINE_FUNCTION std::uint64_t coarse(std::uint64_t bits, int exponent) {
   using F = Format<double>;
-  const std::uint64_t implied = bits >> F::fraction != 0 ? F::fraction_mask + 1 : 0;
-  const std::uint64_t mantissa = (bits & F::fraction_mask) | implied;
-  const int shift = 53 - 14 + exponent - exponent_of(bits);
-  const std::uint64_t whole = shift < 64 ? mantissa >> shift : 0;
+  const auto field = static_cast<int>(bits >> F::fraction);
+  const std::uint64_t mantissa = (bits & F::fraction_mask) | (field > 0 ? F::fraction_mask + 1 : 0);
+  const int last = field > 0 ? field - 1075 : -1074;
+  const int shift = exponent - 14 - last;
+  const std::uint64_t whole = shift >= 64 ? 0 : shift >= 0 ? mantissa >> shift : mantissa << -shift;
   return whole + (mantissa != 0 ? 1 : 0);
 }
 

@@ -21,9 +21,9 @@ inline constexpr std::array<int, most_moduli> all_moduli = {256, 255, 253, 251, 
 /// or 8.
 [[nodiscard]] int digits_for(int count);
 
-/// The highest digits of such a sum, which tell its quotient by P: P is far beyond what the others hold.
+/// The highest digits of such a sum, which tell its quotient by P: what the others hold is below 2^-32 P.
 [[nodiscard]] KOKKOS_INLINE_FUNCTION constexpr int telling_digits(int digits) {
-  return digits <= 6 ? 2 : 5;
+  return digits <= 6 ? 3 : 5;
 }
 
 /// The first `count` moduli p and their product P. For integers |x| < P / 2 with the residues r mod p:

@@ -64,7 +64,7 @@ class Gemm(CommandTest):
         hashes, texts = set(), set()
         for ranks, place, tile in ((1, "rows", "auto"), (1, "rows", 8), (2, "columns", 5), (4, "cyclic:4x4", 16)):
             report = self.succeed("gemm", "--a", "A.mtx", "--b", "B.mtx", "--c", "C.mtx", "--tile", tile, "--place-a",
-                                  place, "--place-c", place, "--arithmetic", "emulated", ranks=ranks)
+                                  place, "--place-c", place, "--arithmetic", "emulated", "--hash", ranks=ranks)
             self.assertEqual(report["results"]["moduli"], 14)
             self.assertLess(report["results"]["error_bound"], 27**0.5 * 2**-53)
             hashes.add(report["results"]["sha256"])
@@ -73,10 +73,12 @@ class Gemm(CommandTest):
         self.assertEqual((len(hashes), len(texts)), (1, 1))
         self.assert_close(read_market(self.path("C.mtx")), product(a, b), 1e-14)
         # Computed once: the same on any machine.
-        report = self.succeed("gemm", "--size", 100, "--arithmetic", "emulated", "--moduli", 16)
+        report = self.succeed("gemm", "--size", 100, "--arithmetic", "emulated", "--moduli", 16, "--hash")
         self.assertEqual(report["results"]["sha256"],
                          "0a0c9d5afe367a334688b483abb2829586775b92d76f73951fedb9a8df0835b6")
         self.assertNotIn("sha256", self.succeed("gemm", "--size", 10)["results"])
+        self.assertNotIn("product", self.succeed("gemm", "--a", "A.mtx", "--b", "B.mtx", "--arithmetic", "emulated",
+                                                 "--moduli", 9)["checks"])
         self.refuse("gemm", "--size", 10, "--moduli", 9, message="--moduli is for --arithmetic emulated")
 
     def test_real_and_complex_files_mix(self):

@@ -95,7 +95,7 @@ template <Scalar T> double worst(const HostMatrix<T>& A, const HostMatrix<T>& B,
   for (std::size_t j = 0; j < columns.size(); ++j) {
     for (std::size_t i = 0; i < rows.size(); ++i) {
       // The exact product is rounded too.
-      const double allowed = bound * rows[i] * columns[j] + 3.0 * unit_roundoff<T> * size_of(exact(i, j)) +
+      const double allowed = rows[i] * columns[j] * bound + 3.0 * unit_roundoff<T> * size_of(exact(i, j)) +
                              2.0 * std::numeric_limits<Real<T>>::denorm_min();
       most = std::max(most, size_of(T(C(i, j) - exact(i, j))) / allowed);
     }
@@ -199,6 +199,7 @@ TYPED_TEST(Emulation, TakesEveryScale) {
       B(k, 5) = T(0);
       A(4, k) *= R(1) / R(1024);
     }
+    for (const int moduli : {7, 9, 11}) EXPECT_LE(worst(A, B, product(A, B, moduli), moduli), 1.0) << up;
     const auto C = product(A, B, 0);
     EXPECT_LE(worst(A, B, C, emulation_moduli<T>(31)), 1.0) << up;
     EXPECT_EQ(C(3, 0), T(0));
@@ -302,6 +303,15 @@ TEST(Emulation, HasTheSameBitsOnEveryMachine) {
             12430005627739488093U);
 }
 
+// Rows of nothing but denormals are scaled like any others.
+TEST(Emulation, TakesDenormals) {
+  const auto A =
+      matrix<double>(3, 300, [](Index i, Index k) { return static_cast<double>(1 + (i + k) % 5) * 0x1p-1074; });
+  const auto B = matrix<double>(300, 2, [](Index, Index j) { return j == 0 ? 0x1p1000 : -0x1.8p999; });
+  for (const int moduli : {7, 11, 14})
+    EXPECT_TRUE(test::same_bits(product(A, B, moduli), exact_product(A, B))) << moduli;
+}
+
 TEST(Emulation, RefusesShapesThatDoNotFit) {
   EmulatedGemm<double> gemm(blas::Context(ExecutionSpace()), 4, 5, 6);
   const auto zeros = [](Index rows, Index columns) {
@@ -313,6 +323,9 @@ TEST(Emulation, RefusesShapesThatDoNotFit) {
   EXPECT_THROW(gemm(N, N, 1.0, zeros(5, 6), zeros(6, 5), 0.0, zeros(5, 5)), Error);
   EXPECT_THROW(gemm(N, N, 1.0, zeros(4, 6), zeros(6, 5), 0.0, zeros(5, 5)), Error);
   EXPECT_NO_THROW(gemm(N, N, 1.0, zeros(0, 6), zeros(6, 5), 0.0, zeros(0, 5)));
+  EXPECT_THROW(EmulatedGemm<double>(blas::Context(ExecutionSpace()), 4, 5, 6, {.moduli = 100000}), Error);
+  EXPECT_THROW(EmulatedGemm<double>(blas::Context(ExecutionSpace()), 4, 5, 6, {.moduli = -1}), Error);
+  EXPECT_THROW(static_cast<void>(emulation_moduli<double>(6, -1.0)), Error);
   EXPECT_EQ(to_string(Arithmetic::emulated), "emulated");
   EXPECT_EQ(arithmetic_from("native"), Arithmetic::native);
   EXPECT_THROW(static_cast<void>(arithmetic_from("exact")), Error);

@@ -46,6 +46,21 @@ template <int digits> void expect_back(int count, test::Number exact, bool negat
   EXPECT_EQ(sum.template value<double>(system, 0, -300), sign * std::ldexp(exact.to_double(), -300)) << count;
 }
 
+void expect_back(int count, const test::Number& x, bool negative, std::mt19937_64& random) {
+  switch (digits_for(count)) {
+    case 3:
+      return expect_back<3>(count, x, negative, random);
+    case 4:
+      return expect_back<4>(count, x, negative, random);
+    case 5:
+      return expect_back<5>(count, x, negative, random);
+    case 6:
+      return expect_back<6>(count, x, negative, random);
+    default:
+      return expect_back<8>(count, x, negative, random);
+  }
+}
+
 TEST(Residues, PutIntegersTogetherAgain) {
   std::mt19937_64 random(1);
   for (int count = least_moduli; count <= most_moduli; ++count) {
@@ -59,24 +74,22 @@ TEST(Residues, PutIntegersTogetherAgain) {
         digit.scale_by_power_of_two(32L * k);
         x += digit;
       }
-      x = test::Number::floor_scaled(x, bits - 32 * (bits / 32 + 1));
-      const bool negative = trial % 2 == 1;
-      switch (system.digits) {
-        case 3:
-          expect_back<3>(count, x, negative, random);
-          break;
-        case 4:
-          expect_back<4>(count, x, negative, random);
-          break;
-        case 5:
-          expect_back<5>(count, x, negative, random);
-          break;
-        case 6:
-          expect_back<6>(count, x, negative, random);
-          break;
-        default:
-          expect_back<8>(count, x, negative, random);
-      }
+      expect_back(count, test::Number::floor_scaled(x, bits - 32 * (bits / 32 + 1)), trial % 2 == 1, random);
+    }
+  }
+}
+
+// Where the quotient by P is hardest to tell: sums as large as they may be.
+TEST(Residues, PutTheLargestIntegersTogetherAgain) {
+  std::mt19937_64 random(2);
+  for (int count = least_moduli; count <= most_moduli; ++count) {
+    const ResidueSystem system(count);
+    test::Number largest(system.reach);
+    largest *= test::Number(system.reach);
+    for (int trial = 0; trial < 200; ++trial) {
+      test::Number x = largest;
+      x -= test::Number(static_cast<double>(random() % 1000000));
+      expect_back(count, test::Number::floor_scaled(x, 0), trial % 2 == 1, random);
     }
   }
 }

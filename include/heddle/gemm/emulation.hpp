@@ -21,7 +21,8 @@ struct EmulationOptions {
   /// Moduli, 7 to 31: each adds 4 bits to both factors and one product of 8-bit integers (three for complex T). 0: as
   /// many as emulation_moduli() says.
   int moduli = 0;
-  /// Upper bound for the 32-bit sums held at once, in bytes. 0: 4 GiB on GPUs, 64 MiB on CPU backends.
+  /// Upper bound for the 32-bit sums held at once, in bytes; those of 16 columns are, whatever it is. 0: 4 GiB on GPUs,
+  /// 64 MiB on CPU backends.
   std::size_t workspace_bytes = 0;
 };
 
@@ -30,7 +31,8 @@ struct EmulationOptions {
 /// to for random terms; 14 moduli for double, 7 for float. Throws Error(argument) where not even 31 do.
 template <Scalar T> [[nodiscard]] int emulation_moduli(Index inner, double tolerance = 0.0);
 
-/// The bound that holds with so many moduli: |C - op(A) op(B)|_ij <= bound |a|_2 |b|_2 + u |C_ij|.
+/// The bound that holds with so many moduli: |C - op(A) op(B)|_ij <= bound |a|_2 |b|_2 + u |C_ij|, or half the smallest
+/// number where that is more, as long as nothing overflows.
 template <Scalar T> [[nodiscard]] double emulation_error(Index inner, int moduli);
 
 /// C = alpha op(A) op(B) + beta C by 8-bit integers, on one rank.
@@ -45,15 +47,16 @@ template <Scalar T> [[nodiscard]] double emulation_error(Index inner, int moduli
 /// NaN or infinity is summed as it stands, in the order of the inner dimension.
 ///
 /// Bits: reproducible: of C's element they are a function of its row of op(A), its column of op(B), alpha, beta and the
-/// number of moduli; the same on CPUs and GPUs, whatever the threads and the shape of the product. (As long as
-/// denormals are not flushed to zero, which no backend does by itself.)
+/// number of moduli; the same on CPUs and GPUs, whatever the threads and the shape of the product. (But for
+/// the bits of a NaN, and as long as denormals are not flushed to zero, which no backend does by itself.)
 ///
 /// Error: |C - op(A) op(B)|_ij <= emulation_error() |a|_2 |b|_2 + u |C_ij|, for alpha = 1, beta = 0; exact products
 /// rounded once where op(A) and op(B) hold integers that the moduli take whole. Elements much smaller than their
 /// row's largest lose what lies below the row's last bit: give more moduli to matrices of wide exponent ranges.
 ///
 /// Cost: 2mnk operations of 8-bit integers for each modulus (6mnk for complex T), and passes over memory: op(A) and
-/// op(B) three times, a byte an element and modulus, C four bytes a modulus.
+/// op(B) three times, a byte an element and modulus, C four bytes a modulus. Workspace: a byte for each element of
+/// op(A) and op(B) and each modulus (three for complex T), and the sums.
 template <Scalar T> class EmulatedGemm {
  public:
   /// Workspace for products up to m x n with inner dimension k.

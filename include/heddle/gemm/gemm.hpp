@@ -38,7 +38,8 @@ struct GemmOptions {
   /// Rates for the tile model. Absent: those that `heddle tune` kept for this user, else measured in 0.2 s where the
   /// tile is to be chosen.
   std::optional<MachineRates> rates{};
-  /// How the local products are computed. Emulated ones have the same bits at any tile too, on any backend.
+  /// How the local products are computed. Emulated ones have the same bits at any tile too, on any backend (of `half`
+  /// of the tiles those that are computed; which they are follows the tile).
   Arithmetic arithmetic = Arithmetic::native;
   EmulationOptions emulation{};
   /// Keep, for GemmPlan::trace(), when each product and transfer ran.
@@ -87,6 +88,7 @@ struct GemmReport {
 /// when dealt out to P ranks is shared tile by tile, with only the bands of B it needs. Workspace per rank: two passes'
 /// bands of A (one where a rank has one pass), two bands of B (four on GPUs), three tiles of C (four on GPUs, up to 16
 /// while they are small), less what is used where it lies.
+/// Emulated products take residues of a pass's bands of A and one of B beside them, and the sums.
 ///
 /// On GPUs copy engines move the bands and tiles, products run on two instances of the plan's own, ordered before and
 /// after the communicator's space(), and the host only hands out work. Matrices in host memory (Residence::host) are
