@@ -5,13 +5,12 @@
 #include <heddle/core/error.hpp>
 #include <heddle/gemm/emulation.hpp>
 
-#include <array>
 #include <cmath>
 
 namespace heddle {
 namespace {
 
-constexpr std::array<std::pair<Arithmetic, std::string_view>, 2> arithmetics = {
+constexpr impl::Names<Arithmetic, 2> arithmetics = {
     {{Arithmetic::native, "native"}, {Arithmetic::emulated, "emulated"}}};
 
 Index extent(Operation op, const auto& X, bool of_rows) {
@@ -21,11 +20,11 @@ Index extent(Operation op, const auto& X, bool of_rows) {
 }  // namespace
 
 std::string_view to_string(Arithmetic arithmetic) {
-  return impl::name_in(arithmetics, arithmetic);
+  return impl::name_of(arithmetics, arithmetic, "arithmetic");
 }
 
 Arithmetic arithmetic_from(std::string_view text) {
-  return impl::value_in(arithmetics, text, message_of("arithmetic '", text, "': expected one of "));
+  return impl::value_of(arithmetics, text, "arithmetic");
 }
 
 template <Scalar T> double emulation_error(Index inner, int moduli) {
