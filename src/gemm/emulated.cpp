@@ -147,9 +147,9 @@ template <class T> Index leading_of(const MatrixView<T>& matrix) {
 template <Scalar T> Index EmulatedProduct<T>::sums_for(Index m, Index n, int moduli, std::size_t workspace_bytes) {
   constexpr std::size_t usual = on_host ? std::size_t{64} << 20 : std::size_t{4} << 30;
   constexpr Index padding = QuantisedVectors<T>::vector_padding;
-  const Index column = (m + padding - 1) / padding * padding * moduli * parts;
+  const Index column = padded(m, padding) * moduli * parts;
   const auto wanted = static_cast<Index>((workspace_bytes == 0 ? usual : workspace_bytes) / sizeof(std::int32_t));
-  const Index all = column * ((n + padding - 1) / padding * padding);
+  const Index all = column * padded(n, padding);
   return std::min(std::max(wanted, column * padding), all);
 }
 
@@ -170,18 +170,18 @@ void EmulatedProduct<T>::operator()(const blas::Context& context, T alpha, const
   constexpr Index padding = QuantisedVectors<T>::vector_padding;
   const auto rows = static_cast<Index>(C.extent(0));
   const auto columns = static_cast<Index>(C.extent(1));
-  const Index padded_rows = (rows + padding - 1) / padding * padding;
+  const Index padded_rows = padded(rows, padding);
   const int planes = system_.count * parts;
   const Index fits = static_cast<Index>(sums_.extent(0)) / (padded_rows * planes);
   // All at once, or pieces of equal width, of as many columns as integer units take together.
-  const Index all = (columns + padding - 1) / padding * padding;
+  const Index all = padded(columns, padding);
   const Index pieces = (all + fits - 1) / fits;
   const Index unit = fits >= 256 ? 256 : padding;
   const Index step =
       pieces == 1 ? all : std::min(((all + pieces - 1) / pieces + unit - 1) / unit * unit, fits / unit * unit);
   for (Index first = 0; first < columns; first += step) {
     const Index width = std::min(step, columns - first);
-    const Index padded_width = (width + padding - 1) / padding * padding;
+    const Index padded_width = padded(width, padding);
     const Index stride = padded_rows * padded_width;
     for (Index begin = 0; begin < left.leading(); begin += longest_sum) {
       if (begin > 0) {

@@ -6,14 +6,6 @@
 #include <cmath>
 
 namespace heddle::impl {
-namespace {
-
-Index padded(Index extent, Index multiple) {
-  return (extent + multiple - 1) / multiple * multiple;
-}
-
-}  // namespace
-
 template <Scalar T>
 EmulatedBands<T>::EmulatedBands(const ExecutionSpace& space, const Product& product, int bands_per_pass, int moduli,
                                 const EmulationOptions& options)

@@ -23,7 +23,6 @@ template <Scalar T> class EmulatedBands {
   /// tile = alpha op(A) op(B) of a step, whose bands are there.
   void multiply(const blas::Context& context, const Step& step, T alpha, const MatrixView<const T>& A,
                 const MatrixView<const T>& B, const MatrixView<T>& tile);
-  [[nodiscard]] int moduli() const { return product_.system().count; }
 
  private:
   struct Slot {

@@ -326,19 +326,15 @@ template <int passes, Scalar T> void reduce_rows(const ExecutionSpace& space, co
       });
 }
 
-Index padded_to(Index extent, Index multiple) {
-  return (extent + multiple - 1) / multiple * multiple;
-}
-
 }  // namespace
 
 template <Scalar T>
 QuantisedVectors<T>::QuantisedVectors(const ExecutionSpace& space, Factor factor, Index most_vectors, Index inner,
                                       int moduli)
     : factor_(factor),
-      leading_(padded_to(inner, inner_padding)),
+      leading_(padded(inner, inner_padding)),
       residues_(Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "heddle::gemm::residues"),
-                static_cast<std::size_t>(padded_to(most_vectors, vector_padding) * leading_ * moduli * parts)),
+                static_cast<std::size_t>(padded(most_vectors, vector_padding) * leading_ * moduli * parts)),
       exponents_(Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "heddle::gemm::exponents"),
                  static_cast<std::size_t>(most_vectors)),
       largest_(Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "heddle::gemm::largest"),
@@ -354,7 +350,7 @@ void QuantisedVectors<T>::take(const ExecutionSpace& space, const ResidueSystem&
   const bool by_rows = plain == (factor_ == Factor::left);
   vectors_ = static_cast<Index>(X.extent(by_rows ? 0 : 1));
   inner_ = static_cast<Index>(X.extent(by_rows ? 1 : 0));
-  padded_ = padded_to(vectors_, vector_padding);
+  padded_ = padded(vectors_, vector_padding);
   const VectorsOf<T> x(X, !by_rows);
 
   if (by_rows || on_host) {

@@ -7,6 +7,11 @@
 
 namespace heddle::impl {
 
+/// The extent, rounded up to a multiple.
+[[nodiscard]] inline Index padded(Index extent, Index multiple) {
+  return (extent + multiple - 1) / multiple * multiple;
+}
+
 /// Which factor of a product: op(A), whose rows are scaled, or op(B), whose columns are.
 enum class Factor { left, right };
 
