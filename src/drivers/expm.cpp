@@ -156,7 +156,7 @@ template <Scalar T, Scalar Result> int run_as(Context& context, const Options& o
   expm_options.gemm.tile = static_cast<Index>(options.tile);
   expm_options.gemm.arithmetic = arithmetic_from(options.arithmetic);
   // Its products are those of the real parts.
-  if (options.tile == 0 && options.arithmetic == "native") expm_options.gemm.rates = known_rates<Real<T>>(context);
+  if (options.tile == 0 && options.arithmetic != "emulated") expm_options.gemm.rates = known_rates<Real<T>>(context);
   Progress progress = context.progress("expm");
   expm_options.progress = [&](int done, int total) { progress.update(done, total); };
 
@@ -173,6 +173,7 @@ template <Scalar T, Scalar Result> int run_as(Context& context, const Options& o
   results["structure"] = to_string(result.structure);
   results["degree"] = result.degree;
   results["squarings"] = result.squarings;
+  if (result.quintuplings > 0) results["quintuplings"] = result.quintuplings;
   results["products"] = result.products;
   results["norm1"] = result.norm1;
   if (result.method != ExpmMethod::taylor) {
@@ -188,9 +189,11 @@ template <Scalar T, Scalar Result> int run_as(Context& context, const Options& o
   results["gflops"] = gflops;
   const auto exponential_norm = static_cast<double>(norm(E, Norm::one));
   results["exponential_norm1"] = exponential_norm;
-  context.say(format("%s, %s: degree %d, %d squaring%s, %d product%s, norm1 %.4g, tile %lld: %.4g s, %.4g GFLOP/s",
+  const std::string fives =
+      result.quintuplings > 0 ? format("%d to five times the angle, ", result.quintuplings) : std::string();
+  context.say(format("%s, %s: degree %d, %s%d squaring%s, %d product%s, norm1 %.4g, tile %lld: %.4g s, %.4g GFLOP/s",
                      std::string(to_string(result.structure)).c_str(), std::string(to_string(result.method)).c_str(),
-                     result.degree, result.squarings, result.squarings == 1 ? "" : "s", result.products,
+                     result.degree, fives.c_str(), result.squarings, result.squarings == 1 ? "" : "s", result.products,
                      result.products == 1 ? "" : "s", result.norm1, static_cast<long long>(result.tile), result.seconds,
                      gflops));
   report.check_at_most("finite", exponential_norm, static_cast<double>(std::numeric_limits<Real<T>>::max()));
@@ -283,7 +286,7 @@ void add_expm(CLI::App& app, Selection& selection) {
       .add_option("--arithmetic", options->arithmetic,
                   "Of its products: native (the BLAS), or emulated by 8-bit integers, with the same bits at any tile "
                   "and on any backend")
-      ->check(CLI::IsMember({"native", "emulated"}))
+      ->check(CLI::IsMember({"native", "emulated", "auto"}))
       ->capture_default_str();
   command.add_option("--place", options->place, "Placement of A and exp(A): rows, columns, rank:R or cyclic:RxC[:PxQ]")
       ->type_name("WHERE")

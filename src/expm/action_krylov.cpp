@@ -208,8 +208,8 @@ template <Scalar T> void KrylovSteps<T>::step(const MatrixView<T>& R, ActionRepo
 }
 
 template <Scalar T>
-ActionOptions::Interval spectrum_of(const ActionProblem<T>& problem, ActionWorkspace<T>& work, ActionReport& report) {
-  constexpr int most_steps = 30;
+ActionOptions::Interval spectrum_of(const ActionProblem<T>& problem, ActionWorkspace<T>& work, ActionReport& report,
+                                    int most_steps) {
   const Index n = problem.n;
   const auto steps = static_cast<int>(std::min<Index>(most_steps, n));
   const bool skew = problem.structure == ActionStructure::skew_hermitian;
@@ -268,7 +268,7 @@ ActionOptions::Interval spectrum_of(const ActionProblem<T>& problem, ActionWorks
 #define HEDDLE_INSTANTIATE(T)        \
   template class ActionWorkspace<T>; \
   template class KrylovSteps<T>;     \
-  template ActionOptions::Interval spectrum_of<T>(const ActionProblem<T>&, ActionWorkspace<T>&, ActionReport&)
+  template ActionOptions::Interval spectrum_of<T>(const ActionProblem<T>&, ActionWorkspace<T>&, ActionReport&, int)
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE);
 #undef HEDDLE_INSTANTIATE
 

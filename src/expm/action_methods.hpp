@@ -78,7 +78,7 @@ template <Scalar T>
 /// their residuals.
 template <Scalar T>
 [[nodiscard]] ActionOptions::Interval spectrum_of(const ActionProblem<T>& problem, ActionWorkspace<T>& work,
-                                                  ActionReport& report);
+                                                  ActionReport& report, int most_steps = 30);
 
 /// Krylov steps from where R stands, each as long as its subspace allows.
 template <Scalar T> class KrylovSteps {

@@ -77,6 +77,11 @@ Index half_tile(Index n) {
   return on_host ? quarter_tile(n) : std::min<Index>(quarter_tile(n), 1024);
 }
 
+// Columns of a panel that reaches from the diagonal down: of eight, a sixteenth of the matrix is computed in vain.
+Index panel_width(Index n) {
+  return on_host ? std::max<Index>((n / 8 + 31) / 32 * 32, 64) : 1024;
+}
+
 }  // namespace
 
 template <RealScalar T>
@@ -87,10 +92,11 @@ ComplexArithmetic<T>::ComplexArithmetic(const Communicator& comm, Index n, int c
       columns_{Placement::column_bands(n, n, comm.size()), std::make_shared<std::vector<DistributedMatrix<T>>>()},
       complex_products_(complex_products),
       plan_(comm, Operation::none, rows_.placement, Operation::none, columns_.placement, rows_.placement, options),
+      lower_half_(comm.size() == 1 && options.tile == 0 && options.arithmetic == Arithmetic::native),
       half_options_(options) {
   half_options_.tiles = GemmTiles::half;
   // Which half is computed shows in the last bits: those of emulated products are to be the same everywhere.
-  if (options.arithmetic == Arithmetic::emulated) {
+  if (options.arithmetic != Arithmetic::native) {
     half_options_.tile = quarter_tile(n);
   } else if (half_options_.tile == 0) {
     half_options_.tile = half_tile(n);
@@ -147,18 +153,45 @@ template <RealScalar T> void ComplexArithmetic<T>::reset_counts() {
 
 template <RealScalar T>
 void ComplexArithmetic<T>::product(T alpha, const Part<T>& X, const Part<T>& Y, T beta, const Part<T>& Z, bool half) {
-  if (half && !half_plan_) {
-    half_plan_.emplace(comm_, Operation::none, rows_.placement, Operation::none, columns_.placement, rows_.placement,
-                       half_options_);
-    mirror_.emplace(comm_, rows_.placement, half_plan_->tile());
+  if (half && lower_half_) {
+    lower_product(alpha, X->local(), Y->local(), beta, Z->local());
+  } else {
+    if (half && !half_plan_) {
+      half_plan_.emplace(comm_, Operation::none, rows_.placement, Operation::none, columns_.placement, rows_.placement,
+                         half_options_);
+      mirror_.emplace(comm_, rows_.placement, half_plan_->tile());
+    }
+    const GemmReport report = (half ? *half_plan_ : plan_).execute(alpha, *X, *Y, beta, *Z);
+    gemm_seconds_ += report.seconds;
+    flops_ += report.gflops * report.seconds * 1e9;
   }
-  const GemmReport report = (half ? *half_plan_ : plan_).execute(alpha, *X, *Y, beta, *Z);
-  gemm_seconds_ += report.seconds;
-  flops_ += report.gflops * report.seconds * 1e9;
   ++products_;
   if (after_product) {
     after_product();
   }
+}
+
+template <RealScalar T>
+void ComplexArithmetic<T>::lower_product(T alpha, const MatrixView<const T>& X, const MatrixView<const T>& Y, T beta,
+                                         const MatrixView<T>& Z) {
+  const ExecutionSpace& space = comm_.space();
+  if (!mirror_) {
+    context_.emplace(space);
+    // One tile: below its diagonal stands what was computed.
+    mirror_.emplace(comm_, rows_.placement, std::max<Index>(rows_.placement.rows(), 1));
+  }
+  const auto n = static_cast<Index>(Z.extent(0));
+  const Index width = panel_width(n);
+  space.fence("heddle::expm::lower_product_begins");
+  const Kokkos::Timer timer;
+  for (Index j = 0; j < n; j += width) {
+    const Index wide = std::min(width, n - j);
+    blas::gemm<T>(*context_, Operation::none, Operation::none, alpha, block_of(X, j, n, 0, n),
+                  block_of(Y, 0, n, j, j + wide), beta, block_of(Z, j, n, j, j + wide));
+    flops_ += 2.0 * static_cast<double>(n) * static_cast<double>(n - j) * static_cast<double>(wide);
+  }
+  space.fence("heddle::expm::lower_product");
+  gemm_seconds_ += timer.seconds();
 }
 
 template <RealScalar T> void ComplexArithmetic<T>::mirror(const Parts<T>& Z, Symmetry symmetry) {

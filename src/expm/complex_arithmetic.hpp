@@ -2,6 +2,7 @@
 #pragma once
 
 #include "gemm/mirror.hpp"
+#include <heddle/blas/blas.hpp>
 #include <heddle/gemm/gemm.hpp>
 
 #include <complex>
@@ -86,6 +87,9 @@ template <RealScalar T> class ComplexArithmetic {
   [[nodiscard]] Part<T> in_column_bands(const Part<T>& part, int sign);
   [[nodiscard]] Part<T> sum(const Parts<T>& X, const Pool& pool);
   void product(T alpha, const Part<T>& X, const Part<T>& Y, T beta, const Part<T>& Z, bool half);
+  // Z = alpha X Y + beta Z below the diagonal, and a little above it, on one rank.
+  void lower_product(T alpha, const MatrixView<const T>& X, const MatrixView<const T>& Y, T beta,
+                     const MatrixView<T>& Z);
   // Z += alpha X Y, part by part; absent parts of Z begin at zero.
   void add_products(T alpha, const Parts<T>& X, const Parts<T>& Y, Parts<T>& Z, bool half);
   // The other half of a product of this symmetry.
@@ -96,6 +100,9 @@ template <RealScalar T> class ComplexArithmetic {
   Pool columns_;
   int complex_products_;
   GemmPlan<T> plan_;
+  // On one rank whose tile is not given, halves are made without a plan.
+  bool lower_half_;
+  std::optional<blas::Context> context_;
   // Made where a product of known symmetry is first asked for.
   GemmOptions half_options_;
   std::optional<GemmPlan<T>> half_plan_;

@@ -1,7 +1,9 @@
 #include "expm/exponential.hpp"
 
+#include "core/elementary.hpp"
 #include "expm/norm_estimate.hpp"
 #include "expm/results.hpp"
+#include "expm/spectral_bound.hpp"
 
 #include <algorithm>
 #include <array>
@@ -92,7 +94,7 @@ Parts<T> Exponential<T>::term_by_term(const Parts<T>& A, const Parts<T>& columns
 
 template <RealScalar T> Parts<T> Exponential<T>::of_diagonal(const Parts<T>& A) {
   std::vector<std::complex<double>> values = diagonal_of(comm_, A, 0);
-  for (std::complex<double>& value : values) value = std::exp(value);
+  for (std::complex<double>& value : values) value = exponential(value);
   const Parts<T> E = arithmetic_->combine({1.0, A.imaginary ? 1.0 : 0.0}, {}, {});
   set_diagonal(comm_, E, 0, values);
   return E;
@@ -222,7 +224,7 @@ template <RealScalar T> Parts<T> Exponential<T>::squared_up(Parts<T> result, con
   const Symmetry symmetry = hermitian ? Symmetry::hermitian : Symmetry::none;
   int left = recipe_.squarings();
   if (recipe_.shift != 0.0) {
-    result = arithmetic_->scaled(std::exp(recipe_.shift * std::ldexp(1.0, -left)), std::move(result));
+    result = arithmetic_->scaled(exponential(recipe_.shift * std::ldexp(1.0, -left)), std::move(result));
   }
   std::optional<TriangularDiagonals> diagonals;
   if (structure_.triangular()) {
@@ -241,7 +243,9 @@ Parts<T> Exponential<T>::by_chebyshev(const Parts<T>& A, const Parts<T>& columns
   const int complex = options_.complex_products;
   const bool both = A.real && A.imaginary;
   // exp(2A) is a whole product of complex matrices, or two halves of real ones.
-  const TrigonometricCosts costs = both ? TrigonometricCosts{complex, 2 * complex} : TrigonometricCosts{1, 2};
+  const TrigonometricCosts costs = both     ? TrigonometricCosts{complex, 2 * complex, 0}
+                                   : A.real ? TrigonometricCosts{1, 2, 0}
+                                            : TrigonometricCosts{1, 2, 4};
   recipe_.before = scaling_before_powers(norm, std::numeric_limits<T>::max_exponent);
   const Parts<T> B = scaled(A, recipe_.before);
   double bound = std::ldexp(norm, -recipe_.before);
@@ -265,6 +269,8 @@ Parts<T> Exponential<T>::by_chebyshev(const Parts<T>& A, const Parts<T>& columns
     fourth = arithmetic_->multiply(T{1}, square, arithmetic_->right_factor(square, {}, Symmetry::hermitian),
                                    Symmetry::hermitian);
     choose(std::sqrt(std::sqrt(bound_of(fourth))));
+    // The 1-norm may be n^(1/8) times as large. A few vectors more, and the share of a product less.
+    if (scheme.angles() > 1.0) choose(std::sqrt(std::sqrt(spectral_bound(comm_, fourth))));
   }
   recipe_.method = ExpmMethod::chebyshev;
   report.degree = 2 * scheme.degree() + 1;
@@ -279,11 +285,12 @@ Parts<T> Exponential<T>::finish(const Parts<T>& A, const Parts<T>& square, const
   Parts<T> result;
   int left = recipe_.squarings();
   if (scheme.powers == 0) {
-    const std::array<T, 1> one = {static_cast<T>(std::ldexp(1.0, -scheme.squarings))};
+    const std::array<T, 1> one = {static_cast<T>(1.0 / scheme.angles())};
     result = arithmetic_->combine(1.0, one, std::span<const Parts<T>>(&A, 1));
   } else {
     Trigonometric<T> E = trigonometric(*arithmetic_, scheme, A, square, fourth);
     if (!A.real) {
+      for (int k = 0; k < scheme.quintuplings; ++k) E = quintupled(*arithmetic_, E);
       for (; left > 0; --left) E = squared(*arithmetic_, E);
       result = {E.cosine.real, E.sine.imaginary};
     } else {
@@ -293,7 +300,7 @@ Parts<T> Exponential<T>::finish(const Parts<T>& A, const Parts<T>& square, const
   }
   for (; left > 0; --left) result = arithmetic_->multiply(T{1}, result, arithmetic_->right_factor(result));
   if (recipe_.shift != 0.0) {
-    result = arithmetic_->scaled(std::exp(recipe_.shift), std::move(result));
+    result = arithmetic_->scaled(exponential(recipe_.shift), std::move(result));
   }
   return result;
 }
@@ -368,6 +375,7 @@ Parts<T> Exponential<T>::of(const Parts<T>& A, const Parts<T>& columns, const Pa
       if (!recipe_.balance.empty()) undo_balance(comm_, recipe_.balance, result);
     }
     report.squarings = recipe_.squarings();
+    report.quintuplings = recipe_.trigonometric.quintuplings;
   }
   report.method = recipe_.method;
   arithmetic_->after_product = {};

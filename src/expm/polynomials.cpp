@@ -125,7 +125,7 @@ Trigonometric<T> trigonometric(ComplexArithmetic<T>& arithmetic, const Trigonome
                                const Parts<T>& square, const Parts<T>& fourth) {
   const TrigonometricSeries series = trigonometric_series(scheme.degree(), scheme.theta);
   // Z = z A^2 - I.
-  const double reached = std::ldexp(scheme.theta, scheme.squarings);
+  const double reached = scheme.theta * scheme.angles();
   const double z = -2.0 / reached / reached;
   const auto combined = [&](double identity, std::initializer_list<std::pair<double, Parts<T>>> terms) {
     std::vector<T> weights;
@@ -167,24 +167,47 @@ Trigonometric<T> trigonometric(ComplexArithmetic<T>& arithmetic, const Trigonome
   };
   Trigonometric<T> E;
   E.cosine = evaluate(series.cosine);
-  // sin(theta t) / t belongs to A / (2^squarings theta).
+  // sin(theta t) / t belongs to A / (angles theta).
   E.sine = arithmetic.multiply(static_cast<T>(1.0 / reached), A,
                                arithmetic.right_factor(evaluate(series.sine), {}, Symmetry::hermitian),
                                Symmetry::skew_hermitian);
   return E;
 }
 
-template <RealScalar T> Trigonometric<T> squared(ComplexArithmetic<T>& arithmetic, const Trigonometric<T>& E) {
-  const Parts<T> sine{E.sine.imaginary, {}};
-  const std::array<Parts<T>, 2> both = {E.cosine, sine};
+namespace {
+
+template <RealScalar T>
+Parts<T> hermitian_product(ComplexArithmetic<T>& arithmetic, T alpha, const Parts<T>& X, const Parts<T>& Y) {
+  return arithmetic.multiply(alpha, X, arithmetic.right_factor(Y, {}, Symmetry::hermitian), Symmetry::hermitian);
+}
+
+// (cos H - sin H)(cos H + sin H), which keeps its accuracy where cos H is near 1; E's sine may have either sign.
+template <RealScalar T> Parts<T> cosine_of_twice(ComplexArithmetic<T>& arithmetic, const Trigonometric<T>& E) {
+  const std::array<Parts<T>, 2> both = {E.cosine, Parts<T>{E.sine.imaginary, {}}};
   const Parts<T> sum = arithmetic.combine(0.0, std::array<T, 2>{1, 1}, both);
   const Parts<T> difference = arithmetic.combine(0.0, std::array<T, 2>{1, -1}, both);
+  return hermitian_product(arithmetic, T{1}, sum, difference);
+}
+
+}  // namespace
+
+template <RealScalar T> Trigonometric<T> squared(ComplexArithmetic<T>& arithmetic, const Trigonometric<T>& E) {
+  Trigonometric<T> result;
+  result.cosine = cosine_of_twice(arithmetic, E);
+  result.sine.imaginary = hermitian_product(arithmetic, T{2}, E.cosine, {E.sine.imaginary, {}}).real;
+  return result;
+}
+
+template <RealScalar T> Trigonometric<T> quintupled(ComplexArithmetic<T>& arithmetic, const Trigonometric<T>& E) {
+  const Parts<T> twice = cosine_of_twice(arithmetic, E);
+  // cos 4H = 2 twice^2 - I.
+  const std::array<Parts<T>, 2> terms = {hermitian_product(arithmetic, T{1}, twice, twice), twice};
   Trigonometric<T> result;
   result.cosine =
-      arithmetic.multiply(T{1}, sum, arithmetic.right_factor(difference, {}, Symmetry::hermitian), Symmetry::hermitian);
-  result.sine.imaginary =
-      arithmetic.multiply(T{2}, E.cosine, arithmetic.right_factor(sine, {}, Symmetry::hermitian), Symmetry::hermitian)
-          .real;
+      hermitian_product(arithmetic, T{1}, E.cosine, arithmetic.combine(-1.0, std::array<T, 2>{4, -2}, terms));
+  result.sine.imaginary = hermitian_product(arithmetic, T{1}, {E.sine.imaginary, {}},
+                                            arithmetic.combine(-1.0, std::array<T, 2>{4, 2}, terms))
+                              .real;
   return result;
 }
 
@@ -193,7 +216,8 @@ template <RealScalar T> Trigonometric<T> squared(ComplexArithmetic<T>& arithmeti
   template Parts<T> polynomial(ComplexArithmetic<T>&, const Scheme&, const Powers<T>&);                       \
   template Trigonometric<T> trigonometric(ComplexArithmetic<T>&, const TrigonometricScheme&, const Parts<T>&, \
                                           const Parts<T>&, const Parts<T>&);                                  \
-  template Trigonometric<T> squared(ComplexArithmetic<T>&, const Trigonometric<T>&)
+  template Trigonometric<T> squared(ComplexArithmetic<T>&, const Trigonometric<T>&);                          \
+  template Trigonometric<T> quintupled(ComplexArithmetic<T>&, const Trigonometric<T>&)
 HEDDLE_INSTANTIATE(float);
 HEDDLE_INSTANTIATE(double);
 #undef HEDDLE_INSTANTIATE

@@ -42,7 +42,7 @@ template <RealScalar T> struct Trigonometric {
   Parts<T> cosine;
   Parts<T> sine;
 };
-/// exp(A / 2^squarings) by a scheme with powers > 0, for skew-Hermitian A; not yet squared. `square`: A^2; `fourth`:
+/// exp(A / angles) by a scheme with powers > 0, for skew-Hermitian A; not yet squared. `square`: A^2; `fourth`:
 /// A^4, empty where it was not made.
 template <RealScalar T>
 [[nodiscard]] Trigonometric<T> trigonometric(ComplexArithmetic<T>& arithmetic, const TrigonometricScheme& scheme,
@@ -50,5 +50,9 @@ template <RealScalar T>
 /// exp(2A) from exp(A), A purely imaginary: cos 2H = (cos H - sin H)(cos H + sin H), sin 2H = 2 sin H cos H.
 template <RealScalar T>
 [[nodiscard]] Trigonometric<T> squared(ComplexArithmetic<T>& arithmetic, const Trigonometric<T>& E);
+/// exp(5A) from exp(A), A purely imaginary, by four real products: cos 5H = cos H (2 cos 4H - 2 cos 2H + 1), sin 5H =
+/// sin H (2 cos 4H + 2 cos 2H + 1).
+template <RealScalar T>
+[[nodiscard]] Trigonometric<T> quintupled(ComplexArithmetic<T>& arithmetic, const Trigonometric<T>& E);
 
 }  // namespace heddle::impl

@@ -8,9 +8,13 @@
 
 namespace heddle::impl {
 
+double TrigonometricScheme::angles() const noexcept {
+  return std::ldexp(std::pow(5.0, quintuplings), squarings);
+}
+
 int products_of(const TrigonometricScheme& scheme, const TrigonometricCosts& costs) {
   const int polynomials = scheme.powers == 0 ? 0 : scheme.powers + 2 * (scheme.blocks - 1) + 1;
-  return polynomials * costs.product + scheme.squarings * costs.square;
+  return polynomials * costs.product + scheme.squarings * costs.square + scheme.quintuplings * costs.quintuple;
 }
 
 TrigonometricSeries trigonometric_series(int degree, double theta) {
@@ -53,20 +57,26 @@ double trigonometric_error(int degree, double theta) {
 }
 
 TrigonometricScheme choose_trigonometric(double norm, double tolerance, const TrigonometricCosts& costs) {
+  // 5^12 is 2^28, and squarings do the rest.
+  const int most_quintuplings = costs.quintuple > 0 ? 12 : 0;
   TrigonometricScheme best;
   int least = std::numeric_limits<int>::max();
+  const auto consider = [&](TrigonometricScheme scheme) {
+    scheme.theta = norm / scheme.angles();
+    while (!(trigonometric_error(scheme.degree(), scheme.theta) <= tolerance) && products_of(scheme, costs) <= least) {
+      scheme.theta /= 2.0;
+      ++scheme.squarings;
+    }
+    const int products = products_of(scheme, costs);
+    if (products < least || (products == least && scheme.angles() < best.angles())) {
+      best = scheme;
+      least = products;
+    }
+  };
   for (int powers = 0; powers <= TrigonometricScheme::most_powers; ++powers) {
     for (int blocks = 1; blocks <= (powers == 0 ? 1 : TrigonometricScheme::most_blocks); ++blocks) {
-      TrigonometricScheme scheme{powers, blocks, 0, norm};
-      while (!(trigonometric_error(scheme.degree(), scheme.theta) <= tolerance) &&
-             products_of(scheme, costs) <= least) {
-        scheme.theta /= 2.0;
-        ++scheme.squarings;
-      }
-      const int products = products_of(scheme, costs);
-      if (products < least || (products == least && scheme.squarings < best.squarings)) {
-        best = scheme;
-        least = products;
+      for (int quintuplings = 0; quintuplings <= (powers == 0 ? 0 : most_quintuplings); ++quintuplings) {
+        consider({.powers = powers, .blocks = blocks, .quintuplings = quintuplings});
       }
     }
   }

@@ -10,14 +10,19 @@ namespace heddle::impl {
 /// exp(A) = C(A^2) + A S(A^2) for skew-Hermitian A: with A = -i H, C = cos H and A S = -i sin H. Chebyshev polynomials
 /// in Z = -2 (A / theta)^2 - I, ||A|| <= theta, evaluated as Paterson and Stockmeyer do: degree = powers * blocks, from
 /// Z = T_1(Z), T_2(Z) ... T_powers(Z) by `powers` products, A^2 the first, and blocks - 1 for each of C and S; one more
-/// for A S. Products of matrices that commute: all are Hermitian or skew-Hermitian.
+/// for A S. Products of matrices that commute: all are Hermitian or skew-Hermitian. Then `quintuplings` steps to five
+/// times the angle and `squarings` to twice.
 struct TrigonometricScheme {
   static constexpr int most_powers = 6;
   static constexpr int most_blocks = 5;
   int powers = 0;
   int blocks = 1;
   int squarings = 0;
-  double theta = 0.0;  ///< Of A / 2^squarings.
+  int quintuplings = 0;
+  double theta = 0.0;  ///< Of A / angles().
+
+  /// 2^squarings 5^quintuplings.
+  [[nodiscard]] double angles() const noexcept;
 
   [[nodiscard]] int degree() const noexcept { return powers * blocks; }
 };
@@ -25,7 +30,8 @@ struct TrigonometricScheme {
 /// Real products by what they cost.
 struct TrigonometricCosts {
   int product = 1;
-  int square = 2;  ///< exp(A/2) to exp(A).
+  int square = 2;     ///< exp(A/2) to exp(A).
+  int quintuple = 4;  ///< exp(A/5) to exp(A); 0: never.
 };
 [[nodiscard]] int products_of(const TrigonometricScheme& scheme, const TrigonometricCosts& costs);
 
@@ -43,7 +49,7 @@ struct TrigonometricSeries {
 /// a normal matrix the forward error is the backward error.
 [[nodiscard]] double trigonometric_error(int degree, double theta);
 
-/// The cheapest scheme for ||A|| <= norm; of equals the one with fewest squarings, then with fewest powers.
+/// The cheapest scheme for ||A|| <= norm; of equals the one with the smallest angles(), then with fewest powers.
 [[nodiscard]] TrigonometricScheme choose_trigonometric(double norm, double tolerance, const TrigonometricCosts& costs);
 
 /// Coefficients of the blocks of Horner's rule in T_powers: sum_k series[k] T_k = (... (B_last T_p + B_(last - 1)) T_p

@@ -29,34 +29,60 @@ template <class T> struct MirrorBlocks {
   Half half;
   T sign;
 
+  struct Block {
+    Index i0;
+    Index j0;
+    int high;
+    int wide;
+    bool uniform;  // One answer for all of it: off the diagonal, where one tile holds it.
+    bool held;     // What that is.
+  };
+  KOKKOS_INLINE_FUNCTION Block block(Index number) const {
+    const Index i0 = number % blocks * block_edge;
+    const Index j0 = number / blocks * block_edge;
+    const Index i_end = Kokkos::min(n, i0 + block_edge);
+    const Index j_end = Kokkos::min(n, j0 + block_edge);
+    const bool uniform =
+        i0 != j0 && i0 / half.tile == (i_end - 1) / half.tile && j0 / half.tile == (j_end - 1) / half.tile;
+    return {i0, j0, static_cast<int>(i_end - i0), static_cast<int>(j_end - j0), uniform, uniform && half.holds(i0, j0)};
+  }
+  // Whether element (i, j) goes across. The diagonal stays: it is its own mirror image.
+  KOKKOS_INLINE_FUNCTION bool goes(const Block& of, int i, int j) const {
+    return of.uniform || (of.i0 + i != of.j0 + j && half.holds(of.i0 + i, of.j0 + j));
+  }
   KOKKOS_INLINE_FUNCTION void operator()(const BlockTeams::member_type& team) const {
-    const Index first = team.league_rank() % blocks;
-    const Index second = team.league_rank() / blocks;
-    // One rule for a whole block where a tile holds it; else every element asks.
-    const Index i_end = Kokkos::min(n, (first + 1) * block_edge);
-    const Index j_end = Kokkos::min(n, (second + 1) * block_edge);
-    const Index i0 = first * block_edge;
-    const Index j0 = second * block_edge;
-    const bool uniform = first != second && i0 / half.tile == (i_end - 1) / half.tile &&
-                         j0 / half.tile == (j_end - 1) / half.tile && i0 / half.tile != j0 / half.tile;
-    if (uniform && !half.holds(i0, j0)) return;
-    const auto high = static_cast<int>(i_end - i0);
-    const auto wide = static_cast<int>(j_end - j0);
-    const TransposedBlock<T> held = transposed_block(team, C, i0, j0, high, wide);
-    Kokkos::parallel_for(Kokkos::TeamThreadRange(team, high), [&](int i) {
-      Kokkos::parallel_for(Kokkos::ThreadVectorRange(team, wide), [&](int j) {
-        // The diagonal stays: it is its own mirror image.
-        if (uniform || (i0 + i != j0 + j && half.holds(i0 + i, j0 + j))) C(j0 + j, i0 + i) = sign * held(i, j);
+    const Block of = block(team.league_rank());
+    if (of.uniform && !of.held) return;
+    const TransposedBlock<T> held = transposed_block(team, C, of.i0, of.j0, of.high, of.wide);
+    Kokkos::parallel_for(Kokkos::TeamThreadRange(team, of.high), [&](int i) {
+      Kokkos::parallel_for(Kokkos::ThreadVectorRange(team, of.wide), [&](int j) {
+        if (goes(of, i, j)) C(of.j0 + j, of.i0 + i) = sign * held(i, j);
       });
     });
+  }
+  // By one thread, on CPUs: a block fits the first cache twice.
+  KOKKOS_INLINE_FUNCTION void operator()(Index number) const {
+    const Block of = block(number);
+    if (of.uniform && !of.held) return;
+    for (int i = 0; i < of.high; ++i) {
+      for (int j = 0; j < of.wide; ++j) {
+        if (goes(of, i, j)) C(of.j0 + j, of.i0 + i) = sign * C(of.i0 + i, of.j0 + j);
+      }
+    }
   }
 };
 
 template <Scalar T> void mirror_blocks(const ExecutionSpace& space, const MatrixView<T>& C, const Half& half, T sign) {
   const auto n = static_cast<Index>(C.extent(0));
   const Index blocks = (n + block_edge - 1) / block_edge;
-  Kokkos::parallel_for("heddle::gemm::mirror", block_teams<T>(space, blocks * blocks),
-                       MirrorBlocks<T>{Elements<T>(C), n, blocks, half, sign});
+  const MirrorBlocks<T> work{Elements<T>(C), n, blocks, half, sign};
+  if constexpr (on_host) {
+    Kokkos::parallel_for("heddle::gemm::mirror",
+                         Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(space, 0, blocks * blocks),
+                         work);
+  } else {
+    Kokkos::parallel_for("heddle::gemm::mirror", block_teams<T>(space, blocks * blocks), work);
+  }
 }
 
 // C's other half = sign times that of its transpose.

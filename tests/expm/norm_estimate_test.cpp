@@ -1,12 +1,16 @@
-// Norms of powers by products with thin blocks, against the powers themselves.
+// Norms by products with thin blocks: of powers, against the powers themselves, and the spectral norm.
 #include "expm/norm_estimate.hpp"
 
+#include "expm/spectral_bound.hpp"
 #include "support/matrices.hpp"
 #include <heddle/gemm/gemm.hpp>
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <functional>
 #include <limits>
+#include <numeric>
 
 namespace heddle {
 namespace {
@@ -160,6 +164,60 @@ TYPED_TEST(NormEstimate, HasTheSameBitsOnAnyNumberOfRanks) {
       return std::array{estimate.root(1), estimate.root(2), estimate.root(5)};
     };
     EXPECT_EQ(of(this->comm), of(alone));
+  }
+}
+
+// Q diag(d) Q^H, Q = P (I - 2 v v^T) with phases P: all of it known.
+template <RealScalar T> Parts<T> with_eigenvalues(const Communicator& comm, const std::vector<double>& d, bool both) {
+  const auto n = static_cast<Index>(d.size());
+  std::vector<double> v;
+  for (Index i = 0; i < n; ++i) v.push_back(1.0 + test::random_number(i, 0, 11));
+  const double size = std::sqrt(std::inner_product(v.begin(), v.end(), v.begin(), 0.0));
+  double middle = 0.0;
+  for (std::size_t i = 0; i < v.size(); ++i) {
+    v[i] /= size;
+    middle += d[i] * v[i] * v[i];
+  }
+  const auto whole = [&](bool real) {
+    const bool root = comm.rank() == 0;
+    const HostMatrix<T> matrix("heddle::test::whole", root ? n : 0, root ? n : 0);
+    for (std::size_t j = 0; j < matrix.extent(1); ++j) {
+      for (std::size_t i = 0; i < matrix.extent(0); ++i) {
+        const double entry = (i == j ? d[i] : 0.0) - 2.0 * v[i] * v[j] * (d[i] + d[j] - 2.0 * middle);
+        const double phase = both ? 0.1 * (static_cast<double>(i) - static_cast<double>(j)) : 0.0;
+        matrix(i, j) = static_cast<T>(entry * (real ? std::cos(phase) : std::sin(phase)));
+      }
+    }
+    auto part = std::make_shared<DistributedMatrix<T>>(comm, Placement::row_bands(n, n, comm.size()));
+    scatter(matrix, 0, *part);
+    return Part<T>(part);
+  };
+  return {whole(true), both ? whole(false) : nullptr};
+}
+
+TYPED_TEST(NormEstimate, TheSpectralBoundHoldsAndIsNear) {
+  using T = TypeParam;
+  const Communicator alone(MPI_COMM_SELF);
+  const std::vector<std::function<double(Index, Index)>> spectra = {
+      [](Index i, Index n) { return static_cast<double>(i) / static_cast<double>(n); },
+      [](Index i, Index) { return i == 0 ? -1.0 : 0.01 * static_cast<double>(i % 7); },
+      [](Index i, Index) { return i < 2 ? 1.0 - 0.02 * static_cast<double>(i) : 0.9; },
+      [](Index i, Index n) { return std::pow(static_cast<double>(i + 1) / static_cast<double>(n), 4); },
+      [](Index, Index) { return -3.0; },
+  };
+  for (const Index n : {3, 60, 300}) {
+    for (const auto& spectrum : spectra) {
+      std::vector<double> d;
+      for (Index i = 0; i < n; ++i) d.push_back(0x1p20 * spectrum(i, n));
+      double radius = 0.0;
+      for (const double value : d) radius = std::max(radius, std::abs(value));
+      for (const bool both : {false, true}) {
+        const double bound = impl::spectral_bound(this->comm, with_eigenvalues<T>(this->comm, d, both));
+        EXPECT_GE(bound, radius) << n;
+        EXPECT_LE(bound, 1.2 * radius) << n;
+        EXPECT_EQ(bound, impl::spectral_bound(alone, with_eigenvalues<T>(alone, d, both))) << n;
+      }
+    }
   }
 }
 

@@ -143,7 +143,7 @@ TYPED_TEST(Structured, SkewHermitianIsUnitary) {
 TYPED_TEST(Structured, MinusITimesARealSymmetricMatrixTakesRealProducts) {
   using T = TypeParam;
   if constexpr (is_complex<T>) {
-    for (const double norm : {0.2, 3.0, 50.0}) {
+    for (const double norm : {0.2, 3.0, 50.0, 400.0}) {
       const auto H = [&](Index i, Index j) {
         return Complex(0.0, -norm / 8.0 * (random(std::min(i, j), std::max(i, j), 5) + (i == j ? 8.0 : 0.0)));
       };
@@ -155,14 +155,25 @@ TYPED_TEST(Structured, MinusITimesARealSymmetricMatrixTakesRealProducts) {
                                    DistributedMatrix<Real<T>>(this->comm, bands)};
       ExpmOptions options{.certificate = true};
       options.gemm.tile = 8;
+      // Halves in tiles, and as one rank makes them where it may choose.
+      options.gemm.tile = 0;
+      const SplitMatrix<Real<T>> chosen{DistributedMatrix<Real<T>>(this->comm, bands),
+                                        DistributedMatrix<Real<T>>(this->comm, bands)};
+      ExpmPlan<Real<T>> free(this->comm, options);
+      EXPECT_LE(*free.execute({std::nullopt, parts.imaginary}, chosen).certificate, 8 * this->bound(size, norm));
+      options.gemm.tile = 8;
       ExpmPlan<Real<T>> plan(this->comm, options);
       const ExpmReport report = plan.execute({std::nullopt, parts.imaginary}, E);
       EXPECT_EQ(report.method, ExpmMethod::chebyshev);
+      if (norm == 400.0) {
+        EXPECT_GT(report.quintuplings, 0);
+      }
       EXPECT_NEAR(report.shift_imaginary, -norm, 0.3 * norm);
       EXPECT_EQ(report.shift_real, 0.0);
       EXPECT_LE(*report.certificate, 8 * this->bound(size, norm));
       Index wrong = 0;
-      for (const auto& part : {gather(*E.real, 0), gather(*E.imaginary, 0)}) {
+      for (const auto& part :
+           {gather(*E.real, 0), gather(*E.imaginary, 0), gather(*chosen.real, 0), gather(*chosen.imaginary, 0)}) {
         for (std::size_t i = 0; i < part.extent(0); ++i) {
           for (std::size_t j = 0; j < i; ++j) wrong += part(i, j) == part(j, i) ? 0 : 1;
         }

@@ -52,9 +52,11 @@ double by_blocks(const std::vector<double>& series, int powers, double z) {
 TEST(Trigonometric, ChosenSchemesGiveCosAndSinToTheTolerance) {
   for (const double tolerance : {0x1p-53, 0x1p-24, 1e-6, 1e-2}) {
     for (const double norm : {1e-9, 1e-4, 0.1, 0.9, 2.2, 5.0, 13.0, 40.0, 1e4}) {
-      for (const TrigonometricCosts costs : {TrigonometricCosts{1, 2}, TrigonometricCosts{3, 6}}) {
+      for (const TrigonometricCosts costs :
+           {TrigonometricCosts{1, 2, 4}, TrigonometricCosts{1, 2, 0}, TrigonometricCosts{3, 6, 0}}) {
         const TrigonometricScheme scheme = choose_trigonometric(norm, tolerance, costs);
-        EXPECT_EQ(std::ldexp(scheme.theta, scheme.squarings), norm);
+        EXPECT_DOUBLE_EQ(scheme.theta * scheme.angles(), norm);
+        EXPECT_TRUE(costs.quintuple > 0 || scheme.quintuplings == 0);
         EXPECT_LE(trigonometric_error(scheme.degree(), scheme.theta), tolerance);
         const TrigonometricSeries series = trigonometric_series(scheme.degree(), scheme.theta);
         ASSERT_EQ(series.cosine.size(), static_cast<std::size_t>(scheme.degree()) + 1);
@@ -81,9 +83,13 @@ TEST(Trigonometric, AndNoneThatCostsLessWouldDo) {
     for (int powers = 0; powers <= TrigonometricScheme::most_powers; ++powers) {
       for (int blocks = 1; blocks <= TrigonometricScheme::most_blocks; ++blocks) {
         for (int squarings = 0; squarings < 12; ++squarings) {
-          const TrigonometricScheme scheme{powers, blocks, squarings, std::ldexp(norm, -squarings)};
-          if (products_of(scheme, costs) < products) {
-            EXPECT_GT(trigonometric_error(scheme.degree(), scheme.theta), 0x1p-53);
+          for (int quintuplings = 0; quintuplings < 5; ++quintuplings) {
+            TrigonometricScheme scheme{
+                .powers = powers, .blocks = blocks, .squarings = squarings, .quintuplings = quintuplings};
+            scheme.theta = norm / scheme.angles();
+            if (products_of(scheme, costs) < products) {
+              EXPECT_GT(trigonometric_error(scheme.degree(), scheme.theta), 0x1p-53);
+            }
           }
         }
       }
@@ -97,6 +103,8 @@ TEST(Trigonometric, ReachesAsFarAsDocumented) {
   int products = 2;
   for (const double theta : thetas) {
     EXPECT_LE(products_of(choose_trigonometric(0.95 * theta, 0x1p-53, {}), {}), products) << theta;
+    // Five times as far by four more.
+    EXPECT_LE(products_of(choose_trigonometric(5 * 0.95 * theta, 0x1p-53, {}), {}), products + 4) << theta;
     ++products;
   }
 }

@@ -67,13 +67,15 @@ struct ExpmOptions {
 struct ExpmReport {
   ExpmMethod method = ExpmMethod::automatic;         ///< The one taken; `automatic` where exp(A) took no product.
   ExpmStructure structure = ExpmStructure::general;  ///< The one found or given.
-  int degree = 0;     ///< Of the polynomial: its terms that are exp's own. `pade`: m of [m/m]. `chebyshev`: of exp.
-  int squarings = 0;  ///< s: the polynomial is taken of A / 2^s.
+  int degree = 0;        ///< Of the polynomial: its terms that are exp's own. `pade`: m of [m/m]. `chebyshev`: of exp.
+  int squarings = 0;     ///< s: the polynomial is taken of A / 2^s.
+  int quintuplings = 0;  ///< f: of A / (2^s 5^f) rather; `chebyshev` alone takes such steps.
   int products =
       0;  ///< Matrix products in all, each of a complex product's 3 or 4 (or fewer, parts being zero) counted.
   double norm1 = 0.0;  ///< ||A||_1; for split matrices the bound ||Re A||_1 + ||Im A||_1.
   /// What stood for ||A|| (less its shift) in the choice of degree and squarings: ||A^k||_1 <= alpha^k for all k >
-  /// degree, from powers' norms and estimates of them; `chebyshev`: a bound of ||A||_2.
+  /// degree, from powers' norms and estimates of them; `chebyshev`: a bound of ||A||_2, from powers' norms and Lanczos
+  /// steps.
   double alpha = 0.0;
   double shift_real = 0.0, shift_imaginary = 0.0;  ///< mu: exp(A) = exp(mu) exp(A - mu I); 0 where it did not help.
   double backward_error = 0.0;                     ///< Bound, in exact arithmetic and as far as alpha is one.
@@ -117,9 +119,10 @@ struct ExpmReport {
 ///   chebyshev          products   2      3      4      5     6      7     8     9     10    11    12
 ///                      theta      4e-4   0.012  0.070  0.21  0.834  1.96  3.50  5.33  8.49  12.0  14.4
 ///
-/// those of `chebyshev` being real products for A = -i H with H real, by half each (complex ones for complex H), and
-/// two of them double theta; they count ||A||_2. A tolerance of 1e-6 takes 3 and 4 products to 0.8 and 2.8, 4 and 6
-/// to 1.27 and 4.9 of `chebyshev`. The tables are computed, from the error bounds, for the tolerance asked.
+/// those of `chebyshev` being real products for A = -i H with H real, by half each (complex ones for complex H); two of
+/// them double theta, four make it five times as large (real H only); they count ||A||_2. A tolerance of 1e-6 takes 3
+/// and 4 products to 0.8 and 2.8, 4 and 6 to 1.27 and 4.9 of `chebyshev`. The tables are computed, from the error
+/// bounds, for the tolerance asked.
 ///
 /// Cost: 2 n^3 flops a product, n^3 of one that is Hermitian; two passes and two waits for the device a power measured;
 /// `pade`: 8/3 n^3 (complex: 4 times that) more for the linear system. Memory, all ranks together: A, E and about 9

@@ -1,0 +1,66 @@
+#include "core/elementary.hpp"
+
+#include "support/matrices.hpp"
+
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+
+namespace heddle::impl {
+namespace {
+
+// A long double has 11 bits more than what is looked for.
+void expect_rounded(double found, long double expected, double x) {
+  const double rounded = static_cast<double>(expected);
+  EXPECT_LE(std::abs(static_cast<long double>(found) - expected),
+            0.501L * (std::nextafter(std::abs(rounded), 1e308) - std::abs(rounded)))
+      << x;
+}
+
+TEST(Elementary, IsRoundedCorrectlyButForTies) {
+  for (int k = 0; k < 20000; ++k) {
+    const double unit = test::random_number(k, 3, 5);
+    const double x = std::ldexp(unit, k % 44 - 30);
+    expect_rounded(sine(x), std::sin(static_cast<long double>(x)), x);
+    expect_rounded(cosine(x), std::cos(static_cast<long double>(x)), x);
+    const double y = 700.0 * unit * (k % 3 == 0 ? 1e-6 : 1.0);
+    expect_rounded(exponential(y), std::exp(static_cast<long double>(y)), y);
+  }
+}
+
+TEST(Elementary, AtTheEdges) {
+  EXPECT_EQ(sine(0.0), 0.0);
+  EXPECT_TRUE(std::signbit(sine(-0.0)));
+  EXPECT_EQ(sine(-1.25), -sine(1.25));
+  EXPECT_EQ(cosine(0.0), 1.0);
+  EXPECT_EQ(cosine(-2.5), cosine(2.5));
+  EXPECT_EQ(exponential(0.0), 1.0);
+  EXPECT_EQ(exponential(1000.0), std::numeric_limits<double>::infinity());
+  EXPECT_EQ(exponential(-1000.0), 0.0);
+  EXPECT_EQ(exponential(-740.0), std::exp(-740.0));
+  for (const double bad : {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()}) {
+    EXPECT_TRUE(std::isnan(sine(bad)));
+    EXPECT_TRUE(std::isnan(cosine(bad)));
+  }
+  EXPECT_TRUE(std::isnan(exponential(std::numeric_limits<double>::quiet_NaN())));
+  // The nearest double to pi.
+  EXPECT_DOUBLE_EQ(sine(0x1.921fb54442d18p+1), 0x1.1a62633145c07p-53);
+}
+
+// As computed once: every machine gives these bits.
+TEST(Elementary, HasTheSameBitsEverywhere) {
+  std::uint64_t hash = 14695981039346656037U;
+  for (int k = 0; k < 1000; ++k) {
+    const double x = 40.0 * test::random_number(k, 7, 9);
+    for (const double value : {sine(x), cosine(x), exponential(x)}) {
+      hash = (hash ^ std::bit_cast<std::uint64_t>(value)) * 1099511628211U;
+    }
+  }
+  EXPECT_EQ(hash, 12108784537320566402U);
+}
+
+}  // namespace
+}  // namespace heddle::impl
