@@ -44,6 +44,8 @@ double error(const Host& C, const Host& exact, const Host& absolute) {
 struct Errors {
   double native;
   std::vector<double> emulated;
+  double chosen;  // By a look.
+  EmulationReport report;
 };
 
 Errors errors_of(const Host& A, const Host& B, const std::vector<int>& moduli) {
@@ -76,6 +78,11 @@ Errors errors_of(const Host& A, const Host& B, const std::vector<int>& moduli) {
     gemm(N, N, 1.0, a, b, 0.0, c);
     errors.emulated.push_back(error(result(), exact, absolute));
   }
+  EmulatedGemm<double> looking(context, static_cast<Index>(A.extent(0)), static_cast<Index>(B.extent(1)),
+                               static_cast<Index>(A.extent(1)));
+  looking(N, N, 1.0, a, b, 0.0, c);
+  errors.chosen = error(result(), exact, absolute);
+  errors.report = looking.report();
   return errors;
 }
 
@@ -127,6 +134,9 @@ void accuracy(benchmark::State& state, const Entry& of_a, const Entry& of_b) {
     state.SetIterationTime(seconds_of([&] { errors = errors_of(A, B, moduli); }));
   }
   state.counters["blas"] = errors.native;
+  state.counters["look"] = errors.chosen;
+  state.counters["look_moduli"] = errors.report.moduli;
+  state.counters["look_spread"] = errors.report.spread;
   for (std::size_t k = 0; k < moduli.size(); ++k) {
     state.counters["moduli_" + std::to_string(moduli[k])] = errors.emulated[k];
   }

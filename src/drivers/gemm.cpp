@@ -37,6 +37,8 @@ struct Options {
   std::string trace;  // File for it; empty: none.
   std::string arithmetic = "native";
   int moduli = 0;
+  bool look = true;
+  std::string fallback = "exact";
   bool hash = false;
 };
 
@@ -142,18 +144,26 @@ template <Scalar T> class Run {
     problem_ = make_problem<T>(context_, options_);
     report.times()["read"] = seconds_since(start);
     enter_inputs(report);
-    if (options_.check) {
+    const Index inner = problem_.op_a == Operation::none ? problem_.A.columns() : problem_.A.rows();
+    if (options_.check && options_.moduli > 0 && options_.moduli < emulation_moduli<T>(inner)) {
+      context_.say(format("not checked: the check is for round-off, which %d moduli do not reach", options_.moduli));
+    } else if (options_.check) {
       check_.emplace(problem_.op_a, problem_.alpha, problem_.A, problem_.op_b, problem_.B, problem_.beta,
                      problem_.C0.rows() > 0 ? problem_.C0 : problem_.C);
     }
-    if (options_.arithmetic == "native") gemm_options_.rates = known_rates<T>(context_);
+    if (options_.arithmetic != "emulated") gemm_options_.rates = known_rates<T>(context_);
 
     start = std::chrono::steady_clock::now();
     const Measured chosen = options_.sweep ? sweep(report) : single(report);
     report.times()["products"] = seconds_since(start);
     if (!options_.trace.empty()) keep_trace(chosen, report);
     if (check_) report.check_at_most("product", chosen.check, check_->bound());
-    if (options_.arithmetic == "emulated") enter_emulation(chosen.report, report);
+    report.results()["arithmetic"] = to_string(chosen.report.arithmetic);
+    if (chosen.report.arithmetic == Arithmetic::emulated) {
+      enter_emulation(chosen.report.emulation, report);
+    } else if (options_.arithmetic == "auto") {
+      context_.say("the BLAS, which the tile model says is faster than emulated products");
+    }
     if (options_.hash) enter_hash(report);
     if (!options_.c.empty()) {
       start = std::chrono::steady_clock::now();
@@ -196,11 +206,19 @@ template <Scalar T> class Run {
                         context_.comm().size(), context_.comm().size() == 1 ? "" : "s"));
   }
 
-  void enter_emulation(const GemmReport& measured, Report& report) const {
-    report.results()["moduli"] = measured.moduli;
-    report.results()["error_bound"] = measured.error_bound;
+  void enter_emulation(const EmulationReport& taken, Report& report) const {
+    auto& results = report.results();
+    if (taken.spread > 0.0) results["spread"] = taken.spread;
+    if (taken.fallback) {
+      results["fallback"] = to_string(*taken.fallback);
+      context_.say(format("exponents spread too far within rows or columns for the moduli allowed: %s products instead",
+                          std::string(to_string(*taken.fallback)).c_str()));
+      return;
+    }
+    results["moduli"] = taken.moduli;
+    results["error_bound"] = taken.error_bound;
     context_.say(format("%d moduli: error at most %.3g |a| |b|, a the row of op(A) and b the column of op(B)",
-                        measured.moduli, measured.error_bound));
+                        taken.moduli, taken.error_bound));
   }
 
   // The name of the product's bits.
@@ -223,6 +241,8 @@ template <Scalar T> class Run {
     options.tile = tile;
     options.arithmetic = arithmetic_from(options_.arithmetic);
     options.emulation.moduli = options_.moduli;
+    options.emulation.look = options_.look;
+    options.emulation.fallback = fallback_from(options_.fallback);
     options.trace = !options_.trace.empty();
     return GemmPlan<T>(context_.comm(), problem_.op_a, problem_.A.placement(), problem_.op_b, problem_.B.placement(),
                        problem_.C.placement(), options);
@@ -340,11 +360,8 @@ int run(Context& context, Options options) {
             "give the matrices with --a and --b, or make some with --size or --rows, --columns and --inner");
   }
   require(options.moduli == 0 || options.arithmetic == "emulated", "--moduli is for --arithmetic emulated");
-  // The check is for round-off.
-  if (options.check && options.moduli > 0 && options.moduli < 14) {
-    options.check = options.scalar == "float" || options.scalar == "complex-float";
-    if (!options.check) context.say("not checked: fewer than 14 moduli are no match for the round-off of double");
-  }
+  require(options.look || options.arithmetic != "native", "--no-look is for --arithmetic emulated and auto");
+  require(options.fallback == "exact" || options.arithmetic == "emulated", "--fallback is for --arithmetic emulated");
   complete_placements(options);
   const bool update = number_from("--beta", options.beta) != 0.0;
   require(update || options.c_in.empty(), "--c-in is read only where --beta is not 0");
@@ -391,14 +408,23 @@ void add_gemm(CLI::App& app, Selection& selection) {
   }
   command
       .add_option("--arithmetic", options->arithmetic,
-                  "native (the BLAS), or emulated: by 8-bit integers, with the same bits on every machine")
-      ->check(CLI::IsMember({"native", "emulated"}))
+                  "native (the BLAS), emulated (by 8-bit integers, with the same bits on every machine), or auto: the "
+                  "faster one, as the tile model has it")
+      ->check(CLI::IsMember({"native", "emulated", "auto"}))
       ->capture_default_str();
   command.add_flag("--hash", options->hash, "Print the SHA-256 of C, gathered on rank 0");
   command.add_option("--moduli", options->moduli, "Of --arithmetic emulated: 7 to 31; 4 bits of each factor a modulus")
       ->type_name("N")
       ->check(CLI::Range(7, 31))
-      ->default_str("as many as round-off needs");
+      ->default_str("as many as round-off and the exponents need");
+  command.add_flag(
+      "--look,!--no-look", options->look,
+      "Look at the exponents before an emulated product, for the moduli that they ask for (on by default)");
+  command
+      .add_option("--fallback", options->fallback,
+                  "Where no number of moduli suffices: exact products, native ones, or none: emulated all the same")
+      ->check(CLI::IsMember({"exact", "native", "none"}))
+      ->capture_default_str();
   command.add_option("--seed", options->seed, "Seed of random matrices")->type_name("N")->capture_default_str();
   add_scalar_option(command, options->scalar);
   add_tile_option(command, options->tile);

@@ -38,6 +38,11 @@ template <Scalar T> int run_as(Context& context, const Options& options) {
                      comm.size() == 1 ? "" : "s", comm.space().concurrency(),
                      comm.space().concurrency() == 1 ? "" : "s"));
   context.say(format("  local gemm        %10.4g GFLOP/s a rank", rates.peak_flops() / 1e9));
+  if (!rates.emulated.empty()) {
+    const auto& best = rates.emulated.back();
+    context.say(format("  emulated gemm     %10.4g GFLOP/s a rank, in tiles of %lld", best.flops / 1e9,
+                       static_cast<long long>(best.tile)));
+  }
   context.say(format("  memory bandwidth  %10.4g GB/s a rank", rates.memory_bandwidth / 1e9));
   context.say(comm.size() > 1 ? format("  link bandwidth    %10.4g GB/s a rank, latency %.3g us",
                                        rates.link_bandwidth / 1e9, rates.latency * 1e6)

@@ -36,6 +36,11 @@ template <Scalar T> struct Operand {
         row_stride(op == Operation::none ? 1 : static_cast<Index>(X.stride(1))),
         column_stride(op == Operation::none ? static_cast<Index>(X.stride(1)) : 1),
         conjugated(op == Operation::conjugate_transpose) {}
+  [[nodiscard]] Operand from_column(Index j) const {
+    Operand moved = *this;
+    moved.data += j * column_stride;
+    return moved;
+  }
   KOKKOS_INLINE_FUNCTION T operator()(Index i, Index j) const {
     const T& x = data[i * row_stride + j * column_stride];
     return conjugated ? conjugate(x) : x;
@@ -128,6 +133,86 @@ template <Scalar T> void assemble(const ExecutionSpace& space, const Assembly<T>
   }
 }
 
+// What tells sum_k |a_k b_k| from |a| |b|, for a chunk of columns.
+template <Scalar T> struct Overlaps {
+  const std::int32_t* leading_sums;  // Of products of leading bits,
+  const std::int32_t* present_sums;  // and of their number.
+  Index leading;
+  const std::uint64_t* row_squares;
+  const std::uint64_t* column_squares;
+  const int* row_exponents;
+  const int* column_exponents;
+  int shift;  // |a|^2 |b|^2 is at most the product of the squares, times 2^(2 shift) in units of leading bits.
+  Operand<T> A;
+  Operand<T> B;
+  Index inner;
+
+  /// Whether bits or numbers matter here: what is special is summed plainly, and zeros are exact.
+  KOKKOS_INLINE_FUNCTION bool counts(Index i, Index j) const {
+    return row_exponents[i] != QuantisedVectors<T>::special && column_exponents[j] != QuantisedVectors<T>::special &&
+           present_sums[i + j * leading] != 0;
+  }
+  /// |a|^2 |b|^2.
+  KOKKOS_INLINE_FUNCTION double squares(Index i, Index j) const {
+    return static_cast<double>(row_squares[i]) * static_cast<double>(column_squares[j]);
+  }
+  /// log2 |a| |b| / sum |a_k b_k|, at most, from the largest of the products' exponents.
+  KOKKOS_INLINE_FUNCTION int excess(Index i, Index j) const {
+    int largest = -100000;
+    for (Index k = 0; k < inner; ++k) {
+      const std::uint64_t a = magnitude_bits(A(i, k));
+      const std::uint64_t b = magnitude_bits(B(k, j));
+      const int sum = exponent_of(a) + exponent_of(b);
+      largest = a != 0 && b != 0 && sum > largest ? sum : largest;
+    }
+    const int norms =
+        (exponent_of(magnitude_bits(squares(i, j))) + 1) / 2 + row_exponents[i] + column_exponents[j] - 2 * norm_bits;
+    return norms - (largest - 2);
+  }
+};
+
+template <Scalar T>
+Spread look_at(const ExecutionSpace& space, const Overlaps<T>& overlaps, Index rows, Index columns) {
+  double square = 0.0;
+  Spread spread;
+  const double unit = std::ldexp(1.0, 2 * overlaps.shift);
+  Kokkos::parallel_reduce(
+      "heddle::gemm::look", Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(space, 0, rows * columns),
+      KOKKOS_LAMBDA(Index e, double& largest, Index& undecided) {
+        const Index i = e % rows;
+        const Index j = e / rows;
+        if (overlaps.counts(i, j)) {
+          const auto sum = static_cast<double>(overlaps.leading_sums[i + j * overlaps.leading]);
+          if (sum > 0.0) {
+            const double ratio = overlaps.squares(i, j) * unit / (sum * sum);
+            largest = ratio > largest ? ratio : largest;
+          } else {
+            ++undecided;
+          }
+        }
+      },
+      Kokkos::Max<double>(square), spread.undecided);
+  spread.ratio = std::sqrt(square);
+  return spread;
+}
+
+// The ratio where leading bits don't tell it, by a pass over rows and columns for each such element.
+template <Scalar T> double decide(const ExecutionSpace& space, const Overlaps<T>& overlaps, Index rows, Index columns) {
+  int excess = 0;
+  Kokkos::parallel_reduce(
+      "heddle::gemm::decide", Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(space, 0, rows * columns),
+      KOKKOS_LAMBDA(Index e, int& largest) {
+        const Index i = e % rows;
+        const Index j = e / rows;
+        if (overlaps.counts(i, j) && overlaps.leading_sums[i + j * overlaps.leading] == 0) {
+          const int here = overlaps.excess(i, j);
+          largest = here > largest ? here : largest;
+        }
+      },
+      Kokkos::Max<int>(excess));
+  return std::ldexp(1.0, excess);
+}
+
 // Sums mod p, for more to be added: in (-p, p).
 void reduce_sums(const ExecutionSpace& space, const ResidueSystem& system, int parts, Index elements,
                  std::int32_t* sums, Index stride) {
@@ -144,6 +229,12 @@ template <class T> Index leading_of(const MatrixView<T>& matrix) {
 
 }  // namespace
 
+int leading_width(Index inner) {
+  int width = 7;
+  while (width > 1 && ((1 << width) - 1) * ((1 << width) - 1) * inner >= Index{1} << 31) --width;
+  return width;
+}
+
 template <Scalar T> Index EmulatedProduct<T>::sums_for(Index m, Index n, int moduli, std::size_t workspace_bytes) {
   constexpr std::size_t usual = on_host ? std::size_t{64} << 20 : std::size_t{4} << 30;
   constexpr Index padding = QuantisedVectors<T>::vector_padding;
@@ -156,36 +247,43 @@ template <Scalar T> Index EmulatedProduct<T>::sums_for(Index m, Index n, int mod
 template <Scalar T>
 EmulatedProduct<T>::EmulatedProduct(const ExecutionSpace& space, Index m, Index n, int moduli,
                                     std::size_t workspace_bytes)
-    : system_(moduli),
-      sums_(Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "heddle::gemm::integer_sums"),
-            static_cast<std::size_t>(sums_for(m, n, moduli, workspace_bytes))) {}
+    : rows_(m), columns_(n), workspace_bytes_(workspace_bytes), system_(moduli) {
+  set_moduli(space, moduli);
+}
+
+template <Scalar T> void EmulatedProduct<T>::set_moduli(const ExecutionSpace& space, int moduli) {
+  if (moduli != system_.count) {
+    system_ = ResidueSystem(moduli);
+  }
+  const auto needed = static_cast<std::size_t>(sums_for(rows_, columns_, moduli, workspace_bytes_));
+  if (sums_.extent(0) < needed) {
+    sums_ = {};
+    sums_ = Kokkos::View<std::int32_t*, MemorySpace>(
+        Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "heddle::gemm::integer_sums"), needed);
+  }
+}
 
 template <Scalar T>
-void EmulatedProduct<T>::operator()(const blas::Context& context, T alpha, const Operands& operands, T beta,
-                                    const MatrixView<T>& C) {
-  const Kokkos::Profiling::ScopedRegion region("heddle::gemm::emulated");
-  const ExecutionSpace& space = context.space();
+template <class Body>
+void EmulatedProduct<T>::for_each_piece(const blas::Context& context, const Operands& operands, Index rows,
+                                        Index columns, int planes, bool reduced, const Body& body) {
   const QuantisedVectors<T>& left = *operands.left;
   const QuantisedVectors<T>& right = *operands.right;
   constexpr Index padding = QuantisedVectors<T>::vector_padding;
-  const auto rows = static_cast<Index>(C.extent(0));
-  const auto columns = static_cast<Index>(C.extent(1));
   const Index padded_rows = padded(rows, padding);
-  const int planes = system_.count * parts;
   const Index fits = static_cast<Index>(sums_.extent(0)) / (padded_rows * planes);
   // All at once, or pieces of equal width, of as many columns as integer units take together.
   const Index all = padded(columns, padding);
   const Index pieces = (all + fits - 1) / fits;
   const Index unit = fits >= 256 ? 256 : padding;
-  const Index step =
-      pieces == 1 ? all : std::min(((all + pieces - 1) / pieces + unit - 1) / unit * unit, fits / unit * unit);
+  const Index step = pieces == 1 ? all : std::min(padded((all + pieces - 1) / pieces, unit), fits / unit * unit);
   for (Index first = 0; first < columns; first += step) {
     const Index width = std::min(step, columns - first);
     const Index padded_width = padded(width, padding);
     const Index stride = padded_rows * padded_width;
     for (Index begin = 0; begin < left.leading(); begin += longest_sum) {
-      if (begin > 0) {
-        reduce_sums(space, system_, parts, stride, sums_.data(), stride);
+      if (begin > 0 && reduced) {
+        reduce_sums(context.space(), system_, parts, stride, sums_.data(), stride);
       }
       integer_gemm(context, {.m = padded_rows,
                              .n = padded_width,
@@ -202,22 +300,62 @@ void EmulatedProduct<T>::operator()(const blas::Context& context, T alpha, const
                              .stride_c = stride,
                              .add = begin > 0});
     }
-    Operand<T> B(operands.B, operands.op_b);
-    B.data += first * B.column_stride;
-    const Assembly<T> assembly{system_,
-                               sums_.data(),
-                               padded_rows,
-                               stride,
-                               left.exponents().data(),
-                               right.exponents().data() + first,
-                               alpha,
-                               beta,
-                               Elements<T>(matrix_view(C.data() + first * leading_of(C), rows, width, leading_of(C))),
-                               Operand<T>(operands.A, operands.op_a),
-                               B,
-                               left.inner()};
-    assemble(space, assembly, rows, width);
+    body(first, width, stride);
   }
+}
+
+template <Scalar T>
+void EmulatedProduct<T>::operator()(const blas::Context& context, T alpha, const Operands& operands, T beta,
+                                    const MatrixView<T>& C) {
+  const Kokkos::Profiling::ScopedRegion region("heddle::gemm::emulated");
+  const auto rows = static_cast<Index>(C.extent(0));
+  const auto columns = static_cast<Index>(C.extent(1));
+  const QuantisedVectors<T>& left = *operands.left;
+  for_each_piece(
+      context, operands, rows, columns, system_.count * parts, true, [&](Index first, Index width, Index stride) {
+        const MatrixView<T> piece = matrix_view(C.data() + first * leading_of(C), rows, width, leading_of(C));
+        const Assembly<T> assembly{system_,
+                                   sums_.data(),
+                                   padded(rows, QuantisedVectors<T>::vector_padding),
+                                   stride,
+                                   left.exponents().data(),
+                                   operands.right->exponents().data() + first,
+                                   alpha,
+                                   beta,
+                                   Elements<T>(piece),
+                                   Operand<T>(operands.A, operands.op_a),
+                                   Operand<T>(operands.B, operands.op_b).from_column(first),
+                                   left.inner()};
+        assemble(context.space(), assembly, rows, width);
+      });
+}
+
+template <Scalar T>
+Spread EmulatedProduct<T>::look(const blas::Context& context, const Operands& operands, Index rows, Index columns,
+                                Index decided) {
+  const Kokkos::Profiling::ScopedRegion region("heddle::gemm::look");
+  const QuantisedVectors<T>& left = *operands.left;
+  Spread spread;
+  for_each_piece(context, operands, rows, columns, 2, false, [&](Index first, Index width, Index stride) {
+    const Overlaps<T> overlaps{sums_.data(),
+                               sums_.data() + stride,
+                               padded(rows, QuantisedVectors<T>::vector_padding),
+                               left.squares().data(),
+                               operands.right->squares().data() + first,
+                               left.exponents().data(),
+                               operands.right->exponents().data() + first,
+                               2 * (leading_width(left.inner()) - norm_bits),
+                               Operand<T>(operands.A, operands.op_a),
+                               Operand<T>(operands.B, operands.op_b).from_column(first),
+                               left.inner()};
+    const Spread found = look_at(context.space(), overlaps, rows, width);
+    spread.ratio = std::max(spread.ratio, found.ratio);
+    spread.undecided += found.undecided;
+    if (found.undecided > 0 && spread.undecided <= decided) {
+      spread.ratio = std::max(spread.ratio, decide(context.space(), overlaps, rows, width));
+    }
+  });
+  return spread;
 }
 
 #define HEDDLE_INSTANTIATE(T) template class EmulatedProduct<T>

@@ -14,9 +14,10 @@ EmulatedBands<T>::EmulatedBands(const ExecutionSpace& space, const Product& prod
       product_(space, std::min(product.tile, product.rows()), std::min(product.tile, product.columns()), moduli,
                options.workspace_bytes) {
   for (int k = 0; k < bands_per_pass; ++k) {
-    slots_a_.push_back({{space, Factor::left, std::min(product.tile, product.rows()), product.inner(), moduli}});
+    slots_a_.push_back({{space, Factor::left, std::min(product.tile, product.rows()), product.inner()}});
   }
-  slots_b_.push_back({{space, Factor::right, std::min(product.tile, product.columns()), product.inner(), moduli}});
+  slots_b_.push_back({{space, Factor::right, std::min(product.tile, product.columns()), product.inner()}});
+  set_moduli(space, moduli);
 }
 
 template <Scalar T>
@@ -36,27 +37,63 @@ double EmulatedBands<T>::bytes(const Product& product, int bands_per_pass, int m
 
 template <Scalar T> void EmulatedBands<T>::start() {
   for (auto* const slots : {&slots_a_, &slots_b_}) {
-    for (Slot& slot : *slots) slot.load = -1;
+    for (Slot& slot : *slots) slot.holds = Holds::nothing;
+  }
+}
+
+template <Scalar T> void EmulatedBands<T>::set_moduli(const ExecutionSpace& space, int moduli) {
+  product_.set_moduli(space, moduli);
+  for (auto* const slots : {&slots_a_, &slots_b_}) {
+    for (Slot& slot : *slots) {
+      slot.band.reserve(space, moduli);
+      if (slot.holds != Holds::nothing) slot.holds = Holds::norms;
+    }
   }
 }
 
 template <Scalar T>
-const QuantisedVectors<T>& EmulatedBands<T>::quantised(const ExecutionSpace& space, std::vector<Slot>& slots, int load,
-                                                       Operation op, const MatrixView<const T>& band) {
+const QuantisedVectors<T>& EmulatedBands<T>::take(const ExecutionSpace& space, std::vector<Slot>& slots, int load,
+                                                  Operation op, const MatrixView<const T>& band, Holds wanted) {
   Slot& slot = slots[static_cast<std::size_t>(load) % slots.size()];
-  if (slot.load != load) {
-    slot.band.take(space, product_.system(), op, band);
+  if (slot.holds == Holds::nothing || slot.load != load) {
+    slot.band.measure(space, op, band);
+    slot.holds = Holds::norms;
     slot.load = load;
+  }
+  if (slot.holds != wanted) {
+    if (wanted == Holds::leading_bits) {
+      slot.band.take_leading(space, leading_width(slot.band.inner()), op, band);
+    } else {
+      slot.band.take(space, product_.system(), op, band);
+    }
+    slot.holds = wanted;
   }
   return slot.band;
 }
 
 template <Scalar T>
+typename EmulatedBands<T>::Operands EmulatedBands<T>::operands(const ExecutionSpace& space, const Step& step,
+                                                               const MatrixView<const T>& A,
+                                                               const MatrixView<const T>& B, Holds wanted) {
+  return {op_a_,
+          op_b_,
+          A,
+          B,
+          &take(space, slots_a_, step.load_a, op_a_, A, wanted),
+          &take(space, slots_b_, step.load_b, op_b_, B, wanted)};
+}
+
+template <Scalar T>
+Spread EmulatedBands<T>::look(const blas::Context& context, const Step& step, const MatrixView<const T>& A,
+                              const MatrixView<const T>& B, Index decided) {
+  const Operands bands = operands(context.space(), step, A, B, Holds::leading_bits);
+  return product_.look(context, bands, bands.left->vectors(), bands.right->vectors(), decided);
+}
+
+template <Scalar T>
 void EmulatedBands<T>::multiply(const blas::Context& context, const Step& step, T alpha, const MatrixView<const T>& A,
                                 const MatrixView<const T>& B, const MatrixView<T>& tile) {
-  const auto& left = quantised(context.space(), slots_a_, step.load_a, op_a_, A);
-  const auto& right = quantised(context.space(), slots_b_, step.load_b, op_b_, B);
-  product_(context, alpha, {op_a_, op_b_, A, B, &left, &right}, T{0}, tile);
+  product_(context, alpha, operands(context.space(), step, A, B, Holds::residues), T{0}, tile);
 }
 
 Index emulated_tile(const Product& product, int planes, double memory) {

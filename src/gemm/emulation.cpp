@@ -3,15 +3,34 @@
 #include "dist/elementwise.hpp"
 #include "gemm/emulated.hpp"
 #include <heddle/core/error.hpp>
+#include <heddle/exact/matrix.hpp>
 #include <heddle/gemm/emulation.hpp>
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace heddle {
 namespace {
 
-constexpr impl::Names<Arithmetic, 2> arithmetics = {
-    {{Arithmetic::native, "native"}, {Arithmetic::emulated, "emulated"}}};
+constexpr impl::Names<Arithmetic, 3> arithmetics = {
+    {{Arithmetic::native, "native"}, {Arithmetic::emulated, "emulated"}, {Arithmetic::automatic, "auto"}}};
+constexpr impl::Names<Fallback, 3> fallbacks = {
+    {{Fallback::exact, "exact"}, {Fallback::native, "native"}, {Fallback::none, "none"}}};
+
+// What sums of T's come to, of |a| |b|.
+template <Scalar T> double round_off(Index inner) {
+  return std::sqrt(static_cast<double>(std::min<Index>(inner, 4096))) * static_cast<double>(unit_roundoff<T>);
+}
+
+template <Scalar T> void scale_by(const ExecutionSpace& space, T beta, const MatrixView<T>& C) {
+  const impl::Elements<T> elements(C);
+  impl::for_each_element(
+      space, "heddle::gemm::scale", static_cast<Index>(C.extent(0)), static_cast<Index>(C.extent(1)),
+      KOKKOS_LAMBDA(Index i, Index j) {
+        elements(i, j) = beta == T{0} ? T{0} : multiply_add(beta, elements(i, j), T{0});
+      });
+}
 
 Index extent(Operation op, const auto& X, bool of_rows) {
   return static_cast<Index>(X.extent((op == Operation::none) == of_rows ? 0 : 1));
@@ -27,6 +46,14 @@ Arithmetic arithmetic_from(std::string_view text) {
   return impl::value_of(arithmetics, text, "arithmetic");
 }
 
+std::string_view to_string(Fallback fallback) {
+  return impl::name_of(fallbacks, fallback, "fallback");
+}
+
+Fallback fallback_from(std::string_view text) {
+  return impl::value_of(fallbacks, text, "fallback");
+}
+
 template <Scalar T> double emulation_error(Index inner, int moduli) {
   const impl::ResidueSystem system(moduli);
   // x' = 2^s x + d, |d_k| <= 1/2 (of complex x each part), so |d|_2 <= root; the largest s leaves 2^s |x|_2 above half
@@ -40,8 +67,7 @@ template <Scalar T> double emulation_error(Index inner, int moduli) {
 
 template <Scalar T> int emulation_moduli(Index inner, double tolerance) {
   require(tolerance >= 0.0, "emulation: tolerance ", tolerance, "; expected a positive number, or 0 for round-off");
-  const double wanted =
-      tolerance > 0.0 ? tolerance : std::sqrt(static_cast<double>(inner)) * static_cast<double>(unit_roundoff<T>);
+  const double wanted = tolerance > 0.0 ? tolerance : round_off<T>(inner);
   for (int count = impl::least_moduli; count <= impl::most_moduli; ++count) {
     if (emulation_error<T>(inner, count) <= wanted) {
       return count;
@@ -62,21 +88,60 @@ template <Scalar T> int moduli_of(Index inner, const EmulationOptions& options) 
   return options.moduli;
 }
 
+template <Scalar T>
+EmulationReport choose_emulation(Index inner, Index elements, const Spread& spread, const EmulationOptions& options) {
+  // Of random terms the ratio is 1.6; what is within a few times that a BLAS's errors make up for.
+  constexpr double usual = 4.0;
+  EmulationReport report;
+  report.spread = spread.undecided > worth_deciding(elements) ? std::numeric_limits<double>::infinity() : spread.ratio;
+  const double wanted = round_off<T>(inner) / std::max(1.0, report.spread / usual);
+  const int least = moduli_of<T>(inner, options);
+  const int most = std::max(least, options.most_moduli);
+  report.moduli = least;
+  while (report.moduli < most && !(emulation_error<T>(inner, report.moduli) <= wanted)) ++report.moduli;
+  report.error_bound = emulation_error<T>(inner, report.moduli);
+  if (!(report.error_bound <= wanted) && options.fallback != Fallback::none) {
+    report.fallback = options.fallback;
+    report.moduli = 0;
+    report.error_bound = 0.0;
+  }
+  return report;
+}
+
+template <Scalar T>
+void multiply_instead(const blas::Context& context, Fallback fallback, Operation op_a, Operation op_b, T alpha,
+                      const MatrixView<const T>& A, const MatrixView<const T>& B, T beta, const MatrixView<T>& C) {
+  if (fallback == Fallback::exact) {
+    exact::gemm(context.space(), op_a, op_b, alpha, A, B, beta, C);
+  } else {
+    blas::gemm<T>(context, op_a, op_b, alpha, A, B, beta, C);
+  }
+}
+
 }  // namespace impl
 
 template <Scalar T> struct EmulatedGemm<T>::State {
   State(const blas::Context& given, Index m, Index n, Index k, const EmulationOptions& options)
       : context(given),
-        moduli(impl::moduli_of<T>(k, options)),
+        wanted(options),
         rows(m),
         columns(n),
         inner(k),
-        left(given.space(), impl::Factor::left, m, k, moduli),
-        right(given.space(), impl::Factor::right, n, k, moduli),
-        product(given.space(), m, n, moduli, options.workspace_bytes) {}
+        left(given.space(), Factor::left, m, k),
+        right(given.space(), Factor::right, n, k),
+        product(given.space(), m, n, impl::moduli_of<T>(k, options), options.workspace_bytes) {}
+
+  using Operands = typename impl::EmulatedProduct<T>::Operands;
+  void reserve(int moduli) {
+    left.reserve(context.space(), moduli);
+    right.reserve(context.space(), moduli);
+  }
+  // Measures the factors, and decides how to multiply them.
+  void choose(const Operands& operands, Index m, Index n);
 
   blas::Context context;
-  int moduli;
+  EmulationOptions wanted;
+  EmulationReport report;
   Index rows;
   Index columns;
   Index inner;
@@ -92,8 +157,25 @@ template <Scalar T> EmulatedGemm<T>::~EmulatedGemm() = default;
 template <Scalar T> EmulatedGemm<T>::EmulatedGemm(EmulatedGemm&&) noexcept = default;
 template <Scalar T> EmulatedGemm<T>& EmulatedGemm<T>::operator=(EmulatedGemm&&) noexcept = default;
 
-template <Scalar T> int EmulatedGemm<T>::moduli() const {
-  return state_->moduli;
+template <Scalar T> const EmulationReport& EmulatedGemm<T>::report() const {
+  return state_->report;
+}
+
+template <Scalar T> void EmulatedGemm<T>::State::choose(const Operands& operands, Index m, Index n) {
+  const ExecutionSpace& space = context.space();
+  reserve(impl::moduli_of<T>(inner, wanted));
+  left.measure(space, operands.op_a, operands.A);
+  right.measure(space, operands.op_b, operands.B);
+  if (!impl::looks(wanted)) {
+    const int moduli = impl::moduli_of<T>(inner, wanted);
+    report = {moduli, emulation_error<T>(inner, moduli), 0.0, {}};
+    return;
+  }
+  const int width = impl::leading_width(inner);
+  left.take_leading(space, width, operands.op_a, operands.A);
+  right.take_leading(space, width, operands.op_b, operands.B);
+  const impl::Spread spread = product.look(context, operands, m, n, impl::worth_deciding(m * n));
+  report = impl::choose_emulation<T>(inner, m * n, spread, wanted);
 }
 
 template <Scalar T>
@@ -112,26 +194,93 @@ void EmulatedGemm<T>::operator()(Operation op_a, Operation op_b, T alpha, const 
     return;
   }
   if (k == 0 || alpha == T{0}) {
-    const impl::Elements<T> elements(C);
-    impl::for_each_element(
-        state.context.space(), "heddle::gemm::scale", m, n, KOKKOS_LAMBDA(Index i, Index j) {
-          elements(i, j) = beta == T{0} ? T{0} : multiply_add(beta, elements(i, j), T{0});
-        });
+    scale_by(state.context.space(), beta, C);
     return;
   }
-  state.left.take(state.context.space(), state.product.system(), op_a, A);
-  state.right.take(state.context.space(), state.product.system(), op_b, B);
-  state.product(state.context, alpha, {op_a, op_b, A, B, &state.left, &state.right}, beta, C);
+  const ExecutionSpace& space = state.context.space();
+  const typename State::Operands operands{op_a, op_b, A, B, &state.left, &state.right};
+  state.choose(operands, m, n);
+  if (state.report.fallback) {
+    impl::multiply_instead<T>(state.context, *state.report.fallback, op_a, op_b, alpha, A, B, beta, C);
+    return;
+  }
+  state.product.set_moduli(space, state.report.moduli);
+  state.reserve(state.report.moduli);
+  state.left.take(space, state.product.system(), op_a, A);
+  state.right.take(space, state.product.system(), op_b, B);
+  state.product(state.context, alpha, operands, beta, C);
+}
+
+template <Scalar T> struct Quantised<T>::State {
+  Factor factor;
+  Operation op;
+  MatrixView<const T> X;
+  int moduli;
+  impl::QuantisedVectors<T> vectors;
+};
+
+template <Scalar T>
+Quantised<T>::Quantised(const blas::Context& context, Factor factor, Operation op, const MatrixView<const T>& X,
+                        int moduli) {
+  const ExecutionSpace& space = context.space();
+  const bool left = factor == Factor::left;
+  const Index inner = extent(op, X, !left);
+  const int count = impl::moduli_of<T>(inner, {.moduli = moduli});
+  state_ = std::make_unique<State>(State{factor, op, X, count, {space, factor, extent(op, X, left), inner}});
+  state_->vectors.reserve(space, count);
+  state_->vectors.measure(space, op, X);
+  state_->vectors.take(space, impl::ResidueSystem(count), op, X);
+}
+template <Scalar T> Quantised<T>::~Quantised() = default;
+template <Scalar T> Quantised<T>::Quantised(Quantised&&) noexcept = default;
+template <Scalar T> Quantised<T>& Quantised<T>::operator=(Quantised&&) noexcept = default;
+
+template <Scalar T> int Quantised<T>::moduli() const {
+  return state_->moduli;
+}
+
+template <Scalar T>
+void EmulatedGemm<T>::operator()(T alpha, const Quantised<T>& A, const Quantised<T>& B, T beta,
+                                 const MatrixView<T>& C) {
+  State& state = *state_;
+  const auto& left = *A.state_;
+  const auto& right = *B.state_;
+  const Index m = left.vectors.vectors();
+  const Index n = right.vectors.vectors();
+  const Index k = left.vectors.inner();
+  require(left.factor == Factor::left && right.factor == Factor::right,
+          "emulated gemm: A is to be quantised as the left factor, B as the right one");
+  require(left.moduli == right.moduli, "emulated gemm: A has ", left.moduli, " moduli, B ", right.moduli);
+  require(right.vectors.inner() == k && static_cast<Index>(C.extent(0)) == m && static_cast<Index>(C.extent(1)) == n,
+          "emulated gemm: op(A) is ", m, " x ", k, ", op(B) is ", right.vectors.inner(), " x ", n, ", C is ",
+          C.extent(0), " x ", C.extent(1));
+  require(m <= state.rows && n <= state.columns, "emulated gemm: ", m, " x ", n, "; the workspace is for up to ",
+          state.rows, " x ", state.columns);
+  if (m == 0 || n == 0) {
+    return;
+  }
+  if (k == 0 || alpha == T{0}) {
+    scale_by(state.context.space(), beta, C);
+    return;
+  }
+  state.report = {left.moduli, emulation_error<T>(k, left.moduli), 0.0, {}};
+  state.product.set_moduli(state.context.space(), left.moduli);
+  state.product(state.context, alpha, {left.op, right.op, left.X, right.X, &left.vectors, &right.vectors}, beta, C);
 }
 
 std::string emulation_description() {
   return impl::integer_description();
 }
 
-#define HEDDLE_INSTANTIATE(T)                                      \
-  template int impl::moduli_of<T>(Index, const EmulationOptions&); \
-  template double emulation_error<T>(Index, int);                  \
-  template int emulation_moduli<T>(Index, double);                 \
+#define HEDDLE_INSTANTIATE(T)                                                                                     \
+  template int impl::moduli_of<T>(Index, const EmulationOptions&);                                                \
+  template EmulationReport impl::choose_emulation<T>(Index, Index, const impl::Spread&, const EmulationOptions&); \
+  template void impl::multiply_instead<T>(const blas::Context&, Fallback, Operation, Operation, T,                \
+                                          const MatrixView<const T>&, const MatrixView<const T>&, T,              \
+                                          const MatrixView<T>&);                                                  \
+  template double emulation_error<T>(Index, int);                                                                 \
+  template int emulation_moduli<T>(Index, double);                                                                \
+  template class Quantised<T>;                                                                                    \
   template class EmulatedGemm<T>
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE);
 #undef HEDDLE_INSTANTIATE

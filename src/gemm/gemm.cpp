@@ -3,6 +3,7 @@
 #include "core/gibibytes.hpp"
 #include "core/instantiate.hpp"
 #include "gemm/emulated_bands.hpp"
+#include "gemm/measuring.hpp"
 #include "gemm/predict.hpp"
 #include "gemm/tiles.hpp"
 #include <heddle/blas/blas.hpp>
@@ -101,9 +102,24 @@ void require_memory(const Communicator& comm, const Product& product, double nee
 template <Scalar T> struct GemmPlan<T>::State {
   State(const Communicator& communicator, const Product& wanted, const GemmOptions& options);
 
-  void make_streams(double workspace_bytes, const EmulationOptions& emulation);
+  // A way to do it.
+  struct Choice {
+    Product product;
+    int bands_per_pass = 1;
+    std::optional<double> seconds;
+  };
+  void choose_arithmetic(const GemmOptions& options, std::size_t workspace_bytes);
+  void make_streams(double workspace_bytes);
   void run(T alpha, const DistributedMatrix<T>& A, const DistributedMatrix<T>& B, T beta,
            const DistributedMatrix<T>& C);
+  // Looks at the factors of an emulated product, and decides how it is done.
+  void look(const DistributedMatrix<T>& A, const DistributedMatrix<T>& B);
+  // tile = alpha op(A) op(B) of a step.
+  void multiply(const blas::Context& context, const impl::Step& step, T alpha, const MatrixView<const T>& A,
+                const MatrixView<const T>& B, const MatrixView<T>& tile);
+  void start_bands(const DistributedMatrix<T>& A, const DistributedMatrix<T>& B);
+  // body(step, lane) when the bands of a step are there, and may_go() too.
+  template <class MayGo, class Body> void for_each_step(const MayGo& may_go, const Body& body);
 
   // Lets every stream go on until `done`.
   template <class Done> void progress_until(const Done& done) {
@@ -124,10 +140,13 @@ template <Scalar T> struct GemmPlan<T>::State {
   RankSchedule schedule;
   int bands_per_pass = 1;
   bool tiles_wait = false;  // For the bands, where both cross a bus.
+  std::optional<MachineRates> rates;
   std::optional<double> predicted;
   double multiply_adds = 0.0;
   double bytes_received = 0.0;
-  int moduli = 0;  // Of an emulated product.
+  bool by_integers = false;
+  EmulationOptions emulation;
+  EmulationReport emulation_report;  // Of the last product.
   std::optional<impl::EmulatedBands<T>> emulated;
   Trace trace;
   std::optional<impl::BandReceiver<T>> receiver_a;
@@ -150,38 +169,83 @@ GemmPlan<T>::State::State(const Communicator& communicator, const Product& wante
   product.blocks = setting.transport->takes_blocks();
   const std::size_t workspace_bytes =
       options.workspace_bytes > 0 ? options.workspace_bytes : impl::default_workspace_bytes(setting.comm);
-  const bool by_integers = options.arithmetic == Arithmetic::emulated;
-  if (by_integers) {
-    moduli = impl::moduli_of<T>(product.inner(), options.emulation);
-  }
-  const auto rates = by_integers ? std::nullopt : find_rates<T>(setting.comm, options);
-  product.tile = options.tile;
-  if (by_integers && options.tile == 0) {
-    product.tile =
-        impl::emulated_tile(product, moduli * impl::QuantisedVectors<T>::parts, memory_for_residues(setting.comm));
-  } else if (options.tile == 0) {
-    product.tile = choose_tile(*rates, element_cost<T>, product, options.bands_per_pass, workspace_bytes);
-  }
-  bands_per_pass = options.bands_per_pass > 0 ? std::min(options.bands_per_pass, impl::most_bands(product))
-                                              : impl::bands_that_fit(product, sizeof(T), workspace_bytes);
-  if (by_integers && options.bands_per_pass == 0 && !impl::on_host) {
-    // The automatic tile has room for the residues of three bands of A.
-    bands_per_pass = std::min(bands_per_pass, 3);
-  }
-  impl::hold_bands_of_b(product, bands_per_pass, sizeof(T), workspace_bytes);
+  choose_arithmetic(options, workspace_bytes);
   const std::vector<impl::Workload> workloads = impl::workloads(product, bands_per_pass);
-  if (rates) {
-    predicted = impl::predicted_seconds(*rates, element_cost<T>, product, bands_per_pass);
+  if (rates && !by_integers) {
     tiles_wait = impl::tiles_wait_for_bands(*rates, element_cost<T>, product, workloads);
   }
   for (const impl::Workload& work : workloads) {
     multiply_adds += work.multiply_adds;
     bytes_received += sizeof(T) * (work.elements_in + work.elements_home);
   }
-  make_streams(static_cast<double>(workspace_bytes), options.emulation);
+  make_streams(static_cast<double>(workspace_bytes));
 }
 
-template <Scalar T> void GemmPlan<T>::State::make_streams(double workspace_bytes, const EmulationOptions& emulation) {
+template <Scalar T>
+void GemmPlan<T>::State::choose_arithmetic(const GemmOptions& options, std::size_t workspace_bytes) {
+  const bool may_be_native = options.arithmetic != Arithmetic::emulated;
+  const bool may_be_emulated = options.arithmetic != Arithmetic::native;
+  emulation = options.emulation;
+  rates = may_be_native   ? find_rates<T>(setting.comm, options)
+          : options.rates ? options.rates
+                          : load_rates<T>(setting.comm);
+  if (options.arithmetic == Arithmetic::automatic) {
+    rates = rates ? rates : measure_rates<T>(setting.comm, 0.2);
+    if (rates->emulated.empty()) rates->emulated = impl::measure_emulated<T>(setting.comm, 0.2);
+  }
+  // The best plan of each kind.
+  const auto planned = [&](bool integers, int moduli) {
+    State::Choice choice{product, 1, {}};
+    choice.product.tile = options.tile;
+    if (options.tile == 0) {
+      choice.product.tile =
+          integers ? impl::emulated_tile(product, moduli * impl::QuantisedVectors<T>::parts,
+                                         memory_for_residues(setting.comm))
+                   : choose_tile(*rates, element_cost<T>, product, options.bands_per_pass, workspace_bytes);
+    }
+    choice.bands_per_pass = options.bands_per_pass > 0
+                                ? std::min(options.bands_per_pass, impl::most_bands(choice.product))
+                                : impl::bands_that_fit(choice.product, sizeof(T), workspace_bytes);
+    if (integers && options.bands_per_pass == 0 && !impl::on_host) {
+      // The automatic tile has room for the residues of three bands of A.
+      choice.bands_per_pass = std::min(choice.bands_per_pass, 3);
+    }
+    impl::hold_bands_of_b(choice.product, choice.bands_per_pass, sizeof(T), workspace_bytes);
+    if (rates && !(integers && rates->emulated.empty())) {
+      const MachineRates& used = integers ? impl::emulated_rates(*rates) : *rates;
+      choice.seconds = impl::predicted_seconds(used, element_cost<T>, choice.product, choice.bands_per_pass);
+    }
+    return choice;
+  };
+  Choice choice;
+  if (may_be_native) {
+    choice = planned(false, 0);
+  }
+  if (may_be_emulated) {
+    const int usual = emulation_moduli<T>(product.inner());
+    const int moduli = impl::moduli_of<T>(product.inner(), emulation);
+    Choice integers = planned(true, moduli);
+    if (integers.seconds) {
+      // Seconds of a modulus; a look costs one more.
+      const double each = *integers.seconds / usual;
+      const int looked = impl::looks(emulation) ? 1 : 0;
+      *integers.seconds = each * (moduli + looked);
+      if (may_be_native && *integers.seconds < *choice.seconds) {
+        by_integers = true;
+        // With more moduli than this the BLAS is as fast.
+        emulation.most_moduli = std::min(emulation.most_moduli, static_cast<int>(*choice.seconds / each) - looked);
+        emulation.fallback = Fallback::native;
+      }
+    }
+    by_integers = by_integers || !may_be_native;
+    if (by_integers) choice = integers;
+  }
+  product = choice.product;
+  bands_per_pass = choice.bands_per_pass;
+  predicted = choice.seconds;
+}
+
+template <Scalar T> void GemmPlan<T>::State::make_streams(double workspace_bytes) {
   const Communicator& comm = setting.comm;
   std::vector<RankSchedule> schedules;
   using Wanted = typename impl::BandSender<T>::Wanted;
@@ -210,7 +274,8 @@ template <Scalar T> void GemmPlan<T>::State::make_streams(double workspace_bytes
   const double bands = bytes_of_bands(product, schedule, sizeof(T), comm.rank());
   const std::size_t buffers =
       impl::TileExchange<T>::buffers_for(setting, product, schedule, tiles_wait ? workspace_bytes - bands : 0.0);
-  const double residues = moduli > 0 ? impl::EmulatedBands<T>::bytes(product, bands_per_pass, moduli, emulation) : 0.0;
+  const int moduli = by_integers ? impl::moduli_of<T>(product.inner(), emulation) : 0;
+  const double residues = by_integers ? impl::EmulatedBands<T>::bytes(product, bands_per_pass, moduli, emulation) : 0.0;
   require_memory(
       comm, product,
       bands + residues +
@@ -223,7 +288,7 @@ template <Scalar T> void GemmPlan<T>::State::make_streams(double workspace_bytes
   sender_a.emplace(setting, 'A', impl::tag_gemm_a, wanted_a);
   sender_b.emplace(setting, 'B', impl::tag_gemm_b, wanted_b);
   tiles.emplace(setting, product, schedules, buffers);
-  if (moduli > 0) {
+  if (by_integers) {
     emulated.emplace(setting.instances.lanes.front().space(), product, bands_per_pass, moduli, emulation);
   }
 }
@@ -241,12 +306,32 @@ void GemmPlan<T>::State::run(T alpha, const DistributedMatrix<T>& A, const Distr
   }
   const ExecutionSpace& space = setting.comm.space();
   setting.transport->set_timed(recorder.everything());
+  if (by_integers) {
+    emulated->start();
+    look(A, B);
+  }
   impl::fork(space, setting.instances);
   tiles->start(beta, C.local());
-  if (emulated) {
-    emulated->start();
-  }
-  const Event begin = Event::on(space);
+  start_bands(A, B);
+  for_each_step([&] { return tiles->buffer_free(); },
+                [&](const impl::Step& step, std::size_t lane) {
+                  const blas::Context& context = setting.instances.lanes[lane];
+                  const MatrixView<T> tile = tiles->target(step, lane);
+                  const Event product_begins = Event::on(context.space(), true);
+                  multiply(context, step, alpha, receiver_a->band(step.load_a), receiver_b->band(step.load_b), tile);
+                  recorder.add({TraceKind::product, 0.0, 0.0, 'C', step.row_band, step.column_band, -1, 0.0,
+                                static_cast<int>(lane)},
+                               product_begins, Event::on(context.space(), true));
+                  return [&, lane] { tiles->deliver(step, lane); };
+                });
+  progress_until([&] { return sender_a->idle() && sender_b->idle() && tiles->idle(); });
+  setting.transport->drain();
+  impl::join(setting.instances, space);
+  tiles->finish();
+}
+
+template <Scalar T> void GemmPlan<T>::State::start_bands(const DistributedMatrix<T>& A, const DistributedMatrix<T>& B) {
+  const Event begin = Event::on(setting.comm.space());
   receiver_a->start(A.local(), begin);
   receiver_b->start(B.local(), begin);
   sender_a->start(A.local());
@@ -256,41 +341,77 @@ void GemmPlan<T>::State::run(T alpha, const DistributedMatrix<T>& A, const Distr
     sender_a->send_next();
     sender_b->send_next();
   }
+}
+
+template <Scalar T>
+template <class MayGo, class Body>
+void GemmPlan<T>::State::for_each_step(const MayGo& may_go, const Body& body) {
   const bool in_turn = setting.transport->kind() == TransportKind::peer;
   for (int number = 0; number < static_cast<int>(schedule.steps.size()); ++number) {
     const impl::Step& step = schedule.steps[static_cast<std::size_t>(number)];
     // Emulated products fill the device, and share one workspace.
-    const std::size_t lane = emulated ? 0 : static_cast<std::size_t>(number) % setting.instances.lanes.size();
-    const blas::Context& context = setting.instances.lanes[lane];
+    const std::size_t lane = by_integers ? 0 : static_cast<std::size_t>(number) % setting.instances.lanes.size();
     progress_until([&] {
       impl::post_loads(setting.comm.rank(), *receiver_a, *receiver_b, number, in_turn);
       // Both are asked, so that both are unpacked as they come.
       const bool a = receiver_a->ready(step.load_a);
       const bool b = receiver_b->ready(step.load_b);
-      return a && b && tiles->buffer_free();
+      return a && b && may_go();
     });
     receiver_a->order(step.load_a, lane);
     receiver_b->order(step.load_b, lane);
-    const MatrixView<T> tile = tiles->target(step, lane);
-    const Event product_begins = Event::on(context.space(), true);
-    const MatrixView<const T> band_a = receiver_a->band(step.load_a);
-    const MatrixView<const T> band_b = receiver_b->band(step.load_b);
-    if (emulated) {
-      emulated->multiply(context, step, alpha, band_a, band_b, tile);
-    } else {
-      blas::gemm<T>(context, product.op_a, product.op_b, alpha, band_a, band_b, T{0}, tile);
-    }
-    recorder.add({TraceKind::product, 0.0, 0.0, 'C', step.row_band, step.column_band, -1, 0.0, static_cast<int>(lane)},
-                 product_begins, Event::on(context.space(), true));
+    const auto deliver = body(step, lane);
     receiver_a->used(step.load_a, number);
     receiver_b->used(step.load_b, number);
-    tiles->deliver(step, lane);
+    deliver();
     progress();
   }
-  progress_until([&] { return sender_a->idle() && sender_b->idle() && tiles->idle(); });
+}
+
+template <Scalar T> void GemmPlan<T>::State::look(const DistributedMatrix<T>& A, const DistributedMatrix<T>& B) {
+  const Communicator& comm = setting.comm;
+  if (!impl::looks(emulation)) {
+    const int moduli = impl::moduli_of<T>(product.inner(), emulation);
+    emulation_report = {moduli, emulation_error<T>(product.inner(), moduli), 0.0, {}};
+    return;
+  }
+  impl::fork(comm.space(), setting.instances);
+  start_bands(A, B);
+  const Index elements = product.rows() * product.columns();
+  impl::Spread spread;
+  for_each_step([] { return true; },
+                [&](const impl::Step& step, std::size_t lane) {
+                  // What one rank has left undecided may be too much for all, and is for each.
+                  const Index decided = impl::worth_deciding(elements) - spread.undecided;
+                  const impl::Spread found =
+                      emulated->look(setting.instances.lanes[lane], step, receiver_a->band(step.load_a),
+                                     receiver_b->band(step.load_b), decided);
+                  spread.ratio = std::max(spread.ratio, found.ratio);
+                  spread.undecided += found.undecided;
+                  return [] {};
+                });
+  progress_until([&] { return sender_a->idle() && sender_b->idle(); });
   setting.transport->drain();
-  impl::join(setting.instances, space);
-  tiles->finish();
+  impl::join(setting.instances, comm.space());
+  spread.ratio = comm.all_reduce(spread.ratio, Reduction::maximum);
+  spread.undecided = comm.all_reduce(spread.undecided, Reduction::sum);
+  emulation_report = impl::choose_emulation<T>(product.inner(), elements, spread, emulation);
+  if (emulation_report.moduli > 0) {
+    emulated->set_moduli(setting.instances.lanes.front().space(), emulation_report.moduli);
+  }
+}
+
+template <Scalar T>
+void GemmPlan<T>::State::multiply(const blas::Context& context, const impl::Step& step, T alpha,
+                                  const MatrixView<const T>& A, const MatrixView<const T>& B,
+                                  const MatrixView<T>& tile) {
+  if (!by_integers) {
+    blas::gemm<T>(context, product.op_a, product.op_b, alpha, A, B, T{0}, tile);
+  } else if (emulation_report.fallback) {
+    impl::multiply_instead<T>(context, *emulation_report.fallback, product.op_a, product.op_b, alpha, A, B, T{0}, tile);
+  } else {
+    emulated->multiply(context, step, alpha, A, B, tile);
+  }
 }
 
 template <Scalar T>
@@ -343,8 +464,8 @@ GemmReport GemmPlan<T>::execute(T alpha, const DistributedMatrix<T>& A, const Di
   report.predicted_seconds = state.predicted;
   report.gflops = report.seconds > 0.0 ? flops_per_multiply_add<T> * state.multiply_adds / report.seconds / 1e9 : 0.0;
   report.bytes_received = alpha == T{0} ? 0.0 : state.bytes_received;
-  report.moduli = state.moduli;
-  report.error_bound = state.moduli > 0 ? emulation_error<T>(state.product.inner(), state.moduli) : 0.0;
+  report.arithmetic = state.by_integers ? Arithmetic::emulated : Arithmetic::native;
+  report.emulation = state.emulation_report;
   return report;
 }
 

@@ -4,8 +4,10 @@
 #include "core/instantiate.hpp"
 #include "dist/elementwise.hpp"
 #include "gemm/instances.hpp"
+#include "gemm/measuring.hpp"
 #include <heddle/blas/blas.hpp>
 #include <heddle/comm/transport.hpp>
+#include <heddle/gemm/emulation.hpp>
 #include <heddle/gemm/tile_model.hpp>
 
 #include <Kokkos_Profiling_ScopedRegion.hpp>
@@ -23,6 +25,10 @@
 namespace heddle {
 namespace {
 
+using impl::best_of;
+using impl::make_operand;
+using impl::slowest;
+
 template <Scalar T> constexpr std::string_view scalar_name = "double";
 template <> constexpr std::string_view scalar_name<float> = "float";
 template <> constexpr std::string_view scalar_name<Kokkos::complex<float>> = "complex-float";
@@ -32,40 +38,6 @@ template <> constexpr std::string_view scalar_name<Kokkos::complex<double>> = "c
 constexpr Index inner_extent = impl::on_host ? 2048 : 8192;
 // Rows of the matrix that they take their bands from: well beyond a cache.
 constexpr Index largest_extent = impl::on_host ? 2048 : 16384;
-
-template <Scalar T> LocalMatrix<T> make_operand(const Communicator& comm, Index rows, Index columns) {
-  LocalMatrix<T> matrix(Kokkos::view_alloc(comm.space(), Kokkos::WithoutInitializing, "heddle::gemm::measure"),
-                        static_cast<std::size_t>(rows), static_cast<std::size_t>(columns));
-  const impl::Elements<T> elements(matrix);
-  // Mixed digits: power and so clock rate follow the bits that toggle.
-  impl::for_each_element(
-      comm.space(), "heddle::gemm::measure_fill", rows, columns, KOKKOS_LAMBDA(Index i, Index j) {
-        const auto mixed = static_cast<std::uint32_t>(i * 2654435761 + j * 2246822519);
-        elements(i, j) = T(static_cast<Real<T>>(mixed) / static_cast<Real<T>>(4294967296.0) + Real<T>(0.1));
-      });
-  return matrix;
-}
-
-// Seconds of the slowest rank, all of them at work at once.
-template <class Work> double slowest(const Communicator& comm, const Work& work) {
-  comm.space().fence("heddle::gemm::measure_begin");
-  comm.barrier();
-  const Kokkos::Timer timer;
-  work();
-  comm.space().fence("heddle::gemm::measure_end");
-  return comm.all_reduce(timer.seconds(), Reduction::maximum);
-}
-
-// The shortest of `repeats` measurements, after one that isn't counted: what the machine can do when nothing else
-// interferes, which a median over a fraction of a second does not tell.
-template <class Work> double best_of(const Communicator& comm, int repeats, const Work& work) {
-  slowest(comm, work);
-  double best = slowest(comm, work);
-  for (int k = 1; k < repeats; ++k) {
-    best = std::min(best, slowest(comm, work));
-  }
-  return best;
-}
 
 // A message to the next rank and one from the previous; bytes of each.
 template <Scalar T> class Ring {
@@ -339,6 +311,9 @@ MachineRates measure_rates(const Communicator& comm, double seconds,
   report(0.9);
   measure_link<T>(comm, instances, A, rates);
   measure_bus(comm, rates);
+  if (seconds >= 1.0) {
+    rates.emulated = impl::measure_emulated<T>(comm, 0.5 * seconds);
+  }
   report(1.0);
   return rates;
 }
@@ -390,6 +365,11 @@ template <Scalar T> std::optional<MachineRates> load_rates(const Communicator& c
     for (const auto& point : json.at("warm")) {
       rates.warm.push_back({point.at("seconds").get<double>(), point.at("warmth").get<double>()});
     }
+    if (json.contains("integers") && json.at("integers").get<std::string>() == emulation_description()) {
+      for (const auto& point : json.at("emulated")) {
+        rates.emulated.push_back({point.at("tile").get<Index>(), point.at("flops").get<double>(), 0.0});
+      }
+    }
     rates.memory_bandwidth = json.at("memory_bandwidth").get<double>();
     rates.link_bandwidth = json.at("link_bandwidth").get<double>();
     rates.latency = json.at("latency").get<double>();
@@ -409,6 +389,11 @@ template <Scalar T> void save_rates(const Communicator& comm, const MachineRates
     nlohmann::json json = {{"blas", blas::description()}, {"transport", transport}};
     for (const MachineRates::GemmPoint& point : rates.gemm) {
       json["gemm"].push_back({{"tile", point.tile}, {"flops", point.flops}, {"warm_flops", point.warm_flops}});
+    }
+    json["integers"] = emulation_description();
+    json["emulated"] = nlohmann::json::array();
+    for (const MachineRates::GemmPoint& point : rates.emulated) {
+      json["emulated"].push_back({{"tile", point.tile}, {"flops", point.flops}});
     }
     json["warm"] = nlohmann::json::array();
     for (const MachineRates::WarmPoint& point : rates.warm) {

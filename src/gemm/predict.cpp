@@ -69,6 +69,12 @@ TileBounds tile_bounds(const MachineRates& rates, const ProductShape& shape) {
 
 namespace heddle::impl {
 
+MachineRates emulated_rates(MachineRates rates) {
+  rates.gemm = std::exchange(rates.emulated, {});
+  rates.warm = {};
+  return rates;
+}
+
 namespace {
 
 bool comes_from_host_memory(const Product& product) {

@@ -21,6 +21,9 @@ struct ElementCost {
 [[nodiscard]] double predicted_seconds(const MachineRates& rates, const ElementCost& cost, const Product& product,
                                        int bands_per_pass);
 
+/// The same machine with emulated products, which were measured, in place of the BLAS's.
+[[nodiscard]] MachineRates emulated_rates(MachineRates rates);
+
 /// Bands of op(A) a pass holds: all of a rank's where its workspace takes them, else as many as fit twice (those in use
 /// and those on their way), at least one.
 [[nodiscard]] int bands_that_fit(const Product& product, double element_bytes, std::size_t workspace_bytes);

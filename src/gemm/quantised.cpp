@@ -13,33 +13,19 @@ namespace {
 
 using exact::impl::Format;
 
-// Magnitudes are compared and squared as bits, which no mode of the processor's changes.
-template <Scalar T> KOKKOS_INLINE_FUNCTION std::uint64_t magnitude_bits(const T& x) {
-  using F = Format<double>;
-  if constexpr (is_complex<T>) {
-    const std::uint64_t re = magnitude_bits(x.real());
-    const std::uint64_t im = magnitude_bits(x.imag());
-    return re > im ? re : im;
-  } else {
-    return F::to_bits(static_cast<double>(x)) & (F::sign_bit - 1);
-  }
-}
-
-// e of 2^(e - 1) <= |x| < 2^e; of zero, that of the smallest number.
-KOKKOS_INLINE_FUNCTION int exponent_of(std::uint64_t bits) {
-  const auto field = static_cast<int>(bits >> Format<double>::fraction);
-  return field > 0 ? field - 1022 : 64 - Kokkos::countl_zero(bits | 1) - 1074;
-}
-
-// |x| 2^(14 - e), rounded up: at most 2^14.
-KOKKOS_INLINE_FUNCTION std::uint64_t coarse(std::uint64_t bits, int exponent) {
+// |x| 2^(width - e), rounded down: below 2^width.
+KOKKOS_INLINE_FUNCTION std::uint64_t leading_bits(std::uint64_t bits, int exponent, int width) {
   using F = Format<double>;
   const auto field = static_cast<int>(bits >> F::fraction);
   const std::uint64_t mantissa = (bits & F::fraction_mask) | (field > 0 ? F::fraction_mask + 1 : 0);
   const int last = field > 0 ? field - 1075 : -1074;
-  const int shift = exponent - 14 - last;
-  const std::uint64_t whole = shift >= 64 ? 0 : shift >= 0 ? mantissa >> shift : mantissa << -shift;
-  return whole + (mantissa != 0 ? 1 : 0);
+  const int shift = exponent - width - last;
+  return shift >= 64 ? 0 : shift >= 0 ? mantissa >> shift : mantissa << -shift;
+}
+
+// |x| 2^(14 - e), rounded up: at most 2^14.
+KOKKOS_INLINE_FUNCTION std::uint64_t coarse(std::uint64_t bits, int exponent) {
+  return leading_bits(bits, exponent, norm_bits) + (bits != 0 ? 1 : 0);
 }
 
 template <Scalar T> KOKKOS_INLINE_FUNCTION std::uint64_t coarse_square(const T& x, int exponent) {
@@ -60,7 +46,7 @@ KOKKOS_INLINE_FUNCTION int scale_of(std::uint64_t squares, int exponent, double 
   const double ratio = square_of_reach / static_cast<double>(squares);
   const int bits = static_cast<int>(Format<double>::to_bits(ratio) >> Format<double>::fraction) - 1023;
   const int half = bits >= 0 ? bits / 2 : -((1 - bits) / 2);
-  return half + 14 - exponent;
+  return half + norm_bits - exponent;
 }
 
 // Scaling by 2^s in two steps, each within the range of doubles.
@@ -121,18 +107,29 @@ template <Scalar T> struct VectorsOf {
 constexpr Index piece_length = on_host ? 256 : 64;
 constexpr Index abreast = on_host ? 16 : 1;
 
-template <Scalar T>
-void find_largest(const ExecutionSpace& space, const VectorsOf<T>& x, Index vectors, Index inner,
-                  const Kokkos::View<std::uint64_t*, MemorySpace>& largest) {
+// body(first, count, begin, end): elements begin ... end of `count` neighbouring vectors.
+template <class Body>
+void for_each_piece(const ExecutionSpace& space, const std::string& label, Index vectors, Index inner,
+                    const Body& body) {
   const Index pieces = (inner + piece_length - 1) / piece_length;
   const Index groups = (vectors + abreast - 1) / abreast;
   for_each_element(
-      space, "heddle::gemm::find_largest", groups, pieces, KOKKOS_LAMBDA(Index group, Index piece) {
+      space, label, groups, pieces, KOKKOS_LAMBDA(Index group, Index piece) {
         const Index first = group * abreast;
-        const Index count = first + abreast < vectors ? abreast : vectors - first;
-        const Index end = (piece + 1) * piece_length < inner ? (piece + 1) * piece_length : inner;
+        const Index begin = piece * piece_length;
+        body(first, first + abreast < vectors ? abreast : vectors - first, begin,
+             begin + piece_length < inner ? begin + piece_length : inner);
+      });
+}
+
+template <Scalar T>
+void find_largest(const ExecutionSpace& space, const VectorsOf<T>& x, Index vectors, Index inner,
+                  const Kokkos::View<std::uint64_t*, MemorySpace>& largest) {
+  for_each_piece(
+      space, "heddle::gemm::find_largest", vectors, inner,
+      KOKKOS_LAMBDA(Index first, Index count, Index begin, Index end) {
         std::uint64_t most[abreast] = {};
-        for (Index k = piece * piece_length; k < end; ++k) {
+        for (Index k = begin; k < end; ++k) {
           for (Index v = 0; v < count; ++v) {
             const std::uint64_t bits = magnitude_bits(x(first + v, k));
             most[v] = bits > most[v] ? bits : most[v];
@@ -148,17 +145,13 @@ template <Scalar T>
 void add_squares(const ExecutionSpace& space, const VectorsOf<T>& x, Index vectors, Index inner,
                  const Kokkos::View<std::uint64_t*, MemorySpace>& largest,
                  const Kokkos::View<std::uint64_t*, MemorySpace>& squares) {
-  const Index pieces = (inner + piece_length - 1) / piece_length;
-  const Index groups = (vectors + abreast - 1) / abreast;
-  for_each_element(
-      space, "heddle::gemm::add_squares", groups, pieces, KOKKOS_LAMBDA(Index group, Index piece) {
-        const Index first = group * abreast;
-        const Index count = first + abreast < vectors ? abreast : vectors - first;
-        const Index end = (piece + 1) * piece_length < inner ? (piece + 1) * piece_length : inner;
+  for_each_piece(
+      space, "heddle::gemm::add_squares", vectors, inner,
+      KOKKOS_LAMBDA(Index first, Index count, Index begin, Index end) {
         std::uint64_t sum[abreast] = {};
         int exponent[abreast] = {};
         for (Index v = 0; v < count; ++v) exponent[v] = exponent_of(largest(first + v));
-        for (Index k = piece * piece_length; k < end; ++k) {
+        for (Index k = begin; k < end; ++k) {
           for (Index v = 0; v < count; ++v) sum[v] += coarse_square(x(first + v, k), exponent[v]);
         }
         for (Index v = 0; v < count; ++v) {
@@ -250,77 +243,99 @@ KOKKOS_INLINE_FUNCTION void reduce_run(const Kokkos::complex<T> (&x)[run_length]
   }
 }
 
-// What the kernels that make residues share.
-template <Scalar T> struct Reduction {
+// What the kernels that turn vectors into planes of bytes share.
+template <Scalar T> struct Planes {
+  using Element = T;
   VectorsOf<T> x;
   Index vectors;
   Index inner;
   Index leading;
   Index padded;
-  bool conjugated;
-  ResidueSystem system;
-  std::int8_t* residues;
+  std::int8_t* bytes;
   const int* exponents;
 
-  /// s of a vector; `special` of one that isn't there, whose residues are zeros too.
+  /// s of a vector; `special` of one that isn't there, whose bytes are zeros too.
   KOKKOS_INLINE_FUNCTION int exponent(Index v) const {
     return v < vectors ? exponents[v] : QuantisedVectors<T>::special;
   }
   KOKKOS_INLINE_FUNCTION T element(Index v, Index k, int s) const {
     return s != QuantisedVectors<T>::special && k < inner ? x(v, k) : T{0};
   }
-  template <int passes>
+};
+
+template <Scalar T, int passes> struct Residues : Planes<T> {
+  bool conjugated;
+  ResidueSystem system;
+
   KOKKOS_INLINE_FUNCTION void store(const T (&run)[run_length], Index v, Index begin, int s) const {
     reduce_run<passes>(run, PowerOfTwo(s == QuantisedVectors<T>::special ? 0 : s), conjugated, system,
-                       residues + v * leading + begin, leading * padded);
+                       this->bytes + v * this->leading + begin, this->leading * this->padded);
+  }
+};
+
+// Leading bits of magnitudes, and whether there is any bit; here the exponents are those of the largest magnitudes.
+template <Scalar T> struct LeadingBits : Planes<T> {
+  int width;
+
+  KOKKOS_INLINE_FUNCTION void store(const T (&run)[run_length], Index v, Index begin, int s) const {
+    Run first_bits;
+    Run present;
+    for (Index k = 0; k < run_length; ++k) {
+      const std::uint64_t bits = magnitude_bits(run[k]);
+      first_bits.value[k] = static_cast<std::int8_t>(leading_bits(bits, s, width));
+      present.value[k] = bits != 0 ? 1 : 0;
+    }
+    std::int8_t* const target = this->bytes + v * this->leading + begin;
+    *reinterpret_cast<Run*>(target) = first_bits;
+    *reinterpret_cast<Run*>(target + this->leading * this->padded) = present;
   }
 };
 
 // A run after the other, as many vectors abreast as share the lines of memory they are read from.
-template <int passes, Scalar T> void reduce_runs(const ExecutionSpace& space, const Reduction<T>& reduction) {
+template <class Work> void store_runs(const ExecutionSpace& space, const std::string& label, const Work& work) {
   for_each_element(
-      space, "heddle::gemm::make_residues", reduction.leading / run_length, reduction.padded / abreast,
-      KOKKOS_LAMBDA(Index number, Index group) {
+      space, label, work.leading / run_length, work.padded / abreast, KOKKOS_LAMBDA(Index number, Index group) {
         const Index begin = number * run_length;
         for (Index v = group * abreast; v < (group + 1) * abreast; ++v) {
-          const int s = reduction.exponent(v);
-          T run[run_length];
-          for (Index k = 0; k < run_length; ++k) run[k] = reduction.element(v, begin + k, s);
-          reduction.template store<passes>(run, v, begin, s);
+          const int s = work.exponent(v);
+          typename Work::Element run[run_length];
+          for (Index k = 0; k < run_length; ++k) run[k] = work.element(v, begin + k, s);
+          work.store(run, v, begin, s);
         }
       });
 }
 
 // The same where vectors are rows, on GPUs: by way of scratch memory, so that both reads and writes are contiguous.
-template <int passes, Scalar T> void reduce_rows(const ExecutionSpace& space, const Reduction<T>& reduction) {
+template <class Work> void store_rows(const ExecutionSpace& space, const std::string& label, const Work& work) {
+  using T = typename Work::Element;
   constexpr int rows = 32;
   constexpr int length = is_complex<T> ? 64 : 128;
   constexpr int runs = length / static_cast<int>(run_length);
   using Policy = Kokkos::TeamPolicy<ExecutionSpace, Kokkos::IndexType<Index>>;
   using Scratch = Kokkos::View<T[rows][length + 1], typename ExecutionSpace::scratch_memory_space,
                                Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
-  const Index groups = (reduction.padded + rows - 1) / rows;
-  const Index pieces = (reduction.leading + length - 1) / length;
+  const Index groups = (work.padded + rows - 1) / rows;
+  const Index pieces = (work.leading + length - 1) / length;
   Policy policy(space, static_cast<int>(groups * pieces), 256);
   policy.set_scratch_size(0, Kokkos::PerTeam(Scratch::shmem_size()));
   Kokkos::parallel_for(
-      "heddle::gemm::make_residues_of_rows", policy, KOKKOS_LAMBDA(const typename Policy::member_type& team) {
+      label, policy, KOKKOS_LAMBDA(const typename Policy::member_type& team) {
         const Scratch block(team.team_scratch(0));
         const Index first = team.league_rank() % groups * rows;
         const Index begin = team.league_rank() / groups * length;
         Kokkos::parallel_for(Kokkos::TeamThreadRange(team, static_cast<int>(rows * length)), [&](int e) {
           const int row = e % rows;
           const int k = e / rows;
-          block(row, k) = reduction.element(first + row, begin + k, reduction.exponent(first + row));
+          block(row, k) = work.element(first + row, begin + k, work.exponent(first + row));
         });
         team.team_barrier();
         Kokkos::parallel_for(Kokkos::TeamThreadRange(team, static_cast<int>(rows * runs)), [&](int e) {
           const int row = e / runs;
           const int at = e % runs * run_length;
-          if (first + row < reduction.padded && begin + at < reduction.leading) {
+          if (first + row < work.padded && begin + at < work.leading) {
             T run[run_length];
             for (int k = 0; k < run_length; ++k) run[k] = block(row, at + k);
-            reduction.template store<passes>(run, first + row, begin + at, reduction.exponent(first + row));
+            work.store(run, first + row, begin + at, work.exponent(first + row));
           }
         });
       });
@@ -329,12 +344,10 @@ template <int passes, Scalar T> void reduce_rows(const ExecutionSpace& space, co
 }  // namespace
 
 template <Scalar T>
-QuantisedVectors<T>::QuantisedVectors(const ExecutionSpace& space, Factor factor, Index most_vectors, Index inner,
-                                      int moduli)
+QuantisedVectors<T>::QuantisedVectors(const ExecutionSpace& space, Factor factor, Index most_vectors, Index inner)
     : factor_(factor),
+      most_vectors_(most_vectors),
       leading_(padded(inner, inner_padding)),
-      residues_(Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "heddle::gemm::residues"),
-                static_cast<std::size_t>(padded(most_vectors, vector_padding) * leading_ * moduli * parts)),
       exponents_(Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "heddle::gemm::exponents"),
                  static_cast<std::size_t>(most_vectors)),
       largest_(Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "heddle::gemm::largest"),
@@ -342,18 +355,26 @@ QuantisedVectors<T>::QuantisedVectors(const ExecutionSpace& space, Factor factor
       squares_(Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "heddle::gemm::squares"),
                static_cast<std::size_t>(most_vectors)) {}
 
-template <Scalar T>
-void QuantisedVectors<T>::take(const ExecutionSpace& space, const ResidueSystem& system, Operation op,
-                               const MatrixView<const T>& X) {
-  const Kokkos::Profiling::ScopedRegion region("heddle::gemm::quantise");
-  const bool plain = op == Operation::none;
-  const bool by_rows = plain == (factor_ == Factor::left);
-  vectors_ = static_cast<Index>(X.extent(by_rows ? 0 : 1));
-  inner_ = static_cast<Index>(X.extent(by_rows ? 1 : 0));
-  padded_ = padded(vectors_, vector_padding);
-  const VectorsOf<T> x(X, !by_rows);
+template <Scalar T> void QuantisedVectors<T>::reserve(const ExecutionSpace& space, int moduli) {
+  const auto needed = static_cast<std::size_t>(padded(most_vectors_, vector_padding) * leading_ * moduli * parts);
+  if (residues_.extent(0) < needed) {
+    residues_ = {};
+    residues_ = Kokkos::View<std::int8_t*, MemorySpace>(
+        Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "heddle::gemm::residues"), needed);
+  }
+}
 
-  if (by_rows || on_host) {
+template <Scalar T> bool QuantisedVectors<T>::by_rows(Operation op) const {
+  return (op == Operation::none) == (factor_ == Factor::left);
+}
+
+template <Scalar T>
+void QuantisedVectors<T>::measure(const ExecutionSpace& space, Operation op, const MatrixView<const T>& X) {
+  vectors_ = static_cast<Index>(X.extent(by_rows(op) ? 0 : 1));
+  inner_ = static_cast<Index>(X.extent(by_rows(op) ? 1 : 0));
+  padded_ = padded(vectors_, vector_padding);
+  const VectorsOf<T> x(X, !by_rows(op));
+  if (by_rows(op) || on_host) {
     Kokkos::deep_copy(space, largest_, std::uint64_t{0});
     Kokkos::deep_copy(space, squares_, std::uint64_t{0});
     find_largest(space, x, vectors_, inner_, largest_);
@@ -361,6 +382,23 @@ void QuantisedVectors<T>::take(const ExecutionSpace& space, const ResidueSystem&
   } else {
     measure_columns(space, x, vectors_, inner_, largest_, squares_);
   }
+}
+
+template <Scalar T>
+template <class Work>
+void QuantisedVectors<T>::store(const ExecutionSpace& space, const std::string& label, Operation op,
+                                const Work& work) const {
+  if constexpr (on_host) {
+    store_runs(space, label, work);
+  } else {
+    by_rows(op) ? store_rows(space, label, work) : store_runs(space, label, work);
+  }
+}
+
+template <Scalar T>
+void QuantisedVectors<T>::take(const ExecutionSpace& space, const ResidueSystem& system, Operation op,
+                               const MatrixView<const T>& X) {
+  const Kokkos::Profiling::ScopedRegion region("heddle::gemm::quantise");
   const double reach = system.reach - 0.5 * std::sqrt(static_cast<double>(inner_) * (is_complex<T> ? 2.0 : 1.0));
   const double square_of_reach = reach * reach * (1.0 - 0x1p-40);
   const auto largest = largest_;
@@ -373,25 +411,33 @@ void QuantisedVectors<T>::take(const ExecutionSpace& space, const ResidueSystem&
                            ? special
                            : scale_of(squares(v), exponent_of(largest(v)), square_of_reach);
       });
-
-  const Reduction<T> reduction{x,        vectors_,         inner_,
-                               leading_, padded_,          op == Operation::conjugate_transpose,
-                               system,   residues_.data(), exponents_.data()};
-  const auto reduce = [&]<int passes>() {
-    if constexpr (on_host) {
-      reduce_runs<passes>(space, reduction);
-    } else {
-      by_rows ? reduce_rows<passes>(space, reduction) : reduce_runs<passes>(space, reduction);
-    }
-  };
+  const Planes<T> planes{
+      VectorsOf<T>(X, !by_rows(op)), vectors_, inner_, leading_, padded_, residues_.data(), exponents_.data()};
+  const bool conjugated = op == Operation::conjugate_transpose;
+  const std::string label = "heddle::gemm::make_residues";
   // Integers below 2^54.6 with 14 moduli, 2^84.6 with 22, 2^117 with all.
   if (system.count <= 14) {
-    reduce.template operator()<0>();
+    store(space, label, op, Residues<T, 0>{planes, conjugated, system});
   } else if (system.count <= 22) {
-    reduce.template operator()<1>();
+    store(space, label, op, Residues<T, 1>{planes, conjugated, system});
   } else {
-    reduce.template operator()<2>();
+    store(space, label, op, Residues<T, 2>{planes, conjugated, system});
   }
+}
+
+template <Scalar T>
+void QuantisedVectors<T>::take_leading(const ExecutionSpace& space, int width, Operation op,
+                                       const MatrixView<const T>& X) {
+  const auto largest = largest_;
+  const auto exponents = exponents_;
+  Kokkos::parallel_for(
+      "heddle::gemm::find_exponents", Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(space, 0, vectors_),
+      KOKKOS_LAMBDA(Index v) {
+        exponents(v) = largest(v) >= Format<double>::exponent_mask ? special : exponent_of(largest(v));
+      });
+  const Planes<T> planes{
+      VectorsOf<T>(X, !by_rows(op)), vectors_, inner_, leading_, padded_, residues_.data(), exponents_.data()};
+  store(space, "heddle::gemm::make_leading_bits", op, LeadingBits<T>{planes, width});
 }
 
 #define HEDDLE_INSTANTIATE(T) template class QuantisedVectors<T>

@@ -4,6 +4,10 @@
 #include "gemm/residues.hpp"
 #include <heddle/core/operation.hpp>
 #include <heddle/core/scalar.hpp>
+#include <heddle/exact/accumulator.hpp>
+#include <heddle/gemm/emulation.hpp>
+
+#include <string>
 
 namespace heddle::impl {
 
@@ -12,8 +16,26 @@ namespace heddle::impl {
   return (extent + multiple - 1) / multiple * multiple;
 }
 
-/// Which factor of a product: op(A), whose rows are scaled, or op(B), whose columns are.
-enum class Factor { left, right };
+/// Magnitudes are compared and squared as bits, which no mode of the processor's changes.
+template <Scalar T> KOKKOS_INLINE_FUNCTION std::uint64_t magnitude_bits(const T& x) {
+  using F = exact::impl::Format<double>;
+  if constexpr (is_complex<T>) {
+    const std::uint64_t re = magnitude_bits(x.real());
+    const std::uint64_t im = magnitude_bits(x.imag());
+    return re > im ? re : im;
+  } else {
+    return F::to_bits(static_cast<double>(x)) & (F::sign_bit - 1);
+  }
+}
+
+/// e of 2^(e - 1) <= |x| < 2^e; of zero, that of the smallest number.
+KOKKOS_INLINE_FUNCTION int exponent_of(std::uint64_t bits) {
+  const auto field = static_cast<int>(bits >> exact::impl::Format<double>::fraction);
+  return field > 0 ? field - 1022 : 64 - Kokkos::countl_zero(bits | 1) - 1074;
+}
+
+/// Bits of an element that count for its vector's norm.
+inline constexpr int norm_bits = 14;
 
 /// Vectors x (rows of op(A) or columns of op(B)) of length `inner` as integers x' = round(2^s x), ties to even, with
 /// the largest s for which |x'|_2 <= reach: any two of them have |x'.y'| < P / 2. The norm is bounded by a sum of
@@ -26,10 +48,18 @@ template <Scalar T> class QuantisedVectors {
  public:
   static constexpr int parts = is_complex<T> ? 3 : 1;
 
-  QuantisedVectors(const ExecutionSpace& space, Factor factor, Index most_vectors, Index inner, int moduli);
+  /// Room for residues: see reserve().
+  QuantisedVectors(const ExecutionSpace& space, Factor factor, Index most_vectors, Index inner);
 
-  /// Ordered on `space`, does not block.
+  /// Room for residues of so many moduli at least; what was there goes where there was less.
+  void reserve(const ExecutionSpace& space, int moduli);
+  /// Sizes and norms of op(X)'s vectors. This and what follows is ordered on `space` and does not block.
+  void measure(const ExecutionSpace& space, Operation op, const MatrixView<const T>& X);
+  /// Residues of the matrix that was measured, for no more moduli than there is room for.
   void take(const ExecutionSpace& space, const ResidueSystem& system, Operation op, const MatrixView<const T>& X);
+  /// In plane 0, |x| 2^(width - e) rounded down, e the exponent of the vector's largest element (of complex x the
+  /// larger part counts); in plane 1, whether x is not zero. exponents() are then those e.
+  void take_leading(const ExecutionSpace& space, int width, Operation op, const MatrixView<const T>& X);
 
   [[nodiscard]] Index vectors() const { return vectors_; }
   [[nodiscard]] Index inner() const { return inner_; }
@@ -37,6 +67,8 @@ template <Scalar T> class QuantisedVectors {
   /// Bytes from one plane to the next.
   [[nodiscard]] Index stride() const { return leading_ * padded_; }
   [[nodiscard]] const std::int8_t* plane(int number) const { return residues_.data() + number * stride(); }
+  /// Sums of squares of |x| 2^(norm_bits - e), each rounded up; of complex x both parts'.
+  [[nodiscard]] Kokkos::View<const std::uint64_t*, MemorySpace> squares() const { return squares_; }
   /// s of each vector; `special` where an element is NaN or infinite.
   [[nodiscard]] Kokkos::View<const int*, MemorySpace> exponents() const { return exponents_; }
   static constexpr int special = 1 << 20;
@@ -46,7 +78,13 @@ template <Scalar T> class QuantisedVectors {
   static constexpr Index inner_padding = 64;
 
  private:
+  /// Whether op(X)'s vectors are rows of X.
+  [[nodiscard]] bool by_rows(Operation op) const;
+  template <class Work>
+  void store(const ExecutionSpace& space, const std::string& label, Operation op, const Work& work) const;
+
   Factor factor_;
+  Index most_vectors_;
   Index vectors_ = 0;
   Index inner_ = 0;
   Index leading_ = 0;

@@ -21,38 +21,6 @@ template <Scalar T> Wide wide(const T& value) {
   }
 }
 
-template <Scalar T> HostMatrix<T> host_random(Index rows, Index columns, int seed) {
-  HostMatrix<T> matrix("heddle::test::host", static_cast<std::size_t>(rows), static_cast<std::size_t>(columns));
-  for (Index j = 0; j < columns; ++j) {
-    for (Index i = 0; i < rows; ++i) {
-      matrix(i, j) = test::RandomEntries<T>{seed}(i, j);
-    }
-  }
-  return matrix;
-}
-
-// The matrix on the device, inside a larger one: a leading dimension of its own.
-template <Scalar T> MatrixView<T> padded_on_device(const HostMatrix<T>& host) {
-  const LocalMatrix<T> parent("heddle::test::parent", host.extent(0) + 3, host.extent(1));
-  const auto part = Kokkos::subview(parent, std::pair<std::size_t, std::size_t>(2, 2 + host.extent(0)), Kokkos::ALL);
-  const auto mirror = Kokkos::create_mirror_view(parent);
-  for (std::size_t j = 0; j < host.extent(1); ++j) {
-    for (std::size_t i = 0; i < host.extent(0); ++i) {
-      mirror(i + 2, j) = host(i, j);
-    }
-  }
-  Kokkos::deep_copy(parent, mirror);
-  return part;
-}
-
-template <Scalar T> HostMatrix<T> to_host(const MatrixView<T>& view) {
-  const LocalMatrix<T> dense("heddle::test::dense", view.extent(0), view.extent(1));
-  Kokkos::deep_copy(dense, view);
-  HostMatrix<T> host("heddle::test::host", view.extent(0), view.extent(1));
-  Kokkos::deep_copy(host, dense);
-  return host;
-}
-
 template <Scalar T> Wide element(const HostMatrix<T>& matrix, Operation op, std::size_t i, std::size_t j) {
   if (op == Operation::none) {
     return wide(matrix(i, j));
@@ -79,15 +47,16 @@ TYPED_TEST(Blas, GemmAgainstLongDouble) {
       for (const Operation op_b : operations) {
         const bool plain_a = op_a == Operation::none;
         const bool plain_b = op_b == Operation::none;
-        const auto A = host_random<T>(plain_a ? m : k, plain_a ? k : m, 1);
-        const auto B = host_random<T>(plain_b ? k : n, plain_b ? n : k, 2);
-        const auto C = host_random<T>(m, n, 3);
+        const auto A = test::host_random<T>(plain_a ? m : k, plain_a ? k : m, 1);
+        const auto B = test::host_random<T>(plain_b ? k : n, plain_b ? n : k, 2);
+        const auto C = test::host_random<T>(m, n, 3);
         for (const auto& [alpha, beta] :
              {std::pair<T, T>{T(1), T(0)}, {T(2), T(1)}, {T(-1), T(0.5)}, {T(0), T(3)}, {T(0), T(0)}}) {
-          const auto c = padded_on_device(C);
-          blas::gemm<T>(ExecutionSpace{}, op_a, op_b, alpha, padded_on_device(A), padded_on_device(B), beta, c);
+          const auto c = test::padded_on_device(C);
+          blas::gemm<T>(ExecutionSpace{}, op_a, op_b, alpha, test::padded_on_device(A), test::padded_on_device(B), beta,
+                        c);
           Kokkos::fence();
-          const auto found = to_host(c);
+          const auto found = test::to_host<T>(c);
           for (Index j = 0; j < n; ++j) {
             for (Index i = 0; i < m; ++i) {
               Wide sum = wide(beta) * wide(C(i, j));
@@ -111,13 +80,13 @@ TYPED_TEST(Blas, GemmAgainstLongDouble) {
 TYPED_TEST(Blas, WhatIsNotReadMayBeNaN) {
   using T = TypeParam;
   const T poison(std::numeric_limits<Real<T>>::quiet_NaN());
-  const auto A = padded_on_device(host_random<T>(20, 20, 1));
+  const auto A = test::padded_on_device(test::host_random<T>(20, 20, 1));
   const LocalMatrix<T> bad("heddle::test::bad", 20, 20);
   const LocalMatrix<T> C("heddle::test::c", 20, 20);
   Kokkos::deep_copy(bad, poison);
   Kokkos::deep_copy(C, poison);
   const auto has_nan = [](const LocalMatrix<T>& matrix) {
-    const auto host = to_host<T>(matrix);
+    const auto host = test::to_host<T>(matrix);
     for (std::size_t e = 0; e < host.size(); ++e) {
       if (std::isnan(Kokkos::abs(host.data()[e]))) {
         return true;
@@ -136,34 +105,35 @@ TYPED_TEST(Blas, WhatIsNotReadMayBeNaN) {
 
 TYPED_TEST(Blas, TheBitsDoNotFollowTheLeadingDimension) {
   using T = TypeParam;
-  const auto A = host_random<T>(97, 203, 1);
-  const auto B = host_random<T>(203, 61, 2);
-  const auto C = host_random<T>(97, 61, 3);
+  const auto A = test::host_random<T>(97, 203, 1);
+  const auto B = test::host_random<T>(203, 61, 2);
+  const auto C = test::host_random<T>(97, 61, 3);
   const LocalMatrix<T> a("heddle::test::a", 97, 203);
   const LocalMatrix<T> b("heddle::test::b", 203, 61);
   const LocalMatrix<T> c("heddle::test::c", 97, 61);
   Kokkos::deep_copy(a, A);
   Kokkos::deep_copy(b, B);
-  const auto padded = padded_on_device(C);
+  const auto padded = test::padded_on_device(C);
   const ExecutionSpace space;
   blas::gemm<T>(space, Operation::none, Operation::none, T(1), a, b, T(0), c);
-  blas::gemm<T>(space, Operation::none, Operation::none, T(1), padded_on_device(A), padded_on_device(B), T(0), padded);
+  blas::gemm<T>(space, Operation::none, Operation::none, T(1), test::padded_on_device(A), test::padded_on_device(B),
+                T(0), padded);
   Kokkos::fence();
-  EXPECT_TRUE(test::same_bits(to_host<T>(c), to_host<T>(padded)));
+  EXPECT_TRUE(test::same_bits(test::to_host<T>(c), test::to_host<T>(padded)));
 }
 
 // Long dot products into a small C are what a BLAS likes to split among threads that add up in any order.
 TYPED_TEST(Blas, TheSameProductHasTheSameBitsEveryTime) {
   using T = TypeParam;
-  const auto A = padded_on_device(host_random<T>(30011, 8, 1));
-  const auto B = padded_on_device(host_random<T>(30011, 7, 2));
+  const auto A = test::padded_on_device(test::host_random<T>(30011, 8, 1));
+  const auto B = test::padded_on_device(test::host_random<T>(30011, 7, 2));
   const LocalMatrix<T> C("heddle::test::c", 8, 7);
   const ExecutionSpace space;
   HostMatrix<T> first;
   for (int repeat = 0; repeat < 8; ++repeat) {
     blas::gemm<T>(space, Operation::transpose, Operation::none, T(1), A, B, T(0), C);
     Kokkos::fence();
-    const auto found = to_host<T>(C);
+    const auto found = test::to_host<T>(C);
     if (repeat == 0) {
       first = found;
     }

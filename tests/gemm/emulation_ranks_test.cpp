@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+
 namespace heddle {
 namespace {
 
@@ -21,6 +23,16 @@ GemmOptions emulated(Index tile = 0, int bands_per_pass = 0) {
   return options;
 }
 
+// Random numbers times 2^e, e anywhere within +-most.
+template <Scalar T> void fill_spread(const DistributedMatrix<T>& A, int most, int seed) {
+  fill(
+      A, KOKKOS_LAMBDA(Index i, Index j) {
+        const double unit = test::random_number(i, j, seed + 50);
+        const auto power = static_cast<Real<T>>(Kokkos::exp2(static_cast<double>(static_cast<int>(most * unit))));
+        return test::RandomEntries<T>{seed}(i, j) * power;
+      });
+}
+
 // op(A) op(B) of fixed matrices, wherever they lie.
 template <Scalar T>
 HostMatrix<T> product(const Communicator& comm, const Placement& a, const Placement& b, const Placement& c,
@@ -29,8 +41,10 @@ HostMatrix<T> product(const Communicator& comm, const Placement& a, const Placem
   const auto B = test::random_matrix<T>(comm, b, 2);
   const auto C = test::random_matrix<T>(comm, c, 3);
   const GemmReport report = gemm(comm, Operation::none, Operation::transpose, T(1), A, B, beta, C, options);
-  EXPECT_EQ(report.moduli, sizeof(Real<T>) == 8 ? 14 : 7);
-  EXPECT_EQ(report.error_bound, emulation_error<T>(A.columns(), report.moduli));
+  EXPECT_EQ(report.arithmetic, Arithmetic::emulated);
+  EXPECT_EQ(report.emulation.moduli, sizeof(Real<T>) == 8 ? 14 : 7);
+  EXPECT_EQ(report.emulation.error_bound, emulation_error<T>(A.columns(), report.emulation.moduli));
+  EXPECT_GE(report.emulation.spread, 1.0);
   return gather(C, 0);
 }
 
@@ -59,6 +73,66 @@ TYPED_TEST(EmulatedPlan, HasTheSameBitsForAnyRanksTilesAndPlacements) {
       expect_same(product<T>(this->comm, a[p], b[(p + 1) % b.size()], c[(p + 2) % c.size()], emulated(16, 1), beta),
                   a[p].describe());
     }
+  }
+}
+
+// Whatever the exponents ask for is found by all ranks together, and is the same for any tiles.
+TYPED_TEST(EmulatedPlan, LooksAtAllOfTheFactors) {
+  using T = TypeParam;
+  const int ranks = this->comm.size();
+  const Communicator alone(MPI_COMM_SELF);
+  constexpr Index m = 45, n = 38, k = 70;
+  const auto found = [&](const Communicator& world, int most, const GemmOptions& options, GemmReport& report) {
+    const DistributedMatrix<T> A(world, Placement::row_bands(m, k, world.size()));
+    const DistributedMatrix<T> B(world, Placement::column_bands(k, n, world.size()));
+    const DistributedMatrix<T> C(world, Placement::row_bands(m, n, world.size()));
+    fill_spread(A, most, 1);
+    fill_spread(B, most, 2);
+    report = gemm(world, Operation::none, Operation::none, T(1), A, B, T(0), C, options);
+    return gather(C, 0);
+  };
+  for (const int most : {0, 8, std::numeric_limits<Real<T>>::max_exponent / 3}) {
+    GemmReport expected_report;
+    const auto expected = found(alone, most, emulated(), expected_report);
+    EXPECT_EQ(expected_report.emulation.fallback.has_value(), most > 8);
+    if (most == 8) {
+      EXPECT_GT(expected_report.emulation.moduli, emulation_moduli<T>(k));
+    }
+    for (const Index tile : {0, 7, 16}) {
+      GemmReport report;
+      const auto C = found(this->comm, most, emulated(tile, tile == 16 ? 1 : 0), report);
+      EXPECT_EQ(report.emulation.moduli, expected_report.emulation.moduli);
+      EXPECT_EQ(report.emulation.spread, expected_report.emulation.spread);
+      EXPECT_EQ(report.emulation.fallback, expected_report.emulation.fallback);
+      if (this->comm.rank() == 0) {
+        EXPECT_TRUE(test::same_bits(C, expected)) << ranks << " ranks, tile " << tile << ", exponents " << most;
+      }
+    }
+  }
+}
+
+// What is faster here, by rates that say so.
+TYPED_TEST(EmulatedPlan, AutomaticAsksTheModel) {
+  using T = TypeParam;
+  const Placement rows = Placement::row_bands(64, 64, this->comm.size());
+  const Placement columns = Placement::column_bands(64, 64, this->comm.size());
+  const auto A = test::random_matrix<T>(this->comm, rows, 1);
+  const auto B = test::random_matrix<T>(this->comm, columns, 2);
+  const DistributedMatrix<T> C(this->comm, rows);
+  for (const double rate : {1e6, 1e12}) {
+    GemmOptions options;
+    options.arithmetic = Arithmetic::automatic;
+    MachineRates rates;
+    rates.gemm = {{16, 1e9, 0.0}, {64, 1e9, 0.0}};
+    rates.emulated = {{16, rate, 0.0}, {64, rate, 0.0}};
+    rates.memory_bandwidth = 1e10;
+    rates.link_bandwidth = 1e10;
+    rates.latency = 1e-6;
+    options.rates = rates;
+    const GemmReport report = gemm(this->comm, Operation::none, Operation::none, T(1), A, B, T(0), C, options);
+    EXPECT_EQ(report.arithmetic, rate > 1e9 ? Arithmetic::emulated : Arithmetic::native);
+    EXPECT_TRUE(report.predicted_seconds.has_value());
+    EXPECT_EQ(report.emulation.moduli > 0, rate > 1e9);
   }
 }
 

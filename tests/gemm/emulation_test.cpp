@@ -14,62 +14,41 @@
 namespace heddle {
 namespace {
 
-template <Scalar T> MatrixView<T> on_device(const HostMatrix<T>& host, Index padding = 3) {
-  const auto rows = static_cast<Index>(host.extent(0));
-  const LocalMatrix<T> parent("test", static_cast<std::size_t>(rows + padding), host.extent(1));
-  const auto mirror = Kokkos::create_mirror_view(parent);
-  for (std::size_t j = 0; j < host.extent(1); ++j) {
-    for (std::size_t i = 0; i < host.extent(0); ++i) mirror(i, j) = host(i, j);
-  }
-  Kokkos::deep_copy(parent, mirror);
-  return Kokkos::subview(parent, Kokkos::pair<Index, Index>(0, rows), Kokkos::ALL);
-}
-
-template <Scalar T> HostMatrix<T> on_host_again(const MatrixView<T>& view) {
-  const LocalMatrix<T> dense("test", view.extent(0), view.extent(1));
-  Kokkos::deep_copy(dense, view);
-  HostMatrix<T> host("test", view.extent(0), view.extent(1));
-  Kokkos::deep_copy(host, dense);
-  return host;
-}
-
-template <Scalar T, class Entry> HostMatrix<T> matrix(Index rows, Index columns, const Entry& entry) {
-  HostMatrix<T> result("test", static_cast<std::size_t>(rows), static_cast<std::size_t>(columns));
-  for (Index j = 0; j < columns; ++j) {
-    for (Index i = 0; i < rows; ++i) result(i, j) = entry(i, j);
-  }
-  return result;
-}
-
-template <Scalar T> HostMatrix<T> random_numbers(Index rows, Index columns, int seed) {
-  return matrix<T>(rows, columns, test::RandomEntries<T>{seed});
-}
+using test::host_random;
+using test::padded_on_device;
+using test::to_host;
 
 template <Scalar T>
 HostMatrix<T> product(Operation op_a, Operation op_b, T alpha, const HostMatrix<T>& A, const HostMatrix<T>& B, T beta,
-                      const HostMatrix<T>& C, const EmulationOptions& options = {}) {
+                      const HostMatrix<T>& C, const EmulationOptions& options = {}, EmulationReport* report = nullptr) {
   const ExecutionSpace space;
-  const MatrixView<T> c = on_device(C);
+  const MatrixView<T> c = padded_on_device(C);
   const auto k = static_cast<Index>(A.extent(op_a == Operation::none ? 1 : 0));
   EmulatedGemm<T> gemm(blas::Context(space), static_cast<Index>(C.extent(0)), static_cast<Index>(C.extent(1)), k,
                        options);
-  gemm(op_a, op_b, alpha, on_device(A), on_device(B), beta, c);
+  gemm(op_a, op_b, alpha, padded_on_device(A), padded_on_device(B), beta, c);
   space.fence();
-  return on_host_again(c);
+  if (report != nullptr) *report = gemm.report();
+  return to_host(c);
 }
 
-template <Scalar T> HostMatrix<T> product(const HostMatrix<T>& A, const HostMatrix<T>& B, int moduli = 0) {
+template <Scalar T>
+HostMatrix<T> product(const HostMatrix<T>& A, const HostMatrix<T>& B, const EmulationOptions& options,
+                      EmulationReport* report = nullptr) {
   const HostMatrix<T> C("test", A.extent(0), B.extent(1));
   Kokkos::deep_copy(C, T(std::numeric_limits<Real<T>>::quiet_NaN()));  // beta == 0 does not read C
-  return product(Operation::none, Operation::none, T(1), A, B, T(0), C, {.moduli = moduli});
+  return product(Operation::none, Operation::none, T(1), A, B, T(0), C, options, report);
+}
+template <Scalar T> HostMatrix<T> product(const HostMatrix<T>& A, const HostMatrix<T>& B, int moduli = 0) {
+  return product(A, B, {.moduli = moduli});
 }
 
 template <Scalar T> HostMatrix<T> exact_product(const HostMatrix<T>& A, const HostMatrix<T>& B) {
   const ExecutionSpace space;
   const LocalMatrix<T> C("test", A.extent(0), B.extent(1));
-  exact::gemm(space, Operation::none, Operation::none, T(1), on_device(A), on_device(B), T(0), C);
+  exact::gemm(space, Operation::none, Operation::none, T(1), padded_on_device(A), padded_on_device(B), T(0), C);
   space.fence();
-  return on_host_again(MatrixView<T>(C));
+  return to_host<T>(C);
 }
 
 template <Scalar T> double size_of(const T& x) {
@@ -125,9 +104,11 @@ TYPED_TEST(Emulation, OfIntegersIsExactForAllOperationsAndShapes) {
     for (const Operation op_b : {Operation::none, Operation::transpose, Operation::conjugate_transpose}) {
       for (const auto& [m, n, k] :
            {std::array<Index, 3>{1, 1, 1}, {5, 7, 3}, {33, 18, 70}, {16, 64, 65}, {2, 40, 200}}) {
-        const auto A = op_a == Operation::none ? matrix<T>(m, k, integer) : matrix<T>(k, m, integer);
-        const auto B = op_b == Operation::none ? matrix<T>(k, n, integer) : matrix<T>(n, k, integer);
-        const auto C = matrix<T>(m, n, integer);
+        const auto A =
+            op_a == Operation::none ? test::host_matrix<T>(m, k, integer) : test::host_matrix<T>(k, m, integer);
+        const auto B =
+            op_b == Operation::none ? test::host_matrix<T>(k, n, integer) : test::host_matrix<T>(n, k, integer);
+        const auto C = test::host_matrix<T>(m, n, integer);
         // Columns in pieces too.
         const auto found = product(op_a, op_b, T(2), A, B, T(-3), C, {.moduli = 9, .workspace_bytes = 1});
         for (Index j = 0; j < n; ++j) {
@@ -144,8 +125,8 @@ TYPED_TEST(Emulation, OfIntegersIsExactForAllOperationsAndShapes) {
 
 TYPED_TEST(Emulation, StaysWithinItsBoundForAnyModuli) {
   using T = TypeParam;
-  const auto A = random_numbers<T>(40, 300, 1);
-  const auto B = random_numbers<T>(300, 33, 2);
+  const auto A = host_random<T>(40, 300, 1);
+  const auto B = host_random<T>(300, 33, 2);
   double last = std::numeric_limits<double>::infinity();
   for (const int moduli : {7, 10, 14, 15, 16, 18, 22, 31}) {
     EXPECT_LE(worst(A, B, product(A, B, moduli), moduli), 1.0) << moduli;
@@ -170,8 +151,8 @@ TYPED_TEST(Emulation, WithManyModuliIsCorrectlyRounded) {
             std::ldexp(x, static_cast<int>(random() % static_cast<unsigned>(2 * exponents)) - exponents));
       };
     };
-    const auto A = matrix<T>(20, 50, spread(20));
-    const auto B = matrix<T>(50, 30, spread(20));
+    const auto A = test::host_matrix<T>(20, 50, spread(20));
+    const auto B = test::host_matrix<T>(50, 30, spread(20));
     EXPECT_TRUE(test::same_bits(product(A, B, 31), exact_product(A, B)));
   }
 }
@@ -192,8 +173,8 @@ TYPED_TEST(Emulation, TakesEveryScale) {
       };
     };
     // Rows and columns of their own scale, one of each zero, products from the smallest to the largest.
-    auto A = matrix<T>(9, 31, scaled(up, 1));
-    auto B = matrix<T>(31, 11, scaled(-up / 2, 2));
+    auto A = test::host_matrix<T>(9, 31, scaled(up, 1));
+    auto B = test::host_matrix<T>(31, 11, scaled(-up / 2, 2));
     for (std::size_t k = 0; k < 31; ++k) {
       A(3, k) = T(0);
       B(k, 5) = T(0);
@@ -207,8 +188,8 @@ TYPED_TEST(Emulation, TakesEveryScale) {
   }
   // Beyond the largest number.
   const R large = std::ldexp(R(1), range - 2);
-  const auto A = matrix<T>(2, 3, [&](Index i, Index) { return T(i == 0 ? large : -large); });
-  const auto B = matrix<T>(3, 1, [&](Index, Index) { return T(large); });
+  const auto A = test::host_matrix<T>(2, 3, [&](Index i, Index) { return T(i == 0 ? large : -large); });
+  const auto B = test::host_matrix<T>(3, 1, [&](Index, Index) { return T(large); });
   const auto C = product(A, B, 0);
   const R infinity = std::numeric_limits<R>::infinity();
   if constexpr (is_complex<T>) {
@@ -225,8 +206,8 @@ TYPED_TEST(Emulation, HandlesNaNAndInfinityAsSumsDo) {
   using T = TypeParam;
   using R = Real<T>;
   const R infinity = std::numeric_limits<R>::infinity();
-  auto A = random_numbers<T>(6, 10, 5);
-  auto B = random_numbers<T>(10, 7, 6);
+  auto A = host_random<T>(6, 10, 5);
+  auto B = host_random<T>(10, 7, 6);
   const auto plain = product(A, B, 0);
   A(2, 4) = T(std::numeric_limits<R>::quiet_NaN());
   B(3, 1) = T(infinity);
@@ -250,8 +231,10 @@ TYPED_TEST(Emulation, HandlesNaNAndInfinityAsSumsDo) {
 // Inner dimensions beyond what 32 bits take are summed in pieces.
 TEST(Emulation, TakesLongInnerDimensions) {
   const Index k = 300001;
-  const auto A = matrix<double>(2, k, [](Index i, Index l) { return static_cast<double>((l * 7 + i) % 255 - 127); });
-  const auto B = matrix<double>(k, 3, [](Index l, Index j) { return static_cast<double>((l * 7 + j) % 251 - 125); });
+  const auto A =
+      test::host_matrix<double>(2, k, [](Index i, Index l) { return static_cast<double>((l * 7 + i) % 255 - 127); });
+  const auto B =
+      test::host_matrix<double>(k, 3, [](Index l, Index j) { return static_cast<double>((l * 7 + j) % 251 - 125); });
   const auto C = product(A, B, 14);
   for (Index i = 0; i < 2; ++i) {
     for (Index j = 0; j < 3; ++j) {
@@ -261,25 +244,60 @@ TEST(Emulation, TakesLongInnerDimensions) {
     }
   }
   // The largest sums there are: every product of one sign.
-  const auto ones = matrix<double>(1, k, [](Index, Index) { return 0x1p30 - 1.0; });
-  const auto column = matrix<double>(k, 1, [](Index, Index) { return -(0x1p30 - 1.0); });
+  const auto ones = test::host_matrix<double>(1, k, [](Index, Index) { return 0x1p30 - 1.0; });
+  const auto column = test::host_matrix<double>(k, 1, [](Index, Index) { return -(0x1p30 - 1.0); });
   EXPECT_EQ(product(ones, column, 14)(0, 0), exact_product(ones, column)(0, 0));
 }
 
 // An element is a function of its row and its column: any part of the product has the same bits, in any workspace.
 TYPED_TEST(Emulation, OfPartsHasTheBitsOfTheWhole) {
   using T = TypeParam;
-  const auto A = random_numbers<T>(50, 90, 7);
-  const auto B = random_numbers<T>(90, 45, 8);
+  const auto A = host_random<T>(50, 90, 7);
+  const auto B = host_random<T>(90, 45, 8);
   const auto whole = product(A, B);
-  const auto part = product(matrix<T>(7, 90, [&](Index i, Index j) { return A(i + 31, j); }),
-                            matrix<T>(90, 20, [&](Index i, Index j) { return B(i, j + 18); }));
-  EXPECT_TRUE(test::same_bits(part, matrix<T>(7, 20, [&](Index i, Index j) { return whole(i + 31, j + 18); })));
+  const auto part = product(test::host_matrix<T>(7, 90, [&](Index i, Index j) { return A(i + 31, j); }),
+                            test::host_matrix<T>(90, 20, [&](Index i, Index j) { return B(i, j + 18); }));
+  EXPECT_TRUE(
+      test::same_bits(part, test::host_matrix<T>(7, 20, [&](Index i, Index j) { return whole(i + 31, j + 18); })));
   const HostMatrix<T> C("test", 50, 45);
-  const auto transposed = product(
-      Operation::transpose, Operation::transpose, T(1), matrix<T>(90, 50, [&](Index i, Index j) { return A(j, i); }),
-      matrix<T>(45, 90, [&](Index i, Index j) { return B(j, i); }), T(0), C, {.workspace_bytes = 100000});
+  const auto transposed = product(Operation::transpose, Operation::transpose, T(1),
+                                  test::host_matrix<T>(90, 50, [&](Index i, Index j) { return A(j, i); }),
+                                  test::host_matrix<T>(45, 90, [&](Index i, Index j) { return B(j, i); }), T(0), C,
+                                  {.workspace_bytes = 100000});
   EXPECT_TRUE(test::same_bits(transposed, whole));
+}
+
+// Factors that are kept serve any product, with the bits of all at once.
+TYPED_TEST(Emulation, TakesFactorsQuantisedBefore) {
+  using T = TypeParam;
+  const blas::Context context{ExecutionSpace()};
+  auto A = host_random<T>(31, 60, 17);
+  A(4, 7) = T(std::numeric_limits<Real<T>>::infinity());
+  const auto B = host_random<T>(27, 60, 18);
+  const auto other = host_random<T>(60, 12, 19);
+  const auto a = padded_on_device(A);
+  const auto b = padded_on_device(B);
+  const Quantised<T> left(context, Factor::left, Operation::none, a);
+  const Quantised<T> right(context, Factor::right, Operation::conjugate_transpose, b);
+  const Quantised<T> third(context, Factor::right, Operation::none, padded_on_device(other));
+  EXPECT_EQ(left.moduli(), emulation_moduli<T>(60));
+  EmulatedGemm<T> gemm(context, 31, 27, 60, {.look = false});
+  const auto C = host_random<T>(31, 27, 20);
+  const auto c = padded_on_device(C);
+  gemm(T(2), left, right, T(-1), c);
+  context.space().fence();
+  EXPECT_TRUE(test::same_bits(
+      to_host(c), product(Operation::none, Operation::conjugate_transpose, T(2), A, B, T(-1), C, {.look = false})));
+  const auto narrow = padded_on_device(host_random<T>(31, 12, 21));
+  gemm(T(1), left, third, T(0), narrow);
+  context.space().fence();
+  EXPECT_TRUE(test::same_bits(to_host(narrow), product(A, other, {.look = false})));
+  EXPECT_EQ(gemm.report().moduli, left.moduli());
+  EXPECT_THROW(gemm(T(1), left, left, T(0), narrow), Error);
+  EXPECT_THROW(gemm(T(1), right, third, T(0), narrow), Error);
+  EXPECT_THROW(gemm(T(1), left, right, T(0), narrow), Error);
+  const Quantised<T> more(context, Factor::right, Operation::none, padded_on_device(other), 20);
+  EXPECT_THROW(gemm(T(1), left, more, T(0), narrow), Error);
 }
 
 // FNV-1a over the bytes.
@@ -292,22 +310,20 @@ template <Scalar T> std::uint64_t hash_of(const HostMatrix<T>& C) {
 
 // Computed once on a CPU; every backend gives these bits.
 TEST(Emulation, HasTheSameBitsOnEveryMachine) {
-  EXPECT_EQ(hash_of(product(random_numbers<double>(123, 456, 1), random_numbers<double>(456, 78, 2))),
-            5034487627704405267U);
-  EXPECT_EQ(hash_of(product(random_numbers<float>(123, 456, 1), random_numbers<float>(456, 78, 2))),
-            619315449940710721U);
-  EXPECT_EQ(hash_of(product(random_numbers<Kokkos::complex<double>>(123, 456, 1),
-                            random_numbers<Kokkos::complex<double>>(456, 78, 2))),
+  EXPECT_EQ(hash_of(product(host_random<double>(123, 456, 1), host_random<double>(456, 78, 2))), 5034487627704405267U);
+  EXPECT_EQ(hash_of(product(host_random<float>(123, 456, 1), host_random<float>(456, 78, 2))), 619315449940710721U);
+  EXPECT_EQ(hash_of(product(host_random<Kokkos::complex<double>>(123, 456, 1),
+                            host_random<Kokkos::complex<double>>(456, 78, 2))),
             12081698055385263486U);
-  EXPECT_EQ(hash_of(product(random_numbers<double>(123, 456, 1), random_numbers<double>(456, 78, 2), 20)),
+  EXPECT_EQ(hash_of(product(host_random<double>(123, 456, 1), host_random<double>(456, 78, 2), 20)),
             12430005627739488093U);
 }
 
 // Rows of nothing but denormals are scaled like any others.
 TEST(Emulation, TakesDenormals) {
-  const auto A =
-      matrix<double>(3, 300, [](Index i, Index k) { return static_cast<double>(1 + (i + k) % 5) * 0x1p-1074; });
-  const auto B = matrix<double>(300, 2, [](Index, Index j) { return j == 0 ? 0x1p1000 : -0x1.8p999; });
+  const auto A = test::host_matrix<double>(
+      3, 300, [](Index i, Index k) { return static_cast<double>(1 + (i + k) % 5) * 0x1p-1074; });
+  const auto B = test::host_matrix<double>(300, 2, [](Index, Index j) { return j == 0 ? 0x1p1000 : -0x1.8p999; });
   for (const int moduli : {7, 11, 14})
     EXPECT_TRUE(test::same_bits(product(A, B, moduli), exact_product(A, B))) << moduli;
 }

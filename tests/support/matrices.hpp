@@ -8,6 +8,7 @@
 #include <cmath>
 #include <complex>
 #include <cstring>
+#include <utility>
 
 namespace heddle::test {
 
@@ -42,6 +43,36 @@ template <Scalar T> DistributedMatrix<T> random_matrix(const Communicator& comm,
   DistributedMatrix<T> matrix(comm, placement, "random");
   fill(matrix, RandomEntries<T>{seed});
   return matrix;
+}
+
+/// On the host, element by element.
+template <Scalar T, class Entry> HostMatrix<T> host_matrix(Index rows, Index columns, const Entry& entry) {
+  HostMatrix<T> matrix("heddle::test::host", static_cast<std::size_t>(rows), static_cast<std::size_t>(columns));
+  for (Index j = 0; j < columns; ++j) {
+    for (Index i = 0; i < rows; ++i) matrix(i, j) = entry(i, j);
+  }
+  return matrix;
+}
+template <Scalar T> HostMatrix<T> host_random(Index rows, Index columns, int seed) {
+  return host_matrix<T>(rows, columns, RandomEntries<T>{seed});
+}
+
+/// The matrix on the device, inside a larger one: a leading dimension of its own.
+template <Scalar T> MatrixView<T> padded_on_device(const HostMatrix<T>& host) {
+  const LocalMatrix<T> parent("heddle::test::parent", host.extent(0) + 3, host.extent(1));
+  const auto mirror = Kokkos::create_mirror_view(parent);
+  for (std::size_t j = 0; j < host.extent(1); ++j) {
+    for (std::size_t i = 0; i < host.extent(0); ++i) mirror(i + 2, j) = host(i, j);
+  }
+  Kokkos::deep_copy(parent, mirror);
+  return Kokkos::subview(parent, std::pair<std::size_t, std::size_t>(2, 2 + host.extent(0)), Kokkos::ALL);
+}
+template <Scalar T> HostMatrix<T> to_host(const MatrixView<T>& view) {
+  const LocalMatrix<T> dense("heddle::test::dense", view.extent(0), view.extent(1));
+  Kokkos::deep_copy(dense, view);
+  HostMatrix<T> host("heddle::test::host", view.extent(0), view.extent(1));
+  Kokkos::deep_copy(host, dense);
+  return host;
 }
 
 /// Ones, but for one element. (nvcc takes no KOKKOS_LAMBDA in the body of a test, a private member function.)

@@ -5,35 +5,70 @@
 #include <heddle/core/operation.hpp>
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
 namespace heddle {
 
-/// How products of floating-point numbers are computed: by the BLAS, or emulated by integers (see EmulatedGemm).
-enum class Arithmetic { native, emulated };
+/// How products of floating-point numbers are computed: by the BLAS, emulated by integers (see EmulatedGemm), or by the
+/// one of them that the tile model says is faster here. Each product of a BLAS and an emulated one is as accurate as
+/// the other; their bits differ.
+enum class Arithmetic { native, emulated, automatic };
 
+/// "native", "emulated", "auto".
 [[nodiscard]] std::string_view to_string(Arithmetic arithmetic);
 /// Throws Error(argument), with the names, for any other text.
 [[nodiscard]] Arithmetic arithmetic_from(std::string_view text);
 
+/// What to do where exponents spread so much within the rows of op(A) or the columns of op(B) that the moduli allowed
+/// would lose bits that sums of T's keep.
+enum class Fallback {
+  exact,   ///< Round each element once, from the exact sum (heddle::exact): slower, and as reproducible.
+  native,  ///< Leave the product to the BLAS.
+  none,    ///< Take the moduli allowed; the bound that is reported holds.
+};
+
 struct EmulationOptions {
   /// Moduli, 7 to 31: each adds 4 bits to both factors and one product of 8-bit integers (three for complex T). 0: as
-  /// many as emulation_moduli() says.
+  /// many as emulation_moduli() says and, with `look`, as many more as exponents ask for.
   int moduli = 0;
+  /// With moduli == 0: look at the factors first, by a product of their leading bits. It costs about a modulus more,
+  /// and a second journey where bands travel.
+  bool look = true;
+  /// Most that a look may lead to.
+  int most_moduli = 31;
+  /// Where these do not suffice.
+  Fallback fallback = Fallback::exact;
   /// Upper bound for the 32-bit sums held at once, in bytes; those of 16 columns are, whatever it is. 0: 4 GiB on GPUs,
   /// 64 MiB on CPU backends.
   std::size_t workspace_bytes = 0;
 };
 
 /// The fewest moduli with which an element's error, before its last rounding, is at most `tolerance` |a|_2 |b|_2, a its
-/// row of op(A) and b its column of op(B), whatever they hold. 0: u sqrt(inner), about what sums of T's in a row come
-/// to for random terms; 14 moduli for double, 7 for float. Throws Error(argument) where not even 31 do.
+/// row of op(A) and b its column of op(B), whatever they hold. 0: u sqrt(min(inner, 4096)), about what a BLAS's sums
+/// come to for random terms; 14 moduli for double, 15 for inner dimensions from 9400, and 7 for float. Throws
+/// Error(argument) where not even 31 do.
 template <Scalar T> [[nodiscard]] int emulation_moduli(Index inner, double tolerance = 0.0);
+
+/// What an emulated product took.
+struct EmulationReport {
+  int moduli = 0;            ///< 0: it fell back.
+  double error_bound = 0.0;  ///< emulation_error().
+  /// Largest |a|_2 |b|_2 / sum_k |a_k b_k| of any row and column, or near it; infinite where that was not worth finding
+  /// out; 0 where nobody looked.
+  double spread = 0.0;
+  std::optional<Fallback> fallback{};  ///< What was done instead.
+};
 
 /// The bound that holds with so many moduli: |C - op(A) op(B)|_ij <= bound |a|_2 |b|_2 + u |C_ij|, or half the smallest
 /// number where that is more, as long as nothing overflows.
 template <Scalar T> [[nodiscard]] double emulation_error(Index inner, int moduli);
+
+/// "exact", "native", "none".
+[[nodiscard]] std::string_view to_string(Fallback fallback);
+/// Throws Error(argument), with the names, for any other text.
+[[nodiscard]] Fallback fallback_from(std::string_view text);
 
 /// C = alpha op(A) op(B) + beta C by 8-bit integers, on one rank.
 ///
@@ -47,16 +82,21 @@ template <Scalar T> [[nodiscard]] double emulation_error(Index inner, int moduli
 /// NaN or infinity is summed as it stands, in the order of the inner dimension.
 ///
 /// Bits: reproducible: of C's element they are a function of its row of op(A), its column of op(B), alpha, beta and the
-/// number of moduli; the same on CPUs and GPUs, whatever the threads and the shape of the product. (But for
-/// the bits of a NaN, and as long as denormals are not flushed to zero, which no backend does by itself.)
+/// number of moduli (which a look makes a function of the shape and of the exponents of all of A and B); the same on
+/// CPUs and GPUs, whatever the threads and the shape of the product. (But for the bits of a NaN, and as long as
+/// denormals are not flushed to zero, which no backend does by itself.)
 ///
 /// Error: |C - op(A) op(B)|_ij <= emulation_error() |a|_2 |b|_2 + u |C_ij|, for alpha = 1, beta = 0; exact products
 /// rounded once where op(A) and op(B) hold integers that the moduli take whole. Elements much smaller than their
-/// row's largest lose what lies below the row's last bit: give more moduli to matrices of wide exponent ranges.
+/// row's largest lose what lies below the row's last bit. Where |a|_2 |b|_2 is far above sum |a_k b_k|, a look finds
+/// that before the product, and more moduli make up for it, or the fallback does.
 ///
 /// Cost: 2mnk operations of 8-bit integers for each modulus (6mnk for complex T), and passes over memory: op(A) and
-/// op(B) three times, a byte an element and modulus, C four bytes a modulus. Workspace: a byte for each element of
+/// op(B) three times, a byte an element and modulus, C four bytes a modulus. A look: 4mnk operations, and a pass over a
+/// row and a column for each element whose factors have nothing in common within 2^-6 of what is largest in both; where
+/// these are more than a 64th of all, the fallback comes at once. Workspace: a byte for each element of
 /// op(A) and op(B) and each modulus (three for complex T), and the sums.
+template <Scalar T> class Quantised;
 template <Scalar T> class EmulatedGemm {
  public:
   /// Workspace for products up to m x n with inner dimension k.
@@ -65,12 +105,40 @@ template <Scalar T> class EmulatedGemm {
   EmulatedGemm(EmulatedGemm&&) noexcept;
   EmulatedGemm& operator=(EmulatedGemm&&) noexcept;
 
-  /// Ordered on the context's instance; does not block on GPUs. Throws Error(argument) for shapes that don't fit.
+  /// Ordered on the context's instance; blocks on GPUs only for a look. Throws Error(argument) for shapes that don't
+  /// fit.
   void operator()(Operation op_a, Operation op_b, T alpha, const MatrixView<const T>& A, const MatrixView<const T>& B,
                   T beta, const MatrixView<T>& C);
+  /// The same bits from factors that were quantised before, with the same moduli; nothing is looked at. The workspace
+  /// is for as many rows and columns, but these keep their own residues.
+  void operator()(T alpha, const Quantised<T>& A, const Quantised<T>& B, T beta, const MatrixView<T>& C);
+  /// Of the last product.
+  [[nodiscard]] const EmulationReport& report() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+/// Which factor of a product: op(A), whose rows are scaled, or op(B), whose columns are.
+enum class Factor { left, right };
+
+/// op(X) as residues, for as many emulated products as use it: a quarter to a tenth of each of them is saved.
+///
+/// Shares X, which must stay as it is: rows and columns with NaN or infinity are summed from it. Memory: a byte an
+/// element and modulus (three for complex T).
+template <Scalar T> class Quantised {
+ public:
+  /// `moduli`: 7 to 31; 0: emulation_moduli(). Ordered on the context's instance; does not block on GPUs.
+  Quantised(const blas::Context& context, Factor factor, Operation op, const MatrixView<const T>& X, int moduli = 0);
+  ~Quantised();
+  Quantised(Quantised&&) noexcept;
+  Quantised& operator=(Quantised&&) noexcept;
+
   [[nodiscard]] int moduli() const;
 
  private:
+  friend class EmulatedGemm<T>;
   struct State;
   std::unique_ptr<State> state_;
 };

@@ -55,10 +55,10 @@ struct GemmReport {
   double gflops = 0.0;    ///< Aggregate rate: 2MNK (8MNK for complex), or what is computed of it, / seconds / 1e9.
   double bytes_received = 0.0;  ///< Sum over ranks of what came from other ranks.
   double wait_seconds = 0.0;    ///< Most time that any rank had no product to run, waiting for bands or for C.
-  int moduli = 0;               ///< Of an emulated product; 0: native.
-  /// Of an emulated product, for alpha = 1, beta = 0: |C - op(A) op(B)|_ij <= this |a|_2 |b|_2 + u |C_ij|, a and b the
-  /// element's row and column.
-  double error_bound = 0.0;
+  Arithmetic arithmetic = Arithmetic::native;  ///< The one taken.
+  /// Of an emulated product. For alpha = 1, beta = 0: |C - op(A) op(B)|_ij <= emulation.error_bound |a|_2 |b|_2 + u
+  /// |C_ij|, a and b the element's row and column.
+  EmulationReport emulation;
 };
 
 /// Distributed product with its workspace, for repeated use with matrices of the same placements.

@@ -26,8 +26,10 @@ struct MachineRates {
     double warmth = 0.0;   ///< How far the rate has gone from flops (0) to warm_flops (1).
     friend bool operator==(const WarmPoint&, const WarmPoint&) = default;
   };
-  std::vector<GemmPoint> gemm;    ///< By rising tile; between points the rate is interpolated.
-  std::vector<WarmPoint> warm;    ///< By rising time; empty where it was not measured: never warm.
+  std::vector<GemmPoint> gemm;  ///< By rising tile; between points the rate is interpolated.
+  std::vector<WarmPoint> warm;  ///< By rising time; empty where it was not measured: never warm.
+  /// Of emulated products with the moduli that round-off takes, by rising tile; empty where they were not measured.
+  std::vector<GemmPoint> emulated;
   double memory_bandwidth = 0.0;  ///< Bytes/s of a copy, read plus written, all ranks at once.
   double link_bandwidth = 0.0;    ///< Bytes/s that arrive at each rank while all receive from a neighbour; 0 alone.
   double latency = 0.0;           ///< Seconds for an empty message to a neighbour and back, halved.
@@ -47,8 +49,8 @@ struct MachineRates {
   friend bool operator==(const MachineRates&, const MachineRates&) = default;
 };
 
-/// Measures them: collective, blocks for about `seconds` (at least 0.2). From 1 s on GPUs are measured warm as well,
-/// which takes 4 s more.
+/// Measures them: collective, blocks for about `seconds` (at least 0.2). From 1 s on emulated products are
+/// measured too, for half as long again, and GPUs warm as well, which takes 4 s more.
 template <Scalar T>
 [[nodiscard]] MachineRates measure_rates(const Communicator& comm, double seconds = 2.0,
                                          const std::function<void(double share_done)>& progress = {});

@@ -30,10 +30,13 @@ template <Scalar T> [[nodiscard]] MachineRates known_rates(const Context& contex
   for (const auto& point : rates.gemm) {
     points.push_back({{"tile", point.tile}, {"gflops", point.flops / 1e9}, {"warm_gflops", point.warm_flops / 1e9}});
   }
+  auto emulated = nlohmann::ordered_json::array();
+  for (const auto& point : rates.emulated) emulated.push_back({{"tile", point.tile}, {"gflops", point.flops / 1e9}});
   auto warm = nlohmann::ordered_json::array();
   for (const auto& point : rates.warm) warm.push_back({{"seconds", point.seconds}, {"warmth", point.warmth}});
   return {{"gemm", points},
           {"warm", warm},
+          {"emulated", emulated},
           {"gemm_gflops", rates.peak_flops() / 1e9},
           {"memory_gbytes_per_second", rates.memory_bandwidth / 1e9},
           {"link_gbytes_per_second", rates.link_bandwidth / 1e9},
