@@ -34,5 +34,6 @@ void add_study(CLI::App& app, Selection& selection);
 void add_tune(CLI::App& app, Selection& selection);
 void add_info(CLI::App& app, Selection& selection);
 void add_plot(CLI::App& app, Selection& selection);
+void add_verify(CLI::App& app, Selection& selection);
 
 }  // namespace heddle::driver

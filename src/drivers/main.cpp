@@ -88,6 +88,7 @@ int run(int argc, char** argv) {
   add_tune(app, selection);
   add_info(app, selection);
   add_plot(app, selection);
+  add_verify(app, selection);
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& help_or_version) {

@@ -24,6 +24,7 @@ struct Options {
   Index eigenstates = 0;
   std::string output;
   std::optional<double> checkpoint;
+  std::string arithmetic;
   RunOptions run;
 };
 
@@ -84,6 +85,7 @@ int run(Context& context, const Options& options) {
   comm.broadcast(text, 0);
   std::vector<std::string> settings = options.settings;
   if (!options.output.empty()) settings.push_back("output.file=" + options.output);
+  if (!options.arithmetic.empty()) settings.push_back("propagator.arithmetic=" + options.arithmetic);
   if (options.checkpoint) settings.push_back("output.checkpoint_seconds=" + std::to_string(*options.checkpoint));
   Deck deck = read_deck(text, path, settings);
   read_potential(comm, deck);
@@ -124,6 +126,12 @@ void add_tdse(CLI::App& app, Selection& selection) {
   command.add_option("--checkpoint", options->checkpoint, "Same as --set output.checkpoint_seconds=SECONDS")
       ->type_name("SECONDS")
       ->check(CLI::NonNegativeNumber);
+  command
+      .add_option(
+          "--arithmetic", options->arithmetic,
+          "Same as --set propagator.arithmetic=...: of the matrix products, native, emulated (by 8-bit integers: "
+          "the same bits for any tile, on CPUs and GPUs) or auto")
+      ->check(CLI::IsMember({"native", "emulated", "auto"}));
   command
       .add_option("--tile", options->run.tile,
                   "Tile of the matrix products (default: from the number of points alone, so that the bits do not "

@@ -99,6 +99,9 @@ void assign(const std::string& key, const Given& given, schrodinger::Motion& val
 void assign(const std::string& key, const Given& given, schrodinger::PropagatorKind& value) {
   assign_name(key, given, value, schrodinger::propagator_kind_from);
 }
+void assign(const std::string& key, const Given& given, Arithmetic& value) {
+  assign_name(key, given, value, arithmetic_from);
+}
 void assign(const std::string& key, const Given& given, schrodinger::Envelope& value) {
   assign_name(key, given, value, schrodinger::envelope_from);
 }

@@ -83,6 +83,8 @@ template <class AnyDeck, class Visitor> void visit_keys(AnyDeck& deck, Visitor&&
         "expm, magnus4: fixed degree of the Taylor series; 0: by tolerance");
   visit("propagator.tolerance", deck.propagator.tolerance,
         "relative error of an exponential; automatic: of psi per unit of time, 0 being 1e-6; 0: round-off");
+  visit("propagator.arithmetic", deck.propagator.arithmetic,
+        "of the products of expm and magnus4: native, emulated (the same bits on any machine) or auto");
   visit("output.file", deck.output_file, "HDF5 file; empty: the deck's name with .h5, in the current folder");
   visit("output.every", deck.output_every, "steps from one stored density to the next");
   visit("output.state", deck.output_state, "store psi with each density");

@@ -2,6 +2,7 @@
 
 #include <heddle/core/error.hpp>
 
+#include <algorithm>
 #include <utility>
 
 namespace heddle::driver {
@@ -139,6 +140,34 @@ template <class T> std::vector<T> Hdf5Reader::read(const std::string& name) cons
   std::vector<T> values(size);
   const Hdf5Handle type = memory_type<T>();
   if (size > 0 && H5Dread(dataset.id(), type.id(), H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()) < 0) {
+    fail("dataset " + name + " could not be read");
+  }
+  return values;
+}
+
+std::vector<std::string> Hdf5Reader::datasets() const {
+  std::vector<std::string> names;
+  const auto visit = [](hid_t file, const char* name, const H5L_info_t*, void* all) -> herr_t {
+    const Hdf5Handle object(H5Oopen(file, name, H5P_DEFAULT), H5Oclose);
+    if (object.valid() && H5Iget_type(object.id()) == H5I_DATASET) {
+      static_cast<std::vector<std::string>*>(all)->push_back(std::string("/") + name);
+    }
+    return 0;
+  };
+  if (H5Lvisit(file_.id(), H5_INDEX_NAME, H5_ITER_INC, visit, &names) < 0) fail("its datasets could not be listed");
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+std::vector<std::byte> Hdf5Reader::bytes(const std::string& name) const {
+  const Hdf5Handle dataset = open(name);
+  const Hdf5Handle stored(H5Dget_type(dataset.id()), H5Tclose);
+  const Hdf5Handle type(H5Tget_native_type(stored.id(), H5T_DIR_ASCEND), H5Tclose);
+  hsize_t size = 1;
+  for (const hsize_t extent : extents(name)) size *= extent;
+  std::vector<std::byte> values(type.valid() ? size * H5Tget_size(type.id()) : 0);
+  if (!type.valid() ||
+      (size > 0 && H5Dread(dataset.id(), type.id(), H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()) < 0)) {
     fail("dataset " + name + " could not be read");
   }
   return values;

@@ -4,6 +4,7 @@
 #include <hdf5.h>
 
 #include <complex>
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <span>
@@ -65,6 +66,10 @@ class Hdf5Reader {
   [[nodiscard]] bool has(const std::string& name) const;
   /// All values of a dataset; T is double, std::int64_t or std::complex<double>.
   template <class T> [[nodiscard]] std::vector<T> read(const std::string& name) const;
+  /// Names of all datasets, "/group/name", in alphabetical order.
+  [[nodiscard]] std::vector<std::string> datasets() const;
+  /// The values of a dataset of any type, in memory order of this machine's types.
+  [[nodiscard]] std::vector<std::byte> bytes(const std::string& name) const;
   [[nodiscard]] std::string text_attribute(const std::string& name) const;
   [[nodiscard]] std::int64_t integer_attribute(const std::string& name) const;
 

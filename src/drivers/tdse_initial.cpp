@@ -8,7 +8,6 @@
 #include <heddle/schrodinger/initial_state.hpp>
 
 #include <algorithm>
-#include <complex>
 #include <utility>
 
 namespace heddle::driver {
@@ -17,14 +16,6 @@ namespace {
 
 using schrodinger::Hamiltonian;
 using schrodinger::State;
-
-// exp(i p x) times a state, normalised.
-State moved(const Deck& deck, State state) {
-  require(static_cast<Index>(state.size()) == deck.grid.points, "initial state: ", state.size(), " values for ",
-          deck.grid.points, " points");
-  for (Index i = 0; i < deck.grid.points; ++i) state[i] *= std::polar(1.0, deck.initial_momentum * deck.grid.x(i));
-  return schrodinger::normalised(deck.grid, std::move(state));
-}
 
 Index levels_needed(const Deck& deck) {
   const auto levels = deck.levels();
@@ -36,7 +27,7 @@ std::vector<State> levels_of(const Deck& deck, const schrodinger::Eigenstates& l
   std::vector<State> states;
   for (const Index level : deck.levels()) {
     const auto values = lowest.state(level);
-    states.push_back(moved(deck, State(values.begin(), values.end())));
+    states.push_back(schrodinger::moved(deck.grid, State(values.begin(), values.end()), deck.initial_momentum));
   }
   return states;
 }
@@ -55,7 +46,7 @@ std::vector<State> initial_states_on_root(const Deck& deck, const Hamiltonian& h
                                                             : std::vector<State>{read_text_state(path, deck.grid)};
       for (State& state : states) {
         try {
-          state = moved(deck, std::move(state));
+          state = schrodinger::moved(deck.grid, std::move(state), deck.initial_momentum);
         } catch (const Error& error) {
           throw Error(ErrorKind::input, path.string() + ": " + error.what());
         }

@@ -1,3 +1,4 @@
+#include "core/elementary.hpp"
 #include <heddle/core/error.hpp>
 #include <heddle/schrodinger/eigenstates.hpp>
 #include <heddle/schrodinger/initial_state.hpp>
@@ -28,6 +29,15 @@ State normalised(const Grid& grid, State state) {
   return state;
 }
 
+State moved(const Grid& grid, State state, double momentum) {
+  require(static_cast<Index>(state.size()) == grid.points, "initial state: ", state.size(), " values for ", grid.points,
+          " points");
+  if (momentum != 0.0) {
+    for (Index i = 0; i < grid.points; ++i) state[i] *= impl::exponential(std::complex(0.0, momentum * grid.x(i)));
+  }
+  return normalised(grid, std::move(state));
+}
+
 State gaussian_packet(const Grid& grid, double position, double momentum, double width) {
   validate(grid);
   require(std::isfinite(position) && std::isfinite(momentum), "initial.position = ", position,
@@ -36,7 +46,7 @@ State gaussian_packet(const Grid& grid, double position, double momentum, double
   State state(grid.points);
   for (Index i = 0; i < grid.points; ++i) {
     const double distance = (grid.x(i) - position) / (2 * width);
-    state[i] = std::polar(std::exp(-distance * distance), momentum * grid.x(i));
+    state[i] = impl::exponential(std::complex(-distance * distance, momentum * grid.x(i)));
   }
   require(std::any_of(state.begin(), state.end(), [](const auto& value) { return value != 0.0; }),
           "initial state: a Gaussian at initial.position = ", position, " with initial.width = ", width,
@@ -50,9 +60,7 @@ State eigenstate(const Hamiltonian& hamiltonian, Index level, double momentum) {
   require(std::isfinite(momentum), "initial.momentum = ", momentum, " must be finite");
   const Eigenstates states = lowest_eigenstates(hamiltonian.bare(), 0.0, level + 1);
   const auto values = states.state(level);
-  State state(grid.points);
-  for (Index i = 0; i < grid.points; ++i) state[i] = values[i] * std::polar(1.0, momentum * grid.x(i));
-  return normalised(grid, std::move(state));
+  return moved(grid, State(values.begin(), values.end()), momentum);
 }
 
 }  // namespace heddle::schrodinger

@@ -20,9 +20,9 @@ using Numbers = Kokkos::View<double*, MemorySpace>;
 using Integers = Kokkos::View<Index*, MemorySpace>;
 using IntegerColumns = Kokkos::View<Index**, Kokkos::LayoutLeft, MemorySpace>;
 
-// Point i belongs to lane i mod `lanes`, so that neighbouring threads of a GPU read neighbouring points; the few
-// threads of a CPU would only have more partial sums to add up.
-constexpr Index lanes = on_host ? 16 : 256;
+// Point i belongs to lane i mod `lanes`, so that neighbouring threads of a GPU read neighbouring points; on CPUs too,
+// so that sums are the same there.
+constexpr Index lanes = 256;
 // Nodes are counted along runs of points.
 constexpr Index run = 64;
 

@@ -1,3 +1,4 @@
+#include "core/elementary.hpp"
 #include "core/names.hpp"
 #include <heddle/core/error.hpp>
 #include <heddle/schrodinger/potential.hpp>
@@ -69,11 +70,11 @@ std::array<double, 2> Nuclei::positions(double time) const {
     case Motion::fixed:
       return {-half, half};
     case Motion::stretch: {
-      const double displaced = half + amplitude * std::sin(omega * time);
+      const double displaced = half + amplitude * impl::sine(omega * time);
       return {-displaced, displaced};
     }
     case Motion::shake: {
-      const double shift = amplitude * std::sin(omega * time);
+      const double shift = amplitude * impl::sine(omega * time);
       return {-half + shift, half + shift};
     }
     case Motion::drift: {

@@ -60,6 +60,9 @@ void validate(const PropagatorOptions& options) {
           " must be at least 0 and less than 1");
   require(options.degree == 0 || has_degree(options.kind), "propagator.degree = ", options.degree, ": propagator ",
           to_string(options.kind), " has no Taylor series; expm and magnus4 have one");
+  require(options.arithmetic == Arithmetic::native || has_degree(options.kind),
+          "propagator.arithmetic = ", to_string(options.arithmetic), ": propagator ", to_string(options.kind),
+          " takes no matrix products; expm and magnus4 do");
   require(options.tile >= 0, "tile = ", options.tile, " must not be negative");
   require(std::isfinite(options.duration) && options.duration >= 0, "propagator duration = ", options.duration,
           " must be finite and not negative");

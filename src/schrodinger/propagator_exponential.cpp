@@ -25,6 +25,7 @@ ExpmOptions expm_options(const PropagatorOptions& options, const Hamiltonian& ha
     chosen.degree = options.degree;
   }
   chosen.tolerance = options.tolerance;
+  chosen.gemm.arithmetic = options.arithmetic;
   chosen.gemm.tile = options.tile > 0 ? options.tile : schrodinger::default_tile(points);
   return chosen;
 }

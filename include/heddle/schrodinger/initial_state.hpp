@@ -9,6 +9,9 @@ namespace heddle::schrodinger {
 /// than the grid's.
 [[nodiscard]] State normalised(const Grid& grid, State state);
 
+/// exp(i momentum x) psi, normalised. Throws Error(argument) as normalised() does.
+[[nodiscard]] State moved(const Grid& grid, State state, double momentum);
+
 /// psi(x) ~ exp(-(x - position)^2 / (4 width^2)) exp(i momentum x), normalised on the grid: `width` is the standard
 /// deviation of |psi|^2. Throws Error(argument) for a width <= 0, or where the packet does not reach the grid.
 [[nodiscard]] State gaussian_packet(const Grid& grid, double position, double momentum, double width);

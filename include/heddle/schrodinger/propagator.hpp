@@ -1,6 +1,7 @@
 // How a wave function gets from one time to the next.
 #pragma once
 
+#include <heddle/gemm/emulation.hpp>
 #include <heddle/schrodinger/hamiltonian.hpp>
 
 #include <string>
@@ -77,10 +78,13 @@ struct PropagatorOptions {
   double duration = 0.0;
   /// Tile of the matrix products; 0: default_tile(points).
   Index tile = 0;
+  /// expm, magnus4: of the matrix products. See Simulation for what emulated ones give.
+  Arithmetic arithmetic = Arithmetic::native;
 };
 
 /// Throws Error(argument) for an order that the kind does not have, fewer than one substep, a negative degree,
-/// tolerance, duration or tile, a tolerance >= 1, a degree of another kind than expm and magnus4, and for a split
+/// tolerance, duration or tile, a tolerance >= 1, a degree of another kind than expm and magnus4, other than native
+/// arithmetic for such a kind, and for a split
 /// operator where the build has no Fourier transform.
 void validate(const PropagatorOptions& options);
 

@@ -54,7 +54,10 @@ struct SimulationTimes {
 /// Step k goes from t = k dt to (k + 1) dt, times being products, not sums: a simulation constructed with state() and
 /// steps_done() of another continues it bit for bit.
 ///
-/// Bits: rank-invariant (at equal tile, backend and threads per rank). psi' = E psi adds columns in a fixed order.
+/// Bits: rank-invariant (at equal tile, backend and threads per rank). psi' = E psi adds columns in a fixed order. With
+/// propagator.arithmetic emulated psi is reproducible, and so are observables but for populations and energies of
+/// eigenstates, which are LAPACK's: the same for any tile and threads, on CPUs and GPUs; absorbers take the host
+/// library's pow().
 ///
 /// Cost of a step with moving nuclei: one ExpmPlan::execute() of a purely imaginary matrix; with propagator.degree k
 /// that is 2 (k - 1) n^3 flops over all ranks. Memory of a rank: 4 n^2/P doubles (3 n^2 where P = 1) and the plan's
