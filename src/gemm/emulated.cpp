@@ -133,24 +133,41 @@ template <Scalar T> void assemble(const ExecutionSpace& space, const Assembly<T>
   }
 }
 
+// Sums of products of two planes of leading bits, in the order of their worth.
+enum Overlap : int { near_near, near_far, far_near, far_far, present, overlap_count };
+
 // What tells sum_k |a_k b_k| from |a| |b|, for a chunk of columns.
 template <Scalar T> struct Overlaps {
-  const std::int32_t* leading_sums;  // Of products of leading bits,
-  const std::int32_t* present_sums;  // and of their number.
+  const std::int32_t* sums;
   Index leading;
+  Index stride;
+  int count;  // near_near alone, or all.
   const std::uint64_t* row_squares;
   const std::uint64_t* column_squares;
   const int* row_exponents;
   const int* column_exponents;
-  int shift;  // |a|^2 |b|^2 is at most the product of the squares, times 2^(2 shift) in units of leading bits.
+  double unit;  // |a|^2 |b|^2 is at most the product of the squares times this, in units of leading bits.
   Operand<T> A;
   Operand<T> B;
   Index inner;
 
-  /// Whether bits or numbers matter here: what is special is summed plainly, and zeros are exact.
+  KOKKOS_INLINE_FUNCTION double sum(Index i, Index j, int which) const {
+    return static_cast<double>(sums[i + j * leading + which * stride]);
+  }
+  /// A lower bound of sum_k |a_k b_k|.
+  KOKKOS_INLINE_FUNCTION double least(Index i, Index j) const {
+    double most = sum(i, j, near_near);
+    if (count > 1) {
+      constexpr double far = 1.0 / (1 << far_bits);
+      most = Kokkos::fmax(most, far * Kokkos::fmax(sum(i, j, near_far), sum(i, j, far_near)));
+      most = Kokkos::fmax(most, far * far * sum(i, j, far_far));
+    }
+    return most;
+  }
+  /// Whether bits matter here: what is special is summed plainly, and zeros are exact.
   KOKKOS_INLINE_FUNCTION bool counts(Index i, Index j) const {
     return row_exponents[i] != QuantisedVectors<T>::special && column_exponents[j] != QuantisedVectors<T>::special &&
-           present_sums[i + j * leading] != 0;
+           (count > 1 ? sum(i, j, present) != 0.0 : row_squares[i] != 0 && column_squares[j] != 0);
   }
   /// |a|^2 |b|^2.
   KOKKOS_INLINE_FUNCTION double squares(Index i, Index j) const {
@@ -162,8 +179,8 @@ template <Scalar T> struct Overlaps {
     for (Index k = 0; k < inner; ++k) {
       const std::uint64_t a = magnitude_bits(A(i, k));
       const std::uint64_t b = magnitude_bits(B(k, j));
-      const int sum = exponent_of(a) + exponent_of(b);
-      largest = a != 0 && b != 0 && sum > largest ? sum : largest;
+      const int exponent = exponent_of(a) + exponent_of(b);
+      largest = a != 0 && b != 0 && exponent > largest ? exponent : largest;
     }
     const int norms =
         (exponent_of(magnitude_bits(squares(i, j))) + 1) / 2 + row_exponents[i] + column_exponents[j] - 2 * norm_bits;
@@ -171,20 +188,30 @@ template <Scalar T> struct Overlaps {
   }
 };
 
+// Row and column of an element by its number, by 32 bits where these do.
+struct Elementwise {
+  Index rows;
+  bool narrow;
+  Elementwise(Index high, Index wide) : rows(high), narrow(high * wide <= Index{0xffffffff}) {}
+  KOKKOS_INLINE_FUNCTION Index column(Index e) const {
+    return narrow ? static_cast<Index>(static_cast<std::uint32_t>(e) / static_cast<std::uint32_t>(rows)) : e / rows;
+  }
+};
+
 template <Scalar T>
 Spread look_at(const ExecutionSpace& space, const Overlaps<T>& overlaps, Index rows, Index columns) {
   double square = 0.0;
   Spread spread;
-  const double unit = std::ldexp(1.0, 2 * overlaps.shift);
+  const Elementwise elements(rows, columns);
   Kokkos::parallel_reduce(
       "heddle::gemm::look", Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(space, 0, rows * columns),
       KOKKOS_LAMBDA(Index e, double& largest, Index& undecided) {
-        const Index i = e % rows;
-        const Index j = e / rows;
+        const Index j = elements.column(e);
+        const Index i = e - j * rows;
         if (overlaps.counts(i, j)) {
-          const auto sum = static_cast<double>(overlaps.leading_sums[i + j * overlaps.leading]);
+          const double sum = overlaps.least(i, j);
           if (sum > 0.0) {
-            const double ratio = overlaps.squares(i, j) * unit / (sum * sum);
+            const double ratio = overlaps.squares(i, j) * overlaps.unit / (sum * sum);
             largest = ratio > largest ? ratio : largest;
           } else {
             ++undecided;
@@ -199,12 +226,13 @@ Spread look_at(const ExecutionSpace& space, const Overlaps<T>& overlaps, Index r
 // The ratio where leading bits don't tell it, by a pass over rows and columns for each such element.
 template <Scalar T> double decide(const ExecutionSpace& space, const Overlaps<T>& overlaps, Index rows, Index columns) {
   int excess = 0;
+  const Elementwise elements(rows, columns);
   Kokkos::parallel_reduce(
       "heddle::gemm::decide", Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(space, 0, rows * columns),
       KOKKOS_LAMBDA(Index e, int& largest) {
-        const Index i = e % rows;
-        const Index j = e / rows;
-        if (overlaps.counts(i, j) && overlaps.leading_sums[i + j * overlaps.leading] == 0) {
+        const Index j = elements.column(e);
+        const Index i = e - j * rows;
+        if (overlaps.counts(i, j) && overlaps.least(i, j) == 0.0) {
           const int here = overlaps.excess(i, j);
           largest = here > largest ? here : largest;
         }
@@ -265,10 +293,7 @@ template <Scalar T> void EmulatedProduct<T>::set_moduli(const ExecutionSpace& sp
 
 template <Scalar T>
 template <class Body>
-void EmulatedProduct<T>::for_each_piece(const blas::Context& context, const Operands& operands, Index rows,
-                                        Index columns, int planes, bool reduced, const Body& body) {
-  const QuantisedVectors<T>& left = *operands.left;
-  const QuantisedVectors<T>& right = *operands.right;
+void EmulatedProduct<T>::for_each_piece(Index rows, Index columns, int planes, const Body& body) const {
   constexpr Index padding = QuantisedVectors<T>::vector_padding;
   const Index padded_rows = padded(rows, padding);
   const Index fits = static_cast<Index>(sums_.extent(0)) / (padded_rows * planes);
@@ -279,28 +304,33 @@ void EmulatedProduct<T>::for_each_piece(const blas::Context& context, const Oper
   const Index step = pieces == 1 ? all : std::min(padded((all + pieces - 1) / pieces, unit), fits / unit * unit);
   for (Index first = 0; first < columns; first += step) {
     const Index width = std::min(step, columns - first);
-    const Index padded_width = padded(width, padding);
-    const Index stride = padded_rows * padded_width;
-    for (Index begin = 0; begin < left.leading(); begin += longest_sum) {
-      if (begin > 0 && reduced) {
-        reduce_sums(context.space(), system_, parts, stride, sums_.data(), stride);
-      }
-      integer_gemm(context, {.m = padded_rows,
-                             .n = padded_width,
-                             .k = std::min(longest_sum, left.leading() - begin),
-                             .count = planes,
-                             .A = left.plane(0) + begin,
-                             .leading_a = left.leading(),
-                             .stride_a = left.stride(),
-                             .B = right.plane(0) + first * right.leading() + begin,
-                             .leading_b = right.leading(),
-                             .stride_b = right.stride(),
-                             .C = sums_.data(),
-                             .leading_c = padded_rows,
-                             .stride_c = stride,
-                             .add = begin > 0});
+    body(Piece{first, width, padded_rows, padded(width, padding)});
+  }
+}
+
+template <Scalar T>
+void EmulatedProduct<T>::multiply(const blas::Context& context, const Operands& operands, const Piece& piece,
+                                  const Planes& planes, bool reduced) const {
+  const QuantisedVectors<T>& left = *operands.left;
+  const QuantisedVectors<T>& right = *operands.right;
+  for (Index begin = 0; begin < left.leading(); begin += longest_sum) {
+    if (begin > 0 && reduced) {
+      reduce_sums(context.space(), system_, parts, piece.stride(), sums_.data(), piece.stride());
     }
-    body(first, width, stride);
+    integer_gemm(context, {.m = piece.padded_rows,
+                           .n = piece.padded_width,
+                           .k = std::min(longest_sum, left.leading() - begin),
+                           .count = planes.count,
+                           .A = left.plane(planes.left) + begin,
+                           .leading_a = left.leading(),
+                           .stride_a = left.stride(),
+                           .B = right.plane(planes.right) + piece.first * right.leading() + begin,
+                           .leading_b = right.leading(),
+                           .stride_b = right.stride(),
+                           .C = sums_.data() + planes.sums * piece.stride(),
+                           .leading_c = piece.padded_rows,
+                           .stride_c = piece.stride(),
+                           .add = begin > 0});
   }
 }
 
@@ -310,49 +340,60 @@ void EmulatedProduct<T>::operator()(const blas::Context& context, T alpha, const
   const Kokkos::Profiling::ScopedRegion region("heddle::gemm::emulated");
   const auto rows = static_cast<Index>(C.extent(0));
   const auto columns = static_cast<Index>(C.extent(1));
-  const QuantisedVectors<T>& left = *operands.left;
-  for_each_piece(
-      context, operands, rows, columns, system_.count * parts, true, [&](Index first, Index width, Index stride) {
-        const MatrixView<T> piece = matrix_view(C.data() + first * leading_of(C), rows, width, leading_of(C));
-        const Assembly<T> assembly{system_,
-                                   sums_.data(),
-                                   padded(rows, QuantisedVectors<T>::vector_padding),
-                                   stride,
-                                   left.exponents().data(),
-                                   operands.right->exponents().data() + first,
-                                   alpha,
-                                   beta,
-                                   Elements<T>(piece),
-                                   Operand<T>(operands.A, operands.op_a),
-                                   Operand<T>(operands.B, operands.op_b).from_column(first),
-                                   left.inner()};
-        assemble(context.space(), assembly, rows, width);
-      });
+  const int planes = system_.count * parts;
+  for_each_piece(rows, columns, planes, [&](const Piece& piece) {
+    multiply(context, operands, piece, {0, 0, 0, planes}, true);
+    const MatrixView<T> c = matrix_view(C.data() + piece.first * leading_of(C), rows, piece.width, leading_of(C));
+    const Assembly<T> assembly{system_,
+                               sums_.data(),
+                               piece.padded_rows,
+                               piece.stride(),
+                               operands.left->exponents().data(),
+                               operands.right->exponents().data() + piece.first,
+                               alpha,
+                               beta,
+                               Elements<T>(c),
+                               Operand<T>(operands.A, operands.op_a),
+                               Operand<T>(operands.B, operands.op_b).from_column(piece.first),
+                               operands.left->inner()};
+    assemble(context.space(), assembly, rows, piece.width);
+  });
 }
 
 template <Scalar T>
 Spread EmulatedProduct<T>::look(const blas::Context& context, const Operands& operands, Index rows, Index columns,
                                 Index decided) {
+  using Vectors = QuantisedVectors<T>;
   const Kokkos::Profiling::ScopedRegion region("heddle::gemm::look");
   const QuantisedVectors<T>& left = *operands.left;
   Spread spread;
-  for_each_piece(context, operands, rows, columns, 2, false, [&](Index first, Index width, Index stride) {
-    const Overlaps<T> overlaps{sums_.data(),
-                               sums_.data() + stride,
-                               padded(rows, QuantisedVectors<T>::vector_padding),
-                               left.squares().data(),
-                               operands.right->squares().data() + first,
-                               left.exponents().data(),
-                               operands.right->exponents().data() + first,
-                               2 * (leading_width(left.inner()) - norm_bits),
-                               Operand<T>(operands.A, operands.op_a),
-                               Operand<T>(operands.B, operands.op_b).from_column(first),
-                               left.inner()};
-    const Spread found = look_at(context.space(), overlaps, rows, width);
+  for_each_piece(rows, columns, overlap_count, [&](const Piece& piece) {
+    multiply(context, operands, piece, {Vectors::near, Vectors::near, near_near, 1}, false);
+    Overlaps<T> overlaps{sums_.data(),
+                         piece.padded_rows,
+                         piece.stride(),
+                         1,
+                         left.squares().data(),
+                         operands.right->squares().data() + piece.first,
+                         left.exponents().data(),
+                         operands.right->exponents().data() + piece.first,
+                         std::ldexp(1.0, 4 * (leading_width(left.inner()) - norm_bits)),
+                         Operand<T>(operands.A, operands.op_a),
+                         Operand<T>(operands.B, operands.op_b).from_column(piece.first),
+                         left.inner()};
+    Spread found = look_at(context.space(), overlaps, rows, piece.width);
+    if (found.undecided > 0) {
+      multiply(context, operands, piece, {Vectors::near, Vectors::far, near_far, 1}, false);
+      multiply(context, operands, piece, {Vectors::far, Vectors::near, far_near, 1}, false);
+      // The same planes of both: far, and whether there is anything.
+      multiply(context, operands, piece, {Vectors::far, Vectors::far, far_far, 2}, false);
+      overlaps.count = overlap_count;
+      found = look_at(context.space(), overlaps, rows, piece.width);
+    }
     spread.ratio = std::max(spread.ratio, found.ratio);
     spread.undecided += found.undecided;
     if (found.undecided > 0 && spread.undecided <= decided) {
-      spread.ratio = std::max(spread.ratio, decide(context.space(), overlaps, rows, width));
+      spread.ratio = std::max(spread.ratio, decide(context.space(), overlaps, rows, piece.width));
     }
   });
   return spread;

@@ -70,10 +70,25 @@ template <Scalar T> class EmulatedProduct {
  private:
   static constexpr int parts = QuantisedVectors<T>::parts;
 
-  // body(first, width, stride) for pieces of columns, with the sums of `planes` planes for each.
-  template <class Body>
-  void for_each_piece(const blas::Context& context, const Operands& operands, Index rows, Index columns, int planes,
-                      bool reduced, const Body& body);
+  // Columns whose sums are held at once.
+  struct Piece {
+    Index first;
+    Index width;
+    Index padded_rows;
+    Index padded_width;
+    [[nodiscard]] Index stride() const { return padded_rows * padded_width; }
+  };
+  // First planes of both factors and of the sums, and how many.
+  struct Planes {
+    int left;
+    int right;
+    int sums;
+    int count;
+  };
+  template <class Body> void for_each_piece(Index rows, Index columns, int planes, const Body& body) const;
+  // Sums of products of these planes; `reduced`: by their moduli, where 32 bits don't take all of the inner dimension.
+  void multiply(const blas::Context& context, const Operands& operands, const Piece& piece, const Planes& planes,
+                bool reduced) const;
 
   Index rows_;
   Index columns_;

@@ -273,21 +273,28 @@ template <Scalar T, int passes> struct Residues : Planes<T> {
   }
 };
 
-// Leading bits of magnitudes, and whether there is any bit; here the exponents are those of the largest magnitudes.
+// Leading bits of magnitudes, as they are and raised, and whether there is any bit; here the exponents are those of the
+// largest magnitudes.
 template <Scalar T> struct LeadingBits : Planes<T> {
   int width;
 
   KOKKOS_INLINE_FUNCTION void store(const T (&run)[run_length], Index v, Index begin, int s) const {
-    Run first_bits;
+    const auto most = (std::uint64_t{1} << width) - 1;
+    Run close;
+    Run distant;
     Run present;
     for (Index k = 0; k < run_length; ++k) {
       const std::uint64_t bits = magnitude_bits(run[k]);
-      first_bits.value[k] = static_cast<std::int8_t>(leading_bits(bits, s, width));
+      const std::uint64_t raised = leading_bits(bits, s, width + far_bits);
+      close.value[k] = static_cast<std::int8_t>(raised >> far_bits);
+      distant.value[k] = static_cast<std::int8_t>(raised < most ? raised : most);
       present.value[k] = bits != 0 ? 1 : 0;
     }
     std::int8_t* const target = this->bytes + v * this->leading + begin;
-    *reinterpret_cast<Run*>(target) = first_bits;
-    *reinterpret_cast<Run*>(target + this->leading * this->padded) = present;
+    const Index stride = this->leading * this->padded;
+    *reinterpret_cast<Run*>(target) = close;
+    *reinterpret_cast<Run*>(target + stride) = distant;
+    *reinterpret_cast<Run*>(target + 2 * stride) = present;
   }
 };
 

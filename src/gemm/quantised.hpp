@@ -34,6 +34,9 @@ KOKKOS_INLINE_FUNCTION int exponent_of(std::uint64_t bits) {
   return field > 0 ? field - 1022 : 64 - Kokkos::countl_zero(bits | 1) - 1074;
 }
 
+/// Bits that what is far from a vector's largest element is raised by.
+inline constexpr int far_bits = 10;
+
 /// Bits of an element that count for its vector's norm.
 inline constexpr int norm_bits = 14;
 
@@ -47,6 +50,8 @@ inline constexpr int norm_bits = 14;
 template <Scalar T> class QuantisedVectors {
  public:
   static constexpr int parts = is_complex<T> ? 3 : 1;
+  static constexpr int near = 0;
+  static constexpr int far = 1;
 
   /// Room for residues: see reserve().
   QuantisedVectors(const ExecutionSpace& space, Factor factor, Index most_vectors, Index inner);
@@ -57,8 +62,9 @@ template <Scalar T> class QuantisedVectors {
   void measure(const ExecutionSpace& space, Operation op, const MatrixView<const T>& X);
   /// Residues of the matrix that was measured, for no more moduli than there is room for.
   void take(const ExecutionSpace& space, const ResidueSystem& system, Operation op, const MatrixView<const T>& X);
-  /// In plane 0, |x| 2^(width - e) rounded down, e the exponent of the vector's largest element (of complex x the
-  /// larger part counts); in plane 1, whether x is not zero. exponents() are then those e.
+  /// In plane `near`, |x| 2^(width - e) rounded down, e the exponent of the vector's largest element (of complex x the
+  /// larger part counts); in plane `far` 2^far_bits times that, or the largest number of `width` bits where that is
+  /// less; in the next, whether x is not zero. exponents() are then those e.
   void take_leading(const ExecutionSpace& space, int width, Operation op, const MatrixView<const T>& X);
 
   [[nodiscard]] Index vectors() const { return vectors_; }

@@ -46,9 +46,9 @@ struct EmulationOptions {
 };
 
 /// The fewest moduli with which an element's error, before its last rounding, is at most `tolerance` |a|_2 |b|_2, a its
-/// row of op(A) and b its column of op(B), whatever they hold. 0: u sqrt(min(inner, 4096)), about what a BLAS's sums
-/// come to for random terms; 14 moduli for double, 15 for inner dimensions from 9400, and 7 for float. Throws
-/// Error(argument) where not even 31 do.
+/// row of op(A) and b its column of op(B), whatever they hold. 0: u sqrt(min(inner, 14400)), about what sums of T's in
+/// a row come to for random terms: 14 moduli for double, 15 for inner dimensions from 33,000 (complex: 16,500), and 7
+/// for float. Throws Error(argument) where not even 31 do.
 template <Scalar T> [[nodiscard]] int emulation_moduli(Index inner, double tolerance = 0.0);
 
 /// What an emulated product took.
@@ -69,6 +69,8 @@ template <Scalar T> [[nodiscard]] double emulation_error(Index inner, int moduli
 [[nodiscard]] std::string_view to_string(Fallback fallback);
 /// Throws Error(argument), with the names, for any other text.
 [[nodiscard]] Fallback fallback_from(std::string_view text);
+
+template <Scalar T> class Quantised;
 
 /// C = alpha op(A) op(B) + beta C by 8-bit integers, on one rank.
 ///
@@ -92,11 +94,10 @@ template <Scalar T> [[nodiscard]] double emulation_error(Index inner, int moduli
 /// that before the product, and more moduli make up for it, or the fallback does.
 ///
 /// Cost: 2mnk operations of 8-bit integers for each modulus (6mnk for complex T), and passes over memory: op(A) and
-/// op(B) three times, a byte an element and modulus, C four bytes a modulus. A look: 4mnk operations, and a pass over a
-/// row and a column for each element whose factors have nothing in common within 2^-6 of what is largest in both; where
-/// these are more than a 64th of all, the fallback comes at once. Workspace: a byte for each element of
-/// op(A) and op(B) and each modulus (three for complex T), and the sums.
-template <Scalar T> class Quantised;
+/// op(B) three times, a byte an element and modulus, C four bytes a modulus. A look: 2mnk operations, 8mnk more where
+/// that leaves elements in doubt, and a pass over a row and a column for each element whose factors have nothing in
+/// common within 2^-16 of what is largest in both; where these are more than a 64th of all, the fallback comes at once.
+/// Workspace: a byte for each element of op(A) and op(B) and each modulus (three for complex T), and the sums.
 template <Scalar T> class EmulatedGemm {
  public:
   /// Workspace for products up to m x n with inner dimension k.
