@@ -82,6 +82,12 @@ Index panel_width(Index n) {
   return on_host ? std::max<Index>((n / 8 + 31) / 32 * 32, 64) : 1024;
 }
 
+// Errors of an exponential count by norms, which emulated products keep whatever their exponents are.
+GemmOptions normwise(GemmOptions options) {
+  options.emulation.look = false;
+  return options;
+}
+
 }  // namespace
 
 template <RealScalar T>
@@ -91,9 +97,10 @@ ComplexArithmetic<T>::ComplexArithmetic(const Communicator& comm, Index n, int c
       rows_{Placement::row_bands(n, n, comm.size()), std::make_shared<std::vector<DistributedMatrix<T>>>()},
       columns_{Placement::column_bands(n, n, comm.size()), std::make_shared<std::vector<DistributedMatrix<T>>>()},
       complex_products_(complex_products),
-      plan_(comm, Operation::none, rows_.placement, Operation::none, columns_.placement, rows_.placement, options),
+      plan_(comm, Operation::none, rows_.placement, Operation::none, columns_.placement, rows_.placement,
+            normwise(options)),
       lower_half_(comm.size() == 1 && options.tile == 0 && options.arithmetic == Arithmetic::native),
-      half_options_(options) {
+      half_options_(normwise(options)) {
   half_options_.tiles = GemmTiles::half;
   // Which half is computed shows in the last bits: those of emulated products are to be the same everywhere.
   if (options.arithmetic != Arithmetic::native) {

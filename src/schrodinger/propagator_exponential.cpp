@@ -26,7 +26,9 @@ ExpmOptions expm_options(const PropagatorOptions& options, const Hamiltonian& ha
   }
   chosen.tolerance = options.tolerance;
   chosen.gemm.arithmetic = options.arithmetic;
-  chosen.gemm.tile = options.tile > 0 ? options.tile : schrodinger::default_tile(points);
+  // Emulated products have the same bits at any tile.
+  const bool emulated = options.arithmetic == Arithmetic::emulated;
+  chosen.gemm.tile = options.tile > 0 || emulated ? options.tile : schrodinger::default_tile(points);
   return chosen;
 }
 

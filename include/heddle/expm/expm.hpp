@@ -57,7 +57,8 @@ struct ExpmOptions {
   /// part is then bounded by the size of the whole product, not of the part itself.
   int complex_products = 3;
   /// gemm.tile also cuts the products that are known to be Hermitian: those off the diagonal are computed by half. 0
-  /// takes a quarter of the matrix for these.
+  /// takes a quarter of the matrix for these. Emulated products are not looked at (EmulationOptions::look): errors
+  /// count by norms here.
   GemmOptions gemm{};
   /// Called on every rank after each product: done, and the total so far expected, which falls where powers of A turn
   /// out smaller than ||A||_1 says; the last call may then be short of it.
