@@ -62,9 +62,9 @@ int run(const CommonOptions& common, const Options& options) {
   std::vector<Named> all;
   for (const std::string& path : options.files) {
     all.push_back(named(path));
-    auto datasets = nlohmann::ordered_json::object();
+    auto datasets = nlohmann::ordered_json::array();
     for (const auto& [name, hash] : all.back().datasets) {
-      datasets[name] = hash;
+      datasets.push_back({{"name", name}, {"sha256", hash}});
       if (options.list && !common.quiet) std::printf("%s  %s\n", hash.c_str(), name.c_str());
     }
     files.push_back({{"file", path}, {"sha256", all.back().hash}, {"datasets", datasets}});

@@ -20,7 +20,7 @@ constexpr impl::Names<Fallback, 3> fallbacks = {
 
 // What sums of T's come to, of |a| |b|.
 template <Scalar T> double round_off(Index inner) {
-  return std::sqrt(static_cast<double>(std::min<Index>(inner, 15000))) * static_cast<double>(unit_roundoff<T>);
+  return std::sqrt(static_cast<double>(std::min<Index>(inner, 16384))) * static_cast<double>(unit_roundoff<T>);
 }
 
 template <Scalar T> void scale_by(const ExecutionSpace& space, T beta, const MatrixView<T>& C) {

@@ -81,6 +81,24 @@ class Gemm(CommandTest):
                                                  "--moduli", 9)["checks"])
         self.refuse("gemm", "--size", 10, "--moduli", 9, message="--moduli is for --arithmetic emulated")
 
+    def test_emulated_products_look_at_exponents(self):
+        write_market(self.path("A.mtx"), [[2.0**(90 * ((3 * i + k) % 5) - 180) for k in range(12)] for i in range(9)])
+        write_market(self.path("B.mtx"), [[2.0**(90 * ((2 * j + k) % 7) - 270) for j in range(8)] for k in range(12)])
+        options = ("gemm", "--a", "A.mtx", "--b", "B.mtx", "--arithmetic", "emulated")
+        self.assertEqual(self.succeed(*options)["results"]["fallback"], "exact")
+        self.assertEqual(self.succeed(*options, "--fallback", "native")["results"]["fallback"], "native")
+        self.assertEqual(self.succeed(*options, "--fallback", "none", "--no-check")["results"]["moduli"], 31)
+        results = self.succeed(*options, "--no-look", "--no-check")["results"]
+        self.assertEqual(results["moduli"], 14)
+        self.assertNotIn("spread", results)
+        self.refuse("gemm", "--size", 10, "--no-look", message="--no-look is for --arithmetic emulated and auto")
+
+    def test_auto_takes_one_of_both(self):
+        report = self.succeed("gemm", "--size", 64, "--arithmetic", "auto", environment={"XDG_CACHE_HOME": self.folder})
+        self.assertIn(report["results"]["arithmetic"], ("native", "emulated"))
+        tuned = self.succeed("tune", "--seconds", 1, environment={"XDG_CACHE_HOME": self.folder})
+        self.assertGreater(tuned["results"]["emulated"][0]["gflops"], 0)
+
     def test_real_and_complex_files_mix(self):
         a = self.matrix("A.mtx", 3, 3)
         b = self.matrix("B.mtx", 3, 3, True)

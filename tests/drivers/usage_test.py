@@ -8,7 +8,7 @@ import unittest
 
 from command import COMMAND, MPIEXEC, ON_GPU, CommandTest, complaints_in, read_market, write_market
 
-COMMANDS = ["gemm", "expm", "eig", "tdse", "tune", "info", "plot"]
+COMMANDS = ["gemm", "expm", "eig", "tdse", "tune", "info", "plot", "verify"]
 
 
 class Usage(CommandTest):

@@ -46,8 +46,8 @@ struct EmulationOptions {
 };
 
 /// The fewest moduli with which an element's error, before its last rounding, is at most `tolerance` |a|_2 |b|_2, a its
-/// row of op(A) and b its column of op(B), whatever they hold. 0: u sqrt(min(inner, 15000)), about what sums of T's in
-/// a row come to for random terms: 14 moduli for double, 15 for inner dimensions from 33,000 (complex: 16,500), and 7
+/// row of op(A) and b its column of op(B), whatever they hold. 0: u sqrt(min(inner, 16384)), about what sums of T's in
+/// a row come to for random terms: 14 moduli for double, 15 for inner dimensions from 36,000 (complex: 18,000), and 7
 /// for float. Throws Error(argument) where not even 31 do.
 template <Scalar T> [[nodiscard]] int emulation_moduli(Index inner, double tolerance = 0.0);
 

@@ -1,0 +1,93 @@
+"""`heddle verify`, and runs of `heddle tdse` that have the same bits wherever they are done."""
+
+import unittest
+
+import h5py
+import numpy
+
+from tdse_command import TdseCommandTest
+
+DECK = """
+[grid]
+xmin = -6.0
+xmax = 6.0
+points = 61
+kinetic = "fd4"
+[potential]
+charge = 1.0
+softening = 1.0
+[nuclei]
+motion = "stretch"
+[initial]
+kind = "gaussian"
+width = 0.8
+momentum = 0.5
+[propagator]
+kind = "magnus4"
+[[pulse]]
+amplitude = 0.05
+omega = 0.4
+centre = 0.1
+duration = 0.5
+[time]
+step = 0.02
+steps = 12
+[output]
+every = 4
+state = true
+states = 0
+"""
+# Computed once on a CPU; any number of ranks, any tile and any backend gives it.
+EXPECTED = "0c29747ccc44a2417b398a80dec27ebbb2e643a58e2c745647cf25f935232816"
+
+
+class Verify(TdseCommandTest):
+    def setUp(self):
+        super().setUp()
+        self.write("deck.toml", DECK)
+
+    def emulated(self, output, *arguments, **options):
+        return self.tdse("deck.toml", "--arithmetic", "emulated", "-o", output, *arguments, **options)
+
+    def test_emulated_runs_have_the_same_bits_everywhere(self):
+        self.emulated("one.h5")
+        self.emulated("two.h5", "--tile", 16, ranks=2)
+        self.emulated("three.h5", ranks=3, environment={"OMP_NUM_THREADS": "2"})
+        report = self.succeed("verify", "one.h5", "two.h5", "three.h5", "--expect", EXPECTED)
+        self.assertEqual({file["sha256"] for file in report["results"]["files"]}, {EXPECTED})
+
+    def test_a_run_that_is_continued_is_the_same(self):
+        self.emulated("whole.h5")
+        self.emulated("part.h5", "--set", "time.steps=5")
+        self.emulated("rest.h5", "--restart", "part.h5")
+        self.succeed("verify", "whole.h5", "rest.h5")
+
+    def test_what_differs_is_named(self):
+        self.emulated("one.h5")
+        self.emulated("other.h5")
+        with h5py.File(self.path("other.h5"), "r+") as file:
+            norm = file["/observables/norm"]
+            norm[3] = numpy.nextafter(norm[3], 2.0)
+        self.refuse("verify", "one.h5", "other.h5", code=1,
+                    message="one.h5 and other.h5 differ, first in /observables/norm")
+        self.refuse("verify", "other.h5", "--expect", EXPECTED, code=1, message="not the hash that was expected")
+        listed = self.run_command("verify", "one.h5", "--list").output
+        self.assertRegex(listed, r"(?m)^[0-9a-f]{64}  /restart/psi$")
+        self.assertNotIn("/spectrum/", listed)
+        report = self.succeed("verify", "one.h5")
+        names = [dataset["name"] for dataset in report["results"]["files"][0]["datasets"]]
+        self.assertEqual(names, sorted(names))
+        self.assertIn("/psi", names)
+
+    def test_other_files_are_refused(self):
+        self.refuse("verify", "none.h5", message="none.h5: there is no such file")
+        self.refuse("verify", "deck.toml", message="deck.toml: is not a readable HDF5 file")
+        with h5py.File(self.path("empty.h5"), "w"):
+            pass
+        self.refuse("verify", "empty.h5", message="empty.h5: has no dataset /restart/psi")
+        self.refuse("tdse", "deck.toml", "--arithmetic", "emulated", "--set", "propagator.kind=chebyshev",
+                    message="propagator.arithmetic = emulated: propagator chebyshev takes no matrix products")
+
+
+if __name__ == "__main__":
+    unittest.main()
