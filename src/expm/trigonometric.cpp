@@ -57,8 +57,7 @@ double trigonometric_error(int degree, double theta) {
 }
 
 TrigonometricScheme choose_trigonometric(double norm, double tolerance, const TrigonometricCosts& costs) {
-  // 5^12 is 2^28, and squarings do the rest.
-  const int most_quintuplings = costs.quintuple > 0 ? 12 : 0;
+  const int most_quintuplings = costs.quintuple > 0 ? TrigonometricScheme::most_quintuplings : 0;
   TrigonometricScheme best;
   int least = std::numeric_limits<int>::max();
   const auto consider = [&](TrigonometricScheme scheme) {

@@ -15,6 +15,8 @@ namespace heddle::impl {
 struct TrigonometricScheme {
   static constexpr int most_powers = 6;
   static constexpr int most_blocks = 5;
+  /// Errors near an angle of 0 grow by 13, not 5, in each: few of them, and the rest doubles.
+  static constexpr int most_quintuplings = 2;
   int powers = 0;
   int blocks = 1;
   int squarings = 0;

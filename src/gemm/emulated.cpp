@@ -154,15 +154,16 @@ template <Scalar T> struct Overlaps {
   KOKKOS_INLINE_FUNCTION double sum(Index i, Index j, int which) const {
     return static_cast<double>(sums[i + j * leading + which * stride]);
   }
-  /// A lower bound of sum_k |a_k b_k|.
+  /// A lower bound of sum_k |a_k b_k|, the element's own: the others count only where the first is nothing, whatever
+  /// piece of C it is in.
   KOKKOS_INLINE_FUNCTION double least(Index i, Index j) const {
-    double most = sum(i, j, near_near);
-    if (count > 1) {
-      constexpr double far = 1.0 / (1 << far_bits);
-      most = Kokkos::fmax(most, far * Kokkos::fmax(sum(i, j, near_far), sum(i, j, far_near)));
-      most = Kokkos::fmax(most, far * far * sum(i, j, far_far));
+    const double first = sum(i, j, near_near);
+    if (first > 0.0 || count == 1) {
+      return first;
     }
-    return most;
+    constexpr double far = 1.0 / (1 << far_bits);
+    const double second = far * Kokkos::fmax(sum(i, j, near_far), sum(i, j, far_near));
+    return Kokkos::fmax(second, far * far * sum(i, j, far_far));
   }
   /// Whether bits matter here: what is special is summed plainly, and zeros are exact.
   KOKKOS_INLINE_FUNCTION bool counts(Index i, Index j) const {
@@ -219,7 +220,7 @@ Spread look_at(const ExecutionSpace& space, const Overlaps<T>& overlaps, Index r
         }
       },
       Kokkos::Max<double>(square), spread.undecided);
-  spread.ratio = std::sqrt(square);
+  spread.ratio = std::sqrt(std::max(square, 0.0));
   return spread;
 }
 

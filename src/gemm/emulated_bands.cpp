@@ -62,6 +62,7 @@ const QuantisedVectors<T>& EmulatedBands<T>::take(const ExecutionSpace& space, s
   }
   if (slot.holds != wanted) {
     if (wanted == Holds::leading_bits) {
+      slot.band.reserve(space, least_moduli);
       slot.band.take_leading(space, leading_width(slot.band.inner()), op, band);
     } else {
       slot.band.take(space, product_.system(), op, band);

@@ -80,6 +80,8 @@ template <Scalar T> int emulation_moduli(Index inner, double tolerance) {
 namespace impl {
 
 template <Scalar T> int moduli_of(Index inner, const EmulationOptions& options) {
+  require(options.most_moduli >= least_moduli && options.most_moduli <= most_moduli, "emulation: at most ",
+          options.most_moduli, " moduli; expected ", least_moduli, " to ", most_moduli);
   if (options.moduli == 0) {
     return emulation_moduli<T>(inner);
   }
@@ -190,6 +192,7 @@ void EmulatedGemm<T>::operator()(Operation op_a, Operation op_b, T alpha, const 
           C.extent(0), " x ", C.extent(1));
   require(m <= state.rows && n <= state.columns && k == state.inner, "emulated gemm: ", m, " x ", n, ", inner ", k,
           "; the workspace is for up to ", state.rows, " x ", state.columns, ", inner ", state.inner);
+  state.report = {};
   if (m == 0 || n == 0) {
     return;
   }
@@ -256,6 +259,7 @@ void EmulatedGemm<T>::operator()(T alpha, const Quantised<T>& A, const Quantised
           C.extent(0), " x ", C.extent(1));
   require(m <= state.rows && n <= state.columns, "emulated gemm: ", m, " x ", n, "; the workspace is for up to ",
           state.rows, " x ", state.columns);
+  state.report = {};
   if (m == 0 || n == 0) {
     return;
   }

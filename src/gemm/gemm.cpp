@@ -144,6 +144,7 @@ template <Scalar T> struct GemmPlan<T>::State {
   std::optional<double> predicted;
   double multiply_adds = 0.0;
   double bytes_received = 0.0;
+  double band_bytes_received = 0.0;  // Of these.
   bool by_integers = false;
   EmulationOptions emulation;
   EmulationReport emulation_report;  // Of the last product.
@@ -176,6 +177,7 @@ GemmPlan<T>::State::State(const Communicator& communicator, const Product& wante
   }
   for (const impl::Workload& work : workloads) {
     multiply_adds += work.multiply_adds;
+    band_bytes_received += sizeof(T) * work.elements_in;
     bytes_received += sizeof(T) * (work.elements_in + work.elements_home);
   }
   make_streams(static_cast<double>(workspace_bytes));
@@ -233,7 +235,8 @@ void GemmPlan<T>::State::choose_arithmetic(const GemmOptions& options, std::size
       if (may_be_native && *integers.seconds < *choice.seconds) {
         by_integers = true;
         // With more moduli than this the BLAS is as fast.
-        emulation.most_moduli = std::min(emulation.most_moduli, static_cast<int>(*choice.seconds / each) - looked);
+        const int worth = static_cast<int>(*choice.seconds / each) - looked;
+        emulation.most_moduli = std::max(moduli, std::min(emulation.most_moduli, worth));
         emulation.fallback = Fallback::native;
       }
     }
@@ -275,12 +278,20 @@ template <Scalar T> void GemmPlan<T>::State::make_streams(double workspace_bytes
   const std::size_t buffers =
       impl::TileExchange<T>::buffers_for(setting, product, schedule, tiles_wait ? workspace_bytes - bands : 0.0);
   const int moduli = by_integers ? impl::moduli_of<T>(product.inner(), emulation) : 0;
-  const double residues = by_integers ? impl::EmulatedBands<T>::bytes(product, bands_per_pass, moduli, emulation) : 0.0;
-  require_memory(
-      comm, product,
-      bands + residues +
-          sizeof(T) * static_cast<double>(buffers) *
-              static_cast<double>(std::min(product.tile, product.rows()) * std::min(product.tile, product.columns())));
+  const auto residues = [&](int count) {
+    return by_integers ? impl::EmulatedBands<T>::bytes(product, bands_per_pass, count, emulation) : 0.0;
+  };
+  const double tiles_bytes =
+      sizeof(T) * static_cast<double>(buffers) *
+      static_cast<double>(std::min(product.tile, product.rows()) * std::min(product.tile, product.columns()));
+  require_memory(comm, product, bands + residues(moduli) + tiles_bytes);
+  if (by_integers && impl::vendor::memory_info().total > 0) {
+    // No look leads to more than fits, on any rank.
+    const double free = comm.all_reduce(static_cast<double>(impl::vendor::memory_info().free), Reduction::minimum);
+    const double others = comm.all_reduce(bands + tiles_bytes, Reduction::maximum);
+    int& most = emulation.most_moduli;
+    while (most > moduli && others + residues(most) > free) --most;
+  }
   receiver_a.emplace(setting, product.a, 'A', impl::tag_gemm_a, schedule.loads_a,
                      impl::regions_of(product, schedule.loads_a, impl::band_of_a), schedule.slots_a);
   receiver_b.emplace(setting, product.b, 'B', impl::tag_gemm_b, schedule.loads_b,
@@ -296,6 +307,7 @@ template <Scalar T> void GemmPlan<T>::State::make_streams(double workspace_bytes
 template <Scalar T>
 void GemmPlan<T>::State::run(T alpha, const DistributedMatrix<T>& A, const DistributedMatrix<T>& B, T beta,
                              const DistributedMatrix<T>& C) {
+  emulation_report = {};
   if (alpha == T{0} || product.inner() == 0) {
     if (beta == T{0}) {
       fill(C, T{0});
@@ -463,8 +475,11 @@ GemmReport GemmPlan<T>::execute(T alpha, const DistributedMatrix<T>& A, const Di
   report.bands_per_pass = state.bands_per_pass;
   report.predicted_seconds = state.predicted;
   report.gflops = report.seconds > 0.0 ? flops_per_multiply_add<T> * state.multiply_adds / report.seconds / 1e9 : 0.0;
-  report.bytes_received = alpha == T{0} ? 0.0 : state.bytes_received;
-  report.arithmetic = state.by_integers ? Arithmetic::emulated : Arithmetic::native;
+  // A look has the bands travel once more.
+  const bool looked = state.by_integers && impl::looks(state.emulation);
+  report.bytes_received = alpha == T{0} ? 0.0 : state.bytes_received + (looked ? state.band_bytes_received : 0.0);
+  const bool native = !state.by_integers || state.emulation_report.fallback == Fallback::native;
+  report.arithmetic = native ? Arithmetic::native : Arithmetic::emulated;
   report.emulation = state.emulation_report;
   return report;
 }

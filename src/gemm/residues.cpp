@@ -42,6 +42,12 @@ double log2_of_product(int count) {
   return sum;
 }
 
+int checked(int count) {
+  require(count >= least_moduli && count <= most_moduli, "emulation: ", count, " moduli; expected ", least_moduli,
+          " to ", most_moduli);
+  return count;
+}
+
 }  // namespace
 
 int digits_for(int count) {
@@ -51,17 +57,15 @@ int digits_for(int count) {
 }
 
 ResidueSystem::ResidueSystem(int wanted)
-    : count(wanted),
-      digits(digits_for(wanted)),
-      log2_product(log2_of_product(wanted)),
+    : count(checked(wanted)),
+      digits(digits_for(count)),
+      log2_product(log2_of_product(count)),
       modulus{},
       divisor{},
       reciprocal{},
       inverse{},
       weight{},
       product{} {
-  require(count >= least_moduli && count <= most_moduli, "emulation: ", count, " moduli; expected ", least_moduli,
-          " to ", most_moduli);
   Digits all{1};
   double rounded = 1.0;
   for (int l = 0; l < count; ++l) {

@@ -195,6 +195,26 @@ TYPED_TEST(Structured, MinusITimesARealSymmetricMatrixTakesRealProducts) {
   }
 }
 
+// A null vector stays what it is through any number of steps to larger angles.
+TYPED_TEST(Structured, LargeAnglesKeepSmallEigenvaluesAccurate) {
+  using T = TypeParam;
+  if constexpr (is_complex<T>) {
+    const double largest = sizeof(Real<T>) == 8 ? 1e6 : 1e3;
+    for (double norm = 10.0; norm <= largest; norm *= 10.0) {
+      const auto A = this->matrix(size, [&](Index i, Index j) {
+        const double entry = i == j || i == 0 || j == 0 ? 0.0 : random(std::min(i, j), std::max(i, j), 9);
+        return Complex(0.0, -norm / 4.0 * entry);
+      });
+      const auto found = this->exponential(A);
+      EXPECT_LE(found.report.quintuplings, 2);
+      EXPECT_LE(found.error, this->bound(size, norm)) << norm;
+      if (found.E.size() > 0) {
+        EXPECT_LE(std::abs(widen(found.E(0, 0)) - 1.0), this->bound(size, norm)) << norm;
+      }
+    }
+  }
+}
+
 TYPED_TEST(Structured, TriangularAndBlockDiagonalKeepTheirZerosAndDiagonals) {
   using T = TypeParam;
   for (const bool upper : {true, false}) {

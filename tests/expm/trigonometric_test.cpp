@@ -83,7 +83,7 @@ TEST(Trigonometric, AndNoneThatCostsLessWouldDo) {
     for (int powers = 0; powers <= TrigonometricScheme::most_powers; ++powers) {
       for (int blocks = 1; blocks <= TrigonometricScheme::most_blocks; ++blocks) {
         for (int squarings = 0; squarings < 12; ++squarings) {
-          for (int quintuplings = 0; quintuplings < 5; ++quintuplings) {
+          for (int quintuplings = 0; quintuplings <= TrigonometricScheme::most_quintuplings; ++quintuplings) {
             TrigonometricScheme scheme{
                 .powers = powers, .blocks = blocks, .squarings = squarings, .quintuplings = quintuplings};
             scheme.theta = norm / scheme.angles();

@@ -145,6 +145,27 @@ TYPED_TEST(Look, SeesSingleElements) {
   EXPECT_GT(error(A, B, product(A, B, {.look = false}).C), 1e4);
 }
 
+// What one element leaves in doubt changes nothing for those beside it, whatever pieces the columns come in.
+TYPED_TEST(Look, SaysTheSameInAnyPieces) {
+  using T = TypeParam;
+  constexpr Index inner = 201;
+  auto A = host_random<T>(20, inner, 22);
+  auto B = host_random<T>(inner, 64, 23);
+  for (std::size_t k = 0; k < inner; ++k) {
+    A(2, k) = k == 0 ? T(Real<T>(0x1p-6)) : T(1);
+    B(k, 3) = k == 0 ? T(1) : T(Real<T>(0x1p-7));
+    A(7, k) = k == 5 ? T(1) : T(Real<T>(0x1p-12));
+    B(k, 60) = k == 6 ? T(1) : T(Real<T>(0x1p-12));
+  }
+  const auto whole = product(A, B);
+  for (const std::size_t bytes : {std::size_t{1}, std::size_t{50000}, std::size_t{1} << 20}) {
+    const auto pieces = product(A, B, {.workspace_bytes = bytes});
+    EXPECT_EQ(pieces.report.spread, whole.report.spread);
+    EXPECT_EQ(pieces.report.moduli, whole.report.moduli);
+    EXPECT_TRUE(test::same_bits(pieces.C, whole.C));
+  }
+}
+
 TYPED_TEST(Look, TakesZerosForWhatTheyAre) {
   using T = TypeParam;
   const auto identity = host_matrix<T>(70, 70, [](Index i, Index j) { return i == j ? T(1) : T(0); });
@@ -183,6 +204,7 @@ TYPED_TEST(Look, FallsBackWhereNoModuliSuffice) {
   EXPECT_FALSE(none.report.fallback);
   EXPECT_EQ(none.report.moduli, 31);
   EXPECT_EQ(none.report.error_bound, emulation_error<T>(80, 31));
+  for (const int most_moduli : {6, 32}) EXPECT_THROW(product(A, B, {.most_moduli = most_moduli}), Error);
   // A limit of the caller's.
   const auto mild_a = spread<T>(30, 80, 12, 13);
   const auto mild_b = spread<T>(80, 35, 12, 14);
