@@ -1,3 +1,4 @@
+#include "comm/vendor.hpp"
 #include "core/instantiate.hpp"
 #include "gemm/measuring.hpp"
 #include <heddle/gemm/emulation.hpp>
@@ -6,9 +7,17 @@ namespace heddle::impl {
 
 template <Scalar T> std::vector<MachineRates::GemmPoint> measure_emulated(const Communicator& comm, double seconds) {
   // Few points: small tiles are all overhead, and large ones near one rate.
-  const std::vector<Index> tiles =
+  std::vector<Index> tiles =
       on_host ? std::vector<Index>{128, 256, 512, 1024} : std::vector<Index>{512, 1024, 2048, 4096, 8192};
   constexpr Index inner = on_host ? 1024 : 8192;
+  // No more than half of what is free on any rank's device: operands, their residues and the sums.
+  const double free = comm.all_reduce(static_cast<double>(vendor::memory_info().free), Reduction::minimum);
+  const auto bytes = [&](Index tile) {
+    const double operands = static_cast<double>(tile) * (2.0 * inner + static_cast<double>(tile));
+    const double residues = emulation_moduli<T>(inner) * (is_complex<T> ? 3.0 : 1.0);
+    return operands * (sizeof(T) + residues * sizeof(std::int32_t));
+  };
+  while (tiles.size() > 1 && vendor::memory_info().total > 0 && bytes(tiles.back()) > 0.5 * free) tiles.pop_back();
   const Index most = tiles.back();
   const auto A = make_operand<T>(comm, most, inner);
   const auto B = make_operand<T>(comm, inner, most);

@@ -121,9 +121,9 @@ struct ExpmReport {
 ///                      theta      4e-4   0.012  0.070  0.21  0.834  1.96  3.50  5.33  8.49  12.0  14.4
 ///
 /// those of `chebyshev` being real products for A = -i H with H real, by half each (complex ones for complex H); two of
-/// them double theta, four make it five times as large (real H only); they count ||A||_2. A tolerance of 1e-6 takes 3
-/// and 4 products to 0.8 and 2.8, 4 and 6 to 1.27 and 4.9 of `chebyshev`. The tables are computed, from the error
-/// bounds, for the tolerance asked.
+/// them double theta, four make it five times as large (real H only, twice at most, as errors near angles of 0 grow by
+/// 13 in each); they count ||A||_2. A tolerance of 1e-6 takes 3 and 4 products to 0.8 and 2.8, 4 and 6 to 1.27 and 4.9
+/// of `chebyshev`. The tables are computed, from the error bounds, for the tolerance asked.
 ///
 /// Cost: 2 n^3 flops a product, n^3 of one that is Hermitian; two passes and two waits for the device a power measured;
 /// `pade`: 8/3 n^3 (complex: 4 times that) more for the linear system. Memory, all ranks together: A, E and about 9

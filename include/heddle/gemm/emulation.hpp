@@ -24,8 +24,9 @@ enum class Arithmetic { native, emulated, automatic };
 /// What to do where exponents spread so much within the rows of op(A) or the columns of op(B) that the moduli allowed
 /// would lose bits that sums of T's keep.
 enum class Fallback {
-  exact,   ///< Round each element once, from the exact sum (heddle::exact): slower, and as reproducible.
-  native,  ///< Leave the product to the BLAS.
+  exact,  ///< Round each element once, alpha and beta C with it, from the exact sum (heddle::exact): ten times slower
+          ///< or more, blocks, and as reproducible.
+  native,  ///< Leave the product, and its bits, to the BLAS.
   none,    ///< Take the moduli allowed; the bound that is reported holds.
 };
 

@@ -39,7 +39,7 @@ struct GemmOptions {
   /// tile is to be chosen.
   std::optional<MachineRates> rates{};
   /// How the local products are computed. Emulated ones have the same bits at any tile too, on any backend (of `half`
-  /// of the tiles those that are computed; which they are follows the tile).
+  /// of the tiles those that are computed; which they are follows the tile, and what a look says of them).
   Arithmetic arithmetic = Arithmetic::native;
   EmulationOptions emulation{};
   /// Keep, for GemmPlan::trace(), when each product and transfer ran.
