@@ -24,6 +24,7 @@ struct Options {
   Index eigenstates = 0;
   std::string output;
   std::optional<double> checkpoint;
+  std::string propagator;
   std::string arithmetic;
   RunOptions run;
 };
@@ -85,6 +86,7 @@ int run(Context& context, const Options& options) {
   comm.broadcast(text, 0);
   std::vector<std::string> settings = options.settings;
   if (!options.output.empty()) settings.push_back("output.file=" + options.output);
+  if (!options.propagator.empty()) settings.push_back("propagator.kind=" + options.propagator);
   if (!options.arithmetic.empty()) settings.push_back("propagator.arithmetic=" + options.arithmetic);
   if (options.checkpoint) settings.push_back("output.checkpoint_seconds=" + std::to_string(*options.checkpoint));
   Deck deck = read_deck(text, path, settings);
@@ -126,6 +128,12 @@ void add_tdse(CLI::App& app, Selection& selection) {
   command.add_option("--checkpoint", options->checkpoint, "Same as --set output.checkpoint_seconds=SECONDS")
       ->type_name("SECONDS")
       ->check(CLI::NonNegativeNumber);
+  command
+      .add_option(
+          "--propagator", options->propagator,
+          "Same as --set propagator.kind=...: expm, magnus4, chebyshev, split-operator, crank-nicolson, or auto: "
+          "the cheapest for propagator.tolerance")
+      ->type_name("KIND");
   command
       .add_option(
           "--arithmetic", options->arithmetic,

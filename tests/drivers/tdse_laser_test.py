@@ -154,7 +154,7 @@ class Runs(LaserTest):
                 self.assertEqual(datasets(self.path("whole.h5")), datasets(self.path("straight.h5")))
 
     def test_automatic_continues_with_what_it_took(self):
-        settings = ["--set", "propagator.kind=auto", "--set", "propagator.tolerance=1e-4"]
+        settings = ["--propagator", "auto", "--set", "propagator.tolerance=1e-4"]
         report = self.tdse("laser.toml", "--output", "straight.h5", *settings)
         self.assertRegex(report["results"]["propagator"], "order .*asked for")
         self.tdse("laser.toml", "--output", "half.h5", *settings, "--set", "time.steps=17")
