@@ -24,8 +24,8 @@ enum class Arithmetic { native, emulated, automatic };
 /// What to do where exponents spread so much within the rows of op(A) or the columns of op(B) that the moduli allowed
 /// would lose bits that sums of T's keep.
 enum class Fallback {
-  exact,  ///< Round each element once, alpha and beta C with it, from the exact sum (heddle::exact): ten times slower
-          ///< or more, blocks, and as reproducible.
+  exact,   ///< Round each element once, alpha and beta C with it, from the exact sum (heddle::exact): ten times slower
+           ///< or more, blocks, and as reproducible.
   native,  ///< Leave the product, and its bits, to the BLAS.
   none,    ///< Take the moduli allowed; the bound that is reported holds.
 };
