@@ -37,6 +37,7 @@ struct Options {
   std::string trace;  // File for it; empty: none.
   std::string arithmetic = "native";
   int moduli = 0;
+  std::string scheme = "residues";
   bool look = true;
   std::string fallback = "exact";
   bool hash = false;
@@ -240,6 +241,7 @@ template <Scalar T> class Run {
     GemmOptions options = gemm_options_;
     options.tile = tile;
     options.arithmetic = arithmetic_from(options_.arithmetic);
+    options.emulation.scheme = emulation_scheme_from(options_.scheme);
     options.emulation.moduli = options_.moduli;
     options.emulation.look = options_.look;
     options.emulation.fallback = fallback_from(options_.fallback);
@@ -360,6 +362,7 @@ int run(Context& context, Options options) {
             "give the matrices with --a and --b, or make some with --size or --rows, --columns and --inner");
   }
   require(options.moduli == 0 || options.arithmetic == "emulated", "--moduli is for --arithmetic emulated");
+  require(options.scheme == "residues" || options.arithmetic == "emulated", "--scheme is for --arithmetic emulated");
   require(options.look || options.arithmetic != "native", "--no-look is for --arithmetic emulated and auto");
   require(options.fallback == "exact" || options.arithmetic == "emulated", "--fallback is for --arithmetic emulated");
   complete_placements(options);
@@ -417,6 +420,11 @@ void add_gemm(CLI::App& app, Selection& selection) {
       ->type_name("N")
       ->check(CLI::Range(7, 31))
       ->default_str("as many as round-off and the exponents need");
+  command
+      .add_option("--scheme", options->scheme,
+                  "Of --arithmetic emulated: residues, or slices: the same bits by another way, several times slower")
+      ->check(CLI::IsMember({"residues", "slices"}))
+      ->capture_default_str();
   command.add_flag(
       "--look,!--no-look", options->look,
       "Look at the exponents before an emulated product, for the moduli that they ask for (on by default)");

@@ -68,6 +68,14 @@ int sign_of_imaginary(Symmetry symmetry) {
   return -sign_of_real(symmetry);
 }
 
+// Of X, where X and Y commute and X Y has `symmetry`.
+Symmetry left_symmetry(Symmetry symmetry, Symmetry of_Y) {
+  if (symmetry == Symmetry::none || of_Y == Symmetry::none) {
+    return Symmetry::none;
+  }
+  return symmetry == of_Y ? Symmetry::hermitian : Symmetry::skew_hermitian;
+}
+
 // Tiles of products computed by half: a quarter of the matrix. Smaller ones leave out more than three eighths of the
 // work; on CPUs they lose more by products that are slow for being small, on GPUs only below 1024.
 Index quarter_tile(Index n) {
@@ -97,8 +105,6 @@ ComplexArithmetic<T>::ComplexArithmetic(const Communicator& comm, Index n, int c
       rows_{Placement::row_bands(n, n, comm.size()), std::make_shared<std::vector<DistributedMatrix<T>>>()},
       columns_{Placement::column_bands(n, n, comm.size()), std::make_shared<std::vector<DistributedMatrix<T>>>()},
       complex_products_(complex_products),
-      plan_(comm, Operation::none, rows_.placement, Operation::none, columns_.placement, rows_.placement,
-            normwise(options)),
       lower_half_(comm.size() == 1 && options.tile == 0 && options.arithmetic == Arithmetic::native),
       half_options_(normwise(options)) {
   half_options_.tiles = GemmTiles::half;
@@ -107,6 +113,24 @@ ComplexArithmetic<T>::ComplexArithmetic(const Communicator& comm, Index n, int c
     half_options_.tile = quarter_tile(n);
   } else if (half_options_.tile == 0) {
     half_options_.tile = half_tile(n);
+  }
+  const GemmOptions whole = normwise(options);
+  const auto make_plan = [&] {
+    plan_.emplace(comm, Operation::none, rows_.placement, Operation::none, columns_.placement, rows_.placement, whole);
+  };
+  bool keeps = comm.size() == 1 && whole.tile == 0 && whole.arithmetic != Arithmetic::native &&
+               whole.emulation.scheme == EmulationScheme::residues;
+  if (!keeps || whole.arithmetic == Arithmetic::automatic) {
+    make_plan();
+    keeps = keeps && plan_->arithmetic() == Arithmetic::emulated;
+  }
+  if (keeps) {
+    plan_.reset();
+    if (KeptProducts<T>::fit(n, whole.emulation)) {
+      kept_.emplace(comm.space(), n, whole.emulation);
+    } else {
+      make_plan();
+    }
   }
 }
 
@@ -145,30 +169,33 @@ Parts<T> ComplexArithmetic<T>::column_bands(const Parts<T>& Y, const Parts<T>& c
 
 template <RealScalar T>
 RightFactor<T> ComplexArithmetic<T>::right_factor(const Parts<T>& Y, const Parts<T>& columns, Symmetry of_Y) {
-  RightFactor<T> factor{column_bands(Y, columns, of_Y), nullptr};
+  RightFactor<T> factor{column_bands(Y, columns, of_Y), nullptr, of_Y};
   if (complex_products_ == 3 && Y.real && Y.imaginary) {
     factor.sum = sum(factor.parts, columns_);
   }
   return factor;
 }
 
-template <RealScalar T> void ComplexArithmetic<T>::reset_counts() {
+template <RealScalar T> void ComplexArithmetic<T>::start() {
+  if (kept_) kept_->forget_all();
   products_ = 0;
   flops_ = 0.0;
   gemm_seconds_ = 0.0;
 }
 
 template <RealScalar T>
-void ComplexArithmetic<T>::product(T alpha, const Part<T>& X, const Part<T>& Y, T beta, const Part<T>& Z, bool half) {
+void ComplexArithmetic<T>::product(T alpha, const Side& X, const Side& Y, T beta, const Part<T>& Z, bool half) {
   if (half && lower_half_) {
-    lower_product(alpha, X->local(), Y->local(), beta, Z->local());
+    lower_product(alpha, X.part->local(), Y.part->local(), beta, Z->local());
+  } else if (kept_) {
+    kept_product(alpha, X, Y, beta, Z, half);
   } else {
     if (half && !half_plan_) {
       half_plan_.emplace(comm_, Operation::none, rows_.placement, Operation::none, columns_.placement, rows_.placement,
                          half_options_);
       mirror_.emplace(comm_, rows_.placement, half_plan_->tile());
     }
-    const GemmReport report = (half ? *half_plan_ : plan_).execute(alpha, *X, *Y, beta, *Z);
+    const GemmReport report = (half ? *half_plan_ : *plan_).execute(alpha, *X.part, *Y.part, beta, *Z);
     gemm_seconds_ += report.seconds;
     flops_ += report.gflops * report.seconds * 1e9;
   }
@@ -176,6 +203,20 @@ void ComplexArithmetic<T>::product(T alpha, const Part<T>& X, const Part<T>& Y, 
   if (after_product) {
     after_product();
   }
+}
+
+template <RealScalar T>
+void ComplexArithmetic<T>::kept_product(T alpha, const Side& X, const Side& Y, T beta, const Part<T>& Z, bool half) {
+  const ExecutionSpace& space = comm_.space();
+  if (half && !mirror_) {
+    mirror_.emplace(comm_, rows_.placement, half_options_.tile);
+  }
+  space.fence("heddle::expm::kept_product_begins");
+  const Kokkos::Timer timer;
+  kept_->forget(Z);
+  flops_ += (*kept_)(alpha, {X.part, X.sign}, {Y.part, Y.sign}, beta, Z->local(), half ? half_options_.tile : Index{0});
+  space.fence("heddle::expm::kept_product");
+  gemm_seconds_ += timer.seconds();
 }
 
 template <RealScalar T>
@@ -218,31 +259,40 @@ template <RealScalar T> Part<T> ComplexArithmetic<T>::sum(const Parts<T>& X, con
 }
 
 template <RealScalar T>
-void ComplexArithmetic<T>::add_products(T alpha, const Parts<T>& X, const Parts<T>& Y, Parts<T>& Z, bool half) {
-  const auto add_product = [&](T factor, const Part<T>& left, const Part<T>& right, Part<T>& result) {
-    if (left && right) {
+void ComplexArithmetic<T>::add_products(T alpha, const Parts<T>& X, const RightFactor<T>& Y, Parts<T>& Z,
+                                        Symmetry symmetry) {
+  const bool half = symmetry != Symmetry::none;
+  const Symmetry of_X = left_symmetry(symmetry, Y.symmetry);
+  const Side left_real{X.real, sign_of_real(of_X)};
+  const Side left_imaginary{X.imaginary, sign_of_imaginary(of_X)};
+  const Side right_real{Y.parts.real, sign_of_real(Y.symmetry)};
+  const Side right_imaginary{Y.parts.imaginary, sign_of_imaginary(Y.symmetry)};
+  const auto add_product = [&](T factor, const Side& left, const Side& right, Part<T>& result) {
+    if (left.part && right.part) {
       const T beta = result ? T{1} : T{0};
       result = result ? result : take();
       product(factor, left, right, beta, result, half);
     }
   };
-  add_product(alpha, X.real, Y.real, Z.real);
-  add_product(-alpha, X.imaginary, Y.imaginary, Z.real);
-  add_product(alpha, X.real, Y.imaginary, Z.imaginary);
-  add_product(alpha, X.imaginary, Y.real, Z.imaginary);
+  add_product(alpha, left_real, right_real, Z.real);
+  add_product(-alpha, left_imaginary, right_imaginary, Z.real);
+  add_product(alpha, left_real, right_imaginary, Z.imaginary);
+  add_product(alpha, left_imaginary, right_real, Z.imaginary);
 }
 
 template <RealScalar T>
 Parts<T> ComplexArithmetic<T>::multiply(T alpha, const Parts<T>& X, const RightFactor<T>& Y, Symmetry symmetry) {
-  const bool half = symmetry != Symmetry::none;
   Parts<T> Z;
   if (Y.sum && X.real && X.imaginary) {
     // N. Higham (1992): Zr = Xr Yr - Xi Yi, Zi = (Xr + Xi)(Yr + Yi) - Xr Yr - Xi Yi.
+    const bool half = symmetry != Symmetry::none;
+    const Symmetry of_X = left_symmetry(symmetry, Y.symmetry);
     Z = {take(), take()};
     const Part<T> imaginary_product = take();
-    product(alpha, X.real, Y.parts.real, T{0}, Z.real, half);
-    product(alpha, X.imaginary, Y.parts.imaginary, T{0}, imaginary_product, half);
-    product(alpha, sum(X, rows_), Y.sum, T{0}, Z.imaginary, half);
+    product(alpha, {X.real, sign_of_real(of_X)}, {Y.parts.real, sign_of_real(Y.symmetry)}, T{0}, Z.real, half);
+    product(alpha, {X.imaginary, sign_of_imaginary(of_X)}, {Y.parts.imaginary, sign_of_imaginary(Y.symmetry)}, T{0},
+            imaginary_product, half);
+    product(alpha, {sum(X, rows_)}, {Y.sum}, T{0}, Z.imaginary, half);
     const Elements<T> real = elements_of<T>(Z.real);
     const Elements<T> imaginary = elements_of<T>(Z.imaginary);
     const Elements<T> other = elements_of<T>(imaginary_product);
@@ -252,10 +302,9 @@ Parts<T> ComplexArithmetic<T>::multiply(T alpha, const Parts<T>& X, const RightF
           imaginary(i, j) = imaginary(i, j) - real(i, j) - other(i, j);
           real(i, j) = real(i, j) - other(i, j);
         });
-    mirror(Z, symmetry);
-    return Z;
+  } else {
+    add_products(alpha, X, Y, Z, symmetry);
   }
-  add_products(alpha, X, Y.parts, Z, half);
   mirror(Z, symmetry);
   return Z;
 }
@@ -268,7 +317,7 @@ Parts<T> ComplexArithmetic<T>::multiply_add(T alpha, const Parts<T>& X, const Ri
     accumulate(product_xy, Z);
     return Z;
   }
-  add_products(alpha, X, Y.parts, Z, symmetry != Symmetry::none);
+  add_products(alpha, X, Y, Z, symmetry);
   mirror(Z, symmetry);
   return Z;
 }
@@ -302,6 +351,7 @@ template <RealScalar T> void ComplexArithmetic<T>::accumulate(const Parts<T>& X,
       continue;
     }
     if (S.*part) {
+      if (kept_) kept_->forget(S.*part);
       add(T{1}, *(X.*part), *(S.*part));
     } else {
       S.*part = take();
@@ -315,7 +365,9 @@ template <RealScalar T> Parts<T> ComplexArithmetic<T>::scaled(std::complex<doubl
   const auto im = static_cast<T>(factor.imag());
   if (im == T{0}) {
     for (const Part<T>* part : {&X.real, &X.imaginary}) {
-      if (*part && re != T{1}) scale(re, **part);
+      if (!*part || re == T{1}) continue;
+      if (kept_) kept_->forget(*part);
+      scale(re, **part);
     }
     return X;
   }

@@ -1,6 +1,7 @@
 // Matrices as real and imaginary parts, either of which may be exactly zero, and their sums and products on gemm.
 #pragma once
 
+#include "gemm/kept_products.hpp"
 #include "gemm/mirror.hpp"
 #include <heddle/blas/blas.hpp>
 #include <heddle/gemm/gemm.hpp>
@@ -32,6 +33,7 @@ enum class Symmetry { none, hermitian, skew_hermitian };
 template <RealScalar T> struct RightFactor {
   Parts<T> parts;
   Part<T> sum;  ///< real + imaginary, where three real products will want it.
+  Symmetry symmetry = Symmetry::none;
 };
 
 /// Square matrices in row bands, their arithmetic, and what it cost.
@@ -73,8 +75,9 @@ template <RealScalar T> class ComplexArithmetic {
   /// 2 n^3 a real product, less what half ones leave out.
   [[nodiscard]] double flops() const noexcept { return flops_; }
   [[nodiscard]] double gemm_seconds() const noexcept { return gemm_seconds_; }
-  [[nodiscard]] Index tile() const { return plan_.tile(); }
-  void reset_counts();
+  [[nodiscard]] Index tile() const { return plan_ ? plan_->tile() : rows_.placement.rows(); }
+  /// Before another exponential, whose matrices may be where those of the last one were.
+  void start();
 
  private:
   /// Matrices of one placement that are not in use.
@@ -86,12 +89,18 @@ template <RealScalar T> class ComplexArithmetic {
   // `sign`: of the part's transpose, which is the part itself; 0 where it is not.
   [[nodiscard]] Part<T> in_column_bands(const Part<T>& part, int sign);
   [[nodiscard]] Part<T> sum(const Parts<T>& X, const Pool& pool);
-  void product(T alpha, const Part<T>& X, const Part<T>& Y, T beta, const Part<T>& Z, bool half);
+  // A part of a factor, and the sign of its transpose.
+  struct Side {
+    const Part<T>& part;
+    int sign = 0;
+  };
+  void product(T alpha, const Side& X, const Side& Y, T beta, const Part<T>& Z, bool half);
+  void kept_product(T alpha, const Side& X, const Side& Y, T beta, const Part<T>& Z, bool half);
   // Z = alpha X Y + beta Z below the diagonal, and a little above it, on one rank.
   void lower_product(T alpha, const MatrixView<const T>& X, const MatrixView<const T>& Y, T beta,
                      const MatrixView<T>& Z);
-  // Z += alpha X Y, part by part; absent parts of Z begin at zero.
-  void add_products(T alpha, const Parts<T>& X, const Parts<T>& Y, Parts<T>& Z, bool half);
+  // Z += alpha X Y, part by part; absent parts of Z begin at zero. `symmetry`: that of the result.
+  void add_products(T alpha, const Parts<T>& X, const RightFactor<T>& Y, Parts<T>& Z, Symmetry symmetry);
   // The other half of a product of this symmetry.
   void mirror(const Parts<T>& Z, Symmetry symmetry);
 
@@ -99,7 +108,9 @@ template <RealScalar T> class ComplexArithmetic {
   Pool rows_;
   Pool columns_;
   int complex_products_;
-  GemmPlan<T> plan_;
+  // One of both; residues are kept on one rank whose tile is not given.
+  std::optional<GemmPlan<T>> plan_;
+  std::optional<KeptProducts<T>> kept_;
   // On one rank whose tile is not given, halves are made without a plan.
   bool lower_half_;
   std::optional<blas::Context> context_;

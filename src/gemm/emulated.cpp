@@ -2,8 +2,9 @@
 
 #include "core/instantiate.hpp"
 #include "core/names.hpp"
-#include "dist/elementwise.hpp"
 #include "gemm/assemble.hpp"
+#include "gemm/slices.hpp"
+#include "gemm/target.hpp"
 #include <heddle/core/error.hpp>
 
 #include <Kokkos_Profiling_ScopedRegion.hpp>
@@ -15,9 +16,6 @@ namespace heddle {
 namespace impl {
 namespace {
 
-// Products of residues up to 2^14, and a residue that was there before, stay within 32 bits.
-constexpr Index longest_sum = ((Index{1} << 17) - 64);
-
 // x mod p but for a multiple of p, below 2 p, of x + 2^31.
 KOKKOS_INLINE_FUNCTION std::uint32_t lifted_residue(std::int32_t x, std::uint32_t p, std::uint32_t reciprocal) {
   const std::uint32_t lifted = static_cast<std::uint32_t>(x) ^ 0x80000000U;
@@ -25,58 +23,20 @@ KOKKOS_INLINE_FUNCTION std::uint32_t lifted_residue(std::int32_t x, std::uint32_
   return lifted - quotient * p;
 }
 
-// op(X) element by element.
-template <Scalar T> struct Operand {
-  const T* data;
-  Index row_stride;
-  Index column_stride;
-  bool conjugated;
-  Operand(const MatrixView<const T>& X, Operation op)
-      : data(X.data()),
-        row_stride(op == Operation::none ? 1 : static_cast<Index>(X.stride(1))),
-        column_stride(op == Operation::none ? static_cast<Index>(X.stride(1)) : 1),
-        conjugated(op == Operation::conjugate_transpose) {}
-  [[nodiscard]] Operand from_column(Index j) const {
-    Operand moved = *this;
-    moved.data += j * column_stride;
-    return moved;
-  }
-  KOKKOS_INLINE_FUNCTION T operator()(Index i, Index j) const {
-    const T& x = data[i * row_stride + j * column_stride];
-    return conjugated ? conjugate(x) : x;
-  }
-};
-
-// What the kernel that puts C together reads.
+// What the kernel that puts C together from residues reads.
 template <Scalar T> struct Assembly {
   ResidueSystem system;
   const std::int32_t* sums;
   Index leading;
   Index stride;
-  const int* row_exponents;
-  const int* column_exponents;  // of the first column of this chunk
-  T alpha;
-  T beta;
-  Elements<T> C;
-  Operand<T> A;
-  Operand<T> B;  // from the first column of this chunk
-  Index inner;
-
-  /// An element whose row or column holds NaN or infinity.
-  KOKKOS_INLINE_FUNCTION void sum_plainly(Index i, Index j) const {
-    T sum{0};
-    for (Index k = 0; k < inner; ++k) sum = multiply_add(A(i, k), B(k, j), sum);
-    finish(sum, i, j);
-  }
+  Target<T> target;
 
   template <int digits> KOKKOS_INLINE_FUNCTION void put(Index i, Index j) const {
-    const int of_row = row_exponents[i];
-    const int of_column = column_exponents[j];
-    if (of_row == QuantisedVectors<T>::special || of_column == QuantisedVectors<T>::special) {
-      sum_plainly(i, j);
+    if (target.special(i, j)) {
+      target.sum_plainly(i, j);
       return;
     }
-    const int exponent = -(of_row + of_column);
+    const int exponent = target.exponent(i, j);
     const std::int32_t* const at = sums + i + j * leading;
     constexpr std::int64_t lift = std::int64_t{1} << 31;
     T product;
@@ -101,13 +61,7 @@ template <Scalar T> struct Assembly {
       }
       product = sum.template value<T>(system, lift, exponent);
     }
-    finish(product, i, j);
-  }
-
-  KOKKOS_INLINE_FUNCTION void finish(const T& product, Index i, Index j) const {
-    T& c = C(i, j);
-    const T scaled = alpha == T{1} ? product : multiply_add(alpha, product, T{0});
-    c = beta == T{0} ? scaled : multiply_add(beta, c, scaled);
+    target.finish(product, i, j);
   }
 };
 
@@ -252,10 +206,6 @@ void reduce_sums(const ExecutionSpace& space, const ResidueSystem& system, int p
       });
 }
 
-template <class T> Index leading_of(const MatrixView<T>& matrix) {
-  return std::max<Index>(static_cast<Index>(matrix.stride(1)), static_cast<Index>(matrix.extent(0)));
-}
-
 }  // namespace
 
 int leading_width(Index inner) {
@@ -265,10 +215,9 @@ int leading_width(Index inner) {
 }
 
 template <Scalar T> Index EmulatedProduct<T>::sums_for(Index m, Index n, int moduli, std::size_t workspace_bytes) {
-  constexpr std::size_t usual = on_host ? std::size_t{64} << 20 : std::size_t{4} << 30;
   constexpr Index padding = QuantisedVectors<T>::vector_padding;
   const Index column = padded(m, padding) * moduli * parts;
-  const auto wanted = static_cast<Index>((workspace_bytes == 0 ? usual : workspace_bytes) / sizeof(std::int32_t));
+  const auto wanted = static_cast<Index>(bytes_for_sums(workspace_bytes) / sizeof(std::int32_t));
   const Index all = column * padded(n, padding);
   return std::min(std::max(wanted, column * padding), all);
 }
@@ -284,33 +233,18 @@ template <Scalar T> void EmulatedProduct<T>::set_moduli(const ExecutionSpace& sp
   if (moduli != system_.count) {
     system_ = ResidueSystem(moduli);
   }
-  const auto needed = static_cast<std::size_t>(sums_for(rows_, columns_, moduli, workspace_bytes_));
-  if (sums_.extent(0) < needed) {
-    sums_ = {};
-    sums_ = Kokkos::View<std::int32_t*, MemorySpace>(
-        Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "heddle::gemm::integer_sums"), needed);
-  }
+  grow(space, "heddle::gemm::integer_sums", sums_for(rows_, columns_, moduli, workspace_bytes_), sums_);
 }
 
 template <Scalar T>
 template <class Body>
 void EmulatedProduct<T>::for_each_piece(Index rows, Index columns, int planes, const Body& body) const {
-  constexpr Index padding = QuantisedVectors<T>::vector_padding;
-  const Index padded_rows = padded(rows, padding);
-  const Index fits = static_cast<Index>(sums_.extent(0)) / (padded_rows * planes);
-  // All at once, or pieces of equal width, of as many columns as integer units take together.
-  const Index all = padded(columns, padding);
-  const Index pieces = (all + fits - 1) / fits;
-  const Index unit = fits >= 256 ? 256 : padding;
-  const Index step = pieces == 1 ? all : std::min(padded((all + pieces - 1) / pieces, unit), fits / unit * unit);
-  for (Index first = 0; first < columns; first += step) {
-    const Index width = std::min(step, columns - first);
-    body(Piece{first, width, padded_rows, padded(width, padding)});
-  }
+  const Index column = padded(rows, QuantisedVectors<T>::vector_padding) * planes;
+  for_each_product_piece(rows, columns, static_cast<Index>(sums_.extent(0)) / column, body);
 }
 
 template <Scalar T>
-void EmulatedProduct<T>::multiply(const blas::Context& context, const Operands& operands, const Piece& piece,
+void EmulatedProduct<T>::multiply(const blas::Context& context, const Operands& operands, const ProductPiece& piece,
                                   const Planes& planes, bool reduced) const {
   const QuantisedVectors<T>& left = *operands.left;
   const QuantisedVectors<T>& right = *operands.right;
@@ -322,10 +256,10 @@ void EmulatedProduct<T>::multiply(const blas::Context& context, const Operands& 
                            .n = piece.padded_width,
                            .k = std::min(longest_sum, left.leading() - begin),
                            .count = planes.count,
-                           .A = left.plane(planes.left) + begin,
+                           .A = left.plane(planes.left) + operands.row * left.leading() + begin,
                            .leading_a = left.leading(),
                            .stride_a = left.stride(),
-                           .B = right.plane(planes.right) + piece.first * right.leading() + begin,
+                           .B = right.plane(planes.right) + (operands.column + piece.first) * right.leading() + begin,
                            .leading_b = right.leading(),
                            .stride_b = right.stride(),
                            .C = sums_.data() + planes.sums * piece.stride(),
@@ -341,22 +275,16 @@ void EmulatedProduct<T>::operator()(const blas::Context& context, T alpha, const
   const Kokkos::Profiling::ScopedRegion region("heddle::gemm::emulated");
   const auto rows = static_cast<Index>(C.extent(0));
   const auto columns = static_cast<Index>(C.extent(1));
+  if (operands.left->scheme() == EmulationScheme::slices) {
+    if (!sliced_) sliced_ = std::make_unique<SlicedProduct<T>>(workspace_bytes_);
+    (*sliced_)(context, slices_for(system_.reach), alpha, operands, beta, C);
+    return;
+  }
   const int planes = system_.count * parts;
-  for_each_piece(rows, columns, planes, [&](const Piece& piece) {
+  for_each_piece(rows, columns, planes, [&](const ProductPiece& piece) {
     multiply(context, operands, piece, {0, 0, 0, planes}, true);
-    const MatrixView<T> c = matrix_view(C.data() + piece.first * leading_of(C), rows, piece.width, leading_of(C));
-    const Assembly<T> assembly{system_,
-                               sums_.data(),
-                               piece.padded_rows,
-                               piece.stride(),
-                               operands.left->exponents().data(),
-                               operands.right->exponents().data() + piece.first,
-                               alpha,
-                               beta,
-                               Elements<T>(c),
-                               Operand<T>(operands.A, operands.op_a),
-                               Operand<T>(operands.B, operands.op_b).from_column(piece.first),
-                               operands.left->inner()};
+    const Assembly<T> assembly{system_, sums_.data(), piece.padded_rows, piece.stride(),
+                               Target<T>(operands, piece, alpha, beta, C)};
     assemble(context.space(), assembly, rows, piece.width);
   });
 }
@@ -368,19 +296,20 @@ Spread EmulatedProduct<T>::look(const blas::Context& context, const Operands& op
   const Kokkos::Profiling::ScopedRegion region("heddle::gemm::look");
   const QuantisedVectors<T>& left = *operands.left;
   Spread spread;
-  for_each_piece(rows, columns, overlap_count, [&](const Piece& piece) {
+  for_each_piece(rows, columns, overlap_count, [&](const ProductPiece& piece) {
     multiply(context, operands, piece, {Vectors::near, Vectors::near, near_near, 1}, false);
+    const Index column = operands.column + piece.first;
     Overlaps<T> overlaps{sums_.data(),
                          piece.padded_rows,
                          piece.stride(),
                          1,
-                         left.squares().data(),
-                         operands.right->squares().data() + piece.first,
-                         left.exponents().data(),
-                         operands.right->exponents().data() + piece.first,
+                         left.squares().data() + operands.row,
+                         operands.right->squares().data() + column,
+                         left.exponents().data() + operands.row,
+                         operands.right->exponents().data() + column,
                          std::ldexp(1.0, 4 * (leading_width(left.inner()) - norm_bits)),
-                         Operand<T>(operands.A, operands.op_a),
-                         Operand<T>(operands.B, operands.op_b).from_column(piece.first),
+                         Operand<T>(operands.A, operands.op_a).from(operands.row, 0),
+                         Operand<T>(operands.B, operands.op_b).from(0, column),
                          left.inner()};
     Spread found = look_at(context.space(), overlaps, rows, piece.width);
     if (found.undecided > 0) {

@@ -2,8 +2,10 @@
 #pragma once
 
 #include "blas/integer.hpp"
-#include "gemm/quantised.hpp"
+#include "gemm/slices.hpp"
 #include <heddle/gemm/emulation.hpp>
+
+#include <memory>
 
 namespace heddle::impl {
 
@@ -53,14 +55,7 @@ template <Scalar T> class EmulatedProduct {
   /// 32-bit sums that one holds: of 16 columns at least.
   [[nodiscard]] static Index sums_for(Index m, Index n, int moduli, std::size_t workspace_bytes);
 
-  struct Operands {
-    Operation op_a;
-    Operation op_b;
-    MatrixView<const T> A;
-    MatrixView<const T> B;
-    const QuantisedVectors<T>* left;
-    const QuantisedVectors<T>* right;
-  };
+  using Operands = QuantisedOperands<T>;
   void operator()(const blas::Context& context, T alpha, const Operands& operands, T beta, const MatrixView<T>& C);
   /// From the leading bits that `operands` hold (see leading_width()). What is undecided by those is decided by
   /// exponents, element by element, where it is no more than `decided` elements in all. Blocks.
@@ -70,14 +65,6 @@ template <Scalar T> class EmulatedProduct {
  private:
   static constexpr int parts = QuantisedVectors<T>::parts;
 
-  // Columns whose sums are held at once.
-  struct Piece {
-    Index first;
-    Index width;
-    Index padded_rows;
-    Index padded_width;
-    [[nodiscard]] Index stride() const { return padded_rows * padded_width; }
-  };
   // First planes of both factors and of the sums, and how many.
   struct Planes {
     int left;
@@ -87,7 +74,7 @@ template <Scalar T> class EmulatedProduct {
   };
   template <class Body> void for_each_piece(Index rows, Index columns, int planes, const Body& body) const;
   // Sums of products of these planes; `reduced`: by their moduli, where 32 bits don't take all of the inner dimension.
-  void multiply(const blas::Context& context, const Operands& operands, const Piece& piece, const Planes& planes,
+  void multiply(const blas::Context& context, const Operands& operands, const ProductPiece& piece, const Planes& planes,
                 bool reduced) const;
 
   Index rows_;
@@ -95,6 +82,7 @@ template <Scalar T> class EmulatedProduct {
   std::size_t workspace_bytes_;
   ResidueSystem system_;
   Kokkos::View<std::int32_t*, MemorySpace> sums_;
+  std::unique_ptr<SlicedProduct<T>> sliced_;  // Made where it is first asked for.
 };
 
 }  // namespace heddle::impl

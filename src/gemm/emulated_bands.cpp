@@ -11,6 +11,7 @@ EmulatedBands<T>::EmulatedBands(const ExecutionSpace& space, const Product& prod
                                 const EmulationOptions& options)
     : op_a_(product.op_a),
       op_b_(product.op_b),
+      scheme_(options.scheme),
       product_(space, std::min(product.tile, product.rows()), std::min(product.tile, product.columns()), moduli,
                options.workspace_bytes) {
   for (int k = 0; k < bands_per_pass; ++k) {
@@ -31,7 +32,9 @@ double EmulatedBands<T>::bytes(const Product& product, int bands_per_pass, int m
            static_cast<double>(padded(extent, Vectors::vector_padding)) *
            static_cast<double>(padded(product.inner(), Vectors::inner_padding));
   };
-  return of_bands(bands_per_pass, rows) + of_bands(1, columns) +
+  const double of_slices =
+      options.scheme == EmulationScheme::slices ? static_cast<double>(bytes_for_sums(options.workspace_bytes)) : 0.0;
+  return of_slices + of_bands(bands_per_pass, rows) + of_bands(1, columns) +
          4.0 * static_cast<double>(EmulatedProduct<T>::sums_for(rows, columns, moduli, options.workspace_bytes));
 }
 
@@ -65,7 +68,7 @@ const QuantisedVectors<T>& EmulatedBands<T>::take(const ExecutionSpace& space, s
       slot.band.reserve(space, least_moduli);
       slot.band.take_leading(space, leading_width(slot.band.inner()), op, band);
     } else {
-      slot.band.take(space, product_.system(), op, band);
+      slot.band.take(space, product_.system(), scheme_, op, band);
     }
     slot.holds = wanted;
   }

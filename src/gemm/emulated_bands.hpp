@@ -46,6 +46,7 @@ template <Scalar T> class EmulatedBands {
 
   Operation op_a_;
   Operation op_b_;
+  EmulationScheme scheme_;
   std::vector<Slot> slots_a_;
   std::vector<Slot> slots_b_;
   EmulatedProduct<T> product_;

@@ -17,6 +17,8 @@ constexpr impl::Names<Arithmetic, 3> arithmetics = {
     {{Arithmetic::native, "native"}, {Arithmetic::emulated, "emulated"}, {Arithmetic::automatic, "auto"}}};
 constexpr impl::Names<Fallback, 3> fallbacks = {
     {{Fallback::exact, "exact"}, {Fallback::native, "native"}, {Fallback::none, "none"}}};
+constexpr impl::Names<EmulationScheme, 2> schemes = {
+    {{EmulationScheme::residues, "residues"}, {EmulationScheme::slices, "slices"}}};
 
 // What sums of T's come to, of |a| |b|.
 template <Scalar T> double round_off(Index inner) {
@@ -44,6 +46,14 @@ std::string_view to_string(Arithmetic arithmetic) {
 
 Arithmetic arithmetic_from(std::string_view text) {
   return impl::value_of(arithmetics, text, "arithmetic");
+}
+
+std::string_view to_string(EmulationScheme scheme) {
+  return impl::name_of(schemes, scheme, "emulation scheme");
+}
+
+EmulationScheme emulation_scheme_from(std::string_view text) {
+  return impl::value_of(schemes, text, "emulation scheme");
 }
 
 std::string_view to_string(Fallback fallback) {
@@ -209,8 +219,8 @@ void EmulatedGemm<T>::operator()(Operation op_a, Operation op_b, T alpha, const 
   }
   state.product.set_moduli(space, state.report.moduli);
   state.reserve(state.report.moduli);
-  state.left.take(space, state.product.system(), op_a, A);
-  state.right.take(space, state.product.system(), op_b, B);
+  state.left.take(space, state.product.system(), state.wanted.scheme, op_a, A);
+  state.right.take(space, state.product.system(), state.wanted.scheme, op_b, B);
   state.product(state.context, alpha, operands, beta, C);
 }
 
@@ -232,7 +242,7 @@ Quantised<T>::Quantised(const blas::Context& context, Factor factor, Operation o
   state_ = std::make_unique<State>(State{factor, op, X, count, {space, factor, extent(op, X, left), inner}});
   state_->vectors.reserve(space, count);
   state_->vectors.measure(space, op, X);
-  state_->vectors.take(space, impl::ResidueSystem(count), op, X);
+  state_->vectors.take(space, impl::ResidueSystem(count), EmulationScheme::residues, op, X);
 }
 template <Scalar T> Quantised<T>::~Quantised() = default;
 template <Scalar T> Quantised<T>::Quantised(Quantised&&) noexcept = default;

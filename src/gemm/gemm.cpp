@@ -441,6 +441,10 @@ template <Scalar T> Index GemmPlan<T>::tile() const {
   return state_->product.tile;
 }
 
+template <Scalar T> Arithmetic GemmPlan<T>::arithmetic() const {
+  return state_->by_integers ? Arithmetic::emulated : Arithmetic::native;
+}
+
 template <Scalar T> const Trace& GemmPlan<T>::trace() const {
   return state_->trace;
 }

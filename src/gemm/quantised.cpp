@@ -273,6 +273,46 @@ template <Scalar T, int passes> struct Residues : Planes<T> {
   }
 };
 
+// Slices of 8 bits of the integers nearest to what x is scaled to, the lowest first.
+template <Scalar T> struct Slices : Planes<T> {
+  bool conjugated;
+  int count;
+
+  KOKKOS_INLINE_FUNCTION void store(const T (&run)[run_length], Index v, Index begin, int s) const {
+    const PowerOfTwo scale(s == QuantisedVectors<T>::special ? 0 : s);
+    double part[run_length];
+    if constexpr (is_complex<T>) {
+      for (Index k = 0; k < run_length; ++k) part[k] = static_cast<double>(run[k].real());
+      cut(part, scale, v, begin, 0);
+      for (Index k = 0; k < run_length; ++k) part[k] = static_cast<double>(conjugated ? -run[k].imag() : run[k].imag());
+      cut(part, scale, v, begin, count);
+    } else {
+      for (Index k = 0; k < run_length; ++k) part[k] = static_cast<double>(run[k]);
+      cut(part, scale, v, begin, 0);
+    }
+  }
+
+  KOKKOS_INLINE_FUNCTION void cut(double (&part)[run_length], const PowerOfTwo& scale, Index v, Index begin,
+                                  int plane) const {
+    for (Index k = 0; k < run_length; ++k) part[k] = rounded(scale(part[k]));
+    for (int l = 0; l < count; ++l) {
+      Run slice;
+      for (Index k = 0; k < run_length; ++k) {
+        double above = rounded(part[k] * 0x1p-8);
+        double rest = Kokkos::fma(-256.0, above, part[k]);
+        if (rest == 128.0) {
+          above += 1.0;
+          rest = -128.0;
+        }
+        slice.value[k] = static_cast<std::int8_t>(rest);
+        part[k] = above;
+      }
+      *reinterpret_cast<Run*>(this->bytes + (plane + l) * this->leading * this->padded + v * this->leading + begin) =
+          slice;
+    }
+  }
+};
+
 // Leading bits of magnitudes, as they are and raised, and whether there is any bit; here the exponents are those of the
 // largest magnitudes.
 template <Scalar T> struct LeadingBits : Planes<T> {
@@ -363,12 +403,7 @@ QuantisedVectors<T>::QuantisedVectors(const ExecutionSpace& space, Factor factor
                static_cast<std::size_t>(most_vectors)) {}
 
 template <Scalar T> void QuantisedVectors<T>::reserve(const ExecutionSpace& space, int moduli) {
-  const auto needed = static_cast<std::size_t>(padded(most_vectors_, vector_padding) * leading_ * moduli * parts);
-  if (residues_.extent(0) < needed) {
-    residues_ = {};
-    residues_ = Kokkos::View<std::int8_t*, MemorySpace>(
-        Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "heddle::gemm::residues"), needed);
-  }
+  grow(space, "heddle::gemm::residues", padded(most_vectors_, vector_padding) * leading_ * moduli * parts, residues_);
 }
 
 template <Scalar T> bool QuantisedVectors<T>::by_rows(Operation op) const {
@@ -403,8 +438,8 @@ void QuantisedVectors<T>::store(const ExecutionSpace& space, const std::string& 
 }
 
 template <Scalar T>
-void QuantisedVectors<T>::take(const ExecutionSpace& space, const ResidueSystem& system, Operation op,
-                               const MatrixView<const T>& X) {
+void QuantisedVectors<T>::take(const ExecutionSpace& space, const ResidueSystem& system, EmulationScheme scheme,
+                               Operation op, const MatrixView<const T>& X) {
   const Kokkos::Profiling::ScopedRegion region("heddle::gemm::quantise");
   const double reach = system.reach - 0.5 * std::sqrt(static_cast<double>(inner_) * (is_complex<T> ? 2.0 : 1.0));
   const double square_of_reach = reach * reach * (1.0 - 0x1p-40);
@@ -421,6 +456,11 @@ void QuantisedVectors<T>::take(const ExecutionSpace& space, const ResidueSystem&
   const Planes<T> planes{
       VectorsOf<T>(X, !by_rows(op)), vectors_, inner_, leading_, padded_, residues_.data(), exponents_.data()};
   const bool conjugated = op == Operation::conjugate_transpose;
+  scheme_ = scheme;
+  if (scheme == EmulationScheme::slices) {
+    store(space, "heddle::gemm::make_slices", op, Slices<T>{planes, conjugated, slices_for(system.reach)});
+    return;
+  }
   const std::string label = "heddle::gemm::make_residues";
   // Integers below 2^54.6 with 14 moduli, 2^84.6 with 22, 2^117 with all.
   if (system.count <= 14) {

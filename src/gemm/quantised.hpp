@@ -16,6 +16,16 @@ namespace heddle::impl {
   return (extent + multiple - 1) / multiple * multiple;
 }
 
+/// Room for `needed` elements at least; what was there goes where there was less.
+template <class T>
+void grow(const ExecutionSpace& space, const std::string& label, Index needed, Kokkos::View<T*, MemorySpace>& view) {
+  if (static_cast<Index>(view.extent(0)) < needed) {
+    view = {};
+    view = Kokkos::View<T*, MemorySpace>(Kokkos::view_alloc(space, Kokkos::WithoutInitializing, label),
+                                         static_cast<std::size_t>(needed));
+  }
+}
+
 /// Magnitudes are compared and squared as bits, which no mode of the processor's changes.
 template <Scalar T> KOKKOS_INLINE_FUNCTION std::uint64_t magnitude_bits(const T& x) {
   using F = exact::impl::Format<double>;
@@ -46,7 +56,8 @@ inline constexpr int norm_bits = 14;
 /// whatever the threads.
 ///
 /// Residues of plane l (modulus l; of complex vectors three planes each: real, imaginary and their sum) lie one vector
-/// after the other, `leading` bytes apart, zeros behind the last element.
+/// after the other, `leading` bytes apart, zeros behind the last element. Slices do so too: x' = sum_l 256^l x_l, plane
+/// l of the real part, and then of the imaginary one.
 template <Scalar T> class QuantisedVectors {
  public:
   static constexpr int parts = is_complex<T> ? 3 : 1;
@@ -60,8 +71,9 @@ template <Scalar T> class QuantisedVectors {
   void reserve(const ExecutionSpace& space, int moduli);
   /// Sizes and norms of op(X)'s vectors. This and what follows is ordered on `space` and does not block.
   void measure(const ExecutionSpace& space, Operation op, const MatrixView<const T>& X);
-  /// Residues of the matrix that was measured, for no more moduli than there is room for.
-  void take(const ExecutionSpace& space, const ResidueSystem& system, Operation op, const MatrixView<const T>& X);
+  /// Residues or slices of the matrix that was measured, for no more moduli than there is room for.
+  void take(const ExecutionSpace& space, const ResidueSystem& system, EmulationScheme scheme, Operation op,
+            const MatrixView<const T>& X);
   /// In plane `near`, |x| 2^(width - e) rounded down, e the exponent of the vector's largest element (of complex x the
   /// larger part counts); in plane `far` 2^far_bits times that, or the largest number of `width` bits where that is
   /// less; in the next, whether x is not zero. exponents() are then those e.
@@ -69,6 +81,8 @@ template <Scalar T> class QuantisedVectors {
 
   [[nodiscard]] Index vectors() const { return vectors_; }
   [[nodiscard]] Index inner() const { return inner_; }
+  /// Of what take() made.
+  [[nodiscard]] EmulationScheme scheme() const { return scheme_; }
   [[nodiscard]] Index leading() const { return leading_; }
   /// Bytes from one plane to the next.
   [[nodiscard]] Index stride() const { return leading_ * padded_; }
@@ -90,6 +104,7 @@ template <Scalar T> class QuantisedVectors {
   void store(const ExecutionSpace& space, const std::string& label, Operation op, const Work& work) const;
 
   Factor factor_;
+  EmulationScheme scheme_ = EmulationScheme::residues;
   Index most_vectors_;
   Index vectors_ = 0;
   Index inner_ = 0;

@@ -56,6 +56,12 @@ int digits_for(int count) {
   return digits == 7 ? 8 : digits;
 }
 
+int slices_for(double reach) {
+  int slices = 1;
+  for (double most = 127.0; most < reach; most = 256.0 * most + 127.0) ++slices;
+  return slices;
+}
+
 ResidueSystem::ResidueSystem(int wanted)
     : count(checked(wanted)),
       digits(digits_for(count)),

@@ -26,6 +26,10 @@ inline constexpr std::array<int, most_moduli> all_moduli = {256, 255, 253, 251, 
   return digits <= 6 ? 3 : 5;
 }
 
+/// Slices of 8 bits, from -128 to 127, that hold every integer up to `reach` (see ResidueSystem).
+[[nodiscard]] int slices_for(double reach);
+inline constexpr int most_slices = 15;
+
 /// The first `count` moduli p and their product P. For integers |x| < P / 2 with the residues r mod p:
 /// x = sum r w mod P, w = (P / p) ((P / p)^-1 mod p) (Chinese remainder theorem).
 struct ResidueSystem {

@@ -76,6 +76,10 @@ class Gemm(CommandTest):
         report = self.succeed("gemm", "--size", 100, "--arithmetic", "emulated", "--moduli", 16, "--hash")
         self.assertEqual(report["results"]["sha256"],
                          "0a0c9d5afe367a334688b483abb2829586775b92d76f73951fedb9a8df0835b6")
+        sliced = self.succeed("gemm", "--size", 100, "--arithmetic", "emulated", "--moduli", 16, "--hash",
+                              "--scheme", "slices")
+        self.assertEqual(sliced["results"]["sha256"], report["results"]["sha256"])
+        self.refuse("gemm", "--size", 10, "--scheme", "slices", message="--scheme is for --arithmetic emulated")
         self.assertNotIn("sha256", self.succeed("gemm", "--size", 10)["results"])
         self.assertNotIn("product", self.succeed("gemm", "--a", "A.mtx", "--b", "B.mtx", "--arithmetic", "emulated",
                                                  "--moduli", 9)["checks"])

@@ -228,6 +228,41 @@ TYPED_TEST(Emulation, HandlesNaNAndInfinityAsSumsDo) {
   }
 }
 
+// Slices share the integers with residues, and nothing that follows.
+TYPED_TEST(Emulation, BySlicesHasTheBitsOfResidues) {
+  using T = TypeParam;
+  std::mt19937_64 random(9);
+  const auto spread = [&](Index, Index) {
+    const auto part = [&] {
+      const double x = static_cast<double>(random() >> 11) / 4503599627370496.0 - 1.0;
+      return static_cast<Real<T>>(std::ldexp(x, static_cast<int>(random() % 40) - 20));
+    };
+    if constexpr (is_complex<T>) {
+      const Real<T> real = part();
+      return T(real, part());
+    } else {
+      return part();
+    }
+  };
+  auto A = test::host_matrix<T>(150, 37, spread);
+  auto B = test::host_matrix<T>(41, 150, spread);
+  A(7, 3) = T(std::numeric_limits<Real<T>>::infinity());
+  B(2, 140) = T(std::numeric_limits<Real<T>>::denorm_min());
+  for (std::size_t k = 0; k < 150; ++k) B(5, k) = T(0);
+  const auto C = test::host_matrix<T>(37, 41, spread);
+  for (const int moduli : {7, 8, 9, 11, 12, 14, 15, 16, 18, 20, 22, 23, 27, 31}) {
+    const auto by = [&](EmulationScheme scheme, std::size_t workspace) {
+      return product(Operation::conjugate_transpose, Operation::transpose, T(3), A, B, T(-2), C,
+                     {.scheme = scheme, .moduli = moduli, .workspace_bytes = workspace});
+    };
+    const auto expected = by(EmulationScheme::residues, 0);
+    EXPECT_TRUE(test::same_bits(by(EmulationScheme::slices, 0), expected)) << moduli;
+    EXPECT_TRUE(test::same_bits(by(EmulationScheme::slices, 1), expected)) << moduli;
+  }
+  EXPECT_EQ(emulation_scheme_from(to_string(EmulationScheme::slices)), EmulationScheme::slices);
+  EXPECT_THROW(static_cast<void>(emulation_scheme_from("digits")), Error);
+}
+
 // Inner dimensions beyond what 32 bits take are summed in pieces.
 TEST(Emulation, TakesLongInnerDimensions) {
   const Index k = 300001;
@@ -247,6 +282,8 @@ TEST(Emulation, TakesLongInnerDimensions) {
   const auto ones = test::host_matrix<double>(1, k, [](Index, Index) { return 0x1p30 - 1.0; });
   const auto column = test::host_matrix<double>(k, 1, [](Index, Index) { return -(0x1p30 - 1.0); });
   EXPECT_EQ(product(ones, column, 14)(0, 0), exact_product(ones, column)(0, 0));
+  EXPECT_EQ(product(ones, column, {.scheme = EmulationScheme::slices, .moduli = 14})(0, 0),
+            exact_product(ones, column)(0, 0));
 }
 
 // An element is a function of its row and its column: any part of the product has the same bits, in any workspace.

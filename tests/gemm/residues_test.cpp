@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <numeric>
 #include <random>
 
@@ -18,6 +19,19 @@ TEST(Moduli, ArePairwiseCoprimeAndOfEightBits) {
   }
   EXPECT_THROW(ResidueSystem(least_moduli - 1), Error);
   EXPECT_THROW(ResidueSystem(most_moduli + 1), Error);
+}
+
+TEST(Slices, HoldWhatTheModuliReach) {
+  for (int count = least_moduli; count <= most_moduli; ++count) {
+    const double reach = ResidueSystem(count).reach;
+    const int slices = slices_for(reach);
+    // -128 ... 127 in each slice.
+    const auto most = [](int number) { return 127.0 / 255.0 * (std::ldexp(1.0, 8 * number) - 1.0); };
+    EXPECT_GE(most(slices), reach) << count;
+    EXPECT_LT(most(slices - 1), reach) << count;
+    EXPECT_LE(slices, most_slices);
+  }
+  EXPECT_EQ(slices_for(ResidueSystem(14).reach), 7);
 }
 
 // Any number of moduli puts an integer together again, whatever multiples of the moduli its residues come with.

@@ -30,7 +30,17 @@ enum class Fallback {
   none,    ///< Take the moduli allowed; the bound that is reported holds.
 };
 
+/// How integers beyond 8 bits are multiplied, exactly.
+enum class EmulationScheme {
+  residues,  ///< "Scheme II": a product of 8-bit integers for each modulus (three for complex T).
+  /// "Scheme I" (K. Ozaki, T. Ogita, S. Oishi, S. M. Rump, Numerical Algorithms 59, 2012): the same integers in slices
+  /// of 8 bits, and a product for each slice of one with each of the other: 49 for 14 moduli (196 for complex T). The
+  /// same bits by another way, with neither moduli nor remainders: the reference.
+  slices,
+};
+
 struct EmulationOptions {
+  EmulationScheme scheme = EmulationScheme::residues;
   /// Moduli, 7 to 31: each adds 4 bits to both factors and one product of 8-bit integers (three for complex T). 0: as
   /// many as emulation_moduli() says and, with `look`, as many more as exponents ask for.
   int moduli = 0;
@@ -65,6 +75,11 @@ struct EmulationReport {
 /// The bound that holds with so many moduli: |C - op(A) op(B)|_ij <= bound |a|_2 |b|_2 + u |C_ij|, or half the smallest
 /// number where that is more, as long as nothing overflows.
 template <Scalar T> [[nodiscard]] double emulation_error(Index inner, int moduli);
+
+/// "residues", "slices".
+[[nodiscard]] std::string_view to_string(EmulationScheme scheme);
+/// Throws Error(argument), with the names, for any other text.
+[[nodiscard]] EmulationScheme emulation_scheme_from(std::string_view text);
 
 /// "exact", "native", "none".
 [[nodiscard]] std::string_view to_string(Fallback fallback);

@@ -106,6 +106,8 @@ template <Scalar T> class GemmPlan {
   GemmReport execute(T alpha, const DistributedMatrix<T>& A, const DistributedMatrix<T>& B, T beta,
                      const DistributedMatrix<T>& C);
   [[nodiscard]] Index tile() const;
+  /// The arithmetic planned: native or emulated.
+  [[nodiscard]] Arithmetic arithmetic() const;
   /// This rank's intervals in the last execute(): products and waits, and transfers where GemmOptions::trace says so.
   [[nodiscard]] const Trace& trace() const;
 
