@@ -46,18 +46,22 @@ template <class T> struct MirrorBlocks {
         i0 != j0 && i0 / half.tile == (i_end - 1) / half.tile && j0 / half.tile == (j_end - 1) / half.tile;
     return {i0, j0, static_cast<int>(i_end - i0), static_cast<int>(j_end - j0), uniform, uniform && half.holds(i0, j0)};
   }
-  // Whether element (i, j) goes across. The diagonal stays: it is its own mirror image.
-  KOKKOS_INLINE_FUNCTION bool goes(const Block& of, int i, int j) const {
-    return of.uniform || (of.i0 + i != of.j0 + j && half.holds(of.i0 + i, of.j0 + j));
+  // Element (i, j) of a block goes across, if it was computed.
+  KOKKOS_INLINE_FUNCTION void put(const Block& of, int i, int j, const T& element) const {
+    const Index row = of.i0 + i;
+    const Index column = of.j0 + j;
+    if (!of.uniform && row == column) {
+      if (sign == T{-1}) C(row, row) = T{0};
+    } else if (of.uniform || half.holds(row, column)) {
+      C(column, row) = sign * element;
+    }
   }
   KOKKOS_INLINE_FUNCTION void operator()(const BlockTeams::member_type& team) const {
     const Block of = block(team.league_rank());
     if (of.uniform && !of.held) return;
     const TransposedBlock<T> held = transposed_block(team, C, of.i0, of.j0, of.high, of.wide);
     Kokkos::parallel_for(Kokkos::TeamThreadRange(team, of.high), [&](int i) {
-      Kokkos::parallel_for(Kokkos::ThreadVectorRange(team, of.wide), [&](int j) {
-        if (goes(of, i, j)) C(of.j0 + j, of.i0 + i) = sign * held(i, j);
-      });
+      Kokkos::parallel_for(Kokkos::ThreadVectorRange(team, of.wide), [&](int j) { put(of, i, j, held(i, j)); });
     });
   }
   // By one thread, on CPUs: a block fits the first cache twice.
@@ -66,7 +70,7 @@ template <class T> struct MirrorBlocks {
     if (of.uniform && !of.held) return;
     for (int i = 0; i < of.high; ++i) {
       for (int j = 0; j < of.wide; ++j) {
-        if (goes(of, i, j)) C(of.j0 + j, of.i0 + i) = sign * C(of.i0 + i, of.j0 + j);
+        put(of, i, j, C(of.i0 + i, of.j0 + j));
       }
     }
   }
@@ -97,7 +101,13 @@ void choose_halves(const DistributedMatrix<T>& transposed, const Half& half, T s
   for_each_element(
       C.communicator().space(), "heddle::gemm::mirror", static_cast<Index>(C.local().extent(0)),
       static_cast<Index>(C.local().extent(1)), KOKKOS_LAMBDA(Index i, Index j) {
-        if (!half.holds(rows.global(p, i), columns.global(q, j))) to(i, j) = sign * from(i, j);
+        const Index row = rows.global(p, i);
+        const Index column = columns.global(q, j);
+        if (row == column) {
+          if (sign == T{-1}) to(i, j) = T{0};
+        } else if (!half.holds(row, column)) {
+          to(i, j) = sign * from(i, j);
+        }
       });
 }
 

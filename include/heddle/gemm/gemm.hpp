@@ -117,8 +117,8 @@ template <Scalar T> class GemmPlan {
 };
 
 /// The half of C that a product of GemmTiles::half with this tile did not compute, from the one that it did: c_ij =
-/// sign c_ji, `sign` 1 or -1. On the diagonal's tiles what is below the diagonal stands. C is then exactly symmetric
-/// (or antisymmetric but for the diagonal, which stays). C is square, in any placement. Collective; blocks where C is
+/// sign c_ji, `sign` 1 or -1. On the diagonal's tiles what is below the diagonal stands. C is then exactly symmetric,
+/// or antisymmetric, with zeros on the diagonal. C is square, in any placement. Collective; blocks where C is
 /// on more than one rank, n^2 elements then travel. Bits: the elements themselves.
 template <Scalar T>
 void complete_symmetric(const Communicator& comm, const DistributedMatrix<T>& C, Index tile, T sign);
