@@ -1,7 +1,6 @@
 // Eigenvectors by rocSOLVER, where it was found.
 #include "blas/backend.hpp"
 #include "blas/decompositions.hpp"
-#include "blas/integer_portable.hpp"
 #include "core/instantiate.hpp"
 #include <heddle/core/error.hpp>
 
@@ -11,14 +10,6 @@
 #endif
 
 namespace heddle::impl {
-
-void integer_gemm(const blas::Context& context, const IntegerProducts& products) {
-  portable_integer_gemm(context.space(), products);
-}
-
-std::string integer_description() {
-  return "Heddle's own";
-}
 
 #ifdef HEDDLE_ROCSOLVER
 

@@ -29,7 +29,11 @@ struct IntegerProducts {
 /// Leading dimensions and k are multiples of 64, m of 16; sums are within 32 bits. Ordered on the context's instance.
 void integer_gemm(const blas::Context& context, const IntegerProducts& products);
 
-/// "oneDNN 2.6.3 (AVX-512 with VNNI)", "cuBLAS", "Heddle".
+/// "oneDNN 2.6.3 (AVX-512 VNNI)", "cuBLAS 13.1.0", or portable_integer_description.
 std::string integer_description();
+
+/// integer_gemm() without any vendor's library.
+void portable_integer_gemm(const ExecutionSpace& space, const IntegerProducts& products);
+inline constexpr const char* portable_integer_description = "Heddle's own";
 
 }  // namespace heddle::impl

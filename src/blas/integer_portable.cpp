@@ -1,10 +1,62 @@
 // Products of 8-bit integers for any backend.
-#include "blas/integer_portable.hpp"
+#include "blas/integer.hpp"
+#include "core/on_host.hpp"
+
+#include <algorithm>
 
 namespace heddle::impl {
+namespace {
 
-void portable_integer_gemm(const ExecutionSpace& space, const IntegerProducts& products) {
-  // A square of C to a thread: each number that is loaded serves `width` of its dot products.
+// On CPUs: 16 bits are what every vector unit multiplies and adds in pairs.
+constexpr Index chunk = 512;
+constexpr int high = 2;
+constexpr int wide = 4;
+
+void widen(const std::int8_t* from, Index count, std::int16_t (&to)[chunk]) {
+  for (Index k = 0; k < count; ++k) to[k] = from[k];
+  for (Index k = count; k < chunk; ++k) to[k] = 0;
+}
+
+// Sums of the products of `high` and `wide` vectors.
+void add_products(const std::int16_t (&a)[high][chunk], const std::int16_t (&b)[wide][chunk],
+                  std::int32_t (&sums)[high][wide]) {
+  std::int32_t each[high * wide] = {};
+  for (Index k = 0; k < chunk; ++k) {
+    // Whole, so that the loop around it takes to vectors.
+#pragma GCC unroll 8
+    for (int e = 0; e < high * wide; ++e) each[e] += std::int32_t{a[e / wide][k]} * std::int32_t{b[e % wide][k]};
+  }
+  for (int e = 0; e < high * wide; ++e) sums[e / wide][e % wide] = each[e];
+}
+
+// Columns j ... j + wide of one plane.
+void multiply_columns(const IntegerProducts& products, Index plane, Index j) {
+  const std::int8_t* const A = products.A + plane * products.stride_a;
+  const std::int8_t* const B = products.B + plane * products.stride_b;
+  std::int32_t* const C = products.C + plane * products.stride_c;
+  const Index columns = std::min<Index>(wide, products.n - j);
+  for (Index begin = 0; begin < products.k; begin += chunk) {
+    const Index length = std::min(chunk, products.k - begin);
+    const bool add = products.add || begin > 0;
+    std::int16_t b[wide][chunk] = {};
+    for (Index l = 0; l < columns; ++l) widen(B + begin + (j + l) * products.leading_b, length, b[l]);
+    for (Index i = 0; i < products.m; i += high) {
+      std::int16_t a[high][chunk];
+      for (Index l = 0; l < high; ++l) widen(A + begin + (i + l) * products.leading_a, length, a[l]);
+      std::int32_t sums[high][wide];
+      add_products(a, b, sums);
+      for (Index l = 0; l < columns; ++l) {
+        for (Index r = 0; r < high; ++r) {
+          std::int32_t& c = C[i + r + (j + l) * products.leading_c];
+          c = (add ? c : 0) + sums[r][l];
+        }
+      }
+    }
+  }
+}
+
+// On GPUs: a square of C to a thread.
+void multiply_squares(const ExecutionSpace& space, const IntegerProducts& products) {
   constexpr Index width = 4;
   const Index row_blocks = (products.m + width - 1) / width;
   const Index column_blocks = (products.n + width - 1) / width;
@@ -30,6 +82,20 @@ void portable_integer_gemm(const ExecutionSpace& space, const IntegerProducts& p
           }
         }
       });
+}
+
+}  // namespace
+
+void portable_integer_gemm(const ExecutionSpace& space, const IntegerProducts& products) {
+  if constexpr (on_host) {
+    const Index blocks = (products.n + wide - 1) / wide;
+    Kokkos::parallel_for(
+        "heddle::blas::integer_gemm",
+        Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(space, 0, blocks * products.count),
+        [=](Index number) { multiply_columns(products, number / blocks, number % blocks * wide); });
+  } else {
+    multiply_squares(space, products);
+  }
 }
 
 }  // namespace heddle::impl

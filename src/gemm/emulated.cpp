@@ -23,6 +23,10 @@ KOKKOS_INLINE_FUNCTION std::uint32_t lifted_residue(std::int32_t x, std::uint32_
   return lifted - quotient * p;
 }
 
+// Elements of a column that are put together at once: as many as vectors on CPUs like.
+constexpr int abreast = on_host ? 16 : 1;
+static_assert(QuantisedVectors<double>::vector_padding % abreast == 0);
+
 // What the kernel that puts C together from residues reads.
 template <Scalar T> struct Assembly {
   ResidueSystem system;
@@ -31,45 +35,73 @@ template <Scalar T> struct Assembly {
   Index stride;
   Target<T> target;
 
-  template <int digits> KOKKOS_INLINE_FUNCTION void put(Index i, Index j) const {
-    if (target.special(i, j)) {
-      target.sum_plainly(i, j);
-      return;
-    }
-    const int exponent = target.exponent(i, j);
+  using Residues = std::uint32_t[abreast];
+  KOKKOS_INLINE_FUNCTION void residues_of(const std::int32_t* plane, int l, Residues& residues) const {
+    HEDDLE_SIMD
+    for (int e = 0; e < abreast; ++e) residues[e] = lifted_residue(plane[e], system.modulus[l], system.reciprocal[l]);
+  }
+
+  /// Elements i ... i + count of column j, at most `abreast`; the sums are padded to as many.
+  template <int digits> KOKKOS_INLINE_FUNCTION void put(Index i, Index j, Index count) const {
     const std::int32_t* const at = sums + i + j * leading;
     constexpr std::int64_t lift = std::int64_t{1} << 31;
-    T product;
+    int exponent[abreast];
+    for (int e = 0; e < abreast; ++e) exponent[e] = e < count ? target.exponent(i + e, j) : 0;
     if constexpr (is_complex<T>) {
       using R = Real<T>;
-      ResidueSum<digits> real;
-      ResidueSum<digits> imaginary;
+      ResidueSums<digits, abreast> real;
+      ResidueSums<digits, abreast> imaginary;
       for (int l = 0; l < system.count; ++l) {
         const std::uint32_t p = system.modulus[l];
         const std::int32_t* const plane = at + 3 * l * stride;
-        const std::uint32_t rr = lifted_residue(plane[0], p, system.reciprocal[l]);
-        const std::uint32_t ii = lifted_residue(plane[stride], p, system.reciprocal[l]);
-        const std::uint32_t all = lifted_residue(plane[2 * stride], p, system.reciprocal[l]);
-        real.add(rr + 2 * p - ii, system.weight[l]);
-        imaginary.add(all + 4 * p - rr - ii, system.weight[l]);
+        Residues rr;
+        Residues ii;
+        Residues all;
+        residues_of(plane, l, rr);
+        residues_of(plane + stride, l, ii);
+        residues_of(plane + 2 * stride, l, all);
+        HEDDLE_SIMD
+        for (int e = 0; e < abreast; ++e) {
+          all[e] = all[e] + 4 * p - rr[e] - ii[e];
+          rr[e] = rr[e] + 2 * p - ii[e];
+        }
+        real.add(rr, system.weight[l]);
+        imaginary.add(all, system.weight[l]);
       }
-      product = T(real.template value<R>(system, 0, exponent), imaginary.template value<R>(system, -lift, exponent));
+      R re[abreast];
+      R im[abreast];
+      real.values(system, 0, exponent, re);
+      imaginary.values(system, -lift, exponent, im);
+      for (int e = 0; e < count; ++e) put(T(re[e], im[e]), i + e, j);
     } else {
-      ResidueSum<digits> sum;
+      ResidueSums<digits, abreast> sum;
       for (int l = 0; l < system.count; ++l) {
-        sum.add(lifted_residue(at[l * stride], system.modulus[l], system.reciprocal[l]), system.weight[l]);
+        Residues residues;
+        residues_of(at + l * stride, l, residues);
+        sum.add(residues, system.weight[l]);
       }
-      product = sum.template value<T>(system, lift, exponent);
+      T products[abreast];
+      sum.values(system, lift, exponent, products);
+      for (int e = 0; e < count; ++e) put(products[e], i + e, j);
     }
-    target.finish(product, i, j);
+  }
+  KOKKOS_INLINE_FUNCTION void put(const T& product, Index i, Index j) const {
+    if (target.special(i, j)) {
+      target.sum_plainly(i, j);
+    } else {
+      target.finish(product, i, j);
+    }
   }
 };
 
 template <Scalar T, int digits>
 void assemble(const ExecutionSpace& space, const Assembly<T>& assembly, Index rows, Index columns) {
-  for_each_element(
-      space, "heddle::gemm::assemble", rows, columns,
-      KOKKOS_LAMBDA(Index i, Index j) { assembly.template put<digits>(i, j); });
+  for_each_run(
+      space, "heddle::gemm::assemble", rows, columns, KOKKOS_LAMBDA(Index j, Index begin, Index end) {
+        for (Index i = begin; i < end; i += abreast) {
+          assembly.template put<digits>(i, j, end - i < abreast ? end - i : Index{abreast});
+        }
+      });
 }
 
 template <Scalar T> void assemble(const ExecutionSpace& space, const Assembly<T>& assembly, Index rows, Index columns) {

@@ -26,22 +26,24 @@ KOKKOS_INLINE_FUNCTION T value_of(const std::int64_t* at, Index stride, int coun
     digit[k / 4] += static_cast<std::int64_t>(static_cast<std::uint32_t>(sum)) * unit;
     digit[k / 4 + 1] += (sum >> 32) * unit;
   }
-  const auto carry = [&](std::uint32_t(&to)[sum_digits]) {
+  std::uint32_t magnitude[sum_digits][1];
+  const auto carry = [&] {
     std::int64_t carried = 0;
     for (int k = 0; k < sum_digits; ++k) {
       carried += digit[k];
-      to[k] = static_cast<std::uint32_t>(carried);
+      magnitude[k][0] = static_cast<std::uint32_t>(carried);
       carried >>= 32;
     }
     return carried < 0;
   };
-  std::uint32_t magnitude[sum_digits];
-  const bool negative = carry(magnitude);
+  const bool negative = carry();
   if (negative) {
     for (int k = 0; k < sum_digits; ++k) digit[k] = -digit[k];
-    carry(magnitude);
+    carry();
   }
-  return nearest<T>(magnitude, negative, exponent);
+  T result[1];
+  nearest(magnitude, {negative ? 1U : 0U}, {exponent}, result);
+  return result[0];
 }
 
 // What the kernel that puts C together from sums of slices reads.

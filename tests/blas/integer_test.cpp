@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <random>
 #include <vector>
 
 namespace heddle::impl {
@@ -42,6 +43,56 @@ TEST(IntegerGemm, IsExactUpToTheLastBit) {
           std::int64_t sum = add ? 255 : 0;
           for (Index l = 0; l < k; ++l) sum += entry(l, i, plane) * entry(l, j + 3, plane);
           ASSERT_EQ(c(plane * m * n + i + j * m), sum) << plane << " " << i << " " << j << " " << add;
+        }
+      }
+    }
+  }
+}
+
+// Any vendor's and our own, with room between vectors and between planes.
+TEST(IntegerGemm, TakesAnyShape) {
+  std::mt19937 random(1);
+  const ExecutionSpace space;
+  const blas::Context context(space);
+  constexpr int count = 3;
+  for (const Index m : {16, 48, 80}) {
+    for (const Index n : {1, 7, 16, 37}) {
+      for (const Index k : {64, 192, 4160}) {
+        const Index leading = k + 64;
+        const Index leading_c = m + 16;
+        const auto filled = [&](Index vectors) {
+          const Kokkos::View<std::int8_t*, MemorySpace> X("X", count * vectors * leading);
+          const auto x = Kokkos::create_mirror_view(X);
+          // Sums beyond 24 bits.
+          for (std::size_t e = 0; e < x.extent(0); ++e)
+            x(e) = static_cast<std::int8_t>(random() % 8 == 0 ? random() : 100 + random() % 28);
+          Kokkos::deep_copy(X, x);
+          return X;
+        };
+        const auto A = filled(m);
+        const auto B = filled(n);
+        const auto a = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), A);
+        const auto b = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), B);
+        const Kokkos::View<std::int32_t*, MemorySpace> C("C", count * n * leading_c);
+        for (const bool own : {false, true}) {
+          Kokkos::deep_copy(C, 7);
+          const IntegerProducts products{
+              m,        n,       k,           count,    A.data(),  leading,       m * leading,
+              B.data(), leading, n * leading, C.data(), leading_c, n * leading_c, false};
+          own ? portable_integer_gemm(space, products) : integer_gemm(context, products);
+          space.fence();
+          const auto c = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), C);
+          for (Index plane = 0; plane < count; ++plane) {
+            for (Index j = 0; j < n; ++j) {
+              for (Index i = 0; i < leading_c; ++i) {
+                int sum = i < m ? 0 : 7;
+                for (Index l = 0; i < m && l < k; ++l) {
+                  sum += int{a((plane * m + i) * leading + l)} * int{b((plane * n + j) * leading + l)};
+                }
+                ASSERT_EQ(c((plane * n + j) * leading_c + i), sum) << m << " " << n << " " << k << " " << own;
+              }
+            }
+          }
         }
       }
     }

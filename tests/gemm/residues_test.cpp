@@ -38,7 +38,7 @@ TEST(Slices, HoldWhatTheModuliReach) {
 template <int digits> void expect_back(int count, test::Number exact, bool negative, std::mt19937_64& random) {
   const ResidueSystem system(count);
   ASSERT_EQ(system.digits, digits);
-  ResidueSum<digits> sum;
+  ResidueSums<digits, 2> sums;
   for (int l = 0; l < count; ++l) {
     // The residue of |x| by Horner's rule over its 32-bit digits, from the number itself.
     test::Number rest = exact;
@@ -53,11 +53,15 @@ template <int digits> void expect_back(int count, test::Number exact, bool negat
       residue = (residue * ((std::uint64_t{1} << 32) % system.modulus[l]) + whole) % system.modulus[l];
     }
     if (negative) residue = (system.modulus[l] - residue) % system.modulus[l];
-    sum.add(static_cast<std::uint32_t>(residue + random() % 5 * system.modulus[l]), system.weight[l]);
+    const auto lifted = [&] { return static_cast<std::uint32_t>(residue + random() % 5 * system.modulus[l]); };
+    const std::uint32_t residues[2] = {lifted(), lifted()};
+    sums.add(residues, system.weight[l]);
   }
   const double sign = negative ? -1.0 : 1.0;
-  EXPECT_EQ(sum.template value<double>(system, 0, 0), sign * exact.to_double()) << count;
-  EXPECT_EQ(sum.template value<double>(system, 0, -300), sign * std::ldexp(exact.to_double(), -300)) << count;
+  double found[2];
+  sums.values(system, 0, {0, -300}, found);
+  EXPECT_EQ(found[0], sign * exact.to_double()) << count;
+  EXPECT_EQ(found[1], sign * std::ldexp(exact.to_double(), -300)) << count;
 }
 
 void expect_back(int count, const test::Number& x, bool negative, std::mt19937_64& random) {
@@ -123,11 +127,13 @@ TYPED_TEST(Nearest, RoundsOnceToEven) {
       digit.scale_by_power_of_two(exponent + 32L * k);
       x += digit;
     }
-    std::uint32_t magnitude[4] = {digits[0], digits[1], digits[2], digits[3]};
-    std::uint32_t again[4] = {digits[0], digits[1], digits[2], digits[3]};
+    std::uint32_t magnitude[4][2];
+    for (std::size_t k = 0; k < 4; ++k) magnitude[k][0] = magnitude[k][1] = digits[k];
+    T found[2];
+    nearest(magnitude, {0U, 1U}, {exponent, exponent}, found);
     const T expected = x.template rounded<T>();
-    EXPECT_EQ((nearest<T, 4>(magnitude, false, exponent)), expected) << exponent;
-    EXPECT_EQ((nearest<T, 4>(again, true, exponent)), -expected) << exponent;
+    EXPECT_EQ(found[0], expected) << exponent;
+    EXPECT_EQ(found[1], -expected) << exponent;
   };
   for (int trial = 0; trial < 20000; ++trial) {
     const int exponent = static_cast<int>(random() % 2400) - 1300;

@@ -59,6 +59,7 @@ class Heddle(CMakePackage, CudaPackage, ROCmPackage):
     with when("+rocm"):
         depends_on("kokkos+rocm")
         depends_on("kokkos-kernels+rocblas")
+        depends_on("rocblas")
         depends_on("rocsolver")
         depends_on("rocprim")
         depends_on("hipfft")
