@@ -84,10 +84,9 @@ void multiply_squares(const ExecutionSpace& space, const IntegerProducts& produc
       });
 }
 
-}  // namespace
-
-void portable_integer_gemm(const ExecutionSpace& space, const IntegerProducts& products) {
-  if constexpr (on_host) {
+// A template, so that each backend compiles its own alone.
+template <bool host> void multiply(const ExecutionSpace& space, const IntegerProducts& products) {
+  if constexpr (host) {
     const Index blocks = (products.n + wide - 1) / wide;
     Kokkos::parallel_for(
         "heddle::blas::integer_gemm",
@@ -96,6 +95,12 @@ void portable_integer_gemm(const ExecutionSpace& space, const IntegerProducts& p
   } else {
     multiply_squares(space, products);
   }
+}
+
+}  // namespace
+
+void portable_integer_gemm(const ExecutionSpace& space, const IntegerProducts& products) {
+  multiply<on_host>(space, products);
 }
 
 }  // namespace heddle::impl
