@@ -30,7 +30,7 @@ void add_products(const std::int16_t (&a)[high][chunk], const std::int16_t (&b)[
 }
 
 // Columns j ... j + wide of one plane.
-void multiply_columns(const IntegerProducts& products, Index plane, Index j) {
+[[maybe_unused]] void multiply_columns(const IntegerProducts& products, Index plane, Index j) {
   const std::int8_t* const A = products.A + plane * products.stride_a;
   const std::int8_t* const B = products.B + plane * products.stride_b;
   std::int32_t* const C = products.C + plane * products.stride_c;

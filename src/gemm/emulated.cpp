@@ -41,12 +41,15 @@ template <Scalar T> struct Assembly {
     for (int e = 0; e < abreast; ++e) residues[e] = lifted_residue(plane[e], system.modulus[l], system.reciprocal[l]);
   }
 
+  KOKKOS_INLINE_FUNCTION void find_exponents(Index i, Index j, Index count, int (&exponent)[abreast]) const {
+    for (int e = 0; e < count; ++e) exponent[e] = target.exponent(i + e, j);
+  }
+
   /// Elements i ... i + count of column j, at most `abreast`; the sums are padded to as many.
   template <int digits> KOKKOS_INLINE_FUNCTION void put(Index i, Index j, Index count) const {
     const std::int32_t* const at = sums + i + j * leading;
     constexpr std::int64_t lift = std::int64_t{1} << 31;
-    int exponent[abreast];
-    for (int e = 0; e < abreast; ++e) exponent[e] = e < count ? target.exponent(i + e, j) : 0;
+    int exponent[abreast] = {};
     if constexpr (is_complex<T>) {
       using R = Real<T>;
       ResidueSums<digits, abreast> real;
@@ -68,6 +71,7 @@ template <Scalar T> struct Assembly {
         real.add(rr, system.weight[l]);
         imaginary.add(all, system.weight[l]);
       }
+      find_exponents(i, j, count, exponent);
       R re[abreast];
       R im[abreast];
       real.values(system, 0, exponent, re);
@@ -80,6 +84,7 @@ template <Scalar T> struct Assembly {
         residues_of(at + l * stride, l, residues);
         sum.add(residues, system.weight[l]);
       }
+      find_exponents(i, j, count, exponent);
       T products[abreast];
       sum.values(system, lift, exponent, products);
       for (int e = 0; e < count; ++e) put(products[e], i + e, j);
