@@ -35,15 +35,24 @@ struct Handle {
   rocblas_handle value = nullptr;
 };
 
-// One for all: it takes a while to make, and nothing here depends on what ran before.
+// One for all products, as it takes a while to make. Its workspace belongs to one stream at a time, so another stream
+// waits for the last one's work; the instance that is kept keeps its stream.
+struct Shared {
+  Handle handle;
+  std::optional<ExecutionSpace> last;
+};
 rocblas_handle handle_on(const ExecutionSpace& space) {
-  static std::optional<Handle> handle;
-  if (!handle) {
-    handle.emplace();
-    Kokkos::push_finalize_hook([] { handle.reset(); });
+  static std::optional<Shared> shared;
+  if (!shared) {
+    shared.emplace();
+    Kokkos::push_finalize_hook([] { shared.reset(); });
   }
-  check("rocBLAS", "take a stream", rocblas_set_stream(handle->value, space.hip_stream()));
-  return handle->value;
+  if (!shared->last || *shared->last != space) {
+    if (shared->last) shared->last->fence("heddle::blas::another_stream");
+    check("rocBLAS", "take a stream", rocblas_set_stream(shared->handle.value, space.hip_stream()));
+    shared->last = space;
+  }
+  return shared->handle.value;
 }
 
 }  // namespace
@@ -115,7 +124,9 @@ void backend_eigenvectors(const blas::Context& context, const MatrixView<T>& A,
                           const Kokkos::View<Real<T>*, MemorySpace>& w) {
   const Kokkos::Profiling::ScopedRegion region("heddle::blas::eigenvectors");
   const ExecutionSpace& space = context.space();
-  const rocblas_handle handle = handle_on(space);
+  // One of its own, whose workspace goes with it.
+  const Handle handle;
+  check("rocBLAS", "take a stream", rocblas_set_stream(handle.value, space.hip_stream()));
   const auto n = static_cast<rocblas_int>(A.extent(0));
   const Kokkos::View<Real<T>*, MemorySpace> off_diagonal(
       Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "heddle::blas::off_diagonal"), A.extent(0));
@@ -123,7 +134,7 @@ void backend_eigenvectors(const blas::Context& context, const MatrixView<T>& A,
   using Element = typename SolverRoutine<T>::Element;
   check("rocSOLVER", "find eigenvectors",
         SolverRoutine<T>::eigenvectors(
-            handle, rocblas_evect_original, rocblas_fill_lower, n, reinterpret_cast<Element*>(A.data()),
+            handle.value, rocblas_evect_original, rocblas_fill_lower, n, reinterpret_cast<Element*>(A.data()),
             static_cast<rocblas_int>(leading_dimension(A)), w.data(), off_diagonal.data(), info.data()));
   rocblas_int found = 0;
   Kokkos::deep_copy(space, Kokkos::View<rocblas_int, Kokkos::HostSpace>(&found), info);

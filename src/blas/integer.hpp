@@ -29,7 +29,7 @@ struct IntegerProducts {
 /// Leading dimensions and k are multiples of 64, m of 16; sums are within 32 bits. Ordered on the context's instance.
 void integer_gemm(const blas::Context& context, const IntegerProducts& products);
 
-/// "oneDNN 2.6.3 (AVX-512 VNNI)", "cuBLAS 13.1.0", or portable_integer_description.
+/// "oneDNN 2.6.3 (AVX-512 VNNI)", "cuBLAS 13.1.0", "rocBLAS 4.4.0", or portable_integer_description.
 std::string integer_description();
 
 /// integer_gemm() without any vendor's library.

@@ -118,8 +118,8 @@ ComplexArithmetic<T>::ComplexArithmetic(const Communicator& comm, Index n, int c
   const auto make_plan = [&] {
     plan_.emplace(comm, Operation::none, rows_.placement, Operation::none, columns_.placement, rows_.placement, whole);
   };
-  bool keeps = comm.size() == 1 && whole.tile == 0 && whole.arithmetic != Arithmetic::native &&
-               whole.emulation.scheme == EmulationScheme::residues;
+  bool keeps = comm.size() == 1 && whole.tile == 0 && whole.bands_per_pass == 0 &&
+               whole.arithmetic != Arithmetic::native && whole.emulation.scheme == EmulationScheme::residues;
   if (!keeps || whole.arithmetic == Arithmetic::automatic) {
     make_plan();
     keeps = keeps && plan_->arithmetic() == Arithmetic::emulated;
@@ -176,8 +176,7 @@ RightFactor<T> ComplexArithmetic<T>::right_factor(const Parts<T>& Y, const Parts
   return factor;
 }
 
-template <RealScalar T> void ComplexArithmetic<T>::start() {
-  if (kept_) kept_->forget_all();
+template <RealScalar T> void ComplexArithmetic<T>::reset_counts() {
   products_ = 0;
   flops_ = 0.0;
   gemm_seconds_ = 0.0;

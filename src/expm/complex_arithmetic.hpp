@@ -55,7 +55,8 @@ template <RealScalar T> class ComplexArithmetic {
   [[nodiscard]] RightFactor<T> right_factor(const Parts<T>& Y, const Parts<T>& columns = {},
                                             Symmetry of_Y = Symmetry::none);
 
-  /// alpha X Y. `symmetry`: that of the result.
+  /// alpha X Y. `symmetry`: that of the result; where Y has one too, so has X, that which follows of matrices that
+  /// commute, to the bit.
   [[nodiscard]] Parts<T> multiply(T alpha, const Parts<T>& X, const RightFactor<T>& Y,
                                   Symmetry symmetry = Symmetry::none);
   /// alpha X Y + Z; takes Z's storage, which no one else may hold. `symmetry`: that of the result and of Z.
@@ -76,8 +77,7 @@ template <RealScalar T> class ComplexArithmetic {
   [[nodiscard]] double flops() const noexcept { return flops_; }
   [[nodiscard]] double gemm_seconds() const noexcept { return gemm_seconds_; }
   [[nodiscard]] Index tile() const { return plan_ ? plan_->tile() : rows_.placement.rows(); }
-  /// Before another exponential, whose matrices may be where those of the last one were.
-  void start();
+  void reset_counts();
 
  private:
   /// Matrices of one placement that are not in use.

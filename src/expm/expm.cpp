@@ -71,7 +71,7 @@ template <RealScalar T> void ExpmPlan<T>::State::prepare(const Placement& a) {
     exponential.emplace(comm, *arithmetic, options);
     delivery.emplace(comm);
   }
-  arithmetic->start();
+  arithmetic->reset_counts();
 }
 
 template <RealScalar T> Part<T> ExpmPlan<T>::State::take_in(const std::optional<DistributedMatrix<T>>& part) {

@@ -19,9 +19,8 @@ KOKKOS_INLINE_FUNCTION int leading_zeros(std::uint32_t x) {
   }
 }
 
-/// The Ts nearest to +-(0 ... 2^(32 digits) - 1) 2^exponent, ties to even; infinite beyond the largest. `negative`: 0
-/// or
-/// 1. Each loop unrolls, so that the digits stay in registers.
+/// The Ts nearest to (0 ... 2^(32 digits) - 1) 2^exponent, ties to even; infinite beyond the largest, and negative
+/// where `negative` is not 0. Each loop unrolls, so that the digits stay in registers.
 template <RealScalar T, int digits, int width>
 KOKKOS_INLINE_FUNCTION void nearest(std::uint32_t (&magnitude)[digits][width], const std::uint32_t (&negative)[width],
                                     const int (&exponent)[width], T (&result)[width]) {

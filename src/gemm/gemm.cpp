@@ -188,6 +188,9 @@ void GemmPlan<T>::State::choose_arithmetic(const GemmOptions& options, std::size
   const bool may_be_native = options.arithmetic != Arithmetic::emulated;
   const bool may_be_emulated = options.arithmetic != Arithmetic::native;
   emulation = options.emulation;
+  const bool by_residues = emulation.scheme == EmulationScheme::residues;
+  require(by_residues || options.arithmetic != Arithmetic::automatic,
+          "gemm: the arithmetic auto chooses among native and emulated products by residues, not slices");
   rates = may_be_native   ? find_rates<T>(setting.comm, options)
           : options.rates ? options.rates
                           : load_rates<T>(setting.comm);
@@ -213,7 +216,7 @@ void GemmPlan<T>::State::choose_arithmetic(const GemmOptions& options, std::size
       choice.bands_per_pass = std::min(choice.bands_per_pass, 3);
     }
     impl::hold_bands_of_b(choice.product, choice.bands_per_pass, sizeof(T), workspace_bytes);
-    if (rates && !(integers && rates->emulated.empty())) {
+    if (rates && !(integers && (rates->emulated.empty() || !by_residues))) {
       const MachineRates& used = integers ? impl::emulated_rates(*rates) : *rates;
       choice.seconds = impl::predicted_seconds(used, element_cost<T>, choice.product, choice.bands_per_pass);
     }

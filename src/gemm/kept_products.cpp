@@ -4,23 +4,23 @@
 #include "gemm/schedule.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace heddle::impl {
 namespace {
 
-// Residues of as many matrices: two factors of a product, and what the next ones share with it.
-constexpr std::size_t most_kept = 4;
-
-// As many as a third of the free memory takes; all of them where nobody knows how much that is.
-template <RealScalar T> std::size_t kept_in_memory(Index n, int moduli) {
+// Bytes of a matrix's residues.
+template <RealScalar T> double bytes_of(Index n, int moduli) {
   using Vectors = QuantisedVectors<T>;
+  return static_cast<double>(padded(n, Vectors::vector_padding)) *
+         static_cast<double>(padded(n, Vectors::inner_padding)) * moduli;
+}
+
+// Whether so many bytes more leave most of the memory free; on CPUs nobody knows how much there is.
+bool leave_room(double bytes) {
+  constexpr double little_on_cpus = 0x1p30;
   const auto memory = vendor::memory_info();
-  if (memory.total == 0) {
-    return most_kept;
-  }
-  const auto each = static_cast<std::size_t>(padded(n, Vectors::vector_padding) * padded(n, Vectors::inner_padding)) *
-                    static_cast<std::size_t>(moduli);
-  return std::min(most_kept, memory.free / 3 / std::max<std::size_t>(each, 1));
+  return memory.total > 0 ? bytes <= static_cast<double>(memory.free) / 8.0 : bytes <= little_on_cpus;
 }
 
 template <class T> bool same(const std::weak_ptr<T>& one, const std::shared_ptr<T>& other) {
@@ -49,16 +49,33 @@ template <class Body> void for_each_rectangle(Index n, Index tile, const Body& b
 }  // namespace
 
 template <RealScalar T>
-KeptProducts<T>::KeptProducts(const ExecutionSpace& space, Index n, const EmulationOptions& options)
+KeptProducts<T>::KeptProducts(const ExecutionSpace& space, Index n, const EmulationOptions& options, std::size_t most)
     : n_(n),
       context_(space),
       product_(space, n, n, moduli_of<T>(n, options), options.workspace_bytes),
-      most_(std::max<std::size_t>(2, kept_in_memory<T>(n, moduli_of<T>(n, options)))) {
+      most_(std::max<std::size_t>(2, most)) {
   kept_.reserve(most_);
 }
 
 template <RealScalar T> bool KeptProducts<T>::fit(Index n, const EmulationOptions& options) {
-  return kept_in_memory<T>(n, moduli_of<T>(n, options)) >= 2;
+  const auto memory = vendor::memory_info();
+  return memory.total == 0 || 4.0 * bytes_of<T>(n, moduli_of<T>(n, options)) <= static_cast<double>(memory.free) / 3.0;
+}
+
+template <RealScalar T> typename KeptProducts<T>::Kept& KeptProducts<T>::free_one() {
+  const auto worth = [](const Kept& kept) { return kept.matrix.expired() ? 0 : kept.used; };
+  const auto least = std::min_element(kept_.begin(), kept_.end(),
+                                      [&](const Kept& one, const Kept& other) { return worth(one) < worth(other); });
+  if (least != kept_.end() && worth(*least) == 0) {
+    return *least;
+  }
+  const int moduli = product_.system().count;
+  if (kept_.size() < 2 || (kept_.size() < most_ && leave_room(bytes_of<T>(n_, moduli)))) {
+    QuantisedVectors<T> vectors(context_.space(), Factor::right, n_, n_);
+    vectors.reserve(context_.space(), moduli);
+    return kept_.emplace_back(Kept{{}, false, 0, 0, std::move(vectors)});
+  }
+  return *least;
 }
 
 template <RealScalar T> typename KeptProducts<T>::Kept& KeptProducts<T>::find(const Given& factor, bool rows) {
@@ -71,20 +88,13 @@ template <RealScalar T> typename KeptProducts<T>::Kept& KeptProducts<T>::find(co
       return kept;
     }
   }
-  const ExecutionSpace& space = context_.space();
-  if (kept_.size() < most_) {
-    kept_.push_back({{}, false, 0, 0, {space, Factor::right, n_, n_}});
-    kept_.back().vectors.reserve(space, product_.system().count);
-  }
-  // What nobody holds any more goes first, then what was used longest ago.
-  const auto worth = [](const Kept& kept) { return kept.matrix.expired() ? 0 : kept.used; };
-  Kept& kept = *std::min_element(kept_.begin(), kept_.end(),
-                                 [&](const Kept& one, const Kept& other) { return worth(one) < worth(other); });
+  Kept& kept = free_one();
   kept.matrix = factor.matrix;
   // Columns are read faster.
   kept.rows = rows && factor.sign == 0;
   kept.sign = factor.sign;
   kept.used = uses_;
+  const ExecutionSpace& space = context_.space();
   const Operation op = kept.rows ? Operation::transpose : Operation::none;
   kept.vectors.measure(space, op, factor.matrix->local());
   kept.vectors.take(space, product_.system(), EmulationScheme::residues, op, factor.matrix->local());
@@ -122,10 +132,6 @@ template <RealScalar T> void KeptProducts<T>::forget(const Matrix& matrix) {
   for (Kept& kept : kept_) {
     if (same(kept.matrix, matrix)) kept.matrix.reset();
   }
-}
-
-template <RealScalar T> void KeptProducts<T>::forget_all() {
-  for (Kept& kept : kept_) kept.matrix.reset();
 }
 
 template class KeptProducts<float>;

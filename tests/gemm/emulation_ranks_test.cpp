@@ -66,6 +66,15 @@ TYPED_TEST(EmulatedPlan, HasTheSameBitsForAnyRanksTilesAndPlacements) {
                              Placement::row_bands(m, n, ranks), emulated(tile), beta),
                   "tile " + std::to_string(tile));
     }
+    GemmOptions by_slices = emulated(16);
+    by_slices.emulation.scheme = EmulationScheme::slices;
+    expect_same(product<T>(this->comm, Placement::row_bands(m, k, ranks), Placement::column_bands(n, k, ranks),
+                           Placement::row_bands(m, n, ranks), by_slices, beta),
+                "by slices");
+    by_slices.arithmetic = Arithmetic::automatic;
+    EXPECT_THROW(product<T>(this->comm, Placement::row_bands(m, k, ranks), Placement::column_bands(n, k, ranks),
+                            Placement::row_bands(m, n, ranks), by_slices, beta),
+                 Error);
     const auto a = test::placements_of(m, k, ranks);
     const auto b = test::placements_of(n, k, ranks);
     const auto c = test::placements_of(m, n, ranks);

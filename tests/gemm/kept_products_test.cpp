@@ -8,76 +8,89 @@
 namespace heddle::impl {
 namespace {
 
-using Matrix = std::shared_ptr<const DistributedMatrix<double>>;
-
-constexpr Index n = 200;
-constexpr Index tile = 64;
+template <RealScalar T> using Matrix = std::shared_ptr<const DistributedMatrix<T>>;
 
 // sign: of its transpose; 0: any matrix.
-Matrix made(int seed, int sign) {
-  const auto entries = test::RandomEntries<double>{seed};
-  const auto host = test::host_matrix<double>(n, n, [&](Index i, Index j) {
+template <RealScalar T> Matrix<T> made(Index n, int seed, int sign) {
+  const test::RandomEntries<T> entries{seed};
+  const auto host = test::host_matrix<T>(n, n, [&](Index i, Index j) {
     if (sign == 0) return entries(i, j);
-    if (sign < 0 && i == j) return 0.0;
-    return i < j ? entries(i, j) : sign * entries(j, i);
+    if (sign < 0 && i == j) return T{0};
+    return i < j ? entries(i, j) : static_cast<T>(sign) * entries(j, i);
   });
-  DistributedMatrix<double> matrix(test::world(), Placement::row_bands(n, n, 1), "test");
+  const DistributedMatrix<T> matrix(test::world(), Placement::row_bands(n, n, 1), "test");
   Kokkos::deep_copy(matrix.local(), test::padded_on_device(host));
-  return std::make_shared<const DistributedMatrix<double>>(matrix);
+  return std::make_shared<const DistributedMatrix<T>>(matrix);
 }
 
-HostMatrix<double> plain(double alpha, const Matrix& X, const Matrix& Y, double beta, const HostMatrix<double>& Z) {
+template <RealScalar T>
+HostMatrix<T> plain(T alpha, const Matrix<T>& X, const Matrix<T>& Y, T beta, const HostMatrix<T>& Z) {
   const ExecutionSpace space;
-  const MatrixView<double> z = test::padded_on_device(Z);
-  EmulatedGemm<double> gemm(blas::Context(space), n, n, n, {.look = false});
+  const MatrixView<T> z = test::padded_on_device(Z);
+  const auto n = static_cast<Index>(Z.extent(0));
+  EmulatedGemm<T> gemm(blas::Context(space), n, n, n, {.look = false});
   gemm(Operation::none, Operation::none, alpha, X->local(), Y->local(), beta, z);
   space.fence();
   return test::to_host(z);
 }
 
-HostMatrix<double> kept(KeptProducts<double>& products, double alpha, const KeptProducts<double>::Given& X,
-                        const KeptProducts<double>::Given& Y, double beta, const HostMatrix<double>& Z,
-                        Index of_half = 0) {
-  const MatrixView<double> z = test::padded_on_device(Z);
-  products(alpha, X, Y, beta, z, of_half);
+template <RealScalar T>
+HostMatrix<T> kept(KeptProducts<T>& products, T alpha, const typename KeptProducts<T>::Given& X,
+                   const typename KeptProducts<T>::Given& Y, T beta, const HostMatrix<T>& Z, Index tile = 0) {
+  const MatrixView<T> z = test::padded_on_device(Z);
+  products(alpha, X, Y, beta, z, tile);
   Kokkos::fence();
   return test::to_host(z);
 }
 
-TEST(KeptProducts, HaveTheBitsOfAnyOthers) {
-  const ExecutionSpace space;
-  ASSERT_TRUE(KeptProducts<double>::fit(n, {.look = false}));
-  KeptProducts<double> products(space, n, {.look = false});
-  const auto Z = test::host_random<double>(n, n, 9);
-  std::vector<Matrix> matrices;
+template <class T> class KeptProduct : public ::testing::Test {};
+using Reals = ::testing::Types<float, double>;
+TYPED_TEST_SUITE(KeptProduct, Reals);
+
+TYPED_TEST(KeptProduct, HasTheBitsOfAnyOther) {
+  using T = TypeParam;
   const std::vector<int> signs = {0, 1, -1, 0, 1, -1};
-  for (std::size_t k = 0; k < signs.size(); ++k) matrices.push_back(made(static_cast<int>(k) + 1, signs[k]));
-  // Every pair, so that most have gone when they are asked for again, and some have not.
-  for (std::size_t k = 0; k < matrices.size(); ++k) {
-    for (std::size_t l = 0; l < matrices.size(); ++l) {
-      const KeptProducts<double>::Given left{matrices[k], signs[k]};
-      const KeptProducts<double>::Given right{matrices[l], signs[l]};
-      EXPECT_TRUE(
-          test::same_bits(kept(products, 0.5, left, right, 1.0, Z), plain(0.5, matrices[k], matrices[l], 1.0, Z)))
-          << k << " " << l;
+  for (const Index n : {1, 15, 17, 100}) {
+    ASSERT_TRUE(KeptProducts<T>::fit(n, {.look = false}));
+    const auto Z = test::host_random<T>(n, n, 9);
+    std::vector<Matrix<T>> matrices;
+    for (std::size_t k = 0; k < signs.size(); ++k) matrices.push_back(made<T>(n, static_cast<int>(k) + 1, signs[k]));
+    for (const std::size_t most : {2U, 4U}) {
+      KeptProducts<T> products(ExecutionSpace(), n, {.look = false}, most);
+      // Every pair, so that most have gone when they are asked for again, and some have not.
+      for (std::size_t k = 0; k < matrices.size(); ++k) {
+        for (std::size_t l = 0; l < matrices.size(); ++l) {
+          EXPECT_TRUE(
+              test::same_bits(kept<T>(products, T(0.5), {matrices[k], signs[k]}, {matrices[l], signs[l]}, T(1), Z),
+                              plain<T>(T(0.5), matrices[k], matrices[l], T(1), Z)))
+              << n << " " << k << " " << l;
+        }
+      }
+      // Symmetric, which nobody says.
+      EXPECT_TRUE(test::same_bits(kept<T>(products, T(-1), {matrices[1]}, {matrices[1]}, T(0), Z),
+                                  plain<T>(T(-1), matrices[1], matrices[1], T(0), Z)));
+      EXPECT_EQ(products.kept(), most);
     }
   }
-  EXPECT_TRUE(test::same_bits(kept(products, -1.0, {matrices[0]}, {matrices[0]}, 0.0, Z),
-                              plain(-1.0, matrices[0], matrices[0], 0.0, Z)));
+  KeptProducts<T> nothing(ExecutionSpace(), 0, {.look = false});
+  const Matrix<T> empty = made<T>(0, 1, 0);
+  EXPECT_EQ(nothing(T(1), {empty}, {empty}, T(0), empty->local(), 0), 0.0);
 }
 
-TEST(KeptProducts, OfHalfLeaveTheOthersAsTheyWere) {
-  KeptProducts<double> products(ExecutionSpace(), n, {.look = false});
-  const auto Z = test::host_random<double>(n, n, 9);
+TYPED_TEST(KeptProduct, OfHalfLeavesTheOtherAsItWas) {
+  using T = TypeParam;
+  constexpr Index n = 200;
+  constexpr Index tile = 64;
+  KeptProducts<T> products(ExecutionSpace(), n, {.look = false});
+  const auto Z = test::host_random<T>(n, n, 9);
   for (const int sign : {1, -1}) {
-    const Matrix X = made(3, sign);
-    const auto whole = plain(1.0, X, X, 1.0, Z);
-    const auto half = kept(products, 1.0, {X, sign}, {X, sign}, 1.0, Z, tile);
-    const Index bands = (n + tile - 1) / tile;
+    const Matrix<T> X = made<T>(n, 3, sign);
+    const auto whole = plain<T>(T(1), X, X, T(1), Z);
+    const auto half = kept<T>(products, T(1), {X, sign}, {X, sign}, T(1), Z, tile);
     Index computed = 0;
     for (Index j = 0; j < n; ++j) {
       for (Index i = 0; i < n; ++i) {
-        const bool holds = half_holds(i / tile, j / tile, bands);
+        const bool holds = half_holds(i / tile, j / tile, (n + tile - 1) / tile);
         computed += holds ? 1 : 0;
         ASSERT_EQ(half(i, j), holds ? whole(i, j) : Z(i, j)) << i << " " << j;
       }
@@ -86,24 +99,25 @@ TEST(KeptProducts, OfHalfLeaveTheOthersAsTheyWere) {
   }
 }
 
-TEST(KeptProducts, ForgetWhatChanges) {
+TEST(KeptProducts, ForgetWhatChangesAndTakeTheRoomOfWhatHasGone) {
+  constexpr Index n = 60;
   KeptProducts<double> products(ExecutionSpace(), n, {.look = false});
   const auto Z = test::host_random<double>(n, n, 9);
-  const Matrix X = made(1, 0);
-  Matrix Y = made(2, 0);
-  const auto first = kept(products, 1.0, {X}, {Y}, 0.0, Z);
+  const Matrix<double> X = made<double>(n, 1, 0);
+  Matrix<double> Y = made<double>(n, 2, 0);
+  const auto first = kept<double>(products, 1.0, {X}, {Y}, 0.0, Z);
   Kokkos::deep_copy(Y->local(), 1.0);
-  EXPECT_TRUE(test::same_bits(kept(products, 1.0, {X}, {Y}, 0.0, Z), first)) << "residues are kept";
+  EXPECT_TRUE(test::same_bits(kept<double>(products, 1.0, {X}, {Y}, 0.0, Z), first)) << "residues are kept";
   products.forget(Y);
-  EXPECT_TRUE(test::same_bits(kept(products, 1.0, {X}, {Y}, 0.0, Z), plain(1.0, X, Y, 0.0, Z)));
-  Kokkos::deep_copy(Y->local(), 2.0);
-  products.forget_all();
-  EXPECT_TRUE(test::same_bits(kept(products, 1.0, {X}, {Y}, 0.0, Z), plain(1.0, X, Y, 0.0, Z)));
-  // Another matrix where the last one was.
+  EXPECT_TRUE(test::same_bits(kept<double>(products, 1.0, {X}, {Y}, 0.0, Z), plain<double>(1.0, X, Y, 0.0, Z)));
+  // Others where the last one was.
   const DistributedMatrix<double> storage = *Y;
-  Y = std::make_shared<const DistributedMatrix<double>>(storage);
-  Kokkos::deep_copy(Y->local(), 3.0);
-  EXPECT_TRUE(test::same_bits(kept(products, 1.0, {X}, {Y}, 0.0, Z), plain(1.0, X, Y, 0.0, Z)));
+  for (const double value : {3.0, 4.0, 5.0}) {
+    Y = std::make_shared<const DistributedMatrix<double>>(storage);
+    Kokkos::deep_copy(Y->local(), value);
+    EXPECT_TRUE(test::same_bits(kept<double>(products, 1.0, {X}, {Y}, 0.0, Z), plain<double>(1.0, X, Y, 0.0, Z)));
+  }
+  EXPECT_EQ(products.kept(), 2U);
 }
 
 }  // namespace

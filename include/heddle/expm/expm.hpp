@@ -97,7 +97,8 @@ struct ExpmReport {
 ///
 /// Any placements: the work is done in row bands over all ranks, A and E are redistributed where they are not.
 /// The first execute() allocates the workspace, later ones nothing but vectors, a few numbers a row, and what
-/// redistributions need. A stays on the device: the host sees norms (n numbers), no matrix.
+/// redistributions need. Emulated products on one rank also keep the residues of two to four matrices (14 bytes an
+/// element each, of double). A stays on the device: the host sees norms (n numbers), no matrix.
 ///
 /// Throws Error(argument), on every rank alike, for matrices that aren't square or don't fit, a degree < 1, a negative
 /// tolerance, `chebyshev` for an A that isn't skew-Hermitian; Error(computation) for Inf or NaN in A, or an exponential

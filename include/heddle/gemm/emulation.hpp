@@ -40,6 +40,7 @@ enum class EmulationScheme {
 };
 
 struct EmulationOptions {
+  /// Slices are for one product at a time: Quantised keeps residues, and Arithmetic::automatic chooses among these.
   EmulationScheme scheme = EmulationScheme::residues;
   /// Moduli, 7 to 31: each adds 4 bits to both factors and one product of 8-bit integers (three for complex T). 0: as
   /// many as emulation_moduli() says and, with `look`, as many more as exponents ask for.
@@ -160,7 +161,7 @@ template <Scalar T> class Quantised {
   std::unique_ptr<State> state_;
 };
 
-/// Which library multiplies 8-bit integers: "oneDNN 2.6.3 (AMX)", "cuBLAS 13.1.0".
+/// Which library multiplies 8-bit integers: "oneDNN 2.6.3 (AMX)", "cuBLAS 13.1.0", "rocBLAS 4.4.0".
 [[nodiscard]] std::string emulation_description();
 
 }  // namespace heddle
