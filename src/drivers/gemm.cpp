@@ -160,7 +160,7 @@ template <Scalar T> class Run {
     if (!options_.trace.empty()) keep_trace(chosen, report);
     if (check_) report.check_at_most("product", chosen.check, check_->bound());
     report.results()["arithmetic"] = to_string(chosen.report.arithmetic);
-    if (chosen.report.arithmetic == Arithmetic::emulated) {
+    if (chosen.report.arithmetic == Arithmetic::emulated || chosen.report.emulation.fallback) {
       enter_emulation(chosen.report.emulation, report);
     } else if (options_.arithmetic == "auto") {
       context_.say("the BLAS, which the tile model says is faster than emulated products");
