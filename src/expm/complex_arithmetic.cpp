@@ -68,14 +68,6 @@ int sign_of_imaginary(Symmetry symmetry) {
   return -sign_of_real(symmetry);
 }
 
-// Of X, where X and Y commute and X Y has `symmetry`.
-Symmetry left_symmetry(Symmetry symmetry, Symmetry of_Y) {
-  if (symmetry == Symmetry::none || of_Y == Symmetry::none) {
-    return Symmetry::none;
-  }
-  return symmetry == of_Y ? Symmetry::hermitian : Symmetry::skew_hermitian;
-}
-
 // Tiles of products computed by half: a quarter of the matrix. Smaller ones leave out more than three eighths of the
 // work; on CPUs they lose more by products that are slow for being small, on GPUs only below 1024.
 Index quarter_tile(Index n) {
@@ -204,41 +196,46 @@ void ComplexArithmetic<T>::product(T alpha, const Side& X, const Side& Y, T beta
   }
 }
 
+template <RealScalar T> template <class Body> void ComplexArithmetic<T>::time_products(const Body& body) {
+  const ExecutionSpace& space = comm_.space();
+  space.fence("heddle::expm::products_begin");
+  const Kokkos::Timer timer;
+  flops_ += body();
+  space.fence("heddle::expm::products");
+  gemm_seconds_ += timer.seconds();
+}
+
 template <RealScalar T>
 void ComplexArithmetic<T>::kept_product(T alpha, const Side& X, const Side& Y, T beta, const Part<T>& Z, bool half) {
-  const ExecutionSpace& space = comm_.space();
   if (half && !mirror_) {
     mirror_.emplace(comm_, rows_.placement, half_options_.tile);
   }
-  space.fence("heddle::expm::kept_product_begins");
-  const Kokkos::Timer timer;
   kept_->forget(Z);
-  flops_ += (*kept_)(alpha, {X.part, X.sign}, {Y.part, Y.sign}, beta, Z->local(), half ? half_options_.tile : Index{0});
-  space.fence("heddle::expm::kept_product");
-  gemm_seconds_ += timer.seconds();
+  time_products([&] {
+    return (*kept_)(alpha, {X.part, X.sign}, {Y.part, Y.sign}, beta, Z->local(), half ? half_options_.tile : Index{0});
+  });
 }
 
 template <RealScalar T>
 void ComplexArithmetic<T>::lower_product(T alpha, const MatrixView<const T>& X, const MatrixView<const T>& Y, T beta,
                                          const MatrixView<T>& Z) {
-  const ExecutionSpace& space = comm_.space();
   if (!mirror_) {
-    context_.emplace(space);
+    context_.emplace(comm_.space());
     // One tile: below its diagonal stands what was computed.
     mirror_.emplace(comm_, rows_.placement, std::max<Index>(rows_.placement.rows(), 1));
   }
   const auto n = static_cast<Index>(Z.extent(0));
   const Index width = panel_width(n);
-  space.fence("heddle::expm::lower_product_begins");
-  const Kokkos::Timer timer;
-  for (Index j = 0; j < n; j += width) {
-    const Index wide = std::min(width, n - j);
-    blas::gemm<T>(*context_, Operation::none, Operation::none, alpha, block_of(X, j, n, 0, n),
-                  block_of(Y, 0, n, j, j + wide), beta, block_of(Z, j, n, j, j + wide));
-    flops_ += 2.0 * static_cast<double>(n) * static_cast<double>(n - j) * static_cast<double>(wide);
-  }
-  space.fence("heddle::expm::lower_product");
-  gemm_seconds_ += timer.seconds();
+  time_products([&] {
+    double flops = 0.0;
+    for (Index j = 0; j < n; j += width) {
+      const Index wide = std::min(width, n - j);
+      blas::gemm<T>(*context_, Operation::none, Operation::none, alpha, block_of(X, j, n, 0, n),
+                    block_of(Y, 0, n, j, j + wide), beta, block_of(Z, j, n, j, j + wide));
+      flops += 2.0 * static_cast<double>(n) * static_cast<double>(n - j) * static_cast<double>(wide);
+    }
+    return flops;
+  });
 }
 
 template <RealScalar T> void ComplexArithmetic<T>::mirror(const Parts<T>& Z, Symmetry symmetry) {
@@ -261,7 +258,7 @@ template <RealScalar T>
 void ComplexArithmetic<T>::add_products(T alpha, const Parts<T>& X, const RightFactor<T>& Y, Parts<T>& Z,
                                         Symmetry symmetry) {
   const bool half = symmetry != Symmetry::none;
-  const Symmetry of_X = left_symmetry(symmetry, Y.symmetry);
+  const Symmetry of_X = product_of(symmetry, Y.symmetry);
   const Side left_real{X.real, sign_of_real(of_X)};
   const Side left_imaginary{X.imaginary, sign_of_imaginary(of_X)};
   const Side right_real{Y.parts.real, sign_of_real(Y.symmetry)};
@@ -285,7 +282,7 @@ Parts<T> ComplexArithmetic<T>::multiply(T alpha, const Parts<T>& X, const RightF
   if (Y.sum && X.real && X.imaginary) {
     // N. Higham (1992): Zr = Xr Yr - Xi Yi, Zi = (Xr + Xi)(Yr + Yi) - Xr Yr - Xi Yi.
     const bool half = symmetry != Symmetry::none;
-    const Symmetry of_X = left_symmetry(symmetry, Y.symmetry);
+    const Symmetry of_X = product_of(symmetry, Y.symmetry);
     Z = {take(), take()};
     const Part<T> imaginary_product = take();
     product(alpha, {X.real, sign_of_real(of_X)}, {Y.parts.real, sign_of_real(Y.symmetry)}, T{0}, Z.real, half);

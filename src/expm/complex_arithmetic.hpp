@@ -28,6 +28,14 @@ template <RealScalar T> struct Parts {
 /// Hermitian matrices that commute, is computed by half and mirrored.
 enum class Symmetry { none, hermitian, skew_hermitian };
 
+/// Of the product of two such matrices that commute; so also of X, from those of X Y and of Y.
+[[nodiscard]] inline Symmetry product_of(Symmetry one, Symmetry other) {
+  if (one == Symmetry::none || other == Symmetry::none) {
+    return Symmetry::none;
+  }
+  return one == other ? Symmetry::hermitian : Symmetry::skew_hermitian;
+}
+
 /// A right factor, in column bands: of a product in row bands it is then all that travels, in messages that need no
 /// packing. Made once for a matrix that many products share.
 template <RealScalar T> struct RightFactor {
@@ -95,6 +103,8 @@ template <RealScalar T> class ComplexArithmetic {
     int sign = 0;
   };
   void product(T alpha, const Side& X, const Side& Y, T beta, const Part<T>& Z, bool half);
+  // body() returns the flops of products that it hands out.
+  template <class Body> void time_products(const Body& body);
   void kept_product(T alpha, const Side& X, const Side& Y, T beta, const Part<T>& Z, bool half);
   // Z = alpha X Y + beta Z below the diagonal, and a little above it, on one rank.
   void lower_product(T alpha, const MatrixView<const T>& X, const MatrixView<const T>& Y, T beta,

@@ -14,13 +14,6 @@ std::vector<double> taylor_coefficients(int degree) {
   return coefficients;
 }
 
-Symmetry product_of(Symmetry one, Symmetry other) {
-  if (one == Symmetry::none || other == Symmetry::none) {
-    return Symmetry::none;
-  }
-  return one == other ? Symmetry::hermitian : Symmetry::skew_hermitian;
-}
-
 // A real polynomial of a Hermitian matrix is Hermitian; of a skew-Hermitian one it has no symmetry.
 Symmetry of_polynomial(Symmetry symmetry) {
   return symmetry == Symmetry::hermitian ? symmetry : Symmetry::none;
