@@ -1,53 +1,12 @@
 // Products by integers beside those of the BLAS, in turn, with the errors of both.
 #include "support/measure.hpp"
-#include "support/operands.hpp"
-#include <heddle/exact/matrix.hpp>
+#include "support/normal.hpp"
 #include <heddle/gemm/emulation.hpp>
 
-#include <algorithm>
 #include <vector>
 
 namespace heddle::perf {
 namespace {
-
-// Standard normal numbers, a sum of uniform ones.
-template <Scalar T> struct NormalElements {
-  int seed;
-  KOKKOS_INLINE_FUNCTION T operator()(Index i, Index j) const {
-    T sum{0};
-    for (int k = 0; k < 12; ++k) sum += RandomElements<T>{seed + 100 * k}(i, j);
-    return sum;
-  }
-};
-
-template <Scalar T> LocalMatrix<T> normal_matrix(const ExecutionSpace& space, Index rows, Index columns, int seed) {
-  const LocalMatrix<T> A(Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "heddle::perf::operand"), rows,
-                         columns);
-  const NormalElements<T> elements{seed};
-  Kokkos::parallel_for(
-      "heddle::perf::fill",
-      Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(space, 0, static_cast<Index>(A.size())),
-      KOKKOS_LAMBDA(Index k) { A(k % rows, k / rows) = elements(k % rows, k / rows); });
-  return A;
-}
-
-// Largest |C - exact| over the largest |exact|, in the first few rows.
-template <Scalar T>
-double error_of(const ExecutionSpace& space, const MatrixView<const T>& C, const LocalMatrix<T>& exact) {
-  double error = 0.0;
-  double size = 0.0;
-  const auto rows = static_cast<Index>(exact.extent(0));
-  const auto columns = static_cast<Index>(exact.extent(1));
-  Kokkos::parallel_reduce(
-      "heddle::perf::error", Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(space, 0, rows * columns),
-      KOKKOS_LAMBDA(Index k, double& worst, double& largest) {
-        const T expected = exact(k % rows, k / rows);
-        worst = Kokkos::max(worst, static_cast<double>(Kokkos::abs(C(k % rows, k / rows) - expected)));
-        largest = Kokkos::max(largest, static_cast<double>(Kokkos::abs(expected)));
-      },
-      Kokkos::Max<double>(error), Kokkos::Max<double>(size));
-  return error / size;
-}
 
 // range(0): n, range(1): moduli (0: the default, after a look; 1: the default without one), range(2): MiB for sums (0:
 // the default).
@@ -72,14 +31,11 @@ template <Scalar T> void emulated(benchmark::State& state) {
     space.fence("heddle::perf::emulated");
   };
 
-  const Index rows = std::min<Index>(n, 8);
-  const auto few = Kokkos::pair<Index, Index>(0, rows);
-  const LocalMatrix<T> exact("heddle::perf::exact", rows, n);
-  exact::gemm(space, N, N, T(1), Kokkos::subview(A, few, Kokkos::ALL), B, T(0), exact);
+  const FewRows<T> exact(space, A, B);
   native();
-  state.counters["native_error"] = error_of<T>(space, Kokkos::subview(C, few, Kokkos::ALL), exact);
+  state.counters["native_error"] = exact.error_of(space, C);
   by_integers();
-  state.counters["error"] = error_of<T>(space, Kokkos::subview(C, few, Kokkos::ALL), exact);
+  state.counters["error"] = exact.error_of(space, C);
 
   std::vector<double> times;
   std::vector<double> native_times;
@@ -88,10 +44,6 @@ template <Scalar T> void emulated(benchmark::State& state) {
     times.push_back(seconds_of(by_integers));
     state.SetIterationTime(times.back());
   }
-  const auto median = [](std::vector<double>& all) {
-    std::sort(all.begin(), all.end());
-    return all[all.size() / 2];
-  };
   const double seconds = median(times);
   const double native_seconds = median(native_times);
   const double cube = static_cast<double>(n) * static_cast<double>(n) * static_cast<double>(n);
@@ -110,6 +62,7 @@ template <Scalar T> void emulated(benchmark::State& state) {
 HEDDLE_EMULATED(double);
 HEDDLE_EMULATED(Kokkos::complex<double>);
 HEDDLE_EMULATED(float);
+HEDDLE_EMULATED(Kokkos::complex<float>);
 
 }  // namespace
 }  // namespace heddle::perf

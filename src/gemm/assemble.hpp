@@ -67,9 +67,15 @@ KOKKOS_INLINE_FUNCTION void nearest(std::uint32_t (&magnitude)[digits][width], c
   }
 }
 
-/// sum r w over the moduli, each r below 6 p.
+/// sum r w over the moduli, each r below 6 p, and what it starts from, less than another p times each w.
 template <int digits, int width> struct ResidueSums {
-  std::uint64_t digit[digits][width] = {};
+  std::uint64_t digit[digits][width];
+
+  KOKKOS_INLINE_FUNCTION explicit ResidueSums(const std::uint32_t* start) {
+    for (int k = 0; k < digits; ++k) {
+      for (int e = 0; e < width; ++e) digit[k][e] = start[k];
+    }
+  }
 
   KOKKOS_INLINE_FUNCTION void add(const std::uint32_t (&residues)[width], const std::uint32_t* weight) {
     for (int k = 0; k < digits; ++k) {
@@ -78,9 +84,9 @@ template <int digits, int width> struct ResidueSums {
     }
   }
 
-  /// The integers of least magnitude that are the sums less `offset` modulo P, times 2^exponent, rounded once.
+  /// The integers of least magnitude that are the sums modulo P, times 2^exponent, rounded once.
   template <RealScalar T>
-  KOKKOS_INLINE_FUNCTION void values(const ResidueSystem& system, std::int64_t offset, const int (&exponent)[width],
+  KOKKOS_INLINE_FUNCTION void values(const ResidueSystem& system, const int (&exponent)[width],
                                      T (&result)[width]) const {
     std::uint32_t number[digits][width];
     std::uint32_t negative[width];
@@ -98,7 +104,7 @@ template <int digits, int width> struct ResidueSums {
       }
       const auto quotient = static_cast<std::uint32_t>(Kokkos::fma(approximate, system.telling_inverse, 0.5));
       std::uint64_t taken = 0;
-      std::int64_t borrowed = -offset;
+      std::int64_t borrowed = 0;
       for (int k = 0; k < digits; ++k) {
         taken += std::uint64_t{quotient} * system.product[k];
         borrowed += static_cast<std::int64_t>(number[k][e]) - static_cast<std::int64_t>(taken & 0xffffffffU);

@@ -16,7 +16,7 @@ namespace heddle {
 namespace impl {
 namespace {
 
-// x mod p but for a multiple of p, below 2 p, of x + 2^31.
+// (x + 2^31) mod p, or p more.
 KOKKOS_INLINE_FUNCTION std::uint32_t lifted_residue(std::int32_t x, std::uint32_t p, std::uint32_t reciprocal) {
   const std::uint32_t lifted = static_cast<std::uint32_t>(x) ^ 0x80000000U;
   const auto quotient = static_cast<std::uint32_t>((std::uint64_t{lifted} * reciprocal) >> 32);
@@ -48,15 +48,28 @@ template <Scalar T> struct Assembly {
   /// Elements i ... i + count of column j, at most `abreast`; the sums are padded to as many.
   template <int digits> KOKKOS_INLINE_FUNCTION void put(Index i, Index j, Index count) const {
     const std::int32_t* const at = sums + i + j * leading;
-    constexpr std::int64_t lift = std::int64_t{1} << 31;
     int exponent[abreast] = {};
     if constexpr (is_complex<T>) {
       using R = Real<T>;
-      ResidueSums<digits, abreast> real;
-      ResidueSums<digits, abreast> imaginary;
-      for (int l = 0; l < system.count; ++l) {
+      ResidueSums<digits, abreast> real(system.start);
+      ResidueSums<digits, abreast> imaginary(system.imaginary_start);
+      const std::int32_t* plane = at;
+      for (int l = 0; l < system.split; ++l, plane += 2 * stride) {
+        Residues sum;
+        Residues difference;
+        residues_of(plane, l, sum);
+        residues_of(plane + stride, l, difference);
+        HEDDLE_SIMD
+        for (int e = 0; e < abreast; ++e) {
+          const std::uint32_t minus = difference[e];
+          difference[e] = sum[e] + 2 * system.modulus[l] - minus;
+          sum[e] += minus;
+        }
+        real.add(sum, system.weight[l]);
+        imaginary.add(difference, system.imaginary_weight[l]);
+      }
+      for (int l = system.split; l < system.count; ++l, plane += 3 * stride) {
         const std::uint32_t p = system.modulus[l];
-        const std::int32_t* const plane = at + 3 * l * stride;
         Residues rr;
         Residues ii;
         Residues all;
@@ -74,11 +87,11 @@ template <Scalar T> struct Assembly {
       find_exponents(i, j, count, exponent);
       R re[abreast];
       R im[abreast];
-      real.values(system, 0, exponent, re);
-      imaginary.values(system, -lift, exponent, im);
+      real.values(system, exponent, re);
+      imaginary.values(system, exponent, im);
       for (int e = 0; e < count; ++e) put(T(re[e], im[e]), i + e, j);
     } else {
-      ResidueSums<digits, abreast> sum;
+      ResidueSums<digits, abreast> sum(system.start);
       for (int l = 0; l < system.count; ++l) {
         Residues residues;
         residues_of(at + l * stride, l, residues);
@@ -86,7 +99,7 @@ template <Scalar T> struct Assembly {
       }
       find_exponents(i, j, count, exponent);
       T products[abreast];
-      sum.values(system, lift, exponent, products);
+      sum.values(system, exponent, products);
       for (int e = 0; e < count; ++e) put(products[e], i + e, j);
     }
   }
@@ -234,12 +247,12 @@ template <Scalar T> double decide(const ExecutionSpace& space, const Overlaps<T>
 }
 
 // Sums mod p, for more to be added: in (-p, p).
-void reduce_sums(const ExecutionSpace& space, const ResidueSystem& system, int parts, Index elements,
-                 std::int32_t* sums, Index stride) {
+void reduce_sums(const ExecutionSpace& space, const ResidueSystem& system, Index elements, std::int32_t* sums,
+                 Index stride) {
   for_each_element(
-      space, "heddle::gemm::reduce_sums", elements, system.count * parts, KOKKOS_LAMBDA(Index i, Index plane) {
+      space, "heddle::gemm::reduce_sums", elements, system.planes(), KOKKOS_LAMBDA(Index i, Index plane) {
         std::int32_t& sum = sums[i + plane * stride];
-        sum %= static_cast<std::int32_t>(system.modulus[plane / parts]);
+        sum %= static_cast<std::int32_t>(system.modulus[system.modulus_of(static_cast<int>(plane))]);
       });
 }
 
@@ -253,7 +266,7 @@ int leading_width(Index inner) {
 
 template <Scalar T> Index EmulatedProduct<T>::sums_for(Index m, Index n, int moduli, std::size_t workspace_bytes) {
   constexpr Index padding = QuantisedVectors<T>::vector_padding;
-  const Index column = padded(m, padding) * moduli * parts;
+  const Index column = padded(m, padding) * ResidueSystem::planes(field_of<T>, moduli);
   const auto wanted = static_cast<Index>(bytes_for_sums(workspace_bytes) / sizeof(std::int32_t));
   const Index all = column * padded(n, padding);
   return std::min(std::max(wanted, column * padding), all);
@@ -262,13 +275,13 @@ template <Scalar T> Index EmulatedProduct<T>::sums_for(Index m, Index n, int mod
 template <Scalar T>
 EmulatedProduct<T>::EmulatedProduct(const ExecutionSpace& space, Index m, Index n, int moduli,
                                     std::size_t workspace_bytes)
-    : rows_(m), columns_(n), workspace_bytes_(workspace_bytes), system_(moduli) {
+    : rows_(m), columns_(n), workspace_bytes_(workspace_bytes), system_(field_of<T>, moduli) {
   set_moduli(space, moduli);
 }
 
 template <Scalar T> void EmulatedProduct<T>::set_moduli(const ExecutionSpace& space, int moduli) {
   if (moduli != system_.count) {
-    system_ = ResidueSystem(moduli);
+    system_ = ResidueSystem(field_of<T>, moduli);
   }
   grow(space, "heddle::gemm::integer_sums", sums_for(rows_, columns_, moduli, workspace_bytes_), sums_);
 }
@@ -287,7 +300,7 @@ void EmulatedProduct<T>::multiply(const blas::Context& context, const Operands& 
   const QuantisedVectors<T>& right = *operands.right;
   for (Index begin = 0; begin < left.leading(); begin += longest_sum) {
     if (begin > 0 && reduced) {
-      reduce_sums(context.space(), system_, parts, piece.stride(), sums_.data(), piece.stride());
+      reduce_sums(context.space(), system_, piece.stride(), sums_.data(), piece.stride());
     }
     integer_gemm(context, {.m = piece.padded_rows,
                            .n = piece.padded_width,
@@ -317,7 +330,7 @@ void EmulatedProduct<T>::operator()(const blas::Context& context, T alpha, const
     (*sliced_)(context, slices_for(system_.reach), alpha, operands, beta, C);
     return;
   }
-  const int planes = system_.count * parts;
+  const int planes = system_.planes();
   for_each_piece(rows, columns, planes, [&](const ProductPiece& piece) {
     multiply(context, operands, piece, {0, 0, 0, planes}, true);
     const Assembly<T> assembly{system_, sums_.data(), piece.padded_rows, piece.stride(),

@@ -63,8 +63,6 @@ template <Scalar T> class EmulatedProduct {
                             Index decided);
 
  private:
-  static constexpr int parts = QuantisedVectors<T>::parts;
-
   // First planes of both factors and of the sums, and how many.
   struct Planes {
     int left;

@@ -28,9 +28,7 @@ double EmulatedBands<T>::bytes(const Product& product, int bands_per_pass, int m
   const Index rows = std::min(product.tile, product.rows());
   const Index columns = std::min(product.tile, product.columns());
   const auto of_bands = [&](int bands, Index extent) {
-    return static_cast<double>(bands) * moduli * Vectors::parts *
-           static_cast<double>(padded(extent, Vectors::vector_padding)) *
-           static_cast<double>(padded(product.inner(), Vectors::inner_padding));
+    return bands * Vectors::bytes(extent, product.inner(), moduli);
   };
   const double of_slices =
       options.scheme == EmulationScheme::slices ? static_cast<double>(bytes_for_sums(options.workspace_bytes)) : 0.0;

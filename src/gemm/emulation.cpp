@@ -65,7 +65,7 @@ Fallback fallback_from(std::string_view text) {
 }
 
 template <Scalar T> double emulation_error(Index inner, int moduli) {
-  const impl::ResidueSystem system(moduli);
+  const impl::ResidueSystem system(impl::field_of<T>, moduli);
   // x' = 2^s x + d, |d_k| <= 1/2 (of complex x each part), so |d|_2 <= root; the largest s leaves 2^s |x|_2 above half
   // of the reach, less the sums' rounding up. |a'.b' - 2^s a . 2^t b| <= |d_a| |b'| + |a'| |d_b| + |d_a| |d_b|.
   const double root = 0.5 * std::sqrt(static_cast<double>(inner) * (is_complex<T> ? 2.0 : 1.0));
@@ -242,7 +242,7 @@ Quantised<T>::Quantised(const blas::Context& context, Factor factor, Operation o
   state_ = std::make_unique<State>(State{factor, op, X, count, {space, factor, extent(op, X, left), inner}});
   state_->vectors.reserve(space, count);
   state_->vectors.measure(space, op, X);
-  state_->vectors.take(space, impl::ResidueSystem(count), EmulationScheme::residues, op, X);
+  state_->vectors.take(space, impl::ResidueSystem(impl::field_of<T>, count), EmulationScheme::residues, op, X);
 }
 template <Scalar T> Quantised<T>::~Quantised() = default;
 template <Scalar T> Quantised<T>::Quantised(Quantised&&) noexcept = default;

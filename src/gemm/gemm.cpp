@@ -204,7 +204,7 @@ void GemmPlan<T>::State::choose_arithmetic(const GemmOptions& options, std::size
     choice.product.tile = options.tile;
     if (options.tile == 0) {
       choice.product.tile =
-          integers ? impl::emulated_tile(product, moduli * impl::QuantisedVectors<T>::parts,
+          integers ? impl::emulated_tile(product, impl::ResidueSystem::planes(impl::field_of<T>, moduli),
                                          memory_for_residues(setting.comm))
                    : choose_tile(*rates, element_cost<T>, product, options.bands_per_pass, workspace_bytes);
     }

@@ -9,13 +9,6 @@
 namespace heddle::impl {
 namespace {
 
-// Bytes of a matrix's residues.
-template <RealScalar T> double bytes_of(Index n, int moduli) {
-  using Vectors = QuantisedVectors<T>;
-  return static_cast<double>(padded(n, Vectors::vector_padding)) *
-         static_cast<double>(padded(n, Vectors::inner_padding)) * moduli;
-}
-
 // Whether so many bytes more leave most of the memory free; on CPUs nobody knows how much there is.
 bool leave_room(double bytes) {
   constexpr double little_on_cpus = 0x1p30;
@@ -59,7 +52,8 @@ KeptProducts<T>::KeptProducts(const ExecutionSpace& space, Index n, const Emulat
 
 template <RealScalar T> bool KeptProducts<T>::fit(Index n, const EmulationOptions& options) {
   const auto memory = vendor::memory_info();
-  return memory.total == 0 || 4.0 * bytes_of<T>(n, moduli_of<T>(n, options)) <= static_cast<double>(memory.free) / 3.0;
+  return memory.total == 0 ||
+         4.0 * QuantisedVectors<T>::bytes(n, n, moduli_of<T>(n, options)) <= static_cast<double>(memory.free) / 3.0;
 }
 
 template <RealScalar T> typename KeptProducts<T>::Kept& KeptProducts<T>::free_one() {
@@ -70,7 +64,7 @@ template <RealScalar T> typename KeptProducts<T>::Kept& KeptProducts<T>::free_on
     return *least;
   }
   const int moduli = product_.system().count;
-  if (kept_.size() < 2 || (kept_.size() < most_ && leave_room(bytes_of<T>(n_, moduli)))) {
+  if (kept_.size() < 2 || (kept_.size() < most_ && leave_room(QuantisedVectors<T>::bytes(n_, n_, moduli)))) {
     QuantisedVectors<T> vectors(context_.space(), Factor::right, n_, n_);
     vectors.reserve(context_.space(), moduli);
     return kept_.emplace_back(Kept{{}, false, 0, 0, std::move(vectors)});

@@ -1,6 +1,7 @@
 #include "comm/vendor.hpp"
 #include "core/instantiate.hpp"
 #include "gemm/measuring.hpp"
+#include "gemm/residues.hpp"
 #include <heddle/gemm/emulation.hpp>
 
 namespace heddle::impl {
@@ -14,7 +15,7 @@ template <Scalar T> std::vector<MachineRates::GemmPoint> measure_emulated(const 
   const double free = comm.all_reduce(static_cast<double>(vendor::memory_info().free), Reduction::minimum);
   const auto bytes = [&](Index tile) {
     const double operands = static_cast<double>(tile) * (2.0 * inner + static_cast<double>(tile));
-    const double residues = emulation_moduli<T>(inner) * (is_complex<T> ? 3.0 : 1.0);
+    const double residues = ResidueSystem::planes(field_of<T>, emulation_moduli<T>(inner));
     return operands * (sizeof(T) + residues * sizeof(std::int32_t));
   };
   while (tiles.size() > 1 && vendor::memory_info().total > 0 && bytes(tiles.back()) > 0.5 * free) tiles.pop_back();

@@ -1,8 +1,6 @@
-#include "gemm/quantised.hpp"
-
 #include "core/instantiate.hpp"
 #include "dist/elementwise.hpp"
-#include <heddle/exact/accumulator.hpp>
+#include "gemm/planes.hpp"
 
 #include <Kokkos_Profiling_ScopedRegion.hpp>
 
@@ -10,18 +8,6 @@
 
 namespace heddle::impl {
 namespace {
-
-using exact::impl::Format;
-
-// |x| 2^(width - e), rounded down: below 2^width.
-KOKKOS_INLINE_FUNCTION std::uint64_t leading_bits(std::uint64_t bits, int exponent, int width) {
-  using F = Format<double>;
-  const auto field = static_cast<int>(bits >> F::fraction);
-  const std::uint64_t mantissa = (bits & F::fraction_mask) | (field > 0 ? F::fraction_mask + 1 : 0);
-  const int last = field > 0 ? field - 1075 : -1074;
-  const int shift = exponent - width - last;
-  return shift >= 64 ? 0 : shift >= 0 ? mantissa >> shift : mantissa << -shift;
-}
 
 // |x| 2^(14 - e), rounded up: at most 2^14.
 KOKKOS_INLINE_FUNCTION std::uint64_t coarse(std::uint64_t bits, int exponent) {
@@ -48,60 +34,6 @@ KOKKOS_INLINE_FUNCTION int scale_of(std::uint64_t squares, int exponent, double 
   const int half = bits >= 0 ? bits / 2 : -((1 - bits) / 2);
   return half + norm_bits - exponent;
 }
-
-// Scaling by 2^s in two steps, each within the range of doubles.
-struct PowerOfTwo {
-  double first;
-  double second;
-  KOKKOS_INLINE_FUNCTION explicit PowerOfTwo(int s) {
-    const int half = s / 2;
-    first = power(half);
-    second = power(s - half);
-  }
-  static KOKKOS_INLINE_FUNCTION double power(int e) {
-    return Format<double>::from_bits(static_cast<std::uint64_t>(e + 1023) << Format<double>::fraction);
-  }
-  KOKKOS_INLINE_FUNCTION double operator()(double x) const { return x * first * second; }
-};
-
-constexpr double rounder = 0x1.8p52;
-
-// To the nearest integer, ties to even. (Kokkos has had rint() since release 5.)
-KOKKOS_INLINE_FUNCTION double rounded(double x) {
-  const double shift = x < 0.0 ? -0x1p52 : 0x1p52;
-  return Kokkos::abs(x) < 0x1p52 ? (x + shift) - shift : x;
-}
-
-// x mod p, nearest to zero. Of |x| below 2^55; each pass takes 51 bits off a longer one.
-template <int passes> KOKKOS_INLINE_FUNCTION std::int8_t residue_of(double x, double p, double inverse) {
-  for (int pass = 0; pass < passes; ++pass) {
-    x = Kokkos::fma(-rounded(x * inverse), p, x);
-  }
-  const double quotient = Kokkos::fma(x, inverse, rounder) - rounder;
-  const double rest = Kokkos::fma(-quotient, p, x);
-  auto r = static_cast<std::int32_t>(static_cast<std::uint32_t>(Format<double>::to_bits(rest + rounder)));
-  // The quotient is off by 1/64 at most, which only the largest moduli have no room for (and 256 wraps by itself).
-  if (p > 247.0) {
-    const auto modulus = static_cast<std::int32_t>(p);
-    r -= r > 127 ? modulus : 0;
-    r += r < -128 ? modulus : 0;
-  }
-  return static_cast<std::int8_t>(r);
-}
-
-// Elements of op(X) as vectors: element k of vector v.
-template <Scalar T> struct VectorsOf {
-  const T* data;
-  Index vector_stride;
-  Index element_stride;
-  VectorsOf(const MatrixView<const T>& X, bool contiguous)
-      : data(X.data()),
-        vector_stride(contiguous ? static_cast<Index>(X.stride(1)) : 1),
-        element_stride(contiguous ? 1 : static_cast<Index>(X.stride(1))) {}
-  KOKKOS_INLINE_FUNCTION const T& operator()(Index v, Index k) const {
-    return data[v * vector_stride + k * element_stride];
-  }
-};
 
 // Statistics in pieces of this many elements, put together by exact operations, so in any order.
 constexpr Index piece_length = on_host ? 256 : 64;
@@ -190,154 +122,6 @@ void measure_columns(const ExecutionSpace& space, const VectorsOf<T>& x, Index v
       });
 }
 
-// Neighbouring elements of a vector that one thread turns into residues, and stores at once.
-constexpr Index run_length = on_host ? 64 : 4;
-struct alignas(4) Run {
-  std::int8_t value[run_length];
-};
-
-template <int passes>
-KOKKOS_INLINE_FUNCTION void residues_of(const double (&x)[run_length], double p, double inverse, Run& run) {
-  for (Index k = 0; k < run_length; ++k) run.value[k] = residue_of<passes>(x[k], p, inverse);
-}
-
-// A run's residues in every plane; target is the run's place in the first.
-template <int passes, RealScalar T>
-KOKKOS_INLINE_FUNCTION void reduce_run(const T (&x)[run_length], const PowerOfTwo& scale, bool /*conjugated*/,
-                                       const ResidueSystem& system, std::int8_t* target, Index stride) {
-  double scaled[run_length];
-  for (Index k = 0; k < run_length; ++k) scaled[k] = rounded(scale(static_cast<double>(x[k])));
-  for (int l = 0; l < system.count; ++l) {
-    Run run;
-    residues_of<passes>(scaled, system.divisor[l], system.inverse[l], run);
-    *reinterpret_cast<Run*>(target + l * stride) = run;
-  }
-}
-template <int passes, RealScalar T>
-KOKKOS_INLINE_FUNCTION void reduce_run(const Kokkos::complex<T> (&x)[run_length], const PowerOfTwo& scale,
-                                       bool conjugated, const ResidueSystem& system, std::int8_t* target,
-                                       Index stride) {
-  double re[run_length];
-  double im[run_length];
-  for (Index k = 0; k < run_length; ++k) {
-    re[k] = rounded(scale(static_cast<double>(x[k].real())));
-    im[k] = rounded(scale(static_cast<double>(conjugated ? -x[k].imag() : x[k].imag())));
-  }
-  for (int l = 0; l < system.count; ++l) {
-    const auto modulus = static_cast<std::int32_t>(system.modulus[l]);
-    Run real;
-    Run imaginary;
-    Run sum;
-    residues_of<passes>(re, system.divisor[l], system.inverse[l], real);
-    residues_of<passes>(im, system.divisor[l], system.inverse[l], imaginary);
-    for (Index k = 0; k < run_length; ++k) {
-      std::int32_t both = std::int32_t{real.value[k]} + std::int32_t{imaginary.value[k]};
-      both -= both > 127 ? modulus : 0;
-      both += both < -128 ? modulus : 0;
-      sum.value[k] = static_cast<std::int8_t>(both);
-    }
-    std::int8_t* const planes = target + 3 * l * stride;
-    *reinterpret_cast<Run*>(planes) = real;
-    *reinterpret_cast<Run*>(planes + stride) = imaginary;
-    *reinterpret_cast<Run*>(planes + 2 * stride) = sum;
-  }
-}
-
-// What the kernels that turn vectors into planes of bytes share.
-template <Scalar T> struct Planes {
-  using Element = T;
-  VectorsOf<T> x;
-  Index vectors;
-  Index inner;
-  Index leading;
-  Index padded;
-  std::int8_t* bytes;
-  const int* exponents;
-
-  /// s of a vector; `special` of one that isn't there, whose bytes are zeros too.
-  KOKKOS_INLINE_FUNCTION int exponent(Index v) const {
-    return v < vectors ? exponents[v] : QuantisedVectors<T>::special;
-  }
-  KOKKOS_INLINE_FUNCTION T element(Index v, Index k, int s) const {
-    return s != QuantisedVectors<T>::special && k < inner ? x(v, k) : T{0};
-  }
-};
-
-template <Scalar T, int passes> struct Residues : Planes<T> {
-  bool conjugated;
-  ResidueSystem system;
-
-  KOKKOS_INLINE_FUNCTION void store(const T (&run)[run_length], Index v, Index begin, int s) const {
-    reduce_run<passes>(run, PowerOfTwo(s == QuantisedVectors<T>::special ? 0 : s), conjugated, system,
-                       this->bytes + v * this->leading + begin, this->leading * this->padded);
-  }
-};
-
-// Slices of 8 bits of the integers nearest to what x is scaled to, the lowest first.
-template <Scalar T> struct Slices : Planes<T> {
-  bool conjugated;
-  int count;
-
-  KOKKOS_INLINE_FUNCTION void store(const T (&run)[run_length], Index v, Index begin, int s) const {
-    const PowerOfTwo scale(s == QuantisedVectors<T>::special ? 0 : s);
-    double part[run_length];
-    if constexpr (is_complex<T>) {
-      for (Index k = 0; k < run_length; ++k) part[k] = static_cast<double>(run[k].real());
-      cut(part, scale, v, begin, 0);
-      for (Index k = 0; k < run_length; ++k) part[k] = static_cast<double>(conjugated ? -run[k].imag() : run[k].imag());
-      cut(part, scale, v, begin, count);
-    } else {
-      for (Index k = 0; k < run_length; ++k) part[k] = static_cast<double>(run[k]);
-      cut(part, scale, v, begin, 0);
-    }
-  }
-
-  KOKKOS_INLINE_FUNCTION void cut(double (&part)[run_length], const PowerOfTwo& scale, Index v, Index begin,
-                                  int plane) const {
-    for (Index k = 0; k < run_length; ++k) part[k] = rounded(scale(part[k]));
-    for (int l = 0; l < count; ++l) {
-      Run slice;
-      for (Index k = 0; k < run_length; ++k) {
-        double above = rounded(part[k] * 0x1p-8);
-        double rest = Kokkos::fma(-256.0, above, part[k]);
-        if (rest == 128.0) {
-          above += 1.0;
-          rest = -128.0;
-        }
-        slice.value[k] = static_cast<std::int8_t>(rest);
-        part[k] = above;
-      }
-      *reinterpret_cast<Run*>(this->bytes + (plane + l) * this->leading * this->padded + v * this->leading + begin) =
-          slice;
-    }
-  }
-};
-
-// Leading bits of magnitudes, as they are and raised, and whether there is any bit; here the exponents are those of the
-// largest magnitudes.
-template <Scalar T> struct LeadingBits : Planes<T> {
-  int width;
-
-  KOKKOS_INLINE_FUNCTION void store(const T (&run)[run_length], Index v, Index begin, int s) const {
-    const auto most = (std::uint64_t{1} << width) - 1;
-    Run close;
-    Run distant;
-    Run present;
-    for (Index k = 0; k < run_length; ++k) {
-      const std::uint64_t bits = magnitude_bits(run[k]);
-      const std::uint64_t raised = leading_bits(bits, s, width + far_bits);
-      close.value[k] = static_cast<std::int8_t>(raised >> far_bits);
-      distant.value[k] = static_cast<std::int8_t>(raised < most ? raised : most);
-      present.value[k] = bits != 0 ? 1 : 0;
-    }
-    std::int8_t* const target = this->bytes + v * this->leading + begin;
-    const Index stride = this->leading * this->padded;
-    *reinterpret_cast<Run*>(target) = close;
-    *reinterpret_cast<Run*>(target + stride) = distant;
-    *reinterpret_cast<Run*>(target + 2 * stride) = present;
-  }
-};
-
 // A run after the other, as many vectors abreast as share the lines of memory they are read from.
 template <class Work> void store_runs(const ExecutionSpace& space, const std::string& label, const Work& work) {
   for_each_element(
@@ -403,7 +187,7 @@ QuantisedVectors<T>::QuantisedVectors(const ExecutionSpace& space, Factor factor
                static_cast<std::size_t>(most_vectors)) {}
 
 template <Scalar T> void QuantisedVectors<T>::reserve(const ExecutionSpace& space, int moduli) {
-  grow(space, "heddle::gemm::residues", padded(most_vectors_, vector_padding) * leading_ * moduli * parts, residues_);
+  grow(space, "heddle::gemm::residues", static_cast<Index>(bytes(most_vectors_, leading_, moduli)), residues_);
 }
 
 template <Scalar T> bool QuantisedVectors<T>::by_rows(Operation op) const {
@@ -462,10 +246,10 @@ void QuantisedVectors<T>::take(const ExecutionSpace& space, const ResidueSystem&
     return;
   }
   const std::string label = "heddle::gemm::make_residues";
-  // Integers below 2^54.6 with 14 moduli, 2^84.6 with 22, 2^117 with all.
-  if (system.count <= 14) {
+  // Integers below 2^55.1 with 14 moduli (of complex numbers 15), 2^87 with 22 (24), 2^117 with all.
+  if (system.log2_product < 112.0) {
     store(space, label, op, Residues<T, 0>{planes, conjugated, system});
-  } else if (system.count <= 22) {
+  } else if (system.log2_product < 174.0) {
     store(space, label, op, Residues<T, 1>{planes, conjugated, system});
   } else {
     store(space, label, op, Residues<T, 2>{planes, conjugated, system});

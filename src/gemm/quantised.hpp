@@ -55,15 +55,19 @@ inline constexpr int norm_bits = 14;
 /// squares in integers, so that s depends on the vector alone, and the residues with it: the same on every backend,
 /// whatever the threads.
 ///
-/// Residues of plane l (modulus l; of complex vectors three planes each: real, imaginary and their sum) lie one vector
-/// after the other, `leading` bytes apart, zeros behind the last element. Slices do so too: x' = sum_l 256^l x_l, plane
+/// Residues of a plane (one for each modulus, two or three of complex vectors: see ResidueSystem) lie one vector after
+/// the other, `leading` bytes apart, zeros behind the last element. Slices do so too: x' = sum_l 256^l x_l, plane
 /// l of the real part, and then of the imaginary one.
 template <Scalar T> class QuantisedVectors {
  public:
-  static constexpr int parts = is_complex<T> ? 3 : 1;
   static constexpr int near = 0;
   static constexpr int far = 1;
 
+  /// Bytes of the residues of so many vectors; of more than any memory has, too.
+  [[nodiscard]] static double bytes(Index vectors, Index inner, int moduli) {
+    return static_cast<double>(padded(vectors, vector_padding)) * static_cast<double>(padded(inner, inner_padding)) *
+           ResidueSystem::planes(field_of<T>, moduli);
+  }
   /// Room for residues: see reserve().
   QuantisedVectors(const ExecutionSpace& space, Factor factor, Index most_vectors, Index inner);
 

@@ -11,37 +11,60 @@
 namespace heddle::impl {
 namespace {
 
+constexpr Field fields[] = {Field::real, Field::complex};
+
 TEST(Moduli, ArePairwiseCoprimeAndOfEightBits) {
-  for (std::size_t k = 0; k < all_moduli.size(); ++k) {
-    EXPECT_LE(all_moduli[k], 256);
-    for (std::size_t l = 0; l < k; ++l)
-      EXPECT_EQ(std::gcd(all_moduli[k], all_moduli[l]), 1) << all_moduli[k] << " " << all_moduli[l];
+  for (const auto& moduli : {real_moduli, complex_moduli}) {
+    for (std::size_t k = 0; k < moduli.size(); ++k) {
+      EXPECT_LE(moduli[k], 256);
+      for (std::size_t l = 0; l < k; ++l) EXPECT_EQ(std::gcd(moduli[k], moduli[l]), 1) << moduli[k] << " " << moduli[l];
+    }
   }
-  EXPECT_THROW(ResidueSystem(least_moduli - 1), Error);
-  EXPECT_THROW(ResidueSystem(most_moduli + 1), Error);
+  for (const Field field : fields) {
+    EXPECT_THROW(ResidueSystem(field, least_moduli - 1), Error);
+    EXPECT_THROW(ResidueSystem(field, most_moduli + 1), Error);
+  }
+}
+
+TEST(Moduli, OfComplexNumbersHaveRootsOfMinusOne) {
+  const ResidueSystem system(Field::complex, most_moduli);
+  ASSERT_EQ(system.split, split_moduli);
+  int planes = 0;
+  for (int l = 0; l < most_moduli; ++l) {
+    const auto p = static_cast<int>(system.modulus[l]);
+    const auto root = static_cast<int>(system.root[l]);
+    const bool split = l < system.split;
+    EXPECT_EQ((root * root + 1) % p == 0, split) << p;
+    if (split) EXPECT_LT(2 * root, p);
+    for (int part = 0; part < (split ? 2 : 3); ++part) EXPECT_EQ(system.modulus_of(planes++), l);
+    EXPECT_EQ(ResidueSystem::planes(Field::complex, l + 1), planes);
+  }
 }
 
 TEST(Slices, HoldWhatTheModuliReach) {
-  for (int count = least_moduli; count <= most_moduli; ++count) {
-    const double reach = ResidueSystem(count).reach;
-    const int slices = slices_for(reach);
-    // -128 ... 127 in each slice.
-    const auto most = [](int number) { return 127.0 / 255.0 * (std::ldexp(1.0, 8 * number) - 1.0); };
-    EXPECT_GE(most(slices), reach) << count;
-    EXPECT_LT(most(slices - 1), reach) << count;
-    EXPECT_LE(slices, most_slices);
+  for (const Field field : fields) {
+    for (int count = least_moduli; count <= most_moduli; ++count) {
+      const double reach = ResidueSystem(field, count).reach;
+      const int slices = slices_for(reach);
+      // -128 ... 127 in each slice.
+      const auto most = [](int number) { return 127.0 / 255.0 * (std::ldexp(1.0, 8 * number) - 1.0); };
+      EXPECT_GE(most(slices), reach) << count;
+      EXPECT_LT(most(slices - 1), reach) << count;
+      EXPECT_LE(slices, most_slices);
+    }
   }
-  EXPECT_EQ(slices_for(ResidueSystem(14).reach), 7);
+  EXPECT_EQ(slices_for(ResidueSystem(Field::real, 14).reach), 7);
+  EXPECT_EQ(slices_for(ResidueSystem(Field::complex, 15).reach), 8);
 }
 
-// Any number of moduli puts an integer together again, whatever multiples of the moduli its residues come with.
-template <int digits> void expect_back(int count, test::Number exact, bool negative, std::mt19937_64& random) {
-  const ResidueSystem system(count);
-  ASSERT_EQ(system.digits, digits);
-  ResidueSums<digits, 2> sums;
-  for (int l = 0; l < count; ++l) {
-    // The residue of |x| by Horner's rule over its 32-bit digits, from the number itself.
-    test::Number rest = exact;
+// An integer of up to 256 bits, and its sign.
+struct Signed {
+  test::Number size;
+  bool negative;
+
+  std::uint32_t modulo(std::uint32_t p) const {
+    // By Horner's rule over its 32-bit digits, from the number itself.
+    test::Number rest = size;
     std::uint64_t residue = 0;
     for (int k = 7; k >= 0; --k) {
       test::Number digit = rest;
@@ -50,49 +73,82 @@ template <int digits> void expect_back(int count, test::Number exact, bool negat
       test::Number taken(static_cast<double>(whole));
       taken.scale_by_power_of_two(32L * k);
       rest -= taken;
-      residue = (residue * ((std::uint64_t{1} << 32) % system.modulus[l]) + whole) % system.modulus[l];
+      residue = (residue * ((std::uint64_t{1} << 32) % p) + whole) % p;
     }
-    if (negative) residue = (system.modulus[l] - residue) % system.modulus[l];
-    const auto lifted = [&] { return static_cast<std::uint32_t>(residue + random() % 5 * system.modulus[l]); };
-    const std::uint32_t residues[2] = {lifted(), lifted()};
-    sums.add(residues, system.weight[l]);
+    return static_cast<std::uint32_t>(negative ? (p - residue) % p : residue);
   }
-  const double sign = negative ? -1.0 : 1.0;
-  double found[2];
-  sums.values(system, 0, {0, -300}, found);
-  EXPECT_EQ(found[0], sign * exact.to_double()) << count;
-  EXPECT_EQ(found[1], sign * std::ldexp(exact.to_double(), -300)) << count;
+  double rounded() const { return negative ? -size.to_double() : size.to_double(); }
+};
+
+// x, and the imaginary part y of what x is the real one of, from their residues, whatever multiples of the moduli these
+// come with.
+template <int digits>
+void expect_back(const ResidueSystem& system, const Signed& x, const Signed& y, std::mt19937_64& random) {
+  ASSERT_EQ(system.digits, digits);
+  const std::uint32_t nothing[ResidueSystem::most_digits] = {};
+  ResidueSums<digits, 2> real(nothing);
+  ResidueSums<digits, 2> imaginary(nothing);
+  for (int l = 0; l < system.count; ++l) {
+    const std::uint32_t p = system.modulus[l];
+    const std::uint32_t a = x.modulo(p);
+    const std::uint32_t b = y.modulo(p);
+    const auto j = static_cast<std::uint32_t>(system.root[l]);
+    const std::uint32_t plus = (a + j * b) % p;
+    const std::uint32_t minus = (a + (p - j) * b) % p;
+    const bool split = l < system.split;
+    const auto add = [&](std::uint32_t residue, const std::uint32_t* weight, auto& sums) {
+      const auto lifted = [&] { return static_cast<std::uint32_t>(residue % p + random() % 5 * p); };
+      sums.add({lifted(), lifted()}, weight);
+    };
+    add(split ? plus + minus : a, system.weight[l], real);
+    add(split ? plus + p - minus : b, system.imaginary_weight[l], imaginary);
+  }
+  const auto expect = [&](const auto& sums, const Signed& number) {
+    double found[2];
+    sums.values(system, {0, -300}, found);
+    EXPECT_EQ(found[0], number.rounded()) << system.count;
+    EXPECT_EQ(found[1], std::ldexp(number.rounded(), -300)) << system.count;
+  };
+  expect(real, x);
+  expect(imaginary, y);
 }
 
-void expect_back(int count, const test::Number& x, bool negative, std::mt19937_64& random) {
-  switch (digits_for(count)) {
+void expect_back(const ResidueSystem& system, const Signed& x, const Signed& y, std::mt19937_64& random) {
+  switch (system.digits) {
     case 3:
-      return expect_back<3>(count, x, negative, random);
+      return expect_back<3>(system, x, y, random);
     case 4:
-      return expect_back<4>(count, x, negative, random);
+      return expect_back<4>(system, x, y, random);
     case 5:
-      return expect_back<5>(count, x, negative, random);
+      return expect_back<5>(system, x, y, random);
     case 6:
-      return expect_back<6>(count, x, negative, random);
+      return expect_back<6>(system, x, y, random);
     default:
-      return expect_back<8>(count, x, negative, random);
+      return expect_back<8>(system, x, y, random);
   }
+}
+
+// Of any length up to that of P / 2.
+Signed any_integer(const ResidueSystem& system, std::mt19937_64& random) {
+  const auto bits = static_cast<int>(random() % static_cast<std::uint64_t>(system.log2_product - 1.01));
+  test::Number x;
+  for (int k = 0; k <= bits / 32; ++k) {
+    test::Number digit(static_cast<double>(static_cast<std::uint32_t>(random())));
+    digit.scale_by_power_of_two(32L * k);
+    x += digit;
+  }
+  return {test::Number::floor_scaled(x, bits - 32 * (bits / 32 + 1)), random() % 2 == 0};
 }
 
 TEST(Residues, PutIntegersTogetherAgain) {
   std::mt19937_64 random(1);
-  for (int count = least_moduli; count <= most_moduli; ++count) {
-    const ResidueSystem system(count);
-    for (int trial = 0; trial < 60; ++trial) {
-      // Of any length up to that of P / 2.
-      const auto bits = static_cast<int>(random() % static_cast<std::uint64_t>(system.log2_product - 1.01));
-      test::Number x;
-      for (int k = 0; k <= bits / 32; ++k) {
-        test::Number digit(static_cast<double>(static_cast<std::uint32_t>(random())));
-        digit.scale_by_power_of_two(32L * k);
-        x += digit;
+  for (const Field field : fields) {
+    for (int count = least_moduli; count <= most_moduli; ++count) {
+      const ResidueSystem system(field, count);
+      for (int trial = 0; trial < 60; ++trial) {
+        const Signed x = any_integer(system, random);
+        expect_back(system, x, any_integer(system, random), random);
       }
-      expect_back(count, test::Number::floor_scaled(x, bits - 32 * (bits / 32 + 1)), trial % 2 == 1, random);
     }
   }
 }
@@ -100,14 +156,20 @@ TEST(Residues, PutIntegersTogetherAgain) {
 // Where the quotient by P is hardest to tell: sums as large as they may be.
 TEST(Residues, PutTheLargestIntegersTogetherAgain) {
   std::mt19937_64 random(2);
-  for (int count = least_moduli; count <= most_moduli; ++count) {
-    const ResidueSystem system(count);
-    test::Number largest(system.reach);
-    largest *= test::Number(system.reach);
-    for (int trial = 0; trial < 200; ++trial) {
-      test::Number x = largest;
-      x -= test::Number(static_cast<double>(random() % 1000000));
-      expect_back(count, test::Number::floor_scaled(x, 0), trial % 2 == 1, random);
+  for (const Field field : fields) {
+    for (int count = least_moduli; count <= most_moduli; ++count) {
+      const ResidueSystem system(field, count);
+      test::Number largest(system.reach);
+      largest *= test::Number(system.reach);
+      const auto nearly = [&] {
+        test::Number x = largest;
+        x -= test::Number(static_cast<double>(random() % 1000000));
+        return Signed{test::Number::floor_scaled(x, 0), random() % 2 == 0};
+      };
+      for (int trial = 0; trial < 100; ++trial) {
+        const Signed x = nearly();
+        expect_back(system, x, nearly(), random);
+      }
     }
   }
 }
