@@ -8,6 +8,7 @@
 #include <gemmul8.hpp>
 
 #include <functional>
+#include <limits>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -43,6 +44,10 @@ template <Scalar T> void contest(benchmark::State& state) {
   cublasHandle_t handle = nullptr;
   check(cublasCreate(&handle));
   check(cublasSetStream(handle, space.cuda_stream()));
+  // As its documentation advises.
+  constexpr std::size_t cublas_bytes = 32 << 20;
+  const Kokkos::View<char*, MemorySpace> cublas_workspace("heddle::perf::workspace", cublas_bytes);
+  check(cublasSetWorkspace(handle, cublas_workspace.data(), cublas_bytes));
   EmulatedGemm<T> looking(context, n, n, n);
   EmulatedGemm<T> trusting(context, n, n, n, {.look = false});
 
@@ -66,6 +71,7 @@ template <Scalar T> void contest(benchmark::State& state) {
     space.fence("heddle::perf::product");
   };
   for (Contender& contender : contenders) {
+    Kokkos::deep_copy(C, T(std::numeric_limits<double>::quiet_NaN()));
     once(contender);
     contender.error = exact.error_of(space, C);
   }

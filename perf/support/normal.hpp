@@ -39,7 +39,7 @@ template <Scalar T> class FewRows {
                 MatrixView<T>(exact_));
   }
 
-  /// Largest |C - A B| over the largest |A B|, in these rows.
+  /// Largest |C - A B| over the largest |A B|, in these rows; infinite where C is not finite.
   [[nodiscard]] double error_of(const ExecutionSpace& space, const LocalMatrix<T>& C) const {
     double error = 0.0;
     double size = 0.0;
@@ -50,7 +50,10 @@ template <Scalar T> class FewRows {
         Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(space, 0, static_cast<Index>(exact.size())),
         KOKKOS_LAMBDA(Index k, double& worst, double& largest) {
           const T expected = exact(k % rows, k / rows);
-          worst = Kokkos::max(worst, static_cast<double>(Kokkos::abs(C(k % rows, k / rows) - expected)));
+          const auto here = static_cast<double>(Kokkos::abs(C(k % rows, k / rows) - expected));
+          // Also of what is NaN.
+          worst = here < Kokkos::Experimental::infinity_v<double> ? Kokkos::max(worst, here)
+                                                                  : Kokkos::Experimental::infinity_v<double>;
           largest = Kokkos::max(largest, static_cast<double>(Kokkos::abs(expected)));
         },
         Kokkos::Max<double>(error), Kokkos::Max<double>(size));

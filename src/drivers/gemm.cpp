@@ -416,7 +416,9 @@ void add_gemm(CLI::App& app, Selection& selection) {
       ->check(CLI::IsMember({"native", "emulated", "auto"}))
       ->capture_default_str();
   command.add_flag("--hash", options->hash, "Print the SHA-256 of C, gathered on rank 0");
-  command.add_option("--moduli", options->moduli, "Of --arithmetic emulated: 7 to 31; 4 bits of each factor a modulus")
+  command
+      .add_option("--moduli", options->moduli,
+                  "Of --arithmetic emulated: 7 to 31; 4 bits of each factor a modulus, of complex ones 3 to 4")
       ->type_name("N")
       ->check(CLI::Range(7, 31))
       ->default_str("as many as round-off and the exponents need");

@@ -67,7 +67,7 @@ KOKKOS_INLINE_FUNCTION void nearest(std::uint32_t (&magnitude)[digits][width], c
   }
 }
 
-/// sum r w over the moduli, each r below 6 p, and what it starts from, less than another p times each w.
+/// sum r w over the moduli, each r below 7 p, what it starts from counted too.
 template <int digits, int width> struct ResidueSums {
   std::uint64_t digit[digits][width];
 

@@ -231,15 +231,18 @@ void GemmPlan<T>::State::choose_arithmetic(const GemmOptions& options, std::size
     const int moduli = impl::moduli_of<T>(product.inner(), emulation);
     Choice integers = planned(true, moduli);
     if (integers.seconds) {
-      // Seconds of a modulus; a look costs one more.
-      const double each = *integers.seconds / usual;
-      const int looked = impl::looks(emulation) ? 1 : 0;
-      *integers.seconds = each * (moduli + looked);
+      // By products of 8-bit integers; a look costs two more.
+      const double each = *integers.seconds / impl::ResidueSystem::planes(impl::field_of<T>, usual);
+      const auto seconds_of = [&](int count) {
+        return each * (impl::ResidueSystem::planes(impl::field_of<T>, count) + (impl::looks(emulation) ? 2 : 0));
+      };
+      *integers.seconds = seconds_of(moduli);
       if (may_be_native && *integers.seconds < *choice.seconds) {
         by_integers = true;
         // With more moduli than this the BLAS is as fast.
-        const int worth = static_cast<int>(*choice.seconds / each) - looked;
-        emulation.most_moduli = std::max(moduli, std::min(emulation.most_moduli, worth));
+        int worth = moduli;
+        while (worth < emulation.most_moduli && seconds_of(worth + 1) <= *choice.seconds) ++worth;
+        emulation.most_moduli = worth;
         emulation.fallback = Fallback::native;
       }
     }

@@ -5,6 +5,7 @@
 #include "dist/elementwise.hpp"
 #include "gemm/instances.hpp"
 #include "gemm/measuring.hpp"
+#include "gemm/residues.hpp"
 #include <heddle/blas/blas.hpp>
 #include <heddle/comm/transport.hpp>
 #include <heddle/gemm/emulation.hpp>
@@ -33,6 +34,12 @@ template <Scalar T> constexpr std::string_view scalar_name = "double";
 template <> constexpr std::string_view scalar_name<float> = "float";
 template <> constexpr std::string_view scalar_name<Kokkos::complex<float>> = "complex-float";
 template <> constexpr std::string_view scalar_name<Kokkos::complex<double>> = "complex-double";
+
+// What emulated products are made of: others' rates say nothing of these.
+template <Scalar T> std::string integer_products() {
+  return message_of(impl::ResidueSystem::planes(impl::field_of<T>, emulation_moduli<T>(1)), " by ",
+                    emulation_description());
+}
 
 // The inner dimension of the products measured: long enough for a BLAS to be at its rate.
 constexpr Index inner_extent = impl::on_host ? 2048 : 8192;
@@ -365,7 +372,7 @@ template <Scalar T> std::optional<MachineRates> load_rates(const Communicator& c
     for (const auto& point : json.at("warm")) {
       rates.warm.push_back({point.at("seconds").get<double>(), point.at("warmth").get<double>()});
     }
-    if (json.contains("integers") && json.at("integers").get<std::string>() == emulation_description()) {
+    if (json.contains("integers") && json.at("integers").get<std::string>() == integer_products<T>()) {
       for (const auto& point : json.at("emulated")) {
         rates.emulated.push_back({point.at("tile").get<Index>(), point.at("flops").get<double>(), 0.0});
       }
@@ -390,7 +397,7 @@ template <Scalar T> void save_rates(const Communicator& comm, const MachineRates
     for (const MachineRates::GemmPoint& point : rates.gemm) {
       json["gemm"].push_back({{"tile", point.tile}, {"flops", point.flops}, {"warm_flops", point.warm_flops}});
     }
-    json["integers"] = emulation_description();
+    json["integers"] = integer_products<T>();
     json["emulated"] = nlohmann::json::array();
     for (const MachineRates::GemmPoint& point : rates.emulated) {
       json["emulated"].push_back({{"tile", point.tile}, {"flops", point.flops}});

@@ -13,7 +13,7 @@ namespace heddle::impl {
 enum class Field { real, complex };
 template <Scalar T> inline constexpr Field field_of = is_complex<T> ? Field::complex : Field::real;
 
-/// P is beyond every sum of 32 bits, and fits the widest digits.
+/// Fewer would hold less than a float does, more would not fit the widest digits.
 inline constexpr int least_moduli = 7;
 inline constexpr int most_moduli = 31;
 
@@ -47,7 +47,8 @@ inline constexpr int most_slices = 15;
 /// x = sum r w mod P, w = (P / p) ((P / p)^-1 mod p) (Chinese remainder theorem).
 ///
 /// Complex integers have two residues each modulo p where -1 has a root j mod p: x + j y and x - j y, which multiply
-/// one by one (quadratic residue number systems: W. K. Jenkins, J. V. Krogmeier, IEEE Trans. Circuits Syst. 34, 1987).
+/// one by one (quadratic residue number systems: W. K. Jenkins, J. V. Krogmeier, IEEE Trans. Circuits Syst. 34, 1987;
+/// P. Caday, arXiv:2609.05419).
 /// With the sum s and the difference d of a product's, its real part is s / 2, its imaginary one d / 2j. Elsewhere they
 /// have three: x, y and x + y (A. Karatsuba).
 struct ResidueSystem {

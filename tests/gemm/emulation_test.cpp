@@ -284,12 +284,20 @@ TEST(Emulation, TakesLongInnerDimensions) {
   EXPECT_EQ(product(ones, column, 14)(0, 0), exact_product(ones, column)(0, 0));
   EXPECT_EQ(product(ones, column, {.scheme = EmulationScheme::slices, .moduli = 14})(0, 0),
             exact_product(ones, column)(0, 0));
-  // Complex ones, with moduli that have a root of -1 and others.
-  const auto long_row = host_random<Kokkos::complex<double>>(1, k, 1);
-  const auto long_column = host_random<Kokkos::complex<double>>(k, 1, 2);
+  // Complex ones, with moduli that have a root of -1 and others: x + i y with both, and each, of one sign, so that
+  // planes of any kind are near their largest.
+  using Complex = Kokkos::complex<double>;
   for (const int moduli : {15, 23}) {
-    EXPECT_TRUE(test::same_bits(product(long_row, long_column, {.moduli = moduli}),
-                                product(long_row, long_column, {.scheme = EmulationScheme::slices, .moduli = moduli})));
+    for (const Complex x : {Complex(1.0, 1.0), Complex(1.0, -1.0), Complex(1.0, 0.0), Complex(0.0, 1.0)}) {
+      const auto row = test::host_matrix<Complex>(1, k, [&](Index, Index) { return x * (0x1p30 - 1.0); });
+      const auto long_column =
+          test::host_matrix<Complex>(k, 1, [](Index, Index) { return Complex(-(0x1p30 - 1.0), 0x1p30 - 1.0); });
+      EXPECT_EQ(product(row, long_column, {.moduli = moduli})(0, 0), exact_product(row, long_column)(0, 0));
+    }
+    const auto row = host_random<Complex>(1, k, 1);
+    const auto long_column = host_random<Complex>(k, 1, 2);
+    EXPECT_TRUE(test::same_bits(product(row, long_column, {.moduli = moduli}),
+                                product(row, long_column, {.scheme = EmulationScheme::slices, .moduli = moduli})));
   }
 }
 

@@ -1,10 +1,13 @@
 #include "gemm/assemble.hpp"
+#include "gemm/planes.hpp"
 #include "support/multiprecision.hpp"
 #include <heddle/core/error.hpp>
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <numeric>
 #include <random>
 
@@ -32,10 +35,15 @@ TEST(Moduli, OfComplexNumbersHaveRootsOfMinusOne) {
   int planes = 0;
   for (int l = 0; l < most_moduli; ++l) {
     const auto p = static_cast<int>(system.modulus[l]);
-    const auto root = static_cast<int>(system.root[l]);
+    int roots = 0;
+    for (int j = 1; j < p; ++j) roots += (j * j + 1) % p == 0 ? 1 : 0;
     const bool split = l < system.split;
-    EXPECT_EQ((root * root + 1) % p == 0, split) << p;
-    if (split) EXPECT_LT(2 * root, p);
+    EXPECT_EQ(roots > 0, split) << p;
+    const auto root = static_cast<int>(system.root[l]);
+    if (split) {
+      EXPECT_EQ((root * root + 1) % p, 0) << p;
+      EXPECT_LT(2 * root, p);
+    }
     for (int part = 0; part < (split ? 2 : 3); ++part) EXPECT_EQ(system.modulus_of(planes++), l);
     EXPECT_EQ(ResidueSystem::planes(Field::complex, l + 1), planes);
   }
@@ -80,14 +88,14 @@ struct Signed {
   double rounded() const { return negative ? -size.to_double() : size.to_double(); }
 };
 
-// x, and the imaginary part y of what x is the real one of, from their residues, whatever multiples of the moduli these
-// come with.
+// x, and the imaginary part y of what x is the real one of, from the residues that sums of 32 bits have, whatever
+// multiples of the moduli these come with.
 template <int digits>
 void expect_back(const ResidueSystem& system, const Signed& x, const Signed& y, std::mt19937_64& random) {
   ASSERT_EQ(system.digits, digits);
-  const std::uint32_t nothing[ResidueSystem::most_digits] = {};
-  ResidueSums<digits, 2> real(nothing);
-  ResidueSums<digits, 2> imaginary(nothing);
+  const bool complex = system.field == Field::complex;
+  ResidueSums<digits, 2> real(system.start);
+  ResidueSums<digits, 2> imaginary(system.imaginary_start);
   for (int l = 0; l < system.count; ++l) {
     const std::uint32_t p = system.modulus[l];
     const std::uint32_t a = x.modulo(p);
@@ -96,12 +104,15 @@ void expect_back(const ResidueSystem& system, const Signed& x, const Signed& y, 
     const std::uint32_t plus = (a + j * b) % p;
     const std::uint32_t minus = (a + (p - j) * b) % p;
     const bool split = l < system.split;
+    // x + 2^31 modulo p stands for x: the sum of two has twice that, and the imaginary part of three planes takes it
+    // off.
+    const auto lift = static_cast<std::uint32_t>((std::uint64_t{1} << 31) % p);
     const auto add = [&](std::uint32_t residue, const std::uint32_t* weight, auto& sums) {
-      const auto lifted = [&] { return static_cast<std::uint32_t>(residue % p + random() % 5 * p); };
+      const auto lifted = [&] { return static_cast<std::uint32_t>(residue % p + random() % 6 * p); };
       sums.add({lifted(), lifted()}, weight);
     };
-    add(split ? plus + minus : a, system.weight[l], real);
-    add(split ? plus + p - minus : b, system.imaginary_weight[l], imaginary);
+    add(split ? plus + minus + 2 * lift : complex ? a : a + lift, system.weight[l], real);
+    add(split ? plus + p - minus : b + p - lift, system.imaginary_weight[l], imaginary);
   }
   const auto expect = [&](const auto& sums, const Signed& number) {
     double found[2];
@@ -110,7 +121,7 @@ void expect_back(const ResidueSystem& system, const Signed& x, const Signed& y, 
     EXPECT_EQ(found[1], std::ldexp(number.rounded(), -300)) << system.count;
   };
   expect(real, x);
-  expect(imaginary, y);
+  if (complex) expect(imaginary, y);
 }
 
 void expect_back(const ResidueSystem& system, const Signed& x, const Signed& y, std::mt19937_64& random) {
@@ -170,6 +181,51 @@ TEST(Residues, PutTheLargestIntegersTogetherAgain) {
         const Signed x = nearly();
         expect_back(system, x, nearly(), random);
       }
+    }
+  }
+}
+
+// Congruent and of 8 bits, next to what rounds either way too, and as far as integers reach.
+TEST(Residues, AreCongruentAndOfEightBits) {
+  std::mt19937_64 random(3);
+  for (const Field field : fields) {
+    const int count = field == Field::real ? 14 : 15;
+    const ResidueSystem system(field, count);
+    for (int l = 0; l < count; ++l) {
+      const auto p = static_cast<std::int64_t>(system.modulus[l]);
+      const auto expect = [&](std::int64_t x) {
+        const auto value = static_cast<double>(x);
+        const int near = near_residue_of<0>(value, system.divisor[l], system.inverse[l]);
+        EXPECT_EQ((static_cast<std::int64_t>(value) - near) % p, 0) << x << " " << p;
+        EXPECT_LE(24 * std::abs(near), 13 * p) << x << " " << p;
+        if (field == Field::real) {
+          const int residue = residue_of<0>(value, system.divisor[l], system.inverse[l]);
+          EXPECT_EQ((static_cast<std::int64_t>(value) - residue) % p, 0) << x << " " << p;
+        }
+      };
+      const auto reach = static_cast<std::int64_t>(system.reach);
+      for (int trial = 0; trial < 2000; ++trial) {
+        const auto size = static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(reach >> random() % 54));
+        const std::int64_t odd = size / p * p + p / 2;
+        for (const std::int64_t x : {size, odd, odd + 1, reach - size % 1000}) {
+          expect(std::min(x, reach));
+          expect(-std::min(x, reach));
+        }
+      }
+    }
+  }
+}
+
+TEST(Residues, OfSmallNumbersAreTheNearestToZero) {
+  const ResidueSystem system(Field::complex, split_moduli);
+  for (int l = 0; l < split_moduli; ++l) {
+    const auto p = static_cast<int>(system.modulus[l]);
+    // What x + j y may come to.
+    EXPECT_LT(13 * p * (1 + static_cast<int>(system.root[l])), 24 << 14);
+    for (int x = -(1 << 14); x <= 1 << 14; ++x) {
+      const int residue = small_residue(static_cast<float>(x), system.small_divisor[l], system.small_inverse[l]);
+      ASSERT_EQ((x - residue) % p, 0) << x << " " << p;
+      ASSERT_LE(2 * std::abs(residue), p) << x << " " << p;
     }
   }
 }

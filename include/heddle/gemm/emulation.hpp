@@ -32,7 +32,8 @@ enum class Fallback {
 
 /// How integers beyond 8 bits are multiplied, exactly.
 enum class EmulationScheme {
-  residues,  ///< "Scheme II": a product of 8-bit integers for each modulus (two for complex T).
+  /// "Scheme II": a product of 8-bit integers for each modulus (two for complex T, three from the 21st modulus on).
+  residues,
   /// "Scheme I" (K. Ozaki, T. Ogita, S. Oishi, S. M. Rump, Numerical Algorithms 59, 2012): the same integers in slices
   /// of 8 bits, and a product for each slice of one with each of the other: 49 for 14 moduli (256 for 15 of complex
   /// T). The same bits by another way, with neither moduli nor remainders: the reference.
@@ -46,8 +47,8 @@ struct EmulationOptions {
   /// two products, three from the 21st on. 0: as many as emulation_moduli() says and, with `look`, as many more as
   /// exponents ask for.
   int moduli = 0;
-  /// With moduli == 0: look at the factors first, by a product of their leading bits. It costs about a modulus more,
-  /// and a second journey where bands travel.
+  /// With moduli == 0: look at the factors first, by a product of their leading bits. It costs about two more products
+  /// of 8-bit integers, and a second journey where bands travel.
   bool look = true;
   /// Most that a look may lead to.
   int most_moduli = 31;
@@ -60,8 +61,8 @@ struct EmulationOptions {
 
 /// The fewest moduli with which an element's error, before its last rounding, is at most `tolerance` |a|_2 |b|_2, a its
 /// row of op(A) and b its column of op(B), whatever they hold. 0: u sqrt(min(inner, 16384)), about what sums of T's in
-/// a row come to for random terms: 14 moduli for double, 15 for inner dimensions from 36,000 (complex: 15, 16 from
-/// 34,000), and 7 for float. Throws Error(argument) where not even 31 do.
+/// a row come to for random terms: 14 moduli for double, 15 for inner dimensions from 35,022 (complex: 15, and 16 from
+/// 32,818), 7 for float, 8 from 371,721 (complex: 73,535). Throws Error(argument) where not even 31 do.
 template <Scalar T> [[nodiscard]] int emulation_moduli(Index inner, double tolerance = 0.0);
 
 /// What an emulated product took.
@@ -96,9 +97,9 @@ template <Scalar T> class Quantised;
 /// scaled by a power of two and rounded to integers; their products are computed modulo 7 to 31 coprime numbers of 8
 /// bits, exactly, and put together by the Chinese remainder theorem. Here the scales come from sums of squares in
 /// integers, and each element is rounded once, from the exact product of the integers. Complex integers take two
-/// products a modulus, not the three of arXiv:2512.08321: modulo primes 4 k + 1 (and products of these) -1 has a root
-/// j, and x + j y and x - j y multiply one by one (quadratic residue number systems: W. K. Jenkins, J. V. Krogmeier,
-/// IEEE Trans. Circuits Syst. 34, 1987).
+/// products a modulus: modulo primes 4 k + 1 (and products of these) -1 has a root j, and x + j y and x - j y multiply
+/// one by one (quadratic residue number systems: W. K. Jenkins, J. V. Krogmeier, IEEE Trans. Circuits Syst. 34, 1987;
+/// of matrices: P. Caday, arXiv:2609.05419); from the 21st modulus on three (arXiv:2512.08321).
 ///
 /// Shapes, strides and alpha, beta as blas::gemm has them; the product is rounded to T, then alpha times it, then
 /// beta C added with one fused rounding (of complex T as multiply_add() has it). An element whose row or column holds
@@ -114,11 +115,11 @@ template <Scalar T> class Quantised;
 /// row's largest lose what lies below the row's last bit. Where |a|_2 |b|_2 is far above sum |a_k b_k|, a look finds
 /// that before the product, and more moduli make up for it, or the fallback does.
 ///
-/// Cost: 2mnk operations of 8-bit integers for each modulus (4mnk for complex T), and passes over memory: op(A) and
-/// op(B) three times, a byte an element and modulus, C four bytes a modulus. A look: 2mnk operations, 8mnk more where
+/// Cost: 2mnk operations for each product of 8-bit integers (see EmulationScheme), and passes over memory: op(A) and
+/// op(B) three times, a byte an element and product, C four bytes a product. A look: 2mnk operations, 8mnk more where
 /// that leaves elements in doubt, and a pass over a row and a column for each element whose factors have nothing in
 /// common within 2^-16 of what is largest in both; where these are more than a 64th of all, the fallback comes at once.
-/// Workspace: a byte for each element of op(A) and op(B) and each modulus (two for complex T), and the sums.
+/// Workspace: a byte for each element of op(A) and op(B) and each product, and the sums.
 template <Scalar T> class EmulatedGemm {
  public:
   /// Workspace for products up to m x n with inner dimension k.
@@ -148,7 +149,7 @@ enum class Factor { left, right };
 /// op(X) as residues, for as many emulated products as use it: a quarter to a tenth of each of them is saved.
 ///
 /// Shares X, which must stay as it is: rows and columns with NaN or infinity are summed from it. Memory: a byte an
-/// element and modulus (two for complex T).
+/// element and product of 8-bit integers.
 template <Scalar T> class Quantised {
  public:
   /// `moduli`: 7 to 31; 0: emulation_moduli(). Ordered on the context's instance; does not block on GPUs.
