@@ -369,6 +369,13 @@ TEST(Emulation, HasTheSameBitsOnEveryMachine) {
             12081698055385263486U);
   EXPECT_EQ(hash_of(product(host_random<double>(123, 456, 1), host_random<double>(456, 78, 2), 20)),
             12430005627739488093U);
+  // Modulo numbers with a root of -1 and others.
+  EXPECT_EQ(hash_of(product(host_random<Kokkos::complex<double>>(123, 456, 1),
+                            host_random<Kokkos::complex<double>>(456, 78, 2), 23)),
+            16688658846357307858U);
+  EXPECT_EQ(hash_of(product(host_random<Kokkos::complex<float>>(123, 456, 1),
+                            host_random<Kokkos::complex<float>>(456, 78, 2))),
+            10659497565303564048U);
 }
 
 // Rows of nothing but denormals are scaled like any others.
