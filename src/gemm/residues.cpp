@@ -70,13 +70,13 @@ int checked(int count) {
   return count;
 }
 
-}  // namespace
-
 int digits_for(Field field, int count) {
   const double bits = log2_of_product(field, count) + std::log2(7.0 * 256.0 * count) + 1.0;
   const int digits = std::max(3, static_cast<int>(std::ceil(bits / 32.0)));
   return digits == 7 ? 8 : digits;
 }
+
+}  // namespace
 
 int slices_for(double reach) {
   int slices = 1;
@@ -138,7 +138,6 @@ ResidueSystem::ResidueSystem(Field wanted_field, int wanted)
       weigh(half * (p - j) % p, imaginary_weight[l]);
     } else {
       const Digits w = weigh(1, weight[l]);
-      weigh(1, imaginary_weight[l]);
       if (field == Field::real) {
         add(w, p - lift, start);
       } else {

@@ -5,6 +5,7 @@
 
 #include <Kokkos_Core.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 
@@ -30,10 +31,6 @@ inline constexpr std::array<int, most_moduli> complex_moduli = {241, 233, 229, 2
 /// How many of these have a root of -1.
 inline constexpr int split_moduli = 20;
 
-/// Digits of 32 bits, the lowest first, that hold sums over `count` moduli of weights times numbers below 7 p: 3 to 6,
-/// or 8.
-[[nodiscard]] int digits_for(Field field, int count);
-
 /// The highest digits of such a sum, which tell its quotient by P: what the others hold is below 2^-32 P.
 [[nodiscard]] KOKKOS_INLINE_FUNCTION constexpr int telling_digits(int digits) {
   return digits <= 6 ? 3 : 5;
@@ -58,7 +55,7 @@ struct ResidueSystem {
 
   /// Residues of a number modulo the first `moduli` ones.
   [[nodiscard]] static constexpr int planes(Field field, int moduli) {
-    return field == Field::real ? moduli : moduli + moduli + (moduli > split_moduli ? moduli - split_moduli : 0);
+    return field == Field::real ? moduli : 2 * moduli + std::max(moduli - split_moduli, 0);
   }
   [[nodiscard]] int planes() const { return planes(field, count); }
   /// Number of the modulus of a plane.
@@ -72,6 +69,7 @@ struct ResidueSystem {
   Field field;
   int count;
   int split;  ///< Moduli, the first, with a root of -1; of real numbers none is asked for.
+  /// Of 32 bits, the lowest first, that hold sums over the moduli of weights times numbers below 7 p: 3 to 6, or 8.
   int digits;
   double log2_product;
   /// sqrt(P / 2), rounded down, and by so much less that the sums' quotient by P, rounded, is never in doubt.
@@ -83,7 +81,7 @@ struct ResidueSystem {
   double inverse[most_moduli];            ///< 1 / p
   /// w; where complex integers have two residues, w / 2 mod P.
   std::uint32_t weight[most_moduli][most_digits];
-  std::uint32_t imaginary_weight[most_moduli][most_digits];  ///< w / 2j mod P there, and w elsewhere.
+  std::uint32_t imaginary_weight[most_moduli][most_digits];  ///< w / 2j mod P, there alone.
   std::uint32_t product[most_digits];                        ///< P
   /// What takes back what residues of 32-bit sums are lifted by (see lifted_residue()), from sums r w of real integers
   /// and of real parts, and from those of imaginary parts.
