@@ -1,9 +1,8 @@
 // C = A B over all GPUs beside cuBLAS on one: the aggregate rate over as many times the rate of one GPU.
+#include "peers/cublas.hpp"
 #include "support/measure.hpp"
 #include "support/operands.hpp"
 #include <heddle/gemm/gemm.hpp>
-
-#include <cublas_v2.h>
 
 #include <algorithm>
 #include <array>
@@ -13,10 +12,6 @@
 
 namespace heddle::perf {
 namespace {
-
-void check(cublasStatus_t status) {
-  require(status == CUBLAS_STATUS_SUCCESS, "cuBLAS: ", cublasGetStatusString(status));
-}
 
 cublasStatus_t gemm_of(cublasHandle_t handle, int n, const double* A, const double* B, double* C) {
   const double one = 1.0;

@@ -1,31 +1,19 @@
 // C = A B by cuBLAS, by GEMMul8 (https://github.com/RIKEN-RCCS/GEMMul8) and by EmulatedGemm, in turn, with the errors
 // of each.
+#include "peers/cublas.hpp"
 #include "support/measure.hpp"
 #include "support/normal.hpp"
 #include <heddle/gemm/emulation.hpp>
 
-#include <cublas_v2.h>
 #include <gemmul8.hpp>
 
 #include <functional>
-#include <limits>
 #include <string>
 #include <type_traits>
 #include <vector>
 
 namespace heddle::perf {
 namespace {
-
-void check(cublasStatus_t status) {
-  require(status == CUBLAS_STATUS_SUCCESS, "cuBLAS: ", cublasGetStatusString(status));
-}
-
-struct Contender {
-  std::string name;
-  std::function<void()> product;
-  std::vector<double> seconds;
-  double error;
-};
 
 // GEMMul8 with as many moduli as range(1) says.
 template <Scalar T> void contest(benchmark::State& state) {
@@ -60,34 +48,30 @@ template <Scalar T> void contest(benchmark::State& state) {
                              of(B.data()), size, of(&zero), reinterpret_cast<Element*>(C.data()), size, moduli, fast,
                              workspace.data());
   };
-  std::vector<Contender> contenders = {{"cublas", [&] { blas::gemm<T>(context, N, N, T(1), A, B, T(0), C); }, {}, 0.0},
-                                       {"heddle_look", [&] { looking(N, N, T(1), A, B, T(0), C); }, {}, 0.0},
-                                       {"heddle", [&] { trusting(N, N, T(1), A, B, T(0), C); }, {}, 0.0},
-                                       {"gemmul8_accurate", [&] { gemmul8_product(false); }, {}, 0.0},
-                                       {"gemmul8_fast", [&] { gemmul8_product(true); }, {}, 0.0}};
+  const auto timed = [](const std::function<void()>& product) { return [product] { return seconds_of(product); }; };
+  const std::vector<Contender> contenders = {
+      {"cublas", timed([&] { blas::gemm<T>(context, N, N, T(1), A, B, T(0), C); })},
+      {"heddle_look", timed([&] { looking(N, N, T(1), A, B, T(0), C); })},
+      {"heddle", timed([&] { trusting(N, N, T(1), A, B, T(0), C); })},
+      {"gemmul8_accurate", timed([&] { gemmul8_product(false); })},
+      {"gemmul8_fast", timed([&] { gemmul8_product(true); })}};
   const FewRows<T> exact(space, A, B);
-  const auto once = [&](const Contender& contender) {
-    contender.product();
-    space.fence("heddle::perf::product");
-  };
-  for (Contender& contender : contenders) {
-    Kokkos::deep_copy(C, T(std::numeric_limits<double>::quiet_NaN()));
-    once(contender);
-    contender.error = exact.error_of(space, C);
+  for (const Contender& contender : contenders) {
+    const double error = exact.error_after(space, C, contender.seconds);
+    state.counters[std::string("error_") + contender.name] = error;
   }
+  std::vector<std::vector<double>> seconds(contenders.size());
   for ([[maybe_unused]] auto iteration : state) {
     double all = 0.0;
-    for (Contender& contender : contenders) {
-      contender.seconds.push_back(seconds_of([&] { once(contender); }));
-      all += contender.seconds.back();
+    for (std::size_t k = 0; k < contenders.size(); ++k) {
+      seconds[k].push_back(contenders[k].seconds());
+      all += seconds[k].back();
     }
     state.SetIterationTime(all);
   }
   check(cublasDestroy(handle));
-  const double native = median(contenders.front().seconds);
-  for (const Contender& contender : contenders) {
-    state.counters["ratio_" + contender.name] = native / median(contender.seconds);
-    state.counters["error_" + contender.name] = contender.error;
+  for (std::size_t k = 0; k < contenders.size(); ++k) {
+    state.counters[std::string("ratio_") + contenders[k].name] = median(seconds[0]) / median(seconds[k]);
   }
 }
 #define HEDDLE_GEMMUL8(T)                            \

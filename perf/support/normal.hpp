@@ -5,6 +5,7 @@
 #include <heddle/exact/matrix.hpp>
 
 #include <algorithm>
+#include <limits>
 
 namespace heddle::perf {
 
@@ -39,6 +40,13 @@ template <Scalar T> class FewRows {
                 MatrixView<T>(exact_));
   }
 
+  /// The error of what product() leaves in C, which is NaN before.
+  template <class Product>
+  [[nodiscard]] double error_after(const ExecutionSpace& space, const LocalMatrix<T>& C, const Product& product) const {
+    Kokkos::deep_copy(C, T(std::numeric_limits<Real<T>>::quiet_NaN()));
+    product();
+    return error_of(space, C);
+  }
   /// Largest |C - A B| over the largest |A B|, in these rows; infinite where C is not finite.
   [[nodiscard]] double error_of(const ExecutionSpace& space, const LocalMatrix<T>& C) const {
     double error = 0.0;
