@@ -35,6 +35,12 @@ inline const Range& range_of(Type type) {
   return type == Type::float32 || type == Type::complex32 ? float_range : double_range;
 }
 
+/// The number of the type that is nearest.
+inline Value in_type(const Value& x, Type type) {
+  const Range& range = range_of(type);
+  return {in_format(x.real(), range), is_complex_type(type) ? in_format(x.imag(), range) : 0.0};
+}
+
 /// Of a matrix that is to stay Hermitian or skew-Hermitian while it is shrunk.
 enum class Mirror { none, hermitian, skew };
 

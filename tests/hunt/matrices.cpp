@@ -17,12 +17,7 @@ double power(Random& random, Type type, double least, double most) {
   return std::pow(10.0, std::clamp(e, -limit, limit));
 }
 void round_to(Type type, Array& A) {
-  for (Value& x : A.values) {
-    if (!is_complex_type(type)) x = Value(x.real(), 0.0);
-    if (range_of(type).digits == 24) {
-      x = Value(static_cast<double>(static_cast<float>(x.real())), static_cast<double>(static_cast<float>(x.imag())));
-    }
-  }
+  for (Value& x : A.values) x = in_type(x, type);
 }
 void fill_random(Random& random, Type type, Array& A) {
   for (Value& x : A.values) x = entry(random, type);

@@ -1,5 +1,4 @@
 // Exact LU: every element against its definition with the factors that came out; solutions and condition numbers.
-#include "exact/matrices.hpp"
 #include "hunt/matrices.hpp"
 #include "hunt/operations.hpp"
 #include <heddle/exact/lu.hpp>
@@ -7,7 +6,6 @@
 namespace heddle::hunt {
 namespace {
 
-using exact::Expected;
 using exact::LuResult;
 
 void draw_system(Random& random, Case& one, bool square) {
@@ -60,12 +58,12 @@ void judge_factors(Verdict& verdict, HostMatrix<T> A, const HostMatrix<T>& LU, c
     const T pivot = j < steps ? LU(j, j) : T(0);
     if (j < steps && first_zero == 0 && pivot == T(0)) first_zero = j + 1;
     for (Index i = 0; i < m; ++i) {
-      Expected<T> sum;
+      ExactSum<T> sum;
       bool finite = is_finite(A(i, j));
-      sum.add(A(i, j), T(1));
+      sum.add(A(i, j));
       for (Index k = 0; k < std::min(i, j); ++k) {
         finite = finite && is_finite(LU(i, k)) && is_finite(LU(k, j));
-        sum.add(-LU(i, k), LU(k, j));
+        sum.add_product(-LU(i, k), LU(k, j));
       }
       if (!finite) continue;
       const T value = sum.value();

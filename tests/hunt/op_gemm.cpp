@@ -25,11 +25,7 @@ void grade(Random& random, Type type, Array& X) {
   for (Index j = 0; j < X.columns; ++j) {
     for (Index i = 0; i < X.rows; ++i) {
       const int shift = e[static_cast<std::size_t>(rows ? i : j)];
-      X.at(i, j) = Value(std::ldexp(X.at(i, j).real(), shift), std::ldexp(X.at(i, j).imag(), shift));
-      if (range_of(type).digits == 24) {
-        X.at(i, j) = Value(static_cast<double>(static_cast<float>(X.at(i, j).real())),
-                           static_cast<double>(static_cast<float>(X.at(i, j).imag())));
-      }
+      X.at(i, j) = in_type(Value(std::ldexp(X.at(i, j).real(), shift), std::ldexp(X.at(i, j).imag(), shift)), type);
     }
   }
 }
@@ -155,11 +151,12 @@ template <Scalar T> double classical_bound(const Case& one, const Element& e, In
   const double u = static_cast<double>(unit_roundoff<T>);
   const double smallest = static_cast<double>(std::numeric_limits<Real<T>>::denorm_min());
   const double alpha = std::abs(one.array("alpha").values[0]);
+  const double terms = alpha == 0 ? 0.0 : e.terms;
   const double beta = std::abs(one.array("beta").values[0]);
   const double operations =
       (is_complex<T> ? 1.5 * (static_cast<double>(2 * inner) + 8) : static_cast<double>(inner) + 4);
   const double c = beta == 0 ? 0.0 : beta * std::abs(one.array("C").at(i, j));
-  return 1.01 * operations * u * (alpha * e.terms + c) +
+  return 1.01 * operations * u * (alpha * terms + c) +
          8 * (static_cast<double>(inner) + 4) * smallest * std::max(alpha, 1.0);
 }
 

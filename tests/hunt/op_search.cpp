@@ -53,15 +53,15 @@ template <class Word, class Layout> void run_keys_of(const Case& one, Verdict& v
   const auto words = static_cast<std::size_t>(given.columns);
   const Kokkos::View<Word**, Layout, MemorySpace> keys("heddle::hunt::keys", n, words);
   const auto mirror = Kokkos::create_mirror_view(keys);
-  std::map<std::vector<Word>, Index> groups;
+  std::map<std::vector<std::int64_t>, Index> groups;
   std::vector<Index> group;
   std::vector<Index> first;
   std::vector<Index> count;
   for (std::size_t i = 0; i < n; ++i) {
-    std::vector<Word> key;
+    std::vector<std::int64_t> key;
     for (std::size_t w = 0; w < words; ++w) {
       mirror(i, w) = static_cast<Word>(given.at(static_cast<Index>(i), static_cast<Index>(w)));
-      key.push_back(mirror(i, w));
+      key.push_back(static_cast<std::int64_t>(mirror(i, w)));
     }
     const auto [at, is_new] = groups.try_emplace(key, static_cast<Index>(first.size()));
     if (is_new) first.push_back(static_cast<Index>(i)), count.push_back(0);

@@ -69,6 +69,11 @@ struct Range {
 inline constexpr Range double_range{53, -1074, -1022, 1024};
 inline constexpr Range float_range{24, -149, -126, 128};
 
+/// The number of the format that is nearest.
+inline double in_format(double x, const Range& range) {
+  return range.digits == float_range.digits ? static_cast<double>(static_cast<float>(x)) : x;
+}
+
 /// What the numbers of an array are like.
 enum class Mood {
   units,     ///< in (-1, 1)
@@ -85,13 +90,9 @@ inline constexpr int moods = 9;
 
 /// One number of the mood, exact in the format.
 inline double hard_number(Random& random, Mood mood, const Range& range) {
-  const auto fraction = [&] {
-    const double x = random.unit();
-    return range.digits == 24 ? static_cast<double>(static_cast<float>(x)) : x;
-  };
+  const auto fraction = [&] { return in_format(random.unit(), range); };
   const auto scaled = [&](double x, long exponent) {
-    const double y = std::ldexp(x, static_cast<int>(exponent));
-    return range.digits == 24 ? static_cast<double>(static_cast<float>(y)) : y;
+    return in_format(std::ldexp(x, static_cast<int>(exponent)), range);
   };
   const double sign = random.one_in(2) ? -1.0 : 1.0;
   switch (mood) {
