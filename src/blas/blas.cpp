@@ -1,5 +1,6 @@
 #include "blas/backend.hpp"
 #include "core/instantiate.hpp"
+#include "core/product.hpp"
 #include <heddle/core/error.hpp>
 
 namespace heddle::blas {
