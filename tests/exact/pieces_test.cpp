@@ -1,7 +1,7 @@
 // Reductions over ranks, of more elements than MPI counts, go in pieces: here the pieces are small, and the bits the
 // same.
 #include "exact/allreduce.hpp"
-#include "reference.hpp"
+#include "matrices.hpp"
 
 #include <gtest/gtest.h>
 
