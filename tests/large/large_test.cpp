@@ -60,6 +60,16 @@ template <class T, class Element> Vector<T> filled(const ExecutionSpace& space, 
   return x;
 }
 
+// Whether the k-th element, down the columns, is what it should be.
+template <class View, class Element>
+KOKKOS_INLINE_FUNCTION bool is_at(const View& A, const Element& element, Index rows, Index k) {
+  if constexpr (View::rank() == 1) {
+    return A(k) == element(k);
+  } else {
+    return A(k % rows, k / rows) == element(k % rows, k / rows);
+  }
+}
+
 // How many elements are not what they should be.
 template <class View, class Element>
 Index mismatches(const ExecutionSpace& space, const View& A, const Element& element) {
@@ -68,14 +78,7 @@ Index mismatches(const ExecutionSpace& space, const View& A, const Element& elem
   Kokkos::parallel_reduce(
       "heddle::test::compare",
       Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(space, 0, static_cast<Index>(A.size())),
-      KOKKOS_LAMBDA(Index k, Index & total) {
-        if constexpr (View::rank() == 1) {
-          total += A(k) == element(k) ? 0 : 1;
-        } else {
-          total += A(k % rows, k / rows) == element(k % rows, k / rows) ? 0 : 1;
-        }
-      },
-      wrong);
+      KOKKOS_LAMBDA(Index k, Index & total) { total += is_at(A, element, rows, k) ? 0 : 1; }, wrong);
   return wrong;
 }
 
