@@ -1,7 +1,9 @@
+#include "blas/layout.hpp"
 #include "comm/tags.hpp"
 #include "comm/vendor.hpp"
 #include "core/gibibytes.hpp"
 #include "core/instantiate.hpp"
+#include "gemm/arguments.hpp"
 #include "gemm/emulated_bands.hpp"
 #include "gemm/measuring.hpp"
 #include "gemm/predict.hpp"
@@ -25,21 +27,6 @@ using impl::Product;
 using impl::RankSchedule;
 
 template <Scalar T> constexpr impl::ElementCost element_cost{sizeof(T), flops_per_multiply_add<T>};
-
-void require_shapes(const Product& product) {
-  const auto rows = [](Operation op, const Placement& p) { return op == Operation::none ? p.rows() : p.columns(); };
-  const auto columns = [](Operation op, const Placement& p) { return op == Operation::none ? p.columns() : p.rows(); };
-  require(columns(product.op_a, product.a) == rows(product.op_b, product.b) &&
-              rows(product.op_a, product.a) == product.c.rows() &&
-              columns(product.op_b, product.b) == product.c.columns(),
-          "gemm: op(A) is ", rows(product.op_a, product.a), " x ", columns(product.op_a, product.a), ", op(B) is ",
-          rows(product.op_b, product.b), " x ", columns(product.op_b, product.b), ", C is ", product.c.rows(), " x ",
-          product.c.columns());
-  for (const Placement* placement : {&product.a, &product.b, &product.c}) {
-    require(placement->rank_end() <= product.ranks, "gemm: ", placement->describe(), " needs rank ",
-            placement->rank_end() - 1, "; there are ", product.ranks, " ranks");
-  }
-}
 
 // The rates the model works with: given, kept from `heddle tune`, or measured now where a tile must be chosen.
 template <Scalar T> std::optional<MachineRates> find_rates(const Communicator& comm, const GemmOptions& options) {
@@ -68,6 +55,22 @@ double bytes_of_bands(const Product& product, const RankSchedule& schedule, doub
   const double bands = slots_taken(product.a, schedule.loads_a, impl::band_of_a, product.rows()) +
                        slots_taken(product.b, schedule.loads_b, impl::band_of_b, product.columns());
   return element_bytes * bands * static_cast<double>(product.inner());
+}
+
+// Of a band of each factor and a tile, where one of the layouts that they come in is not what blas::gemm() takes as it
+// is: a rank's own part of a matrix, or a buffer without gaps.
+template <Scalar T> double bytes_of_copies(const Product& product, int rank) {
+  const Index tile = std::min(product.tile, std::max(product.rows(), product.columns()));
+  const auto is_taken = [&](Index leading) { return impl::gemm_layout<T>(tile, tile).fits(nullptr, leading, leading); };
+  bool all = is_taken(product.tile) && is_taken(product.rows() % product.tile) &&
+             is_taken(product.columns() % product.tile) && is_taken(product.c.local_rows(rank));
+  for (const auto& [op, placement] : {std::pair(product.op_a, &product.a), std::pair(product.op_b, &product.b)}) {
+    all = all && is_taken(placement->local_rows(rank)) &&
+          ((op == Operation::none) == (placement == &product.a) || is_taken(product.inner()));
+  }
+  if (all) return 0.0;
+  return sizeof(T) * static_cast<double>(tile) *
+         (2.0 * static_cast<double>(product.inner()) + static_cast<double>(tile));
 }
 
 // For the residues of four bands: a third of what is free on any rank; 0 on CPU backends, where nobody knows.
@@ -162,11 +165,7 @@ GemmPlan<T>::State::State(const Communicator& communicator, const Product& wante
     : recorder(options.trace),
       setting{communicator, transport_of(communicator), impl::make_instances(communicator.space()), &recorder},
       product(wanted) {
-  require_shapes(product);
-  require(options.tile >= 0, "gemm: tile ", options.tile, "; expected at least 1, or 0 for the model's choice");
-  require(!product.half || product.rows() == product.columns(), "gemm: half of the tiles of a C of ", product.rows(),
-          " x ", product.columns(), "; expected square");
-  require(options.bands_per_pass >= 0, "gemm: bands_per_pass ", options.bands_per_pass, "; expected at least 0");
+  impl::require_plan(setting.comm, std::string(impl::scalar_name<T>), product, options);
   product.blocks = setting.transport->takes_blocks();
   const std::size_t workspace_bytes =
       options.workspace_bytes > 0 ? options.workspace_bytes : impl::default_workspace_bytes(setting.comm);
@@ -189,8 +188,6 @@ void GemmPlan<T>::State::choose_arithmetic(const GemmOptions& options, std::size
   const bool may_be_emulated = options.arithmetic != Arithmetic::native;
   emulation = options.emulation;
   const bool by_residues = emulation.scheme == EmulationScheme::residues;
-  require(by_residues || options.arithmetic != Arithmetic::automatic,
-          "gemm: the arithmetic auto chooses among native and emulated products by residues, not slices");
   rates = may_be_native   ? find_rates<T>(setting.comm, options)
           : options.rates ? options.rates
                           : load_rates<T>(setting.comm);
@@ -290,7 +287,11 @@ template <Scalar T> void GemmPlan<T>::State::make_streams(double workspace_bytes
   const double tiles_bytes =
       sizeof(T) * static_cast<double>(buffers) *
       static_cast<double>(std::min(product.tile, product.rows()) * std::min(product.tile, product.columns()));
-  require_memory(comm, product, bands + residues(moduli) + tiles_bytes);
+  // Copies that a vendor's BLAS needs of bands and tiles whose columns lie oddly.
+  const double copies =
+      by_integers ? 0.0
+                  : static_cast<double>(setting.instances.lanes.size()) * bytes_of_copies<T>(product, comm.rank());
+  require_memory(comm, product, bands + residues(moduli) + tiles_bytes + copies);
   if (by_integers && impl::vendor::memory_info().total > 0) {
     // No look leads to more than fits, on any rank.
     const double free = comm.all_reduce(static_cast<double>(impl::vendor::memory_info().free), Reduction::minimum);
@@ -460,15 +461,11 @@ GemmReport GemmPlan<T>::execute(T alpha, const DistributedMatrix<T>& A, const Di
                                 const DistributedMatrix<T>& C) {
   State& state = *state_;
   const Kokkos::Profiling::ScopedRegion region("heddle::gemm");
-  const auto require_planned = [](const char* name, const Placement& planned, const Placement& given) {
-    require(planned == given, "gemm: ", name, " is ", given.describe(), "; the plan is for ", planned.describe());
-  };
-  require_planned("A", state.product.a, A.placement());
-  require_planned("B", state.product.b, B.placement());
-  require_planned("C", state.product.c, C.placement());
-
   const Communicator& comm = state.setting.comm;
+  impl::require_operands<T>(comm, state.product, alpha, A, B, beta, C);
   comm.space().fence("heddle::gemm::begin");
+  // Of a trace, all ranks' beginnings are the same moment, as near as may be.
+  if (state.recorder.everything()) comm.barrier();
   state.recorder.start(comm.space());
   const Kokkos::Timer timer;
   state.run(alpha, A, B, beta, C);
@@ -495,8 +492,9 @@ GemmReport GemmPlan<T>::execute(T alpha, const DistributedMatrix<T>& A, const Di
 }
 
 template <Scalar T>
-GemmReport gemm(const Communicator& comm, Operation op_a, Operation op_b, T alpha, const DistributedMatrix<T>& A,
-                const DistributedMatrix<T>& B, T beta, const DistributedMatrix<T>& C, const GemmOptions& options) {
+GemmReport gemm(const Communicator& comm, Operation op_a, Operation op_b, std::type_identity_t<T> alpha,
+                const DistributedMatrix<T>& A, const DistributedMatrix<T>& B, std::type_identity_t<T> beta,
+                const DistributedMatrix<T>& C, const GemmOptions& options) {
   GemmPlan<T> plan(comm, op_a, A.placement(), op_b, B.placement(), C.placement(), options);
   return plan.execute(alpha, A, B, beta, C);
 }
