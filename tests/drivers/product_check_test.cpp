@@ -117,8 +117,8 @@ TYPED_TEST(ProductCheckOf, FailsWrongElementsOfEveryRange) {
   const int top = Limits::max_exponent - 6;
   const int bottom = Limits::min_exponent - Limits::digits;
   const Real<T> wrong = Real<T>(1) + Real<T>(4096) * Limits::epsilon();
-  for (const auto& [a, b] : {std::pair(0, 0), std::pair(bottom + 40, 0), std::pair(top, -4),
-                             std::pair(top, bottom + 40), std::pair(bottom / 2 + 20, bottom / 2 + 20)}) {
+  for (const auto& [a, b] : {std::pair(0, 0), std::pair(bottom + 80, 0), std::pair(top, -4),
+                             std::pair(top, bottom + 40), std::pair(bottom / 2 + 40, bottom / 2 + 40)}) {
     const auto A = this->matrix(this->m, this->k, 1, a);
     const auto B = this->matrix(this->k, this->n, 2, b);
     const auto C0 = this->matrix(this->m, this->n, 3, 0);
