@@ -80,9 +80,9 @@ struct GemmReport {
 ///
 /// Bits: rank-invariant. Each tile is one local product over the whole inner dimension, and C = tile + beta C is
 /// rounded once per element, so C has the same bits for any number of ranks, placements and bands per pass, at equal
-/// tile, backend and threads per rank, and each tile of GemmTiles::half has those that it has of all. (The tile that the
-/// model chooses depends on the number of ranks: give one to compare.) With Arithmetic::emulated: reproducible, the same
-/// bits at any tile, on any backend, with any threads; tile 0 is then one of all ranks' share, without the model.
+/// tile, backend and threads per rank, and each tile of GemmTiles::half has those that it has of all. (The tile that
+/// the model chooses depends on the number of ranks: give one to compare.) With Arithmetic::emulated: reproducible, the
+/// same bits at any tile, on any backend, with any threads; tile 0 is then one of all ranks' share, without the model.
 ///
 /// Cost: 2MNK flops (8MNK complex) over all ranks. Elements that a rank receives: of A, its bands once; of B, every
 /// band once a pass, that is ceil(its bands of A / bands_per_pass) times; of C, what it owns and others compute; from
