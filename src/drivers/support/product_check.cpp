@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <random>
 #include <span>
 
@@ -27,9 +28,13 @@ ProductCheck<T>::ProductCheck(Operation op_a, T alpha, const DistributedMatrix<T
   const auto columns = static_cast<std::size_t>(C0.columns());
   inner_ = static_cast<double>(op_a == Operation::none ? A.columns() : A.rows());
   multiplies_ = alpha != T(0) && inner_ > 0;
+  std::optional<HostParts<T>> host_a;
+  std::optional<HostParts<T>> host_b;
   if (multiplies_) {
-    rows_ = rows_not_finite(op_a, A);
-    columns_ = rows_not_finite(across(op_b), B);
+    host_a.emplace(A);
+    host_b.emplace(B);
+    rows_ = host_a->rows_not_finite(op_a);
+    columns_ = host_b->rows_not_finite(across(op_b));
   }
   x_ = ScaledSums<Number>(columns);
   std::mt19937_64 bits(20231);
@@ -42,10 +47,10 @@ ProductCheck<T>::ProductCheck(Operation op_a, T alpha, const DistributedMatrix<T
   }
   expected_ = ScaledSums<Number>(rows);
   if (multiplies_ && is_finite(sum_of(alpha))) {
-    expected_.add(sum_of(alpha), multiply(op_a, A, multiply(op_b, B, x_)));
+    expected_.add(sum_of(alpha), host_a->multiply(op_a, host_b->multiply(op_b, x_)));
   }
   if (beta != T(0) && is_finite(sum_of(beta))) {
-    expected_.add(sum_of(beta), multiply(Operation::none, C0, x_));
+    expected_.add(sum_of(beta), HostParts<T>(C0).multiply(Operation::none, x_));
   }
   bound_ = roundings<T> * ((inner_ + 8) * static_cast<double>(unit_roundoff<T>) +
                            2 * (inner_ + static_cast<double>(columns) + 8) * unit_roundoff<double>);
@@ -69,8 +74,8 @@ std::vector<double> ProductCheck<T>::allowance(double emulation_error, const std
   }
   if (emulation_error > 0 && multiplies_) {
     const double of_alpha = std::frexp(std::abs(sum_of(alpha_)), &raised);
-    const ScaledSums<Number> of_rows = norms_of_rows(op_a_, A_);
-    const ScaledSums<Number> of_columns = norms_of_rows(across(op_b_), B_);
+    const ScaledSums<Number> of_rows = HostParts<T>(A_).norms_of_rows(op_a_);
+    const ScaledSums<Number> of_columns = HostParts<T>(B_).norms_of_rows(across(op_b_));
     int most = ScaledSums<Number>::nothing;
     for (const int e : of_columns.exponent) most = std::max(most, e);
     double sum = 0;
@@ -108,7 +113,7 @@ template <Scalar T> bool ProductCheck<T>::examine(const DistributedMatrix<T>& C,
 template <Scalar T> double ProductCheck<T>::value(const DistributedMatrix<T>& C, double emulation_error) const {
   std::vector<int> left_out(expected_.number.size(), 0);
   if (!examine(C, left_out)) return std::numeric_limits<double>::quiet_NaN();
-  ScaledSums<Number> difference = multiply(Operation::none, C, x_);
+  ScaledSums<Number> difference = HostParts<T>(C).multiply(Operation::none, x_);
   // The sizes are those of what was summed for C, not of C.
   std::fill(difference.size.begin(), difference.size.end(), 0.0);
   difference.add(Number(-1), expected_);

@@ -1,6 +1,7 @@
 #include "scaled_sums.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <span>
 
@@ -29,27 +30,6 @@ template <class Number> int exponent_of(const Number& value) {
   return exponent;
 }
 
-// body(row, column, element) for this rank's elements of op(M).
-template <Scalar T, class Body> void for_each(Operation op, const DistributedMatrix<T>& M, const Body& body) {
-  const auto local = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), M.local());
-  const bool transposed = op != Operation::none;
-  for (Index j = 0; j < static_cast<Index>(local.extent(1)); ++j) {
-    const auto column = static_cast<std::size_t>(M.global_column(j));
-    for (Index i = 0; i < static_cast<Index>(local.extent(0)); ++i) {
-      const auto row = static_cast<std::size_t>(M.global_row(i));
-      SumOf<T> element = sum_of(local(i, j));
-      if constexpr (is_complex<T>) {
-        if (op == Operation::conjugate_transpose) element = std::conj(element);
-      }
-      body(transposed ? column : row, transposed ? row : column, element);
-    }
-  }
-}
-
-template <Scalar T> std::size_t rows_of(Operation op, const DistributedMatrix<T>& M) {
-  return static_cast<std::size_t>(op == Operation::none ? M.rows() : M.columns());
-}
-
 template <class Number> void sum_over_ranks(const Communicator& comm, std::vector<Number>& values) {
   // A complex number is two doubles, by the standard.
   comm.all_reduce(std::span(reinterpret_cast<double*>(values.data()), values.size() * sizeof(Number) / sizeof(double)),
@@ -59,16 +39,11 @@ template <class Number> void sum_over_ranks(const Communicator& comm, std::vecto
 // Products of numbers within these bounds, and sums of them, are far from the ends of double's range.
 constexpr int tame = 450;
 
-template <Scalar T, class Number> bool all_tame(const DistributedMatrix<T>& M, const ScaledSums<Number>& x) {
-  bool found = true;
-  for (std::size_t k = 0; k < x.size.size(); ++k) found = found && (x.size[k] == 0 || std::abs(x.exponent[k]) <= tame);
-  const double most = std::ldexp(1.0, tame);
-  const double least = std::ldexp(1.0, -tame);
-  for_each(Operation::none, M, [&](std::size_t, std::size_t, const Number& element) {
-    const double size = largest_part(element);
-    if (is_finite(element) && size != 0) found = found && size <= most && size >= least;
-  });
-  return M.communicator().all_reduce(found ? 1 : 0, Reduction::minimum) == 1;
+template <class Number> bool all_tame(const ScaledSums<Number>& x) {
+  for (std::size_t k = 0; k < x.size.size(); ++k) {
+    if (x.size[k] != 0 && std::abs(x.exponent[k]) > tame) return false;
+  }
+  return true;
 }
 
 }  // namespace
@@ -104,19 +79,36 @@ template <class Number> void ScaledSums<Number>::add(const Number& factor, const
 }
 
 template <Scalar T>
-ScaledSums<SumOf<T>> multiply(Operation op, const DistributedMatrix<T>& M, const ScaledSums<SumOf<T>>& x) {
-  using Number = SumOf<T>;
-  const Communicator& comm = M.communicator();
-  ScaledSums<Number> y(rows_of(op, M));
-  if (all_tame(M, x)) {
+HostParts<T>::HostParts(const DistributedMatrix<T>& M)
+    : matrix_(M), local_(Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), M.local())) {
+  const double most = std::ldexp(1.0, tame);
+  const double least = std::ldexp(1.0, -tame);
+  std::array<int, 2> found{1, 1};
+  for_each(Operation::none, [&](std::size_t, std::size_t, const Number& element) {
+    const double size = largest_part(element);
+    if (!is_finite(element)) {
+      found[0] = 0;
+    } else if (size != 0 && (size > most || size < least)) {
+      found[1] = 0;
+    }
+  });
+  M.communicator().all_reduce(std::span<int>(found), Reduction::minimum);
+  finite_ = found[0] == 1;
+  tame_ = found[1] == 1;
+}
+
+template <Scalar T> auto HostParts<T>::multiply(Operation op, const ScaledSums<Number>& x) const -> ScaledSums<Number> {
+  const Communicator& comm = matrix_.communicator();
+  ScaledSums<Number> y(rows_of(op));
+  if (tame_ && all_tame(x)) {
     std::vector<Number> plain(x.number.size());
     std::vector<double> plain_size(x.number.size());
     for (std::size_t k = 0; k < plain.size(); ++k) {
       plain[k] = scaled(x.number[k], x.exponent[k]);
       plain_size[k] = std::ldexp(x.size[k], x.exponent[k]);
     }
-    for_each(op, M, [&](std::size_t i, std::size_t k, const Number& element) {
-      if (!is_finite(element)) return;
+    for_each(op, [&](std::size_t i, std::size_t k, const Number& element) {
+      if (!finite_ && !is_finite(element)) return;
       y.number[i] += element * plain[k];
       y.size[i] += std::abs(element) * plain_size[k];
     });
@@ -126,11 +118,11 @@ ScaledSums<SumOf<T>> multiply(Operation op, const DistributedMatrix<T>& M, const
     const auto counts = [&](std::size_t k, const Number& element) {
       return is_finite(element) && element != Number(0) && x.size[k] != 0;
     };
-    for_each(op, M, [&](std::size_t i, std::size_t k, const Number& element) {
+    for_each(op, [&](std::size_t i, std::size_t k, const Number& element) {
       if (counts(k, element)) y.exponent[i] = std::max(y.exponent[i], exponent_of(element) + x.exponent[k]);
     });
     comm.all_reduce(std::span(y.exponent), Reduction::maximum);
-    for_each(op, M, [&](std::size_t i, std::size_t k, const Number& element) {
+    for_each(op, [&](std::size_t i, std::size_t k, const Number& element) {
       if (!counts(k, element)) return;
       const Number term = scaled(element, x.exponent[k] - y.exponent[i]);
       y.number[i] += term * x.number[k];
@@ -143,43 +135,38 @@ ScaledSums<SumOf<T>> multiply(Operation op, const DistributedMatrix<T>& M, const
   return y;
 }
 
-template <Scalar T> ScaledSums<SumOf<T>> norms_of_rows(Operation op, const DistributedMatrix<T>& M) {
-  using Number = SumOf<T>;
-  ScaledSums<Number> norms(rows_of(op, M));
-  for_each(op, M, [&](std::size_t i, std::size_t, const Number& element) {
+template <Scalar T> auto HostParts<T>::norms_of_rows(Operation op) const -> ScaledSums<Number> {
+  ScaledSums<Number> norms(rows_of(op));
+  for_each(op, [&](std::size_t i, std::size_t, const Number& element) {
     if (is_finite(element) && element != Number(0)) {
       norms.exponent[i] = std::max(norms.exponent[i], exponent_of(element));
     }
   });
-  M.communicator().all_reduce(std::span(norms.exponent), Reduction::maximum);
-  for_each(op, M, [&](std::size_t i, std::size_t, const Number& element) {
+  matrix_.communicator().all_reduce(std::span(norms.exponent), Reduction::maximum);
+  for_each(op, [&](std::size_t i, std::size_t, const Number& element) {
     if (is_finite(element)) norms.size[i] += std::norm(scaled(element, -norms.exponent[i]));
   });
-  sum_over_ranks(M.communicator(), norms.size);
+  sum_over_ranks(matrix_.communicator(), norms.size);
   for (double& size : norms.size) size = std::sqrt(size);
   norms.normalise();
   return norms;
 }
 
-template <Scalar T> std::vector<int> rows_not_finite(Operation op, const DistributedMatrix<T>& M) {
-  std::vector<int> found(rows_of(op, M), 0);
-  for_each(op, M, [&](std::size_t i, std::size_t, const SumOf<T>& element) {
+template <Scalar T> std::vector<int> HostParts<T>::rows_not_finite(Operation op) const {
+  std::vector<int> found(rows_of(op), 0);
+  if (finite_) return found;
+  for_each(op, [&](std::size_t i, std::size_t, const Number& element) {
     if (!is_finite(element)) found[i] = 1;
   });
-  M.communicator().all_reduce(std::span(found), Reduction::maximum);
+  matrix_.communicator().all_reduce(std::span(found), Reduction::maximum);
   return found;
 }
 
 template struct ScaledSums<double>;
 template struct ScaledSums<std::complex<double>>;
-#define HEDDLE_INSTANTIATE(T)                                                                                     \
-  template ScaledSums<SumOf<T>> multiply<T>(Operation, const DistributedMatrix<T>&, const ScaledSums<SumOf<T>>&); \
-  template ScaledSums<SumOf<T>> norms_of_rows<T>(Operation, const DistributedMatrix<T>&);                         \
-  template std::vector<int> rows_not_finite<T>(Operation, const DistributedMatrix<T>&)
-HEDDLE_INSTANTIATE(float);
-HEDDLE_INSTANTIATE(double);
-HEDDLE_INSTANTIATE(Kokkos::complex<float>);
-HEDDLE_INSTANTIATE(Kokkos::complex<double>);
-#undef HEDDLE_INSTANTIATE
+template class HostParts<float>;
+template class HostParts<double>;
+template class HostParts<Kokkos::complex<float>>;
+template class HostParts<Kokkos::complex<double>>;
 
 }  // namespace heddle::driver

@@ -43,14 +43,46 @@ template <class Number> struct ScaledSums {
   static constexpr int nothing = -(1 << 20);
 };
 
-/// op(M) x on every rank, without elements that are not finite. Collective.
-template <Scalar T>
-[[nodiscard]] ScaledSums<SumOf<T>> multiply(Operation op, const DistributedMatrix<T>& M, const ScaledSums<SumOf<T>>& x);
+/// A distributed matrix as it is now, each rank's part in host memory. Functions are collective, their results the same
+/// on every rank.
+template <Scalar T> class HostParts {
+ public:
+  using Number = SumOf<T>;
 
-/// 2-norms of op(M)'s rows, in `size`, on every rank, without elements that are not finite. Collective.
-template <Scalar T> [[nodiscard]] ScaledSums<SumOf<T>> norms_of_rows(Operation op, const DistributedMatrix<T>& M);
+  /// Collective.
+  explicit HostParts(const DistributedMatrix<T>& M);
 
-/// Whether each row of op(M) has an element that is not finite, on every rank. Collective.
-template <Scalar T> [[nodiscard]] std::vector<int> rows_not_finite(Operation op, const DistributedMatrix<T>& M);
+  /// op(M) x, without elements that are not finite.
+  [[nodiscard]] ScaledSums<Number> multiply(Operation op, const ScaledSums<Number>& x) const;
+  /// 2-norms of op(M)'s rows, in `size`, without elements that are not finite.
+  [[nodiscard]] ScaledSums<Number> norms_of_rows(Operation op) const;
+  /// Whether each row of op(M) has an element that is not finite.
+  [[nodiscard]] std::vector<int> rows_not_finite(Operation op) const;
+  /// body(row, column, element) for this rank's elements of op(M), down the columns of M.
+  template <class Body> void for_each(Operation op, const Body& body) const {
+    const bool transposed = op != Operation::none;
+    for (Index j = 0; j < static_cast<Index>(local_.extent(1)); ++j) {
+      const auto column = static_cast<std::size_t>(matrix_.global_column(j));
+      for (Index i = 0; i < static_cast<Index>(local_.extent(0)); ++i) {
+        const auto row = static_cast<std::size_t>(matrix_.global_row(i));
+        Number element = sum_of(local_(i, j));
+        if constexpr (is_complex<T>) {
+          if (op == Operation::conjugate_transpose) element = std::conj(element);
+        }
+        body(transposed ? column : row, transposed ? row : column, element);
+      }
+    }
+  }
+
+ private:
+  [[nodiscard]] std::size_t rows_of(Operation op) const {
+    return static_cast<std::size_t>(op == Operation::none ? matrix_.rows() : matrix_.columns());
+  }
+
+  DistributedMatrix<T> matrix_;
+  decltype(Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), MatrixView<T>())) local_;
+  bool finite_ = true;  // On every rank, as is the next.
+  bool tame_ = true;    // Whether all elements but zeros are far from the ends of double's range.
+};
 
 }  // namespace heddle::driver
