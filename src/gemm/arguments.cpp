@@ -54,12 +54,14 @@ bool is_rate(double value) {
   return value > 0.0 && std::isfinite(value);
 }
 
-std::string trouble_with_points(const char* name, const std::vector<MachineRates::GemmPoint>& points, bool warm) {
+std::string trouble_with_points(const char* name, const std::vector<MachineRates::GemmPoint>& points) {
   Index last = 0;
   for (const MachineRates::GemmPoint& point : points) {
     if (point.tile <= last) return message_of(name, " has tile ", point.tile, " after ", last, ", which does not rise");
     if (!is_rate(point.flops)) return message_of(name, " has ", point.flops, " operations per second");
-    if (warm && !is_rate(point.warm_flops)) return message_of(name, " has ", point.warm_flops, " warm_flops");
+    if (point.warm_flops != 0.0 && !is_rate(point.warm_flops)) {
+      return message_of(name, " has ", point.warm_flops, " warm_flops");
+    }
     last = point.tile;
   }
   return {};
@@ -69,8 +71,8 @@ std::string trouble_with_points(const char* name, const std::vector<MachineRates
 
 std::string trouble_with(const MachineRates& rates) {
   if (rates.gemm.empty()) return "gemm holds no rate of any tile";
-  for (const std::string& trouble : {trouble_with_points("gemm", rates.gemm, !rates.warm.empty()),
-                                     trouble_with_points("emulated", rates.emulated, false)}) {
+  for (const std::string& trouble :
+       {trouble_with_points("gemm", rates.gemm), trouble_with_points("emulated", rates.emulated)}) {
     if (!trouble.empty()) return trouble;
   }
   double last = 0.0;

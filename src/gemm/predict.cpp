@@ -23,7 +23,9 @@ double MachineRates::peak_flops() const {
 double MachineRates::flops_at(Index tile, double seconds) const {
   require(!gemm.empty(), "MachineRates: gemm holds no rate of any tile");
   const double warmth = warmth_after(seconds);
-  const auto rate = [&](const GemmPoint& point) { return point.flops + warmth * (point.warm_flops - point.flops); };
+  const auto rate = [&](const GemmPoint& point) {
+    return point.warm_flops > 0.0 ? point.flops + warmth * (point.warm_flops - point.flops) : point.flops;
+  };
   const auto above = std::find_if(gemm.begin(), gemm.end(), [&](const GemmPoint& point) { return point.tile >= tile; });
   if (above == gemm.end()) {
     return rate(gemm.back());

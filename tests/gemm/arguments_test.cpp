@@ -186,7 +186,11 @@ TYPED_TEST(GemmArguments, RatesOfNoMachineAreRefused) {
   EXPECT_TRUE(refused(with([](MachineRates& r) { r.link_bandwidth = -1; })));
   EXPECT_TRUE(refused(with([&](MachineRates& r) { r.latency = nan; })));
   EXPECT_TRUE(refused(with([](MachineRates& r) { r.overlap = 2; })));
-  EXPECT_TRUE(refused(with([](MachineRates& r) { r.warm = {{1.0, 0.5}}; })));
+  EXPECT_TRUE(refused(with([](MachineRates& r) { r.warm = {{1.0, 1.5}}; })));
+  EXPECT_TRUE(refused(with([](MachineRates& r) { r.warm = {{1.0, 0.5}, {0.5, 1.0}}; })));
+  EXPECT_TRUE(refused(with([&](MachineRates& r) { r.gemm[0].warm_flops = nan; })));
+  // Where only the times of warming up are known, the rates stay what they are.
+  EXPECT_FALSE(refused(with([](MachineRates& r) { r.warm = {{1.0, 1.0}}; })));
   EXPECT_NE(message([] { static_cast<void>(MachineRates{}.flops_at(8)); }), "");
 }
 

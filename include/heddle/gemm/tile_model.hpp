@@ -17,7 +17,7 @@ struct MachineRates {
   struct GemmPoint {
     Index tile = 0;      ///< N_i of a product N_i x K by K x N_i.
     double flops = 0.0;  ///< Operations per second of the slowest rank, all ranks at work at once, for milliseconds.
-    double warm_flops = 0.0;  ///< The same once the device is warm; counts where `warm` was measured.
+    double warm_flops = 0.0;  ///< The same once the device is warm, where `warm` was measured; 0: as flops.
     friend bool operator==(const GemmPoint&, const GemmPoint&) = default;
   };
   /// A GPU lowers its clock as it gets warm, and what costs it least power is then the fastest.
