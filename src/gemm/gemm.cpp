@@ -1,11 +1,10 @@
-#include "blas/layout.hpp"
 #include "comm/tags.hpp"
 #include "comm/vendor.hpp"
-#include "core/gibibytes.hpp"
 #include "core/instantiate.hpp"
 #include "gemm/arguments.hpp"
 #include "gemm/emulated_bands.hpp"
 #include "gemm/measuring.hpp"
+#include "gemm/memory.hpp"
 #include "gemm/predict.hpp"
 #include "gemm/tiles.hpp"
 #include <heddle/blas/blas.hpp>
@@ -16,9 +15,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
-#include <numeric>
-#include <set>
 
 namespace heddle {
 namespace {
@@ -37,67 +33,6 @@ template <Scalar T> std::optional<MachineRates> find_rates(const Communicator& c
     return kept;
   }
   return options.tile == 0 ? std::optional(measure_rates<T>(comm, 0.2)) : std::nullopt;
-}
-
-// Bytes of the bands that a plan holds on a rank: those that lie whole on its device take no slot.
-double bytes_of_bands(const Product& product, const RankSchedule& schedule, double element_bytes, int rank) {
-  const auto slots_taken = [&](const Placement& placement, const std::vector<impl::Load>& loads,
-                               impl::Region (*band)(const Product&, int), Index extent) {
-    std::set<int> slots;
-    for (const impl::Load& load : loads) {
-      const impl::Region region = band(product, load.band);
-      if (impl::is_streamed(placement) || impl::piece_of(placement, region, rank).size() < region.size()) {
-        slots.insert(load.slot);
-      }
-    }
-    return static_cast<double>(slots.size()) * static_cast<double>(std::min(product.tile, extent));
-  };
-  const double bands = slots_taken(product.a, schedule.loads_a, impl::band_of_a, product.rows()) +
-                       slots_taken(product.b, schedule.loads_b, impl::band_of_b, product.columns());
-  return element_bytes * bands * static_cast<double>(product.inner());
-}
-
-// Of a band of each factor and a tile, where one of the layouts that they come in is not what blas::gemm() takes as it
-// is: a rank's own part of a matrix, or a buffer without gaps.
-template <Scalar T> double bytes_of_copies(const Product& product, int rank) {
-  const Index tile = std::min(product.tile, std::max(product.rows(), product.columns()));
-  const auto is_taken = [&](Index leading) { return impl::gemm_layout<T>(tile, tile).fits(nullptr, leading, leading); };
-  bool all = is_taken(product.tile) && is_taken(product.rows() % product.tile) &&
-             is_taken(product.columns() % product.tile) && is_taken(product.c.local_rows(rank));
-  for (const auto& [op, placement] : {std::pair(product.op_a, &product.a), std::pair(product.op_b, &product.b)}) {
-    all = all && is_taken(placement->local_rows(rank)) &&
-          ((op == Operation::none) == (placement == &product.a) || is_taken(product.inner()));
-  }
-  if (all) return 0.0;
-  return sizeof(T) * static_cast<double>(tile) *
-         (2.0 * static_cast<double>(product.inner()) + static_cast<double>(tile));
-}
-
-// For the residues of four bands: a third of what is free on any rank; 0 on CPU backends, where nobody knows.
-double memory_for_residues(const Communicator& comm) {
-  return comm.all_reduce(static_cast<double>(impl::vendor::memory_info().free), Reduction::minimum) / 3.0;
-}
-
-// Says what would fit before an allocation fails.
-void require_memory(const Communicator& comm, const Product& product, double needed) {
-  const auto memory = impl::vendor::memory_info();
-  if (memory.total == 0) {
-    return;
-  }
-  const auto free = static_cast<double>(memory.free);
-  const double worst = comm.all_reduce(free / needed, Reduction::minimum);
-  if (worst >= 1.0) {
-    return;
-  }
-  const auto fits = static_cast<Index>(std::floor(static_cast<double>(product.tile) * worst));
-  // The same words on every rank, of the largest workspace.
-  const double most = comm.all_reduce(needed, Reduction::maximum);
-  const double least = comm.all_reduce(free, Reduction::minimum);
-  throw Error(ErrorKind::computation,
-              message_of("gemm: tile ", product.tile, " needs ", impl::gibibytes(most),
-                         " of device memory for bands and tiles, ", impl::gibibytes(least), " of ",
-                         impl::gibibytes(static_cast<double>(memory.total)), " are free; a tile of ", fits,
-                         " with bands_per_pass 1, or matrices in host memory (host:...), would fit"));
 }
 
 }  // namespace
@@ -202,7 +137,7 @@ void GemmPlan<T>::State::choose_arithmetic(const GemmOptions& options, std::size
     if (options.tile == 0) {
       choice.product.tile =
           integers ? impl::emulated_tile(product, impl::ResidueSystem::planes(impl::field_of<T>, moduli),
-                                         memory_for_residues(setting.comm))
+                                         impl::memory_for_residues(setting.comm))
                    : choose_tile(*rates, element_cost<T>, product, options.bands_per_pass, workspace_bytes);
     }
     choice.bands_per_pass = options.bands_per_pass > 0
@@ -277,7 +212,7 @@ template <Scalar T> void GemmPlan<T>::State::make_streams(double workspace_bytes
   }
   schedule = schedules[static_cast<std::size_t>(comm.rank())];
 
-  const double bands = bytes_of_bands(product, schedule, sizeof(T), comm.rank());
+  const double bands = impl::bytes_of_bands(product, schedule, sizeof(T), comm.rank());
   const std::size_t buffers =
       impl::TileExchange<T>::buffers_for(setting, product, schedule, tiles_wait ? workspace_bytes - bands : 0.0);
   const int moduli = by_integers ? impl::moduli_of<T>(product.inner(), emulation) : 0;
@@ -288,10 +223,10 @@ template <Scalar T> void GemmPlan<T>::State::make_streams(double workspace_bytes
       sizeof(T) * static_cast<double>(buffers) *
       static_cast<double>(std::min(product.tile, product.rows()) * std::min(product.tile, product.columns()));
   // Copies that a vendor's BLAS needs of bands and tiles whose columns lie oddly.
-  const double copies =
-      by_integers ? 0.0
-                  : static_cast<double>(setting.instances.lanes.size()) * bytes_of_copies<T>(product, comm.rank());
-  require_memory(comm, product, bands + residues(moduli) + tiles_bytes + copies);
+  const double copies = by_integers ? 0.0
+                                    : static_cast<double>(setting.instances.lanes.size()) *
+                                          impl::bytes_of_copies<T>(product, comm.rank());
+  impl::require_memory(comm, product, bands + residues(moduli) + tiles_bytes + copies);
   if (by_integers && impl::vendor::memory_info().total > 0) {
     // No look leads to more than fits, on any rank.
     const double free = comm.all_reduce(static_cast<double>(impl::vendor::memory_info().free), Reduction::minimum);
