@@ -82,7 +82,7 @@ DistributedMatrix<T>::DistributedMatrix(const Communicator& comm, const Placemen
   }
 }
 
-template <Scalar T> void fill(const DistributedMatrix<T>& A, T value) {
+template <Scalar T> void fill(const DistributedMatrix<T>& A, std::type_identity_t<T> value) {
   const impl::Elements<T> a(A.local());
   impl::for_each_element(
       A.communicator().space(), "heddle::dist::fill", static_cast<Index>(A.local().extent(0)),
@@ -309,14 +309,15 @@ template <Scalar T> void copy(const DistributedMatrix<T>& A, const DistributedMa
   impl::copy_elements<T>(B.communicator().space(), "heddle::dist::copy", A.local(), B.local());
 }
 
-template <Scalar T> void scale(T alpha, const DistributedMatrix<T>& A) {
+template <Scalar T> void scale(std::type_identity_t<T> alpha, const DistributedMatrix<T>& A) {
   const impl::Elements<T> a(A.local());
   impl::for_each_element(
       A.communicator().space(), "heddle::dist::scale", static_cast<Index>(A.local().extent(0)),
       static_cast<Index>(A.local().extent(1)), KOKKOS_LAMBDA(Index i, Index j) { a(i, j) *= alpha; });
 }
 
-template <Scalar T> void add(T alpha, const DistributedMatrix<T>& A, const DistributedMatrix<T>& B) {
+template <Scalar T>
+void add(std::type_identity_t<T> alpha, const DistributedMatrix<T>& A, const DistributedMatrix<T>& B) {
   require(A.placement() == B.placement(), "add: ", A.placement().describe(), " to ", B.placement().describe(),
           "; expected equal placements");
   const impl::Elements<T> a(A.local());
@@ -327,7 +328,7 @@ template <Scalar T> void add(T alpha, const DistributedMatrix<T>& A, const Distr
       KOKKOS_LAMBDA(Index i, Index j) { b(i, j) = multiply_add(alpha, a(i, j), b(i, j)); });
 }
 
-template <Scalar T> void add_identity(T alpha, const DistributedMatrix<T>& A) {
+template <Scalar T> void add_identity(std::type_identity_t<T> alpha, const DistributedMatrix<T>& A) {
   require(A.rows() == A.columns(), "add_identity: the matrix is ", A.rows(), " x ", A.columns(), "; expected square");
   const impl::Elements<T> a(A.local());
   const CyclicAxis rows = A.placement().row_axis();

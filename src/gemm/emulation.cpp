@@ -1,5 +1,6 @@
 #include "core/instantiate.hpp"
 #include "core/names.hpp"
+#include "core/shared_storage.hpp"
 #include "dist/elementwise.hpp"
 #include "gemm/emulated.hpp"
 #include <heddle/core/error.hpp>
@@ -202,6 +203,8 @@ void EmulatedGemm<T>::operator()(Operation op_a, Operation op_b, T alpha, const 
           C.extent(0), " x ", C.extent(1));
   require(m <= state.rows && n <= state.columns && k == state.inner, "emulated gemm: ", m, " x ", n, ", inner ", k,
           "; the workspace is for up to ", state.rows, " x ", state.columns, ", inner ", state.inner);
+  impl::require_apart("emulated gemm", "A", A, "C", C);
+  impl::require_apart("emulated gemm", "B", B, "C", C);
   state.report = {};
   if (m == 0 || n == 0) {
     return;
@@ -269,6 +272,9 @@ void EmulatedGemm<T>::operator()(T alpha, const Quantised<T>& A, const Quantised
           C.extent(0), " x ", C.extent(1));
   require(m <= state.rows && n <= state.columns, "emulated gemm: ", m, " x ", n, "; the workspace is for up to ",
           state.rows, " x ", state.columns);
+  // Rows and columns with NaN or infinity are summed from the matrices themselves.
+  impl::require_apart("emulated gemm", "A", left.X, "C", C);
+  impl::require_apart("emulated gemm", "B", right.X, "C", C);
   state.report = {};
   if (m == 0 || n == 0) {
     return;

@@ -7,6 +7,7 @@
 #include <heddle/exact/matrix.hpp>
 
 #include <span>
+#include <type_traits>
 
 namespace heddle::exact {
 
@@ -50,7 +51,8 @@ template <class View> [[nodiscard]] auto nrm2(const Communicator& comm, const Vi
 /// there before and after. Bits: those of gemv() of the whole matrix on one rank. Collective. Throws Error(argument)
 /// for lengths that don't fit. Cost: each rank's part of A once; 48 bytes a row and rank sent (96 if complex).
 template <Scalar T>
-void gemv(const Communicator& comm, Operation op, T alpha, const DistributedMatrix<T>& A, std::span<const T> x, T beta,
-          std::span<T> y);
+void gemv(const Communicator& comm, Operation op, std::type_identity_t<T> alpha, const DistributedMatrix<T>& A,
+          std::span<const std::type_identity_t<T>> x, std::type_identity_t<T> beta,
+          std::span<std::type_identity_t<T>> y);
 
 }  // namespace heddle::exact
