@@ -155,20 +155,33 @@ ExpmReport ExpmPlan<T>::State::execute(const SplitMatrix<T>& A, const SplitMatri
   ExpmReport report;
   const Parts<T> mine{take_in(A.real), take_in(A.imaginary)};
   const Parts<T> columns{columns_in(columns_of_A.real), columns_in(columns_of_A.imaginary)};
-  const Parts<T> result = exponential->of(mine, columns, {in_place(E.real), in_place(E.imaginary)}, report);
-  report.tile = arithmetic->tile();
-  report.products = arithmetic->products();
-  report.gemm_seconds = arithmetic->gemm_seconds();
-  report.flops = arithmetic->flops();
-
-  delivery->begin();
-  delivery->hand_out(result.real, *E.real);
-  if (E.imaginary) {
-    delivery->hand_out(result.imaginary, *E.imaginary);
+  Parts<T> result;
+  const auto compute = [&] {
+    report = {};
+    arithmetic->reset_counts();
+    result = {};
+    result = exponential->of(mine, columns, {in_place(E.real), in_place(E.imaginary)}, report);
+    delivery->begin();
+    delivery->hand_out(result.real, *E.real);
+    if (E.imaginary) {
+      delivery->hand_out(result.imaginary, *E.imaginary);
+    }
+    return delivery->finite();
+  };
+  bool finite = compute();
+  if (!finite) {
+    exponential->leave_headroom(true);
+    finite = compute();
+    exponential->leave_headroom(false);
   }
-  if (!delivery->finite()) {
+  if (!finite) {
     throw Error(ErrorKind::computation, message_of("expm: the exponential overflows; ||A||_1 is ", report.norm1));
   }
+  report.tile = arithmetic->tile();
+  report.products = arithmetic->products();
+  report.looks = arithmetic->looks();
+  report.gemm_seconds = arithmetic->gemm_seconds();
+  report.flops = arithmetic->flops();
   comm.space().fence("heddle::expm::end");
   report.seconds = comm.all_reduce(timer.seconds(), Reduction::maximum);
   if (options.residual) {

@@ -46,7 +46,8 @@ struct ExpmOptions {
   double tolerance = 0.0;
   ExpmStructure structure = ExpmStructure::automatic;
   /// Balance A first: exp(A) = D exp(D^-1 A D) D^-1, D a diagonal of powers of two. For badly scaled A; it may hurt
-  /// where the scaling is meant. Hermitian and skew-Hermitian A are balanced already.
+  /// where the scaling is meant. Hermitian and skew-Hermitian A are balanced already. Without it A is balanced all the
+  /// same where ||A||_1 is beyond 2^85 (float: 2^10) and falls by it, which saves squarings and their errors.
   bool balance = false;
   /// Also compute ||exp(A) - exp(A/2)^2||_1 / ||exp(A)||_1, at the cost of a second exponential.
   bool residual = false;
@@ -57,8 +58,9 @@ struct ExpmOptions {
   /// part is then bounded by the size of the whole product, not of the part itself.
   int complex_products = 3;
   /// gemm.tile also cuts the products that are known to be Hermitian: those off the diagonal are computed by half. 0
-  /// takes a quarter of the matrix for these. Emulated products are not looked at (EmulationOptions::look): errors
-  /// count by norms here.
+  /// takes a quarter of the matrix for these. Of gemm.emulation, `look` says whether emulated products may be looked
+  /// at: those of Hermitian, skew-Hermitian and evenly scaled matrices never are, as errors count by norms there; see
+  /// ExpmPlan.
   GemmOptions gemm{};
   /// Called on every rank after each product: done, and the total so far expected, which falls where powers of A turn
   /// out smaller than ||A||_1 says; the last call may then be short of it.
@@ -72,7 +74,8 @@ struct ExpmReport {
   int squarings = 0;     ///< s: the polynomial is taken of A / 2^s.
   int quintuplings = 0;  ///< f: of A / (2^s 5^f) rather; `chebyshev` alone takes such steps.
   int products =
-      0;  ///< Matrix products in all, each of a complex product's 3 or 4 (or fewer, parts being zero) counted.
+      0;          ///< Matrix products in all, each of a complex product's 3 or 4 (or fewer, parts being zero) counted.
+  int looks = 0;  ///< Emulated products that were looked at first, as their factors were badly scaled.
   double norm1 = 0.0;  ///< ||A||_1; for split matrices the bound ||Re A||_1 + ||Im A||_1.
   /// What stood for ||A|| (less its shift) in the choice of degree and squarings: ||A^k||_1 <= alpha^k for all k >
   /// degree, from powers' norms and estimates of them; `chebyshev`: a bound of ||A||_2, from powers' norms and Lanczos
@@ -108,6 +111,14 @@ struct ExpmReport {
 /// Exact: exp of zero and diagonal A to the library's exp; zeros of block diagonal and triangular A stay zeros, and a
 /// triangular one's diagonals are exp(a_ii) and its divided differences; nilpotent A ends its own series. exp of a
 /// Hermitian A is Hermitian to the bit, and so are both parts of exp(-i H) symmetric for real symmetric H.
+///
+/// Emulated products have errors relative to |row|_2 |column|_2 (see EmulatedGemm), those of a BLAS to sum_k |x_ik
+/// y_kj|, which no D^-1 X D changes. For Hermitian and skew-Hermitian A norms are as good, and for A whose rows and
+/// columns have largest elements within 2^10 of one another, and that no scaling would make much smaller, which is
+/// found out by passes over A and its powers, of exponents alone. Factors of other products are scaled to suit each
+/// other, and looked at (EmulationOptions::look): more moduli, exact products or, with Arithmetic::automatic, native
+/// ones make up for what scaling does not mend. So emulated exponentials are as accurate as native ones, whatever A is;
+/// ExpmReport::looks tells how many products took a look.
 ///
 /// How much of A there is to compute is measured as powers are made: each that the scheme of the moment needs, and
 /// estimates of some that it does not, and the cheapest scheme that uses those made so far takes its place. Where
