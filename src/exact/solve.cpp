@@ -260,12 +260,14 @@ double condition(const ExecutionSpace& space, const StridedView<const T>& LU, co
   };
   const auto is_larger = [](const Size& one, const Size& other) { return !(ratio(one, other) <= 1); };
   HostVector<T> right("heddle::exact::right", n);
-  Kokkos::deep_copy(right, on_the_right(1 / static_cast<double>(n)));
+  Kokkos::deep_copy(right, on_the_right(1));
   Size estimate;
   std::size_t last = n;
   for (int round = 0; round < 5; ++round) {
     const HostVector<T> forwards = solved(Operation::none, right);
-    const Size found = sum_of_sizes(forwards);
+    Size found = sum_of_sizes(forwards);
+    // Ones first, then unit vectors.
+    found.value /= round == 0 ? static_cast<double>(n) : 1.0;
     if (round > 0 && !is_larger(found, estimate)) {
       break;
     }
