@@ -2,6 +2,7 @@
 
 #include "support/toml.hpp"
 #include "tdse_deck_keys.hpp"
+#include "tdse_deck_limits.hpp"
 #include <heddle/core/error.hpp>
 
 #include <algorithm>
@@ -350,6 +351,7 @@ void check_ranges(const std::string& name, const GivenKeys& given, const Deck& d
         "potential.kind = file needs potential.file");
   check("initial.file", deck.initial != InitialKind::file || !deck.initial_file.empty(),
         "initial.kind = file needs initial.file");
+  if (const auto beyond = beyond_limits(deck)) check(beyond->key.c_str(), false, beyond->message);
 }
 
 }  // namespace

@@ -60,13 +60,13 @@ void gemm(const ExecutionSpace& space, Operation op_a, Operation op_b, typename 
 }
 
 /// Solves op(A) x = b for triangular A; x holds b before. Reproducible: x_i is b_i minus the exact inner product of
-/// what is known already, rounded once, and divided by the diagonal (not, if that is a unit). The other triangle, and a
-/// unit diagonal, are not read.
+/// what is known already, rounded once, and divided by the diagonal as invscal() does it (not, if that is a unit). The
+/// other triangle, and a unit diagonal, are not read.
 ///
 /// `refinements`: so many times the residual b - op(A) x is computed, each element correctly rounded, and x corrected
-/// by its solution. A zero on the diagonal gives infinities and NaNs, as BLAS does. Throws Error(argument) for shapes
-/// that don't fit. Blocks. Cost: that of gemv for half of A, for each refinement twice that again;
-/// on GPUs one team of threads goes through A.
+/// by its solution; where residuals are denormal or overflow, solve() does better. A zero on the diagonal gives
+/// infinities and NaNs, as BLAS does. Throws Error(argument) for shapes that don't fit. Blocks. Cost: that of gemv for
+/// half of A, for each refinement twice that again; on GPUs one team of threads goes through A.
 template <class ViewA, class ViewX>
 void trsv(const ExecutionSpace& space, Triangle triangle, Operation op, Diagonal diagonal, const ViewA& A,
           const ViewX& x, int refinements = 0) {
