@@ -1,5 +1,6 @@
 // The checks of eigenvalues alone: right ones pass, wrong ones don't.
 #include "drivers/eig_spectrum.hpp"
+
 #include "eigen/problems.hpp"
 
 #include <gtest/gtest.h>
