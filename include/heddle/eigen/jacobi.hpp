@@ -132,7 +132,7 @@ template <class View> auto vector_of(const View& view) {
 /// out of reach of the kernels. Such float matrices are solved in double. Such double ones are solved on the host, each
 /// row or column with an exponent of its own: by two-sided rotations where the method is cyclic or round_robin, else by
 /// one-sided ones of single columns of the Cholesky factor, from the beginning whatever warm start is given. n = 100
-/// takes some milliseconds, n = 1000 some seconds on a CPU.
+/// takes some milliseconds, n = 1000 some ten seconds of one thread.
 ///
 /// Bits: none, or reproducible for any number of threads with that option. Cost: 6 n^3 flops a sweep of `blocked` (4
 /// times that for complex T), with 6 to 9 sweeps; a tridiagonalisation, 8 n^3 and one or two sweeps of
