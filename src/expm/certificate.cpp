@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <span>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -297,31 +298,56 @@ void certify_problem(FixedPointArithmetic& arithmetic, const Problem& problem, c
   }
 }
 
-}  // namespace
-
-template <RealScalar T>
-Certificate certify(const Communicator& comm, const SplitMatrix<T>& A, const SplitMatrix<T>& E, double roundoff,
-                    Index tile) {
-  const DistributedMatrix<T>& some = A.real ? *A.real : *A.imaginary;
+// Of A and E in row bands over `comm`.
+Certificate certify_wide(const Communicator& comm, Index order, const Parts<double>& A, const Parts<double>& E,
+                         double roundoff, Index tile) {
   Certificate result;
-  if (some.rows() == 0) return result;
   result.bound = infinity;
-  const Parts<double> wide = widened<T>(comm, A);
-  const Parts<double> result_wide = widened<T>(comm, E);
-  Problem problem = problem_of(comm, wide, true);
-  if (!std::isfinite(problem.norm)) {
-    if (problem.balance.empty()) return result;
-    problem = problem_of(comm, wide, false);
-    if (!std::isfinite(problem.norm)) return result;
-  }
-  FixedPointArithmetic arithmetic(comm, some.rows(), tile);
-  certify_problem(arithmetic, problem, result_wide, some.rows(), roundoff, result);
+  Problem problem = problem_of(comm, A, true);
+  if (!std::isfinite(problem.norm) && !problem.balance.empty()) problem = problem_of(comm, A, false);
+  if (!std::isfinite(problem.norm)) return result;
+  FixedPointArithmetic arithmetic(comm, order, tile);
+  certify_problem(arithmetic, problem, E, order, roundoff, result);
   result.products = arithmetic.products();
   return result;
 }
 
-#define HEDDLE_INSTANTIATE(T) \
-  template Certificate certify<T>(const Communicator&, const SplitMatrix<T>&, const SplitMatrix<T>&, double, Index)
+// On rank 0 alone, as it lies there.
+Parts<double> gathered(const Communicator& comm, const Communicator& self, const Parts<double>& A) {
+  const auto gathered_part = [&](const Part<double>& part) -> Part<double> {
+    if (!part) return {};
+    const HostMatrix<double> whole = gather(*part, 0);
+    if (comm.rank() != 0) return {};
+    const auto mine = std::make_shared<const DistributedMatrix<double>>(
+        self, Placement::row_bands(part->rows(), part->columns(), 1), "heddle::expm::certified_whole");
+    scatter(whole, 0, *mine);
+    return mine;
+  };
+  return {gathered_part(A.real), gathered_part(A.imaginary)};
+}
+
+}  // namespace
+
+template <RealScalar T>
+Certificate certify(const Communicator& comm, const SplitMatrix<T>& A, const SplitMatrix<T>& E, double roundoff,
+                    Index tile, Index alone) {
+  const Index order = (A.real ? *A.real : *A.imaginary).rows();
+  if (order == 0) return {};
+  const Parts<double> wide = widened<T>(comm, A);
+  const Parts<double> result = widened<T>(comm, E);
+  if (comm.size() == 1 || order > alone) return certify_wide(comm, order, wide, result, roundoff, tile);
+  const Communicator self(MPI_COMM_SELF, comm.space());
+  const Parts<double> whole = gathered(comm, self, wide);
+  const Parts<double> whole_result = gathered(comm, self, result);
+  Certificate found;
+  comm.on_rank(0, [&] { found = certify_wide(self, order, whole, whole_result, roundoff, tile); });
+  comm.broadcast(std::span<Certificate>(&found, 1), 0);
+  return found;
+}
+
+#define HEDDLE_INSTANTIATE(T)                                                                                       \
+  template Certificate certify<T>(const Communicator&, const SplitMatrix<T>&, const SplitMatrix<T>&, double, Index, \
+                                  Index)
 HEDDLE_INSTANTIATE(float);
 HEDDLE_INSTANTIATE(double);
 #undef HEDDLE_INSTANTIATE

@@ -112,9 +112,9 @@ class Exponential : public Propagator {
       // For the watch alone; the plan blocks at once all the same, for the norm of A.
       comm_.space().fence("heddle::schrodinger::hamiltonian");
     }
-    const std::optional<double> worst = report_ ? report_->certificate : std::nullopt;
+    const double worst = report_ ? report_->certificate.value_or(0.0) : 0.0;
     report_ = plan_.execute(A_, columns_of_A_, E_);
-    if (worst && report_->certificate) report_->certificate = std::max(*report_->certificate, *worst);
+    if (report_->certificate) report_->certificate = std::max(*report_->certificate, worst);
     times.certificate += report_->certificate_seconds;
     times.expm += report_->seconds;
     times.gemm += report_->gemm_seconds;
