@@ -16,6 +16,8 @@ namespace heddle::impl {
 /// One real matrix in row bands: 2^exponent sum_k limb_k 2^(-k width), k = 1 ... count, the exponent being that of the
 /// FixedPoint that it is part of. Limbs hold integers, those after the first of at most 2^(width - 1) in size.
 struct Digits {
+  [[nodiscard]] double* data() const { return storage.data(); }
+
   Kokkos::View<double*, MemorySpace> storage;    ///< Limb after limb, each a column-major local matrix.
   std::vector<DistributedMatrix<double>> limbs;  ///< Views of it.
   std::uint64_t present = 0;                     ///< Bit k - 1: limb k has an element that is not zero, on some rank.
@@ -38,7 +40,8 @@ struct FixedPointNorms {
 /// n x n matrices of a given number of limbs. A limb is `width` bits wide, so few that a sum of products of limbs, as
 /// long as it gets, is an integer below 2^53: native products of doubles are exact then, in whatever order and with or
 /// without fused operations they are added up. Carries are exact too. The only errors are of what is left out below
-/// the last limb, and each operation says how much that can be. Bits: reproducible. Everything here is collective.
+/// the last limb, and each operation says how much that can be. Bits: those of the digits are
+/// reproducible, those of norms the same for any number of ranks. Everything here is collective.
 class FixedPointArithmetic {
  public:
   static constexpr int most_limbs = 40;
