@@ -291,9 +291,8 @@ void certify_problem(FixedPointArithmetic& arithmetic, const Problem& problem, c
     const bool good = distance.norm > off && off <= std::max(target * distance.norm, 0.1 * distance.difference);
     if (good || limbs == most_limbs(order)) return;
     const double missing = std::log2(off / (target * distance.norm));
-    const int more = std::isfinite(missing) && missing > 0
-                         ? limbs_for(order, (limbs + 1) * arithmetic.width() + missing + 4.0)
-                         : 2 * limbs;
+    const int more =
+        std::isfinite(missing) && missing > 0 ? limbs_for(order, arithmetic.bits() + missing + 4.0) : 2 * limbs;
     limbs = std::min({std::max(more, limbs + 1), 2 * limbs, most_limbs(order)});
   }
 }

@@ -150,7 +150,7 @@ template <RealScalar T> [[nodiscard]] double expm_certificate_tolerance(Index n,
 /// larger, and the exponential computed again, until the proof itself adds less than n u / 8 to the bound, or a tenth
 /// of the distance found; it is at most 40 to n = 512, 20 to n = 2048 and 12 beyond. So the bound is at most 1.2 times
 /// the true error plus n u / 4 wherever K suffices: for every well-conditioned exponential at any norm, and far beyond
-/// that for small matrices; elsewhere it is larger, or infinity. Bits: reproducible for one A and E, on any number of
+/// that for small matrices; elsewhere it is larger, or infinity. Bits: for one A and E the same on any number of
 /// ranks. Errors are relative to the whole matrix: elements far below the norm of exp(A) may be wrong. Cost: 6 to 9
 /// products in the polynomial and one for each of log2(2 ||A||) squarings, or a few more, of K (K + 1) / 2 native
 /// products of doubles each (complex: 4 times as many), also where E is of float. K is 3 or 4 for float, 4 or 5 for
