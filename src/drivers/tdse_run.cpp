@@ -317,6 +317,9 @@ int run_eigenstates(Context& context, const Deck& deck, const Hamiltonian& hamil
 
 int run_dynamics(Context& context, const Deck& deck, const Hamiltonian& hamiltonian, const RunOptions& options) {
   const Communicator& comm = context.comm();
+  schrodinger::PropagatorOptions propagator = deck.propagator;
+  propagator.certificate = options.certificate;
+  schrodinger::validate(propagator);
   Report report = context.report("tdse");
   report.inputs().update(deck_inputs(deck));
   if (!options.restart.empty()) report.inputs()["restart"] = options.restart;
@@ -361,10 +364,8 @@ int run_dynamics(Context& context, const Deck& deck, const Hamiltonian& hamilton
 
   schrodinger::SimulationOptions chosen;
   chosen.time_step = deck.time_step;
-  chosen.propagator = deck.propagator;
+  chosen.propagator = propagator;
   chosen.propagator.tile = tile;
-  chosen.propagator.certificate = options.certificate;
-  schrodinger::validate(chosen.propagator);
   if (!options.restart.empty() && deck.propagator.kind == schrodinger::PropagatorKind::automatic) {
     std::vector<double> found = {static_cast<double>(earlier.kind), static_cast<double>(earlier.order),
                                  static_cast<double>(earlier.substeps), earlier.tolerance};
