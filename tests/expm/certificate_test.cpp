@@ -59,6 +59,35 @@ Entries where(const std::function<bool(std::size_t, std::size_t)>& inside, const
   return [=](std::size_t i, std::size_t j) { return inside(i, j) ? entries(i, j) : Complex(0.0); };
 }
 
+Entries normal_entries(double frequency) {
+  constexpr std::size_t n = 12;
+  return [=](std::size_t i, std::size_t j) -> Complex {
+    double squares = 0.0;
+    const auto component = [](std::size_t k) { return random_entry(k, 1, 60).real(); };
+    for (std::size_t k = 0; k < n; ++k) squares += component(k) * component(k);
+    const auto reflection = [&](std::size_t k, std::size_t l) {
+      return (k == l ? 1.0 : 0.0) - 2.0 * component(k) * component(l) / squares;
+    };
+    double sum = 0.0;
+    for (std::size_t k = 0; k < n; ++k) {
+      const double decay = -0.5 * static_cast<double>(k / 2);
+      const double turn = (k % 2 == 0 ? 1.0 : -1.0) * frequency * (1.0 + random_entry(k / 2, 2, 61).real()) / 2.0;
+      sum += reflection(i, k) * (decay * reflection(k, j) + turn * reflection(k ^ 1U, j));
+    }
+    return sum;
+  };
+}
+
+Entries generator_entries(double rate) {
+  return [=](std::size_t i, std::size_t j) -> Complex {
+    const auto flow = [&](std::size_t to) { return rate * std::abs(random_entry(to, j, 62).real()); };
+    if (i != j) return flow(i);
+    double sum = 0.0;
+    for (std::size_t k = 0; k < 12; ++k) sum += k == j ? 0.0 : flow(k);
+    return -sum;
+  };
+}
+
 std::vector<Case> cases() {
   const Complex i(0.0, 1.0);
   const auto upper = [](std::size_t row, std::size_t column) { return row <= column; };
@@ -104,12 +133,28 @@ std::vector<Case> cases() {
       {"the least", 4, listed(4, {-700, 1, 0, 0, 0, -701, 0, 1, 1, 0, -702, 0, 0, 0, 0, -700}), false, false});
   all.push_back({"vanishing", 2, listed(2, {-800, 0, 0, -800}), false, false});
   all.push_back({"nearly vanishing", 2, listed(2, {-740, 0.5, 0, -741}), false, false});
+  // Superdiagonals far above what is beside them.
   all.push_back({"chain", 10,
+                 [](std::size_t row, std::size_t column) -> Complex {
+                   if (row == column) return -static_cast<double>(row + 1) / 10.0;
+                   return column == row + 1 ? 1e3 : 0.0;
+                 },
+                 false, false});
+  all.push_back({"complex chain", 10,
                  [](std::size_t row, std::size_t column) -> Complex {
                    if (row == column) return Complex(0.0, -static_cast<double>(row) / 10.0);
                    return column == row + 1 ? 1e3 : 0.0;
                  },
                  true, false});
+  // Normal, but not to the bit: Q B Q of a reflection Q and blocks [a, b; -b, a].
+  for (const double frequency : {10.0, 1e3, 1e4}) {
+    all.push_back({"normal, of frequency " + std::to_string(frequency), 12, normal_entries(frequency)});
+  }
+  // Columns add up to zero: exp(A) has the 1-norm 1, whatever the rates.
+  for (const double rate : {1.0, 1e4}) {
+    all.push_back({"generator of a Markov chain, rate " + std::to_string(rate), 12, generator_entries(rate)});
+  }
+  all.push_back({"all equal", 12, [](std::size_t, std::size_t) { return Complex(50.0); }});
   all.push_back({"overscaled", 2, listed(2, {1, 1e5, 0, -1}), false, false});
   all.push_back({"Moler, Van Loan", 2, listed(2, {-49, 24, -64, 31})});
   all.push_back({"companion", 4, listed(4, {0, 0, 0, -16, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0})});
@@ -319,6 +364,25 @@ TYPED_TEST(ExpmCertificate, HasTheSameBitsOnAnyNumberOfRanks) {
     EXPECT_EQ(on_one.bound, alone.bound);
     EXPECT_LT(alone.bound, 1e-4);
     EXPECT_EQ(together.limbs, alone.limbs);
+  }
+}
+
+// As larger matrices are certified: by products over all ranks.
+TYPED_TEST(ExpmCertificate, OfMatricesThatStayOnAllRanks) {
+  using T = TypeParam;
+  for (const Case& of : {Case{"random", 9, random_entries(5.0, 70)}, Case{"generator", 12, generator_entries(10.0)},
+                         Case{"one element", 1, listed(1, {3.0})}}) {
+    SCOPED_TRACE(of.name);
+    const HostMatrix<T> A = this->host_of(of);
+    const auto exact = test::wide_exponential(wide_of(of.n, [&](auto i, auto j) { return widen(A(i, j)); }));
+    HostMatrix<T> E = rounded<T>(exact);
+    for (const double wrong : {0.0, 1e-3}) {
+      E(0, of.n - 1) += static_cast<Real<T>>(wrong * exact.norm1());
+      const double error = relative_error(E, exact);
+      const double bound = this->certified(A, E, 0).bound;
+      EXPECT_GE(bound, error);
+      EXPECT_LE(bound, 2.0 * error + static_cast<double>(of.n) * static_cast<double>(unit_roundoff<T>));
+    }
   }
 }
 
