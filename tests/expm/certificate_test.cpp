@@ -14,6 +14,8 @@
 #include <functional>
 #include <limits>
 #include <string>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace heddle {
@@ -103,18 +105,17 @@ std::vector<Case> cases() {
     all.push_back({"Hermitian times " + std::to_string(scale), 10, hermitian_entries(scale, 6, 1.0), true});
   }
   for (const double scale : {0.1, 1.0, 1e3, 1e5}) {
-    all.push_back(
-        {"skew-Hermitian times " + std::to_string(scale), 11, hermitian_entries(scale, 7, -1.0), true, scale < 1e4});
+    all.push_back({"skew-Hermitian times " + std::to_string(scale), 11, hermitian_entries(scale, 7, -1.0), true});
     all.push_back({"-i times symmetric times " + std::to_string(scale), 11,
                    [scale, i](std::size_t row, std::size_t column) {
                      return -i * hermitian_entries(scale, 8, 1.0)(row, column).real();
                    },
-                   true, scale < 1e4});
+                   true});
     all.push_back({"skew-symmetric times " + std::to_string(scale), 9,
                    [scale](std::size_t row, std::size_t column) -> Complex {
                      return row == column ? 0.0 : hermitian_entries(scale, 9, -1.0)(row, column).real();
                    },
-                   false, scale < 1e4});
+                   false});
   }
   all.push_back({"upper triangular", 13, where(upper, random_entries(2.0, 10))});
   all.push_back({"zero", 5, [](std::size_t, std::size_t) { return Complex(0.0); }});
@@ -260,7 +261,8 @@ TYPED_TEST(ExpmCertificate, IsAboveTheErrorAndNotFarAbove) {
       continue;  // Beyond the range of T, or of what expm takes.
     }
     ASSERT_TRUE(report.certificate);
-    if (of.proven) {
+    // In float, errors of 1e-2 are near where norms are 1e5.
+    if (of.proven && (std::is_same_v<Real<T>, double> || report.norm1 <= 3e3)) {
       const double tolerance = expm_certificate_tolerance<Real<T>>(A.rows(), report.norm1);
       EXPECT_LE(*report.certificate, tolerance);
     }
