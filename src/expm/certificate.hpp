@@ -27,7 +27,7 @@ struct Certificate {
 /// matrix as it was.
 ///
 /// `roundoff`: unit round-off of what E was computed in: digits are added until the proof's own part of the bound is
-/// below n roundoff / 8 or a tenth of the distance found. `tile`: of the products, 0: chosen; it changes no bit, nor
+/// below 4 n roundoff or a tenth of the distance found. `tile`: of the products, 0: chosen; it changes no bit, nor
 /// does `alone`: matrices of at most so many rows are certified on rank 0, as messages would take longer than products.
 /// Collective; blocks. Bits: for one A and E the same on any number of ranks.
 template <RealScalar T>

@@ -147,9 +147,9 @@ template <RealScalar T> [[nodiscard]] double expm_certificate_tolerance(Index n,
 /// of how E was computed goes into it: exp(A) is computed anew, of the matrix balanced by powers of two, by a Taylor
 /// polynomial and squarings in fixed-point numbers of K limbs of 16 to 24 bits, whose products are exact as native
 /// products of doubles (no sum of theirs reaches 2^53), and whose other errors are bounded step by step. K is made
-/// larger, and the exponential computed again, until the proof itself adds less than n u / 8 to the bound, or a tenth
+/// larger, and the exponential computed again, until the proof itself adds less than 4 n u to the bound, or a tenth
 /// of the distance found; it is at most 40 to n = 512, 20 to n = 2048 and 12 beyond. So the bound is at most 1.2 times
-/// the true error plus n u / 4 wherever K suffices: for every well-conditioned exponential at any norm, and far beyond
+/// the true error plus 5 n u wherever K suffices: for every well-conditioned exponential at any norm, and far beyond
 /// that for small matrices; elsewhere it is larger, or infinity. Bits: for one A and E the same on any number of
 /// ranks. Errors are relative to the whole matrix: elements far below the norm of exp(A) may be wrong. Cost: 6 to 9
 /// products in the polynomial and one for each of log2(2 ||A||) squarings, or a few more, of K (K + 1) / 2 native
