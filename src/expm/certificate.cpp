@@ -262,7 +262,8 @@ int most_limbs(Index n) {
   return n <= 512 ? FixedPointArithmetic::most_limbs : n <= 2048 ? 20 : 12;
 }
 
-void certify_problem(FixedPointArithmetic& arithmetic, const Problem& problem, const Parts<double>& E, Index order,
+// Whether the bound is as near the distance as it is to be.
+bool certify_problem(FixedPointArithmetic& arithmetic, const Problem& problem, const Parts<double>& E, Index order,
                      double roundoff, Certificate& result) {
   const auto n = static_cast<double>(order);
   const double target = 4.0 * n * roundoff;
@@ -291,7 +292,7 @@ void certify_problem(FixedPointArithmetic& arithmetic, const Problem& problem, c
     if (!(distance.norm > off) || std::isnan(bound)) bound = infinity;
     result.bound = std::min(result.bound, bound);
     const bool good = distance.norm > off && off <= std::max(target * distance.norm, 0.1 * distance.difference);
-    if (good || limbs == most_limbs(order)) return;
+    if (good || limbs == most_limbs(order)) return good;
     const double missing = std::log2(off / (target * distance.norm));
     const int more =
         std::isfinite(missing) && missing > 0 ? limbs_for(order, arithmetic.bits() + missing + 4.0) : 2 * limbs;
@@ -308,7 +309,12 @@ Certificate certify_wide(const Communicator& comm, Index order, const Parts<doub
   if (!std::isfinite(problem.norm) && !problem.balance.empty()) problem = problem_of(comm, A, false);
   if (!std::isfinite(problem.norm)) return result;
   FixedPointArithmetic arithmetic(comm, order, tile);
-  certify_problem(arithmetic, problem, E, order, roundoff, result);
+  const bool good = certify_problem(arithmetic, problem, E, order, roundoff, result);
+  // What balancing makes of the bound may be worse than what it saves.
+  if (!good && !problem.balance.empty()) {
+    problem = problem_of(comm, A, false);
+    if (std::isfinite(problem.norm)) certify_problem(arithmetic, problem, E, order, roundoff, result);
+  }
   result.products = arithmetic.products();
   return result;
 }
