@@ -63,6 +63,8 @@ void validate(const PropagatorOptions& options) {
   require(options.arithmetic == Arithmetic::native || has_degree(options.kind),
           "propagator.arithmetic = ", to_string(options.arithmetic), ": propagator ", to_string(options.kind),
           " takes no matrix products; expm and magnus4 do");
+  require(!options.certificate || has_degree(options.kind), "a certificate is for exponentials: propagator ",
+          to_string(options.kind), " computes none as a matrix; expm and magnus4 do");
   require(options.tile >= 0, "tile = ", options.tile, " must not be negative");
   require(std::isfinite(options.duration) && options.duration >= 0, "propagator duration = ", options.duration,
           " must be finite and not negative");

@@ -133,6 +133,22 @@ class Runs(TdseTest):
         self.tdse("small.toml", "--output", "straight.h5", "--restart", "straight.h5")
         self.assertEqual(datasets(self.path("whole.h5")), datasets(self.path("straight.h5")))
 
+    def test_certificates_of_the_exponentials(self):
+        few = ["--set", "time.steps=2", "--output", "run.h5"]
+        for kind in ("expm", "magnus4"):
+            with self.subTest(kind=kind):
+                report = self.tdse("small.toml", *few, "--propagator", kind, "--certificate", ranks=2)
+                self.assertEqual(report["checks"]["certificate"]["value"], report["results"]["certificate"])
+                self.assertLessEqual(report["results"]["certificate"], 1e-12)
+                self.assertIn("certificate", report["times"])
+        # A series of degree 2 is 1e-4 from the exponential or so.
+        result = self.run_command("tdse", "small.toml", *few, "--set", "propagator.degree=4", "--certificate",
+                                  "--json", "report.json")
+        self.assertEqual(result.code, 1)
+        self.assertIn("not proven", result.output)
+        self.refuse("tdse", "small.toml", *few, "--propagator", "chebyshev", "--certificate", message="certificate")
+        self.refuse("tdse", "small.toml", *few, "--certificate-tolerance", 1, message="--certificate")
+
     def test_every_propagator(self):
         # At rest, from a state with energies of many levels: what each keeps is checked, and what it does is the same
         # on any number of ranks and across a restart.
