@@ -63,7 +63,9 @@ class TextReader {
 /// The text up to the next white space, taken off the front of `rest`; empty where nothing is left.
 [[nodiscard]] std::string_view next_word(std::string_view& rest);
 
-/// A word as it may appear in a message: shortened, without control characters, in quotes.
+/// A word as it may appear in a message: shortened, without control characters.
+[[nodiscard]] std::string printable(std::string_view word);
+/// The same in quotes.
 [[nodiscard]] std::string quoted(std::string_view word);
 
 /// The next word of the line as a number; `what` names it in the error. Decimal, correctly rounded, finite.
