@@ -99,6 +99,14 @@ std::string_view next_word(std::string_view& rest) {
   return word;
 }
 
+std::string lower(std::string_view word) {
+  std::string text(word);
+  for (char& character : text) {
+    if (character >= 'A' && character <= 'Z') character = static_cast<char>(character - 'A' + 'a');
+  }
+  return text;
+}
+
 std::string printable(std::string_view word) {
   constexpr std::size_t longest = 40;
   std::string text;
