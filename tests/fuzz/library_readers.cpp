@@ -13,9 +13,9 @@ namespace {
 
 using std::filesystem::path;
 
-// One rank is enough: the others see nothing of the file.
+// One rank is enough: the others see nothing of the file. Never destroyed, since MPI and Kokkos end before that.
 const Communicator& alone() {
-  static const Communicator comm(MPI_COMM_SELF);
+  static const Communicator& comm = *new Communicator(MPI_COMM_SELF);
   return comm;
 }
 
