@@ -1,5 +1,6 @@
 #include "tdse_deck.hpp"
 
+#include "support/text.hpp"
 #include "support/toml.hpp"
 #include "tdse_deck_keys.hpp"
 #include "tdse_deck_limits.hpp"
@@ -23,7 +24,7 @@ struct Given {
 };
 
 [[noreturn]] void refuse(const std::string& place, const std::string& message) {
-  throw Error(ErrorKind::input, place + ": " + message);
+  throw Error(ErrorKind::input, place + ": " + one_line(message));
 }
 
 [[noreturn]] void refuse_type(const std::string& key, const Given& given, const char* expected) {

@@ -14,13 +14,6 @@
 namespace heddle {
 namespace {
 
-constexpr impl::Names<Arithmetic, 3> arithmetics = {
-    {{Arithmetic::native, "native"}, {Arithmetic::emulated, "emulated"}, {Arithmetic::automatic, "auto"}}};
-constexpr impl::Names<Fallback, 3> fallbacks = {
-    {{Fallback::exact, "exact"}, {Fallback::native, "native"}, {Fallback::none, "none"}}};
-constexpr impl::Names<EmulationScheme, 2> schemes = {
-    {{EmulationScheme::residues, "residues"}, {EmulationScheme::slices, "slices"}}};
-
 // What sums of T's come to, of |a| |b|.
 template <Scalar T> double round_off(Index inner) {
   return std::sqrt(static_cast<double>(std::min<Index>(inner, 16384))) * static_cast<double>(unit_roundoff<T>);
@@ -40,30 +33,6 @@ Index extent(Operation op, const auto& X, bool of_rows) {
 }
 
 }  // namespace
-
-std::string_view to_string(Arithmetic arithmetic) {
-  return impl::name_of(arithmetics, arithmetic, "arithmetic");
-}
-
-Arithmetic arithmetic_from(std::string_view text) {
-  return impl::value_of(arithmetics, text, "arithmetic");
-}
-
-std::string_view to_string(EmulationScheme scheme) {
-  return impl::name_of(schemes, scheme, "emulation scheme");
-}
-
-EmulationScheme emulation_scheme_from(std::string_view text) {
-  return impl::value_of(schemes, text, "emulation scheme");
-}
-
-std::string_view to_string(Fallback fallback) {
-  return impl::name_of(fallbacks, fallback, "fallback");
-}
-
-Fallback fallback_from(std::string_view text) {
-  return impl::value_of(fallbacks, text, "fallback");
-}
 
 template <Scalar T> double emulation_error(Index inner, int moduli) {
   const impl::ResidueSystem system(impl::field_of<T>, moduli);
