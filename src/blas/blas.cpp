@@ -53,7 +53,7 @@ void gemm(const Context& context, Operation op_a, Operation op_b, std::type_iden
       Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(context.space(), 0, rows * static_cast<Index>(n)),
       KOKKOS_LAMBDA(Index e) {
         T& element = c[e % rows + e / rows * leading];
-        element = overwrite ? T{0} : beta * element;
+        element = overwrite ? T{0} : impl::product(beta, element);
       });
 }
 

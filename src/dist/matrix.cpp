@@ -1,6 +1,7 @@
 #include "comm/vendor.hpp"
 #include "core/gibibytes.hpp"
 #include "core/instantiate.hpp"
+#include "core/product.hpp"
 #include "dist/elementwise.hpp"
 #include <heddle/dist/matrix.hpp>
 
@@ -313,7 +314,8 @@ template <Scalar T> void scale(std::type_identity_t<T> alpha, const DistributedM
   const impl::Elements<T> a(A.local());
   impl::for_each_element(
       A.communicator().space(), "heddle::dist::scale", static_cast<Index>(A.local().extent(0)),
-      static_cast<Index>(A.local().extent(1)), KOKKOS_LAMBDA(Index i, Index j) { a(i, j) *= alpha; });
+      static_cast<Index>(A.local().extent(1)),
+      KOKKOS_LAMBDA(Index i, Index j) { a(i, j) = impl::product(alpha, a(i, j)); });
 }
 
 template <Scalar T>

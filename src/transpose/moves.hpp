@@ -1,6 +1,7 @@
 // What a transposition comes down to: C(i, j) = f(A(i, j)) between two strided arrangements of the same elements.
 #pragma once
 
+#include "core/product.hpp"
 #include <heddle/transpose/transpose.hpp>
 
 #include <string>
@@ -45,8 +46,9 @@ template <class T> struct Map {
       if (conjugates) {
         value = Kokkos::conj(x);
       }
+      return scales ? product(alpha, value) : value;
     }
-    return scales ? alpha * value : value;
+    return scales ? static_cast<T>(alpha * value) : value;
   }
 
  private:

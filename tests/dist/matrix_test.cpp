@@ -160,6 +160,27 @@ TYPED_TEST(Matrix, ElementwiseOperations) {
   }
 }
 
+// A product's bits do not depend on where its element lies.
+TYPED_TEST(Matrix, MultiplesAreTheSameInEveryPlacement) {
+  using T = TypeParam;
+  const T alpha = test::narrow<T>({0.7731412345678912, -0.3141592653589793});
+  for (const Placement& placement : test::placements_of(13, 7, this->comm.size())) {
+    const auto A = test::random_matrix<T>(this->comm, placement, 2);
+    const auto before = gather(A, 0);
+    scale(alpha, A);
+    const auto found = gather(A, 0);
+    for (std::size_t at = 0; at < found.size(); ++at) {
+      const T x = before(at % found.extent(0), at / found.extent(0));
+      T expected = alpha * x;
+      if constexpr (is_complex<T>) {
+        expected = T(std::fma(-alpha.imag(), x.imag(), alpha.real() * x.real()),
+                     std::fma(alpha.imag(), x.real(), alpha.real() * x.imag()));
+      }
+      EXPECT_EQ(found(at % found.extent(0), at / found.extent(0)), expected) << placement.describe();
+    }
+  }
+}
+
 TYPED_TEST(Matrix, RefusesWhatDoesNotFit) {
   const int ranks = this->comm.size();
   EXPECT_THROW(DistributedMatrix<TypeParam>(this->comm, Placement::on_rank(2, 2, ranks)), Error);

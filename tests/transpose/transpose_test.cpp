@@ -1,8 +1,10 @@
+#include "support/matrices.hpp"
 #include <heddle/transpose/transpose.hpp>
 
 #include <gtest/gtest.h>
 
 #include <array>
+#include <cmath>
 #include <string>
 #include <utility>
 #include <vector>
@@ -27,7 +29,11 @@ template <class T> T element(Index i, Index j, Index k = 0) {
 template <class T> T mapped(T alpha, Operation op, T value) {
   if constexpr (Scalar<T>) {
     if (op == Operation::conjugate_transpose) {
-      return alpha * conjugate(value);
+      value = conjugate(value);
+    }
+    if constexpr (is_complex<T>) {
+      return T(std::fma(-alpha.imag(), value.imag(), alpha.real() * value.real()),
+               std::fma(alpha.imag(), value.real(), alpha.real() * value.imag()));
     }
   }
   return alpha * value;
@@ -184,6 +190,22 @@ TYPED_TEST(Transpose, BatchesAndFactors) {
     for (const TransposeVariant variant : variants) {
       check<T, Left, Left>(65, 41, 5, T(3), op, {variant});
       check<T, Right, Right>(17, 80, 3, T(-1), op, {variant});
+    }
+  }
+}
+
+// With all digits of the factor in use a product rounds: the same way in every variant, wherever the element stands.
+TYPED_TEST(Transpose, FactorsRoundTheSameEverywhere) {
+  using T = TypeParam;
+  T alpha(1);
+  if constexpr (Scalar<T>) {
+    alpha = test::narrow<T>({0.7731412345678912, -0.3141592653589793});
+  }
+  for (const Operation op : operations) {
+    for (const TransposeVariant variant : variants) {
+      check<T, Left, Left>(93, 71, 1, alpha, op, {variant});
+      check<T, Left, Right>(27, 153, 1, alpha, op, {variant});
+      check<T, Right, Left>(1, 7, 3, alpha, op, {variant});
     }
   }
 }

@@ -1,0 +1,42 @@
+// What the exponential of a small matrix is, and how well it is determined.
+#pragma once
+
+#include "hunt/wide.hpp"
+
+#include <optional>
+
+namespace heddle::hunt {
+
+struct ExponentialTruth {
+  std::optional<WideMatrix> E;  ///< Nothing where it was out of reach.
+  double norm = 0;              ///< |A|_1
+  double balanced = 0;          ///< |D^-1 A D|_1
+  bool normal = false;          ///< Hermitian or skew-Hermitian.
+  /// |exp(A + F) - exp(A)|_1 / |exp(A)|_1 over |F|_1 / |A|_1 for a random F: the condition number, or somewhat less.
+  double condition = 0;
+  bool tiny = false;  ///< |exp(A)|_1 is below the normal numbers.
+};
+
+/// Of time A; the matrix is finite.
+[[nodiscard]] ExponentialTruth exponential_truth(const Array& A, Type type, const Value& time = 1.0);
+
+/// |E - exp(A)|_1 / |exp(A)|_1
+template <Scalar T> double relative_error(const ExponentialTruth& truth, const HostMatrix<T>& E) {
+  Wide::bits = 3000;
+  const Wide norm = norm1(*truth.E);
+  return norm.is_zero() ? 0.0 : (distance1(WideMatrix(E), *truth.E) / norm).to_double();
+}
+
+/// Whether an element is beyond the type's range, by more than rounding to nearest brings back (`margin` 1), or comes
+/// near that (less than 1).
+template <Scalar T> bool overflows(const ExponentialTruth& truth, double margin) {
+  for (const WideComplex& x : truth.E->values) {
+    for (const Wide* part : {&x.re, &x.im}) {
+      if (!(part->absolute() < Wide(margin) * Wide(static_cast<double>(std::numeric_limits<Real<T>>::max()))))
+        return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace heddle::hunt

@@ -1,0 +1,18 @@
+// Square matrices that functions of matrices and eigensolvers find hard.
+#pragma once
+
+#include "hunt/case.hpp"
+
+namespace heddle::hunt {
+
+/// Any matrix: random, graded, Kahan's, Forsythe's, companions, chains, Jordan blocks, nilpotent, circulant,
+/// triangular,
+/// [[0, x], [1/x, 0]] and its like, near-defective, block diagonal, scaled by D . D^-1, Hermitian and skew-Hermitian;
+/// its 1-norm mostly between 1e-3 and `largest`.
+void fill_general(Random& random, Type type, Array& A, double largest);
+
+/// Hermitian: random, of a given spectrum (clustered, repeated, of rank one), graded D H D with D over the range of the
+/// type, Hilbert's, Wilkinson's, arrows, blocks, diagonals with ties, tiny elements off the diagonal.
+void fill_hermitian(Random& random, Type type, Array& A);
+
+}  // namespace heddle::hunt

@@ -1,0 +1,99 @@
+// The operations of the hunt: a pair of functions each, and what several of them judge alike.
+#pragma once
+
+#include "exact/reference.hpp"
+#include "hunt/operation.hpp"
+#include "hunt/wide.hpp"
+
+namespace heddle::hunt {
+
+// Defines run_NAME() from a template over the scalar.
+#define HEDDLE_HUNT_RUN(name, work)                                                             \
+  void run_##name(const World& world, const Case& one, Verdict& verdict) {                      \
+    with_type(one.type, [&]<class T>(std::type_identity<T>) { work<T>(world, one, verdict); }); \
+  }
+
+#define HEDDLE_HUNT_OPERATIONS(OPERATION)                                                                            \
+  OPERATION(exact_sums)                                                                                              \
+  OPERATION(exact_allreduce)                                                                                         \
+  OPERATION(exact_elementwise) OPERATION(exact_gemv) OPERATION(exact_gemm) OPERATION(exact_trsv) OPERATION(exact_lu) \
+      OPERATION(exact_solve) OPERATION(exact_condition) OPERATION(gemm) OPERATION(blas) OPERATION(transpose)         \
+          OPERATION(transpose_ranks) OPERATION(redistribute) OPERATION(expm) OPERATION(expm_batched)                 \
+              OPERATION(expm_action) OPERATION(eigen) OPERATION(eigen_batched) OPERATION(eigen_ranks)                \
+                  OPERATION(duplicates) OPERATION(faces) OPERATION(tdse) OPERATION(matrix_files)
+
+#define HEDDLE_HUNT_DECLARE(name)                \
+  void draw_##name(Random& random, Case& drawn); \
+  void run_##name(const World& world, const Case& one, Verdict& verdict);
+HEDDLE_HUNT_OPERATIONS(HEDDLE_HUNT_DECLARE)
+#undef HEDDLE_HUNT_DECLARE
+
+/// An exact sum of numbers and products, each part with the terms that it has: infinities and NaNs as IEEE 754 has
+/// them.
+template <Scalar T> class ExactSum {
+ public:
+  void add(const T& x) {
+    part_[0].add(static_cast<double>(Kokkos::real(x)));
+    if constexpr (is_complex<T>) part_[1].add(static_cast<double>(x.imag()));
+  }
+  void add_product(const T& x, const T& y) {
+    const auto real = [](const auto& z) { return static_cast<double>(Kokkos::real(z)); };
+    const auto imaginary = [](const auto& z) { return static_cast<double>(Kokkos::imag(z)); };
+    part_[0].add_product(real(x), real(y));
+    if constexpr (is_complex<T>) {
+      part_[0].add_product(-imaginary(x), imaginary(y));
+      part_[1].add_product(real(x), imaginary(y));
+      part_[1].add_product(imaginary(x), real(y));
+    }
+  }
+  [[nodiscard]] T value() const {
+    if constexpr (is_complex<T>) {
+      return T(part_[0].template value<Real<T>>(), part_[1].template value<Real<T>>());
+    } else {
+      return part_[0].template value<T>();
+    }
+  }
+
+ private:
+  exact::Reference part_[is_complex<T> ? 2 : 1];
+};
+
+/// found = x / y: of reals correctly rounded, of complex numbers each part correctly rounded too (the header promises
+/// two units of the last place where nothing over- or underflows, the contract correct rounding over the whole range).
+template <Scalar T>
+void judge_quotient(Verdict& verdict, const std::string& property, const T& found, const T& x, const T& y) {
+  if constexpr (!is_complex<T>) {
+    verdict.holds(property, same(found, T(x / y)), told<T>(0, 0, found, T(x / y)));
+  } else {
+    using R = Real<T>;
+    if (!is_finite(x) || !is_finite(y) || (y.real() == 0 && y.imag() == 0)) {
+      const bool zero = x.real() == 0 && x.imag() == 0;
+      const bool by_infinity = is_finite(x) && !is_finite(y) && !std::isnan(y.real()) && !std::isnan(y.imag());
+      if (!zero && !by_infinity) verdict.holds(property + " of no number", !is_finite(found));
+      return;
+    }
+    Wide::bits = 9000;
+    const WideComplex a(test::widen(x));
+    const WideComplex b(test::widen(y));
+    const Wide square = b.square();
+    const WideComplex c = a * b.conjugate();
+    const T expected((c.re / square).template rounded<R>(), (c.im / square).template rounded<R>());
+    verdict.holds(property + ", correctly rounded", same(found, expected), told<T>(0, 0, found, expected));
+    const auto units = [](R f, R e) {
+      if (same_real(f, e)) return 0.0;
+      const double gap = static_cast<double>(std::nextafter(std::abs(e), std::numeric_limits<R>::infinity())) -
+                         std::abs(static_cast<double>(e));
+      return std::abs(static_cast<double>(f) - static_cast<double>(e)) / gap;
+    };
+    const auto tame = [](R e) { return e == 0 || std::abs(e) > std::numeric_limits<R>::min() * R(1e6); };
+    const double size = std::max({std::abs(static_cast<double>(x.real())), std::abs(static_cast<double>(x.imag())),
+                                  std::abs(static_cast<double>(y.real())), std::abs(static_cast<double>(y.imag()))});
+    if (size < 1e10 && tame(expected.real()) && tame(expected.imag()) && is_finite(expected)) {
+      verdict.within(property + ", two units",
+                     std::max(units(found.real(), expected.real()), units(found.imag(), expected.imag())), 2.0,
+                     told<T>(0, 0, found, expected));
+    }
+  }
+}
+
+}  // namespace heddle::hunt

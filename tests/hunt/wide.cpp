@@ -1,0 +1,239 @@
+#include "hunt/wide.hpp"
+
+#include <algorithm>
+
+namespace heddle::hunt {
+
+WideMatrix operator*(const WideMatrix& X, const WideMatrix& Y) {
+  WideMatrix Z(X.rows, Y.columns);
+  for (Index j = 0; j < Y.columns; ++j) {
+    for (Index k = 0; k < X.columns; ++k) {
+      const WideComplex& y = Y.at(k, j);
+      for (Index i = 0; i < X.rows && !y.is_zero(); ++i) {
+        if (!X.at(i, k).is_zero()) Z.at(i, j).add_product(X.at(i, k), y);
+      }
+    }
+  }
+  return Z;
+}
+
+Wide norm1(const WideMatrix& X) {
+  return distance1(X, WideMatrix(X.rows, X.columns));
+}
+Wide distance1(const WideMatrix& X, const WideMatrix& Y) {
+  Wide largest;
+  for (Index j = 0; j < X.columns; ++j) {
+    Wide sum;
+    for (Index i = 0; i < X.rows; ++i) sum += (X.at(i, j) - Y.at(i, j)).absolute();
+    if (largest < sum) largest = sum;
+  }
+  return largest;
+}
+
+namespace {
+
+// Powers of two d with the rows and columns of D^-1 A D alike in size, off the diagonal (E. Osborne, 1960); where a
+// row or a column has nothing there, the other becomes small.
+std::vector<long> balance(const WideMatrix& A) {
+  const Index n = A.rows;
+  std::vector<long> d(static_cast<std::size_t>(n), 0);
+  const auto size = [&](Index i, Index j) {
+    const long exponent = std::max(A.at(i, j).re.exponent(), A.at(i, j).im.exponent());
+    return A.at(i, j).is_zero() ? -1000000L
+                                : exponent - d[static_cast<std::size_t>(i)] + d[static_cast<std::size_t>(j)];
+  };
+  bool moved = true;
+  for (int sweep = 0; sweep < 60 && moved; ++sweep) {
+    moved = false;
+    for (Index i = 0; i < n; ++i) {
+      long row = -1000000;
+      long column = -1000000;
+      for (Index j = 0; j < n; ++j) {
+        if (j != i) row = std::max(row, size(i, j)), column = std::max(column, size(j, i));
+      }
+      long step = 0;
+      if (row > -900000 && column > -900000) {
+        step = (row - column) / 2;
+      } else if (row > -900000) {
+        step = std::max(row + 4, 0L);
+      } else if (column > -900000) {
+        step = -std::max(column + 4, 0L);
+      }
+      moved = moved || step != 0;
+      d[static_cast<std::size_t>(i)] += step;
+    }
+  }
+  return d;
+}
+
+// One evaluation with Wide::bits.
+WideMatrix exponential_once(const WideMatrix& given, const std::vector<long>& d) {
+  const Index n = given.rows;
+  WideMatrix A(given);
+  WideComplex mean;
+  for (Index j = 0; j < n; ++j) {
+    for (Index i = 0; i < n; ++i) {
+      A.at(i, j).scale(d[static_cast<std::size_t>(j)] - d[static_cast<std::size_t>(i)]);
+    }
+    mean.re += A.at(j, j).re;
+    mean.im += A.at(j, j).im;
+  }
+  mean.re.divide(static_cast<unsigned long>(n));
+  mean.im.divide(static_cast<unsigned long>(n));
+  for (Index i = 0; i < n; ++i) A.at(i, i) = A.at(i, i) - mean;
+  const long extra = 8 + static_cast<long>(std::sqrt(static_cast<double>(Wide::bits)) / 3);
+  const long squarings = std::max(norm1(A).exponent() + extra, 0L);
+  for (WideComplex& x : A.values) x.scale(-squarings);
+  // 2^-(extra k) / k! is below the last bit from here on.
+  const long terms = static_cast<long>(Wide::bits) / extra + 2;
+  WideMatrix E(n, n);
+  for (Index i = 0; i < n; ++i) E.at(i, i).re = Wide(1.0);
+  for (long k = terms; k >= 1; --k) {
+    E = A * E;
+    for (WideComplex& x : E.values) {
+      x.re.divide(static_cast<unsigned long>(k));
+      x.im.divide(static_cast<unsigned long>(k));
+    }
+    for (Index i = 0; i < n; ++i) E.at(i, i).re += Wide(1.0);
+  }
+  for (long k = 0; k < squarings; ++k) E = E * E;
+  WideComplex factor;
+  Wide::sine_cosine(mean.im, factor.im, factor.re);
+  const Wide growth = mean.re.exponential();
+  factor = WideComplex(factor.re * growth, factor.im * growth);
+  for (Index j = 0; j < n; ++j) {
+    for (Index i = 0; i < n; ++i) {
+      E.at(i, j) = E.at(i, j) * factor;
+      E.at(i, j).scale(d[static_cast<std::size_t>(i)] - d[static_cast<std::size_t>(j)]);
+    }
+  }
+  return E;
+}
+
+double norm_of_balanced(const WideMatrix& A, const std::vector<long>& d) {
+  Wide::bits = 64;
+  WideMatrix B(A);
+  for (Index j = 0; j < A.rows; ++j) {
+    for (Index i = 0; i < A.rows; ++i)
+      B.at(i, j).scale(d[static_cast<std::size_t>(j)] - d[static_cast<std::size_t>(i)]);
+  }
+  return norm1(B).to_double();
+}
+
+}  // namespace
+
+double balanced_norm(const WideMatrix& A) {
+  return norm_of_balanced(A, balance(A));
+}
+
+std::optional<WideMatrix> wide_exponential(const WideMatrix& A) {
+  if (A.rows == 0) return WideMatrix(0, 0);
+  const std::vector<long> d = balance(A);
+  const double norm = norm_of_balanced(A, d);
+  if (norm < 2000) {
+    Wide::bits = 320 + static_cast<mpfr_prec_t>(4.4 * norm);
+    return exponential_once(A, d);
+  }
+  if (!(norm < 0x1p600)) return {};
+  std::optional<WideMatrix> before;
+  for (Wide::bits = 512 + 2 * std::ilogb(norm); Wide::bits < 20000; Wide::bits *= 2) {
+    WideMatrix E = exponential_once(A, d);
+    if (before) {
+      const Wide difference = distance1(E, *before);
+      if (difference.is_zero() || difference.exponent() < norm1(E).exponent() - 150) return E;
+    }
+    before = std::move(E);
+  }
+  return {};
+}
+
+std::vector<Wide> wide_eigenvalues(const Array& A) {
+  const Index n = A.rows;
+  long top = -100000;
+  long bottom = 100000;
+  for (const Value& x : A.values) {
+    for (const double part : {x.real(), x.imag()}) {
+      if (part != 0) top = std::max<long>(top, std::ilogb(part)), bottom = std::min<long>(bottom, std::ilogb(part));
+    }
+  }
+  Wide::bits = 400 + (top > bottom ? 2 * (top - bottom) : 0);
+  WideMatrix S(A);
+  for (int sweep = 0; sweep < 80; ++sweep) {
+    bool rotated = false;
+    for (Index p = 0; p < n; ++p) {
+      for (Index q = p + 1; q < n; ++q) {
+        const WideComplex b = S.at(p, q);
+        const long size = b.square().exponent();
+        const long diagonals = S.at(p, p).re.exponent() + S.at(q, q).re.exponent();
+        if (b.is_zero() || size < diagonals - 400 || size < 2 * (top - static_cast<long>(Wide::bits) + 20)) continue;
+        rotated = true;
+        // tan of the angle t = 2 |b| / (d + sign(d) sqrt(d^2 + 4 |b|^2)), d = a_qq - a_pp; the phase of b apart.
+        const Wide length = b.absolute();
+        const WideComplex phase(b.re / length, b.im / length);
+        const Wide difference = S.at(q, q).re - S.at(p, p).re;
+        Wide root = difference * difference;
+        Wide four = b.square();
+        four.scale(2);
+        root = (root + four).root();
+        Wide t = length;
+        t.scale(1);
+        t = t / (difference.sign() < 0 ? difference - root : difference + root);
+        Wide c = Wide(1.0) / (Wide(1.0) + t * t).root();
+        const Wide s = t * c;
+        // Columns p and q times [[c, s phase], [-s conj(phase), c]], then rows by its adjoint.
+        const WideComplex along(s * phase.re, s * phase.im);
+        for (const bool rows : {false, true}) {
+          for (Index i = 0; i < n; ++i) {
+            WideComplex& x = rows ? S.at(p, i) : S.at(i, p);
+            WideComplex& y = rows ? S.at(q, i) : S.at(i, q);
+            const WideComplex turn = rows ? along : along.conjugate();
+            const WideComplex new_x = WideComplex(c * x.re, c * x.im) - turn * y;
+            WideComplex new_y(c * y.re, c * y.im);
+            new_y.add_product(turn.conjugate(), x);
+            x = new_x;
+            y = new_y;
+          }
+        }
+      }
+    }
+    if (!rotated) break;
+  }
+  std::vector<Wide> values;
+  for (Index i = 0; i < n; ++i) values.push_back(S.at(i, i).re);
+  std::sort(values.begin(), values.end());
+  return values;
+}
+
+std::optional<WideMatrix> wide_inverse(const Array& A) {
+  Wide::bits = 4000;
+  const Index n = A.rows;
+  WideMatrix M(A);
+  WideMatrix X(n, n);
+  for (Index i = 0; i < n; ++i) X.at(i, i).re = Wide(1.0);
+  for (Index k = 0; k < n; ++k) {
+    Index pivot = k;
+    for (Index i = k + 1; i < n; ++i) {
+      if (M.at(pivot, k).square() < M.at(i, k).square()) pivot = i;
+    }
+    if (M.at(pivot, k).is_zero()) return {};
+    const Wide square = M.at(pivot, k).square();
+    const WideComplex inverse(M.at(pivot, k).re / square, -(M.at(pivot, k).im / square));
+    for (Index j = 0; j < n; ++j) {
+      std::swap(M.at(k, j), M.at(pivot, j));
+      std::swap(X.at(k, j), X.at(pivot, j));
+      M.at(k, j) = M.at(k, j) * inverse;
+      X.at(k, j) = X.at(k, j) * inverse;
+    }
+    for (Index i = 0; i < n; ++i) {
+      const WideComplex factor = M.at(i, k);
+      if (i == k || factor.is_zero()) continue;
+      for (Index j = 0; j < n; ++j) {
+        M.at(i, j) = M.at(i, j) - factor * M.at(k, j);
+        X.at(i, j) = X.at(i, j) - factor * X.at(k, j);
+      }
+    }
+  }
+  return X;
+}
+
+}  // namespace heddle::hunt
