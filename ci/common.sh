@@ -16,6 +16,7 @@ packages_meshes=(libvtk9-dev)
 packages_test=(libgtest-dev libbenchmark-dev libmpfr-dev libscalapack-openmpi-dev libdnnl-dev)
 packages_lint=(python3 clang-format)
 packages_tidy=(clang-tidy libomp-dev)
+packages_fuzz=(clang libclang-rt-dev libomp-dev)
 packages_hip=(hipcc clang-19 librocprim-dev)
 
 say() { printf '== %s\n' "$*"; }

@@ -14,6 +14,7 @@
 #include <sstream>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace heddle::perf {
 namespace {
@@ -27,6 +28,22 @@ class Silent : public benchmark::BenchmarkReporter {
   bool ReportContext(const Context&) override { return true; }
   void ReportRuns(const std::vector<Run>&) override {}
 };
+
+BENCHMARK_DISABLE_DEPRECATED_WARNING
+/// Google Benchmark's table of commas ends the program at a counter that its first benchmark had not. All runs are
+/// shown at the end, so that there is a column for every counter, empty where a benchmark has none of that name.
+class WholeTable : public benchmark::CSVReporter {
+ public:
+  void ReportRuns(const std::vector<Run>& runs) override { runs_.insert(runs_.end(), runs.begin(), runs.end()); }
+  void Finalize() override { benchmark::CSVReporter::ReportRuns(runs_); }
+
+ private:
+  std::vector<Run> runs_;
+};
+bool is_table(benchmark::BenchmarkReporter* reporter) {
+  return dynamic_cast<benchmark::CSVReporter*>(reporter) != nullptr;
+}
+BENCHMARK_RESTORE_DEPRECATED_WARNING
 
 void add_context() {
   benchmark::AddCustomContext("heddle", std::string(version()));
@@ -60,7 +77,8 @@ void fail(benchmark::State& state, const char* why) {
 
 namespace {
 
-int run(int argc, char** argv) {
+// `table_in_file`: the file that --benchmark_out names is to be one.
+int run(int argc, char** argv, bool table_in_file) {
   const Kokkos::ScopeGuard kokkos(bind_device(MPI_COMM_WORLD).settings());
   everyone.emplace(MPI_COMM_WORLD);
   add_context();
@@ -70,7 +88,10 @@ int run(int argc, char** argv) {
     return 2;
   }
   if (world().rank() == 0) {
-    benchmark::RunSpecifiedBenchmarks();
+    WholeTable shown;
+    WholeTable written;
+    benchmark::BenchmarkReporter* const chosen = benchmark::CreateDefaultDisplayReporter();
+    benchmark::RunSpecifiedBenchmarks(is_table(chosen) ? &shown : chosen, table_in_file ? &written : nullptr);
   } else {
     benchmark::RunSpecifiedBenchmarks(&silent);
   }
@@ -100,7 +121,12 @@ int main(int argc, char** argv) {
     std::erase_if(arguments, [](const char* a) { return std::string_view(a).starts_with("--benchmark_out"); });
     count = static_cast<int>(arguments.size());
   }
-  const int status = heddle::perf::run(count, arguments.data());
+  const auto any_begins = [&](std::string_view text) {
+    return std::any_of(arguments.begin(), arguments.begin() + count,
+                       [&](const char* argument) { return std::string_view(argument).starts_with(text); });
+  };
+  const bool table_in_file = any_begins("--benchmark_out=") && any_begins("--benchmark_out_format=csv");
+  const int status = heddle::perf::run(count, arguments.data(), table_in_file);
   MPI_Finalize();
   return status;
 }

@@ -1,6 +1,7 @@
 #include "blas/backend.hpp"
 #include "core/instantiate.hpp"
 #include "core/product.hpp"
+#include "core/shared_storage.hpp"
 #include <heddle/core/error.hpp>
 
 namespace heddle::blas {
@@ -22,8 +23,9 @@ bool runs_side_by_side() {
 }
 
 template <Scalar T>
-void gemm(const Context& context, Operation op_a, Operation op_b, T alpha, const MatrixView<const T>& A,
-          const MatrixView<const T>& B, T beta, const MatrixView<T>& C) {
+void gemm(const Context& context, Operation op_a, Operation op_b, std::type_identity_t<T> alpha,
+          const MatrixView<const std::type_identity_t<T>>& A, const MatrixView<const std::type_identity_t<T>>& B,
+          std::type_identity_t<T> beta, const MatrixView<T>& C) {
   const bool plain_a = op_a == Operation::none;
   const bool plain_b = op_b == Operation::none;
   const std::size_t m = A.extent(plain_a ? 0 : 1);
@@ -34,6 +36,8 @@ void gemm(const Context& context, Operation op_a, Operation op_b, T alpha, const
   require_column_major("A", A);
   require_column_major("B", B);
   require_column_major("C", C);
+  impl::require_apart("blas::gemm", "A", A, "C", C);
+  impl::require_apart("blas::gemm", "B", B, "C", C);
   if (m == 0 || n == 0) {
     return;
   }

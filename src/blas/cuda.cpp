@@ -6,6 +6,7 @@
 #include "blas/backend.hpp"
 #include "blas/decompositions.hpp"
 #include "blas/integer.hpp"
+#include "blas/layout.hpp"
 #include "core/instantiate.hpp"
 #include <heddle/core/error.hpp>
 
@@ -43,6 +44,7 @@ struct Context::State {
 
   cublasHandle_t handle = nullptr;
   Kokkos::View<std::byte*, MemorySpace> workspace;
+  Kokkos::View<std::byte*, MemorySpace> copies;  // Of operands whose layout cuBLAS would look at.
 };
 
 }  // namespace heddle::blas
@@ -80,6 +82,68 @@ template <> struct Routine<Kokkos::complex<double>> {
   static constexpr auto* gemm = &cublasZgemm_64;
 };
 
+// A column-major matrix in memory, which is written where it is C.
+template <Scalar T> struct Operand {
+  T* data;
+  Index rows;
+  Index columns;
+  Index leading;
+
+  template <class Element>
+  explicit Operand(const MatrixView<Element>& view)
+      : data(const_cast<T*>(view.data())),
+        rows(static_cast<Index>(view.extent(0))),
+        columns(static_cast<Index>(view.extent(1))),
+        leading(leading_dimension(view)) {}
+};
+
+// Copies of operands in a context's own memory, laid out as gemm_layout() says, so that the kernel, and with it the
+// bits, follow from shape and operations alone.
+class Copies {
+ public:
+  explicit Copies(const blas::Context& context) : context_(context) {}
+
+  // Bytes for all that will be taken.
+  template <Scalar T> static std::size_t bytes(const Operand<T>& matrix, const GemmLayout& layout) {
+    return layout.fits(matrix.data, matrix.rows, matrix.leading)
+               ? 0
+               : padded(sizeof(T) * static_cast<std::size_t>(layout.leading(matrix.rows) * matrix.columns));
+  }
+  void reserve(std::size_t bytes) {
+    auto& copies = context_.state()->copies;
+    if (copies.size() < bytes) {
+      copies = {};
+      copies = Kokkos::View<std::byte*, MemorySpace>(
+          Kokkos::view_alloc(context_.space(), Kokkos::WithoutInitializing, "heddle::blas::copies"), bytes);
+    }
+  }
+  // The matrix itself where its layout fits, else room for it.
+  template <Scalar T> Operand<T> place_for(const Operand<T>& matrix, const GemmLayout& layout) {
+    const std::size_t size = bytes(matrix, layout);
+    if (size == 0) return matrix;
+    Operand<T> place = matrix;
+    place.data = reinterpret_cast<T*>(context_.state()->copies.data() + used_);
+    place.leading = layout.leading(matrix.rows);
+    used_ += size;
+    return place;
+  }
+  template <Scalar T> void copy(const Operand<T>& from, const Operand<T>& to) const {
+    if (from.data == to.data) return;
+    const cudaError_t failure = cudaMemcpy2DAsync(
+        to.data, sizeof(T) * static_cast<std::size_t>(to.leading), from.data,
+        sizeof(T) * static_cast<std::size_t>(from.leading), sizeof(T) * static_cast<std::size_t>(from.rows),
+        static_cast<std::size_t>(from.columns), cudaMemcpyDefault, context_.space().cuda_stream());
+    if (failure != cudaSuccess) {
+      throw Error(ErrorKind::computation, message_of("CUDA failed to copy a matrix: ", cudaGetErrorString(failure)));
+    }
+  }
+
+ private:
+  static std::size_t padded(std::size_t bytes) { return (bytes + 255) / 256 * 256; }
+  const blas::Context& context_;
+  std::size_t used_ = 0;
+};
+
 }  // namespace
 
 template <Scalar T>
@@ -88,13 +152,25 @@ void backend_gemm(const blas::Context& context, Operation op_a, Operation op_b, 
   using Element = typename Routine<T>::Element;
   const Kokkos::Profiling::ScopedRegion region("heddle::blas::gemm");
   const auto inner = static_cast<Index>(A.extent(op_a == Operation::none ? 1 : 0));
-  blas::check("multiply",
-              Routine<T>::gemm(context.state()->handle, operation_of(op_a), operation_of(op_b),
-                               static_cast<Index>(C.extent(0)), static_cast<Index>(C.extent(1)), inner,
-                               reinterpret_cast<const Element*>(&alpha), reinterpret_cast<const Element*>(A.data()),
-                               leading_dimension(A), reinterpret_cast<const Element*>(B.data()), leading_dimension(B),
-                               reinterpret_cast<const Element*>(&beta), reinterpret_cast<Element*>(C.data()),
-                               leading_dimension(C)));
+  const Operand<T> a(A);
+  const Operand<T> b(B);
+  const Operand<T> c(C);
+  const GemmLayout layout = gemm_layout<T>(c.rows, c.columns);
+  Copies copies(context);
+  copies.reserve(Copies::bytes(a, layout) + Copies::bytes(b, layout) + Copies::bytes(c, layout));
+  const Operand<T> left = copies.place_for(a, layout);
+  const Operand<T> right = copies.place_for(b, layout);
+  const Operand<T> result = copies.place_for(c, layout);
+  copies.copy(a, left);
+  copies.copy(b, right);
+  if (beta != T{0}) copies.copy(c, result);
+  blas::check("multiply", Routine<T>::gemm(context.state()->handle, operation_of(op_a), operation_of(op_b), c.rows,
+                                           c.columns, inner, reinterpret_cast<const Element*>(&alpha),
+                                           reinterpret_cast<const Element*>(left.data), left.leading,
+                                           reinterpret_cast<const Element*>(right.data), right.leading,
+                                           reinterpret_cast<const Element*>(&beta),
+                                           reinterpret_cast<Element*>(result.data), result.leading));
+  copies.copy(result, c);
 }
 
 // One after the other: cuBLAS 13.1 multiplies batches of large matrices at 0.7 of the rate.

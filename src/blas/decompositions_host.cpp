@@ -32,6 +32,11 @@ void solve(int n, T* A, int leading, T* w, T* work, int length, int* integers, i
   }
 }
 
+// A length that LAPACK gives as a floating-point number, which may have been rounded down.
+template <RealScalar R> int length_of(R given) {
+  return static_cast<int>(given * (1 + std::numeric_limits<R>::epsilon()));
+}
+
 }  // namespace
 
 bool backend_has_eigenvectors() {
@@ -44,8 +49,10 @@ void backend_eigenvectors(const blas::Context& context, const MatrixView<T>& A,
   using R = Real<T>;
   context.space().fence("heddle::blas::before_eigenvectors");
   const Kokkos::Profiling::ScopedRegion region("heddle::blas::eigenvectors");
-  require(A.extent(0) <= static_cast<std::size_t>(std::numeric_limits<int>::max()), "eigenvectors: n = ", A.extent(0),
-          " is beyond the host LAPACK's integers");
+  // The longest workspace has 2 n^2 + 6 n + 1 numbers, which LAPACK counts by an int.
+  constexpr std::size_t largest = 32766;
+  require(A.extent(0) <= largest, "eigenvectors: n = ", A.extent(0),
+          " is beyond the integers of the host LAPACK, which take at most ", largest);
   const auto n = static_cast<int>(A.extent(0));
   const auto leading = static_cast<int>(leading_dimension(A));
   int info = 0;
@@ -65,7 +72,7 @@ void backend_eigenvectors(const blas::Context& context, const MatrixView<T>& A,
       reinterpret_cast<Routine>(routine)("V", "L", &n, A.data(), &leading, w.data(), work.data(), &length, reals.data(),
                                          &real_length, integers.data(), &integer_length, &info, 1, 1);
       if (call == 0) {
-        real_length = static_cast<int>(reals[0]);
+        real_length = length_of(reals[0]);
         reals.resize(static_cast<std::size_t>(real_length));
       }
     } else {
@@ -73,10 +80,9 @@ void backend_eigenvectors(const blas::Context& context, const MatrixView<T>& A,
     }
     if (call == 0) {
       if constexpr (is_complex<T>) {
-        length = static_cast<int>(work[0].real());
+        length = length_of(work[0].real());
       } else {
-        // A float may have rounded the length down.
-        length = static_cast<int>(work[0] * (1 + std::numeric_limits<T>::epsilon()));
+        length = length_of(work[0]);
       }
       integer_length = integers[0];
       work.resize(static_cast<std::size_t>(length));

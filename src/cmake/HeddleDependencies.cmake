@@ -13,7 +13,8 @@ find_package(BLAS REQUIRED)
 find_package(LAPACK REQUIRED)
 find_package(Threads REQUIRED)
 # Reads .vtu and .vtk, writes .vtp and .vtu; without it, meshes come from Gmsh's files alone.
-find_package(VTK 9.1 QUIET COMPONENTS CommonCore CommonDataModel CommonExecutionModel CommonMisc IOLegacy IOXML)
+find_package(VTK 9.1 QUIET COMPONENTS CommonCore CommonDataModel CommonExecutionModel CommonMisc IOCore IOXML
+                              IOXMLParser)
 if(VTK_FOUND)
   message(STATUS "Found VTK: ${VTK_VERSION}")
 else()

@@ -1,10 +1,9 @@
+#include "comm/mpi_pieces.hpp"
 #include "comm/tags.hpp"
 #include "comm/transports.hpp"
 #include <heddle/comm/communicator.hpp>
 
-#include <algorithm>
 #include <cstdlib>
-#include <limits>
 #include <optional>
 
 namespace heddle {
@@ -32,9 +31,6 @@ struct Communicator::State {
 };
 
 namespace {
-
-// MPI counts are int: longer data go in pieces of this many elements.
-constexpr std::size_t largest_count = std::numeric_limits<int>::max() / 2;
 
 MPI_Op operation_of(Reduction reduction) {
   switch (reduction) {
@@ -106,13 +102,7 @@ void Communicator::barrier() const {
 
 void Communicator::broadcast_bytes(void* data, std::size_t bytes, int root) const {
   require(root >= 0 && root < size(), "broadcast: root ", root, " is not one of ", size(), " ranks");
-  auto* position = static_cast<char*>(data);
-  while (bytes > 0) {
-    const std::size_t piece = std::min(bytes, largest_count);
-    MPI_Bcast(position, static_cast<int>(piece), MPI_BYTE, root, state_->comm);
-    position += piece;
-    bytes -= piece;
-  }
+  impl::broadcast_in_pieces(data, bytes, root, state_->comm);
 }
 
 void Communicator::broadcast(std::string& text, int root) const {
@@ -123,23 +113,11 @@ void Communicator::broadcast(std::string& text, int root) const {
 }
 
 void Communicator::all_gather_bytes(const void* mine, std::size_t bytes, void* all) const {
-  require(bytes <= largest_count, "all_gather: ", bytes, " bytes a rank; at most ", largest_count);
-  MPI_Allgather(mine, static_cast<int>(bytes), MPI_BYTE, all, static_cast<int>(bytes), MPI_BYTE, state_->comm);
+  impl::all_gather_in_pieces(mine, bytes, all, state_->comm);
 }
 
 template <class T> void Communicator::all_reduce(std::span<T> values, Reduction reduction) const {
-  // To one rank and out again: MPI_Allreduce may round differently from rank to rank, this can't.
-  while (!values.empty()) {
-    const auto piece = values.first(std::min(values.size(), largest_count / sizeof(T)));
-    const int count = static_cast<int>(piece.size());
-    if (rank() == 0) {
-      MPI_Reduce(MPI_IN_PLACE, piece.data(), count, type_of<T>(), operation_of(reduction), 0, state_->comm);
-    } else {
-      MPI_Reduce(piece.data(), nullptr, count, type_of<T>(), operation_of(reduction), 0, state_->comm);
-    }
-    MPI_Bcast(piece.data(), count, type_of<T>(), 0, state_->comm);
-    values = values.subspan(piece.size());
-  }
+  impl::all_reduce_in_pieces(values, type_of<T>(), operation_of(reduction), state_->comm);
 }
 
 template void Communicator::all_reduce<double>(std::span<double>, Reduction) const;
@@ -157,24 +135,7 @@ std::vector<std::size_t> Communicator::exchange_sizes(const std::vector<std::spa
 
 void Communicator::exchange_bytes(const std::vector<std::span<const std::byte>>& out,
                                   const std::vector<std::span<std::byte>>& in) const {
-  std::vector<MPI_Request> requests;
-  for (int r = 0; r < size(); ++r) {
-    const std::span<std::byte>& message = in[static_cast<std::size_t>(r)];
-    for (std::size_t at = 0; at < message.size(); at += largest_count) {
-      const auto piece = message.subspan(at, std::min(largest_count, message.size() - at));
-      MPI_Irecv(piece.data(), static_cast<int>(piece.size()), MPI_BYTE, r, impl::tag_exchange, state_->comm,
-                &requests.emplace_back());
-    }
-  }
-  for (int r = 0; r < size(); ++r) {
-    const std::span<const std::byte>& message = out[static_cast<std::size_t>(r)];
-    for (std::size_t at = 0; at < message.size(); at += largest_count) {
-      const auto piece = message.subspan(at, std::min(largest_count, message.size() - at));
-      MPI_Isend(piece.data(), static_cast<int>(piece.size()), MPI_BYTE, r, impl::tag_exchange, state_->comm,
-                &requests.emplace_back());
-    }
-  }
-  MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
+  impl::exchange_in_pieces(out, in, impl::tag_exchange, state_->comm);
 }
 
 namespace {

@@ -1,23 +1,61 @@
-// Messages longer than MPI's int counts.
+// Data longer than MPI's int counts, in pieces.
 #pragma once
 
 #include <mpi.h>
 
 #include <algorithm>
 #include <cstddef>
+#include <span>
 #include <vector>
 
 namespace heddle::impl {
 
+/// The most bytes of one message of MPI. What cuts data takes it as an argument, so that tests cut small data too.
+inline constexpr std::size_t most_message_bytes = std::size_t{1} << 30;
+
+/// The bytes of rank `root` on every rank. Collective.
+void broadcast_in_pieces(void* data, std::size_t bytes, int root, MPI_Comm comm, std::size_t most = most_message_bytes);
+
+/// The bytes of every rank, in order of rank. Collective; every rank gives as many.
+void all_gather_in_pieces(const void* mine, std::size_t bytes, void* all, MPI_Comm comm,
+                          std::size_t most = most_message_bytes);
+
+/// Element by element over the ranks, in place, the same bits on every rank. Collective. Where a piece begins may be
+/// seen in the bits of a sum, as `most` may.
+template <class T>
+void all_reduce_in_pieces(std::span<T> values, MPI_Datatype type, MPI_Op operation, MPI_Comm comm,
+                          std::size_t most = most_message_bytes) {
+  int rank = 0;
+  MPI_Comm_rank(comm, &rank);
+  const std::size_t longest = std::max<std::size_t>(most / sizeof(T), 1);
+  // To one rank and out again: MPI_Allreduce may round differently from rank to rank, this can't.
+  while (!values.empty()) {
+    const auto piece = values.first(std::min(values.size(), longest));
+    const int count = static_cast<int>(piece.size());
+    if (rank == 0) {
+      MPI_Reduce(MPI_IN_PLACE, piece.data(), count, type, operation, 0, comm);
+    } else {
+      MPI_Reduce(piece.data(), nullptr, count, type, operation, 0, comm);
+    }
+    MPI_Bcast(piece.data(), count, type, 0, comm);
+    values = values.subspan(piece.size());
+  }
+}
+
+/// out[r] of every rank to rank r, into in[r'] there, which is as long. Collective.
+void exchange_in_pieces(const std::vector<std::span<const std::byte>>& out, const std::vector<std::span<std::byte>>& in,
+                        int tag, MPI_Comm comm, std::size_t most = most_message_bytes);
+
 /// One message as MPI requests; start(offset, count, request) posts each piece.
 class MpiPieces {
  public:
+  explicit MpiPieces(std::size_t most = most_message_bytes) : most_(most) {}
+
   template <class Start> void start(std::size_t bytes, const Start& start) {
     // Several pieces of a long message can be under way side by side.
-    constexpr std::size_t most = std::size_t{1} << 30;
-    pieces_.assign((bytes + most - 1) / most, MPI_REQUEST_NULL);
+    pieces_.assign((bytes + most_ - 1) / most_, MPI_REQUEST_NULL);
     for (std::size_t k = 0; k < pieces_.size(); ++k) {
-      start(k * most, static_cast<int>(std::min(most, bytes - k * most)), &pieces_[k]);
+      start(k * most_, static_cast<int>(std::min(most_, bytes - k * most_)), &pieces_[k]);
     }
     started_ = true;
   }
@@ -29,6 +67,7 @@ class MpiPieces {
   }
 
  private:
+  std::size_t most_;
   std::vector<MPI_Request> pieces_;
   bool started_ = false;
 };

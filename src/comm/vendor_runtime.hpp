@@ -3,11 +3,15 @@
 #include "comm/vendor.hpp"
 #include <heddle/core/error.hpp>
 
+#include <algorithm>
 #include <cstring>
 #include <random>
 
 namespace heddle::impl::vendor {
 namespace {
+
+// Bytes from column to column that the runtimes copy in one call.
+constexpr std::size_t largest_pitch = (std::size_t{1} << 31) - 1;
 
 thread_local std::string last_failure;  // of this thread's calls, for last_error() alone
 
@@ -93,9 +97,14 @@ double seconds_between(Event from, Event to) {
 void copy(Stream stream, const Block& to, const Block& from) {
   if (to.is_contiguous() && from.is_contiguous()) {
     check("copy", HEDDLE_GPU(MemcpyAsync)(to.data, from.data, to.bytes(), HEDDLE_GPU(MemcpyDefault), native(stream)));
-  } else {
+  } else if (std::max(to.leading, from.leading) <= largest_pitch) {
     check("copy", HEDDLE_GPU(Memcpy2DAsync)(to.data, to.leading, from.data, from.leading, to.width, to.columns,
                                             HEDDLE_GPU(MemcpyDefault), native(stream)));
+  } else {
+    for (std::size_t column = 0; column < to.columns; ++column) {
+      check("copy", HEDDLE_GPU(MemcpyAsync)(to.data + column * to.leading, from.data + column * from.leading, to.width,
+                                            HEDDLE_GPU(MemcpyDefault), native(stream)));
+    }
   }
 }
 

@@ -79,10 +79,10 @@ double cosine(double x) {
   return std::abs(x) < most ? sine_of(x, 1) : std::cos(x);
 }
 
-double exponential(double x) {
-  if (!(std::abs(x) < 800.0)) {
-    return std::isnan(x) ? x : x > 0.0 ? std::numeric_limits<double>::infinity() : 0.0;
-  }
+namespace {
+
+// exp x as high 2^power, half <= high < 2, for |x| < 2000.
+double exponential_parts(double x, int& power) {
   const double count = std::nearbyint(x / log_two[0]);
   const Pair rest = remainder(x, count, log_two);
   Pair result{1.0, 0.0};
@@ -91,12 +91,38 @@ double exponential(double x) {
     term = quotient(product(term, rest), k);
     result = sum(result, term);
   }
-  return std::ldexp(result.high, static_cast<int>(count));
+  power = static_cast<int>(count);
+  return result.high;
+}
+
+// high 2^power y, of which neither factor need be a double.
+double scaled_product(double high, int power, double y) {
+  int of_y = 0;
+  const double fraction = std::frexp(y, &of_y);
+  return std::ldexp(high * fraction, power + of_y);
+}
+
+}  // namespace
+
+double exponential(double x) {
+  if (!(std::abs(x) < 800.0)) {
+    return std::isnan(x) ? x : x > 0.0 ? std::numeric_limits<double>::infinity() : 0.0;
+  }
+  int power = 0;
+  const double high = exponential_parts(x, power);
+  return std::ldexp(high, power);
 }
 
 std::complex<double> exponential(const std::complex<double>& z) {
-  const double size = exponential(z.real());
-  return {size * cosine(z.imag()), size * sine(z.imag())};
+  // Beyond this even the smallest sine makes no number of it.
+  constexpr double beyond = 1600.0;
+  const double x = std::fmin(std::fmax(z.real(), -beyond), beyond);
+  if (z.imag() == 0.0 || std::isnan(z.real())) {
+    return {exponential(z.real()), std::isnan(z.real()) ? z.real() : z.imag()};
+  }
+  int power = 0;
+  const double high = exponential_parts(x, power);
+  return {scaled_product(high, power, cosine(z.imag())), scaled_product(high, power, sine(z.imag()))};
 }
 
 }  // namespace heddle::impl

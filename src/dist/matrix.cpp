@@ -83,7 +83,7 @@ DistributedMatrix<T>::DistributedMatrix(const Communicator& comm, const Placemen
   }
 }
 
-template <Scalar T> void fill(const DistributedMatrix<T>& A, T value) {
+template <Scalar T> void fill(const DistributedMatrix<T>& A, std::type_identity_t<T> value) {
   const impl::Elements<T> a(A.local());
   impl::for_each_element(
       A.communicator().space(), "heddle::dist::fill", static_cast<Index>(A.local().extent(0)),
@@ -105,22 +105,29 @@ template <RealScalar R> R largest(const std::vector<R>& values) {
   return result;
 }
 
+// A team takes a local column at a time: neighbouring threads read neighbouring elements, and no index is divided.
+// There is one for each column, up to a number that an int holds.
+using ColumnTeam = Kokkos::TeamPolicy<ExecutionSpace>::member_type;
+Kokkos::TeamPolicy<ExecutionSpace> teams_of_columns(const ExecutionSpace& space, Index columns) {
+  return {space, static_cast<int>(std::min(columns, Index{1} << 20)), Kokkos::AUTO};
+}
+
 // Sum of |a| over each local column.
 template <Scalar T> std::vector<Real<T>> column_sums(const DistributedMatrix<T>& A) {
-  using Policy = Kokkos::TeamPolicy<ExecutionSpace>;
   const impl::Elements<T> a(A.local());
   const auto rows = static_cast<Index>(A.local().extent(0));
+  const auto columns = static_cast<Index>(A.local().extent(1));
   const Kokkos::View<Real<T>*, MemorySpace> sums(
       Kokkos::view_alloc(A.communicator().space(), "heddle::dist::column_sums"), A.local().extent(1));
   Kokkos::parallel_for(
-      "heddle::dist::column_sums",
-      Policy(A.communicator().space(), static_cast<int>(A.local().extent(1)), Kokkos::AUTO),
-      KOKKOS_LAMBDA(const Policy::member_type& team) {
-        Real<T> sum = 0;
-        Kokkos::parallel_reduce(
-            Kokkos::TeamThreadRange(team, rows),
-            [&](Index i, Real<T>& part) { part += Kokkos::abs(a(i, team.league_rank())); }, sum);
-        Kokkos::single(Kokkos::PerTeam(team), [&] { sums(team.league_rank()) = sum; });
+      "heddle::dist::column_sums", teams_of_columns(A.communicator().space(), columns),
+      KOKKOS_LAMBDA(const ColumnTeam& team) {
+        for (Index j = team.league_rank(); j < columns; j += team.league_size()) {
+          Real<T> sum = 0;
+          Kokkos::parallel_reduce(
+              Kokkos::TeamThreadRange(team, rows), [&](Index i, Real<T>& part) { part += Kokkos::abs(a(i, j)); }, sum);
+          Kokkos::single(Kokkos::PerTeam(team), [&] { sums(j) = sum; });
+        }
       });
   const auto host = Kokkos::create_mirror_view(Kokkos::WithoutInitializing, sums);
   Kokkos::deep_copy(A.communicator().space(), host, sums);
@@ -177,11 +184,6 @@ template <Scalar T> std::vector<Real<T>> row_sums(const DistributedMatrix<T>& A)
   return {host.data(), host.data() + host.size()};
 }
 
-// One team for each local column: neighbouring threads read neighbouring elements, and no index is divided.
-Kokkos::TeamPolicy<ExecutionSpace> team_per_column(const ExecutionSpace& space, std::size_t columns) {
-  return {space, static_cast<int>(columns), Kokkos::AUTO};
-}
-
 // Non-negative floating-point numbers rise with their bits read as an integer, and NaN comes after infinity: the
 // largest of these is NaN where there is one, in any order of comparison.
 template <RealScalar R> using BitsOf = std::conditional_t<sizeof(R) == 4, std::uint32_t, std::uint64_t>;
@@ -190,25 +192,27 @@ template <RealScalar R> using BitsOf = std::conditional_t<sizeof(R) == 4, std::u
 template <Scalar T> Real<T> largest_element(const DistributedMatrix<T>& A) {
   using R = Real<T>;
   using Bits = BitsOf<R>;
-  using Member = Kokkos::TeamPolicy<ExecutionSpace>::member_type;
   const impl::Elements<T> a(A.local());
   const auto rows = static_cast<Index>(A.local().extent(0));
+  const auto columns = static_cast<Index>(A.local().extent(1));
   if (A.local().size() == 0) {
     return R{0};
   }
   Bits result = 0;
   Kokkos::parallel_reduce(
-      "heddle::dist::largest_element", team_per_column(A.communicator().space(), A.local().extent(1)),
-      KOKKOS_LAMBDA(const Member& team, Bits& maximum) {
-        Bits of_column = 0;
-        Kokkos::parallel_reduce(
-            Kokkos::TeamThreadRange(team, rows),
-            [&](Index i, Bits& largest) {
-              const Bits bits = Kokkos::bit_cast<Bits>(static_cast<R>(Kokkos::abs(a(i, team.league_rank()))));
-              largest = bits > largest ? bits : largest;
-            },
-            Kokkos::Max<Bits>(of_column));
-        Kokkos::single(Kokkos::PerTeam(team), [&] { maximum = of_column > maximum ? of_column : maximum; });
+      "heddle::dist::largest_element", teams_of_columns(A.communicator().space(), columns),
+      KOKKOS_LAMBDA(const ColumnTeam& team, Bits& maximum) {
+        for (Index j = team.league_rank(); j < columns; j += team.league_size()) {
+          Bits of_column = 0;
+          Kokkos::parallel_reduce(
+              Kokkos::TeamThreadRange(team, rows),
+              [&](Index i, Bits& largest) {
+                const Bits bits = Kokkos::bit_cast<Bits>(static_cast<R>(Kokkos::abs(a(i, j))));
+                largest = bits > largest ? bits : largest;
+              },
+              Kokkos::Max<Bits>(of_column));
+          Kokkos::single(Kokkos::PerTeam(team), [&] { maximum = of_column > maximum ? of_column : maximum; });
+        }
       },
       Kokkos::Max<Bits>(result));
   return Kokkos::bit_cast<R>(result);
@@ -216,22 +220,24 @@ template <Scalar T> Real<T> largest_element(const DistributedMatrix<T>& A) {
 
 template <Scalar T> Real<T> sum_of_squares(const DistributedMatrix<T>& A, Real<T> scale) {
   using R = Real<T>;
-  using Member = Kokkos::TeamPolicy<ExecutionSpace>::member_type;
   const impl::Elements<T> a(A.local());
   const auto rows = static_cast<Index>(A.local().extent(0));
+  const auto columns = static_cast<Index>(A.local().extent(1));
   R result = 0;
   Kokkos::parallel_reduce(
-      "heddle::dist::sum_of_squares", team_per_column(A.communicator().space(), A.local().extent(1)),
-      KOKKOS_LAMBDA(const Member& team, R& total) {
-        R of_column = 0;
-        Kokkos::parallel_reduce(
-            Kokkos::TeamThreadRange(team, rows),
-            [&](Index i, R& sum) {
-              const R size = Kokkos::abs(a(i, team.league_rank())) / scale;
-              sum += size * size;
-            },
-            of_column);
-        Kokkos::single(Kokkos::PerTeam(team), [&] { total += of_column; });
+      "heddle::dist::sum_of_squares", teams_of_columns(A.communicator().space(), columns),
+      KOKKOS_LAMBDA(const ColumnTeam& team, R& total) {
+        for (Index j = team.league_rank(); j < columns; j += team.league_size()) {
+          R of_column = 0;
+          Kokkos::parallel_reduce(
+              Kokkos::TeamThreadRange(team, rows),
+              [&](Index i, R& sum) {
+                const R size = Kokkos::abs(a(i, j)) / scale;
+                sum += size * size;
+              },
+              of_column);
+          Kokkos::single(Kokkos::PerTeam(team), [&] { total += of_column; });
+        }
       },
       result);
   return result;
@@ -304,7 +310,7 @@ template <Scalar T> void copy(const DistributedMatrix<T>& A, const DistributedMa
   impl::copy_elements<T>(B.communicator().space(), "heddle::dist::copy", A.local(), B.local());
 }
 
-template <Scalar T> void scale(T alpha, const DistributedMatrix<T>& A) {
+template <Scalar T> void scale(std::type_identity_t<T> alpha, const DistributedMatrix<T>& A) {
   const impl::Elements<T> a(A.local());
   impl::for_each_element(
       A.communicator().space(), "heddle::dist::scale", static_cast<Index>(A.local().extent(0)),
@@ -312,7 +318,8 @@ template <Scalar T> void scale(T alpha, const DistributedMatrix<T>& A) {
       KOKKOS_LAMBDA(Index i, Index j) { a(i, j) = impl::product(alpha, a(i, j)); });
 }
 
-template <Scalar T> void add(T alpha, const DistributedMatrix<T>& A, const DistributedMatrix<T>& B) {
+template <Scalar T>
+void add(std::type_identity_t<T> alpha, const DistributedMatrix<T>& A, const DistributedMatrix<T>& B) {
   require(A.placement() == B.placement(), "add: ", A.placement().describe(), " to ", B.placement().describe(),
           "; expected equal placements");
   const impl::Elements<T> a(A.local());
@@ -323,7 +330,7 @@ template <Scalar T> void add(T alpha, const DistributedMatrix<T>& A, const Distr
       KOKKOS_LAMBDA(Index i, Index j) { b(i, j) = multiply_add(alpha, a(i, j), b(i, j)); });
 }
 
-template <Scalar T> void add_identity(T alpha, const DistributedMatrix<T>& A) {
+template <Scalar T> void add_identity(std::type_identity_t<T> alpha, const DistributedMatrix<T>& A) {
   require(A.rows() == A.columns(), "add_identity: the matrix is ", A.rows(), " x ", A.columns(), "; expected square");
   const impl::Elements<T> a(A.local());
   const CyclicAxis rows = A.placement().row_axis();

@@ -213,8 +213,10 @@ void add_duplicates(CLI::App& app, Selection& selection) {
   const auto options = std::make_shared<Options>();
   CLI::App& command = *app.add_subcommand("duplicates", "Equal keys: which are there, how many of each, and where");
   command
-      .add_option("-i,--input", options->input,
-                  "Text file of integer keys, one a line; their words separated by white space or commas")
+      .add_option(
+          "-i,--input", options->input,
+          "Text file of integer keys, one a line; their words, from -2^63 to 2^64 - 1, separated by white space or "
+          "commas")
       ->type_name("FILE");
   CLI::Option* const generate =
       command.add_option("--generate", options->generate, "Make this many keys")->type_name("N")->check(at_least(0));

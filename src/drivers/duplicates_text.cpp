@@ -7,10 +7,13 @@
 #include <array>
 #include <cerrno>
 #include <charconv>
+#include <concepts>
+#include <cstdint>
 #include <cstdio>
 #include <cstring>
 #include <fstream>
 #include <memory>
+#include <unordered_map>
 
 namespace heddle::driver {
 namespace {
@@ -66,6 +69,11 @@ class KeyParser {
         refuse(message_of(words, words == 1 ? " word" : " words", ", where line 1 has ", table.words));
       }
     }
+    if (!beyond_.empty()) {
+      table.beyond.resize(table.values.size(), false);
+      for (const std::size_t place : beyond_) table.beyond[place] = true;
+      if (any_negative_) number_words(table);
+    }
     return table;
   }
 
@@ -76,7 +84,7 @@ class KeyParser {
     skip_blanks();
     if (ended()) refuse("is empty; expected integers");
     while (true) {
-      values.push_back(number());
+      values.push_back(number(values.size()));
       ++words;
       skip_blanks();
       if (ended()) break;
@@ -88,16 +96,39 @@ class KeyParser {
     at_ += at_ < end_ ? 1 : 0;
     return words;
   }
-  Index number() {
+  // The integer's last 64 bits; what is 2^63 or above is noted.
+  Index number(std::size_t place) {
     const char* digits = at_;
     if (end_ - at_ > 1 && *at_ == '+' && at_[1] != '-') ++digits;
     Index value = 0;
-    const auto [stop, error] = std::from_chars(digits, end_, value);
+    auto [stop, error] = std::from_chars(digits, end_, value);
+    if (error == std::errc::result_out_of_range) {
+      std::uint64_t larger = 0;
+      const auto again = std::from_chars(digits, end_, larger);
+      if (again.ec != std::errc()) refuse(word() + " is beyond 64 bits");
+      value = static_cast<Index>(larger);
+      error = std::errc();
+      beyond_.push_back(place);
+    } else {
+      any_negative_ = any_negative_ || value < 0;
+    }
     const bool whole = stop == end_ || is_blank(*stop) || *stop == ',' || *stop == '\n';
-    if (error == std::errc::result_out_of_range) refuse(word() + " is beyond 64 bits");
     if (error != std::errc() || !whole) refuse("expected an integer, found " + word());
     at_ = stop;
     return value;
+  }
+  // Negative integers and those of 2^63 and above have bits in common: every integer by its number instead.
+  static void number_words(KeyTable& table) {
+    table.text = table.values;
+    std::unordered_map<Index, Index> numbers;
+    std::unordered_map<Index, Index> numbers_beyond;
+    Index next = 0;
+    for (std::size_t k = 0; k < table.values.size(); ++k) {
+      auto& known = table.beyond[k] ? numbers_beyond : numbers;
+      const auto [entry, is_new] = known.try_emplace(table.values[k], next);
+      next += is_new ? 1 : 0;
+      table.values[k] = entry->second;
+    }
   }
   void skip_blanks() {
     while (at_ < end_ && is_blank(*at_)) ++at_;
@@ -122,6 +153,8 @@ class KeyParser {
   const char* at_;
   const char* end_;
   long long line_ = 0;
+  std::vector<std::size_t> beyond_;  // Places of words of 2^63 and above.
+  bool any_negative_ = false;
 };
 
 // A text file of integers, written in large pieces.
@@ -134,7 +167,7 @@ class Writer {
     buffer_ += words;
     return *this;
   }
-  Writer& number(Index value) {
+  template <std::integral Number> Writer& number(Number value) {
     std::array<char, 24> digits{};
     const auto [end, error] = std::to_chars(digits.data(), digits.data() + digits.size(), value);
     buffer_.append(digits.data(), end);
@@ -177,8 +210,15 @@ void write_groups(const std::filesystem::path& path, const KeyGroups& groups, co
     out.number(static_cast<Index>(group)).text(",").number(groups.first[group]).text(",").number(groups.count[group]);
     if (keys != nullptr) {
       std::string_view before = ",";
-      for (const Index word : keys->key(groups.first[group])) {
-        out.text(before).number(word);
+      for (Index k = 0; k < keys->words; ++k) {
+        const auto place = static_cast<std::size_t>(groups.first[group] * keys->words + k);
+        const Index word = keys->text.empty() ? keys->values[place] : keys->text[place];
+        out.text(before);
+        if (!keys->beyond.empty() && keys->beyond[place]) {
+          out.number(static_cast<std::uint64_t>(word));
+        } else {
+          out.number(word);
+        }
         before = " ";
       }
     }

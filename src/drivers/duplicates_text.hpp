@@ -12,8 +12,13 @@ namespace heddle::driver {
 
 /// Keys of the same number of words, one after the other.
 struct KeyTable {
+  /// As they are compared: equal where the integers are.
   std::vector<Index> values;
   Index words = 1;
+  /// Which words stand for 2^64 more, integers of 2^63 and above; empty if none does.
+  std::vector<bool> beyond;
+  /// The words of the text, where values are others; else empty.
+  std::vector<Index> text;
 
   [[nodiscard]] Index keys() const { return static_cast<Index>(values.size()) / words; }
   [[nodiscard]] std::span<const Index> key(Index which) const {
@@ -21,8 +26,11 @@ struct KeyTable {
   }
 };
 
-/// Reads one key a line: 1 to 64 integers of 64 bits, as many on each line, separated by white space or commas. Throws
-/// Error(input) naming the file, the line and what is wrong there. Memory: the file, and 8 bytes a word.
+/// Reads one key a line: 1 to 64 integers from -2^63 to 2^64 - 1, as many on each line, separated by white space or
+/// commas. Integers are what is compared, so that -1 and 2^64 - 1 differ: in a file with negative ones and such of 2^63
+/// and above, values are their numbers in order of first occurrence. Throws Error(input) naming the file, the line and
+/// what is wrong there. Memory: the file, and 8 bytes a word; some 100 more for each different word where they are
+/// numbered.
 [[nodiscard]] KeyTable read_keys(const std::filesystem::path& path);
 
 /// Groups of equal keys, on the host.

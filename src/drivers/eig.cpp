@@ -2,6 +2,8 @@
 #include "commands.hpp"
 #include "eig_matrices.hpp"
 #include "eig_scf.hpp"
+#include "eig_solution.hpp"
+#include "eig_spectrum.hpp"
 #include "support/clock.hpp"
 #include "support/matrices.hpp"
 #include "support/scalars.hpp"
@@ -11,9 +13,11 @@
 #include <heddle/io/pending_file.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <fstream>
 #include <memory>
+#include <span>
 #include <vector>
 
 namespace heddle::driver {
@@ -38,13 +42,15 @@ struct Options {
 void write_values(const Communicator& comm, const std::string& path, const std::vector<double>& values) {
   if (path.empty()) return;
   if (path.ends_with(".txt")) {
-    PendingFile pending(path);
-    std::ofstream out(pending.path());
-    out.precision(17);
-    for (const double value : values) out << value << '\n';
-    out.close();
-    if (!out) throw Error(ErrorKind::output, message_of(path, ": could not be written"));
-    pending.commit();
+    comm.on_rank(0, [&] {
+      PendingFile pending(path);
+      std::ofstream out(pending.path());
+      out.precision(17);
+      for (const double value : values) out << value << '\n';
+      out.close();
+      if (!out) throw Error(ErrorKind::output, message_of(path, ": could not be written"));
+      pending.commit();
+    });
     return;
   }
   const DistributedMatrix<double> column(comm, Placement::on_rank(static_cast<Index>(values.size()), 1, 0));
@@ -53,10 +59,11 @@ void write_values(const Communicator& comm, const std::string& path, const std::
   scatter(host, 0, column);
   write_matrix(path, column);
 }
-template <Scalar T> void write_dense(const Communicator& comm, const std::string& path, const HostMatrix<T>& A) {
+// A is n x n on rank 0.
+template <Scalar T>
+void write_dense(const Communicator& comm, const std::string& path, Index n, const HostMatrix<T>& A) {
   if (path.empty()) return;
-  const DistributedMatrix<T> out(
-      comm, Placement::on_rank(static_cast<Index>(A.extent(0)), static_cast<Index>(A.extent(1)), 0));
+  const DistributedMatrix<T> out(comm, Placement::on_rank(n, n, 0));
   scatter(A, 0, out);
   write_matrix(path, out);
 }
@@ -132,7 +139,8 @@ std::string few(const std::vector<double>& values) {
   return text;
 }
 
-template <Scalar T> HostMatrix<T> matrix_of(Context& context, const Options& options, Report& report) {
+// The matrix, on rank 0; n on every rank.
+template <Scalar T> HostMatrix<T> matrix_of(Context& context, const Options& options, Report& report, Index& n) {
   const Communicator& comm = context.comm();
   auto& inputs = report.inputs();
   const auto start = std::chrono::steady_clock::now();
@@ -140,11 +148,13 @@ template <Scalar T> HostMatrix<T> matrix_of(Context& context, const Options& opt
   if (!options.input.empty()) {
     A = gather(read_placed<T>(comm, options.input, "rank:0"), 0);
     const double usual = std::is_same_v<Real<T>, float> ? 1e-5 : 1e-12;
-    require_hermitian<T>(options.input, A, options.symmetry < 0 ? usual : options.symmetry);
-    mirror<T>(A, options.solver.upper);
+    comm.on_rank(0, [&] {
+      require_hermitian<T>(options.input, A, options.symmetry < 0 ? usual : options.symmetry);
+      mirror<T>(A, options.solver.upper);
+    });
     inputs["input"] = options.input;
   } else {
-    A = generated<T>(context, options);
+    comm.on_rank(0, [&] { A = generated<T>(context, options); });
     inputs["generate"] = options.generate;
     if (options.generate == "random") inputs["seed"] = options.seed;
     if (options.generate == "kohn-sham") {
@@ -152,34 +162,43 @@ template <Scalar T> HostMatrix<T> matrix_of(Context& context, const Options& opt
       if (options.dimensions == 1) inputs["atoms"] = options.settings.chain.atoms;
     }
   }
-  inputs["n"] = A.extent(0);
+  n = comm.all_reduce(static_cast<Index>(A.extent(0)), Reduction::maximum);
+  inputs["n"] = n;
   inputs["scalar"] = options.scalar;
   report.times()["matrix"] = seconds_since(start);
-  write_dense<T>(comm, options.save, A);
+  write_dense<T>(comm, options.save, n, A);
   return A;
 }
 
+// By what the matrix has without eigenvalues: found on rank 0, which has it, and entered on all.
+template <Scalar T>
+void check_spectrum(Context& context, const HostMatrix<T>& A, const std::vector<double>& values, double factor,
+                    bool relative, Report& report) {
+  std::array<double, 7> found = {};
+  context.comm().on_rank(0, [&] {
+    const SpectrumErrors errors = spectrum_errors<T>(A, values, relative, factor);
+    const Compared determinant = errors.determinant.value_or(Compared());
+    found = {errors.trace.value, errors.trace.bound, errors.frobenius.value,        errors.frobenius.bound,
+             determinant.value,  determinant.bound,  errors.determinant ? 1.0 : 0.0};
+  });
+  context.comm().broadcast(std::span<double>(found), 0);
+  report.check_at_most("trace", found[0], found[1]);
+  report.check_at_most("frobenius_norm", found[2], found[3]);
+  if (found[6] != 0) report.check_at_most("determinant", found[4], found[5]);
+}
+
 template <Scalar T> int solve_as(Context& context, const Options& options) {
-  const ExecutionSpace& space = context.comm().space();
   auto report = context.report("eig");
-  const HostMatrix<T> host = matrix_of<T>(context, options, report);
+  Index n = 0;
+  const HostMatrix<T> A = matrix_of<T>(context, options, report, n);
   auto& inputs = report.inputs();
   inputs["method"] = options.method;
   inputs["accuracy"] = options.accuracy;
   inputs["sweeps"] = options.solver.sweeps;
   inputs["reproducible"] = options.solver.reproducible;
-  const LocalMatrix<T> A = on_device<T>(host);
-  const Kokkos::View<Real<T>*, MemorySpace> w("heddle::driver::w", A.extent(0));
-  const LocalMatrix<T> V("heddle::driver::V", options.values_only ? 0 : A.extent(0),
-                         options.values_only ? 0 : A.extent(0));
-  const auto start = std::chrono::steady_clock::now();
-  const eigen::JacobiReport outcome = options.values_only ? eigen::jacobi_values(space, A, w, options.solver)
-                                                          : eigen::jacobi(space, A, w, V, options.solver);
-  const double seconds = seconds_since(start);
-
-  const auto host_w = Kokkos::create_mirror_view(w);
-  Kokkos::deep_copy(host_w, w);
-  const std::vector<double> values(host_w.data(), host_w.data() + host_w.extent(0));
+  const EigenSolution<T> solution = eigen_solution<T>(context.comm(), n, A, options.solver, options.values_only);
+  const eigen::JacobiReport& outcome = solution.report;
+  const std::vector<double> values(solution.values.begin(), solution.values.end());
   auto& results = report.results();
   results["method"] = to_string(outcome.method);
   results["accuracy"] = to_string(outcome.accuracy);
@@ -189,49 +208,55 @@ template <Scalar T> int solve_as(Context& context, const Options& options) {
   results["rotations"] = outcome.rotations;
   results["off_norm"] = outcome.off_norm();
   results["off_norms"] = outcome.off_norms;
-  results["seconds"] = seconds;
+  results["seconds"] = solution.seconds;
   results["eigenvalues"] = values;
-  context.say(format("eig: n = %zu, %s: method %s, accuracy %s, %.4g s", A.extent(0), options.scalar.c_str(),
+  const int ranks = context.comm().size();
+  context.say(format("eig: n = %lld, %s%s: method %s, accuracy %s, %.4g s", static_cast<long long>(n),
+                     options.scalar.c_str(), ranks == 1 ? "" : format(", %d ranks", ranks).c_str(),
                      std::string(to_string(outcome.method)).c_str(), std::string(to_string(outcome.accuracy)).c_str(),
-                     seconds));
+                     solution.seconds));
   context.say(format("%d sweep%s, %lld rotations, %.3g left off the diagonal: %s", outcome.sweeps,
                      outcome.sweeps == 1 ? "" : "s", static_cast<long long>(outcome.rotations), outcome.off_norm(),
                      reason(outcome.end)));
   context.say("eigenvalues" + few(values));
   if (!outcome.converged) {
     const int code = context.finish(report);
-    complain(unconverged(outcome));
+    if (context.root()) complain(unconverged(outcome));
     return std::max<int>(code, exit_failed);
   }
-  Sha256 hash;
-  hash.add(host_w.data(), host_w.size() * sizeof(Real<T>));
   write_values(context.comm(), options.values, values);
-  if (!options.values_only) {
-    const HostMatrix<T> vectors("heddle::driver::host", V.extent(0), V.extent(1));
-    Kokkos::deep_copy(vectors, V);
-    hash.add(vectors.data(), vectors.size() * sizeof(T));
-    write_dense<T>(context.comm(), options.vectors, vectors);
-    const EigenErrors errors = errors_of<T>(space, A, w, V);
-    results["residual"] = errors.residual;
-    results["orthogonality"] = errors.orthogonality;
-    // A tolerance of the user's leaves as much.
-    const double bound = 10 * std::max(1.0, options.solver.tolerance / static_cast<double>(unit_roundoff<T>));
-    report.check_at_most("residual", errors.residual, bound);
-    report.check_at_most("orthogonality", errors.orthogonality, bound);
+  // A tolerance of the user's leaves as much.
+  const double factor = std::max(1.0, options.solver.tolerance / static_cast<double>(unit_roundoff<T>));
+  if (solution.errors) {
+    write_dense<T>(context.comm(), options.vectors, n, solution.vectors);
+    results["residual"] = solution.errors->residual;
+    results["orthogonality"] = solution.errors->orthogonality;
+    report.check_at_most("residual", solution.errors->residual, 10 * factor);
+    report.check_at_most("orthogonality", solution.errors->orthogonality, 10 * factor);
   }
-  results["sha256"] = hash.digest();
+  check_spectrum<T>(context, A, values, factor, outcome.accuracy == eigen::JacobiAccuracy::relative, report);
+  if (context.root()) {
+    Sha256 hash;
+    hash.add(solution.values.data(), solution.values.size() * sizeof(Real<T>));
+    hash.add(solution.vectors.data(), solution.vectors.size() * sizeof(T));
+    results["sha256"] = hash.digest();
+  }
   return context.finish(report);
 }
 
 int run(Context& context, Options options) {
-  require(context.comm().size() == 1, "eig runs on one rank, and all threads or the GPU of it; there are ",
-          context.comm().size());
+  const int ranks = context.comm().size();
   const int sources = (options.input.empty() ? 0 : 1) + (options.generate.empty() ? 0 : 1) + (options.scf ? 1 : 0);
   require(sources == 1, "give the matrix with --input, make one with --generate, or ask for --scf; one of them");
   require(options.n <= 1 << 16, "--n ", options.n, ": expected at most ", 1 << 16);
   options.solver.method = eigen::jacobi_method_from(options.method);
   options.solver.accuracy = eigen::jacobi_accuracy_from(options.accuracy);
   if (options.scf) {
+    require(ranks == 1, "--scf runs on one rank, and all threads or the GPU of it; there are ", ranks);
+    require(
+        options.dimensions == 1, "--scf --dimensions ", options.dimensions,
+        ": self-consistency is for the row of atoms in one dimension; of three there is the first matrix, --generate "
+        "kohn-sham --dimensions 3");
     require(options.save.empty() && options.vectors.empty() && options.values.empty() && !options.values_only,
             "--scf writes its own table (--output), not --save, --vectors or --values");
     require(options.scalar.empty() || options.scalar == "double", "--scf computes in double");
@@ -244,6 +269,9 @@ int run(Context& context, Options options) {
     settings.cold = settings.cold || options.solver.reproducible;
     return run_scf(context, settings);
   }
+  if (ranks > 1) require_over_ranks(ranks, options.solver);
+  require(options.dimensions == 1 || options.generate == "kohn-sham", "--dimensions ", options.dimensions,
+          " is for --generate kohn-sham");
   require(options.settings.plot.empty(), "--plot draws what --scf finds");
   require(options.generate.empty() || options.n >= 0, "--generate needs the order of the matrix: --n");
   require(options.input.empty() || options.n < 0, "--n is for --generate; --input has its own");
@@ -335,7 +363,8 @@ void add_solver_options(CLI::App& command, Options& options) {
                    "The same bits for any number of threads; with --scf, --cold too");
   command.add_flag("--upper", solver.upper, "Take the upper triangle, not the lower");
   command.add_flag("--lower-precision", solver.lower_precision, "preconditioned: begin in the lower precision");
-  command.add_flag("--values-only", options.values_only, "No vectors, and no checks by them");
+  command.add_flag("--values-only", options.values_only,
+                   "No vectors, and no checks by them: by trace, norm and determinant alone");
   command.add_option("--vectors", options.vectors, "File to write the vectors to, as columns")->type_name("FILE");
   command.add_option("--values", options.values, "File to write the eigenvalues to, ascending; .txt: one a line")
       ->type_name("FILE");

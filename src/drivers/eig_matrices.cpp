@@ -4,6 +4,7 @@
 #include "support/matrices.hpp"
 #include "support/text.hpp"
 #include <heddle/blas/blas.hpp>
+#include <heddle/gemm/gemm.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -11,12 +12,25 @@
 namespace heddle::driver {
 namespace {
 
-template <Scalar T> std::string shown(const T& x) {
+template <Scalar T> std::string shown(const T& x, int digits) {
   if constexpr (is_complex<T>) {
-    return format("%.9g%+.9gi", static_cast<double>(x.real()), static_cast<double>(x.imag()));
+    return format("%.*g%+.*gi", digits, static_cast<double>(x.real()), digits, static_cast<double>(x.imag()));
   } else {
-    return format("%.9g", static_cast<double>(x));
+    return format("%.*g", digits, static_cast<double>(x));
   }
+}
+// Digits, nine at least, that show in which parts x and conj(y) differ; seventeen tell any two doubles apart.
+template <Scalar T> int telling_digits(const T& x, const T& y) {
+  const auto alike = [](double one, double other, int digits) {
+    return one != other && format("%.*g", digits, one) == format("%.*g", digits, other);
+  };
+  int digits = 9;
+  if constexpr (is_complex<T>) {
+    while (digits < 17 && (alike(x.real(), y.real(), digits) || alike(x.imag(), -y.imag(), digits))) ++digits;
+  } else {
+    while (digits < 17 && alike(x, y, digits)) ++digits;
+  }
+  return digits;
 }
 template <Scalar T> bool is_finite(const T& x) {
   if constexpr (is_complex<T>) {
@@ -175,7 +189,7 @@ template <Scalar T> void require_hermitian(const std::string& name, const HostMa
   for (Index j = 0; j < n; ++j) {
     for (Index i = 0; i < n; ++i) {
       if (!is_finite<T>(A(i, j))) {
-        refuse(message_of("element (", i + 1, ", ", j + 1, ") is ", shown<T>(A(i, j)), "; expected finite numbers"));
+        refuse(message_of("element (", i + 1, ", ", j + 1, ") is ", shown<T>(A(i, j), 9), "; expected finite numbers"));
       }
       most = std::max(most, size_of<T>(A(i, j)));
       if (i < j) continue;
@@ -189,9 +203,15 @@ template <Scalar T> void require_hermitian(const std::string& name, const HostMa
   }
   if (worst > tolerance * most) {
     const std::string kind = is_complex<T> ? "Hermitian" : "symmetric";
-    refuse(message_of("is not ", kind, ": element (", row + 1, ", ", column + 1, ") is ", shown<T>(A(row, column)),
-                      ", but (", column + 1, ", ", row + 1, ") is ", shown<T>(A(column, row)),
-                      format("; they may differ by %.3g", tolerance * most), " (--symmetry)"));
+    if (row == column) {
+      refuse(message_of("is not Hermitian: element (", row + 1, ", ", row + 1, ") is ", shown<T>(A(row, row), 9),
+                        format("; twice its imaginary part may be %.3g", tolerance * most), " (--symmetry)"));
+    }
+    const int digits = telling_digits<T>(A(row, column), A(column, row));
+    refuse(message_of("is not ", kind, ": element (", row + 1, ", ", column + 1, ") is ",
+                      shown<T>(A(row, column), digits), ", but (", column + 1, ", ", row + 1, ") is ",
+                      shown<T>(A(column, row), digits), format("; they may differ by %.3g", tolerance * most),
+                      " (--symmetry)"));
   }
 }
 
@@ -233,15 +253,45 @@ EigenErrors errors_of(const ExecutionSpace& space, const LocalMatrix<T>& A,
   return errors;
 }
 
-#define HEDDLE_INSTANTIATE(T)                                                           \
-  template HostMatrix<T> thesis_matrix<T>(Index);                                       \
-  template HostMatrix<T> random_hermitian<T>(Index, std::uint64_t);                     \
-  template HostMatrix<T> matrix_from<T>(std::span<const double>, Index);                \
-  template void require_hermitian<T>(const std::string&, const HostMatrix<T>&, double); \
-  template void mirror<T>(const HostMatrix<T>&, bool);                                  \
-  template LocalMatrix<T> on_device<T>(const HostMatrix<T>&);                           \
-  template EigenErrors errors_of<T>(const ExecutionSpace&, const LocalMatrix<T>&,       \
-                                    const Kokkos::View<Real<T>*, MemorySpace>&, const LocalMatrix<T>&)
+template <Scalar T>
+EigenErrors errors_of(const DistributedMatrix<T>& A, const Kokkos::View<Real<T>*, MemorySpace>& w,
+                      const DistributedMatrix<T>& V) {
+  const Communicator& comm = A.communicator();
+  const double norm_of_A = static_cast<double>(norm(A, Norm::frobenius));
+  if (A.rows() == 0) return {};
+  const double unit = static_cast<double>(A.rows()) * static_cast<double>(unit_roundoff<T>);
+  const DistributedMatrix<T> R(comm, V.placement(), "heddle::driver::residual");
+  EigenErrors errors;
+  gemm(comm, Operation::conjugate_transpose, Operation::none, T(1), V, V, T(0), R);
+  add_identity(T(-1), R);
+  errors.orthogonality =
+      static_cast<double>(norm(R, Norm::frobenius)) / (unit * std::sqrt(static_cast<double>(A.rows())));
+  if (norm_of_A == 0) return errors;
+  gemm(comm, Operation::none, Operation::none, T(1), A, V, T(0), R);
+  const MatrixView<T> from = V.local();
+  const MatrixView<T> to = R.local();
+  const CyclicAxis columns = V.placement().column_axis();
+  const int q = V.grid_column();
+  const auto rows = static_cast<Index>(to.extent(0));
+  Kokkos::parallel_for(
+      "heddle::driver::residual",
+      Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(comm.space(), 0, static_cast<Index>(to.size())),
+      KOKKOS_LAMBDA(Index k) { to(k % rows, k / rows) -= from(k % rows, k / rows) * w(columns.global(q, k / rows)); });
+  errors.residual = static_cast<double>(norm(R, Norm::frobenius)) / (unit * norm_of_A);
+  return errors;
+}
+
+#define HEDDLE_INSTANTIATE(T)                                                                                \
+  template HostMatrix<T> thesis_matrix<T>(Index);                                                            \
+  template HostMatrix<T> random_hermitian<T>(Index, std::uint64_t);                                          \
+  template HostMatrix<T> matrix_from<T>(std::span<const double>, Index);                                     \
+  template void require_hermitian<T>(const std::string&, const HostMatrix<T>&, double);                      \
+  template void mirror<T>(const HostMatrix<T>&, bool);                                                       \
+  template LocalMatrix<T> on_device<T>(const HostMatrix<T>&);                                                \
+  template EigenErrors errors_of<T>(const ExecutionSpace&, const LocalMatrix<T>&,                            \
+                                    const Kokkos::View<Real<T>*, MemorySpace>&, const LocalMatrix<T>&);      \
+  template EigenErrors errors_of<T>(const DistributedMatrix<T>&, const Kokkos::View<Real<T>*, MemorySpace>&, \
+                                    const DistributedMatrix<T>&)
 HEDDLE_INSTANTIATE(float);
 HEDDLE_INSTANTIATE(double);
 HEDDLE_INSTANTIATE(Kokkos::complex<float>);

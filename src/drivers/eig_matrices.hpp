@@ -3,6 +3,7 @@
 
 #include "support/context.hpp"
 #include <heddle/core/scalar.hpp>
+#include <heddle/dist/matrix.hpp>
 #include <heddle/eigen/jacobi.hpp>
 #include <heddle/eigen/kohn_sham.hpp>
 
@@ -70,5 +71,9 @@ struct EigenErrors {
 template <Scalar T>
 [[nodiscard]] EigenErrors errors_of(const ExecutionSpace& space, const LocalMatrix<T>& A,
                                     const Kokkos::View<Real<T>*, MemorySpace>& w, const LocalMatrix<T>& V);
+/// The same over the ranks of A; w is the same on each. Collective.
+template <Scalar T>
+[[nodiscard]] EigenErrors errors_of(const DistributedMatrix<T>& A, const Kokkos::View<Real<T>*, MemorySpace>& w,
+                                    const DistributedMatrix<T>& V);
 
 }  // namespace heddle::driver

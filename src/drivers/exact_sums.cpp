@@ -81,12 +81,11 @@ template <Scalar T> T plain_sum(const Communicator& comm, const Elements<T>& ter
   return total;
 }
 
-// What both commands report of a sum: `magnitude` is that of the sum of magnitudes.
+// What both commands report of a sum.
 template <Scalar T>
 void report_sum(Context& context, Report& report, const std::string& name, Index count, const T& value,
-                double magnitude, double seconds, const T* plain) {
+                double condition, double seconds, const T* plain) {
   const double size = std::hypot(real_part(value), imaginary_part(value));
-  const double condition = magnitude == 0 ? 1.0 : magnitude / size;
   auto& results = report.results();
   results["count"] = count;
   results["value"] = as_json(value);
@@ -118,9 +117,9 @@ template <Scalar T> int sum_as(Context& context, const Options& options) {
   const auto start = std::chrono::steady_clock::now();
   const T value = exact::sum(comm, x);
   const double seconds = comm.all_reduce(seconds_since(start), Reduction::maximum);
-  const double magnitude = comm.all_reduce(static_cast<double>(exact::asum(comm.space(), x)), Reduction::sum);
+  const double condition = exact::sum_condition(comm, x);
   const T plain = options.compare ? plain_sum(comm, x) : T(0);
-  report_sum(context, report, "sum", A.rows() * A.columns(), value, magnitude, seconds,
+  report_sum(context, report, "sum", A.rows() * A.columns(), value, condition, seconds,
              options.compare ? &plain : nullptr);
   return context.finish(report);
 }
@@ -149,9 +148,9 @@ template <Scalar T> int dot_as(Context& context, const Options& options) {
       Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(comm.space(), 0, static_cast<Index>(x.extent(0))),
       KOKKOS_LAMBDA(Index k) { terms(k) = (conjugated ? conjugate(x(k)) : x(k)) * y(k); });
   comm.space().fence("heddle::driver::terms");
-  const double magnitude = comm.all_reduce(static_cast<double>(exact::asum(comm.space(), terms)), Reduction::sum);
+  const double condition = options.conjugate ? exact::dotc_condition(comm, x, y) : exact::dot_condition(comm, x, y);
   const T plain = options.compare ? plain_sum(comm, terms) : T(0);
-  report_sum(context, report, "dot", X.rows() * X.columns(), value, magnitude, seconds,
+  report_sum(context, report, "dot", X.rows() * X.columns(), value, condition, seconds,
              options.compare ? &plain : nullptr);
   return context.finish(report);
 }

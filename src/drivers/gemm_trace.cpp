@@ -1,5 +1,6 @@
 #include "gemm_trace.hpp"
 
+#include "gemm_trace_clocks.hpp"
 #include "support/text.hpp"
 #include <heddle/core/error.hpp>
 #include <heddle/io/pending_file.hpp>
@@ -139,6 +140,7 @@ std::vector<Trace> gather_traces(const Communicator& comm, const Trace& mine) {
     comm.broadcast(std::span(trace), rank);
     traces.push_back(std::move(trace));
   }
+  align_clocks(traces);
   return traces;
 }
 

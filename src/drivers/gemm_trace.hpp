@@ -11,7 +11,7 @@
 
 namespace heddle::driver {
 
-/// Every rank's trace, in order of rank, on every rank. Collective.
+/// Every rank's trace, in order of rank, on every rank, by one clock (align_clocks()). Collective.
 [[nodiscard]] std::vector<Trace> gather_traces(const Communicator& comm, const Trace& mine);
 
 /// Total of the hidden times over the total of the times of transfers.

@@ -82,7 +82,7 @@ int run(Context& context, bool verbose) {
   show("mpi", "MPI", mpi_version());
   results["vtk"] = mesh_files_by_vtk();
   context.say(std::string("meshes      ") +
-              (mesh_files_by_vtk() ? ".msh; .vtu, .vtk and .vtp by VTK" : ".msh; no VTK"));
+              (mesh_files_by_vtk() ? ".msh, .vtk; .vtu and .vtp by VTK" : ".msh, .vtk; no VTK"));
   const int nodes = comm.all_reduce(comm.node_rank() == 0 ? 1 : 0, Reduction::sum);
   results["ranks"] = comm.size();
   results["nodes"] = nodes;

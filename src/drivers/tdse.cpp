@@ -146,6 +146,19 @@ void add_tdse(CLI::App& app, Selection& selection) {
                   "depend on the ranks)")
       ->type_name("N")
       ->check(CLI::PositiveNumber);
+  auto* certificate =
+      command
+          .add_flag("--certificate", options->run.certificate,
+                    "Prove each exponential of propagators expm and magnus4: the largest bound of |E - exp(-i H dt)| / "
+                    "|exp(-i H dt)| (1-norm), and fail where it is above its tolerance. An exponential takes some 50 "
+                    "times as long; errors of the propagator itself are not looked at")
+          ->excludes(eigen);
+  command
+      .add_option("--certificate-tolerance", options->run.certificate_tolerance,
+                  "What the certificate has to keep (default: 1e3 n u max(1, |H dt|), at most 1e-6)")
+      ->type_name("X")
+      ->check(CLI::NonNegativeNumber)
+      ->needs(certificate);
   output->excludes(eigen);
   command.add_flag_callback(
       "--keys",

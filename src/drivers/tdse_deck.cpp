@@ -1,7 +1,9 @@
 #include "tdse_deck.hpp"
 
+#include "support/text.hpp"
 #include "support/toml.hpp"
 #include "tdse_deck_keys.hpp"
+#include "tdse_deck_limits.hpp"
 #include <heddle/core/error.hpp>
 
 #include <algorithm>
@@ -22,7 +24,7 @@ struct Given {
 };
 
 [[noreturn]] void refuse(const std::string& place, const std::string& message) {
-  throw Error(ErrorKind::input, place + ": " + message);
+  throw Error(ErrorKind::input, place + ": " + one_line(message));
 }
 
 [[noreturn]] void refuse_type(const std::string& key, const Given& given, const char* expected) {
@@ -350,6 +352,7 @@ void check_ranges(const std::string& name, const GivenKeys& given, const Deck& d
         "potential.kind = file needs potential.file");
   check("initial.file", deck.initial != InitialKind::file || !deck.initial_file.empty(),
         "initial.kind = file needs initial.file");
+  if (const auto beyond = beyond_limits(deck)) check(beyond->key.c_str(), false, beyond->message);
 }
 
 }  // namespace

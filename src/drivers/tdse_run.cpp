@@ -1,5 +1,6 @@
 #include "tdse_run.hpp"
 
+#include "support/certificates.hpp"
 #include "support/outputs.hpp"
 #include "support/text.hpp"
 #include "tdse_initial.hpp"
@@ -123,6 +124,7 @@ void add_times(Report& report, const Simulation& simulation, const Keeper& keepe
   out["gemm"] = times.gemm;
   out["apply"] = times.apply;
   out["solve"] = times.solve;
+  if (times.certificate > 0) out["certificate"] = times.certificate;
   out["eigenstates"] = times.eigenstates;
   out["observables"] = times.observables;
   out["output_wait"] = keeper.waited();
@@ -186,6 +188,7 @@ void add_results(Report& report, Simulation& simulation, const Course& course, c
     results["products"] = expm->products;
     results["norm1"] = expm->norm1;
     if (expm->method == ExpmMethod::automatic) results["alpha"] = expm->alpha;
+    if (expm->certificate) results["certificate"] = *expm->certificate;
   }
 }
 
@@ -314,6 +317,9 @@ int run_eigenstates(Context& context, const Deck& deck, const Hamiltonian& hamil
 
 int run_dynamics(Context& context, const Deck& deck, const Hamiltonian& hamiltonian, const RunOptions& options) {
   const Communicator& comm = context.comm();
+  schrodinger::PropagatorOptions propagator = deck.propagator;
+  propagator.certificate = options.certificate;
+  schrodinger::validate(propagator);
   Report report = context.report("tdse");
   report.inputs().update(deck_inputs(deck));
   if (!options.restart.empty()) report.inputs()["restart"] = options.restart;
@@ -358,7 +364,7 @@ int run_dynamics(Context& context, const Deck& deck, const Hamiltonian& hamilton
 
   schrodinger::SimulationOptions chosen;
   chosen.time_step = deck.time_step;
-  chosen.propagator = deck.propagator;
+  chosen.propagator = propagator;
   chosen.propagator.tile = tile;
   if (!options.restart.empty() && deck.propagator.kind == schrodinger::PropagatorKind::automatic) {
     std::vector<double> found = {static_cast<double>(earlier.kind), static_cast<double>(earlier.order),
@@ -409,6 +415,11 @@ int run_dynamics(Context& context, const Deck& deck, const Hamiltonian& hamilton
   const Course course = worst_of(courses);
   add_results(report, simulation, course, deck);
   add_checks(report, deck, hamiltonian, course);
+  if (const auto& expm = simulation.expm_report(); expm && expm->certificate) {
+    check_certificate(
+        context, report, *expm->certificate,
+        options.certificate_tolerance.value_or(expm_certificate_tolerance<double>(deck.grid.points, expm->norm1)));
+  }
   add_times(report, simulation, keeper, simulation.steps_done() - steps_done);
   say_summary(context, simulation, course, deck);
   return context.finish(report);

@@ -13,6 +13,8 @@ namespace heddle::driver {
 struct RunOptions {
   std::string restart;  ///< File of an earlier run to continue; empty: none.
   std::optional<Index> tile;
+  bool certificate = false;  ///< Of each exponential; the largest is checked.
+  std::optional<double> certificate_tolerance;
 };
 
 /// Computes and says the `count` lowest energies at t = 0. Collective; gives the exit code.

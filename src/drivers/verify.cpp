@@ -3,6 +3,7 @@
 #include "support/sha256.hpp"
 #include "support/text.hpp"
 #include "tdse_hdf5.hpp"
+#include <heddle/core/error.hpp>
 
 #include <algorithm>
 #include <cstdio>
@@ -20,6 +21,16 @@ struct Options {
   std::string expected;
   bool list = false;
 };
+
+// The 64 hexadecimal digits of a hash, whose capital letters are small ones here.
+std::string hash_of(std::string text) {
+  const std::string given = text;
+  std::transform(text.begin(), text.end(), text.begin(),
+                 [](char c) { return c >= 'A' && c <= 'F' ? static_cast<char>(c - 'A' + 'a') : c; });
+  require(text.size() == 64 && text.find_first_not_of("0123456789abcdef") == std::string::npos, "--expect ", given,
+          ": expected 64 hexadecimal digits");
+  return text;
+}
 
 // A file's hash, and those of its datasets.
 struct Named {
@@ -57,7 +68,8 @@ std::string first_difference(const Named& a, const Named& b) {
 int run(const CommonOptions& common, const Options& options) {
   Report report("verify");
   report.inputs()["files"] = options.files;
-  if (!options.expected.empty()) report.inputs()["expect"] = options.expected;
+  const std::string expected = options.expected.empty() ? std::string() : hash_of(options.expected);
+  if (!expected.empty()) report.inputs()["expect"] = expected;
   auto& files = report.results()["files"] = nlohmann::ordered_json::array();
   std::vector<Named> all;
   for (const std::string& path : options.files) {
@@ -78,9 +90,9 @@ int run(const CommonOptions& common, const Options& options) {
     complain(options.files.front() + " and " + options.files[k] + " differ, first in " + difference);
     code = exit_failed;
   }
-  if (!options.expected.empty()) {
-    report.check("expected", all.front().hash == options.expected, all.front().hash, options.expected);
-    if (all.front().hash != options.expected) {
+  if (!expected.empty()) {
+    report.check("expected", all.front().hash == expected, all.front().hash, expected);
+    if (all.front().hash != expected) {
       complain(options.files.front() + " has not the hash that was expected");
       code = exit_failed;
     }
@@ -98,7 +110,10 @@ void add_verify(CLI::App& app, Selection& selection) {
                           "SHA-256 of the physics in files of `heddle tdse`: all arrays but spectra; of "
                           "several files also whether they are the same, to the bit");
   command.add_option("files", options->files, "Files that `heddle tdse` wrote")->type_name("FILE...")->required();
-  command.add_option("--expect", options->expected, "Fail unless the first file has this hash")->type_name("SHA256");
+  command
+      .add_option("--expect", options->expected,
+                  "Fail unless the first file has this hash; capital letters are as good")
+      ->type_name("SHA256");
   command.add_flag("--list", options->list, "Also the hash of each array");
   add_common_options(command, selection.common,
                      "  heddle tdse h2plus-stretch --arithmetic emulated -o a.h5 && heddle verify a.h5");

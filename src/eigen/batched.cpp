@@ -1,11 +1,13 @@
 #include "core/instantiate.hpp"
 #include "dist/elementwise.hpp"
 #include "eigen/batched_host.hpp"
+#include "eigen/graded.hpp"
 #include <heddle/eigen/batched.hpp>
 
 #include <Kokkos_Profiling_ScopedRegion.hpp>
 
 #include <algorithm>
+#include <optional>
 #include <string>
 
 namespace heddle::eigen::impl {
@@ -59,6 +61,13 @@ template <Scalar T, int fixed_pairs> struct SmallMatrices {
     const bool finite = Kokkos::isfinite(largest);
     // Powers of two: nothing is rounded.
     const int exponent = largest > 0 && finite ? exponent_of(largest) : 0;
+    R least = 0;
+    Kokkos::parallel_reduce(
+        Kokkos::TeamVectorRange(team, n),
+        [&](int i, R& lowest) { lowest = Kokkos::fmin(lowest, real_part(A(i, i, b))); }, Kokkos::Min<R>(least));
+    team.team_barrier();
+    const bool too_graded =
+        finite && least > 0 && accuracy != JacobiAccuracy::norm && exponent - exponent_of(least) > small_spread<R>;
     const R first = power_of_two<R>(-(exponent / 2));
     const R second = power_of_two<R>(-(exponent - exponent / 2));
     Kokkos::parallel_reduce(
@@ -81,9 +90,11 @@ template <Scalar T, int fixed_pairs> struct SmallMatrices {
     Outcome outcome{0, static_cast<int>(JacobiEnd::sweep_limit), 0, 0};
     note(team, problem, m, outcome.sweeps);
     if (!finite) {
-      outcome.end = -1;
+      outcome.end = end_not_finite;
+    } else if (too_graded && off_diagonal(team, b, n) > 0) {
+      outcome.end = end_too_graded;
     }
-    while (finite && outcome.sweeps < most_sweeps) {
+    while (outcome.end >= 0 && outcome.sweeps < most_sweeps) {
       if (criterion.relative && accuracy == JacobiAccuracy::automatic && !positive(team, problem, n)) {
         criterion.relative = false;
       }
@@ -95,25 +106,31 @@ template <Scalar T, int fixed_pairs> struct SmallMatrices {
         outcome.end = static_cast<int>(outcome.rotations == 0 ? JacobiEnd::diagonal : JacobiEnd::tolerance);
         break;
       }
-      if (counts.leaves_less_than(tolerance, n)) {
+      if (counts.leaves_less_than(tolerance, n, criterion.relative)) {
         outcome.end = static_cast<int>(JacobiEnd::quadratic);
         break;
       }
     }
     outcome.relative = criterion.relative && positive(team, problem, n) ? 1 : 0;
-    // Ranks by counting; equal ones in the order of their labels.
-    const R back_first = power_of_two<R>(exponent / 2);
-    const R back_second = power_of_two<R>(exponent - exponent / 2);
+    // Ranks by counting; equal ones in the order of their labels. A diagonal is returned as it was given: scaled, the
+    // least of it might vanish.
+    const bool as_given = outcome.end == static_cast<int>(JacobiEnd::diagonal);
+    const R back_first = as_given ? R(1) : power_of_two<R>(exponent / 2);
+    const R back_second = as_given ? R(1) : power_of_two<R>(exponent - exponent / 2);
+    const auto value_of = [&](int p) {
+      const int label = problem.label[p];
+      return as_given ? real_part(A(label, label, b)) : problem.diagonal(p);
+    };
     Kokkos::parallel_for(Kokkos::TeamThreadRange(team, m), [&](int p) {
       const int label = problem.label[p];
       if (label >= n) {
         return;
       }
-      const R value = problem.diagonal(p);
+      const R value = value_of(p);
       int rank = 0;
       for (int q = 0; q < m; ++q) {
         const int other = problem.label[q];
-        const R beside = problem.diagonal(q);
+        const R beside = other < n ? value_of(q) : R(0);
         rank += other < n && (beside < value || (beside == value && other < label)) ? 1 : 0;
       }
       Kokkos::single(Kokkos::PerThread(team), [&] { w(rank, b) = value * back_first * back_second; });
@@ -147,6 +164,22 @@ template <Scalar T, int fixed_pairs> struct SmallMatrices {
         [&](int p, int& count) { count += problem.label[p] < n && !(problem.diagonal(p) > 0) ? 1 : 0; }, wrong);
     team.team_barrier();
     return wrong == 0;
+  }
+  // The largest element off the diagonal of those given, not scaled.
+  KOKKOS_INLINE_FUNCTION R off_diagonal(const Team& team, Index b, int n) const {
+    R off = 0;
+    Kokkos::parallel_reduce(
+        Kokkos::TeamVectorRange(team, n * n),
+        [&](int at, R& most) {
+          const int i = at % n;
+          const int j = at / n;
+          if (upper ? i < j : i > j) {
+            most = larger(most, A(i, j, b));
+          }
+        },
+        Kokkos::Max<R>(off));
+    team.team_barrier();
+    return off;
   }
   KOKKOS_INLINE_FUNCTION void note(const Team& team, const SmallProblem<T>& problem, int m, int sweep) const {
     if (history.extent(0) == 0) {
@@ -200,12 +233,74 @@ template <Scalar T, int fixed_pairs> void launch_as(const ExecutionSpace& space,
   launch<T, fixed_pairs>(space, kernel);
 }
 
+// Teams with a matrix each: two-sided on CPUs, one-sided in registers on GPUs.
+template <Scalar T> void launch_for(const ExecutionSpace& space, SmallMatrices<T, 0>& kernel) {
+  const std::size_t n = kernel.A.extent(0);
+  if constexpr (on_host) {
+    switch ((n + 1) / 2) {
+      case 4:
+        launch_as<T, 4>(space, kernel);
+        break;
+      case 8:
+        launch_as<T, 8>(space, kernel);
+        break;
+      case 16:
+        launch_as<T, 16>(space, kernel);
+        break;
+      case 32:
+        launch_as<T, 32>(space, kernel);
+        break;
+      default:
+        launch<T, 0>(space, kernel);
+    }
+  } else if (n <= 8) {
+    launch_columns<T, 8>(space, kernel);
+  } else if (n <= 16) {
+    launch_columns<T, 16>(space, kernel);
+  } else if (n <= 32) {
+    launch_columns<T, 32>(space, kernel);
+  } else {
+    launch_columns<T, 64>(space, kernel);
+  }
+}
+
+// A matrix of the batch whose diagonal spans too much for its neighbours' arithmetic.
+template <Scalar T>
+JacobiReport solve_graded_one(const ExecutionSpace& space, const StridedBatch<const T>& A,
+                              const StridedMatrix<Real<T>>& w, const StridedBatch<T>* V,
+                              const JacobiBatchOptions& options, JacobiMethod method, std::size_t b) {
+  const auto all = Kokkos::ALL;
+  JacobiOptions one;
+  one.method = method;
+  one.upper = options.upper;
+  one.tolerance = options.tolerance;
+  one.sweeps = options.sweeps;
+  JacobiReport report;
+  report.method = JacobiMethod::round_robin;
+  StridedMatrix<T> vectors;
+  if (V != nullptr) {
+    vectors = Kokkos::subview(*V, all, all, b);
+  }
+  if (!solve_graded<T>(space, Kokkos::subview(A, all, all, b), Kokkos::subview(w, all, b),
+                       V != nullptr ? &vectors : nullptr, one, report)) {
+    const auto only = Kokkos::make_pair(b, b + 1);
+    StridedBatch<T> batch;
+    if (V != nullptr) {
+      batch = Kokkos::subview(*V, all, all, only);
+    }
+    static_cast<void>(jacobi_batched<T>(
+        space, Kokkos::subview(A, all, all, only), Kokkos::subview(w, all, only), V != nullptr ? &batch : nullptr,
+        {JacobiAccuracy::norm, options.upper, options.tolerance, options.sweeps}, &report, method));
+  }
+  return report;
+}
+
 }  // namespace
 
 template <Scalar T>
 JacobiBatchReport jacobi_batched(const ExecutionSpace& space, const StridedBatch<const T>& A,
                                  const StridedMatrix<Real<T>>& w, const StridedBatch<T>* V,
-                                 const JacobiBatchOptions& options, JacobiReport* history) {
+                                 const JacobiBatchOptions& options, JacobiReport* history, JacobiMethod method) {
   using R = Real<T>;
   const Kokkos::Profiling::ScopedRegion region("heddle::eigen::jacobi_batched");
   const auto n = static_cast<Index>(A.extent(0));
@@ -242,49 +337,27 @@ JacobiBatchReport jacobi_batched(const ExecutionSpace& space, const StridedBatch
                                                    static_cast<std::size_t>(options.sweeps) + 1);
   }
   std::vector<double> lane_history;
-  if constexpr (on_host && !is_complex<T>) {
-    const HostBatch<T> batch{A,
-                             w,
-                             kernel.V,
-                             kernel.vectors,
-                             options.upper,
-                             options.accuracy,
-                             kernel.limits.tolerance,
-                             options.sweeps,
-                             outcomes,
-                             history != nullptr ? &lane_history : nullptr};
-    solve_lanes<T>(space, batch);
-  } else if constexpr (on_host) {
-    switch ((n + 1) / 2) {
-      case 4:
-        launch_as<T, 4>(space, kernel);
-        break;
-      case 8:
-        launch_as<T, 8>(space, kernel);
-        break;
-      case 16:
-        launch_as<T, 16>(space, kernel);
-        break;
-      case 32:
-        launch_as<T, 32>(space, kernel);
-        break;
-      default:
-        launch<T, 0>(space, kernel);
+  const bool in_lanes = on_host && !is_complex<T> && method == JacobiMethod::automatic;
+  if (in_lanes) {
+    if constexpr (on_host && !is_complex<T>) {
+      solve_lanes<T>(
+          space, HostBatch<T>{A, w, kernel.V, kernel.vectors, options.upper, options.accuracy, kernel.limits.tolerance,
+                              options.sweeps, outcomes, history != nullptr ? &lane_history : nullptr});
     }
-  } else if (n <= 8) {
-    launch_columns<T, 8>(space, kernel);
-  } else if (n <= 16) {
-    launch_columns<T, 16>(space, kernel);
-  } else if (n <= 32) {
-    launch_columns<T, 32>(space, kernel);
   } else {
-    launch_columns<T, 64>(space, kernel);
+    launch_for<T>(space, kernel);
   }
   const auto found = Kokkos::create_mirror_view(Kokkos::HostSpace(), outcomes);
   Kokkos::deep_copy(space, found, outcomes);
   space.fence("heddle::eigen::jacobi_batched");
+  std::optional<JacobiReport> of_graded;  // Of the last of these, which is the one where there is a history.
   for (std::size_t b = 0; b < count; ++b) {
-    const Outcome& outcome = found(b);
+    Outcome& outcome = found(b);
+    if (outcome.end == end_too_graded) {
+      of_graded = solve_graded_one<T>(space, A, w, V, options, method, b);
+      outcome = {of_graded->sweeps, static_cast<int>(of_graded->end),
+                 of_graded->accuracy == JacobiAccuracy::relative ? 1 : 0, of_graded->rotations};
+    }
     report.sweeps = std::max(report.sweeps, outcome.sweeps);
     report.rotations += outcome.rotations;
     const bool failed = outcome.end < 0 || outcome.end == static_cast<int>(JacobiEnd::sweep_limit) ||
@@ -294,7 +367,9 @@ JacobiBatchReport jacobi_batched(const ExecutionSpace& space, const StridedBatch
       ++report.not_converged;
     }
   }
-  if (history != nullptr) {
+  if (history != nullptr && of_graded) {
+    *history = *of_graded;
+  } else if (history != nullptr) {
     const Outcome& outcome = found(0);
     require(outcome.end >= 0, "eigen: A has elements that are NaN or infinite in the triangle that is read");
     history->end = static_cast<JacobiEnd>(outcome.end);
@@ -302,8 +377,11 @@ JacobiBatchReport jacobi_batched(const ExecutionSpace& space, const StridedBatch
     history->sweeps = outcome.sweeps;
     history->rotations = outcome.rotations;
     history->accuracy = outcome.relative != 0 ? JacobiAccuracy::relative : JacobiAccuracy::norm;
-    if constexpr (on_host && !is_complex<T>) {
+    if (in_lanes) {
       history->off_norms = lane_history;
+      if (outcome.relative == 0 && outcome.sweeps > 0 && lanes_begin_ahead(n)) {
+        history->method = JacobiMethod::preconditioned;
+      }
     } else {
       std::vector<R> norms(kernel.history.extent(0));
       Kokkos::deep_copy(space, Kokkos::View<R*, Kokkos::HostSpace>(norms.data(), norms.size()), kernel.history);
@@ -317,7 +395,7 @@ JacobiBatchReport jacobi_batched(const ExecutionSpace& space, const StridedBatch
 #define HEDDLE_INSTANTIATE(T)                                                                         \
   template JacobiBatchReport jacobi_batched<T>(const ExecutionSpace&, const StridedBatch<const T>&,   \
                                                const StridedMatrix<Real<T>>&, const StridedBatch<T>*, \
-                                               const JacobiBatchOptions&, JacobiReport*)
+                                               const JacobiBatchOptions&, JacobiReport*, JacobiMethod)
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE);
 #undef HEDDLE_INSTANTIATE
 

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 namespace heddle::eigen::impl {
 namespace {
@@ -54,6 +55,7 @@ template <RealScalar R> class LaneMatrices {
       const auto at = static_cast<std::size_t>(lane);
       R largest = 0;
       R off = 0;
+      R least = std::numeric_limits<R>::max();
       bool finite = true;
       for (int j = 0; j < n_ && lane < count_; ++j) {
         for (int i = batch_.upper ? 0 : j; i < (batch_.upper ? j + 1 : n_); ++i) {
@@ -62,27 +64,56 @@ template <RealScalar R> class LaneMatrices {
           largest = std::max(largest, size);
           off = i == j ? off : std::max(off, size);
         }
+        least = std::min(least, batch_.A(j, j, first_ + lane));
       }
+      const bool too_graded = finite && off > 0 && least > 0 && batch_.accuracy != JacobiAccuracy::norm &&
+                              std::ilogb(largest) - std::ilogb(least) > small_spread<R>;
       exponent_[at] = finite && largest > 0 ? std::ilogb(largest) + 1 : 0;
       outcome_[at] = {0, static_cast<int>(JacobiEnd::sweep_limit), 0, 0};
       if (!(off > 0) || !finite) {
-        outcome_[at].end = finite ? static_cast<int>(JacobiEnd::diagonal) : -1;
+        outcome_[at].end = finite ? static_cast<int>(JacobiEnd::diagonal) : end_not_finite;
+      } else if (too_graded) {
+        outcome_[at].end = end_too_graded;
       }
+      order_columns(lane, finite && off > 0 && least > 0 && batch_.accuracy != JacobiAccuracy::norm &&
+                              std::ilogb(largest) - std::ilogb(least) > sorted_spread);
       const R down = std::ldexp(R(1), -exponent_[at] / 2);
       const R rest = std::ldexp(R(1), -(exponent_[at] - exponent_[at] / 2));
       // Lanes without a matrix have one of zeros.
-      const bool present = lane < count_ && finite;
+      const bool present = lane < count_ && finite && !too_graded;
       for (int j = 0; j < n_; ++j) {
         for (int i = j; i < n_; ++i) {
-          const R value =
-              present ? (batch_.upper ? batch_.A(j, i, first_ + lane) : batch_.A(i, j, first_ + lane)) * down * rest
-                      : R(0);
+          const R value = present ? given(lane, i, j) * down * rest : R(0);
           column(j)[i][lane] = value;
           column(i)[j][lane] = value;
         }
       }
       done_[lane] = outcome_[at].end == static_cast<int>(JacobiEnd::sweep_limit) && lane < count_ ? R(0) : R(1);
     }
+  }
+
+  // Which column of the matrix is in each place: all as they are, or the largest diagonal element first.
+  void order_columns(int lane, bool sorted) {
+    std::array<int, static_cast<std::size_t>(largest_batched)>& label = labels_[static_cast<std::size_t>(lane)];
+    std::iota(label.begin(), label.begin() + n_, 0);
+    sorted_[static_cast<std::size_t>(lane)] = sorted;
+    if (sorted) {
+      std::stable_sort(label.begin(), label.begin() + n_,
+                       [&](int i, int j) { return batch_.A(i, i, first_ + lane) > batch_.A(j, j, first_ + lane); });
+    }
+  }
+  [[nodiscard]] int label(int lane, int place) const {
+    return labels_[static_cast<std::size_t>(lane)][static_cast<std::size_t>(place)];
+  }
+  // The element in row i and column j <= i of places.
+  [[nodiscard]] R given(int lane, int i, int j) const {
+    int row = i;
+    int column = j;
+    if (sorted_[static_cast<std::size_t>(lane)]) {
+      row = std::max(label(lane, i), label(lane, j));
+      column = std::min(label(lane, i), label(lane, j));
+    }
+    return batch_.upper ? batch_.A(column, row, first_ + lane) : batch_.A(row, column, first_ + lane);
   }
 
   // L L^T = A in the place of A where it is positive definite; which lanes that are.
@@ -128,8 +159,7 @@ template <RealScalar R> class LaneMatrices {
     }
     const Vector<R> added = R(1.5) * root<R>(square);
     shift_ = relative_ > 0 ? shift_ : added;
-    // Vectors of few rows are found by rotations as soon.
-    const bool ahead = n_ > 6;
+    const bool ahead = lanes_begin_ahead(n_);
     Vector<R>* const Q = spare_;
     if (ahead) {
       LaneVectors<R>(n_).find(given_, spare_ + room(n_), Q);
@@ -313,7 +343,7 @@ template <RealScalar R> class LaneMatrices {
       if (!(rotations_[lane] > 0)) {
         outcome.end = static_cast<int>(JacobiEnd::tolerance);
         done_[lane] = 1;
-      } else if (SweepCounts<R>{worst, sine_[lane], 0}.leaves_less_than(tolerance, n_)) {
+      } else if (SweepCounts<R>{worst, sine_[lane], 0}.leaves_less_than(tolerance, n_, relative_[lane] > 0)) {
         outcome.end = static_cast<int>(JacobiEnd::quadratic);
         done_[lane] = 1;
       }
@@ -342,7 +372,7 @@ template <RealScalar R> class LaneMatrices {
       const bool is_diagonal = outcome_[at].end == static_cast<int>(JacobiEnd::diagonal);
       for (int j = 0; j < n_; ++j) {
         const R length = squares_[j][lane];
-        values[static_cast<std::size_t>(j)] = is_diagonal           ? batch_.A(j, j, b)
+        values[static_cast<std::size_t>(j)] = is_diagonal           ? batch_.A(label(lane, j), label(lane, j), b)
                                               : relative_[lane] > 0 ? length * length
                                                                     : length - shift_[lane];
         factors[static_cast<std::size_t>(j)] = length > 0 ? 1 / length : R(0);
@@ -360,7 +390,7 @@ template <RealScalar R> class LaneMatrices {
         if (batch_.vectors) {
           const R factor = factors[static_cast<std::size_t>(j)];
           for (int i = 0; i < n_; ++i) {
-            batch_.V(i, place, b) = is_diagonal ? (i == j ? R(1) : R(0)) : column(j)[i][lane] * factor;
+            batch_.V(label(lane, i), place, b) = is_diagonal ? (i == j ? R(1) : R(0)) : column(j)[i][lane] * factor;
           }
         }
       }
@@ -377,6 +407,8 @@ template <RealScalar R> class LaneMatrices {
   int count_ = 0;
   std::array<int, static_cast<std::size_t>(lanes)> exponent_{};
   std::array<Outcome, static_cast<std::size_t>(lanes)> outcome_{};
+  std::array<std::array<int, static_cast<std::size_t>(largest_batched)>, static_cast<std::size_t>(lanes)> labels_{};
+  std::array<bool, static_cast<std::size_t>(lanes)> sorted_{};
   std::array<Vector<R>, static_cast<std::size_t>(largest_batched)> squares_;
   Vector<R> done_{};
   Vector<R> relative_{};

@@ -21,6 +21,12 @@ template <RealScalar R> struct HostBatch {
   std::vector<double>* history;  ///< The largest cosine of each sweep of the first matrix; may be null.
 };
 
+/// Whether matrices of n rows that are not positive definite begin at the eigenvectors of a tridiagonalisation: those
+/// of few rows are found by rotations as soon.
+inline constexpr bool lanes_begin_ahead(Index n) {
+  return n > 6;
+}
+
 /// Every matrix of the batch; does not block where kernels do not. A matrix's bits do not depend on its neighbours.
 template <RealScalar R> void solve_lanes(const ExecutionSpace& space, const HostBatch<R>& batch);
 

@@ -72,10 +72,12 @@ template <Scalar T> class BlockColumns {
   std::unique_ptr<Work> work_;
 };
 
-/// Sweeps of columns.sweep() until none leaves a cosine above the tolerance, as the report then says.
+/// Sweeps of columns.sweep() until none leaves a cosine above the tolerance, as the report then says. Lengths of the
+/// columns are of one size unless the report's accuracy is `relative`.
 template <Scalar T, class Columns>
 void sweep_until_orthogonal(Columns& columns, Real<T> tolerance, Index n, const JacobiOptions& options,
                             JacobiReport& report) {
+  const bool relative = report.accuracy == JacobiAccuracy::relative;
   report.converged = false;
   report.end = JacobiEnd::sweep_limit;
   while (report.sweeps < options.sweeps && !report.converged) {
@@ -86,7 +88,7 @@ void sweep_until_orthogonal(Columns& columns, Real<T> tolerance, Index n, const 
     if (!(counts.largest > tolerance)) {
       report.converged = true;
       report.end = report.rotations == 0 ? JacobiEnd::diagonal : JacobiEnd::tolerance;
-    } else if (counts.leaves_less_than(tolerance, n)) {
+    } else if (counts.leaves_less_than(tolerance, n, relative)) {
       report.converged = true;
       report.end = JacobiEnd::quadratic;
     }

@@ -60,10 +60,11 @@ template <Scalar T> Scaled<T> scaled(const ExecutionSpace& space, const StridedM
   result.matrix = S;
   R largest = 0;
   R off = 0;
+  R least = 0;
   int bad = 0;
   Kokkos::parallel_reduce(
       "heddle::eigen::largest_element", column_teams(space, n),
-      KOKKOS_LAMBDA(const Team& team, R& most, R& most_off, int& count) {
+      KOKKOS_LAMBDA(const Team& team, R& most, R& most_off, R& least_diagonal, int& count) {
         const Index j = team.league_rank();
         R mine = 0;
         R mine_off = 0;
@@ -83,13 +84,15 @@ template <Scalar T> Scaled<T> scaled(const ExecutionSpace& space, const StridedM
         Kokkos::single(Kokkos::PerTeam(team), [&] {
           most = Kokkos::fmax(most, mine);
           most_off = Kokkos::fmax(most_off, mine_off);
+          least_diagonal = Kokkos::fmin(least_diagonal, real_part(A(j, j)));
           count += not_finite;
         });
       },
-      Kokkos::Max<R>(largest), Kokkos::Max<R>(off), Kokkos::Sum<int>(bad));
+      Kokkos::Max<R>(largest), Kokkos::Max<R>(off), Kokkos::Min<R>(least), Kokkos::Sum<int>(bad));
   require(bad == 0, "eigen: A has ", bad, " elements that are NaN or infinite in the triangle that is read");
   result.diagonal = !(off > 0);
   result.exponent = largest > 0 ? std::ilogb(largest) + 1 : 0;
+  result.spread = least > 0 ? std::ilogb(largest) - std::ilogb(least) : 0;
   // In two steps, neither of which over- or underflows on its own.
   const R first = std::ldexp(R(1), -result.exponent / 2);
   const R second = std::ldexp(R(1), -(result.exponent - result.exponent / 2));
@@ -102,7 +105,7 @@ template <Scalar T> Scaled<T> scaled(const ExecutionSpace& space, const StridedM
   return result;
 }
 
-template <Scalar T> std::vector<Real<T>> diagonal_of(const ExecutionSpace& space, const Dense<T>& A) {
+template <Scalar T> std::vector<Real<T>> diagonal_of(const ExecutionSpace& space, const StridedMatrix<const T>& A) {
   const auto n = A.extent(0);
   const Values<Real<T>> diagonal(Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "heddle::eigen::diagonal"), n);
   Kokkos::parallel_for(
@@ -440,7 +443,7 @@ void gathered(const ExecutionSpace& space, const MatrixView<T>& A, const std::ve
 
 #define HEDDLE_INSTANTIATE(T)                                                                                    \
   template Scaled<T> scaled<T>(const ExecutionSpace&, const StridedMatrix<const T>&, bool);                      \
-  template std::vector<Real<T>> diagonal_of<T>(const ExecutionSpace&, const Dense<T>&);                          \
+  template std::vector<Real<T>> diagonal_of<T>(const ExecutionSpace&, const StridedMatrix<const T>&);            \
   template void permuted<T>(const ExecutionSpace&, const Dense<T>&, const std::vector<Index>&, const Dense<T>&); \
   template bool cholesky<T>(const ExecutionSpace&, const Dense<T>&);                                             \
   template Real<T> norm_estimate<T>(const ExecutionSpace&, const Dense<T>&);                                     \

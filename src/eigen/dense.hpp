@@ -22,11 +22,12 @@ template <Scalar T> struct Scaled {
   Dense<T> matrix;
   int exponent = 0;
   bool diagonal = true;  ///< Nothing but zeros off the diagonal.
+  int spread = 0;  ///< Powers of two from its least diagonal element to its largest part; 0 unless that is positive.
 };
 template <Scalar T> Scaled<T> scaled(const ExecutionSpace& space, const StridedMatrix<const T>& A, bool upper);
 
 /// The real parts of the diagonal, on the host.
-template <Scalar T> std::vector<Real<T>> diagonal_of(const ExecutionSpace& space, const Dense<T>& A);
+template <Scalar T> std::vector<Real<T>> diagonal_of(const ExecutionSpace& space, const StridedMatrix<const T>& A);
 
 /// B(i, j) = A(order[i], order[j]).
 template <Scalar T>

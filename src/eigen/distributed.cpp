@@ -243,7 +243,8 @@ JacobiReport jacobi(const Communicator& comm, const DistributedMatrix<T>& A,
   }
   const impl::LargestParts<T> largest = impl::largest_parts<T>(comm, A);
   require(std::isfinite(largest.all), "eigen::jacobi: A has elements that are NaN or infinite");
-  const int exponent = largest.all > 0 ? std::ilogb(largest.all) + 1 : 0;
+  // A diagonal is returned as it is: scaled, the least of it might vanish.
+  const int exponent = largest.off > 0 ? std::ilogb(largest.all) + 1 : 0;
   const R first = std::ldexp(R(1), -exponent / 2);
   const R second = std::ldexp(R(1), -(exponent - exponent / 2));
 

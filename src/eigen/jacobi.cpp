@@ -3,6 +3,7 @@
 #include "dist/elementwise.hpp"
 #include "eigen/columns.hpp"
 #include "eigen/dense.hpp"
+#include "eigen/graded.hpp"
 #include <heddle/blas/blas.hpp>
 #include <heddle/eigen/batched.hpp>
 #include <heddle/eigen/jacobi.hpp>
@@ -250,9 +251,10 @@ JacobiMethod chosen_method(const JacobiOptions& options, Index n) {
 
 template <Scalar T>
 JacobiReport jacobi(const ExecutionSpace& space, const StridedMatrix<const T>& A, const StridedVector<Real<T>>& w,
-                    const StridedMatrix<T>* V, const JacobiOptions& options) {
+                    const StridedMatrix<T>* V, const JacobiOptions& asked) {
   using R = Real<T>;
   const Kokkos::Profiling::ScopedRegion region("heddle::eigen::jacobi");
+  JacobiOptions options = asked;
   const auto n = static_cast<Index>(A.extent(0));
   require(A.extent(1) == A.extent(0), "eigen::jacobi: A is ", A.extent(0), " x ", A.extent(1),
           "; expected a square matrix");
@@ -286,17 +288,27 @@ JacobiReport jacobi(const ExecutionSpace& space, const StridedMatrix<const T>& A
     if (V != nullptr) {
       vectors = batch(V->data(), V->stride(0), V->stride(1));
     }
-    static_cast<void>(jacobi_batched<T>(space, batch(A.data(), A.stride(0), A.stride(1)), values,
-                                        vectors ? &*vectors : nullptr,
-                                        {options.accuracy, options.upper, options.tolerance, options.sweeps}, &report));
+    static_cast<void>(jacobi_batched<T>(
+        space, batch(A.data(), A.stride(0), A.stride(1)), values, vectors ? &*vectors : nullptr,
+        {options.accuracy, options.upper, options.tolerance, options.sweeps}, &report, options.method));
     require(options.accuracy != JacobiAccuracy::relative || report.accuracy == JacobiAccuracy::relative, not_definite);
     return report;
   }
   Scaled<T> matrix = scaled<T>(space, A, options.upper);
   const Dense<T>& S = matrix.matrix;
+  if (options.accuracy != JacobiAccuracy::norm && report.method != JacobiMethod::classical && !matrix.diagonal &&
+      matrix.spread > large_spread<R>) {
+    if (solve_graded<T>(space, A, w, V, options, report)) {
+      return report;
+    }
+    require(options.accuracy != JacobiAccuracy::relative, not_definite);
+    options.accuracy = JacobiAccuracy::norm;
+  }
   Solved<T> solved;
   if (matrix.diagonal) {
-    const std::vector<R> diagonal = diagonal_of<T>(space, S);
+    // As given: scaled, the least might vanish.
+    const std::vector<R> diagonal = diagonal_of<T>(space, A);
+    matrix.exponent = 0;
     solved.values.assign(diagonal.begin(), diagonal.end());
     solved.factors.assign(diagonal.size(), 1.0);
     if (V != nullptr) {

@@ -43,8 +43,13 @@ template <class R> struct SweepCounts {
   }
   /// Whether what the sweep left is below the tolerance: rotations by at most `sine` of the 2 n elements in the row and
   /// column of one that is zero bring back no more than this. Convergence is quadratic by then.
-  [[nodiscard]] KOKKOS_INLINE_FUNCTION bool leaves_less_than(R tolerance, Index n) const {
-    return sine < R(0.1) && static_cast<R>(2 * n) * largest * sine <= tolerance;
+  ///
+  /// With `relative` shares the angle that counts is that between the columns scaled to one length, sine sqrt(d / a)
+  /// for diagonal elements a < d: however small the angle itself is, it adds so much of d's column to a's. From |sine|
+  /// <= |b| / (d - a) it is at most 4/3 of the pair's share where 4 a < d, and it is at most 2 sine otherwise.
+  [[nodiscard]] KOKKOS_INLINE_FUNCTION bool leaves_less_than(R tolerance, Index n, bool relative) const {
+    const R angle = relative ? Kokkos::fmax(2 * sine, R(4) / R(3) * largest) : sine;
+    return angle < R(0.1) && static_cast<R>(2 * n) * largest * angle <= tolerance;
   }
 };
 

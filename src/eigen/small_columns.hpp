@@ -2,15 +2,19 @@
 // few of them, has two columns, of which it makes a pair orthogonal; then columns move on through scratch memory.
 #pragma once
 
-#include "eigen/two_sided.hpp"
+#include "eigen/graded.hpp"
 #include <heddle/eigen/batched.hpp>
 
 namespace heddle::eigen::impl {
 
+// Ends of a matrix that nothing was done with: NaN or infinity in it, or a diagonal that spans more than small_spread.
+inline constexpr int end_not_finite = -1;
+inline constexpr int end_too_graded = -2;
+
 // What became of one matrix.
 struct Outcome {
   int sweeps;
-  int end;  // JacobiEnd, or -1 for NaN and infinity.
+  int end;  // JacobiEnd, or one of these.
   int relative;
   Index rotations;
 };
@@ -35,7 +39,8 @@ template <Scalar T, int N, int split> struct SmallColumns {
   static constexpr int moved_rows =
       team_threads * 2 * rows * static_cast<int>(sizeof(T)) <= 40 * 1024 ? rows : rows / 2;
   static constexpr int bytes =
-      team_threads * (2 * moved_rows * static_cast<int>(sizeof(T)) + 2 * static_cast<int>(sizeof(R)));
+      team_threads * (2 * moved_rows * static_cast<int>(sizeof(T)) + 2 * static_cast<int>(sizeof(R))) +
+      at_once * N * static_cast<int>(sizeof(int));
 
   StridedBatch<const T> A;
   StridedMatrix<R> w;
@@ -60,6 +65,12 @@ template <Scalar T, int N, int split> struct SmallColumns {
     T* const bottoms = tops + team_threads * moved_rows;
     R* const numbers = reinterpret_cast<R*>(bottoms + team_threads * moved_rows);
     R* const others = numbers + team_threads;
+    int* const labels = reinterpret_cast<int*>(others + team_threads) + slot * N;
+    if (part == 0) {
+      order_columns(n, b, active, pair, labels);
+      order_columns(n, b, active, pairs + pair, labels);
+    }
+    team.team_barrier();
     T top[rows];
     T bottom[rows];
 
@@ -89,10 +100,12 @@ template <Scalar T, int N, int split> struct SmallColumns {
       team.team_barrier();
       return result;
     };
-    const auto element = [&](int i, int j) {
-      if (!active || i >= n || j >= n) {
+    const auto element = [&](int row, int column) {
+      if (!active || row >= n || column >= n) {
         return T(0);
       }
+      const int i = labels[row];
+      const int j = labels[column];
       const bool here = upper ? i <= j : i >= j;
       const T value = here ? A(i, j, b) : conjugate(A(j, i, b));
       return i == j ? T(real_part(value)) : value;
@@ -118,14 +131,25 @@ template <Scalar T, int N, int split> struct SmallColumns {
     R off = 0;
     for (int r = 0; r < rows; ++r) {
       const int i = part * rows + r;
+      off = (i != pair && top[r] != T(0)) || (i != pairs + pair && bottom[r] != T(0)) ? R(1) : off;
       top[r] = top[r] * first * second;
       bottom[r] = bottom[r] * first * second;
       const R left = magnitude(top[r]);
       const R right = magnitude(bottom[r]);
       square += left * left + right * right;
-      off = Kokkos::fmax(off, i == pair ? R(0) : left);
-      off = Kokkos::fmax(off, i == pairs + pair ? R(0) : right);
     }
+    // Powers of two between the diagonal's elements; endless where one is not positive.
+    constexpr R endless = R(1e6);
+    const auto below_largest = [&](int j) {
+      if (j >= n || j / rows != part || !(largest > 0)) {
+        return R(0);
+      }
+      const R corner = real_part(element(j, j));
+      return corner > 0 ? Kokkos::logb(largest) - Kokkos::logb(corner) : endless;
+    };
+    const R spread = all_of(Kokkos::fmax(below_largest(pair), below_largest(pairs + pair)), false);
+    const bool too_graded =
+        accuracy != JacobiAccuracy::norm && spread > static_cast<R>(small_spread<R>) && spread < endless;
     const R norm = Kokkos::sqrt(all_of(square, true));
     const bool is_diagonal = !(all_of(off, false) > 0);
 
@@ -138,8 +162,8 @@ template <Scalar T, int N, int split> struct SmallColumns {
       // The eigenvalues are there; signs too.
       for (int r = 0; r < rows; ++r) {
         const int i = part * rows + r;
-        top[r] = i == pair && i < n ? element(i, i) * first * second : T(0);
-        bottom[r] = i == pairs + pair && i < n ? element(i, i) * first * second : T(0);
+        top[r] = i == pair && i < n ? element(i, i) : T(0);
+        bottom[r] = i == pairs + pair && i < n ? element(i, i) : T(0);
       }
     } else if (!relative) {
       shift = R(1.5) * norm;
@@ -152,8 +176,8 @@ template <Scalar T, int N, int split> struct SmallColumns {
 
     Outcome outcome{0, static_cast<int>(JacobiEnd::sweep_limit), relative ? 1 : 0, 0};
     bool done = false;
-    if (!finite || is_diagonal || !active) {
-      outcome.end = finite ? static_cast<int>(JacobiEnd::diagonal) : -1;
+    if (!finite || is_diagonal || too_graded || !active) {
+      outcome.end = !finite ? end_not_finite : is_diagonal ? static_cast<int>(JacobiEnd::diagonal) : end_too_graded;
       done = true;
     }
     R left_square = 0;
@@ -199,7 +223,7 @@ template <Scalar T, int N, int split> struct SmallColumns {
         if (!(worst > tolerance)) {
           outcome.end = static_cast<int>(JacobiEnd::tolerance);
           done = true;
-        } else if (SweepCounts<R>{worst, sine, turned}.leaves_less_than(tolerance, n)) {
+        } else if (SweepCounts<R>{worst, sine, turned}.leaves_less_than(tolerance, n, relative)) {
           outcome.end = static_cast<int>(JacobiEnd::quadratic);
           done = true;
         }
@@ -225,10 +249,12 @@ template <Scalar T, int N, int split> struct SmallColumns {
     others[rank] = high;
     team.team_barrier();
     if (active) {
-      const R back_first = power_of_two<R>(exponent / 2);
-      const R back_second = power_of_two<R>(exponent - exponent / 2);
-      finish(b, n, slot, pair, part, low, left, is_diagonal, top, numbers, others, back_first, back_second, false);
-      finish(b, n, slot, pair, part, high, right, is_diagonal, bottom, numbers, others, back_first, back_second, true);
+      const R back_first = is_diagonal ? R(1) : power_of_two<R>(exponent / 2);
+      const R back_second = is_diagonal ? R(1) : power_of_two<R>(exponent - exponent / 2);
+      finish(b, n, slot, pair, part, low, left, is_diagonal, top, labels, numbers, others, back_first, back_second,
+             false);
+      finish(b, n, slot, pair, part, high, right, is_diagonal, bottom, labels, numbers, others, back_first, back_second,
+             true);
       if (pair == 0 && part == 0) {
         outcomes(b) = outcome;
       }
@@ -236,6 +262,27 @@ template <Scalar T, int N, int split> struct SmallColumns {
   }
 
  private:
+  // Enters column j of the matrix at its place: its own, or by the diagonal, the largest first, where all of that is
+  // positive and spans more than sorted_spread. Every thread sees the same diagonal.
+  KOKKOS_INLINE_FUNCTION void order_columns(int n, Index b, bool active, int j, int* labels) const {
+    if (!active || j >= n) {
+      return;
+    }
+    const R mine = real_part(A(j, j, b));
+    R least = mine;
+    R most = mine;
+    bool positive = accuracy != JacobiAccuracy::norm;
+    int place = 0;
+    for (int k = 0; k < n; ++k) {
+      const R other = real_part(A(k, k, b));
+      positive = positive && other > 0;
+      least = Kokkos::fmin(least, other);
+      most = Kokkos::fmax(most, other);
+      place += other > mine || (other == mine && k < j) ? 1 : 0;
+    }
+    const bool sorted = positive && Kokkos::logb(most) - Kokkos::logb(least) > static_cast<R>(sorted_spread);
+    labels[sorted ? place : j] = j;
+  }
   static KOKKOS_INLINE_FUNCTION R square_of(const T* column) {
     R sum = 0;
     for (int r = 0; r < rows; ++r) {
@@ -330,8 +377,8 @@ template <Scalar T, int N, int split> struct SmallColumns {
   }
 
   KOKKOS_INLINE_FUNCTION void finish(Index b, int n, int slot, int pair, int part, R value, R length, bool is_diagonal,
-                                     const T* column, const R* lows, const R* highs, R back_first, R back_second,
-                                     bool is_bottom) const {
+                                     const T* column, const int* labels, const R* lows, const R* highs, R back_first,
+                                     R back_second, bool is_bottom) const {
     const int j = is_bottom ? pairs + pair : pair;
     if (j >= n) {
       return;
@@ -349,7 +396,7 @@ template <Scalar T, int N, int split> struct SmallColumns {
       for (int r = 0; r < rows; ++r) {
         const int i = part * rows + r;
         if (i < n) {
-          V(i, place, b) = is_diagonal ? (i == j ? T(1) : T(0)) : column[r] * factor;
+          V(labels[i], place, b) = is_diagonal ? (i == j ? T(1) : T(0)) : column[r] * factor;
         }
       }
     }

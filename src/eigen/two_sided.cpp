@@ -414,7 +414,8 @@ void two_sided(const ExecutionSpace& space, const Dense<T>& A, const Dense<T>& V
       report.end = JacobiEnd::tolerance;
       break;
     }
-    if (report.method != JacobiMethod::classical && counts.leaves_less_than(criterion.tolerance, n)) {
+    if (report.method != JacobiMethod::classical &&
+        counts.leaves_less_than(criterion.tolerance, n, criterion.relative)) {
       report.converged = true;
       report.end = JacobiEnd::quadratic;
       break;

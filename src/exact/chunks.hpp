@@ -1,6 +1,7 @@
 // Loops on the host in parts, each by a thread whose arithmetic is the default one.
 #pragma once
 
+#include "core/on_host.hpp"
 #include "exact/arithmetic.hpp"
 #include <heddle/core/scalar.hpp>
 
@@ -30,6 +31,23 @@ void for_each_chunk(const ExecutionSpace& space, const std::string& label, Index
                          run(number);
                        });
   space.fence(label);
+}
+
+/// body(i) for 0 <= i < length, on the host `chunk` at a time; blocks.
+template <class Body>
+void for_each_index(const ExecutionSpace& space, const std::string& label, std::size_t length, Index chunk,
+                    const Body& body) {
+  const auto n = static_cast<Index>(length);
+  if constexpr (heddle::impl::on_host) {
+    for_each_chunk(space, label, 0, n, chunk, true, [&](Index first, Index last) {
+      for (Index i = first; i < last; ++i) {
+        body(i);
+      }
+    });
+  } else {
+    Kokkos::parallel_for(label, Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(space, 0, n), body);
+    space.fence(label);
+  }
 }
 
 }  // namespace heddle::exact::impl

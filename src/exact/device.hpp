@@ -3,6 +3,7 @@
 #pragma once
 
 #include "exact/operand.hpp"
+#include "exact/quotient.hpp"
 
 #include <string>
 #include <type_traits>

@@ -6,32 +6,28 @@
 
 namespace heddle::exact::impl {
 
-/// The larger of two candidates for a pivot, of equal ones the first; a NaN is never before a number.
-template <class R> struct Pivot {
-  R size;
+/// A candidate for a pivot, by pivot_rank().
+struct Pivot {
+  std::uint64_t rank;
   Index row;
+  /// To the larger, or, of equal ones, the first.
   [[nodiscard]] KOKKOS_INLINE_FUNCTION bool gives_way_to(const Pivot& other) const {
-    const bool is_nan = size != size;
-    const bool other_is_nan = other.size != other.size;
-    if (is_nan || other_is_nan) {
-      return is_nan == other_is_nan ? other.row < row : is_nan;
-    }
-    return other.size > size || (other.size == size && other.row < row);
+    return other.rank > rank || (other.rank == rank && other.row < row);
   }
 };
-template <class R> struct LargestPivot {
+struct LargestPivot {
   using reducer = LargestPivot;
-  using value_type = Pivot<R>;
-  using result_view_type = Kokkos::View<Pivot<R>, Kokkos::HostSpace, Kokkos::MemoryUnmanaged>;
+  using value_type = Pivot;
+  using result_view_type = Kokkos::View<Pivot, Kokkos::HostSpace, Kokkos::MemoryUnmanaged>;
 
-  Pivot<R>* result;
-  KOKKOS_INLINE_FUNCTION void join(Pivot<R>& to, const Pivot<R>& from) const {
+  Pivot* result;
+  KOKKOS_INLINE_FUNCTION void join(Pivot& to, const Pivot& from) const {
     if (to.gives_way_to(from)) {
       to = from;
     }
   }
-  KOKKOS_INLINE_FUNCTION void init(Pivot<R>& value) const { value = {R(-1), Index{1} << 62}; }
-  KOKKOS_INLINE_FUNCTION Pivot<R>& reference() const { return *result; }
+  KOKKOS_INLINE_FUNCTION void init(Pivot& value) const { value = {0, Index{1} << 62}; }
+  KOKKOS_INLINE_FUNCTION Pivot& reference() const { return *result; }
   [[nodiscard]] result_view_type view() const { return result_view_type(result); }
 };
 
@@ -71,19 +67,19 @@ template <Scalar T> struct DeviceLu {
   }
   /// Finishes rows [j, m) of column j and finds their pivot.
   KOKKOS_INLINE_FUNCTION void choose(const DeviceTeam& team, Index b, Index j) const {
-    Pivot<Real<T>> best;
-    const LargestPivot<Real<T>> reducer{&best};
+    Pivot best;
+    const LargestPivot reducer{&best};
     reducer.init(best);
     for (Index i = j + team.team_rank(); i < m; i += team.team_size()) {
       const T value = finished(b, i, j, j);
       at(b, i, j) = value;
-      reducer.join(best, {pivot_size(value), i});
+      reducer.join(best, {pivot_rank(value), i});
     }
     team.team_reduce(reducer);
     if (team.team_rank() == 0) {
       pivot(b, j) = best.row;
       Index& info = pivot(b, steps());
-      if (best.size == Real<T>(0) && info == 0) {
+      if (best.rank == pivot_rank_of_zero && info == 0) {
         info = j + 1;
       }
     }

@@ -1,4 +1,5 @@
 #include "core/instantiate.hpp"
+#include "exact/allreduce.hpp"
 #include "exact/arithmetic.hpp"
 #include "exact/operand.hpp"
 #include "exact/reductions.hpp"
@@ -65,7 +66,8 @@ template <RealScalar T> T rounded_sum_of(const T* terms, std::size_t stride, int
   return exact.value();
 }
 
-template <RealScalar T> int allreduce_reals(const void* send, void* receive, std::size_t count, MPI_Comm comm) {
+// Of `count` elements at `from`, few enough for MPI.
+template <RealScalar T> int allreduce_piece(const T* from, T* receive, std::size_t count, MPI_Comm comm) {
   int size = 1;
   int rank = 0;
   MPI_Comm_size(comm, &size);
@@ -87,7 +89,6 @@ template <RealScalar T> int allreduce_reals(const void* send, void* receive, std
     mine_places[k] = static_cast<int>(k * share);
   }
   const MPI_Datatype type = sizeof(T) == 8 ? MPI_DOUBLE : MPI_FLOAT;
-  const void* const from = send == MPI_IN_PLACE ? receive : send;
   std::vector<T> terms(share * ranks);
   if (const int error = MPI_Alltoallv(from, counts.data(), places.data(), type, terms.data(), mine.data(),
                                       mine_places.data(), type, comm);
@@ -106,10 +107,39 @@ template <RealScalar T> int allreduce_reals(const void* send, void* receive, std
 
 }  // namespace
 
-template <RealScalar T> void all_reduce(const Communicator& comm, std::span<Accumulator<T>> sums) {
+namespace impl {
+
+template <RealScalar T>
+int allreduce_reals(const void* send, void* receive, std::size_t count, MPI_Comm comm, std::size_t most) {
+  auto* const to = static_cast<T*>(receive);
+  const T* const from = send == MPI_IN_PLACE ? to : static_cast<const T*>(send);
+  for (std::size_t at = 0; at < count; at += most) {
+    if (const int error = allreduce_piece(from + at, to + at, std::min(most, count - at), comm); error != MPI_SUCCESS) {
+      return error;
+    }
+  }
+  return MPI_SUCCESS;
+}
+template int allreduce_reals<float>(const void*, void*, std::size_t, MPI_Comm, std::size_t);
+template int allreduce_reals<double>(const void*, void*, std::size_t, MPI_Comm, std::size_t);
+
+template <RealScalar T>
+void all_reduce_sums(const Communicator& comm, std::span<Accumulator<T>> sums, std::size_t most) {
   const Merge<T> merge;
-  MPI_Allreduce(MPI_IN_PLACE, sums.data(), static_cast<int>(sums.size()), merge.type(), merge.operation(),
-                comm.native());
+  while (!sums.empty()) {
+    const auto piece = sums.first(std::min(most, sums.size()));
+    MPI_Allreduce(MPI_IN_PLACE, piece.data(), static_cast<int>(piece.size()), merge.type(), merge.operation(),
+                  comm.native());
+    sums = sums.subspan(piece.size());
+  }
+}
+template void all_reduce_sums<float>(const Communicator&, std::span<Accumulator<float>>, std::size_t);
+template void all_reduce_sums<double>(const Communicator&, std::span<Accumulator<double>>, std::size_t);
+
+}  // namespace impl
+
+template <RealScalar T> void all_reduce(const Communicator& comm, std::span<Accumulator<T>> sums) {
+  impl::all_reduce_sums(comm, sums);
 }
 template void all_reduce<float>(const Communicator&, std::span<Accumulator<float>>);
 template void all_reduce<double>(const Communicator&, std::span<Accumulator<double>>);
@@ -120,16 +150,16 @@ int allreduce(const void* send, void* receive, int count, MPI_Datatype type, MPI
   };
   const auto elements = static_cast<std::size_t>(count);
   if (is({MPI_FLOAT, MPI_REAL})) {
-    return allreduce_reals<float>(send, receive, elements, comm);
+    return impl::allreduce_reals<float>(send, receive, elements, comm);
   }
   if (is({MPI_DOUBLE, MPI_DOUBLE_PRECISION})) {
-    return allreduce_reals<double>(send, receive, elements, comm);
+    return impl::allreduce_reals<double>(send, receive, elements, comm);
   }
   if (is({MPI_C_FLOAT_COMPLEX, MPI_COMPLEX, MPI_CXX_FLOAT_COMPLEX})) {
-    return allreduce_reals<float>(send, receive, 2 * elements, comm);
+    return impl::allreduce_reals<float>(send, receive, 2 * elements, comm);
   }
   if (is({MPI_C_DOUBLE_COMPLEX, MPI_DOUBLE_COMPLEX, MPI_CXX_DOUBLE_COMPLEX})) {
-    return allreduce_reals<double>(send, receive, 2 * elements, comm);
+    return impl::allreduce_reals<double>(send, receive, 2 * elements, comm);
   }
   return MPI_ERR_TYPE;
 }

@@ -82,8 +82,9 @@ template <Scalar T> class LocalProducts {
 }  // namespace
 
 template <Scalar T>
-void gemv(const Communicator& comm, Operation op, T alpha, const DistributedMatrix<T>& A, std::span<const T> x, T beta,
-          std::span<T> y) {
+void gemv(const Communicator& comm, Operation op, std::type_identity_t<T> alpha, const DistributedMatrix<T>& A,
+          std::span<const std::type_identity_t<T>> x, std::type_identity_t<T> beta,
+          std::span<std::type_identity_t<T>> y) {
   const bool crossed = op != Operation::none;
   const auto m = static_cast<std::size_t>(crossed ? A.columns() : A.rows());
   const auto n = static_cast<std::size_t>(crossed ? A.rows() : A.columns());

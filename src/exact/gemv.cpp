@@ -1,4 +1,5 @@
 #include "core/instantiate.hpp"
+#include "core/shared_storage.hpp"
 #include "dist/elementwise.hpp"
 #include "exact/chunks.hpp"
 #include "exact/columns.hpp"
@@ -96,6 +97,8 @@ void gemv(const ExecutionSpace& space, Operation op, T alpha, const StridedView<
   require(operand.columns == static_cast<Index>(x.extent(0)) && operand.rows == static_cast<Index>(y.extent(0)),
           "exact::gemv: op(A) is ", operand.rows, " x ", operand.columns, ", x has ", x.extent(0), " elements, y has ",
           y.extent(0));
+  heddle::impl::require_apart("exact::gemv", "A", A, "y", y);
+  heddle::impl::require_apart("exact::gemv", "x", x, "y", y);
   product(space, alpha, operand, Operand<T>(Operation::none, as_column(x)), beta, as_column(y));
 }
 
@@ -109,6 +112,8 @@ void gemm(const ExecutionSpace& space, Operation op_a, Operation op_b, T alpha, 
               right.columns == static_cast<Index>(C.extent(1)),
           "exact::gemm: op(A) is ", left.rows, " x ", left.columns, ", op(B) is ", right.rows, " x ", right.columns,
           ", C is ", C.extent(0), " x ", C.extent(1));
+  heddle::impl::require_apart("exact::gemm", "A", A, "C", C);
+  heddle::impl::require_apart("exact::gemm", "B", B, "C", C);
   product(space, alpha, left, right, beta, C);
 }
 

@@ -3,21 +3,45 @@
 
 #include "exact/chunks.hpp"
 #include "exact/columns.hpp"
+#include "exact/quotient.hpp"
 #include <heddle/exact/lu.hpp>
 
 #include <algorithm>
+#include <cstdint>
 #include <utility>
 #include <vector>
 
 namespace heddle::exact::impl {
 
-/// |x|, or |real| + |imaginary|: what pivots are chosen by.
-template <Scalar T> KOKKOS_INLINE_FUNCTION Real<T> pivot_size(const T& x) {
+/// Of zero; that of a NaN is 0.
+inline constexpr std::uint64_t pivot_rank_of_zero = 1;
+
+/// An integer that is larger where |x|, or |real| + |imaginary| rounded once, is: what pivots are chosen by. A sum that
+/// overflows has its place between the numbers and infinity; a NaN is below all.
+template <Scalar T> KOKKOS_INLINE_FUNCTION std::uint64_t pivot_rank(const T& x) {
+  using F = Format<double>;
+  double size = 0;
+  bool is_beyond = false;
   if constexpr (is_complex<T>) {
-    return Kokkos::abs(x.real()) + Kokkos::abs(x.imag());
+    const double re = Kokkos::abs(static_cast<double>(x.real()));
+    const double im = Kokkos::abs(static_cast<double>(x.imag()));
+    size = static_cast<double>(static_cast<Real<T>>(re + im));
+    if (is_finite(re) && is_finite(im) && !is_finite(size)) {
+      // Half of it, which is rounded alike.
+      size = static_cast<double>(static_cast<Real<T>>(re / 2 + im / 2));
+      is_beyond = true;
+    }
   } else {
-    return Kokkos::abs(x);
+    size = Kokkos::abs(static_cast<double>(x));
   }
+  if (size != size) {
+    return 0;
+  }
+  if (!is_finite(size)) {
+    return ~std::uint64_t{0};
+  }
+  // The bits of positive numbers are in the order of the numbers. One more in the exponent doubles.
+  return F::to_bits(size) + pivot_rank_of_zero + (is_beyond ? std::uint64_t{1} << F::fraction : 0U);
 }
 
 /// One matrix, column-major, m x n.
@@ -131,12 +155,11 @@ template <Scalar T> class HostLu {
   }
   [[nodiscard]] Index pivot_of(Index j) const {
     Index best = j;
-    Real<T> most = pivot_size(at(j, j));
+    std::uint64_t most = pivot_rank(at(j, j));
     for (Index i = j + 1; i < m_; ++i) {
-      const Real<T> size = pivot_size(at(i, j));
-      // A NaN gives way to any number.
-      if (size > most || (most != most && size == size)) {
-        most = size;
+      const std::uint64_t rank = pivot_rank(at(i, j));
+      if (rank > most) {
+        most = rank;
         best = i;
       }
     }

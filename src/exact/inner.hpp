@@ -174,37 +174,4 @@ template <Scalar T> struct Update {
   }
 };
 
-/// x / y: of real numbers rounded once. Of complex ones each part is a quotient of a correctly rounded inner product
-/// and a correctly rounded |y|^2, y first scaled by a power of two: within 2 units of the last place where no part
-/// under- or overflows, and the same bits everywhere.
-template <Scalar T> HEDDLE_APART KOKKOS_INLINE_FUNCTION T quotient(const T& x, const T& y) {
-  if constexpr (is_complex<T>) {
-    using R = Real<T>;
-    if (y.imag() == R(0)) {
-      return T(x.real() / y.real(), x.imag() / y.real());
-    }
-    using F = Format<R>;
-    const R size = Kokkos::fmax(Kokkos::abs(y.real()), Kokkos::abs(y.imag()));
-    // One over the power of two in it.
-    const R scale = R(1) / F::from_bits(F::to_bits(size) & F::exponent_mask);
-    const T by(y.real() * scale, y.imag() * scale);
-    const auto inner = [](const T& a, const T& b) {
-      InnerSum<T> sum;
-      sum.add_product(a, T(b.real(), -b.imag()));
-      T result;
-      if (!sum.rounds_to(1, result)) {
-        ExactSum<T> exact;
-        exact.add_product(a, T(b.real(), -b.imag()));
-        result = exact.value();
-      }
-      return result;
-    };
-    const T above = inner(x, by);
-    const R below = inner(by, by).real();
-    return T(above.real() / below * scale, above.imag() / below * scale);
-  } else {
-    return x / y;
-  }
-}
-
 }  // namespace heddle::exact::impl

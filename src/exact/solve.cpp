@@ -2,12 +2,15 @@
 #include "dist/elementwise.hpp"
 #include "exact/arithmetic.hpp"
 #include "exact/host_lu.hpp"
+#include "exact/sizes.hpp"
 #include <heddle/core/error.hpp>
 
 #include <Kokkos_Profiling_ScopedRegion.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
+#include <vector>
 
 namespace heddle::exact::impl {
 namespace {
@@ -28,16 +31,98 @@ template <Scalar T> void to_the_device(const ExecutionSpace& space, const HostVe
   space.fence("heddle::exact::solve");
 }
 
-template <Scalar T> double size_of(const T& x) {
-  return static_cast<double>(Kokkos::abs(x));
-}
-template <Scalar T> double largest_of(const HostVector<T>& x) {
-  double most = 0;
-  for (std::size_t i = 0; i < x.extent(0); ++i) {
-    most = std::fmax(most, size_of(x(i)));
+// x 2^power, of complex numbers each part.
+template <Scalar T> T times_power(const T& x, int power) {
+  if constexpr (is_complex<T>) {
+    return T(times_power(x.real(), power), times_power(x.imag(), power));
+  } else {
+    return static_cast<T>(scaled(static_cast<double>(x), power));
   }
-  return most;
 }
+template <Scalar T> T plain_sum(const T& x, const T& y) {
+  if constexpr (is_complex<T>) {
+    return T(rounded_sum(x.real(), y.real()), rounded_sum(x.imag(), y.imag()));
+  } else {
+    return rounded_sum(x, y);
+  }
+}
+template <Scalar T> bool is_number(const T& x) {
+  return is_finite(size_of(x).value);
+}
+
+// The smallest power of two whose numbers have all their bits, and how far from one powers of two are taken at most.
+template <Scalar T> inline constexpr int least_power = sizeof(Real<T>) == 8 ? -1022 : -126;
+template <Scalar T> inline constexpr int most_power = sizeof(Real<T>) == 8 ? 1000 : 120;
+
+// A system, and what is left of it: b - A x, each element rounded once, with a power of two of its own taken out, so
+// that it has all its bits whatever the system's size.
+template <Scalar T> class Residual {
+ public:
+  Residual(const ExecutionSpace& space, const StridedView<const T>& A, const VectorView<const T>& b, const Vector<T>& x)
+      : bounds_(sizes_of_system<T>(space, A, x, b)), values_(bounds_.size()), powers_(bounds_.size(), 0) {
+    const auto take = [&](int power, const auto& is_wanted) {
+      bool is_any = false;
+      for (std::size_t i = 0; i < values_.size(); ++i) {
+        is_any = is_any || is_wanted(i);
+      }
+      if (!is_any) {
+        return;
+      }
+      const Vector<T> rest("heddle::exact::residual", values_.size());
+      const auto factor = static_cast<Real<T>>(scaled(1.0, power));
+      Kokkos::deep_copy(space, rest, b);
+      gemv<T>(space, Operation::none, T(-factor), A, vector_of(x), T(factor), vector_to(rest));
+      const auto host = on_the_host<T>(space, vector_of(rest));
+      for (std::size_t i = 0; i < values_.size(); ++i) {
+        if (is_wanted(i)) {
+          values_[i] = host(i);
+          powers_[i] = -power;
+        }
+      }
+    };
+    take(0, [](std::size_t) { return true; });
+    // A rounding is a unit of the bound's last place or so; that of a unit's last place should be a normal number too.
+    constexpr int digits = 2 * (Format<Real<T>>::fraction + 1);
+    take(most_power<T>, [&](std::size_t i) { return bounds_[i].power < least_power<T> + digits; });
+    take(-most_power<T>, [&](std::size_t i) { return !is_number(values_[i]); });
+  }
+
+  /// Of the worst row; infinite where a row has an infinity or a NaN.
+  [[nodiscard]] double error() const {
+    double worst = 0;
+    for (std::size_t i = 0; i < values_.size(); ++i) {
+      worst = std::max(worst, ratio(size_of(values_[i], powers_[i]), bounds_[i]));
+    }
+    return worst;
+  }
+  [[nodiscard]] bool is_zero() const {
+    return std::all_of(values_.begin(), values_.end(), [](const T& value) { return value == T(0); });
+  }
+  /// All elements with one power of two taken out, which keeps them and their solution within range: that of the
+  /// largest element of x is given. What is far below the largest element may be lost.
+  HostVector<T> on_one_scale(int x_power, int& power) const {
+    constexpr int room = most_power<T> / 2;
+    int most = -(1 << 20);
+    for (std::size_t i = 0; i < values_.size(); ++i) {
+      if (values_[i] != T(0)) {
+        most = std::max(most, size_of(values_[i], powers_[i]).power);
+      }
+    }
+    // Most are taken as they are.
+    const bool is_tame = most > least_power<T> + room && most < room;
+    power = is_tame ? 0 : -std::min(-most, room - x_power);
+    const HostVector<T> scaled_values("heddle::exact::residual", values_.size());
+    for (std::size_t i = 0; i < values_.size(); ++i) {
+      scaled_values(i) = times_power(values_[i], powers_[i] - power);
+    }
+    return scaled_values;
+  }
+
+ private:
+  std::vector<Size> bounds_;
+  std::vector<T> values_;
+  std::vector<int> powers_;
+};
 
 }  // namespace
 
@@ -96,55 +181,24 @@ SolveResult solve(const ExecutionSpace& space, const StridedView<const T>& A, co
   const Vector<T> rest("heddle::exact::residual", n);
   Kokkos::deep_copy(space, current, b);
   lu_solve<T>(space, Operation::none, lu_view, factors, vector_to(current));
-  // |A| |x| + |b|, on magnitudes.
-  const Kokkos::View<Real<T>**, Kokkos::LayoutLeft, MemorySpace> sizes("heddle::exact::sizes", n, n);
-  Kokkos::parallel_for(
-      "heddle::exact::sizes",
-      Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(space, 0, static_cast<Index>(n * n)),
-      KOKKOS_LAMBDA(Index at) {
-        const auto i = static_cast<std::size_t>(at) % n;
-        const auto j = static_cast<std::size_t>(at) / n;
-        sizes(i, j) = Kokkos::abs(A(i, j));
-      });
-  const auto host_b = on_the_host<T>(space, b);
-  const auto error_of = [&](const Vector<T>& candidate, const HostVector<T>& residual) {
-    const auto host_x = on_the_host<T>(space, vector_of(candidate));
-    const HostVector<Real<T>> magnitudes("heddle::exact::magnitudes", n);
-    const HostVector<Real<T>> bound("heddle::exact::bound", n);
-    for (std::size_t i = 0; i < n; ++i) {
-      magnitudes(i) = Kokkos::abs(host_x(i));
-      bound(i) = Kokkos::abs(host_b(i));
-    }
-    const Vector<Real<T>> device_sizes("heddle::exact::magnitudes", n);
-    const Vector<Real<T>> device_bound("heddle::exact::bound", n);
-    to_the_device<Real<T>>(space, magnitudes, device_sizes);
-    to_the_device<Real<T>>(space, bound, device_bound);
-    gemv<Real<T>>(space, Operation::none, Real<T>(1), matrix_of(sizes), vector_of(device_sizes), Real<T>(1),
-                  vector_to(device_bound));
-    const auto host_bound = on_the_host<Real<T>>(space, vector_of(device_bound));
-    double worst = 0;
-    for (std::size_t i = 0; i < n; ++i) {
-      const double of = size_of(residual(i));
-      worst = std::fmax(worst, of == 0 ? 0 : of / static_cast<double>(host_bound(i)));
-    }
-    return worst;
-  };
-  const auto residual_of = [&](const Vector<T>& candidate) {
-    Kokkos::deep_copy(space, rest, b);
-    gemv<T>(space, Operation::none, T(-1), A, vector_of(candidate), T(1), vector_to(rest));
-    return on_the_host<T>(space, vector_of(rest));
-  };
-  HostVector<T> residual = residual_of(current);
-  result.backward_error = error_of(current, residual);
+  Residual<T> residual(space, A, b, current);
+  result.backward_error = residual.error();
   const double enough = static_cast<double>(unit_roundoff<T>) / 2;
-  while (result.refinements < options.refinements && largest_of<T>(residual) > 0) {
+  while (result.refinements < options.refinements && is_finite(result.backward_error) && !residual.is_zero()) {
+    const auto host_x = on_the_host<T>(space, vector_of(current));
+    Size largest;
+    for (std::size_t i = 0; i < n; ++i) {
+      const Size size = size_of(host_x(i));
+      largest = size.value != 0 && (largest.value == 0 || size.power > largest.power) ? size : largest;
+    }
+    int power = 0;
+    to_the_device<T>(space, residual.on_one_scale(largest.power, power), rest);
     lu_solve<T>(space, Operation::none, lu_view, factors, vector_to(rest));
     const auto correction = on_the_host<T>(space, vector_of(rest));
-    const auto host_x = on_the_host<T>(space, vector_of(current));
     const HostVector<T> better("heddle::exact::better", n);
     bool changed = false;
     for (std::size_t i = 0; i < n; ++i) {
-      better(i) = host_x(i) + correction(i);
+      better(i) = plain_sum(host_x(i), times_power(correction(i), power));
       changed = changed || better(i) != host_x(i);
     }
     if (!changed) {
@@ -152,8 +206,8 @@ SolveResult solve(const ExecutionSpace& space, const StridedView<const T>& A, co
     }
     const Vector<T> candidate("heddle::exact::x", n);
     to_the_device<T>(space, better, candidate);
-    const HostVector<T> next = residual_of(candidate);
-    const double error = error_of(candidate, next);
+    const Residual<T> next(space, A, b, candidate);
+    const double error = next.error();
     if (!(error < result.backward_error) && !(error <= enough)) {
       break;
     }
@@ -172,7 +226,8 @@ SolveResult solve(const ExecutionSpace& space, const StridedView<const T>& A, co
 }
 
 template <Scalar T>
-double condition(const ExecutionSpace& space, const StridedView<const T>& LU, const LuResult& result, double norm) {
+double condition(const ExecutionSpace& space, const StridedView<const T>& LU, const LuResult& result, double norm,
+                 int norm_power) {
   if (result.info != 0) {
     return std::numeric_limits<double>::infinity();
   }
@@ -180,7 +235,16 @@ double condition(const ExecutionSpace& space, const StridedView<const T>& LU, co
   if (n == 0) {
     return 0;
   }
+  if (!is_finite(norm)) {
+    return std::abs(norm);
+  }
+  require(norm > 0, "exact::condition: a norm of ", norm, " of a matrix that is not singular");
   const DefaultArithmetic arithmetic;
+  // Right sides are 2^power times what they stand for. Solutions of ones are at least 2^power / |A|, and larger by the
+  // condition: about so much below one where that leaves normal numbers on the right.
+  const int own_power = power_of(norm) + norm_power;
+  const int power = std::max(own_power - most_power<T> / 3, least_power<T> + 2 * (Format<Real<T>>::fraction + 1) / 3);
+  const auto on_the_right = [&](double value) { return T(static_cast<Real<T>>(scaled(value, power))); };
   const Vector<T> x("heddle::exact::x", n);
   const auto solved = [&](Operation op, const HostVector<T>& right) {
     to_the_device<T>(space, right, x);
@@ -188,49 +252,68 @@ double condition(const ExecutionSpace& space, const StridedView<const T>& LU, co
     return on_the_host<T>(space, vector_of(x));
   };
   const auto sum_of_sizes = [](const HostVector<T>& v) {
-    double sum = 0;
+    Size sum;
     for (std::size_t i = 0; i < v.extent(0); ++i) {
-      sum += size_of(v(i));
+      sum.add(size_of(v(i)));
     }
     return sum;
   };
+  const auto is_larger = [](const Size& one, const Size& other) { return !(ratio(one, other) <= 1); };
   HostVector<T> right("heddle::exact::right", n);
-  for (std::size_t i = 0; i < n; ++i) {
-    right(i) = T(Real<T>(1) / static_cast<Real<T>>(n));
-  }
-  double estimate = 0;
+  Kokkos::deep_copy(right, on_the_right(1));
+  Size estimate;
   std::size_t last = n;
   for (int round = 0; round < 5; ++round) {
     const HostVector<T> forwards = solved(Operation::none, right);
-    const double found = sum_of_sizes(forwards);
-    if (round > 0 && found <= estimate) {
+    Size found = sum_of_sizes(forwards);
+    // Ones first, then unit vectors.
+    found.value /= round == 0 ? static_cast<double>(n) : 1.0;
+    if (round > 0 && !is_larger(found, estimate)) {
       break;
     }
     estimate = found;
+    if (!is_finite(estimate.value)) {
+      break;
+    }
     const HostVector<T> signs("heddle::exact::signs", n);
     for (std::size_t i = 0; i < n; ++i) {
-      const auto size = static_cast<Real<T>>(size_of(forwards(i)));
-      signs(i) = size == 0 ? T(1) : forwards(i) / size;
+      const Size size = size_of(forwards(i));
+      const auto part = [&](Real<T> value) {
+        return static_cast<Real<T>>(scaled(scaled(static_cast<double>(value), -size.power) / size.value, power));
+      };
+      if (size.value == 0) {
+        signs(i) = on_the_right(1);
+      } else if constexpr (is_complex<T>) {
+        signs(i) = T(part(forwards(i).real()), part(forwards(i).imag()));
+      } else {
+        signs(i) = part(forwards(i));
+      }
     }
     const HostVector<T> backwards = solved(Operation::conjugate_transpose, signs);
     std::size_t best = 0;
     for (std::size_t i = 1; i < n; ++i) {
-      best = size_of(backwards(i)) > size_of(backwards(best)) ? i : best;
+      best = is_larger(size_of(backwards(i)), size_of(backwards(best))) ? i : best;
     }
     if (best == last) {
       break;
     }
     last = best;
     Kokkos::deep_copy(right, T(0));
-    right(best) = T(1);
+    right(best) = on_the_right(1);
   }
   // Higham's second try, against matrices made to deceive the first.
   for (std::size_t i = 0; i < n; ++i) {
-    const auto size = static_cast<Real<T>>(1.0 + static_cast<double>(i) / std::fmax(1.0, static_cast<double>(n - 1)));
-    right(i) = T(i % 2 == 0 ? size : -size);
+    const double size = 1.0 + static_cast<double>(i) / std::fmax(1.0, static_cast<double>(n - 1));
+    right(i) = on_the_right(i % 2 == 0 ? size : -size);
   }
-  estimate = std::fmax(estimate, 2 * sum_of_sizes(solved(Operation::none, right)) / (3 * static_cast<double>(n)));
-  return estimate * norm;
+  Size second = sum_of_sizes(solved(Operation::none, right));
+  second.value = 2 * second.value / (3 * static_cast<double>(n));
+  if (!is_finite(estimate.value)) {
+    return estimate.value;
+  }
+  estimate = is_larger(second, estimate) ? second : estimate;
+  // No condition is below one.
+  return std::fmax(1.0, ratio(product(estimate, normal_size(norm, norm_power - power)), {1, 0}));
 }
 
 #define HEDDLE_INSTANTIATE(T)                                                                                   \
@@ -238,7 +321,7 @@ double condition(const ExecutionSpace& space, const StridedView<const T>& LU, co
                             const VectorView<T>&);                                                              \
   template SolveResult solve<T>(const ExecutionSpace&, const StridedView<const T>&, const VectorView<const T>&, \
                                 const VectorView<T>&, const SolveOptions&);                                     \
-  template double condition<T>(const ExecutionSpace&, const StridedView<const T>&, const LuResult&, double)
+  template double condition<T>(const ExecutionSpace&, const StridedView<const T>&, const LuResult&, double, int)
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE);
 #undef HEDDLE_INSTANTIATE
 

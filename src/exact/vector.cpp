@@ -1,10 +1,7 @@
 #include "core/instantiate.hpp"
-#include "dist/elementwise.hpp"
 #include "exact/chunks.hpp"
-#include "exact/inner.hpp"
+#include "exact/quotient.hpp"
 #include <heddle/exact/vector.hpp>
-
-#include <string>
 
 #ifdef __FAST_MATH__
 #error "exact/vector.cpp needs sums in the order written: no -ffast-math, please"
@@ -13,23 +10,8 @@
 namespace heddle::exact::impl {
 namespace {
 
-using heddle::impl::on_host;
-
-// body(i) for 0 <= i < n; blocks.
-template <class Body>
-void for_each(const ExecutionSpace& space, const std::string& label, std::size_t length, const Body& body) {
-  const auto n = static_cast<Index>(length);
-  if constexpr (on_host) {
-    for_each_chunk(space, label, 0, n, 4096, true, [&](Index first, Index last) {
-      for (Index i = first; i < last; ++i) {
-        body(i);
-      }
-    });
-  } else {
-    Kokkos::parallel_for(label, Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(space, 0, n), body);
-    space.fence(label);
-  }
-}
+// Elements that a thread of the host takes at a time.
+constexpr Index chunk = 4096;
 
 // a b + c, each part rounded once.
 template <Scalar T> KOKKOS_INLINE_FUNCTION T product_and_sum(const T& a, const T& b, const T& c) {
@@ -61,18 +43,19 @@ template <Scalar T> KOKKOS_INLINE_FUNCTION T product(const T& a, const T& b) {
 }  // namespace
 
 template <Scalar T> void scal(const ExecutionSpace& space, T alpha, const VectorView<T>& x) {
-  for_each(
-      space, "heddle::exact::scal", x.extent(0), KOKKOS_LAMBDA(Index i) { x(i) = product(alpha, x(i)); });
+  for_each_index(
+      space, "heddle::exact::scal", x.extent(0), chunk, KOKKOS_LAMBDA(Index i) { x(i) = product(alpha, x(i)); });
 }
 template <Scalar T> void invscal(const ExecutionSpace& space, T alpha, const VectorView<T>& x) {
-  for_each(
-      space, "heddle::exact::invscal", x.extent(0), KOKKOS_LAMBDA(Index i) { x(i) = quotient(x(i), alpha); });
+  for_each_index(
+      space, "heddle::exact::invscal", x.extent(0), chunk, KOKKOS_LAMBDA(Index i) { x(i) = quotient(x(i), alpha); });
 }
 template <Scalar T>
 void axpy(const ExecutionSpace& space, T alpha, const VectorView<const T>& x, const VectorView<T>& y) {
   require(x.extent(0) == y.extent(0), "exact::axpy: vectors of ", x.extent(0), " and ", y.extent(0), " elements");
-  for_each(
-      space, "heddle::exact::axpy", y.extent(0), KOKKOS_LAMBDA(Index i) { y(i) = product_and_sum(alpha, x(i), y(i)); });
+  for_each_index(
+      space, "heddle::exact::axpy", y.extent(0), chunk,
+      KOKKOS_LAMBDA(Index i) { y(i) = product_and_sum(alpha, x(i), y(i)); });
 }
 
 #define HEDDLE_INSTANTIATE(T)                                               \

@@ -50,9 +50,80 @@ class WideSum {
     return To::from_bits(rounded<T>(magnitude.digits_, top, To::smallest - 3 * Format<double>::smallest) |
                          (negative ? To::sign_bit : typename To::Bits{0}));
   }
+  /// Whether an infinity or a NaN is among the terms.
+  [[nodiscard]] KOKKOS_INLINE_FUNCTION bool is_special() const { return special_ != 0; }
+  /// This sum over `divisor`, rounded once; both are finite and not zero.
+  template <RealScalar T> [[nodiscard]] HEDDLE_APART KOKKOS_INLINE_FUNCTION T quotient(const WideSum& divisor) const {
+    using To = Format<T>;
+    WideSum rest = *this;
+    WideSum by = divisor;
+    const bool negative = make_canonical(rest.digits_, digits) != make_canonical(by.digits_, digits);
+    const typename To::Bits sign = negative ? To::sign_bit : typename To::Bits{0};
+    // Both with their leading bit in one place: the quotient is between a half and two times 2^power.
+    const int power = rest.raise() - by.raise();
+    if (power > 1100) {
+      return To::from_bits(To::exponent_mask | sign);
+    }
+    if (power < -1200) {
+      return To::from_bits(sign);
+    }
+    std::uint64_t leading = 0;
+    for (int bit = 0; bit < 63; ++bit) {
+      if (bit > 0) {
+        rest.shift_up(1);
+      }
+      leading <<= 1;
+      if (!rest.is_below(by)) {
+        rest.subtract(by);
+        leading |= 1U;
+      }
+    }
+    // Units of 2^lowest, which is below all that count; whether there is more is told by the last.
+    constexpr int lowest = -1400;
+    constexpr int result_digits = 84;
+    std::int64_t result[result_digits] = {};
+    add_bits<false>(result, leading, power - 62 - lowest, false);
+    result[0] += highest_digit(rest.digits_, digits) >= 0 ? 1 : 0;
+    carry(result, result_digits);
+    return To::from_bits(rounded<T>(result, highest_digit(result, result_digits), To::smallest - lowest) | sign);
+  }
 
  private:
   static constexpr int digits = 206;
+
+  // Of canonical magnitudes.
+  /// Moves the leading bit to the last digit's lowest, and tells from where.
+  KOKKOS_INLINE_FUNCTION int raise() {
+    const int top = highest_digit(digits_, digits);
+    const int highest = digit_bits * top + 63 - Kokkos::countl_zero(static_cast<std::uint64_t>(digits_[top]));
+    const int by = digit_bits * (digits - 1) - highest;
+    const int whole = by / digit_bits;
+    for (int k = digits - 1; k >= 0; --k) {
+      digits_[k] = k >= whole ? digits_[k - whole] : 0;
+    }
+    shift_up(by % digit_bits);
+    return highest;
+  }
+  /// By less than a digit.
+  KOKKOS_INLINE_FUNCTION void shift_up(int bits) {
+    for (std::int64_t& digit : digits_) {
+      digit <<= bits;
+    }
+    carry(digits_, digits);
+  }
+  [[nodiscard]] KOKKOS_INLINE_FUNCTION bool is_below(const WideSum& other) const {
+    int k = digits - 1;
+    while (k > 0 && digits_[k] == other.digits_[k]) {
+      --k;
+    }
+    return digits_[k] < other.digits_[k];
+  }
+  KOKKOS_INLINE_FUNCTION void subtract(const WideSum& other) {
+    for (int k = 0; k < digits; ++k) {
+      digits_[k] -= other.digits_[k];
+    }
+    carry(digits_, digits);
+  }
 
   std::int64_t digits_[digits] = {};
   double special_ = 0;  // Infinities and NaNs among the terms.

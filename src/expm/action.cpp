@@ -28,31 +28,6 @@ template <Scalar T> std::complex<double> trace(const Communicator& comm, const D
   return sum;
 }
 
-// Powers of two for columns whose elements' squares would leave the range; methods ask for 2-norms.
-template <Scalar T> class ColumnScaling {
- public:
-  // The largest element of each column.
-  explicit ColumnScaling(const std::vector<double>& largest) {
-    for (const double size : largest) {
-      const int exponent = size > 0.0 ? std::clamp(std::ilogb(size), -1000, 1000) : 0;
-      const bool far = std::abs(exponent) > 300;
-      any_ = any_ || far;
-      down_.push_back(impl::Wide<T>(far ? std::ldexp(1.0, -exponent) : 1.0));
-      up_.push_back(impl::Wide<T>(far ? std::ldexp(1.0, exponent) : 1.0));
-    }
-  }
-  void apply(impl::BlockColumns<T>& columns, const MatrixView<T>& R) const { scale(columns, down_, R); }
-  void undo(impl::BlockColumns<T>& columns, const MatrixView<T>& R) const { scale(columns, up_, R); }
-
- private:
-  void scale(impl::BlockColumns<T>& columns, const std::vector<impl::Wide<T>>& factors, const MatrixView<T>& R) const {
-    if (any_) columns.combine(factors, R, {}, impl::block_of(R, 0, 0, 0, 0));
-  }
-
-  std::vector<impl::Wide<T>> down_, up_;
-  bool any_ = false;
-};
-
 }  // namespace
 
 std::string_view to_string(ActionMethod method) {
@@ -183,16 +158,17 @@ ActionReport ExpmActionPlan<T>::State::execute(impl::ActionProblem<T> problem, c
     }
     return largest;
   };
-  const ColumnScaling<T> scaling(largest_of_finite(B, "B holds NaN or Inf"));
+  std::vector<double> largest = largest_of_finite(B, "B holds NaN or Inf");
   ActionReport report;
   report.method = options.method;
   if (B.data() != R.data()) {
     impl::add_scaled<T>(comm.space(), T(1), B, T(0), R);
   }
   if (B.size() > 0 && problem.time != 0.0) {
-    scaling.apply(work.columns, R);
+    work.exponents.begin(largest.size());
+    work.exponents.normalise(work.columns, R, largest);
     act(problem, R, report);
-    scaling.undo(work.columns, R);
+    work.exponents.finish(work.columns, R);
     largest_of_finite(R, "the result overflows");
   }
   comm.space().fence("heddle::expm_action::end");

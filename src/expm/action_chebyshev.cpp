@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <type_traits>
 #include <utility>
 
 namespace heddle::impl {
@@ -60,7 +61,10 @@ bool act_by_chebyshev(const ActionProblem<T>& problem, const ActionOptions::Inte
   const double middle = 0.5 * (interval.least + interval.largest);
   const ExponentialSeries series = series_over(interval, problem.time, problem.structure, problem.tolerance);
   const std::complex<double> centre = skew ? std::complex(0.0, middle) : std::complex(middle, 0.0);
-  const std::complex<double> factor = std::exp(problem.time * centre + series.scale);
+  // A large factor comes last, when columns can be scaled to suit it.
+  const std::complex<double> exponent = problem.time * centre + series.scale;
+  const bool last = std::abs(exponent.real()) > (std::is_same_v<Real<T>, float> ? 40.0 : large_exponent);
+  const std::complex<double> factor = last ? 1.0 : std::exp(exponent);
   // W_k = T_k(A') for Hermitian A' = (A - centre) / half, i^k T_k(-i A') for skew-Hermitian A', which stays real where
   // A is: W_{k+1} = 2 A' W_k -+ W_{k-1}.
   const auto coefficient = [&](int k) {
@@ -92,6 +96,7 @@ bool act_by_chebyshev(const ActionProblem<T>& problem, const ActionOptions::Inte
     }
   }
   add_scaled<T>(space, T(1), sum, T(0), R);
+  if (last) work.exponents.multiply_by_exponential(space, exponent, work.columns, R);
   report.degree = std::max(report.degree, series.degree());
   ++report.steps;
   report.error += series.tail;

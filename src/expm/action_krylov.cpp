@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <type_traits>
 
 namespace heddle::impl {
 namespace {
@@ -165,6 +166,8 @@ template <Scalar T> int KrylovSteps<T>::build(Index columns, ActionReport& repor
 
 template <Scalar T> void KrylovSteps<T>::step(const MatrixView<T>& R, ActionReport& report) {
   const auto columns = static_cast<Index>(R.extent(1));
+  std::vector<double> largest = work_.columns.largest(R);
+  work_.exponents.normalise(work_.columns, R, largest);
   const std::vector<double> sizes = work_.columns.norms(R);
   if (std::any_of(sizes.begin(), sizes.end(), [](double size) { return !std::isfinite(size); })) {
     throw Error(ErrorKind::computation, "expm_action: the result overflows");
@@ -191,8 +194,14 @@ template <Scalar T> void KrylovSteps<T>::step(const MatrixView<T>& R, ActionRepo
   for (Index c = 0; c < columns; ++c) {
     const auto column = static_cast<std::size_t>(c);
     const Small y = small_exponential(projected_[column], dimension_ + 1, m, upper, problem_.time * share);
+    double most = 0.0;
+    for (const auto& element : y) most = std::max({most, std::abs(element.real()), std::abs(element.imag())});
+    const bool large = std::isfinite(most) && most > std::exp2(std::is_same_v<Real<T>, float> ? 40.0 : large_exponent);
+    const int exponent = large ? std::ilogb(most) : 0;
+    work_.exponents.add(column, exponent);
     for (int k = 0; k < m; ++k) {
-      factors[static_cast<std::size_t>(k * columns + c)] = wide_from<T>(y[static_cast<std::size_t>(k)]) * sizes[column];
+      factors[static_cast<std::size_t>(k * columns + c)] =
+          wide_from<T>(y[static_cast<std::size_t>(k)] * std::ldexp(1.0, -exponent)) * sizes[column];
     }
   }
   const std::vector<Wide<T>> none(sizes.size(), Wide<T>(0.0));

@@ -25,6 +25,26 @@ template <Scalar T> struct ActionProblem {
   Apply apply_adjoint{};             ///< Y = A^H X; may be empty.
 };
 
+/// Powers of two by which columns of R are smaller, or larger, than they should be: what R goes through on its way may
+/// leave the range of T where the result does not, and squares of elements do so before.
+template <Scalar T> class ColumnExponents {
+ public:
+  /// R as it should be, of `count` columns.
+  void begin(std::size_t count) { exponents_.assign(count, 0); }
+  /// Brings columns whose largest elements are far from 1 there; `largest`: those elements, which change with them.
+  void normalise(BlockColumns<T>& columns, const MatrixView<T>& R, std::vector<double>& largest);
+  /// R = exp(exponent) R, wherever exp(exponent) itself is.
+  void multiply_by_exponential(const ExecutionSpace& space, const std::complex<double>& exponent,
+                               BlockColumns<T>& columns, const MatrixView<T>& R);
+  /// Column c of R is to be 2^exponent times what it is.
+  void add(std::size_t c, int exponent) { exponents_[c] += exponent; }
+  /// R as it should be, as far as it is in range.
+  void finish(BlockColumns<T>& columns, const MatrixView<T>& R);
+
+ private:
+  std::vector<int> exponents_;
+};
+
 /// Storage that methods share.
 template <Scalar T> class ActionWorkspace {
  public:
@@ -32,6 +52,7 @@ template <Scalar T> class ActionWorkspace {
   /// Columns [first, first + count) of n rows; what was in them is kept only if there were as many before.
   [[nodiscard]] MatrixView<T> blocks(Index n, Index first, Index count, Index total);
   BlockColumns<T> columns;
+  ColumnExponents<T> exponents;
 
  private:
   ExecutionSpace space_;
@@ -49,8 +70,11 @@ template <Scalar T> [[nodiscard]] T scalar_from(const std::complex<double>& valu
 /// Steps of a method, of which more would take days: refused.
 inline constexpr double most_action_steps = 1e10;
 
-/// All: R = exp(time A) R; add their counts to the report and set its error. Throw Error(computation) where numbers
-/// leave the range.
+/// Beyond this, sums of logarithms take the place of products of exponentials.
+inline constexpr double large_exponent = 300.0;
+
+/// All: R = exp(time A) R but for work.exponents; add their counts to the report and set its error. Throw
+/// Error(computation) where numbers leave the range.
 template <Scalar T>
 void act_by_taylor(const ActionProblem<T>& problem, ActionWorkspace<T>& work, const MatrixView<T>& R,
                    ActionReport& report);

@@ -126,6 +126,7 @@ void act_by_taylor(const ActionProblem<T>& problem, ActionWorkspace<T>& work, co
   MatrixView<T> Y = work.blocks(problem.n, m, m, 2 * m);
   for (Index step = 0; step < report.steps; ++step) {
     std::vector<double> before = work.columns.largest(R);
+    work.exponents.normalise(work.columns, R, before);
     add_scaled<T>(space, T(1), R, T(0), X);
     for (int k = 1; k <= steps.degree; ++k) {
       problem.apply(X, Y);
@@ -149,7 +150,7 @@ void act_by_taylor(const ActionProblem<T>& problem, ActionWorkspace<T>& work, co
       }
       before = term;
     }
-    add_scaled<T>(space, T(0), X, scalar_from<T>(std::exp(time * problem.shift)), R);
+    work.exponents.multiply_by_exponential(space, time * problem.shift, work.columns, R);
   }
 }
 

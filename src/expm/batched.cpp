@@ -80,7 +80,9 @@ template <Scalar T> class SmallExponential {
   using Member = typename Teams::member_type;
   static constexpr int matrices = 7;
   static constexpr KOKKOS_INLINE_FUNCTION std::size_t bytes(int n) {
-    return 64 + matrices * static_cast<std::size_t>(SmallMatrices<T>(n).elements()) * sizeof(R);
+    return 64 + (matrices * static_cast<std::size_t>(SmallMatrices<T>(n).elements()) +
+                 2 * static_cast<std::size_t>(SmallMatrices<T>::parts * n)) *
+                    sizeof(R);
   }
 
   KOKKOS_INLINE_FUNCTION SmallExponential(const Member& team, void* memory, int n, const Choices<R>& choices)
@@ -94,6 +96,8 @@ template <Scalar T> class SmallExponential {
     f_ = first + 4 * size;
     g_ = first + 5 * size;
     y_ = first + 6 * size;
+    diagonal_ = first + 7 * size;
+    beside_ = diagonal_ + SmallMatrices<T>::parts * n;
   }
 
   KOKKOS_INLINE_FUNCTION ExpmBatchInfo run(const ExpmBatchItem<T>& item) {
@@ -111,10 +115,11 @@ template <Scalar T> class SmallExponential {
     if (not_finite(a) > 0) {
       return ExpmBatchInfo::not_finite;
     }
-    const int off_diagonal = small.count(team_, [&](int at, int i, int j) {
-      return i != j && (a[at] != R(0) || a[at + (small.parts - 1) * small.plane] != R(0));
-    });
-    if (off_diagonal == 0) {
+    const auto not_zero = [&](int at) { return a[at] != R(0) || a[at + (small.parts - 1) * small.plane] != R(0); };
+    const int above = small.count(team_, [&](int at, int i, int j) { return i < j && not_zero(at); });
+    const int below = small.count(team_, [&](int at, int i, int j) { return i > j && not_zero(at); });
+    offset_ = below == 0 ? 1 : above == 0 ? -1 : 0;
+    if (above + below == 0) {
       exponentials_of_diagonal();
     } else if (!exponential()) {
       return ExpmBatchInfo::overflow;
@@ -152,6 +157,69 @@ template <Scalar T> class SmallExponential {
   KOKKOS_INLINE_FUNCTION void load(const ExpmBatchItem<T>& item) const {
     small_.for_each(team_, [&](int at, int i, int j) {
       set(power_[1], at, i < small_.n ? item.from[i * item.from_row + j * item.from_column] : T(0));
+    });
+  }
+
+  // Element i of a vector of T's.
+  [[nodiscard]] KOKKOS_INLINE_FUNCTION T entry(const R* values, int i) const {
+    if constexpr (is_complex<T>) {
+      return T(values[i], values[i + small_.n]);
+    } else {
+      return values[i];
+    }
+  }
+  KOKKOS_INLINE_FUNCTION void set_entry(R* values, int i, const T& value) const {
+    if constexpr (is_complex<T>) {
+      values[i] = value.real();
+      values[i + small_.n] = value.imag();
+    } else {
+      values[i] = value;
+    }
+  }
+
+  // The diagonal of a triangular A, and the one beside it.
+  KOKKOS_INLINE_FUNCTION void keep_diagonals() const {
+    small_.for_each(team_, [&](int at, int i, int j) {
+      if (i == j) set_entry(diagonal_, i, get(power_[1], at));
+      if (i < small_.n && j == i + offset_) set_entry(beside_, i, get(power_[1], at));
+    });
+  }
+
+  // (exp(b) - exp(a)) / (b - a).
+  [[nodiscard]] static KOKKOS_INLINE_FUNCTION T divided_difference(const T& a, const T& b) {
+    const T half = (b - a) * R(0.5);
+    if (!(Kokkos::abs(half) < R(1))) {
+      return (Kokkos::exp(b) - Kokkos::exp(a)) / (b - a);
+    }
+    // sinh(x) / x.
+    const T square = half * half;
+    T term(1);
+    T sum(1);
+    for (int k = 1; k <= 10; ++k) {
+      term *= square * (R(1) / (R(2 * k) * R(2 * k + 1)));
+      sum += term;
+    }
+    return Kokkos::exp(a + half) * sum;
+  }
+
+  // What stands on and beside the diagonal of exp((A - shift I) / 2^halvings), A triangular, is known without products:
+  // exp(a_ii), and a_ij times the divided difference of exp (N. Higham, A. Al-Mohy 2009, code fragment 2.1). Squared
+  // instead, small ones would lose a bit a squaring.
+  KOKKOS_INLINE_FUNCTION void correct_diagonals(int halvings, const T& shift) const {
+    if (offset_ == 0) {
+      return;
+    }
+    const R factor = power_of_two(-halvings);
+    small_.for_each(team_, [&](int at, int i, int j) {
+      if (i >= small_.n || (i != j && j != i + offset_)) return;
+      const T a = (entry(diagonal_, i) - shift) * factor;
+      if (i == j) {
+        set(y_, at, Kokkos::exp(a));
+      } else {
+        const T b = (entry(diagonal_, j) - shift) * factor;
+        const T between = entry(beside_, i);
+        set(y_, at, between == T(0) ? T(0) : between * factor * divided_difference(a, b));
+      }
     });
   }
 
@@ -218,6 +286,7 @@ template <Scalar T> class SmallExponential {
   KOKKOS_INLINE_FUNCTION bool exponential() {
     const int n = small_.n;
     R* const a = power_[1];
+    if (offset_ != 0) keep_diagonals();
     T mean(0);
     for (int i = 0; i < n; ++i) mean += get(a, i + small_.leading * i) / R(n);
     if constexpr (!on_host) team_.team_barrier();
@@ -250,14 +319,20 @@ template <Scalar T> class SmallExponential {
     // The factor last, where nothing can leave the range before: its error is not squared.
     const R safe = R(0.8) * Kokkos::log(Kokkos::Experimental::finite_max_v<R>);
     const bool last = before == 0 && norm < safe && Kokkos::abs(Kokkos::real(mean)) < safe;
+    const T left_out = last ? mean : T(0);
     if (!last) scale(y_, Kokkos::exp(mean * power_of_two(-squarings)));
-    for (int k = 0; k < squarings; ++k) {
+    correct_diagonals(squarings, left_out);
+    while (squarings-- > 0) {
       small_.multiply(team_, y_, y_, false, f_);
       R* const square = f_;
       f_ = y_;
       y_ = square;
+      correct_diagonals(squarings, left_out);
     }
-    if (last && mean != T(0)) scale(y_, Kokkos::exp(mean));
+    if (last && mean != T(0)) {
+      scale(y_, Kokkos::exp(mean));
+      correct_diagonals(0, T(0));
+    }
     return true;
   }
 
@@ -288,8 +363,36 @@ template <Scalar T> class SmallExponential {
       // All k > 1 are sums of twos and threes.
       const R third = Kokkos::cbrt(small_.norm1(team_, power_[3]));
       squarings = squarings_for(Kokkos::fmin(alpha_of_best, Kokkos::fmax(second, third)), choices_.theta[best]);
+      if (squarings > 1) {
+        const R alpha = alpha_by_higher_powers(norm, second, third);
+        squarings = Kokkos::min(squarings, squarings_for(alpha, choices_.theta[best]));
+      }
     }
     return best;
+  }
+
+  // Bound of ||A^k||^(1/k) for all k beyond the highest degree, by products of norms of A, A^2, A^3, A^6 and A^9: where
+  // powers are much smaller than ||A|| says, two products save squarings, and what these do to small eigenvalues.
+  [[nodiscard]] KOKKOS_INLINE_FUNCTION R alpha_by_higher_powers(R norm, R second, R third) {
+    constexpr int degree = 21;
+    constexpr int last = 2 * degree + 1;
+    constexpr int known = 5;
+    const int power[known] = {1, 2, 3, 6, 9};
+    R logs[known] = {Kokkos::log2(norm), R(2) * Kokkos::log2(second), R(3) * Kokkos::log2(third), R(0), R(0)};
+    small_.multiply(team_, power_[3], power_[3], false, f_);
+    logs[3] = Kokkos::log2(small_.norm1(team_, f_));
+    small_.multiply(team_, f_, power_[3], false, g_);
+    logs[4] = Kokkos::log2(small_.norm1(team_, g_));
+    R bound[last + 1] = {};
+    R largest = -Kokkos::Experimental::infinity_v<R>;
+    for (int k = 1; k <= last; ++k) {
+      bound[k] = Kokkos::Experimental::infinity_v<R>;
+      for (int p = 0; p < known && power[p] <= k; ++p) {
+        bound[k] = Kokkos::fmin(bound[k], bound[k - power[p]] + logs[p]);
+      }
+      if (k > degree) largest = Kokkos::fmax(largest, bound[k] / R(k));
+    }
+    return Kokkos::exp2(largest);
   }
 
   const Member& team_;
@@ -300,6 +403,9 @@ template <Scalar T> class SmallExponential {
   R* f_ = nullptr;
   R* g_ = nullptr;
   R* y_ = nullptr;
+  R* diagonal_ = nullptr;
+  R* beside_ = nullptr;
+  int offset_ = 0;  // Of the diagonal beside that of a triangular A; 0: A is not triangular.
   int made_ = 1;
 };
 

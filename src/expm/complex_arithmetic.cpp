@@ -82,7 +82,7 @@ Index panel_width(Index n) {
   return on_host ? std::max<Index>((n / 8 + 31) / 32 * 32, 64) : 1024;
 }
 
-// Errors of an exponential count by norms, which emulated products keep whatever their exponents are.
+// Errors of evenly scaled matrices count by norms, which emulated products keep whatever their exponents are.
 GemmOptions normwise(GemmOptions options) {
   options.emulation.look = false;
   return options;
@@ -110,12 +110,20 @@ ComplexArithmetic<T>::ComplexArithmetic(const Communicator& comm, Index n, int c
   const auto make_plan = [&] {
     plan_.emplace(comm, Operation::none, rows_.placement, Operation::none, columns_.placement, rows_.placement, whole);
   };
+  if (options.arithmetic != Arithmetic::native && options.emulation.look && options.emulation.moduli == 0) {
+    scaling_.emplace(comm, n);
+    careful_options_ = options;
+    careful_options_.arithmetic = Arithmetic::emulated;
+    // Who leaves the arithmetic to the model asks for no bits.
+    if (options.arithmetic == Arithmetic::automatic) careful_options_.emulation.fallback = Fallback::native;
+  }
   bool keeps = comm.size() == 1 && whole.tile == 0 && whole.bands_per_pass == 0 &&
                whole.arithmetic != Arithmetic::native && whole.emulation.scheme == EmulationScheme::residues;
   if (!keeps || whole.arithmetic == Arithmetic::automatic) {
     make_plan();
     keeps = keeps && plan_->arithmetic() == Arithmetic::emulated;
   }
+  if (plan_ && plan_->arithmetic() == Arithmetic::native) scaling_.reset();
   if (keeps) {
     plan_.reset();
     if (KeptProducts<T>::fit(n, whole.emulation)) {
@@ -172,11 +180,49 @@ template <RealScalar T> void ComplexArithmetic<T>::reset_counts() {
   products_ = 0;
   flops_ = 0.0;
   gemm_seconds_ = 0.0;
+  looks_ = 0;
+}
+
+template <RealScalar T> typename ComplexArithmetic<T>::Trust ComplexArithmetic<T>::trust_in(const Parts<T>& A) {
+  const auto even = [&](const Part<T>& part) { return !part || scaling_->evenly_filled(part); };
+  return !scaling_ || (even(A.real) && even(A.imaginary)) ? Trust::tested : Trust::never;
+}
+
+template <RealScalar T> bool ComplexArithmetic<T>::wants_a_look(const Part<T>& X, const Part<T>& Y) {
+  if (!scaling_ || trust_ == Trust::always) {
+    return false;
+  }
+  return trust_ == Trust::never || !(scaling_->evenly_scaled(X) && scaling_->evenly_scaled(Y));
+}
+
+template <RealScalar T>
+void ComplexArithmetic<T>::careful_product(T alpha, const Part<T>& X, const Part<T>& Y, T beta, const Part<T>& Z) {
+  if (!careful_plan_) {
+    careful_plan_.emplace(comm_, Operation::none, rows_.placement, Operation::none, columns_.placement, rows_.placement,
+                          careful_options_);
+  }
+  const std::vector<int> exponents = scaling_->between(*X, *Y);
+  const Part<T> left = take(rows_);
+  const Part<T> right = take(columns_);
+  scaling_->scale(*X, exponents, 1, false, *left);
+  scaling_->scale(*Y, exponents, -1, true, *right);
+  const GemmReport report = careful_plan_->execute(alpha, *left, *right, beta, *Z);
+  gemm_seconds_ += report.seconds;
+  flops_ += report.gflops * report.seconds * 1e9;
+  ++looks_;
+}
+
+template <RealScalar T> void ComplexArithmetic<T>::about_to_change(const Part<T>& part) {
+  if (kept_) kept_->forget(part);
+  if (scaling_) scaling_->forget(part);
 }
 
 template <RealScalar T>
 void ComplexArithmetic<T>::product(T alpha, const Side& X, const Side& Y, T beta, const Part<T>& Z, bool half) {
-  if (half && lower_half_) {
+  about_to_change(Z);
+  if (!half && wants_a_look(X.part, Y.part)) {
+    careful_product(alpha, X.part, Y.part, beta, Z);
+  } else if (half && lower_half_) {
     lower_product(alpha, X.part->local(), Y.part->local(), beta, Z->local());
   } else if (kept_) {
     kept_product(alpha, X, Y, beta, Z, half);
@@ -210,7 +256,6 @@ void ComplexArithmetic<T>::kept_product(T alpha, const Side& X, const Side& Y, T
   if (half && !mirror_) {
     mirror_.emplace(comm_, rows_.placement, half_options_.tile);
   }
-  kept_->forget(Z);
   time_products([&] {
     return (*kept_)(alpha, {X.part, X.sign}, {Y.part, Y.sign}, beta, Z->local(), half ? half_options_.tile : Index{0});
   });
@@ -347,7 +392,7 @@ template <RealScalar T> void ComplexArithmetic<T>::accumulate(const Parts<T>& X,
       continue;
     }
     if (S.*part) {
-      if (kept_) kept_->forget(S.*part);
+      about_to_change(S.*part);
       add(T{1}, *(X.*part), *(S.*part));
     } else {
       S.*part = take();
@@ -362,7 +407,7 @@ template <RealScalar T> Parts<T> ComplexArithmetic<T>::scaled(std::complex<doubl
   if (im == T{0}) {
     for (const Part<T>* part : {&X.real, &X.imaginary}) {
       if (!*part || re == T{1}) continue;
-      if (kept_) kept_->forget(*part);
+      about_to_change(*part);
       scale(re, **part);
     }
     return X;

@@ -1,6 +1,7 @@
 // Matrices as real and imaginary parts, either of which may be exactly zero, and their sums and products on gemm.
 #pragma once
 
+#include "expm/even_scaling.hpp"
 #include "gemm/kept_products.hpp"
 #include "gemm/mirror.hpp"
 #include <heddle/blas/blas.hpp>
@@ -78,6 +79,21 @@ template <RealScalar T> class ComplexArithmetic {
   /// S = S + X.
   void accumulate(const Parts<T>& X, Parts<T>& S);
 
+  /// How far errors relative to norms of rows and columns, as emulated products have, can be trusted.
+  enum class Trust {
+    always,  ///< Factors are functions of one normal matrix: errors grow with norms alone.
+    tested,  ///< Factors that are evenly scaled (see EvenScaling) are multiplied as they are, others after a look.
+    never,   ///< All are scaled to suit each other, and looked at, so that errors are as a BLAS's, element by element.
+  };
+  /// For products from here on; nothing where they are native, or options fix the moduli or want no look.
+  void trust_norms(Trust trust) { trust_ = trust; }
+  /// `tested`, or `never` where the parts of A are filled too unevenly for that.
+  [[nodiscard]] Trust trust_in(const Parts<T>& A);
+  /// Whether anything depends on it.
+  [[nodiscard]] bool tests_scaling() const noexcept { return scaling_.has_value(); }
+  /// Products that were looked at since reset_counts().
+  [[nodiscard]] int looks() const noexcept { return looks_; }
+
   /// Called after each real product.
   std::function<void()> after_product;
   [[nodiscard]] int products() const noexcept { return products_; }
@@ -105,6 +121,12 @@ template <RealScalar T> class ComplexArithmetic {
   void product(T alpha, const Side& X, const Side& Y, T beta, const Part<T>& Z, bool half);
   // body() returns the flops of products that it hands out.
   template <class Body> void time_products(const Body& body);
+  // What is known of a matrix holds no longer.
+  void about_to_change(const Part<T>& part);
+  // Whether a product needs to be looked at.
+  [[nodiscard]] bool wants_a_look(const Part<T>& X, const Part<T>& Y);
+  // A product of factors scaled to suit each other, after a look.
+  void careful_product(T alpha, const Part<T>& X, const Part<T>& Y, T beta, const Part<T>& Z);
   void kept_product(T alpha, const Side& X, const Side& Y, T beta, const Part<T>& Z, bool half);
   // Z = alpha X Y + beta Z below the diagonal, and a little above it, on one rank.
   void lower_product(T alpha, const MatrixView<const T>& X, const MatrixView<const T>& Y, T beta,
@@ -121,6 +143,10 @@ template <RealScalar T> class ComplexArithmetic {
   // One of both; residues are kept on one rank whose tile is not given.
   std::optional<GemmPlan<T>> plan_;
   std::optional<KeptProducts<T>> kept_;
+  Trust trust_ = Trust::tested;
+  std::optional<EvenScaling<T>> scaling_;
+  GemmOptions careful_options_;
+  std::optional<GemmPlan<T>> careful_plan_;
   // On one rank whose tile is not given, halves are made without a plan.
   bool lower_half_;
   std::optional<blas::Context> context_;
@@ -131,6 +157,7 @@ template <RealScalar T> class ComplexArithmetic {
   int products_ = 0;
   double flops_ = 0.0;
   double gemm_seconds_ = 0.0;
+  int looks_ = 0;
 };
 
 }  // namespace heddle::impl

@@ -223,19 +223,32 @@ template <RealScalar T> Parts<T> Exponential<T>::squared_up(Parts<T> result, con
   const bool hermitian = structure_.symmetry == Symmetry::hermitian && recipe_.method != ExpmMethod::pade;
   const Symmetry symmetry = hermitian ? Symmetry::hermitian : Symmetry::none;
   int left = recipe_.squarings();
-  if (recipe_.shift != 0.0) {
-    result = arithmetic_->scaled(exponential(recipe_.shift * std::ldexp(1.0, -left)), std::move(result));
-  }
+  result = times_exponential(recipe_.shift * std::ldexp(1.0, -left), std::move(result));
   std::optional<TriangularDiagonals> diagonals;
   if (structure_.triangular()) {
     diagonals.emplace(comm_, A, structure_, recipe_.shift);
     diagonals->correct(comm_, left, result);
   }
   while (left-- > 0) {
+    const int headroom = headroom_ && left == 0 ? (std::is_same_v<T, float> ? 8 : 16) : 0;
+    result = arithmetic_->scaled(std::ldexp(1.0, -headroom), std::move(result));
     result = arithmetic_->multiply(T{1}, result, arithmetic_->right_factor(result, {}, symmetry), symmetry);
+    result = arithmetic_->scaled(std::ldexp(1.0, 2 * headroom), std::move(result));
     if (diagonals) diagonals->correct(comm_, left, result);
   }
   return result;
+}
+
+template <RealScalar T> Parts<T> Exponential<T>::times_exponential(std::complex<double> exponent, Parts<T> X) {
+  if (exponent == 0.0) {
+    return X;
+  }
+  if (!headroom_) {
+    return arithmetic_->scaled(exponential(exponent), std::move(X));
+  }
+  // exp(exponent) may be out of range where its product with X is not.
+  X = arithmetic_->scaled(exponential(0.5 * exponent), std::move(X));
+  return arithmetic_->scaled(exponential(0.5 * exponent), std::move(X));
 }
 
 template <RealScalar T>
@@ -299,10 +312,7 @@ Parts<T> Exponential<T>::finish(const Parts<T>& A, const Parts<T>& square, const
     }
   }
   for (; left > 0; --left) result = arithmetic_->multiply(T{1}, result, arithmetic_->right_factor(result));
-  if (recipe_.shift != 0.0) {
-    result = arithmetic_->scaled(exponential(recipe_.shift), std::move(result));
-  }
-  return result;
+  return times_exponential(recipe_.shift, std::move(result));
 }
 
 template <RealScalar T>
@@ -332,6 +342,10 @@ Parts<T> Exponential<T>::of(const Parts<T>& A, const Parts<T>& columns, const Pa
     recipe_.method = ExpmMethod::taylor;
     expected_products_ = (options_.degree - 1) * costs_of(A).power;
     report.degree = options_.degree;
+    if (arithmetic_->tests_scaling()) {
+      using Trust = typename ComplexArithmetic<T>::Trust;
+      arithmetic_->trust_norms(is_normal(A, columns) ? Trust::always : arithmetic_->trust_in(A));
+    }
     result = term_by_term(A, columns, target);
   } else {
     Parts<T> B = A;
@@ -354,16 +368,15 @@ Parts<T> Exponential<T>::of(const Parts<T>& A, const Parts<T>& columns, const Pa
       result = of_diagonal(B);
     } else {
       double norm = bound;
-      if (options_.balance && structure_.symmetry == Symmetry::none) {
-        Balance found = balance(comm_, B);
-        if (found.needed) {
-          recipe_.balance = std::move(found.exponents);
-          report.balanced = true;
-          B = balanced(B);
-          in_columns = {};
-          norm = bound_of(B);
-        }
+      using Trust = typename ComplexArithmetic<T>::Trust;
+      arithmetic_->trust_norms(Trust::always);
+      if (structure_.symmetry == Symmetry::none) {
+        // As A was given: what balancing makes of it may hide elements that matter in A.
+        const Trust trust = arithmetic_->trust_in(B);
+        B = balanced_where_it_helps(B, in_columns, norm);
+        arithmetic_->trust_norms(trust);
       }
+      report.balanced = !recipe_.balance.empty();
       B = shifted(B, in_columns, norm);
       report.shift_real = recipe_.shift.real();
       report.shift_imaginary = recipe_.shift.imag();
@@ -380,6 +393,36 @@ Parts<T> Exponential<T>::of(const Parts<T>& A, const Parts<T>& columns, const Pa
   report.method = recipe_.method;
   arithmetic_->after_product = {};
   return result;
+}
+
+template <RealScalar T>
+Parts<T> Exponential<T>::balanced_where_it_helps(const Parts<T>& A, Parts<T>& columns, double& norm) {
+  const auto halvings = [](double size) { return scaling_before_powers(size, std::numeric_limits<T>::max_exponent); };
+  if (!options_.balance && halvings(norm) == 0) {
+    return A;
+  }
+  Balance found = balance(comm_, A);
+  if (!found.needed) {
+    return A;
+  }
+  recipe_.balance = std::move(found.exponents);
+  Parts<T> B = balanced(A);
+  const double norm_after = bound_of(B);
+  // Where nobody asked for it, it is to save squarings that ||A|| asks for and exp(A) does not.
+  if (options_.balance || halvings(norm_after) < halvings(norm)) {
+    norm = norm_after;
+    columns = {};
+    return B;
+  }
+  recipe_.balance.clear();
+  return A;
+}
+
+template <RealScalar T> bool Exponential<T>::is_normal(const Parts<T>& A, const Parts<T>& columns) {
+  if (options_.structure != ExpmStructure::automatic) {
+    return options_.structure != ExpmStructure::general;
+  }
+  return structure_of(comm_, A, arithmetic_->column_bands(A, columns)).symmetry != Symmetry::none;
 }
 
 template <RealScalar T> Parts<T> Exponential<T>::balanced(const Parts<T>& A) {

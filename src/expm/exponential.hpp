@@ -40,6 +40,9 @@ template <RealScalar T> class Exponential {
   [[nodiscard]] Parts<T> of(const Parts<T>& A, const Parts<T>& columns, const Parts<T>& target, ExpmReport& report);
   /// The same steps as those of the last A, of another, which is no larger.
   [[nodiscard]] Parts<T> again(const Parts<T>& A);
+  /// Whether the last steps leave room for intermediate results that are larger than exp(A): two passes over memory
+  /// more, and elements far below the largest one may lose bits.
+  void leave_headroom(bool wanted) { headroom_ = wanted; }
 
  private:
   [[nodiscard]] Parts<T> term_by_term(const Parts<T>& A, const Parts<T>& columns, const Parts<T>& target);
@@ -58,6 +61,12 @@ template <RealScalar T> class Exponential {
   [[nodiscard]] Parts<T> squared_up(Parts<T> result, const Parts<T>& A);
   [[nodiscard]] Parts<T> finish(const Parts<T>& A, const Parts<T>& square, const Parts<T>& fourth);
   void learn_estimates(const Powers<T>& powers, PowerNorms& norms);
+  // exp(exponent) X; takes X's storage.
+  [[nodiscard]] Parts<T> times_exponential(std::complex<double> exponent, Parts<T> X);
+  // Whether A is known, or found, to be Hermitian or skew-Hermitian.
+  [[nodiscard]] bool is_normal(const Parts<T>& A, const Parts<T>& columns);
+  // A balanced where that was asked for or saves work; `columns` is then empty, and `norm` the new one.
+  [[nodiscard]] Parts<T> balanced_where_it_helps(const Parts<T>& A, Parts<T>& columns, double& norm);
   // A copy of it, balanced as the recipe says.
   [[nodiscard]] Parts<T> balanced(const Parts<T>& A);
   [[nodiscard]] ProductCosts costs_of(const Parts<T>& A) const;
@@ -73,6 +82,7 @@ template <RealScalar T> class Exponential {
   Structure structure_;  // Of the last A.
   Recipe recipe_;
   int expected_products_ = 0;
+  bool headroom_ = false;
 };
 
 }  // namespace heddle::impl

@@ -1,5 +1,6 @@
 #include "core/instantiate.hpp"
 #include "core/names.hpp"
+#include "core/shared_storage.hpp"
 #include "dist/elementwise.hpp"
 #include "gemm/emulated.hpp"
 #include <heddle/core/error.hpp>
@@ -12,13 +13,6 @@
 
 namespace heddle {
 namespace {
-
-constexpr impl::Names<Arithmetic, 3> arithmetics = {
-    {{Arithmetic::native, "native"}, {Arithmetic::emulated, "emulated"}, {Arithmetic::automatic, "auto"}}};
-constexpr impl::Names<Fallback, 3> fallbacks = {
-    {{Fallback::exact, "exact"}, {Fallback::native, "native"}, {Fallback::none, "none"}}};
-constexpr impl::Names<EmulationScheme, 2> schemes = {
-    {{EmulationScheme::residues, "residues"}, {EmulationScheme::slices, "slices"}}};
 
 // What sums of T's come to, of |a| |b|.
 template <Scalar T> double round_off(Index inner) {
@@ -39,30 +33,6 @@ Index extent(Operation op, const auto& X, bool of_rows) {
 }
 
 }  // namespace
-
-std::string_view to_string(Arithmetic arithmetic) {
-  return impl::name_of(arithmetics, arithmetic, "arithmetic");
-}
-
-Arithmetic arithmetic_from(std::string_view text) {
-  return impl::value_of(arithmetics, text, "arithmetic");
-}
-
-std::string_view to_string(EmulationScheme scheme) {
-  return impl::name_of(schemes, scheme, "emulation scheme");
-}
-
-EmulationScheme emulation_scheme_from(std::string_view text) {
-  return impl::value_of(schemes, text, "emulation scheme");
-}
-
-std::string_view to_string(Fallback fallback) {
-  return impl::name_of(fallbacks, fallback, "fallback");
-}
-
-Fallback fallback_from(std::string_view text) {
-  return impl::value_of(fallbacks, text, "fallback");
-}
 
 template <Scalar T> double emulation_error(Index inner, int moduli) {
   const impl::ResidueSystem system(impl::field_of<T>, moduli);
@@ -202,6 +172,8 @@ void EmulatedGemm<T>::operator()(Operation op_a, Operation op_b, T alpha, const 
           C.extent(0), " x ", C.extent(1));
   require(m <= state.rows && n <= state.columns && k == state.inner, "emulated gemm: ", m, " x ", n, ", inner ", k,
           "; the workspace is for up to ", state.rows, " x ", state.columns, ", inner ", state.inner);
+  impl::require_apart("emulated gemm", "A", A, "C", C);
+  impl::require_apart("emulated gemm", "B", B, "C", C);
   state.report = {};
   if (m == 0 || n == 0) {
     return;
@@ -269,6 +241,9 @@ void EmulatedGemm<T>::operator()(T alpha, const Quantised<T>& A, const Quantised
           C.extent(0), " x ", C.extent(1));
   require(m <= state.rows && n <= state.columns, "emulated gemm: ", m, " x ", n, "; the workspace is for up to ",
           state.rows, " x ", state.columns);
+  // Rows and columns with NaN or infinity are summed from the matrices themselves.
+  impl::require_apart("emulated gemm", "A", left.X, "C", C);
+  impl::require_apart("emulated gemm", "B", right.X, "C", C);
   state.report = {};
   if (m == 0 || n == 0) {
     return;

@@ -1,9 +1,10 @@
 #include "comm/tags.hpp"
 #include "comm/vendor.hpp"
-#include "core/gibibytes.hpp"
 #include "core/instantiate.hpp"
+#include "gemm/arguments.hpp"
 #include "gemm/emulated_bands.hpp"
 #include "gemm/measuring.hpp"
+#include "gemm/memory.hpp"
 #include "gemm/predict.hpp"
 #include "gemm/tiles.hpp"
 #include <heddle/blas/blas.hpp>
@@ -14,9 +15,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
-#include <numeric>
-#include <set>
 
 namespace heddle {
 namespace {
@@ -25,21 +23,6 @@ using impl::Product;
 using impl::RankSchedule;
 
 template <Scalar T> constexpr impl::ElementCost element_cost{sizeof(T), flops_per_multiply_add<T>};
-
-void require_shapes(const Product& product) {
-  const auto rows = [](Operation op, const Placement& p) { return op == Operation::none ? p.rows() : p.columns(); };
-  const auto columns = [](Operation op, const Placement& p) { return op == Operation::none ? p.columns() : p.rows(); };
-  require(columns(product.op_a, product.a) == rows(product.op_b, product.b) &&
-              rows(product.op_a, product.a) == product.c.rows() &&
-              columns(product.op_b, product.b) == product.c.columns(),
-          "gemm: op(A) is ", rows(product.op_a, product.a), " x ", columns(product.op_a, product.a), ", op(B) is ",
-          rows(product.op_b, product.b), " x ", columns(product.op_b, product.b), ", C is ", product.c.rows(), " x ",
-          product.c.columns());
-  for (const Placement* placement : {&product.a, &product.b, &product.c}) {
-    require(placement->rank_end() <= product.ranks, "gemm: ", placement->describe(), " needs rank ",
-            placement->rank_end() - 1, "; there are ", product.ranks, " ranks");
-  }
-}
 
 // The rates the model works with: given, kept from `heddle tune`, or measured now where a tile must be chosen.
 template <Scalar T> std::optional<MachineRates> find_rates(const Communicator& comm, const GemmOptions& options) {
@@ -50,51 +33,6 @@ template <Scalar T> std::optional<MachineRates> find_rates(const Communicator& c
     return kept;
   }
   return options.tile == 0 ? std::optional(measure_rates<T>(comm, 0.2)) : std::nullopt;
-}
-
-// Bytes of the bands that a plan holds on a rank: those that lie whole on its device take no slot.
-double bytes_of_bands(const Product& product, const RankSchedule& schedule, double element_bytes, int rank) {
-  const auto slots_taken = [&](const Placement& placement, const std::vector<impl::Load>& loads,
-                               impl::Region (*band)(const Product&, int), Index extent) {
-    std::set<int> slots;
-    for (const impl::Load& load : loads) {
-      const impl::Region region = band(product, load.band);
-      if (impl::is_streamed(placement) || impl::piece_of(placement, region, rank).size() < region.size()) {
-        slots.insert(load.slot);
-      }
-    }
-    return static_cast<double>(slots.size()) * static_cast<double>(std::min(product.tile, extent));
-  };
-  const double bands = slots_taken(product.a, schedule.loads_a, impl::band_of_a, product.rows()) +
-                       slots_taken(product.b, schedule.loads_b, impl::band_of_b, product.columns());
-  return element_bytes * bands * static_cast<double>(product.inner());
-}
-
-// For the residues of four bands: a third of what is free on any rank; 0 on CPU backends, where nobody knows.
-double memory_for_residues(const Communicator& comm) {
-  return comm.all_reduce(static_cast<double>(impl::vendor::memory_info().free), Reduction::minimum) / 3.0;
-}
-
-// Says what would fit before an allocation fails.
-void require_memory(const Communicator& comm, const Product& product, double needed) {
-  const auto memory = impl::vendor::memory_info();
-  if (memory.total == 0) {
-    return;
-  }
-  const auto free = static_cast<double>(memory.free);
-  const double worst = comm.all_reduce(free / needed, Reduction::minimum);
-  if (worst >= 1.0) {
-    return;
-  }
-  const auto fits = static_cast<Index>(std::floor(static_cast<double>(product.tile) * worst));
-  // The same words on every rank, of the largest workspace.
-  const double most = comm.all_reduce(needed, Reduction::maximum);
-  const double least = comm.all_reduce(free, Reduction::minimum);
-  throw Error(ErrorKind::computation,
-              message_of("gemm: tile ", product.tile, " needs ", impl::gibibytes(most),
-                         " of device memory for bands and tiles, ", impl::gibibytes(least), " of ",
-                         impl::gibibytes(static_cast<double>(memory.total)), " are free; a tile of ", fits,
-                         " with bands_per_pass 1, or matrices in host memory (host:...), would fit"));
 }
 
 }  // namespace
@@ -162,11 +100,7 @@ GemmPlan<T>::State::State(const Communicator& communicator, const Product& wante
     : recorder(options.trace),
       setting{communicator, transport_of(communicator), impl::make_instances(communicator.space()), &recorder},
       product(wanted) {
-  require_shapes(product);
-  require(options.tile >= 0, "gemm: tile ", options.tile, "; expected at least 1, or 0 for the model's choice");
-  require(!product.half || product.rows() == product.columns(), "gemm: half of the tiles of a C of ", product.rows(),
-          " x ", product.columns(), "; expected square");
-  require(options.bands_per_pass >= 0, "gemm: bands_per_pass ", options.bands_per_pass, "; expected at least 0");
+  impl::require_plan(setting.comm, std::string(impl::scalar_name<T>), product, options);
   product.blocks = setting.transport->takes_blocks();
   const std::size_t workspace_bytes =
       options.workspace_bytes > 0 ? options.workspace_bytes : impl::default_workspace_bytes(setting.comm);
@@ -189,8 +123,6 @@ void GemmPlan<T>::State::choose_arithmetic(const GemmOptions& options, std::size
   const bool may_be_emulated = options.arithmetic != Arithmetic::native;
   emulation = options.emulation;
   const bool by_residues = emulation.scheme == EmulationScheme::residues;
-  require(by_residues || options.arithmetic != Arithmetic::automatic,
-          "gemm: the arithmetic auto chooses among native and emulated products by residues, not slices");
   rates = may_be_native   ? find_rates<T>(setting.comm, options)
           : options.rates ? options.rates
                           : load_rates<T>(setting.comm);
@@ -205,7 +137,7 @@ void GemmPlan<T>::State::choose_arithmetic(const GemmOptions& options, std::size
     if (options.tile == 0) {
       choice.product.tile =
           integers ? impl::emulated_tile(product, impl::ResidueSystem::planes(impl::field_of<T>, moduli),
-                                         memory_for_residues(setting.comm))
+                                         impl::memory_for_residues(setting.comm))
                    : choose_tile(*rates, element_cost<T>, product, options.bands_per_pass, workspace_bytes);
     }
     choice.bands_per_pass = options.bands_per_pass > 0
@@ -280,7 +212,7 @@ template <Scalar T> void GemmPlan<T>::State::make_streams(double workspace_bytes
   }
   schedule = schedules[static_cast<std::size_t>(comm.rank())];
 
-  const double bands = bytes_of_bands(product, schedule, sizeof(T), comm.rank());
+  const double bands = impl::bytes_of_bands(product, schedule, sizeof(T), comm.rank());
   const std::size_t buffers =
       impl::TileExchange<T>::buffers_for(setting, product, schedule, tiles_wait ? workspace_bytes - bands : 0.0);
   const int moduli = by_integers ? impl::moduli_of<T>(product.inner(), emulation) : 0;
@@ -290,7 +222,11 @@ template <Scalar T> void GemmPlan<T>::State::make_streams(double workspace_bytes
   const double tiles_bytes =
       sizeof(T) * static_cast<double>(buffers) *
       static_cast<double>(std::min(product.tile, product.rows()) * std::min(product.tile, product.columns()));
-  require_memory(comm, product, bands + residues(moduli) + tiles_bytes);
+  // Copies that a vendor's BLAS needs of bands and tiles whose columns lie oddly.
+  const double copies = by_integers ? 0.0
+                                    : static_cast<double>(setting.instances.lanes.size()) *
+                                          impl::bytes_of_copies<T>(product, comm.rank());
+  impl::require_memory(comm, product, bands + residues(moduli) + tiles_bytes + copies);
   if (by_integers && impl::vendor::memory_info().total > 0) {
     // No look leads to more than fits, on any rank.
     const double free = comm.all_reduce(static_cast<double>(impl::vendor::memory_info().free), Reduction::minimum);
@@ -460,15 +396,11 @@ GemmReport GemmPlan<T>::execute(T alpha, const DistributedMatrix<T>& A, const Di
                                 const DistributedMatrix<T>& C) {
   State& state = *state_;
   const Kokkos::Profiling::ScopedRegion region("heddle::gemm");
-  const auto require_planned = [](const char* name, const Placement& planned, const Placement& given) {
-    require(planned == given, "gemm: ", name, " is ", given.describe(), "; the plan is for ", planned.describe());
-  };
-  require_planned("A", state.product.a, A.placement());
-  require_planned("B", state.product.b, B.placement());
-  require_planned("C", state.product.c, C.placement());
-
   const Communicator& comm = state.setting.comm;
+  impl::require_operands<T>(comm, state.product, alpha, A, B, beta, C);
   comm.space().fence("heddle::gemm::begin");
+  // Of a trace, all ranks' beginnings are the same moment, as near as may be.
+  if (state.recorder.everything()) comm.barrier();
   state.recorder.start(comm.space());
   const Kokkos::Timer timer;
   state.run(alpha, A, B, beta, C);
@@ -495,8 +427,9 @@ GemmReport GemmPlan<T>::execute(T alpha, const DistributedMatrix<T>& A, const Di
 }
 
 template <Scalar T>
-GemmReport gemm(const Communicator& comm, Operation op_a, Operation op_b, T alpha, const DistributedMatrix<T>& A,
-                const DistributedMatrix<T>& B, T beta, const DistributedMatrix<T>& C, const GemmOptions& options) {
+GemmReport gemm(const Communicator& comm, Operation op_a, Operation op_b, std::type_identity_t<T> alpha,
+                const DistributedMatrix<T>& A, const DistributedMatrix<T>& B, std::type_identity_t<T> beta,
+                const DistributedMatrix<T>& C, const GemmOptions& options) {
   GemmPlan<T> plan(comm, op_a, A.placement(), op_b, B.placement(), C.placement(), options);
   return plan.execute(alpha, A, B, beta, C);
 }

@@ -3,6 +3,7 @@
 #include "comm/tags.hpp"
 #include "core/instantiate.hpp"
 #include "dist/elementwise.hpp"
+#include "gemm/arguments.hpp"
 #include "gemm/instances.hpp"
 #include "gemm/measuring.hpp"
 #include "gemm/residues.hpp"
@@ -29,11 +30,6 @@ namespace {
 using impl::best_of;
 using impl::make_operand;
 using impl::slowest;
-
-template <Scalar T> constexpr std::string_view scalar_name = "double";
-template <> constexpr std::string_view scalar_name<float> = "float";
-template <> constexpr std::string_view scalar_name<Kokkos::complex<float>> = "complex-float";
-template <> constexpr std::string_view scalar_name<Kokkos::complex<double>> = "complex-double";
 
 // What emulated products are made of: others' rates say nothing of these.
 template <Scalar T> std::string integer_products() {
@@ -339,8 +335,8 @@ template <Scalar T> std::filesystem::path rates_file(const Communicator& comm) {
     char host[256] = "";
     gethostname(host, sizeof(host) - 1);
     name = (folder / "heddle" /
-            message_of("rates-", host, '-', ExecutionSpace::name(), '-', scalar_name<T>, '-', comm.size(), "-ranks-",
-                       comm.space().concurrency(), "-threads.json"))
+            message_of("rates-", host, '-', ExecutionSpace::name(), '-', impl::scalar_name<T>, '-', comm.size(),
+                       "-ranks-", comm.space().concurrency(), "-threads.json"))
                .string();
   }
   comm.broadcast(name, 0);
@@ -383,7 +379,7 @@ template <Scalar T> std::optional<MachineRates> load_rates(const Communicator& c
     rates.overlap = json.at("overlap").get<double>();
     rates.host_bandwidth = json.at("host_bandwidth").get<double>();
     rates.host_bandwidth_both_ways = json.at("host_bandwidth_both_ways").get<double>();
-    return rates.gemm.empty() || rates.memory_bandwidth <= 0.0 ? std::nullopt : std::optional(rates);
+    return impl::trouble_with(rates).empty() ? std::optional(rates) : std::nullopt;
   } catch (const nlohmann::json::exception&) {
     return std::nullopt;
   }

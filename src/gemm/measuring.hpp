@@ -6,9 +6,16 @@
 #include <heddle/gemm/tile_model.hpp>
 
 #include <algorithm>
+#include <string_view>
 #include <vector>
 
 namespace heddle::impl {
+
+/// As files and messages name the types of elements.
+template <Scalar T> inline constexpr std::string_view scalar_name = "double";
+template <> inline constexpr std::string_view scalar_name<float> = "float";
+template <> inline constexpr std::string_view scalar_name<Kokkos::complex<float>> = "complex-float";
+template <> inline constexpr std::string_view scalar_name<Kokkos::complex<double>> = "complex-double";
 
 /// Rates of emulated products of whole tiles, with the moduli that round-off takes and without a look. Collective;
 /// about `seconds`, and the time of two products of the smallest tile at least.

@@ -144,7 +144,8 @@ HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE);
 }  // namespace impl
 
 template <Scalar T>
-void complete_symmetric(const Communicator& comm, const DistributedMatrix<T>& C, Index tile, T sign) {
+void complete_symmetric(const Communicator& comm, const DistributedMatrix<T>& C, Index tile,
+                        std::type_identity_t<T> sign) {
   impl::Mirror<T>(comm, C.placement(), tile)(C, sign);
 }
 

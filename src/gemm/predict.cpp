@@ -2,6 +2,7 @@
 
 #include "comm/vendor.hpp"
 #include "dist/elementwise.hpp"
+#include "gemm/arguments.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -20,8 +21,11 @@ double MachineRates::peak_flops() const {
 }
 
 double MachineRates::flops_at(Index tile, double seconds) const {
+  require(!gemm.empty(), "MachineRates: gemm holds no rate of any tile");
   const double warmth = warmth_after(seconds);
-  const auto rate = [&](const GemmPoint& point) { return point.flops + warmth * (point.warm_flops - point.flops); };
+  const auto rate = [&](const GemmPoint& point) {
+    return point.warm_flops > 0.0 ? point.flops + warmth * (point.warm_flops - point.flops) : point.flops;
+  };
   const auto above = std::find_if(gemm.begin(), gemm.end(), [&](const GemmPoint& point) { return point.tile >= tile; });
   if (above == gemm.end()) {
     return rate(gemm.back());
@@ -49,6 +53,8 @@ double MachineRates::warmth_after(double seconds) const {
 
 TileBounds tile_bounds(const MachineRates& rates, const ProductShape& shape) {
   const auto above = [](double bound) { return static_cast<Index>(std::floor(bound)) + 1; };
+  const std::string trouble = impl::trouble_with(rates);
+  require(trouble.empty(), "tile_bounds: the rates can't be used: ", trouble);
   TileBounds bounds;
   const double n = std::cbrt(static_cast<double>(shape.rows) * static_cast<double>(shape.columns) *
                              static_cast<double>(shape.inner));

@@ -20,6 +20,9 @@ class Recorder {
     intervals_.clear();
     timed_.clear();
     origin_ = Event::on(space, true);
+    // A device that several ranks share comes to it when it is this rank's turn; its copy engines do not wait for that,
+    // and what they bring would be told as of before the beginning.
+    if (everything_) origin_.wait();
     host_origin_ = std::chrono::steady_clock::now();
   }
   [[nodiscard]] bool everything() const { return everything_; }

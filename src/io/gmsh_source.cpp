@@ -70,8 +70,8 @@ void GmshSource::skip_section() {
   while (reader_.next_line(line)) {
     if (trimmed(line) == end) return;
   }
-  throw Error(ErrorKind::input, message_of(reader_.name(), ": the file ends within $", section_, ", which begins at ",
-                                           section_place_, "; ", end, " is expected"));
+  throw Error(ErrorKind::input, message_of(reader_.name(), ": the file ends within $", printable(section_),
+                                           ", which begins at ", section_place_, "; ", printable(end), " is expected"));
 }
 
 void GmshSource::end_section(const std::string& done) {
@@ -81,7 +81,7 @@ void GmshSource::end_section(const std::string& done) {
     if (trimmed(line).substr(0, 4) == "$End" && trimmed(line).substr(4) == section_) return;
     found = quoted(trimmed(line));
   }
-  refuse("expected $End", section_, " after ", done, ", found ", found);
+  refuse("expected $End", printable(section_), " after ", done, ", found ", found);
 }
 
 void GmshSource::begin_record(const char* what) {

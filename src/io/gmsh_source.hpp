@@ -47,7 +47,7 @@ class GmshSource {
   /// Throws Error(input) naming the line, or the byte and section, of what was read last.
   template <class... Parts> [[noreturn]] void refuse(const Parts&... parts) const {
     if (!binary_) reader_.refuse(parts...);
-    reader_.refuse("in $", section_, ": ", parts...);
+    reader_.refuse("in $", printable(section_), ": ", parts...);
   }
 
  private:

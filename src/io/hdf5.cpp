@@ -5,6 +5,7 @@
 #include <heddle/io/pending_file.hpp>
 
 #include <array>
+#include <limits>
 #include <optional>
 
 namespace heddle {
@@ -113,6 +114,11 @@ class Hdf5Reader {
     if (!complex && kind != H5T_FLOAT && kind != H5T_INTEGER) {
       refuse("holds neither real numbers nor complex ones (a compound of two floating-point members r and i)");
     }
+    // Of a dataset that is not filled, or packed, the file may be far smaller than the matrix.
+    constexpr hsize_t largest = std::numeric_limits<Index>::max() / 64;
+    if (extents[0] > largest || extents[1] > largest || (extents[1] > 0 && extents[0] > largest / extents[1])) {
+      refuse(message_of("has ", extents[0], " x ", extents[1], " elements, too many for a matrix"));
+    }
     info_ = {static_cast<Index>(extents[0]), static_cast<Index>(extents[1]), complex};
   }
 
@@ -211,7 +217,7 @@ DistributedMatrix<T> read_hdf5(const Communicator& comm, const std::filesystem::
     impl::require_field<T>(path, info);
   });
   info = impl::broadcast_info(comm, info);
-  DistributedMatrix<T> A(comm, impl::place_matrix(comm, place, info), "heddle::io::matrix");
+  const auto A = impl::new_matrix<T>(comm, path, place, info);
   impl::scatter_panels(A, [&](Range columns, const HostMatrix<T>& panel) { reader->read_columns(columns, panel); });
   return A;
 }

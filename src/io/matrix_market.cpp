@@ -96,10 +96,10 @@ DistributedMatrix<T> read_matrix_market(const Communicator& comm, const std::fil
     impl::require_field<T>(path, info_of(impl::read_market_header(probe)));
     reader.emplace(path);
     info = info_of(reader->header());
-    if (info.columns == 0) reader->finish();
+    if (info.rows == 0 || info.columns == 0) reader->finish();
   });
   info = impl::broadcast_info(comm, info);
-  DistributedMatrix<T> A(comm, impl::place_matrix(comm, place, info), "heddle::io::matrix");
+  const auto A = impl::new_matrix<T>(comm, path, place, info);
   impl::scatter_panels(A, [&](Range columns, const HostMatrix<T>& panel) { reader->read_columns(columns, panel); });
   return A;
 }

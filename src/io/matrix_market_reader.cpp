@@ -10,14 +10,6 @@ namespace heddle::impl {
 
 namespace {
 
-std::string lower(std::string_view word) {
-  std::string text(word);
-  for (char& character : text) {
-    if (character >= 'A' && character <= 'Z') character = static_cast<char>(character - 'A' + 'a');
-  }
-  return text;
-}
-
 template <class Value, std::size_t count>
 Value choose(const TextReader& reader, std::string_view& rest,
              const std::array<std::pair<const char*, Value>, count>& of, const char* expected) {

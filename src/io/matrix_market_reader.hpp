@@ -34,7 +34,7 @@ template <Scalar T> class MarketReader {
   /// Fills panel(:, j - columns.begin) for j in columns, which must follow those of the call before. The call for the
   /// last columns also refuses what may follow the last entry.
   void read_columns(Range columns, const HostMatrix<T>& panel);
-  /// For matrices without columns, of which read_columns sees none.
+  /// For matrices without elements, of which read_columns sees none.
   void finish();
 
  private:

@@ -1,8 +1,9 @@
 #include "core/names.hpp"
 #include "gmsh_mesh.hpp"
+#include "legacy_mesh.hpp"
 #include "mesh_parts.hpp"
 #include "panels.hpp"
-#include "vtk_check.hpp"
+#include "vtu_mesh.hpp"
 #include <heddle/io/mesh_file.hpp>
 
 #include <utility>
@@ -23,57 +24,29 @@ constexpr impl::Names<MeshEncoding, 3> encodings = {{
     {MeshEncoding::compressed, "compressed"},
 }};
 
-// Everything but the cells' corners, which are the most of it, is judged before there is room for them.
-impl::MeshParts read_by_vtk([[maybe_unused]] const std::filesystem::path& path) {
+// Of VTK's formats.
+impl::MeshParts read_grid(const std::filesystem::path& path) {
   impl::MeshParts parts;
+  if (path.extension() == ".vtk") {
+    parts = impl::read_legacy(path);
+  } else {
 #ifdef HEDDLE_VTK
+    parts = impl::read_vtu(path);
+#endif
+  }
+  const Index cells = parts.mesh.cells();
   const auto require_right = [&](const std::string& wrong) {
     if (!wrong.empty()) throw Error(ErrorKind::input, message_of(path.string(), ": ", wrong));
   };
-  if (path.extension() == ".vtu") {
-    impl::check_xml(path);
-  } else {
-    impl::check_legacy(path);
-  }
-  impl::VtkGrid grid(path);
-  const Index corners = grid.corners();
-  {
-    const auto kinds = impl::host_list<CellKind>("heddle::io::kinds", grid.cells());
-    const auto offsets = impl::host_list<Index>("heddle::io::offsets", grid.cells() + 1);
-    grid.take_kinds(reinterpret_cast<std::uint8_t*>(kinds.data()));
-    grid.take_offsets(offsets.data());
-    require_right(impl::wrong_kinds(kinds, offsets, corners));
-    parts.mesh = impl::mesh_of(kinds, offsets);
-  }
-  const auto connectivity = impl::host_list<Index>("heddle::io::corners", corners);
-  grid.take_corners(connectivity.data());
-  parts.mesh.points = connectivity;
-  require_right(impl::wrong_corners(parts.mesh, grid.points()));
-  const auto points = impl::host_points(grid.points());
-  grid.take_points(points.data());
-  parts.points = points;
-
-  void* data = nullptr;
-  for (std::size_t i = 0; i < grid.point_arrays().size(); ++i) {
-    const auto& info = grid.point_arrays()[i];
-    parts.point_arrays.push_back(impl::new_array(info.name, info.type, info.tuples, info.components, data));
-    grid.take_point_array(i, data);
-  }
-  for (std::size_t i = 0; i < grid.cell_arrays().size(); ++i) {
-    const auto& info = grid.cell_arrays()[i];
-    parts.cell_arrays.push_back(impl::new_array(info.name, info.type, info.tuples, info.components, data));
-    grid.take_cell_array(i, data);
-  }
-  require_right(impl::wrong_arrays(parts.point_arrays, grid.points(), "point"));
-  require_right(impl::wrong_arrays(parts.cell_arrays, grid.cells(), "cell"));
+  require_right(impl::wrong_arrays(parts.point_arrays, static_cast<Index>(parts.points.extent(0)), "point"));
+  require_right(impl::wrong_arrays(parts.cell_arrays, cells, "cell"));
   for (const MeshArray& array : parts.cell_arrays) {
     const auto* const types = std::get_if<ArrayValues<std::uint8_t>>(&array.values);
     if (array.name != "vtkGhostType" || types == nullptr) continue;
-    const auto ghosts = impl::host_list<std::uint8_t>("heddle::io::ghosts", grid.cells());
+    const auto ghosts = impl::host_list<std::uint8_t>("heddle::io::ghosts", cells);
     for (std::size_t cell = 0; cell < ghosts.extent(0); ++cell) ghosts(cell) = (*types)(cell, 0) & 1U;
     parts.mesh.ghosts = ghosts;
   }
-#endif
   return parts;
 }
 
@@ -106,8 +79,7 @@ MeshFile::MeshFile(HostMesh mesh, Points points, std::vector<MeshArray> point_ar
 
 MeshFile MeshFile::read(const std::filesystem::path& path) {
   require_mesh_ending(path);
-  const bool gmsh = path.extension() == ".msh";
-  if (!gmsh && !has_vtk) {
+  if (path.extension() == ".vtu" && !has_vtk) {
     throw Error(ErrorKind::input,
                 message_of(path.string(), ": can't be read: this build of Heddle has no VTK; install ",
                            "libvtk9-dev (Debian) or vtk (Spack) and build again"));
@@ -117,7 +89,7 @@ MeshFile MeshFile::read(const std::filesystem::path& path) {
   if (std::filesystem::file_size(path, ignored) == 0) {
     throw Error(ErrorKind::input, message_of(path.string(), ": is empty, where a mesh file is expected"));
   }
-  impl::MeshParts parts = gmsh ? impl::read_gmsh(path) : read_by_vtk(path);
+  impl::MeshParts parts = path.extension() == ".msh" ? impl::read_gmsh(path) : read_grid(path);
   MeshFile file;
   file.mesh_ = std::move(parts.mesh);
   file.points_ = std::move(parts.points);

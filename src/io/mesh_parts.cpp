@@ -1,8 +1,11 @@
 #include "mesh_parts.hpp"
 
+#include "text_reader.hpp"
+
 #include <algorithm>
 #include <array>
 #include <string_view>
+#include <utility>
 
 namespace heddle {
 
@@ -120,10 +123,11 @@ std::string wrong_corners(const HostMesh& mesh, Index points) {
 std::string wrong_arrays(const std::vector<MeshArray>& arrays, Index size, const char* what) {
   for (const MeshArray& array : arrays) {
     if (array.size() != size) {
-      return message_of("the ", what, " array '", array.name, "' has ", array.size(), " tuples, where there are ", size,
-                        " ", what, "s");
+      return message_of("the ", what, " array ", impl::quoted(array.name), " has ", array.size(),
+                        " tuples, where there are ", size, " ", what, "s");
     }
-    if (array.components() == 0) return message_of("the ", what, " array '", array.name, "' has no components");
+    if (array.components() == 0)
+      return message_of("the ", what, " array ", impl::quoted(array.name), " has no components");
   }
   return "";
 }
@@ -177,6 +181,24 @@ MeshArray gathered(const MeshArray& array, const HostIndices& which) {
       },
       array.values);
   return result;
+}
+
+void put_array(std::vector<MeshArray>& arrays, MeshArray array) {
+  const auto same =
+      std::find_if(arrays.begin(), arrays.end(), [&](const MeshArray& other) { return other.name == array.name; });
+  if (same == arrays.end()) {
+    arrays.push_back(std::move(array));
+  } else {
+    *same = std::move(array);
+  }
+}
+
+void mark_ghosts(MeshArray& array, void* values) {
+  const bool bytes = std::holds_alternative<ArrayValues<std::uint8_t>>(array.values);
+  if (array.name != "vtkGhostLevels" || !bytes || array.components() != 1) return;
+  auto* const levels = static_cast<std::uint8_t*>(values);
+  std::transform(levels, levels + array.size(), levels, [](std::uint8_t level) { return level > 0 ? 1 : 0; });
+  array.name = "vtkGhostType";
 }
 
 VtkOutput::Array vtk_array(const MeshArray& array) {

@@ -1,6 +1,7 @@
 // What readers and writers of meshes share: the parts of one, and what may be wrong with them.
 #pragma once
 
+#include "element_types.hpp"
 #include "vtk_mesh.hpp"
 #include <heddle/io/mesh_file.hpp>
 
@@ -51,6 +52,11 @@ inline NewPoints host_points(Index size) {
 [[nodiscard]] MeshArray new_array(const std::string& name, ElementType type, Index size, Index components, void*& data);
 /// The tuples of the array that `which` names, in its order.
 [[nodiscard]] MeshArray gathered(const MeshArray& array, const HostIndices& which);
+
+/// Takes the place of an array of that name.
+void put_array(std::vector<MeshArray>& arrays, MeshArray array);
+/// Of an array with these values: in older files, vtkGhostLevels stands for vtkGhostType, where 1 is "duplicate".
+void mark_ghosts(MeshArray& array, void* values);
 
 /// What VTK is to know of an array.
 [[nodiscard]] VtkOutput::Array vtk_array(const MeshArray& array);

@@ -38,17 +38,6 @@ void write(const std::filesystem::path& path, [[maybe_unused]] const impl::MeshP
 #endif
 }
 
-// Takes the place of an array of that name.
-void put(std::vector<MeshArray>& arrays, MeshArray array) {
-  const auto same =
-      std::find_if(arrays.begin(), arrays.end(), [&](const MeshArray& other) { return other.name == array.name; });
-  if (same == arrays.end()) {
-    arrays.push_back(std::move(array));
-  } else {
-    *same = std::move(array);
-  }
-}
-
 template <class View> MeshArray list_array(const std::string& name, const View& list) {
   using Value = typename View::const_value_type;
   return {name, ArrayValues<std::remove_const_t<Value>>(list.data(), list.extent(0), 1)};
@@ -125,11 +114,11 @@ void write_surface(const std::filesystem::path& path, const MeshFile& from, cons
   surface.mesh.points = connectivity;
 
   for (const MeshArray& array : from.point_arrays()) surface.point_arrays.push_back(impl::gathered(array, original));
-  put(surface.point_arrays, list_array("OriginalPointIds", original));
+  impl::put_array(surface.point_arrays, list_array("OriginalPointIds", original));
   for (const MeshArray& array : from.cell_arrays()) surface.cell_arrays.push_back(impl::gathered(array, faces.cell));
-  put(surface.cell_arrays, list_array("OriginalCellIds", faces.cell));
-  put(surface.cell_arrays, list_array("OriginalCellSides", faces.side));
-  for (const MeshArray& array : options.arrays) put(surface.cell_arrays, array);
+  impl::put_array(surface.cell_arrays, list_array("OriginalCellIds", faces.cell));
+  impl::put_array(surface.cell_arrays, list_array("OriginalCellSides", faces.side));
+  for (const MeshArray& array : options.arrays) impl::put_array(surface.cell_arrays, array);
   write(path, surface, options.encoding);
 }
 

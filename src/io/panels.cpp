@@ -1,5 +1,7 @@
 #include "panels.hpp"
 
+#include "core/gibibytes.hpp"
+
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -36,6 +38,16 @@ std::vector<Panel> panels_of(const Placement& whole, Index width) {
 Placement place_matrix(const Communicator& comm, const PlacementChoice& place, const MatrixFileInfo& info) {
   if (place) return place(info.rows, info.columns);
   return Placement::row_bands(info.rows, info.columns, comm.size());
+}
+
+void refuse_for_memory(const Communicator& comm, const std::filesystem::path& path, const Placement& placement,
+                       const MatrixFileInfo& info, std::size_t bytes_each) {
+  const Index rows = placement.local_rows(comm.rank());
+  const Index columns = placement.local_columns(comm.rank());
+  const double bytes = static_cast<double>(bytes_each) * static_cast<double>(rows) * static_cast<double>(columns);
+  throw Error(ErrorKind::input, message_of(path.string(), ": a ", info.rows, " x ", info.columns,
+                                           " matrix does not fit: rank ", comm.rank(), " has no memory for its ", rows,
+                                           " x ", columns, " elements, ", gibibytes(bytes)));
 }
 
 MatrixFileInfo broadcast_info(const Communicator& comm, MatrixFileInfo info) {

@@ -5,6 +5,7 @@
 #include <heddle/io/matrix_file.hpp>
 
 #include <algorithm>
+#include <exception>
 #include <vector>
 
 namespace heddle::impl {
@@ -35,9 +36,38 @@ template <Scalar T> [[nodiscard]] DistributedMatrix<T> panel_matrix(const Distri
   return {A.communicator(), panel.placement, local};
 }
 
+/// Placement for a matrix that is being read.
+[[nodiscard]] Placement place_matrix(const Communicator& comm, const PlacementChoice& place,
+                                     const MatrixFileInfo& info);
+
+/// Throws Error(input) saying what this rank would need, at so many bytes an element.
+[[noreturn]] void refuse_for_memory(const Communicator& comm, const std::filesystem::path& path,
+                                    const Placement& placement, const MatrixFileInfo& info, std::size_t bytes_each);
+
+/// A matrix of that shape, placed; Error(input), on every rank alike, where a rank has no memory for its part.
+template <Scalar T>
+[[nodiscard]] DistributedMatrix<T> new_matrix(const Communicator& comm, const std::filesystem::path& path,
+                                              const PlacementChoice& place, const MatrixFileInfo& info) {
+  const Placement placement = place_matrix(comm, place, info);
+  DistributedMatrix<T> A;
+  comm.on_each([&] {
+    try {
+      A = DistributedMatrix<T>(comm, placement, "heddle::io::matrix");
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::computation) throw;
+      refuse_for_memory(comm, path, placement, info, sizeof(T));
+    } catch (const std::exception&) {
+      refuse_for_memory(comm, path, placement, info, sizeof(T));
+    }
+  });
+  return A;
+}
+
 /// Fills A from rank 0, where `read(columns, panel)` is called for the panels in order; what it throws is thrown on
-/// every rank.
+/// every rank. Not called for a matrix without elements.
 template <Scalar T, class Read> void scatter_panels(const DistributedMatrix<T>& A, const Read& read) {
+  // Without elements there is nothing to read, however many rows or columns there are.
+  if (A.rows() == 0 || A.columns() == 0) return;
   const Communicator& comm = A.communicator();
   const auto panels = panels_of(A.placement(), panel_width<T>(A.rows()));
   HostMatrix<T> storage;
@@ -64,10 +94,6 @@ template <Scalar T, class Write> void gather_panels(const DistributedMatrix<T>& 
     A.communicator().on_rank(0, [&] { write(panel.columns, whole); });
   }
 }
-
-/// Placement for a matrix that is being read.
-[[nodiscard]] Placement place_matrix(const Communicator& comm, const PlacementChoice& place,
-                                     const MatrixFileInfo& info);
 
 /// Shares what rank 0 learned about a file.
 [[nodiscard]] MatrixFileInfo broadcast_info(const Communicator& comm, MatrixFileInfo info);

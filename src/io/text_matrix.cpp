@@ -152,7 +152,7 @@ DistributedMatrix<T> read_text_matrix(const Communicator& comm, const std::files
   comm.on_rank(0, [&] { elements = read_elements<T>(path, info.rows); });
   info.columns = info.rows;
   info = impl::broadcast_info(comm, info);
-  DistributedMatrix<T> A(comm, impl::place_matrix(comm, place, info), "heddle::io::matrix");
+  const auto A = impl::new_matrix<T>(comm, path, place, info);
   impl::scatter_panels(A, [&](Range columns, const HostMatrix<T>& panel) {
     for (Index j = columns.begin; j < columns.end; ++j) {
       for (Index i = 0; i < info.rows; ++i) {

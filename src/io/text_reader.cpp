@@ -2,13 +2,14 @@
 
 #include "panels.hpp"
 
+#include <algorithm>
 #include <cstring>
 
 namespace heddle::impl {
 
 namespace {
 
-constexpr std::size_t buffer_bytes = std::size_t{1} << 20;
+constexpr std::uintmax_t buffer_bytes = std::uintmax_t{1} << 20;
 
 bool is_space(char character) {
   return character == ' ' || character == '\t' || character == '\r';
@@ -16,12 +17,15 @@ bool is_space(char character) {
 
 }  // namespace
 
-TextReader::TextReader(const std::filesystem::path& path) : name_(path.string()), buffer_(buffer_bytes) {
+TextReader::TextReader(const std::filesystem::path& path) : name_(path.string()) {
   require_readable(path);
   file_.reset(std::fopen(path.c_str(), "rb"));
   if (!file_) throw Error(ErrorKind::input, message_of(name_, ": can't be opened"));
   std::error_code ignored;
   size_ = std::filesystem::file_size(path, ignored);
+  // Of what is no regular file, the size is unknown, and the largest of its type stands for it. A byte more than a file
+  // has shows its end in one reading.
+  buffer_.resize(static_cast<std::size_t>(std::min(size_, buffer_bytes) + 1));
 }
 
 bool TextReader::refill() {
@@ -95,14 +99,26 @@ std::string_view next_word(std::string_view& rest) {
   return word;
 }
 
-std::string quoted(std::string_view word) {
+std::string lower(std::string_view word) {
+  std::string text(word);
+  for (char& character : text) {
+    if (character >= 'A' && character <= 'Z') character = static_cast<char>(character - 'A' + 'a');
+  }
+  return text;
+}
+
+std::string printable(std::string_view word) {
   constexpr std::size_t longest = 40;
-  std::string text = "'";
+  std::string text;
   for (const char character : word.substr(0, longest)) {
     const auto byte = static_cast<unsigned char>(character);
     text += byte < ' ' || byte == 0x7f ? '?' : character;
   }
-  return text + (word.size() > longest ? "...'" : "'");
+  return text + (word.size() > longest ? "..." : "");
+}
+
+std::string quoted(std::string_view word) {
+  return "'" + printable(word) + "'";
 }
 
 void require_end_of_line(const TextReader& reader, std::string_view rest) {

@@ -63,33 +63,47 @@ class TextReader {
 /// The text up to the next white space, taken off the front of `rest`; empty where nothing is left.
 [[nodiscard]] std::string_view next_word(std::string_view& rest);
 
-/// A word as it may appear in a message: shortened, without control characters, in quotes.
+/// In small letters.
+[[nodiscard]] std::string lower(std::string_view word);
+
+/// A word as it may appear in a message: shortened, without control characters.
+[[nodiscard]] std::string printable(std::string_view word);
+/// The same in quotes.
 [[nodiscard]] std::string quoted(std::string_view word);
+
+enum class NumberFault { none, malformed, out_of_range };
+
+/// A whole word as a number: decimal, correctly rounded. What is too small is zero or a subnormal number; numbers that
+/// are not finite have a form.
+template <class Number> [[nodiscard]] NumberFault number_from(std::string_view word, Number& value) {
+  std::string_view digits = word;
+  if (digits.size() > 1 && digits.front() == '+' && digits[1] != '-') digits.remove_prefix(1);
+  const char* end = digits.data() + digits.size();
+  auto [stop, error] = std::from_chars(digits.data(), end, value);
+  if constexpr (std::is_floating_point_v<Number>) {
+    if (error == std::errc::result_out_of_range && stop == end) {
+      const std::string text(digits);
+      value = std::is_same_v<Number, float> ? static_cast<Number>(std::strtof(text.c_str(), nullptr))
+                                            : static_cast<Number>(std::strtod(text.c_str(), nullptr));
+      if (std::isfinite(value)) error = {};
+    }
+  }
+  if (error == std::errc::result_out_of_range) return NumberFault::out_of_range;
+  return error == std::errc() && stop == end ? NumberFault::none : NumberFault::malformed;
+}
 
 /// The next word of the line as a number; `what` names it in the error. Decimal, correctly rounded, finite.
 template <class Number>
 [[nodiscard]] Number next_number(const TextReader& reader, std::string_view& rest, const char* what) {
   const std::string_view word = next_word(rest);
   if (word.empty()) reader.refuse("expected ", what, ", found the end of the line");
-  std::string_view digits = word;
-  if (digits.size() > 1 && digits.front() == '+' && digits[1] != '-') digits.remove_prefix(1);
   Number value{};
-  const char* end = digits.data() + digits.size();
-  auto [stop, error] = std::from_chars(digits.data(), end, value);
+  const NumberFault fault = number_from(word, value);
+  if (fault == NumberFault::out_of_range) reader.refuse(what, " ", quoted(word), " is out of range");
+  if (fault == NumberFault::malformed) reader.refuse("expected ", what, ", found ", quoted(word));
   if constexpr (std::is_floating_point_v<Number>) {
-    if (error == std::errc::result_out_of_range && stop == end) {
-      // Too small is zero or a subnormal number; too large is refused.
-      const std::string text(digits);
-      value = std::is_same_v<Number, float> ? static_cast<Number>(std::strtof(text.c_str(), nullptr))
-                                            : static_cast<Number>(std::strtod(text.c_str(), nullptr));
-      if (std::isfinite(value)) error = {};
-    }
-    if (error == std::errc() && stop == end && !std::isfinite(value)) {
-      reader.refuse(what, " ", quoted(word), " is not finite");
-    }
+    if (!std::isfinite(value)) reader.refuse(what, " ", quoted(word), " is not finite");
   }
-  if (error == std::errc::result_out_of_range) reader.refuse(what, " ", quoted(word), " is out of range");
-  if (error != std::errc() || stop != end) reader.refuse("expected ", what, ", found ", quoted(word));
   return value;
 }
 

@@ -4,6 +4,8 @@
 #include "propagators.hpp"
 #include "stopwatch.hpp"
 
+#include <algorithm>
+#include <optional>
 #include <utility>
 
 namespace heddle::impl {
@@ -26,6 +28,7 @@ ExpmOptions expm_options(const PropagatorOptions& options, const Hamiltonian& ha
   }
   chosen.tolerance = options.tolerance;
   chosen.gemm.arithmetic = options.arithmetic;
+  chosen.certificate = options.certificate;
   // Emulated products have the same bits at any tile.
   const bool emulated = options.arithmetic == Arithmetic::emulated;
   chosen.gemm.tile = options.tile > 0 || emulated ? options.tile : schrodinger::default_tile(points);
@@ -109,7 +112,10 @@ class Exponential : public Propagator {
       // For the watch alone; the plan blocks at once all the same, for the norm of A.
       comm_.space().fence("heddle::schrodinger::hamiltonian");
     }
+    const double worst = report_ ? report_->certificate.value_or(0.0) : 0.0;
     report_ = plan_.execute(A_, columns_of_A_, E_);
+    if (report_->certificate) report_->certificate = std::max(*report_->certificate, worst);
+    times.certificate += report_->certificate_seconds;
     times.expm += report_->seconds;
     times.gemm += report_->gemm_seconds;
   }

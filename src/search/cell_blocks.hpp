@@ -15,7 +15,8 @@ inline Kokkos::View<const Index*, MemorySpace> moved_offsets(const ExecutionSpac
   const Kokkos::View<Index*, MemorySpace> moved(
       Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "heddle::search::block"), offsets.extent(0));
   Kokkos::parallel_for(
-      "heddle::search::move_offsets", Kokkos::RangePolicy<ExecutionSpace>(space, 0, offsets.extent(0)),
+      "heddle::search::move_offsets",
+      Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::size_t>>(space, 0, offsets.extent(0)),
       KOKKOS_LAMBDA(std::size_t i) { moved(i) = offsets(i) - by; });
   return moved;
 }

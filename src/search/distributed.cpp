@@ -4,7 +4,8 @@ namespace heddle::search::impl {
 
 void move_cells(const ExecutionSpace& space, const Kokkos::View<Index*, MemorySpace>& cells, Index by) {
   Kokkos::parallel_for(
-      "heddle::search::move_cells", Kokkos::RangePolicy<ExecutionSpace>(space, 0, cells.extent(0)),
+      "heddle::search::move_cells",
+      Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::size_t>>(space, 0, cells.extent(0)),
       KOKKOS_LAMBDA(std::size_t i) { cells(i) += by; });
 }
 
@@ -97,7 +98,8 @@ void mark_verdicts(const ExecutionSpace& space, const std::vector<TravellingSide
         Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "heddle::search::verdicts"), slots.size());
     Kokkos::deep_copy(space, list, Kokkos::View<const Index*, Kokkos::HostSpace>(slots.data(), slots.size()));
     Kokkos::parallel_for(
-        "heddle::search::verdicts", Kokkos::RangePolicy<ExecutionSpace>(space, 0, slots.size()),
+        "heddle::search::verdicts",
+        Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::size_t>>(space, 0, slots.size()),
         KOKKOS_LAMBDA(std::size_t i) {
           if (crowds) {
             marks.many(list(i));

@@ -1,5 +1,7 @@
 #include "comm/tags.hpp"
 #include "core/instantiate.hpp"
+#include "core/shared_storage.hpp"
+#include "dist/arguments.hpp"
 #include "dist/exchange.hpp"
 #include <heddle/transpose/distributed.hpp>
 #include <heddle/transpose/transpose.hpp>
@@ -78,8 +80,12 @@ template <Scalar T> struct TransposePlan<T>::State {
 template <Scalar T>
 TransposePlan<T>::TransposePlan(const Communicator& comm, const Placement& a, Operation op, const Placement& b) {
   const bool crossed = op != Operation::none;
-  require(a.rows() == (crossed ? b.columns() : b.rows()) && a.columns() == (crossed ? b.rows() : b.columns()),
-          "transpose: A is ", a.describe(), ", op is ", to_string(op), ", B is ", b.describe());
+  const std::vector<impl::Argument> arguments = {
+      impl::argument("A", a), {"op", std::string(to_string(op))}, impl::argument("B", b)};
+  impl::require_alike(comm, "transpose", arguments, [&] {
+    require(a.rows() == (crossed ? b.columns() : b.rows()) && a.columns() == (crossed ? b.rows() : b.columns()),
+            "transpose: A is ", a.describe(), ", op is ", to_string(op), ", B is ", b.describe());
+  });
   state_.reset(new State{comm,
                          op,
                          a,
@@ -99,16 +105,17 @@ template <Scalar T>
 void TransposePlan<T>::execute(T alpha, const DistributedMatrix<T>& A, const DistributedMatrix<T>& B) {
   const Kokkos::Profiling::ScopedRegion region("heddle::transpose");
   State& of = *state_;
-  require(A.placement() == of.a && B.placement() == of.b, "transpose: a plan from ", of.a.describe(), " to ",
-          of.b.describe(), ", given ", A.placement().describe(), " and ", B.placement().describe());
-  const int same = A.local().size() > 0 && A.local().data() == B.local().data() ? 1 : 0;
-  require(of.comm.all_reduce(same, Reduction::maximum) == 0, "transpose: B is A; expected another matrix");
+  impl::require_alike(of.comm, "transpose", {}, [&] {
+    require(A.placement() == of.a && B.placement() == of.b, "transpose: a plan from ", of.a.describe(), " to ",
+            of.b.describe(), ", given ", A.placement().describe(), " and ", B.placement().describe());
+    impl::require_apart("transpose", "A", A.local(), "B", B.local());
+  });
   impl::exchange<T>(of.comm, A.local(), of.outgoing, Mapped<T>(alpha, of.op, B.local(), of.has_partners()), of.incoming,
                     of.pool, impl::tag_transpose, {of.beside, impl::on_host ? of.pool : of.pool_beside});
 }
 
 template <Scalar T>
-void transpose(const Communicator& comm, T alpha, const DistributedMatrix<T>& A, Operation op,
+void transpose(const Communicator& comm, std::type_identity_t<T> alpha, const DistributedMatrix<T>& A, Operation op,
                const DistributedMatrix<T>& B) {
   TransposePlan<T>(comm, A.placement(), op, B.placement()).execute(alpha, A, B);
 }

@@ -122,6 +122,77 @@ TYPED_TEST(Blas, TheBitsDoNotFollowTheLeadingDimension) {
   EXPECT_TRUE(test::same_bits(test::to_host<T>(c), test::to_host<T>(padded)));
 }
 
+// A matrix inside a larger one: `lead` more rows than it has, `offset` elements behind the beginning of memory.
+template <Scalar T> struct Placed {
+  Kokkos::View<T*, MemorySpace> memory;
+  MatrixView<T> view;
+
+  Placed(const HostMatrix<T>& host, std::size_t lead, std::size_t offset)
+      : memory("heddle::test::memory", (host.extent(0) + lead) * host.extent(1) + offset),
+        view(memory.data() + offset, Kokkos::LayoutStride(host.extent(0), 1, host.extent(1), host.extent(0) + lead)) {
+    const auto mirror = Kokkos::create_mirror_view(memory);
+    for (std::size_t j = 0; j < host.extent(1); ++j) {
+      for (std::size_t i = 0; i < host.extent(0); ++i) {
+        mirror(offset + i + j * (host.extent(0) + lead)) = host(i, j);
+      }
+    }
+    Kokkos::deep_copy(memory, mirror);
+  }
+};
+
+// Of one row or column, of odd extents, and of those that a BLAS likes to cut along the inner dimension: a tile has the
+// same bits wherever a rank happens to keep its factors.
+TYPED_TEST(Blas, TheBitsDoNotFollowTheLayout) {
+  using T = TypeParam;
+  struct Layout {
+    std::array<std::size_t, 3> lead;
+    std::array<std::size_t, 3> offset;
+  };
+  const ExecutionSpace space;
+  const blas::Context context(space);
+  for (const auto& [m, n, k] : {std::array<Index, 3>{1, 1, 300},
+                                {1, 32, 19},
+                                {16, 1, 19},
+                                {1, 33, 1000},
+                                {129, 1, 257},
+                                {2, 32, 1000},
+                                {7, 3, 129},
+                                {64, 37, 1000},
+                                {64, 64, 2048},
+                                {96, 65, 511},
+                                {256, 257, 1000}}) {
+    for (const Operation op_a : {Operation::none, Operation::transpose}) {
+      for (const Operation op_b : {Operation::none, Operation::transpose}) {
+        const bool plain_a = op_a == Operation::none;
+        const bool plain_b = op_b == Operation::none;
+        const auto A = test::host_random<T>(plain_a ? m : k, plain_a ? k : m, 1);
+        const auto B = test::host_random<T>(plain_b ? k : n, plain_b ? n : k, 2);
+        const auto C = test::host_random<T>(m, n, 3);
+        for (const T beta : {T(0), T(0.5)}) {
+          HostMatrix<T> first;
+          for (const auto& [lead, offset] :
+               {Layout{{0, 0, 0}, {0, 0, 0}}, Layout{{64, 64, 64}, {0, 0, 0}}, Layout{{1, 0, 0}, {0, 0, 0}},
+                Layout{{0, 1, 0}, {0, 0, 0}}, Layout{{0, 0, 1}, {0, 0, 0}}, Layout{{2, 6, 10}, {0, 0, 0}},
+                Layout{{0, 0, 0}, {1, 0, 0}}, Layout{{0, 0, 0}, {0, 3, 0}}, Layout{{0, 0, 0}, {0, 0, 1}},
+                Layout{{1, 3, 5}, {1, 3, 5}}, Layout{{63, 31, 95}, {2, 2, 2}}}) {
+            const Placed<T> a(A, lead[0], offset[0]);
+            const Placed<T> b(B, lead[1], offset[1]);
+            const Placed<T> c(C, lead[2], offset[2]);
+            blas::gemm(context, op_a, op_b, T(1.25), a.view, b.view, beta, c.view);
+            Kokkos::fence();
+            const auto found = test::to_host<T>(c.view);
+            if (first.size() == 0) first = found;
+            EXPECT_TRUE(test::same_bits(found, first))
+                << m << " x " << n << ", inner " << k << ", " << to_string(op_a) << to_string(op_b) << ", beta " << beta
+                << ", rows more: " << lead[0] << ' ' << lead[1] << ' ' << lead[2] << ", from element " << offset[0]
+                << ' ' << offset[1] << ' ' << offset[2] << " on";
+          }
+        }
+      }
+    }
+  }
+}
+
 // Long dot products into a small C are what a BLAS likes to split among threads that add up in any order.
 TYPED_TEST(Blas, TheSameProductHasTheSameBitsEveryTime) {
   using T = TypeParam;

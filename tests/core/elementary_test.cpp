@@ -6,6 +6,7 @@
 
 #include <bit>
 #include <cmath>
+#include <complex>
 #include <cstdint>
 #include <limits>
 
@@ -48,6 +49,34 @@ TEST(Elementary, AtTheEdges) {
   EXPECT_TRUE(std::isnan(exponential(std::numeric_limits<double>::quiet_NaN())));
   // The nearest double to pi.
   EXPECT_DOUBLE_EQ(sine(0x1.921fb54442d18p+1), 0x1.1a62633145c07p-53);
+}
+
+// exp x alone overflows or underflows; its product with a cosine or a sine need not.
+TEST(Elementary, ComplexExponentialsAreFiniteWhereTheyAre) {
+  using Complex = std::complex<double>;
+  const double inf = std::numeric_limits<double>::infinity();
+  const auto expected = [](double x, long double factor) {
+    return static_cast<double>(std::exp(static_cast<long double>(x)) * factor);
+  };
+  for (const double x : {-745.0, -709.0, 0.5, 700.0, 709.0, 709.5, 709.9, 710.0, 712.0, 740.0, 799.0, 801.0, 1400.0}) {
+    for (const double y : {1.0, -1.25, 1.5707963267948966, 3.1415926535897931, 1e-10, -1e-20, 1e-300, 5e-324}) {
+      const Complex found = exponential(Complex(x, y));
+      const double re = expected(x, std::cos(static_cast<long double>(y)));
+      const double im = expected(x, std::sin(static_cast<long double>(y)));
+      // Two roundings, of denormal numbers of one unit.
+      const auto near = [&](double one, double other) {
+        return one == other || std::abs(one - other) <= 3.5e-16 * std::abs(other) + 5e-324;
+      };
+      EXPECT_TRUE(near(found.real(), re)) << x << ", " << y << ": " << found.real() << " for " << re;
+      EXPECT_TRUE(near(found.imag(), im)) << x << ", " << y << ": " << found.imag() << " for " << im;
+    }
+  }
+  EXPECT_TRUE(std::isfinite(exponential(Complex(709.9, 1.5)).real()));
+  EXPECT_EQ(exponential(Complex(800.0, 0.0)), Complex(inf, 0.0));
+  EXPECT_EQ(exponential(Complex(inf, 0.0)), Complex(inf, 0.0));
+  EXPECT_EQ(exponential(Complex(-inf, 1.0)), Complex(0.0, 0.0));
+  EXPECT_EQ(exponential(Complex(inf, 3.0)), Complex(-inf, inf));
+  EXPECT_TRUE(std::isnan(exponential(Complex(std::numeric_limits<double>::quiet_NaN(), 0.0)).imag()));
 }
 
 // As computed once: every machine gives these bits.

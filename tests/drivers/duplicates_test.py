@@ -119,6 +119,31 @@ class Duplicates(CommandTest):
                          0)
         self.assertEqual(self.numbers("g.txt"), [])
 
+    def test_words_of_64_bits_without_a_sign(self):
+        # Of the same last 64 bits, -1 and 2^64 - 1 are not the same integer.
+        top = 2**64
+        for name, choice in (("unsigned", (0, 1, 2**63 - 1, 2**63, top - 2, top - 1)),
+                             ("mixed", (0, -1, -2, -2**63, 2**63 - 1, 2**63, top - 2, top - 1))):
+            for words in (1, 2, 64):
+                rng = random.Random(words)
+                chosen = [[rng.choice(choice) for _ in range(words)] for _ in range(40)]
+                keys = [rng.choice(chosen) for _ in range(300)]
+                # Keys that are equal but for a word's 2^64.
+                keys += [[word - top if word >= 2**63 and name == "mixed" else word for word in key] for key in chosen]
+                self.write_keys("keys.txt", keys)
+                group, first, count = groups_of(keys)
+                for algorithm, function in ALGORITHMS if words == 2 else ALGORITHMS[:1]:
+                    with self.subTest(name=name, words=words, algorithm=algorithm, hash=function):
+                        results = self.succeed("duplicates", "-i", "keys.txt", "-o", "u.csv", "--groups", "g.txt",
+                                               "--algorithm", algorithm, "--hash", function)["results"]
+                        self.assertEqual((results["words"], results["unique"]), (words, len(first)))
+                        self.assertEqual(results["sha256"], digest_of((group, first, count)))
+                        self.assertEqual(self.numbers("g.txt"), group)
+                        with open(self.path("u.csv"), encoding="utf-8", newline="") as file:
+                            rows = list(csv.DictReader(file))
+                        self.assertEqual([list(map(int, row["key"].split())) for row in rows],
+                                         [keys[place] for place in first])
+
     def test_malformed_files(self):
         for text, message in (("1 2\n3\n", "line 2: 1 word, where line 1 has 2"),
                               ("1\n2\n3 4\n", "line 3: 2 words, where line 1 has 1"),
@@ -130,7 +155,9 @@ class Duplicates(CommandTest):
                               (",1\n", "line 1: expected an integer, found ','"),
                               ("5\n1,\n", "line 2: expected an integer, found the end of the line"),
                               ("1 +-2\n", r"line 1: expected an integer, found '\+-2'"),
-                              ("1\n9223372036854775808\n", "line 2: '9223372036854775808' is beyond 64 bits"),
+                              ("1\n18446744073709551616\n", "line 2: '18446744073709551616' is beyond 64 bits"),
+                              ("1\n-9223372036854775809\n", "line 2: '-9223372036854775809' is beyond 64 bits"),
+                              ("9223372036854775808x\n", "line 1: expected an integer, found '9223372036854775808x'"),
                               (" ".join("1" * 65) + "\n", "line 1: 65 words; expected at most 64"),
                               ("1\n\x00\x7f\n", r"line 2: expected an integer, found '\?\?'")):
             with self.subTest(text):

@@ -55,7 +55,8 @@ class Eigen(CommandTest):
         self.assertGreater(results["rotations"], 2)
         for key in ("method", "end", "residual", "orthogonality", "seconds", "sha256"):
             self.assertIn(key, results)
-        self.assertEqual(set(report["checks"]), {"residual", "orthogonality"})
+        self.assertEqual(set(report["checks"]),
+                         {"residual", "orthogonality", "trace", "frobenius_norm", "determinant"})
         self.assertEqual((report["inputs"]["n"], report["inputs"]["scalar"]), (3, "double"))
         with open(self.path("w.txt"), encoding="utf-8") as file:
             self.assertEqual(list(map(float, file.read().split())), results["eigenvalues"])
@@ -90,7 +91,7 @@ class Eigen(CommandTest):
                 self.assert_values(values[-1], values[0], 1e-13)
                 alone = self.succeed(*arguments, "--values-only")
                 self.assert_values(alone["results"]["eigenvalues"], values[0], 1e-13)
-                self.assertEqual(alone["checks"], {})
+                self.assertEqual(set(alone["checks"]), {"trace", "frobenius_norm"})
                 self.assertNotIn("residual", alone["results"])
 
     def test_complex_and_float(self):
@@ -109,6 +110,15 @@ class Eigen(CommandTest):
         self.write("A.txt", "2\n1 2\n2.001 1\n")
         self.refuse("eig", "--input", "A.txt", message=r"A.txt: is not symmetric: element \(2, 1\) is 2.001, "
                     r"but \(1, 2\) is 2; they may differ by")
+        # As many digits as tell the two apart.
+        self.write("B.txt", "2\n1 2\n2.00000000001 1\n")
+        self.refuse("eig", "--input", "B.txt", message=r"element \(2, 1\) is 2.00000000001, but \(1, 2\) is 2; they")
+        self.write("B.txt", "2\n1 0.30000000000000004\n0.3 1\n")
+        self.refuse("eig", "--input", "B.txt", "--symmetry", 0,
+                    message=r"element \(2, 1\) is 0.2999999999999999\d*, but \(1, 2\) is 0.3000000000000000\d+;")
+        write_market(self.path("C.mtx"), [[1.0 + 0j, 2.0 + 1j], [2.00000000001 - 1j, 1.0 + 0j]])
+        self.refuse("eig", "--input", "C.mtx",
+                    message=r"element \(2, 1\) is 2.00000000001-1i, but \(1, 2\) is 2\+1i; they")
         for flags, off in (([], 2.001), (["--upper"], 2.0)):
             results = self.succeed("eig", "--input", "A.txt", "--symmetry", 1e-3, *flags)["results"]
             self.assert_values(results["eigenvalues"], [1 - off, 1 + off])
@@ -149,11 +159,82 @@ class Eigen(CommandTest):
                 found.add((n, report["results"]["sha256"], digest.hexdigest()))
         self.assertEqual(len(found), 2)
 
+    def test_over_ranks(self):
+        rng = random.Random(4)
+        for n, is_complex in ((23, False), (30, True)):
+            rows = hermitian(rng, n, is_complex)
+            write_market(self.path("A.mtx"), rows)
+            alone = self.succeed("eig", "--input", "A.mtx", "--method", "blocked")["results"]
+            report = self.succeed("eig", "--input", "A.mtx", "--vectors", "V.mtx", "--values", "w.txt", "--save", "B.mtx",
+                                  ranks=2)
+            results = report["results"]
+            self.assertEqual((results["method"], results["accuracy"]), ("blocked", "norm"))
+            self.assertEqual(set(report["checks"]), {"residual", "orthogonality", "trace", "frobenius_norm"})
+            self.assert_values(results["eigenvalues"], alone["eigenvalues"])
+            self.assert_pairs(rows, results["eigenvalues"], read_market(self.path("V.mtx")))
+            with open(self.path("w.txt"), encoding="utf-8") as file:
+                self.assertEqual(list(map(float, file.read().split())), results["eigenvalues"])
+            self.assertEqual(read_market(self.path("B.mtx")), rows)
+        for kind in ("random", "thesis"):
+            arguments = ["eig", "--generate", kind, "--n", 40, "--values-only"]
+            found = self.succeed(*arguments, "--scalar", "float", ranks=3)["results"]["eigenvalues"]
+            self.assert_values(found, self.succeed(*arguments)["results"]["eigenvalues"], 1e-5)
+        arguments = ["eig", "--generate", "kohn-sham", "--n", 64, "--dimensions", 3]
+        self.assert_values(self.succeed(*arguments, ranks=2)["results"]["eigenvalues"],
+                           self.succeed(*arguments)["results"]["eigenvalues"], 1e-13)
+        self.write("A.txt", "2\n1 2\n2.001 1\n")
+        self.refuse("eig", "--input", "A.txt", ranks=2, message="A.txt: is not symmetric: ")
+        self.refuse("eig", "--generate", "random", "--n", 40, "--sweeps", 1, ranks=2, code=1,
+                    message="not converged after 1 sweep")
+
+    def test_graded(self):
+        """Matrices that rotations by tiny angles, or products of inner products, got wrong."""
+        self.write("two.txt", "2\n1 1e80\n1e80 4e160\n")
+        self.write("three.txt", "3\n5.22333535839118 -1.5150297610027114e+19 -2.295180946159573e+40\n"
+                   "-1.5150297610027114e+19 5.128687908736765e+40 -6.465502762511746e+59\n"
+                   "-2.295180946159573e+40 -6.465502762511746e+59 4.997066315237788e+80\n")
+        lower = [[7.8197905666698855], [-2.3073676906697215e-20 - 2.54453318824011e-20j, 7.71900730388244e-40],
+                 [-4.654131234740455e-41 + 3.3491351840289666e-40j, -2.556380004510834e-60 + 2.3438051490294992e-60j,
+                  1.4955520057836906e-79]]
+        write_market(self.path("complex.mtx"), [[complex(lower[i][j] if i >= j else lower[j][i].conjugate())
+                                                 for j in range(3)] for i in range(3)])
+        for name, least in (("two.txt", 0.75), ("three.txt", 4.12928020264675048),
+                            ("complex.mtx", 1.11252015842742665e-79)):
+            found = set()
+            for method in ("automatic", "cyclic", "round-robin", "blocked", "preconditioned"):
+                for flags in ([], ["--values-only"]):
+                    with self.subTest(f"{name}, {method} {flags}"):
+                        report = self.succeed("eig", "--input", name, "--method", method, *flags)
+                        self.assertEqual(report["results"]["accuracy"], "relative")
+                        self.assertIn("determinant", report["checks"])
+                        found.add(report["results"]["eigenvalues"][0])
+            # 60 n u times a condition of 100 at most.
+            for value in found:
+                self.assertAlmostEqual(value / least, 1, delta=2e-12)
+        self.write("float.txt", "2\n1 1e12\n1e12 4e24\n")
+        results = self.succeed("eig", "--input", "float.txt", "--scalar", "float", "--values-only")["results"]
+        self.assertAlmostEqual(results["eigenvalues"][0], 0.75, delta=1e-6)
+
+    def test_what_is_named_is_what_runs(self):
+        for n in (8, 33, 64):
+            results = self.succeed("eig", "--generate", "random", "--n", n, "--method", "round-robin")["results"]
+            self.assertEqual(results["method"], "round-robin")
+            self.assertGreaterEqual(results["rotations"], n * (n - 1) // 2)
+            self.assertGreater(results["sweeps"], 2)
+
     def test_refusals(self):
         self.refuse("eig", message="--input, .*--generate, .*--scf")
         self.write("m.txt", THESIS)
         self.refuse("eig", "--input", "m.txt", "--generate", "random", "--n", 3, message="one of them")
-        self.refuse("eig", "--input", "m.txt", ranks=2, message="one rank")
+        for flags, message in ((["--method", "cyclic"], "--method cyclic over 2 ranks"),
+                               (["--method", "preconditioned"], "--method preconditioned over 2 ranks"),
+                               (["--accuracy", "relative"], "--accuracy relative over 2 ranks"),
+                               (["--lower-precision"], "--lower-precision over 2 ranks"),
+                               (["--rotations", 5], "--rotations over 2 ranks")):
+            self.refuse("eig", "--input", "m.txt", *flags, ranks=2, message=message)
+        self.refuse("eig", "--scf", ranks=2, message="--scf runs on one rank")
+        self.refuse("eig", "--scf", "--dimensions", 3, message="--scf --dimensions 3: self-consistency is for the row")
+        self.refuse("eig", "--input", "m.txt", "--dimensions", 3, message="--dimensions 3 is for --generate kohn-sham")
         self.refuse("eig", "--input", "none.txt", message="none.txt: can't be opened")
         for name, text, message in (
                 ("order.txt", "2.5\n1 2\n", "order.txt, line 1: expected the order n of the matrix, .* found '2.5'"),

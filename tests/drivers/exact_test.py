@@ -67,6 +67,81 @@ class Sums(CommandTest):
         self.assertEqual(results["value"], [-1.0, -2.0])
         self.assertEqual([float.fromhex(part) for part in results["plain_hex"]], [-1.0, -2.0])
 
+    def condition_of(self, command, *arguments):
+        """The same to the bit on any number of ranks."""
+        found = {self.succeed(command, *arguments, ranks=ranks)["results"]["condition"] for ranks in (1, 3)}
+        self.assertEqual(len(found), 1, found)
+        return found.pop()
+
+    def dot_condition(self, x, y, *arguments):
+        write_market(self.path("x.mtx"), column(x))
+        write_market(self.path("y.mtx"), column(y))
+        return self.condition_of("dot", "--x", "x.mtx", "--y", "y.mtx", *arguments)
+
+    def test_conditions_are_quotients_of_exact_sums(self):
+        rng = random.Random(8)
+        for spread in (0, 30, 300):
+            x = [rng.uniform(-1, 1) * 2.0 ** rng.randint(-spread, spread) for _ in range(60)]
+            y = [rng.uniform(-1, 1) * 2.0 ** rng.randint(-spread, spread) for _ in range(60)]
+            terms = [Fraction(a) * Fraction(b) for a, b in zip(x, y)]
+            self.assertEqual(self.dot_condition(x, y), float(sum(map(abs, terms)) / abs(sum(terms))))
+            write_market(self.path("x.mtx"), column(x))
+            terms = list(map(Fraction, x))
+            self.assertEqual(self.condition_of("sum", "--input", "x.mtx"),
+                             float(sum(map(abs, terms)) / abs(sum(terms))))
+
+    def test_conditions_are_never_below_one(self):
+        rng = random.Random(9)
+        for _ in range(2):
+            x = [rng.random() for _ in range(30)]
+            y = [rng.random() for _ in range(30)]
+            for scalar in ("double", "float"):
+                self.assertEqual(self.dot_condition(x, y, "--scalar", scalar), 1)
+                self.assertEqual(self.condition_of("sum", "--input", "x.mtx", "--scalar", scalar), 1)
+            x = [complex(a, b) for a, b in zip(x, y)]
+            conjugates = [a.conjugate() for a in x]
+            for scalar in ("complex-double", "complex-float"):
+                condition = self.dot_condition(x, conjugates, "--scalar", scalar)
+                self.assertGreaterEqual(condition, 1)
+                self.assertAlmostEqual(condition, 1, delta=1e-14)
+
+    def test_conditions_of_terms_that_underflow(self):
+        for size in (1e-160, 1e-200, 1e-300):
+            x, y = [size, size], [3 * size, -2 * size]
+            terms = [Fraction(a) * Fraction(b) for a, b in zip(x, y)]
+            self.assertEqual(self.dot_condition(x, y), float(sum(map(abs, terms)) / abs(sum(terms))))
+        self.assertEqual(self.dot_condition([1e-200, 1e-200, 1.0], [1e-200, -1e-200, 0.0]), None)
+        self.assertEqual(self.dot_condition([5e-324, 5e-324, 5e-324], [5e-324, 5e-324, -5e-324]), 3)
+        self.assertEqual(self.dot_condition([1e-30, 1e-30], [3e-30, -2e-30], "--scalar", "float"),
+                         float(self.quotient_of_floats([1e-30, 1e-30], [3e-30, -2e-30])))
+        for x, y, condition in (([1e-200j, 1e-200], [3e-200, 2e-200j], 1), ([1e-200j, 1e-200], [3e-200, -2e-200j], 5),
+                                ([5e-324j, 5e-324 + 5e-324j], [5e-324 + 5e-324j, -5e-324], (2**0.5 + 2**0.5) / 2)):
+            self.assertAlmostEqual(self.dot_condition(x, y), condition, delta=1e-14 * condition)
+        self.assertAlmostEqual(self.dot_condition([1 + 1j], [1 + 1j]), 1, delta=1e-15)
+        self.assertAlmostEqual(self.dot_condition([1e-30j, 1e-30], [4e-30, -2e-30j], "--scalar", "complex-float"), 3,
+                               delta=1e-6)
+
+    @staticmethod
+    def quotient_of_floats(x, y):
+        def as_float(value):
+            return Fraction(struct.unpack("f", struct.pack("f", value))[0])
+
+        terms = [as_float(a) * as_float(b) for a, b in zip(x, y)]
+        return sum(map(abs, terms)) / abs(sum(terms))
+
+    def test_conditions_of_sums_that_overflow_or_vanish(self):
+        self.assertAlmostEqual(self.dot_condition([1e200, 1e200], [3e200, -2e200]), 5, delta=1e-14)
+        self.assertEqual(self.dot_condition([1.0, 1.0], [1.0, -1.0]), None)
+        self.assertEqual(self.dot_condition([0.0, 0.0], [1.0, -1.0]), 1)
+        output = self.run_command("dot", "--x", "x.mtx", "--y", "y.mtx").output
+        self.assertIn("condition 1:", output)
+        write_market(self.path("x.mtx"), column([1e308, 1e308, -1e308]))
+        self.assertEqual(self.condition_of("sum", "--input", "x.mtx"), 3)
+        write_market(self.path("x.mtx"), column([1e308 + 1e308j, 1e308 + 1e308j, -1e308 - 1e308j]))
+        self.assertAlmostEqual(self.condition_of("sum", "--input", "x.mtx"), 3, delta=1e-14)
+        write_market(self.path("x.mtx"), column([1.0, -1.0]))
+        self.assertIn("condition inf:", self.run_command("sum", "--input", "x.mtx").output)
+
     def test_refusals(self):
         write_market(self.path("x.mtx"), column([1.0, 2.0]))
         write_market(self.path("y.mtx"), column([1.0]))
@@ -117,7 +192,7 @@ class Lu(CommandTest):
         results = self.succeed("lu", "--size", 200, "--seed", 3)["results"]
         self.assertEqual(results["sha256"], "713d61510b790aa722cfe3d96515ec559155a166198693980d5905bc994228ed")
         results = self.succeed("lu", "--size", 64, "--seed", 3, "--scalar", "complex-float")["results"]
-        self.assertEqual(results["sha256"], "bf5947016602ec4e91a2bae2c2bed05aa7474cd845d6770767f87ffc91ce94ad")
+        self.assertEqual(results["sha256"], "23223f00b3a9cc58d3fc6b6ad1eeb33a0efb584c2968b94de859be005753546a")
 
     def test_singular(self):
         write_market(self.path("A.mtx"), [[1.0, 0.0], [2.0, 0.0]])
@@ -126,6 +201,40 @@ class Lu(CommandTest):
         self.assertIsNone(results["condition"])
         self.assertFalse(math.isnan(results["growth"]))
         self.succeed("lu", "--size", 0)
+
+    def test_what_is_not_a_number_is_told(self):
+        # Two sums overflow, their quotient is a NaN, and so is what that is multiplied with.
+        for scalar, most, factor in (("double", 1.5e308, 1), ("float", 3e38, 1), ("complex-double", 1.5e308, 1j)):
+            rows = [[most, most, 0.0], [-most, most, 0.0], [-most, most, 1.0]]
+            write_market(self.path("A.mtx"), [[value * factor for value in row] for row in rows])
+            result = self.run_command("lu", "--input", "A.mtx", "--scalar", scalar, "--compare", "--json", "report.json")
+            self.assertEqual(result.code, 1)
+            self.assertIn("growth nan", result.output)
+            report = self.report()
+            self.assertIsNone(report["results"]["growth"])
+            self.assertFalse(report["checks"]["backward_error"]["passed"])
+            if scalar != "complex-double":
+                # The plain factorization makes the same infinities and NaNs.
+                self.assertEqual(report["results"]["plain_different_elements"], 0)
+                self.assertEqual(report["results"]["plain_relative_difference"], 0)
+
+    def test_matrices_of_any_size(self):
+        for scalar, powers in (("double", (0, -1040, -1070, 1010)), ("complex-double", (0, -1040, -1070, 1010)),
+                               ("float", (0, -140, 118)), ("complex-float", (0, -140, 118))):
+            conditions = []
+            for power in powers:
+                rng = random.Random(10)
+
+                def entry(is_diagonal, power=power, rng=rng, is_complex=scalar.startswith("complex")):
+                    re = math.ldexp(rng.randint(-7, 7) + (40 if is_diagonal else 0), power)
+                    return complex(re, math.ldexp(rng.randint(-7, 7), power)) if is_complex else re
+
+                write_market(self.path("A.mtx"), [[entry(i == j) for j in range(5)] for i in range(5)])
+                results = self.succeed("lu", "--input", "A.mtx", "--scalar", scalar, "--compare")["results"]
+                conditions.append(results["condition"])
+                self.assertAlmostEqual(results["growth"], 1, delta=0.5)
+            for condition in conditions:
+                self.assertAlmostEqual(condition / conditions[0], 1, delta=0.5)
 
     def test_refusals(self):
         self.refuse("lu", message="--input")

@@ -107,6 +107,33 @@ class Expm(CommandTest):
         self.assert_close(read_market(self.path("E.mtx")), [[cmath.exp(-2j)]], 1e-15)
         self.refuse("expm", "--input", "A.mtx", "--symmetric", message="--symmetric")
 
+    def test_certificates_are_proofs_or_say_so(self):
+        self.write("A.mtx", "%%MatrixMarket matrix array real general\n2 2\n1\n0\n3\n-2\n")
+        for scalar in ("double", "float"):
+            with self.subTest(scalar=scalar):
+                report = self.succeed("expm", "--input", "A.mtx", "--scalar", scalar, "--certificate", ranks=2)
+                unit = 2.0 ** (-53 if scalar == "double" else -24)
+                check = report["checks"]["certificate"]
+                self.assertAlmostEqual(check["bound"] / (1e3 * 2 * unit * report["results"]["norm1"]), 1, places=6)
+                self.assertEqual(check["value"], report["results"]["certificate"])
+                self.assertLessEqual(check["value"], 40 * unit)
+        # What a loose tolerance leaves out is seen, and passes where it is allowed.
+        loose = ["expm", "--size", 12, "--norm", 3, "--tolerance", 1e-3, "--certificate"]
+        result = self.run_command(*loose, "--json", "report.json")
+        self.assertEqual(result.code, 1)
+        self.assertIn("not proven", result.output)
+        found = self.report()["results"]["certificate"]
+        self.assertTrue(1e-9 < found < 1e-2, found)
+        self.succeed(*loose, "--certificate-tolerance", 1e-2)
+        self.refuse("expm", "--size", 3, "--certificate-tolerance", 1, message="--certificate")
+        self.refuse("expm", "--size", 3, "--certificate", "--certificate-tolerance", -1, message="certificate-tolerance")
+        self.exponential([[0.0, 1e20], [1e-20, 0.0]], "--certificate")
+        # Of a denormal number few digits are right.
+        self.write("A.mtx", "%%MatrixMarket matrix array real general\n1 1\n-740\n")
+        result = self.run_command("expm", "--input", "A.mtx", "--certificate", "--json", "report.json")
+        self.assertEqual(result.code, 1)
+        self.assertIn("not proven", result.output)
+
     def test_balancing(self):
         rows = [[0.5, 2.0 ** 30], [2.0 ** -30, -0.5]]
         plain = self.exponential(rows)

@@ -81,8 +81,11 @@ class Gemm(CommandTest):
         self.assertEqual(sliced["results"]["sha256"], report["results"]["sha256"])
         self.refuse("gemm", "--size", 10, "--scheme", "slices", message="--scheme is for --arithmetic emulated")
         self.assertNotIn("sha256", self.succeed("gemm", "--size", 10)["results"])
-        self.assertNotIn("product", self.succeed("gemm", "--a", "A.mtx", "--b", "B.mtx", "--arithmetic", "emulated",
-                                                 "--moduli", 9)["checks"])
+        # Fewer moduli than round-off takes are checked by the bound that they report.
+        for moduli in (7, 9):
+            for scalar in ("float", "double", "complex-float", "complex-double"):
+                self.assertTrue(self.succeed("gemm", "--a", "A.mtx", "--b", "B.mtx", "--arithmetic", "emulated",
+                                             "--moduli", moduli, "--scalar", scalar)["checks"]["product"]["passed"])
         self.refuse("gemm", "--size", 10, "--moduli", 9, message="--moduli is for --arithmetic emulated")
 
     def test_emulated_products_look_at_exponents(self):
@@ -91,8 +94,8 @@ class Gemm(CommandTest):
         options = ("gemm", "--a", "A.mtx", "--b", "B.mtx", "--arithmetic", "emulated")
         self.assertEqual(self.succeed(*options)["results"]["fallback"], "exact")
         self.assertEqual(self.succeed(*options, "--fallback", "native")["results"]["fallback"], "native")
-        self.assertEqual(self.succeed(*options, "--fallback", "none", "--no-check")["results"]["moduli"], 31)
-        results = self.succeed(*options, "--no-look", "--no-check")["results"]
+        self.assertEqual(self.succeed(*options, "--fallback", "none")["results"]["moduli"], 31)
+        results = self.succeed(*options, "--no-look")["results"]
         self.assertEqual(results["moduli"], 14)
         self.assertNotIn("spread", results)
         self.refuse("gemm", "--size", 10, "--no-look", message="--no-look is for --arithmetic emulated and auto")
@@ -175,6 +178,20 @@ class Gemm(CommandTest):
         output = self.run_command("gemm", "--size", 128, "--sweep").output
         self.assertIn("<- chosen", output)
         self.assertIn("<- best", output)
+
+    def test_right_results_of_any_range_pass_the_check(self):
+        # Products that underflow, factors whose row sums overflow, and both in one matrix.
+        for scalar, tiny, huge in (("double", 5e-324, 1.5e308), ("float", 1e-45, 3e38)):
+            for kind in (scalar, f"complex-{scalar}"):
+                for a, b in (([[tiny * 3, tiny * 5], [tiny * 7, tiny]], [[0.5, 0.25], [0.75, 0.125]]),
+                             ([[0.25, -0.25], [0.125, 0.125]], [[huge, huge], [huge / 2, huge]]),
+                             ([[tiny, 2 * tiny], [1.0, 0.5]], [[huge / 4, huge / 8], [huge / 8, huge / 4]]),
+                             ([[tiny, tiny], [tiny, tiny]], [[tiny, tiny], [tiny, tiny]])):
+                    write_market(self.path("A.mtx"), a)
+                    write_market(self.path("B.mtx"), b)
+                    for ranks in (1, 2):
+                        report = self.succeed("gemm", "--a", "A.mtx", "--b", "B.mtx", "--scalar", kind, ranks=ranks)
+                        self.assertTrue(report["checks"]["product"]["passed"], (kind, a, b))
 
     def test_a_wrong_result_fails_the_check(self):
         # Infinite elements make a product that no bound covers.

@@ -133,6 +133,22 @@ class Runs(TdseTest):
         self.tdse("small.toml", "--output", "straight.h5", "--restart", "straight.h5")
         self.assertEqual(datasets(self.path("whole.h5")), datasets(self.path("straight.h5")))
 
+    def test_certificates_of_the_exponentials(self):
+        few = ["--set", "time.steps=2", "--output", "run.h5"]
+        for kind in ("expm", "magnus4"):
+            with self.subTest(kind=kind):
+                report = self.tdse("small.toml", *few, "--propagator", kind, "--certificate", ranks=2)
+                self.assertEqual(report["checks"]["certificate"]["value"], report["results"]["certificate"])
+                self.assertLessEqual(report["results"]["certificate"], 1e-12)
+                self.assertIn("certificate", report["times"])
+        # A series of degree 2 is 1e-4 from the exponential or so.
+        result = self.run_command("tdse", "small.toml", *few, "--set", "propagator.degree=4", "--certificate",
+                                  "--json", "report.json")
+        self.assertEqual(result.code, 1)
+        self.assertIn("not proven", result.output)
+        self.refuse("tdse", "small.toml", *few, "--propagator", "chebyshev", "--certificate", message="certificate")
+        self.refuse("tdse", "small.toml", *few, "--certificate-tolerance", 1, message="--certificate")
+
     def test_every_propagator(self):
         # At rest, from a state with energies of many levels: what each keeps is checked, and what it does is the same
         # on any number of ranks and across a restart.
@@ -337,6 +353,19 @@ class Refusals(TdseTest):
                     "--set", "nuclei.motion=fixed", "--no-progress", message="take a smaller step")
         self.refuse("tdse", "small.toml", "--set", "potential.kind=harmonic", "--set", "nuclei.motion=fixed", "--set",
                     "potential.omega=1e200", message="potential.omega: V = inf at point 1, x = -6")
+        for kind in ("automatic", "expm", "magnus4", "chebyshev", "split-operator", "crank-nicolson"):
+            for step in ("1e300", "1e100", "1e17"):
+                self.refuse("tdse", "small.toml", "--set", f"propagator.kind={kind}", "--set", f"time.step={step}",
+                            message=r"^heddle: --set time.step=1e\d+: time.step = 1e\+\d+")
+        self.refuse_setting("time.step=1e-320", "--set time.step=.*: time.step = .* must be at least 1e-100")
+        self.refuse("tdse", "small.toml", "--set", "grid.xmin=-1e300", "--set", "grid.xmax=1e300",
+                    message="--set grid.xmin=-1e300: grid.xmin = -1e\\+300 must be at most 1e\\+100")
+        self.refuse("tdse", "small.toml", "--set", "grid.xmin=0", "--set", "grid.xmax=1e-200",
+                    message="grid.points = 61 gives a spacing of .*; expected at least 1e-100")
+        for key in ("nuclei.separation", "nuclei.amplitude", "nuclei.omega", "nuclei.velocity", "potential.charge",
+                    "potential.softening", "initial.momentum", "initial.position", "initial.width"):
+            self.refuse_setting(f"{key}=1e200", f"--set {key}=1e200: {key} = 1e\\+200 must be at most")
+        self.refuse_setting("potential.softening=1e-300", "must be at least 1e-100")
         self.refuse_setting("initial.kind=guess", "expected one of eigenstate, gaussian, file, imaginary-time")
         self.refuse_setting("pulse.01.omega=0.1", "unknown key pulse.01.omega")
         self.refuse_setting("pulse.0.omega=0.1", "counted from 1")

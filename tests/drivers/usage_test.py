@@ -13,7 +13,7 @@ COMMANDS = ["gemm", "expm", "eig", "tdse", "tune", "info", "plot", "verify"]
 
 class Usage(CommandTest):
     def test_help_lists_the_commands(self):
-        result = self.run_command("--help")
+        result = self.run_command("--help", fresh=True)
         self.assertEqual((result.code, result.errors), (0, ""))
         for command in COMMANDS:
             self.assertIn(command, result.output)
@@ -26,17 +26,17 @@ class Usage(CommandTest):
                 self.assertRegex(result.output, r"Example[^\n]*:\n(.*\n)*.*heddle " + command)
 
     def test_help_is_printed_once(self):
-        result = self.run_command("gemm", "--help", ranks=4)
+        result = self.run_command("gemm", "--help", ranks=4, fresh=True)
         self.assertEqual(result.code, 0)
         self.assertEqual(result.output.count("Usage:"), 1)
 
     def test_version(self):
-        result = self.run_command("--version")
+        result = self.run_command("--version", fresh=True)
         self.assertEqual(result.code, 0)
         self.assertRegex(result.output, r"^heddle \d+\.\d+\.\d+ \(.+\)\n$")
 
     def test_bad_usage(self):
-        self.refuse(message="subcommand is required")
+        self.refuse(message="subcommand is required", fresh=True)
         self.refuse("weave", message="'weave' is no command")
         self.refuse("gemm", "--sice", 4, message="not expected.*--sice")
         self.refuse("gemm", "--size", message="--size")
@@ -49,7 +49,7 @@ class Usage(CommandTest):
         self.refuse("gemm", "--size", 4, "--alpha", "0,1", "--scalar", "double", message="--alpha: 0,1 is not real")
         self.refuse("gemm", "--size", 4, "--place-a", "rank:1", message="placement 'rank:1'")
         self.refuse("gemm", "--size", 4, "--place-a", "everywhere", message="placement 'everywhere'")
-        self.refuse("gemm", message="--size")
+        self.refuse("gemm", message="--size", fresh=True)
         self.refuse("expm", "--size", 4, "--input", "A.mtx", message="not both")
         self.refuse("expm", "--size", 4, "--method", "magic", message="--method: 'magic': expected automatic, taylor, paterson-stockmeyer")
         self.refuse("expm", "--size", 4, "--tolerance", "-1", message="--tolerance")
@@ -57,9 +57,9 @@ class Usage(CommandTest):
         self.refuse("tune", "--seconds", 0, message="--seconds: '0': expected a number >= 0.2")
 
     def test_bad_usage_on_several_ranks_is_said_once(self):
-        self.refuse("gemm", "--sice", 4, ranks=2, message="--sice")
-        self.refuse("gemm", ranks=4, message="--size")
-        self.refuse("gemm", "--size", 4, "--place-a", "rank:2", ranks=2, message="rank:2")
+        self.refuse("gemm", "--sice", 4, ranks=2, message="--sice", fresh=True)
+        self.refuse("gemm", ranks=4, message="--size", fresh=True)
+        self.refuse("gemm", "--size", 4, "--place-a", "rank:2", ranks=2, message="rank:2", fresh=True)
 
     def test_environment_that_names_nothing(self):
         self.refuse("gemm", "--size", 4, environment={"HEDDLE_TRANSPORT": "pigeon"}, message="HEDDLE_TRANSPORT")
@@ -76,7 +76,7 @@ class Usage(CommandTest):
         self.refuse("gemm", "--size", 4, "--c", "out.dat", message="must end in .mtx .*, .h5 .* or .txt")
 
     def test_quiet_prints_nothing(self):
-        result = self.run_command("gemm", "--size", 8, "--quiet")
+        result = self.run_command("gemm", "--size", 8, "--quiet", fresh=True)
         self.assertEqual((result.code, result.output, result.errors), (0, "", ""))
 
     def test_progress_bar_on_request(self):
@@ -151,7 +151,7 @@ class Usage(CommandTest):
 class Information(CommandTest):
     def test_info(self):
         for ranks in (1, 2):
-            report = self.succeed("info", ranks=ranks)
+            report = self.succeed("info", ranks=ranks, fresh=True)
             results = report["results"]
             self.assertEqual(report["command"], "info")
             self.assertEqual((results["ranks"], results["nodes"]), (ranks, 1))

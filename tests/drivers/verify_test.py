@@ -55,6 +55,9 @@ class Verify(TdseCommandTest):
         self.emulated("three.h5", ranks=3, environment={"OMP_NUM_THREADS": "2"})
         report = self.succeed("verify", "one.h5", "two.h5", "three.h5", "--expect", EXPECTED)
         self.assertEqual({file["sha256"] for file in report["results"]["files"]}, {EXPECTED})
+        # Hexadecimal digits may be capital letters.
+        report = self.succeed("verify", "one.h5", "--expect", EXPECTED.upper())
+        self.assertEqual(report["inputs"]["expect"], EXPECTED)
 
     def test_a_run_that_is_continued_is_the_same(self):
         self.emulated("whole.h5")
@@ -81,6 +84,8 @@ class Verify(TdseCommandTest):
 
     def test_other_files_are_refused(self):
         self.refuse("verify", "none.h5", message="none.h5: there is no such file")
+        for text in (EXPECTED[:-1], EXPECTED + "0", EXPECTED[:-1] + "g", EXPECTED[:-1] + " "):
+            self.refuse("verify", "none.h5", "--expect", text, message="expected 64 hexadecimal digits")
         self.refuse("verify", "deck.toml", message="deck.toml: is not a readable HDF5 file")
         with h5py.File(self.path("empty.h5"), "w"):
             pass

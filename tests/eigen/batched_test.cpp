@@ -102,7 +102,7 @@ TEST(JacobiBatch, OfGradedMatricesIsRightToTheLastDigits) {
   for (Index b = 0; b < count; ++b) {
     const Host<double> one =
         graded<double>(n, std::pow(10.0, powers[static_cast<std::size_t>(b)]), static_cast<int>(b));
-    exact.push_back(wide_eigenvalues(one));
+    exact.push_back(wide_eigenvalues<double>(one));
     for (Index j = 0; j < n; ++j) {
       for (Index i = 0; i < n; ++i) {
         mirror(i, j, b) = one(i, j);

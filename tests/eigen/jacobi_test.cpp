@@ -224,7 +224,7 @@ TEST(JacobiValues, OfGradedMatricesAreRightToTheirLastDigits) {
   for (const Index size : {n, larger}) {
     for (const double condition : {1e8, 1e14, 1e20}) {
       const Host<double> A = graded<double>(size, condition, 2);
-      const std::vector<double> exact = wide_eigenvalues(A);
+      const std::vector<double> exact = wide_eigenvalues<double>(A);
       const auto worst = [&](const std::vector<double>& w) {
         double most = 0;
         for (std::size_t i = 0; i < w.size(); ++i) {

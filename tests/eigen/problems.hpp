@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <utility>
 #include <vector>
 
 namespace heddle::eigen {
@@ -136,83 +137,151 @@ template <Scalar T> Host<T> graded(Index n, double condition, int seed) {
   return A;
 }
 
-/// The eigenvalues of a real symmetric matrix in 256 bits, ascending, rounded once: cyclic rotations of its own.
-inline std::vector<double> wide_eigenvalues(const Host<double>& A) {
-  using test::Number;
-  const std::size_t n = A.extent(0);
-  std::vector<Number> S(n * n);
-  for (std::size_t at = 0; at < n * n; ++at) {
-    S[at] = Number(A(at % n, at / n));
+/// Rotations of a Hermitian matrix in 256 bits, whose range has no end: row by row, larger diagonal elements first,
+/// until every element off the diagonal is below 2^-200 of what its diagonal elements allow.
+class WideRotations {
+ public:
+  using Number = test::Number;
+
+  template <Scalar T> explicit WideRotations(const Host<T>& A) : n_(A.extent(0)), re_(n_ * n_), im_(n_ * n_) {
+    std::vector<std::size_t> order(n_);
+    for (std::size_t i = 0; i < n_; ++i) {
+      order[i] = i;
+    }
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::size_t i, std::size_t j) { return parts(A(i, i)).first > parts(A(j, j)).first; });
+    for (std::size_t j = 0; j < n_; ++j) {
+      for (std::size_t i = 0; i < n_; ++i) {
+        const auto [re, im] = parts(A(order[i], order[j]));
+        re_[i + j * n_] = Number(re);
+        im_[i + j * n_] = Number(im);
+        is_complex_ = is_complex_ || im != 0;
+      }
+    }
   }
-  for (int sweep = 0; sweep < 60; ++sweep) {
-    bool rotated = false;
-    for (std::size_t p = 0; p < n; ++p) {
-      for (std::size_t q = p + 1; q < n; ++q) {
-        const Number b = S[p + q * n];
-        Number square = b;
-        square *= b;
-        Number limit = S[p + p * n];
-        limit *= S[q + q * n];
-        limit.scale_by_power_of_two(-400);
-        Number excess = square;
-        if (limit.sign() < 0) {
-          limit *= Number(-1.0);
-        }
-        excess -= limit;
-        if (excess.sign() <= 0) {
-          continue;
-        }
-        rotated = true;
-        Number difference = S[q + q * n];
-        difference -= S[p + p * n];
-        Number root = difference;
-        root *= difference;
-        square.scale_by_power_of_two(2);
-        root += square;
-        root = Number::sqrt(root);
-        if (difference.sign() < 0) {
-          root *= Number(-1.0);
-        }
-        root += difference;
-        Number t = b;
-        t.scale_by_power_of_two(1);
-        t /= root;
-        Number c(1.0);
-        c.add_product(t, t);
-        c = Number::sqrt(c);
-        Number one(1.0);
-        one /= c;
-        c = one;
-        Number s = t;
-        s *= c;
-        const auto turn = [&](Number& x, Number& y) {
-          Number new_x = c;
-          new_x *= x;
-          new_x.subtract_product(s, y);
-          Number new_y = s;
-          new_y *= x;
-          new_y.add_product(c, y);
-          x = new_x;
-          y = new_y;
-        };
-        for (std::size_t i = 0; i < n; ++i) {
-          turn(S[i + p * n], S[i + q * n]);
-        }
-        for (std::size_t j = 0; j < n; ++j) {
-          turn(S[p + j * n], S[q + j * n]);
+  /// The eigenvalues, ascending, rounded once.
+  std::vector<double> values() {
+    bool rotated = true;
+    for (int sweep = 0; sweep < 60 && rotated; ++sweep) {
+      rotated = false;
+      for (std::size_t p = 0; p < n_; ++p) {
+        for (std::size_t q = p + 1; q < n_; ++q) {
+          rotated = rotate(p, q) || rotated;
         }
       }
     }
-    if (!rotated) {
-      break;
+    std::vector<double> found(n_);
+    for (std::size_t i = 0; i < n_; ++i) {
+      found[i] = re_[i + i * n_].to_double();
+    }
+    std::sort(found.begin(), found.end());
+    return found;
+  }
+
+ private:
+  template <Scalar T> static std::pair<double, double> parts(const T& x) {
+    if constexpr (is_complex<T>) {
+      return {static_cast<double>(x.real()), static_cast<double>(x.imag())};
+    } else {
+      return {static_cast<double>(x), 0.0};
     }
   }
-  std::vector<double> values(n);
-  for (std::size_t i = 0; i < n; ++i) {
-    values[i] = S[i + i * n].to_double();
+  static Number product(const Number& x, const Number& y) {
+    Number result = x;
+    result *= y;
+    return result;
   }
-  std::sort(values.begin(), values.end());
-  return values;
+
+  bool rotate(std::size_t p, std::size_t q) {
+    const std::size_t at = p + q * n_;
+    const Number a = re_[p + p * n_];
+    const Number d = re_[q + q * n_];
+    Number square = product(re_[at], re_[at]);
+    square.add_product(im_[at], im_[at]);
+    Number limit = product(a, d);
+    limit.scale_by_power_of_two(-400);
+    if (limit.sign() < 0) {
+      limit *= Number(-1.0);
+    }
+    limit -= square;
+    if (limit.sign() >= 0) {
+      return false;
+    }
+    // The element made real by a phase of row and column q.
+    const Number size = Number::sqrt(square);
+    Number cosine = re_[at];
+    cosine /= size;
+    Number sine = im_[at];
+    sine /= size;
+    // t = 2 b / ((d - a) +- sqrt((d - a)^2 + 4 b^2))
+    Number difference = d;
+    difference -= a;
+    square.scale_by_power_of_two(2);
+    square.add_product(difference, difference);
+    Number root = Number::sqrt(square);
+    if (difference.sign() < 0) {
+      root *= Number(-1.0);
+    }
+    root += difference;
+    Number t = size;
+    t.scale_by_power_of_two(1);
+    t /= root;
+    Number c(1.0);
+    c.add_product(t, t);
+    c = Number::sqrt(c);
+    Number one(1.0);
+    one /= c;
+    c = one;
+    const Number s = product(t, c);
+    const auto turn = [&](Number& x, Number& y) {
+      Number new_x = product(c, x);
+      new_x.subtract_product(s, y);
+      Number new_y = product(s, x);
+      new_y.add_product(c, y);
+      x = new_x;
+      y = new_y;
+    };
+    for (std::size_t i = 0; i < n_; ++i) {
+      if (i == p || i == q) {
+        continue;
+      }
+      Number& re = re_[i + q * n_];
+      Number& im = im_[i + q * n_];
+      Number new_re = product(cosine, re);
+      if (is_complex_) {
+        new_re.add_product(sine, im);
+        Number new_im = product(cosine, im);
+        new_im.subtract_product(sine, re);
+        im = new_im;
+        turn(im_[i + p * n_], im);
+        for (const std::size_t k : {p, q}) {
+          im_[k + i * n_] = im_[i + k * n_];
+          im_[k + i * n_] *= Number(-1.0);
+        }
+      }
+      re = new_re;
+      turn(re_[i + p * n_], re);
+      re_[p + i * n_] = re_[i + p * n_];
+      re_[q + i * n_] = re;
+    }
+    re_[p + p * n_].subtract_product(t, size);
+    re_[q + q * n_].add_product(t, size);
+    for (const std::size_t zero : {at, q + p * n_}) {
+      re_[zero] = Number();
+      im_[zero] = Number();
+    }
+    return true;
+  }
+
+  std::size_t n_;
+  bool is_complex_ = false;
+  std::vector<Number> re_;
+  std::vector<Number> im_;
+};
+
+/// The eigenvalues of a Hermitian matrix by 256 bits, ascending, rounded once.
+template <Scalar T> std::vector<double> wide_eigenvalues(const Host<T>& A) {
+  return WideRotations(A).values();
 }
 
 /// The largest singular value of what apply() multiplies by, and apply_adjoint() by its adjoint: power method.

@@ -13,13 +13,18 @@
 namespace heddle::exact {
 
 // What the numbers are like.
-enum class Data { tame, spread, cancelling, any };
+enum class Data { tame, spread, cancelling, any, denormal, huge };
 
 template <class R> R real_number(std::mt19937_64& random, Data data) {
   if (data == Data::any) {
     return any_number<R>(random);
   }
   const R fraction = std::ldexp(static_cast<R>(random() >> 40), -24) - R(0.5);
+  if (data == Data::denormal || data == Data::huge) {
+    constexpr int denormal_power = sizeof(R) == 8 ? -1040 : -130;
+    constexpr int huge_power = sizeof(R) == 8 ? 1024 : 128;
+    return static_cast<R>(std::ldexp(static_cast<double>(fraction), data == Data::huge ? huge_power : denormal_power));
+  }
   const int range = data == Data::tame ? 0 : sizeof(R) == 8 ? 100 : 20;
   return range == 0 ? fraction
                     : std::ldexp(fraction, static_cast<int>(random() % static_cast<unsigned>(range)) - range / 2);
@@ -77,6 +82,22 @@ template <class T> std::string text_of(const T& x) {
   } else {
     return shown(x + T(0));
   }
+}
+
+// x / y of complex numbers: the two parts rounded once, zeros of either sign alike.
+template <class R> std::string expected_quotient(const Kokkos::complex<R>& x, const Kokkos::complex<R>& y) {
+  Reference re;
+  Reference im;
+  Reference size;
+  re.add_product(x.real(), y.real());
+  re.add_product(x.imag(), y.imag());
+  im.add_product(x.imag(), y.real());
+  im.add_product(-x.real(), y.imag());
+  size.add_product(y.real(), y.real());
+  size.add_product(y.imag(), y.imag());
+  re.divide_by(size);
+  im.divide_by(size);
+  return shown(re.value<R>() + R(0)) + ' ' + shown(im.value<R>() + R(0));
 }
 
 // A matrix in memory of its own, on both sides.

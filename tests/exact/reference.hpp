@@ -69,6 +69,15 @@ class Reference {
     mpfr_mul(term_, term_, factor_, MPFR_RNDN);
     mpfr_add(sum_, sum_, term_, MPFR_RNDN);
   }
+  // By a sum of products of two, as this one is: with more bits than tell such a quotient from every number halfway
+  // between two others.
+  void divide_by(const Reference& divisor) {
+    mpfr_t quotient;
+    mpfr_init2(quotient, 5600);
+    mpfr_div(quotient, sum_, divisor.sum_, MPFR_RNDN);
+    mpfr_set(sum_, quotient, MPFR_RNDN);
+    mpfr_clear(quotient);
+  }
   void times(unsigned long factor) { mpfr_mul_ui(sum_, sum_, factor, MPFR_RNDN); }
   template <class T> [[nodiscard]] T value() const {
     if constexpr (sizeof(T) == 8) {

@@ -3,8 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
+#include <vector>
 
 namespace heddle::exact {
 namespace {
@@ -59,43 +62,178 @@ TYPED_TEST(ExactVectors, ProductsAndSumsAreRoundedOnce) {
   EXPECT_THROW(axpy(ExecutionSpace(), T(1), column(two), column(three)), Error);
 }
 
-// A quotient's product with the divisor is within a few roundings of the dividend; of real numbers it is IEEE's.
-TYPED_TEST(ExactVectors, QuotientsAreDivisions) {
+// Each element is the quotient of the parts, rounded once; of real numbers it is IEEE's.
+template <class T> void check_quotients(const Matrix<T>& x, const T& alpha) {
+  const std::size_t n = x.host.extent(0);
+  Matrix<T> y(n, 1);
+  Kokkos::deep_copy(y.device, x.device);
+  invscal(ExecutionSpace(), alpha, column(y));
+  y.read();
+  for (std::size_t i = 0; i < n; ++i) {
+    if constexpr (is_complex<T>) {
+      ASSERT_EQ(text_of(y.host(i, 0)), expected_quotient(x.host(i, 0), alpha)) << x.host(i, 0) << " / " << alpha;
+    } else {
+      ASSERT_EQ(shown(y.host(i, 0)), shown(x.host(i, 0) / alpha)) << x.host(i, 0) << " / " << alpha;
+    }
+  }
+}
+
+TYPED_TEST(ExactVectors, QuotientsAreRoundedOnce) {
   using T = TypeParam;
-  using R = Real<T>;
   std::mt19937_64 random(2);
-  const std::size_t n = 5000;
-  Matrix<T> x(n, 1);
-  x.fill(random, Data::spread);
-  for (int run = 0; run < 5; ++run) {
-    const T alpha = number<T>(random, Data::spread);
-    Matrix<T> y(n, 1);
-    Kokkos::deep_copy(y.device, x.device);
-    invscal(ExecutionSpace(), alpha, column(y));
-    y.read();
-    for (std::size_t i = 0; i < n; ++i) {
-      if constexpr (is_complex<T>) {
-        // In long double, each part to two units of its last place.
-        const auto re = static_cast<long double>(alpha.real());
-        const auto im = static_cast<long double>(alpha.imag());
-        const long double size = re * re + im * im;
-        const T value = x.host(i, 0);
-        const auto expected_re = static_cast<R>((value.real() * re + value.imag() * im) / size);
-        const auto expected_im = static_cast<R>((value.imag() * re - value.real() * im) / size);
-        if constexpr (sizeof(R) == 4) {
-          ASSERT_LE(std::abs(y.host(i, 0).real() - expected_re),
-                    2 * std::numeric_limits<R>::epsilon() * std::abs(expected_re));
-          ASSERT_LE(std::abs(y.host(i, 0).imag() - expected_im),
-                    2 * std::numeric_limits<R>::epsilon() * std::abs(expected_im));
-        } else {
-          ASSERT_LE(std::abs(y.host(i, 0).real() - expected_re),
-                    1e-14 * std::abs(expected_re) + 1e-18 * std::abs(expected_im));
-        }
-      } else {
-        ASSERT_EQ(shown(y.host(i, 0)), shown(x.host(i, 0) / alpha));
+  const std::array kinds = {Data::tame, Data::spread, Data::any, Data::denormal, Data::huge};
+  for (const Data above : kinds) {
+    Matrix<T> x(100, 1);
+    x.fill(random, above);
+    for (const Data below : kinds) {
+      for (int run = 0; run < 8; ++run) {
+        check_quotients(x, number<T>(random, below));
       }
     }
   }
+}
+
+template <class T> class ExactQuotients : public ::testing::Test {};
+using Reals = ::testing::Types<float, double>;
+TYPED_TEST_SUITE(ExactQuotients, Reals);
+
+template <class R> struct Limits {
+  static constexpr int smallest = sizeof(R) == 8 ? -1074 : -149;
+  static constexpr int most = sizeof(R) == 8 ? 1023 : 127;
+  static R power(int exponent) { return static_cast<R>(std::ldexp(1.0, exponent)); }
+};
+
+// Parts that are all the numbers with a reason to go wrong, in every combination.
+TYPED_TEST(ExactQuotients, OfNumbersFromOneEndToTheOther) {
+  using R = TypeParam;
+  using L = Limits<R>;
+  const R max = largest<R>();
+  const R tiny = smallest<R>();
+  const R near_one = R(1) + std::numeric_limits<R>::epsilon();
+  std::vector<R> parts = {R(0), R(1), R(3), near_one, tiny, 3 * tiny, 7 * tiny, max, max / 2};
+  parts.push_back(L::power(L::smallest + 5) + tiny);
+  parts.push_back(std::numeric_limits<R>::min());
+  parts.push_back(std::numeric_limits<R>::min() - tiny);
+  parts.push_back(near_one * L::power(L::most));
+  parts.push_back(near_one * L::power(L::most / 2));
+  parts.push_back(near_one * L::power(-L::most / 2));
+  const std::size_t count = parts.size();
+  for (std::size_t k = 0; k < count; ++k) {
+    parts.push_back(-parts[k]);
+  }
+  Matrix<complex<R>> x(parts.size() * count, 1);
+  for (std::size_t k = 0; k < parts.size() * count; ++k) {
+    x.host(k, 0) = complex<R>(parts[k % parts.size()], parts[k / parts.size()]);
+  }
+  Kokkos::deep_copy(x.device, x.host);
+  // One in seven, which has every part.
+  for (std::size_t k = 0; k < parts.size() * count; k += 7) {
+    const complex<R> alpha(parts[k % parts.size()], parts[k / parts.size()]);
+    if (alpha != complex<R>(0)) {
+      check_quotients(x, alpha);
+    }
+  }
+}
+
+// Quotients halfway between two numbers, denormal or normal, or next to that.
+TYPED_TEST(ExactQuotients, AtTies) {
+  using R = TypeParam;
+  using L = Limits<R>;
+  std::mt19937_64 random(3);
+  const auto whole = [&](int bits) { return static_cast<R>(static_cast<double>(random() >> (64 - bits))); };
+  constexpr int bits = (std::numeric_limits<R>::digits - 6) / 2;
+  for (int run = 0; run < 15; ++run) {
+    // x = q y in whole numbers, so that x / y is q; scaled, of halves, quarters and eighths of the smallest number.
+    const R c = whole(3) + 1;
+    const R d = whole(3) + 1;
+    for (const int y_power : {30, L::most - 8}) {
+      for (int places = 0; places < 4; ++places) {
+        const R by = L::power(L::smallest - places + y_power);
+        Matrix<complex<R>> x(64, 1);
+        for (std::size_t k = 0; k < 64; ++k) {
+          const R re = whole(bits);
+          const R im = whole(bits) - whole(bits);
+          x.host(k, 0) = complex<R>((re * c - im * d) * by, (re * d + im * c) * by);
+        }
+        Kokkos::deep_copy(x.device, x.host);
+        check_quotients(x, complex<R>(c * L::power(y_power), d * L::power(y_power)));
+      }
+    }
+  }
+  // By 1 + i: sums of the parts over two, which have a bit too many.
+  Matrix<complex<R>> x(1000, 1);
+  for (std::size_t k = 0; k < 1000; ++k) {
+    x.host(k, 0) = complex<R>(R(1) + whole(20) * std::numeric_limits<R>::epsilon(),
+                              R(0.5) + whole(20) * std::numeric_limits<R>::epsilon() / 2);
+  }
+  Kokkos::deep_copy(x.device, x.host);
+  check_quotients(x, complex<R>(1, 1));
+  check_quotients(x, complex<R>(L::power(L::most), -L::power(L::most)));
+  check_quotients(x, complex<R>(L::power(L::smallest), L::power(L::smallest)));
+}
+
+// One part of the numerator is zero, or nearly: ac + bd or bc - ad.
+TYPED_TEST(ExactQuotients, WherePartsCancel) {
+  using R = TypeParam;
+  using L = Limits<R>;
+  std::mt19937_64 random(4);
+  for (int run = 0; run < 400; ++run) {
+    const R c = real_number<R>(random, Data::tame);
+    const R d = real_number<R>(random, Data::tame);
+    const int power = static_cast<int>(random() % static_cast<unsigned>(2 * L::most)) - L::most;
+    const R by = L::power(power);
+    Matrix<complex<R>> x(6, 1);
+    // i and -1 times y, times a power of two, and their neighbours.
+    x.host(0, 0) = complex<R>(-d * by, c * by);
+    x.host(1, 0) = complex<R>(-c * by, -d * by);
+    x.host(2, 0) = complex<R>(std::nextafter(-d * by, R(0)), c * by);
+    x.host(3, 0) = complex<R>(-d * by, std::nextafter(c * by, R(0)));
+    x.host(4, 0) = complex<R>(std::nextafter(c * by, R(0)), d * by);
+    x.host(5, 0) = complex<R>(c * by, std::nextafter(d * by, R(0)));
+    Kokkos::deep_copy(x.device, x.host);
+    check_quotients(x, complex<R>(c, d));
+    check_quotients(x, complex<R>(c * L::power(L::most), d * L::power(L::most)));
+    check_quotients(x, complex<R>(c * L::power(L::smallest + 30), d * L::power(L::smallest + 30)));
+  }
+}
+
+TYPED_TEST(ExactQuotients, ZerosInfinitiesAndNaNs) {
+  using R = TypeParam;
+  using C = complex<R>;
+  const R inf = infinite<R>();
+  const R nan = std::numeric_limits<R>::quiet_NaN();
+  const auto text = [](const C& x) { return shown(x.real()) + ' ' + shown(x.imag()); };
+  const auto quotient = [&](const C& x, const C& y) {
+    Matrix<C> one(1, 1);
+    one.host(0, 0) = x;
+    Kokkos::deep_copy(one.device, one.host);
+    invscal(ExecutionSpace(), y, column(one));
+    one.read();
+    return text(one.host(0, 0));
+  };
+  // By real and by imaginary numbers.
+  EXPECT_EQ(quotient(C(-1, 0), C(0, 0)), text(C(-inf, nan)));
+  EXPECT_EQ(quotient(C(1, 2), C(-R(0), 0)), text(C(-inf, -inf)));
+  EXPECT_EQ(quotient(C(0, -0.0F), C(-2, 0)), text(C(-R(0), 0)));
+  EXPECT_EQ(quotient(C(1, 2), C(0, 2)), text(C(1, -R(0.5))));
+  EXPECT_EQ(quotient(C(1, 2), C(inf, 0)), text(C(0, 0)));
+  // Zeros as the sums have them.
+  EXPECT_EQ(quotient(C(0, 0), C(1, 1)), text(C(0, 0)));
+  EXPECT_EQ(quotient(C(-R(0), -R(0)), C(1, 1)), text(C(-R(0), 0)));
+  EXPECT_EQ(quotient(C(1, 1), C(1, -1)), text(C(0, 1)));
+  EXPECT_EQ(quotient(C(smallest<R>(), 0), C(-largest<R>(), 1)), text(C(-R(0), -R(0))));
+  // Infinite numbers.
+  EXPECT_EQ(quotient(C(inf, 1), C(1, 1)), text(C(inf, -inf)));
+  EXPECT_EQ(quotient(C(largest<R>(), -inf), C(2, largest<R>())), text(C(-inf, -inf)));
+  EXPECT_EQ(quotient(C(inf, inf), C(1, 1)), text(C(inf, nan)));
+  EXPECT_EQ(quotient(C(3, -4), C(inf, 1)), text(C(0, -R(0))));
+  EXPECT_EQ(quotient(C(largest<R>(), largest<R>()), C(inf, inf)), text(C(0, 0)));
+  EXPECT_EQ(quotient(C(inf, 1), C(inf, 1)), text(C(nan, nan)));
+  EXPECT_EQ(quotient(C(inf, 1), C(1, -inf)), text(C(nan, nan)));
+  // Nothing comes of NaNs.
+  EXPECT_EQ(quotient(C(nan, 1), C(1, 1)), text(C(nan, nan)));
+  EXPECT_EQ(quotient(C(1, 1), C(nan, inf)), text(C(nan, nan)));
+  EXPECT_EQ(quotient(C(1, 1), C(1, nan)), text(C(nan, nan)));
 }
 
 }  // namespace

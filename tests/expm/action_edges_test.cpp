@@ -81,6 +81,53 @@ TYPED_TEST(ActionEdges, ColumnsOfAnySizeGiveTheSameBits) {
   }
 }
 
+// diag(x, -x, 1), turned by 45 degrees in the plane of the first two where `turned`.
+template <class T> struct FarApart {
+  Real<T> x;
+  bool turned;
+  KOKKOS_INLINE_FUNCTION T operator()(Index i, Index j) const {
+    if (i == 2 || j == 2) return T(i == j ? Real<T>(1) : Real<T>(0));
+    if (turned) return T(i == j ? Real<T>(0) : x);
+    return T(i != j ? Real<T>(0) : i == 0 ? x : -x);
+  }
+};
+
+// What A times a vector, a term or a square on the way would make of it does not count.
+TYPED_TEST(ActionEdges, WhatIsInRangeIsReturned) {
+  using T = TypeParam;
+  using R = Real<T>;
+  const R x = std::is_same_v<R, float> ? R(88) : R(709);
+  const LocalMatrix<T> B("heddle::test::B", 3, 2);
+  Kokkos::deep_copy(B, T(1));
+  const LocalMatrix<T> found("heddle::test::found", 3, 2);
+  const double most = std::exp(static_cast<double>(x));
+  for (const bool turned : {false, true}) {
+    const DistributedMatrix<T> A(this->comm, Placement::row_bands(3, 3, this->comm.size()));
+    fill(A, FarApart<T>{x, turned});
+    for (const ActionMethod method :
+         {ActionMethod::automatic, ActionMethod::taylor, ActionMethod::chebyshev, ActionMethod::krylov}) {
+      for (const ActionStructure structure : {ActionStructure::general, ActionStructure::hermitian}) {
+        if (method == ActionMethod::chebyshev && structure == ActionStructure::general) continue;
+        ExpmActionPlan<T>(this->comm, {.method = method, .structure = structure}).execute(1.0, A, B, found);
+        const auto host = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), found);
+        // exp of the turned matrix is [[cosh x, sinh x], [sinh x, cosh x]]: of ones exp(x).
+        const double tolerance = 40.0 * static_cast<double>(x) * static_cast<double>(unit_roundoff<T>) * most;
+        for (std::size_t c = 0; c < 2; ++c) {
+          const auto near = [&](std::size_t i, double expected) {
+            EXPECT_LE(std::abs(test::widen(host(i, c)) - expected), tolerance)
+                << to_string(method) << ", row " << i << ", turned " << turned;
+          };
+          near(0, most);
+          near(1, turned ? most : 0.0);
+          near(2, std::exp(1.0));
+        }
+      }
+    }
+    EXPECT_EQ(kind_of([&] { ExpmActionPlan<T>(this->comm).execute(1.01, A, B, found); }),
+              static_cast<int>(ErrorKind::computation));
+  }
+}
+
 TEST(ActionErrors, AreThrownOnEveryRank) {
   const Communicator comm = test::world();
   const Index n = 6;

@@ -173,6 +173,9 @@ TYPED_TEST_SUITE(Action, test::AllScalars);
 
 TYPED_TEST(Action, AgreesWith256BitsForAnyToleranceByAnyMethod) {
   using T = TypeParam;
+  if (this->comm.size() > 2) {
+    GTEST_SKIP() << "the bits are those of one rank, as the next test sees";
+  }
   for (const Problem& problem : problems()) {
     if (!fits<T>(problem)) {
       continue;

@@ -1,4 +1,5 @@
 // Batches of small exponentials against 256 bits and closed forms.
+#include "expm/hard_matrices.hpp"
 #include "support/errors.hpp"
 #include "support/labels.hpp"
 #include "support/matrices.hpp"
@@ -94,6 +95,32 @@ template <Scalar T> double error_of(const HostBatch<T>& E, std::size_t b, const 
 
 template <class T> class ExpmBatched : public ::testing::Test {};
 TYPED_TEST_SUITE(ExpmBatched, test::AllScalars);
+
+// The bar of expm() itself, on the same matrices.
+TYPED_TEST(ExpmBatched, HardMatricesAreWithinTheCondition) {
+  using T = TypeParam;
+  for (const test::HardMatrix& matrix : test::hard_matrices()) {
+    const bool real =
+        std::all_of(matrix.entries.begin(), matrix.entries.end(), [](Complex z) { return z.imag() == 0; });
+    const double bound = static_cast<double>(matrix.n) * unit_roundoff<T> * matrix.condition;
+    if ((!real && !is_complex<T>) || bound >= 1.0) continue;
+    // As it is, and transposed.
+    const Batch<T> A("heddle::test::A", matrix.n, matrix.n, 2);
+    const Batch<T> E("heddle::test::E", matrix.n, matrix.n, 2);
+    const auto given = Kokkos::create_mirror(A);
+    for (std::size_t k = 0; k < matrix.entries.size(); ++k) {
+      given(k / matrix.n, k % matrix.n, 0) = narrow<T>(matrix.entries[k]);
+      given(k % matrix.n, k / matrix.n, 1) = narrow<T>(matrix.entries[k]);
+    }
+    Kokkos::deep_copy(A, given);
+    expm_batched(ExecutionSpace(), A, E);
+    const auto found = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), E);
+    EXPECT_LE(test::relative_error<T>([&](std::size_t i, std::size_t j) { return found(i, j, 0); }, matrix), bound)
+        << matrix.name;
+    EXPECT_LE(test::relative_error<T>([&](std::size_t i, std::size_t j) { return found(j, i, 1); }, matrix), bound)
+        << matrix.name << ", transposed";
+  }
+}
 
 TYPED_TEST(ExpmBatched, AgreesWith256Bits) {
   using T = TypeParam;

@@ -81,7 +81,7 @@ TYPED_TEST(EmulatedExpm, HasTheSameBitsOnAnyRanks) {
                          {.method = ExpmMethod::pade}, "by Pade");
   this->expect_same_bits([&](Index i, Index j) { return Complex(0.1 * symmetric(i, j, 12), 0.0); },
                          {.method = ExpmMethod::taylor, .degree = 9}, "by Taylor, term by term");
-  // In-place corrections of diagonals, balancing, a structure that is given, and a certificate's exponential again.
+  // In-place corrections of diagonals, balancing, a structure that is given, and a residual's exponential again.
   const auto triangular = [&](Index i, Index j) { return Complex(i <= j ? 0.3 * number(i, j, 13) : 0.0, 0.0); };
   this->expect_same_bits(triangular, {}, "triangular");
   const auto badly_scaled = [&](Index i, Index j) {
@@ -89,7 +89,7 @@ TYPED_TEST(EmulatedExpm, HasTheSameBitsOnAnyRanks) {
   };
   this->expect_same_bits(badly_scaled, {.balance = true}, "balanced");
   const auto given = [&](Index i, Index j) { return Complex(0.3 * symmetric(i, j, 15), 0.0); };
-  this->expect_same_bits(given, {.structure = ExpmStructure::hermitian, .certificate = true}, "given as symmetric");
+  this->expect_same_bits(given, {.structure = ExpmStructure::hermitian, .residual = true}, "given as symmetric");
 }
 
 // A plan's residues are of the matrix it is given, wherever that lies.

@@ -83,6 +83,32 @@ TYPED_TEST(GemmBits, AreTheSameForTilesOfSeveralThreadBlocks) {
   }
 }
 
+// Odd extents, edges of one row or column, and an inner dimension that a vendor's BLAS may cut: which rank computes a
+// tile, out of whose memory, is not to be seen.
+TYPED_TEST(GemmBits, AreTheSameForTilesThatLieOddly) {
+  using T = TypeParam;
+  const Communicator comm = test::world();
+  const Communicator alone(MPI_COMM_SELF);
+  const Index k = 1000;
+  for (const auto& [m, n, tile] : {std::array<Index, 3>{321, 129, 64}, {129, 257, 128}, {65, 33, 16}}) {
+    const auto reference = product_on<T>(alone, Placement::on_rank(m, k, 0), Placement::on_rank(k, n, 0),
+                                         Placement::on_rank(m, n, 0), T(0), {.tile = tile});
+    const int last = comm.size() - 1;
+    const std::array<std::array<Placement, 3>, 3> placements = {
+        {{Placement::row_bands(m, k, comm.size()), Placement::column_bands(k, n, comm.size()),
+          Placement::row_bands(m, n, comm.size())},
+         {Placement::on_rank(m, k, last), Placement::on_rank(k, n, 0), Placement::column_bands(m, n, comm.size())},
+         {Placement::block_cyclic(m, k, 7, 64, comm.size(), 1), Placement::row_bands(k, n, comm.size()),
+          Placement::on_rank(m, n, last)}}};
+    for (const auto& [a, b, c] : placements) {
+      const auto found = product_on<T>(comm, a, b, c, T(0), {.tile = tile});
+      if (comm.rank() == 0) {
+        EXPECT_TRUE(test::same_bits(found, reference)) << a.describe() << ", tile " << tile;
+      }
+    }
+  }
+}
+
 TYPED_TEST(GemmBits, AreTheSameForAnyTransportAndMemory) {
   using T = TypeParam;
   const Communicator alone(MPI_COMM_SELF);

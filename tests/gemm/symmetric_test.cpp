@@ -41,7 +41,8 @@ TYPED_TEST(SymmetricProduct, IsHalfComputedAndHalfMirrored) {
     for (const Index tile : {7, 16, 32, 200}) {
       for (const Placement& c : {Placement::row_bands(n, n, ranks), Placement::column_bands(n, n, ranks),
                                  Placement::on_rank(n, n, ranks - 1)}) {
-        const Placement a = Placement::row_bands(n, 19, ranks);
+        // The longer one is what a vendor's BLAS may cut along the inner dimension.
+        const Placement a = Placement::row_bands(n, n == 129 && tile > 7 ? 1000 : 19, ranks);
         const auto A = test::random_matrix<T>(this->comm, a, 1);
         const DistributedMatrix<T> C(this->comm, c);
         const DistributedMatrix<T> whole(this->comm, c);

@@ -84,7 +84,7 @@ struct Case {
   [[nodiscard]] Operation op(std::string_view name) const { return static_cast<Operation>(knob(name)); }
 
   void add_knob(const std::string& name, long value, long simple = 0) { knobs.push_back({name, value, simple}); }
-  /// A new array of zeros.
+  /// A new array of zeros; references to those before are no longer valid.
   Array& add(const std::string& name, char row_label, Index rows, char column_label = '1', Index columns = 1);
   Integers& add_integers(const std::string& name, char row_label, Index rows, char column_label = '1',
                          Index columns = 1);

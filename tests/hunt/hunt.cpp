@@ -148,9 +148,13 @@ class Hunt {
     Tally& tally = tallies_[index];
     const auto number = static_cast<std::uint64_t>(settings_.first + tally.cases);
     const double begin = now();
-    const Case one = drawn(operation, settings_.seed, number);
-    length_of_line = std::snprintf(line_of_case, sizeof(line_of_case), "%s", repeat_line(world_, one).c_str());
+    Case named;
+    named.operation = operation.name;
+    named.seed = settings_.seed;
+    named.number = number;
+    length_of_line = std::snprintf(line_of_case, sizeof(line_of_case), "%s", repeat_line(world_, named).c_str());
     alarm(120);
+    const Case one = drawn(operation, settings_.seed, number);
     const Verdict verdict = judged(operation, one);
     ++tally.cases;
     tally.skipped += verdict.skipped() ? 1 : 0;

@@ -268,6 +268,10 @@ template <Scalar T> void run_action(const World& world, const Case& one, Verdict
   options.method = static_cast<ActionMethod>(one.knob("method"));
   if (options.method == ActionMethod::chebyshev && !known) options.method = ActionMethod::automatic;
   options.dimension = static_cast<int>(std::clamp(one.knob("dimension"), 2L, 100L));
+  // Steps are as many as the norm says: without a bound some cases would take for ever.
+  Wide::bits = 64;
+  const Wide steps = norm1(WideMatrix(given)) * Wide(std::abs(time));
+  if (steps.is_number() && Wide(300.0) < steps) return verdict.skip();
   const auto A = distributed<T>(world.all, given, one.knob("place A"));
   const auto B = distributed<T>(world.all, block, one.knob("place E"));
   const auto R = distributed<T>(world.all, block.rows, block.columns, one.knob("place A"));

@@ -50,11 +50,10 @@ void draw_factors(Random& random, Case& one, long most_inner) {
   if (random.one_in(12)) sprinkle(random, one.type, random.one_in(2) ? A : B);
   one.arrays = {turned(A, op_a != 0), turned(B, op_b != 0)};
   fill_hard(random, one.type, one.add("C", 'm', m, 'n', n));
-  Array& alpha = one.add("alpha", '1', 1);
-  Array& beta = one.add("beta", '1', 1);
-  alpha.values[0] = random.any_of(1.0, 1.0, 1.0, -1.0, 0.75, 0.0, 2.0);
-  beta.values[0] = random.any_of(0.0, 0.0, 0.0, 1.0, -0.5);
-  if (is_complex_type(one.type) && random.one_in(4)) alpha.values[0] = Value(0.5, -1.25);
+  Value alpha = random.any_of(1.0, 1.0, 1.0, -1.0, 0.75, 0.0, 2.0);
+  if (is_complex_type(one.type) && random.one_in(4)) alpha = Value(0.5, -1.25);
+  one.add("alpha", '1', 1).values[0] = alpha;
+  one.add("beta", '1', 1).values[0] = random.any_of(0.0, 0.0, 0.0, 1.0, -0.5);
   one.add_knob("op_a", op_a, op_a);
   one.add_knob("op_b", op_b, op_b);
 }

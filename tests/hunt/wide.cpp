@@ -134,9 +134,9 @@ std::optional<WideMatrix> wide_exponential(const WideMatrix& A) {
     Wide::bits = 320 + static_cast<mpfr_prec_t>(4.4 * norm);
     return exponential_once(A, d);
   }
-  if (!(norm < 0x1p600)) return {};
+  if (!(norm < 1e6)) return {};
   std::optional<WideMatrix> before;
-  for (Wide::bits = 512 + 2 * std::ilogb(norm); Wide::bits < 20000; Wide::bits *= 2) {
+  for (Wide::bits = 512 + 2 * std::ilogb(norm); Wide::bits < (A.rows > 8 ? 5000 : 20000); Wide::bits *= 2) {
     WideMatrix E = exponential_once(A, d);
     if (before) {
       const Wide difference = distance1(E, *before);

@@ -132,9 +132,9 @@ struct WideMatrix {
 [[nodiscard]] Wide distance1(const WideMatrix& X, const WideMatrix& Y);
 
 /// exp(A) with an error below 2^-150 |exp(A)|_1, and elementwise for nonnegative and triangular A; nothing where that
-/// would take more than 20000 bits. Taylor series of A / 2^s, balanced by powers of two and shifted by the mean of the
-/// diagonal, squared s times; the number of bits covers what squarings can lose, |E_k|^2 / |E_k+1| <= exp(2 |A| / 2^k),
-/// or, where |A| is large, is doubled until two results agree.
+/// would take more than 5000 to 20000 bits or balanced A is above 1e6. Taylor series of A / 2^s, balanced by powers of
+/// two and shifted by the mean of the diagonal, squared s times; the number of bits covers what squarings can lose,
+/// |E_k|^2 / |E_k+1| <= exp(2 |A| / 2^k), or, where |A| is large, is doubled until two results agree.
 [[nodiscard]] std::optional<WideMatrix> wide_exponential(const WideMatrix& A);
 
 /// |D^-1 A D|_1 of the D that it balances with: how hard A is once its scaling is forgotten.

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <limits>
 #include <vector>
 
 namespace heddle {
@@ -118,6 +119,33 @@ TEST_F(Hdf5Matrix, RefusesWhatIsNoMatrix) {
   refuse(dataset({1, 1}, text.get(), nullptr), ", dataset 'matrix': holds neither real numbers nor complex ones");
   refuse(dataset({1, 1}, H5T_NATIVE_DOUBLE, data.data(), "other"), ", dataset 'matrix': can't be opened: ");
   refuse(dataset({1, 1}, H5T_NATIVE_DOUBLE, data.data()), ", dataset 'a/b': can't be opened: ", "a/b");
+}
+
+// Of a dataset in pieces that were never written, the file holds none.
+TEST_F(Hdf5Matrix, RefusesMoreElementsThanThereCanBe) {
+  const auto path = folder_ / "sparse.h5";
+  const auto make = [&](hsize_t rows, hsize_t columns) {
+    comm_.on_rank(0, [&] {
+      const impl::Hdf5File file(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT));
+      const std::array<hsize_t, 2> extents = {rows, columns};
+      const std::array<hsize_t, 2> chunk = {4, 1};
+      const impl::Hdf5Properties pieces(H5Pcreate(H5P_DATASET_CREATE));
+      H5Pset_chunk(pieces.get(), 2, chunk.data());
+      const impl::Hdf5Space space(H5Screate_simple(2, extents.data(), nullptr));
+      const impl::Hdf5Dataset set(
+          H5Dcreate2(file.get(), "matrix", H5T_NATIVE_FLOAT, space.get(), H5P_DEFAULT, pieces.get(), H5P_DEFAULT));
+      ASSERT_TRUE(set);
+    });
+  };
+  const std::string begin = ", dataset 'matrix': has ";
+  make(std::numeric_limits<Index>::max(), 1);
+  refuse(path, begin + "9223372036854775807 x 1 elements, too many for a matrix");
+  make(hsize_t{1} << 40, hsize_t{1} << 30);
+  refuse(path, begin + "1099511627776 x 1073741824 elements, too many for a matrix");
+  make(90'000'000, 90'000'000);
+  refuse(path, ": a 90000000 x 90000000 matrix does not fit: rank 0 has no memory for its ");
+  make(0, hsize_t{1} << 50);
+  EXPECT_EQ(read_hdf5<double>(comm_, path).columns(), Index{1} << 50);
 }
 
 TEST_F(Hdf5Matrix, RefusesFilesThatCantBeRead) {

@@ -4,6 +4,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstdio>
+
 namespace heddle {
 namespace {
 
@@ -63,6 +66,34 @@ TEST_F(MatrixMarketRefused, Sizes) {
   refuse(coordinate_header + "2 2 5\n1 1 1\n", ", line 2: 5 entries don't fit into a 2 x 2 matrix");
   refuse("%%MatrixMarket matrix array real symmetric\n2 3\n",
          ", line 2: a 2 x 3 matrix can't be symmetric, hermitian or skew-symmetric");
+}
+
+// As many rows or columns as one likes, of a matrix that has no elements.
+TEST_F(MatrixMarketRefused, WhatFollowsNoElements) {
+  constexpr Index many = 100'000'000'000'000'000;
+  for (const std::string& header : {array_header + "0 100000000000000000\n", array_header + "100000000000000000 0\n"}) {
+    const auto A = read_matrix_market<float>(comm_, folder_.write("empty.mtx", header));
+    EXPECT_EQ(std::max(A.rows(), A.columns()), many);
+    EXPECT_EQ(std::min(A.rows(), A.columns()), 0);
+    comm_.barrier();
+    refuse(header + "1\n", ", line 3: expected the end of the file after 0 entries, found '1'");
+  }
+}
+
+template <class Type> std::string share_of(Index rows, int ranks) {
+  const Index local = (rows + ranks - 1) / ranks;
+  char text[64];
+  std::snprintf(text, sizeof(text), "%.1f GiB",
+                static_cast<double>(sizeof(Type)) * static_cast<double>(local) * static_cast<double>(rows) / 0x1p30);
+  return message_of("rank 0 has no memory for its ", local, " x ", rows, " elements, ", text);
+}
+
+TEST_F(MatrixMarketRefused, LargerThanMemory) {
+  const std::string text = coordinate_header + "90000000 90000000 1\n1 1 1\n";
+  const std::string begin = ": a 90000000 x 90000000 matrix does not fit: ";
+  refuse<double>(text, begin + share_of<double>(90'000'000, comm_.size()));
+  refuse<float>(text, begin + share_of<float>(90'000'000, comm_.size()));
+  refuse<Kokkos::complex<float>>(text, begin + share_of<Kokkos::complex<float>>(90'000'000, comm_.size()));
 }
 
 TEST_F(MatrixMarketRefused, NumbersOfEntries) {

@@ -144,6 +144,115 @@ TEST_F(VtkRefused, XmlCutShort) {
   }
 }
 
+std::string without(std::string text, std::size_t begin, std::size_t length) {
+  return text.erase(begin, length);
+}
+
+// Bytes that are missing shift all that is appended behind them, headers too: whatever then stands where sizes are
+// expected, the file is refused, or what moved is not looked at.
+TEST_F(VtkRefused, AppendedDataThatMoved) {
+  for (const char* const form : {"appended", "raw", "zlib", "lz4", "lzma"}) {
+    const std::string whole = test::text_of(test::mesh_data(std::string("kinds-") + form + ".vtu"));
+    const std::size_t first = whole.find('_', whole.find("<AppendedData")) + 1;
+    const std::size_t last = whole.find("</AppendedData>");
+    std::size_t refused = 0;
+    for (const std::size_t length : {1, 3, 4, 8, 44, 100}) {
+      for (std::size_t begin = first; begin + length < last; begin += 61) {
+        const auto path = folder_.write("moved.vtu", without(whole, begin, length));
+        try {
+          EXPECT_EQ(MeshFile::read(path).mesh().cells(), 9);
+        } catch (const Error& error) {
+          EXPECT_EQ(error.kind(), ErrorKind::input) << error.what();
+          ++refused;
+        }
+      }
+    }
+    EXPECT_GT(refused, 30U) << form;
+  }
+}
+
+// Every byte of the headers of packed arrays, changed: block counts, block sizes, sizes of the last and when packed.
+TEST_F(VtkRefused, HeadersOfPackedData) {
+  const std::string whole = test::text_of(test::mesh_data("kinds-raw.vtu"));
+  const std::string compressed = [&] {
+    const auto path = folder_ / "packed.vtu";
+    write_mesh(path, MeshFile::read(test::mesh_data("kinds-raw.vtu")), MeshEncoding::compressed);
+    return test::text_of(path);
+  }();
+  for (const std::string& text : {whole, compressed}) {
+    const std::size_t first = text.find('_', text.find("<AppendedData")) + 1;
+    std::size_t refused = 0;
+    for (std::size_t at = first; at + 30 < text.size(); at += 3) {
+      for (const char bits : {'\x01', '\x80', '\xff'}) {
+        std::string changed = text;
+        changed[at] = static_cast<char>(changed[at] ^ bits);
+        const auto path = folder_.write("changed.vtu", changed);
+        try {
+          static_cast<void>(MeshFile::read(path));
+        } catch (const Error& error) {
+          EXPECT_EQ(error.kind(), ErrorKind::input) << error.what();
+          ++refused;
+        }
+      }
+    }
+    EXPECT_GT(refused, 100U);
+  }
+}
+
+TEST_F(VtkRefused, SizesOfXml) {
+  Xml xml;
+  xml.number_of_points = "-4";
+  refuse("bad.vtu", xml.text(), ": can't be read: NumberOfPoints is '-4', where a number is expected, 0 or more");
+  xml.number_of_points = "four";
+  refuse("bad.vtu", xml.text(), ": can't be read: NumberOfPoints is 'four', where a number is expected, 0 or more");
+  xml.number_of_points = "4611686018427387904";
+  const std::string begin = ": can't be read: Cannot read points array from Points in piece 0. ";
+  refuse("bad.vtu", xml.text(), begin + "The data array in the element may be too short");
+  xml = {};
+  xml.array =
+      "<DataArray type='Float32' Name='t' NumberOfComponents='4611686018427387904' format='ascii'>1</DataArray>";
+  refuse("bad.vtu", xml.text(),
+         ": can't be read: it announces what there is no room for (the point array 't' has '4611686018427387904' "
+         "components)");
+  xml.array = "<DataArray type='Float32' Name='t' NumberOfComponents='2147483647' format='ascii'>1</DataArray>";
+  refuse("bad.vtu", xml.text(),
+         ": can't be read: Cannot read point data array \"t\" from PointData in piece 0. The data array in the element "
+         "may be too short");
+  xml.array = "<DataArray type='Float33' Name='t' format='ascii'>1 2 3 4</DataArray>";
+  refuse("bad.vtu", xml.text(),
+         ": can't be read: the point array 't' has the type 'Float33', which is none of numbers, as Float64");
+  // Strings and bits are not kept, nor looked at.
+  xml.array =
+      "<Array type='String' Name='t' NumberOfTuples='-1' format='ascii'>1</Array>"
+      "<DataArray type='Bit' Name='b' format='appended' offset='99'/>";
+  EXPECT_TRUE(MeshFile::read(folder_.write("good.vtu", xml.text())).point_arrays().empty());
+}
+
+// A corner of one piece is none of another's points, and all pieces have the same arrays.
+TEST_F(VtkRefused, PiecesThatDiffer) {
+  const auto text = [](const std::string& corner, const std::string& array) {
+    const auto piece = [](const std::string& last, const std::string& more) {
+      return "<Piece NumberOfPoints='3' NumberOfCells='1'><CellData>" + more +
+             "</CellData><Points><DataArray type='Float32' NumberOfComponents='3' format='ascii'>0 0 0 1 0 0 0 1 0"
+             "</DataArray></Points><Cells><DataArray type='Int32' Name='connectivity' format='ascii'>0 1 " +
+             last +
+             "</DataArray><DataArray type='Int32' Name='offsets' format='ascii'>3</DataArray><DataArray type='UInt8' "
+             "Name='types' format='ascii'>5</DataArray></Cells></Piece>";
+    };
+    return "<VTKFile type='UnstructuredGrid' version='1.0'><UnstructuredGrid>" +
+           piece(corner, "<DataArray type='Int16' Name='t' format='ascii'>7</DataArray>") + piece("2", array) +
+           "</UnstructuredGrid></VTKFile>\n";
+  };
+  const std::string same = "<DataArray type='Int16' Name='t' format='ascii'>8</DataArray>";
+  const MeshFile good = MeshFile::read(folder_.write("good.vtu", text("2", same)));
+  EXPECT_EQ(test::values<std::int16_t>(good.cell_arrays(), "t"), (std::vector<std::int16_t>{7, 8}));
+  refuse("bad.vtu", text("3", same),
+         ": cell 0 has the corner 3, where there are 3 points, numbered from 0 (in piece 0)");
+  refuse("bad.vtu", text("2", ""), ": can't be read: piece 1 has no array of the name of the cell array 't'");
+  refuse("bad.vtu", text("2", "<DataArray type='Int32' Name='t' format='ascii'>8</DataArray>"),
+         ": can't be read: the cell array 't' has another type or other components in piece 1");
+}
+
 const std::string legacy =
     "# vtk DataFile Version 3.0\ntwo triangles\nASCII\nDATASET UNSTRUCTURED_GRID\nPOINTS 4 float\n0 0 0 1 0 0\n0 1 0 1 "
     "1 "
@@ -224,12 +333,40 @@ TEST_F(VtkRefused, LegacyArrays) {
   const std::string whole = mesh + "POINT_DATA 4\nSCALARS t float 1\nLOOKUP_TABLE default\n1 2 3 4\n";
   EXPECT_EQ(test::values<float>(MeshFile::read(folder_.write("good.vtk", whole)).point_arrays(), "t"),
             (std::vector<float>{1, 2, 3, 4}));
-  const std::string cut = whole.substr(0, whole.size() - 3);
-  refuse("bad.vtk", cut,
-         ": can't be read: Error reading ascii data. Possible mismatch of datasize with declaration, before byte " +
-             std::to_string(cut.size()));
-  refuse("bad.vtk", mesh + "POINT_DATA 3\n",
-         ": can't be read: Number of points don't match, before byte " + std::to_string(mesh.size() + 12));
+  refuse("bad.vtk", whole.substr(0, whole.size() - 3),
+         ", line 16: the file ends where a number of an array is expected");
+  refuse("bad.vtk", mesh + "POINT_DATA 3\n", ", line 13: there are arrays of 3 tuples, where there are 4 points");
+  refuse("bad.vtk", mesh + "CELL_DATA 4\n", ", line 13: there are arrays of 4 tuples, where there are 2 cells");
+  refuse("bad.vtk", mesh + "VECTORS v float\n", ", line 13: expected POINT_DATA or CELL_DATA, found 'vectors'");
+  refuse("bad.vtk", mesh + "POINT_DATA 4\nARROWS v float\n", ", line 14: expected arrays, found 'arrows'");
+  refuse("bad.vtk", mesh + "POINT_DATA 4\nSCALARS t float 1\n1 2 3 4\n", ", line 15: expected LOOKUP_TABLE, found '1'");
+  refuse("bad.vtk", mesh + "POINT_DATA 4\nSCALARS t variant 1\nLOOKUP_TABLE default\n1 2 3 4\n",
+         ", line 15: expected the type of the array 't', as double, found 'variant'");
+  refuse("bad.vtk", mesh + "POINT_DATA 4\nSCALARS t short\nLOOKUP_TABLE default\n1 2 3 40000\n",
+         ", line 16: a number of an array '40000' is out of range");
+  refuse("bad.vtk", mesh + "CELL_DATA 2\nFIELD f 2\na 1 2 int\n1 2\n",
+         ", line 16: the file ends where an array is expected");
+  refuse("bad.vtk", mesh + "CELL_DATA 2\nFIELD f 1\na 1 1 int\n1\n",
+         ": the cell array 'a' has 1 tuples, where there are 2 cells");
+}
+
+// Sizes that no file of theirs can hold, of which none may be made room for.
+TEST_F(VtkRefused, LegacySizes) {
+  const std::string mesh = legacy + legacy_cells + legacy_types;
+  const auto announced = [&](const std::string& text, const std::string& size) {
+    return ", line 15: the array 't' has " + size + " numbers, more than the file's " + std::to_string(text.size()) +
+           " bytes can hold";
+  };
+  std::string text = mesh + "CELL_DATA 2\nSCALARS t double 4611686018427387904\nLOOKUP_TABLE default\n1 2\n";
+  refuse("bad.vtk", text, announced(text, "2 x 4611686018427387904"));
+  text = mesh + "CELL_DATA 2\nFIELD f 1\nt 150 100 int\n1 2\n";
+  refuse("bad.vtk", text, announced(text, "100 x 150"));
+  text = mesh + "CELL_DATA 2\nFIELD f 1\nt 150 100 string\n1 2\n";
+  refuse("bad.vtk", text, announced(text, "100 x 150"));
+  text = mesh + "FIELD f 2147483647\n";
+  refuse("bad.vtk", text,
+         ", line 13: the number of arrays is 2147483647, more than the file's " + std::to_string(text.size()) +
+             " bytes can hold");
 }
 
 TEST_F(VtkRefused, LegacyCutShort) {

@@ -4,6 +4,7 @@
 #include <sys/resource.h>
 
 #include <algorithm>
+#include <cmath>
 #include <csignal>
 
 namespace heddle {
@@ -102,6 +103,35 @@ TEST_F(VtkFiles, PiecesFollowEachOther) {
   EXPECT_FALSE(file.mesh().mixed());
   EXPECT_EQ(test::corners(file.mesh(), 1), (std::vector<Index>{3, 4, 5}));
   EXPECT_EQ(file.points()(4, 0), 1);
+}
+
+// Every keyword that arrays may have, as text; what VTK calls the second of its kind is kept too.
+TEST_F(VtkFiles, LegacyArraysOfEveryKind) {
+  const MeshFile mesh = MeshFile::read(folder_.write(
+      "kinds.vtk",
+      "# vtk DataFile Version 3.0\ntitle\nASCII\nDATASET UNSTRUCTURED_GRID\nFIELD of 1\nwhole 2 2 int\n1 2 3 4\n"
+      "POINTS 2 int\n0 0 0 1 0\n0\nCELLS 1 3\n2 0 1\nCELL_TYPES 1\n3\n"
+      "POINT_DATA 2\nSCALARS a float\nLOOKUP_TABLE default\n1 nan\n"
+      "SCALARS b%20b double 2\nLOOKUP_TABLE mine\n1 2\n3 4\nLOOKUP_TABLE mine 1\n0 0.5 1 1\n"
+      "VECTORS v short\n1 2 3 4 5 6\nNORMALS n float\n1 2 3 4 5 6\nTENSORS s float\n1 2 3 4 5 6 7 8 9\n"
+      "1 2 3 4 5 6 7 8 9\nTENSORS6 s6 float\n1 2 3 4 5 6\n1 2 3 4 5 6\nTEXTURE_COORDINATES x 2 float\n1 2 3 4\n"
+      "COLOR_SCALARS c 3\n0 0.5 1\n1 0 0\nGLOBAL_IDS g vtkIdType\n-3 4\nFIELD f 3\nNULL_ARRAY\nbits 1 2 bit\n1 0\n"
+      "words 1 2 string\none\ntwo words\n"
+      "METADATA\nINFORMATION 0\n\nCELL_DATA 1\nFIELD f 1\nvtkGhostLevels 1 1 unsigned_char\n2\n"));
+  const auto& arrays = mesh.point_arrays();
+  EXPECT_EQ(arrays.size(), 9U);
+  EXPECT_TRUE(std::isnan(test::values<float>(arrays, "a").at(1)));
+  EXPECT_EQ(test::values<double>(arrays, "b b"), (std::vector<double>{1, 2, 3, 4}));
+  EXPECT_EQ(test::values<std::int16_t>(arrays, "v"), (std::vector<std::int16_t>{1, 2, 3, 4, 5, 6}));
+  EXPECT_EQ(test::find(arrays, "n")->components(), 3);
+  EXPECT_EQ(test::find(arrays, "s")->components(), 9);
+  EXPECT_EQ(test::find(arrays, "s6")->components(), 6);
+  EXPECT_EQ(test::find(arrays, "x")->components(), 2);
+  EXPECT_EQ(test::values<std::uint8_t>(arrays, "c"), (std::vector<std::uint8_t>{0, 128, 255, 255, 0, 0}));
+  EXPECT_EQ(test::values<std::int64_t>(arrays, "g"), (std::vector<std::int64_t>{-3, 4}));
+  EXPECT_EQ(test::values<std::uint8_t>(mesh.cell_arrays(), "vtkGhostType"), (std::vector<std::uint8_t>{1}));
+  EXPECT_EQ(mesh.mesh().ghosts(0), 1);
+  EXPECT_EQ(mesh.points()(1, 0), 1);
 }
 
 TEST_F(VtkFiles, MeshesComeBackAsTheyWere) {

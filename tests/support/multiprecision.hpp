@@ -54,6 +54,8 @@ class Number {
     return x;
   }
   [[nodiscard]] int sign() const { return mpfr_sgn(value_); }
+  /// The value is below 2^exponent() in size and not below half of it; far below all others for zero.
+  [[nodiscard]] long exponent() const { return mpfr_regular_p(value_) != 0 ? mpfr_get_exp(value_) : -(1L << 40); }
   [[nodiscard]] static Number sqrt(const Number& x) {
     Number result;
     mpfr_sqrt(result.value_, x.value_, MPFR_RNDN);

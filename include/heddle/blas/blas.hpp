@@ -6,6 +6,7 @@
 
 #include <memory>
 #include <string>
+#include <type_traits>
 
 namespace heddle::blas {
 
@@ -35,12 +36,16 @@ class Context {
 ///
 /// cuBLAS with CUDA; else Kokkos Kernels where Heddle was built with it (which calls the vendor's BLAS on GPUs), the
 /// host BLAS otherwise. Ordered on the context's instance; does not block on GPUs. beta == 0 does not read C (NaN
-/// included); alpha == 0 or k == 0 reads neither A nor B. C must not overlap A or B. Throws Error(argument) for shapes
-/// that don't fit and strides that are not column-major. Bits: those of the BLAS in use: a function of shape,
-/// operations and number of threads, not of leading dimensions. Cost: 2mnk flops (8mnk for complex T).
+/// included); alpha == 0 or k == 0 reads neither A nor B. Throws Error(argument) for shapes that don't fit,
+/// strides that are not column-major, and where an element of C is one of A or B too. Bits: those of the BLAS in use: a
+/// function of shape, operations and number of threads, not of leading dimensions or addresses. cuBLAS looks at both
+/// where C has one row or column, and in double precision at whether all columns begin on 16 bytes: what is not as it
+/// is to be then is copied first, to memory that the context keeps. (Of rocBLAS nobody has looked.) Cost: 2mnk flops
+/// (8mnk for complex T).
 template <Scalar T>
-void gemm(const Context& context, Operation op_a, Operation op_b, T alpha, const MatrixView<const T>& A,
-          const MatrixView<const T>& B, T beta, const MatrixView<T>& C);
+void gemm(const Context& context, Operation op_a, Operation op_b, std::type_identity_t<T> alpha,
+          const MatrixView<const std::type_identity_t<T>>& A, const MatrixView<const std::type_identity_t<T>>& B,
+          std::type_identity_t<T> beta, const MatrixView<T>& C);
 
 /// Which library does the work: "OpenBLAS 0.3.21 (SkylakeX)", "cuBLAS 13.1.0".
 [[nodiscard]] std::string description();

@@ -6,8 +6,10 @@
 #include <heddle/core/scalar.hpp>
 #include <heddle/dist/placement.hpp>
 
+#include <concepts>
 #include <memory>
 #include <string>
+#include <type_traits>
 
 namespace heddle {
 
@@ -51,7 +53,9 @@ template <Scalar T> class DistributedMatrix {
 };
 
 /// A(i, j) = f(i, j) for all global (i, j). `f` is a KOKKOS_LAMBDA or functor (Index, Index) -> T. Does not block.
-template <Scalar T, class Function> void fill(const DistributedMatrix<T>& A, const Function& f) {
+template <Scalar T, class Function>
+  requires(!std::convertible_to<Function, T>)
+void fill(const DistributedMatrix<T>& A, const Function& f) {
   T* const elements = A.local().data();
   const auto leading = static_cast<Index>(A.local().stride(1));
   const CyclicAxis rows = A.placement().row_axis();
@@ -70,8 +74,10 @@ template <Scalar T, class Function> void fill(const DistributedMatrix<T>& A, con
       });
 }
 
+// Scalars beside a matrix are whatever converts to its elements: -1, 0.5, std::complex for Kokkos::complex.
+
 /// Every element = value. Does not block.
-template <Scalar T> void fill(const DistributedMatrix<T>& A, T value);
+template <Scalar T> void fill(const DistributedMatrix<T>& A, std::type_identity_t<T> value);
 
 /// B = A, same shape, any two placements on communicators of the same ranks. What two ranks share travels in panels, of
 /// which one is packed while others are under way. Blocks. Bits: the elements themselves. Throws Error(argument) for
@@ -96,10 +102,11 @@ template <Scalar T> [[nodiscard]] T trace(const DistributedMatrix<T>& A);
 /// B = A of equal placements; does not block.
 template <Scalar T> void copy(const DistributedMatrix<T>& A, const DistributedMatrix<T>& B);
 /// A = alpha A; does not block.
-template <Scalar T> void scale(T alpha, const DistributedMatrix<T>& A);
+template <Scalar T> void scale(std::type_identity_t<T> alpha, const DistributedMatrix<T>& A);
 /// B = alpha A + B, equal placements; does not block.
-template <Scalar T> void add(T alpha, const DistributedMatrix<T>& A, const DistributedMatrix<T>& B);
+template <Scalar T>
+void add(std::type_identity_t<T> alpha, const DistributedMatrix<T>& A, const DistributedMatrix<T>& B);
 /// A = A + alpha I; does not block.
-template <Scalar T> void add_identity(T alpha, const DistributedMatrix<T>& A);
+template <Scalar T> void add_identity(std::type_identity_t<T> alpha, const DistributedMatrix<T>& A);
 
 }  // namespace heddle

@@ -29,11 +29,13 @@ namespace impl {
 
 template <class T> using StridedBatch = Kokkos::View<T***, Kokkos::LayoutStride, MemorySpace>;
 
-/// `history`: what became of the one matrix, its off_norms included.
+/// `history`: what became of the one matrix, its off_norms included. `method`: automatic, or round_robin where nothing
+/// else than its rotations was asked for.
 template <Scalar T>
 JacobiBatchReport jacobi_batched(const ExecutionSpace& space, const StridedBatch<const T>& A,
                                  const StridedMatrix<Real<T>>& w, const StridedBatch<T>* V,
-                                 const JacobiBatchOptions& options, JacobiReport* history = nullptr);
+                                 const JacobiBatchOptions& options, JacobiReport* history = nullptr,
+                                 JacobiMethod method = JacobiMethod::automatic);
 
 template <class View> auto batch_of(const View& view) {
   static_assert(View::rank() == 3, "eigen::jacobi_batched: matrices along the third extent of a view, please");
@@ -52,9 +54,10 @@ template <class View> auto batch_of(const View& view) {
 /// CPUs as many real matrices at a time as a vector holds, complex ones (two-sided) a thread each.
 ///
 /// Any strides; A must not overlap V. Throws Error(argument) for shapes that don't fit and n > 64. Matrices that did
-/// not converge are counted in the report; w and V of these hold what there was. Blocks. Bits: reproducible for any
-/// number of threads; a matrix's do not depend on its neighbours. Cost: 6 n^3 flops a sweep, about 3 log2(n) / 2
-/// sweeps.
+/// not converge are counted in the report; w and V of these hold what there was. Errors as jacobi() has them. Positive
+/// definite matrices whose diagonal spans more than 2^400 (2^24 of float) are solved as jacobi() says, one after
+/// another when the rest is done: right, but not fast. Blocks. Bits: reproducible for any number of threads; a matrix's
+/// do not depend on its neighbours. Cost: 6 n^3 flops a sweep, about 3 log2(n) / 2 sweeps.
 template <class ViewA, class ViewW, class ViewV>
   requires Scalar<typename ViewV::non_const_value_type>
 [[nodiscard]] JacobiBatchReport jacobi_batched(const ExecutionSpace& space, const ViewA& A, const ViewW& w,

@@ -17,10 +17,11 @@ namespace heddle::eigen {
 /// lower_precision; `block` as jacobi() does. Throws Error(argument), on every rank alike, for others, shapes that
 /// don't fit, and NaN or infinity in A. Collective; blocks.
 ///
-/// Errors: as jacobi() with accuracy `norm`. Bits: reproducible for any number of threads; other numbers of ranks have
-/// others, as the order of rotations is another. Cost: 6 n^3 / P flops and 4 n^2 / P elements sent a sweep and rank (8
-/// n^2 / P for P = 2 and more, both ways counted). Memory: 2 n^2 / P elements a rank for the iteration, and once more
-/// as much where A comes and V goes.
+/// Errors: as jacobi() with accuracy `norm`, whatever A is: small eigenvalues of graded matrices have no digits of
+/// their own here, which one rank's jacobi() finds. Bits: reproducible for any number of threads; other numbers of
+/// ranks have others, as the order of rotations is another. Cost: 6 n^3 / P flops and 4 n^2 / P elements sent a sweep
+/// and rank (8 n^2 / P for P = 2 and more, both ways counted). Memory: 2 n^2 / P elements a rank for the iteration, and
+/// once more as much where A comes and V goes.
 template <Scalar T>
 [[nodiscard]] JacobiReport jacobi(const Communicator& comm, const DistributedMatrix<T>& A,
                                   const Kokkos::View<Real<T>*, MemorySpace>& w, const DistributedMatrix<T>& V,

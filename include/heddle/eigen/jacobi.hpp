@@ -13,12 +13,15 @@ namespace heddle::eigen {
 
 /// How the rotations are ordered, and what they are applied to.
 enum class JacobiMethod {
-  automatic,  ///< `round_robin` up to n = 64, `preconditioned` above; `blocked` where bits must be reproducible.
+  /// Up to n = 64 as jacobi_batched() does it, which is reported as `preconditioned` where it begins at the
+  /// eigenvectors of
+  /// a tridiagonalisation, else as `round_robin`; above `preconditioned`, or `blocked` where bits must be reproducible.
+  automatic,
   /// Two-sided, on the largest element left each time (C. G. J. Jacobi, 1846). One team of threads; for studies.
   classical,
   cyclic,  ///< Two-sided, row by row (G. E. Forsythe, P. Henrici, 1960). One team of threads; for studies.
-  /// Two-sided, n/2 disjoint rotations at a time (R. P. Brent, F. T. Luk, 1985); up to n = 64 one-sided, as
-  /// jacobi_batched() does it.
+  /// Two-sided, n/2 disjoint rotations at a time (R. P. Brent, F. T. Luk, 1985); up to n = 64 by one team, on GPUs
+  /// one-sided.
   round_robin,
   /// One-sided on block columns, each pair of blocks by the small eigenproblem of its inner products (M. R. Hestenes,
   /// 1958; V. Hari, 2005). All work is in products of matrices; half that of two-sided blocks, and no vectors to keep.
@@ -33,9 +36,9 @@ enum class JacobiMethod {
 
 /// What is small enough to be left.
 enum class JacobiAccuracy {
-  automatic,  ///< `relative` where A is positive definite, `norm` otherwise.
+  automatic,  ///< `relative` where A is positive definite, `norm` otherwise; `norm` of method `classical`.
   /// |a_ij| <= tolerance sqrt(a_ii a_jj): each eigenvalue to its own size, as far as the matrix with unit diagonal
-  /// D^-1 A D^-1 tells it (J. Demmel, K. Veselic, 1992). A must be positive definite.
+  /// D^-1 A D^-1 tells it (J. Demmel, K. Veselic, 1992). A must be positive definite. Of every method but `classical`.
   relative,
   norm,  ///< |a_ij| small beside the norm of A: errors of all eigenvalues are alike.
 };
@@ -118,8 +121,19 @@ template <class View> auto vector_of(const View& view) {
 /// positive definite. An iteration that does not converge says so in the report, whose `converged` is to be looked at;
 /// w and V then hold what it had. Blocks; all work is ordered on `space`.
 ///
-/// Errors: |w_i - lambda_i| <= 10 n u |A|_2 and |A V - V diag(w)|_2 <= 10 n u |A|_2, |V^H V - I|_2 <= 10 n u; with
-/// accuracy `relative` also |w_i - lambda_i| <= 10 n u kappa(D^-1 A D^-1) lambda_i with D^2 = diag(A).
+/// Errors: |w_i - lambda_i| <= 10 n u |A|_2 and |A V - V diag(w)|_2 <= 10 n u |A|_2, |V^H V - I|_2 <= 10 n u. Where the
+/// report's accuracy is `relative` also |w_i - lambda_i| <= 10 n u kappa(D^-1 A D^-1) lambda_i with D^2 = diag(A), for
+/// each lambda_i that is a normal number: by methods automatic, cyclic, round_robin, blocked and preconditioned, with a
+/// warm start too, of all four scalar types, and for elements anywhere in the type's range. `classical` has the first
+/// three alone, and so has every method where A is not positive definite. A tolerance of the caller's adds n times that
+/// much.
+///
+/// A diagonal that spans more than 2^800 (2^80 of float; up to n = 64, by automatic and round_robin, 2^400 and 2^24) is
+/// out of reach of the kernels. Such float matrices are solved in double. Such double ones are solved on the host, each
+/// row or column with an exponent of its own: by two-sided rotations where the method is cyclic or round_robin, else by
+/// one-sided ones of single columns of the Cholesky factor, from the beginning whatever warm start is given. n = 100
+/// takes some milliseconds, n = 1000 some ten seconds of one thread.
+///
 /// Bits: none, or reproducible for any number of threads with that option. Cost: 6 n^3 flops a sweep of `blocked` (4
 /// times that for complex T), with 6 to 9 sweeps; a tridiagonalisation, 8 n^3 and one or two sweeps of
 /// `preconditioned`. Memory: two to four matrices.

@@ -7,6 +7,7 @@
 #include <heddle/exact/matrix.hpp>
 
 #include <span>
+#include <type_traits>
 
 namespace heddle::exact {
 
@@ -28,6 +29,10 @@ template <Scalar T> T sum(const Communicator& comm, const VectorView<const T>& x
 template <Scalar T>
 T dot(const Communicator& comm, const VectorView<const T>& x, const VectorView<const T>& y, bool conjugated);
 template <Scalar T> Real<T> nrm2(const Communicator& comm, const VectorView<const T>& x);
+template <Scalar T> double sum_condition(const Communicator& comm, const VectorView<const T>& x);
+template <Scalar T>
+double dot_condition(const Communicator& comm, const VectorView<const T>& x, const VectorView<const T>& y,
+                     bool conjugated);
 
 }  // namespace impl
 
@@ -46,11 +51,30 @@ template <class View> [[nodiscard]] auto nrm2(const Communicator& comm, const Vi
   return impl::nrm2<typename View::non_const_value_type>(comm, impl::vector_of(x));
 }
 
+/// (|x_1| + ... + |x_n|) / |x_1 + ... + x_n|, and the same of x_k y_k or conj(x_k) y_k: by how much more a relative
+/// change of the terms may change the sum. Of real numbers the quotient of the exact sums, rounded once; of complex
+/// ones moduli are rounded before they are added up exactly, so that it is right to some units of the last place. Never
+/// below 1, whatever over- or underflows; 1 where every term is zero, infinite where the sum alone is or the quotient
+/// overflows, a NaN where a term is not finite. Collective, for parts as in sum(); the same bits on any number of
+/// ranks. Cost: that of sums that cancel, twice, and some 100 flops a term of complex numbers. Throws as dot() does.
+template <class View> [[nodiscard]] double sum_condition(const Communicator& comm, const View& x) {
+  return impl::sum_condition<typename View::non_const_value_type>(comm, impl::vector_of(x));
+}
+template <class ViewX, class ViewY>
+[[nodiscard]] double dot_condition(const Communicator& comm, const ViewX& x, const ViewY& y) {
+  return impl::dot_condition<typename ViewX::non_const_value_type>(comm, impl::vector_of(x), impl::vector_of(y), false);
+}
+template <class ViewX, class ViewY>
+[[nodiscard]] double dotc_condition(const Communicator& comm, const ViewX& x, const ViewY& y) {
+  return impl::dot_condition<typename ViewX::non_const_value_type>(comm, impl::vector_of(x), impl::vector_of(y), true);
+}
+
 /// y = alpha op(A) x + beta y for a distributed A; x and y are whole on every rank, in host memory, and y is the same
 /// there before and after. Bits: those of gemv() of the whole matrix on one rank. Collective. Throws Error(argument)
 /// for lengths that don't fit. Cost: each rank's part of A once; 48 bytes a row and rank sent (96 if complex).
 template <Scalar T>
-void gemv(const Communicator& comm, Operation op, T alpha, const DistributedMatrix<T>& A, std::span<const T> x, T beta,
-          std::span<T> y);
+void gemv(const Communicator& comm, Operation op, std::type_identity_t<T> alpha, const DistributedMatrix<T>& A,
+          std::span<const std::type_identity_t<T>> x, std::type_identity_t<T> beta,
+          std::span<std::type_identity_t<T>> y);
 
 }  // namespace heddle::exact

@@ -28,9 +28,11 @@ struct SolveOptions {
 };
 
 struct SolveResult {
-  Index info = 0;             ///< As LuResult's; x is not written where it is not 0.
-  int refinements = 0;        ///< Corrections made.
-  double backward_error = 0;  ///< max |b - A x|_i / (|A| |x| + |b|)_i, of exact residuals, rounded once.
+  Index info = 0;       ///< As LuResult's; x is not written where it is not 0.
+  int refinements = 0;  ///< Corrections made.
+  /// max |b - A x|_i / (|A| |x| + |b|)_i, of exact residuals, rounded once, neither of which over- or underflows;
+  /// infinite where x is not finite.
+  double backward_error = 0;
 };
 
 namespace impl {
@@ -46,18 +48,19 @@ template <Scalar T>
 void lu_solve(const ExecutionSpace& space, Operation op, const StridedView<const T>& LU, const LuResult& result,
               const VectorView<T>& x);
 template <Scalar T>
-double condition(const ExecutionSpace& space, const StridedView<const T>& LU, const LuResult& result, double norm);
+double condition(const ExecutionSpace& space, const StridedView<const T>& LU, const LuResult& result, double norm,
+                 int norm_power);
 
 }  // namespace impl
 
 /// P A = L U in place, m x n, any strides: L unit lower triangular below the diagonal, U on and above it.
 ///
 /// Every element is a single exact inner product rounded once: u_ij = fl(a_ij - sum l_ik u_kj) for i <= j, and l_ij =
-/// fl(fl(a_ij - sum l_ik u_kj) / u_jj) below (complex quotients as in trsv()). So neither the number of threads, nor
+/// fl(fl(a_ij - sum l_ik u_kj) / u_jj) below (complex quotients as in invscal()). So neither the number of threads, nor
 /// the size of blocks, nor the backend changes a bit (R. Iakymchuk, S. Graillat, D. Defour, E. Quintana-Orti,
 /// "Hierarchical approach for deriving a reproducible unblocked LU factorization", 2019, whose unblocked left-looking
 /// algorithm this is with options.block = 1). The pivot of a step is the first of the largest, by |x|, or |real| +
-/// |imaginary|. A NaN is never chosen before a number.
+/// |imaginary| rounded once, also where that overflows. A NaN is never chosen before a number.
 ///
 /// Never stops: singular matrices are told by info > 0. Blocks. Cost: 11 flops for each of about n^3 / 3 products (44
 /// if complex), and more for elements that cancel; on GPUs 24 bytes of memory (48) an element besides.
@@ -83,7 +86,8 @@ void lu_solve(const ExecutionSpace& space, Operation op, const ViewLU& LU, const
 }
 
 /// Solves A x = b by lu() and iterative refinement with exact residuals. Reproducible; x must not overlap b. A and b
-/// stay as they are. Throws Error(argument) for shapes that don't fit.
+/// stay as they are. Systems of denormal or huge numbers are refined as others are: residuals and corrections have
+/// powers of two taken out. Throws Error(argument) for shapes that don't fit.
 template <class ViewA, class ViewB, class ViewX>
 SolveResult solve(const ExecutionSpace& space, const ViewA& A, const ViewB& b, const ViewX& x,
                   const SolveOptions& options = {}) {
@@ -91,11 +95,15 @@ SolveResult solve(const ExecutionSpace& space, const ViewA& A, const ViewB& b, c
   return impl::solve<T>(space, impl::matrix_of(A), impl::vector_of(b), impl::vector_to(x), options);
 }
 
-/// An estimate from below, seldom off by a factor of three, of |A|_1 |A^-1|_1, from lu() of A and `norm` = |A|_1 (N.
-/// Higham, "FORTRAN codes for estimating the one-norm", ACM TOMS 14, 1988); infinite where info > 0. Reproducible.
+/// An estimate from below, seldom off by a factor of three, of |A|_1 |A^-1|_1, from lu() of A and |A|_1 = norm
+/// 2^norm_power, whose power is for norms beyond a double (N. Higham, "FORTRAN codes for estimating the one-norm", ACM
+/// TOMS 14, 1988); never below 1, infinite where info > 0 or where it overflows, a NaN where there are any. Its systems
+/// are scaled by powers of two, so that matrices of denormal and of huge numbers have the conditions of others.
+/// Reproducible. Throws Error(argument) for norm <= 0 where info = 0.
 template <class ViewLU>
-[[nodiscard]] double condition(const ExecutionSpace& space, const ViewLU& LU, const LuResult& result, double norm) {
-  return impl::condition<typename ViewLU::non_const_value_type>(space, impl::matrix_of(LU), result, norm);
+[[nodiscard]] double condition(const ExecutionSpace& space, const ViewLU& LU, const LuResult& result, double norm,
+                               int norm_power = 0) {
+  return impl::condition<typename ViewLU::non_const_value_type>(space, impl::matrix_of(LU), result, norm, norm_power);
 }
 
 }  // namespace heddle::exact

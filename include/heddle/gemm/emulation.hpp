@@ -129,7 +129,7 @@ template <Scalar T> class EmulatedGemm {
   EmulatedGemm& operator=(EmulatedGemm&&) noexcept;
 
   /// Ordered on the context's instance; blocks on GPUs only for a look. Throws Error(argument) for shapes that don't
-  /// fit.
+  /// fit, and where an element of C is one of A or B too.
   void operator()(Operation op_a, Operation op_b, T alpha, const MatrixView<const T>& A, const MatrixView<const T>& B,
                   T beta, const MatrixView<T>& C);
   /// The same bits from factors that were quantised before, with the same moduli; nothing is looked at. The workspace

@@ -10,6 +10,7 @@
 
 #include <memory>
 #include <optional>
+#include <type_traits>
 
 namespace heddle {
 
@@ -35,8 +36,8 @@ struct GemmOptions {
   /// GiB on CPU backends, an eighth of the device's memory on GPUs, or three quarters of what is free where that is
   /// less.
   std::size_t workspace_bytes = 0;
-  /// Rates for the tile model. Absent: those that `heddle tune` kept for this user, else measured in 0.2 s where the
-  /// tile is to be chosen.
+  /// Rates for the tile model, gemm and memory_bandwidth at least (MachineRates{} is refused). Absent: those that
+  /// `heddle tune` kept for this user, else measured in 0.2 s where the tile is to be chosen.
   std::optional<MachineRates> rates{};
   /// How the local products are computed. Emulated ones have the same bits at any tile too, on any backend (of `half`
   /// of the tiles those that are computed; which they are follows the tile, and what a look says of them).
@@ -64,7 +65,9 @@ struct GemmReport {
 /// Distributed product with its workspace, for repeated use with matrices of the same placements.
 ///
 /// C = alpha op(A) op(B) + beta C; op(A) is M x K, op(B) is K x N, C is M x N. Each of A, B, C may have any placement.
-/// C must not share storage with A or B.
+/// An element of C's storage that is one of A's or B's too, on any rank, is refused; columns or rows of one array that
+/// take turns are apart. So is what differs between ranks: shapes, placements and options when the plan is made, alpha
+/// and beta when it is executed. On several ranks each costs a reduction of three numbers.
 ///
 /// Algorithm (Y. R. Choi, V. Stegailov 2022; here for any placement): C is cut into tiles of N_i x N_i. Each rank takes
 /// bands of op(A), and for each pass over the bands of op(B), in an order rotated by its rank, computes the tiles; the
@@ -77,9 +80,9 @@ struct GemmReport {
 ///
 /// Bits: rank-invariant. Each tile is one local product over the whole inner dimension, and C = tile + beta C is
 /// rounded once per element, so C has the same bits for any number of ranks, placements and bands per pass, at equal
-/// tile, backend and threads per rank. (The tile that the model chooses depends on the number of ranks: give one to
-/// compare.) With Arithmetic::emulated: reproducible, the same bits at any tile, on any backend, with any threads; tile
-/// 0 is then one of all ranks' share, without the model.
+/// tile, backend and threads per rank, and each tile of GemmTiles::half has those that it has of all. (The tile that
+/// the model chooses depends on the number of ranks: give one to compare.) With Arithmetic::emulated: reproducible, the
+/// same bits at any tile, on any backend, with any threads; tile 0 is then one of all ranks' share, without the model.
 ///
 /// Cost: 2MNK flops (8MNK complex) over all ranks. Elements that a rank receives: of A, its bands once; of B, every
 /// band once a pass, that is ceil(its bands of A / bands_per_pass) times; of C, what it owns and others compute; from
@@ -102,7 +105,8 @@ template <Scalar T> class GemmPlan {
   GemmPlan(GemmPlan&&) noexcept;
   GemmPlan& operator=(GemmPlan&&) noexcept;
 
-  /// Throws Error(argument), on every rank alike, for a matrix of another placement than planned.
+  /// Throws Error(argument), on every rank alike, for a matrix of another placement than planned, a C that shares
+  /// storage with A or B, and an alpha or beta that differs between ranks.
   GemmReport execute(T alpha, const DistributedMatrix<T>& A, const DistributedMatrix<T>& B, T beta,
                      const DistributedMatrix<T>& C);
   [[nodiscard]] Index tile() const;
@@ -121,11 +125,13 @@ template <Scalar T> class GemmPlan {
 /// or antisymmetric, with zeros on the diagonal. C is square, in any placement. Collective; blocks where C is
 /// on more than one rank, n^2 elements then travel. Bits: the elements themselves.
 template <Scalar T>
-void complete_symmetric(const Communicator& comm, const DistributedMatrix<T>& C, Index tile, T sign);
+void complete_symmetric(const Communicator& comm, const DistributedMatrix<T>& C, Index tile,
+                        std::type_identity_t<T> sign);
 
-/// One product: plans, executes, forgets.
+/// One product: plans, executes, forgets. alpha and beta are whatever converts to T.
 template <Scalar T>
-GemmReport gemm(const Communicator& comm, Operation op_a, Operation op_b, T alpha, const DistributedMatrix<T>& A,
-                const DistributedMatrix<T>& B, T beta, const DistributedMatrix<T>& C, const GemmOptions& options = {});
+GemmReport gemm(const Communicator& comm, Operation op_a, Operation op_b, std::type_identity_t<T> alpha,
+                const DistributedMatrix<T>& A, const DistributedMatrix<T>& B, std::type_identity_t<T> beta,
+                const DistributedMatrix<T>& C, const GemmOptions& options = {});
 
 }  // namespace heddle

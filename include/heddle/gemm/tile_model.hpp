@@ -17,7 +17,7 @@ struct MachineRates {
   struct GemmPoint {
     Index tile = 0;      ///< N_i of a product N_i x K by K x N_i.
     double flops = 0.0;  ///< Operations per second of the slowest rank, all ranks at work at once, for milliseconds.
-    double warm_flops = 0.0;  ///< The same once the device is warm; counts where `warm` was measured.
+    double warm_flops = 0.0;  ///< The same once the device is warm, where `warm` was measured; 0: as flops.
     friend bool operator==(const GemmPoint&, const GemmPoint&) = default;
   };
   /// A GPU lowers its clock as it gets warm, and what costs it least power is then the fastest.
@@ -43,7 +43,7 @@ struct MachineRates {
 
   /// Highest of the measured rates: the paper's BW_math.
   [[nodiscard]] double peak_flops() const;
-  /// Rate at a tile size after so long at work, interpolated.
+  /// Rate at a tile size after so long at work, interpolated. Throws Error(argument) where `gemm` is empty.
   [[nodiscard]] double flops_at(Index tile, double seconds = 0.0) const;
   [[nodiscard]] double warmth_after(double seconds) const;
   friend bool operator==(const MachineRates&, const MachineRates&) = default;
@@ -82,6 +82,7 @@ struct TileBounds {
   /// ranks while a tile costs 2 N_i^2 N operations. (For complex elements, 8 N_i^2 N operations.)
   Index transfer = 1;
 };
+/// Throws Error(argument) for rates that no measurement gives: none of gemm or memory, falling tiles, NaN.
 [[nodiscard]] TileBounds tile_bounds(const MachineRates& rates, const ProductShape& shape);
 
 }  // namespace heddle

@@ -15,7 +15,8 @@ enum class TraceKind { product, receive, send, wait };
 
 [[nodiscard]] std::string_view to_string(TraceKind kind);
 
-/// One interval. Times are seconds since the product began on this rank, which all ranks do at about the same time.
+/// One interval. Times are seconds since the product began on this rank; where transfers are traced, ranks begin
+/// together, after a barrier. Each rank has a clock of its own.
 struct TraceInterval {
   TraceKind kind = TraceKind::product;
   double begin = 0.0;

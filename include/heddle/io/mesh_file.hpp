@@ -48,8 +48,11 @@ class MeshFile {
   /// Reads a file; its ending says what it is. Cells stay in the file's order, and points are numbered in the file's
   /// order, from 0. The mesh is in the uniform form where all cells are of one kind.
   ///
-  /// .vtu, .vtk: unstructured grids in any form that VTK reads, by VTK; this build must have it (mesh_files_by_vtk).
-  /// All named arrays of numbers are kept. A cell array vtkGhostType gives Mesh::ghosts: its bit 1, "duplicate cell".
+  /// .vtu: unstructured grids in VTK's XML, of one piece or several; numbers as text or bytes, in place or appended,
+  /// raw or in base 64, plain or packed by zlib, LZ4 or LZMA; of several time steps, the first. VTK's libraries parse
+  /// the XML and unpack, so this build must have them (mesh_files_by_vtk). .vtk: unstructured grids in VTK's legacy
+  /// formats up to 5.1, text and binary. All named arrays of numbers are kept, strings and bits are not. A cell array
+  /// vtkGhostType gives Mesh::ghosts: its bit 1, "duplicate cell".
   ///
   /// .msh: Gmsh's formats 2.0 to 2.2 and 4.1, ASCII and binary of this machine's byte order, and 4.0 in ASCII, one
   /// record a line as Gmsh writes them. Numbers of nodes need neither be dense nor ordered; they become the point array
@@ -61,13 +64,16 @@ class MeshFile {
   /// Throws Error(input), naming the file, the place (a line; a byte; a cell; what VTK gives) and the reason: what
   /// can't be opened or is cut short; malformed numbers; announced counts that the file does not hold; cells whose
   /// corners are no points; node tags given twice or not at all; cells of other kinds than CellKind's, such as
-  /// quadratic ones, polyhedra and strips; coordinates that are not finite, in .msh and in text of .vtk.
-  /// Error(argument) for another ending.
+  /// quadratic ones, polyhedra and strips; coordinates that are not finite, in .msh and in text of .vtk; arrays
+  /// that not all pieces of a .vtu have alike.
+  /// Error(argument) for another ending. Nothing in a file is believed before it is checked: a damaged file, or one
+  /// made with intent, is refused, and room is made for no more than the file can hold; packed data can hold up to 8192
+  /// times their size.
   ///
   /// Blocks until done. Not to be called by two threads at once, nor while another uses VTK: for its duration, VTK's
-  /// messages of the whole process come here instead of being printed. Memory besides the result: VTK's own copy of the
-  /// file's arrays, given back one by one as they are taken over; for .msh, 8 to 16 bytes a point and 13 a cell. A .vtk
-  /// file's cells are read twice, first to be checked.
+  /// messages of the whole process come here instead of being printed. Memory besides the result: for .vtu, one array
+  /// at a time where it is not of the type that it becomes, and the cells twice where there are several pieces; for
+  /// .vtk, the cells twice; for .msh, 8 to 16 bytes a point and 13 a cell.
   [[nodiscard]] static MeshFile read(const std::filesystem::path& path);
 
   [[nodiscard]] const HostMesh& mesh() const noexcept { return mesh_; }
@@ -121,7 +127,7 @@ void write_mesh(const std::filesystem::path& path, const MeshFile& mesh,
 void require_mesh_ending(const std::filesystem::path& path);
 void require_surface_ending(const std::filesystem::path& path);
 
-/// Whether this build has VTK, without which .vtu and .vtk are not read and nothing is written.
+/// Whether this build has VTK, without which .vtu is not read and nothing is written.
 [[nodiscard]] bool mesh_files_by_vtk();
 
 }  // namespace heddle

@@ -80,12 +80,14 @@ struct PropagatorOptions {
   Index tile = 0;
   /// expm, magnus4: of the matrix products. See Simulation for what emulated ones give.
   Arithmetic arithmetic = Arithmetic::native;
+  /// expm and magnus4: prove how far each exponential is from exp(-i H dt), see ExpmPlan. An exponential takes many
+  /// times as long then.
+  bool certificate = false;
 };
 
 /// Throws Error(argument) for an order that the kind does not have, fewer than one substep, a negative degree,
 /// tolerance, duration or tile, a tolerance >= 1, a degree of another kind than expm and magnus4, other than native
-/// arithmetic for such a kind, and for a split
-/// operator where the build has no Fourier transform.
+/// arithmetic or a certificate for such a kind, and for a split operator where the build has no Fourier transform.
 void validate(const PropagatorOptions& options);
 
 /// What a step of dt is done with. PropagatorOptions of the same kind, order, substeps and tolerance give the same

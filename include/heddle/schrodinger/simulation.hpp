@@ -32,6 +32,7 @@ struct SimulationTimes {
   double gemm = 0.0;         ///< In its matrix products.
   double apply = 0.0;        ///< psi' = E psi and its exchange.
   double solve = 0.0;        ///< Crank-Nicolson: factoring and solving.
+  double certificate = 0.0;  ///< Certifying exponentials.
   double eigenstates = 0.0;  ///< Waiting for them.
   /// Computing them: on GPU backends on a host thread, during the step that leads to their time.
   double eigenstates_computed = 0.0;
@@ -100,7 +101,8 @@ class Simulation {
   [[nodiscard]] const PropagatorChoice& propagator() const;
   /// The same in words.
   [[nodiscard]] std::string propagator_description() const;
-  /// The latest exponential's; absent before the first step and with Crank-Nicolson.
+  /// The latest exponential's, but for the certificate, which is the largest so far; absent before the first step and
+  /// with methods that compute none as a matrix.
   [[nodiscard]] const std::optional<ExpmReport>& expm_report() const;
   /// Tile in use.
   [[nodiscard]] Index tile() const;

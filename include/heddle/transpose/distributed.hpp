@@ -5,6 +5,7 @@
 #include <heddle/dist/matrix.hpp>
 
 #include <memory>
+#include <type_traits>
 
 namespace heddle {
 
@@ -16,7 +17,7 @@ namespace heddle {
 template <Scalar T> class TransposePlan {
  public:
   /// A is m x n in placement `a`, B is n x m (m x n for Operation::none) in `b`. Throws Error(argument), on every rank
-  /// alike, for shapes that don't fit. No messages.
+  /// alike, for shapes that don't fit or that differ between ranks, which one reduction of three numbers tells.
   TransposePlan(const Communicator& comm, const Placement& a, Operation op, const Placement& b);
   ~TransposePlan();
   TransposePlan(TransposePlan&&) noexcept;
@@ -25,7 +26,7 @@ template <Scalar T> class TransposePlan {
   /// Collective. What two ranks share travels in panels, of which the last is transposed while the next are under way,
   /// so that on GPUs the link is the limit. Blocks. Bits: those of transpose() of the whole matrix on one rank, for any
   /// ranks, placements and transports. Throws Error(argument), on every rank alike, where a placement is not the plan's
-  /// or B is A.
+  /// or B shares storage with A.
   void execute(T alpha, const DistributedMatrix<T>& A, const DistributedMatrix<T>& B);
 
  private:
@@ -33,9 +34,9 @@ template <Scalar T> class TransposePlan {
   std::unique_ptr<State> state_;
 };
 
-/// B = alpha op(A) once, by a plan of its own.
+/// B = alpha op(A) once, by a plan of its own. alpha is whatever converts to T.
 template <Scalar T>
-void transpose(const Communicator& comm, T alpha, const DistributedMatrix<T>& A, Operation op,
+void transpose(const Communicator& comm, std::type_identity_t<T> alpha, const DistributedMatrix<T>& A, Operation op,
                const DistributedMatrix<T>& B);
 
 }  // namespace heddle

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <random>
 #include <span>
 
@@ -10,95 +11,118 @@ namespace heddle::driver {
 
 namespace {
 
-// y = op(M) x, and size = |M| |x| for the same op, on every rank.
-template <Scalar T, class Number>
-void multiply(Operation op, const DistributedMatrix<T>& M, const std::vector<Number>& x,
-              const std::vector<double>& x_size, std::vector<Number>& y, std::vector<double>& y_size) {
-  const auto local = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), M.local());
-  const bool transposed = op != Operation::none;
-  const auto length = static_cast<std::size_t>(transposed ? M.columns() : M.rows());
-  y.assign(length, Number(0));
-  y_size.assign(length, 0.0);
-  for (Index j = 0; j < static_cast<Index>(local.extent(1)); ++j) {
-    const auto column = static_cast<std::size_t>(M.global_column(j));
-    for (Index i = 0; i < static_cast<Index>(local.extent(0)); ++i) {
-      const auto row = static_cast<std::size_t>(M.global_row(i));
-      Number element;
-      if constexpr (is_complex<T>) {
-        element = Number(local(i, j).real(), local(i, j).imag());
-        if (op == Operation::conjugate_transpose) element = std::conj(element);
-      } else {
-        element = static_cast<double>(local(i, j));
-      }
-      const std::size_t to = transposed ? column : row;
-      const std::size_t from = transposed ? row : column;
-      y[to] += element * x[from];
-      y_size[to] += std::abs(element) * x_size[from];
-    }
-  }
-  const Communicator& comm = M.communicator();
-  // A complex number is two doubles, by the standard.
-  comm.all_reduce(std::span(reinterpret_cast<double*>(y.data()), length * sizeof(Number) / sizeof(double)),
-                  Reduction::sum);
-  comm.all_reduce(std::span(y_size), Reduction::sum);
+// op(M)^T, but for conjugation: its rows are op(M)'s columns.
+Operation across(Operation op) {
+  return op == Operation::none ? Operation::transpose : Operation::none;
 }
 
-template <class Number, Scalar T> Number number_of(const T& value) {
-  if constexpr (is_complex<T>) {
-    return Number(value.real(), value.imag());
-  } else {
-    return static_cast<double>(value);
-  }
-}
+template <Scalar T> constexpr double roundings = is_complex<T> ? 2.8284271247461903 : 1.0;
 
 }  // namespace
 
 template <Scalar T>
 ProductCheck<T>::ProductCheck(Operation op_a, T alpha, const DistributedMatrix<T>& A, Operation op_b,
                               const DistributedMatrix<T>& B, T beta, const DistributedMatrix<T>& C0)
-    : x_(static_cast<std::size_t>(C0.columns())) {
+    : op_a_(op_a), op_b_(op_b), alpha_(alpha), beta_(beta), A_(A), B_(B), C0_(C0) {
+  const auto rows = static_cast<std::size_t>(C0.rows());
+  const auto columns = static_cast<std::size_t>(C0.columns());
+  inner_ = static_cast<double>(op_a == Operation::none ? A.columns() : A.rows());
+  multiplies_ = alpha != T(0) && inner_ > 0;
+  std::optional<HostParts<T>> host_a;
+  std::optional<HostParts<T>> host_b;
+  if (multiplies_) {
+    host_a.emplace(A);
+    host_b.emplace(B);
+    rows_ = host_a->rows_not_finite(op_a);
+    columns_ = host_b->rows_not_finite(across(op_b));
+  }
+  x_ = ScaledSums<Number>(columns);
   std::mt19937_64 bits(20231);
-  for (auto& sign : x_) sign = (bits() & 1U) == 0 ? 1.0 : -1.0;
-  const std::vector<double> ones(x_.size(), 1.0);
-  expected_.assign(static_cast<std::size_t>(C0.rows()), Number(0));
-  size_.assign(expected_.size(), 0.0);
-
-  std::vector<Number> inner;
-  std::vector<Number> product;
-  std::vector<double> inner_size;
-  std::vector<double> product_size;
-  const auto accumulate = [&](const T& factor) {
-    const auto scaled = number_of<Number>(factor);
-    for (std::size_t i = 0; i < expected_.size(); ++i) {
-      expected_[i] += scaled * product[i];
-      size_[i] += std::abs(scaled) * product_size[i];
-    }
-  };
-  if (alpha != T(0)) {
-    multiply(op_b, B, x_, ones, inner, inner_size);
-    multiply(op_a, A, inner, inner_size, product, product_size);
-    accumulate(alpha);
+  for (std::size_t j = 0; j < columns; ++j) {
+    const double sign = (bits() & 1U) == 0 ? 1.0 : -1.0;
+    if (multiplies_ && columns_[j] != 0) continue;
+    x_.number[j] = sign;
+    x_.size[j] = 1.0;
+    x_.exponent[j] = 0;
   }
-  if (beta != T(0)) {
-    multiply(Operation::none, C0, x_, ones, product, product_size);
-    accumulate(beta);
+  expected_ = ScaledSums<Number>(rows);
+  if (multiplies_ && is_finite(sum_of(alpha))) {
+    expected_.add(sum_of(alpha), host_a->multiply(op_a, host_b->multiply(op_b, x_)));
   }
-  const auto inner_length = static_cast<double>(op_a == Operation::none ? A.columns() : A.rows());
-  const auto columns = static_cast<double>(C0.columns());
-  bound_ = (is_complex<T> ? 2 * std::sqrt(2.0) : 1.0) * ((inner_length + 8) * static_cast<double>(unit_roundoff<T>) +
-                                                         2 * (inner_length + columns + 8) * unit_roundoff<double>);
+  if (beta != T(0) && is_finite(sum_of(beta))) {
+    expected_.add(sum_of(beta), HostParts<T>(C0).multiply(Operation::none, x_));
+  }
+  bound_ = roundings<T> * ((inner_ + 8) * static_cast<double>(unit_roundoff<T>) +
+                           2 * (inner_ + static_cast<double>(columns) + 8) * unit_roundoff<double>);
 }
 
-template <Scalar T> double ProductCheck<T>::value(const DistributedMatrix<T>& C) const {
-  const std::vector<double> ones(x_.size(), 1.0);
-  std::vector<Number> found;
-  std::vector<double> unused;
-  multiply(Operation::none, C, x_, ones, found, unused);
+template <Scalar T> bool ProductCheck<T>::poisoned(std::size_t i, std::size_t j) const {
+  return (multiplies_ && (rows_[i] != 0 || columns_[j] != 0 || !is_finite(sum_of(alpha_)))) ||
+         !is_finite(sum_of(beta_));
+}
+
+template <Scalar T>
+std::vector<double> ProductCheck<T>::allowance(double emulation_error, const std::vector<int>& exponent) const {
+  // Numbers times powers of two, as alpha may be anything.
+  int raised = 0;
+  const double factor = std::frexp(std::max(1.0, std::abs(sum_of(alpha_))), &raised);
+  const double terms = roundings<T> * (inner_ / 2 + 8) * static_cast<double>(x_.number.size());
+  constexpr int least = std::numeric_limits<Real<T>>::min_exponent - std::numeric_limits<Real<T>>::digits;
+  std::vector<double> allowed(exponent.size());
+  for (std::size_t i = 0; i < allowed.size(); ++i) {
+    allowed[i] = std::ldexp(factor * terms, raised + least - exponent[i]);
+  }
+  if (emulation_error > 0 && multiplies_) {
+    const double of_alpha = std::frexp(std::abs(sum_of(alpha_)), &raised);
+    const ScaledSums<Number> of_rows = HostParts<T>(A_).norms_of_rows(op_a_);
+    const ScaledSums<Number> of_columns = HostParts<T>(B_).norms_of_rows(across(op_b_));
+    int most = ScaledSums<Number>::nothing;
+    for (const int e : of_columns.exponent) most = std::max(most, e);
+    double sum = 0;
+    for (std::size_t j = 0; j < of_columns.size.size(); ++j) {
+      sum += std::ldexp(of_columns.size[j], of_columns.exponent[j] - most);
+    }
+    for (std::size_t i = 0; i < allowed.size(); ++i) {
+      allowed[i] += std::ldexp(emulation_error * of_alpha * sum * of_rows.size[i],
+                               raised + most + of_rows.exponent[i] - exponent[i]);
+    }
+  }
+  return allowed;
+}
+
+template <Scalar T> bool ProductCheck<T>::examine(const DistributedMatrix<T>& C, std::vector<int>& left_out) const {
+  const auto local = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), C.local());
+  const bool reads = beta_ != T(0);
+  const auto before = reads ? Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), C0_.local()) : local;
+  int right = 1;
+  for (Index j = 0; j < static_cast<Index>(local.extent(1)); ++j) {
+    const auto column = static_cast<std::size_t>(C.global_column(j));
+    for (Index i = 0; i < static_cast<Index>(local.extent(0)); ++i) {
+      const auto row = static_cast<std::size_t>(C.global_row(i));
+      const bool spoilt = reads && !is_finite(sum_of(before(i, j)));
+      const bool expected = !spoilt && !poisoned(row, column);
+      if (is_finite(sum_of(local(i, j))) != expected) right = 0;
+      // x leaves out the columns of op(B) that are not finite; of what else is not, it can't tell anything.
+      if (spoilt || (!expected && (!multiplies_ || columns_[column] == 0))) left_out[row] = 1;
+    }
+  }
+  C.communicator().all_reduce(std::span(left_out), Reduction::maximum);
+  return C.communicator().all_reduce(right, Reduction::minimum) == 1;
+}
+
+template <Scalar T> double ProductCheck<T>::value(const DistributedMatrix<T>& C, double emulation_error) const {
+  std::vector<int> left_out(expected_.number.size(), 0);
+  if (!examine(C, left_out)) return std::numeric_limits<double>::quiet_NaN();
+  ScaledSums<Number> difference = HostParts<T>(C).multiply(Operation::none, x_);
+  // The sizes are those of what was summed for C, not of C.
+  std::fill(difference.size.begin(), difference.size.end(), 0.0);
+  difference.add(Number(-1), expected_);
+  const std::vector<double> allowed = allowance(emulation_error, difference.exponent);
   double largest = 0;
-  for (std::size_t i = 0; i < found.size(); ++i) {
-    const double difference = std::abs(found[i] - expected_[i]);
-    if (std::isnan(difference)) return std::numeric_limits<double>::quiet_NaN();
-    if (difference > 0) largest = std::max(largest, difference / size_[i]);
+  for (std::size_t i = 0; i < left_out.size(); ++i) {
+    const double distance = std::abs(difference.number[i]);
+    if (left_out[i] != 0 || distance == 0) continue;
+    largest = std::max(largest, distance / (difference.size[i] + allowed[i] / bound_));
   }
   return largest;
 }

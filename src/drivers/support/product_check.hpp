@@ -1,10 +1,10 @@
 // An independent check of a matrix product.
 #pragma once
 
+#include "scaled_sums.hpp"
 #include <heddle/core/operation.hpp>
 #include <heddle/dist/matrix.hpp>
 
-#include <complex>
 #include <vector>
 
 namespace heddle::driver {
@@ -12,29 +12,58 @@ namespace heddle::driver {
 /// Random-vector check (R. Freivalds 1979) of C = alpha op(A) op(B) + beta C0, in double precision and without gemm.
 ///
 /// For a random x of +1 and -1 it compares C x with r = alpha op(A)(op(B) x) + beta C0 x, row by row, against
-/// a = |alpha| |op(A)| (|op(B)| |x|) + |beta| |C0| |x|, the size of what was summed: value() is the largest |C x - r| /
-/// a, and a correct product of inner dimension K and N columns keeps it below
+/// a = |alpha| |op(A)| (|op(B)| |x|) + |beta| |C0| |x|, the size of what was summed. A correct product of inner
+/// dimension K and N columns has |C x - r| <= bound() a + t with
 ///   bound() = (K + 8) u_T + 2 (K + N + 8) u_double, times 2 sqrt(2) for complex T,
 /// by the standard bound for inner products (N. Higham, Accuracy and Stability, 2002, section 3.1) for the product
-/// itself and for the check. An error in one element shows when it is larger than bound() times a, whatever x is.
+/// itself and for the check, and t = N max(1, |alpha|) (K/2 + 8) eta_T (times as much for complex T) for what
+/// underflows, eta_T the smallest denormal number. An emulated product of fewer moduli than round-off takes has t
+/// larger by the error that it reports, |alpha| emulation_error |op(A)_i|_2 sum_j |op(B)_j|_2. value() is the largest
+/// |C x - r| / (a + t / bound()), at most bound() for a correct product. An error in one element shows when it is
+/// larger than bound() a + t, whatever x is.
 ///
-/// Made before the product, since beta C0 is overwritten. Collective; each rank reads its own elements once: cost 4
-/// flops an element of A, B, C0 and C, on the host.
+/// Sums are scaled by powers of two, so that none over- or underflows, whatever range the elements have.
+///
+/// What is not finite is checked element by element. An element of C must be NaN or infinite where its row of op(A),
+/// its column of op(B), its element of C0 (for beta other than 0), alpha or beta is; these elements, and what x gives
+/// for their rows, are otherwise left out. No other element may be: one that overflowed is covered by no bound.
+///
+/// Made before the product, since beta C0 is overwritten. Collective; each rank reads its own elements once or twice:
+/// cost 4 flops an element of A, B, C0 and C, on the host, some ten times that where elements are beyond 2^450 or below
+/// 2^-450.
 template <Scalar T> class ProductCheck {
  public:
-  /// C0 is read unless beta is 0.
+  /// Keeps A, B and C0, which has C's placement; C0 is read unless beta is 0.
   ProductCheck(Operation op_a, T alpha, const DistributedMatrix<T>& A, Operation op_b, const DistributedMatrix<T>& B,
                T beta, const DistributedMatrix<T>& C0);
 
-  /// The largest ratio above; NaN where C, or what was expected, is not finite.
-  [[nodiscard]] double value(const DistributedMatrix<T>& C) const;
+  /// The largest ratio above; NaN where an element is finite, NaN or infinite that must not be. `emulation_error`: what
+  /// an emulated product reports, 0 for others.
+  [[nodiscard]] double value(const DistributedMatrix<T>& C, double emulation_error = 0.0) const;
   [[nodiscard]] double bound() const { return bound_; }
 
  private:
-  using Number = std::conditional_t<is_complex<T>, std::complex<double>, double>;
-  std::vector<Number> x_;
-  std::vector<Number> expected_;
-  std::vector<double> size_;
+  using Number = SumOf<T>;
+  // Whether element (i, j) has to be NaN or infinite, but for C0.
+  [[nodiscard]] bool poisoned(std::size_t i, std::size_t j) const;
+  // Goes through C's elements that are not finite, or must not be: false where one is wrong; rows that can't be summed.
+  bool examine(const DistributedMatrix<T>& C, std::vector<int>& left_out) const;
+  // t of each row, as multiples of 2^exponent[i].
+  [[nodiscard]] std::vector<double> allowance(double emulation_error, const std::vector<int>& exponent) const;
+
+  Operation op_a_;
+  Operation op_b_;
+  T alpha_;
+  T beta_;
+  DistributedMatrix<T> A_;
+  DistributedMatrix<T> B_;
+  DistributedMatrix<T> C0_;
+  double inner_ = 0;
+  bool multiplies_ = false;   // Else only beta C0 counts.
+  std::vector<int> rows_;     // Of op(A), that hold what is not finite; empty where nothing is multiplied.
+  std::vector<int> columns_;  // Of op(B), likewise.
+  ScaledSums<Number> x_;
+  ScaledSums<Number> expected_;
   double bound_ = 0;
 };
 

@@ -1,0 +1,42 @@
+// Layouts of which cuBLAS's choice of a kernel, and so the bits of a product, does not depend.
+#pragma once
+
+#include <heddle/core/scalar.hpp>
+
+#include <cstdint>
+#include <type_traits>
+
+namespace heddle::impl {
+
+/// What the operands of one product have to be like.
+///
+/// cuBLAS takes its kernel from leading dimensions and addresses too. Seen on an H200 with cuBLAS 13.1, of products of
+/// one shape whose operands lie in 16 ways: a C of one row or column is the work of five kernels of matrix-vector and
+/// inner products, which sum in orders of their own; in double precision a product whose operands all begin their
+/// columns on 16 bytes has another kernel, and other parts of the inner dimension that are summed apart, than one where
+/// any does not. Float and complex products of two rows and columns or more had the same bits in all layouts (of
+/// 1,000 shapes each), and so had double ones whose columns begin on 16 bytes.
+struct GemmLayout {
+  Index alignment = 1;  ///< Elements of which the leading dimension is a multiple.
+  Index bytes = 1;      ///< Of which the address is a multiple.
+  bool tight = false;   ///< The leading dimension is the least there is.
+
+  [[nodiscard]] Index leading(Index rows) const { return (rows + alignment - 1) / alignment * alignment; }
+  [[nodiscard]] bool fits(const void* data, Index rows, Index leading_dimension) const {
+    return reinterpret_cast<std::uintptr_t>(data) % static_cast<std::uintptr_t>(bytes) == 0 &&
+           (tight ? leading_dimension == leading(rows) : leading_dimension % alignment == 0);
+  }
+};
+
+/// Of a C of so many rows and columns: whatever there is, but with CUDA.
+template <Scalar T> [[nodiscard]] GemmLayout gemm_layout([[maybe_unused]] Index rows, [[maybe_unused]] Index columns) {
+#ifdef KOKKOS_ENABLE_CUDA
+  constexpr Index aligned = std::is_same_v<T, double> ? 2 : 1;
+  if (rows == 1 || columns == 1) return {aligned, 256, true};
+  return {aligned, aligned * static_cast<Index>(sizeof(T)), false};
+#else
+  return {};
+#endif
+}
+
+}  // namespace heddle::impl

@@ -1,0 +1,55 @@
+// Whether two vectors or matrices in memory have a byte in common.
+#pragma once
+
+#include <heddle/core/error.hpp>
+#include <heddle/core/scalar.hpp>
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+namespace heddle::impl {
+
+/// The bytes of a view: [first + i stride[0] + j stride[1], + width) for 0 <= i < count[0], 0 <= j < count[1]. What
+/// lies without gaps is in the width; stride[0] <= stride[1]; width 0 is nothing.
+struct Storage {
+  std::int64_t first = 0;
+  Index width = 0;
+  std::array<Index, 2> count{1, 1};
+  std::array<Index, 2> stride{1, 1};
+
+  Storage() = default;
+  /// `extent` elements of `bytes` each, `stride` elements apart, in each of two dimensions.
+  Storage(const void* data, Index bytes, std::array<Index, 2> extent, std::array<Index, 2> stride);
+};
+
+/// Exact: columns or rows of one array that take turns are apart, however their strides interleave. Where the ranges
+/// of addresses are apart, or the strides are equal, in constant time; at worst in that of the shorter extents'
+/// product.
+[[nodiscard]] bool share(const Storage& one, const Storage& other);
+
+/// Of a view of rank 1 or 2, strided or not.
+template <class View> [[nodiscard]] Storage storage_of(const View& view) {
+  static_assert(View::rank() == 1 || View::rank() == 2);
+  std::array<Index, 2> extent{static_cast<Index>(view.extent(0)), 1};
+  std::array<Index, 2> stride{static_cast<Index>(view.stride(0)), 1};
+  if constexpr (View::rank() == 2) {
+    extent[1] = static_cast<Index>(view.extent(1));
+    stride[1] = static_cast<Index>(view.stride(1));
+  }
+  return {view.data(), static_cast<Index>(sizeof(typename View::value_type)), extent, stride};
+}
+
+template <class One, class Other> [[nodiscard]] bool share_storage(const One& one, const Other& other) {
+  return share(storage_of(one), storage_of(other));
+}
+
+/// Throws Error(argument) where an operation would write what it still reads.
+template <class Input, class Output>
+void require_apart(std::string_view operation, std::string_view input_name, const Input& input,
+                   std::string_view output_name, const Output& output) {
+  require(!share_storage(input, output), operation, ": ", output_name, " shares storage with ", input_name,
+          "; expected storage of its own");
+}
+
+}  // namespace heddle::impl

@@ -1,0 +1,88 @@
+#include "command_line.hpp"
+
+#include "support/ranks.hpp"
+#include <heddle/core/version.hpp>
+#include <heddle/io/pending_file.hpp>
+
+namespace heddle::driver {
+namespace {
+
+void add_commands(CLI::App& app, Selection& selection) {
+  add_gemm(app, selection);
+  add_expm(app, selection);
+  add_transpose(app, selection);
+  add_exact_sums(app, selection);
+  add_lu(app, selection);
+  add_eig(app, selection);
+  add_duplicates(app, selection);
+  add_faces(app, selection);
+  add_tdse(app, selection);
+  add_study(app, selection);
+  add_tune(app, selection);
+  add_info(app, selection);
+  add_plot(app, selection);
+  add_verify(app, selection);
+}
+
+}  // namespace
+
+CommandLine read_command_line(int argc, const char* const* argv) {
+  CommandLine line;
+  CLI::App app(
+      "Dense kernels over all ranks and GPUs of a server: matrix products, matrix exponentials, and the\n"
+      "time-dependent Schroedinger equation on top of them. Runs alone or under mpirun.",
+      "heddle");
+  app.set_version_flag("--version", "heddle " + std::string(version()) + " (" + std::string(git_hash()) + ")");
+  app.require_subcommand(1);
+  app.get_formatter()->column_width(32);
+  app.footer(
+      "Each command has its own help and example: heddle gemm --help\n"
+      "Exit codes: 0 done and checked, 1 a check or the computation failed, 2 bad usage or input.");
+  add_commands(app, line.selection);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success& help_or_version) {
+    line.exit_code = launcher_rank().value_or(0) == 0 ? app.exit(help_or_version) : exit_done;
+  } catch (const CLI::ParseError& error) {
+    const auto chosen = app.get_subcommands();
+    std::string message = error.what();
+    std::string name = "heddle";
+    if (!chosen.empty()) {
+      name += " " + chosen.front()->get_name();
+    } else if (argc > 1) {
+      message = "'" + std::string(argv[1]) + "' is no command";
+    }
+    line.exit_code = exit_usage;
+    line.complaint = message + " (see " + name + " --help)";
+  }
+  return line;
+}
+
+int run_serial(const Selection& selection) {
+  if (launcher_rank().value_or(0) != 0) return exit_done;
+  try {
+    return selection.serial(selection.common);
+  } catch (...) {
+    const Failure failure = current_failure();
+    complain(failure.message);
+    return failure.exit_code;
+  }
+}
+
+int run_parallel(const Selection& selection, const DeviceBinding& device) {
+  const Communicator comm(MPI_COMM_WORLD);
+  // Agreed on here already, while the Communicator of a rank that failed alone is still there for the others.
+  return run_agreed([&] {
+    if (!selection.common.json.empty()) {
+      // Found out now rather than after the computation.
+      comm.on_rank(0, [&] { const PendingFile probe(selection.common.json); });
+    }
+    Context context(comm, device, selection.common);
+    if (comm.all_reduce(device.shared ? 1 : 0, Reduction::maximum) == 1 && context.root()) {
+      complain("warning: several ranks share a GPU and take turns on it; one rank for each GPU is faster");
+    }
+    return selection.parallel(context);
+  });
+}
+
+}  // namespace heddle::driver

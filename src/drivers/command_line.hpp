@@ -1,0 +1,29 @@
+// One command line of `heddle`, from its words to its exit code.
+#pragma once
+
+#include "commands.hpp"
+
+#include <optional>
+#include <string>
+
+namespace heddle::driver {
+
+/// What a command line asks for.
+struct CommandLine {
+  Selection selection;
+  /// The exit code of a line that is done once it is read: help and version, which rank 0 has printed, and bad usage.
+  std::optional<int> exit_code;
+  /// Bad usage in one line, which nobody has said yet; empty otherwise.
+  std::string complaint;
+};
+
+/// Reads the words that main() is given. Every rank of a job finds the same.
+[[nodiscard]] CommandLine read_command_line(int argc, const char* const* argv);
+
+/// Runs what needs neither MPI nor Kokkos, on rank 0 of a job alone; gives its exit code.
+[[nodiscard]] int run_serial(const Selection& selection);
+
+/// Runs what needs all ranks, MPI and Kokkos initialised on `device`; gives the exit code that all ranks share.
+[[nodiscard]] int run_parallel(const Selection& selection, const DeviceBinding& device);
+
+}  // namespace heddle::driver

@@ -1,0 +1,23 @@
+// Reductions over ranks in pieces, since MPI's counts are int.
+#pragma once
+
+#include <heddle/exact/distributed.hpp>
+
+#include <cstddef>
+
+namespace heddle::exact::impl {
+
+/// Elements and accumulators that are reduced at once: of elements, a rank keeps a copy of as many. Tests take fewer.
+inline constexpr std::size_t most_reduced_elements = std::size_t{1} << 24;
+inline constexpr std::size_t most_reduced_sums = std::size_t{1} << 20;
+
+/// exact::allreduce() of numbers of T. Collective.
+template <RealScalar T>
+int allreduce_reals(const void* send, void* receive, std::size_t count, MPI_Comm comm,
+                    std::size_t most = most_reduced_elements);
+
+/// exact::all_reduce(). Collective.
+template <RealScalar T>
+void all_reduce_sums(const Communicator& comm, std::span<Accumulator<T>> sums, std::size_t most = most_reduced_sums);
+
+}  // namespace heddle::exact::impl

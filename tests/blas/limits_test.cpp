@@ -1,0 +1,27 @@
+// What a library counts by 32-bit integers is refused before they overflow.
+#include "blas/decompositions.hpp"
+#include <heddle/core/error.hpp>
+
+#include <gtest/gtest.h>
+
+namespace heddle {
+namespace {
+
+template <class T> class BlasLimits : public ::testing::Test {};
+using Types = ::testing::Types<float, double, Kokkos::complex<float>, Kokkos::complex<double>>;
+TYPED_TEST_SUITE(BlasLimits, Types);
+
+TYPED_TEST(BlasLimits, EigenvectorsWhoseWorkspaceLapackCannotCount) {
+  using T = TypeParam;
+  if (!Kokkos::SpaceAccessibility<Kokkos::HostSpace, MemorySpace>::accessible) {
+    GTEST_SKIP() << "the libraries of GPUs count by 64 bits";
+  }
+  // Refused unread, so that there need be no such matrix. 2 n^2 + 6 n + 1 is 2^31 + 65533 here.
+  const std::size_t n = 32767;
+  const MatrixView<T> A(nullptr, Kokkos::LayoutStride(n, 1, n, n));
+  const Kokkos::View<Real<T>*, MemorySpace> w("heddle::test::w", 1);
+  EXPECT_THROW(impl::backend_eigenvectors<T>(blas::Context(ExecutionSpace()), A, w), Error);
+}
+
+}  // namespace
+}  // namespace heddle

@@ -1,0 +1,253 @@
+// What products refuse: shared storage, arguments that differ between ranks, rates of no machine; and the scalars that
+// they take.
+#include "support/matrices.hpp"
+#include <heddle/blas/blas.hpp>
+#include <heddle/exact/distributed.hpp>
+#include <heddle/exact/matrix.hpp>
+#include <heddle/exact/vector.hpp>
+#include <heddle/gemm/gemm.hpp>
+#include <heddle/transpose/distributed.hpp>
+
+#include <gtest/gtest.h>
+
+#include <complex>
+#include <limits>
+
+namespace heddle {
+namespace {
+
+constexpr auto plain = Operation::none;
+
+template <class Work> std::string message(const Work& work) {
+  try {
+    work();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::argument);
+    return error.what();
+  }
+  return "";
+}
+
+template <class T> class GemmArguments : public ::testing::Test {
+ protected:
+  Communicator comm = test::world();
+  [[nodiscard]] Placement bands(Index rows, Index columns) const {
+    return Placement::row_bands(rows, columns, comm.size());
+  }
+};
+TYPED_TEST_SUITE(GemmArguments, test::AllScalars);
+
+TYPED_TEST(GemmArguments, CIsNeitherANorB) {
+  using T = TypeParam;
+  const Index n = 12;
+  const auto A = test::random_matrix<T>(this->comm, this->bands(n, n), 1);
+  const auto B = test::random_matrix<T>(this->comm, this->bands(n, n), 2);
+  const DistributedMatrix<T> C(this->comm, this->bands(n, n));
+  for (const GemmOptions& options :
+       {GemmOptions{.tile = 5}, GemmOptions{.tile = 5, .arithmetic = Arithmetic::emulated}}) {
+    GemmPlan<T> plan(this->comm, plain, this->bands(n, n), plain, this->bands(n, n), this->bands(n, n), options);
+    EXPECT_NE(message([&] { plan.execute(T(1), A, B, T(0), A); }).find("gemm: C shares storage with A"),
+              std::string::npos);
+    EXPECT_NE(message([&] { plan.execute(T(1), A, B, T(1), B); }).find("gemm: C shares storage with B"),
+              std::string::npos);
+    // Copies are shallow.
+    const DistributedMatrix<T> again = B;
+    EXPECT_NE(message([&] { gemm(this->comm, plain, plain, 1, A, B, 0, again, options); }), "");
+    EXPECT_EQ(message([&] { plan.execute(T(1), A, A, T(0), C); }), "");
+  }
+}
+
+// On one rank alone, and yet refused on all.
+TYPED_TEST(GemmArguments, WhereOneRankSharesAllRefuse) {
+  using T = TypeParam;
+  const Index n = 6;
+  for (int rank = 0; rank < this->comm.size(); ++rank) {
+    const Placement there = Placement::on_rank(n, n, rank);
+    const auto A = test::random_matrix<T>(this->comm, there, 1);
+    const auto B = test::random_matrix<T>(this->comm, this->bands(n, n), 2);
+    EXPECT_NE(message([&] { gemm(this->comm, plain, plain, 1, A, B, 0, A, {.tile = 3}); }), "") << rank;
+    const DistributedMatrix<T> C(this->comm, there);
+    EXPECT_EQ(message([&] { gemm(this->comm, plain, plain, 1, A, B, 0, C, {.tile = 3}); }), "") << rank;
+  }
+}
+
+// Parts of one array, of the caller's own: those that are apart are not refused, however they take turns.
+TYPED_TEST(GemmArguments, PartsOfOneArray) {
+  using T = TypeParam;
+  const std::size_t n = 4;
+  const LocalMatrix<T> array("heddle::test::array", 8 * n, 4 * n);
+  Kokkos::deep_copy(array, T(1));
+  const Communicator alone(MPI_COMM_SELF);
+  const auto part = [&](std::size_t row, std::size_t column, std::size_t columns_apart) {
+    const MatrixView<T> view(array.data() + row + column * 8 * n, Kokkos::LayoutStride(n, 1, n, columns_apart * 8 * n));
+    return DistributedMatrix<T>(alone, Placement::on_rank(n, n, 0), view);
+  };
+  const auto refused = [&](const DistributedMatrix<T>& A, const DistributedMatrix<T>& B,
+                           const DistributedMatrix<T>& C) {
+    const bool found = !message([&] { gemm(alone, plain, plain, 1, A, B, 0, C, {.tile = 3}); }).empty();
+    const bool locally =
+        !message([&] { blas::gemm(ExecutionSpace{}, plain, plain, 1, A.local(), B.local(), 0, C.local()); }).empty();
+    EXPECT_EQ(found, locally);
+    const bool exactly =
+        !message([&] { exact::gemm(ExecutionSpace{}, plain, plain, 1, A.local(), B.local(), 0, C.local()); }).empty();
+    EXPECT_EQ(found, exactly);
+    EmulatedGemm<T> emulated(ExecutionSpace{}, n, n, n);
+    EXPECT_EQ(found, !message([&] { emulated(plain, plain, 1, A.local(), B.local(), 0, C.local()); }).empty());
+    const Quantised<T> left(ExecutionSpace{}, Factor::left, plain, A.local());
+    const Quantised<T> right(ExecutionSpace{}, Factor::right, plain, B.local());
+    EXPECT_EQ(found, !message([&] { emulated(1, left, right, 0, C.local()); }).empty());
+    Kokkos::fence();
+    return found;
+  };
+  const auto A = part(0, 0, 1);
+  const auto B = part(n, 0, 1);
+  EXPECT_FALSE(refused(A, B, part(2 * n, 0, 1)));  // rows below
+  EXPECT_FALSE(refused(A, B, part(0, n, 1)));      // columns beside
+  EXPECT_TRUE(refused(A, B, part(n - 1, 0, 1)));
+  EXPECT_TRUE(refused(A, B, part(0, n - 1, 1)));
+  EXPECT_TRUE(refused(A, B, part(2 * n - 1, n - 1, 1)));
+  EXPECT_FALSE(refused(A, B, part(2 * n, n - 1, 1)));
+  EXPECT_TRUE(refused(A, A, A));
+  EXPECT_FALSE(refused(A, A, B));
+  // Every second column.
+  const auto even = part(0, 0, 2);
+  EXPECT_FALSE(refused(even, even, part(0, 1, 2)));
+  EXPECT_TRUE(refused(even, even, part(0, 2, 2)));
+  EXPECT_TRUE(refused(even, part(n, 0, 2), part(n - 1, 4, 2)));
+}
+
+TYPED_TEST(GemmArguments, DifferencesBetweenRanksAreRefusedOnAll) {
+  using T = TypeParam;
+  const int ranks = this->comm.size();
+  const bool last = this->comm.rank() == ranks - 1 && ranks > 1;
+  const Index n = 8;
+  const auto a = this->bands(n, n);
+  const auto expect = [&](const Placement& placed, Operation op, const GemmOptions& options, const char* what) {
+    const std::string text = message([&] { GemmPlan<T>(this->comm, op, placed, plain, a, a, options); });
+    EXPECT_EQ(text.empty(), ranks == 1) << text;
+    if (ranks > 1) {
+      EXPECT_NE(text.find(what), std::string::npos) << text;
+      EXPECT_NE(text.find("expected the same on every rank"), std::string::npos) << text;
+    }
+  };
+  expect(a, last ? Operation::transpose : plain, {.tile = 4}, "op(A) is T");
+  expect(last ? Placement::on_rank(n, n, 0) : a, plain, {.tile = 4}, "A is 8 x 8 on rank 0");
+  expect(a, plain, {.tile = last ? 5 : 4}, "tile is 5");
+  expect(a, plain, {.tile = 4, .bands_per_pass = last ? 2 : 1}, "bands_per_pass is 2");
+  expect(a, plain, {.tile = 4, .arithmetic = last ? Arithmetic::emulated : Arithmetic::native}, "arithmetic is");
+  expect(a, plain, {.tile = 4, .tiles = last ? GemmTiles::half : GemmTiles::all}, "half of the tiles");
+  MachineRates rates;
+  rates.gemm = {{8, last ? 1e9 : 2e9, 0.0}};
+  rates.memory_bandwidth = 1e10;
+  expect(a, plain, {.tile = 4, .rates = rates}, "rates");
+  expect(a, plain, {.tile = 4, .emulation = {.moduli = last ? 15 : 14}}, "emulation.moduli is 15");
+  // What one rank alone gives wrongly is refused on all, too.
+  if (ranks > 1) {
+    EXPECT_NE(message([&] { GemmPlan<T>(this->comm, plain, a, plain, a, a, {.tile = last ? -1 : 4}); }), "");
+    const auto A = test::random_matrix<T>(this->comm, a, 1);
+    const DistributedMatrix<T> C(this->comm, a);
+    GemmPlan<T> plan(this->comm, plain, a, plain, a, a, {.tile = 4});
+    EXPECT_NE(message([&] { plan.execute(last ? T(2) : T(1), A, A, T(0), C); }).find("alpha is"), std::string::npos);
+    EXPECT_NE(message([&] { plan.execute(T(1), A, A, last ? T(2) : T(0), C); }).find("beta is"), std::string::npos);
+    EXPECT_NE(message([&] {
+                TransposePlan<T>(this->comm, a, last ? Operation::transpose : Operation::conjugate_transpose, a);
+              }).find("transpose: op is T"),
+              std::string::npos);
+    // And the plan is as good as before.
+    EXPECT_EQ(message([&] { plan.execute(T(1), A, A, T(0), C); }), "");
+  }
+}
+
+TYPED_TEST(GemmArguments, RatesOfNoMachineAreRefused) {
+  using T = TypeParam;
+  const auto a = this->bands(8, 8);
+  const auto refused = [&](const MachineRates& rates) {
+    const std::string text = message([&] { GemmPlan<T>(this->comm, plain, a, plain, a, a, {.rates = rates}); });
+    EXPECT_EQ(text, message([&] { GemmPlan<T>(this->comm, plain, a, plain, a, a, {.tile = 4, .rates = rates}); }));
+    EXPECT_EQ(text.empty(), message([&] { static_cast<void>(tile_bounds(rates, {8, 8, 8, 2, 8, 2.0})); }).empty());
+    return text.find("gemm: the rates given can't be used: ") == 0;
+  };
+  EXPECT_TRUE(refused(MachineRates{}));
+  MachineRates good;
+  good.gemm = {{8, 1e9, 0.0}, {16, 2e9, 0.0}};
+  good.memory_bandwidth = 1e10;
+  EXPECT_FALSE(refused(good));
+  const auto with = [&](const auto& change) {
+    MachineRates bad = good;
+    change(bad);
+    return bad;
+  };
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_TRUE(refused(with([](MachineRates& r) { r.gemm.clear(); })));
+  EXPECT_TRUE(refused(with([](MachineRates& r) { r.gemm[1].tile = 8; })));
+  EXPECT_TRUE(refused(with([](MachineRates& r) { r.gemm[0].flops = 0; })));
+  EXPECT_TRUE(refused(with([&](MachineRates& r) { r.gemm[1].flops = nan; })));
+  EXPECT_TRUE(refused(with([](MachineRates& r) { r.memory_bandwidth = 0; })));
+  EXPECT_TRUE(refused(with([](MachineRates& r) { r.link_bandwidth = -1; })));
+  EXPECT_TRUE(refused(with([&](MachineRates& r) { r.latency = nan; })));
+  EXPECT_TRUE(refused(with([](MachineRates& r) { r.overlap = 2; })));
+  EXPECT_TRUE(refused(with([](MachineRates& r) { r.warm = {{1.0, 1.5}}; })));
+  EXPECT_TRUE(refused(with([](MachineRates& r) { r.warm = {{1.0, 0.5}, {0.5, 1.0}}; })));
+  EXPECT_TRUE(refused(with([&](MachineRates& r) { r.gemm[0].warm_flops = nan; })));
+  // Where only the times of warming up are known, the rates stay what they are.
+  EXPECT_FALSE(refused(with([](MachineRates& r) { r.warm = {{1.0, 1.0}}; })));
+  EXPECT_NE(message([] { static_cast<void>(MachineRates{}.flops_at(8)); }), "");
+}
+
+// Scalars are whatever converts to the elements: this compiles, and computes what it says.
+template <Scalar T, class Number> void expect_scalars(const Communicator& comm, Number two, Number none) {
+  const Index n = 5;
+  const Placement all = Placement::row_bands(n, n, comm.size());
+  const DistributedMatrix<T> A(comm, all);
+  const DistributedMatrix<T> B(comm, all);
+  const DistributedMatrix<T> C(comm, all);
+  fill(A, two);
+  scale(two, A);
+  add(two, A, A);
+  fill(B, none);
+  add_identity(two, B);
+  gemm(comm, plain, plain, two, A, B, none, C, {.tile = 3});
+  // 2 * 2 = 4, + 2 * 4 = 12, times 2 times 2.
+  if (const auto found = gather(C, 0); comm.rank() == 0) {
+    EXPECT_EQ(found(n - 1, 0), T(48));
+  }
+  transpose(comm, two, A, Operation::transpose, C);
+  complete_symmetric(comm, C, 2, T(1));
+  gemm(comm, plain, plain, two, A, B, none, C, {.tile = 3, .tiles = GemmTiles::half});
+  const std::vector<T> x(static_cast<std::size_t>(n), T(1));
+  std::vector<T> y(static_cast<std::size_t>(n), T(1));
+  exact::gemv(comm, plain, two, A, x, none, y);
+  EXPECT_EQ(y.front(), T(2 * 12 * n));
+  const LocalMatrix<T> a("heddle::test::a", 3, 3);
+  const LocalMatrix<T> c("heddle::test::c", 3, 3);
+  Kokkos::deep_copy(a, T(1));
+  const ExecutionSpace space;
+  blas::gemm(space, plain, plain, two, a, a, none, MatrixView<T>(c));
+  exact::gemm(space, plain, plain, two, a, a, two, c);
+  exact::gemv(space, plain, two, a, Kokkos::subview(a, Kokkos::ALL, 0), none, Kokkos::subview(c, Kokkos::ALL, 0));
+  exact::scal(space, two, Kokkos::subview(c, Kokkos::ALL, 0));
+  exact::invscal(space, two, Kokkos::subview(c, Kokkos::ALL, 0));
+  exact::axpy(space, two, Kokkos::subview(a, Kokkos::ALL, 0), Kokkos::subview(c, Kokkos::ALL, 1));
+  EmulatedGemm<T>(space, 3, 3, 3)(plain, plain, two, a, a, none, c);
+  Kokkos::fence();
+  EXPECT_EQ(test::to_host<T>(c)(2, 2), T(6));
+}
+
+TYPED_TEST(GemmArguments, ScalarsAreWhateverConverts) {
+  using T = TypeParam;
+  expect_scalars<T>(this->comm, 2, 0);
+  expect_scalars<T>(this->comm, 2.0, 0.0);
+  expect_scalars<T>(this->comm, 2.0F, 0.0F);
+  if constexpr (is_complex<T>) {
+    using Standard = std::complex<Real<T>>;
+    expect_scalars<T>(this->comm, Standard(2), Standard(0));
+    expect_scalars<T>(this->comm, T(2), T(0));
+  }
+  const DistributedMatrix<float> A(this->comm, this->bands(3, 3));
+  fill(A, 1);
+  scale(-1.0, A);
+  EXPECT_EQ(norm(A, Norm::maximum), 1.0F);
+}
+
+}  // namespace
+}  // namespace heddle
