@@ -58,7 +58,7 @@ template <Scalar T> struct Found {
   HostMatrix<T> V;
 };
 
-// |w_i - lambda_i| <= 10 n u |A|_2, with relative accuracy 60 n u kappa(D^-1 A D^-1) lambda_i where lambda_i is a
+// |w_i - lambda_i| <= 10 n u |A|_2, with relative accuracy 10 n u kappa(D^-1 A D^-1) lambda_i where lambda_i is a
 // normal number; |A V - V diag(w)|_2 <= 10 n u |A|_2, |V^H V - I|_2 <= 10 n u, here by norms above the 2-norm.
 template <Scalar T>
 void judge(Verdict& verdict, const Array& A, const Truth& truth, const Found<T>& found, bool relative, bool vectors) {
@@ -76,7 +76,7 @@ void judge(Verdict& verdict, const Array& A, const Truth& truth, const Found<T>&
     }
     const double value = truth.values[i].to_double();
     if (relative && truth.condition > 0 && truth.condition * nu < 1e-3 && value > normal && value < 1 / smallest) {
-      verdict.within("eigenvalues, relative", error, 60 * nu * truth.condition * value, text);
+      verdict.within("eigenvalues, relative", error, 10 * nu * truth.condition * value, text);
     }
     if (i > 0) verdict.holds("ascending", found.w[i - 1] <= found.w[i], text);
   }

@@ -133,6 +133,9 @@ void judge(Verdict& verdict, const Case& one, const ExpmOptions& options, const 
   const Index n = one.array("A").rows;
   if (options.certificate && found.report.certificate && !truth.tiny) {
     verdict.within("certificate bounds the error", error, *found.report.certificate);
+    // What the header promises wherever the limbs suffice, as they do for normal matrices of any norm.
+    const double nu = static_cast<double>(std::max<Index>(n, 1)) * static_cast<double>(unit_roundoff<T>);
+    if (truth.normal) verdict.within("certificate is near the error", *found.report.certificate, 1.2 * error + 5 * nu);
   }
   // A series of fixed degree promises nothing for large norms; numbers that underflow have no relative error.
   if ((options.method == ExpmMethod::taylor && truth.norm > 1) || truth.tiny) return;
