@@ -11,6 +11,7 @@
 //   --case K         that one alone: what the line "repeat:" of a failure says
 //   --failures N     ends after N kinds of failures (30); a kind is an operation and a property
 //   --no-shrink      failures as they were drawn
+//   --print          every case before it runs
 //
 // Under mpirun every rank takes part in every case. Failures are printed as they are found, shrunk to the smallest case
 // that still fails, with the line that repeats them (ci/hunt builds this program and passes such lines on); at the end
@@ -39,6 +40,7 @@ struct Settings {
   long first = 0;
   long failures = 30;
   bool shrink = true;
+  bool print = false;
   bool list = false;
 };
 
@@ -155,6 +157,7 @@ class Hunt {
     length_of_line = std::snprintf(line_of_case, sizeof(line_of_case), "%s", repeat_line(world_, named).c_str());
     alarm(120);
     const Case one = drawn(operation, settings_.seed, number);
+    if (settings_.print && world_.root()) std::puts(shown(one).c_str()), std::fflush(stdout);
     const Verdict verdict = judged(operation, one);
     ++tally.cases;
     tally.skipped += verdict.skipped() ? 1 : 0;
@@ -251,8 +254,10 @@ Settings settings_from(int argc, char** argv) {
   for (std::size_t k = 0; k < operations().size(); ++k) settings.chosen.push_back(k);
   for (int at = 1; at < argc; ++at) {
     const std::string option = argv[at];
-    if (option == "--list" || option == "--no-shrink") {
-      (option == "--list" ? settings.list : settings.shrink) = option == "--list";
+    if (option == "--list" || option == "--no-shrink" || option == "--print") {
+      settings.list = settings.list || option == "--list";
+      settings.print = settings.print || option == "--print";
+      settings.shrink = settings.shrink && option != "--no-shrink";
       continue;
     }
     if (++at == argc) bad_usage(option + ": an option that is unknown or lacks its value");
