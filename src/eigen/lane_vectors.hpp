@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 
 namespace heddle::eigen::impl {
 
@@ -40,7 +41,8 @@ template <RealScalar R> class LaneVectors {
 
   // Q = eigenvectors: reflections to a tridiagonal matrix, then its QL iteration with implicit shifts (A. Dubrulle, R.
   // S. Martin, J. H. Wilkinson, 1968), all lanes at the same row. Orthonormal to some u; what is left off the diagonal,
-  // and the unfinished where a lane takes too long, is for the rotations.
+  // and the unfinished where a lane takes too long, is for the rotations. So are elements whose squares would lose
+  // digits to underflow: a reflection or rotation made of these would not be orthogonal.
   void find(const Vector<R>* given, Vector<R>* S, Vector<R>* Q) const {
     std::copy_n(given, lane_column(n_, n_), S);
     std::array<Vector<R>, static_cast<std::size_t>(largest_batched) + 1> d;
@@ -57,9 +59,10 @@ template <RealScalar R> class LaneVectors {
       }
       const Vector<R> length = root<R>(square);
       const Vector<R> head = v[k + 1];
-      const Vector<R> alpha = head > 0 ? -length : length;
+      const auto reflects = square > smallest_square;
+      const Vector<R> alpha = reflects ? (head > 0 ? -length : length) : head;
       const Vector<R> half_square = square + size_of<R>(head) * length;
-      const Vector<R> beta = half_square > 0 ? 1 / (half_square > 0 ? half_square : all<R>(1)) : Vector<R>{};
+      const Vector<R> beta = reflects ? 1 / (reflects ? half_square : all<R>(1)) : Vector<R>{};
       v[k + 1] = head - alpha;
       e[at(k)] = alpha;
       factor_of[at(k)] = beta;
@@ -150,11 +153,13 @@ template <RealScalar R> class LaneVectors {
           const auto inside = (end > static_cast<R>(i)) & active;
           const Vector<R> f = s * e[at(i)];
           const Vector<R> b = c * e[at(i)];
-          const Vector<R> r = root<R>(f * f + g * g);
-          const Vector<R> inverse = 1 / (r > 0 ? r : all<R>(1));
+          const Vector<R> square = f * f + g * g;
+          const auto turns = square > smallest_square;
+          const Vector<R> r = turns ? root<R>(square) : Vector<R>{};
+          const Vector<R> inverse = 1 / (turns ? r : all<R>(1));
           e[at(i + 1)] = inside ? r : e[at(i + 1)];
-          s = inside ? f * inverse : s;
-          c = inside ? (r > 0 ? g * inverse : all<R>(1)) : c;
+          s = inside ? (turns ? f * inverse : Vector<R>{}) : s;
+          c = inside ? (turns ? g * inverse : all<R>(1)) : c;
           const Vector<R> next = d[at(i + 1)] - p;
           const Vector<R> t = (d[at(i)] - next) * s + 2 * c * b;
           p = inside ? s * t : p;
@@ -181,6 +186,8 @@ template <RealScalar R> class LaneVectors {
 
  private:
   static constexpr int lanes = Lanes<R>::count;
+  // Sums of squares above it have all their digits, whatever underflowed of them.
+  static constexpr R smallest_square = std::numeric_limits<R>::min() / unit_roundoff<R>;
   using Angles = std::array<Vector<R>, static_cast<std::size_t>(largest_batched)>;
   // Columns top ... l of some rows of Q by the rotations of one iteration: what goes from column to column stays in
   // registers.

@@ -89,6 +89,42 @@ TYPED_TEST(JacobiBatched, SolvesEachMatrix) {
   }
 }
 
+// Off the diagonal of an indefinite matrix, elements whose squares underflow, all or in part: what begins the rotations
+// must stay orthogonal all the same.
+TYPED_TEST(JacobiBatched, TinyElementsOffTheDiagonalLeaveItOrthogonal) {
+  using R = Real<TypeParam>;
+  const int least = std::numeric_limits<R>::min_exponent;
+  for (const Index n : {3, 7, 13, 33}) {
+    const Index count = 24;
+    const Batch<TypeParam> A("A", n, n, count);
+    const Batch<TypeParam> V("V", n, n, count);
+    const Kokkos::View<R**, Kokkos::LayoutLeft, MemorySpace> w("w", n, count);
+    const auto mirror = Kokkos::create_mirror_view(A);
+    for (Index b = 0; b < count; ++b) {
+      const Host<TypeParam> one = random_hermitian<TypeParam>(n, static_cast<int>(b));
+      // From where squares are normal numbers to where they are zero; a few elements, or all.
+      const R scale = std::ldexp(R(1), least / 2 + 6 - static_cast<int>(b));
+      for (Index j = 0; j < n; ++j) {
+        for (Index i = 0; i < n; ++i) {
+          const bool there = b % 2 == 0 || (i + j) % 5 == 2;
+          mirror(i, j, b) = i == j ? TypeParam(static_cast<R>(i % 3 - 1)) : there ? one(i, j) * scale : TypeParam(0);
+        }
+      }
+    }
+    Kokkos::deep_copy(A, mirror);
+    EXPECT_TRUE(jacobi_batched(ExecutionSpace(), A, w, V).converged());
+    const auto values = to_host(w);
+    const auto vectors = to_host(V);
+    for (Index b = 0; b < count; ++b) {
+      std::vector<double> found;
+      for (Index i = 0; i < n; ++i) found.push_back(static_cast<double>(values(i, b)));
+      const Quality of = quality(slice<TypeParam>(mirror, b), slice<TypeParam>(vectors, b), found);
+      EXPECT_LE(of.residual, 10) << "n = " << n << ", matrix " << b;
+      EXPECT_LE(of.orthogonality, 10) << "n = " << n << ", matrix " << b;
+    }
+  }
+}
+
 TEST(JacobiBatch, OfGradedMatricesIsRightToTheLastDigits) {
   constexpr Index n = 24;
   // The last to 10^100, beyond what narrower numbers hold.
