@@ -32,7 +32,8 @@ ExponentialTruth exponential_truth(const Array& A, Type type, const Value& time)
   const auto E = wide_exponential(disturbed);
   if (E && !norm.is_zero() && truth.norm > 0) {
     Wide relative = norm1(F) / norm1(X);
-    truth.condition = (distance1(*E, *truth.E) / norm / relative).to_double();
+    const Wide condition = distance1(*E, *truth.E) / norm / relative;
+    truth.condition = condition.is_number() ? condition.to_double() : std::numeric_limits<double>::infinity();
   }
   return truth;
 }

@@ -254,7 +254,7 @@ void draw_action_of(Random& random, Case& one) {
   time.values[0] = random.any_of(1.0, -1.0, 0.5, 0.0, 2.0);
   if (is_complex_type(one.type) && random.one_in(2)) time.values[0] = Value(0.0, random.any_of(1.0, -1.0, -0.25));
   one.add_knob("method", random.below(4));
-  one.add_knob("dimension", random.any_of(40L, 2L, 3L, 10L), 40);
+  one.add_knob("dimension", random.any_of(40L, 10L, 20L), 40);
   one.add_knob("structure", random.below(2));
   one.add_knob("place A", random.below(100));
   one.add_knob("place E", random.below(100));
