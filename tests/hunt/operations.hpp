@@ -13,16 +13,17 @@ namespace heddle::hunt {
     with_type(one.type, [&]<class T>(std::type_identity<T>) { work<T>(world, one, verdict); }); \
   }
 
-#define HEDDLE_HUNT_OPERATIONS(OPERATION)                                                                     \
-  OPERATION(exact_sums)                                                                                       \
-  OPERATION(exact_allreduce)                                                                                  \
-  OPERATION(exact_elementwise)                                                                                \
-  OPERATION(exact_gemv)                                                                                       \
-  OPERATION(exact_gemm)                                                                                       \
-  OPERATION(exact_trsv) OPERATION(exact_lu) OPERATION(exact_solve) OPERATION(exact_condition) OPERATION(gemm) \
-      OPERATION(blas) OPERATION(transpose) OPERATION(transpose_ranks) OPERATION(redistribute) OPERATION(expm) \
-          OPERATION(expm_batched) OPERATION(expm_action) OPERATION(eigen) OPERATION(eigen_batched)            \
-              OPERATION(eigen_ranks) OPERATION(duplicates) OPERATION(faces) OPERATION(tdse) OPERATION(matrix_files)
+// All operations: a new one is a name here and a file with draw_NAME() and run_NAME().
+// clang-format off
+#define HEDDLE_HUNT_OPERATIONS(OPERATION) \
+  OPERATION(exact_sums) OPERATION(exact_allreduce) OPERATION(exact_elementwise) \
+  OPERATION(exact_gemv) OPERATION(exact_gemm) OPERATION(exact_trsv) \
+  OPERATION(exact_lu) OPERATION(exact_solve) OPERATION(exact_condition) \
+  OPERATION(gemm) OPERATION(blas) OPERATION(transpose) OPERATION(transpose_ranks) OPERATION(redistribute) \
+  OPERATION(expm) OPERATION(expm_batched) OPERATION(expm_action) \
+  OPERATION(eigen) OPERATION(eigen_batched) OPERATION(eigen_ranks) \
+  OPERATION(duplicates) OPERATION(faces) OPERATION(tdse) OPERATION(matrix_files)
+// clang-format on
 
 #define HEDDLE_HUNT_DECLARE(name)                \
   void draw_##name(Random& random, Case& drawn); \
