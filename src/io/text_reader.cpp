@@ -118,7 +118,10 @@ std::string printable(std::string_view word) {
 }
 
 std::string quoted(std::string_view word) {
-  return "'" + printable(word) + "'";
+  std::string text = "'";
+  text += printable(word);
+  text += "'";
+  return text;
 }
 
 void require_end_of_line(const TextReader& reader, std::string_view rest) {

@@ -1,4 +1,6 @@
-// One harness of libFuzzer: the one of HEDDLE_FUZZ_READERS that is named HEDDLE_FUZZ_READER gets every input as a file.
+// One harness of libFuzzer: the one of HEDDLE_FUZZ_READERS that is named HEDDLE_FUZZ_READER gets every input as a
+// file; with HEDDLE_FUZZ_HDF5, as what hdf5_input.hpp makes of it.
+#include "fuzz/hdf5_input.hpp"
 #include "fuzz/readers.hpp"
 #include <heddle/comm/communicator.hpp>
 
@@ -30,6 +32,16 @@ const std::string& input() {
   return name;
 }
 
+#ifndef HEDDLE_FUZZ_HDF5
+void write(const std::uint8_t* data, std::size_t size) {
+  std::FILE* const file = std::fopen(input().c_str(), "wb");
+  if (file == nullptr || std::fwrite(data, 1, size, file) != size || std::fclose(file) != 0) {
+    std::perror(input().c_str());
+    std::exit(1);
+  }
+}
+#endif
+
 }  // namespace
 
 // Once, before the first input. MPI and Kokkos stay until the process ends: what libFuzzer does at its end is its own.
@@ -43,11 +55,11 @@ extern "C" int LLVMFuzzerInitialize(int* argc, char*** argv) {
 }
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  std::FILE* const file = std::fopen(input().c_str(), "wb");
-  if (file == nullptr || std::fwrite(data, 1, size, file) != size || std::fclose(file) != 0) {
-    std::perror(input().c_str());
-    std::exit(1);
-  }
+#ifdef HEDDLE_FUZZ_HDF5
+  heddle::test::write_hdf5_input(input(), data, size);
+#else
+  write(data, size);
+#endif
   try {
     chosen().read(input());
   } catch (const std::logic_error& error) {

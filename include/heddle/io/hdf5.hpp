@@ -13,7 +13,9 @@ namespace heddle {
 /// NumPy's complex arrays. HDF5 converts to T, so doubles beyond the range of float become infinite in a float matrix.
 ///
 /// Collective; errors as read_matrix, each naming the file and, once it is open, the dataset. Rank 0 reads; it holds
-/// two panels of columns besides its own part. Nothing is printed by the HDF5 library.
+/// two panels of columns besides its own part. Nothing is printed by the HDF5 library. Shapes of which no machine can
+/// hold the elements are refused. What a file says of its own structure is the library's to check, and its version 1.10
+/// may crash of a file that was damaged or made with intent: take .h5 files from where you would take programs.
 template <Scalar T>
 [[nodiscard]] DistributedMatrix<T> read_hdf5(const Communicator& comm, const std::filesystem::path& path,
                                              const PlacementChoice& place = {}, const std::string& dataset = "matrix");
