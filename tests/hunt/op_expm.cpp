@@ -50,6 +50,7 @@ ExpmOptions options_of(const Case& one) {
   options.complex_products = one.knob("products of complex") == 4 ? 4 : 3;
   options.gemm.arithmetic = static_cast<Arithmetic>(one.knob("arithmetic"));
   options.gemm.tile = one.knob("tile");
+  options.gemm.rates = some_rates(one.knob("place A") % 2 == 0);
   return options;
 }
 
@@ -236,6 +237,7 @@ template <Scalar T> void run_batched(const World& world, const Case& one, Verdic
   for (const char* const name : {"place A", "place E"}) plain.add_knob(name, 0);
   ExpmOptions like;
   like.tolerance = options.tolerance;
+  like.gemm.rates = some_rates(true);
   const auto single = computed<T>(world.alone, plain, like);
   if (single.thrown.any) return;
   const double reached = std::max(relative_error<T>(truth, single.E),

@@ -75,6 +75,7 @@ GemmOptions options_of(const Case& one) {
   GemmOptions options;
   options.tile = one.knob("tile");
   options.bands_per_pass = static_cast<int>(one.knob("bands"));
+  options.rates = some_rates(one.knob("fallback") != 1);
   const long arithmetic = one.knob("arithmetic");
   options.arithmetic = arithmetic == 0   ? Arithmetic::native
                        : arithmetic == 2 ? Arithmetic::automatic

@@ -1,10 +1,10 @@
 // What the hunt asks of an operation: a drawing of hard inputs, and a run that judges what came out.
 //
-// A new operation is one file with two functions and a name in the list of operations.hpp: `draw` fills a Case from a Random,
-// `run` computes it on every rank and tells a Verdict what it found. Arrays, integers and knobs of the case are all
-// that `run` may depend on, so that a case can be shrunk and repeated; `run` must take whatever shrinking makes of them
-// (extents of 0, knobs at their simple values). Runs are collective: every rank makes the same calls, and rank 0 judges
-// what is gathered there.
+// A new operation is one file with two functions and a name in the list of operations.hpp: `draw` fills a Case from a
+// Random, `run` computes it on every rank and tells a Verdict what it found. Arrays, integers and knobs of the case are
+// all that `run` may depend on, so that a case can be shrunk and repeated; `run` must take whatever shrinking makes of
+// them (extents of 0, knobs at their simple values). Runs are collective: every rank makes the same calls, and rank 0
+// judges what is gathered there.
 #pragma once
 
 #include "hunt/case.hpp"

@@ -4,6 +4,7 @@
 #include "exact/reference.hpp"
 #include "hunt/operation.hpp"
 #include "hunt/wide.hpp"
+#include <heddle/gemm/tile_model.hpp>
 
 namespace heddle::hunt {
 
@@ -30,6 +31,20 @@ namespace heddle::hunt {
   void run_##name(const World& world, const Case& one, Verdict& verdict);
 HEDDLE_HUNT_OPERATIONS(HEDDLE_HUNT_DECLARE)
 #undef HEDDLE_HUNT_DECLARE
+
+/// Rates for the tile model, so that no case waits while they are measured; emulated products look faster or slower.
+inline MachineRates some_rates(bool emulated_is_faster) {
+  MachineRates rates;
+  for (const Index tile : {8, 64, 512}) {
+    const double flops = 1e8 * static_cast<double>(tile);
+    rates.gemm.push_back({tile, flops, flops});
+    rates.emulated.push_back({tile, emulated_is_faster ? 4 * flops : flops / 4, flops});
+  }
+  rates.memory_bandwidth = 1e10;
+  rates.link_bandwidth = 1e9;
+  rates.latency = 1e-6;
+  return rates;
+}
 
 /// An exact sum of numbers and products, each part with the terms that it has: infinities and NaNs as IEEE 754 has
 /// them.
