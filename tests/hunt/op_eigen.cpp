@@ -80,7 +80,8 @@ void judge(Verdict& verdict, const Array& A, const Truth& truth, const Found<T>&
       verdict.within("eigenvalues, by the norm", error, 10 * nu * truth.norm + 4 * smallest, text);
     }
     const double value = truth.values[i].to_double();
-    if (relative && truth.condition > 0 && truth.condition * nu < 1e-3 && value > normal && value < 1 / smallest) {
+    if (relative && truth.condition > 0 && truth.condition * nu < 1e-3 && value > normal &&
+        value < static_cast<double>(std::numeric_limits<Real<T>>::max())) {
       verdict.within("eigenvalues, relative", error, 10 * nu * truth.condition * value, text);
     }
     if (i > 0) verdict.holds("ascending", found.w[i - 1] <= found.w[i], text);

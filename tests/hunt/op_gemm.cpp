@@ -192,7 +192,13 @@ void judge(Verdict& verdict, const Case& one, const HostMatrix<T>& found, const 
       if (!emulated || alpha == 0.0 || report.emulation.fallback == Fallback::native) {
         verdict.within("native error", error, classical_bound<T>(one, e, i, j, alpha == 0.0 ? 0 : factors.inner), text);
       } else if (report.emulation.fallback == Fallback::exact) {
-        verdict.within("exact fallback", error, (is_complex<T> ? 1.4143 : 1.0) * u * size + smallest, text);
+        // The tile is rounded once, alpha with it; beta C, which is added where C lives, takes another rounding.
+        const double product = c_size == 0 ? 0.0 : std::abs(alpha) * e.product.absolute().to_double();
+        verdict.within(
+            "exact fallback", error,
+            (is_complex<T> ? 1.4143 : 1.0) * u * (size + 1.01 * product + (is_complex<T> ? 2 * c_size : 0.0)) +
+                2 * smallest,
+            text);
       } else if (alpha == 1.0 && beta == 0.0) {
         verdict.within("emulated error", error,
                        report.emulation.error_bound * e.norms + u * size * (is_complex<T> ? 1.4143 : 1.0) + smallest,
