@@ -1,5 +1,4 @@
 #include "blas/backend.hpp"
-#include "core/product.hpp"
 #include "core/instantiate.hpp"
 #include "core/product.hpp"
 #include "core/shared_storage.hpp"

@@ -226,7 +226,9 @@ template <RealScalar T> Parts<T> Exponential<T>::squared_up(Parts<T> result, con
   result = times_exponential(recipe_.shift * std::ldexp(1.0, -left), std::move(result));
   std::optional<TriangularDiagonals> diagonals;
   if (structure_.triangular()) {
-    diagonals.emplace(comm_, A, structure_, recipe_.shift);
+    // Of A as it was before its mean was taken off, which rounds.
+    diagonals.emplace(comm_, unshifted_.real || unshifted_.imaginary ? unshifted_ : A, structure_,
+                      unshifted_.real || unshifted_.imaginary ? std::complex<double>() : recipe_.shift);
     diagonals->correct(comm_, left, result);
   }
   while (left-- > 0) {
@@ -377,6 +379,7 @@ Parts<T> Exponential<T>::of(const Parts<T>& A, const Parts<T>& columns, const Pa
         arithmetic_->trust_norms(trust);
       }
       report.balanced = !recipe_.balance.empty();
+      unshifted_ = B;
       B = shifted(B, in_columns, norm);
       report.shift_real = recipe_.shift.real();
       report.shift_imaginary = recipe_.shift.imag();
@@ -385,6 +388,7 @@ Parts<T> Exponential<T>::of(const Parts<T>& A, const Parts<T>& columns, const Pa
       result = trigonometric                         ? by_chebyshev(B, in_columns, norm, report)
                : options_.method == ExpmMethod::pade ? by_pade(B, in_columns, norm, report)
                                                      : by_polynomial(B, in_columns, norm, report);
+      unshifted_ = {};
       if (!recipe_.balance.empty()) undo_balance(comm_, recipe_.balance, result);
     }
     report.squarings = recipe_.squarings();
@@ -397,19 +401,27 @@ Parts<T> Exponential<T>::of(const Parts<T>& A, const Parts<T>& columns, const Pa
 
 template <RealScalar T>
 Parts<T> Exponential<T>::balanced_where_it_helps(const Parts<T>& A, Parts<T>& columns, double& norm) {
-  const auto halvings = [](double size) { return scaling_before_powers(size, std::numeric_limits<T>::max_exponent); };
-  if (!options_.balance && halvings(norm) == 0) {
+  // Where nobody asked for it, it is to save squarings that ||A|| asks for and exp(A) does not.
+  constexpr int far = std::numeric_limits<T>::max_exponent / 8;
+  if (!options_.balance && norm <= std::ldexp(1.0, far)) {
     return A;
   }
   Balance found = balance(comm_, A);
-  if (!found.needed) {
+  if (!found.needed || found.norm_before <= 1.0) {
     return A;
+  }
+  if (found.norm_after < 1.0) {
+    // What is neglected of a small D^-1 A D may be large when D is taken off again: no further than to norm 1. Elements
+    // change geometrically with the exponents.
+    const double share = found.norm_after > 0.0
+                             ? std::log2(found.norm_before) / std::log2(found.norm_before / found.norm_after)
+                             : std::log2(found.norm_before) / 1100.0;
+    for (int& exponent : found.exponents) exponent = static_cast<int>(std::lround(share * exponent));
   }
   recipe_.balance = std::move(found.exponents);
   Parts<T> B = balanced(A);
   const double norm_after = bound_of(B);
-  // Where nobody asked for it, it is to save squarings that ||A|| asks for and exp(A) does not.
-  if (options_.balance || halvings(norm_after) < halvings(norm)) {
+  if (options_.balance ? norm_after < norm : norm_after <= std::sqrt(norm)) {
     norm = norm_after;
     columns = {};
     return B;

@@ -83,6 +83,7 @@ template <RealScalar T> class Exponential {
   Recipe recipe_;
   int expected_products_ = 0;
   bool headroom_ = false;
+  Parts<T> unshifted_;  // While exp of it is made: the last A, balanced, with its mean.
 };
 
 }  // namespace heddle::impl

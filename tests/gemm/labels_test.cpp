@@ -29,7 +29,7 @@ TEST(Kokkos, LabelsBeginWithHeddleAndNoOtherInstanceIsTouched) {
     static_cast<void>(trace(B));
     const DistributedMatrix<double> C(comm, Placement::on_rank(24, 24, 0));
     gemm<double>(comm, Operation::transpose, Operation::none, 1.0, A, B, 0.0, C, {.tile = 7});
-    gemm<double>(comm, Operation::none, Operation::none, 0.0, A, B, 2.0, A, {.tile = 7});
+    gemm<double>(comm, Operation::none, Operation::none, 0.0, B, B, 2.0, A, {.tile = 7});
     ExpmOptions options;
     options.gemm.tile = 7;
     options.residual = true;

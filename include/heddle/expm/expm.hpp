@@ -47,7 +47,8 @@ struct ExpmOptions {
   ExpmStructure structure = ExpmStructure::automatic;
   /// Balance A first: exp(A) = D exp(D^-1 A D) D^-1, D a diagonal of powers of two. For badly scaled A; it may hurt
   /// where the scaling is meant. Hermitian and skew-Hermitian A are balanced already. Without it A is balanced all the
-  /// same where ||A||_1 is beyond 2^85 (float: 2^10) and falls by it, which saves squarings and their errors.
+  /// same where ||A||_1 is beyond 2^128 (float: 2^16) and falls to its root or less, which saves squarings and their
+  /// errors. Never to a norm below 1, where what is neglected might be large when D is taken off again.
   bool balance = false;
   /// Also compute ||exp(A) - exp(A/2)^2||_1 / ||exp(A)||_1, at the cost of a second exponential.
   bool residual = false;
@@ -116,7 +117,8 @@ template <RealScalar T> [[nodiscard]] double expm_certificate_tolerance(Index n,
 ///
 /// Exact: exp of zero and diagonal A to the library's exp; zeros of block diagonal and triangular A stay zeros, and a
 /// triangular one's diagonals are exp(a_ii) and its divided differences; nilpotent A ends its own series. exp of a
-/// Hermitian A is Hermitian to the bit, and so are both parts of exp(-i H) symmetric for real symmetric H.
+/// Hermitian A is Hermitian to the bit by all methods but `taylor` and `pade`, and so are both parts of exp(-i H)
+/// symmetric for real symmetric H.
 ///
 /// Emulated products have errors relative to |row|_2 |column|_2 (see EmulatedGemm), those of a BLAS to sum_k |x_ik
 /// y_kj|, which no D^-1 X D changes. For Hermitian and skew-Hermitian A norms are as good, and for A whose rows and

@@ -24,8 +24,9 @@ enum class Arithmetic { native, emulated, automatic };
 /// What to do where exponents spread so much within the rows of op(A) or the columns of op(B) that the moduli allowed
 /// would lose bits that sums of T's keep.
 enum class Fallback {
-  exact,   ///< Round each element once, alpha and beta C with it, from the exact sum (heddle::exact): ten times slower
-           ///< or more, blocks, and as reproducible.
+  exact,  ///< Round each element of op(A) op(B) once, alpha with it, from the exact sum (heddle::exact): ten times
+          ///< slower or more, blocks, and as reproducible. beta C is part of the sum on one rank's Views; GemmPlan adds
+          ///< it to the rounded product, as it does to any.
   native,  ///< Leave the product, and its bits, to the BLAS.
   none,    ///< Take the moduli allowed; the bound that is reported holds.
 };
