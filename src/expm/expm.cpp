@@ -1,5 +1,6 @@
 #include "core/instantiate.hpp"
 #include "core/names.hpp"
+#include "dist/arguments.hpp"
 #include "expm/certificate.hpp"
 #include "expm/exponential.hpp"
 #include "expm/results.hpp"
@@ -12,6 +13,7 @@
 #include <cmath>
 #include <optional>
 #include <type_traits>
+#include <vector>
 
 namespace heddle {
 
@@ -189,13 +191,31 @@ ExpmReport ExpmPlan<T>::State::execute(const SplitMatrix<T>& A, const SplitMatri
 template <RealScalar T>
 ExpmPlan<T>::ExpmPlan(const Communicator& comm, const ExpmOptions& options)
     : state_(std::make_unique<State>(comm, options)) {
-  require(options.degree >= 1, "expm: degree ", options.degree, "; expected at least 1");
-  require(options.tolerance >= 0.0 && options.tolerance < 1.0, "expm: tolerance ", options.tolerance,
-          "; expected at least 0 (0: unit round-off) and less than 1");
-  require(options.complex_products == 3 || options.complex_products == 4, "expm: complex_products ",
-          options.complex_products, "; expected 3 or 4");
-  static_cast<void>(to_string(options.method));
-  static_cast<void>(to_string(options.structure));
+  std::vector<impl::Argument> arguments;
+  if (comm.size() > 1) {
+    using impl::argument;
+    arguments = {argument("method", static_cast<int>(options.method)),
+                 argument("degree", options.degree),
+                 argument("tolerance", options.tolerance),
+                 argument("structure", static_cast<int>(options.structure)),
+                 argument("balance", options.balance),
+                 argument("residual", options.residual),
+                 argument("certificate", options.certificate),
+                 argument("complex_products", options.complex_products),
+                 argument("gemm.tile", options.gemm.tile),
+                 argument("gemm.arithmetic", static_cast<int>(options.gemm.arithmetic)),
+                 argument("gemm.emulation.moduli", options.gemm.emulation.moduli),
+                 argument("gemm.emulation.look", options.gemm.emulation.look)};
+  }
+  impl::require_alike(comm, "expm", arguments, [&] {
+    require(options.degree >= 1, "expm: degree ", options.degree, "; expected at least 1");
+    require(options.tolerance >= 0.0 && options.tolerance < 1.0, "expm: tolerance ", options.tolerance,
+            "; expected at least 0 (0: unit round-off) and less than 1");
+    require(options.complex_products == 3 || options.complex_products == 4, "expm: complex_products ",
+            options.complex_products, "; expected 3 or 4");
+    static_cast<void>(to_string(options.method));
+    static_cast<void>(to_string(options.structure));
+  });
 }
 
 template <RealScalar T> ExpmPlan<T>::~ExpmPlan() = default;

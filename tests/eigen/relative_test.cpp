@@ -309,8 +309,7 @@ TEST(JacobiNames, AreWhatRuns) {
     const Found<double> named = found_by<double>(JacobiMethod::round_robin, A, true);
     EXPECT_EQ(named.report.method, JacobiMethod::round_robin);
     EXPECT_GE(named.report.rotations, n * (n - 1) / 2);
-    EXPECT_EQ(named.report.off_norms.size(),
-              static_cast<std::size_t>(named.report.sweeps) + (test::on_host ? 1 : 0));
+    EXPECT_EQ(named.report.off_norms.size(), static_cast<std::size_t>(named.report.sweeps) + (test::on_host ? 1 : 0));
     const Found<double> chosen = found_by<double>(JacobiMethod::automatic, A, true);
     // Begun at a tridiagonalisation's vectors, there is little left to rotate.
     if (chosen.report.method == JacobiMethod::round_robin) {

@@ -6,6 +6,8 @@
 #include <heddle/expm/batched.hpp>
 #include <heddle/expm/expm.hpp>
 
+#include <limits>
+
 namespace heddle::hunt {
 namespace {
 
@@ -76,7 +78,8 @@ void judge_structure(Verdict& verdict, const Case& one, const HostMatrix<T>& E, 
         verdict.holds("zeros stay zeros", E(i, j) == T(0), told<T>(i, j, E(i, j), T(0)));
       }
     }
-    if ((upper || lower) && options.method != ExpmMethod::taylor && options.tolerance == 0) {
+    if ((upper || lower) && options.method != ExpmMethod::taylor && options.tolerance == 0 &&
+        options.structure == ExpmStructure::automatic) {
       Wide::bits = 200;
       const Wide growth = Wide(A.at(j, j).real()).exponential();
       Wide sine;
@@ -243,6 +246,9 @@ template <Scalar T> void run_batched(const World& world, const Case& one, Verdic
   const double reached = std::max(relative_error<T>(truth, single.E),
                                   static_cast<double>(std::max<Index>(given.rows, 1)) *
                                       static_cast<double>(unit_roundoff<T>) * std::max(1.0, truth.balanced));
+  // The header's limit: beyond it A is halved before its powers tell how far it needs to be.
+  constexpr int far = std::numeric_limits<Real<T>>::max_exponent / 8;
+  if (norm1(WideMatrix(given)).to_double() > std::ldexp(1.0, far)) return;
   verdict.within("as good as expm()", error,
                  100 * std::max(reached, options.tolerance * std::max(1.0, truth.balanced)));
 }

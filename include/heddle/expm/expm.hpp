@@ -116,9 +116,9 @@ template <RealScalar T> [[nodiscard]] double expm_certificate_tolerance(Index n,
 /// exactly).
 ///
 /// Exact: exp of zero and diagonal A to the library's exp; zeros of block diagonal and triangular A stay zeros, and a
-/// triangular one's diagonals are exp(a_ii) and its divided differences; nilpotent A ends its own series. exp of a
-/// Hermitian A is Hermitian to the bit by all methods but `taylor` and `pade`, and so are both parts of exp(-i H)
-/// symmetric for real symmetric H.
+/// triangular one's diagonals are exp(a_ii) and its divided differences (found, not with `structure` given as general);
+/// nilpotent A ends its own series. exp of a Hermitian A is Hermitian to the bit by all methods but `taylor` and
+/// `pade`, and so are both parts of exp(-i H) symmetric for real symmetric H.
 ///
 /// Emulated products have errors relative to |row|_2 |column|_2 (see EmulatedGemm), those of a BLAS to sum_k |x_ik
 /// y_kj|, which no D^-1 X D changes. For Hermitian and skew-Hermitian A norms are as good, and for A whose rows and

@@ -72,7 +72,8 @@ std::vector<double> ProductCheck<T>::allowance(double emulation_error, const std
   for (std::size_t i = 0; i < allowed.size(); ++i) {
     allowed[i] = std::ldexp(factor * terms, raised + least - exponent[i]);
   }
-  if (emulation_error > 0 && multiplies_) {
+  const bool scales = multiplies_ && std::abs(sum_of(alpha_)) != 1;
+  if (scales || (emulation_error > 0 && multiplies_)) {
     const double of_alpha = std::frexp(std::abs(sum_of(alpha_)), &raised);
     const ScaledSums<Number> of_rows = HostParts<T>(A_).norms_of_rows(op_a_);
     const ScaledSums<Number> of_columns = HostParts<T>(B_).norms_of_rows(across(op_b_));
@@ -82,9 +83,15 @@ std::vector<double> ProductCheck<T>::allowance(double emulation_error, const std
     for (std::size_t j = 0; j < of_columns.size.size(); ++j) {
       sum += std::ldexp(of_columns.size[j], of_columns.exponent[j] - most);
     }
+    // A BLAS may multiply alpha by a factor first, whose elements then underflow by `least` each; |a|_1 is at most
+    // sqrt(inner) |a|_2.
+    const double underflow = scales ? roundings<T> * std::sqrt(inner_) : 0.0;
+    const auto columns = static_cast<double>(of_columns.size.size());
     for (std::size_t i = 0; i < allowed.size(); ++i) {
       allowed[i] += std::ldexp(emulation_error * of_alpha * sum * of_rows.size[i],
                                raised + most + of_rows.exponent[i] - exponent[i]);
+      allowed[i] += std::ldexp(underflow * columns * of_rows.size[i], least + of_rows.exponent[i] - exponent[i]) +
+                    std::ldexp(underflow * sum, least + most - exponent[i]);
     }
   }
   return allowed;
