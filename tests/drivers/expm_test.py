@@ -171,6 +171,15 @@ class Expm(CommandTest):
         self.refuse("expm", "--input", "none.mtx", ranks=2, message="none.mtx: can't be opened")
         self.refuse("expm", message="--input")
 
+    def test_what_is_in_range_is_returned_though_its_norm_is_not(self):
+        found = self.exponential([[709.0, 1.0], [1.0, 709.0]])
+        for i in range(2):
+            for j in range(2):
+                # Of exp(709) alone, as cosh(1) exp(709) is near the end of the range.
+                expected = math.cosh(1) if i == j else math.sinh(1)
+                self.assertAlmostEqual(found[i][j] / math.exp(709) / expected, 1.0, places=11)
+        self.assertEqual(self.last["results"]["exponential_norm1"], None)
+
     def test_overflow_is_a_failed_computation(self):
         write_market(self.path("A.mtx"), [[1000.0]])
         self.refuse("expm", "--input", "A.mtx", "--output", "E.mtx", code=1, message="overflow")
