@@ -92,7 +92,8 @@ template <Scalar T> void scatter(const HostMatrix<T>& whole, int root, const Dis
 
 /// Matrix norms. Block; the same bits on every rank. one: max_j sum_i |a_ij|; infinity: max_i sum_j |a_ij|;
 /// frobenius: sqrt(sum |a_ij|^2), scaled so that it neither overflows nor underflows; maximum: max |a_ij|. NaN anywhere
-/// gives NaN. 0 for empty matrices. Bits: none (the order of the sums follows the placement).
+/// gives NaN, but that a complex element with one infinite part counts as infinite. 0 for empty matrices. Bits: none
+/// (the order of the sums follows the placement).
 enum class Norm { one, infinity, frobenius, maximum };
 template <Scalar T> [[nodiscard]] Real<T> norm(const DistributedMatrix<T>& A, Norm kind);
 
