@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <type_traits>
 #include <utility>
 
 namespace heddle::impl {
@@ -63,7 +62,7 @@ bool act_by_chebyshev(const ActionProblem<T>& problem, const ActionOptions::Inte
   const std::complex<double> centre = skew ? std::complex(0.0, middle) : std::complex(middle, 0.0);
   // A large factor comes last, when columns can be scaled to suit it.
   const std::complex<double> exponent = problem.time * centre + series.scale;
-  const bool last = std::abs(exponent.real()) > (std::is_same_v<Real<T>, float> ? 40.0 : large_exponent);
+  const bool last = std::abs(exponent.real()) > large_exponent<T>;
   const std::complex<double> factor = last ? 1.0 : std::exp(exponent);
   // W_k = T_k(A') for Hermitian A' = (A - centre) / half, i^k T_k(-i A') for skew-Hermitian A', which stays real where
   // A is: W_{k+1} = 2 A' W_k -+ W_{k-1}.

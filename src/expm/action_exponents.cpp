@@ -43,7 +43,7 @@ void ColumnExponents<T>::multiply_by_exponential(const ExecutionSpace& space, co
                                                  BlockColumns<T>& columns, const MatrixView<T>& R) {
   // Of more parts than these the product is out of range, whatever R is.
   constexpr double most_parts = 16.0;
-  const double limit = std::is_same_v<Real<T>, float> ? 40.0 : large_exponent;
+  const double limit = large_exponent<T>;
   const double parts = std::clamp(std::ceil(std::abs(exponent.real()) / limit), 1.0, most_parts);
   const T factor = scalar_from<T>(std::exp(exponent / parts));
   for (double part = 0.0; part < parts; ++part) {

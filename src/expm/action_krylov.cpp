@@ -6,7 +6,6 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
-#include <type_traits>
 
 namespace heddle::impl {
 namespace {
@@ -196,7 +195,7 @@ template <Scalar T> void KrylovSteps<T>::step(const MatrixView<T>& R, ActionRepo
     const Small y = small_exponential(projected_[column], dimension_ + 1, m, upper, problem_.time * share);
     double most = 0.0;
     for (const auto& element : y) most = std::max({most, std::abs(element.real()), std::abs(element.imag())});
-    const bool large = std::isfinite(most) && most > std::exp2(std::is_same_v<Real<T>, float> ? 40.0 : large_exponent);
+    const bool large = std::isfinite(most) && most > std::exp2(large_exponent<T>);
     const int exponent = large ? std::ilogb(most) : 0;
     work_.exponents.add(column, exponent);
     for (int k = 0; k < m; ++k) {

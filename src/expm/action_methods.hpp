@@ -8,6 +8,7 @@
 #include <complex>
 #include <functional>
 #include <optional>
+#include <type_traits>
 #include <vector>
 
 namespace heddle::impl {
@@ -70,8 +71,8 @@ template <Scalar T> [[nodiscard]] T scalar_from(const std::complex<double>& valu
 /// Steps of a method, of which more would take days: refused.
 inline constexpr double most_action_steps = 1e10;
 
-/// Beyond this, sums of logarithms take the place of products of exponentials.
-inline constexpr double large_exponent = 300.0;
+/// Beyond it an exponential is taken in parts, and columns are scaled in between.
+template <Scalar T> inline constexpr double large_exponent = std::is_same_v<Real<T>, float> ? 40.0 : 300.0;
 
 /// All: R = exp(time A) R but for work.exponents; add their counts to the report and set its error. Throw
 /// Error(computation) where numbers leave the range.

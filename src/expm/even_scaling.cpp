@@ -1,5 +1,6 @@
 #include "expm/even_scaling.hpp"
 
+#include "core/same_owner.hpp"
 #include "dist/elementwise.hpp"
 #include <heddle/comm/communicator.hpp>
 
@@ -174,18 +175,14 @@ bool alike(const std::vector<int>& largest) {
   return most - allowed_in_all <= least;
 }
 
-template <class Matrix> bool same(const std::weak_ptr<Matrix>& one, const std::shared_ptr<Matrix>& other) {
-  return !one.owner_before(other) && !other.owner_before(one);
-}
-
 }  // namespace
 
 template <RealScalar T> EvenScaling<T>::EvenScaling(const Communicator& comm, Index n) : comm_(comm), n_(n) {}
 
 template <RealScalar T> bool EvenScaling<T>::evenly_scaled(const Matrix& X) {
   std::erase_if(verdicts_, [](const Verdict& verdict) { return verdict.matrix.expired(); });
-  const auto found =
-      std::find_if(verdicts_.begin(), verdicts_.end(), [&](const Verdict& verdict) { return same(verdict.matrix, X); });
+  const auto found = std::find_if(verdicts_.begin(), verdicts_.end(),
+                                  [&](const Verdict& verdict) { return same_owner(verdict.matrix, X); });
   if (found != verdicts_.end()) {
     return found->even;
   }
@@ -205,7 +202,7 @@ template <RealScalar T> bool EvenScaling<T>::evenly_filled(const Matrix& X) {
 }
 
 template <RealScalar T> void EvenScaling<T>::forget(const Matrix& X) {
-  std::erase_if(verdicts_, [&](const Verdict& verdict) { return same(verdict.matrix, X); });
+  std::erase_if(verdicts_, [&](const Verdict& verdict) { return same_owner(verdict.matrix, X); });
 }
 
 template <RealScalar T> bool EvenScaling<T>::measure(const DistributedMatrix<T>& X) const {

@@ -161,6 +161,7 @@ ExpmReport ExpmPlan<T>::State::execute(const SplitMatrix<T>& A, const SplitMatri
     }
     return delivery->finite();
   };
+  exponential->leave_headroom(false);  // An error may have left it so.
   bool finite = compute();
   if (!finite) {
     exponential->leave_headroom(true);

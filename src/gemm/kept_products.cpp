@@ -1,6 +1,7 @@
 #include "gemm/kept_products.hpp"
 
 #include "comm/vendor.hpp"
+#include "core/same_owner.hpp"
 #include "gemm/schedule.hpp"
 
 #include <algorithm>
@@ -14,10 +15,6 @@ bool leave_room(double bytes) {
   constexpr double little_on_cpus = 0x1p30;
   const auto memory = vendor::memory_info();
   return memory.total > 0 ? bytes <= static_cast<double>(memory.free) / 8.0 : bytes <= little_on_cpus;
-}
-
-template <class T> bool same(const std::weak_ptr<T>& one, const std::shared_ptr<T>& other) {
-  return !one.owner_before(other) && !other.owner_before(one);
 }
 
 // body(rows, columns) for the rectangles that make up what is computed of n x n elements.
@@ -75,7 +72,7 @@ template <RealScalar T> typename KeptProducts<T>::Kept& KeptProducts<T>::free_on
 template <RealScalar T> typename KeptProducts<T>::Kept& KeptProducts<T>::find(const Given& factor, bool rows) {
   ++uses_;
   for (Kept& kept : kept_) {
-    if (!same(kept.matrix, factor.matrix)) continue;
+    if (!same_owner(kept.matrix, factor.matrix)) continue;
     if (kept.sign == 0) kept.sign = factor.sign;
     if (kept.rows == rows || (rows && kept.sign != 0)) {
       kept.used = uses_;
@@ -124,7 +121,7 @@ double KeptProducts<T>::operator()(T alpha, const Given& X, const Given& Y, T be
 
 template <RealScalar T> void KeptProducts<T>::forget(const Matrix& matrix) {
   for (Kept& kept : kept_) {
-    if (same(kept.matrix, matrix)) kept.matrix.reset();
+    if (same_owner(kept.matrix, matrix)) kept.matrix.reset();
   }
 }
 
