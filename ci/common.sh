@@ -91,6 +91,8 @@ EOF
 
 # build FOLDER
 build() {
+  # ccache takes a precompiled header for what it was when it was compiled.
+  export CCACHE_SLOPPINESS=${CCACHE_SLOPPINESS-pch_defines,time_macros}
   say "building ${1#"$root/"}"
   cmake --build "$1" --parallel "$jobs"
 }

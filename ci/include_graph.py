@@ -19,18 +19,20 @@ MODULES = {
     "transpose": ["dist"],
     "exact": ["dist"],
     "gemm": ["dist", "blas", "transpose", "exact"],
+    "tuning": ["gemm"],
     "expm": ["gemm"],
     "eigen": ["dist", "blas", "exact"],
+    "models": ["eigen"],
     "schrodinger": ["expm", "eigen"],
     "search": ["comm"],
 }
 VENDOR = re.compile(r"cuda|cublas|cufft|curand|cusolver|cusparse|nccl|nvml|nvToolsExt|hip|roc|rccl|fftw3"
                     r"|cub/|cblas|f77blas|lapack|mkl|openblas|oneapi/")
-VENDOR_FILES = re.compile(r"src/(blas|comm|search)/(cuda|hip|host)\.cpp|src/schrodinger/fourier_(cuda|hip|host)\.cpp"
+VENDOR_FILES = re.compile(r"src/(blas|comm|search)/(cuda|hip|host)\.cpp|src/schrodinger/hamiltonian/fourier_(cuda|hip|host)\.cpp"
                           r"|src/blas/integer_host\.cpp"
                           r"|perf/peers/.*")
 VTK = re.compile(r"vtk\w*\.h")
-VTK_FILES = re.compile(r"src/io/vtk_(mesh|quiet|xml)\.cpp|src/io/vtk_quiet\.hpp|tests/search/vtk_agreement_test\.cpp|perf/peers/.*")
+VTK_FILES = re.compile(r"src/io/mesh/vtk_(mesh|quiet|xml)\.cpp|src/io/mesh/vtk_quiet\.hpp|tests/search/vtk_agreement_test\.cpp|perf/peers/.*")
 # Beside comm/: the main programs of tests and benchmarks, which start MPI, and the other libraries in a comparison.
 MPI_FILES = re.compile(r"(include/heddle|src|tests|perf)/comm/.*|(tests|perf)/support/.*|(perf/peers|tests/install)/.*")
 GENERATED = {"git_hash.hpp"}  # written at build time
@@ -65,9 +67,9 @@ def judge(root, path, bracket, name):
         return "mpi.h belongs to comm/ alone"
     if bracket == "<" and VENDOR.match(name) and not VENDOR_FILES.fullmatch(str(where)):
         return ("a vendor's header belongs to src/{blas,comm,search}/{cuda,hip,host}.cpp and"
-                " src/schrodinger/fourier_{cuda,hip,host}.cpp alone")
+                " src/schrodinger/hamiltonian/fourier_{cuda,hip,host}.cpp alone")
     if bracket == "<" and VTK.fullmatch(name) and not VTK_FILES.fullmatch(str(where)):
-        return "VTK's headers belong to src/io/vtk_{mesh,quiet,xml}.cpp alone"
+        return "VTK's headers belong to src/io/mesh/vtk_{mesh,quiet,xml}.cpp alone"
     if top == "include" and name == "iostream":
         return "public headers print nothing"
 
@@ -129,14 +131,14 @@ def self_test():
         ("src/gemm/gemm.cpp", '"gemm/private.hpp"'),
         ("src/gemm/gemm.cpp", "<iostream>"),
         ("src/blas/cuda.cpp", "<cublas_v2.h>"),
-        ("src/schrodinger/fourier_host.cpp", "<fftw3.h>"),
-        ("src/drivers/main.cpp", '"support/options.hpp"'),
+        ("src/schrodinger/hamiltonian/fourier_host.cpp", "<fftw3.h>"),
+        ("src/drivers/main.cpp", '"drivers/support/options.hpp"'),
         ("tests/gemm/test.cpp", '"gemm/private.hpp"'),
         ("tests/core/test.cpp", "<heddle/gemm/gemm.hpp>"),
         ("perf/peers/peer.cpp", "<cblas.h>"),
         ("perf/peers/peer.cpp", "<vtkPoints.h>"),
-        ("src/io/vtk_mesh.cpp", "<vtkPoints.h>"),
-        ("src/io/vtk_mesh.cpp", '"vtk_mesh.hpp"'),
+        ("src/io/mesh/vtk_mesh.cpp", "<vtkPoints.h>"),
+        ("src/io/mesh/vtk_mesh.cpp", '"vtk_mesh.hpp"'),
     ]
     refused = [
         ("include/heddle/core/error.hpp", "<heddle/comm/communicator.hpp>"),
@@ -166,7 +168,7 @@ def self_test():
     wrong = []
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder).resolve()
-        existing = ["include/heddle/core/error.hpp", "src/gemm/private.hpp", "src/io/vtk_mesh.hpp",
+        existing = ["include/heddle/core/error.hpp", "src/gemm/private.hpp", "src/io/mesh/vtk_mesh.hpp",
                     "src/drivers/support/options.hpp"]
         for name in existing + [file for file, _ in allowed]:
             (root / name).parent.mkdir(parents=True, exist_ok=True)

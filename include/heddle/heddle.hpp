@@ -9,6 +9,7 @@
 #include <heddle/core/error.hpp>
 #include <heddle/core/mesh.hpp>
 #include <heddle/core/operation.hpp>
+#include <heddle/core/pending_file.hpp>
 #include <heddle/core/scalar.hpp>
 #include <heddle/core/version.hpp>
 #include <heddle/dist/matrix.hpp>
@@ -17,7 +18,6 @@
 #include <heddle/eigen/batched.hpp>
 #include <heddle/eigen/distributed.hpp>
 #include <heddle/eigen/jacobi.hpp>
-#include <heddle/eigen/kohn_sham.hpp>
 #include <heddle/exact/accumulator.hpp>
 #include <heddle/exact/distributed.hpp>
 #include <heddle/exact/expansion.hpp>
@@ -36,8 +36,8 @@
 #include <heddle/io/matrix_file.hpp>
 #include <heddle/io/matrix_market.hpp>
 #include <heddle/io/mesh_file.hpp>
-#include <heddle/io/pending_file.hpp>
 #include <heddle/io/text_matrix.hpp>
+#include <heddle/models/kohn_sham.hpp>
 #include <heddle/schrodinger/absorber.hpp>
 #include <heddle/schrodinger/eigenstates.hpp>
 #include <heddle/schrodinger/grid.hpp>
@@ -57,3 +57,4 @@
 #include <heddle/search/grid.hpp>
 #include <heddle/transpose/distributed.hpp>
 #include <heddle/transpose/transpose.hpp>
+#include <heddle/tuning/rates.hpp>

@@ -4,7 +4,7 @@
 #include "support/operands.hpp"
 #include <heddle/eigen/batched.hpp>
 #include <heddle/eigen/jacobi.hpp>
-#include <heddle/eigen/kohn_sham.hpp>
+#include <heddle/models/kohn_sham.hpp>
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "lapack.hpp"
+#include "blas/lapack.hpp"
 
 #include <heddle/core/error.hpp>
 

@@ -1,8 +1,8 @@
-#include "command_line.hpp"
+#include "drivers/command_line.hpp"
 
-#include "support/ranks.hpp"
+#include "drivers/support/ranks.hpp"
+#include <heddle/core/pending_file.hpp>
 #include <heddle/core/version.hpp>
-#include <heddle/io/pending_file.hpp>
 
 namespace heddle::driver {
 namespace {

@@ -1,7 +1,7 @@
 // One command line of `heddle`, from its words to its exit code.
 #pragma once
 
-#include "commands.hpp"
+#include "drivers/commands.hpp"
 
 #include <optional>
 #include <string>

@@ -1,8 +1,8 @@
 // The subcommands of `heddle`; each lives in the file of its name.
 #pragma once
 
-#include "support/context.hpp"
-#include "support/options.hpp"
+#include "drivers/support/context.hpp"
+#include "drivers/support/options.hpp"
 
 #include <CLI/CLI.hpp>
 

@@ -1,7 +1,7 @@
 // The command `heddle`: parses, brings up MPI and Kokkos, runs one subcommand, and turns every failure into one line
 // and an exit code that all ranks share.
-#include "command_line.hpp"
-#include "support/ranks.hpp"
+#include "drivers/command_line.hpp"
+#include "drivers/support/ranks.hpp"
 
 namespace heddle::driver {
 namespace {

@@ -1,4 +1,4 @@
-#include "shared_files.hpp"
+#include "drivers/shared_files.hpp"
 
 #include <vector>
 

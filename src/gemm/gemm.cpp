@@ -1,12 +1,12 @@
 #include "comm/tags.hpp"
 #include "comm/vendor.hpp"
 #include "core/instantiate.hpp"
-#include "gemm/arguments.hpp"
-#include "gemm/emulated_bands.hpp"
-#include "gemm/measuring.hpp"
-#include "gemm/memory.hpp"
-#include "gemm/predict.hpp"
-#include "gemm/tiles.hpp"
+#include "core/scalar_name.hpp"
+#include "gemm/emulation/emulated_bands.hpp"
+#include "gemm/plan/arguments.hpp"
+#include "gemm/plan/memory.hpp"
+#include "gemm/plan/predict.hpp"
+#include "gemm/run/tiles.hpp"
 #include <heddle/blas/blas.hpp>
 #include <heddle/comm/transport.hpp>
 #include <heddle/gemm/gemm.hpp>
@@ -23,17 +23,6 @@ using impl::Product;
 using impl::RankSchedule;
 
 template <Scalar T> constexpr impl::ElementCost element_cost{sizeof(T), flops_per_multiply_add<T>};
-
-// The rates the model works with: given, kept from `heddle tune`, or measured now where a tile must be chosen.
-template <Scalar T> std::optional<MachineRates> find_rates(const Communicator& comm, const GemmOptions& options) {
-  if (options.rates) {
-    return options.rates;
-  }
-  if (auto kept = load_rates<T>(comm)) {
-    return kept;
-  }
-  return options.tile == 0 ? std::optional(measure_rates<T>(comm, 0.2)) : std::nullopt;
-}
 
 }  // namespace
 
@@ -78,7 +67,7 @@ template <Scalar T> struct GemmPlan<T>::State {
   RankSchedule schedule;
   int bands_per_pass = 1;
   bool tiles_wait = false;  // For the bands, where both cross a bus.
-  std::optional<MachineRates> rates;
+  MachineRates rates;  // Given, or typical ones.
   std::optional<double> predicted;
   double multiply_adds = 0.0;
   double bytes_received = 0.0;
@@ -106,8 +95,8 @@ GemmPlan<T>::State::State(const Communicator& communicator, const Product& wante
       options.workspace_bytes > 0 ? options.workspace_bytes : impl::default_workspace_bytes(setting.comm);
   choose_arithmetic(options, workspace_bytes);
   const std::vector<impl::Workload> workloads = impl::workloads(product, bands_per_pass);
-  if (rates && !by_integers) {
-    tiles_wait = impl::tiles_wait_for_bands(*rates, element_cost<T>, product, workloads);
+  if (!by_integers) {
+    tiles_wait = impl::tiles_wait_for_bands(rates, element_cost<T>, product, workloads);
   }
   for (const impl::Workload& work : workloads) {
     multiply_adds += work.multiply_adds;
@@ -123,13 +112,7 @@ void GemmPlan<T>::State::choose_arithmetic(const GemmOptions& options, std::size
   const bool may_be_emulated = options.arithmetic != Arithmetic::native;
   emulation = options.emulation;
   const bool by_residues = emulation.scheme == EmulationScheme::residues;
-  rates = may_be_native   ? find_rates<T>(setting.comm, options)
-          : options.rates ? options.rates
-                          : load_rates<T>(setting.comm);
-  if (options.arithmetic == Arithmetic::automatic) {
-    rates = rates ? rates : measure_rates<T>(setting.comm, 0.2);
-    if (rates->emulated.empty()) rates->emulated = impl::measure_emulated<T>(setting.comm, 0.2);
-  }
+  rates = options.rates ? *options.rates : typical_rates<T>(setting.comm);
   // The best plan of each kind.
   const auto planned = [&](bool integers, int moduli) {
     State::Choice choice{product, 1, {}};
@@ -138,7 +121,7 @@ void GemmPlan<T>::State::choose_arithmetic(const GemmOptions& options, std::size
       choice.product.tile =
           integers ? impl::emulated_tile(product, impl::ResidueSystem::planes(impl::field_of<T>, moduli),
                                          impl::memory_for_residues(setting.comm))
-                   : choose_tile(*rates, element_cost<T>, product, options.bands_per_pass, workspace_bytes);
+                   : choose_tile(rates, element_cost<T>, product, options.bands_per_pass, workspace_bytes);
     }
     choice.bands_per_pass = options.bands_per_pass > 0
                                 ? std::min(options.bands_per_pass, impl::most_bands(choice.product))
@@ -148,8 +131,8 @@ void GemmPlan<T>::State::choose_arithmetic(const GemmOptions& options, std::size
       choice.bands_per_pass = std::min(choice.bands_per_pass, 3);
     }
     impl::hold_bands_of_b(choice.product, choice.bands_per_pass, sizeof(T), workspace_bytes);
-    if (rates && !(integers && (rates->emulated.empty() || !by_residues))) {
-      const MachineRates& used = integers ? impl::emulated_rates(*rates) : *rates;
+    if (!integers || (by_residues && !rates.emulated.empty())) {
+      const MachineRates& used = integers ? impl::emulated_rates(rates) : rates;
       choice.seconds = impl::predicted_seconds(used, element_cost<T>, choice.product, choice.bands_per_pass);
     }
     return choice;
@@ -183,7 +166,7 @@ void GemmPlan<T>::State::choose_arithmetic(const GemmOptions& options, std::size
   }
   product = choice.product;
   bands_per_pass = choice.bands_per_pass;
-  predicted = choice.seconds;
+  if (options.rates) predicted = choice.seconds;
 }
 
 template <Scalar T> void GemmPlan<T>::State::make_streams(double workspace_bytes) {

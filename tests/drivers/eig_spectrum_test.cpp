@@ -1,6 +1,5 @@
 // The checks of eigenvalues alone: right ones pass, wrong ones don't.
-#include "drivers/eig_spectrum.hpp"
-
+#include "drivers/eig/spectrum.hpp"
 #include "eigen/problems.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "drivers/gemm_trace_clocks.hpp"
+#include "drivers/gemm/trace_clocks.hpp"
 
 #include <gtest/gtest.h>
 

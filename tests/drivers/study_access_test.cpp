@@ -1,4 +1,4 @@
-#include "drivers/study_access.hpp"
+#include "drivers/study/access.hpp"
 
 #include <gtest/gtest.h>
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <heddle/core/error.hpp>
-#include <heddle/eigen/kohn_sham.hpp>
+#include <heddle/models/kohn_sham.hpp>
 
 #include <gtest/gtest.h>
 

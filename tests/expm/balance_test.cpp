@@ -1,5 +1,5 @@
 // Balancing: what it makes smaller, what it leaves alone, and that it is undone to the bit.
-#include "expm/balance.hpp"
+#include "expm/dense/balance.hpp"
 
 #include "support/matrices.hpp"
 

@@ -1,6 +1,6 @@
 // Certificates of exponentials against errors found with 256 bits: never below them, not far above, and none for what
 // is wrong.
-#include "expm/certificate.hpp"
+#include "expm/certificate/certificate.hpp"
 
 #include "support/matrices.hpp"
 #include "support/multiprecision.hpp"

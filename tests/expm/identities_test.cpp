@@ -1,5 +1,5 @@
 // Identities that any exponential satisfies, at sizes beyond what a reference in 256 bits can do quickly.
-#include "expm/complex_arithmetic.hpp"
+#include "expm/arithmetic/complex_arithmetic.hpp"
 #include "support/matrices.hpp"
 #include <heddle/expm/expm.hpp>
 

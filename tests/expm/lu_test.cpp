@@ -1,5 +1,5 @@
 // Linear systems over the ranks: residuals, known solutions, and the bits of one rank.
-#include "expm/lu.hpp"
+#include "expm/dense/lu.hpp"
 
 #include "support/matrices.hpp"
 

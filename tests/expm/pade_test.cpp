@@ -1,6 +1,6 @@
 // Pade approximants: their error bound against Higham's table and the scalar series, the matrices they make against
 // exponentials by another method in longer numbers, and what they cost.
-#include "expm/pade.hpp"
+#include "expm/dense/pade.hpp"
 
 #include "support/matrices.hpp"
 

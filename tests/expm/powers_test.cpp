@@ -1,5 +1,5 @@
 // What expm saves where the powers of A are smaller than its norm says, and what it never loses.
-#include "expm/scheme.hpp"
+#include "expm/dense/scheme.hpp"
 #include "support/matrices.hpp"
 #include <heddle/expm/expm.hpp>
 

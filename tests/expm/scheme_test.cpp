@@ -1,4 +1,4 @@
-#include "expm/scheme.hpp"
+#include "expm/dense/scheme.hpp"
 
 #include "support/multiprecision.hpp"
 

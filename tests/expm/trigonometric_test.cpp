@@ -1,6 +1,6 @@
-#include "expm/trigonometric.hpp"
+#include "expm/dense/trigonometric.hpp"
 
-#include "expm/bessel.hpp"
+#include "expm/action/bessel.hpp"
 
 #include <gtest/gtest.h>
 

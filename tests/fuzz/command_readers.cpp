@@ -1,6 +1,6 @@
 #include "attempt.hpp"
-#include "drivers/duplicates_text.hpp"
-#include "drivers/tdse_deck.hpp"
+#include "drivers/search/duplicates_text.hpp"
+#include "drivers/tdse/deck/deck.hpp"
 
 #include <array>
 #include <fstream>

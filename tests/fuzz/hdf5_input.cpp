@@ -1,6 +1,6 @@
 #include "hdf5_input.hpp"
 
-#include "io/hdf5_handle.hpp"
+#include "io/matrix/hdf5_handle.hpp"
 
 #include <algorithm>
 #include <array>

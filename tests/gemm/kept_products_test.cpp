@@ -1,6 +1,6 @@
-#include "gemm/kept_products.hpp"
+#include "gemm/emulation/kept_products.hpp"
 
-#include "gemm/schedule.hpp"
+#include "gemm/plan/schedule.hpp"
 #include "support/matrices.hpp"
 
 #include <gtest/gtest.h>

@@ -5,6 +5,7 @@
 #include "support/matrices.hpp"
 #include <heddle/expm/expm.hpp>
 #include <heddle/gemm/gemm.hpp>
+#include <heddle/tuning/rates.hpp>
 
 #include <gtest/gtest.h>
 

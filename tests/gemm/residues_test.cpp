@@ -1,5 +1,5 @@
-#include "gemm/assemble.hpp"
-#include "gemm/planes.hpp"
+#include "gemm/emulation/assemble.hpp"
+#include "gemm/emulation/planes.hpp"
 #include "support/multiprecision.hpp"
 #include <heddle/core/error.hpp>
 

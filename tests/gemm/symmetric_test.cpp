@@ -1,4 +1,4 @@
-#include "gemm/schedule.hpp"
+#include "gemm/plan/schedule.hpp"
 #include "support/matrices.hpp"
 #include <heddle/gemm/gemm.hpp>
 

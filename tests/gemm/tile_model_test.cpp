@@ -1,7 +1,8 @@
-#include "gemm/predict.hpp"
+#include "gemm/plan/predict.hpp"
 #include "support/matrices.hpp"
 #include <heddle/gemm/gemm.hpp>
 #include <heddle/gemm/tile_model.hpp>
+#include <heddle/tuning/rates.hpp>
 
 #include <gtest/gtest.h>
 #include <unistd.h>

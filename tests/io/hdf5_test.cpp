@@ -1,4 +1,4 @@
-#include "io/hdf5_handle.hpp"
+#include "io/matrix/hdf5_handle.hpp"
 #include "io/temporary_folder.hpp"
 #include <heddle/io/hdf5.hpp>
 

@@ -1,4 +1,4 @@
-#include "io/panels.hpp"
+#include "io/matrix/panels.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 #include "io/temporary_folder.hpp"
-#include <heddle/io/pending_file.hpp>
+#include <heddle/core/pending_file.hpp>
 
 #include <gtest/gtest.h>
 

@@ -1,9 +1,9 @@
 // What kernels compute against what the host computes: H psi, the potential, the observables; eigenstates ahead of
 // time.
 #include "problems.hpp"
-#include "schrodinger/eigenstates_ahead.hpp"
-#include "schrodinger/observer.hpp"
-#include "schrodinger/wave_function.hpp"
+#include "schrodinger/hamiltonian/eigenstates_ahead.hpp"
+#include "schrodinger/propagators/wave_function.hpp"
+#include "schrodinger/simulation/observer.hpp"
 
 #include <gtest/gtest.h>
 

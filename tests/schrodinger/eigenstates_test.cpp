@@ -1,7 +1,7 @@
 // Energies against closed forms and against an independent method, and all paths against each other.
 #include "problems.hpp"
-#include "schrodinger/davidson.hpp"
-#include "schrodinger/toeplitz.hpp"
+#include "schrodinger/hamiltonian/davidson.hpp"
+#include "schrodinger/propagators/toeplitz.hpp"
 #include <heddle/core/error.hpp>
 #include <heddle/schrodinger/eigenstates.hpp>
 #include <heddle/schrodinger/observables.hpp>

@@ -1,7 +1,7 @@
 // What the propagators promise: their order in dt, norm, absorption, and that they agree.
 #include "problems.hpp"
-#include "schrodinger/fourier.hpp"
-#include "schrodinger/propagator.hpp"
+#include "schrodinger/hamiltonian/fourier.hpp"
+#include "schrodinger/propagators/propagator.hpp"
 #include <heddle/core/error.hpp>
 
 #include <gtest/gtest.h>

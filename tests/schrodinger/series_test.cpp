@@ -1,8 +1,8 @@
 // Parts of the propagators: Chebyshev series, Fourier transforms, kinetic energies in sines.
 #include "problems.hpp"
-#include "schrodinger/chebyshev.hpp"
-#include "schrodinger/kinetic_symbol.hpp"
-#include "schrodinger/split_operator.hpp"
+#include "schrodinger/hamiltonian/kinetic_symbol.hpp"
+#include "schrodinger/propagators/chebyshev.hpp"
+#include "schrodinger/propagators/split_operator.hpp"
 #include "support/errors.hpp"
 
 #include <gtest/gtest.h>

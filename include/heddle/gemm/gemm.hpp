@@ -36,8 +36,9 @@ struct GemmOptions {
   /// GiB on CPU backends, an eighth of the device's memory on GPUs, or three quarters of what is free where that is
   /// less.
   std::size_t workspace_bytes = 0;
-  /// Rates for the tile model, gemm and memory_bandwidth at least (MachineRates{} is refused). Absent: those that
-  /// `heddle tune` kept for this user, else measured in 0.2 s where the tile is to be chosen.
+  /// Rates for the tile model, gemm and memory_bandwidth at least (MachineRates{} is refused), and `emulated` where
+  /// Arithmetic::automatic is to weigh emulated products. Absent: typical_rates(); no file is read and nothing is
+  /// measured. load_rates() and measure_rates() of <heddle/tuning/rates.hpp> have this machine's.
   std::optional<MachineRates> rates{};
   /// How the local products are computed. Emulated ones have the same bits at any tile too, on any backend (of `half`
   /// of the tiles those that are computed; which they are follows the tile, and what a look says of them).
@@ -51,9 +52,8 @@ struct GemmReport {
   Index tile = 0;
   int bands_per_pass = 0;
   double seconds = 0.0;  ///< Slowest rank's, from entry to local completion.
-  std::optional<double>
-      predicted_seconds;  ///< The tile model's; absent where the tile was given and no rates are known.
-  double gflops = 0.0;    ///< Aggregate rate: 2MNK (8MNK for complex), or what is computed of it, / seconds / 1e9.
+  std::optional<double> predicted_seconds;  ///< The tile model's; absent where no rates were given.
+  double gflops = 0.0;  ///< Aggregate rate: 2MNK (8MNK for complex), or what is computed of it, / seconds / 1e9.
   double bytes_received = 0.0;  ///< Sum over ranks of what came from other ranks.
   double wait_seconds = 0.0;    ///< Most time that any rank had no product to run, waiting for bands or for C.
   Arithmetic arithmetic = Arithmetic::native;  ///< The one taken.

@@ -1,13 +1,10 @@
-// The tile size of the distributed product, from the machine's measured rates.
+// The tile size of the distributed product, from rates of the machine.
 #pragma once
 
 #include <heddle/comm/communicator.hpp>
 #include <heddle/core/scalar.hpp>
 
-#include <filesystem>
-#include <functional>
 #include <optional>
-#include <string>
 #include <vector>
 
 namespace heddle {
@@ -49,19 +46,10 @@ struct MachineRates {
   friend bool operator==(const MachineRates&, const MachineRates&) = default;
 };
 
-/// Measures them: collective, blocks for about `seconds` (at least 0.2). From 1 s on emulated products are
-/// measured too, for half as long again, and GPUs warm as well, which takes 4 s more.
-template <Scalar T>
-[[nodiscard]] MachineRates measure_rates(const Communicator& comm, double seconds = 2.0,
-                                         const std::function<void(double share_done)>& progress = {});
-
-/// File that keeps the rates of this machine, backend, scalar type and numbers of ranks and threads:
-/// $XDG_CACHE_HOME/heddle or ~/.cache/heddle, of rank 0. Collective; the same name on every rank.
-template <Scalar T> [[nodiscard]] std::filesystem::path rates_file(const Communicator& comm);
-/// Rates kept earlier with the same BLAS and transport, or nothing. Collective: rank 0 reads.
-template <Scalar T> [[nodiscard]] std::optional<MachineRates> load_rates(const Communicator& comm);
-/// Keeps them for load_rates; collective, rank 0 writes. Throws Error(output) where the folder can't be written.
-template <Scalar T> void save_rates(const Communicator& comm, const MachineRates& rates);
+/// Rates that a plan takes where none are given: those of a typical machine of this backend, scaled by the threads of a
+/// rank on CPUs, whatever this one is. Nothing is read and nothing measured, so that every rank and every run has the
+/// same. <heddle/tuning/rates.hpp> measures a machine's own.
+template <Scalar T> [[nodiscard]] MachineRates typical_rates(const Communicator& comm);
 
 /// The product that a tile is wanted for. All placements count, since what is local does not travel.
 struct ProductShape {

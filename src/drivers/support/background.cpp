@@ -1,6 +1,6 @@
-#include "background.hpp"
+#include "drivers/support/background.hpp"
 
-#include "clock.hpp"
+#include "drivers/support/clock.hpp"
 #include <heddle/core/error.hpp>
 
 #include <chrono>

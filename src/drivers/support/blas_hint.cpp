@@ -1,4 +1,4 @@
-#include "blas_hint.hpp"
+#include "drivers/support/blas_hint.hpp"
 
 #include <heddle/blas/blas.hpp>
 

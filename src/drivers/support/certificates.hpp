@@ -1,8 +1,8 @@
 // The check that a certificate of exponentials passes or not.
 #pragma once
 
-#include "context.hpp"
-#include "text.hpp"
+#include "drivers/support/context.hpp"
+#include "drivers/support/text.hpp"
 
 namespace heddle::driver {
 

@@ -1,6 +1,6 @@
-#include "context.hpp"
+#include "drivers/support/context.hpp"
 
-#include "text.hpp"
+#include "drivers/support/text.hpp"
 #include <heddle/core/error.hpp>
 
 #include <cstdio>

@@ -1,9 +1,9 @@
 // What a subcommand runs in: the ranks, the device, the common options.
 #pragma once
 
-#include "options.hpp"
-#include "progress.hpp"
-#include "report.hpp"
+#include "drivers/support/options.hpp"
+#include "drivers/support/progress.hpp"
+#include "drivers/support/report.hpp"
 #include <heddle/comm/communicator.hpp>
 #include <heddle/comm/device.hpp>
 

@@ -1,7 +1,7 @@
-#include "matrices.hpp"
+#include "drivers/support/matrices.hpp"
 
+#include <heddle/core/pending_file.hpp>
 #include <heddle/io/matrix_file.hpp>
-#include <heddle/io/pending_file.hpp>
 
 namespace heddle::driver {
 

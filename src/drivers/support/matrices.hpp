@@ -1,7 +1,7 @@
 // Matrices that commands make themselves, read or write.
 #pragma once
 
-#include "context.hpp"
+#include "drivers/support/context.hpp"
 #include <heddle/dist/matrix.hpp>
 
 #include <cstdint>

@@ -1,6 +1,6 @@
-#include "options.hpp"
+#include "drivers/support/options.hpp"
 
-#include "text.hpp"
+#include "drivers/support/text.hpp"
 
 #include <algorithm>
 #include <charconv>

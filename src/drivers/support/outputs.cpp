@@ -1,4 +1,4 @@
-#include "outputs.hpp"
+#include "drivers/support/outputs.hpp"
 
 #include <heddle/core/error.hpp>
 

@@ -1,4 +1,4 @@
-#include "product_check.hpp"
+#include "drivers/support/product_check.hpp"
 
 #include <algorithm>
 #include <cmath>

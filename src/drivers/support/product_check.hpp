@@ -1,7 +1,7 @@
 // An independent check of a matrix product.
 #pragma once
 
-#include "scaled_sums.hpp"
+#include "drivers/support/scaled_sums.hpp"
 #include <heddle/core/operation.hpp>
 #include <heddle/dist/matrix.hpp>
 

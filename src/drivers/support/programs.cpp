@@ -1,4 +1,4 @@
-#include "programs.hpp"
+#include "drivers/support/programs.hpp"
 
 #include <heddle/core/error.hpp>
 

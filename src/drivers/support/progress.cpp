@@ -1,7 +1,7 @@
-#include "progress.hpp"
+#include "drivers/support/progress.hpp"
 
-#include "clock.hpp"
-#include "text.hpp"
+#include "drivers/support/clock.hpp"
+#include "drivers/support/text.hpp"
 
 #include <unistd.h>
 

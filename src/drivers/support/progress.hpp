@@ -1,7 +1,7 @@
 // How far a long computation is.
 #pragma once
 
-#include "options.hpp"
+#include "drivers/support/options.hpp"
 
 #include <chrono>
 #include <string>

@@ -1,6 +1,6 @@
-#include "ranks.hpp"
+#include "drivers/support/ranks.hpp"
 
-#include "context.hpp"
+#include "drivers/support/context.hpp"
 
 #include <algorithm>
 #include <chrono>

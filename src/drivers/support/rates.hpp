@@ -1,9 +1,10 @@
 // The machine's rates, measured where they are not known.
 #pragma once
 
-#include "context.hpp"
-#include "text.hpp"
+#include "drivers/support/context.hpp"
+#include "drivers/support/text.hpp"
 #include <heddle/gemm/tile_model.hpp>
+#include <heddle/tuning/rates.hpp>
 
 namespace heddle::driver {
 

@@ -1,8 +1,8 @@
-#include "report.hpp"
+#include "drivers/support/report.hpp"
 
-#include "clock.hpp"
+#include "drivers/support/clock.hpp"
 #include <heddle/core/error.hpp>
-#include <heddle/io/pending_file.hpp>
+#include <heddle/core/pending_file.hpp>
 
 #include <fstream>
 #include <utility>

@@ -1,4 +1,4 @@
-#include "scalars.hpp"
+#include "drivers/support/scalars.hpp"
 
 #include <charconv>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "scaled_sums.hpp"
+#include "drivers/support/scaled_sums.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include "sha256.hpp"
+#include "drivers/support/sha256.hpp"
 
 #include <algorithm>
 #include <bit>

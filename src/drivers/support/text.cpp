@@ -1,4 +1,4 @@
-#include "text.hpp"
+#include "drivers/support/text.hpp"
 
 #include <cstdarg>
 #include <cstdio>

@@ -1,4 +1,4 @@
-#include "toml.hpp"
+#include "drivers/support/toml.hpp"
 
 #include <toml++/toml.h>
 

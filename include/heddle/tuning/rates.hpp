@@ -1,0 +1,28 @@
+// The rates of this machine for the tile model: measured, kept in a file, loaded again.
+#pragma once
+
+#include <heddle/comm/communicator.hpp>
+#include <heddle/core/scalar.hpp>
+#include <heddle/gemm/tile_model.hpp>
+
+#include <filesystem>
+#include <functional>
+#include <optional>
+
+namespace heddle {
+
+/// Measures them: collective, blocks for about `seconds` (at least 0.2). From 1 s on emulated products are
+/// measured too, for half as long again, and GPUs warm as well, which takes 4 s more.
+template <Scalar T>
+[[nodiscard]] MachineRates measure_rates(const Communicator& comm, double seconds = 2.0,
+                                         const std::function<void(double share_done)>& progress = {});
+
+/// File that keeps the rates of this machine, backend, scalar type and numbers of ranks and threads:
+/// $XDG_CACHE_HOME/heddle or ~/.cache/heddle, of rank 0. Collective; the same name on every rank.
+template <Scalar T> [[nodiscard]] std::filesystem::path rates_file(const Communicator& comm);
+/// Rates kept earlier with the same BLAS and transport, or nothing. Collective: rank 0 reads.
+template <Scalar T> [[nodiscard]] std::optional<MachineRates> load_rates(const Communicator& comm);
+/// Keeps them for load_rates; collective, rank 0 writes. Throws Error(output) where the folder can't be written.
+template <Scalar T> void save_rates(const Communicator& comm, const MachineRates& rates);
+
+}  // namespace heddle

@@ -1,0 +1,79 @@
+// The Hermitian matrices of `heddle eig` and `heddle study jacobi`: generated, or read and looked at.
+#pragma once
+
+#include "drivers/support/context.hpp"
+#include <heddle/core/scalar.hpp>
+#include <heddle/dist/matrix.hpp>
+#include <heddle/eigen/jacobi.hpp>
+#include <heddle/models/kohn_sham.hpp>
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace heddle::driver {
+
+/// Atoms of charge 1 in a row about 0.
+struct Chain {
+  int points = 256;
+  int atoms = 4;
+  double spacing = 2;  ///< Bohr, between neighbours.
+  int electrons = 0;   ///< 0: one for each atom.
+};
+[[nodiscard]] eigen::KohnShamOptions model_options(const Chain& chain);
+
+/// The library's eigensolver as eigen::self_consistent() calls it, and what the last call took.
+class JacobiSolver {
+ public:
+  /// `warm`: from the second call on, each begins at the vectors of the one before.
+  JacobiSolver(const ExecutionSpace& space, const eigen::JacobiOptions& options, bool warm)
+      : space_(space), options_(options), warm_(warm) {}
+
+  /// Throws Error(computation) where it does not converge.
+  void operator()(std::span<const double> H, std::vector<double>& w, std::vector<double>& V);
+
+  [[nodiscard]] const eigen::JacobiReport& report() const { return report_; }
+  [[nodiscard]] double seconds() const { return seconds_; }
+
+ private:
+  ExecutionSpace space_;
+  eigen::JacobiOptions options_;
+  bool warm_;
+  eigen::JacobiReport report_;
+  double seconds_ = 0;
+};
+
+/// Why an eigensolver gave up: "not converged after 1 sweep, ...; what to do".
+[[nodiscard]] std::string unconverged(const eigen::JacobiReport& report);
+
+/// a_ij = n/2 - |i - j|, n/2 an integer: what J. A. Ayala Barbosa timed (tesina, UNAM, 2018).
+template <Scalar T> [[nodiscard]] HostMatrix<T> thesis_matrix(Index n);
+/// Seeded, elements uniform in (-1, 1), those of the diagonal real.
+template <Scalar T> [[nodiscard]] HostMatrix<T> random_hermitian(Index n, std::uint64_t seed);
+/// Column-major numbers as a matrix.
+template <Scalar T> [[nodiscard]] HostMatrix<T> matrix_from(std::span<const double> elements, Index n);
+
+/// Throws Error(input) "NAME: ..." unless A is square, finite, and Hermitian but for `tolerance` times its largest
+/// element; the message has the worst place and both elements.
+template <Scalar T> void require_hermitian(const std::string& name, const HostMatrix<T>& A, double tolerance);
+/// Makes A what its lower (or upper) triangle says, to the bit.
+template <Scalar T> void mirror(const HostMatrix<T>& A, bool upper);
+
+/// The same elements where kernels reach them.
+template <Scalar T> [[nodiscard]] LocalMatrix<T> on_device(const HostMatrix<T>& A);
+
+/// In units of what the library allows: |A V - V diag(w)|_F / (n u |A|_F), |V^H V - I|_F / (n u sqrt(n)).
+struct EigenErrors {
+  double residual = 0;
+  double orthogonality = 0;
+};
+template <Scalar T>
+[[nodiscard]] EigenErrors errors_of(const ExecutionSpace& space, const LocalMatrix<T>& A,
+                                    const Kokkos::View<Real<T>*, MemorySpace>& w, const LocalMatrix<T>& V);
+/// The same over the ranks of A; w is the same on each. Collective.
+template <Scalar T>
+[[nodiscard]] EigenErrors errors_of(const DistributedMatrix<T>& A, const Kokkos::View<Real<T>*, MemorySpace>& w,
+                                    const DistributedMatrix<T>& V);
+
+}  // namespace heddle::driver

@@ -1,0 +1,27 @@
+// heddle eig --scf: a chain of atoms to self-consistency.
+#pragma once
+
+#include "drivers/eig/matrices.hpp"
+#include "drivers/plot/pictures.hpp"
+
+#include <filesystem>
+
+namespace heddle::driver {
+
+struct ScfSettings {
+  Chain chain;
+  eigen::ScfOptions scf;
+  eigen::JacobiOptions solver;
+  bool cold = false;
+  std::string output = "eig_scf.csv";
+  std::string plot;
+};
+
+[[nodiscard]] int run_scf(Context& context, const ScfSettings& settings);
+
+/// Whether a file begins as the output of `heddle eig --scf` does.
+[[nodiscard]] bool looks_like_scf(const std::filesystem::path& path);
+
+inline constexpr Picture scf_picture = {"plot/eig_scf.py", "matplotlib", "python3-matplotlib"};
+
+}  // namespace heddle::driver

@@ -1,0 +1,196 @@
+// heddle sum and heddle dot: exact sums of what is in files, beside plain ones.
+#include "drivers/commands.hpp"
+#include "drivers/support/clock.hpp"
+#include "drivers/support/matrices.hpp"
+#include "drivers/support/scalars.hpp"
+#include "drivers/support/sha256.hpp"
+#include "drivers/support/text.hpp"
+#include <heddle/exact/distributed.hpp>
+#include <heddle/io/matrix_file.hpp>
+
+#include <chrono>
+#include <cmath>
+#include <memory>
+
+namespace heddle::driver {
+namespace {
+
+struct Options {
+  std::string input, x, y;
+  std::string scalar;
+  bool conjugate = false;
+  bool compare = false;
+};
+
+template <Scalar T> using Elements = Kokkos::View<T*, MemorySpace>;
+
+// This rank's elements, side by side.
+template <Scalar T> Elements<T> elements_of(const DistributedMatrix<T>& A) {
+  const MatrixView<T> local = A.local();
+  const Elements<T> dense(Kokkos::view_alloc(Kokkos::WithoutInitializing, "heddle::driver::elements"), local.size());
+  const auto height = static_cast<Index>(local.extent(0));
+  Kokkos::parallel_for(
+      "heddle::driver::elements",
+      Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(A.communicator().space(), 0,
+                                                                    static_cast<Index>(local.size())),
+      KOKKOS_LAMBDA(Index k) { dense(k) = local(k % height, k / height); });
+  A.communicator().space().fence("heddle::driver::elements");
+  return dense;
+}
+
+template <Scalar T> double real_part(const T& x) {
+  if constexpr (is_complex<T>) {
+    return static_cast<double>(x.real());
+  } else {
+    return static_cast<double>(x);
+  }
+}
+template <Scalar T> double imaginary_part(const T& x) {
+  if constexpr (is_complex<T>) {
+    return static_cast<double>(x.imag());
+  } else {
+    return 0.0;
+  }
+}
+std::string hexadecimal(double x) {
+  return format("%a", x);
+}
+// A number, or [re, im].
+template <Scalar T> nlohmann::ordered_json as_json(const T& x) {
+  if (!is_complex<T>) return real_part(x);
+  return {real_part(x), imaginary_part(x)};
+}
+template <Scalar T> nlohmann::ordered_json as_hexadecimal(const T& x) {
+  if (!is_complex<T>) return hexadecimal(real_part(x));
+  return {hexadecimal(real_part(x)), hexadecimal(imaginary_part(x))};
+}
+template <Scalar T> std::string shown(const T& x) {
+  return is_complex<T> ? format("%.17g%+.17gi", real_part(x), imaginary_part(x)) : format("%.17g", real_part(x));
+}
+
+// One after the other, as a loop over the file would.
+template <Scalar T> T plain_sum(const Communicator& comm, const Elements<T>& terms) {
+  T sum(0);
+  const auto host = Kokkos::create_mirror_view(terms);
+  Kokkos::deep_copy(host, terms);
+  std::vector<T> all(static_cast<std::size_t>(comm.size()));
+  for (std::size_t k = 0; k < host.extent(0); ++k) sum += host(k);
+  comm.all_gather(std::span<const T>(&sum, 1), std::span(all));
+  T total(0);
+  for (const T& part : all) total += part;
+  return total;
+}
+
+// What both commands report of a sum.
+template <Scalar T>
+void report_sum(Context& context, Report& report, const std::string& name, Index count, const T& value,
+                double condition, double seconds, const T* plain) {
+  const double size = std::hypot(real_part(value), imaginary_part(value));
+  auto& results = report.results();
+  results["count"] = count;
+  results["value"] = as_json(value);
+  results["value_hex"] = as_hexadecimal(value);
+  results["condition"] = condition;
+  results["seconds"] = seconds;
+  Sha256 hash;
+  hash.add(&value, sizeof(value));
+  results["sha256"] = hash.digest();
+  context.say(format("%s of %lld elements, condition %.3g: %s", name.c_str(), static_cast<long long>(count), condition,
+                     shown(value).c_str()));
+  if (plain == nullptr) return;
+  const double off = std::hypot(real_part(*plain) - real_part(value), imaginary_part(*plain) - imaginary_part(value));
+  const double relative = off == 0 ? 0.0 : off / size;
+  results["plain"] = as_json(*plain);
+  results["plain_hex"] = as_hexadecimal(*plain);
+  results["plain_relative_error"] = relative;
+  context.say(format("plain %s: %s, off by %.3g of the exact one", name.c_str(), shown(*plain).c_str(), relative));
+}
+
+template <Scalar T> int sum_as(Context& context, const Options& options) {
+  const Communicator& comm = context.comm();
+  auto report = context.report("sum");
+  const auto A = read_placed<T>(comm, options.input, "columns");
+  report.inputs()["input"] = options.input;
+  report.inputs()["scalar"] = options.scalar;
+  const Elements<T> x = elements_of(A);
+  comm.barrier();
+  const auto start = std::chrono::steady_clock::now();
+  const T value = exact::sum(comm, x);
+  const double seconds = comm.all_reduce(seconds_since(start), Reduction::maximum);
+  const double condition = exact::sum_condition(comm, x);
+  const T plain = options.compare ? plain_sum(comm, x) : T(0);
+  report_sum(context, report, "sum", A.rows() * A.columns(), value, condition, seconds,
+             options.compare ? &plain : nullptr);
+  return context.finish(report);
+}
+
+template <Scalar T> int dot_as(Context& context, const Options& options) {
+  const Communicator& comm = context.comm();
+  auto report = context.report("dot");
+  const auto X = read_placed<T>(comm, options.x, "columns");
+  const auto Y = read_placed<T>(comm, options.y, "columns");
+  require(X.rows() == Y.rows() && X.columns() == Y.columns(), options.x, " is ", X.rows(), " x ", X.columns(), ", ",
+          options.y, " is ", Y.rows(), " x ", Y.columns(), "; expected equal shapes");
+  report.inputs()["x"] = options.x;
+  report.inputs()["y"] = options.y;
+  report.inputs()["conjugate"] = options.conjugate;
+  report.inputs()["scalar"] = options.scalar;
+  const Elements<T> x = elements_of(X);
+  const Elements<T> y = elements_of(Y);
+  comm.barrier();
+  const auto start = std::chrono::steady_clock::now();
+  const T value = options.conjugate ? exact::dotc(comm, x, y) : exact::dot(comm, x, y);
+  const double seconds = comm.all_reduce(seconds_since(start), Reduction::maximum);
+  const Elements<T> terms(Kokkos::view_alloc(Kokkos::WithoutInitializing, "heddle::driver::terms"), x.extent(0));
+  const bool conjugated = options.conjugate;
+  Kokkos::parallel_for(
+      "heddle::driver::terms",
+      Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(comm.space(), 0, static_cast<Index>(x.extent(0))),
+      KOKKOS_LAMBDA(Index k) { terms(k) = (conjugated ? conjugate(x(k)) : x(k)) * y(k); });
+  comm.space().fence("heddle::driver::terms");
+  const double condition = options.conjugate ? exact::dotc_condition(comm, x, y) : exact::dot_condition(comm, x, y);
+  const T plain = options.compare ? plain_sum(comm, terms) : T(0);
+  report_sum(context, report, "dot", X.rows() * X.columns(), value, condition, seconds,
+             options.compare ? &plain : nullptr);
+  return context.finish(report);
+}
+
+void add_scalar_and_compare(CLI::App& command, Options& options) {
+  add_scalar_option(command, options.scalar);
+  command.add_flag("--compare", options.compare, "Show the plain sum, one after the other, and how far off it is");
+}
+
+}  // namespace
+
+void add_exact_sums(CLI::App& app, Selection& selection) {
+  const auto options = std::make_shared<Options>();
+  CLI::App& sum = *app.add_subcommand("sum", "The exact sum of the elements of a file, rounded once");
+  sum.add_option("--input", options->input, "File of the elements, a matrix of any shape (.mtx, .h5 or .txt)")
+      ->type_name("FILE")
+      ->required();
+  add_scalar_and_compare(sum, *options);
+  add_common_options(sum, selection.common, "  heddle sum --input x.mtx --compare");
+  sum.callback([options, &selection] {
+    selection.parallel = [options](Context& context) {
+      if (options->scalar.empty()) options->scalar = scalar_of_input(context, options->input);
+      return with_scalar(options->scalar, [&]<class T>() { return sum_as<T>(context, *options); });
+    };
+  });
+  CLI::App& dot = *app.add_subcommand("dot", "The exact inner product of two files, rounded once");
+  dot.add_option("--x", options->x, "File of x (.mtx, .h5 or .txt)")->type_name("FILE")->required();
+  dot.add_option("--y", options->y, "File of y, of the same shape")->type_name("FILE")->required();
+  dot.add_flag("--conjugate", options->conjugate, "Of conj(x) and y");
+  add_scalar_and_compare(dot, *options);
+  add_common_options(dot, selection.common, "  heddle dot --x x.mtx --y y.mtx --compare");
+  dot.callback([options, &selection] {
+    selection.parallel = [options](Context& context) {
+      if (options->scalar.empty()) {
+        const std::string of_x = scalar_of_input(context, options->x);
+        options->scalar = of_x == "double" ? scalar_of_input(context, options->y) : of_x;
+      }
+      return with_scalar(options->scalar, [&]<class T>() { return dot_as<T>(context, *options); });
+    };
+  });
+}
+
+}  // namespace heddle::driver

@@ -1,0 +1,339 @@
+// heddle lu: the reproducible LU factorization of a matrix from a file or generated.
+#include "drivers/commands.hpp"
+#include "drivers/support/clock.hpp"
+#include "drivers/support/matrices.hpp"
+#include "drivers/support/scalars.hpp"
+#include "drivers/support/sha256.hpp"
+#include "drivers/support/text.hpp"
+#include <heddle/exact/lu.hpp>
+#include <heddle/io/matrix_file.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+namespace heddle::driver {
+namespace {
+
+struct Options {
+  std::string input, l, u, pivots;
+  Index size = -1;
+  std::uint64_t seed = 1;
+  std::string scalar;
+  int block = 0;
+  bool compare = false;
+};
+
+template <Scalar T> using HostMatrixOf = Kokkos::View<T**, Kokkos::LayoutLeft, Kokkos::HostSpace>;
+
+template <Scalar T> HostMatrixOf<T> on_the_host(const MatrixView<T>& A) {
+  const Kokkos::View<T**, Kokkos::LayoutLeft, MemorySpace> dense("heddle::driver::dense", A.extent(0), A.extent(1));
+  Kokkos::deep_copy(dense, A);
+  const HostMatrixOf<T> host("heddle::driver::host", A.extent(0), A.extent(1));
+  Kokkos::deep_copy(host, dense);
+  return host;
+}
+// |x| 2^-power: matrices of huge or denormal numbers are looked at with their own power of two taken out.
+template <Scalar T> double size_of(const T& x, int power = 0) {
+  if constexpr (is_complex<T>) {
+    return std::hypot(std::ldexp(static_cast<double>(x.real()), -power),
+                      std::ldexp(static_cast<double>(x.imag()), -power));
+  } else {
+    return std::ldexp(std::abs(static_cast<double>(x)), -power);
+  }
+}
+// Unlike std::max, a NaN is larger than anything.
+double larger(double x, double y) {
+  return std::isnan(x) || std::isnan(y) ? NAN : std::max(x, y);
+}
+// The power of two in the largest part of an element; 0 of nothing but zeros and what is not finite.
+template <Scalar T> int power_of(const HostMatrixOf<T>& A) {
+  double most = 0;
+  const auto take = [&](double part) { most = std::isfinite(part) ? std::max(most, std::abs(part)) : most; };
+  for (std::size_t j = 0; j < A.extent(1); ++j) {
+    for (std::size_t i = 0; i < A.extent(0); ++i) {
+      if constexpr (is_complex<T>) {
+        take(static_cast<double>(A(i, j).real()));
+        take(static_cast<double>(A(i, j).imag()));
+      } else {
+        take(static_cast<double>(A(i, j)));
+      }
+    }
+  }
+  return most == 0 ? 0 : std::ilogb(most);
+}
+// Of what A and its factors are.
+struct Sizes {
+  double norm = 0;  // |A|_1
+  double of_a = 0;  // The largest element's
+  double of_u = 0;
+};
+template <Scalar T> Sizes sizes_of(const HostMatrixOf<T>& A, const HostMatrixOf<T>& LU, int power) {
+  Sizes sizes;
+  for (std::size_t j = 0; j < A.extent(1); ++j) {
+    double column = 0;
+    for (std::size_t i = 0; i < A.extent(0); ++i) {
+      const double size = size_of(A(i, j), power);
+      column += size;
+      sizes.of_a = larger(sizes.of_a, size);
+      if (i <= j) sizes.of_u = larger(sizes.of_u, size_of(LU(i, j), power));
+    }
+    sizes.norm = larger(sizes.norm, column);
+  }
+  return sizes;
+}
+bool same(double x, double y) {
+  return x == y || (std::isnan(x) && std::isnan(y));
+}
+// NaNs are like one another here.
+template <Scalar T> bool same_number(const T& x, const T& y) {
+  if constexpr (is_complex<T>) {
+    return same(static_cast<double>(x.real()), static_cast<double>(y.real())) &&
+           same(static_cast<double>(x.imag()), static_cast<double>(y.imag()));
+  } else {
+    return same(static_cast<double>(x), static_cast<double>(y));
+  }
+}
+// By how much two numbers that are not the same differ, as a part of the larger; infinite if one alone is a number.
+template <Scalar T> double relative_distance(const T& x, const T& y) {
+  constexpr int down = 2;  // So that no difference overflows.
+  const T quarter(Real<T>(0.25));
+  const double most = std::max(size_of(x, down), size_of(y, down));
+  const double distance = std::isfinite(most) ? size_of(T(x * quarter - y * quarter)) / most : INFINITY;
+  return std::isnan(distance) ? INFINITY : distance;
+}
+
+// A quarter of |x| or |real| + |imaginary|; a NaN is below all.
+template <Scalar T> double pivot_size(const T& x) {
+  double size = 0;
+  if constexpr (is_complex<T>) {
+    size = std::abs(static_cast<double>(x.real())) / 4 + std::abs(static_cast<double>(x.imag())) / 4;
+  } else {
+    size = std::abs(static_cast<double>(x)) / 4;
+  }
+  return std::isnan(size) ? -1 : size;
+}
+// The same algorithm with plain sums.
+template <Scalar T> std::vector<Index> plain_lu(const HostMatrixOf<T>& A) {
+  const std::size_t m = A.extent(0);
+  const std::size_t n = A.extent(1);
+  std::vector<Index> pivots;
+  for (std::size_t j = 0; j < n; ++j) {
+    for (std::size_t k = 0; k < std::min(j, m); ++k) {
+      for (std::size_t i = k + 1; i < m; ++i) A(i, j) -= A(i, k) * A(k, j);
+    }
+    if (j >= m) continue;
+    std::size_t pivot = j;
+    for (std::size_t i = j + 1; i < m; ++i) pivot = pivot_size(A(i, j)) > pivot_size(A(pivot, j)) ? i : pivot;
+    pivots.push_back(static_cast<Index>(pivot));
+    for (std::size_t k = 0; k < n && pivot != j; ++k) std::swap(A(j, k), A(pivot, k));
+    for (std::size_t i = j + 1; i < m && A(j, j) != T(0); ++i) A(i, j) = A(i, j) / A(j, j);
+  }
+  return pivots;
+}
+
+// Writes columns of host memory as a matrix.
+template <Scalar T, class Element>
+void write_host(const Communicator& comm, const std::string& path, Index rows, Index columns, const Element& element) {
+  if (path.empty()) return;
+  const DistributedMatrix<T> A(comm, placement_from("rank:0", rows, columns, 1));
+  const HostMatrixOf<T> host("heddle::driver::host", static_cast<std::size_t>(rows), static_cast<std::size_t>(columns));
+  for (Index j = 0; j < columns; ++j) {
+    for (Index i = 0; i < rows; ++i) host(i, j) = element(static_cast<std::size_t>(i), static_cast<std::size_t>(j));
+  }
+  const Kokkos::View<T**, Kokkos::LayoutLeft, MemorySpace> dense("heddle::driver::dense", host.extent(0),
+                                                                 host.extent(1));
+  Kokkos::deep_copy(dense, host);
+  Kokkos::deep_copy(A.local(), dense);
+  write_matrix(path, A);
+}
+
+// max |P A - L U| / (|L| |U|), element by element, of products rounded once, but for what the roundings of denormal
+// numbers may add: less than the smallest number for an element of U, and for one of L that times 1 + |u_jj|. `power`
+// is A's: the products are scaled so that they neither over- nor underflow.
+template <Scalar T>
+double backward_error(const HostMatrixOf<T>& A, const HostMatrixOf<T>& LU, const std::vector<Index>& order, int power) {
+  using Dense = Kokkos::View<T**, Kokkos::LayoutLeft, MemorySpace>;
+  using Magnitudes = Kokkos::View<Real<T>**, Kokkos::LayoutLeft, MemorySpace>;
+  const std::size_t m = A.extent(0);
+  const std::size_t n = A.extent(1);
+  const std::size_t steps = std::min(m, n);
+  const Dense L("heddle::driver::L", m, steps);
+  const Dense U("heddle::driver::U", steps, n);
+  const Dense R("heddle::driver::R", m, n);
+  const Magnitudes L_sizes("heddle::driver::L_sizes", m, steps);
+  const Magnitudes U_sizes("heddle::driver::U_sizes", steps, n);
+  const Magnitudes bound("heddle::driver::bound", m, n);
+  const auto fill = [](const auto& target, const auto& element) {
+    const auto host = Kokkos::create_mirror_view(target);
+    for (std::size_t j = 0; j < host.extent(1); ++j) {
+      for (std::size_t i = 0; i < host.extent(0); ++i) host(i, j) = element(i, j);
+    }
+    Kokkos::deep_copy(target, host);
+  };
+  constexpr int most_power = std::numeric_limits<Real<T>>::max_exponent - 24;
+  const int by = std::clamp(-power, -most_power, most_power);
+  // Sizes of complex numbers may be above the largest number.
+  constexpr int down = 2;
+  const auto factor = static_cast<Real<T>>(std::ldexp(1.0, by));
+  const auto l = [&](std::size_t i, std::size_t j) { return i > j ? LU(i, j) : i == j ? T(1) : T(0); };
+  const auto u = [&](std::size_t i, std::size_t j) { return i <= j ? LU(i, j) : T(0); };
+  fill(L, l);
+  fill(U, u);
+  fill(R, [&](std::size_t i, std::size_t j) { return A(static_cast<std::size_t>(order[i]), j); });
+  fill(L_sizes, [&](std::size_t i, std::size_t j) { return static_cast<Real<T>>(size_of(l(i, j))); });
+  // Of small numbers all digits are kept.
+  const int kept = by < 0 ? down : 0;
+  fill(U_sizes, [&](std::size_t i, std::size_t j) { return static_cast<Real<T>>(size_of(u(i, j), kept)); });
+  exact::gemm(ExecutionSpace(), Operation::none, Operation::none, T(-factor), L, U, T(factor), R);
+  exact::gemm(ExecutionSpace(), Operation::none, Operation::none, static_cast<Real<T>>(std::ldexp(1.0, by + kept)),
+              L_sizes, U_sizes, Real<T>(0), bound);
+  const auto rest = Kokkos::create_mirror_view(R);
+  Kokkos::deep_copy(rest, R);
+  const auto most = Kokkos::create_mirror_view(bound);
+  Kokkos::deep_copy(most, bound);
+  const double smallest = std::ldexp(static_cast<double>(std::numeric_limits<Real<T>>::denorm_min()), by);
+  double worst = 0;
+  for (std::size_t j = 0; j < n; ++j) {
+    const double diagonal = j < steps ? size_of(LU(j, j)) : 0;
+    for (std::size_t i = 0; i < m; ++i) {
+      const double found = size_of(rest(i, j));
+      const double off = found - smallest * (i > j ? 1 + diagonal : 1);
+      if (!(off <= 0)) worst = std::fmax(worst, std::isnan(off) ? INFINITY : off / static_cast<double>(most(i, j)));
+    }
+  }
+  return worst;
+}
+
+// With plain sums, and what differs.
+template <Scalar T>
+void compare(Context& context, nlohmann::ordered_json& results, const HostMatrixOf<T>& A, const HostMatrixOf<T>& LU,
+             const std::vector<Index>& pivots) {
+  const HostMatrixOf<T> plain("heddle::driver::plain", A.extent(0), A.extent(1));
+  Kokkos::deep_copy(plain, A);
+  const auto start = std::chrono::steady_clock::now();
+  const std::vector<Index> plain_pivots = plain_lu<T>(plain);
+  const double seconds = seconds_since(start);
+  Index other_pivots = 0;
+  for (std::size_t k = 0; k < pivots.size(); ++k) other_pivots += plain_pivots[k] == pivots[k] ? 0 : 1;
+  double off = 0;
+  Index different = 0;
+  for (std::size_t j = 0; j < A.extent(1); ++j) {
+    for (std::size_t i = 0; i < A.extent(0); ++i) {
+      if (same_number(plain(i, j), LU(i, j))) continue;
+      ++different;
+      off = std::max(off, relative_distance(plain(i, j), LU(i, j)));
+    }
+  }
+  results["plain_seconds"] = seconds;
+  results["plain_different_elements"] = different;
+  results["plain_different_pivots"] = other_pivots;
+  results["plain_relative_difference"] = off;
+  context.say(format("plain: %lld of %lld elements and %lld pivots differ, by up to %.3g of an element; %.4g s",
+                     static_cast<long long>(different), static_cast<long long>(A.size()),
+                     static_cast<long long>(other_pivots), off, seconds));
+}
+
+template <Scalar T> int run_as(Context& context, const Options& options) {
+  const Communicator& comm = context.comm();
+  auto report = context.report("lu");
+  auto start = std::chrono::steady_clock::now();
+  const auto A = options.input.empty() ? random_matrix<T>(comm, options.size, options.size, "rank:0", options.seed)
+                                       : read_placed<T>(comm, options.input, "rank:0");
+  report.times()["read"] = seconds_since(start);
+  auto& inputs = report.inputs();
+  if (options.input.empty()) {
+    inputs["seed"] = options.seed;
+  } else {
+    inputs["input"] = options.input;
+  }
+  inputs["rows"] = A.rows();
+  inputs["columns"] = A.columns();
+  inputs["scalar"] = options.scalar;
+  inputs["block"] = options.block;
+  const HostMatrixOf<T> before = on_the_host<T>(A.local());
+  start = std::chrono::steady_clock::now();
+  const exact::LuResult factors = exact::lu(comm.space(), A.local(), {.block = options.block});
+  const double seconds = seconds_since(start);
+  const HostMatrixOf<T> LU = on_the_host<T>(A.local());
+  const std::size_t m = LU.extent(0);
+  const std::size_t n = LU.extent(1);
+  const std::size_t steps = std::min(m, n);
+
+  // Row k of P A is row order[k] of A.
+  std::vector<Index> order(m);
+  std::iota(order.begin(), order.end(), Index{0});
+  for (std::size_t k = 0; k < steps; ++k) std::swap(order[k], order[static_cast<std::size_t>(factors.pivots[k])]);
+  Sha256 hash;
+  hash.add(LU.data(), LU.size() * sizeof(T));
+  hash.add(order.data(), order.size() * sizeof(Index));
+  const int power = power_of<T>(before);
+  const Sizes sizes = sizes_of<T>(before, LU, power);
+  auto& results = report.results();
+  results["info"] = factors.info;
+  results["growth"] = sizes.of_a == 0 ? 1.0 : sizes.of_u / sizes.of_a;
+  if (m == n) results["condition"] = exact::condition(comm.space(), A.local(), factors, sizes.norm, power);
+  results["sha256"] = hash.digest();
+  results["seconds"] = seconds;
+  context.say(format("lu: %lld x %lld, %s: info %lld, growth %.3g, %.4g s, sha256 %s", static_cast<long long>(m),
+                     static_cast<long long>(n), options.scalar.c_str(), static_cast<long long>(factors.info),
+                     results["growth"].get<double>(), seconds, results["sha256"].get<std::string>().c_str()));
+  if (m == n && m > 0) context.say(format("condition %.3g", results["condition"].get<double>()));
+  if (options.compare) compare<T>(context, results, before, LU, factors.pivots);
+  // A rounding of the sum, and one of the quotient.
+  report.check_at_most("backward_error", backward_error<T>(before, LU, order, power), 4.0 * unit_roundoff<T>);
+  const auto rows = static_cast<Index>(m);
+  const auto columns = static_cast<Index>(n);
+  const auto shared = static_cast<Index>(steps);
+  write_host<T>(comm, options.l, rows, shared, [&](std::size_t i, std::size_t j) {
+    return i > j ? LU(i, j) : i == j ? T(1) : T(0);
+  });
+  write_host<T>(comm, options.u, shared, columns,
+                [&](std::size_t i, std::size_t j) { return i <= j ? LU(i, j) : T(0); });
+  write_host<double>(comm, options.pivots, rows, 1,
+                     [&](std::size_t i, std::size_t) { return static_cast<double>(order[i] + 1); });
+  return context.finish(report);
+}
+
+int run(Context& context, Options options) {
+  require(context.comm().size() == 1, "lu runs on one rank, and all threads or the GPU of it; there are ",
+          context.comm().size());
+  require_one_input(options.input, options.size);
+  for (const std::string& path : {options.l, options.u, options.pivots}) require_writable_matrix(context, path);
+  if (options.scalar.empty()) options.scalar = scalar_of_input(context, options.input);
+  return with_scalar(options.scalar, [&]<class T>() { return run_as<T>(context, options); });
+}
+
+}  // namespace
+
+void add_lu(CLI::App& app, Selection& selection) {
+  const auto options = std::make_shared<Options>();
+  CLI::App& command = *app.add_subcommand("lu", "LU factorization with partial pivoting, the same bits everywhere");
+  command.add_option("--input", options->input, "File of A (.mtx Matrix Market, .h5 HDF5 or .txt)")->type_name("FILE");
+  command.add_option("--size", options->size, "Make a random matrix of this size")->type_name("N")->check(at_least(0));
+  command.add_option("--seed", options->seed, "Seed of the random matrix")->type_name("N")->capture_default_str();
+  add_scalar_option(command, options->scalar);
+  command.add_option("--l", options->l, "File to write L to; the ending chooses the format")->type_name("FILE");
+  command.add_option("--u", options->u, "File to write U to")->type_name("FILE");
+  command
+      .add_option("--pivots", options->pivots,
+                  "File to write P to: one column, whose k-th number is the row of A that is row k of P A, from 1")
+      ->type_name("FILE");
+  command
+      .add_option("--block", options->block, "Columns factored together; 1: unblocked, 0: chosen. No bit depends on it")
+      ->type_name("N")
+      ->check(at_least(0))
+      ->capture_default_str();
+  command.add_flag("--compare", options->compare, "Factor with plain sums too, and show what differs");
+  add_common_options(command, selection.common,
+                     "  heddle lu --input A.mtx --l L.mtx --u U.mtx --pivots P.mtx --compare");
+  command.callback(
+      [options, &selection] { selection.parallel = [options](Context& context) { return run(context, *options); }; });
+}
+
+}  // namespace heddle::driver

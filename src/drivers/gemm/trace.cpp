@@ -1,0 +1,207 @@
+#include "drivers/gemm/trace.hpp"
+
+#include "drivers/gemm/trace_clocks.hpp"
+#include "drivers/support/text.hpp"
+#include <heddle/core/error.hpp>
+#include <heddle/core/pending_file.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <fstream>
+#include <map>
+#include <span>
+#include <string>
+#include <utility>
+
+namespace heddle::driver {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// Whole nanoseconds, which viewers count in too: rounded before lanes are shared out, no two intervals of a lane
+// overlap by a rounding.
+std::int64_t nanoseconds(double seconds) {
+  return std::llround(seconds * 1e9);
+}
+
+std::string name_of(const TraceInterval& interval) {
+  std::string tile = format("tile %d,%d", interval.row_band, interval.column_band);
+  if (interval.kind == TraceKind::wait) return "wait";
+  if (interval.kind == TraceKind::product) return tile;
+  const int number = interval.operand == 'A' ? interval.row_band : interval.column_band;
+  // A sender may know the elements, and not of which band they are.
+  const std::string band = number >= 0 ? format("band %d", number) : "band";
+  return format("%c %s %s rank %d", interval.operand, (interval.operand == 'C' ? tile : band).c_str(),
+                interval.kind == TraceKind::receive ? "from" : "to", interval.peer);
+}
+
+Json arguments_of(const TraceInterval& interval) {
+  Json arguments = Json::object();
+  if (interval.row_band >= 0) arguments["row_band"] = interval.row_band;
+  if (interval.column_band >= 0) arguments["column_band"] = interval.column_band;
+  if (interval.kind == TraceKind::receive || interval.kind == TraceKind::send) {
+    const double seconds = interval.end - interval.begin;
+    arguments["operand"] = std::string(1, interval.operand);
+    arguments["peer"] = interval.peer;
+    arguments["bytes"] = interval.bytes;
+    if (seconds > 0) arguments["GB/s"] = interval.bytes / seconds / 1e9;
+  }
+  return arguments;
+}
+
+Json metadata(const std::string& what, int rank, int thread, const Json& arguments) {
+  Json event = {{"ph", "M"}, {"name", what}, {"pid", rank}};
+  if (thread > 0) event["tid"] = thread;
+  event["args"] = arguments;
+  return event;
+}
+
+// Throws where anything is missing, or of another type, that the picture is made of.
+void read_as_picture(const Json& trace) {
+  const Json& about = trace.at("otherData");
+  require(about.at("command").get<std::string>() == "gemm", "a trace of another command");
+  for (const char* number : {"rows", "columns", "inner", "tile", "seconds", "gflops", "hidden_share"}) {
+    (void)about.at(number).get<double>();
+  }
+  for (const char* text : {"version", "git_hash", "scalar", "place_a", "place_b", "place_c"}) {
+    (void)about.at(text).get<std::string>();
+  }
+  const int ranks = about.at("ranks").get<int>();
+  const auto shares = about.at("hidden_share_of_ranks").get<std::vector<double>>();
+  require(shares.size() == static_cast<std::size_t>(ranks), shares.size(), " hidden shares for ", ranks, " ranks");
+  for (const Json& event : trace.at("traceEvents")) {
+    if (event.at("ph").get<std::string>() != "X") continue;
+    for (const char* text : {"name", "cat"}) (void)event.at(text).get<std::string>();
+    for (const char* number : {"tid", "ts", "dur"}) (void)event.at(number).get<double>();
+    const int rank = event.at("pid").get<int>();
+    require(rank >= 0 && rank < ranks, "an event of rank ", rank);
+  }
+}
+
+// Intervals in order of their begin, each on the first lane that is free.
+std::vector<std::vector<const TraceInterval*>> lanes_of(std::vector<const TraceInterval*> intervals) {
+  std::stable_sort(intervals.begin(), intervals.end(),
+                   [](const TraceInterval* one, const TraceInterval* other) { return one->begin < other->begin; });
+  std::vector<std::vector<const TraceInterval*>> lanes;
+  for (const TraceInterval* interval : intervals) {
+    const auto free = std::find_if(lanes.begin(), lanes.end(), [&](const auto& lane) {
+      return nanoseconds(lane.back()->end) <= nanoseconds(interval->begin);
+    });
+    (free != lanes.end() ? *free : lanes.emplace_back()).push_back(interval);
+  }
+  return lanes;
+}
+
+Json event_of(const TraceInterval& interval, int rank, int thread) {
+  const std::int64_t begin = nanoseconds(interval.begin);
+  return {{"ph", "X"},
+          {"name", name_of(interval)},
+          {"cat", to_string(interval.kind)},
+          {"pid", rank},
+          {"tid", thread},
+          {"ts", static_cast<double>(begin) / 1e3},
+          {"dur", static_cast<double>(nanoseconds(interval.end) - begin) / 1e3},
+          {"args", arguments_of(interval)}};
+}
+
+void append_rank(int rank, const Trace& trace, Json& events) {
+  events.push_back(metadata("process_name", rank, 0, {{"name", format("rank %d", rank)}}));
+  events.push_back(metadata("process_sort_index", rank, 0, {{"sort_index", rank}}));
+  std::map<TraceKind, std::map<int, std::vector<const TraceInterval*>>> groups;
+  for (const TraceInterval& interval : trace) groups[interval.kind][interval.lane].push_back(&interval);
+  int thread = 0;
+  for (const auto& [kind, by_lane] : groups) {
+    int number = 0;
+    for (const auto& [given_lane, intervals] : by_lane) {
+      for (const auto& lane : lanes_of(intervals)) {
+        ++thread;
+        ++number;
+        std::string name = std::string(to_string(kind)) + 's';
+        if (number > 1) name += format(" %d", number);
+        events.push_back(metadata("thread_name", rank, thread, {{"name", name}}));
+        events.push_back(metadata("thread_sort_index", rank, thread, {{"sort_index", thread}}));
+        for (const TraceInterval* interval : lane) events.push_back(event_of(*interval, rank, thread));
+      }
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<Trace> gather_traces(const Communicator& comm, const Trace& mine) {
+  const auto count = static_cast<Index>(mine.size());
+  std::vector<Index> counts(static_cast<std::size_t>(comm.size()));
+  comm.all_gather(std::span<const Index>(&count, 1), std::span(counts));
+  std::vector<Trace> traces;
+  for (int rank = 0; rank < comm.size(); ++rank) {
+    Trace trace = rank == comm.rank() ? mine : Trace(static_cast<std::size_t>(counts[static_cast<std::size_t>(rank)]));
+    comm.broadcast(std::span(trace), rank);
+    traces.push_back(std::move(trace));
+  }
+  align_clocks(traces);
+  return traces;
+}
+
+double overall_hidden_share(const std::vector<Trace>& traces) {
+  // One after the other, they are the trace of one rank that did it all.
+  Trace all;
+  double begin = 0;
+  for (const Trace& trace : traces) {
+    double end = begin;
+    for (TraceInterval interval : trace) {
+      interval.begin += begin;
+      interval.end += begin;
+      end = std::max(end, interval.end);
+      all.push_back(interval);
+    }
+    begin = end;
+  }
+  return hidden_share(all);
+}
+
+bool anything_travelled(const std::vector<Trace>& traces) {
+  return std::any_of(traces.begin(), traces.end(), [](const Trace& trace) {
+    return std::any_of(trace.begin(), trace.end(), [](const TraceInterval& interval) {
+      return interval.kind == TraceKind::receive && interval.end > interval.begin;
+    });
+  });
+}
+
+Json trace_events(const std::vector<Trace>& traces, const Json& about) {
+  Json events = Json::array();
+  for (std::size_t rank = 0; rank < traces.size(); ++rank) append_rank(static_cast<int>(rank), traces[rank], events);
+  return {{"traceEvents", std::move(events)}, {"displayTimeUnit", "ms"}, {"otherData", about}};
+}
+
+void write_trace(const std::filesystem::path& path, const Json& events) {
+  PendingFile file(path);
+  {
+    std::ofstream stream(file.path(), std::ios::binary);
+    // File names, which `about` may hold, are any bytes; JSON is UTF-8.
+    stream << events.dump(-1, ' ', false, Json::error_handler_t::replace) << '\n';
+    stream.close();
+    if (!stream) throw Error(ErrorKind::output, message_of(path.string(), ": the trace could not be written"));
+  }
+  file.commit();
+}
+
+bool looks_like_json(const std::filesystem::path& path) {
+  std::ifstream stream(path, std::ios::binary);
+  char first = '\0';
+  return stream >> first && (first == '{' || first == '[');
+}
+
+void require_trace(const std::filesystem::path& path) {
+  std::ifstream stream(path, std::ios::binary);
+  const Json trace = Json::parse(stream, nullptr, false);
+  if (trace.is_discarded()) throw Error(ErrorKind::input, message_of(path.string(), ": is not readable JSON"));
+  try {
+    read_as_picture(trace);
+  } catch (const std::exception&) {
+    throw Error(ErrorKind::input, message_of(path.string(), ": is not a trace that heddle gemm --trace wrote"));
+  }
+}
+
+}  // namespace heddle::driver

@@ -1,0 +1,139 @@
+// heddle info: what this build and this job consist of.
+#include "drivers/commands.hpp"
+#include "drivers/support/blas_hint.hpp"
+#include "drivers/support/text.hpp"
+#include <heddle/blas/blas.hpp>
+#include <heddle/comm/transport.hpp>
+#include <heddle/core/version.hpp>
+#include <heddle/gemm/emulation.hpp>
+#include <heddle/gemm/tile_model.hpp>
+#include <heddle/io/mesh_file.hpp>
+#include <heddle/tuning/rates.hpp>
+
+#include <algorithm>
+#include <array>
+#include <sstream>
+#include <vector>
+
+namespace heddle::driver {
+namespace {
+
+// The line of every rank, in order of rank, on every rank.
+std::vector<std::string> gather_lines(const Communicator& comm, const std::string& mine) {
+  std::array<char, 256> text{};
+  std::copy_n(mine.begin(), std::min(mine.size(), text.size() - 1), text.begin());
+  std::vector<char> all(text.size() * static_cast<std::size_t>(comm.size()));
+  comm.all_gather(std::span<const char>(text), std::span(all));
+  std::vector<std::string> lines;
+  for (std::size_t begin = 0; begin < all.size(); begin += text.size()) lines.emplace_back(all.data() + begin);
+  return lines;
+}
+
+std::string mpi_version() {
+  std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> text{};
+  int length = 0;
+  MPI_Get_library_version(text.data(), &length);
+  const std::string version(text.data(), static_cast<std::size_t>(length));
+  // Open MPI goes on with its packager and the date.
+  return one_line(version.substr(0, version.find(',')));
+}
+
+std::string processor_name() {
+  std::array<char, MPI_MAX_PROCESSOR_NAME> text{};
+  int length = 0;
+  MPI_Get_processor_name(text.data(), &length);
+  return {text.data(), static_cast<std::size_t>(length)};
+}
+
+// Kokkos' own words, one line each.
+std::vector<std::string> kokkos_configuration() {
+  std::ostringstream stream;
+  Kokkos::print_configuration(stream);
+  std::istringstream text(stream.str());
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(text, line);) {
+    if (const std::string clean = one_line(line); !clean.empty()) lines.push_back(clean);
+  }
+  return lines;
+}
+
+template <Scalar T> nlohmann::ordered_json rates_entry(const Context& context, const char* scalar) {
+  const bool known = load_rates<T>(context.comm()).has_value();
+  const std::string file = rates_file<T>(context.comm()).string();
+  context.say(format("  %-14s %s %s", scalar, known ? "known, " : "not yet measured,", file.c_str()));
+  return {{"known", known}, {"file", file}};
+}
+
+int run(Context& context, bool verbose) {
+  const Communicator& comm = context.comm();
+  auto report = context.report("info");
+  auto& results = report.results();
+  const auto show = [&](const char* key, const char* label, const std::string& value) {
+    results[key] = value;
+    context.say(format("%-11s %s", label, value.c_str()));
+  };
+  show("version", "heddle", std::string(version()));
+  show("git_hash", "commit", std::string(git_hash()));
+  show("kokkos", "Kokkos",
+       format("%d.%d.%d, %s, concurrency %d", KOKKOS_VERSION / 10000, KOKKOS_VERSION / 100 % 100, KOKKOS_VERSION % 100,
+              ExecutionSpace::name(), comm.space().concurrency()));
+  show("blas", "BLAS", blas::description());
+  show("integers", "integers", emulation_description());
+  if (const auto hint = blas_hint(); !hint.empty()) show("blas_hint", "", hint);
+  show("mpi", "MPI", mpi_version());
+  results["vtk"] = mesh_files_by_vtk();
+  context.say(std::string("meshes      ") +
+              (mesh_files_by_vtk() ? ".msh, .vtk; .vtu and .vtp by VTK" : ".msh, .vtk; no VTK"));
+  const int nodes = comm.all_reduce(comm.node_rank() == 0 ? 1 : 0, Reduction::sum);
+  results["ranks"] = comm.size();
+  results["nodes"] = nodes;
+  context.say(format("ranks       %d on %d node%s", comm.size(), nodes, nodes == 1 ? "" : "s"));
+  const auto transport = transport_of(comm);
+  context.say(
+      format("transport   %s: %s", std::string(to_string(transport->kind())).c_str(), transport->reason().c_str()));
+  results["transport"] = {{"kind", to_string(transport->kind())}, {"reason", transport->reason()}};
+  auto transports = nlohmann::ordered_json::array();
+  for (const TransportKind kind : {TransportKind::peer, TransportKind::direct, TransportKind::staged}) {
+    const Availability found = availability(comm, kind);
+    transports.push_back({{"kind", to_string(kind)}, {"available", found.available}, {"reason", found.reason}});
+    if (kind != transport->kind()) {
+      context.say(format("            %s %s: %s", found.available ? "also" : "not",
+                         std::string(to_string(kind)).c_str(), found.reason.c_str()));
+    }
+  }
+  results["transports"] = transports;
+  context.say("devices");
+  auto devices = nlohmann::ordered_json::array();
+  const auto bindings = gather_lines(comm, context.device().describe());
+  const auto names = gather_lines(comm, processor_name());
+  for (int rank = 0; rank < comm.size(); ++rank) {
+    const auto index = static_cast<std::size_t>(rank);
+    context.say(format("  rank %d     %s: %s", rank, names[index].c_str(), bindings[index].c_str()));
+    devices.push_back({{"rank", rank}, {"node", names[index]}, {"binding", bindings[index]}});
+  }
+  results["devices"] = devices;
+  context.say("rates for the tile model");
+  results["rates"] = {{"double", rates_entry<double>(context, "double")},
+                      {"float", rates_entry<float>(context, "float")},
+                      {"complex_double", rates_entry<Kokkos::complex<double>>(context, "complex-double")},
+                      {"complex_float", rates_entry<Kokkos::complex<float>>(context, "complex-float")}};
+  results["kokkos_configuration"] = kokkos_configuration();
+  if (verbose) {
+    context.say("Kokkos configuration");
+    for (const std::string& line : kokkos_configuration()) context.say("  " + line);
+  }
+  return context.finish(report);
+}
+
+}  // namespace
+
+void add_info(CLI::App& app, Selection& selection) {
+  const auto verbose = std::make_shared<bool>(false);
+  CLI::App& command = *app.add_subcommand("info", "Version, Kokkos, MPI, transport, devices and BLAS in use");
+  command.add_flag("--verbose", *verbose, "Also print Kokkos' whole configuration");
+  add_common_options(command, selection.common, "  mpirun -n 4 heddle info");
+  command.callback(
+      [verbose, &selection] { selection.parallel = [verbose](Context& context) { return run(context, *verbose); }; });
+}
+
+}  // namespace heddle::driver

@@ -1,0 +1,41 @@
+#include "drivers/plot/pictures.hpp"
+
+#include "drivers/shared_files.hpp"
+#include "drivers/support/programs.hpp"
+#include <heddle/core/error.hpp>
+#include <heddle/core/pending_file.hpp>
+
+#include <unistd.h>
+
+#include <cstdlib>
+#include <string>
+
+namespace heddle::driver {
+namespace {
+
+std::string python() {
+  if (const char* chosen = std::getenv("HEDDLE_PYTHON"); chosen != nullptr && *chosen != '\0') return chosen;
+  // The system's own, where packages of matplotlib and h5py live; the first on the PATH may be another.
+  return access("/usr/bin/python3", X_OK) == 0 ? "/usr/bin/python3" : "python3";
+}
+
+}  // namespace
+
+void draw(const Picture& picture, const std::filesystem::path& input, const std::filesystem::path& output) {
+  const auto script = find_shared(picture.script);
+  if (!script) {
+    throw Error(ErrorKind::input, message_of(picture.script, " is missing from share/heddle of this installation"));
+  }
+  PendingFile pending(output);
+  const std::string interpreter = python();
+  const int status = run_program({interpreter, "-B", script->string(), input.string(), pending.path().string()});
+  if (status == 127) throw Error(ErrorKind::input, interpreter + " could not be run; set HEDDLE_PYTHON to a Python 3");
+  if (status == 3) {
+    throw Error(ErrorKind::input, message_of(interpreter, " lacks ", picture.modules, " (Debian: ", picture.packages,
+                                             "); set HEDDLE_PYTHON to one that has what is missing"));
+  }
+  if (status != 0) throw Error(ErrorKind::computation, message_of("plotting ", input.string(), " failed"));
+  pending.commit();
+}
+
+}  // namespace heddle::driver

@@ -1,0 +1,77 @@
+// `heddle plot`: checks the file and the target, and hands both to the script that draws files of its kind.
+#include "drivers/commands.hpp"
+#include "drivers/eig/scf.hpp"
+#include "drivers/gemm/trace.hpp"
+#include "drivers/plot/pictures.hpp"
+#include "drivers/study/faces.hpp"
+#include "drivers/study/jacobi.hpp"
+#include "drivers/study/transpose.hpp"
+#include "drivers/tdse/record/hdf5.hpp"
+#include <heddle/core/error.hpp>
+
+#include <memory>
+#include <string>
+
+namespace heddle::driver {
+
+namespace {
+
+struct Options {
+  std::string file;
+  std::string output;
+};
+
+// By what the file holds, whatever its name. Throws Error(input) where it can't be drawn.
+Picture picture_of(const std::filesystem::path& input) {
+  if (looks_like_json(input)) {
+    require_trace(input);
+    return {"plot/gemm_trace.py", "matplotlib", "python3-matplotlib"};
+  }
+  if (looks_like_study(input)) return study_picture;
+  if (looks_like_study_jacobi(input)) return study_jacobi_picture;
+  if (looks_like_study_faces(input)) return study_faces_picture;
+  if (looks_like_scf(input)) return scf_picture;
+  const Hdf5Reader file(input);
+  for (const char* needed : {"/grid/x", "/time/t", "/frames/t", "/density", "/nuclei/position", "/observables/norm"}) {
+    (void)file.extents(needed);
+  }
+  return {"plot/plot.py", "matplotlib or h5py", "python3-matplotlib, python3-h5py"};
+}
+
+int run(const CommonOptions& common, const Options& options) {
+  Report report("plot");
+  const std::filesystem::path input = options.file;
+  const Picture picture = picture_of(input);
+  std::filesystem::path output = options.output;
+  if (output.empty()) output = input.filename().replace_extension(".png");
+  draw(picture, input, output);
+  report.inputs()["file"] = options.file;
+  report.results()["output"] = output.string();
+  if (!common.json.empty()) report.write(common.json);
+  if (!common.quiet) std::printf("wrote %s\n", output.c_str());
+  return exit_done;
+}
+
+}  // namespace
+
+void add_plot(CLI::App& app, Selection& selection) {
+  const auto options = std::make_shared<Options>();
+  CLI::App& command = *app.add_subcommand("plot",
+                                          "Picture of a run of `heddle tdse`, of a trace of `heddle gemm`, of a table "
+                                          "of `heddle study` or `heddle eig --scf`");
+  command
+      .add_option(
+          "file", options->file,
+          "HDF5 that heddle tdse wrote, JSON of heddle gemm --trace, CSV of heddle study or of heddle eig --scf")
+      ->type_name("FILE")
+      ->required();
+  command.add_option("-o,--output", options->output, "PNG to write (default: FILE's name with .png, in this folder)")
+      ->type_name("PNG");
+  add_common_options(command, selection.common,
+                     "  heddle plot h2plus.h5 --output h2plus.png\n  heddle plot trace.json");
+  command.callback([options, &selection] {
+    selection.serial = [options](const CommonOptions& common) { return run(common, *options); };
+  });
+}
+
+}  // namespace heddle::driver

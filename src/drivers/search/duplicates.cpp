@@ -1,0 +1,251 @@
+// heddle duplicates: equal integer keys, from a text file or generated.
+#include "drivers/commands.hpp"
+#include "drivers/search/duplicates_text.hpp"
+#include "drivers/search/search_settings.hpp"
+#include "drivers/support/clock.hpp"
+#include "drivers/support/outputs.hpp"
+#include "drivers/support/sha256.hpp"
+#include "drivers/support/text.hpp"
+#include <heddle/core/pending_file.hpp>
+#include <heddle/search/duplicates.hpp>
+
+#include <algorithm>
+#include <memory>
+#include <numeric>
+
+namespace heddle::driver {
+namespace {
+
+struct Options {
+  std::string input;
+  Index generate = -1;
+  Index distinct = 0;
+  Index words = 1;
+  std::uint64_t seed = 1;
+  std::string output, groups;
+  SearchSettings search;
+};
+
+using Keys = Kokkos::View<Index**, Kokkos::LayoutRight, MemorySpace>;
+
+// Finaliser of SplitMix64 (Steele, Lea, Flood 2014): one to one.
+KOKKOS_INLINE_FUNCTION std::uint64_t mixed(std::uint64_t bits) {
+  bits += 0x9e3779b97f4a7c15U;
+  bits = (bits ^ (bits >> 30U)) * 0xbf58476d1ce4e5b9U;
+  bits = (bits ^ (bits >> 27U)) * 0x94d049bb133111ebU;
+  return bits ^ (bits >> 31U);
+}
+
+// Each key is one of `distinct` that differ in their first words already, chosen at random.
+Keys random_keys(const ExecutionSpace& space, Index count, Index distinct, Index words, std::uint64_t seed) {
+  const Keys keys(Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "heddle::driver::keys"),
+                  static_cast<std::size_t>(count), static_cast<std::size_t>(words));
+  Kokkos::parallel_for(
+      "heddle::driver::keys", Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(space, 0, count),
+      KOKKOS_LAMBDA(Index i) {
+        const std::uint64_t which =
+            mixed(mixed(seed) + static_cast<std::uint64_t>(i)) % static_cast<std::uint64_t>(distinct);
+        const std::uint64_t first = mixed(which ^ mixed(seed + 1));
+        for (Index word = 0; word < words; ++word) {
+          keys(i, word) = static_cast<Index>(word == 0 ? first : mixed(first + static_cast<std::uint64_t>(word)));
+        }
+      });
+  space.fence("heddle::driver::keys");
+  return keys;
+}
+
+Keys on_device(const KeyTable& table) {
+  const Kokkos::View<const Index**, Kokkos::LayoutRight, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>
+      host(table.values.data(), static_cast<std::size_t>(table.keys()), static_cast<std::size_t>(table.words));
+  const Keys keys(Kokkos::view_alloc(Kokkos::WithoutInitializing, "heddle::driver::keys"), host.extent(0),
+                  host.extent(1));
+  Kokkos::deep_copy(keys, host);
+  return keys;
+}
+KeyTable on_host(const Keys& keys) {
+  KeyTable table;
+  table.words = static_cast<Index>(keys.extent(1));
+  table.values.resize(keys.size());
+  const Kokkos::View<Index**, Kokkos::LayoutRight, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>> host(
+      table.values.data(), keys.extent(0), keys.extent(1));
+  Kokkos::deep_copy(host, keys);
+  return table;
+}
+std::vector<Index> on_host(const Kokkos::View<Index*, MemorySpace>& view) {
+  const auto host = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), view);
+  return std::vector<Index>(host.data(), host.data() + host.extent(0));
+}
+
+// Keys that are not like their group's first one, or whose group begins behind them; groups whose counts or first keys
+// are not theirs, or which don't come in the order of these.
+Index misplaced(const KeyTable& keys, const KeyGroups& groups) {
+  Index wrong = 0;
+  std::vector<Index> count(groups.count.size(), 0);
+  for (std::size_t i = 0; i < groups.group.size(); ++i) {
+    const auto group = static_cast<std::size_t>(groups.group[i]);
+    if (group >= groups.first.size()) {
+      ++wrong;
+      continue;
+    }
+    ++count[group];
+    const Index first = groups.first[group];
+    wrong +=
+        first <= static_cast<Index>(i) && std::ranges::equal(keys.key(static_cast<Index>(i)), keys.key(first)) ? 0 : 1;
+  }
+  for (std::size_t group = 0; group < count.size(); ++group) {
+    wrong +=
+        count[group] == groups.count[group] && (group == 0 || groups.first[group - 1] < groups.first[group]) ? 0 : 1;
+  }
+  return wrong;
+}
+
+// Groups that should be one: first keys that equal another.
+Index split_groups(const KeyTable& keys, const KeyGroups& groups) {
+  std::vector<Index> order = groups.first;
+  std::sort(order.begin(), order.end(), [&](Index one, Index other) {
+    return std::ranges::lexicographical_compare(keys.key(one), keys.key(other));
+  });
+  Index count = 0;
+  for (std::size_t k = 1; k < order.size(); ++k) {
+    count += std::ranges::equal(keys.key(order[k - 1]), keys.key(order[k])) ? 1 : 0;
+  }
+  return count;
+}
+
+std::string digest_of(const KeyGroups& groups) {
+  Sha256 hash;
+  for (const auto* numbers : {&groups.group, &groups.first, &groups.count}) {
+    hash.add(numbers->data(), numbers->size() * sizeof(Index));
+  }
+  return hash.digest();
+}
+
+void require_options(const Context& context, Options& options) {
+  require(context.comm().size() == 1, "duplicates: one rank, please; it searches on one device");
+  require(options.input.empty() != (options.generate < 0),
+          "give the keys with --input, or make some with --generate, not both");
+  require(options.words <= 64, "--words ", options.words, ": expected at most 64");
+  if (options.distinct == 0) options.distinct = std::max<Index>(1, options.generate / 2);
+  require_distinct_outputs(
+      {{"--json", context.options().json}, {"--output", options.output}, {"--groups", options.groups}});
+  for (const std::string& path : {options.output, options.groups}) {
+    if (!path.empty()) const PendingFile probe(path);
+  }
+}
+
+int run(Context& context, Options options) {
+  require_options(context, options);
+  const Communicator& comm = context.comm();
+  auto report = context.report("duplicates");
+  auto& inputs = report.inputs();
+  auto start = std::chrono::steady_clock::now();
+  KeyTable table;
+  Keys keys;
+  if (options.input.empty()) {
+    keys = random_keys(comm.space(), options.generate, options.distinct, options.words, options.seed);
+    inputs["generate"] = options.generate;
+    inputs["distinct"] = options.distinct;
+    inputs["seed"] = options.seed;
+  } else {
+    table = read_keys(options.input);
+    keys = on_device(table);
+    inputs["input"] = options.input;
+  }
+  enter_settings(report, options.search);
+  report.times()["keys"] = seconds_since(start);
+
+  search::Duplicates found;
+  std::vector<search::Report> courses;
+  const search::Options how = options.search.options();
+  const auto seconds = seconds_of_runs(comm, options.search.repeat, [&] {
+    found = {};
+    found = search::find_duplicates(comm.space(), keys, how);
+    courses.push_back(found.report);
+  });
+  const std::size_t median = median_run(seconds);
+
+  if (options.input.empty()) table = on_host(keys);
+  const KeyGroups groups = {on_host(found.group), on_host(found.first), on_host(found.count)};
+  Index duplicated = 0;
+  for (const Index count : groups.count) duplicated += count > 1 ? count : 0;
+  const auto largest = std::max_element(groups.count.begin(), groups.count.end());
+  auto& results = report.results();
+  results["keys"] = table.keys();
+  results["words"] = table.words;
+  results["unique"] = found.groups();
+  results["duplicated"] = duplicated;
+  results["largest_group"] = largest == groups.count.end() ? 0 : *largest;
+  enter_search(results, courses[median]);
+  results["seconds"] = seconds[median];
+  results["keys_per_second"] = static_cast<double>(table.keys()) / seconds[median];
+  results["sha256"] = digest_of(groups);
+  context.say(
+      format("duplicates: %lld key%s of %lld word%s, %lld unique, %lld that another equals; %s: %.4g s, %.4g keys/s",
+             static_cast<long long>(table.keys()), table.keys() == 1 ? "" : "s", static_cast<long long>(table.words),
+             table.words == 1 ? "" : "s", static_cast<long long>(found.groups()), static_cast<long long>(duplicated),
+             name_of(courses[median]).c_str(), seconds[median], static_cast<double>(table.keys()) / seconds[median]));
+  context.say(course_of(courses[median]));
+  if (options.search.phases) context.say(phases_of(courses[median]));
+  context.say("sha256 " + results["sha256"].get<std::string>());
+  start = std::chrono::steady_clock::now();
+  report.check_at_most("misplaced", static_cast<double>(misplaced(table, groups)), 0.0);
+  constexpr Index most_sorted = Index{1} << 24;
+  if (found.groups() <= most_sorted) {
+    report.check_at_most("split_groups", static_cast<double>(split_groups(table, groups)), 0.0);
+  } else {
+    context.say("split_groups: not looked at, since there are too many unique keys");
+  }
+  report.times()["check"] = seconds_since(start);
+
+  start = std::chrono::steady_clock::now();
+  if (!options.output.empty()) write_groups(options.output, groups, options.input.empty() ? nullptr : &table);
+  if (!options.groups.empty()) write_group_of_each(options.groups, groups);
+  report.times()["write"] = seconds_since(start);
+  for (const std::string& path : {options.output, options.groups}) {
+    if (!path.empty()) context.say("written to " + path);
+  }
+  return context.finish(report);
+}
+
+}  // namespace
+
+void add_duplicates(CLI::App& app, Selection& selection) {
+  const auto options = std::make_shared<Options>();
+  CLI::App& command = *app.add_subcommand("duplicates", "Equal keys: which are there, how many of each, and where");
+  command
+      .add_option(
+          "-i,--input", options->input,
+          "Text file of integer keys, one a line; their words, from -2^63 to 2^64 - 1, separated by white space or "
+          "commas")
+      ->type_name("FILE");
+  CLI::Option* const generate =
+      command.add_option("--generate", options->generate, "Make this many keys")->type_name("N")->check(at_least(0));
+  command.add_option("--distinct", options->distinct, "Chosen from this many (default: half of them)")
+      ->type_name("K")
+      ->check(at_least(1))
+      ->needs(generate);
+  command.add_option("--words", options->words, "Words of 64 bits in each, at most 64")
+      ->type_name("M")
+      ->check(at_least(1))
+      ->capture_default_str()
+      ->needs(generate);
+  command.add_option("--seed", options->seed, "Of the random keys")
+      ->type_name("N")
+      ->capture_default_str()
+      ->needs(generate);
+  command
+      .add_option(
+          "-o,--output", options->output,
+          "File for the unique keys in the order of first occurrence: group, first key, count; of text input the "
+          "key too")
+      ->type_name("CSV");
+  command.add_option("--groups", options->groups, "File for the group of each key, one a line")->type_name("FILE");
+  add_search_options(command, options->search);
+  add_common_options(command, selection.common,
+                     "  heddle duplicates --input keys.txt --output unique.csv --groups groups.txt\n"
+                     "  heddle duplicates --generate 10000000 --distinct 4000000 --words 3 --algorithm hash-fight");
+  command.callback(
+      [options, &selection] { selection.parallel = [options](Context& context) { return run(context, *options); }; });
+}
+
+}  // namespace heddle::driver

@@ -1,0 +1,236 @@
+#include "drivers/search/duplicates_text.hpp"
+
+#include <heddle/core/error.hpp>
+#include <heddle/core/pending_file.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <concepts>
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <memory>
+#include <unordered_map>
+
+namespace heddle::driver {
+namespace {
+
+constexpr Index most_words = 64;
+
+struct Close {
+  void operator()(std::FILE* file) const noexcept { std::fclose(file); }
+};
+
+std::vector<char> bytes_of(const std::filesystem::path& path) {
+  const auto refuse = [&](const char* what) {
+    throw Error(ErrorKind::input, message_of(path.string(), ": ", what, ": ", std::strerror(errno)));
+  };
+  const std::unique_ptr<std::FILE, Close> file(std::fopen(path.c_str(), "rb"));
+  if (!file) refuse("can't be opened");
+  std::error_code none;
+  const auto size = std::filesystem::file_size(path, none);
+  constexpr std::size_t more = std::size_t{1} << 20;
+  std::vector<char> bytes(none ? more : static_cast<std::size_t>(size) + 1);
+  std::size_t held = 0;
+  while (true) {
+    const std::size_t got = std::fread(bytes.data() + held, 1, bytes.size() - held, file.get());
+    held += got;
+    if (held < bytes.size()) break;
+    bytes.resize(bytes.size() + std::max(more, bytes.size()));
+  }
+  if (std::ferror(file.get()) != 0) refuse("can't be read");
+  bytes.resize(held);
+  return bytes;
+}
+
+bool is_blank(char c) {
+  return c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f';
+}
+
+// One pass over the text.
+class KeyParser {
+ public:
+  KeyParser(std::string name, const std::vector<char>& text)
+      : name_(std::move(name)), at_(text.data()), end_(text.data() + text.size()) {}
+
+  KeyTable parse() {
+    KeyTable table;
+    table.values.reserve(static_cast<std::size_t>(end_ - at_) / 8);
+    while (at_ < end_) {
+      ++line_;
+      const Index words = parse_line(table.values);
+      if (line_ == 1) {
+        if (words > most_words) refuse(message_of(words, " words; expected at most ", most_words));
+        table.words = words;
+      } else if (words != table.words) {
+        refuse(message_of(words, words == 1 ? " word" : " words", ", where line 1 has ", table.words));
+      }
+    }
+    if (!beyond_.empty()) {
+      table.beyond.resize(table.values.size(), false);
+      for (const std::size_t place : beyond_) table.beyond[place] = true;
+      if (any_negative_) number_words(table);
+    }
+    return table;
+  }
+
+ private:
+  // All words up to the line's end and past it; how many they are.
+  Index parse_line(std::vector<Index>& values) {
+    Index words = 0;
+    skip_blanks();
+    if (ended()) refuse("is empty; expected integers");
+    while (true) {
+      values.push_back(number(values.size()));
+      ++words;
+      skip_blanks();
+      if (ended()) break;
+      if (*at_ == ',') {
+        ++at_;
+        skip_blanks();
+      }
+    }
+    at_ += at_ < end_ ? 1 : 0;
+    return words;
+  }
+  // The integer's last 64 bits; what is 2^63 or above is noted.
+  Index number(std::size_t place) {
+    const char* digits = at_;
+    if (end_ - at_ > 1 && *at_ == '+' && at_[1] != '-') ++digits;
+    Index value = 0;
+    auto [stop, error] = std::from_chars(digits, end_, value);
+    if (error == std::errc::result_out_of_range) {
+      std::uint64_t larger = 0;
+      const auto again = std::from_chars(digits, end_, larger);
+      if (again.ec != std::errc()) refuse(word() + " is beyond 64 bits");
+      value = static_cast<Index>(larger);
+      error = std::errc();
+      beyond_.push_back(place);
+    } else {
+      any_negative_ = any_negative_ || value < 0;
+    }
+    const bool whole = stop == end_ || is_blank(*stop) || *stop == ',' || *stop == '\n';
+    if (error != std::errc() || !whole) refuse("expected an integer, found " + word());
+    at_ = stop;
+    return value;
+  }
+  // Negative integers and those of 2^63 and above have bits in common: every integer by its number instead.
+  static void number_words(KeyTable& table) {
+    table.text = table.values;
+    std::unordered_map<Index, Index> numbers;
+    std::unordered_map<Index, Index> numbers_beyond;
+    Index next = 0;
+    for (std::size_t k = 0; k < table.values.size(); ++k) {
+      auto& known = table.beyond[k] ? numbers_beyond : numbers;
+      const auto [entry, is_new] = known.try_emplace(table.values[k], next);
+      next += is_new ? 1 : 0;
+      table.values[k] = entry->second;
+    }
+  }
+  void skip_blanks() {
+    while (at_ < end_ && is_blank(*at_)) ++at_;
+  }
+  [[nodiscard]] bool ended() const { return at_ == end_ || *at_ == '\n'; }
+  // As it may appear in a message.
+  [[nodiscard]] std::string word() const {
+    constexpr std::size_t longest = 40;
+    std::string text;
+    const char* c = at_;
+    for (; c < end_ && !is_blank(*c) && *c != ',' && *c != '\n' && text.size() < longest; ++c) {
+      text += *c > ' ' && *c < 0x7f ? *c : '?';
+    }
+    if (text.empty()) return c < end_ && *c == ',' ? "','" : "the end of the line";
+    return "'" + text + (text.size() == longest ? "...'" : "'");
+  }
+  [[noreturn]] void refuse(const std::string& reason) const {
+    throw Error(ErrorKind::input, message_of(name_, ", line ", line_, ": ", reason));
+  }
+
+  std::string name_;
+  const char* at_;
+  const char* end_;
+  long long line_ = 0;
+  std::vector<std::size_t> beyond_;  // Places of words of 2^63 and above.
+  bool any_negative_ = false;
+};
+
+// A text file of integers, written in large pieces.
+class Writer {
+ public:
+  explicit Writer(const std::filesystem::path& path)
+      : name_(path.string()), pending_(path), out_(pending_.path(), std::ios::binary) {}
+
+  Writer& text(std::string_view words) {
+    buffer_ += words;
+    return *this;
+  }
+  template <std::integral Number> Writer& number(Number value) {
+    std::array<char, 24> digits{};
+    const auto [end, error] = std::to_chars(digits.data(), digits.data() + digits.size(), value);
+    buffer_.append(digits.data(), end);
+    return *this;
+  }
+  void end_line() {
+    buffer_ += '\n';
+    if (buffer_.size() > (std::size_t{1} << 20)) flush();
+  }
+  void finish() {
+    flush();
+    out_.close();
+    if (!out_) throw Error(ErrorKind::output, message_of(name_, ": could not be written"));
+    pending_.commit();
+  }
+
+ private:
+  void flush() {
+    out_.write(buffer_.data(), static_cast<std::streamsize>(buffer_.size()));
+    buffer_.clear();
+  }
+
+  std::string name_;
+  PendingFile pending_;
+  std::ofstream out_;
+  std::string buffer_;
+};
+
+}  // namespace
+
+KeyTable read_keys(const std::filesystem::path& path) {
+  const std::vector<char> text = bytes_of(path);
+  return KeyParser(path.string(), text).parse();
+}
+
+void write_groups(const std::filesystem::path& path, const KeyGroups& groups, const KeyTable* keys) {
+  Writer out(path);
+  out.text(keys != nullptr ? "group,first,count,key" : "group,first,count").end_line();
+  for (std::size_t group = 0; group < groups.first.size(); ++group) {
+    out.number(static_cast<Index>(group)).text(",").number(groups.first[group]).text(",").number(groups.count[group]);
+    if (keys != nullptr) {
+      std::string_view before = ",";
+      for (Index k = 0; k < keys->words; ++k) {
+        const auto place = static_cast<std::size_t>(groups.first[group] * keys->words + k);
+        const Index word = keys->text.empty() ? keys->values[place] : keys->text[place];
+        out.text(before);
+        if (!keys->beyond.empty() && keys->beyond[place]) {
+          out.number(static_cast<std::uint64_t>(word));
+        } else {
+          out.number(word);
+        }
+        before = " ";
+      }
+    }
+    out.end_line();
+  }
+  out.finish();
+}
+
+void write_group_of_each(const std::filesystem::path& path, const KeyGroups& groups) {
+  Writer out(path);
+  for (const Index group : groups.group) out.number(group).end_line();
+  out.finish();
+}
+
+}  // namespace heddle::driver

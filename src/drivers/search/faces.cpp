@@ -1,0 +1,319 @@
+// heddle faces: the external faces of a mesh from a file or generated.
+#include "drivers/commands.hpp"
+#include "drivers/search/faces_list.hpp"
+#include "drivers/search/faces_mesh.hpp"
+#include "drivers/search/search_settings.hpp"
+#include "drivers/support/clock.hpp"
+#include "drivers/support/outputs.hpp"
+#include "drivers/support/text.hpp"
+#include <heddle/core/pending_file.hpp>
+#include <heddle/search/distributed.hpp>
+
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <optional>
+
+namespace heddle::driver {
+namespace {
+
+struct Options {
+  std::string input;
+  GeneratedMesh generated;
+  std::string save, output, nonmanifold;
+  std::string encoding = "compressed";
+  std::string ghosts = "hide";
+  SearchSettings search;
+
+  [[nodiscard]] bool writes() const { return !save.empty() || !output.empty() || !nonmanifold.empty(); }
+};
+
+// What was found over all ranks; the lists are on rank 0.
+struct Found {
+  HostFaces external;
+  HostFaces nonmanifold;
+  std::vector<Index> nonmanifold_face;
+  search::FaceReport report;
+  double seconds = 0;
+};
+
+search::GhostCells ghosts_from(const std::string& text) {
+  if (text == "drop") return search::GhostCells::drop;
+  return text == "keep" ? search::GhostCells::keep : search::GhostCells::hide;
+}
+
+template <PointId Id, class Space>
+Found search_over(const Communicator& comm, const Mesh<Id, Space>& whole, search::GhostCells ghosts,
+                  const SearchSettings& settings) {
+  const search::FaceOptions options = {settings.options(), ghosts};
+  const Mesh<Id, Space> mesh = share_of(whole, comm);
+  search::ExternalFaces<Id> result;
+  std::vector<search::FaceReport> reports;
+  const auto seconds = seconds_of_runs(comm, settings.repeat, [&] {
+    result = {};
+    result = comm.size() == 1 ? search::external_faces(comm.space(), mesh, options)
+                              : search::external_faces(comm, mesh, options);
+    reports.push_back(result.report);
+  });
+  const std::size_t median = median_run(seconds);
+  return {gathered(comm, result.external), gathered(comm, result.nonmanifold), gathered(comm, result.nonmanifold_face),
+          reports[median], seconds[median]};
+}
+
+// Faces of marked cells are no result. Over ranks the search has no such rule, but hiding is keeping them as cells, and
+// then leaving their faces out.
+void hide_ghosts(const Communicator& comm, const MeshFile::HostMesh& mesh, Found& found) {
+  std::array<Index, 3> counts{};
+  comm.on_rank(0, [&] {
+    const auto seen = [&](const HostFaces& faces) {
+      std::vector<bool> keep(faces.cell.extent(0));
+      for (std::size_t face = 0; face < keep.size(); ++face) keep[face] = mesh.ghosts(faces.cell(face)) == 0;
+      return keep;
+    };
+    found.external = chosen(found.external, seen(found.external));
+    const std::vector<bool> keep = seen(found.nonmanifold);
+    // Numbered anew, by first occurrence.
+    std::vector<Index> number(keep.size(), -1);
+    std::vector<Index> faces;
+    Index count = 0;
+    for (std::size_t side = 0; side < keep.size(); ++side) {
+      if (!keep[side]) continue;
+      Index& face = number[static_cast<std::size_t>(found.nonmanifold_face[side])];
+      if (face < 0) face = count++;
+      faces.push_back(face);
+    }
+    found.nonmanifold = chosen(found.nonmanifold, keep);
+    found.nonmanifold_face = std::move(faces);
+    counts = {found.external.size(), found.nonmanifold.size(), count};
+  });
+  comm.broadcast(std::span<Index>(counts), 0);
+  found.report.external = counts[0];
+  found.report.nonmanifold_sides = counts[1];
+  found.report.nonmanifold_faces = counts[2];
+}
+
+Found search_file(const Communicator& comm, const MeshFile& file, const Options& options, const CellCounts& counts) {
+  const auto ghosts = ghosts_from(options.ghosts);
+  const bool hidden = ghosts == search::GhostCells::hide && counts.ghosts > 0 && comm.size() > 1;
+  Found found = search_over(comm, file.mesh(), hidden ? search::GhostCells::keep : ghosts, options.search);
+  if (hidden) hide_ghosts(comm, file.mesh(), found);
+  return found;
+}
+
+template <PointId Id> Found search_generated(const Communicator& comm, const Options& options, Report& report) {
+  const auto start = std::chrono::steady_clock::now();
+  const Mesh<Id> mesh = connectivity_of<Id>(comm.space(), options.generated);
+  comm.space().fence("heddle::driver::faces");
+  report.times()["connectivity"] = seconds_since(start);
+  return search_over(comm, mesh, ghosts_from(options.ghosts), options.search);
+}
+
+Found search_mesh(const Communicator& comm, const std::optional<MeshFile>& file, const Options& options,
+                  const CellCounts& counts, Report& report) {
+  if (!options.input.empty()) return search_file(comm, *file, options, counts);
+  return options.generated.fits_32_bits() ? search_generated<std::int32_t>(comm, options, report)
+                                          : search_generated<Index>(comm, options, report);
+}
+
+void say_found(const Context& context, const Found& found, const CellCounts& counts, const Options& options) {
+  const auto number = [](Index value) { return static_cast<long long>(value); };
+  const auto plural = [](Index value) { return value == 1 ? "" : "s"; };
+  const search::FaceReport& report = found.report;
+  const Communicator& comm = context.comm();
+  context.say(format("faces: %lld cell%s, %lld side%s, %lld external face%s; %s, %d rank%s: %.4g s, %.4g cells/s",
+                     number(report.cells), plural(report.cells), number(report.faces), plural(report.faces),
+                     number(report.external), plural(report.external), name_of(report.search).c_str(), comm.size(),
+                     plural(comm.size()), found.seconds, static_cast<double>(report.cells) / found.seconds));
+  context.say(course_of(report.search));
+  if (options.search.phases) context.say(phases_of(report.search));
+  if (counts.flat > 0) {
+    context.say(
+        format("ignored: %lld cell%s of fewer than three dimensions", number(counts.flat), plural(counts.flat)));
+  }
+  if (counts.ghosts > 0) {
+    context.say(format("ghosts: %lld cell%s marked as copies: %s", number(counts.ghosts), plural(counts.ghosts),
+                       options.ghosts.c_str()));
+  }
+  if (report.nonmanifold_faces > 0) {
+    context.say(format("non-manifold: %lld face%s that three cells or more share, %lld sides of them",
+                       number(report.nonmanifold_faces), plural(report.nonmanifold_faces),
+                       number(report.nonmanifold_sides)));
+  }
+  if (report.degenerate_sides > 0) {
+    context.say(format("degenerate: %lld side%s of fewer than three points", number(report.degenerate_sides),
+                       plural(report.degenerate_sides)));
+  }
+}
+
+// The boundary of a boundary is empty, where nothing was left out; see open_edges().
+void check_closed(const Context& context, const Found& found, const CellCounts& counts, const std::string& ghosts,
+                  Report& report) {
+  const Communicator& comm = context.comm();
+  if (found.report.nonmanifold_faces > 0 || (counts.ghosts > 0 && ghosts == "hide")) {
+    context.say(std::string("closed: not looked at, since ") +
+                (found.report.nonmanifold_faces > 0 ? "there are non-manifold faces" : "ghost cells are hidden"));
+    return;
+  }
+  Index open = -1;
+  comm.on_rank(0, [&] { open = open_edges(comm.space(), found.external).value_or(-1); });
+  comm.broadcast(std::span(&open, 1), 0);
+  if (open < 0) {
+    context.say("closed: not looked at, since there are too many faces");
+    return;
+  }
+  report.results()["open_edges"] = open;
+  if (counts.simplices) {
+    report.check_at_most("closed", static_cast<double>(open), 0.0);
+  } else if (open > 0) {
+    context.say(
+        format("closed: no; %lld edge%s of an odd number of external faces: some quadrilaterals of the mesh "
+               "share their points, but not their edges",
+               static_cast<long long>(open), open == 1 ? "" : "s"));
+  }
+}
+
+void write_faces(const std::string& path, const MeshFile& mesh, const HostFaces& faces, const Options& options,
+                 const std::vector<Index>* numbers = nullptr) {
+  SurfaceOptions surface;
+  surface.encoding = mesh_encoding_from(options.encoding);
+  if (numbers != nullptr) {
+    surface.arrays.push_back({"NonManifoldFace", ArrayValues<std::int64_t>(numbers->data(), numbers->size(), 1)});
+  }
+  write_surface(path, mesh, faces, surface);
+}
+
+void require_options(const Context& context, const Options& options) {
+  require(options.input.empty() != options.generated.kind.empty(),
+          "give the mesh with --input, or make one with --generate, not both");
+  require(options.generated.kind.empty() || !options.generated.cubes.empty(), "--generate needs --cubes");
+  require(options.generated.cubes.empty() || !options.generated.kind.empty(), "--cubes is for --generate");
+  if (!options.input.empty()) require_mesh_ending(options.input);
+  for (const std::string& path : {options.output, options.nonmanifold}) {
+    if (!path.empty()) require_surface_ending(path);
+  }
+  require(options.save.empty() || options.save.ends_with(".vtu"), options.save, ": a mesh is written as .vtu");
+  if (options.writes() && !mesh_files_by_vtk()) {
+    throw Error(ErrorKind::output, "this build of heddle has no VTK, and writes no mesh files");
+  }
+  context.comm().on_rank(0, [&] {
+    require_distinct_outputs({{"--json", context.options().json},
+                              {"--output", options.output},
+                              {"--nonmanifold", options.nonmanifold},
+                              {"--save-mesh", options.save}});
+  });
+  for (const std::string& path : {options.save, options.output, options.nonmanifold}) {
+    if (!path.empty()) context.comm().on_rank(0, [&] { const PendingFile probe(path); });
+  }
+}
+
+int run(Context& context, const Options& options) {
+  require_options(context, options);
+  const Communicator& comm = context.comm();
+  auto report = context.report("faces");
+  auto& inputs = report.inputs();
+  if (options.input.empty()) {
+    const StructuredGrid grid = options.generated.grid();
+    inputs["generate"] = options.generated.kind;
+    inputs["cubes"] = {grid.x, grid.y, grid.z};
+    if (options.generated.kind == "tetrahedra") inputs["per_cube"] = options.generated.options.per_cube;
+    inputs["randomised"] = options.generated.options.randomised;
+    inputs["seed"] = options.generated.options.seed;
+  } else {
+    inputs["input"] = options.input;
+  }
+  inputs["ghosts"] = options.ghosts;
+  enter_settings(report, options.search);
+
+  // Rank 0 alone needs coordinates, and the mesh that it made itself in host memory; what every rank must have is a
+  // file's connectivity.
+  auto start = std::chrono::steady_clock::now();
+  std::optional<MeshFile> mesh;
+  if (!options.input.empty()) {
+    mesh = MeshFile::read(options.input);
+  } else if (options.writes() && context.root()) {
+    mesh = file_of(comm.space(), options.generated);
+  }
+  report.times()["mesh"] = seconds_since(start);
+  const CellCounts counts = options.input.empty() ? CellCounts{} : counts_of(mesh->mesh());
+  const Found found = search_mesh(comm, mesh, options, counts, report);
+
+  auto& results = report.results();
+  results["cells"] = found.report.cells;
+  results["flat_cells"] = counts.flat;
+  results["ghost_cells"] = counts.ghosts;
+  results["faces"] = found.report.faces;
+  results["external_faces"] = found.report.external;
+  results["nonmanifold_faces"] = found.report.nonmanifold_faces;
+  results["nonmanifold_sides"] = found.report.nonmanifold_sides;
+  results["degenerate_sides"] = found.report.degenerate_sides;
+  enter_search(results, found.report.search);
+  results["seconds"] = found.seconds;
+  results["cells_per_second"] = static_cast<double>(found.report.cells) / found.seconds;
+  std::string digest;
+  comm.on_rank(0, [&] { digest = digest_of(found.external); });
+  comm.broadcast(digest, 0);
+  results["sha256"] = digest;
+  say_found(context, found, counts, options);
+  context.say("sha256 " + digest);
+  if (options.input.empty()) {
+    const Index expected = options.generated.external_faces();
+    report.check("external_faces", found.report.external == expected, found.report.external, expected);
+  }
+  check_closed(context, found, counts, options.ghosts, report);
+
+  start = std::chrono::steady_clock::now();
+  comm.on_rank(0, [&] {
+    if (!options.save.empty()) write_mesh(options.save, *mesh, mesh_encoding_from(options.encoding));
+    if (!options.output.empty()) write_faces(options.output, *mesh, found.external, options);
+    if (!options.nonmanifold.empty()) {
+      write_faces(options.nonmanifold, *mesh, found.nonmanifold, options, &found.nonmanifold_face);
+    }
+  });
+  if (options.writes()) report.times()["write"] = seconds_since(start);
+  for (const std::string& path : {options.save, options.output, options.nonmanifold}) {
+    if (!path.empty()) context.say("written to " + path);
+  }
+  return context.finish(report);
+}
+
+void add_file_options(CLI::App& command, Options& options) {
+  command.add_option("-i,--input", options.input, "File of the mesh: .vtu or .vtk (VTK), or .msh (Gmsh)")
+      ->type_name("FILE");
+  add_generated_mesh(command, options.generated);
+  command.add_option("--save-mesh", options.save, "File to write the mesh to: .vtu")->type_name("FILE");
+  command
+      .add_option("-o,--output", options.output,
+                  "File to write the external faces to, by cell, then side: .vtp (polygons) or .vtu")
+      ->type_name("FILE");
+  command
+      .add_option("--nonmanifold", options.nonmanifold,
+                  "File to write the sides of faces of three cells or more to, with these faces' numbers: .vtp or .vtu")
+      ->type_name("FILE");
+  command.add_option("--encoding", options.encoding, "Of the files written: ascii, binary or compressed")
+      ->type_name("NAME")
+      ->check(one_of({"ascii", "binary", "compressed"}))
+      ->capture_default_str();
+  command
+      .add_option("--ghosts", options.ghosts,
+                  "Cells that vtkGhostType marks: hide (they make faces internal, and have none), drop (they are not "
+                  "there) or keep (they are like others)")
+      ->type_name("NAME")
+      ->check(one_of({"hide", "drop", "keep"}))
+      ->capture_default_str();
+}
+
+}  // namespace
+
+void add_faces(CLI::App& app, Selection& selection) {
+  const auto options = std::make_shared<Options>();
+  CLI::App& command = *app.add_subcommand("faces", "External faces of a mesh: the sides that no two cells share");
+  add_file_options(command, *options);
+  add_search_options(command, options->search);
+  add_common_options(command, selection.common,
+                     "  heddle faces --input mesh.vtu --output surface.vtp\n"
+                     "  mpirun -n 2 heddle faces --generate tetrahedra --cubes 100 --randomised --repeat 3");
+  command.callback(
+      [options, &selection] { selection.parallel = [options](Context& context) { return run(context, *options); }; });
+}
+
+}  // namespace heddle::driver

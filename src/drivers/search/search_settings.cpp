@@ -1,0 +1,119 @@
+#include "drivers/search/search_settings.hpp"
+
+#include "drivers/support/options.hpp"
+#include "drivers/support/text.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <numeric>
+
+namespace heddle::driver {
+namespace {
+
+// "750000000", "512M", "1.5G": K, M, G and T are powers of 1024. Negative where it is no such thing.
+Index bytes_from(const std::string& text) {
+  double value = 0;
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, value);
+  if (error != std::errc() || !(value >= 0)) return -1;
+  if (stop != end) {
+    const auto power = std::string_view("KMGT").find(*stop);
+    if (power == std::string_view::npos || stop + 1 != end) return -1;
+    value *= static_cast<double>(Index{1} << (10 * (power + 1)));
+  }
+  return value < 9e18 ? static_cast<Index>(value) : -1;
+}
+
+}  // namespace
+
+search::Options SearchSettings::options() const {
+  return {.algorithm = search::algorithm_from(algorithm),
+          .hash = search::hash_function_from(hash),
+          .memory = memory,
+          .time_phases = phases};
+}
+
+void add_search_options(CLI::App& command, SearchSettings& settings) {
+  command.add_option("--algorithm", settings.algorithm, "automatic, partition, hash-fight, sort or sort-by-id")
+      ->type_name("NAME")
+      ->check(one_of({"automatic", "partition", "hash-fight", "sort", "sort-by-id"}))
+      ->capture_default_str();
+  command.add_option("--hash", settings.hash, "Of hash-fight and sort: automatic, xor, fnv1a, morton or mixer")
+      ->type_name("NAME")
+      ->check(one_of({"automatic", "xor", "fnv1a", "morton", "mixer"}))
+      ->capture_default_str();
+  command
+      .add_option_function<std::string>(
+          "--memory",
+          [&settings](const std::string& text) {
+            settings.memory = bytes_from(text);
+            if (settings.memory < 0) {
+              throw CLI::ValidationError("--memory", "'" + text + "': expected bytes, as 750000000, 512M or 1.5G");
+            }
+          },
+          "Bytes that the records of partition may take, in several passes where it must, and at least a bucket's; "
+          "K, M, G, T are powers of 1024; 0: what one pass needs")
+      ->type_name("BYTES")
+      ->default_str("0");
+  command.add_flag("--phases", settings.phases, "Time each phase");
+  command.add_option("--repeat", settings.repeat, "Times to do it; the median is reported")
+      ->type_name("N")
+      ->check(at_least(1))
+      ->capture_default_str();
+}
+
+void enter_settings(Report& report, const SearchSettings& settings) {
+  auto& inputs = report.inputs();
+  inputs["algorithm"] = settings.algorithm;
+  inputs["hash"] = settings.hash;
+  inputs["memory"] = settings.memory;
+  inputs["repeat"] = settings.repeat;
+}
+
+void enter_search(nlohmann::ordered_json& results, const search::Report& report) {
+  results["algorithm"] = search::to_string(report.algorithm);
+  results["hash"] = search::to_string(report.hash);
+  auto& phases = results["phases"] = nlohmann::ordered_json::object();
+  for (const search::Phase& phase : report.phases) phases[phase.name] = phase.seconds;
+  results["passes"] = report.passes;
+  results["iterations"] = report.iterations;
+  results["collisions"] = report.collisions;
+  results["memory_bytes"] = report.memory;
+}
+
+std::string name_of(const search::Report& report) {
+  std::string name(search::to_string(report.algorithm));
+  if (report.hash != search::HashFunction::automatic) name += "+" + std::string(search::to_string(report.hash));
+  return name;
+}
+
+std::string course_of(const search::Report& report) {
+  std::string text;
+  const auto counted = [&](const char* one, const char* many, long long count) {
+    text += format("%lld %s, ", count, count == 1 ? one : many);
+  };
+  if (report.algorithm == search::Algorithm::partition) counted("pass", "passes", report.passes);
+  if (report.algorithm == search::Algorithm::hash_fight) counted("iteration", "iterations", report.iterations);
+  if (report.algorithm == search::Algorithm::hash_fight || report.algorithm == search::Algorithm::sort) {
+    counted("collision", "collisions", report.collisions);
+  }
+  return text + format("%.4g MiB of memory", static_cast<double>(report.memory) / (1 << 20));
+}
+
+std::string phases_of(const search::Report& report) {
+  std::string text = "phases";
+  for (const search::Phase& phase : report.phases) {
+    text += format("%s %s %.4g s", &phase == report.phases.data() ? "" : ",", phase.name.c_str(), phase.seconds);
+  }
+  return text;
+}
+
+std::size_t median_run(const std::vector<double>& seconds) {
+  std::vector<std::size_t> order(seconds.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::sort(order.begin(), order.end(),
+            [&](std::size_t one, std::size_t other) { return seconds[one] < seconds[other]; });
+  return order[order.size() / 2];
+}
+
+}  // namespace heddle::driver

@@ -1,0 +1,55 @@
+// What the commands of the search family share: options, what a search says of itself, and the time of repeated runs.
+#pragma once
+
+#include "drivers/support/clock.hpp"
+#include "drivers/support/report.hpp"
+#include <heddle/comm/communicator.hpp>
+#include <heddle/search/algorithm.hpp>
+
+#include <CLI/CLI.hpp>
+
+#include <string>
+#include <vector>
+
+namespace heddle::driver {
+
+struct SearchSettings {
+  std::string algorithm = "automatic";
+  std::string hash = "automatic";
+  Index memory = 0;
+  bool phases = false;
+  int repeat = 1;
+
+  [[nodiscard]] search::Options options() const;
+};
+
+/// Adds --algorithm, --hash, --memory, --phases and --repeat.
+void add_search_options(CLI::App& command, SearchSettings& settings);
+
+/// Enters the settings among the inputs of a report.
+void enter_settings(Report& report, const SearchSettings& settings);
+/// Enters algorithm, hash, phases, passes, iterations, collisions and memory_bytes.
+void enter_search(nlohmann::ordered_json& results, const search::Report& report);
+
+/// "sort+fnv1a", "partition": the algorithm, with its hash function where it has one.
+[[nodiscard]] std::string name_of(const search::Report& report);
+/// What the search said of its course, for people: passes, iterations, collisions, memory; and a line of phases.
+[[nodiscard]] std::string course_of(const search::Report& report);
+[[nodiscard]] std::string phases_of(const search::Report& report);
+
+/// Seconds of each of `runs` calls of work(), which blocks: the slowest rank's, from a barrier on. Collective.
+template <class Work> std::vector<double> seconds_of_runs(const Communicator& comm, int runs, const Work& work) {
+  std::vector<double> seconds;
+  for (int run = 0; run < runs; ++run) {
+    comm.barrier();
+    const auto start = std::chrono::steady_clock::now();
+    work();
+    seconds.push_back(comm.all_reduce(seconds_since(start), Reduction::maximum));
+  }
+  return seconds;
+}
+
+/// Which of them is the median; of an even number, the slower one in the middle.
+[[nodiscard]] std::size_t median_run(const std::vector<double>& seconds);
+
+}  // namespace heddle::driver

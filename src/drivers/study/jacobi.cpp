@@ -1,0 +1,291 @@
+#include "drivers/study/jacobi.hpp"
+
+#include "drivers/eig/matrices.hpp"
+#include "drivers/study/jacobi_table.hpp"
+#include "drivers/support/clock.hpp"
+#include "drivers/support/programs.hpp"
+#include "drivers/support/text.hpp"
+#include <heddle/core/pending_file.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <utility>
+
+namespace heddle::driver {
+namespace {
+
+constexpr bool on_host = Kokkos::SpaceAccessibility<Kokkos::HostSpace, MemorySpace>::accessible;
+
+struct Options {
+  std::vector<Index> orders;
+  Index largest = 1024;
+  Index largest_serial = 512;
+  std::vector<std::string> methods = {"automatic"};
+  std::string matrix = "kohn-sham";
+  int repeat = 3;
+  std::string serial_table;
+  bool serial = true;
+  std::string output = "study_jacobi.csv";
+  std::string plot;
+};
+
+// Of a GPU, its multiprocessors; of a CPU, the threads in use.
+template <class Space> int processors_of(const Space& space) {
+  if constexpr (requires { space.cuda_device_prop().multiProcessorCount; }) {
+    return space.cuda_device_prop().multiProcessorCount;
+  } else if constexpr (requires { space.hip_device_prop().multiProcessorCount; }) {
+    return space.hip_device_prop().multiProcessorCount;
+  } else {
+    return space.concurrency();
+  }
+}
+std::string backend_of(const ExecutionSpace& space) {
+  if (on_host && space.concurrency() == 1) return "serial";
+  std::string name = ExecutionSpace::name();
+  for (char& letter : name) letter = letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter - 'A' + 'a') : letter;
+  return name;
+}
+
+HostMatrix<double> matrix_of(const std::string& kind, Index n) {
+  // The first Kohn-Sham matrix of the default chain of atoms, which needs a few points.
+  if (kind == "thesis" || n < 5) return thesis_matrix<double>(n);
+  Chain chain;
+  chain.points = static_cast<int>(n);
+  const eigen::KohnSham model(model_options(chain));
+  return matrix_from<double>(model.hamiltonian(model.initial_density()), n);
+}
+
+// Median of the seconds after a run that does not count, but where that takes seconds itself.
+template <class Work> double seconds_of(int repeat, const Work& work) {
+  const auto timed = [&] {
+    const auto start = std::chrono::steady_clock::now();
+    work();
+    return seconds_since(start);
+  };
+  const double first = timed();
+  if (first > 3) return first;
+  std::vector<double> seconds;
+  const auto begin = std::chrono::steady_clock::now();
+  while (static_cast<int>(seconds.size()) < repeat || (seconds.size() < 100 && seconds_since(begin) < 0.05)) {
+    seconds.push_back(timed());
+  }
+  std::sort(seconds.begin(), seconds.end());
+  return seconds[seconds.size() / 2];
+}
+
+JacobiRow measured(const ExecutionSpace& space, const Options& options, const std::string& method, Index n,
+                   double& orthogonality) {
+  const LocalMatrix<double> A = on_device<double>(matrix_of(options.matrix, n));
+  const LocalMatrix<double> V("heddle::driver::V", A.extent(0), A.extent(1));
+  const Kokkos::View<double*, MemorySpace> w("heddle::driver::w", A.extent(0));
+  const eigen::JacobiOptions solver = {.method = eigen::jacobi_method_from(method)};
+  eigen::JacobiReport outcome;
+  JacobiRow row;
+  row.backend = backend_of(space);
+  row.processors = processors_of(space);
+  row.method = method;
+  row.order = n;
+  row.seconds = seconds_of(options.repeat, [&] { outcome = eigen::jacobi(space, A, w, V, solver); });
+  if (!outcome.converged)
+    throw Error(ErrorKind::computation, method + ", n = " + std::to_string(n) + ": " + unconverged(outcome));
+  row.sweeps = outcome.sweeps;
+  row.rotations = outcome.rotations;
+  const EigenErrors errors = errors_of<double>(space, A, w, V);
+  row.residual = errors.residual;
+  orthogonality = std::max(orthogonality, errors.orthogonality);
+  return row;
+}
+
+// The same command with one thread, as a process of its own: the number of threads of this one is what it is.
+std::vector<JacobiRow> rows_of_one_thread(const Context& context, const Options& options) {
+  const PendingFile table(options.output);
+  std::string orders;
+  for (const Index n : options.orders) orders += (orders.empty() ? "" : ",") + std::to_string(n);
+  std::string methods;
+  for (const std::string& method : options.methods) methods += (methods.empty() ? "" : ",") + method;
+  std::vector<std::string> words = {"/proc/self/exe",   "study",
+                                    "jacobi",           "--no-serial",
+                                    "--orders",         orders,
+                                    "--methods",        methods,
+                                    "--matrix",         options.matrix,
+                                    "--largest-serial", std::to_string(options.largest_serial),
+                                    "--repeat",         std::to_string(options.repeat),
+                                    "--output",         table.path().string()};
+  if (context.options().quiet) words.emplace_back("--quiet");
+  if (context.options().progress == ProgressMode::always) words.emplace_back("--progress");
+  if (context.options().progress == ProgressMode::never) words.emplace_back("--no-progress");
+  ProgramOptions program;
+  program.silent = true;
+  for (std::string& variable : environment_outside_mpi()) {
+    if (!variable.starts_with("OMP_NUM_THREADS=") && !variable.starts_with("KOKKOS_NUM_THREADS=")) {
+      program.environment.push_back(std::move(variable));
+    }
+  }
+  program.environment.emplace_back("OMP_NUM_THREADS=1");
+  program.environment.emplace_back("KOKKOS_NUM_THREADS=1");
+  const int status = run_program(words, program);
+  if (status != 0) {
+    throw Error(ErrorKind::computation, format("the run with one thread failed (exit status %d)", status));
+  }
+  return read_serial_rows(table.path(), options.matrix);
+}
+
+std::vector<JacobiRow> own_rows(const Context& context, const Options& options, double& orthogonality) {
+  const ExecutionSpace& space = context.comm().space();
+  std::vector<std::pair<std::string, Index>> plan;
+  if (backend_of(space) == "serial") {
+    for (const Index n : options.orders) {
+      if (n <= options.largest_serial) plan.emplace_back("cyclic", n);
+    }
+  }
+  for (const std::string& method : options.methods) {
+    for (const Index n : options.orders) {
+      const bool there = std::find(plan.begin(), plan.end(), std::pair(method, n)) != plan.end();
+      if (!there) plan.emplace_back(method, n);
+    }
+  }
+  Progress progress = context.progress("study");
+  // By what a solution costs.
+  const auto cost = [](const std::pair<std::string, Index>& one) {
+    return std::pow(static_cast<double>(one.second), 3) * (one.first == "cyclic" ? 10 : 1);
+  };
+  double total = 0;
+  for (const auto& one : plan) total += cost(one);
+  double done = 0;
+  std::vector<JacobiRow> rows;
+  for (const auto& one : plan) {
+    progress.update(done / total, one.first + ", n = " + std::to_string(one.second));
+    rows.push_back(measured(space, options, one.first, one.second, orthogonality));
+    done += cost(one);
+  }
+  progress.finish();
+  return rows;
+}
+
+std::string shown(const std::optional<double>& value) {
+  return value ? format("%12.3g", *value) : format("%12s", "-");
+}
+
+int run(Context& context, Options options) {
+  require(context.comm().size() == 1, "study jacobi: one rank, please; it measures one device");
+  if (options.orders.empty()) {
+    for (const Index n : {3, 5, 10, 16, 32, 64, 128, 256, 512, 1024, 2048}) {
+      if (n <= options.largest) options.orders.push_back(n);
+    }
+    require(!options.orders.empty(), "--largest ", options.largest, ": expected at least 3");
+  }
+  std::sort(options.orders.begin(), options.orders.end());
+  for (const Index n : options.orders) require(n >= 1 && n <= 1 << 16, "--orders: ", n, ": expected 1 to ", 1 << 16);
+  for (const std::string& method : options.methods) static_cast<void>(eigen::jacobi_method_from(method));
+  { const PendingFile probe(options.output); }
+  if (!options.plot.empty()) {
+    const PendingFile probe(options.plot);
+  }
+  auto report = context.report("study");
+  auto& inputs = report.inputs();
+  inputs["study"] = "jacobi";
+  inputs["orders"] = options.orders;
+  inputs["methods"] = options.methods;
+  inputs["matrix"] = options.matrix;
+  inputs["repeat"] = options.repeat;
+  inputs["output"] = options.output;
+
+  const ExecutionSpace& space = context.comm().space();
+  const bool alone = backend_of(space) == "serial";
+  std::vector<JacobiRow> rows;
+  if (!options.serial_table.empty()) {
+    require(!alone, "--serial-table: this run has one thread itself");
+    rows = read_serial_rows(options.serial_table, options.matrix);
+  } else if (on_host && !alone && options.serial) {
+    rows = rows_of_one_thread(context, options);
+  }
+  require(options.serial || !on_host || alone, "--no-serial: OMP_NUM_THREADS=1 did not take effect");
+  double orthogonality = 0;
+  for (JacobiRow& row : own_rows(context, options, orthogonality)) rows.push_back(std::move(row));
+  derive(rows);
+
+  const int processors = processors_of(space);
+  const std::string device = on_host
+                                 ? format("%d CPU thread%s", processors, processors == 1 ? "" : "s")
+                                 : format("%s, %d multiprocessors", context.device().describe().c_str(), processors);
+  write_rows(options.output, options.matrix, device, rows);
+  context.say(
+      "order  backend  method             seconds  sweeps   rotations    speed-up  accel. [%]    cost [s]"
+      "   effic. [%]");
+  double residual = 0;
+  auto& list = report.results()["rows"] = nlohmann::ordered_json::array();
+  for (const JacobiRow& row : rows) {
+    residual = std::max(residual, row.residual);
+    context.say(format("%5lld  %-7s  %-14s %11.3g  %6d  %10lld", static_cast<long long>(row.order), row.backend.c_str(),
+                       row.method.c_str(), row.seconds, row.sweeps, static_cast<long long>(row.rotations)) +
+                shown(row.speed_up) + shown(row.acceleration) + shown(row.cost) + shown(row.efficiency));
+    list.push_back(as_json(row));
+  }
+  context.say(
+      "speed-up: of the cyclic order on one thread; acceleration (S - 1) 100 %, cost p t_p, efficiency S/p; p = " +
+      std::to_string(processors) + (on_host ? " threads" : " multiprocessors"));
+  if (rows.empty() || std::none_of(rows.begin(), rows.end(), [](const JacobiRow& row) { return bool(row.speed_up); })) {
+    context.say(
+        "no times of one thread to compare with: give --serial-table, from a build for CPUs with "
+        "OMP_NUM_THREADS=1");
+  }
+  report.check_at_most("residual", residual, 10.0);
+  report.check_at_most("orthogonality", orthogonality, 10.0);
+  context.say("table written to " + options.output);
+  if (!options.plot.empty()) {
+    draw(study_jacobi_picture, options.output, options.plot);
+    report.results()["plot"] = options.plot;
+    context.say("picture written to " + options.plot);
+  }
+  return context.finish(report);
+}
+
+}  // namespace
+
+void add_study_jacobi(CLI::App& study, Selection& selection) {
+  const auto options = std::make_shared<Options>();
+  CLI::App& command = *study.add_subcommand(
+      "jacobi", "The Jacobi eigensolver by order: run time, speed-up, acceleration, cost and efficiency");
+  command.add_option("--largest", options->largest, "Orders 3, 5, 10, 16, 32, 64, ..., 2048 up to this")
+      ->type_name("N")
+      ->check(at_least(3))
+      ->capture_default_str();
+  command.add_option("--orders", options->orders, "These orders instead")->type_name("N,N,...")->delimiter(',');
+  command
+      .add_option("--largest-serial", options->largest_serial,
+                  "Up to here the cyclic order is timed on one thread, which speed-up is against")
+      ->type_name("N")
+      ->check(at_least(0))
+      ->capture_default_str();
+  command.add_option("--methods", options->methods, "Orders of rotations to time, as heddle eig names them")
+      ->type_name("NAME,...")
+      ->delimiter(',')
+      ->capture_default_str();
+  command
+      .add_option("--matrix", options->matrix,
+                  "kohn-sham (a row of four atoms; below 5, thesis) or thesis (n/2 - |i - j|)")
+      ->type_name("KIND")
+      ->check(one_of({"kohn-sham", "thesis"}))
+      ->capture_default_str();
+  command.add_option("--repeat", options->repeat, "Runs of each at least; their median is kept")
+      ->type_name("N")
+      ->check(at_least(1))
+      ->capture_default_str();
+  command
+      .add_option("--serial-table", options->serial_table,
+                  "Table of a run with OMP_NUM_THREADS=1, for a GPU. On CPUs the command runs itself with one thread "
+                  "where this is not given")
+      ->type_name("CSV");
+  command.add_flag("--no-serial{false}", options->serial, "Run nothing else")->group("");
+  command.add_option("-o,--output", options->output, "Table to write")->type_name("CSV")->capture_default_str();
+  command.add_option("--plot", options->plot, "Picture to draw of it (heddle plot draws it too)")->type_name("PNG");
+  add_common_options(command, selection.common,
+                     "  heddle study jacobi --plot jacobi.png\n"
+                     "  heddle study jacobi --serial-table cpu.csv -o gpu.csv --plot gpu.png\n"
+                     "p is the number of threads, or of multiprocessors of a GPU.");
+  command.callback(
+      [options, &selection] { selection.parallel = [options](Context& context) { return run(context, *options); }; });
+}
+
+}  // namespace heddle::driver

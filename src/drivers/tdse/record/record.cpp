@@ -1,0 +1,321 @@
+#include "drivers/tdse/record/record.hpp"
+
+#include "drivers/tdse/deck/keys.hpp"
+#include "drivers/tdse/record/hdf5.hpp"
+#include "drivers/tdse/record/spectra.hpp"
+#include <heddle/core/error.hpp>
+#include <heddle/core/pending_file.hpp>
+#include <heddle/core/version.hpp>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <numeric>
+
+namespace heddle::driver {
+
+namespace {
+
+using schrodinger::Grid;
+using schrodinger::Hamiltonian;
+using schrodinger::State;
+
+using Extents = std::vector<hsize_t>;
+
+// Of what there is for each wave function: with a dimension of them where they are several.
+Extents each_of(const Record& record, Extents extents = {}) {
+  if (record.count > 1) extents.insert(extents.begin(), static_cast<hsize_t>(record.count));
+  return extents;
+}
+
+// Visits the arrays that have one row per step, or one per frame: dataset, values, extents of a row, unit, what they
+// are.
+template <class AnyRecord, class Visitor> void visit_rows(AnyRecord& record, const Deck& deck, Visitor&& visit) {
+  const auto states = static_cast<hsize_t>(deck.output_states);
+  const Extents each = each_of(record);
+  visit("/time/t", record.time, Extents{}, "atomic unit of time", "time of each step");
+  visit("/nuclei/position", record.nuclei, Extents{2}, "bohr", "positions of the two nuclei at each step");
+  visit("/observables/norm", record.norm, each, "1", "sqrt(sum |psi|^2 dx)");
+  visit("/observables/energy", record.energy, each, "hartree", "<psi|H(t)|psi>/<psi|psi>");
+  visit("/observables/position", record.position, each, "bohr", "<x>");
+  visit("/observables/dipole", record.dipole, each, "e bohr", "Z (X1 + X2) - <x>, electron charge -1");
+  visit("/observables/nodes", record.nodes, each, "1", "number of nodes");
+  visit("/observables/edge_probability", record.edge_probability, each, "1", "probability at the two end points");
+  visit("/observables/energies", record.energies, Extents{states}, "hartree",
+        "energies of the lowest eigenstates of H(t)");
+  visit("/observables/populations", record.populations, each_of(record, {states}), "1",
+        "|<phi_k(t)|psi>|^2 of these eigenstates");
+  if (!deck.pulses.empty()) {
+    visit("/observables/field", record.field, Extents{}, "hartree/(e bohr)", "E(t) of all pulses");
+  }
+  if (records_absorbed(deck)) {
+    visit("/observables/absorbed", record.absorbed, each, "1", "1 - ||psi||^2: probability that was absorbed");
+  }
+  if (records_ionisation(deck)) {
+    visit("/observables/ionisation", record.ionisation, each, "1",
+          "1 - sum of the populations of eigenstates with negative energy");
+  }
+  if (deck.output_radius > 0) {
+    visit("/observables/outside", record.outside, each, "1", "1 - probability at |x| <= output.radius");
+  }
+  if (deck.output_autocorrelation) {
+    visit("/observables/autocorrelation", record.autocorrelation, each, "1", "<psi(0)|psi(t)>");
+  }
+  if (record.count > 1) {
+    visit("/observables/largest_overlap", record.largest_overlap, Extents{}, "1", "largest |<psi_j|psi_k>|, j < k");
+  }
+}
+
+template <class AnyRecord, class Visitor> void visit_frames(AnyRecord& record, const Deck& deck, Visitor&& visit) {
+  const Extents each = each_of(record, {static_cast<hsize_t>(deck.grid.points)});
+  visit("/frames/step", record.frame_step, Extents{}, "1", "step of each stored density");
+  visit("/frames/t", record.frame_time, Extents{}, "atomic unit of time", "time of each stored density");
+  visit("/density", record.density, each, "1/bohr", "|psi|^2, one row for each entry of /frames/t, columns as /grid/x");
+  if (deck.output_state) {
+    visit("/psi", record.frame_state, each, "bohr^(-1/2)", "wave function, rows and columns as /density");
+  }
+}
+
+template <class AnyRecord, class Visitor> void visit_restart(AnyRecord& record, const Deck& deck, Visitor&& visit) {
+  const Extents each = each_of(record, {static_cast<hsize_t>(deck.grid.points)});
+  visit("/restart/psi", record.last, each, "bohr^(-1/2)", "wave function after the last step");
+  if (deck.output_autocorrelation) {
+    visit("/restart/first", record.first, each, "bohr^(-1/2)", "wave function at t = 0");
+  }
+}
+
+std::size_t product_of(const Extents& extents) {
+  return std::accumulate(extents.begin(), extents.end(), std::size_t{1}, std::multiplies<>());
+}
+
+std::vector<State> split(const std::vector<std::complex<double>>& all, Index count) {
+  const auto points = static_cast<std::ptrdiff_t>(all.size()) / count;
+  std::vector<State> states;
+  for (Index k = 0; k < count; ++k) states.emplace_back(all.begin() + k * points, all.begin() + (k + 1) * points);
+  return states;
+}
+
+void require_grid(const std::filesystem::path& path, const Hdf5Reader& file, const Grid& grid) {
+  const auto x = file.read<double>("/grid/x");
+  const auto expected = grid.positions();
+  if (x.size() != expected.size()) {
+    throw Error(ErrorKind::input,
+                message_of(path.string(), ": its grid has ", x.size(), " points; the deck's has ", expected.size()));
+  }
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    if (!(std::abs(x[i] - expected[i]) <= 1e-9 * grid.spacing())) {
+      throw Error(ErrorKind::input, message_of(path.string(), ": point ", i + 1, " of its grid is x = ", x[i],
+                                               "; the deck's is ", expected[i]));
+    }
+  }
+}
+
+// How many wave functions a file has.
+Index states_in(const Hdf5Reader& file, const Grid& grid, const std::filesystem::path& path) {
+  const Extents extents = file.extents("/restart/psi");
+  const auto points = static_cast<hsize_t>(grid.points);
+  if (extents == Extents{points}) return 1;
+  if (extents.size() == 2 && extents[0] > 0 && extents[1] == points) return static_cast<Index>(extents[0]);
+  throw Error(ErrorKind::input, path.string() + ": /restart/psi does not fit its grid");
+}
+
+void write_absorber(Hdf5Writer& file, const Deck& deck, const Hamiltonian& hamiltonian) {
+  const auto mask = mask_of_step(deck.grid, deck.absorber, deck.absorber.time);
+  if (!mask.empty()) {
+    file.write<double>("/potential/absorber", {mask.size()}, mask, "1", "what psi is multiplied by in absorber.time");
+  } else {
+    const auto absorption = hamiltonian.absorption();
+    file.write<double>("/potential/absorber", {absorption.size()}, absorption, "hartree", "W(x) of H - i W");
+  }
+}
+
+schrodinger::PropagatorChoice read_choice(const std::filesystem::path& path, const Hdf5Reader& file) {
+  const auto refuse = [&](const char* attribute, const auto& found, const std::string& expected) {
+    throw Error(ErrorKind::input, message_of(path.string(), ": attribute ", attribute, " = ", found, ": ", expected));
+  };
+  schrodinger::PropagatorOptions options;
+  const std::string kind = file.text_attribute("propagator");
+  try {
+    options.kind = schrodinger::propagator_kind_from(kind);
+  } catch (const Error& error) {
+    refuse("propagator", kind, error.what());
+  }
+  const auto whole = [&](const char* attribute, std::int64_t least) {
+    const std::int64_t value = file.integer_attribute(attribute);
+    constexpr std::int64_t most = std::numeric_limits<int>::max();
+    if (value < least || value > most) refuse(attribute, value, message_of("expected ", least, " to ", most));
+    return static_cast<int>(value);
+  };
+  options.order = whole("propagator_order", 2);
+  options.substeps = whole("propagator_substeps", 1);
+  const std::string text = file.text_attribute("propagator_tolerance");
+  const char* end = text.data() + text.size();
+  const auto [stop, code] = std::from_chars(text.data(), end, options.tolerance);
+  if (code != std::errc() || stop != end) refuse("propagator_tolerance", text, "expected a number");
+  try {
+    validate(options);
+  } catch (const Error& error) {
+    throw Error(ErrorKind::input, path.string() + ": its attributes: " + error.what());
+  }
+  schrodinger::PropagatorChoice choice;
+  choice.kind = options.kind;
+  choice.order = options.order;
+  choice.substeps = options.substeps;
+  choice.tolerance = options.tolerance;
+  return choice;
+}
+
+}  // namespace
+
+bool records_absorbed(const Deck& deck) {
+  return deck.absorber.kind != schrodinger::AbsorberKind::none;
+}
+
+bool records_ionisation(const Deck& deck) {
+  return deck.output_states > 0 && (records_absorbed(deck) || !deck.pulses.empty());
+}
+
+std::vector<State> Record::states() const {
+  return split(last, count);
+}
+
+void Record::append(const Deck& deck, const Snapshot& now) {
+  count = static_cast<Index>(now.states.size());
+  propagator = now.propagator;
+  const schrodinger::Observables& common = now.seen.front();
+  const bool is_frame = common.step % deck.output_every == 0;
+  time.push_back(common.time);
+  field.push_back(common.field);
+  largest_overlap.push_back(now.largest_overlap);
+  energies.insert(energies.end(), common.energies.begin(), common.energies.end());
+  nuclei.insert(nuclei.end(), common.nuclei.begin(), common.nuclei.end());
+  if (is_frame) {
+    frame_step.push_back(common.step);
+    frame_time.push_back(common.time);
+  }
+  last.clear();
+  for (const State& state : now.states) last.insert(last.end(), state.begin(), state.end());
+  if (common.step == 0) first = last;
+  for (std::size_t k = 0; k < now.states.size(); ++k) {
+    const schrodinger::Observables& seen = now.seen[k];
+    const State& state = now.states[k];
+    norm.push_back(seen.norm);
+    energy.push_back(seen.energy);
+    position.push_back(seen.position);
+    dipole.push_back(seen.dipole);
+    nodes.push_back(seen.nodes);
+    edge_probability.push_back(seen.edge_probability);
+    populations.insert(populations.end(), seen.populations.begin(), seen.populations.end());
+    absorbed.push_back(seen.absorbed());
+    ionisation.push_back(seen.ionisation());
+    if (deck.output_radius > 0) {
+      outside.push_back(schrodinger::probability_outside(deck.grid, state, deck.output_radius));
+    }
+    if (deck.output_autocorrelation) {
+      const std::span<const std::complex<double>> begun(first);
+      autocorrelation.push_back(schrodinger::overlap(deck.grid, begun.subspan(k * state.size(), state.size()), state));
+    }
+    if (!is_frame) continue;
+    for (const auto& value : state) density.push_back(std::norm(value));
+    if (deck.output_state) frame_state.insert(frame_state.end(), state.begin(), state.end());
+  }
+}
+
+void write_record(const std::filesystem::path& path, const Deck& deck, const Hamiltonian& hamiltonian,
+                  const Record& record, bool complete) {
+  PendingFile pending(path);
+  {
+    Hdf5Writer file(pending.path(), path.string());
+    file.attribute("title", "Heddle: one-dimensional time-dependent Schroedinger equation, atomic units");
+    file.attribute("deck", resolved_text(deck));
+    file.attribute("heddle_version", std::string(version()));
+    file.attribute("git_hash", std::string(git_hash()));
+    file.attribute("steps_done", record.steps_done());
+    file.attribute("steps_planned", deck.time_steps);
+    file.attribute("complete", complete ? 1 : 0);
+    file.attribute("tile", record.tile);
+    file.attribute("propagator", std::string(to_string(record.propagator.kind)));
+    file.attribute("propagator_order", record.propagator.order);
+    file.attribute("propagator_substeps", record.propagator.substeps);
+    file.attribute("propagator_tolerance", value_text(record.propagator.tolerance));
+
+    const auto x = hamiltonian.grid().positions();
+    const auto potential = hamiltonian.potential_at(0.0);
+    file.write<double>("/grid/x", {x.size()}, x, "bohr", "points of the grid");
+    file.write<double>("/potential/initial", {potential.size()}, potential, "hartree", "V(x, t = 0)");
+    if (records_absorbed(deck)) write_absorber(file, deck, hamiltonian);
+    const auto write = [&](std::size_t rows) {
+      return
+          [&file, rows](const char* name, const auto& values, Extents row, const char* unit, const char* description) {
+            using Value = typename std::decay_t<decltype(values)>::value_type;
+            row.insert(row.begin(), rows);
+            file.write<Value>(name, row, values, unit, description);
+          };
+    };
+    visit_rows(record, deck, write(record.time.size()));
+    visit_frames(record, deck, write(record.frame_step.size()));
+    visit_restart(
+        record, deck,
+        [&](const char* name, const auto& values, const Extents& extents, const char* unit, const char* description) {
+          file.write<std::complex<double>>(name, extents, values, unit, description);
+        });
+    if (complete) write_spectra(file, deck, hamiltonian, record);
+    file.close();
+  }
+  pending.commit();
+}
+
+Record read_record(const std::filesystem::path& path, const Deck& deck, const Hamiltonian& hamiltonian) {
+  const auto refuse = [&](const std::string& message) {
+    throw Error(ErrorKind::input, path.string() + ": " + message);
+  };
+  const Hdf5Reader file(path);
+  const Deck old = read_deck(file.text_attribute("deck"), path, {});
+  if (const auto difference = first_difference(old, deck))
+    refuse("it was computed with " + *difference + " in the deck");
+  require_grid(path, file, deck.grid);
+  if (file.read<double>("/potential/initial") != hamiltonian.potential_at(0.0)) {
+    refuse("it was computed with another potential");
+  }
+  Record record;
+  record.tile = file.integer_attribute("tile");
+  if (deck.propagator.kind == schrodinger::PropagatorKind::automatic) {
+    record.propagator = read_choice(path, file);
+  }
+  const auto rows = static_cast<std::size_t>(file.integer_attribute("steps_done")) + 1;
+  record.count = states_in(file, deck.grid, path);
+  const auto read = [&](std::size_t expected_rows) {
+    return [&, expected_rows](const char* name, auto& values, const Extents& row, const char*, const char*) {
+      using Value = typename std::decay_t<decltype(values)>::value_type;
+      values = file.read<Value>(name);
+      const std::size_t expected = expected_rows * product_of(row);
+      if (values.size() != expected) {
+        refuse(message_of("dataset ", name, " has ", values.size(), " values; expected ", expected));
+      }
+    };
+  };
+  visit_rows(record, deck, read(rows));
+  visit_frames(record, deck, read((rows - 1) / static_cast<std::size_t>(deck.output_every) + 1));
+  visit_restart(record, deck, read(1));
+  if (record.steps_done() > deck.time_steps) {
+    refuse(message_of("it has ", record.steps_done(), " steps already; time.steps is ", deck.time_steps));
+  }
+  return record;
+}
+
+std::vector<State> read_last_states(const std::filesystem::path& path, const Grid& grid) {
+  const Hdf5Reader file(path);
+  require_grid(path, file, grid);
+  const Index count = states_in(file, grid, path);
+  return split(file.read<std::complex<double>>("/restart/psi"), count);
+}
+
+std::filesystem::path partial_path(const std::filesystem::path& path) {
+  auto partial = path;
+  partial.replace_filename(path.stem().string() + ".partial" + path.extension().string());
+  return partial;
+}
+
+}  // namespace heddle::driver

@@ -1,0 +1,97 @@
+// What a run has produced so far, and the file it is kept in.
+#pragma once
+
+#include "drivers/tdse/deck/deck.hpp"
+#include <heddle/schrodinger/hamiltonian.hpp>
+#include <heddle/schrodinger/observables.hpp>
+
+#include <complex>
+#include <cstdint>
+#include <filesystem>
+#include <vector>
+
+namespace heddle::driver {
+
+/// All wave functions of a run after one step.
+struct Snapshot {
+  std::vector<schrodinger::Observables> seen;
+  std::vector<schrodinger::State> states;
+  double largest_overlap = 0.0;
+  schrodinger::PropagatorChoice propagator;
+};
+
+/// One row of observables for each step from 0 on, one frame every output.every steps, and the latest psi. A row has a
+/// value for each of m wave functions, where it is not theirs in common.
+struct Record {
+  std::vector<double> time, norm, energy, position, dipole, edge_probability;
+  std::vector<std::int64_t> nodes;
+  std::vector<double> energies;     ///< steps x states
+  std::vector<double> populations;  ///< steps x m x states
+  std::vector<double> nuclei;       ///< steps x 2
+  std::vector<double> field, absorbed, ionisation, outside, largest_overlap;
+  std::vector<std::complex<double>> autocorrelation;
+  std::vector<std::int64_t> frame_step;
+  std::vector<double> frame_time;
+  std::vector<double> density;                    ///< frames x m x points
+  std::vector<std::complex<double>> frame_state;  ///< frames x m x points, with output.state
+  std::vector<std::complex<double>> first;        ///< psi(0), m x points, with output.autocorrelation
+  std::vector<std::complex<double>> last;         ///< psi after the last step, m x points
+  Index count = 1;                                ///< m
+  Index tile = 0;
+  schrodinger::PropagatorChoice propagator;  ///< Automatic where it was and no step is done yet.
+
+  [[nodiscard]] Index steps_done() const { return static_cast<Index>(time.size()) - 1; }
+  /// psi after the last step, one by one.
+  [[nodiscard]] std::vector<schrodinger::State> states() const;
+  void append(const Deck& deck, const Snapshot& now);
+};
+
+/// Whether a run of the deck records what an absorber or a pulse does to the norm.
+[[nodiscard]] bool records_absorbed(const Deck& deck);
+[[nodiscard]] bool records_ionisation(const Deck& deck);
+
+/// Writes `record` as an HDF5 file that appears at `path` complete or not at all. For one rank. `complete`: whether
+/// this is the end of the run.
+///
+/// /grid/x [n]; /potential/initial [n]; /time/t [steps + 1]; /nuclei/position [steps + 1, 2]; /observables/norm,
+/// energy, position, dipole, nodes, edge_probability [steps + 1], energies, populations [steps + 1, states];
+/// /frames/step, /frames/t [frames]; /density [frames, n]; /psi [frames, n] with output.state; /restart/psi [n].
+///
+/// With pulses /observables/field; with an absorber /observables/absorbed; with either and output.states
+/// /observables/ionisation; with output.radius /observables/outside; all [steps + 1]. With an absorber
+/// /potential/absorber [n]. With output.autocorrelation /observables/autocorrelation [steps + 1] and /restart/first
+/// [n].
+///
+/// At the end of the run, of two steps or more: with output.autocorrelation and an H that does not move
+/// /spectrum/energy and /spectrum/autocorrelation; with pulses that have a carrier /spectrum/frequency and
+/// /spectrum/dipole.
+///
+/// Several wave functions, m of them: one more dimension of m after the first ([steps + 1, m], [frames, m, n],
+/// populations [steps + 1, m, states]; first of all in /restart/* and /spectrum/autocorrelation, dipole), but for
+/// field, energies and what has no psi in it; and /observables/largest_overlap [steps + 1].
+///
+/// Each has attributes `unit` and `description`; the file has `title`, `deck` (TOML), `heddle_version`, `git_hash`,
+/// `steps_done`, `steps_planned`, `complete`, `tile`, `propagator`, `propagator_order`, `propagator_substeps`,
+/// `propagator_tolerance` (as text, to the last bit).
+///
+/// Throws Error(output).
+void write_record(const std::filesystem::path& path, const Deck& deck, const schrodinger::Hamiltonian& hamiltonian,
+                  const Record& record, bool complete);
+
+/// The record in `path`, for a run of `deck` that continues it. For one rank. Throws Error(input) where it can't be
+/// read, has other contents than a record of this deck, or more steps than the deck asks for.
+[[nodiscard]] Record read_record(const std::filesystem::path& path, const Deck& deck,
+                                 const schrodinger::Hamiltonian& hamiltonian);
+
+/// Last psi of the record in `path`, each of them, whose grid must be `grid`. For one rank. Throws Error(input).
+[[nodiscard]] std::vector<schrodinger::State> read_last_states(const std::filesystem::path& path,
+                                                               const schrodinger::Grid& grid);
+
+/// Writes the record's observables as text, a row for each step: time, field, and each wave function's. For one rank.
+/// Throws Error(output).
+void write_table(const std::filesystem::path& path, const Deck& deck, const Record& record);
+
+/// Where an unfinished run keeps its latest record: "run.h5" gives "run.partial.h5".
+[[nodiscard]] std::filesystem::path partial_path(const std::filesystem::path& path);
+
+}  // namespace heddle::driver

@@ -1,0 +1,125 @@
+// `heddle verify`: names the physics in files of `heddle tdse` by its bits.
+#include "drivers/commands.hpp"
+#include "drivers/support/sha256.hpp"
+#include "drivers/support/text.hpp"
+#include "drivers/tdse/record/hdf5.hpp"
+#include <heddle/core/error.hpp>
+
+#include <algorithm>
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace heddle::driver {
+
+namespace {
+
+struct Options {
+  std::vector<std::string> files;
+  std::string expected;
+  bool list = false;
+};
+
+// The 64 hexadecimal digits of a hash, whose capital letters are small ones here.
+std::string hash_of(std::string text) {
+  const std::string given = text;
+  std::transform(text.begin(), text.end(), text.begin(),
+                 [](char c) { return c >= 'A' && c <= 'F' ? static_cast<char>(c - 'A' + 'a') : c; });
+  require(text.size() == 64 && text.find_first_not_of("0123456789abcdef") == std::string::npos, "--expect ", given,
+          ": expected 64 hexadecimal digits");
+  return text;
+}
+
+// A file's hash, and those of its datasets.
+struct Named {
+  std::string hash;
+  std::vector<std::pair<std::string, std::string>> datasets;
+};
+
+// Spectra are left out: they follow from the rest by a Fourier transform, whose bits are its library's.
+Named named(const std::string& path) {
+  const Hdf5Reader file(path);
+  (void)file.extents("/restart/psi");
+  Named result;
+  Sha256 all;
+  for (const std::string& name : file.datasets()) {
+    if (name.starts_with("/spectrum/")) continue;
+    Sha256 one;
+    for (const hsize_t extent : file.extents(name)) one.add(&extent, sizeof(extent));
+    const auto bytes = file.bytes(name);
+    one.add(bytes.data(), bytes.size());
+    result.datasets.emplace_back(name, one.digest());
+    all.add(name.c_str(), name.size() + 1);
+    all.add(result.datasets.back().second.data(), result.datasets.back().second.size());
+  }
+  result.hash = all.digest();
+  return result;
+}
+
+// The first dataset that is not the same in both, or in one of them alone.
+std::string first_difference(const Named& a, const Named& b) {
+  const auto [one, other] = std::mismatch(a.datasets.begin(), a.datasets.end(), b.datasets.begin(), b.datasets.end());
+  if (one != a.datasets.end()) return one->first;
+  return other != b.datasets.end() ? other->first : std::string();
+}
+
+int run(const CommonOptions& common, const Options& options) {
+  Report report("verify");
+  report.inputs()["files"] = options.files;
+  const std::string expected = options.expected.empty() ? std::string() : hash_of(options.expected);
+  if (!expected.empty()) report.inputs()["expect"] = expected;
+  auto& files = report.results()["files"] = nlohmann::ordered_json::array();
+  std::vector<Named> all;
+  for (const std::string& path : options.files) {
+    all.push_back(named(path));
+    auto datasets = nlohmann::ordered_json::array();
+    for (const auto& [name, hash] : all.back().datasets) {
+      datasets.push_back({{"name", name}, {"sha256", hash}});
+      if (options.list && !common.quiet) std::printf("%s  %s\n", hash.c_str(), name.c_str());
+    }
+    files.push_back({{"file", path}, {"sha256", all.back().hash}, {"datasets", datasets}});
+    if (!common.quiet) std::printf("sha256 %s  %s\n", all.back().hash.c_str(), path.c_str());
+  }
+  int code = exit_done;
+  for (std::size_t k = 1; k < all.size(); ++k) {
+    const std::string difference = first_difference(all.front(), all[k]);
+    report.check("same_as_first_" + std::to_string(k), difference.empty(), options.files[k], options.files.front());
+    if (difference.empty()) continue;
+    complain(options.files.front() + " and " + options.files[k] + " differ, first in " + difference);
+    code = exit_failed;
+  }
+  if (!expected.empty()) {
+    report.check("expected", all.front().hash == expected, all.front().hash, expected);
+    if (all.front().hash != expected) {
+      complain(options.files.front() + " has not the hash that was expected");
+      code = exit_failed;
+    }
+  }
+  if (!common.json.empty()) report.write(common.json);
+  return code;
+}
+
+}  // namespace
+
+void add_verify(CLI::App& app, Selection& selection) {
+  const auto options = std::make_shared<Options>();
+  CLI::App& command =
+      *app.add_subcommand("verify",
+                          "SHA-256 of the physics in files of `heddle tdse`: all arrays but spectra; of "
+                          "several files also whether they are the same, to the bit");
+  command.add_option("files", options->files, "Files that `heddle tdse` wrote")->type_name("FILE...")->required();
+  command
+      .add_option("--expect", options->expected,
+                  "Fail unless the first file has this hash; capital letters are as good")
+      ->type_name("SHA256");
+  command.add_flag("--list", options->list, "Also the hash of each array");
+  add_common_options(command, selection.common,
+                     "  heddle tdse h2plus-stretch --arithmetic emulated -o a.h5 && heddle verify a.h5");
+  command.callback([options, &selection] {
+    selection.serial = [options](const CommonOptions& common) { return run(common, *options); };
+  });
+}
+
+}  // namespace heddle::driver

@@ -1,0 +1,428 @@
+#include "drivers/tdse/run/run.hpp"
+
+#include "drivers/support/certificates.hpp"
+#include "drivers/support/outputs.hpp"
+#include "drivers/support/text.hpp"
+#include "drivers/tdse/record/record.hpp"
+#include "drivers/tdse/run/initial.hpp"
+#include "drivers/tdse/run/interruption.hpp"
+#include "drivers/tdse/run/keeper.hpp"
+#include <heddle/core/error.hpp>
+#include <heddle/schrodinger/eigenstates.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+namespace heddle::driver {
+
+namespace {
+
+using schrodinger::Hamiltonian;
+using schrodinger::Observables;
+using schrodinger::Simulation;
+using schrodinger::State;
+
+// Bound on ||H||_1 over the run: the band's sum and the deepest potential, at t = 0 (moving nuclei do not change it
+// much) and with all pulses at their highest.
+double norm_bound(const Hamiltonian& hamiltonian) {
+  const auto kinetic = hamiltonian.kinetic();
+  double sum = std::abs(kinetic[0]);
+  for (std::size_t d = 1; d < kinetic.size(); ++d) sum += 2 * std::abs(kinetic[d]);
+  double deepest = 0.0;
+  for (const double value : hamiltonian.bare().potential_at(0.0)) deepest = std::max(deepest, std::abs(value));
+  const double reach = std::max(std::abs(hamiltonian.grid().xmin), std::abs(hamiltonian.grid().xmax));
+  for (const auto& pulse : hamiltonian.pulses()) deepest += std::abs(pulse.amplitude) * reach;
+  return sum + deepest;
+}
+
+// The larger; NaN, which passes every comparison, counts as infinity.
+double worse(double so_far, double now) {
+  return std::isnan(now) ? std::numeric_limits<double>::infinity() : std::max(so_far, now);
+}
+
+// What the checks and the summary need of all steps of a wave function, earlier ones of a continued run included.
+struct Course {
+  double norm_error = 0.0;   // largest | ||psi|| - 1 |
+  double norm_change = 0.0;  // largest change of ||psi|| in a step
+  double norm_growth = 0.0;  // the same upwards alone
+  double first_energy = 0.0;
+  double energy_drift = 0.0;  // largest |E - E_0|
+  double edge = 0.0;
+  double last_norm = 0.0;
+  bool begun = false;
+
+  void add(double norm, double energy, double edge_probability) {
+    if (!begun) {
+      first_energy = energy;
+      last_norm = norm;
+      begun = true;
+    }
+    norm_error = worse(norm_error, std::abs(norm - 1.0));
+    norm_change = worse(norm_change, std::abs(norm - last_norm));
+    norm_growth = worse(norm_growth, norm - last_norm);
+    energy_drift = worse(energy_drift, std::abs(energy - first_energy));
+    edge = worse(edge, edge_probability);
+    last_norm = norm;
+  }
+};
+
+// The worst of each.
+Course worst_of(const std::vector<Course>& courses) {
+  Course worst = courses.front();
+  for (const Course& course : courses) {
+    worst.norm_error = std::max(worst.norm_error, course.norm_error);
+    worst.norm_change = std::max(worst.norm_change, course.norm_change);
+    worst.norm_growth = std::max(worst.norm_growth, course.norm_growth);
+    worst.energy_drift = std::max(worst.energy_drift, course.energy_drift);
+    worst.edge = std::max(worst.edge, course.edge);
+  }
+  return worst;
+}
+
+// What a step may be wrong by because of the tolerance that was asked for, ||H dt|| being `exponent`.
+double allowed_error(const Deck& deck, double exponent) {
+  const double tolerance = deck.propagator.tolerance;
+  switch (deck.propagator.kind) {
+    case schrodinger::PropagatorKind::automatic:
+      return (tolerance == 0 ? 1e-6 : tolerance) * exponent;
+    case schrodinger::PropagatorKind::crank_nicolson:
+    case schrodinger::PropagatorKind::split_operator:
+      return 0.0;
+    default:
+      // Of an exponential, however short the step; a step has one or two, substeps apart.
+      return tolerance * std::max(exponent, 2.0 * deck.propagator.substeps);
+  }
+}
+
+void add_checks(Report& report, const Deck& deck, const Hamiltonian& hamiltonian, const Course& course) {
+  // Round-off of one step is some 1e-14; 1e-12 is what is promised. A tolerance that was asked for, and the round-off
+  // of a very large ||H dt||, come on top: the backward error is relative to ||H dt||.
+  const double norm = norm_bound(hamiltonian);
+  const double exponent = norm * deck.time_step;
+  const double bound = std::max(1e-12, 4 * unit_roundoff<double> * exponent) + allowed_error(deck, exponent);
+  if (records_absorbed(deck)) {
+    report.check_at_most("norm_growth_per_step", course.norm_growth, bound);
+    return;
+  }
+  report.check_at_most("norm_change_per_step", course.norm_change, bound);
+  // A split operator keeps the energy of a Hamiltonian that differs from H by its order in dt.
+  if (!hamiltonian.moves() && deck.propagator.kind != schrodinger::PropagatorKind::split_operator) {
+    // An error of `bound` a step in psi changes <H> by at most 2 ||H|| times as much.
+    report.check_at_most("energy_drift", course.energy_drift,
+                         2 * norm * bound * static_cast<double>(std::max<Index>(deck.time_steps, 1)));
+  }
+}
+
+void add_times(Report& report, const Simulation& simulation, const Keeper& keeper, Index steps) {
+  const auto& times = simulation.times();
+  auto& out = report.times();
+  out["steps"] = times.total;
+  out["hamiltonian"] = times.hamiltonian;
+  out["expm"] = times.expm;
+  out["gemm"] = times.gemm;
+  out["apply"] = times.apply;
+  out["solve"] = times.solve;
+  if (times.certificate > 0) out["certificate"] = times.certificate;
+  out["eigenstates"] = times.eigenstates;
+  out["observables"] = times.observables;
+  out["output_wait"] = keeper.waited();
+  // Beside the steps, by threads of their own (eigenstates only where a device computes).
+  out["eigenstates_computed"] = times.eigenstates_computed;
+  out["output"] = keeper.seconds();
+  if (steps > 0) {
+    for (const char* part : {"steps", "hamiltonian", "expm", "gemm", "apply", "solve", "eigenstates", "observables",
+                             "output_wait", "eigenstates_computed", "output"}) {
+      out[std::string(part) + "_per_step"] = out[part].get<double>() / static_cast<double>(steps);
+    }
+    report.results()["gemm_share"] = times.total > 0 ? times.gemm / times.total : 0.0;
+  }
+}
+
+// The wave functions in turn, the first again.
+void add_others(nlohmann::ordered_json& results, Simulation& simulation, const Deck& deck) {
+  results["largest_overlap"] = simulation.largest_overlap();
+  auto& all = results["wave_functions"] = nlohmann::ordered_json::array();
+  for (Index k = 0; k < simulation.count(); ++k) {
+    const Observables& last = simulation.observables(k);
+    all.push_back({{"norm", last.norm},
+                   {"energy", last.energy},
+                   {"position", last.position},
+                   {"dipole", last.dipole},
+                   {"nodes", last.nodes},
+                   {"populations", last.populations}});
+    if (records_ionisation(deck)) all.back()["ionisation"] = last.ionisation();
+  }
+}
+
+void add_results(Report& report, Simulation& simulation, const Course& course, const Deck& deck) {
+  const Observables& last = simulation.observables();
+  auto& results = report.results();
+  results["steps"] = simulation.steps_done();
+  results["time"] = simulation.time();
+  results["norm_error"] = course.norm_error;
+  results["norm_change_per_step"] = course.norm_change;
+  results["energy"] = last.energy;
+  results["energy_drift"] = course.energy_drift;
+  results["position"] = last.position;
+  results["dipole"] = last.dipole;
+  results["nodes"] = last.nodes;
+  results["populations"] = last.populations;
+  results["energies"] = last.energies;
+  results["edge_probability"] = course.edge;
+  if (!deck.pulses.empty()) results["field"] = last.field;
+  if (records_absorbed(deck)) results["absorbed"] = last.absorbed();
+  if (records_ionisation(deck)) results["ionisation"] = last.ionisation();
+  if (deck.output_radius > 0) {
+    results["outside"] = schrodinger::probability_outside(deck.grid, simulation.state(), deck.output_radius);
+  }
+  if (simulation.count() > 1) add_others(results, simulation, deck);
+  results["output"] = deck.output_file;
+  results["tile"] = simulation.tile();
+  results["propagator"] = simulation.propagator_description();
+  if (const auto& expm = simulation.expm_report()) {
+    results["method"] = to_string(expm->method);
+    results["degree"] = expm->degree;
+    results["squarings"] = expm->squarings;
+    results["products"] = expm->products;
+    results["norm1"] = expm->norm1;
+    if (expm->method == ExpmMethod::automatic) results["alpha"] = expm->alpha;
+    if (expm->certificate) results["certificate"] = *expm->certificate;
+  }
+}
+
+void say_state(const Context& context, const Observables& last, const Deck& deck) {
+  context.say(format("t = %.6g after %lld steps: norm 1 %+.1e, energy %.10g, <x> = %.6g, dipole %.6g, %lld nodes",
+                     last.time, static_cast<long long>(last.step), last.norm - 1.0, last.energy, last.position,
+                     last.dipole, static_cast<long long>(last.nodes)));
+  if (!last.populations.empty()) {
+    std::string text = "populations of the lowest eigenstates:";
+    for (const double population : last.populations) text += format(" %.6g", population);
+    context.say(text);
+  }
+  if (records_absorbed(deck)) context.say(format("absorbed: %.6g", last.absorbed()));
+  if (records_ionisation(deck)) {
+    context.say(format("ionised: %.6g is in none of the %lld bound states that are followed", last.ionisation(),
+                       static_cast<long long>(std::count_if(last.energies.begin(), last.energies.end(),
+                                                            [](double energy) { return energy < 0; }))));
+    if (last.energies.back() < 0) {
+      context.say("note: the highest of them is bound too, so there may be more: see output.states");
+    }
+  }
+}
+
+void say_summary(const Context& context, Simulation& simulation, const Course& course, const Deck& deck) {
+  for (Index k = 0; k < simulation.count(); ++k) {
+    if (simulation.count() > 1) context.say(format("wave function %lld:", static_cast<long long>(k)));
+    say_state(context, simulation.observables(k), deck);
+  }
+  if (simulation.count() > 1) context.say(format("largest |<psi_j|psi_k>|: %.1e", simulation.largest_overlap()));
+  context.say("propagator: " + simulation.propagator_description());
+  if (const auto& expm = simulation.expm_report()) {
+    context.say(format("exp(-i H dt): %s of degree %d, %d squarings, %d products, ||H dt||_1 = %.3g, tile %lld",
+                       std::string(to_string(expm->method)).c_str(), expm->degree, expm->squarings, expm->products,
+                       expm->norm1, static_cast<long long>(simulation.tile())));
+  }
+  if (course.edge > 1e-6) {
+    context.say(
+        format("note: up to %.1e of the probability was at the ends of the grid, which reflect it", course.edge));
+  }
+  context.say("wrote " + deck.output_file + (deck.output_table.empty() ? "" : " and " + deck.output_table));
+}
+
+void say_problem(const Context& context, const Deck& deck) {
+  const auto& grid = deck.grid;
+  context.say(format(
+      "%lld points from %g to %g bohr, dx = %.6g%s, %s; %s potential, nuclei %s; %s",
+      static_cast<long long>(grid.points), grid.xmin, grid.xmax, grid.spacing(),
+      deck.dx > 0 && std::abs(grid.spacing() - deck.dx) > 1e-9 * deck.dx ? format(" (%g asked for)", deck.dx).c_str()
+                                                                         : "",
+      std::string(to_string(grid.kinetic)).c_str(), std::string(to_string(deck.potential.kind)).c_str(),
+      std::string(to_string(deck.nuclei.motion)).c_str(), std::string(to_string(deck.propagator.kind)).c_str()));
+  for (const auto& pulse : deck.pulses) {
+    const auto [begin, end] = pulse.interval();
+    context.say(format("pulse: %s, largest field %.6g (%.4g W/cm^2), omega %.6g, from t = %.6g to %.6g",
+                       std::string(to_string(pulse.envelope)).c_str(), pulse.amplitude,
+                       schrodinger::intensity_from_amplitude(pulse.amplitude), pulse.omega, begin, end));
+  }
+  if (records_absorbed(deck)) {
+    context.say(format("absorber: %s, %g bohr at either end", std::string(to_string(deck.absorber.kind)).c_str(),
+                       deck.absorber.width));
+  }
+}
+
+Snapshot snapshot_of(Simulation& simulation) {
+  Snapshot now;
+  for (Index k = 0; k < simulation.count(); ++k) {
+    now.seen.push_back(simulation.observables(k));
+    now.states.push_back(simulation.state(k));
+  }
+  now.largest_overlap = simulation.largest_overlap();
+  now.propagator = simulation.propagator();
+  return now;
+}
+
+}  // namespace
+
+nlohmann::ordered_json deck_inputs(const Deck& deck) {
+  const auto& grid = deck.grid;
+  return {{"points", grid.points},
+          {"xmin", grid.xmin},
+          {"xmax", grid.xmax},
+          {"dx", grid.spacing()},
+          {"kinetic", to_string(grid.kinetic)},
+          {"potential", to_string(deck.potential.kind)},
+          {"motion", to_string(deck.nuclei.motion)},
+          {"pulses", deck.pulses.size()},
+          {"absorber", to_string(deck.absorber.kind)},
+          {"time_step", deck.time_step},
+          {"time_steps", deck.time_steps},
+          {"propagator", to_string(deck.propagator.kind)},
+          {"deck", resolved_text(deck)}};
+}
+
+int run_eigenstates(Context& context, const Deck& deck, const Hamiltonian& hamiltonian, Index count) {
+  require(count <= deck.grid.points, "--eigen ", count, ": the grid has ", deck.grid.points, " states");
+  Report report = context.report("tdse");
+  report.inputs()["eigen"] = count;
+  report.inputs().update(deck_inputs(deck));
+  say_problem(context, deck);
+  std::vector<double> energies(static_cast<std::size_t>(count));
+  double residual = 0.0;
+  context.comm().on_rank(0, [&] {
+    const auto states = schrodinger::lowest_eigenstates(hamiltonian, 0.0, count);
+    energies = states.energies;
+    const auto potential = hamiltonian.potential_at(0.0);
+    std::vector<double> result(potential.size());
+    for (Index k = 0; k < count; ++k) {
+      const auto state = states.state(k);
+      hamiltonian.apply(potential, state, result);
+      double sum = 0.0;
+      for (std::size_t i = 0; i < result.size(); ++i) sum += std::pow(result[i] - energies[k] * state[i], 2);
+      residual = std::max(residual, std::sqrt(sum * deck.grid.spacing()));
+    }
+  });
+  context.comm().broadcast(std::span(energies), 0);
+  context.comm().broadcast(std::span(&residual, 1), 0);
+  for (Index k = 0; k < count; ++k) {
+    context.say(format("E%-3lld %20.12f hartree", static_cast<long long>(k), energies[k]));
+  }
+  report.results()["energies"] = energies;
+  report.results()["residual"] = residual;
+  // || H phi - E phi || bounds the distance of E to an exact eigenvalue of H.
+  report.check_at_most("residual", residual, 1e-10 * norm_bound(hamiltonian));
+  return context.finish(report);
+}
+
+int run_dynamics(Context& context, const Deck& deck, const Hamiltonian& hamiltonian, const RunOptions& options) {
+  const Communicator& comm = context.comm();
+  schrodinger::PropagatorOptions propagator = deck.propagator;
+  propagator.certificate = options.certificate;
+  schrodinger::validate(propagator);
+  Report report = context.report("tdse");
+  report.inputs().update(deck_inputs(deck));
+  if (!options.restart.empty()) report.inputs()["restart"] = options.restart;
+  comm.on_rank(0, [&] {
+    require_distinct_outputs({{"--json", context.options().json},
+                              {"output.file", deck.output_file},
+                              {"output.table", deck.output_table},
+                              {"the unfinished run (output.file with .partial)", partial_path(deck.output_file)}});
+  });
+  say_problem(context, deck);
+
+  Keeper keeper(comm, deck, hamiltonian);
+  Record record;
+  std::vector<State> states;
+  Index steps_done = 0;
+  Index tile = options.tile.value_or(schrodinger::default_tile(deck.grid.points));
+  std::vector<Course> courses;
+  if (options.restart.empty()) {
+    states = initial_states(context, deck, hamiltonian, tile);
+  } else {
+    comm.on_rank(0, [&] {
+      record = read_record(options.restart, deck, hamiltonian);
+      require(!options.tile || *options.tile == record.tile, "--tile ", tile, ": ", options.restart,
+              " was computed with tile ", record.tile);
+      tile = record.tile;
+      states = record.states();
+      steps_done = record.steps_done();
+    });
+    comm.broadcast(std::span(&steps_done, 1), 0);
+    comm.broadcast(std::span(&tile, 1), 0);
+  }
+  auto count = static_cast<Index>(states.size());
+  comm.broadcast(std::span(&count, 1), 0);
+  courses.resize(static_cast<std::size_t>(count));
+  for (std::size_t k = 0; k < record.norm.size(); ++k) {
+    courses[k % courses.size()].add(record.norm[k], record.energy[k], record.edge_probability[k]);
+  }
+  comm.broadcast(std::span(courses), 0);
+  record.tile = tile;
+  const schrodinger::PropagatorChoice earlier = record.propagator;
+  keeper.begin(std::move(record));
+
+  schrodinger::SimulationOptions chosen;
+  chosen.time_step = deck.time_step;
+  chosen.propagator = propagator;
+  chosen.propagator.tile = tile;
+  if (!options.restart.empty() && deck.propagator.kind == schrodinger::PropagatorKind::automatic) {
+    std::vector<double> found = {static_cast<double>(earlier.kind), static_cast<double>(earlier.order),
+                                 static_cast<double>(earlier.substeps), earlier.tolerance};
+    comm.broadcast(std::span(found), 0);
+    const auto kind = static_cast<schrodinger::PropagatorKind>(static_cast<int>(found[0]));
+    // What was found at the start, not what would be found now.
+    if (kind != schrodinger::PropagatorKind::automatic) {
+      chosen.propagator.kind = kind;
+      chosen.propagator.order = static_cast<int>(found[1]);
+      chosen.propagator.substeps = static_cast<int>(found[2]);
+      chosen.propagator.tolerance = found[3];
+    }
+  }
+  chosen.propagator.duration = static_cast<double>(deck.time_steps) * deck.time_step;
+  chosen.states = deck.output_states;
+  Simulation simulation(comm, hamiltonian, chosen, states, steps_done);
+  const auto take = [&] {
+    for (Index k = 0; k < count; ++k) {
+      const Observables& seen = simulation.observables(k);
+      courses[k].add(seen.norm, seen.energy, seen.edge_probability);
+    }
+    keeper.add([&] { return snapshot_of(simulation); });
+  };
+  if (options.restart.empty()) {
+    take();
+  } else {
+    context.say(format("continues %s after step %lld", options.restart.c_str(), static_cast<long long>(steps_done)));
+  }
+
+  const Interruption interruption;
+  Progress progress = context.progress("tdse");
+  while (simulation.steps_done() < deck.time_steps) {
+    simulation.step();
+    take();
+    const Observables& seen = simulation.observables();
+    progress.update(seen.step, deck.time_steps, format("t = %.4g, norm 1 %+.0e", seen.time, seen.norm - 1.0));
+    if (interruption.asked(comm) && seen.step < deck.time_steps) {
+      keeper.interrupt();
+      throw Error(ErrorKind::computation,
+                  message_of("interrupted after step ", seen.step, " of ", deck.time_steps, "; --restart ",
+                             partial_path(deck.output_file).string(), " continues it"));
+    }
+  }
+  progress.finish();
+  keeper.finish();
+
+  const Course course = worst_of(courses);
+  add_results(report, simulation, course, deck);
+  add_checks(report, deck, hamiltonian, course);
+  if (const auto& expm = simulation.expm_report(); expm && expm->certificate) {
+    check_certificate(
+        context, report, *expm->certificate,
+        options.certificate_tolerance.value_or(expm_certificate_tolerance<double>(deck.grid.points, expm->norm1)));
+  }
+  add_times(report, simulation, keeper, simulation.steps_done() - steps_done);
+  say_summary(context, simulation, course, deck);
+  return context.finish(report);
+}
+
+}  // namespace heddle::driver

@@ -1,0 +1,31 @@
+// The two things that `heddle tdse` does with a deck.
+#pragma once
+
+#include "drivers/support/context.hpp"
+#include "drivers/tdse/deck/deck.hpp"
+#include <heddle/schrodinger/hamiltonian.hpp>
+
+#include <optional>
+#include <string>
+
+namespace heddle::driver {
+
+struct RunOptions {
+  std::string restart;  ///< File of an earlier run to continue; empty: none.
+  std::optional<Index> tile;
+  bool certificate = false;  ///< Of each exponential; the largest is checked.
+  std::optional<double> certificate_tolerance;
+};
+
+/// Computes and says the `count` lowest energies at t = 0. Collective; gives the exit code.
+int run_eigenstates(Context& context, const Deck& deck, const schrodinger::Hamiltonian& hamiltonian, Index count);
+
+/// Runs the deck and writes its file. On SIGINT or SIGTERM it writes the partial file and throws Error(computation)
+/// that says how to go on. Collective; gives the exit code.
+int run_dynamics(Context& context, const Deck& deck, const schrodinger::Hamiltonian& hamiltonian,
+                 const RunOptions& options);
+
+/// The deck in short, for a report.
+[[nodiscard]] nlohmann::ordered_json deck_inputs(const Deck& deck);
+
+}  // namespace heddle::driver

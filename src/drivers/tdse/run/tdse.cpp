@@ -1,0 +1,180 @@
+// `heddle tdse`: reads a deck and hands it to one of the two runs.
+#include "drivers/commands.hpp"
+#include "drivers/shared_files.hpp"
+#include "drivers/support/text.hpp"
+#include "drivers/tdse/deck/deck.hpp"
+#include "drivers/tdse/record/text_files.hpp"
+#include "drivers/tdse/run/run.hpp"
+
+#include <cstdio>
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace heddle::driver {
+
+namespace {
+
+struct Options {
+  std::string deck;
+  std::vector<std::string> settings;
+  Index eigenstates = 0;
+  std::string output;
+  std::optional<double> checkpoint;
+  std::string propagator;
+  std::string arithmetic;
+  RunOptions run;
+};
+
+// A deck by its path, or one of those shipped by its name.
+std::string deck_path(const std::string& given) {
+  std::error_code error;
+  if (std::filesystem::exists(given, error) || given.find('/') != std::string::npos) return given;
+  const auto shipped = find_shared("decks/" + given + (given.ends_with(".toml") ? "" : ".toml"));
+  return shipped ? shipped->string() : given;
+}
+
+std::string read_text(const std::string& path) {
+  std::error_code error;
+  if (!std::filesystem::exists(path, error)) {
+    throw Error(ErrorKind::input, path +
+                                      ": there is no such deck (shipped ones: h2plus-stretch, h2plus-stationary, "
+                                      "harmonic-coherent, harmonic-spectrum, h2plus-laser, drift)");
+  }
+  std::ifstream file(path, std::ios::binary);
+  if (!file || std::filesystem::is_directory(path, error)) throw Error(ErrorKind::input, path + ": can't be read");
+  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
+// Rank 0 reads files; what it found is on every rank.
+void read_potential(const Communicator& comm, Deck& deck) {
+  if (deck.potential.kind != schrodinger::PotentialKind::table) return;
+  const auto path = deck.potential_folder / deck.potential_file;
+  auto& x = deck.potential.table_x;
+  auto& v = deck.potential.table_v;
+  comm.on_rank(0, [&] {
+    for (const auto& row : read_columns(path, 2, 2, "two columns, x and V")) {
+      x.push_back(row[0]);
+      v.push_back(row[1]);
+    }
+    try {
+      validate(deck.grid, deck.potential, deck.nuclei);
+    } catch (const Error& error) {
+      throw Error(ErrorKind::input, path.string() + ": " + error.what());
+    }
+  });
+  auto size = static_cast<Index>(x.size());
+  comm.broadcast(std::span(&size, 1), 0);
+  x.resize(static_cast<std::size_t>(size));
+  v.resize(static_cast<std::size_t>(size));
+  comm.broadcast(std::span(x), 0);
+  comm.broadcast(std::span(v), 0);
+}
+
+int run(Context& context, const Options& options) {
+  const Communicator& comm = context.comm();
+  std::string path;
+  std::string text;
+  comm.on_rank(0, [&] {
+    path = deck_path(options.deck);
+    text = read_text(path);
+  });
+  comm.broadcast(path, 0);
+  comm.broadcast(text, 0);
+  std::vector<std::string> settings = options.settings;
+  if (!options.output.empty()) settings.push_back("output.file=" + options.output);
+  if (!options.propagator.empty()) settings.push_back("propagator.kind=" + options.propagator);
+  if (!options.arithmetic.empty()) settings.push_back("propagator.arithmetic=" + options.arithmetic);
+  if (options.checkpoint) settings.push_back("output.checkpoint_seconds=" + std::to_string(*options.checkpoint));
+  Deck deck = read_deck(text, path, settings);
+  read_potential(comm, deck);
+  const schrodinger::Hamiltonian hamiltonian(deck.grid, deck.potential, deck.nuclei, deck.pulses, deck.absorber);
+  if (options.eigenstates > 0) return run_eigenstates(context, deck, hamiltonian, options.eigenstates);
+  if (deck.initial == InitialKind::file) deck.initial_file = (deck.initial_folder / deck.initial_file).string();
+  return run_dynamics(context, deck, hamiltonian, options.run);
+}
+
+}  // namespace
+
+void add_tdse(CLI::App& app, Selection& selection) {
+  const auto options = std::make_shared<Options>();
+  CLI::App& command = *app.add_subcommand(
+      "tdse", "Time-dependent Schroedinger equation of one electron in one dimension, or its lowest energies");
+  command
+      .add_option("deck", options->deck,
+                  "TOML file, or the name of a shipped deck: h2plus-stretch, h2plus-stationary, h2plus-laser, "
+                  "harmonic-coherent, "
+                  "harmonic-spectrum, drift")
+      ->type_name("DECK");
+  command
+      .add_option("--set", options->settings, "Replace or add a key of the deck: --set table.key=value (repeatable)")
+      ->type_name("KEY=VALUE")
+      ->allow_extra_args(false);
+  auto* output =
+      command.add_option("-o,--output", options->output, "Same as --set output.file=FILE")->type_name("FILE");
+  auto* eigen =
+      command.add_option("--eigen", options->eigenstates, "Compute the N lowest energies at t = 0 and no dynamics")
+          ->type_name("N")
+          ->check(CLI::PositiveNumber);
+  command
+      .add_option("--restart", options->run.restart,
+                  "Continue the run in this file (FILE.h5, or FILE.partial.h5 of a killed one), bit for bit, up to "
+                  "time.steps")
+      ->type_name("FILE")
+      ->excludes(eigen);
+  command.add_option("--checkpoint", options->checkpoint, "Same as --set output.checkpoint_seconds=SECONDS")
+      ->type_name("SECONDS")
+      ->check(CLI::NonNegativeNumber);
+  command
+      .add_option(
+          "--propagator", options->propagator,
+          "Same as --set propagator.kind=...: expm, magnus4, chebyshev, split-operator, crank-nicolson, or auto: "
+          "the cheapest for propagator.tolerance")
+      ->type_name("KIND");
+  command
+      .add_option(
+          "--arithmetic", options->arithmetic,
+          "Same as --set propagator.arithmetic=...: of the matrix products, native, emulated (by 8-bit integers: "
+          "the same bits for any tile, on CPUs and GPUs) or auto")
+      ->check(CLI::IsMember({"native", "emulated", "auto"}));
+  command
+      .add_option("--tile", options->run.tile,
+                  "Tile of the matrix products (default: from the number of points alone, so that the bits do not "
+                  "depend on the ranks)")
+      ->type_name("N")
+      ->check(CLI::PositiveNumber);
+  auto* certificate =
+      command
+          .add_flag("--certificate", options->run.certificate,
+                    "Prove each exponential of propagators expm and magnus4: the largest bound of |E - exp(-i H dt)| / "
+                    "|exp(-i H dt)| (1-norm), and fail where it is above its tolerance. An exponential takes some 50 "
+                    "times as long; errors of the propagator itself are not looked at")
+          ->excludes(eigen);
+  command
+      .add_option("--certificate-tolerance", options->run.certificate_tolerance,
+                  "What the certificate has to keep (default: 1e3 n u max(1, |H dt|), at most 1e-6)")
+      ->type_name("X")
+      ->check(CLI::NonNegativeNumber)
+      ->needs(certificate);
+  output->excludes(eigen);
+  command.add_flag_callback(
+      "--keys",
+      [] {
+        std::printf("Keys of a deck, their defaults and meaning; all quantities in atomic units:\n%s",
+                    deck_reference().c_str());
+        throw CLI::Success();
+      },
+      "List every key of a deck with its default, and leave");
+  add_common_options(command, selection.common,
+                     "  mpirun -n 2 heddle tdse h2plus-stretch --output h2plus.h5 && heddle plot h2plus.h5\n"
+                     "  heddle tdse h2plus-stationary --eigen 4 --set nuclei.separation=1.5");
+  command.callback([options, &selection] {
+    if (options->deck.empty()) throw CLI::RequiredError("DECK");
+    selection.parallel = [options](Context& context) { return run(context, *options); };
+  });
+}
+
+}  // namespace heddle::driver

@@ -1,0 +1,142 @@
+// heddle transpose: a matrix from a file or generated, transposed over all ranks.
+#include "drivers/commands.hpp"
+#include "drivers/support/clock.hpp"
+#include "drivers/support/matrices.hpp"
+#include "drivers/support/scalars.hpp"
+#include "drivers/support/text.hpp"
+#include <heddle/io/matrix_file.hpp>
+#include <heddle/transpose/distributed.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <memory>
+#include <vector>
+
+namespace heddle::driver {
+namespace {
+
+struct Options {
+  std::string input, output;
+  Index size = -1;
+  std::uint64_t seed = 1;
+  std::string scalar;
+  std::string op = "T";
+  std::string place = "rows";
+  int repeat = 1;
+};
+
+// Elements that are not the same; one NaN is like another.
+template <Scalar T> Index differing(const DistributedMatrix<T>& A, const DistributedMatrix<T>& B) {
+  const MatrixView<const T> a = A.local();
+  const MatrixView<const T> b = B.local();
+  Index count = 0;
+  Kokkos::parallel_reduce(
+      "heddle::driver::differing",
+      Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(A.communicator().space(), 0,
+                                                                    static_cast<Index>(a.size())),
+      KOKKOS_LAMBDA(Index k, Index & wrong) {
+        const auto height = static_cast<Index>(a.extent(0));
+        const T x = a(k % height, k / height);
+        const T y = b(k % height, k / height);
+        wrong += x == y || (!(x == x) && !(y == y)) ? 0 : 1;
+      },
+      count);
+  return A.communicator().all_reduce(count, Reduction::sum);
+}
+
+template <Scalar T> int run_as(Context& context, const Options& options) {
+  const Communicator& comm = context.comm();
+  const Operation op = operation_from(options.op);
+  auto report = context.report("transpose");
+  auto start = std::chrono::steady_clock::now();
+  const auto A = options.input.empty() ? random_matrix<T>(comm, options.size, options.size, options.place, options.seed)
+                                       : read_placed<T>(comm, options.input, options.place);
+  report.times()["read"] = seconds_since(start);
+
+  auto& inputs = report.inputs();
+  if (options.input.empty()) {
+    inputs["seed"] = options.seed;
+  } else {
+    inputs["input"] = options.input;
+  }
+  if (!options.output.empty()) inputs["output"] = options.output;
+  inputs["rows"] = A.rows();
+  inputs["columns"] = A.columns();
+  inputs["scalar"] = options.scalar;
+  inputs["op"] = options.op;
+  inputs["place"] = options.place;
+  inputs["repeat"] = options.repeat;
+
+  const bool crossed = op != Operation::none;
+  const DistributedMatrix<T> B(
+      comm,
+      placement_from(options.place, crossed ? A.columns() : A.rows(), crossed ? A.rows() : A.columns(), comm.size()),
+      "B");
+  TransposePlan<T> plan(comm, A.placement(), op, B.placement());
+  std::vector<double> seconds;
+  for (int run = 0; run < options.repeat; ++run) {
+    comm.barrier();
+    start = std::chrono::steady_clock::now();
+    plan.execute(T(1), A, B);
+    seconds.push_back(comm.all_reduce(seconds_since(start), Reduction::maximum));
+  }
+  const double fastest = *std::min_element(seconds.begin(), seconds.end());
+  const double bytes = 2.0 * static_cast<double>(A.rows()) * static_cast<double>(A.columns()) * sizeof(T);
+  auto& results = report.results();
+  results["seconds"] = fastest;
+  results["seconds_of_each"] = seconds;
+  results["gbytes_per_second"] = fastest > 0 ? bytes / fastest / 1e9 : 0.0;
+  context.say(format("transpose: %lld x %lld, %s, op %s, %d rank%s: %.4g s, %.4g GB/s read and written",
+                     static_cast<long long>(A.rows()), static_cast<long long>(A.columns()), options.scalar.c_str(),
+                     options.op.c_str(), comm.size(), comm.size() == 1 ? "" : "s", fastest,
+                     fastest > 0 ? bytes / fastest / 1e9 : 0.0));
+  const DistributedMatrix<T> back(comm, A.placement(), "back");
+  transpose(comm, T(1), B, op, back);
+  report.check_at_most("differing_after_twice", static_cast<double>(differing(A, back)), 0.0);
+  if (!options.output.empty()) {
+    start = std::chrono::steady_clock::now();
+    write_matrix(options.output, B);
+    report.times()["write"] = seconds_since(start);
+    context.say("written to " + options.output);
+  }
+  return context.finish(report);
+}
+
+int run(Context& context, Options options) {
+  require_one_input(options.input, options.size);
+  require_writable_matrix(context, options.output);
+  if (options.scalar.empty()) options.scalar = scalar_of_input(context, options.input);
+  return with_scalar(options.scalar, [&]<class T>() { return run_as<T>(context, options); });
+}
+
+}  // namespace
+
+void add_transpose(CLI::App& app, Selection& selection) {
+  const auto options = std::make_shared<Options>();
+  CLI::App& command = *app.add_subcommand("transpose", "Transpose, conjugate or copy a matrix over all ranks");
+  command.add_option("--input", options->input, "File of A (.mtx Matrix Market, .h5 HDF5 or .txt)")->type_name("FILE");
+  command.add_option("--output", options->output, "File to write op(A) to; the ending chooses the format")
+      ->type_name("FILE");
+  command.add_option("--size", options->size, "Make a random matrix of this size")->type_name("N")->check(at_least(0));
+  command.add_option("--seed", options->seed, "Seed of the random matrix")->type_name("N")->capture_default_str();
+  add_scalar_option(command, options->scalar);
+  command
+      .add_option("--op", options->op, "T (transpose), C (conjugate transpose) or N (only from one format to another)")
+      ->type_name("T|C|N")
+      ->check(one_of({"T", "C", "N"}))
+      ->capture_default_str();
+  command.add_option("--place", options->place, "Placement of A and op(A): rows, columns, rank:R or cyclic:RxC[:PxQ]")
+      ->type_name("WHERE")
+      ->capture_default_str();
+  command.add_option("--repeat", options->repeat, "Times to do it; the fastest is reported")
+      ->type_name("N")
+      ->check(at_least(1))
+      ->capture_default_str();
+  add_common_options(command, selection.common,
+                     "  heddle transpose --input A.mtx --output B.h5\n"
+                     "  mpirun -n 2 heddle transpose --size 8192 --repeat 5");
+  command.callback(
+      [options, &selection] { selection.parallel = [options](Context& context) { return run(context, *options); }; });
+}
+
+}  // namespace heddle::driver

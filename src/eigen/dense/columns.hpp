@@ -1,0 +1,98 @@
+// Columns of a matrix in blocks, made orthogonal by rotations of them: the one-sided Jacobi iteration.
+#pragma once
+
+#include "eigen/dense/round_robin.hpp"
+#include "eigen/dense/small.hpp"
+#include "eigen/dense/two_sided.hpp"
+
+#include <memory>
+
+namespace heddle::eigen::impl {
+
+/// Which blocks meet in a step.
+struct BlockPairs {
+  int pairs;
+  int step;
+  /// Each of `pairs` blocks from first_begin on meets one of as many from second_begin on; else all of 2 pairs blocks
+  /// from first_begin on, in the order of Brent and Luk.
+  bool across = false;
+  int first_begin = 0;
+  int second_begin = 0;
+
+  KOKKOS_INLINE_FUNCTION int first(int k) const { return first_begin + (across ? k : occupant(k, pairs, step)); }
+  KOKKOS_INLINE_FUNCTION int second(int k) const {
+    return across ? second_begin + (k + step) % pairs : first_begin + occupant(pairs + k, pairs, step);
+  }
+};
+
+/// Memory for `blocks` blocks of columns, and what works on them. Rows beyond `rows` and columns that nobody fills are
+/// zeros and stay so.
+template <Scalar T> class BlockColumns {
+ public:
+  using R = Real<T>;
+
+  /// block 0: chosen, from the extents alone.
+  BlockColumns(const ExecutionSpace& space, Index rows, Index columns, int block);
+  ~BlockColumns();
+  BlockColumns(const BlockColumns&) = delete;
+  BlockColumns& operator=(const BlockColumns&) = delete;
+
+  [[nodiscard]] int block() const { return block_; }
+  /// rows x columns.
+  [[nodiscard]] MatrixView<T> columns() const {
+    return Kokkos::subview(MatrixView<T>(memory_), Kokkos::make_pair(Index{0}, rows_),
+                           Kokkos::make_pair(Index{0}, columns_));
+  }
+
+  /// Makes the columns of these pairs of blocks orthogonal, by one sweep of rotations of each pair; ordered on the
+  /// instance. Cosines up to `tolerance` are left.
+  void step(const BlockPairs& pairs, R tolerance);
+  /// What all steps since the last call did; blocks.
+  SweepCounts<R> counts();
+  /// All pairs once, and what that did.
+  SweepCounts<R> sweep(R tolerance) {
+    for (int at = 0; at < blocks_ - 1; ++at) {
+      step({blocks_ / 2, at}, tolerance);
+    }
+    return counts();
+  }
+
+ private:
+  // What the backend works with.
+  struct Work;
+
+  [[nodiscard]] Index padded_rows() const { return static_cast<Index>(memory_.extent(0)); }
+
+  ExecutionSpace space_;
+  Index rows_ = 0;
+  Index columns_ = 0;
+  int block_ = 0;
+  int blocks_ = 0;   // Even.
+  Dense<T> memory_;  // Rows, padded, x (blocks_ * block_).
+  std::unique_ptr<Work> work_;
+};
+
+/// Sweeps of columns.sweep() until none leaves a cosine above the tolerance, as the report then says. Lengths of the
+/// columns are of one size unless the report's accuracy is `relative`.
+template <Scalar T, class Columns>
+void sweep_until_orthogonal(Columns& columns, Real<T> tolerance, Index n, const JacobiOptions& options,
+                            JacobiReport& report) {
+  const bool relative = report.accuracy == JacobiAccuracy::relative;
+  report.converged = false;
+  report.end = JacobiEnd::sweep_limit;
+  while (report.sweeps < options.sweeps && !report.converged) {
+    const SweepCounts<Real<T>> counts = columns.sweep(tolerance);
+    ++report.sweeps;
+    report.rotations += counts.rotations;
+    report.off_norms.push_back(counts.largest);
+    if (!(counts.largest > tolerance)) {
+      report.converged = true;
+      report.end = report.rotations == 0 ? JacobiEnd::diagonal : JacobiEnd::tolerance;
+    } else if (counts.leaves_less_than(tolerance, n, relative)) {
+      report.converged = true;
+      report.end = JacobiEnd::quadratic;
+    }
+  }
+}
+
+}  // namespace heddle::eigen::impl

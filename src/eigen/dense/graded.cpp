@@ -1,0 +1,147 @@
+#include "eigen/dense/graded.hpp"
+
+#include "core/instantiate.hpp"
+#include "dist/elementwise.hpp"
+#include "eigen/dense/graded_problem.hpp"
+
+#include <type_traits>
+#include <vector>
+
+namespace heddle::eigen::impl {
+namespace {
+
+using heddle::impl::for_each_element;
+
+// All of A, whichever triangle is given.
+template <Scalar W, Scalar T> Dense<W> whole(const ExecutionSpace& space, const StridedMatrix<const T>& A, bool upper) {
+  const auto n = static_cast<Index>(A.extent(0));
+  const Dense<W> copy = dense<W>(space, "heddle::eigen::whole", n, n);
+  for_each_element(
+      space, "heddle::eigen::whole", n, n, KOKKOS_LAMBDA(Index i, Index j) {
+        const bool here = upper ? i <= j : i >= j;
+        const T value = here ? A(i, j) : conjugate(A(j, i));
+        copy(i, j) = W(i == j ? T(real_part(value)) : value);
+      });
+  return copy;
+}
+
+template <Scalar T, Scalar W> KOKKOS_INLINE_FUNCTION T narrowed(const W& x) {
+  using R = Real<T>;
+  if constexpr (is_complex<T>) {
+    return T(static_cast<R>(x.real()), static_cast<R>(x.imag()));
+  } else {
+    return static_cast<R>(x);
+  }
+}
+
+// What the solver of double finds, rounded.
+template <Scalar T>
+void solve_wider(const ExecutionSpace& space, const StridedMatrix<const T>& A, const StridedVector<Real<T>>& w,
+                 const StridedMatrix<T>* V, JacobiOptions options, JacobiReport& report) {
+  using R = Real<T>;
+  using W = std::conditional_t<is_complex<T>, Kokkos::complex<double>, double>;
+  const auto n = static_cast<Index>(A.extent(0));
+  options.tolerance = static_cast<double>(two_sided_criterion<T>(options.tolerance, n).tolerance);
+  options.lower_precision = false;
+  // Kept here: what matrix_of() gives does not own it.
+  const Dense<W> wide = whole<W, T>(space, A, options.upper);
+  const Values<double> values(Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "heddle::eigen::wide_values"),
+                              static_cast<std::size_t>(n));
+  const Dense<W> wide_vectors = V != nullptr ? dense<W>(space, "heddle::eigen::wide_vectors", n, n) : Dense<W>();
+  const StridedMatrix<W> vectors = matrix_of(wide_vectors);
+  if (options.warm_start) {
+    const StridedMatrix<T> given = *V;
+    for_each_element(
+        space, "heddle::eigen::wide_vectors", n, n,
+        KOKKOS_LAMBDA(Index i, Index j) { wide_vectors(i, j) = W(given(i, j)); });
+  }
+  report = jacobi<W>(space, matrix_of(Kokkos::View<const W**, Kokkos::LayoutLeft, MemorySpace>(wide)),
+                     vector_of(values), V != nullptr ? &vectors : nullptr, options);
+  Kokkos::parallel_for(
+      "heddle::eigen::values", Kokkos::RangePolicy<ExecutionSpace>(space, 0, n),
+      KOKKOS_LAMBDA(Index i) { w(i) = static_cast<R>(values(i)); });
+  if (V != nullptr) {
+    const StridedMatrix<T> out = *V;
+    for_each_element(
+        space, "heddle::eigen::vectors", n, n,
+        KOKKOS_LAMBDA(Index i, Index j) { out(i, j) = narrowed<T>(wide_vectors(i, j)); });
+  }
+  space.fence("heddle::eigen::solve_wider");
+}
+
+// Double's own: false where A is not positive definite.
+template <Scalar T>
+bool solve_with_exponents(const ExecutionSpace& space, const StridedMatrix<const T>& A, const StridedVector<Real<T>>& w,
+                          const StridedMatrix<T>* V, const JacobiOptions& options, JacobiReport& report) {
+  using R = Real<T>;
+  const auto n = static_cast<Index>(A.extent(0));
+  const HostMatrix<T> host("heddle::eigen::graded", A.extent(0), A.extent(0));
+  Kokkos::deep_copy(space, host, whole<T, T>(space, A, options.upper));
+  space.fence("heddle::eigen::graded");
+  GradedProblem<T> columns(space, host);
+  if (!columns.factor()) {
+    return false;
+  }
+  const Criterion<R> criterion = two_sided_criterion<T>(options.tolerance, n);
+  const bool row_by_row = report.method == JacobiMethod::cyclic;
+  const bool two_sided = row_by_row || options.method == JacobiMethod::round_robin;
+  JacobiReport found = report;
+  found.accuracy = JacobiAccuracy::relative;
+  std::vector<R> values;
+  std::vector<double> factors;
+  HostMatrix<T> vectors = columns.matrix();
+  if (two_sided) {
+    const std::size_t kept = V != nullptr ? A.extent(0) : 0;
+    vectors = HostMatrix<T>("heddle::eigen::graded_vectors", kept, kept);
+    GradedProblem<T> problem(space, host);
+    problem.diagonalise(criterion, row_by_row, vectors, options, found);
+    if (!problem.is_positive()) {
+      return false;
+    }
+    values = problem.diagonal();
+    factors.assign(values.size(), 1.0);
+  } else {
+    columns.orthogonalise(criterion.tolerance, options, found);
+    values = columns.squares(factors);
+  }
+  report = found;
+  const std::vector<Index> order = ascending(values);
+  std::vector<R> sorted;
+  std::vector<double> sorted_factors;
+  for (const Index at : order) {
+    sorted.push_back(values[static_cast<std::size_t>(at)]);
+    sorted_factors.push_back(factors[static_cast<std::size_t>(at)]);
+  }
+  const auto sorted_values = on_device(space, "heddle::eigen::values", sorted);
+  Kokkos::parallel_for(
+      "heddle::eigen::values", Kokkos::RangePolicy<ExecutionSpace>(space, 0, n),
+      KOKKOS_LAMBDA(Index i) { w(i) = sorted_values(i); });
+  if (V != nullptr) {
+    const Dense<T> found_vectors = dense<T>(space, "heddle::eigen::graded_vectors", n, n);
+    Kokkos::deep_copy(space, found_vectors, vectors);
+    gathered<T>(space, found_vectors, columns.order(), order, sorted_factors, *V);
+  }
+  space.fence("heddle::eigen::solve_graded");
+  return true;
+}
+
+}  // namespace
+
+template <Scalar T>
+bool solve_graded(const ExecutionSpace& space, const StridedMatrix<const T>& A, const StridedVector<Real<T>>& w,
+                  const StridedMatrix<T>* V, const JacobiOptions& options, JacobiReport& report) {
+  if constexpr (std::is_same_v<Real<T>, float>) {
+    solve_wider<T>(space, A, w, V, options, report);
+    return true;
+  } else {
+    return solve_with_exponents<T>(space, A, w, V, options, report);
+  }
+}
+
+#define HEDDLE_INSTANTIATE(T)                                                                                        \
+  template bool solve_graded<T>(const ExecutionSpace&, const StridedMatrix<const T>&, const StridedVector<Real<T>>&, \
+                                const StridedMatrix<T>*, const JacobiOptions&, JacobiReport&)
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE);
+#undef HEDDLE_INSTANTIATE
+
+}  // namespace heddle::eigen::impl

@@ -1,0 +1,367 @@
+#include "blas/decompositions.hpp"
+#include "core/instantiate.hpp"
+#include "dist/elementwise.hpp"
+#include "eigen/dense/columns.hpp"
+#include "eigen/dense/dense.hpp"
+#include "eigen/dense/graded.hpp"
+#include <heddle/blas/blas.hpp>
+#include <heddle/eigen/batched.hpp>
+#include <heddle/eigen/jacobi.hpp>
+
+#include <Kokkos_Profiling_ScopedRegion.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <optional>
+#include <type_traits>
+
+namespace heddle::eigen::impl {
+namespace {
+
+using heddle::impl::for_each_element;
+
+template <class Value> std::vector<Index> descending(std::vector<Value> values) {
+  for (Value& value : values) {
+    value = -value;
+  }
+  return ascending(values);
+}
+
+// Eigenvectors of S by the library, or those of the caller, orthonormal; none where they are of no use.
+template <Scalar T>
+std::optional<Dense<T>> first_vectors(const blas::Context& context, const Dense<T>& S, const StridedMatrix<T>* V,
+                                      const JacobiOptions& options) {
+  const ExecutionSpace& space = context.space();
+  const auto n = static_cast<Index>(S.extent(0));
+  const Dense<T> Q = dense<T>(space, "heddle::eigen::first_vectors", n, n);
+  if (options.warm_start) {
+    const StridedMatrix<T> given = *V;
+    for_each_element(
+        space, "heddle::eigen::first_vectors", n, n, KOKKOS_LAMBDA(Index i, Index j) { Q(i, j) = given(i, j); });
+  } else {
+    const auto solve = [&]<Scalar L>(const Dense<L>& vectors) {
+      heddle::impl::backend_eigenvectors<L>(
+          context, vectors,
+          Values<Real<L>>(Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "heddle::eigen::first_values"),
+                          vectors.extent(0)));
+    };
+    using Lower = std::conditional_t<is_complex<T>, Kokkos::complex<float>, float>;
+    try {
+      if (options.lower_precision && !std::is_same_v<T, Lower>) {
+        const Dense<Lower> low = dense<Lower>(space, "heddle::eigen::lower_vectors", n, n);
+        Kokkos::deep_copy(space, low, S);
+        solve.template operator()<Lower>(low);
+        Kokkos::deep_copy(space, Q, low);
+      } else {
+        Kokkos::deep_copy(space, Q, S);
+        solve.template operator()<T>(Q);
+      }
+    } catch (const Error& error) {
+      // Divide and conquer may not converge for what is graded to denormal numbers; rotations do without it.
+      if (error.kind() != ErrorKind::computation) throw;
+      return {};
+    }
+  }
+  if (!orthonormalise<T>(context, Q)) {
+    return {};
+  }
+  return Q;
+}
+
+// Sweeps until the columns are orthogonal. With a context, columns that may be orthogonal already are looked at first.
+template <Scalar T>
+void orthogonalise(BlockColumns<T>& B, Index n, const JacobiOptions& options,
+                   const std::optional<blas::Context>& context, JacobiReport& report) {
+  using R = Real<T>;
+  const R tolerance = two_sided_criterion<T>(options.tolerance, n).tolerance;
+  if (context && !heddle::impl::on_host) {
+    report.off_norms.push_back(largest_cosine<T>(*context, B.columns()));
+    ++report.sweeps;
+    if (!(report.off_norm() > tolerance)) {
+      report.converged = true;
+      report.end = JacobiEnd::diagonal;
+      return;
+    }
+  }
+  sweep_until_orthogonal<T>(B, tolerance, n, options, report);
+}
+
+// Eigenvalues of the scaled matrix, and where the vectors of these are.
+template <Scalar T> struct Solved {
+  std::vector<double> values;
+  MatrixView<T> vectors;        // Columns of any length ...
+  std::vector<double> factors;  // ... which these make 1.
+  std::vector<Index> rows;      // Where its rows belong; in place if there are none.
+};
+
+// Of S = L L^H: the singular vectors of L, whose columns become orthogonal.
+template <Scalar T>
+std::optional<Solved<T>> relative(const ExecutionSpace& space, const Dense<T>& S, const StridedMatrix<T>* V,
+                                  const JacobiOptions& options, JacobiReport& report) {
+  const auto n = static_cast<Index>(S.extent(0));
+  const Dense<T> L = dense<T>(space, "heddle::eigen::cholesky", n, n);
+  // Large columns first: L^H L is nearer to diagonal then than L L^H. Gives the least share that a pivot has of its
+  // element, which is 1 of diagonal matrices and small where D^-1 A D^-1 is ill-conditioned; 0: not positive definite.
+  const auto factor = [&](const Dense<T>& A, std::vector<Index>& order) {
+    const std::vector<Real<T>> diagonal = diagonal_of<T>(space, A);
+    if (!std::all_of(diagonal.begin(), diagonal.end(), [](Real<T> value) { return value > 0; })) {
+      return 0.0;
+    }
+    order = descending(diagonal);
+    permuted<T>(space, A, order, L);
+    if (!cholesky<T>(space, L)) {
+      return 0.0;
+    }
+    const std::vector<Real<T>> pivots = diagonal_of<T>(space, L);
+    double least = 1;
+    for (std::size_t j = 0; j < pivots.size(); ++j) {
+      const auto pivot = static_cast<double>(pivots[j]);
+      least = std::min(least, pivot * pivot / static_cast<double>(diagonal[static_cast<std::size_t>(order[j])]));
+    }
+    return least;
+  };
+  Solved<T> solved;
+  std::vector<Index> order;
+  const double least = factor(S, order);
+  if (!(least > 0)) {
+    return {};
+  }
+  std::optional<blas::Context> context;
+  std::optional<Dense<T>> Q;
+  if (report.method == JacobiMethod::preconditioned || options.warm_start) {
+    context.emplace(space);
+    Q = first_vectors<T>(*context, S, V, options);
+    const Dense<T> M = dense<T>(space, "heddle::eigen::transformed", n, n);
+    if (Q) {
+      transformed<T>(space, S, *Q, M);
+    }
+    // Vectors too coarse for the small eigenvalues would lose these.
+    if (!Q || factor(M, order) < std::min(least, 0.25)) {
+      Q.reset();
+      factor(S, order);
+    }
+  }
+  BlockColumns<T> B(space, n, n, options.block);
+  Kokkos::deep_copy(space, B.columns(), L);
+  orthogonalise(B, n, options, context, report);
+  const std::vector<double> norms = column_norms<T>(space, B.columns());
+  solved.vectors = B.columns();
+  for (const double norm : norms) {
+    solved.values.push_back(norm * norm);
+    solved.factors.push_back(norm > 0 ? 1 / norm : 0);
+  }
+  solved.rows = order;
+  if (Q && V != nullptr) {
+    // Back from the basis of Q.
+    const Dense<T> inner = dense<T>(space, "heddle::eigen::inner_vectors", n, n);
+    std::vector<Index> straight(static_cast<std::size_t>(n));
+    std::iota(straight.begin(), straight.end(), Index{0});
+    gathered<T>(space, B.columns(), order, straight, solved.factors, inner);
+    const Dense<T> outer = dense<T>(space, "heddle::eigen::outer_vectors", n, n);
+    blas::gemm<T>(*context, Operation::none, Operation::none, T(1), *Q, inner, T(0), outer);
+    solved.vectors = outer;
+    std::fill(solved.factors.begin(), solved.factors.end(), 1.0);
+    solved.rows.clear();
+  }
+  return solved;
+}
+
+// Of S + shift I, whose singular vectors are its eigenvectors: a shift of twice the norm makes it well conditioned.
+template <Scalar T>
+Solved<T> normwise(const ExecutionSpace& space, const Dense<T>& S, const StridedMatrix<T>* V,
+                   const JacobiOptions& options, JacobiReport& report) {
+  using R = Real<T>;
+  const auto n = static_cast<Index>(S.extent(0));
+  std::optional<blas::Context> context;
+  std::optional<Dense<T>> Q;
+  if (report.method == JacobiMethod::preconditioned || options.warm_start) {
+    context.emplace(space);
+    Q = first_vectors<T>(*context, S, V, options);
+  }
+  double shift = 2 * static_cast<double>(norm_estimate<T>(space, S));
+  while (true) {
+    BlockColumns<T> B(space, n, n, options.block);
+    const MatrixView<T> X = B.columns();
+    const R added = static_cast<R>(shift);
+    if (Q) {
+      Kokkos::deep_copy(space, X, *Q);
+      blas::gemm<T>(*context, Operation::none, Operation::none, T(1), S, *Q, T(added), X);
+    } else {
+      for_each_element(
+          space, "heddle::eigen::shifted", n, n,
+          KOKKOS_LAMBDA(Index i, Index j) { X(i, j) = i == j ? S(i, j) + added : S(i, j); });
+    }
+    orthogonalise(B, n, options, context, report);
+    const std::vector<double> norms = column_norms<T>(space, X);
+    // A norm estimated far too low: an eigenvalue near -shift.
+    if (*std::min_element(norms.begin(), norms.end()) < shift / 8) {
+      shift *= 4;
+      report.off_norms.clear();
+      report.sweeps = 0;
+      continue;
+    }
+    Solved<T> solved;
+    solved.vectors = X;
+    for (const double norm : norms) {
+      solved.values.push_back(norm - static_cast<double>(added));
+      solved.factors.push_back(1 / norm);
+    }
+    return solved;
+  }
+}
+
+template <Scalar T>
+Solved<T> by_rotations(const ExecutionSpace& space, const Dense<T>& S, bool vectors, const JacobiOptions& options,
+                       JacobiReport& report) {
+  using R = Real<T>;
+  const auto n = static_cast<Index>(S.extent(0));
+  const Dense<T> Q = vectors ? dense<T>(space, "heddle::eigen::vectors", n, n) : Dense<T>();
+  if (vectors) {
+    for_each_element(
+        space, "heddle::eigen::identity", n, n, KOKKOS_LAMBDA(Index i, Index j) { Q(i, j) = i == j ? T(1) : T(0); });
+  }
+  const Criterion<R> criterion = two_sided_criterion<T>(options.tolerance, n);
+  const bool classical = report.method == JacobiMethod::classical;
+  require(!classical || options.accuracy != JacobiAccuracy::relative,
+          "eigen::jacobi: the classical order takes the largest element first, which is no order for accuracy "
+          "\"relative\"");
+  const bool is_relative = options.accuracy != JacobiAccuracy::norm && !classical;
+  report.accuracy = is_relative ? JacobiAccuracy::relative : JacobiAccuracy::norm;
+  const Norms<R> norms = norms_of<T>(space, S);
+  two_sided<T>(space, S, Q, {criterion.least, criterion.tolerance, norms.all, is_relative},
+               options.accuracy == JacobiAccuracy::automatic, options, report);
+  Solved<T> solved;
+  const std::vector<R> diagonal = diagonal_of<T>(space, S);
+  solved.values.assign(diagonal.begin(), diagonal.end());
+  solved.vectors = Q;
+  solved.factors.assign(diagonal.size(), 1.0);
+  return solved;
+}
+
+JacobiMethod chosen_method(const JacobiOptions& options, Index n) {
+  if (options.method != JacobiMethod::automatic) {
+    require(!options.reproducible || options.method != JacobiMethod::preconditioned,
+            "eigen::jacobi: the library's tridiagonalisation has other bits for other numbers of threads; with "
+            "`reproducible`, choose blocked");
+    return options.method;
+  }
+  if (n <= largest_batched && !options.warm_start) {
+    return JacobiMethod::round_robin;
+  }
+  const bool alone = options.reproducible || options.warm_start || !heddle::impl::backend_has_eigenvectors();
+  return alone ? JacobiMethod::blocked : JacobiMethod::preconditioned;
+}
+
+}  // namespace
+
+template <Scalar T>
+JacobiReport jacobi(const ExecutionSpace& space, const StridedMatrix<const T>& A, const StridedVector<Real<T>>& w,
+                    const StridedMatrix<T>* V, const JacobiOptions& asked) {
+  using R = Real<T>;
+  const Kokkos::Profiling::ScopedRegion region("heddle::eigen::jacobi");
+  JacobiOptions options = asked;
+  const auto n = static_cast<Index>(A.extent(0));
+  require(A.extent(1) == A.extent(0), "eigen::jacobi: A is ", A.extent(0), " x ", A.extent(1),
+          "; expected a square matrix");
+  require(w.extent(0) == A.extent(0), "eigen::jacobi: w has ", w.extent(0), " elements; expected ", n);
+  require(V == nullptr || (V->extent(0) == A.extent(0) && V->extent(1) == A.extent(0)), "eigen::jacobi: V is ",
+          V == nullptr ? 0 : V->extent(0), " x ", V == nullptr ? 0 : V->extent(1), "; expected ", n, " x ", n);
+  require(options.sweeps > 0, "eigen::jacobi: ", options.sweeps, " sweeps; expected at least 1");
+  require(options.tolerance >= 0, "eigen::jacobi: a tolerance of ", options.tolerance);
+  require(options.rotations >= 0, "eigen::jacobi: at most ", options.rotations, " rotations");
+  require(options.block >= 0, "eigen::jacobi: blocks of ", options.block, " columns");
+  require(!options.warm_start || V != nullptr, "eigen::jacobi: a warm start begins at the vectors in V");
+  require(!options.warm_start || !options.reproducible,
+          "eigen::jacobi: a warm start multiplies by the BLAS, whose bits depend on the number of threads");
+  JacobiReport report;
+  report.method = chosen_method(options, n);
+  require(!options.warm_start || report.method == JacobiMethod::blocked, "eigen::jacobi: method \"",
+          to_string(report.method), "\" has no warm start; blocked does");
+  require(report.method != JacobiMethod::preconditioned || heddle::impl::backend_has_eigenvectors(),
+          "eigen::jacobi: this build has no tridiagonalisation to begin at; choose blocked");
+  report.accuracy = options.accuracy == JacobiAccuracy::relative ? JacobiAccuracy::relative : JacobiAccuracy::norm;
+  if (n == 0) {
+    return report;
+  }
+  if (report.method == JacobiMethod::round_robin && n <= largest_batched) {
+    const auto batch = [n](auto* data, std::size_t row, std::size_t column) {
+      return Kokkos::View<std::remove_pointer_t<decltype(data)>***, Kokkos::LayoutStride, MemorySpace>(
+          data, Kokkos::LayoutStride(n, row, n, column, 1, 1));
+    };
+    const StridedMatrix<R> values(w.data(), Kokkos::LayoutStride(n, w.stride(0), 1, 1));
+    std::optional<StridedBatch<T>> vectors;
+    if (V != nullptr) {
+      vectors = batch(V->data(), V->stride(0), V->stride(1));
+    }
+    static_cast<void>(jacobi_batched<T>(
+        space, batch(A.data(), A.stride(0), A.stride(1)), values, vectors ? &*vectors : nullptr,
+        {options.accuracy, options.upper, options.tolerance, options.sweeps}, &report, options.method));
+    require(options.accuracy != JacobiAccuracy::relative || report.accuracy == JacobiAccuracy::relative, not_definite);
+    return report;
+  }
+  Scaled<T> matrix = scaled<T>(space, A, options.upper);
+  const Dense<T>& S = matrix.matrix;
+  if (options.accuracy != JacobiAccuracy::norm && report.method != JacobiMethod::classical && !matrix.diagonal &&
+      matrix.spread > large_spread<R>) {
+    if (solve_graded<T>(space, A, w, V, options, report)) {
+      return report;
+    }
+    require(options.accuracy != JacobiAccuracy::relative, not_definite);
+    options.accuracy = JacobiAccuracy::norm;
+  }
+  Solved<T> solved;
+  if (matrix.diagonal) {
+    // As given: scaled, the least might vanish.
+    const std::vector<R> diagonal = diagonal_of<T>(space, A);
+    matrix.exponent = 0;
+    solved.values.assign(diagonal.begin(), diagonal.end());
+    solved.factors.assign(diagonal.size(), 1.0);
+    if (V != nullptr) {
+      const Dense<T> I = dense<T>(space, "heddle::eigen::identity", n, n);
+      for_each_element(
+          space, "heddle::eigen::identity", n, n, KOKKOS_LAMBDA(Index i, Index j) { I(i, j) = i == j ? T(1) : T(0); });
+      solved.vectors = I;
+    }
+    report.off_norms.push_back(0);
+  } else if (report.method == JacobiMethod::blocked || report.method == JacobiMethod::preconditioned) {
+    std::optional<Solved<T>> found;
+    if (options.accuracy != JacobiAccuracy::norm) {
+      report.accuracy = JacobiAccuracy::relative;
+      found = relative<T>(space, S, V, options, report);
+      require(found || options.accuracy != JacobiAccuracy::relative, not_definite);
+    }
+    if (!found) {
+      report.accuracy = JacobiAccuracy::norm;
+      found = normwise<T>(space, S, V, options, report);
+    }
+    solved = *found;
+  } else {
+    solved = by_rotations<T>(space, S, V != nullptr, options, report);
+  }
+  const std::vector<Index> order = ascending(solved.values);
+  std::vector<R> sorted;
+  std::vector<double> factors;
+  for (const Index at : order) {
+    const auto i = static_cast<std::size_t>(at);
+    sorted.push_back(static_cast<R>(std::ldexp(solved.values[i], matrix.exponent)));
+    factors.push_back(solved.factors[i]);
+  }
+  const auto values = on_device(space, "heddle::eigen::values", sorted);
+  Kokkos::parallel_for(
+      "heddle::eigen::values", Kokkos::RangePolicy<ExecutionSpace>(space, 0, n),
+      KOKKOS_LAMBDA(Index i) { w(i) = values(i); });
+  if (V != nullptr) {
+    gathered<T>(space, solved.vectors, solved.rows, order, factors, *V);
+  }
+  space.fence("heddle::eigen::jacobi");
+  return report;
+}
+
+#define HEDDLE_INSTANTIATE(T)                                                                                          \
+  template JacobiReport jacobi<T>(const ExecutionSpace&, const StridedMatrix<const T>&, const StridedVector<Real<T>>&, \
+                                  const StridedMatrix<T>*, const JacobiOptions&)
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE);
+#undef HEDDLE_INSTANTIATE
+
+}  // namespace heddle::eigen::impl

@@ -1,0 +1,73 @@
+#include "core/instantiate.hpp"
+#include "expm/action/methods.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <type_traits>
+
+namespace heddle::impl {
+namespace {
+
+// From here on elements are far from 1: squares, and products with A, are in range below.
+template <Scalar T> constexpr int far = std::is_same_v<Real<T>, float> ? 40 : 300;
+// What one factor takes, of double precision as all sums of columns are.
+constexpr int most_at_once = 1000;
+
+template <Scalar T>
+void scale_columns(BlockColumns<T>& columns, const std::vector<int>& exponents, const MatrixView<T>& R) {
+  std::vector<Wide<T>> factors;
+  for (const int exponent : exponents) factors.push_back(Wide<T>(std::ldexp(1.0, exponent)));
+  columns.combine(factors, R, {}, block_of(R, 0, 0, 0, 0));
+}
+
+}  // namespace
+
+template <Scalar T>
+void ColumnExponents<T>::normalise(BlockColumns<T>& columns, const MatrixView<T>& R, std::vector<double>& largest) {
+  std::vector<int> steps(largest.size(), 0);
+  bool any = false;
+  for (std::size_t c = 0; c < largest.size(); ++c) {
+    if (!(largest[c] > 0.0) || !std::isfinite(largest[c])) continue;
+    const int exponent = std::clamp(std::ilogb(largest[c]), -most_at_once, most_at_once);
+    if (std::abs(exponent) <= far<T>) continue;
+    steps[c] = -exponent;
+    exponents_[c] += exponent;
+    largest[c] = std::ldexp(largest[c], -exponent);
+    any = true;
+  }
+  if (any) scale_columns(columns, steps, R);
+}
+
+template <Scalar T>
+void ColumnExponents<T>::multiply_by_exponential(const ExecutionSpace& space, const std::complex<double>& exponent,
+                                                 BlockColumns<T>& columns, const MatrixView<T>& R) {
+  // Of more parts than these the product is out of range, whatever R is.
+  constexpr double most_parts = 16.0;
+  const double limit = large_exponent<T>;
+  const double parts = std::clamp(std::ceil(std::abs(exponent.real()) / limit), 1.0, most_parts);
+  const T factor = scalar_from<T>(std::exp(exponent / parts));
+  for (double part = 0.0; part < parts; ++part) {
+    if (part > 0.0) {
+      std::vector<double> largest = columns.largest(R);
+      normalise(columns, R, largest);
+    }
+    add_scaled<T>(space, T(0), R, factor, R);
+  }
+}
+
+template <Scalar T> void ColumnExponents<T>::finish(BlockColumns<T>& columns, const MatrixView<T>& R) {
+  while (std::any_of(exponents_.begin(), exponents_.end(), [](int exponent) { return exponent != 0; })) {
+    std::vector<int> steps;
+    for (int& exponent : exponents_) {
+      steps.push_back(std::clamp(exponent, -most_at_once, most_at_once));
+      exponent -= steps.back();
+    }
+    scale_columns(columns, steps, R);
+  }
+}
+
+#define HEDDLE_INSTANTIATE(T) template class ColumnExponents<T>
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE);
+#undef HEDDLE_INSTANTIATE
+
+}  // namespace heddle::impl

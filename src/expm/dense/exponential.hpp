@@ -1,0 +1,89 @@
+// exp(A) of a matrix in row bands: what is done to it, and in which order.
+#pragma once
+
+#include "expm/dense/balance.hpp"
+#include "expm/dense/norms.hpp"
+#include "expm/dense/pade.hpp"
+#include "expm/dense/polynomials.hpp"
+#include "expm/dense/structure.hpp"
+#include <heddle/expm/expm.hpp>
+
+#include <complex>
+#include <optional>
+#include <vector>
+
+namespace heddle::impl {
+
+/// What was done to one A, so that it can be done to another of the same structure.
+struct Recipe {
+  ExpmMethod method = ExpmMethod::automatic;
+  std::vector<int> balance;    ///< Exponents of D: A is D^-1 A D from here on; empty where it is A itself.
+  std::complex<double> shift;  ///< mu: exp(A) = exp(mu) exp(A - mu I).
+  int before = 0;              ///< Halvings before powers are made, so that they stay in range.
+  Scheme scheme;               ///< The rest, by method.
+  TrigonometricScheme trigonometric;
+  int pade_degree = 0;
+
+  [[nodiscard]] int squarings() const {
+    return before + (method == ExpmMethod::chebyshev ? trigonometric.squarings : scheme.squarings);
+  }
+};
+
+template <RealScalar T> class Exponential {
+ public:
+  /// `arithmetic` outlives it.
+  Exponential(const Communicator& comm, ComplexArithmetic<T>& arithmetic, const ExpmOptions& options);
+
+  /// exp(A), by what the options ask for. `columns`: parts of A that are there in column bands; `target`: where parts
+  /// of the result may be put, if they are there. Fills in what the report says of method, structure, norms and errors.
+  /// Throws Error(computation) where A is not finite.
+  [[nodiscard]] Parts<T> of(const Parts<T>& A, const Parts<T>& columns, const Parts<T>& target, ExpmReport& report);
+  /// The same steps as those of the last A, of another, which is no larger.
+  [[nodiscard]] Parts<T> again(const Parts<T>& A);
+  /// Whether the last steps leave room for intermediate results that are larger than exp(A): two passes over memory
+  /// more, and elements far below the largest one may lose bits.
+  void leave_headroom(bool wanted) { headroom_ = wanted; }
+
+ private:
+  [[nodiscard]] Parts<T> term_by_term(const Parts<T>& A, const Parts<T>& columns, const Parts<T>& target);
+  [[nodiscard]] Parts<T> of_diagonal(const Parts<T>& A);
+  // A bound of ||A||_1 that does not depend on the number of ranks.
+  [[nodiscard]] double bound_of(const Parts<T>& A);
+  // A - mu I where that has a smaller norm; `columns` is then empty, and `norm` the new one.
+  [[nodiscard]] Parts<T> shifted(const Parts<T>& A, Parts<T>& columns, double& norm);
+  // A / 2^exponent.
+  [[nodiscard]] Parts<T> scaled(Parts<T> A, int exponent);
+  [[nodiscard]] Parts<T> by_polynomial(const Parts<T>& A, const Parts<T>& columns, double norm, ExpmReport& report);
+  [[nodiscard]] Parts<T> by_pade(const Parts<T>& A, const Parts<T>& columns, double norm, ExpmReport& report);
+  [[nodiscard]] Parts<T> by_chebyshev(const Parts<T>& A, const Parts<T>& columns, double norm, ExpmReport& report);
+  // What is left when powers, or A^2 and A^4, are made; `A` before any halving, for its diagonals.
+  [[nodiscard]] Parts<T> finish(Powers<T>& powers, const Parts<T>& A);
+  [[nodiscard]] Parts<T> squared_up(Parts<T> result, const Parts<T>& A);
+  [[nodiscard]] Parts<T> finish(const Parts<T>& A, const Parts<T>& square, const Parts<T>& fourth);
+  void learn_estimates(const Powers<T>& powers, PowerNorms& norms);
+  // exp(exponent) X; takes X's storage.
+  [[nodiscard]] Parts<T> times_exponential(std::complex<double> exponent, Parts<T> X);
+  // Whether A is known, or found, to be Hermitian or skew-Hermitian.
+  [[nodiscard]] bool is_normal(const Parts<T>& A, const Parts<T>& columns);
+  // A balanced where that was asked for or saves work; `columns` is then empty, and `norm` the new one.
+  [[nodiscard]] Parts<T> balanced_where_it_helps(const Parts<T>& A, Parts<T>& columns, double& norm);
+  // A copy of it, balanced as the recipe says.
+  [[nodiscard]] Parts<T> balanced(const Parts<T>& A);
+  [[nodiscard]] ProductCosts costs_of(const Parts<T>& A) const;
+  [[nodiscard]] double tolerance() const {
+    return options_.tolerance > 0.0 ? options_.tolerance : static_cast<double>(unit_roundoff<T>);
+  }
+
+  Communicator comm_;
+  ComplexArithmetic<T>* arithmetic_;
+  ExpmOptions options_;
+  ColumnNorms<T> norms_;
+  PartsSolver<T> solver_;
+  Structure structure_;  // Of the last A.
+  Recipe recipe_;
+  int expected_products_ = 0;
+  bool headroom_ = false;
+  Parts<T> unshifted_;  // While exp of it is made: the last A, balanced, with its mean.
+};
+
+}  // namespace heddle::impl

@@ -1,0 +1,180 @@
+#include "expm/dense/pade.hpp"
+
+#include "dist/elementwise.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+#include <vector>
+
+namespace heddle::impl {
+namespace {
+
+// rho of pade_backward_error(), rounded down, no more than the radius of convergence.
+double decay_of(int degree) {
+  switch (degree) {
+    case 3:
+      return 4.6443;
+    case 5:
+      return 6.5226;
+    case 7:
+      return 7.6768;
+    case 9:
+      return 8.6693;
+    case 13:
+      return 10.3637;
+    default:
+      throw Error(ErrorKind::argument, message_of("Pade degree ", degree, "; expected 3, 5, 7, 9 or 13"));
+  }
+}
+
+// Powers A^2, A^4 ... that r_m is made of.
+int even_powers_of(int degree) {
+  return degree == 13 ? 3 : degree / 2;
+}
+
+// Of the numerator, x^0 to x^m: (2m - k)! m! / ((2m)! k! (m - k)!), times the power of two that makes the first of its
+// integer multiples a number between 1 and 2. Integers below 2^56 with many factors two, they are exact in double.
+std::vector<double> numerator(int degree) {
+  std::vector<double> coefficients(static_cast<std::size_t>(degree) + 1, 1.0);
+  for (int k = degree; k > 0; --k) {
+    coefficients[static_cast<std::size_t>(k - 1)] =
+        coefficients[static_cast<std::size_t>(k)] * (2 * degree - k + 1) * k / (degree - k + 1);
+  }
+  int exponent = 0;
+  std::frexp(coefficients.front(), &exponent);
+  for (double& coefficient : coefficients) {
+    coefficient = std::ldexp(coefficient, 1 - exponent);
+  }
+  return coefficients;
+}
+
+}  // namespace
+
+double pade_backward_error(int degree, double theta) {
+  const double decay = theta / decay_of(degree);
+  if (!(theta <= 5.371920351148152 && decay < 1.0)) {
+    return std::numeric_limits<double>::infinity();
+  }
+  // (m!)^2 / ((2m)! (2m+1)!) theta^2m
+  double bound = 1.0 / (2 * degree + 1);
+  for (int k = degree + 1; k <= 2 * degree; ++k) {
+    bound *= (theta / k) * (theta / k);
+  }
+  return bound / (1.0 - decay * decay);
+}
+
+int pade_products(int degree, int powers) {
+  int products = degree == 13 ? 3 : 1;
+  for (int k = 1; k <= even_powers_of(degree); ++k) {
+    products += powers < 2 * k ? 1 : 0;
+  }
+  return products;
+}
+
+template <RealScalar T>
+Parts<T> PartsSolver<T>::solve(ComplexArithmetic<T>& arithmetic, const Parts<T>& Q, const Parts<T>& P) {
+  if (!Q.imaginary && !P.imaginary) {
+    if (!real_) {
+      real_.emplace(comm_, n_);
+    }
+    real_->solve(*Q.real, *P.real);
+    return P;
+  }
+  using Complex = Kokkos::complex<T>;
+  if (!complex_) {
+    complex_.emplace(comm_, n_);
+    Q_ = DistributedMatrix<Complex>(comm_, arithmetic.placement(), "expm_denominator");
+    P_ = DistributedMatrix<Complex>(comm_, arithmetic.placement(), "expm_numerator");
+  }
+  const auto optional = [](const Part<T>& part) {
+    return part ? std::optional<DistributedMatrix<T>>(*part) : std::nullopt;
+  };
+  join({optional(Q.real), optional(Q.imaginary)}, Q_);
+  join({optional(P.real), optional(P.imaginary)}, P_);
+  complex_->solve(Q_, P_);
+  const Parts<T> solution{arithmetic.take(), arithmetic.take()};
+  const Elements<Complex> x(P_.local());
+  const Elements<T> real(solution.real->local());
+  const Elements<T> imaginary(solution.imaginary->local());
+  for_each_element(
+      comm_.space(), "heddle::expm::split_solution", static_cast<Index>(P_.local().extent(0)),
+      static_cast<Index>(P_.local().extent(1)), KOKKOS_LAMBDA(Index i, Index j) {
+        real(i, j) = x(i, j).real();
+        imaginary(i, j) = x(i, j).imag();
+      });
+  return solution;
+}
+
+template <RealScalar T>
+Parts<T> pade(ComplexArithmetic<T>& arithmetic, PartsSolver<T>& solver, std::span<const Parts<T>> powers, int degree,
+              int squarings) {
+  const std::vector<double> coefficients = numerator(degree);
+  const auto scaling = [&](int power) { return std::ldexp(1.0, -squarings * power); };
+  const RightFactor<T> factor_of_A = arithmetic.right_factor(powers[0]);
+  RightFactor<T> factor;
+  // evens[k - 1] is A^2k.
+  std::vector<Parts<T>> evens;
+  for (int k = 1; k <= even_powers_of(degree); ++k) {
+    const auto at = static_cast<std::size_t>(2 * k - 1);
+    if (at < powers.size()) {
+      evens.push_back(powers[at]);
+    } else if (k == 1) {
+      evens.push_back(arithmetic.multiply(T{1}, powers[0], factor_of_A));
+    } else {
+      factor = factor.parts.real || factor.parts.imaginary ? factor : arithmetic.right_factor(evens[0]);
+      evens.push_back(arithmetic.multiply(T{1}, evens.back(), factor));
+    }
+  }
+  factor = {};
+
+  // The sum of coefficients[begin + 2k] (A / 2^squarings)^2k for k = first ... last.
+  const auto sum = [&](int begin, int first, int last) {
+    std::vector<T> weights;
+    std::vector<Parts<T>> terms;
+    const auto coefficient = [&](int k) {
+      return coefficients[static_cast<std::size_t>(begin + 2 * k)] * scaling(2 * k);
+    };
+    for (int k = std::max(first, 1); k <= last; ++k) {
+      weights.push_back(static_cast<T>(coefficient(k)));
+      terms.push_back(evens[static_cast<std::size_t>(k - 1)]);
+    }
+    return arithmetic.combine(static_cast<T>(first == 0 ? coefficient(0) : 0.0), std::span<const T>(weights),
+                              std::span<const Parts<T>>(terms));
+  };
+  Parts<T> V;
+  Parts<T> odd;
+  if (degree == 13) {
+    // Terms from A^8 on are A^6 times what lower powers make.
+    factor = arithmetic.right_factor(evens[2]);
+    const auto joined = [&](int begin) {
+      return arithmetic.multiply_add(static_cast<T>(scaling(6)), sum(begin + 6, 1, 3), factor, sum(begin, 0, 3));
+    };
+    V = joined(0);
+    odd = joined(1);
+    factor = {};
+  } else {
+    V = sum(0, 0, degree / 2);
+    odd = sum(1, 0, degree / 2);
+  }
+  evens.clear();
+  const Parts<T> U = arithmetic.multiply(static_cast<T>(scaling(1)), odd, factor_of_A);
+  odd = {};
+
+  const auto difference = [&] {
+    const std::array<Parts<T>, 2> terms = {std::exchange(V, {}), U};
+    const std::array<T, 2> signs = {1, -1};
+    return arithmetic.combine(T{0}, std::span<const T>(signs), std::span<const Parts<T>>(terms));
+  };
+  const Parts<T> Y = solver.solve(arithmetic, difference(), U);
+  const T two = 2;
+  return arithmetic.combine(T{1}, std::span<const T>(&two, 1), std::span<const Parts<T>>(&Y, 1));
+}
+
+template class PartsSolver<float>;
+template class PartsSolver<double>;
+template Parts<float> pade(ComplexArithmetic<float>&, PartsSolver<float>&, std::span<const Parts<float>>, int, int);
+template Parts<double> pade(ComplexArithmetic<double>&, PartsSolver<double>&, std::span<const Parts<double>>, int, int);
+
+}  // namespace heddle::impl

@@ -1,0 +1,160 @@
+#include "expm/dense/scheme.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace heddle::impl {
+
+PowerNorms::PowerNorms(double norm) : norm_(norm) {
+  given_.fill(std::numeric_limits<double>::infinity());
+  given_[1] = std::log2(norm);
+  derive();
+}
+
+void PowerNorms::add(double norm) {
+  learn(++known_, norm);
+}
+
+void PowerNorms::learn(int power, double norm) {
+  norm_alone_ = false;
+  if (power <= count && norm >= 0.0 && std::isfinite(norm)) {
+    double& given = given_[static_cast<std::size_t>(power)];
+    given = std::min(given, std::log2(norm));
+  }
+  derive();
+}
+
+void PowerNorms::derive() {
+  for (std::size_t k = 1; k < logs_.size(); ++k) {
+    // A product of lower powers' bounds may be smaller, by rounding.
+    logs_[k] = given_[k];
+    for (std::size_t i = 1; 2 * i <= k; ++i) logs_[k] = std::min(logs_[k], logs_[i] + logs_[k - i]);
+  }
+}
+
+double PowerNorms::alpha(int degree) const {
+  double largest = -std::numeric_limits<double>::infinity();
+  for (int k = degree + 1; k <= 2 * degree + 1; ++k) {
+    largest = std::max(largest, logs_[static_cast<std::size_t>(k)] / k);
+  }
+  // Logarithms round; the norm itself does not.
+  return norm_alone_ ? norm_ : std::min(norm_, std::exp2(largest) * (1.0 + 0x1p-40));
+}
+
+double backward_error(int degree, double theta) {
+  if (theta == 0.0) {
+    return 0.0;
+  }
+  // theta^(m+1) / m! sum_j theta^j / (j! (m + 1 + j)), all terms positive.
+  double factor = 1.0;
+  for (int k = 1; k <= degree; ++k) {
+    factor *= theta / k;
+  }
+  double sum = 0.0;
+  double power = 1.0;
+  for (int j = 0; j < 500; ++j) {
+    const double term = power / (degree + 1 + j);
+    sum += term;
+    if (term <= sum * std::numeric_limits<double>::epsilon()) {
+      break;
+    }
+    power *= theta / (j + 1);
+  }
+  // g / theta stays in range where g itself, or the tolerance, is tiny.
+  const double g_over_theta = factor * sum;
+  const double g = g_over_theta * theta;
+  if (!(g < 0.5)) {
+    return std::numeric_limits<double>::infinity();
+  }
+  return g < 1e-8 ? g_over_theta * (1.0 + g) : -std::log1p(-g) / theta;
+}
+
+double backward_error(const FewProducts& polynomial, double theta) {
+  // Terms m + 1, m + 2 ... of the polynomial less exp's, over 1 / (m + 1)!, and those of their product with exp(-x).
+  constexpr int terms = 60;
+  const int first = polynomial.degree + 1;
+  std::array<double, terms> missing{};
+  double exponential = 1.0;
+  double leading = theta;
+  for (int k = 2; k <= first; ++k) leading *= theta / k;
+  for (int k = 0; k < terms; ++k) {
+    const auto at = static_cast<std::size_t>(k);
+    missing[at] = (k < polynomial.beyond ? polynomial.ratios[at] - 1.0 : -1.0) * exponential;
+    exponential /= first + k + 1;
+  }
+  double sum = 0.0;
+  double power = 1.0;
+  for (int k = 0; k < terms; ++k) {
+    double coefficient = 0.0;
+    double factor = 1.0;
+    for (int i = k; i >= 0; --i) {
+      coefficient += missing[static_cast<std::size_t>(i)] * factor;
+      factor /= -(k - i + 1);
+    }
+    sum += std::abs(coefficient) * power;
+    power *= theta;
+  }
+  const double g = leading * sum;
+  if (theta == 0.0) {
+    return 0.0;
+  }
+  // The terms left out are below rounding for these.
+  return theta < 8.0 && g < 0.5 ? -std::log1p(-g) / theta : std::numeric_limits<double>::infinity();
+}
+
+double backward_error(const Scheme& scheme, const PowerNorms& norms) {
+  const double theta = std::ldexp(norms.alpha(scheme.degree), -scheme.squarings);
+  return scheme.few != nullptr ? backward_error(*scheme.few, theta) : backward_error(scheme.degree, theta);
+}
+
+int products_of(const Scheme& scheme, const ProductCosts& costs, int made) {
+  const int powers = std::max(scheme.powers, made) - 1;
+  const int further = scheme.few != nullptr ? costs.horner + (scheme.few->products - 1) * costs.square
+                                            : (scheme.blocks - 1) * costs.horner;
+  return powers * costs.power + further + scheme.squarings * costs.square;
+}
+
+Scheme choose_scheme(const PowerNorms& norms, double tolerance, const ProductCosts& costs, Evaluations evaluations) {
+  Scheme best;
+  int least = std::numeric_limits<int>::max();
+  const auto consider = [&](Scheme scheme) {
+    // Halving bounds from above, since a bound may be anything.
+    while (!(backward_error(scheme, norms) <= tolerance) && products_of(scheme, costs, norms.known()) <= least) {
+      ++scheme.squarings;
+    }
+    const int products = products_of(scheme, costs, norms.known());
+    // A higher degree for nothing is as good as a lower one, and ends the series of what is nearly nilpotent.
+    const bool further = scheme.squarings < best.squarings ||
+                         (scheme.squarings == best.squarings && scheme.few == nullptr && scheme.degree > best.degree);
+    if (products < least || (products == least && further)) {
+      best = scheme;
+      least = products;
+    }
+  };
+  if (evaluations != Evaluations::few_products) {
+    for (int powers = 1; powers <= Scheme::most_powers; ++powers) {
+      // With more blocks than powers, one block less and one power more reach as far and cost no more.
+      for (int blocks = 1; blocks <= std::max(powers, 1); ++blocks)
+        consider({powers * blocks, powers, blocks, nullptr, 0});
+    }
+  }
+  if (evaluations != Evaluations::paterson_stockmeyer) {
+    if (evaluations == Evaluations::few_products) {
+      for (int powers = 1; powers <= 2; ++powers) consider({powers, powers, 1, nullptr, 0});
+    }
+    for (const FewProducts& polynomial : few_products()) {
+      consider({polynomial.degree, polynomial.powers, 1, &polynomial, 0});
+    }
+  }
+  return best;
+}
+
+int scaling_before_powers(double norm, int max_exponent) {
+  const int most = max_exponent / (2 * Scheme::most_powers);
+  int exponent = 0;
+  std::frexp(norm, &exponent);
+  return std::max(exponent - most, 0);
+}
+
+}  // namespace heddle::impl

@@ -1,0 +1,98 @@
+// Which polynomial of which scaled matrix: the choices of expm, free of matrices.
+#pragma once
+
+#include "expm/dense/few_products.hpp"
+
+#include <array>
+
+namespace heddle::impl {
+
+/// Polynomial of A / 2^squarings that has exp's first degree + 1 terms, from A, A^2 ... A^powers.
+struct Scheme {
+  static constexpr int most_powers = 6;
+  static constexpr int most_blocks = 6;
+  int degree = 1;
+  int powers = 1;
+  /// Paterson and Stockmeyer: degree = powers * blocks, blocks - 1 products more for Horner's rule in A^powers.
+  int blocks = 1;
+  /// Another evaluation, with products of its own; absent: Paterson and Stockmeyer's.
+  const FewProducts* few = nullptr;
+  int squarings = 0;
+};
+
+/// Which evaluations may be chosen.
+enum class Evaluations { all, paterson_stockmeyer, few_products };
+
+/// Real products that a product costs, by what is multiplied.
+struct ProductCosts {
+  int power = 1;   ///< A^i by A^j.
+  int horner = 1;  ///< A general polynomial by a power.
+  int square = 1;  ///< A general matrix by itself.
+};
+
+/// Upper bounds of ||A^k|| for every k, from those of the first few powers: ||A^(i+j)|| <= ||A^i|| ||A^j||.
+class PowerNorms {
+ public:
+  /// `norm`: an upper bound of ||A||, finite.
+  explicit PowerNorms(double norm);
+  /// An upper bound of the next power's norm. One that is not finite says nothing.
+  void add(double norm);
+  /// The same of any power, without that it counts as made.
+  void learn(int power, double norm);
+  /// Powers whose norms were given.
+  [[nodiscard]] int known() const noexcept { return known_; }
+  /// alpha <= ||A|| such that ||A^k|| <= alpha^k for each k > degree.
+  ///
+  /// A. Al-Mohy and N. Higham (2009), theorem 4.2, take max(||A^p||^(1/p), ||A^(p+1)||^(1/(p+1))), of whose powers each
+  /// k >= p (p - 1) is made; here it is the largest bound^(1/k) itself, with the best product for each k, which is at
+  /// most that. k = degree + 1 ... 2 degree + 1 suffice: any k beyond is a sum of such.
+  [[nodiscard]] double alpha(int degree) const;
+
+ private:
+  void derive();
+
+  static constexpr int count = 2 * Scheme::most_powers * Scheme::most_blocks + 1;
+  double norm_;
+  int known_ = 1;
+  bool norm_alone_ = true;
+  std::array<double, count + 1> given_{};  // of the bounds, to base 2, by k
+  std::array<double, count + 1> logs_{};   // the same with what follows for others
+};
+
+/// Upper bound of the relative backward error of the Taylor polynomial of a degree: T_m(X) = exp(X + E), ||E|| <= bound
+/// ||X|| where ||X^k|| <= theta^k for each k > m, theta <= ||X|| or ||X|| <= theta; infinity where the bound's series
+/// does not hold.
+///
+/// exp(-x) T_m(x) = 1 - int_0^x exp(-t) t^m / m! dt, so E = log(I - G(X)) is a series in X^(m+1), X^(m+2) ... with
+/// ||G(X)|| <= g = int_0^theta exp(t) t^m / m! dt, and ||E|| <= -log(1 - g).
+[[nodiscard]] double backward_error(int degree, double theta);
+/// The same for a polynomial that goes on beyond its degree with terms that are not exp's: G is then minus the product
+/// of exp(-X) and what is missing, and g the sum of its coefficients' sizes times powers of theta.
+[[nodiscard]] double backward_error(const FewProducts& polynomial, double theta);
+/// The largest theta <= most for which it is within the tolerance, of a degree or a FewProducts; by bisection.
+template <class Polynomial>
+[[nodiscard]] double largest_theta(const Polynomial& polynomial, double tolerance, double most) {
+  double least = 0.0;
+  for (int i = 0; i < 50; ++i) {
+    const double middle = 0.5 * (least + most);
+    (backward_error(polynomial, middle) <= tolerance ? least : most) = middle;
+  }
+  return least;
+}
+/// The bound for a scheme and powers of A bounded by `norms`.
+[[nodiscard]] double backward_error(const Scheme& scheme, const PowerNorms& norms);
+
+/// Cheapest scheme whose backward error is at most `tolerance`, the powers made so far counted as spent; of equals the
+/// one with fewest squarings, then Paterson and Stockmeyer's of highest degree.
+///
+/// Another power made never makes it dearer if the scheme before wanted that power.
+[[nodiscard]] Scheme choose_scheme(const PowerNorms& norms, double tolerance, const ProductCosts& costs,
+                                   Evaluations evaluations = Evaluations::all);
+
+/// s such that A / 2^s has powers, and products of two of them, in the range of numbers below 2^max_exponent.
+[[nodiscard]] int scaling_before_powers(double norm, int max_exponent);
+
+/// Real products of a scheme, with those of the powers beyond its own that were made.
+[[nodiscard]] int products_of(const Scheme& scheme, const ProductCosts& costs, int made = 1);
+
+}  // namespace heddle::impl

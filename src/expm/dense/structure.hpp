@@ -1,0 +1,57 @@
+// What a matrix is besides square, and its diagonals.
+#pragma once
+
+#include "expm/arithmetic/complex_arithmetic.hpp"
+
+#include <complex>
+#include <vector>
+
+namespace heddle::impl {
+
+struct Structure {
+  bool upper = false;  ///< Nothing below the diagonal.
+  bool lower = false;  ///< Nothing above it.
+  Symmetry symmetry = Symmetry::none;
+  bool real_is_zero = false;  ///< Where there is a real part.
+  bool imaginary_is_zero = false;
+
+  [[nodiscard]] bool diagonal() const noexcept { return upper && lower; }
+  [[nodiscard]] bool triangular() const noexcept { return upper || lower; }
+};
+
+/// That of A in row bands, exactly. `columns`: A in column bands. Collective; blocks for one pass over both.
+template <RealScalar T>
+[[nodiscard]] Structure structure_of(const Communicator& comm, const Parts<T>& A, const Parts<T>& columns);
+
+/// a_(i, i + offset), offset -1, 0 or 1, for all i; 0 where there is none. A in row bands. The same on all ranks.
+/// Collective; blocks.
+template <Scalar T>
+[[nodiscard]] std::vector<std::complex<double>> diagonal_of(const Communicator& comm, const DistributedMatrix<T>& A,
+                                                            Index offset);
+template <RealScalar T>
+[[nodiscard]] std::vector<std::complex<double>> diagonal_of(const Communicator& comm, const Parts<T>& A, Index offset);
+
+/// Puts values there, in the parts that A has. Blocks until the values are on their way.
+template <RealScalar T>
+void set_diagonal(const Communicator& comm, const Parts<T>& A, Index offset,
+                  const std::vector<std::complex<double>>& values);
+
+/// Diagonals of exp(2^-j A) for triangular A, which are known beside the matrix: exp(a_ii), and next to it
+/// a_(i, i+1) times the divided difference of exp between a_ii and a_(i+1, i+1). N. Higham, A. Al-Mohy (2009), code
+/// fragment 2.1.
+class TriangularDiagonals {
+ public:
+  /// Of A + shift I.
+  template <RealScalar T>
+  TriangularDiagonals(const Communicator& comm, const Parts<T>& A, const Structure& structure,
+                      std::complex<double> shift);
+  /// Of E = exp(A / 2^halvings).
+  template <RealScalar T> void correct(const Communicator& comm, int halvings, const Parts<T>& E) const;
+
+ private:
+  Index offset_;
+  std::vector<std::complex<double>> diagonal_;
+  std::vector<std::complex<double>> beside_;
+};
+
+}  // namespace heddle::impl

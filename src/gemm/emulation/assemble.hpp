@@ -1,0 +1,128 @@
+// From residues to floating-point numbers, by integers alone: the same bits everywhere. Of `width` numbers side by
+// side: one on GPUs, as many as its vectors like on a CPU.
+#pragma once
+
+#include "core/on_host.hpp"
+#include "core/simd.hpp"
+#include "gemm/emulation/residues.hpp"
+#include <heddle/exact/accumulator.hpp>
+
+namespace heddle::impl {
+
+/// Of x > 0. CPUs' vectors have no instruction for it, but one for conversions.
+KOKKOS_INLINE_FUNCTION int leading_zeros(std::uint32_t x) {
+  if constexpr (on_host) {
+    using F = exact::impl::Format<double>;
+    return 1054 - static_cast<int>(F::to_bits(static_cast<double>(x)) >> F::fraction);
+  } else {
+    return Kokkos::countl_zero(x);
+  }
+}
+
+/// The Ts nearest to (0 ... 2^(32 digits) - 1) 2^exponent, ties to even; infinite beyond the largest, and negative
+/// where `negative` is not 0. Each loop unrolls, so that the digits stay in registers.
+template <RealScalar T, int digits, int width>
+KOKKOS_INLINE_FUNCTION void nearest(std::uint32_t (&magnitude)[digits][width], const std::uint32_t (&negative)[width],
+                                    const int (&exponent)[width], T (&result)[width]) {
+  using Format = exact::impl::Format<T>;
+  using Bits = typename Format::Bits;
+  static_assert(digits >= 3);
+  // The leading digit to the top.
+  int high[width];  // The number is below 2^high.
+  for (int e = 0; e < width; ++e) high[e] = exponent[e] + 32 * digits;
+  for (int k = 0; k + 1 < digits; ++k) {
+    HEDDLE_SIMD
+    for (int e = 0; e < width; ++e) {
+      const bool empty = magnitude[digits - 1][e] == 0;
+      for (int i = digits - 1; i > 0; --i) magnitude[i][e] = empty ? magnitude[i - 1][e] : magnitude[i][e];
+      magnitude[0][e] = empty ? 0 : magnitude[0][e];
+      high[e] -= empty ? 32 : 0;
+    }
+  }
+  HEDDLE_SIMD
+  for (int e = 0; e < width; ++e) {
+    const std::uint32_t top = magnitude[digits - 1][e];
+    const int zeros = leading_zeros(top | 1);
+    const int above = high[e] - zeros;
+    const std::uint64_t next = std::uint64_t{magnitude[digits - 3][e]} << zeros;
+    const std::uint64_t leading = (std::uint64_t{top} << 32 | magnitude[digits - 2][e]) << zeros | next >> 32;
+    std::uint32_t below = static_cast<std::uint32_t>(next);
+    for (int i = 0; i < digits - 3; ++i) below |= magnitude[i][e];
+
+    // leading 2^(above - 64), `leading` with its highest bit set; a bit of the result is worth 2^last at least.
+    const int last = above - 1 - Format::fraction > Format::smallest ? above - 1 - Format::fraction : Format::smallest;
+    const int drop = last - (above - 64);  // at least 11
+    std::uint64_t mantissa = drop < 64 ? leading >> drop : 0;
+    const std::uint64_t rest = drop < 64 ? leading << (64 - drop) : drop == 64 ? leading : 0;
+    constexpr std::uint64_t half = std::uint64_t{1} << 63;
+    const bool up = rest > half || (rest == half && (below != 0 || (mantissa & 1U) != 0));
+    mantissa += up ? 1 : 0;
+    // A normal number's leading bit counts as one of the exponent; a carry beyond it raises that once more.
+    const auto field = static_cast<std::uint64_t>(last - Format::smallest);
+    std::uint64_t bits = (field << Format::fraction) + mantissa;
+    bits =
+        field >= Format::largest_exponent || bits > Format::exponent_mask ? std::uint64_t{Format::exponent_mask} : bits;
+    bits |= negative[e] != 0 ? std::uint64_t{Format::sign_bit} : 0;
+    result[e] = Format::from_bits(static_cast<Bits>(top == 0 ? 0 : bits));
+  }
+}
+
+/// sum r w over the moduli, each r below 7 p, what it starts from counted too.
+template <int digits, int width> struct ResidueSums {
+  std::uint64_t digit[digits][width];
+
+  KOKKOS_INLINE_FUNCTION explicit ResidueSums(const std::uint32_t* start) {
+    for (int k = 0; k < digits; ++k) {
+      for (int e = 0; e < width; ++e) digit[k][e] = start[k];
+    }
+  }
+
+  KOKKOS_INLINE_FUNCTION void add(const std::uint32_t (&residues)[width], const std::uint32_t* weight) {
+    for (int k = 0; k < digits; ++k) {
+      HEDDLE_SIMD
+      for (int e = 0; e < width; ++e) digit[k][e] += std::uint64_t{residues[e]} * weight[k];
+    }
+  }
+
+  /// The integers of least magnitude that are the sums modulo P, times 2^exponent, rounded once.
+  template <RealScalar T>
+  KOKKOS_INLINE_FUNCTION void values(const ResidueSystem& system, const int (&exponent)[width],
+                                     T (&result)[width]) const {
+    std::uint32_t number[digits][width];
+    std::uint32_t negative[width];
+    HEDDLE_SIMD
+    for (int e = 0; e < width; ++e) {
+      std::uint64_t carried = 0;
+      for (int k = 0; k < digits; ++k) {
+        carried += digit[k][e];
+        number[k][e] = static_cast<std::uint32_t>(carried);
+        carried >>= 32;
+      }
+      double approximate = 0.0;
+      for (int k = digits - 1; k >= digits - telling_digits(digits); --k) {
+        approximate = Kokkos::fma(approximate, 0x1p32, static_cast<double>(number[k][e]));
+      }
+      const auto quotient = static_cast<std::uint32_t>(Kokkos::fma(approximate, system.telling_inverse, 0.5));
+      std::uint64_t taken = 0;
+      std::int64_t borrowed = 0;
+      for (int k = 0; k < digits; ++k) {
+        taken += std::uint64_t{quotient} * system.product[k];
+        borrowed += static_cast<std::int64_t>(number[k][e]) - static_cast<std::int64_t>(taken & 0xffffffffU);
+        taken >>= 32;
+        number[k][e] = static_cast<std::uint32_t>(borrowed);
+        borrowed >>= 32;
+      }
+      negative[e] = borrowed < static_cast<std::int64_t>(taken) ? 1 : 0;
+      std::uint64_t one = negative[e];
+      const std::uint32_t turn = 0U - negative[e];
+      for (int k = 0; k < digits; ++k) {
+        one += number[k][e] ^ turn;
+        number[k][e] = static_cast<std::uint32_t>(one);
+        one >>= 32;
+      }
+    }
+    nearest(number, negative, exponent, result);
+  }
+};
+
+}  // namespace heddle::impl

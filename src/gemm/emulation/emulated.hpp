@@ -1,0 +1,86 @@
+// One product of quantised bands.
+#pragma once
+
+#include "blas/integer.hpp"
+#include "gemm/emulation/slices.hpp"
+#include <heddle/gemm/emulation.hpp>
+
+#include <memory>
+
+namespace heddle::impl {
+
+/// Moduli of a product, but for a look: those of the options, or as many as round-off needs. Throws Error(argument) for
+/// any that can't be.
+template <Scalar T> [[nodiscard]] int moduli_of(Index inner, const EmulationOptions& options);
+
+/// Whether the options want a look.
+[[nodiscard]] inline bool looks(const EmulationOptions& options) {
+  return options.moduli == 0 && options.look;
+}
+
+/// Leading bits whose products, summed, stay within 31 bits.
+[[nodiscard]] int leading_width(Index inner);
+
+/// How far the norms of rows and columns are from telling the sizes of what they sum.
+struct Spread {
+  /// Largest |a|_2 |b|_2 / sum_k |a_k b_k| of rows a and columns b, but for those that count as undecided.
+  double ratio = 0.0;
+  /// Elements of C whose factors have nothing in common, which is not zero, within some 2^-6 of what is largest in
+  /// each.
+  Index undecided = 0;
+};
+
+/// Undecided elements of `elements` that are worth deciding one by one.
+[[nodiscard]] inline Index worth_deciding(Index elements) {
+  return elements / 64;
+}
+/// What to do after a look at all of a product of `elements` elements.
+template <Scalar T>
+[[nodiscard]] EmulationReport choose_emulation(Index inner, Index elements, const Spread& spread,
+                                               const EmulationOptions& options);
+
+/// The product by an exact sum, or by the BLAS.
+template <Scalar T>
+void multiply_instead(const blas::Context& context, Fallback fallback, Operation op_a, Operation op_b, T alpha,
+                      const MatrixView<const T>& A, const MatrixView<const T>& B, T beta, const MatrixView<T>& C);
+
+/// C = alpha op(A) op(B) + beta C, where A and B are op(A) and op(B) quantised.
+template <Scalar T> class EmulatedProduct {
+ public:
+  EmulatedProduct(const ExecutionSpace& space, Index m, Index n, int moduli, std::size_t workspace_bytes);
+
+  [[nodiscard]] const ResidueSystem& system() const { return system_; }
+  /// Other moduli from here on.
+  void set_moduli(const ExecutionSpace& space, int moduli);
+  /// 32-bit sums that one holds: of 16 columns at least.
+  [[nodiscard]] static Index sums_for(Index m, Index n, int moduli, std::size_t workspace_bytes);
+
+  using Operands = QuantisedOperands<T>;
+  void operator()(const blas::Context& context, T alpha, const Operands& operands, T beta, const MatrixView<T>& C);
+  /// From the leading bits that `operands` hold (see leading_width()). What is undecided by those is decided by
+  /// exponents, element by element, where it is no more than `decided` elements in all. Blocks.
+  [[nodiscard]] Spread look(const blas::Context& context, const Operands& operands, Index rows, Index columns,
+                            Index decided);
+
+ private:
+  // First planes of both factors and of the sums, and how many.
+  struct Planes {
+    int left;
+    int right;
+    int sums;
+    int count;
+  };
+  template <class Body> void for_each_piece(Index rows, Index columns, int planes, const Body& body) const;
+  // Sums of products of these planes; `reduced`: by their moduli, where 32 bits don't take all of the inner dimension.
+  void multiply(const blas::Context& context, const Operands& operands, const ProductPiece& piece, const Planes& planes,
+                bool reduced) const;
+
+  Index rows_;
+  Index columns_;
+  std::size_t workspace_bytes_;
+  ResidueSystem system_;
+  Kokkos::View<std::int32_t*, MemorySpace> sums_;
+  std::unique_ptr<SlicedProduct<T>> sliced_;  // Made where it is first asked for.
+};
+
+}  // namespace heddle::impl

@@ -1,0 +1,277 @@
+#include "core/instantiate.hpp"
+#include "core/names.hpp"
+#include "core/shared_storage.hpp"
+#include "dist/elementwise.hpp"
+#include "gemm/emulation/emulated.hpp"
+#include <heddle/core/error.hpp>
+#include <heddle/exact/matrix.hpp>
+#include <heddle/gemm/emulation.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace heddle {
+namespace {
+
+// What sums of T's come to, of |a| |b|.
+template <Scalar T> double round_off(Index inner) {
+  return std::sqrt(static_cast<double>(std::min<Index>(inner, 16384))) * static_cast<double>(unit_roundoff<T>);
+}
+
+template <Scalar T> void scale_by(const ExecutionSpace& space, T beta, const MatrixView<T>& C) {
+  const impl::Elements<T> elements(C);
+  impl::for_each_element(
+      space, "heddle::gemm::scale", static_cast<Index>(C.extent(0)), static_cast<Index>(C.extent(1)),
+      KOKKOS_LAMBDA(Index i, Index j) {
+        elements(i, j) = beta == T{0} ? T{0} : multiply_add(beta, elements(i, j), T{0});
+      });
+}
+
+Index extent(Operation op, const auto& X, bool of_rows) {
+  return static_cast<Index>(X.extent((op == Operation::none) == of_rows ? 0 : 1));
+}
+
+}  // namespace
+
+template <Scalar T> double emulation_error(Index inner, int moduli) {
+  const impl::ResidueSystem system(impl::field_of<T>, moduli);
+  // x' = 2^s x + d, |d_k| <= 1/2 (of complex x each part), so |d|_2 <= root; the largest s leaves 2^s |x|_2 above half
+  // of the reach, less the sums' rounding up. |a'.b' - 2^s a . 2^t b| <= |d_a| |b'| + |a'| |d_b| + |d_a| |d_b|.
+  const double root = 0.5 * std::sqrt(static_cast<double>(inner) * (is_complex<T> ? 2.0 : 1.0));
+  const double rounded_up = 1.0 + 0x1p-13 * 2.0 * root;
+  const double least = 0.5 * (system.reach - root) / rounded_up;
+  const double each = root / least;
+  return each * (2.0 + each) + each * each * 2.0;
+}
+
+template <Scalar T> int emulation_moduli(Index inner, double tolerance) {
+  require(tolerance >= 0.0, "emulation: tolerance ", tolerance, "; expected a positive number, or 0 for round-off");
+  const double wanted = tolerance > 0.0 ? tolerance : round_off<T>(inner);
+  for (int count = impl::least_moduli; count <= impl::most_moduli; ++count) {
+    if (emulation_error<T>(inner, count) <= wanted) {
+      return count;
+    }
+  }
+  throw Error(ErrorKind::argument, message_of("emulation: tolerance ", tolerance, " with inner dimension ", inner,
+                                              " needs more than ", impl::most_moduli, " moduli"));
+}
+
+namespace impl {
+
+template <Scalar T> int moduli_of(Index inner, const EmulationOptions& options) {
+  require(options.most_moduli >= least_moduli && options.most_moduli <= most_moduli, "emulation: at most ",
+          options.most_moduli, " moduli; expected ", least_moduli, " to ", most_moduli);
+  if (options.moduli == 0) {
+    return emulation_moduli<T>(inner);
+  }
+  require(options.moduli >= least_moduli && options.moduli <= most_moduli, "emulation: ", options.moduli,
+          " moduli; expected ", least_moduli, " to ", most_moduli, ", or 0 for as many as round-off needs");
+  return options.moduli;
+}
+
+template <Scalar T>
+EmulationReport choose_emulation(Index inner, Index elements, const Spread& spread, const EmulationOptions& options) {
+  // Of random terms the ratio is 1.6; what is within a few times that a BLAS's errors make up for.
+  constexpr double usual = 4.0;
+  EmulationReport report;
+  report.spread = spread.undecided > worth_deciding(elements) ? std::numeric_limits<double>::infinity() : spread.ratio;
+  const double wanted = round_off<T>(inner) / std::max(1.0, report.spread / usual);
+  const int least = moduli_of<T>(inner, options);
+  const int most = std::max(least, options.most_moduli);
+  report.moduli = least;
+  while (report.moduli < most && !(emulation_error<T>(inner, report.moduli) <= wanted)) ++report.moduli;
+  report.error_bound = emulation_error<T>(inner, report.moduli);
+  if (!(report.error_bound <= wanted) && options.fallback != Fallback::none) {
+    report.fallback = options.fallback;
+    report.moduli = 0;
+    report.error_bound = 0.0;
+  }
+  return report;
+}
+
+template <Scalar T>
+void multiply_instead(const blas::Context& context, Fallback fallback, Operation op_a, Operation op_b, T alpha,
+                      const MatrixView<const T>& A, const MatrixView<const T>& B, T beta, const MatrixView<T>& C) {
+  if (fallback == Fallback::exact) {
+    exact::gemm(context.space(), op_a, op_b, alpha, A, B, beta, C);
+  } else {
+    blas::gemm<T>(context, op_a, op_b, alpha, A, B, beta, C);
+  }
+}
+
+}  // namespace impl
+
+template <Scalar T> struct EmulatedGemm<T>::State {
+  State(const blas::Context& given, Index m, Index n, Index k, const EmulationOptions& options)
+      : context(given),
+        wanted(options),
+        rows(m),
+        columns(n),
+        inner(k),
+        left(given.space(), Factor::left, m, k),
+        right(given.space(), Factor::right, n, k),
+        product(given.space(), m, n, impl::moduli_of<T>(k, options), options.workspace_bytes) {}
+
+  using Operands = typename impl::EmulatedProduct<T>::Operands;
+  void reserve(int moduli) {
+    left.reserve(context.space(), moduli);
+    right.reserve(context.space(), moduli);
+  }
+  // Measures the factors, and decides how to multiply them.
+  void choose(const Operands& operands, Index m, Index n);
+
+  blas::Context context;
+  EmulationOptions wanted;
+  EmulationReport report;
+  Index rows;
+  Index columns;
+  Index inner;
+  impl::QuantisedVectors<T> left;
+  impl::QuantisedVectors<T> right;
+  impl::EmulatedProduct<T> product;
+};
+
+template <Scalar T>
+EmulatedGemm<T>::EmulatedGemm(const blas::Context& context, Index m, Index n, Index k, const EmulationOptions& options)
+    : state_(std::make_unique<State>(context, m, n, k, options)) {}
+template <Scalar T> EmulatedGemm<T>::~EmulatedGemm() = default;
+template <Scalar T> EmulatedGemm<T>::EmulatedGemm(EmulatedGemm&&) noexcept = default;
+template <Scalar T> EmulatedGemm<T>& EmulatedGemm<T>::operator=(EmulatedGemm&&) noexcept = default;
+
+template <Scalar T> const EmulationReport& EmulatedGemm<T>::report() const {
+  return state_->report;
+}
+
+template <Scalar T> void EmulatedGemm<T>::State::choose(const Operands& operands, Index m, Index n) {
+  const ExecutionSpace& space = context.space();
+  reserve(impl::moduli_of<T>(inner, wanted));
+  left.measure(space, operands.op_a, operands.A);
+  right.measure(space, operands.op_b, operands.B);
+  if (!impl::looks(wanted)) {
+    const int moduli = impl::moduli_of<T>(inner, wanted);
+    report = {moduli, emulation_error<T>(inner, moduli), 0.0, {}};
+    return;
+  }
+  const int width = impl::leading_width(inner);
+  left.take_leading(space, width, operands.op_a, operands.A);
+  right.take_leading(space, width, operands.op_b, operands.B);
+  const impl::Spread spread = product.look(context, operands, m, n, impl::worth_deciding(m * n));
+  report = impl::choose_emulation<T>(inner, m * n, spread, wanted);
+}
+
+template <Scalar T>
+void EmulatedGemm<T>::operator()(Operation op_a, Operation op_b, T alpha, const MatrixView<const T>& A,
+                                 const MatrixView<const T>& B, T beta, const MatrixView<T>& C) {
+  State& state = *state_;
+  const Index m = extent(op_a, A, true);
+  const Index k = extent(op_a, A, false);
+  const Index n = extent(op_b, B, false);
+  require(extent(op_b, B, true) == k && static_cast<Index>(C.extent(0)) == m && static_cast<Index>(C.extent(1)) == n,
+          "emulated gemm: op(A) is ", m, " x ", k, ", op(B) is ", extent(op_b, B, true), " x ", n, ", C is ",
+          C.extent(0), " x ", C.extent(1));
+  require(m <= state.rows && n <= state.columns && k == state.inner, "emulated gemm: ", m, " x ", n, ", inner ", k,
+          "; the workspace is for up to ", state.rows, " x ", state.columns, ", inner ", state.inner);
+  impl::require_apart("emulated gemm", "A", A, "C", C);
+  impl::require_apart("emulated gemm", "B", B, "C", C);
+  state.report = {};
+  if (m == 0 || n == 0) {
+    return;
+  }
+  if (k == 0 || alpha == T{0}) {
+    scale_by(state.context.space(), beta, C);
+    return;
+  }
+  const ExecutionSpace& space = state.context.space();
+  const typename State::Operands operands{op_a, op_b, A, B, &state.left, &state.right};
+  state.choose(operands, m, n);
+  if (state.report.fallback) {
+    impl::multiply_instead<T>(state.context, *state.report.fallback, op_a, op_b, alpha, A, B, beta, C);
+    return;
+  }
+  state.product.set_moduli(space, state.report.moduli);
+  state.reserve(state.report.moduli);
+  state.left.take(space, state.product.system(), state.wanted.scheme, op_a, A);
+  state.right.take(space, state.product.system(), state.wanted.scheme, op_b, B);
+  state.product(state.context, alpha, operands, beta, C);
+}
+
+template <Scalar T> struct Quantised<T>::State {
+  Factor factor;
+  Operation op;
+  MatrixView<const T> X;
+  int moduli;
+  impl::QuantisedVectors<T> vectors;
+};
+
+template <Scalar T>
+Quantised<T>::Quantised(const blas::Context& context, Factor factor, Operation op, const MatrixView<const T>& X,
+                        int moduli) {
+  const ExecutionSpace& space = context.space();
+  const bool left = factor == Factor::left;
+  const Index inner = extent(op, X, !left);
+  const int count = impl::moduli_of<T>(inner, {.moduli = moduli});
+  state_ = std::make_unique<State>(State{factor, op, X, count, {space, factor, extent(op, X, left), inner}});
+  state_->vectors.reserve(space, count);
+  state_->vectors.measure(space, op, X);
+  state_->vectors.take(space, impl::ResidueSystem(impl::field_of<T>, count), EmulationScheme::residues, op, X);
+}
+template <Scalar T> Quantised<T>::~Quantised() = default;
+template <Scalar T> Quantised<T>::Quantised(Quantised&&) noexcept = default;
+template <Scalar T> Quantised<T>& Quantised<T>::operator=(Quantised&&) noexcept = default;
+
+template <Scalar T> int Quantised<T>::moduli() const {
+  return state_->moduli;
+}
+
+template <Scalar T>
+void EmulatedGemm<T>::operator()(T alpha, const Quantised<T>& A, const Quantised<T>& B, T beta,
+                                 const MatrixView<T>& C) {
+  State& state = *state_;
+  const auto& left = *A.state_;
+  const auto& right = *B.state_;
+  const Index m = left.vectors.vectors();
+  const Index n = right.vectors.vectors();
+  const Index k = left.vectors.inner();
+  require(left.factor == Factor::left && right.factor == Factor::right,
+          "emulated gemm: A is to be quantised as the left factor, B as the right one");
+  require(left.moduli == right.moduli, "emulated gemm: A has ", left.moduli, " moduli, B ", right.moduli);
+  require(right.vectors.inner() == k && static_cast<Index>(C.extent(0)) == m && static_cast<Index>(C.extent(1)) == n,
+          "emulated gemm: op(A) is ", m, " x ", k, ", op(B) is ", right.vectors.inner(), " x ", n, ", C is ",
+          C.extent(0), " x ", C.extent(1));
+  require(m <= state.rows && n <= state.columns, "emulated gemm: ", m, " x ", n, "; the workspace is for up to ",
+          state.rows, " x ", state.columns);
+  // Rows and columns with NaN or infinity are summed from the matrices themselves.
+  impl::require_apart("emulated gemm", "A", left.X, "C", C);
+  impl::require_apart("emulated gemm", "B", right.X, "C", C);
+  state.report = {};
+  if (m == 0 || n == 0) {
+    return;
+  }
+  if (k == 0 || alpha == T{0}) {
+    scale_by(state.context.space(), beta, C);
+    return;
+  }
+  state.report = {left.moduli, emulation_error<T>(k, left.moduli), 0.0, {}};
+  state.product.set_moduli(state.context.space(), left.moduli);
+  state.product(state.context, alpha, {left.op, right.op, left.X, right.X, &left.vectors, &right.vectors}, beta, C);
+}
+
+std::string emulation_description() {
+  return impl::integer_description();
+}
+
+#define HEDDLE_INSTANTIATE(T)                                                                                     \
+  template int impl::moduli_of<T>(Index, const EmulationOptions&);                                                \
+  template EmulationReport impl::choose_emulation<T>(Index, Index, const impl::Spread&, const EmulationOptions&); \
+  template void impl::multiply_instead<T>(const blas::Context&, Fallback, Operation, Operation, T,                \
+                                          const MatrixView<const T>&, const MatrixView<const T>&, T,              \
+                                          const MatrixView<T>&);                                                  \
+  template double emulation_error<T>(Index, int);                                                                 \
+  template int emulation_moduli<T>(Index, double);                                                                \
+  template class Quantised<T>;                                                                                    \
+  template class EmulatedGemm<T>
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE);
+#undef HEDDLE_INSTANTIATE
+
+}  // namespace heddle

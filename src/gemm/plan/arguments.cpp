@@ -1,0 +1,150 @@
+#include "gemm/plan/arguments.hpp"
+
+#include "core/instantiate.hpp"
+#include "core/shared_storage.hpp"
+#include "dist/arguments.hpp"
+
+#include <cmath>
+
+namespace heddle::impl {
+namespace {
+
+void require_shapes(const Product& product) {
+  const auto rows = [](Operation op, const Placement& p) { return op == Operation::none ? p.rows() : p.columns(); };
+  const auto columns = [](Operation op, const Placement& p) { return op == Operation::none ? p.columns() : p.rows(); };
+  require(columns(product.op_a, product.a) == rows(product.op_b, product.b) &&
+              rows(product.op_a, product.a) == product.c.rows() &&
+              columns(product.op_b, product.b) == product.c.columns(),
+          "gemm: op(A) is ", rows(product.op_a, product.a), " x ", columns(product.op_a, product.a), ", op(B) is ",
+          rows(product.op_b, product.b), " x ", columns(product.op_b, product.b), ", C is ", product.c.rows(), " x ",
+          product.c.columns());
+  for (const Placement* placement : {&product.a, &product.b, &product.c}) {
+    require(placement->rank_end() <= product.ranks, "gemm: ", placement->describe(), " needs rank ",
+            placement->rank_end() - 1, "; there are ", product.ranks, " ranks");
+  }
+}
+
+void require_options(const Product& product, const GemmOptions& options) {
+  require(options.tile >= 0, "gemm: tile ", options.tile, "; expected at least 1, or 0 for the model's choice");
+  require(!product.half || product.rows() == product.columns(), "gemm: half of the tiles of a C of ", product.rows(),
+          " x ", product.columns(), "; expected square");
+  require(options.bands_per_pass >= 0, "gemm: bands_per_pass ", options.bands_per_pass, "; expected at least 0");
+  require(options.emulation.scheme == EmulationScheme::residues || options.arithmetic != Arithmetic::automatic,
+          "gemm: the arithmetic auto chooses among native and emulated products by residues, not slices");
+  if (options.rates) {
+    const std::string trouble = trouble_with(*options.rates);
+    require(trouble.empty(), "gemm: the rates given can't be used: ", trouble,
+            "; measure_rates() measures them, and without rates a plan takes typical ones");
+  }
+}
+
+std::string text_of(const MachineRates& rates) {
+  std::string text = message_of(rates.memory_bandwidth, ' ', rates.link_bandwidth, ' ', rates.latency, ' ',
+                                rates.overlap, ' ', rates.host_bandwidth, ' ', rates.host_bandwidth_both_ways);
+  for (const auto* points : {&rates.gemm, &rates.emulated}) {
+    text += ';';
+    for (const auto& point : *points) text += message_of(' ', point.tile, ' ', point.flops, ' ', point.warm_flops);
+  }
+  text += ';';
+  for (const auto& point : rates.warm) text += message_of(' ', point.seconds, ' ', point.warmth);
+  return text;
+}
+
+bool is_rate(double value) {
+  return value > 0.0 && std::isfinite(value);
+}
+
+std::string trouble_with_points(const char* name, const std::vector<MachineRates::GemmPoint>& points) {
+  Index last = 0;
+  for (const MachineRates::GemmPoint& point : points) {
+    if (point.tile <= last) return message_of(name, " has tile ", point.tile, " after ", last, ", which does not rise");
+    if (!is_rate(point.flops)) return message_of(name, " has ", point.flops, " operations per second");
+    if (point.warm_flops != 0.0 && !is_rate(point.warm_flops)) {
+      return message_of(name, " has ", point.warm_flops, " warm_flops");
+    }
+    last = point.tile;
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string trouble_with(const MachineRates& rates) {
+  if (rates.gemm.empty()) return "gemm holds no rate of any tile";
+  for (const std::string& trouble :
+       {trouble_with_points("gemm", rates.gemm), trouble_with_points("emulated", rates.emulated)}) {
+    if (!trouble.empty()) return trouble;
+  }
+  double last = 0.0;
+  for (const MachineRates::WarmPoint& point : rates.warm) {
+    if (!(point.seconds > last)) return message_of("warm has ", point.seconds, " s after ", last, " s");
+    if (!(point.warmth >= 0.0 && point.warmth <= 1.0)) return message_of("warm has a warmth of ", point.warmth);
+    last = point.seconds;
+  }
+  if (!is_rate(rates.memory_bandwidth)) return message_of("memory_bandwidth is ", rates.memory_bandwidth);
+  for (const auto& [name, value] :
+       {std::pair("link_bandwidth", rates.link_bandwidth), std::pair("latency", rates.latency),
+        std::pair("host_bandwidth", rates.host_bandwidth),
+        std::pair("host_bandwidth_both_ways", rates.host_bandwidth_both_ways)}) {
+    if (value != 0.0 && !is_rate(value)) return message_of(name, " is ", value);
+  }
+  if (!(rates.overlap >= 0.0 && rates.overlap <= 1.0)) return message_of("overlap is ", rates.overlap);
+  return {};
+}
+
+void require_plan(const Communicator& comm, const std::string& scalar, const Product& product,
+                  const GemmOptions& options) {
+  std::vector<Argument> arguments;
+  if (comm.size() > 1) {
+    arguments = {{"the scalar type", scalar},
+                 {"op(A)", std::string(to_string(product.op_a))},
+                 argument("A", product.a),
+                 {"op(B)", std::string(to_string(product.op_b))},
+                 argument("B", product.b),
+                 argument("C", product.c),
+                 argument("tile", options.tile),
+                 argument("bands_per_pass", options.bands_per_pass),
+                 argument("half of the tiles", product.half),
+                 argument("workspace_bytes", options.workspace_bytes),
+                 {"rates", options.rates ? text_of(*options.rates) : "not given"},
+                 {"arithmetic", std::string(to_string(options.arithmetic))},
+                 {"emulation.scheme", std::string(to_string(options.emulation.scheme))},
+                 argument("emulation.moduli", options.emulation.moduli),
+                 argument("emulation.look", options.emulation.look),
+                 argument("emulation.most_moduli", options.emulation.most_moduli),
+                 {"emulation.fallback", std::string(to_string(options.emulation.fallback))},
+                 argument("emulation.workspace_bytes", options.emulation.workspace_bytes),
+                 argument("trace", options.trace)};
+  }
+  require_alike(comm, "gemm", arguments, [&] {
+    require_shapes(product);
+    require_options(product, options);
+  });
+}
+
+template <Scalar T>
+void require_operands(const Communicator& comm, const Product& product, T alpha, const DistributedMatrix<T>& A,
+                      const DistributedMatrix<T>& B, T beta, const DistributedMatrix<T>& C) {
+  std::vector<Argument> arguments;
+  if (comm.size() > 1) {
+    arguments = {argument("alpha", alpha), argument("beta", beta)};
+  }
+  require_alike(comm, "gemm", arguments, [&] {
+    const auto require_planned = [](const char* name, const Placement& planned, const Placement& given) {
+      require(planned == given, "gemm: ", name, " is ", given.describe(), "; the plan is for ", planned.describe());
+    };
+    require_planned("A", product.a, A.placement());
+    require_planned("B", product.b, B.placement());
+    require_planned("C", product.c, C.placement());
+    require_apart("gemm", "A", A.local(), "C", C.local());
+    require_apart("gemm", "B", B.local(), "C", C.local());
+  });
+}
+
+#define HEDDLE_INSTANTIATE(T)                                                                            \
+  template void require_operands<T>(const Communicator&, const Product&, T, const DistributedMatrix<T>&, \
+                                    const DistributedMatrix<T>&, T, const DistributedMatrix<T>&)
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE);
+#undef HEDDLE_INSTANTIATE
+
+}  // namespace heddle::impl

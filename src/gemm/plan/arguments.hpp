@@ -1,0 +1,25 @@
+// What a plan of products refuses, before any rank depends on it.
+#pragma once
+
+#include "gemm/plan/schedule.hpp"
+#include <heddle/gemm/gemm.hpp>
+
+#include <string>
+
+namespace heddle::impl {
+
+/// Throws Error(argument), on every rank alike, for shapes and options that don't fit or that differ between ranks.
+/// Collective; `scalar` names the type of the elements.
+void require_plan(const Communicator& comm, const std::string& scalar, const Product& product,
+                  const GemmOptions& options);
+
+/// Throws Error(argument), on every rank alike, for matrices of other placements than the plan's, a C that shares
+/// storage with A or B on any rank, and an alpha or beta that differs between ranks. Collective.
+template <Scalar T>
+void require_operands(const Communicator& comm, const Product& product, T alpha, const DistributedMatrix<T>& A,
+                      const DistributedMatrix<T>& B, T beta, const DistributedMatrix<T>& C);
+
+/// What makes rates useless for the tile model; empty where nothing does.
+[[nodiscard]] std::string trouble_with(const MachineRates& rates);
+
+}  // namespace heddle::impl

@@ -1,0 +1,78 @@
+#include "gemm/plan/memory.hpp"
+
+#include "blas/layout.hpp"
+#include "comm/vendor.hpp"
+#include "core/gibibytes.hpp"
+#include "core/instantiate.hpp"
+#include "gemm/run/bands.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+namespace heddle::impl {
+
+double bytes_of_bands(const Product& product, const RankSchedule& schedule, double element_bytes, int rank) {
+  const auto slots_taken = [&](const Placement& placement, const std::vector<Load>& loads,
+                               Region (*band)(const Product&, int), Index extent) {
+    std::set<int> slots;
+    for (const Load& load : loads) {
+      const Region region = band(product, load.band);
+      if (is_streamed(placement) || piece_of(placement, region, rank).size() < region.size()) {
+        slots.insert(load.slot);
+      }
+    }
+    return static_cast<double>(slots.size()) * static_cast<double>(std::min(product.tile, extent));
+  };
+  const double bands = slots_taken(product.a, schedule.loads_a, band_of_a, product.rows()) +
+                       slots_taken(product.b, schedule.loads_b, band_of_b, product.columns());
+  return element_bytes * bands * static_cast<double>(product.inner());
+}
+
+template <Scalar T> double bytes_of_copies(const Product& product, int rank) {
+  const Index tile = std::min(product.tile, std::max(product.rows(), product.columns()));
+  const Index rows = product.rows() % product.tile;
+  const Index columns = product.columns() % product.tile;
+  const bool thin = gemm_layout<T>(1, 1).tight && (rows == 1 || columns == 1 || tile == 1);
+  const auto is_taken = [&](Index leading) { return gemm_layout<T>(tile, tile).fits(nullptr, leading, leading); };
+  bool all =
+      !thin && is_taken(product.tile) && is_taken(rows) && is_taken(columns) && is_taken(product.c.local_rows(rank));
+  for (const auto& [op, placement] : {std::pair(product.op_a, &product.a), std::pair(product.op_b, &product.b)}) {
+    all = all && is_taken(placement->local_rows(rank)) &&
+          ((op == Operation::none) == (placement == &product.a) || is_taken(product.inner()));
+  }
+  if (all) return 0.0;
+  return sizeof(T) * static_cast<double>(tile) *
+         (2.0 * static_cast<double>(product.inner()) + static_cast<double>(tile));
+}
+
+double memory_for_residues(const Communicator& comm) {
+  return comm.all_reduce(static_cast<double>(vendor::memory_info().free), Reduction::minimum) / 3.0;
+}
+
+void require_memory(const Communicator& comm, const Product& product, double needed) {
+  const auto memory = vendor::memory_info();
+  if (memory.total == 0) {
+    return;
+  }
+  const auto free = static_cast<double>(memory.free);
+  const double worst = comm.all_reduce(free / needed, Reduction::minimum);
+  if (worst >= 1.0) {
+    return;
+  }
+  const auto fits = static_cast<Index>(std::floor(static_cast<double>(product.tile) * worst));
+  // The same words on every rank, of the largest workspace.
+  const double most = comm.all_reduce(needed, Reduction::maximum);
+  const double least = comm.all_reduce(free, Reduction::minimum);
+  throw Error(
+      ErrorKind::computation,
+      message_of("gemm: tile ", product.tile, " needs ", gibibytes(most), " of device memory for bands and tiles, ",
+                 gibibytes(least), " of ", gibibytes(static_cast<double>(memory.total)), " are free; a tile of ", fits,
+                 " with bands_per_pass 1, or matrices in host memory (host:...), would fit"));
+}
+
+#define HEDDLE_INSTANTIATE(T) template double bytes_of_copies<T>(const Product&, int)
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE);
+#undef HEDDLE_INSTANTIATE
+
+}  // namespace heddle::impl

@@ -1,0 +1,323 @@
+#include "gemm/plan/predict.hpp"
+
+#include "comm/vendor.hpp"
+#include "dist/elementwise.hpp"
+#include "gemm/plan/arguments.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <set>
+#include <utility>
+
+namespace heddle {
+
+double MachineRates::peak_flops() const {
+  double peak = 0.0;
+  for (const GemmPoint& point : gemm) {
+    peak = std::max(peak, point.flops);
+  }
+  return peak;
+}
+
+double MachineRates::flops_at(Index tile, double seconds) const {
+  require(!gemm.empty(), "MachineRates: gemm holds no rate of any tile");
+  const double warmth = warmth_after(seconds);
+  const auto rate = [&](const GemmPoint& point) {
+    return point.warm_flops > 0.0 ? point.flops + warmth * (point.warm_flops - point.flops) : point.flops;
+  };
+  const auto above = std::find_if(gemm.begin(), gemm.end(), [&](const GemmPoint& point) { return point.tile >= tile; });
+  if (above == gemm.end()) {
+    return rate(gemm.back());
+  }
+  if (above == gemm.begin()) {
+    // Below the smallest measured tile the rate falls with the tile: each product is then mostly overhead.
+    return rate(*above) * static_cast<double>(tile) / static_cast<double>(above->tile);
+  }
+  const auto below = std::prev(above);
+  const double share = std::log2(static_cast<double>(tile) / static_cast<double>(below->tile)) /
+                       std::log2(static_cast<double>(above->tile) / static_cast<double>(below->tile));
+  return rate(*below) + share * (rate(*above) - rate(*below));
+}
+
+double MachineRates::warmth_after(double seconds) const {
+  const auto after =
+      std::find_if(warm.begin(), warm.end(), [&](const WarmPoint& point) { return point.seconds >= seconds; });
+  if (after == warm.end()) {
+    return warm.empty() ? 0.0 : warm.back().warmth;
+  }
+  const WarmPoint before = after == warm.begin() ? WarmPoint{} : *std::prev(after);
+  return before.warmth +
+         (after->warmth - before.warmth) * (seconds - before.seconds) / (after->seconds - before.seconds);
+}
+
+TileBounds tile_bounds(const MachineRates& rates, const ProductShape& shape) {
+  const auto above = [](double bound) { return static_cast<Index>(std::floor(bound)) + 1; };
+  const std::string trouble = impl::trouble_with(rates);
+  require(trouble.empty(), "tile_bounds: the rates can't be used: ", trouble);
+  TileBounds bounds;
+  const double n = std::cbrt(static_cast<double>(shape.rows) * static_cast<double>(shape.columns) *
+                             static_cast<double>(shape.inner));
+  // The paper counts N_i^2 N operations for N_i^2 N multiply-adds in (5), and elements, not bytes, moved.
+  const double k = rates.peak_flops() / (rates.memory_bandwidth / shape.element_bytes);
+  if (n > 2.0 * k) {
+    bounds.memory = above(4.0 * k * n / (n - 2.0 * k));
+  }
+  if (shape.ranks > 1 && rates.link_bandwidth > 0.0) {
+    // s N_i N (P - 1) / BW_transfer < f N_i^2 N / BW_math, f the operations of a multiply-add.
+    bounds.transfer = above(shape.element_bytes / shape.flops_per_multiply_add * (shape.ranks - 1) *
+                            rates.peak_flops() / rates.link_bandwidth);
+  }
+  return bounds;
+}
+
+}  // namespace heddle
+
+namespace heddle::impl {
+
+MachineRates emulated_rates(MachineRates rates) {
+  rates.gemm = std::exchange(rates.emulated, {});
+  rates.warm = {};
+  return rates;
+}
+
+namespace {
+
+bool comes_from_host_memory(const Product& product) {
+  return product.a.residence() == Residence::host || product.b.residence() == Residence::host;
+}
+
+// Whether any of a rank's `number`th band comes from another rank.
+bool travels(const Placement& placement, const std::vector<Region>& regions, std::size_t number, int rank) {
+  return number < regions.size() && piece_of(placement, regions[number], rank).size() < regions[number].size();
+}
+
+// Seconds that each load of a rank takes to arrive once it has begun. Ranks that load from one owner at the same place
+// of their sequences share its link (a rank that then loads a band of `other` too is there half the time); a band from
+// host memory crosses its owner's bus before, which the owners do side by side.
+std::vector<std::vector<double>> transfer_seconds(const MachineRates& rates, const ElementCost& cost,
+                                                  const Product& product, const Placement& placement,
+                                                  const std::vector<std::vector<Region>>& regions,
+                                                  const Placement& other,
+                                                  const std::vector<std::vector<Region>>& other_regions,
+                                                  bool for_all_ranks, double bus) {
+  std::size_t longest = 0;
+  for (const auto& of_rank : regions) {
+    longest = std::max(longest, of_rank.size());
+  }
+  std::vector<std::vector<double>> seconds(regions.size());
+  for (std::size_t k = 0; k < longest; ++k) {
+    std::vector<double> readers(static_cast<std::size_t>(product.ranks), 0.0);
+    const auto for_each_piece = [&](const auto& body) {
+      for (std::size_t rank = 0; rank < regions.size(); ++rank) {
+        if (k < regions[rank].size()) {
+          for (const Piece& piece : pieces_of(placement, regions[rank][k])) {
+            body(rank, piece, static_cast<int>(rank) != piece.owner);
+          }
+        }
+      }
+    };
+    for_each_piece([&](std::size_t rank, const Piece& piece, bool comes) {
+      const double share = travels(other, other_regions[rank], k, static_cast<int>(rank)) ? 0.5 : 1.0;
+      readers[static_cast<std::size_t>(piece.owner)] += comes ? share : 0.0;
+    });
+    for (std::size_t rank = 0; rank < regions.size(); ++rank) {
+      if (k < regions[rank].size()) {
+        seconds[rank].push_back(0.0);
+      }
+    }
+    for_each_piece([&](std::size_t rank, const Piece& piece, bool comes) {
+      const double bytes = cost.bytes * static_cast<double>(piece.size());
+      double time = 0.0;
+      if (comes && rates.link_bandwidth > 0.0) {
+        time = bytes * std::max(readers[static_cast<std::size_t>(piece.owner)], 1.0) / rates.link_bandwidth +
+               rates.latency;
+      }
+      if (placement.residence() == Residence::host && bus > 0.0) {
+        const int owners = for_all_ranks ? placement.rank_end() - placement.first_rank() : 1;
+        time = std::max(time, bytes / bus / owners);
+      }
+      seconds[rank].back() += time;
+    });
+  }
+  return seconds;
+}
+
+// When a rank's last product ends: each begins once the last one is done and its bands are there; the loads come one
+// after the other in the order of their use, each once its slot is free.
+double last_product_ends(const MachineRates& rates, const ElementCost& cost, const Product& product,
+                         const RankSchedule& schedule, const std::vector<double>& seconds_a,
+                         const std::vector<double>& seconds_b) {
+  std::vector<double> there_a;
+  std::vector<double> there_b;
+  double now = 0.0;
+  double link_free = 0.0;
+  const auto may_post = [](const std::vector<Load>& loads, std::size_t next, std::size_t step) {
+    return next < loads.size() && loads[next].post_before <= static_cast<int>(step);
+  };
+  for (std::size_t k = 0; k < schedule.steps.size(); ++k) {
+    while (true) {
+      const bool a = may_post(schedule.loads_a, there_a.size(), k);
+      const bool b = may_post(schedule.loads_b, there_b.size(), k);
+      if (!a && !b) {
+        break;
+      }
+      const bool a_first =
+          a && (!b || schedule.loads_a[there_a.size()].first_use <= schedule.loads_b[there_b.size()].first_use);
+      auto& there = a_first ? there_a : there_b;
+      const double seconds = (a_first ? seconds_a : seconds_b)[there.size()];
+      // What is there already waits for nothing.
+      if (seconds > 0.0) {
+        link_free = std::max(link_free, now) + seconds;
+      }
+      there.push_back(seconds > 0.0 ? link_free : now);
+    }
+    const Step& step = schedule.steps[k];
+    now =
+        std::max({now, there_a[static_cast<std::size_t>(step.load_a)], there_b[static_cast<std::size_t>(step.load_b)]});
+    now += cost.flops_per_multiply_add *
+           static_cast<double>(tile_of_c(product, step.row_band, step.column_band).size()) *
+           static_cast<double>(product.inner()) / rates.flops_at(product.tile, now);
+  }
+  return now;
+}
+
+}  // namespace
+
+double predicted_seconds(const MachineRates& rates, const ElementCost& cost, const Product& product,
+                         int bands_per_pass) {
+  std::vector<RankSchedule> schedules;
+  std::vector<std::vector<Region>> regions_a;
+  std::vector<std::vector<Region>> regions_b;
+  for (int rank = 0; rank < product.ranks; ++rank) {
+    schedules.push_back(make_schedule(product, bands_per_pass, rank));
+    regions_a.push_back(regions_of(product, schedules.back().loads_a, band_of_a));
+    regions_b.push_back(regions_of(product, schedules.back().loads_b, band_of_b));
+  }
+  const std::vector<Workload> work = workloads(product, bands_per_pass);
+  const bool one_way = tiles_wait_for_bands(rates, cost, product, work);
+  const double bus_rate = one_way ? rates.host_bandwidth : rates.host_bandwidth_both_ways;
+  const auto seconds_a =
+      transfer_seconds(rates, cost, product, product.a, regions_a, product.b, regions_b, false, bus_rate);
+  const auto seconds_b =
+      transfer_seconds(rates, cost, product, product.b, regions_b, product.a, regions_a, true, bus_rate);
+  const double rate = rates.flops_at(product.tile) / cost.flops_per_multiply_add;
+  const auto over_link = [&](double elements) {
+    return rates.link_bandwidth > 0.0 ? elements * cost.bytes / rates.link_bandwidth : 0.0;
+  };
+  const bool c_in_host_memory = product.c.residence() == Residence::host && bus_rate > 0.0;
+  double slowest = 0.0;
+  for (std::size_t rank = 0; rank < schedules.size(); ++rank) {
+    const Workload& load = work[rank];
+    const double math = load.multiply_adds / rate;
+    const double link =
+        over_link(std::max(load.elements_in + load.elements_home, load.elements_served + load.elements_out)) +
+        load.messages_in * rates.latency;
+    // Tiles from all ranks come to one owner at the end, if it is one.
+    const double senders = load.last_elements > 0.0 ? std::max(load.last_senders, 1.0) : 0.0;
+    const double drain = over_link(load.last_elements * senders) + (senders > 0.0 ? rates.latency : 0.0) +
+                         (c_in_host_memory && !schedules[rank].steps.empty()
+                              ? cost.bytes * static_cast<double>(product.tile * product.tile) / bus_rate
+                              : 0.0);
+    const double over_bus = one_way ? load.elements_from_host + load.elements_to_host
+                                    : std::max(load.elements_from_host, load.elements_to_host);
+    const double bus = bus_rate > 0.0 ? cost.bytes * over_bus / bus_rate : 0.0;
+    const double pipelined =
+        std::max(
+            {last_product_ends(rates, cost, product, schedules[rank], seconds_a[rank], seconds_b[rank]), link, bus}) +
+        drain;
+    // What hides where copy engines and cores share nothing; elsewhere a part of it, or nothing, does.
+    const double shown = (1.0 - rates.overlap) * std::max(math + link + bus - pipelined, 0.0);
+    const double landed = product.blocks ? 0.0 : 3.0 * load.elements_home;
+    const double copies = (landed + 2.0 * load.elements_assembled) * cost.bytes / rates.memory_bandwidth;
+    slowest = std::max(slowest, pipelined + shown + copies);
+  }
+  return slowest;
+}
+
+bool tiles_wait_for_bands(const MachineRates& rates, const ElementCost& cost, const Product& product,
+                          const std::vector<Workload>& work) {
+  if (product.c.residence() == Residence::device || rates.host_bandwidth <= 0.0) {
+    return false;
+  }
+  const double rate = rates.flops_at(product.tile) / cost.flops_per_multiply_add;
+  return std::all_of(work.begin(), work.end(), [&](const Workload& load) {
+    return load.multiply_adds / rate >=
+           cost.bytes * (load.elements_from_host + load.elements_to_host) / rates.host_bandwidth;
+  });
+}
+
+int bands_that_fit(const Product& product, double element_bytes, std::size_t workspace_bytes) {
+  const int most = most_bands(product);
+  const double band = element_bytes * static_cast<double>(product.tile) * static_cast<double>(product.inner());
+  if (band * most <= static_cast<double>(workspace_bytes)) {
+    return most;
+  }
+  return std::clamp(static_cast<int>(static_cast<double>(workspace_bytes) / (2.0 * band)), 1, most);
+}
+
+void hold_bands_of_b(Product& product, int bands_per_pass, double element_bytes, std::size_t workspace_bytes) {
+  product.held_b = on_host ? 2 : 4;
+  const double band = element_bytes * static_cast<double>(product.tile) * static_cast<double>(product.inner());
+  const double left = static_cast<double>(workspace_bytes) - band * std::min(most_bands(product), 2 * bands_per_pass);
+  product.first_held_b = on_host || left < band * product.held_b
+                             ? product.held_b
+                             : static_cast<int>(std::min(left / band, static_cast<double>(product.column_bands())));
+  product.first_held_b = std::max(product.first_held_b, product.held_b);
+}
+
+std::size_t default_workspace_bytes(const Communicator& comm) {
+  const auto memory = vendor::memory_info();
+  if (memory.total == 0) {
+    return std::size_t{1} << 30;
+  }
+  // What is free is not all to be had: allocations are rounded up, and the transport stages some bands.
+  const double here = std::min(static_cast<double>(memory.total) / 8.0, 0.75 * static_cast<double>(memory.free));
+  return static_cast<std::size_t>(comm.all_reduce(here, Reduction::minimum));
+}
+
+Index choose_tile(const MachineRates& rates, const ElementCost& cost, Product product, int bands_per_pass,
+                  std::size_t workspace_bytes) {
+  Index longest = std::max({product.rows(), product.columns(), Index{1}});
+  if (!on_host && bands_per_pass != 1) {
+    // A GPU is full with less than the largest tile measured; larger ones only make the pipeline coarse. (With one band
+    // of A at a time they spare passes of B.)
+    longest = std::min(longest, rates.gemm.back().tile);
+  }
+  std::set<Index> candidates;
+  for (Index tile = on_host ? 64 : 256; tile <= longest; tile *= 2) {
+    candidates.insert(tile);
+    candidates.insert(std::min(tile + tile / 2, longest));
+  }
+  // Tiles that share the rows out evenly, with room for the ragged rest; on GPUs in whole tiles of a BLAS's own.
+  constexpr Index grain = on_host ? 1 : 128;
+  for (Index share = 1; share <= 8; ++share) {
+    const Index parts = share * product.ranks * grain;
+    candidates.insert(std::clamp<Index>((product.rows() + parts - 1) / parts * grain, 1, longest));
+  }
+  const TileBounds bounds = tile_bounds(rates, {product.rows(), product.columns(), product.inner(), product.ranks,
+                                                static_cast<int>(cost.bytes), cost.flops_per_multiply_add});
+  // The bounds are those of the published algorithm, one band of A at a time; holding more lets smaller tiles do.
+  const Index smallest = std::max(bounds.memory.value_or(1), bounds.transfer);
+  if (bands_per_pass == 1 && *candidates.rbegin() >= smallest) {
+    candidates.erase(candidates.begin(), candidates.lower_bound(smallest));
+  }
+  std::vector<std::pair<Index, double>> times;
+  double best = std::numeric_limits<double>::infinity();
+  for (const Index tile : candidates) {
+    product.tile = tile;
+    const int bands = bands_per_pass > 0 ? std::min(bands_per_pass, most_bands(product))
+                                         : bands_that_fit(product, cost.bytes, workspace_bytes);
+    hold_bands_of_b(product, bands, cost.bytes, workspace_bytes);
+    times.emplace_back(tile, predicted_seconds(rates, cost, product, bands));
+    best = std::min(best, times.back().second);
+  }
+  // What the model leaves out is paid once a tile on CPUs. On GPUs it makes coarse pipelines slower: a bus that other
+  // devices use too brings less than was measured, and the first tile waits for two bands.
+  const double tolerated = on_host ? 1.01 : comes_from_host_memory(product) ? 1.02 : 1.0;
+  const auto near_best = [&](const auto& entry) { return entry.second <= tolerated * best; };
+  return on_host ? std::find_if(times.rbegin(), times.rend(), near_best)->first
+                 : std::find_if(times.begin(), times.end(), near_best)->first;
+}
+
+}  // namespace heddle::impl

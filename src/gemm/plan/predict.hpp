@@ -1,0 +1,51 @@
+// The tile model: predicted time of a product, and the tile it recommends.
+#pragma once
+
+#include "gemm/plan/schedule.hpp"
+#include <heddle/gemm/tile_model.hpp>
+
+namespace heddle::impl {
+
+/// Bytes and operations of one element of a product.
+struct ElementCost {
+  double bytes = 8.0;
+  double flops_per_multiply_add = 2.0;
+};
+
+/// Seconds of the slowest rank. Its products run one after the other at the rate measured for the tile, less what the
+/// device loses with time, each when its bands are there; the bands come one after the other, as fast as the link is
+/// where ranks that load from one owner share it, through the bus where they are in host memory, each when its slot is
+/// free (kernel efficiency, warmth, start, contention, latency). The whole is no shorter than the busier direction of
+/// the link or of the bus; the last tile's way home is added (drain), and the passes over what is copied: pieces into
+/// their band, tiles into C. Where copies and products share the cores, only the measured share hides.
+[[nodiscard]] double predicted_seconds(const MachineRates& rates, const ElementCost& cost, const Product& product,
+                                       int bands_per_pass);
+
+/// The same machine with emulated products, which were measured, in place of the BLAS's.
+[[nodiscard]] MachineRates emulated_rates(MachineRates rates);
+
+/// Bands of op(A) a pass holds: all of a rank's where its workspace takes them, else as many as fit twice (those in use
+/// and those on their way), at least one.
+[[nodiscard]] int bands_that_fit(const Product& product, double element_bytes, std::size_t workspace_bytes);
+
+/// Whether tiles of a C in host memory had better go home once the bands of A and B have come: where products take
+/// longer than all of it on the bus, which both ways at once slow down.
+[[nodiscard]] bool tiles_wait_for_bands(const MachineRates& rates, const ElementCost& cost, const Product& product,
+                                        const std::vector<Workload>& work);
+
+/// Sets held_b and first_held_b: a few, and while the first bands of A travel too as many as the workspace takes beside
+/// them.
+void hold_bands_of_b(Product& product, int bands_per_pass, double element_bytes, std::size_t workspace_bytes);
+
+/// GemmOptions::workspace_bytes where it is left open: an eighth of a device's memory, where that much is free on all.
+/// Collective.
+[[nodiscard]] std::size_t default_workspace_bytes(const Communicator& comm);
+
+/// The tile of least predicted time; on CPUs, of those within 1 % of it, the largest, since what the model leaves out
+/// is paid once a tile; on GPUs, where A or B comes from host memory, of those within 2 % the smallest. With one band
+/// of A at a time only tiles that meet both bounds count (but for small matrices, where none does). `product.tile` is
+/// ignored.
+[[nodiscard]] Index choose_tile(const MachineRates& rates, const ElementCost& cost, Product product, int bands_per_pass,
+                                std::size_t workspace_bytes);
+
+}  // namespace heddle::impl

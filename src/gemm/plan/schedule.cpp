@@ -1,0 +1,361 @@
+#include "gemm/plan/schedule.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace heddle::impl {
+namespace {
+
+Range range_of(int band, Index tile, Index extent) {
+  return {band * tile, std::min((band + 1) * tile, extent)};
+}
+
+// A band of op(A), for those of the bands [begin, end) of op(B) with which it makes tiles that are computed.
+struct Strip {
+  int row_band;
+  int begin;
+  int end;
+
+  [[nodiscard]] bool takes(const Product& product, int column) const {
+    return column >= begin && column < end && product.computes(row_band, column);
+  }
+};
+
+// Ranks by how much of a band of A and of C they own, most first; equals by rank.
+std::vector<int> by_affinity(const Product& product, int band) {
+  std::vector<Index> owned(static_cast<std::size_t>(product.ranks));
+  const Region of_a = band_of_a(product, band);
+  const Region of_c{product.row_range(band), {0, product.columns()}};
+  for (int rank = 0; rank < product.ranks; ++rank) {
+    owned[static_cast<std::size_t>(rank)] =
+        piece_of(product.a, of_a, rank).size() + piece_of(product.c, of_c, rank).size();
+  }
+  std::vector<int> ranks(owned.size());
+  std::iota(ranks.begin(), ranks.end(), 0);
+  std::stable_sort(ranks.begin(), ranks.end(), [&](int left, int right) {
+    return owned[static_cast<std::size_t>(left)] > owned[static_cast<std::size_t>(right)];
+  });
+  // Without a preference the bands go round, as equals would all go to the lowest rank first.
+  if (owned[static_cast<std::size_t>(ranks.front())] == owned[static_cast<std::size_t>(ranks.back())]) {
+    std::rotate(ranks.begin(), ranks.begin() + band % product.ranks, ranks.end());
+  }
+  return ranks;
+}
+
+// Strips of every rank.
+std::vector<std::vector<Strip>> share_out(const Product& product) {
+  const int bands = product.row_bands();
+  const int columns = product.column_bands();
+  const int quota = bands / product.ranks;
+  std::vector<std::vector<Strip>> strips(static_cast<std::size_t>(product.ranks));
+  if (columns == 0) {
+    return strips;
+  }
+  std::vector<int> left_over;
+  for (int band = 0; band < bands; ++band) {
+    bool taken = false;
+    if (quota > 0) {
+      for (const int rank : by_affinity(product, band)) {
+        auto& mine = strips[static_cast<std::size_t>(rank)];
+        if (static_cast<int>(mine.size()) < quota) {
+          mine.push_back({band, 0, columns});
+          taken = true;
+          break;
+        }
+      }
+    }
+    if (!taken) {
+      left_over.push_back(band);
+    }
+  }
+  // Tiles of the left-over bands, band after band, in equal runs.
+  std::vector<std::pair<int, int>> tiles;
+  for (const int band : left_over) {
+    for (int column = 0; column < columns; ++column) {
+      if (product.computes(band, column)) {
+        tiles.emplace_back(band, column);
+      }
+    }
+  }
+  const std::size_t ranks = strips.size();
+  for (std::size_t rank = 0; rank < ranks; ++rank) {
+    const std::size_t end = tiles.size() * (rank + 1) / ranks;
+    for (std::size_t k = tiles.size() * rank / ranks; k < end; ++k) {
+      const auto [band, column] = tiles[k];
+      auto& mine = strips[rank];
+      if (k > tiles.size() * rank / ranks && mine.back().row_band == band) {
+        mine.back().end = column + 1;
+      } else {
+        mine.push_back({band, column, column + 1});
+      }
+    }
+  }
+  return strips;
+}
+
+// Bands of op(B) that a pass needs, in its order.
+std::vector<int> columns_of_pass(const Product& product, const std::vector<Strip>& strips, std::size_t first,
+                                 std::size_t last, int rank) {
+  std::vector<int> columns;
+  for (std::size_t k = first; k < last; ++k) {
+    for (int column = strips[k].begin; column < strips[k].end; ++column) {
+      if (strips[k].takes(product, column)) {
+        columns.push_back(column);
+      }
+    }
+  }
+  std::sort(columns.begin(), columns.end());
+  columns.erase(std::unique(columns.begin(), columns.end()), columns.end());
+  if (product.b.residence() == Residence::device) {
+    const auto start = columns.size() * static_cast<std::size_t>(rank) / static_cast<std::size_t>(product.ranks);
+    std::rotate(columns.begin(), columns.begin() + static_cast<std::ptrdiff_t>(start), columns.end());
+    return columns;
+  }
+  // From the owners in turn, so that all their buses are busy.
+  std::vector<int> taken(static_cast<std::size_t>(product.ranks), 0);
+  std::vector<std::pair<int, int>> turns;
+  turns.reserve(columns.size());
+  for (const int column : columns) {
+    const Region band = band_of_b(product, column);
+    turns.emplace_back(taken[static_cast<std::size_t>(product.b.owner(band.rows.begin, band.columns.begin))]++, column);
+  }
+  std::sort(turns.begin(), turns.end());
+  std::transform(turns.begin(), turns.end(), columns.begin(), [](const auto& turn) { return turn.second; });
+  return columns;
+}
+
+// Tiles of one pass in the order of computing: columns one after the other, but the first `shells` columns by growing
+// rectangles, `columns_a_row` times as wide as high.
+struct Cell {
+  std::size_t strip;
+  std::size_t column;  // place in the pass
+};
+std::vector<Cell> cells_of_pass(const Product& product, const std::vector<Strip>& strips, std::size_t first,
+                                std::size_t last, const std::vector<int>& columns, std::size_t shells,
+                                std::size_t columns_a_row) {
+  std::vector<Cell> cells;
+  for (std::size_t c = 0; c < columns.size(); ++c) {
+    for (std::size_t k = first; k < last; ++k) {
+      if (strips[k].takes(product, columns[c])) {
+        cells.push_back({k, c});
+      }
+    }
+  }
+  const auto in_shells =
+      std::find_if(cells.begin(), cells.end(), [&](const Cell& cell) { return cell.column >= shells; });
+  std::stable_sort(cells.begin(), in_shells, [&](const Cell& one, const Cell& other) {
+    return std::max((one.strip - first) * columns_a_row, one.column) <
+           std::max((other.strip - first) * columns_a_row, other.column);
+  });
+  return cells;
+}
+
+// Whether any band of A of a rank's first pass comes from elsewhere.
+bool waits_for_a(const Product& product, const std::vector<Strip>& strips, std::size_t group, int rank) {
+  return std::any_of(strips.begin(), strips.begin() + static_cast<std::ptrdiff_t>(std::min(group, strips.size())),
+                     [&](const Strip& strip) {
+                       const Region band = band_of_a(product, strip.row_band);
+                       return product.a.residence() == Residence::host ||
+                              piece_of(product.a, band, rank).size() < band.size();
+                     });
+}
+
+RankSchedule schedule_of(const Product& product, const std::vector<Strip>& strips, int bands_per_pass, int rank) {
+  RankSchedule schedule;
+  const auto group = static_cast<std::size_t>(bands_per_pass);
+  const bool waits = waits_for_a(product, strips, group, rank);
+  const auto held_b = static_cast<std::size_t>(waits ? product.first_held_b : product.held_b);
+  // From host memory the owners of B bring a band each while one of A comes.
+  const auto columns_a_row = static_cast<std::size_t>(
+      product.b.residence() == Residence::host ? product.b.rank_end() - product.b.first_rank() : 1);
+  schedule.slots_a = static_cast<int>(std::min(strips.size(), 2 * group));
+  for (std::size_t first = 0; first < strips.size(); first += group) {
+    const std::size_t last = std::min(first + group, strips.size());
+    const std::size_t loads_before_a = schedule.loads_a.size();
+    const std::size_t loads_before_b = schedule.loads_b.size();
+    for (std::size_t k = first; k < last; ++k) {
+      schedule.loads_a.push_back({strips[k].row_band, static_cast<int>(k) % schedule.slots_a, 0, -1, -1});
+    }
+    const std::vector<int> columns = columns_of_pass(product, strips, first, last, rank);
+    for (const int column : columns) {
+      schedule.loads_b.push_back({column, static_cast<int>(schedule.loads_b.size() % held_b), 0, -1, -1});
+    }
+    const std::size_t shells = first == 0 && waits ? held_b : 0;
+    for (const Cell& cell : cells_of_pass(product, strips, first, last, columns, shells, columns_a_row)) {
+      const int step = static_cast<int>(schedule.steps.size());
+      const std::size_t load_a = loads_before_a + (cell.strip - first);
+      const std::size_t load_b = loads_before_b + cell.column;
+      for (Load* load : {&schedule.loads_a[load_a], &schedule.loads_b[load_b]}) {
+        load->first_use = load->first_use < 0 ? step : load->first_use;
+        load->last_use = step;
+      }
+      schedule.steps.push_back(
+          {strips[cell.strip].row_band, columns[cell.column], static_cast<int>(load_a), static_cast<int>(load_b)});
+    }
+  }
+  schedule.slots_b = static_cast<int>(std::min(schedule.loads_b.size(), held_b));
+  const auto allow_posting = [](std::vector<Load>& loads, int slots) {
+    for (std::size_t k = static_cast<std::size_t>(slots); k < loads.size(); ++k) {
+      // Messages keep the order of the loads, so none is posted before the one ahead of it.
+      loads[k].post_before =
+          std::max(loads[k - static_cast<std::size_t>(slots)].last_use + 1, loads[k - 1].post_before);
+    }
+  };
+  allow_posting(schedule.loads_a, schedule.slots_a);
+  allow_posting(schedule.loads_b, schedule.slots_b);
+  return schedule;
+}
+
+// Adds what `rank` does to its own workload, and what it asks of the others to theirs.
+void add_workload(const Product& product, const RankSchedule& schedule, int rank, std::vector<Workload>& all) {
+  Workload& work = all[static_cast<std::size_t>(rank)];
+  const auto foreign = [&](const Placement& placement, const Region& region) {
+    return static_cast<double>(region.size() - piece_of(placement, region, rank).size());
+  };
+  const auto receive = [&](const Placement& placement, const Region& region) {
+    for (const Piece& piece : pieces_of(placement, region)) {
+      const bool in_place =
+          piece.owner == rank ? piece.size() == region.size() : is_block(placement, region, piece, !product.blocks);
+      work.elements_assembled += in_place ? 0.0 : static_cast<double>(piece.size());
+      if (piece.owner != rank) {
+        const auto size = static_cast<double>(piece.size());
+        work.elements_in += size;
+        work.messages_in += 1.0;
+        all[static_cast<std::size_t>(piece.owner)].elements_served += size;
+      }
+    }
+  };
+  for (const Load& load : schedule.loads_a) {
+    receive(product.a, band_of_a(product, load.band));
+  }
+  for (const Load& load : schedule.loads_b) {
+    receive(product.b, band_of_b(product, load.band));
+  }
+  // What no rank computes comes from none.
+  double computed_at_home = 0.0;
+  for (int row = 0; product.half && row < product.row_bands(); ++row) {
+    for (int column = 0; column < product.column_bands(); ++column) {
+      if (!product.computes(row, column)) {
+        computed_at_home += static_cast<double>(piece_of(product.c, tile_of_c(product, row, column), rank).size());
+      }
+    }
+  }
+  for (const Step& step : schedule.steps) {
+    const Region tile = tile_of_c(product, step.row_band, step.column_band);
+    work.multiply_adds += static_cast<double>(tile.size()) * static_cast<double>(product.inner());
+    work.elements_out += foreign(product.c, tile);
+    computed_at_home += static_cast<double>(piece_of(product.c, tile, rank).size());
+  }
+  work.elements_home =
+      static_cast<double>(product.c.local_rows(rank)) * static_cast<double>(product.c.local_columns(rank)) -
+      computed_at_home;
+  if (!schedule.steps.empty()) {
+    const Step& last = schedule.steps.back();
+    const Region tile = tile_of_c(product, last.row_band, last.column_band);
+    work.last_elements = foreign(product.c, tile);
+    for (const Piece& piece : pieces_of(product.c, tile)) {
+      if (piece.owner != rank) {
+        work.last_owner = piece.owner;
+      }
+    }
+  }
+  // A band of B crosses its owner's bus once for all ranks, which take it at the same time.
+  const auto owned = [&](const Placement& placement) {
+    return placement.residence() == Residence::host
+               ? static_cast<double>(placement.local_rows(rank)) * static_cast<double>(placement.local_columns(rank))
+               : 0.0;
+  };
+  const double passes = product.b.residence() == Residence::host && product.tile > 0
+                            ? std::ceil(static_cast<double>(schedule.loads_b.size()) /
+                                        std::max(1.0, static_cast<double>(product.column_bands())))
+                            : 0.0;
+  work.elements_from_host = owned(product.a) + passes * owned(product.b);
+  work.elements_to_host = owned(product.c);
+}
+
+}  // namespace
+
+Range Product::row_range(int band) const {
+  return range_of(band, tile, rows());
+}
+Range Product::column_range(int band) const {
+  return range_of(band, tile, columns());
+}
+
+Region band_of_a(const Product& product, int band) {
+  const Range whole{0, product.inner()};
+  return product.op_a == Operation::none ? Region{product.row_range(band), whole}
+                                         : Region{whole, product.row_range(band)};
+}
+
+Region band_of_b(const Product& product, int band) {
+  const Range whole{0, product.inner()};
+  return product.op_b == Operation::none ? Region{whole, product.column_range(band)}
+                                         : Region{product.column_range(band), whole};
+}
+
+Region tile_of_c(const Product& product, int row_band, int column_band) {
+  return {product.row_range(row_band), product.column_range(column_band)};
+}
+
+Piece piece_of(const Placement& placement, const Region& region, int rank) {
+  return {rank, placement.local_rows(rank, region.rows), placement.local_columns(rank, region.columns)};
+}
+
+bool is_block(const Placement& placement, const Region& region, const Piece& piece, bool whole_columns) {
+  const auto is_range = [](const CyclicAxis& axis, int process, const Range& locals) {
+    return axis.global(process, locals.end - 1) - axis.global(process, locals.begin) == locals.size() - 1;
+  };
+  return piece.size() > 0 && (!whole_columns || piece.rows.size() == region.rows.size()) &&
+         is_range(placement.row_axis(), placement.grid_row(piece.owner), piece.rows) &&
+         is_range(placement.column_axis(), placement.grid_column(piece.owner), piece.columns);
+}
+
+std::vector<Piece> pieces_of(const Placement& placement, const Region& region) {
+  std::vector<Piece> pieces;
+  for (int rank = placement.first_rank(); rank < placement.rank_end(); ++rank) {
+    if (const Piece piece = piece_of(placement, region, rank); piece.size() > 0) {
+      pieces.push_back(piece);
+    }
+  }
+  return pieces;
+}
+
+RankSchedule make_schedule(const Product& product, int bands_per_pass, int rank) {
+  return schedule_of(product, share_out(product)[static_cast<std::size_t>(rank)], bands_per_pass, rank);
+}
+
+std::vector<Region> regions_of(const Product& product, const std::vector<Load>& loads,
+                               Region (*band)(const Product&, int)) {
+  std::vector<Region> regions;
+  regions.reserve(loads.size());
+  for (const Load& load : loads) {
+    regions.push_back(band(product, load.band));
+  }
+  return regions;
+}
+
+std::vector<Workload> workloads(const Product& product, int bands_per_pass) {
+  const auto strips = share_out(product);
+  std::vector<Workload> all(strips.size());
+  for (int rank = 0; rank < product.ranks; ++rank) {
+    const RankSchedule schedule = schedule_of(product, strips[static_cast<std::size_t>(rank)], bands_per_pass, rank);
+    add_workload(product, schedule, rank, all);
+  }
+  for (Workload& work : all) {
+    work.last_senders = static_cast<double>(std::count_if(
+        all.begin(), all.end(), [&](const Workload& other) { return other.last_owner == work.last_owner; }));
+  }
+  return all;
+}
+
+int most_bands(const Product& product) {
+  std::size_t most = 1;
+  for (const auto& strips : share_out(product)) {
+    most = std::max(most, strips.size());
+  }
+  return static_cast<int>(most);
+}
+
+}  // namespace heddle::impl

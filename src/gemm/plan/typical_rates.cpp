@@ -1,0 +1,84 @@
+// Rates of typical machines: what a plan works with that was given none.
+#include "comm/mappings.hpp"
+#include "core/instantiate.hpp"
+#include "dist/elementwise.hpp"
+#include <heddle/comm/transport.hpp>
+#include <heddle/gemm/tile_model.hpp>
+
+#include <algorithm>
+#include <type_traits>
+
+namespace heddle {
+namespace {
+
+constexpr double giga = 1e9;
+
+// Operations per second of one thread of a server's CPU with 256-bit vectors, and how much of it products reach by tile.
+template <Scalar T> MachineRates typical_of_threads(int threads) {
+  const double peak = 24 * giga * threads * (std::is_same_v<Real<T>, float> ? 2.0 : 1.0);
+  MachineRates rates;
+  for (const auto& [tile, share] : {std::pair<Index, double>{32, 0.45},
+                                    {64, 0.65},
+                                    {128, 0.8},
+                                    {256, 0.9},
+                                    {512, 0.96},
+                                    {1024, 1.0}}) {
+    rates.gemm.push_back({tile, share * peak});
+    // Without instructions for 8-bit integers, which not every CPU has.
+    rates.emulated.push_back({tile, 0.2 * share * peak});
+  }
+  rates.memory_bandwidth = 8 * giga * std::min(threads, 16);
+  rates.link_bandwidth = 5 * giga;
+  rates.latency = 2e-6;
+  return rates;
+}
+
+// Those of an H200, whose matrix units take float and double alike (perf/RESULTS.md).
+template <Scalar T> MachineRates typical_of_gpu(bool peers) {
+  MachineRates rates;
+  for (const auto& [tile, teraflops] : {std::pair<Index, double>{256, 12.0},
+                                        {512, 30.0},
+                                        {1024, 44.0},
+                                        {2048, 52.0},
+                                        {4096, 58.0},
+                                        {8192, 62.0}}) {
+    rates.gemm.push_back({tile, 1e3 * giga * teraflops});
+  }
+  // By tile 2048, 4096, 8192 and 16384.
+  using Four = std::array<double, 4>;
+  constexpr bool single = std::is_same_v<Real<T>, float>;
+  const Four teraflops = is_complex<T> ? (single ? Four{90, 192, 267, 296} : Four{48, 87, 119, 137})
+                                       : (single ? Four{37, 84, 124, 158} : Four{26, 51, 68, 77});
+  Index tile = 2048;
+  for (const double each : teraflops) {
+    rates.emulated.push_back({tile, 1e3 * giga * each});
+    tile *= 2;
+  }
+  rates.memory_bandwidth = 4e3 * giga;
+  rates.link_bandwidth = peers ? 250 * giga : 20 * giga;
+  rates.latency = 1e-5;
+  rates.overlap = 1.0;
+  rates.host_bandwidth = 50 * giga;
+  rates.host_bandwidth_both_ways = 80 * giga;
+  return rates;
+}
+
+}  // namespace
+
+template <Scalar T> MachineRates typical_rates(const Communicator& comm) {
+  MachineRates rates;
+  if constexpr (impl::on_host) {
+    // The fewest threads of any rank: all take the same tile.
+    rates = typical_of_threads<T>(comm.all_reduce(comm.space().concurrency(), Reduction::minimum));
+  } else {
+    rates = typical_of_gpu<T>(transport_of(comm)->kind() == TransportKind::peer);
+  }
+  if (comm.size() == 1) rates.link_bandwidth = rates.latency = rates.overlap = 0.0;
+  return rates;
+}
+
+#define HEDDLE_INSTANTIATE(T) template MachineRates typical_rates<T>(const Communicator&)
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE);
+#undef HEDDLE_INSTANTIATE
+
+}  // namespace heddle

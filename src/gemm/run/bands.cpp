@@ -1,0 +1,280 @@
+#include "gemm/run/bands.hpp"
+
+#include "core/instantiate.hpp"
+#include "gemm/run/transfers.hpp"
+
+#include <algorithm>
+
+namespace heddle::impl {
+namespace {
+
+// All products, and all that puts bands together, given to the instances so far.
+std::vector<Event> events_on(const Instances& instances) {
+  std::vector<Event> events;
+  for (const blas::Context& lane : instances.lanes) {
+    events.push_back(Event::on(lane.space()));
+  }
+  events.push_back(Event::on(instances.assembly));
+  return events;
+}
+
+}  // namespace
+
+// ---- bands coming in
+
+template <Scalar T>
+BandReceiver<T>::BandReceiver(const Setting& setting, const Placement& placement, char operand, int tag,
+                              const std::vector<Load>& loads, const std::vector<Region>& regions, int slots)
+    : setting_(setting),
+      placement_(placement),
+      operand_(operand),
+      tag_(tag),
+      slots_(static_cast<std::size_t>(slots)),
+      landings_(static_cast<std::size_t>(slots)) {
+  const int rank = setting.comm.rank();
+  const bool streamed = is_streamed(placement);
+  std::vector<Index> slot_size(slots_.size(), 0);
+  std::vector<Index> landing_size(slots_.size(), 0);
+  for (std::size_t k = 0; k < loads.size(); ++k) {
+    Arrival arrival{loads[k], regions[k], piece_of(placement, regions[k], rank), false, false, {}, {}, {}};
+    const auto slot = static_cast<std::size_t>(loads[k].slot);
+    arrival.in_place = !streamed && arrival.mine.size() == arrival.region.size();
+    Index landing = 0;
+    for (const Piece& piece : pieces_of(placement, arrival.region)) {
+      if (piece.owner == rank && !streamed) {
+        continue;
+      }
+      Incoming incoming;
+      incoming.piece = piece;
+      incoming.landing = landing;
+      if (is_block(placement, arrival.region, piece, !setting.transport->takes_blocks())) {
+        const PieceMap map(placement, arrival.region, piece);
+        incoming.landing = -1;
+        incoming.row = map.row(0);
+        incoming.column = map.column(0);
+      } else {
+        landing += piece.size();
+      }
+      arrival.pieces.push_back(std::move(incoming));
+    }
+    if (!arrival.in_place) {
+      slot_size[slot] = std::max(slot_size[slot], arrival.region.size());
+    }
+    landing_size[slot] = std::max(landing_size[slot], landing);
+    arrivals_.push_back(std::move(arrival));
+  }
+  for (std::size_t slot = 0; slot < slots_.size(); ++slot) {
+    slots_[slot] = make_buffer<T>(setting, slot_size[slot]);
+    landings_[slot] = make_buffer<T>(setting, landing_size[slot]);
+  }
+}
+
+template <Scalar T> void BandReceiver<T>::start(const MatrixView<const T>& local, const Event& begin) {
+  local_ = local;
+  posted_ = 0;
+  free_.assign(slots_.size(), {begin});
+}
+
+template <Scalar T> void BandReceiver<T>::used(int load, int step) {
+  const Load& band = arrivals_[static_cast<std::size_t>(load)].load;
+  if (band.last_use == step) {
+    free_[static_cast<std::size_t>(band.slot)] = events_on(setting_.instances);
+  }
+}
+
+template <Scalar T> std::optional<int> BandReceiver<T>::next_use(int step) const {
+  if (posted_ == arrivals_.size() || arrivals_[posted_].load.post_before > step) {
+    return {};
+  }
+  return arrivals_[posted_].load.first_use;
+}
+
+template <Scalar T> void BandReceiver<T>::post_next() {
+  post(arrivals_[posted_]);
+  ++posted_;
+}
+
+template <Scalar T> void BandReceiver<T>::post(Arrival& arrival) {
+  arrival.ordered.assign(setting_.instances.lanes.size(), arrival.in_place);
+  if (arrival.in_place) {
+    return;
+  }
+  arrival.events.clear();
+  arrival.copied = false;
+  const auto slot_number = static_cast<std::size_t>(arrival.load.slot);
+  const std::vector<Event>& free = free_[slot_number];
+  for (Incoming& incoming : arrival.pieces) {
+    const Piece& piece = incoming.piece;
+    const MatrixView<T> to = incoming.landing < 0
+                                 ? block_of(slot(arrival), incoming.row, incoming.row + piece.rows.size(),
+                                            incoming.column, incoming.column + piece.columns.size())
+                                 : packed_view(landings_[slot_number].data() + incoming.landing, piece);
+    incoming.request = setting_.transport->template receive<T>(to, piece.owner, tag_, free);
+    incoming.done = false;
+    incoming.posted = traces_transfers(setting_) ? setting_.recorder->now() : 0.0;
+  }
+  if (const Piece& mine = arrival.mine; mine.size() > 0 && !is_streamed(placement_)) {
+    for (const Event& event : free) {
+      event.before(setting_.instances.assembly);
+    }
+    piece_to_region<T>(setting_.instances.assembly, PieceMap(placement_, arrival.region, mine), part_of(local_, mine),
+                       slot(arrival));
+    arrival.copied = true;
+  }
+}
+
+template <Scalar T> bool BandReceiver<T>::ready(int load) {
+  if (load >= static_cast<int>(posted_)) {
+    return false;
+  }
+  Arrival& arrival = arrivals_[static_cast<std::size_t>(load)];
+  bool all = true;
+  for (Incoming& incoming : arrival.pieces) {
+    if (incoming.done) {
+      continue;
+    }
+    if (!incoming.request.test()) {
+      all = false;
+      continue;
+    }
+    const Piece& piece = incoming.piece;
+    if (incoming.landing >= 0) {
+      const T* data = landings_[static_cast<std::size_t>(arrival.load.slot)].data() + incoming.landing;
+      incoming.request.event().before(setting_.instances.assembly);
+      piece_to_region<T>(setting_.instances.assembly, PieceMap(placement_, arrival.region, piece),
+                         packed_view(data, piece), slot(arrival));
+      arrival.copied = true;
+    } else {
+      arrival.events.push_back(incoming.request.event());
+    }
+    incoming.done = true;
+    if (traces_transfers(setting_)) {
+      TraceInterval interval{TraceKind::receive, incoming.posted, 0.0, operand_, -1, -1, piece.owner, 0.0, 0};
+      (operand_ == 'A' ? interval.row_band : interval.column_band) = arrival.load.band;
+      interval.bytes = static_cast<double>(piece.size()) * sizeof(T);
+      record_transfer(setting_, interval, incoming.request);
+    }
+  }
+  if (all && arrival.copied) {
+    arrival.events.push_back(Event::on(setting_.instances.assembly));
+    arrival.copied = false;
+  }
+  return all;
+}
+
+template <Scalar T> void BandReceiver<T>::order(int load, std::size_t lane) {
+  Arrival& arrival = arrivals_[static_cast<std::size_t>(load)];
+  if (!arrival.ordered[lane]) {
+    for (const Event& event : arrival.events) {
+      event.before(setting_.instances.lanes[lane].space());
+    }
+    arrival.ordered[lane] = true;
+  }
+}
+
+template <Scalar T> MatrixView<T> BandReceiver<T>::slot(const Arrival& arrival) const {
+  return matrix_view(slots_[static_cast<std::size_t>(arrival.load.slot)].data(), arrival.region.rows.size(),
+                     arrival.region.columns.size(), arrival.region.rows.size());
+}
+
+template <Scalar T> MatrixView<const T> BandReceiver<T>::band(int load) const {
+  const Arrival& arrival = arrivals_[static_cast<std::size_t>(load)];
+  if (arrival.in_place) {
+    return part_of(local_, arrival.mine);
+  }
+  return slot(arrival);
+}
+
+// ---- bands going out
+
+template <Scalar T>
+BandSender<T>::BandSender(const Setting& setting, char operand, int tag, const std::vector<std::vector<Wanted>>& wanted)
+    : setting_(setting), operand_(operand), tag_(tag) {
+  // The next rank first, so that not all ranks serve rank 0 first; this one last, as it can share what others are sent.
+  const int ranks = setting.comm.size();
+  for (int step = 1; step <= ranks; ++step) {
+    const int destination = (setting.comm.rank() + step) % ranks;
+    if (const auto& pieces = wanted[static_cast<std::size_t>(destination)]; !pieces.empty()) {
+      Queue queue;
+      queue.destination = destination;
+      queue.pieces = pieces;
+      queues_.push_back(std::move(queue));
+    }
+  }
+}
+
+template <Scalar T> void BandSender<T>::start(const MatrixView<const T>& local) {
+  local_ = local;
+  for (Queue& queue : queues_) {
+    queue.sent = 0;
+  }
+}
+
+template <Scalar T> void BandSender<T>::begin(Queue& queue) {
+  const Wanted& next = queue.pieces[queue.sent];
+  const double posted = traces_transfers(setting_) ? setting_.recorder->now() : 0.0;
+  queue.under_way.push_back({send(queue), posted, static_cast<double>(next.piece.size()) * sizeof(T), next.band});
+  ++queue.sent;
+}
+
+template <Scalar T> void BandSender<T>::send_next() {
+  for (Queue& queue : queues_) {
+    if (may_send(queue)) {
+      begin(queue);
+    }
+  }
+}
+
+template <Scalar T> void BandSender<T>::progress() {
+  for (Queue& queue : queues_) {
+    while (!queue.under_way.empty() && queue.under_way.front().request.test()) {
+      if (traces_transfers(setting_)) {
+        const Outgoing& over = queue.under_way.front();
+        TraceInterval interval{
+            TraceKind::send, over.posted, setting_.recorder->now(), operand_, -1, -1, queue.destination, over.bytes, 0};
+        (operand_ == 'A' ? interval.row_band : interval.column_band) = over.band;
+        setting_.recorder->add(interval);
+      }
+      queue.under_way.pop_front();
+    }
+    while (may_send(queue)) {
+      begin(queue);
+    }
+  }
+}
+
+template <Scalar T> Request BandSender<T>::send(Queue& queue) {
+  const Piece& piece = queue.pieces[queue.sent].piece;
+  const MatrixView<const T> block = part_of(local_, piece);
+  if (setting_.transport->takes_blocks() || is_contiguous(block)) {
+    return setting_.transport->template send<T>(block, queue.destination, tag_, Event());
+  }
+  const ExecutionSpace& space = setting_.instances.assembly;
+  Buffer<T>& packed = queue.packed[queue.sent % window];
+  if (static_cast<Index>(packed.size()) < piece.size()) {
+    // All at once, so that a second product allocates nothing.
+    Index most = 0;
+    for (const Wanted& wanted : queue.pieces) {
+      most = std::max(most, wanted.piece.size());
+    }
+    for (Buffer<T>& buffer : queue.packed) {
+      grow(setting_, buffer, most);
+    }
+  }
+  copy_elements<T>(space, "heddle::gemm::pack_band", block, packed_view(packed.data(), piece));
+  return setting_.transport->template send<T>(MatrixView<const T>(packed_view(packed.data(), piece)), queue.destination,
+                                              tag_, Event::on(space));
+}
+
+template <Scalar T> bool BandSender<T>::idle() const {
+  return std::all_of(queues_.begin(), queues_.end(),
+                     [](const Queue& queue) { return queue.sent == queue.pieces.size() && queue.under_way.empty(); });
+}
+
+#define HEDDLE_INSTANTIATE(T)     \
+  template class BandReceiver<T>; \
+  template class BandSender<T>
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE);
+#undef HEDDLE_INSTANTIATE
+
+}  // namespace heddle::impl

@@ -1,0 +1,258 @@
+#include "gemm/run/tiles.hpp"
+
+#include "comm/tags.hpp"
+#include "core/instantiate.hpp"
+#include "gemm/run/transfers.hpp"
+
+#include <algorithm>
+
+namespace heddle::impl {
+
+template <Scalar T>
+TileExchange<T>::TileExchange(const Setting& setting, const Product& product,
+                              const std::vector<RankSchedule>& schedules, std::size_t buffers)
+    : setting_(setting), product_(product), departures_(buffers) {
+  for (int rank = 0; rank < setting.comm.size(); ++rank) {
+    if (rank == setting.comm.rank()) {
+      continue;
+    }
+    Source source;
+    source.rank = rank;
+    for (const Step& step : schedules[static_cast<std::size_t>(rank)].steps) {
+      const Piece mine = piece_of(product.c, tile_of_c(product, step.row_band, step.column_band), setting.comm.rank());
+      if (mine.size() > 0) {
+        source.pieces.push_back({mine, step});
+      }
+    }
+    if (!source.pieces.empty()) {
+      sources_.push_back(std::move(source));
+    }
+  }
+}
+
+// One buffer is filled on each lane, one is on its way, and one is spare. On GPUs more, while they are small: at the
+// beginning the owner of C has its copy engine full of bands, and comes to the tiles late.
+template <Scalar T>
+std::size_t TileExchange<T>::buffers_for(const Setting& setting, const Product& product, const RankSchedule& schedule,
+                                         double room) {
+  const std::size_t least = setting.instances.lanes.size() + 2;
+  if (on_host) {
+    return least;
+  }
+  const double tile_bytes = sizeof(T) * static_cast<double>(product.tile) * static_cast<double>(product.tile);
+  const double wanted =
+      is_streamed(product.c) ? std::min(static_cast<double>(schedule.steps.size()), room / tile_bytes) : 0.0;
+  return std::max({least, static_cast<std::size_t>(std::min(16.0, 0x1p29 / tile_bytes)),
+                   static_cast<std::size_t>(std::max(wanted, 0.0))});
+}
+
+template <Scalar T> MatrixView<T> TileExchange<T>::block_of_c(const Piece& piece) const {
+  return part_of(local_, piece);
+}
+
+template <Scalar T> void TileExchange<T>::start(T beta, const MatrixView<T>& local) {
+  beta_ = beta;
+  local_ = local;
+  // A landing buffer is taken by one tile while the last is added; without one, C itself has room for all.
+  const std::size_t window = lands_in_place() ? 8 : 2;
+  for (Source& source : sources_) {
+    source.posted = 0;
+    source.done = 0;
+    source.requests.resize(window);
+    source.landings.resize(std::max(source.landings.size(), lands_in_place() ? 0 : window));
+    source.times.resize(window);
+    post(source);
+  }
+}
+
+template <Scalar T> void TileExchange<T>::post(Source& source) {
+  const std::size_t window = source.requests.size();
+  while (source.posted < source.pieces.size() && source.posted < source.done + window) {
+    const Piece& piece = source.pieces[source.posted].piece;
+    Request& request = source.requests[source.posted % window];
+    source.times[source.posted % window] = traces_transfers(setting_) ? setting_.recorder->now() : 0.0;
+    if (lands_in_place()) {
+      request =
+          setting_.transport->template receive<T>(block_of_c(piece), source.rank, tag_gemm_c, std::span<const Event>());
+    } else {
+      Buffer<T>& landing = source.landings[source.posted % window];
+      if (static_cast<Index>(landing.size()) < piece.size()) {
+        const auto largest = std::max_element(
+            source.pieces.begin(), source.pieces.end(),
+            [](const Expected& one, const Expected& other) { return one.piece.size() < other.piece.size(); });
+        grow(setting_, landing, largest->piece.size());
+      }
+      const Event free = Event::on(setting_.instances.home);
+      request = setting_.transport->template receive<T>(packed_view(landing.data(), piece), source.rank, tag_gemm_c,
+                                                        std::span(&free, 1));
+    }
+    ++source.posted;
+  }
+}
+
+template <Scalar T> void TileExchange<T>::progress(bool bus_taken) {
+  while (!bus_taken && !waiting_.empty()) {
+    copy_home();
+  }
+  for (Source& source : sources_) {
+    const std::size_t window = source.requests.size();
+    while (source.done < source.posted && source.requests[source.done % window].test()) {
+      const auto& [piece, step] = source.pieces[source.done];
+      const Request& request = source.requests[source.done % window];
+      request.event().before(setting_.instances.home);
+      if (!lands_in_place()) {
+        const T* data = source.landings[source.done % window].data();
+        accumulate<T>(setting_.instances.home, packed_view(data, piece), beta_, block_of_c(piece));
+      }
+      if (traces_transfers(setting_)) {
+        record_transfer(setting_,
+                        {TraceKind::receive, source.times[source.done % window], 0.0, 'C', step.row_band,
+                         step.column_band, source.rank, static_cast<double>(piece.size()) * sizeof(T), 0},
+                        request);
+      }
+      ++source.done;
+      post(source);
+    }
+  }
+  for (Departure& departure : departures_) {
+    std::erase_if(departure.sent, [&](Sent& sent) {
+      if (!sent.request.test()) {
+        return false;
+      }
+      if (traces_transfers(setting_)) {
+        setting_.recorder->add({TraceKind::send, sent.posted, setting_.recorder->now(), 'C', sent.step.row_band,
+                                sent.step.column_band, sent.peer, sent.bytes, 0});
+      }
+      return true;
+    });
+  }
+}
+
+template <Scalar T> bool TileExchange<T>::buffer_free() {
+  return departures_[current_].sent.empty();
+}
+
+template <Scalar T> bool TileExchange<T>::computed_in_place(const Region& region, const Piece& mine) const {
+  return beta_ == T{0} && mine.size() == region.size() && !is_streamed(product_.c);
+}
+
+template <Scalar T> MatrixView<T> TileExchange<T>::tile_of(Departure& departure, const Region& region) {
+  if (static_cast<Index>(departure.tile.size()) < region.size()) {
+    // All at once, so that a second product allocates nothing.
+    const Index most = std::min(product_.tile, product_.rows()) * std::min(product_.tile, product_.columns());
+    for (Departure& other : departures_) {
+      grow(setting_, other.tile, most);
+    }
+  }
+  return matrix_view(departure.tile.data(), region.rows.size(), region.columns.size(), region.rows.size());
+}
+
+template <Scalar T> MatrixView<T> TileExchange<T>::target(const Step& step, std::size_t lane) {
+  const Region region = tile_of_c(product_, step.row_band, step.column_band);
+  const Piece mine = piece_of(product_.c, region, setting_.comm.rank());
+  if (computed_in_place(region, mine)) {
+    return block_of_c(mine);
+  }
+  while (std::any_of(waiting_.begin(), waiting_.end(),
+                     [&](const Homecoming& tile) { return tile.departure == current_; })) {
+    copy_home();
+  }
+  Departure& departure = departures_[current_];
+  for (const Event& event : departure.events) {
+    event.before(setting_.instances.lanes[lane].space());
+  }
+  departure.events.clear();
+  return tile_of(departure, region);
+}
+
+template <Scalar T>
+void TileExchange<T>::keep(const MatrixView<const T>& tile, const Step& step, const Piece& mine,
+                           const Event& computed) {
+  const Region region = tile_of_c(product_, step.row_band, step.column_band);
+  const MatrixView<T> home = block_of_c(mine);
+  const PieceMap map(product_.c, region, mine);
+  if (is_streamed(product_.c) && beta_ == T{0} && is_block(product_.c, region, mine, false)) {
+    const Index row = map.row(0);
+    const Index column = map.column(0);
+    const auto piece = block_of(tile, row, row + mine.rows.size(), column, column + mine.columns.size());
+    waiting_.push_back({current_, block_of_bytes(home), block_of_bytes(piece), computed, step});
+    return;
+  }
+  computed.before(setting_.instances.home);
+  accumulate_region<T>(setting_.instances.home, map, tile, beta_, home);
+  departures_[current_].events.push_back(Event::on(setting_.instances.home));
+}
+
+// The tile that has waited longest.
+template <Scalar T> void TileExchange<T>::copy_home() {
+  const Homecoming& tile = waiting_.front();
+  const bool traced = traces_transfers(setting_);
+  to_host_.after(std::span(&tile.computed, 1));
+  const Event begin = to_host_.event(traced);
+  to_host_.copy(tile.to, tile.from);
+  const Event end = to_host_.event(traced);
+  if (traced) {
+    setting_.recorder->add({TraceKind::send, 0.0, 0.0, 'C', tile.step.row_band, tile.step.column_band,
+                            setting_.comm.rank(), static_cast<double>(tile.from.bytes()), 0},
+                           begin, end);
+  }
+  departures_[tile.departure].events.push_back(end);
+  waiting_.pop_front();
+}
+
+template <Scalar T> void TileExchange<T>::deliver(const Step& step, std::size_t lane) {
+  const Region region = tile_of_c(product_, step.row_band, step.column_band);
+  const Piece mine = piece_of(product_.c, region, setting_.comm.rank());
+  if (computed_in_place(region, mine)) {
+    return;
+  }
+  Departure& departure = departures_[current_];
+  const MatrixView<const T> tile = tile_of(departure, region);
+  const Event computed = Event::on(setting_.instances.lanes[lane].space());
+  Index packed = 0;
+  for (const Piece& piece : pieces_of(product_.c, region)) {
+    if (piece.owner == setting_.comm.rank()) {
+      keep(tile, step, piece, computed);
+      continue;
+    }
+    const PieceMap map(product_.c, region, piece);
+    MatrixView<const T> message = tile;
+    Event ready = computed;
+    if (product_.blocks && is_block(product_.c, region, piece, false)) {
+      message = block_of(tile, map.row(0), map.row(0) + piece.rows.size(), map.column(0),
+                         map.column(0) + piece.columns.size());
+    } else if (piece.size() != region.size()) {
+      for (Departure& other : departures_) {
+        grow(setting_, other.packed, static_cast<Index>(departure.tile.size()));
+      }
+      const MatrixView<T> place = packed_view(departure.packed.data() + packed, piece);
+      packed += piece.size();
+      computed.before(setting_.instances.home);
+      region_to_piece<T>(setting_.instances.home, map, tile, place);
+      ready = Event::on(setting_.instances.home);
+      message = place;
+    }
+    const double posted = traces_transfers(setting_) ? setting_.recorder->now() : 0.0;
+    departure.sent.push_back({setting_.transport->template send<T>(message, piece.owner, tag_gemm_c, ready), posted,
+                              piece.owner, static_cast<double>(piece.size()) * sizeof(T), step});
+  }
+  current_ = (current_ + 1) % departures_.size();
+}
+
+template <Scalar T> bool TileExchange<T>::idle() const {
+  return waiting_.empty() &&
+         std::all_of(departures_.begin(), departures_.end(),
+                     [](const Departure& departure) { return departure.sent.empty(); }) &&
+         std::all_of(sources_.begin(), sources_.end(),
+                     [](const Source& source) { return source.done == source.pieces.size(); });
+}
+
+template <Scalar T> void TileExchange<T>::finish() {
+  to_host_.event().before(setting_.comm.space());
+}
+
+#define HEDDLE_INSTANTIATE(T) template class TileExchange<T>
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE);
+#undef HEDDLE_INSTANTIATE
+
+}  // namespace heddle::impl

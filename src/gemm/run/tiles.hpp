@@ -1,0 +1,87 @@
+// Tiles of C on one rank: from here to their owners, and from others into this rank's C. As bands.hpp has it of bands.
+#pragma once
+
+#include "gemm/run/bands.hpp"
+
+namespace heddle::impl {
+
+/// Finished tiles: those of this rank on their way to the owners, those of others on their way into this rank's C.
+template <Scalar T> class TileExchange {
+ public:
+  /// Buffers for tiles, if there are `room` bytes for those that wait for the bus.
+  [[nodiscard]] static std::size_t buffers_for(const Setting& setting, const Product& product,
+                                               const RankSchedule& schedule, double room);
+
+  /// schedules[rank]: what each rank computes.
+  TileExchange(const Setting& setting, const Product& product, const std::vector<RankSchedule>& schedules,
+               std::size_t buffers);
+
+  void start(T beta, const MatrixView<T>& local);
+  /// bus_taken: own tiles that go to host memory wait, while there is another buffer.
+  void progress(bool bus_taken);
+  /// Whether the buffer of the next tile is free.
+  [[nodiscard]] bool buffer_free();
+  /// Where the tile of `step` is to be computed by work on the lane: in C itself, where it can be, else in a buffer.
+  [[nodiscard]] MatrixView<T> target(const Step& step, std::size_t lane);
+  /// Sends the tile that the lane computes into target(step, lane), or adds it to C.
+  void deliver(const Step& step, std::size_t lane);
+  [[nodiscard]] bool idle() const;
+  /// Work on the communicator's instance from now on sees this rank's C, as far as idle() says that it is there.
+  void finish();
+
+ private:
+  struct Sent {
+    Request request;
+    double posted = 0.0;
+    int peer = 0;
+    double bytes = 0.0;
+    Step step;
+  };
+  struct Departure {
+    Buffer<T> tile;
+    Buffer<T> packed;
+    std::vector<Sent> sent;
+    std::vector<Event> events;  // The tile is read until these are past.
+  };
+  // Of this rank, on its way to a C in host memory.
+  struct Homecoming {
+    std::size_t departure = 0;
+    vendor::Block to;
+    vendor::Block from;
+    Event computed;
+    Step step;
+  };
+  struct Expected {
+    Piece piece;
+    Step step;
+  };
+  struct Source {
+    int rank = 0;
+    std::vector<Expected> pieces;  // Of this rank, in the order in which `rank` computes them.
+    std::size_t posted = 0;
+    std::size_t done = 0;
+    std::vector<Buffer<T>> landings;
+    std::vector<Request> requests;
+    std::vector<double> times;
+  };
+  [[nodiscard]] bool computed_in_place(const Region& region, const Piece& mine) const;
+  // Straight into C, where a message's columns may lie apart and nothing is to be added.
+  [[nodiscard]] bool lands_in_place() const { return product_.blocks && beta_ == T{0}; }
+  [[nodiscard]] MatrixView<T> block_of_c(const Piece& piece) const;
+  [[nodiscard]] MatrixView<T> tile_of(Departure& departure, const Region& region);
+  void post(Source& source);
+  void keep(const MatrixView<const T>& tile, const Step& step, const Piece& mine, const Event& computed);
+  void copy_home();
+
+  const Setting& setting_;
+  Product product_;
+  std::vector<Departure> departures_;
+  std::size_t current_ = 0;
+  std::vector<Source> sources_;
+  std::deque<Homecoming> waiting_;
+  CopyQueue to_host_;
+  T beta_{};
+  MatrixView<T> local_;
+};
+
+}  // namespace heddle::impl

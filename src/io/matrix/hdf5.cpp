@@ -1,0 +1,247 @@
+#include "core/instantiate.hpp"
+#include "io/matrix/hdf5_handle.hpp"
+#include "io/matrix/panels.hpp"
+#include <heddle/core/pending_file.hpp>
+#include <heddle/io/hdf5.hpp>
+
+#include <array>
+#include <limits>
+#include <optional>
+
+namespace heddle {
+
+namespace impl {
+
+std::string hdf5_reason() {
+  std::string reason = "unknown";
+  H5Ewalk2(
+      H5E_DEFAULT, H5E_WALK_UPWARD,
+      [](unsigned position, const H5E_error2_t* error, void* text) -> herr_t {
+        if (position == 0 && error->desc != nullptr) *static_cast<std::string*>(text) = error->desc;
+        return 0;
+      },
+      &reason);
+  for (char& character : reason) {
+    if (character == '\n') character = ' ';
+  }
+  return reason;
+}
+
+}  // namespace impl
+
+namespace {
+
+template <RealScalar T> hid_t native_type() {
+  if constexpr (std::is_same_v<T, float>) return H5T_NATIVE_FLOAT;
+  return H5T_NATIVE_DOUBLE;
+}
+
+// How T looks in memory; a complex number as h5py names its parts.
+template <Scalar T> impl::Hdf5Type memory_type() {
+  if constexpr (is_complex<T>) {
+    impl::Hdf5Type type(H5Tcreate(H5T_COMPOUND, sizeof(T)));
+    H5Tinsert(type.get(), "r", 0, native_type<Real<T>>());
+    H5Tinsert(type.get(), "i", sizeof(Real<T>), native_type<Real<T>>());
+    return type;
+  } else {
+    return impl::Hdf5Type(H5Tcopy(native_type<T>()));
+  }
+}
+
+bool is_complex_type(hid_t type) {
+  if (H5Tget_class(type) != H5T_COMPOUND || H5Tget_nmembers(type) != 2) return false;
+  for (const char* name : {"r", "i"}) {
+    const int index = H5Tget_member_index(type, name);
+    if (index < 0 || H5Tget_member_class(type, static_cast<unsigned>(index)) != H5T_FLOAT) return false;
+  }
+  return true;
+}
+
+using Extents = std::array<hsize_t, 2>;
+
+// Selects the columns of a panel in the file's space. HDF5 stores rows together, our panels columns: a panel passes
+// through one buffer that is transposed.
+void select_columns(hid_t space, Index rows, Range columns) {
+  const Extents start = {0, static_cast<hsize_t>(columns.begin)};
+  const Extents count = {static_cast<hsize_t>(rows), static_cast<hsize_t>(columns.size())};
+  H5Sselect_hyperslab(space, H5S_SELECT_SET, start.data(), nullptr, count.data(), nullptr);
+}
+
+impl::Hdf5Space panel_space(Index rows, Index columns) {
+  const Extents extents = {static_cast<hsize_t>(rows), static_cast<hsize_t>(columns)};
+  return impl::Hdf5Space(H5Screate_simple(2, extents.data(), nullptr));
+}
+
+template <Scalar T> using RowMajor = Kokkos::View<T**, Kokkos::LayoutRight, Kokkos::HostSpace>;
+
+template <Scalar T> RowMajor<T> row_major(Index rows, Index columns) {
+  return RowMajor<T>(Kokkos::view_alloc(Kokkos::WithoutInitializing, "heddle::io::rows"), rows, columns);
+}
+
+// to = from, in squares that stay in cache.
+template <class To, class From> void copy_blocked(const To& to, const From& from) {
+  constexpr Index block = 32;
+  const auto rows = static_cast<Index>(to.extent(0));
+  const auto columns = static_cast<Index>(to.extent(1));
+  for (Index row = 0; row < rows; row += block) {
+    for (Index column = 0; column < columns; column += block) {
+      for (Index j = column; j < std::min(column + block, columns); ++j) {
+        for (Index i = row; i < std::min(row + block, rows); ++i) to(i, j) = from(i, j);
+      }
+    }
+  }
+}
+
+// A dataset opened for reading; on rank 0 alone.
+class Hdf5Reader {
+ public:
+  Hdf5Reader(const std::filesystem::path& path, const std::string& dataset) : name_(path.string()) {
+    impl::require_readable(path);
+    const impl::Hdf5Quiet quiet;
+    file_ = impl::Hdf5File(H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT));
+    if (!file_) refuse("can't be read as HDF5: " + impl::hdf5_reason());
+    name_ += ", dataset '" + dataset + "'";
+    dataset_ = impl::Hdf5Dataset(H5Dopen2(file_.get(), dataset.c_str(), H5P_DEFAULT));
+    if (!dataset_) refuse("can't be opened: " + impl::hdf5_reason());
+    const impl::Hdf5Space space(H5Dget_space(dataset_.get()));
+    const int rank = H5Sget_simple_extent_ndims(space.get());
+    if (rank != 2) refuse(message_of("has ", rank, " dimensions, where a matrix has 2"));
+    Extents extents = {};
+    H5Sget_simple_extent_dims(space.get(), extents.data(), nullptr);
+    const impl::Hdf5Type type(H5Dget_type(dataset_.get()));
+    const auto kind = H5Tget_class(type.get());
+    const bool complex = is_complex_type(type.get());
+    if (!complex && kind != H5T_FLOAT && kind != H5T_INTEGER) {
+      refuse("holds neither real numbers nor complex ones (a compound of two floating-point members r and i)");
+    }
+    // Of a dataset that is not filled, or packed, the file may be far smaller than the matrix.
+    constexpr hsize_t largest = std::numeric_limits<Index>::max() / 64;
+    if (extents[0] > largest || extents[1] > largest || (extents[1] > 0 && extents[0] > largest / extents[1])) {
+      refuse(message_of("has ", extents[0], " x ", extents[1], " elements, too many for a matrix"));
+    }
+    info_ = {static_cast<Index>(extents[0]), static_cast<Index>(extents[1]), complex};
+  }
+
+  [[nodiscard]] const MatrixFileInfo& info() const { return info_; }
+
+  template <Scalar T> void read_columns(Range columns, const HostMatrix<T>& panel) {
+    if constexpr (is_complex<T>) {
+      if (!info_.complex) return read_as<Real<T>>(columns, panel);
+    }
+    read_as<T>(columns, panel);
+  }
+
+ private:
+  template <Scalar Stored, Scalar T> void read_as(Range columns, const HostMatrix<T>& panel) {
+    if (info_.rows == 0) return;
+    const impl::Hdf5Quiet quiet;
+    const auto rows = row_major<Stored>(info_.rows, columns.size());
+    const impl::Hdf5Space file_space(H5Dget_space(dataset_.get()));
+    select_columns(file_space.get(), info_.rows, columns);
+    const auto memory_space = panel_space(info_.rows, columns.size());
+    const auto type = memory_type<Stored>();
+    if (H5Dread(dataset_.get(), type.get(), memory_space.get(), file_space.get(), H5P_DEFAULT, rows.data()) < 0) {
+      refuse("can't be read: " + impl::hdf5_reason());
+    }
+    copy_blocked(panel, rows);
+  }
+  [[noreturn]] void refuse(const std::string& reason) const {
+    throw Error(ErrorKind::input, message_of(name_, ": ", reason));
+  }
+
+  std::string name_;
+  impl::Hdf5File file_;
+  impl::Hdf5Dataset dataset_;
+  MatrixFileInfo info_;
+};
+
+// A new file with one dataset; on rank 0 alone.
+template <Scalar T> class Hdf5Writer {
+ public:
+  Hdf5Writer(const std::filesystem::path& path, const std::string& dataset, Index rows, Index columns)
+      : name_(path.string()), rows_(rows), pending_(path) {
+    const impl::Hdf5Quiet quiet;
+    file_ = impl::Hdf5File(H5Fcreate(pending_.path().c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT));
+    require_done(static_cast<bool>(file_));
+    const impl::Hdf5Properties links(H5Pcreate(H5P_LINK_CREATE));
+    H5Pset_create_intermediate_group(links.get(), 1);
+    const auto space = panel_space(rows, columns);
+    const auto type = memory_type<T>();
+    dataset_ = impl::Hdf5Dataset(
+        H5Dcreate2(file_.get(), dataset.c_str(), type.get(), space.get(), links.get(), H5P_DEFAULT, H5P_DEFAULT));
+    require_done(static_cast<bool>(dataset_));
+  }
+
+  void write_columns(Range columns, const HostMatrix<T>& panel) {
+    if (rows_ == 0) return;
+    const impl::Hdf5Quiet quiet;
+    const auto rows = row_major<T>(rows_, columns.size());
+    copy_blocked(rows, panel);
+    const impl::Hdf5Space file_space(H5Dget_space(dataset_.get()));
+    select_columns(file_space.get(), rows_, columns);
+    const auto memory_space = panel_space(rows_, columns.size());
+    const auto type = memory_type<T>();
+    require_done(H5Dwrite(dataset_.get(), type.get(), memory_space.get(), file_space.get(), H5P_DEFAULT, rows.data()) >=
+                 0);
+  }
+
+  void finish() {
+    const impl::Hdf5Quiet quiet;
+    require_done(dataset_.reset());
+    require_done(file_.reset());
+    pending_.commit();
+  }
+
+ private:
+  void require_done(bool done) const {
+    if (!done) throw Error(ErrorKind::output, message_of(name_, ": can't be written: ", impl::hdf5_reason()));
+  }
+
+  std::string name_;
+  Index rows_;
+  PendingFile pending_;
+  impl::Hdf5File file_;
+  impl::Hdf5Dataset dataset_;
+};
+
+}  // namespace
+
+template <Scalar T>
+DistributedMatrix<T> read_hdf5(const Communicator& comm, const std::filesystem::path& path,
+                               const PlacementChoice& place, const std::string& dataset) {
+  std::optional<Hdf5Reader> reader;
+  MatrixFileInfo info;
+  comm.on_rank(0, [&] {
+    reader.emplace(path, dataset);
+    info = reader->info();
+    impl::require_field<T>(path, info);
+  });
+  info = impl::broadcast_info(comm, info);
+  const auto A = impl::new_matrix<T>(comm, path, place, info);
+  impl::scatter_panels(A, [&](Range columns, const HostMatrix<T>& panel) { reader->read_columns(columns, panel); });
+  return A;
+}
+
+MatrixFileInfo hdf5_info(const Communicator& comm, const std::filesystem::path& path, const std::string& dataset) {
+  MatrixFileInfo info;
+  comm.on_rank(0, [&] { info = Hdf5Reader(path, dataset).info(); });
+  return impl::broadcast_info(comm, info);
+}
+
+template <Scalar T>
+void write_hdf5(const std::filesystem::path& path, const DistributedMatrix<T>& A, const std::string& dataset) {
+  const Communicator& comm = A.communicator();
+  std::optional<Hdf5Writer<T>> writer;
+  comm.on_rank(0, [&] { writer.emplace(path, dataset, A.rows(), A.columns()); });
+  impl::gather_panels(A, [&](Range columns, const HostMatrix<T>& panel) { writer->write_columns(columns, panel); });
+  comm.on_rank(0, [&] { writer->finish(); });
+}
+
+#define HEDDLE_INSTANTIATE(T)                                                                                        \
+  template DistributedMatrix<T> read_hdf5(const Communicator&, const std::filesystem::path&, const PlacementChoice&, \
+                                          const std::string&);                                                       \
+  template void write_hdf5(const std::filesystem::path&, const DistributedMatrix<T>&, const std::string&)
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE);
+#undef HEDDLE_INSTANTIATE
+
+}  // namespace heddle

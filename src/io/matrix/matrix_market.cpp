@@ -1,0 +1,131 @@
+#include "core/instantiate.hpp"
+#include "io/matrix/matrix_market_reader.hpp"
+#include "io/matrix/panels.hpp"
+#include <heddle/core/pending_file.hpp>
+#include <heddle/io/matrix_market.hpp>
+
+#include <cerrno>
+#include <charconv>
+#include <cmath>
+#include <cstring>
+#include <memory>
+#include <optional>
+#include <type_traits>
+#include <utility>
+
+namespace heddle {
+
+namespace {
+
+MatrixFileInfo info_of(const impl::MarketHeader& header) {
+  return {header.rows, header.columns, header.field == impl::MarketField::complex};
+}
+
+// Array files on their way to the disk.
+class MarketWriter {
+ public:
+  MarketWriter(std::filesystem::path target, Index rows, Index columns, bool complex)
+      : name_(target.string()), pending_(std::move(target)), file_(std::fopen(pending_.path().c_str(), "wb")) {
+    if (file_ == nullptr) refuse(std::strerror(errno));
+    text_ = message_of("%%MatrixMarket matrix array ", complex ? "complex" : "real", " general\n", rows, " ", columns,
+                       "\n");
+  }
+  ~MarketWriter() {
+    if (file_ != nullptr) std::fclose(file_);
+  }
+  MarketWriter(const MarketWriter&) = delete;
+  MarketWriter& operator=(const MarketWriter&) = delete;
+
+  template <Scalar T> void write_columns(Range columns, const HostMatrix<T>& panel) {
+    for (Index j = 0; j < columns.size(); ++j) {
+      for (Index i = 0; i < static_cast<Index>(panel.extent(0)); ++i) {
+        const T value = panel(i, j);
+        if constexpr (is_complex<T>) {
+          append(value.real(), i, columns.begin + j);
+          text_ += ' ';
+          append(value.imag(), i, columns.begin + j);
+        } else {
+          append(value, i, columns.begin + j);
+        }
+        text_ += '\n';
+        if (text_.size() > (std::size_t{1} << 20)) flush();
+      }
+    }
+  }
+
+  void finish() {
+    flush();
+    std::FILE* const file = std::exchange(file_, nullptr);
+    if (std::fclose(file) != 0) refuse(std::strerror(errno));
+    pending_.commit();
+  }
+
+ private:
+  template <class Number> void append(Number value, Index row, Index column) {
+    if (!std::isfinite(value)) {
+      refuse(
+          message_of("element (", row + 1, ", ", column + 1, ") is ", value, ", for which Matrix Market has no form"));
+    }
+    char digits[32];
+    const auto [end, error] = std::to_chars(std::begin(digits), std::end(digits), value);
+    text_.append(std::begin(digits), end);
+  }
+  void flush() {
+    if (std::fwrite(text_.data(), 1, text_.size(), file_) != text_.size()) refuse(std::strerror(errno));
+    text_.clear();
+  }
+  [[noreturn]] void refuse(const std::string& reason) const {
+    throw Error(ErrorKind::output, message_of(name_, ": can't be written: ", reason));
+  }
+
+  std::string name_;
+  PendingFile pending_;
+  std::FILE* file_ = nullptr;
+  std::string text_;
+};
+
+}  // namespace
+
+template <Scalar T>
+DistributedMatrix<T> read_matrix_market(const Communicator& comm, const std::filesystem::path& path,
+                                        const PlacementChoice& place) {
+  std::optional<impl::MarketReader<T>> reader;
+  MatrixFileInfo info;
+  comm.on_rank(0, [&] {
+    impl::TextReader probe(path);
+    impl::require_field<T>(path, info_of(impl::read_market_header(probe)));
+    reader.emplace(path);
+    info = info_of(reader->header());
+    if (info.rows == 0 || info.columns == 0) reader->finish();
+  });
+  info = impl::broadcast_info(comm, info);
+  const auto A = impl::new_matrix<T>(comm, path, place, info);
+  impl::scatter_panels(A, [&](Range columns, const HostMatrix<T>& panel) { reader->read_columns(columns, panel); });
+  return A;
+}
+
+MatrixFileInfo matrix_market_info(const Communicator& comm, const std::filesystem::path& path) {
+  MatrixFileInfo info;
+  comm.on_rank(0, [&] {
+    impl::TextReader reader(path);
+    info = info_of(impl::read_market_header(reader));
+  });
+  return impl::broadcast_info(comm, info);
+}
+
+template <Scalar T> void write_matrix_market(const std::filesystem::path& path, const DistributedMatrix<T>& A) {
+  const Communicator& comm = A.communicator();
+  std::optional<MarketWriter> writer;
+  comm.on_rank(0, [&] { writer.emplace(path, A.rows(), A.columns(), is_complex<T>); });
+  impl::gather_panels(A, [&](Range columns, const HostMatrix<T>& panel) { writer->write_columns(columns, panel); });
+  comm.on_rank(0, [&] { writer->finish(); });
+}
+
+#define HEDDLE_INSTANTIATE(T)                                                                         \
+  template DistributedMatrix<T> read_matrix_market(const Communicator&, const std::filesystem::path&, \
+                                                   const PlacementChoice&);                           \
+  template void write_matrix_market(const std::filesystem::path&, const DistributedMatrix<T>&)
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE);
+#undef HEDDLE_INSTANTIATE
+
+}  // namespace heddle

@@ -1,0 +1,127 @@
+#include "core/names.hpp"
+#include "io/matrix/panels.hpp"
+#include "io/mesh/gmsh_mesh.hpp"
+#include "io/mesh/legacy_mesh.hpp"
+#include "io/mesh/mesh_parts.hpp"
+#include "io/mesh/vtu_mesh.hpp"
+#include <heddle/io/mesh_file.hpp>
+
+#include <utility>
+
+namespace heddle {
+
+namespace {
+
+#ifdef HEDDLE_VTK
+constexpr bool has_vtk = true;
+#else
+constexpr bool has_vtk = false;
+#endif
+
+constexpr impl::Names<MeshEncoding, 3> encodings = {{
+    {MeshEncoding::ascii, "ascii"},
+    {MeshEncoding::binary, "binary"},
+    {MeshEncoding::compressed, "compressed"},
+}};
+
+// Of VTK's formats.
+impl::MeshParts read_grid(const std::filesystem::path& path) {
+  impl::MeshParts parts;
+  if (path.extension() == ".vtk") {
+    parts = impl::read_legacy(path);
+  } else {
+#ifdef HEDDLE_VTK
+    parts = impl::read_vtu(path);
+#endif
+  }
+  const Index cells = parts.mesh.cells();
+  const auto require_right = [&](const std::string& wrong) {
+    if (!wrong.empty()) throw Error(ErrorKind::input, message_of(path.string(), ": ", wrong));
+  };
+  require_right(impl::wrong_arrays(parts.point_arrays, static_cast<Index>(parts.points.extent(0)), "point"));
+  require_right(impl::wrong_arrays(parts.cell_arrays, cells, "cell"));
+  for (const MeshArray& array : parts.cell_arrays) {
+    const auto* const types = std::get_if<ArrayValues<std::uint8_t>>(&array.values);
+    if (array.name != "vtkGhostType" || types == nullptr) continue;
+    const auto ghosts = impl::host_list<std::uint8_t>("heddle::io::ghosts", cells);
+    for (std::size_t cell = 0; cell < ghosts.extent(0); ++cell) ghosts(cell) = (*types)(cell, 0) & 1U;
+    parts.mesh.ghosts = ghosts;
+  }
+  return parts;
+}
+
+}  // namespace
+
+MeshFile::MeshFile(HostMesh mesh, Points points, std::vector<MeshArray> point_arrays,
+                   std::vector<MeshArray> cell_arrays)
+    : mesh_(std::move(mesh)),
+      points_(std::move(points)),
+      point_arrays_(std::move(point_arrays)),
+      cell_arrays_(std::move(cell_arrays)) {
+  const auto require_right = [](const std::string& wrong) { require(wrong.empty(), "this mesh can't be: ", wrong); };
+  const auto corners = static_cast<Index>(mesh_.points.extent(0));
+  const auto points_there = static_cast<Index>(points_.extent(0));
+  if (mesh_.mixed()) {
+    require_right(impl::wrong_kinds(mesh_.kinds, mesh_.offsets, corners));
+  } else {
+    const int each = corners_of(mesh_.kind);
+    require(each != 0, "this mesh can't be: its kind of cells is ", static_cast<int>(mesh_.kind), ", which is none");
+    require(corners % each == 0, "this mesh can't be: ", corners, " corners are no whole number of cells of kind ",
+            to_string(mesh_.kind));
+  }
+  require_right(impl::wrong_corners(mesh_, points_there));
+  const auto ghosts = static_cast<Index>(mesh_.ghosts.extent(0));
+  require(ghosts == 0 || ghosts == mesh_.cells(), "this mesh can't be: it has ", ghosts, " ghost marks for ",
+          mesh_.cells(), " cells");
+  require_right(impl::wrong_arrays(point_arrays_, points_there, "point"));
+  require_right(impl::wrong_arrays(cell_arrays_, mesh_.cells(), "cell"));
+}
+
+MeshFile MeshFile::read(const std::filesystem::path& path) {
+  require_mesh_ending(path);
+  if (path.extension() == ".vtu" && !has_vtk) {
+    throw Error(ErrorKind::input,
+                message_of(path.string(), ": can't be read: this build of Heddle has no VTK; install ",
+                           "libvtk9-dev (Debian) or vtk (Spack) and build again"));
+  }
+  impl::require_readable(path);
+  std::error_code ignored;
+  if (std::filesystem::file_size(path, ignored) == 0) {
+    throw Error(ErrorKind::input, message_of(path.string(), ": is empty, where a mesh file is expected"));
+  }
+  impl::MeshParts parts = path.extension() == ".msh" ? impl::read_gmsh(path) : read_grid(path);
+  MeshFile file;
+  file.mesh_ = std::move(parts.mesh);
+  file.points_ = std::move(parts.points);
+  file.point_arrays_ = std::move(parts.point_arrays);
+  file.cell_arrays_ = std::move(parts.cell_arrays);
+  return file;
+}
+
+void require_mesh_ending(const std::filesystem::path& path) {
+  const std::string ending = path.extension().string();
+  require(ending == ".vtu" || ending == ".vtk" || ending == ".msh", path.string(),
+          ": a mesh file must end in .vtu or .vtk (VTK) or .msh (Gmsh)");
+}
+
+void require_surface_ending(const std::filesystem::path& path) {
+  const std::string ending = path.extension().string();
+  require(ending == ".vtp" || ending == ".vtu", path.string(), ": a surface must end in .vtp or .vtu (VTK)");
+}
+
+bool mesh_files_by_vtk() {
+  return has_vtk;
+}
+
+std::string_view to_string(MeshEncoding encoding) {
+  return impl::name_of(encodings, encoding, "value of heddle::MeshEncoding");
+}
+
+MeshEncoding mesh_encoding_from(std::string_view text) {
+  for (const auto& [encoding, name] : encodings) {
+    if (text == name) return encoding;
+  }
+  throw Error(ErrorKind::argument, message_of("encoding '", text, "': expected ascii, binary or compressed"));
+}
+
+}  // namespace heddle

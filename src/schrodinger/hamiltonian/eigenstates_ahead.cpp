@@ -1,0 +1,36 @@
+#include "schrodinger/hamiltonian/eigenstates_ahead.hpp"
+
+#include "dist/elementwise.hpp"
+#include "schrodinger/simulation/stopwatch.hpp"
+
+#include <utility>
+
+namespace heddle::impl {
+
+void EigenstatesAhead::begin(double time) {
+  if (begun_ == time || (time_ && !hamiltonian_.moves())) return;
+  // On a device always by a thread, asked for ahead or not: LAPACK's bits may depend on the threads it finds.
+  constexpr auto policy = on_host ? std::launch::deferred : std::launch::async;
+  under_way_ = std::async(policy, [hamiltonian = hamiltonian_, count = count_, time] {
+    Found found;
+    {
+      const Stopwatch watch(found.seconds);
+      found.states = schrodinger::lowest_eigenstates(hamiltonian, time, count);
+    }
+    return found;
+  });
+  begun_ = time;
+}
+
+bool EigenstatesAhead::advance_to(double time) {
+  if (time_ && (time_ == time || !hamiltonian_.moves())) return false;
+  begin(time);
+  begun_.reset();
+  Found found = under_way_.get();
+  current_ = std::move(found.states);
+  seconds_ += found.seconds;
+  time_ = time;
+  return true;
+}
+
+}  // namespace heddle::impl

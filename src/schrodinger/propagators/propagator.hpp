@@ -1,0 +1,50 @@
+// One step of a wave function: what differs between the methods.
+#pragma once
+
+#include "schrodinger/propagators/wave_function.hpp"
+#include <heddle/schrodinger/simulation.hpp>
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+
+namespace heddle::impl {
+
+class Propagator {
+ public:
+  virtual ~Propagator() = default;
+  Propagator(const Propagator&) = delete;
+  Propagator& operator=(const Propagator&) = delete;
+
+  /// Each of the states over one step whose middle is `midpoint`. Collective; adds to `times`.
+  virtual void advance(double midpoint, std::span<WaveFunction> states, schrodinger::SimulationTimes& times) = 0;
+
+  /// What is done in a step, automatic resolved: then only after the first advance().
+  [[nodiscard]] const schrodinger::PropagatorChoice& choice() const { return choice_; }
+  [[nodiscard]] schrodinger::PropagatorKind kind() const { return choice_.kind; }
+  /// In words for people.
+  [[nodiscard]] virtual std::string description() const { return schrodinger::to_string(choice_); }
+  /// The latest exponential's, of methods that compute one as a matrix.
+  [[nodiscard]] const std::optional<ExpmReport>& report() const { return report_; }
+
+ protected:
+  explicit Propagator(schrodinger::PropagatorChoice choice) : choice_(std::move(choice)) {}
+
+  /// step(middle) for each of the equal parts of the step, in turn.
+  template <class Step> void each_substep(double midpoint, double time_step, const Step& step) const {
+    const double part = time_step / choice_.substeps;
+    for (int k = 0; k < choice_.substeps; ++k) step(midpoint + (k - 0.5 * (choice_.substeps - 1)) * part);
+  }
+
+  schrodinger::PropagatorChoice choice_;
+  std::optional<ExpmReport> report_;
+};
+
+/// Throws Error(argument), on every rank alike, for an order that the kind does not have, fewer than one substep,
+/// values out of range, and a split operator where the build has no Fourier transform.
+[[nodiscard]] std::unique_ptr<Propagator> make_propagator(const Communicator& comm,
+                                                          const schrodinger::Hamiltonian& hamiltonian, double time_step,
+                                                          const schrodinger::PropagatorOptions& options);
+
+}  // namespace heddle::impl

@@ -1,0 +1,229 @@
+#include "schrodinger/hamiltonian/eigenstates_ahead.hpp"
+#include "schrodinger/propagators/propagator.hpp"
+#include "schrodinger/simulation/observer.hpp"
+#include "schrodinger/simulation/stopwatch.hpp"
+#include <heddle/core/error.hpp>
+#include <heddle/schrodinger/simulation.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace heddle::schrodinger {
+
+namespace {
+
+void validate(const Hamiltonian& hamiltonian, const SimulationOptions& options, Index steps_done) {
+  require(std::isfinite(options.time_step) && options.time_step > 0, "time.step = ", options.time_step,
+          " must be finite and positive");
+  schrodinger::validate(options.propagator);
+  require(options.states >= 0 && options.states <= hamiltonian.grid().points, "output.states = ", options.states,
+          ": the grid has ", hamiltonian.grid().points, " states");
+  require(steps_done >= 0, "steps done = ", steps_done, " must not be negative");
+}
+
+void require_finite(const State& state) {
+  require(std::all_of(state.begin(), state.end(),
+                      [](const auto& value) { return std::isfinite(value.real()) && std::isfinite(value.imag()); }),
+          "initial state: its values must be finite");
+}
+
+// Rank 0's on every rank, in one message.
+void broadcast(const Communicator& comm, Observables& seen, Index states) {
+  seen.energies.resize(static_cast<std::size_t>(states));
+  seen.populations.resize(static_cast<std::size_t>(states));
+  std::vector<double> values = {seen.norm,      seen.energy,    seen.position,         seen.dipole,
+                                seen.nuclei[0], seen.nuclei[1], seen.edge_probability, static_cast<double>(seen.nodes),
+                                seen.field};
+  const std::size_t scalars = values.size();
+  values.insert(values.end(), seen.energies.begin(), seen.energies.end());
+  values.insert(values.end(), seen.populations.begin(), seen.populations.end());
+  comm.broadcast(std::span(values), 0);
+  seen.norm = values[0];
+  seen.energy = values[1];
+  seen.position = values[2];
+  seen.dipole = values[3];
+  seen.nuclei = {values[4], values[5]};
+  seen.edge_probability = values[6];
+  seen.nodes = static_cast<Index>(values[7]);
+  seen.field = values[8];
+  const auto energies = values.begin() + static_cast<std::ptrdiff_t>(scalars);
+  std::copy(energies, energies + states, seen.energies.begin());
+  std::copy(energies + states, values.end(), seen.populations.begin());
+}
+
+}  // namespace
+
+Index default_tile(Index points) {
+  return std::clamp<Index>((points + 31) / 32 * 8, 32, 1024);
+}
+
+struct Simulation::Impl {
+  Impl(const Communicator& communicator, const Hamiltonian& of, const SimulationOptions& chosen, Index count,
+       Index done)
+      : comm(communicator),
+        hamiltonian(of),
+        options(chosen),
+        propagator(impl::make_propagator(comm, hamiltonian, options.time_step, options.propagator)),
+        mask(mask_of_step(hamiltonian.grid(), hamiltonian.absorber(), options.time_step)),
+        steps(done),
+        observables(static_cast<std::size_t>(count)) {
+    psi.reserve(static_cast<std::size_t>(count));
+    for (Index k = 0; k < count; ++k) psi.emplace_back(comm, hamiltonian.grid().points);
+    if (comm.rank() == 0) {
+      observer.emplace(comm.space(), hamiltonian, options.states);
+      if (options.states > 0) eigenstates.emplace(hamiltonian.bare(), options.states);
+    }
+  }
+
+  [[nodiscard]] double time_of(Index step) const { return static_cast<double>(step) * options.time_step; }
+
+  // Who looked at a state before this step will look at it after.
+  void begin_eigenstates() {
+    const bool looked = std::any_of(observables.begin(), observables.end(), [](const auto& seen) { return !!seen; });
+    if (looked && eigenstates) eigenstates->begin(time_of(steps + 1));
+  }
+
+  void absorb() {
+    if (mask.empty()) return;
+    for (impl::WaveFunction& one : psi) {
+      State state = one.host();
+      for (std::size_t i = 0; i < state.size(); ++i) state[i] *= mask[i];
+      one.assign(state);
+    }
+  }
+
+  void observe_now(Index k) {
+    const double now = time_of(steps);
+    Observables seen;
+    comm.on_rank(0, [&] {
+      if (eigenstates) {
+        const impl::Stopwatch watch(times.eigenstates);
+        if (eigenstates->advance_to(now)) observer->use(eigenstates->current());
+        times.eigenstates_computed = eigenstates->seconds();
+      }
+      const impl::Stopwatch watch(times.observables);
+      seen = observer->observe(now, psi[k].device());
+    });
+    broadcast(comm, seen, options.states);
+    seen.step = steps;
+    seen.time = now;
+    observables[k] = std::move(seen);
+  }
+
+  Communicator comm;
+  Hamiltonian hamiltonian;
+  SimulationOptions options;
+  std::unique_ptr<impl::Propagator> propagator;
+  std::vector<double> mask;
+  std::vector<impl::WaveFunction> psi;
+  Index steps;
+  std::optional<impl::Observer> observer;             // on rank 0 alone,
+  std::optional<impl::EigenstatesAhead> eigenstates;  // as these, where there are any
+  std::vector<std::optional<Observables>> observables;
+  SimulationTimes times;
+};
+
+Simulation::Simulation(const Communicator& comm, const Hamiltonian& hamiltonian, const SimulationOptions& options,
+                       const State& initial, Index steps_done)
+    : Simulation(comm, hamiltonian, options, std::vector<State>{initial}, steps_done) {}
+
+Simulation::Simulation(const Communicator& comm, const Hamiltonian& hamiltonian, const SimulationOptions& options,
+                       const std::vector<State>& initial, Index steps_done) {
+  validate(hamiltonian, options, steps_done);
+  auto count = static_cast<Index>(initial.size());
+  comm.broadcast(std::span(&count, 1), 0);
+  require(count > 0, "a simulation needs an initial state");
+  const auto points = static_cast<std::size_t>(hamiltonian.grid().points);
+  comm.on_rank(0, [&] {
+    for (const State& state : initial) {
+      require(state.size() == points, "initial state: ", state.size(), " values for ", points, " points");
+      require_finite(state);
+    }
+  });
+  impl_ = std::make_unique<Impl>(comm, hamiltonian, options, count, steps_done);
+  for (std::size_t k = 0; k < impl_->psi.size(); ++k) {
+    State state = comm.rank() == 0 ? initial[k] : State(points);
+    comm.broadcast(std::span(state), 0);
+    impl_->psi[k].assign(state);
+  }
+}
+
+Simulation::~Simulation() = default;
+Simulation::Simulation(Simulation&&) noexcept = default;
+Simulation& Simulation::operator=(Simulation&&) noexcept = default;
+
+void Simulation::step() {
+  const impl::Stopwatch watch(impl_->times.total);
+  const double midpoint = (static_cast<double>(impl_->steps) + 0.5) * impl_->options.time_step;
+  impl_->begin_eigenstates();
+  for (auto& seen : impl_->observables) seen.reset();
+  impl_->propagator->advance(midpoint, impl_->psi, impl_->times);
+  impl_->absorb();
+  ++impl_->steps;
+  for (const impl::WaveFunction& psi : impl_->psi) {
+    if (!psi.finite()) {
+      throw Error(ErrorKind::computation, message_of("psi is no longer finite after step ", impl_->steps));
+    }
+  }
+}
+
+Index Simulation::steps_done() const {
+  return impl_->steps;
+}
+
+double Simulation::time() const {
+  return impl_->time_of(impl_->steps);
+}
+
+Index Simulation::count() const {
+  return static_cast<Index>(impl_->psi.size());
+}
+
+const State& Simulation::state(Index k) const {
+  require(k >= 0 && k < count(), "wave function ", k, " of ", count());
+  return impl_->psi[k].host();
+}
+
+const Observables& Simulation::observables(Index k) {
+  require(k >= 0 && k < count(), "wave function ", k, " of ", count());
+  if (!impl_->observables[k]) {
+    const impl::Stopwatch watch(impl_->times.total);
+    impl_->observe_now(k);
+  }
+  return *impl_->observables[k];
+}
+
+double Simulation::largest_overlap() const {
+  double largest = 0.0;
+  for (std::size_t k = 1; k < impl_->psi.size(); ++k) {
+    for (std::size_t j = 0; j < k; ++j) {
+      const auto& grid = impl_->hamiltonian.grid();
+      largest = std::max(largest, std::abs(overlap(grid, impl_->psi[j].host(), impl_->psi[k].host())));
+    }
+  }
+  return largest;
+}
+
+const SimulationTimes& Simulation::times() const {
+  return impl_->times;
+}
+
+const PropagatorChoice& Simulation::propagator() const {
+  return impl_->propagator->choice();
+}
+
+std::string Simulation::propagator_description() const {
+  return impl_->propagator->description();
+}
+
+const std::optional<ExpmReport>& Simulation::expm_report() const {
+  return impl_->propagator->report();
+}
+
+Index Simulation::tile() const {
+  return impl_->options.propagator.tile > 0 ? impl_->options.propagator.tile
+                                            : default_tile(impl_->hamiltonian.grid().points);
+}
+
+}  // namespace heddle::schrodinger

@@ -1,0 +1,437 @@
+// Measuring, keeping and reading back the rates of the tile model.
+#include "comm/queue.hpp"
+#include "comm/tags.hpp"
+#include "core/instantiate.hpp"
+#include "core/scalar_name.hpp"
+#include "dist/elementwise.hpp"
+#include "gemm/emulation/residues.hpp"
+#include "gemm/plan/arguments.hpp"
+#include "gemm/run/instances.hpp"
+#include "tuning/measuring.hpp"
+#include <heddle/tuning/rates.hpp>
+#include <heddle/blas/blas.hpp>
+#include <heddle/comm/transport.hpp>
+#include <heddle/gemm/emulation.hpp>
+
+#include <Kokkos_Profiling_ScopedRegion.hpp>
+#include <nlohmann/json.hpp>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdlib>
+#include <deque>
+#include <fstream>
+#include <thread>
+
+namespace heddle {
+namespace {
+
+using impl::best_of;
+using impl::make_operand;
+using impl::slowest;
+
+// What emulated products are made of: others' rates say nothing of these.
+template <Scalar T> std::string integer_products() {
+  return message_of(impl::ResidueSystem::planes(impl::field_of<T>, emulation_moduli<T>(1)), " by ",
+                    emulation_description());
+}
+
+// The inner dimension of the products measured: long enough for a BLAS to be at its rate.
+constexpr Index inner_extent = impl::on_host ? 2048 : 8192;
+// Rows of the matrix that they take their bands from: well beyond a cache.
+constexpr Index largest_extent = impl::on_host ? 2048 : 16384;
+
+// A message to the next rank and one from the previous; bytes of each.
+template <Scalar T> class Ring {
+ public:
+  Ring(const Communicator& comm, Index elements)
+      : comm_(comm),
+        transport_(transport_of(comm)),
+        from_(make_operand<T>(comm, elements, 1)),
+        to_(make_operand<T>(comm, elements, 1)) {}
+  template <class Work> void exchange(const Work& meanwhile) {
+    using In = Kokkos::View<T*, MemorySpace>;
+    using Out = Kokkos::View<const T*, MemorySpace>;
+    const int next = (comm_.rank() + 1) % comm_.size();
+    const int previous = (comm_.rank() + comm_.size() - 1) % comm_.size();
+    Request in = transport_->receive<T>(In(to_.data(), to_.size()), previous, impl::tag_measure);
+    Request out = transport_->send<T>(Out(from_.data(), from_.size()), next, impl::tag_measure);
+    meanwhile();
+    in.wait();
+    out.wait();
+    transport_->drain();
+  }
+  [[nodiscard]] double bytes() const { return static_cast<double>(to_.size() * sizeof(T)); }
+
+ private:
+  Communicator comm_;
+  std::shared_ptr<Transport> transport_;
+  LocalMatrix<T> from_;
+  LocalMatrix<T> to_;
+};
+
+// Products N_i x inner by inner x N_i as a schedule has them: through all bands of a matrix too large for a cache, then
+// with the next band of B, the lanes in turn. That costs a BLAS more than the same small product again and again.
+template <Scalar T> class Products {
+ public:
+  Products(const Communicator& comm, const impl::Instances& instances, const LocalMatrix<T>& A, Index tile)
+      : comm_(comm),
+        instances_(instances),
+        A_(A),
+        B_(make_operand<T>(comm, static_cast<Index>(A.extent(1)), 2 * tile)),
+        C_(make_operand<T>(comm, static_cast<Index>(A.extent(0)), 2 * tile)),
+        tile_(tile) {}
+  /// Tiles until a band of B comes back.
+  [[nodiscard]] int round() const { return 2 * bands(); }
+  void run(int count) {
+    impl::fork(comm_.space(), instances_);
+    for (int k = 0; k < count; ++k) {
+      const Index row = next_ % bands() * tile_;
+      const Index column = next_ / bands() % 2 * tile_;
+      const auto inner = static_cast<Index>(A_.extent(1));
+      const auto lane = static_cast<std::size_t>(next_) % instances_.lanes.size();
+      blas::gemm<T>(instances_.lanes[lane], Operation::none, Operation::none, T{1},
+                    impl::block_of<T>(A_, row, row + tile_, 0, inner),
+                    impl::block_of<T>(B_, 0, inner, column, column + tile_), T{0},
+                    impl::block_of<T>(C_, row, row + tile_, column, column + tile_));
+      ++next_;
+    }
+    impl::join(instances_, comm_.space());
+  }
+  [[nodiscard]] double flops() const {
+    return flops_per_multiply_add<T> * static_cast<double>(tile_) * static_cast<double>(tile_) *
+           static_cast<double>(A_.extent(1));
+  }
+
+ private:
+  [[nodiscard]] int bands() const { return static_cast<int>(static_cast<Index>(A_.extent(0)) / tile_); }
+
+  Communicator comm_;
+  const impl::Instances& instances_;
+  LocalMatrix<T> A_;
+  LocalMatrix<T> B_;
+  LocalMatrix<T> C_;
+  Index tile_;
+  int next_ = 0;
+};
+
+// Products that a GPU does at the clock it has when it was idle: it lowers it within tens of milliseconds.
+constexpr double burst_seconds = 0.004;
+
+// Products at work without a pause for as long as a GPU takes to get warm, and how long each of them is measured then.
+constexpr double warming_seconds = 1.2;
+constexpr double warm_seconds = 0.1;
+
+template <Scalar T>
+void measure_warmth(const Communicator& comm, std::deque<Products<T>>& products, MachineRates& rates);
+
+// The rate of each tile within about `seconds`, the tiles in turn; on GPUs in bursts, with a pause as long after each,
+// and then, if `warm`, when they are warm.
+template <Scalar T>
+void measure_products(const Communicator& comm, const impl::Instances& instances, const LocalMatrix<T>& A,
+                      double seconds, bool warm, MachineRates& rates,
+                      const std::function<void(double share_done)>& progress) {
+  const std::vector<Index> tiles = impl::on_host
+                                       ? std::vector<Index>{32, 64, 128, 256, 512, 1024}
+                                       : std::vector<Index>{256, 384, 512, 768, 1024, 1536, 2048, 3072, 4096, 8192};
+  const double budget = seconds / static_cast<double>(tiles.size());
+  std::deque<Products<T>> products;
+  std::vector<int> counts;
+  std::vector<std::vector<double>> rounds;
+  const Kokkos::Timer timer;
+  for (const Index tile : tiles) {
+    // A larger tile than the time allows is left to the last rate measured.
+    if (!rounds.empty() && 2.0 * rounds.back().front() > budget) {
+      break;
+    }
+    products.emplace_back(comm, instances, A, tile);
+    products.back().run(1);
+    if constexpr (!impl::on_host) {
+      const double one = slowest(comm, [&] { products.back().run(4); }) / 4.0;
+      counts.push_back(std::clamp(static_cast<int>(std::lround(burst_seconds / one)), 2, products.back().round()));
+    } else {
+      counts.push_back(products.back().round());
+    }
+    rounds.push_back({slowest(comm, [&] { products.back().run(counts.back()); })});
+    progress(0.5 * static_cast<double>(rounds.size()) / static_cast<double>(tiles.size()));
+  }
+  // Rank 0's clock decides how many rounds there are, on all ranks.
+  for (int go_on = 1; go_on != 0 && rounds.front().size() < 20;) {
+    for (std::size_t k = 0; k < products.size(); ++k) {
+      if constexpr (!impl::on_host) {
+        std::this_thread::sleep_for(std::chrono::duration<double>(burst_seconds));
+      }
+      rounds[k].push_back(slowest(comm, [&] { products[k].run(counts[k]); }));
+    }
+    const double share = timer.seconds() / seconds;
+    go_on = share < 1.0 ? 1 : 0;
+    comm.broadcast(std::span<int>(&go_on, 1), 0);
+    progress(std::clamp(share, 0.5, 1.0));
+  }
+  for (std::size_t k = 0; k < products.size(); ++k) {
+    // On shared cores the shortest time is the one that nothing else disturbed.
+    std::sort(rounds[k].begin(), rounds[k].end());
+    const double time = impl::on_host ? rounds[k].front() : rounds[k][rounds[k].size() / 2];
+    rates.gemm.push_back({tiles[k], counts[k] * products[k].flops() / time, 0.0});
+  }
+  if (warm) {
+    measure_warmth<T>(comm, products, rates);
+  }
+}
+
+// How the rate of a device falls with the time at work, and where it ends.
+template <Scalar T>
+void measure_warmth(const Communicator& comm, std::deque<Products<T>>& products, MachineRates& rates) {
+  const auto count_of = [&](std::size_t k, double seconds) {
+    return std::max(static_cast<int>(std::lround(seconds * rates.gemm[k].flops / products[k].flops())), 1);
+  };
+  // A tile of which a window takes several, and the smallest that long products are cut into.
+  const auto smaller = static_cast<std::size_t>(std::count_if(
+      rates.gemm.begin(), rates.gemm.end(), [](const MachineRates::GemmPoint& point) { return point.tile < 1024; }));
+  const std::size_t curve = std::min(smaller, products.size() - 1);
+  constexpr double window = 0.02;
+  const int count = count_of(curve, window);
+  std::this_thread::sleep_for(std::chrono::milliseconds(500));
+  std::vector<std::pair<double, double>> rates_by_time;
+  double elapsed = 0.0;
+  double since = 0.0;
+  int windows = 0;
+  for (double next = 0.0; elapsed < warming_seconds;) {
+    const double time = slowest(comm, [&] { products[curve].run(count); });
+    elapsed += time;
+    since += time;
+    ++windows;
+    // A GPU's clock swings: the mean since the last point.
+    if (elapsed >= next || elapsed >= warming_seconds) {
+      rates_by_time.emplace_back(elapsed, windows * count * products[curve].flops() / since);
+      next = 1.5 * elapsed;
+      since = 0.0;
+      windows = 0;
+    }
+  }
+  // In turn, as it still gets warmer.
+  std::vector<std::vector<double>> rounds(products.size());
+  for (int round = 0; round < 5; ++round) {
+    for (std::size_t k = curve; k < products.size(); ++k) {
+      const int many = count_of(k, warm_seconds);
+      rounds[k].push_back(many * products[k].flops() / slowest(comm, [&] { products[k].run(many); }));
+    }
+  }
+  for (std::size_t k = curve; k < products.size(); ++k) {
+    std::sort(rounds[k].begin(), rounds[k].end());
+    rates.gemm[k].warm_flops = std::min(rounds[k][rounds[k].size() / 2], rates.gemm[k].flops);
+  }
+  for (std::size_t k = 0; k < curve; ++k) {
+    rates.gemm[k].warm_flops = rates.gemm[k].flops * rates.gemm[curve].warm_flops / rates.gemm[curve].flops;
+  }
+  const double cold = rates.gemm[curve].flops;
+  const double lost = cold - rates.gemm[curve].warm_flops;
+  for (const auto& [time, rate] : rates_by_time) {
+    // Noise where nothing is lost.
+    rates.warm.push_back({time, lost > 0.01 * cold ? std::clamp((cold - rate) / lost, 0.0, 1.0) : 1.0});
+  }
+}
+
+template <Scalar T>
+void measure_link(const Communicator& comm, const impl::Instances& instances, const LocalMatrix<T>& A,
+                  MachineRates& rates) {
+  // Copy engines share nothing with products.
+  rates.overlap = impl::on_host ? 0.0 : 1.0;
+  if (comm.size() == 1) {
+    return;
+  }
+  // As long as a band: short messages don't reach a GPU link's rate.
+  const Index elements = (Index{impl::on_host ? 8 : 256} << 20) / static_cast<Index>(sizeof(T));
+  Ring<T> small(comm, 1);
+  Ring<T> large(comm, elements);
+  rates.latency = best_of(comm, 21, [&] { small.exchange([] {}); });
+  const double alone = best_of(comm, 7, [&] { large.exchange([] {}); });
+  rates.link_bandwidth = large.bytes() / alone;
+  if constexpr (impl::on_host) {
+    // About as much work as the transfer takes, alone and beside it.
+    const Index tile = 128;
+    Products<T> products(comm, instances, A, tile);
+    const int count = std::max(static_cast<int>(std::lround(alone * rates.flops_at(tile) / products.flops())), 1);
+    const double product = best_of(comm, 7, [&] { products.run(count); });
+    const double both = best_of(comm, 7, [&] { large.exchange([&] { products.run(count); }); });
+    rates.overlap = std::clamp((alone + product - both) / std::min(alone, product), 0.0, 1.0);
+  }
+}
+
+// Between pinned host memory and the device, to it and both ways, on all ranks at once.
+void measure_bus(const Communicator& comm, MachineRates& rates) {
+  if constexpr (!impl::on_host) {
+    const std::size_t bytes = std::size_t{128} << 20;
+    using Device = Kokkos::View<std::byte*, MemorySpace>;
+    using Pinned = Kokkos::View<std::byte*, Kokkos::SharedHostPinnedSpace>;
+    const Device device(Kokkos::view_alloc(comm.space(), Kokkos::WithoutInitializing, "heddle::gemm::measure"),
+                        2 * bytes);
+    const Pinned pinned(Kokkos::view_alloc(Kokkos::WithoutInitializing, "heddle::gemm::measure"), 2 * bytes);
+    const auto half = [&](std::byte* data, std::size_t number) {
+      return impl::vendor::Block{data + number * bytes, bytes, 1, bytes};
+    };
+    impl::CopyQueue in;
+    impl::CopyQueue out;
+    const auto copy = [&](bool both_ways) {
+      in.copy(half(device.data(), 0), half(pinned.data(), 0));
+      if (both_ways) {
+        out.copy(half(pinned.data(), 1), half(device.data(), 1));
+      }
+      in.event().before(comm.space());
+      out.event().before(comm.space());
+    };
+    rates.host_bandwidth = static_cast<double>(bytes) / best_of(comm, 3, [&] { copy(false); });
+    rates.host_bandwidth_both_ways = static_cast<double>(bytes) / best_of(comm, 3, [&] { copy(true); });
+  }
+}
+
+}  // namespace
+
+template <Scalar T>
+MachineRates measure_rates(const Communicator& comm, double seconds,
+                           const std::function<void(double share_done)>& progress) {
+  const Kokkos::Profiling::ScopedRegion region("heddle::gemm::measure_rates");
+  const auto report = [&](double share) {
+    if (progress) {
+      progress(share);
+    }
+  };
+  MachineRates rates;
+  const impl::Instances instances = impl::make_instances(comm.space());
+  const auto A = make_operand<T>(comm, largest_extent, inner_extent);
+  measure_products<T>(comm, instances, A, 0.8 * std::max(seconds, 0.2), !impl::on_host && seconds >= 1.0, rates,
+                      [&](double share) { report(0.8 * share); });
+  {
+    // Well beyond any cache.
+    const Index elements = (Index{impl::on_host ? 64 : 1024} << 20) / static_cast<Index>(sizeof(T));
+    const auto from = make_operand<T>(comm, elements, 1);
+    const auto to = make_operand<T>(comm, elements, 1);
+    const double time =
+        best_of(comm, 3, [&] { impl::copy_elements<T>(comm.space(), "heddle::gemm::measure_copy", from, to); });
+    rates.memory_bandwidth = 2.0 * static_cast<double>(elements) * sizeof(T) / time;
+  }
+  report(0.9);
+  measure_link<T>(comm, instances, A, rates);
+  measure_bus(comm, rates);
+  if (seconds >= 1.0) {
+    rates.emulated = impl::measure_emulated<T>(comm, 0.5 * seconds);
+  }
+  report(1.0);
+  return rates;
+}
+
+template <Scalar T> std::filesystem::path rates_file(const Communicator& comm) {
+  std::string name;
+  if (comm.rank() == 0) {
+    std::filesystem::path folder;
+    if (const char* cache = std::getenv("XDG_CACHE_HOME"); cache != nullptr && *cache != '\0') {
+      folder = cache;
+    } else if (const char* home = std::getenv("HOME"); home != nullptr && *home != '\0') {
+      folder = std::filesystem::path(home) / ".cache";
+    } else {
+      folder = std::filesystem::temp_directory_path();
+    }
+    char host[256] = "";
+    gethostname(host, sizeof(host) - 1);
+    name = (folder / "heddle" /
+            message_of("rates-", host, '-', ExecutionSpace::name(), '-', impl::scalar_name<T>, '-', comm.size(),
+                       "-ranks-", comm.space().concurrency(), "-threads.json"))
+               .string();
+  }
+  comm.broadcast(name, 0);
+  return name;
+}
+
+template <Scalar T> std::optional<MachineRates> load_rates(const Communicator& comm) {
+  const std::filesystem::path file = rates_file<T>(comm);
+  // Text on rank 0, so that all ranks read the same.
+  std::string text;
+  if (comm.rank() == 0) {
+    std::ifstream stream(file);
+    text.assign(std::istreambuf_iterator<char>(stream), {});
+  }
+  comm.broadcast(text, 0);
+  const std::string_view transport = to_string(transport_of(comm)->kind());
+  const auto json = nlohmann::json::parse(text, nullptr, false);
+  try {
+    // Another BLAS, or another of its kernels, is another machine; so is another way between the ranks.
+    if (json.at("blas").get<std::string>() != blas::description() ||
+        json.at("transport").get<std::string>() != transport) {
+      return std::nullopt;
+    }
+    MachineRates rates;
+    for (const auto& point : json.at("gemm")) {
+      rates.gemm.push_back(
+          {point.at("tile").get<Index>(), point.at("flops").get<double>(), point.at("warm_flops").get<double>()});
+    }
+    for (const auto& point : json.at("warm")) {
+      rates.warm.push_back({point.at("seconds").get<double>(), point.at("warmth").get<double>()});
+    }
+    if (json.contains("integers") && json.at("integers").get<std::string>() == integer_products<T>()) {
+      for (const auto& point : json.at("emulated")) {
+        rates.emulated.push_back({point.at("tile").get<Index>(), point.at("flops").get<double>(), 0.0});
+      }
+    }
+    rates.memory_bandwidth = json.at("memory_bandwidth").get<double>();
+    rates.link_bandwidth = json.at("link_bandwidth").get<double>();
+    rates.latency = json.at("latency").get<double>();
+    rates.overlap = json.at("overlap").get<double>();
+    rates.host_bandwidth = json.at("host_bandwidth").get<double>();
+    rates.host_bandwidth_both_ways = json.at("host_bandwidth_both_ways").get<double>();
+    return impl::trouble_with(rates).empty() ? std::optional(rates) : std::nullopt;
+  } catch (const nlohmann::json::exception&) {
+    return std::nullopt;
+  }
+}
+
+template <Scalar T> void save_rates(const Communicator& comm, const MachineRates& rates) {
+  const std::filesystem::path file = rates_file<T>(comm);
+  const std::string_view transport = to_string(transport_of(comm)->kind());
+  comm.on_rank(0, [&] {
+    nlohmann::json json = {{"blas", blas::description()}, {"transport", transport}};
+    for (const MachineRates::GemmPoint& point : rates.gemm) {
+      json["gemm"].push_back({{"tile", point.tile}, {"flops", point.flops}, {"warm_flops", point.warm_flops}});
+    }
+    json["integers"] = integer_products<T>();
+    json["emulated"] = nlohmann::json::array();
+    for (const MachineRates::GemmPoint& point : rates.emulated) {
+      json["emulated"].push_back({{"tile", point.tile}, {"flops", point.flops}});
+    }
+    json["warm"] = nlohmann::json::array();
+    for (const MachineRates::WarmPoint& point : rates.warm) {
+      json["warm"].push_back({{"seconds", point.seconds}, {"warmth", point.warmth}});
+    }
+    json["memory_bandwidth"] = rates.memory_bandwidth;
+    json["link_bandwidth"] = rates.link_bandwidth;
+    json["latency"] = rates.latency;
+    json["overlap"] = rates.overlap;
+    json["host_bandwidth"] = rates.host_bandwidth;
+    json["host_bandwidth_both_ways"] = rates.host_bandwidth_both_ways;
+    std::error_code failed;
+    std::filesystem::create_directories(file.parent_path(), failed);
+    std::filesystem::path beside = file;
+    beside += message_of(".", getpid());
+    std::ofstream stream(beside);
+    stream << json.dump(2) << '\n';
+    stream.close();
+    if (stream) {
+      std::filesystem::rename(beside, file, failed);
+    }
+    if (!stream || failed) {
+      throw Error(ErrorKind::output,
+                  message_of("can't write ", file.string(), ": set XDG_CACHE_HOME to a writable folder"));
+    }
+  });
+}
+
+#define HEDDLE_INSTANTIATE(T)                                                                              \
+  template MachineRates measure_rates<T>(const Communicator&, double, const std::function<void(double)>&); \
+  template std::filesystem::path rates_file<T>(const Communicator&);                                       \
+  template std::optional<MachineRates> load_rates<T>(const Communicator&);                                 \
+  template void save_rates<T>(const Communicator&, const MachineRates&)
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE);
+#undef HEDDLE_INSTANTIATE
+
+}  // namespace heddle
