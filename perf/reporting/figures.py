@@ -7,7 +7,7 @@ from pathlib import Path
 
 QUANTITIES = {
     "speed": "times as fast",
-    "cost": "times its time",
+    "cost": "times as long",
     "share": "share of its rate",
     "time": "time",
     "rate": "rate",
@@ -31,8 +31,8 @@ class DataError(Exception):
 class Cell:
     """One measured value, of as many runs as the file names, and the rates or times behind it."""
     runs: list
-    ours: list | None
-    theirs: list | None
+    ours: list  # or None
+    theirs: list  # or None
     date: str
 
 
@@ -50,10 +50,6 @@ class Series:
     command: str = ""
     detail: bool = False  # shown by report.py --all only
     cells: dict = field(default_factory=dict)
-
-    @property
-    def date(self):
-        return max(cell.date for cell in self.cells.values())
 
 
 def read_json(path):

@@ -109,16 +109,22 @@ def new_figure(program, benchmark, ranks, modules):
             "benchmark": f"{program}:{name}/ranks:{ranks}", "detail": True}
 
 
+def rounded(value):
+    """Four digits; a whole number as one."""
+    value = float(f"{value:.4g}")
+    return int(value) if value.is_integer() else value
+
+
 def put(figure, column, benchmark):
     """Adds what a benchmark measured to its figure, in the figure's quantity and unit."""
     quantity, value, unit, *rates = value_of(benchmark)
     if (figure["quantity"], quantity) == ("cost", "speed"):
         value = 1.0 / value
     scale = 1e-3 if unit.startswith("G") and figure.get("unit") == "T" + unit[1:] else 1.0
-    figure.setdefault("values", {})[column] = float(f"{value:.4g}")
+    figure.setdefault("values", {})[column] = rounded(value)
     for name, rate in zip(("ours", "theirs"), rates):
         if rate is not None and figure.get("unit"):
-            figure.setdefault(name, {})[column] = float(f"{rate * scale:.4g}")
+            figure.setdefault(name, {})[column] = rounded(rate * scale)
 
 
 def software_of(context):

@@ -9,12 +9,12 @@ from reporting.thresholds import verdicts_of
 LONGEST = 250  # lines
 WIDTH = 120  # of lines that are no rows
 COUNTED = ("GPUs", "ranks", "threads", "cores")
-PHRASES = {"speed": "times as fast as {}", "share": "of the rate of {}", "cost": "times the time of {}"}
+PHRASES = {"speed": "times as fast as {}", "share": "of the rate of {}", "cost": "times as long as {}"}
 HEAD = """\
 `perf/report.py` makes this page from [results](results/README.md); `perf/report.py --all` prints more figures. What was
 tried, and why figures are as they are, stands in [docs/notes](../docs/notes/README.md).
 
-*Times as fast* is the peer's time over Heddle's: above 1 Heddle is faster. *Times its time* is Heddle's time over the
+*Times as fast* is the peer's time over Heddle's: above 1 Heddle is faster. *Times as long* is Heddle's time over the
 peer's, where Heddle does more, such as rounding exactly. *Share of its rate* compares with what can hardly be exceeded,
 such as a copy of the same bytes. Both sides ran in turn in one run; ratios are medians of pairs. "1.0 to 1.2" spans
 several runs or, on this first page, all cases. Brackets hold Heddle's own figure and then the peer's, in the unit that
@@ -56,7 +56,7 @@ def cell_text(cell, verdict):
     text = span(cell.runs)
     behind = [span(runs) for runs in (cell.ours, cell.theirs) if runs]
     if behind:
-        text += f" ({', '.join(behind)})"
+        text += f" ({'; '.join(behind)})"
     if verdict and not verdict.met:
         why = f" ([why]({verdict.reason}))" if verdict.reason else ""
         text += f", **misses {number(verdict.bound)}**{why}"
@@ -120,6 +120,11 @@ def ratio_text(group):
     return f"**{span(runs)}** {PHRASES[group[0].quantity].format(group[0].peer)}"
 
 
+def dates_text(group):
+    dates = sorted({cell.date for series in group for cell in series.cells.values()})
+    return dates[0] if len(dates) == 1 else f"{dates[0]} to {dates[-1]}"
+
+
 def summary(results, thresholds):
     """The first page: one line for each operation on each machine."""
     lines = [row(["operation", "on", "beside others", "thresholds met", "measured"]), "|---|---|---|---|---|"]
@@ -133,7 +138,7 @@ def summary(results, thresholds):
             lines.append(row([f"[{group[0].operation}](#{module})", results.machines[group[0].machine]["name"],
                               "; ".join(ratios),
                               f"{sum(verdict.met for verdict in verdicts)} of {len(verdicts)}" if verdicts else "",
-                              max(series.date for series in group)]))
+                              dates_text(group)]))
     return lines
 
 
