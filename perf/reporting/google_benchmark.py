@@ -9,8 +9,10 @@ from reporting.figures import DataError
 
 NOT_IN_NAMES = re.compile(r"/(?:manual_time|real_time|process_time|(?:threads|iterations|repeats):\d+|min_time:[\d.]+)")
 ARGUMENT = re.compile(r"/([A-Za-z_]\w*):([^/]+)")
-RATES = ("gflops", "gbytes", "per_second", "matrices_per_second", "gcells")
-UNITS = {"gflops": "GFLOP/s", "gbytes": "GB/s", "gcells": "10^9 cells/s"}
+UNITS = {"gflops": "GFLOP/s", "gbytes": "GB/s", "per_second": "matrices/s", "matrices_per_second": "matrices/s",
+         "gcells": "10^9 cells/s"}  # of the counters that are rates
+RATES = tuple(UNITS)
+TIMES = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0}
 
 
 @dataclass
@@ -34,7 +36,7 @@ class Benchmark:
                 # Counters have lost their order: the ratio, of the first over the second, says which is which.
                 one, other = rates
                 turned = abs(other / one - self.ratio) < abs(one / other - self.ratio)
-                return UNITS.get(unit, unit.replace("_", " ")), *((other, one) if turned else (one, other))
+                return UNITS[unit], *((other, one) if turned else (one, other))
         return None
 
     @property
@@ -59,18 +61,51 @@ def read(path):
     return context, benchmarks
 
 
-def value_of(benchmark):
-    """(quantity, value, unit, ours, theirs): a ratio where there is one, else a rate, else the time."""
+def ratio_of(benchmark):
+    """The speed over the peer's, or None where the benchmark compared nothing."""
     if "ratio" in benchmark.counters:
-        unit, ours, theirs = benchmark.ours_and_theirs() or ("", None, None)
-        return "speed", benchmark.counters["ratio"], unit, ours, theirs
-    for key, value in benchmark.counters.items():
-        if "_over_" in key:
-            return "speed", value, "", None, None
-    for key in RATES:
-        if key in benchmark.counters:
-            return "rate", benchmark.counters[key], UNITS.get(key, key.replace("_", " ")), None, None
-    return "time", benchmark.counters["real_time"], benchmark.counters.get("time_unit", "ns"), None, None
+        return benchmark.ratio
+    return next((value for key, value in benchmark.counters.items() if "_over_" in key), None)
+
+
+def rate_of(benchmark):
+    """(unit, rate) of the benchmark itself, or ("", None)."""
+    key = next((key for key in RATES if key in benchmark.counters), None)
+    return (UNITS[key], benchmark.counters[key]) if key else ("", None)
+
+
+def time_of(benchmark, unit):
+    """The mean time in a unit; None where that is no unit of time."""
+    seconds = benchmark.counters["real_time"] * TIMES[benchmark.counters.get("time_unit", "ns")]
+    return seconds / TIMES[unit] if unit in TIMES else None
+
+
+def value_of(benchmark, quantity, unit):
+    """What a benchmark says of a quantity, or None."""
+    if quantity == "time":
+        return time_of(benchmark, unit)
+    if quantity == "rate":
+        own_unit, rate = rate_of(benchmark)
+        return None if rate is None else scaled(rate, own_unit, unit)
+    ratio = ratio_of(benchmark)
+    if quantity == "cost" and ratio:
+        return 1.0 / ratio
+    return ratio if quantity in ("speed", "share") else None
+
+
+def scaled(rate, unit, wanted):
+    """A rate in the unit that a figure wants: GFLOP/s as TFLOP/s; None where they are of different kinds."""
+    if wanted == unit or wanted.startswith(unit + " "):
+        return rate
+    return 1e-3 * rate if unit.startswith("G") and wanted == "T" + unit[1:] else None
+
+
+def quantity_of(benchmark):
+    """(quantity, unit) of a benchmark that nobody has described."""
+    if ratio_of(benchmark) is not None:
+        return "speed", (benchmark.ours_and_theirs() or rate_of(benchmark))[0]
+    unit, rate = rate_of(benchmark)
+    return ("time", benchmark.counters.get("time_unit", "ns")) if rate is None else ("rate", unit)
 
 
 def program_of(context):
@@ -99,7 +134,7 @@ def new_figure(program, benchmark, ranks, modules):
     module = next((name for name in modules if name in f"{program}/{benchmark.family}"), None)
     if module is None:
         return None
-    quantity, _, unit, _, _ = value_of(benchmark)
+    quantity, unit = quantity_of(benchmark)
     case = {key: value for key, value in benchmark.arguments.items() if key != "n"} | {"ranks": ranks}
     column = {"n": "{}"} if "n" in benchmark.arguments else {}
     name = Benchmark(benchmark.family, benchmark.arguments | column, {}, "").name
@@ -116,15 +151,18 @@ def rounded(value):
 
 
 def put(figure, column, benchmark):
-    """Adds what a benchmark measured to its figure, in the figure's quantity and unit."""
-    quantity, value, unit, *rates = value_of(benchmark)
-    if (figure["quantity"], quantity) == ("cost", "speed"):
-        value = 1.0 / value
-    scale = 1e-3 if unit.startswith("G") and figure.get("unit") == "T" + unit[1:] else 1.0
+    """Adds what a benchmark measured to its figure, in the figure's quantity and unit; whether there was such a thing."""
+    wanted = figure.get("unit", "")
+    value = value_of(benchmark, figure["quantity"], wanted)
+    if value is None:
+        return False
     figure.setdefault("values", {})[column] = rounded(value)
-    for name, rate in zip(("ours", "theirs"), rates):
-        if rate is not None and figure.get("unit"):
-            figure.setdefault(name, {})[column] = rounded(rate * scale)
+    if figure["quantity"] not in ("time", "rate"):
+        unit, *rates = benchmark.ours_and_theirs() or rate_of(benchmark)
+        for name, rate in zip(("ours", "theirs"), rates):
+            if rate is not None and scaled(rate, unit, wanted) is not None:
+                figure.setdefault(name, {})[column] = rounded(scaled(rate, unit, wanted))
+    return True
 
 
 def software_of(context):
@@ -151,7 +189,8 @@ def convert(path, machine, results):
                 continue
             if figure["benchmark"] not in figures:
                 warnings.append(f"{benchmark.name}: new: describe it in plain words, then take away its \"detail\"")
-        put(figures.setdefault(figure["benchmark"], figure), column, benchmark)
+        if not put(figures.setdefault(figure["benchmark"], figure), column, benchmark):
+            warnings.append(f"{benchmark.name}: left out, since it has no {figure['quantity']} in {figure.get('unit')}")
     entry = {"machine": machine, "commit": context.get("git"), "date": context.get("date", "")[:10],
-             "software": software_of(context), "figures": list(figures.values())}
+             "software": software_of(context), "figures": [figure for figure in figures.values() if "values" in figure]}
     return entry, warnings

@@ -14,7 +14,9 @@ MODULES = [{"id": "gemm", "about": "Products.", "notes": "notes.md"}]
 FIGURE = {"module": "gemm", "operation": "product", "peer": "Other", "quantity": "speed", "unit": "TFLOP/s",
           "case": {"GPUs": 2}, "over": "n", "values": {"10": 1.5, "20": [0.8, 0.9]}, "ours": {"10": 3},
           "command": "run", "benchmark": "perf_other:gemm/n:{}/ranks:2"}
-ENTRY = {"machine": "small", "commit": None, "date": "2026-01", "figures": [FIGURE]}
+SLOW = {"module": "gemm", "operation": "slow product", "quantity": "time", "unit": "ms", "over": "n", "values": {"30": 0.6},
+        "command": "run", "benchmark": "perf_other:gemm/slow/n:{}/ranks:2"}
+ENTRY = {"machine": "small", "commit": None, "date": "2026-01", "figures": [FIGURE, SLOW]}
 THRESHOLDS = [{"where": {"module": "gemm", "case": {"GPUs": 2}}, "at_least": 1, "known_short": {"20": "notes.md"}}]
 REPORT = {
     "context": {"date": "2026-02-03T04:05:06+00:00", "host_name": "secret", "executable": "/a/perf_other", "git": "abc",
@@ -23,7 +25,8 @@ REPORT = {
         {"name": "gemm/n:10/manual_time", "real_time": 1, "ratio": 2.0, "gflops_a": 2000.0, "gflops_heddle": 4000.0},
         {"name": "gemm/n:20/manual_time", "real_time": 1, "error_occurred": True, "error_message": "wrong"},
         {"name": "gemm/n:20/manual_time_mean", "run_type": "aggregate", "real_time": 1, "ratio": 9.0},
-        {"name": "gemm/other/n:30/manual_time", "real_time": 1, "time_unit": "ms"}]}
+        {"name": "gemm/other/n:30/manual_time", "real_time": 1, "time_unit": "ms"},
+        {"name": "gemm/slow/n:30/manual_time", "real_time": 500, "time_unit": "us"}]}
 
 
 def changed(entry, **fields):
@@ -50,11 +53,11 @@ FAULTS = {  # what is planted: (file, its content, or the text that takes the pl
     "no runs": ("a.json", changed(ENTRY, values={"10": [], "20": 0.8})),
     "a rate of no column": ("a.json", changed(ENTRY, ours={"30": 1})),
     "half a file": ("a.json", '{"machine": "small", '),
-    "a threshold without a reason": ("thresholds.json", [{"where": {"module": "gemm"}, "at_least": 1}]),
+    "a threshold without a reason": ("thresholds.json", [{"where": {"operation": "product"}, "at_least": 1}]),
     "a bound above all": ("thresholds.json", [THRESHOLDS[0] | {"at_least": 2}]),
-    "a bound below": ("thresholds.json", [{"where": {"module": "gemm"}, "at_most": 1}]),
+    "a bound below": ("thresholds.json", [{"where": {"operation": "product"}, "at_most": 1}]),
     "a threshold of no figure": ("thresholds.json", THRESHOLDS + [{"where": {"module": "expm"}, "at_least": 1}]),
-    "a threshold of no column": ("thresholds.json", [{"where": {"module": "gemm"}, "at_least": {"40": 1}}]),
+    "a threshold of no column": ("thresholds.json", [{"where": {"operation": "product"}, "at_least": {"40": 1}}]),
     "a reason for no column": ("thresholds.json", [THRESHOLDS[0] | {"known_short": {"20": "a.md", "40": "a.md"}}]),
     "a threshold without a bound": ("thresholds.json", [{"where": {"module": "gemm"}}]),
     "a threshold of everything": ("thresholds.json", [{"where": {}, "at_least": 1}]),
@@ -93,13 +96,14 @@ def wrong_of_adding(add, folder):
     with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()) as said:
         add(folder, "small", [folder.parent / "report.json"])
     written = (folder / "small-2026-02-03-abc.json").read_text(encoding="utf-8")
-    known, new = json.loads(written)["figures"]
+    known, new, slow = json.loads(written)["figures"]
     cells = figures.Results(folder).series[0].cells
     expected = {
         "words of the known figure": known["operation"] == "product" and known["peer"] == "Other",
         "ratio and rates, in its unit": [known[name]["10"] for name in ("values", "ours", "theirs")] == [2.0, 4.0, 2.0],
         "failed benchmarks left out": "20" not in known["values"] and "wrong" in said.getvalue(),
         "new benchmarks are details": new["detail"] and new["values"] == {"30": 1.0} and "new" in said.getvalue(),
+        "times in the known unit": slow["values"] == {"30": 0.5},
         "no name of the host": "secret" not in written,
         "the newer value counts, the older column stays": cells["10"].runs == [2.0] and cells["20"].date == "2026-01",
     }
