@@ -19,8 +19,8 @@ FIGURE_FIELDS = {"module", "operation", "peer", "quantity", "unit", "case", "ove
                  "command", "benchmark", "detail"}
 REQUIRED_FIELDS = {"module", "operation", "quantity", "over", "values", "command"}
 # Fields that share a line of a file, so that a changed number is one changed line.
-LINES = (("module", "operation", "peer"), ("quantity", "unit", "case", "over"), ("values",), ("ours",), ("theirs",),
-         ("command",), ("benchmark",), ("detail",))
+LINES = (("module", "operation", "peer"), ("quantity", "unit", "case", "over"), ("values",), ("ours", "theirs"),
+         ("command",), ("benchmark", "detail"))
 
 
 class DataError(Exception):

@@ -151,7 +151,7 @@ def rounded(value):
 
 
 def put(figure, column, benchmark):
-    """Adds what a benchmark measured to its figure, in the figure's quantity and unit; whether there was such a thing."""
+    """Adds what a benchmark measured to its figure, in the figure's quantity and unit; False where it has none."""
     wanted = figure.get("unit", "")
     value = value_of(benchmark, figure["quantity"], wanted)
     if value is None:

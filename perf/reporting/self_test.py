@@ -14,8 +14,8 @@ MODULES = [{"id": "gemm", "about": "Products.", "notes": "notes.md"}]
 FIGURE = {"module": "gemm", "operation": "product", "peer": "Other", "quantity": "speed", "unit": "TFLOP/s",
           "case": {"GPUs": 2}, "over": "n", "values": {"10": 1.5, "20": [0.8, 0.9]}, "ours": {"10": 3},
           "command": "run", "benchmark": "perf_other:gemm/n:{}/ranks:2"}
-SLOW = {"module": "gemm", "operation": "slow product", "quantity": "time", "unit": "ms", "over": "n", "values": {"30": 0.6},
-        "command": "run", "benchmark": "perf_other:gemm/slow/n:{}/ranks:2"}
+SLOW = {"module": "gemm", "operation": "slow product", "quantity": "time", "unit": "ms", "over": "n",
+        "values": {"30": 0.6}, "command": "run", "benchmark": "perf_other:gemm/slow/n:{}/ranks:2"}
 ENTRY = {"machine": "small", "commit": None, "date": "2026-01", "figures": [FIGURE, SLOW]}
 THRESHOLDS = [{"where": {"module": "gemm", "case": {"GPUs": 2}}, "at_least": 1, "known_short": {"20": "notes.md"}}]
 REPORT = {
