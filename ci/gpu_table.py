@@ -1,9 +1,13 @@
 #!/usr/bin/env python3
 """The short table that ci/gpu prints last, from the folder that holds its logs and the benchmarks' JSON."""
-import json
 import re
 import sys
 from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "perf"))
+
+from reporting import google_benchmark  # noqa: E402
+from reporting.figures import DataError  # noqa: E402
 
 
 def suite_line(log):
@@ -13,24 +17,19 @@ def suite_line(log):
 
 
 def rows(results):
-    """(benchmark, ranks, ours in TFLOP/s, theirs, ratio) of every benchmark that was measured."""
+    """(benchmark, ranks, ours in TFLOP/s, theirs, peer, ratio, error) of every benchmark that compared two."""
     for path in sorted(results.glob("*-[0-9]*.json")):
-        try:
-            report = json.loads(path.read_text())
-        except json.JSONDecodeError:
-            print(f"{path.name}: unfinished")
-            continue
         peer, ranks = path.stem.rsplit("-", 1)
-        for entry in report["benchmarks"]:
-            if entry.get("error_occurred"):
-                yield entry["name"], ranks, peer, None, None, None, entry.get("error_message", "")
-                continue
-            if entry.get("run_type") == "aggregate" or "ratio" not in entry:
-                continue
-            theirs = next((entry[key] for key in entry if key.startswith("gflops_") and "heddle" not in key
-                           and "best" not in key), None)
-            yield (entry["name"].replace("/manual_time", ""), ranks, peer, entry.get("gflops_heddle"), theirs,
-                   entry["ratio"], "")
+        try:
+            _, benchmarks = google_benchmark.read(path)
+        except DataError as error:
+            print(error)
+            continue
+        for benchmark in benchmarks:
+            rates = benchmark.ours_and_theirs()
+            if benchmark.error or rates:
+                _, ours, theirs = rates or ("", None, None)
+                yield benchmark.name, ranks, ours, theirs, peer, benchmark.ratio, benchmark.error
 
 
 def main():
@@ -42,7 +41,7 @@ def main():
         if log.is_file() and (line := suite_line(log)):
             print(f"{name:8} {line}")
     head = False
-    for name, ranks, peer, ours, theirs, ratio, error in rows(results):
+    for name, ranks, ours, theirs, peer, ratio, error in rows(results):
         if not head:
             print(f"{'benchmark':44} {'ranks':>5} {'TFLOP/s':>9} {'peer':>9} {'':9} {'ratio':>6}")
             head = True

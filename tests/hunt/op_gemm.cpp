@@ -105,6 +105,7 @@ struct Element {
   WideComplex product;  // of op(A) op(B)
   double terms = 0;     // sum |a_k b_k|
   double norms = 0;     // |a|_2 |b|_2
+  double factors = 0;   // sum |a_k| + sum |b_k|
   double largest = 0;   // the largest that any partial sum can be: sum (|re| + |im|)(...), and beta C
   bool finite = true;   // its row, column and own C
 };
@@ -114,10 +115,12 @@ Element element_of(const Case& one, const Factors& factors, Index i, Index j) {
   Wide a_square;
   Wide b_square;
   Wide sizes;
+  Wide elements;
   for (Index k = 0; k < factors.inner; ++k) {
     const WideComplex a = factors.a(i, k);
     const WideComplex b = factors.b(k, j);
     e.product.add_product(a, b);
+    elements += a.absolute() + b.absolute();
     const Wide term = a.absolute() * b.absolute();
     terms += term;
     sizes += (a.re.absolute() + a.im.absolute()) * (b.re.absolute() + b.im.absolute());
@@ -132,6 +135,7 @@ Element element_of(const Case& one, const Factors& factors, Index i, Index j) {
   if (beta != 0.0) e.exact.add_product(WideComplex(beta), WideComplex(c));
   e.terms = terms.to_double();
   e.norms = (a_square * b_square).root().to_double();
+  e.factors = elements.to_double();
   e.largest =
       sizes.to_double() * std::max(1.0, 2 * std::abs(alpha)) + (beta == 0.0 ? 0.0 : 2 * std::abs(beta) * std::abs(c));
   return e;
@@ -146,7 +150,8 @@ Factors factors_of(const Case& one, bool exact) {
 
 // The classical bound of a sum of `inner` products in any order, with fused or plain operations, then alpha times it
 // plus beta C (N. Higham, Accuracy and Stability, 3.1 and 3.6: complex products add sqrt(2) gamma_2 each), and half the
-// smallest number for each operation that underflows.
+// smallest number for each operation that underflows. A BLAS may multiply a factor by alpha first, as the reference
+// BLAS does: what underflows there comes times the other factor.
 template <Scalar T> double classical_bound(const Case& one, const Element& e, Index i, Index j, Index inner) {
   const double u = static_cast<double>(unit_roundoff<T>);
   const double smallest = static_cast<double>(std::numeric_limits<Real<T>>::denorm_min());
@@ -156,8 +161,9 @@ template <Scalar T> double classical_bound(const Case& one, const Element& e, In
   const double operations =
       (is_complex<T> ? 1.5 * (static_cast<double>(2 * inner) + 8) : static_cast<double>(inner) + 4);
   const double c = beta == 0 ? 0.0 : beta * std::abs(one.array("C").at(i, j));
+  const double scaled_factors = alpha == 0 || alpha == 1 ? 0.0 : 2 * e.factors;
   return 1.01 * operations * u * (alpha * terms + c) +
-         8 * (static_cast<double>(inner) + 4) * smallest * std::max(alpha, 1.0);
+         smallest * (8 * (static_cast<double>(inner) + 4) * std::max(alpha, 1.0) + scaled_factors);
 }
 
 template <Scalar T>

@@ -40,8 +40,9 @@ class Context {
 /// strides that are not column-major, and where an element of C is one of A or B too. Bits: those of the BLAS in use: a
 /// function of shape, operations and number of threads, not of leading dimensions or addresses. cuBLAS looks at both
 /// where C has one row or column, and in double precision at whether all columns begin on 16 bytes: what is not as it
-/// is to be then is copied first, to memory that the context keeps. (Of rocBLAS nobody has looked.) Cost: 2mnk flops
-/// (8mnk for complex T).
+/// is to be then is copied first, to memory that the context keeps. (Of rocBLAS nobody has looked.) Errors: those of a
+/// sum of k products in any order; a BLAS may multiply a factor by alpha before it multiplies the factors, and what
+/// underflows there is lost times the other factor. Cost: 2mnk flops (8mnk for complex T).
 template <Scalar T>
 void gemm(const Context& context, Operation op_a, Operation op_b, std::type_identity_t<T> alpha,
           const MatrixView<const std::type_identity_t<T>>& A, const MatrixView<const std::type_identity_t<T>>& B,

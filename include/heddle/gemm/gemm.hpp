@@ -84,6 +84,8 @@ struct GemmReport {
 /// the model chooses depends on the number of ranks: give one to compare.) With Arithmetic::emulated: reproducible, the
 /// same bits at any tile, on any backend, with any threads; tile 0 is then one of all ranks' share, without the model.
 ///
+/// Errors: those of blas::gemm with Arithmetic::native, GemmReport::emulation has those of emulated products.
+///
 /// Cost: 2MNK flops (8MNK complex) over all ranks. Elements that a rank receives: of A, its bands once; of B, every
 /// band once a pass, that is ceil(its bands of A / bands_per_pass) times; of C, what it owns and others compute; from
 /// each of these less what the rank owns itself. With A and B whole elsewhere, P ranks and M/P rows each: MK/P + passes
