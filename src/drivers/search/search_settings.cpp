@@ -64,8 +64,8 @@ const OptionTable<SearchSettings>& search_options() {
 }
 
 void enter_search(nlohmann::ordered_json& results, const search::Report& report) {
-  results["algorithm"] = search::to_string(report.algorithm);
-  results["hash"] = search::to_string(report.hash);
+  results["algorithm"] = option_name(report.algorithm);
+  results["hash"] = option_name(report.hash);
   auto& phases = results["phases"] = nlohmann::ordered_json::object();
   for (const search::Phase& phase : report.phases) phases[phase.name] = phase.seconds;
   results["passes"] = report.passes;
