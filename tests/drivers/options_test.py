@@ -186,6 +186,8 @@ class Options(CommandTest):
         self.succeed("tdse", "--input", "deck.toml")
         by_place = self.succeed("verify", "deck.h5")
         self.assertEqual(self.succeed("verify", "-i", "deck.h5")["results"], by_place["results"])
+        self.write("a,b.h5", "")
+        self.refuse("verify", "deck.h5", "a,b.h5", message="a,b.h5: is not a readable HDF5 file")
         self.refuse("tdse", message="DECK is required")
         self.refuse("verify", message="required")
         self.refuse("plot", message="required")
@@ -197,7 +199,7 @@ class Options(CommandTest):
                     message="--moduli: '32': expected a whole number, 7 to 31")
         self.refuse("gemm", "--size", 4, "--seed", "seven", message="--seed: 'seven': expected a whole number")
         self.assertEqual(self.succeed("gemm", "--size", 4, "--seed", "0x10")["inputs"]["seed"], 16)
-        self.refuse("gemm", "--size", 4, "--json", "", message="--json: '': expected a file name")
+        self.refuse("gemm", "--size", 4, "--json", "", message="--json: needs a file name")
         self.refuse("gemm", "--size", 4, "--sweep", "--tiles", "2,0", message="--tiles: '0': expected a number >= 1")
 
 

@@ -1,9 +1,9 @@
 // heddle gemm: one distributed product, from files or from generated matrices, timed, predicted and checked.
 #include "drivers/commands.hpp"
+#include "drivers/gemm/options.hpp"
 #include "drivers/gemm/trace.hpp"
 #include "drivers/support/clock.hpp"
 #include "drivers/support/matrices.hpp"
-#include "drivers/support/matrix_options.hpp"
 #include "drivers/support/product_check.hpp"
 #include "drivers/support/rates.hpp"
 #include "drivers/support/scalars.hpp"
@@ -21,105 +21,7 @@
 namespace heddle::driver {
 namespace {
 
-struct Options {
-  std::string a, b, output, c_in;
-  Operation op_a = Operation::none, op_b = Operation::none;
-  std::string alpha = "1", beta = "0";
-  Index size = -1, rows = -1, columns = -1, inner = -1;
-  std::uint64_t seed = 1;
-  std::string scalar;
-  long long tile = 0;
-  std::string place_a, place_b, place_c = "rows";
-  int repeat = 1;
-  bool sweep = false;
-  std::vector<Index> tiles;
-  bool check = true;
-  std::string trace;  // File for it; empty: none.
-  Arithmetic arithmetic = Arithmetic::native;
-  int moduli = 0;
-  EmulationScheme scheme = EmulationScheme::residues;
-  bool look = true;
-  Fallback fallback = Fallback::exact;
-  bool hash = false;
-
-  [[nodiscard]] bool from_files() const { return !a.empty() || !b.empty(); }
-  [[nodiscard]] bool may_emulate() const { return arithmetic != Arithmetic::native; }
-};
-
-OptionTable<Options> operand_options() {
-  return {
-      {"--a", &Options::a, Text{}, "File of A (.mtx Matrix Market, .h5 HDF5 or .txt)"},
-      {"--b", &Options::b, Text{}, "File of B"},
-      {"--output,-o", &Options::output, Text{}, "File to write C to", {.was = "--c"}},
-      {"--c-in", &Options::c_in, Text{}, "File of C's old value, for --beta"},
-      {"--op-a", &Options::op_a, operation_kind(), "op(A): N, T (transpose) or C (conjugate transpose)"},
-      {"--op-b", &Options::op_b, operation_kind(), "op(B)"},
-      {"--alpha", &Options::alpha, Text{"NUMBER"}, "Factor of the product: re or re,im"},
-      {"--beta", &Options::beta, Text{"NUMBER"}, "Factor of C's old value: re or re,im"},
-      {"--size", &Options::size, Integer{.least = 0}, "Make square random matrices of this size"},
-      {"--rows", &Options::rows, Integer{.least = 0}, "Make random matrices: rows of C"},
-      {"--columns", &Options::columns, Integer{.least = 0}, "... columns of C"},
-      {"--inner", &Options::inner, Integer{.least = 0}, "... inner dimension"},
-      {"--seed",
-       &Options::seed,
-       Integer{},
-       "Seed of random matrices",
-       {.where = [](const Options& options) { return !options.from_files(); }}},
-      {"--scalar", &Options::scalar, scalar_kind(), scalar_help},
-      {"--place-a", &Options::place_a, Text{"WHERE"},
-       "Placement of A: rows, columns, rank:R or cyclic:RxC[:PxQ] [rows of op(A)]"},
-      {"--place-b", &Options::place_b, Text{"WHERE"}, "Placement of B [columns of op(B)]"},
-      {"--place-c", &Options::place_c, Text{"WHERE"}, "Placement of C"},
-  };
-}
-
-OptionTable<Options> product_options() {
-  const auto emulated = [](const Options& options) { return options.may_emulate(); };
-  return {
-      {"--arithmetic", &Options::arithmetic, arithmetic_kind(),
-       "native (the BLAS), emulated (by 8-bit integers, with the same bits on every machine), or auto: the faster one, "
-       "as the tile model has it"},
-      {"--hash", &Options::hash, Flag{}, "Print the SHA-256 of C, gathered on rank 0"},
-      {"--moduli",
-       &Options::moduli,
-       Integer{.least = 7, .most = 31},
-       "Of --arithmetic emulated: 7 to 31; 4 bits of each factor a modulus, of complex ones 3 to 4",
-       {.where = emulated, .otherwise = "as many as round-off and the exponents need"}},
-      {"--scheme",
-       &Options::scheme,
-       choice<EmulationScheme>("NAME", {EmulationScheme::residues, EmulationScheme::slices}),
-       "Of --arithmetic emulated: residues, or slices: the same bits by another way, several times slower",
-       {.where = emulated}},
-      {"--look,!--no-look",
-       &Options::look,
-       Flag{},
-       "Look at the exponents before an emulated product, for the moduli that they ask for",
-       {.where = emulated}},
-      {"--fallback",
-       &Options::fallback,
-       choice<Fallback>("NAME", {Fallback::exact, Fallback::native, Fallback::none}),
-       "Where no number of moduli suffices: exact products, native ones, or none: emulated all the same",
-       {.where = emulated}},
-      {"--tile", &Options::tile, Tile{}, tile_help},
-      {"--repeat", &Options::repeat, Integer{.least = 1}, "Products to time; the fastest is reported"},
-      {"--sweep", &Options::sweep, Flag{},
-       "Try a range of tiles and show the model's choice beside the best one found"},
-      {"--tiles",
-       &Options::tiles,
-       Integer{.least = 1, .type_name = "N,N,..."},
-       "Tiles of the sweep, instead of a built-in range",
-       {.needs = "--sweep"}},
-      {"--check,!--no-check", &Options::check, Flag{}, "Check the product against a random vector"},
-      {"--trace", &Options::trace, Text{.may_be_empty = false},
-       "Write a timeline of the fastest repeat (in a sweep: of the tile given or chosen) for heddle plot and "
-       "ui.perfetto.dev"},
-  };
-}
-
-const OptionTable<Options>& all_options() {
-  static const OptionTable<Options> table = operand_options().include(itself, product_options());
-  return table;
-}
+using Options = GemmSettings;
 
 // What a tile did, over its repeats: the fastest one's report and trace, and the worst check.
 struct Measured {
@@ -227,7 +129,7 @@ template <Scalar T> class Run {
       check_.emplace(problem_.op_a, problem_.alpha, problem_.A, problem_.op_b, problem_.B, problem_.beta,
                      problem_.C0.rows() > 0 ? problem_.C0 : problem_.C);
     }
-    if (options_.arithmetic != Arithmetic::emulated) gemm_options_.rates = known_rates<T>(context_);
+    if (options_.arithmetic != Arithmetic::emulated) library_options_.rates = known_rates<T>(context_);
 
     start = std::chrono::steady_clock::now();
     const Measured chosen = options_.sweep ? sweep(report) : single(report);
@@ -253,7 +155,7 @@ template <Scalar T> class Run {
  private:
   void enter_inputs(Report& report) const {
     auto& inputs = report.inputs();
-    all_options().enter(options_, inputs);
+    gemm_options().enter(options_, inputs);
     inputs["rows"] = problem_.C.rows();
     inputs["columns"] = problem_.C.columns();
     inputs["inner"] = problem_.op_a == Operation::none ? problem_.A.columns() : problem_.A.rows();
@@ -295,7 +197,7 @@ template <Scalar T> class Run {
   }
 
   GemmPlan<T> plan(Index tile) const {
-    GemmOptions options = gemm_options_;
+    GemmOptions options = library_options_;
     options.tile = tile;
     options.arithmetic = options_.arithmetic;
     options.emulation.scheme = options_.scheme;
@@ -406,7 +308,7 @@ template <Scalar T> class Run {
   const Options& options_;
   Problem<T> problem_;
   std::optional<ProductCheck<T>> check_;
-  GemmOptions gemm_options_;
+  GemmOptions library_options_;
 };
 
 int run(Context& context, Options options) {
@@ -451,7 +353,7 @@ void add_gemm(CLI::App& app, Selection& selection) {
       {"gemm", "Matrix product C = alpha op(A) op(B) + beta C over all ranks",
        "  mpirun -n 2 heddle gemm --size 2048 --json gemm.json --trace trace.json\n"
        "  mpirun -n 4 heddle gemm --a A.mtx --b B.h5 --op-b T --output C.mtx --place-a rank:2 --place-b rank:1"},
-      all_options(), run);
+      gemm_options(), run);
 }
 
 }  // namespace heddle::driver

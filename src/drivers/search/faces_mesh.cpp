@@ -39,17 +39,20 @@ const OptionTable<GeneratedMesh>& generated_mesh_options() {
        in_member(&GeneratedMesh::options, &TetrahedraOptions::per_cube),
        per_cube_kind(),
        "Tetrahedra in each: 5 (mirrored) or 6 (about a diagonal)",
-       {.where = [](const GeneratedMesh& mesh) { return mesh.kind == "tetrahedra"; }, .needs = "--generate"}},
+       {.needs = "--generate"},
+       [](const GeneratedMesh& mesh) { return mesh.kind == "tetrahedra"; }},
       {"--randomised",
        in_member(&GeneratedMesh::options, &TetrahedraOptions::randomised),
        Flag{},
        "Number points and cells at random",
-       {.where = made, .needs = "--generate"}},
+       {.needs = "--generate"},
+       made},
       {"--seed",
        in_member(&GeneratedMesh::options, &TetrahedraOptions::seed),
        Integer{},
        "Of the random numbers",
-       {.where = made, .needs = "--generate"}},
+       {.needs = "--generate"},
+       made},
   };
   return table;
 }

@@ -10,7 +10,8 @@ const OptionTable<MatrixSource>& matrix_source_options() {
        &MatrixSource::seed,
        Integer{},
        "Seed of the random matrix",
-       {.where = [](const MatrixSource& source) { return source.input.empty(); }}},
+       {},
+       [](const MatrixSource& source) { return source.input.empty(); }},
       {"--scalar", &MatrixSource::scalar, scalar_kind(), scalar_help},
   };
   return table;
@@ -20,8 +21,9 @@ Choice<std::string> scalar_kind() {
   return choice({"double", "float", "complex-double", "complex-float"}, "TYPE");
 }
 
-Choice<Operation> operation_kind() {
-  auto kind = choice<Operation>("N|T|C", {Operation::none, Operation::transpose, Operation::conjugate_transpose});
+Choice<Operation> operation_kind(const std::vector<Operation>& order) {
+  auto kind = choice<Operation>("", order);
+  for (const auto& [operation, name] : kind.names) kind.type_name += (kind.type_name.empty() ? "" : "|") + name;
   kind.also = {{Operation::none, "n"}, {Operation::transpose, "t"}, {Operation::conjugate_transpose, "c"}};
   return kind;
 }

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace heddle::driver {
 
@@ -25,7 +26,9 @@ struct MatrixSource {
 [[nodiscard]] Choice<std::string> scalar_kind();
 inline constexpr const char* scalar_help = "double, float, complex-double or complex-float";
 /// N, T or C, in either case.
-[[nodiscard]] Choice<Operation> operation_kind();
+[[nodiscard]] Choice<Operation> operation_kind(const std::vector<Operation>& order = {Operation::none,
+                                                                                      Operation::transpose,
+                                                                                      Operation::conjugate_transpose});
 /// native, emulated or auto.
 [[nodiscard]] Choice<Arithmetic> arithmetic_kind();
 

@@ -2,7 +2,7 @@
 //
 // A kind has
 //   type_name          what stands for a value in the help,
-//   expected()         what it takes, for a refusal: "a number >= 1",
+//   expected()         what it takes, for a refusal: "a number >= 1"; or refusal(text), which gives the whole of it,
 //   read(text, value)  whether `text` is such a value, which is then in `value`,
 //   show(value)        the text of a value; empty where the value stands for none, as -1 does for a size.
 // A command may have kinds of its own.
@@ -92,7 +92,7 @@ struct Text {
   std::string type_name = "FILE";
   bool may_be_empty = true;
 
-  static std::string expected() { return "a file name"; }
+  static std::string refusal(const std::string& /*text*/) { return "needs a file name"; }
   bool read(const std::string& text, std::string& value) const {
     value = text;
     return may_be_empty || !text.empty();
@@ -175,7 +175,12 @@ template <class T> inline constexpr bool is_maybe<std::optional<T>> = true;
 template <class Kind, class Member>
 [[nodiscard]] std::string read_words(const Kind& kind, const std::vector<std::string>& words, Member& member) {
   const auto read = [&](const std::string& word, auto& value) {
-    return kind.read(word, value) ? std::string() : "'" + word + "': expected " + kind.expected();
+    if (kind.read(word, value)) return std::string();
+    if constexpr (requires { kind.refusal(word); }) {
+      return kind.refusal(word);
+    } else {
+      return "'" + word + "': expected " + kind.expected();
+    }
   };
   if constexpr (is_list<Member>) {
     member.clear();

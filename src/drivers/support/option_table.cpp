@@ -39,19 +39,25 @@ CLI::Option* add_value(CLI::App& command, const OptionWords& words, const std::s
   };
   CLI::Option* option = command.add_option(names, take, words.help)->type_name(words.type_name);
   if (words.is_list) {
-    option->expected(1, CLI::detail::expected_max_vector_size);
-    if (words.one_each) {
-      option->allow_extra_args(false);
+    option->expected(-1);  // One or more.
+    if (words.details.one_each) {
+      option->allow_extra_args(words.has_place());
     } else {
       option->delimiter(',');
     }
   }
-  return option->required(words.required);
+  return option->required(words.details.required);
 }
 
 }  // namespace
 
-std::string key_of(const std::string& names) {
+bool OptionWords::has_place() const {
+  const auto all = split(names, ',');
+  return std::any_of(all.begin(), all.end(), [](const std::string& name) { return name.find('-') != 0; }) && !is_flag();
+}
+
+std::string OptionWords::key() const {
+  if (!details.key.empty()) return details.key;
   const std::string name = long_name(names);
   std::string key = name.substr(std::min(name.find_first_not_of('-'), name.size()));
   std::replace(key.begin(), key.end(), '-', '_');
@@ -60,35 +66,35 @@ std::string key_of(const std::string& names) {
 
 DeclaredOption declare_option(CLI::App& command, OptionWords words, const WordsReader& read, std::string shown,
                               nlohmann::ordered_json value) {
-  const std::string names = words.names + (words.was.empty() ? "" : "," + words.was);
+  const std::string names = words.names + (words.details.was.empty() ? "" : "," + words.details.was);
   CLI::Option* option = nullptr;
-  if (words.is_flag) {
+  if (words.is_flag()) {
     option = add_flag(command, words, names, read, shown == "true");
   } else {
-    if (shown.empty()) shown = words.otherwise;
+    if (shown.empty()) shown = words.details.otherwise;
     option = add_value(command, words, names, read);
     if (!shown.empty()) option->default_str(shown);
   }
-  if (words.hidden) option->group("");
+  if (words.details.hidden) option->group("");
   return {&command, option, std::move(words), std::move(shown), std::move(value)};
 }
 
 void relate_options(CLI::App& command, const std::vector<DeclaredOption>& declared) {
   for (const DeclaredOption& one : declared) {
     CLI::Option* const option = command.get_option(long_name(one.words.names));
-    if (!one.words.needs.empty()) option->needs(command.get_option(one.words.needs));
-    if (!one.words.excludes.empty()) option->excludes(command.get_option(one.words.excludes));
+    if (!one.words.details.needs.empty()) option->needs(command.get_option(one.words.details.needs));
+    if (!one.words.details.excludes.empty()) option->excludes(command.get_option(one.words.details.excludes));
   }
 }
 
 nlohmann::ordered_json description_of(const DeclaredOption& declared) {
   const OptionWords& words = declared.words;
   nlohmann::ordered_json key;
-  if (words.enters) key = words.key;
-  return {{"names", split(words.names, ',')}, {"was", split(words.was, ',')},
+  if (words.details.enters) key = words.key();
+  return {{"names", split(words.names, ',')}, {"was", split(words.details.was, ',')},
           {"type", words.type_name},          {"help", words.help},
           {"default", declared.shown},        {"key", key},
-          {"always", words.always},           {"hidden", words.hidden},
+          {"always", words.always},           {"hidden", words.details.hidden},
           {"value", declared.value}};
 }
 
@@ -97,7 +103,7 @@ std::vector<std::string> warnings_of_old_names(const CLI::App& command, const st
   std::vector<std::string> warnings;
   for (const DeclaredOption& one : declared) {
     if (one.command != &command) continue;
-    for (const std::string& old : split(one.words.was, ',')) {
+    for (const std::string& old : split(one.words.details.was, ',')) {
       const bool used = std::any_of(words.begin(), words.end(), [&](const std::string& word) {
         return word == old || word.starts_with(old + "=");
       });
@@ -114,8 +120,8 @@ std::string HelpFormatter::make_option_name(const CLI::Option* option, bool is_p
   const std::string names = CLI::Formatter::make_option_name(option, is_positional);
   const auto found =
       std::find_if(declared_.begin(), declared_.end(), [&](const DeclaredOption& one) { return one.option == option; });
-  if (found == declared_.end() || found->words.was.empty()) return names;
-  const auto old_names = split(found->words.was, ',');
+  if (found == declared_.end() || found->words.details.was.empty()) return names;
+  const auto old_names = split(found->words.details.was, ',');
   std::string kept;
   for (const std::string& name : split(names, ',')) {
     if (std::find(old_names.begin(), old_names.end(), name) != old_names.end()) continue;

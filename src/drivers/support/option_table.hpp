@@ -7,6 +7,7 @@
 #include <CLI/CLI.hpp>
 
 #include <functional>
+#include <initializer_list>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -14,45 +15,38 @@
 
 namespace heddle::driver {
 
-/// What a row says of its option beside names, member, kind and help; all of it may be left out.
-template <class Options> struct OptionDetails {
+/// What a row may say of its option beside names, member, kind and help.
+struct OptionDetails {
   /// A name that the option had, as "--n". It works as the others do, stands in no help, and is warned of.
   std::string was = {};
   /// Among the inputs of a report; else the first long name, in snake case.
   std::string key = {};
   /// Whether the option enters the report. What stands for no value never does.
   bool enters = true;
-  /// Enters only where this is true.
-  std::function<bool(const Options&)> where = {};
   /// In the help, of what has no value by default.
   std::string otherwise = {};
   /// The name of an option without, or with, which this one is refused.
   std::string needs = {};
   std::string excludes = {};
   bool required = false;
-  /// Of a list: an option for each value, which may hold commas.
+  /// Of a list: an option or a place for each value, which may hold commas.
   bool one_each = false;
   /// In no help: for what the command says to itself.
   bool hidden = false;
 };
 
-/// The part of a row that CLI11 needs, whatever the struct.
+/// The part of a row that has nothing to do with the struct.
 struct OptionWords {
   std::string names;  ///< As CLI11 takes them: "--input,-i", "--check,!--no-check", "--input,-i,file".
   std::string help;
   std::string type_name;
-  std::string was;
-  std::string key;
-  std::string otherwise;
-  std::string needs;
-  std::string excludes;
-  bool enters = true;
-  bool always = true;  ///< There is no condition on that.
-  bool required = false;
-  bool is_flag = false;
   bool is_list = false;
-  bool one_each = false;
-  bool hidden = false;
+  bool always = true;  ///< There is no condition on whether it enters a report.
+  OptionDetails details = {};
+
+  [[nodiscard]] bool has_place() const;  ///< Positional, too.
+  [[nodiscard]] bool is_flag() const { return type_name.empty(); }
+  [[nodiscard]] std::string key() const;
 };
 
 /// A row for one object: reads words into it, giving a refusal or nothing.
@@ -72,9 +66,7 @@ struct DeclaredOption {
                                             std::string shown, nlohmann::ordered_json value);
 /// Once a command has all options of a table.
 void relate_options(CLI::App& command, const std::vector<DeclaredOption>& declared);
-/// "--place-a,-p" gives "place_a".
-[[nodiscard]] std::string key_of(const std::string& names);
-/// Reads one object of what a table says, for tests: a list of names, old names, defaults and keys.
+/// What a table says of an option, for tests: names, old names, type, help, default, and how it enters a report.
 [[nodiscard]] nlohmann::ordered_json description_of(const DeclaredOption& declared);
 
 /// A warning for each old name among the words that `command` was given.
@@ -113,27 +105,17 @@ inline constexpr auto itself = [](auto& options) -> auto& {
 template <class Options> class OptionRow {
  public:
   /// `member`: a pointer to it, or in_member(). Its type and `kind` decide what is read: a std::vector takes several
-  /// values, a std::optional has none by default.
+  /// values, a std::optional has none by default. The option enters a report only where `where` is true.
   template <class Member, class Kind>
-  OptionRow(std::string names, Member member, Kind kind, std::string help, OptionDetails<Options> details = {})
-      : where_(std::move(details.where)) {
-    using Value = std::remove_cvref_t<std::invoke_result_t<Member, Options&>>;
-    const std::string key = details.key.empty() ? key_of(names) : std::move(details.key);
-    words_ = {.names = std::move(names),
-              .help = std::move(help),
-              .type_name = kind.type_name,
-              .was = std::move(details.was),
-              .key = key,
-              .otherwise = std::move(details.otherwise),
-              .needs = std::move(details.needs),
-              .excludes = std::move(details.excludes),
-              .enters = details.enters,
-              .always = !where_,
-              .required = details.required,
-              .is_flag = kind.type_name.empty(),
-              .is_list = is_list<Value>,
-              .one_each = details.one_each,
-              .hidden = details.hidden};
+  OptionRow(std::string names, Member member, Kind kind, std::string help, OptionDetails details = {},
+            std::function<bool(const Options&)> where = {})
+      : words_{.names = std::move(names),
+               .help = std::move(help),
+               .type_name = kind.type_name,
+               .is_list = is_list<std::remove_cvref_t<std::invoke_result_t<Member, Options&>>>,
+               .always = !where,
+               .details = std::move(details)},
+        where_(std::move(where)) {
     read_ = [member, kind](Options& options, const std::vector<std::string>& words) {
       return read_words(kind, words, std::invoke(member, options));
     };
@@ -164,8 +146,8 @@ template <class Options> class OptionRow {
     return declare_option(command, words_, read, shown_(options), value_(options));
   }
   void enter(const Options& options, nlohmann::ordered_json& inputs) const {
-    if (!words_.enters || (where_ && !where_(options))) return;
-    if (auto value = value_(options); !value.is_null()) inputs[words_.key] = std::move(value);
+    if (!words_.details.enters || (where_ && !where_(options))) return;
+    if (auto value = value_(options); !value.is_null()) inputs[words_.key()] = std::move(value);
   }
 
  private:

@@ -25,9 +25,9 @@ const OptionTable<Options>& all_options() {
   static const OptionTable<Options> table = {
       {"--input,-i,files",
        &Options::files,
-       Text{"FILE..."},
+       Text{},
        "Files that `heddle tdse` wrote",
-       {.key = "files", .required = true}},
+       {.key = "files", .required = true, .one_each = true}},
       {"--expect", &Options::expected, Text{"SHA256"},
        "Fail unless the first file has this hash; capital letters are as good"},
       {"--list", &Options::list, Flag{}, "Also the hash of each array"},
