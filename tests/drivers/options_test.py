@@ -180,6 +180,9 @@ class Options(CommandTest):
                 for word in ("auto", "automatic"):
                     inputs = self.succeed(*command.split(), option, word)["inputs"]
                     self.assertEqual(inputs[option[2:].replace("-", "_")], "auto")
+        self.write("deck.toml", DECK)
+        for word in ("auto", "automatic"):
+            self.assertIn('kind = "automatic"', self.succeed("tdse", "deck.toml", "--propagator", word)["inputs"]["deck"])
 
     def test_operands_may_be_named(self):
         self.write("deck.toml", DECK)

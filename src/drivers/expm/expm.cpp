@@ -188,6 +188,25 @@ template <Scalar T> SplitMatrix<Real<T>> parts_of(const DistributedMatrix<T>& A,
   return {parts.imaginary, parts.real};
 }
 
+// What the library is asked for; T is that of A.
+template <Scalar T> ExpmOptions library_options(const Context& context, const Options& options) {
+  ExpmOptions expm_options;
+  expm_options.method = options.method;
+  expm_options.degree = options.degree;
+  expm_options.tolerance = options.tolerance;
+  expm_options.structure = options.structure;
+  expm_options.balance = options.balance;
+  expm_options.residual = options.residual;
+  expm_options.certificate = options.certificate;
+  expm_options.complex_products = options.complex_products;
+  expm_options.gemm.tile = static_cast<Index>(options.tile);
+  expm_options.gemm.arithmetic = options.arithmetic;
+  // Its products are those of the real parts.
+  if (options.tile == 0 && options.arithmetic != Arithmetic::emulated)
+    expm_options.gemm.rates = known_rates<Real<T>>(context);
+  return expm_options;
+}
+
 // T is that of A, which is real where exp(-i A) may be complex.
 template <Scalar T, Scalar Result> int run_as(Context& context, const Options& options) {
   const Communicator& comm = context.comm();
@@ -203,20 +222,7 @@ template <Scalar T, Scalar Result> int run_as(Context& context, const Options& o
                      static_cast<long long>(A.columns()), options.scalar.c_str(), comm.size(),
                      comm.size() == 1 ? "" : "s"));
 
-  ExpmOptions expm_options;
-  expm_options.method = options.method;
-  expm_options.degree = options.degree;
-  expm_options.tolerance = options.tolerance;
-  expm_options.structure = options.structure;
-  expm_options.balance = options.balance;
-  expm_options.residual = options.residual;
-  expm_options.certificate = options.certificate;
-  expm_options.complex_products = options.complex_products;
-  expm_options.gemm.tile = static_cast<Index>(options.tile);
-  expm_options.gemm.arithmetic = options.arithmetic;
-  // Its products are those of the real parts.
-  if (options.tile == 0 && options.arithmetic != Arithmetic::emulated)
-    expm_options.gemm.rates = known_rates<Real<T>>(context);
+  ExpmOptions expm_options = library_options<T>(context, options);
   Progress progress = context.progress("expm");
   expm_options.progress = [&](int done, int total) { progress.update(done, total); };
 

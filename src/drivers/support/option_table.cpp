@@ -39,7 +39,7 @@ CLI::Option* add_value(CLI::App& command, const OptionWords& words, const std::s
   };
   CLI::Option* option = command.add_option(names, take, words.help)->type_name(words.type_name);
   if (words.is_list) {
-    option->expected(-1);  // One or more.
+    option->expected(CLI::detail::expected_max_vector_size);  // One at least.
     if (words.details.one_each) {
       option->allow_extra_args(words.has_place());
     } else {
