@@ -171,29 +171,34 @@ template <class T> inline constexpr bool is_list<std::vector<T>> = true;
 template <class T> inline constexpr bool is_maybe = false;
 template <class T> inline constexpr bool is_maybe<std::optional<T>> = true;
 
+/// Why a text is not of a kind.
+template <class Kind> [[nodiscard]] std::string refusal_of(const Kind& kind, const std::string& text) {
+  if constexpr (requires { kind.refusal(text); }) {
+    return kind.refusal(text);
+  } else {
+    return "'" + text + "': expected " + kind.expected();
+  }
+}
+template <class Kind, class Value>
+[[nodiscard]] std::string read_word(const Kind& kind, const std::string& word, Value& value) {
+  return kind.read(word, value) ? std::string() : refusal_of(kind, word);
+}
+
 /// Reads the words of one option into its member; gives a refusal, "'x': expected ...", or nothing.
 template <class Kind, class Member>
 [[nodiscard]] std::string read_words(const Kind& kind, const std::vector<std::string>& words, Member& member) {
-  const auto read = [&](const std::string& word, auto& value) {
-    if (kind.read(word, value)) return std::string();
-    if constexpr (requires { kind.refusal(word); }) {
-      return kind.refusal(word);
-    } else {
-      return "'" + word + "': expected " + kind.expected();
-    }
-  };
   if constexpr (is_list<Member>) {
     member.clear();
     for (const std::string& word : words) {
       typename Member::value_type value{};
-      if (const std::string refusal = read(word, value); !refusal.empty()) return refusal;
+      if (const std::string refusal = read_word(kind, word, value); !refusal.empty()) return refusal;
       member.push_back(std::move(value));
     }
     return {};
   } else if constexpr (is_maybe<Member>) {
-    return read(words.front(), member.emplace());
+    return read_word(kind, words.front(), member.emplace());
   } else {
-    return read(words.front(), member);
+    return read_word(kind, words.front(), member);
   }
 }
 
