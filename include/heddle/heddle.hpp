@@ -12,6 +12,7 @@
 #include <heddle/core/pending_file.hpp>
 #include <heddle/core/random.hpp>
 #include <heddle/core/scalar.hpp>
+#include <heddle/core/strided.hpp>
 #include <heddle/core/version.hpp>
 #include <heddle/dist/matrix.hpp>
 #include <heddle/dist/placement.hpp>

@@ -100,8 +100,10 @@ int allreduce(const void* send, void* receive, int count, MPI_Datatype type, MPI
   return MPI_ERR_TYPE;
 }
 
-namespace impl {
+namespace compiled {
 namespace {
+
+using namespace impl;
 
 // What every rank knows alike of a sum in twice the precision.
 struct Part {
@@ -160,7 +162,7 @@ T reduced_over_ranks(const Communicator& comm, const Terms& terms, Index n, Inde
 
 }  // namespace
 
-template <Scalar T> T sum(const Communicator& comm, const VectorView<const T>& x) {
+template <Scalar T> T sum(const Communicator& comm, const StridedVector<const T>& x) {
   const auto n = static_cast<Index>(x.extent(0));
   std::array<Real<T>, parts_of_scalar<T>> parts;
   for (int p = 0; p < parts_of_scalar<T>; ++p) {
@@ -171,7 +173,7 @@ template <Scalar T> T sum(const Communicator& comm, const VectorView<const T>& x
 }
 
 template <Scalar T>
-T dot(const Communicator& comm, const VectorView<const T>& x, const VectorView<const T>& y, bool conjugated) {
+T dot(const Communicator& comm, const StridedVector<const T>& x, const StridedVector<const T>& y, bool conjugated) {
   const auto n = static_cast<Index>(x.extent(0)) * terms_per_product<T>;
   const auto other = static_cast<Index>(y.extent(0)) * terms_per_product<T>;
   std::array<Real<T>, parts_of_scalar<T>> parts;
@@ -183,7 +185,7 @@ T dot(const Communicator& comm, const VectorView<const T>& x, const VectorView<c
   return scalar_of<T>(parts);
 }
 
-template <Scalar T> Real<T> nrm2(const Communicator& comm, const VectorView<const T>& x) {
+template <Scalar T> Real<T> nrm2(const Communicator& comm, const StridedVector<const T>& x) {
   const auto n = static_cast<Index>(x.extent(0)) * terms_per_product<T>;
   const auto stride = static_cast<Index>(x.stride(0));
   return with_products(x.data(), stride, x.data(), stride, 0, true, [&](const auto& squares) {
@@ -196,12 +198,12 @@ template <Scalar T> Real<T> nrm2(const Communicator& comm, const VectorView<cons
   });
 }
 
-#define HEDDLE_INSTANTIATE(T)                                                                           \
-  template T sum<T>(const Communicator&, const VectorView<const T>&);                                   \
-  template T dot<T>(const Communicator&, const VectorView<const T>&, const VectorView<const T>&, bool); \
-  template Real<T> nrm2<T>(const Communicator&, const VectorView<const T>&)
+#define HEDDLE_INSTANTIATE(T)                                                                                 \
+  template T sum<T>(const Communicator&, const StridedVector<const T>&);                                      \
+  template T dot<T>(const Communicator&, const StridedVector<const T>&, const StridedVector<const T>&, bool); \
+  template Real<T> nrm2<T>(const Communicator&, const StridedVector<const T>&)
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE);
 #undef HEDDLE_INSTANTIATE
 
-}  // namespace impl
+}  // namespace compiled
 }  // namespace heddle::exact

@@ -13,7 +13,7 @@ struct KeySource {
   static constexpr int per_item = 1;
 
   Index items = 0;
-  KeyArray array;
+  compiled::KeyArray array;
   Kokkos::View<const Word*, MemorySpace> least;  // Of each column.
   Kokkos::View<const int*, MemorySpace> bits;    // What is above it there takes.
 

@@ -8,8 +8,10 @@
 #include <cmath>
 #include <limits>
 
-namespace heddle::impl {
+namespace heddle::compiled {
 namespace {
+
+using namespace impl;
 
 using Teams = Kokkos::TeamPolicy<ExecutionSpace, Kokkos::Schedule<Kokkos::Dynamic>>;
 
@@ -497,4 +499,4 @@ void expm_batched(const ExecutionSpace& space, std::span<const ExpmBatchItem<T>>
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE);
 #undef HEDDLE_INSTANTIATE
 
-}  // namespace heddle::impl
+}  // namespace heddle::compiled
