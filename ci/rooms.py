@@ -11,6 +11,7 @@ from fnmatch import fnmatchcase
 PAGE = "docs/architecture.md"
 MARK = re.compile(r"^<!-- read: (\w+) -->\s*$")
 CODE = re.compile(r"`([^`]+)`")
+FILE = re.compile(r"[\w./{},-]+\.(?:cpp|hpp|in|py|md|sh|txt|json|toml|dict|cmake)")
 COLUMNS = {"rooms": 3, "folders": 2, "beside": 3, "headers": 3, "rounding": 3}
 
 
@@ -67,6 +68,14 @@ def rows_of(text):
         if len(tables.get(name, [])) < 3:
             raise Wrong(f"{PAGE}: there is no table {name}")
     return {name: rows[2:] for name, rows in tables.items()}
+
+
+def files_named(text):
+    """Files that the page names, with the number of the line; not patterns, nor names that stand for any."""
+    for number, line in enumerate(text.splitlines(), start=1):
+        for name in CODE.findall(line):
+            if FILE.fullmatch(name) and not re.search(r"NAME|ROOM", name):
+                yield from ((number, one) for one in alternatives(name))
 
 
 def one_name(number, cell):

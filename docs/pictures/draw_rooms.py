@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Draws rooms.svg beside this file from the tables of docs/architecture.md: the rooms, and who may use whom.
 
-    docs/pictures/rooms.py            writes the picture
-    docs/pictures/rooms.py --check    says whether the picture is what the tables give, which ci/lint asks
+    docs/pictures/draw_rooms.py            writes the picture
+    docs/pictures/draw_rooms.py --check    says whether the picture is what the tables give, which ci/lint asks
 """
 import sys
 from pathlib import Path
@@ -81,7 +81,7 @@ def ends_of(arrows):
 
 def draw(page):
     if set(PLACES) != set(page.uses):
-        raise rooms.Wrong(f"docs/pictures/rooms.py: has no place for {', '.join(sorted(set(page.uses) ^ set(PLACES)))}")
+        raise rooms.Wrong(f"docs/pictures/draw_rooms.py: has no place for {', '.join(sorted(set(page.uses) ^ set(PLACES)))}")
     floors = 1 + max(floor for _, floor, _ in PLACES.values())
     top = {floor: EDGE + HEIGHT + 30 + (floors - 1 - floor) * STEP for floor in range(floors)}
     height = top[0] + HEIGHT + EDGE
@@ -118,7 +118,7 @@ def main():
         return 1
     if sys.argv[1:] == ["--check"]:
         if not PICTURE.is_file() or PICTURE.read_text(encoding="utf-8") != picture:
-            print(f"{PICTURE.relative_to(ROOT)} is not what {rooms.PAGE} gives: run docs/pictures/rooms.py")
+            print(f"{PICTURE.relative_to(ROOT)} is not what {rooms.PAGE} gives: run docs/pictures/draw_rooms.py")
             return 1
     else:
         PICTURE.write_text(picture, encoding="utf-8")
