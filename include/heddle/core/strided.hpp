@@ -23,8 +23,7 @@ template <class View> auto strided(const View& view) {
   if constexpr (View::rank() == 1) {
     return StridedVector<T>(view.data(), Kokkos::LayoutStride(view.extent(0), stride(0)));
   } else if constexpr (View::rank() == 2) {
-    return StridedMatrix<T>(view.data(),
-                            Kokkos::LayoutStride(view.extent(0), stride(0), view.extent(1), stride(1)));
+    return StridedMatrix<T>(view.data(), Kokkos::LayoutStride(view.extent(0), stride(0), view.extent(1), stride(1)));
   } else {
     return StridedBatch<T>(view.data(), Kokkos::LayoutStride(view.extent(0), stride(0), view.extent(1), stride(1),
                                                              view.extent(2), stride(2)));

@@ -56,7 +56,7 @@ void solve_wider(const ExecutionSpace& space, const StridedMatrix<const T>& A, c
         KOKKOS_LAMBDA(Index i, Index j) { wide_vectors(i, j) = W(given(i, j)); });
   }
   report = compiled::jacobi<W>(space, strided(Kokkos::View<const W**, Kokkos::LayoutLeft, MemorySpace>(wide)),
-                     strided(values), V != nullptr ? &vectors : nullptr, options);
+                               strided(values), V != nullptr ? &vectors : nullptr, options);
   Kokkos::parallel_for(
       "heddle::eigen::values", Kokkos::RangePolicy<ExecutionSpace>(space, 0, n),
       KOKKOS_LAMBDA(Index i) { w(i) = static_cast<R>(values(i)); });
