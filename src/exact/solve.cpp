@@ -63,31 +63,12 @@ template <Scalar T> class Residual {
   Residual(const ExecutionSpace& space, const StridedMatrix<const T>& A, const StridedVector<const T>& b,
            const Vector<T>& x)
       : bounds_(sizes_of_system<T>(space, A, x, b)), values_(bounds_.size()), powers_(bounds_.size(), 0) {
-    const auto take = [&](int power, const auto& is_wanted) {
-      bool is_any = false;
-      for (std::size_t i = 0; i < values_.size(); ++i) {
-        is_any = is_any || is_wanted(i);
-      }
-      if (!is_any) {
-        return;
-      }
-      const Vector<T> rest("heddle::exact::residual", values_.size());
-      const auto factor = static_cast<Real<T>>(scaled(1.0, power));
-      Kokkos::deep_copy(space, rest, b);
-      gemv<T>(space, Operation::none, T(-factor), A, strided(x), T(factor), strided(rest));
-      const auto host = on_the_host<T>(space, strided(rest));
-      for (std::size_t i = 0; i < values_.size(); ++i) {
-        if (is_wanted(i)) {
-          values_[i] = host(i);
-          powers_[i] = -power;
-        }
-      }
-    };
-    take(0, [](std::size_t) { return true; });
+    take(space, 0, A, b, x, [](std::size_t) { return true; });
     // A rounding is a unit of the bound's last place or so; that of a unit's last place should be a normal number too.
-    constexpr int digits = 2 * (Format<Real<T>>::fraction + 1);
-    take(most_power<T>, [&](std::size_t i) { return bounds_[i].power < least_power<T> + digits; });
-    take(-most_power<T>, [&](std::size_t i) { return !is_number(values_[i]); });
+    constexpr int least = least_power<T> + 2 * (Format<Real<T>>::fraction + 1);
+    take(space, most_power<T>, A, b, x, [&](std::size_t i) { return bounds_[i].power < least; });
+    take_least(space, A, x, [&](std::size_t i) { return bounds_[i].power < least - most_power<T>; });
+    take(space, -most_power<T>, A, b, x, [&](std::size_t i) { return !is_number(values_[i]); });
   }
 
   /// Of the worst row; infinite where a row has an infinity or a NaN.
@@ -122,6 +103,66 @@ template <Scalar T> class Residual {
   }
 
  private:
+  // The rows that `is_wanted` holds for, times 2^power before they are rounded.
+  template <class Predicate>
+  void take(const ExecutionSpace& space, int power, const StridedMatrix<const T>& A, const StridedVector<const T>& b,
+            const Vector<T>& x, const Predicate& is_wanted) {
+    bool is_any = false;
+    for (std::size_t i = 0; i < values_.size(); ++i) {
+      is_any = is_any || is_wanted(i);
+    }
+    if (!is_any) {
+      return;
+    }
+    const Vector<T> rest("heddle::exact::residual", values_.size());
+    const auto factor = static_cast<Real<T>>(scaled(1.0, power));
+    Kokkos::deep_copy(space, rest, b);
+    gemv<T>(space, Operation::none, T(-factor), A, strided(x), T(factor), strided(rest));
+    const auto host = on_the_host<T>(space, strided(rest));
+    for (std::size_t i = 0; i < values_.size(); ++i) {
+      if (is_wanted(i)) {
+        values_[i] = host(i);
+        powers_[i] = -power;
+      }
+    }
+  }
+
+  // Rows whose products are all below what a scaled sum can hold, so that b_i is zero: -A x, where each row of A is
+  // taken times a power of two that brings the row's bound near one. Elements that meet a zero of x are left out; no
+  // other leaves the range, since it is at most the bound over the smallest number.
+  template <class Predicate>
+  void take_least(const ExecutionSpace& space, const StridedMatrix<const T>& A, const Vector<T>& x,
+                  const Predicate& is_wanted) {
+    std::vector<std::size_t> rows;
+    for (std::size_t i = 0; i < values_.size(); ++i) {
+      // A bound of zero is that of a row of zeros.
+      if (is_wanted(i) && bounds_[i].value != 0) rows.push_back(i);
+    }
+    if (rows.empty()) {
+      return;
+    }
+    const std::size_t n = A.extent(1);
+    const auto host_x = on_the_host<T>(space, strided(x));
+    const Kokkos::View<T**, Kokkos::LayoutRight, MemorySpace> few("heddle::exact::few_rows", rows.size(), n);
+    const auto host = Kokkos::create_mirror_view(few);
+    for (std::size_t k = 0; k < rows.size(); ++k) {
+      const auto row = on_the_host<T>(space, Kokkos::subview(A, rows[k], Kokkos::ALL));
+      const int power = -bounds_[rows[k]].power - most_power<T>;
+      powers_[rows[k]] = -power - most_power<T>;
+      for (std::size_t j = 0; j < n; ++j) {
+        host(k, j) = host_x(j) != T(0) ? times_power(row(j), power) : T(0);
+      }
+    }
+    Kokkos::deep_copy(space, few, host);
+    const Vector<T> rest("heddle::exact::residual", rows.size());
+    const auto factor = static_cast<Real<T>>(scaled(1.0, most_power<T>));
+    gemv<T>(space, Operation::none, T(-factor), StridedMatrix<const T>(few), strided(x), T(0), strided(rest));
+    const auto found = on_the_host<T>(space, strided(rest));
+    for (std::size_t k = 0; k < rows.size(); ++k) {
+      values_[rows[k]] = found(k);
+    }
+  }
+
   std::vector<Size> bounds_;
   std::vector<T> values_;
   std::vector<int> powers_;

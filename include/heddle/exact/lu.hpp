@@ -98,8 +98,10 @@ SolveResult solve(const ExecutionSpace& space, const ViewA& A, const ViewB& b, c
 /// An estimate from below, seldom off by a factor of three, of |A|_1 |A^-1|_1, from lu() of A and |A|_1 = norm
 /// 2^norm_power, whose power is for norms beyond a double (N. Higham, "FORTRAN codes for estimating the one-norm", ACM
 /// TOMS 14, 1988); never below 1, infinite where info > 0 or where it overflows, a NaN where there are any. Its systems
-/// are scaled by powers of two, so that matrices of denormal and of huge numbers have the conditions of others.
-/// Reproducible. Throws Error(argument) for norm <= 0 where info = 0.
+/// are scaled by powers of two, so that matrices of denormal and of huge numbers have the conditions of others. What it
+/// knows of A are the factors: where lu() rounded them to few bits, as denormal numbers have, it is the condition of
+/// L U, which the smallest number times n may set apart from A. Reproducible. Throws Error(argument) for norm <= 0
+/// where info = 0.
 template <class ViewLU>
 [[nodiscard]] double condition(const ExecutionSpace& space, const ViewLU& LU, const LuResult& result, double norm,
                                int norm_power = 0) {

@@ -59,9 +59,11 @@ void expm_batched(const ExecutionSpace& space, std::span<const ExpmBatchItem<T>>
 /// 2, 4, 8, 15 and 21 by 0, 1, 2, 3, 4 and 5 products, of A / 2^s; s from norms of A, A^2 and A^3, so that matrices far
 /// from normal are not scaled by more than they need, and of A^6 and A^9 where squarings are left; then s squarings,
 /// with exact diagonals of triangular matrices after each. Diagonal matrices get the exponentials of their elements. A
-/// matrix with ||A||_1 = 1 takes 5 products in double precision, 4 in float. Errors: as expm() for ||A||_1 up to 2^128
-/// (float: 2^16); larger ones are not balanced, and halved before their powers tell how far that is needed, and each
-/// squaring may double the error of small eigenvalues. Bits: reproducible for any number of threads; a matrix's do not
+/// matrix with ||A||_1 = 1 takes 5 products in double precision, 4 in float. A matrix that would be squared three times
+/// or more is balanced by powers of two where that brings ||A||_1 to its root or below. Errors: as expm(). Where
+/// balancing does not help, ||A||_1 beyond 2^256 (float: 2^32) is halved to it before its powers tell how far that is
+/// needed, and each squaring may double the error of small eigenvalues. Bits: reproducible for any number of threads; a
+/// matrix's do not
 /// depend on its neighbours. Cost: 2 n^3 flops a product (8 n^3 complex), one team of threads a matrix, in 7 matrices
 /// of scratch memory. Sources: P. Bader, S. Blanes, F. Casas (2019); J. Sastre, J. Ibanez, E. Defez (2019); scaling: A.
 /// Al-Mohy, N. Higham (2009).
