@@ -67,7 +67,7 @@ template <Scalar T> struct GemmPlan<T>::State {
   RankSchedule schedule;
   int bands_per_pass = 1;
   bool tiles_wait = false;  // For the bands, where both cross a bus.
-  MachineRates rates;  // Given, or typical ones.
+  MachineRates rates;       // Given, or typical ones.
   std::optional<double> predicted;
   double multiply_adds = 0.0;
   double bytes_received = 0.0;
@@ -118,10 +118,10 @@ void GemmPlan<T>::State::choose_arithmetic(const GemmOptions& options, std::size
     State::Choice choice{product, 1, {}};
     choice.product.tile = options.tile;
     if (options.tile == 0) {
-      choice.product.tile =
-          integers ? impl::emulated_tile(product, impl::ResidueSystem::planes(impl::field_of<T>, moduli),
-                                         impl::memory_for_residues(setting.comm))
-                   : choose_tile(rates, element_cost<T>, product, options.bands_per_pass, workspace_bytes);
+      choice.product.tile = integers
+                                ? impl::emulated_tile(product, impl::ResidueSystem::planes(impl::field_of<T>, moduli),
+                                                      impl::memory_for_residues(setting.comm))
+                                : choose_tile(rates, element_cost<T>, product, options.bands_per_pass, workspace_bytes);
     }
     choice.bands_per_pass = options.bands_per_pass > 0
                                 ? std::min(options.bands_per_pass, impl::most_bands(choice.product))

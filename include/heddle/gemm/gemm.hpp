@@ -51,7 +51,7 @@ struct GemmOptions {
 struct GemmReport {
   Index tile = 0;
   int bands_per_pass = 0;
-  double seconds = 0.0;  ///< Slowest rank's, from entry to local completion.
+  double seconds = 0.0;                     ///< Slowest rank's, from entry to local completion.
   std::optional<double> predicted_seconds;  ///< The tile model's; absent where no rates were given.
   double gflops = 0.0;  ///< Aggregate rate: 2MNK (8MNK for complex), or what is computed of it, / seconds / 1e9.
   double bytes_received = 0.0;  ///< Sum over ranks of what came from other ranks.
