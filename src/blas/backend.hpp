@@ -8,6 +8,11 @@
 
 namespace heddle::impl {
 
+/// backend_gemm() for all scalars, in namespace heddle::impl.
+#define HEDDLE_INSTANTIATE_BACKEND_GEMM(T)                                                                 \
+  template void backend_gemm<T>(const blas::Context&, Operation, Operation, T, const MatrixView<const T>&, \
+                                const MatrixView<const T>&, T, const MatrixView<T>&)
+
 /// C = alpha op(A) op(B) + beta C with m, n, k > 0 and alpha != 0.
 template <Scalar T>
 void backend_gemm(const blas::Context& context, Operation op_a, Operation op_b, T alpha, const MatrixView<const T>& A,

@@ -278,16 +278,8 @@ void backend_eigenvectors(const blas::Context& context, const MatrixView<T>& A,
   }
 }
 
-#define HEDDLE_INSTANTIATE(T)                                                       \
-  template void backend_eigenvectors<T>(const blas::Context&, const MatrixView<T>&, \
-                                        const Kokkos::View<Real<T>*, MemorySpace>&)
-HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE);
-#undef HEDDLE_INSTANTIATE
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE_BACKEND_EIGENVECTORS);
 
-#define HEDDLE_INSTANTIATE(T)                                                                              \
-  template void backend_gemm<T>(const blas::Context&, Operation, Operation, T, const MatrixView<const T>&, \
-                                const MatrixView<const T>&, T, const MatrixView<T>&)
-HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE);
-#undef HEDDLE_INSTANTIATE
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE_BACKEND_GEMM);
 
 }  // namespace heddle::impl

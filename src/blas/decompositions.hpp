@@ -3,6 +3,11 @@
 
 #include <heddle/blas/blas.hpp>
 
+/// backend_eigenvectors() for all scalars, in namespace heddle::impl.
+#define HEDDLE_INSTANTIATE_BACKEND_EIGENVECTORS(T)                                  \
+  template void backend_eigenvectors<T>(const blas::Context&, const MatrixView<T>&, \
+                                        const Kokkos::View<Real<T>*, MemorySpace>&)
+
 namespace heddle::impl {
 
 /// Whether there is one in this build.

@@ -23,15 +23,6 @@ void zheevd_(const char*, const char*, const int*, void*, const int*, double*, v
 namespace heddle::impl {
 namespace {
 
-template <RealScalar T>
-void solve(int n, T* A, int leading, T* w, T* work, int length, int* integers, int integer_length, int* info) {
-  if constexpr (std::is_same_v<T, float>) {
-    ssyevd_("V", "L", &n, A, &leading, w, work, &length, integers, &integer_length, info, 1, 1);
-  } else {
-    dsyevd_("V", "L", &n, A, &leading, w, work, &length, integers, &integer_length, info, 1, 1);
-  }
-}
-
 // A length that LAPACK gives as a floating-point number, which may have been rounded down.
 template <RealScalar R> int length_of(R given) {
   return static_cast<int>(given * (1 + std::numeric_limits<R>::epsilon()));
@@ -76,7 +67,12 @@ void backend_eigenvectors(const blas::Context& context, const MatrixView<T>& A,
         reals.resize(static_cast<std::size_t>(real_length));
       }
     } else {
-      solve<T>(n, A.data(), leading, w.data(), work.data(), length, integers.data(), integer_length, &info);
+      auto* const routine =
+          std::is_same_v<T, float> ? reinterpret_cast<void (*)()>(&ssyevd_) : reinterpret_cast<void (*)()>(&dsyevd_);
+      using Routine = void (*)(const char*, const char*, const int*, T*, const int*, T*, T*, const int*, int*,
+                               const int*, int*, std::size_t, std::size_t);
+      reinterpret_cast<Routine>(routine)("V", "L", &n, A.data(), &leading, w.data(), work.data(), &length,
+                                         integers.data(), &integer_length, &info, 1, 1);
     }
     if (call == 0) {
       if constexpr (is_complex<T>) {
@@ -95,10 +91,6 @@ void backend_eigenvectors(const blas::Context& context, const MatrixView<T>& A,
   }
 }
 
-#define HEDDLE_INSTANTIATE(T)                                                       \
-  template void backend_eigenvectors<T>(const blas::Context&, const MatrixView<T>&, \
-                                        const Kokkos::View<Real<T>*, MemorySpace>&)
-HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE);
-#undef HEDDLE_INSTANTIATE
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE_BACKEND_EIGENVECTORS);
 
 }  // namespace heddle::impl

@@ -159,10 +159,6 @@ void backend_eigenvectors(const blas::Context& /*context*/, const MatrixView<T>&
 
 #endif
 
-#define HEDDLE_INSTANTIATE(T)                                                       \
-  template void backend_eigenvectors<T>(const blas::Context&, const MatrixView<T>&, \
-                                        const Kokkos::View<Real<T>*, MemorySpace>&)
-HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE);
-#undef HEDDLE_INSTANTIATE
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE_BACKEND_EIGENVECTORS);
 
 }  // namespace heddle::impl

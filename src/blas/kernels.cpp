@@ -54,10 +54,6 @@ std::shared_ptr<blas::Context::State> make_backend_state(const ExecutionSpace&) 
   return {};
 }
 
-#define HEDDLE_INSTANTIATE(T)                                                                              \
-  template void backend_gemm<T>(const blas::Context&, Operation, Operation, T, const MatrixView<const T>&, \
-                                const MatrixView<const T>&, T, const MatrixView<T>&)
-HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE);
-#undef HEDDLE_INSTANTIATE
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE_BACKEND_GEMM);
 
 }  // namespace heddle::impl

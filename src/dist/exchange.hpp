@@ -83,22 +83,27 @@ template <Scalar T> class Panels {
   Index next_ = 0;
 };
 
+/// How messages of one exchange travel.
+template <Scalar T> struct Route {
+  const Communicator& comm;
+  Transport& transport;
+  PanelPool<T>& pool;
+  int tag;
+  bool shown;  ///< Receivers read blocks where they lie.
+};
+
 /// What goes to one rank: shown as it lies, if it is a block and the receiver reads it there; else, where it is one run
 /// of memory as it lies, else packed, which takes less than the copy engines lose where columns lie apart.
 template <Scalar T> class Outbox {
  public:
-  Outbox(const Communicator& comm, Transport& transport, PanelPool<T>& pool, const MatrixView<const T>& A,
-         const Part& part, int rank, int tag, bool shown)
-      : comm_(comm),
-        transport_(transport),
-        pool_(pool),
+  Outbox(const Route<T>& route, const MatrixView<const T>& A, const Part& part, int rank)
+      : route_(route),
         A_(A),
         part_(part),
         rank_(rank),
-        tag_(tag),
         panels_(part.rows.count, part.columns.count),
-        as_it_lies_(shown ? part.is_block() : part.is_contiguous(A)) {
-    if (shown) {
+        as_it_lies_(route.shown ? part.is_block() : part.is_contiguous(A)) {
+    if (route.shown) {
       panels_.all_at_once();
     }
   }
@@ -107,7 +112,7 @@ template <Scalar T> class Outbox {
   void progress() {
     while (!departures_.empty() && departures_.front().request.test()) {
       if (departures_.front().packed.data() != nullptr) {
-        pool_.give(std::move(departures_.front().packed));
+        route_.pool.give(std::move(departures_.front().packed));
       }
       departures_.pop_front();
     }
@@ -127,23 +132,20 @@ template <Scalar T> class Outbox {
     const Part part = part_.of_columns(range);
     Departure departure;
     if (as_it_lies_) {
-      departure.request = transport_.send<T>(part.block(A_), rank_, tag_);
+      departure.request = route_.transport.template send<T>(part.block(A_), rank_, route_.tag);
     } else {
-      departure.packed = pool_.take(comm_.space(), panels_.size());
+      departure.packed = route_.pool.take(route_.comm.space(), panels_.size());
       const MatrixView<T> packed = panels_.view(departure.packed.data(), range.size());
-      pack(comm_.space(), A_, part, packed);
-      departure.request = transport_.send<T>(MatrixView<const T>(packed), rank_, tag_);
+      pack(route_.comm.space(), A_, part, packed);
+      departure.request = route_.transport.template send<T>(MatrixView<const T>(packed), rank_, route_.tag);
     }
     departures_.push_back(std::move(departure));
   }
 
-  const Communicator& comm_;
-  Transport& transport_;
-  PanelPool<T>& pool_;
+  const Route<T>& route_;
   MatrixView<const T> A_;
   Part part_;
   int rank_;
-  int tag_;
   Panels<T> panels_;
   bool as_it_lies_;
   std::deque<Departure> departures_;
@@ -158,21 +160,16 @@ template <class Sink> Part panel_of(const Sink& sink, const Part& part, Range ra
 /// nothing and has one run of memory for it, else beside it.
 template <Scalar T, class Sink> class Inbox {
  public:
-  Inbox(const Communicator& comm, Transport& transport, PanelPool<T>& pool, const Sink& sink, const Part& part,
-        int rank, int tag, Event begin, bool shown)
-      : comm_(comm),
-        transport_(transport),
-        pool_(pool),
+  Inbox(const Route<T>& route, const Sink& sink, const Part& part, int rank, Event begin)
+      : route_(route),
         sink_(sink),
         part_(part),
         rank_(rank),
-        tag_(tag),
         begin_(std::move(begin)),
         panels_(sink.crossed() ? part.columns.count : part.rows.count,
                 sink.crossed() ? part.rows.count : part.columns.count),
-        in_place_(sink.takes_as_it_is() && part.is_contiguous(sink.matrix())),
-        shown_(shown) {
-    if (shown) {
+        in_place_(sink.takes_as_it_is() && part.is_contiguous(sink.matrix())) {
+    if (route.shown) {
       panels_.all_at_once();
     }
   }
@@ -200,18 +197,19 @@ template <Scalar T, class Sink> class Inbox {
 
   void post_next() {
     Arrival arrival{panels_.take(), {}, {}};
-    if (shown_) {
+    if (route_.shown) {
       const Range range = arrival.range;
-      arrival.request =
-          transport_.receive_by<T>(panels_.height(), range.size(), rank_, tag_,
-                                   [this, range](const MatrixView<const T>& block) { read_there(block, range); });
+      arrival.request = route_.transport.template receive_by<T>(
+          panels_.height(), range.size(), rank_, route_.tag,
+          [this, range](const MatrixView<const T>& block) { read_there(block, range); });
     } else if (in_place_) {
       // Nothing that was given to the instance since then touches it.
-      arrival.request = transport_.receive<T>(panel_of(sink_, part_, arrival.range).block(sink_.matrix()), rank_, tag_,
-                                              std::span(&begin_, 1));
+      arrival.request = route_.transport.template receive<T>(
+          panel_of(sink_, part_, arrival.range).block(sink_.matrix()), rank_, route_.tag, std::span(&begin_, 1));
     } else {
-      arrival.landing = pool_.take(comm_.space(), panels_.size());
-      arrival.request = transport_.receive<T>(panels_.view(arrival.landing.data(), arrival.range.size()), rank_, tag_);
+      arrival.landing = route_.pool.take(route_.comm.space(), panels_.size());
+      arrival.request = route_.transport.template receive<T>(panels_.view(arrival.landing.data(), arrival.range.size()),
+                                                             rank_, route_.tag);
     }
     arrivals_.push_back(std::move(arrival));
   }
@@ -220,34 +218,31 @@ template <Scalar T, class Sink> class Inbox {
     const Index step = std::max<Index>(1, reach_of_a_kernel / span);
     for (Index begin = 0; begin < range.size(); begin += step) {
       const Index end = std::min(begin + step, range.size());
-      sink_.place(comm_.space(), pool_, block_of(block, 0, panels_.height(), begin, end),
+      sink_.place(route_.comm.space(), route_.pool, block_of(block, 0, panels_.height(), begin, end),
                   panel_of(sink_, part_, {range.begin + begin, range.begin + end}));
     }
   }
   void finish(Arrival& arrival) {
-    if (shown_) {
+    if (route_.shown) {
       return;
     }
     if (in_place_) {
-      arrival.request.event().before(comm_.space());
+      arrival.request.event().before(route_.comm.space());
       return;
     }
     const T* const data = arrival.landing.data();
-    sink_.place(comm_.space(), pool_, panels_.view(data, arrival.range.size()), panel_of(sink_, part_, arrival.range));
-    pool_.give(std::move(arrival.landing));
+    sink_.place(route_.comm.space(), route_.pool, panels_.view(data, arrival.range.size()),
+                panel_of(sink_, part_, arrival.range));
+    route_.pool.give(std::move(arrival.landing));
   }
 
-  const Communicator& comm_;
-  Transport& transport_;
-  PanelPool<T>& pool_;
+  const Route<T>& route_;
   const Sink& sink_;
   Part part_;
   int rank_;
-  int tag_;
   Event begin_;
   Panels<T> panels_;
   bool in_place_;
-  bool shown_;
   std::deque<Arrival> arrivals_;
 };
 
@@ -291,10 +286,12 @@ template <Scalar T, class Sink> class OwnShare {
   Panels<T> panels_;
 };
 
-/// Where what a rank keeps is put in its place: on an instance with buffers of its own, or with those of the rest.
-template <Scalar T> struct Beside {
-  const ExecutionSpace& space;
+/// Buffers of an exchange. What a rank keeps is put in its place on an instance with buffers of its own, or with those
+/// of the rest.
+template <Scalar T> struct ExchangeBuffers {
   PanelPool<T>& pool;
+  const ExecutionSpace& space_beside;
+  PanelPool<T>& pool_beside;
 };
 
 /// Brings the parts of A to the ranks whose sinks take them. Blocks.
@@ -306,26 +303,28 @@ template <Scalar T> struct Beside {
 /// there and does not block.
 template <Scalar T, class Sink>
 void exchange(const Communicator& comm, const MatrixView<const T>& A, const Shares& outgoing, const Sink& sink,
-              const Shares& incoming, PanelPool<T>& pool, int tag, const Beside<T>& beside) {
+              const Shares& incoming, int tag, const ExchangeBuffers<T>& buffers) {
   const ExecutionSpace& space = comm.space();
   const auto transport = transport_of(comm);
   const bool shown = transport->shows_blocks() && sink.crossed();
+  const Route<T> route{comm, *transport, buffers.pool, tag, shown};
   const Event begin = Event::on(space);
-  begin.before(beside.space);
+  begin.before(buffers.space_beside);
   std::deque<Inbox<T, Sink>> inboxes;
   std::deque<Outbox<T>> outboxes;
   // Partners by rising distance, so that not all ranks turn to the same one first.
   for (int step = 1; step < comm.size(); ++step) {
     const int from = (comm.rank() + comm.size() - step) % comm.size();
     if (!incoming.empty(from)) {
-      inboxes.emplace_back(comm, *transport, pool, sink, incoming.with(from), from, tag, begin, shown);
+      inboxes.emplace_back(route, sink, incoming.with(from), from, begin);
     }
     const int to = (comm.rank() + step) % comm.size();
     if (!outgoing.empty(to)) {
-      outboxes.emplace_back(comm, *transport, pool, A, outgoing.with(to), to, tag, shown);
+      outboxes.emplace_back(route, A, outgoing.with(to), to);
     }
   }
-  OwnShare<T, Sink> own(beside.space, beside.pool, A, outgoing.with(comm.rank()), sink, incoming.with(comm.rank()));
+  OwnShare<T, Sink> own(buffers.space_beside, buffers.pool_beside, A, outgoing.with(comm.rank()), sink,
+                        incoming.with(comm.rank()));
   if (inboxes.empty() || shown) {
     own.all_at_once();
   }
@@ -348,7 +347,7 @@ void exchange(const Communicator& comm, const MatrixView<const T>& A, const Shar
     own.place_next();
   }
   transport->drain();
-  beside.space.fence("heddle::dist::exchange");
+  buffers.space_beside.fence("heddle::dist::exchange");
   space.fence("heddle::dist::exchange");
 }
 

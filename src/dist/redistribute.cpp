@@ -36,8 +36,8 @@ template <Scalar T> void redistribute(const DistributedMatrix<T>& A, const Distr
   }
   impl::PanelPool<T> pool;
   impl::exchange<T>(comm, A.local(), impl::Shares(comm, A.placement(), B.placement()), Copied<T>(B.local()),
-                    impl::Shares(comm, B.placement(), A.placement()), pool, impl::tag_redistribute,
-                    {comm.space(), pool});
+                    impl::Shares(comm, B.placement(), A.placement()), impl::tag_redistribute,
+                    {pool, comm.space(), pool});
 }
 
 template <Scalar T> HostMatrix<T> gather(const DistributedMatrix<T>& A, int root) {

@@ -50,8 +50,8 @@ Duplicates find(const ExecutionSpace& space, const KeyArray& keys, const Options
   auto first = recorder.array<Index>("heddle::search::first", keys.keys);
   auto count = recorder.array<Index>("heddle::search::count", keys.keys);
   const auto one_block = [&](const auto& f) { f(source); };
-  search_keys<KeySource>(
-      recorder, one_block, [&] { return source; }, keys.keys, bits, options, Groups{first, count}, [] {});
+  search_keys<KeySource>(recorder, SearchedKeys{one_block, [&] { return source; }, keys.keys, bits}, options,
+                         Groups{first, count}, [] {});
 
   // Groups are numbered in the order of their first keys.
   auto number = recorder.array<Index>("heddle::search::number", keys.keys);

@@ -94,9 +94,11 @@ template <Shape shape, PointId Id, class Space> class FaceSearch {
     const auto forget = [&] { Kokkos::deep_copy(space_, marks_, 0U); };
     forget();
     const auto whole = [&] { return source(blocks_.whole(), 0); };
-    search_keys<Source>(
-        recorder_, [&](const auto& f) { each_source(f); }, whole, mesh_.cells() * Source::per_item,
-        std::vector<int>(static_cast<std::size_t>(Source::words()), bits()), options_.search, side_marks(), forget);
+    const auto blocks = [&](const auto& f) { each_source(f); };
+    search_keys<Source>(recorder_,
+                        SearchedKeys{blocks, whole, mesh_.cells() * Source::per_item,
+                                     std::vector<int>(static_cast<std::size_t>(Source::words()), bits())},
+                        options_.search, side_marks(), forget);
   }
 
   /// f(source) for one block of cells after the other.

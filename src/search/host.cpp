@@ -61,13 +61,6 @@ void sort_pairs(const ExecutionSpace& space, Kokkos::View<Key*, MemorySpace>& ke
   values = values_from;
 }
 
-#define HEDDLE_INSTANCE(KEY, VALUE)                                                             \
-  template void sort_pairs<KEY, VALUE>(const ExecutionSpace&, Kokkos::View<KEY*, MemorySpace>&, \
-                                       Kokkos::View<VALUE*, MemorySpace>&, int);
-HEDDLE_INSTANCE(std::uint32_t, std::uint32_t)
-HEDDLE_INSTANCE(std::uint32_t, std::uint64_t)
-HEDDLE_INSTANCE(std::uint64_t, std::uint32_t)
-HEDDLE_INSTANCE(std::uint64_t, std::uint64_t)
-#undef HEDDLE_INSTANCE
+HEDDLE_INSTANTIATE_SORTS();
 
 }  // namespace heddle::search::impl

@@ -30,11 +30,21 @@ template <class Sink> Packing packing_for(Index keys, int key_bits) {
   return key_bits <= 128 + bucket_bits ? Packing::two : Packing::hashed;
 }
 
-/// Searches the keys of a source whose words take word_bits bits, what is found going to `sink`; `forget` is called
-/// where that was wrong and all is begun again. `blocks` and `whole`: see search_partition().
+/// Keys of a source: all of it, or one block after the other; see search_partition().
+template <class Blocks, class Whole> struct SearchedKeys {
+  Blocks blocks;
+  Whole whole;
+  Index slots;
+  std::vector<int> word_bits;  ///< Of a key's words.
+};
+template <class Blocks, class Whole>
+SearchedKeys(Blocks, Whole, Index, std::vector<int>) -> SearchedKeys<Blocks, Whole>;
+
+/// Searches keys, what is found going to `sink`; `forget` is called where that was wrong and all is begun again.
 template <class Source, class Blocks, class Whole, class Sink, class Forget>
-void search_keys(Recorder& recorder, const Blocks& blocks, const Whole& whole, Index slots,
-                 const std::vector<int>& word_bits, const Options& options, const Sink& sink, const Forget& forget) {
+void search_keys(Recorder& recorder, const SearchedKeys<Blocks, Whole>& keys, const Options& options, const Sink& sink,
+                 const Forget& forget) {
+  const auto& [blocks, whole, slots, word_bits] = keys;
   Report& report = recorder.report();
   report.algorithm = options.algorithm == Algorithm::automatic ? Algorithm::partition : options.algorithm;
   const bool takes_hash = report.algorithm == Algorithm::hash_fight || report.algorithm == Algorithm::sort;

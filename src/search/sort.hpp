@@ -15,3 +15,13 @@ void sort_pairs(const ExecutionSpace& space, Kokkos::View<Key*, MemorySpace>& ke
                 Kokkos::View<Value*, MemorySpace>& values, int bits);
 
 }  // namespace heddle::search::impl
+
+/// sort_pairs() for the types of keys and values that searches have; in namespace heddle::search::impl.
+#define HEDDLE_INSTANTIATE_SORT(KEY, VALUE)                                                     \
+  template void sort_pairs<KEY, VALUE>(const ExecutionSpace&, Kokkos::View<KEY*, MemorySpace>&, \
+                                       Kokkos::View<VALUE*, MemorySpace>&, int)
+#define HEDDLE_INSTANTIATE_SORTS()                       \
+  HEDDLE_INSTANTIATE_SORT(std::uint32_t, std::uint32_t); \
+  HEDDLE_INSTANTIATE_SORT(std::uint32_t, std::uint64_t); \
+  HEDDLE_INSTANTIATE_SORT(std::uint64_t, std::uint32_t); \
+  HEDDLE_INSTANTIATE_SORT(std::uint64_t, std::uint64_t)

@@ -31,13 +31,6 @@ void sort_pairs(const ExecutionSpace& space, Kokkos::View<Key*, MemorySpace>& ke
   if (current(value_buffers) != values.data()) values = other_values;
 }
 
-#define HEDDLE_INSTANCE(KEY, VALUE)                                                             \
-  template void sort_pairs<KEY, VALUE>(const ExecutionSpace&, Kokkos::View<KEY*, MemorySpace>&, \
-                                       Kokkos::View<VALUE*, MemorySpace>&, int);
-HEDDLE_INSTANCE(std::uint32_t, std::uint32_t)
-HEDDLE_INSTANCE(std::uint32_t, std::uint64_t)
-HEDDLE_INSTANCE(std::uint64_t, std::uint32_t)
-HEDDLE_INSTANCE(std::uint64_t, std::uint64_t)
-#undef HEDDLE_INSTANCE
+HEDDLE_INSTANTIATE_SORTS();
 
 }  // namespace heddle::search::impl

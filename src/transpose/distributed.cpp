@@ -111,7 +111,7 @@ void TransposePlan<T>::execute(T alpha, const DistributedMatrix<T>& A, const Dis
     impl::require_apart("transpose", "A", A.local(), "B", B.local());
   });
   impl::exchange<T>(of.comm, A.local(), of.outgoing, Mapped<T>(alpha, of.op, B.local(), of.has_partners()), of.incoming,
-                    of.pool, impl::tag_transpose, {of.beside, impl::on_host ? of.pool : of.pool_beside});
+                    impl::tag_transpose, {of.pool, of.beside, impl::on_host ? of.pool : of.pool_beside});
 }
 
 template <Scalar T>

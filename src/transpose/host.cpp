@@ -104,23 +104,30 @@ template <class T> void write_elements(T* to, const T* from, int count, const Ma
   }
 }
 
-// A block's columns [begin, end) of A's rows [row, row + rows), a run at a time: while one is read, the last is
-// written, so that memory does both at once.
+// Columns [begin, end) of rows [row, row + rows) of matrix k of a batch.
+struct Block {
+  Index row;
+  int rows;
+  Index begin;
+  Index end;
+  Index k;
+};
+
+// Moves a block, a run of columns at a time: while one is read, the last is written, so that memory does both at once.
 template <class T> class BlockMover {
   using B = Blocking<T>;
 
  public:
-  BlockMover(const Moves<T>& moves, const Map<T>& map, bool streams, Index row, int rows, Index begin, Index end,
-             Index k, T* buffers)
+  BlockMover(const Moves<T>& moves, const Map<T>& map, bool streams, const Block& block, T* buffers)
       : moves_(moves),
         map_(map),
         identity_(map.is_identity()),
         streams_(streams),
-        row_(row),
-        rows_(rows),
-        begin_(begin),
-        end_(end),
-        k_(k),
+        row_(block.row),
+        rows_(block.rows),
+        begin_(block.begin),
+        end_(block.end),
+        k_(block.k),
         reading_(buffers),
         writing_(buffers + B::rows * B::leading) {}
 
@@ -246,9 +253,9 @@ void move_streamed(const ExecutionSpace& space, const Moves<T>& moves, const Map
         const Index row = task % blocks * B::rows;
         const Index begin = task / blocks % across * share;
         T* const buffer = static_cast<T*>(team.team_scratch(1).get_shmem_aligned(B::bytes, line_bytes));
-        BlockMover<T>(moves, map, streams, row, static_cast<int>(std::min<Index>(B::rows, moves.rows - row)), begin,
-                      std::min(begin + share, moves.columns), task / blocks / across, buffer)
-            .run();
+        const Block block{row, static_cast<int>(std::min<Index>(B::rows, moves.rows - row)), begin,
+                          std::min(begin + share, moves.columns), task / blocks / across};
+        BlockMover<T>(moves, map, streams, block, buffer).run();
 #if defined(__x86_64__)
         // What went past the caches is visible to others before this thread says that it is done.
         _mm_sfence();

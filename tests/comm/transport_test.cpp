@@ -1,4 +1,5 @@
 // The same tests over every transport that can work here.
+#include "support/errors.hpp"
 #include "support/matrices.hpp"
 #include <heddle/comm/transport.hpp>
 
@@ -119,9 +120,10 @@ TEST_P(TransportTest, BlocksLandInBlocksAndTouchNothingElse) {
     const MatrixView<double> to = block(in, 2, rows, columns, leading_in);
     const bool contiguous = columns == 1 || (leading_out == rows && leading_in == rows);
     if (!transport->takes_blocks() && !contiguous) {
-      EXPECT_THROW(static_cast<void>(leading_out > rows ? transport->send<double>(from, next, 1)
-                                                        : transport->receive<double>(to, previous, 1)),
-                   Error);
+      test::expect_refusal(ErrorKind::argument, ": a direct transport takes contiguous blocks alone", [&] {
+        static_cast<void>(leading_out > rows ? transport->send<double>(from, next, 1)
+                                             : transport->receive<double>(to, previous, 1));
+      });
       continue;
     }
     Request receiving = shown ? transport->receive_by<double>(rows, columns, previous, 1,
@@ -147,9 +149,9 @@ TEST_P(TransportTest, BlocksLandInBlocksAndTouchNothingElse) {
     EXPECT_EQ(wrong, 0) << rows << " x " << columns;
   }
   if (!transport->shows_blocks()) {
-    EXPECT_THROW(
-        static_cast<void>(transport->receive_by<double>(1, 1, previous, 1, [](const MatrixView<const double>&) {})),
-        Error);
+    test::expect_refusal(ErrorKind::argument, "receive_by: a", [&] {
+      static_cast<void>(transport->receive_by<double>(1, 1, previous, 1, [](const MatrixView<const double>&) {}));
+    });
   }
 }
 
@@ -293,10 +295,12 @@ TEST(Transport, IsChosenByTheEnvironmentOrRefused) {
     EXPECT_NE(transport_of(comm)->reason().find("HEDDLE_TRANSPORT"), std::string::npos);
   }
   setenv("HEDDLE_TRANSPORT", "pigeon", 1);
-  EXPECT_THROW(static_cast<void>(transport_of(test::world())), Error);
+  test::expect_refusal(ErrorKind::argument, "HEDDLE_TRANSPORT='pigeon': expected peer, direct or staged",
+                       [&] { static_cast<void>(transport_of(test::world())); });
   if (on_host) {
     setenv("HEDDLE_TRANSPORT", "peer", 1);
-    EXPECT_THROW(static_cast<void>(transport_of(test::world())), Error);
+    test::expect_refusal(ErrorKind::argument, "HEDDLE_TRANSPORT=peer: there is no device memory in this build",
+                         [&] { static_cast<void>(transport_of(test::world())); });
     EXPECT_FALSE(availability(test::world(), TransportKind::peer).available);
   }
   unsetenv("HEDDLE_TRANSPORT");

@@ -1,3 +1,4 @@
+#include "support/errors.hpp"
 #include <heddle/core/error.hpp>
 #include <heddle/core/operation.hpp>
 #include <heddle/core/scalar.hpp>
@@ -28,7 +29,9 @@ TEST(Operation, GoesToTextAndBack) {
   }
   EXPECT_EQ(operation_from("c"), Operation::conjugate_transpose);
   for (const char* wrong : {"", "X", "NN", " T"}) {
-    EXPECT_THROW(static_cast<void>(operation_from(wrong)), Error) << wrong;
+    SCOPED_TRACE(::testing::Message() << wrong);
+    test::expect_refusal(ErrorKind::argument, "': expected N, T or C",
+                         [&] { static_cast<void>(operation_from(wrong)); });
   }
 }
 

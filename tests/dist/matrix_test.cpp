@@ -1,3 +1,4 @@
+#include "support/errors.hpp"
 #include "support/matrices.hpp"
 #include <heddle/dist/matrix.hpp>
 #include <heddle/dist/split_matrix.hpp>
@@ -183,14 +184,17 @@ TYPED_TEST(Matrix, MultiplesAreTheSameInEveryPlacement) {
 
 TYPED_TEST(Matrix, RefusesWhatDoesNotFit) {
   const int ranks = this->comm.size();
-  EXPECT_THROW(DistributedMatrix<TypeParam>(this->comm, Placement::on_rank(2, 2, ranks)), Error);
+  test::expect_refusal(ErrorKind::argument, "matrix 'matrix': 2 x 2 on rank",
+                       [&] { DistributedMatrix<TypeParam>(this->comm, Placement::on_rank(2, 2, ranks)); });
   DistributedMatrix<TypeParam> A(this->comm, Placement::row_bands(3, 4, ranks));
   DistributedMatrix<TypeParam> B(this->comm, Placement::row_bands(4, 3, ranks));
-  EXPECT_THROW(redistribute(A, B), Error);
-  EXPECT_THROW(copy(A, B), Error);
-  EXPECT_THROW(static_cast<void>(trace(A)), Error);
+  test::expect_refusal(ErrorKind::argument, "redistribute: from 3 x 4", [&] { redistribute(A, B); });
+  test::expect_refusal(ErrorKind::argument, "copy: from 3 x 4", [&] { copy(A, B); });
+  test::expect_refusal(ErrorKind::argument, "trace: the matrix is 3 x 4; expected square",
+                       [&] { static_cast<void>(trace(A)); });
   const HostMatrix<TypeParam> whole("whole", 2, 2);
-  EXPECT_THROW(scatter(whole, 0, A), Error);
+  test::expect_refusal(ErrorKind::argument, "scatter: the matrix on rank 0 is not 3 x 4",
+                       [&] { scatter(whole, 0, A); });
 }
 
 TYPED_TEST(Matrix, TakesTheCallersStorageWithAnyLeadingDimension) {
@@ -208,7 +212,8 @@ TYPED_TEST(Matrix, TakesTheCallersStorageWithAnyLeadingDimension) {
     }
   }
   const MatrixView<TypeParam> wrong = Kokkos::subview(parent, std::pair<Index, Index>(0, rows + 1), Kokkos::ALL);
-  EXPECT_THROW(DistributedMatrix<TypeParam>(this->comm, placement, wrong), Error);
+  test::expect_refusal(ErrorKind::argument, "matrix: the local array of 11 x 9",
+                       [&] { DistributedMatrix<TypeParam>(this->comm, placement, wrong); });
 }
 
 TEST(SplitMatrix, SplitsAndJoins) {

@@ -1,3 +1,4 @@
+#include "support/errors.hpp"
 #include "support/matrices.hpp"
 #include <heddle/core/error.hpp>
 #include <heddle/dist/placement.hpp>
@@ -98,15 +99,20 @@ TEST(Placement, IsReadFromText) {
   EXPECT_EQ(placement_from("host:rows", 5, 6, 3).describe(), "5 x 6 in 3 row bands, in host memory");
   for (const char* wrong : {"", "row", "host:", "host", "rows:host", "rank:", "rank:3", "rank:-1", "rank:1x", "cyclic",
                             "cyclic:2", "cyclic:2x3:4x1", "cyclic:0x3", "cyclic:2x3:0x1", "cyclic:2x3x4"}) {
-    EXPECT_THROW(static_cast<void>(placement_from(wrong, 5, 6, 3)), Error) << wrong;
+    SCOPED_TRACE(::testing::Message() << wrong);
+    test::expect_refusal(ErrorKind::argument, "placement", [&] { static_cast<void>(placement_from(wrong, 5, 6, 3)); });
   }
 }
 
 TEST(Placement, RefusesWhatIsNoPlacement) {
-  EXPECT_THROW(Placement::on_rank(-1, 2, 0), Error);
-  EXPECT_THROW(Placement::on_rank(1, 2, -1), Error);
-  EXPECT_THROW(Placement::row_bands(1, 2, 0), Error);
-  EXPECT_THROW(Placement::block_cyclic(1, 2, 0, 1, 1, 1), Error);
+  test::expect_refusal(ErrorKind::argument, "placement: -1 x 2 matrix; expected extents of at least 0",
+                       [&] { Placement::on_rank(-1, 2, 0); });
+  test::expect_refusal(ErrorKind::argument, "placement: first rank -1; expected at least 0",
+                       [&] { Placement::on_rank(1, 2, -1); });
+  test::expect_refusal(ErrorKind::argument, "row_bands: 0 ranks; expected at least 1",
+                       [&] { Placement::row_bands(1, 2, 0); });
+  test::expect_refusal(ErrorKind::argument, "placement: blocks of 0 x 1; expected at least 1 x 1",
+                       [&] { Placement::block_cyclic(1, 2, 0, 1, 1, 1); });
 }
 
 }  // namespace

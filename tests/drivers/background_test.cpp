@@ -1,6 +1,7 @@
 // The thread behind a run's output: order, bound, and what becomes of a job that fails.
 #include "drivers/support/background.hpp"
 
+#include "support/errors.hpp"
 #include <heddle/core/error.hpp>
 
 #include <gtest/gtest.h>
@@ -30,7 +31,7 @@ TEST(Background, DoesEveryJobInOrder) {
   background.finish();
   ASSERT_EQ(done.size(), 100U);
   for (int k = 0; k < 100; ++k) EXPECT_EQ(done[k], k);
-  EXPECT_THROW(background.push([] {}), Error);
+  test::expect_refusal(ErrorKind::argument, "a job for a thread that has finished", [&] { background.push([] {}); });
 }
 
 TEST(Background, LetsNoMoreThanItsBoundWait) {
@@ -74,7 +75,7 @@ TEST(Background, AFailureIsThrownByAllThatFollows) {
   };
   EXPECT_EQ(message_of_push(), "run.h5: no space left");
   EXPECT_EQ(message_of_push(), "run.h5: no space left");
-  EXPECT_THROW(background.finish(), Error);
+  test::expect_refusal(ErrorKind::output, "run.h5: no space left", [&] { background.finish(); });
   EXPECT_EQ(after, 0) << "jobs behind one that failed are dropped";
 }
 
@@ -98,12 +99,12 @@ TEST(Background, AFailureFreesWhoWaitsForRoom) {
     pause();
     open = true;
   });
-  EXPECT_THROW(
-      {
-        for (int k = 0; k < 3; ++k) background.push([] {});
-        background.finish();
-      },
-      Error);
+  test::expect_refusal(ErrorKind::output, "full", [&] {
+    {
+      for (int k = 0; k < 3; ++k) background.push([] {});
+      background.finish();
+    };
+  });
   opener.join();
 }
 

@@ -1,6 +1,7 @@
 // Linear systems over the ranks: residuals, known solutions, and the bits of one rank.
 #include "expm/dense/lu.hpp"
 
+#include "support/errors.hpp"
 #include "support/matrices.hpp"
 
 #include <gtest/gtest.h>
@@ -160,8 +161,8 @@ TYPED_TEST(Lu, TakesNoRowsAndRefusesOtherShapes) {
   const DistributedMatrix<T> square(this->comm, Placement::row_bands(4, 4, this->comm.size()));
   const DistributedMatrix<T> wide(this->comm, Placement::row_bands(4, 5, this->comm.size()));
   LuSolver<T> solver(this->comm, 4);
-  EXPECT_THROW(solver.solve(square, wide), Error);
-  EXPECT_THROW(solver.solve(wide, square), Error);
+  test::expect_refusal(ErrorKind::argument, "LU: P is 4 x 5; expected 4 x 4", [&] { solver.solve(square, wide); });
+  test::expect_refusal(ErrorKind::argument, "LU: Q is 4 x 5; expected 4 x 4", [&] { solver.solve(wide, square); });
 }
 
 }  // namespace

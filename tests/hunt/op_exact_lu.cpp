@@ -157,8 +157,9 @@ template <Scalar T> void run_solve(const World&, const Case& one, Verdict& verdi
   // Rounded once: the report may be off by a few units of T; of complex numbers sizes may be |re| + |im|.
   const double u = static_cast<double>(unit_roundoff<T>);
   const double slack = is_complex<T> ? 2.0 : 1.0 + 8 * u;
+  const double nothing = u * u * u;
   verdict.holds("backward error reported is the true one",
-                result.backward_error <= error * slack + 1e-300 && error <= result.backward_error * slack + 1e-300,
+                result.backward_error <= error * slack + nothing && error <= result.backward_error * slack + nothing,
                 "reported " + shown(result.backward_error) + ", true " + shown(error));
 }
 

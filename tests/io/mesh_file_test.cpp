@@ -1,5 +1,6 @@
 // Meshes made by programs, and what is common to all files of meshes.
 #include "mesh_support.hpp"
+#include "support/errors.hpp"
 
 #include <limits>
 
@@ -96,8 +97,10 @@ TEST(MeshFile, NamesOfEncodings) {
   for (const char* const name : {"ascii", "binary", "compressed"}) {
     EXPECT_EQ(to_string(mesh_encoding_from(name)), name);
   }
-  EXPECT_THROW(static_cast<void>(mesh_encoding_from("zip")), Error);
-  EXPECT_THROW(static_cast<void>(to_string(static_cast<MeshEncoding>(9))), Error);
+  test::expect_refusal(ErrorKind::argument, "encoding 'zip': expected ascii, binary or compressed",
+                       [&] { static_cast<void>(mesh_encoding_from("zip")); });
+  test::expect_refusal(ErrorKind::argument, "not a value of heddle::MeshEncoding",
+                       [&] { static_cast<void>(to_string(static_cast<MeshEncoding>(9))); });
 }
 
 class MeshFilesRefused : public ::testing::Test {

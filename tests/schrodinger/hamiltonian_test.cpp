@@ -1,5 +1,6 @@
 // The grid, the kinetic operators, the potentials and the matrix that is made of them.
 #include "problems.hpp"
+#include "support/errors.hpp"
 #include <heddle/core/error.hpp>
 #include <heddle/dist/matrix.hpp>
 
@@ -32,19 +33,32 @@ TEST(Grid, EndsAreExact) {
 }
 
 TEST(Grid, RefusesWhatIsNoGrid) {
-  EXPECT_THROW(validate(Grid{0, 0, 11, Kinetic::fd2}), Error);
-  EXPECT_THROW(validate(Grid{1, -1, 11, Kinetic::fd2}), Error);
-  EXPECT_THROW(validate(Grid{-1, 1, 2, Kinetic::fd2}), Error);
-  EXPECT_THROW(validate(Grid{nan, 1, 11, Kinetic::fd2}), Error);
-  EXPECT_THROW(validate(Grid{-1, infinity, 11, Kinetic::fd2}), Error);
-  EXPECT_THROW(validate(Grid{1, 1 + 1e-15, 100, Kinetic::fd2}), Error);
+  test::expect_refusal(ErrorKind::argument, "grid.xmin = 0 must be less than grid.xmax = 0", [&] {
+    validate(Grid{0, 0, 11, Kinetic::fd2});
+  });
+  test::expect_refusal(ErrorKind::argument, "grid.xmin = 1 must be less than grid.xmax = -1", [&] {
+    validate(Grid{1, -1, 11, Kinetic::fd2});
+  });
+  test::expect_refusal(ErrorKind::argument, "grid.points = 2 must be at least 3", [&] {
+    validate(Grid{-1, 1, 2, Kinetic::fd2});
+  });
+  test::expect_refusal(ErrorKind::argument, "grid.xmin = nan and grid.xmax = 1 must be finite", [&] {
+    validate(Grid{nan, 1, 11, Kinetic::fd2});
+  });
+  test::expect_refusal(ErrorKind::argument, "grid.xmin = -1 and grid.xmax = inf must be finite", [&] {
+    validate(Grid{-1, infinity, 11, Kinetic::fd2});
+  });
+  test::expect_refusal(ErrorKind::argument, "grid: 100 points from 1 to 1.0000000000000011 can't be told", [&] {
+    validate(Grid{1, 1 + 1e-15, 100, Kinetic::fd2});
+  });
 }
 
 TEST(Kinetic, NamesGoBothWays) {
   for (const auto kinetic : {Kinetic::fd2, Kinetic::fd4, Kinetic::fd6, Kinetic::sinc}) {
     EXPECT_EQ(schrodinger::kinetic_from(to_string(kinetic)), kinetic);
   }
-  EXPECT_THROW((void)schrodinger::kinetic_from("fd8"), Error);
+  test::expect_refusal(ErrorKind::argument, "kinetic operator 'fd8': expected one of fd2, fd4, fd6, sinc",
+                       [&] { (void)schrodinger::kinetic_from("fd8"); });
 }
 
 // The error of order p falls by 2^p when dx is halved.
@@ -110,22 +124,33 @@ TEST(Potential, TableIsInterpolatedLinearly) {
 
 TEST(Potential, RefusesWhatCannotBe) {
   const Grid grid{-1, 1, 11, Kinetic::fd2};
-  EXPECT_THROW(validate(grid, soft_core(nan, 1), {}), Error);
-  EXPECT_THROW(validate(grid, soft_core(1, 0), {}), Error);
-  EXPECT_THROW(validate(grid, soft_core(1, -1), {}), Error);
-  EXPECT_THROW(validate(grid, harmonic(infinity), {}), Error);
-  EXPECT_THROW(validate(grid, harmonic(1), moving(Motion::drift)), Error);
+  test::expect_refusal(ErrorKind::argument, "potential.charge = nan must be finite",
+                       [&] { validate(grid, soft_core(nan, 1), {}); });
+  test::expect_refusal(ErrorKind::argument, "potential.softening = 0 must be positive",
+                       [&] { validate(grid, soft_core(1, 0), {}); });
+  test::expect_refusal(ErrorKind::argument, "potential.softening = -1 must be positive",
+                       [&] { validate(grid, soft_core(1, -1), {}); });
+  test::expect_refusal(ErrorKind::argument, "potential.omega = inf must be finite",
+                       [&] { validate(grid, harmonic(infinity), {}); });
+  test::expect_refusal(ErrorKind::argument, "nuclei.motion = drift needs potential.kind = soft-core: a",
+                       [&] { validate(grid, harmonic(1), moving(Motion::drift)); });
   Nuclei apart;
   apart.separation = -1;
-  EXPECT_THROW(validate(grid, soft_core(1, 1), apart), Error);
+  test::expect_refusal(ErrorKind::argument, "nuclei.separation = -1 must not be negative",
+                       [&] { validate(grid, soft_core(1, 1), apart); });
   Potential table;
   table.kind = PotentialKind::table;
-  EXPECT_THROW(validate(grid, table, {}), Error);
+  test::expect_refusal(ErrorKind::argument, "potential table: 0 positions and 0 values; expected as many of",
+                       [&] { validate(grid, table, {}); });
   table.table_x = {-1, 0.5};
   table.table_v = {0, 0};
-  EXPECT_THROW(validate(grid, table, {}), Error) << "does not reach the right end";
+  SCOPED_TRACE(::testing::Message() << "does not reach the right end");
+  test::expect_refusal(ErrorKind::argument, "potential table: it reaches from x = -1 to 0.5 and does not",
+                       [&] { validate(grid, table, {}); });
   table.table_x = {1, -1};
-  EXPECT_THROW(validate(grid, table, {}), Error) << "falls";
+  SCOPED_TRACE(::testing::Message() << "falls");
+  test::expect_refusal(ErrorKind::argument, "potential table, point 2: x = -1 must be greater than 1 before",
+                       [&] { validate(grid, table, {}); });
   table.table_x = {-1, 1};
   EXPECT_NO_THROW(validate(grid, table, {}));
 }
@@ -178,7 +203,8 @@ TEST(HamiltonianMatrix, AgreesWithItsProduct) {
     }
   }
   const Hamiltonian hamiltonian({-2, 3, 8, Kinetic::fd2}, harmonic(1));
-  EXPECT_THROW(hamiltonian.fill(1, 0, DistributedMatrix<double>(comm, Placement::on_rank(8, 9, 0))), Error);
+  test::expect_refusal(ErrorKind::argument, "Hamiltonian of 8 points: the matrix is 8 x 9",
+                       [&] { hamiltonian.fill(1, 0, DistributedMatrix<double>(comm, Placement::on_rank(8, 9, 0))); });
 }
 
 }  // namespace

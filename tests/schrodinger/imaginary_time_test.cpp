@@ -1,5 +1,6 @@
 // States by imaginary time against LAPACK's.
 #include "problems.hpp"
+#include "support/errors.hpp"
 #include <heddle/core/error.hpp>
 #include <heddle/schrodinger/imaginary_time.hpp>
 
@@ -50,17 +51,23 @@ TEST(ImaginaryTime, SaysWhenItHasNotConverged) {
   const Hamiltonian hamiltonian({-10, 10, 101, Kinetic::fd4}, harmonic(1));
   ImaginaryTimeOptions options;
   options.most_steps = 2;
-  EXPECT_THROW((void)imaginary_time_states(world(), hamiltonian, 0.0, 1, options), Error);
+  test::expect_refusal(ErrorKind::computation, "imaginary time: residual",
+                       [&] { (void)imaginary_time_states(world(), hamiltonian, 0.0, 1, options); });
   options.most_steps = 0;
-  EXPECT_THROW((void)imaginary_time_states(world(), hamiltonian, 0.0, 1, options), Error);
+  test::expect_refusal(ErrorKind::argument, "imaginary time: most_steps = 0 must be positive",
+                       [&] { (void)imaginary_time_states(world(), hamiltonian, 0.0, 1, options); });
   options = {};
   options.tolerance = 0.0;
-  EXPECT_THROW((void)imaginary_time_states(world(), hamiltonian, 0.0, 1, options), Error);
+  test::expect_refusal(ErrorKind::argument, "imaginary time: tolerance = 0 must be finite and positive",
+                       [&] { (void)imaginary_time_states(world(), hamiltonian, 0.0, 1, options); });
   options = {};
   options.tile = -8;
-  EXPECT_THROW((void)imaginary_time_states(world(), hamiltonian, 0.0, 1, options), Error);
-  EXPECT_THROW((void)imaginary_time_states(world(), hamiltonian, 0.0, 0), Error);
-  EXPECT_THROW((void)imaginary_time_states(world(), hamiltonian, 0.0, 102), Error);
+  test::expect_refusal(ErrorKind::argument, "imaginary time: tile = -8 must not be negative",
+                       [&] { (void)imaginary_time_states(world(), hamiltonian, 0.0, 1, options); });
+  test::expect_refusal(ErrorKind::argument, "0 states by imaginary time on 101 points: expected 1 to 101",
+                       [&] { (void)imaginary_time_states(world(), hamiltonian, 0.0, 0); });
+  test::expect_refusal(ErrorKind::argument, "102 states by imaginary time on 101 points: expected 1 to 101",
+                       [&] { (void)imaginary_time_states(world(), hamiltonian, 0.0, 102); });
 }
 
 TEST(ImaginaryTime, SameBitsOnAnyNumberOfRanks) {

@@ -1,5 +1,6 @@
 // Observables and initial states against closed forms.
 #include "problems.hpp"
+#include "support/errors.hpp"
 #include <heddle/core/error.hpp>
 #include <heddle/schrodinger/observables.hpp>
 
@@ -66,16 +67,25 @@ TEST(Observables, NodesOfASuperpositionAndOfAPhase) {
 TEST(InitialState, RefusesWhatIsNoState) {
   const Grid grid{-1, 1, 5, Kinetic::fd2};
   const double nan = std::numeric_limits<double>::quiet_NaN();
-  EXPECT_THROW((void)gaussian_packet(grid, 0, 0, 0), Error);
-  EXPECT_THROW((void)gaussian_packet(grid, 0, 0, -1), Error);
-  EXPECT_THROW((void)gaussian_packet(grid, nan, 0, 1), Error);
-  EXPECT_THROW((void)gaussian_packet(grid, 1000, 0, 0.1), Error);
-  EXPECT_THROW((void)schrodinger::normalised(grid, State(5, 0.0)), Error);
-  EXPECT_THROW((void)schrodinger::normalised(grid, State(4, 1.0)), Error);
-  EXPECT_THROW((void)schrodinger::normalised(grid, State(5, nan)), Error);
+  test::expect_refusal(ErrorKind::argument, "initial.width = 0 must be positive",
+                       [&] { (void)gaussian_packet(grid, 0, 0, 0); });
+  test::expect_refusal(ErrorKind::argument, "initial.width = -1 must be positive",
+                       [&] { (void)gaussian_packet(grid, 0, 0, -1); });
+  test::expect_refusal(ErrorKind::argument, "initial.position = nan and initial.momentum = 0 must be finite",
+                       [&] { (void)gaussian_packet(grid, nan, 0, 1); });
+  test::expect_refusal(ErrorKind::argument, "initial state: a Gaussian at initial.position = 1000 with",
+                       [&] { (void)gaussian_packet(grid, 1000, 0, 0.1); });
+  test::expect_refusal(ErrorKind::argument, "initial state: it is zero on the whole grid",
+                       [&] { (void)schrodinger::normalised(grid, State(5, 0.0)); });
+  test::expect_refusal(ErrorKind::argument, "initial state: 4 values for 5 points",
+                       [&] { (void)schrodinger::normalised(grid, State(4, 1.0)); });
+  test::expect_refusal(ErrorKind::argument, "initial state: its values must be finite",
+                       [&] { (void)schrodinger::normalised(grid, State(5, nan)); });
   const Hamiltonian hamiltonian(grid, harmonic(1));
-  EXPECT_THROW((void)schrodinger::eigenstate(hamiltonian, 5), Error);
-  EXPECT_THROW((void)schrodinger::eigenstate(hamiltonian, -1), Error);
+  test::expect_refusal(ErrorKind::argument, "initial.level = 5: the grid has levels 0 to 4",
+                       [&] { (void)schrodinger::eigenstate(hamiltonian, 5); });
+  test::expect_refusal(ErrorKind::argument, "initial.level = -1: the grid has levels 0 to 4",
+                       [&] { (void)schrodinger::eigenstate(hamiltonian, -1); });
 }
 
 TEST(InitialState, NormalisesWhatWouldOverflow) {

@@ -1,5 +1,6 @@
 // Pulses: units, envelopes and their integrals; what they do to V.
 #include "problems.hpp"
+#include "support/errors.hpp"
 #include <heddle/core/error.hpp>
 
 #include <gtest/gtest.h>
@@ -38,8 +39,10 @@ TEST(PulseUnits, AreThoseOfCodata) {
   EXPECT_NEAR(schrodinger::omega_from_wavelength(45.5633525), 1.0, 1e-7);
   EXPECT_NEAR(schrodinger::omega_from_wavelength(800.0), 0.05695419, 1e-7);
   EXPECT_NEAR(schrodinger::time_from_femtoseconds(1.0), 41.341373, 1e-6);
-  EXPECT_THROW((void)schrodinger::amplitude_from_intensity(-1.0), Error);
-  EXPECT_THROW((void)schrodinger::omega_from_wavelength(0.0), Error);
+  test::expect_refusal(ErrorKind::argument, "intensity = -1 W/cm^2 must be finite and not negative",
+                       [&] { (void)schrodinger::amplitude_from_intensity(-1.0); });
+  test::expect_refusal(ErrorKind::argument, "wavelength = 0 nm must be finite and positive",
+                       [&] { (void)schrodinger::omega_from_wavelength(0.0); });
 }
 
 TEST(Pulse, IsExactlyZeroOutside) {
@@ -107,8 +110,11 @@ TEST(Pulse, RefusesWhatCannotBe) {
   const auto refused = [](double Pulse::*member, double value) {
     Pulse pulse = pulse_of(Envelope::trapezoid);
     pulse.*member = value;
-    EXPECT_THROW(validate(pulse), Error) << value;
-    EXPECT_THROW(Hamiltonian({-3, 3, 7, Kinetic::fd2}, harmonic(1), {}, {pulse}), Error);
+    SCOPED_TRACE(::testing::Message() << value);
+    test::expect_refusal(ErrorKind::argument, "pulse: ", [&] { validate(pulse); });
+    test::expect_refusal(ErrorKind::argument, "pulse: ", [&] {
+      Hamiltonian({-3, 3, 7, Kinetic::fd2}, harmonic(1), {}, {pulse});
+    });
   };
   EXPECT_NO_THROW(validate(pulse_of(Envelope::trapezoid)));
   refused(&Pulse::amplitude, nan);
@@ -118,7 +124,8 @@ TEST(Pulse, RefusesWhatCannotBe) {
   refused(&Pulse::ramp, 6.1);
   refused(&Pulse::ramp, -0.1);
   refused(&Pulse::centre, nan);
-  EXPECT_THROW((void)schrodinger::envelope_from("square"), Error);
+  test::expect_refusal(ErrorKind::argument, "envelope 'square': expected one of sine-squared, gaussian,",
+                       [&] { (void)schrodinger::envelope_from("square"); });
 }
 
 }  // namespace

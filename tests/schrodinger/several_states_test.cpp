@@ -1,6 +1,7 @@
 // Several wave functions in one simulation: each as it would be alone, and a run continued bit for bit with a pulse, an
 // absorber and several states.
 #include "problems.hpp"
+#include "support/errors.hpp"
 #include <heddle/core/error.hpp>
 
 #include <gtest/gtest.h>
@@ -100,10 +101,11 @@ TEST(SeveralStates, ContinueBitForBit) {
 
 TEST(SeveralStates, RefusesNone) {
   const auto hamiltonian = ion_in_a_pulse(AbsorberKind::none);
-  EXPECT_THROW(Simulation(world(), hamiltonian, {}, std::vector<State>{}), Error);
+  test::expect_refusal(ErrorKind::argument, "a simulation needs an initial state",
+                       [&] { Simulation(world(), hamiltonian, {}, std::vector<State>{}); });
   Simulation simulation(world(), hamiltonian, {}, lowest(hamiltonian, 2));
-  EXPECT_THROW((void)simulation.state(2), Error);
-  EXPECT_THROW((void)simulation.observables(-1), Error);
+  test::expect_refusal(ErrorKind::argument, "wave function 2 of 2", [&] { (void)simulation.state(2); });
+  test::expect_refusal(ErrorKind::argument, "wave function -1 of 2", [&] { (void)simulation.observables(-1); });
 }
 
 }  // namespace

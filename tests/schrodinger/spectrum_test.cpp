@@ -1,5 +1,6 @@
 // Spectra of autocorrelations and dipole moments against lines whose place, area and width are known.
 #include "problems.hpp"
+#include "support/errors.hpp"
 #include <heddle/core/error.hpp>
 #include <heddle/schrodinger/spectrum.hpp>
 
@@ -93,12 +94,22 @@ TEST(Spectrum, RefusesRecordsThatHaveGaps) {
   const std::vector<double> energies = {0.0};
   const std::vector<std::complex<double>> record(3, 1.0);
   EXPECT_NO_THROW((void)autocorrelation_spectrum(std::vector{0.0, 1.0, 2.0}, record, energies));
-  EXPECT_THROW((void)autocorrelation_spectrum(std::vector{0.0, 1.0, 3.0}, record, energies), Error);
-  EXPECT_THROW((void)autocorrelation_spectrum(std::vector{1.0, 2.0, 3.0}, record, energies), Error);
-  EXPECT_THROW((void)autocorrelation_spectrum(std::vector{0.0, 1.0}, record, energies), Error);
-  EXPECT_THROW((void)autocorrelation_spectrum(std::vector{0.0}, std::span(record).first(1), energies), Error);
-  EXPECT_THROW((void)dipole_spectrum(std::vector{0.0, 0.0}, std::vector{1.0, 1.0}, energies), Error);
-  EXPECT_THROW((void)schrodinger::window_from("hamming"), Error);
+  test::expect_refusal(ErrorKind::argument, "spectrum: time 1 is 1; expected 1.5, evenly from 0", [&] {
+    (void)autocorrelation_spectrum(std::vector{0.0, 1.0, 3.0}, record, energies);
+  });
+  test::expect_refusal(ErrorKind::argument, "spectrum: time 0 is 1; expected 0, evenly from 0", [&] {
+    (void)autocorrelation_spectrum(std::vector{1.0, 2.0, 3.0}, record, energies);
+  });
+  test::expect_refusal(ErrorKind::argument, "spectrum: 3 values for 2 times", [&] {
+    (void)autocorrelation_spectrum(std::vector{0.0, 1.0}, record, energies);
+  });
+  test::expect_refusal(ErrorKind::argument, "spectrum of 1 times: expected at least 2",
+                       [&] { (void)autocorrelation_spectrum(std::vector{0.0}, std::span(record).first(1), energies); });
+  test::expect_refusal(ErrorKind::argument, "spectrum: the last time, 0, must be finite and positive", [&] {
+    (void)dipole_spectrum(std::vector{0.0, 0.0}, std::vector{1.0, 1.0}, energies);
+  });
+  test::expect_refusal(ErrorKind::argument, "window 'hamming': expected one of hann, rectangular",
+                       [&] { (void)schrodinger::window_from("hamming"); });
 }
 
 }  // namespace

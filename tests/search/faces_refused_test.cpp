@@ -1,6 +1,7 @@
 // What external_faces() does not take.
 #include "search/oracle.hpp"
 #include "search/partition.hpp"
+#include "support/errors.hpp"
 #include <heddle/search/grid.hpp>
 
 #include <gtest/gtest.h>
@@ -77,8 +78,12 @@ TEST(GridsRefuse, NumbersThatDoNotFit) {
   }
   // Counts that 64 bits do not hold, whose lower bits look small.
   constexpr Index many = Index{1} << 40;
-  EXPECT_THROW(static_cast<void>(tetrahedra_of<Index>(ExecutionSpace(), {Index{1} << 31, Index{1} << 30, 1})), Error);
-  EXPECT_THROW(static_cast<void>(external_faces(ExecutionSpace(), {many, 0, many})), Error);
+  test::expect_refusal(ErrorKind::argument, "grid of 2147483648 x 1073741824 x 1 cubes: expected at most", [&] {
+    static_cast<void>(tetrahedra_of<Index>(ExecutionSpace(), {Index{1} << 31, Index{1} << 30, 1}));
+  });
+  test::expect_refusal(ErrorKind::argument, "grid of 1099511627776 x 0 x 1099511627776 cubes: expected at", [&] {
+    static_cast<void>(external_faces(ExecutionSpace(), {many, 0, many}));
+  });
   try {
     static_cast<void>(external_faces(ExecutionSpace(), {many, many, many}));
     FAIL();
@@ -87,8 +92,12 @@ TEST(GridsRefuse, NumbersThatDoNotFit) {
                  "grid of 1099511627776 x 1099511627776 x 1099511627776 cubes: expected at most 384307168202282325 "
                  "points");
   }
-  EXPECT_THROW(static_cast<void>(hexahedra_of<Index>(ExecutionSpace(), {1, -1, 1})), Error);
-  EXPECT_THROW(static_cast<void>(tetrahedra_of<Index>(ExecutionSpace(), {1, 1, 1}, {.per_cube = 7})), Error);
+  test::expect_refusal(ErrorKind::argument, "grid of 1 x -1 x 1 cubes: expected 0 or more each", [&] {
+    static_cast<void>(hexahedra_of<Index>(ExecutionSpace(), {1, -1, 1}));
+  });
+  test::expect_refusal(ErrorKind::argument, "tetrahedra_of: 7 tetrahedra a cube; expected 5 or 6", [&] {
+    static_cast<void>(tetrahedra_of<Index>(ExecutionSpace(), {1, 1, 1}, {.per_cube = 7}));
+  });
 }
 
 }  // namespace

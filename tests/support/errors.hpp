@@ -1,7 +1,13 @@
-// What is thrown.
+// What is thrown, and that it is.
 #pragma once
 
 #include <heddle/core/error.hpp>
+
+#include <gtest/gtest.h>
+
+#include <source_location>
+#include <string>
+#include <string_view>
 
 namespace heddle::test {
 
@@ -13,6 +19,21 @@ template <class Work> int kind_of(const Work& work) {
     return static_cast<int>(error.kind());
   }
   return -1;
+}
+
+/// Expects that work() throws an Error of this kind, whose message holds `text`.
+template <class Work>
+void expect_refusal(ErrorKind kind, std::string_view text, const Work& work,
+                    const std::source_location& where = std::source_location::current()) {
+  const auto fail = [&where](const std::string& what) { ADD_FAILURE_AT(where.file_name(), where.line()) << what; };
+  try {
+    work();
+    fail("expected an Error with the text '" + std::string(text) + "'; nothing was thrown");
+  } catch (const Error& error) {
+    const std::string message = error.what();
+    if (error.kind() != kind) fail("of another kind: " + message);
+    if (message.find(text) == std::string::npos) fail("expected '" + std::string(text) + "' in: " + message);
+  }
 }
 
 }  // namespace heddle::test

@@ -47,6 +47,23 @@ template <Scalar T> inline constexpr Real<T> unit_roundoff = std::numeric_limits
 /// Real operations in one product-and-sum: 2, or 8 for complex scalars.
 template <Scalar T> inline constexpr double flops_per_multiply_add = is_complex<T> ? 8.0 : 2.0;
 
+/// The real part as a number of type R.
+template <class R, Scalar T> KOKKOS_INLINE_FUNCTION R real_of(const T& value) {
+  if constexpr (is_complex<T>) {
+    return static_cast<R>(value.real());
+  } else {
+    return static_cast<R>(value);
+  }
+}
+/// The imaginary part, of real numbers zero.
+template <class R, Scalar T> KOKKOS_INLINE_FUNCTION R imaginary_of(const T& value) {
+  if constexpr (is_complex<T>) {
+    return static_cast<R>(value.imag());
+  } else {
+    return R(0);
+  }
+}
+
 template <Scalar T> KOKKOS_INLINE_FUNCTION T conjugate(const T& value) {
   if constexpr (is_complex<T>) {
     return Kokkos::conj(value);

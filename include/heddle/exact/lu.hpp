@@ -30,8 +30,9 @@ struct SolveOptions {
 struct SolveResult {
   Index info = 0;       ///< As LuResult's; x is not written where it is not 0.
   int refinements = 0;  ///< Corrections made.
-  /// max |b - A x|_i / (|A| |x| + |b|)_i, of exact residuals, rounded once, neither of which over- or underflows;
-  /// infinite where x is not finite.
+  /// max |b - A x|_i / (|A| |x| + |b|)_i, of exact residuals that are rounded once. The range of T does not limit
+  /// either of them, but an error below u^3, u the unit roundoff of T, may be given as 0. Infinite where x is not
+  /// finite.
   double backward_error = 0;
 };
 

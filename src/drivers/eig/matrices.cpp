@@ -2,6 +2,7 @@
 
 #include "drivers/support/clock.hpp"
 #include "drivers/support/matrices.hpp"
+#include "drivers/support/scalars.hpp"
 #include "drivers/support/text.hpp"
 #include <heddle/blas/blas.hpp>
 #include <heddle/gemm/gemm.hpp>
@@ -292,10 +293,7 @@ EigenErrors errors_of(const DistributedMatrix<T>& A, const Kokkos::View<Real<T>*
                                     const Kokkos::View<Real<T>*, MemorySpace>&, const LocalMatrix<T>&);      \
   template EigenErrors errors_of<T>(const DistributedMatrix<T>&, const Kokkos::View<Real<T>*, MemorySpace>&, \
                                     const DistributedMatrix<T>&)
-HEDDLE_INSTANTIATE(float);
-HEDDLE_INSTANTIATE(double);
-HEDDLE_INSTANTIATE(Kokkos::complex<float>);
-HEDDLE_INSTANTIATE(Kokkos::complex<double>);
+HEDDLE_FOR_EACH_DRIVER_SCALAR(HEDDLE_INSTANTIATE);
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::driver

@@ -1,6 +1,7 @@
 #include "drivers/eig/solution.hpp"
 
 #include "drivers/support/clock.hpp"
+#include "drivers/support/scalars.hpp"
 #include "drivers/support/text.hpp"
 #include <heddle/eigen/distributed.hpp>
 
@@ -80,10 +81,7 @@ EigenSolution<T> eigen_solution(const Communicator& comm, Index n, const HostMat
 #define HEDDLE_INSTANTIATE(T)                                                                   \
   template EigenSolution<T> eigen_solution<T>(const Communicator&, Index, const HostMatrix<T>&, \
                                               const eigen::JacobiOptions&, bool)
-HEDDLE_INSTANTIATE(float);
-HEDDLE_INSTANTIATE(double);
-HEDDLE_INSTANTIATE(Kokkos::complex<float>);
-HEDDLE_INSTANTIATE(Kokkos::complex<double>);
+HEDDLE_FOR_EACH_DRIVER_SCALAR(HEDDLE_INSTANTIATE);
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::driver

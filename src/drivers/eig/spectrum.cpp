@@ -1,5 +1,7 @@
 #include "drivers/eig/spectrum.hpp"
 
+#include "drivers/support/scalars.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -24,21 +26,6 @@ class Sum {
   double sum_ = 0;
   double rest_ = 0;
 };
-
-template <Scalar T> double real_part(const T& x) {
-  if constexpr (is_complex<T>) {
-    return static_cast<double>(x.real());
-  } else {
-    return static_cast<double>(x);
-  }
-}
-template <Scalar T> double imaginary_part(const T& x) {
-  if constexpr (is_complex<T>) {
-    return static_cast<double>(x.imag());
-  } else {
-    return 0;
-  }
-}
 
 // x 2^-exponent in two steps, of which none is out of range.
 struct Scale {
@@ -232,10 +219,7 @@ SpectrumErrors spectrum_errors(const HostMatrix<T>& A, const std::vector<double>
 
 #define HEDDLE_INSTANTIATE(T) \
   template SpectrumErrors spectrum_errors<T>(const HostMatrix<T>&, const std::vector<double>&, bool, double)
-HEDDLE_INSTANTIATE(float);
-HEDDLE_INSTANTIATE(double);
-HEDDLE_INSTANTIATE(Kokkos::complex<float>);
-HEDDLE_INSTANTIATE(Kokkos::complex<double>);
+HEDDLE_FOR_EACH_DRIVER_SCALAR(HEDDLE_INSTANTIATE);
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::driver

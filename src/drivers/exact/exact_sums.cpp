@@ -11,6 +11,7 @@
 
 #include <chrono>
 #include <cmath>
+#include <optional>
 
 namespace heddle::driver {
 namespace {
@@ -69,34 +70,21 @@ template <Scalar T> Elements<T> elements_of(const DistributedMatrix<T>& A) {
   return dense;
 }
 
-template <Scalar T> double real_part(const T& x) {
-  if constexpr (is_complex<T>) {
-    return static_cast<double>(x.real());
-  } else {
-    return static_cast<double>(x);
-  }
-}
-template <Scalar T> double imaginary_part(const T& x) {
-  if constexpr (is_complex<T>) {
-    return static_cast<double>(x.imag());
-  } else {
-    return 0.0;
-  }
-}
 std::string hexadecimal(double x) {
   return format("%a", x);
 }
 // A number, or [re, im].
 template <Scalar T> nlohmann::ordered_json as_json(const T& x) {
-  if (!is_complex<T>) return real_part(x);
-  return {real_part(x), imaginary_part(x)};
+  if (!is_complex<T>) return real_of<double>(x);
+  return {real_of<double>(x), imaginary_of<double>(x)};
 }
 template <Scalar T> nlohmann::ordered_json as_hexadecimal(const T& x) {
-  if (!is_complex<T>) return hexadecimal(real_part(x));
-  return {hexadecimal(real_part(x)), hexadecimal(imaginary_part(x))};
+  if (!is_complex<T>) return hexadecimal(real_of<double>(x));
+  return {hexadecimal(real_of<double>(x)), hexadecimal(imaginary_of<double>(x))};
 }
 template <Scalar T> std::string shown(const T& x) {
-  return is_complex<T> ? format("%.17g%+.17gi", real_part(x), imaginary_part(x)) : format("%.17g", real_part(x));
+  return is_complex<T> ? format("%.17g%+.17gi", real_of<double>(x), imaginary_of<double>(x))
+                       : format("%.17g", real_of<double>(x));
 }
 
 // One after the other, as a loop over the file would.
@@ -113,10 +101,17 @@ template <Scalar T> T plain_sum(const Communicator& comm, const Elements<T>& ter
 }
 
 // What both commands report of a sum.
+template <Scalar T> struct SumFigures {
+  Index count;
+  T value;
+  double condition;
+  double seconds;
+  std::optional<T> plain;  // Where it is wanted.
+};
 template <Scalar T>
-void report_sum(Context& context, Report& report, const std::string& name, Index count, const T& value,
-                double condition, double seconds, const T* plain) {
-  const double size = std::hypot(real_part(value), imaginary_part(value));
+void report_sum(Context& context, Report& report, const std::string& name, const SumFigures<T>& figures) {
+  const auto& [count, value, condition, seconds, plain] = figures;
+  const double size = std::hypot(real_of<double>(value), imaginary_of<double>(value));
   auto& results = report.results();
   results["count"] = count;
   results["value"] = as_json(value);
@@ -128,8 +123,9 @@ void report_sum(Context& context, Report& report, const std::string& name, Index
   results["sha256"] = hash.digest();
   context.say(format("%s of %lld elements, condition %.3g: %s", name.c_str(), static_cast<long long>(count), condition,
                      shown(value).c_str()));
-  if (plain == nullptr) return;
-  const double off = std::hypot(real_part(*plain) - real_part(value), imaginary_part(*plain) - imaginary_part(value));
+  if (!plain) return;
+  const double off = std::hypot(real_of<double>(*plain) - real_of<double>(value),
+                                imaginary_of<double>(*plain) - imaginary_of<double>(value));
   const double relative = off == 0 ? 0.0 : off / size;
   results["plain"] = as_json(*plain);
   results["plain_hex"] = as_hexadecimal(*plain);
@@ -148,9 +144,8 @@ template <Scalar T> int sum_as(Context& context, const SumOptions& options) {
   const T value = exact::sum(comm, x);
   const double seconds = comm.all_reduce(seconds_since(start), Reduction::maximum);
   const double condition = exact::sum_condition(comm, x);
-  const T plain = options.compare ? plain_sum(comm, x) : T(0);
-  report_sum(context, report, "sum", A.rows() * A.columns(), value, condition, seconds,
-             options.compare ? &plain : nullptr);
+  const auto plain = options.compare ? std::optional<T>(plain_sum(comm, x)) : std::nullopt;
+  report_sum<T>(context, report, "sum", {A.rows() * A.columns(), value, condition, seconds, plain});
   return context.finish(report);
 }
 
@@ -176,9 +171,8 @@ template <Scalar T> int dot_as(Context& context, const DotOptions& options) {
       KOKKOS_LAMBDA(Index k) { terms(k) = (conjugated ? conjugate(x(k)) : x(k)) * y(k); });
   comm.space().fence("heddle::driver::terms");
   const double condition = options.conjugate ? exact::dotc_condition(comm, x, y) : exact::dot_condition(comm, x, y);
-  const T plain = options.compare ? plain_sum(comm, terms) : T(0);
-  report_sum(context, report, "dot", X.rows() * X.columns(), value, condition, seconds,
-             options.compare ? &plain : nullptr);
+  const auto plain = options.compare ? std::optional<T>(plain_sum(comm, terms)) : std::nullopt;
+  report_sum<T>(context, report, "dot", {X.rows() * X.columns(), value, condition, seconds, plain});
   return context.finish(report);
 }
 

@@ -9,6 +9,13 @@
 
 namespace heddle::driver {
 
+/// INSTANTIATE(T); for each of the four scalar types.
+#define HEDDLE_FOR_EACH_DRIVER_SCALAR(INSTANTIATE) \
+  INSTANTIATE(float);                              \
+  INSTANTIATE(double);                             \
+  INSTANTIATE(Kokkos::complex<float>);             \
+  INSTANTIATE(Kokkos::complex<double>)
+
 /// Calls work.operator()<T>() for the type that --scalar names.
 template <class Work> auto with_scalar(const std::string& name, const Work& work) {
   if (name == "float") return work.template operator()<float>();

@@ -106,8 +106,12 @@ void combine_columns(const ExecutionSpace& space, const Wide<T>* factors, const 
 }  // namespace
 
 template <Scalar T>
-void recur(const ExecutionSpace& space, T p, const MatrixView<const T>& Y, T q, const MatrixView<const T>& X, T r,
-           const MatrixView<T>& Z, T g, const MatrixView<T>& R) {
+void recur(const ExecutionSpace& space, const RecurrenceFactors<T>& factors, const MatrixView<const T>& Y,
+           const MatrixView<const T>& X, const MatrixView<T>& Z, const MatrixView<T>& R) {
+  const T p = factors.p;
+  const T q = factors.q;
+  const T r = factors.r;
+  const T g = factors.g;
   const Elements<const T> y(Y), x(X);
   const Elements<T> z(Z), sum(R);
   const bool fresh = r == T(0);
@@ -209,10 +213,10 @@ void BlockColumns<T>::combine(std::span<const Wide<T>> own, const MatrixView<T>&
   combine_columns<T>(space_, device_.data(), W, V);
 }
 
-#define HEDDLE_INSTANTIATE(T)                                                                                    \
-  template void recur<T>(const ExecutionSpace&, T, const MatrixView<const T>&, T, const MatrixView<const T>&, T, \
-                         const MatrixView<T>&, T, const MatrixView<T>&);                                         \
-  template void add_scaled<T>(const ExecutionSpace&, T, const MatrixView<const T>&, T, const MatrixView<T>&);    \
+#define HEDDLE_INSTANTIATE(T)                                                                                 \
+  template void recur<T>(const ExecutionSpace&, const RecurrenceFactors<T>&, const MatrixView<const T>&,      \
+                         const MatrixView<const T>&, const MatrixView<T>&, const MatrixView<T>&);             \
+  template void add_scaled<T>(const ExecutionSpace&, T, const MatrixView<const T>&, T, const MatrixView<T>&); \
   template class BlockColumns<T>
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE);
 #undef HEDDLE_INSTANTIATE

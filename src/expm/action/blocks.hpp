@@ -12,10 +12,12 @@ namespace heddle::impl {
 /// Sums over rows of any T.
 template <Scalar T> using Wide = std::conditional_t<is_complex<T>, Kokkos::complex<double>, double>;
 
+/// Of a step of recur().
+template <Scalar T> struct RecurrenceFactors { T p, q, r, g; };
 /// Z = p Y + q X + r Z, then R += g Z; r == 0 does not read Z. Does not block.
 template <Scalar T>
-void recur(const ExecutionSpace& space, T p, const MatrixView<const T>& Y, T q, const MatrixView<const T>& X, T r,
-           const MatrixView<T>& Z, T g, const MatrixView<T>& R);
+void recur(const ExecutionSpace& space, const RecurrenceFactors<T>& factors, const MatrixView<const T>& Y,
+           const MatrixView<const T>& X, const MatrixView<T>& Z, const MatrixView<T>& R);
 
 /// Y = a X + b Y; b == 0 does not read Y, a == 0 does not read X. Does not block.
 template <Scalar T>

@@ -83,8 +83,8 @@ bool act_by_chebyshev(const ActionProblem<T>& problem, const ActionOptions::Inte
     const T sign = k == 1 ? T(0) : T(skew ? 1 : -1);
     problem.apply(current, product);
     ++report.products;
-    recur<T>(space, scalar_from<T>(twice / half), product, scalar_from<T>(-twice / half * centre), current, sign,
-             previous, coefficient(k), sum);
+    recur<T>(space, {scalar_from<T>(twice / half), scalar_from<T>(-twice / half * centre), sign, coefficient(k)},
+             product, current, previous, sum);
     std::swap(previous, current);
   }
   const std::vector<double> before = work.columns.norms(R);

@@ -132,7 +132,7 @@ void act_by_taylor(const ActionProblem<T>& problem, ActionWorkspace<T>& work, co
       problem.apply(X, Y);
       ++report.products;
       const std::complex<double> factor = time / static_cast<double>(k);
-      recur<T>(space, scalar_from<T>(factor), Y, scalar_from<T>(-factor * problem.shift), X, T(0), Y, T(1), R);
+      recur<T>(space, {scalar_from<T>(factor), scalar_from<T>(-factor * problem.shift), T(0), T(1)}, Y, X, Y, R);
       std::swap(X, Y);
       report.degree = std::max(report.degree, k);
       // Two terms in a row that are nothing beside the sum, in each column.

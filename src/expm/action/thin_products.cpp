@@ -19,21 +19,6 @@ Index chunks_of(Index n) {
   return on_host ? 1 : std::max<Index>((n + chunk_width - 1) / chunk_width, 1);
 }
 
-template <class R, Scalar T> KOKKOS_INLINE_FUNCTION R real_of(const T& value) {
-  if constexpr (is_complex<T>) {
-    return static_cast<R>(value.real());
-  } else {
-    return static_cast<R>(value);
-  }
-}
-template <class R, Scalar T> KOKKOS_INLINE_FUNCTION R imaginary_of(const T& value) {
-  if constexpr (is_complex<T>) {
-    return static_cast<R>(value.imag());
-  } else {
-    return R(0);
-  }
-}
-
 // partial(i, c, chunk) = the chunk's share of row i of A times column c of X, `width` columns at once: A is read from
 // memory once for all of them.
 template <Scalar Element, Scalar T, int width> struct RowSums {
@@ -102,17 +87,26 @@ void sum_rows(const ExecutionSpace& space, const MatrixView<const Element>& A, c
   Kokkos::parallel_for("heddle::expm::thin_product", Range1(space, 0, (rows + run - 1) / run * sums.chunks), sums);
 }
 
-// target(i + first, c) = factor times the sum over the chunks.
+// Sums of the chunks of rows, rows x columns of each.
+template <Scalar T> struct PartialSums {
+  const T* sums;
+  Index rows, columns, chunks;
+};
+
+// target(i, c) = factor times the sum over the chunks.
 template <Scalar T>
-void join_chunks(const ExecutionSpace& space, Real<T> factor, const T* partial, Index rows, Index columns, Index chunks,
-                 const Elements<T>& target, Index first) {
+void join_chunks(const ExecutionSpace& space, Real<T> factor, const PartialSums<T>& of, const Elements<T>& target) {
+  const T* const partial = of.sums;
+  const Index rows = of.rows;
+  const Index columns = of.columns;
+  const Index chunks = of.chunks;
   for_each_element(
       space, "heddle::expm::join_chunks", rows, columns, KOKKOS_LAMBDA(Index i, Index c) {
         T sum = partial[i + rows * c];
         for (Index chunk = 1; chunk < chunks; ++chunk) {
           sum += partial[i + rows * (c + columns * chunk)];
         }
-        target(i + first, c) = factor * sum;
+        target(i, c) = factor * sum;
       });
 }
 
@@ -247,14 +241,14 @@ void ThinProducts<Element, T>::multiply(Real<T> factor, const MatrixView<const T
   if (c < columns) {
     sum_rows<Element, T, 1>(space, A_.local(), X, partial_.data(), c);
   }
+  const PartialSums<T> sums{partial_.data(), rows, columns, chunks};
   if (comm_.size() == 1) {
-    join_chunks<T>(space, factor, partial_.data(), rows, columns, chunks, Elements<T>(Y), 0);
+    join_chunks<T>(space, factor, sums, Elements<T>(Y));
     return;
   }
   const Index band = A_.placement().row_axis().block;
   grow(space, band_, band * columns, "heddle::expm::thin_band");
-  join_chunks<T>(space, factor, partial_.data(), rows, columns, chunks,
-                 Elements<T>(matrix_view(band_.data(), band, columns, band)), 0);
+  join_chunks<T>(space, factor, sums, Elements<T>(matrix_view(band_.data(), band, columns, band)));
   gather_rows(columns, Y);
 }
 

@@ -316,18 +316,40 @@ FixedPoint FixedPointArithmetic::multiply(const FixedPoint& X, const FixedPoint&
 
 namespace {
 
-// horner() of one part. Of `powers` those that are there, 0 for others.
-std::uint64_t horner_digits(const Communicator& comm, const DistributedMatrix<double>& like, Index elements, int limbs,
-                            int width, int exponent, const double* from, const Kokkos::Array<const double*, 8>& powers,
-                            int count, int first, bool identity, double* to) {
-  const Index rows = std::max<Index>(static_cast<Index>(like.local().extent(0)), 1);
-  const Index first_row = elements > 0 ? like.global_row(0) : 0;
-  const double up = std::ldexp(1.0, width);
-  const double down = std::ldexp(1.0, -width);
-  const double one = identity ? std::ldexp(1.0, width - exponent) : 0.0;
+// How this rank's digits lie.
+struct DigitsLayout {
+  Index elements;
+  Index rows;  // At least 1.
+  Index first_row;
+  int limbs;
+  int width;
+};
+// One part of horner(): of `powers` those that are there, 0 for others; `one` is what the first digit of the identity
+// is.
+struct HornerTerms {
+  const double* from;
+  Kokkos::Array<const double*, 8> powers;
+  int count;
+  int first;
+  double one;
+};
+
+std::uint64_t horner_digits(const ExecutionSpace& space, const DigitsLayout& layout, const HornerTerms& terms,
+                            double* to) {
+  const Index elements = layout.elements;
+  const Index rows = layout.rows;
+  const Index first_row = layout.first_row;
+  const int limbs = layout.limbs;
+  const double up = std::ldexp(1.0, layout.width);
+  const double down = std::ldexp(1.0, -layout.width);
+  const double* const from = terms.from;
+  const Kokkos::Array<const double*, 8> powers = terms.powers;
+  const int count = terms.count;
+  const int first = terms.first;
+  const double one = terms.one;
   std::uint64_t present = 0;
   Kokkos::parallel_reduce(
-      "heddle::expm::fixed_point_horner", Elements1D(comm.space(), 0, elements),
+      "heddle::expm::fixed_point_horner", Elements1D(space, 0, elements),
       KOKKOS_LAMBDA(Index p, std::uint64_t & seen) {
         double digits[most_digits];
         for (int k = 0; k < limbs; ++k) digits[k] = from != nullptr ? from[k * elements + p] : 0.0;
@@ -363,6 +385,8 @@ std::uint64_t horner_digits(const Communicator& comm, const DistributedMatrix<do
 FixedPoint FixedPointArithmetic::horner(const FixedPoint& S, std::span<const FixedPoint> powers, int count, int first) {
   FixedPoint H;
   H.exponent = S.exponent;
+  const DigitsLayout layout{elements_, std::max<Index>(static_cast<Index>(sum_.local().extent(0)), 1),
+                            elements_ > 0 ? sum_.global_row(0) : 0, limbs_, width_};
   const auto part_of = [&](std::shared_ptr<const Digits> FixedPoint::*part, bool identity) -> std::shared_ptr<Digits> {
     Kokkos::Array<const double*, 8> terms{};
     bool any = identity || S.*part;
@@ -372,9 +396,10 @@ FixedPoint FixedPointArithmetic::horner(const FixedPoint& S, std::span<const Fix
     }
     if (!any) return {};
     const auto result = take();
-    const std::uint64_t present =
-        horner_digits(comm_, sum_, elements_, limbs_, width_, S.exponent, S.*part ? (S.*part)->data() : nullptr, terms,
-                      count, first, identity, result->data());
+    const std::uint64_t present = horner_digits(comm_.space(), layout,
+                                                {S.*part ? (S.*part)->data() : nullptr, terms, count, first,
+                                                 identity ? std::ldexp(1.0, width_ - S.exponent) : 0.0},
+                                                result->data());
     result->present = on_all_ranks(present);
     return result;
   };

@@ -8,13 +8,14 @@
 namespace heddle::impl {
 namespace {
 
-// to = (begun ? to : identity I) + first + second, in this order. Row bands, `first_row` being the global number of the
-// first local one.
+// to = (begun ? to : identity I) + first + second, in this order; `second` may be null. Row bands, `first_row` being
+// the global number of the first local one.
 template <RealScalar T>
 void add_terms(const ExecutionSpace& space, bool begun, T identity, Index first_row, const MatrixView<T>& first,
-               const MatrixView<T>& second, bool both, const MatrixView<T>& target) {
+               const MatrixView<T>* second, const MatrixView<T>& target) {
+  const bool both = second != nullptr;
   const Elements<T> a(first);
-  const Elements<T> b(second);
+  const Elements<T> b(both ? *second : first);
   const Elements<T> to(target);
   for_each_run(
       space, "heddle::expm::add_terms", static_cast<Index>(target.extent(0)), static_cast<Index>(target.extent(1)),
@@ -80,7 +81,7 @@ template <RealScalar T> void SeriesSum<T>::add_waiting() {
   const MatrixView<T>& first = waiting_[0]->local();
   const Index first_row = target_->local().extent(0) > 0 ? target_->global_row(0) : 0;
   add_terms<T>(target_->communicator().space(), begun_, identity_, first_row, first,
-               count_ == 2 ? waiting_[1]->local() : first, count_ == 2, target_->local());
+               count_ == 2 ? &waiting_[1]->local() : nullptr, target_->local());
   begun_ = true;
   waiting_ = {};
   count_ = 0;

@@ -263,6 +263,90 @@ Snapshot snapshot_of(Simulation& simulation) {
   return now;
 }
 
+// What a run goes on from: the deck's initial states, or what a file holds of an earlier run.
+struct Beginning {
+  Record record;
+  std::vector<State> states;
+  Index steps_done = 0;
+  std::vector<Course> courses;  // Of each state, so far.
+};
+
+// States and record are rank 0's, the rest is known to all.
+Beginning beginning_of(Context& context, const Deck& deck, const Hamiltonian& hamiltonian, const RunOptions& options) {
+  const Communicator& comm = context.comm();
+  Beginning begin;
+  Index tile = options.tile.value_or(schrodinger::default_tile(deck.grid.points));
+  if (options.restart.empty()) {
+    begin.states = initial_states(context, deck, hamiltonian, tile);
+  } else {
+    comm.on_rank(0, [&] {
+      begin.record = read_record(options.restart, deck, hamiltonian);
+      require(!options.tile || *options.tile == begin.record.tile, "--tile ", tile, ": ", options.restart,
+              " was computed with tile ", begin.record.tile);
+      tile = begin.record.tile;
+      begin.states = begin.record.states();
+      begin.steps_done = begin.record.steps_done();
+    });
+    comm.broadcast(std::span(&begin.steps_done, 1), 0);
+    comm.broadcast(std::span(&tile, 1), 0);
+  }
+  auto count = static_cast<Index>(begin.states.size());
+  comm.broadcast(std::span(&count, 1), 0);
+  begin.courses.resize(static_cast<std::size_t>(count));
+  const Record& record = begin.record;
+  for (std::size_t k = 0; k < record.norm.size(); ++k) {
+    begin.courses[k % begin.courses.size()].add(record.norm[k], record.energy[k], record.edge_probability[k]);
+  }
+  comm.broadcast(std::span(begin.courses), 0);
+  begin.record.tile = tile;
+  return begin;
+}
+
+// A run that goes on takes the propagator that was chosen when it began, not the one that would be chosen now.
+void keep_choice(const Communicator& comm, const schrodinger::PropagatorChoice& earlier,
+                 schrodinger::PropagatorOptions& propagator) {
+  if (propagator.kind != schrodinger::PropagatorKind::automatic) return;
+  std::vector<double> found = {static_cast<double>(earlier.kind), static_cast<double>(earlier.order),
+                               static_cast<double>(earlier.substeps), earlier.tolerance};
+  comm.broadcast(std::span(found), 0);
+  const auto kind = static_cast<schrodinger::PropagatorKind>(static_cast<int>(found[0]));
+  if (kind == schrodinger::PropagatorKind::automatic) return;
+  propagator.kind = kind;
+  propagator.order = static_cast<int>(found[1]);
+  propagator.substeps = static_cast<int>(found[2]);
+  propagator.tolerance = found[3];
+}
+
+// All steps that are left, each recorded; the first of all states too, where they are new. The worst of all states.
+Course run_to_the_end(Context& context, const Deck& deck, Simulation& simulation, Keeper& keeper,
+                      std::vector<Course> courses, bool is_new) {
+  const auto take = [&] {
+    for (std::size_t k = 0; k < courses.size(); ++k) {
+      const Observables& seen = simulation.observables(static_cast<Index>(k));
+      courses[k].add(seen.norm, seen.energy, seen.edge_probability);
+    }
+    keeper.add([&] { return snapshot_of(simulation); });
+  };
+  if (is_new) take();
+  const Interruption interruption;
+  Progress progress = context.progress("tdse");
+  while (simulation.steps_done() < deck.time_steps) {
+    simulation.step();
+    take();
+    const Observables& seen = simulation.observables();
+    progress.update(seen.step, deck.time_steps, format("t = %.4g, norm 1 %+.0e", seen.time, seen.norm - 1.0));
+    if (interruption.asked(context.comm()) && seen.step < deck.time_steps) {
+      keeper.interrupt();
+      throw Error(ErrorKind::computation,
+                  message_of("interrupted after step ", seen.step, " of ", deck.time_steps, "; --restart ",
+                             partial_path(deck.output_file).string(), " continues it"));
+    }
+  }
+  progress.finish();
+  keeper.finish();
+  return worst_of(courses);
+}
+
 }  // namespace
 
 nlohmann::ordered_json deck_inputs(const Deck& deck) {
@@ -332,87 +416,20 @@ int run_dynamics(Context& context, const Deck& deck, const Hamiltonian& hamilton
   say_problem(context, deck);
 
   Keeper keeper(comm, deck, hamiltonian);
-  Record record;
-  std::vector<State> states;
-  Index steps_done = 0;
-  Index tile = options.tile.value_or(schrodinger::default_tile(deck.grid.points));
-  std::vector<Course> courses;
-  if (options.restart.empty()) {
-    states = initial_states(context, deck, hamiltonian, tile);
-  } else {
-    comm.on_rank(0, [&] {
-      record = read_record(options.restart, deck, hamiltonian);
-      require(!options.tile || *options.tile == record.tile, "--tile ", tile, ": ", options.restart,
-              " was computed with tile ", record.tile);
-      tile = record.tile;
-      states = record.states();
-      steps_done = record.steps_done();
-    });
-    comm.broadcast(std::span(&steps_done, 1), 0);
-    comm.broadcast(std::span(&tile, 1), 0);
+  Beginning beginning = beginning_of(context, deck, hamiltonian, options);
+  propagator.tile = beginning.record.tile;
+  propagator.duration = static_cast<double>(deck.time_steps) * deck.time_step;
+  if (!options.restart.empty()) keep_choice(comm, beginning.record.propagator, propagator);
+  keeper.begin(std::move(beginning.record));
+  Simulation simulation(comm, hamiltonian,
+                        {.time_step = deck.time_step, .propagator = propagator, .states = deck.output_states},
+                        beginning.states, beginning.steps_done);
+  if (!options.restart.empty()) {
+    context.say(
+        format("continues %s after step %lld", options.restart.c_str(), static_cast<long long>(beginning.steps_done)));
   }
-  auto count = static_cast<Index>(states.size());
-  comm.broadcast(std::span(&count, 1), 0);
-  courses.resize(static_cast<std::size_t>(count));
-  for (std::size_t k = 0; k < record.norm.size(); ++k) {
-    courses[k % courses.size()].add(record.norm[k], record.energy[k], record.edge_probability[k]);
-  }
-  comm.broadcast(std::span(courses), 0);
-  record.tile = tile;
-  const schrodinger::PropagatorChoice earlier = record.propagator;
-  keeper.begin(std::move(record));
-
-  schrodinger::SimulationOptions chosen;
-  chosen.time_step = deck.time_step;
-  chosen.propagator = propagator;
-  chosen.propagator.tile = tile;
-  if (!options.restart.empty() && deck.propagator.kind == schrodinger::PropagatorKind::automatic) {
-    std::vector<double> found = {static_cast<double>(earlier.kind), static_cast<double>(earlier.order),
-                                 static_cast<double>(earlier.substeps), earlier.tolerance};
-    comm.broadcast(std::span(found), 0);
-    const auto kind = static_cast<schrodinger::PropagatorKind>(static_cast<int>(found[0]));
-    // What was found at the start, not what would be found now.
-    if (kind != schrodinger::PropagatorKind::automatic) {
-      chosen.propagator.kind = kind;
-      chosen.propagator.order = static_cast<int>(found[1]);
-      chosen.propagator.substeps = static_cast<int>(found[2]);
-      chosen.propagator.tolerance = found[3];
-    }
-  }
-  chosen.propagator.duration = static_cast<double>(deck.time_steps) * deck.time_step;
-  chosen.states = deck.output_states;
-  Simulation simulation(comm, hamiltonian, chosen, states, steps_done);
-  const auto take = [&] {
-    for (Index k = 0; k < count; ++k) {
-      const Observables& seen = simulation.observables(k);
-      courses[k].add(seen.norm, seen.energy, seen.edge_probability);
-    }
-    keeper.add([&] { return snapshot_of(simulation); });
-  };
-  if (options.restart.empty()) {
-    take();
-  } else {
-    context.say(format("continues %s after step %lld", options.restart.c_str(), static_cast<long long>(steps_done)));
-  }
-
-  const Interruption interruption;
-  Progress progress = context.progress("tdse");
-  while (simulation.steps_done() < deck.time_steps) {
-    simulation.step();
-    take();
-    const Observables& seen = simulation.observables();
-    progress.update(seen.step, deck.time_steps, format("t = %.4g, norm 1 %+.0e", seen.time, seen.norm - 1.0));
-    if (interruption.asked(comm) && seen.step < deck.time_steps) {
-      keeper.interrupt();
-      throw Error(ErrorKind::computation,
-                  message_of("interrupted after step ", seen.step, " of ", deck.time_steps, "; --restart ",
-                             partial_path(deck.output_file).string(), " continues it"));
-    }
-  }
-  progress.finish();
-  keeper.finish();
-
-  const Course course = worst_of(courses);
+  const Course course =
+      run_to_the_end(context, deck, simulation, keeper, std::move(beginning.courses), options.restart.empty());
   add_results(report, simulation, course, deck);
   add_checks(report, deck, hamiltonian, course);
   if (const auto& expm = simulation.expm_report(); expm && expm->certificate) {
@@ -420,7 +437,7 @@ int run_dynamics(Context& context, const Deck& deck, const Hamiltonian& hamilton
         context, report, *expm->certificate,
         options.certificate_tolerance.value_or(expm_certificate_tolerance<double>(deck.grid.points, expm->norm1)));
   }
-  add_times(report, simulation, keeper, simulation.steps_done() - steps_done);
+  add_times(report, simulation, keeper, simulation.steps_done() - beginning.steps_done);
   say_summary(context, simulation, course, deck);
   return context.finish(report);
 }

@@ -1,0 +1,15 @@
+// external_faces() for numbers of points of one type: a file for each, since they take long to compile.
+#pragma once
+
+#include "search/distributed.hpp"
+
+#define HEDDLE_INSTANTIATE_FACES_IN(ID, SPACE)                                                                  \
+  template ExternalFaces<ID> external_faces(const ExecutionSpace&, const Mesh<ID, SPACE>&, const FaceOptions&); \
+  template ExternalFaces<ID> external_faces(const Communicator&, const Mesh<ID, SPACE>&, const FaceOptions&)
+#if defined(KOKKOS_ENABLE_CUDA) || defined(KOKKOS_ENABLE_HIP)
+#define HEDDLE_INSTANTIATE_FACES(ID)            \
+  HEDDLE_INSTANTIATE_FACES_IN(ID, MemorySpace); \
+  HEDDLE_INSTANTIATE_FACES_IN(ID, Kokkos::HostSpace)
+#else
+#define HEDDLE_INSTANTIATE_FACES(ID) HEDDLE_INSTANTIATE_FACES_IN(ID, MemorySpace)
+#endif
