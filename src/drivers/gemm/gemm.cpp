@@ -46,7 +46,7 @@ struct Options {
 // What a tile did, over its repeats: the fastest one's report and trace, and the worst check.
 struct Measured {
   GemmReport report;
-  Trace trace;
+  Timeline trace;
   double check = 0;
 };
 
@@ -242,7 +242,7 @@ template <Scalar T> class Run {
     options.emulation.moduli = options_.moduli;
     options.emulation.look = options_.look;
     options.emulation.fallback = fallback_from(options_.fallback);
-    options.trace = !options_.trace.empty();
+    options.record_timeline = !options_.trace.empty();
     return GemmPlan<T>(context_.comm(), problem_.op_a, problem_.A.placement(), problem_.op_b, problem_.B.placement(),
                        problem_.C.placement(), options);
   }
@@ -254,7 +254,7 @@ template <Scalar T> class Run {
       const GemmReport report = plan.execute(problem_.alpha, problem_.A, problem_.B, problem_.beta, problem_.C);
       if (i == 0 || report.seconds < measured.report.seconds) {
         measured.report = report;
-        measured.trace = plan.trace();
+        measured.trace = plan.timeline();
       }
       if (check_) {
         // Of what fell back, the error of the product that was done instead is round-off.
@@ -270,9 +270,9 @@ template <Scalar T> class Run {
   // Enters what was hidden, and writes the trace with the inputs and the results beside it.
   void keep_trace(const Measured& measured, Report& report) const {
     const auto start = std::chrono::steady_clock::now();
-    const std::vector<Trace> traces = gather_traces(context_.comm(), measured.trace);
+    const std::vector<Timeline> traces = gather_traces(context_.comm(), measured.trace);
     auto of_ranks = nlohmann::ordered_json::array();
-    for (const Trace& trace : traces) of_ranks.push_back(hidden_share(trace));
+    for (const Timeline& trace : traces) of_ranks.push_back(hidden_share(trace));
     const double overall = overall_hidden_share(traces);
     report.results()["hidden_share"] = overall;
     report.results()["hidden_share_of_ranks"] = of_ranks;

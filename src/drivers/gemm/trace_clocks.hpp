@@ -1,7 +1,7 @@
 // One clock for the traces of several ranks.
 #pragma once
 
-#include <heddle/gemm/trace.hpp>
+#include <heddle/gemm/timeline.hpp>
 
 #include <vector>
 
@@ -11,6 +11,6 @@ namespace heddle::driver {
 /// least that lets no transfer have arrived before it was sent, and all together, by as much as the earliest interval
 /// lies before zero. Ranks that nothing binds stay where they were. Where clocks contradict each other, as they may by
 /// their own errors, what is left over stays before its cause; nothing is left before zero.
-void align_clocks(std::vector<Trace>& traces);
+void align_clocks(std::vector<Timeline>& traces);
 
 }  // namespace heddle::driver
