@@ -1,48 +1,27 @@
 #!/usr/bin/env python3
-"""The dependency lint: reads every #include of the sources and refuses any that the design does not allow.
+"""The dependency lint: reads every #include of the sources and refuses any that docs/architecture.md does not allow,
+folders that have no line on that page, files that it names and that are gone, and options of rounding outside the files
+that decide it.
 
     ci/include_graph.py [ROOT]         checks the repository at ROOT
-    ci/include_graph.py --self-test    checks that wrong includes are refused, and right ones are not
+    ci/include_graph.py --self-test    checks that wrong includes and pages are refused, and right ones are not
 """
 import re
 import sys
 import tempfile
 from pathlib import Path
 
-# A module, and those that it may depend on directly; what these depend on, it may use too.
-MODULES = {
-    "core": [],
-    "comm": ["core"],
-    "dist": ["comm"],
-    "blas": ["core"],
-    "io": ["dist"],
-    "transpose": ["dist"],
-    "exact": ["dist"],
-    "gemm": ["dist", "blas", "transpose", "exact"],
-    "tuning": ["gemm"],
-    "expm": ["gemm"],
-    "eigen": ["dist", "blas", "exact"],
-    "models": ["eigen"],
-    "schrodinger": ["expm", "eigen"],
-    "search": ["comm"],
-}
-VENDOR = re.compile(r"cuda|cublas|cufft|curand|cusolver|cusparse|nccl|nvml|nvToolsExt|hip|roc|rccl|fftw3"
-                    r"|cub/|cblas|f77blas|lapack|mkl|openblas|oneapi/")
-VENDOR_FILES = re.compile(r"src/(blas|comm|search)/(cuda|hip|host)\.cpp|src/schrodinger/hamiltonian/fourier_(cuda|hip|host)\.cpp"
-                          r"|src/blas/integer_host\.cpp"
-                          r"|perf/peers/.*")
-VTK = re.compile(r"vtk\w*\.h")
-VTK_FILES = re.compile(r"src/io/mesh/vtk_(mesh|quiet|xml)\.cpp|src/io/mesh/vtk_quiet\.hpp|tests/search/vtk_agreement_test\.cpp|perf/peers/.*")
-# Beside comm/: the main programs of tests and benchmarks, which start MPI, and the other libraries in a comparison.
-MPI_FILES = re.compile(r"(include/heddle|src|tests|perf)/comm/.*|(tests|perf)/support/.*|(perf/peers|tests/install)/.*")
+import rooms
+
 GENERATED = {"git_hash.hpp"}  # written at build time
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.MULTILINE)
 SUFFIXES = {".hpp", ".cpp", ".h", ".in"}
-
-
-def reach(module):
-    """The module and all that it may use."""
-    return {module}.union(*(reach(m) for m in MODULES[module]))
+# What decides whether a product and a sum are rounded twice or once.
+ROUNDING = re.compile(r"-ffp-contract|-{1,2}fmad|-ffast-math|-Ofast|-funsafe-math|-fassociative-math|-{1,2}use_fast_math"
+                      r"|-freciprocal-math|-fno-signed-zeros|-ffinite-math|-fp-model")
+ROUNDING_LISTS = "src/cmake/HeddleRounding.cmake"
+ROUNDING_FILES = {ROUNDING_LISTS, "src/cmake/HeddleFlags.cmake"}
+ROUNDING_LIST = re.compile(r"^\s*set\((HEDDLE_ROOMS_\w+)\s+([^)]*)\)", re.MULTILINE)
 
 
 def resolve(root, path, name):
@@ -55,21 +34,21 @@ def resolve(root, path, name):
     return None
 
 
-def judge(root, path, bracket, name):
+def private_rooms(page, where, room):
+    """The rooms whose private headers the file may include by the table of folders beside; None for files of a room."""
+    folder = next((str(f) for f in where.parents if str(f) in page.beside), None)
+    return None if folder is None else {room if name == "own" else name for name in page.beside[folder]}
+
+
+def judge(page, root, path, bracket, name):
     """Why path may not include name, or None."""
     where = path.relative_to(root)
     top = where.parts[0]
     inner = where.parts[2:] if top == "include" else where.parts[1:]
-    module = inner[0] if len(inner) > 1 else ""  # "" for a file outside any folder, as include/heddle/heddle.hpp
-    public_only = top == "perf" or module == "drivers" and top == "src" or where.parts[:2] == ("tests", "install")
+    room = inner[0] if len(inner) > 1 else ""  # "" for a file outside any folder, as include/heddle/heddle.hpp
 
-    if name == "mpi.h" and not MPI_FILES.fullmatch(str(where)):
-        return "mpi.h belongs to comm/ alone"
-    if bracket == "<" and VENDOR.match(name) and not VENDOR_FILES.fullmatch(str(where)):
-        return ("a vendor's header belongs to src/{blas,comm,search}/{cuda,hip,host}.cpp and"
-                " src/schrodinger/hamiltonian/fourier_{cuda,hip,host}.cpp alone")
-    if bracket == "<" and VTK.fullmatch(name) and not VTK_FILES.fullmatch(str(where)):
-        return "VTK's headers belong to src/io/mesh/vtk_{mesh,quiet,xml}.cpp alone"
+    if bracket == "<" and not page.may_include(str(where), name):
+        return "the table of others' headers in docs/architecture.md does not have this file"
     if top == "include" and name == "iostream":
         return "public headers print nothing"
 
@@ -88,26 +67,73 @@ def judge(root, path, bracket, name):
         if found.parts[0] == top and top in ("tests", "perf"):
             return None  # support headers, and those of its own folder
         target = found.parts[1] if len(found.parts) > 2 else ""
-        if public_only and (top, target) != ("src", "drivers"):
-            return "only public headers may be used here"
-        if top == "tests" and target != module and (module, target) not in (("fuzz", "drivers"), ("fuzz", "io")):
-            return "a test may use the private headers of its own module alone"
+        allowed = private_rooms(page, where, room)
+        if allowed is not None and target not in allowed:
+            return f"of private headers only those of {', '.join(sorted(allowed)) or 'no room'} may be used here"
     else:
         return None
 
-    if top in ("include", "src") and module in MODULES and target not in reach(module):
-        return f"{module} may not depend on {target or 'the umbrella header'}"
+    if top in ("include", "src") and room in page.uses and target not in page.reach(room):
+        return f"{room} may not use {target or 'the umbrella header'}"
     return None
+
+
+def check_folders(page, root):
+    """Folders without a line, and lines without a folder."""
+    beside = {name.removeprefix("src/") for name in page.beside if name.startswith("src/")}
+    known = set(page.uses) | beside | set(page.folders)
+    there = {str(child.relative_to(root / "src")) for child in (root / "src").rglob("*") if child.is_dir()}
+    there = {name for name in there if "__pycache__" not in name}
+    findings = [f"src/{name}: has no line in {rooms.PAGE}" for name in sorted(there - known)]
+    findings += [f"{rooms.PAGE}: there is no folder src/{name}" for name in sorted(known - there)]
+    public = {child.name for child in (root / "include/heddle").glob("*") if child.is_dir()}
+    findings += [f"include/heddle/{name}: has no line in {rooms.PAGE}" for name in sorted(public - set(page.uses))]
+    findings += [f"{rooms.PAGE}: there is no folder {name}" for name in sorted(page.beside) if not (root / name).is_dir()]
+    return findings
+
+
+def check_names(text, root):
+    """Files that the page names, by their path or the end of it, and that are not there."""
+    there = [f"/{path.relative_to(root)}" for top in ("include", "src", "tests", "perf", "ci", "docs")
+             for path in (root / top).rglob("*")] + [f"/{path.name}" for path in root.glob("*")]
+    return [f"{rooms.PAGE}:{number}: there is no file {name}" for number, name in rooms.files_named(text)
+            if not any(path.endswith(f"/{name}") for path in there)]
+
+
+def check_rounding(page, root):
+    """Options of rounding where they do not belong, and lists of rooms that are not the page's."""
+    findings = []
+    files = [path for top in ("src", "tests", "perf", "ci") for path in (root / top).rglob("*")
+             if path.name == "CMakeLists.txt" or path.suffix == ".cmake"]
+    for path in sorted(files + [root / "CMakeLists.txt", root / "CMakePresets.json"]):
+        where = str(path.relative_to(root))
+        if where in ROUNDING_FILES or not path.is_file():
+            continue
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
+            code = line.partition("#")[0]
+            of_fast_math = where.startswith("tests/") and "_fast_math " in code
+            if (option := ROUNDING.search(code)) and not of_fast_math:
+                findings.append(f"{where}:{number}: {option[0]}: rounding is decided in {' and '.join(sorted(ROUNDING_FILES))},"
+                                " and in programs of tests whose names end in _fast_math")
+    lists = root / ROUNDING_LISTS
+    text = lists.read_text(encoding="utf-8") if lists.is_file() else ""
+    found = {name: set(members.split()) for name, members in ROUNDING_LIST.findall(text)}
+    for name in sorted(set(found) | set(page.rounding)):
+        if found.get(name) != set(page.rounding.get(name, [])):
+            findings.append(f"{ROUNDING_LISTS}: {name} is not what {rooms.PAGE} has")
+        findings += [f"{ROUNDING_LISTS}: {name}: there is no folder src/{member}"
+                     for member in sorted(found.get(name, [])) if not (root / "src" / member).is_dir()]
+    return findings
 
 
 def check(root):
     """Every finding, as text, and the number of files read."""
-    findings, files = [], 0
-    for folder in ("include/heddle", "src"):
-        known = set(MODULES) | ({"drivers", "cmake"} if folder == "src" else set())
-        for child in sorted((root / folder).glob("*/")):
-            if child.is_dir() and child.name not in known:
-                findings.append(f"{child.relative_to(root)}: an unknown module: give it a line in ci/include_graph.py")
+    try:
+        text = (root / rooms.PAGE).read_text(encoding="utf-8")
+        page = rooms.read_page(text)
+    except (OSError, rooms.Wrong) as error:
+        return [str(error)], 0
+    findings, files = check_folders(page, root) + check_names(text, root) + check_rounding(page, root), 0
     for top in ("include", "src", "tests", "perf"):
         for path in sorted((root / top).rglob("*")):
             if path.suffix not in SUFFIXES or not path.is_file():
@@ -115,82 +141,178 @@ def check(root):
             files += 1
             source = path.read_text(encoding="utf-8")
             for match in INCLUDE.finditer(source):
-                if reason := judge(root, path, match[1], match[2]):
+                if reason := judge(page, root, path, match[1], match[2]):
                     line = source.count("\n", 0, match.start(2)) + 1
                     findings.append(f"{path.relative_to(root)}:{line}: {match[2]}: {reason}")
     return findings, files
 
 
+# ---- the self-test: a small repository, to which one thing at a time is done
+
+SAMPLE = """# Architecture
+<!-- read: rooms -->
+| room | what it does | may use |
+|---|---|---|
+| `core` | errors | nothing |
+| `comm` | ranks | `core` |
+| `blas` | one rank | `core` |
+| `io` | files | `comm` |
+| `gemm` | products | `comm`, `blas` |
+| `schrodinger` | waves | `gemm` |
+
+<!-- read: folders -->
+| folder | what it does |
+|---|---|
+| `io/mesh` | meshes |
+| `schrodinger/hamiltonian` | H |
+| `drivers/support` | options |
+
+<!-- read: beside -->
+| folder | what it holds | private headers |
+|---|---|---|
+| `src/drivers` | the command | `drivers` |
+| `src/cmake` | helpers | nothing |
+| `tests` | tests | `own` |
+| `tests/fuzz` | fuzzers | `drivers`, `io` |
+| `tests/install` | a user | nothing |
+| `perf` | benchmarks | nothing |
+
+<!-- read: headers -->
+| of | headers | files |
+|---|---|---|
+| MPI | `mpi.h` | `{include/heddle,src,tests}/comm/*`, `perf/peers/*` |
+| others | `cublas*`, `cblas*`, `fftw3*` | `src/blas/{cuda,host}.cpp`, `src/schrodinger/hamiltonian/fourier_*.cpp`, `perf/peers/*` |
+| VTK | `vtk*.h` | `src/io/mesh/vtk_mesh.cpp`, `perf/peers/*` |
+
+<!-- read: rounding -->
+| list | what its rooms promise | rooms |
+|---|---|---|
+| `HEDDLE_ROOMS_UNFUSED` | bits | `schrodinger` |
+"""
+FILES = ["include/heddle/core/error.hpp", "src/gemm/private.hpp", "src/io/mesh/vtk_mesh.hpp", "src/core/core.cpp",
+         "src/drivers/support/options.hpp", "src/blas/host.cpp", "tests/install/main.cpp", "tests/fuzz/main.cpp",
+         "tests/gemm/CMakeLists.txt"]
+ALLOWED = [
+    ("include/heddle/heddle.hpp", "<heddle/gemm/gemm.hpp>"),
+    ("include/heddle/gemm/gemm.hpp", "<heddle/core/error.hpp>"),
+    ("include/heddle/gemm/gemm.hpp", "<vector>"),
+    ("include/heddle/comm/communicator.hpp", "<mpi.h>"),
+    ("src/comm/communicator.cpp", "<mpi.h>"),
+    ("src/gemm/gemm.cpp", '"gemm/private.hpp"'),
+    ("src/gemm/gemm.cpp", "<iostream>"),
+    ("src/blas/cuda.cpp", "<cublas_v2.h>"),
+    ("src/schrodinger/hamiltonian/fourier_host.cpp", "<fftw3.h>"),
+    ("src/drivers/main.cpp", '"drivers/support/options.hpp"'),
+    ("tests/gemm/test.cpp", '"gemm/private.hpp"'),
+    ("tests/core/test.cpp", "<heddle/gemm/gemm.hpp>"),
+    ("tests/fuzz/main.cpp", '"drivers/support/options.hpp"'),
+    ("perf/peers/peer.cpp", "<cblas.h>"),
+    ("perf/peers/peer.cpp", "<vtkPoints.h>"),
+    ("src/io/mesh/vtk_mesh.cpp", "<vtkPoints.h>"),
+    ("src/io/mesh/vtk_mesh.cpp", '"vtk_mesh.hpp"'),
+]
+REFUSED = [
+    ("include/heddle/core/error.hpp", "<heddle/comm/communicator.hpp>"),
+    ("include/heddle/blas/blas.hpp", "<heddle/comm/communicator.hpp>"),
+    ("include/heddle/gemm/gemm.hpp", "<heddle/heddle.hpp>"),
+    ("include/heddle/gemm/gemm.hpp", "<heddle/gemm/absent.hpp>"),
+    ("include/heddle/gemm/gemm.hpp", "<iostream>"),
+    ("include/heddle/gemm/gemm.hpp", '"gemm/private.hpp"'),
+    ("include/heddle/gemm/gemm.hpp", "<mpi.h>"),
+    ("src/core/error.cpp", '"gemm/private.hpp"'),
+    ("src/core/error.cpp", '"absent.hpp"'),
+    ("src/gemm/gemm.cpp", '"heddle/gemm/gemm.hpp"'),
+    ("src/gemm/gemm.cpp", "<cblas.h>"),
+    ("src/gemm/gemm.cpp", '"mpi.h"'),
+    ("src/schrodinger/grid.cpp", "<fftw3.h>"),
+    ("src/comm/communicator.cpp", "<cublas_v2.h>"),
+    ("include/heddle/io/mesh.hpp", "<vtkPoints.h>"),
+    ("src/io/mesh.cpp", "<vtkPoints.h>"),
+    ("tests/io/mesh_test.cpp", "<vtkPoints.h>"),
+    ("src/drivers/main.cpp", '"gemm/private.hpp"'),
+    ("src/drivers/main.cpp", "<mpi.h>"),
+    ("tests/core/test.cpp", '"gemm/private.hpp"'),
+    ("tests/fuzz/main.cpp", '"gemm/private.hpp"'),
+    ("tests/install/use.cpp", '"gemm/private.hpp"'),
+    ("perf/gemm/gemm.cpp", '"gemm/private.hpp"'),
+    ("perf/gemm/gemm.cpp", '"drivers/support/options.hpp"'),
+    ("src/unknown/file.cpp", "<vector>"),
+    ("src/gemm/unknown/file.cpp", "<vector>"),
+    ("include/heddle/unknown/file.hpp", "<vector>"),
+]
+WRONG_PAGES = [  # what is replaced, by what
+    ("| `blas` | one rank | `core` |\n", ""),
+    ("`comm`, `blas`", "`comm`, `bals`"),
+    ("`comm`, `blas`", "`comm`, blas"),
+    ("`comm`, `blas`", "`comm`, `blas` | more"),
+    ("| `core` | errors | nothing |", "| `core` | errors | `gemm` |"),
+    ("# Architecture", "# Architecture\nBegins in `gemm/gone.cpp`."),
+    ("| `io` | files | `comm` |", "| `io` | files | `comm` |\n| `io` | files | `core` |"),
+    ("| `io/mesh` | meshes |\n", ""),
+    ("| `io/mesh` | meshes |", "| `io/mesh` | meshes |\n| `io/matrix` | matrices |"),
+    ("| `io` | files | `comm` |", "| `io` | files | `comm` |\n| `music` | notes | `core` |"),
+    ("| `src/cmake` | helpers | nothing |\n", ""),
+    ("| `perf` | benchmarks | nothing |", "| `perf` | benchmarks | nothing |\n| `pref` | spelt wrong | nothing |"),
+    ("<!-- read: headers -->", ""),
+    ("<!-- read: headers -->", "<!-- read: haeders -->"),
+    ("| bits | `schrodinger` |", "| bits | `gemm` |"),
+    ("| `HEDDLE_ROOMS_UNFUSED` | bits | `schrodinger` |", "| `HEDDLE_ROOMS_UNFUSED` | bits | `schrodinger`, `io` |"),
+]
+LISTS = "set(HEDDLE_ROOMS_UNFUSED schrodinger)\nheddle_rounding(--fmad=false)\n"
+ROUNDINGS = [  # a file, its text, whether it is right
+    ("tests/gemm/CMakeLists.txt", "target_compile_options(test_sum_fast_math PRIVATE -ffast-math)\n", True),
+    ("tests/gemm/CMakeLists.txt", "# not -ffast-math\n", True),
+    ("tests/gemm/CMakeLists.txt", "target_compile_options(test_sum PRIVATE -ffast-math)\n", False),
+    ("src/gemm/CMakeLists.txt", "set_source_files_properties(a.cpp PROPERTIES COMPILE_OPTIONS -ffp-contract=off)\n", False),
+    ("src/gemm/CMakeLists.txt", "target_compile_options(a_fast_math PRIVATE --fmad=false)\n", False),
+    ("CMakeLists.txt", 'set(CMAKE_CXX_FLAGS "-Ofast")\n', False),
+    ("src/cmake/HeddleRounding.cmake", LISTS.replace("schrodinger", "shrodinger"), False),
+    ("src/cmake/HeddleRounding.cmake", LISTS + "set(HEDDLE_ROOMS_FUSED gemm)\n", False),
+]
+
+
+def finds_with(root, name, text):
+    """Whether anything is found once the file has this text; everything is then as it was."""
+    path = root / name
+    before = path.read_text(encoding="utf-8") if path.exists() else None
+    fresh = [parent for parent in path.parents if not parent.exists()]
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+    found = bool(check(root)[0])
+    if before is None:
+        path.unlink()
+        for parent in fresh:
+            parent.rmdir()
+    else:
+        path.write_text(before, encoding="utf-8")
+    return found
+
+
 def self_test():
-    """Lays out a small repository, and adds one include at a time."""
-    allowed = [
-        ("include/heddle/heddle.hpp", "<heddle/gemm/gemm.hpp>"),
-        ("include/heddle/gemm/gemm.hpp", "<heddle/core/error.hpp>"),
-        ("include/heddle/gemm/gemm.hpp", "<vector>"),
-        ("include/heddle/comm/communicator.hpp", "<mpi.h>"),
-        ("src/gemm/gemm.cpp", '"gemm/private.hpp"'),
-        ("src/gemm/gemm.cpp", "<iostream>"),
-        ("src/blas/cuda.cpp", "<cublas_v2.h>"),
-        ("src/schrodinger/hamiltonian/fourier_host.cpp", "<fftw3.h>"),
-        ("src/drivers/main.cpp", '"drivers/support/options.hpp"'),
-        ("tests/gemm/test.cpp", '"gemm/private.hpp"'),
-        ("tests/core/test.cpp", "<heddle/gemm/gemm.hpp>"),
-        ("perf/peers/peer.cpp", "<cblas.h>"),
-        ("perf/peers/peer.cpp", "<vtkPoints.h>"),
-        ("src/io/mesh/vtk_mesh.cpp", "<vtkPoints.h>"),
-        ("src/io/mesh/vtk_mesh.cpp", '"vtk_mesh.hpp"'),
-    ]
-    refused = [
-        ("include/heddle/core/error.hpp", "<heddle/comm/communicator.hpp>"),
-        ("include/heddle/blas/blas.hpp", "<heddle/comm/communicator.hpp>"),
-        ("include/heddle/gemm/gemm.hpp", "<heddle/heddle.hpp>"),
-        ("include/heddle/gemm/gemm.hpp", "<heddle/gemm/absent.hpp>"),
-        ("include/heddle/gemm/gemm.hpp", "<iostream>"),
-        ("include/heddle/gemm/gemm.hpp", '"gemm/private.hpp"'),
-        ("include/heddle/gemm/gemm.hpp", "<mpi.h>"),
-        ("src/core/error.cpp", '"gemm/private.hpp"'),
-        ("src/core/error.cpp", '"absent.hpp"'),
-        ("src/gemm/gemm.cpp", '"heddle/gemm/gemm.hpp"'),
-        ("src/gemm/gemm.cpp", "<cblas.h>"),
-        ("src/schrodinger/grid.cpp", "<fftw3.h>"),
-        ("src/comm/communicator.cpp", "<cuda_runtime.h>"),
-        ("include/heddle/io/mesh.hpp", "<vtkPoints.h>"),
-        ("src/io/mesh.cpp", "<vtkPoints.h>"),
-        ("tests/io/mesh_test.cpp", "<vtkPoints.h>"),
-        ("src/drivers/main.cpp", '"gemm/private.hpp"'),
-        ("src/drivers/main.cpp", "<mpi.h>"),
-        ("tests/core/test.cpp", '"gemm/private.hpp"'),
-        ("tests/install/use.cpp", '"gemm/private.hpp"'),
-        ("perf/gemm/gemm.cpp", '"gemm/private.hpp"'),
-        ("perf/gemm/gemm.cpp", '"drivers/support/options.hpp"'),
-        ("src/unknown/file.cpp", "<vector>"),
-    ]
+    """Does each to the repository and undoes it."""
     wrong = []
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder).resolve()
-        existing = ["include/heddle/core/error.hpp", "src/gemm/private.hpp", "src/io/mesh/vtk_mesh.hpp",
-                    "src/drivers/support/options.hpp"]
-        for name in existing + [file for file, _ in allowed]:
+        for name in FILES + [file for file, _ in ALLOWED]:
             (root / name).parent.mkdir(parents=True, exist_ok=True)
             (root / name).touch()
-        for cases, expected in ((allowed, False), (refused, True)):
-            for name, include in cases:
-                path = root / name
-                new = not path.exists()
-                fresh = [p for p in path.parents if not p.exists()]
-                path.parent.mkdir(parents=True, exist_ok=True)
-                path.write_text(f"#pragma once\n#include {include}\n", encoding="utf-8")
-                if bool(check(root)[0]) != expected:
-                    wrong.append(f"{name}: #include {include} was {'let through' if expected else 'refused'}")
-                if new:
-                    path.unlink()
-                    for parent in fresh:
-                        parent.rmdir()
-                else:
-                    path.write_text("", encoding="utf-8")
+        for name, text in ((rooms.PAGE, SAMPLE), (ROUNDING_LISTS, LISTS)):
+            (root / name).parent.mkdir(parents=True, exist_ok=True)
+            (root / name).write_text(text, encoding="utf-8")
+        wrong += [f"of the repository itself: {finding}" for finding in check(root)[0]]
+        for cases, expected in ((ALLOWED, False), (REFUSED, True)):
+            wrong += [f"{name}: #include {include} was {'let through' if expected else 'refused'}"
+                      for name, include in cases
+                      if finds_with(root, name, f"#pragma once\n#include {include}\n") != expected]
+        for old, new in WRONG_PAGES:
+            if old not in SAMPLE or not finds_with(root, rooms.PAGE, SAMPLE.replace(old, new)):
+                wrong.append(f"a page with '{new.strip()}' for '{old.strip()}' was let through")
+        wrong += [f"{name}: {text.strip()} was {'refused' if right else 'let through'}"
+                  for name, text, right in ROUNDINGS if finds_with(root, name, text) == right]
     for line in wrong:
         print(line)
-    print(f"include_graph --self-test: {len(allowed) + len(refused)} cases, {len(wrong)} wrong")
+    cases = sum(len(cases) for cases in (ALLOWED, REFUSED, WRONG_PAGES, ROUNDINGS))
+    print(f"include_graph --self-test: {cases} cases, {len(wrong)} wrong")
     return 1 if wrong else 0
 
 

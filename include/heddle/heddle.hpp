@@ -10,7 +10,9 @@
 #include <heddle/core/mesh.hpp>
 #include <heddle/core/operation.hpp>
 #include <heddle/core/pending_file.hpp>
+#include <heddle/core/random.hpp>
 #include <heddle/core/scalar.hpp>
+#include <heddle/core/strided.hpp>
 #include <heddle/core/version.hpp>
 #include <heddle/dist/matrix.hpp>
 #include <heddle/dist/placement.hpp>

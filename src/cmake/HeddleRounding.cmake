@@ -1,5 +1,5 @@
 # How a product and a sum are rounded follows from the room that a source lies in, and no list of files says otherwise
-# (ci/include_graph.py checks that). GCC and Clang keep two roundings everywhere (HeddleFlags.cmake); nvcc fuses them
+# (ci/include_graph.py checks that, and that docs/architecture.md has the same rooms). GCC and Clang keep two roundings everywhere (HeddleFlags.cmake); nvcc fuses them
 # unless told.
 #
 # Rooms of which runs promise the same bits on every backend: two roundings on GPUs too.

@@ -116,6 +116,15 @@ void Communicator::all_gather_bytes(const void* mine, std::size_t bytes, void* a
   impl::all_gather_in_pieces(mine, bytes, all, state_->comm);
 }
 
+void Communicator::all_reduce_bytes(void* data, std::size_t count, std::size_t bytes,
+                                    MPI_User_function* combine) const {
+  const impl::MpiElement element(bytes);
+  MPI_Op operation = MPI_OP_NULL;
+  MPI_Op_create(combine, 1, &operation);
+  MPI_Allreduce(MPI_IN_PLACE, data, static_cast<int>(count), element.type(), operation, state_->comm);
+  MPI_Op_free(&operation);
+}
+
 template <class T> void Communicator::all_reduce(std::span<T> values, Reduction reduction) const {
   impl::all_reduce_in_pieces(values, type_of<T>(), operation_of(reduction), state_->comm);
 }

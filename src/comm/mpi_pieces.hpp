@@ -13,6 +13,22 @@ namespace heddle::impl {
 /// The most bytes of one message of MPI. What cuts data takes it as an argument, so that tests cut small data too.
 inline constexpr std::size_t most_message_bytes = std::size_t{1} << 30;
 
+/// An element of so many bytes, as MPI moves it.
+class MpiElement {
+ public:
+  explicit MpiElement(std::size_t bytes) {
+    MPI_Type_contiguous(static_cast<int>(bytes), MPI_BYTE, &type_);
+    MPI_Type_commit(&type_);
+  }
+  ~MpiElement() { MPI_Type_free(&type_); }
+  MpiElement(const MpiElement&) = delete;
+  MpiElement& operator=(const MpiElement&) = delete;
+  [[nodiscard]] MPI_Datatype type() const { return type_; }
+
+ private:
+  MPI_Datatype type_ = MPI_DATATYPE_NULL;
+};
+
 /// The bytes of rank `root` on every rank. Collective.
 void broadcast_in_pieces(void* data, std::size_t bytes, int root, MPI_Comm comm, std::size_t most = most_message_bytes);
 

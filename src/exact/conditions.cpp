@@ -12,7 +12,9 @@
 #error "exact/conditions.cpp needs sums in the order written: no -ffast-math, please"
 #endif
 
-namespace heddle::exact::impl {
+namespace heddle::exact::compiled {
+
+using namespace impl;
 namespace {
 
 // |x_k| and |y_k|.
@@ -117,7 +119,7 @@ double condition_of(const Accumulator<double>& sizes, int shift, const Accumulat
 
 }  // namespace
 
-template <Scalar T> double sum_condition(const Communicator& comm, const VectorView<const T>& x) {
+template <Scalar T> double sum_condition(const Communicator& comm, const StridedVector<const T>& x) {
   const DefaultArithmetic arithmetic;
   const auto n = static_cast<Index>(x.extent(0));
   const auto part = [&](int which) {
@@ -134,7 +136,7 @@ template <Scalar T> double sum_condition(const Communicator& comm, const VectorV
 }
 
 template <Scalar T>
-double dot_condition(const Communicator& comm, const VectorView<const T>& x, const VectorView<const T>& y,
+double dot_condition(const Communicator& comm, const StridedVector<const T>& x, const StridedVector<const T>& y,
                      bool conjugated) {
   const DefaultArithmetic arithmetic;
   const auto n = static_cast<Index>(x.extent(0));
@@ -158,10 +160,11 @@ double dot_condition(const Communicator& comm, const VectorView<const T>& x, con
   }
 }
 
-#define HEDDLE_INSTANTIATE(T)                                                        \
-  template double sum_condition<T>(const Communicator&, const VectorView<const T>&); \
-  template double dot_condition<T>(const Communicator&, const VectorView<const T>&, const VectorView<const T>&, bool)
+#define HEDDLE_INSTANTIATE(T)                                                                                         \
+  template double sum_condition<T>(const Communicator&, const StridedVector<const T>&);                               \
+  template double dot_condition<T>(const Communicator&, const StridedVector<const T>&, const StridedVector<const T>&, \
+                                   bool)
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE);
 #undef HEDDLE_INSTANTIATE
 
-}  // namespace heddle::exact::impl
+}  // namespace heddle::exact::compiled

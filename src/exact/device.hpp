@@ -106,7 +106,7 @@ void device_rows(const ExecutionSpace& space, const Operand<T>& A, const Kokkos:
 /// long way in it.
 template <Scalar T>
 void device_product(const ExecutionSpace& space, const Update<T>& update, const Operand<T>& A, const Operand<T>& X,
-                    const StridedView<T>& Y) {
+                    const StridedMatrix<T>& Y) {
   const Index m = A.rows;
   const Index n = A.columns;
   const Index results = m * static_cast<Index>(Y.extent(1));
@@ -235,7 +235,7 @@ void device_residual(const ExecutionSpace& space, const Operand<T>& A, bool lowe
 }
 
 template <Scalar T>
-void device_solve(const ExecutionSpace& space, const Operand<T>& A, bool lower, bool unit, const VectorView<T>& x,
+void device_solve(const ExecutionSpace& space, const Operand<T>& A, bool lower, bool unit, const StridedVector<T>& x,
                   int refinements) {
   if (A.rows == 0) {
     return;

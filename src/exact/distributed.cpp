@@ -1,3 +1,4 @@
+#include "comm/reductions.hpp"
 #include "core/instantiate.hpp"
 #include "exact/allreduce.hpp"
 #include "exact/arithmetic.hpp"
@@ -19,36 +20,6 @@
 namespace heddle::exact {
 namespace {
 
-// As many bytes as an accumulator has, merged by MPI.
-template <RealScalar T> class Merge {
- public:
-  Merge() {
-    static_assert(std::is_trivially_copyable_v<Accumulator<T>>);
-    MPI_Type_contiguous(static_cast<int>(sizeof(Accumulator<T>)), MPI_BYTE, &type_);
-    MPI_Type_commit(&type_);
-    MPI_Op_create(&merge, 1, &operation_);
-  }
-  ~Merge() {
-    MPI_Op_free(&operation_);
-    MPI_Type_free(&type_);
-  }
-  Merge(const Merge&) = delete;
-  Merge& operator=(const Merge&) = delete;
-  [[nodiscard]] MPI_Datatype type() const { return type_; }
-  [[nodiscard]] MPI_Op operation() const { return operation_; }
-
- private:
-  static void merge(void* from, void* to, int* count, MPI_Datatype* /*type*/) {
-    const auto* const one = static_cast<const Accumulator<T>*>(from);
-    auto* const other = static_cast<Accumulator<T>*>(to);
-    for (int k = 0; k < *count; ++k) {
-      other[k].merge(one[k]);
-    }
-  }
-  MPI_Datatype type_ = MPI_DATATYPE_NULL;
-  MPI_Op operation_ = MPI_OP_NULL;
-};
-
 // x_0 + ... of what each rank sent, `stride` apart.
 template <RealScalar T> T rounded_sum_of(const T* terms, std::size_t stride, int count) {
   Compensated sum;
@@ -66,45 +37,6 @@ template <RealScalar T> T rounded_sum_of(const T* terms, std::size_t stride, int
   return exact.value();
 }
 
-// Of `count` elements at `from`, few enough for MPI.
-template <RealScalar T> int allreduce_piece(const T* from, T* receive, std::size_t count, MPI_Comm comm) {
-  int size = 1;
-  int rank = 0;
-  MPI_Comm_size(comm, &size);
-  MPI_Comm_rank(comm, &rank);
-  const auto ranks = static_cast<std::size_t>(size);
-  // Each rank sums a share of the elements.
-  std::vector<int> counts(ranks);
-  std::vector<int> places(ranks);
-  std::vector<int> bytes(ranks);
-  std::vector<int> mine(ranks);
-  std::vector<int> mine_places(ranks);
-  for (std::size_t k = 0; k < ranks; ++k) {
-    places[k] = static_cast<int>(count * k / ranks);
-    counts[k] = static_cast<int>(count * (k + 1) / ranks) - places[k];
-  }
-  const auto share = static_cast<std::size_t>(counts[static_cast<std::size_t>(rank)]);
-  for (std::size_t k = 0; k < ranks; ++k) {
-    mine[k] = static_cast<int>(share);
-    mine_places[k] = static_cast<int>(k * share);
-  }
-  const MPI_Datatype type = sizeof(T) == 8 ? MPI_DOUBLE : MPI_FLOAT;
-  std::vector<T> terms(share * ranks);
-  if (const int error = MPI_Alltoallv(from, counts.data(), places.data(), type, terms.data(), mine.data(),
-                                      mine_places.data(), type, comm);
-      error != MPI_SUCCESS) {
-    return error;
-  }
-  std::vector<T> sums(share);
-  {
-    const impl::DefaultArithmetic arithmetic;
-    for (std::size_t k = 0; k < share; ++k) {
-      sums[k] = rounded_sum_of(terms.data() + k, share, size);
-    }
-  }
-  return MPI_Allgatherv(sums.data(), static_cast<int>(share), type, receive, counts.data(), places.data(), type, comm);
-}
-
 }  // namespace
 
 namespace impl {
@@ -113,10 +45,16 @@ template <RealScalar T>
 int allreduce_reals(const void* send, void* receive, std::size_t count, MPI_Comm comm, std::size_t most) {
   auto* const to = static_cast<T*>(receive);
   const T* const from = send == MPI_IN_PLACE ? to : static_cast<const T*>(send);
-  for (std::size_t at = 0; at < count; at += most) {
-    if (const int error = allreduce_piece(from + at, to + at, std::min(most, count - at), comm); error != MPI_SUCCESS) {
-      return error;
+  const auto sum = [](const void* terms, void* sums, std::size_t share, int ranks) {
+    const DefaultArithmetic arithmetic;
+    for (std::size_t k = 0; k < share; ++k) {
+      static_cast<T*>(sums)[k] = rounded_sum_of(static_cast<const T*>(terms) + k, share, ranks);
     }
+  };
+  for (std::size_t at = 0; at < count; at += most) {
+    const std::size_t piece = std::min(most, count - at);
+    const int error = heddle::impl::all_reduce_by_shares(from + at, to + at, piece, sizeof(T), comm, sum);
+    if (error != MPI_SUCCESS) return error;
   }
   return MPI_SUCCESS;
 }
@@ -125,11 +63,9 @@ template int allreduce_reals<double>(const void*, void*, std::size_t, MPI_Comm, 
 
 template <RealScalar T>
 void all_reduce_sums(const Communicator& comm, std::span<Accumulator<T>> sums, std::size_t most) {
-  const Merge<T> merge;
   while (!sums.empty()) {
     const auto piece = sums.first(std::min(most, sums.size()));
-    MPI_Allreduce(MPI_IN_PLACE, piece.data(), static_cast<int>(piece.size()), merge.type(), merge.operation(),
-                  comm.native());
+    comm.all_reduce_by(piece, [](const Accumulator<T>& from, Accumulator<T>& to) { to.merge(from); });
     sums = sums.subspan(piece.size());
   }
 }
@@ -164,8 +100,10 @@ int allreduce(const void* send, void* receive, int count, MPI_Datatype type, MPI
   return MPI_ERR_TYPE;
 }
 
-namespace impl {
+namespace compiled {
 namespace {
+
+using namespace impl;
 
 // What every rank knows alike of a sum in twice the precision.
 struct Part {
@@ -224,7 +162,7 @@ T reduced_over_ranks(const Communicator& comm, const Terms& terms, Index n, Inde
 
 }  // namespace
 
-template <Scalar T> T sum(const Communicator& comm, const VectorView<const T>& x) {
+template <Scalar T> T sum(const Communicator& comm, const StridedVector<const T>& x) {
   const auto n = static_cast<Index>(x.extent(0));
   std::array<Real<T>, parts_of_scalar<T>> parts;
   for (int p = 0; p < parts_of_scalar<T>; ++p) {
@@ -235,7 +173,7 @@ template <Scalar T> T sum(const Communicator& comm, const VectorView<const T>& x
 }
 
 template <Scalar T>
-T dot(const Communicator& comm, const VectorView<const T>& x, const VectorView<const T>& y, bool conjugated) {
+T dot(const Communicator& comm, const StridedVector<const T>& x, const StridedVector<const T>& y, bool conjugated) {
   const auto n = static_cast<Index>(x.extent(0)) * terms_per_product<T>;
   const auto other = static_cast<Index>(y.extent(0)) * terms_per_product<T>;
   std::array<Real<T>, parts_of_scalar<T>> parts;
@@ -247,7 +185,7 @@ T dot(const Communicator& comm, const VectorView<const T>& x, const VectorView<c
   return scalar_of<T>(parts);
 }
 
-template <Scalar T> Real<T> nrm2(const Communicator& comm, const VectorView<const T>& x) {
+template <Scalar T> Real<T> nrm2(const Communicator& comm, const StridedVector<const T>& x) {
   const auto n = static_cast<Index>(x.extent(0)) * terms_per_product<T>;
   const auto stride = static_cast<Index>(x.stride(0));
   return with_products(x.data(), stride, x.data(), stride, 0, true, [&](const auto& squares) {
@@ -260,12 +198,12 @@ template <Scalar T> Real<T> nrm2(const Communicator& comm, const VectorView<cons
   });
 }
 
-#define HEDDLE_INSTANTIATE(T)                                                                           \
-  template T sum<T>(const Communicator&, const VectorView<const T>&);                                   \
-  template T dot<T>(const Communicator&, const VectorView<const T>&, const VectorView<const T>&, bool); \
-  template Real<T> nrm2<T>(const Communicator&, const VectorView<const T>&)
+#define HEDDLE_INSTANTIATE(T)                                                                                 \
+  template T sum<T>(const Communicator&, const StridedVector<const T>&);                                      \
+  template T dot<T>(const Communicator&, const StridedVector<const T>&, const StridedVector<const T>&, bool); \
+  template Real<T> nrm2<T>(const Communicator&, const StridedVector<const T>&)
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE);
 #undef HEDDLE_INSTANTIATE
 
-}  // namespace impl
+}  // namespace compiled
 }  // namespace heddle::exact

@@ -96,7 +96,7 @@ void gemv(const Communicator& comm, Operation op, std::type_identity_t<T> alpha,
   const impl::DefaultArithmetic arithmetic;
   const bool nothing = alpha == T(0) || n == 0;
   const impl::Update<T> update{nothing ? T(1) : alpha, beta};
-  const impl::Operand<T> local(op, impl::matrix_of(MatrixView<const T>(A.local())));
+  const impl::Operand<T> local(op, strided(MatrixView<const T>(A.local())));
   const auto row_of = [&](Index k) { return static_cast<std::size_t>(crossed ? A.global_column(k) : A.global_row(k)); };
   const Index rows = nothing || A.local().size() == 0 ? 0 : local.rows;
   std::vector<T> part(rows == 0 ? 0 : static_cast<std::size_t>(local.columns));

@@ -14,7 +14,9 @@
 #error "exact/gemv.cpp needs sums in the order written: no -ffast-math, please"
 #endif
 
-namespace heddle::exact::impl {
+namespace heddle::exact::compiled {
+
+using namespace impl;
 namespace {
 
 using heddle::impl::on_host;
@@ -33,7 +35,7 @@ void finish(const Update<T>& update, const InnerSum<T>& sum, const RowSums<T>& r
 // y = alpha A x + beta y for some columns of x and y, x packed, on the host.
 template <Scalar T>
 void host_product(const ExecutionSpace& space, const Update<T>& update, const Operand<T>& A, const T* x,
-                  const StridedView<T>& Y) {
+                  const StridedMatrix<T>& Y) {
   const Index m = A.rows;
   const Index n = A.columns;
   const auto columns = static_cast<Index>(Y.extent(1));
@@ -60,7 +62,7 @@ void host_product(const ExecutionSpace& space, const Update<T>& update, const Op
 // Y = alpha op(A) X + beta Y.
 template <Scalar T>
 void product(const ExecutionSpace& space, T alpha, const Operand<T>& A, const Operand<T>& X, T beta,
-             const StridedView<T>& Y) {
+             const StridedMatrix<T>& Y) {
   const auto m = static_cast<Index>(Y.extent(0));
   const auto columns = static_cast<Index>(Y.extent(1));
   if (m == 0 || columns == 0) {
@@ -82,16 +84,16 @@ void product(const ExecutionSpace& space, T alpha, const Operand<T>& A, const Op
   space.fence("heddle::exact::gemv");
 }
 
-template <class T> StridedView<T> as_column(const VectorView<T>& x) {
-  return StridedView<T>(x.data(),
-                        Kokkos::LayoutStride(x.extent(0), x.stride(0), 1, std::max<std::size_t>(1, x.extent(0))));
+template <class T> StridedMatrix<T> as_column(const StridedVector<T>& x) {
+  return StridedMatrix<T>(x.data(),
+                          Kokkos::LayoutStride(x.extent(0), x.stride(0), 1, std::max<std::size_t>(1, x.extent(0))));
 }
 
 }  // namespace
 
 template <Scalar T>
-void gemv(const ExecutionSpace& space, Operation op, T alpha, const StridedView<const T>& A,
-          const VectorView<const T>& x, T beta, const VectorView<T>& y) {
+void gemv(const ExecutionSpace& space, Operation op, T alpha, const StridedMatrix<const T>& A,
+          const StridedVector<const T>& x, T beta, const StridedVector<T>& y) {
   const Kokkos::Profiling::ScopedRegion region("heddle::exact::gemv");
   const Operand<T> operand(op, A);
   require(operand.columns == static_cast<Index>(x.extent(0)) && operand.rows == static_cast<Index>(y.extent(0)),
@@ -103,8 +105,8 @@ void gemv(const ExecutionSpace& space, Operation op, T alpha, const StridedView<
 }
 
 template <Scalar T>
-void gemm(const ExecutionSpace& space, Operation op_a, Operation op_b, T alpha, const StridedView<const T>& A,
-          const StridedView<const T>& B, T beta, const StridedView<T>& C) {
+void gemm(const ExecutionSpace& space, Operation op_a, Operation op_b, T alpha, const StridedMatrix<const T>& A,
+          const StridedMatrix<const T>& B, T beta, const StridedMatrix<T>& C) {
   const Kokkos::Profiling::ScopedRegion region("heddle::exact::gemm");
   const Operand<T> left(op_a, A);
   const Operand<T> right(op_b, B);
@@ -117,12 +119,12 @@ void gemm(const ExecutionSpace& space, Operation op_a, Operation op_b, T alpha, 
   product(space, alpha, left, right, beta, C);
 }
 
-#define HEDDLE_INSTANTIATE(T)                                                                                         \
-  template void gemv<T>(const ExecutionSpace&, Operation, T, const StridedView<const T>&, const VectorView<const T>&, \
-                        T, const VectorView<T>&);                                                                     \
-  template void gemm<T>(const ExecutionSpace&, Operation, Operation, T, const StridedView<const T>&,                  \
-                        const StridedView<const T>&, T, const StridedView<T>&)
+#define HEDDLE_INSTANTIATE(T)                                                                          \
+  template void gemv<T>(const ExecutionSpace&, Operation, T, const StridedMatrix<const T>&,            \
+                        const StridedVector<const T>&, T, const StridedVector<T>&);                    \
+  template void gemm<T>(const ExecutionSpace&, Operation, Operation, T, const StridedMatrix<const T>&, \
+                        const StridedMatrix<const T>&, T, const StridedMatrix<T>&)
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE);
 #undef HEDDLE_INSTANTIATE
 
-}  // namespace heddle::exact::impl
+}  // namespace heddle::exact::compiled

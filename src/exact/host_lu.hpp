@@ -13,6 +13,8 @@
 
 namespace heddle::exact::impl {
 
+using namespace bits;
+
 /// Of zero; that of a NaN is 0.
 inline constexpr std::uint64_t pivot_rank_of_zero = 1;
 

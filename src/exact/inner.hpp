@@ -6,6 +6,8 @@
 
 namespace heddle::exact::impl {
 
+using namespace bits;
+
 template <Scalar T> inline constexpr int parts_of_scalar = is_complex<T> ? 2 : 1;
 /// Terms that one product adds to each part of a sum.
 template <Scalar T> inline constexpr Index terms_per_product = is_complex<T> ? 2 : 1;

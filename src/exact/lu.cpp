@@ -12,7 +12,9 @@
 #error "exact/lu.cpp needs sums in the order written: no -ffast-math, please"
 #endif
 
-namespace heddle::exact::impl {
+namespace heddle::exact::compiled {
+
+using namespace impl;
 namespace {
 
 using heddle::impl::on_host;
@@ -20,7 +22,7 @@ using heddle::impl::on_host;
 // Columns at a time, unless the caller says.
 constexpr Index default_block = on_host ? 48 : 64;
 
-template <Scalar T> bool is_column_major(const StridedView<T>& A) {
+template <Scalar T> bool is_column_major(const StridedMatrix<T>& A) {
   return A.extent(1) <= 1 ? A.extent(0) <= 1 || A.stride(0) == 1 : A.stride(0) == 1 && A.stride(1) >= A.extent(0);
 }
 template <Scalar T> using Columns = Kokkos::View<T**, Kokkos::LayoutLeft, MemorySpace>;
@@ -29,7 +31,8 @@ template <Scalar T> Columns<T> column_major(const ExecutionSpace& space, std::si
   return Columns<T>(Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "heddle::exact::columns"), rows, columns);
 }
 
-template <Scalar T> LuResult host_lu(const ExecutionSpace& space, const StridedView<T>& A, Index block, bool threads) {
+template <Scalar T>
+LuResult host_lu(const ExecutionSpace& space, const StridedMatrix<T>& A, Index block, bool threads) {
   return HostLu<T>(space, A.data(), static_cast<Index>(A.extent(0)), static_cast<Index>(A.extent(1)),
                    static_cast<Index>(A.stride(1)), block, threads)
       .factor();
@@ -37,7 +40,7 @@ template <Scalar T> LuResult host_lu(const ExecutionSpace& space, const StridedV
 
 }  // namespace
 
-template <Scalar T> LuResult lu(const ExecutionSpace& space, const StridedView<T>& A, const LuOptions& options) {
+template <Scalar T> LuResult lu(const ExecutionSpace& space, const StridedMatrix<T>& A, const LuOptions& options) {
   const Kokkos::Profiling::ScopedRegion region("heddle::exact::lu");
   require(options.block >= 0, "exact::lu: blocks of ", options.block, " columns");
   if (A.extent(0) == 0 || A.extent(1) == 0) {
@@ -53,7 +56,7 @@ template <Scalar T> LuResult lu(const ExecutionSpace& space, const StridedView<T
     const Columns<T> copy = column_major<T>(space, A.extent(0), A.extent(1));
     Kokkos::deep_copy(space, copy, A);
     space.fence("heddle::exact::lu");
-    LuResult result = host_lu(space, matrix_of(copy), block, true);
+    LuResult result = host_lu(space, strided(copy), block, true);
     Kokkos::deep_copy(space, A, copy);
     space.fence("heddle::exact::lu");
     return result;
@@ -92,10 +95,10 @@ std::vector<LuResult> lu_batched(const ExecutionSpace& space, T* data, Index row
   }
 }
 
-#define HEDDLE_INSTANTIATE(T)                                                              \
-  template LuResult lu<T>(const ExecutionSpace&, const StridedView<T>&, const LuOptions&); \
+#define HEDDLE_INSTANTIATE(T)                                                                \
+  template LuResult lu<T>(const ExecutionSpace&, const StridedMatrix<T>&, const LuOptions&); \
   template std::vector<LuResult> lu_batched<T>(const ExecutionSpace&, T*, Index, Index, Index, Index, Index, Index)
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE);
 #undef HEDDLE_INSTANTIATE
 
-}  // namespace heddle::exact::impl
+}  // namespace heddle::exact::compiled

@@ -20,7 +20,7 @@ template <Scalar T> struct Operand {
   bool conjugated = false;
 
   Operand() = default;
-  Operand(Operation op, const StridedView<const T>& A)
+  Operand(Operation op, const StridedMatrix<const T>& A)
       : data(A.data()),
         rows(static_cast<Index>(A.extent(0))),
         columns(static_cast<Index>(A.extent(1))),

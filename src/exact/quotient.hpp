@@ -7,6 +7,8 @@
 
 namespace heddle::exact::impl {
 
+using namespace bits;
+
 /// x 2^power; exact unless the result is below the smallest normal number. An overflow is infinite.
 KOKKOS_INLINE_FUNCTION double scaled(double x, int power) {
   using F = Format<double>;

@@ -12,7 +12,9 @@
 #error "exact/reduce.cpp needs sums in the order written: no -ffast-math, please"
 #endif
 
-namespace heddle::exact::impl {
+namespace heddle::exact::compiled {
+
+using namespace impl;
 namespace {
 
 template <RealScalar T, class Terms> T reduced(const ExecutionSpace& space, const Terms& terms, Index n) {
@@ -29,7 +31,7 @@ template <RealScalar T, class Terms> T reduced(const ExecutionSpace& space, cons
 
 }  // namespace
 
-template <Scalar T> T sum(const ExecutionSpace& space, const VectorView<const T>& x) {
+template <Scalar T> T sum(const ExecutionSpace& space, const StridedVector<const T>& x) {
   std::array<Real<T>, parts_of_scalar<T>> parts;
   for (int p = 0; p < parts_of_scalar<T>; ++p) {
     parts[static_cast<std::size_t>(p)] = with_numbers<false>(
@@ -38,7 +40,7 @@ template <Scalar T> T sum(const ExecutionSpace& space, const VectorView<const T>
   return scalar_of<T>(parts);
 }
 
-template <Scalar T> Real<T> asum(const ExecutionSpace& space, const VectorView<const T>& x) {
+template <Scalar T> Real<T> asum(const ExecutionSpace& space, const StridedVector<const T>& x) {
   const auto n = static_cast<Index>(x.extent(0));
   if constexpr (is_complex<T>) {
     if (x.extent(0) <= 1 || x.stride(0) == 1) {
@@ -57,7 +59,7 @@ template <Scalar T> Real<T> asum(const ExecutionSpace& space, const VectorView<c
 }
 
 template <Scalar T>
-T dot(const ExecutionSpace& space, const VectorView<const T>& x, const VectorView<const T>& y, bool conjugated) {
+T dot(const ExecutionSpace& space, const StridedVector<const T>& x, const StridedVector<const T>& y, bool conjugated) {
   require(x.extent(0) == y.extent(0), "exact::dot: vectors of ", x.extent(0), " and ", y.extent(0), " elements");
   std::array<Real<T>, parts_of_scalar<T>> parts;
   for (int p = 0; p < parts_of_scalar<T>; ++p) {
@@ -70,7 +72,7 @@ T dot(const ExecutionSpace& space, const VectorView<const T>& x, const VectorVie
   return scalar_of<T>(parts);
 }
 
-template <Scalar T> Real<T> nrm2(const ExecutionSpace& space, const VectorView<const T>& x) {
+template <Scalar T> Real<T> nrm2(const ExecutionSpace& space, const StridedVector<const T>& x) {
   const Kokkos::Profiling::ScopedRegion region("heddle::exact::nrm2");
   const DefaultArithmetic arithmetic;
   // The real part of conj(x) x.
@@ -85,12 +87,12 @@ template <Scalar T> Real<T> nrm2(const ExecutionSpace& space, const VectorView<c
   });
 }
 
-#define HEDDLE_INSTANTIATE(T)                                                                             \
-  template T sum<T>(const ExecutionSpace&, const VectorView<const T>&);                                   \
-  template Real<T> asum<T>(const ExecutionSpace&, const VectorView<const T>&);                            \
-  template T dot<T>(const ExecutionSpace&, const VectorView<const T>&, const VectorView<const T>&, bool); \
-  template Real<T> nrm2<T>(const ExecutionSpace&, const VectorView<const T>&)
+#define HEDDLE_INSTANTIATE(T)                                                                                   \
+  template T sum<T>(const ExecutionSpace&, const StridedVector<const T>&);                                      \
+  template Real<T> asum<T>(const ExecutionSpace&, const StridedVector<const T>&);                               \
+  template T dot<T>(const ExecutionSpace&, const StridedVector<const T>&, const StridedVector<const T>&, bool); \
+  template Real<T> nrm2<T>(const ExecutionSpace&, const StridedVector<const T>&)
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE);
 #undef HEDDLE_INSTANTIATE
 
-}  // namespace heddle::exact::impl
+}  // namespace heddle::exact::compiled

@@ -190,7 +190,7 @@ template <class Terms> Accumulator<double> accumulated(const ExecutionSpace& spa
 template <bool magnitudes, RealScalar T, class F> auto with_numbers(const T* x, Index stride, const F& f) {
   return stride == 1 ? f(Numbers<T, magnitudes, true>{x, stride}) : f(Numbers<T, magnitudes, false>{x, stride});
 }
-template <bool magnitudes, Scalar T, class F> auto with_numbers(const VectorView<const T>& x, int part, const F& f) {
+template <bool magnitudes, Scalar T, class F> auto with_numbers(const StridedVector<const T>& x, int part, const F& f) {
   return with_numbers<magnitudes, Real<T>>(reinterpret_cast<const Real<T>*>(x.data()) + part,
                                            static_cast<Index>(x.stride(0)) * parts_of_scalar<T>, f);
 }

@@ -10,6 +10,8 @@
 
 namespace heddle::exact::impl {
 
+using namespace bits;
+
 /// Whether every root of what the exact sum may be rounds to one T, and that T; terms and absolute as in rounds_to().
 template <RealScalar T> bool square_root(const Compensated& sum, Index terms, double absolute, T& root) {
   double high = 0;
@@ -32,7 +34,11 @@ template <RealScalar T> bool square_root(const Compensated& sum, Index terms, do
   return root == static_cast<T>(high_root);
 }
 
-/// Of the exact sum; NaN where it is negative.
+}  // namespace heddle::exact::impl
+
+namespace heddle::exact::bits {
+
+/// The root of the exact sum; NaN where that is negative.
 class SquareRoot {
  public:
   template <RealScalar T> static T of(const Accumulator<double>& sum) {
@@ -96,4 +102,4 @@ class SquareRoot {
   }
 };
 
-}  // namespace heddle::exact::impl
+}  // namespace heddle::exact::bits

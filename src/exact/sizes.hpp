@@ -81,8 +81,8 @@ inline double ratio(const Size& x, const Size& y) {
 
 /// |A| |x| + |b|: the same on any backend, whatever the number of threads; blocks.
 template <Scalar T>
-std::vector<Size> sizes_of_system(const ExecutionSpace& space, const StridedView<const T>& A,
-                                  const Kokkos::View<T*, MemorySpace>& x, const VectorView<const T>& b) {
+std::vector<Size> sizes_of_system(const ExecutionSpace& space, const StridedMatrix<const T>& A,
+                                  const Kokkos::View<T*, MemorySpace>& x, const StridedVector<const T>& b) {
   const std::size_t n = A.extent(0);
   const Kokkos::View<Size*, MemorySpace> sizes(
       Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "heddle::exact::sizes"), n);

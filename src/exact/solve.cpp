@@ -12,13 +12,15 @@
 #include <limits>
 #include <vector>
 
-namespace heddle::exact::impl {
+namespace heddle::exact::compiled {
+
+using namespace impl;
 namespace {
 
 template <Scalar T> using Vector = Kokkos::View<T*, MemorySpace>;
 template <Scalar T> using HostVector = Kokkos::View<T*, Kokkos::HostSpace>;
 
-template <Scalar T> HostVector<T> on_the_host(const ExecutionSpace& space, const VectorView<const T>& x) {
+template <Scalar T> HostVector<T> on_the_host(const ExecutionSpace& space, const StridedVector<const T>& x) {
   const HostVector<T> host("heddle::exact::host", x.extent(0));
   const Vector<T> dense(Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "heddle::exact::dense"), x.extent(0));
   Kokkos::deep_copy(space, dense, x);
@@ -58,33 +60,15 @@ template <Scalar T> inline constexpr int most_power = sizeof(Real<T>) == 8 ? 100
 // that it has all its bits whatever the system's size.
 template <Scalar T> class Residual {
  public:
-  Residual(const ExecutionSpace& space, const StridedView<const T>& A, const VectorView<const T>& b, const Vector<T>& x)
+  Residual(const ExecutionSpace& space, const StridedMatrix<const T>& A, const StridedVector<const T>& b,
+           const Vector<T>& x)
       : bounds_(sizes_of_system<T>(space, A, x, b)), values_(bounds_.size()), powers_(bounds_.size(), 0) {
-    const auto take = [&](int power, const auto& is_wanted) {
-      bool is_any = false;
-      for (std::size_t i = 0; i < values_.size(); ++i) {
-        is_any = is_any || is_wanted(i);
-      }
-      if (!is_any) {
-        return;
-      }
-      const Vector<T> rest("heddle::exact::residual", values_.size());
-      const auto factor = static_cast<Real<T>>(scaled(1.0, power));
-      Kokkos::deep_copy(space, rest, b);
-      gemv<T>(space, Operation::none, T(-factor), A, vector_of(x), T(factor), vector_to(rest));
-      const auto host = on_the_host<T>(space, vector_of(rest));
-      for (std::size_t i = 0; i < values_.size(); ++i) {
-        if (is_wanted(i)) {
-          values_[i] = host(i);
-          powers_[i] = -power;
-        }
-      }
-    };
-    take(0, [](std::size_t) { return true; });
+    take(space, 0, A, b, x, [](std::size_t) { return true; });
     // A rounding is a unit of the bound's last place or so; that of a unit's last place should be a normal number too.
-    constexpr int digits = 2 * (Format<Real<T>>::fraction + 1);
-    take(most_power<T>, [&](std::size_t i) { return bounds_[i].power < least_power<T> + digits; });
-    take(-most_power<T>, [&](std::size_t i) { return !is_number(values_[i]); });
+    constexpr int least = least_power<T> + 2 * (Format<Real<T>>::fraction + 1);
+    take(space, most_power<T>, A, b, x, [&](std::size_t i) { return bounds_[i].power < least; });
+    take_least(space, A, x, [&](std::size_t i) { return bounds_[i].power < least - most_power<T>; });
+    take(space, -most_power<T>, A, b, x, [&](std::size_t i) { return !is_number(values_[i]); });
   }
 
   /// Of the worst row; infinite where a row has an infinity or a NaN.
@@ -119,6 +103,66 @@ template <Scalar T> class Residual {
   }
 
  private:
+  // The rows that `is_wanted` holds for, times 2^power before they are rounded.
+  template <class Predicate>
+  void take(const ExecutionSpace& space, int power, const StridedMatrix<const T>& A, const StridedVector<const T>& b,
+            const Vector<T>& x, const Predicate& is_wanted) {
+    bool is_any = false;
+    for (std::size_t i = 0; i < values_.size(); ++i) {
+      is_any = is_any || is_wanted(i);
+    }
+    if (!is_any) {
+      return;
+    }
+    const Vector<T> rest("heddle::exact::residual", values_.size());
+    const auto factor = static_cast<Real<T>>(scaled(1.0, power));
+    Kokkos::deep_copy(space, rest, b);
+    gemv<T>(space, Operation::none, T(-factor), A, strided(x), T(factor), strided(rest));
+    const auto host = on_the_host<T>(space, strided(rest));
+    for (std::size_t i = 0; i < values_.size(); ++i) {
+      if (is_wanted(i)) {
+        values_[i] = host(i);
+        powers_[i] = -power;
+      }
+    }
+  }
+
+  // Rows whose products are all below what a scaled sum can hold, so that b_i is zero: -A x, where each row of A is
+  // taken times a power of two that brings the row's bound near one. Elements that meet a zero of x are left out; no
+  // other leaves the range, since it is at most the bound over the smallest number.
+  template <class Predicate>
+  void take_least(const ExecutionSpace& space, const StridedMatrix<const T>& A, const Vector<T>& x,
+                  const Predicate& is_wanted) {
+    std::vector<std::size_t> rows;
+    for (std::size_t i = 0; i < values_.size(); ++i) {
+      // A bound of zero is that of a row of zeros.
+      if (is_wanted(i) && bounds_[i].value != 0) rows.push_back(i);
+    }
+    if (rows.empty()) {
+      return;
+    }
+    const std::size_t n = A.extent(1);
+    const auto host_x = on_the_host<T>(space, strided(x));
+    const Kokkos::View<T**, Kokkos::LayoutRight, MemorySpace> few("heddle::exact::few_rows", rows.size(), n);
+    const auto host = Kokkos::create_mirror_view(few);
+    for (std::size_t k = 0; k < rows.size(); ++k) {
+      const auto row = on_the_host<T>(space, Kokkos::subview(A, rows[k], Kokkos::ALL));
+      const int power = -bounds_[rows[k]].power - most_power<T>;
+      powers_[rows[k]] = -power - most_power<T>;
+      for (std::size_t j = 0; j < n; ++j) {
+        host(k, j) = host_x(j) != T(0) ? times_power(row(j), power) : T(0);
+      }
+    }
+    Kokkos::deep_copy(space, few, host);
+    const Vector<T> rest("heddle::exact::residual", rows.size());
+    const auto factor = static_cast<Real<T>>(scaled(1.0, most_power<T>));
+    gemv<T>(space, Operation::none, T(-factor), StridedMatrix<const T>(few), strided(x), T(0), strided(rest));
+    const auto found = on_the_host<T>(space, strided(rest));
+    for (std::size_t k = 0; k < rows.size(); ++k) {
+      values_[rows[k]] = found(k);
+    }
+  }
+
   std::vector<Size> bounds_;
   std::vector<T> values_;
   std::vector<int> powers_;
@@ -127,8 +171,8 @@ template <Scalar T> class Residual {
 }  // namespace
 
 template <Scalar T>
-void lu_solve(const ExecutionSpace& space, Operation op, const StridedView<const T>& LU, const LuResult& result,
-              const VectorView<T>& x) {
+void lu_solve(const ExecutionSpace& space, Operation op, const StridedMatrix<const T>& LU, const LuResult& result,
+              const StridedVector<T>& x) {
   const auto n = static_cast<Index>(LU.extent(0));
   require(LU.extent(0) == LU.extent(1) && x.extent(0) == LU.extent(0) && static_cast<Index>(result.pivots.size()) == n,
           "exact::lu_solve: LU is ", LU.extent(0), " x ", LU.extent(1), " with ", result.pivots.size(),
@@ -137,7 +181,7 @@ void lu_solve(const ExecutionSpace& space, Operation op, const StridedView<const
   const DefaultArithmetic arithmetic;
   const Vector<T> dense(Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "heddle::exact::dense"), x.extent(0));
   const auto permute = [&](bool forwards) {
-    const HostVector<T> host = on_the_host<T>(space, vector_of(dense));
+    const HostVector<T> host = on_the_host<T>(space, strided(dense));
     for (Index step = 0; step < n; ++step) {
       const Index k = forwards ? step : n - 1 - step;
       std::swap(host(k), host(result.pivots[static_cast<std::size_t>(k)]));
@@ -147,11 +191,11 @@ void lu_solve(const ExecutionSpace& space, Operation op, const StridedView<const
   Kokkos::deep_copy(space, dense, x);
   if (op == Operation::none) {
     permute(true);
-    trsv<T>(space, Triangle::lower, op, Diagonal::unit, LU, vector_to(dense), 0);
-    trsv<T>(space, Triangle::upper, op, Diagonal::stored, LU, vector_to(dense), 0);
+    trsv<T>(space, Triangle::lower, op, Diagonal::unit, LU, strided(dense), 0);
+    trsv<T>(space, Triangle::upper, op, Diagonal::stored, LU, strided(dense), 0);
   } else {
-    trsv<T>(space, Triangle::upper, op, Diagonal::stored, LU, vector_to(dense), 0);
-    trsv<T>(space, Triangle::lower, op, Diagonal::unit, LU, vector_to(dense), 0);
+    trsv<T>(space, Triangle::upper, op, Diagonal::stored, LU, strided(dense), 0);
+    trsv<T>(space, Triangle::lower, op, Diagonal::unit, LU, strided(dense), 0);
     permute(false);
   }
   Kokkos::deep_copy(space, x, dense);
@@ -159,8 +203,8 @@ void lu_solve(const ExecutionSpace& space, Operation op, const StridedView<const
 }
 
 template <Scalar T>
-SolveResult solve(const ExecutionSpace& space, const StridedView<const T>& A, const VectorView<const T>& b,
-                  const VectorView<T>& x, const SolveOptions& options) {
+SolveResult solve(const ExecutionSpace& space, const StridedMatrix<const T>& A, const StridedVector<const T>& b,
+                  const StridedVector<T>& x, const SolveOptions& options) {
   const Kokkos::Profiling::ScopedRegion region("heddle::exact::solve");
   require(A.extent(0) == A.extent(1) && b.extent(0) == A.extent(0) && x.extent(0) == A.extent(0), "exact::solve: A is ",
           A.extent(0), " x ", A.extent(1), ", b has ", b.extent(0), " elements, x ", x.extent(0));
@@ -170,22 +214,22 @@ SolveResult solve(const ExecutionSpace& space, const StridedView<const T>& A, co
   const Kokkos::View<T**, Kokkos::LayoutLeft, MemorySpace> LU(
       Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "heddle::exact::LU"), n, n);
   Kokkos::deep_copy(space, LU, A);
-  const LuResult factors = lu<T>(space, matrix_of(LU), options.lu);
+  const LuResult factors = lu<T>(space, strided(LU), options.lu);
   SolveResult result;
   result.info = factors.info;
   if (result.info != 0 || n == 0) {
     return result;
   }
-  const StridedView<const T> lu_view = matrix_of(LU);
+  const StridedMatrix<const T> lu_view = strided(LU);
   const Vector<T> current("heddle::exact::x", n);
   const Vector<T> rest("heddle::exact::residual", n);
   Kokkos::deep_copy(space, current, b);
-  lu_solve<T>(space, Operation::none, lu_view, factors, vector_to(current));
+  lu_solve<T>(space, Operation::none, lu_view, factors, strided(current));
   Residual<T> residual(space, A, b, current);
   result.backward_error = residual.error();
   const double enough = static_cast<double>(unit_roundoff<T>) / 2;
   while (result.refinements < options.refinements && is_finite(result.backward_error) && !residual.is_zero()) {
-    const auto host_x = on_the_host<T>(space, vector_of(current));
+    const auto host_x = on_the_host<T>(space, strided(current));
     Size largest;
     for (std::size_t i = 0; i < n; ++i) {
       const Size size = size_of(host_x(i));
@@ -193,8 +237,8 @@ SolveResult solve(const ExecutionSpace& space, const StridedView<const T>& A, co
     }
     int power = 0;
     to_the_device<T>(space, residual.on_one_scale(largest.power, power), rest);
-    lu_solve<T>(space, Operation::none, lu_view, factors, vector_to(rest));
-    const auto correction = on_the_host<T>(space, vector_of(rest));
+    lu_solve<T>(space, Operation::none, lu_view, factors, strided(rest));
+    const auto correction = on_the_host<T>(space, strided(rest));
     const HostVector<T> better("heddle::exact::better", n);
     bool changed = false;
     for (std::size_t i = 0; i < n; ++i) {
@@ -226,7 +270,7 @@ SolveResult solve(const ExecutionSpace& space, const StridedView<const T>& A, co
 }
 
 template <Scalar T>
-double condition(const ExecutionSpace& space, const StridedView<const T>& LU, const LuResult& result, double norm,
+double condition(const ExecutionSpace& space, const StridedMatrix<const T>& LU, const LuResult& result, double norm,
                  int norm_power) {
   if (result.info != 0) {
     return std::numeric_limits<double>::infinity();
@@ -248,8 +292,8 @@ double condition(const ExecutionSpace& space, const StridedView<const T>& LU, co
   const Vector<T> x("heddle::exact::x", n);
   const auto solved = [&](Operation op, const HostVector<T>& right) {
     to_the_device<T>(space, right, x);
-    lu_solve<T>(space, op, LU, result, vector_to(x));
-    return on_the_host<T>(space, vector_of(x));
+    lu_solve<T>(space, op, LU, result, strided(x));
+    return on_the_host<T>(space, strided(x));
   };
   const auto sum_of_sizes = [](const HostVector<T>& v) {
     Size sum;
@@ -316,13 +360,13 @@ double condition(const ExecutionSpace& space, const StridedView<const T>& LU, co
   return std::fmax(1.0, ratio(product(estimate, normal_size(norm, norm_power - power)), {1, 0}));
 }
 
-#define HEDDLE_INSTANTIATE(T)                                                                                   \
-  template void lu_solve<T>(const ExecutionSpace&, Operation, const StridedView<const T>&, const LuResult&,     \
-                            const VectorView<T>&);                                                              \
-  template SolveResult solve<T>(const ExecutionSpace&, const StridedView<const T>&, const VectorView<const T>&, \
-                                const VectorView<T>&, const SolveOptions&);                                     \
-  template double condition<T>(const ExecutionSpace&, const StridedView<const T>&, const LuResult&, double, int)
+#define HEDDLE_INSTANTIATE(T)                                                                                        \
+  template void lu_solve<T>(const ExecutionSpace&, Operation, const StridedMatrix<const T>&, const LuResult&,        \
+                            const StridedVector<T>&);                                                                \
+  template SolveResult solve<T>(const ExecutionSpace&, const StridedMatrix<const T>&, const StridedVector<const T>&, \
+                                const StridedVector<T>&, const SolveOptions&);                                       \
+  template double condition<T>(const ExecutionSpace&, const StridedMatrix<const T>&, const LuResult&, double, int)
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE);
 #undef HEDDLE_INSTANTIATE
 
-}  // namespace heddle::exact::impl
+}  // namespace heddle::exact::compiled

@@ -13,7 +13,9 @@
 #error "exact/trsv.cpp needs sums in the order written: no -ffast-math, please"
 #endif
 
-namespace heddle::exact::impl {
+namespace heddle::exact::compiled {
+
+using namespace impl;
 namespace {
 
 using heddle::impl::on_host;
@@ -122,7 +124,7 @@ template <Scalar T> class HostSolve {
 };
 
 template <Scalar T>
-void host_solve(const ExecutionSpace& space, const Operand<T>& A, bool lower, bool unit, const VectorView<T>& x,
+void host_solve(const ExecutionSpace& space, const Operand<T>& A, bool lower, bool unit, const StridedVector<T>& x,
                 int refinements) {
   const DefaultArithmetic arithmetic;
   const HostSolve<T> solver(space, A, lower, unit);
@@ -146,7 +148,7 @@ void host_solve(const ExecutionSpace& space, const Operand<T>& A, bool lower, bo
 
 template <Scalar T>
 void trsv(const ExecutionSpace& space, Triangle triangle, Operation op, Diagonal diagonal,
-          const StridedView<const T>& A, const VectorView<T>& x, int refinements) {
+          const StridedMatrix<const T>& A, const StridedVector<T>& x, int refinements) {
   const Kokkos::Profiling::ScopedRegion region("heddle::exact::trsv");
   require(A.extent(0) == A.extent(1) && A.extent(0) == x.extent(0), "exact::trsv: A is ", A.extent(0), " x ",
           A.extent(1), ", x has ", x.extent(0), " elements");
@@ -161,10 +163,10 @@ void trsv(const ExecutionSpace& space, Triangle triangle, Operation op, Diagonal
   }
 }
 
-#define HEDDLE_INSTANTIATE(T)                                                                              \
-  template void trsv<T>(const ExecutionSpace&, Triangle, Operation, Diagonal, const StridedView<const T>&, \
-                        const VectorView<T>&, int)
+#define HEDDLE_INSTANTIATE(T)                                                                                \
+  template void trsv<T>(const ExecutionSpace&, Triangle, Operation, Diagonal, const StridedMatrix<const T>&, \
+                        const StridedVector<T>&, int)
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE);
 #undef HEDDLE_INSTANTIATE
 
-}  // namespace heddle::exact::impl
+}  // namespace heddle::exact::compiled

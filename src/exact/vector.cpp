@@ -7,7 +7,9 @@
 #error "exact/vector.cpp needs sums in the order written: no -ffast-math, please"
 #endif
 
-namespace heddle::exact::impl {
+namespace heddle::exact::compiled {
+
+using namespace impl;
 namespace {
 
 // Elements that a thread of the host takes at a time.
@@ -42,27 +44,27 @@ template <Scalar T> KOKKOS_INLINE_FUNCTION T product(const T& a, const T& b) {
 
 }  // namespace
 
-template <Scalar T> void scal(const ExecutionSpace& space, T alpha, const VectorView<T>& x) {
+template <Scalar T> void scal(const ExecutionSpace& space, T alpha, const StridedVector<T>& x) {
   for_each_index(
       space, "heddle::exact::scal", x.extent(0), chunk, KOKKOS_LAMBDA(Index i) { x(i) = product(alpha, x(i)); });
 }
-template <Scalar T> void invscal(const ExecutionSpace& space, T alpha, const VectorView<T>& x) {
+template <Scalar T> void invscal(const ExecutionSpace& space, T alpha, const StridedVector<T>& x) {
   for_each_index(
       space, "heddle::exact::invscal", x.extent(0), chunk, KOKKOS_LAMBDA(Index i) { x(i) = quotient(x(i), alpha); });
 }
 template <Scalar T>
-void axpy(const ExecutionSpace& space, T alpha, const VectorView<const T>& x, const VectorView<T>& y) {
+void axpy(const ExecutionSpace& space, T alpha, const StridedVector<const T>& x, const StridedVector<T>& y) {
   require(x.extent(0) == y.extent(0), "exact::axpy: vectors of ", x.extent(0), " and ", y.extent(0), " elements");
   for_each_index(
       space, "heddle::exact::axpy", y.extent(0), chunk,
       KOKKOS_LAMBDA(Index i) { y(i) = product_and_sum(alpha, x(i), y(i)); });
 }
 
-#define HEDDLE_INSTANTIATE(T)                                               \
-  template void scal<T>(const ExecutionSpace&, T, const VectorView<T>&);    \
-  template void invscal<T>(const ExecutionSpace&, T, const VectorView<T>&); \
-  template void axpy<T>(const ExecutionSpace&, T, const VectorView<const T>&, const VectorView<T>&)
+#define HEDDLE_INSTANTIATE(T)                                                  \
+  template void scal<T>(const ExecutionSpace&, T, const StridedVector<T>&);    \
+  template void invscal<T>(const ExecutionSpace&, T, const StridedVector<T>&); \
+  template void axpy<T>(const ExecutionSpace&, T, const StridedVector<const T>&, const StridedVector<T>&)
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE);
 #undef HEDDLE_INSTANTIATE
 
-}  // namespace heddle::exact::impl
+}  // namespace heddle::exact::compiled

@@ -10,7 +10,7 @@
 #define HEDDLE_APART
 #endif
 
-namespace heddle::exact::impl {
+namespace heddle::exact::bits {
 
 /// Sums of doubles times accumulators, and of products, rounded once: a fixed-point number down to the cube of the
 /// smallest double. Some ten terms at most. Infinities and NaNs as IEEE 754 has them.
@@ -129,4 +129,4 @@ class WideSum {
   double special_ = 0;  // Infinities and NaNs among the terms.
 };
 
-}  // namespace heddle::exact::impl
+}  // namespace heddle::exact::bits

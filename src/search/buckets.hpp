@@ -29,7 +29,7 @@ template <> struct alignas(16) Record<Packing::one> {
     return low == other.low && (high_and_slot ^ other.high_and_slot) >> 32 == 0;
   }
   [[nodiscard]] KOKKOS_INLINE_FUNCTION Word mixed_by(Word seed) const {
-    return mixed(mixed(low + seed) + (high_and_slot >> 32));
+    return mixed_bits(mixed_bits(low + seed) + (high_and_slot >> 32));
   }
 };
 template <> struct Record<Packing::two> {
@@ -43,7 +43,9 @@ template <> struct Record<Packing::two> {
   [[nodiscard]] KOKKOS_INLINE_FUNCTION bool same(const Record& other) const {
     return word[0] == other.word[0] && word[1] == other.word[1];
   }
-  [[nodiscard]] KOKKOS_INLINE_FUNCTION Word mixed_by(Word seed) const { return mixed(mixed(word[0] + seed) + word[1]); }
+  [[nodiscard]] KOKKOS_INLINE_FUNCTION Word mixed_by(Word seed) const {
+    return mixed_bits(mixed_bits(word[0] + seed) + word[1]);
+  }
 };
 template <> struct alignas(16) Record<Packing::hashed> {
   Word hash;
@@ -54,7 +56,7 @@ template <> struct alignas(16) Record<Packing::hashed> {
   KOKKOS_INLINE_FUNCTION static Word left(const Packed<1>&) { return 0; }
   [[nodiscard]] KOKKOS_INLINE_FUNCTION Index slot() const { return number; }
   [[nodiscard]] KOKKOS_INLINE_FUNCTION bool same(const Record& other) const { return hash == other.hash; }
-  [[nodiscard]] KOKKOS_INLINE_FUNCTION Word mixed_by(Word seed) const { return mixed(hash + seed); }
+  [[nodiscard]] KOKKOS_INLINE_FUNCTION Word mixed_by(Word seed) const { return mixed_bits(hash + seed); }
 };
 
 /// A table's place: nothing, or the record that came there first. Where only 1, 2 and more are told apart, two bits

@@ -44,7 +44,7 @@ std::vector<Verdict> verdicts_on(const Communicator& comm, const std::vector<Tra
   const auto ranks = static_cast<std::size_t>(comm.size());
   const auto owner_of = [&](const TravellingSide& side) {
     Word hash = 0;
-    for (const Index point : side.points) hash = mixed(hash + static_cast<Word>(point));
+    for (const Index point : side.points) hash = mixed_bits(hash + static_cast<Word>(point));
     return static_cast<std::size_t>(hash % ranks);
   };
   std::vector<std::vector<TravellingSide>> out(ranks);

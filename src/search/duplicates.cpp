@@ -4,8 +4,10 @@
 
 #include <Kokkos_Profiling_ScopedRegion.hpp>
 
-namespace heddle::search::impl {
+namespace heddle::search::compiled {
 namespace {
+
+using namespace impl;
 
 Duplicates find(const ExecutionSpace& space, const KeyArray& keys, const Options& options) {
   const auto uninitialised = [&](const std::string& label) {
@@ -91,4 +93,4 @@ Duplicates find_duplicates(const ExecutionSpace& space, const KeyArray& keys, co
   return find(space, keys, options);
 }
 
-}  // namespace heddle::search::impl
+}  // namespace heddle::search::compiled

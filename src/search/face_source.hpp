@@ -24,7 +24,7 @@ struct SharedPoints {
   bool hashed = false;
 
   [[nodiscard]] KOKKOS_INLINE_FUNCTION Word bit_of(Word point) const {
-    return (hashed ? mixed(point) : point) & (static_cast<Word>(bits.extent(0)) * 32 - 1);
+    return (hashed ? mixed_bits(point) : point) & (static_cast<Word>(bits.extent(0)) * 32 - 1);
   }
   [[nodiscard]] KOKKOS_INLINE_FUNCTION bool holds(Word point) const {
     const Word bit = bit_of(point);
@@ -149,7 +149,7 @@ template <PointId Id, Shape shape> struct FaceSource {
   template <class F> KOKKOS_INLINE_FUNCTION void each_hashed(Index item, const F& f) const {
     sides(item, [&](int side, const SidePoints& found) {
       Packed<1> key;
-      for (int k = 0; k < found.count; ++k) key.word[0] = mixed(key.word[0] + found.point[k] + 1);
+      for (int k = 0; k < found.count; ++k) key.word[0] = mixed_bits(key.word[0] + found.point[k] + 1);
       f((first + item) * per_item + side, key);
     });
   }

@@ -25,7 +25,7 @@ struct Permutation {
   Permutation(Index elements, const TetrahedraOptions& options, Word which)
       : size(static_cast<Word>(elements)),
         half_bits((bits_of(static_cast<Word>(elements)) + 1) / 2),
-        seed(mixed(options.seed + which)),
+        seed(mixed_bits(options.seed + which)),
         shuffled(options.randomised) {}
   KOKKOS_INLINE_FUNCTION Index operator()(Index index) const {
     if (!shuffled) return index;
@@ -35,7 +35,7 @@ struct Permutation {
       Word left = x >> half_bits;
       Word right = x & mask;
       for (Word round = 1; round <= 4; ++round) {
-        const Word next = left ^ (mixed(right + seed * round) & mask);
+        const Word next = left ^ (mixed_bits(right + seed * round) & mask);
         left = right;
         right = next;
       }

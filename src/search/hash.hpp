@@ -26,7 +26,7 @@ struct Hasher {
 
   KOKKOS_INLINE_FUNCTION void add(Word word) {
     if (function == HashFunction::mixer) {
-      wide = mixed(wide + word + 0x9E3779B97F4A7C15ULL);
+      wide = mixed_bits(wide + word + golden_step);
       return;
     }
     half(static_cast<std::uint32_t>(word));

@@ -13,7 +13,7 @@ struct KeySource {
   static constexpr int per_item = 1;
 
   Index items = 0;
-  KeyArray array;
+  compiled::KeyArray array;
   Kokkos::View<const Word*, MemorySpace> least;  // Of each column.
   Kokkos::View<const int*, MemorySpace> bits;    // What is above it there takes.
 
@@ -60,7 +60,7 @@ struct KeySource {
   }
   template <class F> KOKKOS_INLINE_FUNCTION void each_hashed(Index item, const F& f) const {
     Packed<1> key;
-    for (int k = 0; k < static_cast<int>(array.words); ++k) key.word[0] = mixed(key.word[0] + raw(item, k) + 1);
+    for (int k = 0; k < static_cast<int>(array.words); ++k) key.word[0] = mixed_bits(key.word[0] + raw(item, k) + 1);
     f(item, key);
   }
   [[nodiscard]] KOKKOS_INLINE_FUNCTION Index slots() const { return items; }

@@ -1,6 +1,7 @@
 // Keys as few bits, and what is computed of them.
 #pragma once
 
+#include <heddle/core/random.hpp>
 #include <heddle/core/scalar.hpp>
 
 #include <cstdint>
@@ -8,15 +9,6 @@
 namespace heddle::search::impl {
 
 using Word = std::uint64_t;
-
-/// splitmix64's finaliser (Stafford's variant 13): a permutation whose bits all depend on all others.
-KOKKOS_INLINE_FUNCTION Word mixed(Word x) {
-  x ^= x >> 30;
-  x *= 0xBF58476D1CE4E5B9ULL;
-  x ^= x >> 27;
-  x *= 0x94D049BB133111EBULL;
-  return x ^ (x >> 31);
-}
 
 KOKKOS_INLINE_FUNCTION constexpr int bits_of(Word value) {
   int bits = 0;

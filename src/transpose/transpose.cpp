@@ -39,8 +39,10 @@ TransposeVariant transpose_variant_from(std::string_view text) {
                                               "\"; expected automatic, naive, tiled, tiled-padded or streamed"));
 }
 
-namespace impl {
+namespace compiled {
 namespace {
+
+using namespace impl;
 
 // Elements of one side, as an interval of memory and as a rectangle in columns of `leading` elements.
 struct Footprint {
@@ -236,5 +238,5 @@ void transpose_in_place(const ExecutionSpace& space, T alpha, const Kokkos::View
 HEDDLE_FOR_EACH_TRANSPOSABLE(HEDDLE_INSTANTIATE);
 #undef HEDDLE_INSTANTIATE
 
-}  // namespace impl
+}  // namespace compiled
 }  // namespace heddle

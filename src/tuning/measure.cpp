@@ -8,10 +8,10 @@
 #include "gemm/plan/arguments.hpp"
 #include "gemm/run/instances.hpp"
 #include "tuning/measuring.hpp"
-#include <heddle/tuning/rates.hpp>
 #include <heddle/blas/blas.hpp>
 #include <heddle/comm/transport.hpp>
 #include <heddle/gemm/emulation.hpp>
+#include <heddle/tuning/rates.hpp>
 
 #include <Kokkos_Profiling_ScopedRegion.hpp>
 #include <nlohmann/json.hpp>

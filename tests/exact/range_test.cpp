@@ -198,6 +198,36 @@ TYPED_TEST(ExactRange, BackwardErrorsDoNotVanish) {
             std::numeric_limits<double>::infinity());
 }
 
+// A row whose only term is the product of two numbers that are tiny both, and whose unknown is none of the type's: 0 is
+// the nearest, and leaves the row as wrong as a row can be. The other unknown meets a large element without being
+// there.
+TYPED_TEST(ExactRange, BackwardErrorsOfRowsOfTinyProducts) {
+  using T = TypeParam;
+  const int least = is_long<T> ? -1074 : -149;
+  const int most = is_long<T> ? 1000 : 120;
+  T unit(1);
+  if constexpr (is_complex<T>) unit = T(0, 1);
+  for (const int first : {0, 10, most}) {
+    for (const int tiny : {least, least + 4, least / 2 - 30}) {
+      for (const int right : {least, least + 22, least / 2 - 60}) {
+        Matrix<T> A(2, 2);
+        Matrix<T> b(2, 1);
+        A.host(0, 1) = unit;
+        A.host(1, 0) = times_power(T(1), first);
+        A.host(1, 1) = times_power(T(1), tiny);
+        b.host(0, 0) = times_power(T(1), right);
+        Kokkos::deep_copy(A.device, A.host);
+        Kokkos::deep_copy(b.device, b.host);
+        Matrix<T> x(2, 1);
+        const SolveResult result = solve(ExecutionSpace(), A.device, column(b), column(x));
+        x.read();
+        ASSERT_EQ(text_of(x.host(0, 0)), text_of(T(0))) << first << ' ' << tiny << ' ' << right;
+        EXPECT_EQ(result.backward_error, 1) << first << ' ' << tiny << ' ' << right;
+      }
+    }
+  }
+}
+
 // |real| + |imaginary| of the second candidate is larger, and of both beyond the largest number.
 TYPED_TEST(ExactRange, PivotsOfHugeNumbers) {
   using T = TypeParam;

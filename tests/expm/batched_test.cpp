@@ -268,6 +268,82 @@ TYPED_TEST(ExpmBatched, ReachesTheEndsOfTheRange) {
   }
 }
 
+// exp(D B D^-1) = D exp(B) D^-1 to the bit, D powers of two: what B's error is that of D B D^-1 should be, element by
+// element, though its norm says nothing about its exponential.
+TYPED_TEST(ExpmBatched, BadlyScaledMatricesAreAsGoodAsOthers) {
+  using T = TypeParam;
+  using R = Real<T>;
+  const auto all = kinds<T>();
+  for (const Index n : {2, 3, 8, 17}) {
+    // Beyond the last one exponentials leave float's range.
+    for (const int spread : {20, 30, std::numeric_limits<R>::max_exponent / 4}) {
+      for (const Kind& kind : all) {
+        // Those whose elements matter as they are: below, tiny ones would not.
+        if (kind.name == "tiny" || kind.name == "with a large corner") continue;
+        std::vector<int> exponents;
+        for (Index i = 0; i < n; ++i) {
+          exponents.push_back(i == 0 ? spread : static_cast<int>(spread * uniform(static_cast<std::size_t>(i), 3, 7)));
+        }
+        const Batch<T> A("heddle::test::A", n, n, 1);
+        const auto given = Kokkos::create_mirror(A);
+        const HostBatch<T> B("heddle::test::B", n, n, 1);
+        for (Index i = 0; i < n; ++i) {
+          for (Index j = 0; j < n; ++j) {
+            const Complex b = widen(narrow<T>(kind.entry(n, i, j)));
+            B(i, j, 0) = narrow<T>(b);
+            given(i, j, 0) = narrow<T>(b * std::ldexp(1.0, exponents[i] - exponents[j]));
+          }
+        }
+        Kokkos::deep_copy(A, given);
+        const Kokkos::View<int*, MemorySpace> info("heddle::test::info", 1);
+        expm_batched(ExecutionSpace(), A, A, info);
+        const auto found = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), A);
+        const auto infos = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), info);
+        SCOPED_TRACE(kind.name + ", n = " + std::to_string(n) + ", spread " + std::to_string(spread));
+        ASSERT_EQ(infos(0), static_cast<int>(ExpmBatchInfo::done));
+        for (Index i = 0; i < n; ++i) {
+          for (Index j = 0; j < n; ++j) {
+            found(i, j, 0) = narrow<T>(widen(found(i, j, 0)) * std::ldexp(1.0, exponents[j] - exponents[i]));
+          }
+        }
+        const double rounding = 4.0 * static_cast<double>(n + 4) * static_cast<double>(unit_roundoff<T>);
+        EXPECT_LE(error_of<T>(found, 0, expected_of<T>(B, 0)), rounding * kind.condition);
+      }
+    }
+  }
+}
+
+// Found by the hunt: eigenvalues of ordinary size behind elements that are not.
+TYPED_TEST(ExpmBatched, EigenvaluesBehindHugeElements) {
+  using T = TypeParam;
+  using R = Real<T>;
+  const R huge = std::numeric_limits<R>::max() / 2;
+  const R tiny = std::numeric_limits<R>::min() * 8;
+  const Batch<T> A("heddle::test::A", 3, 3, 3);
+  const auto given = Kokkos::create_mirror(A);
+  // exp = [[cosh s, huge / s sinh s], [..., cosh s]], s^2 = huge tiny.
+  given(0, 1, 0) = T(huge);
+  given(1, 0, 0) = T(tiny);
+  // A^2 = A: exp = I + (e - 1) A, in one with an element that overflows.
+  given(0, 1, 1) = given(1, 1, 1) = given(0, 1, 2) = given(1, 1, 2) = T(R(1));
+  given(2, 1, 1) = T(-huge / 4);
+  given(2, 1, 2) = T(-2 * huge);
+  Kokkos::deep_copy(A, given);
+  const Kokkos::View<int*, MemorySpace> info("heddle::test::info", 3);
+  expm_batched(ExecutionSpace(), A, A, info);
+  const auto E = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), A);
+  const auto infos = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), info);
+  EXPECT_EQ(infos(0), static_cast<int>(ExpmBatchInfo::overflow));
+  EXPECT_EQ(infos(1), static_cast<int>(ExpmBatchInfo::done));
+  EXPECT_EQ(infos(2), static_cast<int>(ExpmBatchInfo::overflow));
+  const double bound = 100 * static_cast<double>(unit_roundoff<T>);
+  EXPECT_NEAR(static_cast<double>(Kokkos::real(E(1, 1, 1))) / std::exp(1.0), 1, bound);
+  EXPECT_NEAR(static_cast<double>(Kokkos::real(E(0, 1, 1))) / std::expm1(1.0), 1, bound);
+  EXPECT_NEAR(static_cast<double>(Kokkos::real(E(2, 1, 1)) / (-huge / 4)) / std::expm1(1.0), 1, bound);
+  EXPECT_EQ(Kokkos::real(E(0, 0, 1)), R(1));
+  EXPECT_EQ(E(1, 2, 1), T(0));
+}
+
 // The mean of the diagonal is -M / 3.
 TYPED_TEST(ExpmBatched, OverflowsWhereAnElementLessTheMeanDoes) {
   using T = TypeParam;

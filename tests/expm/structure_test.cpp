@@ -313,6 +313,18 @@ TEST(StructuredErrors, ChebyshevIsForSkewHermitianMatrices) {
   ExpmOptions options{.method = ExpmMethod::chebyshev};
   options.gemm.tile = 4;
   EXPECT_THROW(expm(comm, A, E, options), Error);
+  // Zero is one of them, and so is a matrix without elements.
+  for (const Index n : {0, 5}) {
+    const Placement small = Placement::row_bands(n, n, comm.size());
+    const DistributedMatrix<double> zero(comm, small);
+    const DistributedMatrix<double> one(comm, small);
+    expm(comm, zero, one, options);
+    const auto found = gather(one, 0);
+    if (comm.rank() != 0) continue;
+    for (Index i = 0; i < n; ++i) {
+      for (Index j = 0; j < n; ++j) EXPECT_EQ(found(i, j), i == j ? 1.0 : 0.0);
+    }
+  }
 }
 
 TEST(StructuredErrors, OptionsThatDifferBetweenRanksAreRefusedOnEachOfThem) {

@@ -46,6 +46,8 @@ Truth truth_of(const Array& A) {
       const double root_i = std::sqrt(A.at(i, i).real());
       const double root_j = std::sqrt(A.at(j, j).real());
       scaled.at(i, j) = Value(A.at(i, j).real() / root_i / root_j, A.at(i, j).imag() / root_i / root_j);
+      // |a_ij|^2 < a_ii a_jj of positive definite ones.
+      if (!(std::abs(scaled.at(i, j)) < 2)) return truth;
     }
   }
   for (Index j = 0; j < A.columns; ++j) {

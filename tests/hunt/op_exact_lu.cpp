@@ -189,8 +189,12 @@ template <Scalar T> void run_condition(const World&, const Case& one, Verdict& v
       if (!is_finite(factors(i, j))) return verdict.skip();
     }
   }
-  // An estimate from the factors, which are exact for a matrix u |L| |U| away: known as far as that leaves A regular.
-  if (!(truth < 0.01 / static_cast<double>(unit_roundoff<T>))) return verdict.skip();
+  // An estimate from the factors, which are exact for a matrix u |L| |U| away, or the smallest number times n: known as
+  // far as that leaves A regular.
+  const Wide smallest(static_cast<double>(std::numeric_limits<Real<T>>::denorm_min()));
+  const double rounding =
+      std::max(static_cast<double>(unit_roundoff<T>), static_cast<double>(given.rows) * (smallest / norm).to_double());
+  if (!(truth * rounding < 0.01)) return verdict.skip();
   verdict.holds("never below 1", found >= 1, "found " + shown(found));
   verdict.holds("from below", found <= truth * 1.1, "found " + shown(found) + ", true " + shown(truth));
   verdict.holds("not far below", found >= truth / 20, "found " + shown(found) + ", true " + shown(truth));

@@ -1,6 +1,8 @@
 // Numbers that arithmetic finds hard, drawn from a seed alone: the same on every rank, machine and standard library.
 #pragma once
 
+#include <heddle/core/random.hpp>
+
 #include <algorithm>
 #include <cmath>
 #include <complex>
@@ -18,24 +20,19 @@ class Random {
   Random(std::uint64_t seed, std::string_view operation, std::uint64_t number) {
     state_ = 0xcbf29ce484222325ULL;
     for (const char letter : operation) state_ = (state_ ^ static_cast<unsigned char>(letter)) * 0x100000001b3ULL;
-    state_ += seed * 0x9E3779B97F4A7C15ULL;
+    state_ += seed * golden_step;
     next();
     state_ += number * 0xD1B54A32D192ED03ULL;
     next();
   }
 
-  std::uint64_t next() {
-    std::uint64_t z = state_ += 0x9E3779B97F4A7C15ULL;
-    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ULL;
-    z = (z ^ (z >> 27)) * 0x94D049BB133111EBULL;
-    return z ^ (z >> 31);
-  }
+  std::uint64_t next() { return mixed_bits(state_ += golden_step); }
   /// 0 ... count - 1.
   long below(long count) { return static_cast<long>(next() % static_cast<std::uint64_t>(count)); }
   long between(long least, long most) { return least + below(most - least + 1); }
   bool one_in(long count) { return below(count) == 0; }
   /// In [-1, 1), with all digits in use.
-  double unit() { return std::ldexp(static_cast<double>(next() >> 11), -52) - 1.0; }
+  double unit() { return unit_from(next()); }
   template <class... Choices> auto any_of(const Choices&... choices) {
     const std::common_type_t<Choices...> all[] = {choices...};
     return all[below(sizeof...(choices))];

@@ -1,6 +1,9 @@
 #include "hunt/wide.hpp"
 
+#include "hunt/operation.hpp"
+
 #include <algorithm>
+#include <stdexcept>
 
 namespace heddle::hunt {
 
@@ -148,6 +151,7 @@ std::optional<WideMatrix> wide_exponential(const WideMatrix& A) {
 }
 
 std::vector<Wide> wide_eigenvalues(const Array& A) {
+  if (!is_finite(A)) throw std::invalid_argument("wide_eigenvalues: A holds NaN or infinity");
   const Index n = A.rows;
   long top = -100000;
   long bottom = 100000;

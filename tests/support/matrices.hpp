@@ -1,6 +1,7 @@
 // Matrices for tests: reproducible entries by global index, and comparisons of whole matrices.
 #pragma once
 
+#include <heddle/core/random.hpp>
 #include <heddle/dist/matrix.hpp>
 
 #include <gtest/gtest.h>
@@ -17,15 +18,11 @@ inline Communicator world() {
   return Communicator(MPI_COMM_WORLD);
 }
 
-/// A number in (-1, 1) with all its digits in use, from two indices and a seed (SplitMix64).
+/// A number in (-1, 1) with all its digits in use, from two indices and a seed.
 KOKKOS_INLINE_FUNCTION double random_number(Index i, Index j, int seed) {
-  std::uint64_t z = static_cast<std::uint64_t>(i) * 0x9E3779B97F4A7C15ULL +
-                    static_cast<std::uint64_t>(j) * 0xD1B54A32D192ED03ULL +
-                    static_cast<std::uint64_t>(seed) * 0x8CB92BA72F3D8DD7ULL;
-  z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ULL;
-  z = (z ^ (z >> 27)) * 0x94D049BB133111EBULL;
-  z ^= z >> 31;
-  return static_cast<double>(z >> 11) / 4503599627370496.0 - 1.0;
+  return unit_from(mixed_bits(static_cast<std::uint64_t>(i) * golden_step +
+                              static_cast<std::uint64_t>(j) * 0xD1B54A32D192ED03ULL +
+                              static_cast<std::uint64_t>(seed) * 0x8CB92BA72F3D8DD7ULL));
 }
 
 template <Scalar T> struct RandomEntries {

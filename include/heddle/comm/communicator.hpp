@@ -60,6 +60,16 @@ class Communicator {
     return value;
   }
 
+  /// The same by combine(from, to), which changes `to` into both of them combined: commutative and associative to the
+  /// bit, so that every rank gets the same, and a lambda without captures. T is trivially copyable. At most 2^31 - 1
+  /// elements.
+  template <class T, class Combine> void all_reduce_by(std::span<T> values, Combine /*combine*/) const {
+    static_assert(std::is_trivially_copyable_v<T> && std::is_empty_v<Combine>);
+    all_reduce_bytes(values.data(), values.size(), sizeof(T), [](void* from, void* to, int* count, MPI_Datatype*) {
+      for (int k = 0; k < *count; ++k) Combine{}(static_cast<const T*>(from)[k], static_cast<T*>(to)[k]);
+    });
+  }
+
   /// `mine` of every rank, in order of rank: all.size() == size() * mine.size().
   template <class T> void all_gather(std::span<const T> mine, std::span<T> all) const {
     static_assert(std::is_trivially_copyable_v<T>);
@@ -99,6 +109,7 @@ class Communicator {
 
  private:
   void broadcast_bytes(void* data, std::size_t bytes, int root) const;
+  void all_reduce_bytes(void* data, std::size_t count, std::size_t bytes, MPI_User_function* combine) const;
   void all_gather_bytes(const void* mine, std::size_t bytes, void* all) const;
   [[nodiscard]] std::vector<std::size_t> exchange_sizes(const std::vector<std::span<const std::byte>>& out) const;
   void exchange_bytes(const std::vector<std::span<const std::byte>>& out,

@@ -25,9 +25,7 @@ struct JacobiBatchReport {
   [[nodiscard]] bool converged() const { return not_converged == 0; }
 };
 
-namespace impl {
-
-template <class T> using StridedBatch = Kokkos::View<T***, Kokkos::LayoutStride, MemorySpace>;
+namespace compiled {
 
 /// `history`: what became of the one matrix, its off_norms included. `method`: automatic, or round_robin where nothing
 /// else than its rotations was asked for.
@@ -37,16 +35,7 @@ JacobiBatchReport jacobi_batched(const ExecutionSpace& space, const StridedBatch
                                  const JacobiBatchOptions& options, JacobiReport* history = nullptr,
                                  JacobiMethod method = JacobiMethod::automatic);
 
-template <class View> auto batch_of(const View& view) {
-  static_assert(View::rank() == 3, "eigen::jacobi_batched: matrices along the third extent of a view, please");
-  static_assert(Kokkos::SpaceAccessibility<MemorySpace, typename View::memory_space>::accessible,
-                "eigen: views in heddle::MemorySpace, please");
-  return StridedBatch<typename View::value_type>(
-      view.data(), Kokkos::LayoutStride(view.extent(0), view.stride(0), view.extent(1), view.stride(1), view.extent(2),
-                                        view.stride(2)));
-}
-
-}  // namespace impl
+}  // namespace compiled
 
 /// A_b V_b = V_b diag(w_b) for each matrix A_b = A(:, :, b) of a batch, n <= 64, as jacobi() does it: w_b = w(:, b)
 /// ascending, V_b = V(:, :, b) orthonormal. One launch of one-sided rotations, of the columns of the Cholesky factor
@@ -63,9 +52,8 @@ template <class ViewA, class ViewW, class ViewV>
 [[nodiscard]] JacobiBatchReport jacobi_batched(const ExecutionSpace& space, const ViewA& A, const ViewW& w,
                                                const ViewV& V, const JacobiBatchOptions& options = {}) {
   using T = typename ViewV::non_const_value_type;
-  const impl::StridedBatch<T> vectors = impl::batch_of(V);
-  return impl::jacobi_batched<T>(space, impl::batch_of(typename ViewA::const_type(A)), impl::matrix_of(w), &vectors,
-                                 options);
+  const StridedBatch<T> vectors = strided(V);
+  return compiled::jacobi_batched<T>(space, strided(typename ViewA::const_type(A)), strided(w), &vectors, options);
 }
 /// The eigenvalues alone.
 template <class ViewA, class ViewW>
@@ -73,8 +61,7 @@ template <class ViewA, class ViewW>
 [[nodiscard]] JacobiBatchReport jacobi_batched_values(const ExecutionSpace& space, const ViewA& A, const ViewW& w,
                                                       const JacobiBatchOptions& options = {}) {
   using T = typename ViewA::non_const_value_type;
-  return impl::jacobi_batched<T>(space, impl::batch_of(typename ViewA::const_type(A)), impl::matrix_of(w), nullptr,
-                                 options);
+  return compiled::jacobi_batched<T>(space, strided(typename ViewA::const_type(A)), strided(w), nullptr, options);
 }
 
 }  // namespace heddle::eigen

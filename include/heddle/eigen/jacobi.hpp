@@ -2,7 +2,7 @@
 #pragma once
 
 #include <heddle/core/error.hpp>
-#include <heddle/core/scalar.hpp>
+#include <heddle/core/strided.hpp>
 
 #include <concepts>
 #include <string_view>
@@ -87,32 +87,13 @@ struct JacobiReport {
   [[nodiscard]] double off_norm() const { return off_norms.empty() ? 0.0 : off_norms.back(); }
 };
 
-namespace impl {
-
-template <class T> using StridedMatrix = Kokkos::View<T**, Kokkos::LayoutStride, MemorySpace>;
-template <class T> using StridedVector = Kokkos::View<T*, Kokkos::LayoutStride, MemorySpace>;
+namespace compiled {
 
 template <Scalar T>
 JacobiReport jacobi(const ExecutionSpace& space, const StridedMatrix<const T>& A, const StridedVector<Real<T>>& w,
                     const StridedMatrix<T>* V, const JacobiOptions& options);
 
-template <class View> auto matrix_of(const View& view) {
-  static_assert(View::rank() == 2, "eigen: matrices, please");
-  static_assert(Kokkos::SpaceAccessibility<MemorySpace, typename View::memory_space>::accessible,
-                "eigen: views in heddle::MemorySpace, please");
-  return StridedMatrix<typename View::value_type>(
-      view.data(), Kokkos::LayoutStride(view.extent(0), view.extent(0) > 0 ? view.stride(0) : 1, view.extent(1),
-                                        view.extent(1) > 0 ? view.stride(1) : 1));
-}
-template <class View> auto vector_of(const View& view) {
-  static_assert(View::rank() == 1, "eigen: eigenvalues in a view of rank one, please");
-  static_assert(Kokkos::SpaceAccessibility<MemorySpace, typename View::memory_space>::accessible,
-                "eigen: views in heddle::MemorySpace, please");
-  return StridedVector<typename View::value_type>(
-      view.data(), Kokkos::LayoutStride(view.extent(0), view.extent(0) > 0 ? view.stride(0) : 1));
-}
-
-}  // namespace impl
+}  // namespace compiled
 
 /// A V = V diag(w), V^H V = I, w ascending: all eigenvalues and eigenvectors of a Hermitian n x n matrix.
 ///
@@ -142,8 +123,8 @@ template <class ViewA, class ViewW, class ViewV>
 [[nodiscard]] JacobiReport jacobi(const ExecutionSpace& space, const ViewA& A, const ViewW& w, const ViewV& V,
                                   const JacobiOptions& options = {}) {
   using T = typename ViewV::non_const_value_type;
-  const impl::StridedMatrix<T> vectors = impl::matrix_of(V);
-  return impl::jacobi<T>(space, impl::matrix_of(typename ViewA::const_type(A)), impl::vector_of(w), &vectors, options);
+  const StridedMatrix<T> vectors = strided(V);
+  return compiled::jacobi<T>(space, strided(typename ViewA::const_type(A)), strided(w), &vectors, options);
 }
 
 /// The eigenvalues alone.
@@ -152,7 +133,7 @@ template <class ViewA, class ViewW>
 [[nodiscard]] JacobiReport jacobi_values(const ExecutionSpace& space, const ViewA& A, const ViewW& w,
                                          const JacobiOptions& options = {}) {
   using T = typename ViewA::non_const_value_type;
-  return impl::jacobi<T>(space, impl::matrix_of(typename ViewA::const_type(A)), impl::vector_of(w), nullptr, options);
+  return compiled::jacobi<T>(space, strided(typename ViewA::const_type(A)), strided(w), nullptr, options);
 }
 
 }  // namespace heddle::eigen

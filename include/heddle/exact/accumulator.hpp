@@ -10,7 +10,8 @@
 
 namespace heddle::exact {
 
-namespace impl {
+/// The bits of numbers, and integers of many digits that numbers are added to.
+namespace bits {
 
 /// IEEE 754: `fraction` bits under an implied one, exponents from that of the smallest number, 2^smallest.
 template <RealScalar T> struct Format {
@@ -135,10 +136,11 @@ KOKKOS_INLINE_FUNCTION typename Format<U>::Bits rounded(const std::int64_t* digi
   return bits >= To::exponent_mask ? To::exponent_mask : static_cast<typename To::Bits>(bits);
 }
 
+/// Of the library: sums in more digits, and their roots.
 class WideSum;
 class SquareRoot;
 
-}  // namespace impl
+}  // namespace bits
 
 /// A number in two parts: hi is the nearest T, lo the nearest to what is left.
 template <RealScalar T> struct Pair {
@@ -158,19 +160,19 @@ template <RealScalar T> struct Pair {
 /// and device. Cost of a term: some 20 integer operations (a product of doubles: 60); of value(): 300.
 template <RealScalar T> class Accumulator {
   static constexpr bool is_double = sizeof(T) == 8;
-  using Format = impl::Format<T>;
-  using Parts = impl::Parts;
+  using Format = bits::Format<T>;
+  using Parts = bits::Parts;
 
  public:
-  KOKKOS_INLINE_FUNCTION void add(T x) { add(impl::parts_of(x), false); }
-  KOKKOS_INLINE_FUNCTION void subtract(T x) { add(impl::parts_of(x), true); }
-  KOKKOS_INLINE_FUNCTION void add_product(T x, T y) { add_product(impl::parts_of(x), impl::parts_of(y), false); }
-  KOKKOS_INLINE_FUNCTION void subtract_product(T x, T y) { add_product(impl::parts_of(x), impl::parts_of(y), true); }
+  KOKKOS_INLINE_FUNCTION void add(T x) { add(bits::parts_of(x), false); }
+  KOKKOS_INLINE_FUNCTION void subtract(T x) { add(bits::parts_of(x), true); }
+  KOKKOS_INLINE_FUNCTION void add_product(T x, T y) { add_product(bits::parts_of(x), bits::parts_of(y), false); }
+  KOKKOS_INLINE_FUNCTION void subtract_product(T x, T y) { add_product(bits::parts_of(x), bits::parts_of(y), true); }
 
   /// The same while other threads do so too. Carries are left to merge(): at most 2^29 terms, three for each product.
-  KOKKOS_INLINE_FUNCTION void add_atomically(T x) { add<true>(impl::parts_of(x), false); }
+  KOKKOS_INLINE_FUNCTION void add_atomically(T x) { add<true>(bits::parts_of(x), false); }
   KOKKOS_INLINE_FUNCTION void add_product_atomically(T x, T y) {
-    add_product<true>(impl::parts_of(x), impl::parts_of(y), false);
+    add_product<true>(bits::parts_of(x), bits::parts_of(y), false);
   }
 
   /// The sum of both; `other` may be this one.
@@ -179,8 +181,8 @@ template <RealScalar T> class Accumulator {
     const unsigned flags = other.flags_;
     for (int k = 0; k + 1 < digits; ++k) {
       const std::int64_t digit = other.digits_[k] + carry;
-      carry = digit >> impl::digit_bits;
-      digits_[k] += digit & impl::digit_mask;
+      carry = digit >> bits::digit_bits;
+      digits_[k] += digit & bits::digit_mask;
     }
     digits_[digits - 1] += other.digits_[digits - 1] + carry;
     flags_ |= flags;
@@ -200,18 +202,18 @@ template <RealScalar T> class Accumulator {
   template <RealScalar U = T>
     requires(sizeof(U) <= sizeof(T))
   [[nodiscard]] KOKKOS_INLINE_FUNCTION U value() const {
-    using To = impl::Format<U>;
+    using To = bits::Format<U>;
     if (is_special()) {
       return special<U>();
     }
     Accumulator magnitude = *this;
-    const bool negative = impl::make_canonical(magnitude.digits_, digits);
-    const int top = impl::highest_digit(magnitude.digits_, digits);
+    const bool negative = bits::make_canonical(magnitude.digits_, digits);
+    const int top = bits::highest_digit(magnitude.digits_, digits);
     if (top < 0) {
       const bool is_negative = (flags_ & (negative_zero | zero | number)) == negative_zero;
       return To::from_bits(is_negative ? To::sign_bit : typename To::Bits{0});
     }
-    return To::from_bits(impl::rounded<U>(magnitude.digits_, top, To::smallest - 2 * smallest) |
+    return To::from_bits(bits::rounded<U>(magnitude.digits_, top, To::smallest - 2 * smallest) |
                          (negative ? To::sign_bit : typename To::Bits{0}));
   }
   /// value() and the rounded rest. lo is 0 where hi is exact, infinite or a NaN.
@@ -230,13 +232,13 @@ template <RealScalar T> class Accumulator {
       return is_nan() ? 0 : (flags_ & infinity) != 0 ? 1 : -1;
     }
     Accumulator magnitude = *this;
-    const bool negative = impl::make_canonical(magnitude.digits_, digits);
-    return impl::highest_digit(magnitude.digits_, digits) < 0 ? 0 : negative ? -1 : 1;
+    const bool negative = bits::make_canonical(magnitude.digits_, digits);
+    return bits::highest_digit(magnitude.digits_, digits) < 0 ? 0 : negative ? -1 : 1;
   }
 
  private:
-  friend class impl::WideSum;
-  friend class impl::SquareRoot;
+  friend class bits::WideSum;
+  friend class bits::SquareRoot;
 
   static constexpr int smallest = Format::smallest;
   // The lowest bit is that of the smallest number squared; 64 bits more than the largest has, for the sum of many.
@@ -297,14 +299,14 @@ template <RealScalar T> class Accumulator {
   }
   // +-bits 2^(position + 2 smallest).
   template <bool atomic = false> KOKKOS_INLINE_FUNCTION void add_bits(std::uint64_t bits, int position, bool negative) {
-    impl::add_bits<atomic>(digits_, bits, position, negative);
+    bits::add_bits<atomic>(digits_, bits, position, negative);
     if constexpr (!atomic) {
       count();
     }
   }
   KOKKOS_INLINE_FUNCTION void count() {
     if (++terms_ == terms_between_carries) {
-      impl::carry(digits_, digits);
+      bits::carry(digits_, digits);
       terms_ = 0;
     }
   }
@@ -315,7 +317,7 @@ template <RealScalar T> class Accumulator {
     return (flags_ & nan) != 0 || (flags_ & (infinity | negative_infinity)) == (infinity | negative_infinity);
   }
   template <RealScalar U> [[nodiscard]] KOKKOS_INLINE_FUNCTION U special() const {
-    using To = impl::Format<U>;
+    using To = bits::Format<U>;
     using ToBits = typename To::Bits;
     if (is_nan()) {
       return To::from_bits(To::exponent_mask | (ToBits{1} << (To::fraction - 1)));

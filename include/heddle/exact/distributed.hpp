@@ -23,32 +23,32 @@ template <RealScalar T> void all_reduce(const Communicator& comm, std::span<Accu
 /// Cost: each element is received twice by someone, as in MPI's own, and summed once by one rank.
 int allreduce(const void* send, void* receive, int count, MPI_Datatype type, MPI_Comm comm);
 
-namespace impl {
+namespace compiled {
 
-template <Scalar T> T sum(const Communicator& comm, const VectorView<const T>& x);
+template <Scalar T> T sum(const Communicator& comm, const StridedVector<const T>& x);
 template <Scalar T>
-T dot(const Communicator& comm, const VectorView<const T>& x, const VectorView<const T>& y, bool conjugated);
-template <Scalar T> Real<T> nrm2(const Communicator& comm, const VectorView<const T>& x);
-template <Scalar T> double sum_condition(const Communicator& comm, const VectorView<const T>& x);
+T dot(const Communicator& comm, const StridedVector<const T>& x, const StridedVector<const T>& y, bool conjugated);
+template <Scalar T> Real<T> nrm2(const Communicator& comm, const StridedVector<const T>& x);
+template <Scalar T> double sum_condition(const Communicator& comm, const StridedVector<const T>& x);
 template <Scalar T>
-double dot_condition(const Communicator& comm, const VectorView<const T>& x, const VectorView<const T>& y,
+double dot_condition(const Communicator& comm, const StridedVector<const T>& x, const StridedVector<const T>& y,
                      bool conjugated);
 
-}  // namespace impl
+}  // namespace compiled
 
 /// sum(), dot(), dotc() and nrm2() of a vector of which each rank gives a part, empty or not. Collective; the result is
 /// on every rank. Throws Error(argument), on every rank alike, where the parts of x and y differ in length.
 template <class View> [[nodiscard]] auto sum(const Communicator& comm, const View& x) {
-  return impl::sum<typename View::non_const_value_type>(comm, impl::vector_of(x));
+  return compiled::sum<typename View::non_const_value_type>(comm, strided(x));
 }
 template <class ViewX, class ViewY> [[nodiscard]] auto dot(const Communicator& comm, const ViewX& x, const ViewY& y) {
-  return impl::dot<typename ViewX::non_const_value_type>(comm, impl::vector_of(x), impl::vector_of(y), false);
+  return compiled::dot<typename ViewX::non_const_value_type>(comm, strided(x), strided(y), false);
 }
 template <class ViewX, class ViewY> [[nodiscard]] auto dotc(const Communicator& comm, const ViewX& x, const ViewY& y) {
-  return impl::dot<typename ViewX::non_const_value_type>(comm, impl::vector_of(x), impl::vector_of(y), true);
+  return compiled::dot<typename ViewX::non_const_value_type>(comm, strided(x), strided(y), true);
 }
 template <class View> [[nodiscard]] auto nrm2(const Communicator& comm, const View& x) {
-  return impl::nrm2<typename View::non_const_value_type>(comm, impl::vector_of(x));
+  return compiled::nrm2<typename View::non_const_value_type>(comm, strided(x));
 }
 
 /// (|x_1| + ... + |x_n|) / |x_1 + ... + x_n|, and the same of x_k y_k or conj(x_k) y_k: by how much more a relative
@@ -58,15 +58,15 @@ template <class View> [[nodiscard]] auto nrm2(const Communicator& comm, const Vi
 /// overflows, a NaN where a term is not finite. Collective, for parts as in sum(); the same bits on any number of
 /// ranks. Cost: that of sums that cancel, twice, and some 100 flops a term of complex numbers. Throws as dot() does.
 template <class View> [[nodiscard]] double sum_condition(const Communicator& comm, const View& x) {
-  return impl::sum_condition<typename View::non_const_value_type>(comm, impl::vector_of(x));
+  return compiled::sum_condition<typename View::non_const_value_type>(comm, strided(x));
 }
 template <class ViewX, class ViewY>
 [[nodiscard]] double dot_condition(const Communicator& comm, const ViewX& x, const ViewY& y) {
-  return impl::dot_condition<typename ViewX::non_const_value_type>(comm, impl::vector_of(x), impl::vector_of(y), false);
+  return compiled::dot_condition<typename ViewX::non_const_value_type>(comm, strided(x), strided(y), false);
 }
 template <class ViewX, class ViewY>
 [[nodiscard]] double dotc_condition(const Communicator& comm, const ViewX& x, const ViewY& y) {
-  return impl::dot_condition<typename ViewX::non_const_value_type>(comm, impl::vector_of(x), impl::vector_of(y), true);
+  return compiled::dot_condition<typename ViewX::non_const_value_type>(comm, strided(x), strided(y), true);
 }
 
 /// y = alpha op(A) x + beta y for a distributed A; x and y are whole on every rank, in host memory, and y is the same

@@ -5,8 +5,6 @@
 
 namespace heddle::exact {
 
-namespace impl {
-
 /// x + y and xy, rounded where they stand: no flag of a compiler contracts or reorders them (-ffast-math, -fmad=true).
 template <RealScalar T> KOKKOS_FORCEINLINE_FUNCTION T rounded_sum(T x, T y) {
 #if defined(__CUDA_ARCH__)
@@ -45,12 +43,9 @@ template <RealScalar T> KOKKOS_FORCEINLINE_FUNCTION T rounded_product(T x, T y) 
 #endif
 }
 
-}  // namespace impl
-
 /// x = fl(x + y), y = what rounding lost, exactly, unless x + y overflows (D. Knuth, "The Art of Computer Programming",
 /// vol. 2, 4.2.2, theorem B). 6 flops.
 template <RealScalar T> KOKKOS_FORCEINLINE_FUNCTION void two_sum(T& x, T& y) {
-  using impl::rounded_sum;
   const T sum = rounded_sum(x, y);
   const T second = rounded_sum(sum, -x);
   y = rounded_sum(rounded_sum(x, -rounded_sum(sum, -second)), rounded_sum(y, -second));
@@ -60,7 +55,7 @@ template <RealScalar T> KOKKOS_FORCEINLINE_FUNCTION void two_sum(T& x, T& y) {
 /// x = fl(xy), y = xy - fl(xy), exactly, unless xy overflows or is smaller than the smallest normal number times 2^24
 /// (float) or 2^53 (double); then y is off by less than the smallest number. 2 flops.
 template <RealScalar T> KOKKOS_FORCEINLINE_FUNCTION void two_product(T& x, T& y) {
-  const T product = impl::rounded_product(x, y);
+  const T product = rounded_product(x, y);
   y = Kokkos::fma(x, y, -product);
   x = product;
 }
@@ -98,8 +93,8 @@ class Compensated {
   /// The same on numbers that lie side by side, for vectors of them.
   static KOKKOS_FORCEINLINE_FUNCTION void add(double& sum, double& lost, double& size, double value, double error) {
     two_sum(sum, value);
-    const double rest = impl::rounded_sum(value, error);
-    lost = impl::rounded_sum(lost, rest);
+    const double rest = rounded_sum(value, error);
+    lost = rounded_sum(lost, rest);
     size += Kokkos::abs(rest);
   }
   KOKKOS_FORCEINLINE_FUNCTION void add_product(double x, double y) {
@@ -121,7 +116,7 @@ class Compensated {
     two_sum(high, low);
     double error = factor;
     two_product(high, error);
-    const double rest = impl::rounded_product(factor, low);
+    const double rest = rounded_product(factor, low);
     add(high, error);
     add(rest, 0);
     size += Kokkos::abs(factor) * other.size + Kokkos::abs(rest) + Kokkos::abs(error);
@@ -134,8 +129,8 @@ class Compensated {
     double high = 0;
     double low = 0;
     const double off = split(terms, absolute, high, low);
-    double least = impl::rounded_sum(high, impl::rounded_sum(low, -off));
-    double most = impl::rounded_sum(high, impl::rounded_sum(low, off));
+    double least = rounded_sum(high, rounded_sum(low, -off));
+    double most = rounded_sum(high, rounded_sum(low, off));
     if constexpr (sizeof(T) == 4) {
       // Rounded twice, unless they move out of the way of a tie.
       const double away = off == 0 ? 0 : 0x1p-50 * Kokkos::abs(high);

@@ -35,23 +35,23 @@ struct SolveResult {
   double backward_error = 0;
 };
 
-namespace impl {
+namespace compiled {
 
-template <Scalar T> LuResult lu(const ExecutionSpace& space, const StridedView<T>& A, const LuOptions& options);
+template <Scalar T> LuResult lu(const ExecutionSpace& space, const StridedMatrix<T>& A, const LuOptions& options);
 template <Scalar T>
 std::vector<LuResult> lu_batched(const ExecutionSpace& space, T* data, Index rows, Index columns, Index row_stride,
                                  Index column_stride, Index batch_stride, Index count);
 template <Scalar T>
-SolveResult solve(const ExecutionSpace& space, const StridedView<const T>& A, const VectorView<const T>& b,
-                  const VectorView<T>& x, const SolveOptions& options);
+SolveResult solve(const ExecutionSpace& space, const StridedMatrix<const T>& A, const StridedVector<const T>& b,
+                  const StridedVector<T>& x, const SolveOptions& options);
 template <Scalar T>
-void lu_solve(const ExecutionSpace& space, Operation op, const StridedView<const T>& LU, const LuResult& result,
-              const VectorView<T>& x);
+void lu_solve(const ExecutionSpace& space, Operation op, const StridedMatrix<const T>& LU, const LuResult& result,
+              const StridedVector<T>& x);
 template <Scalar T>
-double condition(const ExecutionSpace& space, const StridedView<const T>& LU, const LuResult& result, double norm,
+double condition(const ExecutionSpace& space, const StridedMatrix<const T>& LU, const LuResult& result, double norm,
                  int norm_power);
 
-}  // namespace impl
+}  // namespace compiled
 
 /// P A = L U in place, m x n, any strides: L unit lower triangular below the diagonal, U on and above it.
 ///
@@ -65,16 +65,16 @@ double condition(const ExecutionSpace& space, const StridedView<const T>& LU, co
 /// Never stops: singular matrices are told by info > 0. Blocks. Cost: 11 flops for each of about n^3 / 3 products (44
 /// if complex), and more for elements that cancel; on GPUs 24 bytes of memory (48) an element besides.
 template <class ViewA> LuResult lu(const ExecutionSpace& space, const ViewA& A, const LuOptions& options = {}) {
-  return impl::lu<typename ViewA::non_const_value_type>(space, impl::matrix_of(A), options);
+  return compiled::lu<typename ViewA::non_const_value_type>(space, strided(A), options);
 }
 
 /// The same for each A(b, :, :) of a batch, side by side; equal to lu() of each.
 template <class ViewA> std::vector<LuResult> lu_batched(const ExecutionSpace& space, const ViewA& A) {
   static_assert(ViewA::rank() == 3, "exact: batch x rows x columns, please");
   const auto stride = [&](unsigned dimension) { return static_cast<Index>(A.size() > 0 ? A.stride(dimension) : 1); };
-  return impl::lu_batched<typename ViewA::non_const_value_type>(space, A.data(), static_cast<Index>(A.extent(1)),
-                                                                static_cast<Index>(A.extent(2)), stride(1), stride(2),
-                                                                stride(0), static_cast<Index>(A.extent(0)));
+  return compiled::lu_batched<typename ViewA::non_const_value_type>(
+      space, A.data(), static_cast<Index>(A.extent(1)), static_cast<Index>(A.extent(2)), stride(1), stride(2),
+      stride(0), static_cast<Index>(A.extent(0)));
 }
 
 /// x = A^-1 x, or that of A^T or A^H, of what lu() left. Throws Error(argument) for shapes that don't fit and for
@@ -82,7 +82,7 @@ template <class ViewA> std::vector<LuResult> lu_batched(const ExecutionSpace& sp
 template <class ViewLU, class ViewX>
 void lu_solve(const ExecutionSpace& space, Operation op, const ViewLU& LU, const LuResult& result, const ViewX& x) {
   using T = typename ViewX::non_const_value_type;
-  impl::lu_solve<T>(space, op, impl::matrix_of(LU), result, impl::vector_to(x));
+  compiled::lu_solve<T>(space, op, strided(LU), result, strided(x));
 }
 
 /// Solves A x = b by lu() and iterative refinement with exact residuals. Reproducible; x must not overlap b. A and b
@@ -92,18 +92,20 @@ template <class ViewA, class ViewB, class ViewX>
 SolveResult solve(const ExecutionSpace& space, const ViewA& A, const ViewB& b, const ViewX& x,
                   const SolveOptions& options = {}) {
   using T = typename ViewX::non_const_value_type;
-  return impl::solve<T>(space, impl::matrix_of(A), impl::vector_of(b), impl::vector_to(x), options);
+  return compiled::solve<T>(space, strided(A), strided(b), strided(x), options);
 }
 
 /// An estimate from below, seldom off by a factor of three, of |A|_1 |A^-1|_1, from lu() of A and |A|_1 = norm
 /// 2^norm_power, whose power is for norms beyond a double (N. Higham, "FORTRAN codes for estimating the one-norm", ACM
 /// TOMS 14, 1988); never below 1, infinite where info > 0 or where it overflows, a NaN where there are any. Its systems
-/// are scaled by powers of two, so that matrices of denormal and of huge numbers have the conditions of others.
-/// Reproducible. Throws Error(argument) for norm <= 0 where info = 0.
+/// are scaled by powers of two, so that matrices of denormal and of huge numbers have the conditions of others. What it
+/// knows of A are the factors: where lu() rounded them to few bits, as denormal numbers have, it is the condition of
+/// L U, which the smallest number times n may set apart from A. Reproducible. Throws Error(argument) for norm <= 0
+/// where info = 0.
 template <class ViewLU>
 [[nodiscard]] double condition(const ExecutionSpace& space, const ViewLU& LU, const LuResult& result, double norm,
                                int norm_power = 0) {
-  return impl::condition<typename ViewLU::non_const_value_type>(space, impl::matrix_of(LU), result, norm, norm_power);
+  return compiled::condition<typename ViewLU::non_const_value_type>(space, strided(LU), result, norm, norm_power);
 }
 
 }  // namespace heddle::exact

@@ -6,34 +6,22 @@
 
 namespace heddle::exact {
 
-/// Rows and columns any distance apart: LayoutLeft, LayoutRight, sub-views.
-template <class T> using StridedView = Kokkos::View<T**, Kokkos::LayoutStride, MemorySpace>;
-
 enum class Triangle { lower, upper };
 enum class Diagonal { unit, stored };
 
-namespace impl {
+namespace compiled {
 
 template <Scalar T>
-void gemv(const ExecutionSpace& space, Operation op, T alpha, const StridedView<const T>& A,
-          const VectorView<const T>& x, T beta, const VectorView<T>& y);
+void gemv(const ExecutionSpace& space, Operation op, T alpha, const StridedMatrix<const T>& A,
+          const StridedVector<const T>& x, T beta, const StridedVector<T>& y);
 template <Scalar T>
-void gemm(const ExecutionSpace& space, Operation op_a, Operation op_b, T alpha, const StridedView<const T>& A,
-          const StridedView<const T>& B, T beta, const StridedView<T>& C);
+void gemm(const ExecutionSpace& space, Operation op_a, Operation op_b, T alpha, const StridedMatrix<const T>& A,
+          const StridedMatrix<const T>& B, T beta, const StridedMatrix<T>& C);
 template <Scalar T>
 void trsv(const ExecutionSpace& space, Triangle triangle, Operation op, Diagonal diagonal,
-          const StridedView<const T>& A, const VectorView<T>& x, int refinements);
+          const StridedMatrix<const T>& A, const StridedVector<T>& x, int refinements);
 
-template <class View> auto matrix_of(const View& view) {
-  static_assert(View::rank() == 2, "exact: matrices, please");
-  static_assert(Kokkos::SpaceAccessibility<MemorySpace, typename View::memory_space>::accessible,
-                "exact: views in heddle::MemorySpace, please");
-  return StridedView<typename View::value_type>(
-      view.data(), Kokkos::LayoutStride(view.extent(0), view.extent(0) > 0 ? view.stride(0) : 1, view.extent(1),
-                                        view.extent(1) > 0 ? view.stride(1) : 1));
-}
-
-}  // namespace impl
+}  // namespace compiled
 
 /// y = alpha op(A) x + beta y: every element correctly rounded, for any alpha and beta: as if alpha times the exact
 /// inner product plus beta y_i were computed without error and rounded once (of complex numbers, each part).
@@ -47,7 +35,7 @@ template <class ViewA, class ViewX, class ViewY>
 void gemv(const ExecutionSpace& space, Operation op, typename ViewY::non_const_value_type alpha, const ViewA& A,
           const ViewX& x, typename ViewY::non_const_value_type beta, const ViewY& y) {
   using T = typename ViewY::non_const_value_type;
-  impl::gemv<T>(space, op, alpha, impl::matrix_of(A), impl::vector_of(x), beta, impl::vector_to(y));
+  compiled::gemv<T>(space, op, alpha, strided(A), strided(x), beta, strided(y));
 }
 
 /// C = alpha op(A) op(B) + beta C, every element correctly rounded, as gemv() does it. op(A) is m x k, op(B) k x n, C
@@ -56,7 +44,7 @@ template <class ViewA, class ViewB, class ViewC>
 void gemm(const ExecutionSpace& space, Operation op_a, Operation op_b, typename ViewC::non_const_value_type alpha,
           const ViewA& A, const ViewB& B, typename ViewC::non_const_value_type beta, const ViewC& C) {
   using T = typename ViewC::non_const_value_type;
-  impl::gemm<T>(space, op_a, op_b, alpha, impl::matrix_of(A), impl::matrix_of(B), beta, impl::matrix_of(C));
+  compiled::gemm<T>(space, op_a, op_b, alpha, strided(A), strided(B), beta, strided(C));
 }
 
 /// Solves op(A) x = b for triangular A; x holds b before. Reproducible: x_i is b_i minus the exact inner product of
@@ -71,7 +59,7 @@ template <class ViewA, class ViewX>
 void trsv(const ExecutionSpace& space, Triangle triangle, Operation op, Diagonal diagonal, const ViewA& A,
           const ViewX& x, int refinements = 0) {
   using T = typename ViewX::non_const_value_type;
-  impl::trsv<T>(space, triangle, op, diagonal, impl::matrix_of(A), impl::vector_to(x), refinements);
+  compiled::trsv<T>(space, triangle, op, diagonal, strided(A), strided(x), refinements);
 }
 
 }  // namespace heddle::exact

@@ -5,19 +5,19 @@
 
 namespace heddle::exact {
 
-namespace impl {
+namespace compiled {
 
-template <Scalar T> void scal(const ExecutionSpace& space, T alpha, const VectorView<T>& x);
-template <Scalar T> void invscal(const ExecutionSpace& space, T alpha, const VectorView<T>& x);
+template <Scalar T> void scal(const ExecutionSpace& space, T alpha, const StridedVector<T>& x);
+template <Scalar T> void invscal(const ExecutionSpace& space, T alpha, const StridedVector<T>& x);
 template <Scalar T>
-void axpy(const ExecutionSpace& space, T alpha, const VectorView<const T>& x, const VectorView<T>& y);
+void axpy(const ExecutionSpace& space, T alpha, const StridedVector<const T>& x, const StridedVector<T>& y);
 
-}  // namespace impl
+}  // namespace compiled
 
 /// x = alpha x: every element correctly rounded (of complex numbers, each part, which plain products are not). Any
 /// stride. Blocks. Cost: that of reading and writing x.
 template <class View> void scal(const ExecutionSpace& space, typename View::non_const_value_type alpha, const View& x) {
-  impl::scal<typename View::non_const_value_type>(space, alpha, impl::vector_to(x));
+  compiled::scal<typename View::non_const_value_type>(space, alpha, strided(x));
 }
 
 /// x = x / alpha, by division, not by a product with the inverse: every element correctly rounded, of complex numbers
@@ -30,14 +30,14 @@ template <class View> void scal(const ExecutionSpace& space, typename View::non_
 /// tell how the quotient rounds, as at ties and among denormal numbers, some 10^4 integer operations.
 template <class View>
 void invscal(const ExecutionSpace& space, typename View::non_const_value_type alpha, const View& x) {
-  impl::invscal<typename View::non_const_value_type>(space, alpha, impl::vector_to(x));
+  compiled::invscal<typename View::non_const_value_type>(space, alpha, strided(x));
 }
 
 /// y = alpha x + y, every element (each part) rounded once. y must not overlap x but be it. Throws Error(argument) for
 /// unequal lengths. Otherwise as scal().
 template <class ViewX, class ViewY>
 void axpy(const ExecutionSpace& space, typename ViewY::non_const_value_type alpha, const ViewX& x, const ViewY& y) {
-  impl::axpy<typename ViewY::non_const_value_type>(space, alpha, impl::vector_of(x), impl::vector_to(y));
+  compiled::axpy<typename ViewY::non_const_value_type>(space, alpha, strided(x), strided(y));
 }
 
 }  // namespace heddle::exact

@@ -29,7 +29,7 @@ struct ExpmBatchOptions {
 /// A batch's `info`: one number, an ExpmBatchInfo, for each matrix; empty where it isn't wanted.
 using ExpmBatchInfos = Kokkos::View<int*, Kokkos::LayoutStride, MemorySpace>;
 
-namespace impl {
+namespace compiled {
 
 /// A matrix and where its exponential goes, n x n, any strides.
 template <Scalar T> struct ExpmBatchItem {
@@ -47,7 +47,7 @@ template <Scalar T>
 void expm_batched(const ExecutionSpace& space, std::span<const ExpmBatchItem<T>> items, const ExpmBatchInfos& info,
                   const ExpmBatchOptions& options);
 
-}  // namespace impl
+}  // namespace compiled
 
 /// E_b = exp(A_b) for each matrix A_b = A(:, :, b) of a batch, E_b = E(:, :, b), n <= 64.
 ///
@@ -59,9 +59,11 @@ void expm_batched(const ExecutionSpace& space, std::span<const ExpmBatchItem<T>>
 /// 2, 4, 8, 15 and 21 by 0, 1, 2, 3, 4 and 5 products, of A / 2^s; s from norms of A, A^2 and A^3, so that matrices far
 /// from normal are not scaled by more than they need, and of A^6 and A^9 where squarings are left; then s squarings,
 /// with exact diagonals of triangular matrices after each. Diagonal matrices get the exponentials of their elements. A
-/// matrix with ||A||_1 = 1 takes 5 products in double precision, 4 in float. Errors: as expm() for ||A||_1 up to 2^128
-/// (float: 2^16); larger ones are not balanced, and halved before their powers tell how far that is needed, and each
-/// squaring may double the error of small eigenvalues. Bits: reproducible for any number of threads; a matrix's do not
+/// matrix with ||A||_1 = 1 takes 5 products in double precision, 4 in float. A matrix that would be squared three times
+/// or more is balanced by powers of two where that brings ||A||_1 to its root or below. Errors: as expm(). Where
+/// balancing does not help, ||A||_1 beyond 2^256 (float: 2^32) is halved to it before its powers tell how far that is
+/// needed, and each squaring may double the error of small eigenvalues. Bits: reproducible for any number of threads; a
+/// matrix's do not
 /// depend on its neighbours. Cost: 2 n^3 flops a product (8 n^3 complex), one team of threads a matrix, in 7 matrices
 /// of scratch memory. Sources: P. Bader, S. Blanes, F. Casas (2019); J. Sastre, J. Ibanez, E. Defez (2019); scaling: A.
 /// Al-Mohy, N. Higham (2009).
@@ -81,15 +83,15 @@ void expm_batched(const ExecutionSpace& space, const ViewA& A, const ViewE& E, c
   require(E.extent(0) == A.extent(0) && E.extent(1) == A.extent(1) && E.extent(2) == A.extent(2), "expm_batched: E is ",
           E.extent(0), " x ", E.extent(1), " x ", E.extent(2), "; expected ", A.extent(0), " x ", A.extent(1), " x ",
           A.extent(2));
-  const impl::ExpmBatchItem<T> first{A.data(),
-                                     E.data(),
-                                     static_cast<Index>(A.stride(0)),
-                                     static_cast<Index>(A.stride(1)),
-                                     static_cast<Index>(E.stride(0)),
-                                     static_cast<Index>(E.stride(1)),
-                                     static_cast<int>(A.extent(0))};
-  impl::expm_batched<T>(space, first, static_cast<Index>(A.stride(2)), static_cast<Index>(E.stride(2)),
-                        static_cast<Index>(A.extent(2)), info, options);
+  const compiled::ExpmBatchItem<T> first{A.data(),
+                                         E.data(),
+                                         static_cast<Index>(A.stride(0)),
+                                         static_cast<Index>(A.stride(1)),
+                                         static_cast<Index>(E.stride(0)),
+                                         static_cast<Index>(E.stride(1)),
+                                         static_cast<int>(A.extent(0))};
+  compiled::expm_batched<T>(space, first, static_cast<Index>(A.stride(2)), static_cast<Index>(E.stride(2)),
+                            static_cast<Index>(A.extent(2)), info, options);
 }
 
 /// The same for matrices of different sizes, E[b] = exp(A[b]): column-major views, each with any leading dimension.
@@ -98,7 +100,7 @@ template <Scalar T>
 void expm_batched(const ExecutionSpace& space, std::span<const MatrixView<const T>> A, std::span<const MatrixView<T>> E,
                   const ExpmBatchInfos& info = {}, const ExpmBatchOptions& options = {}) {
   require(A.size() == E.size(), "expm_batched: ", A.size(), " matrices and ", E.size(), " exponentials");
-  std::vector<impl::ExpmBatchItem<T>> items;
+  std::vector<compiled::ExpmBatchItem<T>> items;
   items.reserve(A.size());
   for (std::size_t b = 0; b < A.size(); ++b) {
     require(A[b].extent(0) == A[b].extent(1) && E[b].extent(0) == A[b].extent(0) && E[b].extent(1) == A[b].extent(1),
@@ -108,7 +110,7 @@ void expm_batched(const ExecutionSpace& space, std::span<const MatrixView<const 
                      static_cast<Index>(E[b].stride(0)), static_cast<Index>(E[b].stride(1)),
                      static_cast<int>(A[b].extent(0))});
   }
-  impl::expm_batched<T>(space, std::span<const impl::ExpmBatchItem<T>>(items), info, options);
+  compiled::expm_batched<T>(space, std::span<const compiled::ExpmBatchItem<T>>(items), info, options);
 }
 
 }  // namespace heddle

@@ -18,7 +18,7 @@ struct Duplicates {
   [[nodiscard]] Index groups() const { return static_cast<Index>(first.extent(0)); }
 };
 
-namespace impl {
+namespace compiled {
 
 /// Words of any strides and of one of eight integer types, as unsigned 64 bits in the same order.
 struct KeyArray {
@@ -33,7 +33,7 @@ struct KeyArray {
 
 Duplicates find_duplicates(const ExecutionSpace& space, const KeyArray& keys, const Options& options);
 
-}  // namespace impl
+}  // namespace compiled
 
 /// Finds equal keys among keys(0), ..., keys(n - 1), where a key is an integer, or the words keys(i, 0) to
 /// keys(i, m - 1), m <= 64; integers of 8 to 64 bits, any layout and strides, n < 2^63.
@@ -50,7 +50,7 @@ template <class Keys>
                 "find_duplicates: keys are integers of 8 to 64 bits; other types can be copied into such words");
   static_assert(Kokkos::SpaceAccessibility<ExecutionSpace, typename Keys::memory_space>::accessible,
                 "find_duplicates: keys lie where kernels run: copy them there, as with create_mirror_view_and_copy");
-  impl::KeyArray array;
+  compiled::KeyArray array;
   array.data = keys.data();
   array.keys = static_cast<Index>(keys.extent(0));
   array.words = Keys::rank() == 1 ? 1 : static_cast<Index>(keys.extent(1));
@@ -58,7 +58,7 @@ template <class Keys>
   array.word_stride = Keys::rank() == 1 ? 1 : static_cast<Index>(keys.stride(1));
   array.bytes = static_cast<int>(sizeof(Word));
   array.is_signed = std::is_signed_v<Word>;
-  return impl::find_duplicates(space, array, options);
+  return compiled::find_duplicates(space, array, options);
 }
 
 }  // namespace heddle::search

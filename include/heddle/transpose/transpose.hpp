@@ -3,7 +3,7 @@
 
 #include <heddle/core/error.hpp>
 #include <heddle/core/operation.hpp>
-#include <heddle/core/scalar.hpp>
+#include <heddle/core/strided.hpp>
 
 #include <concepts>
 #include <cstdint>
@@ -44,23 +44,18 @@ struct TransposeOptions {
   double device_share = 1.0;
 };
 
-namespace impl {
+namespace compiled {
 
-template <class T> using StridedBatch = Kokkos::View<T***, Kokkos::LayoutStride, MemorySpace>;
-
-template <class View> StridedBatch<typename View::value_type> strided_batch(const View& view) {
-  static_assert(Kokkos::SpaceAccessibility<MemorySpace, typename View::memory_space>::accessible,
-                "transpose: views in heddle::MemorySpace, please");
-  static_assert(View::rank() == 2 || View::rank() == 3, "transpose: a matrix, or a batch of them along a third extent");
-  std::size_t matrices = 1;
-  std::size_t apart = view.extent(0) * view.extent(1);
+/// A matrix, or a batch of them along a third extent, as a batch.
+template <class View> StridedBatch<typename View::value_type> as_batch(const View& view) {
   if constexpr (View::rank() == 3) {
-    matrices = view.extent(2);
-    apart = view.stride(2);
+    return strided(view);
+  } else {
+    const auto matrix = strided(view);
+    return StridedBatch<typename View::value_type>(
+        matrix.data(),
+        Kokkos::LayoutStride(matrix.extent(0), matrix.stride(0), matrix.extent(1), matrix.stride(1), 1, matrix.size()));
   }
-  return StridedBatch<typename View::value_type>(
-      view.data(),
-      Kokkos::LayoutStride(view.extent(0), view.stride(0), view.extent(1), view.stride(1), matrices, apart));
 }
 
 template <Transposable T>
@@ -72,7 +67,7 @@ template <Transposable T>
 void transpose_in_place(const ExecutionSpace& space, T alpha, const Kokkos::View<T*, MemorySpace>& elements, Index rows,
                         Index columns, Operation op);
 
-}  // namespace impl
+}  // namespace compiled
 
 /// B = alpha op(A): A is m x n, B is n x m (m x n for Operation::none, which only changes the layout), any strides, so
 /// LayoutLeft, LayoutRight, sub-views and padded matrices; of views with a third extent, each matrix along it.
@@ -86,8 +81,8 @@ typename ViewB::value_type > void transpose(const ExecutionSpace& space,
                                             const typename ViewB::non_const_value_type& alpha, const ViewA& A,
                                             Operation op, const ViewB& B, const TransposeOptions& options = {}) {
   using T = typename ViewB::value_type;
-  impl::transpose<T>(space, alpha, impl::strided_batch(typename ViewA::const_type(A)), op, impl::strided_batch(B),
-                     options);
+  compiled::transpose<T>(space, alpha, compiled::as_batch(typename ViewA::const_type(A)), op, compiled::as_batch(B),
+                         options);
 }
 
 /// A = alpha op(A) for square A, any strides, each matrix of a batch. As transpose() otherwise.
@@ -95,7 +90,7 @@ template <class View>
   requires Transposable<typename View::value_type>
 void transpose_in_place(const ExecutionSpace& space, const typename View::non_const_value_type& alpha, const View& A,
                         Operation op) {
-  impl::transpose_in_place<typename View::value_type>(space, alpha, impl::strided_batch(A), op);
+  compiled::transpose_in_place<typename View::value_type>(space, alpha, compiled::as_batch(A), op);
 }
 
 /// The m x n matrix A that is column-major in the first mn elements, its leading dimension m, becomes alpha op(A)
@@ -111,7 +106,7 @@ template <class View>
                                                   const typename View::non_const_value_type& alpha,
                                                   const View& elements, Index rows, Index columns, Operation op) {
     using T = typename View::value_type;
-    impl::transpose_in_place<T>(space, alpha, Kokkos::View<T*, MemorySpace>(elements), rows, columns, op);
+    compiled::transpose_in_place<T>(space, alpha, Kokkos::View<T*, MemorySpace>(elements), rows, columns, op);
   }
 
 }  // namespace heddle

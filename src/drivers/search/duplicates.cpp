@@ -7,6 +7,7 @@
 #include "drivers/support/sha256.hpp"
 #include "drivers/support/text.hpp"
 #include <heddle/core/pending_file.hpp>
+#include <heddle/core/random.hpp>
 #include <heddle/search/duplicates.hpp>
 
 #include <algorithm>
@@ -28,14 +29,6 @@ struct Options {
 
 using Keys = Kokkos::View<Index**, Kokkos::LayoutRight, MemorySpace>;
 
-// Finaliser of SplitMix64 (Steele, Lea, Flood 2014): one to one.
-KOKKOS_INLINE_FUNCTION std::uint64_t mixed(std::uint64_t bits) {
-  bits += 0x9e3779b97f4a7c15U;
-  bits = (bits ^ (bits >> 30U)) * 0xbf58476d1ce4e5b9U;
-  bits = (bits ^ (bits >> 27U)) * 0x94d049bb133111ebU;
-  return bits ^ (bits >> 31U);
-}
-
 // Each key is one of `distinct` that differ in their first words already, chosen at random.
 Keys random_keys(const ExecutionSpace& space, Index count, Index distinct, Index words, std::uint64_t seed) {
   const Keys keys(Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "heddle::driver::keys"),
@@ -44,10 +37,12 @@ Keys random_keys(const ExecutionSpace& space, Index count, Index distinct, Index
       "heddle::driver::keys", Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(space, 0, count),
       KOKKOS_LAMBDA(Index i) {
         const std::uint64_t which =
-            mixed(mixed(seed) + static_cast<std::uint64_t>(i)) % static_cast<std::uint64_t>(distinct);
-        const std::uint64_t first = mixed(which ^ mixed(seed + 1));
+            mixed_bits(golden_step + mixed_bits(golden_step + seed) + static_cast<std::uint64_t>(i)) %
+            static_cast<std::uint64_t>(distinct);
+        const std::uint64_t first = mixed_bits(golden_step + (which ^ mixed_bits(golden_step + seed + 1)));
         for (Index word = 0; word < words; ++word) {
-          keys(i, word) = static_cast<Index>(word == 0 ? first : mixed(first + static_cast<std::uint64_t>(word)));
+          keys(i, word) = static_cast<Index>(
+              word == 0 ? first : mixed_bits(golden_step + first + static_cast<std::uint64_t>(word)));
         }
       });
   space.fence("heddle::driver::keys");

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "drivers/support/context.hpp"
+#include <heddle/core/random.hpp>
 #include <heddle/dist/matrix.hpp>
 
 #include <cstdint>
@@ -15,22 +16,17 @@ template <Scalar T> struct RandomElement {
   std::uint64_t seed = 0;
 
   KOKKOS_INLINE_FUNCTION T operator()(Index row, Index column) const {
-    const std::uint64_t key = mixed(mixed(seed + static_cast<std::uint64_t>(row)) + static_cast<std::uint64_t>(column));
+    const std::uint64_t key =
+        mixed_bits(golden_step + mixed_bits(golden_step + seed + static_cast<std::uint64_t>(row)) +
+                   static_cast<std::uint64_t>(column));
     if constexpr (is_complex<T>) {
-      return T(uniform(key), uniform(mixed(key)));
+      return T(uniform(key), uniform(mixed_bits(golden_step + key)));
     } else {
       return uniform(key);
     }
   }
 
  private:
-  // Finaliser of SplitMix64 (Steele, Lea, Flood 2014).
-  KOKKOS_INLINE_FUNCTION static std::uint64_t mixed(std::uint64_t bits) {
-    bits += 0x9e3779b97f4a7c15U;
-    bits = (bits ^ (bits >> 30U)) * 0xbf58476d1ce4e5b9U;
-    bits = (bits ^ (bits >> 27U)) * 0x94d049bb133111ebU;
-    return bits ^ (bits >> 31U);
-  }
   KOKKOS_INLINE_FUNCTION static Real<T> uniform(std::uint64_t bits) {
     // An odd number of 23 bits over 2^23: exact in float too, and never zero.
     return static_cast<Real<T>>(static_cast<double>(static_cast<std::int64_t>(bits >> 41U) * 2 + 1 - 8388608) /

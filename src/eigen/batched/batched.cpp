@@ -10,8 +10,10 @@
 #include <optional>
 #include <string>
 
-namespace heddle::eigen::impl {
+namespace heddle::eigen::compiled {
 namespace {
+
+using namespace impl;
 
 using heddle::impl::on_host;
 
@@ -399,4 +401,4 @@ JacobiBatchReport jacobi_batched(const ExecutionSpace& space, const StridedBatch
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE);
 #undef HEDDLE_INSTANTIATE
 
-}  // namespace heddle::eigen::impl
+}  // namespace heddle::eigen::compiled

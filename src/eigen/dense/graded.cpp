@@ -43,20 +43,20 @@ void solve_wider(const ExecutionSpace& space, const StridedMatrix<const T>& A, c
   const auto n = static_cast<Index>(A.extent(0));
   options.tolerance = static_cast<double>(two_sided_criterion<T>(options.tolerance, n).tolerance);
   options.lower_precision = false;
-  // Kept here: what matrix_of() gives does not own it.
+  // Kept here: what strided() gives does not own it.
   const Dense<W> wide = whole<W, T>(space, A, options.upper);
   const Values<double> values(Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "heddle::eigen::wide_values"),
                               static_cast<std::size_t>(n));
   const Dense<W> wide_vectors = V != nullptr ? dense<W>(space, "heddle::eigen::wide_vectors", n, n) : Dense<W>();
-  const StridedMatrix<W> vectors = matrix_of(wide_vectors);
+  const StridedMatrix<W> vectors = strided(wide_vectors);
   if (options.warm_start) {
     const StridedMatrix<T> given = *V;
     for_each_element(
         space, "heddle::eigen::wide_vectors", n, n,
         KOKKOS_LAMBDA(Index i, Index j) { wide_vectors(i, j) = W(given(i, j)); });
   }
-  report = jacobi<W>(space, matrix_of(Kokkos::View<const W**, Kokkos::LayoutLeft, MemorySpace>(wide)),
-                     vector_of(values), V != nullptr ? &vectors : nullptr, options);
+  report = compiled::jacobi<W>(space, strided(Kokkos::View<const W**, Kokkos::LayoutLeft, MemorySpace>(wide)),
+                               strided(values), V != nullptr ? &vectors : nullptr, options);
   Kokkos::parallel_for(
       "heddle::eigen::values", Kokkos::RangePolicy<ExecutionSpace>(space, 0, n),
       KOKKOS_LAMBDA(Index i) { w(i) = static_cast<R>(values(i)); });

@@ -16,8 +16,10 @@
 #include <optional>
 #include <type_traits>
 
-namespace heddle::eigen::impl {
+namespace heddle::eigen::compiled {
 namespace {
+
+using namespace impl;
 
 using heddle::impl::for_each_element;
 
@@ -364,4 +366,4 @@ JacobiReport jacobi(const ExecutionSpace& space, const StridedMatrix<const T>& A
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE);
 #undef HEDDLE_INSTANTIATE
 
-}  // namespace heddle::eigen::impl
+}  // namespace heddle::eigen::compiled

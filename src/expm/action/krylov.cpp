@@ -1,6 +1,7 @@
 #include "blas/lapack.hpp"
 #include "core/instantiate.hpp"
 #include "expm/action/methods.hpp"
+#include <heddle/core/random.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -54,16 +55,13 @@ Small small_exponential(const Small& H, int leading, int m, int upper, const std
   return y;
 }
 
-// Entries whose bits depend on their places alone (SplitMix64), in (-1, 1).
+// Entries whose bits depend on their places alone, in (-1, 1).
 template <Scalar T> void fill_random(const ExecutionSpace& space, const MatrixView<T>& vector) {
   const Elements<T> v(vector);
   for_each_element(
       space, "heddle::expm::random_vector", static_cast<Index>(vector.extent(0)), 1, KOKKOS_LAMBDA(Index i, Index c) {
-        std::uint64_t z = static_cast<std::uint64_t>(i + 1) * 0x9E3779B97F4A7C15ULL;
-        z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ULL;
-        z = (z ^ (z >> 27)) * 0x94D049BB133111EBULL;
-        z ^= z >> 31;
-        v(i, c) = T(static_cast<Real<T>>(static_cast<double>(z >> 11) * 0x1p-52 - 1.0));
+        const std::uint64_t bits = mixed_bits(static_cast<std::uint64_t>(i + 1) * golden_step);
+        v(i, c) = T(static_cast<Real<T>>(unit_from(bits)));
       });
 }
 

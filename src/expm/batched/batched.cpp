@@ -1,77 +1,18 @@
 #include "core/instantiate.hpp"
-#include "expm/batched/batched_matrices.hpp"
-#include "expm/dense/few_products.hpp"
-#include "expm/dense/scheme.hpp"
+#include "expm/batched/balance.hpp"
+#include "expm/batched/polynomials.hpp"
 #include <heddle/expm/batched.hpp>
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
-namespace heddle::impl {
+namespace heddle::compiled {
 namespace {
 
+using namespace impl;
+
 using Teams = Kokkos::TeamPolicy<ExecutionSpace, Kokkos::Schedule<Kokkos::Dynamic>>;
-
-// FewProducts, for kernels.
-template <RealScalar R> struct Evaluation {
-  struct Step {
-    R left[4], right[4], rest[4];
-    R of_y0_right, of_y1, of_y0;
-  };
-  int powers = 0;
-  int products = 0;
-  R first[4] = {};
-  Step middle{}, last{};
-};
-
-// Polynomials by number of products: degrees 1, 2, 4, and those of FewProducts.
-constexpr int plain_polynomials = 3;
-constexpr int polynomials = 6;
-
-template <RealScalar R> struct Choices {
-  int degree[polynomials];
-  R theta[polynomials];  // The largest ||X|| of each.
-  Evaluation<R> evaluation[polynomials - plain_polynomials];
-};
-
-template <RealScalar R> typename Evaluation<R>::Step step_of(const FewProducts::Step& step) {
-  typename Evaluation<R>::Step result{};
-  for (std::size_t k = 0; k < 4; ++k) {
-    result.left[k] = static_cast<R>(step.left[k]);
-    result.right[k] = static_cast<R>(step.right[k]);
-    result.rest[k] = static_cast<R>(step.rest[k]);
-  }
-  result.of_y0_right = static_cast<R>(step.of_y0_right);
-  result.of_y1 = static_cast<R>(step.of_y1);
-  result.of_y0 = static_cast<R>(step.of_y0);
-  return result;
-}
-
-// Beyond that of any of them.
-constexpr double most_theta = 8.0;
-
-template <RealScalar R> Choices<R> choices_for(double tolerance) {
-  Choices<R> choices{};
-  constexpr int plain[plain_polynomials] = {1, 2, 4};
-  for (int p = 0; p < plain_polynomials; ++p) {
-    choices.degree[p] = plain[p];
-    choices.theta[p] = static_cast<R>(largest_theta(plain[p], tolerance, most_theta));
-  }
-  int p = plain_polynomials;
-  for (const FewProducts& polynomial : few_products()) {
-    choices.degree[p] = polynomial.degree;
-    choices.theta[p] = static_cast<R>(largest_theta(polynomial, tolerance, most_theta));
-    Evaluation<R>& evaluation = choices.evaluation[p - plain_polynomials];
-    evaluation.powers = polynomial.powers;
-    evaluation.products = polynomial.products;
-    for (std::size_t k = 0; k < 4; ++k) evaluation.first[k] = static_cast<R>(polynomial.first[k]);
-    evaluation.middle = step_of<R>(polynomial.middle);
-    evaluation.last = step_of<R>(polynomial.last);
-    ++p;
-  }
-  return choices;
-}
 
 // exp of one matrix, by one team, in its scratch memory.
 template <Scalar T> class SmallExponential {
@@ -81,12 +22,12 @@ template <Scalar T> class SmallExponential {
   static constexpr int matrices = 7;
   static constexpr KOKKOS_INLINE_FUNCTION std::size_t bytes(int n) {
     return 64 + (matrices * static_cast<std::size_t>(SmallMatrices<T>(n).elements()) +
-                 2 * static_cast<std::size_t>(SmallMatrices<T>::parts * n)) *
+                 static_cast<std::size_t>(2 * SmallMatrices<T>::parts * n + SmallBalance<T>::elements(n))) *
                     sizeof(R);
   }
 
   KOKKOS_INLINE_FUNCTION SmallExponential(const Member& team, void* memory, int n, const Choices<R>& choices)
-      : team_(team), small_(n), choices_(choices) {
+      : team_(team), small_(n), choices_(choices), balance_(n, nullptr) {
     auto* at = static_cast<char*>(memory);
     at += (64 - reinterpret_cast<std::size_t>(at) % 64) % 64;
     const int size = small_.elements();
@@ -98,6 +39,7 @@ template <Scalar T> class SmallExponential {
     y_ = first + 6 * size;
     diagonal_ = first + 7 * size;
     beside_ = diagonal_ + SmallMatrices<T>::parts * n;
+    balance_ = SmallBalance<T>(n, beside_ + SmallMatrices<T>::parts * n);
   }
 
   KOKKOS_INLINE_FUNCTION ExpmBatchInfo run(const ExpmBatchItem<T>& item) {
@@ -285,21 +227,21 @@ template <Scalar T> class SmallExponential {
   // False where an element of A less the mean is out of range, as exp(A) is then.
   KOKKOS_INLINE_FUNCTION bool exponential() {
     const int n = small_.n;
-    R* const a = power_[1];
     if (offset_ != 0) keep_diagonals();
     T mean(0);
-    for (int i = 0; i < n; ++i) mean += get(a, i + small_.leading * i) / R(n);
+    for (int i = 0; i < n; ++i) mean += get(power_[1], i + small_.leading * i) / R(n);
     if constexpr (!on_host) team_.team_barrier();
     small_.for_each(team_, [&](int at, int i, int j) {
-      if (i == j) set(a, at, get(a, at) - mean);
+      if (i == j) set(power_[1], at, get(power_[1], at) - mean);
     });
-    R norm = small_.norm1(team_, a);
+    R norm = small_.norm1(team_, power_[1]);
     // Powers in range: A^3 is the highest that is made before A is scaled.
     constexpr int most = Kokkos::Experimental::max_exponent_v<R> / 4;
     int before = 0;
+    bool is_balanced = !(norm <= power_of_two(most)) && balance(norm);
     while (!(norm <= power_of_two(most))) {
-      scale(a, T(power_of_two(-8)));
-      norm = small_.norm1(team_, a);
+      scale(power_[1], T(power_of_two(-8)));
+      norm = small_.norm1(team_, power_[1]);
       before += 8;
       // Sums of elements in range are in range by now.
       if (norm > Kokkos::Experimental::finite_max_v<R>) return false;
@@ -308,6 +250,12 @@ template <Scalar T> class SmallExponential {
     int polynomial = 0;
     if (norm > choices_.theta[0]) {
       polynomial = choose(norm, squarings);
+      // Each squaring may double the errors of small elements, and costs more than a look.
+      constexpr int many_squarings = 3;
+      if (squarings >= many_squarings && !is_balanced && balance(norm)) {
+        is_balanced = true;
+        polynomial = choose(norm, squarings);
+      }
     }
     if (squarings > 0) {
       for (int k = 1; k <= 3; ++k) {
@@ -333,6 +281,30 @@ template <Scalar T> class SmallExponential {
       scale(y_, Kokkos::exp(mean));
       correct_diagonals(0, T(0));
     }
+    if (is_balanced) balance_.apply(team_, y_, -1, y_);
+    return true;
+  }
+
+  // Whether balancing brings A's norm to its root or less; then it is done. Needs f and g.
+  KOKKOS_INLINE_FUNCTION bool balance(R& norm) {
+    if (!balance_.is_uneven(team_, power_[1])) return false;
+    balance_.find(team_, power_[1], f_);
+    balance_.apply(team_, power_[1], 1, g_);
+    const R after = small_.norm1(team_, g_);
+    if (!(after <= Kokkos::sqrt(norm) && after <= Kokkos::Experimental::finite_max_v<R>)) return false;
+    norm = after;
+    R* const balanced = g_;
+    g_ = power_[1];
+    power_[1] = balanced;
+    if (offset_ == 0) return true;
+    small_.for_each_row(team_, [&](int i) {
+      if (i + offset_ < 0 || i + offset_ >= small_.n) return;
+      const R apart = balance_.apart(i, i + offset_);
+      for (int part = 0; part < SmallMatrices<T>::parts; ++part) {
+        R& beside = beside_[i + part * small_.n];
+        beside = SmallBalance<T>::times_power(beside, apart);
+      }
+    });
     return true;
   }
 
@@ -398,6 +370,7 @@ template <Scalar T> class SmallExponential {
   const Member& team_;
   SmallMatrices<T> small_;
   const Choices<R>& choices_;
+  SmallBalance<T> balance_;
   R* power_[4] = {};
   R* y0_ = nullptr;
   R* f_ = nullptr;
@@ -497,4 +470,4 @@ void expm_batched(const ExecutionSpace& space, std::span<const ExpmBatchItem<T>>
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE);
 #undef HEDDLE_INSTANTIATE
 
-}  // namespace heddle::impl
+}  // namespace heddle::compiled

@@ -103,25 +103,56 @@ template <Scalar T> struct SmallMatrices {
     return found;
   }
 
-  /// ||A||_1.
-  template <class Team> KOKKOS_INLINE_FUNCTION R norm1(const Team& team, const R* A) const {
+  /// body(i) for all rows, or columns; then the team meets.
+  template <class Team, class Body> KOKKOS_INLINE_FUNCTION void for_each_row(const Team& team, const Body& body) const {
+    if constexpr (on_host) {
+      for (int i = 0; i < n; ++i) {
+        body(i);
+      }
+    } else {
+      Kokkos::parallel_for(Kokkos::TeamVectorRange(team, n), body);
+      team.team_barrier();
+    }
+  }
+
+  /// The largest value_of(j) of all columns, or rows, and zero.
+  template <class Team, class Value>
+  [[nodiscard]] KOKKOS_INLINE_FUNCTION R largest_of_all(const Team& team, const Value& value_of) const {
     R largest = 0;
-    const auto column = [&](int j, R& most) {
+    const auto take = [&](int j, R& most) {
+      const R value = value_of(j);
+      most = value > most ? value : most;
+    };
+    if constexpr (on_host) {
+      for (int j = 0; j < n; ++j) {
+        take(j, largest);
+      }
+    } else {
+      Kokkos::parallel_reduce(Kokkos::TeamVectorRange(team, n), take, Kokkos::Max<R>(largest));
+      team.team_barrier();
+    }
+    return largest;
+  }
+
+  /// ||A||_1.
+  template <class Team> [[nodiscard]] KOKKOS_INLINE_FUNCTION R norm1(const Team& team, const R* A) const {
+    return largest_of_all(team, [&](int j) {
       R sum = 0;
       for (int i = 0; i < n; ++i) {
         sum += size(A, i + leading * j);
       }
-      most = sum > most ? sum : most;
-    };
-    if constexpr (on_host) {
-      for (int j = 0; j < n; ++j) {
-        column(j, largest);
-      }
+      return sum;
+    });
+  }
+
+  /// max(|re|, |im|) of an element.
+  [[nodiscard]] KOKKOS_INLINE_FUNCTION R largest_part(const R* A, int at) const {
+    const R real = Kokkos::abs(A[at]);
+    if constexpr (is_complex<T>) {
+      return Kokkos::fmax(real, Kokkos::abs(A[at + plane]));
     } else {
-      Kokkos::parallel_reduce(Kokkos::TeamVectorRange(team, n), column, Kokkos::Max<R>(largest));
-      team.team_barrier();
+      return real;
     }
-    return largest;
   }
 
  private:

@@ -363,7 +363,9 @@ Parts<T> Exponential<T>::of(const Parts<T>& A, const Parts<T>& columns, const Pa
           options_.structure == ExpmStructure::hermitian ? Symmetry::hermitian : Symmetry::skew_hermitian;
     }
     report.structure = named(structure_.symmetry);
-    if (options_.method == ExpmMethod::chebyshev && structure_.symmetry != Symmetry::skew_hermitian) {
+    // Zero is skew-Hermitian too, and has no elements that would say so.
+    if (options_.method == ExpmMethod::chebyshev && structure_.symmetry != Symmetry::skew_hermitian &&
+        !structure_.zero()) {
       throw Error(ErrorKind::argument, "expm: the method chebyshev is for skew-Hermitian matrices, which A is not");
     }
     if (structure_.diagonal()) {

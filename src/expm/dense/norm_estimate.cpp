@@ -2,6 +2,7 @@
 
 #include "core/instantiate.hpp"
 #include "dist/elementwise.hpp"
+#include <heddle/core/random.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -17,13 +18,11 @@ template <Scalar T> T sign_of(const T& value) {
   return size > 0 ? T(value / size) : T(1);
 }
 
-// A sign that depends on its place alone (SplitMix64).
+// A sign that depends on its place alone.
 double fixed_sign(Index i, int c) {
-  std::uint64_t z =
-      static_cast<std::uint64_t>(i) * 0x9E3779B97F4A7C15ULL + static_cast<std::uint64_t>(c) * 0xD1B54A32D192ED03ULL;
-  z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ULL;
-  z = (z ^ (z >> 27)) * 0x94D049BB133111EBULL;
-  return ((z ^ (z >> 31)) & 1) == 0 ? 1.0 : -1.0;
+  const std::uint64_t place =
+      static_cast<std::uint64_t>(i) * golden_step + static_cast<std::uint64_t>(c) * 0xD1B54A32D192ED03ULL;
+  return (mixed_bits(place) & 1) == 0 ? 1.0 : -1.0;
 }
 
 // n x t numbers on the host, and the operator's two blocks.

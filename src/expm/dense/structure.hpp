@@ -15,6 +15,7 @@ struct Structure {
   bool real_is_zero = false;  ///< Where there is a real part.
   bool imaginary_is_zero = false;
 
+  [[nodiscard]] bool zero() const noexcept { return real_is_zero && imaginary_is_zero; }
   [[nodiscard]] bool diagonal() const noexcept { return upper && lower; }
   [[nodiscard]] bool triangular() const noexcept { return upper || lower; }
 };

@@ -12,7 +12,7 @@ namespace heddle::impl {
 /// Of x > 0. CPUs' vectors have no instruction for it, but one for conversions.
 KOKKOS_INLINE_FUNCTION int leading_zeros(std::uint32_t x) {
   if constexpr (on_host) {
-    using F = exact::impl::Format<double>;
+    using F = exact::bits::Format<double>;
     return 1054 - static_cast<int>(F::to_bits(static_cast<double>(x)) >> F::fraction);
   } else {
     return Kokkos::countl_zero(x);
@@ -24,7 +24,7 @@ KOKKOS_INLINE_FUNCTION int leading_zeros(std::uint32_t x) {
 template <RealScalar T, int digits, int width>
 KOKKOS_INLINE_FUNCTION void nearest(std::uint32_t (&magnitude)[digits][width], const std::uint32_t (&negative)[width],
                                     const int (&exponent)[width], T (&result)[width]) {
-  using Format = exact::impl::Format<T>;
+  using Format = exact::bits::Format<T>;
   using Bits = typename Format::Bits;
   static_assert(digits >= 3);
   // The leading digit to the top.

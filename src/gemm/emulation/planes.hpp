@@ -5,7 +5,7 @@
 
 namespace heddle::impl {
 
-using exact::impl::Format;
+using exact::bits::Format;
 
 /// |x| 2^(width - e), rounded down: below 2^width.
 KOKKOS_INLINE_FUNCTION std::uint64_t leading_bits(std::uint64_t bits, int exponent, int width) {

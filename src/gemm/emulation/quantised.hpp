@@ -28,7 +28,7 @@ void grow(const ExecutionSpace& space, const std::string& label, Index needed, K
 
 /// Magnitudes are compared and squared as bits, which no mode of the processor's changes.
 template <Scalar T> KOKKOS_INLINE_FUNCTION std::uint64_t magnitude_bits(const T& x) {
-  using F = exact::impl::Format<double>;
+  using F = exact::bits::Format<double>;
   if constexpr (is_complex<T>) {
     const std::uint64_t re = magnitude_bits(x.real());
     const std::uint64_t im = magnitude_bits(x.imag());
@@ -40,7 +40,7 @@ template <Scalar T> KOKKOS_INLINE_FUNCTION std::uint64_t magnitude_bits(const T&
 
 /// e of 2^(e - 1) <= |x| < 2^e; of zero, that of the smallest number.
 KOKKOS_INLINE_FUNCTION int exponent_of(std::uint64_t bits) {
-  const auto field = static_cast<int>(bits >> exact::impl::Format<double>::fraction);
+  const auto field = static_cast<int>(bits >> exact::bits::Format<double>::fraction);
   return field > 0 ? field - 1022 : 64 - Kokkos::countl_zero(bits | 1) - 1074;
 }
 

@@ -13,16 +13,13 @@ namespace {
 
 constexpr double giga = 1e9;
 
-// Operations per second of one thread of a server's CPU with 256-bit vectors, and how much of it products reach by tile.
+// Operations per second of one thread of a server's CPU with 256-bit vectors, and how much of it products reach by
+// tile.
 template <Scalar T> MachineRates typical_of_threads(int threads) {
   const double peak = 24 * giga * threads * (std::is_same_v<Real<T>, float> ? 2.0 : 1.0);
   MachineRates rates;
-  for (const auto& [tile, share] : {std::pair<Index, double>{32, 0.45},
-                                    {64, 0.65},
-                                    {128, 0.8},
-                                    {256, 0.9},
-                                    {512, 0.96},
-                                    {1024, 1.0}}) {
+  for (const auto& [tile, share] :
+       {std::pair<Index, double>{32, 0.45}, {64, 0.65}, {128, 0.8}, {256, 0.9}, {512, 0.96}, {1024, 1.0}}) {
     rates.gemm.push_back({tile, share * peak});
     // Without instructions for 8-bit integers, which not every CPU has.
     rates.emulated.push_back({tile, 0.2 * share * peak});
@@ -36,12 +33,8 @@ template <Scalar T> MachineRates typical_of_threads(int threads) {
 // Those of an H200, whose matrix units take float and double alike (perf/RESULTS.md).
 template <Scalar T> MachineRates typical_of_gpu(bool peers) {
   MachineRates rates;
-  for (const auto& [tile, teraflops] : {std::pair<Index, double>{256, 12.0},
-                                        {512, 30.0},
-                                        {1024, 44.0},
-                                        {2048, 52.0},
-                                        {4096, 58.0},
-                                        {8192, 62.0}}) {
+  for (const auto& [tile, teraflops] :
+       {std::pair<Index, double>{256, 12.0}, {512, 30.0}, {1024, 44.0}, {2048, 52.0}, {4096, 58.0}, {8192, 62.0}}) {
     rates.gemm.push_back({tile, 1e3 * giga * teraflops});
   }
   // By tile 2048, 4096, 8192 and 16384.

@@ -1,0 +1,33 @@
+// Views with any strides: LayoutLeft, LayoutRight, sub-views, padded matrices.
+#pragma once
+
+#include <heddle/core/scalar.hpp>
+
+namespace heddle {
+
+/// Functions that take views of any layout are templates which do no more than to hand over their views as these: what
+/// they call, in a namespace `compiled`, is compiled once in the library for each type of elements.
+template <class T> using StridedVector = Kokkos::View<T*, Kokkos::LayoutStride, MemorySpace>;
+template <class T> using StridedMatrix = Kokkos::View<T**, Kokkos::LayoutStride, MemorySpace>;
+/// Matrices along the third extent.
+template <class T> using StridedBatch = Kokkos::View<T***, Kokkos::LayoutStride, MemorySpace>;
+
+/// The same elements as a StridedVector, StridedMatrix or StridedBatch, by the view's rank.
+template <class View> auto strided(const View& view) {
+  static_assert(Kokkos::SpaceAccessibility<MemorySpace, typename View::memory_space>::accessible,
+                "heddle: views in heddle::MemorySpace, please");
+  static_assert(View::rank() >= 1 && View::rank() <= 3, "heddle: a vector, a matrix or a batch of matrices, please");
+  using T = typename View::value_type;
+  // An empty view may have no strides at all.
+  const auto stride = [&](int extent) { return view.size() > 0 ? view.stride(extent) : 1; };
+  if constexpr (View::rank() == 1) {
+    return StridedVector<T>(view.data(), Kokkos::LayoutStride(view.extent(0), stride(0)));
+  } else if constexpr (View::rank() == 2) {
+    return StridedMatrix<T>(view.data(), Kokkos::LayoutStride(view.extent(0), stride(0), view.extent(1), stride(1)));
+  } else {
+    return StridedBatch<T>(view.data(), Kokkos::LayoutStride(view.extent(0), stride(0), view.extent(1), stride(1),
+                                                             view.extent(2), stride(2)));
+  }
+}
+
+}  // namespace heddle
