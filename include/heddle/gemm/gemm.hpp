@@ -41,7 +41,7 @@ struct GemmOptions {
   /// measured. load_rates() and measure_rates() of <heddle/tuning/rates.hpp> have this machine's.
   std::optional<MachineRates> rates{};
   /// How the local products are computed. Emulated ones have the same bits at any tile too, on any backend (of `half`
-  /// of the tiles those that are computed; which they are follows the tile, and what a look says of them).
+  /// of the tiles those that are computed; which they are follows the tile, and what a probe says of them).
   Arithmetic arithmetic = Arithmetic::native;
   EmulationOptions emulation{};
   /// Keep, for GemmPlan::timeline(), when each transfer ran, beside the products, which are always kept.

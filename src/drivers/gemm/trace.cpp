@@ -107,11 +107,11 @@ Json event_of(const TimelineInterval& interval, int rank, int thread) {
           {"args", arguments_of(interval)}};
 }
 
-void append_rank(int rank, const Timeline& trace, Json& events) {
+void append_rank(int rank, const Timeline& timeline, Json& events) {
   events.push_back(metadata("process_name", rank, 0, {{"name", format("rank %d", rank)}}));
   events.push_back(metadata("process_sort_index", rank, 0, {{"sort_index", rank}}));
   std::map<TimelineKind, std::map<int, std::vector<const TimelineInterval*>>> groups;
-  for (const TimelineInterval& interval : trace) groups[interval.kind][interval.lane].push_back(&interval);
+  for (const TimelineInterval& interval : timeline) groups[interval.kind][interval.lane].push_back(&interval);
   int thread = 0;
   for (const auto& [kind, by_lane] : groups) {
     int number = 0;
@@ -131,28 +131,28 @@ void append_rank(int rank, const Timeline& trace, Json& events) {
 
 }  // namespace
 
-std::vector<Timeline> gather_traces(const Communicator& comm, const Timeline& mine) {
+std::vector<Timeline> gather_timelines(const Communicator& comm, const Timeline& mine) {
   const auto count = static_cast<Index>(mine.size());
   std::vector<Index> counts(static_cast<std::size_t>(comm.size()));
   comm.all_gather(std::span<const Index>(&count, 1), std::span(counts));
-  std::vector<Timeline> traces;
+  std::vector<Timeline> timelines;
   for (int rank = 0; rank < comm.size(); ++rank) {
-    Timeline trace =
+    Timeline timeline =
         rank == comm.rank() ? mine : Timeline(static_cast<std::size_t>(counts[static_cast<std::size_t>(rank)]));
-    comm.broadcast(std::span(trace), rank);
-    traces.push_back(std::move(trace));
+    comm.broadcast(std::span(timeline), rank);
+    timelines.push_back(std::move(timeline));
   }
-  align_clocks(traces);
-  return traces;
+  align_clocks(timelines);
+  return timelines;
 }
 
-double overall_hidden_share(const std::vector<Timeline>& traces) {
-  // One after the other, they are the trace of one rank that did it all.
+double overall_hidden_share(const std::vector<Timeline>& timelines) {
+  // One after the other, they are the timeline of one rank that did it all.
   Timeline all;
   double begin = 0;
-  for (const Timeline& trace : traces) {
+  for (const Timeline& timeline : timelines) {
     double end = begin;
-    for (TimelineInterval interval : trace) {
+    for (TimelineInterval interval : timeline) {
       interval.begin += begin;
       interval.end += begin;
       end = std::max(end, interval.end);
@@ -163,17 +163,19 @@ double overall_hidden_share(const std::vector<Timeline>& traces) {
   return hidden_share(all);
 }
 
-bool anything_travelled(const std::vector<Timeline>& traces) {
-  return std::any_of(traces.begin(), traces.end(), [](const Timeline& trace) {
-    return std::any_of(trace.begin(), trace.end(), [](const TimelineInterval& interval) {
+bool anything_travelled(const std::vector<Timeline>& timelines) {
+  return std::any_of(timelines.begin(), timelines.end(), [](const Timeline& timeline) {
+    return std::any_of(timeline.begin(), timeline.end(), [](const TimelineInterval& interval) {
       return interval.kind == TimelineKind::receive && interval.end > interval.begin;
     });
   });
 }
 
-Json trace_events(const std::vector<Timeline>& traces, const Json& about) {
+Json trace_events(const std::vector<Timeline>& timelines, const Json& about) {
   Json events = Json::array();
-  for (std::size_t rank = 0; rank < traces.size(); ++rank) append_rank(static_cast<int>(rank), traces[rank], events);
+  for (std::size_t rank = 0; rank < timelines.size(); ++rank) {
+    append_rank(static_cast<int>(rank), timelines[rank], events);
+  }
   return {{"traceEvents", std::move(events)}, {"displayTimeUnit", "ms"}, {"otherData", about}};
 }
 
