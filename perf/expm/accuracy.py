@@ -9,11 +9,11 @@ got, relative, in the Frobenius norm. The bar, for each matrix and each method o
 
     error <= max(10 x SciPy's error, n u cond, u), cond the relative condition number of the exponential there
 
-(the last u is what rounding the exact result may cost), a median of `automatic` below SciPy's, and a refusal where the
+(the last u is what rounding the exact result may cost), a median of `auto` below SciPy's, and a refusal where the
 exponential is beyond the range of the numbers. Where n u cond reaches 1 no digit can be asked for, and none is: there
 a finite result is enough. Matrices whose exponential is wholly below the range are left out. The methods are those
 that heddle names, but `taylor`, which is a polynomial of fixed degree. One may refuse a matrix that it is not for;
-`automatic` takes all.
+`auto` takes all.
 
 Needs numpy, scipy, python-flint; matplotlib for the picture; torch is measured where it is found. References are kept
 in --cache; the first run makes them, in 10 minutes or so.
@@ -62,7 +62,7 @@ class Heddle:
         """From what it says to a name that it can't know."""
         said = self.run("--size", "2", "--method", "?").stderr
         found = re.search(r"expected ([\w, -]+)", said)
-        return [name for name in re.split(r", | or ", found[1].strip()) if name] if found else ["automatic"]
+        return [name for name in re.split(r", | or ", found[1].strip()) if name] if found else ["auto"]
 
     def exponential(self, A, method):
         """The result, or None where it refuses; and what it says then. Exit status 2: the method is not for this A."""
@@ -117,7 +117,7 @@ def measure(name, A, heddle, methods, exact, precision):
                              f"n u cond {known:.2e})")
         else:
             row[method] = REFUSED
-            if method == "automatic" or said.startswith("1"):
+            if method == "auto" or said.startswith("1"):
                 wrong.append(f"{method}: refused, {said}")
     return row, wrong
 
@@ -179,10 +179,10 @@ def main():
                   flush=True)
         # A median of few matrices says nothing.
         these = [row for row in rows if row["precision"] == precision]
-        if "automatic" in methods and not arguments.matrices:
-            ours, theirs = (median_error(these, side) for side in ("automatic", "scipy"))
+        if "auto" in methods and not arguments.matrices:
+            ours, theirs = (median_error(these, side) for side in ("auto", "scipy"))
             if not ours < theirs:
-                offenders.append(f"{precision}: median error of automatic {ours:.2e}, SciPy's {theirs:.2e}")
+                offenders.append(f"{precision}: median error of auto {ours:.2e}, SciPy's {theirs:.2e}")
 
     summary(rows, sides)
     if arguments.table:

@@ -10,7 +10,7 @@ UNIT = {"double": 2.0**-53, "float": 2.0**-24}
 STYLES = {
     "scipy": ("scipy.linalg.expm", "tab:red", "x"),
     "torch": ("torch.linalg.matrix_exp", "tab:orange", "+"),
-    "automatic": ("heddle, automatic", "tab:blue", "o"),
+    "auto": ("heddle, auto", "tab:blue", "o"),
 }
 OTHERS = [("tab:green", "^"), ("tab:purple", "s"), ("tab:brown", "v"), ("tab:cyan", "D"), ("tab:olive", "<"),
           ("tab:pink", ">")]
@@ -42,7 +42,7 @@ def profile(axis, errors, unit, styles):
             label += f" ({taken.sum()} matrices)"
         steps = np.r_[0, np.arange(1, len(ratios) + 1)] / taken.sum()
         axis.step(np.r_[1, ratios, REACH], np.r_[steps, steps[-1]], where="post", color=color, label=label,
-                  linewidth=2 if side == "automatic" else 1.2)
+                  linewidth=2 if side == "auto" else 1.2)
     axis.set(xscale="log", xlim=(1, REACH), ylim=(0, 1.02), xlabel="within this factor of the least error",
              ylabel="fraction of the matrices")
     axis.grid(alpha=0.3)
@@ -56,8 +56,8 @@ def by_condition(axis, rows, errors, unit, styles):
     for side, e in errors.items():
         label, color, marker = styles[side]
         axis.semilogy(place, np.clip(e[order], floor, top), marker, color=color, markersize=4.5, fillstyle="none",
-                      label=label, markeredgewidth=1.3 if side == "automatic" else 0.9, clip_on=False,
-                      zorder=3 if side == "automatic" else 2)
+                      label=label, markeredgewidth=1.3 if side == "auto" else 0.9, clip_on=False,
+                      zorder=3 if side == "auto" else 2)
     known = np.array([max(unit, row["n"] * unit * row["condition"]) for row in rows])[order]
     axis.plot(place, np.minimum(known, top), color="black", linewidth=1.2, label="n u cond, at least u")
     axis.set(xlim=(0, len(rows) + 1), ylim=(floor, top), xlabel="matrices by n cond",

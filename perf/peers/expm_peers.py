@@ -246,7 +246,7 @@ def libraries(arguments):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--heddle", metavar="COMMAND", help="the command, with `env X=Y` before it if need be")
-    parser.add_argument("--method", default="automatic", metavar="NAME", help="of heddle expm")
+    parser.add_argument("--method", default="auto", metavar="NAME", help="of heddle expm")
     parser.add_argument("--mpirun", default="mpirun --bind-to none", metavar="COMMAND", help="with its options")
     parser.add_argument("--ranks", type=int, nargs="+", default=[1], metavar="N", help="numbers of ranks to run with")
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)), metavar="N", help="of each side")

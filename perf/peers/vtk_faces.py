@@ -68,7 +68,7 @@ def compare(heddle, mesh, folder):
     surface = os.path.join(folder, "surface.vtp")
     report = os.path.join(folder, "report.json")
     as_vtu = os.path.join(folder, "mesh.vtu")
-    subprocess.run([heddle, "faces", "-i", mesh, "-o", surface, "--save-mesh", as_vtu, "--json", report, "--quiet"],
+    subprocess.run([heddle, "faces", "-i", mesh, "-o", surface, "--save", as_vtu, "--json", report, "--quiet"],
                    check=True)
     with open(report, encoding="utf-8") as file:
         results = json.load(file)["results"]

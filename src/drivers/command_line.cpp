@@ -24,23 +24,55 @@ void add_commands(CLI::App& app, Selection& selection) {
   add_verify(app, selection);
 }
 
-}  // namespace
-
-CommandLine read_command_line(int argc, const char* const* argv) {
-  CommandLine line;
-  CLI::App app(
-      "Dense kernels over all ranks and GPUs of a server: matrix products, matrix exponentials, and the\n"
-      "time-dependent Schroedinger equation on top of them. Runs alone or under mpirun.",
-      "heddle");
+// Commands take the formatter of the application when they are added.
+void set_up(CLI::App& app, Selection& selection) {
+  app.formatter(std::make_shared<HelpFormatter>(selection.declared));
+  app.get_formatter()->column_width(32);
   app.set_version_flag("--version", "heddle " + std::string(version()) + " (" + std::string(git_hash()) + ")");
   app.require_subcommand(1);
-  app.get_formatter()->column_width(32);
   app.footer(
       "Each command has its own help and example: heddle gemm --help\n"
       "Exit codes: 0 done and checked, 1 a check or the computation failed, 2 bad usage or input.");
-  add_commands(app, line.selection);
+  add_commands(app, selection);
+}
+
+constexpr const char* about =
+    "Dense kernels over all ranks and GPUs of a server: matrix products, matrix exponentials, and the\n"
+    "time-dependent Schroedinger equation on top of them. Runs alone or under mpirun.";
+
+// The command that was chosen, an experiment of `heddle study` too.
+const CLI::App& chosen_command(const CLI::App& app) {
+  const CLI::App* chosen = &app;
+  while (!chosen->get_subcommands().empty()) chosen = chosen->get_subcommands().front();
+  return *chosen;
+}
+
+void warn(const Selection& selection) {
+  for (const std::string& warning : selection.warnings) complain(warning);
+}
+
+}  // namespace
+
+nlohmann::ordered_json describe_options() {
+  Selection selection;
+  CLI::App app(about, "heddle");
+  set_up(app, selection);
+  auto commands = nlohmann::ordered_json::object();
+  for (const DeclaredOption& one : selection.declared) {
+    const CLI::App* const parent = one.command->get_parent();
+    const std::string group = parent == &app ? "" : parent->get_name() + ' ';
+    commands[group + one.command->get_name()].push_back(description_of(one));
+  }
+  return commands;
+}
+
+CommandLine read_command_line(int argc, const char* const* argv) {
+  CommandLine line;
+  CLI::App app(about, "heddle");
+  set_up(app, line.selection);
   try {
     app.parse(argc, argv);
+    line.selection.warnings = warnings_of_old_names(chosen_command(app), line.selection.declared, {argv, argv + argc});
   } catch (const CLI::Success& help_or_version) {
     line.exit_code = launcher_rank().value_or(0) == 0 ? app.exit(help_or_version) : exit_done;
   } catch (const CLI::ParseError& error) {
@@ -55,11 +87,13 @@ CommandLine read_command_line(int argc, const char* const* argv) {
     line.exit_code = exit_usage;
     line.complaint = message + " (see " + name + " --help)";
   }
+  line.selection.declared.clear();  // It names parts of the parser.
   return line;
 }
 
 int run_serial(const Selection& selection) {
   if (launcher_rank().value_or(0) != 0) return exit_done;
+  warn(selection);
   try {
     return selection.serial(selection.common);
   } catch (...) {
@@ -78,6 +112,7 @@ int run_parallel(const Selection& selection, const DeviceBinding& device) {
       comm.on_rank(0, [&] { const PendingFile probe(selection.common.json); });
     }
     Context context(comm, device, selection.common);
+    if (context.root()) warn(selection);
     if (comm.all_reduce(device.shared ? 1 : 0, Reduction::maximum) == 1 && context.root()) {
       complain("warning: several ranks share a GPU and take turns on it; one rank for each GPU is faster");
     }

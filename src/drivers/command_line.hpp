@@ -20,6 +20,9 @@ struct CommandLine {
 /// Reads the words that main() is given. Every rank of a job finds the same.
 [[nodiscard]] CommandLine read_command_line(int argc, const char* const* argv);
 
+/// The options of every command as its table has them, by command: see description_of().
+[[nodiscard]] nlohmann::ordered_json describe_options();
+
 /// Runs what needs neither MPI nor Kokkos, on rank 0 of a job alone; gives its exit code.
 [[nodiscard]] int run_serial(const Selection& selection);
 

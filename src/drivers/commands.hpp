@@ -2,11 +2,16 @@
 #pragma once
 
 #include "drivers/support/context.hpp"
+#include "drivers/support/option_table.hpp"
 #include "drivers/support/options.hpp"
 
 #include <CLI/CLI.hpp>
 
 #include <functional>
+#include <memory>
+#include <string>
+#include <type_traits>
+#include <vector>
 
 namespace heddle::driver {
 
@@ -18,7 +23,40 @@ struct Selection {
   std::function<int(Context&)> parallel;
   /// Needs neither: runs in one process, before MPI is initialised.
   std::function<int(const CommonOptions&)> serial;
+  /// The options of all commands, while the parser lives.
+  std::vector<DeclaredOption> declared;
+  /// To be said on rank 0 before the action.
+  std::vector<std::string> warnings;
 };
+
+/// What a command's help says beside its options.
+struct CommandHelp {
+  std::string name;
+  std::string about;
+  std::string example;  ///< Lines, indented by two.
+};
+
+/// Adds a subcommand that has the options of `table` and the common ones. Where it is chosen, run() gets what was asked
+/// for: run(Context&, Options) on all ranks, run(const CommonOptions&, Options) in one process, or run(Options) while
+/// the command line is read, which chooses one of the two.
+template <class Options, class Run>
+void add_command(CLI::App& parent, Selection& selection, const CommandHelp& help, const OptionTable<Options>& table,
+                 const Run& run) {
+  const auto options = std::make_shared<Options>();
+  CLI::App& command = *parent.add_subcommand(help.name, help.about);
+  command.footer("Example:\n" + help.example);
+  table.declare(command, *options, selection.declared);
+  common_options().declare(command, selection.common, selection.declared);
+  command.callback([options, run, &selection] {
+    if constexpr (std::is_invocable_v<Run, Context&, Options>) {
+      selection.parallel = [options, run](Context& context) { return run(context, *options); };
+    } else if constexpr (std::is_invocable_v<Run, const CommonOptions&, Options>) {
+      selection.serial = [options, run](const CommonOptions& common) { return run(common, *options); };
+    } else {
+      run(*options);
+    }
+  });
+}
 
 /// Each adds its subcommand with options, help and example to `app`.
 void add_gemm(CLI::App& app, Selection& selection);

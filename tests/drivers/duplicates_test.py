@@ -9,7 +9,7 @@ import unittest
 
 from command import CommandTest
 
-ALGORITHMS = [("partition", "automatic"), ("sort-by-id", "automatic")] + [
+ALGORITHMS = [("partition", "auto"), ("sort-by-id", "auto")] + [
     (algorithm, function) for algorithm in ("sort", "hash-fight") for function in ("xor", "fnv1a", "morton", "mixer")]
 KEYS = {"keys", "words", "unique", "duplicated", "largest_group", "algorithm", "hash", "phases", "collisions",
         "iterations", "passes", "memory_bytes", "seconds", "sha256"}
@@ -76,10 +76,10 @@ class Duplicates(CommandTest):
 
     def test_all_algorithms_agree(self):
         self.write_keys("keys.txt", random_keys(2000, 2, 300, 7))
-        for source in (["-i", "keys.txt"], ["--generate", 3000, "--distinct", 500, "--words", 4, "--seed", 2]):
+        for source in (["-i", "keys.txt"], ["--size", 3000, "--distinct", 500, "--words", 4, "--seed", 2]):
             found = set()
             for algorithm, function in ALGORITHMS:
-                results = self.succeed("duplicates", *source, "--algorithm", algorithm, "--hash", function, "--phases",
+                results = self.succeed("duplicates", *source, "--algorithm", algorithm, "--hash-function", function, "--phases",
                                        "--repeat", 3)["results"]
                 self.assertEqual((results["algorithm"], results["hash"]), (algorithm, function))
                 self.assertGreater(len(results["phases"]), 1)
@@ -87,20 +87,20 @@ class Duplicates(CommandTest):
             self.assertEqual(len(found), 1)
 
     def test_generated(self):
-        report = self.succeed("duplicates", "--generate", 5000, "--distinct", 10, "-o", "u.csv", "--groups", "g.txt")
+        report = self.succeed("duplicates", "--size", 5000, "--distinct", 10, "-o", "u.csv", "--groups", "g.txt")
         results = report["results"]
         self.assertEqual((results["keys"], results["unique"], results["duplicated"]), (5000, 10, 5000))
         group = self.numbers("g.txt")
         self.assertEqual(digest_of(groups_of([[number] for number in group])), results["sha256"])
         with open(self.path("u.csv"), encoding="utf-8") as file:
             self.assertEqual(file.readline(), "group,first,count\n")
-        self.assertEqual(self.succeed("duplicates", "--generate", 5000)["inputs"]["distinct"], 2500)
-        other = self.succeed("duplicates", "--generate", 5000, "--distinct", 10, "--seed", 2)["results"]
+        self.assertEqual(self.succeed("duplicates", "--size", 5000)["inputs"]["distinct"], 2500)
+        other = self.succeed("duplicates", "--size", 5000, "--distinct", 10, "--seed", 2)["results"]
         self.assertNotEqual(other["sha256"], results["sha256"])
-        self.assertEqual(self.succeed("duplicates", "--generate", 0)["results"]["unique"], 0)
+        self.assertEqual(self.succeed("duplicates", "--size", 0)["results"]["unique"], 0)
 
     def test_several_passes(self):
-        arguments = ["duplicates", "--generate", 200000, "--words", 2]
+        arguments = ["duplicates", "--size", 200000, "--words", 2]
         whole = self.succeed(*arguments)["results"]
         parts = self.succeed(*arguments, "--memory", "1M")["results"]
         self.assertEqual(whole["passes"], 1)
@@ -135,7 +135,7 @@ class Duplicates(CommandTest):
                 for algorithm, function in ALGORITHMS if words == 2 else ALGORITHMS[:1]:
                     with self.subTest(name=name, words=words, algorithm=algorithm, hash=function):
                         results = self.succeed("duplicates", "-i", "keys.txt", "-o", "u.csv", "--groups", "g.txt",
-                                               "--algorithm", algorithm, "--hash", function)["results"]
+                                               "--algorithm", algorithm, "--hash-function", function)["results"]
                         self.assertEqual((results["words"], results["unique"]), (words, len(first)))
                         self.assertEqual(results["sha256"], digest_of((group, first, count)))
                         self.assertEqual(self.numbers("g.txt"), group)
@@ -166,21 +166,21 @@ class Duplicates(CommandTest):
         self.assertFalse(os.path.exists(self.path("u.csv")))
 
     def test_refusals(self):
-        self.refuse("duplicates", message="--input, .*--generate")
+        self.refuse("duplicates", message="--input, .*--size")
         self.write("keys.txt", "1\n")
-        self.refuse("duplicates", "-i", "keys.txt", "--generate", 3, message="not both")
+        self.refuse("duplicates", "-i", "keys.txt", "--size", 3, message="not both")
         for option in ("--words", "--distinct", "--seed"):
-            self.refuse("duplicates", "-i", "keys.txt", option, 2, message=f"{option} requires --generate")
+            self.refuse("duplicates", "-i", "keys.txt", option, 2, message=f"{option} requires --size")
         self.refuse("duplicates", "-i", "none.txt", message="none.txt: can't be opened")
         self.refuse("duplicates", "-i", ".", message=r"\.: can't be read")
         self.refuse("duplicates", "-i", "keys.txt", "-o", "none/u.csv", message="none/u.csv: can't be written")
         self.refuse("duplicates", "-i", "keys.txt", "--groups", "none/g.txt", message="none/g.txt: can't be written")
-        self.refuse("duplicates", "-i", "keys.txt", "--algorithm", "magic", message="'magic': expected automatic, partition")
-        self.refuse("duplicates", "-i", "keys.txt", "--hash", "md5", message="'md5': expected automatic, xor")
+        self.refuse("duplicates", "-i", "keys.txt", "--algorithm", "magic", message="'magic': expected auto, partition")
+        self.refuse("duplicates", "-i", "keys.txt", "--hash-function", "md5", message="'md5': expected auto, xor")
         self.refuse("duplicates", "-i", "keys.txt", "--memory", "lots", message="--memory: .*expected bytes")
-        self.refuse("duplicates", "--generate", -1, message="--generate")
-        self.refuse("duplicates", "--generate", 9, "--distinct", 0, message="--distinct")
-        self.refuse("duplicates", "--generate", 9, "--words", 65, message="--words 65: expected at most 64")
+        self.refuse("duplicates", "--size", -1, message="--size")
+        self.refuse("duplicates", "--size", 9, "--distinct", 0, message="--distinct")
+        self.refuse("duplicates", "--size", 9, "--words", 65, message="--words 65: expected at most 64")
         self.refuse("duplicates", "-i", "keys.txt", ranks=2, message="one rank")
         self.refuse("duplicates", "-i", "keys.txt", "-o", "u.csv", "--groups", "./u.csv",
                     message="--output and --groups both write ./u.csv")

@@ -12,7 +12,7 @@ from command import CommandTest, product, random_matrix, read_market, transpose,
 THESIS = "3\n2.0 -1.0 0.0\n-1.0 2.0 -1.0\n0.0 -1.0 2.0\n"
 THESIS_ROWS = [[2.0, -1.0, 0.0], [-1.0, 2.0, -1.0], [0.0, -1.0, 2.0]]
 THESIS_VALUES = [2 - math.sqrt(2), 2.0, 2 + math.sqrt(2)]
-METHODS = ["automatic", "classical", "cyclic", "round-robin", "blocked", "preconditioned"]
+METHODS = ["auto", "classical", "cyclic", "round-robin", "blocked", "preconditioned"]
 PNG = b"\x89PNG\r\n\x1a\n"
 
 
@@ -57,7 +57,7 @@ class Eigen(CommandTest):
             self.assertIn(key, results)
         self.assertEqual(set(report["checks"]),
                          {"residual", "orthogonality", "trace", "frobenius_norm", "determinant"})
-        self.assertEqual((report["inputs"]["n"], report["inputs"]["scalar"]), (3, "double"))
+        self.assertEqual((report["inputs"]["size"], report["inputs"]["scalar"]), (3, "double"))
         with open(self.path("w.txt"), encoding="utf-8") as file:
             self.assertEqual(list(map(float, file.read().split())), results["eigenvalues"])
         self.assert_pairs(THESIS_ROWS, results["eigenvalues"], read_text(self.path("V.txt")))
@@ -82,10 +82,10 @@ class Eigen(CommandTest):
         for n in (9, 70):
             values = []
             for method in METHODS:
-                arguments = ["eig", "--generate", "random", "--n", n, "--seed", 3, "--method", method]
+                arguments = ["eig", "--generate", "random", "--size", n, "--seed", 3, "--method", method]
                 results = self.succeed(*arguments)["results"]
                 self.assertEqual(len(results["eigenvalues"]), n)
-                if method != "automatic":
+                if method != "auto":
                     self.assertEqual(results["method"], method)
                 values.append(results["eigenvalues"])
                 self.assert_values(values[-1], values[0], 1e-13)
@@ -102,7 +102,7 @@ class Eigen(CommandTest):
         values = report["results"]["eigenvalues"]
         self.assert_pairs(rows, values, read_market(self.path("V.mtx")))
         for scalar in ("complex-float", "float"):
-            self.succeed("eig", "--generate", "random", "--n", 80, "--scalar", scalar)
+            self.succeed("eig", "--generate", "random", "--size", 80, "--scalar", scalar)
         results = self.succeed("eig", "--input", "A.mtx", "--scalar", "complex-float")["results"]
         self.assert_values(results["eigenvalues"], values, 1e-6)
 
@@ -124,33 +124,33 @@ class Eigen(CommandTest):
             self.assert_values(results["eigenvalues"], [1 - off, 1 + off])
 
     def test_generated(self):
-        results = self.succeed("eig", "--generate", "thesis", "--n", 4, "--save", "A.txt")["results"]
+        results = self.succeed("eig", "--generate", "thesis", "--size", 4, "--save", "A.txt")["results"]
         rows = [[float(2 - abs(i - j)) for j in range(4)] for i in range(4)]
         self.assertEqual(read_text(self.path("A.txt")), rows)
         self.assert_values(self.succeed("eig", "--input", "A.txt")["results"]["eigenvalues"], results["eigenvalues"])
-        self.succeed("eig", "--generate", "random", "--n", 5, "--scalar", "complex-double", "--save", "B.mtx")
+        self.succeed("eig", "--generate", "random", "--size", 5, "--scalar", "complex-double", "--save", "B.mtx")
         saved = read_market(self.path("B.mtx"))
         self.assertEqual(saved, transpose(saved, conjugate=True))
 
     def test_kohn_sham(self):
-        report = self.succeed("eig", "--generate", "kohn-sham", "--n", 100, "--save", "H.h5")
+        report = self.succeed("eig", "--generate", "kohn-sham", "--size", 100, "--save", "H.h5")
         values = report["results"]["eigenvalues"]
         # The orbital energies of a self-consistent run, to what its density is converged.
-        scf = self.succeed("eig", "--scf", "--n", 100, "--tolerance", 1e-10)["results"]
+        scf = self.succeed("eig", "--scf", "--size", 100, "--tolerance", 1e-10)["results"]
         self.assertEqual(len(scf["eigenvalues"]), 3)
         for one, other in zip(values, scf["eigenvalues"]):
             self.assertAlmostEqual(one, other, delta=1e-8)
         again = self.succeed("eig", "--input", "H.h5", "--symmetry", 0)["results"]
         self.assert_values(again["eigenvalues"], values, 1e-14)
-        results = self.succeed("eig", "--generate", "kohn-sham", "--dimensions", 3, "--n", 64)["results"]
+        results = self.succeed("eig", "--generate", "kohn-sham", "--dimensions", 3, "--size", 64)["results"]
         self.assertLess(results["eigenvalues"][0], -0.3)
-        self.refuse("eig", "--generate", "kohn-sham", "--dimensions", 3, "--n", 100, message="--n 100: .* 64 or 125")
+        self.refuse("eig", "--generate", "kohn-sham", "--dimensions", 3, "--size", 100, message="--size 100: .* 64 or 125")
 
     def test_reproducible(self):
         found = set()
         for threads in (1, 2, 3):
             for n in (40, 150):
-                report = self.succeed("eig", "--generate", "random", "--n", n, "--reproducible", "--vectors", "V.mtx",
+                report = self.succeed("eig", "--generate", "random", "--size", n, "--reproducible", "--vectors", "V.mtx",
                                       environment={"OMP_NUM_THREADS": str(threads)})
                 digest = hashlib.sha256()
                 digest.update(" ".join(f"{value:.17g}" for value in report["results"]["eigenvalues"]).encode())
@@ -176,15 +176,15 @@ class Eigen(CommandTest):
                 self.assertEqual(list(map(float, file.read().split())), results["eigenvalues"])
             self.assertEqual(read_market(self.path("B.mtx")), rows)
         for kind in ("random", "thesis"):
-            arguments = ["eig", "--generate", kind, "--n", 40, "--values-only"]
+            arguments = ["eig", "--generate", kind, "--size", 40, "--values-only"]
             found = self.succeed(*arguments, "--scalar", "float", ranks=3)["results"]["eigenvalues"]
             self.assert_values(found, self.succeed(*arguments)["results"]["eigenvalues"], 1e-5)
-        arguments = ["eig", "--generate", "kohn-sham", "--n", 64, "--dimensions", 3]
+        arguments = ["eig", "--generate", "kohn-sham", "--size", 64, "--dimensions", 3]
         self.assert_values(self.succeed(*arguments, ranks=2)["results"]["eigenvalues"],
                            self.succeed(*arguments)["results"]["eigenvalues"], 1e-13)
         self.write("A.txt", "2\n1 2\n2.001 1\n")
         self.refuse("eig", "--input", "A.txt", ranks=2, message="A.txt: is not symmetric: ")
-        self.refuse("eig", "--generate", "random", "--n", 40, "--sweeps", 1, ranks=2, code=1,
+        self.refuse("eig", "--generate", "random", "--size", 40, "--sweeps", 1, ranks=2, code=1,
                     message="not converged after 1 sweep")
 
     def test_graded(self):
@@ -201,7 +201,7 @@ class Eigen(CommandTest):
         for name, least in (("two.txt", 0.75), ("three.txt", 4.12928020264675048),
                             ("complex.mtx", 1.11252015842742665e-79)):
             found = set()
-            for method in ("automatic", "cyclic", "round-robin", "blocked", "preconditioned"):
+            for method in ("auto", "cyclic", "round-robin", "blocked", "preconditioned"):
                 for flags in ([], ["--values-only"]):
                     with self.subTest(f"{name}, {method} {flags}"):
                         report = self.succeed("eig", "--input", name, "--method", method, *flags)
@@ -217,7 +217,7 @@ class Eigen(CommandTest):
 
     def test_what_is_named_is_what_runs(self):
         for n in (8, 33, 64):
-            results = self.succeed("eig", "--generate", "random", "--n", n, "--method", "round-robin")["results"]
+            results = self.succeed("eig", "--generate", "random", "--size", n, "--method", "round-robin")["results"]
             self.assertEqual(results["method"], "round-robin")
             self.assertGreaterEqual(results["rotations"], n * (n - 1) // 2)
             self.assertGreater(results["sweeps"], 2)
@@ -225,7 +225,7 @@ class Eigen(CommandTest):
     def test_refusals(self):
         self.refuse("eig", message="--input, .*--generate, .*--scf")
         self.write("m.txt", THESIS)
-        self.refuse("eig", "--input", "m.txt", "--generate", "random", "--n", 3, message="one of them")
+        self.refuse("eig", "--input", "m.txt", "--generate", "random", "--size", 3, message="one of them")
         for flags, message in ((["--method", "cyclic"], "--method cyclic over 2 ranks"),
                                (["--method", "preconditioned"], "--method preconditioned over 2 ranks"),
                                (["--accuracy", "relative"], "--accuracy relative over 2 ranks"),
@@ -249,17 +249,17 @@ class Eigen(CommandTest):
         self.refuse("eig", "--input", "A.mtx", message="A.mtx: is 1 x 2; expected a square matrix")
         write_market(self.path("B.mtx"), [[1.0 + 1j]])
         self.refuse("eig", "--input", "B.mtx", message=r"B.mtx: is not Hermitian: element \(1, 1\) is 1\+1i")
-        self.refuse("eig", "--input", "m.txt", "--method", "magic", message="--method: 'magic': expected automatic, ")
+        self.refuse("eig", "--input", "m.txt", "--method", "magic", message="--method: 'magic': expected auto, ")
         self.write("indefinite.txt", "2\n1 2\n2 1\n")
         self.refuse("eig", "--input", "indefinite.txt", "--accuracy", "relative", "--method", "blocked",
                     message="not positive definite")
         self.refuse("eig", "--input", "m.txt", "--values-only", "--vectors", "V.mtx", message="--values-only")
         self.refuse("eig", "--input", "m.txt", "--vectors", "V.dat", message="V.dat: a matrix file must end in")
         self.refuse("eig", "--input", "m.txt", "--vectors", "none/V.mtx", message="none/V.mtx: can't be written")
-        self.refuse("eig", "--generate", "random", message="--n")
-        self.refuse("eig", "--generate", "random", "--n", 3, "--scalar", "complex-double", "--save", "A.txt",
+        self.refuse("eig", "--generate", "random", message="--size")
+        self.refuse("eig", "--generate", "random", "--size", 3, "--scalar", "complex-double", "--save", "A.txt",
                     message="A.txt: plain text holds real matrices")
-        self.refuse("eig", "--generate", "random", "--n", 3, "--method", "preconditioned", "--reproducible",
+        self.refuse("eig", "--generate", "random", "--size", 3, "--method", "preconditioned", "--reproducible",
                     message="choose blocked")
         self.refuse("eig", "--scf", "--atoms", 3, message="closed shells")
 
@@ -283,7 +283,7 @@ class Scf(CommandTest):
         return [list(csv.DictReader(block.splitlines())) for block in "\n".join(lines).split("\n\n")]
 
     def test_warm_starts(self):
-        arguments = ["eig", "--scf", "--n", 120, "--atoms", 6, "--spacing", 1.8]
+        arguments = ["eig", "--scf", "--size", 120, "--atoms", 6, "--spacing", 1.8]
         warm = self.succeed(*arguments, "-o", "warm.csv")["results"]
         cold = self.succeed(*arguments, "--cold", "-o", "cold.csv")["results"]
         for results in (warm, cold):
@@ -305,15 +305,15 @@ class Scf(CommandTest):
         self.assertLess(max(float(row["external"]) for row in points), 0)
 
     def test_not_converged(self):
-        result = self.refuse("eig", "--scf", "--n", 60, "--iterations", 3, code=1,
+        result = self.refuse("eig", "--scf", "--size", 60, "--iterations", 3, code=1,
                              message="did not converge in 3 iterations: residual .*--iterations")
         self.assertIn("iteration", result.output)
-        self.refuse("eig", "--scf", "--n", 60, "--mixing", 2, message="mixing")
-        self.refuse("eig", "--scf", "--n", 60, "-o", "none/scf.csv", message="none/scf.csv: can't be written")
+        self.refuse("eig", "--scf", "--size", 60, "--mixing", 2, message="mixing")
+        self.refuse("eig", "--scf", "--size", 60, "-o", "none/scf.csv", message="none/scf.csv: can't be written")
 
     def test_picture(self):
         import_or_skip(self, "matplotlib")
-        self.succeed("eig", "--scf", "--n", 60, "--plot", "scf.png")
+        self.succeed("eig", "--scf", "--size", 60, "--plot", "scf.png")
         self.run_command("plot", "eig_scf.csv", "-o", "again.png")
         for name in ("scf.png", "again.png"):
             with open(self.path(name), "rb") as file:
@@ -349,21 +349,21 @@ class StudyOfJacobi(CommandTest):
             self.skipTest("a GPU has no one thread")
         one = {"OMP_NUM_THREADS": "1"}
         two = {"OMP_NUM_THREADS": "2"}
-        common = ["study", "jacobi", "--orders", "3,8", "--matrix", "thesis"]
+        common = ["study", "jacobi", "--sizes", "3,8", "--generate", "thesis"]
         self.succeed(*common, "-o", "one.csv", environment=one)
         rows = self.succeed(*common, "--serial-table", "one.csv", "--methods", "round-robin",
                             environment=two)["results"]["rows"]
         self.assertTrue(all("speed_up" in row for row in rows))
         self.assertEqual({row["method"] for row in rows if row["backend"] == "openmp"}, {"round-robin"})
-        self.refuse("study", "jacobi", "--orders", 3, "--serial-table", "one.csv", environment=two,
-                    message="one.csv: was measured with --matrix thesis, not kohn-sham")
+        self.refuse("study", "jacobi", "--sizes", 3, "--serial-table", "one.csv", environment=two,
+                    message="one.csv: was measured with --generate thesis, not kohn-sham")
         self.write("other.csv", "a,b\n1,2\n")
-        self.refuse("study", "jacobi", "--orders", 3, "--serial-table", "other.csv", environment=two,
+        self.refuse("study", "jacobi", "--sizes", 3, "--serial-table", "other.csv", environment=two,
                     message="other.csv: is no table of heddle study jacobi")
-        self.refuse("study", "jacobi", "--orders", 3, "--methods", "magic", message='"magic"; expected one of')
+        self.refuse("study", "jacobi", "--sizes", 3, "--methods", "magic", message="--methods: 'magic': expected auto, classical, ")
 
     def test_under_mpirun(self):
-        rows = self.succeed("study", "jacobi", "--orders", "3,5", ranks=0)["results"]["rows"]
+        rows = self.succeed("study", "jacobi", "--sizes", "3,5", ranks=0)["results"]["rows"]
         self.assertGreaterEqual(len(rows), 2)
 
     def test_picture(self):

@@ -8,7 +8,7 @@ import xml.etree.ElementTree as ElementTree
 
 from command import ON_GPU, CommandTest, heddle
 
-ALGORITHMS = [("partition", "automatic"), ("sort-by-id", "automatic")] + [
+ALGORITHMS = [("partition", "auto"), ("sort-by-id", "auto")] + [
     (algorithm, function) for algorithm in ("sort", "hash-fight") for function in ("xor", "fnv1a", "morton", "mixer")]
 TETRAHEDRON, HEXAHEDRON, WEDGE, PYRAMID, TRIANGLE, LINE = 10, 12, 13, 14, 5, 3
 # Corners of the sides, as VTK has them.
@@ -103,7 +103,7 @@ class Faces(CommandTest):
                                                 ("2,3,4", "hexahedra", 5, 52), (0, "tetrahedra", 5, 0)):
             for flags in ([], ["--randomised", "--seed", 4]):
                 with self.subTest(cubes=cubes, kind=kind, flags=flags):
-                    report = self.succeed("faces", "--generate", kind, "--cubes", cubes, "--per-cube", per_cube, *flags)
+                    report = self.succeed("faces", "--generate", kind, "--size", cubes, "--per-cube", per_cube, *flags)
                     results = report["results"]
                     self.assertLessEqual(KEYS, set(results))
                     self.assertEqual(results["external_faces"], external)
@@ -112,10 +112,10 @@ class Faces(CommandTest):
                     self.assertRegex(results["sha256"], "^[0-9a-f]{64}$")
 
     def test_all_algorithms_and_ranks_agree(self):
-        arguments = ["faces", "--generate", "tetrahedra", "--cubes", "5,4,6", "--randomised"]
+        arguments = ["faces", "--generate", "tetrahedra", "--size", "5,4,6", "--randomised"]
         found = set()
         for algorithm, function in ALGORITHMS:
-            results = self.succeed(*arguments, "--algorithm", algorithm, "--hash", function, "--phases",
+            results = self.succeed(*arguments, "--algorithm", algorithm, "--hash-function", function, "--phases",
                                    "--repeat", 2)["results"]
             self.assertEqual((results["algorithm"], results["hash"]), (algorithm, function))
             self.assertGreater(len(results["phases"]), 1)
@@ -132,7 +132,7 @@ class Faces(CommandTest):
         self.assertEqual(len(found), 1)
 
     def test_several_passes(self):
-        arguments = ["faces", "--generate", "hexahedra", "--cubes", 24]
+        arguments = ["faces", "--generate", "hexahedra", "--size", 24]
         whole = self.succeed(*arguments)["results"]
         parts = self.succeed(*arguments, "--memory", "256K")["results"]
         self.assertEqual(whole["passes"], 1)
@@ -150,7 +150,7 @@ class Faces(CommandTest):
         self.assertIn("ignored: 2 cells of fewer than three dimensions\n",
                       self.run_command("faces", "-i", "two.msh").output)
         self.need_vtk()
-        here = self.succeed("faces", "-i", "two.msh", "--save-mesh", "two.vtu")["results"]
+        here = self.succeed("faces", "-i", "two.msh", "--save", "two.vtu")["results"]
         self.assertEqual(self.succeed("faces", "-i", "two.vtu")["results"]["sha256"], here["sha256"])
 
     def test_a_non_manifold_face(self):
@@ -162,8 +162,8 @@ class Faces(CommandTest):
 
     def test_written_surfaces(self):
         self.need_vtk()
-        arguments = ["faces", "--generate", "tetrahedra", "--cubes", "3,2,2", "--randomised"]
-        self.succeed(*arguments, "--save-mesh", "m.vtu", "-o", "s.vtp", "--encoding", "ascii")
+        arguments = ["faces", "--generate", "tetrahedra", "--size", "3,2,2", "--randomised"]
+        self.succeed(*arguments, "--save", "m.vtu", "-o", "s.vtp", "--encoding", "ascii")
         arrays, piece = self.arrays("s.vtp")
         self.assertEqual((piece["NumberOfPolys"], piece["NumberOfPoints"]), ("64", "34"))
         self.assertEqual(len(arrays["connectivity"]), 3 * 64)
@@ -229,21 +229,21 @@ class Faces(CommandTest):
     def test_refusals(self):
         self.refuse("faces", message="--input, .*--generate")
         self.write("two.msh", GMSH)
-        self.refuse("faces", "-i", "two.msh", "--generate", "hexahedra", "--cubes", 2, message="not both")
-        self.refuse("faces", "--generate", "hexahedra", message="--cubes")
-        self.refuse("faces", "-i", "two.msh", "--cubes", 2, message="--cubes is for --generate")
+        self.refuse("faces", "-i", "two.msh", "--generate", "hexahedra", "--size", 2, message="not both")
+        self.refuse("faces", "--generate", "hexahedra", message="--size")
+        self.refuse("faces", "-i", "two.msh", "--size", 2, message="--size is for --generate")
         for option in (["--per-cube", 6], ["--randomised"], ["--seed", 2]):
             self.refuse("faces", "-i", "two.msh", *option, message=f"{option[0]} requires --generate")
-        self.refuse("faces", "--generate", "hexahedra", "--cubes", "2,3", message="--cubes: expected N or NX,NY,NZ")
-        self.refuse("faces", "--generate", "hexahedra", "--cubes", -1, message="--cubes")
-        self.refuse("faces", "--generate", "cubes", "--cubes", 2, message="tetrahedra or hexahedra")
-        self.refuse("faces", "--generate", "tetrahedra", "--cubes", 2, "--per-cube", 7, message="5 or 6")
+        self.refuse("faces", "--generate", "hexahedra", "--size", "2,3", message="--size: expected N or NX,NY,NZ")
+        self.refuse("faces", "--generate", "hexahedra", "--size", -1, message="--size")
+        self.refuse("faces", "--generate", "cubes", "--size", 2, message="tetrahedra or hexahedra")
+        self.refuse("faces", "--generate", "tetrahedra", "--size", 2, "--per-cube", 7, message="5 or 6")
         self.refuse("faces", "-i", "none.msh", message="none.msh")
         self.refuse("faces", "-i", "none.msh", message="none.msh", ranks=2)
         self.refuse("faces", "-i", "mesh.stl", message="mesh.stl")
         self.refuse("faces", "-i", "two.msh", "-o", "s.stl", message="s.stl")
-        self.refuse("faces", "-i", "two.msh", "--algorithm", "magic", message="'magic': expected automatic, partition")
-        self.refuse("faces", "-i", "two.msh", "--hash", "md5", message="'md5': expected automatic, xor")
+        self.refuse("faces", "-i", "two.msh", "--algorithm", "magic", message="'magic': expected auto, partition")
+        self.refuse("faces", "-i", "two.msh", "--hash-function", "md5", message="'md5': expected auto, xor")
         self.refuse("faces", "-i", "two.msh", "--ghosts", "show", message="hide, drop or keep")
         self.refuse("faces", "-i", "two.msh", "--repeat", 0, message="--repeat")
         for wrong in ("many", "-1", "3X", "1GB"):
@@ -256,18 +256,18 @@ class Faces(CommandTest):
         for ranks in (1, 2):
             self.refuse("faces", "-i", "two.msh", "-o", "s.vtp", "--nonmanifold", "./s.vtp", ranks=ranks,
                         message="--output and --nonmanifold both write ./s.vtp")
-        self.refuse("faces", "-i", "two.msh", "-o", "s.vtu", "--save-mesh", "s.vtu",
-                    message="--output and --save-mesh both write s.vtu")
+        self.refuse("faces", "-i", "two.msh", "-o", "s.vtu", "--save", "s.vtu",
+                    message="--output and --save both write s.vtu")
         self.refuse("faces", "-i", "two.msh", "-o", "s.vtp", "--json", "s.vtp", message="--json and --output both write")
         self.refuse("faces", "-i", "two.msh", "-o", "none/s.vtp", message="none/s.vtp: can't be written")
-        self.refuse("faces", "--generate", "hexahedra", "--cubes", 2, "--save-mesh", "m.vtp", message="m.vtp.*vtu")
+        self.refuse("faces", "--generate", "hexahedra", "--size", 2, "--save", "m.vtp", message="m.vtp.*vtu")
         self.write("broken.vtu", vtu([(TETRAHEDRON, [0, 1, 2, 3])], 4)[:-80])
         self.refuse("faces", "-i", "broken.vtu", message="broken.vtu")
         self.assertEqual([name for name in os.listdir(self.folder) if name.endswith(".vtp")], [])
 
 
 class Study(CommandTest):
-    ARGUMENTS = ["study", "faces", "--cubes", "3,5", "--trials", 2]
+    ARGUMENTS = ["study", "faces", "--sizes", "3,5", "--repeat", 2]
 
     def rows(self, name):
         with open(self.path(name), encoding="utf-8", newline="") as file:
@@ -280,7 +280,7 @@ class Study(CommandTest):
         rows = self.rows("s.csv")
         self.assertEqual(len(rows), 2 * 10 * 2 * 2)
         self.assertEqual({(row["algorithm"], row["hash"]) for row in rows},
-                         {(algorithm, "" if function == "automatic" else function) for algorithm, function in ALGORITHMS})
+                         {(algorithm, "" if function == "auto" else function) for algorithm, function in ALGORITHMS})
         for row in rows:
             cubes = int(row["cubes"])
             self.assertEqual((int(row["cells"]), int(row["faces"]), int(row["external_faces"])),
@@ -336,13 +336,13 @@ class Study(CommandTest):
         self.succeed(*self.ARGUMENTS, "--methods", "partition", "--numberings", "randomised", "--plot", "s.png")
 
     def test_refusals(self):
-        self.refuse("study", "faces", "--cubes", 0, message="--cubes: 0: expected 1 to 1024")
+        self.refuse("study", "faces", "--sizes", 0, message="--sizes: 0: expected 1 to 1024")
         self.refuse("study", "faces", "--methods", "sort", message="--methods: 'sort': expected partition")
         self.refuse("study", "faces", "--methods", "partition+xor", message="'partition.xor': expected partition")
         self.refuse("study", "faces", "--methods", "sort+md5", message="'md5' is no hash function")
         self.refuse("study", "faces", "--methods", "magic", message="'magic' is no search algorithm")
         self.refuse("study", "faces", "--numberings", "odd", message="regular or randomised")
-        self.refuse("study", "faces", "--trials", 0, message="--trials")
+        self.refuse("study", "faces", "--repeat", 0, message="--repeat")
         self.refuse("study", "faces", "--output", "nowhere/s.csv", message="nowhere/s.csv: can't be written")
         self.refuse(*self.ARGUMENTS, "-o", "s.csv", "--plot", "s.csv", message="--output and --plot both write s.csv")
         self.refuse("study", "faces", "--join", "none.csv", message="none.csv: is no table of heddle study faces")

@@ -23,7 +23,7 @@ class Gemm(CommandTest):
         b = self.matrix("B.mtx", 23, 11)
         for ranks in (1, 2, 4):
             with self.subTest(ranks=ranks):
-                report = self.succeed("gemm", "--a", "A.mtx", "--b", "B.mtx", "--c", "C.mtx", ranks=ranks)
+                report = self.succeed("gemm", "--a", "A.mtx", "--b", "B.mtx", "--output", "C.mtx", ranks=ranks)
                 self.assert_close(read_market(self.path("C.mtx")), product(a, b), 1e-13)
                 self.assertEqual(report["command"], "gemm")
                 inputs, results = report["inputs"], report["results"]
@@ -39,7 +39,7 @@ class Gemm(CommandTest):
         a = self.matrix("A.mtx", 9, 14, True)
         b = self.matrix("B.mtx", 8, 9, True)
         c = self.matrix("C0.mtx", 14, 8, True)
-        self.succeed("gemm", "--a", "A.mtx", "--b", "B.mtx", "--c-in", "C0.mtx", "--c", "C.mtx", "--op-a", "C", "--op-b",
+        self.succeed("gemm", "--a", "A.mtx", "--b", "B.mtx", "--c-in", "C0.mtx", "--output", "C.mtx", "--op-a", "C", "--op-b",
                      "T", "--alpha", "0.5,-1", "--beta", "2,0.25", "--place-a", "rank:1", "--place-b", "columns",
                      "--place-c", "cyclic:3x2:1x2", "--tile", 5, ranks=2)
         alpha, beta = complex(0.5, -1), complex(2, 0.25)
@@ -52,7 +52,7 @@ class Gemm(CommandTest):
         self.matrix("B.mtx", 27, 19)
         texts = set()
         for ranks, place in ((1, "rows"), (2, "columns"), (4, "cyclic:4x4")):
-            self.succeed("gemm", "--a", "A.mtx", "--b", "B.mtx", "--c", "C.mtx", "--tile", 8, "--place-a", place,
+            self.succeed("gemm", "--a", "A.mtx", "--b", "B.mtx", "--output", "C.mtx", "--tile", 8, "--place-a", place,
                          "--place-c", place, ranks=ranks)
             with open(self.path("C.mtx"), encoding="utf-8") as file:
                 texts.add(file.read())
@@ -63,7 +63,7 @@ class Gemm(CommandTest):
         b = self.matrix("B.mtx", 27, 19)
         hashes, texts = set(), set()
         for ranks, place, tile in ((1, "rows", "auto"), (1, "rows", 8), (2, "columns", 5), (4, "cyclic:4x4", 16)):
-            report = self.succeed("gemm", "--a", "A.mtx", "--b", "B.mtx", "--c", "C.mtx", "--tile", tile, "--place-a",
+            report = self.succeed("gemm", "--a", "A.mtx", "--b", "B.mtx", "--output", "C.mtx", "--tile", tile, "--place-a",
                                   place, "--place-c", place, "--arithmetic", "emulated", "--hash", ranks=ranks)
             self.assertEqual(report["results"]["moduli"], 14)
             self.assertLess(report["results"]["error_bound"], 27**0.5 * 2**-53)
@@ -109,7 +109,7 @@ class Gemm(CommandTest):
     def test_real_and_complex_files_mix(self):
         a = self.matrix("A.mtx", 3, 3)
         b = self.matrix("B.mtx", 3, 3, True)
-        report = self.succeed("gemm", "--a", "A.mtx", "--b", "B.mtx", "--c", "C.mtx")
+        report = self.succeed("gemm", "--a", "A.mtx", "--b", "B.mtx", "--output", "C.mtx")
         self.assertEqual(report["inputs"]["scalar"], "complex-double")
         self.assert_close(read_market(self.path("C.mtx")), product(a, b), 1e-14)
         self.refuse("gemm", "--a", "A.mtx", "--b", "B.mtx", "--scalar", "double",
@@ -118,8 +118,8 @@ class Gemm(CommandTest):
     def test_matrix_market_round_trip_through_hdf5(self):
         a = self.matrix("A.mtx", 6, 6, True)
         write_market(self.path("I.mtx"), [[float(i == j) for j in range(6)] for i in range(6)])
-        self.succeed("gemm", "--a", "A.mtx", "--b", "I.mtx", "--c", "C.h5", ranks=2)
-        self.succeed("gemm", "--a", "C.h5", "--b", "I.mtx", "--c", "C.mtx")
+        self.succeed("gemm", "--a", "A.mtx", "--b", "I.mtx", "--output", "C.h5", ranks=2)
+        self.succeed("gemm", "--a", "C.h5", "--b", "I.mtx", "--output", "C.mtx")
         self.assertEqual(read_market(self.path("C.mtx")), a)
         try:
             import h5py  # Not everywhere.
@@ -130,7 +130,7 @@ class Gemm(CommandTest):
 
     def test_float(self):
         a = self.matrix("A.mtx", 12, 12)
-        report = self.succeed("gemm", "--a", "A.mtx", "--b", "A.mtx", "--c", "C.mtx", "--scalar", "float")
+        report = self.succeed("gemm", "--a", "A.mtx", "--b", "A.mtx", "--output", "C.mtx", "--scalar", "float")
         self.assertEqual(report["inputs"]["scalar"], "float")
         self.assert_close(read_market(self.path("C.mtx")), product(a, a), 1e-5)
 
@@ -138,7 +138,7 @@ class Gemm(CommandTest):
         for ranks in (1, 4):
             for rows, columns, inner in ((0, 3, 2), (3, 0, 2), (3, 2, 0), (0, 0, 0), (1, 1, 1), (2, 3, 1)):
                 with self.subTest(ranks=ranks, shape=(rows, columns, inner)):
-                    self.succeed("gemm", "--rows", rows, "--columns", columns, "--inner", inner, "--c", "C.mtx",
+                    self.succeed("gemm", "--rows", rows, "--columns", columns, "--inner", inner, "--output", "C.mtx",
                                  ranks=ranks)
                     c = read_market(self.path("C.mtx"))
                     self.assertEqual(len(c), rows)
@@ -148,19 +148,19 @@ class Gemm(CommandTest):
     def test_empty_files(self):
         self.write("A.mtx", "%%MatrixMarket matrix array real general\n0 3\n")
         self.write("B.mtx", "%%MatrixMarket matrix array real general\n3 0\n")
-        self.succeed("gemm", "--a", "A.mtx", "--b", "B.mtx", "--c", "C.mtx", ranks=2)
+        self.succeed("gemm", "--a", "A.mtx", "--b", "B.mtx", "--output", "C.mtx", ranks=2)
         self.assertEqual(read_market(self.path("C.mtx")), [])
-        self.succeed("gemm", "--a", "B.mtx", "--b", "A.mtx", "--c", "C.mtx", ranks=2)
+        self.succeed("gemm", "--a", "B.mtx", "--b", "A.mtx", "--output", "C.mtx", ranks=2)
         self.assertEqual(read_market(self.path("C.mtx")), [[0.0] * 3] * 3)
 
     def test_generated_matrices_do_not_depend_on_ranks(self):
-        arguments = ["gemm", "--size", 20, "--tile", 8, "--seed", 7, "--c"]
+        arguments = ["gemm", "--size", 20, "--tile", 8, "--seed", 7, "--output"]
         self.succeed(*arguments, "one.mtx")
         self.succeed(*arguments, "four.mtx", "--place-b", "cyclic:3x3", ranks=4)
         self.assertEqual(read_market(self.path("one.mtx")), read_market(self.path("four.mtx")))
 
     def test_repeat_and_beta_start_from_the_same_c(self):
-        arguments = ["gemm", "--size", 10, "--beta", 0.5, "--tile", 10, "--c"]
+        arguments = ["gemm", "--size", 10, "--beta", 0.5, "--tile", 10, "--output"]
         self.succeed(*arguments, "once.mtx")
         self.succeed(*arguments, "often.mtx", "--repeat", 3)
         self.assertEqual(read_market(self.path("once.mtx")), read_market(self.path("often.mtx")))
@@ -239,7 +239,7 @@ class GemmRefuses(CommandTest):
     def test_bad_hdf5(self):
         self.write("text.h5", "this is no HDF5\n")
         self.refuse_a("text.h5", "text.h5: can't be read as HDF5")
-        result = self.run_command("gemm", "--size", 40, "--c", "C.h5")
+        result = self.run_command("gemm", "--size", 40, "--output", "C.h5")
         self.assertEqual(result.code, 0, result.errors)
         shutil.copy(self.path("C.h5"), self.path("cut.h5"))
         os.truncate(self.path("cut.h5"), os.path.getsize(self.path("C.h5")) // 2)

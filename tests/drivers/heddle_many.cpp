@@ -3,6 +3,7 @@
 // tested with the command itself.
 //
 //   heddle_many SOCKET
+//   heddle_many --options     prints the tables of options as JSON, and ends
 //
 // Each rank connects to the socket, says its number, and is then sent lines of JSON: the folder to run in, the files to
 // which standard output and standard error are appended, and the words of the command. It answers with the exit code.
@@ -21,6 +22,7 @@
 #include <filesystem>
 #include <iostream>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace heddle::driver {
@@ -136,8 +138,12 @@ void serve(const std::string& socket) {
 
 int main(int argc, char** argv) {
   if (argc != 2) {
-    std::fprintf(stderr, "usage: heddle_many SOCKET\n");
+    std::fprintf(stderr, "usage: heddle_many SOCKET|--options\n");
     return 2;
+  }
+  if (std::string_view(argv[1]) == "--options") {
+    std::printf("%s\n", heddle::driver::describe_options().dump().c_str());
+    return 0;
   }
   int provided = MPI_THREAD_SINGLE;
   MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);

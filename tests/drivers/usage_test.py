@@ -51,7 +51,7 @@ class Usage(CommandTest):
         self.refuse("gemm", "--size", 4, "--place-a", "everywhere", message="placement 'everywhere'")
         self.refuse("gemm", message="--size", fresh=True)
         self.refuse("expm", "--size", 4, "--input", "A.mtx", message="not both")
-        self.refuse("expm", "--size", 4, "--method", "magic", message="--method: 'magic': expected automatic, taylor, paterson-stockmeyer")
+        self.refuse("expm", "--size", 4, "--method", "magic", message="--method: 'magic': expected auto, taylor, paterson-stockmeyer")
         self.refuse("expm", "--size", 4, "--tolerance", "-1", message="--tolerance")
         self.refuse("expm", "--size", 4, "--norm", "inf", message="--norm")
         self.refuse("tune", "--seconds", 0, message="--seconds: '0': expected a number >= 0.2")
@@ -69,11 +69,11 @@ class Usage(CommandTest):
         self.write("file", "")
         for target in ("none/out.mtx", "file/out.mtx"):
             with self.subTest(target):
-                self.refuse("gemm", "--size", 4, "--c", target, message=f"{target}: can't be written: ")
+                self.refuse("gemm", "--size", 4, "--output", target, message=f"{target}: can't be written: ")
                 self.refuse("expm", "--size", 4, "--output", target, ranks=2, message=f"{target}: can't be written: ")
         self.refuse("gemm", "--size", 4, "--json", "none/out.json", message="none/out.json: can't be written: ")
         self.refuse("gemm", "--size", 4, "--json", ".", message="it is a folder")
-        self.refuse("gemm", "--size", 4, "--c", "out.dat", message="must end in .mtx .*, .h5 .* or .txt")
+        self.refuse("gemm", "--size", 4, "--output", "out.dat", message="must end in .mtx .*, .h5 .* or .txt")
 
     def test_quiet_prints_nothing(self):
         result = self.run_command("gemm", "--size", 8, "--quiet", fresh=True)

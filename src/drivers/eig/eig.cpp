@@ -6,6 +6,7 @@
 #include "drivers/eig/spectrum.hpp"
 #include "drivers/support/clock.hpp"
 #include "drivers/support/matrices.hpp"
+#include "drivers/support/matrix_options.hpp"
 #include "drivers/support/scalars.hpp"
 #include "drivers/support/sha256.hpp"
 #include "drivers/support/text.hpp"
@@ -16,7 +17,6 @@
 #include <array>
 #include <cmath>
 #include <fstream>
-#include <memory>
 #include <span>
 #include <vector>
 
@@ -26,10 +26,10 @@ namespace {
 struct Options {
   std::string input, generate;
   bool scf = false;
-  Index n = -1;
+  Index size = -1;
   int dimensions = 1;
   std::uint64_t seed = 1;
-  std::string scalar, method = "automatic", accuracy = "automatic";
+  std::string scalar;
   double tolerance = -1;
   double symmetry = -1;
   bool values_only = false;
@@ -37,6 +37,125 @@ struct Options {
   eigen::JacobiOptions solver;
   ScfSettings settings;
 };
+
+bool makes_chain(const Options& options) {
+  return options.scf || (options.generate == "kohn-sham" && options.dimensions == 1);
+}
+
+OptionTable<Options> matrix_options() {
+  const auto read = [](const Options& options) { return !options.input.empty(); };
+  return {
+      {"--input,-i", &Options::input, Text{},
+       "File of the matrix: .txt (its order, then its rows), .mtx Matrix Market or .h5 HDF5"},
+      {"--generate", &Options::generate, choice({"kohn-sham", "thesis", "random"}, "KIND"),
+       "Make one: kohn-sham (a row of atoms at its self-consistent density, or a molecule of water), thesis "
+       "(n/2 - |i - j|) or random"},
+      {"--size",
+       &Options::size,
+       Integer{.least = 1},
+       "Order n of the matrix to make; points of the grid",
+       {.was = "--n"}},
+      {"--dimensions",
+       &Options::dimensions,
+       choice<int>("1|3", {1, 3}),
+       "Of kohn-sham: 1, or 3 with N a cube",
+       {},
+       [](const Options& options) { return options.scf || options.generate == "kohn-sham"; }},
+      {"--atoms",
+       in_member(&Options::settings, &ScfSettings::chain, &Chain::atoms),
+       Integer{.least = 1, .type_name = "M"},
+       "Atoms of the row, each of charge 1",
+       {},
+       makes_chain},
+      {"--spacing",
+       in_member(&Options::settings, &ScfSettings::chain, &Chain::spacing),
+       Number{.least = 0, .type_name = "R"},
+       "Between neighbours, in bohr",
+       {},
+       makes_chain},
+      {"--electrons",
+       in_member(&Options::settings, &ScfSettings::chain, &Chain::electrons),
+       Integer{.least = 0, .type_name = "E"},
+       "An even number; 0: one for each atom",
+       {},
+       makes_chain},
+      {"--seed",
+       &Options::seed,
+       Integer{},
+       "Of a random matrix",
+       {},
+       [](const Options& options) { return options.generate == "random"; }},
+      {"--save", &Options::save, Text{}, "File to write the matrix to; the ending chooses the format"},
+      {"--symmetry",
+       &Options::symmetry,
+       Number{.least = 0, .type_name = "TOL"},
+       "How far a_ij and conj(a_ji) of --input may differ, in units of the largest element (default: 1e-12, in float "
+       "1e-5)",
+       {},
+       read},
+      {"--scalar", &Options::scalar, scalar_kind(), scalar_help},
+  };
+}
+
+OptionTable<eigen::JacobiOptions> solver_options() {
+  using Solver = eigen::JacobiOptions;
+  using Method = eigen::JacobiMethod;
+  using Accuracy = eigen::JacobiAccuracy;
+  return {
+      {"--method", &Solver::method,
+       choice<Method>("NAME", {Method::automatic, Method::classical, Method::cyclic, Method::round_robin,
+                               Method::blocked, Method::preconditioned}),
+       "Order of the rotations; with --scf, auto is blocked, and others begin it"},
+      {"--accuracy", &Solver::accuracy,
+       choice<Accuracy>("NAME", {Accuracy::automatic, Accuracy::relative, Accuracy::norm}),
+       "relative (each eigenvalue to its own size; positive definite matrices), norm or auto"},
+      {"--sweeps", &Solver::sweeps, Integer{.least = 1}, "At most"},
+      {"--rotations", &Solver::rotations, Integer{.least = 0}, "At most, of classical and cyclic; 0: no limit"},
+      {"--block", &Solver::block, Integer{.least = 0}, "Columns of a block; 0: chosen"},
+      {"--reproducible", &Solver::reproducible, Flag{},
+       "The same bits for any number of threads; with --scf, --cold too"},
+      {"--upper", &Solver::upper, Flag{}, "Take the upper triangle, not the lower"},
+      {"--lower-precision", &Solver::lower_precision, Flag{}, "preconditioned: begin in the lower precision"},
+  };
+}
+
+OptionTable<Options> result_options() {
+  return {
+      {"--tolerance", &Options::tolerance, Number{.least = 0, .type_name = "TOL"},
+       "Rotations are left out below this share (default: 2 sqrt(n) u); with --scf: of the density's residual "
+       "(default: 1e-9)"},
+      {"--values-only", &Options::values_only, Flag{},
+       "No vectors, and no checks by them: by trace, norm and determinant alone"},
+      {"--vectors", &Options::vectors, Text{}, "File to write the vectors to, as columns"},
+      {"--values", &Options::values, Text{}, "File to write the eigenvalues to, ascending; .txt: one a line"},
+      {"--scf", &Options::scf, Flag{},
+       "Kohn-Sham: a row of --atoms to self-consistency on --size points (default 256), each eigenproblem begun at the "
+       "vectors of the one before"},
+  };
+}
+
+OptionTable<ScfSettings> scf_options() {
+  return {
+      {"--cold", &ScfSettings::cold, Flag{}, "With --scf: begin each anew"},
+      {"--mixing", in_member(&ScfSettings::scf, &eigen::ScfOptions::mixing), Number{.type_name = "SHARE"},
+       "With --scf: share of the new density"},
+      {"--history", in_member(&ScfSettings::scf, &eigen::ScfOptions::history), Integer{},
+       "With --scf: steps that the mixing looks back on"},
+      {"--iterations", in_member(&ScfSettings::scf, &eigen::ScfOptions::iterations), Integer{.least = 1},
+       "With --scf: at most"},
+      {"--output,-o", &ScfSettings::output, Text{"CSV"}, "With --scf: table of convergence and density"},
+      {"--plot", &ScfSettings::plot, Text{"PNG"}, "With --scf: picture of it (heddle plot draws it too)"},
+  };
+}
+
+const OptionTable<Options>& all_options() {
+  static const OptionTable<Options> table =
+      matrix_options()
+          .include(&Options::solver, solver_options())
+          .include(itself, result_options())
+          .include(&Options::settings, scf_options(), [](const Options& options) { return options.scf; });
+  return table;
+}
 
 // A column of numbers: one a line in plain text, a matrix of one column otherwise.
 void write_values(const Communicator& comm, const std::string& path, const std::vector<double>& values) {
@@ -86,7 +205,7 @@ std::vector<double> chain_hamiltonian(Context& context, const Chain& chain, bool
   if (!result.converged) {
     throw Error(ErrorKind::computation,
                 format("--generate kohn-sham: the density did not converge: residual %.3g after %d iterations; more "
-                       "points (--n) may help",
+                       "points (--size) may help",
                        result.steps.back().residual, options.iterations));
   }
   progress.finish();
@@ -94,7 +213,7 @@ std::vector<double> chain_hamiltonian(Context& context, const Chain& chain, bool
 }
 
 template <Scalar T> HostMatrix<T> generated(Context& context, const Options& options) {
-  const Index n = options.n;
+  const Index n = options.size;
   if (options.generate == "thesis") return thesis_matrix<T>(n);
   if (options.generate == "random") return random_hermitian<T>(n, options.seed);
   if (options.dimensions == 1) {
@@ -104,7 +223,7 @@ template <Scalar T> HostMatrix<T> generated(Context& context, const Options& opt
   }
   Index points = std::llround(std::cbrt(static_cast<double>(n)));
   points -= points * points * points > n ? 1 : 0;
-  require(points * points * points == n, "--n ", n, ": a grid of three dimensions has m x m x m points, as ",
+  require(points * points * points == n, "--size ", n, ": a grid of three dimensions has m x m x m points, as ",
           points * points * points, " or ", (points + 1) * (points + 1) * (points + 1));
   return matrix_from<T>(eigen::kohn_sham_matrix_3d(static_cast<int>(points)), n);
 }
@@ -142,7 +261,6 @@ std::string few(const std::vector<double>& values) {
 // The matrix, on rank 0; n on every rank.
 template <Scalar T> HostMatrix<T> matrix_of(Context& context, const Options& options, Report& report, Index& n) {
   const Communicator& comm = context.comm();
-  auto& inputs = report.inputs();
   const auto start = std::chrono::steady_clock::now();
   HostMatrix<T> A;
   if (!options.input.empty()) {
@@ -152,19 +270,12 @@ template <Scalar T> HostMatrix<T> matrix_of(Context& context, const Options& opt
       require_hermitian<T>(options.input, A, options.symmetry < 0 ? usual : options.symmetry);
       mirror<T>(A, options.solver.upper);
     });
-    inputs["input"] = options.input;
   } else {
     comm.on_rank(0, [&] { A = generated<T>(context, options); });
-    inputs["generate"] = options.generate;
-    if (options.generate == "random") inputs["seed"] = options.seed;
-    if (options.generate == "kohn-sham") {
-      inputs["dimensions"] = options.dimensions;
-      if (options.dimensions == 1) inputs["atoms"] = options.settings.chain.atoms;
-    }
   }
   n = comm.all_reduce(static_cast<Index>(A.extent(0)), Reduction::maximum);
-  inputs["n"] = n;
-  inputs["scalar"] = options.scalar;
+  all_options().enter(options, report.inputs());
+  report.inputs()["size"] = n;
   report.times()["matrix"] = seconds_since(start);
   write_dense<T>(comm, options.save, n, A);
   return A;
@@ -191,11 +302,6 @@ template <Scalar T> int solve_as(Context& context, const Options& options) {
   auto report = context.report("eig");
   Index n = 0;
   const HostMatrix<T> A = matrix_of<T>(context, options, report, n);
-  auto& inputs = report.inputs();
-  inputs["method"] = options.method;
-  inputs["accuracy"] = options.accuracy;
-  inputs["sweeps"] = options.solver.sweeps;
-  inputs["reproducible"] = options.solver.reproducible;
   const EigenSolution<T> solution = eigen_solution<T>(context.comm(), n, A, options.solver, options.values_only);
   const eigen::JacobiReport& outcome = solution.report;
   const std::vector<double> values(solution.values.begin(), solution.values.end());
@@ -248,9 +354,7 @@ int run(Context& context, Options options) {
   const int ranks = context.comm().size();
   const int sources = (options.input.empty() ? 0 : 1) + (options.generate.empty() ? 0 : 1) + (options.scf ? 1 : 0);
   require(sources == 1, "give the matrix with --input, make one with --generate, or ask for --scf; one of them");
-  require(options.n <= 1 << 16, "--n ", options.n, ": expected at most ", 1 << 16);
-  options.solver.method = eigen::jacobi_method_from(options.method);
-  options.solver.accuracy = eigen::jacobi_accuracy_from(options.accuracy);
+  require(options.size <= 1 << 16, "--size ", options.size, ": expected at most ", 1 << 16);
   if (options.scf) {
     require(ranks == 1, "--scf runs on one rank, and all threads or the GPU of it; there are ", ranks);
     require(
@@ -260,21 +364,23 @@ int run(Context& context, Options options) {
     require(options.save.empty() && options.vectors.empty() && options.values.empty() && !options.values_only,
             "--scf writes its own table (--output), not --save, --vectors or --values");
     require(options.scalar.empty() || options.scalar == "double", "--scf computes in double");
-    ScfSettings settings = options.settings;
-    if (options.n >= 0) settings.chain.points = static_cast<int>(options.n);
+    ScfSettings& settings = options.settings;
+    if (options.size >= 0) settings.chain.points = static_cast<int>(options.size);
     if (options.tolerance >= 0) settings.scf.tolerance = options.tolerance;
     settings.solver = options.solver;
-    if (options.method == "automatic") settings.solver.method = eigen::JacobiMethod::blocked;
+    if (options.solver.method == eigen::JacobiMethod::automatic) settings.solver.method = eigen::JacobiMethod::blocked;
     // A warm start has no such promise.
     settings.cold = settings.cold || options.solver.reproducible;
-    return run_scf(context, settings);
+    nlohmann::ordered_json inputs;
+    all_options().enter(options, inputs);
+    return run_scf(context, settings, inputs);
   }
   if (ranks > 1) require_over_ranks(ranks, options.solver);
   require(options.dimensions == 1 || options.generate == "kohn-sham", "--dimensions ", options.dimensions,
           " is for --generate kohn-sham");
   require(options.settings.plot.empty(), "--plot draws what --scf finds");
-  require(options.generate.empty() || options.n >= 0, "--generate needs the order of the matrix: --n");
-  require(options.input.empty() || options.n < 0, "--n is for --generate; --input has its own");
+  require(options.generate.empty() || options.size >= 0, "--generate needs the order of the matrix: --size");
+  require(options.input.empty() || options.size < 0, "--size is for --generate; --input has its own");
   require(!options.values_only || options.vectors.empty(), "--values-only leaves no --vectors to write");
   for (const std::string& path : {options.save, options.vectors, options.values})
     require_writable_matrix(context, path);
@@ -287,126 +393,15 @@ int run(Context& context, Options options) {
   return with_scalar(options.scalar, [&]<class T>() { return solve_as<T>(context, options); });
 }
 
-void add_matrix_options(CLI::App& command, Options& options) {
-  command
-      .add_option("--input", options.input,
-                  "File of the matrix: .txt (its order, then its rows), .mtx Matrix Market or .h5 HDF5")
-      ->type_name("FILE");
-  command
-      .add_option("--generate", options.generate,
-                  "Make one: kohn-sham (a row of atoms at its self-consistent density, or a molecule of water), thesis "
-                  "(n/2 - |i - j|) or random")
-      ->type_name("KIND")
-      ->check(one_of({"kohn-sham", "thesis", "random"}));
-  command.add_option("--n", options.n, "Order of the matrix to make; points of the grid")
-      ->type_name("N")
-      ->check(at_least(1));
-  command.add_option("--dimensions", options.dimensions, "Of kohn-sham: 1, or 3 with N a cube")
-      ->type_name("1|3")
-      ->check(one_of({"1", "3"}))
-      ->capture_default_str();
-  Chain& chain = options.settings.chain;
-  command.add_option("--atoms", chain.atoms, "Atoms of the row, each of charge 1")
-      ->type_name("M")
-      ->check(at_least(1))
-      ->capture_default_str();
-  command.add_option("--spacing", chain.spacing, "Between neighbours, in bohr")
-      ->type_name("R")
-      ->check(at_least(0))
-      ->capture_default_str();
-  command.add_option("--electrons", chain.electrons, "An even number; 0: one for each atom")
-      ->type_name("E")
-      ->check(at_least(0))
-      ->capture_default_str();
-  command.add_option("--seed", options.seed, "Of a random matrix")->type_name("N")->capture_default_str();
-  command.add_option("--save", options.save, "File to write the matrix to; the ending chooses the format")
-      ->type_name("FILE");
-  command
-      .add_option("--symmetry", options.symmetry,
-                  "How far a_ij and conj(a_ji) of --input may differ, in units of the largest element (default: 1e-12, "
-                  "in float 1e-5)")
-      ->type_name("TOL")
-      ->check(at_least(0));
-  add_scalar_option(command, options.scalar);
-}
-
-void add_solver_options(CLI::App& command, Options& options) {
-  command
-      .add_option("--method", options.method,
-                  "Order of the rotations; with --scf, automatic is blocked, and others begin it")
-      ->type_name("NAME")
-      ->check(one_of({"automatic", "classical", "cyclic", "round-robin", "blocked", "preconditioned"}))
-      ->capture_default_str();
-  command
-      .add_option("--accuracy", options.accuracy,
-                  "relative (each eigenvalue to its own size; positive definite matrices), norm or automatic")
-      ->type_name("NAME")
-      ->check(one_of({"automatic", "relative", "norm"}))
-      ->capture_default_str();
-  command
-      .add_option("--tolerance", options.tolerance,
-                  "Rotations are left out below this share (default: 2 sqrt(n) u); with --scf: of the density's "
-                  "residual (default: 1e-9)")
-      ->type_name("TOL")
-      ->check(at_least(0));
-  eigen::JacobiOptions& solver = options.solver;
-  command.add_option("--sweeps", solver.sweeps, "At most")->type_name("N")->check(at_least(1))->capture_default_str();
-  command.add_option("--rotations", solver.rotations, "At most, of classical and cyclic; 0: no limit")
-      ->type_name("N")
-      ->check(at_least(0))
-      ->capture_default_str();
-  command.add_option("--block", solver.block, "Columns of a block; 0: chosen")
-      ->type_name("N")
-      ->check(at_least(0))
-      ->capture_default_str();
-  command.add_flag("--reproducible", solver.reproducible,
-                   "The same bits for any number of threads; with --scf, --cold too");
-  command.add_flag("--upper", solver.upper, "Take the upper triangle, not the lower");
-  command.add_flag("--lower-precision", solver.lower_precision, "preconditioned: begin in the lower precision");
-  command.add_flag("--values-only", options.values_only,
-                   "No vectors, and no checks by them: by trace, norm and determinant alone");
-  command.add_option("--vectors", options.vectors, "File to write the vectors to, as columns")->type_name("FILE");
-  command.add_option("--values", options.values, "File to write the eigenvalues to, ascending; .txt: one a line")
-      ->type_name("FILE");
-}
-
-void add_scf_options(CLI::App& command, Options& options) {
-  ScfSettings& settings = options.settings;
-  command.add_flag("--scf", options.scf,
-                   "Kohn-Sham: a row of --atoms to self-consistency on --n points (default 256), each eigenproblem "
-                   "begun at the vectors of the one before");
-  command.add_flag("--cold", settings.cold, "With --scf: begin each anew");
-  command.add_option("--mixing", settings.scf.mixing, "With --scf: share of the new density")
-      ->type_name("SHARE")
-      ->capture_default_str();
-  command.add_option("--history", settings.scf.history, "With --scf: steps that the mixing looks back on")
-      ->type_name("N")
-      ->capture_default_str();
-  command.add_option("--iterations", settings.scf.iterations, "With --scf: at most")
-      ->type_name("N")
-      ->check(at_least(1))
-      ->capture_default_str();
-  command.add_option("-o,--output", settings.output, "With --scf: table of convergence and density")
-      ->type_name("CSV")
-      ->capture_default_str();
-  command.add_option("--plot", settings.plot, "With --scf: picture of it (heddle plot draws it too)")->type_name("PNG");
-}
-
 }  // namespace
 
 void add_eig(CLI::App& app, Selection& selection) {
-  const auto options = std::make_shared<Options>();
-  CLI::App& command = *app.add_subcommand(
-      "eig", "Eigenvalues and eigenvectors of a symmetric or Hermitian matrix, by Jacobi rotations");
-  add_matrix_options(command, *options);
-  add_solver_options(command, *options);
-  add_scf_options(command, *options);
-  add_common_options(command, selection.common,
-                     "  heddle eig --input matrix.txt --vectors V.txt --values w.txt\n"
-                     "  heddle eig --generate kohn-sham --n 512 --json report.json\n"
-                     "  heddle eig --scf --atoms 8 --plot scf.png");
-  command.callback(
-      [options, &selection] { selection.parallel = [options](Context& context) { return run(context, *options); }; });
+  add_command(app, selection,
+              {"eig", "Eigenvalues and eigenvectors of a symmetric or Hermitian matrix, by Jacobi rotations",
+               "  heddle eig --input matrix.txt --vectors V.txt --values w.txt\n"
+               "  heddle eig --generate kohn-sham --size 512 --json report.json\n"
+               "  heddle eig --scf --atoms 8 --plot scf.png"},
+              all_options(), run);
 }
 
 }  // namespace heddle::driver

@@ -56,23 +56,16 @@ bool looks_like_scf(const std::filesystem::path& path) {
   return std::getline(file, line) && line.starts_with(first_words);
 }
 
-int run_scf(Context& context, const ScfSettings& settings) {
+int run_scf(Context& context, const ScfSettings& settings, const nlohmann::ordered_json& asked_for) {
   { const PendingFile probe(settings.output); }
   if (!settings.plot.empty()) {
     const PendingFile probe(settings.plot);
   }
   auto report = context.report("eig");
   auto& inputs = report.inputs();
-  inputs["scf"] = true;
-  inputs["n"] = settings.chain.points;
-  inputs["atoms"] = settings.chain.atoms;
-  inputs["spacing"] = settings.chain.spacing;
-  inputs["mixing"] = settings.scf.mixing;
-  inputs["history"] = settings.scf.history;
+  inputs.update(asked_for);
+  inputs["size"] = settings.chain.points;
   inputs["tolerance"] = settings.scf.tolerance;
-  inputs["iterations"] = settings.scf.iterations;
-  inputs["cold"] = settings.cold;
-  inputs["output"] = settings.output;
   const eigen::KohnSham model(model_options(settings.chain));
   inputs["electrons"] = model.electrons();
 

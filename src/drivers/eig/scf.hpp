@@ -17,7 +17,8 @@ struct ScfSettings {
   std::string plot;
 };
 
-[[nodiscard]] int run_scf(Context& context, const ScfSettings& settings);
+/// `asked_for`: the options, as they enter the report.
+[[nodiscard]] int run_scf(Context& context, const ScfSettings& settings, const nlohmann::ordered_json& asked_for);
 
 /// Whether a file begins as the output of `heddle eig --scf` does.
 [[nodiscard]] bool looks_like_scf(const std::filesystem::path& path);

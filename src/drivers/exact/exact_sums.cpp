@@ -2,6 +2,7 @@
 #include "drivers/commands.hpp"
 #include "drivers/support/clock.hpp"
 #include "drivers/support/matrices.hpp"
+#include "drivers/support/matrix_options.hpp"
 #include "drivers/support/scalars.hpp"
 #include "drivers/support/sha256.hpp"
 #include "drivers/support/text.hpp"
@@ -10,17 +11,47 @@
 
 #include <chrono>
 #include <cmath>
-#include <memory>
 
 namespace heddle::driver {
 namespace {
 
-struct Options {
-  std::string input, x, y;
+struct SumOptions {
+  std::string input;
+  std::string scalar;
+  bool compare = false;
+};
+struct DotOptions {
+  std::string x, y;
   std::string scalar;
   bool conjugate = false;
   bool compare = false;
 };
+
+constexpr const char* compare_help = "Show the plain sum, one after the other, and how far off it is";
+
+const OptionTable<SumOptions>& sum_options() {
+  static const OptionTable<SumOptions> table = {
+      {"--input,-i",
+       &SumOptions::input,
+       Text{},
+       "File of the elements, a matrix of any shape (.mtx, .h5 or .txt)",
+       {.required = true}},
+      {"--scalar", &SumOptions::scalar, scalar_kind(), scalar_help},
+      {"--compare", &SumOptions::compare, Flag{}, compare_help},
+  };
+  return table;
+}
+
+const OptionTable<DotOptions>& dot_options() {
+  static const OptionTable<DotOptions> table = {
+      {"--x", &DotOptions::x, Text{}, "File of x (.mtx, .h5 or .txt)", {.required = true}},
+      {"--y", &DotOptions::y, Text{}, "File of y, of the same shape", {.required = true}},
+      {"--conjugate", &DotOptions::conjugate, Flag{}, "Of conj(x) and y"},
+      {"--scalar", &DotOptions::scalar, scalar_kind(), scalar_help},
+      {"--compare", &DotOptions::compare, Flag{}, compare_help},
+  };
+  return table;
+}
 
 template <Scalar T> using Elements = Kokkos::View<T*, MemorySpace>;
 
@@ -106,12 +137,11 @@ void report_sum(Context& context, Report& report, const std::string& name, Index
   context.say(format("plain %s: %s, off by %.3g of the exact one", name.c_str(), shown(*plain).c_str(), relative));
 }
 
-template <Scalar T> int sum_as(Context& context, const Options& options) {
+template <Scalar T> int sum_as(Context& context, const SumOptions& options) {
   const Communicator& comm = context.comm();
   auto report = context.report("sum");
   const auto A = read_placed<T>(comm, options.input, "columns");
-  report.inputs()["input"] = options.input;
-  report.inputs()["scalar"] = options.scalar;
+  sum_options().enter(options, report.inputs());
   const Elements<T> x = elements_of(A);
   comm.barrier();
   const auto start = std::chrono::steady_clock::now();
@@ -124,17 +154,14 @@ template <Scalar T> int sum_as(Context& context, const Options& options) {
   return context.finish(report);
 }
 
-template <Scalar T> int dot_as(Context& context, const Options& options) {
+template <Scalar T> int dot_as(Context& context, const DotOptions& options) {
   const Communicator& comm = context.comm();
   auto report = context.report("dot");
   const auto X = read_placed<T>(comm, options.x, "columns");
   const auto Y = read_placed<T>(comm, options.y, "columns");
   require(X.rows() == Y.rows() && X.columns() == Y.columns(), options.x, " is ", X.rows(), " x ", X.columns(), ", ",
           options.y, " is ", Y.rows(), " x ", Y.columns(), "; expected equal shapes");
-  report.inputs()["x"] = options.x;
-  report.inputs()["y"] = options.y;
-  report.inputs()["conjugate"] = options.conjugate;
-  report.inputs()["scalar"] = options.scalar;
+  dot_options().enter(options, report.inputs());
   const Elements<T> x = elements_of(X);
   const Elements<T> y = elements_of(Y);
   comm.barrier();
@@ -155,42 +182,29 @@ template <Scalar T> int dot_as(Context& context, const Options& options) {
   return context.finish(report);
 }
 
-void add_scalar_and_compare(CLI::App& command, Options& options) {
-  add_scalar_option(command, options.scalar);
-  command.add_flag("--compare", options.compare, "Show the plain sum, one after the other, and how far off it is");
+int run_sum(Context& context, SumOptions options) {
+  if (options.scalar.empty()) options.scalar = scalar_of_input(context, options.input);
+  return with_scalar(options.scalar, [&]<class T>() { return sum_as<T>(context, options); });
+}
+
+int run_dot(Context& context, DotOptions options) {
+  if (options.scalar.empty()) {
+    const std::string of_x = scalar_of_input(context, options.x);
+    options.scalar = of_x == "double" ? scalar_of_input(context, options.y) : of_x;
+  }
+  return with_scalar(options.scalar, [&]<class T>() { return dot_as<T>(context, options); });
 }
 
 }  // namespace
 
 void add_exact_sums(CLI::App& app, Selection& selection) {
-  const auto options = std::make_shared<Options>();
-  CLI::App& sum = *app.add_subcommand("sum", "The exact sum of the elements of a file, rounded once");
-  sum.add_option("--input", options->input, "File of the elements, a matrix of any shape (.mtx, .h5 or .txt)")
-      ->type_name("FILE")
-      ->required();
-  add_scalar_and_compare(sum, *options);
-  add_common_options(sum, selection.common, "  heddle sum --input x.mtx --compare");
-  sum.callback([options, &selection] {
-    selection.parallel = [options](Context& context) {
-      if (options->scalar.empty()) options->scalar = scalar_of_input(context, options->input);
-      return with_scalar(options->scalar, [&]<class T>() { return sum_as<T>(context, *options); });
-    };
-  });
-  CLI::App& dot = *app.add_subcommand("dot", "The exact inner product of two files, rounded once");
-  dot.add_option("--x", options->x, "File of x (.mtx, .h5 or .txt)")->type_name("FILE")->required();
-  dot.add_option("--y", options->y, "File of y, of the same shape")->type_name("FILE")->required();
-  dot.add_flag("--conjugate", options->conjugate, "Of conj(x) and y");
-  add_scalar_and_compare(dot, *options);
-  add_common_options(dot, selection.common, "  heddle dot --x x.mtx --y y.mtx --compare");
-  dot.callback([options, &selection] {
-    selection.parallel = [options](Context& context) {
-      if (options->scalar.empty()) {
-        const std::string of_x = scalar_of_input(context, options->x);
-        options->scalar = of_x == "double" ? scalar_of_input(context, options->y) : of_x;
-      }
-      return with_scalar(options->scalar, [&]<class T>() { return dot_as<T>(context, *options); });
-    };
-  });
+  add_command(app, selection,
+              {"sum", "The exact sum of the elements of a file, rounded once", "  heddle sum --input x.mtx --compare"},
+              sum_options(), run_sum);
+  add_command(
+      app, selection,
+      {"dot", "The exact inner product of two files, rounded once", "  heddle dot --x x.mtx --y y.mtx --compare"},
+      dot_options(), run_dot);
 }
 
 }  // namespace heddle::driver

@@ -2,6 +2,7 @@
 #include "drivers/commands.hpp"
 #include "drivers/support/clock.hpp"
 #include "drivers/support/matrices.hpp"
+#include "drivers/support/matrix_options.hpp"
 #include "drivers/support/scalars.hpp"
 #include "drivers/support/sha256.hpp"
 #include "drivers/support/text.hpp"
@@ -12,7 +13,6 @@
 #include <chrono>
 #include <cmath>
 #include <limits>
-#include <memory>
 #include <numeric>
 #include <utility>
 #include <vector>
@@ -20,14 +20,29 @@
 namespace heddle::driver {
 namespace {
 
-struct Options {
-  std::string input, l, u, pivots;
-  Index size = -1;
-  std::uint64_t seed = 1;
-  std::string scalar;
+struct Options : MatrixSource {
+  std::string l, u, pivots;
   int block = 0;
   bool compare = false;
 };
+
+const OptionTable<Options>& all_options() {
+  static const OptionTable<Options> table =
+      OptionTable<Options>()
+          .include(itself, matrix_source_options())
+          .include(
+              itself,
+              OptionTable<Options>{
+                  {"--l", &Options::l, Text{}, "File to write L to; the ending chooses the format"},
+                  {"--u", &Options::u, Text{}, "File to write U to"},
+                  {"--pivots", &Options::pivots, Text{},
+                   "File to write P to: one column, whose k-th number is the row of A that is row k of P A, from 1"},
+                  {"--block", &Options::block, Integer{.least = 0},
+                   "Columns factored together; 1: unblocked, 0: chosen. No bit depends on it"},
+                  {"--compare", &Options::compare, Flag{}, "Factor with plain sums too, and show what differs"},
+              });
+  return table;
+}
 
 template <Scalar T> using HostMatrixOf = Kokkos::View<T**, Kokkos::LayoutLeft, Kokkos::HostSpace>;
 
@@ -247,15 +262,9 @@ template <Scalar T> int run_as(Context& context, const Options& options) {
                                        : read_placed<T>(comm, options.input, "rank:0");
   report.times()["read"] = seconds_since(start);
   auto& inputs = report.inputs();
-  if (options.input.empty()) {
-    inputs["seed"] = options.seed;
-  } else {
-    inputs["input"] = options.input;
-  }
+  all_options().enter(options, inputs);
   inputs["rows"] = A.rows();
   inputs["columns"] = A.columns();
-  inputs["scalar"] = options.scalar;
-  inputs["block"] = options.block;
   const HostMatrixOf<T> before = on_the_host<T>(A.local());
   start = std::chrono::steady_clock::now();
   const exact::LuResult factors = exact::lu(comm.space(), A.local(), {.block = options.block});
@@ -312,28 +321,10 @@ int run(Context& context, Options options) {
 }  // namespace
 
 void add_lu(CLI::App& app, Selection& selection) {
-  const auto options = std::make_shared<Options>();
-  CLI::App& command = *app.add_subcommand("lu", "LU factorization with partial pivoting, the same bits everywhere");
-  command.add_option("--input", options->input, "File of A (.mtx Matrix Market, .h5 HDF5 or .txt)")->type_name("FILE");
-  command.add_option("--size", options->size, "Make a random matrix of this size")->type_name("N")->check(at_least(0));
-  command.add_option("--seed", options->seed, "Seed of the random matrix")->type_name("N")->capture_default_str();
-  add_scalar_option(command, options->scalar);
-  command.add_option("--l", options->l, "File to write L to; the ending chooses the format")->type_name("FILE");
-  command.add_option("--u", options->u, "File to write U to")->type_name("FILE");
-  command
-      .add_option("--pivots", options->pivots,
-                  "File to write P to: one column, whose k-th number is the row of A that is row k of P A, from 1")
-      ->type_name("FILE");
-  command
-      .add_option("--block", options->block, "Columns factored together; 1: unblocked, 0: chosen. No bit depends on it")
-      ->type_name("N")
-      ->check(at_least(0))
-      ->capture_default_str();
-  command.add_flag("--compare", options->compare, "Factor with plain sums too, and show what differs");
-  add_common_options(command, selection.common,
-                     "  heddle lu --input A.mtx --l L.mtx --u U.mtx --pivots P.mtx --compare");
-  command.callback(
-      [options, &selection] { selection.parallel = [options](Context& context) { return run(context, *options); }; });
+  add_command(app, selection,
+              {"lu", "LU factorization with partial pivoting, the same bits everywhere",
+               "  heddle lu --input A.mtx --l L.mtx --u U.mtx --pivots P.mtx --compare"},
+              all_options(), run);
 }
 
 }  // namespace heddle::driver

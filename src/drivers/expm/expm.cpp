@@ -3,6 +3,7 @@
 #include "drivers/support/certificates.hpp"
 #include "drivers/support/clock.hpp"
 #include "drivers/support/matrices.hpp"
+#include "drivers/support/matrix_options.hpp"
 #include "drivers/support/rates.hpp"
 #include "drivers/support/scalars.hpp"
 #include "drivers/support/text.hpp"
@@ -11,23 +12,19 @@
 
 #include <algorithm>
 #include <cmath>
-#include <memory>
 #include <optional>
 #include <vector>
 
 namespace heddle::driver {
 namespace {
 
-struct Options {
-  std::string input, output;
-  Index size = -1;
+struct Options : MatrixSource {
+  std::string output;
   double norm = 1.0;
-  std::uint64_t seed = 1;
-  std::string scalar;
-  std::string method = "automatic";
+  ExpmMethod method = ExpmMethod::automatic;
   int degree = 10;
   double tolerance = 0.0;
-  std::string structure = "automatic";
+  ExpmStructure structure = ExpmStructure::automatic;
   bool symmetric = false;
   bool times_minus_i = false;
   bool balance = false;
@@ -36,10 +33,75 @@ struct Options {
   std::optional<double> certificate_tolerance;
   int complex_products = 3;
   long long tile = 0;
-  std::string arithmetic = "native";
+  Arithmetic arithmetic = Arithmetic::native;
   std::string place = "rows";
   int repeat = 1;
 };
+
+OptionTable<Options> matrix_options() {
+  const auto random = [](const Options& options) { return options.input.empty(); };
+  return {
+      {"--output,-o", &Options::output, Text{}, "File to write exp(A) to"},
+      {"--norm", &Options::norm, Number{.least = 0}, "1-norm of the random matrix", {}, random},
+      {"--symmetric",
+       &Options::symmetric,
+       Flag{},
+       "Make the random matrix symmetric, a complex one Hermitian",
+       {},
+       random},
+      {"--times-minus-i", &Options::times_minus_i, Flag{}, "exp(-i A) instead: unitary where A is Hermitian"},
+      {"--place", &Options::place, Text{"WHERE"},
+       "Placement of A and exp(A): rows, columns, rank:R or cyclic:RxC[:PxQ]"},
+  };
+}
+
+OptionTable<Options> method_options() {
+  return {
+      {"--method", &Options::method,
+       choice<ExpmMethod>("NAME", {ExpmMethod::automatic, ExpmMethod::taylor, ExpmMethod::paterson_stockmeyer,
+                                   ExpmMethod::few_products, ExpmMethod::pade, ExpmMethod::chebyshev}),
+       "auto; taylor: the series of a given degree; paterson-stockmeyer, few-products, pade: scaling and squaring; "
+       "chebyshev: cos and sin of skew-Hermitian A's"},
+      {"--degree",
+       &Options::degree,
+       Integer{.least = 1},
+       "Degree of --method taylor",
+       {},
+       [](const Options& options) { return options.method == ExpmMethod::taylor; }},
+      {"--tolerance", &Options::tolerance, Number{.least = 0},
+       "Relative backward error of all methods but taylor; 0: unit round-off"},
+      {"--structure", &Options::structure,
+       choice<ExpmStructure>("NAME", {ExpmStructure::automatic, ExpmStructure::general, ExpmStructure::hermitian,
+                                      ExpmStructure::skew_hermitian}),
+       "What A is: auto looks; general, hermitian and skew-hermitian are taken at their word"},
+      {"--balance", &Options::balance, Flag{}, "Balance A by a diagonal of powers of two, where that makes it smaller"},
+      {"--certificate", &Options::certificate, Flag{},
+       "Also prove an upper bound of |E - exp(A)| / |exp(A)| (1-norm), rounding errors and all, by exact products of "
+       "many more digits; fail where it is above its tolerance. Takes some 10 to 100 times as long as exp(A)"},
+      {"--certificate-tolerance",
+       &Options::certificate_tolerance,
+       Number{.least = 0},
+       "What the certificate has to keep (default: 1e3 n u max(1, |A|), at most 1e-6, or 1e-2 for float)",
+       {.needs = "--certificate"}},
+      {"--residual", &Options::residual, Flag{},
+       "Also compute |exp(A) - exp(A/2)^2| / |exp(A)| (1-norm) and fail above 10 max(1, |A|) (tolerance + n u)"},
+      {"--complex-products", &Options::complex_products, choice<int>("3|4", {3, 4}),
+       "Real products for one complex product"},
+      {"--tile", &Options::tile, Tile{}, tile_help},
+      {"--arithmetic", &Options::arithmetic, arithmetic_kind(),
+       "Of its products: native (the BLAS), or emulated by 8-bit integers, with the same bits at any tile and on any "
+       "backend"},
+      {"--repeat", &Options::repeat, Integer{.least = 1}, "Exponentials to time; the fastest is reported"},
+  };
+}
+
+const OptionTable<Options>& all_options() {
+  static const OptionTable<Options> table = OptionTable<Options>()
+                                                .include(itself, matrix_source_options())
+                                                .include(itself, matrix_options())
+                                                .include(itself, method_options());
+  return table;
+}
 
 // Random, and A^H = A.
 template <Scalar T> struct HermitianElement {
@@ -126,6 +188,25 @@ template <Scalar T> SplitMatrix<Real<T>> parts_of(const DistributedMatrix<T>& A,
   return {parts.imaginary, parts.real};
 }
 
+// What the library is asked for; T is that of A.
+template <Scalar T> ExpmOptions library_options(const Context& context, const Options& options) {
+  ExpmOptions expm_options;
+  expm_options.method = options.method;
+  expm_options.degree = options.degree;
+  expm_options.tolerance = options.tolerance;
+  expm_options.structure = options.structure;
+  expm_options.balance = options.balance;
+  expm_options.residual = options.residual;
+  expm_options.certificate = options.certificate;
+  expm_options.complex_products = options.complex_products;
+  expm_options.gemm.tile = static_cast<Index>(options.tile);
+  expm_options.gemm.arithmetic = options.arithmetic;
+  // Its products are those of the real parts.
+  if (options.tile == 0 && options.arithmetic != Arithmetic::emulated)
+    expm_options.gemm.rates = known_rates<Real<T>>(context);
+  return expm_options;
+}
+
 // T is that of A, which is real where exp(-i A) may be complex.
 template <Scalar T, Scalar Result> int run_as(Context& context, const Options& options) {
   const Communicator& comm = context.comm();
@@ -135,45 +216,13 @@ template <Scalar T, Scalar Result> int run_as(Context& context, const Options& o
   const SplitMatrix<Real<T>> parts = parts_of(A, options.times_minus_i);
   report.times()["read"] = seconds_since(start);
 
-  auto& inputs = report.inputs();
-  if (options.input.empty()) {
-    inputs["seed"] = options.seed;
-    inputs["norm"] = options.norm;
-  } else {
-    inputs["input"] = options.input;
-  }
-  if (!options.output.empty()) inputs["output"] = options.output;
-  inputs["rows"] = A.rows();
-  inputs["scalar"] = options.scalar;
-  inputs["method"] = options.method;
-  if (options.method == "taylor") inputs["degree"] = options.degree;
-  inputs["tolerance"] = options.tolerance;
-  inputs["structure"] = options.structure;
-  if (options.input.empty()) inputs["symmetric"] = options.symmetric;
-  inputs["times_minus_i"] = options.times_minus_i;
-  inputs["balance"] = options.balance;
-  inputs["complex_products"] = options.complex_products;
-  inputs["arithmetic"] = options.arithmetic;
-  inputs["tile"] = options.tile == 0 ? nlohmann::ordered_json("auto") : nlohmann::ordered_json(options.tile);
-  inputs["place"] = options.place;
-  inputs["repeat"] = options.repeat;
+  all_options().enter(options, report.inputs());
+  report.inputs()["rows"] = A.rows();
   context.say(format("expm: %lld x %lld, %s, %d rank%s", static_cast<long long>(A.rows()),
                      static_cast<long long>(A.columns()), options.scalar.c_str(), comm.size(),
                      comm.size() == 1 ? "" : "s"));
 
-  ExpmOptions expm_options;
-  expm_options.method = expm_method_from(options.method);
-  expm_options.degree = options.degree;
-  expm_options.tolerance = options.tolerance;
-  expm_options.structure = expm_structure_from(options.structure);
-  expm_options.balance = options.balance;
-  expm_options.residual = options.residual;
-  expm_options.certificate = options.certificate;
-  expm_options.complex_products = options.complex_products;
-  expm_options.gemm.tile = static_cast<Index>(options.tile);
-  expm_options.gemm.arithmetic = arithmetic_from(options.arithmetic);
-  // Its products are those of the real parts.
-  if (options.tile == 0 && options.arithmetic != "emulated") expm_options.gemm.rates = known_rates<Real<T>>(context);
+  ExpmOptions expm_options = library_options<T>(context, options);
   Progress progress = context.progress("expm");
   expm_options.progress = [&](int done, int total) { progress.update(done, total); };
 
@@ -240,9 +289,6 @@ template <Scalar T, Scalar Result> int run_as(Context& context, const Options& o
 
 int run(Context& context, Options options) {
   require_one_input(options.input, options.size);
-  require(std::isfinite(options.norm) && options.norm >= 0, "--norm ", options.norm, ": expected a finite number >= 0");
-  require(std::isfinite(options.tolerance) && options.tolerance >= 0, "--tolerance ", options.tolerance,
-          ": expected a finite number >= 0");
   require_writable_matrix(context, options.output);
   if (options.scalar.empty()) options.scalar = scalar_of_input(context, options.input);
   require(!options.symmetric || options.input.empty(), "--symmetric is for random matrices, made by --size");
@@ -255,78 +301,12 @@ int run(Context& context, Options options) {
 }  // namespace
 
 void add_expm(CLI::App& app, Selection& selection) {
-  const auto options = std::make_shared<Options>();
-  CLI::App& command = *app.add_subcommand("expm", "Matrix exponential exp(A) over all ranks");
-  command.add_option("--input", options->input, "File of A (.mtx Matrix Market, .h5 HDF5 or .txt)")->type_name("FILE");
-  command.add_option("--output", options->output, "File to write exp(A) to")->type_name("FILE");
-  command.add_option("--size", options->size, "Make a random matrix of this size")->type_name("N")->check(at_least(0));
-  command.add_option("--norm", options->norm, "1-norm of the random matrix")->type_name("X")->capture_default_str();
-  command.add_option("--seed", options->seed, "Seed of the random matrix")->type_name("N")->capture_default_str();
-  add_scalar_option(command, options->scalar);
-  command
-      .add_option(
-          "--method", options->method,
-          "automatic; taylor: the series of a given degree; paterson-stockmeyer, few-products, pade: scaling and "
-          "squaring; chebyshev: cos and sin of skew-Hermitian A's")
-      ->type_name("NAME")
-      ->check(one_of({"automatic", "taylor", "paterson-stockmeyer", "few-products", "pade", "chebyshev"}))
-      ->capture_default_str();
-  command.add_option("--degree", options->degree, "Degree of --method taylor")
-      ->type_name("K")
-      ->check(at_least(1))
-      ->capture_default_str();
-  command
-      .add_option("--tolerance", options->tolerance,
-                  "Relative backward error of all methods but taylor; 0: unit round-off")
-      ->type_name("X")
-      ->capture_default_str();
-  command
-      .add_option("--structure", options->structure,
-                  "What A is: automatic looks; general, hermitian and skew-hermitian are taken at their word")
-      ->type_name("NAME")
-      ->check(one_of({"automatic", "general", "hermitian", "skew-hermitian"}))
-      ->capture_default_str();
-  command.add_flag("--symmetric", options->symmetric, "Make the random matrix symmetric, a complex one Hermitian");
-  command.add_flag("--times-minus-i", options->times_minus_i, "exp(-i A) instead: unitary where A is Hermitian");
-  command.add_flag("--balance", options->balance,
-                   "Balance A by a diagonal of powers of two, where that makes it smaller");
-  auto* certificate = command.add_flag(
-      "--certificate", options->certificate,
-      "Also prove an upper bound of |E - exp(A)| / |exp(A)| (1-norm), rounding errors and all, by exact products of "
-      "many more digits; fail where it is above its tolerance. Takes some 10 to 100 times as long as exp(A)");
-  command
-      .add_option("--certificate-tolerance", options->certificate_tolerance,
-                  "What the certificate has to keep (default: 1e3 n u max(1, |A|), at most 1e-6, or 1e-2 for float)")
-      ->type_name("X")
-      ->check(CLI::NonNegativeNumber)
-      ->needs(certificate);
-  command.add_flag(
-      "--residual", options->residual,
-      "Also compute |exp(A) - exp(A/2)^2| / |exp(A)| (1-norm) and fail above 10 max(1, |A|) (tolerance + n u)");
-  command.add_option("--complex-products", options->complex_products, "Real products for one complex product")
-      ->type_name("3|4")
-      ->check(one_of({"3", "4"}))
-      ->capture_default_str();
-  add_tile_option(command, options->tile);
-  command
-      .add_option("--arithmetic", options->arithmetic,
-                  "Of its products: native (the BLAS), or emulated by 8-bit integers, with the same bits at any tile "
-                  "and on any backend")
-      ->check(CLI::IsMember({"native", "emulated", "auto"}))
-      ->capture_default_str();
-  command.add_option("--place", options->place, "Placement of A and exp(A): rows, columns, rank:R or cyclic:RxC[:PxQ]")
-      ->type_name("WHERE")
-      ->capture_default_str();
-  command.add_option("--repeat", options->repeat, "Exponentials to time; the fastest is reported")
-      ->type_name("N")
-      ->check(at_least(1))
-      ->capture_default_str();
-  add_common_options(command, selection.common,
-                     "  mpirun -n 2 heddle expm --input A.mtx --output E.mtx --residual\n"
-                     "  heddle expm --size 512 --norm 10 --json expm.json\n"
-                     "  heddle expm --size 1000 --symmetric --times-minus-i --norm 30 --certificate");
-  command.callback(
-      [options, &selection] { selection.parallel = [options](Context& context) { return run(context, *options); }; });
+  add_command(app, selection,
+              {"expm", "Matrix exponential exp(A) over all ranks",
+               "  mpirun -n 2 heddle expm --input A.mtx --output E.mtx --residual\n"
+               "  heddle expm --size 512 --norm 10 --json expm.json\n"
+               "  heddle expm --size 1000 --symmetric --times-minus-i --norm 30 --certificate"},
+              all_options(), run);
 }
 
 }  // namespace heddle::driver

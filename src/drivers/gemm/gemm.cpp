@@ -1,5 +1,6 @@
 // heddle gemm: one distributed product, from files or from generated matrices, timed, predicted and checked.
 #include "drivers/commands.hpp"
+#include "drivers/gemm/options.hpp"
 #include "drivers/gemm/trace.hpp"
 #include "drivers/support/clock.hpp"
 #include "drivers/support/matrices.hpp"
@@ -14,34 +15,13 @@
 #include <heddle/io/matrix_file.hpp>
 
 #include <algorithm>
-#include <memory>
 #include <optional>
 #include <set>
 
 namespace heddle::driver {
 namespace {
 
-struct Options {
-  std::string a, b, c, c_in;
-  std::string op_a = "N", op_b = "N";
-  std::string alpha = "1", beta = "0";
-  Index size = -1, rows = -1, columns = -1, inner = -1;
-  std::uint64_t seed = 1;
-  std::string scalar;
-  long long tile = 0;
-  std::string place_a, place_b, place_c = "rows";
-  int repeat = 1;
-  bool sweep = false;
-  std::vector<Index> tiles;
-  bool check = true;
-  std::string trace;  // File for it; empty: none.
-  std::string arithmetic = "native";
-  int moduli = 0;
-  std::string scheme = "residues";
-  bool look = true;
-  std::string fallback = "exact";
-  bool hash = false;
-};
+using Options = GemmSettings;
 
 // What a tile did, over its repeats: the fastest one's report and timeline, and the worst check.
 struct Measured {
@@ -61,18 +41,18 @@ template <Scalar T> struct Problem {
 // Without a wish, the bands of op(A) and op(B) that the product takes: those need no packing.
 void complete_placements(Options& options) {
   if (options.place_a.empty()) {
-    options.place_a = operation_from(options.op_a) == Operation::none ? "rows" : "columns";
+    options.place_a = options.op_a == Operation::none ? "rows" : "columns";
   }
   if (options.place_b.empty()) {
-    options.place_b = operation_from(options.op_b) == Operation::none ? "columns" : "rows";
+    options.place_b = options.op_b == Operation::none ? "columns" : "rows";
   }
 }
 
 template <Scalar T> Problem<T> make_problem(const Context& context, const Options& options) {
   const Communicator& comm = context.comm();
   Problem<T> problem;
-  problem.op_a = operation_from(options.op_a);
-  problem.op_b = operation_from(options.op_b);
+  problem.op_a = options.op_a;
+  problem.op_b = options.op_b;
   problem.alpha = scalar_from<T>("--alpha", number_from("--alpha", options.alpha));
   problem.beta = scalar_from<T>("--beta", number_from("--beta", options.beta));
   const bool plain_a = problem.op_a == Operation::none;
@@ -149,7 +129,7 @@ template <Scalar T> class Run {
       check_.emplace(problem_.op_a, problem_.alpha, problem_.A, problem_.op_b, problem_.B, problem_.beta,
                      problem_.C0.rows() > 0 ? problem_.C0 : problem_.C);
     }
-    if (options_.arithmetic != "emulated") gemm_options_.rates = known_rates<T>(context_);
+    if (options_.arithmetic != Arithmetic::emulated) library_options_.rates = known_rates<T>(context_);
 
     start = std::chrono::steady_clock::now();
     const Measured chosen = options_.sweep ? sweep(report) : single(report);
@@ -159,15 +139,15 @@ template <Scalar T> class Run {
     report.results()["arithmetic"] = to_string(chosen.report.arithmetic);
     if (chosen.report.arithmetic == Arithmetic::emulated || chosen.report.emulation.fallback) {
       enter_emulation(chosen.report.emulation, report);
-    } else if (options_.arithmetic == "auto") {
+    } else if (options_.arithmetic == Arithmetic::automatic) {
       context_.say("the BLAS, which the tile model says is faster than emulated products");
     }
     if (options_.hash) enter_hash(report);
-    if (!options_.c.empty()) {
+    if (!options_.output.empty()) {
       start = std::chrono::steady_clock::now();
-      write_matrix(options_.c, problem_.C);
+      write_matrix(options_.output, problem_.C);
       report.times()["write"] = seconds_since(start);
-      context_.say("C written to " + options_.c);
+      context_.say("C written to " + options_.output);
     }
     return context_.finish(report);
   }
@@ -175,33 +155,15 @@ template <Scalar T> class Run {
  private:
   void enter_inputs(Report& report) const {
     auto& inputs = report.inputs();
-    inputs["scalar"] = options_.scalar;
+    gemm_options().enter(options_, inputs);
     inputs["rows"] = problem_.C.rows();
     inputs["columns"] = problem_.C.columns();
     inputs["inner"] = problem_.op_a == Operation::none ? problem_.A.columns() : problem_.A.rows();
-    inputs["op_a"] = to_string(problem_.op_a);
-    inputs["op_b"] = to_string(problem_.op_b);
-    inputs["alpha"] = options_.alpha;
-    inputs["beta"] = options_.beta;
-    if (options_.a.empty()) {
-      inputs["seed"] = options_.seed;
-    } else {
-      inputs["a"] = options_.a;
-      inputs["b"] = options_.b;
-    }
-    if (!options_.c_in.empty()) inputs["c_in"] = options_.c_in;
-    if (!options_.c.empty()) inputs["c"] = options_.c;
-    if (!options_.trace.empty()) inputs["trace"] = options_.trace;
-    inputs["place_a"] = options_.place_a;
-    inputs["place_b"] = options_.place_b;
-    inputs["place_c"] = options_.place_c;
-    inputs["tile"] = options_.tile == 0 ? nlohmann::ordered_json("auto") : nlohmann::ordered_json(options_.tile);
-    inputs["arithmetic"] = options_.arithmetic;
-    inputs["repeat"] = options_.repeat;
     context_.say(format("gemm: C (%lld x %lld) = alpha %s(A) %s(B) + beta C, inner dimension %lld, %s, %d rank%s",
-                        inputs["rows"].get<long long>(), inputs["columns"].get<long long>(), options_.op_a.c_str(),
-                        options_.op_b.c_str(), inputs["inner"].get<long long>(), options_.scalar.c_str(),
-                        context_.comm().size(), context_.comm().size() == 1 ? "" : "s"));
+                        inputs["rows"].get<long long>(), inputs["columns"].get<long long>(),
+                        option_name(options_.op_a).c_str(), option_name(options_.op_b).c_str(),
+                        inputs["inner"].get<long long>(), options_.scalar.c_str(), context_.comm().size(),
+                        context_.comm().size() == 1 ? "" : "s"));
   }
 
   void enter_emulation(const EmulationReport& taken, Report& report) const {
@@ -235,13 +197,13 @@ template <Scalar T> class Run {
   }
 
   GemmPlan<T> plan(Index tile) const {
-    GemmOptions options = gemm_options_;
+    GemmOptions options = library_options_;
     options.tile = tile;
-    options.arithmetic = arithmetic_from(options_.arithmetic);
-    options.emulation.scheme = emulation_scheme_from(options_.scheme);
+    options.arithmetic = options_.arithmetic;
+    options.emulation.scheme = options_.scheme;
     options.emulation.moduli = options_.moduli;
     options.emulation.look = options_.look;
-    options.emulation.fallback = fallback_from(options_.fallback);
+    options.emulation.fallback = options_.fallback;
     options.record_timeline = !options_.trace.empty();
     return GemmPlan<T>(context_.comm(), problem_.op_a, problem_.A.placement(), problem_.op_b, problem_.B.placement(),
                        problem_.C.placement(), options);
@@ -346,11 +308,11 @@ template <Scalar T> class Run {
   const Options& options_;
   Problem<T> problem_;
   std::optional<ProductCheck<T>> check_;
-  GemmOptions gemm_options_;
+  GemmOptions library_options_;
 };
 
 int run(Context& context, Options options) {
-  const bool from_files = !options.a.empty() || !options.b.empty();
+  const bool from_files = options.from_files();
   if (from_files) {
     require(!options.a.empty() && !options.b.empty(),
             "--a and --b belong together: ", options.a.empty() ? "--a" : "--b", " is missing");
@@ -360,15 +322,16 @@ int run(Context& context, Options options) {
     require(options.size >= 0 || (options.rows >= 0 && options.columns >= 0 && options.inner >= 0),
             "give the matrices with --a and --b, or make some with --size or --rows, --columns and --inner");
   }
-  require(options.moduli == 0 || options.arithmetic == "emulated", "--moduli is for --arithmetic emulated");
-  require(options.scheme == "residues" || options.arithmetic == "emulated", "--scheme is for --arithmetic emulated");
-  require(options.look || options.arithmetic != "native", "--no-look is for --arithmetic emulated and auto");
-  require(options.fallback == "exact" || options.arithmetic == "emulated", "--fallback is for --arithmetic emulated");
+  const bool emulated = options.arithmetic == Arithmetic::emulated;
+  require(options.moduli == 0 || emulated, "--moduli is for --arithmetic emulated");
+  require(options.scheme == EmulationScheme::residues || emulated, "--scheme is for --arithmetic emulated");
+  require(options.look || options.may_emulate(), "--no-look is for --arithmetic emulated and auto");
+  require(options.fallback == Fallback::exact || emulated, "--fallback is for --arithmetic emulated");
   complete_placements(options);
   const bool update = number_from("--beta", options.beta) != 0.0;
   require(update || options.c_in.empty(), "--c-in is read only where --beta is not 0");
   require(!update || !options.c_in.empty() || !from_files, "--beta ", options.beta, " needs C's old value in --c-in");
-  require_writable_matrix(context, options.c);
+  require_writable_matrix(context, options.output);
   if (!options.trace.empty()) {
     context.comm().on_rank(0, [&] { const PendingFile probe(options.trace); });
   }
@@ -385,88 +348,12 @@ int run(Context& context, Options options) {
 }  // namespace
 
 void add_gemm(CLI::App& app, Selection& selection) {
-  const auto options = std::make_shared<Options>();
-  CLI::App& command = *app.add_subcommand("gemm", "Matrix product C = alpha op(A) op(B) + beta C over all ranks");
-  command.add_option("--a", options->a, "File of A (.mtx Matrix Market, .h5 HDF5 or .txt)")->type_name("FILE");
-  command.add_option("--b", options->b, "File of B")->type_name("FILE");
-  command.add_option("--c", options->c, "File to write C to")->type_name("FILE");
-  command.add_option("--c-in", options->c_in, "File of C's old value, for --beta")->type_name("FILE");
-  command.add_option("--op-a", options->op_a, "op(A): N, T (transpose) or C (conjugate transpose)")
-      ->type_name("N|T|C")
-      ->capture_default_str();
-  command.add_option("--op-b", options->op_b, "op(B)")->type_name("N|T|C")->capture_default_str();
-  command.add_option("--alpha", options->alpha, "Factor of the product: re or re,im")
-      ->type_name("NUMBER")
-      ->capture_default_str();
-  command.add_option("--beta", options->beta, "Factor of C's old value: re or re,im")
-      ->type_name("NUMBER")
-      ->capture_default_str();
-  for (const auto& [name, value, text] :
-       {std::tuple("--size", &options->size, "Make square random matrices of this size"),
-        std::tuple("--rows", &options->rows, "Make random matrices: rows of C"),
-        std::tuple("--columns", &options->columns, "... columns of C"),
-        std::tuple("--inner", &options->inner, "... inner dimension")}) {
-    command.add_option(name, *value, text)->type_name("N")->check(at_least(0));
-  }
-  command
-      .add_option("--arithmetic", options->arithmetic,
-                  "native (the BLAS), emulated (by 8-bit integers, with the same bits on every machine), or auto: the "
-                  "faster one, as the tile model has it")
-      ->check(CLI::IsMember({"native", "emulated", "auto"}))
-      ->capture_default_str();
-  command.add_flag("--hash", options->hash, "Print the SHA-256 of C, gathered on rank 0");
-  command
-      .add_option("--moduli", options->moduli,
-                  "Of --arithmetic emulated: 7 to 31; 4 bits of each factor a modulus, of complex ones 3 to 4")
-      ->type_name("N")
-      ->check(CLI::Range(7, 31))
-      ->default_str("as many as round-off and the exponents need");
-  command
-      .add_option("--scheme", options->scheme,
-                  "Of --arithmetic emulated: residues, or slices: the same bits by another way, several times slower")
-      ->check(CLI::IsMember({"residues", "slices"}))
-      ->capture_default_str();
-  command.add_flag(
-      "--look,!--no-look", options->look,
-      "Look at the exponents before an emulated product, for the moduli that they ask for (on by default)");
-  command
-      .add_option("--fallback", options->fallback,
-                  "Where no number of moduli suffices: exact products, native ones, or none: emulated all the same")
-      ->check(CLI::IsMember({"exact", "native", "none"}))
-      ->capture_default_str();
-  command.add_option("--seed", options->seed, "Seed of random matrices")->type_name("N")->capture_default_str();
-  add_scalar_option(command, options->scalar);
-  add_tile_option(command, options->tile);
-  command
-      .add_option("--place-a", options->place_a,
-                  "Placement of A: rows, columns, rank:R or cyclic:RxC[:PxQ] [rows of op(A)]")
-      ->type_name("WHERE");
-  command.add_option("--place-b", options->place_b, "Placement of B [columns of op(B)]")->type_name("WHERE");
-  command.add_option("--place-c", options->place_c, "Placement of C")->type_name("WHERE")->capture_default_str();
-  command.add_option("--repeat", options->repeat, "Products to time; the fastest is reported")
-      ->type_name("N")
-      ->check(at_least(1))
-      ->capture_default_str();
-  auto* sweep = command.add_flag("--sweep", options->sweep,
-                                 "Try a range of tiles and show the model's choice beside the best one found");
-  command.add_option("--tiles", options->tiles, "Tiles of the sweep, instead of a built-in range")
-      ->type_name("N,N,...")
-      ->delimiter(',')
-      ->check(at_least(1))
-      ->needs(sweep);
-  command.add_flag("--check,!--no-check", options->check, "Check the product against a random vector (on by default)");
-  command
-      .add_option("--trace", options->trace,
-                  "Write a timeline of the fastest repeat (in a sweep: of the tile given or chosen) for heddle plot "
-                  "and ui.perfetto.dev")
-      ->type_name("FILE")
-      ->check(not_empty());
-  add_common_options(
-      command, selection.common,
-      "  mpirun -n 2 heddle gemm --size 2048 --json gemm.json --trace trace.json\n"
-      "  mpirun -n 4 heddle gemm --a A.mtx --b B.h5 --op-b T --c C.mtx --place-a rank:2 --place-b rank:1");
-  command.callback(
-      [options, &selection] { selection.parallel = [options](Context& context) { return run(context, *options); }; });
+  add_command(
+      app, selection,
+      {"gemm", "Matrix product C = alpha op(A) op(B) + beta C over all ranks",
+       "  mpirun -n 2 heddle gemm --size 2048 --json gemm.json --trace trace.json\n"
+       "  mpirun -n 4 heddle gemm --a A.mtx --b B.h5 --op-b T --output C.mtx --place-a rank:2 --place-b rank:1"},
+      gemm_options(), run);
 }
 
 }  // namespace heddle::driver

@@ -57,6 +57,17 @@ std::vector<std::string> kokkos_configuration() {
   return lines;
 }
 
+struct Options {
+  bool verbose = false;
+};
+
+const OptionTable<Options>& all_options() {
+  static const OptionTable<Options> table = {
+      {"--verbose", &Options::verbose, Flag{}, "Also print Kokkos' whole configuration"},
+  };
+  return table;
+}
+
 template <Scalar T> nlohmann::ordered_json rates_entry(const Context& context, const char* scalar) {
   const bool known = load_rates<T>(context.comm()).has_value();
   const std::string file = rates_file<T>(context.comm()).string();
@@ -64,9 +75,10 @@ template <Scalar T> nlohmann::ordered_json rates_entry(const Context& context, c
   return {{"known", known}, {"file", file}};
 }
 
-int run(Context& context, bool verbose) {
+int run(Context& context, const Options& options) {
   const Communicator& comm = context.comm();
   auto report = context.report("info");
+  all_options().enter(options, report.inputs());
   auto& results = report.results();
   const auto show = [&](const char* key, const char* label, const std::string& value) {
     results[key] = value;
@@ -118,7 +130,7 @@ int run(Context& context, bool verbose) {
                       {"complex_double", rates_entry<Kokkos::complex<double>>(context, "complex-double")},
                       {"complex_float", rates_entry<Kokkos::complex<float>>(context, "complex-float")}};
   results["kokkos_configuration"] = kokkos_configuration();
-  if (verbose) {
+  if (options.verbose) {
     context.say("Kokkos configuration");
     for (const std::string& line : kokkos_configuration()) context.say("  " + line);
   }
@@ -128,12 +140,9 @@ int run(Context& context, bool verbose) {
 }  // namespace
 
 void add_info(CLI::App& app, Selection& selection) {
-  const auto verbose = std::make_shared<bool>(false);
-  CLI::App& command = *app.add_subcommand("info", "Version, Kokkos, MPI, transport, devices and BLAS in use");
-  command.add_flag("--verbose", *verbose, "Also print Kokkos' whole configuration");
-  add_common_options(command, selection.common, "  mpirun -n 4 heddle info");
-  command.callback(
-      [verbose, &selection] { selection.parallel = [verbose](Context& context) { return run(context, *verbose); }; });
+  add_command(app, selection,
+              {"info", "Version, Kokkos, MPI, transport, devices and BLAS in use", "  mpirun -n 4 heddle info"},
+              all_options(), run);
 }
 
 }  // namespace heddle::driver

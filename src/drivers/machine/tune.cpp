@@ -2,6 +2,7 @@
 #include "drivers/commands.hpp"
 #include "drivers/support/blas_hint.hpp"
 #include "drivers/support/clock.hpp"
+#include "drivers/support/matrix_options.hpp"
 #include "drivers/support/rates.hpp"
 #include "drivers/support/scalars.hpp"
 #include "drivers/support/text.hpp"
@@ -11,7 +12,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <memory>
 
 namespace heddle::driver {
 namespace {
@@ -21,11 +21,18 @@ struct Options {
   double seconds = 2.0;
 };
 
+const OptionTable<Options>& all_options() {
+  static const OptionTable<Options> table = {
+      {"--scalar", &Options::scalar, scalar_kind(), scalar_help},
+      {"--seconds", &Options::seconds, Number{.least = 0.2}, "Time to spend, about"},
+  };
+  return table;
+}
+
 template <Scalar T> int run_as(Context& context, const Options& options) {
   const Communicator& comm = context.comm();
   auto report = context.report("tune");
-  report.inputs()["scalar"] = options.scalar;
-  report.inputs()["seconds"] = options.seconds;
+  all_options().enter(options, report.inputs());
 
   Progress progress = context.progress("tune");
   const auto start = std::chrono::steady_clock::now();
@@ -91,23 +98,17 @@ template <Scalar T> int run_as(Context& context, const Options& options) {
   return context.finish(report);
 }
 
+int run(Context& context, const Options& options) {
+  return with_scalar(options.scalar, [&]<class T>() { return run_as<T>(context, options); });
+}
+
 }  // namespace
 
 void add_tune(CLI::App& app, Selection& selection) {
-  const auto options = std::make_shared<Options>();
-  CLI::App& command =
-      *app.add_subcommand("tune", "Measure this machine's rates, from which tiles are chosen, and keep them");
-  add_scalar_option(command, options->scalar)->capture_default_str();
-  command.add_option("--seconds", options->seconds, "Time to spend, about")
-      ->type_name("X")
-      ->check(at_least(0.2))
-      ->capture_default_str();
-  add_common_options(command, selection.common, "  mpirun -n 4 heddle tune --scalar double");
-  command.callback([options, &selection] {
-    selection.parallel = [options](Context& context) {
-      return with_scalar(options->scalar, [&]<class T>() { return run_as<T>(context, *options); });
-    };
-  });
+  add_command(app, selection,
+              {"tune", "Measure this machine's rates, from which tiles are chosen, and keep them",
+               "  mpirun -n 4 heddle tune --scalar double"},
+              all_options(), run);
 }
 
 }  // namespace heddle::driver

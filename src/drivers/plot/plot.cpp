@@ -9,7 +9,6 @@
 #include "drivers/tdse/record/hdf5.hpp"
 #include <heddle/core/error.hpp>
 
-#include <memory>
 #include <string>
 
 namespace heddle::driver {
@@ -20,6 +19,18 @@ struct Options {
   std::string file;
   std::string output;
 };
+
+const OptionTable<Options>& all_options() {
+  static const OptionTable<Options> table = {
+      {"--input,-i,file",
+       &Options::file,
+       Text{},
+       "HDF5 that heddle tdse wrote, JSON of heddle gemm --trace, CSV of heddle study or of heddle eig --scf",
+       {.key = "file", .required = true}},
+      {"--output,-o", &Options::output, Text{"PNG"}, "PNG to write (default: FILE's name with .png, in this folder)"},
+  };
+  return table;
+}
 
 // By what the file holds, whatever its name. Throws Error(input) where it can't be drawn.
 Picture picture_of(const std::filesystem::path& input) {
@@ -45,7 +56,7 @@ int run(const CommonOptions& common, const Options& options) {
   std::filesystem::path output = options.output;
   if (output.empty()) output = input.filename().replace_extension(".png");
   draw(picture, input, output);
-  report.inputs()["file"] = options.file;
+  all_options().enter(options, report.inputs());
   report.results()["output"] = output.string();
   if (!common.json.empty()) report.write(common.json);
   if (!common.quiet) std::printf("wrote %s\n", output.c_str());
@@ -55,23 +66,12 @@ int run(const CommonOptions& common, const Options& options) {
 }  // namespace
 
 void add_plot(CLI::App& app, Selection& selection) {
-  const auto options = std::make_shared<Options>();
-  CLI::App& command = *app.add_subcommand("plot",
-                                          "Picture of a run of `heddle tdse`, of a trace of `heddle gemm`, of a table "
-                                          "of `heddle study` or `heddle eig --scf`");
-  command
-      .add_option(
-          "file", options->file,
-          "HDF5 that heddle tdse wrote, JSON of heddle gemm --trace, CSV of heddle study or of heddle eig --scf")
-      ->type_name("FILE")
-      ->required();
-  command.add_option("-o,--output", options->output, "PNG to write (default: FILE's name with .png, in this folder)")
-      ->type_name("PNG");
-  add_common_options(command, selection.common,
-                     "  heddle plot h2plus.h5 --output h2plus.png\n  heddle plot trace.json");
-  command.callback([options, &selection] {
-    selection.serial = [options](const CommonOptions& common) { return run(common, *options); };
-  });
+  add_command(app, selection,
+              {"plot",
+               "Picture of a run of `heddle tdse`, of a trace of `heddle gemm`, of a table of `heddle study` or "
+               "`heddle eig --scf`",
+               "  heddle plot h2plus.h5 --output h2plus.png\n  heddle plot trace.json"},
+              all_options(), run);
 }
 
 }  // namespace heddle::driver

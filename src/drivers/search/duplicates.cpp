@@ -11,7 +11,6 @@
 #include <heddle/search/duplicates.hpp>
 
 #include <algorithm>
-#include <memory>
 #include <numeric>
 
 namespace heddle::driver {
@@ -19,13 +18,43 @@ namespace {
 
 struct Options {
   std::string input;
-  Index generate = -1;
+  Index size = -1;
   Index distinct = 0;
   Index words = 1;
   std::uint64_t seed = 1;
   std::string output, groups;
   SearchSettings search;
 };
+
+const OptionTable<Options>& all_options() {
+  const auto random = [](const Options& options) { return options.input.empty(); };
+  static const OptionTable<Options> table =
+      OptionTable<Options>{
+          {"--input,-i", &Options::input, Text{},
+           "Text file of integer keys, one a line; their words, from -2^63 to 2^64 - 1, separated by white space or "
+           "commas"},
+          {"--size", &Options::size, Integer{.least = 0}, "Make this many random keys", {.was = "--generate"}},
+          {"--distinct",
+           &Options::distinct,
+           Integer{.least = 1, .type_name = "K"},
+           "Chosen from this many (default: half of them)",
+           {.needs = "--size"},
+           random},
+          {"--words",
+           &Options::words,
+           Integer{.least = 1, .type_name = "M"},
+           "Words of 64 bits in each, at most 64",
+           {.needs = "--size"},
+           random},
+          {"--seed", &Options::seed, Integer{}, "Of the random keys", {.needs = "--size"}, random},
+          {"--output,-o", &Options::output, Text{"CSV"},
+           "File for the unique keys in the order of first occurrence: group, first key, count; of text input the key "
+           "too"},
+          {"--groups", &Options::groups, Text{}, "File for the group of each key, one a line"},
+      }
+          .include(&Options::search, search_options());
+  return table;
+}
 
 using Keys = Kokkos::View<Index**, Kokkos::LayoutRight, MemorySpace>;
 
@@ -117,10 +146,10 @@ std::string digest_of(const KeyGroups& groups) {
 
 void require_options(const Context& context, Options& options) {
   require(context.comm().size() == 1, "duplicates: one rank, please; it searches on one device");
-  require(options.input.empty() != (options.generate < 0),
-          "give the keys with --input, or make some with --generate, not both");
+  require(options.input.empty() != (options.size < 0),
+          "give the keys with --input, or make some with --size, not both");
   require(options.words <= 64, "--words ", options.words, ": expected at most 64");
-  if (options.distinct == 0) options.distinct = std::max<Index>(1, options.generate / 2);
+  if (options.distinct == 0) options.distinct = std::max<Index>(1, options.size / 2);
   require_distinct_outputs(
       {{"--json", context.options().json}, {"--output", options.output}, {"--groups", options.groups}});
   for (const std::string& path : {options.output, options.groups}) {
@@ -132,21 +161,16 @@ int run(Context& context, Options options) {
   require_options(context, options);
   const Communicator& comm = context.comm();
   auto report = context.report("duplicates");
-  auto& inputs = report.inputs();
+  all_options().enter(options, report.inputs());
   auto start = std::chrono::steady_clock::now();
   KeyTable table;
   Keys keys;
   if (options.input.empty()) {
-    keys = random_keys(comm.space(), options.generate, options.distinct, options.words, options.seed);
-    inputs["generate"] = options.generate;
-    inputs["distinct"] = options.distinct;
-    inputs["seed"] = options.seed;
+    keys = random_keys(comm.space(), options.size, options.distinct, options.words, options.seed);
   } else {
     table = read_keys(options.input);
     keys = on_device(table);
-    inputs["input"] = options.input;
   }
-  enter_settings(report, options.search);
   report.times()["keys"] = seconds_since(start);
 
   search::Duplicates found;
@@ -205,42 +229,11 @@ int run(Context& context, Options options) {
 }  // namespace
 
 void add_duplicates(CLI::App& app, Selection& selection) {
-  const auto options = std::make_shared<Options>();
-  CLI::App& command = *app.add_subcommand("duplicates", "Equal keys: which are there, how many of each, and where");
-  command
-      .add_option(
-          "-i,--input", options->input,
-          "Text file of integer keys, one a line; their words, from -2^63 to 2^64 - 1, separated by white space or "
-          "commas")
-      ->type_name("FILE");
-  CLI::Option* const generate =
-      command.add_option("--generate", options->generate, "Make this many keys")->type_name("N")->check(at_least(0));
-  command.add_option("--distinct", options->distinct, "Chosen from this many (default: half of them)")
-      ->type_name("K")
-      ->check(at_least(1))
-      ->needs(generate);
-  command.add_option("--words", options->words, "Words of 64 bits in each, at most 64")
-      ->type_name("M")
-      ->check(at_least(1))
-      ->capture_default_str()
-      ->needs(generate);
-  command.add_option("--seed", options->seed, "Of the random keys")
-      ->type_name("N")
-      ->capture_default_str()
-      ->needs(generate);
-  command
-      .add_option(
-          "-o,--output", options->output,
-          "File for the unique keys in the order of first occurrence: group, first key, count; of text input the "
-          "key too")
-      ->type_name("CSV");
-  command.add_option("--groups", options->groups, "File for the group of each key, one a line")->type_name("FILE");
-  add_search_options(command, options->search);
-  add_common_options(command, selection.common,
-                     "  heddle duplicates --input keys.txt --output unique.csv --groups groups.txt\n"
-                     "  heddle duplicates --generate 10000000 --distinct 4000000 --words 3 --algorithm hash-fight");
-  command.callback(
-      [options, &selection] { selection.parallel = [options](Context& context) { return run(context, *options); }; });
+  add_command(app, selection,
+              {"duplicates", "Equal keys: which are there, how many of each, and where",
+               "  heddle duplicates --input keys.txt --output unique.csv --groups groups.txt\n"
+               "  heddle duplicates --size 10000000 --distinct 4000000 --words 3 --algorithm hash-fight"},
+              all_options(), run);
 }
 
 }  // namespace heddle::driver

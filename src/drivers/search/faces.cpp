@@ -11,7 +11,6 @@
 
 #include <algorithm>
 #include <array>
-#include <memory>
 #include <optional>
 
 namespace heddle::driver {
@@ -21,12 +20,46 @@ struct Options {
   std::string input;
   GeneratedMesh generated;
   std::string save, output, nonmanifold;
-  std::string encoding = "compressed";
-  std::string ghosts = "hide";
+  MeshEncoding encoding = MeshEncoding::compressed;
+  search::GhostCells ghosts = search::GhostCells::hide;
   SearchSettings search;
 
   [[nodiscard]] bool writes() const { return !save.empty() || !output.empty() || !nonmanifold.empty(); }
 };
+
+const Choice<search::GhostCells>& ghosts_kind() {
+  using search::GhostCells;
+  static const Choice<GhostCells> kind = {
+      "NAME", {{GhostCells::hide, "hide"}, {GhostCells::drop, "drop"}, {GhostCells::keep, "keep"}}};
+  return kind;
+}
+
+OptionTable<Options> file_options() {
+  return {
+      {"--save", &Options::save, Text{}, "File to write the mesh to: .vtu", {.was = "--save-mesh"}},
+      {"--output,-o", &Options::output, Text{},
+       "File to write the external faces to, by cell, then side: .vtp (polygons) or .vtu"},
+      {"--nonmanifold", &Options::nonmanifold, Text{},
+       "File to write the sides of faces of three cells or more to, with these faces' numbers: .vtp or .vtu"},
+      {"--encoding", &Options::encoding,
+       choice<MeshEncoding>("NAME", {MeshEncoding::ascii, MeshEncoding::binary, MeshEncoding::compressed}),
+       "Of the files written: ascii, binary or compressed"},
+      {"--ghosts", &Options::ghosts, ghosts_kind(),
+       "Cells that vtkGhostType marks: hide (they make faces internal, and have none), drop (they are not there) or "
+       "keep (they are like others)"},
+  };
+}
+
+const OptionTable<Options>& all_options() {
+  static const OptionTable<Options> table =
+      OptionTable<Options>{
+          {"--input,-i", &Options::input, Text{}, "File of the mesh: .vtu or .vtk (VTK), or .msh (Gmsh)"},
+      }
+          .include(&Options::generated, generated_mesh_options())
+          .include(itself, file_options())
+          .include(&Options::search, search_options());
+  return table;
+}
 
 // What was found over all ranks; the lists are on rank 0.
 struct Found {
@@ -36,11 +69,6 @@ struct Found {
   search::FaceReport report;
   double seconds = 0;
 };
-
-search::GhostCells ghosts_from(const std::string& text) {
-  if (text == "drop") return search::GhostCells::drop;
-  return text == "keep" ? search::GhostCells::keep : search::GhostCells::hide;
-}
 
 template <PointId Id, class Space>
 Found search_over(const Communicator& comm, const Mesh<Id, Space>& whole, search::GhostCells ghosts,
@@ -93,7 +121,7 @@ void hide_ghosts(const Communicator& comm, const MeshFile::HostMesh& mesh, Found
 }
 
 Found search_file(const Communicator& comm, const MeshFile& file, const Options& options, const CellCounts& counts) {
-  const auto ghosts = ghosts_from(options.ghosts);
+  const auto ghosts = options.ghosts;
   const bool hidden = ghosts == search::GhostCells::hide && counts.ghosts > 0 && comm.size() > 1;
   Found found = search_over(comm, file.mesh(), hidden ? search::GhostCells::keep : ghosts, options.search);
   if (hidden) hide_ghosts(comm, file.mesh(), found);
@@ -105,7 +133,7 @@ template <PointId Id> Found search_generated(const Communicator& comm, const Opt
   const Mesh<Id> mesh = connectivity_of<Id>(comm.space(), options.generated);
   comm.space().fence("heddle::driver::faces");
   report.times()["connectivity"] = seconds_since(start);
-  return search_over(comm, mesh, ghosts_from(options.ghosts), options.search);
+  return search_over(comm, mesh, options.ghosts, options.search);
 }
 
 Found search_mesh(const Communicator& comm, const std::optional<MeshFile>& file, const Options& options,
@@ -132,7 +160,7 @@ void say_found(const Context& context, const Found& found, const CellCounts& cou
   }
   if (counts.ghosts > 0) {
     context.say(format("ghosts: %lld cell%s marked as copies: %s", number(counts.ghosts), plural(counts.ghosts),
-                       options.ghosts.c_str()));
+                       ghosts_kind().show(options.ghosts).c_str()));
   }
   if (report.nonmanifold_faces > 0) {
     context.say(format("non-manifold: %lld face%s that three cells or more share, %lld sides of them",
@@ -146,10 +174,10 @@ void say_found(const Context& context, const Found& found, const CellCounts& cou
 }
 
 // The boundary of a boundary is empty, where nothing was left out; see open_edges().
-void check_closed(const Context& context, const Found& found, const CellCounts& counts, const std::string& ghosts,
+void check_closed(const Context& context, const Found& found, const CellCounts& counts, search::GhostCells ghosts,
                   Report& report) {
   const Communicator& comm = context.comm();
-  if (found.report.nonmanifold_faces > 0 || (counts.ghosts > 0 && ghosts == "hide")) {
+  if (found.report.nonmanifold_faces > 0 || (counts.ghosts > 0 && ghosts == search::GhostCells::hide)) {
     context.say(std::string("closed: not looked at, since ") +
                 (found.report.nonmanifold_faces > 0 ? "there are non-manifold faces" : "ghost cells are hidden"));
     return;
@@ -175,7 +203,7 @@ void check_closed(const Context& context, const Found& found, const CellCounts& 
 void write_faces(const std::string& path, const MeshFile& mesh, const HostFaces& faces, const Options& options,
                  const std::vector<Index>* numbers = nullptr) {
   SurfaceOptions surface;
-  surface.encoding = mesh_encoding_from(options.encoding);
+  surface.encoding = options.encoding;
   if (numbers != nullptr) {
     surface.arrays.push_back({"NonManifoldFace", ArrayValues<std::int64_t>(numbers->data(), numbers->size(), 1)});
   }
@@ -185,8 +213,8 @@ void write_faces(const std::string& path, const MeshFile& mesh, const HostFaces&
 void require_options(const Context& context, const Options& options) {
   require(options.input.empty() != options.generated.kind.empty(),
           "give the mesh with --input, or make one with --generate, not both");
-  require(options.generated.kind.empty() || !options.generated.cubes.empty(), "--generate needs --cubes");
-  require(options.generated.cubes.empty() || !options.generated.kind.empty(), "--cubes is for --generate");
+  require(options.generated.kind.empty() || !options.generated.cubes.empty(), "--generate needs --size");
+  require(options.generated.cubes.empty() || !options.generated.kind.empty(), "--size is for --generate");
   if (!options.input.empty()) require_mesh_ending(options.input);
   for (const std::string& path : {options.output, options.nonmanifold}) {
     if (!path.empty()) require_surface_ending(path);
@@ -199,7 +227,7 @@ void require_options(const Context& context, const Options& options) {
     require_distinct_outputs({{"--json", context.options().json},
                               {"--output", options.output},
                               {"--nonmanifold", options.nonmanifold},
-                              {"--save-mesh", options.save}});
+                              {"--save", options.save}});
   });
   for (const std::string& path : {options.save, options.output, options.nonmanifold}) {
     if (!path.empty()) context.comm().on_rank(0, [&] { const PendingFile probe(path); });
@@ -211,18 +239,11 @@ int run(Context& context, const Options& options) {
   const Communicator& comm = context.comm();
   auto report = context.report("faces");
   auto& inputs = report.inputs();
+  all_options().enter(options, inputs);
   if (options.input.empty()) {
     const StructuredGrid grid = options.generated.grid();
-    inputs["generate"] = options.generated.kind;
-    inputs["cubes"] = {grid.x, grid.y, grid.z};
-    if (options.generated.kind == "tetrahedra") inputs["per_cube"] = options.generated.options.per_cube;
-    inputs["randomised"] = options.generated.options.randomised;
-    inputs["seed"] = options.generated.options.seed;
-  } else {
-    inputs["input"] = options.input;
+    inputs["size"] = {grid.x, grid.y, grid.z};
   }
-  inputs["ghosts"] = options.ghosts;
-  enter_settings(report, options.search);
 
   // Rank 0 alone needs coordinates, and the mesh that it made itself in host memory; what every rank must have is a
   // file's connectivity.
@@ -263,7 +284,7 @@ int run(Context& context, const Options& options) {
 
   start = std::chrono::steady_clock::now();
   comm.on_rank(0, [&] {
-    if (!options.save.empty()) write_mesh(options.save, *mesh, mesh_encoding_from(options.encoding));
+    if (!options.save.empty()) write_mesh(options.save, *mesh, options.encoding);
     if (!options.output.empty()) write_faces(options.output, *mesh, found.external, options);
     if (!options.nonmanifold.empty()) {
       write_faces(options.nonmanifold, *mesh, found.nonmanifold, options, &found.nonmanifold_face);
@@ -276,44 +297,14 @@ int run(Context& context, const Options& options) {
   return context.finish(report);
 }
 
-void add_file_options(CLI::App& command, Options& options) {
-  command.add_option("-i,--input", options.input, "File of the mesh: .vtu or .vtk (VTK), or .msh (Gmsh)")
-      ->type_name("FILE");
-  add_generated_mesh(command, options.generated);
-  command.add_option("--save-mesh", options.save, "File to write the mesh to: .vtu")->type_name("FILE");
-  command
-      .add_option("-o,--output", options.output,
-                  "File to write the external faces to, by cell, then side: .vtp (polygons) or .vtu")
-      ->type_name("FILE");
-  command
-      .add_option("--nonmanifold", options.nonmanifold,
-                  "File to write the sides of faces of three cells or more to, with these faces' numbers: .vtp or .vtu")
-      ->type_name("FILE");
-  command.add_option("--encoding", options.encoding, "Of the files written: ascii, binary or compressed")
-      ->type_name("NAME")
-      ->check(one_of({"ascii", "binary", "compressed"}))
-      ->capture_default_str();
-  command
-      .add_option("--ghosts", options.ghosts,
-                  "Cells that vtkGhostType marks: hide (they make faces internal, and have none), drop (they are not "
-                  "there) or keep (they are like others)")
-      ->type_name("NAME")
-      ->check(one_of({"hide", "drop", "keep"}))
-      ->capture_default_str();
-}
-
 }  // namespace
 
 void add_faces(CLI::App& app, Selection& selection) {
-  const auto options = std::make_shared<Options>();
-  CLI::App& command = *app.add_subcommand("faces", "External faces of a mesh: the sides that no two cells share");
-  add_file_options(command, *options);
-  add_search_options(command, options->search);
-  add_common_options(command, selection.common,
-                     "  heddle faces --input mesh.vtu --output surface.vtp\n"
-                     "  mpirun -n 2 heddle faces --generate tetrahedra --cubes 100 --randomised --repeat 3");
-  command.callback(
-      [options, &selection] { selection.parallel = [options](Context& context) { return run(context, *options); }; });
+  add_command(app, selection,
+              {"faces", "External faces of a mesh: the sides that no two cells share",
+               "  heddle faces --input mesh.vtu --output surface.vtp\n"
+               "  mpirun -n 2 heddle faces --generate tetrahedra --size 100 --randomised --repeat 3"},
+              all_options(), run);
 }
 
 }  // namespace heddle::driver

@@ -1,15 +1,13 @@
 #include "drivers/search/faces_mesh.hpp"
 
-#include "drivers/support/options.hpp"
-
 namespace heddle::driver {
 
 StructuredGrid GeneratedMesh::grid() const {
   // Eight corners for each of six cells a cube, in 64 bits.
   constexpr Index most = 65536;
-  require(cubes.size() == 1 || cubes.size() == 3, "--cubes: expected N or NX,NY,NZ, got ", cubes.size(), " numbers");
+  require(cubes.size() == 1 || cubes.size() == 3, "--size: expected N or NX,NY,NZ, got ", cubes.size(), " numbers");
   for (const Index count : cubes) {
-    require(count >= 0 && count <= most, "--cubes: ", count, ": expected 0 to ", most);
+    require(count >= 0 && count <= most, "--size: ", count, ": expected 0 to ", most);
   }
   return cubes.size() == 1 ? StructuredGrid{cubes[0], cubes[0], cubes[0]}
                            : StructuredGrid{cubes[0], cubes[1], cubes[2]};
@@ -22,23 +20,41 @@ Index GeneratedMesh::external_faces() const {
   return kind == "hexahedra" ? squares : 2 * squares;
 }
 
-void add_generated_mesh(CLI::App& command, GeneratedMesh& mesh) {
-  CLI::Option* const generate =
-      command
-          .add_option("--generate", mesh.kind, "Make a mesh: tetrahedra, or hexahedra, of a rectangular grid of cubes")
-          ->type_name("KIND")
-          ->check(one_of({"tetrahedra", "hexahedra"}));
-  command.add_option("--cubes", mesh.cubes, "Cubes along each axis")->type_name("N|NX,NY,NZ")->delimiter(',');
-  command.add_option("--per-cube", mesh.options.per_cube, "Tetrahedra in each: 5 (mirrored) or 6 (about a diagonal)")
-      ->type_name("5|6")
-      ->check(one_of({"5", "6"}))
-      ->capture_default_str()
-      ->needs(generate);
-  command.add_flag("--randomised", mesh.options.randomised, "Number points and cells at random")->needs(generate);
-  command.add_option("--seed", mesh.options.seed, "Of the random numbers")
-      ->type_name("N")
-      ->capture_default_str()
-      ->needs(generate);
+Choice<int> per_cube_kind() {
+  return choice<int>("5|6", {5, 6});
+}
+
+const OptionTable<GeneratedMesh>& generated_mesh_options() {
+  using search::TetrahedraOptions;
+  const auto made = [](const GeneratedMesh& mesh) { return !mesh.kind.empty(); };
+  static const OptionTable<GeneratedMesh> table = {
+      {"--generate", &GeneratedMesh::kind, choice({"tetrahedra", "hexahedra"}, "KIND"),
+       "Make a mesh: tetrahedra, or hexahedra, of a rectangular grid of cubes"},
+      {"--size",
+       &GeneratedMesh::cubes,
+       Integer{.type_name = "N|NX,NY,NZ"},
+       "Cubes along each axis",
+       {.was = "--cubes"}},
+      {"--per-cube",
+       in_member(&GeneratedMesh::options, &TetrahedraOptions::per_cube),
+       per_cube_kind(),
+       "Tetrahedra in each: 5 (mirrored) or 6 (about a diagonal)",
+       {.needs = "--generate"},
+       [](const GeneratedMesh& mesh) { return mesh.kind == "tetrahedra"; }},
+      {"--randomised",
+       in_member(&GeneratedMesh::options, &TetrahedraOptions::randomised),
+       Flag{},
+       "Number points and cells at random",
+       {.needs = "--generate"},
+       made},
+      {"--seed",
+       in_member(&GeneratedMesh::options, &TetrahedraOptions::seed),
+       Integer{},
+       "Of the random numbers",
+       {.needs = "--generate"},
+       made},
+  };
+  return table;
 }
 
 MeshFile file_of(const ExecutionSpace& space, const GeneratedMesh& mesh) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "drivers/support/context.hpp"
+#include "drivers/support/option_table.hpp"
 #include <heddle/io/mesh_file.hpp>
 #include <heddle/search/faces.hpp>
 #include <heddle/search/grid.hpp>
@@ -16,8 +17,8 @@ namespace heddle::driver {
 
 /// A rectangular grid of cubes, as they are or cut into tetrahedra.
 struct GeneratedMesh {
-  std::string kind;  ///< "tetrahedra", "hexahedra"; empty: none.
-  std::vector<Index> cubes;
+  std::string kind;          ///< "tetrahedra", "hexahedra"; empty: none.
+  std::vector<Index> cubes;  ///< Along all axes, or each.
   search::TetrahedraOptions options;
 
   /// Throws Error(argument) unless `cubes` are one or three numbers that memory could hold.
@@ -27,8 +28,10 @@ struct GeneratedMesh {
   [[nodiscard]] Index external_faces() const;
 };
 
-/// Adds --generate, --cubes, --per-cube, --randomised and --seed.
-void add_generated_mesh(CLI::App& command, GeneratedMesh& mesh);
+/// --generate, --size, --per-cube, --randomised and --seed.
+[[nodiscard]] const OptionTable<GeneratedMesh>& generated_mesh_options();
+/// --per-cube, of both commands.
+[[nodiscard]] Choice<int> per_cube_kind();
 
 template <PointId Id> [[nodiscard]] Mesh<Id> connectivity_of(const ExecutionSpace& space, const GeneratedMesh& mesh) {
   return mesh.kind == "hexahedra" ? search::hexahedra_of<Id>(space, mesh.grid(), mesh.options)

@@ -1,6 +1,5 @@
 #include "drivers/search/search_settings.hpp"
 
-#include "drivers/support/options.hpp"
 #include "drivers/support/text.hpp"
 
 #include <algorithm>
@@ -24,55 +23,49 @@ Index bytes_from(const std::string& text) {
   return value < 9e18 ? static_cast<Index>(value) : -1;
 }
 
+struct Bytes {
+  std::string type_name = "BYTES";
+
+  static std::string expected() { return "bytes, as 750000000, 512M or 1.5G"; }
+  static bool read(const std::string& text, Index& value) {
+    value = bytes_from(text);
+    return value >= 0;
+  }
+  static std::string show(Index value) { return std::to_string(value); }
+};
+
 }  // namespace
 
 search::Options SearchSettings::options() const {
-  return {.algorithm = search::algorithm_from(algorithm),
-          .hash = search::hash_function_from(hash),
-          .memory = memory,
-          .time_phases = phases};
+  return {.algorithm = algorithm, .hash = hash, .memory = memory, .time_phases = phases};
 }
 
-void add_search_options(CLI::App& command, SearchSettings& settings) {
-  command.add_option("--algorithm", settings.algorithm, "automatic, partition, hash-fight, sort or sort-by-id")
-      ->type_name("NAME")
-      ->check(one_of({"automatic", "partition", "hash-fight", "sort", "sort-by-id"}))
-      ->capture_default_str();
-  command.add_option("--hash", settings.hash, "Of hash-fight and sort: automatic, xor, fnv1a, morton or mixer")
-      ->type_name("NAME")
-      ->check(one_of({"automatic", "xor", "fnv1a", "morton", "mixer"}))
-      ->capture_default_str();
-  command
-      .add_option_function<std::string>(
-          "--memory",
-          [&settings](const std::string& text) {
-            settings.memory = bytes_from(text);
-            if (settings.memory < 0) {
-              throw CLI::ValidationError("--memory", "'" + text + "': expected bytes, as 750000000, 512M or 1.5G");
-            }
-          },
-          "Bytes that the records of partition may take, in several passes where it must, and at least a bucket's; "
-          "K, M, G, T are powers of 1024; 0: what one pass needs")
-      ->type_name("BYTES")
-      ->default_str("0");
-  command.add_flag("--phases", settings.phases, "Time each phase");
-  command.add_option("--repeat", settings.repeat, "Times to do it; the median is reported")
-      ->type_name("N")
-      ->check(at_least(1))
-      ->capture_default_str();
-}
-
-void enter_settings(Report& report, const SearchSettings& settings) {
-  auto& inputs = report.inputs();
-  inputs["algorithm"] = settings.algorithm;
-  inputs["hash"] = settings.hash;
-  inputs["memory"] = settings.memory;
-  inputs["repeat"] = settings.repeat;
+const OptionTable<SearchSettings>& search_options() {
+  using search::Algorithm;
+  using search::HashFunction;
+  static const OptionTable<SearchSettings> table = {
+      {"--algorithm", &SearchSettings::algorithm,
+       choice<Algorithm>("NAME", {Algorithm::automatic, Algorithm::partition, Algorithm::hash_fight, Algorithm::sort,
+                                  Algorithm::sort_by_id}),
+       "auto, partition, hash-fight, sort or sort-by-id"},
+      {"--hash-function",
+       &SearchSettings::hash,
+       choice<HashFunction>("NAME", {HashFunction::automatic, HashFunction::exclusive_or, HashFunction::fnv1a,
+                                     HashFunction::morton, HashFunction::mixer}),
+       "Of hash-fight and sort: auto, xor, fnv1a, morton or mixer",
+       {.was = "--hash"}},
+      {"--memory", &SearchSettings::memory, Bytes{},
+       "Bytes that the records of partition may take, in several passes where it must, and at least a bucket's; K, M, "
+       "G, T are powers of 1024; 0: what one pass needs"},
+      {"--phases", &SearchSettings::phases, Flag{}, "Time each phase"},
+      {"--repeat", &SearchSettings::repeat, Integer{.least = 1}, "Times to do it; the median is reported"},
+  };
+  return table;
 }
 
 void enter_search(nlohmann::ordered_json& results, const search::Report& report) {
-  results["algorithm"] = search::to_string(report.algorithm);
-  results["hash"] = search::to_string(report.hash);
+  results["algorithm"] = option_name(report.algorithm);
+  results["hash"] = option_name(report.hash);
   auto& phases = results["phases"] = nlohmann::ordered_json::object();
   for (const search::Phase& phase : report.phases) phases[phase.name] = phase.seconds;
   results["passes"] = report.passes;

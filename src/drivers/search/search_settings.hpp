@@ -2,11 +2,10 @@
 #pragma once
 
 #include "drivers/support/clock.hpp"
+#include "drivers/support/option_table.hpp"
 #include "drivers/support/report.hpp"
 #include <heddle/comm/communicator.hpp>
 #include <heddle/search/algorithm.hpp>
-
-#include <CLI/CLI.hpp>
 
 #include <string>
 #include <vector>
@@ -14,8 +13,8 @@
 namespace heddle::driver {
 
 struct SearchSettings {
-  std::string algorithm = "automatic";
-  std::string hash = "automatic";
+  search::Algorithm algorithm = search::Algorithm::automatic;
+  search::HashFunction hash = search::HashFunction::automatic;
   Index memory = 0;
   bool phases = false;
   int repeat = 1;
@@ -23,11 +22,9 @@ struct SearchSettings {
   [[nodiscard]] search::Options options() const;
 };
 
-/// Adds --algorithm, --hash, --memory, --phases and --repeat.
-void add_search_options(CLI::App& command, SearchSettings& settings);
+/// --algorithm, --hash-function, --memory, --phases and --repeat.
+[[nodiscard]] const OptionTable<SearchSettings>& search_options();
 
-/// Enters the settings among the inputs of a report.
-void enter_settings(Report& report, const SearchSettings& settings);
 /// Enters algorithm, hash, phases, passes, iterations, collisions and memory_bytes.
 void enter_search(nlohmann::ordered_json& results, const search::Report& report);
 

@@ -10,7 +10,6 @@
 
 #include <algorithm>
 #include <map>
-#include <memory>
 #include <random>
 #include <tuple>
 
@@ -20,19 +19,41 @@ namespace {
 constexpr bool on_host = Kokkos::SpaceAccessibility<Kokkos::HostSpace, MemorySpace>::accessible;
 
 struct Options {
-  std::vector<Index> cubes =
+  std::vector<Index> sizes =
       on_host ? std::vector<Index>{20, 30, 40, 50, 60} : std::vector<Index>{40, 80, 120, 160, 200};
   std::vector<std::string> methods = {"sort-by-id",       "sort+xor",       "sort+fnv1a",       "sort+morton",
                                       "sort+mixer",       "hash-fight+xor", "hash-fight+fnv1a", "hash-fight+morton",
                                       "hash-fight+mixer", "partition"};
   std::vector<std::string> numberings = {"regular", "randomised"};
   int per_cube = 5;
-  int trials = 10;
+  int repeat = 10;
   double limit = 10;
   std::string join;
   std::string output = "study_faces.csv";
   std::string plot;
 };
+
+const OptionTable<Options>& all_options() {
+  static const OptionTable<Options> table = {
+      {"--sizes",
+       &Options::sizes,
+       Integer{.type_name = "N,N,..."},
+       "Cubes along each axis of the meshes",
+       {.was = "--cubes"}},
+      {"--methods", &Options::methods, Text{"NAME,..."},
+       "partition, sort-by-id, sort+HASH and hash-fight+HASH, where HASH is xor, fnv1a, morton or mixer"},
+      {"--numberings", &Options::numberings, choice({"regular", "randomised"}, "NAME,..."),
+       "Of points and cells: regular, randomised"},
+      {"--per-cube", &Options::per_cube, per_cube_kind(), "Tetrahedra in each cube"},
+      {"--repeat", &Options::repeat, Integer{.least = 1}, "Runs of each", {.was = "--trials"}},
+      {"--limit", &Options::limit, Number{.least = 0, .type_name = "SECONDS"},
+       "Seconds: a method that took longer is left out at larger sizes"},
+      {"--join", &Options::join, Text{"CSV"}, "Table of another run, as a GPU's: its rows are appended to this one's"},
+      {"--output,-o", &Options::output, Text{"CSV"}, "Table to write: a row a run"},
+      {"--plot", &Options::plot, Text{"PNG"}, "Picture to draw of it (heddle plot draws it too)"},
+  };
+  return table;
+}
 
 // Numbers of 32 bits: twice as fast as 64, and what the paper has.
 using Id = std::int32_t;
@@ -121,16 +142,16 @@ class Study {
     Progress progress = context_.progress("study");
     warm_up();
     double total = 0;
-    for (const Index cubes : options_.cubes) total += cost_of(cubes);
+    for (const Index cubes : options_.sizes) total += cost_of(cubes);
     double done = 0;
-    for (const Index cubes : options_.cubes) {
+    for (const Index cubes : options_.sizes) {
       if (methods_.empty()) break;
       std::vector<Case> cases;
       for (const std::string& numbering : options_.numberings)
         cases.push_back({numbering, mesh_of(cubes, numbering), {}, {}});
-      const double each = cost_of(cubes) / static_cast<double>(options_.trials) /
+      const double each = cost_of(cubes) / static_cast<double>(options_.repeat) /
                           static_cast<double>(std::max<std::size_t>(1, cases.size() * methods_.size()));
-      for (int trial = 0; trial < options_.trials; ++trial) {
+      for (int trial = 0; trial < options_.repeat; ++trial) {
         // All methods and numberings, in another order each time: a slow minute of the machine hits all alike.
         std::vector<std::pair<std::size_t, std::size_t>> order;
         for (std::size_t which = 0; which < cases.size(); ++which) {
@@ -147,7 +168,7 @@ class Study {
       leave_out(cubes, outcome);
       // What is left is for the methods that are.
       total = done;
-      for (const Index later : options_.cubes) total += later > cubes ? cost_of(later) : 0;
+      for (const Index later : options_.sizes) total += later > cubes ? cost_of(later) : 0;
     }
     progress.finish();
     sort_rows(outcome.rows);
@@ -170,7 +191,7 @@ class Study {
   // By cells and runs.
   [[nodiscard]] double cost_of(Index cubes) const {
     return static_cast<double>(cubes * cubes * cubes) *
-           static_cast<double>(options_.numberings.size() * methods_.size()) * options_.trials;
+           static_cast<double>(options_.numberings.size() * methods_.size()) * options_.repeat;
   }
   [[nodiscard]] Mesh<Id> mesh_of(Index cubes, const std::string& numbering) const {
     return search::tetrahedra_of<Id>(context_.comm().space(), {cubes, cubes, cubes},
@@ -214,7 +235,7 @@ class Study {
   }
   // Methods that took too long at this size are not run at larger ones.
   void leave_out(Index cubes, Outcome& outcome) {
-    if (cubes == options_.cubes.back()) return;
+    if (cubes == options_.sizes.back()) return;
     std::erase_if(methods_, [&](const Method& method) {
       double longest = 0;
       for (const FacesRow& row : outcome.rows) {
@@ -246,12 +267,12 @@ Index different_digests(const std::vector<FacesRow>& rows) {
 
 void require_options(const Context& context, Options& options) {
   require(context.comm().size() == 1, "study faces: one rank, please; it measures one device");
-  require(!options.cubes.empty() && !options.methods.empty() && !options.numberings.empty(),
-          "--cubes, --methods, --numberings: expected one at least");
-  std::sort(options.cubes.begin(), options.cubes.end());
-  options.cubes.erase(std::unique(options.cubes.begin(), options.cubes.end()), options.cubes.end());
-  for (const Index cubes : options.cubes)
-    require(cubes >= 1 && cubes <= 1024, "--cubes: ", cubes, ": expected 1 to 1024");
+  require(!options.sizes.empty() && !options.methods.empty() && !options.numberings.empty(),
+          "--sizes, --methods, --numberings: expected one at least");
+  std::sort(options.sizes.begin(), options.sizes.end());
+  options.sizes.erase(std::unique(options.sizes.begin(), options.sizes.end()), options.sizes.end());
+  for (const Index cubes : options.sizes)
+    require(cubes >= 1 && cubes <= 1024, "--sizes: ", cubes, ": expected 1 to 1024");
   require_distinct_outputs(
       {{"--json", context.options().json}, {"--output", options.output}, {"--plot", options.plot}});
   { const PendingFile probe(options.output); }
@@ -265,14 +286,7 @@ int run(Context& context, Options options) {
   auto report = context.report("study");
   auto& inputs = report.inputs();
   inputs["study"] = "faces";
-  inputs["cubes"] = options.cubes;
-  inputs["per_cube"] = options.per_cube;
-  inputs["methods"] = options.methods;
-  inputs["numberings"] = options.numberings;
-  inputs["trials"] = options.trials;
-  inputs["limit"] = options.limit;
-  if (!options.join.empty()) inputs["join"] = options.join;
-  inputs["output"] = options.output;
+  all_options().enter(options, inputs);
   const std::vector<FacesRow> joined = options.join.empty() ? std::vector<FacesRow>{} : read_faces_rows(options.join);
 
   Outcome outcome = Study(context, options).run();
@@ -299,48 +313,11 @@ int run(Context& context, Options options) {
 }  // namespace
 
 void add_study_faces(CLI::App& study, Selection& selection) {
-  const auto options = std::make_shared<Options>();
-  CLI::App& command = *study.add_subcommand(
-      "faces", "External faces of tetrahedra: algorithms and hash functions by size and numbering of the mesh");
-  command.add_option("--cubes", options->cubes, "Cubes along each axis of the meshes")
-      ->type_name("N,N,...")
-      ->delimiter(',')
-      ->capture_default_str();
-  command
-      .add_option("--methods", options->methods,
-                  "partition, sort-by-id, sort+HASH and hash-fight+HASH, where HASH is "
-                  "xor, fnv1a, morton or mixer")
-      ->type_name("NAME,...")
-      ->delimiter(',')
-      ->capture_default_str();
-  command.add_option("--numberings", options->numberings, "Of points and cells: regular, randomised")
-      ->type_name("NAME,...")
-      ->delimiter(',')
-      ->check(one_of({"regular", "randomised"}))
-      ->capture_default_str();
-  command.add_option("--per-cube", options->per_cube, "Tetrahedra in each cube")
-      ->type_name("5|6")
-      ->check(one_of({"5", "6"}))
-      ->capture_default_str();
-  command.add_option("--trials", options->trials, "Runs of each")
-      ->type_name("N")
-      ->check(at_least(1))
-      ->capture_default_str();
-  command.add_option("--limit", options->limit, "Seconds: a method that took longer is left out at larger sizes")
-      ->type_name("SECONDS")
-      ->check(at_least(0))
-      ->capture_default_str();
-  command.add_option("--join", options->join, "Table of another run, as a GPU's: its rows are appended to this one's")
-      ->type_name("CSV");
-  command.add_option("-o,--output", options->output, "Table to write: a row a run")
-      ->type_name("CSV")
-      ->capture_default_str();
-  command.add_option("--plot", options->plot, "Picture to draw of it (heddle plot draws it too)")->type_name("PNG");
-  add_common_options(command, selection.common,
-                     "  heddle study faces --plot faces.png\n"
-                     "  heddle study faces --cubes 20,40,60,80,100 --limit 60 --join gpu.csv --plot both.png");
-  command.callback(
-      [options, &selection] { selection.parallel = [options](Context& context) { return run(context, *options); }; });
+  add_command(study, selection,
+              {"faces", "External faces of tetrahedra: algorithms and hash functions by size and numbering of the mesh",
+               "  heddle study faces --plot faces.png\n"
+               "  heddle study faces --sizes 20,40,60,80,100 --limit 60 --join gpu.csv --plot both.png"},
+              all_options(), run);
 }
 
 }  // namespace heddle::driver

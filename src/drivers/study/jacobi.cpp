@@ -9,7 +9,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <memory>
 #include <utility>
 
 namespace heddle::driver {
@@ -17,18 +16,54 @@ namespace {
 
 constexpr bool on_host = Kokkos::SpaceAccessibility<Kokkos::HostSpace, MemorySpace>::accessible;
 
+using eigen::JacobiMethod;
+
 struct Options {
-  std::vector<Index> orders;
+  std::vector<Index> sizes;
   Index largest = 1024;
   Index largest_serial = 512;
-  std::vector<std::string> methods = {"automatic"};
-  std::string matrix = "kohn-sham";
+  std::vector<JacobiMethod> methods = {JacobiMethod::automatic};
+  std::string generate = "kohn-sham";
   int repeat = 3;
   std::string serial_table;
   bool serial = true;
   std::string output = "study_jacobi.csv";
   std::string plot;
 };
+
+Choice<JacobiMethod> methods_kind() {
+  return choice<JacobiMethod>(
+      "NAME,...", {JacobiMethod::automatic, JacobiMethod::classical, JacobiMethod::cyclic, JacobiMethod::round_robin,
+                   JacobiMethod::blocked, JacobiMethod::preconditioned});
+}
+
+const OptionTable<Options>& all_options() {
+  static const OptionTable<Options> table = {
+      {"--largest", &Options::largest, Integer{.least = 3}, "Orders 3, 5, 10, 16, 32, 64, ..., 2048 up to this"},
+      {"--sizes", &Options::sizes, Integer{.type_name = "N,N,..."}, "These orders instead", {.was = "--orders"}},
+      {"--largest-serial", &Options::largest_serial, Integer{.least = 0},
+       "Up to here the cyclic order is timed on one thread, which speed-up is against"},
+      {"--methods", &Options::methods, methods_kind(), "Orders of rotations to time, as heddle eig names them"},
+      {"--generate",
+       &Options::generate,
+       choice({"kohn-sham", "thesis"}, "KIND"),
+       "kohn-sham (a row of four atoms; below 5, thesis) or thesis (n/2 - |i - j|)",
+       {.was = "--matrix"}},
+      {"--repeat", &Options::repeat, Integer{.least = 1}, "Runs of each at least; their median is kept"},
+      {"--serial-table", &Options::serial_table, Text{"CSV"},
+       "Table of a run with OMP_NUM_THREADS=1, for a GPU. On CPUs the command runs itself with one thread where this "
+       "is "
+       "not given"},
+      {"--serial,!--no-serial",
+       &Options::serial,
+       Flag{},
+       "Run the orders with one thread first",
+       {.enters = false, .hidden = true}},
+      {"--output,-o", &Options::output, Text{"CSV"}, "Table to write"},
+      {"--plot", &Options::plot, Text{"PNG"}, "Picture to draw of it (heddle plot draws it too)"},
+  };
+  return table;
+}
 
 // Of a GPU, its multiprocessors; of a CPU, the threads in use.
 template <class Space> int processors_of(const Space& space) {
@@ -74,21 +109,21 @@ template <class Work> double seconds_of(int repeat, const Work& work) {
   return seconds[seconds.size() / 2];
 }
 
-JacobiRow measured(const ExecutionSpace& space, const Options& options, const std::string& method, Index n,
+JacobiRow measured(const ExecutionSpace& space, const Options& options, JacobiMethod method, Index n,
                    double& orthogonality) {
-  const LocalMatrix<double> A = on_device<double>(matrix_of(options.matrix, n));
+  const LocalMatrix<double> A = on_device<double>(matrix_of(options.generate, n));
   const LocalMatrix<double> V("heddle::driver::V", A.extent(0), A.extent(1));
   const Kokkos::View<double*, MemorySpace> w("heddle::driver::w", A.extent(0));
-  const eigen::JacobiOptions solver = {.method = eigen::jacobi_method_from(method)};
+  const eigen::JacobiOptions solver = {.method = method};
   eigen::JacobiReport outcome;
   JacobiRow row;
   row.backend = backend_of(space);
   row.processors = processors_of(space);
-  row.method = method;
+  row.method = to_string(method);
   row.order = n;
   row.seconds = seconds_of(options.repeat, [&] { outcome = eigen::jacobi(space, A, w, V, solver); });
   if (!outcome.converged)
-    throw Error(ErrorKind::computation, method + ", n = " + std::to_string(n) + ": " + unconverged(outcome));
+    throw Error(ErrorKind::computation, message_of(row.method, ", n = ", n, ": ", unconverged(outcome)));
   row.sweeps = outcome.sweeps;
   row.rotations = outcome.rotations;
   const EigenErrors errors = errors_of<double>(space, A, w, V);
@@ -100,15 +135,11 @@ JacobiRow measured(const ExecutionSpace& space, const Options& options, const st
 // The same command with one thread, as a process of its own: the number of threads of this one is what it is.
 std::vector<JacobiRow> rows_of_one_thread(const Context& context, const Options& options) {
   const PendingFile table(options.output);
-  std::string orders;
-  for (const Index n : options.orders) orders += (orders.empty() ? "" : ",") + std::to_string(n);
-  std::string methods;
-  for (const std::string& method : options.methods) methods += (methods.empty() ? "" : ",") + method;
   std::vector<std::string> words = {"/proc/self/exe",   "study",
                                     "jacobi",           "--no-serial",
-                                    "--orders",         orders,
-                                    "--methods",        methods,
-                                    "--matrix",         options.matrix,
+                                    "--sizes",          shown(Integer(), options.sizes),
+                                    "--methods",        shown(methods_kind(), options.methods),
+                                    "--generate",       options.generate,
                                     "--largest-serial", std::to_string(options.largest_serial),
                                     "--repeat",         std::to_string(options.repeat),
                                     "--output",         table.path().string()};
@@ -128,34 +159,34 @@ std::vector<JacobiRow> rows_of_one_thread(const Context& context, const Options&
   if (status != 0) {
     throw Error(ErrorKind::computation, format("the run with one thread failed (exit status %d)", status));
   }
-  return read_serial_rows(table.path(), options.matrix);
+  return read_serial_rows(table.path(), options.generate);
 }
 
 std::vector<JacobiRow> own_rows(const Context& context, const Options& options, double& orthogonality) {
   const ExecutionSpace& space = context.comm().space();
-  std::vector<std::pair<std::string, Index>> plan;
+  std::vector<std::pair<JacobiMethod, Index>> plan;
   if (backend_of(space) == "serial") {
-    for (const Index n : options.orders) {
-      if (n <= options.largest_serial) plan.emplace_back("cyclic", n);
+    for (const Index n : options.sizes) {
+      if (n <= options.largest_serial) plan.emplace_back(JacobiMethod::cyclic, n);
     }
   }
-  for (const std::string& method : options.methods) {
-    for (const Index n : options.orders) {
+  for (const JacobiMethod method : options.methods) {
+    for (const Index n : options.sizes) {
       const bool there = std::find(plan.begin(), plan.end(), std::pair(method, n)) != plan.end();
       if (!there) plan.emplace_back(method, n);
     }
   }
   Progress progress = context.progress("study");
   // By what a solution costs.
-  const auto cost = [](const std::pair<std::string, Index>& one) {
-    return std::pow(static_cast<double>(one.second), 3) * (one.first == "cyclic" ? 10 : 1);
+  const auto cost = [](const std::pair<JacobiMethod, Index>& one) {
+    return std::pow(static_cast<double>(one.second), 3) * (one.first == JacobiMethod::cyclic ? 10 : 1);
   };
   double total = 0;
   for (const auto& one : plan) total += cost(one);
   double done = 0;
   std::vector<JacobiRow> rows;
   for (const auto& one : plan) {
-    progress.update(done / total, one.first + ", n = " + std::to_string(one.second));
+    progress.update(done / total, option_name(one.first) + ", n = " + std::to_string(one.second));
     rows.push_back(measured(space, options, one.first, one.second, orthogonality));
     done += cost(one);
   }
@@ -169,15 +200,14 @@ std::string shown(const std::optional<double>& value) {
 
 int run(Context& context, Options options) {
   require(context.comm().size() == 1, "study jacobi: one rank, please; it measures one device");
-  if (options.orders.empty()) {
+  if (options.sizes.empty()) {
     for (const Index n : {3, 5, 10, 16, 32, 64, 128, 256, 512, 1024, 2048}) {
-      if (n <= options.largest) options.orders.push_back(n);
+      if (n <= options.largest) options.sizes.push_back(n);
     }
-    require(!options.orders.empty(), "--largest ", options.largest, ": expected at least 3");
+    require(!options.sizes.empty(), "--largest ", options.largest, ": expected at least 3");
   }
-  std::sort(options.orders.begin(), options.orders.end());
-  for (const Index n : options.orders) require(n >= 1 && n <= 1 << 16, "--orders: ", n, ": expected 1 to ", 1 << 16);
-  for (const std::string& method : options.methods) static_cast<void>(eigen::jacobi_method_from(method));
+  std::sort(options.sizes.begin(), options.sizes.end());
+  for (const Index n : options.sizes) require(n >= 1 && n <= 1 << 16, "--sizes: ", n, ": expected 1 to ", 1 << 16);
   { const PendingFile probe(options.output); }
   if (!options.plot.empty()) {
     const PendingFile probe(options.plot);
@@ -185,18 +215,14 @@ int run(Context& context, Options options) {
   auto report = context.report("study");
   auto& inputs = report.inputs();
   inputs["study"] = "jacobi";
-  inputs["orders"] = options.orders;
-  inputs["methods"] = options.methods;
-  inputs["matrix"] = options.matrix;
-  inputs["repeat"] = options.repeat;
-  inputs["output"] = options.output;
+  all_options().enter(options, inputs);
 
   const ExecutionSpace& space = context.comm().space();
   const bool alone = backend_of(space) == "serial";
   std::vector<JacobiRow> rows;
   if (!options.serial_table.empty()) {
     require(!alone, "--serial-table: this run has one thread itself");
-    rows = read_serial_rows(options.serial_table, options.matrix);
+    rows = read_serial_rows(options.serial_table, options.generate);
   } else if (on_host && !alone && options.serial) {
     rows = rows_of_one_thread(context, options);
   }
@@ -209,7 +235,7 @@ int run(Context& context, Options options) {
   const std::string device = on_host
                                  ? format("%d CPU thread%s", processors, processors == 1 ? "" : "s")
                                  : format("%s, %d multiprocessors", context.device().describe().c_str(), processors);
-  write_rows(options.output, options.matrix, device, rows);
+  write_rows(options.output, options.generate, device, rows);
   context.say(
       "order  backend  method             seconds  sweeps   rotations    speed-up  accel. [%]    cost [s]"
       "   effic. [%]");
@@ -244,48 +270,12 @@ int run(Context& context, Options options) {
 }  // namespace
 
 void add_study_jacobi(CLI::App& study, Selection& selection) {
-  const auto options = std::make_shared<Options>();
-  CLI::App& command = *study.add_subcommand(
-      "jacobi", "The Jacobi eigensolver by order: run time, speed-up, acceleration, cost and efficiency");
-  command.add_option("--largest", options->largest, "Orders 3, 5, 10, 16, 32, 64, ..., 2048 up to this")
-      ->type_name("N")
-      ->check(at_least(3))
-      ->capture_default_str();
-  command.add_option("--orders", options->orders, "These orders instead")->type_name("N,N,...")->delimiter(',');
-  command
-      .add_option("--largest-serial", options->largest_serial,
-                  "Up to here the cyclic order is timed on one thread, which speed-up is against")
-      ->type_name("N")
-      ->check(at_least(0))
-      ->capture_default_str();
-  command.add_option("--methods", options->methods, "Orders of rotations to time, as heddle eig names them")
-      ->type_name("NAME,...")
-      ->delimiter(',')
-      ->capture_default_str();
-  command
-      .add_option("--matrix", options->matrix,
-                  "kohn-sham (a row of four atoms; below 5, thesis) or thesis (n/2 - |i - j|)")
-      ->type_name("KIND")
-      ->check(one_of({"kohn-sham", "thesis"}))
-      ->capture_default_str();
-  command.add_option("--repeat", options->repeat, "Runs of each at least; their median is kept")
-      ->type_name("N")
-      ->check(at_least(1))
-      ->capture_default_str();
-  command
-      .add_option("--serial-table", options->serial_table,
-                  "Table of a run with OMP_NUM_THREADS=1, for a GPU. On CPUs the command runs itself with one thread "
-                  "where this is not given")
-      ->type_name("CSV");
-  command.add_flag("--no-serial{false}", options->serial, "Run nothing else")->group("");
-  command.add_option("-o,--output", options->output, "Table to write")->type_name("CSV")->capture_default_str();
-  command.add_option("--plot", options->plot, "Picture to draw of it (heddle plot draws it too)")->type_name("PNG");
-  add_common_options(command, selection.common,
-                     "  heddle study jacobi --plot jacobi.png\n"
-                     "  heddle study jacobi --serial-table cpu.csv -o gpu.csv --plot gpu.png\n"
-                     "p is the number of threads, or of multiprocessors of a GPU.");
-  command.callback(
-      [options, &selection] { selection.parallel = [options](Context& context) { return run(context, *options); }; });
+  add_command(study, selection,
+              {"jacobi", "The Jacobi eigensolver by order: run time, speed-up, acceleration, cost and efficiency",
+               "  heddle study jacobi --plot jacobi.png\n"
+               "  heddle study jacobi --serial-table cpu.csv -o gpu.csv --plot gpu.png\n"
+               "p is the number of threads, or of multiprocessors of a GPU."},
+              all_options(), run);
 }
 
 }  // namespace heddle::driver

@@ -74,7 +74,7 @@ std::vector<JacobiRow> read_serial_rows(const std::filesystem::path& path, const
   bool begun = false;
   for (int number = 2; std::getline(file, line); ++number) {
     if (line.starts_with("# matrix: ") && line.substr(10) != matrix) {
-      refuse(": was measured with --matrix " + line.substr(10) + ", not " + matrix);
+      refuse(": was measured with --generate " + line.substr(10) + ", not " + matrix);
     }
     if (line.starts_with('#')) continue;
     const std::string place = message_of(", line ", number, ": ");

@@ -11,7 +11,6 @@
 #include <algorithm>
 #include <array>
 #include <fstream>
-#include <memory>
 #include <optional>
 #include <vector>
 
@@ -31,6 +30,19 @@ struct Options {
   std::string output = "study_transpose.csv";
   std::string plot;
 };
+
+const OptionTable<Options>& all_options() {
+  static const OptionTable<Options> table = {
+      {"--rows", &Options::rows, Integer{.least = 1}, "Rows of the matrix"},
+      {"--columns", &Options::columns, Integer{.least = 1}, "Its columns"},
+      {"--largest", &Options::largest, Integer{.least = 1},
+       "Largest extent of a block; all powers of two up to it are tried"},
+      {"--repeat", &Options::repeat, Integer{.least = 1}, "Runs of each; their median is kept"},
+      {"--output,-o", &Options::output, Text{"CSV"}, "Table to write"},
+      {"--plot", &Options::plot, Text{"PNG"}, "Picture to draw of it: heat maps (heddle plot draws it too)"},
+  };
+  return table;
+}
 
 using Matrix = Kokkos::View<double**, Kokkos::LayoutLeft, MemorySpace>;
 
@@ -178,11 +190,7 @@ int run(Context& context, const Options& options) {
   }
   auto report = context.report("study");
   report.inputs()["study"] = "transpose";
-  report.inputs()["rows"] = options.rows;
-  report.inputs()["columns"] = options.columns;
-  report.inputs()["largest"] = options.largest;
-  report.inputs()["repeat"] = options.repeat;
-  report.inputs()["output"] = options.output;
+  all_options().enter(options, report.inputs());
 
   const Study study(context, options);
   const double bytes = study.bytes();
@@ -251,33 +259,12 @@ bool looks_like_study(const std::filesystem::path& path) {
 }
 
 void add_study_transpose(CLI::App& study, Selection& selection) {
-  const auto options = std::make_shared<Options>();
-  CLI::App& command = *study.add_subcommand(
-      "transpose", "Block sizes 1 to 256 for each variant of the transpose, beside a copy: a table and a picture");
-  command.add_option("--rows", options->rows, "Rows of the matrix")
-      ->type_name("N")
-      ->check(at_least(1))
-      ->capture_default_str();
-  command.add_option("--columns", options->columns, "Its columns")
-      ->type_name("N")
-      ->check(at_least(1))
-      ->capture_default_str();
-  command.add_option("--largest", options->largest, "Largest extent of a block; all powers of two up to it are tried")
-      ->type_name("N")
-      ->check(at_least(1))
-      ->capture_default_str();
-  command.add_option("--repeat", options->repeat, "Runs of each; their median is kept")
-      ->type_name("N")
-      ->check(at_least(1))
-      ->capture_default_str();
-  command.add_option("-o,--output", options->output, "Table to write")->type_name("CSV")->capture_default_str();
-  command.add_option("--plot", options->plot, "Picture to draw of it: heat maps (heddle plot draws it too)")
-      ->type_name("PNG");
-  add_common_options(command, selection.common,
-                     "  heddle study transpose --output study.csv --plot study.png\n"
-                     "  heddle study transpose --rows 8191 --columns 8193 --largest 64");
-  command.callback(
-      [options, &selection] { selection.parallel = [options](Context& context) { return run(context, *options); }; });
+  add_command(
+      study, selection,
+      {"transpose", "Block sizes 1 to 256 for each variant of the transpose, beside a copy: a table and a picture",
+       "  heddle study transpose --output study.csv --plot study.png\n"
+       "  heddle study transpose --rows 8191 --columns 8193 --largest 64"},
+      all_options(), run);
 }
 
 }  // namespace heddle::driver

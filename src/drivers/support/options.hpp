@@ -1,10 +1,9 @@
-// The options that every subcommand has, and one scalar type for those that take matrices.
+// The options that every command has.
 #pragma once
 
-#include <CLI/CLI.hpp>
+#include "drivers/support/option_table.hpp"
 
 #include <string>
-#include <vector>
 
 namespace heddle::driver {
 
@@ -21,18 +20,7 @@ struct CommonOptions {
   ProgressMode progress = ProgressMode::automatic;
 };
 
-/// Adds --json, --quiet, --progress and --no-progress to a subcommand, and `example` as the last lines of its help.
-void add_common_options(CLI::App& command, CommonOptions& common, const std::string& example);
-
-/// Adds --scalar: double, float, complex-double or complex-float.
-CLI::Option* add_scalar_option(CLI::App& command, std::string& scalar);
-
-/// Option checks whose messages people can read, and which leave no mark in the help.
-[[nodiscard]] CLI::Validator at_least(double least);
-[[nodiscard]] CLI::Validator not_empty();
-[[nodiscard]] CLI::Validator one_of(const std::vector<std::string>& names);
-
-/// Adds --tile: "auto", kept as 0, or a positive number.
-void add_tile_option(CLI::App& command, long long& tile);
+/// --json, --quiet, --progress and --no-progress.
+[[nodiscard]] const OptionTable<CommonOptions>& common_options();
 
 }  // namespace heddle::driver

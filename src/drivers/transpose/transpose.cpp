@@ -2,6 +2,7 @@
 #include "drivers/commands.hpp"
 #include "drivers/support/clock.hpp"
 #include "drivers/support/matrices.hpp"
+#include "drivers/support/matrix_options.hpp"
 #include "drivers/support/scalars.hpp"
 #include "drivers/support/text.hpp"
 #include <heddle/io/matrix_file.hpp>
@@ -9,21 +10,35 @@
 
 #include <algorithm>
 #include <chrono>
-#include <memory>
 #include <vector>
 
 namespace heddle::driver {
 namespace {
 
-struct Options {
-  std::string input, output;
-  Index size = -1;
-  std::uint64_t seed = 1;
-  std::string scalar;
-  std::string op = "T";
+struct Options : MatrixSource {
+  std::string output;
+  Operation op = Operation::transpose;
   std::string place = "rows";
   int repeat = 1;
 };
+
+const OptionTable<Options>& all_options() {
+  static const OptionTable<Options> table =
+      OptionTable<Options>()
+          .include(itself, matrix_source_options())
+          .include(
+              itself,
+              OptionTable<Options>{
+                  {"--output,-o", &Options::output, Text{}, "File to write op(A) to; the ending chooses the format"},
+                  {"--op", &Options::op,
+                   operation_kind({Operation::transpose, Operation::conjugate_transpose, Operation::none}),
+                   "T (transpose), C (conjugate transpose) or N (only from one format to another)"},
+                  {"--place", &Options::place, Text{"WHERE"},
+                   "Placement of A and op(A): rows, columns, rank:R or cyclic:RxC[:PxQ]"},
+                  {"--repeat", &Options::repeat, Integer{.least = 1}, "Times to do it; the fastest is reported"},
+              });
+  return table;
+}
 
 // Elements that are not the same; one NaN is like another.
 template <Scalar T> Index differing(const DistributedMatrix<T>& A, const DistributedMatrix<T>& B) {
@@ -46,7 +61,7 @@ template <Scalar T> Index differing(const DistributedMatrix<T>& A, const Distrib
 
 template <Scalar T> int run_as(Context& context, const Options& options) {
   const Communicator& comm = context.comm();
-  const Operation op = operation_from(options.op);
+  const Operation op = options.op;
   auto report = context.report("transpose");
   auto start = std::chrono::steady_clock::now();
   const auto A = options.input.empty() ? random_matrix<T>(comm, options.size, options.size, options.place, options.seed)
@@ -54,18 +69,9 @@ template <Scalar T> int run_as(Context& context, const Options& options) {
   report.times()["read"] = seconds_since(start);
 
   auto& inputs = report.inputs();
-  if (options.input.empty()) {
-    inputs["seed"] = options.seed;
-  } else {
-    inputs["input"] = options.input;
-  }
-  if (!options.output.empty()) inputs["output"] = options.output;
+  all_options().enter(options, inputs);
   inputs["rows"] = A.rows();
   inputs["columns"] = A.columns();
-  inputs["scalar"] = options.scalar;
-  inputs["op"] = options.op;
-  inputs["place"] = options.place;
-  inputs["repeat"] = options.repeat;
 
   const bool crossed = op != Operation::none;
   const DistributedMatrix<T> B(
@@ -88,7 +94,7 @@ template <Scalar T> int run_as(Context& context, const Options& options) {
   results["gbytes_per_second"] = fastest > 0 ? bytes / fastest / 1e9 : 0.0;
   context.say(format("transpose: %lld x %lld, %s, op %s, %d rank%s: %.4g s, %.4g GB/s read and written",
                      static_cast<long long>(A.rows()), static_cast<long long>(A.columns()), options.scalar.c_str(),
-                     options.op.c_str(), comm.size(), comm.size() == 1 ? "" : "s", fastest,
+                     option_name(op).c_str(), comm.size(), comm.size() == 1 ? "" : "s", fastest,
                      fastest > 0 ? bytes / fastest / 1e9 : 0.0));
   const DistributedMatrix<T> back(comm, A.placement(), "back");
   transpose(comm, T(1), B, op, back);
@@ -112,31 +118,11 @@ int run(Context& context, Options options) {
 }  // namespace
 
 void add_transpose(CLI::App& app, Selection& selection) {
-  const auto options = std::make_shared<Options>();
-  CLI::App& command = *app.add_subcommand("transpose", "Transpose, conjugate or copy a matrix over all ranks");
-  command.add_option("--input", options->input, "File of A (.mtx Matrix Market, .h5 HDF5 or .txt)")->type_name("FILE");
-  command.add_option("--output", options->output, "File to write op(A) to; the ending chooses the format")
-      ->type_name("FILE");
-  command.add_option("--size", options->size, "Make a random matrix of this size")->type_name("N")->check(at_least(0));
-  command.add_option("--seed", options->seed, "Seed of the random matrix")->type_name("N")->capture_default_str();
-  add_scalar_option(command, options->scalar);
-  command
-      .add_option("--op", options->op, "T (transpose), C (conjugate transpose) or N (only from one format to another)")
-      ->type_name("T|C|N")
-      ->check(one_of({"T", "C", "N"}))
-      ->capture_default_str();
-  command.add_option("--place", options->place, "Placement of A and op(A): rows, columns, rank:R or cyclic:RxC[:PxQ]")
-      ->type_name("WHERE")
-      ->capture_default_str();
-  command.add_option("--repeat", options->repeat, "Times to do it; the fastest is reported")
-      ->type_name("N")
-      ->check(at_least(1))
-      ->capture_default_str();
-  add_common_options(command, selection.common,
-                     "  heddle transpose --input A.mtx --output B.h5\n"
-                     "  mpirun -n 2 heddle transpose --size 8192 --repeat 5");
-  command.callback(
-      [options, &selection] { selection.parallel = [options](Context& context) { return run(context, *options); }; });
+  add_command(app, selection,
+              {"transpose", "Transpose, conjugate or copy a matrix over all ranks",
+               "  heddle transpose --input A.mtx --output B.h5\n"
+               "  mpirun -n 2 heddle transpose --size 8192 --repeat 5"},
+              all_options(), run);
 }
 
 }  // namespace heddle::driver

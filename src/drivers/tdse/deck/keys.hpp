@@ -74,15 +74,13 @@ template <class AnyDeck, class Visitor> void visit_keys(AnyDeck& deck, Visitor&&
   visit("initial.width", deck.initial_width, "gaussian: standard deviation of |psi|^2, bohr");
   visit("initial.file", deck.initial_file,
         "file: text with columns x Re [Im], or a .h5 file that heddle tdse wrote; found as potential.file");
-  visit("propagator.kind", deck.propagator.kind,
-        "expm, magnus4, chebyshev, split-operator, crank-nicolson or automatic");
-  visit("propagator.order", deck.propagator.order,
-        "in dt, 2 or 4; 0: 4 for magnus4, 2 for others, either for automatic");
-  visit("propagator.substeps", deck.propagator.substeps, "equal parts of each step; automatic chooses");
+  visit("propagator.kind", deck.propagator.kind, "expm, magnus4, chebyshev, split-operator, crank-nicolson or auto");
+  visit("propagator.order", deck.propagator.order, "in dt, 2 or 4; 0: 4 for magnus4, 2 for others, either for auto");
+  visit("propagator.substeps", deck.propagator.substeps, "equal parts of each step; auto chooses");
   visit("propagator.degree", deck.propagator.degree,
         "expm, magnus4: fixed degree of the Taylor series; 0: by tolerance");
   visit("propagator.tolerance", deck.propagator.tolerance,
-        "relative error of an exponential; automatic: of psi per unit of time, 0 being 1e-6; 0: round-off");
+        "relative error of an exponential; auto: of psi per unit of time, 0 being 1e-6; 0: round-off");
   visit("propagator.arithmetic", deck.propagator.arithmetic,
         "of the products of expm and magnus4: native, emulated (the same bits on any machine) or auto");
   visit("output.file", deck.output_file, "HDF5 file; empty: the deck's name with .h5, in the current folder");

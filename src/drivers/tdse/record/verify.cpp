@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -21,6 +20,20 @@ struct Options {
   std::string expected;
   bool list = false;
 };
+
+const OptionTable<Options>& all_options() {
+  static const OptionTable<Options> table = {
+      {"--input,-i,files",
+       &Options::files,
+       Text{},
+       "Files that `heddle tdse` wrote",
+       {.key = "files", .required = true, .one_each = true}},
+      {"--expect", &Options::expected, Text{"SHA256"},
+       "Fail unless the first file has this hash; capital letters are as good"},
+      {"--list", &Options::list, Flag{}, "Also the hash of each array"},
+  };
+  return table;
+}
 
 // The 64 hexadecimal digits of a hash, whose capital letters are small ones here.
 std::string hash_of(std::string text) {
@@ -65,11 +78,11 @@ std::string first_difference(const Named& a, const Named& b) {
   return other != b.datasets.end() ? other->first : std::string();
 }
 
-int run(const CommonOptions& common, const Options& options) {
+int run(const CommonOptions& common, Options options) {
   Report report("verify");
-  report.inputs()["files"] = options.files;
-  const std::string expected = options.expected.empty() ? std::string() : hash_of(options.expected);
-  if (!expected.empty()) report.inputs()["expect"] = expected;
+  if (!options.expected.empty()) options.expected = hash_of(options.expected);
+  const std::string& expected = options.expected;
+  all_options().enter(options, report.inputs());
   auto& files = report.results()["files"] = nlohmann::ordered_json::array();
   std::vector<Named> all;
   for (const std::string& path : options.files) {
@@ -104,22 +117,13 @@ int run(const CommonOptions& common, const Options& options) {
 }  // namespace
 
 void add_verify(CLI::App& app, Selection& selection) {
-  const auto options = std::make_shared<Options>();
-  CLI::App& command =
-      *app.add_subcommand("verify",
-                          "SHA-256 of the physics in files of `heddle tdse`: all arrays but spectra; of "
-                          "several files also whether they are the same, to the bit");
-  command.add_option("files", options->files, "Files that `heddle tdse` wrote")->type_name("FILE...")->required();
-  command
-      .add_option("--expect", options->expected,
-                  "Fail unless the first file has this hash; capital letters are as good")
-      ->type_name("SHA256");
-  command.add_flag("--list", options->list, "Also the hash of each array");
-  add_common_options(command, selection.common,
-                     "  heddle tdse h2plus-stretch --arithmetic emulated -o a.h5 && heddle verify a.h5");
-  command.callback([options, &selection] {
-    selection.serial = [options](const CommonOptions& common) { return run(common, *options); };
-  });
+  add_command(
+      app, selection,
+      {"verify",
+       "SHA-256 of the physics in files of `heddle tdse`: all arrays but spectra; of several files also whether "
+       "they are the same, to the bit",
+       "  heddle tdse h2plus-stretch --arithmetic emulated -o a.h5 && heddle verify a.h5"},
+      all_options(), run);
 }
 
 }  // namespace heddle::driver

@@ -282,11 +282,11 @@ nlohmann::ordered_json deck_inputs(const Deck& deck) {
           {"deck", resolved_text(deck)}};
 }
 
-int run_eigenstates(Context& context, const Deck& deck, const Hamiltonian& hamiltonian, Index count) {
+int run_eigenstates(Context& context, const Deck& deck, const Hamiltonian& hamiltonian, Index count,
+                    const nlohmann::ordered_json& inputs) {
   require(count <= deck.grid.points, "--eigen ", count, ": the grid has ", deck.grid.points, " states");
   Report report = context.report("tdse");
-  report.inputs()["eigen"] = count;
-  report.inputs().update(deck_inputs(deck));
+  report.inputs().update(inputs);
   say_problem(context, deck);
   std::vector<double> energies(static_cast<std::size_t>(count));
   double residual = 0.0;
@@ -315,14 +315,14 @@ int run_eigenstates(Context& context, const Deck& deck, const Hamiltonian& hamil
   return context.finish(report);
 }
 
-int run_dynamics(Context& context, const Deck& deck, const Hamiltonian& hamiltonian, const RunOptions& options) {
+int run_dynamics(Context& context, const Deck& deck, const Hamiltonian& hamiltonian, const RunOptions& options,
+                 const nlohmann::ordered_json& inputs) {
   const Communicator& comm = context.comm();
   schrodinger::PropagatorOptions propagator = deck.propagator;
   propagator.certificate = options.certificate;
   schrodinger::validate(propagator);
   Report report = context.report("tdse");
-  report.inputs().update(deck_inputs(deck));
-  if (!options.restart.empty()) report.inputs()["restart"] = options.restart;
+  report.inputs().update(inputs);
   comm.on_rank(0, [&] {
     require_distinct_outputs({{"--json", context.options().json},
                               {"output.file", deck.output_file},

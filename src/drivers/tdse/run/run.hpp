@@ -17,13 +17,15 @@ struct RunOptions {
   std::optional<double> certificate_tolerance;
 };
 
-/// Computes and says the `count` lowest energies at t = 0. Collective; gives the exit code.
-int run_eigenstates(Context& context, const Deck& deck, const schrodinger::Hamiltonian& hamiltonian, Index count);
+/// Computes and says the `count` lowest energies at t = 0; `inputs` are for the report. Collective; gives the exit
+/// code.
+int run_eigenstates(Context& context, const Deck& deck, const schrodinger::Hamiltonian& hamiltonian, Index count,
+                    const nlohmann::ordered_json& inputs);
 
 /// Runs the deck and writes its file. On SIGINT or SIGTERM it writes the partial file and throws Error(computation)
 /// that says how to go on. Collective; gives the exit code.
 int run_dynamics(Context& context, const Deck& deck, const schrodinger::Hamiltonian& hamiltonian,
-                 const RunOptions& options);
+                 const RunOptions& options, const nlohmann::ordered_json& inputs);
 
 /// The deck in short, for a report.
 [[nodiscard]] nlohmann::ordered_json deck_inputs(const Deck& deck);

@@ -21,6 +21,7 @@ namespace {
 struct Options {
   std::string deck;
   std::vector<std::string> settings;
+  bool keys = false;
   Index eigenstates = 0;
   std::string output;
   std::optional<double> checkpoint;
@@ -28,6 +29,77 @@ struct Options {
   std::string arithmetic;
   RunOptions run;
 };
+
+// What the deck says is in the report as the deck, with these settings in it.
+OptionTable<Options> deck_options() {
+  return {
+      {"--input,-i,deck",
+       &Options::deck,
+       Text{"DECK"},
+       "TOML file, or the name of a shipped deck: h2plus-stretch, h2plus-stationary, h2plus-laser, harmonic-coherent, "
+       "harmonic-spectrum, drift",
+       {.enters = false}},
+      {"--set",
+       &Options::settings,
+       Text{"KEY=VALUE"},
+       "Replace or add a key of the deck: --set table.key=value (repeatable)",
+       {.enters = false, .one_each = true}},
+      {"--output,-o",
+       &Options::output,
+       Text{},
+       "Same as --set output.file=FILE",
+       {.enters = false, .excludes = "--eigen"}},
+      {"--checkpoint",
+       &Options::checkpoint,
+       Number{.least = 0, .type_name = "SECONDS"},
+       "Same as --set output.checkpoint_seconds=SECONDS",
+       {.enters = false}},
+      {"--propagator",
+       &Options::propagator,
+       Text{"KIND"},
+       "Same as --set propagator.kind=...: expm, magnus4, chebyshev, split-operator, crank-nicolson, or auto: the "
+       "cheapest for propagator.tolerance",
+       {.enters = false}},
+      {"--arithmetic",
+       &Options::arithmetic,
+       choice({"native", "emulated", "auto"}),
+       "Same as --set propagator.arithmetic=...: of the matrix products, native, emulated (by 8-bit integers: the same "
+       "bits for any tile, on CPUs and GPUs) or auto",
+       {.enters = false}},
+      {"--keys", &Options::keys, Flag{}, "List every key of a deck with its default, and leave", {.enters = false}},
+      {"--eigen", &Options::eigenstates, Integer{.least = 1}, "Compute the N lowest energies at t = 0 and no dynamics"},
+  };
+}
+
+OptionTable<RunOptions> run_options() {
+  return {
+      {"--restart",
+       &RunOptions::restart,
+       Text{},
+       "Continue the run in this file (FILE.h5, or FILE.partial.h5 of a killed one), bit for bit, up to time.steps",
+       {.excludes = "--eigen"}},
+      {"--tile", &RunOptions::tile, Integer{.least = 1},
+       "Tile of the matrix products (default: from the number of points alone, so that the bits do not depend on the "
+       "ranks)"},
+      {"--certificate",
+       &RunOptions::certificate,
+       Flag{},
+       "Prove each exponential of propagators expm and magnus4: the largest bound of |E - exp(-i H dt)| / "
+       "|exp(-i H dt)| (1-norm), and fail where it is above its tolerance. An exponential takes some 50 times as long; "
+       "errors of the propagator itself are not looked at",
+       {.excludes = "--eigen"}},
+      {"--certificate-tolerance",
+       &RunOptions::certificate_tolerance,
+       Number{.least = 0},
+       "What the certificate has to keep (default: 1e3 n u max(1, |H dt|), at most 1e-6)",
+       {.needs = "--certificate"}},
+  };
+}
+
+const OptionTable<Options>& all_options() {
+  static const OptionTable<Options> table = deck_options().include(&Options::run, run_options());
+  return table;
+}
 
 // A deck by its path, or one of those shipped by its name.
 std::string deck_path(const std::string& given) {
@@ -92,88 +164,33 @@ int run(Context& context, const Options& options) {
   Deck deck = read_deck(text, path, settings);
   read_potential(comm, deck);
   const schrodinger::Hamiltonian hamiltonian(deck.grid, deck.potential, deck.nuclei, deck.pulses, deck.absorber);
-  if (options.eigenstates > 0) return run_eigenstates(context, deck, hamiltonian, options.eigenstates);
+  nlohmann::ordered_json inputs = deck_inputs(deck);
+  all_options().enter(options, inputs);
+  if (options.eigenstates > 0) return run_eigenstates(context, deck, hamiltonian, options.eigenstates, inputs);
   if (deck.initial == InitialKind::file) deck.initial_file = (deck.initial_folder / deck.initial_file).string();
-  return run_dynamics(context, deck, hamiltonian, options.run);
+  return run_dynamics(context, deck, hamiltonian, options.run, inputs);
+}
+
+int list_keys() {
+  std::printf("Keys of a deck, their defaults and meaning; all quantities in atomic units:\n%s",
+              deck_reference().c_str());
+  return exit_done;
 }
 
 }  // namespace
 
 void add_tdse(CLI::App& app, Selection& selection) {
-  const auto options = std::make_shared<Options>();
-  CLI::App& command = *app.add_subcommand(
-      "tdse", "Time-dependent Schroedinger equation of one electron in one dimension, or its lowest energies");
-  command
-      .add_option("deck", options->deck,
-                  "TOML file, or the name of a shipped deck: h2plus-stretch, h2plus-stationary, h2plus-laser, "
-                  "harmonic-coherent, "
-                  "harmonic-spectrum, drift")
-      ->type_name("DECK");
-  command
-      .add_option("--set", options->settings, "Replace or add a key of the deck: --set table.key=value (repeatable)")
-      ->type_name("KEY=VALUE")
-      ->allow_extra_args(false);
-  auto* output =
-      command.add_option("-o,--output", options->output, "Same as --set output.file=FILE")->type_name("FILE");
-  auto* eigen =
-      command.add_option("--eigen", options->eigenstates, "Compute the N lowest energies at t = 0 and no dynamics")
-          ->type_name("N")
-          ->check(CLI::PositiveNumber);
-  command
-      .add_option("--restart", options->run.restart,
-                  "Continue the run in this file (FILE.h5, or FILE.partial.h5 of a killed one), bit for bit, up to "
-                  "time.steps")
-      ->type_name("FILE")
-      ->excludes(eigen);
-  command.add_option("--checkpoint", options->checkpoint, "Same as --set output.checkpoint_seconds=SECONDS")
-      ->type_name("SECONDS")
-      ->check(CLI::NonNegativeNumber);
-  command
-      .add_option(
-          "--propagator", options->propagator,
-          "Same as --set propagator.kind=...: expm, magnus4, chebyshev, split-operator, crank-nicolson, or auto: "
-          "the cheapest for propagator.tolerance")
-      ->type_name("KIND");
-  command
-      .add_option(
-          "--arithmetic", options->arithmetic,
-          "Same as --set propagator.arithmetic=...: of the matrix products, native, emulated (by 8-bit integers: "
-          "the same bits for any tile, on CPUs and GPUs) or auto")
-      ->check(CLI::IsMember({"native", "emulated", "auto"}));
-  command
-      .add_option("--tile", options->run.tile,
-                  "Tile of the matrix products (default: from the number of points alone, so that the bits do not "
-                  "depend on the ranks)")
-      ->type_name("N")
-      ->check(CLI::PositiveNumber);
-  auto* certificate =
-      command
-          .add_flag("--certificate", options->run.certificate,
-                    "Prove each exponential of propagators expm and magnus4: the largest bound of |E - exp(-i H dt)| / "
-                    "|exp(-i H dt)| (1-norm), and fail where it is above its tolerance. An exponential takes some 50 "
-                    "times as long; errors of the propagator itself are not looked at")
-          ->excludes(eigen);
-  command
-      .add_option("--certificate-tolerance", options->run.certificate_tolerance,
-                  "What the certificate has to keep (default: 1e3 n u max(1, |H dt|), at most 1e-6)")
-      ->type_name("X")
-      ->check(CLI::NonNegativeNumber)
-      ->needs(certificate);
-  output->excludes(eigen);
-  command.add_flag_callback(
-      "--keys",
-      [] {
-        std::printf("Keys of a deck, their defaults and meaning; all quantities in atomic units:\n%s",
-                    deck_reference().c_str());
-        throw CLI::Success();
-      },
-      "List every key of a deck with its default, and leave");
-  add_common_options(command, selection.common,
-                     "  mpirun -n 2 heddle tdse h2plus-stretch --output h2plus.h5 && heddle plot h2plus.h5\n"
-                     "  heddle tdse h2plus-stationary --eigen 4 --set nuclei.separation=1.5");
-  command.callback([options, &selection] {
-    if (options->deck.empty()) throw CLI::RequiredError("DECK");
-    selection.parallel = [options](Context& context) { return run(context, *options); };
+  const CommandHelp help = {
+      "tdse", "Time-dependent Schroedinger equation of one electron in one dimension, or its lowest energies",
+      "  mpirun -n 2 heddle tdse h2plus-stretch --output h2plus.h5 && heddle plot h2plus.h5\n"
+      "  heddle tdse h2plus-stationary --eigen 4 --set nuclei.separation=1.5"};
+  add_command(app, selection, help, all_options(), [&selection](const Options& options) {
+    if (options.keys) {
+      selection.serial = [](const CommonOptions& /*common*/) { return list_keys(); };
+      return;
+    }
+    if (options.deck.empty()) throw CLI::RequiredError("DECK");
+    selection.parallel = [options](Context& context) { return run(context, options); };
   });
 }
 

@@ -1,0 +1,92 @@
+#include "drivers/gemm/options.hpp"
+
+#include "drivers/support/matrix_options.hpp"
+
+namespace heddle::driver {
+namespace {
+
+using Options = GemmSettings;
+
+OptionTable<Options> operand_options() {
+  return {
+      {"--a", &Options::a, Text{}, "File of A (.mtx Matrix Market, .h5 HDF5 or .txt)"},
+      {"--b", &Options::b, Text{}, "File of B"},
+      {"--output,-o", &Options::output, Text{}, "File to write C to", {.was = "--c"}},
+      {"--c-in", &Options::c_in, Text{}, "File of C's old value, for --beta"},
+      {"--op-a", &Options::op_a, operation_kind(), "op(A): N, T (transpose) or C (conjugate transpose)"},
+      {"--op-b", &Options::op_b, operation_kind(), "op(B)"},
+      {"--alpha", &Options::alpha, Text{"NUMBER"}, "Factor of the product: re or re,im"},
+      {"--beta", &Options::beta, Text{"NUMBER"}, "Factor of C's old value: re or re,im"},
+      {"--size", &Options::size, Integer{.least = 0}, "Make square random matrices of this size"},
+      {"--rows", &Options::rows, Integer{.least = 0}, "Make random matrices: rows of C"},
+      {"--columns", &Options::columns, Integer{.least = 0}, "... columns of C"},
+      {"--inner", &Options::inner, Integer{.least = 0}, "... inner dimension"},
+      {"--seed",
+       &Options::seed,
+       Integer{},
+       "Seed of random matrices",
+       {},
+       [](const Options& options) { return !options.from_files(); }},
+      {"--scalar", &Options::scalar, scalar_kind(), scalar_help},
+      {"--place-a", &Options::place_a, Text{"WHERE"},
+       "Placement of A: rows, columns, rank:R or cyclic:RxC[:PxQ] [rows of op(A)]"},
+      {"--place-b", &Options::place_b, Text{"WHERE"}, "Placement of B [columns of op(B)]"},
+      {"--place-c", &Options::place_c, Text{"WHERE"}, "Placement of C"},
+  };
+}
+
+OptionTable<Options> product_options() {
+  const auto emulated = [](const Options& options) { return options.may_emulate(); };
+  return {
+      {"--arithmetic", &Options::arithmetic, arithmetic_kind(),
+       "native (the BLAS), emulated (by 8-bit integers, with the same bits on every machine), or auto: the faster one, "
+       "as the tile model has it"},
+      {"--hash", &Options::hash, Flag{}, "Print the SHA-256 of C, gathered on rank 0"},
+      {"--moduli",
+       &Options::moduli,
+       Integer{.least = 7, .most = 31},
+       "Of --arithmetic emulated: 7 to 31; 4 bits of each factor a modulus, of complex ones 3 to 4",
+       {.otherwise = "as many as round-off and the exponents need"},
+       emulated},
+      {"--scheme",
+       &Options::scheme,
+       choice<EmulationScheme>("NAME", {EmulationScheme::residues, EmulationScheme::slices}),
+       "Of --arithmetic emulated: residues, or slices: the same bits by another way, several times slower",
+       {},
+       emulated},
+      {"--look,!--no-look",
+       &Options::look,
+       Flag{},
+       "Look at the exponents before an emulated product, for the moduli that they ask for",
+       {},
+       emulated},
+      {"--fallback",
+       &Options::fallback,
+       choice<Fallback>("NAME", {Fallback::exact, Fallback::native, Fallback::none}),
+       "Where no number of moduli suffices: exact products, native ones, or none: emulated all the same",
+       {},
+       emulated},
+      {"--tile", &Options::tile, Tile{}, tile_help},
+      {"--repeat", &Options::repeat, Integer{.least = 1}, "Products to time; the fastest is reported"},
+      {"--sweep", &Options::sweep, Flag{},
+       "Try a range of tiles and show the model's choice beside the best one found"},
+      {"--tiles",
+       &Options::tiles,
+       Integer{.least = 1, .type_name = "N,N,..."},
+       "Tiles of the sweep, instead of a built-in range",
+       {.needs = "--sweep"}},
+      {"--check,!--no-check", &Options::check, Flag{}, "Check the product against a random vector"},
+      {"--trace", &Options::trace, Text{.may_be_empty = false},
+       "Write a timeline of the fastest repeat (in a sweep: of the tile given or chosen) for heddle plot and "
+       "ui.perfetto.dev"},
+  };
+}
+
+}  // namespace
+
+const OptionTable<GemmSettings>& gemm_options() {
+  static const OptionTable<Options> table = operand_options().include(itself, product_options());
+  return table;
+}
+
+}  // namespace heddle::driver

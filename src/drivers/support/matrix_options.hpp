@@ -1,0 +1,38 @@
+// Options that several of the commands on matrices have.
+#pragma once
+
+#include "drivers/support/option_table.hpp"
+#include <heddle/core/operation.hpp>
+#include <heddle/core/scalar.hpp>
+#include <heddle/gemm/emulation.hpp>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace heddle::driver {
+
+/// One matrix, from a file or random; a base of a command's options.
+struct MatrixSource {
+  std::string input;
+  Index size = -1;
+  std::uint64_t seed = 1;
+  std::string scalar;  ///< Empty: as the file has it.
+};
+/// --input, --size, --seed and --scalar. Include it as part of `itself`.
+[[nodiscard]] const OptionTable<MatrixSource>& matrix_source_options();
+
+/// Names of scalar types, for --scalar, whose help is scalar_help.
+[[nodiscard]] Choice<std::string> scalar_kind();
+inline constexpr const char* scalar_help = "double, float, complex-double or complex-float";
+/// N, T or C, in either case.
+[[nodiscard]] Choice<Operation> operation_kind(const std::vector<Operation>& order = {Operation::none,
+                                                                                      Operation::transpose,
+                                                                                      Operation::conjugate_transpose});
+/// native, emulated or auto.
+[[nodiscard]] Choice<Arithmetic> arithmetic_kind();
+
+inline constexpr const char* tile_help =
+    "Tile size N_i; auto: chosen by the tile model from this machine's measured rates";
+
+}  // namespace heddle::driver
