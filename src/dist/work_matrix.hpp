@@ -1,5 +1,5 @@
-// Matrices with one writer: who has a WorkMatrix may write its elements, who has a SharedMatrix of it may read them, and
-// a MatrixStamp tells whether they were written in between.
+// Matrices with one writer: who has a WorkMatrix may write its elements, who has a SharedMatrix of it may read them,
+// and a MatrixStamp tells whether they were written in between.
 #pragma once
 
 #include <heddle/dist/matrix.hpp>
@@ -65,8 +65,8 @@ template <Scalar T> class WorkMatrix {
   ~WorkMatrix() = default;
 
   explicit operator bool() const { return held_ != nullptr; }
-  /// The elements, to be written now: ask again before writing later. What was kept of them under a MatrixStamp is of no
-  /// use from here on.
+  /// The elements, to be written now: ask again before writing later. What was kept of them under a MatrixStamp is of
+  /// no use from here on.
   [[nodiscard]] const DistributedMatrix<T>& write() {
     ++held_->version;
     return held_->matrix;

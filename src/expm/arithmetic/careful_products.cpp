@@ -17,9 +17,9 @@ GemmOptions emulated(GemmOptions options) {
 
 template <RealScalar T>
 CarefulProducts<T>::CarefulProducts(const Communicator& comm, std::unique_ptr<RealProducts<T>> trusted,
-                                    const MatrixPool<T>& rows, const MatrixPool<T>& columns,
-                                    const GemmOptions& options)
-    : trusted_(std::move(trusted)),
+                                    const MatrixPool<T>& rows, const MatrixPool<T>& columns, const GemmOptions& options)
+    : comm_(comm),
+      trusted_(std::move(trusted)),
       rows_(rows),
       columns_(columns),
       options_(emulated(options)),
@@ -39,8 +39,8 @@ ProductCost CarefulProducts<T>::multiply(T alpha, const RealFactor<T>& X, const 
     return trusted_->multiply(alpha, X, Y, beta, Z);
   }
   if (!plan_) {
-    plan_.emplace(Z.communicator(), Operation::none, rows_.placement(), Operation::none, columns_.placement(),
-                  rows_.placement(), options_);
+    plan_.emplace(comm_, Operation::none, rows_.placement(), Operation::none, columns_.placement(), rows_.placement(),
+                  options_);
   }
   const std::vector<int> exponents = scaling_.between(*X.matrix, *Y.matrix);
   WorkMatrix<T> left = rows_.take();

@@ -1,4 +1,5 @@
-// Emulated products whose errors are as small as those of a BLAS, element by element, where norms alone do not assure it.
+// Emulated products whose errors are as small as those of a BLAS, element by element, where norms alone do not assure
+// it.
 #pragma once
 
 #include "expm/arithmetic/even_scaling.hpp"
@@ -36,6 +37,7 @@ template <RealScalar T> class CarefulProducts : public RealProducts<T> {
  private:
   [[nodiscard]] bool needs_probe(const SharedMatrix<T>& X, const SharedMatrix<T>& Y);
 
+  Communicator comm_;
   std::unique_ptr<RealProducts<T>> trusted_;
   MatrixPool<T> rows_;
   MatrixPool<T> columns_;

@@ -34,8 +34,8 @@ enum class Symmetry { none, hermitian, skew_hermitian };
   return one == other ? Symmetry::hermitian : Symmetry::skew_hermitian;
 }
 
-/// The sign s with which X^T = s X for the real part X of a matrix of this symmetry, and for its imaginary part; 0 where
-/// nothing is known.
+/// The sign s with which X^T = s X for the real part X of a matrix of this symmetry, and for its imaginary part; 0
+/// where nothing is known.
 [[nodiscard]] inline int sign_of_real(Symmetry symmetry) {
   return symmetry == Symmetry::none ? 0 : symmetry == Symmetry::hermitian ? 1 : -1;
 }

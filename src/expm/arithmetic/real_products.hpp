@@ -54,11 +54,13 @@ template <RealScalar T> struct ChosenProducts {
 };
 
 /// Chooses, for n x n matrices in these placements:
-/// - `whole` is planned, or, on one rank whose tile and bands are left open and whose products are emulated by residues,
-///   keeps the residues of the last factors, where memory takes them. Where products are emulated and the options leave
-///   the moduli open and want a look, it is a CarefulProducts around that.
-/// - `half` computes panels below the diagonal on one rank whose tile is left open and whose products are native,
-///   shares the kept residues where `whole` keeps them, and is planned elsewhere.
+/// `whole` is planned. On one rank whose tile and bands are left open, and whose products are emulated by residues, it
+/// keeps the residues of the last factors instead, where memory takes them. Where products are emulated and the options
+/// want a probe, it is a CarefulProducts around either.
+///
+/// `half` is planned too. On one rank whose tile is left open it computes panels below the diagonal where products are
+/// native, and shares the residues where `whole` keeps them.
+///
 /// Collective.
 template <RealScalar T>
 [[nodiscard]] ChosenProducts<T> choose_products(const Communicator& comm, const MatrixPool<T>& rows,
