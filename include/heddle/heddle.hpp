@@ -33,7 +33,7 @@
 #include <heddle/gemm/emulation.hpp>
 #include <heddle/gemm/gemm.hpp>
 #include <heddle/gemm/tile_model.hpp>
-#include <heddle/gemm/trace.hpp>
+#include <heddle/gemm/timeline.hpp>
 #include <heddle/io/hdf5.hpp>
 #include <heddle/io/matrix_file.hpp>
 #include <heddle/io/matrix_market.hpp>

@@ -44,7 +44,7 @@ double error(const Host& C, const Host& exact, const Host& absolute) {
 struct Errors {
   double native;
   std::vector<double> emulated;
-  double chosen;  // By a look.
+  double chosen;  // By a probe.
   EmulationReport report;
 };
 
@@ -78,11 +78,11 @@ Errors errors_of(const Host& A, const Host& B, const std::vector<int>& moduli) {
     gemm(N, N, 1.0, a, b, 0.0, c);
     errors.emulated.push_back(error(result(), exact, absolute));
   }
-  EmulatedGemm<double> looking(context, static_cast<Index>(A.extent(0)), static_cast<Index>(B.extent(1)),
+  EmulatedGemm<double> probing(context, static_cast<Index>(A.extent(0)), static_cast<Index>(B.extent(1)),
                                static_cast<Index>(A.extent(1)));
-  looking(N, N, 1.0, a, b, 0.0, c);
+  probing(N, N, 1.0, a, b, 0.0, c);
   errors.chosen = error(result(), exact, absolute);
-  errors.report = looking.report();
+  errors.report = probing.report();
   return errors;
 }
 

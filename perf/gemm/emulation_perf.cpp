@@ -8,7 +8,7 @@
 namespace heddle::perf {
 namespace {
 
-// range(0): n, range(1): moduli (0: the default, after a look; 1: the default without one), range(2): MiB for sums (0:
+// range(0): n, range(1): moduli (0: the default, after a probe; 1: the default without one), range(2): MiB for sums (0:
 // the default).
 template <Scalar T> void emulated(benchmark::State& state) {
   const Index n = extent(state.range(0));

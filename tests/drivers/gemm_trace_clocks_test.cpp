@@ -11,26 +11,26 @@
 namespace heddle::driver {
 namespace {
 
-TraceInterval interval(TraceKind kind, double begin, double end, int band = -1, int peer = -1) {
+TimelineInterval interval(TimelineKind kind, double begin, double end, int band = -1, int peer = -1) {
   return {kind, begin, end, 'B', -1, band, peer, 8.0, 0};
 }
 
-double earliest_of(const std::vector<Trace>& traces) {
+double earliest_of(const std::vector<Timeline>& timelines) {
   double earliest = INFINITY;
-  for (const Trace& trace : traces) {
-    for (const TraceInterval& one : trace) earliest = std::min(earliest, one.begin);
+  for (const Timeline& timeline : timelines) {
+    for (const TimelineInterval& one : timeline) earliest = std::min(earliest, one.begin);
   }
   return earliest;
 }
 
 // By how much anything arrives before it was sent, at most.
-double worst_lag(const std::vector<Trace>& traces) {
+double worst_lag(const std::vector<Timeline>& timelines) {
   double worst = 0;
-  for (std::size_t from = 0; from < traces.size(); ++from) {
-    for (const TraceInterval& sent : traces[from]) {
-      if (sent.kind != TraceKind::send || sent.peer == static_cast<int>(from)) continue;
-      for (const TraceInterval& received : traces[static_cast<std::size_t>(sent.peer)]) {
-        if (received.kind == TraceKind::receive && received.peer == static_cast<int>(from) &&
+  for (std::size_t from = 0; from < timelines.size(); ++from) {
+    for (const TimelineInterval& sent : timelines[from]) {
+      if (sent.kind != TimelineKind::send || sent.peer == static_cast<int>(from)) continue;
+      for (const TimelineInterval& received : timelines[static_cast<std::size_t>(sent.peer)]) {
+        if (received.kind == TimelineKind::receive && received.peer == static_cast<int>(from) &&
             received.column_band == sent.column_band) {
           worst = std::max(worst, sent.begin - received.end);
         }
@@ -40,7 +40,7 @@ double worst_lag(const std::vector<Trace>& traces) {
   return worst;
 }
 
-void expect_only_moved(const Trace& before, const Trace& after) {
+void expect_only_moved(const Timeline& before, const Timeline& after) {
   ASSERT_EQ(before.size(), after.size());
   for (std::size_t k = 0; k < before.size(); ++k) {
     EXPECT_NEAR(after[k].begin - after.front().begin, before[k].begin - before.front().begin, 1e-12);
@@ -50,58 +50,61 @@ void expect_only_moved(const Trace& before, const Trace& after) {
 }
 
 TEST(AlignClocks, LeavesWhatIsInOrderAsItWas) {
-  std::vector<Trace> traces{{interval(TraceKind::send, 0.0, 2.0, 3, 1)},
-                            {interval(TraceKind::receive, 0.5, 1.0, 3, 0)}};
-  align_clocks(traces);
-  EXPECT_EQ(traces[0][0].begin, 0.0);
-  EXPECT_EQ(traces[1][0].begin, 0.5);
-  EXPECT_EQ(traces[1][0].end, 1.0);
-  std::vector<Trace> none;
+  std::vector<Timeline> timelines{{interval(TimelineKind::send, 0.0, 2.0, 3, 1)},
+                                  {interval(TimelineKind::receive, 0.5, 1.0, 3, 0)}};
+  align_clocks(timelines);
+  EXPECT_EQ(timelines[0][0].begin, 0.0);
+  EXPECT_EQ(timelines[1][0].begin, 0.5);
+  EXPECT_EQ(timelines[1][0].end, 1.0);
+  std::vector<Timeline> none;
   align_clocks(none);
   EXPECT_TRUE(none.empty());
 }
 
 TEST(AlignClocks, PutsNothingBeforeZero) {
   // As seen on two GPUs: 4.076 ms before the product began.
-  std::vector<Trace> traces{{interval(TraceKind::receive, -4.076e-3, -4.0e-3, 1, 1), interval(TraceKind::wait, 0, 1)},
-                            {interval(TraceKind::product, 0.0, 1.0)}};
-  const auto before = traces;
-  align_clocks(traces);
-  EXPECT_EQ(earliest_of(traces), 0.0);
-  expect_only_moved(before[0], traces[0]);
+  std::vector<Timeline> timelines{
+      {interval(TimelineKind::receive, -4.076e-3, -4.0e-3, 1, 1), interval(TimelineKind::wait, 0, 1)},
+      {interval(TimelineKind::product, 0.0, 1.0)}};
+  const auto before = timelines;
+  align_clocks(timelines);
+  EXPECT_EQ(earliest_of(timelines), 0.0);
+  expect_only_moved(before[0], timelines[0]);
   // All by the same: nothing says that the ranks' clocks differ.
-  EXPECT_NEAR(traces[1][0].begin, 4.076e-3, 1e-15);
+  EXPECT_NEAR(timelines[1][0].begin, 4.076e-3, 1e-15);
 }
 
 TEST(AlignClocks, NothingArrivesBeforeItWasSent) {
-  std::vector<Trace> traces{{interval(TraceKind::send, 1.0, 1.5, 7, 1)},
-                            {interval(TraceKind::receive, 0.25, 0.5, 7, 0), interval(TraceKind::send, 0.5, 0.75, 8, 2)},
-                            {interval(TraceKind::receive, 0.0, 0.125, 8, 1)}};
-  const auto before = traces;
-  align_clocks(traces);
-  EXPECT_EQ(worst_lag(traces), 0.0);
-  for (std::size_t rank = 0; rank < traces.size(); ++rank) expect_only_moved(before[rank], traces[rank]);
+  std::vector<Timeline> timelines{
+      {interval(TimelineKind::send, 1.0, 1.5, 7, 1)},
+      {interval(TimelineKind::receive, 0.25, 0.5, 7, 0), interval(TimelineKind::send, 0.5, 0.75, 8, 2)},
+      {interval(TimelineKind::receive, 0.0, 0.125, 8, 1)}};
+  const auto before = timelines;
+  align_clocks(timelines);
+  EXPECT_EQ(worst_lag(timelines), 0.0);
+  for (std::size_t rank = 0; rank < timelines.size(); ++rank) expect_only_moved(before[rank], timelines[rank]);
   // Through rank 1, which moves too.
-  EXPECT_NEAR(traces[2][0].end, 1.0, 1e-12);
+  EXPECT_NEAR(timelines[2][0].end, 1.0, 1e-12);
 }
 
 TEST(AlignClocks, ABandThatTravelsTwiceIsTwoMessages) {
-  std::vector<Trace> traces{
-      {interval(TraceKind::send, 0.0, 0.5, 7, 1), interval(TraceKind::send, 2.0, 2.5, 7, 1)},
-      {interval(TraceKind::receive, 0.0, 0.25, 7, 0), interval(TraceKind::receive, 2.0, 2.25, 7, 0)}};
-  const auto before = traces;
-  align_clocks(traces);
-  EXPECT_EQ(traces[1][0].begin, before[1][0].begin);
+  std::vector<Timeline> timelines{
+      {interval(TimelineKind::send, 0.0, 0.5, 7, 1), interval(TimelineKind::send, 2.0, 2.5, 7, 1)},
+      {interval(TimelineKind::receive, 0.0, 0.25, 7, 0), interval(TimelineKind::receive, 2.0, 2.25, 7, 0)}};
+  const auto before = timelines;
+  align_clocks(timelines);
+  EXPECT_EQ(timelines[1][0].begin, before[1][0].begin);
 }
 
 TEST(AlignClocks, ContradictionsEnd) {
   // Each says of the other that it is late.
-  std::vector<Trace> traces{{interval(TraceKind::send, 1.0, 1.5, 1, 1), interval(TraceKind::receive, 0.0, 0.5, 2, 1)},
-                            {interval(TraceKind::send, 1.0, 1.5, 2, 0), interval(TraceKind::receive, 0.0, 0.5, 1, 0)}};
-  const auto before = traces;
-  align_clocks(traces);
-  EXPECT_GE(earliest_of(traces), 0.0);
-  for (std::size_t rank = 0; rank < traces.size(); ++rank) expect_only_moved(before[rank], traces[rank]);
+  std::vector<Timeline> timelines{
+      {interval(TimelineKind::send, 1.0, 1.5, 1, 1), interval(TimelineKind::receive, 0.0, 0.5, 2, 1)},
+      {interval(TimelineKind::send, 1.0, 1.5, 2, 0), interval(TimelineKind::receive, 0.0, 0.5, 1, 0)}};
+  const auto before = timelines;
+  align_clocks(timelines);
+  EXPECT_GE(earliest_of(timelines), 0.0);
+  for (std::size_t rank = 0; rank < timelines.size(); ++rank) expect_only_moved(before[rank], timelines[rank]);
 }
 
 // A true course of events, of which each rank tells by a clock of its own.
@@ -110,7 +113,7 @@ TEST(AlignClocks, MendsAnyOffsets) {
   const auto number = [&](double scale) { return scale * static_cast<double>(bits() >> 11) * 0x1p-53; };
   for (int trial = 0; trial < 200; ++trial) {
     const auto ranks = static_cast<std::size_t>(1 + bits() % 6);
-    std::vector<Trace> traces(ranks);
+    std::vector<Timeline> timelines(ranks);
     std::vector<double> offset(ranks);
     for (double& of : offset) of = number(2.0) - 1.0;
     for (int band = 0; band < 40; ++band) {
@@ -118,19 +121,19 @@ TEST(AlignClocks, MendsAnyOffsets) {
       const std::size_t to = bits() % ranks;
       const double sent = number(10.0);
       const double arrived = sent + number(0.5);
-      traces[from].push_back(interval(TraceKind::product, sent - offset[from], arrived - offset[from], band));
+      timelines[from].push_back(interval(TimelineKind::product, sent - offset[from], arrived - offset[from], band));
       if (from == to) continue;
-      traces[from].push_back(
-          interval(TraceKind::send, sent - offset[from], arrived - offset[from], band, static_cast<int>(to)));
-      traces[to].push_back(interval(TraceKind::receive, arrived - number(1.0) - offset[to], arrived - offset[to], band,
-                                    static_cast<int>(from)));
+      timelines[from].push_back(
+          interval(TimelineKind::send, sent - offset[from], arrived - offset[from], band, static_cast<int>(to)));
+      timelines[to].push_back(interval(TimelineKind::receive, arrived - number(1.0) - offset[to], arrived - offset[to],
+                                       band, static_cast<int>(from)));
     }
-    const auto before = traces;
-    align_clocks(traces);
-    EXPECT_LE(worst_lag(traces), 1e-12) << "trial " << trial;
-    EXPECT_GE(earliest_of(traces), 0.0) << "trial " << trial;
+    const auto before = timelines;
+    align_clocks(timelines);
+    EXPECT_LE(worst_lag(timelines), 1e-12) << "trial " << trial;
+    EXPECT_GE(earliest_of(timelines), 0.0) << "trial " << trial;
     for (std::size_t rank = 0; rank < ranks; ++rank) {
-      if (!traces[rank].empty()) expect_only_moved(before[rank], traces[rank]);
+      if (!timelines[rank].empty()) expect_only_moved(before[rank], timelines[rank]);
     }
   }
 }

@@ -17,26 +17,28 @@ namespace {
 using impl::apply_balance;
 using impl::Balance;
 using impl::balance;
-using impl::Part;
 using impl::Parts;
+using impl::SharedMatrix;
 using impl::undo_balance;
+using impl::WorkMatrix;
+using impl::WorkParts;
 
 using Entry = std::function<double(Index, Index)>;
 
-template <RealScalar T> Part<T> part_of(const Communicator& comm, Index n, const Entry& entry) {
+template <RealScalar T> WorkMatrix<T> part_of(const Communicator& comm, Index n, const Entry& entry) {
   const HostMatrix<T> whole("heddle::test::whole", comm.rank() == 0 ? n : 0, comm.rank() == 0 ? n : 0);
   for (Index j = 0; j < static_cast<Index>(whole.extent(1)); ++j) {
     for (Index i = 0; i < n; ++i) whole(i, j) = static_cast<T>(entry(i, j));
   }
-  auto matrix = std::make_shared<DistributedMatrix<T>>(comm, Placement::row_bands(n, n, comm.size()));
-  scatter(whole, 0, *matrix);
+  WorkMatrix<T> matrix(DistributedMatrix<T>(comm, Placement::row_bands(n, n, comm.size())));
+  scatter(whole, 0, matrix.write());
   return matrix;
 }
 
 // 1-norms of rows and columns of |Re| + |Im|, on rank 0.
 template <RealScalar T> std::array<std::vector<double>, 2> norms_of(const Parts<T>& A) {
   std::array<std::vector<double>, 2> norms;
-  for (const Part<T>* part : {&A.real, &A.imaginary}) {
+  for (const SharedMatrix<T>* part : {&A.real, &A.imaginary}) {
     if (!*part) continue;
     const HostMatrix<T> whole = gather(**part, 0);
     for (auto& sums : norms) sums.resize(whole.extent(0), 0.0);
@@ -50,7 +52,7 @@ template <RealScalar T> std::array<std::vector<double>, 2> norms_of(const Parts<
   return norms;
 }
 
-template <RealScalar T> bool same(const Part<T>& left, const HostMatrix<T>& right) {
+template <RealScalar T> bool same(const SharedMatrix<T>& left, const HostMatrix<T>& right) {
   return test::same_bits(gather(*left, 0), right);
 }
 
@@ -59,7 +61,8 @@ template <class T> class Balancing : public ::testing::Test {
   Communicator comm = test::world();
 
   // What it says, against B itself; B undone is A.
-  Balance check(const Parts<T>& A, bool needed) {
+  Balance check(WorkParts<T> X, bool needed) {
+    const Parts<T> A = X.read();
     const auto before = norms_of(A);
     const HostMatrix<T> real = A.real ? gather(*A.real, 0) : HostMatrix<T>();
     const HostMatrix<T> imaginary = A.imaginary ? gather(*A.imaginary, 0) : HostMatrix<T>();
@@ -67,8 +70,8 @@ template <class T> class Balancing : public ::testing::Test {
     EXPECT_EQ(result.needed, needed);
     EXPECT_LE(result.sweeps, 20);
     EXPECT_EQ(std::all_of(result.exponents.begin(), result.exponents.end(), [](int e) { return e == 0; }), !needed);
-    apply_balance(comm, std::span<const int>(result.exponents), A);
-    const auto after = norms_of(A);
+    apply_balance(comm, std::span<const int>(result.exponents), X);
+    const auto after = norms_of(X.read());
     if (comm.rank() == 0) {
       const double norm_before = *std::max_element(before[1].begin(), before[1].end());
       const double norm_after = *std::max_element(after[1].begin(), after[1].end());
@@ -82,9 +85,9 @@ template <class T> class Balancing : public ::testing::Test {
         }
       }
     }
-    undo_balance(comm, std::span<const int>(result.exponents), A);
-    EXPECT_TRUE(!A.real || same<T>(A.real, real));
-    EXPECT_TRUE(!A.imaginary || same<T>(A.imaginary, imaginary));
+    undo_balance(comm, std::span<const int>(result.exponents), X);
+    EXPECT_TRUE(!X.real || same<T>(X.real.read(), real));
+    EXPECT_TRUE(!X.imaginary || same<T>(X.imaginary.read(), imaginary));
     return result;
   }
   static double random(Index i, Index j, int seed = 1) { return test::random_number(i, j, seed); }
@@ -104,8 +107,9 @@ TYPED_TEST(Balancing, FindsAHiddenScaling) {
                             exponent(i) - exponent(j));
         };
       };
-      const Parts<T> A{part_of<T>(this->comm, n, entry(1)), both ? part_of<T>(this->comm, n, entry(2)) : nullptr};
-      const Balance found = this->check(A, true);
+      WorkParts<T> A{part_of<T>(this->comm, n, entry(1)), {}};
+      if (both) A.imaginary = part_of<T>(this->comm, n, entry(2));
+      const Balance found = this->check(std::move(A), true);
       EXPECT_LE(found.norm_after, 4.0 * static_cast<double>(n));
       EXPECT_LT(found.sweeps, 20);
     }
@@ -117,16 +121,17 @@ TYPED_TEST(Balancing, KnownBadlyScaledMatrices) {
   // R. Ward (1977), his third example.
   const std::array<double, 9> ward = {-131, 19, 18, -390, 56, 54, -387, 57, 52};
   const Balance found = this->check(
-      {part_of<T>(this->comm, 3, [&](Index i, Index j) { return ward[static_cast<std::size_t>(3 * i + j)]; }), nullptr},
+      {part_of<T>(this->comm, 3, [&](Index i, Index j) { return ward[static_cast<std::size_t>(3 * i + j)]; }), {}},
       true);
   EXPECT_LT(found.norm_after, 600.0);  // of 908
   // [1 2^k; 0 -1]: what scaling and squaring overscales. No one needs b below the diagonal's size.
   for (const int k : {3, 20, 60}) {
     const Balance reduced =
-        this->check({nullptr, part_of<T>(this->comm, 2,
-                                         [&](Index i, Index j) {
-                                           return i == j ? (i == 0 ? 1.0 : -1.0) : j > i ? std::ldexp(1.0, k) : 0.0;
-                                         })},
+        this->check({{},
+                     part_of<T>(this->comm, 2,
+                                [&](Index i, Index j) {
+                                  return i == j ? (i == 0 ? 1.0 : -1.0) : j > i ? std::ldexp(1.0, k) : 0.0;
+                                })},
                     true);
     EXPECT_LE(reduced.norm_after, 4.0);
     EXPECT_GE(reduced.norm_after, 1.25);
@@ -134,8 +139,7 @@ TYPED_TEST(Balancing, KnownBadlyScaledMatrices) {
   // Ones and 2^k: a row and a column that only together are in balance.
   for (const int k : {10, 40}) {
     const Balance reduced = this->check(
-        {part_of<T>(this->comm, 9, [&](Index i, Index j) { return i == 0 && j > 0 ? std::ldexp(1.0, k) : 1.0; }),
-         nullptr},
+        {part_of<T>(this->comm, 9, [&](Index i, Index j) { return i == 0 && j > 0 ? std::ldexp(1.0, k) : 1.0; }), {}},
         true);
     EXPECT_LE(reduced.norm_after, 64.0 * std::ldexp(1.0, k / 2));
   }
@@ -145,7 +149,7 @@ TYPED_TEST(Balancing, PassesFromNeighbourToNeighbour) {
   using T = TypeParam;
   // Tridiagonal with 1 above and 2^-6 below the diagonal: what both ends find must reach the middle.
   const Entry chain = [](Index i, Index j) { return j == i + 1 ? 1.0 : i == j + 1 ? 0x1p-6 : 0.0; };
-  const Balance found = this->check({part_of<T>(this->comm, 4, chain), nullptr}, true);
+  const Balance found = this->check({part_of<T>(this->comm, 4, chain), {}}, true);
   EXPECT_LE(found.norm_after, 0.5);
   EXPECT_LT(found.sweeps, 20);
   // Too long, the middle hears nothing: as it was.
@@ -159,7 +163,7 @@ TYPED_TEST(Balancing, PassesFromNeighbourToNeighbour) {
 TYPED_TEST(Balancing, LeavesAloneWhatIsBalanced) {
   using T = TypeParam;
   const auto unchanged = [&](Index n, const Entry& entry) {
-    const Balance found = this->check({part_of<T>(this->comm, n, entry), nullptr}, false);
+    const Balance found = this->check({part_of<T>(this->comm, n, entry), {}}, false);
     EXPECT_EQ(found.sweeps, 0);
   };
   unchanged(20, [](Index i, Index j) { return i == j ? std::ldexp(1.0, static_cast<int>(3 * i) - 30) : 0.0; });
@@ -194,16 +198,16 @@ TYPED_TEST(Balancing, ScalesAtTheEndsOfTheRange) {
   constexpr int most = std::numeric_limits<T>::max_exponent - 1;
   const int half = std::min((most - least) / 2, 511);
   const std::array<int, 2> exponents = {half, -half};
-  const Parts<T> X{part_of<T>(this->comm, 2,
-                              [&](Index i, Index j) {
-                                return i == j ? 3.0 : i > j ? std::ldexp(1.0, least) : std::ldexp(1.0, most);
-                              }),
-                   nullptr};
+  WorkParts<T> X{part_of<T>(this->comm, 2,
+                            [&](Index i, Index j) {
+                              return i == j ? 3.0 : i > j ? std::ldexp(1.0, least) : std::ldexp(1.0, most);
+                            }),
+                 {}};
   undo_balance(this->comm, std::span<const int>(exponents), X);
-  const HostMatrix<T> larger = gather(*X.real, 0);
+  const HostMatrix<T> larger = gather(*X.real.read(), 0);
   apply_balance(this->comm, std::span<const int>(exponents), X);
   apply_balance(this->comm, std::span<const int>(exponents), X);
-  const HostMatrix<T> smaller = gather(*X.real, 0);
+  const HostMatrix<T> smaller = gather(*X.real.read(), 0);
   if (this->comm.rank() == 0) {
     EXPECT_EQ(larger(0, 0), T{3});
     EXPECT_EQ(larger(0, 1), std::numeric_limits<T>::infinity());
@@ -213,10 +217,9 @@ TYPED_TEST(Balancing, ScalesAtTheEndsOfTheRange) {
   // And back, within the range.
   const int step = std::min(half, -(least + 1));
   const std::array<int, 2> up = {0, step};
-  const Parts<T> Y{part_of<T>(this->comm, 2, [&](Index i, Index j) { return i > j ? std::ldexp(1.0, least) : 1.0; }),
-                   nullptr};
+  WorkParts<T> Y{part_of<T>(this->comm, 2, [&](Index i, Index j) { return i > j ? std::ldexp(1.0, least) : 1.0; }), {}};
   undo_balance(this->comm, std::span<const int>(up), Y);
-  const HostMatrix<T> raised = gather(*Y.real, 0);
+  const HostMatrix<T> raised = gather(*Y.real.read(), 0);
   if (this->comm.rank() == 0) {
     EXPECT_EQ(raised(1, 0), std::ldexp(T{1}, least + step));
     EXPECT_EQ(raised(0, 1), std::ldexp(T{1}, -step));

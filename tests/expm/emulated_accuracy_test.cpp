@@ -122,7 +122,7 @@ TYPED_TEST(EmulatedAccuracy, IsThatOfNativeProductsHoweverTheMatrixIsScaled) {
         one.entries[k] *= std::polar(1.0, 0.7 * (static_cast<double>(k / one.n) - static_cast<double>(k % one.n)));
       }
       const auto emulated = this->exponential(one, this->emulated());
-      const int looks = this->report.looks;
+      const int probes = this->report.probes;
       const auto native = this->exponential(one, {});
       if (this->comm.rank() != 0) continue;
       const Errors theirs = errors_of<T>(native, one);
@@ -130,7 +130,7 @@ TYPED_TEST(EmulatedAccuracy, IsThatOfNativeProductsHoweverTheMatrixIsScaled) {
       const double least = 2.0 * static_cast<double>(one.n) * static_cast<double>(unit_roundoff<T>);
       EXPECT_LE(ours.of_norm, std::max(4.0 * theirs.of_norm, least)) << one.name << ", turned " << turned;
       EXPECT_LE(ours.of_elements, std::max(8.0 * theirs.of_elements, least)) << one.name << ", turned " << turned;
-      EXPECT_TRUE(looks > 0 || this->report.products == 0) << one.name;
+      EXPECT_TRUE(probes > 0 || this->report.products == 0) << one.name;
     }
   }
 }
@@ -164,7 +164,7 @@ TYPED_TEST(EmulatedAccuracy, EvenlyScaledMatricesAreNotLookedAt) {
   });
   for (const Case& one : {dense, symmetric}) {
     static_cast<void>(this->exponential(one, this->emulated()));
-    EXPECT_EQ(this->report.looks, 0) << one.name;
+    EXPECT_EQ(this->report.probes, 0) << one.name;
     EXPECT_GT(this->report.products, 0) << one.name;
   }
 }

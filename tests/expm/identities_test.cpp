@@ -144,25 +144,24 @@ TEST(ComplexProducts, ThreeLoseRelativeAccuracyOfASmallImaginaryPart) {
   const Placement bands = Placement::row_bands(n, n, comm.size());
   const double small = 0x1p-30;
   const auto with_small_imaginary = [&](int seed) {
-    auto real = std::make_shared<const DistributedMatrix<double>>(test::random_matrix<double>(comm, bands, seed));
-    auto imaginary =
-        std::make_shared<const DistributedMatrix<double>>(test::random_matrix<double>(comm, bands, seed + 1));
-    scale(small, *imaginary);
+    const DistributedMatrix<double> real = test::random_matrix<double>(comm, bands, seed);
+    const DistributedMatrix<double> imaginary = test::random_matrix<double>(comm, bands, seed + 1);
+    scale(small, imaginary);
     return impl::Parts<double>{real, imaginary};
   };
   const auto X = with_small_imaginary(1);
   const auto Y = with_small_imaginary(3);
   impl::ComplexArithmetic<double> three(comm, n, 3, {.tile = 32});
   impl::ComplexArithmetic<double> four(comm, n, 4, {.tile = 32});
-  const auto Z3 = three.multiply(1.0, X, three.right_factor(Y));
-  const auto Z4 = four.multiply(1.0, X, four.right_factor(Y));
+  impl::WorkParts<double> Z3 = three.multiply(1.0, X, three.right_factor(Y));
+  const impl::Parts<double> Z4 = four.multiply(1.0, X, four.right_factor(Y));
   EXPECT_EQ(three.products(), 3);
   EXPECT_EQ(four.products(), 4);
   // Reference: the imaginary part scaled up, where both are accurate.
   const auto scaled_up = [&](const impl::Parts<double>& Z) {
-    auto imaginary = std::make_shared<const DistributedMatrix<double>>(comm, bands);
-    copy(*Z.imaginary, *imaginary);
-    scale(1.0 / small, *imaginary);
+    const DistributedMatrix<double> imaginary(comm, bands);
+    copy(*Z.imaginary, imaginary);
+    scale(1.0 / small, imaginary);
     return impl::Parts<double>{Z.real, imaginary};
   };
   impl::Parts<double> reference;
@@ -179,13 +178,13 @@ TEST(ComplexProducts, ThreeLoseRelativeAccuracyOfASmallImaginaryPart) {
     return norm(*found.imaginary, Norm::maximum) / norm(*reference.real, Norm::maximum);
   };
   const double error4 = error_of(Z4);
-  const double error3 = error_of(Z3);
+  const double error3 = error_of(Z3.read());
   EXPECT_LE(error4, n * 0x1p-53);
   EXPECT_GT(error3, 1e4 * 0x1p-53);
   EXPECT_LE(error3, 8.0 * n * 0x1p-53 / small);
   // Of the whole complex matrix, both are accurate.
-  add(-1.0, *Z4.real, *Z3.real);
-  EXPECT_LE(norm(*Z3.real, Norm::maximum), 8.0 * n * 0x1p-53 * norm(*Z4.real, Norm::maximum));
+  add(-1.0, *Z4.real, Z3.real.write());
+  EXPECT_LE(norm(*Z3.real.read(), Norm::maximum), 8.0 * n * 0x1p-53 * norm(*Z4.real, Norm::maximum));
 }
 
 }  // namespace

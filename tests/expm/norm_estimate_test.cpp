@@ -15,9 +15,9 @@
 namespace heddle {
 namespace {
 
-using impl::Part;
 using impl::Parts;
 using impl::PowerNormEstimate;
+using impl::SharedMatrix;
 
 // Entry (i, j) of matrices that norms of powers tell apart.
 enum class Kind { random, positive, triangular, nilpotent, graded, constant };
@@ -46,11 +46,11 @@ struct Entries {
   }
 };
 
-template <RealScalar T> Part<T> part(const Communicator& comm, Index n, Kind kind, int seed) {
-  auto matrix = std::make_shared<DistributedMatrix<T>>(comm, Placement::row_bands(n, n, comm.size()));
+template <RealScalar T> SharedMatrix<T> part(const Communicator& comm, Index n, Kind kind, int seed) {
+  const DistributedMatrix<T> matrix(comm, Placement::row_bands(n, n, comm.size()));
   const Entries entries{kind, seed, n};
   fill(
-      *matrix, KOKKOS_LAMBDA(Index i, Index j) { return static_cast<T>(entries(i, j)); });
+      matrix, KOKKOS_LAMBDA(Index i, Index j) { return static_cast<T>(entries(i, j)); });
   return matrix;
 }
 
@@ -188,9 +188,9 @@ template <RealScalar T> Parts<T> with_eigenvalues(const Communicator& comm, cons
         matrix(i, j) = static_cast<T>(entry * (real ? std::cos(phase) : std::sin(phase)));
       }
     }
-    auto part = std::make_shared<DistributedMatrix<T>>(comm, Placement::row_bands(n, n, comm.size()));
-    scatter(matrix, 0, *part);
-    return Part<T>(part);
+    const DistributedMatrix<T> part(comm, Placement::row_bands(n, n, comm.size()));
+    scatter(matrix, 0, part);
+    return SharedMatrix<T>(part);
   };
   return {whole(true), both ? whole(false) : nullptr};
 }

@@ -18,9 +18,9 @@ namespace {
 using impl::ComplexArithmetic;
 using impl::pade;
 using impl::pade_backward_error;
-using impl::Part;
 using impl::Parts;
 using impl::PartsSolver;
+using impl::SharedMatrix;
 
 // Largest theta whose bound is the tolerance.
 double theta_of(int degree, double tolerance) {
@@ -121,15 +121,15 @@ template <class T> class Pade : public ::testing::Test {
   }
   // Random, of 1-norm about `size`.
   Parts<T> random(const Communicator& ranks, Index n, double size, bool real, bool imaginary) const {
-    const auto part = [&](int seed) -> Part<T> {
+    const auto part = [&](int seed) -> SharedMatrix<T> {
       const Placement bands = Placement::row_bands(n, n, ranks.size());
-      auto matrix = std::make_shared<DistributedMatrix<T>>(test::random_matrix<T>(ranks, bands, seed));
-      const auto norm_one = static_cast<double>(norm(*matrix, Norm::one)) * (real && imaginary ? 2.0 : 1.0);
+      const DistributedMatrix<T> matrix = test::random_matrix<T>(ranks, bands, seed);
+      const auto norm_one = static_cast<double>(norm(matrix, Norm::one)) * (real && imaginary ? 2.0 : 1.0);
       // A power of two, so that the order of the norm's sums does not show.
-      scale(static_cast<T>(std::exp2(std::floor(std::log2(size / norm_one)))), *matrix);
+      scale(static_cast<T>(std::exp2(std::floor(std::log2(size / norm_one)))), matrix);
       return matrix;
     };
-    return {real ? part(1) : nullptr, imaginary ? part(2) : nullptr};
+    return {real ? part(1) : SharedMatrix<T>(), imaginary ? part(2) : SharedMatrix<T>()};
   }
   // On rank 0.
   static std::vector<Long> gathered(const Parts<T>& A, Index n) {
@@ -183,7 +183,7 @@ TYPED_TEST(Pade, IsTheExponential) {
         for (const int squarings : {0, 3}) {
           const Parts<T> A = this->random(this->comm, n, theta * (1 << squarings), real, imaginary);
           const Parts<T> X = pade(arithmetic, solver, std::span<const Parts<T>>(&A, 1), degree, squarings);
-          EXPECT_EQ(X.imaginary == nullptr, !imaginary);
+          EXPECT_EQ(!X.imaginary, !imaginary);
           // Backward error u theta; rounding beside.
           EXPECT_LE(this->error(A, X, n, squarings), 10.0 + 2.0 * theta + std::sqrt(static_cast<double>(n)))
               << "n = " << n << ", degree " << degree << (real ? ", real" : "") << (imaginary ? ", imaginary" : "");
@@ -207,7 +207,7 @@ TYPED_TEST(Pade, CostsWhatItSaysAndTakesThePowersThatAreThere) {
     EXPECT_EQ(impl::pade_products(degree, 1), from_nothing[k]);
     for (int known = 1; known <= 8; ++known) {
       arithmetic.reset_counts();
-      const auto X = pade(arithmetic, solver, std::span<const Parts<T>>(powers).first(known), degree, 1);
+      const Parts<T> X = pade(arithmetic, solver, std::span<const Parts<T>>(powers).first(known), degree, 1);
       EXPECT_EQ(arithmetic.products(), impl::pade_products(degree, known)) << degree << ", " << known;
       const double tolerance = pade_backward_error(degree, 1.0) / static_cast<double>(unit_roundoff<T>);
       EXPECT_LE(this->error(powers[0], X, n, 1), 20.0 + 2.0 * tolerance) << degree << ", " << known;
@@ -237,8 +237,8 @@ TYPED_TEST(Pade, OfADiagonalIsTheScalarExponential) {
   PartsSolver<T> solver(this->comm, n);
   for (const int degree : impl::pade_degrees) {
     const double theta = theta_of(degree, static_cast<double>(unit_roundoff<T>));
-    const auto matrix = std::make_shared<DistributedMatrix<T>>(this->comm, arithmetic.placement());
-    fill(*matrix, Diagonal<T>{n, theta});
+    const DistributedMatrix<T> matrix(this->comm, arithmetic.placement());
+    fill(matrix, Diagonal<T>{n, theta});
     for (const bool imaginary : {false, true}) {
       const Parts<T> A = imaginary ? Parts<T>{nullptr, matrix} : Parts<T>{matrix, nullptr};
       const Parts<T> X = pade(arithmetic, solver, std::span<const Parts<T>>(&A, 1), degree, 0);
@@ -265,8 +265,8 @@ TYPED_TEST(Pade, OfPlaneRotations) {
   ComplexArithmetic<T> arithmetic(this->comm, n, 3, this->tiled());
   PartsSolver<T> solver(this->comm, n);
   for (const double angle : {1e-3, 0.9, 5.0}) {
-    const auto matrix = std::make_shared<DistributedMatrix<T>>(this->comm, arithmetic.placement());
-    fill(*matrix, Rotations<T>{angle});
+    const DistributedMatrix<T> matrix(this->comm, arithmetic.placement());
+    fill(matrix, Rotations<T>{angle});
     const Parts<T> A{matrix, nullptr};
     const Parts<T> X = pade(arithmetic, solver, std::span<const Parts<T>>(&A, 1), 13, 0);
     EXPECT_FALSE(X.imaginary);

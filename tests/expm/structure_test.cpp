@@ -319,6 +319,7 @@ TEST(StructuredErrors, ChebyshevIsForSkewHermitianMatrices) {
   for (const Index n : {0, 5}) {
     const Placement small = Placement::row_bands(n, n, comm.size());
     const DistributedMatrix<double> zero(comm, small);
+    fill(zero, 0.0);
     const DistributedMatrix<double> one(comm, small);
     fill(zero, 0);
     expm(comm, zero, one, options);

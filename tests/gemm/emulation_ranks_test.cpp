@@ -86,7 +86,7 @@ TYPED_TEST(EmulatedPlan, HasTheSameBitsForAnyRanksTilesAndPlacements) {
 }
 
 // Whatever the exponents ask for is found by all ranks together, and is the same for any tiles.
-TYPED_TEST(EmulatedPlan, LooksAtAllOfTheFactors) {
+TYPED_TEST(EmulatedPlan, ProbesAllOfTheFactors) {
   using T = TypeParam;
   const int ranks = this->comm.size();
   const Communicator alone(MPI_COMM_SELF);

@@ -8,10 +8,8 @@
 namespace heddle::impl {
 namespace {
 
-template <RealScalar T> using Matrix = std::shared_ptr<const DistributedMatrix<T>>;
-
 // sign: of its transpose; 0: any matrix.
-template <RealScalar T> Matrix<T> made(Index n, int seed, int sign) {
+template <RealScalar T> DistributedMatrix<T> made(Index n, int seed, int sign) {
   const test::RandomEntries<T> entries{seed};
   const auto host = test::host_matrix<T>(n, n, [&](Index i, Index j) {
     if (sign == 0) return entries(i, j);
@@ -20,11 +18,11 @@ template <RealScalar T> Matrix<T> made(Index n, int seed, int sign) {
   });
   const DistributedMatrix<T> matrix(test::world(), Placement::row_bands(n, n, 1), "test");
   Kokkos::deep_copy(matrix.local(), test::padded_on_device(host));
-  return std::make_shared<const DistributedMatrix<T>>(matrix);
+  return matrix;
 }
 
 template <RealScalar T>
-HostMatrix<T> plain(T alpha, const Matrix<T>& X, const Matrix<T>& Y, T beta, const HostMatrix<T>& Z) {
+HostMatrix<T> plain(T alpha, const SharedMatrix<T>& X, const SharedMatrix<T>& Y, T beta, const HostMatrix<T>& Z) {
   const ExecutionSpace space;
   const MatrixView<T> z = test::padded_on_device(Z);
   const auto n = static_cast<Index>(Z.extent(0));
@@ -53,7 +51,7 @@ TYPED_TEST(KeptProduct, HasTheBitsOfAnyOther) {
   for (const Index n : {1, 15, 17, 100}) {
     ASSERT_TRUE(KeptProducts<T>::fit(n, {.look = false}));
     const auto Z = test::host_random<T>(n, n, 9);
-    std::vector<Matrix<T>> matrices;
+    std::vector<SharedMatrix<T>> matrices;
     for (std::size_t k = 0; k < signs.size(); ++k) matrices.push_back(made<T>(n, static_cast<int>(k) + 1, signs[k]));
     for (const std::size_t most : {2U, 4U}) {
       KeptProducts<T> products(ExecutionSpace(), n, {.look = false}, most);
@@ -73,7 +71,7 @@ TYPED_TEST(KeptProduct, HasTheBitsOfAnyOther) {
     }
   }
   KeptProducts<T> nothing(ExecutionSpace(), 0, {.look = false});
-  const Matrix<T> empty = made<T>(0, 1, 0);
+  const SharedMatrix<T> empty = made<T>(0, 1, 0);
   EXPECT_EQ(nothing(T(1), {empty}, {empty}, T(0), empty->local(), 0), 0.0);
 }
 
@@ -84,7 +82,7 @@ TYPED_TEST(KeptProduct, OfHalfLeavesTheOtherAsItWas) {
   KeptProducts<T> products(ExecutionSpace(), n, {.look = false});
   const auto Z = test::host_random<T>(n, n, 9);
   for (const int sign : {1, -1}) {
-    const Matrix<T> X = made<T>(n, 3, sign);
+    const SharedMatrix<T> X = made<T>(n, 3, sign);
     const auto whole = plain<T>(T(1), X, X, T(1), Z);
     const auto half = kept<T>(products, T(1), {X, sign}, {X, sign}, T(1), Z, tile);
     Index computed = 0;
@@ -99,23 +97,27 @@ TYPED_TEST(KeptProduct, OfHalfLeavesTheOtherAsItWas) {
   }
 }
 
-TEST(KeptProducts, ForgetWhatChangesAndTakeTheRoomOfWhatHasGone) {
+TEST(KeptProducts, MakeResiduesAnewOfWhatWasWrittenAndTakeTheRoomOfWhatHasGone) {
   constexpr Index n = 60;
   KeptProducts<double> products(ExecutionSpace(), n, {.look = false});
   const auto Z = test::host_random<double>(n, n, 9);
-  const Matrix<double> X = made<double>(n, 1, 0);
-  Matrix<double> Y = made<double>(n, 2, 0);
-  const auto first = kept<double>(products, 1.0, {X}, {Y}, 0.0, Z);
-  Kokkos::deep_copy(Y->local(), 1.0);
-  EXPECT_TRUE(test::same_bits(kept<double>(products, 1.0, {X}, {Y}, 0.0, Z), first)) << "residues are kept";
-  products.forget(Y);
-  EXPECT_TRUE(test::same_bits(kept<double>(products, 1.0, {X}, {Y}, 0.0, Z), plain<double>(1.0, X, Y, 0.0, Z)));
+  const SharedMatrix<double> X = made<double>(n, 1, 0);
+  const DistributedMatrix<double> storage = made<double>(n, 2, 0);
+  WorkMatrix<double> Y(storage);
+  const auto product = [&] { return kept<double>(products, 1.0, {X}, {Y.read()}, 0.0, Z); };
+  const auto first = product();
+  // Past the owner, who then does not know of it.
+  Kokkos::deep_copy(storage.local(), 1.0);
+  EXPECT_TRUE(test::same_bits(product(), first)) << "residues are kept";
+  for (const double value : {1.0, 2.0}) {
+    Kokkos::deep_copy(Y.write().local(), value);
+    EXPECT_TRUE(test::same_bits(product(), plain<double>(1.0, X, Y.read(), 0.0, Z))) << value;
+  }
   // Others where the last one was.
-  const DistributedMatrix<double> storage = *Y;
   for (const double value : {3.0, 4.0, 5.0}) {
-    Y = std::make_shared<const DistributedMatrix<double>>(storage);
-    Kokkos::deep_copy(Y->local(), value);
-    EXPECT_TRUE(test::same_bits(kept<double>(products, 1.0, {X}, {Y}, 0.0, Z), plain<double>(1.0, X, Y, 0.0, Z)));
+    Y = WorkMatrix<double>(storage);
+    Kokkos::deep_copy(Y.write().local(), value);
+    EXPECT_TRUE(test::same_bits(product(), plain<double>(1.0, X, Y.read(), 0.0, Z))) << value;
   }
   EXPECT_EQ(products.kept(), 2U);
 }

@@ -27,7 +27,7 @@ enum class ExpmMethod {
 
 /// What A is known to be. One that is taken at the caller's word must be so to the last bit.
 enum class ExpmStructure {
-  automatic,       ///< Look: one pass over A.
+  automatic,       ///< Found out by one pass over A.
   general,         ///< Nothing is known, and nothing looked for.
   hermitian,       ///< A^H = A; symmetric where A is real.
   skew_hermitian,  ///< A^H = -A, as -i H is with Hermitian H.
@@ -59,9 +59,9 @@ struct ExpmOptions {
   /// part is then bounded by the size of the whole product, not of the part itself.
   int complex_products = 3;
   /// gemm.tile also cuts the products that are known to be Hermitian: those off the diagonal are computed by half. 0
-  /// takes a quarter of the matrix for these. Of gemm.emulation, `look` says whether emulated products may be looked
-  /// at: those of Hermitian, skew-Hermitian and evenly scaled matrices never are, as errors count by norms there; see
-  /// ExpmPlan.
+  /// takes a quarter of the matrix for these. Of gemm.emulation, `look` says whether the factors of emulated products
+  /// may be probed: those of Hermitian, skew-Hermitian and evenly scaled matrices never are, as errors count by norms
+  /// there; see ExpmPlan.
   GemmOptions gemm{};
   /// Called on every rank after each product: done, and the total so far expected, which falls where powers of A turn
   /// out smaller than ||A||_1 says; the last call may then be short of it.
@@ -74,9 +74,9 @@ struct ExpmReport {
   int degree = 0;        ///< Of the polynomial: its terms that are exp's own. `pade`: m of [m/m]. `chebyshev`: of exp.
   int squarings = 0;     ///< s: the polynomial is taken of A / 2^s.
   int quintuplings = 0;  ///< f: of A / (2^s 5^f) rather; `chebyshev` alone takes such steps.
-  int products =
-      0;          ///< Matrix products in all, each of a complex product's 3 or 4 (or fewer, parts being zero) counted.
-  int looks = 0;  ///< Emulated products that were looked at first, as their factors were badly scaled.
+  /// Matrix products in all, each of a complex product's 3 or 4 (or fewer, parts being zero) counted.
+  int products = 0;
+  int probes = 0;      ///< Emulated products whose factors were probed first, because they were badly scaled.
   double norm1 = 0.0;  ///< ||A||_1; for split matrices the bound ||Re A||_1 + ||Im A||_1.
   /// What stood for ||A|| (less its shift) in the choice of degree and squarings: ||A^k||_1 <= alpha^k for all k >
   /// degree, from powers' norms and estimates of them; `chebyshev`: a bound of ||A||_2, from powers' norms and Lanczos
@@ -124,9 +124,9 @@ template <RealScalar T> [[nodiscard]] double expm_certificate_tolerance(Index n,
 /// y_kj|, which no D^-1 X D changes. For Hermitian and skew-Hermitian A norms are as good, and for A whose rows and
 /// columns have largest elements within 2^10 of one another, and that no scaling would make much smaller, which is
 /// found out by passes over A and its powers, of exponents alone. Factors of other products are scaled to suit each
-/// other, and looked at (EmulationOptions::look): more moduli, exact products or, with Arithmetic::automatic, native
+/// other, and probed (EmulationOptions::look): more moduli, exact products or, with Arithmetic::automatic, native
 /// ones make up for what scaling does not mend. So emulated exponentials are as accurate as native ones, whatever A is;
-/// ExpmReport::looks tells how many products took a look.
+/// ExpmReport::probes tells how many products took a probe.
 ///
 /// How much of A there is to compute is measured as powers are made: each that the scheme of the moment needs, and
 /// estimates of some that it does not, and the cheapest scheme that uses those made so far takes its place. Where

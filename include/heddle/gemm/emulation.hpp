@@ -48,12 +48,12 @@ struct EmulationOptions {
   /// two products, three from the 21st on. 0: as many as emulation_moduli() says and, with `look`, as many more as
   /// exponents ask for.
   int moduli = 0;
-  /// With moduli == 0: look at the factors first, by a product of their leading bits. It costs about two more products
-  /// of 8-bit integers, and a second journey where bands travel.
+  /// With moduli == 0: probe the factors first, by a product of their leading bits. A probe costs about two more
+  /// products of 8-bit integers, and a second journey where bands travel.
   bool look = true;
-  /// Most that a look may lead to.
+  /// The largest number of moduli that a probe may lead to.
   int most_moduli = 31;
-  /// Where these do not suffice.
+  /// What is done where a probe finds that `most_moduli` are not enough.
   Fallback fallback = Fallback::exact;
   /// Upper bound for the 32-bit sums held at once, in bytes; those of 16 columns are, whatever it is. 0: 4 GiB on GPUs,
   /// 64 MiB on CPU backends.
@@ -71,7 +71,7 @@ struct EmulationReport {
   int moduli = 0;            ///< 0: it fell back.
   double error_bound = 0.0;  ///< emulation_error().
   /// Largest |a|_2 |b|_2 / sum_k |a_k b_k| of any row and column, or near it; infinite where that was not worth finding
-  /// out; 0 where nobody looked.
+  /// out; 0 where the factors were not probed.
   double spread = 0.0;
   std::optional<Fallback> fallback{};  ///< What was done instead.
 };
@@ -107,17 +107,17 @@ template <Scalar T> class Quantised;
 /// NaN or infinity is summed as it stands, in the order of the inner dimension.
 ///
 /// Bits: reproducible: of C's element they are a function of its row of op(A), its column of op(B), alpha, beta and the
-/// number of moduli (which a look makes a function of the shape and of the exponents of all of A and B); the same on
+/// number of moduli (which a probe makes a function of the shape and of the exponents of all of A and B); the same on
 /// CPUs and GPUs, whatever the threads and the shape of the product. (But for the bits of a NaN, and as long as
 /// denormals are not flushed to zero, which no backend does by itself.)
 ///
 /// Error: |C - op(A) op(B)|_ij <= emulation_error() |a|_2 |b|_2 + u |C_ij|, for alpha = 1, beta = 0; exact products
 /// rounded once where op(A) and op(B) hold integers that the moduli take whole. Elements much smaller than their
-/// row's largest lose what lies below the row's last bit. Where |a|_2 |b|_2 is far above sum |a_k b_k|, a look finds
+/// row's largest lose what lies below the row's last bit. Where |a|_2 |b|_2 is far above sum |a_k b_k|, a probe finds
 /// that before the product, and more moduli make up for it, or the fallback does.
 ///
 /// Cost: 2mnk operations for each product of 8-bit integers (see EmulationScheme), and passes over memory: op(A) and
-/// op(B) three times, a byte an element and product, C four bytes a product. A look: 2mnk operations, 8mnk more where
+/// op(B) three times, a byte an element and product, C four bytes a product. A probe: 2mnk operations, 8mnk more where
 /// that leaves elements in doubt, and a pass over a row and a column for each element whose factors have nothing in
 /// common within 2^-16 of what is largest in both; where these are more than a 64th of all, the fallback comes at once.
 /// Workspace: a byte for each element of op(A) and op(B) and each product, and the sums.
@@ -129,11 +129,11 @@ template <Scalar T> class EmulatedGemm {
   EmulatedGemm(EmulatedGemm&&) noexcept;
   EmulatedGemm& operator=(EmulatedGemm&&) noexcept;
 
-  /// Ordered on the context's instance; blocks on GPUs only for a look. Throws Error(argument) for shapes that don't
+  /// Ordered on the context's instance; blocks on GPUs only for a probe. Throws Error(argument) for shapes that don't
   /// fit, and where an element of C is one of A or B too.
   void operator()(Operation op_a, Operation op_b, T alpha, const MatrixView<const T>& A, const MatrixView<const T>& B,
                   T beta, const MatrixView<T>& C);
-  /// The same bits from factors that were quantised before, with the same moduli; nothing is looked at. The workspace
+  /// The same bits from factors that were quantised before, with the same moduli; nothing is probed. The workspace
   /// is for as many rows and columns, but these keep their own residues.
   void operator()(T alpha, const Quantised<T>& A, const Quantised<T>& B, T beta, const MatrixView<T>& C);
   /// Of the last product.

@@ -6,7 +6,7 @@
 #include <heddle/dist/split_matrix.hpp>
 #include <heddle/gemm/emulation.hpp>
 #include <heddle/gemm/tile_model.hpp>
-#include <heddle/gemm/trace.hpp>
+#include <heddle/gemm/timeline.hpp>
 
 #include <memory>
 #include <optional>
@@ -41,11 +41,11 @@ struct GemmOptions {
   /// measured. load_rates() and measure_rates() of <heddle/tuning/rates.hpp> have this machine's.
   std::optional<MachineRates> rates{};
   /// How the local products are computed. Emulated ones have the same bits at any tile too, on any backend (of `half`
-  /// of the tiles those that are computed; which they are follows the tile, and what a look says of them).
+  /// of the tiles those that are computed; which they are follows the tile, and what a probe says of them).
   Arithmetic arithmetic = Arithmetic::native;
   EmulationOptions emulation{};
-  /// Keep, for GemmPlan::trace(), when each product and transfer ran.
-  bool trace = false;
+  /// Keep, for GemmPlan::timeline(), when each transfer ran, beside the products, which are always kept.
+  bool record_timeline = false;
 };
 
 struct GemmReport {
@@ -60,6 +60,10 @@ struct GemmReport {
   /// Of an emulated product. For alpha = 1, beta = 0: |C - op(A) op(B)|_ij <= emulation.error_bound |a|_2 |b|_2 + u
   /// |C_ij|, a and b the element's row and column.
   EmulationReport emulation;
+  /// GemmOptions::emulation as the plan took it, where products are emulated; what was asked for where they are native.
+  /// With Arithmetic::automatic `most_moduli` is no more than what is still faster than the BLAS, and `fallback` is
+  /// Fallback::native; on GPUs `most_moduli` is no more than what fits into the memory that is free.
+  EmulationOptions emulation_taken;
 };
 
 /// Distributed product with its workspace, for repeated use with matrices of the same placements.
@@ -114,8 +118,9 @@ template <Scalar T> class GemmPlan {
   [[nodiscard]] Index tile() const;
   /// The arithmetic planned: native or emulated.
   [[nodiscard]] Arithmetic arithmetic() const;
-  /// This rank's intervals in the last execute(): products and waits, and transfers where GemmOptions::trace says so.
-  [[nodiscard]] const Trace& trace() const;
+  /// This rank's intervals in the last execute(): products and waits, and transfers where
+  /// GemmOptions::record_timeline says so.
+  [[nodiscard]] const Timeline& timeline() const;
 
  private:
   struct State;

@@ -23,10 +23,10 @@ namespace {
 
 using Options = GemmSettings;
 
-// What a tile did, over its repeats: the fastest one's report and trace, and the worst check.
+// What a tile did, over its repeats: the fastest one's report and timeline, and the worst check.
 struct Measured {
   GemmReport report;
-  Trace trace;
+  Timeline timeline;
   double check = 0;
 };
 
@@ -204,7 +204,7 @@ template <Scalar T> class Run {
     options.emulation.moduli = options_.moduli;
     options.emulation.look = options_.look;
     options.emulation.fallback = options_.fallback;
-    options.trace = !options_.trace.empty();
+    options.record_timeline = !options_.trace.empty();
     return GemmPlan<T>(context_.comm(), problem_.op_a, problem_.A.placement(), problem_.op_b, problem_.B.placement(),
                        problem_.C.placement(), options);
   }
@@ -216,7 +216,7 @@ template <Scalar T> class Run {
       const GemmReport report = plan.execute(problem_.alpha, problem_.A, problem_.B, problem_.beta, problem_.C);
       if (i == 0 || report.seconds < measured.report.seconds) {
         measured.report = report;
-        measured.trace = plan.trace();
+        measured.timeline = plan.timeline();
       }
       if (check_) {
         // Of what fell back, the error of the product that was done instead is round-off.
@@ -232,21 +232,21 @@ template <Scalar T> class Run {
   // Enters what was hidden, and writes the trace with the inputs and the results beside it.
   void keep_trace(const Measured& measured, Report& report) const {
     const auto start = std::chrono::steady_clock::now();
-    const std::vector<Trace> traces = gather_traces(context_.comm(), measured.trace);
+    const std::vector<Timeline> timelines = gather_timelines(context_.comm(), measured.timeline);
     auto of_ranks = nlohmann::ordered_json::array();
-    for (const Trace& trace : traces) of_ranks.push_back(hidden_share(trace));
-    const double overall = overall_hidden_share(traces);
+    for (const Timeline& timeline : timelines) of_ranks.push_back(hidden_share(timeline));
+    const double overall = overall_hidden_share(timelines);
     report.results()["hidden_share"] = overall;
     report.results()["hidden_share_of_ranks"] = of_ranks;
     nlohmann::ordered_json about = {{"command", "gemm"}, {"version", version()}, {"git_hash", git_hash()}};
     about.update(report.inputs());
     about.update(json_of(measured.report));
     about.update({{"hidden_share", overall}, {"hidden_share_of_ranks", of_ranks}});
-    context_.comm().on_rank(0, [&] { write_trace(options_.trace, trace_events(traces, about)); });
+    context_.comm().on_rank(0, [&] { write_trace(options_.trace, trace_events(timelines, about)); });
     report.times()["trace"] = seconds_since(start);
     context_.say("communication hidden: " +
-                 (anything_travelled(traces) ? format("%.1f %%", 100 * overall) : "nothing travelled") + " (trace in " +
-                 options_.trace + ")");
+                 (anything_travelled(timelines) ? format("%.1f %%", 100 * overall) : "nothing travelled") +
+                 " (trace in " + options_.trace + ")");
   }
 
   Measured single(Report& report) const {
@@ -301,7 +301,7 @@ template <Scalar T> class Run {
     report.results()["best_seconds"] = best->report.seconds;
     report.results()["chosen_over_best"] = ratio;
     report.results()["sweep"] = table;
-    return {chosen->report, chosen->trace, worst_check};
+    return {chosen->report, chosen->timeline, worst_check};
   }
 
   Context& context_;

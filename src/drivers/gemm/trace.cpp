@@ -26,22 +26,22 @@ std::int64_t nanoseconds(double seconds) {
   return std::llround(seconds * 1e9);
 }
 
-std::string name_of(const TraceInterval& interval) {
+std::string name_of(const TimelineInterval& interval) {
   std::string tile = format("tile %d,%d", interval.row_band, interval.column_band);
-  if (interval.kind == TraceKind::wait) return "wait";
-  if (interval.kind == TraceKind::product) return tile;
+  if (interval.kind == TimelineKind::wait) return "wait";
+  if (interval.kind == TimelineKind::product) return tile;
   const int number = interval.operand == 'A' ? interval.row_band : interval.column_band;
   // A sender may know the elements, and not of which band they are.
   const std::string band = number >= 0 ? format("band %d", number) : "band";
   return format("%c %s %s rank %d", interval.operand, (interval.operand == 'C' ? tile : band).c_str(),
-                interval.kind == TraceKind::receive ? "from" : "to", interval.peer);
+                interval.kind == TimelineKind::receive ? "from" : "to", interval.peer);
 }
 
-Json arguments_of(const TraceInterval& interval) {
+Json arguments_of(const TimelineInterval& interval) {
   Json arguments = Json::object();
   if (interval.row_band >= 0) arguments["row_band"] = interval.row_band;
   if (interval.column_band >= 0) arguments["column_band"] = interval.column_band;
-  if (interval.kind == TraceKind::receive || interval.kind == TraceKind::send) {
+  if (interval.kind == TimelineKind::receive || interval.kind == TimelineKind::send) {
     const double seconds = interval.end - interval.begin;
     arguments["operand"] = std::string(1, interval.operand);
     arguments["peer"] = interval.peer;
@@ -81,11 +81,12 @@ void read_as_picture(const Json& trace) {
 }
 
 // Intervals in order of their begin, each on the first lane that is free.
-std::vector<std::vector<const TraceInterval*>> lanes_of(std::vector<const TraceInterval*> intervals) {
-  std::stable_sort(intervals.begin(), intervals.end(),
-                   [](const TraceInterval* one, const TraceInterval* other) { return one->begin < other->begin; });
-  std::vector<std::vector<const TraceInterval*>> lanes;
-  for (const TraceInterval* interval : intervals) {
+std::vector<std::vector<const TimelineInterval*>> lanes_of(std::vector<const TimelineInterval*> intervals) {
+  std::stable_sort(intervals.begin(), intervals.end(), [](const TimelineInterval* one, const TimelineInterval* other) {
+    return one->begin < other->begin;
+  });
+  std::vector<std::vector<const TimelineInterval*>> lanes;
+  for (const TimelineInterval* interval : intervals) {
     const auto free = std::find_if(lanes.begin(), lanes.end(), [&](const auto& lane) {
       return nanoseconds(lane.back()->end) <= nanoseconds(interval->begin);
     });
@@ -94,7 +95,7 @@ std::vector<std::vector<const TraceInterval*>> lanes_of(std::vector<const TraceI
   return lanes;
 }
 
-Json event_of(const TraceInterval& interval, int rank, int thread) {
+Json event_of(const TimelineInterval& interval, int rank, int thread) {
   const std::int64_t begin = nanoseconds(interval.begin);
   return {{"ph", "X"},
           {"name", name_of(interval)},
@@ -106,11 +107,11 @@ Json event_of(const TraceInterval& interval, int rank, int thread) {
           {"args", arguments_of(interval)}};
 }
 
-void append_rank(int rank, const Trace& trace, Json& events) {
+void append_rank(int rank, const Timeline& timeline, Json& events) {
   events.push_back(metadata("process_name", rank, 0, {{"name", format("rank %d", rank)}}));
   events.push_back(metadata("process_sort_index", rank, 0, {{"sort_index", rank}}));
-  std::map<TraceKind, std::map<int, std::vector<const TraceInterval*>>> groups;
-  for (const TraceInterval& interval : trace) groups[interval.kind][interval.lane].push_back(&interval);
+  std::map<TimelineKind, std::map<int, std::vector<const TimelineInterval*>>> groups;
+  for (const TimelineInterval& interval : timeline) groups[interval.kind][interval.lane].push_back(&interval);
   int thread = 0;
   for (const auto& [kind, by_lane] : groups) {
     int number = 0;
@@ -122,7 +123,7 @@ void append_rank(int rank, const Trace& trace, Json& events) {
         if (number > 1) name += format(" %d", number);
         events.push_back(metadata("thread_name", rank, thread, {{"name", name}}));
         events.push_back(metadata("thread_sort_index", rank, thread, {{"sort_index", thread}}));
-        for (const TraceInterval* interval : lane) events.push_back(event_of(*interval, rank, thread));
+        for (const TimelineInterval* interval : lane) events.push_back(event_of(*interval, rank, thread));
       }
     }
   }
@@ -130,27 +131,28 @@ void append_rank(int rank, const Trace& trace, Json& events) {
 
 }  // namespace
 
-std::vector<Trace> gather_traces(const Communicator& comm, const Trace& mine) {
+std::vector<Timeline> gather_timelines(const Communicator& comm, const Timeline& mine) {
   const auto count = static_cast<Index>(mine.size());
   std::vector<Index> counts(static_cast<std::size_t>(comm.size()));
   comm.all_gather(std::span<const Index>(&count, 1), std::span(counts));
-  std::vector<Trace> traces;
+  std::vector<Timeline> timelines;
   for (int rank = 0; rank < comm.size(); ++rank) {
-    Trace trace = rank == comm.rank() ? mine : Trace(static_cast<std::size_t>(counts[static_cast<std::size_t>(rank)]));
-    comm.broadcast(std::span(trace), rank);
-    traces.push_back(std::move(trace));
+    Timeline timeline =
+        rank == comm.rank() ? mine : Timeline(static_cast<std::size_t>(counts[static_cast<std::size_t>(rank)]));
+    comm.broadcast(std::span(timeline), rank);
+    timelines.push_back(std::move(timeline));
   }
-  align_clocks(traces);
-  return traces;
+  align_clocks(timelines);
+  return timelines;
 }
 
-double overall_hidden_share(const std::vector<Trace>& traces) {
-  // One after the other, they are the trace of one rank that did it all.
-  Trace all;
+double overall_hidden_share(const std::vector<Timeline>& timelines) {
+  // One after the other, they are the timeline of one rank that did it all.
+  Timeline all;
   double begin = 0;
-  for (const Trace& trace : traces) {
+  for (const Timeline& timeline : timelines) {
     double end = begin;
-    for (TraceInterval interval : trace) {
+    for (TimelineInterval interval : timeline) {
       interval.begin += begin;
       interval.end += begin;
       end = std::max(end, interval.end);
@@ -161,17 +163,19 @@ double overall_hidden_share(const std::vector<Trace>& traces) {
   return hidden_share(all);
 }
 
-bool anything_travelled(const std::vector<Trace>& traces) {
-  return std::any_of(traces.begin(), traces.end(), [](const Trace& trace) {
-    return std::any_of(trace.begin(), trace.end(), [](const TraceInterval& interval) {
-      return interval.kind == TraceKind::receive && interval.end > interval.begin;
+bool anything_travelled(const std::vector<Timeline>& timelines) {
+  return std::any_of(timelines.begin(), timelines.end(), [](const Timeline& timeline) {
+    return std::any_of(timeline.begin(), timeline.end(), [](const TimelineInterval& interval) {
+      return interval.kind == TimelineKind::receive && interval.end > interval.begin;
     });
   });
 }
 
-Json trace_events(const std::vector<Trace>& traces, const Json& about) {
+Json trace_events(const std::vector<Timeline>& timelines, const Json& about) {
   Json events = Json::array();
-  for (std::size_t rank = 0; rank < traces.size(); ++rank) append_rank(static_cast<int>(rank), traces[rank], events);
+  for (std::size_t rank = 0; rank < timelines.size(); ++rank) {
+    append_rank(static_cast<int>(rank), timelines[rank], events);
+  }
   return {{"traceEvents", std::move(events)}, {"displayTimeUnit", "ms"}, {"otherData", about}};
 }
 

@@ -1,8 +1,9 @@
-// The trace of a product for people: of all ranks, as one file that Perfetto, chrome://tracing and `heddle plot` read.
+// The timeline of a product for people: of all ranks, as one file, a trace, that Perfetto, chrome://tracing and `heddle
+// plot` read.
 #pragma once
 
 #include <heddle/comm/communicator.hpp>
-#include <heddle/gemm/trace.hpp>
+#include <heddle/gemm/timeline.hpp>
 
 #include <nlohmann/json.hpp>
 
@@ -11,19 +12,19 @@
 
 namespace heddle::driver {
 
-/// Every rank's trace, in order of rank, on every rank, by one clock (align_clocks()). Collective.
-[[nodiscard]] std::vector<Trace> gather_traces(const Communicator& comm, const Trace& mine);
+/// Every rank's timeline, in order of rank, on every rank, by one clock (align_clocks()). Collective.
+[[nodiscard]] std::vector<Timeline> gather_timelines(const Communicator& comm, const Timeline& mine);
 
 /// Total of the hidden times over the total of the times of transfers.
-[[nodiscard]] double overall_hidden_share(const std::vector<Trace>& traces);
+[[nodiscard]] double overall_hidden_share(const std::vector<Timeline>& timelines);
 
 /// Whether any rank received anything.
-[[nodiscard]] bool anything_travelled(const std::vector<Trace>& traces);
+[[nodiscard]] bool anything_travelled(const std::vector<Timeline>& timelines);
 
 /// Trace Event Format (JSON object): a process for each rank and in it a thread for each lane of products, receives,
 /// sends and waits. Intervals of one kind that overlap are on different threads, since no viewer can show them on one.
 /// `about` becomes "otherData".
-[[nodiscard]] nlohmann::ordered_json trace_events(const std::vector<Trace>& traces,
+[[nodiscard]] nlohmann::ordered_json trace_events(const std::vector<Timeline>& timelines,
                                                   const nlohmann::ordered_json& about);
 
 /// Writes it beside `path` and renames. Throws Error(output) where that can't be done.

@@ -10,19 +10,19 @@ namespace {
 // What travelled, from whom to whom: A band may travel several times, in one order on both sides.
 using Message = std::tuple<std::size_t, std::size_t, char, int, int>;
 
-Message key_of(std::size_t from, std::size_t to, const TraceInterval& interval) {
+Message key_of(std::size_t from, std::size_t to, const TimelineInterval& interval) {
   return {from, to, interval.operand, interval.row_band, interval.column_band};
 }
 
 // Of every message when it was handed over, or when it had arrived, in order.
-std::map<Message, std::vector<double>> times_of(const std::vector<Trace>& traces, TraceKind kind) {
+std::map<Message, std::vector<double>> times_of(const std::vector<Timeline>& timelines, TimelineKind kind) {
   std::map<Message, std::vector<double>> times;
-  for (std::size_t rank = 0; rank < traces.size(); ++rank) {
-    for (const TraceInterval& interval : traces[rank]) {
+  for (std::size_t rank = 0; rank < timelines.size(); ++rank) {
+    for (const TimelineInterval& interval : timelines[rank]) {
       const auto peer = static_cast<std::size_t>(interval.peer);
       // To itself a rank sends what goes to host memory, by the same clock.
-      if (interval.kind != kind || interval.peer < 0 || peer >= traces.size() || peer == rank) continue;
-      if (kind == TraceKind::send) {
+      if (interval.kind != kind || interval.peer < 0 || peer >= timelines.size() || peer == rank) continue;
+      if (kind == TimelineKind::send) {
         times[key_of(rank, peer, interval)].push_back(interval.begin);
       } else {
         times[key_of(peer, rank, interval)].push_back(interval.end);
@@ -40,10 +40,10 @@ struct Lag {
   double seconds;
 };
 
-std::vector<Lag> lags_of(const std::vector<Trace>& traces) {
+std::vector<Lag> lags_of(const std::vector<Timeline>& timelines) {
   std::map<std::pair<std::size_t, std::size_t>, double> most;
-  const auto arrived = times_of(traces, TraceKind::receive);
-  for (const auto& [message, sent] : times_of(traces, TraceKind::send)) {
+  const auto arrived = times_of(timelines, TimelineKind::receive);
+  for (const auto& [message, sent] : times_of(timelines, TimelineKind::send)) {
     const auto found = arrived.find(message);
     if (found == arrived.end()) continue;
     const std::pair way(std::get<0>(message), std::get<1>(message));
@@ -60,20 +60,22 @@ std::vector<Lag> lags_of(const std::vector<Trace>& traces) {
 
 }  // namespace
 
-void align_clocks(std::vector<Trace>& traces) {
-  const std::vector<Lag> lags = lags_of(traces);
+void align_clocks(std::vector<Timeline>& timelines) {
+  const std::vector<Lag> lags = lags_of(timelines);
   // Longest paths, as R. Bellman and L. R. Ford have them: as many rounds as there are ranks find all, if the clocks
   // agree.
-  std::vector<double> shifts(traces.size(), 0.0);
-  for (std::size_t round = 0; round < traces.size(); ++round) {
+  std::vector<double> shifts(timelines.size(), 0.0);
+  for (std::size_t round = 0; round < timelines.size(); ++round) {
     for (const Lag& lag : lags) shifts[lag.to] = std::max(shifts[lag.to], shifts[lag.from] + lag.seconds);
   }
   double earliest = 0.0;
-  for (std::size_t rank = 0; rank < traces.size(); ++rank) {
-    for (const TraceInterval& interval : traces[rank]) earliest = std::min(earliest, interval.begin + shifts[rank]);
+  for (std::size_t rank = 0; rank < timelines.size(); ++rank) {
+    for (const TimelineInterval& interval : timelines[rank]) {
+      earliest = std::min(earliest, interval.begin + shifts[rank]);
+    }
   }
-  for (std::size_t rank = 0; rank < traces.size(); ++rank) {
-    for (TraceInterval& interval : traces[rank]) {
+  for (std::size_t rank = 0; rank < timelines.size(); ++rank) {
+    for (TimelineInterval& interval : timelines[rank]) {
       // Never negative by a rounding.
       interval.begin = std::max(interval.begin + shifts[rank] - earliest, 0.0);
       interval.end = std::max(interval.end + shifts[rank] - earliest, interval.begin);

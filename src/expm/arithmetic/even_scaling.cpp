@@ -1,6 +1,5 @@
 #include "expm/arithmetic/even_scaling.hpp"
 
-#include "core/same_owner.hpp"
 #include "dist/elementwise.hpp"
 #include <heddle/comm/communicator.hpp>
 
@@ -179,18 +178,18 @@ bool alike(const std::vector<int>& largest) {
 
 template <RealScalar T> EvenScaling<T>::EvenScaling(const Communicator& comm, Index n) : comm_(comm), n_(n) {}
 
-template <RealScalar T> bool EvenScaling<T>::evenly_scaled(const Matrix& X) {
-  std::erase_if(verdicts_, [](const Verdict& verdict) { return verdict.matrix.expired(); });
+template <RealScalar T> bool EvenScaling<T>::evenly_scaled(const SharedMatrix<T>& X) {
+  std::erase_if(verdicts_, [](const Verdict& verdict) { return verdict.matrix.stale(); });
   const auto found = std::find_if(verdicts_.begin(), verdicts_.end(),
-                                  [&](const Verdict& verdict) { return same_owner(verdict.matrix, X); });
+                                  [&](const Verdict& verdict) { return verdict.matrix.matches(X); });
   if (found != verdicts_.end()) {
     return found->even;
   }
-  verdicts_.push_back({X, measure(*X)});
+  verdicts_.push_back({MatrixStamp<T>(X), measure(*X)});
   return verdicts_.back().even;
 }
 
-template <RealScalar T> bool EvenScaling<T>::evenly_filled(const Matrix& X) {
+template <RealScalar T> bool EvenScaling<T>::evenly_filled(const SharedMatrix<T>& X) {
   const Extremes columns(comm_, *X, false);
   if (columns.largest.empty()) {
     return true;
@@ -199,10 +198,6 @@ template <RealScalar T> bool EvenScaling<T>::evenly_filled(const Matrix& X) {
   const int smallest = *std::min_element(columns.smallest.begin(), columns.smallest.end());
   return largest - allowed_anywhere <= smallest && alike(columns.largest) && alike(Extremes(comm_, *X, true).largest) &&
          evenly_scaled(X);
-}
-
-template <RealScalar T> void EvenScaling<T>::forget(const Matrix& X) {
-  std::erase_if(verdicts_, [&](const Verdict& verdict) { return same_owner(verdict.matrix, X); });
 }
 
 template <RealScalar T> bool EvenScaling<T>::measure(const DistributedMatrix<T>& X) const {

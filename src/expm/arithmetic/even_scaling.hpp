@@ -1,10 +1,9 @@
 // Whether norms of a product's factors tell how large its errors may be, and what to do where they do not.
 #pragma once
 
-#include <heddle/dist/matrix.hpp>
+#include "dist/work_matrix.hpp"
 
 #include <limits>
-#include <memory>
 #include <vector>
 
 namespace heddle::impl {
@@ -23,19 +22,15 @@ inline constexpr int exponent_of_zero = std::numeric_limits<int>::min() / 8;
 /// 2^4 or so. All is done with exponents, integers: what is found does not depend on ranks, threads or the device.
 template <RealScalar T> class EvenScaling {
  public:
-  using Matrix = std::shared_ptr<const DistributedMatrix<T>>;
-
   explicit EvenScaling(const Communicator& comm, Index n);
 
-  /// Of a matrix in row or column bands. A matrix that comes again is not measured again. Collective; blocks. Cost: one
-  /// pass over X, four in all where its columns differ much in their largest elements.
-  [[nodiscard]] bool evenly_scaled(const Matrix& X);
+  /// Of a matrix in row or column bands. A matrix that comes again and was not written is not measured again.
+  /// Collective; blocks. Cost: one pass over X, four in all where its columns differ much in their largest elements.
+  [[nodiscard]] bool evenly_scaled(const SharedMatrix<T>& X);
   /// Whether moreover no row or column but those of zeros has a largest element 2^10 times as small as another's, and
   /// no element but zero is 2^40 times as small as the largest: what is small in norm may be all of a row, or all that
   /// joins two parts of X. Six passes over X at most. Collective; blocks.
-  [[nodiscard]] bool evenly_filled(const Matrix& X);
-  /// Of a matrix that is about to change.
-  void forget(const Matrix& X);
+  [[nodiscard]] bool evenly_filled(const SharedMatrix<T>& X);
 
   /// Exponents d_k with which columns k of X times 2^d_k and rows k of Y times 2^-d_k are equally large, so that the
   /// norms of rows of the one and columns of the other are the smallest that scaling can make them together. All
@@ -49,7 +44,7 @@ template <RealScalar T> class EvenScaling {
 
  private:
   struct Verdict {
-    std::weak_ptr<const DistributedMatrix<T>> matrix;
+    MatrixStamp<T> matrix;
     bool even;
   };
   [[nodiscard]] bool measure(const DistributedMatrix<T>& X) const;

@@ -248,7 +248,7 @@ template <Scalar T> class SmallExponential {
     int polynomial = 0;
     if (norm > choices_.theta[0]) {
       polynomial = choose(norm, squarings);
-      // Each squaring may double the errors of small elements, and costs more than a look.
+      // Each squaring may double the errors of small elements, and costs more than this test.
       constexpr int many_squarings = 3;
       if (squarings >= many_squarings && !is_balanced && balance(norm)) {
         is_balanced = true;

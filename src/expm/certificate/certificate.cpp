@@ -25,20 +25,20 @@ constexpr int most_powers = 5;
 
 // In row bands and double precision, by parts that are not zero.
 template <RealScalar T>
-Part<double> widened(const Communicator& comm, const std::optional<DistributedMatrix<T>>& part) {
+SharedMatrix<double> widened(const Communicator& comm, const std::optional<DistributedMatrix<T>>& part) {
   if (!part || !(norm(*part, Norm::maximum) > 0)) return {};
   const Placement rows = Placement::row_bands(part->rows(), part->columns(), comm.size());
   if constexpr (std::is_same_v<T, double>) {
-    if (part->placement() == rows) return std::make_shared<const DistributedMatrix<double>>(*part);
+    if (part->placement() == rows) return *part;
   }
   DistributedMatrix<T> there = *part;
   if (part->placement() != rows) {
     there = DistributedMatrix<T>(comm, rows, "heddle::expm::certified");
     redistribute(*part, there);
   }
-  const auto wide = std::make_shared<const DistributedMatrix<double>>(comm, rows, "heddle::expm::certified_wide");
+  const DistributedMatrix<double> wide(comm, rows, "heddle::expm::certified_wide");
   const Elements<T> from(there.local());
-  const Elements<double> to(wide->local());
+  const Elements<double> to(wide.local());
   for_each_element(
       comm.space(), "heddle::expm::widen", static_cast<Index>(there.local().extent(0)),
       static_cast<Index>(there.local().extent(1)),
@@ -62,7 +62,7 @@ struct Problem {
 
 double norm_of(const Communicator& comm, const Parts<double>& A) {
   double one = 0.0;
-  for (const Part<double>* part : {&A.real, &A.imaginary}) {
+  for (const SharedMatrix<double>* part : {&A.real, &A.imaginary}) {
     if (!*part) continue;
     ColumnNorms<double> norms(comm, (*part)->placement());
     one += norms.reproducible_bound(**part, norms.measure(**part).largest);
@@ -77,19 +77,18 @@ Problem problem_of(const Communicator& comm, const Parts<double>& A, bool balanc
   if (balanced) {
     Balance found = balance(comm, A);
     if (found.needed) {
-      Parts<double> B;
-      const auto copy_of = [&](const Part<double>& part) -> Part<double> {
+      const auto copy_of = [&](const SharedMatrix<double>& part) -> WorkMatrix<double> {
         if (!part) return {};
-        const auto result = std::make_shared<const DistributedMatrix<double>>(comm, part->placement(),
-                                                                              "heddle::expm::certified_balanced");
-        copy(*part, *result);
+        WorkMatrix<double> result(
+            DistributedMatrix<double>(comm, part->placement(), "heddle::expm::certified_balanced"));
+        copy(*part, result.write());
         return result;
       };
-      B = {copy_of(A.real), copy_of(A.imaginary)};
+      WorkParts<double> B{copy_of(A.real), copy_of(A.imaginary)};
       apply_balance(comm, found.exponents, B);
-      problem.A = B;
+      problem.A = std::move(B);
       problem.balance = std::move(found.exponents);
-      problem.norm = norm_of(comm, B);
+      problem.norm = norm_of(comm, problem.A);
     }
   }
   problem.logarithmic = logarithmic_norm(comm, problem.A);
@@ -321,13 +320,13 @@ Certificate certify_wide(const Communicator& comm, Index order, const Parts<doub
 
 // On rank 0 alone, as it lies there.
 Parts<double> gathered(const Communicator& comm, const Communicator& self, const Parts<double>& A) {
-  const auto gathered_part = [&](const Part<double>& part) -> Part<double> {
+  const auto gathered_part = [&](const SharedMatrix<double>& part) -> SharedMatrix<double> {
     if (!part) return {};
     const HostMatrix<double> whole = gather(*part, 0);
     if (comm.rank() != 0) return {};
-    const auto mine = std::make_shared<const DistributedMatrix<double>>(
-        self, Placement::row_bands(part->rows(), part->columns(), 1), "heddle::expm::certified_whole");
-    scatter(whole, 0, *mine);
+    const DistributedMatrix<double> mine(self, Placement::row_bands(part->rows(), part->columns(), 1),
+                                         "heddle::expm::certified_whole");
+    scatter(whole, 0, mine);
     return mine;
   };
   return {gathered_part(A.real), gathered_part(A.imaginary)};

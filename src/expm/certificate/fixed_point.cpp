@@ -176,7 +176,7 @@ double largest_value(const ExecutionSpace& space, const double* digits, Index el
 FixedPoint FixedPointArithmetic::quantised(const Parts<double>& A, int scale, int exponent) {
   FixedPoint X;
   X.exponent = exponent;
-  const auto digits_of = [&](const Part<double>& part) -> std::shared_ptr<const Digits> {
+  const auto digits_of = [&](const SharedMatrix<double>& part) -> std::shared_ptr<const Digits> {
     if (!part) return {};
     const auto result = take();
     const std::uint64_t present =

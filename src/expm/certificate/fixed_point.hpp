@@ -1,9 +1,10 @@
 // Matrices of many digits whose products are exact: for proofs about results of double precision.
 #pragma once
 
-#include "expm/arithmetic/complex_arithmetic.hpp"
+#include "expm/arithmetic/parts.hpp"
 #include "expm/dense/norms.hpp"
 #include <heddle/blas/blas.hpp>
+#include <heddle/gemm/gemm.hpp>
 
 #include <cstdint>
 #include <memory>

@@ -102,7 +102,7 @@ struct Compared {
 FixedPointArithmetic::Distance FixedPointArithmetic::distance(const FixedPoint& X, std::span<const int> balance,
                                                               const Parts<double>& E) {
   if (!differences_) differences_.emplace(comm_, placement_, "heddle::expm::fixed_point_differences");
-  const auto leading = [](const Part<double>& part) {
+  const auto leading = [](const SharedMatrix<double>& part) {
     return part ? static_cast<Index>(part->local().stride(1)) : Index{0};
   };
   const Compared compared{X.real ? X.real->data() : nullptr,
@@ -162,7 +162,7 @@ FixedPointArithmetic::Distance FixedPointArithmetic::distance(const FixedPoint& 
 }
 
 double infinity_norm_bound(const Communicator& comm, const Parts<double>& A) {
-  const Part<double>& some = A.real ? A.real : A.imaginary;
+  const SharedMatrix<double>& some = A.real ? A.real : A.imaginary;
   if (!some) return 0.0;
   const Elements<double> first(some->local());
   const Elements<double> second((A.imaginary ? A.imaginary : some)->local());
@@ -178,22 +178,22 @@ double infinity_norm_bound(const Communicator& comm, const Parts<double>& A) {
 }
 
 LogarithmicNorm logarithmic_norm(const Communicator& comm, const Parts<double>& A) {
-  const Part<double>& some = A.real ? A.real : A.imaginary;
+  const SharedMatrix<double>& some = A.real ? A.real : A.imaginary;
   if (!some) return {0.0, true};
   const Index n = some->rows();
   const Placement columns = Placement::column_bands(n, n, comm.size());
-  const auto transposed = [&](const Part<double>& part) {
+  const auto transposed = [&](const SharedMatrix<double>& part) {
     if (!part || comm.size() == 1) return part;
-    const auto result = std::make_shared<const DistributedMatrix<double>>(comm, columns, "heddle::expm::columns");
-    redistribute(*part, *result);
-    return Part<double>(result);
+    const DistributedMatrix<double> result(comm, columns, "heddle::expm::columns");
+    redistribute(*part, result);
+    return SharedMatrix<double>(result);
   };
   const Parts<double> other{transposed(A.real), transposed(A.imaginary)};
   const bool real = static_cast<bool>(A.real);
   const bool imaginary = static_cast<bool>(A.imaginary);
   const Elements<double> x((real ? A.real : some)->local());
   const Elements<double> y((imaginary ? A.imaginary : some)->local());
-  const Part<double>& some_other = other.real ? other.real : other.imaginary;
+  const SharedMatrix<double>& some_other = other.real ? other.real : other.imaginary;
   const Elements<double> x_other((real ? other.real : some_other)->local());
   const Elements<double> y_other((imaginary ? other.imaginary : some_other)->local());
   const auto height = static_cast<Index>(some->local().extent(0));

@@ -263,23 +263,24 @@ double sum_of(const std::vector<double>& values) {
 }
 
 template <RealScalar T>
-void scale(const Communicator& comm, std::span<const int> exponents, double sign, const Parts<T>& X) {
+void scale(const Communicator& comm, std::span<const int> exponents, double sign, WorkParts<T>& X) {
   if (!X.real && !X.imaginary) {
     return;
   }
   const ExecutionSpace& space = comm.space();
-  const Scaling scaling(space, some_part(X));
+  const Scaling scaling(space, some_part(X.read()));
   scaling.set(space, exponents, sign);
-  for (const Part<T>* part : {&X.real, &X.imaginary}) {
+  for (WorkMatrix<T>* part : {&X.real, &X.imaginary}) {
     if (!*part) {
       continue;
     }
-    const Elements<T> x((*part)->local());
+    const MatrixView<T>& written = part->write().local();
+    const Elements<T> x(written);
     const auto rows = scaling.rows();
     const auto columns = scaling.columns();
     for_each_element(
-        space, "heddle::expm::balance", static_cast<Index>((*part)->local().extent(0)),
-        static_cast<Index>((*part)->local().extent(1)), KOKKOS_LAMBDA(Index i, Index j) {
+        space, "heddle::expm::balance", static_cast<Index>(written.extent(0)), static_cast<Index>(written.extent(1)),
+        KOKKOS_LAMBDA(Index i, Index j) {
           x(i, j) = static_cast<T>(static_cast<double>(x(i, j)) * (rows(i) * columns(j)));
         });
   }
@@ -330,19 +331,18 @@ template <RealScalar T> Balance balance(const Communicator& comm, const Parts<T>
   return result;
 }
 
-template <RealScalar T>
-void apply_balance(const Communicator& comm, std::span<const int> exponents, const Parts<T>& X) {
+template <RealScalar T> void apply_balance(const Communicator& comm, std::span<const int> exponents, WorkParts<T>& X) {
   scale(comm, exponents, 1.0, X);
 }
 
-template <RealScalar T> void undo_balance(const Communicator& comm, std::span<const int> exponents, const Parts<T>& X) {
+template <RealScalar T> void undo_balance(const Communicator& comm, std::span<const int> exponents, WorkParts<T>& X) {
   scale(comm, exponents, -1.0, X);
 }
 
-#define HEDDLE_INSTANTIATE(T)                                                                 \
-  template Balance balance<T>(const Communicator&, const Parts<T>&);                          \
-  template void apply_balance<T>(const Communicator&, std::span<const int>, const Parts<T>&); \
-  template void undo_balance<T>(const Communicator&, std::span<const int>, const Parts<T>&)
+#define HEDDLE_INSTANTIATE(T)                                                               \
+  template Balance balance<T>(const Communicator&, const Parts<T>&);                        \
+  template void apply_balance<T>(const Communicator&, std::span<const int>, WorkParts<T>&); \
+  template void undo_balance<T>(const Communicator&, std::span<const int>, WorkParts<T>&)
 HEDDLE_INSTANTIATE(float);
 HEDDLE_INSTANTIATE(double);
 #undef HEDDLE_INSTANTIATE

@@ -1,7 +1,7 @@
 // Diagonal similarities that make a badly scaled matrix smaller.
 #pragma once
 
-#include "expm/arithmetic/complex_arithmetic.hpp"
+#include "expm/arithmetic/parts.hpp"
 
 #include <span>
 #include <vector>
@@ -39,8 +39,8 @@ struct Balance {
 template <RealScalar T> [[nodiscard]] Balance balance(const Communicator& comm, const Parts<T>& A);
 
 /// X = D^-1 X D in place: x_ij 2^(e_j - e_i), rounded once where it leaves the normal range. Blocks. Cost: one pass.
-template <RealScalar T> void apply_balance(const Communicator& comm, std::span<const int> exponents, const Parts<T>& X);
+template <RealScalar T> void apply_balance(const Communicator& comm, std::span<const int> exponents, WorkParts<T>& X);
 /// X = D X D^-1: what apply_balance() did is undone, to the bit where it did not underflow, and exp(A) = D exp(B) D^-1.
-template <RealScalar T> void undo_balance(const Communicator& comm, std::span<const int> exponents, const Parts<T>& X);
+template <RealScalar T> void undo_balance(const Communicator& comm, std::span<const int> exponents, WorkParts<T>& X);
 
 }  // namespace heddle::impl

@@ -19,8 +19,10 @@ namespace heddle {
 
 namespace {
 
-using impl::Part;
 using impl::Parts;
+using impl::SharedMatrix;
+using impl::WorkMatrix;
+using impl::WorkParts;
 
 constexpr impl::Names<ExpmMethod, 6> methods = {{{ExpmMethod::automatic, "automatic"},
                                                  {ExpmMethod::taylor, "taylor"},
@@ -58,9 +60,9 @@ template <RealScalar T> struct ExpmPlan<T>::State {
   State(const Communicator& communicator, const ExpmOptions& wanted) : comm(communicator), options(wanted) {}
 
   void prepare(const Placement& a);
-  [[nodiscard]] Part<T> take_in(const std::optional<DistributedMatrix<T>>& part);
-  [[nodiscard]] Part<T> columns_in(const std::optional<DistributedMatrix<T>>& part) const;
-  [[nodiscard]] Part<T> in_place(const std::optional<DistributedMatrix<T>>& part) const;
+  [[nodiscard]] SharedMatrix<T> take_in(const std::optional<DistributedMatrix<T>>& part);
+  [[nodiscard]] SharedMatrix<T> columns_in(const std::optional<DistributedMatrix<T>>& part) const;
+  [[nodiscard]] WorkMatrix<T> in_place(const std::optional<DistributedMatrix<T>>& part) const;
   ExpmReport execute(const SplitMatrix<T>& A, const SplitMatrix<T>& columns_of_A, const SplitMatrix<T>& E);
   // Of E, and what it is of.
   [[nodiscard]] double residual_of(const Parts<T>& A, const Parts<T>& E);
@@ -84,29 +86,31 @@ template <RealScalar T> void ExpmPlan<T>::State::prepare(const Placement& a) {
   arithmetic->reset_counts();
 }
 
-template <RealScalar T> Part<T> ExpmPlan<T>::State::take_in(const std::optional<DistributedMatrix<T>>& part) {
+template <RealScalar T> SharedMatrix<T> ExpmPlan<T>::State::take_in(const std::optional<DistributedMatrix<T>>& part) {
   if (!part) {
     return {};
   }
   if (part->placement() == placement) {
-    return std::make_shared<const DistributedMatrix<T>>(*part);
+    return *part;
   }
-  Part<T> mine = arithmetic->take();
-  redistribute(*part, *mine);
+  WorkMatrix<T> mine = arithmetic->take();
+  redistribute(*part, mine.write());
   return mine;
 }
 
-template <RealScalar T> Part<T> ExpmPlan<T>::State::columns_in(const std::optional<DistributedMatrix<T>>& part) const {
+template <RealScalar T>
+SharedMatrix<T> ExpmPlan<T>::State::columns_in(const std::optional<DistributedMatrix<T>>& part) const {
   if (!part) {
     return {};
   }
   require(part->placement() == arithmetic->columns_placement(), "expm: the column bands of A are ",
           part->placement().describe(), "; expected ", arithmetic->columns_placement().describe());
-  return std::make_shared<const DistributedMatrix<T>>(*part);
+  return *part;
 }
 
-template <RealScalar T> Part<T> ExpmPlan<T>::State::in_place(const std::optional<DistributedMatrix<T>>& part) const {
-  return part && part->placement() == placement ? std::make_shared<const DistributedMatrix<T>>(*part) : nullptr;
+template <RealScalar T>
+WorkMatrix<T> ExpmPlan<T>::State::in_place(const std::optional<DistributedMatrix<T>>& part) const {
+  return part && part->placement() == placement ? WorkMatrix<T>(*part) : WorkMatrix<T>();
 }
 
 template <RealScalar T> double ExpmPlan<T>::State::residual_of(const Parts<T>& A, const Parts<T>& E) {
@@ -115,15 +119,17 @@ template <RealScalar T> double ExpmPlan<T>::State::residual_of(const Parts<T>& A
   const std::array<T, 1> one_half = {static_cast<T>(0.5)};
   const Parts<T> half = arithmetic->combine(0.0, one_half, std::span<const Parts<T>>(&A, 1));
   const Parts<T> root = exponential->again(half);
-  const Parts<T> square = arithmetic->multiply(T{1}, root, arithmetic->right_factor(root));
+  WorkParts<T> square = arithmetic->multiply(T{1}, root, arithmetic->right_factor(root));
   double difference = 0.0;
   double whole = 0.0;
-  const auto add_norms = [&](const Part<T>& found, const Part<T>& expected) {
+  const auto add_norms = [&](WorkMatrix<T>& found, const SharedMatrix<T>& expected) {
     if (found && expected) {
-      add(T{-1}, *expected, *found);
+      add(T{-1}, *expected, found.write());
     }
     if (expected) whole += static_cast<double>(heddle::norm(*expected, Norm::one));
-    if (found || expected) difference += static_cast<double>(heddle::norm(found ? *found : *expected, Norm::one));
+    if (found || expected) {
+      difference += static_cast<double>(heddle::norm(found ? *found.read() : *expected, Norm::one));
+    }
   };
   add_norms(square.real, E.real);
   add_norms(square.imaginary, E.imaginary);
@@ -173,7 +179,7 @@ ExpmReport ExpmPlan<T>::State::execute(const SplitMatrix<T>& A, const SplitMatri
   }
   report.tile = arithmetic->tile();
   report.products = arithmetic->products();
-  report.looks = arithmetic->looks();
+  report.probes = arithmetic->probes();
   report.gemm_seconds = arithmetic->gemm_seconds();
   report.flops = arithmetic->flops();
   comm.space().fence("heddle::expm::end");

@@ -37,38 +37,42 @@ template <RealScalar T> class Exponential {
   /// exp(A), by what the options ask for. `columns`: parts of A that are there in column bands; `target`: where parts
   /// of the result may be put, if they are there. Fills in what the report says of method, structure, norms and errors.
   /// Throws Error(computation) where A is not finite.
-  [[nodiscard]] Parts<T> of(const Parts<T>& A, const Parts<T>& columns, const Parts<T>& target, ExpmReport& report);
+  [[nodiscard]] WorkParts<T> of(const Parts<T>& A, const Parts<T>& columns, WorkParts<T> target, ExpmReport& report);
   /// The same steps as those of the last A, of another, which is no larger.
-  [[nodiscard]] Parts<T> again(const Parts<T>& A);
+  [[nodiscard]] WorkParts<T> again(const Parts<T>& A);
   /// Whether the last steps leave room for intermediate results that are larger than exp(A): two passes over memory
   /// more, and elements far below the largest one may lose bits.
   void leave_headroom(bool wanted) { headroom_ = wanted; }
 
  private:
-  [[nodiscard]] Parts<T> term_by_term(const Parts<T>& A, const Parts<T>& columns, const Parts<T>& target);
-  [[nodiscard]] Parts<T> of_diagonal(const Parts<T>& A);
+  [[nodiscard]] WorkParts<T> term_by_term(const Parts<T>& A, const Parts<T>& columns, WorkParts<T> target);
+  // By the method that the options and the structure of A ask for. `norm`: a bound of ||A||_1.
+  [[nodiscard]] WorkParts<T> by_structure(Parts<T> A, Parts<T> columns, double norm, ExpmReport& report);
+  // Fills in structure_, and leaves out parts of A that are zero.
+  void find_structure(Parts<T>& A, Parts<T>& columns);
+  [[nodiscard]] WorkParts<T> of_diagonal(const Parts<T>& A);
   // A bound of ||A||_1 that does not depend on the number of ranks.
   [[nodiscard]] double bound_of(const Parts<T>& A);
   // A - mu I where that has a smaller norm; `columns` is then empty, and `norm` the new one.
   [[nodiscard]] Parts<T> shifted(const Parts<T>& A, Parts<T>& columns, double& norm);
   // A / 2^exponent.
   [[nodiscard]] Parts<T> scaled(Parts<T> A, int exponent);
-  [[nodiscard]] Parts<T> by_polynomial(const Parts<T>& A, const Parts<T>& columns, double norm, ExpmReport& report);
-  [[nodiscard]] Parts<T> by_pade(const Parts<T>& A, const Parts<T>& columns, double norm, ExpmReport& report);
-  [[nodiscard]] Parts<T> by_chebyshev(const Parts<T>& A, const Parts<T>& columns, double norm, ExpmReport& report);
+  [[nodiscard]] WorkParts<T> by_polynomial(const Parts<T>& A, const Parts<T>& columns, double norm, ExpmReport& report);
+  [[nodiscard]] WorkParts<T> by_pade(const Parts<T>& A, const Parts<T>& columns, double norm, ExpmReport& report);
+  [[nodiscard]] WorkParts<T> by_chebyshev(const Parts<T>& A, const Parts<T>& columns, double norm, ExpmReport& report);
   // What is left when powers, or A^2 and A^4, are made; `A` before any halving, for its diagonals.
-  [[nodiscard]] Parts<T> finish(Powers<T>& powers, const Parts<T>& A);
-  [[nodiscard]] Parts<T> squared_up(Parts<T> result, const Parts<T>& A);
-  [[nodiscard]] Parts<T> finish(const Parts<T>& A, const Parts<T>& square, const Parts<T>& fourth);
+  [[nodiscard]] WorkParts<T> finish(Powers<T>& powers, const Parts<T>& A);
+  [[nodiscard]] WorkParts<T> squared_up(WorkParts<T> result, const Parts<T>& A);
+  [[nodiscard]] WorkParts<T> finish(const Parts<T>& A, const Parts<T>& square, const Parts<T>& fourth);
   void learn_estimates(const Powers<T>& powers, PowerNorms& norms);
-  // exp(exponent) X; takes X's storage.
-  [[nodiscard]] Parts<T> times_exponential(std::complex<double> exponent, Parts<T> X);
+  // exp(exponent) X, in X's storage where that is real.
+  [[nodiscard]] WorkParts<T> times_exponential(std::complex<double> exponent, WorkParts<T> X);
   // Whether A is known, or found, to be Hermitian or skew-Hermitian.
   [[nodiscard]] bool is_normal(const Parts<T>& A, const Parts<T>& columns);
   // A balanced where that was asked for or saves work; `columns` is then empty, and `norm` the new one.
   [[nodiscard]] Parts<T> balanced_where_it_helps(const Parts<T>& A, Parts<T>& columns, double& norm);
   // A copy of it, balanced as the recipe says.
-  [[nodiscard]] Parts<T> balanced(const Parts<T>& A);
+  [[nodiscard]] WorkParts<T> balanced(const Parts<T>& A);
   [[nodiscard]] ProductCosts costs_of(const Parts<T>& A) const;
   [[nodiscard]] double tolerance() const {
     return options_.tolerance > 0.0 ? options_.tolerance : static_cast<double>(unit_roundoff<T>);

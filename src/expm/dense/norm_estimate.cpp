@@ -219,7 +219,7 @@ void multiply_repeatedly(const ExecutionSpace& space, const ThinOperator<T>& B, 
 template <RealScalar T>
 PowerNormEstimate<T>::PowerNormEstimate(const Communicator& comm, const Parts<T>& A, int columns)
     : comm_(comm), columns_(columns) {
-  const auto take = [&](const Part<T>& part, auto& factor) {
+  const auto take = [&](const SharedMatrix<T>& part, auto& factor) {
     factor.emplace(comm_, *part);
     n_ = factor->size();
     largest_ = std::max(largest_, factor->largest());

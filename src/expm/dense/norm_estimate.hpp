@@ -2,7 +2,7 @@
 #pragma once
 
 #include "expm/action/thin_products.hpp"
-#include "expm/arithmetic/complex_arithmetic.hpp"
+#include "expm/arithmetic/parts.hpp"
 
 #include <functional>
 #include <optional>

@@ -74,12 +74,12 @@ int pade_products(int degree, int powers) {
 }
 
 template <RealScalar T>
-Parts<T> PartsSolver<T>::solve(ComplexArithmetic<T>& arithmetic, const Parts<T>& Q, const Parts<T>& P) {
+WorkParts<T> PartsSolver<T>::solve(ComplexArithmetic<T>& arithmetic, WorkParts<T> Q, WorkParts<T> P) {
   if (!Q.imaginary && !P.imaginary) {
     if (!real_) {
       real_.emplace(comm_, n_);
     }
-    real_->solve(*Q.real, *P.real);
+    real_->solve(Q.real.write(), P.real.write());
     return P;
   }
   using Complex = Kokkos::complex<T>;
@@ -88,16 +88,16 @@ Parts<T> PartsSolver<T>::solve(ComplexArithmetic<T>& arithmetic, const Parts<T>&
     Q_ = DistributedMatrix<Complex>(comm_, arithmetic.placement(), "expm_denominator");
     P_ = DistributedMatrix<Complex>(comm_, arithmetic.placement(), "expm_numerator");
   }
-  const auto optional = [](const Part<T>& part) {
-    return part ? std::optional<DistributedMatrix<T>>(*part) : std::nullopt;
+  const auto optional = [](const WorkMatrix<T>& part) {
+    return part ? std::optional<DistributedMatrix<T>>(*part.read()) : std::nullopt;
   };
   join({optional(Q.real), optional(Q.imaginary)}, Q_);
   join({optional(P.real), optional(P.imaginary)}, P_);
   complex_->solve(Q_, P_);
-  const Parts<T> solution{arithmetic.take(), arithmetic.take()};
+  WorkParts<T> solution{arithmetic.take(), arithmetic.take()};
   const Elements<Complex> x(P_.local());
-  const Elements<T> real(solution.real->local());
-  const Elements<T> imaginary(solution.imaginary->local());
+  const Elements<T> real(solution.real.write().local());
+  const Elements<T> imaginary(solution.imaginary.write().local());
   for_each_element(
       comm_.space(), "heddle::expm::split_solution", static_cast<Index>(P_.local().extent(0)),
       static_cast<Index>(P_.local().extent(1)), KOKKOS_LAMBDA(Index i, Index j) {
@@ -108,8 +108,8 @@ Parts<T> PartsSolver<T>::solve(ComplexArithmetic<T>& arithmetic, const Parts<T>&
 }
 
 template <RealScalar T>
-Parts<T> pade(ComplexArithmetic<T>& arithmetic, PartsSolver<T>& solver, std::span<const Parts<T>> powers, int degree,
-              int squarings) {
+WorkParts<T> pade(ComplexArithmetic<T>& arithmetic, PartsSolver<T>& solver, std::span<const Parts<T>> powers,
+                  int degree, int squarings) {
   const std::vector<double> coefficients = numerator(degree);
   const auto scaling = [&](int power) { return std::ldexp(1.0, -squarings * power); };
   const RightFactor<T> factor_of_A = arithmetic.right_factor(powers[0]);
@@ -159,22 +159,24 @@ Parts<T> pade(ComplexArithmetic<T>& arithmetic, PartsSolver<T>& solver, std::spa
     odd = sum(1, 0, degree / 2);
   }
   evens.clear();
-  const Parts<T> U = arithmetic.multiply(static_cast<T>(scaling(1)), odd, factor_of_A);
+  WorkParts<T> U = arithmetic.multiply(static_cast<T>(scaling(1)), odd, factor_of_A);
   odd = {};
 
   const auto difference = [&] {
-    const std::array<Parts<T>, 2> terms = {std::exchange(V, {}), U};
+    const std::array<Parts<T>, 2> terms = {std::exchange(V, {}), U.read()};
     const std::array<T, 2> signs = {1, -1};
     return arithmetic.combine(T{0}, std::span<const T>(signs), std::span<const Parts<T>>(terms));
   };
-  const Parts<T> Y = solver.solve(arithmetic, difference(), U);
+  WorkParts<T> Q = difference();
+  const Parts<T> Y = solver.solve(arithmetic, std::move(Q), std::move(U));
   const T two = 2;
   return arithmetic.combine(T{1}, std::span<const T>(&two, 1), std::span<const Parts<T>>(&Y, 1));
 }
 
 template class PartsSolver<float>;
 template class PartsSolver<double>;
-template Parts<float> pade(ComplexArithmetic<float>&, PartsSolver<float>&, std::span<const Parts<float>>, int, int);
-template Parts<double> pade(ComplexArithmetic<double>&, PartsSolver<double>&, std::span<const Parts<double>>, int, int);
+template WorkParts<float> pade(ComplexArithmetic<float>&, PartsSolver<float>&, std::span<const Parts<float>>, int, int);
+template WorkParts<double> pade(ComplexArithmetic<double>&, PartsSolver<double>&, std::span<const Parts<double>>, int,
+                                int);
 
 }  // namespace heddle::impl

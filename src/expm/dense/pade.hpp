@@ -29,8 +29,8 @@ inline constexpr std::array<int, 5> pade_degrees = {3, 5, 7, 9, 13};
 template <RealScalar T> class PartsSolver {
  public:
   PartsSolver(const Communicator& comm, Index n) : comm_(comm), n_(n) {}
-  /// Q^-1 P; takes the storage of both, which no one else may hold. Throws as LuSolver.
-  [[nodiscard]] Parts<T> solve(ComplexArithmetic<T>& arithmetic, const Parts<T>& Q, const Parts<T>& P);
+  /// Q^-1 P, in the storage of both where they are real. Throws as LuSolver.
+  [[nodiscard]] WorkParts<T> solve(ComplexArithmetic<T>& arithmetic, WorkParts<T> Q, WorkParts<T> P);
 
  private:
   Communicator comm_;
@@ -51,7 +51,7 @@ template <RealScalar T> class PartsSolver {
 /// 5 to 11 products, and converges for some A only.) Bits: rank-invariant. Source: N. Higham, The scaling and squaring
 /// method for the matrix exponential revisited (2005).
 template <RealScalar T>
-[[nodiscard]] Parts<T> pade(ComplexArithmetic<T>& arithmetic, PartsSolver<T>& solver, std::span<const Parts<T>> powers,
-                            int degree, int squarings);
+[[nodiscard]] WorkParts<T> pade(ComplexArithmetic<T>& arithmetic, PartsSolver<T>& solver,
+                                std::span<const Parts<T>> powers, int degree, int squarings);
 
 }  // namespace heddle::impl

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cmath>
+#include <type_traits>
 #include <utility>
 
 namespace heddle::impl {
@@ -20,8 +21,8 @@ Symmetry of_polynomial(Symmetry symmetry) {
 }
 
 template <RealScalar T>
-Parts<T> paterson_stockmeyer(ComplexArithmetic<T>& arithmetic, const Scheme& scheme, std::span<const Parts<T>> powers,
-                             Symmetry symmetry) {
+WorkParts<T> paterson_stockmeyer(ComplexArithmetic<T>& arithmetic, const Scheme& scheme,
+                                 std::span<const Parts<T>> powers, Symmetry symmetry) {
   const std::vector<double> coefficients = taylor_coefficients(scheme.degree);
   const auto width = static_cast<std::size_t>(scheme.powers);
   const auto blocks = static_cast<std::size_t>(scheme.blocks);
@@ -38,17 +39,17 @@ Parts<T> paterson_stockmeyer(ComplexArithmetic<T>& arithmetic, const Scheme& sch
     factor = arithmetic.right_factor(powers[width - 1], {}, symmetry);
   }
   // The highest block has one term more: the leading coefficient.
-  Parts<T> result = block_of(blocks - 1, width);
+  WorkParts<T> result = block_of(blocks - 1, width);
   for (std::size_t block = blocks - 1; block-- > 0;) {
-    result =
-        arithmetic.multiply_add(static_cast<T>(scaling(width)), result, factor, block_of(block, width - 1), symmetry);
+    result = arithmetic.multiply_add(static_cast<T>(scaling(width)), result.read(), factor, block_of(block, width - 1),
+                                     symmetry);
   }
   return result;
 }
 
 template <RealScalar T>
-Parts<T> by_few_products(ComplexArithmetic<T>& arithmetic, const FewProducts& polynomial, int squarings,
-                         std::span<const Parts<T>> powers, Symmetry symmetry) {
+WorkParts<T> by_few_products(ComplexArithmetic<T>& arithmetic, const FewProducts& polynomial, int squarings,
+                             std::span<const Parts<T>> powers, Symmetry symmetry) {
   const auto width = static_cast<std::size_t>(polynomial.powers);
   // sum_1^width coefficients[k] (A / 2^squarings)^k + coefficients[0] I + sum of more terms.
   const auto sum = [&](const std::array<double, 4>& coefficients,
@@ -69,18 +70,19 @@ Parts<T> by_few_products(ComplexArithmetic<T>& arithmetic, const FewProducts& po
     }
     return arithmetic.combine(coefficients[0], weights, terms);
   };
-  const auto product = [&](const Parts<T>& left, const Parts<T>& right, Parts<T> rest) {
+  const auto product = [&](const Parts<T>& left, const Parts<T>& right, WorkParts<T> rest) {
     return arithmetic.multiply_add(T{1}, left, arithmetic.right_factor(right, {}, symmetry), std::move(rest), symmetry);
   };
   const Parts<T> y0 =
       arithmetic.multiply(static_cast<T>(std::ldexp(1.0, -squarings * polynomial.powers)), sum(polynomial.first, {}),
                           arithmetic.right_factor(powers[width - 1], {}, symmetry), symmetry);
   const FewProducts::Step& middle = polynomial.middle;
-  Parts<T> y1 =
+  WorkParts<T> second =
       product(sum(middle.left, {{1.0, y0}}), sum(middle.right, {{1.0, y0}}), sum(middle.rest, {{middle.of_y0, y0}}));
   if (polynomial.products == 2) {
-    return y1;
+    return second;
   }
+  const Parts<T> y1 = std::move(second);
   const FewProducts::Step& last = polynomial.last;
   return product(sum(last.left, {{1.0, y1}}), sum(last.right, {{1.0, y1}, {last.of_y0_right, y0}}),
                  sum(last.rest, {{last.of_y1, y1}, {last.of_y0, y0}}));
@@ -107,7 +109,7 @@ template <RealScalar T> void Powers<T>::finish(int count) {
 }
 
 template <RealScalar T>
-Parts<T> polynomial(ComplexArithmetic<T>& arithmetic, const Scheme& scheme, const Powers<T>& powers) {
+WorkParts<T> polynomial(ComplexArithmetic<T>& arithmetic, const Scheme& scheme, const Powers<T>& powers) {
   const Symmetry symmetry = of_polynomial(powers.symmetry());
   return scheme.few != nullptr ? by_few_products(arithmetic, *scheme.few, scheme.squarings, powers.all(), symmetry)
                                : paterson_stockmeyer(arithmetic, scheme, powers.all(), symmetry);
@@ -138,7 +140,7 @@ Trigonometric<T> trigonometric(ComplexArithmetic<T>& arithmetic, const Trigonome
     }
     const auto low = static_cast<std::size_t>(k / 2);
     const auto high = static_cast<std::size_t>(k - k / 2);
-    Parts<T> rest = low == high ? combined(-1.0, {}) : combined(0.0, {{-1.0, chebyshev.front()}});
+    WorkParts<T> rest = low == high ? combined(-1.0, {}) : combined(0.0, {{-1.0, chebyshev.front()}});
     chebyshev.push_back(arithmetic.multiply_add(T{2}, chebyshev[high - 1],
                                                 arithmetic.right_factor(chebyshev[low - 1], {}, Symmetry::hermitian),
                                                 std::move(rest), Symmetry::hermitian));
@@ -152,9 +154,9 @@ Trigonometric<T> trigonometric(ComplexArithmetic<T>& arithmetic, const Trigonome
       return arithmetic.combine(blocks[block].front(), weights,
                                 std::span<const Parts<T>>(chebyshev).first(weights.size()));
     };
-    Parts<T> result = block_of(blocks.size() - 1);
+    WorkParts<T> result = block_of(blocks.size() - 1);
     for (std::size_t block = blocks.size() - 1; block-- > 0;) {
-      result = arithmetic.multiply_add(T{1}, result, factor, block_of(block), Symmetry::hermitian);
+      result = arithmetic.multiply_add(T{1}, result.read(), factor, block_of(block), Symmetry::hermitian);
     }
     return result;
   };
@@ -170,13 +172,14 @@ Trigonometric<T> trigonometric(ComplexArithmetic<T>& arithmetic, const Trigonome
 namespace {
 
 template <RealScalar T>
-Parts<T> hermitian_product(ComplexArithmetic<T>& arithmetic, T alpha, const Parts<T>& X, const Parts<T>& Y) {
+WorkParts<T> hermitian_product(ComplexArithmetic<T>& arithmetic, T alpha, const std::type_identity_t<Parts<T>>& X,
+                               const std::type_identity_t<Parts<T>>& Y) {
   return arithmetic.multiply(alpha, X, arithmetic.right_factor(Y, {}, Symmetry::hermitian), Symmetry::hermitian);
 }
 
 // (cos H - sin H)(cos H + sin H), which keeps its accuracy where cos H is near 1; E's sine may have either sign.
-template <RealScalar T> Parts<T> cosine_of_twice(ComplexArithmetic<T>& arithmetic, const Trigonometric<T>& E) {
-  const std::array<Parts<T>, 2> both = {E.cosine, Parts<T>{E.sine.imaginary, {}}};
+template <RealScalar T> WorkParts<T> cosine_of_twice(ComplexArithmetic<T>& arithmetic, const Trigonometric<T>& E) {
+  const std::array<Parts<T>, 2> both = {E.cosine.read(), Parts<T>{E.sine.imaginary.read(), {}}};
   const Parts<T> sum = arithmetic.combine(0.0, std::array<T, 2>{1, 1}, both);
   const Parts<T> difference = arithmetic.combine(0.0, std::array<T, 2>{1, -1}, both);
   return hermitian_product(arithmetic, T{1}, sum, difference);
@@ -187,7 +190,7 @@ template <RealScalar T> Parts<T> cosine_of_twice(ComplexArithmetic<T>& arithmeti
 template <RealScalar T> Trigonometric<T> squared(ComplexArithmetic<T>& arithmetic, const Trigonometric<T>& E) {
   Trigonometric<T> result;
   result.cosine = cosine_of_twice(arithmetic, E);
-  result.sine.imaginary = hermitian_product(arithmetic, T{2}, E.cosine, {E.sine.imaginary, {}}).real;
+  result.sine.imaginary = hermitian_product(arithmetic, T{2}, E.cosine.read(), {E.sine.imaginary.read(), {}}).real;
   return result;
 }
 
@@ -197,8 +200,8 @@ template <RealScalar T> Trigonometric<T> quintupled(ComplexArithmetic<T>& arithm
   const std::array<Parts<T>, 2> terms = {hermitian_product(arithmetic, T{1}, twice, twice), twice};
   Trigonometric<T> result;
   result.cosine =
-      hermitian_product(arithmetic, T{1}, E.cosine, arithmetic.combine(-1.0, std::array<T, 2>{4, -2}, terms));
-  result.sine.imaginary = hermitian_product(arithmetic, T{1}, {E.sine.imaginary, {}},
+      hermitian_product(arithmetic, T{1}, E.cosine.read(), arithmetic.combine(-1.0, std::array<T, 2>{4, -2}, terms));
+  result.sine.imaginary = hermitian_product(arithmetic, T{1}, {E.sine.imaginary.read(), {}},
                                             arithmetic.combine(-1.0, std::array<T, 2>{4, 2}, terms))
                               .real;
   return result;
@@ -206,7 +209,7 @@ template <RealScalar T> Trigonometric<T> quintupled(ComplexArithmetic<T>& arithm
 
 #define HEDDLE_INSTANTIATE(T)                                                                                 \
   template class Powers<T>;                                                                                   \
-  template Parts<T> polynomial(ComplexArithmetic<T>&, const Scheme&, const Powers<T>&);                       \
+  template WorkParts<T> polynomial(ComplexArithmetic<T>&, const Scheme&, const Powers<T>&);                   \
   template Trigonometric<T> trigonometric(ComplexArithmetic<T>&, const TrigonometricScheme&, const Parts<T>&, \
                                           const Parts<T>&, const Parts<T>&);                                  \
   template Trigonometric<T> squared(ComplexArithmetic<T>&, const Trigonometric<T>&);                          \

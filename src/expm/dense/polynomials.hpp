@@ -35,12 +35,12 @@ template <RealScalar T> class Powers {
 /// The scheme's polynomial of A / 2^squarings, not yet squared: a power of two scales coefficients without rounding.
 /// `powers` has at least those that the scheme wants.
 template <RealScalar T>
-[[nodiscard]] Parts<T> polynomial(ComplexArithmetic<T>& arithmetic, const Scheme& scheme, const Powers<T>& powers);
+[[nodiscard]] WorkParts<T> polynomial(ComplexArithmetic<T>& arithmetic, const Scheme& scheme, const Powers<T>& powers);
 
 /// Of exp(A) = C + F, C Hermitian and F skew-Hermitian.
 template <RealScalar T> struct Trigonometric {
-  Parts<T> cosine;
-  Parts<T> sine;
+  WorkParts<T> cosine;
+  WorkParts<T> sine;
 };
 /// exp(A / angles) by a scheme with powers > 0, for skew-Hermitian A; not yet squared. `square`: A^2; `fourth`:
 /// A^4, empty where it was not made.

@@ -8,18 +8,19 @@
 namespace heddle::impl {
 namespace {
 
-// to = (begun ? to : identity I) + first + second, in this order; `second` may be null. Row bands, `first_row` being
-// the global number of the first local one.
+// target = (begun ? target : identity I) + first + second, in this order, in row bands. An empty `second` is zero.
 template <RealScalar T>
-void add_terms(const ExecutionSpace& space, bool begun, T identity, Index first_row, const MatrixView<T>& first,
-               const MatrixView<T>* second, const MatrixView<T>& target) {
-  const bool both = second != nullptr;
-  const Elements<T> a(first);
-  const Elements<T> b(both ? *second : first);
-  const Elements<T> to(target);
+void add_terms(bool begun, T identity, const SharedMatrix<T>& first, const SharedMatrix<T>& second,
+               const DistributedMatrix<T>& target) {
+  const MatrixView<T>& local = target.local();
+  const Index first_row = local.extent(0) > 0 ? target.global_row(0) : 0;
+  const bool both = static_cast<bool>(second);
+  const Elements<T> a(first->local());
+  const Elements<T> b((both ? second : first)->local());
+  const Elements<T> to(local);
   for_each_run(
-      space, "heddle::expm::add_terms", static_cast<Index>(target.extent(0)), static_cast<Index>(target.extent(1)),
-      KOKKOS_LAMBDA(Index j, Index begin, Index end) {
+      target.communicator().space(), "heddle::expm::add_terms", static_cast<Index>(local.extent(0)),
+      static_cast<Index>(local.extent(1)), KOKKOS_LAMBDA(Index j, Index begin, Index end) {
         if (begun && both) {
           for (Index i = begin; i < end; ++i) {
             to(i, j) = (to(i, j) + a(i, j)) + b(i, j);
@@ -64,7 +65,7 @@ void copy_checked(const ExecutionSpace& space, const MatrixView<T>& from, bool i
 
 }  // namespace
 
-template <RealScalar T> void SeriesSum<T>::add(const Part<T>& term) {
+template <RealScalar T> void SeriesSum<T>::add(const SharedMatrix<T>& term) {
   if (!term) {
     return;
   }
@@ -78,16 +79,13 @@ template <RealScalar T> void SeriesSum<T>::add_waiting() {
   if (!target_) {
     target_ = arithmetic_->take();
   }
-  const MatrixView<T>& first = waiting_[0]->local();
-  const Index first_row = target_->local().extent(0) > 0 ? target_->global_row(0) : 0;
-  add_terms<T>(target_->communicator().space(), begun_, identity_, first_row, first,
-               count_ == 2 ? &waiting_[1]->local() : nullptr, target_->local());
+  add_terms<T>(begun_, identity_, waiting_[0], waiting_[1], target_.write());
   begun_ = true;
   waiting_ = {};
   count_ = 0;
 }
 
-template <RealScalar T> Part<T> SeriesSum<T>::finish() {
+template <RealScalar T> WorkMatrix<T> SeriesSum<T>::finish() {
   if (count_ > 0) {
     add_waiting();
   }
@@ -95,13 +93,13 @@ template <RealScalar T> Part<T> SeriesSum<T>::finish() {
     if (identity_ == T{0}) {
       return {};
     }
-    Part<T> result = arithmetic_->combine(identity_, {}, {}).real;
+    WorkMatrix<T> result = arithmetic_->combine(identity_, {}, {}).real;
     if (!target_) {
       return result;
     }
-    copy(*result, *target_);
+    copy(*result.read(), target_.write());
   }
-  return target_;
+  return std::move(target_);
 }
 
 template <RealScalar T>
@@ -115,7 +113,7 @@ template <RealScalar T> void Delivery<T>::begin() {
   Kokkos::deep_copy(comm_.space(), bad_, 0);
 }
 
-template <RealScalar T> void Delivery<T>::hand_out(const Part<T>& part, const DistributedMatrix<T>& to) {
+template <RealScalar T> void Delivery<T>::hand_out(const SharedMatrix<T>& part, const DistributedMatrix<T>& to) {
   if (!part) {
     fill(to, T{0});
     return;

@@ -12,22 +12,22 @@ namespace heddle::impl {
 template <RealScalar T> class SeriesSum {
  public:
   /// `target`: where the sum is to be, in row bands; empty: taken from `arithmetic`'s workspace.
-  SeriesSum(ComplexArithmetic<T>& arithmetic, Part<T> target, T identity)
+  SeriesSum(ComplexArithmetic<T>& arithmetic, WorkMatrix<T> target, T identity)
       : arithmetic_(&arithmetic), target_(std::move(target)), identity_(identity) {}
 
-  /// Keeps the term until it is added; it must not change. An empty one is zero.
-  void add(const Part<T>& term);
+  /// Keeps the term until it is added; nobody may write it so long. An empty one is zero.
+  void add(const SharedMatrix<T>& term);
   /// The sum; empty where nothing was added to a zero identity.
-  [[nodiscard]] Part<T> finish();
+  [[nodiscard]] WorkMatrix<T> finish();
 
  private:
   void add_waiting();
 
   ComplexArithmetic<T>* arithmetic_;
-  Part<T> target_;
+  WorkMatrix<T> target_;
   T identity_;
   bool begun_ = false;
-  std::array<Part<T>, 2> waiting_;
+  std::array<SharedMatrix<T>, 2> waiting_;
   std::size_t count_ = 0;
 };
 
@@ -40,7 +40,7 @@ template <RealScalar T> class Delivery {
   void begin();
   /// to = part, which is zero where it is empty; a part that is there already is only looked at. Redistribution blocks,
   /// the rest does not.
-  void hand_out(const Part<T>& part, const DistributedMatrix<T>& to);
+  void hand_out(const SharedMatrix<T>& part, const DistributedMatrix<T>& to);
   /// Whether all that was handed out since begin() is finite, on all ranks. Collective, blocks.
   [[nodiscard]] bool finite();
 

@@ -1,7 +1,7 @@
 // How far the spectrum of a Hermitian matrix reaches.
 #pragma once
 
-#include "expm/arithmetic/complex_arithmetic.hpp"
+#include "expm/arithmetic/parts.hpp"
 
 namespace heddle::impl {
 

@@ -49,7 +49,8 @@ template <class T> struct Inspect {
   }
 };
 
-template <RealScalar T> int inspect(const Communicator& comm, const Part<T>& A, const Part<T>& columns) {
+template <RealScalar T>
+int inspect(const Communicator& comm, const SharedMatrix<T>& A, const SharedMatrix<T>& columns) {
   int seen = 0;
   if (A->local().size() > 0) {
     const auto height = static_cast<Index>(A->local().extent(0));
@@ -145,17 +146,18 @@ std::vector<std::complex<double>> diagonal_of(const Communicator& comm, const Pa
 }
 
 template <RealScalar T>
-void set_diagonal(const Communicator& comm, const Parts<T>& A, Index offset,
+void set_diagonal(const Communicator& comm, WorkParts<T>& A, Index offset,
                   const std::vector<std::complex<double>>& values) {
   for (const bool real : {true, false}) {
-    const Part<T>& part = real ? A.real : A.imaginary;
-    if (!part || part->local().size() == 0) {
+    WorkMatrix<T>& part = real ? A.real : A.imaginary;
+    if (!part || part.read()->local().size() == 0) {
       continue;
     }
-    const Elements<T> to(part->local());
-    const auto height = static_cast<Index>(part->local().extent(0));
-    const Index first = part->global_row(0);
-    const Index columns = part->columns();
+    const DistributedMatrix<T>& written = part.write();
+    const Elements<T> to(written.local());
+    const auto height = static_cast<Index>(written.local().extent(0));
+    const Index first = written.global_row(0);
+    const Index columns = written.columns();
     std::vector<T> mine;
     for (Index i = 0; i < height; ++i) {
       const std::complex<double>& value = values[static_cast<std::size_t>(first + i)];
@@ -182,7 +184,7 @@ TriangularDiagonals::TriangularDiagonals(const Communicator& comm, const Parts<T
 }
 
 template <RealScalar T>
-void TriangularDiagonals::correct(const Communicator& comm, int halvings, const Parts<T>& E) const {
+void TriangularDiagonals::correct(const Communicator& comm, int halvings, WorkParts<T>& E) const {
   const double scale = std::ldexp(1.0, -halvings);
   const std::size_t n = diagonal_.size();
   std::vector<std::complex<double>> diagonal(n);
@@ -198,14 +200,13 @@ void TriangularDiagonals::correct(const Communicator& comm, int halvings, const 
   set_diagonal(comm, E, offset_, beside);
 }
 
-#define HEDDLE_INSTANTIATE(T)                                                                               \
-  template Structure structure_of<T>(const Communicator&, const Parts<T>&, const Parts<T>&);                \
-  template std::vector<std::complex<double>> diagonal_of(const Communicator&, const Parts<T>&, Index);      \
-  template void set_diagonal<T>(const Communicator&, const Parts<T>&, Index,                                \
-                                const std::vector<std::complex<double>>&);                                  \
-  template TriangularDiagonals::TriangularDiagonals(const Communicator&, const Parts<T>&, const Structure&, \
-                                                    std::complex<double>);                                  \
-  template void TriangularDiagonals::correct<T>(const Communicator&, int, const Parts<T>&) const
+#define HEDDLE_INSTANTIATE(T)                                                                                         \
+  template Structure structure_of<T>(const Communicator&, const Parts<T>&, const Parts<T>&);                          \
+  template std::vector<std::complex<double>> diagonal_of(const Communicator&, const Parts<T>&, Index);                \
+  template void set_diagonal<T>(const Communicator&, WorkParts<T>&, Index, const std::vector<std::complex<double>>&); \
+  template TriangularDiagonals::TriangularDiagonals(const Communicator&, const Parts<T>&, const Structure&,           \
+                                                    std::complex<double>);                                            \
+  template void TriangularDiagonals::correct<T>(const Communicator&, int, WorkParts<T>&) const
 HEDDLE_INSTANTIATE(float);
 HEDDLE_INSTANTIATE(double);
 #undef HEDDLE_INSTANTIATE

@@ -1,7 +1,7 @@
 // What a matrix is besides square, and its diagonals.
 #pragma once
 
-#include "expm/arithmetic/complex_arithmetic.hpp"
+#include "expm/arithmetic/parts.hpp"
 
 #include <complex>
 #include <vector>
@@ -34,7 +34,7 @@ template <RealScalar T>
 
 /// Puts values there, in the parts that A has. Blocks until the values are on their way.
 template <RealScalar T>
-void set_diagonal(const Communicator& comm, const Parts<T>& A, Index offset,
+void set_diagonal(const Communicator& comm, WorkParts<T>& A, Index offset,
                   const std::vector<std::complex<double>>& values);
 
 /// Diagonals of exp(2^-j A) for triangular A, which are known beside the matrix: exp(a_ii), and next to it
@@ -47,7 +47,7 @@ class TriangularDiagonals {
   TriangularDiagonals(const Communicator& comm, const Parts<T>& A, const Structure& structure,
                       std::complex<double> shift);
   /// Of E = exp(A / 2^halvings).
-  template <RealScalar T> void correct(const Communicator& comm, int halvings, const Parts<T>& E) const;
+  template <RealScalar T> void correct(const Communicator& comm, int halvings, WorkParts<T>& E) const;
 
  private:
   Index offset_;

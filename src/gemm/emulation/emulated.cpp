@@ -204,12 +204,12 @@ struct Elementwise {
 };
 
 template <Scalar T>
-Spread look_at(const ExecutionSpace& space, const Overlaps<T>& overlaps, Index rows, Index columns) {
+Spread probe_elements(const ExecutionSpace& space, const Overlaps<T>& overlaps, Index rows, Index columns) {
   double square = 0.0;
   Spread spread;
   const Elementwise elements(rows, columns);
   Kokkos::parallel_reduce(
-      "heddle::gemm::look", Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(space, 0, rows * columns),
+      "heddle::gemm::probe", Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(space, 0, rows * columns),
       KOKKOS_LAMBDA(Index e, double& largest, Index& undecided) {
         const Index j = elements.column(e);
         const Index i = e - j * rows;
@@ -340,10 +340,10 @@ void EmulatedProduct<T>::operator()(const blas::Context& context, T alpha, const
 }
 
 template <Scalar T>
-Spread EmulatedProduct<T>::look(const blas::Context& context, const Operands& operands, Index rows, Index columns,
-                                Index decided) {
+Spread EmulatedProduct<T>::probe(const blas::Context& context, const Operands& operands, Index rows, Index columns,
+                                 Index decided) {
   using Vectors = QuantisedVectors<T>;
-  const Kokkos::Profiling::ScopedRegion region("heddle::gemm::look");
+  const Kokkos::Profiling::ScopedRegion region("heddle::gemm::probe");
   const QuantisedVectors<T>& left = *operands.left;
   Spread spread;
   for_each_piece(rows, columns, overlap_count, [&](const ProductPiece& piece) {
@@ -361,14 +361,14 @@ Spread EmulatedProduct<T>::look(const blas::Context& context, const Operands& op
                          Operand<T>(operands.A, operands.op_a).from(operands.row, 0),
                          Operand<T>(operands.B, operands.op_b).from(0, column),
                          left.inner()};
-    Spread found = look_at(context.space(), overlaps, rows, piece.width);
+    Spread found = probe_elements(context.space(), overlaps, rows, piece.width);
     if (found.undecided > 0) {
       multiply(context, operands, piece, {Vectors::near, Vectors::far, near_far, 1}, false);
       multiply(context, operands, piece, {Vectors::far, Vectors::near, far_near, 1}, false);
       // The same planes of both: far, and whether there is anything.
       multiply(context, operands, piece, {Vectors::far, Vectors::far, far_far, 2}, false);
       overlaps.count = overlap_count;
-      found = look_at(context.space(), overlaps, rows, piece.width);
+      found = probe_elements(context.space(), overlaps, rows, piece.width);
     }
     spread.ratio = std::max(spread.ratio, found.ratio);
     spread.undecided += found.undecided;

@@ -9,12 +9,13 @@
 
 namespace heddle::impl {
 
-/// Moduli of a product, but for a look: those of the options, or as many as round-off needs. Throws Error(argument) for
-/// any that can't be.
+/// Moduli of a product before its factors are probed: those of the options, or as many as round-off needs. Throws
+/// Error(argument) for any that can't be.
 template <Scalar T> [[nodiscard]] int moduli_of(Index inner, const EmulationOptions& options);
 
-/// Whether the options want a look.
-[[nodiscard]] inline bool looks(const EmulationOptions& options) {
+/// Whether the options want the factors probed before each product (EmulationOptions::look): a product of their leading
+/// bits then shows how many moduli they need.
+[[nodiscard]] inline bool wants_probe(const EmulationOptions& options) {
   return options.moduli == 0 && options.look;
 }
 
@@ -34,7 +35,7 @@ struct Spread {
 [[nodiscard]] inline Index worth_deciding(Index elements) {
   return elements / 64;
 }
-/// What to do after a look at all of a product of `elements` elements.
+/// What to do once all of a product of `elements` elements was probed.
 template <Scalar T>
 [[nodiscard]] EmulationReport choose_emulation(Index inner, Index elements, const Spread& spread,
                                                const EmulationOptions& options);
@@ -57,10 +58,11 @@ template <Scalar T> class EmulatedProduct {
 
   using Operands = QuantisedOperands<T>;
   void operator()(const blas::Context& context, T alpha, const Operands& operands, T beta, const MatrixView<T>& C);
-  /// From the leading bits that `operands` hold (see leading_width()). What is undecided by those is decided by
-  /// exponents, element by element, where it is no more than `decided` elements in all. Blocks.
-  [[nodiscard]] Spread look(const blas::Context& context, const Operands& operands, Index rows, Index columns,
-                            Index decided);
+  /// How the norms of rows and columns compare with what their elements sum to, from the leading bits that `operands`
+  /// hold (see leading_width()). What is undecided by those is decided by exponents, element by element, where it is no
+  /// more than `decided` elements in all. Blocks.
+  [[nodiscard]] Spread probe(const blas::Context& context, const Operands& operands, Index rows, Index columns,
+                             Index decided);
 
  private:
   // First planes of both factors and of the sums, and how many.

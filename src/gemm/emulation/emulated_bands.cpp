@@ -86,10 +86,10 @@ typename EmulatedBands<T>::Operands EmulatedBands<T>::operands(const ExecutionSp
 }
 
 template <Scalar T>
-Spread EmulatedBands<T>::look(const blas::Context& context, const Step& step, const MatrixView<const T>& A,
-                              const MatrixView<const T>& B, Index decided) {
+Spread EmulatedBands<T>::probe(const blas::Context& context, const Step& step, const MatrixView<const T>& A,
+                               const MatrixView<const T>& B, Index decided) {
   const Operands bands = operands(context.space(), step, A, B, Holds::leading_bits);
-  return product_.look(context, bands, bands.left->vectors(), bands.right->vectors(), decided);
+  return product_.probe(context, bands, bands.left->vectors(), bands.right->vectors(), decided);
 }
 
 template <Scalar T>

@@ -22,8 +22,8 @@ template <Scalar T> class EmulatedBands {
   void start();
   /// How the norms of a step's rows and columns compare with what its tile sums; what is undecided is decided where it
   /// is no more than `decided` elements. Blocks.
-  [[nodiscard]] Spread look(const blas::Context& context, const Step& step, const MatrixView<const T>& A,
-                            const MatrixView<const T>& B, Index decided);
+  [[nodiscard]] Spread probe(const blas::Context& context, const Step& step, const MatrixView<const T>& A,
+                             const MatrixView<const T>& B, Index decided);
   /// Other moduli from here on; what the slots hold is made again.
   void set_moduli(const ExecutionSpace& space, int moduli);
   /// tile = alpha op(A) op(B) of a step, whose bands are there.

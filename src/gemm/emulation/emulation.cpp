@@ -148,7 +148,7 @@ template <Scalar T> void EmulatedGemm<T>::State::choose(const Operands& operands
   reserve(impl::moduli_of<T>(inner, wanted));
   left.measure(space, operands.op_a, operands.A);
   right.measure(space, operands.op_b, operands.B);
-  if (!impl::looks(wanted)) {
+  if (!impl::wants_probe(wanted)) {
     const int moduli = impl::moduli_of<T>(inner, wanted);
     report = {moduli, emulation_error<T>(inner, moduli), 0.0, {}};
     return;
@@ -156,7 +156,7 @@ template <Scalar T> void EmulatedGemm<T>::State::choose(const Operands& operands
   const int width = impl::leading_width(inner);
   left.take_leading(space, width, operands.op_a, operands.A);
   right.take_leading(space, width, operands.op_b, operands.B);
-  const impl::Spread spread = product.look(context, operands, m, n, impl::worth_deciding(m * n));
+  const impl::Spread spread = product.probe(context, operands, m, n, impl::worth_deciding(m * n));
   report = impl::choose_emulation<T>(inner, m * n, spread, wanted);
 }
 

@@ -1,7 +1,6 @@
 #include "gemm/emulation/kept_products.hpp"
 
 #include "comm/vendor.hpp"
-#include "core/same_owner.hpp"
 #include "gemm/plan/schedule.hpp"
 
 #include <algorithm>
@@ -54,7 +53,7 @@ template <RealScalar T> bool KeptProducts<T>::fit(Index n, const EmulationOption
 }
 
 template <RealScalar T> typename KeptProducts<T>::Kept& KeptProducts<T>::free_one() {
-  const auto worth = [](const Kept& kept) { return kept.matrix.expired() ? 0 : kept.used; };
+  const auto worth = [](const Kept& kept) { return kept.matrix.stale() ? 0 : kept.used; };
   const auto least = std::min_element(kept_.begin(), kept_.end(),
                                       [&](const Kept& one, const Kept& other) { return worth(one) < worth(other); });
   if (least != kept_.end() && worth(*least) == 0) {
@@ -72,7 +71,7 @@ template <RealScalar T> typename KeptProducts<T>::Kept& KeptProducts<T>::free_on
 template <RealScalar T> typename KeptProducts<T>::Kept& KeptProducts<T>::find(const Given& factor, bool rows) {
   ++uses_;
   for (Kept& kept : kept_) {
-    if (!same_owner(kept.matrix, factor.matrix)) continue;
+    if (!kept.matrix.matches(factor.matrix)) continue;
     if (kept.sign == 0) kept.sign = factor.sign;
     if (kept.rows == rows || (rows && kept.sign != 0)) {
       kept.used = uses_;
@@ -80,7 +79,7 @@ template <RealScalar T> typename KeptProducts<T>::Kept& KeptProducts<T>::find(co
     }
   }
   Kept& kept = free_one();
-  kept.matrix = factor.matrix;
+  kept.matrix = MatrixStamp<T>(factor.matrix);
   // Columns are read faster.
   kept.rows = rows && factor.sign == 0;
   kept.sign = factor.sign;
@@ -117,12 +116,6 @@ double KeptProducts<T>::operator()(T alpha, const Given& X, const Given& Y, T be
     flops += 2.0 * static_cast<double>(n_) * static_cast<double>(rows.size()) * static_cast<double>(columns.size());
   });
   return flops;
-}
-
-template <RealScalar T> void KeptProducts<T>::forget(const Matrix& matrix) {
-  for (Kept& kept : kept_) {
-    if (same_owner(kept.matrix, matrix)) kept.matrix.reset();
-  }
 }
 
 template class KeptProducts<float>;

@@ -1,22 +1,21 @@
 // Products on one rank that keep the residues of their factors.
 #pragma once
 
+#include "dist/work_matrix.hpp"
 #include "gemm/emulation/emulated.hpp"
-#include <heddle/dist/matrix.hpp>
 
-#include <memory>
 #include <vector>
 
 namespace heddle::impl {
 
-/// Emulated products of n x n matrices. A factor that comes again finds its residues, of a symmetric or antisymmetric
-/// matrix those of its rows and columns alike; the few used last are kept. Bits: those of any emulated product. Memory:
-/// the residues of two matrices (a byte an element and modulus each), and of two more while there is much room.
+/// Emulated products of n x n matrices. A factor that comes again, and was not written in between, finds its residues,
+/// of a symmetric or antisymmetric matrix those of its rows and columns alike; the few used last are kept. Bits: those
+/// of any emulated product. Memory: the residues of two matrices (a byte an element and modulus each), and of two more
+/// while there is much room.
 template <RealScalar T> class KeptProducts {
  public:
-  using Matrix = std::shared_ptr<const DistributedMatrix<T>>;
   struct Given {
-    const Matrix& matrix;
+    const SharedMatrix<T>& matrix;
     int sign = 0;  ///< The matrix is `sign` times its transpose, to the bit; 0: it isn't, or nobody knows.
   };
 
@@ -30,14 +29,12 @@ template <RealScalar T> class KeptProducts {
   /// computed. Does not block on GPUs. Returns the flops of a native product of the same shape.
   double operator()(T alpha, const Given& X, const Given& Y, T beta, const MatrixView<T>& Z, Index tile);
 
-  /// Of a matrix that is about to change.
-  void forget(const Matrix& matrix);
   /// Matrices that there is room for by now.
   [[nodiscard]] std::size_t kept() const { return kept_.size(); }
 
  private:
   struct Kept {
-    std::weak_ptr<const DistributedMatrix<T>> matrix;
+    MatrixStamp<T> matrix;
     bool rows = false;  // Whether the residues are those of its rows.
     int sign = 0;
     std::size_t used = 0;

@@ -114,7 +114,7 @@ void require_plan(const Communicator& comm, const std::string& scalar, const Pro
                  argument("emulation.most_moduli", options.emulation.most_moduli),
                  {"emulation.fallback", std::string(to_string(options.emulation.fallback))},
                  argument("emulation.workspace_bytes", options.emulation.workspace_bytes),
-                 argument("trace", options.trace)};
+                 argument("record_timeline", options.record_timeline)};
   }
   require_alike(comm, "gemm", arguments, [&] {
     require_shapes(product);

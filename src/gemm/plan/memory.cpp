@@ -4,7 +4,7 @@
 #include "comm/vendor.hpp"
 #include "core/gibibytes.hpp"
 #include "core/instantiate.hpp"
-#include "gemm/run/bands.hpp"
+#include "gemm/emulation/emulated_bands.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -46,6 +46,38 @@ template <Scalar T> double bytes_of_copies(const Product& product, int rank) {
          (2.0 * static_cast<double>(product.inner()) + static_cast<double>(tile));
 }
 
+std::size_t tile_buffers(const Product& product, const RankSchedule& schedule, double element_bytes, std::size_t lanes,
+                         double room_bytes) {
+  const std::size_t least = lanes + 2;
+  if (on_host) {
+    return least;
+  }
+  // At the beginning the owner of C has its copy engine full of bands, and comes to the tiles late.
+  const double tile_bytes = element_bytes * static_cast<double>(product.tile) * static_cast<double>(product.tile);
+  const double wanted =
+      is_streamed(product.c) ? std::min(static_cast<double>(schedule.steps.size()), room_bytes / tile_bytes) : 0.0;
+  return std::max({least, static_cast<std::size_t>(std::min(16.0, 0x1p29 / tile_bytes)),
+                   static_cast<std::size_t>(std::max(wanted, 0.0))});
+}
+
+template <Scalar T>
+Footprint footprint_of(const PlanFacts& facts, const RankSchedule& schedule, int rank, std::size_t lanes,
+                       std::size_t tile_buffers) {
+  const Product& product = facts.product;
+  Footprint footprint;
+  footprint.bands = bytes_of_bands(product, schedule, sizeof(T), rank);
+  footprint.tiles =
+      sizeof(T) * static_cast<double>(tile_buffers) *
+      static_cast<double>(std::min(product.tile, product.rows()) * std::min(product.tile, product.columns()));
+  if (facts.arithmetic.emulated()) {
+    footprint.residues = EmulatedBands<T>::bytes(product, facts.bands_per_pass, facts.arithmetic.moduli,
+                                                 facts.arithmetic.emulation_taken);
+  } else {
+    footprint.copies = static_cast<double>(lanes) * bytes_of_copies<T>(product, rank);
+  }
+  return footprint;
+}
+
 double memory_for_residues(const Communicator& comm) {
   return comm.all_reduce(static_cast<double>(vendor::memory_info().free), Reduction::minimum) / 3.0;
 }
@@ -71,7 +103,9 @@ void require_memory(const Communicator& comm, const Product& product, double nee
                  " with bands_per_pass 1, or matrices in host memory (host:...), would fit"));
 }
 
-#define HEDDLE_INSTANTIATE(T) template double bytes_of_copies<T>(const Product&, int)
+#define HEDDLE_INSTANTIATE(T)                              \
+  template double bytes_of_copies<T>(const Product&, int); \
+  template Footprint footprint_of<T>(const PlanFacts&, const RankSchedule&, int, std::size_t, std::size_t)
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE);
 #undef HEDDLE_INSTANTIATE
 

@@ -1,24 +1,52 @@
 // What a plan of products takes of a device's memory.
 #pragma once
 
-#include "gemm/plan/schedule.hpp"
+#include "core/on_host.hpp"
+#include "gemm/plan/facts.hpp"
 #include <heddle/comm/communicator.hpp>
 
 namespace heddle::impl {
+
+/// Whether an operand's own part must come to the device as that of other ranks does: on GPUs, from host memory.
+[[nodiscard]] inline bool is_streamed(const Placement& placement) {
+  return !on_host && placement.residence() == Residence::host;
+}
+
+/// Bytes that a plan takes of one rank's device.
+struct Footprint {
+  double bands = 0.0;     ///< Slots for bands of A and B; those that lie whole on the device take none.
+  double residues = 0.0;  ///< Of bands, and the 32-bit sums, of emulated products.
+  double tiles = 0.0;     ///< Buffers for tiles of C.
+  double copies = 0.0;    ///< Of bands and tiles whose layout the vendor's BLAS does not take: see bytes_of_copies().
+
+  [[nodiscard]] double total() const { return bands + residues + tiles + copies; }
+};
+
+/// Tiles of C that a rank holds at once: one is filled on each of the `lanes`, one is on its way to its owners, and one
+/// is spare. On GPUs more of them, up to 16, while they are small. Where C is in host memory and finished tiles wait
+/// for the bus, as many as `room_bytes` takes, no more than the rank computes.
+[[nodiscard]] std::size_t tile_buffers(const Product& product, const RankSchedule& schedule, double element_bytes,
+                                       std::size_t lanes, double room_bytes);
+
+/// What a plan with so many tile buffers takes of the rank.
+template <Scalar T>
+[[nodiscard]] Footprint footprint_of(const PlanFacts& facts, const RankSchedule& schedule, int rank, std::size_t lanes,
+                                     std::size_t tile_buffers);
 
 /// Bytes of the bands that a plan holds on a rank: those that lie whole on its device take no slot.
 [[nodiscard]] double bytes_of_bands(const Product& product, const RankSchedule& schedule, double element_bytes,
                                     int rank);
 
-/// Of a band of each factor and a tile, where one of the layouts that they come in is not what blas::gemm() takes as it
-/// is: a rank's own part of a matrix, or a buffer without gaps; 0 where it takes all.
+/// Bytes of a copy of one band of each factor and of one tile, where one of the layouts that they come in is not what
+/// blas::gemm() takes as it is: a rank's own part of a matrix, or a buffer without gaps. 0 where it takes all of them.
 template <Scalar T> [[nodiscard]] double bytes_of_copies(const Product& product, int rank);
 
-/// For the residues of four bands: a third of what is free on any rank; 0 on CPU backends, where nobody knows.
-/// Collective.
+/// Bytes that the residues of four bands may take: a third of what is free on the rank with the least; 0 on CPU
+/// backends, whose free memory is not known. Collective.
 [[nodiscard]] double memory_for_residues(const Communicator& comm);
 
-/// Says what would fit before an allocation fails: throws Error(computation), on every rank alike. Collective.
+/// Throws Error(computation), on every rank alike, where `needed` bytes are more than a rank's device has free, and
+/// says which tile would fit. Collective.
 void require_memory(const Communicator& comm, const Product& product, double needed);
 
 }  // namespace heddle::impl

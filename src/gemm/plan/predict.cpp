@@ -87,27 +87,34 @@ bool comes_from_host_memory(const Product& product) {
   return product.a.residence() == Residence::host || product.b.residence() == Residence::host;
 }
 
-// Whether any of a rank's `number`th band comes from another rank.
-bool travels(const Placement& placement, const std::vector<Region>& regions, std::size_t number, int rank) {
-  return number < regions.size() && piece_of(placement, regions[number], rank).size() < regions[number].size();
-}
+// An operand, and the regions of its bands in the order in which each rank loads them.
+struct OperandLoads {
+  const Placement& placement;
+  std::vector<std::vector<Region>> regions;  // By rank.
+  bool for_all_ranks;                        // Whether each band goes to all ranks.
+
+  // Whether any of a rank's `number`th band comes from another rank.
+  [[nodiscard]] bool travels(std::size_t number, std::size_t rank) const {
+    const std::vector<Region>& bands = regions[rank];
+    return number < bands.size() &&
+           piece_of(placement, bands[number], static_cast<int>(rank)).size() < bands[number].size();
+  }
+};
 
 // Seconds that each load of a rank takes to arrive once it has begun. Ranks that load from one owner at the same place
 // of their sequences share its link (a rank that then loads a band of `other` too is there half the time); a band from
 // host memory crosses its owner's bus before, which the owners do side by side.
 std::vector<std::vector<double>> transfer_seconds(const MachineRates& rates, const ElementCost& cost,
-                                                  const Product& product, const Placement& placement,
-                                                  const std::vector<std::vector<Region>>& regions,
-                                                  const Placement& other,
-                                                  const std::vector<std::vector<Region>>& other_regions,
-                                                  bool for_all_ranks, double bus) {
+                                                  const OperandLoads& operand, const OperandLoads& other, double bus) {
+  const Placement& placement = operand.placement;
+  const std::vector<std::vector<Region>>& regions = operand.regions;
   std::size_t longest = 0;
   for (const auto& of_rank : regions) {
     longest = std::max(longest, of_rank.size());
   }
   std::vector<std::vector<double>> seconds(regions.size());
   for (std::size_t k = 0; k < longest; ++k) {
-    std::vector<double> readers(static_cast<std::size_t>(product.ranks), 0.0);
+    std::vector<double> readers(regions.size(), 0.0);
     const auto for_each_piece = [&](const auto& body) {
       for (std::size_t rank = 0; rank < regions.size(); ++rank) {
         if (k < regions[rank].size()) {
@@ -118,7 +125,7 @@ std::vector<std::vector<double>> transfer_seconds(const MachineRates& rates, con
       }
     };
     for_each_piece([&](std::size_t rank, const Piece& piece, bool comes) {
-      const double share = travels(other, other_regions[rank], k, static_cast<int>(rank)) ? 0.5 : 1.0;
+      const double share = other.travels(k, rank) ? 0.5 : 1.0;
       readers[static_cast<std::size_t>(piece.owner)] += comes ? share : 0.0;
     });
     for (std::size_t rank = 0; rank < regions.size(); ++rank) {
@@ -134,7 +141,7 @@ std::vector<std::vector<double>> transfer_seconds(const MachineRates& rates, con
                rates.latency;
       }
       if (placement.residence() == Residence::host && bus > 0.0) {
-        const int owners = for_all_ranks ? placement.rank_end() - placement.first_rank() : 1;
+        const int owners = operand.for_all_ranks ? placement.rank_end() - placement.first_rank() : 1;
         time = std::max(time, bytes / bus / owners);
       }
       seconds[rank].back() += time;
@@ -187,20 +194,18 @@ double last_product_ends(const MachineRates& rates, const ElementCost& cost, con
 double predicted_seconds(const MachineRates& rates, const ElementCost& cost, const Product& product,
                          int bands_per_pass) {
   std::vector<RankSchedule> schedules;
-  std::vector<std::vector<Region>> regions_a;
-  std::vector<std::vector<Region>> regions_b;
+  OperandLoads loads_a{product.a, {}, false};
+  OperandLoads loads_b{product.b, {}, true};
   for (int rank = 0; rank < product.ranks; ++rank) {
     schedules.push_back(make_schedule(product, bands_per_pass, rank));
-    regions_a.push_back(regions_of(product, schedules.back().loads_a, band_of_a));
-    regions_b.push_back(regions_of(product, schedules.back().loads_b, band_of_b));
+    loads_a.regions.push_back(regions_of(product, schedules.back().loads_a, band_of_a));
+    loads_b.regions.push_back(regions_of(product, schedules.back().loads_b, band_of_b));
   }
   const std::vector<Workload> work = workloads(product, bands_per_pass);
   const bool one_way = tiles_wait_for_bands(rates, cost, product, work);
   const double bus_rate = one_way ? rates.host_bandwidth : rates.host_bandwidth_both_ways;
-  const auto seconds_a =
-      transfer_seconds(rates, cost, product, product.a, regions_a, product.b, regions_b, false, bus_rate);
-  const auto seconds_b =
-      transfer_seconds(rates, cost, product, product.b, regions_b, product.a, regions_a, true, bus_rate);
+  const auto seconds_a = transfer_seconds(rates, cost, loads_a, loads_b, bus_rate);
+  const auto seconds_b = transfer_seconds(rates, cost, loads_b, loads_a, bus_rate);
   const double rate = rates.flops_at(product.tile) / cost.flops_per_multiply_add;
   const auto over_link = [&](double elements) {
     return rates.link_bandwidth > 0.0 ? elements * cost.bytes / rates.link_bandwidth : 0.0;

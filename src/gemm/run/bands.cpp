@@ -23,21 +23,22 @@ std::vector<Event> events_on(const Instances& instances) {
 // ---- bands coming in
 
 template <Scalar T>
-BandReceiver<T>::BandReceiver(const Setting& setting, const Placement& placement, char operand, int tag,
-                              const std::vector<Load>& loads, const std::vector<Region>& regions, int slots)
+BandReceiver<T>::BandReceiver(const Setting& setting, const OperandSide& side, const Product& product,
+                              const RankSchedule& schedule)
     : setting_(setting),
-      placement_(placement),
-      operand_(operand),
-      tag_(tag),
-      slots_(static_cast<std::size_t>(slots)),
-      landings_(static_cast<std::size_t>(slots)) {
+      side_(side),
+      placement_(product.*side.placement),
+      slots_(static_cast<std::size_t>(schedule.*side.slots)),
+      landings_(static_cast<std::size_t>(schedule.*side.slots)) {
   const int rank = setting.comm.rank();
+  const Placement& placement = placement_;
   const bool streamed = is_streamed(placement);
   std::vector<Index> slot_size(slots_.size(), 0);
   std::vector<Index> landing_size(slots_.size(), 0);
-  for (std::size_t k = 0; k < loads.size(); ++k) {
-    Arrival arrival{loads[k], regions[k], piece_of(placement, regions[k], rank), false, false, {}, {}, {}};
-    const auto slot = static_cast<std::size_t>(loads[k].slot);
+  for (const Load& load : schedule.*side.loads) {
+    const Region region = side.band(product, load.band);
+    Arrival arrival{load, region, piece_of(placement, region, rank), false, false, {}, {}, {}};
+    const auto slot = static_cast<std::size_t>(load.slot);
     arrival.in_place = !streamed && arrival.mine.size() == arrival.region.size();
     Index landing = 0;
     for (const Piece& piece : pieces_of(placement, arrival.region)) {
@@ -109,9 +110,9 @@ template <Scalar T> void BandReceiver<T>::post(Arrival& arrival) {
                                  ? block_of(slot(arrival), incoming.row, incoming.row + piece.rows.size(),
                                             incoming.column, incoming.column + piece.columns.size())
                                  : packed_view(landings_[slot_number].data() + incoming.landing, piece);
-    incoming.request = setting_.transport->template receive<T>(to, piece.owner, tag_, free);
+    incoming.request = setting_.transport->template receive<T>(to, piece.owner, side_.tag, free);
     incoming.done = false;
-    incoming.posted = traces_transfers(setting_) ? setting_.recorder->now() : 0.0;
+    incoming.posted = records_transfers(setting_) ? setting_.recorder->now() : 0.0;
   }
   if (const Piece& mine = arrival.mine; mine.size() > 0 && !is_streamed(placement_)) {
     for (const Event& event : free) {
@@ -148,9 +149,9 @@ template <Scalar T> bool BandReceiver<T>::ready(int load) {
       arrival.events.push_back(incoming.request.event());
     }
     incoming.done = true;
-    if (traces_transfers(setting_)) {
-      TraceInterval interval{TraceKind::receive, incoming.posted, 0.0, operand_, -1, -1, piece.owner, 0.0, 0};
-      (operand_ == 'A' ? interval.row_band : interval.column_band) = arrival.load.band;
+    if (records_transfers(setting_)) {
+      TimelineInterval interval{TimelineKind::receive, incoming.posted, 0.0, side_.name, -1, -1, piece.owner, 0.0, 0};
+      interval.*side_.band_number = arrival.load.band;
       interval.bytes = static_cast<double>(piece.size()) * sizeof(T);
       record_transfer(setting_, interval, incoming.request);
     }
@@ -188,16 +189,27 @@ template <Scalar T> MatrixView<const T> BandReceiver<T>::band(int load) const {
 // ---- bands going out
 
 template <Scalar T>
-BandSender<T>::BandSender(const Setting& setting, char operand, int tag, const std::vector<std::vector<Wanted>>& wanted)
-    : setting_(setting), operand_(operand), tag_(tag) {
-  // The next rank first, so that not all ranks serve rank 0 first; this one last, as it can share what others are sent.
+BandSender<T>::BandSender(const Setting& setting, const OperandSide& side, const Product& product,
+                          const std::vector<RankSchedule>& schedules)
+    : setting_(setting), side_(side) {
+  const Placement& placement = product.*side.placement;
+  const int mine = setting.comm.rank();
   const int ranks = setting.comm.size();
+  // The next rank first, so that not all ranks serve rank 0 first; this one last, as it can share what others are sent.
   for (int step = 1; step <= ranks; ++step) {
-    const int destination = (setting.comm.rank() + step) % ranks;
-    if (const auto& pieces = wanted[static_cast<std::size_t>(destination)]; !pieces.empty()) {
-      Queue queue;
-      queue.destination = destination;
-      queue.pieces = pieces;
+    Queue queue;
+    queue.destination = (mine + step) % ranks;
+    // What this rank owns on its own device it does not send to itself.
+    if (queue.destination == mine && !is_streamed(placement)) {
+      continue;
+    }
+    for (const Load& load : schedules[static_cast<std::size_t>(queue.destination)].*side.loads) {
+      const Piece piece = piece_of(placement, side.band(product, load.band), mine);
+      if (piece.size() > 0) {
+        queue.pieces.push_back({piece, load.band});
+      }
+    }
+    if (!queue.pieces.empty()) {
       queues_.push_back(std::move(queue));
     }
   }
@@ -212,7 +224,7 @@ template <Scalar T> void BandSender<T>::start(const MatrixView<const T>& local) 
 
 template <Scalar T> void BandSender<T>::begin(Queue& queue) {
   const Wanted& next = queue.pieces[queue.sent];
-  const double posted = traces_transfers(setting_) ? setting_.recorder->now() : 0.0;
+  const double posted = records_transfers(setting_) ? setting_.recorder->now() : 0.0;
   queue.under_way.push_back({send(queue), posted, static_cast<double>(next.piece.size()) * sizeof(T), next.band});
   ++queue.sent;
 }
@@ -228,11 +240,12 @@ template <Scalar T> void BandSender<T>::send_next() {
 template <Scalar T> void BandSender<T>::progress() {
   for (Queue& queue : queues_) {
     while (!queue.under_way.empty() && queue.under_way.front().request.test()) {
-      if (traces_transfers(setting_)) {
+      if (records_transfers(setting_)) {
         const Outgoing& over = queue.under_way.front();
-        TraceInterval interval{
-            TraceKind::send, over.posted, setting_.recorder->now(), operand_, -1, -1, queue.destination, over.bytes, 0};
-        (operand_ == 'A' ? interval.row_band : interval.column_band) = over.band;
+        TimelineInterval interval{TimelineKind::send, over.posted, setting_.recorder->now(),
+                                  side_.name,         -1,          -1,
+                                  queue.destination,  over.bytes,  0};
+        interval.*side_.band_number = over.band;
         setting_.recorder->add(interval);
       }
       queue.under_way.pop_front();
@@ -247,7 +260,7 @@ template <Scalar T> Request BandSender<T>::send(Queue& queue) {
   const Piece& piece = queue.pieces[queue.sent].piece;
   const MatrixView<const T> block = part_of(local_, piece);
   if (setting_.transport->takes_blocks() || is_contiguous(block)) {
-    return setting_.transport->template send<T>(block, queue.destination, tag_, Event());
+    return setting_.transport->template send<T>(block, queue.destination, side_.tag, Event());
   }
   const ExecutionSpace& space = setting_.instances.assembly;
   Buffer<T>& packed = queue.packed[queue.sent % window];
@@ -263,7 +276,7 @@ template <Scalar T> Request BandSender<T>::send(Queue& queue) {
   }
   copy_elements<T>(space, "heddle::gemm::pack_band", block, packed_view(packed.data(), piece));
   return setting_.transport->template send<T>(MatrixView<const T>(packed_view(packed.data(), piece)), queue.destination,
-                                              tag_, Event::on(space));
+                                              side_.tag, Event::on(space));
 }
 
 template <Scalar T> bool BandSender<T>::idle() const {

@@ -1,9 +1,12 @@
-// The three streams of a distributed product on one rank: bands coming in, bands going out, tiles of C going home.
-// None of them blocks; the executor calls progress() until what it waits for is there. On GPUs what they say is there
-// is so in the order of the device: the host runs ahead, events keep copies, products and kernels apart.
+// Bands of one operand of a distributed product, on their way between the ranks: those coming in and those going out.
+// Nothing here blocks; the executor calls progress() until what it waits for is there. On GPUs the host runs ahead of
+// the device: a band that is said to be there is so for work that is given to the device later, and events keep copies,
+// products and kernels in order.
 #pragma once
 
 #include "comm/queue.hpp"
+#include "comm/tags.hpp"
+#include "gemm/plan/memory.hpp"
 #include "gemm/plan/schedule.hpp"
 #include "gemm/run/instances.hpp"
 #include "gemm/run/pieces.hpp"
@@ -25,19 +28,43 @@ struct Setting {
   Communicator comm;
   std::shared_ptr<Transport> transport;
   Instances instances;
-  Recorder* recorder = nullptr;  ///< Where a trace is wanted.
+  Recorder* recorder = nullptr;  ///< Of the timeline.
 };
 
-/// Whether an operand's own part must come to the device like that of other ranks.
-[[nodiscard]] inline bool is_streamed(const Placement& placement) {
-  return !on_host && placement.residence() == Residence::host;
-}
+/// What tells one operand of a product from the other: its name, the tag of its messages, and where plans keep what
+/// belongs to it.
+struct OperandSide {
+  char name;
+  int tag;
+  Placement Product::*placement;
+  Region (*band)(const Product&, int);
+  std::vector<Load> RankSchedule::*loads;
+  int RankSchedule::*slots;
+  int Step::*load;
+  int TimelineInterval::*band_number;
+};
+inline constexpr OperandSide side_a{'A',
+                                    tag_gemm_a,
+                                    &Product::a,
+                                    band_of_a,
+                                    &RankSchedule::loads_a,
+                                    &RankSchedule::slots_a,
+                                    &Step::load_a,
+                                    &TimelineInterval::row_band};
+inline constexpr OperandSide side_b{'B',
+                                    tag_gemm_b,
+                                    &Product::b,
+                                    band_of_b,
+                                    &RankSchedule::loads_b,
+                                    &RankSchedule::slots_b,
+                                    &Step::load_b,
+                                    &TimelineInterval::column_band};
 
-/// Bands of one operand, arriving into slots in the order of the loads.
+/// Bands of one operand, arriving into slots in the order of the rank's loads.
 template <Scalar T> class BandReceiver {
  public:
-  BandReceiver(const Setting& setting, const Placement& placement, char operand, int tag,
-               const std::vector<Load>& loads, const std::vector<Region>& regions, int slots);
+  /// `setting` and `side` outlive it.
+  BandReceiver(const Setting& setting, const OperandSide& side, const Product& product, const RankSchedule& schedule);
 
   /// Begins a product with this rank's part of the operand; the slots are free after `begin`.
   void start(const MatrixView<const T>& local, const Event& begin);
@@ -78,9 +105,8 @@ template <Scalar T> class BandReceiver {
   [[nodiscard]] MatrixView<T> slot(const Arrival& arrival) const;
 
   const Setting& setting_;
+  const OperandSide& side_;
   Placement placement_;
-  char operand_;
-  int tag_;
   std::vector<Arrival> arrivals_;
   std::vector<Buffer<T>> slots_;
   std::vector<std::vector<Event>> free_;  // A slot's last band is used until these are past.
@@ -89,36 +115,12 @@ template <Scalar T> class BandReceiver {
   std::size_t posted_ = 0;
 };
 
-/// Posts the loads that may be posted before `step`, in the order of their use. Of a band of A and one of B for the
-/// same step, every other rank takes A first, so that the owners of both are busy.
-///
-/// in_turn: each only once the last one is ready, so that a device that copies one band after the other does so in the
-/// order of use, not in that in which the owners speak up.
-template <Scalar T> void post_loads(int rank, BandReceiver<T>& a, BandReceiver<T>& b, int step, bool in_turn) {
-  while (!in_turn || (a.last_is_ready() && b.last_is_ready())) {
-    const std::optional<int> use_a = a.next_use(step);
-    const std::optional<int> use_b = b.next_use(step);
-    if (!use_a && !use_b) {
-      return;
-    }
-    if (use_a && (!use_b || (rank % 2 == 0 ? *use_a <= *use_b : *use_a < *use_b))) {
-      a.post_next();
-    } else {
-      b.post_next();
-    }
-  }
-}
-
 /// This rank's pieces of the bands that others load, sent in the order in which each of them posts its loads.
 template <Scalar T> class BandSender {
  public:
-  /// A piece of this rank, and the band it is of.
-  struct Wanted {
-    Piece piece;
-    int band = 0;
-  };
-  /// wanted[rank]: what `rank` loads of this rank, in order.
-  BandSender(const Setting& setting, char operand, int tag, const std::vector<std::vector<Wanted>>& wanted);
+  /// schedules[rank]: what each rank loads. `setting` and `side` outlive it.
+  BandSender(const Setting& setting, const OperandSide& side, const Product& product,
+             const std::vector<RankSchedule>& schedules);
 
   /// Begins a product with this rank's part of the operand, which nothing under way writes.
   void start(const MatrixView<const T>& local);
@@ -131,6 +133,11 @@ template <Scalar T> class BandSender {
  private:
   // Messages under way to one rank: enough for it to find the next one sent while this rank computes a tile.
   static constexpr std::size_t window = 4;
+  // A piece of this rank, and the band that it is of.
+  struct Wanted {
+    Piece piece;
+    int band = 0;
+  };
   struct Outgoing {
     Request request;
     double posted = 0.0;
@@ -151,8 +158,7 @@ template <Scalar T> class BandSender {
   [[nodiscard]] Request send(Queue& queue);
 
   const Setting& setting_;
-  char operand_;
-  int tag_;
+  const OperandSide& side_;
   std::deque<Queue> queues_;
   MatrixView<const T> local_;
 };

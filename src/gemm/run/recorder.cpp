@@ -5,15 +5,15 @@
 namespace heddle::impl {
 namespace {
 
-bool by_begin(const TraceInterval& one, const TraceInterval& other) {
+bool by_begin(const TimelineInterval& one, const TimelineInterval& other) {
   return one.begin < other.begin;
 }
 
-// body(begin, end) for each stretch of [0, seconds) that no product of a trace sorted by begin covers.
-template <class Body> void for_each_gap(const Trace& trace, double seconds, const Body& body) {
+// body(begin, end) for each stretch of [0, seconds) that no product of a timeline sorted by begin covers.
+template <class Body> void for_each_gap(const Timeline& timeline, double seconds, const Body& body) {
   double covered = 0.0;
-  for (const TraceInterval& interval : trace) {
-    if (interval.kind != TraceKind::product) {
+  for (const TimelineInterval& interval : timeline) {
+    if (interval.kind != TimelineKind::product) {
       continue;
     }
     if (interval.begin > covered) {
@@ -28,7 +28,7 @@ template <class Body> void for_each_gap(const Trace& trace, double seconds, cons
 
 }  // namespace
 
-Trace Recorder::finish(double seconds) {
+Timeline Recorder::finish(double seconds) {
   for (Timed& timed : timed_) {
     timed.interval.begin = timed.begin.seconds_since(origin_);
     timed.interval.end = timed.end.seconds_since(origin_);
@@ -36,20 +36,20 @@ Trace Recorder::finish(double seconds) {
   }
   timed_.clear();
   std::stable_sort(intervals_.begin(), intervals_.end(), by_begin);
-  Trace waits;
+  Timeline waits;
   for_each_gap(intervals_, seconds, [&](double begin, double end) {
-    waits.push_back({TraceKind::wait, begin, end, 'C', -1, -1, -1, 0.0, 0});
+    waits.push_back({TimelineKind::wait, begin, end, 'C', -1, -1, -1, 0.0, 0});
   });
   intervals_.insert(intervals_.end(), waits.begin(), waits.end());
   std::stable_sort(intervals_.begin(), intervals_.end(),
-                   [](const TraceInterval& one, const TraceInterval& other) { return one.kind < other.kind; });
+                   [](const TimelineInterval& one, const TimelineInterval& other) { return one.kind < other.kind; });
   return std::move(intervals_);
 }
 
-double seconds_waited(const Trace& trace) {
+double seconds_waited(const Timeline& timeline) {
   double sum = 0.0;
-  for (const TraceInterval& interval : trace) {
-    sum += interval.kind == TraceKind::wait ? interval.end - interval.begin : 0.0;
+  for (const TimelineInterval& interval : timeline) {
+    sum += interval.kind == TimelineKind::wait ? interval.end - interval.begin : 0.0;
   }
   return sum;
 }

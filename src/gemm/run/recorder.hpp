@@ -2,7 +2,7 @@
 #pragma once
 
 #include <heddle/comm/event.hpp>
-#include <heddle/gemm/trace.hpp>
+#include <heddle/gemm/timeline.hpp>
 
 #include <chrono>
 #include <vector>
@@ -31,28 +31,28 @@ class Recorder {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - host_origin_).count();
   }
   /// An interval by the host's clock.
-  void add(TraceInterval interval) { intervals_.push_back(interval); }
+  void add(TimelineInterval interval) { intervals_.push_back(interval); }
   /// An interval between two timed events, read in finish().
-  void add(TraceInterval interval, Event begin, Event end) {
+  void add(TimelineInterval interval, Event begin, Event end) {
     timed_.push_back({interval, std::move(begin), std::move(end)});
   }
   /// All intervals, sorted, with the waits between products until `seconds`; every event is past.
-  [[nodiscard]] Trace finish(double seconds);
+  [[nodiscard]] Timeline finish(double seconds);
 
  private:
   struct Timed {
-    TraceInterval interval;
+    TimelineInterval interval;
     Event begin;
     Event end;
   };
   bool everything_;
   Event origin_;
   std::chrono::steady_clock::time_point host_origin_;
-  Trace intervals_;
+  Timeline intervals_;
   std::vector<Timed> timed_;
 };
 
-/// Sum of a trace's waits.
-[[nodiscard]] double seconds_waited(const Trace& trace);
+/// Sum of the lengths of a timeline's waits, in seconds.
+[[nodiscard]] double seconds_waited(const Timeline& timeline);
 
 }  // namespace heddle::impl

@@ -30,22 +30,6 @@ TileExchange<T>::TileExchange(const Setting& setting, const Product& product,
   }
 }
 
-// One buffer is filled on each lane, one is on its way, and one is spare. On GPUs more, while they are small: at the
-// beginning the owner of C has its copy engine full of bands, and comes to the tiles late.
-template <Scalar T>
-std::size_t TileExchange<T>::buffers_for(const Setting& setting, const Product& product, const RankSchedule& schedule,
-                                         double room) {
-  const std::size_t least = setting.instances.lanes.size() + 2;
-  if (on_host) {
-    return least;
-  }
-  const double tile_bytes = sizeof(T) * static_cast<double>(product.tile) * static_cast<double>(product.tile);
-  const double wanted =
-      is_streamed(product.c) ? std::min(static_cast<double>(schedule.steps.size()), room / tile_bytes) : 0.0;
-  return std::max({least, static_cast<std::size_t>(std::min(16.0, 0x1p29 / tile_bytes)),
-                   static_cast<std::size_t>(std::max(wanted, 0.0))});
-}
-
 template <Scalar T> MatrixView<T> TileExchange<T>::block_of_c(const Piece& piece) const {
   return part_of(local_, piece);
 }
@@ -70,7 +54,7 @@ template <Scalar T> void TileExchange<T>::post(Source& source) {
   while (source.posted < source.pieces.size() && source.posted < source.done + window) {
     const Piece& piece = source.pieces[source.posted].piece;
     Request& request = source.requests[source.posted % window];
-    source.times[source.posted % window] = traces_transfers(setting_) ? setting_.recorder->now() : 0.0;
+    source.times[source.posted % window] = records_transfers(setting_) ? setting_.recorder->now() : 0.0;
     if (lands_in_place()) {
       request =
           setting_.transport->template receive<T>(block_of_c(piece), source.rank, tag_gemm_c, std::span<const Event>());
@@ -104,9 +88,9 @@ template <Scalar T> void TileExchange<T>::progress(bool bus_taken) {
         const T* data = source.landings[source.done % window].data();
         accumulate<T>(setting_.instances.home, packed_view(data, piece), beta_, block_of_c(piece));
       }
-      if (traces_transfers(setting_)) {
+      if (records_transfers(setting_)) {
         record_transfer(setting_,
-                        {TraceKind::receive, source.times[source.done % window], 0.0, 'C', step.row_band,
+                        {TimelineKind::receive, source.times[source.done % window], 0.0, 'C', step.row_band,
                          step.column_band, source.rank, static_cast<double>(piece.size()) * sizeof(T), 0},
                         request);
       }
@@ -119,8 +103,8 @@ template <Scalar T> void TileExchange<T>::progress(bool bus_taken) {
       if (!sent.request.test()) {
         return false;
       }
-      if (traces_transfers(setting_)) {
-        setting_.recorder->add({TraceKind::send, sent.posted, setting_.recorder->now(), 'C', sent.step.row_band,
+      if (records_transfers(setting_)) {
+        setting_.recorder->add({TimelineKind::send, sent.posted, setting_.recorder->now(), 'C', sent.step.row_band,
                                 sent.step.column_band, sent.peer, sent.bytes, 0});
       }
       return true;
@@ -186,13 +170,13 @@ void TileExchange<T>::keep(const MatrixView<const T>& tile, const Step& step, co
 // The tile that has waited longest.
 template <Scalar T> void TileExchange<T>::copy_home() {
   const Homecoming& tile = waiting_.front();
-  const bool traced = traces_transfers(setting_);
+  const bool recorded = records_transfers(setting_);
   to_host_.after(std::span(&tile.computed, 1));
-  const Event begin = to_host_.event(traced);
+  const Event begin = to_host_.event(recorded);
   to_host_.copy(tile.to, tile.from);
-  const Event end = to_host_.event(traced);
-  if (traced) {
-    setting_.recorder->add({TraceKind::send, 0.0, 0.0, 'C', tile.step.row_band, tile.step.column_band,
+  const Event end = to_host_.event(recorded);
+  if (recorded) {
+    setting_.recorder->add({TimelineKind::send, 0.0, 0.0, 'C', tile.step.row_band, tile.step.column_band,
                             setting_.comm.rank(), static_cast<double>(tile.from.bytes()), 0},
                            begin, end);
   }
@@ -232,7 +216,7 @@ template <Scalar T> void TileExchange<T>::deliver(const Step& step, std::size_t 
       ready = Event::on(setting_.instances.home);
       message = place;
     }
-    const double posted = traces_transfers(setting_) ? setting_.recorder->now() : 0.0;
+    const double posted = records_transfers(setting_) ? setting_.recorder->now() : 0.0;
     departure.sent.push_back({setting_.transport->template send<T>(message, piece.owner, tag_gemm_c, ready), posted,
                               piece.owner, static_cast<double>(piece.size()) * sizeof(T), step});
   }

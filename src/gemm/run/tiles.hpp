@@ -1,4 +1,5 @@
-// Tiles of C on one rank: from here to their owners, and from others into this rank's C. As bands.hpp has it of bands.
+// Tiles of C on one rank: from here to their owners, and from others into this rank's C. Nothing here blocks, and the
+// order of the device is kept as in bands.hpp.
 #pragma once
 
 #include "gemm/run/bands.hpp"
@@ -8,11 +9,8 @@ namespace heddle::impl {
 /// Finished tiles: those of this rank on their way to the owners, those of others on their way into this rank's C.
 template <Scalar T> class TileExchange {
  public:
-  /// Buffers for tiles, if there are `room` bytes for those that wait for the bus.
-  [[nodiscard]] static std::size_t buffers_for(const Setting& setting, const Product& product,
-                                               const RankSchedule& schedule, double room);
-
-  /// schedules[rank]: what each rank computes.
+  /// schedules[rank]: what each rank computes. `buffers`: tiles held at once, see tile_buffers(). `setting` outlives
+  /// it.
   TileExchange(const Setting& setting, const Product& product, const std::vector<RankSchedule>& schedules,
                std::size_t buffers);
 

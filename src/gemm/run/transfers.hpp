@@ -31,17 +31,17 @@ template <class T> bool is_contiguous(const MatrixView<T>& view) {
 }
 
 // An interval of a transfer, by the device's clock where it is known.
-inline void record_transfer(const Setting& setting, const TraceInterval& interval, const Request& request) {
+inline void record_transfer(const Setting& setting, const TimelineInterval& interval, const Request& request) {
   if (request.begin().state()) {
     setting.recorder->add(interval, request.begin(), request.event());
   } else {
-    TraceInterval timed = interval;
+    TimelineInterval timed = interval;
     timed.end = setting.recorder->now();
     setting.recorder->add(timed);
   }
 }
 
-inline bool traces_transfers(const Setting& setting) {
+inline bool records_transfers(const Setting& setting) {
   return setting.recorder != nullptr && setting.recorder->everything();
 }
 

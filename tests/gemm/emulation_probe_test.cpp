@@ -73,27 +73,27 @@ template <Scalar T> HostMatrix<T> spread(Index rows, Index columns, int most, in
   });
 }
 
-template <class T> class Look : public ::testing::Test {};
-TYPED_TEST_SUITE(Look, test::AllScalars);
+template <class T> class Probe : public ::testing::Test {};
+TYPED_TEST_SUITE(Probe, test::AllScalars);
 
-TYPED_TEST(Look, AddsNothingForOrdinaryMatrices) {
+TYPED_TEST(Probe, AddsNothingForOrdinaryMatrices) {
   using T = TypeParam;
   for (const Index inner : {7, 100, 700}) {
     const auto A = host_random<T>(40, inner, 1);
     const auto B = host_random<T>(inner, 30, 2);
-    const auto looked = product(A, B);
+    const auto probed = product(A, B);
     const auto plain = product(A, B, {.look = false});
-    EXPECT_EQ(looked.report.moduli, emulation_moduli<T>(inner));
-    EXPECT_FALSE(looked.report.fallback);
-    EXPECT_GE(looked.report.spread, 1.0);
-    EXPECT_LT(looked.report.spread, 4.0);
+    EXPECT_EQ(probed.report.moduli, emulation_moduli<T>(inner));
+    EXPECT_FALSE(probed.report.fallback);
+    EXPECT_GE(probed.report.spread, 1.0);
+    EXPECT_LT(probed.report.spread, 4.0);
     EXPECT_EQ(plain.report.spread, 0.0);
-    EXPECT_TRUE(test::same_bits(looked.C, plain.C));
+    EXPECT_TRUE(test::same_bits(probed.C, plain.C));
   }
 }
 
 // |a| |b| over sum |a_k b_k|, by definition.
-TYPED_TEST(Look, FindsTheSpread) {
+TYPED_TEST(Probe, FindsTheSpread) {
   using T = TypeParam;
   for (const int most : {0, 3, 10}) {
     const auto A = spread<T>(20, 60, most, 3);
@@ -117,19 +117,19 @@ TYPED_TEST(Look, FindsTheSpread) {
   }
 }
 
-TYPED_TEST(Look, AddsModuliWhereExponentsSpread) {
+TYPED_TEST(Probe, AddsModuliWhereExponentsSpread) {
   using T = TypeParam;
   const auto A = spread<T>(50, 400, 15, 5);
   const auto B = spread<T>(400, 60, 15, 6);
-  const auto looked = product(A, B);
-  EXPECT_GT(looked.report.moduli, emulation_moduli<T>(400));
-  EXPECT_FALSE(looked.report.fallback);
-  EXPECT_LE(error(A, B, looked.C), 4.0 * std::sqrt(400.0));
-  EXPECT_LT(8.0 * error(A, B, looked.C), error(A, B, product(A, B, {.look = false}).C));
+  const auto probed = product(A, B);
+  EXPECT_GT(probed.report.moduli, emulation_moduli<T>(400));
+  EXPECT_FALSE(probed.report.fallback);
+  EXPECT_LE(error(A, B, probed.C), 4.0 * std::sqrt(400.0));
+  EXPECT_LT(8.0 * error(A, B, probed.C), error(A, B, product(A, B, {.look = false}).C));
 }
 
 // Rows and columns that have only small elements in common, among others: decided one by one.
-TYPED_TEST(Look, SeesSingleElements) {
+TYPED_TEST(Probe, SeesSingleElements) {
   using T = TypeParam;
   auto A = host_random<T>(40, 64, 7);
   auto B = host_random<T>(64, 50, 8);
@@ -137,16 +137,16 @@ TYPED_TEST(Look, SeesSingleElements) {
     A(3, k) = k == 5 ? T(1) : T(Real<T>(0x1p-30) * A(3, k));
     B(k, 9) = k == 6 ? T(1) : T(Real<T>(0x1p-30) * B(k, 9));
   }
-  const auto looked = product(A, B);
-  EXPECT_GE(looked.report.spread, 0x1p26);
-  EXPECT_LE(looked.report.spread, 0x1p34);
-  EXPECT_FALSE(looked.report.fallback);
-  EXPECT_LE(error(A, B, looked.C), 4.0 * 8.0);
+  const auto probed = product(A, B);
+  EXPECT_GE(probed.report.spread, 0x1p26);
+  EXPECT_LE(probed.report.spread, 0x1p34);
+  EXPECT_FALSE(probed.report.fallback);
+  EXPECT_LE(error(A, B, probed.C), 4.0 * 8.0);
   EXPECT_GT(error(A, B, product(A, B, {.look = false}).C), 1e4);
 }
 
 // What one element leaves in doubt changes nothing for those beside it, whatever pieces the columns come in.
-TYPED_TEST(Look, SaysTheSameInAnyPieces) {
+TYPED_TEST(Probe, SaysTheSameInAnyPieces) {
   using T = TypeParam;
   constexpr Index inner = 201;
   auto A = host_random<T>(20, inner, 22);
@@ -166,7 +166,7 @@ TYPED_TEST(Look, SaysTheSameInAnyPieces) {
   }
 }
 
-TYPED_TEST(Look, TakesZerosForWhatTheyAre) {
+TYPED_TEST(Probe, TakesZerosForWhatTheyAre) {
   using T = TypeParam;
   const auto identity = host_matrix<T>(70, 70, [](Index i, Index j) { return i == j ? T(1) : T(0); });
   const auto band = host_matrix<T>(
@@ -183,7 +183,7 @@ TYPED_TEST(Look, TakesZerosForWhatTheyAre) {
   EXPECT_EQ(product(nothing, band).report.moduli, emulation_moduli<T>(70));
 }
 
-TYPED_TEST(Look, FallsBackWhereNoModuliSuffice) {
+TYPED_TEST(Probe, FallsBackWhereNoModuliSuffice) {
   using T = TypeParam;
   const int most = std::numeric_limits<Real<T>>::max_exponent / 2 - 6;
   const auto A = spread<T>(30, 80, most, 11);
@@ -226,7 +226,7 @@ TYPED_TEST(Look, FallsBackWhereNoModuliSuffice) {
   EXPECT_TRUE(test::same_bits(test::to_host<T>(C), product(tame_a, tame_b).C));
 }
 
-TEST(LookOptions, HaveNames) {
+TEST(ProbeOptions, HaveNames) {
   for (const Fallback fallback : {Fallback::exact, Fallback::native, Fallback::none}) {
     EXPECT_EQ(fallback_from(to_string(fallback)), fallback);
   }

@@ -1,5 +1,5 @@
 #include <heddle/core/error.hpp>
-#include <heddle/gemm/trace.hpp>
+#include <heddle/gemm/timeline.hpp>
 
 #include <algorithm>
 
@@ -12,9 +12,9 @@ struct Span {
 };
 
 // The union of the intervals of a kind, in order and disjoint.
-std::vector<Span> union_of(const Trace& trace, TraceKind kind) {
+std::vector<Span> union_of(const Timeline& timeline, TimelineKind kind) {
   std::vector<Span> spans;
-  for (const TraceInterval& interval : trace) {
+  for (const TimelineInterval& interval : timeline) {
     if (interval.kind == kind && interval.end > interval.begin) {
       spans.push_back({interval.begin, interval.end});
     }
@@ -33,23 +33,23 @@ std::vector<Span> union_of(const Trace& trace, TraceKind kind) {
 
 }  // namespace
 
-std::string_view to_string(TraceKind kind) {
+std::string_view to_string(TimelineKind kind) {
   switch (kind) {
-    case TraceKind::product:
+    case TimelineKind::product:
       return "product";
-    case TraceKind::receive:
+    case TimelineKind::receive:
       return "receive";
-    case TraceKind::send:
+    case TimelineKind::send:
       return "send";
-    case TraceKind::wait:
+    case TimelineKind::wait:
       return "wait";
   }
-  throw Error(ErrorKind::argument, "not a value of heddle::TraceKind");
+  throw Error(ErrorKind::argument, "not a value of heddle::TimelineKind");
 }
 
-double hidden_share(const Trace& trace) {
-  const std::vector<Span> received = union_of(trace, TraceKind::receive);
-  const std::vector<Span> computed = union_of(trace, TraceKind::product);
+double hidden_share(const Timeline& timeline) {
+  const std::vector<Span> received = union_of(timeline, TimelineKind::receive);
+  const std::vector<Span> computed = union_of(timeline, TimelineKind::product);
   double total = 0.0;
   double open = 0.0;
   auto product = computed.begin();

@@ -11,14 +11,14 @@ namespace heddle {
 /// `product`: one tile's local product. `receive`: a band of A or B, or a tile of C, on its way into this rank's
 /// memory. `send`: a band or tile of this rank's on its way out, or held for a rank that has not asked for it yet.
 /// `wait`: the rank had no product to run.
-enum class TraceKind { product, receive, send, wait };
+enum class TimelineKind { product, receive, send, wait };
 
-[[nodiscard]] std::string_view to_string(TraceKind kind);
+[[nodiscard]] std::string_view to_string(TimelineKind kind);
 
-/// One interval. Times are seconds since the product began on this rank; where transfers are traced, ranks begin
+/// One interval. Times are seconds since the product began on this rank; where transfers are recorded, ranks begin
 /// together, after a barrier. Each rank has a clock of its own.
-struct TraceInterval {
-  TraceKind kind = TraceKind::product;
+struct TimelineInterval {
+  TimelineKind kind = TimelineKind::product;
   double begin = 0.0;
   double end = 0.0;
   char operand = 'C';    ///< 'A', 'B' or 'C': what travelled; 'C' for products and waits.
@@ -30,10 +30,10 @@ struct TraceInterval {
 };
 
 /// Intervals of one rank, by kind in order of their begin.
-using Trace = std::vector<TraceInterval>;
+using Timeline = std::vector<TimelineInterval>;
 
 /// Share of the time that transfers into this rank were under way which its products covered, 0 to 1; 1 where nothing
 /// travelled.
-[[nodiscard]] double hidden_share(const Trace& trace);
+[[nodiscard]] double hidden_share(const Timeline& timeline);
 
 }  // namespace heddle

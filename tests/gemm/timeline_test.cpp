@@ -1,5 +1,5 @@
 #include <heddle/core/error.hpp>
-#include <heddle/gemm/trace.hpp>
+#include <heddle/gemm/timeline.hpp>
 
 #include <gtest/gtest.h>
 
@@ -11,28 +11,28 @@ namespace heddle {
 namespace {
 
 // Driver and library pass intervals between ranks as bytes.
-static_assert(std::is_trivially_copyable_v<TraceInterval>);
+static_assert(std::is_trivially_copyable_v<TimelineInterval>);
 
-TraceInterval interval(TraceKind kind, double begin, double end) {
-  TraceInterval result;
+TimelineInterval interval(TimelineKind kind, double begin, double end) {
+  TimelineInterval result;
   result.kind = kind;
   result.begin = begin;
   result.end = end;
   return result;
 }
-TraceInterval product(double begin, double end) {
-  return interval(TraceKind::product, begin, end);
+TimelineInterval product(double begin, double end) {
+  return interval(TimelineKind::product, begin, end);
 }
-TraceInterval receive(double begin, double end) {
-  return interval(TraceKind::receive, begin, end);
+TimelineInterval receive(double begin, double end) {
+  return interval(TimelineKind::receive, begin, end);
 }
 
-TEST(Trace, KindsHaveNames) {
-  EXPECT_EQ(to_string(TraceKind::product), "product");
-  EXPECT_EQ(to_string(TraceKind::receive), "receive");
-  EXPECT_EQ(to_string(TraceKind::send), "send");
-  EXPECT_EQ(to_string(TraceKind::wait), "wait");
-  EXPECT_THROW((void)to_string(static_cast<TraceKind>(4)), Error);
+TEST(Timeline, KindsHaveNames) {
+  EXPECT_EQ(to_string(TimelineKind::product), "product");
+  EXPECT_EQ(to_string(TimelineKind::receive), "receive");
+  EXPECT_EQ(to_string(TimelineKind::send), "send");
+  EXPECT_EQ(to_string(TimelineKind::wait), "wait");
+  EXPECT_THROW((void)to_string(static_cast<TimelineKind>(4)), Error);
 }
 
 TEST(HiddenShare, IsOneWhereNothingTravelled) {
@@ -40,13 +40,13 @@ TEST(HiddenShare, IsOneWhereNothingTravelled) {
   EXPECT_EQ(hidden_share({product(0, 1)}), 1.0);
   EXPECT_EQ(hidden_share({product(0, 1), receive(2, 2)}), 1.0);
   // Neither what leaves nor what waits is a transfer into this rank.
-  EXPECT_EQ(hidden_share({interval(TraceKind::send, 0, 1), interval(TraceKind::wait, 0, 1)}), 1.0);
+  EXPECT_EQ(hidden_share({interval(TimelineKind::send, 0, 1), interval(TimelineKind::wait, 0, 1)}), 1.0);
 }
 
 TEST(HiddenShare, IsZeroWithoutProducts) {
   EXPECT_EQ(hidden_share({receive(0, 1), receive(3, 4)}), 0.0);
   EXPECT_EQ(hidden_share({receive(0, 1), product(0.5, 0.5)}), 0.0);
-  EXPECT_EQ(hidden_share({receive(0, 1), interval(TraceKind::send, 0, 1), interval(TraceKind::wait, 0, 1)}), 0.0);
+  EXPECT_EQ(hidden_share({receive(0, 1), interval(TimelineKind::send, 0, 1), interval(TimelineKind::wait, 0, 1)}), 0.0);
 }
 
 TEST(HiddenShare, CountsWhatAProductCovers) {
@@ -81,23 +81,23 @@ TEST(HiddenShare, AsksForNoOrder) {
   std::mt19937 bits(5);
   std::uniform_int_distribution<int> quarter(0, 40);
   for (int trial = 0; trial < 200; ++trial) {
-    Trace trace;
+    Timeline trace;
     for (int i = 0; i < 12; ++i) {
       const int begin = quarter(bits);
       const int end = quarter(bits);
-      trace.push_back(interval(i % 3 == 0 ? TraceKind::product : TraceKind::receive, 0.25 * std::min(begin, end),
+      trace.push_back(interval(i % 3 == 0 ? TimelineKind::product : TimelineKind::receive, 0.25 * std::min(begin, end),
                                0.25 * std::max(begin, end)));
     }
     int travelling = 0;
     int hidden = 0;
     for (int q = 0; q < 40; ++q) {
-      const auto runs = [&](TraceKind kind) {
-        return std::any_of(trace.begin(), trace.end(), [&](const TraceInterval& one) {
+      const auto runs = [&](TimelineKind kind) {
+        return std::any_of(trace.begin(), trace.end(), [&](const TimelineInterval& one) {
           return one.kind == kind && one.begin <= 0.25 * q && one.end > 0.25 * q;
         });
       };
-      travelling += runs(TraceKind::receive) ? 1 : 0;
-      hidden += runs(TraceKind::receive) && runs(TraceKind::product) ? 1 : 0;
+      travelling += runs(TimelineKind::receive) ? 1 : 0;
+      hidden += runs(TimelineKind::receive) && runs(TimelineKind::product) ? 1 : 0;
     }
     const double expected = travelling > 0 ? static_cast<double>(hidden) / travelling : 1.0;
     EXPECT_NEAR(hidden_share(trace), expected, 1e-14) << "trial " << trial;

@@ -1,0 +1,153 @@
+#include "gemm/plan/choose.hpp"
+
+#include "core/instantiate.hpp"
+#include "core/on_host.hpp"
+#include "gemm/emulation/emulated_bands.hpp"
+
+#include <algorithm>
+#include <limits>
+
+namespace heddle::impl {
+namespace {
+
+// A way to compute the product.
+struct Candidate {
+  Product product;
+  int bands_per_pass = 1;
+  std::optional<double> seconds;  // Predicted; absent where there is no rate to predict from.
+};
+
+// The product, whose tile is chosen, with its bands. `most_held`: of A in a pass, where options leave that open.
+Candidate with_bands(const Product& product, const GemmOptions& options, int most_held, double element_bytes,
+                     std::size_t workspace_bytes) {
+  Candidate candidate{product, 1, {}};
+  candidate.bands_per_pass = options.bands_per_pass > 0
+                                 ? std::min(options.bands_per_pass, most_bands(product))
+                                 : std::min(bands_that_fit(product, element_bytes, workspace_bytes), most_held);
+  hold_bands_of_b(candidate.product, candidate.bands_per_pass, element_bytes, workspace_bytes);
+  return candidate;
+}
+
+template <Scalar T>
+Candidate native_candidate(const Product& shape, const GemmOptions& options, const MachineRates& rates,
+                           std::size_t workspace_bytes) {
+  Product product = shape;
+  product.tile = options.tile > 0 ? options.tile
+                                  : choose_tile(rates, element_cost<T>, shape, options.bands_per_pass, workspace_bytes);
+  Candidate candidate = with_bands(product, options, std::numeric_limits<int>::max(), sizeof(T), workspace_bytes);
+  candidate.seconds = predicted_seconds(rates, element_cost<T>, candidate.product, candidate.bands_per_pass);
+  return candidate;
+}
+
+// Predicted seconds of an emulated product by its moduli: as many products of 8-bit integers as the moduli take, and
+// two more where its factors are probed.
+struct EmulatedTime {
+  double integer_product = 0.0;
+  Field field = Field::real;
+  bool probed = false;
+
+  [[nodiscard]] double with(int moduli) const {
+    return integer_product * (ResidueSystem::planes(field, moduli) + (probed ? 2 : 0));
+  }
+  // The most moduli, up to `most`, with which an emulated product is no slower than `native_seconds`.
+  [[nodiscard]] int most_worth(int moduli, int most, double native_seconds) const {
+    while (moduli < most && with(moduli + 1) <= native_seconds) ++moduli;
+    return moduli;
+  }
+};
+
+template <Scalar T>
+Candidate emulated_candidate(const Product& shape, const GemmOptions& options, const MemoryLimits& memory, int moduli) {
+  Product product = shape;
+  product.tile = options.tile > 0
+                     ? options.tile
+                     : emulated_tile(shape, ResidueSystem::planes(field_of<T>, moduli), memory.residue_bytes);
+  // On GPUs the automatic tile leaves room for the residues of three bands of A.
+  const int most_held = on_host ? std::numeric_limits<int>::max() : 3;
+  return with_bands(product, options, most_held, sizeof(T), memory.workspace_bytes);
+}
+
+// Absent where the rates say nothing of emulated products, or the product is one by slices, which were not measured.
+template <Scalar T>
+std::optional<EmulatedTime> emulated_time(const Candidate& candidate, const EmulationOptions& emulation,
+                                          const MachineRates& rates) {
+  if (emulation.scheme != EmulationScheme::residues || rates.emulated.empty()) {
+    return {};
+  }
+  // The rates are those of products with the moduli that round-off takes.
+  const int measured = emulation_moduli<T>(candidate.product.inner());
+  const double seconds =
+      predicted_seconds(emulated_rates(rates), element_cost<T>, candidate.product, candidate.bands_per_pass);
+  return EmulatedTime{seconds / ResidueSystem::planes(field_of<T>, measured), field_of<T>, wants_probe(emulation)};
+}
+
+// The facts that follow from a candidate.
+template <Scalar T>
+PlanFacts facts_of(const Candidate& candidate, const ArithmeticChoice& arithmetic, const GemmOptions& options,
+                   const MachineRates& rates) {
+  PlanFacts facts;
+  facts.product = candidate.product;
+  facts.bands_per_pass = candidate.bands_per_pass;
+  facts.arithmetic = arithmetic;
+  if (options.rates) facts.predicted_seconds = candidate.seconds;
+  const std::vector<Workload> work = workloads(candidate.product, candidate.bands_per_pass);
+  facts.tiles_wait = !arithmetic.emulated() && tiles_wait_for_bands(rates, element_cost<T>, candidate.product, work);
+  for (const Workload& of_rank : work) {
+    facts.traffic.multiply_adds += of_rank.multiply_adds;
+    facts.traffic.band_bytes_received += sizeof(T) * of_rank.elements_in;
+    facts.traffic.bytes_received += sizeof(T) * (of_rank.elements_in + of_rank.elements_home);
+  }
+  return facts;
+}
+
+}  // namespace
+
+template <Scalar T>
+PlanFacts choose_plan(const Product& shape, const GemmOptions& options, const MachineRates& rates,
+                      const MemoryLimits& memory) {
+  ArithmeticChoice arithmetic{options.arithmetic, Arithmetic::native, options.emulation, options.emulation, 0};
+  const bool may_be_native = options.arithmetic != Arithmetic::emulated;
+  Candidate native;
+  if (may_be_native) {
+    native = native_candidate<T>(shape, options, rates, memory.workspace_bytes);
+  }
+  if (options.arithmetic == Arithmetic::native) {
+    return facts_of<T>(native, arithmetic, options, rates);
+  }
+  const int moduli = moduli_of<T>(shape.inner(), options.emulation);
+  Candidate emulated = emulated_candidate<T>(shape, options, memory, moduli);
+  const std::optional<EmulatedTime> time = emulated_time<T>(emulated, options.emulation, rates);
+  if (time) emulated.seconds = time->with(moduli);
+  if (may_be_native) {
+    if (!time || !(*emulated.seconds < *native.seconds)) {
+      return facts_of<T>(native, arithmetic, options, rates);
+    }
+    arithmetic.emulation_taken.most_moduli = time->most_worth(moduli, options.emulation.most_moduli, *native.seconds);
+    arithmetic.emulation_taken.fallback = Fallback::native;
+  }
+  arithmetic.taken = Arithmetic::emulated;
+  arithmetic.moduli = moduli;
+  return facts_of<T>(emulated, arithmetic, options, rates);
+}
+
+template <Scalar T> PlanFacts limited_to_memory(PlanFacts facts, double free_bytes, double other_bytes) {
+  if (!facts.arithmetic.emulated()) {
+    return facts;
+  }
+  EmulationOptions& taken = facts.arithmetic.emulation_taken;
+  const auto residues = [&](int moduli) {
+    return EmulatedBands<T>::bytes(facts.product, facts.bands_per_pass, moduli, taken);
+  };
+  while (taken.most_moduli > facts.arithmetic.moduli && other_bytes + residues(taken.most_moduli) > free_bytes) {
+    --taken.most_moduli;
+  }
+  return facts;
+}
+
+#define HEDDLE_INSTANTIATE(T)                                                                                      \
+  template PlanFacts choose_plan<T>(const Product&, const GemmOptions&, const MachineRates&, const MemoryLimits&); \
+  template PlanFacts limited_to_memory<T>(PlanFacts, double, double)
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE);
+#undef HEDDLE_INSTANTIATE
+
+}  // namespace heddle::impl

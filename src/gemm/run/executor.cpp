@@ -1,0 +1,167 @@
+#include "gemm/run/executor.hpp"
+
+#include "core/instantiate.hpp"
+
+#include <algorithm>
+
+namespace heddle::impl {
+
+template <Scalar T>
+Executor<T>::Executor(const Setting& setting, const Planned& planned)
+    : setting_(setting),
+      facts_(planned.facts),
+      schedule_(planned.schedules[static_cast<std::size_t>(setting.comm.rank())]),
+      a_(setting, side_a, facts_.product, planned.schedules),
+      b_(setting, side_b, facts_.product, planned.schedules),
+      tiles_(setting, facts_.product, planned.schedules, planned.tile_buffers) {
+  if (facts_.arithmetic.emulated()) {
+    emulated_.emplace(setting.instances.lanes.front().space(), facts_.product, facts_.bands_per_pass,
+                      facts_.arithmetic.moduli, facts_.arithmetic.emulation_taken);
+  }
+}
+
+template <Scalar T>
+void Executor<T>::run(T alpha, const DistributedMatrix<T>& A, const DistributedMatrix<T>& B, T beta,
+                      const DistributedMatrix<T>& C) {
+  emulation_report_ = {};
+  if (alpha == T{0} || facts_.product.inner() == 0) {
+    if (beta == T{0}) {
+      fill(C, T{0});
+    } else {
+      scale(beta, C);
+    }
+    return;
+  }
+  setting_.transport->set_timed(setting_.recorder->everything());
+  if (emulated_) {
+    emulated_->start();
+    emulation_report_ = settle_emulation(A, B);
+  }
+  multiply_all(alpha, A, B, beta, C);
+}
+
+template <Scalar T>
+void Executor<T>::multiply_all(T alpha, const DistributedMatrix<T>& A, const DistributedMatrix<T>& B, T beta,
+                               const DistributedMatrix<T>& C) {
+  const ExecutionSpace& space = setting_.comm.space();
+  fork(space, setting_.instances);
+  tiles_.start(beta, C.local());
+  start_bands(A, B);
+  for_each_step([&] { return tiles_.buffer_free(); },
+                [&](const Step& step, std::size_t lane) {
+                  const blas::Context& context = setting_.instances.lanes[lane];
+                  const MatrixView<T> tile = tiles_.target(step, lane);
+                  const Event product_begins = Event::on(context.space(), true);
+                  multiply(context, step, alpha, tile);
+                  setting_.recorder->add({TimelineKind::product, 0.0, 0.0, 'C', step.row_band, step.column_band, -1,
+                                          0.0, static_cast<int>(lane)},
+                                         product_begins, Event::on(context.space(), true));
+                  return [this, &step, lane] { tiles_.deliver(step, lane); };
+                });
+  progress_until([&] { return bands_sent() && tiles_.idle(); });
+  setting_.transport->drain();
+  join(setting_.instances, space);
+  tiles_.finish();
+}
+
+template <Scalar T> void Executor<T>::start_bands(const DistributedMatrix<T>& A, const DistributedMatrix<T>& B) {
+  const Event begin = Event::on(setting_.comm.space());
+  a_.start(A.local(), begin);
+  b_.start(B.local(), begin);
+  // The first bands of both before the second of either: what comes from host memory crosses the bus in this order.
+  for (int k = 0; k < 2; ++k) {
+    a_.send_next();
+    b_.send_next();
+  }
+}
+
+template <Scalar T> void Executor<T>::progress() {
+  setting_.transport->progress();
+  a_.progress();
+  b_.progress();
+  tiles_.progress(facts_.tiles_wait && !bands_sent());
+}
+
+template <Scalar T>
+template <class MayGo, class Body>
+void Executor<T>::for_each_step(const MayGo& may_go, const Body& body) {
+  const bool in_turn = setting_.transport->kind() == TransportKind::peer;
+  for (int number = 0; number < static_cast<int>(schedule_.steps.size()); ++number) {
+    const Step& step = schedule_.steps[static_cast<std::size_t>(number)];
+    // Emulated products fill the device, and share one workspace.
+    const std::size_t lane = emulated_ ? 0 : static_cast<std::size_t>(number) % setting_.instances.lanes.size();
+    progress_until([&] {
+      post_loads(setting_.comm.rank(), a_, b_, number, in_turn);
+      // Both are asked, so that both are unpacked as they come.
+      const bool a = a_.ready(step);
+      const bool b = b_.ready(step);
+      return a && b && may_go();
+    });
+    a_.order(step, lane);
+    b_.order(step, lane);
+    const auto deliver = body(step, lane);
+    a_.used(step, number);
+    b_.used(step, number);
+    deliver();
+    progress();
+  }
+}
+
+template <Scalar T>
+EmulationReport Executor<T>::settle_emulation(const DistributedMatrix<T>& A, const DistributedMatrix<T>& B) {
+  const Index inner = facts_.product.inner();
+  const ArithmeticChoice& arithmetic = facts_.arithmetic;
+  if (!wants_probe(arithmetic.emulation_taken)) {
+    return {arithmetic.moduli, emulation_error<T>(inner, arithmetic.moduli), 0.0, {}};
+  }
+  const Index elements = facts_.product.rows() * facts_.product.columns();
+  EmulationReport report = choose_emulation<T>(inner, elements, probe(A, B), arithmetic.emulation_taken);
+  if (report.moduli > 0) {
+    emulated_->set_moduli(setting_.instances.lanes.front().space(), report.moduli);
+  }
+  return report;
+}
+
+template <Scalar T> Spread Executor<T>::probe(const DistributedMatrix<T>& A, const DistributedMatrix<T>& B) {
+  const Communicator& comm = setting_.comm;
+  fork(comm.space(), setting_.instances);
+  start_bands(A, B);
+  const Index elements = facts_.product.rows() * facts_.product.columns();
+  Spread spread;
+  for_each_step([] { return true; },
+                [&](const Step& step, std::size_t lane) {
+                  // What one rank has left undecided may be too much for all, and is for each.
+                  const Index decided = worth_deciding(elements) - spread.undecided;
+                  const Spread found =
+                      emulated_->probe(setting_.instances.lanes[lane], step, a_.band(step), b_.band(step), decided);
+                  spread.ratio = std::max(spread.ratio, found.ratio);
+                  spread.undecided += found.undecided;
+                  return [] {};
+                });
+  progress_until([&] { return bands_sent(); });
+  setting_.transport->drain();
+  join(setting_.instances, comm.space());
+  spread.ratio = comm.all_reduce(spread.ratio, Reduction::maximum);
+  spread.undecided = comm.all_reduce(spread.undecided, Reduction::sum);
+  return spread;
+}
+
+template <Scalar T>
+void Executor<T>::multiply(const blas::Context& context, const Step& step, T alpha, const MatrixView<T>& tile) {
+  const Product& product = facts_.product;
+  const MatrixView<const T> A = a_.band(step);
+  const MatrixView<const T> B = b_.band(step);
+  if (!emulated_) {
+    blas::gemm<T>(context, product.op_a, product.op_b, alpha, A, B, T{0}, tile);
+  } else if (emulation_report_.fallback) {
+    multiply_instead<T>(context, *emulation_report_.fallback, product.op_a, product.op_b, alpha, A, B, T{0}, tile);
+  } else {
+    emulated_->multiply(context, step, alpha, A, B, tile);
+  }
+}
+
+#define HEDDLE_INSTANTIATE(T) template class Executor<T>
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE);
+#undef HEDDLE_INSTANTIATE
+
+}  // namespace heddle::impl

@@ -1,0 +1,63 @@
+// Runs a planned product: two streams of operands, local products, and tiles of C that go home.
+#pragma once
+
+#include "gemm/emulation/emulated_bands.hpp"
+#include "gemm/plan/facts.hpp"
+#include "gemm/run/operand.hpp"
+#include "gemm/run/tiles.hpp"
+
+#include <optional>
+
+namespace heddle::impl {
+
+/// The workspace of one rank for a planned product, and the loop over its steps. Collective: every rank of the
+/// communicator runs the same products in the same order.
+template <Scalar T> class Executor {
+ public:
+  /// Allocates bands, tiles and residues. `setting` outlives it.
+  Executor(const Setting& setting, const Planned& planned);
+
+  /// C = alpha op(A) op(B) + beta C. When it returns all is given to the communicator's instance, or done. alpha == 0
+  /// or an empty inner dimension moves nothing; beta == 0 does not read C.
+  void run(T alpha, const DistributedMatrix<T>& A, const DistributedMatrix<T>& B, T beta,
+           const DistributedMatrix<T>& C);
+
+  [[nodiscard]] const PlanFacts& facts() const { return facts_; }
+  /// Of the last product; what it has by default where products are native or nothing was multiplied.
+  [[nodiscard]] const EmulationReport& emulation_report() const { return emulation_report_; }
+
+ private:
+  // Decides how the factors of this emulated product are multiplied: with how many moduli, or by what instead. Where
+  // the options want a probe, all bands travel once for it.
+  [[nodiscard]] EmulationReport settle_emulation(const DistributedMatrix<T>& A, const DistributedMatrix<T>& B);
+  // How the norms of the factors' rows and columns compare with what their elements sum to, over all ranks.
+  [[nodiscard]] Spread probe(const DistributedMatrix<T>& A, const DistributedMatrix<T>& B);
+  void multiply_all(T alpha, const DistributedMatrix<T>& A, const DistributedMatrix<T>& B, T beta,
+                    const DistributedMatrix<T>& C);
+  // tile = alpha op(A) op(B) of a step, whose bands are there.
+  void multiply(const blas::Context& context, const Step& step, T alpha, const MatrixView<T>& tile);
+  void start_bands(const DistributedMatrix<T>& A, const DistributedMatrix<T>& B);
+  // Calls body(step, lane) for each step, in order, once its bands are there and may_go() holds. The body gives work to
+  // the lane and returns a function that is called once the bands are marked as used.
+  template <class MayGo, class Body> void for_each_step(const MayGo& may_go, const Body& body);
+
+  // Lets every stream go on until done() holds.
+  template <class Done> void progress_until(const Done& done) {
+    while (!done()) {
+      progress();
+    }
+  }
+  void progress();
+  [[nodiscard]] bool bands_sent() const { return a_.idle() && b_.idle(); }
+
+  const Setting& setting_;
+  const PlanFacts facts_;
+  const RankSchedule schedule_;  // Of this rank.
+  OperandStream<T> a_;
+  OperandStream<T> b_;
+  TileExchange<T> tiles_;
+  std::optional<EmulatedBands<T>> emulated_;  // Where products are emulated.
+  EmulationReport emulation_report_;
+};
+
+}  // namespace heddle::impl

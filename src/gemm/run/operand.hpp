@@ -1,0 +1,71 @@
+// One operand of a distributed product on its way: its bands into this rank's slots, this rank's pieces to all others.
+#pragma once
+
+#include "gemm/run/bands.hpp"
+
+namespace heddle::impl {
+
+/// The stream of one operand, A or B. A product with it: start(), then, for each step of the schedule, progress() and
+/// ready() until the step's band is there, order(), band(), and used() once the step's local product has been given to
+/// a lane; at last progress() until idle(). Nothing blocks.
+template <Scalar T> class OperandStream {
+ public:
+  /// schedules[rank]: what each rank loads. `setting` and `side` outlive it.
+  OperandStream(const Setting& setting, const OperandSide& side, const Product& product,
+                const std::vector<RankSchedule>& schedules)
+      : side_(side),
+        receiver_(setting, side, product, schedules[static_cast<std::size_t>(setting.comm.rank())]),
+        sender_(setting, side, product, schedules) {}
+
+  /// Begins a product with this rank's part of the operand. The slots are free, and the part is there, after `begin`.
+  void start(const MatrixView<const T>& local, const Event& begin) {
+    receiver_.start(local, begin);
+    sender_.start(local);
+  }
+  /// Begins one more message to each rank that wants one, as far as messages may be under way.
+  void send_next() { sender_.send_next(); }
+  /// Begins as many messages as may be under way, and ends those that are over.
+  void progress() { sender_.progress(); }
+  /// Whether all that others want of this rank has been sent.
+  [[nodiscard]] bool idle() const { return sender_.idle(); }
+
+  /// The step that first uses the next band to be received, where that may be posted before step `number`.
+  [[nodiscard]] std::optional<int> next_use(int number) const { return receiver_.next_use(number); }
+  void post_next() { receiver_.post_next(); }
+  [[nodiscard]] bool last_is_ready() { return receiver_.last_is_ready(); }
+  /// Whether the step's band is posted and complete; unpacks what has arrived.
+  [[nodiscard]] bool ready(const Step& step) { return receiver_.ready(step.*side_.load); }
+  /// Work given to a lane from now on runs after the step's band is complete.
+  void order(const Step& step, std::size_t lane) { receiver_.order(step.*side_.load, lane); }
+  /// The step's band as the operand is stored, not op() of it.
+  [[nodiscard]] MatrixView<const T> band(const Step& step) const { return receiver_.band(step.*side_.load); }
+  /// Step `number`, which is `step`, has been given to a lane: a band used for the last time leaves its slot after it.
+  void used(const Step& step, int number) { receiver_.used(step.*side_.load, number); }
+
+ private:
+  const OperandSide& side_;
+  BandReceiver<T> receiver_;
+  BandSender<T> sender_;
+};
+
+/// Posts the loads that may be posted before step `number`, in the order of their use. Of a band of A and one of B for
+/// the same step, every other rank takes A first, so that the owners of both are busy.
+///
+/// in_turn: each only once the last one is ready, so that a device that copies one band after the other does so in the
+/// order of use, not in that in which the owners speak up.
+template <Scalar T> void post_loads(int rank, OperandStream<T>& a, OperandStream<T>& b, int number, bool in_turn) {
+  while (!in_turn || (a.last_is_ready() && b.last_is_ready())) {
+    const std::optional<int> use_a = a.next_use(number);
+    const std::optional<int> use_b = b.next_use(number);
+    if (!use_a && !use_b) {
+      return;
+    }
+    if (use_a && (!use_b || (rank % 2 == 0 ? *use_a <= *use_b : *use_a < *use_b))) {
+      a.post_next();
+    } else {
+      b.post_next();
+    }
+  }
+}
+
+}  // namespace heddle::impl

@@ -1,0 +1,125 @@
+// Every way to multiply real matrices, beside sums in more digits.
+#include "expm/arithmetic/careful_products.hpp"
+#include "support/matrices.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace heddle::impl {
+namespace {
+
+constexpr Index n = 203;  // No multiple of a tile, a panel or the number of ranks.
+
+struct SymmetricEntries {
+  KOKKOS_INLINE_FUNCTION double operator()(Index i, Index j) const {
+    return test::random_number(i < j ? i : j, i < j ? j : i, 7);
+  }
+};
+
+double error_of(const HostMatrix<double>& X, const HostMatrix<double>& Z) {
+  double largest = 0.0;
+  for (Index i = 0; i < n; ++i) {
+    for (Index j = 0; j < n; ++j) {
+      long double sum = X(i, j);
+      for (Index k = 0; k < n; ++k) sum += 0.5L * X(i, k) * X(k, j);
+      largest = std::max(largest, std::abs(static_cast<double>(sum - Z(i, j))));
+    }
+  }
+  return largest;
+}
+
+bool is_symmetric(const HostMatrix<double>& Z) {
+  for (Index i = 0; i < n; ++i) {
+    for (Index j = 0; j < i; ++j) {
+      if (Z(i, j) != Z(j, i)) return false;
+    }
+  }
+  return true;
+}
+
+// X + X X / 2 of a symmetric X, as a whole and by half.
+struct Products {
+  explicit Products(const GemmOptions& options)
+      : comm(test::world()),
+        rows(comm, Placement::row_bands(n, n, comm.size())),
+        columns(comm, Placement::column_bands(n, n, comm.size())),
+        chosen(choose_products(comm, rows, columns, options)) {
+    WorkMatrix<double> left = rows.take();
+    fill(left.write(), SymmetricEntries{});
+    X = std::move(left);
+    WorkMatrix<double> right = columns.take();
+    redistribute(*X, right.write());
+    Y = std::move(right);
+  }
+  WorkMatrix<double> begun() const {
+    WorkMatrix<double> Z = rows.take();
+    copy(*X, Z.write());
+    return Z;
+  }
+  void check() {
+    WorkMatrix<double> whole = begun();
+    cost = chosen.whole->multiply(0.5, {X}, {Y}, 1.0, whole.write());
+    WorkMatrix<double> half = begun();
+    const ProductCost of_half = chosen.half->multiply(0.5, {X, 1}, {Y, 1}, 1.0, half.write());
+    chosen.half->complete(half.write(), 1.0);
+    EXPECT_NEAR(cost.flops, 2.0 * n * n * n, 1.0);
+    EXPECT_LT(of_half.flops, 0.75 * cost.flops);
+    const HostMatrix<double> given = gather(*X, 0);
+    const HostMatrix<double> found = gather(*whole.read(), 0);
+    const HostMatrix<double> mirrored = gather(*half.read(), 0);
+    if (comm.rank() == 0) {
+      // Elements of X are below 1: sums of n products are below n, of as many rounding errors.
+      EXPECT_LE(error_of(given, found), n * std::sqrt(n) * 0x1p-53);
+      EXPECT_LE(error_of(given, mirrored), n * std::sqrt(n) * 0x1p-53);
+      EXPECT_TRUE(is_symmetric(mirrored));
+    }
+  }
+
+  Communicator comm;
+  MatrixPool<double> rows;
+  MatrixPool<double> columns;
+  ChosenProducts<double> chosen;
+  SharedMatrix<double> X;
+  SharedMatrix<double> Y;
+  ProductCost cost;
+};
+
+TEST(RealProducts, AreRightNatively) {
+  for (const Index tile : {0, 64}) {
+    Products products({.tile = tile});
+    EXPECT_EQ(products.chosen.careful, nullptr);
+    products.check();
+    EXPECT_FALSE(products.cost.probed);
+  }
+}
+
+TEST(RealProducts, AreRightByIntegers) {
+  for (const Index tile : {0, 64}) {
+    for (const bool look : {false, true}) {
+      GemmOptions options;
+      options.tile = tile;
+      options.arithmetic = Arithmetic::emulated;
+      options.emulation.look = look;
+      Products products(options);
+      EXPECT_EQ(products.chosen.careful != nullptr, look);
+      products.check();
+      EXPECT_FALSE(products.cost.probed) << "random matrices are evenly scaled";
+    }
+  }
+}
+
+TEST(RealProducts, AreProbedWhereNormsAreNotTrusted) {
+  GemmOptions options;
+  options.arithmetic = Arithmetic::emulated;
+  Products products(options);
+  ASSERT_NE(products.chosen.careful, nullptr);
+  products.chosen.careful->trust(Trust::never);
+  products.check();
+  EXPECT_TRUE(products.cost.probed);
+}
+
+}  // namespace
+}  // namespace heddle::impl

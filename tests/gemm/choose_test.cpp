@@ -1,0 +1,196 @@
+#include "gemm/plan/choose.hpp"
+
+#include "gemm/emulation/emulated_bands.hpp"
+#include <heddle/core/error.hpp>
+
+#include <gtest/gtest.h>
+
+namespace heddle::impl {
+namespace {
+
+// A machine whose products run at one rate whatever the tile, emulated ones `emulated` times as fast.
+MachineRates flat_rates(double emulated) {
+  constexpr double flops = 1e12;
+  MachineRates rates;
+  rates.gemm = {{64, flops}, {1024, flops}};
+  if (emulated > 0.0) rates.emulated = {{64, emulated * flops}, {1024, emulated * flops}};
+  rates.memory_bandwidth = 1e11;
+  rates.link_bandwidth = 1e10;
+  rates.latency = 1e-6;
+  return rates;
+}
+
+// C = A B, all square of order n. A and C are in row bands, B in column bands.
+Product square_product(Index n, int ranks) {
+  Product product;
+  product.a = product.c = Placement::row_bands(n, n, ranks);
+  product.b = Placement::column_bands(n, n, ranks);
+  product.ranks = ranks;
+  return product;
+}
+
+GemmOptions given(const MachineRates& rates, Arithmetic arithmetic, Index tile) {
+  GemmOptions options;
+  options.rates = rates;
+  options.arithmetic = arithmetic;
+  options.tile = tile;
+  return options;
+}
+
+bool same(const EmulationOptions& one, const EmulationOptions& other) {
+  return one.scheme == other.scheme && one.moduli == other.moduli && one.look == other.look &&
+         one.most_moduli == other.most_moduli && one.fallback == other.fallback &&
+         one.workspace_bytes == other.workspace_bytes;
+}
+
+TEST(ChoosePlan, TakesTheTileAndTheBandsThatAreGiven) {
+  const MachineRates rates = flat_rates(0.0);
+  GemmOptions options = given(rates, Arithmetic::native, 100);
+  options.bands_per_pass = 2;
+  const PlanFacts facts = choose_plan<double>(square_product(1000, 2), options, rates, {});
+  EXPECT_EQ(facts.product.tile, 100);
+  EXPECT_EQ(facts.bands_per_pass, 2);
+  EXPECT_EQ(facts.arithmetic.taken, Arithmetic::native);
+  // Of ten bands each of the two ranks has five, and more can't be held.
+  options.bands_per_pass = 50;
+  EXPECT_EQ(choose_plan<double>(square_product(1000, 2), options, rates, {}).bands_per_pass, 5);
+}
+
+TEST(ChoosePlan, HoldsAsManyBandsAsTheWorkspaceTakes) {
+  const MachineRates rates = flat_rates(0.0);
+  const GemmOptions options = given(rates, Arithmetic::native, 100);
+  const auto bands_in = [&](double bands) {
+    const auto bytes = static_cast<std::size_t>(bands * 100 * 1000 * sizeof(double));
+    return choose_plan<double>(square_product(1000, 1), options, rates, {bytes, 0.0}).bands_per_pass;
+  };
+  EXPECT_EQ(bands_in(10.0), 10) << "all of them";
+  // Else those of two passes are held at a time: one in use, one on its way.
+  EXPECT_EQ(bands_in(9.9), 4);
+  EXPECT_EQ(bands_in(4.0), 2);
+  EXPECT_EQ(bands_in(0.5), 1) << "one is always held";
+}
+
+TEST(ChoosePlan, OfATileLeftOpenThePredictedTimeIsTheLeast) {
+  MachineRates rates = flat_rates(0.0);
+  rates.gemm = {{64, 2e11}, {256, 8e11}, {1024, 1e12}};
+  for (const int ranks : {1, 2, 4}) {
+    const Product shape = square_product(4096, ranks);
+    const MemoryLimits memory;
+    const PlanFacts chosen = choose_plan<double>(shape, given(rates, Arithmetic::native, 0), rates, memory);
+    ASSERT_TRUE(chosen.predicted_seconds);
+    for (const Index tile : {64, 128, 256, 512, 1024}) {
+      const PlanFacts other = choose_plan<double>(shape, given(rates, Arithmetic::native, tile), rates, memory);
+      // On CPUs a larger tile is taken where it is predicted to be 1 % slower or less.
+      EXPECT_LE(*chosen.predicted_seconds, 1.0101 * *other.predicted_seconds) << ranks << " " << tile;
+    }
+  }
+}
+
+TEST(ChoosePlan, PredictsOnlyFromRatesOfTheCallers) {
+  const MachineRates rates = flat_rates(0.0);
+  GemmOptions options = given(rates, Arithmetic::native, 100);
+  EXPECT_TRUE(choose_plan<double>(square_product(1000, 1), options, rates, {}).predicted_seconds);
+  options.rates.reset();
+  const PlanFacts typical = choose_plan<double>(square_product(1000, 1), options, rates, {});
+  EXPECT_FALSE(typical.predicted_seconds);
+  EXPECT_EQ(typical.product.tile, 100);
+}
+
+TEST(ChoosePlan, AutomaticTakesTheFasterArithmetic) {
+  const Product shape = square_product(1024, 1);
+  const auto taken = [&](double emulated) {
+    const MachineRates rates = flat_rates(emulated);
+    return choose_plan<double>(shape, given(rates, Arithmetic::automatic, 256), rates, {}).arithmetic;
+  };
+  for (const double rate : {0.0, 0.5, 1.0}) {
+    const ArithmeticChoice native = taken(rate);
+    EXPECT_EQ(native.asked, Arithmetic::automatic);
+    EXPECT_EQ(native.taken, Arithmetic::native) << rate;
+    EXPECT_TRUE(same(native.emulation_taken, native.emulation_asked));
+    EXPECT_EQ(native.moduli, 0);
+  }
+  // Twice as fast: with 14 moduli measured and two products of 8-bit integers more for the probe, a native product
+  // takes as long as 28 of them.
+  const ArithmeticChoice emulated = taken(2.03);
+  EXPECT_EQ(emulated.taken, Arithmetic::emulated);
+  EXPECT_EQ(emulated.moduli, emulation_moduli<double>(1024));
+  EXPECT_EQ(emulated.moduli, 14);
+  EXPECT_EQ(emulated.emulation_taken.most_moduli, 26);
+  EXPECT_EQ(emulated.emulation_taken.fallback, Fallback::native);
+  EXPECT_EQ(emulated.emulation_asked.most_moduli, 31) << "what was asked for stays";
+  EXPECT_EQ(emulated.emulation_asked.fallback, Fallback::exact);
+}
+
+TEST(ChoosePlan, WithoutAProbeMoreModuliAreWorthIt) {
+  const MachineRates rates = flat_rates(2.03);
+  GemmOptions options = given(rates, Arithmetic::automatic, 256);
+  options.emulation.look = false;
+  const ArithmeticChoice choice = choose_plan<double>(square_product(1024, 1), options, rates, {}).arithmetic;
+  EXPECT_EQ(choice.emulation_taken.most_moduli, 28);
+  options.emulation.most_moduli = 20;
+  EXPECT_EQ(choose_plan<double>(square_product(1024, 1), options, rates, {}).arithmetic.emulation_taken.most_moduli,
+            20);
+}
+
+TEST(ChoosePlan, EmulatedProductsKeepTheOptionsAndOneBandARank) {
+  const MachineRates rates = flat_rates(0.1);
+  GemmOptions options = given(rates, Arithmetic::emulated, 0);
+  options.emulation.moduli = 9;
+  for (const int ranks : {1, 2, 3}) {
+    const PlanFacts facts = choose_plan<float>(square_product(600, ranks), options, rates, {});
+    EXPECT_EQ(facts.arithmetic.taken, Arithmetic::emulated);
+    EXPECT_TRUE(same(facts.arithmetic.emulation_taken, options.emulation));
+    EXPECT_EQ(facts.arithmetic.moduli, 9);
+    EXPECT_EQ(facts.product.tile, 600 / ranks);
+    EXPECT_FALSE(facts.tiles_wait);
+  }
+  // Residues of two bands of each side: 4 bytes an element of a band and modulus.
+  const MemoryLimits little{std::size_t{1} << 30, 4.0 * 9 * 600 * 50};
+  EXPECT_EQ(choose_plan<float>(square_product(600, 1), options, rates, little).product.tile, 50);
+}
+
+TEST(ChoosePlan, CountsWhatTravels) {
+  const MachineRates rates = flat_rates(0.0);
+  const GemmOptions options = given(rates, Arithmetic::native, 100);
+  const Traffic alone = choose_plan<double>(square_product(800, 1), options, rates, {}).traffic;
+  EXPECT_EQ(alone.multiply_adds, 800.0 * 800.0 * 800.0);
+  EXPECT_EQ(alone.bytes_received, 0.0);
+  // Each of four ranks receives the three quarters of B that it does not own, and nothing of A and C.
+  const Traffic four = choose_plan<double>(square_product(800, 4), options, rates, {}).traffic;
+  EXPECT_EQ(four.multiply_adds, alone.multiply_adds);
+  EXPECT_EQ(four.bytes_received, 3.0 * 800.0 * 800.0 * sizeof(double));
+  EXPECT_EQ(four.band_bytes_received, four.bytes_received);
+}
+
+TEST(ChoosePlan, RefusesModuliThatThereAreNot) {
+  const MachineRates rates = flat_rates(1.0);
+  GemmOptions options = given(rates, Arithmetic::emulated, 100);
+  options.emulation.moduli = 40;
+  EXPECT_THROW((void)choose_plan<double>(square_product(100, 1), options, rates, {}), Error);
+  options.arithmetic = Arithmetic::native;
+  EXPECT_NO_THROW((void)choose_plan<double>(square_product(100, 1), options, rates, {}));
+}
+
+TEST(LimitedToMemory, LowersTheMostModuliNoFurtherThanToThoseNeeded) {
+  const MachineRates rates = flat_rates(1.0);
+  const PlanFacts facts =
+      choose_plan<double>(square_product(512, 1), given(rates, Arithmetic::emulated, 256), rates, {});
+  ASSERT_EQ(facts.arithmetic.moduli, 14);
+  const auto most = [&](double free, double others) {
+    return limited_to_memory<double>(facts, free, others).arithmetic.emulation_taken.most_moduli;
+  };
+  const auto residues = [&](int moduli) {
+    return EmulatedBands<double>::bytes(facts.product, facts.bands_per_pass, moduli, {});
+  };
+  EXPECT_EQ(most(1e12, 0.0), 31);
+  EXPECT_EQ(most(residues(20), 0.0), 20);
+  EXPECT_EQ(most(residues(20) + 999.0, 1000.0), 19);
+  EXPECT_EQ(most(0.0, 0.0), 14);
+  EXPECT_EQ(limited_to_memory<double>(facts, 0.0, 0.0).arithmetic.emulation_asked.most_moduli, 31);
+  const PlanFacts native =
+      choose_plan<double>(square_product(512, 1), given(rates, Arithmetic::native, 256), rates, {});
+  EXPECT_EQ(limited_to_memory<double>(native, 0.0, 0.0).arithmetic.emulation_taken.most_moduli, 31);
+}
+
+}  // namespace
+}  // namespace heddle::impl
