@@ -1,6 +1,7 @@
 #include "core/instantiate.hpp"
 #include "dist/elementwise.hpp"
 #include "eigen/dense/graded.hpp"
+#include "eigen/dense/small.hpp"
 #include "eigen/simd/batched_host.hpp"
 #include <heddle/eigen/batched.hpp>
 
@@ -331,7 +332,7 @@ JacobiBatchReport jacobi_batched(const ExecutionSpace& space, const StridedBatch
   }
   kernel.upper = options.upper;
   kernel.accuracy = options.accuracy;
-  kernel.limits = two_sided_criterion<T>(options.tolerance, n);
+  kernel.limits = criterion_for<T>(options.tolerance, n);
   kernel.most_sweeps = options.sweeps;
   kernel.outcomes = outcomes;
   if (history != nullptr) {

@@ -2,7 +2,9 @@
 // few of them, has two columns, of which it makes a pair orthogonal; then columns move on through scratch memory.
 #pragma once
 
+#include "eigen/dense/convergence.hpp"
 #include "eigen/dense/graded.hpp"
+#include "eigen/dense/rotation.hpp"
 #include <heddle/eigen/batched.hpp>
 
 namespace heddle::eigen::impl {
