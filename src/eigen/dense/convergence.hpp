@@ -9,7 +9,6 @@ namespace heddle::eigen::impl {
 
 inline constexpr const char* not_definite =
     "eigen::jacobi: A is not positive definite; accuracy \"relative\" needs that";
-inline constexpr const char* not_finite = "eigen: A has elements that are NaN or infinite in the triangle that is read";
 
 /// What counts as zero: |a_pq| <= tolerance * scale, with sqrt(a_pp a_qq) or the norm of the matrix for the scale.
 /// Rotations are left out below `least`, and sweeps end below `tolerance`.
@@ -60,11 +59,11 @@ template <Scalar T> Criterion<Real<T>> criterion_for(double tolerance, Index n) 
 /// What a sweep says of the iteration: `tolerance` where it found nothing above the tolerance, `quadratic` where what
 /// it left is less than that, and `sweep_limit` where it has to go on.
 template <class R>
-KOKKOS_INLINE_FUNCTION JacobiEnd end_after(const SweepCounts<R>& sweep, R tolerance, Index n, bool relative) {
-  if (!(sweep.largest > tolerance)) {
-    return JacobiEnd::tolerance;
-  }
-  return sweep.leaves_less_than(tolerance, n, relative) ? JacobiEnd::quadratic : JacobiEnd::sweep_limit;
+KOKKOS_INLINE_FUNCTION JacobiEnd end_after(const SweepCounts<R>& sweep, bool nothing, R tolerance, Index n,
+                                           bool relative) {
+  return nothing                                          ? JacobiEnd::tolerance
+         : sweep.leaves_less_than(tolerance, n, relative) ? JacobiEnd::quadratic
+                                                          : JacobiEnd::sweep_limit;
 }
 
 /// Sweeps until one says that it was the last, or as many as the options allow, as the report then says. Its accuracy
@@ -82,7 +81,7 @@ void iterate(const Sweep& sweep, R tolerance, Index n, const JacobiOptions& opti
       report.end = JacobiEnd::rotation_limit;
       return;
     }
-    const JacobiEnd end = end_after(counts, tolerance, n, relative);
+    const JacobiEnd end = end_after(counts, !(counts.largest > tolerance), tolerance, n, relative);
     report.converged = end != JacobiEnd::sweep_limit;
     report.end = end == JacobiEnd::tolerance && report.rotations == 0 ? JacobiEnd::diagonal : end;
   }

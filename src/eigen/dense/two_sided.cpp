@@ -410,7 +410,8 @@ void two_sided(const ExecutionSpace& space, const Dense<T>& A, const Dense<T>& V
     report.rotations += counts.rotations;
     norms = norms_of<T>(space, A);
     report.off_norms.push_back(norms.all == 0 ? 0 : norms.off / norms.all);
-    const JacobiEnd end = end_after(counts, criterion.tolerance, n, criterion.relative);
+    const bool nothing = !(counts.largest > criterion.tolerance);
+    const JacobiEnd end = end_after(counts, nothing, criterion.tolerance, n, criterion.relative);
     if (end == JacobiEnd::tolerance || (end == JacobiEnd::quadratic && report.method != JacobiMethod::classical)) {
       report.converged = true;
       report.end = end;
