@@ -51,6 +51,12 @@ template <class R> KOKKOS_INLINE_FUNCTION bool takes_largest_first(JacobiAccurac
   return accuracy != JacobiAccuracy::norm && least > 0 && exponent_above(most) - exponent_above(least) > sorted_spread;
 }
 
+/// Whether a matrix is out of range for the kernels, but for one that is diagonal; see small_spread.
+template <class R> KOKKOS_INLINE_FUNCTION bool spans_too_much(JacobiAccuracy accuracy, R largest, R least) {
+  return accuracy != JacobiAccuracy::norm && least > 0 &&
+         exponent_above(largest) - exponent_above(least) > small_spread<R>;
+}
+
 /// One matrix on its way. What is rotated is A times 2^-exponent: its Cholesky factor's columns where the outcome is
 /// `relative`, whose lengths are the roots of eigenvalues, and otherwise A + shift I, whose lengths are these and
 /// shift.
@@ -66,8 +72,7 @@ template <class R> struct Progress {
       outcome.end = end_not_finite;
     } else if (found.diagonal) {
       outcome.end = static_cast<int>(JacobiEnd::diagonal);
-    } else if (accuracy != JacobiAccuracy::norm && found.least > 0 &&
-               exponent - exponent_above(found.least) > small_spread<R>) {
+    } else if (spans_too_much(accuracy, found.largest, found.least)) {
       outcome.end = end_too_graded;
     }
   }

@@ -26,7 +26,8 @@ template <Scalar T, int N, int split> struct ColumnsShape {
       at_once * N * static_cast<int>(sizeof(int));
 };
 
-/// One thread's part of a matrix; all of it inlined, as what is called has no registers. All threads of a team make the
+/// One thread's part of a matrix, whose rows of two columns are top and bottom: arrays of their own, which compilers
+/// keep in registers, as they don't members. All threads of a team make the
 /// same calls, whether they have a matrix or not. Positive definite matrices by their Cholesky factor, whose singular
 /// values squared are the eigenvalues, to relative accuracy; others by A + shift I, well conditioned.
 template <Scalar T, int N, int split> class ColumnsEngine : ColumnsShape<T, N, split> {
@@ -43,7 +44,7 @@ template <Scalar T, int N, int split> class ColumnsEngine : ColumnsShape<T, N, s
   using R = Real<T>;
   using Team = typename Shape::Team;
 
-  KOKKOS_FORCEINLINE_FUNCTION ColumnsEngine(const Team& team, const Batch<T>& batch)
+  KOKKOS_FORCEINLINE_FUNCTION ColumnsEngine(const Team& team, const Batch<T>& batch, T* top, T* bottom)
       : team_(team),
         batch_(batch),
         n_(batch.rows()),
@@ -53,6 +54,8 @@ template <Scalar T, int N, int split> class ColumnsEngine : ColumnsShape<T, N, s
         part_(rank_ % split),
         b_(static_cast<Index>(team.league_rank()) * at_once + slot_),
         active_(b_ < batch.count()),
+        top_(top),
+        bottom_(bottom),
         tops_(static_cast<T*>(team.team_shmem().get_shmem(int{bytes}))),
         bottoms_(tops_ + team_threads * moved_rows),
         numbers_(reinterpret_cast<R*>(bottoms_ + team_threads * moved_rows)),
@@ -362,13 +365,13 @@ template <Scalar T, int N, int split> class ColumnsEngine : ColumnsShape<T, N, s
   int part_;  // and its rows of these.
   Index b_;
   bool active_;  // Whether there is such a matrix.
+  T* top_;
+  T* bottom_;
   T* tops_;
   T* bottoms_;
   R* numbers_;
   R* others_;
   int* labels_;
-  T top_[rows];
-  T bottom_[rows];
   R left_square_ = 0;
   R right_square_ = 0;
   SweepCounts<R> counts_;
@@ -378,7 +381,9 @@ template <Scalar T, int N, int split> class ColumnsEngine : ColumnsShape<T, N, s
 template <Scalar T, int N, int split> struct SmallColumns : ColumnsShape<T, N, split> {
   Batch<T> batch;
   KOKKOS_FORCEINLINE_FUNCTION void operator()(const typename ColumnsShape<T, N, split>::Team& team) const {
-    ColumnsEngine<T, N, split> engine(team, batch);
+    T top[N / split];
+    T bottom[N / split];
+    ColumnsEngine<T, N, split> engine(team, batch, top, bottom);
     solve_by(engine, batch);
   }
 };

@@ -20,21 +20,22 @@ template <Scalar T, int fixed_pairs> class TeamEngine {
         batch_(batch),
         b_(team.league_rank()),
         n_(batch.rows()),
-        m_(2 * (fixed_pairs > 0 ? fixed_pairs : (n_ + 1) / 2)),
-        problem_(SmallProblem<T>::in(team.team_scratch(1).get_shmem(static_cast<int>(SmallProblem<T>::bytes(m_ / 2))),
-                                     m_ / 2)),
+        pairs_((n_ + 1) / 2),
+        problem_(SmallProblem<T>::in(team.team_scratch(1).get_shmem(static_cast<int>(SmallProblem<T>::bytes(pairs_))),
+                                     pairs_)),
         criterion_(batch.limits) {}
 
   template <class Body> KOKKOS_INLINE_FUNCTION void each(const Body& body) { body(0, progress_); }
 
   KOKKOS_INLINE_FUNCTION Extremes<R> look(int /*slot*/) {
+    const int m = positions();
     problem_.begin(team_);
     Extremes<R> found;
     Kokkos::parallel_reduce(
-        Kokkos::TeamVectorRange(team_, m_ * m_),
+        Kokkos::TeamVectorRange(team_, m * m),
         [&](int at, R& most) {
-          const int i = at % m_;
-          const int j = at / m_;
+          const int i = at % m;
+          const int j = at / m;
           if (i > j) {
             return;
           }
@@ -48,30 +49,27 @@ template <Scalar T, int fixed_pairs> class TeamEngine {
           most = Kokkos::fmax(most, largest_part(value));
         },
         Kokkos::Max<R>(found.largest));
-    R off = 0;
-    Kokkos::parallel_reduce(
-        Kokkos::TeamVectorRange(team_, m_ * m_),
-        [&](int at, R& most) {
-          most = at % m_ < at / m_ ? Kokkos::fmax(most, largest_part(problem_.get(at % m_, at / m_))) : most;
-        },
-        Kokkos::Max<R>(off));
     Kokkos::parallel_reduce(
         Kokkos::TeamVectorRange(team_, n_),
         [&](int i, R& lowest) { lowest = Kokkos::fmin(lowest, problem_.diagonal(i)); }, Kokkos::Min<R>(found.least));
     team_.team_barrier();
-    // Of a diagonal matrix no element is out of range.
-    found.least = off > 0 ? found.least : R(0);
+    // A diagonal that spans much is not out of range where there is nothing beside it.
+    if (Kokkos::isfinite(found.largest) && spans_too_much(batch_.accuracy, found.largest, found.least) &&
+        !(off_diagonal() > 0)) {
+      found.least = 0;
+    }
     return found;
   }
 
   KOKKOS_INLINE_FUNCTION void prepare() {
+    const int m = positions();
     const PowerOfTwo<R> down = progress_.down();
     R square = 0;
     Kokkos::parallel_reduce(
-        Kokkos::TeamVectorRange(team_, m_ * m_),
+        Kokkos::TeamVectorRange(team_, m * m),
         [&](int at, R& sum) {
-          const int i = at % m_;
-          const int j = at / m_;
+          const int i = at % m;
+          const int j = at / m;
           if (i > j) {
             return;
           }
@@ -94,7 +92,11 @@ template <Scalar T, int fixed_pairs> class TeamEngine {
       criterion_.relative = false;
     }
     progress_.outcome.relative = criterion_.relative ? 1 : 0;
-    counts_ = problem_.template sweep<fixed_pairs>(team_, criterion_);
+    // Of copies, which are known to have no other names.
+    SmallProblem<T> problem = problem_;
+    const Criterion<R> criterion = criterion_;
+    counts_ = problem.template sweep<fixed_pairs>(team_, criterion);
+    problem_ = problem;
   }
   [[nodiscard]] KOKKOS_INLINE_FUNCTION const SweepCounts<R>& counts(int /*slot*/) const { return counts_; }
   [[nodiscard]] KOKKOS_INLINE_FUNCTION bool found_nothing(int /*slot*/) const {
@@ -106,17 +108,18 @@ template <Scalar T, int fixed_pairs> class TeamEngine {
     if (batch_.history.extent(0) == 0) {
       return;
     }
+    const int m = positions();
     R off = 0;
     R diagonal = 0;
     Kokkos::parallel_reduce(
-        Kokkos::TeamVectorRange(team_, m_ * m_),
+        Kokkos::TeamVectorRange(team_, m * m),
         [&](int at, R& sum) {
-          const R size = at % m_ < at / m_ ? magnitude(problem_.get(at % m_, at / m_)) : R(0);
+          const R size = at % m < at / m ? magnitude(problem_.get(at % m, at / m)) : R(0);
           sum += 2 * size * size;
         },
         off);
     Kokkos::parallel_reduce(
-        Kokkos::TeamVectorRange(team_, m_), [&](int p, R& sum) { sum += problem_.diagonal(p) * problem_.diagonal(p); },
+        Kokkos::TeamVectorRange(team_, m), [&](int p, R& sum) { sum += problem_.diagonal(p) * problem_.diagonal(p); },
         diagonal);
     team_.team_barrier();
     Kokkos::single(Kokkos::PerTeam(team_), [&] {
@@ -125,6 +128,7 @@ template <Scalar T, int fixed_pairs> class TeamEngine {
   }
 
   KOKKOS_INLINE_FUNCTION void finish() {
+    const int m = positions();
     Outcome& outcome = progress_.outcome;
     outcome.relative = criterion_.relative && positive() ? 1 : 0;
     if (outcome.end == static_cast<int>(JacobiEnd::tolerance) && outcome.rotations == 0) {
@@ -137,14 +141,14 @@ template <Scalar T, int fixed_pairs> class TeamEngine {
       const int label = problem_.label[p];
       return as_given ? real_part(batch_.A(label, label, b_)) : problem_.diagonal(p);
     };
-    Kokkos::parallel_for(Kokkos::TeamThreadRange(team_, m_), [&](int p) {
+    Kokkos::parallel_for(Kokkos::TeamThreadRange(team_, m), [&](int p) {
       const int label = problem_.label[p];
       if (label >= n_) {
         return;
       }
       const R value = value_of(p);
       int rank = 0;
-      for (int q = 0; q < m_; ++q) {
+      for (int q = 0; q < m; ++q) {
         const int other = problem_.label[q];
         const R beside = other < n_ ? value_of(q) : R(0);
         rank += other < n_ && (beside < value || (beside == value && other < label)) ? 1 : 0;
@@ -152,18 +156,35 @@ template <Scalar T, int fixed_pairs> class TeamEngine {
       Kokkos::single(Kokkos::PerThread(team_), [&] { batch_.w(rank, b_) = up.times(value); });
       if (batch_.vectors) {
         Kokkos::parallel_for(Kokkos::ThreadVectorRange(team_, n_),
-                             [&](int i) { batch_.V(i, rank, b_) = problem_.Q[i + label * m_]; });
+                             [&](int i) { batch_.V(i, rank, b_) = problem_.Q[i + label * m]; });
       }
     });
     Kokkos::single(Kokkos::PerTeam(team_), [&] { batch_.outcomes(b_) = outcome; });
   }
 
  private:
+  // Positions, which are n or one more: known when this is compiled, or found.
+  [[nodiscard]] KOKKOS_INLINE_FUNCTION int positions() const { return 2 * (fixed_pairs > 0 ? fixed_pairs : pairs_); }
+
+  // The largest part of an element off the diagonal.
+  [[nodiscard]] KOKKOS_INLINE_FUNCTION R off_diagonal() const {
+    const int m = positions();
+    R off = 0;
+    Kokkos::parallel_reduce(
+        Kokkos::TeamVectorRange(team_, m * m),
+        [&](int at, R& most) {
+          most = at % m < at / m ? Kokkos::fmax(most, largest_part(problem_.get(at % m, at / m))) : most;
+        },
+        Kokkos::Max<R>(off));
+    team_.team_barrier();
+    return off;
+  }
   // Whether all of the diagonal is positive.
   [[nodiscard]] KOKKOS_INLINE_FUNCTION bool positive() const {
+    const int m = positions();
     int wrong = 0;
     Kokkos::parallel_reduce(
-        Kokkos::TeamVectorRange(team_, m_),
+        Kokkos::TeamVectorRange(team_, m),
         [&](int p, int& count) { count += problem_.label[p] < n_ && !(problem_.diagonal(p) > 0) ? 1 : 0; }, wrong);
     team_.team_barrier();
     return wrong == 0;
@@ -173,7 +194,7 @@ template <Scalar T, int fixed_pairs> class TeamEngine {
   const Batch<T>& batch_;
   Index b_;
   int n_;
-  int m_;  // Positions: n, or one more.
+  int pairs_;
   SmallProblem<T> problem_;
   Criterion<R> criterion_;
   SweepCounts<R> counts_;
