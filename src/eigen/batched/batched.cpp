@@ -1,5 +1,4 @@
 #include "core/instantiate.hpp"
-#include "dist/elementwise.hpp"
 #include "eigen/batched/batch.hpp"
 #include "eigen/batched/small_columns.hpp"
 #include "eigen/batched/team_matrices.hpp"
@@ -9,7 +8,6 @@
 
 #include <algorithm>
 #include <optional>
-#include <string>
 
 namespace heddle::eigen::compiled {
 namespace {

@@ -26,10 +26,10 @@ template <Scalar T, int N, int split> struct ColumnsShape {
       at_once * N * static_cast<int>(sizeof(int));
 };
 
-/// One thread's part of a matrix, whose rows of two columns are top and bottom: arrays of their own, which compilers
-/// keep in registers, as they don't members. All threads of a team make the
-/// same calls, whether they have a matrix or not. Positive definite matrices by their Cholesky factor, whose singular
-/// values squared are the eigenvalues, to relative accuracy; others by A + shift I, well conditioned.
+/// One thread's part of a matrix: its rows of two columns are `top` and `bottom`. These are arrays of the caller's, and
+/// every function is inlined, so that compilers can keep all of it in registers. All threads of a team make the same
+/// calls, whether they have a matrix or not. Positive definite matrices are solved by their Cholesky factor, whose
+/// singular values squared are the eigenvalues, to relative accuracy; others by A + shift I, which is well conditioned.
 template <Scalar T, int N, int split> class ColumnsEngine : ColumnsShape<T, N, split> {
   using Shape = ColumnsShape<T, N, split>;
   using Shape::at_once;
@@ -359,7 +359,7 @@ template <Scalar T, int N, int split> class ColumnsEngine : ColumnsShape<T, N, s
   const Team& team_;
   const Batch<T>& batch_;
   int n_;
-  int rank_;  // Of the thread.
+  int rank_;  // The thread among those of the team.
   int slot_;  // Its matrix among those of the team.
   int pair_;  // Its two columns,
   int part_;  // and its rows of these.
