@@ -18,6 +18,7 @@ WIDTH, HEIGHT, STEP, EDGE = 160, 62, 108, 20
 PLACES = {
     "core": (520, 0, "errors, scalars, names"),
     "blas": (190, 1, "one rank's BLAS"),
+    "models": (450, 1, "problems for solvers"),
     "comm": (720, 1, "ranks, devices, transports"),
     "dist": (610, 2, "matrices over ranks"),
     "search": (925, 2, "equal keys, faces"),
@@ -26,14 +27,13 @@ PLACES = {
     "io": (800, 3, "files"),
     "eigen": (190, 4, "Jacobi rotations"),
     "gemm": (560, 4, "products over ranks"),
-    "models": (120, 5, "problems for solvers"),
     "expm": (460, 5, "exponentials"),
     "tuning": (730, 5, "rates of this machine"),
-    "schrodinger": (340, 6, "wave functions in time"),
+    "schrodinger": (460, 6, "wave functions in time"),
 }
 GROUND = {"core": 1000}  # Wider boxes.
 # Arrows that would cross a box bend by these points: (x, floor) in the same measure.
-BENDS = {("gemm", "blas"): [(310, 3.42), (310, 2.6)], ("schrodinger", "eigen"): [(270, 5.2)]}
+BENDS = {("gemm", "blas"): [(310, 3.42), (310, 2.6)]}
 COLOURS = {0: "#eceff1", 1: "#e3f2fd", 2: "#e0f2f1", 3: "#e8f5e9", 4: "#fff8e1", 5: "#fff3e0", 6: "#fbe9e7"}
 
 

@@ -5,23 +5,24 @@
 
 namespace heddle::eigen {
 
-/// The largest n of jacobi_batched().
+/// The most rows that a matrix of jacobi_batched() may have.
 inline constexpr Index largest_batched = 64;
 
 struct JacobiBatchOptions {
-  JacobiAccuracy accuracy = JacobiAccuracy::automatic;  ///< Of each matrix.
-  bool upper = false;                                   ///< Which triangles are read.
-  double tolerance = 0;                                 ///< As JacobiOptions::tolerance; 0: 2 sqrt(n) u.
-  int sweeps = 40;                                      ///< At most, for each matrix.
+  JacobiAccuracy accuracy = JacobiAccuracy::automatic;  ///< Which elements off the diagonal of a matrix may be left.
+  bool upper = false;                                   ///< Whether upper triangles are read, and not lower ones.
+  double tolerance = 0;                                 ///< As JacobiOptions::tolerance; 0 stands for 2 sqrt(n) u.
+  int sweeps = 40;                                      ///< No matrix takes more sweeps, converged or not.
 };
 
 struct JacobiBatchReport {
-  /// Matrices whose sweeps were not enough, that hold a NaN or an infinity, or, with accuracy `relative`, that are not
-  /// positive definite.
+  /// How many matrices failed: their sweeps were not enough, they hold a NaN or an infinity, or they are not positive
+  /// definite and the accuracy `relative` was asked for.
   Index not_converged = 0;
-  Index first_failed = -1;  ///< The first of them.
-  int sweeps = 0;           ///< The most that one took.
-  Index rotations = 0;      ///< Of all.
+  Index first_failed = -1;  ///< The number of the first matrix that failed; -1 where none did.
+  int sweeps = 0;           ///< The most sweeps that a matrix took.
+  Index rotations = 0;      ///< Rotations of all matrices.
+  /// Whether no matrix failed.
   [[nodiscard]] bool converged() const { return not_converged == 0; }
 };
 
@@ -55,7 +56,7 @@ template <class ViewA, class ViewW, class ViewV>
   const StridedBatch<T> vectors = strided(V);
   return compiled::jacobi_batched<T>(space, strided(typename ViewA::const_type(A)), strided(w), &vectors, options);
 }
-/// The eigenvalues alone.
+/// The eigenvalues w of jacobi_batched(), without the eigenvectors.
 template <class ViewA, class ViewW>
   requires Scalar<typename ViewA::non_const_value_type>
 [[nodiscard]] JacobiBatchReport jacobi_batched_values(const ExecutionSpace& space, const ViewA& A, const ViewW& w,

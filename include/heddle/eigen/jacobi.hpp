@@ -13,77 +13,91 @@ namespace heddle::eigen {
 
 /// How the rotations are ordered, and what they are applied to.
 enum class JacobiMethod {
-  /// Up to n = 64 as jacobi_batched() does it, which is reported as `preconditioned` where it begins at the
-  /// eigenvectors of
-  /// a tridiagonalisation, else as `round_robin`; above `preconditioned`, or `blocked` where bits must be reproducible.
+  /// The library chooses. Matrices of up to 64 rows are solved as jacobi_batched() solves them; the report then says
+  /// `preconditioned` where that began at the eigenvectors of a tridiagonalisation, and `round_robin` otherwise. Larger
+  /// matrices are solved by `preconditioned`, or by `blocked` where bits must be reproducible.
   automatic,
-  /// Two-sided, on the largest element left each time (C. G. J. Jacobi, 1846). One team of threads; for studies.
+  /// Two-sided rotations, each of the largest element that is left (C. G. J. Jacobi, 1846). One team of threads does
+  /// all the work; the method is there for studies.
   classical,
-  cyclic,  ///< Two-sided, row by row (G. E. Forsythe, P. Henrici, 1960). One team of threads; for studies.
-  /// Two-sided, n/2 disjoint rotations at a time (R. P. Brent, F. T. Luk, 1985); up to n = 64 by one team, on GPUs
-  /// one-sided.
+  /// Two-sided rotations, row by row (G. E. Forsythe, P. Henrici, 1960). One team of threads does all the work; the
+  /// method is there for studies.
+  cyclic,
+  /// Two-sided rotations, n/2 disjoint ones at a time (R. P. Brent, F. T. Luk, 1985). Matrices of up to 64 rows are the
+  /// work of one team of threads, whose rotations are one-sided on GPUs.
   round_robin,
-  /// One-sided on block columns, each pair of blocks by the small eigenproblem of its inner products (M. R. Hestenes,
-  /// 1958; V. Hari, 2005). All work is in products of matrices; half that of two-sided blocks, and no vectors to keep.
+  /// One-sided rotations of block columns: each pair of blocks is rotated by the eigenvectors of its inner products (M.
+  /// R. Hestenes, 1958; V. Hari, 2005). All the work is in products of matrices. It is half of what two-sided blocks
+  /// take, and eigenvectors need no memory of their own.
   blocked,
-  /// `blocked`, begun at the eigenvectors of a tridiagonalisation (LAPACK, cuSOLVER), orthogonalised in working
-  /// precision (N. J. Higham, F. Tisseur, M. Webb, Z. Zhou, arXiv 2501.03742, 2025).
+  /// The method `blocked`, begun at the eigenvectors that a tridiagonalisation (LAPACK, cuSOLVER) finds and that are
+  /// orthogonalised in working precision (N. J. Higham, F. Tisseur, M. Webb, Z. Zhou, arXiv 2501.03742, 2025).
   preconditioned,
 };
-/// "automatic", "classical", "cyclic", "round-robin", "blocked", "preconditioned".
+/// The name of a method: "automatic", "classical", "cyclic", "round-robin", "blocked" or "preconditioned".
 [[nodiscard]] std::string_view to_string(JacobiMethod method);
+/// The method of a name. Throws Error(argument) for names that to_string() does not give.
 [[nodiscard]] JacobiMethod jacobi_method_from(std::string_view text);
 
-/// What is small enough to be left.
+/// Which elements off the diagonal are small enough to be left, and so how accurate eigenvalues are.
 enum class JacobiAccuracy {
-  automatic,  ///< `relative` where A is positive definite, `norm` otherwise; `norm` of method `classical`.
-  /// |a_ij| <= tolerance sqrt(a_ii a_jj): each eigenvalue to its own size, as far as the matrix with unit diagonal
-  /// D^-1 A D^-1 tells it (J. Demmel, K. Veselic, 1992). A must be positive definite. Of every method but `classical`.
+  /// `relative` is kept where A is positive definite and the method is not `classical`, and `norm` otherwise.
+  automatic,
+  /// Elements with |a_ij| <= tolerance sqrt(a_ii a_jj) are left: each eigenvalue is accurate relative to its own size,
+  /// as far as the matrix with unit diagonal D^-1 A D^-1 determines it (J. Demmel, K. Veselic, 1992). A must be
+  /// positive
+  /// definite. Every method but `classical` can keep it.
   relative,
-  norm,  ///< |a_ij| small beside the norm of A: errors of all eigenvalues are alike.
+  /// Elements that are small beside the norm of A are left: the errors of all eigenvalues are alike.
+  norm,
 };
+/// The name of an accuracy: "automatic", "relative" or "norm".
 [[nodiscard]] std::string_view to_string(JacobiAccuracy accuracy);
+/// The accuracy of a name. Throws Error(argument) for names that to_string() does not give.
 [[nodiscard]] JacobiAccuracy jacobi_accuracy_from(std::string_view text);
 
 /// Why an iteration ended.
 enum class JacobiEnd {
   diagonal,       ///< There was nothing to rotate.
   tolerance,      ///< A whole sweep found nothing above the tolerance.
-  quadratic,      ///< The last sweep's elements and angles leave less than the tolerance.
-  sweep_limit,    ///< JacobiOptions::sweeps were not enough: not converged.
-  rotation_limit  ///< JacobiOptions::rotations were not enough: not converged.
+  quadratic,      ///< The elements and angles of the last sweep bound what is left by the tolerance.
+  sweep_limit,    ///< It has not converged: JacobiOptions::sweeps were not enough.
+  rotation_limit  ///< It has not converged: JacobiOptions::rotations were not enough.
 };
+/// The name of an end: "diagonal", "tolerance", "quadratic", "sweep-limit" or "rotation-limit".
 [[nodiscard]] std::string_view to_string(JacobiEnd end);
 
 struct JacobiOptions {
-  JacobiMethod method = JacobiMethod::automatic;
-  JacobiAccuracy accuracy = JacobiAccuracy::automatic;
-  /// Which triangle of A is read; the diagonal always is, of complex A its real parts.
+  JacobiMethod method = JacobiMethod::automatic;        ///< How rotations are ordered.
+  JacobiAccuracy accuracy = JacobiAccuracy::automatic;  ///< Which elements off the diagonal may be left.
+  /// Whether the upper triangle of A is read, and not the lower one. The diagonal is read in either case; of a complex
+  /// matrix, its real parts.
   bool upper = false;
-  /// Rotations are left out below this: a cosine, or a share of the largest element. 0: 2 sqrt(n) u.
+  /// What an element off the diagonal may be, as the accuracy measures it, or the cosine between two columns. The
+  /// default 0 stands for 2 sqrt(n) u.
   double tolerance = 0;
-  int sweeps = 40;          ///< At most.
-  Index rotations = 0;      ///< At most, for `classical` and `cyclic`; 0: no limit.
-  int block = 0;            ///< Columns of a block, for `blocked` and `preconditioned`; 0: chosen.
-  bool warm_start = false;  ///< V holds, on entry, orthonormal vectors to begin at: those of the step before.
-  /// `preconditioned`: the tridiagonalisation in the lower precision (float for double).
+  int sweeps = 40;          ///< The iteration ends after this many sweeps, converged or not.
+  Index rotations = 0;      ///< Methods `classical` and `cyclic` end after this many rotations; 0 sets no limit.
+  int block = 0;            ///< Columns of a block, for `blocked` and `preconditioned`; 0 lets the library choose.
+  bool warm_start = false;  ///< V holds, on entry, orthonormal vectors to begin at, such as those of a nearby matrix.
+  /// Method `preconditioned` tridiagonalises in the lower precision, which is float for double.
   bool lower_precision = false;
-  /// The same bits for any number of threads: no vendor's BLAS or LAPACK.
+  /// Results have the same bits for any number of threads; no vendor's BLAS or LAPACK is used.
   bool reproducible = false;
 };
 
 struct JacobiReport {
-  bool converged = true;
-  JacobiEnd end = JacobiEnd::diagonal;
-  JacobiMethod method = JacobiMethod::automatic;        ///< The one used.
-  JacobiAccuracy accuracy = JacobiAccuracy::automatic;  ///< The one kept.
-  int sweeps = 0;                                       ///< Begun, that which only looked included.
-  Index rotations = 0;
-  /// Of each sweep (of `classical`: every n (n - 1) / 2 rotations). Two-sided: the norm of the elements off the
-  /// diagonal over that of A, after the sweep, with that of A itself in front. One-sided: the largest cosine met in the
-  /// sweep.
+  bool converged = true;                                ///< Whether what is left is below the tolerance.
+  JacobiEnd end = JacobiEnd::diagonal;                  ///< Why the iteration ended.
+  JacobiMethod method = JacobiMethod::automatic;        ///< The method that was used.
+  JacobiAccuracy accuracy = JacobiAccuracy::automatic;  ///< The accuracy that was kept.
+  int sweeps = 0;                                       ///< Sweeps that were begun, one that found nothing included.
+  Index rotations = 0;                                  ///< Rotations of all sweeps.
+  /// How far from diagonal the matrix was, a number for each sweep; n (n - 1) / 2 rotations of `classical` count as a
+  /// sweep. Two-sided methods give the norm of the elements off the diagonal over that of A, first of A itself and then
+  /// after each sweep. One-sided methods give the largest cosine between two columns that the sweep met.
   std::vector<double> off_norms;
-  /// The last of these: what was left.
+  /// How far from diagonal the matrix was in the end; the last element of off_norms, or 0.
   [[nodiscard]] double off_norm() const { return off_norms.empty() ? 0.0 : off_norms.back(); }
 };
 
@@ -127,7 +141,7 @@ template <class ViewA, class ViewW, class ViewV>
   return compiled::jacobi<T>(space, strided(typename ViewA::const_type(A)), strided(w), &vectors, options);
 }
 
-/// The eigenvalues alone.
+/// The eigenvalues w of jacobi(), without the eigenvectors.
 template <class ViewA, class ViewW>
   requires Scalar<typename ViewA::non_const_value_type>
 [[nodiscard]] JacobiReport jacobi_values(const ExecutionSpace& space, const ViewA& A, const ViewW& w,

@@ -1,9 +1,9 @@
 // Columns of a matrix in blocks, made orthogonal by rotations of them: the one-sided Jacobi iteration.
 #pragma once
 
+#include "eigen/dense/convergence.hpp"
+#include "eigen/dense/matrices.hpp"
 #include "eigen/dense/round_robin.hpp"
-#include "eigen/dense/small.hpp"
-#include "eigen/dense/two_sided.hpp"
 
 #include <memory>
 
@@ -75,24 +75,15 @@ template <Scalar T> class BlockColumns {
 /// Sweeps of columns.sweep() until none leaves a cosine above the tolerance, as the report then says. Lengths of the
 /// columns are of one size unless the report's accuracy is `relative`.
 template <Scalar T, class Columns>
-void sweep_until_orthogonal(Columns& columns, Real<T> tolerance, Index n, const JacobiOptions& options,
-                            JacobiReport& report) {
-  const bool relative = report.accuracy == JacobiAccuracy::relative;
-  report.converged = false;
-  report.end = JacobiEnd::sweep_limit;
-  while (report.sweeps < options.sweeps && !report.converged) {
-    const SweepCounts<Real<T>> counts = columns.sweep(tolerance);
-    ++report.sweeps;
-    report.rotations += counts.rotations;
-    report.off_norms.push_back(counts.largest);
-    if (!(counts.largest > tolerance)) {
-      report.converged = true;
-      report.end = report.rotations == 0 ? JacobiEnd::diagonal : JacobiEnd::tolerance;
-    } else if (counts.leaves_less_than(tolerance, n, relative)) {
-      report.converged = true;
-      report.end = JacobiEnd::quadratic;
-    }
-  }
+void sweep_until_orthogonal(Columns& columns, Real<T> tolerance, Index n, JacobiOptions options, JacobiReport& report) {
+  options.rotations = 0;  // A limit of two-sided rotations, which come one by one.
+  iterate<Real<T>>(
+      [&] {
+        const SweepCounts<Real<T>> counts = columns.sweep(tolerance);
+        report.off_norms.push_back(counts.largest);
+        return counts;
+      },
+      tolerance, n, options, report);
 }
 
 }  // namespace heddle::eigen::impl

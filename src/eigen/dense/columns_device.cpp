@@ -2,6 +2,7 @@
 // team each, in scratch memory; and the rotations, in tiles of rows.
 #include "core/instantiate.hpp"
 #include "eigen/dense/columns.hpp"
+#include "eigen/dense/small.hpp"
 #include <heddle/core/error.hpp>
 
 #include <algorithm>

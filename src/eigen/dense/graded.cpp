@@ -3,6 +3,7 @@
 #include "core/instantiate.hpp"
 #include "dist/elementwise.hpp"
 #include "eigen/dense/graded_problem.hpp"
+#include "eigen/dense/results.hpp"
 
 #include <type_traits>
 #include <vector>
@@ -41,7 +42,7 @@ void solve_wider(const ExecutionSpace& space, const StridedMatrix<const T>& A, c
   using R = Real<T>;
   using W = std::conditional_t<is_complex<T>, Kokkos::complex<double>, double>;
   const auto n = static_cast<Index>(A.extent(0));
-  options.tolerance = static_cast<double>(two_sided_criterion<T>(options.tolerance, n).tolerance);
+  options.tolerance = static_cast<double>(criterion_for<T>(options.tolerance, n).tolerance);
   options.lower_precision = false;
   // Kept here: what strided() gives does not own it.
   const Dense<W> wide = whole<W, T>(space, A, options.upper);
@@ -82,13 +83,13 @@ bool solve_with_exponents(const ExecutionSpace& space, const StridedMatrix<const
   if (!columns.factor()) {
     return false;
   }
-  const Criterion<R> criterion = two_sided_criterion<T>(options.tolerance, n);
+  const Criterion<R> criterion = criterion_for<T>(options.tolerance, n);
   const bool row_by_row = report.method == JacobiMethod::cyclic;
   const bool two_sided = row_by_row || options.method == JacobiMethod::round_robin;
   JacobiReport found = report;
   found.accuracy = JacobiAccuracy::relative;
-  std::vector<R> values;
-  std::vector<double> factors;
+  Solved<T> solved;
+  solved.rows = columns.order();
   HostMatrix<T> vectors = columns.matrix();
   if (two_sided) {
     const std::size_t kept = V != nullptr ? A.extent(0) : 0;
@@ -98,30 +99,19 @@ bool solve_with_exponents(const ExecutionSpace& space, const StridedMatrix<const
     if (!problem.is_positive()) {
       return false;
     }
-    values = problem.diagonal();
-    factors.assign(values.size(), 1.0);
+    solved.values = problem.diagonal();
+    solved.factors.assign(solved.values.size(), 1.0);
   } else {
     columns.orthogonalise(criterion.tolerance, options, found);
-    values = columns.squares(factors);
+    solved.values = columns.squares(solved.factors);
   }
   report = found;
-  const std::vector<Index> order = ascending(values);
-  std::vector<R> sorted;
-  std::vector<double> sorted_factors;
-  for (const Index at : order) {
-    sorted.push_back(values[static_cast<std::size_t>(at)]);
-    sorted_factors.push_back(factors[static_cast<std::size_t>(at)]);
-  }
-  const auto sorted_values = on_device(space, "heddle::eigen::values", sorted);
-  Kokkos::parallel_for(
-      "heddle::eigen::values", Kokkos::RangePolicy<ExecutionSpace>(space, 0, n),
-      KOKKOS_LAMBDA(Index i) { w(i) = sorted_values(i); });
   if (V != nullptr) {
     const Dense<T> found_vectors = dense<T>(space, "heddle::eigen::graded_vectors", n, n);
     Kokkos::deep_copy(space, found_vectors, vectors);
-    gathered<T>(space, found_vectors, columns.order(), order, sorted_factors, *V);
+    solved.vectors = found_vectors;
   }
-  space.fence("heddle::eigen::solve_graded");
+  store_sorted<T>(space, solved, 0, w, V);
   return true;
 }
 

@@ -1,7 +1,8 @@
 // Positive definite matrices whose diagonal spans more powers of two than products of elements can.
 #pragma once
 
-#include "eigen/dense/dense.hpp"
+#include <heddle/core/strided.hpp>
+#include <heddle/eigen/jacobi.hpp>
 
 #include <limits>
 

@@ -2,7 +2,9 @@
 // factor's columns, or of itself from both sides, whose arithmetic no spread of the diagonal takes out of range.
 #pragma once
 
-#include "eigen/dense/dense.hpp"
+#include "eigen/dense/convergence.hpp"
+#include "eigen/dense/matrices.hpp"
+#include "eigen/dense/rotation.hpp"
 #include "eigen/dense/round_robin.hpp"
 #include <heddle/eigen/batched.hpp>
 
@@ -121,7 +123,7 @@ template <Scalar T> class GradedProblem {
   void orthogonalise(R tolerance, const JacobiOptions& options, JacobiReport& report) {
     const int pairs = static_cast<int>((n_ + 1) / 2);
     std::vector<SweepCounts<R>> counts(static_cast<std::size_t>(pairs));
-    iterate(tolerance, options, report, [&] {
+    const auto sweep = [&] {
       for (Index j = 0; j < n_; ++j) {
         shorten(j);
       }
@@ -141,7 +143,8 @@ template <Scalar T> class GradedProblem {
       }
       report.off_norms.push_back(static_cast<double>(all.largest));
       return all;
-    });
+    };
+    iterate<R>(sweep, tolerance, n_, options, report);
   }
 
   // Makes S diagonal by rotations from both sides, row by row or of disjoint pairs; V, where it has elements, becomes
@@ -153,7 +156,7 @@ template <Scalar T> class GradedProblem {
     }
     report.off_norms.push_back(off_norm());
     const int pairs = static_cast<int>((n_ + 1) / 2);
-    iterate(criterion.tolerance, options, report, [&] {
+    const auto sweep = [&] {
       SweepCounts<R> counts;
       const auto turn = [&](Index p, Index q) {
         if (p < n_ && q < n_ && (options.rotations == 0 || report.rotations + counts.rotations < options.rotations)) {
@@ -175,7 +178,8 @@ template <Scalar T> class GradedProblem {
       }
       report.off_norms.push_back(off_norm());
       return counts;
-    });
+    };
+    iterate<R>(sweep, criterion.tolerance, n_, options, report);
   }
 
   [[nodiscard]] bool is_positive() const {
@@ -186,16 +190,16 @@ template <Scalar T> class GradedProblem {
     }
     return true;
   }
-  [[nodiscard]] std::vector<R> diagonal() const {
-    std::vector<R> values;
+  [[nodiscard]] std::vector<double> diagonal() const {
+    std::vector<double> values;
     for (Index i = 0; i < n_; ++i) {
       values.push_back(std::ldexp(real_part(S_(i, i)), 2 * exponent(i)));
     }
     return values;
   }
   // Squared lengths of the columns, and what makes these 1.
-  [[nodiscard]] std::vector<R> squares(std::vector<double>& factors) const {
-    std::vector<R> values;
+  [[nodiscard]] std::vector<double> squares(std::vector<double>& factors) const {
+    std::vector<double> values;
     for (Index j = 0; j < n_; ++j) {
       const R square = square_of_column(j);
       values.push_back(std::ldexp(square, 2 * exponent(j)));
@@ -223,27 +227,6 @@ template <Scalar T> class GradedProblem {
     }
     Kokkos::parallel_for(label, Kokkos::RangePolicy<Host, Kokkos::IndexType<Index>>(host_, 0, count), body);
     host_.fence(label);
-  }
-
-  template <class Sweep>
-  void iterate(R tolerance, const JacobiOptions& options, JacobiReport& report, const Sweep& sweep) const {
-    report.converged = false;
-    report.end = JacobiEnd::sweep_limit;
-    while (report.sweeps < options.sweeps && !report.converged) {
-      const SweepCounts<R> counts = sweep();
-      ++report.sweeps;
-      report.rotations += counts.rotations;
-      if (options.rotations > 0 && report.rotations >= options.rotations) {
-        report.end = JacobiEnd::rotation_limit;
-        return;
-      }
-      const bool nothing = !(counts.largest > tolerance);
-      report.converged = nothing || counts.leaves_less_than(tolerance, n_, true);
-      report.end = !report.converged       ? JacobiEnd::sweep_limit
-                   : !nothing              ? JacobiEnd::quadratic
-                   : report.rotations == 0 ? JacobiEnd::diagonal
-                                           : JacobiEnd::tolerance;
-    }
   }
 
   [[nodiscard]] R square_of_column(Index j) const {

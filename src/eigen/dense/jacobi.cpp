@@ -1,9 +1,14 @@
 #include "blas/decompositions.hpp"
 #include "core/instantiate.hpp"
 #include "dist/elementwise.hpp"
+#include "eigen/dense/cholesky.hpp"
 #include "eigen/dense/columns.hpp"
-#include "eigen/dense/dense.hpp"
 #include "eigen/dense/graded.hpp"
+#include "eigen/dense/orthonormal.hpp"
+#include "eigen/dense/power_method.hpp"
+#include "eigen/dense/results.hpp"
+#include "eigen/dense/scaling.hpp"
+#include "eigen/dense/two_sided.hpp"
 #include <heddle/blas/blas.hpp>
 #include <heddle/eigen/batched.hpp>
 #include <heddle/eigen/jacobi.hpp>
@@ -23,11 +28,11 @@ using namespace impl;
 
 using heddle::impl::for_each_element;
 
-template <class Value> std::vector<Index> descending(std::vector<Value> values) {
-  for (Value& value : values) {
-    value = -value;
-  }
-  return ascending(values);
+template <Scalar T> Dense<T> identity(const ExecutionSpace& space, Index n) {
+  const Dense<T> I = dense<T>(space, "heddle::eigen::identity", n, n);
+  for_each_element(
+      space, "heddle::eigen::identity", n, n, KOKKOS_LAMBDA(Index i, Index j) { I(i, j) = i == j ? T(1) : T(0); });
+  return I;
 }
 
 // Eigenvectors of S by the library, or those of the caller, orthonormal; none where they are of no use.
@@ -76,7 +81,7 @@ template <Scalar T>
 void orthogonalise(BlockColumns<T>& B, Index n, const JacobiOptions& options,
                    const std::optional<blas::Context>& context, JacobiReport& report) {
   using R = Real<T>;
-  const R tolerance = two_sided_criterion<T>(options.tolerance, n).tolerance;
+  const R tolerance = criterion_for<T>(options.tolerance, n).tolerance;
   if (context && !heddle::impl::on_host) {
     report.off_norms.push_back(largest_cosine<T>(*context, B.columns()));
     ++report.sweeps;
@@ -89,43 +94,15 @@ void orthogonalise(BlockColumns<T>& B, Index n, const JacobiOptions& options,
   sweep_until_orthogonal<T>(B, tolerance, n, options, report);
 }
 
-// Eigenvalues of the scaled matrix, and where the vectors of these are.
-template <Scalar T> struct Solved {
-  std::vector<double> values;
-  MatrixView<T> vectors;        // Columns of any length ...
-  std::vector<double> factors;  // ... which these make 1.
-  std::vector<Index> rows;      // Where its rows belong; in place if there are none.
-};
-
 // Of S = L L^H: the singular vectors of L, whose columns become orthogonal.
 template <Scalar T>
 std::optional<Solved<T>> relative(const ExecutionSpace& space, const Dense<T>& S, const StridedMatrix<T>* V,
                                   const JacobiOptions& options, JacobiReport& report) {
   const auto n = static_cast<Index>(S.extent(0));
   const Dense<T> L = dense<T>(space, "heddle::eigen::cholesky", n, n);
-  // Large columns first: L^H L is nearer to diagonal then than L L^H. Gives the least share that a pivot has of its
-  // element, which is 1 of diagonal matrices and small where D^-1 A D^-1 is ill-conditioned; 0: not positive definite.
-  const auto factor = [&](const Dense<T>& A, std::vector<Index>& order) {
-    const std::vector<Real<T>> diagonal = diagonal_of<T>(space, A);
-    if (!std::all_of(diagonal.begin(), diagonal.end(), [](Real<T> value) { return value > 0; })) {
-      return 0.0;
-    }
-    order = descending(diagonal);
-    permuted<T>(space, A, order, L);
-    if (!cholesky<T>(space, L)) {
-      return 0.0;
-    }
-    const std::vector<Real<T>> pivots = diagonal_of<T>(space, L);
-    double least = 1;
-    for (std::size_t j = 0; j < pivots.size(); ++j) {
-      const auto pivot = static_cast<double>(pivots[j]);
-      least = std::min(least, pivot * pivot / static_cast<double>(diagonal[static_cast<std::size_t>(order[j])]));
-    }
-    return least;
-  };
   Solved<T> solved;
   std::vector<Index> order;
-  const double least = factor(S, order);
+  const double least = sorted_cholesky<T>(space, S, order, L);
   if (!(least > 0)) {
     return {};
   }
@@ -136,12 +113,12 @@ std::optional<Solved<T>> relative(const ExecutionSpace& space, const Dense<T>& S
     Q = first_vectors<T>(*context, S, V, options);
     const Dense<T> M = dense<T>(space, "heddle::eigen::transformed", n, n);
     if (Q) {
-      transformed<T>(space, S, *Q, M);
+      transform<T>(space, S, *Q, M);
     }
     // Vectors too coarse for the small eigenvalues would lose these.
-    if (!Q || factor(M, order) < std::min(least, 0.25)) {
+    if (!Q || sorted_cholesky<T>(space, M, order, L) < std::min(least, 0.25)) {
       Q.reset();
-      factor(S, order);
+      sorted_cholesky<T>(space, S, order, L);
     }
   }
   BlockColumns<T> B(space, n, n, options.block);
@@ -159,7 +136,7 @@ std::optional<Solved<T>> relative(const ExecutionSpace& space, const Dense<T>& S
     const Dense<T> inner = dense<T>(space, "heddle::eigen::inner_vectors", n, n);
     std::vector<Index> straight(static_cast<std::size_t>(n));
     std::iota(straight.begin(), straight.end(), Index{0});
-    gathered<T>(space, B.columns(), order, straight, solved.factors, inner);
+    gather_vectors<T>(space, B.columns(), order, straight, solved.factors, inner);
     const Dense<T> outer = dense<T>(space, "heddle::eigen::outer_vectors", n, n);
     blas::gemm<T>(*context, Operation::none, Operation::none, T(1), *Q, inner, T(0), outer);
     solved.vectors = outer;
@@ -218,12 +195,8 @@ Solved<T> by_rotations(const ExecutionSpace& space, const Dense<T>& S, bool vect
                        JacobiReport& report) {
   using R = Real<T>;
   const auto n = static_cast<Index>(S.extent(0));
-  const Dense<T> Q = vectors ? dense<T>(space, "heddle::eigen::vectors", n, n) : Dense<T>();
-  if (vectors) {
-    for_each_element(
-        space, "heddle::eigen::identity", n, n, KOKKOS_LAMBDA(Index i, Index j) { Q(i, j) = i == j ? T(1) : T(0); });
-  }
-  const Criterion<R> criterion = two_sided_criterion<T>(options.tolerance, n);
+  const Dense<T> Q = vectors ? identity<T>(space, n) : Dense<T>();
+  const Criterion<R> criterion = criterion_for<T>(options.tolerance, n);
   const bool classical = report.method == JacobiMethod::classical;
   require(!classical || options.accuracy != JacobiAccuracy::relative,
           "eigen::jacobi: the classical order takes the largest element first, which is no order for accuracy "
@@ -255,27 +228,81 @@ JacobiMethod chosen_method(const JacobiOptions& options, Index n) {
   return alone ? JacobiMethod::blocked : JacobiMethod::preconditioned;
 }
 
+template <Scalar T>
+void require_arguments(const StridedMatrix<const T>& A, const StridedVector<Real<T>>& w, const StridedMatrix<T>* V,
+                       const JacobiOptions& options) {
+  const auto n = static_cast<Index>(A.extent(0));
+  require_shapes(n, static_cast<Index>(A.extent(1)), static_cast<Index>(w.extent(0)));
+  if (V != nullptr) {
+    require_vectors(static_cast<Index>(V->extent(0)), static_cast<Index>(V->extent(1)), n);
+  }
+  require_options(options);
+  require(options.rotations >= 0, "eigen::jacobi: at most ", options.rotations, " rotations");
+  require(!options.warm_start || V != nullptr, "eigen::jacobi: a warm start begins at the vectors in V");
+  require(!options.warm_start || !options.reproducible,
+          "eigen::jacobi: a warm start multiplies by the BLAS, whose bits depend on the number of threads");
+}
+
+// A small matrix as a batch of one.
+template <Scalar T>
+void solve_small(const ExecutionSpace& space, const StridedMatrix<const T>& A, const StridedVector<Real<T>>& w,
+                 const StridedMatrix<T>* V, const JacobiOptions& options, JacobiReport& report) {
+  const std::size_t n = A.extent(0);
+  const auto batch = [n](auto* data, std::size_t row, std::size_t column) {
+    return Kokkos::View<std::remove_pointer_t<decltype(data)>***, Kokkos::LayoutStride, MemorySpace>(
+        data, Kokkos::LayoutStride(n, row, n, column, 1, 1));
+  };
+  const StridedMatrix<Real<T>> values(w.data(), Kokkos::LayoutStride(n, w.stride(0), 1, 1));
+  std::optional<StridedBatch<T>> vectors;
+  if (V != nullptr) {
+    vectors = batch(V->data(), V->stride(0), V->stride(1));
+  }
+  static_cast<void>(
+      jacobi_batched<T>(space, batch(A.data(), A.stride(0), A.stride(1)), values, vectors ? &*vectors : nullptr,
+                        {options.accuracy, options.upper, options.tolerance, options.sweeps}, &report, options.method));
+  require(options.accuracy != JacobiAccuracy::relative || report.accuracy == JacobiAccuracy::relative, not_definite);
+}
+
+// A diagonal matrix as it was given: scaled, the least of its elements might vanish.
+template <Scalar T> Solved<T> of_diagonal(const ExecutionSpace& space, const StridedMatrix<const T>& A, bool vectors) {
+  Solved<T> solved;
+  const std::vector<Real<T>> diagonal = diagonal_of<T>(space, A);
+  solved.values.assign(diagonal.begin(), diagonal.end());
+  solved.factors.assign(diagonal.size(), 1.0);
+  if (vectors) {
+    solved.vectors = identity<T>(space, static_cast<Index>(A.extent(0)));
+  }
+  return solved;
+}
+
+// The scaled matrix by the method and to the accuracy that the report is to have.
+template <Scalar T>
+Solved<T> solve_scaled(const ExecutionSpace& space, const Dense<T>& S, const StridedMatrix<T>* V,
+                       const JacobiOptions& options, JacobiReport& report) {
+  if (report.method != JacobiMethod::blocked && report.method != JacobiMethod::preconditioned) {
+    return by_rotations<T>(space, S, V != nullptr, options, report);
+  }
+  if (options.accuracy != JacobiAccuracy::norm) {
+    report.accuracy = JacobiAccuracy::relative;
+    const std::optional<Solved<T>> found = relative<T>(space, S, V, options, report);
+    require(found || options.accuracy != JacobiAccuracy::relative, not_definite);
+    if (found) {
+      return *found;
+    }
+  }
+  report.accuracy = JacobiAccuracy::norm;
+  return normwise<T>(space, S, V, options, report);
+}
+
 }  // namespace
 
 template <Scalar T>
 JacobiReport jacobi(const ExecutionSpace& space, const StridedMatrix<const T>& A, const StridedVector<Real<T>>& w,
                     const StridedMatrix<T>* V, const JacobiOptions& asked) {
-  using R = Real<T>;
   const Kokkos::Profiling::ScopedRegion region("heddle::eigen::jacobi");
   JacobiOptions options = asked;
   const auto n = static_cast<Index>(A.extent(0));
-  require(A.extent(1) == A.extent(0), "eigen::jacobi: A is ", A.extent(0), " x ", A.extent(1),
-          "; expected a square matrix");
-  require(w.extent(0) == A.extent(0), "eigen::jacobi: w has ", w.extent(0), " elements; expected ", n);
-  require(V == nullptr || (V->extent(0) == A.extent(0) && V->extent(1) == A.extent(0)), "eigen::jacobi: V is ",
-          V == nullptr ? 0 : V->extent(0), " x ", V == nullptr ? 0 : V->extent(1), "; expected ", n, " x ", n);
-  require(options.sweeps > 0, "eigen::jacobi: ", options.sweeps, " sweeps; expected at least 1");
-  require(options.tolerance >= 0, "eigen::jacobi: a tolerance of ", options.tolerance);
-  require(options.rotations >= 0, "eigen::jacobi: at most ", options.rotations, " rotations");
-  require(options.block >= 0, "eigen::jacobi: blocks of ", options.block, " columns");
-  require(!options.warm_start || V != nullptr, "eigen::jacobi: a warm start begins at the vectors in V");
-  require(!options.warm_start || !options.reproducible,
-          "eigen::jacobi: a warm start multiplies by the BLAS, whose bits depend on the number of threads");
+  require_arguments<T>(A, w, V, options);
   JacobiReport report;
   report.method = chosen_method(options, n);
   require(!options.warm_start || report.method == JacobiMethod::blocked, "eigen::jacobi: method \"",
@@ -287,76 +314,24 @@ JacobiReport jacobi(const ExecutionSpace& space, const StridedMatrix<const T>& A
     return report;
   }
   if (report.method == JacobiMethod::round_robin && n <= largest_batched) {
-    const auto batch = [n](auto* data, std::size_t row, std::size_t column) {
-      return Kokkos::View<std::remove_pointer_t<decltype(data)>***, Kokkos::LayoutStride, MemorySpace>(
-          data, Kokkos::LayoutStride(n, row, n, column, 1, 1));
-    };
-    const StridedMatrix<R> values(w.data(), Kokkos::LayoutStride(n, w.stride(0), 1, 1));
-    std::optional<StridedBatch<T>> vectors;
-    if (V != nullptr) {
-      vectors = batch(V->data(), V->stride(0), V->stride(1));
-    }
-    static_cast<void>(jacobi_batched<T>(
-        space, batch(A.data(), A.stride(0), A.stride(1)), values, vectors ? &*vectors : nullptr,
-        {options.accuracy, options.upper, options.tolerance, options.sweeps}, &report, options.method));
-    require(options.accuracy != JacobiAccuracy::relative || report.accuracy == JacobiAccuracy::relative, not_definite);
+    solve_small<T>(space, A, w, V, options, report);
     return report;
   }
-  Scaled<T> matrix = scaled<T>(space, A, options.upper);
-  const Dense<T>& S = matrix.matrix;
+  const Scaled<T> matrix = scaled<T>(space, A, options.upper);
   if (options.accuracy != JacobiAccuracy::norm && report.method != JacobiMethod::classical && !matrix.diagonal &&
-      matrix.spread > large_spread<R>) {
+      matrix.spread > large_spread<Real<T>>) {
     if (solve_graded<T>(space, A, w, V, options, report)) {
       return report;
     }
     require(options.accuracy != JacobiAccuracy::relative, not_definite);
     options.accuracy = JacobiAccuracy::norm;
   }
-  Solved<T> solved;
   if (matrix.diagonal) {
-    // As given: scaled, the least might vanish.
-    const std::vector<R> diagonal = diagonal_of<T>(space, A);
-    matrix.exponent = 0;
-    solved.values.assign(diagonal.begin(), diagonal.end());
-    solved.factors.assign(diagonal.size(), 1.0);
-    if (V != nullptr) {
-      const Dense<T> I = dense<T>(space, "heddle::eigen::identity", n, n);
-      for_each_element(
-          space, "heddle::eigen::identity", n, n, KOKKOS_LAMBDA(Index i, Index j) { I(i, j) = i == j ? T(1) : T(0); });
-      solved.vectors = I;
-    }
     report.off_norms.push_back(0);
-  } else if (report.method == JacobiMethod::blocked || report.method == JacobiMethod::preconditioned) {
-    std::optional<Solved<T>> found;
-    if (options.accuracy != JacobiAccuracy::norm) {
-      report.accuracy = JacobiAccuracy::relative;
-      found = relative<T>(space, S, V, options, report);
-      require(found || options.accuracy != JacobiAccuracy::relative, not_definite);
-    }
-    if (!found) {
-      report.accuracy = JacobiAccuracy::norm;
-      found = normwise<T>(space, S, V, options, report);
-    }
-    solved = *found;
+    store_sorted<T>(space, of_diagonal<T>(space, A, V != nullptr), 0, w, V);
   } else {
-    solved = by_rotations<T>(space, S, V != nullptr, options, report);
+    store_sorted<T>(space, solve_scaled<T>(space, matrix.matrix, V, options, report), matrix.exponent, w, V);
   }
-  const std::vector<Index> order = ascending(solved.values);
-  std::vector<R> sorted;
-  std::vector<double> factors;
-  for (const Index at : order) {
-    const auto i = static_cast<std::size_t>(at);
-    sorted.push_back(static_cast<R>(std::ldexp(solved.values[i], matrix.exponent)));
-    factors.push_back(solved.factors[i]);
-  }
-  const auto values = on_device(space, "heddle::eigen::values", sorted);
-  Kokkos::parallel_for(
-      "heddle::eigen::values", Kokkos::RangePolicy<ExecutionSpace>(space, 0, n),
-      KOKKOS_LAMBDA(Index i) { w(i) = values(i); });
-  if (V != nullptr) {
-    gathered<T>(space, solved.vectors, solved.rows, order, factors, *V);
-  }
-  space.fence("heddle::eigen::jacobi");
   return report;
 }
 

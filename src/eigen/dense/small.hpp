@@ -3,6 +3,8 @@
 // the matrix, so that partners are always pairs positions apart and a step is one pass.
 #pragma once
 
+#include "core/on_host.hpp"
+#include "eigen/dense/convergence.hpp"
 #include "eigen/dense/rotation.hpp"
 #include "eigen/dense/round_robin.hpp"
 
@@ -13,45 +15,7 @@
 namespace heddle::eigen::impl {
 
 /// On GPUs the upper triangle alone is kept, column after column: half the memory, of which teams have little.
-inline constexpr bool keeps_triangle = !Kokkos::SpaceAccessibility<Kokkos::HostSpace, MemorySpace>::accessible;
-
-/// What counts as zero: |a_pq| <= tolerance * scale, with sqrt(a_pp a_qq) or the norm of the matrix for the scale.
-/// Rotations are left out below `least`, and sweeps end below `tolerance`.
-template <class R> struct Criterion {
-  R least;
-  R tolerance;
-  R norm;
-  bool relative;
-
-  /// |a_pq| over the scale.
-  [[nodiscard]] KOKKOS_INLINE_FUNCTION R share(R size, R a, R d) const {
-    const R scale = relative ? Kokkos::sqrt(Kokkos::abs(a)) * Kokkos::sqrt(Kokkos::abs(d)) : norm;
-    return size == 0 ? R(0) : size / scale;
-  }
-};
-
-/// What a sweep did.
-template <class R> struct SweepCounts {
-  R largest = 0;  ///< Share of the largest element met.
-  R sine = 0;     ///< Of the largest angle.
-  Index rotations = 0;
-
-  KOKKOS_INLINE_FUNCTION void add(const SweepCounts& other) {
-    largest = Kokkos::fmax(largest, other.largest);
-    sine = Kokkos::fmax(sine, other.sine);
-    rotations += other.rotations;
-  }
-  /// Whether what the sweep left is below the tolerance: rotations by at most `sine` of the 2 n elements in the row and
-  /// column of one that is zero bring back no more than this. Convergence is quadratic by then.
-  ///
-  /// With `relative` shares the angle that counts is that between the columns scaled to one length, sine sqrt(d / a)
-  /// for diagonal elements a < d: however small the angle itself is, it adds so much of d's column to a's. From |sine|
-  /// <= |b| / (d - a) it is at most 4/3 of the pair's share where 4 a < d, and it is at most 2 sine otherwise.
-  [[nodiscard]] KOKKOS_INLINE_FUNCTION bool leaves_less_than(R tolerance, Index n, bool relative) const {
-    const R angle = relative ? Kokkos::fmax(2 * sine, R(4) / R(3) * largest) : sine;
-    return angle < R(0.1) && static_cast<R>(2 * n) * largest * angle <= tolerance;
-  }
-};
+inline constexpr bool keeps_triangle = !heddle::impl::on_host;
 
 /// Memory of one problem with 2 pairs positions; all of a team's scratch, or a thread's.
 template <Scalar T> struct SmallProblem {

@@ -1,6 +1,8 @@
 #include "eigen/dense/two_sided.hpp"
 
 #include "core/instantiate.hpp"
+#include "eigen/dense/rotation.hpp"
+#include "eigen/dense/round_robin.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -37,10 +39,9 @@ template <class R> struct LargestFound {
 };
 
 using OneTeam = Kokkos::TeamPolicy<ExecutionSpace, Kokkos::LaunchBounds<512, 1>>;
-constexpr bool host_only = Kokkos::SpaceAccessibility<Kokkos::HostSpace, MemorySpace>::accessible;
 
 template <class Functor> OneTeam one_team(const ExecutionSpace& space, const Functor& functor) {
-  if (host_only) {
+  if (heddle::impl::on_host) {
     return {space, 1, 1};
   }
   OneTeam policy(space, 1, 1, 1);
@@ -253,7 +254,7 @@ template <Scalar T> class DisjointRotations {
     using Teams = Kokkos::TeamPolicy<ExecutionSpace>;
     Kokkos::parallel_for(
         "heddle::eigen::disjoint_rotations",
-        host_only ? Teams(space_, pairs, 1) : Teams(space_, pairs, 1, Kokkos::AUTO),
+        heddle::impl::on_host ? Teams(space_, pairs, 1) : Teams(space_, pairs, 1, Kokkos::AUTO),
         KOKKOS_LAMBDA(const typename Teams::member_type& team) {
           const int l = team.league_rank();
           const int left = occupant(l, pairs, step);
@@ -409,15 +410,11 @@ void two_sided(const ExecutionSpace& space, const Dense<T>& A, const Dense<T>& V
     report.rotations += counts.rotations;
     norms = norms_of<T>(space, A);
     report.off_norms.push_back(norms.all == 0 ? 0 : norms.off / norms.all);
-    if (!(counts.largest > criterion.tolerance)) {
+    const bool nothing = !(counts.largest > criterion.tolerance);
+    const JacobiEnd end = end_after(counts, nothing, criterion.tolerance, n, criterion.relative);
+    if (end == JacobiEnd::tolerance || (end == JacobiEnd::quadratic && report.method != JacobiMethod::classical)) {
       report.converged = true;
-      report.end = JacobiEnd::tolerance;
-      break;
-    }
-    if (report.method != JacobiMethod::classical &&
-        counts.leaves_less_than(criterion.tolerance, n, criterion.relative)) {
-      report.converged = true;
-      report.end = JacobiEnd::quadratic;
+      report.end = end;
       break;
     }
     if (limited && report.rotations >= options.rotations) {

@@ -1,24 +1,10 @@
 // Two-sided rotations on a whole matrix in memory: classical, cyclic, and n / 2 disjoint ones at a time.
 #pragma once
 
-#include "eigen/dense/small.hpp"
-#include <heddle/eigen/jacobi.hpp>
+#include "eigen/dense/convergence.hpp"
+#include "eigen/dense/matrices.hpp"
 
 namespace heddle::eigen::impl {
-
-template <Scalar T> using Dense = Kokkos::View<T**, Kokkos::LayoutLeft, MemorySpace>;
-template <class R> using Values = Kokkos::View<R*, MemorySpace>;
-
-inline constexpr const char* not_definite =
-    "eigen::jacobi: A is not positive definite; accuracy \"relative\" needs that";
-
-/// Of a tolerance that the caller gave, or 0, with neither norm nor kind. Rotations go on to u, where they cost no more
-/// sweep: that much of the Frobenius norm in every element is still n u of it in all.
-template <Scalar T> Criterion<Real<T>> two_sided_criterion(double tolerance, Index n) {
-  using R = Real<T>;
-  const R chosen = tolerance > 0 ? static_cast<R>(tolerance) : 2 * Kokkos::sqrt(static_cast<R>(n)) * unit_roundoff<T>;
-  return {tolerance > 0 ? chosen : unit_roundoff<T>, chosen, R(0), false};
-}
 
 /// A (n x n, both triangles) becomes diagonal but for what the criterion leaves; V (n x n or without elements) is
 /// multiplied by the rotations. Sets the report's sweeps, rotations, off_norms, end and converged. Blocks.

@@ -1,7 +1,6 @@
 // Many small real symmetric eigenproblems on a CPU: a matrix in each lane of a vector, so that nothing is shuffled and
 // angles are found side by side. One-sided rotations, as SmallColumns makes them on GPUs.
-#include "eigen/simd/batched_host.hpp"
-
+#include "eigen/batched/batch.hpp"
 #include "eigen/simd/lane_vectors.hpp"
 
 #include <algorithm>
@@ -17,30 +16,148 @@ template <class R> Vector<R> larger(const Vector<R>& x, const Vector<R>& y) {
 }
 
 // The matrices of one vector's lanes, n x n vectors, column-major.
-template <RealScalar R> class LaneMatrices {
+template <RealScalar R> class LaneEngine {
  public:
-  LaneMatrices(const HostBatch<R>& batch, Vector<R>* memory)
+  LaneEngine(const Batch<R>& batch, Index first, Vector<R>* memory)
       : batch_(batch),
-        n_(static_cast<int>(batch.A.extent(0))),
+        n_(batch.rows()),
         columns_(memory),
         given_(memory + room(n_)),
-        spare_(memory + 2 * room(n_)) {}
+        spare_(memory + 2 * room(n_)),
+        first_(first),
+        count_(static_cast<int>(std::min<Index>(lanes, batch.count() - first))) {}
   // Vectors of one matrix, and how many matrices there are.
   static std::ptrdiff_t room(int n) { return lane_column(n, n); }
   static constexpr std::size_t rooms = 4;
 
-  void solve(Index first) {
-    first_ = first;
-    count_ = static_cast<int>(std::min<Index>(lanes, static_cast<Index>(batch_.A.extent(2)) - first));
-    read();
-    std::copy_n(columns_, room(n_), given_);
-    const bool tries = batch_.accuracy != JacobiAccuracy::norm;
-    relative_ = tries ? factor() : Vector<R>{};
-    begin_again();
-    for (int sweep = 0; sweep < batch_.most_sweeps && !done_all(); ++sweep) {
-      this->sweep();
+  template <class Body> void each(const Body& body) {
+    for (int lane = 0; lane < lanes; ++lane) {
+      body(lane, progress_[static_cast<std::size_t>(lane)]);
     }
-    finish();
+  }
+
+  // A lane without a matrix has one of zeros.
+  Extremes<R> look(int lane) {
+    R largest = 0;
+    R off = 0;
+    R least = std::numeric_limits<R>::max();
+    bool finite = true;
+    for (int j = 0; j < n_ && lane < count_; ++j) {
+      for (int i = batch_.upper ? 0 : j; i < (batch_.upper ? j + 1 : n_); ++i) {
+        const R size = std::abs(batch_.A(i, j, first_ + lane));
+        finite = finite && size <= std::numeric_limits<R>::max();
+        largest = std::max(largest, size);
+        off = i == j ? off : std::max(off, size);
+      }
+      least = std::min(least, batch_.A(j, j, first_ + lane));
+    }
+    order_columns(lane, finite && off > 0 && takes_largest_first(batch_.accuracy, largest, least));
+    return {finite ? largest : std::numeric_limits<R>::infinity(), least, !(off > 0)};
+  }
+
+  void prepare() {
+    for (int lane = 0; lane < lanes; ++lane) {
+      read(lane);
+    }
+    std::copy_n(columns_, room(n_), given_);
+    relative_ = batch_.accuracy != JacobiAccuracy::norm ? factor() : Vector<R>{};
+    begin_again();
+  }
+
+  bool unfinished() {
+    bool any = false;
+    for (int lane = 0; lane < lanes; ++lane) {
+      const bool done = progress_[static_cast<std::size_t>(lane)].done();
+      done_[lane] = done ? R(1) : R(0);
+      any = any || !done;
+    }
+    return any;
+  }
+
+  [[nodiscard]] SweepCounts<R> counts(int lane) const {
+    return {std::sqrt(worst_[lane]), sine_[lane], static_cast<Index>(rotations_[lane])};
+  }
+  // Pairs that turned are told by their digits, the largest cosine by few.
+  [[nodiscard]] bool found_nothing(int lane) const { return !(rotations_[lane] > 0); }
+  void note(int lane) const {
+    if (lane == 0 && batch_.history.extent(0) > 0) {
+      batch_.history(progress_[0].outcome.sweeps - 1) = std::sqrt(worst_[0]);
+    }
+  }
+
+  void sweep() {
+    for (int j = 0; j < n_; ++j) {
+      squares_[j] = square_of(j);
+    }
+    worst_ = Vector<R>{};
+    sine_ = Vector<R>{};
+    rotations_ = Vector<R>{};
+    const R tolerance = batch_.limits.tolerance;
+    tolerance_square_ = all<R>(tolerance * tolerance);
+    // Four rows of pairs at a time, each a column behind the one above it, so that none of four pairs share a column.
+    int p = 0;
+    for (; p + 4 < n_; p += 4) {
+      for (int q = p + 1; q < p + 4; ++q) {
+        for (int k = p; k < q; ++k) {
+          rotate_pairs<1>({k}, {q});
+        }
+      }
+      const int end = n_ + 3;
+      for (int j = p + 4; j < end; ++j) {
+        if (j - 3 >= p + 4 && j < n_) {
+          rotate_pairs<4>({p, p + 1, p + 2, p + 3}, {j, j - 1, j - 2, j - 3});
+          continue;
+        }
+        for (int row = 0; row < 4; ++row) {
+          if (j - row >= p + 4 && j - row < n_) {
+            rotate_pairs<1>({p + row}, {j - row});
+          }
+        }
+      }
+    }
+    for (; p < n_; ++p) {
+      for (int q = p + 1; q < n_; ++q) {
+        rotate_pairs<1>({p}, {q});
+      }
+    }
+  }
+
+  void finish() {
+    const auto size = static_cast<std::size_t>(n_);
+    std::vector<R> values(size);
+    std::vector<R> factors(size);
+    std::vector<int> order(size);
+    for (int j = 0; j < n_; ++j) {
+      squares_[j] = root<R>(square_of(j));
+    }
+    for (int lane = 0; lane < count_; ++lane) {
+      const auto at = static_cast<std::size_t>(lane);
+      const Index b = first_ + lane;
+      const Progress<R>& progress = progress_[at];
+      const bool is_diagonal = progress.is_diagonal();
+      for (int j = 0; j < n_; ++j) {
+        const R length = squares_[j][lane];
+        values[static_cast<std::size_t>(j)] =
+            is_diagonal ? batch_.A(label(lane, j), label(lane, j), b) : progress.value(length);
+        factors[static_cast<std::size_t>(j)] = length > 0 ? 1 / length : R(0);
+        order[static_cast<std::size_t>(j)] = j;
+      }
+      std::stable_sort(order.begin(), order.end(), [&](int i, int j) {
+        return values[static_cast<std::size_t>(i)] < values[static_cast<std::size_t>(j)];
+      });
+      const PowerOfTwo<R> up = progress.up();
+      for (int place = 0; place < n_; ++place) {
+        const int j = order[static_cast<std::size_t>(place)];
+        batch_.w(place, b) = up.times(values[static_cast<std::size_t>(j)]);
+        if (batch_.vectors) {
+          const R factor = factors[static_cast<std::size_t>(j)];
+          for (int i = 0; i < n_; ++i) {
+            batch_.V(label(lane, i), place, b) = is_diagonal ? (i == j ? R(1) : R(0)) : column(j)[i][lane] * factor;
+          }
+        }
+      }
+      batch_.outcomes(b) = progress.outcome;
+    }
   }
 
  private:
@@ -49,46 +166,17 @@ template <RealScalar R> class LaneMatrices {
   Vector<R>* column(int j) const { return column(columns_, j); }
   Vector<R>* column(Vector<R>* matrix, int j) const { return matrix + lane_column(n_, j); }
 
-  // Elements times a power of two that makes the largest of each matrix less than 1.
-  void read() {
-    for (int lane = 0; lane < lanes; ++lane) {
-      const auto at = static_cast<std::size_t>(lane);
-      R largest = 0;
-      R off = 0;
-      R least = std::numeric_limits<R>::max();
-      bool finite = true;
-      for (int j = 0; j < n_ && lane < count_; ++j) {
-        for (int i = batch_.upper ? 0 : j; i < (batch_.upper ? j + 1 : n_); ++i) {
-          const R size = std::abs(batch_.A(i, j, first_ + lane));
-          finite = finite && size <= std::numeric_limits<R>::max();
-          largest = std::max(largest, size);
-          off = i == j ? off : std::max(off, size);
-        }
-        least = std::min(least, batch_.A(j, j, first_ + lane));
+  // Elements times a power of two that makes the largest of the matrix less than 1.
+  void read(int lane) {
+    const Progress<R>& progress = progress_[static_cast<std::size_t>(lane)];
+    const PowerOfTwo<R> down = progress.down();
+    const bool present = lane < count_ && progress.outcome.end >= 0;
+    for (int j = 0; j < n_; ++j) {
+      for (int i = j; i < n_; ++i) {
+        const R value = present ? down.times(given(lane, i, j)) : R(0);
+        column(j)[i][lane] = value;
+        column(i)[j][lane] = value;
       }
-      const bool too_graded = finite && off > 0 && least > 0 && batch_.accuracy != JacobiAccuracy::norm &&
-                              std::ilogb(largest) - std::ilogb(least) > small_spread<R>;
-      exponent_[at] = finite && largest > 0 ? std::ilogb(largest) + 1 : 0;
-      outcome_[at] = {0, static_cast<int>(JacobiEnd::sweep_limit), 0, 0};
-      if (!(off > 0) || !finite) {
-        outcome_[at].end = finite ? static_cast<int>(JacobiEnd::diagonal) : end_not_finite;
-      } else if (too_graded) {
-        outcome_[at].end = end_too_graded;
-      }
-      order_columns(lane, finite && off > 0 && least > 0 && batch_.accuracy != JacobiAccuracy::norm &&
-                              std::ilogb(largest) - std::ilogb(least) > sorted_spread);
-      const R down = std::ldexp(R(1), -exponent_[at] / 2);
-      const R rest = std::ldexp(R(1), -(exponent_[at] - exponent_[at] / 2));
-      // Lanes without a matrix have one of zeros.
-      const bool present = lane < count_ && finite && !too_graded;
-      for (int j = 0; j < n_; ++j) {
-        for (int i = j; i < n_; ++i) {
-          const R value = present ? given(lane, i, j) * down * rest : R(0);
-          column(j)[i][lane] = value;
-          column(i)[j][lane] = value;
-        }
-      }
-      done_[lane] = outcome_[at].end == static_cast<int>(JacobiEnd::sweep_limit) && lane < count_ ? R(0) : R(1);
     }
   }
 
@@ -143,10 +231,10 @@ template <RealScalar R> class LaneMatrices {
   void begin_again() {
     bool all_factored = true;
     for (int lane = 0; lane < lanes; ++lane) {
-      outcome_[static_cast<std::size_t>(lane)].relative = relative_[lane] > 0 ? 1 : 0;
-      all_factored = all_factored && (relative_[lane] > 0 || done_[lane] > 0);
+      Progress<R>& progress = progress_[static_cast<std::size_t>(lane)];
+      progress.outcome.relative = relative_[lane] > 0 ? 1 : 0;
+      all_factored = all_factored && (progress.relative() || progress.done());
     }
-    shift_ = Vector<R>{};
     if (all_factored) {
       return;
     }
@@ -158,7 +246,9 @@ template <RealScalar R> class LaneMatrices {
       }
     }
     const Vector<R> added = R(1.5) * root<R>(square);
-    shift_ = relative_ > 0 ? shift_ : added;
+    for (int lane = 0; lane < lanes; ++lane) {
+      progress_[static_cast<std::size_t>(lane)].shift = added[lane];
+    }
     const bool ahead = lanes_begin_ahead(n_);
     Vector<R>* const Q = spare_;
     if (ahead) {
@@ -191,15 +281,6 @@ template <RealScalar R> class LaneMatrices {
     for (int r = 0; r < rows; ++r) {
       column(j)[i + r] = relative_ > 0 ? column(j)[i + r] : sums[r];
     }
-  }
-
-  [[nodiscard]] bool done_all() const {
-    for (int lane = 0; lane < lanes; ++lane) {
-      if (!(done_[lane] > 0)) {
-        return false;
-      }
-    }
-    return true;
   }
 
   // `many` pairs of different columns in all lanes, stage by stage: one alone would wait for its quotients and roots.
@@ -294,61 +375,6 @@ template <RealScalar R> class LaneMatrices {
     const Narrow share = smallest >= least ? quotient : one;
     return b == 0 ? Vector<R>{} : __builtin_convertvector(share, Vector<R>);
   }
-  void sweep() {
-    for (int j = 0; j < n_; ++j) {
-      squares_[j] = square_of(j);
-    }
-    worst_ = Vector<R>{};
-    sine_ = Vector<R>{};
-    rotations_ = Vector<R>{};
-    const R tolerance = batch_.tolerance;
-    tolerance_square_ = all<R>(tolerance * tolerance);
-    // Four rows of pairs at a time, each a column behind the one above it, so that none of four pairs share a column.
-    int p = 0;
-    for (; p + 4 < n_; p += 4) {
-      for (int q = p + 1; q < p + 4; ++q) {
-        for (int k = p; k < q; ++k) {
-          rotate_pairs<1>({k}, {q});
-        }
-      }
-      const int end = n_ + 3;
-      for (int j = p + 4; j < end; ++j) {
-        if (j - 3 >= p + 4 && j < n_) {
-          rotate_pairs<4>({p, p + 1, p + 2, p + 3}, {j, j - 1, j - 2, j - 3});
-          continue;
-        }
-        for (int row = 0; row < 4; ++row) {
-          if (j - row >= p + 4 && j - row < n_) {
-            rotate_pairs<1>({p + row}, {j - row});
-          }
-        }
-      }
-    }
-    for (; p < n_; ++p) {
-      for (int q = p + 1; q < n_; ++q) {
-        rotate_pairs<1>({p}, {q});
-      }
-    }
-    for (int lane = 0; lane < lanes; ++lane) {
-      if (done_[lane] > 0) {
-        continue;
-      }
-      Outcome& outcome = outcome_[static_cast<std::size_t>(lane)];
-      const R worst = std::sqrt(worst_[lane]);
-      ++outcome.sweeps;
-      outcome.rotations += static_cast<Index>(rotations_[lane]);
-      if (batch_.history != nullptr && lane == 0) {
-        batch_.history->push_back(static_cast<double>(worst));
-      }
-      if (!(rotations_[lane] > 0)) {
-        outcome.end = static_cast<int>(JacobiEnd::tolerance);
-        done_[lane] = 1;
-      } else if (SweepCounts<R>{worst, sine_[lane], 0}.leaves_less_than(tolerance, n_, relative_[lane] > 0)) {
-        outcome.end = static_cast<int>(JacobiEnd::quadratic);
-        done_[lane] = 1;
-      }
-    }
-  }
   [[nodiscard]] Vector<R> square_of(int j) const {
     Vector<R> sum{};
     const Vector<R>* const x = column(j);
@@ -358,61 +384,19 @@ template <RealScalar R> class LaneMatrices {
     return sum;
   }
 
-  void finish() {
-    const auto size = static_cast<std::size_t>(n_);
-    std::vector<R> values(size);
-    std::vector<R> factors(size);
-    std::vector<int> order(size);
-    for (int j = 0; j < n_; ++j) {
-      squares_[j] = root<R>(square_of(j));
-    }
-    for (int lane = 0; lane < count_; ++lane) {
-      const auto at = static_cast<std::size_t>(lane);
-      const Index b = first_ + lane;
-      const bool is_diagonal = outcome_[at].end == static_cast<int>(JacobiEnd::diagonal);
-      for (int j = 0; j < n_; ++j) {
-        const R length = squares_[j][lane];
-        values[static_cast<std::size_t>(j)] = is_diagonal           ? batch_.A(label(lane, j), label(lane, j), b)
-                                              : relative_[lane] > 0 ? length * length
-                                                                    : length - shift_[lane];
-        factors[static_cast<std::size_t>(j)] = length > 0 ? 1 / length : R(0);
-        order[static_cast<std::size_t>(j)] = j;
-      }
-      std::stable_sort(order.begin(), order.end(), [&](int i, int j) {
-        return values[static_cast<std::size_t>(i)] < values[static_cast<std::size_t>(j)];
-      });
-      const R up = std::ldexp(R(1), exponent_[at] / 2);
-      const R rest = std::ldexp(R(1), exponent_[at] - exponent_[at] / 2);
-      for (int place = 0; place < n_; ++place) {
-        const int j = order[static_cast<std::size_t>(place)];
-        const R value = values[static_cast<std::size_t>(j)];
-        batch_.w(place, b) = is_diagonal ? value : value * up * rest;
-        if (batch_.vectors) {
-          const R factor = factors[static_cast<std::size_t>(j)];
-          for (int i = 0; i < n_; ++i) {
-            batch_.V(label(lane, i), place, b) = is_diagonal ? (i == j ? R(1) : R(0)) : column(j)[i][lane] * factor;
-          }
-        }
-      }
-      batch_.outcomes(b) = outcome_[at];
-    }
-  }
-
-  const HostBatch<R>& batch_;
+  const Batch<R>& batch_;
   int n_;
   Vector<R>* columns_;  // What is rotated.
   Vector<R>* given_;    // The matrices, scaled.
   Vector<R>* spare_;
-  Index first_ = 0;
-  int count_ = 0;
-  std::array<int, static_cast<std::size_t>(lanes)> exponent_{};
-  std::array<Outcome, static_cast<std::size_t>(lanes)> outcome_{};
+  Index first_;
+  int count_;
+  std::array<Progress<R>, static_cast<std::size_t>(lanes)> progress_{};
   std::array<std::array<int, static_cast<std::size_t>(largest_batched)>, static_cast<std::size_t>(lanes)> labels_{};
   std::array<bool, static_cast<std::size_t>(lanes)> sorted_{};
   std::array<Vector<R>, static_cast<std::size_t>(largest_batched)> squares_;
   Vector<R> done_{};
   Vector<R> relative_{};
-  Vector<R> shift_{};
   Vector<R> worst_{};
   Vector<R> sine_{};
   Vector<R> rotations_{};
@@ -421,11 +405,11 @@ template <RealScalar R> class LaneMatrices {
 
 }  // namespace
 
-template <RealScalar R> void solve_lanes(const ExecutionSpace& space, const HostBatch<R>& batch) {
+template <RealScalar R> void solve_lanes(const ExecutionSpace& space, const Batch<R>& batch) {
   constexpr Index lanes = Lanes<R>::count;
-  const auto count = static_cast<Index>(batch.A.extent(2));
-  const auto n = batch.A.extent(0);
-  const auto room = LaneMatrices<R>::rooms * static_cast<std::size_t>(LaneMatrices<R>::room(static_cast<int>(n)));
+  const Index count = batch.count();
+  const int n = batch.rows();
+  const auto room = LaneEngine<R>::rooms * static_cast<std::size_t>(LaneEngine<R>::room(n));
   const Kokkos::Experimental::UniqueToken<ExecutionSpace> tokens;
   // Aligned as vectors are.
   const Kokkos::View<R*, Kokkos::HostSpace> memory(
@@ -439,12 +423,13 @@ template <RealScalar R> void solve_lanes(const ExecutionSpace& space, const Host
                            space, 0, (count + lanes - 1) / lanes, Kokkos::ChunkSize(1)),
                        [&](Index at) {
                          const int token = tokens.acquire();
-                         LaneMatrices<R>(batch, aligned + static_cast<std::size_t>(token) * room).solve(at * lanes);
+                         LaneEngine<R> engine(batch, at * lanes, aligned + static_cast<std::size_t>(token) * room);
+                         solve_by(engine, batch);
                          tokens.release(token);
                        });
 }
 
-template void solve_lanes<float>(const ExecutionSpace&, const HostBatch<float>&);
-template void solve_lanes<double>(const ExecutionSpace&, const HostBatch<double>&);
+template void solve_lanes<float>(const ExecutionSpace&, const Batch<float>&);
+template void solve_lanes<double>(const ExecutionSpace&, const Batch<double>&);
 
 }  // namespace heddle::eigen::impl

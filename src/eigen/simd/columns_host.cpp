@@ -2,6 +2,7 @@
 // while the columns are in its cache.
 #include "core/instantiate.hpp"
 #include "eigen/dense/columns.hpp"
+#include "eigen/dense/small.hpp"
 #include "eigen/simd/lanes.hpp"
 
 #include <algorithm>

@@ -45,11 +45,46 @@ template <RealScalar R> class LaneVectors {
   // digits to underflow: a reflection or rotation made of these would not be orthogonal.
   void find(const Vector<R>* given, Vector<R>* S, Vector<R>* Q) const {
     std::copy_n(given, lane_column(n_, n_), S);
-    std::array<Vector<R>, static_cast<std::size_t>(largest_batched) + 1> d;
-    std::array<Vector<R>, static_cast<std::size_t>(largest_batched) + 1> e{};
-    std::array<Vector<R>, static_cast<std::size_t>(largest_batched)> factor_of{};
-    std::array<Vector<R>, static_cast<std::size_t>(largest_batched)> w;
-    const auto at = [](int i) { return static_cast<std::size_t>(i); };
+    PerRow d;
+    PerRow e{};
+    PerRow factors{};
+    tridiagonalise(S, d, e, factors);
+    multiply_reflections(S, factors, Q);
+    Angles angles;
+    for (int l = 0; l + 1 < n_; ++l) {
+      for (int iteration = 0; iteration < 30; ++iteration) {
+        Vector<R> end;
+        const int top = end_of_block(l, d, e, end);
+        if (top == l) {
+          break;
+        }
+        turn(l, top, end, d, e, angles);
+        int row = 0;
+        for (; row + 4 <= n_; row += 4) {
+          turn_rows<4>(Q, row, l, top, angles);
+        }
+        for (; row < n_; ++row) {
+          turn_rows<1>(Q, row, l, top, angles);
+        }
+      }
+    }
+  }
+
+ private:
+  static constexpr int lanes = Lanes<R>::count;
+  // Sums of squares above it have all their digits, whatever underflowed of them.
+  static constexpr R smallest_square = std::numeric_limits<R>::min() / unit_roundoff<R>;
+  // A number of each row, in all lanes.
+  using PerRow = std::array<Vector<R>, static_cast<std::size_t>(largest_batched) + 1>;
+  struct Angles {
+    PerRow sines;
+    PerRow cosines;
+  };
+  static constexpr std::size_t at(int i) { return static_cast<std::size_t>(i); }
+
+  // S becomes tridiagonal, with the diagonal d and e beside it, by reflections whose vectors take its place.
+  void tridiagonalise(Vector<R>* S, PerRow& d, PerRow& e, PerRow& factors) const {
+    PerRow w;
     for (int k = 0; k + 2 < n_; ++k) {
       // v = x - alpha e_1, H = I - beta v v^T.
       Vector<R>* const v = column(S, k);
@@ -65,7 +100,7 @@ template <RealScalar R> class LaneVectors {
       const Vector<R> beta = reflects ? 1 / (reflects ? half_square : all<R>(1)) : Vector<R>{};
       v[k + 1] = head - alpha;
       e[at(k)] = alpha;
-      factor_of[at(k)] = beta;
+      factors[at(k)] = beta;
       for (int i = k + 1; i < n_; ++i) {
         w[at(i)] = Vector<R>{};
       }
@@ -101,6 +136,9 @@ template <RealScalar R> class LaneVectors {
       d[at(i)] = column(S, i)[i];
     }
     e[at(n_ - 2)] = column(S, n_ - 2)[n_ - 1];
+  }
+  // Q = the product of the reflections.
+  void multiply_reflections(Vector<R>* S, const PerRow& factors, Vector<R>* Q) const {
     for (int j = 0; j < n_; ++j) {
       for (int i = 0; i < n_; ++i) {
         column(Q, j)[i] = i == j ? all<R>(1) : Vector<R>{};
@@ -114,92 +152,75 @@ template <RealScalar R> class LaneVectors {
         for (int i = k + 1; i < n_; ++i) {
           inner += v[i] * q[i];
         }
-        inner *= factor_of[at(k)];
+        inner *= factors[at(k)];
         for (int i = k + 1; i < n_; ++i) {
           q[i] -= inner * v[i];
         }
       }
     }
-    Angles sines;
-    Angles cosines;
-    for (int l = 0; l + 1 < n_; ++l) {
-      for (int iteration = 0; iteration < 30; ++iteration) {
-        // Where the block that begins at l ends.
-        Vector<R> end = all<R>(static_cast<R>(n_ - 1));
-        for (int m = n_ - 2; m >= l; --m) {
-          const Vector<R> limit = unit_roundoff<R> * (size_of<R>(d[at(m)]) + size_of<R>(d[at(m + 1)]));
-          end = size_of<R>(e[at(m)]) <= limit ? all<R>(static_cast<R>(m)) : end;
-        }
-        int top = l;
-        for (int lane = 0; lane < lanes; ++lane) {
-          top = std::max(top, static_cast<int>(end[lane]));
-        }
-        if (top == l) {
-          break;
-        }
-        const auto active = end > static_cast<R>(l);
-        Vector<R> last{};
-        for (int m = l; m <= top; ++m) {
-          last = end == static_cast<R>(m) ? d[at(m)] : last;
-        }
-        const Vector<R> below = active ? 2 * e[at(l)] : all<R>(1);
-        const Vector<R> ratio = (d[at(l + 1)] - d[at(l)]) / below;
-        const Vector<R> length = root<R>(ratio * ratio + 1);
-        Vector<R> g = last - d[at(l)] + e[at(l)] / (ratio + (ratio < 0 ? -length : length));
-        Vector<R> s = all<R>(1);
-        Vector<R> c = all<R>(1);
-        Vector<R> p{};
-        for (int i = top - 1; i >= l; --i) {
-          const auto inside = (end > static_cast<R>(i)) & active;
-          const Vector<R> f = s * e[at(i)];
-          const Vector<R> b = c * e[at(i)];
-          const Vector<R> square = f * f + g * g;
-          const auto turns = square > smallest_square;
-          const Vector<R> r = turns ? root<R>(square) : Vector<R>{};
-          const Vector<R> inverse = 1 / (turns ? r : all<R>(1));
-          e[at(i + 1)] = inside ? r : e[at(i + 1)];
-          s = inside ? (turns ? f * inverse : Vector<R>{}) : s;
-          c = inside ? (turns ? g * inverse : all<R>(1)) : c;
-          const Vector<R> next = d[at(i + 1)] - p;
-          const Vector<R> t = (d[at(i)] - next) * s + 2 * c * b;
-          p = inside ? s * t : p;
-          d[at(i + 1)] = inside ? next + p : d[at(i + 1)];
-          g = inside ? c * t - b : g;
-          sines[at(i)] = inside ? s : Vector<R>{};
-          cosines[at(i)] = inside ? c : all<R>(1);
-        }
-        d[at(l)] -= active ? p : Vector<R>{};
-        e[at(l)] = active ? g : e[at(l)];
-        for (int m = l + 1; m <= top; ++m) {
-          e[at(m)] = active & (end == static_cast<R>(m)) ? Vector<R>{} : e[at(m)];
-        }
-        int row = 0;
-        for (; row + 4 <= n_; row += 4) {
-          turn_rows<4>(Q, row, l, top, sines, cosines);
-        }
-        for (; row < n_; ++row) {
-          turn_rows<1>(Q, row, l, top, sines, cosines);
-        }
-      }
+  }
+  // Where the block that begins at row l ends in each lane, and the last of these.
+  int end_of_block(int l, const PerRow& d, const PerRow& e, Vector<R>& end) const {
+    end = all<R>(static_cast<R>(n_ - 1));
+    for (int m = n_ - 2; m >= l; --m) {
+      const Vector<R> limit = unit_roundoff<R> * (size_of<R>(d[at(m)]) + size_of<R>(d[at(m + 1)]));
+      end = size_of<R>(e[at(m)]) <= limit ? all<R>(static_cast<R>(m)) : end;
+    }
+    int top = l;
+    for (int lane = 0; lane < lanes; ++lane) {
+      top = std::max(top, static_cast<int>(end[lane]));
+    }
+    return top;
+  }
+  // One iteration on the blocks of rows l ... top, and its rotations.
+  void turn(int l, int top, const Vector<R>& end, PerRow& d, PerRow& e, Angles& angles) const {
+    const auto active = end > static_cast<R>(l);
+    Vector<R> last{};
+    for (int m = l; m <= top; ++m) {
+      last = end == static_cast<R>(m) ? d[at(m)] : last;
+    }
+    const Vector<R> below = active ? 2 * e[at(l)] : all<R>(1);
+    const Vector<R> ratio = (d[at(l + 1)] - d[at(l)]) / below;
+    const Vector<R> length = root<R>(ratio * ratio + 1);
+    Vector<R> g = last - d[at(l)] + e[at(l)] / (ratio + (ratio < 0 ? -length : length));
+    Vector<R> s = all<R>(1);
+    Vector<R> c = all<R>(1);
+    Vector<R> p{};
+    for (int i = top - 1; i >= l; --i) {
+      const auto inside = (end > static_cast<R>(i)) & active;
+      const Vector<R> f = s * e[at(i)];
+      const Vector<R> b = c * e[at(i)];
+      const Vector<R> square = f * f + g * g;
+      const auto turns = square > smallest_square;
+      const Vector<R> r = turns ? root<R>(square) : Vector<R>{};
+      const Vector<R> inverse = 1 / (turns ? r : all<R>(1));
+      e[at(i + 1)] = inside ? r : e[at(i + 1)];
+      s = inside ? (turns ? f * inverse : Vector<R>{}) : s;
+      c = inside ? (turns ? g * inverse : all<R>(1)) : c;
+      const Vector<R> next = d[at(i + 1)] - p;
+      const Vector<R> t = (d[at(i)] - next) * s + 2 * c * b;
+      p = inside ? s * t : p;
+      d[at(i + 1)] = inside ? next + p : d[at(i + 1)];
+      g = inside ? c * t - b : g;
+      angles.sines[at(i)] = inside ? s : Vector<R>{};
+      angles.cosines[at(i)] = inside ? c : all<R>(1);
+    }
+    d[at(l)] -= active ? p : Vector<R>{};
+    e[at(l)] = active ? g : e[at(l)];
+    for (int m = l + 1; m <= top; ++m) {
+      e[at(m)] = active & (end == static_cast<R>(m)) ? Vector<R>{} : e[at(m)];
     }
   }
-
- private:
-  static constexpr int lanes = Lanes<R>::count;
-  // Sums of squares above it have all their digits, whatever underflowed of them.
-  static constexpr R smallest_square = std::numeric_limits<R>::min() / unit_roundoff<R>;
-  using Angles = std::array<Vector<R>, static_cast<std::size_t>(largest_batched)>;
   // Columns top ... l of some rows of Q by the rotations of one iteration: what goes from column to column stays in
   // registers.
-  template <int rows>
-  void turn_rows(Vector<R>* Q, int row, int l, int top, const Angles& sines, const Angles& cosines) const {
+  template <int rows> void turn_rows(Vector<R>* Q, int row, int l, int top, const Angles& angles) const {
     Vector<R> carried[rows];
     for (int k = 0; k < rows; ++k) {
       carried[k] = column(Q, top)[row + k];
     }
     for (int i = top - 1; i >= l; --i) {
-      const Vector<R> sine = sines[static_cast<std::size_t>(i)];
-      const Vector<R> cosine = cosines[static_cast<std::size_t>(i)];
+      const Vector<R> sine = angles.sines[at(i)];
+      const Vector<R> cosine = angles.cosines[at(i)];
       const Vector<R>* const here = column(Q, i) + row;
       Vector<R>* const above = column(Q, i + 1) + row;
       for (int k = 0; k < rows; ++k) {

@@ -1,0 +1,136 @@
+// Jacobi rotations of many small matrices, as every engine does them: what is known of a matrix, when it is done, and
+// what its eigenvalues are. Engines supply the arithmetic: a team of threads and its registers, or a lane of a vector.
+#pragma once
+
+#include "eigen/dense/convergence.hpp"
+#include "eigen/dense/graded.hpp"
+#include "eigen/dense/scaling.hpp"
+
+namespace heddle::eigen::impl {
+
+/// Ends of a matrix that nothing was done with: NaN or infinity in it, or a diagonal that spans more than small_spread.
+inline constexpr int end_not_finite = -1;
+inline constexpr int end_too_graded = -2;
+
+/// What became of one matrix.
+struct Outcome {
+  int sweeps = 0;
+  int end = static_cast<int>(JacobiEnd::sweep_limit);  ///< JacobiEnd, or one of the ends above.
+  int relative = 0;                                    ///< Whether small eigenvalues have digits of their own.
+  Index rotations = 0;
+};
+
+/// All the matrices, and what is asked for.
+template <Scalar T> struct Batch {
+  using R = Real<T>;
+  StridedBatch<const T> A;
+  StridedMatrix<R> w;
+  StridedBatch<T> V;
+  bool vectors;
+  bool upper;
+  JacobiAccuracy accuracy;
+  Criterion<R> limits;
+  int most_sweeps;
+  Kokkos::View<Outcome*, MemorySpace> outcomes;
+  Kokkos::View<R*, MemorySpace> history;  ///< Of a batch of one: a number of each sweep; else without elements.
+
+  [[nodiscard]] KOKKOS_INLINE_FUNCTION int rows() const { return static_cast<int>(A.extent(0)); }
+  [[nodiscard]] KOKKOS_INLINE_FUNCTION Index count() const { return static_cast<Index>(A.extent(2)); }
+};
+
+/// What a first look at a matrix finds.
+template <class R> struct Extremes {
+  R largest = 0;          ///< Of the parts of all elements; infinity or NaN where one is not finite.
+  R least = 0;            ///< Of the diagonal.
+  bool diagonal = false;  ///< Nothing but zeros off the diagonal.
+};
+
+/// Whether columns are taken by the diagonal's elements, the largest first, before they are factored; see
+/// sorted_spread.
+template <class R> KOKKOS_INLINE_FUNCTION bool takes_largest_first(JacobiAccuracy accuracy, R most, R least) {
+  return accuracy != JacobiAccuracy::norm && least > 0 && exponent_above(most) - exponent_above(least) > sorted_spread;
+}
+
+/// Whether a matrix is out of range for the kernels, but for one that is diagonal; see small_spread.
+template <class R> KOKKOS_INLINE_FUNCTION bool spans_too_much(JacobiAccuracy accuracy, R largest, R least) {
+  return accuracy != JacobiAccuracy::norm && least > 0 &&
+         exponent_above(largest) - exponent_above(least) > small_spread<R>;
+}
+
+/// One matrix on its way. What is rotated is A times 2^-exponent: its Cholesky factor's columns where the outcome is
+/// `relative`, whose lengths are the roots of eigenvalues, and otherwise A + shift I, whose lengths are these and
+/// shift.
+template <class R> struct Progress {
+  int exponent = 0;
+  R shift = 0;
+  Outcome outcome;
+
+  KOKKOS_INLINE_FUNCTION void begin(const Extremes<R>& found, JacobiAccuracy accuracy) {
+    const bool finite = Kokkos::isfinite(found.largest);
+    exponent = found.largest > 0 && finite ? exponent_above(found.largest) : 0;
+    if (!finite) {
+      outcome.end = end_not_finite;
+    } else if (found.diagonal) {
+      outcome.end = static_cast<int>(JacobiEnd::diagonal);
+    } else if (spans_too_much(accuracy, found.largest, found.least)) {
+      outcome.end = end_too_graded;
+    }
+  }
+  [[nodiscard]] KOKKOS_INLINE_FUNCTION bool done() const {
+    return outcome.end != static_cast<int>(JacobiEnd::sweep_limit);
+  }
+  /// A diagonal is returned as it was given: scaled, the least of it might vanish.
+  [[nodiscard]] KOKKOS_INLINE_FUNCTION bool is_diagonal() const {
+    return outcome.end == static_cast<int>(JacobiEnd::diagonal);
+  }
+  [[nodiscard]] KOKKOS_INLINE_FUNCTION bool relative() const { return outcome.relative != 0; }
+  /// What elements are multiplied by before rotations, and eigenvalues after them.
+  [[nodiscard]] KOKKOS_INLINE_FUNCTION PowerOfTwo<R> down() const { return PowerOfTwo<R>(-exponent); }
+  [[nodiscard]] KOKKOS_INLINE_FUNCTION PowerOfTwo<R> up() const { return PowerOfTwo<R>(is_diagonal() ? 0 : exponent); }
+  /// The eigenvalue, scaled, of a column that has become orthogonal to all others.
+  [[nodiscard]] KOKKOS_INLINE_FUNCTION R value(R length) const { return relative() ? length * length : length - shift; }
+  /// Counts a sweep, of which `nothing` says that it found no pair above the tolerance.
+  KOKKOS_INLINE_FUNCTION void end_sweep(const SweepCounts<R>& counts, bool nothing, R tolerance, Index n) {
+    ++outcome.sweeps;
+    outcome.rotations += counts.rotations;
+    outcome.end = static_cast<int>(end_after(counts, nothing, tolerance, n, relative()));
+  }
+};
+
+/// Solves the matrices that an engine has at hand. It must offer
+///   each(body)          body(slot, progress) for each of them,
+///   look(slot)          the Extremes of one,
+///   prepare()           to scale all, and to factor or shift them,
+///   unfinished()        whether any is not done,
+///   sweep()             to rotate every pair of columns of those once,
+///   counts(slot)        what that did to one, and
+///   found_nothing(slot) whether no pair was above the tolerance,
+///   note(slot)          to enter the sweep in the history,
+///   finish()            to store eigenvalues, vectors and outcomes.
+template <class Engine, Scalar T> KOKKOS_FORCEINLINE_FUNCTION void solve_by(Engine& engine, const Batch<T>& batch) {
+  using R = Real<T>;
+  engine.each([&](int slot, Progress<R>& progress) { progress.begin(engine.look(slot), batch.accuracy); });
+  engine.prepare();
+  for (int sweep = 0; sweep < batch.most_sweeps && engine.unfinished(); ++sweep) {
+    engine.sweep();
+    engine.each([&](int slot, Progress<R>& progress) {
+      if (!progress.done()) {
+        progress.end_sweep(engine.counts(slot), engine.found_nothing(slot), batch.limits.tolerance, batch.rows());
+        engine.note(slot);
+      }
+    });
+  }
+  engine.finish();
+}
+
+/// Real matrices on a CPU, a vector of them at a time; does not block where kernels do not. A matrix's bits do not
+/// depend on its neighbours.
+template <RealScalar R> void solve_lanes(const ExecutionSpace& space, const Batch<R>& batch);
+
+/// Whether solve_lanes() begins matrices of n rows that are not positive definite at the eigenvectors of a
+/// tridiagonalisation: those of few rows are found by rotations as soon.
+inline constexpr bool lanes_begin_ahead(Index n) {
+  return n > 6;
+}
+
+}  // namespace heddle::eigen::impl

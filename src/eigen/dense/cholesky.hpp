@@ -1,0 +1,22 @@
+// The Cholesky factor whose columns one-sided rotations make orthogonal.
+#pragma once
+
+#include "eigen/dense/matrices.hpp"
+#include <heddle/core/strided.hpp>
+
+namespace heddle::eigen::impl {
+
+/// The real parts of the diagonal, on the host.
+template <Scalar T> std::vector<Real<T>> diagonal_of(const ExecutionSpace& space, const StridedMatrix<const T>& A);
+
+/// The lower triangle of A gives way to L of A = L L^H, the upper one to zeros; false where A is not positive definite.
+/// Bits: reproducible for any number of threads. Cost: n^3 / 3 flops.
+template <Scalar T> bool cholesky(const ExecutionSpace& space, const Dense<T>& A);
+
+/// L L^H = A(order, order), large diagonal elements first: L^H L is nearer to diagonal then than L L^H. Gives the least
+/// share that a pivot has of its diagonal element, which is 1 of diagonal matrices and small where D^-1 A D^-1 is
+/// ill-conditioned; 0 where A is not positive definite.
+template <Scalar T>
+double sorted_cholesky(const ExecutionSpace& space, const Dense<T>& A, std::vector<Index>& order, const Dense<T>& L);
+
+}  // namespace heddle::eigen::impl

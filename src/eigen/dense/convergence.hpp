@@ -1,0 +1,106 @@
+// What is small enough to be left, and when an iteration has come to its end: the same for all rotations, of one matrix
+// or many, on one rank or over all.
+#pragma once
+
+#include <heddle/core/scalar.hpp>
+#include <heddle/eigen/jacobi.hpp>
+
+namespace heddle::eigen::impl {
+
+inline constexpr const char* not_definite =
+    "eigen::jacobi: A is not positive definite; accuracy \"relative\" needs that";
+
+/// What counts as zero: |a_pq| <= tolerance * scale, with sqrt(a_pp a_qq) or the norm of the matrix for the scale.
+/// Rotations are left out below `least`, and sweeps end below `tolerance`.
+template <class R> struct Criterion {
+  R least;
+  R tolerance;
+  R norm;
+  bool relative;
+
+  /// |a_pq| over the scale.
+  [[nodiscard]] KOKKOS_INLINE_FUNCTION R share(R size, R a, R d) const {
+    const R scale = relative ? Kokkos::sqrt(Kokkos::abs(a)) * Kokkos::sqrt(Kokkos::abs(d)) : norm;
+    return size == 0 ? R(0) : size / scale;
+  }
+};
+
+/// What a sweep did.
+template <class R> struct SweepCounts {
+  R largest = 0;  ///< Share of the largest element met.
+  R sine = 0;     ///< Of the largest angle.
+  Index rotations = 0;
+
+  KOKKOS_INLINE_FUNCTION void add(const SweepCounts& other) {
+    largest = Kokkos::fmax(largest, other.largest);
+    sine = Kokkos::fmax(sine, other.sine);
+    rotations += other.rotations;
+  }
+  /// Whether what the sweep left is below the tolerance: rotations by at most `sine` of the 2 n elements in the row and
+  /// column of one that is zero bring back no more than this. Convergence is quadratic by then.
+  ///
+  /// With `relative` shares the angle that counts is that between the columns scaled to one length, sine sqrt(d / a)
+  /// for diagonal elements a < d: however small the angle itself is, it adds so much of d's column to a's. From |sine|
+  /// <= |b| / (d - a) it is at most 4/3 of the pair's share where 4 a < d, and it is at most 2 sine otherwise.
+  [[nodiscard]] KOKKOS_INLINE_FUNCTION bool leaves_less_than(R tolerance, Index n, bool relative) const {
+    const R angle = relative ? Kokkos::fmax(2 * sine, R(4) / R(3) * largest) : sine;
+    return angle < R(0.1) && static_cast<R>(2 * n) * largest * angle <= tolerance;
+  }
+};
+
+/// Of a tolerance that the caller gave, or 0, with neither norm nor kind. Rotations go on to u, where they cost no more
+/// sweep: that much of the Frobenius norm in every element is still n u of it in all.
+template <Scalar T> Criterion<Real<T>> criterion_for(double tolerance, Index n) {
+  using R = Real<T>;
+  const R chosen = tolerance > 0 ? static_cast<R>(tolerance) : 2 * Kokkos::sqrt(static_cast<R>(n)) * unit_roundoff<T>;
+  return {tolerance > 0 ? chosen : unit_roundoff<T>, chosen, R(0), false};
+}
+
+/// What a sweep says of the iteration: `tolerance` where it found nothing above the tolerance, `quadratic` where what
+/// it left is less than that, and `sweep_limit` where it has to go on.
+template <class R>
+KOKKOS_INLINE_FUNCTION JacobiEnd end_after(const SweepCounts<R>& sweep, bool nothing, R tolerance, Index n,
+                                           bool relative) {
+  return nothing                                          ? JacobiEnd::tolerance
+         : sweep.leaves_less_than(tolerance, n, relative) ? JacobiEnd::quadratic
+                                                          : JacobiEnd::sweep_limit;
+}
+
+/// Sweeps until one says that it was the last, or as many as the options allow, as the report then says. Its accuracy
+/// says which it is. The options' limit of rotations holds too.
+template <class R, class Sweep>
+void iterate(const Sweep& sweep, R tolerance, Index n, const JacobiOptions& options, JacobiReport& report) {
+  const bool relative = report.accuracy == JacobiAccuracy::relative;
+  report.converged = false;
+  report.end = JacobiEnd::sweep_limit;
+  while (report.sweeps < options.sweeps && !report.converged) {
+    const SweepCounts<R> counts = sweep();
+    ++report.sweeps;
+    report.rotations += counts.rotations;
+    if (options.rotations > 0 && report.rotations >= options.rotations) {
+      report.end = JacobiEnd::rotation_limit;
+      return;
+    }
+    const JacobiEnd end = end_after(counts, !(counts.largest > tolerance), tolerance, n, relative);
+    report.converged = end != JacobiEnd::sweep_limit;
+    report.end = end == JacobiEnd::tolerance && report.rotations == 0 ? JacobiEnd::diagonal : end;
+  }
+}
+
+/// What every eigensolver refuses in the options of its caller.
+inline void require_options(const JacobiOptions& options) {
+  require(options.sweeps > 0, "eigen::jacobi: ", options.sweeps, " sweeps; expected at least 1");
+  require(options.tolerance >= 0, "eigen::jacobi: a tolerance of ", options.tolerance, "; expected at least 0");
+  require(options.block >= 0, "eigen::jacobi: blocks of ", options.block, " columns; expected at least 0");
+}
+/// What every eigensolver refuses in the shapes of A and w.
+inline void require_shapes(Index rows, Index columns, Index values) {
+  require(rows == columns, "eigen::jacobi: A is ", rows, " x ", columns, "; expected a square matrix");
+  require(values == rows, "eigen::jacobi: w has ", values, " elements; expected ", rows);
+}
+/// What every eigensolver refuses in the shape of V, of an n x n matrix.
+inline void require_vectors(Index rows, Index columns, Index n) {
+  require(rows == n && columns == n, "eigen::jacobi: V is ", rows, " x ", columns, "; expected ", n, " x ", n);
+}
+
+}  // namespace heddle::eigen::impl

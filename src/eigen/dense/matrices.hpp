@@ -1,0 +1,59 @@
+// Matrices and numbers that the eigensolvers keep, and how numbers go to the device and come back.
+#pragma once
+
+#include "core/on_host.hpp"
+#include <heddle/core/scalar.hpp>
+
+#include <algorithm>
+#include <numeric>
+#include <string>
+#include <vector>
+
+namespace heddle::eigen::impl {
+
+template <Scalar T> using Dense = LocalMatrix<T>;
+template <class R> using Values = Kokkos::View<R*, MemorySpace>;
+
+using ColumnTeams = Kokkos::TeamPolicy<ExecutionSpace>;
+using ColumnTeam = ColumnTeams::member_type;
+
+/// A team for each of `count` columns: one thread of a CPU, 128 of a GPU.
+inline ColumnTeams column_teams(const ExecutionSpace& space, Index count) {
+  const int teams = static_cast<int>(count);
+  return heddle::impl::on_host ? ColumnTeams(space, teams, 1) : ColumnTeams(space, teams, 4, 32);
+}
+
+/// A matrix that nothing is written to yet.
+template <Scalar T> Dense<T> dense(const ExecutionSpace& space, const std::string& label, Index rows, Index columns) {
+  return Dense<T>(Kokkos::view_alloc(space, Kokkos::WithoutInitializing, label), static_cast<std::size_t>(rows),
+                  static_cast<std::size_t>(columns));
+}
+
+/// Host numbers where kernels can read them. Blocks.
+template <class Value>
+Values<Value> on_device(const ExecutionSpace& space, const std::string& label, const std::vector<Value>& values) {
+  Values<Value> view(Kokkos::view_alloc(space, Kokkos::WithoutInitializing, label), values.size());
+  Kokkos::deep_copy(space, view, Kokkos::View<const Value*, Kokkos::HostSpace>(values.data(), values.size()));
+  space.fence(label);
+  return view;
+}
+/// Numbers of the device where the host can read them. Blocks.
+template <class Value>
+std::vector<Value> to_host(const ExecutionSpace& space, const std::string& label, const Values<Value>& values) {
+  std::vector<Value> host(values.extent(0));
+  Kokkos::deep_copy(space, Kokkos::View<Value*, Kokkos::HostSpace>(host.data(), host.size()), values);
+  space.fence(label);
+  return host;
+}
+
+/// The indices of values in order, equal ones as they stand.
+template <class Value> std::vector<Index> ascending(const std::vector<Value>& values) {
+  std::vector<Index> order(values.size());
+  std::iota(order.begin(), order.end(), Index{0});
+  std::stable_sort(order.begin(), order.end(), [&](Index i, Index j) {
+    return values[static_cast<std::size_t>(i)] < values[static_cast<std::size_t>(j)];
+  });
+  return order;
+}
+
+}  // namespace heddle::eigen::impl
