@@ -30,14 +30,14 @@ class BareExchange {
     std::vector<Request> requests;
     for (int step = 1; step < ranks; ++step) {
       const auto s = static_cast<std::size_t>(step - 1);
-      requests.push_back(transport->receive<double>(in_[s], (world().rank() + ranks - step) % ranks, tag));
-      requests.push_back(transport->send<double>(Kokkos::View<const double*, MemorySpace>(out_[s]),
-                                                 (world().rank() + step) % ranks, tag));
+      requests.push_back(transport.receive<double>(in_[s], (world().rank() + ranks - step) % ranks, tag));
+      requests.push_back(transport.send<double>(Kokkos::View<const double*, MemorySpace>(out_[s]),
+                                                (world().rank() + step) % ranks, tag));
     }
     for (Request& request : requests) {
       request.wait();
     }
-    transport->drain();
+    transport.drain();
   }
 
  private:

@@ -27,7 +27,7 @@ struct Communicator::State {
   int size = 1;
   int node_rank = 0;
   int node_size = 1;
-  mutable std::shared_ptr<Transport> transport;  // Made when it is first asked for.
+  mutable std::shared_ptr<Transport::Implementation> transport;  // Made when it is first asked for.
 };
 
 namespace {
@@ -183,14 +183,14 @@ void Communicator::rethrow_from(int root, const std::optional<Error>& error) con
   }
 }
 
-std::shared_ptr<Transport> Communicator::transport() const {
+Transport Communicator::transport() const {
   if (!state_->transport) {
     state_->transport = impl::choose_transport(*this);
   }
-  return state_->transport;
+  return Transport(state_->transport);
 }
 
-std::shared_ptr<Transport> transport_of(const Communicator& comm) {
+Transport transport_of(const Communicator& comm) {
   return comm.transport();
 }
 

@@ -55,9 +55,10 @@ class DirectMessage final : public Transfer {
   MpiPieces pieces_;
 };
 
-class DirectTransport final : public Transport {
+class DirectTransport final : public TransportImplementation {
  public:
-  DirectTransport(const Ranks& ranks, std::string reason) : Transport(ranks.space, std::move(reason)), ranks_(ranks) {}
+  DirectTransport(const Ranks& ranks, std::string reason)
+      : TransportImplementation(ranks.space, std::move(reason)), ranks_(ranks) {}
   ~DirectTransport() override { close(); }
 
   TransportKind kind() const noexcept override { return TransportKind::direct; }
@@ -88,7 +89,7 @@ class DirectTransport final : public Transport {
 
 }  // namespace
 
-std::unique_ptr<Transport> make_direct_transport(const Ranks& ranks, std::string reason) {
+std::unique_ptr<TransportImplementation> make_direct_transport(const Ranks& ranks, std::string reason) {
   return std::make_unique<DirectTransport>(ranks, std::move(reason));
 }
 

@@ -300,9 +300,9 @@ class PeerReceive final : public Transfer {
   MPI_Request message_ = MPI_REQUEST_NULL;
 };
 
-class PeerTransport final : public Transport {
+class PeerTransport final : public TransportImplementation {
  public:
-  PeerTransport(const Ranks& ranks, std::string reason) : Transport(ranks.space, std::move(reason)) {
+  PeerTransport(const Ranks& ranks, std::string reason) : TransportImplementation(ranks.space, std::move(reason)) {
     shared_.ranks = ranks;
   }
   ~PeerTransport() override { close(); }
@@ -336,7 +336,7 @@ constexpr bool on_host = Kokkos::SpaceAccessibility<Kokkos::HostSpace, MemorySpa
 
 }  // namespace
 
-std::unique_ptr<Transport> make_peer_transport(const Ranks& ranks, std::string reason) {
+std::unique_ptr<TransportImplementation> make_peer_transport(const Ranks& ranks, std::string reason) {
   return std::make_unique<PeerTransport>(ranks, std::move(reason));
 }
 

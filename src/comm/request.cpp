@@ -7,7 +7,7 @@
 
 namespace heddle {
 
-Request::Request(std::shared_ptr<impl::Transfer> operation, std::shared_ptr<impl::Progress> progress, std::any kept,
+Request::Request(std::shared_ptr<Transfer> operation, std::shared_ptr<Progress> progress, std::any kept,
                  const ExecutionSpace* order_on)
     : operation_(std::move(operation)), progress_(std::move(progress)), kept_(std::move(kept)) {
   if (order_on != nullptr) {

@@ -199,9 +199,9 @@ class StagedReceive final : public StagedMessage {
   CopyQueue& queue_;
 };
 
-class StagedTransport final : public Transport {
+class StagedTransport final : public TransportImplementation {
  public:
-  StagedTransport(const Ranks& ranks, std::string reason) : Transport(ranks.space, std::move(reason)) {
+  StagedTransport(const Ranks& ranks, std::string reason) : TransportImplementation(ranks.space, std::move(reason)) {
     shared_.ranks = ranks;
   }
   ~StagedTransport() override { close(); }
@@ -224,7 +224,7 @@ class StagedTransport final : public Transport {
 
 }  // namespace
 
-std::unique_ptr<Transport> make_staged_transport(const Ranks& ranks, std::string reason) {
+std::unique_ptr<TransportImplementation> make_staged_transport(const Ranks& ranks, std::string reason) {
   return std::make_unique<StagedTransport>(ranks, std::move(reason));
 }
 

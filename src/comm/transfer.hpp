@@ -1,16 +1,16 @@
 // What a transport has under way.
 #pragma once
 
-#include <heddle/comm/event.hpp>
+#include <heddle/comm/request.hpp>
 
 #include <memory>
 #include <vector>
 
-namespace heddle::impl {
+namespace heddle {
 
 /// One message on this rank's side. complete(): what its Request waits for. finished(): nothing is left to do, which
 /// can be later (the sender is still to be told that its buffer was read).
-class Transfer {
+class Request::Transfer {
  public:
   Transfer() = default;
   virtual ~Transfer() = default;
@@ -32,7 +32,7 @@ class Transfer {
 };
 
 /// All operations of a transport that are not finished, in the order in which they began.
-class Progress {
+class Request::Progress {
  public:
   void add(std::shared_ptr<Transfer> operation) { under_way_.push_back(std::move(operation)); }
   void advance() {
@@ -47,4 +47,10 @@ class Progress {
   std::vector<std::shared_ptr<Transfer>> under_way_;
 };
 
-}  // namespace heddle::impl
+namespace impl {
+
+using Transfer = Request::Transfer;
+
+}  // namespace impl
+
+}  // namespace heddle

@@ -1,5 +1,4 @@
 // Which transport a communicator gets, and what all transports share.
-#include "comm/transfer.hpp"
 #include "comm/transports.hpp"
 
 #include <algorithm>
@@ -43,7 +42,8 @@ Availability direct_availability(const Communicator& comm) {
   return {false, "this MPI does not say that it takes device memory; if it does, set HEDDLE_GPU_AWARE_MPI=1"};
 }
 
-std::unique_ptr<Transport> make(const Communicator& comm, TransportKind kind, const std::string& reason) {
+std::unique_ptr<Transport::Implementation> make(const Communicator& comm, TransportKind kind,
+                                                const std::string& reason) {
   const impl::Ranks ranks{comm.native(), comm.rank(), comm.size(), comm.space()};
   switch (kind) {
     case TransportKind::peer:
@@ -82,18 +82,18 @@ Availability availability(const Communicator& comm, TransportKind kind) {
   throw Error(ErrorKind::argument, "not a value of heddle::TransportKind");
 }
 
-std::shared_ptr<Transport> make_transport(const Communicator& comm, TransportKind kind) {
+Transport make_transport(const Communicator& comm, TransportKind kind) {
   const Availability found = availability(comm, kind);
   require(found.available, "transport ", to_string(kind), ": ", found.reason);
   struct Holder {
     Communicator comm;
-    std::unique_ptr<Transport> transport;
+    std::unique_ptr<Transport::Implementation> transport;
   };
   const auto holder = std::make_shared<Holder>(Holder{comm, make(comm, kind, found.reason)});
-  return {holder, holder->transport.get()};
+  return Transport(std::shared_ptr<Transport::Implementation>(holder, holder->transport.get()));
 }
 
-std::unique_ptr<Transport> impl::choose_transport(const Communicator& comm) {
+std::unique_ptr<Transport::Implementation> impl::choose_transport(const Communicator& comm) {
   // Rank 0's environment decides, so that all ranks choose alike.
   std::string wanted;
   if (const char* value = std::getenv("HEDDLE_TRANSPORT"); value != nullptr && comm.rank() == 0) {
@@ -120,21 +120,17 @@ std::unique_ptr<Transport> impl::choose_transport(const Communicator& comm) {
   throw Error(ErrorKind::argument, message_of("HEDDLE_TRANSPORT='", wanted, "': expected peer, direct or staged"));
 }
 
-Transport::Transport(const ExecutionSpace& space, std::string reason)
-    : space_(space), reason_(std::move(reason)), progress_(std::make_shared<impl::Progress>()) {}
+Transport::Implementation::Implementation(const ExecutionSpace& space, std::string reason)
+    : space_(space), reason_(std::move(reason)), progress_(std::make_shared<Request::Progress>()) {}
 
-void Transport::progress() {
-  progress_->advance();
-}
-
-void Transport::drain() {
+void Transport::Implementation::drain() {
   while (!progress_->idle()) {
     progress_->advance();
   }
   drained();
 }
 
-void Transport::close() noexcept {
+void Transport::Implementation::close() noexcept {
   try {
     if (std::uncaught_exceptions() == 0) {
       drain();
@@ -144,47 +140,88 @@ void Transport::close() noexcept {
     // Whoever waited for the operation was told.
   }
   // The other ranks may never answer. What is under way stays as it is until the job ends.
-  static_cast<void>(new std::shared_ptr<impl::Progress>(progress_));
+  static_cast<void>(new std::shared_ptr<Request::Progress>(progress_));
 }
 
-Request Transport::begin_send(const Bytes& block, int destination, int tag, const Event& ready, std::any kept) {
-  if (block.width * block.columns == 0) {
-    return {};
-  }
-  require(takes_blocks() || block.columns == 1 || block.leading == block.width, "send: a ", to_string(kind()),
+void Transport::Implementation::require_taken(const char* operation, const Bytes& block) const {
+  require(takes_blocks() || block.columns == 1 || block.leading == block.width, operation, ": a ", to_string(kind()),
           " transport takes contiguous blocks alone");
-  auto operation = make_send(block, destination, tag, ready);
-  progress_->add(operation);
-  operation->advance();
-  return {std::move(operation), progress_, std::move(kept)};
 }
 
-Request Transport::begin_receive(const Bytes& block, int source, int tag, std::span<const Event> free, std::any kept,
-                                 const ExecutionSpace* order_on) {
-  if (block.width * block.columns == 0) {
-    return {};
-  }
-  require(takes_blocks() || block.columns == 1 || block.leading == block.width, "receive: a ", to_string(kind()),
-          " transport takes contiguous blocks alone");
-  auto operation = make_receive(block, source, tag, free);
+Request Transport::Implementation::begin(std::shared_ptr<Request::Transfer> operation, std::any kept,
+                                         const ExecutionSpace* order_on) {
   progress_->add(operation);
   operation->advance();
   return {std::move(operation), progress_, std::move(kept), order_on};
 }
 
-std::shared_ptr<impl::Transfer> Transport::make_receive_by(const Bytes& /*shape*/, int /*source*/, int /*tag*/,
-                                                           std::function<void(const Bytes&)> /*read*/) {
+Request Transport::Implementation::begin_send(const Bytes& block, int destination, int tag, const Event& ready,
+                                              std::any kept) {
+  if (block.width * block.columns == 0) {
+    return {};
+  }
+  require_taken("send", block);
+  return begin(make_send(block, destination, tag, ready), std::move(kept), nullptr);
+}
+
+Request Transport::Implementation::begin_receive(const Bytes& block, int source, int tag, std::span<const Event> free,
+                                                 std::any kept, Order order) {
+  if (block.width * block.columns == 0) {
+    return {};
+  }
+  require_taken("receive", block);
+  return begin(make_receive(block, source, tag, free), std::move(kept), order == Order::on_space ? &space_ : nullptr);
+}
+
+std::shared_ptr<Request::Transfer> Transport::Implementation::make_receive_by(
+    const Bytes& /*shape*/, int /*source*/, int /*tag*/, std::function<void(const Bytes&)> /*read*/) {
   throw Error(ErrorKind::argument, message_of("receive_by: a ", to_string(kind()), " transport shows no blocks"));
 }
 
-Request Transport::begin_receive_by(const Bytes& shape, int source, int tag, std::function<void(const Bytes&)> read) {
+Request Transport::Implementation::begin_receive_by(const Bytes& shape, int source, int tag,
+                                                    std::function<void(const Bytes&)> read) {
   if (shape.width * shape.columns == 0) {
     return {};
   }
-  auto operation = make_receive_by(shape, source, tag, std::move(read));
-  progress_->add(operation);
-  operation->advance();
-  return {std::move(operation), progress_, {}, nullptr};
+  return begin(make_receive_by(shape, source, tag, std::move(read)), {}, nullptr);
+}
+
+Transport::Transport(std::shared_ptr<Implementation> implementation) : implementation_(std::move(implementation)) {}
+
+TransportKind Transport::kind() const noexcept {
+  return implementation_->kind();
+}
+const std::string& Transport::reason() const noexcept {
+  return implementation_->reason();
+}
+bool Transport::takes_blocks() const noexcept {
+  return implementation_->takes_blocks();
+}
+bool Transport::shows_blocks() const noexcept {
+  return implementation_->shows_blocks();
+}
+void Transport::progress() const {
+  implementation_->progress();
+}
+void Transport::drain() const {
+  implementation_->drain();
+}
+void Transport::set_timed(bool timed) const noexcept {
+  implementation_->set_timed(timed);
+}
+const ExecutionSpace& Transport::space() const noexcept {
+  return implementation_->space();
+}
+Request Transport::begin_send(const Bytes& block, int destination, int tag, const Event& ready, std::any kept) const {
+  return implementation_->begin_send(block, destination, tag, ready, std::move(kept));
+}
+Request Transport::begin_receive(const Bytes& block, int source, int tag, std::span<const Event> free, std::any kept,
+                                 Order order) const {
+  return implementation_->begin_receive(block, source, tag, free, std::move(kept), order);
+}
+Request Transport::begin_receive_by(const Bytes& shape, int source, int tag,
+                                    std::function<void(const Bytes&)> read) const {
+  return implementation_->begin_receive_by(shape, source, tag, std::move(read));
 }
 
 }  // namespace heddle

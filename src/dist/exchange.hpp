@@ -86,7 +86,7 @@ template <Scalar T> class Panels {
 /// How messages of one exchange travel.
 template <Scalar T> struct Route {
   const Communicator& comm;
-  Transport& transport;
+  Transport transport;
   PanelPool<T>& pool;
   int tag;
   bool shown;  ///< Receivers read blocks where they lie.
@@ -306,8 +306,8 @@ void exchange(const Communicator& comm, const MatrixView<const T>& A, const Shar
               const Shares& incoming, int tag, const ExchangeBuffers<T>& buffers) {
   const ExecutionSpace& space = comm.space();
   const auto transport = transport_of(comm);
-  const bool shown = transport->shows_blocks() && sink.crossed();
-  const Route<T> route{comm, *transport, buffers.pool, tag, shown};
+  const bool shown = transport.shows_blocks() && sink.crossed();
+  const Route<T> route{comm, transport, buffers.pool, tag, shown};
   const Event begin = Event::on(space);
   begin.before(buffers.space_beside);
   std::deque<Inbox<T, Sink>> inboxes;
@@ -340,13 +340,13 @@ void exchange(const Communicator& comm, const MatrixView<const T>& A, const Shar
     if (!own.finished() && (any || inboxes.empty() || shown)) {
       own.place_next();
     }
-    transport->progress();
+    transport.progress();
     busy = !std::all_of(inboxes.begin(), inboxes.end(), idle) || !std::all_of(outboxes.begin(), outboxes.end(), idle);
   }
   while (!own.finished()) {
     own.place_next();
   }
-  transport->drain();
+  transport.drain();
   buffers.space_beside.fence("heddle::dist::exchange");
   space.fence("heddle::dist::exchange");
 }

@@ -33,7 +33,7 @@ impl::MemoryLimits memory_limits(const Communicator& comm, const GemmOptions& op
 template <Scalar T> Planned planned_product(const Setting& setting, Product shape, const GemmOptions& options) {
   const Communicator& comm = setting.comm;
   impl::require_plan(comm, std::string(impl::scalar_name<T>), shape, options);
-  shape.blocks = setting.transport->takes_blocks();
+  shape.blocks = setting.transport.takes_blocks();
   const impl::MemoryLimits memory = memory_limits(comm, options);
   const MachineRates rates = options.rates ? *options.rates : typical_rates<T>(comm);
   Planned planned{impl::choose_plan<T>(shape, options, rates, memory), {}, 0};

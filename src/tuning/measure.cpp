@@ -56,18 +56,18 @@ template <Scalar T> class Ring {
     using Out = Kokkos::View<const T*, MemorySpace>;
     const int next = (comm_.rank() + 1) % comm_.size();
     const int previous = (comm_.rank() + comm_.size() - 1) % comm_.size();
-    Request in = transport_->receive<T>(In(to_.data(), to_.size()), previous, impl::tag_measure);
-    Request out = transport_->send<T>(Out(from_.data(), from_.size()), next, impl::tag_measure);
+    Request in = transport_.receive<T>(In(to_.data(), to_.size()), previous, impl::tag_measure);
+    Request out = transport_.send<T>(Out(from_.data(), from_.size()), next, impl::tag_measure);
     meanwhile();
     in.wait();
     out.wait();
-    transport_->drain();
+    transport_.drain();
   }
   [[nodiscard]] double bytes() const { return static_cast<double>(to_.size() * sizeof(T)); }
 
  private:
   Communicator comm_;
-  std::shared_ptr<Transport> transport_;
+  Transport transport_;
   LocalMatrix<T> from_;
   LocalMatrix<T> to_;
 };
@@ -353,7 +353,7 @@ template <Scalar T> std::optional<MachineRates> load_rates(const Communicator& c
     text.assign(std::istreambuf_iterator<char>(stream), {});
   }
   comm.broadcast(text, 0);
-  const std::string_view transport = to_string(transport_of(comm)->kind());
+  const std::string_view transport = to_string(transport_of(comm).kind());
   const auto json = nlohmann::json::parse(text, nullptr, false);
   try {
     // Another BLAS, or another of its kernels, is another machine; so is another way between the ranks.
@@ -388,7 +388,7 @@ template <Scalar T> std::optional<MachineRates> load_rates(const Communicator& c
 
 template <Scalar T> void save_rates(const Communicator& comm, const MachineRates& rates) {
   const std::filesystem::path file = rates_file<T>(comm);
-  const std::string_view transport = to_string(transport_of(comm)->kind());
+  const std::string_view transport = to_string(transport_of(comm).kind());
   comm.on_rank(0, [&] {
     nlohmann::json json = {{"blas", blas::description()}, {"transport", transport}};
     for (const MachineRates::GemmPoint& point : rates.gemm) {

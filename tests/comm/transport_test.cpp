@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <optional>
 #include <tuple>
 #include <vector>
 
@@ -61,7 +62,7 @@ class TransportTest : public ::testing::TestWithParam<TransportKind> {
   }
 
   Communicator comm = test::world();
-  std::shared_ptr<Transport> transport;
+  std::optional<Transport> transport;
   int next = (comm.rank() + 1) % comm.size();
   int previous = (comm.rank() + comm.size() - 1) % comm.size();
 };
@@ -275,11 +276,11 @@ TEST_P(TransportTest, RequestKeepsItsBuffersAlive) {
 TEST(Transport, TimesItsTransfersWhereAsked) {
   const Communicator comm = test::world();
   const auto transport = make_transport(comm, TransportKind::staged);
-  transport->set_timed(true);
+  transport.set_timed(true);
   const Buffer in = numbered(comm, 100000, -1);
   const Buffer out = numbered(comm, 100000, 1);
-  Request receiving = transport->receive<double>(in, comm.rank(), 1);
-  transport->send<double>(out, comm.rank(), 1).wait();
+  Request receiving = transport.receive<double>(in, comm.rank(), 1);
+  transport.send<double>(out, comm.rank(), 1).wait();
   receiving.wait();
   receiving.event().wait();
   EXPECT_GE(receiving.event().seconds_since(receiving.begin()), 0.0);
@@ -290,9 +291,9 @@ TEST(Transport, IsChosenByTheEnvironmentOrRefused) {
   setenv("HEDDLE_TRANSPORT", "staged", 1);
   {
     const Communicator comm = test::world();
-    EXPECT_EQ(transport_of(comm)->kind(), TransportKind::staged);
+    EXPECT_EQ(transport_of(comm).kind(), TransportKind::staged);
     EXPECT_EQ(transport_of(comm), transport_of(comm));
-    EXPECT_NE(transport_of(comm)->reason().find("HEDDLE_TRANSPORT"), std::string::npos);
+    EXPECT_NE(transport_of(comm).reason().find("HEDDLE_TRANSPORT"), std::string::npos);
   }
   setenv("HEDDLE_TRANSPORT", "pigeon", 1);
   test::expect_refusal(ErrorKind::argument, "HEDDLE_TRANSPORT='pigeon': expected peer, direct or staged",
@@ -305,9 +306,9 @@ TEST(Transport, IsChosenByTheEnvironmentOrRefused) {
   }
   unsetenv("HEDDLE_TRANSPORT");
   const Communicator comm = test::world();
-  EXPECT_FALSE(transport_of(comm)->reason().empty());
+  EXPECT_FALSE(transport_of(comm).reason().empty());
   if (on_host) {
-    EXPECT_EQ(to_string(transport_of(comm)->kind()), "direct");
+    EXPECT_EQ(to_string(transport_of(comm).kind()), "direct");
   }
 }
 

@@ -111,7 +111,7 @@ TEST(ExpmWorkspace, ColumnsThatTheCallerHasChangeNoBit) {
     EXPECT_TRUE(test::same_bits(gather(*elsewhere.imaginary, 0), imaginary));
   }
   if (of.comm.size() > 1) {
-    test::expect_refusal(ErrorKind::argument, "expm: the column bands of A are 160 x 160 in 2 row bands;", [&] {
+    test::expect_refusal(ErrorKind::argument, "expm: the column bands of A are", [&] {
       ExpmPlan<double>(of.comm).execute({std::nullopt, of.A}, {std::nullopt, of.A}, of.E);
     });
   }

@@ -102,7 +102,7 @@ class Communicator {
   void on_each(const std::function<void()>& work) const;
 
   /// See transport_of() in <heddle/comm/transport.hpp>.
-  [[nodiscard]] std::shared_ptr<Transport> transport() const;
+  [[nodiscard]] Transport transport() const;
 
   /// Ends the whole job with `exit_code`; for drivers, when one rank fails alone.
   [[noreturn]] void abort(int exit_code) const;

@@ -9,11 +9,6 @@
 
 namespace heddle {
 
-namespace impl {
-class Transfer;
-class Progress;
-}  // namespace impl
-
 /// A non-blocking send or receive. It keeps the Views it reads or writes alive until it is complete.
 ///
 /// A send is complete when its buffer may be written again. A receive is complete when its data are there for work that
@@ -22,9 +17,14 @@ class Progress;
 /// Move-only. Destroying one that is still under way waits for it: a buffer is never released while it is in use.
 class Request {
  public:
+  /// One message on this rank's side, and all that a transport has under way.
+  class Transfer;
+  class Progress;
+
+  /// Of nothing: complete.
   Request() = default;
-  /// `order_on`: completion puts the instance's later work after event().
-  Request(std::shared_ptr<impl::Transfer> operation, std::shared_ptr<impl::Progress> progress, std::any kept,
+  /// Of a transport. `order_on`: completion puts the instance's later work after event().
+  Request(std::shared_ptr<Transfer> operation, std::shared_ptr<Progress> progress, std::any kept,
           const ExecutionSpace* order_on = nullptr);
   Request(Request&& other) noexcept;
   Request& operator=(Request&& other) noexcept;
@@ -47,8 +47,8 @@ class Request {
  private:
   void complete();
 
-  std::shared_ptr<impl::Transfer> operation_;
-  std::shared_ptr<impl::Progress> progress_;
+  std::shared_ptr<Transfer> operation_;
+  std::shared_ptr<Progress> progress_;
   std::any kept_;
   std::optional<ExecutionSpace> order_on_;
   Event event_;

@@ -6,6 +6,7 @@
 #include <heddle/comm/request.hpp>
 #include <heddle/core/scalar.hpp>
 
+#include <any>
 #include <functional>
 #include <memory>
 #include <span>
@@ -32,51 +33,53 @@ enum class TransportKind { peer, direct, staged };
 /// on space() after a completed receive sees the data. With events, these say so instead, and Request::event() is what
 /// the reader of the data waits for.
 ///
-/// An operation goes on within test(), wait() and progress() of the ranks it concerns, nowhere else.
+/// An operation goes on within test(), wait() and progress() of the ranks it concerns, nowhere else. Copies of this
+/// handle are the same transport; transport_of() and make_transport() give one.
 class Transport {
  public:
-  virtual ~Transport() = default;
-  Transport(const Transport&) = delete;
-  Transport& operator=(const Transport&) = delete;
+  /// What the three kinds of transports do.
+  class Implementation;
+  explicit Transport(std::shared_ptr<Implementation> implementation);
 
-  [[nodiscard]] virtual TransportKind kind() const noexcept = 0;
+  [[nodiscard]] TransportKind kind() const noexcept;
   /// One line for people: why this transport.
-  [[nodiscard]] const std::string& reason() const noexcept { return reason_; }
+  [[nodiscard]] const std::string& reason() const noexcept;
   /// Whether the columns of a block may lie apart (a leading dimension above the number of rows). Where not, only
   /// contiguous blocks are taken.
-  [[nodiscard]] virtual bool takes_blocks() const noexcept = 0;
+  [[nodiscard]] bool takes_blocks() const noexcept;
   /// Whether kernels of this rank may read what others send where it lies: receive_by().
-  [[nodiscard]] virtual bool shows_blocks() const noexcept { return false; }
+  [[nodiscard]] bool shows_blocks() const noexcept;
 
-  template <Scalar T> [[nodiscard]] Request send(const MatrixView<const T>& block, int destination, int tag) {
-    return begin_send(bytes_of(block), destination, tag, Event::on(space_), block);
+  template <Scalar T> [[nodiscard]] Request send(const MatrixView<const T>& block, int destination, int tag) const {
+    return begin_send(bytes_of(block), destination, tag, Event::on(space()), block);
   }
   template <Scalar T>
-  [[nodiscard]] Request send(const MatrixView<const T>& block, int destination, int tag, const Event& ready) {
+  [[nodiscard]] Request send(const MatrixView<const T>& block, int destination, int tag, const Event& ready) const {
     return begin_send(bytes_of(block), destination, tag, ready, block);
   }
-  template <Scalar T> [[nodiscard]] Request receive(const MatrixView<T>& block, int source, int tag) {
-    const Event free = Event::on(space_);
-    return begin_receive(bytes_of(block), source, tag, std::span(&free, 1), block, &space_);
+  template <Scalar T> [[nodiscard]] Request receive(const MatrixView<T>& block, int source, int tag) const {
+    const Event free = Event::on(space());
+    return begin_receive(bytes_of(block), source, tag, std::span(&free, 1), block, Order::on_space);
   }
   template <Scalar T>
-  [[nodiscard]] Request receive(const MatrixView<T>& block, int source, int tag, std::span<const Event> free) {
-    return begin_receive(bytes_of(block), source, tag, free, block, nullptr);
+  [[nodiscard]] Request receive(const MatrixView<T>& block, int source, int tag, std::span<const Event> free) const {
+    return begin_receive(bytes_of(block), source, tag, free, block, Order::by_events);
   }
   template <Scalar T>
-  [[nodiscard]] Request send(const Kokkos::View<const T*, MemorySpace>& buffer, int destination, int tag) {
-    return begin_send(bytes_of(buffer), destination, tag, Event::on(space_), buffer);
+  [[nodiscard]] Request send(const Kokkos::View<const T*, MemorySpace>& buffer, int destination, int tag) const {
+    return begin_send(bytes_of(buffer), destination, tag, Event::on(space()), buffer);
   }
-  template <Scalar T> [[nodiscard]] Request receive(const Kokkos::View<T*, MemorySpace>& buffer, int source, int tag) {
-    const Event free = Event::on(space_);
-    return begin_receive(bytes_of(buffer), source, tag, std::span(&free, 1), buffer, &space_);
+  template <Scalar T>
+  [[nodiscard]] Request receive(const Kokkos::View<T*, MemorySpace>& buffer, int source, int tag) const {
+    const Event free = Event::on(space());
+    return begin_receive(bytes_of(buffer), source, tag, std::span(&free, 1), buffer, Order::on_space);
   }
 
   /// Receives by `read(block)`, a void(const MatrixView<const T>&) that gives work on space() which reads the sender's
   /// memory. Called once, within test(), wait() or progress(); the request is complete then, and the sender's when that
   /// work is done. Only where shows_blocks().
   template <Scalar T, class Read>
-  [[nodiscard]] Request receive_by(Index rows, Index columns, int source, int tag, Read read) {
+  [[nodiscard]] Request receive_by(Index rows, Index columns, int source, int tag, Read read) const {
     const auto width = static_cast<std::size_t>(rows) * sizeof(T);
     return begin_receive_by(
         {nullptr, width, static_cast<std::size_t>(columns), width}, source, tag,
@@ -88,13 +91,15 @@ class Transport {
   }
 
   /// Lets every operation go on. Does not block.
-  void progress();
+  void progress() const;
   /// Returns when nothing that this rank began is under way any more, its last word to a sender included.
-  void drain();
+  void drain() const;
   /// From now on, operations note when their transfer began and ended (Request::begin(), event()).
-  void set_timed(bool timed) noexcept { timed_ = timed; }
+  void set_timed(bool timed) const noexcept;
 
- protected:
+  [[nodiscard]] bool operator==(const Transport& other) const noexcept = default;
+
+ private:
   /// `columns` runs of `width` bytes, `leading` bytes apart.
   struct Bytes {
     const void* data;
@@ -102,22 +107,8 @@ class Transport {
     std::size_t columns;
     std::size_t leading;
   };
-  Transport(const ExecutionSpace& space, std::string reason);
-
-  virtual std::shared_ptr<impl::Transfer> make_send(const Bytes& block, int destination, int tag,
-                                                    const Event& ready) = 0;
-  virtual std::shared_ptr<impl::Transfer> make_receive(const Bytes& block, int source, int tag,
-                                                       std::span<const Event> free) = 0;
-  virtual std::shared_ptr<impl::Transfer> make_receive_by(const Bytes& shape, int source, int tag,
-                                                          std::function<void(const Bytes&)> read);
-  /// For destructors: drain(), or, where an exception passes, leave what is under way to the end of the job.
-  void close() noexcept;
-  /// Nothing is under way: buffers may be given back.
-  virtual void drained() {}
-  [[nodiscard]] const ExecutionSpace& space() const noexcept { return space_; }
-  [[nodiscard]] bool timed() const noexcept { return timed_; }
-
- private:
+  /// What a completed receive puts after itself: later work on space(), or what waits for its event.
+  enum class Order { on_space, by_events };
   template <class T> static Bytes bytes_of(const MatrixView<T>& block) {
     return {block.data(), block.extent(0) * sizeof(T), block.extent(1),
             block.extent(1) > 1 ? block.stride(1) * sizeof(T) : block.extent(0) * sizeof(T)};
@@ -125,24 +116,24 @@ class Transport {
   template <class T> static Bytes bytes_of(const Kokkos::View<T*, MemorySpace>& buffer) {
     return {buffer.data(), buffer.size() * sizeof(T), 1, buffer.size() * sizeof(T)};
   }
-  Request begin_send(const Bytes& block, int destination, int tag, const Event& ready, std::any kept);
-  Request begin_receive(const Bytes& block, int source, int tag, std::span<const Event> free, std::any kept,
-                        const ExecutionSpace* order_on);
-  Request begin_receive_by(const Bytes& shape, int source, int tag, std::function<void(const Bytes&)> read);
+  [[nodiscard]] const ExecutionSpace& space() const noexcept;
+  [[nodiscard]] Request begin_send(const Bytes& block, int destination, int tag, const Event& ready,
+                                   std::any kept) const;
+  [[nodiscard]] Request begin_receive(const Bytes& block, int source, int tag, std::span<const Event> free,
+                                      std::any kept, Order order) const;
+  [[nodiscard]] Request begin_receive_by(const Bytes& shape, int source, int tag,
+                                         std::function<void(const Bytes&)> read) const;
 
-  ExecutionSpace space_;
-  std::string reason_;
-  std::shared_ptr<impl::Progress> progress_;
-  bool timed_ = false;
+  std::shared_ptr<Implementation> implementation_;
 };
 
 /// The communicator's transport, chosen at the first call and kept: the fastest that works among its ranks, or the one
 /// that HEDDLE_TRANSPORT=peer, direct or staged names (rank 0's word). Collective at the first call. Throws
 /// Error(argument), on every rank alike, where the variable names none, or one that can't work here.
-[[nodiscard]] std::shared_ptr<Transport> transport_of(const Communicator& comm);
+[[nodiscard]] Transport transport_of(const Communicator& comm);
 
 /// A transport of this kind, whatever the environment says. Collective. Throws as transport_of.
-[[nodiscard]] std::shared_ptr<Transport> make_transport(const Communicator& comm, TransportKind kind);
+[[nodiscard]] Transport make_transport(const Communicator& comm, TransportKind kind);
 
 /// Whether a transport of this kind can work among the ranks, and why (not). Collective.
 struct Availability {

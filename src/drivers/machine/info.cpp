@@ -102,13 +102,13 @@ int run(Context& context, const Options& options) {
   context.say(format("ranks       %d on %d node%s", comm.size(), nodes, nodes == 1 ? "" : "s"));
   const auto transport = transport_of(comm);
   context.say(
-      format("transport   %s: %s", std::string(to_string(transport->kind())).c_str(), transport->reason().c_str()));
-  results["transport"] = {{"kind", to_string(transport->kind())}, {"reason", transport->reason()}};
+      format("transport   %s: %s", std::string(to_string(transport.kind())).c_str(), transport.reason().c_str()));
+  results["transport"] = {{"kind", to_string(transport.kind())}, {"reason", transport.reason()}};
   auto transports = nlohmann::ordered_json::array();
   for (const TransportKind kind : {TransportKind::peer, TransportKind::direct, TransportKind::staged}) {
     const Availability found = availability(comm, kind);
     transports.push_back({{"kind", to_string(kind)}, {"available", found.available}, {"reason", found.reason}});
-    if (kind != transport->kind()) {
+    if (kind != transport.kind()) {
       context.say(format("            %s %s: %s", found.available ? "also" : "not",
                          std::string(to_string(kind)).c_str(), found.reason.c_str()));
     }

@@ -131,7 +131,7 @@ void deliver(const Communicator& comm, const std::vector<OwnColumn<T>>& columns,
   const ExecutionSpace& space = comm.space();
   const Index n = V.rows();
   const int ranks = comm.size();
-  const std::shared_ptr<Transport> transport = comm.transport();
+  const Transport transport = comm.transport();
   const Placement bands = Placement::column_bands(n, n, ranks);
   const DistributedMatrix<T> sorted(comm, bands, "heddle::eigen::sorted");
   std::vector<Index> place(static_cast<std::size_t>(n));
@@ -158,9 +158,9 @@ void deliver(const Communicator& comm, const std::vector<OwnColumn<T>>& columns,
   for (int other = 0; other < ranks; ++other) {
     const auto at = static_cast<std::size_t>(other);
     requests.push_back(
-        transport->template receive<T>(MatrixView<T>(incoming[at]), other, heddle::impl::tag_jacobi_vectors));
+        transport.template receive<T>(MatrixView<T>(incoming[at]), other, heddle::impl::tag_jacobi_vectors));
     requests.push_back(
-        transport->template send<T>(MatrixView<const T>(outgoing[at]), other, heddle::impl::tag_jacobi_vectors));
+        transport.template send<T>(MatrixView<const T>(outgoing[at]), other, heddle::impl::tag_jacobi_vectors));
   }
   for (Request& request : requests) {
     request.wait();

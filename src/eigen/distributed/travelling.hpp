@@ -97,7 +97,7 @@ template <Scalar T> class TravellingColumns {
     for (const int at : here_) {
       for (int step = 0; half_ > 1 && step < half_ - 1; ++step) {
         columns_.step({half_ / 2, step, false, at * half_}, tolerance);
-        transport_->progress();
+        transport_.progress();
       }
     }
     across(here_[0], here_[1], tolerance);
@@ -106,7 +106,7 @@ template <Scalar T> class TravellingColumns {
   void across(int first, int second, R tolerance) {
     for (int step = 0; step < half_; ++step) {
       columns_.step({half_, step, true, first * half_, second * half_}, tolerance);
-      transport_->progress();
+      transport_.progress();
     }
   }
   void arrive(int group, int h) { arriving_[slot_of(group, h)].wait(); }
@@ -133,14 +133,14 @@ template <Scalar T> class TravellingColumns {
     free_.erase(free_.begin());
     sent_[static_cast<std::size_t>(place)].wait();
     next_[slot_of(group, h)] = place;
-    arriving_[slot_of(group, h)] = transport_->template receive<T>(whole(place), from % ranks, tag(group));
+    arriving_[slot_of(group, h)] = transport_.template receive<T>(whole(place), from % ranks, tag(group));
     sent_[static_cast<std::size_t>(leaving)] =
-        transport_->template send<T>(MatrixView<const T>(whole(leaving)), to % ranks, tag(to / ranks));
+        transport_.template send<T>(MatrixView<const T>(whole(leaving)), to % ranks, tag(to / ranks));
     free_.push_back(leaving);
   }
 
   const Communicator& comm_;
-  std::shared_ptr<Transport> transport_;
+  Transport transport_;
   int half_;
   BlockColumns<T> columns_;
   std::array<int, 4> here_ = {0, 1, 2, 3};

@@ -64,7 +64,7 @@ template <Scalar T> MachineRates typical_rates(const Communicator& comm) {
     // The fewest threads of any rank: all take the same tile.
     rates = typical_of_threads<T>(comm.all_reduce(comm.space().concurrency(), Reduction::minimum));
   } else {
-    rates = typical_of_gpu<T>(transport_of(comm)->kind() == TransportKind::peer);
+    rates = typical_of_gpu<T>(transport_of(comm).kind() == TransportKind::peer);
   }
   if (comm.size() == 1) rates.link_bandwidth = rates.latency = rates.overlap = 0.0;
   return rates;

@@ -48,7 +48,7 @@ BandReceiver<T>::BandReceiver(const Setting& setting, const OperandSide& side, c
       Incoming incoming;
       incoming.piece = piece;
       incoming.landing = landing;
-      if (is_block(placement, arrival.region, piece, !setting.transport->takes_blocks())) {
+      if (is_block(placement, arrival.region, piece, !setting.transport.takes_blocks())) {
         const PieceMap map(placement, arrival.region, piece);
         incoming.landing = -1;
         incoming.row = map.row(0);
@@ -110,7 +110,7 @@ template <Scalar T> void BandReceiver<T>::post(Arrival& arrival) {
                                  ? block_of(slot(arrival), incoming.row, incoming.row + piece.rows.size(),
                                             incoming.column, incoming.column + piece.columns.size())
                                  : packed_view(landings_[slot_number].data() + incoming.landing, piece);
-    incoming.request = setting_.transport->template receive<T>(to, piece.owner, side_.tag, free);
+    incoming.request = setting_.transport.template receive<T>(to, piece.owner, side_.tag, free);
     incoming.done = false;
     incoming.posted = records_transfers(setting_) ? setting_.recorder->now() : 0.0;
   }
@@ -259,8 +259,8 @@ template <Scalar T> void BandSender<T>::progress() {
 template <Scalar T> Request BandSender<T>::send(Queue& queue) {
   const Piece& piece = queue.pieces[queue.sent].piece;
   const MatrixView<const T> block = part_of(local_, piece);
-  if (setting_.transport->takes_blocks() || is_contiguous(block)) {
-    return setting_.transport->template send<T>(block, queue.destination, side_.tag, Event());
+  if (setting_.transport.takes_blocks() || is_contiguous(block)) {
+    return setting_.transport.template send<T>(block, queue.destination, side_.tag, Event());
   }
   const ExecutionSpace& space = setting_.instances.assembly;
   Buffer<T>& packed = queue.packed[queue.sent % window];
@@ -275,8 +275,8 @@ template <Scalar T> Request BandSender<T>::send(Queue& queue) {
     }
   }
   copy_elements<T>(space, "heddle::gemm::pack_band", block, packed_view(packed.data(), piece));
-  return setting_.transport->template send<T>(MatrixView<const T>(packed_view(packed.data(), piece)), queue.destination,
-                                              side_.tag, Event::on(space));
+  return setting_.transport.template send<T>(MatrixView<const T>(packed_view(packed.data(), piece)), queue.destination,
+                                             side_.tag, Event::on(space));
 }
 
 template <Scalar T> bool BandSender<T>::idle() const {

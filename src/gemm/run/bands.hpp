@@ -26,7 +26,7 @@ template <Scalar T> using Buffer = Kokkos::View<T*, MemorySpace>;
 /// What the streams of one plan share.
 struct Setting {
   Communicator comm;
-  std::shared_ptr<Transport> transport;
+  Transport transport;
   Instances instances;
   Recorder* recorder = nullptr;  ///< Of the timeline.
 };

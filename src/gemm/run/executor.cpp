@@ -32,7 +32,7 @@ void Executor<T>::run(T alpha, const DistributedMatrix<T>& A, const DistributedM
     }
     return;
   }
-  setting_.transport->set_timed(setting_.recorder->everything());
+  setting_.transport.set_timed(setting_.recorder->everything());
   if (emulated_) {
     emulated_->start();
     emulation_report_ = settle_emulation(A, B);
@@ -59,7 +59,7 @@ void Executor<T>::multiply_all(T alpha, const DistributedMatrix<T>& A, const Dis
                   return [this, &step, lane] { tiles_.deliver(step, lane); };
                 });
   progress_until([&] { return bands_sent() && tiles_.idle(); });
-  setting_.transport->drain();
+  setting_.transport.drain();
   join(setting_.instances, space);
   tiles_.finish();
 }
@@ -76,7 +76,7 @@ template <Scalar T> void Executor<T>::start_bands(const DistributedMatrix<T>& A,
 }
 
 template <Scalar T> void Executor<T>::progress() {
-  setting_.transport->progress();
+  setting_.transport.progress();
   a_.progress();
   b_.progress();
   tiles_.progress(facts_.tiles_wait && !bands_sent());
@@ -85,7 +85,7 @@ template <Scalar T> void Executor<T>::progress() {
 template <Scalar T>
 template <class MayGo, class Body>
 void Executor<T>::for_each_step(const MayGo& may_go, const Body& body) {
-  const bool in_turn = setting_.transport->kind() == TransportKind::peer;
+  const bool in_turn = setting_.transport.kind() == TransportKind::peer;
   for (int number = 0; number < static_cast<int>(schedule_.steps.size()); ++number) {
     const Step& step = schedule_.steps[static_cast<std::size_t>(number)];
     // Emulated products fill the device, and share one workspace.
@@ -139,7 +139,7 @@ template <Scalar T> Spread Executor<T>::probe(const DistributedMatrix<T>& A, con
                   return [] {};
                 });
   progress_until([&] { return bands_sent(); });
-  setting_.transport->drain();
+  setting_.transport.drain();
   join(setting_.instances, comm.space());
   spread.ratio = comm.all_reduce(spread.ratio, Reduction::maximum);
   spread.undecided = comm.all_reduce(spread.undecided, Reduction::sum);

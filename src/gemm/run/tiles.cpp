@@ -57,7 +57,7 @@ template <Scalar T> void TileExchange<T>::post(Source& source) {
     source.times[source.posted % window] = records_transfers(setting_) ? setting_.recorder->now() : 0.0;
     if (lands_in_place()) {
       request =
-          setting_.transport->template receive<T>(block_of_c(piece), source.rank, tag_gemm_c, std::span<const Event>());
+          setting_.transport.template receive<T>(block_of_c(piece), source.rank, tag_gemm_c, std::span<const Event>());
     } else {
       Buffer<T>& landing = source.landings[source.posted % window];
       if (static_cast<Index>(landing.size()) < piece.size()) {
@@ -67,8 +67,8 @@ template <Scalar T> void TileExchange<T>::post(Source& source) {
         grow(setting_, landing, largest->piece.size());
       }
       const Event free = Event::on(setting_.instances.home);
-      request = setting_.transport->template receive<T>(packed_view(landing.data(), piece), source.rank, tag_gemm_c,
-                                                        std::span(&free, 1));
+      request = setting_.transport.template receive<T>(packed_view(landing.data(), piece), source.rank, tag_gemm_c,
+                                                       std::span(&free, 1));
     }
     ++source.posted;
   }
@@ -217,7 +217,7 @@ template <Scalar T> void TileExchange<T>::deliver(const Step& step, std::size_t 
       message = place;
     }
     const double posted = records_transfers(setting_) ? setting_.recorder->now() : 0.0;
-    departure.sent.push_back({setting_.transport->template send<T>(message, piece.owner, tag_gemm_c, ready), posted,
+    departure.sent.push_back({setting_.transport.template send<T>(message, piece.owner, tag_gemm_c, ready), posted,
                               piece.owner, static_cast<double>(piece.size()) * sizeof(T), step});
   }
   current_ = (current_ + 1) % departures_.size();
