@@ -1,14 +1,14 @@
 // First come, first served, for messages that begin in one order and become ready in another.
 #pragma once
 
+#include "comm/transfer.hpp"
+
 #include <algorithm>
 #include <deque>
 #include <map>
 #include <utility>
 
 namespace heddle::impl {
-
-class Transfer;
 
 /// MPI matches messages of one rank and tag in the order in which they were posted, so each is posted in its turn.
 class Turns {
