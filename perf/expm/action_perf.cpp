@@ -38,8 +38,8 @@ struct Banded {
     y(i, c) = sum;
   }
 };
-ActionOperator<Complex> banded(Index n) {
-  ActionOperator<Complex> H;
+ExpmActionOperator<Complex> banded(Index n) {
+  ExpmActionOperator<Complex> H;
   H.n = n;
   H.apply = [](const ExecutionSpace& space, const MatrixView<const Complex>& X, const MatrixView<Complex>& Y) {
     Kokkos::parallel_for(
@@ -50,7 +50,7 @@ ActionOperator<Complex> banded(Index n) {
   return H;
 }
 
-void report(benchmark::State& state, const ActionReport& last) {
+void report(benchmark::State& state, const ExpmActionReport& last) {
   state.SetLabel(std::string(to_string(last.method)));
   state.counters["degree"] = last.degree;
   state.counters["steps"] = static_cast<double>(last.steps);
@@ -77,9 +77,9 @@ void unitary(benchmark::State& state) {
   const auto H = dense(n, true);
   const LocalMatrix<Complex> B = random_local<Complex>(world().space(), n, state.range(1), 2);
   const LocalMatrix<Complex> R = random_local<Complex>(world().space(), n, state.range(1), 3);
-  const ActionOptions options{.structure = ActionStructure::hermitian, .tolerance = tolerance_of(state)};
+  const ExpmActionOptions options{.structure = ExpmActionStructure::hermitian, .tolerance = tolerance_of(state)};
   ExpmActionPlan<Complex> plan(world(), options);
-  ActionReport last;
+  ExpmActionReport last;
   double least = 1e300;
   for ([[maybe_unused]] auto iteration : state) {
     const double seconds = seconds_of([&] { last = plan.execute({0.0, -time}, H, B, R); });
@@ -101,9 +101,9 @@ void general(benchmark::State& state) {
   scale(static_cast<double>(state.range(2)), A);
   const LocalMatrix<double> B = random_local<double>(world().space(), n, state.range(1), 2);
   const LocalMatrix<double> R = random_local<double>(world().space(), n, state.range(1), 3);
-  const ActionOptions options{.tolerance = tolerance_of(state)};
+  const ExpmActionOptions options{.tolerance = tolerance_of(state)};
   ExpmActionPlan<double> plan(world(), options);
-  ActionReport last;
+  ExpmActionReport last;
   double least = 1e300;
   for ([[maybe_unused]] auto iteration : state) {
     const double seconds = seconds_of([&] { last = plan.execute(1.0, A, B, R); });
@@ -120,14 +120,14 @@ void general(benchmark::State& state) {
 void banded_operator(benchmark::State& state) {
   const Index n = extent(state.range(0));
   const auto time = static_cast<double>(state.range(2));
-  const ActionOperator<Complex> H = banded(n);
+  const ExpmActionOperator<Complex> H = banded(n);
   const LocalMatrix<Complex> B = random_local<Complex>(world().space(), n, state.range(1), 2);
   const LocalMatrix<Complex> R = random_local<Complex>(world().space(), n, state.range(1), 3);
-  const ActionOptions options{.method = static_cast<ActionMethod>(state.range(4)),
-                              .structure = ActionStructure::hermitian,
-                              .tolerance = tolerance_of(state)};
+  const ExpmActionOptions options{.method = static_cast<ExpmActionMethod>(state.range(4)),
+                                  .structure = ExpmActionStructure::hermitian,
+                                  .tolerance = tolerance_of(state)};
   ExpmActionPlan<Complex> plan(world(), options);
-  ActionReport last;
+  ExpmActionReport last;
   for ([[maybe_unused]] auto iteration : state) {
     state.SetIterationTime(seconds_of([&] { last = plan.execute({0.0, -time}, H, B, R); }));
   }

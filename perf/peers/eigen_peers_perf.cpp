@@ -366,7 +366,7 @@ void batched(benchmark::State& state, const std::string& routine) {
       });
   const Batch V("heddle::perf::V", n, n, count);
   const BatchValues w("heddle::perf::w", n, count);
-  eigen::JacobiBatchReport report;
+  eigen::JacobiBatchedReport report;
   BatchPeer peer(n, count);
   compare(state, 1e9 * static_cast<double>(count),
           {"heddle", [&] { return seconds_of([&] { report = eigen::jacobi_batched(world().space(), A, w, V); }); }},

@@ -20,7 +20,7 @@ struct Case {
   bool beside_fight;
 };
 
-search::ExternalFaces<std::int32_t> faces(const Mesh<std::int32_t>& mesh, const search::Options& options) {
+search::ExternalFaces<std::int32_t> faces(const Mesh<std::int32_t>& mesh, const search::SearchOptions& options) {
   return search::external_faces(world().space(), mesh, {.search = options, .ghosts = search::GhostCells::hide});
 }
 

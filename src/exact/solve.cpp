@@ -203,7 +203,7 @@ void lu_solve(const ExecutionSpace& space, Operation op, const StridedMatrix<con
 }
 
 template <Scalar T>
-SolveResult solve(const ExecutionSpace& space, const StridedMatrix<const T>& A, const StridedVector<const T>& b,
+SolveReport solve(const ExecutionSpace& space, const StridedMatrix<const T>& A, const StridedVector<const T>& b,
                   const StridedVector<T>& x, const SolveOptions& options) {
   const Kokkos::Profiling::ScopedRegion region("heddle::exact::solve");
   require(A.extent(0) == A.extent(1) && b.extent(0) == A.extent(0) && x.extent(0) == A.extent(0), "exact::solve: A is ",
@@ -215,7 +215,7 @@ SolveResult solve(const ExecutionSpace& space, const StridedMatrix<const T>& A, 
       Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "heddle::exact::LU"), n, n);
   Kokkos::deep_copy(space, LU, A);
   const LuResult factors = lu<T>(space, strided(LU), options.lu);
-  SolveResult result;
+  SolveReport result;
   result.info = factors.info;
   if (result.info != 0 || n == 0) {
     return result;
@@ -363,7 +363,7 @@ double condition(const ExecutionSpace& space, const StridedMatrix<const T>& LU, 
 #define HEDDLE_INSTANTIATE(T)                                                                                        \
   template void lu_solve<T>(const ExecutionSpace&, Operation, const StridedMatrix<const T>&, const LuResult&,        \
                             const StridedVector<T>&);                                                                \
-  template SolveResult solve<T>(const ExecutionSpace&, const StridedMatrix<const T>&, const StridedVector<const T>&, \
+  template SolveReport solve<T>(const ExecutionSpace&, const StridedMatrix<const T>&, const StridedVector<const T>&, \
                                 const StridedVector<T>&, const SolveOptions&);                                       \
   template double condition<T>(const ExecutionSpace&, const StridedMatrix<const T>&, const LuResult&, double, int)
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE);

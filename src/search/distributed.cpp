@@ -39,7 +39,7 @@ Kokkos::View<const std::uint32_t*, MemorySpace> bits_of_several(const Communicat
 }
 
 std::vector<Verdict> verdicts_on(const Communicator& comm, const std::vector<TravellingSide>& sides,
-                                 const Options& options, Report& report) {
+                                 const SearchOptions& options, SearchReport& report) {
   const ExecutionSpace& space = comm.space();
   const auto ranks = static_cast<std::size_t>(comm.size());
   const auto owner_of = [&](const TravellingSide& side) {
@@ -125,7 +125,7 @@ Index number_faces(const Communicator& comm, const std::vector<Index>& first, st
   return static_cast<Index>(all.size());
 }
 
-void combine_reports(const Communicator& comm, Report& report) {
+void combine_reports(const Communicator& comm, SearchReport& report) {
   report.collisions = comm.all_reduce(report.collisions, Reduction::sum);
   // sort_by_id is the last of the algorithms, and what a partition may have become on some ranks.
   std::array<Index, 4> most = {static_cast<Index>(report.algorithm), report.iterations, report.passes, report.memory};

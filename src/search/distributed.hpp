@@ -101,14 +101,14 @@ Kokkos::View<const std::uint32_t*, MemorySpace> bits_of_several(const Communicat
                                                                 const Kokkos::View<std::uint32_t*, MemorySpace>& bits);
 /// Of each side in turn, by the rank that its points choose. `report` learns of the memory that this rank's part took.
 std::vector<Verdict> verdicts_on(const Communicator& comm, const std::vector<TravellingSide>& sides,
-                                 const Options& options, Report& report);
+                                 const SearchOptions& options, SearchReport& report);
 /// Numbers for the faces of nonmanifold sides, whose first sides over all ranks have these numbers; and their count.
 Index number_faces(const Communicator& comm, const std::vector<Index>& first, std::vector<Index>& numbers);
 /// Makes what each rank's search said what all of theirs did.
-void combine_reports(const Communicator& comm, Report& report);
+void combine_reports(const Communicator& comm, SearchReport& report);
 
 template <Shape shape, PointId Id, class Space>
-ExternalFaces<Id> faces_over(const Communicator& comm, const Mesh<Id, Space>& mesh, FaceOptions options) {
+ExternalFaces<Id> faces_over(const Communicator& comm, const Mesh<Id, Space>& mesh, ExternalFacesOptions options) {
   const ExecutionSpace& space = comm.space();
   if (options.ghosts == GhostCells::hide) options.ghosts = GhostCells::drop;
   ExternalFaces<Id> result;
@@ -174,7 +174,7 @@ ExternalFaces<Id> faces_over(const Communicator& comm, const Mesh<Id, Space>& me
   move_cells(space, result.external.cell, cells_before);
   move_cells(space, result.nonmanifold.cell, cells_before);
   space.fence("heddle::search::external_faces");
-  FaceReport& report = result.report;
+  ExternalFacesReport& report = result.report;
   std::array<Index, 5> sums = {report.cells, report.faces, report.external, report.nonmanifold_sides,
                                report.degenerate_sides};
   comm.all_reduce(std::span<Index>(sums), Reduction::sum);
@@ -193,7 +193,8 @@ ExternalFaces<Id> faces_over(const Communicator& comm, const Mesh<Id, Space>& me
 namespace heddle::search {
 
 template <PointId Id, class Space>
-ExternalFaces<Id> external_faces(const Communicator& comm, const Mesh<Id, Space>& mesh, const FaceOptions& options) {
+ExternalFaces<Id> external_faces(const Communicator& comm, const Mesh<Id, Space>& mesh,
+                                 const ExternalFacesOptions& options) {
   const Kokkos::Profiling::ScopedRegion region("heddle::search::external_faces");
   comm.on_each([&] { impl::require_arrays(mesh); });
   // Ranks may have other kinds of cells: the shape is each one's own.

@@ -9,7 +9,7 @@ namespace {
 
 using namespace impl;
 
-Duplicates find(const ExecutionSpace& space, const KeyArray& keys, const Options& options) {
+Duplicates find(const ExecutionSpace& space, const KeyArray& keys, const SearchOptions& options) {
   const auto uninitialised = [&](const std::string& label) {
     return Kokkos::view_alloc(space, Kokkos::WithoutInitializing, label);
   };
@@ -86,7 +86,7 @@ Duplicates find(const ExecutionSpace& space, const KeyArray& keys, const Options
 
 }  // namespace
 
-Duplicates find_duplicates(const ExecutionSpace& space, const KeyArray& keys, const Options& options) {
+Duplicates find_duplicates(const ExecutionSpace& space, const KeyArray& keys, const SearchOptions& options) {
   const Kokkos::Profiling::ScopedRegion region("heddle::search::find_duplicates");
   require(keys.words >= 1 && keys.words <= most_words, "find_duplicates: keys of ", keys.words,
           " words; expected 1 to ", most_words);

@@ -28,7 +28,7 @@ template <PointId Id, class Space> void require_arrays(const Mesh<Id, Space>& me
 
 /// Which sides are one face, of those that stand in a list.
 template <PointId Id>
-Duplicates faces_of_sides(const ExecutionSpace& space, const FaceList<Id>& list, const Options& options) {
+Duplicates faces_of_sides(const ExecutionSpace& space, const FaceList<Id>& list, const SearchOptions& options) {
   const Index sides = list.size();
   const Kokkos::View<Id**, Kokkos::LayoutRight, MemorySpace> keys(
       Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "heddle::search::sides"), sides, 4);
@@ -59,7 +59,8 @@ template <Shape shape, PointId Id, class Space> class FaceSearch {
  public:
   using Source = FaceSource<Id, shape>;
 
-  FaceSearch(const ExecutionSpace& space, const Mesh<Id, Space>& mesh, const FaceOptions& options, FaceReport& report)
+  FaceSearch(const ExecutionSpace& space, const Mesh<Id, Space>& mesh, const ExternalFacesOptions& options,
+             ExternalFacesReport& report)
       : space_(space),
         mesh_(mesh),
         options_(options),
@@ -135,8 +136,8 @@ template <Shape shape, PointId Id, class Space> class FaceSearch {
 
   ExecutionSpace space_;
   Mesh<Id, Space> mesh_;
-  FaceOptions options_;
-  FaceReport& report_;
+  ExternalFacesOptions options_;
+  ExternalFacesReport& report_;
   Recorder recorder_;
   CellBlocks<Id, Space> blocks_;
   MeshFacts facts_;
@@ -156,7 +157,8 @@ template <PointId Id, class Space, class Work> auto with_shape(const Mesh<Id, Sp
 }
 
 template <Shape shape, PointId Id, class Space>
-ExternalFaces<Id> faces_of(const ExecutionSpace& space, const Mesh<Id, Space>& mesh, const FaceOptions& options) {
+ExternalFaces<Id> faces_of(const ExecutionSpace& space, const Mesh<Id, Space>& mesh,
+                           const ExternalFacesOptions& options) {
   ExternalFaces<Id> result;
   FaceSearch<shape, Id, Space> search(space, mesh, options, result.report);
   search.inspect();
@@ -177,7 +179,8 @@ ExternalFaces<Id> faces_of(const ExecutionSpace& space, const Mesh<Id, Space>& m
 namespace heddle::search {
 
 template <PointId Id, class Space>
-ExternalFaces<Id> external_faces(const ExecutionSpace& space, const Mesh<Id, Space>& mesh, const FaceOptions& options) {
+ExternalFaces<Id> external_faces(const ExecutionSpace& space, const Mesh<Id, Space>& mesh,
+                                 const ExternalFacesOptions& options) {
   const Kokkos::Profiling::ScopedRegion region("heddle::search::external_faces");
   impl::require_arrays(mesh);
   return impl::with_shape(mesh,

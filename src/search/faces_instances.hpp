@@ -3,9 +3,10 @@
 
 #include "search/distributed.hpp"
 
-#define HEDDLE_INSTANTIATE_FACES_IN(ID, SPACE)                                                                  \
-  template ExternalFaces<ID> external_faces(const ExecutionSpace&, const Mesh<ID, SPACE>&, const FaceOptions&); \
-  template ExternalFaces<ID> external_faces(const Communicator&, const Mesh<ID, SPACE>&, const FaceOptions&)
+#define HEDDLE_INSTANTIATE_FACES_IN(ID, SPACE)                                             \
+  template ExternalFaces<ID> external_faces(const ExecutionSpace&, const Mesh<ID, SPACE>&, \
+                                            const ExternalFacesOptions&);                  \
+  template ExternalFaces<ID> external_faces(const Communicator&, const Mesh<ID, SPACE>&, const ExternalFacesOptions&)
 #if defined(KOKKOS_ENABLE_CUDA) || defined(KOKKOS_ENABLE_HIP)
 #define HEDDLE_INSTANTIATE_FACES(ID)            \
   HEDDLE_INSTANTIATE_FACES_IN(ID, MemorySpace); \

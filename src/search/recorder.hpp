@@ -11,7 +11,8 @@ namespace heddle::search::impl {
 
 class Recorder {
  public:
-  Recorder(const ExecutionSpace& space, Report& report, bool timed) : space_(space), report_(report), timed_(timed) {
+  Recorder(const ExecutionSpace& space, SearchReport& report, bool timed)
+      : space_(space), report_(report), timed_(timed) {
     if (timed_) space_.fence("heddle::search::phase");
     last_ = std::chrono::steady_clock::now();
   }
@@ -46,11 +47,11 @@ class Recorder {
     report_.memory = std::max(report_.memory, held_);
   }
   [[nodiscard]] const ExecutionSpace& space() const { return space_; }
-  [[nodiscard]] Report& report() { return report_; }
+  [[nodiscard]] SearchReport& report() { return report_; }
 
  private:
   ExecutionSpace space_;
-  Report& report_;
+  SearchReport& report_;
   bool timed_;
   Index held_ = 0;
   std::chrono::steady_clock::time_point last_;

@@ -10,7 +10,7 @@ inline constexpr int seeds_to_try = 4;
 
 template <class Slot, class Source, class Sink>
 void search_whole(Recorder& recorder, const Source& source, const std::vector<int>& word_bits, const Sink& sink) {
-  const Report& report = recorder.report();
+  const SearchReport& report = recorder.report();
   if (report.algorithm == Algorithm::hash_fight) {
     search_hash_fight<Slot>(recorder, source, report.hash, word_bits, sink);
   } else if (report.algorithm == Algorithm::sort) {
@@ -42,10 +42,10 @@ SearchedKeys(Blocks, Whole, Index, std::vector<int>) -> SearchedKeys<Blocks, Who
 
 /// Searches keys, what is found going to `sink`; `forget` is called where that was wrong and all is begun again.
 template <class Source, class Blocks, class Whole, class Sink, class Forget>
-void search_keys(Recorder& recorder, const SearchedKeys<Blocks, Whole>& keys, const Options& options, const Sink& sink,
-                 const Forget& forget) {
+void search_keys(Recorder& recorder, const SearchedKeys<Blocks, Whole>& keys, const SearchOptions& options,
+                 const Sink& sink, const Forget& forget) {
   const auto& [blocks, whole, slots, word_bits] = keys;
-  Report& report = recorder.report();
+  SearchReport& report = recorder.report();
   report.algorithm = options.algorithm == Algorithm::automatic ? Algorithm::partition : options.algorithm;
   const bool takes_hash = report.algorithm == Algorithm::hash_fight || report.algorithm == Algorithm::sort;
   report.hash = takes_hash && options.hash == HashFunction::automatic ? HashFunction::fnv1a : options.hash;

@@ -46,7 +46,7 @@ TYPED_TEST(JacobiBatched, SolvesEachMatrix) {
       }
     }
     Kokkos::deep_copy(A, mirror);
-    const JacobiBatchReport report = jacobi_batched(ExecutionSpace(), A, w, V);
+    const JacobiBatchedReport report = jacobi_batched(ExecutionSpace(), A, w, V);
     EXPECT_TRUE(report.converged());
     EXPECT_EQ(report.first_failed, -1);
     const auto values = to_host(w);
@@ -171,7 +171,7 @@ TEST(JacobiBatch, CountsWhatDidNotConverge) {
   }
   mirror(7, 2, 4) = std::numeric_limits<double>::quiet_NaN();
   Kokkos::deep_copy(A, mirror);
-  const JacobiBatchReport report = jacobi_batched(ExecutionSpace(), A, w, V);
+  const JacobiBatchedReport report = jacobi_batched(ExecutionSpace(), A, w, V);
   EXPECT_EQ(report.not_converged, 1);
   EXPECT_EQ(report.first_failed, 4);
   // None of them is positive definite.

@@ -1,9 +1,12 @@
 // Eigensystems against their definition, LAPACK and 256 bits.
 #include "eigen/problems.hpp"
+#include "support/errors.hpp"
+#include "support/matrices.hpp"
 
 #include <gtest/gtest.h>
 
 #include <limits>
+#include <utility>
 
 extern "C" void dsyevd_(const char*, const char*, const int*, double*, const int*, double*, double*, const int*, int*,
                         const int*, int*, std::size_t, std::size_t);
@@ -291,6 +294,56 @@ TEST(JacobiWarmStart, CostsLessTheSmallerTheChange) {
     rotations = system.report.rotations;
   }
   EXPECT_LT(rotations, n);
+}
+
+template <class T> class JacobiPlans : public ::testing::Test {};
+TYPED_TEST_SUITE(JacobiPlans, test::AllScalars);
+
+TYPED_TEST(JacobiPlans, BeginAtTheVectorsOfTheLastMatrix) {
+  using T = TypeParam;
+  constexpr Index n = 90;
+  const Host<T> A = random_hermitian<T>(n, 11);
+  const Host<T> B = random_hermitian<T>(n, 12);
+  const Device<T> V("vectors", n, n);
+  const Kokkos::View<Real<T>*, MemorySpace> w("w", n);
+  JacobiPlan<T> plan(ExecutionSpace(), n, {.method = JacobiMethod::blocked, .warm_start = true});
+  const auto solved = [&](JacobiPlan<T>& by, const Host<T>& matrix) {
+    // What V holds is of no use.
+    Kokkos::deep_copy(V, T(std::numeric_limits<Real<T>>::quiet_NaN()));
+    System<T> system;
+    system.report = by.execute(to_device<T>(matrix), w, V);
+    system.V = to_host(V);
+    const auto values = to_host(w);
+    system.w.assign(values.data(), values.data() + values.size());
+    expect_good<T>(matrix, system);
+    return system;
+  };
+  const System<T> first = solved(plan, A);
+  Host<T> near("near", n, n);
+  for (std::size_t at = 0; at < near.size(); ++at) {
+    near.data()[at] = A.data()[at] + Real<T>(1e-4) * B.data()[at];
+  }
+  EXPECT_LT(solved(plan, near).report.rotations, first.report.rotations);
+  // From the beginning again: the bits of the first time. A plan moves with what it keeps.
+  JacobiPlan<T> moved = std::move(plan);
+  moved.restart();
+  const System<T> again = solved(moved, A);
+  EXPECT_EQ(again.report.rotations, first.report.rotations);
+  EXPECT_EQ(again.w, first.w);
+  // Of an iteration that did not converge nothing is kept.
+  JacobiPlan<T> short_of(ExecutionSpace(), n, {.method = JacobiMethod::blocked, .sweeps = 1, .warm_start = true});
+  EXPECT_FALSE(short_of.execute(to_device<T>(A), w, V).converged);
+  const Index rotations = short_of.execute(to_device<T>(A), w, V).rotations;
+  EXPECT_EQ(short_of.execute(to_device<T>(A), w, V).rotations, rotations);
+}
+
+TEST(JacobiPlanErrors, ShapesThatAreNotThePlans) {
+  const Device<double> A("A", 4, 4);
+  const Kokkos::View<double*, MemorySpace> w("w", 4);
+  JacobiPlan<double> plan(ExecutionSpace(), 5);
+  test::expect_refusal(ErrorKind::argument, "a plan for n = 5, given A 4 x 4",
+                       [&] { static_cast<void>(plan.execute(A, w, A)); });
+  test::expect_refusal(ErrorKind::argument, "n = -1", [] { const JacobiPlan<double> none(ExecutionSpace(), -1); });
 }
 
 TEST(JacobiReports, SayWhatStoppedThem) {

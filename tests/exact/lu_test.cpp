@@ -206,11 +206,11 @@ TYPED_TEST(ExactLu, SolvesWithRefinement) {
     Kokkos::deep_copy(b.device, b.host);
     Matrix<T> x(n, 1);
     const auto vector = [](const Matrix<T>& matrix) { return Kokkos::subview(matrix.device, Kokkos::ALL, 0); };
-    const SolveResult result = solve(ExecutionSpace(), A.device, vector(b), vector(x));
+    const SolveReport result = solve(ExecutionSpace(), A.device, vector(b), vector(x));
     ASSERT_EQ(result.info, 0);
     EXPECT_LE(result.backward_error, static_cast<double>(unit_roundoff<T>));
     x.read();
-    const SolveResult plain = solve(ExecutionSpace(), A.device, vector(b), vector(x), {.lu = {}, .refinements = 0});
+    const SolveReport plain = solve(ExecutionSpace(), A.device, vector(b), vector(x), {.lu = {}, .refinements = 0});
     EXPECT_EQ(plain.refinements, 0);
     EXPECT_GE(plain.backward_error, result.backward_error);
     for (std::size_t i = 0; i < n; ++i) {

@@ -152,7 +152,7 @@ TYPED_TEST(ExactRange, SystemsAreSolvedAtAnySize) {
       }
       Kokkos::deep_copy(b.device, b.host);
       Matrix<T> x(n, 1);
-      const SolveResult result = solve(ExecutionSpace(), A.device, column(b), column(x), {.lu = {}, .refinements = 30});
+      const SolveReport result = solve(ExecutionSpace(), A.device, column(b), column(x), {.lu = {}, .refinements = 30});
       ASSERT_EQ(result.info, 0);
       EXPECT_LE(result.backward_error, unit) << n << ", " << power;
       x.read();
@@ -182,7 +182,7 @@ TYPED_TEST(ExactRange, BackwardErrorsDoNotVanish) {
     Kokkos::deep_copy(A.device, A.host);
     Kokkos::deep_copy(b.device, b.host);
     Matrix<T> x(1, 1);
-    const SolveResult result = solve(ExecutionSpace(), A.device, column(b), column(x));
+    const SolveReport result = solve(ExecutionSpace(), A.device, column(b), column(x));
     EXPECT_GT(result.backward_error, 0) << power;
     EXPECT_LE(result.backward_error, static_cast<double>(unit_roundoff<T>)) << power;
     x.read();
@@ -221,7 +221,7 @@ TYPED_TEST(ExactRange, BackwardErrorsOfRowsOfTinyProducts) {
         Kokkos::deep_copy(A.device, A.host);
         Kokkos::deep_copy(b.device, b.host);
         Matrix<T> x(2, 1);
-        const SolveResult result = solve(ExecutionSpace(), A.device, column(b), column(x));
+        const SolveReport result = solve(ExecutionSpace(), A.device, column(b), column(x));
         x.read();
         ASSERT_EQ(text_of(x.host(0, 0)), text_of(T(0))) << first << ' ' << tiny << ' ' << right;
         EXPECT_EQ(result.backward_error, 1) << first << ' ' << tiny << ' ' << right;

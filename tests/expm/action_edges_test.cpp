@@ -25,8 +25,9 @@ TYPED_TEST_SUITE(ActionEdges, test::AllScalars);
 
 TYPED_TEST(ActionEdges, OfNothingIsNothing) {
   using T = TypeParam;
-  for (const ActionMethod method : {ActionMethod::taylor, ActionMethod::chebyshev, ActionMethod::krylov}) {
-    const ActionOptions options{.method = method, .structure = ActionStructure::hermitian};
+  for (const ExpmActionMethod method :
+       {ExpmActionMethod::taylor, ExpmActionMethod::chebyshev, ExpmActionMethod::krylov}) {
+    const ExpmActionOptions options{.method = method, .structure = ExpmActionStructure::hermitian};
     ExpmActionPlan<T> plan(this->comm, options);
     for (const Index n : {0, 1, 9}) {
       const auto A = test::random_matrix<T>(this->comm, Placement::row_bands(n, n, this->comm.size()), 1);
@@ -68,8 +69,9 @@ TYPED_TEST(ActionEdges, ColumnsOfAnySizeGiveTheSameBits) {
     return HostMatrix<T>(Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), view));
   };
   const int far = std::is_same_v<Real<T>, double> ? 600 : 60;
-  for (const ActionMethod method : {ActionMethod::taylor, ActionMethod::chebyshev, ActionMethod::krylov}) {
-    const ActionOptions options{.method = method, .structure = ActionStructure::hermitian};
+  for (const ExpmActionMethod method :
+       {ExpmActionMethod::taylor, ExpmActionMethod::chebyshev, ExpmActionMethod::krylov}) {
+    const ExpmActionOptions options{.method = method, .structure = ExpmActionStructure::hermitian};
     ExpmActionPlan<T> plan(this->comm, options);
     plan.execute(-1.0, second_difference<T>(n, 1.0), B, R);
     for (const int exponent : {-far, far}) {
@@ -104,10 +106,10 @@ TYPED_TEST(ActionEdges, WhatIsInRangeIsReturned) {
   for (const bool turned : {false, true}) {
     const DistributedMatrix<T> A(this->comm, Placement::row_bands(3, 3, this->comm.size()));
     fill(A, FarApart<T>{x, turned});
-    for (const ActionMethod method :
-         {ActionMethod::automatic, ActionMethod::taylor, ActionMethod::chebyshev, ActionMethod::krylov}) {
-      for (const ActionStructure structure : {ActionStructure::general, ActionStructure::hermitian}) {
-        if (method == ActionMethod::chebyshev && structure == ActionStructure::general) continue;
+    for (const ExpmActionMethod method : {ExpmActionMethod::automatic, ExpmActionMethod::taylor,
+                                          ExpmActionMethod::chebyshev, ExpmActionMethod::krylov}) {
+      for (const ExpmActionStructure structure : {ExpmActionStructure::general, ExpmActionStructure::hermitian}) {
+        if (method == ExpmActionMethod::chebyshev && structure == ExpmActionStructure::general) continue;
         ExpmActionPlan<T>(this->comm, {.method = method, .structure = structure}).execute(1.0, A, B, found);
         const auto host = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), found);
         // exp of the turned matrix is [[cosh x, sinh x], [sinh x, cosh x]]: of ones exp(x).
@@ -138,7 +140,7 @@ TEST(ActionErrors, AreThrownOnEveryRank) {
   fill(A, 1.0);
   const LocalMatrix<double> B = block<double>(n, 2);
   const LocalMatrix<double> R("heddle::test::R", n, 2);
-  const auto run = [&](const ActionOptions& options, const DistributedMatrix<double>& matrix,
+  const auto run = [&](const ExpmActionOptions& options, const DistributedMatrix<double>& matrix,
                        const LocalMatrix<double>& result, Complex time = 1.0) {
     return kind_of([&] { ExpmActionPlan<double>(comm, options).execute(time, matrix, B, result); });
   };
@@ -147,33 +149,34 @@ TEST(ActionErrors, AreThrownOnEveryRank) {
   EXPECT_EQ(run({}, DistributedMatrix<double>(comm, bands(n + 1, n + 1)), R), argument);
   EXPECT_EQ(run({}, A, LocalMatrix<double>("heddle::test::R", n, 1)), argument);
   EXPECT_EQ(run({}, A, R, Complex(0.0, 1.0)), argument) << "real vectors and an imaginary time";
-  EXPECT_EQ(run({.method = ActionMethod::chebyshev}, A, R), argument) << "a general matrix";
+  EXPECT_EQ(run({.method = ExpmActionMethod::chebyshev}, A, R), argument) << "a general matrix";
   EXPECT_EQ(run({.tolerance = -1.0}, A, R), argument);
   EXPECT_EQ(run({.dimension = 1}, A, R), argument);
-  EXPECT_EQ(run({.spectrum = ActionOptions::Interval{1.0, 1.0}}, A, R), argument);
+  EXPECT_EQ(run({.spectrum = ExpmActionOptions::Interval{1.0, 1.0}}, A, R), argument);
   // Eigenvalues 0 and n; an interval that leaves n out shows.
-  const ActionOptions narrow_one{.method = ActionMethod::chebyshev,
-                                 .structure = ActionStructure::hermitian,
-                                 .spectrum = ActionOptions::Interval{-0.5, 0.5}};
+  const ExpmActionOptions narrow_one{.method = ExpmActionMethod::chebyshev,
+                                     .structure = ExpmActionStructure::hermitian,
+                                     .spectrum = ExpmActionOptions::Interval{-0.5, 0.5}};
   EXPECT_EQ(run(narrow_one, A, R, 10.0), computation);
-  ActionOperator<double> without_adjoint = second_difference<double>(n, 1.0);
+  ExpmActionOperator<double> without_adjoint = second_difference<double>(n, 1.0);
   EXPECT_EQ(kind_of([&] {
-              ExpmActionPlan<double>(comm, {.method = ActionMethod::taylor}).execute(1.0, without_adjoint, B, R);
+              ExpmActionPlan<double>(comm, {.method = ExpmActionMethod::taylor}).execute(1.0, without_adjoint, B, R);
             }),
             argument);
   EXPECT_EQ(kind_of([&] { ExpmActionPlan<double>(comm).execute(1.0, without_adjoint, B, R); }), -1);
   EXPECT_EQ(kind_of([&] {
-              ExpmActionPlan<double>(comm).execute(1.0, ActionOperator<double>{n, {}, {}}, B, R);
+              ExpmActionPlan<double>(comm).execute(1.0, ExpmActionOperator<double>{n, {}, {}}, B, R);
             }),
             argument);
-  for (const ActionMethod method : {ActionMethod::taylor, ActionMethod::chebyshev, ActionMethod::krylov}) {
-    const ActionOptions options{.method = method, .structure = ActionStructure::hermitian};
+  for (const ExpmActionMethod method :
+       {ExpmActionMethod::taylor, ExpmActionMethod::chebyshev, ExpmActionMethod::krylov}) {
+    const ExpmActionOptions options{.method = method, .structure = ExpmActionStructure::hermitian};
     EXPECT_EQ(run(options, A, R, 1000.0), computation) << "exp(6000) overflows";
     for (const double poison : {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()}) {
       test::fill_ones_but(A, n - 1, 0, poison);
       EXPECT_EQ(run(options, A, R), computation);
       fill(A, 1.0);
-      const ActionOperator<double> poisoned = second_difference<double>(n, poison);
+      const ExpmActionOperator<double> poisoned = second_difference<double>(n, poison);
       EXPECT_EQ(kind_of([&] { ExpmActionPlan<double>(comm, options).execute(1.0, poisoned, B, R); }), computation);
       const auto good = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), B);
       const LocalMatrix<double> bad("heddle::test::bad", n, 2);
@@ -184,9 +187,9 @@ TEST(ActionErrors, AreThrownOnEveryRank) {
       EXPECT_EQ(kind_of([&] { ExpmActionPlan<double>(comm, options).execute(1.0, A, bad, R); }), computation);
     }
   }
-  EXPECT_EQ(action_method_from(to_string(ActionMethod::chebyshev)), ActionMethod::chebyshev);
+  EXPECT_EQ(expm_action_method_from(to_string(ExpmActionMethod::chebyshev)), ExpmActionMethod::chebyshev);
   test::expect_refusal(ErrorKind::argument, "action method 'pade': expected one of automatic, taylor,",
-                       [&] { static_cast<void>(action_method_from("pade")); });
+                       [&] { static_cast<void>(expm_action_method_from("pade")); });
 }
 
 struct DiagonalEntries {
@@ -199,8 +202,9 @@ TEST(ActionErrors, MoreStepsThanCanBeTakenAreRefused) {
   const DistributedMatrix<double> A(comm, Placement::row_bands(2, 2, comm.size()));
   fill(A, DiagonalEntries{});
   const LocalMatrix<double> B = block<double>(2, 1);
-  for (const ActionMethod method : {ActionMethod::taylor, ActionMethod::chebyshev, ActionMethod::krylov}) {
-    const ActionOptions options{.method = method, .structure = ActionStructure::hermitian};
+  for (const ExpmActionMethod method :
+       {ExpmActionMethod::taylor, ExpmActionMethod::chebyshev, ExpmActionMethod::krylov}) {
+    const ExpmActionOptions options{.method = method, .structure = ExpmActionStructure::hermitian};
     EXPECT_EQ(kind_of([&] { ExpmActionPlan<double>(comm, options).execute(1.0, A, B, B); }),
               static_cast<int>(ErrorKind::computation))
         << to_string(method);
@@ -214,11 +218,11 @@ TEST(ActionKokkos, LabelsBeginWithHeddleAndNoOtherInstanceIsTouched) {
   const auto A = test::random_matrix<double>(comm, Placement::on_rank(n, n, 0), 1);
   const LocalMatrix<double> B = block<double>(n, 2);
   test::listen();
-  for (const ActionMethod method : {ActionMethod::taylor, ActionMethod::krylov}) {
-    const ActionOptions options{.method = method};
+  for (const ExpmActionMethod method : {ExpmActionMethod::taylor, ExpmActionMethod::krylov}) {
+    const ExpmActionOptions options{.method = method};
     ExpmActionPlan<double>(comm, options).execute(1.0, A, B, B);
   }
-  const ActionOptions options{.method = ActionMethod::chebyshev, .structure = ActionStructure::hermitian};
+  const ExpmActionOptions options{.method = ExpmActionMethod::chebyshev, .structure = ExpmActionStructure::hermitian};
   ExpmActionPlan<double>(comm, options).execute(-1.0, second_difference<double>(n, 1.0), B, B);
   test::stop_listening();
   test::expect_labels(instances[0]);

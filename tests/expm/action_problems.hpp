@@ -38,8 +38,8 @@ template <Scalar T> struct SecondDifference {
     y(i, c) = factor * sum;
   }
 };
-template <Scalar T> ActionOperator<T> second_difference(Index n, double factor) {
-  ActionOperator<T> A;
+template <Scalar T> ExpmActionOperator<T> second_difference(Index n, double factor) {
+  ExpmActionOperator<T> A;
   A.n = n;
   A.apply = [factor](const ExecutionSpace& space, const MatrixView<const T>& X, const MatrixView<T>& Y) {
     Kokkos::parallel_for(

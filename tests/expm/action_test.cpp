@@ -24,14 +24,14 @@ using test::widen;
 struct Problem {
   std::string name;
   std::size_t n;
-  ActionStructure structure;
+  ExpmActionStructure structure;
   Complex time;
   double condition;  // Of exp at time A, relative, at most: ||time A||_2 for normal matrices, else by hand.
   std::function<Complex(std::size_t, std::size_t)> entry;
 };
 
 std::vector<Problem> problems() {
-  using enum ActionStructure;
+  using enum ExpmActionStructure;
   const auto complex_hermitian = [](double size) {
     return [size](std::size_t i, std::size_t j) {
       const double imaginary = i == j ? 0.0 : (i < j ? 1.0 : -1.0) * uniform(std::min(i, j), std::max(i, j), 8);
@@ -150,13 +150,13 @@ double error_of(const LocalMatrix<T>& found, const std::vector<Complex>& expecte
   return largest;
 }
 
-std::vector<ActionMethod> methods_for(const Problem& problem) {
-  using enum ActionMethod;
+std::vector<ExpmActionMethod> methods_for(const Problem& problem) {
+  using enum ExpmActionMethod;
   if (problem.condition >= 1e6) {
     // Arnoldi's vectors mix elements of all sizes: a backward error in the norm.
     return {automatic, taylor};
   }
-  if (problem.structure == ActionStructure::general) {
+  if (problem.structure == ExpmActionStructure::general) {
     return {automatic, taylor, krylov};
   }
   if (problem.time.real() != 0.0 && problem.time.imag() != 0.0) {
@@ -186,12 +186,12 @@ TYPED_TEST(Action, AgreesWith256BitsForAnyToleranceByAnyMethod) {
     const LocalMatrix<T> R("heddle::test::R", B.extent(0), B.extent(1));
     double norm = 0.0;
     const std::vector<Complex> expected = reference<T>(problem, B, norm);
-    for (const ActionMethod method : methods_for(problem)) {
+    for (const ExpmActionMethod method : methods_for(problem)) {
       Index last = std::numeric_limits<Index>::max() / 2;
       for (const double tolerance : {0.0, 1e-10, 1e-6, 1e-3}) {
         SCOPED_TRACE(problem.name + ", " + std::string(to_string(method)) + ", " + std::to_string(tolerance));
         ExpmActionPlan<T> plan(this->comm, {.method = method, .structure = problem.structure, .tolerance = tolerance});
-        const ActionReport report = plan.execute(problem.time, A, B, R);
+        const ExpmActionReport report = plan.execute(problem.time, A, B, R);
         const double cond = std::max(problem.condition, 1.0);
         const double rounding = 50.0 * static_cast<double>(n * unit_roundoff<T>) * cond;
         EXPECT_LE(error_of<T>(R, expected, norm, B), tolerance * cond + rounding)
@@ -200,7 +200,7 @@ TYPED_TEST(Action, AgreesWith256BitsForAnyToleranceByAnyMethod) {
         // Estimates of norms have their say in `taylor`'s, invariant subspaces that rounding leaves in `krylov`'s.
         EXPECT_LE(report.products, last + last / 2) << "a looser tolerance costs more";
         last = std::max<Index>(report.products, 8);
-        if (method != ActionMethod::automatic) {
+        if (method != ExpmActionMethod::automatic) {
           EXPECT_EQ(report.method, method);
         }
       }
@@ -217,11 +217,11 @@ TYPED_TEST(Action, HasTheSameBitsOnAnyNumberOfRanksAndForAnyPlacement) {
     }
     const auto n = static_cast<Index>(problem.n);
     const LocalMatrix<T> B = block<T>(n, 3);
-    for (const ActionMethod method : methods_for(problem)) {
+    for (const ExpmActionMethod method : methods_for(problem)) {
       const auto of = [&](const Communicator& ranks, const DistributedMatrix<T>& A) {
         const LocalMatrix<T> R("heddle::test::R", B.extent(0), B.extent(1));
         Kokkos::deep_copy(R, B);
-        const ActionOptions options{.method = method, .structure = problem.structure};
+        const ExpmActionOptions options{.method = method, .structure = problem.structure};
         ExpmActionPlan<T>(ranks, options).execute(problem.time, A, R, R);
         return HostMatrix<T>(Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), R));
       };
@@ -290,11 +290,11 @@ TYPED_TEST(Action, OfAnOperatorFollowsItsEigenvectors) {
   std::vector<Complex> times = {-0.3, -20.0};
   if (is_complex<T>) times = {-0.3, Complex(0.0, -0.5), Complex(0.0, 60.0)};
   for (const Complex& time : times) {
-    for (const ActionMethod method :
-         {ActionMethod::automatic, ActionMethod::taylor, ActionMethod::chebyshev, ActionMethod::krylov}) {
+    for (const ExpmActionMethod method : {ExpmActionMethod::automatic, ExpmActionMethod::taylor,
+                                          ExpmActionMethod::chebyshev, ExpmActionMethod::krylov}) {
       const LocalMatrix<T> R("heddle::test::R", n, modes.size());
-      ExpmActionPlan<T> plan(this->comm, {.method = method, .structure = ActionStructure::hermitian});
-      const ActionReport report = plan.execute(time, second_difference<T>(n, factor), B, R);
+      ExpmActionPlan<T> plan(this->comm, {.method = method, .structure = ExpmActionStructure::hermitian});
+      const ExpmActionReport report = plan.execute(time, second_difference<T>(n, factor), B, R);
       const auto found = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), R);
       double largest = 0.0;
       for (std::size_t c = 0; c < modes.size(); ++c) {
@@ -305,11 +305,11 @@ TYPED_TEST(Action, OfAnOperatorFollowsItsEigenvectors) {
         }
       }
       // ||time A||_2 = 20 |time|; Taylor's terms grow to e^10 at most.
-      const double bound = (method == ActionMethod::taylor ? 2000.0 : 40.0) * (20.0 * std::abs(time) + 10.0);
+      const double bound = (method == ExpmActionMethod::taylor ? 2000.0 : 40.0) * (20.0 * std::abs(time) + 10.0);
       EXPECT_LE(largest, bound * unit_roundoff<T>)
           << to_string(method) << ", time " << time << ", degree " << report.degree << ", " << report.steps << " steps";
       // In the half length of the spectrum, 10 |time|: no more than a series takes, and never much less.
-      if (method == ActionMethod::automatic) {
+      if (method == ExpmActionMethod::automatic) {
         EXPECT_LE(report.products, 15.0 * std::abs(time) + 60.0) << time;
       }
     }
@@ -324,14 +324,14 @@ TEST(ActionChoice, TakesLanczosForShortTimesAndChebyshevForLongOnes) {
   const LocalMatrix<T> R("heddle::test::R", n, 2);
   // The spectrum is 0 ... 4, known or found.
   for (const auto& spectrum :
-       {std::optional<ActionOptions::Interval>(), std::optional(ActionOptions::Interval{0.0, 4.0})}) {
-    ExpmActionPlan<T> plan(comm, {.structure = ActionStructure::hermitian, .spectrum = spectrum});
-    const ActionReport brief = plan.execute({0.0, -3.0}, second_difference<T>(n, 1.0), B, R);
-    EXPECT_EQ(brief.method, ActionMethod::krylov);
+       {std::optional<ExpmActionOptions::Interval>(), std::optional(ExpmActionOptions::Interval{0.0, 4.0})}) {
+    ExpmActionPlan<T> plan(comm, {.structure = ExpmActionStructure::hermitian, .spectrum = spectrum});
+    const ExpmActionReport brief = plan.execute({0.0, -3.0}, second_difference<T>(n, 1.0), B, R);
+    EXPECT_EQ(brief.method, ExpmActionMethod::krylov);
     EXPECT_EQ(brief.steps, 1);
     EXPECT_LE(brief.products, 30);
-    const ActionReport lengthy = plan.execute({0.0, -500.0}, second_difference<T>(n, 1.0), B, R);
-    EXPECT_EQ(lengthy.method, ActionMethod::chebyshev);
+    const ExpmActionReport lengthy = plan.execute({0.0, -500.0}, second_difference<T>(n, 1.0), B, R);
+    EXPECT_EQ(lengthy.method, ExpmActionMethod::chebyshev);
     EXPECT_EQ(lengthy.steps, spectrum ? 1 : 2);
     // Half its length times the time is 1000; a series takes that and about ten cube roots of it, found ends 1% more.
     EXPECT_LE(lengthy.products, 1200);
@@ -350,7 +350,7 @@ TEST(ActionOfRealMatrices, OnComplexVectorsIsThatOfComplexOnes) {
     const LocalMatrix<T> R("heddle::test::R", n, 2);
     double norm = 0.0;
     const std::vector<Complex> expected = reference<T>(problem, B, norm);
-    const ActionOptions options{.structure = problem.structure};
+    const ExpmActionOptions options{.structure = problem.structure};
     ExpmActionPlan<T>(comm, options).execute(problem.time, matrix_of<double>(comm, problem), B, R);
     EXPECT_LE(error_of<T>(R, expected, norm, B),
               50.0 * static_cast<double>(n) * unit_roundoff<double> * std::max(problem.condition, 1.0))

@@ -148,7 +148,7 @@ TYPED_TEST(ExpmBatched, AgreesWith256Bits) {
       const auto infos = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), info);
       for (std::size_t b = 0; b < count; ++b) {
         SCOPED_TRACE(all[b].name + ", n = " + std::to_string(n) + ", tolerance " + std::to_string(tolerance));
-        EXPECT_EQ(infos(b), static_cast<int>(ExpmBatchInfo::done));
+        EXPECT_EQ(infos(b), static_cast<int>(ExpmBatchedInfo::done));
         const double rounding = 4.0 * static_cast<double>(n + 4) * static_cast<double>(unit_roundoff<T>);
         EXPECT_LE(error_of<T>(found, b, expected[b]), (rounding + tolerance) * all[b].condition);
       }
@@ -221,9 +221,9 @@ TYPED_TEST(ExpmBatched, KeepsTroubleToTheMatrixThatHasIt) {
   const auto right = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), expected);
   const auto infos = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), info);
   for (std::size_t b = 0; b < count; ++b) {
-    const ExpmBatchInfo wanted = b == 17 || b == 500 ? ExpmBatchInfo::not_finite
-                                 : b == 999          ? ExpmBatchInfo::overflow
-                                                     : ExpmBatchInfo::done;
+    const ExpmBatchedInfo wanted = b == 17 || b == 500 ? ExpmBatchedInfo::not_finite
+                                   : b == 999          ? ExpmBatchedInfo::overflow
+                                                       : ExpmBatchedInfo::done;
     EXPECT_EQ(infos(b), static_cast<int>(wanted)) << b;
     bool same = true;
     bool all_nan = true;
@@ -233,7 +233,7 @@ TYPED_TEST(ExpmBatched, KeepsTroubleToTheMatrixThatHasIt) {
         all_nan = all_nan && Kokkos::isnan(Kokkos::real(found(i, j, b)));
       }
     }
-    EXPECT_TRUE(wanted == ExpmBatchInfo::done ? same : all_nan) << b;
+    EXPECT_TRUE(wanted == ExpmBatchedInfo::done ? same : all_nan) << b;
   }
 }
 
@@ -300,7 +300,7 @@ TYPED_TEST(ExpmBatched, BadlyScaledMatricesAreAsGoodAsOthers) {
         const auto found = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), A);
         const auto infos = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), info);
         SCOPED_TRACE(kind.name + ", n = " + std::to_string(n) + ", spread " + std::to_string(spread));
-        ASSERT_EQ(infos(0), static_cast<int>(ExpmBatchInfo::done));
+        ASSERT_EQ(infos(0), static_cast<int>(ExpmBatchedInfo::done));
         for (Index i = 0; i < n; ++i) {
           for (Index j = 0; j < n; ++j) {
             found(i, j, 0) = narrow<T>(widen(found(i, j, 0)) * std::ldexp(1.0, exponents[j] - exponents[i]));
@@ -333,9 +333,9 @@ TYPED_TEST(ExpmBatched, EigenvaluesBehindHugeElements) {
   expm_batched(ExecutionSpace(), A, A, info);
   const auto E = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), A);
   const auto infos = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), info);
-  EXPECT_EQ(infos(0), static_cast<int>(ExpmBatchInfo::overflow));
-  EXPECT_EQ(infos(1), static_cast<int>(ExpmBatchInfo::done));
-  EXPECT_EQ(infos(2), static_cast<int>(ExpmBatchInfo::overflow));
+  EXPECT_EQ(infos(0), static_cast<int>(ExpmBatchedInfo::overflow));
+  EXPECT_EQ(infos(1), static_cast<int>(ExpmBatchedInfo::done));
+  EXPECT_EQ(infos(2), static_cast<int>(ExpmBatchedInfo::overflow));
   const double bound = 100 * static_cast<double>(unit_roundoff<T>);
   EXPECT_NEAR(static_cast<double>(Kokkos::real(E(1, 1, 1))) / std::exp(1.0), 1, bound);
   EXPECT_NEAR(static_cast<double>(Kokkos::real(E(0, 1, 1))) / std::expm1(1.0), 1, bound);
@@ -358,7 +358,7 @@ TYPED_TEST(ExpmBatched, OverflowsWhereAnElementLessTheMeanDoes) {
   const Kokkos::View<int*, MemorySpace> info("heddle::test::info", 1);
   expm_batched(ExecutionSpace(), A, A, info);
   const auto infos = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), info);
-  EXPECT_EQ(infos(0), static_cast<int>(ExpmBatchInfo::overflow));
+  EXPECT_EQ(infos(0), static_cast<int>(ExpmBatchedInfo::overflow));
 }
 
 TYPED_TEST(ExpmBatched, TakesMatricesOfDifferentSizes) {

@@ -185,9 +185,9 @@ template <Scalar T> void run_batched(const World& world, const Case& one, Verdic
   const Array& given = one.array("A");
   const auto n = static_cast<std::size_t>(given.rows);
   const auto host = host_of<T>(given);
-  const eigen::JacobiBatchOptions options{.accuracy = static_cast<JacobiAccuracy>(one.knob("accuracy")),
-                                          .upper = one.knob("upper") != 0};
-  eigen::JacobiBatchReport report;
+  const eigen::JacobiBatchedOptions options{.accuracy = static_cast<JacobiAccuracy>(one.knob("accuracy")),
+                                            .upper = one.knob("upper") != 0};
+  eigen::JacobiBatchedReport report;
   // The matrix with its reverse and multiples for neighbours; the one at `at` is the matrix itself.
   const auto computed = [&](const ExecutionSpace& space, std::size_t count, std::size_t at) {
     const Kokkos::View<T***, Kokkos::LayoutLeft, MemorySpace> A("heddle::hunt::A", n, n, count);

@@ -197,9 +197,9 @@ template <Scalar T> void run_batched(const World& world, const Case& one, Verdic
   const auto n = static_cast<std::size_t>(given.rows);
   const auto count = static_cast<std::size_t>(one.knob("neighbours")) + 1;
   const auto host = host_of<T>(given);
-  const ExpmBatchOptions options{one.knob("digits") == 0 ? 0.0
-                                                         : std::pow(10.0, -static_cast<double>(one.knob("digits")))};
-  const auto computed_as = [&](const ExecutionSpace& space, auto layout, std::size_t matrices, ExpmBatchInfo& info) {
+  const ExpmBatchedOptions options{one.knob("digits") == 0 ? 0.0
+                                                           : std::pow(10.0, -static_cast<double>(one.knob("digits")))};
+  const auto computed_as = [&](const ExecutionSpace& space, auto layout, std::size_t matrices, ExpmBatchedInfo& info) {
     const Kokkos::View<T***, decltype(layout), MemorySpace> A("heddle::hunt::A", n, n, matrices);
     const auto mirror = Kokkos::create_mirror_view(A);
     for (std::size_t b = 0; b < matrices; ++b) {
@@ -213,28 +213,29 @@ template <Scalar T> void run_batched(const World& world, const Case& one, Verdic
     space.fence("heddle::hunt");
     Kokkos::deep_copy(mirror, A);
     const auto infos_on_host = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), infos);
-    info = static_cast<ExpmBatchInfo>(infos_on_host(matrices - 1 - (matrices - 1) % 2));
+    info = static_cast<ExpmBatchedInfo>(infos_on_host(matrices - 1 - (matrices - 1) % 2));
     const std::size_t last = matrices - 1 - (matrices - 1) % 2;
     return test::host_matrix<T>(given.rows, given.rows, [&](Index i, Index j) {
       return mirror(static_cast<std::size_t>(i), static_cast<std::size_t>(j), last);
     });
   };
-  ExpmBatchInfo info{};
-  ExpmBatchInfo info_alone{};
+  ExpmBatchedInfo info{};
+  ExpmBatchedInfo info_alone{};
   const auto E = one.knob("right") != 0 ? computed_as(ExecutionSpace(), Kokkos::LayoutRight(), count, info)
                                         : computed_as(ExecutionSpace(), Kokkos::LayoutLeft(), count, info);
   const auto alone = computed_as(one_thread(), Kokkos::LayoutLeft(), 1, info_alone);
   verdict.holds("bits do not depend on neighbours and layout", info == info_alone && difference(E, alone).empty(),
                 difference(E, alone));
   if (!is_finite(given)) {
-    verdict.holds("info of NaN and infinity", info == ExpmBatchInfo::not_finite);
+    verdict.holds("info of NaN and infinity", info == ExpmBatchedInfo::not_finite);
     return;
   }
   if (!world.root()) return;
   const ExponentialTruth truth = exponential_truth(given, one.type);
   if (!truth.E) return verdict.skip();
-  if (info != ExpmBatchInfo::done) {
-    verdict.holds("overflows where the exponential does", info == ExpmBatchInfo::overflow && overflows<T>(truth, 0.99));
+  if (info != ExpmBatchedInfo::done) {
+    verdict.holds("overflows where the exponential does",
+                  info == ExpmBatchedInfo::overflow && overflows<T>(truth, 0.99));
     return;
   }
   verdict.holds("finite", !overflows<T>(truth, 1.01), "an exponential that overflows was returned");
@@ -274,13 +275,13 @@ template <Scalar T> void run_action(const World& world, const Case& one, Verdict
   const Array& given = one.array("A");
   const Array& block = one.array("B");
   const Value time = one.array("time").values[0];
-  ActionOptions options;
+  ExpmActionOptions options;
   const bool known = one.knob("structure") != 0 && given.mirror != Mirror::none;
   if (known)
     options.structure =
-        given.mirror == Mirror::hermitian ? ActionStructure::hermitian : ActionStructure::skew_hermitian;
-  options.method = static_cast<ActionMethod>(one.knob("method"));
-  if (options.method == ActionMethod::chebyshev && !known) options.method = ActionMethod::automatic;
+        given.mirror == Mirror::hermitian ? ExpmActionStructure::hermitian : ExpmActionStructure::skew_hermitian;
+  options.method = static_cast<ExpmActionMethod>(one.knob("method"));
+  if (options.method == ExpmActionMethod::chebyshev && !known) options.method = ExpmActionMethod::automatic;
   options.dimension = static_cast<int>(std::clamp(one.knob("dimension"), 2L, 100L));
   // Steps are as many as the norm says: without a bound some cases would take for ever.
   Wide::bits = 64;

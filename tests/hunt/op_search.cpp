@@ -70,7 +70,7 @@ template <class Word, class Layout> void run_keys_of(const Case& one, Verdict& v
   }
   Kokkos::deep_copy(keys, mirror);
   const auto all = search::all_searches();
-  search::Options options = all[static_cast<std::size_t>(one.knob("search")) % all.size()];
+  search::SearchOptions options = all[static_cast<std::size_t>(one.knob("search")) % all.size()];
   options.memory = one.knob("memory");
   search::Duplicates found;
   const Thrown thrown = thrown_by([&] { found = search::find_duplicates(ExecutionSpace(), keys, options); });
@@ -157,7 +157,7 @@ template <PointId Id> void run_cells_of(const World& world, const Case& one, Ver
       mine.push_back(cell), my_ghosts.push_back(ghost);
   }
   const auto all = search::all_searches();
-  search::FaceOptions options;
+  search::ExternalFacesOptions options;
   options.search = all[static_cast<std::size_t>(one.knob("search")) % all.size()];
   options.search.memory = one.knob("memory");
   options.ghosts = static_cast<search::GhostCells>(one.knob("ghosts") % 3);

@@ -128,11 +128,11 @@ TEST(FacesOverRanks, NumbersThatSpanOverSixtyTwoBits) {
 TEST(FacesOverRanks, ReportsWhatAllOfThemDid) {
   const Communicator comm = world();
   // Points of each rank's own, more on higher ranks: what each does is what it would do alone.
-  FaceOptions options;
+  ExternalFacesOptions options;
   options.search = {.algorithm = Algorithm::sort, .hash = HashFunction::exclusive_or, .time_phases = true};
-  const auto reports = [&](const FaceOptions& how) {
+  const auto reports = [&](const ExternalFacesOptions& how) {
     const Cells cells = random_cells(10000 * (1 + comm.rank()), 50, {CellKind::tetrahedron}, 1, 10000 * comm.rank());
-    const Report alone = external_faces(ExecutionSpace(), uniform_mesh(cells), how).report.search;
+    const SearchReport alone = external_faces(ExecutionSpace(), uniform_mesh(cells), how).report.search;
     return std::pair(alone, external_faces(comm, uniform_mesh(cells), how).report.search);
   };
   const auto [sorted_alone, sorted] = reports(options);

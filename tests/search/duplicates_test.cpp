@@ -53,7 +53,7 @@ template <class Keys> void expect_groups(const Duplicates& found, const Keys& ke
   EXPECT_EQ(host_vector(found.count), count);
 }
 template <class Keys> void expect_all_searches(const Keys& keys) {
-  for (Options options : all_searches()) {
+  for (SearchOptions options : all_searches()) {
     SCOPED_TRACE(name_of(options));
     expect_groups(find_duplicates(ExecutionSpace(), keys, options), keys);
   }
@@ -191,11 +191,11 @@ TEST(FindDuplicatesOf, NumbersGroupsByFirstOccurrence) {
 TEST(FindDuplicatesOf, ReportsWhatItDid) {
   constexpr int n = 1 << 20;
   const auto keys = filled<Kokkos::View<std::int32_t*, MemorySpace>>(n, 1, 10000, 7);
-  const auto report = [&](Options options) {
+  const auto report = [&](SearchOptions options) {
     options.time_phases = true;
     return find_duplicates(ExecutionSpace(), keys, options).report;
   };
-  const Report partition = report({.memory = 10 * n});
+  const SearchReport partition = report({.memory = 10 * n});
   EXPECT_EQ(partition.algorithm, Algorithm::partition);
   EXPECT_GE(partition.passes, 2);
   // Besides 16 bytes a key of any search and what counts buckets, for which a byte a key is far more than enough.
@@ -207,7 +207,7 @@ TEST(FindDuplicatesOf, ReportsWhatItDid) {
     names.push_back(phase.name);
   }
   EXPECT_EQ(names, (std::vector<std::string>{"inspect", "count", "scatter", "buckets", "list"}));
-  const Report fight = report({.algorithm = Algorithm::hash_fight, .hash = HashFunction::mixer});
+  const SearchReport fight = report({.algorithm = Algorithm::hash_fight, .hash = HashFunction::mixer});
   EXPECT_EQ(fight.hash, HashFunction::mixer);
   EXPECT_GE(fight.iterations, 2);
   EXPECT_GT(fight.collisions, 0);
@@ -228,7 +228,7 @@ TEST(FindDuplicatesOf, RefusesKeysOfTooManyWords) {
   }
 }
 TEST(SearchNames, AreReadBack) {
-  for (const Options& options : all_searches()) {
+  for (const SearchOptions& options : all_searches()) {
     EXPECT_EQ(algorithm_from(to_string(options.algorithm)), options.algorithm);
     EXPECT_EQ(hash_function_from(to_string(options.hash)), options.hash);
   }

@@ -9,7 +9,7 @@
 namespace heddle::search {
 namespace {
 
-template <PointId Id> std::string refusal(const Mesh<Id>& mesh, const FaceOptions& options = {}) {
+template <PointId Id> std::string refusal(const Mesh<Id>& mesh, const ExternalFacesOptions& options = {}) {
   try {
     static_cast<void>(external_faces(ExecutionSpace(), mesh, options));
   } catch (const Error& error) {

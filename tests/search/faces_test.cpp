@@ -30,8 +30,8 @@ Cells whole_numbers(Cells cells, Index factor, Index offset) {
   return cells;
 }
 template <PointId Id>
-void expect_all_searches(const Mesh<Id>& mesh, const Expected& expected, FaceOptions options = {}) {
-  for (const Options& search : all_searches()) {
+void expect_all_searches(const Mesh<Id>& mesh, const Expected& expected, ExternalFacesOptions options = {}) {
+  for (const SearchOptions& search : all_searches()) {
     SCOPED_TRACE(name_of(search));
     options.search = search;
     expect_faces(external_faces(ExecutionSpace(), mesh, options), expected);
@@ -203,7 +203,7 @@ TEST(ExternalFacesOf, GridsOfTetrahedra) {
     for (const Index n : {1, 2, 3, 12}) {
       for (const bool randomised : {false, true}) {
         const auto mesh = tetrahedra_of<std::int32_t>(ExecutionSpace(), {n, n, n}, {per_cube, randomised, 5});
-        for (const Options& search : all_searches()) {
+        for (const SearchOptions& search : all_searches()) {
           SCOPED_TRACE(name_of(search));
           const auto found = external_faces(ExecutionSpace(), mesh, {.search = search});
           EXPECT_EQ(found.report.cells, per_cube * n * n * n);
@@ -304,7 +304,7 @@ TEST(ExternalFacesOf, MeshesInHostMemory) {
   const auto expected = listed(external_faces(ExecutionSpace(), grid).external);
   EXPECT_EQ(expected.size(), 12u * 90 * 90);
   EXPECT_EQ(listed(external_faces(ExecutionSpace(), in_host_memory(grid)).external), expected);
-  const FaceOptions few{.search = {.memory = 50000000}};
+  const ExternalFacesOptions few{.search = {.memory = 50000000}};
   const auto passes = external_faces(ExecutionSpace(), in_host_memory(grid), few);
   EXPECT_GT(passes.report.search.passes, 1);
   EXPECT_EQ(listed(passes.external), expected);
@@ -334,7 +334,7 @@ TEST(ExternalFacesOf, AMeshInSeveralPasses) {
   EXPECT_GE(whole.report.search.memory, 16 * 4 * 135000);
   EXPECT_EQ(listed(parts.external), listed(whole.external));
   const Cells cells = random_cells(30000, 300, solids, 12);
-  FaceOptions options;
+  ExternalFacesOptions options;
   options.search.memory = 500000;
   const auto found = external_faces(ExecutionSpace(), mixed_mesh(cells), options);
   EXPECT_GT(found.report.search.passes, 1);

@@ -23,7 +23,7 @@ TEST(SearchKokkos, LabelsBeginWithHeddleAndNoOtherInstanceIsTouched) {
     static_cast<void>(points_of(space, grid));
     static_cast<void>(external_faces(space, grid));
     static_cast<void>(external_faces(space, hexahedra_of<Index>(space, grid)));
-    for (Options search : all_searches()) {
+    for (SearchOptions search : all_searches()) {
       search.time_phases = true;
       EXPECT_EQ(external_faces(space, mesh, {.search = search}).report.external, 4 * (20 + 30 + 24));
       EXPECT_EQ(find_duplicates(space, keys, search).groups(), 1);

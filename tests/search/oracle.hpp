@@ -27,8 +27,8 @@ template <class T> Kokkos::View<const T*, MemorySpace> device_view(const std::ve
 }
 
 /// Algorithms and hash functions that give the same.
-inline std::vector<Options> all_searches() {
-  std::vector<Options> all = {
+inline std::vector<SearchOptions> all_searches() {
+  std::vector<SearchOptions> all = {
       {.algorithm = Algorithm::automatic}, {.algorithm = Algorithm::partition}, {.algorithm = Algorithm::sort_by_id}};
   for (const Algorithm algorithm : {Algorithm::hash_fight, Algorithm::sort}) {
     for (const HashFunction hash :
@@ -38,7 +38,7 @@ inline std::vector<Options> all_searches() {
   }
   return all;
 }
-inline std::string name_of(const Options& options) {
+inline std::string name_of(const SearchOptions& options) {
   return std::string(to_string(options.algorithm)) + " " + std::string(to_string(options.hash));
 }
 

@@ -8,14 +8,14 @@ namespace heddle::eigen {
 /// The most rows that a matrix of jacobi_batched() may have.
 inline constexpr Index largest_batched = 64;
 
-struct JacobiBatchOptions {
+struct JacobiBatchedOptions {
   JacobiAccuracy accuracy = JacobiAccuracy::automatic;  ///< Which elements off the diagonal of a matrix may be left.
   bool upper = false;                                   ///< Whether upper triangles are read, and not lower ones.
   double tolerance = 0;                                 ///< As JacobiOptions::tolerance; 0 stands for 2 sqrt(n) u.
   int sweeps = 40;                                      ///< No matrix takes more sweeps, converged or not.
 };
 
-struct JacobiBatchReport {
+struct JacobiBatchedReport {
   /// How many matrices failed: their sweeps were not enough, they hold a NaN or an infinity, or they are not positive
   /// definite and the accuracy `relative` was asked for.
   Index not_converged = 0;
@@ -31,10 +31,10 @@ namespace compiled {
 /// `history`: what became of the one matrix, its off_norms included. `method`: automatic, or round_robin where nothing
 /// else than its rotations was asked for.
 template <Scalar T>
-JacobiBatchReport jacobi_batched(const ExecutionSpace& space, const StridedBatch<const T>& A,
-                                 const StridedMatrix<Real<T>>& w, const StridedBatch<T>* V,
-                                 const JacobiBatchOptions& options, JacobiReport* history = nullptr,
-                                 JacobiMethod method = JacobiMethod::automatic);
+JacobiBatchedReport jacobi_batched(const ExecutionSpace& space, const StridedBatch<const T>& A,
+                                   const StridedMatrix<Real<T>>& w, const StridedBatch<T>* V,
+                                   const JacobiBatchedOptions& options, JacobiReport* history = nullptr,
+                                   JacobiMethod method = JacobiMethod::automatic);
 
 }  // namespace compiled
 
@@ -50,8 +50,8 @@ JacobiBatchReport jacobi_batched(const ExecutionSpace& space, const StridedBatch
 /// do not depend on its neighbours. Cost: 6 n^3 flops a sweep, about 3 log2(n) / 2 sweeps.
 template <class ViewA, class ViewW, class ViewV>
   requires Scalar<typename ViewV::non_const_value_type>
-[[nodiscard]] JacobiBatchReport jacobi_batched(const ExecutionSpace& space, const ViewA& A, const ViewW& w,
-                                               const ViewV& V, const JacobiBatchOptions& options = {}) {
+[[nodiscard]] JacobiBatchedReport jacobi_batched(const ExecutionSpace& space, const ViewA& A, const ViewW& w,
+                                                 const ViewV& V, const JacobiBatchedOptions& options = {}) {
   using T = typename ViewV::non_const_value_type;
   const StridedBatch<T> vectors = strided(V);
   return compiled::jacobi_batched<T>(space, strided(typename ViewA::const_type(A)), strided(w), &vectors, options);
@@ -59,8 +59,8 @@ template <class ViewA, class ViewW, class ViewV>
 /// The eigenvalues w of jacobi_batched(), without the eigenvectors.
 template <class ViewA, class ViewW>
   requires Scalar<typename ViewA::non_const_value_type>
-[[nodiscard]] JacobiBatchReport jacobi_batched_values(const ExecutionSpace& space, const ViewA& A, const ViewW& w,
-                                                      const JacobiBatchOptions& options = {}) {
+[[nodiscard]] JacobiBatchedReport jacobi_batched_values(const ExecutionSpace& space, const ViewA& A, const ViewW& w,
+                                                        const JacobiBatchedOptions& options = {}) {
   using T = typename ViewA::non_const_value_type;
   return compiled::jacobi_batched<T>(space, strided(typename ViewA::const_type(A)), strided(w), nullptr, options);
 }

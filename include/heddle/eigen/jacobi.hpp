@@ -5,6 +5,7 @@
 #include <heddle/core/strided.hpp>
 
 #include <concepts>
+#include <memory>
 #include <string_view>
 #include <type_traits>
 #include <vector>
@@ -149,5 +150,39 @@ template <class ViewA, class ViewW>
   using T = typename ViewA::non_const_value_type;
   return compiled::jacobi<T>(space, strided(typename ViewA::const_type(A)), strided(w), nullptr, options);
 }
+
+/// The eigensystems of one Hermitian n x n matrix after another, on one instance.
+///
+/// The handles of the vendor's libraries are made once, which takes some milliseconds on GPUs. With options.warm_start
+/// each iteration but the first begins at the vectors of the matrix before, as is good for matrices that change little,
+/// such as those of a self-consistent field. The plan keeps these vectors itself, n^2 elements. options.method is that
+/// of matrices that are solved from the beginning; the others are solved by `blocked`. A plan serves one thread at a
+/// time.
+template <Scalar T> class JacobiPlan {
+ public:
+  /// Throws Error(argument) for n < 0. Options that jacobi() refuses are refused by execute().
+  JacobiPlan(const ExecutionSpace& space, Index n, const JacobiOptions& options = {});
+  ~JacobiPlan();
+  JacobiPlan(JacobiPlan&&) noexcept;
+  JacobiPlan& operator=(JacobiPlan&&) noexcept;
+  JacobiPlan(const JacobiPlan&) = delete;
+  JacobiPlan& operator=(const JacobiPlan&) = delete;
+
+  /// As jacobi(); what V holds on entry does not matter. The vectors of an iteration that did not converge are no
+  /// beginning for the next one.
+  template <class ViewA, class ViewW, class ViewV>
+  [[nodiscard]] JacobiReport execute(const ViewA& A, const ViewW& w, const ViewV& V) {
+    return solve(strided(typename ViewA::const_type(A)), strided(w), strided(V));
+  }
+  /// The next matrix has nothing to do with the last one.
+  void restart() noexcept;
+
+ private:
+  struct State;
+
+  JacobiReport solve(const StridedMatrix<const T>& A, const StridedVector<Real<T>>& w, const StridedMatrix<T>& V);
+
+  std::unique_ptr<State> state_;
+};
 
 }  // namespace heddle::eigen

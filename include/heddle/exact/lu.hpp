@@ -27,7 +27,7 @@ struct SolveOptions {
   int refinements = 5;
 };
 
-struct SolveResult {
+struct SolveReport {
   Index info = 0;       ///< As LuResult's; x is not written where it is not 0.
   int refinements = 0;  ///< Corrections made.
   /// max |b - A x|_i / (|A| |x| + |b|)_i, of exact residuals that are rounded once. The range of T does not limit
@@ -43,7 +43,7 @@ template <Scalar T>
 std::vector<LuResult> lu_batched(const ExecutionSpace& space, T* data, Index rows, Index columns, Index row_stride,
                                  Index column_stride, Index batch_stride, Index count);
 template <Scalar T>
-SolveResult solve(const ExecutionSpace& space, const StridedMatrix<const T>& A, const StridedVector<const T>& b,
+SolveReport solve(const ExecutionSpace& space, const StridedMatrix<const T>& A, const StridedVector<const T>& b,
                   const StridedVector<T>& x, const SolveOptions& options);
 template <Scalar T>
 void lu_solve(const ExecutionSpace& space, Operation op, const StridedMatrix<const T>& LU, const LuResult& result,
@@ -90,7 +90,7 @@ void lu_solve(const ExecutionSpace& space, Operation op, const ViewLU& LU, const
 /// stay as they are. Systems of denormal or huge numbers are refined as others are: residuals and corrections have
 /// powers of two taken out. Throws Error(argument) for shapes that don't fit.
 template <class ViewA, class ViewB, class ViewX>
-SolveResult solve(const ExecutionSpace& space, const ViewA& A, const ViewB& b, const ViewX& x,
+SolveReport solve(const ExecutionSpace& space, const ViewA& A, const ViewB& b, const ViewX& x,
                   const SolveOptions& options = {}) {
   using T = typename ViewX::non_const_value_type;
   return compiled::solve<T>(space, strided(A), strided(b), strided(x), options);

@@ -11,26 +11,26 @@
 
 namespace heddle {
 
-enum class ActionMethod {
+enum class ExpmActionMethod {
   automatic,  ///< `krylov` or `chebyshev`, whichever takes fewer products, for A of known structure; else `taylor`.
   taylor,     ///< Truncated Taylor series, in as many steps as norms of powers of A ask for.
   chebyshev,  ///< One Chebyshev series over the spectrum; A Hermitian or skew-Hermitian, time real or imaginary.
   krylov,     ///< Lanczos (Arnoldi where A has no structure) with restarts: steps as long as the subspace allows.
 };
 /// "automatic", "taylor", "chebyshev", "krylov".
-[[nodiscard]] std::string_view to_string(ActionMethod method);
+[[nodiscard]] std::string_view to_string(ExpmActionMethod method);
 /// Throws Error(argument) for an unknown name.
-[[nodiscard]] ActionMethod action_method_from(std::string_view text);
+[[nodiscard]] ExpmActionMethod expm_action_method_from(std::string_view text);
 
 /// What the caller knows of A; it is not checked.
-enum class ActionStructure { general, hermitian, skew_hermitian };
+enum class ExpmActionStructure { general, hermitian, skew_hermitian };
 
 /// A as its products with thin blocks, for matrices that have a shape of their own: banded, sparse, structured.
 ///
 /// apply(space, X, Y) makes Y = A X, X and Y of n x m (any m >= 1, column-major with any leading dimension, apart), on
 /// `space`, without blocking where it can. X is whole on every rank, and all of Y must be there on every rank, with the
 /// same bits: either every rank computes the whole, or its rows and gathers the others'.
-template <Scalar T> struct ActionOperator {
+template <Scalar T> struct ExpmActionOperator {
   using Apply = std::function<void(const ExecutionSpace& space, const MatrixView<const T>& X, const MatrixView<T>& Y)>;
   Index n = 0;
   Apply apply{};
@@ -38,10 +38,10 @@ template <Scalar T> struct ActionOperator {
   Apply apply_adjoint{};
 };
 
-struct ActionOptions {
-  ActionMethod method = ActionMethod::automatic;
-  ActionStructure structure = ActionStructure::general;
-  /// Of the truncation; see ActionReport::error. 0, or anything below it: the unit round-off of T.
+struct ExpmActionOptions {
+  ExpmActionMethod method = ExpmActionMethod::automatic;
+  ExpmActionStructure structure = ExpmActionStructure::general;
+  /// Of the truncation; see ExpmActionReport::error. 0, or anything below it: the unit round-off of T.
   double tolerance = 0.0;
   /// Of a Krylov subspace, at most; 2 ... 100. It takes so many n x m blocks of memory.
   int dimension = 40;
@@ -53,8 +53,8 @@ struct ActionOptions {
   std::optional<Interval> spectrum{};
 };
 
-struct ActionReport {
-  ActionMethod method = ActionMethod::automatic;  ///< The one that did most of the way.
+struct ExpmActionReport {
+  ExpmActionMethod method = ExpmActionMethod::automatic;  ///< The one that did most of the way.
   int degree = 0;      ///< The highest degree of a polynomial in A: of a step (`taylor`, `krylov`), of the series.
   Index steps = 0;     ///< 1 for a Chebyshev series.
   Index products = 0;  ///< A times a block of m columns.
@@ -71,7 +71,7 @@ struct ActionReport {
 /// B and R lie whole on every rank, in device memory, column-major with any leading dimension; R may be B itself.
 /// A: a DistributedMatrix in any placement (row bands over all ranks save a redistribution), its elements of type T or,
 /// where T is complex, Real<T>, at half the cost: exp(-i t H) psi with real H is execute({0.0, -t}, H, psi, psi). Or an
-/// ActionOperator. `time` is real where T is.
+/// ExpmActionOperator. `time` is real where T is.
 ///
 /// Throws Error(argument), on every rank alike, for shapes and options that don't fit; Error(computation) for NaN or
 /// Inf in A or B, a result that overflows, a given `spectrum` that is too narrow to be true. Blocks.
@@ -89,17 +89,17 @@ struct ActionReport {
 /// step follows from e_m^T f(T) e_1 = f[theta_1 ... theta_m] times the product of T's off-diagonals.
 template <Scalar T> class ExpmActionPlan {
  public:
-  explicit ExpmActionPlan(const Communicator& comm, const ActionOptions& options = {});
+  explicit ExpmActionPlan(const Communicator& comm, const ExpmActionOptions& options = {});
   ~ExpmActionPlan();
   ExpmActionPlan(ExpmActionPlan&&) noexcept;
   ExpmActionPlan& operator=(ExpmActionPlan&&) noexcept;
 
   template <Scalar Element>
-    requires std::same_as<Element, T> || std::same_as<Element, Real<T>> ActionReport
+    requires std::same_as<Element, T> || std::same_as<Element, Real<T>> ExpmActionReport
     execute(std::complex<double> time, const DistributedMatrix<Element>& A, const MatrixView<const T>& B,
             const MatrixView<T>& R);
-  ActionReport execute(std::complex<double> time, const ActionOperator<T>& A, const MatrixView<const T>& B,
-                       const MatrixView<T>& R);
+  ExpmActionReport execute(std::complex<double> time, const ExpmActionOperator<T>& A, const MatrixView<const T>& B,
+                           const MatrixView<T>& R);
 
  private:
   struct State;
@@ -108,8 +108,8 @@ template <Scalar T> class ExpmActionPlan {
 
 /// R = exp(time A) B, planned and executed once, B and R in any placement.
 template <Scalar T, Scalar Element>
-  requires std::same_as<Element, T> || std::same_as<Element, Real<T>> ActionReport
+  requires std::same_as<Element, T> || std::same_as<Element, Real<T>> ExpmActionReport
   expm_action(const Communicator& comm, std::complex<double> time, const DistributedMatrix<Element>& A,
-              const DistributedMatrix<T>& B, const DistributedMatrix<T>& R, const ActionOptions& options = {});
+              const DistributedMatrix<T>& B, const DistributedMatrix<T>& R, const ExpmActionOptions& options = {});
 
 }  // namespace heddle

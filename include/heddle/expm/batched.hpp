@@ -14,25 +14,25 @@ namespace heddle {
 inline constexpr Index largest_expm_batched = 64;
 
 /// What became of one matrix of a batch.
-enum class ExpmBatchInfo : int {
+enum class ExpmBatchedInfo : int {
   done = 0,
   not_finite = 1,  ///< A holds NaN or Inf.
   overflow = 2,    ///< exp(A) has elements beyond the range of T.
 };
 
-struct ExpmBatchOptions {
+struct ExpmBatchedOptions {
   /// Bound on the relative backward error of each matrix in the 1-norm, exact arithmetic. 0, or anything below it: the
   /// unit round-off of T.
   double tolerance = 0.0;
 };
 
-/// A batch's `info`: one number, an ExpmBatchInfo, for each matrix; empty where it isn't wanted.
-using ExpmBatchInfos = Kokkos::View<int*, Kokkos::LayoutStride, MemorySpace>;
+/// A batch's `info`: one number, an ExpmBatchedInfo, for each matrix; empty where it isn't wanted.
+using ExpmBatchedInfos = Kokkos::View<int*, Kokkos::LayoutStride, MemorySpace>;
 
 namespace compiled {
 
 /// A matrix and where its exponential goes, n x n, any strides.
-template <Scalar T> struct ExpmBatchItem {
+template <Scalar T> struct ExpmBatchedItem {
   const T* from;
   T* to;
   Index from_row, from_column, to_row, to_column;
@@ -41,11 +41,11 @@ template <Scalar T> struct ExpmBatchItem {
 
 /// Matrix b of `count` is `first` with both pointers moved on by b times their steps.
 template <Scalar T>
-void expm_batched(const ExecutionSpace& space, const ExpmBatchItem<T>& first, Index from_step, Index to_step,
-                  Index count, const ExpmBatchInfos& info, const ExpmBatchOptions& options);
+void expm_batched(const ExecutionSpace& space, const ExpmBatchedItem<T>& first, Index from_step, Index to_step,
+                  Index count, const ExpmBatchedInfos& info, const ExpmBatchedOptions& options);
 template <Scalar T>
-void expm_batched(const ExecutionSpace& space, std::span<const ExpmBatchItem<T>> items, const ExpmBatchInfos& info,
-                  const ExpmBatchOptions& options);
+void expm_batched(const ExecutionSpace& space, std::span<const ExpmBatchedItem<T>> items, const ExpmBatchedInfos& info,
+                  const ExpmBatchedOptions& options);
 
 }  // namespace compiled
 
@@ -69,8 +69,8 @@ void expm_batched(const ExecutionSpace& space, std::span<const ExpmBatchItem<T>>
 /// Al-Mohy, N. Higham (2009).
 template <class ViewA, class ViewE>
   requires Scalar<typename ViewE::non_const_value_type>
-void expm_batched(const ExecutionSpace& space, const ViewA& A, const ViewE& E, const ExpmBatchInfos& info = {},
-                  const ExpmBatchOptions& options = {}) {
+void expm_batched(const ExecutionSpace& space, const ViewA& A, const ViewE& E, const ExpmBatchedInfos& info = {},
+                  const ExpmBatchedOptions& options = {}) {
   using T = typename ViewE::value_type;
   static_assert(ViewA::rank() == 3 && ViewE::rank() == 3,
                 "expm_batched: matrices along the third extent of a view, please");
@@ -83,13 +83,13 @@ void expm_batched(const ExecutionSpace& space, const ViewA& A, const ViewE& E, c
   require(E.extent(0) == A.extent(0) && E.extent(1) == A.extent(1) && E.extent(2) == A.extent(2), "expm_batched: E is ",
           E.extent(0), " x ", E.extent(1), " x ", E.extent(2), "; expected ", A.extent(0), " x ", A.extent(1), " x ",
           A.extent(2));
-  const compiled::ExpmBatchItem<T> first{A.data(),
-                                         E.data(),
-                                         static_cast<Index>(A.stride(0)),
-                                         static_cast<Index>(A.stride(1)),
-                                         static_cast<Index>(E.stride(0)),
-                                         static_cast<Index>(E.stride(1)),
-                                         static_cast<int>(A.extent(0))};
+  const compiled::ExpmBatchedItem<T> first{A.data(),
+                                           E.data(),
+                                           static_cast<Index>(A.stride(0)),
+                                           static_cast<Index>(A.stride(1)),
+                                           static_cast<Index>(E.stride(0)),
+                                           static_cast<Index>(E.stride(1)),
+                                           static_cast<int>(A.extent(0))};
   compiled::expm_batched<T>(space, first, static_cast<Index>(A.stride(2)), static_cast<Index>(E.stride(2)),
                             static_cast<Index>(A.extent(2)), info, options);
 }
@@ -98,9 +98,9 @@ void expm_batched(const ExecutionSpace& space, const ViewA& A, const ViewE& E, c
 /// Blocks until the list, not the matrices, has reached the device.
 template <Scalar T>
 void expm_batched(const ExecutionSpace& space, std::span<const MatrixView<const T>> A, std::span<const MatrixView<T>> E,
-                  const ExpmBatchInfos& info = {}, const ExpmBatchOptions& options = {}) {
+                  const ExpmBatchedInfos& info = {}, const ExpmBatchedOptions& options = {}) {
   require(A.size() == E.size(), "expm_batched: ", A.size(), " matrices and ", E.size(), " exponentials");
-  std::vector<compiled::ExpmBatchItem<T>> items;
+  std::vector<compiled::ExpmBatchedItem<T>> items;
   items.reserve(A.size());
   for (std::size_t b = 0; b < A.size(); ++b) {
     require(A[b].extent(0) == A[b].extent(1) && E[b].extent(0) == A[b].extent(0) && E[b].extent(1) == A[b].extent(1),
@@ -110,7 +110,7 @@ void expm_batched(const ExecutionSpace& space, std::span<const MatrixView<const 
                      static_cast<Index>(E[b].stride(0)), static_cast<Index>(E[b].stride(1)),
                      static_cast<int>(A[b].extent(0))});
   }
-  compiled::expm_batched<T>(space, std::span<const compiled::ExpmBatchItem<T>>(items), info, options);
+  compiled::expm_batched<T>(space, std::span<const compiled::ExpmBatchedItem<T>>(items), info, options);
 }
 
 }  // namespace heddle

@@ -49,7 +49,7 @@ enum class HashFunction {
 [[nodiscard]] std::string_view to_string(HashFunction hash);
 [[nodiscard]] HashFunction hash_function_from(std::string_view text);
 
-struct Options {
+struct SearchOptions {
   Algorithm algorithm = Algorithm::automatic;
   HashFunction hash = HashFunction::automatic;
   /// Bytes that the records of a partition's keys may take, of 16 or 24 each; 0: what one pass needs. A pass that has
@@ -67,7 +67,7 @@ struct Phase {
 };
 
 /// What a search did.
-struct Report {
+struct SearchReport {
   Algorithm algorithm = Algorithm::automatic;
   HashFunction hash = HashFunction::automatic;
   /// Keys that fought again, summed over the iterations of hash_fight; keys beside another one of the same hash in

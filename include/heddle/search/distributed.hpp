@@ -29,6 +29,6 @@ namespace heddle::search {
 /// its rank, and the rank.
 template <PointId Id, class Space>
 [[nodiscard]] ExternalFaces<Id> external_faces(const Communicator& comm, const Mesh<Id, Space>& mesh,
-                                               const FaceOptions& options = {});
+                                               const ExternalFacesOptions& options = {});
 
 }  // namespace heddle::search

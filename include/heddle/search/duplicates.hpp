@@ -13,7 +13,7 @@ struct Duplicates {
   Kokkos::View<Index*, MemorySpace> group;  ///< Of each key.
   Kokkos::View<Index*, MemorySpace> first;  ///< The first key of each group: keys(first(g)) are the unique keys.
   Kokkos::View<Index*, MemorySpace> count;  ///< Keys in each group.
-  Report report;
+  SearchReport report;
 
   [[nodiscard]] Index groups() const { return static_cast<Index>(first.extent(0)); }
 };
@@ -31,7 +31,7 @@ struct KeyArray {
   bool is_signed = false;
 };
 
-Duplicates find_duplicates(const ExecutionSpace& space, const KeyArray& keys, const Options& options);
+Duplicates find_duplicates(const ExecutionSpace& space, const KeyArray& keys, const SearchOptions& options);
 
 }  // namespace compiled
 
@@ -43,7 +43,8 @@ Duplicates find_duplicates(const ExecutionSpace& space, const KeyArray& keys, co
 ///
 /// Blocks until done. Cost: see Algorithm; results take 8 bytes a key and 16 a group, and 16 a key while it runs.
 template <class Keys>
-[[nodiscard]] Duplicates find_duplicates(const ExecutionSpace& space, const Keys& keys, const Options& options = {}) {
+[[nodiscard]] Duplicates find_duplicates(const ExecutionSpace& space, const Keys& keys,
+                                         const SearchOptions& options = {}) {
   using Word = typename Keys::non_const_value_type;
   static_assert(Keys::rank() == 1 || Keys::rank() == 2, "find_duplicates: keys are a View of rank 1 or 2");
   static_assert(std::is_integral_v<Word> && sizeof(Word) <= 8 && !std::is_same_v<Word, bool>,

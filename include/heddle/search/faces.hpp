@@ -13,13 +13,13 @@ enum class GhostCells {
   keep,  ///< Cells like all others.
 };
 
-struct FaceOptions {
-  Options search;
+struct ExternalFacesOptions {
+  SearchOptions search;
   GhostCells ghosts = GhostCells::hide;
 };
 
-struct FaceReport {
-  Report search;
+struct ExternalFacesReport {
+  SearchReport search;
   Index cells = 0;     ///< With faces: of three dimensions, and not dropped.
   Index faces = 0;     ///< Sides of these cells.
   Index external = 0;  ///< Sides that no other side equals.
@@ -34,7 +34,7 @@ template <PointId Id> struct ExternalFaces {
   /// Sides that two others at least equal, by cell, then side; which of them are the same face, by first occurrence.
   FaceList<Id> nonmanifold;
   Kokkos::View<Index*, MemorySpace> nonmanifold_face;
-  FaceReport report;
+  ExternalFacesReport report;
 };
 
 /// The external faces of a mesh: with S(c) the sides of cell c, those s of all S(c) whose set of points no other side
@@ -60,7 +60,7 @@ template <PointId Id> struct ExternalFaces {
 /// searching for duplicate elements", LDAV 2017.
 template <PointId Id, class Space>
 [[nodiscard]] ExternalFaces<Id> external_faces(const ExecutionSpace& space, const Mesh<Id, Space>& mesh,
-                                               const FaceOptions& options = {});
+                                               const ExternalFacesOptions& options = {});
 
 /// The same for a rectangular grid, by formula: O(faces of the result), no search. A grid with an extent of 0 has none.
 template <PointId Id = Index>

@@ -125,8 +125,6 @@ void JacobiSolver::operator()(std::span<const double> H, std::vector<double>& w,
   using Host = Kokkos::View<double**, Kokkos::LayoutLeft, Kokkos::HostSpace, Kokkos::MemoryUnmanaged>;
   using ConstHost = Kokkos::View<const double**, Kokkos::LayoutLeft, Kokkos::HostSpace, Kokkos::MemoryUnmanaged>;
   const auto n = static_cast<Index>(std::llround(std::sqrt(static_cast<double>(H.size()))));
-  eigen::JacobiOptions options = options_;
-  options.warm_start = warm_ && V.size() == H.size();
   w.resize(static_cast<std::size_t>(n));
   V.resize(H.size());
   const auto start = std::chrono::steady_clock::now();
@@ -136,9 +134,8 @@ void JacobiSolver::operator()(std::span<const double> H, std::vector<double>& w,
       Kokkos::view_alloc(Kokkos::WithoutInitializing, "heddle::driver::values"), w.size());
   const Host host_vectors(V.data(), n, n);
   Kokkos::deep_copy(A, ConstHost(H.data(), n, n));
-  if (options.warm_start) Kokkos::deep_copy(vectors, host_vectors);
-  if (options.warm_start) options.method = eigen::JacobiMethod::blocked;
-  report_ = eigen::jacobi(space_, A, values, vectors, options);
+  if (!plan_) plan_.emplace(space_, n, options_);
+  report_ = plan_->execute(A, values, vectors);
   if (!report_.converged) throw Error(ErrorKind::computation, "eigensolver " + unconverged(report_));
   Kokkos::deep_copy(host_vectors, vectors);
   Kokkos::deep_copy(Kokkos::View<double*, Kokkos::HostSpace, Kokkos::MemoryUnmanaged>(w.data(), w.size()), values);

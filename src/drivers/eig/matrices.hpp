@@ -8,6 +8,7 @@
 #include <heddle/models/kohn_sham.hpp>
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -28,7 +29,9 @@ class JacobiSolver {
  public:
   /// `warm`: from the second call on, each begins at the vectors of the one before.
   JacobiSolver(const ExecutionSpace& space, const eigen::JacobiOptions& options, bool warm)
-      : space_(space), options_(options), warm_(warm) {}
+      : space_(space), options_(options) {
+    options_.warm_start = warm;
+  }
 
   /// Throws Error(computation) where it does not converge.
   void operator()(std::span<const double> H, std::vector<double>& w, std::vector<double>& V);
@@ -39,7 +42,7 @@ class JacobiSolver {
  private:
   ExecutionSpace space_;
   eigen::JacobiOptions options_;
-  bool warm_;
+  std::optional<eigen::JacobiPlan<double>> plan_;  // From the first call on.
   eigen::JacobiReport report_;
   double seconds_ = 0;
 };

@@ -46,7 +46,7 @@ template <Scalar W> class Factor {
     L_ = HostMatrix<W>("heddle::driver::L", n, n);
     std::vector<int> exponents(n);
     for (std::size_t i = 0; i < n; ++i) {
-      const double corner = real_part<T>(A(i, i));
+      const double corner = real_of<double>(A(i, i));
       exists_ = exists_ && corner > 0;
       const int exponent = exists_ ? std::ilogb(corner) : 0;
       exponents[i] = (exponent - (exponent % 2 != 0 ? 1 : 0)) / 2;
@@ -56,8 +56,8 @@ template <Scalar W> class Factor {
     for (std::size_t j = 0; j < n && exists_; ++j) {
       for (std::size_t i = 0; i < n; ++i) {
         const int by = -exponents[i] - exponents[j];
-        const double re = std::ldexp(real_part<T>(A(i, j)), by);
-        const double im = i == j ? 0 : std::ldexp(imaginary_part<T>(A(i, j)), by);
+        const double re = std::ldexp(real_of<double>(A(i, j)), by);
+        const double im = i == j ? 0 : std::ldexp(imaginary_of<double>(A(i, j)), by);
         rows[i] += std::hypot(re, im);
         if constexpr (is_complex<W>) {
           L_(i, j) = i >= j ? W(re, im) : W(0);
@@ -76,7 +76,7 @@ template <Scalar W> class Factor {
   [[nodiscard]] double logarithm() const {
     Sum sum;
     for (Index j = 0; j < n_; ++j) {
-      sum.add(2 * std::log(real_part<W>(L_(j, j))));
+      sum.add(2 * std::log(real_of<double>(L_(j, j))));
     }
     return sum.get();
   }
@@ -105,7 +105,7 @@ template <Scalar W> class Factor {
     for (Index j = 0; j < n; ++j) {
       double column = 0;
       for (Index i = j; i < n; ++i) {
-        const double size = std::hypot(real_part<W>(X(i, j)), imaginary_part<W>(X(i, j)));
+        const double size = std::hypot(real_of<double>(X(i, j)), imaginary_of<double>(X(i, j)));
         column += size;
         rows[static_cast<std::size_t>(i)] += size;
       }
@@ -118,7 +118,7 @@ template <Scalar W> class Factor {
   void factorise() {
     const HostMatrix<W> L = L_;
     for (Index j = 0; j < n_ && exists_; ++j) {
-      const double pivot = real_part<W>(L(j, j));
+      const double pivot = real_of<double>(L(j, j));
       exists_ = pivot > 0 && std::isfinite(pivot);
       const double root = std::sqrt(pivot);
       for (Index i = j; exists_ && i < n_; ++i) {
@@ -160,7 +160,7 @@ std::optional<Compared> compared_determinants(const HostMatrix<T>& A, const std:
   // No eigenvalue of A is less than its least diagonal element over the condition.
   constexpr auto least_normal = static_cast<double>(std::numeric_limits<Real<T>>::min());
   double corner = std::numeric_limits<double>::infinity();
-  for (std::size_t i = 0; i < w.size(); ++i) corner = std::min(corner, real_part<T>(A(i, i)));
+  for (std::size_t i = 0; i < w.size(); ++i) corner = std::min(corner, real_of<double>(A(i, i)));
   const double least = *std::min_element(w.begin(), w.end());
   if (!(least >= least_normal)) {
     if (corner / condition < 2 * least_normal) return {};
@@ -188,7 +188,7 @@ SpectrumErrors spectrum_errors(const HostMatrix<T>& A, const std::vector<double>
   const std::size_t n = w.size();
   double most = 0;
   for (std::size_t at = 0; at < A.size(); ++at) {
-    most = std::max({most, std::abs(real_part<T>(A.data()[at])), std::abs(imaginary_part<T>(A.data()[at]))});
+    most = std::max({most, std::abs(real_of<double>(A.data()[at])), std::abs(imaginary_of<double>(A.data()[at]))});
   }
   if (most == 0) {
     const bool zeros = std::all_of(w.begin(), w.end(), [](double value) { return value == 0; });
@@ -201,11 +201,11 @@ SpectrumErrors spectrum_errors(const HostMatrix<T>& A, const std::vector<double>
   Sum values;
   for (std::size_t j = 0; j < n; ++j) {
     for (std::size_t i = 0; i < n; ++i) {
-      const double re = scaled(real_part<T>(A(i, j)));
-      const double im = i == j ? 0 : scaled(imaginary_part<T>(A(i, j)));
+      const double re = scaled(real_of<double>(A(i, j)));
+      const double im = i == j ? 0 : scaled(imaginary_of<double>(A(i, j)));
       squares.add(re * re + im * im);
     }
-    trace.add(-scaled(real_part<T>(A(j, j))));
+    trace.add(-scaled(real_of<double>(A(j, j))));
     trace.add(scaled(w[j]));
     values.add(scaled(w[j]) * scaled(w[j]));
   }

@@ -174,8 +174,8 @@ int run(Context& context, Options options) {
   report.times()["keys"] = seconds_since(start);
 
   search::Duplicates found;
-  std::vector<search::Report> courses;
-  const search::Options how = options.search.options();
+  std::vector<search::SearchReport> courses;
+  const search::SearchOptions how = options.search.options();
   const auto seconds = seconds_of_runs(comm, options.search.repeat, [&] {
     found = {};
     found = search::find_duplicates(comm.space(), keys, how);

@@ -66,17 +66,17 @@ struct Found {
   HostFaces external;
   HostFaces nonmanifold;
   std::vector<Index> nonmanifold_face;
-  search::FaceReport report;
+  search::ExternalFacesReport report;
   double seconds = 0;
 };
 
 template <PointId Id, class Space>
 Found search_over(const Communicator& comm, const Mesh<Id, Space>& whole, search::GhostCells ghosts,
                   const SearchSettings& settings) {
-  const search::FaceOptions options = {settings.options(), ghosts};
+  const search::ExternalFacesOptions options = {settings.options(), ghosts};
   const Mesh<Id, Space> mesh = share_of(whole, comm);
   search::ExternalFaces<Id> result;
-  std::vector<search::FaceReport> reports;
+  std::vector<search::ExternalFacesReport> reports;
   const auto seconds = seconds_of_runs(comm, settings.repeat, [&] {
     result = {};
     result = comm.size() == 1 ? search::external_faces(comm.space(), mesh, options)
@@ -146,7 +146,7 @@ Found search_mesh(const Communicator& comm, const std::optional<MeshFile>& file,
 void say_found(const Context& context, const Found& found, const CellCounts& counts, const Options& options) {
   const auto number = [](Index value) { return static_cast<long long>(value); };
   const auto plural = [](Index value) { return value == 1 ? "" : "s"; };
-  const search::FaceReport& report = found.report;
+  const search::ExternalFacesReport& report = found.report;
   const Communicator& comm = context.comm();
   context.say(format("faces: %lld cell%s, %lld side%s, %lld external face%s; %s, %d rank%s: %.4g s, %.4g cells/s",
                      number(report.cells), plural(report.cells), number(report.faces), plural(report.faces),

@@ -36,7 +36,7 @@ struct Bytes {
 
 }  // namespace
 
-search::Options SearchSettings::options() const {
+search::SearchOptions SearchSettings::options() const {
   return {.algorithm = algorithm, .hash = hash, .memory = memory, .time_phases = phases};
 }
 
@@ -63,7 +63,7 @@ const OptionTable<SearchSettings>& search_options() {
   return table;
 }
 
-void enter_search(nlohmann::ordered_json& results, const search::Report& report) {
+void enter_search(nlohmann::ordered_json& results, const search::SearchReport& report) {
   results["algorithm"] = option_name(report.algorithm);
   results["hash"] = option_name(report.hash);
   auto& phases = results["phases"] = nlohmann::ordered_json::object();
@@ -74,13 +74,13 @@ void enter_search(nlohmann::ordered_json& results, const search::Report& report)
   results["memory_bytes"] = report.memory;
 }
 
-std::string name_of(const search::Report& report) {
+std::string name_of(const search::SearchReport& report) {
   std::string name(search::to_string(report.algorithm));
   if (report.hash != search::HashFunction::automatic) name += "+" + std::string(search::to_string(report.hash));
   return name;
 }
 
-std::string course_of(const search::Report& report) {
+std::string course_of(const search::SearchReport& report) {
   std::string text;
   const auto counted = [&](const char* one, const char* many, long long count) {
     text += format("%lld %s, ", count, count == 1 ? one : many);
@@ -93,7 +93,7 @@ std::string course_of(const search::Report& report) {
   return text + format("%.4g MiB of memory", static_cast<double>(report.memory) / (1 << 20));
 }
 
-std::string phases_of(const search::Report& report) {
+std::string phases_of(const search::SearchReport& report) {
   std::string text = "phases";
   for (const search::Phase& phase : report.phases) {
     text += format("%s %s %.4g s", &phase == report.phases.data() ? "" : ",", phase.name.c_str(), phase.seconds);

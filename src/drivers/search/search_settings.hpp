@@ -19,20 +19,20 @@ struct SearchSettings {
   bool phases = false;
   int repeat = 1;
 
-  [[nodiscard]] search::Options options() const;
+  [[nodiscard]] search::SearchOptions options() const;
 };
 
 /// --algorithm, --hash-function, --memory, --phases and --repeat.
 [[nodiscard]] const OptionTable<SearchSettings>& search_options();
 
 /// Enters algorithm, hash, phases, passes, iterations, collisions and memory_bytes.
-void enter_search(nlohmann::ordered_json& results, const search::Report& report);
+void enter_search(nlohmann::ordered_json& results, const search::SearchReport& report);
 
 /// "sort+fnv1a", "partition": the algorithm, with its hash function where it has one.
-[[nodiscard]] std::string name_of(const search::Report& report);
+[[nodiscard]] std::string name_of(const search::SearchReport& report);
 /// What the search said of its course, for people: passes, iterations, collisions, memory; and a line of phases.
-[[nodiscard]] std::string course_of(const search::Report& report);
-[[nodiscard]] std::string phases_of(const search::Report& report);
+[[nodiscard]] std::string course_of(const search::SearchReport& report);
+[[nodiscard]] std::string phases_of(const search::SearchReport& report);
 
 /// Seconds of each of `runs` calls of work(), which blocks: the slowest rank's, from a barrier on. Collective.
 template <class Work> std::vector<double> seconds_of_runs(const Communicator& comm, int runs, const Work& work) {

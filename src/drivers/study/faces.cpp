@@ -79,12 +79,12 @@ std::string backend_of() {
 
 struct Method {
   std::string name;
-  search::FaceOptions options;
+  search::ExternalFacesOptions options;
 };
 Method method_from(const std::string& name) {
   const auto plus = name.find('+');
   Method method{name, {}};
-  search::Options& options = method.options.search;
+  search::SearchOptions& options = method.options.search;
   options.algorithm = search::algorithm_from(name.substr(0, plus));
   const bool hashes =
       options.algorithm == search::Algorithm::hash_fight || options.algorithm == search::Algorithm::sort;
@@ -215,7 +215,7 @@ class Study {
       outcome.differing += differing(space, found.external, one.faces);
     }
     outcome.wrong_counts += found.report.external == 12 * cubes * cubes ? 0 : 1;
-    const search::Report& report = found.report.search;
+    const search::SearchReport& report = found.report.search;
     return {.backend = backend_of(),
             .device = device_of(space),
             .method = method.name,

@@ -72,7 +72,7 @@ template <Scalar T> void launch_for(const ExecutionSpace& space, const Batch<T>&
 template <Scalar T>
 JacobiReport solve_graded_one(const ExecutionSpace& space, const StridedBatch<const T>& A,
                               const StridedMatrix<Real<T>>& w, const StridedBatch<T>* V,
-                              const JacobiBatchOptions& options, JacobiMethod method, std::size_t b) {
+                              const JacobiBatchedOptions& options, JacobiMethod method, std::size_t b) {
   const auto all = Kokkos::ALL;
   JacobiOptions one;
   one.method = method;
@@ -101,7 +101,7 @@ JacobiReport solve_graded_one(const ExecutionSpace& space, const StridedBatch<co
 
 template <Scalar T>
 void require_arguments(const StridedBatch<const T>& A, const StridedMatrix<Real<T>>& w, const StridedBatch<T>* V,
-                       const JacobiBatchOptions& options) {
+                       const JacobiBatchedOptions& options) {
   const std::size_t n = A.extent(0);
   const std::size_t count = A.extent(2);
   require(A.extent(1) == n, "eigen::jacobi_batched: A is ", n, " x ", A.extent(1), " each; expected square matrices");
@@ -136,15 +136,15 @@ void describe(const ExecutionSpace& space, const Batch<T>& batch, const Outcome&
 }  // namespace
 
 template <Scalar T>
-JacobiBatchReport jacobi_batched(const ExecutionSpace& space, const StridedBatch<const T>& A,
-                                 const StridedMatrix<Real<T>>& w, const StridedBatch<T>* V,
-                                 const JacobiBatchOptions& options, JacobiReport* history, JacobiMethod method) {
+JacobiBatchedReport jacobi_batched(const ExecutionSpace& space, const StridedBatch<const T>& A,
+                                   const StridedMatrix<Real<T>>& w, const StridedBatch<T>* V,
+                                   const JacobiBatchedOptions& options, JacobiReport* history, JacobiMethod method) {
   using R = Real<T>;
   const Kokkos::Profiling::ScopedRegion region("heddle::eigen::jacobi_batched");
   const auto n = static_cast<Index>(A.extent(0));
   const auto count = A.extent(2);
   require_arguments<T>(A, w, V, options);
-  JacobiBatchReport report;
+  JacobiBatchedReport report;
   if (n == 0 || count == 0) {
     return report;
   }
@@ -198,10 +198,10 @@ JacobiBatchReport jacobi_batched(const ExecutionSpace& space, const StridedBatch
   return report;
 }
 
-#define HEDDLE_INSTANTIATE(T)                                                                         \
-  template JacobiBatchReport jacobi_batched<T>(const ExecutionSpace&, const StridedBatch<const T>&,   \
-                                               const StridedMatrix<Real<T>>&, const StridedBatch<T>*, \
-                                               const JacobiBatchOptions&, JacobiReport*, JacobiMethod)
+#define HEDDLE_INSTANTIATE(T)                                                                           \
+  template JacobiBatchedReport jacobi_batched<T>(const ExecutionSpace&, const StridedBatch<const T>&,   \
+                                                 const StridedMatrix<Real<T>>&, const StridedBatch<T>*, \
+                                                 const JacobiBatchedOptions&, JacobiReport*, JacobiMethod)
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE);
 #undef HEDDLE_INSTANTIATE
 

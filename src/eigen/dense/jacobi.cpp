@@ -8,10 +8,9 @@
 #include "eigen/dense/power_method.hpp"
 #include "eigen/dense/results.hpp"
 #include "eigen/dense/scaling.hpp"
+#include "eigen/dense/solve.hpp"
 #include "eigen/dense/two_sided.hpp"
-#include <heddle/blas/blas.hpp>
 #include <heddle/eigen/batched.hpp>
-#include <heddle/eigen/jacobi.hpp>
 
 #include <Kokkos_Profiling_ScopedRegion.hpp>
 
@@ -21,11 +20,10 @@
 #include <optional>
 #include <type_traits>
 
-namespace heddle::eigen::compiled {
+namespace heddle::eigen::impl {
 namespace {
 
-using namespace impl;
-
+using compiled::jacobi_batched;
 using heddle::impl::for_each_element;
 
 template <Scalar T> Dense<T> identity(const ExecutionSpace& space, Index n) {
@@ -94,10 +92,15 @@ void orthogonalise(BlockColumns<T>& B, Index n, const JacobiOptions& options,
   sweep_until_orthogonal<T>(B, tolerance, n, options, report);
 }
 
+// The handles that are kept, or new ones.
+blas::Context context_of(const ExecutionSpace& space, const blas::Context* kept) {
+  return kept != nullptr ? *kept : blas::Context(space);
+}
+
 // Of S = L L^H: the singular vectors of L, whose columns become orthogonal.
 template <Scalar T>
-std::optional<Solved<T>> relative(const ExecutionSpace& space, const Dense<T>& S, const StridedMatrix<T>* V,
-                                  const JacobiOptions& options, JacobiReport& report) {
+std::optional<Solved<T>> relative(const ExecutionSpace& space, const blas::Context* kept, const Dense<T>& S,
+                                  const StridedMatrix<T>* V, const JacobiOptions& options, JacobiReport& report) {
   const auto n = static_cast<Index>(S.extent(0));
   const Dense<T> L = dense<T>(space, "heddle::eigen::cholesky", n, n);
   Solved<T> solved;
@@ -109,7 +112,7 @@ std::optional<Solved<T>> relative(const ExecutionSpace& space, const Dense<T>& S
   std::optional<blas::Context> context;
   std::optional<Dense<T>> Q;
   if (report.method == JacobiMethod::preconditioned || options.warm_start) {
-    context.emplace(space);
+    context = context_of(space, kept);
     Q = first_vectors<T>(*context, S, V, options);
     const Dense<T> M = dense<T>(space, "heddle::eigen::transformed", n, n);
     if (Q) {
@@ -148,14 +151,14 @@ std::optional<Solved<T>> relative(const ExecutionSpace& space, const Dense<T>& S
 
 // Of S + shift I, whose singular vectors are its eigenvectors: a shift of twice the norm makes it well conditioned.
 template <Scalar T>
-Solved<T> normwise(const ExecutionSpace& space, const Dense<T>& S, const StridedMatrix<T>* V,
+Solved<T> normwise(const ExecutionSpace& space, const blas::Context* kept, const Dense<T>& S, const StridedMatrix<T>* V,
                    const JacobiOptions& options, JacobiReport& report) {
   using R = Real<T>;
   const auto n = static_cast<Index>(S.extent(0));
   std::optional<blas::Context> context;
   std::optional<Dense<T>> Q;
   if (report.method == JacobiMethod::preconditioned || options.warm_start) {
-    context.emplace(space);
+    context = context_of(space, kept);
     Q = first_vectors<T>(*context, S, V, options);
   }
   double shift = 2 * static_cast<double>(norm_estimate<T>(space, S));
@@ -277,28 +280,28 @@ template <Scalar T> Solved<T> of_diagonal(const ExecutionSpace& space, const Str
 
 // The scaled matrix by the method and to the accuracy that the report is to have.
 template <Scalar T>
-Solved<T> solve_scaled(const ExecutionSpace& space, const Dense<T>& S, const StridedMatrix<T>* V,
-                       const JacobiOptions& options, JacobiReport& report) {
+Solved<T> solve_scaled(const ExecutionSpace& space, const blas::Context* kept, const Dense<T>& S,
+                       const StridedMatrix<T>* V, const JacobiOptions& options, JacobiReport& report) {
   if (report.method != JacobiMethod::blocked && report.method != JacobiMethod::preconditioned) {
     return by_rotations<T>(space, S, V != nullptr, options, report);
   }
   if (options.accuracy != JacobiAccuracy::norm) {
     report.accuracy = JacobiAccuracy::relative;
-    const std::optional<Solved<T>> found = relative<T>(space, S, V, options, report);
+    const std::optional<Solved<T>> found = relative<T>(space, kept, S, V, options, report);
     require(found || options.accuracy != JacobiAccuracy::relative, not_definite);
     if (found) {
       return *found;
     }
   }
   report.accuracy = JacobiAccuracy::norm;
-  return normwise<T>(space, S, V, options, report);
+  return normwise<T>(space, kept, S, V, options, report);
 }
 
 }  // namespace
 
 template <Scalar T>
-JacobiReport jacobi(const ExecutionSpace& space, const StridedMatrix<const T>& A, const StridedVector<Real<T>>& w,
-                    const StridedMatrix<T>* V, const JacobiOptions& asked) {
+JacobiReport solve_with(const ExecutionSpace& space, const blas::Context* kept, const StridedMatrix<const T>& A,
+                        const StridedVector<Real<T>>& w, const StridedMatrix<T>* V, const JacobiOptions& asked) {
   const Kokkos::Profiling::ScopedRegion region("heddle::eigen::jacobi");
   JacobiOptions options = asked;
   const auto n = static_cast<Index>(A.extent(0));
@@ -330,9 +333,25 @@ JacobiReport jacobi(const ExecutionSpace& space, const StridedMatrix<const T>& A
     report.off_norms.push_back(0);
     store_sorted<T>(space, of_diagonal<T>(space, A, V != nullptr), 0, w, V);
   } else {
-    store_sorted<T>(space, solve_scaled<T>(space, matrix.matrix, V, options, report), matrix.exponent, w, V);
+    store_sorted<T>(space, solve_scaled<T>(space, kept, matrix.matrix, V, options, report), matrix.exponent, w, V);
   }
   return report;
+}
+
+#define HEDDLE_INSTANTIATE(T)                                                                                     \
+  template JacobiReport solve_with<T>(const ExecutionSpace&, const blas::Context*, const StridedMatrix<const T>&, \
+                                      const StridedVector<Real<T>>&, const StridedMatrix<T>*, const JacobiOptions&)
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE);
+#undef HEDDLE_INSTANTIATE
+
+}  // namespace heddle::eigen::impl
+
+namespace heddle::eigen::compiled {
+
+template <Scalar T>
+JacobiReport jacobi(const ExecutionSpace& space, const StridedMatrix<const T>& A, const StridedVector<Real<T>>& w,
+                    const StridedMatrix<T>* V, const JacobiOptions& options) {
+  return impl::solve_with<T>(space, nullptr, A, w, V, options);
 }
 
 #define HEDDLE_INSTANTIATE(T)                                                                                          \

@@ -14,11 +14,11 @@
 namespace heddle {
 namespace {
 
-constexpr impl::Names<ActionMethod, 4> methods = {{
-    {ActionMethod::automatic, "automatic"},
-    {ActionMethod::taylor, "taylor"},
-    {ActionMethod::chebyshev, "chebyshev"},
-    {ActionMethod::krylov, "krylov"},
+constexpr impl::Names<ExpmActionMethod, 4> methods = {{
+    {ExpmActionMethod::automatic, "automatic"},
+    {ExpmActionMethod::taylor, "taylor"},
+    {ExpmActionMethod::chebyshev, "chebyshev"},
+    {ExpmActionMethod::krylov, "krylov"},
 }};
 
 // In the order of rows, whatever rank has them.
@@ -30,26 +30,26 @@ template <Scalar T> std::complex<double> trace(const Communicator& comm, const D
 
 }  // namespace
 
-std::string_view to_string(ActionMethod method) {
-  return impl::name_of(methods, method, "value of heddle::ActionMethod");
+std::string_view to_string(ExpmActionMethod method) {
+  return impl::name_of(methods, method, "value of heddle::ExpmActionMethod");
 }
 
-ActionMethod action_method_from(std::string_view text) {
+ExpmActionMethod expm_action_method_from(std::string_view text) {
   return impl::value_of(methods, text, "action method");
 }
 
 template <Scalar T> struct ExpmActionPlan<T>::State {
-  State(const Communicator& communicator, const ActionOptions& wanted)
+  State(const Communicator& communicator, const ExpmActionOptions& wanted)
       : comm(communicator), options(wanted), work(communicator.space()) {}
 
   void check(std::complex<double> time, Index rows, Index columns, const MatrixView<const T>& B,
              const MatrixView<T>& R) const;
-  ActionReport execute(impl::ActionProblem<T> problem, const MatrixView<const T>& B, const MatrixView<T>& R);
-  void act(const impl::ActionProblem<T>& problem, const MatrixView<T>& R, ActionReport& report);
-  void act_by_krylov(const impl::ActionProblem<T>& problem, const MatrixView<T>& R, ActionReport& report);
+  ExpmActionReport execute(impl::ActionProblem<T> problem, const MatrixView<const T>& B, const MatrixView<T>& R);
+  void act(const impl::ActionProblem<T>& problem, const MatrixView<T>& R, ExpmActionReport& report);
+  void act_by_krylov(const impl::ActionProblem<T>& problem, const MatrixView<T>& R, ExpmActionReport& report);
 
   Communicator comm;
-  ActionOptions options;
+  ExpmActionOptions options;
   impl::ActionWorkspace<T> work;
 };
 
@@ -68,22 +68,23 @@ void ExpmActionPlan<T>::State::check(std::complex<double> time, Index rows, Inde
   require(is_complex<T> || time.imag() == 0.0, "expm_action: time has an imaginary part, ", time.imag(),
           ", and the vectors are real");
   const bool straight = time.real() == 0.0 || time.imag() == 0.0;
-  require(options.method != ActionMethod::chebyshev || (options.structure != ActionStructure::general && straight),
-          "expm_action: chebyshev takes a Hermitian or skew-Hermitian A and a real or imaginary time");
+  require(
+      options.method != ExpmActionMethod::chebyshev || (options.structure != ExpmActionStructure::general && straight),
+      "expm_action: chebyshev takes a Hermitian or skew-Hermitian A and a real or imaginary time");
 }
 
 template <Scalar T>
 void ExpmActionPlan<T>::State::act_by_krylov(const impl::ActionProblem<T>& problem, const MatrixView<T>& R,
-                                             ActionReport& report) {
+                                             ExpmActionReport& report) {
   using impl::series_over;
   const bool straight = problem.time.real() == 0.0 || problem.time.imag() == 0.0;
   const bool may_change =
-      options.method == ActionMethod::automatic && problem.structure != ActionStructure::general && straight;
+      options.method == ExpmActionMethod::automatic && problem.structure != ExpmActionStructure::general && straight;
   bool tried = !may_change;
-  report.method = ActionMethod::krylov;
+  report.method = ExpmActionMethod::krylov;
   impl::KrylovSteps<T> krylov(problem, options.dimension, static_cast<Index>(R.extent(1)), work);
   // A spectrum that is known tells the number of products at once; else the first step does.
-  std::optional<ActionOptions::Interval> interval = options.spectrum;
+  std::optional<ExpmActionOptions::Interval> interval = options.spectrum;
   double rest = 1.0;
   while (rest > 0.0) {
     if (!tried && (interval || rest < 1.0)) {
@@ -101,7 +102,7 @@ void ExpmActionPlan<T>::State::act_by_krylov(const impl::ActionProblem<T>& probl
       const double steps = std::ceil(rest < 1.0 ? rest / (1.0 - rest) : z / reach);
       if (degree > options.dimension && degree < steps * options.dimension &&
           act_by_chebyshev(remaining, *interval, work, R, report)) {
-        report.method = ActionMethod::chebyshev;
+        report.method = ExpmActionMethod::chebyshev;
         return;
       }
     }
@@ -112,21 +113,21 @@ void ExpmActionPlan<T>::State::act_by_krylov(const impl::ActionProblem<T>& probl
 
 template <Scalar T>
 void ExpmActionPlan<T>::State::act(const impl::ActionProblem<T>& problem, const MatrixView<T>& R,
-                                   ActionReport& report) {
-  const bool general = problem.structure == ActionStructure::general;
-  ActionMethod method = options.method;
-  if (method == ActionMethod::automatic && general && problem.apply_adjoint) {
-    method = ActionMethod::taylor;
+                                   ExpmActionReport& report) {
+  const bool general = problem.structure == ExpmActionStructure::general;
+  ExpmActionMethod method = options.method;
+  if (method == ExpmActionMethod::automatic && general && problem.apply_adjoint) {
+    method = ExpmActionMethod::taylor;
   }
   switch (method) {
-    case ActionMethod::taylor:
+    case ExpmActionMethod::taylor:
       require(static_cast<bool>(problem.apply_adjoint),
               "expm_action: taylor needs apply_adjoint where the operator is general");
       report.method = method;
       return act_by_taylor(problem, work, R, report);
-    case ActionMethod::chebyshev: {
+    case ExpmActionMethod::chebyshev: {
       report.method = method;
-      ActionOptions::Interval interval = options.spectrum ? *options.spectrum : spectrum_of(problem, work, report);
+      ExpmActionOptions::Interval interval = options.spectrum ? *options.spectrum : spectrum_of(problem, work, report);
       for (int attempt = 1; !act_by_chebyshev(problem, interval, work, R, report); ++attempt) {
         if (options.spectrum || attempt == 4) {
           throw Error(ErrorKind::computation,
@@ -144,8 +145,8 @@ void ExpmActionPlan<T>::State::act(const impl::ActionProblem<T>& problem, const 
 }
 
 template <Scalar T>
-ActionReport ExpmActionPlan<T>::State::execute(impl::ActionProblem<T> problem, const MatrixView<const T>& B,
-                                               const MatrixView<T>& R) {
+ExpmActionReport ExpmActionPlan<T>::State::execute(impl::ActionProblem<T> problem, const MatrixView<const T>& B,
+                                                   const MatrixView<T>& R) {
   const Kokkos::Profiling::ScopedRegion region("heddle::expm_action");
   const Kokkos::Timer timer;
   problem.space = comm.space();
@@ -159,7 +160,7 @@ ActionReport ExpmActionPlan<T>::State::execute(impl::ActionProblem<T> problem, c
     return largest;
   };
   std::vector<double> largest = largest_of_finite(B, "B holds NaN or Inf");
-  ActionReport report;
+  ExpmActionReport report;
   report.method = options.method;
   if (B.data() != R.data()) {
     impl::add_scaled<T>(comm.space(), T(1), B, T(0), R);
@@ -177,7 +178,7 @@ ActionReport ExpmActionPlan<T>::State::execute(impl::ActionProblem<T> problem, c
 }
 
 template <Scalar T>
-ExpmActionPlan<T>::ExpmActionPlan(const Communicator& comm, const ActionOptions& options)
+ExpmActionPlan<T>::ExpmActionPlan(const Communicator& comm, const ExpmActionOptions& options)
     : state_(std::make_unique<State>(comm, options)) {
   require(options.tolerance >= 0.0 && options.tolerance < 1.0, "expm_action: tolerance ", options.tolerance,
           "; expected at least 0 (0: unit round-off) and less than 1");
@@ -192,7 +193,7 @@ template <Scalar T> ExpmActionPlan<T>::ExpmActionPlan(ExpmActionPlan&&) noexcept
 template <Scalar T> ExpmActionPlan<T>& ExpmActionPlan<T>::operator=(ExpmActionPlan&&) noexcept = default;
 
 template <Scalar T> template <Scalar Element>
-  requires std::same_as<Element, T> || std::same_as<Element, Real<T>> ActionReport
+  requires std::same_as<Element, T> || std::same_as<Element, Real<T>> ExpmActionReport
   ExpmActionPlan<T>::execute(std::complex<double> time, const DistributedMatrix<Element>& A,
                              const MatrixView<const T>& B, const MatrixView<T>& R) {
     const Communicator& comm = state_->comm;
@@ -219,8 +220,8 @@ template <Scalar T> template <Scalar Element>
   }
 
 template <Scalar T>
-ActionReport ExpmActionPlan<T>::execute(std::complex<double> time, const ActionOperator<T>& A,
-                                        const MatrixView<const T>& B, const MatrixView<T>& R) {
+ExpmActionReport ExpmActionPlan<T>::execute(std::complex<double> time, const ExpmActionOperator<T>& A,
+                                            const MatrixView<const T>& B, const MatrixView<T>& R) {
   state_->check(time, A.n, A.n, B, R);
   require(static_cast<bool>(A.apply), "expm_action: the operator has no apply");
   const ExecutionSpace& space = state_->comm.space();
@@ -229,16 +230,16 @@ ActionReport ExpmActionPlan<T>::execute(std::complex<double> time, const ActionO
   problem.time = time;
   problem.apply = [&](const MatrixView<const T>& X, const MatrixView<T>& Y) { A.apply(space, X, Y); };
   switch (state_->options.structure) {
-    case ActionStructure::hermitian:
+    case ExpmActionStructure::hermitian:
       problem.apply_adjoint = problem.apply;
       break;
-    case ActionStructure::skew_hermitian:
+    case ExpmActionStructure::skew_hermitian:
       problem.apply_adjoint = [&](const MatrixView<const T>& X, const MatrixView<T>& Y) {
         A.apply(space, X, Y);
         impl::add_scaled<T>(space, T(0), X, T(-1), Y);
       };
       break;
-    case ActionStructure::general:
+    case ExpmActionStructure::general:
       if (A.apply_adjoint) {
         problem.apply_adjoint = [&](const MatrixView<const T>& X, const MatrixView<T>& Y) {
           A.apply_adjoint(space, X, Y);
@@ -249,9 +250,9 @@ ActionReport ExpmActionPlan<T>::execute(std::complex<double> time, const ActionO
 }
 
 template <Scalar T, Scalar Element>
-  requires std::same_as<Element, T> || std::same_as<Element, Real<T>> ActionReport
+  requires std::same_as<Element, T> || std::same_as<Element, Real<T>> ExpmActionReport
   expm_action(const Communicator& comm, std::complex<double> time, const DistributedMatrix<Element>& A,
-              const DistributedMatrix<T>& B, const DistributedMatrix<T>& R, const ActionOptions& options) {
+              const DistributedMatrix<T>& B, const DistributedMatrix<T>& R, const ExpmActionOptions& options) {
     // The block passes through the host of rank 0: it is thin.
     const HostMatrix<T> gathered = gather(B, 0);
     const LocalMatrix<T> whole(
@@ -264,7 +265,7 @@ template <Scalar T, Scalar Element>
     }
     comm.broadcast(std::span<T>(host.data(), host.size()), 0);
     Kokkos::deep_copy(comm.space(), whole, host);
-    const ActionReport report =
+    const ExpmActionReport report =
         ExpmActionPlan<T>(comm, options).execute(time, A, MatrixView<const T>(whole), MatrixView<T>(whole));
     Kokkos::deep_copy(comm.space(), host, whole);
     comm.space().fence("heddle::expm_action::scatter");
@@ -272,12 +273,12 @@ template <Scalar T, Scalar Element>
     return report;
   }
 
-#define HEDDLE_INSTANTIATE_MATRIX(T, Element)                                                                        \
-  template ActionReport ExpmActionPlan<T>::execute<Element>(std::complex<double>, const DistributedMatrix<Element>&, \
-                                                            const MatrixView<const T>&, const MatrixView<T>&);       \
-  template ActionReport expm_action<T, Element>(const Communicator&, std::complex<double>,                           \
-                                                const DistributedMatrix<Element>&, const DistributedMatrix<T>&,      \
-                                                const DistributedMatrix<T>&, const ActionOptions&)
+#define HEDDLE_INSTANTIATE_MATRIX(T, Element)                                                                       \
+  template ExpmActionReport ExpmActionPlan<T>::execute<Element>(                                                    \
+      std::complex<double>, const DistributedMatrix<Element>&, const MatrixView<const T>&, const MatrixView<T>&);   \
+  template ExpmActionReport expm_action<T, Element>(const Communicator&, std::complex<double>,                      \
+                                                    const DistributedMatrix<Element>&, const DistributedMatrix<T>&, \
+                                                    const DistributedMatrix<T>&, const ExpmActionOptions&)
 #define HEDDLE_INSTANTIATE(T)       \
   template class ExpmActionPlan<T>; \
   HEDDLE_INSTANTIATE_MATRIX(T, T)

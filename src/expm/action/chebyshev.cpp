@@ -42,21 +42,21 @@ ExponentialSeries exponential_series(const std::complex<double>& z, double toler
   return series;
 }
 
-ExponentialSeries series_over(const ActionOptions::Interval& interval, const std::complex<double>& time,
-                              ActionStructure structure, double tolerance) {
+ExponentialSeries series_over(const ExpmActionOptions::Interval& interval, const std::complex<double>& time,
+                              ExpmActionStructure structure, double tolerance) {
   const double half = 0.5 * (interval.largest - interval.least);
-  const bool skew = structure == ActionStructure::skew_hermitian;
+  const bool skew = structure == ExpmActionStructure::skew_hermitian;
   // Products that are exactly real or imaginary.
   const std::complex<double> z = skew ? std::complex(-time.imag() * half, time.real() * half) : time * half;
   return exponential_series(z, tolerance);
 }
 
 template <Scalar T>
-bool act_by_chebyshev(const ActionProblem<T>& problem, const ActionOptions::Interval& interval,
-                      ActionWorkspace<T>& work, const MatrixView<T>& R, ActionReport& report) {
+bool act_by_chebyshev(const ActionProblem<T>& problem, const ExpmActionOptions::Interval& interval,
+                      ActionWorkspace<T>& work, const MatrixView<T>& R, ExpmActionReport& report) {
   const ExecutionSpace& space = problem.space;
   const auto m = static_cast<Index>(R.extent(1));
-  const bool skew = problem.structure == ActionStructure::skew_hermitian;
+  const bool skew = problem.structure == ExpmActionStructure::skew_hermitian;
   const double middle = 0.5 * (interval.least + interval.largest);
   const ExponentialSeries series = series_over(interval, problem.time, problem.structure, problem.tolerance);
   const std::complex<double> centre = skew ? std::complex(0.0, middle) : std::complex(middle, 0.0);
@@ -102,9 +102,9 @@ bool act_by_chebyshev(const ActionProblem<T>& problem, const ActionOptions::Inte
   return true;
 }
 
-#define HEDDLE_INSTANTIATE(T)                                                                                     \
-  template bool act_by_chebyshev<T>(const ActionProblem<T>&, const ActionOptions::Interval&, ActionWorkspace<T>&, \
-                                    const MatrixView<T>&, ActionReport&)
+#define HEDDLE_INSTANTIATE(T)                                                                                         \
+  template bool act_by_chebyshev<T>(const ActionProblem<T>&, const ExpmActionOptions::Interval&, ActionWorkspace<T>&, \
+                                    const MatrixView<T>&, ExpmActionReport&)
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE);
 #undef HEDDLE_INSTANTIATE
 

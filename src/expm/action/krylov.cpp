@@ -96,13 +96,13 @@ template <Scalar T> double KrylovSteps<T>::log_bound(int m, double share) const 
   return log_product_ + m * std::log(std::abs(problem_.time) * share) - std::lgamma(m + 1.0);
 }
 
-template <Scalar T> int KrylovSteps<T>::build(Index columns, ActionReport& report) {
+template <Scalar T> int KrylovSteps<T>::build(Index columns, ExpmActionReport& report) {
   const Index n = problem_.n;
   const auto m = static_cast<std::size_t>(columns);
   const Index total = columns * (dimension_ + 1);
   const auto basis = [&](Index first, Index count) { return work_.blocks(n, first * columns, count * columns, total); };
-  const bool lanczos = problem_.structure != ActionStructure::general;
-  const double sign = problem_.structure == ActionStructure::skew_hermitian ? -1.0 : 1.0;
+  const bool lanczos = problem_.structure != ExpmActionStructure::general;
+  const double sign = problem_.structure == ExpmActionStructure::skew_hermitian ? -1.0 : 1.0;
   const auto leading = static_cast<std::size_t>(dimension_) + 1;
   for (Small& H : projected_) H.assign(leading * static_cast<std::size_t>(dimension_), 0.0);
   const std::vector<Wide<T>> ones(m, Wide<T>(1.0));
@@ -161,7 +161,7 @@ template <Scalar T> int KrylovSteps<T>::build(Index columns, ActionReport& repor
   return dimension_;
 }
 
-template <Scalar T> void KrylovSteps<T>::step(const MatrixView<T>& R, ActionReport& report) {
+template <Scalar T> void KrylovSteps<T>::step(const MatrixView<T>& R, ExpmActionReport& report) {
   const auto columns = static_cast<Index>(R.extent(1));
   std::vector<double> largest = work_.columns.largest(R);
   work_.exponents.normalise(work_.columns, R, largest);
@@ -187,7 +187,7 @@ template <Scalar T> void KrylovSteps<T>::step(const MatrixView<T>& R, ActionRepo
   }
   report.error += std::exp(log_bound(m, share));
   std::vector<Wide<T>> factors(static_cast<std::size_t>(m * columns));
-  const int upper = problem_.structure == ActionStructure::general ? m : 1;
+  const int upper = problem_.structure == ExpmActionStructure::general ? m : 1;
   for (Index c = 0; c < columns; ++c) {
     const auto column = static_cast<std::size_t>(c);
     const Small y = small_exponential(projected_[column], dimension_ + 1, m, upper, problem_.time * share);
@@ -214,11 +214,11 @@ template <Scalar T> void KrylovSteps<T>::step(const MatrixView<T>& R, ActionRepo
 }
 
 template <Scalar T>
-ActionOptions::Interval spectrum_of(const ActionProblem<T>& problem, ActionWorkspace<T>& work, ActionReport& report,
-                                    int most_steps) {
+ExpmActionOptions::Interval spectrum_of(const ActionProblem<T>& problem, ActionWorkspace<T>& work,
+                                        ExpmActionReport& report, int most_steps) {
   const Index n = problem.n;
   const auto steps = static_cast<int>(std::min<Index>(most_steps, n));
-  const bool skew = problem.structure == ActionStructure::skew_hermitian;
+  const bool skew = problem.structure == ExpmActionStructure::skew_hermitian;
   const auto vector = [&](int k) { return work.blocks(n, k, 1, 3); };
   MatrixView<T> previous = vector(0), current = vector(1), next = vector(2);
   fill_random<T>(problem.space, current);
@@ -253,7 +253,7 @@ ActionOptions::Interval spectrum_of(const ActionProblem<T>& problem, ActionWorks
   const std::span<const double> beside(off_diagonal.data(), m - 1);
   std::vector<double> values, ritz;
   lapack::tridiagonal_lowest(diagonal, beside, 1, values, ritz);
-  ActionOptions::Interval interval;
+  ExpmActionOptions::Interval interval;
   interval.least = values.front() - below * std::abs(ritz.back());
   for (double& value : diagonal) value = -value;
   lapack::tridiagonal_lowest(diagonal, beside, 1, values, ritz);
@@ -271,10 +271,11 @@ ActionOptions::Interval spectrum_of(const ActionProblem<T>& problem, ActionWorks
   return {interval.least - margin, interval.largest + margin};
 }
 
-#define HEDDLE_INSTANTIATE(T)        \
-  template class ActionWorkspace<T>; \
-  template class KrylovSteps<T>;     \
-  template ActionOptions::Interval spectrum_of<T>(const ActionProblem<T>&, ActionWorkspace<T>&, ActionReport&, int)
+#define HEDDLE_INSTANTIATE(T)                                                                                          \
+  template class ActionWorkspace<T>;                                                                                   \
+  template class KrylovSteps<T>;                                                                                       \
+  template ExpmActionOptions::Interval spectrum_of<T>(const ActionProblem<T>&, ActionWorkspace<T>&, ExpmActionReport&, \
+                                                      int)
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE);
 #undef HEDDLE_INSTANTIATE
 

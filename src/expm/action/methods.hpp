@@ -19,7 +19,7 @@ template <Scalar T> struct ActionProblem {
   ExecutionSpace space;
   Index n = 0;
   std::complex<double> time;
-  ActionStructure structure = ActionStructure::general;
+  ExpmActionStructure structure = ExpmActionStructure::general;
   double tolerance = 0.0;            ///< At least the unit round-off.
   std::complex<double> shift = 0.0;  ///< Near the middle of the spectrum.
   Apply apply{};                     ///< Y = A X.
@@ -78,7 +78,7 @@ template <Scalar T> inline constexpr double large_exponent = std::is_same_v<Real
 /// Error(computation) where numbers leave the range.
 template <Scalar T>
 void act_by_taylor(const ActionProblem<T>& problem, ActionWorkspace<T>& work, const MatrixView<T>& R,
-                   ActionReport& report);
+                   ExpmActionReport& report);
 
 /// exp(z x) = exp(scale) sum_k coefficients[k] T_k(x) on [-1, 1], as far as the sum of the |coefficients| left out,
 /// `tail`, is within the tolerance; z is real or imaginary.
@@ -93,17 +93,18 @@ struct ExponentialSeries {
 /// One series over `interval`, of eigenvalues of A or, where A is skew-Hermitian, of -i A. False, and R as it was,
 /// where vectors grow that must not: the interval is too narrow.
 template <Scalar T>
-[[nodiscard]] bool act_by_chebyshev(const ActionProblem<T>& problem, const ActionOptions::Interval& interval,
-                                    ActionWorkspace<T>& work, const MatrixView<T>& R, ActionReport& report);
+[[nodiscard]] bool act_by_chebyshev(const ActionProblem<T>& problem, const ExpmActionOptions::Interval& interval,
+                                    ActionWorkspace<T>& work, const MatrixView<T>& R, ExpmActionReport& report);
 /// Terms of that series.
-[[nodiscard]] ExponentialSeries series_over(const ActionOptions::Interval& interval, const std::complex<double>& time,
-                                            ActionStructure structure, double tolerance);
+[[nodiscard]] ExponentialSeries series_over(const ExpmActionOptions::Interval& interval,
+                                            const std::complex<double>& time, ExpmActionStructure structure,
+                                            double tolerance);
 
 /// An interval that very probably holds the spectrum: Ritz values of Lanczos steps from a fixed random vector, with
 /// their residuals.
 template <Scalar T>
-[[nodiscard]] ActionOptions::Interval spectrum_of(const ActionProblem<T>& problem, ActionWorkspace<T>& work,
-                                                  ActionReport& report, int most_steps = 30);
+[[nodiscard]] ExpmActionOptions::Interval spectrum_of(const ActionProblem<T>& problem, ActionWorkspace<T>& work,
+                                                      ExpmActionReport& report, int most_steps = 30);
 
 /// Krylov steps from where R stands, each as long as its subspace allows.
 template <Scalar T> class KrylovSteps {
@@ -113,11 +114,11 @@ template <Scalar T> class KrylovSteps {
   /// What is left of the time, as a share of all of it.
   [[nodiscard]] double rest() const noexcept { return rest_; }
   /// R over the next step.
-  void step(const MatrixView<T>& R, ActionReport& report);
+  void step(const MatrixView<T>& R, ExpmActionReport& report);
 
  private:
   // Vectors V_0 ... V_m and the matrix of A among them, for each column.
-  int build(Index columns, ActionReport& report);
+  int build(Index columns, ExpmActionReport& report);
   [[nodiscard]] double log_bound(int m, double share) const;
 
   using Small = std::vector<Kokkos::complex<double>>;  // (dimension + 1) x dimension, column-major.

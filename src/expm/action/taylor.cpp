@@ -50,7 +50,7 @@ Steps fewest(double alpha, int from, const std::array<double, highest_degree + 1
 // ||(A - shift)^k||_1^(1/k).
 template <Scalar T> class ShiftedRoots {
  public:
-  ShiftedRoots(const ActionProblem<T>& problem, ActionReport& report) : problem_(problem), report_(report) {}
+  ShiftedRoots(const ActionProblem<T>& problem, ExpmActionReport& report) : problem_(problem), report_(report) {}
 
   [[nodiscard]] double root(int k) {
     const auto power = [&](bool adjoint) {
@@ -77,13 +77,13 @@ template <Scalar T> class ShiftedRoots {
   }
 
   const ActionProblem<T>& problem_;
-  ActionReport& report_;
+  ExpmActionReport& report_;
   MatrixView<T> spare_;
   int exponent_ = 0;
 };
 
 // Degree and steps, with as many norms of powers as promise to save more products than they take.
-template <Scalar T> Steps choose_steps(const ActionProblem<T>& problem, ActionReport& report) {
+template <Scalar T> Steps choose_steps(const ActionProblem<T>& problem, ExpmActionReport& report) {
   const auto thetas = largest_thetas(problem.tolerance);
   const double length = std::abs(problem.time);
   ShiftedRoots<T> roots(problem, report);
@@ -112,7 +112,7 @@ template <Scalar T> Steps choose_steps(const ActionProblem<T>& problem, ActionRe
 
 template <Scalar T>
 void act_by_taylor(const ActionProblem<T>& problem, ActionWorkspace<T>& work, const MatrixView<T>& R,
-                   ActionReport& report) {
+                   ExpmActionReport& report) {
   const ExecutionSpace& space = problem.space;
   const auto m = static_cast<Index>(R.extent(1));
   const Steps steps = choose_steps(problem, report);
@@ -155,7 +155,7 @@ void act_by_taylor(const ActionProblem<T>& problem, ActionWorkspace<T>& work, co
 }
 
 #define HEDDLE_INSTANTIATE(T) \
-  template void act_by_taylor<T>(const ActionProblem<T>&, ActionWorkspace<T>&, const MatrixView<T>&, ActionReport&)
+  template void act_by_taylor<T>(const ActionProblem<T>&, ActionWorkspace<T>&, const MatrixView<T>&, ExpmActionReport&)
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE);
 #undef HEDDLE_INSTANTIATE
 

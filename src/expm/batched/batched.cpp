@@ -13,29 +13,29 @@ using namespace impl;
 
 template <Scalar T> struct ExponentialsOfBatch {
   using Member = typename BatchTeams::member_type;
-  Kokkos::View<const ExpmBatchItem<T>*, MemorySpace> items;  // Empty where all follow from the first.
-  ExpmBatchItem<T> first;
+  Kokkos::View<const ExpmBatchedItem<T>*, MemorySpace> items;  // Empty where all follow from the first.
+  ExpmBatchedItem<T> first;
   Index from_step, to_step;
-  ExpmBatchInfos info;
+  ExpmBatchedInfos info;
   Choices<Real<T>> choices;
   int level;
 
   KOKKOS_INLINE_FUNCTION void operator()(const Member& team) const {
     const Index b = team.league_rank();
-    ExpmBatchItem<T> item = first;
+    ExpmBatchedItem<T> item = first;
     if (items.extent(0) > 0) {
       item = items(b);
     } else {
       item.from += b * from_step;
       item.to += b * to_step;
     }
-    ExpmBatchInfo found = ExpmBatchInfo::done;
+    ExpmBatchedInfo found = ExpmBatchedInfo::done;
     if (item.n > 0) {
       void* const memory =
           team.team_scratch(level).get_shmem(static_cast<std::ptrdiff_t>(SmallExponential<T>::bytes(item.n)));
       SmallExponential<T> exponential(team, memory, item.n, choices);
       found = exponential.run(item);
-      exponential.store(item, found == ExpmBatchInfo::done);
+      exponential.store(item, found == ExpmBatchedInfo::done);
     }
     if (info.extent(0) > 0) {
       Kokkos::single(Kokkos::PerTeam(team), [&] { info(b) = static_cast<int>(found); });
@@ -45,7 +45,7 @@ template <Scalar T> struct ExponentialsOfBatch {
 
 template <Scalar T>
 void launch(const ExecutionSpace& space, ExponentialsOfBatch<T>& kernel, Index count, int largest,
-            const ExpmBatchOptions& options) {
+            const ExpmBatchedOptions& options) {
   require(largest <= largest_expm_batched, "expm_batched: n = ", largest, "; expected at most ", largest_expm_batched);
   require(kernel.info.extent(0) == 0 || static_cast<Index>(kernel.info.extent(0)) == count, "expm_batched: info has ",
           kernel.info.extent(0), " places for ", count, " matrices");
@@ -70,32 +70,32 @@ void launch(const ExecutionSpace& space, ExponentialsOfBatch<T>& kernel, Index c
 }  // namespace
 
 template <Scalar T>
-void expm_batched(const ExecutionSpace& space, const ExpmBatchItem<T>& first, Index from_step, Index to_step,
-                  Index count, const ExpmBatchInfos& info, const ExpmBatchOptions& options) {
+void expm_batched(const ExecutionSpace& space, const ExpmBatchedItem<T>& first, Index from_step, Index to_step,
+                  Index count, const ExpmBatchedInfos& info, const ExpmBatchedOptions& options) {
   ExponentialsOfBatch<T> kernel{{}, first, from_step, to_step, info, {}, 0};
   launch<T>(space, kernel, count, first.n, options);
 }
 
 template <Scalar T>
-void expm_batched(const ExecutionSpace& space, std::span<const ExpmBatchItem<T>> items, const ExpmBatchInfos& info,
-                  const ExpmBatchOptions& options) {
-  using Items = Kokkos::View<ExpmBatchItem<T>*, MemorySpace>;
+void expm_batched(const ExecutionSpace& space, std::span<const ExpmBatchedItem<T>> items, const ExpmBatchedInfos& info,
+                  const ExpmBatchedOptions& options) {
+  using Items = Kokkos::View<ExpmBatchedItem<T>*, MemorySpace>;
   const Items list(Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "heddle::expm::batch_items"), items.size());
   const auto host = Kokkos::create_mirror_view(Kokkos::SharedHostPinnedSpace(), list);
   std::copy(items.begin(), items.end(), host.data());
   Kokkos::deep_copy(space, list, host);
   space.fence("heddle::expm::batch_items");
   int largest = 0;
-  for (const ExpmBatchItem<T>& item : items) largest = std::max(largest, item.n);
+  for (const ExpmBatchedItem<T>& item : items) largest = std::max(largest, item.n);
   ExponentialsOfBatch<T> kernel{list, {}, 0, 0, info, {}, 0};
   launch<T>(space, kernel, static_cast<Index>(items.size()), largest, options);
 }
 
-#define HEDDLE_INSTANTIATE(T)                                                                                    \
-  template void expm_batched<T>(const ExecutionSpace&, const ExpmBatchItem<T>&, Index, Index, Index,             \
-                                const ExpmBatchInfos&, const ExpmBatchOptions&);                                 \
-  template void expm_batched<T>(const ExecutionSpace&, std::span<const ExpmBatchItem<T>>, const ExpmBatchInfos&, \
-                                const ExpmBatchOptions&)
+#define HEDDLE_INSTANTIATE(T)                                                                                        \
+  template void expm_batched<T>(const ExecutionSpace&, const ExpmBatchedItem<T>&, Index, Index, Index,               \
+                                const ExpmBatchedInfos&, const ExpmBatchedOptions&);                                 \
+  template void expm_batched<T>(const ExecutionSpace&, std::span<const ExpmBatchedItem<T>>, const ExpmBatchedInfos&, \
+                                const ExpmBatchedOptions&)
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE);
 #undef HEDDLE_INSTANTIATE
 

@@ -36,7 +36,7 @@ template <Scalar T> class SmallExponential {
     balance_ = SmallBalance<T>(n, beside_ + SmallMatrices<T>::parts * n);
   }
 
-  KOKKOS_INLINE_FUNCTION ExpmBatchInfo run(const compiled::ExpmBatchItem<T>& item) {
+  KOKKOS_INLINE_FUNCTION ExpmBatchedInfo run(const compiled::ExpmBatchedItem<T>& item) {
     load(item);
     const R* const a = power_[1];
     const SmallMatrices<T>& small = small_;
@@ -49,7 +49,7 @@ template <Scalar T> class SmallExponential {
       });
     };
     if (not_finite(a) > 0) {
-      return ExpmBatchInfo::not_finite;
+      return ExpmBatchedInfo::not_finite;
     }
     const auto not_zero = [&](int at) { return a[at] != R(0) || a[at + (small.parts - 1) * small.plane] != R(0); };
     const int above = small.count(team_, [&](int at, int i, int j) { return i < j && not_zero(at); });
@@ -58,13 +58,13 @@ template <Scalar T> class SmallExponential {
     if (above + below == 0) {
       exponentials_of_diagonal();
     } else if (!exponential()) {
-      return ExpmBatchInfo::overflow;
+      return ExpmBatchedInfo::overflow;
     }
-    return not_finite(y_) > 0 ? ExpmBatchInfo::overflow : ExpmBatchInfo::done;
+    return not_finite(y_) > 0 ? ExpmBatchedInfo::overflow : ExpmBatchedInfo::done;
   }
 
   /// What run() found, or NaN.
-  KOKKOS_INLINE_FUNCTION void store(const compiled::ExpmBatchItem<T>& item, bool good) const {
+  KOKKOS_INLINE_FUNCTION void store(const compiled::ExpmBatchedItem<T>& item, bool good) const {
     const R nan = Kokkos::Experimental::quiet_NaN_v<R>;
     small_.for_each(team_, [&](int at, int i, int j) {
       if (i < small_.n) {
@@ -90,7 +90,7 @@ template <Scalar T> class SmallExponential {
     }
   }
 
-  KOKKOS_INLINE_FUNCTION void load(const compiled::ExpmBatchItem<T>& item) const {
+  KOKKOS_INLINE_FUNCTION void load(const compiled::ExpmBatchedItem<T>& item) const {
     small_.for_each(team_, [&](int at, int i, int j) {
       set(power_[1], at, i < small_.n ? item.from[i * item.from_row + j * item.from_column] : T(0));
     });

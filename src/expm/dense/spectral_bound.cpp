@@ -15,11 +15,11 @@ double largest_eigenvalue(const Communicator& comm, Index n, typename ActionProb
   ActionProblem<T> problem;
   problem.space = comm.space();
   problem.n = n;
-  problem.structure = ActionStructure::hermitian;
+  problem.structure = ExpmActionStructure::hermitian;
   problem.apply = std::move(apply);
   ActionWorkspace<T> work(comm.space());
-  ActionReport report;
-  const ActionOptions::Interval spectrum = spectrum_of(problem, work, report, steps);
+  ExpmActionReport report;
+  const ExpmActionOptions::Interval spectrum = spectrum_of(problem, work, report, steps);
   return std::max(std::abs(spectrum.least), std::abs(spectrum.largest));
 }
 
