@@ -14,15 +14,9 @@ class DirectMessage final : public Transfer {
  public:
   using Post = void (*)(void* data, int count, int partner, int tag, MPI_Comm comm, MPI_Request* request);
 
-  DirectMessage(MPI_Comm comm, Turns& turns, void* data, std::size_t bytes, int partner, int tag,
+  DirectMessage(MPI_Comm comm, Turns& turns, std::span<std::byte> data, const Turns::Key& key,
                 std::span<const Event> after, Post post)
-      : comm_(comm),
-        turns_(turns),
-        key_(partner, tag),
-        data_(static_cast<std::byte*>(data)),
-        bytes_(bytes),
-        after_(after.begin(), after.end()),
-        post_(post) {
+      : comm_(comm), turns_(turns), key_(key), data_(data), after_(after.begin(), after.end()), post_(post) {
     turns_.enter(key_, this);
   }
 
@@ -33,8 +27,8 @@ class DirectMessage final : public Transfer {
           !std::all_of(after_.begin(), after_.end(), [](const Event& event) { return event.done(); })) {
         return;
       }
-      pieces_.start(bytes_, [&](std::size_t offset, int count, MPI_Request* request) {
-        post_(data_ + offset, count, key_.first, key_.second, comm_, request);
+      pieces_.start(data_.size(), [&](std::size_t offset, int count, MPI_Request* request) {
+        post_(data_.data() + offset, count, key_.first, key_.second, comm_, request);
       });
       turns_.leave(key_);
     }
@@ -48,8 +42,7 @@ class DirectMessage final : public Transfer {
   MPI_Comm comm_;
   Turns& turns_;
   Turns::Key key_;
-  std::byte* data_;
-  std::size_t bytes_;
+  std::span<std::byte> data_;
   std::vector<Event> after_;
   Post post_;
   MpiPieces pieces_;
@@ -67,21 +60,26 @@ class DirectTransport final : public TransportImplementation {
  protected:
   std::shared_ptr<Transfer> make_send(const Bytes& block, int destination, int tag, const Event& ready) override {
     return std::make_shared<DirectMessage>(
-        ranks_.comm, sends_, const_cast<void*>(block.data), block.width * block.columns, destination, tag,
-        std::span(&ready, 1), [](void* data, int count, int partner, int key, MPI_Comm comm, MPI_Request* request) {
+        ranks_.comm, sends_, bytes_of(block), Turns::Key(destination, tag), std::span(&ready, 1),
+        [](void* data, int count, int partner, int key, MPI_Comm comm, MPI_Request* request) {
           MPI_Isend(data, count, MPI_BYTE, partner, key, comm, request);
         });
   }
   std::shared_ptr<Transfer> make_receive(const Bytes& block, int source, int tag,
                                          std::span<const Event> free) override {
     return std::make_shared<DirectMessage>(
-        ranks_.comm, receives_, const_cast<void*>(block.data), block.width * block.columns, source, tag, free,
+        ranks_.comm, receives_, bytes_of(block), Turns::Key(source, tag), free,
         [](void* data, int count, int partner, int key, MPI_Comm comm, MPI_Request* request) {
           MPI_Irecv(data, count, MPI_BYTE, partner, key, comm, request);
         });
   }
 
  private:
+  // Of a block in one piece.
+  static std::span<std::byte> bytes_of(const Bytes& block) {
+    return {static_cast<std::byte*>(const_cast<void*>(block.data)), block.width * block.columns};
+  }
+
   Ranks ranks_;
   Turns sends_;
   Turns receives_;

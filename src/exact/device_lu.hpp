@@ -207,15 +207,24 @@ template <Scalar T> void device_factor(const ExecutionSpace& space, const Device
 }
 
 template <Scalar T>
-std::vector<LuResult> device_lu(const ExecutionSpace& space, T* data, Index m, Index n, Index row_stride,
-                                Index column_stride, Index batch_stride, Index count, Index block) {
+std::vector<LuResult> device_lu(const ExecutionSpace& space, const StridedBatch<T>& A, Index block) {
+  const auto count = static_cast<Index>(A.extent(0));
+  const auto m = static_cast<Index>(A.extent(1));
+  const auto n = static_cast<Index>(A.extent(2));
   const Index steps = std::min(m, n);
   const Kokkos::View<InnerSum<T>*, MemorySpace> sums(
       Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "heddle::exact::sums"),
       static_cast<std::size_t>(count * m * n));
   const Kokkos::View<Index*, MemorySpace> pivots(Kokkos::view_alloc(space, "heddle::exact::pivots"),
                                                  static_cast<std::size_t>(count * (steps + 1)));
-  const DeviceLu<T> lu{data, m, n, row_stride, column_stride, batch_stride, sums.data(), pivots.data()};
+  const DeviceLu<T> lu{A.data(),
+                       m,
+                       n,
+                       static_cast<Index>(A.stride(1)),
+                       static_cast<Index>(A.stride(2)),
+                       static_cast<Index>(A.stride(0)),
+                       sums.data(),
+                       pivots.data()};
   if (block > 0) {
     device_factor(space, lu, block);
   } else {

@@ -61,15 +61,16 @@ template <Scalar T> LuResult lu(const ExecutionSpace& space, const StridedMatrix
     space.fence("heddle::exact::lu");
     return result;
   } else {
-    return device_lu(space, A.data(), static_cast<Index>(A.extent(0)), static_cast<Index>(A.extent(1)),
-                     static_cast<Index>(A.stride(0)), static_cast<Index>(A.stride(1)), Index{0}, Index{1}, block)[0];
+    const StridedBatch<T> one(A.data(), Kokkos::LayoutStride(1, 0, A.extent(0), A.stride(0), A.extent(1), A.stride(1)));
+    return device_lu(space, one, block)[0];
   }
 }
 
-template <Scalar T>
-std::vector<LuResult> lu_batched(const ExecutionSpace& space, T* data, Index rows, Index columns, Index row_stride,
-                                 Index column_stride, Index batch_stride, Index count) {
+template <Scalar T> std::vector<LuResult> lu_batched(const ExecutionSpace& space, const StridedBatch<T>& A) {
   const Kokkos::Profiling::ScopedRegion region("heddle::exact::lu");
+  const auto count = static_cast<Index>(A.extent(0));
+  const auto rows = static_cast<Index>(A.extent(1));
+  const auto columns = static_cast<Index>(A.extent(2));
   std::vector<LuResult> results(static_cast<std::size_t>(count));
   if (rows == 0 || columns == 0 || count == 0) {
     return results;
@@ -78,26 +79,26 @@ std::vector<LuResult> lu_batched(const ExecutionSpace& space, T* data, Index row
   if constexpr (on_host) {
     // One matrix a thread, in memory of its own.
     for_each_chunk(space, "heddle::exact::lu", 0, count, 1, true, [&](Index b, Index /*end*/) {
-      T* const matrix = data + b * batch_stride;
+      const StridedMatrix<T> matrix = Kokkos::subview(A, b, Kokkos::ALL, Kokkos::ALL);
       std::vector<T> copy(static_cast<std::size_t>(rows * columns));
       for (Index at = 0; at < rows * columns; ++at) {
-        copy[static_cast<std::size_t>(at)] = matrix[at % rows * row_stride + at / rows * column_stride];
+        copy[static_cast<std::size_t>(at)] = matrix(at % rows, at / rows);
       }
       results[static_cast<std::size_t>(b)] =
           HostLu<T>(space, copy.data(), rows, columns, rows, default_block, false).factor();
       for (Index at = 0; at < rows * columns; ++at) {
-        matrix[at % rows * row_stride + at / rows * column_stride] = copy[static_cast<std::size_t>(at)];
+        matrix(at % rows, at / rows) = copy[static_cast<std::size_t>(at)];
       }
     });
     return results;
   } else {
-    return device_lu(space, data, rows, columns, row_stride, column_stride, batch_stride, count, Index{0});
+    return device_lu(space, A, Index{0});
   }
 }
 
 #define HEDDLE_INSTANTIATE(T)                                                                \
   template LuResult lu<T>(const ExecutionSpace&, const StridedMatrix<T>&, const LuOptions&); \
-  template std::vector<LuResult> lu_batched<T>(const ExecutionSpace&, T*, Index, Index, Index, Index, Index, Index)
+  template std::vector<LuResult> lu_batched<T>(const ExecutionSpace&, const StridedBatch<T>&)
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE);
 #undef HEDDLE_INSTANTIATE
 

@@ -269,14 +269,106 @@ SolveReport solve(const ExecutionSpace& space, const StridedMatrix<const T>& A, 
   return result;
 }
 
+namespace {
+
+// Higham's estimate of |A^-1|_1 from below, by systems with A and A^H. Right sides are 2^power times what they stand
+// for.
+template <Scalar T> class InverseNorm {
+ public:
+  InverseNorm(const ExecutionSpace& space, const StridedMatrix<const T>& LU, const LuResult& result, int power)
+      : space_(space), LU_(LU), result_(result), power_(power), n_(LU.extent(0)), x_("heddle::exact::x", n_) {}
+
+  // 2^power times the estimate; infinite or NaN where a solution is.
+  [[nodiscard]] Size estimate() {
+    HostVector<T> right("heddle::exact::right", n_);
+    Kokkos::deep_copy(right, on_the_right(1));
+    Size best;
+    std::size_t last = n_;
+    for (int round = 0; round < 5; ++round) {
+      const HostVector<T> forwards = solved(Operation::none, right);
+      Size found = sum_of_sizes(forwards);
+      // Ones first, then unit vectors.
+      found.value /= round == 0 ? static_cast<double>(n_) : 1.0;
+      if (round > 0 && !is_larger(found, best)) {
+        break;
+      }
+      best = found;
+      if (!is_finite(best.value)) {
+        return best;
+      }
+      const HostVector<T> backwards = solved(Operation::conjugate_transpose, signs_of(forwards));
+      std::size_t largest = 0;
+      for (std::size_t i = 1; i < n_; ++i) {
+        largest = is_larger(size_of(backwards(i)), size_of(backwards(largest))) ? i : largest;
+      }
+      if (largest == last) {
+        break;
+      }
+      last = largest;
+      Kokkos::deep_copy(right, T(0));
+      right(largest) = on_the_right(1);
+    }
+    // Higham's second try, against matrices made to deceive the first.
+    for (std::size_t i = 0; i < n_; ++i) {
+      const double size = 1.0 + static_cast<double>(i) / std::fmax(1.0, static_cast<double>(n_ - 1));
+      right(i) = on_the_right(i % 2 == 0 ? size : -size);
+    }
+    Size second = sum_of_sizes(solved(Operation::none, right));
+    second.value = 2 * second.value / (3 * static_cast<double>(n_));
+    return is_larger(second, best) ? second : best;
+  }
+
+ private:
+  [[nodiscard]] T on_the_right(double value) const { return T(static_cast<Real<T>>(scaled(value, power_))); }
+  [[nodiscard]] HostVector<T> solved(Operation op, const HostVector<T>& right) {
+    to_the_device<T>(space_, right, x_);
+    lu_solve<T>(space_, op, LU_, result_, strided(x_));
+    return on_the_host<T>(space_, strided(x_));
+  }
+  [[nodiscard]] static Size sum_of_sizes(const HostVector<T>& v) {
+    Size sum;
+    for (std::size_t i = 0; i < v.extent(0); ++i) {
+      sum.add(size_of(v(i)));
+    }
+    return sum;
+  }
+  [[nodiscard]] static bool is_larger(const Size& one, const Size& other) { return !(ratio(one, other) <= 1); }
+  // x_i / |x_i|, and 1 for 0.
+  [[nodiscard]] HostVector<T> signs_of(const HostVector<T>& x) const {
+    HostVector<T> signs("heddle::exact::signs", n_);
+    for (std::size_t i = 0; i < n_; ++i) {
+      const Size size = size_of(x(i));
+      const auto part = [&](Real<T> value) {
+        return static_cast<Real<T>>(scaled(scaled(static_cast<double>(value), -size.power) / size.value, power_));
+      };
+      if (size.value == 0) {
+        signs(i) = on_the_right(1);
+      } else if constexpr (is_complex<T>) {
+        signs(i) = T(part(x(i).real()), part(x(i).imag()));
+      } else {
+        signs(i) = part(x(i));
+      }
+    }
+    return signs;
+  }
+
+  const ExecutionSpace& space_;
+  StridedMatrix<const T> LU_;
+  const LuResult& result_;
+  int power_;
+  std::size_t n_;
+  Vector<T> x_;
+};
+
+}  // namespace
+
 template <Scalar T>
 double condition(const ExecutionSpace& space, const StridedMatrix<const T>& LU, const LuResult& result, double norm,
                  int norm_power) {
   if (result.info != 0) {
     return std::numeric_limits<double>::infinity();
   }
-  const std::size_t n = LU.extent(0);
-  if (n == 0) {
+  if (LU.extent(0) == 0) {
     return 0;
   }
   if (!is_finite(norm)) {
@@ -284,78 +376,14 @@ double condition(const ExecutionSpace& space, const StridedMatrix<const T>& LU, 
   }
   require(norm > 0, "exact::condition: a norm of ", norm, " of a matrix that is not singular");
   const DefaultArithmetic arithmetic;
-  // Right sides are 2^power times what they stand for. Solutions of ones are at least 2^power / |A|, and larger by the
-  // condition: about so much below one where that leaves normal numbers on the right.
+  // Solutions of ones are at least 2^power / |A|, and larger by the condition: about so much below one where that
+  // leaves normal numbers on the right.
   const int own_power = power_of(norm) + norm_power;
   const int power = std::max(own_power - most_power<T> / 3, least_power<T> + 2 * (Format<Real<T>>::fraction + 1) / 3);
-  const auto on_the_right = [&](double value) { return T(static_cast<Real<T>>(scaled(value, power))); };
-  const Vector<T> x("heddle::exact::x", n);
-  const auto solved = [&](Operation op, const HostVector<T>& right) {
-    to_the_device<T>(space, right, x);
-    lu_solve<T>(space, op, LU, result, strided(x));
-    return on_the_host<T>(space, strided(x));
-  };
-  const auto sum_of_sizes = [](const HostVector<T>& v) {
-    Size sum;
-    for (std::size_t i = 0; i < v.extent(0); ++i) {
-      sum.add(size_of(v(i)));
-    }
-    return sum;
-  };
-  const auto is_larger = [](const Size& one, const Size& other) { return !(ratio(one, other) <= 1); };
-  HostVector<T> right("heddle::exact::right", n);
-  Kokkos::deep_copy(right, on_the_right(1));
-  Size estimate;
-  std::size_t last = n;
-  for (int round = 0; round < 5; ++round) {
-    const HostVector<T> forwards = solved(Operation::none, right);
-    Size found = sum_of_sizes(forwards);
-    // Ones first, then unit vectors.
-    found.value /= round == 0 ? static_cast<double>(n) : 1.0;
-    if (round > 0 && !is_larger(found, estimate)) {
-      break;
-    }
-    estimate = found;
-    if (!is_finite(estimate.value)) {
-      break;
-    }
-    const HostVector<T> signs("heddle::exact::signs", n);
-    for (std::size_t i = 0; i < n; ++i) {
-      const Size size = size_of(forwards(i));
-      const auto part = [&](Real<T> value) {
-        return static_cast<Real<T>>(scaled(scaled(static_cast<double>(value), -size.power) / size.value, power));
-      };
-      if (size.value == 0) {
-        signs(i) = on_the_right(1);
-      } else if constexpr (is_complex<T>) {
-        signs(i) = T(part(forwards(i).real()), part(forwards(i).imag()));
-      } else {
-        signs(i) = part(forwards(i));
-      }
-    }
-    const HostVector<T> backwards = solved(Operation::conjugate_transpose, signs);
-    std::size_t best = 0;
-    for (std::size_t i = 1; i < n; ++i) {
-      best = is_larger(size_of(backwards(i)), size_of(backwards(best))) ? i : best;
-    }
-    if (best == last) {
-      break;
-    }
-    last = best;
-    Kokkos::deep_copy(right, T(0));
-    right(best) = on_the_right(1);
-  }
-  // Higham's second try, against matrices made to deceive the first.
-  for (std::size_t i = 0; i < n; ++i) {
-    const double size = 1.0 + static_cast<double>(i) / std::fmax(1.0, static_cast<double>(n - 1));
-    right(i) = on_the_right(i % 2 == 0 ? size : -size);
-  }
-  Size second = sum_of_sizes(solved(Operation::none, right));
-  second.value = 2 * second.value / (3 * static_cast<double>(n));
+  const Size estimate = InverseNorm<T>(space, LU, result, power).estimate();
   if (!is_finite(estimate.value)) {
     return estimate.value;
   }
-  estimate = is_larger(second, estimate) ? second : estimate;
   // No condition is below one.
   return std::fmax(1.0, ratio(product(estimate, normal_size(norm, norm_power - power)), {1, 0}));
 }

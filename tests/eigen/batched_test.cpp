@@ -1,5 +1,6 @@
 // Batches against the matrices one by one.
 #include "eigen/problems.hpp"
+#include "support/errors.hpp"
 #include <heddle/eigen/batched.hpp>
 
 #include <gtest/gtest.h>
@@ -192,9 +193,12 @@ TEST(JacobiBatch, RefusesWhatDoesNotFit) {
   const auto batch = [](Index rows, Index columns, Index count) {
     return Batch<double>("batch", rows, columns, count);
   };
-  EXPECT_THROW(static_cast<void>(jacobi_batched(space, batch(20, 19, 6), w, batch(20, 20, 6))), Error);
-  EXPECT_THROW(static_cast<void>(jacobi_batched(space, batch(20, 20, 6), w, batch(20, 20, 5))), Error);
-  EXPECT_THROW(static_cast<void>(jacobi_batched(space, batch(65, 65, 6), w, batch(65, 65, 6))), Error);
+  test::expect_refusal(ErrorKind::argument, "eigen::jacobi_batched: A is 20 x 19 each; expected square",
+                       [&] { static_cast<void>(jacobi_batched(space, batch(20, 19, 6), w, batch(20, 20, 6))); });
+  test::expect_refusal(ErrorKind::argument, "eigen::jacobi_batched: V must have the shape of A, 20 x 20 x 6",
+                       [&] { static_cast<void>(jacobi_batched(space, batch(20, 20, 6), w, batch(20, 20, 5))); });
+  test::expect_refusal(ErrorKind::argument, "eigen::jacobi_batched: n = 65",
+                       [&] { static_cast<void>(jacobi_batched(space, batch(65, 65, 6), w, batch(65, 65, 6))); });
   EXPECT_TRUE(jacobi_batched(space, batch(20, 20, 0), Kokkos::subview(w, Kokkos::ALL, Kokkos::make_pair(0, 0)),
                              batch(20, 20, 0))
                   .converged());

@@ -1,6 +1,7 @@
 #include "gemm/plan/choose.hpp"
 
 #include "gemm/emulation/emulated_bands.hpp"
+#include "support/errors.hpp"
 #include <heddle/core/error.hpp>
 
 #include <gtest/gtest.h>
@@ -166,7 +167,8 @@ TEST(ChoosePlan, RefusesModuliThatThereAreNot) {
   const MachineRates rates = flat_rates(1.0);
   GemmOptions options = given(rates, Arithmetic::emulated, 100);
   options.emulation.moduli = 40;
-  EXPECT_THROW((void)choose_plan<double>(square_product(100, 1), options, rates, {}), Error);
+  test::expect_refusal(ErrorKind::argument, "emulation: 40 moduli; expected 7 to 31, or 0 for as many as",
+                       [&] { (void)choose_plan<double>(square_product(100, 1), options, rates, {}); });
   options.arithmetic = Arithmetic::native;
   EXPECT_NO_THROW((void)choose_plan<double>(square_product(100, 1), options, rates, {}));
 }

@@ -1,3 +1,4 @@
+#include "support/errors.hpp"
 #include "support/matrices.hpp"
 #include <heddle/core/error.hpp>
 #include <heddle/gemm/gemm.hpp>
@@ -72,9 +73,10 @@ TYPED_TEST(EmulatedPlan, HasTheSameBitsForAnyRanksTilesAndPlacements) {
                            Placement::row_bands(m, n, ranks), by_slices, beta),
                 "by slices");
     by_slices.arithmetic = Arithmetic::automatic;
-    EXPECT_THROW(product<T>(this->comm, Placement::row_bands(m, k, ranks), Placement::column_bands(n, k, ranks),
-                            Placement::row_bands(m, n, ranks), by_slices, beta),
-                 Error);
+    test::expect_refusal(ErrorKind::argument, "emulat", [&] {
+      product<T>(this->comm, Placement::row_bands(m, k, ranks), Placement::column_bands(n, k, ranks),
+                 Placement::row_bands(m, n, ranks), by_slices, beta);
+    });
     const auto a = test::placements_of(m, k, ranks);
     const auto b = test::placements_of(n, k, ranks);
     const auto c = test::placements_of(m, n, ranks);
@@ -171,7 +173,8 @@ TEST(EmulatedPlanOptions, AreChecked) {
   const Placement bands = Placement::row_bands(8, 8, comm.size());
   GemmOptions options = emulated();
   options.emulation.moduli = 3;
-  EXPECT_THROW(GemmPlan<double>(comm, Operation::none, bands, Operation::none, bands, bands, options), Error);
+  test::expect_refusal(ErrorKind::argument, "emulation: 3 moduli; expected 7 to 31, or 0 for as many as",
+                       [&] { GemmPlan<double>(comm, Operation::none, bands, Operation::none, bands, bands, options); });
 }
 
 }  // namespace

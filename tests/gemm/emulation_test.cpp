@@ -1,3 +1,4 @@
+#include "support/errors.hpp"
 #include "support/matrices.hpp"
 #include <heddle/core/error.hpp>
 #include <heddle/exact/matrix.hpp>
@@ -135,8 +136,10 @@ TYPED_TEST(Emulation, StaysWithinItsBoundForAnyModuli) {
   }
   EXPECT_EQ(emulation_moduli<T>(300), sizeof(Real<T>) == 4 ? 7 : is_complex<T> ? 15 : 14);
   EXPECT_GT(emulation_moduli<T>(300, 1e-18), emulation_moduli<T>(300, 1e-12));
-  EXPECT_THROW(static_cast<void>(emulation_moduli<T>(300, 1e-40)), Error);
-  EXPECT_THROW(product(A, B, 6), Error);
+  test::expect_refusal(ErrorKind::argument, "needs more than 31 moduli",
+                       [&] { static_cast<void>(emulation_moduli<T>(300, 1e-40)); });
+  test::expect_refusal(ErrorKind::argument, "emulation: 6 moduli; expected 7 to 31, or 0 for as many as",
+                       [&] { product(A, B, 6); });
 }
 
 // All that fits 31 moduli comes out as the exact product, rounded once.
@@ -260,7 +263,8 @@ TYPED_TEST(Emulation, BySlicesHasTheBitsOfResidues) {
     EXPECT_TRUE(test::same_bits(by(EmulationScheme::slices, 1), expected)) << moduli;
   }
   EXPECT_EQ(emulation_scheme_from(to_string(EmulationScheme::slices)), EmulationScheme::slices);
-  EXPECT_THROW(static_cast<void>(emulation_scheme_from("digits")), Error);
+  test::expect_refusal(ErrorKind::argument, "emulation scheme 'digits': expected one of residues, slices",
+                       [&] { static_cast<void>(emulation_scheme_from("digits")); });
 }
 
 // Inner dimensions beyond what 32 bits take are summed in pieces.
@@ -345,11 +349,14 @@ TYPED_TEST(Emulation, TakesFactorsQuantisedBefore) {
   context.space().fence();
   EXPECT_TRUE(test::same_bits(to_host(narrow), product(A, other, {.look = false})));
   EXPECT_EQ(gemm.report().moduli, left.moduli());
-  EXPECT_THROW(gemm(T(1), left, left, T(0), narrow), Error);
-  EXPECT_THROW(gemm(T(1), right, third, T(0), narrow), Error);
-  EXPECT_THROW(gemm(T(1), left, right, T(0), narrow), Error);
+  test::expect_refusal(ErrorKind::argument, "emulated gemm: A is to be quantised as the left factor, B as",
+                       [&] { gemm(T(1), left, left, T(0), narrow); });
+  test::expect_refusal(ErrorKind::argument, "emulated gemm: A is to be quantised as the left factor, B as",
+                       [&] { gemm(T(1), right, third, T(0), narrow); });
+  test::expect_refusal(ErrorKind::argument, "emulated gemm: op(A) is 31 x 60, op(B) is 60 x 27, C is 31 x 12",
+                       [&] { gemm(T(1), left, right, T(0), narrow); });
   const Quantised<T> more(context, Factor::right, Operation::none, padded_on_device(other), 20);
-  EXPECT_THROW(gemm(T(1), left, more, T(0), narrow), Error);
+  test::expect_refusal(ErrorKind::argument, "emulated gemm: A has", [&] { gemm(T(1), left, more, T(0), narrow); });
 }
 
 // FNV-1a over the bytes.
@@ -394,16 +401,23 @@ TEST(Emulation, RefusesShapesThatDoNotFit) {
         LocalMatrix<double>("test", static_cast<std::size_t>(rows), static_cast<std::size_t>(columns)));
   };
   const auto N = Operation::none;
-  EXPECT_THROW(gemm(N, N, 1.0, zeros(4, 6), zeros(7, 5), 0.0, zeros(4, 5)), Error);
-  EXPECT_THROW(gemm(N, N, 1.0, zeros(5, 6), zeros(6, 5), 0.0, zeros(5, 5)), Error);
-  EXPECT_THROW(gemm(N, N, 1.0, zeros(4, 6), zeros(6, 5), 0.0, zeros(5, 5)), Error);
+  test::expect_refusal(ErrorKind::argument, "emulated gemm: op(A) is 4 x 6, op(B) is 7 x 5, C is 4 x 5",
+                       [&] { gemm(N, N, 1.0, zeros(4, 6), zeros(7, 5), 0.0, zeros(4, 5)); });
+  test::expect_refusal(ErrorKind::argument, "emulated gemm: 5 x 5, inner 6; the workspace is for up to 4 x",
+                       [&] { gemm(N, N, 1.0, zeros(5, 6), zeros(6, 5), 0.0, zeros(5, 5)); });
+  test::expect_refusal(ErrorKind::argument, "emulated gemm: op(A) is 4 x 6, op(B) is 6 x 5, C is 5 x 5",
+                       [&] { gemm(N, N, 1.0, zeros(4, 6), zeros(6, 5), 0.0, zeros(5, 5)); });
   EXPECT_NO_THROW(gemm(N, N, 1.0, zeros(0, 6), zeros(6, 5), 0.0, zeros(0, 5)));
-  EXPECT_THROW(EmulatedGemm<double>(blas::Context(ExecutionSpace()), 4, 5, 6, {.moduli = 100000}), Error);
-  EXPECT_THROW(EmulatedGemm<double>(blas::Context(ExecutionSpace()), 4, 5, 6, {.moduli = -1}), Error);
-  EXPECT_THROW(static_cast<void>(emulation_moduli<double>(6, -1.0)), Error);
+  test::expect_refusal(ErrorKind::argument, "emulation: 100000 moduli; expected 7 to 31, or 0 for as many as",
+                       [&] { EmulatedGemm<double>(blas::Context(ExecutionSpace()), 4, 5, 6, {.moduli = 100000}); });
+  test::expect_refusal(ErrorKind::argument, "emulation: -1 moduli; expected 7 to 31, or 0 for as many as",
+                       [&] { EmulatedGemm<double>(blas::Context(ExecutionSpace()), 4, 5, 6, {.moduli = -1}); });
+  test::expect_refusal(ErrorKind::argument, "emulation: tolerance -1; expected a positive number, or 0 for",
+                       [&] { static_cast<void>(emulation_moduli<double>(6, -1.0)); });
   EXPECT_EQ(to_string(Arithmetic::emulated), "emulated");
   EXPECT_EQ(arithmetic_from("native"), Arithmetic::native);
-  EXPECT_THROW(static_cast<void>(arithmetic_from("exact")), Error);
+  test::expect_refusal(ErrorKind::argument, "arithmetic 'exact': expected one of native, emulated, auto",
+                       [&] { static_cast<void>(arithmetic_from("exact")); });
 }
 
 }  // namespace

@@ -1,3 +1,4 @@
+#include "support/errors.hpp"
 #include "support/matrices.hpp"
 #include <heddle/gemm/gemm.hpp>
 
@@ -159,7 +160,8 @@ TYPED_TEST(Gemm, APlanIsUsedAgainWithOtherMatrices) {
   }
   const DistributedMatrix<T> elsewhere(this->comm, Placement::on_rank(30, 30, 0));
   if (ranks > 1) {
-    EXPECT_THROW(plan.execute(T(1), A, elsewhere, T(0), C), Error);
+    test::expect_refusal(ErrorKind::argument, "gemm: B is 30 x 30 on rank 0; the plan is for",
+                         [&] { plan.execute(T(1), A, elsewhere, T(0), C); });
   }
 }
 
@@ -174,10 +176,14 @@ TYPED_TEST(Gemm, RefusesShapesAndOptionsThatDoNotFit) {
   const auto run = [&](Operation op_a, Operation op_b, const GemmOptions& options) {
     gemm<T>(this->comm, op_a, op_b, T(1), A, B, T(0), C, options);
   };
-  EXPECT_THROW(run(Operation::transpose, Operation::none, {.tile = 4}), Error);
-  EXPECT_THROW(run(Operation::none, Operation::transpose, {.tile = 4}), Error);
-  EXPECT_THROW(run(Operation::none, Operation::none, {.tile = -1}), Error);
-  EXPECT_THROW(run(Operation::none, Operation::none, {.tile = 4, .bands_per_pass = -1}), Error);
+  test::expect_refusal(ErrorKind::argument, "gemm: op(A) is 5 x 4",
+                       [&] { run(Operation::transpose, Operation::none, {.tile = 4}); });
+  test::expect_refusal(ErrorKind::argument, "gemm: op(A) is 4 x 5, op(B) is 6 x 5",
+                       [&] { run(Operation::none, Operation::transpose, {.tile = 4}); });
+  test::expect_refusal(ErrorKind::argument, "gemm: tile -1; expected at least 1",
+                       [&] { run(Operation::none, Operation::none, {.tile = -1}); });
+  test::expect_refusal(ErrorKind::argument, "gemm: bands_per_pass -1",
+                       [&] { run(Operation::none, Operation::none, {.tile = 4, .bands_per_pass = -1}); });
   EXPECT_NO_THROW(run(Operation::none, Operation::none, {.tile = 4}));
 }
 

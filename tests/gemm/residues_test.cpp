@@ -1,5 +1,6 @@
 #include "gemm/emulation/assemble.hpp"
 #include "gemm/emulation/planes.hpp"
+#include "support/errors.hpp"
 #include "support/multiprecision.hpp"
 #include <heddle/core/error.hpp>
 
@@ -24,8 +25,10 @@ TEST(Moduli, ArePairwiseCoprimeAndOfEightBits) {
     }
   }
   for (const Field field : fields) {
-    EXPECT_THROW(ResidueSystem(field, least_moduli - 1), Error);
-    EXPECT_THROW(ResidueSystem(field, most_moduli + 1), Error);
+    test::expect_refusal(ErrorKind::argument, "emulation: 6 moduli; expected 7 to 31",
+                         [&] { ResidueSystem(field, least_moduli - 1); });
+    test::expect_refusal(ErrorKind::argument, "emulation: 32 moduli; expected 7 to 31",
+                         [&] { ResidueSystem(field, most_moduli + 1); });
   }
 }
 

@@ -1,4 +1,5 @@
 #include "gemm/plan/schedule.hpp"
+#include "support/errors.hpp"
 #include "support/matrices.hpp"
 #include <heddle/gemm/gemm.hpp>
 
@@ -85,10 +86,13 @@ TYPED_TEST(SymmetricProduct, RefusesWhatIsNotSquare) {
   GemmOptions options;
   options.tile = 4;
   options.tiles = GemmTiles::half;
-  EXPECT_THROW(gemm(this->comm, Operation::none, Operation::none, T(1), A, B, T(0), C, options), Error);
-  EXPECT_THROW(complete_symmetric(this->comm, C, 4, T(1)), Error);
+  test::expect_refusal(ErrorKind::argument, "gemm: half of the tiles of a C of 8 x 9",
+                       [&] { gemm(this->comm, Operation::none, Operation::none, T(1), A, B, T(0), C, options); });
+  test::expect_refusal(ErrorKind::argument, "complete_symmetric: C is 8 x 9",
+                       [&] { complete_symmetric(this->comm, C, 4, T(1)); });
   const DistributedMatrix<T> square(this->comm, Placement::row_bands(8, 8, ranks));
-  EXPECT_THROW(complete_symmetric(this->comm, square, 0, T(1)), Error);
+  test::expect_refusal(ErrorKind::argument, "complete_symmetric: tile 0",
+                       [&] { complete_symmetric(this->comm, square, 0, T(1)); });
 }
 
 }  // namespace

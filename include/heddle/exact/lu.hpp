@@ -39,9 +39,7 @@ struct SolveReport {
 namespace compiled {
 
 template <Scalar T> LuResult lu(const ExecutionSpace& space, const StridedMatrix<T>& A, const LuOptions& options);
-template <Scalar T>
-std::vector<LuResult> lu_batched(const ExecutionSpace& space, T* data, Index rows, Index columns, Index row_stride,
-                                 Index column_stride, Index batch_stride, Index count);
+template <Scalar T> std::vector<LuResult> lu_batched(const ExecutionSpace& space, const StridedBatch<T>& A);
 template <Scalar T>
 SolveReport solve(const ExecutionSpace& space, const StridedMatrix<const T>& A, const StridedVector<const T>& b,
                   const StridedVector<T>& x, const SolveOptions& options);
@@ -72,10 +70,7 @@ template <class ViewA> LuResult lu(const ExecutionSpace& space, const ViewA& A, 
 /// The same for each A(b, :, :) of a batch, side by side; equal to lu() of each.
 template <class ViewA> std::vector<LuResult> lu_batched(const ExecutionSpace& space, const ViewA& A) {
   static_assert(ViewA::rank() == 3, "exact: batch x rows x columns, please");
-  const auto stride = [&](unsigned dimension) { return static_cast<Index>(A.size() > 0 ? A.stride(dimension) : 1); };
-  return compiled::lu_batched<typename ViewA::non_const_value_type>(
-      space, A.data(), static_cast<Index>(A.extent(1)), static_cast<Index>(A.extent(2)), stride(1), stride(2),
-      stride(0), static_cast<Index>(A.extent(0)));
+  return compiled::lu_batched<typename ViewA::non_const_value_type>(space, strided(A));
 }
 
 /// x = A^-1 x, or that of A^T or A^H, of what lu() left. Throws Error(argument) for shapes that don't fit and for

@@ -40,10 +40,10 @@ template <Scalar T>
 [[nodiscard]] EmulationReport choose_emulation(Index inner, Index elements, const Spread& spread,
                                                const EmulationOptions& options);
 
-/// The product by an exact sum, or by the BLAS.
+/// The product by an exact sum, or by the BLAS, from the operands themselves.
 template <Scalar T>
-void multiply_instead(const blas::Context& context, Fallback fallback, Operation op_a, Operation op_b, T alpha,
-                      const MatrixView<const T>& A, const MatrixView<const T>& B, T beta, const MatrixView<T>& C);
+void multiply_instead(const blas::Context& context, Fallback fallback, T alpha, const QuantisedOperands<T>& operands,
+                      T beta, const MatrixView<T>& C);
 
 /// C = alpha op(A) op(B) + beta C, where A and B are op(A) and op(B) quantised.
 template <Scalar T> class EmulatedProduct {

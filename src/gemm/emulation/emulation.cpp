@@ -91,12 +91,12 @@ EmulationReport choose_emulation(Index inner, Index elements, const Spread& spre
 }
 
 template <Scalar T>
-void multiply_instead(const blas::Context& context, Fallback fallback, Operation op_a, Operation op_b, T alpha,
-                      const MatrixView<const T>& A, const MatrixView<const T>& B, T beta, const MatrixView<T>& C) {
+void multiply_instead(const blas::Context& context, Fallback fallback, T alpha, const QuantisedOperands<T>& operands,
+                      T beta, const MatrixView<T>& C) {
   if (fallback == Fallback::exact) {
-    exact::gemm(context.space(), op_a, op_b, alpha, A, B, beta, C);
+    exact::gemm(context.space(), operands.op_a, operands.op_b, alpha, operands.A, operands.B, beta, C);
   } else {
-    blas::gemm<T>(context, op_a, op_b, alpha, A, B, beta, C);
+    blas::gemm<T>(context, operands.op_a, operands.op_b, alpha, operands.A, operands.B, beta, C);
   }
 }
 
@@ -186,7 +186,7 @@ void EmulatedGemm<T>::operator()(Operation op_a, Operation op_b, T alpha, const 
   const typename State::Operands operands{op_a, op_b, A, B, &state.left, &state.right};
   state.choose(operands, m, n);
   if (state.report.fallback) {
-    impl::multiply_instead<T>(state.context, *state.report.fallback, op_a, op_b, alpha, A, B, beta, C);
+    impl::multiply_instead<T>(state.context, *state.report.fallback, alpha, operands, beta, C);
     return;
   }
   state.product.set_moduli(space, state.report.moduli);
@@ -261,15 +261,14 @@ std::string emulation_description() {
   return impl::integer_description();
 }
 
-#define HEDDLE_INSTANTIATE(T)                                                                                     \
-  template int impl::moduli_of<T>(Index, const EmulationOptions&);                                                \
-  template EmulationReport impl::choose_emulation<T>(Index, Index, const impl::Spread&, const EmulationOptions&); \
-  template void impl::multiply_instead<T>(const blas::Context&, Fallback, Operation, Operation, T,                \
-                                          const MatrixView<const T>&, const MatrixView<const T>&, T,              \
-                                          const MatrixView<T>&);                                                  \
-  template double emulation_error<T>(Index, int);                                                                 \
-  template int emulation_moduli<T>(Index, double);                                                                \
-  template class Quantised<T>;                                                                                    \
+#define HEDDLE_INSTANTIATE(T)                                                                                      \
+  template int impl::moduli_of<T>(Index, const EmulationOptions&);                                                 \
+  template EmulationReport impl::choose_emulation<T>(Index, Index, const impl::Spread&, const EmulationOptions&);  \
+  template void impl::multiply_instead<T>(const blas::Context&, Fallback, T, const impl::QuantisedOperands<T>&, T, \
+                                          const MatrixView<T>&);                                                   \
+  template double emulation_error<T>(Index, int);                                                                  \
+  template int emulation_moduli<T>(Index, double);                                                                 \
+  template class Quantised<T>;                                                                                     \
   template class EmulatedGemm<T>
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE);
 #undef HEDDLE_INSTANTIATE

@@ -154,7 +154,8 @@ void Executor<T>::multiply(const blas::Context& context, const Step& step, T alp
   if (!emulated_) {
     blas::gemm<T>(context, product.op_a, product.op_b, alpha, A, B, T{0}, tile);
   } else if (emulation_report_.fallback) {
-    multiply_instead<T>(context, *emulation_report_.fallback, product.op_a, product.op_b, alpha, A, B, T{0}, tile);
+    multiply_instead<T>(context, *emulation_report_.fallback, alpha,
+                        {product.op_a, product.op_b, A, B, nullptr, nullptr}, T{0}, tile);
   } else {
     emulated_->multiply(context, step, alpha, A, B, tile);
   }

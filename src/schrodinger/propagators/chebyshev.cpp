@@ -327,9 +327,20 @@ void load_both(const ExecutionSpace& space, const DeviceComplexes& psi, double c
       });
 }
 
-// The next polynomial, with `line` = T times the last; absorption may be empty.
-void add_both(const ExecutionSpace& space, const DeviceComplexes& line, int k, double c, double inverse_radius,
-              const DeviceValues& diagonal, const DeviceValues& absorption, const Work& work) {
+// What a polynomial needs beside the last ones.
+struct ScaledHamiltonian {
+  DeviceComplexes line;  // The kinetic energy times the last polynomial.
+  double inverse_radius;
+  DeviceValues diagonal;
+  DeviceValues absorption;  // May be empty.
+};
+
+// Polynomial k, and its share c of the sums.
+void add_both(const ExecutionSpace& space, const ScaledHamiltonian& scaled, int k, double c, const Work& work) {
+  const DeviceComplexes line = scaled.line;
+  const double inverse_radius = scaled.inverse_radius;
+  const DeviceValues diagonal = scaled.diagonal;
+  const DeviceValues absorption = scaled.absorption;
   const int last = polynomials + 2 * ((k + 1) % 2);
   const int next = polynomials + 2 * (k % 2);
   const int sum = k % 2 == 0 ? even_sum : odd_sum;
@@ -362,7 +373,7 @@ void ChebyshevExponential::sum_by_transforms(const DeviceComplexes& psi) const {
     scale_line(space_, spectrum_, line_);
     fourier_->backward(line_);
     const double c = k % 4 < 2 ? series_.coefficients[k] : -series_.coefficients[k];
-    add_both(space_, line_, k, c, 1 / radius_, diagonal_, absorption_, work_);
+    add_both(space_, {line_, 1 / radius_, diagonal_, absorption_}, k, c, work_);
   }
 }
 

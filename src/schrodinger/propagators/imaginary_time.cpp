@@ -128,6 +128,29 @@ struct Verdict {
   double residual = 0.0;
 };
 
+void require_options(const ImaginaryTimeOptions& options) {
+  require(std::isfinite(options.tolerance) && options.tolerance > 0, "imaginary time: tolerance = ", options.tolerance,
+          " must be finite and positive");
+  require(options.most_steps > 0, "imaginary time: most_steps = ", options.most_steps, " must be positive");
+  require(options.tile >= 0, "imaginary time: tile = ", options.tile, " must not be negative");
+}
+
+// The first `count` states of rank 0's block, on every rank.
+Eigenstates lowest_of(const Communicator& comm, const Grid& grid, const std::optional<Block>& block, Index count) {
+  Eigenstates states;
+  states.points = grid.points;
+  states.energies.resize(static_cast<std::size_t>(count));
+  states.values.resize(static_cast<std::size_t>(count * grid.points));
+  comm.on_rank(0, [&] {
+    std::copy_n(block->energies().begin(), count, states.energies.begin());
+    std::copy_n(block->values().begin(), count * grid.points, states.values.begin());
+    impl::normalise(grid, states);
+  });
+  comm.broadcast(std::span(states.energies), 0);
+  comm.broadcast(std::span(states.values), 0);
+  return states;
+}
+
 }  // namespace
 
 Eigenstates imaginary_time_states(const Communicator& comm, const Hamiltonian& hamiltonian, double time, Index count,
@@ -135,10 +158,7 @@ Eigenstates imaginary_time_states(const Communicator& comm, const Hamiltonian& h
   const Grid& grid = hamiltonian.grid();
   const Index n = grid.points;
   require(count >= 1 && count <= n, count, " states by imaginary time on ", n, " points: expected 1 to ", n);
-  require(std::isfinite(options.tolerance) && options.tolerance > 0, "imaginary time: tolerance = ", options.tolerance,
-          " must be finite and positive");
-  require(options.most_steps > 0, "imaginary time: most_steps = ", options.most_steps, " must be positive");
-  require(options.tile >= 0, "imaginary time: tile = ", options.tile, " must not be negative");
+  require_options(options);
   const Index vectors = std::min(count + 2, n);
   const std::vector<double> potential = hamiltonian.potential_at(time);
 
@@ -202,18 +222,7 @@ Eigenstates imaginary_time_states(const Communicator& comm, const Hamiltonian& h
   done.residual = found.residual;
   if (report != nullptr) *report = done;
 
-  Eigenstates states;
-  states.points = n;
-  states.energies.resize(static_cast<std::size_t>(count));
-  states.values.resize(static_cast<std::size_t>(count * n));
-  comm.on_rank(0, [&] {
-    std::copy_n(block->energies().begin(), count, states.energies.begin());
-    std::copy_n(block->values().begin(), count * n, states.values.begin());
-    impl::normalise(grid, states);
-  });
-  comm.broadcast(std::span(states.energies), 0);
-  comm.broadcast(std::span(states.values), 0);
-  return states;
+  return lowest_of(comm, grid, block, count);
 }
 
 }  // namespace heddle::schrodinger
