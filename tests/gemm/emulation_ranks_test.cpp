@@ -73,7 +73,7 @@ TYPED_TEST(EmulatedPlan, HasTheSameBitsForAnyRanksTilesAndPlacements) {
                            Placement::row_bands(m, n, ranks), by_slices, beta),
                 "by slices");
     by_slices.arithmetic = Arithmetic::automatic;
-    test::expect_refusal(ErrorKind::argument, "emulat", [&] {
+    test::expect_refusal(ErrorKind::argument, "chooses among native and emulated products by residues", [&] {
       product<T>(this->comm, Placement::row_bands(m, k, ranks), Placement::column_bands(n, k, ranks),
                  Placement::row_bands(m, n, ranks), by_slices, beta);
     });
