@@ -64,29 +64,13 @@ template <class T> struct MirrorBlocks {
       Kokkos::parallel_for(Kokkos::ThreadVectorRange(team, of.wide), [&](int j) { put(of, i, j, held(i, j)); });
     });
   }
-  // By one thread, on CPUs: a block fits the first cache twice.
-  KOKKOS_INLINE_FUNCTION void operator()(Index number) const {
-    const Block of = block(number);
-    if (of.uniform && !of.held) return;
-    for (int i = 0; i < of.high; ++i) {
-      for (int j = 0; j < of.wide; ++j) {
-        put(of, i, j, C(of.i0 + i, of.j0 + j));
-      }
-    }
-  }
 };
 
 template <Scalar T> void mirror_blocks(const ExecutionSpace& space, const MatrixView<T>& C, const Half& half, T sign) {
   const auto n = static_cast<Index>(C.extent(0));
   const Index blocks = (n + block_edge - 1) / block_edge;
-  const MirrorBlocks<T> work{Elements<T>(C), n, blocks, half, sign};
-  if constexpr (on_host) {
-    Kokkos::parallel_for("heddle::gemm::mirror",
-                         Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(space, 0, blocks * blocks),
-                         work);
-  } else {
-    Kokkos::parallel_for("heddle::gemm::mirror", block_teams<T>(space, blocks * blocks), work);
-  }
+  Kokkos::parallel_for("heddle::gemm::mirror", block_teams<T>(space, blocks * blocks),
+                       MirrorBlocks<T>{Elements<T>(C), n, blocks, half, sign});
 }
 
 // C's other half = sign times that of its transpose.

@@ -40,7 +40,9 @@ struct PieceMap {
 template <class Body>
 void for_each_mapped(const ExecutionSpace& space, const std::string& label, const PieceMap& map, Index rows,
                      Index columns, const Body& body) {
-  if constexpr (on_host) {
+  // Below this many rows a block, a division an element costs less than a loop a block.
+  constexpr Index shortest_run = 4;
+  if (on_host && map.row_axis.block >= shortest_run) {
     // Down a column in runs of one block, so that the division is done once a run and the loop vectorises.
     Kokkos::parallel_for(
         label, Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(space, 0, columns),
