@@ -19,7 +19,7 @@ enum class ExpmActionMethod {
 };
 /// "automatic", "taylor", "chebyshev", "krylov".
 [[nodiscard]] std::string_view to_string(ExpmActionMethod method);
-/// Throws Error(argument) for an unknown name.
+/// The value of a name; throws Error(argument) for an unknown one.
 [[nodiscard]] ExpmActionMethod expm_action_method_from(std::string_view text);
 
 /// What the caller knows of A; it is not checked.
