@@ -106,8 +106,8 @@ KOKKOS_INLINE_FUNCTION int highest_digit(const std::int64_t* digits, int count) 
   }
   return k;
 }
-/// The bits of the U that is nearest to a canonical magnitude whose highest digit is digits[top]; the smallest U stands
-/// for 2^lowest.
+/// The bits of the U that is nearest to a canonical magnitude whose highest digit is digits[top]; bit `lowest` of the
+/// magnitude stands for the smallest U.
 template <RealScalar U>
 KOKKOS_INLINE_FUNCTION typename Format<U>::Bits rounded(const std::int64_t* digits, int top, int lowest) {
   using To = Format<U>;
