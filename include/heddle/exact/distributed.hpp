@@ -71,15 +71,15 @@ template <class View> [[nodiscard]] auto nrm2(const Communicator& comm, const Vi
 template <class View> [[nodiscard]] double sum_condition(const Communicator& comm, const View& x) {
   return compiled::sum_condition<typename View::non_const_value_type>(comm, strided(x));
 }
-template <class ViewX, class ViewY>
 /// The condition of an inner product, (|x_1 y_1| + ... + |x_n y_n|) / |x_1 y_1 + ... + x_n y_n|, as sum_condition() has
 /// it for a sum. Throws Error(argument), on every rank alike, where the parts of x and y differ in length.
+template <class ViewX, class ViewY>
 [[nodiscard]] double dot_condition(const Communicator& comm, const ViewX& x, const ViewY& y) {
   return compiled::dot_condition<typename ViewX::non_const_value_type>(comm, strided(x), strided(y), false);
 }
-template <class ViewX, class ViewY>
 /// The condition of the inner product of conj(x_k) and y_k, as dot_condition() has it for x_k and y_k. Throws as it
 /// does.
+template <class ViewX, class ViewY>
 [[nodiscard]] double dotc_condition(const Communicator& comm, const ViewX& x, const ViewY& y) {
   return compiled::dot_condition<typename ViewX::non_const_value_type>(comm, strided(x), strided(y), true);
 }
