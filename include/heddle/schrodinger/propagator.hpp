@@ -13,7 +13,8 @@ namespace heddle::schrodinger {
 ///
 /// In one dimension T is banded or a convolution, and a product with psi takes some n operations, so the matrix
 /// exponential with its n^3 operations is the general method but not the fastest. The table compares one step of each
-/// method; w is the width of the band.
+/// method: its order in dt, its operations, its operations where H does not depend on time, and where W is applied; w
+/// is the width of the band.
 ///
 /// | kind           | order | operations                               | where H rests | W               |
 /// |----------------|-------|------------------------------------------|---------------|-----------------|
