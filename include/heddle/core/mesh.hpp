@@ -61,8 +61,8 @@ concept PointId = std::same_as<Id, std::int32_t> || std::same_as<Id, std::int64_
 /// checks nothing itself; the functions that take one do.
 template <PointId Id, class Space = MemorySpace> struct Mesh {
   CellKind kind = CellKind::tetrahedron;
-  Kokkos::View<const Id*, Space> points;
-  Kokkos::View<const CellKind*, Space> kinds;
+  Kokkos::View<const Id*, Space> points;       ///< Numbers of the points at the corners of all cells, cell after cell.
+  Kokkos::View<const CellKind*, Space> kinds;  ///< The kind of each cell; empty where all are of one `kind`.
   /// Where the corners of each cell begin in `points`, and where the last end: one more than cells.
   Kokkos::View<const Index*, Space> offsets;
   /// Not 0 for cells that are copies of another rank's or piece's cells; empty: there are none.
@@ -70,6 +70,7 @@ template <PointId Id, class Space = MemorySpace> struct Mesh {
 
   /// Whether each cell has a kind of its own.
   [[nodiscard]] bool mixed() const { return offsets.extent(0) > 0; }
+  /// Number of cells.
   [[nodiscard]] Index cells() const {
     return mixed() ? static_cast<Index>(kinds.extent(0)) : static_cast<Index>(points.extent(0)) / corners_of(kind);
   }
@@ -78,11 +79,13 @@ template <PointId Id, class Space = MemorySpace> struct Mesh {
 /// A rectangular grid of x by y by z cubes, numbered x first: point (i, j, k) is i + (x + 1) (j + (y + 1) k), and cube
 /// (i, j, k) is i + x (j + y k). Any extent may be 0.
 struct StructuredGrid {
-  Index x = 0;
-  Index y = 0;
-  Index z = 0;
+  Index x = 0;  ///< Number of cubes along the first axis.
+  Index y = 0;  ///< Number of cubes along the second axis.
+  Index z = 0;  ///< Number of cubes along the third axis.
 
+  /// Number of cubes.
   [[nodiscard]] Index cells() const { return x * y * z; }
+  /// Number of points.
   [[nodiscard]] Index points() const { return (x + 1) * (y + 1) * (z + 1); }
 };
 
@@ -91,8 +94,9 @@ template <PointId Id, class Space = MemorySpace> struct FaceList {
   Kokkos::View<Index*, Space> cell;         ///< For each face, the number of its cell.
   Kokkos::View<std::uint8_t*, Space> side;  ///< For each face, which side of its cell it is, in VTK's order.
   Kokkos::View<Index*, Space> offsets;      ///< Face f has points(offsets(f)) to points(offsets(f + 1) - 1).
-  Kokkos::View<Id*, Space> points;
+  Kokkos::View<Id*, Space> points;          ///< Numbers of the points of all faces, face after face.
 
+  /// Number of faces.
   [[nodiscard]] Index size() const { return static_cast<Index>(cell.extent(0)); }
 };
 

@@ -14,7 +14,7 @@ template <class T> using StridedMatrix = Kokkos::View<T**, Kokkos::LayoutStride,
 /// A batch of matrices along the third extent, with any strides.
 template <class T> using StridedBatch = Kokkos::View<T***, Kokkos::LayoutStride, MemorySpace>;
 
-/// The same elements as a StridedVector, StridedMatrix or StridedBatch, by the rank of the view.
+/// The elements of a view as a StridedVector, StridedMatrix or StridedBatch, by the rank of the view.
 template <class View> auto strided(const View& view) {
   static_assert(Kokkos::SpaceAccessibility<MemorySpace, typename View::memory_space>::accessible,
                 "heddle: views in heddle::MemorySpace, please");

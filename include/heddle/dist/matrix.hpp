@@ -32,7 +32,9 @@ template <Scalar T> class DistributedMatrix {
 
   [[nodiscard]] Index rows() const noexcept { return placement_.rows(); }
   [[nodiscard]] Index columns() const noexcept { return placement_.columns(); }
+  /// Which rank owns which element.
   [[nodiscard]] const Placement& placement() const noexcept { return placement_; }
+  /// The communicator whose ranks keep the matrix.
   [[nodiscard]] const Communicator& communicator() const { return *comm_; }
   /// This rank's elements; element (i, j) of local() is element (global_row(i), global_column(j)) of the matrix.
   [[nodiscard]] const MatrixView<T>& local() const noexcept { return local_; }

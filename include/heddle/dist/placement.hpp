@@ -9,8 +9,8 @@ namespace heddle {
 
 /// The half-open range of indices [begin, end).
 struct Range {
-  Index begin = 0;
-  Index end = 0;
+  Index begin = 0;  ///< The first index.
+  Index end = 0;    ///< One more than the last index.
   [[nodiscard]] constexpr Index size() const noexcept { return end - begin; }
   [[nodiscard]] constexpr bool empty() const noexcept { return end <= begin; }
   friend constexpr bool operator==(const Range&, const Range&) = default;
@@ -19,9 +19,9 @@ struct Range {
 /// One dimension of a matrix, whose indices are dealt out to processes block-cyclically: global index g is in block g /
 /// block, which process (g / block) mod processes owns. Local indices keep the global order.
 struct CyclicAxis {
-  Index extent = 0;
-  Index block = 1;
-  int processes = 1;
+  Index extent = 0;   ///< Number of indices.
+  Index block = 1;    ///< Indices of a block.
+  int processes = 1;  ///< Number of processes.
 
   /// The process that owns `global`.
   [[nodiscard]] int owner(Index global) const { return static_cast<int>((global / block) % processes); }
@@ -69,7 +69,7 @@ class Placement {
   static Placement block_cyclic(Index rows, Index columns, Index block_rows, Index block_columns, int grid_rows,
                                 int grid_columns, int first_rank = 0);
 
-  /// The same owners, with the elements in the given memory. A new placement is in device memory.
+  /// This placement with its elements in the given memory. A new placement is in device memory.
   [[nodiscard]] Placement in(Residence residence) const;
 
   [[nodiscard]] Residence residence() const noexcept { return residence_; }

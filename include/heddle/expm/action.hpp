@@ -48,8 +48,8 @@ template <Scalar T> struct ExpmActionOperator {
 
 /// How exp(time A) B is computed, and how accurately.
 struct ExpmActionOptions {
-  ExpmActionMethod method = ExpmActionMethod::automatic;
-  ExpmActionStructure structure = ExpmActionStructure::general;
+  ExpmActionMethod method = ExpmActionMethod::automatic;         ///< How exp(time A) B is computed.
+  ExpmActionStructure structure = ExpmActionStructure::general;  ///< What is known of A.
   /// Bound for the error of the truncation, as ExpmActionReport::error measures it. 0, and anything below the unit
   /// round-off of T, stands for the unit round-off of T.
   double tolerance = 0.0;
@@ -113,10 +113,12 @@ template <Scalar T> class ExpmActionPlan {
   ExpmActionPlan(ExpmActionPlan&&) noexcept;
   ExpmActionPlan& operator=(ExpmActionPlan&&) noexcept;
 
+  /// Computes R = exp(time A) B for a matrix A in any placement. Collective, blocks.
   template <Scalar Element>
     requires std::same_as<Element, T> || std::same_as<Element, Real<T>> ExpmActionReport
     execute(std::complex<double> time, const DistributedMatrix<Element>& A, const MatrixView<const T>& B,
             const MatrixView<T>& R);
+  /// Computes R = exp(time A) B for an A that is given by its products. Collective, blocks.
   ExpmActionReport execute(std::complex<double> time, const ExpmActionOperator<T>& A, const MatrixView<const T>& B,
                            const MatrixView<T>& R);
 

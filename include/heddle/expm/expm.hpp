@@ -42,13 +42,13 @@ enum class ExpmStructure {
 
 /// How an exponential is computed, and what else is computed with it.
 struct ExpmOptions {
-  ExpmMethod method = ExpmMethod::automatic;
+  ExpmMethod method = ExpmMethod::automatic;  ///< How exp(A) is computed.
   /// Degree of the series of method `taylor`; the other methods ignore it.
   int degree = 10;
   /// Bound for the relative backward error in the 1-norm, in exact arithmetic, of all methods but `taylor`. 0 stands
   /// for the unit round-off of T.
   double tolerance = 0.0;
-  ExpmStructure structure = ExpmStructure::automatic;
+  ExpmStructure structure = ExpmStructure::automatic;  ///< What is known of A.
   /// Whether A is balanced first: exp(A) = D exp(D^-1 A D) D^-1, where D is a diagonal of powers of two. This helps for
   /// badly scaled A, and may hurt where the scaling is meant. Hermitian and skew-Hermitian A are balanced already. With
   /// false, A is balanced all the same where ||A||_1 is beyond 2^128 (float: 2^16) and balancing brings it down to its
@@ -102,9 +102,9 @@ struct ExpmReport {
   /// found, empty unless ExpmOptions::certificate asked for it.
   std::optional<double> certificate;
   double certificate_seconds = 0.0;  ///< Seconds that the certificate took on the slowest rank; not part of `seconds`.
-  Index tile = 0;
-  double seconds = 0.0;       ///< Time of the slowest rank, in seconds.
-  double gemm_seconds = 0.0;  ///< The part of `seconds` spent in matrix products.
+  Index tile = 0;                    ///< Tile of the matrix products.
+  double seconds = 0.0;              ///< Time of the slowest rank, in seconds.
+  double gemm_seconds = 0.0;         ///< The part of `seconds` spent in matrix products.
   /// Flops of the products: 2 n^3 for each real one, half of that where the result is known to be Hermitian.
   double flops = 0.0;
 };

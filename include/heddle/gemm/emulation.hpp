@@ -37,9 +37,9 @@ enum class EmulationScheme {
   /// Remainders by coprime moduli ("scheme II"). Each modulus takes one product of 8-bit integers; of complex T it
   /// takes two, and three from the 21st modulus on.
   residues,
-  /// Slices of 8 bits ("scheme I": K. Ozaki, T. Ogita, S. Oishi, S. M. Rump, Numerical Algorithms 59, 2012). The same
-  /// integers as `residues` stands for are cut into slices, and each slice of one factor is multiplied by each slice of
-  /// the other: 49 products in place of 14 moduli (256 in place of 15 of complex T). It gives the same bits as
+  /// Slices of 8 bits ("scheme I": K. Ozaki, T. Ogita, S. Oishi, S. M. Rump, Numerical Algorithms 59, 2012). The
+  /// integers that `residues` stands for are cut into slices, and each slice of one factor is multiplied by each slice
+  /// of the other: 49 products in place of 14 moduli (256 in place of 15 of complex T). It gives the same bits as
   /// `residues` without moduli or remainders, and is there as the reference for it.
   slices,
 };

@@ -55,9 +55,9 @@ struct GemmOptions {
 
 /// How a distributed product was computed, and how long it took.
 struct GemmReport {
-  Index tile = 0;
-  int bands_per_pass = 0;
-  double seconds = 0.0;  ///< Time of the slowest rank, in seconds, from the call until its part of C was complete.
+  Index tile = 0;          ///< N_i that was used.
+  int bands_per_pass = 0;  ///< Bands of op(A) that a rank held while those of op(B) passed once.
+  double seconds = 0.0;    ///< Time of the slowest rank, in seconds, from the call until its part of C was complete.
   /// The time that the tile model predicted; empty where no rates were given.
   std::optional<double> predicted_seconds;
   /// The rate of all ranks together, in 10^9 flops per second: 2MNK flops (8MNK for complex T), or what was computed of
@@ -149,8 +149,8 @@ template <Scalar T>
 void complete_symmetric(const Communicator& comm, const DistributedMatrix<T>& C, Index tile,
                         std::type_identity_t<T> sign);
 
-/// Computes C = alpha op(A) op(B) + beta C once, by a GemmPlan of its own. alpha and beta may be of any type that
-/// converts to T.
+/// Computes C = alpha op(A) op(B) + beta C once, by a GemmPlan of its own. Collective. alpha and beta may be of any
+/// type that converts to T.
 template <Scalar T>
 GemmReport gemm(const Communicator& comm, Operation op_a, Operation op_b, std::type_identity_t<T> alpha,
                 const DistributedMatrix<T>& A, const DistributedMatrix<T>& B, std::type_identity_t<T> beta,

@@ -61,12 +61,12 @@ template <Scalar T> [[nodiscard]] MachineRates typical_rates(const Communicator&
 
 /// The shape of the product that a tile is chosen for.
 struct ProductShape {
-  Index rows = 0;     ///< of C
-  Index columns = 0;  ///< of C
-  Index inner = 0;
-  int ranks = 1;
-  int element_bytes = 8;
-  double flops_per_multiply_add = 2.0;
+  Index rows = 0;                       ///< Rows of C.
+  Index columns = 0;                    ///< Columns of C.
+  Index inner = 0;                      ///< Inner dimension: columns of op(A), rows of op(B).
+  int ranks = 1;                        ///< Number of ranks.
+  int element_bytes = 8;                ///< Bytes of an element.
+  double flops_per_multiply_add = 2.0;  ///< Flops of one multiply-add: 2, or 8 for complex elements.
 };
 
 /// Lower bounds on the tile size N_i, from Y. R. Choi and V. Stegailov (2022), equations (5)-(9).

@@ -19,9 +19,9 @@ enum class TimelineKind { product, receive, send, wait };
 /// One interval of a rank's timeline. Times are seconds since the product began on this rank. Each rank has a clock of
 /// its own; where transfers are recorded, all ranks begin together, after a barrier.
 struct TimelineInterval {
-  TimelineKind kind = TimelineKind::product;
-  double begin = 0.0;
-  double end = 0.0;
+  TimelineKind kind = TimelineKind::product;  ///< What the rank did.
+  double begin = 0.0;                         ///< Begin of the interval, in seconds.
+  double end = 0.0;                           ///< End of the interval, in seconds.
   char operand = 'C';    ///< The matrix whose band or tile travelled: 'A', 'B' or 'C'; 'C' for products and waits.
   int row_band = -1;     ///< Band of rows of the tile of C, or the band of A that travelled; -1 where there is none.
   int column_band = -1;  ///< Band of columns of the tile of C, or the band of B that travelled; -1 where there is none.

@@ -13,9 +13,9 @@ namespace heddle {
 
 /// What a matrix file says about itself before its elements are read.
 struct MatrixFileInfo {
-  Index rows = 0;
-  Index columns = 0;
-  bool complex = false;
+  Index rows = 0;        ///< Number of rows.
+  Index columns = 0;     ///< Number of columns.
+  bool complex = false;  ///< Whether elements are complex.
 };
 
 /// The placement of a matrix that is read: a function that is called on every rank with the shape found. An empty one

@@ -22,8 +22,8 @@ struct MeshArray {
       std::variant<ArrayValues<std::int8_t>, ArrayValues<std::uint8_t>, ArrayValues<std::int16_t>,
                    ArrayValues<std::uint16_t>, ArrayValues<std::int32_t>, ArrayValues<std::uint32_t>,
                    ArrayValues<std::int64_t>, ArrayValues<std::uint64_t>, ArrayValues<float>, ArrayValues<double>>;
-  std::string name;
-  Values values;
+  std::string name;  ///< Name of the array in files.
+  Values values;     ///< The numbers, of any of ten types.
 
   /// Number of points or cells that the array has values for.
   [[nodiscard]] Index size() const;
@@ -103,7 +103,7 @@ enum class MeshEncoding { ascii, binary, compressed };
 
 /// How a surface is written.
 struct SurfaceOptions {
-  MeshEncoding encoding = MeshEncoding::compressed;
+  MeshEncoding encoding = MeshEncoding::compressed;  ///< How numbers are written.
   /// Further cell arrays of the surface, with one tuple for each face.
   std::vector<MeshArray> arrays;
 };

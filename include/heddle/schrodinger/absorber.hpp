@@ -43,12 +43,12 @@ enum class AbsorberKind {
 /// Sources: U. V. Riss, H.-D. Meyer, J. Phys. B 26, 4503 (1993); D. E. Manolopoulos, J. Chem. Phys. 117, 9552 (2002);
 /// J. L. Krause, K. J. Schafer, K. C. Kulander, Phys. Rev. A 45, 4998 (1992).
 struct Absorber {
-  AbsorberKind kind = AbsorberKind::none;
-  double width = 10.0;    ///< Width of each layer, bohr.
-  double strength = 1.0;  ///< Strength eta of the polynomial, hartree.
-  double power = 2.0;     ///< Power p of the polynomial.
-  double energy = 0.1;    ///< Least energy that the transmission-free form is to absorb, hartree.
-  double time = 0.25;     ///< Interval in which the mask applies cos^(1/8), atomic units of time.
+  AbsorberKind kind = AbsorberKind::none;  ///< How a wave function is absorbed.
+  double width = 10.0;                     ///< Width of each layer, bohr.
+  double strength = 1.0;                   ///< Strength eta of the polynomial, hartree.
+  double power = 2.0;                      ///< Power p of the polynomial.
+  double energy = 0.1;                     ///< Least energy that the transmission-free form is to absorb, hartree.
+  double time = 0.25;                      ///< Interval in which the mask applies cos^(1/8), atomic units of time.
 };
 
 /// Throws Error(argument) for values that are not finite, a width that is not positive or exceeds half of the grid's

@@ -21,10 +21,10 @@ enum class Kinetic { fd2, fd4, fd6, sinc };
 /// psi is taken as zero outside the grid; with fd2 this is exactly a box with walls at xmin - dx and xmax + dx. A wave
 /// function is normalised to sum_i |psi_i|^2 dx = 1 and has the unit bohr^(-1/2).
 struct Grid {
-  double xmin = -10.0;
-  double xmax = 10.0;
-  Index points = 201;
-  Kinetic kinetic = Kinetic::fd2;
+  double xmin = -10.0;             ///< Position of the first point, bohr.
+  double xmax = 10.0;              ///< Position of the last point, bohr.
+  Index points = 201;              ///< Number of points.
+  Kinetic kinetic = Kinetic::fd2;  ///< How the kinetic energy is discretised.
 
   /// The distance dx of neighbouring points, bohr.
   [[nodiscard]] double spacing() const { return (xmax - xmin) / static_cast<double>(points - 1); }

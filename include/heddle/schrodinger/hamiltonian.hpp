@@ -28,6 +28,7 @@ class Hamiltonian {
   Hamiltonian(const Grid& grid, const Potential& potential, const Nuclei& nuclei = {},
               const std::vector<Pulse>& pulses = {}, const Absorber& absorber = {});
 
+  /// The grid, potential, nuclei, pulses and absorber that H was made of.
   [[nodiscard]] const Grid& grid() const noexcept { return grid_; }
   [[nodiscard]] const Potential& potential() const noexcept { return potential_; }
   [[nodiscard]] const Nuclei& nuclei() const noexcept { return nuclei_; }

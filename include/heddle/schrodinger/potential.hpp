@@ -23,11 +23,11 @@ enum class PotentialKind {
 
 /// The potential energy of the electron, in atomic units: energies in hartree, lengths in bohr.
 struct Potential {
-  PotentialKind kind = PotentialKind::soft_core;
-  double charge = 1.0;          ///< Charge Z of each nucleus, for `soft_core`.
-  double softening = 1.0;       ///< Softening a, a squared length in bohr^2, for `soft_core`.
-  double omega = 1.0;           ///< Angular frequency omega, for `harmonic`, 1/atomic unit of time.
-  std::vector<double> table_x;  ///< Rising positions x of the points of `table`, bohr.
+  PotentialKind kind = PotentialKind::soft_core;  ///< Form of the potential.
+  double charge = 1.0;                            ///< Charge Z of each nucleus, for `soft_core`.
+  double softening = 1.0;                         ///< Softening a, a squared length in bohr^2, for `soft_core`.
+  double omega = 1.0;                             ///< Angular frequency omega, for `harmonic`, 1/atomic unit of time.
+  std::vector<double> table_x;                    ///< Rising positions x of the points of `table`, bohr.
   /// V at the points of `table`, hartree.
   std::vector<double> table_v;
 };
@@ -47,11 +47,11 @@ enum class Motion {
 
 /// The two nuclei and how they move.
 struct Nuclei {
-  double separation = 2.0;  ///< Distance R of the nuclei at rest, bohr.
-  Motion motion = Motion::fixed;
-  double amplitude = 0.5;  ///< Amplitude alpha of `stretch` and `shake`, bohr.
-  double omega = 3.0;      ///< Angular frequency beta of `stretch` and `shake`, 1/atomic unit of time.
-  double velocity = 1.0;   ///< Velocity v of `drift`, bohr/atomic unit of time.
+  double separation = 2.0;        ///< Distance R of the nuclei at rest, bohr.
+  Motion motion = Motion::fixed;  ///< How the nuclei move.
+  double amplitude = 0.5;         ///< Amplitude alpha of `stretch` and `shake`, bohr.
+  double omega = 3.0;             ///< Angular frequency beta of `stretch` and `shake`, 1/atomic unit of time.
+  double velocity = 1.0;          ///< Velocity v of `drift`, bohr/atomic unit of time.
 
   /// The positions X_1 and X_2 of the nuclei at `time`, bohr.
   [[nodiscard]] std::array<double, 2> positions(double time) const;

@@ -69,7 +69,7 @@ enum class PropagatorKind {
 
 /// How a step of dt is computed, and how accurately.
 struct PropagatorOptions {
-  PropagatorKind kind = PropagatorKind::expm;
+  PropagatorKind kind = PropagatorKind::expm;  ///< Method of a step.
   /// Order of the error in dt, 2 or 4. 0 stands for 4 with magnus4, either with automatic, and 2 with all others.
   int order = 0;
   /// Number of equal steps in which each step of dt is done; automatic takes as many as it needs.
@@ -99,10 +99,10 @@ void validate(const PropagatorOptions& options);
 /// How a step of dt is done. PropagatorOptions of the same kind, order, substeps and tolerance give the same bits; so a
 /// simulation can be continued with what `automatic` chose for its first part.
 struct PropagatorChoice {
-  PropagatorKind kind = PropagatorKind::automatic;
-  int order = 2;
-  int substeps = 1;
-  double tolerance = 0.0;  ///< Relative error of each exponential.
+  PropagatorKind kind = PropagatorKind::automatic;  ///< Method of a step.
+  int order = 2;                                    ///< Order of the error in dt.
+  int substeps = 1;                                 ///< Number of equal steps in which each step of dt is done.
+  double tolerance = 0.0;                           ///< Relative error of each exponential.
   /// Why `automatic` chose this; empty where it was asked for.
   std::string reason;
 };

@@ -56,8 +56,8 @@ enum class HashFunction {
 
 /// How a search is done, and the memory that it may take.
 struct SearchOptions {
-  Algorithm algorithm = Algorithm::automatic;
-  HashFunction hash = HashFunction::automatic;
+  Algorithm algorithm = Algorithm::automatic;   ///< Algorithm that is used.
+  HashFunction hash = HashFunction::automatic;  ///< Hash function, for hash_fight and sort.
   /// Bytes that the records of the algorithm `partition` may take, at 16 or 24 a key; 0 stands for what a single pass
   /// needs. With less, each pass handles a range of buckets and reads all keys again. A bucket is never divided, so a
   /// pass takes more where one bucket alone does, such as that of a key which repeats more often than fits. The
@@ -70,15 +70,15 @@ struct SearchOptions {
 
 /// How long one phase of a search took.
 struct Phase {
-  std::string name;
+  std::string name;  ///< Name of the phase.
   /// Time of the phase, in seconds.
   double seconds = 0;
 };
 
 /// How a search was done, and what it took.
 struct SearchReport {
-  Algorithm algorithm = Algorithm::automatic;
-  HashFunction hash = HashFunction::automatic;
+  Algorithm algorithm = Algorithm::automatic;   ///< Algorithm that was used.
+  HashFunction hash = HashFunction::automatic;  ///< Hash function that was used.
   /// For hash_fight, the keys that fought again, summed over the iterations; for sort, the keys that stood beside
   /// another one of the same hash.
   Index collisions = 0;

@@ -13,7 +13,7 @@ struct Duplicates {
   Kokkos::View<Index*, MemorySpace> group;  ///< For each key, the group that it is in.
   Kokkos::View<Index*, MemorySpace> first;  ///< For each group, its first key: keys(first(g)) are the unique keys.
   Kokkos::View<Index*, MemorySpace> count;  ///< For each group, the number of its keys.
-  SearchReport report;
+  SearchReport report;                      ///< How the search was done.
 
   /// Number of groups, which is that of unique keys.
   [[nodiscard]] Index groups() const { return static_cast<Index>(first.extent(0)); }

@@ -15,16 +15,16 @@ enum class GhostCells {
 
 /// How external faces are found.
 struct ExternalFacesOptions {
-  SearchOptions search;
-  GhostCells ghosts = GhostCells::hide;
+  SearchOptions search;                  ///< How equal sides are found.
+  GhostCells ghosts = GhostCells::hide;  ///< What is done with ghost cells.
 };
 
 /// What a search for external faces found, and how.
 struct ExternalFacesReport {
-  SearchReport search;
-  Index cells = 0;     ///< Number of cells that have faces: those of three dimensions that were not dropped.
-  Index faces = 0;     ///< Number of sides of these cells.
-  Index external = 0;  ///< Number of sides that no other side equals.
+  SearchReport search;  ///< How the search was done.
+  Index cells = 0;      ///< Number of cells that have faces: those of three dimensions that were not dropped.
+  Index faces = 0;      ///< Number of sides of these cells.
+  Index external = 0;   ///< Number of sides that no other side equals.
   /// Number of sides that at least two others equal.
   Index nonmanifold_sides = 0;
   /// Number of different faces among the nonmanifold sides.
@@ -41,7 +41,7 @@ template <PointId Id> struct ExternalFaces {
   /// For each nonmanifold side, the number of its face: equal sides have one number. Faces are numbered by first
   /// occurrence.
   Kokkos::View<Index*, MemorySpace> nonmanifold_face;
-  ExternalFacesReport report;
+  ExternalFacesReport report;  ///< What was found, and how.
 };
 
 /// Finds the external faces of a mesh: those sides of cells whose set of points no other side of any cell has.

@@ -38,7 +38,7 @@ enum class TransposeVariant {
 
 /// How a transpose is done.
 struct TransposeOptions {
-  TransposeVariant variant = TransposeVariant::automatic;
+  TransposeVariant variant = TransposeVariant::automatic;  ///< How elements are moved.
   /// Extent of a block along the rows of A, for naive, tiled and tiled_padded; 0 lets the library choose. On GPUs a
   /// block has at most 1024 elements where it is naive, and fits the shared memory of a team where it is tiled.
   int block_rows = 0;
