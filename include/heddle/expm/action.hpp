@@ -22,7 +22,7 @@ enum class ExpmActionMethod {
 };
 /// The name of a method: "automatic", "taylor", "chebyshev" or "krylov".
 [[nodiscard]] std::string_view to_string(ExpmActionMethod method);
-/// The value of a name; throws Error(argument) for an unknown one.
+/// The method of a name. Throws Error(argument) for any other text.
 [[nodiscard]] ExpmActionMethod expm_action_method_from(std::string_view text);
 
 /// The structure of A that the caller vouches for; it is not checked.

@@ -25,7 +25,7 @@ enum class ExpmMethod {
 };
 /// The name of a method: "automatic", "taylor", "paterson-stockmeyer", "few-products", "pade" or "chebyshev".
 [[nodiscard]] std::string_view to_string(ExpmMethod method);
-/// The value of a name; throws Error(argument) for an unknown one.
+/// The method of a name. Throws Error(argument) for any other text.
 [[nodiscard]] ExpmMethod expm_method_from(std::string_view text);
 
 /// What is known of A. A structure that the caller gives is not checked, and A must have it exactly, to the last bit.
@@ -37,7 +37,7 @@ enum class ExpmStructure {
 };
 /// The name of a structure: "automatic", "general", "hermitian" or "skew-hermitian".
 [[nodiscard]] std::string_view to_string(ExpmStructure structure);
-/// The value of a name; throws Error(argument) for an unknown one.
+/// The structure of a name. Throws Error(argument) for any other text.
 [[nodiscard]] ExpmStructure expm_structure_from(std::string_view text);
 
 /// How an exponential is computed, and what else is computed with it.

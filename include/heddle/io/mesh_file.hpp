@@ -79,9 +79,13 @@ class MeshFile {
   /// for .vtk, the cells twice; for .msh, 8 to 16 bytes for each point and 13 for each cell.
   [[nodiscard]] static MeshFile read(const std::filesystem::path& path);
 
+  /// The cells and the numbers of their points.
   [[nodiscard]] const HostMesh& mesh() const noexcept { return mesh_; }
+  /// The coordinates of the points.
   [[nodiscard]] const Points& points() const noexcept { return points_; }
+  /// The arrays with a value for each point.
   [[nodiscard]] const std::vector<MeshArray>& point_arrays() const noexcept { return point_arrays_; }
+  /// The arrays with a value for each cell.
   [[nodiscard]] const std::vector<MeshArray>& cell_arrays() const noexcept { return cell_arrays_; }
 
  private:

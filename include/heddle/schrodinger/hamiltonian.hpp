@@ -28,11 +28,15 @@ class Hamiltonian {
   Hamiltonian(const Grid& grid, const Potential& potential, const Nuclei& nuclei = {},
               const std::vector<Pulse>& pulses = {}, const Absorber& absorber = {});
 
-  /// The grid, potential, nuclei, pulses and absorber that H was made of.
+  /// The grid on which H acts.
   [[nodiscard]] const Grid& grid() const noexcept { return grid_; }
+  /// The potential that H was made of.
   [[nodiscard]] const Potential& potential() const noexcept { return potential_; }
+  /// The nuclei that H was made of.
   [[nodiscard]] const Nuclei& nuclei() const noexcept { return nuclei_; }
+  /// The pulses that H was made of.
   [[nodiscard]] const std::vector<Pulse>& pulses() const noexcept { return pulses_; }
+  /// The absorber that H was made with.
   [[nodiscard]] const Absorber& absorber() const noexcept { return absorber_; }
   /// T + V_nuclei(t): the Hamiltonian without pulses and absorber.
   [[nodiscard]] Hamiltonian bare() const { return {grid_, potential_, nuclei_}; }

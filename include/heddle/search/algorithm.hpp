@@ -10,7 +10,7 @@
 namespace heddle::search {
 
 /// The algorithm that finds equal keys. All give the same result, with any hash function: two keys are equal where all
-/// their words are. The memory that is given is besides that of keys and results, for each key of n.
+/// their words are. Memory is given for each of the n keys, besides that of the keys and results themselves.
 enum class Algorithm {
   automatic,  ///< `partition`, except for sizes and keys for which another one was measured to be faster.
   /// Keys are packed into as few bits as their ranges need and sent to buckets that fit in the own memory of a
@@ -25,11 +25,11 @@ enum class Algorithm {
   /// join it, the others fight again (Lessley, Moreland, Larsen, Childs, 2017). The fight uses no atomic operations.
   /// Memory: 20 to 24 bytes a key; the table has one to two places for each.
   hash_fight,
-  /// Numbers of keys are sorted by a hash of 32 bits, and runs of one hash are then told apart (from the same paper of
-  /// 2017). Memory: 16 bytes a key, or 24 for those in runs of more than 48.
+  /// Numbers of keys are sorted by a hash of 32 bits, and runs of one hash are then told apart (Lessley, Moreland,
+  /// Larsen, Childs, 2017). Memory: 16 bytes a key, or 24 for those in runs of more than 48.
   sort,
-  /// Numbers of keys are sorted by the keys themselves, word by word (from the same paper of 2017). Memory: 24 bytes a
-  /// key.
+  /// Numbers of keys are sorted by the keys themselves, word by word (Lessley, Moreland, Larsen, Childs, 2017). Memory:
+  /// 24 bytes a key.
   sort_by_id,
 };
 
