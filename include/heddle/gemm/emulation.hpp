@@ -78,7 +78,7 @@ template <Scalar T> [[nodiscard]] int emulation_moduli(Index inner, double toler
 /// How an emulated product was computed, and how accurate it is.
 struct EmulationReport {
   int moduli = 0;            ///< Number of moduli that were used; 0 where the fallback computed the product instead.
-  double error_bound = 0.0;  ///< The error bound that emulation_error() gives for these moduli.
+  double error_bound = 0.0;  ///< The error bound that emulation_error() gives for these moduli; 0 with a fallback.
   /// The largest |a|_2 |b|_2 / sum_k |a_k b_k| over the rows a of op(A) and columns b of op(B), or a number near it. It
   /// is infinite where finding it was not worth the work, and 0 where the factors were not probed.
   double spread = 0.0;
