@@ -1,4 +1,4 @@
-// All of Heddle.
+// Includes all public headers of Heddle.
 #pragma once
 
 #include <heddle/blas/blas.hpp>

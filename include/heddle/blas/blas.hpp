@@ -1,4 +1,4 @@
-// Level-3 BLAS of one rank.
+// Matrix products by the BLAS, on one rank.
 #pragma once
 
 #include <heddle/core/operation.hpp>
@@ -10,13 +10,14 @@
 
 namespace heddle::blas {
 
-/// What the products on one execution space instance share: with CUDA a cuBLAS handle and workspace of its own, so that
-/// the kernels that cuBLAS chooses, and so the bits, do not depend on what runs on other instances. Making one costs
-/// about a millisecond there; copies share it.
+/// What the matrix products on one execution space instance share. With CUDA it has a cuBLAS handle and workspace of
+/// its own, so that the kernels that cuBLAS chooses, and so the bits, do not depend on what runs on other instances;
+/// making one then costs about a millisecond. Copies share it.
 class Context {
  public:
   Context(const ExecutionSpace& space);  // NOLINT(google-explicit-constructor): an instance is a context
 
+  /// The instance on which the products are ordered.
   [[nodiscard]] const ExecutionSpace& space() const noexcept { return space_; }
 
   struct State;
@@ -27,28 +28,31 @@ class Context {
   std::shared_ptr<State> state_;
 };
 
-/// Whether products on contexts of different instances run side by side with the bits they have alone. (On CPU backends
-/// they run one after the other.)
+/// Whether products on contexts of different instances may run at the same time and have the bits that they have alone.
+/// (On CPU backends they run one after the other.)
 [[nodiscard]] bool runs_side_by_side();
 
-/// C = alpha op(A) op(B) + beta C; op(A) is m x k, op(B) is k x n, C is m x n; all column-major with any leading
-/// dimension.
+/// Computes C = alpha op(A) op(B) + beta C, where op(A) is m x k, op(B) is k x n and C is m x n, all column-major with
+/// any leading dimension.
 ///
-/// cuBLAS with CUDA; else Kokkos Kernels where Heddle was built with it (which calls the vendor's BLAS on GPUs), the
-/// host BLAS otherwise. Ordered on the context's instance; does not block on GPUs. beta == 0 does not read C (NaN
-/// included); alpha == 0 or k == 0 reads neither A nor B. Throws Error(argument) for shapes that don't fit,
-/// strides that are not column-major, and where an element of C is one of A or B too. Bits: those of the BLAS in use: a
-/// function of shape, operations and number of threads, not of leading dimensions or addresses. cuBLAS looks at both
-/// where C has one row or column, and in double precision at whether all columns begin on 16 bytes: what is not as it
-/// is to be then is copied first, to memory that the context keeps. (Of rocBLAS nobody has looked.) Errors: those of a
-/// sum of k products in any order; a BLAS may multiply a factor by alpha before it multiplies the factors, and what
-/// underflows there is lost times the other factor. Cost: 2mnk flops (8mnk for complex T).
+/// The product is that of cuBLAS with CUDA; otherwise that of Kokkos Kernels, where Heddle was built with it (it calls
+/// the vendor's BLAS on GPUs), or else of the host BLAS. It is ordered on the context's instance and does not block on
+/// GPUs. C is not read where beta == 0 (not even its NaNs); neither A nor B is read where alpha == 0 or k == 0. Throws
+/// Error(argument) for shapes that don't fit, strides that are not column-major, and where C shares an element with A
+/// or B. Cost: 2mnk flops (8mnk for complex T).
+///
+/// Bits: those of the BLAS in use, a function of shape, operations and number of threads, but not of leading dimensions
+/// or addresses. cuBLAS looks at leading dimensions and addresses where C has one row or column, and, in double
+/// precision, at whether all columns begin on 16 bytes; what is not as it has to be is then copied first, to memory
+/// that the context keeps. (rocBLAS has not been examined for this.) Error: that of a sum of k products in any order. A
+/// BLAS may multiply a factor by alpha before it multiplies the factors, and what underflows in it is lost times the
+/// other factor.
 template <Scalar T>
 void gemm(const Context& context, Operation op_a, Operation op_b, std::type_identity_t<T> alpha,
           const MatrixView<const std::type_identity_t<T>>& A, const MatrixView<const std::type_identity_t<T>>& B,
           std::type_identity_t<T> beta, const MatrixView<T>& C);
 
-/// Which library does the work: "OpenBLAS 0.3.21 (SkylakeX)", "cuBLAS 13.1.0".
+/// The name and version of the BLAS in use, such as "OpenBLAS 0.3.21 (SkylakeX)" or "cuBLAS 13.1.0".
 [[nodiscard]] std::string description();
 
 }  // namespace heddle::blas

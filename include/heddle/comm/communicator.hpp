@@ -20,49 +20,59 @@ namespace heddle {
 
 class Transport;
 
+/// How the values of all ranks are combined into one.
 enum class Reduction { sum, minimum, maximum };
 
-/// Owns a duplicate of an MPI communicator, so that no message of the library meets one of its caller.
+/// A group of ranks. It owns a duplicate of an MPI communicator, so that no message of the library can be taken for one
+/// of its caller.
 ///
-/// Copies share the duplicate; the last one frees it (not after MPI_Finalize, where it is gone anyway). Construction is
-/// collective. MPI must be initialised before and finalised after; the library does neither.
+/// Copies share the duplicate, and the last one frees it (except after MPI_Finalize, where it is already gone).
+/// Construction is collective. MPI must be initialised before and finalised after; the library does neither.
 ///
-/// All local work of an operation given a Communicator is ordered on its execution space instance, `space()`.
+/// All local work of an operation that is given a Communicator is ordered on its execution space instance, space().
 ///
-/// Collective calls below block until this rank's part is done. Their results are the same bits on every rank.
+/// Collective calls block until this rank's part is done, and their results have the same bits on every rank.
 class Communicator {
  public:
-  /// Duplicates `parent`; local work goes to `space`.
+  /// Duplicates `parent`; local work is given to `space`. Collective.
   explicit Communicator(MPI_Comm parent, const ExecutionSpace& space = {});
 
+  /// The number of this rank, from 0.
   [[nodiscard]] int rank() const noexcept;
+  /// Number of ranks.
   [[nodiscard]] int size() const noexcept;
-  /// This rank's number among the ranks of its node, and how many they are.
+  /// The number of this rank among the ranks of its node, from 0.
   [[nodiscard]] int node_rank() const noexcept;
+  /// Number of ranks on this rank's node.
   [[nodiscard]] int node_size() const noexcept;
+  /// The execution space instance on which this rank's work is ordered.
   [[nodiscard]] const ExecutionSpace& space() const noexcept;
-  /// The duplicate itself, for callers that must speak MPI; it stays owned by this object.
+  /// The duplicate itself, for callers that must use MPI themselves; this object still owns it.
   [[nodiscard]] MPI_Comm native() const noexcept;
 
+  /// Blocks until every rank has called it. Collective.
   void barrier() const;
 
-  /// values of rank `root` on every rank. T is trivially copyable.
+  /// Copies `values` of rank `root` to every rank. Collective. T must be trivially copyable.
   template <class T> void broadcast(std::span<T> values, int root) const {
     static_assert(std::is_trivially_copyable_v<T>);
     broadcast_bytes(values.data(), values.size_bytes(), root);
   }
+  /// Copies `text` of rank `root` to every rank. Collective.
   void broadcast(std::string& text, int root) const;
 
-  /// Element by element over the ranks, in place. T is double, float, int or Index.
+  /// Combines `values` of all ranks element by element and in place, on every rank. Collective. T is double, float, int
+  /// or Index.
   template <class T> void all_reduce(std::span<T> values, Reduction reduction) const;
+  /// The value that combines those of all ranks. Collective. T is double, float, int or Index.
   template <class T> [[nodiscard]] T all_reduce(T value, Reduction reduction) const {
     all_reduce(std::span<T>(&value, 1), reduction);
     return value;
   }
 
-  /// The same by combine(from, to), which changes `to` into both of them combined: commutative and associative to the
-  /// bit, so that every rank gets the same, and a lambda without captures. T is trivially copyable. At most 2^31 - 1
-  /// elements.
+  /// Combines `values` of all ranks element by element, in place, by combine(from, to), which changes `to` into both of
+  /// them combined. It must be a lambda without captures, commutative and associative to the last bit, so that every
+  /// rank gets the same result. Collective. T must be trivially copyable, and there are at most 2^31 - 1 elements.
   template <class T, class Combine> void all_reduce_by(std::span<T> values, Combine /*combine*/) const {
     static_assert(std::is_trivially_copyable_v<T> && std::is_empty_v<Combine>);
     all_reduce_bytes(values.data(), values.size(), sizeof(T), [](void* from, void* to, int* count, MPI_Datatype*) {
@@ -70,7 +80,8 @@ class Communicator {
     });
   }
 
-  /// `mine` of every rank, in order of rank: all.size() == size() * mine.size().
+  /// Writes `mine` of every rank into `all`, in order of rank: all.size() == size() * mine.size(). Collective. T must
+  /// be trivially copyable.
   template <class T> void all_gather(std::span<const T> mine, std::span<T> all) const {
     static_assert(std::is_trivially_copyable_v<T>);
     require(all.size() == mine.size() * static_cast<std::size_t>(size()), "all_gather: ", all.size(), " places for ",
@@ -78,7 +89,8 @@ class Communicator {
     all_gather_bytes(mine.data(), mine.size_bytes(), all.data());
   }
 
-  /// to[r] of every rank to rank r: gives what came from each rank, in order of rank. T is trivially copyable.
+  /// Sends to[r] to rank r, and returns what came from each rank, in order of rank. Collective. T must be trivially
+  /// copyable.
   template <class T> [[nodiscard]] std::vector<std::vector<T>> exchange(const std::vector<std::vector<T>>& to) const {
     static_assert(std::is_trivially_copyable_v<T>);
     require(static_cast<int>(to.size()) == size(), "exchange: messages to ", to.size(), " of ", size(), " ranks");
@@ -95,16 +107,16 @@ class Communicator {
     return from;
   }
 
-  /// Runs `work` on rank `root` alone. What it throws there is thrown on every rank as the same Error.
+  /// Runs `work` on rank `root` alone. What it throws is thrown on every rank as the same Error. Collective.
   void on_rank(int root, const std::function<void()>& work) const;
-  /// Runs `work`, which has no collective calls, on every rank. What it throws on the lowest rank where it throws is
-  /// thrown on every rank.
+  /// Runs `work`, which must not have collective calls, on every rank. If it throws, what it threw on the lowest such
+  /// rank is thrown on every rank. Collective.
   void on_each(const std::function<void()>& work) const;
 
-  /// See transport_of() in <heddle/comm/transport.hpp>.
+  /// The transport of this communicator; see transport_of() in <heddle/comm/transport.hpp>.
   [[nodiscard]] Transport transport() const;
 
-  /// Ends the whole job with `exit_code`; for drivers, when one rank fails alone.
+  /// Ends the whole job, all ranks, with `exit_code`. It is for drivers, when one rank fails alone.
   [[noreturn]] void abort(int exit_code) const;
 
  private:

@@ -1,4 +1,4 @@
-// Which device a rank uses, decided before Kokkos is initialised.
+// Which device a rank uses, chosen before Kokkos is initialised.
 #pragma once
 
 #include <Kokkos_Core.hpp>
@@ -8,23 +8,23 @@
 
 namespace heddle {
 
-/// Where one rank's kernels will run.
+/// The device on which one rank's kernels will run.
 struct DeviceBinding {
-  int node_rank = 0;     ///< This rank's number among the ranks of its node.
-  int node_size = 1;     ///< Ranks on the node.
-  int device_count = 0;  ///< Devices that the backend sees on this node; 0 on CPU backends.
-  int device = -1;       ///< The chosen one; -1 on CPU backends.
-  bool shared = false;   ///< Another rank uses the same one: they take turns, and have its memory together.
+  int node_rank = 0;     ///< This rank's number among the ranks of its node, from 0.
+  int node_size = 1;     ///< Number of ranks on the node.
+  int device_count = 0;  ///< Number of devices that the backend sees on this node; 0 on CPU backends.
+  int device = -1;       ///< Number of the device that was chosen; -1 on CPU backends.
+  bool shared = false;   ///< Whether another rank uses the same device: they then take turns and share its memory.
 
-  /// Settings for Kokkos::initialize that carry the choice.
+  /// The settings for Kokkos::initialize() that choose this device.
   [[nodiscard]] Kokkos::InitializationSettings settings() const;
-  /// One line for people.
+  /// The choice in one line for people.
   [[nodiscard]] std::string describe() const;
 };
 
-/// Device node_rank mod device_count, or the one that HEDDLE_DEVICE names (one number for all ranks, or a
-/// comma-separated list by node rank). Collective over `comm`; needs MPI, not Kokkos. Throws Error(argument), on every
-/// rank alike, for a variable that names no device.
+/// Chooses device node_rank mod device_count, or the one that HEDDLE_DEVICE names: one number for all ranks, or a
+/// comma-separated list by node rank. Collective over `comm`; it needs MPI, but not Kokkos. Throws Error(argument), on
+/// every rank alike, where the variable names no device.
 [[nodiscard]] DeviceBinding bind_device(MPI_Comm comm);
 
 }  // namespace heddle

@@ -7,22 +7,23 @@
 
 namespace heddle {
 
-/// Marks how far an execution space instance, or a copy, has come. Copies share the mark. Empty, and on CPU backends,
-/// where work is done when it returns, it is always past.
+/// A mark of how far an execution space instance, or a copy, has come. Copies share the mark. An empty event is always
+/// past, and so is any event on CPU backends, where work is done when it returns.
 class Event {
  public:
   Event() = default;
-  /// After all work given to `space` so far. `timed`: seconds_since() will be asked. Does not block on GPUs.
+  /// An event that is past when all work given to `space` so far is done. `timed` says that seconds_since() will be
+  /// asked. Does not block on GPUs.
   [[nodiscard]] static Event on(const ExecutionSpace& space, bool timed = false);
 
-  /// Whether the device is past it. Does not block.
+  /// Whether the device has passed this mark. Does not block.
   [[nodiscard]] bool done() const;
-  /// Blocks the host until it is.
+  /// Blocks the host until the device has passed this mark.
   void wait() const;
-  /// Work given to `space` from now on runs after it. Does not block.
+  /// Orders work given to `space` from now on after this event. Does not block.
   void before(const ExecutionSpace& space) const;
-  /// Device seconds from `earlier` to this one, both timed and past; on CPU backends the host's clock when each was
-  /// made.
+  /// Seconds on the device from `earlier` to this event, both timed and past; on CPU backends, seconds of the host's
+  /// clock between the times when the events were made.
   [[nodiscard]] double seconds_since(const Event& earlier) const;
 
   struct State;

@@ -1,4 +1,4 @@
-// An operation under way, and the buffers it still needs.
+// A send or receive under way, and the buffers that it still needs.
 #pragma once
 
 #include <heddle/comm/event.hpp>
@@ -9,7 +9,7 @@
 
 namespace heddle {
 
-/// A non-blocking send or receive. It keeps the Views it reads or writes alive until it is complete.
+/// A non-blocking send or receive. It keeps the Views that it reads or writes alive until it is complete.
 ///
 /// A send is complete when its buffer may be written again. A receive is complete when its data are there for work that
 /// runs after event(): on CPU backends at once, on GPUs perhaps while the copy is still under way.
@@ -17,13 +17,14 @@ namespace heddle {
 /// Move-only. Destroying one that is still under way waits for it: a buffer is never released while it is in use.
 class Request {
  public:
-  /// One message on this rank's side, and all that a transport has under way.
+  /// One message on this rank's side, and all that a transport has under way; both internal to the library.
   class Transfer;
   class Progress;
 
-  /// Of nothing: complete.
+  /// Makes a request of nothing, which is complete.
   Request() = default;
-  /// Of a transport. `order_on`: completion puts the instance's later work after event().
+  /// Makes the request of an operation of a transport. With `order_on`, completion orders the later work of that
+  /// instance after event().
   Request(std::shared_ptr<Transfer> operation, std::shared_ptr<Progress> progress, std::any kept,
           const ExecutionSpace* order_on = nullptr);
   Request(Request&& other) noexcept;
@@ -32,16 +33,19 @@ class Request {
   Request& operator=(const Request&) = delete;
   ~Request();
 
-  /// True once the operation is complete (at once for an empty one); lets this one go on. Does not block.
+  /// Whether the operation is complete (always so for an empty one); it also lets this operation make progress. Does
+  /// not block.
   [[nodiscard]] bool test();
-  /// Returns when the operation is complete and nothing of it is left to do; lets all operations of its transport go
-  /// on. (Who only tests calls Transport::drain() before blocking in something else.)
+  /// Blocks until the operation is complete and nothing of it is left to do, and lets all operations of its transport
+  /// make progress meanwhile. A caller that only uses test() must call Transport::drain() before it blocks in something
+  /// else.
   void wait();
   /// Whether there is something left to wait for.
   [[nodiscard]] bool active() const noexcept { return operation_ != nullptr; }
-  /// Of a complete receive: when its data are there. Empty for sends.
+  /// When the data of a complete receive are there; empty for sends.
   [[nodiscard]] const Event& event() const noexcept { return event_; }
-  /// Of a complete operation of a timed transport: when its transfer began. Empty where that is not known.
+  /// When the transfer of a complete operation began, where Transport::set_timed() is on; empty where that is not
+  /// known.
   [[nodiscard]] const Event& begin() const noexcept { return begin_; }
 
  private:

@@ -1,4 +1,4 @@
-// How a buffer gets from one rank to another.
+// How a buffer of memory gets from one rank to another.
 #pragma once
 
 #include <heddle/comm/communicator.hpp>
@@ -16,68 +16,80 @@
 
 namespace heddle {
 
-/// `peer`: the receiver's copy engine pulls from the sender's device memory, opened through the vendor's IPC handles;
-/// one node, no host in the path. `direct`: an MPI that takes the memory as it is (on CPU backends, any). `staged`: in
-/// chunks through pinned host buffers and any MPI.
+/// How device memory gets from one rank to another. `peer`: the receiver's copy engine reads from the sender's device
+/// memory, opened through the vendor's IPC handles; this works within one node and uses no host memory. `direct`: MPI
+/// takes the memory as it is (on CPU backends any MPI does). `staged`: the memory goes in chunks through pinned host
+/// buffers and any MPI.
 enum class TransportKind { peer, direct, staged };
 
+/// The name of a kind: "peer", "direct" or "staged".
 [[nodiscard]] std::string_view to_string(TransportKind kind);
 
-/// Sends and receives column-major blocks, point to point and non-blocking.
+/// Sends and receives column-major blocks between two ranks, without blocking.
 ///
-/// Between two ranks, messages of one tag arrive in the order in which they were sent. A message of m x n elements is
-/// matched by a receive of m x n. Empty messages are neither sent nor received. A rank may send to itself.
+/// Between two ranks, messages of one tag arrive in the order in which they were sent. A message of m x n elements must
+/// be received as m x n. Empty messages are neither sent nor received. A rank may send to itself.
 ///
-/// Blocks may be in device memory or in pinned host memory. Without events, work that fills a block must be ordered on
-/// the communicator's space() before send(), and work on space() given before receive() may still use its block; work
-/// on space() after a completed receive sees the data. With events, these say so instead, and Request::event() is what
-/// the reader of the data waits for.
+/// Blocks may be in device memory or in pinned host memory. Without events, the work that fills a block must be ordered
+/// on the communicator's space() before send(), and work given to space() before receive() may still use the block;
+/// work given to space() after a completed receive sees the data. With events, the events say this instead, and the
+/// reader of the data waits for Request::event().
 ///
-/// An operation goes on within test(), wait() and progress() of the ranks it concerns, nowhere else. Copies of this
-/// handle are the same transport; transport_of() and make_transport() give one.
+/// An operation makes progress only within test(), wait() and progress() of the ranks that it concerns. Copies of this
+/// handle are the same transport; transport_of() and make_transport() return one.
 class Transport {
  public:
-  /// What the three kinds of transports do.
+  /// What a kind of transport implements; internal to the library.
   class Implementation;
+  /// Makes a handle of an implementation; for the library, which returns transports by transport_of() and
+  /// make_transport().
   explicit Transport(std::shared_ptr<Implementation> implementation);
 
+  /// Which kind of transport this is.
   [[nodiscard]] TransportKind kind() const noexcept;
-  /// One line for people: why this transport.
+  /// Why this transport was chosen, in one line for people.
   [[nodiscard]] const std::string& reason() const noexcept;
-  /// Whether the columns of a block may lie apart (a leading dimension above the number of rows). Where not, only
-  /// contiguous blocks are taken.
+  /// Whether the columns of a block may lie apart, that is, with a leading dimension above the number of rows.
+  /// Otherwise only contiguous blocks are taken.
   [[nodiscard]] bool takes_blocks() const noexcept;
-  /// Whether kernels of this rank may read what others send where it lies: receive_by().
+  /// Whether receive_by() works: whether kernels of this rank may read what others send where it lies.
   [[nodiscard]] bool shows_blocks() const noexcept;
 
+  /// Sends `block` to rank `destination`, once the work given to space() so far has filled it.
   template <Scalar T> [[nodiscard]] Request send(const MatrixView<const T>& block, int destination, int tag) const {
     return begin_send(bytes_of(block), destination, tag, Event::on(space()), block);
   }
+  /// Sends `block` to rank `destination`, once `ready` is past.
   template <Scalar T>
   [[nodiscard]] Request send(const MatrixView<const T>& block, int destination, int tag, const Event& ready) const {
     return begin_send(bytes_of(block), destination, tag, ready, block);
   }
+  /// Receives `block` from rank `source`, once the work given to space() so far is done with the block.
   template <Scalar T> [[nodiscard]] Request receive(const MatrixView<T>& block, int source, int tag) const {
     const Event free = Event::on(space());
     return begin_receive(bytes_of(block), source, tag, std::span(&free, 1), block, Order::on_space);
   }
+  /// Receives `block` from rank `source`, once all events of `free` are past.
   template <Scalar T>
   [[nodiscard]] Request receive(const MatrixView<T>& block, int source, int tag, std::span<const Event> free) const {
     return begin_receive(bytes_of(block), source, tag, free, block, Order::by_events);
   }
+  /// Sends a contiguous `buffer` to rank `destination`, once the work given to space() so far has filled it.
   template <Scalar T>
   [[nodiscard]] Request send(const Kokkos::View<const T*, MemorySpace>& buffer, int destination, int tag) const {
     return begin_send(bytes_of(buffer), destination, tag, Event::on(space()), buffer);
   }
+  /// Receives a contiguous `buffer` from rank `source`, once the work given to space() so far is done with it.
   template <Scalar T>
   [[nodiscard]] Request receive(const Kokkos::View<T*, MemorySpace>& buffer, int source, int tag) const {
     const Event free = Event::on(space());
     return begin_receive(bytes_of(buffer), source, tag, std::span(&free, 1), buffer, Order::on_space);
   }
 
-  /// Receives by `read(block)`, a void(const MatrixView<const T>&) that gives work on space() which reads the sender's
-  /// memory. Called once, within test(), wait() or progress(); the request is complete then, and the sender's when that
-  /// work is done. Only where shows_blocks().
+  /// Receives rows x columns elements from rank `source` by read(block), a void(const MatrixView<const T>&), which
+  /// gives work to space() that reads the sender's memory. It is called once, within test(), wait() or progress(); the
+  /// request is complete then, and the sender's request when that work is done. Only for transports with
+  /// shows_blocks().
   template <Scalar T, class Read>
   [[nodiscard]] Request receive_by(Index rows, Index columns, int source, int tag, Read read) const {
     const auto width = static_cast<std::size_t>(rows) * sizeof(T);
@@ -90,11 +102,11 @@ class Transport {
         });
   }
 
-  /// Lets every operation go on. Does not block.
+  /// Lets every operation of this transport make progress. Does not block.
   void progress() const;
-  /// Returns when nothing that this rank began is under way any more, its last word to a sender included.
+  /// Blocks until nothing that this rank began is under way any more, not even its last message to a sender.
   void drain() const;
-  /// From now on, operations note when their transfer began and ended (Request::begin(), event()).
+  /// Whether operations from now on note when their transfers begin and end (Request::begin() and Request::event()).
   void set_timed(bool timed) const noexcept;
 
   [[nodiscard]] bool operator==(const Transport& other) const noexcept = default;
@@ -127,19 +139,23 @@ class Transport {
   std::shared_ptr<Implementation> implementation_;
 };
 
-/// The communicator's transport, chosen at the first call and kept: the fastest that works among its ranks, or the one
-/// that HEDDLE_TRANSPORT=peer, direct or staged names (rank 0's word). Collective at the first call. Throws
-/// Error(argument), on every rank alike, where the variable names none, or one that can't work here.
+/// The transport of a communicator: the fastest one that works among its ranks, or the one that HEDDLE_TRANSPORT=peer,
+/// direct or staged names (as rank 0 sees it). It is chosen at the first call, which is collective, and kept. Throws
+/// Error(argument), on every rank alike, where the variable names no transport, or one that can't work here.
 [[nodiscard]] Transport transport_of(const Communicator& comm);
 
-/// A transport of this kind, whatever the environment says. Collective. Throws as transport_of.
+/// A transport of this kind, whatever the environment says. Collective. Throws Error(argument), on every rank alike,
+/// where that kind can't work here.
 [[nodiscard]] Transport make_transport(const Communicator& comm, TransportKind kind);
 
-/// Whether a transport of this kind can work among the ranks, and why (not). Collective.
+/// Whether a kind of transport can work among some ranks.
 struct Availability {
+  /// Whether it can.
   bool available = false;
+  /// Why it can, or can't.
   std::string reason;
 };
+/// Whether a transport of this kind can work among the ranks, and why, or why not. Collective.
 [[nodiscard]] Availability availability(const Communicator& comm, TransportKind kind);
 
 }  // namespace heddle

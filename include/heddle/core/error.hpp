@@ -1,4 +1,4 @@
-// Errors of the library: one exception type, and the checks that throw it.
+// The errors of the library: one exception type, and the checks that throw it.
 #pragma once
 
 #include <sstream>
@@ -7,25 +7,28 @@
 
 namespace heddle {
 
-/// What went wrong, in the terms a caller acts on; the command maps it to its exit code.
+/// What went wrong, in terms that a caller can act on; the command turns it into its exit code.
 enum class ErrorKind {
-  argument,     ///< A wrong argument or option (exit code 2).
-  input,        ///< A file or deck that can't be used: names the file, the place and the expected form (exit code 2).
+  argument,  ///< A wrong argument or option (exit code 2).
+  /// An input file or deck that can't be used; the message names the file, the place and the expected form (exit code
+  /// 2).
+  input,
   output,       ///< A result that can't be written (exit code 2).
-  computation,  ///< The computation failed or a check on its result did (exit code 1).
+  computation,  ///< The computation failed, or a check of its result did (exit code 1).
 };
 
-/// The one exception that Heddle throws. Its message is one line, complete in itself.
+/// The one exception that Heddle throws. Its message is a single line that can be understood by itself.
 class Error : public std::runtime_error {
  public:
   Error(ErrorKind kind, const std::string& message) : std::runtime_error(message), kind_(kind) {}
+  /// What went wrong.
   [[nodiscard]] ErrorKind kind() const noexcept { return kind_; }
 
  private:
   ErrorKind kind_;
 };
 
-/// Parts joined as operator<< prints them, floating-point numbers with digits enough to tell them apart.
+/// The parts joined as operator<< prints them, where floating-point numbers have enough digits to tell them apart.
 template <class... Parts> [[nodiscard]] std::string message_of(const Parts&... parts) {
   std::ostringstream text;
   text.precision(17);

@@ -1,4 +1,4 @@
-// Unstructured meshes of linear cells, as kernels see them: connectivity, no coordinates.
+// Unstructured meshes of linear cells, as kernels see them: the cells' points, but no coordinates.
 #pragma once
 
 #include <heddle/core/error.hpp>
@@ -10,7 +10,8 @@
 
 namespace heddle {
 
-/// Linear cells; numbers, corners and their order are VTK's. Those of fewer than three dimensions have no faces.
+/// Kinds of linear cells; their numbers, corners and the order of these are VTK's. Kinds of fewer than three dimensions
+/// have no faces.
 enum class CellKind : std::uint8_t {
   vertex = 1,
   line = 3,
@@ -23,7 +24,7 @@ enum class CellKind : std::uint8_t {
   pyramid = 14,
 };
 
-/// Corners of a cell, 0 for a kind that is none of the above.
+/// Number of corners of a cell of this kind; 0 for a number that is no kind.
 [[nodiscard]] KOKKOS_INLINE_FUNCTION constexpr int corners_of(CellKind kind) {
   switch (kind) {
     case CellKind::vertex:
@@ -46,27 +47,30 @@ enum class CellKind : std::uint8_t {
   return 0;
 }
 
-/// "tetrahedron", "hexahedron", ...; empty for a number that is no kind.
+/// The name of a kind: "tetrahedron", "hexahedron", and so on; empty for a number that is no kind.
 [[nodiscard]] std::string_view to_string(CellKind kind);
 
-/// Numbers of points: signed integers of 32 or 64 bits.
+/// Types for the numbers of points: signed integers of 32 or 64 bits.
 template <class Id>
 concept PointId = std::same_as<Id, std::int32_t> || std::same_as<Id, std::int64_t>;
 
-/// Cells and the points at their corners. Either all cells are of one `kind`, and `kinds` and `offsets` are empty, or
-/// cell c is of kinds(c) and its corners are points(offsets(c)) to points(offsets(c + 1) - 1).
+/// The cells of a mesh and the points at their corners. Either all cells are of one `kind`, and `kinds` and `offsets`
+/// are empty; or cell c is of kinds(c), and its corners are points(offsets(c)) to points(offsets(c + 1) - 1).
 ///
-/// Points are any numbers >= 0, not necessarily dense. Views are shared, not copied; nothing here checks them: what
-/// takes a mesh does.
+/// The numbers of points are any integers >= 0, not necessarily without gaps. Views are shared, not copied. A Mesh
+/// checks nothing itself; the functions that take one do.
 template <PointId Id, class Space = MemorySpace> struct Mesh {
   CellKind kind = CellKind::tetrahedron;
-  Kokkos::View<const Id*, Space> points;
-  Kokkos::View<const CellKind*, Space> kinds;
-  Kokkos::View<const Index*, Space> offsets;  ///< One more than cells.
-  /// Empty, or not 0 for cells that are copies of another rank's or piece's.
+  Kokkos::View<const Id*, Space> points;       ///< Numbers of the points at the corners of all cells, cell after cell.
+  Kokkos::View<const CellKind*, Space> kinds;  ///< The kind of each cell; empty where all are of one `kind`.
+  /// Where the corners of each cell begin in `points`, and where the last end: one more than cells.
+  Kokkos::View<const Index*, Space> offsets;
+  /// Not 0 for cells that are copies of another rank's or piece's cells; empty: there are none.
   Kokkos::View<const std::uint8_t*, Space> ghosts;
 
+  /// Whether each cell has a kind of its own.
   [[nodiscard]] bool mixed() const { return offsets.extent(0) > 0; }
+  /// Number of cells.
   [[nodiscard]] Index cells() const {
     return mixed() ? static_cast<Index>(kinds.extent(0)) : static_cast<Index>(points.extent(0)) / corners_of(kind);
   }
@@ -75,21 +79,24 @@ template <PointId Id, class Space = MemorySpace> struct Mesh {
 /// A rectangular grid of x by y by z cubes, numbered x first: point (i, j, k) is i + (x + 1) (j + (y + 1) k), and cube
 /// (i, j, k) is i + x (j + y k). Any extent may be 0.
 struct StructuredGrid {
-  Index x = 0;
-  Index y = 0;
-  Index z = 0;
+  Index x = 0;  ///< Number of cubes along the first axis.
+  Index y = 0;  ///< Number of cubes along the second axis.
+  Index z = 0;  ///< Number of cubes along the third axis.
 
+  /// Number of cubes.
   [[nodiscard]] Index cells() const { return x * y * z; }
+  /// Number of points.
   [[nodiscard]] Index points() const { return (x + 1) * (y + 1) * (z + 1); }
 };
 
-/// Faces of cells: polygons of three or four points, in a defined order.
+/// A list of faces of cells: polygons of three or four points, in a defined order.
 template <PointId Id, class Space = MemorySpace> struct FaceList {
-  Kokkos::View<Index*, Space> cell;         ///< The cell that each face is of.
-  Kokkos::View<std::uint8_t*, Space> side;  ///< Which of its sides it is, in VTK's order.
+  Kokkos::View<Index*, Space> cell;         ///< For each face, the number of its cell.
+  Kokkos::View<std::uint8_t*, Space> side;  ///< For each face, which side of its cell it is, in VTK's order.
   Kokkos::View<Index*, Space> offsets;      ///< Face f has points(offsets(f)) to points(offsets(f + 1) - 1).
-  Kokkos::View<Id*, Space> points;
+  Kokkos::View<Id*, Space> points;          ///< Numbers of the points of all faces, face after face.
 
+  /// Number of faces.
   [[nodiscard]] Index size() const { return static_cast<Index>(cell.extent(0)); }
 };
 

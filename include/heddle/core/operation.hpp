@@ -1,17 +1,17 @@
-// op(X) of level-3 BLAS.
+// The operation op(X) on a factor, as in level-3 BLAS.
 #pragma once
 
 #include <string_view>
 
 namespace heddle {
 
-/// op(X): X, its transpose, or its conjugate transpose (the transpose, for real X).
+/// What op(X) is: X itself, its transpose, or its conjugate transpose (for real X the transpose).
 enum class Operation { none, transpose, conjugate_transpose };
 
-/// "N", "T" or "C", as BLAS writes it.
+/// The name of an operation as in BLAS: "N", "T" or "C".
 [[nodiscard]] std::string_view to_string(Operation operation);
 
-/// Reads "N", "T" or "C" in either case; throws Error(argument) for anything else.
+/// The operation that "N", "T" or "C" names, in either case. Throws Error(argument) for any other text.
 [[nodiscard]] Operation operation_from(std::string_view text);
 
 }  // namespace heddle

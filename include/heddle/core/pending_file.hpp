@@ -5,20 +5,22 @@
 
 namespace heddle {
 
-/// Holds a place for `target`: what is written to path(), in the same folder, becomes `target` with commit().
+/// An output file that replaces `target` when it is complete: what is written to path(), in the same folder, becomes
+/// `target` with commit().
 ///
-/// Destroyed without commit(), it removes what was written, and a file that was at `target` before is still there. Made
-/// before a long computation, it finds out at once that the folder can't be written. For one rank; not collective.
+/// Without commit(), the destructor removes what was written, and a file that was at `target` before is still there. An
+/// object that is made before a long computation finds out at once if the folder can't be written. For one rank; not
+/// collective.
 class PendingFile {
  public:
-  /// Creates the empty file path(). Throws Error(output) naming `target` and the reason where that can't be done, or
-  /// where `target` is a folder.
+  /// Creates the empty file path(). Throws Error(output), which names `target` and the reason, where that can't be done
+  /// or where `target` is a folder.
   explicit PendingFile(std::filesystem::path target);
   ~PendingFile();
   PendingFile(const PendingFile&) = delete;
   PendingFile& operator=(const PendingFile&) = delete;
 
-  /// Where to write until commit().
+  /// The file to write to until commit().
   [[nodiscard]] const std::filesystem::path& path() const noexcept { return path_; }
   /// Flushes path() to the device and renames it to the target, replacing what was there. Throws Error(output).
   void commit();

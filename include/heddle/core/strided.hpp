@@ -5,14 +5,16 @@
 
 namespace heddle {
 
-/// Functions that take views of any layout are templates which do no more than to hand over their views as these: what
-/// they call, in a namespace `compiled`, is compiled once in the library for each type of elements.
+/// A vector with any stride. Functions that take views of any layout are templates that only pass on their views as a
+/// StridedVector, StridedMatrix or StridedBatch: what they call, in a namespace `compiled`, is compiled once in the
+/// library for each type of elements.
 template <class T> using StridedVector = Kokkos::View<T*, Kokkos::LayoutStride, MemorySpace>;
+/// A matrix with any strides.
 template <class T> using StridedMatrix = Kokkos::View<T**, Kokkos::LayoutStride, MemorySpace>;
-/// Matrices along the third extent.
+/// A batch of matrices along the third extent, with any strides.
 template <class T> using StridedBatch = Kokkos::View<T***, Kokkos::LayoutStride, MemorySpace>;
 
-/// The same elements as a StridedVector, StridedMatrix or StridedBatch, by the view's rank.
+/// The elements of a view as a StridedVector, StridedMatrix or StridedBatch, by the rank of the view.
 template <class View> auto strided(const View& view) {
   static_assert(Kokkos::SpaceAccessibility<MemorySpace, typename View::memory_space>::accessible,
                 "heddle: views in heddle::MemorySpace, please");

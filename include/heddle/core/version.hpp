@@ -1,11 +1,11 @@
-// Which Heddle this is.
+// The version of Heddle.
 #pragma once
 
 #include <string_view>
 
 namespace heddle {
 
-/// "major.minor.patch".
+/// The version as "major.minor.patch".
 [[nodiscard]] std::string_view version();
 
 /// The commit the library was built from, with "-dirty" appended where the tree had changes; "unknown" outside git.

@@ -13,34 +13,41 @@
 
 namespace heddle {
 
-/// rows x columns matrix of which each rank keeps the part that the placement gives it, column-major, in local().
+/// A dense matrix of which each rank keeps, in local(), the part that the placement gives it, column-major.
 ///
-/// Copies are shallow, as those of Views: both name the same elements. Construction is local (no messages), but all
-/// ranks must construct with equal arguments. Elements are uninitialised. Where the placement says host memory, the
-/// library pins it; kernels reach it too, through the bus.
+/// Copies are shallow, as those of Kokkos Views are: both objects name the same elements. Construction is local (no
+/// messages), but all ranks must construct with equal arguments. Elements are not initialised. Where the placement says
+/// host memory, the library pins it; kernels reach it too, over the bus.
 template <Scalar T> class DistributedMatrix {
  public:
   DistributedMatrix() = default;
-  /// Throws Error(argument), on every rank alike, where the placement names a rank that `comm` lacks.
+  /// Makes a matrix with storage of its own. Throws Error(argument), on every rank alike, where the placement names a
+  /// rank that `comm` lacks.
   DistributedMatrix(const Communicator& comm, const Placement& placement, const std::string& label = "matrix");
-  /// Takes the caller's own storage: local.extent(0) x local.extent(1) must be this rank's part, columns contiguous
-  /// with any leading dimension. A ScaLAPACK user hands over the local array as it is. On GPU backends the array may be
-  /// in host memory where the placement says so: pinned already, or pinned by the library until the last copy is gone.
+  /// Makes a matrix in the caller's storage. `local` has the extents of this rank's part, and its columns are
+  /// contiguous with any leading dimension; a local array of ScaLAPACK can be given as it is. On GPU backends the array
+  /// may be in host memory where the placement says so: it is either pinned already, or the library pins it until the
+  /// last copy of the matrix is gone.
   DistributedMatrix(const Communicator& comm, const Placement& placement, const MatrixView<T>& local);
 
   [[nodiscard]] Index rows() const noexcept { return placement_.rows(); }
   [[nodiscard]] Index columns() const noexcept { return placement_.columns(); }
+  /// Which rank owns which element.
   [[nodiscard]] const Placement& placement() const noexcept { return placement_; }
+  /// The communicator whose ranks keep the matrix.
   [[nodiscard]] const Communicator& communicator() const { return *comm_; }
-  /// This rank's elements; local (i, j) is global (global_row(i), global_column(j)).
+  /// This rank's elements; element (i, j) of local() is element (global_row(i), global_column(j)) of the matrix.
   [[nodiscard]] const MatrixView<T>& local() const noexcept { return local_; }
+  /// The row of the matrix that local row `local` of this rank is.
   [[nodiscard]] Index global_row(Index local) const { return placement_.row_axis().global(grid_row(), local); }
+  /// The column of the matrix that local column `local` of this rank is.
   [[nodiscard]] Index global_column(Index local) const { return placement_.column_axis().global(grid_column(), local); }
 
-  /// Grid coordinates of this rank; 0 where it is outside the grid (and owns nothing).
+  /// Row of this rank in the process grid; 0 where it is outside the grid (and owns nothing).
   [[nodiscard]] int grid_row() const {
     return placement_.in_grid(comm_->rank()) ? placement_.grid_row(comm_->rank()) : 0;
   }
+  /// Column of this rank in the process grid; 0 where it is outside the grid.
   [[nodiscard]] int grid_column() const {
     return placement_.in_grid(comm_->rank()) ? placement_.grid_column(comm_->rank()) : 0;
   }
@@ -52,7 +59,8 @@ template <Scalar T> class DistributedMatrix {
   MatrixView<T> local_;
 };
 
-/// A(i, j) = f(i, j) for all global (i, j). `f` is a KOKKOS_LAMBDA or functor (Index, Index) -> T. Does not block.
+/// Sets A(i, j) = f(i, j) for all (i, j) of the whole matrix. `f` is a KOKKOS_LAMBDA or functor (Index, Index) -> T.
+/// Does not block.
 template <Scalar T, class Function>
   requires(!std::convertible_to<Function, T>)
 void fill(const DistributedMatrix<T>& A, const Function& f) {
@@ -74,40 +82,42 @@ void fill(const DistributedMatrix<T>& A, const Function& f) {
       });
 }
 
-// Scalars beside a matrix are whatever converts to its elements: -1, 0.5, std::complex for Kokkos::complex.
+// Scalar arguments may be of any type that converts to the matrix's elements: -1, 0.5, std::complex for
+// Kokkos::complex.
 
-/// Every element = value. Does not block.
+/// Sets every element of A to `value`. Does not block.
 template <Scalar T> void fill(const DistributedMatrix<T>& A, std::type_identity_t<T> value);
 
-/// B = A, same shape, any two placements on communicators of the same ranks. What two ranks share travels in panels, of
-/// which one is packed while others are under way. Blocks. Bits: the elements themselves. Throws Error(argument) for
-/// unequal shapes.
+/// Copies A into B, of the same shape, between any two placements on communicators of the same ranks. What two ranks
+/// share travels in panels, of which one is packed while others are under way. Throws Error(argument) for unequal
+/// shapes. Blocks. Bits: the elements are copied.
 template <Scalar T> void redistribute(const DistributedMatrix<T>& A, const DistributedMatrix<T>& B);
 
-/// The whole matrix in host memory of rank `root` (a 0 x 0 View elsewhere). Blocks.
+/// The whole matrix in the host memory of rank `root`; a 0 x 0 View on other ranks. Blocks.
 template <Scalar T> [[nodiscard]] HostMatrix<T> gather(const DistributedMatrix<T>& A, int root);
 
-/// A = `whole`, which is read on rank `root` alone and has A's shape there. Blocks.
+/// Copies `whole` into A. `whole` is read on rank `root` alone, where it has A's shape. Blocks.
 template <Scalar T> void scatter(const HostMatrix<T>& whole, int root, const DistributedMatrix<T>& A);
 
-/// Matrix norms. Block; the same bits on every rank. one: max_j sum_i |a_ij|; infinity: max_i sum_j |a_ij|;
-/// frobenius: sqrt(sum |a_ij|^2), scaled so that it neither overflows nor underflows; maximum: max |a_ij|. NaN anywhere
-/// gives NaN, but that a complex element with one infinite part counts as infinite. 0 for empty matrices. Bits: none
-/// (the order of the sums follows the placement).
+/// Which norm of a matrix is meant: `one` is max_j sum_i |a_ij|, `infinity` is max_i sum_j |a_ij|, `frobenius` is
+/// sqrt(sum |a_ij|^2), and `maximum` is max |a_ij|.
 enum class Norm { one, infinity, frobenius, maximum };
+/// The norm of a matrix; 0 for an empty one. The Frobenius norm is scaled so that it neither overflows nor underflows.
+/// A NaN anywhere gives NaN, except that a complex element with one infinite part counts as infinite. Blocks; the same
+/// bits on every rank. Bits: none (the order of the sums follows the placement).
 template <Scalar T> [[nodiscard]] Real<T> norm(const DistributedMatrix<T>& A, Norm kind);
 
-/// Sum of the diagonal of a square matrix. Blocks.
+/// The sum of the diagonal of a square matrix. Blocks.
 template <Scalar T> [[nodiscard]] T trace(const DistributedMatrix<T>& A);
 
-/// B = A of equal placements; does not block.
+/// Copies A into B, which has the same placement. Does not block.
 template <Scalar T> void copy(const DistributedMatrix<T>& A, const DistributedMatrix<T>& B);
-/// A = alpha A; does not block.
+/// Multiplies A by alpha. Does not block.
 template <Scalar T> void scale(std::type_identity_t<T> alpha, const DistributedMatrix<T>& A);
-/// B = alpha A + B, equal placements; does not block.
+/// Adds alpha A to B, which has the same placement. Does not block.
 template <Scalar T>
 void add(std::type_identity_t<T> alpha, const DistributedMatrix<T>& A, const DistributedMatrix<T>& B);
-/// A = A + alpha I; does not block.
+/// Adds alpha to each element on the diagonal of A. Does not block.
 template <Scalar T> void add_identity(std::type_identity_t<T> alpha, const DistributedMatrix<T>& A);
 
 }  // namespace heddle

@@ -7,24 +7,27 @@
 
 namespace heddle {
 
-/// Half-open range of indices.
+/// The half-open range of indices [begin, end).
 struct Range {
-  Index begin = 0;
-  Index end = 0;
+  Index begin = 0;  ///< The first index.
+  Index end = 0;    ///< One more than the last index.
   [[nodiscard]] constexpr Index size() const noexcept { return end - begin; }
   [[nodiscard]] constexpr bool empty() const noexcept { return end <= begin; }
   friend constexpr bool operator==(const Range&, const Range&) = default;
 };
 
-/// One dimension dealt out block-cyclically: global index g is in block g / block, which process (g / block) mod
-/// processes owns. Local indices keep the global order.
+/// One dimension of a matrix, whose indices are dealt out to processes block-cyclically: global index g is in block g /
+/// block, which process (g / block) mod processes owns. Local indices keep the global order.
 struct CyclicAxis {
-  Index extent = 0;
-  Index block = 1;
-  int processes = 1;
+  Index extent = 0;   ///< Number of indices.
+  Index block = 1;    ///< Indices of a block.
+  int processes = 1;  ///< Number of processes.
 
+  /// The process that owns `global`.
   [[nodiscard]] int owner(Index global) const { return static_cast<int>((global / block) % processes); }
+  /// The local index of `global` on the process that owns it.
   [[nodiscard]] Index local(Index global) const { return global / block / processes * block + global % block; }
+  /// The global index of local index `local` of `process`.
   KOKKOS_INLINE_FUNCTION Index global(int process, Index local) const {
     return (local / block * processes + process) * block + local % block;
   }
@@ -32,38 +35,41 @@ struct CyclicAxis {
   [[nodiscard]] Index count(int process) const { return count_below(process, extent); }
   /// Number of indices below `global` that `process` owns.
   [[nodiscard]] Index count_below(int process, Index global) const;
-  /// Local indices of the part of [globals.begin, globals.end) that `process` owns: always one range.
+  /// The local indices on `process` of the global indices in `globals` that it owns: always one range.
   [[nodiscard]] Range locals(int process, Range globals) const {
     return {count_below(process, globals.begin), count_below(process, globals.end)};
   }
   friend bool operator==(const CyclicAxis&, const CyclicAxis&) = default;
 };
 
-/// Which memory of its owner an element is in. `host`: pinned host memory that the device reaches, for matrices larger
-/// than the devices' memory; products stream it through the devices, all else reads and writes it at the speed of the
-/// bus. On CPU backends both are the same memory.
+/// Which memory of its owner a matrix element is in. With `host` it is in pinned host memory that the device can reach,
+/// for matrices larger than the devices' memory: products stream it through the devices, and everything else reads and
+/// writes it at the speed of the bus. On CPU backends both are the same memory.
 enum class Residence { device, host };
 
-/// A matrix's shape and its owners: the two-dimensional block-cyclic distribution of ScaLAPACK (row-major process grid,
-/// first block on the grid's first process), of which the other placements are special cases.
+/// The shape of a matrix and which rank owns which element of it: the two-dimensional block-cyclic distribution of
+/// ScaLAPACK (row-major process grid, first block on the grid's first process). All other placements are special cases
+/// of it.
 ///
-/// Process (p, q) of the grid is rank first_rank + p * grid_columns + q. Ranks outside the grid own nothing.
+/// Process (p, q) of the process grid is rank first_rank + p * grid_columns + q. Ranks outside the grid own nothing.
 class Placement {
  public:
   Placement() = default;
 
   /// The whole matrix on one rank.
   static Placement on_rank(Index rows, Index columns, int rank);
-  /// Rank p of `ranks` owns rows [p*b, (p+1)*b), b = ceil(rows / ranks), or `block` where given; trailing ranks may own
-  /// fewer or none.
+  /// Bands of rows: rank p of `ranks` owns rows [p*b, (p+1)*b) with b = ceil(rows / ranks). Trailing ranks may own
+  /// fewer rows or none.
   static Placement row_bands(Index rows, Index columns, int ranks);
-  /// The same with columns.
+  /// Bands of columns: rank p of `ranks` owns columns [p*b, (p+1)*b) with b = ceil(columns / ranks). Trailing ranks may
+  /// own fewer columns or none.
   static Placement column_bands(Index rows, Index columns, int ranks);
-  /// Blocks of block_rows x block_columns dealt out over a grid of grid_rows x grid_columns ranks.
+  /// Blocks of block_rows x block_columns elements, dealt out over a grid of grid_rows x grid_columns ranks that begins
+  /// at rank first_rank.
   static Placement block_cyclic(Index rows, Index columns, Index block_rows, Index block_columns, int grid_rows,
                                 int grid_columns, int first_rank = 0);
 
-  /// The same owners, with the elements in the given memory. Placements begin on the device.
+  /// This placement with its elements in the given memory. A new placement is in device memory.
   [[nodiscard]] Placement in(Residence residence) const;
 
   [[nodiscard]] Residence residence() const noexcept { return residence_; }
@@ -71,33 +77,39 @@ class Placement {
   [[nodiscard]] Index columns() const noexcept { return column_axis_.extent; }
   [[nodiscard]] const CyclicAxis& row_axis() const noexcept { return row_axis_; }
   [[nodiscard]] const CyclicAxis& column_axis() const noexcept { return column_axis_; }
+  /// The rank of the grid's first process.
   [[nodiscard]] int first_rank() const noexcept { return first_rank_; }
   /// One more than the highest rank of the grid.
   [[nodiscard]] int rank_end() const noexcept { return first_rank_ + row_axis_.processes * column_axis_.processes; }
 
   /// Whether `rank` is in the grid; it may own nothing all the same.
   [[nodiscard]] bool in_grid(int rank) const noexcept { return rank >= first_rank_ && rank < rank_end(); }
-  /// Grid coordinates of a rank in the grid.
+  /// Row in the process grid of a rank that is in it.
   [[nodiscard]] int grid_row(int rank) const noexcept { return (rank - first_rank_) / column_axis_.processes; }
+  /// Column in the process grid of a rank that is in it.
   [[nodiscard]] int grid_column(int rank) const noexcept { return (rank - first_rank_) % column_axis_.processes; }
 
+  /// The rank that owns element (row, column).
   [[nodiscard]] int owner(Index row, Index column) const {
     return first_rank_ + row_axis_.owner(row) * column_axis_.processes + column_axis_.owner(column);
   }
-  /// Extents of what `rank` owns; 0 x 0 outside the grid.
+  /// Number of rows that `rank` owns; 0 where it is outside the grid.
   [[nodiscard]] Index local_rows(int rank) const { return in_grid(rank) ? row_axis_.count(grid_row(rank)) : 0; }
+  /// Number of columns that `rank` owns; 0 where it is outside the grid.
   [[nodiscard]] Index local_columns(int rank) const {
     return in_grid(rank) ? column_axis_.count(grid_column(rank)) : 0;
   }
-  /// Local rows (columns) of `rank` whose global index is in `globals`: always one range; empty outside the grid.
+  /// The local rows of `rank` whose global index is in `globals`: always one range, and empty outside the grid.
   [[nodiscard]] Range local_rows(int rank, Range globals) const {
     return in_grid(rank) ? row_axis_.locals(grid_row(rank), globals) : Range{};
   }
+  /// The local columns of `rank` whose global index is in `globals`: always one range, and empty outside the grid.
   [[nodiscard]] Range local_columns(int rank, Range globals) const {
     return in_grid(rank) ? column_axis_.locals(grid_column(rank), globals) : Range{};
   }
 
-  /// "1024 x 1024 on rank 2", "... in 4 row bands", "... in 64 x 64 blocks over 2 x 2 ranks"; "..., in host memory".
+  /// The placement in words: "1024 x 1024 on rank 2", "... in 4 row bands", "... in 64 x 64 blocks over 2 x 2 ranks",
+  /// with ", in host memory" at the end where that is so.
   [[nodiscard]] std::string describe() const;
 
   friend bool operator==(const Placement&, const Placement&) = default;
@@ -109,9 +121,9 @@ class Placement {
   Residence residence_ = Residence::device;
 };
 
-/// Reads "rank:2", "rows", "columns" or "cyclic:64x64:2x2" (block sizes, grid); as the command's options write it.
-/// `cyclic:64x64` takes the squarest grid; `host:` before any of them puts it in host memory. Throws Error(argument)
-/// for anything else or for ranks >= `ranks`.
+/// The placement that a text names, as the command's options do: "rank:2", "rows", "columns", or "cyclic:64x64:2x2"
+/// with the sizes of a block and of the grid. "cyclic:64x64" takes the grid nearest to a square, and "host:" before any
+/// of these puts the matrix in host memory. Throws Error(argument) for any other text and for ranks >= `ranks`.
 [[nodiscard]] Placement placement_from(const std::string& text, Index rows, Index columns, int ranks);
 
 }  // namespace heddle

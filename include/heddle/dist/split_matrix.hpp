@@ -1,4 +1,4 @@
-// A complex matrix kept as two real ones.
+// A complex matrix that is kept as two real ones.
 #pragma once
 
 #include <heddle/dist/matrix.hpp>
@@ -7,17 +7,17 @@
 
 namespace heddle {
 
-/// X = real + i imaginary. The parts may have different placements, on one communicator. A part left out is exactly
-/// zero and costs nothing.
+/// A complex matrix X = real + i imaginary. Its parts may have different placements, on one communicator. A part that
+/// is left out is exactly zero and costs nothing.
 template <RealScalar T> struct SplitMatrix {
   std::optional<DistributedMatrix<T>> real;
   std::optional<DistributedMatrix<T>> imaginary;
 };
 
-/// Parts of a complex matrix, both in its placement. Does not block.
+/// The real and imaginary parts of a complex matrix, both in its placement. Does not block.
 template <RealScalar T> [[nodiscard]] SplitMatrix<T> split(const DistributedMatrix<Kokkos::complex<T>>& A);
 
-/// A = parts, which are redistributed where their placement is another. Blocks.
+/// Copies the parts into A; a part in another placement than A's is redistributed. Blocks.
 template <RealScalar T> void join(const SplitMatrix<T>& parts, const DistributedMatrix<Kokkos::complex<T>>& A);
 
 }  // namespace heddle

@@ -1,4 +1,4 @@
-// A number wide enough for every sum of products.
+// A fixed-point number wide enough for every sum of products of a type, rounded once when it is read.
 #pragma once
 
 #include <heddle/core/scalar.hpp>
@@ -10,10 +10,11 @@
 
 namespace heddle::exact {
 
-/// The bits of numbers, and integers of many digits that numbers are added to.
+/// Access to the bits of floating-point numbers, and integers of many digits that such numbers are added to.
 namespace bits {
 
-/// IEEE 754: `fraction` bits under an implied one, exponents from that of the smallest number, 2^smallest.
+/// The format of T by IEEE 754: `fraction` bits below an implied one, and exponents counted from that of the smallest
+/// number, 2^smallest.
 template <RealScalar T> struct Format {
   using Bits = std::conditional_t<sizeof(T) == 8, std::uint64_t, std::uint32_t>;
   static constexpr int fraction = sizeof(T) == 8 ? 52 : 23;
@@ -27,13 +28,14 @@ template <RealScalar T> struct Format {
   static KOKKOS_INLINE_FUNCTION T from_bits(Bits bits) { return Kokkos::bit_cast<T>(bits); }
 };
 
-/// A T as +-mantissa 2^(exponent + smallest).
+/// A number of type T as +-mantissa 2^(exponent + Format<T>::smallest).
 struct Parts {
   std::uint64_t mantissa;
   int exponent;
   bool negative;
-  bool special;  ///< Infinite where the mantissa is zero, else a NaN.
+  bool special;  ///< Whether the number is infinite (mantissa zero) or a NaN (any other mantissa).
 };
+/// The sign, exponent and mantissa of x.
 template <RealScalar T> KOKKOS_INLINE_FUNCTION Parts parts_of(T x) {
   using Bits = typename Format<T>::Bits;
   const Bits bits = Format<T>::to_bits(x);
@@ -53,7 +55,8 @@ template <RealScalar T> KOKKOS_INLINE_FUNCTION Parts parts_of(T x) {
 inline constexpr int digit_bits = 32;
 inline constexpr std::int64_t digit_mask = (std::int64_t{1} << digit_bits) - 1;
 
-/// += +-bits 2^position.
+/// Adds +-bits 2^position to the fixed-point number `digits`, by atomic operations where `atomic` says so. Carries are
+/// left to carry().
 template <bool atomic>
 KOKKOS_INLINE_FUNCTION void add_bits(std::int64_t* digits, std::uint64_t bits, int position, bool negative) {
   std::int64_t* const at = digits + position / digit_bits;
@@ -73,7 +76,7 @@ KOKKOS_INLINE_FUNCTION void add_bits(std::int64_t* digits, std::uint64_t bits, i
     at[2] += negative ? -third : third;
   }
 }
-/// All digits but the last in [0, 2^32).
+/// Propagates carries, so that all digits but the last are in [0, 2^32).
 KOKKOS_INLINE_FUNCTION void carry(std::int64_t* digits, int count) {
   std::int64_t carried = 0;
   for (int k = 0; k + 1 < count; ++k) {
@@ -83,7 +86,7 @@ KOKKOS_INLINE_FUNCTION void carry(std::int64_t* digits, int count) {
   }
   digits[count - 1] += carried;
 }
-/// Carried, and the magnitude; whether the number is negative.
+/// Replaces a number by its magnitude, with carries propagated, and returns whether it was negative.
 KOKKOS_INLINE_FUNCTION bool make_canonical(std::int64_t* digits, int count) {
   carry(digits, count);
   if (digits[count - 1] >= 0) {
@@ -95,7 +98,7 @@ KOKKOS_INLINE_FUNCTION bool make_canonical(std::int64_t* digits, int count) {
   carry(digits, count);
   return true;
 }
-/// -1 of zero.
+/// The index of the highest digit that is not zero; -1 where the number is zero.
 KOKKOS_INLINE_FUNCTION int highest_digit(const std::int64_t* digits, int count) {
   int k = count - 1;
   while (k >= 0 && digits[k] == 0) {
@@ -103,7 +106,8 @@ KOKKOS_INLINE_FUNCTION int highest_digit(const std::int64_t* digits, int count) 
   }
   return k;
 }
-/// Bits of the nearest U to a canonical magnitude whose highest digit is `top`; the smallest U is 2^lowest.
+/// The bits of the U that is nearest to a canonical magnitude whose highest digit is digits[top]; bit `lowest` of the
+/// magnitude stands for the smallest U.
 template <RealScalar U>
 KOKKOS_INLINE_FUNCTION typename Format<U>::Bits rounded(const std::int64_t* digits, int top, int lowest) {
   using To = Format<U>;
@@ -136,46 +140,54 @@ KOKKOS_INLINE_FUNCTION typename Format<U>::Bits rounded(const std::int64_t* digi
   return bits >= To::exponent_mask ? To::exponent_mask : static_cast<typename To::Bits>(bits);
 }
 
-/// Of the library: sums in more digits, and their roots.
+/// Internal to the library: sums in more digits, and their square roots.
 class WideSum;
 class SquareRoot;
 
 }  // namespace bits
 
-/// A number in two parts: hi is the nearest T, lo the nearest to what is left.
+/// A number in two parts: hi is the T nearest to it, lo the T nearest to what is left.
 template <RealScalar T> struct Pair {
   T hi;
   T lo;
 };
 
-/// The exact sum of any T and products of two T, a fixed-point number from the square of the smallest to beyond that of
-/// the largest (U. Kulisch, "Computer Arithmetic and Validity", 2nd ed., 2013, ch. 8), rounded once, when it is read.
+/// The exact sum of any number of T and of products of two T, kept in a fixed-point number and rounded once, when it is
+/// read (U. Kulisch, "Computer Arithmetic and Validity", 2nd ed., 2013, ch. 8). It reaches from the square of the
+/// smallest T to beyond that of the largest.
 ///
-/// Up to 2^62 terms. In digits of 32 bits, each kept in 64, so that carries wait until 2^29 terms have come: 1088 bytes
-/// for double, 176 for float. The order of the terms and of merges changes no bit. Infinities and NaNs give what IEEE
-/// 754 says of the sum in any order: NaN of a NaN, of infinities of both signs, of an infinity times zero. A result
-/// overflows only where the exact one does. It is -0 only where every term is.
+/// It takes up to 2^62 terms. Digits of 32 bits are each kept in 64, so that carries wait until 2^29 terms have come:
+/// 1088 bytes for double, 176 for float. The order of terms and of merges changes no bit. Infinities and NaNs give what
+/// IEEE 754 says of the sum in any order: NaN for a NaN, for infinities of both signs, and for an infinity times zero.
+/// A result overflows only where the exact one does, and is -0 only where every term is.
 ///
-/// All arithmetic is on integers: no compiler's floating-point flag, rounding mode or flush to zero touches it. Host
-/// and device. Cost of a term: some 20 integer operations (a product of doubles: 60); of value(): 300.
+/// All arithmetic is on integers, so that no floating-point flag of the compiler, rounding mode or flush to zero
+/// affects it. It runs on host and device. Cost: some 20 integer operations for a term (60 for a product of doubles),
+/// 300 for value().
 template <RealScalar T> class Accumulator {
   static constexpr bool is_double = sizeof(T) == 8;
   using Format = bits::Format<T>;
   using Parts = bits::Parts;
 
  public:
+  /// Adds x.
   KOKKOS_INLINE_FUNCTION void add(T x) { add(bits::parts_of(x), false); }
+  /// Subtracts x.
   KOKKOS_INLINE_FUNCTION void subtract(T x) { add(bits::parts_of(x), true); }
+  /// Adds the product xy.
   KOKKOS_INLINE_FUNCTION void add_product(T x, T y) { add_product(bits::parts_of(x), bits::parts_of(y), false); }
+  /// Subtracts the product xy.
   KOKKOS_INLINE_FUNCTION void subtract_product(T x, T y) { add_product(bits::parts_of(x), bits::parts_of(y), true); }
 
-  /// The same while other threads do so too. Carries are left to merge(): at most 2^29 terms, three for each product.
+  /// Adds x while other threads may add to this accumulator too. Carries are left to merge(), so at most 2^29 terms may
+  /// be added this way; a product counts as three.
   KOKKOS_INLINE_FUNCTION void add_atomically(T x) { add<true>(bits::parts_of(x), false); }
+  /// Adds the product xy while other threads may add to this accumulator too; it counts as three terms.
   KOKKOS_INLINE_FUNCTION void add_product_atomically(T x, T y) {
     add_product<true>(bits::parts_of(x), bits::parts_of(y), false);
   }
 
-  /// The sum of both; `other` may be this one.
+  /// Adds the sum that `other` holds; `other` may be this accumulator.
   KOKKOS_INLINE_FUNCTION void merge(const Accumulator& other) {
     std::int64_t carry = 0;
     const unsigned flags = other.flags_;
@@ -188,6 +200,7 @@ template <RealScalar T> class Accumulator {
     flags_ |= flags;
     count();
   }
+  /// Changes the sign of the sum.
   KOKKOS_INLINE_FUNCTION void negate() {
     for (std::int64_t& digit : digits_) {
       digit = -digit;
@@ -198,7 +211,7 @@ template <RealScalar T> class Accumulator {
     flags_ = (flags_ & nan) | swapped(infinity, negative_infinity) | swapped(negative_zero, zero) | (flags_ & number);
   }
 
-  /// Rounded to nearest, ties to even; 0 of no terms. As a float where U says so, rounded once too.
+  /// The sum rounded to nearest, ties to even; 0 where nothing was added. With U = float it is rounded once to float.
   template <RealScalar U = T>
     requires(sizeof(U) <= sizeof(T))
   [[nodiscard]] KOKKOS_INLINE_FUNCTION U value() const {
@@ -216,7 +229,7 @@ template <RealScalar T> class Accumulator {
     return To::from_bits(bits::rounded<U>(magnitude.digits_, top, To::smallest - 2 * smallest) |
                          (negative ? To::sign_bit : typename To::Bits{0}));
   }
-  /// value() and the rounded rest. lo is 0 where hi is exact, infinite or a NaN.
+  /// value() and the rest of the sum, rounded; lo is 0 where hi is exact, infinite or a NaN.
   [[nodiscard]] KOKKOS_INLINE_FUNCTION Pair<T> pair() const {
     const T hi = value();
     if ((Format::to_bits(hi) & Format::exponent_mask) == Format::exponent_mask) {
@@ -226,7 +239,7 @@ template <RealScalar T> class Accumulator {
     rest.subtract(hi);
     return {hi, rest.value()};
   }
-  /// -1, 0 or 1, of the exact sum; that of an infinity; 0 of a NaN.
+  /// The sign of the exact sum, -1, 0 or 1; for an infinity its sign, 0 for a NaN.
   [[nodiscard]] KOKKOS_INLINE_FUNCTION int sign() const {
     if (is_special()) {
       return is_nan() ? 0 : (flags_ & infinity) != 0 ? 1 : -1;

@@ -1,4 +1,4 @@
-// Exact sums over ranks: the same bits for any number of them and any distribution of the data.
+// Exact sums over ranks: the same bits for any number of ranks and any distribution of the data.
 #pragma once
 
 #include <heddle/comm/communicator.hpp>
@@ -11,16 +11,17 @@
 
 namespace heddle::exact {
 
-/// The exact sum over the ranks of each accumulator, in place, on every rank: an MPI reduction whose bits depend on
+/// Replaces each accumulator by its exact sum over all ranks, on every rank: an MPI reduction whose bits depend on
 /// nothing but the terms. Collective. T is float or double.
 template <RealScalar T> void all_reduce(const Communicator& comm, std::span<Accumulator<T>> sums);
 
-/// MPI_Allreduce(send, receive, count, type, MPI_SUM, comm) with every element correctly rounded, and so the same bits
-/// for any number of ranks that the terms come from. type: MPI_FLOAT, MPI_DOUBLE, MPI_C_FLOAT_COMPLEX,
-/// MPI_C_DOUBLE_COMPLEX, and their Fortran and C++ names; host memory; `send` may be MPI_IN_PLACE. Returns MPI_SUCCESS
-/// or MPI_ERR_TYPE; errors of MPI are the communicator's. Does not need Kokkos to be initialised.
+/// Does what MPI_Allreduce(send, receive, count, type, MPI_SUM, comm) does, with every element correctly rounded, so
+/// that the bits are the same for any number of ranks that the terms come from. `type` is MPI_FLOAT, MPI_DOUBLE,
+/// MPI_C_FLOAT_COMPLEX, MPI_C_DOUBLE_COMPLEX, or one of their Fortran and C++ names. Both arrays are in host memory;
+/// `send` may be MPI_IN_PLACE. Returns MPI_SUCCESS or MPI_ERR_TYPE; MPI errors are handled by the communicator. Kokkos
+/// need not be initialised.
 ///
-/// Cost: each element is received twice by someone, as in MPI's own, and summed once by one rank.
+/// Cost: each element is received twice by some rank, as in MPI's own reductions, and summed once by one rank.
 int allreduce(const void* send, void* receive, int count, MPI_Datatype type, MPI_Comm comm);
 
 namespace compiled {
@@ -36,42 +37,57 @@ double dot_condition(const Communicator& comm, const StridedVector<const T>& x, 
 
 }  // namespace compiled
 
-/// sum(), dot(), dotc() and nrm2() of a vector of which each rank gives a part, empty or not. Collective; the result is
-/// on every rank. Throws Error(argument), on every rank alike, where the parts of x and y differ in length.
+/// The correctly rounded sum x_1 + ... + x_n of a vector of which each rank gives a part, empty or not. Collective; the
+/// result is on every rank.
 template <class View> [[nodiscard]] auto sum(const Communicator& comm, const View& x) {
   return compiled::sum<typename View::non_const_value_type>(comm, strided(x));
 }
+/// The correctly rounded inner product sum x_k y_k of vectors of which each rank gives a part, empty or not.
+/// Collective; the result is on every rank. Throws Error(argument), on every rank alike, where the parts of x and y
+/// differ in length.
 template <class ViewX, class ViewY> [[nodiscard]] auto dot(const Communicator& comm, const ViewX& x, const ViewY& y) {
   return compiled::dot<typename ViewX::non_const_value_type>(comm, strided(x), strided(y), false);
 }
+/// The correctly rounded inner product sum conj(x_k) y_k of vectors of which each rank gives a part, empty or not.
+/// Collective; the result is on every rank. Throws Error(argument), on every rank alike, where the parts of x and y
+/// differ in length.
 template <class ViewX, class ViewY> [[nodiscard]] auto dotc(const Communicator& comm, const ViewX& x, const ViewY& y) {
   return compiled::dot<typename ViewX::non_const_value_type>(comm, strided(x), strided(y), true);
 }
+/// The correctly rounded 2-norm of a vector of which each rank gives a part, empty or not. Collective; the result is on
+/// every rank.
 template <class View> [[nodiscard]] auto nrm2(const Communicator& comm, const View& x) {
   return compiled::nrm2<typename View::non_const_value_type>(comm, strided(x));
 }
 
-/// (|x_1| + ... + |x_n|) / |x_1 + ... + x_n|, and the same of x_k y_k or conj(x_k) y_k: by how much more a relative
-/// change of the terms may change the sum. Of real numbers the quotient of the exact sums, rounded once; of complex
-/// ones moduli are rounded before they are added up exactly, so that it is right to some units of the last place. Never
-/// below 1, whatever over- or underflows; 1 where every term is zero, infinite where the sum alone is or the quotient
-/// overflows, a NaN where a term is not finite. Collective, for parts as in sum(); the same bits on any number of
-/// ranks. Cost: that of sums that cancel, twice, and some 100 flops a term of complex numbers. Throws as dot() does.
+/// The condition of a sum, (|x_1| + ... + |x_n|) / |x_1 + ... + x_n|: by how much more a relative change of the terms
+/// may change the sum.
+///
+/// For real numbers it is the quotient of the exact sums, rounded once. The moduli of complex numbers are rounded
+/// before they are added up exactly, so that it is right to some units of the last place. It is never below 1, whatever
+/// over- or underflows; 1 where every term is zero, infinite where the sum alone is zero or the quotient overflows, a
+/// NaN where a term is not finite. Collective, for parts as in sum(), with the same bits on any number of ranks. Cost:
+/// that of two sums that cancel, and some 100 flops for each complex term.
 template <class View> [[nodiscard]] double sum_condition(const Communicator& comm, const View& x) {
   return compiled::sum_condition<typename View::non_const_value_type>(comm, strided(x));
 }
+/// The condition of an inner product, (|x_1 y_1| + ... + |x_n y_n|) / |x_1 y_1 + ... + x_n y_n|, as sum_condition() has
+/// it for a sum. Throws Error(argument), on every rank alike, where the parts of x and y differ in length.
 template <class ViewX, class ViewY>
 [[nodiscard]] double dot_condition(const Communicator& comm, const ViewX& x, const ViewY& y) {
   return compiled::dot_condition<typename ViewX::non_const_value_type>(comm, strided(x), strided(y), false);
 }
+/// The condition of the inner product of conj(x_k) and y_k, as dot_condition() has it for x_k and y_k. Throws as it
+/// does.
 template <class ViewX, class ViewY>
 [[nodiscard]] double dotc_condition(const Communicator& comm, const ViewX& x, const ViewY& y) {
   return compiled::dot_condition<typename ViewX::non_const_value_type>(comm, strided(x), strided(y), true);
 }
 
-/// y = alpha op(A) x + beta y for a distributed A; x and y are whole on every rank, in host memory, and y is the same
-/// there before and after. Bits: those of gemv() of the whole matrix on one rank. Collective. Throws Error(argument)
-/// for lengths that don't fit. Cost: each rank's part of A once; 48 bytes a row and rank sent (96 if complex).
+/// Computes y = alpha op(A) x + beta y for a distributed A. x and y are whole on every rank, in host memory, and y has
+/// the same elements on every rank before and after. Collective. Throws Error(argument) for lengths that don't fit.
+/// Bits: those of gemv() of the whole matrix on one rank. Cost: one pass over each rank's part of A; each rank sends 48
+/// bytes for each row (96 for complex T) and rank.
 template <Scalar T>
 void gemv(const Communicator& comm, Operation op, std::type_identity_t<T> alpha, const DistributedMatrix<T>& A,
           std::span<const std::type_identity_t<T>> x, std::type_identity_t<T> beta,

@@ -5,7 +5,7 @@
 
 namespace heddle::exact {
 
-/// x + y and xy, rounded where they stand: no flag of a compiler contracts or reorders them (-ffast-math, -fmad=true).
+/// The sum x + y, rounded once, here and now: no compiler flag (-ffast-math, -fmad=true) contracts or reorders it.
 template <RealScalar T> KOKKOS_FORCEINLINE_FUNCTION T rounded_sum(T x, T y) {
 #if defined(__CUDA_ARCH__)
   if constexpr (sizeof(T) == 8) {
@@ -24,6 +24,7 @@ template <RealScalar T> KOKKOS_FORCEINLINE_FUNCTION T rounded_sum(T x, T y) {
   return __builtin_assoc_barrier(x + y);
 #endif
 }
+/// The product xy, rounded once, here and now: no compiler flag (-ffast-math, -fmad=true) contracts or reorders it.
 template <RealScalar T> KOKKOS_FORCEINLINE_FUNCTION T rounded_product(T x, T y) {
 #if defined(__CUDA_ARCH__)
   if constexpr (sizeof(T) == 8) {
@@ -43,8 +44,8 @@ template <RealScalar T> KOKKOS_FORCEINLINE_FUNCTION T rounded_product(T x, T y) 
 #endif
 }
 
-/// x = fl(x + y), y = what rounding lost, exactly, unless x + y overflows (D. Knuth, "The Art of Computer Programming",
-/// vol. 2, 4.2.2, theorem B). 6 flops.
+/// Sets x to fl(x + y) and y to what this rounding lost, exactly, unless x + y overflows (D. Knuth, "The Art of
+/// Computer Programming", vol. 2, 4.2.2, theorem B). 6 flops.
 template <RealScalar T> KOKKOS_FORCEINLINE_FUNCTION void two_sum(T& x, T& y) {
   const T sum = rounded_sum(x, y);
   const T second = rounded_sum(sum, -x);
@@ -52,20 +53,21 @@ template <RealScalar T> KOKKOS_FORCEINLINE_FUNCTION void two_sum(T& x, T& y) {
   x = sum;
 }
 
-/// x = fl(xy), y = xy - fl(xy), exactly, unless xy overflows or is smaller than the smallest normal number times 2^24
-/// (float) or 2^53 (double); then y is off by less than the smallest number. 2 flops.
+/// Sets x to fl(xy) and y to xy - fl(xy), exactly, unless xy overflows or is smaller than 2^24 (float) or 2^53 (double)
+/// times the smallest normal number; y is then off by less than the smallest number. 2 flops.
 template <RealScalar T> KOKKOS_FORCEINLINE_FUNCTION void two_product(T& x, T& y) {
   const T product = rounded_product(x, y);
   y = Kokkos::fma(x, y, -product);
   x = product;
 }
 
-/// An unevaluated sum of `size` doubles, the largest first: what one loses to rounding the next takes.
+/// An unevaluated sum of `size` doubles, the largest first: each takes what the one before loses to rounding.
 template <int size> class Expansion {
   static_assert(size >= 2 && size <= 8);
 
  public:
-  /// Adds x, from `level` on: the error of a product may skip the first. What does not fit comes back, or 0.
+  /// Adds x, beginning at part `level`; the rounding error of a product may skip the first part. Returns what fits into
+  /// no part, or 0.
   KOKKOS_INLINE_FUNCTION double add(double x, int level = 0) {
     for (int k = 0; k < size; ++k) {
       if (k >= level) {
@@ -77,39 +79,42 @@ template <int size> class Expansion {
     }
     return x;
   }
+  /// Part k of the sum; part 0 is the largest.
   [[nodiscard]] KOKKOS_INLINE_FUNCTION double part(int k) const { return parts_[k]; }
 
  private:
   double parts_[size] = {};
 };
 
-/// A sum in about twice the precision of a double that knows a bound of its own error, so that mostly it can say how
+/// A sum in about twice the precision of a double that knows a bound of its own error, so that mostly it can tell how
 /// the exact sum rounds (after T. Ogita, S. Rump, S. Oishi, "Accurate sum and dot product", SIAM J. Sci. Comput. 26,
-/// 2005: Dot2Err). 9 flops a number, 11 a product, no branch.
+/// 2005: Dot2Err). 9 flops for each number, 11 for each product, no branch.
 class Compensated {
  public:
-  /// Adds value + error; of a number the error is 0.
+  /// Adds value + error, such as a product and its rounding error; for a single number `error` is 0.
   KOKKOS_FORCEINLINE_FUNCTION void add(double value, double error) { add(sum, lost, size, value, error); }
-  /// The same on numbers that lie side by side, for vectors of them.
+  /// Adds value + error to a sum whose three members are stored apart, as in vectors of many sums.
   static KOKKOS_FORCEINLINE_FUNCTION void add(double& sum, double& lost, double& size, double value, double error) {
     two_sum(sum, value);
     const double rest = rounded_sum(value, error);
     lost = rounded_sum(lost, rest);
     size += Kokkos::abs(rest);
   }
+  /// Adds the product xy.
   KOKKOS_FORCEINLINE_FUNCTION void add_product(double x, double y) {
     two_product(x, y);
     add(x, y);
   }
+  /// Adds the sum that `other` holds.
   KOKKOS_INLINE_FUNCTION void merge(const Compensated& other) {
     add(other.sum, other.lost);
     size += other.size;
   }
 
-  /// What so many products of doubles may lose to underflow; those of floats are exact.
+  /// A bound of what so many products of doubles may lose to underflow. Products of floats lose nothing.
   static KOKKOS_INLINE_FUNCTION double underflow(Index products) { return 0x1p-1070 * static_cast<double>(products); }
 
-  /// Adds `factor` times the other sum. Not for rounds_to() of more than 2^20 of them.
+  /// Adds `factor` times the other sum. rounds_to() is no longer valid after more than 2^20 of these.
   KOKKOS_INLINE_FUNCTION void add_scaled(const Compensated& other, double factor) {
     double high = other.sum;
     double low = other.lost;
@@ -122,9 +127,9 @@ class Compensated {
     size += Kokkos::abs(factor) * other.size + Kokkos::abs(rest) + Kokkos::abs(error);
   }
 
-  /// Whether every number that the exact sum may be rounds to one T, and that T. `terms`: how many were added and
-  /// merged, or, of sums side by side, how many of these in a row; `absolute`: a bound of what products lost to
-  /// underflow. Not for a sum of 0.
+  /// Whether all numbers that the exact sum may be round to one T; `result` is that T. `terms` is how many terms were
+  /// added and merged; where the terms were spread over sums that lie side by side, it is how many each of these sums
+  /// took, one after the other. `absolute` is a bound of what products lost to underflow. False for a sum of 0.
   template <RealScalar T> KOKKOS_INLINE_FUNCTION bool rounds_to(Index terms, double absolute, T& result) const {
     double high = 0;
     double low = 0;
@@ -141,7 +146,8 @@ class Compensated {
     return high != 0 && result == static_cast<T>(most);
   }
 
-  /// high + low is the sum, but for at most what comes back; terms and absolute as above.
+  /// Splits the sum into high + low and returns a bound of the error of high + low. `terms` and `absolute` are those of
+  /// rounds_to().
   KOKKOS_INLINE_FUNCTION double split(Index terms, double absolute, double& high, double& low) const {
     high = sum;
     low = lost;
@@ -151,9 +157,10 @@ class Compensated {
     return 0x1p-52 * (static_cast<double>(2 * terms) + 64) * size + absolute + 0x1p-51 * Kokkos::abs(low);
   }
 
+  /// The rounded sum so far.
   double sum = 0;
-  double lost = 0;  ///< The sum of the errors so far, rounded.
-  double size = 0;  ///< The sum of their magnitudes.
+  double lost = 0;  ///< The rounded sum of the rounding errors so far.
+  double size = 0;  ///< The sum of the magnitudes of these errors.
 };
 
 }  // namespace heddle::exact

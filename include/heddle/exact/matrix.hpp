@@ -1,4 +1,4 @@
-// Matrices and vectors, each element rounded once.
+// Products and triangular systems of matrices and vectors, with each element rounded once.
 #pragma once
 
 #include <heddle/core/operation.hpp>
@@ -6,7 +6,9 @@
 
 namespace heddle::exact {
 
+/// Which triangle of a matrix is read.
 enum class Triangle { lower, upper };
+/// Whether a triangular matrix has ones on its diagonal, which is then not read, or the diagonal that is stored.
 enum class Diagonal { unit, stored };
 
 namespace compiled {
@@ -23,14 +25,14 @@ void trsv(const ExecutionSpace& space, Triangle triangle, Operation op, Diagonal
 
 }  // namespace compiled
 
-/// y = alpha op(A) x + beta y: every element correctly rounded, for any alpha and beta: as if alpha times the exact
-/// inner product plus beta y_i were computed without error and rounded once (of complex numbers, each part).
+/// Computes y = alpha op(A) x + beta y with every element correctly rounded, for any alpha and beta: as if alpha times
+/// the exact inner product plus beta y_i were computed without error and rounded once (for complex numbers, each part).
 ///
-/// op(A) is m x n, x has n elements, y m. Any strides. beta == 0 does not read y; alpha == 0 or n == 0 reads neither A
-/// nor x. Elements that overflow do so only where the exact result does; zero results of alpha other than 1 are +0.
-/// Throws Error(argument) for shapes that don't fit, and where an element of y is one of A or x too. Blocks. Cost: on
-/// tame data 11 flops a product (44 if complex), so mostly that of reading A; rows whose rounding these do not tell
-/// (those that cancel) are summed again in integers, some 60 operations a product.
+/// op(A) is m x n, x has n elements, y has m. Any strides. y is not read where beta == 0; neither A nor x is read where
+/// alpha == 0 or n == 0. An element overflows only where the exact result does; zero results with an alpha other than 1
+/// are +0. Throws Error(argument) for shapes that don't fit, and where y shares an element with A or x. Blocks. Cost:
+/// 11 flops for each product on well-behaved data (44 if complex), so mostly that of reading A. Rows whose rounding
+/// these do not settle (those that cancel) are summed again in integers, with some 60 operations for each product.
 template <class ViewA, class ViewX, class ViewY>
 void gemv(const ExecutionSpace& space, Operation op, typename ViewY::non_const_value_type alpha, const ViewA& A,
           const ViewX& x, typename ViewY::non_const_value_type beta, const ViewY& y) {
@@ -38,8 +40,9 @@ void gemv(const ExecutionSpace& space, Operation op, typename ViewY::non_const_v
   compiled::gemv<T>(space, op, alpha, strided(A), strided(x), beta, strided(y));
 }
 
-/// C = alpha op(A) op(B) + beta C, every element correctly rounded, as gemv() does it. op(A) is m x k, op(B) k x n, C
-/// m x n; an element of C that is one of A or B too is refused. Cost: 11 mnk flops and more where sums cancel.
+/// Computes C = alpha op(A) op(B) + beta C with every element correctly rounded, as gemv() does it. op(A) is m x k,
+/// op(B) is k x n, C is m x n. Throws Error(argument) for shapes that don't fit, and where C shares an element with A
+/// or B. Cost: 11 mnk flops, and more where sums cancel.
 template <class ViewA, class ViewB, class ViewC>
 void gemm(const ExecutionSpace& space, Operation op_a, Operation op_b, typename ViewC::non_const_value_type alpha,
           const ViewA& A, const ViewB& B, typename ViewC::non_const_value_type beta, const ViewC& C) {
@@ -47,14 +50,14 @@ void gemm(const ExecutionSpace& space, Operation op_a, Operation op_b, typename 
   compiled::gemm<T>(space, op_a, op_b, alpha, strided(A), strided(B), beta, strided(C));
 }
 
-/// Solves op(A) x = b for triangular A; x holds b before. Reproducible: x_i is b_i minus the exact inner product of
-/// what is known already, rounded once, and divided by the diagonal as invscal() does it (not, if that is a unit). The
-/// other triangle, and a unit diagonal, are not read.
+/// Solves op(A) x = b for triangular A; x holds b on entry and the solution afterwards. Reproducible: x_i is b_i minus
+/// the exact inner product of the elements found before it, rounded once, and divided by the diagonal element as
+/// invscal() divides it (not with Diagonal::unit). The other triangle, and a unit diagonal, are not read.
 ///
-/// `refinements`: so many times the residual b - op(A) x is computed, each element correctly rounded, and x corrected
-/// by its solution; where residuals are denormal or overflow, solve() does better. A zero on the diagonal gives
-/// infinities and NaNs, as BLAS does. Throws Error(argument) for shapes that don't fit. Blocks. Cost: that of gemv for
-/// half of A, for each refinement twice that again; on GPUs one team of threads goes through A.
+/// `refinements` is how often the residual b - op(A) x is computed, with each element correctly rounded, and x
+/// corrected by its solution. Where residuals are denormal or overflow, solve() does better. A zero on the diagonal
+/// gives infinities and NaNs, as in BLAS. Throws Error(argument) for shapes that don't fit. Blocks. Cost: that of
+/// gemv() for half of A, and twice that for each refinement; on GPUs one team of threads works through A.
 template <class ViewA, class ViewX>
 void trsv(const ExecutionSpace& space, Triangle triangle, Operation op, Diagonal diagonal, const ViewA& A,
           const ViewX& x, int refinements = 0) {

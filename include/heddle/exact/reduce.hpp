@@ -1,4 +1,4 @@
-// Sums and inner products, correctly rounded.
+// Sums, inner products and norms of vectors, correctly rounded.
 #pragma once
 
 #include <heddle/core/error.hpp>
@@ -18,40 +18,41 @@ template <Scalar T> Real<T> nrm2(const ExecutionSpace& space, const StridedVecto
 
 }  // namespace compiled
 
-/// x_1 + ... + x_n, as if computed exactly and rounded once, to nearest, ties to even; 0 of no elements. float, double,
-/// and Kokkos::complex of both, of which each part is rounded once.
+/// The sum x_1 + ... + x_n as if computed exactly and rounded once, to nearest, ties to even; 0 for an empty x. The
+/// elements are float, double or Kokkos::complex of these; of complex sums each part is rounded once.
 ///
-/// The same bits for any order of the elements, number of threads and backend, whatever the caller's rounding mode.
-/// Infinities and NaNs as in Accumulator; -0 only where every element is. Blocks. Cost: one pass over x, as fast as
-/// memory (9 flops a number), where twice the precision tells how the sum rounds; where it does not, as with sums that
-/// cancel, another, several times slower.
+/// Bits: the same for any order of the elements, number of threads and backend, whatever the caller's rounding mode.
+/// Infinities and NaNs are treated as in Accumulator; the sum is -0 only where every element is. Blocks. Cost: one pass
+/// over x, as fast as memory (9 flops a number), where twice the precision tells how the sum rounds. Where it does not,
+/// as for sums that cancel, another pass, several times slower.
 template <class View> [[nodiscard]] auto sum(const ExecutionSpace& space, const View& x) {
   return compiled::sum<typename View::non_const_value_type>(space, strided(x));
 }
 
-/// |x_1| + ... + |x_n|, correctly rounded; of complex x the sum of |real| and |imaginary| parts, as in BLAS. Otherwise
-/// as sum().
+/// The sum |x_1| + ... + |x_n|, correctly rounded; for complex x the sum of the |real| and |imaginary| parts, as in
+/// BLAS. Everything else is as for sum().
 template <class View> [[nodiscard]] auto asum(const ExecutionSpace& space, const View& x) {
   return compiled::asum<typename View::non_const_value_type>(space, strided(x));
 }
 
-/// x_1 y_1 + ... + x_n y_n, correctly rounded (of complex numbers, each part): products that underflow count too.
-/// Otherwise as sum(), 11 flops a product. Throws Error(argument) for unequal lengths.
+/// The inner product x_1 y_1 + ... + x_n y_n, correctly rounded (for complex numbers, each part); products that
+/// underflow count too. Throws Error(argument) for unequal lengths. Cost: 11 flops for each product. Everything else is
+/// as for sum().
 template <class ViewX, class ViewY>
 [[nodiscard]] auto dot(const ExecutionSpace& space, const ViewX& x, const ViewY& y) {
   static_assert(std::is_same_v<typename ViewX::non_const_value_type, typename ViewY::non_const_value_type>);
   return compiled::dot<typename ViewX::non_const_value_type>(space, strided(x), strided(y), false);
 }
 
-/// The same with conj(x_k).
+/// The inner product conj(x_1) y_1 + ... + conj(x_n) y_n, correctly rounded. Everything else is as for dot().
 template <class ViewX, class ViewY>
 [[nodiscard]] auto dotc(const ExecutionSpace& space, const ViewX& x, const ViewY& y) {
   static_assert(std::is_same_v<typename ViewX::non_const_value_type, typename ViewY::non_const_value_type>);
   return compiled::dot<typename ViewX::non_const_value_type>(space, strided(x), strided(y), true);
 }
 
-/// (|x_1|^2 + ... + |x_n|^2)^(1/2), correctly rounded: the root of the exact sum. No square over- or underflows.
-/// Otherwise as dot().
+/// The 2-norm (|x_1|^2 + ... + |x_n|^2)^(1/2), correctly rounded from the exact sum. No square over- or underflows.
+/// Everything else is as for dot().
 template <class View> [[nodiscard]] auto nrm2(const ExecutionSpace& space, const View& x) {
   return compiled::nrm2<typename View::non_const_value_type>(space, strided(x));
 }

@@ -1,4 +1,4 @@
-// Vectors, element by element, each rounded once.
+// Operations on vectors, element by element, each of which is rounded once.
 #pragma once
 
 #include <heddle/exact/reduce.hpp>
@@ -14,27 +14,28 @@ void axpy(const ExecutionSpace& space, T alpha, const StridedVector<const T>& x,
 
 }  // namespace compiled
 
-/// x = alpha x: every element correctly rounded (of complex numbers, each part, which plain products are not). Any
-/// stride. Blocks. Cost: that of reading and writing x.
+/// Computes x = alpha x with every element correctly rounded (for complex numbers each part is, which it is not in a
+/// plain product). Any stride. Blocks. Cost: that of reading and writing x.
 template <class View> void scal(const ExecutionSpace& space, typename View::non_const_value_type alpha, const View& x) {
   compiled::scal<typename View::non_const_value_type>(space, alpha, strided(x));
 }
 
-/// x = x / alpha, by division, not by a product with the inverse: every element correctly rounded, of complex numbers
-/// each part of the exact quotient, over the whole range: it overflows only where the exact one does, and denormal
-/// parts are rounded once too. Otherwise as scal().
+/// Computes x = x / alpha by division, not by a product with the inverse, with every element correctly rounded. For
+/// complex numbers, each part of the exact quotient is correctly rounded over the whole range: it overflows only where
+/// the exact one does, and denormal parts are rounded once too. Any stride. Blocks.
 ///
-/// Complex numbers by c + id, where c or d is zero: both parts are divided by the other as real numbers are. Else a
-/// zero part has the sign that IEEE 754 gives to ac + bd or bc - ad. Of infinite a + ib the parts are those sums,
-/// infinite or NaNs; finite numbers by infinite c or d are zero; else NaNs. Cost: some 60 flops, and where these don't
-/// tell how the quotient rounds, as at ties and among denormal numbers, some 10^4 integer operations.
+/// Complex numbers divided by c + id, where c or d is zero: both parts are divided by the one that is not zero, as real
+/// numbers are. Otherwise a part that is zero has the sign that IEEE 754 gives to ac + bd or bc - ad. For an infinite a
+/// + ib the parts are those sums, infinite or NaNs; a finite number divided by infinite c or d is zero; all other
+/// quotients of such numbers are NaNs. Cost: some 60 flops, and some 10^4 integer operations where these don't tell how
+/// the quotient rounds, as at ties and among denormal numbers.
 template <class View>
 void invscal(const ExecutionSpace& space, typename View::non_const_value_type alpha, const View& x) {
   compiled::invscal<typename View::non_const_value_type>(space, alpha, strided(x));
 }
 
-/// y = alpha x + y, every element (each part) rounded once. y must not overlap x but be it. Throws Error(argument) for
-/// unequal lengths. Otherwise as scal().
+/// Computes y = alpha x + y with every element rounded once (for complex numbers, each part). y may be x itself but
+/// must not overlap it otherwise. Throws Error(argument) for unequal lengths. Any strides. Blocks.
 template <class ViewX, class ViewY>
 void axpy(const ExecutionSpace& space, typename ViewY::non_const_value_type alpha, const ViewX& x, const ViewY& y) {
   compiled::axpy<typename ViewY::non_const_value_type>(space, alpha, strided(x), strided(y));

@@ -1,4 +1,4 @@
-// The exponential of a matrix times a few vectors, without the exponential.
+// The product of a matrix's exponential and a few vectors, computed without the exponential.
 #pragma once
 
 #include <heddle/dist/matrix.hpp>
@@ -11,93 +11,114 @@
 
 namespace heddle {
 
+/// How exp(time A) B is computed.
 enum class ExpmActionMethod {
-  automatic,  ///< `krylov` or `chebyshev`, whichever takes fewer products, for A of known structure; else `taylor`.
-  taylor,     ///< Truncated Taylor series, in as many steps as norms of powers of A ask for.
-  chebyshev,  ///< One Chebyshev series over the spectrum; A Hermitian or skew-Hermitian, time real or imaginary.
-  krylov,     ///< Lanczos (Arnoldi where A has no structure) with restarts: steps as long as the subspace allows.
+  automatic,  ///< `krylov` or `chebyshev` for A of known structure, whichever takes fewer products; otherwise `taylor`.
+  taylor,     ///< The truncated Taylor series, in as many steps as the norms of powers of A ask for.
+  /// One Chebyshev series over the spectrum, for a Hermitian or skew-Hermitian A and a real or imaginary time.
+  chebyshev,
+  /// The Lanczos method (Arnoldi's where A has no structure) with restarts, in steps as long as the subspace allows.
+  krylov,
 };
-/// "automatic", "taylor", "chebyshev", "krylov".
+/// The name of a method: "automatic", "taylor", "chebyshev" or "krylov".
 [[nodiscard]] std::string_view to_string(ExpmActionMethod method);
-/// Throws Error(argument) for an unknown name.
+/// The method of a name. Throws Error(argument) for any other text.
 [[nodiscard]] ExpmActionMethod expm_action_method_from(std::string_view text);
 
-/// What the caller knows of A; it is not checked.
+/// The structure of A that the caller vouches for; it is not checked.
 enum class ExpmActionStructure { general, hermitian, skew_hermitian };
 
-/// A as its products with thin blocks, for matrices that have a shape of their own: banded, sparse, structured.
+/// A matrix A that is given by its products with thin blocks of vectors, for matrices with a form of their own: banded,
+/// sparse, structured.
 ///
-/// apply(space, X, Y) makes Y = A X, X and Y of n x m (any m >= 1, column-major with any leading dimension, apart), on
-/// `space`, without blocking where it can. X is whole on every rank, and all of Y must be there on every rank, with the
-/// same bits: either every rank computes the whole, or its rows and gathers the others'.
+/// apply(space, X, Y) computes Y = A X on `space`, without blocking where it can. X and Y are n x m with any m >= 1,
+/// column-major with any leading dimension, and don't overlap. X is whole on every rank. All of Y must be there on
+/// every rank afterwards, with the same bits: either every rank computes all of it, or each computes its rows and
+/// gathers those of the others.
 template <Scalar T> struct ExpmActionOperator {
   using Apply = std::function<void(const ExecutionSpace& space, const MatrixView<const T>& X, const MatrixView<T>& Y)>;
+  /// Rows and columns of A.
   Index n = 0;
+  /// Computes Y = A X.
   Apply apply{};
-  /// Y = A^H X. Only `taylor` asks for it, and only where A is `general`.
+  /// Computes Y = A^H X. It is called by method `taylor` alone, and only where the structure of A is `general`;
+  /// otherwise it may be empty.
   Apply apply_adjoint{};
 };
 
+/// How exp(time A) B is computed, and how accurately.
 struct ExpmActionOptions {
-  ExpmActionMethod method = ExpmActionMethod::automatic;
-  ExpmActionStructure structure = ExpmActionStructure::general;
-  /// Of the truncation; see ExpmActionReport::error. 0, or anything below it: the unit round-off of T.
+  ExpmActionMethod method = ExpmActionMethod::automatic;         ///< How exp(time A) B is computed.
+  ExpmActionStructure structure = ExpmActionStructure::general;  ///< What is known of A.
+  /// Bound for the error of the truncation, as ExpmActionReport::error measures it. 0, and anything below the unit
+  /// round-off of T, stands for the unit round-off of T.
   double tolerance = 0.0;
-  /// Of a Krylov subspace, at most; 2 ... 100. It takes so many n x m blocks of memory.
+  /// The largest dimension of a Krylov subspace, 2 to 100. Method `krylov` takes as many n x m blocks of memory.
   int dimension = 40;
-  /// An interval that holds the eigenvalues of A (of -i A where A is skew-Hermitian), for `chebyshev`. Absent: found by
-  /// Lanczos steps from a random vector.
+  /// An interval of real numbers that holds the eigenvalues of A, or those of -i A where A is skew-Hermitian.
   struct Interval {
     double least = 0.0, largest = 0.0;
   };
+  /// The interval of the spectrum for method `chebyshev`; empty: it is found by Lanczos steps from a random vector.
   std::optional<Interval> spectrum{};
 };
 
+/// How exp(time A) B was computed, how accurate it is, and how long it took.
 struct ExpmActionReport {
-  ExpmActionMethod method = ExpmActionMethod::automatic;  ///< The one that did most of the way.
-  int degree = 0;      ///< The highest degree of a polynomial in A: of a step (`taylor`, `krylov`), of the series.
-  Index steps = 0;     ///< 1 for a Chebyshev series.
-  Index products = 0;  ///< A times a block of m columns.
-  Index other_products = 0;  ///< A or A^H times one or two columns, for norms and the spectrum.
-  /// Of the truncation. `taylor`: relative backward error, a bound as far as norms of powers are not underestimated;
-  /// the result is exp(time (A + D)) B, ||D||_1 <= error ||A||_1. `chebyshev`, `krylov`: ||error||_2 of a column is at
-  /// most this times ||exp(time A)||_2 ||column||_2 (for Arnoldi an estimate).
+  ExpmActionMethod method = ExpmActionMethod::automatic;  ///< The method that covered most of the time interval.
+  /// The highest degree of a polynomial in A: that of a step (`taylor`, `krylov`), or of the series (`chebyshev`).
+  int degree = 0;
+  Index steps = 0;           ///< Number of steps in time; 1 for a Chebyshev series.
+  Index products = 0;        ///< Number of products of A with a block of m columns.
+  Index other_products = 0;  ///< Number of products of A or A^H with one or two columns, for norms and the spectrum.
+  /// Bound of the error of the truncation. For `taylor` it is the relative backward error: the result is exp(time (A +
+  /// D)) B with ||D||_1 <= error ||A||_1, as far as norms of powers are not underestimated. For `chebyshev` and
+  /// `krylov`, the 2-norm of the error of a column is at most `error` times ||exp(time A)||_2 ||column||_2 (an estimate
+  /// with Arnoldi's method).
   double error = 0.0;
-  double seconds = 0.0;  ///< Slowest rank's.
+  double seconds = 0.0;  ///< Time of the slowest rank, in seconds.
 };
 
-/// R = exp(time A) B for an n x n matrix A and a thin n x m block B, m a few: with workspace, for repeated use.
+/// The action R = exp(time A) B of an exponential, for an n x n matrix A and a thin n x m block B with a small m, with
+/// workspace for repeated use.
 ///
-/// B and R lie whole on every rank, in device memory, column-major with any leading dimension; R may be B itself.
-/// A: a DistributedMatrix in any placement (row bands over all ranks save a redistribution), its elements of type T or,
-/// where T is complex, Real<T>, at half the cost: exp(-i t H) psi with real H is execute({0.0, -t}, H, psi, psi). Or an
-/// ExpmActionOperator. `time` is real where T is.
+/// B and R are whole on every rank, in device memory, column-major with any leading dimension; R may be B itself. A is
+/// an ExpmActionOperator, or a DistributedMatrix in any placement (row bands over all ranks save a redistribution). The
+/// elements of A are of type T or, where T is complex, of type Real<T>, which halves the cost: exp(-i t H) psi with
+/// real H is execute({0.0, -t}, H, psi, psi). `time` must be real where T is real.
 ///
-/// Throws Error(argument), on every rank alike, for shapes and options that don't fit; Error(computation) for NaN or
-/// Inf in A or B, a result that overflows, a given `spectrum` that is too narrow to be true. Blocks.
-/// Bits: rank-invariant (with an operator: as far as its own are).
+/// Throws Error(argument), on every rank alike, for shapes and options that don't fit, and Error(computation) for NaN
+/// or infinity in A or B, a result that overflows, and a given `spectrum` that is too narrow to be true. Blocks. Bits:
+/// rank-invariant (with an operator as far as its own bits are).
 ///
-/// Cost: a product is 2 n^2 m flops (A real), 8 n^2 m (A complex) over all ranks and one pass over A for four columns
-/// at a time; an exchange of the block between the ranks follows each. Vectors are worked on by every rank in full.
-/// `taylor` takes about 8 products (double precision) per unit of |time| times min(||A||_1, ||A^k||_1^(1/k)), chebyshev
-/// and one step of krylov about |time| h + 10 (half length h of the spectrum; double precision). Rounding adds to the
-/// error as the largest term of a step is larger than the sum: up to e^5 for `taylor`, hardly any for the others.
-/// Each execute() measures A anew, where its method asks for norms or a spectrum: about 4 to 40 products with one or
-/// two columns, 30 for a spectrum. Memory: 4 blocks, and `dimension` more for `krylov`. Sources: A. Al-Mohy, N. Higham
-/// (2011), algorithm 3.2, but for its table of theta, here from the bound of the backward error for any tolerance, and
-/// for tests of convergence column by column. H. Tal-Ezer, R. Kosloff (1984). Y. Saad (1992); the bound of a Lanczos
-/// step follows from e_m^T f(T) e_1 = f[theta_1 ... theta_m] times the product of T's off-diagonals.
+/// Cost: a product of A and a block takes 2 n^2 m flops for real A and 8 n^2 m for complex A over all ranks, one pass
+/// over A for every four columns, and then an exchange of the block between ranks. Work on the vectors is done by every
+/// rank in full. In double precision `taylor` takes about 8 products for each unit of |time| times min(||A||_1,
+/// ||A^k||_1^(1/k)); `chebyshev` and one step of `krylov` take about |time| h + 10, where h is half the length of the
+/// spectrum. Each execute() measures A anew where its method needs norms or a spectrum: about 4 to 40 products with one
+/// or two columns, 30 for a spectrum. Memory: 4 blocks, and `dimension` more for `krylov`.
+///
+/// Rounding adds to the error by as much as the largest term of a step exceeds the sum: up to e^5 for `taylor`, hardly
+/// anything for the others.
+///
+/// Sources: A. Al-Mohy, N. Higham (2011), algorithm 3.2, but for its table of theta, which here comes from the bound of
+/// the backward error for any tolerance, and for tests of convergence, which are made here for each column. H.
+/// Tal-Ezer, R. Kosloff (1984). Y. Saad (1992). The bound of a Lanczos step follows from e_m^T f(T) e_1 = f[theta_1 ...
+/// theta_m] times the product of the off-diagonal elements of T.
 template <Scalar T> class ExpmActionPlan {
  public:
+  /// Makes a plan for the matrices and blocks that are given to execute().
   explicit ExpmActionPlan(const Communicator& comm, const ExpmActionOptions& options = {});
   ~ExpmActionPlan();
   ExpmActionPlan(ExpmActionPlan&&) noexcept;
   ExpmActionPlan& operator=(ExpmActionPlan&&) noexcept;
 
+  /// Computes R = exp(time A) B for a matrix A in any placement. Collective, blocks.
   template <Scalar Element>
     requires std::same_as<Element, T> || std::same_as<Element, Real<T>> ExpmActionReport
     execute(std::complex<double> time, const DistributedMatrix<Element>& A, const MatrixView<const T>& B,
             const MatrixView<T>& R);
+  /// Computes R = exp(time A) B for an A that is given by its products. Collective, blocks.
   ExpmActionReport execute(std::complex<double> time, const ExpmActionOperator<T>& A, const MatrixView<const T>& B,
                            const MatrixView<T>& R);
 
@@ -106,7 +127,7 @@ template <Scalar T> class ExpmActionPlan {
   std::unique_ptr<State> state_;
 };
 
-/// R = exp(time A) B, planned and executed once, B and R in any placement.
+/// Computes R = exp(time A) B once, by a plan of its own, with B and R in any placement. Collective.
 template <Scalar T, Scalar Element>
   requires std::same_as<Element, T> || std::same_as<Element, Real<T>> ExpmActionReport
   expm_action(const Communicator& comm, std::complex<double> time, const DistributedMatrix<Element>& A,

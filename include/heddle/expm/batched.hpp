@@ -1,4 +1,4 @@
-// The exponentials of many small matrices at once.
+// The exponentials of many small matrices in one launch.
 #pragma once
 
 #include <heddle/core/error.hpp>
@@ -10,23 +10,26 @@
 
 namespace heddle {
 
-/// The largest n of expm_batched().
+/// The largest number of rows that expm_batched() takes.
 inline constexpr Index largest_expm_batched = 64;
 
 /// What became of one matrix of a batch.
 enum class ExpmBatchedInfo : int {
+  /// The exponential was computed.
   done = 0,
   not_finite = 1,  ///< A holds NaN or Inf.
   overflow = 2,    ///< exp(A) has elements beyond the range of T.
 };
 
+/// How accurate the exponentials of a batch are.
 struct ExpmBatchedOptions {
-  /// Bound on the relative backward error of each matrix in the 1-norm, exact arithmetic. 0, or anything below it: the
-  /// unit round-off of T.
+  /// Bound on the relative backward error of each matrix in the 1-norm, in exact arithmetic. 0, and anything below the
+  /// unit round-off of T, stands for the unit round-off of T.
   double tolerance = 0.0;
 };
 
-/// A batch's `info`: one number, an ExpmBatchedInfo, for each matrix; empty where it isn't wanted.
+/// What became of the matrices of a batch: one number, an ExpmBatchedInfo, for each of them; an empty view where the
+/// caller does not want to know.
 using ExpmBatchedInfos = Kokkos::View<int*, Kokkos::LayoutStride, MemorySpace>;
 
 namespace compiled {
@@ -49,24 +52,27 @@ void expm_batched(const ExecutionSpace& space, std::span<const ExpmBatchedItem<T
 
 }  // namespace compiled
 
-/// E_b = exp(A_b) for each matrix A_b = A(:, :, b) of a batch, E_b = E(:, :, b), n <= 64.
+/// Computes E_b = exp(A_b) for each matrix of a batch, where A_b = A(:, :, b) and E_b = E(:, :, b) are n x n with n <=
+/// 64.
 ///
-/// Any strides; E may be A, and must not overlap it otherwise. A matrix's degree and squarings are its own, and so are
-/// its troubles: where info(b) is not `done`, E_b holds NaN, and no other matrix is touched. Throws Error(argument) for
-/// shapes that don't fit and n > 64. Does not block.
+/// Any strides are allowed; E may be A itself, but must not overlap it otherwise. Each matrix has its own degree and
+/// number of squarings, and its own troubles: where info(b) is not `done`, E_b holds NaN and no other matrix is
+/// touched. Throws Error(argument) for shapes that don't fit and n > 64. Does not block.
 ///
-/// Method: the mean of the diagonal is taken off A and given back to its exponential; Taylor polynomials of degree 1,
-/// 2, 4, 8, 15 and 21 by 0, 1, 2, 3, 4 and 5 products, of A / 2^s; s from norms of A, A^2 and A^3, so that matrices far
-/// from normal are not scaled by more than they need, and of A^6 and A^9 where squarings are left; then s squarings,
-/// with exact diagonals of triangular matrices after each. Diagonal matrices get the exponentials of their elements. A
-/// matrix with ||A||_1 = 1 takes 5 products in double precision, 4 in float. A matrix that would be squared three times
-/// or more is balanced by powers of two where that brings ||A||_1 to its root or below. Errors: as expm(). Where
-/// balancing does not help, ||A||_1 beyond 2^256 (float: 2^32) is halved to it before its powers tell how far that is
-/// needed, and each squaring may double the error of small eigenvalues. Bits: reproducible for any number of threads; a
-/// matrix's do not
-/// depend on its neighbours. Cost: 2 n^3 flops a product (8 n^3 complex), one team of threads a matrix, in 7 matrices
-/// of scratch memory. Sources: P. Bader, S. Blanes, F. Casas (2019); J. Sastre, J. Ibanez, E. Defez (2019); scaling: A.
-/// Al-Mohy, N. Higham (2009).
+/// Method: the mean of the diagonal is taken off A and given back to its exponential. Taylor polynomials of degree 1,
+/// 2, 4, 8, 15 and 21 are evaluated by 0, 1, 2, 3, 4 and 5 products, for A / 2^s, followed by s squarings, after each
+/// of which the diagonals of triangular matrices are set to their exact values. s comes from the norms of A, A^2 and
+/// A^3, so that matrices far from normal are not scaled by more than they need, and from those of A^6 and A^9 where
+/// squarings are left. Diagonal matrices get the exponentials of their elements. A matrix with ||A||_1 = 1 takes 5
+/// products in double precision, 4 in float. A matrix that would be squared three times or more is balanced by powers
+/// of two where that brings ||A||_1 to its square root or below. Where balancing does not help, ||A||_1 beyond 2^256
+/// (float: 2^32) is halved down to that before the norms of its powers tell how much of that is needed.
+///
+/// Errors: those of expm(); each squaring of a matrix that was halved first may double the error of small eigenvalues.
+/// Bits: reproducible for any number of threads, and a matrix's do not depend on its neighbours. Cost: 2 n^3 flops a
+/// product (8 n^3 for complex T); one team of threads works on each matrix, in 7 matrices of scratch memory. Sources:
+/// P. Bader, S. Blanes, F. Casas (2019); J. Sastre, J. Ibanez, E. Defez (2019); for scaling A. Al-Mohy, N. Higham
+/// (2009).
 template <class ViewA, class ViewE>
   requires Scalar<typename ViewE::non_const_value_type>
 void expm_batched(const ExecutionSpace& space, const ViewA& A, const ViewE& E, const ExpmBatchedInfos& info = {},
@@ -94,8 +100,8 @@ void expm_batched(const ExecutionSpace& space, const ViewA& A, const ViewE& E, c
                             static_cast<Index>(A.extent(2)), info, options);
 }
 
-/// The same for matrices of different sizes, E[b] = exp(A[b]): column-major views, each with any leading dimension.
-/// Blocks until the list, not the matrices, has reached the device.
+/// Computes E[b] = exp(A[b]) as above for matrices of different sizes, which are column-major views with any leading
+/// dimension. Blocks until the list of matrices has reached the device, but not until the exponentials are computed.
 template <Scalar T>
 void expm_batched(const ExecutionSpace& space, std::span<const MatrixView<const T>> A, std::span<const MatrixView<T>> E,
                   const ExpmBatchedInfos& info = {}, const ExpmBatchedOptions& options = {}) {

@@ -1,4 +1,4 @@
-// The exponential of a square matrix.
+// The exponential of a square matrix, on one rank or many.
 #pragma once
 
 #include <heddle/dist/matrix.hpp>
@@ -12,176 +12,201 @@
 
 namespace heddle {
 
+/// How the exponential of a matrix is computed.
 enum class ExpmMethod {
-  automatic,            ///< `chebyshev` for skew-Hermitian A, else the cheapest polynomial, by structure and tolerance.
-  taylor,               ///< The truncated Taylor series of the given degree, term by term: a_k = (1/k) A a_{k-1}.
-  paterson_stockmeyer,  ///< Scaling and squaring of a Taylor polynomial evaluated as Paterson and Stockmeyer do.
-  few_products,         ///< The same of polynomials of degree 8, 15 and 21 by 3, 4 and 5 products.
-  pade,                 ///< The same of Pade approximants 3, 5, 7, 9 or 13, which end in a linear system.
-  chebyshev,            ///< cos and sin of i A by Chebyshev polynomials in A^2; skew-Hermitian A alone.
+  /// `chebyshev` for skew-Hermitian A; for all others the cheapest polynomial, given the structure of A and the
+  /// tolerance.
+  automatic,
+  taylor,               ///< The Taylor series up to ExpmOptions::degree, term by term: a_k = (1/k) A a_{k-1}.
+  paterson_stockmeyer,  ///< Scaling and squaring with Taylor polynomials, evaluated as Paterson and Stockmeyer do.
+  few_products,  ///< Scaling and squaring with polynomials of degree 8, 15 and 21, which take 3, 4 and 5 products.
+  pade,  ///< Scaling and squaring with the Pade approximants [m/m], m = 3, 5, 7, 9 or 13, which end in a linear system.
+  chebyshev,  ///< cos and sin of i A by Chebyshev polynomials in A^2, for skew-Hermitian A alone.
 };
-/// "automatic", "taylor", "paterson-stockmeyer", "few-products", "pade", "chebyshev".
+/// The name of a method: "automatic", "taylor", "paterson-stockmeyer", "few-products", "pade" or "chebyshev".
 [[nodiscard]] std::string_view to_string(ExpmMethod method);
-/// Throws Error(argument) for an unknown name.
+/// The method of a name. Throws Error(argument) for any other text.
 [[nodiscard]] ExpmMethod expm_method_from(std::string_view text);
 
-/// What A is known to be. One that is taken at the caller's word must be so to the last bit.
+/// What is known of A. A structure that the caller gives is not checked, and A must have it exactly, to the last bit.
 enum class ExpmStructure {
-  automatic,       ///< Found out by one pass over A.
-  general,         ///< Nothing is known, and nothing looked for.
+  automatic,       ///< The library finds the structure by one pass over A.
+  general,         ///< Nothing is known of A, and no structure is looked for.
   hermitian,       ///< A^H = A; symmetric where A is real.
   skew_hermitian,  ///< A^H = -A, as -i H is with Hermitian H.
 };
-/// "automatic", "general", "hermitian", "skew-hermitian".
+/// The name of a structure: "automatic", "general", "hermitian" or "skew-hermitian".
 [[nodiscard]] std::string_view to_string(ExpmStructure structure);
-/// Throws Error(argument) for an unknown name.
+/// The structure of a name. Throws Error(argument) for any other text.
 [[nodiscard]] ExpmStructure expm_structure_from(std::string_view text);
 
+/// How an exponential is computed, and what else is computed with it.
 struct ExpmOptions {
-  ExpmMethod method = ExpmMethod::automatic;
-  /// Degree of `taylor`; the others ignore it.
+  ExpmMethod method = ExpmMethod::automatic;  ///< How exp(A) is computed.
+  /// Degree of the series of method `taylor`; the other methods ignore it.
   int degree = 10;
-  /// Bound on the relative backward error (in the 1-norm, exact arithmetic) of all but `taylor`. 0: unit round-off of
-  /// T.
+  /// Bound for the relative backward error in the 1-norm, in exact arithmetic, of all methods but `taylor`. 0 stands
+  /// for the unit round-off of T.
   double tolerance = 0.0;
-  ExpmStructure structure = ExpmStructure::automatic;
-  /// Balance A first: exp(A) = D exp(D^-1 A D) D^-1, D a diagonal of powers of two. For badly scaled A; it may hurt
-  /// where the scaling is meant. Hermitian and skew-Hermitian A are balanced already. Without it A is balanced all the
-  /// same where ||A||_1 is beyond 2^128 (float: 2^16) and falls to its root or less, which saves squarings and their
-  /// errors. Never to a norm below 1, where what is neglected might be large when D is taken off again.
+  ExpmStructure structure = ExpmStructure::automatic;  ///< What is known of A.
+  /// Whether A is balanced first: exp(A) = D exp(D^-1 A D) D^-1, where D is a diagonal of powers of two. This helps for
+  /// badly scaled A, and may hurt where the scaling is meant. Hermitian and skew-Hermitian A are balanced already. With
+  /// false, A is balanced all the same where ||A||_1 is beyond 2^128 (float: 2^16) and balancing brings it down to its
+  /// square root or less, which saves squarings and their errors. A is never balanced to a norm below 1, where what the
+  /// polynomial neglects might be large once D is taken off again.
   bool balance = false;
-  /// Also compute ||exp(A) - exp(A/2)^2||_1 / ||exp(A)||_1, at the cost of a second exponential.
+  /// Whether the report also has ||exp(A) - exp(A/2)^2||_1 / ||exp(A)||_1, at the cost of a second exponential.
   bool residual = false;
-  /// Also prove how far the result is from exp(A): ExpmReport::certificate. See "Certificate" at ExpmPlan for what it
-  /// takes, which is more than the exponential itself.
+  /// Whether ExpmReport::certificate also has a proven bound of how far the result is from exp(A). It takes more work
+  /// than the exponential itself; see "Certificate" at ExpmPlan.
   bool certificate = false;
-  /// Real products for one complex product: 3 (default) or 4. Three cost a quarter less; the error of the imaginary
-  /// part is then bounded by the size of the whole product, not of the part itself.
+  /// Number of real products that make one complex product: 3 (the default) or 4. Three cost a quarter less, but the
+  /// error of the imaginary part is then bounded by the size of the whole product and not of the imaginary part itself.
   int complex_products = 3;
-  /// gemm.tile also cuts the products that are known to be Hermitian: those off the diagonal are computed by half. 0
-  /// takes a quarter of the matrix for these. Of gemm.emulation, `look` says whether the factors of emulated products
-  /// may be probed: those of Hermitian, skew-Hermitian and evenly scaled matrices never are, as errors count by norms
-  /// there; see ExpmPlan.
+  /// Options of the matrix products. gemm.tile also cuts the products that are known to be Hermitian, whose tiles off
+  /// the diagonal are computed by half; for these gemm.tile = 0 stands for a quarter of the matrix. gemm.emulation.look
+  /// says whether the factors of emulated products may be probed. Those of Hermitian, skew-Hermitian and evenly scaled
+  /// matrices never are, since their errors count by norms; see ExpmPlan.
   GemmOptions gemm{};
-  /// Called on every rank after each product: done, and the total so far expected, which falls where powers of A turn
-  /// out smaller than ||A||_1 says; the last call may then be short of it.
+  /// Called on every rank after each product, with the number of products done and the total expected so far. The total
+  /// falls where powers of A turn out smaller than ||A||_1 says; the last call may then come before done reaches total.
   std::function<void(int done, int total)> progress{};
 };
 
+/// How an exponential was computed, how accurate it is, and how long it took.
 struct ExpmReport {
-  ExpmMethod method = ExpmMethod::automatic;         ///< The one taken; `automatic` where exp(A) took no product.
-  ExpmStructure structure = ExpmStructure::general;  ///< The one found or given.
-  int degree = 0;        ///< Of the polynomial: its terms that are exp's own. `pade`: m of [m/m]. `chebyshev`: of exp.
-  int squarings = 0;     ///< s: the polynomial is taken of A / 2^s.
-  int quintuplings = 0;  ///< f: of A / (2^s 5^f) rather; `chebyshev` alone takes such steps.
-  /// Matrix products in all, each of a complex product's 3 or 4 (or fewer, parts being zero) counted.
+  ExpmMethod method = ExpmMethod::automatic;  ///< The method that was used; `automatic` where exp(A) took no product.
+  ExpmStructure structure = ExpmStructure::general;  ///< The structure of A that was found or given.
+  /// Degree of the polynomial up to which its terms are those of exp; of `pade` the m of [m/m], of `chebyshev` the
+  /// degree for exp.
+  int degree = 0;
+  int squarings = 0;  ///< Number s of squarings: the polynomial is taken of A / 2^s.
+  /// Number f of fifth powers: `chebyshev` may take the polynomial of A / (2^s 5^f); 0 for all other methods.
+  int quintuplings = 0;
+  /// Number of matrix products in all. A complex product counts as its 3 or 4 real ones, or fewer where parts are zero.
   int products = 0;
-  int probes = 0;      ///< Emulated products whose factors were probed first, because they were badly scaled.
-  double norm1 = 0.0;  ///< ||A||_1; for split matrices the bound ||Re A||_1 + ||Im A||_1.
-  /// What stood for ||A|| (less its shift) in the choice of degree and squarings: ||A^k||_1 <= alpha^k for all k >
-  /// degree, from powers' norms and estimates of them; `chebyshev`: a bound of ||A||_2, from powers' norms and Lanczos
-  /// steps.
+  int probes = 0;      ///< Number of emulated products whose factors were probed first, because they were badly scaled.
+  double norm1 = 0.0;  ///< ||A||_1; for split matrices its bound ||Re A||_1 + ||Im A||_1.
+  /// The number that took the place of ||A||, after the shift, in the choice of degree and squarings: ||A^k||_1 <=
+  /// alpha^k for all k > degree, from the norms of powers and estimates of them. For `chebyshev` it is a bound of
+  /// ||A||_2, from the norms of powers and Lanczos steps.
   double alpha = 0.0;
-  double shift_real = 0.0, shift_imaginary = 0.0;  ///< mu: exp(A) = exp(mu) exp(A - mu I); 0 where it did not help.
-  double backward_error = 0.0;                     ///< Bound, in exact arithmetic and as far as alpha is one.
-  bool balanced = false;                           ///< Whether balancing changed A.
+  /// The shift mu, by exp(A) = exp(mu) exp(A - mu I); 0 where a shift did not help.
+  double shift_real = 0.0, shift_imaginary = 0.0;
+  /// Bound of the relative backward error, in exact arithmetic, as far as alpha is a bound itself.
+  double backward_error = 0.0;
+  bool balanced = false;  ///< Whether balancing changed A.
+  /// ||exp(A) - exp(A/2)^2||_1 / ||exp(A)||_1; empty unless ExpmOptions::residual asked for it.
   std::optional<double> residual;
-  /// Upper bound of ||E - exp(A)||_1 / ||exp(A)||_1 for the E that was returned; infinity where none was found.
+  /// Proven upper bound of ||E - exp(A)||_1 / ||exp(A)||_1 for the E that was returned; infinity where no bound was
+  /// found, empty unless ExpmOptions::certificate asked for it.
   std::optional<double> certificate;
-  double certificate_seconds = 0.0;  ///< What it took, on the slowest rank; not part of `seconds`.
-  Index tile = 0;
-  double seconds = 0.0;       ///< Slowest rank's.
-  double gemm_seconds = 0.0;  ///< Of these, in products.
-  double flops = 0.0;         ///< 2 n^3 a real product, half of it where the result is known to be Hermitian.
+  double certificate_seconds = 0.0;  ///< Seconds that the certificate took on the slowest rank; not part of `seconds`.
+  Index tile = 0;                    ///< Tile of the matrix products.
+  double seconds = 0.0;              ///< Time of the slowest rank, in seconds.
+  double gemm_seconds = 0.0;         ///< The part of `seconds` spent in matrix products.
+  /// Flops of the products: 2 n^3 for each real one, half of that where the result is known to be Hermitian.
+  double flops = 0.0;
 };
 
-/// The bound that a certificate has to keep where none is asked for: 1e3 n u max(1, ||A||_1), u the unit round-off of
-/// T, but never above 1e-6 in double and 1e-2 in float.
+/// The bound that a certificate has to keep where no other is asked for: 1e3 n u max(1, ||A||_1) with the unit
+/// round-off u of T, but never above 1e-6 in double and 1e-2 in float. norm1 is ||A||_1.
 template <RealScalar T> [[nodiscard]] double expm_certificate_tolerance(Index n, double norm1);
 
-/// E = exp(A) with its workspace, for repeated use with matrices of one size.
+/// The exponential E = exp(A) with its workspace, for repeated use with matrices of one size.
 ///
-/// Real A in DistributedMatrix<T>; complex A as separate real and imaginary parts, which may live on different ranks. A
-/// part that is left out, or found to be exactly zero, costs no product: for A = -i H, H real, the terms of the series
-/// alternate between real and imaginary and each costs one real product.
+/// A real A is given as a DistributedMatrix<T>; a complex A as separate real and imaginary parts, which may live on
+/// different ranks. A part that is left out, or found to be exactly zero, costs no product. For A = -i H with real H,
+/// the terms of the series are alternately real and imaginary, and each costs one real product.
 ///
-/// Any placements: the work is done in row bands over all ranks, A and E are redistributed where they are not.
-/// The first execute() allocates the workspace, later ones nothing but vectors, a few numbers a row, and what
-/// redistributions need. Emulated products on one rank also keep the residues of two to four matrices (14 bytes an
-/// element each, of double). A stays on the device: the host sees norms (n numbers), no matrix.
+/// A and E may have any placements: the work is done in row bands over all ranks, and A and E are redistributed where
+/// they are not in row bands. The first execute() allocates the workspace; later ones allocate nothing but vectors, a
+/// few numbers per row, and what redistributions need. Emulated products on one rank also keep the residues of two to
+/// four matrices (14 bytes an element each, for double). A stays on the device: the host sees norms (n numbers), but no
+/// matrix.
 ///
-/// Throws Error(argument), on every rank alike, for matrices that aren't square or don't fit, a degree < 1, a negative
-/// tolerance, `chebyshev` for an A that isn't skew-Hermitian; Error(computation) for Inf or NaN in A, or an exponential
-/// that overflows. Blocks. Bits: rank-invariant at a fixed gemm.tile (degree and scaling follow from norms summed
-/// exactly).
+/// Errors: throws Error(argument), on every rank alike, for matrices that aren't square or don't fit, a degree < 1, a
+/// negative tolerance, and `chebyshev` for an A that isn't skew-Hermitian. Throws Error(computation) for infinity or
+/// NaN in A, or an exponential that overflows. Blocks. Bits: rank-invariant for a fixed gemm.tile (degree and scaling
+/// follow from norms that are summed exactly).
 ///
-/// Exact: exp of zero and diagonal A to the library's exp; zeros of block diagonal and triangular A stay zeros, and a
-/// triangular one's diagonals are exp(a_ii) and its divided differences (found, not with `structure` given as general);
-/// nilpotent A ends its own series. exp of a Hermitian A is Hermitian to the bit by all methods but `taylor` and
-/// `pade`, and so are both parts of exp(-i H) symmetric for real symmetric H.
+/// Exactness: the exponential of a zero or diagonal A is exact up to the exp() of the library. The zeros of a block
+/// diagonal or triangular A stay zeros. The diagonal of a triangular A becomes exp(a_ii), and the one beside it their
+/// divided differences; triangles are found, but not where `structure` is given as general. A nilpotent A ends its own
+/// series. The exponential of a Hermitian A is Hermitian to the last bit by all methods but `taylor` and `pade`, and so
+/// are both parts of exp(-i H) symmetric for real symmetric H.
 ///
-/// Emulated products have errors relative to |row|_2 |column|_2 (see EmulatedGemm), those of a BLAS to sum_k |x_ik
-/// y_kj|, which no D^-1 X D changes. For Hermitian and skew-Hermitian A norms are as good, and for A whose rows and
-/// columns have largest elements within 2^10 of one another, and that no scaling would make much smaller, which is
-/// found out by passes over A and its powers, of exponents alone. Factors of other products are scaled to suit each
-/// other, and probed (EmulationOptions::look): more moduli, exact products or, with Arithmetic::automatic, native
-/// ones make up for what scaling does not mend. So emulated exponentials are as accurate as native ones, whatever A is;
-/// ExpmReport::probes tells how many products took a probe.
+/// Emulated products have errors relative to |row|_2 |column|_2 (see EmulatedGemm), those of a BLAS relative to sum_k
+/// |x_ik y_kj|, which no scaling D^-1 X D changes. Errors relative to norms are as good for Hermitian and
+/// skew-Hermitian A. They are as good too for an A whose rows and columns have largest elements within 2^10 of one
+/// another and which no scaling would make much smaller; passes over the exponents of A and its powers find this out.
+/// The factors of all other products are scaled to suit each other and probed (EmulationOptions::look), and more
+/// moduli, exact products or, with Arithmetic::automatic, native ones make up for what scaling does not mend. So
+/// emulated exponentials are as accurate as native ones, whatever A is. ExpmReport::probes tells how many products took
+/// a probe.
 ///
-/// How much of A there is to compute is measured as powers are made: each that the scheme of the moment needs, and
-/// estimates of some that it does not, and the cheapest scheme that uses those made so far takes its place. Where
-/// ||A^k||_1 is far below ||A||_1^k, as for random, non-normal or nilpotent matrices, much is saved; where it is not,
-/// no product is lost. A mean of the eigenvalues, trace(A) / n, is taken off where that makes ||A||_1 smaller.
+/// The work that A needs is measured as powers of A are made: the norm of each power that the current scheme needs, and
+/// estimates of some that it does not. The cheapest scheme that uses the powers made so far then replaces the current
+/// one. Where ||A^k||_1 is far below ||A||_1^k, as for random, non-normal or nilpotent matrices, this saves much; where
+/// it is not, no product is lost. The mean of the eigenvalues, trace(A) / n, is taken off A where that makes ||A||_1
+/// smaller.
 ///
-/// Products for ||A||, or what stands for it, up to theta, at the unit round-off of double; one more doubles theta:
+/// Number of products for ||A||, or the number that takes its place, up to theta, at the unit round-off of double; one
+/// more product doubles theta:
 ///
 ///   few_products       products   1      2      3       4      5
 ///                      theta      3e-8   3e-4   0.0499  0.676  1.758
 ///   chebyshev          products   2      3      4      5     6      7     8     9     10    11    12
 ///                      theta      4e-4   0.012  0.070  0.21  0.834  1.96  3.50  5.33  8.49  12.0  14.4
 ///
-/// those of `chebyshev` being real products for A = -i H with H real, by half each (complex ones for complex H); two of
-/// them double theta, four make it five times as large (real H only, twice at most, as errors near angles of 0 grow by
-/// 13 in each); they count ||A||_2. A tolerance of 1e-6 takes 3 and 4 products to 0.8 and 2.8, 4 and 6 to 1.27 and 4.9
-/// of `chebyshev`. The tables are computed, from the error bounds, for the tolerance asked.
+/// The products of `chebyshev` are real products for A = -i H with real H, computed by half each, and complex ones for
+/// complex H; its theta counts ||A||_2. Two more of them double theta; four more make it five times as large, for real
+/// H only and twice at most, since errors near angles of 0 grow by 13 each time. A tolerance of 1e-6 takes 3 and 4
+/// products up to theta 0.8 and 2.8, and 4 and 6 products of `chebyshev` up to 1.27 and 4.9. The tables are computed
+/// from the error bounds for the tolerance that is asked for.
 ///
-/// Cost: 2 n^3 flops a product, n^3 of one that is Hermitian; two passes and two waits for the device a power measured;
-/// `pade`: 8/3 n^3 (complex: 4 times that) more for the linear system. Memory, all ranks together: A, E and about 9
-/// matrices at most (twice that for complex). Sources: series term by term: Y. R. Choi, V. Stegailov (2023).
-/// Evaluation: M. Paterson, L. Stockmeyer (1973); J. Sastre, J. Ibanez, E. Defez (2019), P. Bader, S. Blanes, F. Casas
-/// (2019); in Chebyshev polynomials for skew-Hermitian A: P. Bader, S. Blanes, M. Seydaoglu (2021, arXiv 2103.10132),
-/// here with cos and sin apart, as M. Seydaoglu, P. Bader, S. Blanes, F. Casas (2020, arXiv 2010.00465) have it.
-/// Backward error and scaling: N. Higham, Functions of Matrices (2008), 10.3; by norms of powers: A. Al-Mohy, N. Higham
-/// (2009), theorem 4.2, with all powers known instead of two; estimates: N. Higham, F. Tisseur (2000). Three products:
-/// N. Higham (1992).
+/// Cost: 2 n^3 flops for each product, or n^3 for one that is Hermitian, and two passes and two waits for the device
+/// for each power that is measured. `pade` takes 8/3 n^3 flops more for its linear system (4 times that for complex A).
+/// Memory of all ranks together: A, E and about 9 matrices at most (twice that for complex A).
 ///
-/// Certificate: with ExpmOptions::certificate the report has an upper bound of ||E - exp(A)||_1 / ||exp(A)||_1, for A
-/// and E to the last bit as they are in the caller's matrices, and with every truncation and rounding counted. Nothing
-/// of how E was computed goes into it: exp(A) is computed anew, of the matrix balanced by powers of two, by a Taylor
-/// polynomial and squarings in fixed-point numbers of K limbs of 16 to 24 bits, whose products are exact as native
-/// products of doubles (no sum of theirs reaches 2^53), and whose other errors are bounded step by step. K is made
-/// larger, and the exponential computed again, until the proof itself adds less than 4 n u to the bound, or a tenth
-/// of the distance found; it is at most 40 to n = 512, 20 to n = 2048 and 12 beyond. So the bound is at most 1.2 times
-/// the true error plus 5 n u wherever K suffices: for every well-conditioned exponential at any norm, and far beyond
-/// that for small matrices; elsewhere it is larger, or infinity. Bits: for one A and E the same on any number of
-/// ranks. Errors are relative to the whole matrix: elements far below the norm of exp(A) may be wrong. Cost: 6 to 9
-/// products in the polynomial and one for each of log2(2 ||A||) squarings, or a few more, of K (K + 1) / 2 native
-/// products of doubles each (complex: 4 times as many), also where E is of float. K is 3 or 4 for float, 4 or 5 for
-/// double at moderate norms, and grows by a limb for every 20 squarings, or what is lost to cancellation. Memory: about
-/// 9 K + 6 matrices of doubles (complex: twice as many), given back afterwards.
+/// Sources: the series term by term: Y. R. Choi, V. Stegailov (2023). Evaluation of polynomials: M. Paterson, L.
+/// Stockmeyer (1973); J. Sastre, J. Ibanez, E. Defez (2019); P. Bader, S. Blanes, F. Casas (2019). Chebyshev
+/// polynomials for skew-Hermitian A: P. Bader, S. Blanes, M. Seydaoglu (2021, arXiv 2103.10132), here with cos and sin
+/// apart, as M. Seydaoglu, P. Bader, S. Blanes, F. Casas (2020, arXiv 2010.00465) have it. Backward error and scaling:
+/// N. Higham, Functions of Matrices (2008), 10.3. Scaling by the norms of powers: A. Al-Mohy, N. Higham (2009), theorem
+/// 4.2, with all powers known instead of two. Estimates of norms: N. Higham, F. Tisseur (2000). Three products for a
+/// complex one: N. Higham (1992).
+///
+/// Certificate: with ExpmOptions::certificate the report has an upper bound of ||E - exp(A)||_1 / ||exp(A)||_1. It is a
+/// bound for A and E exactly as they are in the caller's matrices, to the last bit, with every truncation and rounding
+/// counted, and relies on nothing of how E was computed. exp(A) is computed anew, for the matrix balanced by powers of
+/// two, by a Taylor polynomial and squarings in fixed-point numbers of K limbs of 16 to 24 bits. The products of these
+/// limbs are exact as native products of doubles (no sum of theirs reaches 2^53), and all other errors are bounded step
+/// by step. K is made larger, and the exponential computed again, until the proof itself adds less than 4 n u, or a
+/// tenth of the distance found, to the bound. K is at most 40 up to n = 512, 20 up to n = 2048 and 12 beyond. So the
+/// bound is at most 1.2 times the true error plus 5 n u wherever K suffices: for every well-conditioned exponential at
+/// any norm, and far beyond that for small matrices. Elsewhere it is larger, or infinity. Bits: for one A and E the
+/// bound is the same on any number of ranks. The bound is relative to the whole matrix: elements far below the norm of
+/// exp(A) may be wrong. Cost: 6 to 9 products in the polynomial and one for each of log2(2 ||A||) squarings, or a few
+/// more. Each of these takes K (K + 1) / 2 native products of doubles (complex: 4 times as many), also where E is of
+/// float. K is 3 or 4 for float and 4 or 5 for double at moderate norms; it grows by a limb for every 20 squarings, and
+/// by what is lost to cancellation. Memory: about 9 K + 6 matrices of doubles (complex: twice as many), given back
+/// afterwards.
 template <RealScalar T> class ExpmPlan {
  public:
+  /// Makes a plan for matrices that are given to execute(). Collective.
   explicit ExpmPlan(const Communicator& comm, const ExpmOptions& options = {});
   ~ExpmPlan();
   ExpmPlan(ExpmPlan&&) noexcept;
   ExpmPlan& operator=(ExpmPlan&&) noexcept;
 
-  /// E has A's shape and any placement; it may not share storage with A.
+  /// Computes E = exp(A) for real A. E has A's shape and any placement; it must not share storage with A.
   ExpmReport execute(const DistributedMatrix<T>& A, const DistributedMatrix<T>& E);
-  /// E has both parts. A has at least one.
+  /// Computes E = exp(A) for complex A in parts. E has both parts, A at least one.
   ExpmReport execute(const SplitMatrix<T>& A, const SplitMatrix<T>& E);
-  /// The same where the caller also has parts of A in column bands over all ranks (Placement::column_bands), as a
-  /// symmetric matrix is cheaply made twice: the exchange that would bring A there is left out.
+  /// Computes E = exp(A) where the caller also has the parts of A in column bands over all ranks
+  /// (Placement::column_bands), as a symmetric matrix is cheaply made twice. The exchange that would bring A into
+  /// column bands is then left out.
   ExpmReport execute(const SplitMatrix<T>& A, const SplitMatrix<T>& columns_of_A, const SplitMatrix<T>& E);
 
  private:
@@ -189,7 +214,7 @@ template <RealScalar T> class ExpmPlan {
   std::unique_ptr<State> state_;
 };
 
-/// E = exp(A), planned and executed once; T real or complex.
+/// Computes E = exp(A) once, by a plan of its own, for T real or complex. Collective.
 template <Scalar T>
 ExpmReport expm(const Communicator& comm, const DistributedMatrix<T>& A, const DistributedMatrix<T>& E,
                 const ExpmOptions& options = {});

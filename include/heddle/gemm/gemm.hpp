@@ -1,4 +1,4 @@
-// C = alpha op(A) op(B) + beta C over the ranks of a communicator.
+// The distributed matrix product C = alpha op(A) op(B) + beta C over the ranks of a communicator.
 #pragma once
 
 #include <heddle/core/operation.hpp>
@@ -14,112 +14,126 @@
 
 namespace heddle {
 
-/// Which tiles of C are computed.
+/// Which tiles of C a distributed product computes.
 enum class GemmTiles {
+  /// All tiles.
   all,
-  /// One of each pair (i, j) and (j, i), and those on the diagonal: half of the work, where C is known to be symmetric,
-  /// as A A^T is or the product of two symmetric matrices that commute. The others stay as they were until
-  /// complete_symmetric().
+  /// The tiles on the diagonal and one of each pair (i, j) and (j, i), for a C that is known to be symmetric, as A A^T
+  /// is, or the product of two symmetric matrices that commute. It is half of the work. The other tiles of C stay as
+  /// they were until complete_symmetric() fills them.
   half,
 };
 
+/// How a distributed product is computed, and the memory that it may take.
 struct GemmOptions {
-  /// N_i: C is cut into tiles of at most N_i x N_i. 0 lets the tile model choose.
+  /// N_i: C is cut into tiles of at most N_i x N_i elements. 0 lets the tile model choose N_i.
   Index tile = 0;
-  /// Bands of op(A) that a rank holds while the bands of op(B) pass once; B travels ceil(bands / bands_per_pass) times.
-  /// 1 is the published algorithm, 0 takes as many as `workspace_bytes` allows.
+  /// Number of bands of op(A) that a rank holds while all bands of op(B) pass once; B travels ceil(bands /
+  /// bands_per_pass) times. 1 is the published algorithm; 0 takes as many bands as `workspace_bytes` allows.
   int bands_per_pass = 0;
-  /// `half` wants a square C.
+  /// Which tiles of C are computed; GemmTiles::half needs a square C.
   GemmTiles tiles = GemmTiles::all;
-  /// Upper bound for the bands of A that a pass holds on each rank, in bytes (one band is always held). On GPUs what
-  /// they leave of it takes more bands of B where the first of A travel too, and tiles of C that wait for a bus. 0: 1
-  /// GiB on CPU backends, an eighth of the device's memory on GPUs, or three quarters of what is free where that is
-  /// less.
+  /// Upper bound, in bytes, for the memory of the bands of op(A) that a pass holds on each rank; one band is always
+  /// held. On GPUs, what these bands leave of it is used for more bands of B, where the first bands of A travel too,
+  /// and for finished tiles of C that wait for a bus. 0 stands for 1 GiB on CPU backends; on GPUs for an eighth of the
+  /// device's memory, or three quarters of its free memory where that is less.
   std::size_t workspace_bytes = 0;
-  /// Rates for the tile model, gemm and memory_bandwidth at least (MachineRates{} is refused), and `emulated` where
-  /// Arithmetic::automatic is to weigh emulated products. Absent: typical_rates(); no file is read and nothing is
-  /// measured. load_rates() and measure_rates() of <heddle/tuning/rates.hpp> have this machine's.
+  /// Measured rates of the machine for the tile model. `gemm` and `memory_bandwidth` have to be given (MachineRates{}
+  /// is refused), and `emulated` too where Arithmetic::automatic is to consider emulated products. Empty stands for
+  /// typical_rates(): no file is read and nothing is measured. The rates of this machine come from load_rates() and
+  /// measure_rates() of <heddle/tuning/rates.hpp>.
   std::optional<MachineRates> rates{};
-  /// How the local products are computed. Emulated ones have the same bits at any tile too, on any backend (of `half`
-  /// of the tiles those that are computed; which they are follows the tile, and what a probe says of them).
+  /// How the local products are computed. Emulated products have the same bits for any tile and on any backend. With
+  /// GemmTiles::half that is said of the tiles that are computed; which these are depends on the tile size and on what
+  /// a probe finds.
   Arithmetic arithmetic = Arithmetic::native;
+  /// Options of the emulated products, where `arithmetic` is not native.
   EmulationOptions emulation{};
-  /// Keep, for GemmPlan::timeline(), when each transfer ran, beside the products, which are always kept.
+  /// Whether GemmPlan::timeline() also has the intervals of transfers. Those of products are always kept.
   bool record_timeline = false;
 };
 
+/// How a distributed product was computed, and how long it took.
 struct GemmReport {
-  Index tile = 0;
-  int bands_per_pass = 0;
-  double seconds = 0.0;                     ///< Slowest rank's, from entry to local completion.
-  std::optional<double> predicted_seconds;  ///< The tile model's; absent where no rates were given.
-  double gflops = 0.0;  ///< Aggregate rate: 2MNK (8MNK for complex), or what is computed of it, / seconds / 1e9.
-  double bytes_received = 0.0;  ///< Sum over ranks of what came from other ranks.
-  double wait_seconds = 0.0;    ///< Most time that any rank had no product to run, waiting for bands or for C.
-  Arithmetic arithmetic = Arithmetic::native;  ///< The one taken.
-  /// Of an emulated product. For alpha = 1, beta = 0: |C - op(A) op(B)|_ij <= emulation.error_bound |a|_2 |b|_2 + u
-  /// |C_ij|, a and b the element's row and column.
+  Index tile = 0;          ///< N_i that was used.
+  int bands_per_pass = 0;  ///< Bands of op(A) that a rank held while those of op(B) passed once.
+  double seconds = 0.0;    ///< Time of the slowest rank, in seconds, from the call until its part of C was complete.
+  /// The time that the tile model predicted; empty where no rates were given.
+  std::optional<double> predicted_seconds;
+  /// The rate of all ranks together, in 10^9 flops per second: 2MNK flops (8MNK for complex T), or what was computed of
+  /// them, over `seconds`.
+  double gflops = 0.0;
+  double bytes_received = 0.0;  ///< Bytes that ranks received from other ranks, summed over all ranks.
+  /// The longest time, in seconds, that any rank had no product to run because it waited for bands or for C.
+  double wait_seconds = 0.0;
+  Arithmetic arithmetic = Arithmetic::native;  ///< The arithmetic that was used, native or emulated.
+  /// How an emulated product was computed. For alpha = 1, beta = 0 its error is |C - op(A) op(B)|_ij <=
+  /// emulation.error_bound |a|_2 |b|_2 + u |C_ij|, where a is row i of op(A) and b column j of op(B).
   EmulationReport emulation;
-  /// GemmOptions::emulation as the plan took it, where products are emulated; what was asked for where they are native.
-  /// With Arithmetic::automatic `most_moduli` is no more than what is still faster than the BLAS, and `fallback` is
-  /// Fallback::native; on GPUs `most_moduli` is no more than what fits into the memory that is free.
+  /// The options of emulation that the plan used where products are emulated, and GemmOptions::emulation as it was
+  /// given where they are native. With Arithmetic::automatic, `most_moduli` is no larger than what is still faster than
+  /// the BLAS, and `fallback` is Fallback::native. On GPUs `most_moduli` is no larger than what fits into the free
+  /// memory.
   EmulationOptions emulation_taken;
 };
 
-/// Distributed product with its workspace, for repeated use with matrices of the same placements.
+/// A distributed product C = alpha op(A) op(B) + beta C with its workspace, for repeated use with matrices of the same
+/// placements.
 ///
-/// C = alpha op(A) op(B) + beta C; op(A) is M x K, op(B) is K x N, C is M x N. Each of A, B, C may have any placement.
-/// An element of C's storage that is one of A's or B's too, on any rank, is refused; columns or rows of one array that
-/// take turns are apart. So is what differs between ranks: shapes, placements and options when the plan is made, alpha
-/// and beta when it is executed. On several ranks each costs a reduction of three numbers.
+/// op(A) is M x K, op(B) is K x N, C is M x N, and each of A, B, C may have any placement. An element of C must not
+/// share its storage with one of A or B on any rank; columns or rows of one array that take turns share nothing.
+/// Shapes, placements and options have to be the same on all ranks when the plan is made, and alpha and beta when it is
+/// executed. Both rules are checked, which on several ranks takes a reduction of three numbers each time.
 ///
-/// Algorithm (Y. R. Choi, V. Stegailov 2022; here for any placement): C is cut into tiles of N_i x N_i. Each rank takes
-/// bands of op(A), and for each pass over the bands of op(B), in an order rotated by its rank, computes the tiles; the
-/// next bands are already travelling while a tile is computed, and a finished tile is sent to the owners of its
-/// elements while the next one is computed. beta is applied once, where C lives. What a rank owns it does not send to
-/// itself.
+/// Algorithm (Y. R. Choi, V. Stegailov 2022, extended here to any placement): C is cut into tiles of N_i x N_i. Each
+/// rank takes bands of op(A), and for each pass over the bands of op(B), in an order rotated by its rank, computes the
+/// tiles. The next bands already travel while a tile is computed, and a finished tile is sent to the owners of its
+/// elements while the next one is computed. beta is applied once, by the owners of C. A rank sends nothing to itself.
 ///
-/// Blocking: collective; execute() returns when this rank's part of C is complete. alpha == 0 moves nothing; beta == 0
-/// does not read C; empty matrices are fine.
+/// Blocking: all calls are collective, and execute() returns when this rank's part of C is complete. Nothing is moved
+/// where alpha == 0, and C is not read where beta == 0. Empty matrices are allowed.
 ///
 /// Bits: rank-invariant. Each tile is one local product over the whole inner dimension, and C = tile + beta C is
-/// rounded once per element, so C has the same bits for any number of ranks, placements and bands per pass, at equal
-/// tile, backend and threads per rank, and each tile of GemmTiles::half has those that it has of all. (The tile that
-/// the model chooses depends on the number of ranks: give one to compare.) With Arithmetic::emulated: reproducible, the
-/// same bits at any tile, on any backend, with any threads; tile 0 is then one of all ranks' share, without the model.
+/// rounded once per element. So C has the same bits for any number of ranks, any placements and any number of bands per
+/// pass, for equal tile, backend and threads per rank; each tile of GemmTiles::half has the bits that it has among all
+/// tiles. The tile that the model chooses depends on the number of ranks, so fix the tile to compare bits. With
+/// Arithmetic::emulated the product is reproducible: it has the same bits for any tile, on any backend, with any number
+/// of threads. Tile 0 then stands for a tile from the ranks' shares alone, without the model.
 ///
-/// Errors: those of blas::gemm with Arithmetic::native, GemmReport::emulation has those of emulated products.
+/// Error: that of blas::gemm with Arithmetic::native; GemmReport::emulation has the bound of emulated products.
 ///
-/// Cost: 2MNK flops (8MNK complex) over all ranks. Elements that a rank receives: of A, its bands once; of B, every
-/// band once a pass, that is ceil(its bands of A / bands_per_pass) times; of C, what it owns and others compute; from
-/// each of these less what the rank owns itself. With A and B whole elsewhere, P ranks and M/P rows each: MK/P + passes
-/// KN; with A and C in row bands and B in column bands that the tile divides: KN (P - 1)/P. What M/N_i bands leave over
-/// when dealt out to P ranks is shared tile by tile, with only the bands of B it needs. Workspace per rank: two passes'
-/// bands of A (one where a rank has one pass), two bands of B (four on GPUs), three tiles of C (four on GPUs, up to 16
-/// while they are small), less what is used where it lies.
-/// Emulated products take residues of a pass's bands of A and one of B beside them, and the sums.
+/// Cost: 2MNK flops (8MNK for complex T) over all ranks. A rank receives the following elements, less what it owns
+/// itself: of A, each of its bands once; of B, every band once a pass, that is ceil(its bands of A / bands_per_pass)
+/// times; of C, the elements that it owns and others compute. With A and B whole on another rank, and P ranks with M/P
+/// rows each, that is MK/P + passes KN. With A and C in row bands and B in column bands that the tile divides, it is KN
+/// (P - 1)/P. The bands that remain when M/N_i bands are dealt out evenly to P ranks are shared tile by tile, with only
+/// the bands of B that they need. Workspace per rank: two passes' bands of A (one where a rank has one pass), two bands
+/// of B (four on GPUs) and three tiles of C (four on GPUs, up to 16 while they are small), less what is used in place.
+/// Emulated products also hold the residues of a pass's bands of A and of one band of B, and the sums.
 ///
-/// On GPUs copy engines move the bands and tiles, products run on two instances of the plan's own, ordered before and
-/// after the communicator's space(), and the host only hands out work. Matrices in host memory (Residence::host) are
-/// streamed: a rank's bands come over its bus once, and a band of B is passed on to the other ranks from there.
+/// On GPUs copy engines move the bands and tiles, products run on two instances that belong to the plan, ordered before
+/// and after the communicator's space(), and the host only issues the work. Matrices in host memory (Residence::host)
+/// are streamed: a rank's bands cross its bus once, and from there a band of B is passed on to the other ranks.
 template <Scalar T> class GemmPlan {
  public:
-  /// Collective. Throws Error(argument), on every rank alike, for shapes that don't fit or negative options.
+  /// Makes the plan for op(A), op(B) and C of these placements. Collective. Throws Error(argument), on every rank
+  /// alike, for shapes that don't fit and for negative options.
   GemmPlan(const Communicator& comm, Operation op_a, const Placement& a, Operation op_b, const Placement& b,
            const Placement& c, const GemmOptions& options = {});
   ~GemmPlan();
   GemmPlan(GemmPlan&&) noexcept;
   GemmPlan& operator=(GemmPlan&&) noexcept;
 
-  /// Throws Error(argument), on every rank alike, for a matrix of another placement than planned, a C that shares
-  /// storage with A or B, and an alpha or beta that differs between ranks.
+  /// Computes C = alpha op(A) op(B) + beta C. Throws Error(argument), on every rank alike, for a matrix whose placement
+  /// is not the planned one, a C that shares storage with A or B, and an alpha or beta that differs between ranks.
   GemmReport execute(T alpha, const DistributedMatrix<T>& A, const DistributedMatrix<T>& B, T beta,
                      const DistributedMatrix<T>& C);
+  /// N_i, the rows and columns of the tiles that C is cut into.
   [[nodiscard]] Index tile() const;
-  /// The arithmetic planned: native or emulated.
+  /// The arithmetic of the plan: native or emulated.
   [[nodiscard]] Arithmetic arithmetic() const;
-  /// This rank's intervals in the last execute(): products and waits, and transfers where
-  /// GemmOptions::record_timeline says so.
+  /// What this rank did in the last execute(), and when: products and waits, and with GemmOptions::record_timeline
+  /// transfers too.
   [[nodiscard]] const Timeline& timeline() const;
 
  private:
@@ -127,15 +141,16 @@ template <Scalar T> class GemmPlan {
   std::unique_ptr<State> state_;
 };
 
-/// The half of C that a product of GemmTiles::half with this tile did not compute, from the one that it did: c_ij =
-/// sign c_ji, `sign` 1 or -1. On the diagonal's tiles what is below the diagonal stands. C is then exactly symmetric,
-/// or antisymmetric, with zeros on the diagonal. C is square, in any placement. Collective; blocks where C is
-/// on more than one rank, n^2 elements then travel. Bits: the elements themselves.
+/// Fills the tiles of a square C that a product of GemmTiles::half with this tile did not compute, from those that it
+/// did: c_ij = sign c_ji, where `sign` is 1 or -1. In tiles on the diagonal, the elements below the diagonal are kept.
+/// C is then exactly symmetric, or antisymmetric with zeros on the diagonal. C may have any placement. Collective; it
+/// blocks where C is on more than one rank, and n^2 elements then travel. Bits: the elements are copied.
 template <Scalar T>
 void complete_symmetric(const Communicator& comm, const DistributedMatrix<T>& C, Index tile,
                         std::type_identity_t<T> sign);
 
-/// One product: plans, executes, forgets. alpha and beta are whatever converts to T.
+/// Computes C = alpha op(A) op(B) + beta C once, by a GemmPlan of its own. Collective. alpha and beta may be of any
+/// type that converts to T.
 template <Scalar T>
 GemmReport gemm(const Communicator& comm, Operation op_a, Operation op_b, std::type_identity_t<T> alpha,
                 const DistributedMatrix<T>& A, const DistributedMatrix<T>& B, std::type_identity_t<T> beta,

@@ -1,4 +1,4 @@
-// Matrices in files, the format chosen by the file's ending: .mtx is Matrix Market, .h5 is HDF5, .txt is plain text.
+// Matrices in files. The file's ending chooses the format: .mtx is Matrix Market, .h5 is HDF5, .txt is plain text.
 #pragma once
 
 #include <heddle/comm/communicator.hpp>
@@ -13,42 +13,45 @@ namespace heddle {
 
 /// What a matrix file says about itself before its elements are read.
 struct MatrixFileInfo {
-  Index rows = 0;
-  Index columns = 0;
-  bool complex = false;
+  Index rows = 0;        ///< Number of rows.
+  Index columns = 0;     ///< Number of columns.
+  bool complex = false;  ///< Whether elements are complex.
 };
 
-/// Where a matrix goes that is read; called on every rank with the shape found. Empty: row bands over all ranks.
+/// The placement of a matrix that is read: a function that is called on every rank with the shape found. An empty one
+/// stands for row bands over all ranks.
 using PlacementChoice = std::function<Placement(Index rows, Index columns)>;
 
+/// What a file's format needs to know besides its path.
 struct MatrixFileOptions {
-  /// Name (path) of the dataset in an HDF5 file; the others have no use for it.
+  /// Name (path) of the dataset in an HDF5 file; the other formats do not use it.
   std::string dataset = "matrix";
 };
 
-/// Shape and field of the matrix in `path`. Collective: rank 0 reads. Throws as read_matrix does.
+/// The shape of the matrix in `path`, and whether it is complex. Collective: rank 0 reads. Throws as read_matrix()
+/// does.
 [[nodiscard]] MatrixFileInfo matrix_file_info(const Communicator& comm, const std::filesystem::path& path,
                                               const MatrixFileOptions& options = {});
 
-/// Reads the matrix in `path`; see read_matrix_market, read_hdf5 and read_text_matrix for what each format takes.
+/// Reads the matrix in `path`; read_matrix_market(), read_hdf5() and read_text_matrix() say what each format takes.
 ///
-/// Collective and blocking: rank 0 alone opens the file, and elements travel in panels of columns of about 64 MiB, so
-/// that rank 0 holds little more than its own part and one panel (of plain text, the whole). A real file is read into a
-/// complex T; a complex file is refused for a real T. Throws, on every rank alike, Error(input) naming the file, the
-/// place and what was expected there, and Error(argument) for another ending.
+/// Collective and blocking. Rank 0 alone opens the file, and elements travel in panels of columns of about 64 MiB, so
+/// that rank 0 holds little more than its own part and one panel (for plain text, the whole matrix). A real file may be
+/// read into a complex T; a complex file is refused for a real T. Throws, on every rank alike, Error(input), which
+/// names the file, the place and what was expected there, and Error(argument) for another ending.
 template <Scalar T>
 [[nodiscard]] DistributedMatrix<T> read_matrix(const Communicator& comm, const std::filesystem::path& path,
                                                const PlacementChoice& place = {},
                                                const MatrixFileOptions& options = {});
 
-/// Writes A to `path`, in panels as read_matrix reads; written beside, then renamed. Collective and blocking. Bits:
-/// reading the file back gives A itself. Throws, on every rank alike, Error(output) naming the file and the reason, and
-/// Error(argument) for another ending.
+/// Writes A to `path`, in panels of columns. The file is written under another name beside its place and renamed when
+/// it is complete. Collective and blocking. Throws, on every rank alike, Error(output), which names the file and the
+/// reason, and Error(argument) for another ending. Bits: reading the file back gives A itself.
 template <Scalar T>
 void write_matrix(const std::filesystem::path& path, const DistributedMatrix<T>& A,
                   const MatrixFileOptions& options = {});
 
-/// Throws Error(argument) unless `path` ends in .mtx, .h5 or .txt: for programs that compute long before they write.
+/// Throws Error(argument) unless `path` ends in .mtx, .h5 or .txt; for programs that compute long before they write.
 void require_matrix_ending(const std::filesystem::path& path);
 
 }  // namespace heddle

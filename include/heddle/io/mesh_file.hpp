@@ -1,5 +1,5 @@
-// Unstructured meshes in files: .vtu and .vtk (VTK) and .msh (Gmsh) are read, .vtu and surfaces as .vtp or .vtu
-// written.
+// Unstructured meshes in files: .vtu and .vtk (VTK) and .msh (Gmsh) are read; .vtu files, and surfaces as .vtp or .vtu
+// files, are written.
 #pragma once
 
 #include <heddle/core/mesh.hpp>
@@ -12,7 +12,8 @@
 
 namespace heddle {
 
-/// Element (i, j) is component j of what point or cell i has. A list v of n numbers is ArrayValues<T>(v.data(), n, 1).
+/// The values of an array in host memory: element (i, j) is component j of what point or cell i has. A list v of n
+/// numbers is ArrayValues<T>(v.data(), n, 1).
 template <class T> using ArrayValues = Kokkos::View<const T**, Kokkos::LayoutRight, Kokkos::HostSpace>;
 
 /// A named array of numbers on points or on cells, which travels with a mesh from file to file.
@@ -21,64 +22,70 @@ struct MeshArray {
       std::variant<ArrayValues<std::int8_t>, ArrayValues<std::uint8_t>, ArrayValues<std::int16_t>,
                    ArrayValues<std::uint16_t>, ArrayValues<std::int32_t>, ArrayValues<std::uint32_t>,
                    ArrayValues<std::int64_t>, ArrayValues<std::uint64_t>, ArrayValues<float>, ArrayValues<double>>;
-  std::string name;
-  Values values;
+  std::string name;  ///< Name of the array in files.
+  Values values;     ///< The numbers, of any of ten types.
 
+  /// Number of points or cells that the array has values for.
   [[nodiscard]] Index size() const;
+  /// Number of components of each value.
   [[nodiscard]] Index components() const;
 };
 
-/// A mesh with the coordinates of its points and the arrays on both, in host memory: a file's contents, or what is to
-/// be written. A rank that makes one reads for itself; nothing here is collective.
+/// A mesh with the coordinates of its points and the arrays on points and cells, in host memory: the contents of a file
+/// that was read or is to be written. Nothing here is collective: a rank that reads a file reads it for itself.
 ///
-/// Memory: 24 bytes a point; 8 bytes a corner (32 a tetrahedron, 64 a hexahedron), and 9 more a cell where kinds are
-/// mixed; the arrays as they are in the file. Copies share all of it.
+/// Memory: 24 bytes for each point, 8 bytes for each corner (32 for a tetrahedron, 64 for a hexahedron), 9 more for
+/// each cell where kinds are mixed, and the arrays as they are in the file. Copies share all of it.
 class MeshFile {
  public:
   using HostMesh = Mesh<Index, Kokkos::HostSpace>;
-  /// x, y and z of each point.
+  /// The coordinates x, y and z of each point.
   using Points = Kokkos::View<const double* [3], Kokkos::LayoutRight, Kokkos::HostSpace>;
 
-  /// A mesh made by a program. Throws Error(argument), naming the cell or array, for a kind that is none, offsets that
-  /// don't fit the kinds, a corner that is none of the points, or an array that is not one tuple for each point or
-  /// cell. One pass over the cells.
+  /// Makes the contents of a file from a mesh that a program made, by one pass over the cells. Throws Error(argument),
+  /// naming the cell or array, for an unknown kind of cell, offsets that don't fit the kinds, a corner that is none of
+  /// the points, or an array that is not one tuple for each point or cell.
   MeshFile(HostMesh mesh, Points points, std::vector<MeshArray> point_arrays = {},
            std::vector<MeshArray> cell_arrays = {});
 
-  /// Reads a file; its ending says what it is. Cells stay in the file's order, and points are numbered in the file's
+  /// Reads a file, whose ending chooses the format. Cells keep the file's order; points are numbered in the file's
   /// order, from 0. The mesh is in the uniform form where all cells are of one kind.
   ///
-  /// .vtu: unstructured grids in VTK's XML, of one piece or several; numbers as text or bytes, in place or appended,
-  /// raw or in base 64, plain or packed by zlib, LZ4 or LZMA; of several time steps, the first. VTK's libraries parse
-  /// the XML and unpack, so this build must have them (mesh_files_by_vtk). .vtk: unstructured grids in VTK's legacy
-  /// formats up to 5.1, text and binary. All named arrays of numbers are kept, strings and bits are not. A cell array
-  /// vtkGhostType gives Mesh::ghosts: its bit 1, "duplicate cell".
+  /// .vtu: unstructured grids in VTK's XML, of one piece or several. Numbers may be text or bytes, in place or
+  /// appended, raw or in base 64, plain or packed by zlib, LZ4 or LZMA; of several time steps, the first is read. VTK's
+  /// libraries parse the XML and unpack, so this build must have them (mesh_files_by_vtk()). .vtk: unstructured grids
+  /// in VTK's legacy formats up to 5.1, text and binary. All named arrays of numbers are kept, strings and bits are
+  /// not. A cell array vtkGhostType gives Mesh::ghosts, by its bit 1, "duplicate cell".
   ///
-  /// .msh: Gmsh's formats 2.0 to 2.2 and 4.1, ASCII and binary of this machine's byte order, and 4.0 in ASCII, one
-  /// record a line as Gmsh writes them. Numbers of nodes need neither be dense nor ordered; they become the point array
-  /// GmshNodeTag. Physical groups become the cell array PhysicalGroup, where there are any: 0 for elements in none, the
-  /// first for those in several; in files of version 2, Gmsh writes these once for each group, and they are so many
-  /// cells. Elements of fewer than three dimensions are cells like all others. Prisms get their corners in VTK's order,
-  /// 0 2 1 3 5 4. Sections other than $Entities, $PartitionedEntities, $Nodes and $Elements are skipped.
+  /// .msh: Gmsh's formats 2.0 to 2.2 and 4.1, in ASCII and in binary of this machine's byte order, and 4.0 in ASCII,
+  /// with one record on a line as Gmsh writes them. Numbers of nodes need neither be dense nor ordered; they become the
+  /// point array GmshNodeTag. Physical groups, where there are any, become the cell array PhysicalGroup: 0 for elements
+  /// in none, the first for those in several. In files of version 2, Gmsh writes an element in several groups once for
+  /// each of them, and each copy is a cell. Elements of fewer than three dimensions are cells like all others. Prisms
+  /// get their corners in VTK's order, 0 2 1 3 5 4. Sections other than $Entities, $PartitionedEntities, $Nodes and
+  /// $Elements are skipped.
   ///
-  /// Throws Error(input), naming the file, the place (a line; a byte; a cell; what VTK gives) and the reason: what
-  /// can't be opened or is cut short; malformed numbers; announced counts that the file does not hold; cells whose
-  /// corners are no points; node tags given twice or not at all; cells of other kinds than CellKind's, such as
-  /// quadratic ones, polyhedra and strips; coordinates that are not finite, in .msh and in text of .vtk; arrays
-  /// that not all pieces of a .vtu have alike.
-  /// Error(argument) for another ending. Nothing in a file is believed before it is checked: a damaged file, or one
-  /// made with intent, is refused, and room is made for no more than the file can hold; packed data can hold up to 8192
-  /// times their size.
+  /// Throws Error(input), which names the file, the place (a line; a byte; a cell; what VTK gives) and the reason, for
+  /// files that can't be opened or are cut short; malformed numbers; announced counts that the file does not hold;
+  /// cells whose corners are no points; node tags given twice or not at all; cells of other kinds than CellKind's, such
+  /// as quadratic ones, polyhedra and strips; coordinates that are not finite, in .msh and in text of .vtk; arrays that
+  /// not all pieces of a .vtu have alike. Throws Error(argument) for another ending. Nothing in a file is believed
+  /// before it is checked: a damaged file, or one made with intent, is refused, and memory is allocated for no more
+  /// than the file can hold; packed data can hold up to 8192 times their size.
   ///
-  /// Blocks until done. Not to be called by two threads at once, nor while another uses VTK: for its duration, VTK's
-  /// messages of the whole process come here instead of being printed. Memory besides the result: for .vtu, one array
-  /// at a time where it is not of the type that it becomes, and the cells twice where there are several pieces; for
-  /// .vtk, the cells twice; for .msh, 8 to 16 bytes a point and 13 a cell.
+  /// Blocks until done. It must not be called by two threads at once, nor while another thread uses VTK: meanwhile,
+  /// VTK's messages of the whole process come here instead of being printed. Memory besides the result: for .vtu, one
+  /// array at a time where it is not of the type that it becomes, and the cells twice where there are several pieces;
+  /// for .vtk, the cells twice; for .msh, 8 to 16 bytes for each point and 13 for each cell.
   [[nodiscard]] static MeshFile read(const std::filesystem::path& path);
 
+  /// The cells and the numbers of their points.
   [[nodiscard]] const HostMesh& mesh() const noexcept { return mesh_; }
+  /// The coordinates of the points.
   [[nodiscard]] const Points& points() const noexcept { return points_; }
+  /// The arrays with a value for each point.
   [[nodiscard]] const std::vector<MeshArray>& point_arrays() const noexcept { return point_arrays_; }
+  /// The arrays with a value for each cell.
   [[nodiscard]] const std::vector<MeshArray>& cell_arrays() const noexcept { return cell_arrays_; }
 
  private:
@@ -90,44 +97,50 @@ class MeshFile {
   std::vector<MeshArray> cell_arrays_;
 };
 
-/// How numbers stand in a file of VTK's: as text, as bytes, or as bytes packed by zlib.
+/// How numbers are written in a VTK file: as text, as bytes, or as bytes packed by zlib.
 enum class MeshEncoding { ascii, binary, compressed };
 
-/// "ascii", "binary", "compressed", and back; throws Error(argument) for anything else.
+/// The name of an encoding: "ascii", "binary" or "compressed".
 [[nodiscard]] std::string_view to_string(MeshEncoding encoding);
+/// The encoding of a name. Throws Error(argument) for any other text.
 [[nodiscard]] MeshEncoding mesh_encoding_from(std::string_view text);
 
+/// How a surface is written.
 struct SurfaceOptions {
-  MeshEncoding encoding = MeshEncoding::compressed;
-  /// Further cell arrays, one tuple for each face.
+  MeshEncoding encoding = MeshEncoding::compressed;  ///< How numbers are written.
+  /// Further cell arrays of the surface, with one tuple for each face.
   std::vector<MeshArray> arrays;
 };
 
-/// Writes faces of the cells of `from`, triangles and quadrilaterals in the order given, as a .vtp (polygons) or .vtu
-/// file (cells). Points are those that faces use, in increasing order.
+/// Writes faces of the cells of `from`, triangles and quadrilaterals in the order given, as a .vtp file (polygons) or a
+/// .vtu file (cells). The points of the file are those that faces use, in increasing order.
 ///
-/// Arrays: those of `from` on the points, and on the cells that the faces are of; of the points, OriginalPointIds; of
-/// the faces, OriginalCellIds and OriginalCellSides, and those of the options, which replace others of their name.
+/// The arrays of the file are those of `from` on the points and on the cells that the faces belong to; OriginalPointIds
+/// of the points; OriginalCellIds and OriginalCellSides of the faces; and those of the options, which replace others of
+/// the same name.
 ///
-/// Not collective: one rank writes. Written beside, then renamed. Throws Error(output) naming the file and the reason,
-/// also where this build has no VTK; Error(argument) for another ending, for faces with other than three or four
-/// points, of no cell or with a point that is none, and for arrays of another length. Blocks until done. Memory: 8
-/// bytes for each point of `from`, and the surface.
+/// Not collective: one rank writes. The file is written under another name beside its place and renamed when it is
+/// complete. Throws Error(output), which names the file and the reason, also where this build has no VTK;
+/// Error(argument) for another ending, for faces with other than three or four points, of no cell or with a point that
+/// is none, and for arrays of another length. Blocks until done. Memory: 8 bytes for each point of `from`, and the
+/// surface.
 void write_surface(const std::filesystem::path& path, const MeshFile& from,
                    const FaceList<Index, Kokkos::HostSpace>& faces, const SurfaceOptions& options = {});
 
-/// Writes the whole, as a .vtu file; Mesh::ghosts as vtkGhostType where no array of that name is there. Throws and
-/// blocks as write_surface does; 9 bytes a cell besides, where the mesh is uniform. Bits: reading it back gives the
-/// same.
+/// Writes the whole mesh as a .vtu file, with Mesh::ghosts as the array vtkGhostType unless an array of that name is
+/// there. Throws and blocks as write_surface() does. Memory: 9 bytes for each cell where the mesh is uniform. Bits:
+/// reading the file back gives the same mesh.
 void write_mesh(const std::filesystem::path& path, const MeshFile& mesh,
                 MeshEncoding encoding = MeshEncoding::compressed);
 
-/// Throws Error(argument) unless `path` ends in .vtu, .vtk or .msh, or, to be written as a surface, in .vtp or .vtu:
-/// for programs that compute long before they write. Says nothing about whether this build has VTK.
+/// Throws Error(argument) unless `path` ends in .vtu, .vtk or .msh; for programs that compute long before they write.
+/// It says nothing about whether this build has VTK.
 void require_mesh_ending(const std::filesystem::path& path);
+/// Throws Error(argument) unless `path` ends in .vtp or .vtu, as the file of a surface must; for programs that compute
+/// long before they write. It says nothing about whether this build has VTK.
 void require_surface_ending(const std::filesystem::path& path);
 
-/// Whether this build has VTK, without which .vtu is not read and nothing is written.
+/// Whether this build has VTK, without which .vtu files are not read and no mesh files are written.
 [[nodiscard]] bool mesh_files_by_vtk();
 
 }  // namespace heddle

@@ -1,4 +1,4 @@
-// The lowest stationary states of H(t).
+// The lowest stationary states of the Hamiltonian at one time.
 #pragma once
 
 #include <heddle/schrodinger/hamiltonian.hpp>
@@ -8,28 +8,31 @@
 
 namespace heddle::schrodinger {
 
-/// Lowest states of H at one time: energies rising, in hartree; state k has k nodes.
+/// The lowest eigenstates of H at one time; state k has k nodes.
 struct Eigenstates {
+  /// Number of points of the grid.
   Index points = 0;
+  /// Eigenvalues of H in hartree, rising.
   std::vector<double> energies;
-  std::vector<double> values;  ///< points x energies.size(), column by column; each with sum phi^2 dx = 1.
+  std::vector<double> values;  ///< The states, points x energies.size(), column by column; each has sum phi^2 dx = 1.
 
+  /// The values of state `level`, which is 0 for the ground state.
   [[nodiscard]] std::span<const double> state(Index level) const {
     return {values.data() + level * points, static_cast<std::size_t>(points)};
   }
 };
 
-/// The `count` lowest, on the calling rank's host alone. Real; each positive where, from the left, it first exceeds a
-/// thousandth of its maximum.
+/// The `count` lowest eigenstates of H at `time`, computed on the calling rank's host alone. They are real, and each is
+/// positive where, from the left, it first exceeds a thousandth of its maximum.
 ///
-/// fd2: LAPACK's bisection and inverse iteration (dstevx), some n count^2 operations. fd4, fd6, sinc: Davidson's method
-/// from there, preconditioned by a banded Cholesky factor, H times a vector by its band or, for sinc, by Fourier
-/// transforms: some n (log n + count^2) operations an iteration. Where that does not converge to 1e-10 ||H||, or the
-/// grid is small or `count` large, LAPACK's dsyevr takes some 2 n^3. It starts the same way each time: no result
-/// depends on an earlier call.
+/// Method: for fd2, LAPACK's bisection and inverse iteration (dstevx), with some n count^2 operations. For fd4, fd6 and
+/// sinc, Davidson's method, which begins at the states of fd2, is preconditioned by a banded Cholesky factor, and
+/// multiplies H and a vector by its band or, for sinc, by Fourier transforms: some n (log n + count^2) operations an
+/// iteration. Where that does not converge to 1e-10 ||H||, or the grid is small or `count` large, LAPACK's dsyevr
+/// computes them with some 2 n^3. The iteration starts the same way each time, so no result depends on an earlier call.
 ///
-/// Two states whose energies differ by no more than round-off of ||H|| (wells so far apart that tunnelling vanishes)
-/// are any orthonormal pair of their plane; populations of such a pair mean something in sum only.
+/// Two states whose energies differ by no more than the round-off of ||H|| (in wells so far apart that tunnelling
+/// vanishes) are any orthonormal pair of their plane; for such a pair, only the sum of populations has a meaning.
 ///
 /// Throws Error(argument) unless 1 <= count <= points, and for a V(time) that is not finite; Error(computation) where
 /// LAPACK fails.

@@ -1,4 +1,4 @@
-// H(t) = T + V(t) of one electron on the grid.
+// The Hamiltonian H(t) = T + V(t) of one electron on the grid.
 #pragma once
 
 #include <heddle/dist/matrix.hpp>
@@ -16,41 +16,51 @@ namespace heddle::schrodinger {
 /// A wave function on a grid in host memory.
 using State = std::vector<std::complex<double>>;
 
-/// H_ij(t) = t_|i-j| + delta_ij V(x_i, t), real and symmetric, in hartree. V is the potential energy of the nuclei and
-/// the pulses, V(x, t) = V_nuclei(x, t) + x E(t): the electron's charge is -1, the gauge is that of length.
+/// The Hamiltonian H_ij(t) = t_|i-j| + delta_ij V(x_i, t) of one electron, real and symmetric, in hartree. V is the
+/// potential energy of the nuclei and the pulses, V(x, t) = V_nuclei(x, t) + x E(t): the charge of the electron is -1,
+/// and the gauge is the length gauge.
 ///
-/// An absorber is no part of it: a complex one stands beside it, H - i W, and a mask follows each step of a Simulation.
+/// An absorber is no part of H: a complex one stands beside it, H - i W, and a mask follows each step of a Simulation.
 class Hamiltonian {
  public:
-  /// Throws Error(argument) as the validate() do.
+  /// Makes the Hamiltonian. Throws Error(argument) where validate() of the grid, potential, nuclei, pulses or absorber
+  /// does.
   Hamiltonian(const Grid& grid, const Potential& potential, const Nuclei& nuclei = {},
               const std::vector<Pulse>& pulses = {}, const Absorber& absorber = {});
 
+  /// The grid on which H acts.
   [[nodiscard]] const Grid& grid() const noexcept { return grid_; }
+  /// The potential that H was made of.
   [[nodiscard]] const Potential& potential() const noexcept { return potential_; }
+  /// The nuclei that H was made of.
   [[nodiscard]] const Nuclei& nuclei() const noexcept { return nuclei_; }
+  /// The pulses that H was made of.
   [[nodiscard]] const std::vector<Pulse>& pulses() const noexcept { return pulses_; }
+  /// The absorber that H was made with.
   [[nodiscard]] const Absorber& absorber() const noexcept { return absorber_; }
-  /// T + V_nuclei(t): the same without pulses and absorber.
+  /// T + V_nuclei(t): the Hamiltonian without pulses and absorber.
   [[nodiscard]] Hamiltonian bare() const { return {grid_, potential_, nuclei_}; }
   /// Whether H depends on time.
   [[nodiscard]] bool moves() const noexcept;
-  /// E(t) of all pulses.
+  /// The field E(t) of all pulses, hartree/(e bohr).
   [[nodiscard]] double field(double time) const { return field_of(pulses_, time); }
-  /// t_0 ... t_w of kinetic_band().
+  /// The elements t_0 ... t_w of the kinetic energy, as kinetic_band() gives them.
   [[nodiscard]] std::span<const double> kinetic() const noexcept { return kinetic_; }
-  /// W(x_i) >= 0 where the grid absorbs, by H - i W; empty where it does not.
+  /// The complex potential W(x_i) >= 0 of an absorber, by H - i W; empty where there is none.
   [[nodiscard]] std::span<const double> absorption() const noexcept { return absorption_; }
-  /// V(x_i, t).
+  /// V(x_i, t) at all points of the grid, in hartree.
   [[nodiscard]] std::vector<double> potential_at(double time) const;
 
-  /// H psi at a time, on the host: (2w + 1) n multiplications, the sums in fixed order. `potential`: potential_at().
+  /// Computes result = H psi on the host with (2w + 1) n multiplications and sums in a fixed order; `state` is psi,
+  /// `potential` is potential_at() that time.
   void apply(std::span<const double> potential, std::span<const double> state, std::span<double> result) const;
+  /// Computes result = H psi for a complex psi, as for a real one.
   void apply(std::span<const double> potential, std::span<const std::complex<double>> state,
              std::span<std::complex<double>> result) const;
 
-  /// A = factor H(t) on A's communicator; A is n x n, in any placement. Throws Error(argument) for another shape.
-  /// Blocks until the kinetic band has reached the device, not until A is filled; a Simulation sends it once.
+  /// Sets A = factor H(t) for an n x n matrix A in any placement, on A's communicator. Throws Error(argument) for
+  /// another shape. Blocks until the kinetic band has reached the device, but not until A is filled; a Simulation sends
+  /// the band once.
   void fill(double factor, double time, const DistributedMatrix<double>& A) const;
 
  private:

@@ -1,4 +1,4 @@
-// What is read off a wave function after each step.
+// The observables of a wave function, which are computed after each step.
 #pragma once
 
 #include <heddle/schrodinger/eigenstates.hpp>
@@ -10,46 +10,55 @@
 
 namespace heddle::schrodinger {
 
-/// Atomic units. Sums over the grid are compensated, in an order that the number of points determines.
+/// Observables of a wave function psi at one time, in atomic units. Sums over the grid are compensated, in an order
+/// that the number of points determines.
 struct Observables {
+  /// Number of steps before this time.
   Index step = 0;
+  /// The time, atomic units of time.
   double time = 0.0;
-  double norm = 0.0;      ///< sqrt(sum |psi|^2 dx)
-  double energy = 0.0;    ///< <psi|H(t)|psi> / <psi|psi>
-  double position = 0.0;  ///< <x> = sum x |psi|^2 / sum |psi|^2
-  /// Dipole moment, the electron's charge being -1: Z (X_1 + X_2) - <x>; -<x> in a potential without nuclei.
+  double norm = 0.0;      ///< Norm: sqrt(sum |psi|^2 dx).
+  double energy = 0.0;    ///< Energy: <psi|H(t)|psi> / <psi|psi>, hartree.
+  double position = 0.0;  ///< Mean position: <x> = sum x |psi|^2 / sum |psi|^2, bohr.
+  /// Dipole moment, where the electron's charge is -1: Z (X_1 + X_2) - <x>, or -<x> in a potential without nuclei; e
+  /// bohr.
   double dipole = 0.0;
-  /// Sign changes along the grid of Re(exp(-i (theta + q (x - x_m))) psi), x_m being where |psi| is largest, theta the
-  /// phase there and q the mean momentum (q dx = arg sum conj(psi_i) psi_{i+1}; 0 beyond pi/2), so that a moving packet
-  /// has no more of them than one at rest. Points where |psi|^2 is below 1e-3 of its largest value are passed over. For
-  /// an eigenstate: its level.
+  /// Number of nodes: the sign changes along the grid of Re(exp(-i (theta + q (x - x_m))) psi). x_m is where |psi| is
+  /// largest, theta the phase there, and q the mean momentum (q dx = arg sum conj(psi_i) psi_{i+1}; 0 beyond pi/2), so
+  /// that a moving packet has no more nodes than one at rest. Points where |psi|^2 is below 1e-3 of its largest value
+  /// are skipped. For an eigenstate it is the level.
   Index nodes = 0;
-  std::array<double, 2> nuclei{};   ///< X_1, X_2
-  std::vector<double> energies;     ///< E_k(t) of the lowest instantaneous eigenstates, of H without its pulses
-  std::vector<double> populations;  ///< |<phi_k(t)|psi>|^2
-  double edge_probability = 0.0;    ///< (|psi_0|^2 + |psi_{n-1}|^2) dx: is the grid wide enough?
-  double field = 0.0;               ///< E(t) of the pulses, hartree/(e bohr)
+  std::array<double, 2> nuclei{};  ///< Positions X_1 and X_2 of the nuclei, bohr.
+  /// Energies E_k(t) of the lowest instantaneous eigenstates phi_k(t) of H without its pulses, hartree; empty where
+  /// none were asked for.
+  std::vector<double> energies;
+  std::vector<double> populations;  ///< Populations |<phi_k(t)|psi>|^2 of these eigenstates.
+  /// Probability at the ends of the grid, (|psi_0|^2 + |psi_{n-1}|^2) dx; it tells whether the grid is wide enough.
+  double edge_probability = 0.0;
+  double field = 0.0;  ///< Field E(t) of the pulses, hartree/(e bohr).
 
-  /// 1 - ||psi||^2, what an absorber has taken of a psi that began with norm 1; without one, the propagator's error.
+  /// Absorbed probability, 1 - ||psi||^2: what an absorber has taken of a psi that began with norm 1; without an
+  /// absorber it is the propagator's error.
   [[nodiscard]] double absorbed() const { return 1.0 - norm * norm; }
-  /// 1 - sum of the populations of those eigenstates with E_k < 0: the electron is bound in none of them, or absorbed.
-  /// It means ionisation where V goes to 0 outwards and all bound states that matter are observed.
+  /// 1 minus the sum of the populations of the eigenstates with E_k < 0: the probability that the electron is bound in
+  /// none of them, or was absorbed. It means ionisation where V goes to 0 outwards and all bound states that matter are
+  /// observed.
   [[nodiscard]] double ionisation() const;
 };
 
-/// Observables of psi at a time, on the calling rank's host alone; a Simulation reduces the same ones on its device,
-/// and they differ from these by round-off. `eigenstates` are those of H.bare() at that time; none gives no
-/// populations. Cost: one H psi and one product with each eigenstate.
+/// The observables of a wave function `state` at `time`, computed on the calling rank's host alone. A Simulation
+/// reduces the same ones on its device; they differ from these by round-off. `eigenstates` are those of H.bare() at
+/// that time; with none there are no populations. Cost: one product H psi and one product with each eigenstate.
 [[nodiscard]] Observables observe(const Hamiltonian& hamiltonian, double time,
                                   std::span<const std::complex<double>> state, const Eigenstates& eigenstates);
 
-/// <a|b> = sum conj(a_i) b_i dx, compensated and in rising order. With a = psi(0), b = psi(t): the autocorrelation
-/// C(t). Throws Error(argument) unless both have the grid's length.
+/// The overlap <a|b> = sum conj(a_i) b_i dx, a compensated sum in rising order. With a = psi(0) and b = psi(t) it is
+/// the autocorrelation C(t). Throws Error(argument) unless both have the grid's length.
 [[nodiscard]] std::complex<double> overlap(const Grid& grid, std::span<const std::complex<double>> a,
                                            std::span<const std::complex<double>> b);
 
-/// Probability that is no longer at |x| <= radius, of a psi that began with norm 1: 1 - sum over |x_i| <= radius of
-/// |psi_i|^2 dx. What an absorber has taken is outside. Compensated and in rising order.
+/// The probability that a psi which began with norm 1 is no longer at |x| <= radius: 1 - sum over |x_i| <= radius of
+/// |psi_i|^2 dx, a compensated sum in rising order. What an absorber has taken counts as outside. `radius` is in bohr.
 [[nodiscard]] double probability_outside(const Grid& grid, std::span<const std::complex<double>> state, double radius);
 
 }  // namespace heddle::schrodinger

@@ -1,4 +1,4 @@
-// How a wave function gets from one time to the next.
+// Propagators: how a wave function gets from one time to the next.
 #pragma once
 
 #include <heddle/gemm/emulation.hpp>
@@ -9,11 +9,12 @@
 
 namespace heddle::schrodinger {
 
-/// How psi(t + dt) is computed from psi(t), for i d psi/dt = (T + V(t) - i W) psi.
+/// The method by which psi(t + dt) is computed from psi(t), for i d psi/dt = (T + V(t) - i W) psi.
 ///
-/// In one dimension T is banded or a convolution, and a product with psi costs some n operations: the matrix
-/// exponential with its n^3 is the general method, not the fastest. For comparison, of a step, w being the band's
-/// width:
+/// In one dimension T is banded or a convolution, and a product with psi takes some n operations, so the matrix
+/// exponential with its n^3 operations is the general method but not the fastest. The table compares one step of each
+/// method: its order in dt, its operations, its operations where H does not depend on time, and where W is applied; w
+/// is the width of the band.
 ///
 /// | kind           | order | operations                               | where H rests | W               |
 /// |----------------|-------|------------------------------------------|---------------|-----------------|
@@ -24,83 +25,88 @@ namespace heddle::schrodinger {
 /// | chebyshev      | 2, 4  | n w (R + 10), or twice that              | n w (R + 10), | in the series   |
 /// |                |       |                                          | exact         |                 |
 ///
-/// R is dt times half the spread of H's values, for fd2 about dt/dx^2. "Exact" is in dt; split_operator and
-/// crank_nicolson are not. Transforms take n log n; chebyshev takes two of them a term for sinc.
+/// R is dt times half the spread of H's eigenvalues, for fd2 about dt/dx^2. "Exact" means exact in dt where H does not
+/// change; split_operator and crank_nicolson are not. A transform takes n log n operations; for sinc, chebyshev takes
+/// two of them for each term.
 ///
-/// Without W all keep the norm, and with a constant W damp psi by exp(-W t), to round-off. crank_nicolson has half of
-/// exp(-W dt) before each step and half after it. split_operator of order 4 has a step back in time, in which W
-/// amplifies, by exp(0.04 W dt).
-/// Near the ends of the grid split_operator has another T than the others, but for fd2: it continues psi as an odd
-/// function where the differences of order 4 and 6 and sinc have zeros.
+/// Without W all methods keep the norm, and with a constant W they damp psi by exp(-W t), to round-off. crank_nicolson
+/// applies half of exp(-W dt) before each step and half after it. split_operator of order 4 has a step back in time, in
+/// which W amplifies psi, by exp(0.04 W dt). Near the ends of the grid split_operator has another T than the other
+/// methods, except for fd2: it continues psi as an odd function where the differences of order 4 and 6 and sinc have
+/// zeros.
 ///
-/// Bits: rank-invariant. expm and magnus4 share their work among the ranks, crank_nicolson is rank 0's; each rank does
-/// all of split_operator and chebyshev for itself, without messages, as a vector is not worth one. They are then the
-/// same where the ranks' processors are. Transforms follow FFTW's estimates, not its timings, so that they do not
-/// change from run to run.
+/// Bits: rank-invariant. expm and magnus4 share their work among the ranks, and crank_nicolson is done by rank 0. Each
+/// rank does all of split_operator and chebyshev for itself, without messages, since a vector is too little work to
+/// share; they then have the same bits where the processors of the ranks are the same. Transforms follow FFTW's
+/// estimates and not its timings, so that their bits do not change from run to run.
 ///
 /// Sources: expm and magnus4: W. Magnus, Comm. Pure Appl. Math. 7, 649 (1954); S. Blanes, P. C. Moan, Appl. Numer.
 /// Math. 56, 1519 (2006). crank_nicolson: J. Crank, P. Nicolson (1947). split_operator: M. D. Feit, J. A. Fleck, A.
 /// Steiger, J. Comput. Phys. 47, 412 (1982); order 4: S. Blanes, P. C. Moan, J. Comput. Appl. Math. 142, 313 (2002).
 /// chebyshev: H. Tal-Ezer, R. Kosloff, J. Chem. Phys. 81, 3967 (1984).
 enum class PropagatorKind {
-  /// What costs least for the accuracy asked for. The first step of a simulation tries each method on its first wave
-  /// function: a step of dt/m beside two of half of it, at once and, up to `duration`, at 4 later times, for the m that
-  /// the tolerance needs. The cost of each is then what a model of its operations says, with rates measured on one CPU
-  /// core: the choice does not depend on timings. Where psi becomes much faster later than it is in the beginning, the
-  /// error will be larger than asked for. expm and magnus4 count as chebyshev with other costs.
+  /// The method that costs least for the accuracy asked for. The first step of a simulation tries each method on its
+  /// first wave function. It compares a step of dt/m with two of half that length, at once and at 4 later times up to
+  /// `duration`, to find the m that the tolerance needs. The cost of each method then comes from a model of its
+  /// operations, with rates that were measured on one CPU core, so that the choice does not depend on timings. Where
+  /// psi becomes much faster later than it is in the beginning, the error will be larger than asked for. expm and
+  /// magnus4 are treated as chebyshev with other costs.
   automatic,
-  expm,            ///< psi' = exp(-i H dt) psi by the matrix exponential, H at the middle of the step. Order 2.
-  magnus4,         ///< Two exponentials of averages of H over the step, as matrices. Order 4.
-  crank_nicolson,  ///< (1 + i H dt/2) psi' = (1 - i H dt/2) psi, H at the middle of the step. Order 2.
-  split_operator,  ///< Products of exp(-i V b dt) and exp(-i T a dt), T by the Fourier transform. Order 2 or 4.
-  chebyshev,       ///< What expm (order 2) or magnus4 (order 4) computes, by products of H and psi. No matrix.
+  expm,            ///< psi' = exp(-i H dt) psi by the matrix exponential, with H at the middle of the step. Order 2.
+  magnus4,         ///< The product of two matrix exponentials, of averages of H over the step. Order 4.
+  crank_nicolson,  ///< (1 + i H dt/2) psi' = (1 - i H dt/2) psi, with H at the middle of the step. Order 2.
+  /// Products of exp(-i V b dt) and exp(-i T a dt), where T is applied by the Fourier transform. Order 2 or 4.
+  split_operator,
+  chebyshev,  ///< What expm (order 2) or magnus4 (order 4) computes, but by products of H and psi, without a matrix.
 };
-/// "automatic", "expm", "magnus4", "crank-nicolson", "split-operator" or "chebyshev".
+/// The name of a method: "automatic", "expm", "magnus4", "crank-nicolson", "split-operator" or "chebyshev".
 [[nodiscard]] std::string_view to_string(PropagatorKind kind);
-/// Also knows "auto". Throws Error(argument) for an unknown name.
+/// The method of a name; "auto" stands for "automatic" too. Throws Error(argument) for any other text.
 [[nodiscard]] PropagatorKind propagator_kind_from(std::string_view text);
 
-/// Whether PropagatorOptions::degree is for it: expm and magnus4.
+/// Whether PropagatorOptions::degree applies to a method: it does to expm and magnus4.
 [[nodiscard]] bool has_degree(PropagatorKind kind);
 
+/// How a step of dt is computed, and how accurately.
 struct PropagatorOptions {
-  PropagatorKind kind = PropagatorKind::expm;
-  /// Order in dt, 2 or 4; 0: 4 for magnus4, 2 for the others, either for automatic.
+  PropagatorKind kind = PropagatorKind::expm;  ///< Method of a step.
+  /// Order of the error in dt, 2 or 4. 0 stands for 4 with magnus4, either with automatic, and 2 with all others.
   int order = 0;
-  /// Each step of dt is done in so many equal ones; automatic takes as many as it needs.
+  /// Number of equal steps in which each step of dt is done; automatic takes as many as it needs.
   int substeps = 1;
-  /// expm and magnus4: of a Taylor series of fixed degree, as in the paper; 0: scaling and squaring, by tolerance.
+  /// Degree of a Taylor series for expm and magnus4, as in the paper; 0 stands for scaling and squaring to `tolerance`.
   int degree = 0;
-  /// expm, magnus4, chebyshev: relative error of an exponential (expm, magnus4: backward error); 0: round-off.
-  /// automatic: error of psi in units of its norm and per atomic unit of time; 0: 1e-6.
+  /// For expm, magnus4 and chebyshev, the relative error of an exponential (of expm and magnus4 the backward error); 0
+  /// stands for the unit round-off. For automatic, the error of psi in units of its norm and per atomic unit of time; 0
+  /// stands for 1e-6.
   double tolerance = 0.0;
-  /// automatic: H is looked at up to this long after the first step; 0: at the first step alone.
+  /// For automatic, how long after the first step H is looked at, in atomic units of time; 0: at the first step alone.
   double duration = 0.0;
   /// Tile of the matrix products; 0: default_tile(points).
   Index tile = 0;
-  /// expm, magnus4: of the matrix products. See Simulation for what emulated ones give.
+  /// Arithmetic of the matrix products of expm and magnus4. Simulation says what emulated products give.
   Arithmetic arithmetic = Arithmetic::native;
-  /// expm and magnus4: prove how far each exponential is from exp(-i H dt), see ExpmPlan. An exponential takes many
-  /// times as long then.
+  /// Whether expm and magnus4 prove how far each exponential is from exp(-i H dt); see ExpmPlan. An exponential then
+  /// takes many times as long.
   bool certificate = false;
 };
 
 /// Throws Error(argument) for an order that the kind does not have, fewer than one substep, a negative degree,
-/// tolerance, duration or tile, a tolerance >= 1, a degree of another kind than expm and magnus4, other than native
-/// arithmetic or a certificate for such a kind, and for a split operator where the build has no Fourier transform.
+/// tolerance, duration or tile, and a tolerance >= 1; for a degree, a certificate or an arithmetic other than native
+/// with another kind than expm and magnus4; and for a split operator where the build has no Fourier transform.
 void validate(const PropagatorOptions& options);
 
-/// What a step of dt is done with. PropagatorOptions of the same kind, order, substeps and tolerance give the same
-/// bits: so a simulation goes on with what `automatic` chose for its first part.
+/// How a step of dt is done. PropagatorOptions of the same kind, order, substeps and tolerance give the same bits; so a
+/// simulation can be continued with what `automatic` chose for its first part.
 struct PropagatorChoice {
-  PropagatorKind kind = PropagatorKind::automatic;
-  int order = 2;
-  int substeps = 1;
-  double tolerance = 0.0;  ///< Of each exponential.
-  /// Why `automatic` took it; empty for what was asked for.
+  PropagatorKind kind = PropagatorKind::automatic;  ///< Method of a step.
+  int order = 2;                                    ///< Order of the error in dt.
+  int substeps = 1;                                 ///< Number of equal steps in which each step of dt is done.
+  double tolerance = 0.0;                           ///< Relative error of each exponential.
+  /// Why `automatic` chose this; empty where it was asked for.
   std::string reason;
 };
-/// For people, as "split-operator, order 4, 3 substeps: ...".
+/// The choice in words, such as "split-operator, order 4, 3 substeps: ...".
 [[nodiscard]] std::string to_string(const PropagatorChoice& choice);
 
 }  // namespace heddle::schrodinger

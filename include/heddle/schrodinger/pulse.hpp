@@ -1,4 +1,4 @@
-// Laser pulses, and the units in which they are usually given.
+// Laser pulses, and conversions from the units in which they are usually given.
 #pragma once
 
 #include <array>
@@ -7,48 +7,57 @@
 
 namespace heddle::schrodinger {
 
-/// f(t) of a pulse, with its largest value 1 at t_c and s = (t - t_c)/duration.
+/// The envelope f(t) of a pulse, whose largest value is 1 at t_c; s = (t - t_c)/duration.
 enum class Envelope {
-  sine_squared,  ///< cos^2(pi s), |s| < 1/2: the sine squared that begins at 0 and ends after `duration`
-  gaussian,      ///< 2^(-2 s^2), |s| < 5: `duration` is the full width at half maximum of f^2, the intensity
-  trapezoid,     ///< |s| < 1/2: up along a line during `ramp`, 1, and down again during `ramp`
-  constant,      ///< 1, |s| < 1/2
+  sine_squared,  ///< cos^2(pi s) for |s| < 1/2: the sine squared that begins at 0 and ends after `duration`.
+  gaussian,      ///< 2^(-2 s^2) for |s| < 5: `duration` is the full width at half maximum of f^2, the intensity.
+  trapezoid,     ///< For |s| < 1/2, linearly up to 1 during `ramp`, then 1, and linearly down again during `ramp`.
+  constant,      ///< 1 for |s| < 1/2.
 };
-/// "sine-squared", "gaussian", "trapezoid" or "constant".
+/// The name of an envelope: "sine-squared", "gaussian", "trapezoid" or "constant".
 [[nodiscard]] std::string_view to_string(Envelope envelope);
+/// The envelope of a name. Throws Error(argument) for any other text.
 [[nodiscard]] Envelope envelope_from(std::string_view text);
 
-/// E(t) = amplitude f(t) cos(omega (t - t_c) + phase), t_c = `centre`; exactly 0 outside the envelope's interval.
+/// A laser pulse with the field E(t) = amplitude f(t) cos(omega (t - t_c) + phase), where t_c = `centre`; it is exactly
+/// 0 outside the envelope's interval.
 ///
-/// Atomic units. In length gauge the electron, whose charge is -1, has the potential energy + x E(t) in it.
+/// All values are in atomic units. In the length gauge the electron, whose charge is -1, has the potential energy + x
+/// E(t) in the field.
 struct Pulse {
+  /// Shape f(t) of the envelope.
   Envelope envelope = Envelope::sine_squared;
   double amplitude = 0.0;   ///< Largest field, hartree/(e bohr).
-  double omega = 0.0;       ///< Of the carrier, 1/atomic unit of time.
-  double phase = 0.0;       ///< Of the carrier at t_c, radians.
-  double duration = 100.0;  ///< Atomic units of time; see Envelope.
-  double ramp = 0.0;        ///< Of the trapezoid alone, atomic units of time.
-  double centre = 0.0;      ///< t_c, atomic units of time.
+  double omega = 0.0;       ///< Angular frequency of the carrier, 1/atomic unit of time.
+  double phase = 0.0;       ///< Phase of the carrier at t_c, radians.
+  double duration = 100.0;  ///< Duration of the envelope as Envelope defines it, atomic units of time.
+  double ramp = 0.0;    ///< Time of each ramp of the trapezoid, atomic units of time; other envelopes do not use it.
+  double centre = 0.0;  ///< Centre t_c of the envelope, atomic units of time.
 
+  /// The field E(time), hartree/(e bohr).
   [[nodiscard]] double field(double time) const;
-  /// Where the field may differ from 0: its first and last time.
+  /// The first and the last time at which the field may differ from 0, atomic units of time.
   [[nodiscard]] std::array<double, 2> interval() const;
 };
 
-/// Sum of the fields.
+/// The sum of the fields of all pulses at `time`, hartree/(e bohr).
 [[nodiscard]] double field_of(std::span<const Pulse> pulses, double time);
 
 /// Throws Error(argument) for values that are not finite, a negative omega, a duration <= 0, or a ramp that is negative
 /// or longer than half the duration.
 void validate(const Pulse& pulse);
 
-/// Field amplitude of a linearly polarised wave: I = c epsilon_0 E^2/2, intensity in W/cm^2; 1 is 3.5094451e16 W/cm^2.
-/// Constants of CODATA 2022. Throws Error(argument) for a negative or infinite intensity.
+/// The field amplitude of a linearly polarised wave, hartree/(e bohr), from its intensity in W/cm^2, by I = c epsilon_0
+/// E^2/2; an amplitude of 1 is 3.5094451e16 W/cm^2. Constants of CODATA 2022. Throws Error(argument) for a negative or
+/// infinite intensity.
 [[nodiscard]] double amplitude_from_intensity(double intensity);
+/// The intensity in W/cm^2 of a linearly polarised wave from its field amplitude, hartree/(e bohr): the inverse of
+/// amplitude_from_intensity().
 [[nodiscard]] double intensity_from_amplitude(double amplitude);
-/// omega = 2 pi c/wavelength, wavelength in nm; 1 is 45.563353 nm. Throws Error(argument) unless it is positive.
+/// The angular frequency omega = 2 pi c/wavelength of light, 1/atomic unit of time, from its wavelength in nm; an omega
+/// of 1 is 45.563353 nm. Throws Error(argument) unless the wavelength is positive.
 [[nodiscard]] double omega_from_wavelength(double wavelength);
-/// Atomic units of time in a femtosecond: 41.341373.
+/// A time in atomic units from one in femtoseconds, of which each is 41.341373 atomic units.
 [[nodiscard]] double time_from_femtoseconds(double femtoseconds);
 
 }  // namespace heddle::schrodinger

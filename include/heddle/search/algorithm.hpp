@@ -1,4 +1,4 @@
-// How equal keys are found: the algorithms, their hash functions, and what a search says of itself.
+// How equal keys are found: the algorithms, their hash functions, and the report of a search.
 #pragma once
 
 #include <heddle/core/scalar.hpp>
@@ -9,73 +9,83 @@
 
 namespace heddle::search {
 
-/// All give the same result, whatever the hash function: two keys are equal where all their words are. Memory is
-/// besides that of keys and results; a key counts as n.
+/// The algorithm that finds equal keys. All give the same result, with any hash function: two keys are equal where all
+/// their words are. Memory is given for each of the n keys, besides that of the keys and results themselves.
 enum class Algorithm {
-  automatic,  ///< partition, but for sizes and keys where another was measured to be faster.
-  /// Keys are packed to as few bits as their ranges need and sent to buckets that fit in a multiprocessor's or core's
-  /// own memory; the bucket's number takes the place of some bits ("quotienting", Cleary 1984, IEEE Trans. Comput.
-  /// C-33, 828), so that 96 or 128 bits of record are still the whole key and equality is one comparison. Each bucket
-  /// is a hash table there. Keys longer than that travel as 64 bits of hash and are compared where they came from. Two
-  /// reads of the keys, one write and one read of 16 bytes a key (24 where it takes over 96 bits and those of a
-  /// bucket's number); this many bytes of memory, or less in several passes.
+  automatic,  ///< `partition`, except for sizes and keys for which another one was measured to be faster.
+  /// Keys are packed into as few bits as their ranges need and sent to buckets that fit in the own memory of a
+  /// multiprocessor or core; there each bucket is a hash table. The bucket's number stands for some of the bits
+  /// ("quotienting", Cleary 1984, IEEE Trans. Comput. C-33, 828), so that 96 or 128 bits of record still are the whole
+  /// key, and equality is one comparison. Keys that are longer than that travel as 64 bits of hash and are compared
+  /// where they came from. Cost: two reads of the keys, and one write and one read of 16 bytes for each key (24 where
+  /// it takes more than 96 bits besides those of a bucket's number). Memory: the same number of bytes, or less in
+  /// several passes.
   partition,
-  /// Lessley, Moreland, Larsen, Childs (2017): all keys write their numbers into one hash table, the last one wins;
-  /// keys that equal the winner of their place join it, the others fight again. No atomics in the fight. 20 to 24
-  /// bytes a key: the table has between one and two places for each.
+  /// All keys write their numbers into one hash table, and the last one wins; keys that equal the winner of their place
+  /// join it, the others fight again (Lessley, Moreland, Larsen, Childs, 2017). The fight uses no atomic operations.
+  /// Memory: 20 to 24 bytes a key; the table has one to two places for each.
   hash_fight,
-  /// The same: numbers sorted by a hash of 32 bits, runs of one hash then told apart. 16 bytes a key, or 24 of those in
-  /// runs of more than 48.
+  /// Numbers of keys are sorted by a hash of 32 bits, and runs of one hash are then told apart (Lessley, Moreland,
+  /// Larsen, Childs, 2017). Memory: 16 bytes a key, or 24 for those in runs of more than 48.
   sort,
-  /// The same: numbers sorted by the keys themselves, word by word. 24 bytes a key.
+  /// Numbers of keys are sorted by the keys themselves, word by word (Lessley, Moreland, Larsen, Childs, 2017). Memory:
+  /// 24 bytes a key.
   sort_by_id,
 };
 
-/// Of a key's words, as 32 bits. Only hash_fight and sort take one; equality never rests on it.
+/// The hash function that makes 32 bits of a key's words. Only hash_fight and sort use one; equality never rests on it.
 enum class HashFunction {
-  automatic,     ///< fnv1a
-  exclusive_or,  ///< All words, in one: "xor". Collides easily.
-  fnv1a,         ///< Fowler, Noll, Vo: h = (h xor word) * 16777619, from 2166136261.
-  /// The sum of the words' Morton codes: of 30 bits of a word, bits 0-9, 10-19 and 20-29 are interleaved. Collides
-  /// easily.
+  automatic,     ///< The library chooses: fnv1a.
+  exclusive_or,  ///< All words combined by exclusive or, named "xor". Keys collide easily.
+  fnv1a,         ///< The hash of Fowler, Noll and Vo: h = (h xor word) * 16777619, from 2166136261.
+  /// The sum of the words' Morton codes: the bits 0-9, 10-19 and 20-29 of 30 bits of a word are interleaved. Keys
+  /// collide easily.
   morton,
-  mixer,  ///< Multiplications and shifts that change each bit with half of the others (splitmix64; Stafford 2011).
+  /// Multiplications and shifts by which each bit changes about half of the others (splitmix64; Stafford 2011).
+  mixer,
 };
 
-/// "automatic", "partition", "hash-fight", "sort", "sort-by-id", and back; throws Error(argument) for anything else.
+/// The name of an algorithm: "automatic", "partition", "hash-fight", "sort" or "sort-by-id".
 [[nodiscard]] std::string_view to_string(Algorithm algorithm);
+/// The algorithm of a name. Throws Error(argument) for any other text.
 [[nodiscard]] Algorithm algorithm_from(std::string_view text);
-/// "automatic", "xor", "fnv1a", "morton", "mixer", and back.
+/// The name of a hash function: "automatic", "xor", "fnv1a", "morton" or "mixer".
 [[nodiscard]] std::string_view to_string(HashFunction hash);
+/// The hash function of a name. Throws Error(argument) for any other text.
 [[nodiscard]] HashFunction hash_function_from(std::string_view text);
 
+/// How a search is done, and the memory that it may take.
 struct SearchOptions {
-  Algorithm algorithm = Algorithm::automatic;
-  HashFunction hash = HashFunction::automatic;
-  /// Bytes that the records of a partition's keys may take, of 16 or 24 each; 0: what one pass needs. A pass that has
-  /// less handles a range of buckets and reads all keys again. A bucket is never parted, so a pass takes more where one
-  /// bucket alone does: as that of a key that repeats more often than fits. What counts buckets and holds results comes
-  /// on top. Throws Error(argument) where this would take more than 4096 passes. The others have no such bound.
+  Algorithm algorithm = Algorithm::automatic;   ///< Algorithm that is used.
+  HashFunction hash = HashFunction::automatic;  ///< Hash function, for hash_fight and sort.
+  /// Bytes that the records of the algorithm `partition` may take, at 16 or 24 a key; 0 stands for what a single pass
+  /// needs. With less, each pass handles a range of buckets and reads all keys again. A bucket is never divided, so a
+  /// pass takes more where one bucket alone does, such as that of a key which repeats more often than fits. The
+  /// counters of buckets and the results come on top. Throws Error(argument) where this would take more than 4096
+  /// passes. The other algorithms have no such bound.
   Index memory = 0;
-  /// Time each phase, which waits for the device between them.
+  /// Whether each phase is timed, which makes the search wait for the device between phases.
   bool time_phases = false;
 };
 
+/// How long one phase of a search took.
 struct Phase {
-  std::string name;
+  std::string name;  ///< Name of the phase.
+  /// Time of the phase, in seconds.
   double seconds = 0;
 };
 
-/// What a search did.
+/// How a search was done, and what it took.
 struct SearchReport {
-  Algorithm algorithm = Algorithm::automatic;
-  HashFunction hash = HashFunction::automatic;
-  /// Keys that fought again, summed over the iterations of hash_fight; keys beside another one of the same hash in
-  /// sort.
+  Algorithm algorithm = Algorithm::automatic;   ///< Algorithm that was used.
+  HashFunction hash = HashFunction::automatic;  ///< Hash function that was used.
+  /// For hash_fight, the keys that fought again, summed over the iterations; for sort, the keys that stood beside
+  /// another one of the same hash.
   Index collisions = 0;
-  int iterations = 0;  ///< Of hash_fight.
-  int passes = 0;      ///< Of partition.
-  Index memory = 0;    ///< Bytes taken for the search itself, at most at a time.
+  int iterations = 0;  ///< Number of iterations of hash_fight; 0 for other algorithms.
+  int passes = 0;      ///< Number of passes of partition; 0 for other algorithms.
+  Index memory = 0;    ///< Most bytes that the search itself held at one time.
+  /// Time of each phase; empty unless SearchOptions::time_phases asked for them.
   std::vector<Phase> phases;
 };
 

@@ -1,4 +1,4 @@
-// Equal keys: which are there, how many of each, and where.
+// Equal keys: which keys there are, how many of each, and where.
 #pragma once
 
 #include <heddle/core/error.hpp>
@@ -10,17 +10,19 @@ namespace heddle::search {
 
 /// Groups of equal keys, numbered in the order of their first keys.
 struct Duplicates {
-  Kokkos::View<Index*, MemorySpace> group;  ///< Of each key.
-  Kokkos::View<Index*, MemorySpace> first;  ///< The first key of each group: keys(first(g)) are the unique keys.
-  Kokkos::View<Index*, MemorySpace> count;  ///< Keys in each group.
-  SearchReport report;
+  Kokkos::View<Index*, MemorySpace> group;  ///< For each key, the group that it is in.
+  Kokkos::View<Index*, MemorySpace> first;  ///< For each group, its first key: keys(first(g)) are the unique keys.
+  Kokkos::View<Index*, MemorySpace> count;  ///< For each group, the number of its keys.
+  SearchReport report;                      ///< How the search was done.
 
+  /// Number of groups, which is that of unique keys.
   [[nodiscard]] Index groups() const { return static_cast<Index>(first.extent(0)); }
 };
 
 namespace compiled {
 
-/// Words of any strides and of one of eight integer types, as unsigned 64 bits in the same order.
+/// The words of keys, with any strides and of one of eight integer types, which are read as unsigned integers of 64
+/// bits in the same order.
 struct KeyArray {
   const void* data = nullptr;
   Index keys = 0;
@@ -35,13 +37,14 @@ Duplicates find_duplicates(const ExecutionSpace& space, const KeyArray& keys, co
 
 }  // namespace compiled
 
-/// Finds equal keys among keys(0), ..., keys(n - 1), where a key is an integer, or the words keys(i, 0) to
-/// keys(i, m - 1), m <= 64; integers of 8 to 64 bits, any layout and strides, n < 2^63.
+/// Finds equal keys among keys(0), ..., keys(n - 1). A key is an integer, or the words keys(i, 0) to keys(i, m - 1)
+/// with m <= 64; integers have 8 to 64 bits, and views any layout and strides, with n < 2^63.
 ///
 /// Groups are numbered by first occurrence, so the result is the same for any algorithm, hash function, backend and
 /// number of threads. A key may repeat as often as it likes. Bits: reproducible.
 ///
-/// Blocks until done. Cost: see Algorithm; results take 8 bytes a key and 16 a group, and 16 a key while it runs.
+/// Blocks until done. Cost: see Algorithm. The results take 8 bytes for each key and 16 for each group; 16 more for
+/// each key are used while the search runs.
 template <class Keys>
 [[nodiscard]] Duplicates find_duplicates(const ExecutionSpace& space, const Keys& keys,
                                          const SearchOptions& options = {}) {

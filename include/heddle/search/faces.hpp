@@ -6,55 +6,62 @@
 
 namespace heddle::search {
 
-/// What becomes of cells that Mesh::ghosts marks.
+/// What is done with cells that Mesh::ghosts marks as copies of another rank's or piece's cells.
 enum class GhostCells {
-  hide,  ///< Their faces are no result, and faces of other cells that touch them are internal.
-  drop,  ///< As if they were not there.
-  keep,  ///< Cells like all others.
+  hide,  ///< Their faces are not in the result, and faces of other cells that touch them count as internal.
+  drop,  ///< They are ignored.
+  keep,  ///< They are treated as all other cells are.
 };
 
+/// How external faces are found.
 struct ExternalFacesOptions {
-  SearchOptions search;
-  GhostCells ghosts = GhostCells::hide;
+  SearchOptions search;                  ///< How equal sides are found.
+  GhostCells ghosts = GhostCells::hide;  ///< What is done with ghost cells.
 };
 
+/// What a search for external faces found, and how.
 struct ExternalFacesReport {
-  SearchReport search;
-  Index cells = 0;     ///< With faces: of three dimensions, and not dropped.
-  Index faces = 0;     ///< Sides of these cells.
-  Index external = 0;  ///< Sides that no other side equals.
+  SearchReport search;  ///< How the search was done.
+  Index cells = 0;      ///< Number of cells that have faces: those of three dimensions that were not dropped.
+  Index faces = 0;      ///< Number of sides of these cells.
+  Index external = 0;   ///< Number of sides that no other side equals.
+  /// Number of sides that at least two others equal.
   Index nonmanifold_sides = 0;
+  /// Number of different faces among the nonmanifold sides.
   Index nonmanifold_faces = 0;
-  Index degenerate_sides = 0;  ///< With fewer than three points.
+  Index degenerate_sides = 0;  ///< Number of sides with fewer than three different points, which have no area.
 };
 
+/// The external faces of a mesh, and those of its faces that are sides of cells more than twice.
 template <PointId Id> struct ExternalFaces {
-  /// By cell, then side.
+  /// The external faces, ordered by cell, then side.
   FaceList<Id> external;
-  /// Sides that two others at least equal, by cell, then side; which of them are the same face, by first occurrence.
+  /// The sides that at least two others equal, ordered by cell, then side.
   FaceList<Id> nonmanifold;
+  /// For each nonmanifold side, the number of its face: equal sides have one number. Faces are numbered by first
+  /// occurrence.
   Kokkos::View<Index*, MemorySpace> nonmanifold_face;
-  ExternalFacesReport report;
+  ExternalFacesReport report;  ///< What was found, and how.
 };
 
-/// The external faces of a mesh: with S(c) the sides of cell c, those s of all S(c) whose set of points no other side
-/// has.
+/// Finds the external faces of a mesh: those sides of cells whose set of points no other side of any cell has.
 ///
-/// Sides are compared by all their points, in whatever order. A quadrilateral with a point twice is the triangle of the
-/// three; a side of fewer than three points has no area: it is counted, and neither external nor internal. Two sides of
-/// one cell can equal each other, as those of a hexahedron folded flat.
+/// Sides are compared by all their points, in whatever order. A quadrilateral with one point twice is the triangle of
+/// the three; a side of fewer than three points has no area: it is counted, and is neither external nor internal. Two
+/// sides of one cell can equal each other, as those of a hexahedron that is folded flat.
 ///
-/// Faces come by cell, then side, with the points in VTK's order for that side: outwards, where the cell's own points
-/// stand in VTK's order. The result is the same for any algorithm, hash, backend and number of threads. Bits:
-/// reproducible.
+/// Faces are ordered by cell, then side, and have their points in VTK's order for that side: the face looks outwards
+/// where the cell's own points are in VTK's order. Bits: reproducible; the result is the same for any algorithm, hash
+/// function, backend and number of threads.
 ///
-/// `mesh` may lie in host memory on a GPU backend: then cells cross the bus in blocks of 64 MiB, once for counting and
-/// once for each pass, and the device never holds them all (`partition` alone; the others take a copy).
+/// `mesh` may be in host memory on a GPU backend. With `partition`, cells then cross the bus in blocks of 64 MiB, once
+/// for counting and once for each pass, and the device never holds them all; the other algorithms make a copy on the
+/// device.
 ///
-/// Throws Error(argument), naming the cell, for a negative point, a kind that is none, or offsets that don't fit.
-/// Blocks until done. Cost by `partition`: 16 bytes a side, and 24 where points' numbers span more than any 32 bits
-/// (sides of tetrahedra) or about 2^28 (quadrilaterals) of them; 2 bytes a cell. Traffic is twice the connectivity and
-/// twice these bytes.
+/// Throws Error(argument), naming the cell, for a negative point, an unknown kind of cell, or offsets that don't fit.
+/// Blocks until done. Cost of `partition`: 16 bytes for each side, or 24 where the numbers of points span more than 32
+/// bits (sides of tetrahedra) or about 2^28 points (quadrilaterals); 2 bytes for each cell. Traffic is twice the
+/// connectivity and twice these bytes.
 ///
 /// Source of the problem and of the other algorithms: Lessley, Moreland, Larsen, Childs, "Techniques for data-parallel
 /// searching for duplicate elements", LDAV 2017.
@@ -62,7 +69,8 @@ template <PointId Id, class Space>
 [[nodiscard]] ExternalFaces<Id> external_faces(const ExecutionSpace& space, const Mesh<Id, Space>& mesh,
                                                const ExternalFacesOptions& options = {});
 
-/// The same for a rectangular grid, by formula: O(faces of the result), no search. A grid with an extent of 0 has none.
+/// Finds the external faces of a rectangular grid by formula, without a search. Cost: O(faces of the result). A grid
+/// with an extent of 0 has no faces.
 template <PointId Id = Index>
 [[nodiscard]] ExternalFaces<Id> external_faces(const ExecutionSpace& space, const StructuredGrid& grid);
 

@@ -1,4 +1,5 @@
-// Meshes for studies of searches: rectangular grids cut into tetrahedra, with regular or random numbers.
+// Meshes for studies of searches: rectangular grids cut into tetrahedra, with regular or random numbers of points and
+// cells.
 #pragma once
 
 #include <heddle/core/mesh.hpp>
@@ -7,28 +8,30 @@
 
 namespace heddle::search {
 
+/// How the cubes of a grid are cut into tetrahedra and numbered.
 struct TetrahedraOptions {
-  /// 5: one in the middle and four at corners, mirrored from cube to cube, as the meshes of Lessley et al. have it. 6:
-  /// all around one diagonal (Kuhn).
+  /// Tetrahedra of each cube: 5 are one in the middle and four at corners, mirrored from cube to cube, as in the meshes
+  /// of Lessley et al.; 6 are all around one diagonal (Kuhn).
   int per_cube = 5;
-  /// Points and cells are numbered at random, by a permutation that `seed` chooses.
+  /// Whether points and cells are numbered at random, by a permutation that `seed` chooses.
   bool randomised = false;
+  /// Chooses the permutation of random numbers.
   std::uint64_t seed = 1;
 };
 
-/// The tetrahedra of a grid, whose faces meet: cube after cube, or in random order. Oriented outwards. Bits: the same
-/// on any backend. Id must hold the number of points, and 64 bits 24 times as many; throws Error(argument) otherwise.
-/// Does not block.
+/// Cuts the cubes of a grid into tetrahedra whose faces meet, cube after cube or in random order. They are oriented
+/// outwards. Does not block. Throws Error(argument) unless Id can hold the number of points, and 64 bits 24 times as
+/// many. Bits: the same on any backend.
 template <PointId Id>
 [[nodiscard]] Mesh<Id> tetrahedra_of(const ExecutionSpace& space, const StructuredGrid& grid,
                                      const TetrahedraOptions& options = {});
 
-/// The cubes themselves, as hexahedra; `options.per_cube` has no meaning.
+/// The cubes of a grid as hexahedra, numbered as tetrahedra_of() numbers its cells; `options.per_cube` has no effect.
 template <PointId Id>
 [[nodiscard]] Mesh<Id> hexahedra_of(const ExecutionSpace& space, const StructuredGrid& grid,
                                     const TetrahedraOptions& options = {});
 
-/// Where their points are: point (i, j, k) of the grid at (i, j, k).
+/// The coordinates of the points of these meshes: point (i, j, k) of the grid is at (i, j, k).
 [[nodiscard]] Kokkos::View<double* [3], Kokkos::LayoutRight, MemorySpace> points_of(
     const ExecutionSpace& space, const StructuredGrid& grid, const TetrahedraOptions& options = {});
 

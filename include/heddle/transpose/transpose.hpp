@@ -1,4 +1,4 @@
-// B = alpha op(A) on one rank: transposed, conjugated, or laid out anew.
+// B = alpha op(A) on one rank: a matrix is transposed, conjugated, or laid out anew.
 #pragma once
 
 #include <heddle/core/error.hpp>
@@ -12,35 +12,40 @@
 
 namespace heddle {
 
-/// What transpose() moves: the four scalars, and integers of 32 and 64 bits.
+/// The types of elements that transpose() moves: the four scalars, and integers of 32 and 64 bits.
 template <class T>
 concept Transposable = Scalar<T> || std::same_as<T, std::int32_t> || std::same_as<T, std::int64_t>;
 
-/// How elements are moved. The first three are the steps of the GPU literature (G. Ruetsch and P. Micikevicius,
-/// "Optimizing matrix transpose in CUDA", 2009), to be compared; all give the same bits.
+/// How elements are moved. naive, tiled and tiled_padded are the steps of the GPU literature (G. Ruetsch and P.
+/// Micikevicius, "Optimizing matrix transpose in CUDA", 2009), and are there to be compared. All variants give the same
+/// bits.
 enum class TransposeVariant {
-  automatic,     ///< The fastest here: `streamed` for all but small matrices.
-  naive,         ///< Element by element: reads are contiguous, writes are not.
-  tiled,         ///< By tiles in shared memory (GPUs) or cache (CPUs): both are, but columns of a tile share its banks.
-  tiled_padded,  ///< The same, one element more from column to column of a tile: no bank conflicts.
-  /// CPUs: tiles transposed in registers, long runs that leave by full cache lines past the caches. GPUs: padded tiles
-  /// of a fixed size, several elements a thread.
+  automatic,  ///< The fastest on this backend: `streamed` for all but small matrices.
+  naive,      ///< Element by element: reads are contiguous, writes are not.
+  /// By tiles in shared memory (GPUs) or cache (CPUs): reads and writes are contiguous, but columns of a tile share the
+  /// banks of shared memory.
+  tiled,
+  tiled_padded,  ///< By tiles with one more element from column to column, so that there are no bank conflicts.
+  /// On CPUs, tiles that are transposed in registers and long runs that are written by full cache lines past the
+  /// caches. On GPUs, padded tiles of a fixed size, with several elements a thread.
   streamed,
 };
 
-/// "automatic", "naive", "tiled", "tiled-padded" or "streamed".
+/// The name of a variant: "automatic", "naive", "tiled", "tiled-padded" or "streamed".
 [[nodiscard]] std::string_view to_string(TransposeVariant variant);
-/// Reads one of these; throws Error(argument) for anything else.
+/// The variant of a name. Throws Error(argument) for any other text.
 [[nodiscard]] TransposeVariant transpose_variant_from(std::string_view text);
 
+/// How a transpose is done.
 struct TransposeOptions {
-  TransposeVariant variant = TransposeVariant::automatic;
-  /// Extents of a block along the rows and the columns of A; 0: chosen. For naive, tiled and tiled_padded. On GPUs a
+  TransposeVariant variant = TransposeVariant::automatic;  ///< How elements are moved.
+  /// Extent of a block along the rows of A, for naive, tiled and tiled_padded; 0 lets the library choose. On GPUs a
   /// block has at most 1024 elements where it is naive, and fits the shared memory of a team where it is tiled.
   int block_rows = 0;
+  /// Extent of a block along the columns of A, as block_rows is along the rows.
   int block_columns = 0;
-  /// Of a GPU's threads, in (0, 1], for `streamed`: beside a transpose at full speed, copies from and to other devices
-  /// wait for the memory. CPUs: without effect.
+  /// Share of a GPU's threads that `streamed` takes, in (0, 1]: while a transpose runs at full speed, copies from and
+  /// to other devices have to wait for the memory. It has no effect on CPUs.
   double device_share = 1.0;
 };
 
@@ -69,12 +74,13 @@ void transpose_in_place(const ExecutionSpace& space, T alpha, const Kokkos::View
 
 }  // namespace compiled
 
-/// B = alpha op(A): A is m x n, B is n x m (m x n for Operation::none, which only changes the layout), any strides, so
-/// LayoutLeft, LayoutRight, sub-views and padded matrices; of views with a third extent, each matrix along it.
+/// Computes B = alpha op(A), where A is m x n and B is n x m (m x n for Operation::none, which only changes the
+/// layout). Views have any strides, so they may be LayoutLeft, LayoutRight, sub-views and padded matrices; of views
+/// with a third extent, each matrix along it is transposed.
 ///
-/// The conjugate transpose of integers and reals is the transpose; alpha is exact where it is 1 (no operation is done
-/// then). Throws Error(argument) for shapes that don't fit, options that the device can't run, and where B overlaps A.
-/// Ordered on `space`; does not block. Bits: reproducible. Cost: each element read once and written once.
+/// The conjugate transpose of integers and reals is the transpose. alpha = 1 is exact, as no operation is done then.
+/// Throws Error(argument) for shapes that don't fit, options that the device can't run, and where B overlaps A. Ordered
+/// on `space`; does not block. Bits: reproducible. Cost: each element is read once and written once.
 template <class ViewA, class ViewB>
   requires Transposable<typename ViewB::value_type> && std::same_as < std::remove_const_t<typename ViewA::value_type>,
 typename ViewB::value_type > void transpose(const ExecutionSpace& space,
@@ -85,7 +91,8 @@ typename ViewB::value_type > void transpose(const ExecutionSpace& space,
                          options);
 }
 
-/// A = alpha op(A) for square A, any strides, each matrix of a batch. As transpose() otherwise.
+/// Computes A = alpha op(A) in place for a square A of any strides, or for each matrix of a batch. Throws
+/// Error(argument) for matrices that are not square. Ordered on `space`; does not block. Bits: reproducible.
 template <class View>
   requires Transposable<typename View::value_type>
 void transpose_in_place(const ExecutionSpace& space, const typename View::non_const_value_type& alpha, const View& A,
@@ -93,13 +100,15 @@ void transpose_in_place(const ExecutionSpace& space, const typename View::non_co
   compiled::transpose_in_place<typename View::value_type>(space, alpha, compiled::as_batch(A), op);
 }
 
-/// The m x n matrix A that is column-major in the first mn elements, its leading dimension m, becomes alpha op(A)
-/// there, column-major and n x m (m x n for Operation::none), by permutations within rows and within columns (B.
-/// Catanzaro, A. Keller, M. Garland, "A decomposition for in-place matrix transposition", PPoPP 2014).
+/// Computes alpha op(A) in place of an m x n matrix A, which is column-major in the first mn elements with leading
+/// dimension m. The result is there column-major too, n x m (m x n for Operation::none). It is made by permutations
+/// within rows and within columns (B. Catanzaro, A. Keller, M. Garland, "A decomposition for in-place matrix
+/// transposition", PPoPP 2014).
 ///
-/// Allocates workspace of at most an eighth of A, or of a row or a cache line's worth of columns where that is more.
-/// Throws Error(argument) where the view has fewer elements. Does not block but for the workspace. Bits: reproducible.
-/// Cost: each element read and written up to six times: where there is room for B, transpose() is by far the faster.
+/// Workspace: at most an eighth of A, or a row, or a cache line's worth of columns, where that is more. Throws
+/// Error(argument) where the view has fewer elements than the matrix. Does not block except to allocate the workspace.
+/// Bits: reproducible. Cost: each element is read and written up to six times; where there is room for B, transpose()
+/// is much faster.
 template <class View>
   requires Transposable<typename View::value_type> &&
       (View::rank() == 1) void transpose_in_place(const ExecutionSpace& space,

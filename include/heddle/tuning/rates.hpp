@@ -11,18 +11,19 @@
 
 namespace heddle {
 
-/// Measures them: collective, blocks for about `seconds` (at least 0.2). From 1 s on emulated products are
-/// measured too, for half as long again, and GPUs warm as well, which takes 4 s more.
+/// Measures the rates of this machine. Collective; blocks for about `seconds` (at least 0.2). From 1 s on, emulated
+/// products are measured too, for half as long again, and so are warm GPUs, which takes 4 s more. `progress`, if any,
+/// is called with the share that is done, from 0 to 1.
 template <Scalar T>
 [[nodiscard]] MachineRates measure_rates(const Communicator& comm, double seconds = 2.0,
                                          const std::function<void(double share_done)>& progress = {});
 
-/// File that keeps the rates of this machine, backend, scalar type and numbers of ranks and threads:
-/// $XDG_CACHE_HOME/heddle or ~/.cache/heddle, of rank 0. Collective; the same name on every rank.
+/// The file that keeps the rates of this machine, backend, scalar type and numbers of ranks and threads: it is in
+/// $XDG_CACHE_HOME/heddle or ~/.cache/heddle of rank 0. Collective; the same name on every rank.
 template <Scalar T> [[nodiscard]] std::filesystem::path rates_file(const Communicator& comm);
-/// Rates kept earlier with the same BLAS and transport, or nothing. Collective: rank 0 reads.
+/// The rates that were kept earlier with the same BLAS and transport, or nothing. Collective: rank 0 reads.
 template <Scalar T> [[nodiscard]] std::optional<MachineRates> load_rates(const Communicator& comm);
-/// Keeps them for load_rates; collective, rank 0 writes. Throws Error(output) where the folder can't be written.
+/// Keeps `rates` for load_rates(). Collective: rank 0 writes. Throws Error(output) where the folder can't be written.
 template <Scalar T> void save_rates(const Communicator& comm, const MachineRates& rates);
 
 }  // namespace heddle
