@@ -96,7 +96,7 @@ template <Scalar T> struct Route {
 /// of memory as it lies, else packed, which takes less than the copy engines lose where columns lie apart.
 template <Scalar T> class Outbox {
  public:
-  Outbox(const Route<T>& route, const MatrixView<const T>& A, const Part& part, int rank)
+  Outbox(const Route<T>& route, const MatrixView<const T>& A, const Share& part, int rank)
       : route_(route),
         A_(A),
         part_(part),
@@ -129,7 +129,7 @@ template <Scalar T> class Outbox {
 
   void send_next() {
     const Range range = panels_.take();
-    const Part part = part_.of_columns(range);
+    const Share part = part_.of_columns(range);
     Departure departure;
     if (as_it_lies_) {
       departure.request = route_.transport.template send<T>(part.block(A_), rank_, route_.tag);
@@ -144,7 +144,7 @@ template <Scalar T> class Outbox {
 
   const Route<T>& route_;
   MatrixView<const T> A_;
-  Part part_;
+  Share part_;
   int rank_;
   Panels<T> panels_;
   bool as_it_lies_;
@@ -152,7 +152,7 @@ template <Scalar T> class Outbox {
 };
 
 /// The part of the sink's matrix behind some columns of a message for `part` of it.
-template <class Sink> Part panel_of(const Sink& sink, const Part& part, Range range) {
+template <class Sink> Share panel_of(const Sink& sink, const Share& part, Range range) {
   return sink.crossed() ? part.of_rows(range) : part.of_columns(range);
 }
 
@@ -160,7 +160,7 @@ template <class Sink> Part panel_of(const Sink& sink, const Part& part, Range ra
 /// nothing and has one run of memory for it, else beside it.
 template <Scalar T, class Sink> class Inbox {
  public:
-  Inbox(const Route<T>& route, const Sink& sink, const Part& part, int rank, Event begin)
+  Inbox(const Route<T>& route, const Sink& sink, const Share& part, int rank, Event begin)
       : route_(route),
         sink_(sink),
         part_(part),
@@ -238,7 +238,7 @@ template <Scalar T, class Sink> class Inbox {
 
   const Route<T>& route_;
   const Sink& sink_;
-  Part part_;
+  Share part_;
   int rank_;
   Event begin_;
   Panels<T> panels_;
@@ -249,8 +249,8 @@ template <Scalar T, class Sink> class Inbox {
 /// What a rank keeps: panel by panel, so that it fills the gaps between those that come.
 template <Scalar T, class Sink> class OwnShare {
  public:
-  OwnShare(const ExecutionSpace& space, PanelPool<T>& pool, const MatrixView<const T>& A, const Part& from,
-           const Sink& sink, const Part& to)
+  OwnShare(const ExecutionSpace& space, PanelPool<T>& pool, const MatrixView<const T>& A, const Share& from,
+           const Sink& sink, const Share& to)
       : space_(space),
         pool_(pool),
         A_(A),
@@ -263,8 +263,8 @@ template <Scalar T, class Sink> class OwnShare {
   void all_at_once() { panels_.all_at_once(); }
   void place_next() {
     const Range range = panels_.take();
-    const Part from = from_.of_columns(range);
-    const Part to = panel_of(sink_, to_, range);
+    const Share from = from_.of_columns(range);
+    const Share to = panel_of(sink_, to_, range);
     if (from.is_block()) {
       sink_.place(space_, pool_, from.block(A_), to);
       return;
@@ -280,9 +280,9 @@ template <Scalar T, class Sink> class OwnShare {
   const ExecutionSpace& space_;
   PanelPool<T>& pool_;
   MatrixView<const T> A_;
-  Part from_;
+  Share from_;
   const Sink& sink_;
-  Part to_;
+  Share to_;
   Panels<T> panels_;
 };
 

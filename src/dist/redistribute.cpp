@@ -14,7 +14,7 @@ template <Scalar T> class Copied {
   [[nodiscard]] static bool crossed() { return false; }
   [[nodiscard]] static bool takes_as_it_is() { return true; }
   void place(const ExecutionSpace& space, impl::PanelPool<T>& /*pool*/, const MatrixView<const T>& block,
-             const impl::Part& part) const {
+             const impl::Share& part) const {
     impl::unpack(space, block, part, matrix_);
   }
 

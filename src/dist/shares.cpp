@@ -50,7 +50,7 @@ Shares::Shares(const Communicator& comm, const Placement& mine, const Placement&
   }
 }
 
-Part Shares::with(int rank) const {
+Share Shares::with(int rank) const {
   if (!inside_ || !other_.in_grid(rank)) {
     return {};
   }

@@ -33,13 +33,13 @@ struct Position {
 };
 
 /// Local rows and columns: a part of a local matrix.
-struct Part {
+struct Share {
   Locals rows;
   Locals columns;
 
   [[nodiscard]] Index size() const { return rows.count * columns.count; }
-  [[nodiscard]] Part of_rows(Range range) const { return {rows.part(range), columns}; }
-  [[nodiscard]] Part of_columns(Range range) const { return {rows, columns.part(range)}; }
+  [[nodiscard]] Share of_rows(Range range) const { return {rows.part(range), columns}; }
+  [[nodiscard]] Share of_columns(Range range) const { return {rows, columns.part(range)}; }
   [[nodiscard]] bool is_block() const { return rows.is_range() && columns.is_range(); }
   template <class T> [[nodiscard]] MatrixView<T> block(const MatrixView<T>& local) const {
     return block_of(local, rows.first, rows.first + rows.count, columns.first, columns.first + columns.count);
@@ -52,7 +52,7 @@ struct Part {
 
 /// packed = part of local, in the order of its indices; does not block.
 template <class T>
-void pack(const ExecutionSpace& space, const MatrixView<const T>& local, const Part& part,
+void pack(const ExecutionSpace& space, const MatrixView<const T>& local, const Share& part,
           const MatrixView<T>& packed) {
   if (part.is_block()) {
     copy_elements<T>(space, "heddle::dist::pack", part.block(local), packed);
@@ -69,7 +69,7 @@ void pack(const ExecutionSpace& space, const MatrixView<const T>& local, const P
 
 /// part of local = packed; does not block.
 template <class T>
-void unpack(const ExecutionSpace& space, const MatrixView<const T>& packed, const Part& part,
+void unpack(const ExecutionSpace& space, const MatrixView<const T>& packed, const Share& part,
             const MatrixView<T>& local) {
   if (part.is_block()) {
     copy_elements<T>(space, "heddle::dist::unpack", packed, part.block(local));
@@ -91,7 +91,7 @@ class Shares {
   Shares(const Communicator& comm, const Placement& mine, const Placement& other, bool crossed = false);
 
   /// Of this rank's local matrix, what `rank` has in the other placement.
-  [[nodiscard]] Part with(int rank) const;
+  [[nodiscard]] Share with(int rank) const;
   [[nodiscard]] bool empty(int rank) const { return with(rank).size() == 0; }
 
  private:

@@ -106,16 +106,16 @@ namespace {
 using namespace impl;
 
 // What every rank knows alike of a sum in twice the precision.
-struct Part {
+struct RankSum {
   Compensated sum;
   Index terms = 0;
   Index other_terms = 0;  // Of the second vector.
 };
-Part merged(const Communicator& comm, const Part& mine) {
-  std::vector<Part> all(static_cast<std::size_t>(comm.size()));
-  comm.all_gather(std::span<const Part>(&mine, 1), std::span(all));
-  Part total;
-  for (const Part& part : all) {
+RankSum merged(const Communicator& comm, const RankSum& mine) {
+  std::vector<RankSum> all(static_cast<std::size_t>(comm.size()));
+  comm.all_gather(std::span<const RankSum>(&mine, 1), std::span(all));
+  RankSum total;
+  for (const RankSum& part : all) {
     require(part.terms == part.other_terms, "exact::dot: parts of ", part.terms, " and ", part.other_terms,
             " elements on a rank");
     total.sum.merge(part.sum);
@@ -130,8 +130,8 @@ template <RealScalar T, class Terms, class Finish, class Exactly>
 T over_ranks(const Communicator& comm, const Terms& terms, Index n, Index other, const Finish& finish,
              const Exactly& exactly) {
   const DefaultArithmetic arithmetic;
-  const Part mine{n > 0 && n == other ? compensated(comm.space(), terms, n) : Compensated(), n, other};
-  const Part all = merged(comm, mine);
+  const RankSum mine{n > 0 && n == other ? compensated(comm.space(), terms, n) : Compensated(), n, other};
+  const RankSum all = merged(comm, mine);
   T result = 0;
   if (finish(all.sum, additions_in_a_row(all.terms) + 8192 * comm.size(), lost_in<Terms>(all.terms), result)) {
     return result;

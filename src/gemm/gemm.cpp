@@ -65,7 +65,7 @@ template <Scalar T> struct GemmPlan<T>::State {
         setting{comm, transport_of(comm), impl::make_instances(comm.space()), &recorder},
         executor(setting, planned_product<T>(setting, shape, options)) {}
 
-  impl::Recorder recorder;
+  impl::TimelineRecorder recorder;
   const Setting setting;
   impl::Executor<T> executor;
   Timeline timeline;  // Of the last product.

@@ -15,7 +15,7 @@ Duplicates find(const ExecutionSpace& space, const KeyArray& keys, const SearchO
   };
   const Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>> all(space, 0, keys.keys);
   Duplicates result;
-  Recorder recorder(space, result.report, options.time_phases);
+  SearchRecorder recorder(space, result.report, options.time_phases);
 
   KeySource source;
   source.items = keys.keys;

@@ -120,7 +120,7 @@ template <Shape shape, PointId Id, class Space> class FaceSearch {
     report_.external = result.external.size();
     report_.nonmanifold_sides = result.nonmanifold.size();
   }
-  Recorder& recorder() { return recorder_; }
+  SearchRecorder& recorder() { return recorder_; }
 
  private:
   [[nodiscard]] bool drops() const { return options_.ghosts == GhostCells::drop; }
@@ -138,7 +138,7 @@ template <Shape shape, PointId Id, class Space> class FaceSearch {
   Mesh<Id, Space> mesh_;
   ExternalFacesOptions options_;
   ExternalFacesReport& report_;
-  Recorder recorder_;
+  SearchRecorder recorder_;
   CellBlocks<Id, Space> blocks_;
   MeshFacts facts_;
   SharedPoints shared_;

@@ -12,7 +12,7 @@ inline constexpr int patient_rounds = 24;
 /// Whom each slot joined: itself, or the winner of its place that it equals. -1: nobody, as those in `fighting`, which
 /// equal no other, and slots that don't exist.
 template <class Slot, class Source>
-Kokkos::View<Slot*, MemorySpace> fight(Recorder& recorder, const Source& source, HashFunction function,
+Kokkos::View<Slot*, MemorySpace> fight(SearchRecorder& recorder, const Source& source, HashFunction function,
                                        Kokkos::View<Slot*, MemorySpace>& fighting) {
   const ExecutionSpace& space = recorder.space();
   fighting = existing_slots<Slot>(recorder, source);
@@ -71,7 +71,7 @@ Kokkos::View<Slot*, MemorySpace> fight(Recorder& recorder, const Source& source,
 }
 
 template <class Slot, class Source, class Sink>
-void search_hash_fight(Recorder& recorder, const Source& source, HashFunction function,
+void search_hash_fight(SearchRecorder& recorder, const Source& source, HashFunction function,
                        const std::vector<int>& word_bits, const Sink& sink) {
   const ExecutionSpace& space = recorder.space();
   Kokkos::View<Slot*, MemorySpace> left;

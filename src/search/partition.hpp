@@ -62,7 +62,7 @@ inline void place_buckets(const ExecutionSpace& space, const Kokkos::View<Index*
 /// `whole` is one for all, or where keys are not hashed any of them. `keys` is their number at most. Gives whether it
 /// worked: not where a bucket has far more distinct keys than are usual, for which another seed may serve.
 template <Packing packing, class Source, class Blocks, class Sink>
-bool search_partition(Recorder& recorder, const Source& whole, const Blocks& blocks, Index keys, const Sink& sink,
+bool search_partition(SearchRecorder& recorder, const Source& whole, const Blocks& blocks, Index keys, const Sink& sink,
                       Index memory, Word seed) {
   using Scatter = std::conditional_t<on_host, HostScatter<packing>, DeviceScatter<packing>>;
   const ExecutionSpace& space = recorder.space();

@@ -9,9 +9,9 @@
 
 namespace heddle::search::impl {
 
-class Recorder {
+class SearchRecorder {
  public:
-  Recorder(const ExecutionSpace& space, SearchReport& report, bool timed)
+  SearchRecorder(const ExecutionSpace& space, SearchReport& report, bool timed)
       : space_(space), report_(report), timed_(timed) {
     if (timed_) space_.fence("heddle::search::phase");
     last_ = std::chrono::steady_clock::now();

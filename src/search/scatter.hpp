@@ -43,7 +43,7 @@ template <Packing packing> class DeviceScatter {
  public:
   using Counts = Kokkos::View<Index*, MemorySpace>;
 
-  DeviceScatter(Recorder& recorder, const BucketOf<packing>& bucket_of)
+  DeviceScatter(SearchRecorder& recorder, const BucketOf<packing>& bucket_of)
       : recorder_(recorder),
         bucket_of_(bucket_of),
         counts_(recorder.array<Index>("heddle::search::counts", Index{1} << bucket_of.bucket_bits)) {
@@ -86,7 +86,7 @@ template <Packing packing> class DeviceScatter {
                                                                                                     0, source.items);
   }
 
-  Recorder& recorder_;
+  SearchRecorder& recorder_;
   BucketOf<packing> bucket_of_;
   Counts counts_;
 };
@@ -96,7 +96,7 @@ template <Packing packing> class HostScatter {
  public:
   using Counts = Kokkos::View<Index*, MemorySpace>;
 
-  HostScatter(Recorder& recorder, const BucketOf<packing>& bucket_of)
+  HostScatter(SearchRecorder& recorder, const BucketOf<packing>& bucket_of)
       : recorder_(recorder),
         bucket_of_(bucket_of),
         pieces_(recorder.space().concurrency()),
@@ -199,7 +199,7 @@ template <Packing packing> class HostScatter {
     return Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(recorder_.space(), first, last);
   }
 
-  Recorder& recorder_;
+  SearchRecorder& recorder_;
   BucketOf<packing> bucket_of_;
   Index pieces_;
   Index buckets_;

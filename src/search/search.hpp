@@ -9,7 +9,7 @@ namespace heddle::search::impl {
 inline constexpr int seeds_to_try = 4;
 
 template <class Slot, class Source, class Sink>
-void search_whole(Recorder& recorder, const Source& source, const std::vector<int>& word_bits, const Sink& sink) {
+void search_whole(SearchRecorder& recorder, const Source& source, const std::vector<int>& word_bits, const Sink& sink) {
   const SearchReport& report = recorder.report();
   if (report.algorithm == Algorithm::hash_fight) {
     search_hash_fight<Slot>(recorder, source, report.hash, word_bits, sink);
@@ -42,7 +42,7 @@ SearchedKeys(Blocks, Whole, Index, std::vector<int>) -> SearchedKeys<Blocks, Who
 
 /// Searches keys, what is found going to `sink`; `forget` is called where that was wrong and all is begun again.
 template <class Source, class Blocks, class Whole, class Sink, class Forget>
-void search_keys(Recorder& recorder, const SearchedKeys<Blocks, Whole>& keys, const SearchOptions& options,
+void search_keys(SearchRecorder& recorder, const SearchedKeys<Blocks, Whole>& keys, const SearchOptions& options,
                  const Sink& sink, const Forget& forget) {
   const auto& [blocks, whole, slots, word_bits] = keys;
   SearchReport& report = recorder.report();

@@ -14,8 +14,8 @@ using Policy = Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>;
 
 /// sort_pairs(), whose memory counts.
 template <class Key, class Value>
-void sort_recorded(Recorder& recorder, Kokkos::View<Key*, MemorySpace>& keys, Kokkos::View<Value*, MemorySpace>& values,
-                   int bits) {
+void sort_recorded(SearchRecorder& recorder, Kokkos::View<Key*, MemorySpace>& keys,
+                   Kokkos::View<Value*, MemorySpace>& values, int bits) {
   const auto bytes = static_cast<Index>(keys.extent(0) * (sizeof(Key) + sizeof(Value)));
   recorder.hold(bytes);
   sort_pairs(recorder.space(), keys, values, bits);
@@ -26,7 +26,7 @@ void sort_recorded(Recorder& recorder, Kokkos::View<Key*, MemorySpace>& keys, Ko
 
 /// Slots that exist, in order.
 template <class Slot, class Source>
-Kokkos::View<Slot*, MemorySpace> existing_slots(Recorder& recorder, const Source& source) {
+Kokkos::View<Slot*, MemorySpace> existing_slots(SearchRecorder& recorder, const Source& source) {
   const ExecutionSpace& space = recorder.space();
   auto slots = recorder.array<Slot>("heddle::search::slots", source.slots());
   Index count = 0;
@@ -43,7 +43,7 @@ Kokkos::View<Slot*, MemorySpace> existing_slots(Recorder& recorder, const Source
 
 /// What `sink` wants of slots whose equal keys stand together, each group in increasing order.
 template <class Slot, class Source, class Sink>
-void report_sorted(Recorder& recorder, const Source& source, const Kokkos::View<Slot*, MemorySpace>& slots,
+void report_sorted(SearchRecorder& recorder, const Source& source, const Kokkos::View<Slot*, MemorySpace>& slots,
                    const Sink& sink) {
   const ExecutionSpace& space = recorder.space();
   const auto n = static_cast<Index>(slots.extent(0));
@@ -93,7 +93,7 @@ void report_sorted(Recorder& recorder, const Source& source, const Kokkos::View<
 
 /// Sorts these slots, in increasing order to begin with, by their keys, and reports.
 template <class Slot, class Source, class Sink>
-void search_sorted_by_id(Recorder& recorder, const Source& source, Kokkos::View<Slot*, MemorySpace>& slots,
+void search_sorted_by_id(SearchRecorder& recorder, const Source& source, Kokkos::View<Slot*, MemorySpace>& slots,
                          const std::vector<int>& word_bits, const Sink& sink) {
   const ExecutionSpace& space = recorder.space();
   const auto n = static_cast<Index>(slots.extent(0));
@@ -132,7 +132,7 @@ inline constexpr Index longest_run = 48;
 
 /// Sorts all by a hash, and tells apart what has the same.
 template <class Slot, class Source, class Sink>
-void search_sorted_by_hash(Recorder& recorder, const Source& source, HashFunction function,
+void search_sorted_by_hash(SearchRecorder& recorder, const Source& source, HashFunction function,
                            const std::vector<int>& word_bits, const Sink& sink) {
   const ExecutionSpace& space = recorder.space();
   auto slots = existing_slots<Slot>(recorder, source);

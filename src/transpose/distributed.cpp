@@ -24,7 +24,7 @@ template <Scalar T> class Mapped {
   [[nodiscard]] bool crossed() const { return op_ != Operation::none; }
   [[nodiscard]] bool takes_as_it_is() const { return !crossed() && alpha_ == T(1); }
   void place(const ExecutionSpace& space, impl::PanelPool<T>& pool, const MatrixView<const T>& block,
-             const impl::Part& part) const {
+             const impl::Share& part) const {
     if (part.is_block()) {
       transpose(space, alpha_, block, op_, part.block(matrix_), options_);
       return;

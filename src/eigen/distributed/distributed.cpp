@@ -53,13 +53,13 @@ template <Scalar T> LargestParts<T> largest_parts(const Communicator& comm, cons
 }
 
 // Columns of A that begin at `begin` of all, as a rank holds them.
-template <Scalar T> struct Part {
+template <Scalar T> struct Panel {
   MatrixView<T> columns;
   Index begin;
 };
 
 // |A|_2 from below, by the power method; x is whole on every rank.
-template <Scalar T> double norm_over_ranks(const Communicator& comm, Index n, const std::vector<Part<T>>& parts) {
+template <Scalar T> double norm_over_ranks(const Communicator& comm, Index n, const std::vector<Panel<T>>& parts) {
   using R = Real<T>;
   constexpr int numbers = is_complex<T> ? 2 : 1;
   const ExecutionSpace& space = comm.space();
@@ -79,7 +79,7 @@ template <Scalar T> double norm_over_ranks(const Communicator& comm, Index n, co
     }
     const auto vector = on_device(space, "heddle::eigen::x", unit);
     std::fill(x.begin(), x.end(), 0.0);
-    for (const Part<T>& part : parts) {
+    for (const Panel<T>& part : parts) {
       const std::vector<T> product = adjoint_product<T>(space, part.columns, vector);
       for (std::size_t j = 0; j < product.size(); ++j) {
         const std::size_t at = static_cast<std::size_t>(part.begin) + j;
@@ -178,8 +178,8 @@ void deliver(const Communicator& comm, const std::vector<OwnColumn<T>>& columns,
 
 // The columns of A, scaled, to the groups of halves that travel; gives where this rank's are.
 template <Scalar T>
-std::vector<Part<T>> deal(const Communicator& comm, const DistributedMatrix<T>& A, Index width,
-                          const PowerOfTwo<Real<T>>& scale, const TravellingColumns<T>& travelling) {
+std::vector<Panel<T>> deal(const Communicator& comm, const DistributedMatrix<T>& A, Index width,
+                           const PowerOfTwo<Real<T>>& scale, const TravellingColumns<T>& travelling) {
   const ExecutionSpace& space = comm.space();
   const Index n = A.rows();
   const int ranks = comm.size();
@@ -187,7 +187,7 @@ std::vector<Part<T>> deal(const Communicator& comm, const DistributedMatrix<T>& 
   redistribute(A, dealt);
   const MatrixView<T> local = dealt.local();
   const auto count = static_cast<Index>(local.extent(1));
-  std::vector<Part<T>> parts;
+  std::vector<Panel<T>> parts;
   for (int group = 0; group < 2; ++group) {
     for (int h = 0; h < 2; ++h) {
       const Index begin = std::min(count, (2 * group + h) * width);
@@ -205,7 +205,7 @@ std::vector<Part<T>> deal(const Communicator& comm, const DistributedMatrix<T>& 
 }
 
 // X = A + shift I, of which the part has columns.
-template <Scalar T> void add_shift(const ExecutionSpace& space, const Part<T>& part, Real<T> shift) {
+template <Scalar T> void add_shift(const ExecutionSpace& space, const Panel<T>& part, Real<T> shift) {
   const MatrixView<T> X = part.columns;
   const Index begin = part.begin;
   Kokkos::parallel_for(
@@ -214,7 +214,7 @@ template <Scalar T> void add_shift(const ExecutionSpace& space, const Part<T>& p
 }
 
 // The diagonal of a matrix that is diagonal, whose columns become those of I.
-template <Scalar T> std::vector<Real<T>> take_diagonal(const ExecutionSpace& space, const Part<T>& part) {
+template <Scalar T> std::vector<Real<T>> take_diagonal(const ExecutionSpace& space, const Panel<T>& part) {
   const MatrixView<T> X = part.columns;
   const Index begin = part.begin;
   const Values<Real<T>> corners(Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "heddle::eigen::corners"),
@@ -267,11 +267,11 @@ JacobiReport jacobi(const Communicator& comm, const DistributedMatrix<T>& A,
   const Index width = Index{half} * block;  // Of a half; groups of two halves are dealt out in turn.
   impl::TravellingColumns<T> travelling(comm, n, block, half);
   // Of this rank, by halves of its upper and its lower group.
-  std::vector<impl::Part<T>> parts = impl::deal<T>(comm, A, width, impl::PowerOfTwo<R>(-exponent), travelling);
+  std::vector<impl::Panel<T>> parts = impl::deal<T>(comm, A, width, impl::PowerOfTwo<R>(-exponent), travelling);
   R shift = 0;
   if (!diagonal) {
     shift = static_cast<R>(2 * impl::norm_over_ranks<T>(comm, n, parts));
-    for (const impl::Part<T>& part : parts) {
+    for (const impl::Panel<T>& part : parts) {
       impl::add_shift<T>(space, part, shift);
     }
     impl::sweep_until_orthogonal<T>(travelling, impl::criterion_for<T>(options.tolerance, n).tolerance, n, options,
@@ -282,7 +282,7 @@ JacobiReport jacobi(const Communicator& comm, const DistributedMatrix<T>& A,
   std::vector<impl::OwnColumn<T>> columns;
   for (std::size_t at = 0; at < parts.size(); ++at) {
     // Halves have come home after a whole sweep, most likely to other slots.
-    impl::Part<T>& part = parts[at];
+    impl::Panel<T>& part = parts[at];
     part.columns = Kokkos::subview(travelling.half(static_cast<int>(at) / 2, static_cast<int>(at) % 2), Kokkos::ALL,
                                    Kokkos::make_pair(std::size_t{0}, part.columns.extent(1)));
     const std::vector<R> corners = diagonal ? impl::take_diagonal<T>(space, part) : std::vector<R>();

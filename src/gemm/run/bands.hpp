@@ -28,7 +28,7 @@ struct Setting {
   Communicator comm;
   Transport transport;
   Instances instances;
-  Recorder* recorder = nullptr;  ///< Of the timeline.
+  TimelineRecorder* recorder = nullptr;  ///< Of the timeline.
 };
 
 /// What tells one operand of a product from the other: its name, the tag of its messages, and where plans keep what

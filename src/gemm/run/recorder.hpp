@@ -11,10 +11,10 @@ namespace heddle::impl {
 
 /// Collects the intervals of one product. Devices and host have clocks of their own: both are counted from start(),
 /// when the instance is idle.
-class Recorder {
+class TimelineRecorder {
  public:
   /// `everything`: transfers too, not products alone.
-  explicit Recorder(bool everything) : everything_(everything) {}
+  explicit TimelineRecorder(bool everything) : everything_(everything) {}
 
   void start(const ExecutionSpace& space) {
     intervals_.clear();
