@@ -1,8 +1,11 @@
 #include "drivers/command_line.hpp"
 
+#include "drivers/support/help_formatter.hpp"
 #include "drivers/support/ranks.hpp"
 #include <heddle/core/pending_file.hpp>
 #include <heddle/core/version.hpp>
+
+#include <CLI/CLI.hpp>
 
 namespace heddle::driver {
 namespace {

@@ -5,8 +5,6 @@
 #include "drivers/support/option_table.hpp"
 #include "drivers/support/options.hpp"
 
-#include <CLI/CLI.hpp>
-
 #include <functional>
 #include <memory>
 #include <string>
@@ -36,6 +34,11 @@ struct CommandHelp {
   std::string example;  ///< Lines, indented by two.
 };
 
+/// Adds a subcommand that has no options yet.
+[[nodiscard]] CLI::App& add_subcommand(CLI::App& parent, const CommandHelp& help);
+/// Calls `chosen` while the command line is read, if this is the command.
+void when_chosen(CLI::App& command, std::function<void()> chosen);
+
 /// Adds a subcommand that has the options of `table` and the common ones. Where it is chosen, run() gets what was asked
 /// for: run(Context&, Options) on all ranks, run(const CommonOptions&, Options) in one process, or run(Options) while
 /// the command line is read, which chooses one of the two.
@@ -43,11 +46,10 @@ template <class Options, class Run>
 void add_command(CLI::App& parent, Selection& selection, const CommandHelp& help, const OptionTable<Options>& table,
                  const Run& run) {
   const auto options = std::make_shared<Options>();
-  CLI::App& command = *parent.add_subcommand(help.name, help.about);
-  command.footer("Example:\n" + help.example);
+  CLI::App& command = add_subcommand(parent, help);
   table.declare(command, *options, selection.declared);
   common_options().declare(command, selection.common, selection.declared);
-  command.callback([options, run, &selection] {
+  when_chosen(command, [options, run, &selection] {
     if constexpr (std::is_invocable_v<Run, Context&, Options>) {
       selection.parallel = [options, run](Context& context) { return run(context, *options); };
     } else if constexpr (std::is_invocable_v<Run, const CommonOptions&, Options>) {

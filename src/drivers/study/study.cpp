@@ -3,6 +3,8 @@
 #include "drivers/study/jacobi.hpp"
 #include "drivers/study/transpose.hpp"
 
+#include <CLI/CLI.hpp>
+
 namespace heddle::driver {
 
 void add_study(CLI::App& app, Selection& selection) {

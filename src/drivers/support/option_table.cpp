@@ -1,5 +1,9 @@
 #include "drivers/support/option_table.hpp"
 
+#include "drivers/support/help_formatter.hpp"
+
+#include <CLI/CLI.hpp>
+
 #include <algorithm>
 
 namespace heddle::driver {

@@ -4,14 +4,18 @@
 
 #include "drivers/support/option_kinds.hpp"
 
-#include <CLI/CLI.hpp>
-
 #include <functional>
 #include <initializer_list>
 #include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>
+
+// CLI11 is all in headers: what includes it pays for it.
+namespace CLI {
+class App;
+class Option;
+}  // namespace CLI
 
 namespace heddle::driver {
 
@@ -73,17 +77,6 @@ void relate_options(CLI::App& command, const std::vector<DeclaredOption>& declar
 [[nodiscard]] std::vector<std::string> warnings_of_old_names(const CLI::App& command,
                                                              const std::vector<DeclaredOption>& declared,
                                                              const std::vector<std::string>& words);
-
-/// The help, without old names.
-class HelpFormatter : public CLI::Formatter {
- public:
-  /// `declared` is read when help is asked for.
-  explicit HelpFormatter(const std::vector<DeclaredOption>& declared) : declared_(declared) {}
-  std::string make_option_name(const CLI::Option* option, bool is_positional) const override;
-
- private:
-  const std::vector<DeclaredOption>& declared_;
-};
 
 /// The member of a member: in_member(&Options::solver, &JacobiOptions::sweeps).
 template <class First, class... Rest> [[nodiscard]] auto in_member(First first, Rest... rest) {

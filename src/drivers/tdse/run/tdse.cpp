@@ -6,6 +6,8 @@
 #include "drivers/tdse/record/text_files.hpp"
 #include "drivers/tdse/run/run.hpp"
 
+#include <CLI/Error.hpp>
+
 #include <cstdio>
 #include <fstream>
 #include <iterator>
