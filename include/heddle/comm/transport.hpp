@@ -41,6 +41,13 @@ class Transport {
  public:
   /// What a kind of transport implements; internal to the library.
   class Implementation;
+  /// A block as an implementation takes it: `columns` runs of `width` bytes, each `leading` bytes after the one before.
+  struct Bytes {
+    const void* data;
+    std::size_t width;
+    std::size_t columns;
+    std::size_t leading;
+  };
   /// Makes a handle of an implementation; for the library, which returns transports by transport_of() and
   /// make_transport().
   explicit Transport(std::shared_ptr<Implementation> implementation);
@@ -112,13 +119,6 @@ class Transport {
   [[nodiscard]] bool operator==(const Transport& other) const noexcept = default;
 
  private:
-  /// `columns` runs of `width` bytes, `leading` bytes apart.
-  struct Bytes {
-    const void* data;
-    std::size_t width;
-    std::size_t columns;
-    std::size_t leading;
-  };
   /// What a completed receive puts after itself: later work on space(), or what waits for its event.
   enum class Order { on_space, by_events };
   template <class T> static Bytes bytes_of(const MatrixView<T>& block) {
