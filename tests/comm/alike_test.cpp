@@ -1,5 +1,6 @@
 #include "comm/alike.hpp"
 
+#include "support/errors.hpp"
 #include "support/matrices.hpp"
 
 #include <gtest/gtest.h>
@@ -7,23 +8,12 @@
 namespace heddle::impl {
 namespace {
 
-// The message of the Error that `work` throws; empty where it throws none.
-template <class Work> std::string message(const Work& work, ErrorKind kind = ErrorKind::argument) {
-  try {
-    work();
-  } catch (const Error& error) {
-    EXPECT_EQ(error.kind(), kind);
-    return error.what();
-  }
-  return "";
-}
-
 TEST(RequireAlike, SaysWhatDiffersOnEveryRankAlike) {
   const Communicator comm = test::world();
-  EXPECT_EQ(message([&] { require_alike(comm, "test", {{"one", "1"}, {"two", "2"}}); }), "");
+  EXPECT_EQ(test::refusal_of([&] { require_alike(comm, "test", {{"one", "1"}, {"two", "2"}}); }), "");
   for (int odd = 0; odd < comm.size(); ++odd) {
     const std::string two = comm.rank() == odd ? "3" : "2";
-    const std::string found = message([&] { require_alike(comm, "test", {{"one", "1"}, {"two", two}}); });
+    const std::string found = test::refusal_of([&] { require_alike(comm, "test", {{"one", "1"}, {"two", two}}); });
     if (comm.size() == 1) {
       EXPECT_EQ(found, "");
     } else if (odd == 0) {
@@ -37,7 +27,7 @@ TEST(RequireAlike, SaysWhatDiffersOnEveryRankAlike) {
 TEST(RequireAlike, TellsNeighbouringArgumentsApart) {
   const Communicator comm = test::world();
   const bool first = comm.rank() == 0;
-  const std::string found = message([&] {
+  const std::string found = test::refusal_of([&] {
     require_alike(comm, "test", {{"one", first ? "12" : "1"}, {"two", first ? "3" : "23"}});
   });
   EXPECT_EQ(found.empty(), comm.size() == 1);
@@ -50,14 +40,14 @@ TEST(RequireAlike, WhatOneRankThrowsAllThrow) {
       if (comm.rank() >= odd) throw Error(ErrorKind::input, message_of("rank ", comm.rank(), " can't"));
     };
     // Before what differs.
-    EXPECT_EQ(message(
+    EXPECT_EQ(test::refusal_of(
                   [&] {
                     require_alike(comm, "test", {{"rank", message_of(comm.rank())}}, check);
                   },
                   ErrorKind::input),
               message_of("rank ", odd, " can't"));
   }
-  EXPECT_EQ(message([&] { require_alike(comm, "test", {}, [] {}); }), "");
+  EXPECT_EQ(test::refusal_of([&] { require_alike(comm, "test", {}, [] {}); }), "");
 }
 
 }  // namespace

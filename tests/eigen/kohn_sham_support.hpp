@@ -1,6 +1,7 @@
 // What the tests of the Kohn-Sham model and of its self-consistency share.
 #pragma once
 
+#include "support/errors.hpp"
 #include <heddle/core/error.hpp>
 #include <heddle/models/kohn_sham.hpp>
 
@@ -41,13 +42,7 @@ inline double integral(const eigen::KohnSham& model, std::span<const double> a, 
 
 // The message says what was wrong.
 template <class Function> void expect_refused(const Function& function, const std::string& word) {
-  try {
-    function();
-    ADD_FAILURE() << "not refused: " << word;
-  } catch (const Error& error) {
-    EXPECT_EQ(error.kind(), ErrorKind::argument) << error.what();
-    EXPECT_NE(std::string(error.what()).find(word), std::string::npos) << error.what();
-  }
+  expect_refusal(ErrorKind::argument, word, function);
 }
 
 }  // namespace heddle::test

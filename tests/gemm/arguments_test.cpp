@@ -1,5 +1,6 @@
 // What products refuse: shared storage, arguments that differ between ranks, rates of no machine; and the scalars that
 // they take.
+#include "support/errors.hpp"
 #include "support/matrices.hpp"
 #include <heddle/blas/blas.hpp>
 #include <heddle/exact/distributed.hpp>
@@ -17,16 +18,6 @@ namespace heddle {
 namespace {
 
 constexpr auto plain = Operation::none;
-
-template <class Work> std::string message(const Work& work) {
-  try {
-    work();
-  } catch (const Error& error) {
-    EXPECT_EQ(error.kind(), ErrorKind::argument);
-    return error.what();
-  }
-  return "";
-}
 
 template <class T> class GemmArguments : public ::testing::Test {
  protected:
@@ -46,14 +37,14 @@ TYPED_TEST(GemmArguments, CIsNeitherANorB) {
   for (const GemmOptions& options :
        {GemmOptions{.tile = 5}, GemmOptions{.tile = 5, .arithmetic = Arithmetic::emulated}}) {
     GemmPlan<T> plan(this->comm, plain, this->bands(n, n), plain, this->bands(n, n), this->bands(n, n), options);
-    EXPECT_NE(message([&] { plan.execute(T(1), A, B, T(0), A); }).find("gemm: C shares storage with A"),
+    EXPECT_NE(test::refusal_of([&] { plan.execute(T(1), A, B, T(0), A); }).find("gemm: C shares storage with A"),
               std::string::npos);
-    EXPECT_NE(message([&] { plan.execute(T(1), A, B, T(1), B); }).find("gemm: C shares storage with B"),
+    EXPECT_NE(test::refusal_of([&] { plan.execute(T(1), A, B, T(1), B); }).find("gemm: C shares storage with B"),
               std::string::npos);
     // Copies are shallow.
     const DistributedMatrix<T> again = B;
-    EXPECT_NE(message([&] { gemm(this->comm, plain, plain, 1, A, B, 0, again, options); }), "");
-    EXPECT_EQ(message([&] { plan.execute(T(1), A, A, T(0), C); }), "");
+    EXPECT_NE(test::refusal_of([&] { gemm(this->comm, plain, plain, 1, A, B, 0, again, options); }), "");
+    EXPECT_EQ(test::refusal_of([&] { plan.execute(T(1), A, A, T(0), C); }), "");
   }
 }
 
@@ -65,9 +56,9 @@ TYPED_TEST(GemmArguments, WhereOneRankSharesAllRefuse) {
     const Placement there = Placement::on_rank(n, n, rank);
     const auto A = test::random_matrix<T>(this->comm, there, 1);
     const auto B = test::random_matrix<T>(this->comm, this->bands(n, n), 2);
-    EXPECT_NE(message([&] { gemm(this->comm, plain, plain, 1, A, B, 0, A, {.tile = 3}); }), "") << rank;
+    EXPECT_NE(test::refusal_of([&] { gemm(this->comm, plain, plain, 1, A, B, 0, A, {.tile = 3}); }), "") << rank;
     const DistributedMatrix<T> C(this->comm, there);
-    EXPECT_EQ(message([&] { gemm(this->comm, plain, plain, 1, A, B, 0, C, {.tile = 3}); }), "") << rank;
+    EXPECT_EQ(test::refusal_of([&] { gemm(this->comm, plain, plain, 1, A, B, 0, C, {.tile = 3}); }), "") << rank;
   }
 }
 
@@ -84,18 +75,20 @@ TYPED_TEST(GemmArguments, PartsOfOneArray) {
   };
   const auto refused = [&](const DistributedMatrix<T>& A, const DistributedMatrix<T>& B,
                            const DistributedMatrix<T>& C) {
-    const bool found = !message([&] { gemm(alone, plain, plain, 1, A, B, 0, C, {.tile = 3}); }).empty();
-    const bool locally =
-        !message([&] { blas::gemm(ExecutionSpace{}, plain, plain, 1, A.local(), B.local(), 0, C.local()); }).empty();
+    const bool found = !test::refusal_of([&] { gemm(alone, plain, plain, 1, A, B, 0, C, {.tile = 3}); }).empty();
+    const bool locally = !test::refusal_of([&] {
+                            blas::gemm(ExecutionSpace{}, plain, plain, 1, A.local(), B.local(), 0, C.local());
+                          }).empty();
     EXPECT_EQ(found, locally);
-    const bool exactly =
-        !message([&] { exact::gemm(ExecutionSpace{}, plain, plain, 1, A.local(), B.local(), 0, C.local()); }).empty();
+    const bool exactly = !test::refusal_of([&] {
+                            exact::gemm(ExecutionSpace{}, plain, plain, 1, A.local(), B.local(), 0, C.local());
+                          }).empty();
     EXPECT_EQ(found, exactly);
     EmulatedGemm<T> emulated(ExecutionSpace{}, n, n, n);
-    EXPECT_EQ(found, !message([&] { emulated(plain, plain, 1, A.local(), B.local(), 0, C.local()); }).empty());
+    EXPECT_EQ(found, !test::refusal_of([&] { emulated(plain, plain, 1, A.local(), B.local(), 0, C.local()); }).empty());
     const Quantised<T> left(ExecutionSpace{}, Factor::left, plain, A.local());
     const Quantised<T> right(ExecutionSpace{}, Factor::right, plain, B.local());
-    EXPECT_EQ(found, !message([&] { emulated(1, left, right, 0, C.local()); }).empty());
+    EXPECT_EQ(found, !test::refusal_of([&] { emulated(1, left, right, 0, C.local()); }).empty());
     Kokkos::fence();
     return found;
   };
@@ -123,7 +116,7 @@ TYPED_TEST(GemmArguments, DifferencesBetweenRanksAreRefusedOnAll) {
   const Index n = 8;
   const auto a = this->bands(n, n);
   const auto expect = [&](const Placement& placed, Operation op, const GemmOptions& options, const char* what) {
-    const std::string text = message([&] { GemmPlan<T>(this->comm, op, placed, plain, a, a, options); });
+    const std::string text = test::refusal_of([&] { GemmPlan<T>(this->comm, op, placed, plain, a, a, options); });
     EXPECT_EQ(text.empty(), ranks == 1) << text;
     if (ranks > 1) {
       EXPECT_NE(text.find(what), std::string::npos) << text;
@@ -143,18 +136,20 @@ TYPED_TEST(GemmArguments, DifferencesBetweenRanksAreRefusedOnAll) {
   expect(a, plain, {.tile = 4, .emulation = {.moduli = last ? 15 : 14}}, "emulation.moduli is 15");
   // What one rank alone gives wrongly is refused on all, too.
   if (ranks > 1) {
-    EXPECT_NE(message([&] { GemmPlan<T>(this->comm, plain, a, plain, a, a, {.tile = last ? -1 : 4}); }), "");
+    EXPECT_NE(test::refusal_of([&] { GemmPlan<T>(this->comm, plain, a, plain, a, a, {.tile = last ? -1 : 4}); }), "");
     const auto A = test::random_matrix<T>(this->comm, a, 1);
     const DistributedMatrix<T> C(this->comm, a);
     GemmPlan<T> plan(this->comm, plain, a, plain, a, a, {.tile = 4});
-    EXPECT_NE(message([&] { plan.execute(last ? T(2) : T(1), A, A, T(0), C); }).find("alpha is"), std::string::npos);
-    EXPECT_NE(message([&] { plan.execute(T(1), A, A, last ? T(2) : T(0), C); }).find("beta is"), std::string::npos);
-    EXPECT_NE(message([&] {
+    EXPECT_NE(test::refusal_of([&] { plan.execute(last ? T(2) : T(1), A, A, T(0), C); }).find("alpha is"),
+              std::string::npos);
+    EXPECT_NE(test::refusal_of([&] { plan.execute(T(1), A, A, last ? T(2) : T(0), C); }).find("beta is"),
+              std::string::npos);
+    EXPECT_NE(test::refusal_of([&] {
                 TransposePlan<T>(this->comm, a, last ? Operation::transpose : Operation::conjugate_transpose, a);
               }).find("transpose: op is T"),
               std::string::npos);
     // And the plan is as good as before.
-    EXPECT_EQ(message([&] { plan.execute(T(1), A, A, T(0), C); }), "");
+    EXPECT_EQ(test::refusal_of([&] { plan.execute(T(1), A, A, T(0), C); }), "");
   }
 }
 
@@ -162,9 +157,13 @@ TYPED_TEST(GemmArguments, RatesOfNoMachineAreRefused) {
   using T = TypeParam;
   const auto a = this->bands(8, 8);
   const auto refused = [&](const MachineRates& rates) {
-    const std::string text = message([&] { GemmPlan<T>(this->comm, plain, a, plain, a, a, {.rates = rates}); });
-    EXPECT_EQ(text, message([&] { GemmPlan<T>(this->comm, plain, a, plain, a, a, {.tile = 4, .rates = rates}); }));
-    EXPECT_EQ(text.empty(), message([&] { static_cast<void>(tile_bounds(rates, {8, 8, 8, 2, 8, 2.0})); }).empty());
+    const std::string text =
+        test::refusal_of([&] { GemmPlan<T>(this->comm, plain, a, plain, a, a, {.rates = rates}); });
+    EXPECT_EQ(text,
+              test::refusal_of([&] { GemmPlan<T>(this->comm, plain, a, plain, a, a, {.tile = 4, .rates = rates}); }));
+    EXPECT_EQ(text.empty(), test::refusal_of([&] {
+                              static_cast<void>(tile_bounds(rates, {8, 8, 8, 2, 8, 2.0}));
+                            }).empty());
     return text.find("gemm: the rates given can't be used: ") == 0;
   };
   EXPECT_TRUE(refused(MachineRates{}));
@@ -191,7 +190,7 @@ TYPED_TEST(GemmArguments, RatesOfNoMachineAreRefused) {
   EXPECT_TRUE(refused(with([&](MachineRates& r) { r.gemm[0].warm_flops = nan; })));
   // Where only the times of warming up are known, the rates stay what they are.
   EXPECT_FALSE(refused(with([](MachineRates& r) { r.warm = {{1.0, 1.0}}; })));
-  EXPECT_NE(message([] { static_cast<void>(MachineRates{}.flops_at(8)); }), "");
+  EXPECT_NE(test::refusal_of([] { static_cast<void>(MachineRates{}.flops_at(8)); }), "");
 }
 
 // Scalars are whatever converts to the elements: this compiles, and computes what it says.

@@ -21,6 +21,17 @@ template <class Work> int kind_of(const Work& work) {
   return -1;
 }
 
+/// The message of the Error that work() throws, which is to be of this kind; empty where it throws none.
+template <class Work> std::string refusal_of(const Work& work, ErrorKind kind = ErrorKind::argument) {
+  try {
+    work();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), kind) << error.what();
+    return error.what();
+  }
+  return "";
+}
+
 /// Expects that work() throws an Error of this kind, whose message holds `text`.
 template <class Work>
 void expect_refusal(ErrorKind kind, std::string_view text, const Work& work,

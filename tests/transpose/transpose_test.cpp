@@ -1,3 +1,4 @@
+#include "support/errors.hpp"
 #include "support/matrices.hpp"
 #include <heddle/transpose/transpose.hpp>
 
@@ -298,27 +299,20 @@ TYPED_TEST(Transpose, RectanglesInPlace) {
 
 using Matrix = Kokkos::View<double**, Kokkos::LayoutLeft, MemorySpace>;
 
-template <class Call> std::string refusal(const Call& call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    EXPECT_EQ(error.kind(), ErrorKind::argument);
-    return error.what();
-  }
-  return "";
-}
-
 TEST(TransposeArguments, ShapesThatDoNotFitAreRefused) {
   const ExecutionSpace space;
   const Matrix A("heddle::test::a", 4, 5);
   const Matrix B("heddle::test::b", 4, 5);
-  EXPECT_EQ(refusal([&] { transpose(space, 1.0, A, Operation::transpose, B); }),
+  EXPECT_EQ(test::refusal_of([&] { transpose(space, 1.0, A, Operation::transpose, B); }),
             "transpose: A is 4 x 5 x 1, op is T, B is 4 x 5 x 1");
-  EXPECT_NE(refusal([&] { transpose_in_place(space, 1.0, A, Operation::transpose); }), "");
+  EXPECT_NE(test::refusal_of([&] { transpose_in_place(space, 1.0, A, Operation::transpose); }), "");
   const Kokkos::View<double*, MemorySpace> elements("heddle::test::elements", 19);
-  EXPECT_EQ(refusal([&] { transpose_in_place(space, 1.0, elements, 4, 5, Operation::transpose); }),
+  EXPECT_EQ(test::refusal_of([&] { transpose_in_place(space, 1.0, elements, 4, 5, Operation::transpose); }),
             "transpose_in_place: A is 4 x 5 in 19 elements");
-  EXPECT_NE(refusal([&] { transpose(space, 1.0, A, Operation::none, B, {TransposeVariant::tiled, -1, 1}); }), "");
+  EXPECT_NE(test::refusal_of([&] {
+              transpose(space, 1.0, A, Operation::none, B, {TransposeVariant::tiled, -1, 1});
+            }),
+            "");
 }
 
 TEST(TransposeArguments, OverlapIsRefusedAndNeighboursAreNot) {
@@ -328,7 +322,7 @@ TEST(TransposeArguments, OverlapIsRefusedAndNeighboursAreNot) {
     return Kokkos::subview(whole, std::pair<Index, Index>(row, row + 8), std::pair<Index, Index>(column, column + 8));
   };
   const auto refused = [&](const auto& A, const auto& B) {
-    return !refusal([&] { transpose(space, 1.0, A, Operation::transpose, B); }).empty();
+    return !test::refusal_of([&] { transpose(space, 1.0, A, Operation::transpose, B); }).empty();
   };
   EXPECT_TRUE(refused(part(0, 0), part(0, 0)));
   EXPECT_TRUE(refused(part(0, 0), part(7, 7)));
@@ -346,7 +340,7 @@ TEST(TransposeVariants, HaveNames) {
   for (const TransposeVariant variant : variants) {
     EXPECT_EQ(transpose_variant_from(to_string(variant)), variant);
   }
-  EXPECT_EQ(refusal([] { static_cast<void>(transpose_variant_from("fast")); }),
+  EXPECT_EQ(test::refusal_of([] { static_cast<void>(transpose_variant_from("fast")); }),
             "transpose variant \"fast\"; expected automatic, naive, tiled, tiled-padded or streamed");
 }
 

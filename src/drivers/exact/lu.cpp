@@ -27,20 +27,15 @@ struct Options : MatrixSource {
 };
 
 const OptionTable<Options>& all_options() {
-  static const OptionTable<Options> table =
-      OptionTable<Options>()
-          .include(itself, matrix_source_options())
-          .include(
-              itself,
-              OptionTable<Options>{
-                  {"--l", &Options::l, Text{}, "File to write L to; the ending chooses the format"},
-                  {"--u", &Options::u, Text{}, "File to write U to"},
-                  {"--pivots", &Options::pivots, Text{},
-                   "File to write P to: one column, whose k-th number is the row of A that is row k of P A, from 1"},
-                  {"--block", &Options::block, Integer{.least = 0},
-                   "Columns factored together; 1: unblocked, 0: chosen. No bit depends on it"},
-                  {"--compare", &Options::compare, Flag{}, "Factor with plain sums too, and show what differs"},
-              });
+  static const OptionTable<Options> table = after_matrix_source<Options>({
+      {"--l", &Options::l, Text{}, "File to write L to; the ending chooses the format"},
+      {"--u", &Options::u, Text{}, "File to write U to"},
+      {"--pivots", &Options::pivots, Text{},
+       "File to write P to: one column, whose k-th number is the row of A that is row k of P A, from 1"},
+      {"--block", &Options::block, Integer{.least = 0},
+       "Columns factored together; 1: unblocked, 0: chosen. No bit depends on it"},
+      {"--compare", &Options::compare, Flag{}, "Factor with plain sums too, and show what differs"},
+  });
   return table;
 }
 

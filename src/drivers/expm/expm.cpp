@@ -96,10 +96,7 @@ OptionTable<Options> method_options() {
 }
 
 const OptionTable<Options>& all_options() {
-  static const OptionTable<Options> table = OptionTable<Options>()
-                                                .include(itself, matrix_source_options())
-                                                .include(itself, matrix_options())
-                                                .include(itself, method_options());
+  static const OptionTable<Options> table = after_matrix_source(matrix_options()).include(itself, method_options());
   return table;
 }
 

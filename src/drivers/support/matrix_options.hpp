@@ -19,8 +19,12 @@ struct MatrixSource {
   std::uint64_t seed = 1;
   std::string scalar;  ///< Empty: as the file has it.
 };
-/// --input, --size, --seed and --scalar. Include it as part of `itself`.
+/// --input, --size, --seed and --scalar.
 [[nodiscard]] const OptionTable<MatrixSource>& matrix_source_options();
+/// These, and then a command's own options, of a struct whose base is a MatrixSource.
+template <class Options> [[nodiscard]] OptionTable<Options> after_matrix_source(const OptionTable<Options>& own) {
+  return OptionTable<Options>().include(itself, matrix_source_options()).include(itself, own);
+}
 
 /// Names of scalar types, for --scalar, whose help is scalar_help.
 [[nodiscard]] Choice<std::string> scalar_kind();

@@ -23,20 +23,14 @@ struct Options : MatrixSource {
 };
 
 const OptionTable<Options>& all_options() {
-  static const OptionTable<Options> table =
-      OptionTable<Options>()
-          .include(itself, matrix_source_options())
-          .include(
-              itself,
-              OptionTable<Options>{
-                  {"--output,-o", &Options::output, Text{}, "File to write op(A) to; the ending chooses the format"},
-                  {"--op", &Options::op,
-                   operation_kind({Operation::transpose, Operation::conjugate_transpose, Operation::none}),
-                   "T (transpose), C (conjugate transpose) or N (only from one format to another)"},
-                  {"--place", &Options::place, Text{"WHERE"},
-                   "Placement of A and op(A): rows, columns, rank:R or cyclic:RxC[:PxQ]"},
-                  {"--repeat", &Options::repeat, Integer{.least = 1}, "Times to do it; the fastest is reported"},
-              });
+  static const OptionTable<Options> table = after_matrix_source<Options>({
+      {"--output,-o", &Options::output, Text{}, "File to write op(A) to; the ending chooses the format"},
+      {"--op", &Options::op, operation_kind({Operation::transpose, Operation::conjugate_transpose, Operation::none}),
+       "T (transpose), C (conjugate transpose) or N (only from one format to another)"},
+      {"--place", &Options::place, Text{"WHERE"},
+       "Placement of A and op(A): rows, columns, rank:R or cyclic:RxC[:PxQ]"},
+      {"--repeat", &Options::repeat, Integer{.least = 1}, "Times to do it; the fastest is reported"},
+  });
   return table;
 }
 

@@ -2,8 +2,6 @@
 #include "eigen/dense/matrices.hpp"
 #include "eigen/dense/solve.hpp"
 
-#include <utility>
-
 namespace heddle::eigen {
 
 using namespace impl;

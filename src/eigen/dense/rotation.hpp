@@ -18,11 +18,7 @@ template <Scalar T> struct Rotation {
 };
 
 template <Scalar T> KOKKOS_INLINE_FUNCTION Real<T> real_part(const T& x) {
-  if constexpr (is_complex<T>) {
-    return x.real();
-  } else {
-    return x;
-  }
+  return real_of<Real<T>>(x);
 }
 /// |x|, without the care for overflow of hypot: elements are scaled.
 template <Scalar T> KOKKOS_INLINE_FUNCTION Real<T> magnitude(const T& x) {

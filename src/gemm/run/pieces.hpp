@@ -40,28 +40,30 @@ struct PieceMap {
 template <class Body>
 void for_each_mapped(const ExecutionSpace& space, const std::string& label, const PieceMap& map, Index rows,
                      Index columns, const Body& body) {
-  // Below this many rows a block, a division an element costs less than a loop a block.
-  constexpr Index shortest_run = 4;
-  if (on_host && map.row_axis.block >= shortest_run) {
-    // Down a column in runs of one block, so that the division is done once a run and the loop vectorises.
-    Kokkos::parallel_for(
-        label, Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(space, 0, columns),
-        KOKKOS_LAMBDA(Index j) {
-          const Index column = map.column(j);
-          for (Index begin = 0; begin < rows;) {
-            const Index left = map.row_axis.block - (map.first_row + begin) % map.row_axis.block;
-            const Index end = begin + left < rows ? begin + left : rows;
-            const Index shift = map.row(begin) - begin;
-            for (Index i = begin; i < end; ++i) {
-              body(i, j, i + shift, column);
+  if constexpr (on_host) {
+    // Down a column in runs of one block, so that the division is done once a run and the loop vectorises. Below this
+    // many rows a block, a division an element costs less.
+    constexpr Index shortest_run = 4;
+    if (map.row_axis.block >= shortest_run) {
+      Kokkos::parallel_for(
+          label, Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(space, 0, columns),
+          KOKKOS_LAMBDA(Index j) {
+            const Index column = map.column(j);
+            for (Index begin = 0; begin < rows;) {
+              const Index left = map.row_axis.block - (map.first_row + begin) % map.row_axis.block;
+              const Index end = begin + left < rows ? begin + left : rows;
+              const Index shift = map.row(begin) - begin;
+              for (Index i = begin; i < end; ++i) {
+                body(i, j, i + shift, column);
+              }
+              begin = end;
             }
-            begin = end;
-          }
-        });
-  } else {
-    for_each_element(
-        space, label, rows, columns, KOKKOS_LAMBDA(Index i, Index j) { body(i, j, map.row(i), map.column(j)); });
+          });
+      return;
+    }
   }
+  for_each_element(
+      space, label, rows, columns, KOKKOS_LAMBDA(Index i, Index j) { body(i, j, map.row(i), map.column(j)); });
 }
 
 /// region(map) = piece.
