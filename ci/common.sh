@@ -10,10 +10,11 @@ export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_
 export OMP_PROC_BIND=${OMP_PROC_BIND:-false}
 
 packages_build=(g++ cmake ninja-build ccache git ca-certificates debian-archive-keyring openmpi-bin libopenmpi-dev
-  libopenblas-openmp-dev libfftw3-dev libhdf5-dev libcli11-dev libtomlplusplus-dev nlohmann-json3-dev)
+  libopenblas-openmp-dev libfftw3-dev libhdf5-dev libdnnl-dev libcli11-dev libtomlplusplus-dev nlohmann-json3-dev
+  patchelf python3)
 packages_plot=(python3 python3-matplotlib python3-h5py)
 packages_meshes=(libvtk9-dev)
-packages_test=(libgtest-dev libbenchmark-dev libmpfr-dev libscalapack-openmpi-dev libdnnl-dev)
+packages_test=(libgtest-dev libbenchmark-dev libmpfr-dev libscalapack-openmpi-dev)
 packages_lint=(python3 clang-format)
 packages_tidy=(clang-tidy libomp-dev)
 packages_fuzz=(clang libclang-rt-dev libomp-dev)
@@ -62,7 +63,7 @@ configure() {
 
   if [[ -z ${CMAKE_TOOLCHAIN_FILE-} && $preset != cuda && $preset != hip ]] && ! find_kokkos; then
     "$root/ci/kokkos-debian" "$root/build/kokkos" || die "no Kokkos"
-    arguments+=("-DCMAKE_TOOLCHAIN_FILE=$root/build/kokkos/heddle-toolchain.cmake")
+    arguments+=("-DKokkos_ROOT=$root/build/kokkos")
   fi
   say "configuring ${build#"$root/"}"
   mkdir -p -- "$build"

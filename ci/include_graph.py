@@ -13,7 +13,7 @@ from pathlib import Path
 
 import rooms
 
-GENERATED = {"git_hash.hpp"}  # written at build time
+GENERATED = {"absent_libraries.hpp", "git_hash.hpp"}  # written by CMake and by the build
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.MULTILINE)
 SUFFIXES = {".hpp", ".cpp", ".h", ".in"}
 # What decides whether a product and a sum are rounded twice or once.

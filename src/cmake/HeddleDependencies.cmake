@@ -1,5 +1,25 @@
 # What Heddle stands on, each found as its own project installs it.
-find_package(Kokkos REQUIRED)
+
+# heddle_absent(NAME ADDS PACKAGE): a library that was not found, what it would add, and Debian's package of it. CMake
+# says so, and `heddle info`.
+function(heddle_absent name adds package)
+  message(STATUS "No ${name}, which would add ${adds} (Debian: ${package})")
+  set_property(GLOBAL APPEND PROPERTY HEDDLE_ABSENT "{\"${name}\", \"${adds}\", \"${package}\"},")
+endfunction()
+# heddle_write_absent(FILE): these, as rows of a table in C++.
+function(heddle_write_absent file)
+  get_property(rows GLOBAL PROPERTY HEDDLE_ABSENT)
+  list(JOIN rows "\n" rows)
+  file(CONFIGURE OUTPUT ${file} CONTENT "@rows@\n" @ONLY)
+endfunction()
+
+# ${heddle_private_kokkos} is what ci/kokkos-debian makes where nothing else is said.
+set(heddle_private_kokkos ${PROJECT_SOURCE_DIR}/build/kokkos)
+find_package(Kokkos QUIET HINTS ${heddle_private_kokkos})
+if(NOT Kokkos_FOUND)
+  message(FATAL_ERROR "Heddle needs Kokkos 4.6 up to, not including, 6, and none was found. Set Kokkos_ROOT or "
+                      "CMAKE_PREFIX_PATH to where it is installed, or, on Debian, run ci/kokkos-debian.")
+endif()
 if(Kokkos_VERSION VERSION_LESS 4.6 OR Kokkos_VERSION VERSION_GREATER_EQUAL 6)
   message(FATAL_ERROR "Heddle needs Kokkos 4.6 up to, not including, 6; found ${Kokkos_VERSION} in ${Kokkos_DIR}")
 endif()
@@ -12,13 +32,13 @@ find_package(nlohmann_json REQUIRED)
 find_package(BLAS REQUIRED)
 find_package(LAPACK REQUIRED)
 find_package(Threads REQUIRED)
-# Reads .vtu and .vtk, writes .vtp and .vtu; without it, meshes come from Gmsh's files alone.
+# Formats of meshes, beside those that are read and written without it.
 find_package(VTK 9.1 QUIET COMPONENTS CommonCore CommonDataModel CommonExecutionModel CommonMisc IOCore IOXML
                               IOXMLParser)
 if(VTK_FOUND)
   message(STATUS "Found VTK: ${VTK_VERSION}")
 else()
-  message(STATUS "No VTK 9.1 or later: .vtu and .vtk files are not read, and no meshes are written")
+  heddle_absent("VTK 9.1 or newer" "meshes in VTK's formats to `heddle faces`" libvtk9-dev)
 endif()
 
 set(HEDDLE_GPU FALSE)
@@ -50,5 +70,5 @@ option(HEDDLE_FFTW "Fourier transforms by FFTW, on hosts" ${fftw_found})
 if(HEDDLE_FFTW AND NOT fftw_found)
   message(FATAL_ERROR "HEDDLE_FFTW is ON, but FFTW 3 (fftw3.h and libfftw3) was not found")
 elseif(NOT HEDDLE_FFTW AND NOT HEDDLE_GPU)
-  message(STATUS "No FFTW 3: there is no split operator")
+  heddle_absent("FFTW 3" "the split operator of `heddle tdse`" libfftw3-dev)
 endif()

@@ -1,6 +1,8 @@
 #include "git_hash.hpp"
 #include <heddle/core/version.hpp>
 
+#include <vector>
+
 namespace heddle {
 
 std::string_view version() {
@@ -9,6 +11,13 @@ std::string_view version() {
 
 std::string_view git_hash() {
   return HEDDLE_GIT_HASH;
+}
+
+std::span<const AbsentLibrary> absent_libraries() {
+  static const std::vector<AbsentLibrary> absent = {
+#include "absent_libraries.hpp"
+  };
+  return absent;
 }
 
 }  // namespace heddle

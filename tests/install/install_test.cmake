@@ -1,4 +1,6 @@
-# Installs BUILD below WORK, builds the project CONSUMER against it, and runs what came out.
+# Installs BUILD into a temporary folder whose name has spaces; looks that nothing there leads back to BUILD or SOURCE;
+# builds the project CONSUMER against it, as the README says, and runs what came out; runs the command; removes all. What
+# failed is left for a look.
 function(run)
   execute_process(COMMAND ${ARGN} RESULT_VARIABLE code OUTPUT_VARIABLE output ERROR_VARIABLE output)
   list(JOIN ARGN " " line)
@@ -9,16 +11,34 @@ function(run)
   set(output "${output}" PARENT_SCOPE)
 endfunction()
 
-file(REMOVE_RECURSE ${WORK})
-set(prefix ${WORK}/prefix)
+run(mktemp -d)
+string(STRIP "${output}" WORK)
+set(prefix "${WORK}/a prefix")
 run(${CMAKE_COMMAND} --install ${BUILD} --prefix ${prefix})
-set(options -DCMAKE_PREFIX_PATH=${prefix} -DCMAKE_CXX_COMPILER=${CXX_COMPILER} -DKokkos_DIR=${KOKKOS}
-            -DCMAKE_BUILD_TYPE=Release)
-if(TOOLCHAIN)
-  list(APPEND options -DCMAKE_TOOLCHAIN_FILE=${TOOLCHAIN})
-endif()
+
+# What the loader and CMake read.
+file(GLOB_RECURSE package "${prefix}/*.cmake")
+foreach(file IN LISTS package)
+  file(READ "${file}" text)
+  foreach(folder IN ITEMS "${BUILD}" "${SOURCE}")
+    string(FIND "${text}" "${folder}" place)
+    if(NOT place EQUAL -1)
+      message(FATAL_ERROR "${file} names ${folder}")
+    endif()
+  endforeach()
+endforeach()
+file(GLOB binaries "${prefix}/bin/heddle" "${prefix}/lib/libheddle.so.*.*.*")
+foreach(binary IN LISTS binaries)
+  run(ldd ${binary})
+  string(FIND "${output}" "${SOURCE}" place)
+  if(output MATCHES "not found" OR NOT place EQUAL -1)
+    message(FATAL_ERROR "${binary} does not find what it needs below its prefix or in the system")
+  endif()
+endforeach()
+
 string(STRIP "${CXX_FLAGS}" flags)
-run(${CMAKE_COMMAND} -S ${CONSUMER} -B ${WORK}/consumer -G ${GENERATOR} ${options} -DCMAKE_CXX_FLAGS=${flags})
+run(${CMAKE_COMMAND} -S ${CONSUMER} -B ${WORK}/consumer -G ${GENERATOR} -DCMAKE_PREFIX_PATH=${prefix}
+    -DCMAKE_CXX_COMPILER=${CXX_COMPILER} -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_FLAGS=${flags})
 run(${CMAKE_COMMAND} --build ${WORK}/consumer)
 run(${MPIEXEC} ${NUMPROC} 2 ${WORK}/consumer/consumer)
 if(NOT output MATCHES "[0-9]+ products, .E P - I. = [0-9]\\.[0-9]e-1[0-9]")
@@ -27,8 +47,20 @@ endif()
 
 run(${prefix}/bin/heddle --version)
 run(${prefix}/bin/heddle gemm --size 8 --tile 8)
-foreach(file IN ITEMS decks/h2plus-stretch.toml plot/plot.py plot/gemm_trace.py plot/common.py)
-  if(NOT EXISTS ${prefix}/share/heddle/${file})
-    message(FATAL_ERROR "share/heddle/${file} is not installed")
+# A deck by its name alone is one that was installed: there are none in an empty folder.
+file(MAKE_DIRECTORY ${WORK}/empty)
+run(${CMAKE_COMMAND} -E chdir ${WORK}/empty ${prefix}/bin/heddle tdse h2plus-stretch --set time.steps=1 --set
+    grid.points=61)
+foreach(file IN ITEMS share/heddle/plot/plot.py share/heddle/plot/common.py share/doc/heddle/LICENSE)
+  if(NOT EXISTS "${prefix}/${file}")
+    message(FATAL_ERROR "${file} is not installed")
   endif()
 endforeach()
+
+file(WRITE "${prefix}/share/somebody's" "")
+run(${CMAKE_COMMAND} --build ${BUILD} --target uninstall)
+file(GLOB_RECURSE left LIST_DIRECTORIES true RELATIVE "${prefix}" "${prefix}/*")
+if(NOT left STREQUAL "share;share/somebody's")
+  message(FATAL_ERROR "after the removal there is ${left}")
+endif()
+file(REMOVE_RECURSE "${WORK}")

@@ -75,6 +75,17 @@ template <Scalar T> nlohmann::ordered_json rates_entry(const Context& context, c
   return {{"known", known}, {"file", file}};
 }
 
+// What the build lacks, and what it would be good for.
+void show_absent(const Context& context, nlohmann::ordered_json& results) {
+  auto absent = nlohmann::ordered_json::array();
+  for (const AbsentLibrary& library : absent_libraries()) {
+    const std::string name(library.name), adds(library.adds), package(library.package);
+    absent.push_back({{"name", name}, {"adds", adds}, {"debian_package", package}});
+    context.say(format("%-11s %s would add %s (Debian: %s)", "without", name.c_str(), adds.c_str(), package.c_str()));
+  }
+  results["absent"] = absent;
+}
+
 int run(Context& context, const Options& options) {
   const Communicator& comm = context.comm();
   auto report = context.report("info");
@@ -96,6 +107,7 @@ int run(Context& context, const Options& options) {
   results["vtk"] = mesh_files_by_vtk();
   context.say(std::string("meshes      ") +
               (mesh_files_by_vtk() ? ".msh, .vtk; .vtu and .vtp by VTK" : ".msh, .vtk; no VTK"));
+  show_absent(context, results);
   const int nodes = comm.all_reduce(comm.node_rank() == 0 ? 1 : 0, Reduction::sum);
   results["ranks"] = comm.size();
   results["nodes"] = nodes;

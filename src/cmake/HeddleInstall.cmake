@@ -1,0 +1,49 @@
+# What `cmake --install` puts below its prefix, a tree that needs neither this repository nor the build any more:
+# the command, the library and its headers, CMake's package files, decks, scripts and licences, and the Kokkos of
+# ci/kokkos-debian where it is that which was built with.
+include(CMakePackageConfigHelpers)
+set(package ${CMAKE_INSTALL_LIBDIR}/cmake/heddle)
+set(kokkos ${CMAKE_INSTALL_LIBDIR}/heddle/kokkos)
+
+get_filename_component(kokkos_prefix ${Kokkos_DIR}/../../../.. ABSOLUTE)
+if(EXISTS ${kokkos_prefix}/made-by-heddle)
+  set(kokkos_comes_along ON)
+  file(RELATIVE_PATH kokkos_libraries ${kokkos_prefix} ${Kokkos_DIR}/../..)
+  string(REGEX REPLACE "/$" "" kokkos_libraries ${kokkos_libraries})
+  install(DIRECTORY ${kokkos_prefix}/ DESTINATION ${kokkos} USE_SOURCE_PERMISSIONS)
+  set(kokkos_rpath "/heddle/kokkos/${kokkos_libraries}")
+  set(kokkos_place ${kokkos})
+else()
+  set(kokkos_comes_along OFF)
+  set(kokkos_place ${Kokkos_DIR})
+endif()
+
+# Each finds the libraries beside it, and others where they were found when it was linked.
+set(library_rpath "")
+set(command_rpath "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
+if(kokkos_comes_along)
+  list(APPEND library_rpath "$ORIGIN${kokkos_rpath}")
+  list(APPEND command_rpath "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}${kokkos_rpath}")
+endif()
+set_target_properties(heddle PROPERTIES INSTALL_RPATH "${library_rpath}" INSTALL_RPATH_USE_LINK_PATH ON)
+set_target_properties(heddle_command PROPERTIES INSTALL_RPATH "${command_rpath}" INSTALL_RPATH_USE_LINK_PATH ON)
+
+configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/HeddleConfig.cmake.in ${PROJECT_BINARY_DIR}/heddleConfig.cmake
+                              INSTALL_DESTINATION ${package} PATH_VARS kokkos_place)
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/heddleConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+install(TARGETS heddle EXPORT heddle_targets)
+install(TARGETS heddle_command)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(EXPORT heddle_targets NAMESPACE heddle:: FILE heddleTargets.cmake DESTINATION ${package})
+install(FILES ${PROJECT_BINARY_DIR}/heddleConfig.cmake ${PROJECT_BINARY_DIR}/heddleConfigVersion.cmake
+        DESTINATION ${package})
+install(DIRECTORY drivers/decks drivers/plot DESTINATION ${CMAKE_INSTALL_DATADIR}/heddle
+        FILES_MATCHING PATTERN "*.toml" PATTERN "*.py")
+install(FILES ${PROJECT_SOURCE_DIR}/LICENSE ${PROJECT_SOURCE_DIR}/CITATION.cff ${PROJECT_SOURCE_DIR}/CHANGELOG.md
+        DESTINATION ${CMAKE_INSTALL_DOCDIR})
+
+if(CMAKE_SOURCE_DIR STREQUAL PROJECT_SOURCE_DIR)
+  add_custom_target(uninstall COMMENT "Removing what the last `cmake --install` of this folder wrote" VERBATIM
+    COMMAND ${CMAKE_COMMAND} -DMANIFEST=${PROJECT_BINARY_DIR}/install_manifest.txt
+            -P ${CMAKE_CURRENT_LIST_DIR}/Uninstall.cmake)
+endif()
