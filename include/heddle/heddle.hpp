@@ -7,6 +7,7 @@
 #include <heddle/comm/request.hpp>
 #include <heddle/comm/transport.hpp>
 #include <heddle/core/error.hpp>
+#include <heddle/core/host_memory.hpp>
 #include <heddle/core/mesh.hpp>
 #include <heddle/core/operation.hpp>
 #include <heddle/core/pending_file.hpp>
@@ -38,6 +39,9 @@
 #include <heddle/io/matrix_file.hpp>
 #include <heddle/io/matrix_market.hpp>
 #include <heddle/io/mesh_file.hpp>
+#include <heddle/io/npy.hpp>
+#include <heddle/io/pending_hdf5.hpp>
+#include <heddle/io/text_list.hpp>
 #include <heddle/io/text_matrix.hpp>
 #include <heddle/models/kohn_sham.hpp>
 #include <heddle/schrodinger/absorber.hpp>

@@ -3,6 +3,7 @@
 #include "core/instantiate.hpp"
 #include "core/product.hpp"
 #include "dist/elementwise.hpp"
+#include <heddle/core/host_memory.hpp>
 #include <heddle/dist/matrix.hpp>
 
 #include <algorithm>
@@ -14,9 +15,18 @@
 namespace heddle {
 namespace {
 
+// More than the machine has can't be had, whatever an allocation says: some systems promise it, and others let a
+// product of sizes overflow.
+void require_host_memory(const Communicator& comm, const std::string& label, Index rows, Index columns, double bytes) {
+  require(bytes <= host_memory(), "matrix '", label, "': rank ", comm.rank(), " needs ", impl::gibibytes(bytes),
+          " of memory for ", rows, " x ", columns, " elements; this machine has ", impl::gibibytes(host_memory()));
+}
+
 // Device memory, or the reason why not.
 template <Scalar T>
 LocalMatrix<T> allocate(const Communicator& comm, const std::string& label, Index rows, Index columns) {
+  const double bytes = static_cast<double>(sizeof(T)) * static_cast<double>(rows) * static_cast<double>(columns);
+  if (impl::on_host) require_host_memory(comm, label, rows, columns, bytes);
   try {
     return LocalMatrix<T>(Kokkos::view_alloc(comm.space(), Kokkos::WithoutInitializing, "heddle::dist::" + label),
                           static_cast<std::size_t>(rows), static_cast<std::size_t>(columns));
@@ -25,7 +35,6 @@ LocalMatrix<T> allocate(const Communicator& comm, const std::string& label, Inde
     if (memory.total == 0) {
       throw;
     }
-    const double bytes = static_cast<double>(sizeof(T)) * static_cast<double>(rows) * static_cast<double>(columns);
     throw Error(ErrorKind::computation,
                 message_of("matrix '", label, "': rank ", comm.rank(), " needs ", impl::gibibytes(bytes),
                            " of device memory for ", rows, " x ", columns, " elements, ",

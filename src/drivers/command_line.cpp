@@ -1,11 +1,15 @@
 #include "drivers/command_line.hpp"
 
 #include "drivers/support/help_formatter.hpp"
+#include "drivers/support/provenance.hpp"
 #include "drivers/support/ranks.hpp"
+#include "drivers/support/standard_output.hpp"
 #include <heddle/core/pending_file.hpp>
 #include <heddle/core/version.hpp>
 
 #include <CLI/CLI.hpp>
+
+#include <sstream>
 
 namespace heddle::driver {
 namespace {
@@ -35,7 +39,8 @@ void set_up(CLI::App& app, Selection& selection) {
   app.require_subcommand(1);
   app.footer(
       "Each command has its own help and example: heddle gemm --help\n"
-      "Exit codes: 0 done and checked, 1 a check or the computation failed, 2 bad usage or input.");
+      "Exit codes: 0 done and checked, 1 a check, the computation or the writing of a result failed, 2 bad usage or "
+      "input.");
   add_commands(app, selection);
 }
 
@@ -71,13 +76,20 @@ nlohmann::ordered_json describe_options() {
 
 CommandLine read_command_line(int argc, const char* const* argv) {
   CommandLine line;
+  begin_provenance(argc, argv);
   CLI::App app(about, "heddle");
   set_up(app, line.selection);
   try {
     app.parse(argc, argv);
+    line.selection.command = app.get_subcommands().front()->get_name();
     line.selection.warnings = warnings_of_old_names(chosen_command(app), line.selection.declared, {argv, argv + argc});
   } catch (const CLI::Success& help_or_version) {
-    line.exit_code = launcher_rank().value_or(0) == 0 ? app.exit(help_or_version) : exit_done;
+    line.exit_code = exit_done;
+    if (launcher_rank().value_or(0) == 0) {
+      std::ostringstream text;
+      app.exit(help_or_version, text);
+      print_text(text.str());
+    }
   } catch (const CLI::ParseError& error) {
     const auto chosen = app.get_subcommands();
     std::string message = error.what();
@@ -101,6 +113,7 @@ int run_serial(const Selection& selection) {
     return selection.serial(selection.common);
   } catch (...) {
     const Failure failure = current_failure();
+    report_failure(selection.common, Report(selection.command), failure);
     complain(failure.message);
     return failure.exit_code;
   }
@@ -110,16 +123,21 @@ int run_parallel(const Selection& selection, const DeviceBinding& device) {
   const Communicator comm(MPI_COMM_WORLD);
   // Agreed on here already, while the Communicator of a rank that failed alone is still there for the others.
   return run_agreed([&] {
-    if (!selection.common.json.empty()) {
+    if (const std::string file = selection.common.json_file(); !file.empty()) {
       // Found out now rather than after the computation.
-      comm.on_rank(0, [&] { const PendingFile probe(selection.common.json); });
+      comm.on_rank(0, [&] { const PendingFile probe(file); });
     }
     Context context(comm, device, selection.common);
     if (context.root()) warn(selection);
     if (comm.all_reduce(device.shared ? 1 : 0, Reduction::maximum) == 1 && context.root()) {
       complain("warning: several ranks share a GPU and take turns on it; one rank for each GPU is faster");
     }
-    return selection.parallel(context);
+    try {
+      return selection.parallel(context);
+    } catch (...) {
+      context.report_failure(selection.command, current_failure());
+      throw;
+    }
   });
 }
 

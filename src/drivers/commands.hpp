@@ -17,6 +17,8 @@ namespace heddle::driver {
 /// runs after parsing; options live in the action.
 struct Selection {
   CommonOptions common;
+  /// The name of the command: "gemm".
+  std::string command;
   /// Runs on every rank, MPI and Kokkos initialised; gives the exit code, and throws where it fails.
   std::function<int(Context&)> parallel;
   /// Needs neither: runs in one process, before MPI is initialised.

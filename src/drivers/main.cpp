@@ -2,6 +2,8 @@
 // and an exit code that all ranks share.
 #include "drivers/command_line.hpp"
 #include "drivers/support/ranks.hpp"
+#include "drivers/support/signals.hpp"
+#include "drivers/support/standard_output.hpp"
 
 namespace heddle::driver {
 namespace {
@@ -47,7 +49,8 @@ int run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   try {
-    return heddle::driver::run(argc, argv);
+    heddle::driver::remove_files_on_signals();
+    return heddle::driver::checked_output(heddle::driver::run(argc, argv));
   } catch (...) {
     const auto failure = heddle::driver::current_failure();
     heddle::driver::complain(failure.message);

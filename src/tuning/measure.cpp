@@ -10,6 +10,7 @@
 #include "tuning/measuring.hpp"
 #include <heddle/blas/blas.hpp>
 #include <heddle/comm/transport.hpp>
+#include <heddle/core/pending_file.hpp>
 #include <heddle/gemm/emulation.hpp>
 #include <heddle/tuning/rates.hpp>
 
@@ -330,15 +331,15 @@ template <Scalar T> std::filesystem::path rates_file(const Communicator& comm) {
       folder = cache;
     } else if (const char* home = std::getenv("HOME"); home != nullptr && *home != '\0') {
       folder = std::filesystem::path(home) / ".cache";
-    } else {
-      folder = std::filesystem::temp_directory_path();
     }
+    // Else there is no folder that is this user's alone: one that all may write could hold anyone's rates.
     char host[256] = "";
     gethostname(host, sizeof(host) - 1);
-    name = (folder / "heddle" /
-            message_of("rates-", host, '-', ExecutionSpace::name(), '-', impl::scalar_name<T>, '-', comm.size(),
-                       "-ranks-", comm.space().concurrency(), "-threads.json"))
-               .string();
+    if (!folder.empty())
+      name = (folder / "heddle" /
+              message_of("rates-", host, '-', ExecutionSpace::name(), '-', impl::scalar_name<T>, '-', comm.size(),
+                         "-ranks-", comm.space().concurrency(), "-threads.json"))
+                 .string();
   }
   comm.broadcast(name, 0);
   return name;
@@ -409,19 +410,17 @@ template <Scalar T> void save_rates(const Communicator& comm, const MachineRates
     json["overlap"] = rates.overlap;
     json["host_bandwidth"] = rates.host_bandwidth;
     json["host_bandwidth_both_ways"] = rates.host_bandwidth_both_ways;
-    std::error_code failed;
-    std::filesystem::create_directories(file.parent_path(), failed);
-    std::filesystem::path beside = file;
-    beside += message_of(".", getpid());
-    std::ofstream stream(beside);
-    stream << json.dump(2) << '\n';
-    stream.close();
-    if (stream) {
-      std::filesystem::rename(beside, file, failed);
+    if (file.empty()) {
+      throw Error(ErrorKind::output, "rates have no place: set HOME, or XDG_CACHE_HOME to a writable folder");
     }
-    if (!stream || failed) {
-      throw Error(ErrorKind::output,
-                  message_of("can't write ", file.string(), ": set XDG_CACHE_HOME to a writable folder"));
+    std::error_code ignored;
+    std::filesystem::create_directories(file.parent_path(), ignored);
+    try {
+      PendingStream stream(file);
+      stream << json.dump(2) << '\n';
+      stream.commit();
+    } catch (const Error& error) {
+      throw Error(error.kind(), message_of(error.what(), "; set XDG_CACHE_HOME to a writable folder"));
     }
   });
 }

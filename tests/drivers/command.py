@@ -193,7 +193,11 @@ class CommandTest(unittest.TestCase):
         """report.json, whose form is checked."""
         with open(self.path("report.json"), encoding="utf-8") as file:
             report = json.load(file, parse_constant=self.fail)
-        self.assertEqual(list(report), ["command", "inputs", "results", "checks", "times"])
+        # Of a command that failed, why too.
+        self.assertEqual([key for key in report if key != "failure"],
+                         ["command", "provenance", "inputs", "results", "checks", "times"])
+        self.assertEqual(list(report["provenance"]), ["version", "commit", "host", "date", "command_line"])
+        self.assertTrue(all(report["provenance"].values()), report["provenance"])
         self.check_keys(report)
         for check in report["checks"].values():
             self.assertEqual(set(check), {"passed", "value", "bound"})

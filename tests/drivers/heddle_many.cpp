@@ -10,6 +10,7 @@
 // The end of the connection ends it. Between commands all ranks sleep in read(), where a call of MPI would spin.
 #include "drivers/command_line.hpp"
 #include "drivers/support/ranks.hpp"
+#include "drivers/support/signals.hpp"
 
 #include <fcntl.h>
 #include <nlohmann/json.hpp>
@@ -145,6 +146,7 @@ int main(int argc, char** argv) {
     std::printf("%s\n", heddle::driver::describe_options().dump().c_str());
     return 0;
   }
+  heddle::driver::remove_files_on_signals();
   int provided = MPI_THREAD_SINGLE;
   MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
   try {

@@ -182,7 +182,8 @@ class Options(CommandTest):
                     self.assertEqual(inputs[option[2:].replace("-", "_")], "auto")
         self.write("deck.toml", DECK)
         for word in ("auto", "automatic"):
-            self.assertIn('kind = "automatic"', self.succeed("tdse", "deck.toml", "--propagator", word)["inputs"]["deck"])
+            self.assertIn('kind = "automatic"', self.succeed("tdse", "deck.toml", "--force", "--propagator",
+                                                             word)["inputs"]["deck"])
 
     def test_operands_may_be_named(self):
         self.write("deck.toml", DECK)
@@ -202,6 +203,12 @@ class Options(CommandTest):
                     message="--moduli: '32': expected a whole number, 7 to 31")
         self.refuse("gemm", "--size", 4, "--seed", "seven", message="--seed: 'seven': expected a whole number")
         self.assertEqual(self.succeed("gemm", "--size", 4, "--seed", "0x10")["inputs"]["seed"], 16)
+        for text, number in (("1e2", 100), ("2.5E1", 25), ("1200e-2", 12), ("0.4e1", 4), ("1e+1", 10), ("0e5", 0)):
+            self.assertEqual(self.succeed("transpose", "--size", text)["inputs"]["size"], number)
+        for text in ("1.5e0", "1e-1", "e3", "1e", "1e3x", "1e99", "1e3e3", "-1e3", "1.2.3e4", "0x1e3g"):
+            self.refuse("transpose", "--size", text, message="--size: '" + text + "': expected a number >= 0")
+        self.assertEqual(self.succeed("gemm", "--size", 4, "--seed", "0x1e3")["inputs"]["seed"], 0x1e3)
+        self.assertEqual(self.succeed("gemm", "--size", 4, "--seed", "1e18")["inputs"]["seed"], 10**18)
         self.refuse("gemm", "--size", 4, "--json", "", message="--json: needs a file name")
         self.refuse("gemm", "--size", 4, "--sweep", "--tiles", "2,0", message="--tiles: '0': expected a number >= 1")
 

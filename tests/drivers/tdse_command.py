@@ -20,4 +20,5 @@ def datasets(path):
 
 class TdseCommandTest(CommandTest):
     def tdse(self, *arguments, **options):
-        return self.succeed("tdse", *arguments, "--no-progress", **options)
+        """A run whose files may be those of an earlier one."""
+        return self.succeed("tdse", *arguments, "--no-progress", "--force", **options)

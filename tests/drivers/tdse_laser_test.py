@@ -171,7 +171,7 @@ class Runs(LaserTest):
     def test_checkpoints_by_steps(self):
         # A folder that goes away ends the run at the first checkpoint: after step 7, not by the clock.
         os.mkdir(self.path("folder"))
-        words = [COMMAND, "tdse", "laser.toml", "--output", "folder/run.h5", "--set", "time.steps=1000000", "--set",
+        words = [COMMAND, "tdse", "laser.toml", "--force", "--output", "folder/run.h5", "--set", "time.steps=1000000", "--set",
                  "output.checkpoint_steps=7", "--checkpoint", "1e9", "--no-progress", "--quiet"]
         with subprocess.Popen(words, cwd=self.folder) as process:
             deadline = time.monotonic() + 60
@@ -186,7 +186,7 @@ class Runs(LaserTest):
         for number, ranks in ((signal.SIGTERM, 1), (signal.SIGINT, 1), (signal.SIGTERM, 2)):
             with self.subTest(number=number, ranks=ranks):
                 settings = ["--set", "output.every=1", "--set", "initial.levels=[0, 1]"]
-                words = [COMMAND, "tdse", "laser.toml", "--output", "run.h5", "--set", "time.steps=1000000",
+                words = [COMMAND, "tdse", "laser.toml", "--force", "--output", "run.h5", "--set", "time.steps=1000000",
                          "--checkpoint", "0", "--no-progress", "--quiet", *settings]
                 if ranks > 1:
                     words = [MPIEXEC, "-n", str(ranks), *words]

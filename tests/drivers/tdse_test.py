@@ -28,6 +28,8 @@ motion = "stretch"
 [time]
 step = 0.02
 steps = 20
+[propagator]
+kind = "expm"
 [output]
 every = 4
 state = true
@@ -143,7 +145,7 @@ class Runs(TdseTest):
                 self.assertIn("certificate", report["times"])
         # A series of degree 2 is 1e-4 from the exponential or so.
         result = self.run_command("tdse", "small.toml", *few, "--set", "propagator.degree=4", "--certificate",
-                                  "--json", "report.json")
+                                  "--force", "--json", "report.json")
         self.assertEqual(result.code, 1)
         self.assertIn("not proven", result.output)
         self.refuse("tdse", "small.toml", *few, "--propagator", "chebyshev", "--certificate", message="certificate")
@@ -198,7 +200,7 @@ class Runs(TdseTest):
         deck = self.report()["inputs"]["deck"]
         self.assertRegex(deck, r"(?m)^degree = 0 ")
         self.tdse("h2plus-stretch", *two_steps, "--set", "propagator.kind=chebyshev")
-        self.write("loose.toml", SMALL + "[propagator]\ntolerance = 1e-8\n")
+        self.write("loose.toml", SMALL.replace("[propagator]", "[propagator]\ntolerance = 1e-8"))
         self.tdse("loose.toml", *two_steps, "--set", "propagator.degree=10")
         self.assertRegex(self.report()["inputs"]["deck"], r"(?m)^degree = 10 ")
 
@@ -240,7 +242,8 @@ class Runs(TdseTest):
     def test_killed_run_leaves_what_it_had(self):
         self.tdse("small.toml", "--output", "run.h5", "--set", "time.steps=4")
         before = datasets(self.path("run.h5"))
-        words = [COMMAND, "tdse", "small.toml", "--output", "run.h5", "--set", "time.steps=1000000", "--checkpoint", "0",
+        words = [COMMAND, "tdse", "small.toml", "--force", "--output", "run.h5", "--set", "time.steps=1000000",
+                 "--checkpoint", "0",
                  "--set", "output.every=1", "--no-progress", "--quiet"]
         with subprocess.Popen(words, cwd=self.folder) as process:
             deadline = time.monotonic() + 60

@@ -2,6 +2,8 @@
 #include <heddle/io/hdf5.hpp>
 #include <heddle/io/matrix_market.hpp>
 #include <heddle/io/mesh_file.hpp>
+#include <heddle/io/npy.hpp>
+#include <heddle/io/text_list.hpp>
 #include <heddle/io/text_matrix.hpp>
 
 #include <array>
@@ -79,6 +81,26 @@ void read_hdf5_file(const path& file) {
       [&]<Scalar T>(T, const PlacementChoice& placed) { return read_hdf5<T>(alone(), file, placed); }, false);
 }
 
+void read_npy_file(const path& file) {
+  read_matrices(
+      file, [&] { return npy_info(alone(), file); },
+      [&]<Scalar T>(T, const PlacementChoice& placed) { return read_npy<T>(alone(), file, placed); }, false);
+}
+
+template <Scalar T> void read_list_as(const path& file) {
+  done(file, [&] {
+    const DistributedMatrix<T> A =
+        read_text_list<T>(alone(), file, [&](Index rows, Index columns) { return place(file, rows, columns); });
+    expect(A.columns() == 1, "a list is not one column");
+    expect_finite(A);
+  });
+}
+
+void read_text_list_file(const path& file) {
+  read_list_as<double>(file);
+  read_list_as<Kokkos::complex<float>>(file);
+}
+
 void read_mesh(const path& file) {
   done(file, [&] {
     const MeshFile mesh = MeshFile::read(file);
@@ -93,7 +115,9 @@ void read_mesh(const path& file) {
 constexpr std::array readers = {
     Reader{"matrix_market", ".mtx", read_matrix_market_file},
     Reader{"text_matrix", ".txt", read_text_matrix_file},
+    Reader{"text_list", ".dat", read_text_list_file},
     Reader{"hdf5", ".h5", read_hdf5_file},
+    Reader{"npy", ".npy", read_npy_file},
     Reader{"gmsh", ".msh", read_mesh},
     Reader{"vtk_xml", ".vtu", read_mesh},
     Reader{"vtk_legacy", ".vtk", read_mesh},

@@ -14,15 +14,15 @@ void draw_file(Random& random, Case& one) {
   Array& A = one.add("A", 'm', m, 'n', random.one_in(2) ? m : random.extent(20));
   fill_hard(random, one.type, A);
   if (random.one_in(8)) sprinkle(random, one.type, A);
-  one.add_knob("format", random.below(3));
+  one.add_knob("format", random.below(4));
   one.add_knob("place A", random.below(100));
   one.add_knob("place B", random.below(100));
 }
 
 template <Scalar T> void run_file(const World& world, const Case& one, Verdict& verdict) {
   const Array& given = one.array("A");
-  static constexpr const char* endings[] = {".mtx", ".h5", ".txt"};
-  const std::string ending = endings[one.knob("format") % 3];
+  static constexpr const char* endings[] = {".mtx", ".h5", ".txt", ".npy"};
+  const std::string ending = endings[one.knob("format") % 4];
   std::string name =
       (std::filesystem::temp_directory_path() / ("heddle-hunt-" + std::to_string(::getpid()) + ending)).string();
   world.all.broadcast(name, 0);
@@ -31,7 +31,7 @@ template <Scalar T> void run_file(const World& world, const Case& one, Verdict& 
   bool finite = true;
   for (const Value& x : given.values) finite = finite && std::isfinite(x.real()) && std::isfinite(x.imag());
   const bool has_form =
-      ending == ".h5" ||
+      ending == ".h5" || ending == ".npy" ||
       (finite && (ending == ".mtx" || (!is_complex<T> && given.rows == given.columns && given.rows > 0)));
   verdict.holds("refuses what has no form, and nothing else", written.any != has_form, written.message);
   if (written.any) {

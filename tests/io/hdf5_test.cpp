@@ -98,7 +98,7 @@ TEST_F(Hdf5Matrix, ComplexIsACompoundOfTwoReals) {
 TEST_F(Hdf5Matrix, WritesWhatOthersCanRead) {
   const DistributedMatrix<double> A(comm_, Placement::column_bands(2, 3, comm_.size()));
   fill(A, TenRowsAndColumn{});
-  write_hdf5(folder_ / "written.h5", A, "results/matrix");
+  write_hdf5(folder_ / "written.h5", A, {.dataset = "results/matrix"});
   if (comm_.rank() == 0) {
     const impl::Hdf5File file(H5Fopen((folder_ / "written.h5").c_str(), H5F_ACC_RDONLY, H5P_DEFAULT));
     const impl::Hdf5Dataset set(H5Dopen2(file.get(), "/results/matrix", H5P_DEFAULT));
@@ -109,9 +109,71 @@ TEST_F(Hdf5Matrix, WritesWhatOthersCanRead) {
   }
 }
 
+TEST_F(Hdf5Matrix, TakesAVectorAsOneColumn) {
+  const std::array<double, 5> data = {1, 2, 3, 4, 5};
+  const auto path = dataset({5}, H5T_NATIVE_DOUBLE, data.data());
+  const auto A = gather(read_hdf5<float>(comm_, path), 0);
+  if (comm_.rank() != 0) return;
+  ASSERT_EQ(A.extent(0), 5U);
+  ASSERT_EQ(A.extent(1), 1U);
+  for (std::size_t i = 0; i < 5; ++i) EXPECT_EQ(A(i, 0), static_cast<float>(data[i]));
+}
+
+std::string attribute_of(const std::filesystem::path& path, const char* object, const char* name) {
+  const impl::Hdf5File file(H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT));
+  const impl::Hdf5Type type(H5Tcopy(H5T_C_S1));
+  H5Tset_size(type.get(), H5T_VARIABLE);
+  H5Tset_cset(type.get(), H5T_CSET_UTF8);
+  const impl::Hdf5Handle<H5Aclose> attribute(H5Aopen_by_name(file.get(), object, name, H5P_DEFAULT, H5P_DEFAULT));
+  char* text = nullptr;
+  if (!attribute || H5Aread(attribute.get(), type.get(), &text) < 0) return "(none)";
+  std::string value(text);
+  H5free_memory(text);
+  return value;
+}
+
+TEST_F(Hdf5Matrix, ADatasetIsNamedInThePath) {
+  const DistributedMatrix<double> A(comm_, Placement::column_bands(2, 3, comm_.size()));
+  fill(A, TenRowsAndColumn{});
+  const DistributedMatrix<double> one(comm_, Placement::column_bands(2, 3, comm_.size()));
+  fill(one, 1.0);
+  const std::string file = (folder_ / "several.h5").string();
+  write_matrix(file + ":/group/a", one, {.attributes = {{"host", "first"}}});
+  write_matrix(file + ":b", A, {.attributes = {{"host", "second"}}});
+  write_matrix(file + ":/group/a", A);
+  for (const char* name : {":/group/a", ":group/a", ":/b", ":b"}) {
+    EXPECT_EQ(matrix_file_info(comm_, file + name).columns, 3);
+    const auto whole = gather(read_matrix<double>(comm_, file + name), 0);
+    if (comm_.rank() == 0) EXPECT_EQ(whole(1, 2), 12.0) << name;
+  }
+  if (comm_.rank() == 0) {
+    EXPECT_EQ(folder_.files(), 1);
+    EXPECT_EQ(attribute_of(file, "/", "host"), "second");
+    EXPECT_EQ(attribute_of(file, "/b", "host"), "second");
+    EXPECT_EQ(attribute_of(file, "/group/a", "host"), "(none)");
+  }
+  comm_.barrier();
+  const auto expect = [&](const std::string& path, ErrorKind kind, const std::string& message) {
+    const Error error = error_of([&] { write_matrix(path, A); });
+    EXPECT_EQ(error.kind(), kind) << error.what();
+    EXPECT_NE(std::string(error.what()).find(message), std::string::npos) << error.what();
+  };
+  expect(file + ":", ErrorKind::argument, "expected the name of a dataset");
+  expect(file + ":/", ErrorKind::argument, "expected the name of a dataset");
+  expect(file + ":/group", ErrorKind::output, "'/group' is no dataset");
+  expect(file + ":b/c", ErrorKind::output, "can't be written");
+  expect(folder_.write("text.h5", "no HDF5\n").string() + ":a", ErrorKind::output, "text.h5: can't be written");
+  // What is refused leaves all as it was.
+  const auto whole = gather(read_matrix<double>(comm_, file + ":b"), 0);
+  if (comm_.rank() == 0) EXPECT_EQ(whole(1, 2), 12.0);
+  // Without a name in the path the file is a new one.
+  write_matrix(file, A);
+  const Error gone = error_of([&] { static_cast<void>(matrix_file_info(comm_, file + ":b")); });
+  EXPECT_EQ(gone.kind(), ErrorKind::input);
+}
+
 TEST_F(Hdf5Matrix, RefusesWhatIsNoMatrix) {
   const std::array<double, 8> data{};
-  refuse(dataset({8}, H5T_NATIVE_DOUBLE, data.data()), ", dataset 'matrix': has 1 dimensions, where a matrix has 2");
   refuse(dataset({2, 2, 2}, H5T_NATIVE_DOUBLE, data.data()), ", dataset 'matrix': has 3 dimensions");
   const auto wrong = complex_type("real", "imaginary");
   refuse(dataset({1, 1}, wrong.get(), nullptr), ", dataset 'matrix': holds neither real numbers nor complex ones");

@@ -13,7 +13,10 @@ enum class ErrorKind {
   /// An input file or deck that can't be used; the message names the file, the place and the expected form (exit code
   /// 2).
   input,
-  output,       ///< A result that can't be written (exit code 2).
+  output,  ///< A result that can't be written: the place for it, or its form, is wrong (exit code 2).
+  /// A result that could not be written although its place is right: the disk is full, a quota or a limit was reached,
+  /// or the device failed (exit code 1).
+  storage,
   computation,  ///< The computation failed, or a check of its result did (exit code 1).
 };
 

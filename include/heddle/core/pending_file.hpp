@@ -1,20 +1,23 @@
 // An output file that appears complete or not at all.
 #pragma once
 
+#include <cstddef>
 #include <filesystem>
+#include <memory>
+#include <ostream>
 
 namespace heddle {
 
 /// An output file that replaces `target` when it is complete: what is written to path(), in the same folder, becomes
 /// `target` with commit().
 ///
-/// Without commit(), the destructor removes what was written, and a file that was at `target` before is still there. An
-/// object that is made before a long computation finds out at once if the folder can't be written. For one rank; not
-/// collective.
+/// Without commit(), the destructor removes what was written, and a file that was at `target` before is still there;
+/// where a signal ends the process, remove_pending_files() does it. An object that is made before a long computation
+/// finds out at once if the folder can't be written. For one rank; not collective.
 class PendingFile {
  public:
   /// Creates the empty file path(). Throws Error(output), which names `target` and the reason, where that can't be done
-  /// or where `target` is a folder.
+  /// or where `target` is a folder, and Error(storage) where there is no room for it.
   explicit PendingFile(std::filesystem::path target);
   ~PendingFile();
   PendingFile(const PendingFile&) = delete;
@@ -22,13 +25,39 @@ class PendingFile {
 
   /// The file to write to until commit().
   [[nodiscard]] const std::filesystem::path& path() const noexcept { return path_; }
-  /// Flushes path() to the device and renames it to the target, replacing what was there. Throws Error(output).
+  /// Flushes path() to the device and renames it to the target, replacing what was there. Throws Error(output) or
+  /// Error(storage).
   void commit();
+  /// Throws the Error of a write that failed for `reason`, a value of errno: "TARGET: can't be written: No space left
+  /// on device". Its kind is storage where room or a device is lacking, and output otherwise.
+  [[noreturn]] void refuse(int reason) const;
 
  private:
   std::filesystem::path target_;
   std::filesystem::path path_;
+  std::ptrdiff_t entry_ = -1;  // In the list that remove_pending_files() reads; -1: none.
   bool committed_ = false;
 };
+
+/// A PendingFile that is written as a stream. What can't be written throws the Error of PendingFile::refuse() out of
+/// the output that found it, or out of commit().
+class PendingStream : public std::ostream {
+ public:
+  /// Throws as PendingFile's constructor does.
+  explicit PendingStream(const std::filesystem::path& target);
+  ~PendingStream() override;
+
+  /// Writes what is still in the buffer, and commits the file.
+  void commit();
+
+ private:
+  class Buffer;
+  PendingFile file_;
+  std::unique_ptr<Buffer> buffer_;
+};
+
+/// Removes what every PendingFile of this process has written and not committed. It may be called in a signal handler,
+/// for the process to end after it: the objects no longer have a file.
+void remove_pending_files() noexcept;
 
 }  // namespace heddle

@@ -7,7 +7,8 @@
 
 namespace heddle {
 
-/// Reads the two-dimensional dataset `dataset` of an HDF5 file; element [i][j] is A(i, j).
+/// Reads the two-dimensional dataset `dataset` of an HDF5 file; element [i][j] is A(i, j). One of one dimension is a
+/// matrix of one column.
 ///
 /// A real dataset may have any integer or floating-point type. A complex one is a compound of two floating-point
 /// members r and i, as h5py writes NumPy's complex arrays. HDF5 converts elements to T, so that doubles beyond the
@@ -25,10 +26,11 @@ template <Scalar T>
 [[nodiscard]] MatrixFileInfo hdf5_info(const Communicator& comm, const std::filesystem::path& path,
                                        const std::string& dataset = "matrix");
 
-/// Writes a new file with A as its one dataset, in T's own precision. `dataset` may name groups, which are made.
-/// Collective; throws as write_matrix() does.
+/// Writes A as a dataset in T's own precision: in a new file or, with options.keep_others, beside what an HDF5 file at
+/// `path` holds, in place of a dataset of that name. The file is then copied first, so that it too is replaced as a
+/// whole. options.dataset may name groups, which are made. Collective; throws as write_matrix() does.
 template <Scalar T>
 void write_hdf5(const std::filesystem::path& path, const DistributedMatrix<T>& A,
-                const std::string& dataset = "matrix");
+                const MatrixFileOptions& options = {});
 
 }  // namespace heddle

@@ -1,4 +1,5 @@
-// Matrices in files. The file's ending chooses the format: .mtx is Matrix Market, .h5 is HDF5, .txt is plain text.
+// Matrices in files. The file's ending chooses the format: .mtx is Matrix Market, .h5 is HDF5, .npy is NumPy's, .txt is
+// plain text. A path FILE.h5:NAME stands for the dataset NAME in FILE.h5.
 #pragma once
 
 #include <heddle/comm/communicator.hpp>
@@ -8,6 +9,8 @@
 #include <filesystem>
 #include <functional>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace heddle {
 
@@ -24,8 +27,16 @@ using PlacementChoice = std::function<Placement(Index rows, Index columns)>;
 
 /// What a file's format needs to know besides its path.
 struct MatrixFileOptions {
-  /// Name (path) of the dataset in an HDF5 file; the other formats do not use it.
+  /// Name (path) of the dataset in an HDF5 file, where the path of the file does not say it; the other formats do not
+  /// use it, nor what follows.
   std::string dataset = "matrix";
+  /// When writing: whether what else an HDF5 file at that path holds stays in it. So it does where the path names the
+  /// dataset.
+  bool keep_others = false;
+  /// When writing a matrix of one column: an array of one dimension, where the format (.npy) has such.
+  bool vector = false;
+  /// When writing: text attributes (name and value) of an HDF5 file, and of the dataset.
+  std::vector<std::pair<std::string, std::string>> attributes = {};
 };
 
 /// The shape of the matrix in `path`, and whether it is complex. Collective: rank 0 reads. Throws as read_matrix()
@@ -33,7 +44,8 @@ struct MatrixFileOptions {
 [[nodiscard]] MatrixFileInfo matrix_file_info(const Communicator& comm, const std::filesystem::path& path,
                                               const MatrixFileOptions& options = {});
 
-/// Reads the matrix in `path`; read_matrix_market(), read_hdf5() and read_text_matrix() say what each format takes.
+/// Reads the matrix in `path`; read_matrix_market(), read_hdf5(), read_npy() and read_text_matrix() say what each
+/// format takes.
 ///
 /// Collective and blocking. Rank 0 alone opens the file, and elements travel in panels of columns of about 64 MiB, so
 /// that rank 0 holds little more than its own part and one panel (for plain text, the whole matrix). A real file may be
@@ -46,12 +58,14 @@ template <Scalar T>
 
 /// Writes A to `path`, in panels of columns. The file is written under another name beside its place and renamed when
 /// it is complete. Collective and blocking. Throws, on every rank alike, Error(output), which names the file and the
-/// reason, and Error(argument) for another ending. Bits: reading the file back gives A itself.
+/// reason, Error(storage) where room for it is lacking, and Error(argument) for another ending. Bits: reading the file
+/// back gives A itself.
 template <Scalar T>
 void write_matrix(const std::filesystem::path& path, const DistributedMatrix<T>& A,
                   const MatrixFileOptions& options = {});
 
-/// Throws Error(argument) unless `path` ends in .mtx, .h5 or .txt; for programs that compute long before they write.
-void require_matrix_ending(const std::filesystem::path& path);
+/// Throws Error(argument) unless `path` ends in .mtx, .h5, .npy or .txt, or names a dataset in a .h5 file; for programs
+/// that compute long before they write. Gives the file itself: of FILE.h5:NAME it is FILE.h5.
+[[nodiscard]] std::filesystem::path require_matrix_ending(const std::filesystem::path& path);
 
 }  // namespace heddle

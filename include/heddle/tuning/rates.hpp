@@ -19,7 +19,8 @@ template <Scalar T>
                                          const std::function<void(double share_done)>& progress = {});
 
 /// The file that keeps the rates of this machine, backend, scalar type and numbers of ranks and threads: it is in
-/// $XDG_CACHE_HOME/heddle or ~/.cache/heddle of rank 0. Collective; the same name on every rank.
+/// $XDG_CACHE_HOME/heddle or $HOME/.cache/heddle of rank 0; an empty name where neither is set. Collective; the same
+/// name on every rank.
 template <Scalar T> [[nodiscard]] std::filesystem::path rates_file(const Communicator& comm);
 /// The rates that were kept earlier with the same BLAS and transport, or nothing. Collective: rank 0 reads.
 template <Scalar T> [[nodiscard]] std::optional<MachineRates> load_rates(const Communicator& comm);

@@ -16,7 +16,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <fstream>
 #include <span>
 #include <vector>
 
@@ -46,7 +45,8 @@ OptionTable<Options> matrix_options() {
   const auto read = [](const Options& options) { return !options.input.empty(); };
   return {
       {"--input,-i", &Options::input, Text{},
-       "File of the matrix: .txt (its order, then its rows), .mtx Matrix Market or .h5 HDF5"},
+       "File of the matrix: .txt (its order, then its rows), .mtx Matrix Market, .npy NumPy or .h5 HDF5, as FILE.h5 or "
+       "FILE.h5:DATASET"},
       {"--generate", &Options::generate, choice({"kohn-sham", "thesis", "random"}, "KIND"),
        "Make one: kohn-sham (a row of atoms at its self-consistent density, or a molecule of water), thesis "
        "(n/2 - |i - j|) or random"},
@@ -160,15 +160,12 @@ const OptionTable<Options>& all_options() {
 // A column of numbers: one a line in plain text, a matrix of one column otherwise.
 void write_values(const Communicator& comm, const std::string& path, const std::vector<double>& values) {
   if (path.empty()) return;
-  if (path.ends_with(".txt")) {
+  if (require_matrix_ending(path).extension() == ".txt") {
     comm.on_rank(0, [&] {
-      PendingFile pending(path);
-      std::ofstream out(pending.path());
+      PendingStream out(path);
       out.precision(17);
       for (const double value : values) out << value << '\n';
-      out.close();
-      if (!out) throw Error(ErrorKind::output, message_of(path, ": could not be written"));
-      pending.commit();
+      out.commit();
     });
     return;
   }
@@ -176,7 +173,7 @@ void write_values(const Communicator& comm, const std::string& path, const std::
   HostMatrix<double> host("heddle::driver::host", values.size(), 1);
   std::copy(values.begin(), values.end(), host.data());
   scatter(host, 0, column);
-  write_matrix(path, column);
+  write_result(path, column, true);
 }
 // A is n x n on rank 0.
 template <Scalar T>
@@ -184,7 +181,7 @@ void write_dense(const Communicator& comm, const std::string& path, Index n, con
   if (path.empty()) return;
   const DistributedMatrix<T> out(comm, Placement::on_rank(n, n, 0));
   scatter(A, 0, out);
-  write_matrix(path, out);
+  write_result(path, out);
 }
 
 // The density that the Hamiltonian makes, or a message on why not.

@@ -27,8 +27,7 @@ nlohmann::ordered_json as_json(const eigen::KohnShamEnergies& energies) {
 
 void write_table(const ScfSettings& settings, const eigen::KohnSham& model, const eigen::ScfResult& result,
                  const std::vector<Step>& steps) {
-  PendingFile pending(settings.output);
-  std::ofstream out(pending.path());
+  PendingStream out(settings.output);
   out.precision(17);
   out << first_words << ", heddle " << version() << " (" << git_hash() << ")\n# points: " << model.points()
       << "\n# atoms: " << settings.chain.atoms << "\n# spacing: " << settings.chain.spacing
@@ -43,9 +42,7 @@ void write_table(const ScfSettings& settings, const eigen::KohnSham& model, cons
   for (std::size_t i = 0; i < model.grid().size(); ++i) {
     out << model.grid()[i] << ',' << result.density[i] << ',' << model.external()[i] << '\n';
   }
-  out.close();
-  if (!out) throw Error(ErrorKind::output, message_of(settings.output, ": could not be written"));
-  pending.commit();
+  out.commit();
 }
 
 }  // namespace

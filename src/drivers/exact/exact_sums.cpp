@@ -7,10 +7,11 @@
 #include "drivers/support/sha256.hpp"
 #include "drivers/support/text.hpp"
 #include <heddle/exact/distributed.hpp>
-#include <heddle/io/matrix_file.hpp>
+#include <heddle/io/text_list.hpp>
 
 #include <chrono>
 #include <cmath>
+#include <fstream>
 #include <optional>
 
 namespace heddle::driver {
@@ -35,7 +36,8 @@ const OptionTable<SumOptions>& sum_options() {
       {"--input,-i",
        &SumOptions::input,
        Text{},
-       "File of the elements, a matrix of any shape (.mtx, .h5 or .txt)",
+       "File of the elements: a matrix of any shape (.mtx, .npy, .h5 or .h5:DATASET), or of any other name a text of "
+       "numbers, one or several on a line",
        {.required = true}},
       {"--scalar", &SumOptions::scalar, scalar_kind(), scalar_help},
       {"--compare", &SumOptions::compare, Flag{}, compare_help},
@@ -45,13 +47,51 @@ const OptionTable<SumOptions>& sum_options() {
 
 const OptionTable<DotOptions>& dot_options() {
   static const OptionTable<DotOptions> table = {
-      {"--x", &DotOptions::x, Text{}, "File of x (.mtx, .h5 or .txt)", {.required = true}},
+      {"--x",
+       &DotOptions::x,
+       Text{},
+       "File of x: a matrix (.mtx, .npy, .h5 or .h5:DATASET), or of any other name a text of numbers",
+       {.required = true}},
       {"--y", &DotOptions::y, Text{}, "File of y, of the same shape", {.required = true}},
       {"--conjugate", &DotOptions::conjugate, Flag{}, "Of conj(x) and y"},
       {"--scalar", &DotOptions::scalar, scalar_kind(), scalar_help},
       {"--compare", &DotOptions::compare, Flag{}, compare_help},
   };
   return table;
+}
+
+// Whether a text that holds so many numbers could be a matrix as read_text_matrix() takes it.
+bool looks_like_matrix(const std::string& path, Index count) {
+  std::ifstream file(path);
+  std::string word;
+  file >> word;
+  Index order = 0;
+  return word.find_first_not_of("0123456789") == std::string::npos &&
+         Integer{.least = 1, .most = 1 << 30}.read(word, order) && count > 2 && count == order * order + 1;
+}
+
+// Whether a file is a text of numbers: what has the name of no other format.
+bool is_list(const std::string& path) {
+  const std::string ending = std::filesystem::path(path).extension().string();
+  return path.find(".h5:") == std::string::npos && ending != ".mtx" && ending != ".npy" && ending != ".h5";
+}
+
+std::string scalar_of(const Context& context, const std::string& path) {
+  return is_list(path) ? "double" : scalar_of_input(context, path);
+}
+
+// The numbers in a file, placed as `place` says.
+template <Scalar T>
+DistributedMatrix<T> read_numbers(const Context& context, const std::string& path, const std::string& place) {
+  const Communicator& comm = context.comm();
+  if (!is_list(path)) return read_placed<T>(comm, path, place);
+  const auto A = read_text_list<T>(
+      comm, path, [&](Index rows, Index columns) { return placement_from(place, rows, columns, comm.size()); });
+  if (context.root() && looks_like_matrix(path, A.rows())) {
+    complain("warning: " + path + " has the form of a matrix: its order, which counts as a number here, and as many " +
+             "numbers as that has elements");
+  }
+  return A;
 }
 
 template <Scalar T> using Elements = Kokkos::View<T*, MemorySpace>;
@@ -136,7 +176,7 @@ void report_sum(Context& context, Report& report, const std::string& name, const
 template <Scalar T> int sum_as(Context& context, const SumOptions& options) {
   const Communicator& comm = context.comm();
   auto report = context.report("sum");
-  const auto A = read_placed<T>(comm, options.input, "columns");
+  const auto A = read_numbers<T>(context, options.input, is_list(options.input) ? "rows" : "columns");
   sum_options().enter(options, report.inputs());
   const Elements<T> x = elements_of(A);
   comm.barrier();
@@ -152,8 +192,10 @@ template <Scalar T> int sum_as(Context& context, const SumOptions& options) {
 template <Scalar T> int dot_as(Context& context, const DotOptions& options) {
   const Communicator& comm = context.comm();
   auto report = context.report("dot");
-  const auto X = read_placed<T>(comm, options.x, "columns");
-  const auto Y = read_placed<T>(comm, options.y, "columns");
+  // A list is one column, of which each rank gets a part.
+  const std::string place = is_list(options.x) || is_list(options.y) ? "rows" : "columns";
+  const auto X = read_numbers<T>(context, options.x, place);
+  const auto Y = read_numbers<T>(context, options.y, place);
   require(X.rows() == Y.rows() && X.columns() == Y.columns(), options.x, " is ", X.rows(), " x ", X.columns(), ", ",
           options.y, " is ", Y.rows(), " x ", Y.columns(), "; expected equal shapes");
   dot_options().enter(options, report.inputs());
@@ -177,14 +219,14 @@ template <Scalar T> int dot_as(Context& context, const DotOptions& options) {
 }
 
 int run_sum(Context& context, SumOptions options) {
-  if (options.scalar.empty()) options.scalar = scalar_of_input(context, options.input);
+  if (options.scalar.empty()) options.scalar = scalar_of(context, options.input);
   return with_scalar(options.scalar, [&]<class T>() { return sum_as<T>(context, options); });
 }
 
 int run_dot(Context& context, DotOptions options) {
   if (options.scalar.empty()) {
-    const std::string of_x = scalar_of_input(context, options.x);
-    options.scalar = of_x == "double" ? scalar_of_input(context, options.y) : of_x;
+    const std::string of_x = scalar_of(context, options.x);
+    options.scalar = of_x == "double" ? scalar_of(context, options.y) : of_x;
   }
   return with_scalar(options.scalar, [&]<class T>() { return dot_as<T>(context, options); });
 }

@@ -160,7 +160,7 @@ void write_host(const Communicator& comm, const std::string& path, Index rows, I
                                                                  host.extent(1));
   Kokkos::deep_copy(dense, host);
   Kokkos::deep_copy(A.local(), dense);
-  write_matrix(path, A);
+  write_result(path, A);
 }
 
 // max |P A - L U| / (|L| |U|), element by element, of products rounded once, but for what the roundings of denormal

@@ -277,7 +277,7 @@ template <Scalar T, Scalar Result> int run_as(Context& context, const Options& o
   }
   if (!options.output.empty()) {
     start = std::chrono::steady_clock::now();
-    write_matrix(options.output, E);
+    write_result(options.output, E);
     report.times()["write"] = seconds_since(start);
     context.say("exp(A) written to " + options.output);
   }

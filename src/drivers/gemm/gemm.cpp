@@ -145,7 +145,7 @@ template <Scalar T> class Run {
     if (options_.hash) enter_hash(report);
     if (!options_.output.empty()) {
       start = std::chrono::steady_clock::now();
-      write_matrix(options_.output, problem_.C);
+      write_result(options_.output, problem_.C);
       report.times()["write"] = seconds_since(start);
       context_.say("C written to " + options_.output);
     }

@@ -180,15 +180,10 @@ Json trace_events(const std::vector<Timeline>& timelines, const Json& about) {
 }
 
 void write_trace(const std::filesystem::path& path, const Json& events) {
-  PendingFile file(path);
-  {
-    std::ofstream stream(file.path(), std::ios::binary);
-    // File names, which `about` may hold, are any bytes; JSON is UTF-8.
-    stream << events.dump(-1, ' ', false, Json::error_handler_t::replace) << '\n';
-    stream.close();
-    if (!stream) throw Error(ErrorKind::output, message_of(path.string(), ": the trace could not be written"));
-  }
-  file.commit();
+  PendingStream stream(path);
+  // File names, which `about` may hold, are any bytes; JSON is UTF-8.
+  stream << events.dump(-1, ' ', false, Json::error_handler_t::replace) << '\n';
+  stream.commit();
 }
 
 bool looks_like_json(const std::filesystem::path& path) {

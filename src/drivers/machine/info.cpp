@@ -71,7 +71,8 @@ const OptionTable<Options>& all_options() {
 template <Scalar T> nlohmann::ordered_json rates_entry(const Context& context, const char* scalar) {
   const bool known = load_rates<T>(context.comm()).has_value();
   const std::string file = rates_file<T>(context.comm()).string();
-  context.say(format("  %-14s %s %s", scalar, known ? "known, " : "not yet measured,", file.c_str()));
+  context.say(format("  %-14s %s %s", scalar, known ? "known, " : "not yet measured,",
+                     file.empty() ? "and not kept: neither HOME nor XDG_CACHE_HOME is set" : file.c_str()));
   return {{"known", known}, {"file", file}};
 }
 

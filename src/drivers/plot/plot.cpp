@@ -6,6 +6,7 @@
 #include "drivers/study/faces.hpp"
 #include "drivers/study/jacobi.hpp"
 #include "drivers/study/transpose.hpp"
+#include "drivers/support/standard_output.hpp"
 #include "drivers/tdse/record/hdf5.hpp"
 #include <heddle/core/error.hpp>
 
@@ -58,8 +59,8 @@ int run(const CommonOptions& common, const Options& options) {
   draw(picture, input, output);
   all_options().enter(options, report.inputs());
   report.results()["output"] = output.string();
-  if (!common.json.empty()) report.write(common.json);
-  if (!common.quiet) std::printf("wrote %s\n", output.c_str());
+  report.write(common);
+  print_line(common, "wrote " + output.string());
   return exit_done;
 }
 

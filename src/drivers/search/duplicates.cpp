@@ -6,6 +6,7 @@
 #include "drivers/support/outputs.hpp"
 #include "drivers/support/sha256.hpp"
 #include "drivers/support/text.hpp"
+#include <heddle/core/host_memory.hpp>
 #include <heddle/core/pending_file.hpp>
 #include <heddle/core/random.hpp>
 #include <heddle/search/duplicates.hpp>
@@ -149,9 +150,12 @@ void require_options(const Context& context, Options& options) {
   require(options.input.empty() != (options.size < 0),
           "give the keys with --input, or make some with --size, not both");
   require(options.words <= 64, "--words ", options.words, ": expected at most 64");
+  const double bytes = static_cast<double>(sizeof(Index)) * static_cast<double>(options.size * options.words);
+  require(options.size < 0 || bytes <= host_memory(), "--size ", options.size, ": the keys take ", bytes / 0x1p30,
+          " GiB, more than this machine's memory");
   if (options.distinct == 0) options.distinct = std::max<Index>(1, options.size / 2);
   require_distinct_outputs(
-      {{"--json", context.options().json}, {"--output", options.output}, {"--groups", options.groups}});
+      {{"--json", context.options().json_file()}, {"--output", options.output}, {"--groups", options.groups}});
   for (const std::string& path : {options.output, options.groups}) {
     if (!path.empty()) const PendingFile probe(path);
   }

@@ -11,7 +11,6 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
-#include <fstream>
 #include <memory>
 #include <unordered_map>
 
@@ -160,8 +159,7 @@ class KeyParser {
 // A text file of integers, written in large pieces.
 class Writer {
  public:
-  explicit Writer(const std::filesystem::path& path)
-      : name_(path.string()), pending_(path), out_(pending_.path(), std::ios::binary) {}
+  explicit Writer(const std::filesystem::path& path) : out_(path) {}
 
   Writer& text(std::string_view words) {
     buffer_ += words;
@@ -179,9 +177,7 @@ class Writer {
   }
   void finish() {
     flush();
-    out_.close();
-    if (!out_) throw Error(ErrorKind::output, message_of(name_, ": could not be written"));
-    pending_.commit();
+    out_.commit();
   }
 
  private:
@@ -190,9 +186,7 @@ class Writer {
     buffer_.clear();
   }
 
-  std::string name_;
-  PendingFile pending_;
-  std::ofstream out_;
+  PendingStream out_;
   std::string buffer_;
 };
 

@@ -224,7 +224,7 @@ void require_options(const Context& context, const Options& options) {
     throw Error(ErrorKind::output, "this build of heddle has no VTK, and writes no mesh files");
   }
   context.comm().on_rank(0, [&] {
-    require_distinct_outputs({{"--json", context.options().json},
+    require_distinct_outputs({{"--json", context.options().json_file()},
                               {"--output", options.output},
                               {"--nonmanifold", options.nonmanifold},
                               {"--save", options.save}});

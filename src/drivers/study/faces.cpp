@@ -274,7 +274,7 @@ void require_options(const Context& context, Options& options) {
   for (const Index cubes : options.sizes)
     require(cubes >= 1 && cubes <= 1024, "--sizes: ", cubes, ": expected 1 to 1024");
   require_distinct_outputs(
-      {{"--json", context.options().json}, {"--output", options.output}, {"--plot", options.plot}});
+      {{"--json", context.options().json_file()}, {"--output", options.output}, {"--plot", options.plot}});
   { const PendingFile probe(options.output); }
   if (!options.plot.empty()) {
     const PendingFile probe(options.plot);

@@ -77,8 +77,7 @@ double seconds_of(const FacesRow& row, const std::string& phase) {
 }  // namespace
 
 void write_faces_rows(const std::filesystem::path& path, const std::vector<FacesRow>& rows) {
-  PendingFile pending(path);
-  std::ofstream out(pending.path());
+  PendingStream out(path);
   out.precision(9);
   out << first_words << ", heddle " << version() << " (" << git_hash() << ")\n" << header << '\n';
   for (const FacesRow& row : rows) {
@@ -93,9 +92,7 @@ void write_faces_rows(const std::filesystem::path& path, const std::vector<Faces
     }
     out << '\n';
   }
-  out.close();
-  if (!out) throw Error(ErrorKind::output, message_of(path.string(), ": could not be written"));
-  pending.commit();
+  out.commit();
 }
 
 std::vector<FacesRow> read_faces_rows(const std::filesystem::path& path) {

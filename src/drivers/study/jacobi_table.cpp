@@ -45,8 +45,7 @@ void derive(std::vector<JacobiRow>& rows) {
 
 void write_rows(const std::filesystem::path& path, const std::string& matrix, const std::string& device,
                 const std::vector<JacobiRow>& rows) {
-  PendingFile pending(path);
-  std::ofstream out(pending.path());
+  PendingStream out(path);
   out.precision(9);
   out << first_words << ", heddle " << version() << " (" << git_hash() << ")\n# device: " << device
       << "\n# matrix: " << matrix << '\n'
@@ -60,9 +59,7 @@ void write_rows(const std::filesystem::path& path, const std::string& matrix, co
     }
     out << '\n';
   }
-  out.close();
-  if (!out) throw Error(ErrorKind::output, message_of(path.string(), ": could not be written"));
-  pending.commit();
+  out.commit();
 }
 
 std::vector<JacobiRow> read_serial_rows(const std::filesystem::path& path, const std::string& matrix) {

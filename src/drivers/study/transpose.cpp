@@ -140,8 +140,7 @@ class Study {
 
 void write_table(const std::string& path, const Options& options, const std::string& device, double bytes,
                  double copy_seconds, double automatic_seconds, const std::vector<Point>& points) {
-  PendingFile pending(path);
-  std::ofstream out(pending.path());
+  PendingStream out(path);
   out.precision(6);
   out << first_words << ", heddle " << version() << " (" << git_hash() << ")\n# device: " << device
       << "\n# matrix: " << options.rows << " x " << options.columns
@@ -158,9 +157,7 @@ void write_table(const std::string& path, const Options& options, const std::str
     }
     out << ',' << point.counts.reads << ',' << point.counts.writes << ',' << point.counts.conflicts << '\n';
   }
-  out.close();
-  if (!out) throw Error(ErrorKind::output, message_of(path, ": could not be written"));
-  pending.commit();
+  out.commit();
 }
 
 const char* explanation() {

@@ -7,6 +7,7 @@
 #include <heddle/comm/communicator.hpp>
 #include <heddle/comm/device.hpp>
 
+#include <optional>
 #include <string>
 
 namespace heddle::driver {
@@ -14,9 +15,17 @@ namespace heddle::driver {
 /// Exit codes of the command.
 enum ExitCode : int {
   exit_done = 0,    ///< Done, and every check passed.
-  exit_failed = 1,  ///< A check or the computation failed.
+  exit_failed = 1,  ///< A check or the computation failed, or a result could not be written for lack of room.
   exit_usage = 2,   ///< Bad usage, or input or output that can't be used.
 };
+
+/// Message and exit code of an exception.
+struct Failure {
+  int exit_code = exit_failed;
+  std::string message;
+};
+/// Of the one that is being handled.
+[[nodiscard]] Failure current_failure();
 
 /// Made by main() on every rank once MPI and Kokkos are initialised.
 class Context {
@@ -40,21 +49,22 @@ class Context {
   /// Collective end of a command: says each check, writes the report where --json asked for it, and gives the exit
   /// code. A check that failed is named on standard error.
   [[nodiscard]] int finish(const Report& report) const;
+  /// What finish() would have written, where `command` fails before: as far as report() got it. Rank 0's business, not
+  /// collective.
+  void report_failure(const std::string& command, const Failure& failure) const;
 
  private:
   const Communicator& comm_;
   const DeviceBinding& device_;
   const CommonOptions& options_;
+  mutable std::optional<Report> report_;  // The one that was made last.
 };
 
 /// One line on standard error: "heddle: " and the message.
 void complain(const std::string& message);
 
-/// Message and exit code of the exception being handled.
-struct Failure {
-  int exit_code = exit_failed;
-  std::string message;
-};
-[[nodiscard]] Failure current_failure();
+/// Writes the report of a command that failed where --json asks for it; nothing for bad usage, or where the report
+/// can't be written either.
+void report_failure(const CommonOptions& options, Report report, const Failure& failure);
 
 }  // namespace heddle::driver

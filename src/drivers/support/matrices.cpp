@@ -1,5 +1,7 @@
 #include "drivers/support/matrices.hpp"
 
+#include "drivers/support/provenance.hpp"
+#include "drivers/support/scalars.hpp"
 #include <heddle/core/pending_file.hpp>
 #include <heddle/io/matrix_file.hpp>
 
@@ -11,12 +13,15 @@ DistributedMatrix<T> read_placed(const Communicator& comm, const std::string& pa
                         [&](Index rows, Index columns) { return placement_from(place, rows, columns, comm.size()); });
 }
 
-template DistributedMatrix<float> read_placed(const Communicator&, const std::string&, const std::string&);
-template DistributedMatrix<double> read_placed(const Communicator&, const std::string&, const std::string&);
-template DistributedMatrix<Kokkos::complex<float>> read_placed(const Communicator&, const std::string&,
-                                                               const std::string&);
-template DistributedMatrix<Kokkos::complex<double>> read_placed(const Communicator&, const std::string&,
-                                                                const std::string&);
+template <Scalar T> void write_result(const std::string& path, const DistributedMatrix<T>& A, bool vector) {
+  write_matrix(path, A, {.vector = vector, .attributes = provenance_attributes()});
+}
+
+#define HEDDLE_INSTANTIATE(T)                                                                             \
+  template DistributedMatrix<T> read_placed(const Communicator&, const std::string&, const std::string&); \
+  template void write_result(const std::string&, const DistributedMatrix<T>&, bool)
+HEDDLE_FOR_EACH_DRIVER_SCALAR(HEDDLE_INSTANTIATE);
+#undef HEDDLE_INSTANTIATE
 
 void require_one_input(const std::string& input, Index size) {
   require(input.empty() != (size < 0), "give the matrix with --input, or make one with --size, not both");
@@ -28,8 +33,8 @@ std::string scalar_of_input(const Context& context, const std::string& input) {
 
 void require_writable_matrix(const Context& context, const std::string& path) {
   if (path.empty()) return;
-  require_matrix_ending(path);
-  context.comm().on_rank(0, [&] { const PendingFile probe(path); });
+  const std::filesystem::path file = require_matrix_ending(path);
+  context.comm().on_rank(0, [&] { const PendingFile probe(file); });
 }
 
 }  // namespace heddle::driver

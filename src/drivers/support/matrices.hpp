@@ -48,6 +48,10 @@ template <Scalar T>
 [[nodiscard]] DistributedMatrix<T> read_placed(const Communicator& comm, const std::string& path,
                                                const std::string& place);
 
+/// Writes a result, in an HDF5 file with its provenance. As `vector`, a matrix of one column is an array of one
+/// dimension in a format that has such.
+template <Scalar T> void write_result(const std::string& path, const DistributedMatrix<T>& A, bool vector = false);
+
 /// Throws Error(argument) unless the matrix is either in a file or to be made with a size.
 void require_one_input(const std::string& input, Index size);
 

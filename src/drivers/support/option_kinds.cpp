@@ -2,6 +2,7 @@
 
 #include "drivers/support/text.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 
@@ -25,6 +26,33 @@ std::optional<double> finite_number(std::string_view text) {
   const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || stop != text.data() + text.size() || !std::isfinite(value)) return std::nullopt;
   return value;
+}
+
+std::string plain_digits(const std::string& text) {
+  const std::size_t mark = text.find_first_of("eE");
+  if (mark == std::string::npos || text.starts_with("0x")) return text;
+  const std::string sign = text.starts_with('-') ? "-" : "";
+  const std::string mantissa = text.substr(sign.size(), mark - sign.size());
+  const std::size_t point = std::min(mantissa.find('.'), mantissa.size());
+  std::string digits = mantissa;
+  if (point < digits.size()) digits.erase(point, 1);
+  const bool signed_plus = text.size() > mark + 1 && text[mark + 1] == '+';
+  const char* const end = text.data() + text.size();
+  int exponent = 0;
+  const auto [stop, error] = std::from_chars(text.data() + mark + (signed_plus ? 2 : 1), end, exponent);
+  // Beyond it no number of the types that are read is whole or small enough.
+  constexpr int most = 100;
+  if (error != std::errc() || stop != end || exponent < -most || exponent > most || digits.empty() ||
+      digits.find_first_not_of("0123456789") != std::string::npos) {
+    return text;
+  }
+  const auto whole = static_cast<std::ptrdiff_t>(point) + exponent;
+  const auto size = static_cast<std::ptrdiff_t>(digits.size());
+  const std::size_t kept = static_cast<std::size_t>(std::clamp<std::ptrdiff_t>(whole, 0, size));
+  if (digits.find_first_not_of('0', kept) != std::string::npos) return text;
+  digits.resize(kept);
+  if (whole > size) digits.append(static_cast<std::size_t>(whole - size), '0');
+  return sign + (digits.empty() ? "0" : digits);
 }
 
 std::string Integer::expected() const {

@@ -29,6 +29,10 @@ namespace heddle::driver {
 /// The whole of `text` as a finite number, or nothing.
 [[nodiscard]] std::optional<double> finite_number(std::string_view text);
 
+/// A whole number in scientific form, as "1e3" or "1.5E6", in plain digits; other text, and what is not whole, as it
+/// stands.
+[[nodiscard]] std::string plain_digits(const std::string& text);
+
 /// Given or not; `--name,!--no-name` also says no.
 struct Flag {
   std::string type_name;
@@ -54,14 +58,15 @@ template <class Value> struct Sets {
   static std::string show(const Value& /*value*/) { return {}; }
 };
 
-/// A whole number, decimal or as 0x1f. A member outside the bounds stands for none.
+/// A whole number, decimal, as 1e3 or as 0x1f. A member outside the bounds stands for none.
 struct Integer {
   long long least = std::numeric_limits<long long>::min();
   long long most = std::numeric_limits<long long>::max();
   std::string type_name = "N";
 
   [[nodiscard]] std::string expected() const;
-  template <std::integral T> bool read(const std::string& text, T& value) const {
+  template <std::integral T> bool read(const std::string& given, T& value) const {
+    const std::string text = plain_digits(given);
     const bool hexadecimal = text.starts_with("0x");
     const char* const end = text.data() + text.size();
     const auto [stop, error] = std::from_chars(text.data() + (hexadecimal ? 2 : 0), end, value, hexadecimal ? 16 : 10);

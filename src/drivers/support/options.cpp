@@ -7,7 +7,8 @@ const OptionTable<CommonOptions>& common_options() {
       {"--json",
        &CommonOptions::json,
        Text{.may_be_empty = false},
-       "Write a report: inputs, results, checks and times as one JSON object",
+       "Write a report: inputs, results, checks and times as one JSON object; -: to standard output, and what is "
+       "printed otherwise goes to standard error",
        {.enters = false}},
       {"--quiet", &CommonOptions::quiet, Flag{}, "Print nothing but errors", {.enters = false}},
       {"--progress",

@@ -15,9 +15,13 @@ enum class ProgressMode {
 };
 
 struct CommonOptions {
-  std::string json;  ///< File for the report; empty: none.
+  std::string json;  ///< File for the report; empty: none; "-": standard output.
   bool quiet = false;
   ProgressMode progress = ProgressMode::automatic;
+
+  [[nodiscard]] bool report_to_output() const { return json == "-"; }
+  /// The file for the report; empty where it goes to none.
+  [[nodiscard]] std::string json_file() const { return report_to_output() ? std::string() : json; }
 };
 
 /// --json, --quiet, --progress and --no-progress.

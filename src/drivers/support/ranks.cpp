@@ -14,6 +14,27 @@ namespace heddle::driver {
 namespace {
 
 constexpr std::chrono::seconds patience(10);
+// More than ranks that fail at the same moment are apart when they lose patience.
+constexpr std::chrono::seconds agreement(1);
+
+// Of ranks that have failed and lost patience, each tells all others: false where a lower one of them will speak.
+bool is_speaker(MPI_Comm comm, int rank, int size) {
+  std::vector<MPI_Request> sent(static_cast<std::size_t>(size), MPI_REQUEST_NULL);
+  for (int other = 0; other < size; ++other) {
+    // Those that never look are ended with the job.
+    if (other != rank) MPI_Isend(&rank, 1, MPI_INT, other, 0, comm, &sent[static_cast<std::size_t>(other)]);
+  }
+  const auto deadline = std::chrono::steady_clock::now() + agreement;
+  while (std::chrono::steady_clock::now() < deadline) {
+    for (int lower = 0; lower < rank; ++lower) {
+      int found = 0;
+      MPI_Iprobe(lower, 0, comm, &found, MPI_STATUS_IGNORE);
+      if (found != 0) return false;
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  return true;
+}
 
 // False where the others have not come after `patience`.
 bool arrives(MPI_Request& request) {
@@ -64,7 +85,11 @@ int run_agreed(const std::function<int()>& work) {
   if (mine.failed == 0) {
     MPI_Wait(&request, MPI_STATUS_IGNORE);
   } else if (!arrives(request)) {
-    complain("rank " + std::to_string(rank) + ": " + message);
+    if (is_speaker(comm, rank, size)) {
+      complain("rank " + std::to_string(rank) + ": " + message);
+    } else {
+      std::this_thread::sleep_for(patience);
+    }
     MPI_Abort(MPI_COMM_WORLD, mine.exit_code);
   }
   MPI_Comm_free(&comm);

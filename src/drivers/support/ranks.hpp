@@ -14,7 +14,7 @@ namespace heddle::driver {
 ///
 /// Where work throws on every rank alike, or on some while the others come to its end, the lowest of them says why, in
 /// one line. Where a rank fails while others still wait for it inside work, it says so and aborts the job, ten seconds
-/// later.
+/// later; of several such ranks the lowest does.
 [[nodiscard]] int run_agreed(const std::function<int()>& work);
 
 }  // namespace heddle::driver

@@ -1,15 +1,18 @@
 #include "drivers/support/report.hpp"
 
 #include "drivers/support/clock.hpp"
-#include <heddle/core/error.hpp>
+#include "drivers/support/provenance.hpp"
+#include "drivers/support/standard_output.hpp"
 #include <heddle/core/pending_file.hpp>
 
-#include <fstream>
 #include <utility>
 
 namespace heddle::driver {
 
-Report::Report(std::string command) : command_(std::move(command)), start_(std::chrono::steady_clock::now()) {}
+Report::Report(std::string command) : object_(std::make_shared<Object>()) {
+  object_->command = std::move(command);
+  object_->start = std::chrono::steady_clock::now();
+}
 
 bool Report::check_at_most(const std::string& name, double value, double bound) {
   return check(name, value <= bound, value, bound);
@@ -17,35 +20,49 @@ bool Report::check_at_most(const std::string& name, double value, double bound) 
 
 bool Report::check(const std::string& name, bool passed, const nlohmann::ordered_json& value,
                    const nlohmann::ordered_json& bound) {
-  checks_[name] = {{"passed", passed}, {"value", value}, {"bound", bound}};
+  object_->checks[name] = {{"passed", passed}, {"value", value}, {"bound", bound}};
   return passed;
 }
 
 bool Report::passed() const {
-  for (const auto& check : checks_) {
+  for (const auto& check : object_->checks) {
     if (!check.at("passed").get<bool>()) return false;
   }
   return true;
 }
 
-std::string Report::text() const {
-  nlohmann::ordered_json times = times_;
-  times["total"] = seconds_since(start_);
-  const nlohmann::ordered_json object = {
-      {"command", command_}, {"inputs", inputs_}, {"results", results_}, {"checks", checks_}, {"times", times}};
-  // File names may hold any bytes; JSON is UTF-8.
-  return object.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + '\n';
+void Report::fail(const std::string& message, int exit_code) {
+  object_->failure = {{"message", message}, {"exit_code", exit_code}};
 }
 
-void Report::write(const std::filesystem::path& path) const {
-  PendingFile file(path);
-  {
-    std::ofstream stream(file.path(), std::ios::binary);
-    stream << text();
-    stream.close();
-    if (!stream) throw Error(ErrorKind::output, message_of(path.string(), ": the report could not be written"));
+std::string Report::text() const {
+  nlohmann::ordered_json times = object_->times;
+  times["total"] = seconds_since(object_->start);
+  const Provenance& from = provenance();
+  nlohmann::ordered_json all = {{"command", object_->command},
+                                {"provenance",
+                                 {{"version", from.version},
+                                  {"commit", from.commit},
+                                  {"host", from.host},
+                                  {"date", from.date},
+                                  {"command_line", from.command_line}}},
+                                {"inputs", object_->inputs},
+                                {"results", object_->results},
+                                {"checks", object_->checks},
+                                {"times", times}};
+  if (!object_->failure.is_null()) all["failure"] = object_->failure;
+  // File names may hold any bytes; JSON is UTF-8.
+  return all.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + '\n';
+}
+
+void Report::write(const CommonOptions& options) const {
+  if (options.report_to_output()) {
+    print_text(text());
+  } else if (!options.json.empty()) {
+    PendingStream file(options.json);
+    file << text();
+    file.commit();
   }
-  file.commit();
 }
 
 }  // namespace heddle::driver

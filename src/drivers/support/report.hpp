@@ -1,27 +1,31 @@
 // What a command did, as the one JSON object that --json writes.
 #pragma once
 
+#include "drivers/support/options.hpp"
+
 #include <nlohmann/json.hpp>
 
 #include <chrono>
-#include <filesystem>
+#include <memory>
 #include <string>
 
 namespace heddle::driver {
 
-/// {"command": ..., "inputs": {...}, "results": {...}, "checks": {...}, "times": {...}}; all keys in lower snake case,
-/// times in seconds, numbers that are not finite written as null.
+/// {"command": ..., "provenance": {...}, "inputs": {...}, "results": {...}, "checks": {...}, "times": {...}}; all keys
+/// in lower snake case, times in seconds, numbers that are not finite written as null. One of a command that failed has
+/// "failure" too, with the message and the exit code, and what was known until then.
 ///
 /// Every rank builds the same one; rank 0 writes it. Its clock starts with it: times.total is the time until write().
+/// Copies share one object.
 class Report {
  public:
   explicit Report(std::string command);
 
   /// References to the members of the object, to be filled in as JSON: report.results()["tile"] = 512.
-  [[nodiscard]] nlohmann::ordered_json& inputs() { return inputs_; }
-  [[nodiscard]] nlohmann::ordered_json& results() { return results_; }
-  [[nodiscard]] nlohmann::ordered_json& times() { return times_; }
-  [[nodiscard]] const nlohmann::ordered_json& checks() const { return checks_; }
+  [[nodiscard]] nlohmann::ordered_json& inputs() { return object_->inputs; }
+  [[nodiscard]] nlohmann::ordered_json& results() { return object_->results; }
+  [[nodiscard]] nlohmann::ordered_json& times() { return object_->times; }
+  [[nodiscard]] const nlohmann::ordered_json& checks() const { return object_->checks; }
 
   /// Enters a check "`value` is at most `bound`" and returns whether it passed; NaN fails.
   bool check_at_most(const std::string& name, double value, double bound);
@@ -30,19 +34,26 @@ class Report {
              const nlohmann::ordered_json& bound);
   /// True where no check failed.
   [[nodiscard]] bool passed() const;
+  /// Enters that the command failed.
+  void fail(const std::string& message, int exit_code);
 
   /// The object as text, indented, with a closing newline.
   [[nodiscard]] std::string text() const;
-  /// Writes it beside `path` and renames. Throws Error(output) where that can't be done.
-  void write(const std::filesystem::path& path) const;
+  /// Writes it where --json says, if it says so: to a file, which appears complete or not at all, or to standard
+  /// output. Throws as PendingFile does.
+  void write(const CommonOptions& options) const;
 
  private:
-  std::string command_;
-  std::chrono::steady_clock::time_point start_;
-  nlohmann::ordered_json inputs_ = nlohmann::ordered_json::object();
-  nlohmann::ordered_json results_ = nlohmann::ordered_json::object();
-  nlohmann::ordered_json checks_ = nlohmann::ordered_json::object();
-  nlohmann::ordered_json times_ = nlohmann::ordered_json::object();
+  struct Object {
+    std::string command;
+    std::chrono::steady_clock::time_point start;
+    nlohmann::ordered_json inputs = nlohmann::ordered_json::object();
+    nlohmann::ordered_json results = nlohmann::ordered_json::object();
+    nlohmann::ordered_json checks = nlohmann::ordered_json::object();
+    nlohmann::ordered_json times = nlohmann::ordered_json::object();
+    nlohmann::ordered_json failure;
+  };
+  std::shared_ptr<Object> object_;
 };
 
 }  // namespace heddle::driver

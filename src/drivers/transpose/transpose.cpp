@@ -95,7 +95,7 @@ template <Scalar T> int run_as(Context& context, const Options& options) {
   report.check_at_most("differing_after_twice", static_cast<double>(differing(A, back)), 0.0);
   if (!options.output.empty()) {
     start = std::chrono::steady_clock::now();
-    write_matrix(options.output, B);
+    write_result(options.output, B);
     report.times()["write"] = seconds_since(start);
     context.say("written to " + options.output);
   }

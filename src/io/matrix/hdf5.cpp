@@ -1,8 +1,8 @@
 #include "core/instantiate.hpp"
 #include "io/matrix/hdf5_handle.hpp"
 #include "io/matrix/panels.hpp"
-#include <heddle/core/pending_file.hpp>
 #include <heddle/io/hdf5.hpp>
+#include <heddle/io/pending_hdf5.hpp>
 
 #include <array>
 #include <limits>
@@ -105,8 +105,9 @@ class Hdf5Reader {
     if (!dataset_) refuse("can't be opened: " + impl::hdf5_reason());
     const impl::Hdf5Space space(H5Dget_space(dataset_.get()));
     const int rank = H5Sget_simple_extent_ndims(space.get());
-    if (rank != 2) refuse(message_of("has ", rank, " dimensions, where a matrix has 2"));
-    Extents extents = {};
+    if (rank != 1 && rank != 2) refuse(message_of("has ", rank, " dimensions, where a matrix has 2 and a vector 1"));
+    Extents extents = {1, 1};
+    vector_ = rank == 1;
     H5Sget_simple_extent_dims(space.get(), extents.data(), nullptr);
     const impl::Hdf5Type type(H5Dget_type(dataset_.get()));
     const auto kind = H5Tget_class(type.get());
@@ -137,7 +138,7 @@ class Hdf5Reader {
     const impl::Hdf5Quiet quiet;
     const auto rows = row_major<Stored>(info_.rows, columns.size());
     const impl::Hdf5Space file_space(H5Dget_space(dataset_.get()));
-    select_columns(file_space.get(), info_.rows, columns);
+    if (!vector_) select_columns(file_space.get(), info_.rows, columns);
     const auto memory_space = panel_space(info_.rows, columns.size());
     const auto type = memory_type<Stored>();
     if (H5Dread(dataset_.get(), type.get(), memory_space.get(), file_space.get(), H5P_DEFAULT, rows.data()) < 0) {
@@ -152,24 +153,54 @@ class Hdf5Reader {
   std::string name_;
   impl::Hdf5File file_;
   impl::Hdf5Dataset dataset_;
+  bool vector_ = false;  // Of one dimension, and all of it selected.
   MatrixFileInfo info_;
 };
 
-// A new file with one dataset; on rank 0 alone.
+// Text, in place of an attribute of that name.
+bool write_attribute(hid_t object, const std::string& name, const std::string& value) {
+  const impl::Hdf5Type type(H5Tcopy(H5T_C_S1));
+  H5Tset_size(type.get(), H5T_VARIABLE);
+  H5Tset_cset(type.get(), H5T_CSET_UTF8);
+  const impl::Hdf5Space space(H5Screate(H5S_SCALAR));
+  if (H5Aexists(object, name.c_str()) > 0) H5Adelete(object, name.c_str());
+  const impl::Hdf5Handle<H5Aclose> attribute(
+      H5Acreate2(object, name.c_str(), type.get(), space.get(), H5P_DEFAULT, H5P_DEFAULT));
+  const char* const text = value.c_str();
+  return attribute && H5Awrite(attribute.get(), type.get(), &text) >= 0;
+}
+
+// Whether there is a link of that name; HDF5 wants to be asked for each group on the way.
+bool has_link(hid_t file, const std::string& name) {
+  for (std::size_t slash = name.find('/', 1);; slash = name.find('/', slash + 1)) {
+    if (H5Lexists(file, name.substr(0, slash).c_str(), H5P_DEFAULT) <= 0) return false;
+    if (slash == std::string::npos) return true;
+  }
+}
+
+// A file with a new dataset; on rank 0 alone.
 template <Scalar T> class Hdf5Writer {
  public:
-  Hdf5Writer(const std::filesystem::path& path, const std::string& dataset, Index rows, Index columns)
-      : name_(path.string()), rows_(rows), pending_(path) {
+  Hdf5Writer(const std::filesystem::path& path, const MatrixFileOptions& options, Index rows, Index columns)
+      : name_(path.string()), rows_(rows), file_(path, options.keep_others) {
     const impl::Hdf5Quiet quiet;
-    file_ = impl::Hdf5File(H5Fcreate(pending_.path().c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT));
-    require_done(static_cast<bool>(file_));
     const impl::Hdf5Properties links(H5Pcreate(H5P_LINK_CREATE));
     H5Pset_create_intermediate_group(links.get(), 1);
     const auto space = panel_space(rows, columns);
     const auto type = memory_type<T>();
-    dataset_ = impl::Hdf5Dataset(
-        H5Dcreate2(file_.get(), dataset.c_str(), type.get(), space.get(), links.get(), H5P_DEFAULT, H5P_DEFAULT));
+    if (has_link(file_.id(), options.dataset)) {
+      const impl::Hdf5Dataset old(H5Dopen2(file_.id(), options.dataset.c_str(), H5P_DEFAULT));
+      if (!old) {
+        throw Error(ErrorKind::output, message_of(name_, ": can't be written: '", options.dataset, "' is no dataset"));
+      }
+      require_done(H5Ldelete(file_.id(), options.dataset.c_str(), H5P_DEFAULT) >= 0);
+    }
+    dataset_ = impl::Hdf5Dataset(H5Dcreate2(file_.id(), options.dataset.c_str(), type.get(), space.get(), links.get(),
+                                            H5P_DEFAULT, H5P_DEFAULT));
     require_done(static_cast<bool>(dataset_));
+    for (const auto& [name, value] : options.attributes) {
+      require_done(write_attribute(file_.id(), name, value) && write_attribute(dataset_.get(), name, value));
+    }
   }
 
   void write_columns(Range columns, const HostMatrix<T>& panel) {
@@ -188,19 +219,18 @@ template <Scalar T> class Hdf5Writer {
   void finish() {
     const impl::Hdf5Quiet quiet;
     require_done(dataset_.reset());
-    require_done(file_.reset());
-    pending_.commit();
+    file_.commit();
   }
 
  private:
   void require_done(bool done) const {
+    file_.require_written();
     if (!done) throw Error(ErrorKind::output, message_of(name_, ": can't be written: ", impl::hdf5_reason()));
   }
 
   std::string name_;
   Index rows_;
-  PendingFile pending_;
-  impl::Hdf5File file_;
+  PendingHdf5 file_;
   impl::Hdf5Dataset dataset_;
 };
 
@@ -229,10 +259,10 @@ MatrixFileInfo hdf5_info(const Communicator& comm, const std::filesystem::path& 
 }
 
 template <Scalar T>
-void write_hdf5(const std::filesystem::path& path, const DistributedMatrix<T>& A, const std::string& dataset) {
+void write_hdf5(const std::filesystem::path& path, const DistributedMatrix<T>& A, const MatrixFileOptions& options) {
   const Communicator& comm = A.communicator();
   std::optional<Hdf5Writer<T>> writer;
-  comm.on_rank(0, [&] { writer.emplace(path, dataset, A.rows(), A.columns()); });
+  comm.on_rank(0, [&] { writer.emplace(path, options, A.rows(), A.columns()); });
   impl::gather_panels(A, [&](Range columns, const HostMatrix<T>& panel) { writer->write_columns(columns, panel); });
   comm.on_rank(0, [&] { writer->finish(); });
 }
@@ -240,7 +270,7 @@ void write_hdf5(const std::filesystem::path& path, const DistributedMatrix<T>& A
 #define HEDDLE_INSTANTIATE(T)                                                                                        \
   template DistributedMatrix<T> read_hdf5(const Communicator&, const std::filesystem::path&, const PlacementChoice&, \
                                           const std::string&);                                                       \
-  template void write_hdf5(const std::filesystem::path&, const DistributedMatrix<T>&, const std::string&)
+  template void write_hdf5(const std::filesystem::path&, const DistributedMatrix<T>&, const MatrixFileOptions&)
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE);
 #undef HEDDLE_INSTANTIATE
 

@@ -4,14 +4,9 @@
 #include <heddle/core/pending_file.hpp>
 #include <heddle/io/matrix_market.hpp>
 
-#include <cerrno>
 #include <charconv>
 #include <cmath>
-#include <cstring>
-#include <memory>
 #include <optional>
-#include <type_traits>
-#include <utility>
 
 namespace heddle {
 
@@ -24,17 +19,11 @@ MatrixFileInfo info_of(const impl::MarketHeader& header) {
 // Array files on their way to the disk.
 class MarketWriter {
  public:
-  MarketWriter(std::filesystem::path target, Index rows, Index columns, bool complex)
-      : name_(target.string()), pending_(std::move(target)), file_(std::fopen(pending_.path().c_str(), "wb")) {
-    if (file_ == nullptr) refuse(std::strerror(errno));
+  MarketWriter(const std::filesystem::path& target, Index rows, Index columns, bool complex)
+      : name_(target.string()), out_(target) {
     text_ = message_of("%%MatrixMarket matrix array ", complex ? "complex" : "real", " general\n", rows, " ", columns,
                        "\n");
   }
-  ~MarketWriter() {
-    if (file_ != nullptr) std::fclose(file_);
-  }
-  MarketWriter(const MarketWriter&) = delete;
-  MarketWriter& operator=(const MarketWriter&) = delete;
 
   template <Scalar T> void write_columns(Range columns, const HostMatrix<T>& panel) {
     for (Index j = 0; j < columns.size(); ++j) {
@@ -55,9 +44,7 @@ class MarketWriter {
 
   void finish() {
     flush();
-    std::FILE* const file = std::exchange(file_, nullptr);
-    if (std::fclose(file) != 0) refuse(std::strerror(errno));
-    pending_.commit();
+    out_.commit();
   }
 
  private:
@@ -71,7 +58,7 @@ class MarketWriter {
     text_.append(std::begin(digits), end);
   }
   void flush() {
-    if (std::fwrite(text_.data(), 1, text_.size(), file_) != text_.size()) refuse(std::strerror(errno));
+    out_ << text_;
     text_.clear();
   }
   [[noreturn]] void refuse(const std::string& reason) const {
@@ -79,8 +66,7 @@ class MarketWriter {
   }
 
   std::string name_;
-  PendingFile pending_;
-  std::FILE* file_ = nullptr;
+  PendingStream out_;
   std::string text_;
 };
 

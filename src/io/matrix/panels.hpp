@@ -54,7 +54,7 @@ template <Scalar T>
     try {
       A = DistributedMatrix<T>(comm, placement, "heddle::io::matrix");
     } catch (const Error& error) {
-      if (error.kind() != ErrorKind::computation) throw;
+      if (placement.rank_end() > comm.size()) throw;
       refuse_for_memory(comm, path, placement, info, sizeof(T));
     } catch (const std::exception&) {
       refuse_for_memory(comm, path, placement, info, sizeof(T));

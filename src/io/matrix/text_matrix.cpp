@@ -4,10 +4,8 @@
 #include <heddle/core/pending_file.hpp>
 #include <heddle/io/text_matrix.hpp>
 
-#include <cerrno>
 #include <charconv>
 #include <cmath>
-#include <cstring>
 #include <limits>
 #include <memory>
 #include <vector>
@@ -91,7 +89,7 @@ template <Scalar T> std::vector<T> read_elements(const std::filesystem::path& pa
 class TextWriter {
  public:
   TextWriter(const std::filesystem::path& path, Index rows, Index columns, bool complex)
-      : name_(path.string()), order_(rows), pending_(path) {
+      : name_(path.string()), order_(rows), out_(path) {
     if (complex) refuse("complex numbers have no form in plain text; choose .mtx or .h5");
     if (rows != columns || rows == 0) {
       refuse(message_of("plain text holds square matrices, not ", rows, " x ", columns, "; choose .mtx or .h5"));
@@ -113,8 +111,6 @@ class TextWriter {
   }
   // Digits as Number needs them.
   template <class Number> void finish() {
-    std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(pending_.path().c_str(), "wb"), std::fclose);
-    if (!file) refuse(std::strerror(errno));
     std::string text = std::to_string(order_) + '\n';
     for (Index i = 0; i < order_; ++i) {
       for (Index j = 0; j < order_; ++j) {
@@ -123,11 +119,10 @@ class TextWriter {
         text.append(digits, std::to_chars(std::begin(digits), std::end(digits), number).ptr);
         text += j + 1 < order_ ? ' ' : '\n';
       }
-      if (std::fwrite(text.data(), 1, text.size(), file.get()) != text.size()) refuse(std::strerror(errno));
+      out_ << text;
       text.clear();
     }
-    if (std::fclose(file.release()) != 0) refuse(std::strerror(errno));
-    pending_.commit();
+    out_.commit();
   }
 
  private:
@@ -137,7 +132,7 @@ class TextWriter {
 
   std::string name_;
   Index order_;
-  PendingFile pending_;
+  PendingStream out_;
   std::vector<double> whole_;  // By rows.
 };
 

@@ -49,8 +49,9 @@ struct Candidate {
   int order;
 };
 
-// A step's part of `duration`, by counting.
-double cost_of(const Candidate& candidate, const Hamiltonian& hamiltonian, double duration, double tolerance, int ranks,
+// A step's part of `duration`, by counting. On one rank, however many there are: the choice, and with it the result, is
+// the same on any number.
+double cost_of(const Candidate& candidate, const Hamiltonian& hamiltonian, double duration, double tolerance,
                double steps) {
   const auto n = static_cast<double>(hamiltonian.grid().points);
   const bool moves = hamiltonian.moves();
@@ -82,8 +83,7 @@ double cost_of(const Candidate& candidate, const Hamiltonian& hamiltonian, doubl
       // Some 6 products and a squaring for each doubling of the norm, cosine and sine; 4 products of reals each.
       const double products = 2 * (6 + std::max(0.0, std::log2(radius * duration / factors)));
       const double share = moves ? factors : 1 / steps;
-      return seconds::step +
-             (share * products * 2 * n * n * n * seconds::flop + factors * n * n * seconds::element) / ranks;
+      return seconds::step + share * products * 2 * n * n * n * seconds::flop + factors * n * n * seconds::element;
     }
   }
 }
@@ -230,7 +230,7 @@ class Automatic : public Propagator {
         if (one.substeps == 0) continue;
       }
       one.seconds = agreed(one.substeps * cost_of(candidate, hamiltonian_, time_step_ / one.substeps,
-                                                  inner_tolerance(one.substeps), comm_.size(), steps));
+                                                  inner_tolerance(one.substeps), steps));
       judged.push_back(one);
     }
     require(!judged.empty(), "propagator automatic: no method reaches an error of ", options_.tolerance,

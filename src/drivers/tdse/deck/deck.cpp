@@ -281,6 +281,13 @@ void resolve_pulse(const std::string& name, const GivenKeys& given, const std::s
   }
 }
 
+// What is said of the propagator otherwise may be about exponentials alone.
+schrodinger::PropagatorKind default_kind(const GivenKeys& given, const Deck& deck) {
+  const bool free = deck.propagator.arithmetic == Arithmetic::native && deck.propagator.degree == 0 &&
+                    !given.contains("propagator.substeps");
+  return free ? schrodinger::PropagatorKind::automatic : schrodinger::PropagatorKind::expm;
+}
+
 void resolve_points(const std::string& name, const GivenKeys& given, Deck& deck) {
   for (const char* key : {"grid.xmin", "grid.xmax"}) {
     if (!given.contains(key)) refuse(name, std::string(key) + " is missing");
@@ -383,6 +390,7 @@ Deck read_deck(const std::string& text, const std::filesystem::path& name, const
   };
   if (from_deck("potential.file")) deck.potential_folder = name.parent_path();
   if (from_deck("initial.file")) deck.initial_folder = name.parent_path();
+  if (!given.contains("propagator.kind")) deck.propagator.kind = default_kind(given, deck);
   // The deck's was for its own kind.
   if (from_deck("propagator.degree") && !from_deck("propagator.kind") && !has_degree(deck.propagator.kind)) {
     deck.propagator.degree = 0;

@@ -39,6 +39,7 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 Deck reference_deck() {
   Deck deck;
   deck.pulses.emplace_back();
+  deck.propagator.kind = schrodinger::PropagatorKind::automatic;
   return deck;
 }
 

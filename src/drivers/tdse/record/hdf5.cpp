@@ -37,13 +37,12 @@ Hdf5Handle text_type() {
 
 }  // namespace
 
-Hdf5Writer::Hdf5Writer(const std::filesystem::path& path, std::string name)
-    : name_(std::move(name)),
-      file_((be_quiet(), H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT)), H5Fclose) {
-  if (!file_.valid()) fail("can't be created as an HDF5 file");
+Hdf5Writer::Hdf5Writer(const std::filesystem::path& path) : name_(path.string()), file_(path) {
+  be_quiet();
 }
 
 void Hdf5Writer::fail(const std::string& what) const {
+  file_.require_written();
   throw Error(ErrorKind::output, name_ + ": " + what);
 }
 
@@ -65,6 +64,8 @@ void Hdf5Writer::write(const std::string& name, const std::vector<hsize_t>& exte
   }
   attribute(dataset.id(), "unit", unit);
   attribute(dataset.id(), "description", description);
+  // What follows would be for nothing.
+  file_.require_written();
 }
 
 void Hdf5Writer::attribute(hid_t object, const std::string& name, const std::string& value) const {
@@ -91,9 +92,8 @@ void Hdf5Writer::attribute(const std::string& name, std::int64_t value) {
   }
 }
 
-void Hdf5Writer::close() {
-  // Closing writes too.
-  if (H5Fflush(file_.id(), H5F_SCOPE_GLOBAL) < 0 || file_.close() < 0) fail("could not be written");
+void Hdf5Writer::commit() {
+  file_.commit();
 }
 
 Hdf5Reader::Hdf5Reader(const std::filesystem::path& path)
@@ -171,6 +171,10 @@ std::vector<std::byte> Hdf5Reader::bytes(const std::string& name) const {
     fail("dataset " + name + " could not be read");
   }
   return values;
+}
+
+bool Hdf5Reader::has_attribute(const std::string& name) const {
+  return H5Aexists(file_.id(), name.c_str()) > 0;
 }
 
 std::string Hdf5Reader::text_attribute(const std::string& name) const {

@@ -1,6 +1,8 @@
 // The few things that a run's file needs of HDF5: arrays with units, and attributes.
 #pragma once
 
+#include <heddle/io/pending_hdf5.hpp>
+
 #include <hdf5.h>
 
 #include <complex>
@@ -33,11 +35,12 @@ class Hdf5Handle {
   herr_t (*close_)(hid_t);
 };
 
-/// An HDF5 file being written. Every failure throws Error(output) naming the file.
+/// An HDF5 file being written, which appears with commit() or not at all. Every failure throws Error(output) or
+/// Error(storage) naming the file.
 class Hdf5Writer {
  public:
-  /// Replaces `path`; messages name `name`, which it will have in the end.
-  Hdf5Writer(const std::filesystem::path& path, std::string name);
+  /// Replaces `path` with commit().
+  explicit Hdf5Writer(const std::filesystem::path& path);
 
   /// Dataset `name` ("/group/name", groups made as needed), row-major, with attributes `unit` and `description`.
   template <class T>
@@ -46,15 +49,15 @@ class Hdf5Writer {
   /// Attributes of the file.
   void attribute(const std::string& name, const std::string& value);
   void attribute(const std::string& name, std::int64_t value);
-  /// Flushes and closes; nothing may follow.
-  void close();
+  /// Nothing may follow.
+  void commit();
 
  private:
   [[noreturn]] void fail(const std::string& what) const;
   void attribute(hid_t object, const std::string& name, const std::string& value) const;
 
   std::string name_;
-  Hdf5Handle file_;
+  PendingHdf5 file_;
 };
 
 /// An HDF5 file being read. Every failure throws Error(input) naming the file and the dataset.
@@ -70,6 +73,7 @@ class Hdf5Reader {
   [[nodiscard]] std::vector<std::string> datasets() const;
   /// The values of a dataset of any type, in memory order of this machine's types.
   [[nodiscard]] std::vector<std::byte> bytes(const std::string& name) const;
+  [[nodiscard]] bool has_attribute(const std::string& name) const;
   [[nodiscard]] std::string text_attribute(const std::string& name) const;
   [[nodiscard]] std::int64_t integer_attribute(const std::string& name) const;
 

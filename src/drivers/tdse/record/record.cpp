@@ -1,11 +1,10 @@
 #include "drivers/tdse/record/record.hpp"
 
+#include "drivers/support/provenance.hpp"
 #include "drivers/tdse/deck/keys.hpp"
 #include "drivers/tdse/record/hdf5.hpp"
 #include "drivers/tdse/record/spectra.hpp"
 #include <heddle/core/error.hpp>
-#include <heddle/core/pending_file.hpp>
-#include <heddle/core/version.hpp>
 
 #include <algorithm>
 #include <charconv>
@@ -225,46 +224,42 @@ void Record::append(const Deck& deck, const Snapshot& now) {
 
 void write_record(const std::filesystem::path& path, const Deck& deck, const Hamiltonian& hamiltonian,
                   const Record& record, bool complete) {
-  PendingFile pending(path);
-  {
-    Hdf5Writer file(pending.path(), path.string());
-    file.attribute("title", "Heddle: one-dimensional time-dependent Schroedinger equation, atomic units");
-    file.attribute("deck", resolved_text(deck));
-    file.attribute("heddle_version", std::string(version()));
-    file.attribute("git_hash", std::string(git_hash()));
-    file.attribute("steps_done", record.steps_done());
-    file.attribute("steps_planned", deck.time_steps);
-    file.attribute("complete", complete ? 1 : 0);
-    file.attribute("tile", record.tile);
-    file.attribute("propagator", std::string(to_string(record.propagator.kind)));
-    file.attribute("propagator_order", record.propagator.order);
-    file.attribute("propagator_substeps", record.propagator.substeps);
-    file.attribute("propagator_tolerance", value_text(record.propagator.tolerance));
+  Hdf5Writer file(path);
+  file.attribute("title", "Heddle: one-dimensional time-dependent Schroedinger equation, atomic units");
+  file.attribute("deck", resolved_text(deck));
+  const auto folder = deck.potential_folder.empty() ? std::filesystem::current_path() : deck.potential_folder;
+  file.attribute("deck_folder", std::filesystem::absolute(folder).string());
+  for (const auto& [name, value] : provenance_attributes()) file.attribute(name, value);
+  file.attribute("steps_done", record.steps_done());
+  file.attribute("steps_planned", deck.time_steps);
+  file.attribute("complete", complete ? 1 : 0);
+  file.attribute("tile", record.tile);
+  file.attribute("propagator", std::string(to_string(record.propagator.kind)));
+  file.attribute("propagator_order", record.propagator.order);
+  file.attribute("propagator_substeps", record.propagator.substeps);
+  file.attribute("propagator_tolerance", value_text(record.propagator.tolerance));
 
-    const auto x = hamiltonian.grid().positions();
-    const auto potential = hamiltonian.potential_at(0.0);
-    file.write<double>("/grid/x", {x.size()}, x, "bohr", "points of the grid");
-    file.write<double>("/potential/initial", {potential.size()}, potential, "hartree", "V(x, t = 0)");
-    if (records_absorbed(deck)) write_absorber(file, deck, hamiltonian);
-    const auto write = [&](std::size_t rows) {
-      return
-          [&file, rows](const char* name, const auto& values, Extents row, const char* unit, const char* description) {
-            using Value = typename std::decay_t<decltype(values)>::value_type;
-            row.insert(row.begin(), rows);
-            file.write<Value>(name, row, values, unit, description);
-          };
+  const auto x = hamiltonian.grid().positions();
+  const auto potential = hamiltonian.potential_at(0.0);
+  file.write<double>("/grid/x", {x.size()}, x, "bohr", "points of the grid");
+  file.write<double>("/potential/initial", {potential.size()}, potential, "hartree", "V(x, t = 0)");
+  if (records_absorbed(deck)) write_absorber(file, deck, hamiltonian);
+  const auto write = [&](std::size_t rows) {
+    return [&file, rows](const char* name, const auto& values, Extents row, const char* unit, const char* description) {
+      using Value = typename std::decay_t<decltype(values)>::value_type;
+      row.insert(row.begin(), rows);
+      file.write<Value>(name, row, values, unit, description);
     };
-    visit_rows(record, deck, write(record.time.size()));
-    visit_frames(record, deck, write(record.frame_step.size()));
-    visit_restart(
-        record, deck,
-        [&](const char* name, const auto& values, const Extents& extents, const char* unit, const char* description) {
-          file.write<std::complex<double>>(name, extents, values, unit, description);
-        });
-    if (complete) write_spectra(file, deck, hamiltonian, record);
-    file.close();
-  }
-  pending.commit();
+  };
+  visit_rows(record, deck, write(record.time.size()));
+  visit_frames(record, deck, write(record.frame_step.size()));
+  visit_restart(
+      record, deck,
+      [&](const char* name, const auto& values, const Extents& extents, const char* unit, const char* description) {
+        file.write<std::complex<double>>(name, extents, values, unit, description);
+      });
+  if (complete) write_spectra(file, deck, hamiltonian, record);
+  file.commit();
 }
 
 Record read_record(const std::filesystem::path& path, const Deck& deck, const Hamiltonian& hamiltonian) {
@@ -303,6 +298,13 @@ Record read_record(const std::filesystem::path& path, const Deck& deck, const Ha
     refuse(message_of("it has ", record.steps_done(), " steps already; time.steps is ", deck.time_steps));
   }
   return record;
+}
+
+StoredDeck read_stored_deck(const std::filesystem::path& path) {
+  const Hdf5Reader file(path);
+  StoredDeck deck{file.text_attribute("deck"), path.parent_path()};
+  if (file.has_attribute("deck_folder")) deck.folder = file.text_attribute("deck_folder");
+  return deck;
 }
 
 std::vector<State> read_last_states(const std::filesystem::path& path, const Grid& grid) {

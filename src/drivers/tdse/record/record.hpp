@@ -8,6 +8,7 @@
 #include <complex>
 #include <cstdint>
 #include <filesystem>
+#include <string>
 #include <vector>
 
 namespace heddle::driver {
@@ -70,9 +71,10 @@ struct Record {
 /// populations [steps + 1, m, states]; first of all in /restart/* and /spectrum/autocorrelation, dipole), but for
 /// field, energies and what has no psi in it; and /observables/largest_overlap [steps + 1].
 ///
-/// Each has attributes `unit` and `description`; the file has `title`, `deck` (TOML), `heddle_version`, `git_hash`,
-/// `steps_done`, `steps_planned`, `complete`, `tile`, `propagator`, `propagator_order`, `propagator_substeps`,
-/// `propagator_tolerance` (as text, to the last bit).
+/// Each has attributes `unit` and `description`; the file has `title`, `deck` (TOML), `deck_folder` (absolute: where
+/// names of files in it begin), `heddle_version`, `git_hash`, `host`, `date`, `command_line`, `steps_done`,
+/// `steps_planned`, `complete`, `tile`, `propagator`, `propagator_order`, `propagator_substeps`, `propagator_tolerance`
+/// (as text, to the last bit).
 ///
 /// Throws Error(output).
 void write_record(const std::filesystem::path& path, const Deck& deck, const schrodinger::Hamiltonian& hamiltonian,
@@ -82,6 +84,14 @@ void write_record(const std::filesystem::path& path, const Deck& deck, const sch
 /// read, has other contents than a record of this deck, or more steps than the deck asks for.
 [[nodiscard]] Record read_record(const std::filesystem::path& path, const Deck& deck,
                                  const schrodinger::Hamiltonian& hamiltonian);
+
+/// The deck that a record was computed with, and the folder where names of files in it begin: the record's own where it
+/// does not say. For one rank. Throws Error(input).
+struct StoredDeck {
+  std::string text;
+  std::filesystem::path folder;
+};
+[[nodiscard]] StoredDeck read_stored_deck(const std::filesystem::path& path);
 
 /// Last psi of the record in `path`, each of them, whose grid must be `grid`. For one rank. Throws Error(input).
 [[nodiscard]] std::vector<schrodinger::State> read_last_states(const std::filesystem::path& path,

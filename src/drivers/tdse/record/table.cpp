@@ -4,8 +4,6 @@
 #include <heddle/core/pending_file.hpp>
 #include <heddle/core/version.hpp>
 
-#include <fstream>
-
 namespace heddle::driver {
 
 namespace {
@@ -50,23 +48,19 @@ std::vector<Column> columns_of(const Deck& deck, const Record& record) {
 }  // namespace
 
 void write_table(const std::filesystem::path& path, const Deck& deck, const Record& record) {
-  PendingFile pending(path);
-  {
-    std::ofstream file(pending.path());
-    file << "# heddle " << version() << " (" << git_hash() << "): observables of " << deck.output_file
-         << ", atomic units\n#";
-    const auto columns = columns_of(deck, record);
-    for (const Column& column : columns) file << ' ' << column.name;
-    file << '\n';
-    for (std::size_t row = 0; row < record.time.size(); ++row) {
-      for (const Column& column : columns) {
-        file << format(&column == &columns.front() ? "%.17g" : " %.17g", column.values[row * column.stride]);
-      }
-      file << '\n';
+  PendingStream file(path);
+  file << "# heddle " << version() << " (" << git_hash() << "): observables of " << deck.output_file
+       << ", atomic units\n#";
+  const auto columns = columns_of(deck, record);
+  for (const Column& column : columns) file << ' ' << column.name;
+  file << '\n';
+  for (std::size_t row = 0; row < record.time.size(); ++row) {
+    for (const Column& column : columns) {
+      file << format(&column == &columns.front() ? "%.17g" : " %.17g", column.values[row * column.stride]);
     }
-    if (!file.flush()) throw Error(ErrorKind::output, path.string() + ": could not be written");
+    file << '\n';
   }
-  pending.commit();
+  file.commit();
 }
 
 }  // namespace heddle::driver

@@ -1,12 +1,11 @@
 // `heddle verify`: names the physics in files of `heddle tdse` by its bits.
 #include "drivers/commands.hpp"
 #include "drivers/support/sha256.hpp"
-#include "drivers/support/text.hpp"
+#include "drivers/support/standard_output.hpp"
 #include "drivers/tdse/record/hdf5.hpp"
 #include <heddle/core/error.hpp>
 
 #include <algorithm>
-#include <cstdio>
 #include <string>
 #include <utility>
 #include <vector>
@@ -90,10 +89,10 @@ int run(const CommonOptions& common, Options options) {
     auto datasets = nlohmann::ordered_json::array();
     for (const auto& [name, hash] : all.back().datasets) {
       datasets.push_back({{"name", name}, {"sha256", hash}});
-      if (options.list && !common.quiet) std::printf("%s  %s\n", hash.c_str(), name.c_str());
+      if (options.list) print_line(common, hash + "  " + name);
     }
     files.push_back({{"file", path}, {"sha256", all.back().hash}, {"datasets", datasets}});
-    if (!common.quiet) std::printf("sha256 %s  %s\n", all.back().hash.c_str(), path.c_str());
+    print_line(common, "sha256 " + all.back().hash + "  " + path);
   }
   int code = exit_done;
   for (std::size_t k = 1; k < all.size(); ++k) {
@@ -110,7 +109,7 @@ int run(const CommonOptions& common, Options options) {
       code = exit_failed;
     }
   }
-  if (!common.json.empty()) report.write(common.json);
+  report.write(common);
   return code;
 }
 

@@ -1,36 +1,46 @@
 #include "drivers/tdse/run/interruption.hpp"
 
+#include "drivers/support/signals.hpp"
+
+#include <algorithm>
+#include <cstddef>
+
 namespace heddle::driver {
 
 namespace {
 
 // A signal handler may touch nothing else.
-volatile std::sig_atomic_t noted = 0;
+std::array<volatile std::sig_atomic_t, 3> noted = {};
 
-void note(int) {
-  noted = 1;
+void note(int signal) {
+  for (std::size_t k = 0; k < noted.size(); ++k) {
+    if (Interruption::signals[k] != signal) continue;
+    if (noted[k] != 0) end_by_signal(signal);
+    noted[k] = 1;
+  }
 }
 
 }  // namespace
 
 Interruption::Interruption() {
-  noted = 0;
   struct sigaction action {};
   action.sa_handler = note;
-  // Once: the next one does what it did before. Interrupted system calls go on.
-  action.sa_flags = static_cast<int>(SA_RESETHAND | SA_RESTART);
+  // Interrupted system calls go on.
+  action.sa_flags = SA_RESTART;
   sigemptyset(&action.sa_mask);
-  sigaction(SIGINT, &action, &interrupt_);
-  sigaction(SIGTERM, &action, &terminate_);
+  for (std::size_t k = 0; k < signals.size(); ++k) {
+    noted[k] = 0;
+    sigaction(signals[k], nullptr, &before_[k]);
+    if (before_[k].sa_handler != SIG_IGN) sigaction(signals[k], &action, nullptr);
+  }
 }
 
 Interruption::~Interruption() {
-  sigaction(SIGINT, &interrupt_, nullptr);
-  sigaction(SIGTERM, &terminate_, nullptr);
+  for (std::size_t k = 0; k < signals.size(); ++k) sigaction(signals[k], &before_[k], nullptr);
 }
 
 bool Interruption::asked(const Communicator& comm) const {
-  const int mine = noted;
+  const int mine = std::any_of(noted.begin(), noted.end(), [](int one) { return one != 0; }) ? 1 : 0;
   return (comm.size() > 1 ? comm.all_reduce(mine, Reduction::maximum) : mine) != 0;
 }
 

@@ -3,14 +3,17 @@
 
 #include <heddle/comm/communicator.hpp>
 
+#include <array>
 #include <csignal>
 
 namespace heddle::driver {
 
-/// While it lives, SIGINT and SIGTERM are noted instead of ending the process; a second one of the same kind ends it as
-/// ever. One object at a time.
+/// While it lives, SIGINT, SIGTERM and SIGHUP are noted instead of ending the process; a second one of the same kind
+/// ends it as ever. One that was ignored before stays so. One object at a time.
 class Interruption {
  public:
+  static constexpr std::array<int, 3> signals = {SIGINT, SIGTERM, SIGHUP};
+
   Interruption();
   ~Interruption();
   Interruption(const Interruption&) = delete;
@@ -20,8 +23,7 @@ class Interruption {
   [[nodiscard]] bool asked(const Communicator& comm) const;
 
  private:
-  struct sigaction interrupt_ {};
-  struct sigaction terminate_ {};
+  std::array<struct sigaction, 3> before_ = {};
 };
 
 }  // namespace heddle::driver

@@ -1,12 +1,12 @@
 #include "drivers/tdse/run/run.hpp"
 
 #include "drivers/support/certificates.hpp"
-#include "drivers/support/outputs.hpp"
 #include "drivers/support/text.hpp"
 #include "drivers/tdse/record/record.hpp"
 #include "drivers/tdse/run/initial.hpp"
 #include "drivers/tdse/run/interruption.hpp"
 #include "drivers/tdse/run/keeper.hpp"
+#include "drivers/tdse/run/outputs.hpp"
 #include <heddle/core/error.hpp>
 #include <heddle/schrodinger/eigenstates.hpp>
 
@@ -407,12 +407,7 @@ int run_dynamics(Context& context, const Deck& deck, const Hamiltonian& hamilton
   schrodinger::validate(propagator);
   Report report = context.report("tdse");
   report.inputs().update(inputs);
-  comm.on_rank(0, [&] {
-    require_distinct_outputs({{"--json", context.options().json},
-                              {"output.file", deck.output_file},
-                              {"output.table", deck.output_table},
-                              {"the unfinished run (output.file with .partial)", partial_path(deck.output_file)}});
-  });
+  comm.on_rank(0, [&] { require_free_outputs(deck, context.options().json_file(), options); });
   say_problem(context, deck);
 
   Keeper keeper(comm, deck, hamiltonian);

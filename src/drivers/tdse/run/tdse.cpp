@@ -1,14 +1,15 @@
 // `heddle tdse`: reads a deck and hands it to one of the two runs.
 #include "drivers/commands.hpp"
 #include "drivers/shared_files.hpp"
+#include "drivers/support/standard_output.hpp"
 #include "drivers/support/text.hpp"
 #include "drivers/tdse/deck/deck.hpp"
+#include "drivers/tdse/record/record.hpp"
 #include "drivers/tdse/record/text_files.hpp"
 #include "drivers/tdse/run/run.hpp"
 
 #include <CLI/Error.hpp>
 
-#include <cstdio>
 #include <fstream>
 #include <iterator>
 #include <memory>
@@ -78,8 +79,14 @@ OptionTable<RunOptions> run_options() {
       {"--restart",
        &RunOptions::restart,
        Text{},
-       "Continue the run in this file (FILE.h5, or FILE.partial.h5 of a killed one), bit for bit, up to time.steps",
+       "Continue the run in this file (FILE.h5, or FILE.partial.h5 of a killed one), bit for bit, up to time.steps; "
+       "without a DECK, by the one that it holds",
        {.excludes = "--eigen"}},
+      {"--force",
+       &RunOptions::force,
+       Flag{},
+       "Replace output.file and output.table, and an unfinished run, that are there",
+       {.enters = false}},
       {"--tile", &RunOptions::tile, Integer{.least = 1},
        "Tile of the matrix products (default: from the number of points alone, so that the bits do not depend on the "
        "ranks)"},
@@ -148,22 +155,44 @@ void read_potential(const Communicator& comm, Deck& deck) {
   comm.broadcast(std::span(v), 0);
 }
 
+// A deck's text, and the name by which messages call it; where names of files in it begin is the name's folder.
+struct DeckText {
+  std::string name;
+  std::string text;
+};
+
+// The deck that was given or, without one, what the run to be continued holds.
+DeckText deck_of(const Communicator& comm, const Options& options) {
+  DeckText deck;
+  comm.on_rank(0, [&] {
+    if (options.deck.empty()) {
+      const StoredDeck stored = read_stored_deck(options.run.restart);
+      deck.name = (stored.folder / std::filesystem::path(options.run.restart).filename()).string();
+      deck.text = stored.text;
+    } else {
+      deck.name = deck_path(options.deck);
+      deck.text = read_text(deck.name);
+    }
+  });
+  comm.broadcast(deck.name, 0);
+  comm.broadcast(deck.text, 0);
+  return deck;
+}
+
 int run(Context& context, const Options& options) {
   const Communicator& comm = context.comm();
-  std::string path;
-  std::string text;
-  comm.on_rank(0, [&] {
-    path = deck_path(options.deck);
-    text = read_text(path);
-  });
-  comm.broadcast(path, 0);
-  comm.broadcast(text, 0);
+  const DeckText given = deck_of(comm, options);
   std::vector<std::string> settings = options.settings;
   if (!options.output.empty()) settings.push_back("output.file=" + options.output);
   if (!options.propagator.empty()) settings.push_back("propagator.kind=" + options.propagator);
   if (!options.arithmetic.empty()) settings.push_back("propagator.arithmetic=" + options.arithmetic);
   if (options.checkpoint) settings.push_back("output.checkpoint_seconds=" + std::to_string(*options.checkpoint));
-  Deck deck = read_deck(text, path, settings);
+  Deck deck = read_deck(given.text, given.name, settings);
+  // Of the methods to choose from, two can be certified, and compute the same exponentials.
+  const bool chosen = deck.propagator.kind == schrodinger::PropagatorKind::automatic;
+  if (options.run.certificate && chosen && deck.propagator.tolerance == 0) {
+    deck.propagator.kind = schrodinger::PropagatorKind::expm;
+  }
   read_potential(comm, deck);
   const schrodinger::Hamiltonian hamiltonian(deck.grid, deck.potential, deck.nuclei, deck.pulses, deck.absorber);
   nlohmann::ordered_json inputs = deck_inputs(deck);
@@ -174,8 +203,7 @@ int run(Context& context, const Options& options) {
 }
 
 int list_keys() {
-  std::printf("Keys of a deck, their defaults and meaning; all quantities in atomic units:\n%s",
-              deck_reference().c_str());
+  print_text("Keys of a deck, their defaults and meaning; all quantities in atomic units:\n" + deck_reference());
   return exit_done;
 }
 
@@ -191,7 +219,7 @@ void add_tdse(CLI::App& app, Selection& selection) {
       selection.serial = [](const CommonOptions& /*common*/) { return list_keys(); };
       return;
     }
-    if (options.deck.empty()) throw CLI::RequiredError("DECK");
+    if (options.deck.empty() && options.run.restart.empty()) throw CLI::RequiredError("DECK");
     selection.parallel = [options](Context& context) { return run(context, options); };
   });
 }

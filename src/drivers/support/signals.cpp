@@ -1,0 +1,29 @@
+#include "drivers/support/signals.hpp"
+
+#include <heddle/core/pending_file.hpp>
+
+#include <csignal>
+
+namespace heddle::driver {
+
+void end_by_signal(int signal) {
+  remove_pending_files();
+  std::signal(signal, SIG_DFL);
+  // Held back until the handler returns.
+  std::raise(signal);
+}
+
+void remove_files_on_signals() {
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE}) {
+    struct sigaction before {};
+    sigaction(signal, nullptr, &before);
+    if (before.sa_handler != SIG_DFL) continue;  // As nohup leaves SIGHUP.
+    struct sigaction action {};
+    action.sa_handler = end_by_signal;
+    sigemptyset(&action.sa_mask);
+    sigaction(signal, &action, nullptr);
+  }
+  std::signal(SIGXFSZ, SIG_IGN);
+}
+
+}  // namespace heddle::driver
