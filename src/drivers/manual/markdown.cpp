@@ -2,14 +2,20 @@
 #include "drivers/manual/pages.hpp"
 #include "drivers/tdse/deck/deck.hpp"
 
+#include <regex>
+
 namespace heddle::driver {
 namespace {
 
+// Names of options become code, whose two dashes stay two.
 std::string markdown(const std::string& text) {
-  return escaped(text, {{'|', "\\|"}, {'<', "\\<"}, {'>', "\\>"}, {'*', "\\*"}, {'_', "\\_"}});
+  static const std::regex option("--[a-z]+(-[a-z]+)*");
+  return std::regex_replace(escaped(text, {{'|', "\\|"}, {'<', "\\<"}, {'>', "\\>"}, {'*', "\\*"}, {'_', "\\_"}}),
+                            option, "`$&`");
 }
+// A bar within code would end the cell of a table.
 std::string code(const std::string& text) {
-  return text.empty() ? "" : '`' + escaped(text, {{'|', "\\|"}}) + '`';
+  return text.empty() || text.find('|') != std::string::npos ? markdown(text) : '`' + text + '`';
 }
 
 constexpr const char* origin =
@@ -19,11 +25,11 @@ std::string row(const OptionPage& option) {
   std::vector<std::string> names;
   for (const std::string& name : option.words.typed_names()) names.push_back(code(name));
   const std::string value = option.words.is_flag() ? "" : code(option.words.type_name);
-  const std::string standard = option.words.is_flag() && option.standard != "true" ? "" : code(option.standard);
+  const std::string on = option.standard == "true" ? "on" : "";
+  const std::string standard = option.words.is_flag() ? on : code(option.standard);
   return "| " + joined(names, " ") + " | " + value + " | " + standard + " | " + markdown(option.words.help) + " |\n";
 }
 
-// In words of Doxygen and of GitHub alike, whose name of the heading it is too.
 std::string section(const CommandPage& command) {
   std::string text = "\n## heddle " + command.name + "\n\n" + markdown(command.about) + ".\n";
   if (command.is_group) return text;
