@@ -134,7 +134,7 @@ def check(root):
     except (OSError, rooms.Wrong) as error:
         return [str(error)], 0
     findings, files = check_folders(page, root) + check_names(text, root) + check_rounding(page, root), 0
-    for top in ("include", "src", "tests", "perf"):
+    for top in ("include", "src", "tests", "perf", "examples"):
         for path in sorted((root / top).rglob("*")):
             if path.suffix not in SUFFIXES or not path.is_file():
                 continue

@@ -28,8 +28,9 @@ def main():
     populations = [f"{100 * p:.1f} % in {k}" for k, p in enumerate(results.get("populations", [])) if p > 1e-3]
     if populations:
         line("states", ", ".join(populations))
-    if "gemm_share" in results:
-        line("time", f"{times['total']:.1f} s, {100 * results['gemm_share']:.0f} % of it in matrix products")
+    products = results.get("gemm_share", 0)
+    share = f", {100 * products:.0f} % of it in matrix products" if products else ""
+    line("time", f"{times['total']:.1f} s{share}")
     checks = report.get("checks", {})
     failed = [name for name, check in checks.items() if not check["passed"]]
     for name, check in checks.items():

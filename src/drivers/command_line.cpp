@@ -29,6 +29,7 @@ void add_commands(CLI::App& app, Selection& selection) {
   add_info(app, selection);
   add_plot(app, selection);
   add_verify(app, selection);
+  add_manual(app, selection);
 }
 
 // Commands take the formatter of the application when they are added.
@@ -55,6 +56,23 @@ const CLI::App& chosen_command(const CLI::App& app) {
   return *chosen;
 }
 
+// The commands below `parent`, those that no help lists left out.
+void collect_pages(const CLI::App& parent, const std::string& prefix, const std::vector<DeclaredOption>& declared,
+                   std::vector<CommandPage>& pages) {
+  for (const CLI::App* const command : parent.get_subcommands([](const CLI::App*) { return true; })) {
+    if (command->get_group().empty()) continue;
+    const bool is_group = !command->get_subcommands([](const CLI::App*) { return true; }).empty();
+    CommandPage page{prefix + command->get_name(), command->get_description(), command->get_footer(), is_group, {}};
+    constexpr std::string_view heading = "Example:\n";
+    if (page.example.starts_with(heading)) page.example.erase(0, heading.size());
+    for (const DeclaredOption& one : declared) {
+      if (one.command == command && !one.words.details.hidden) page.options.push_back({one.words, one.shown});
+    }
+    pages.push_back(page);
+    if (is_group) collect_pages(*command, page.name + ' ', declared, pages);
+  }
+}
+
 void warn(const Selection& selection) {
   for (const std::string& warning : selection.warnings) complain(warning);
 }
@@ -72,6 +90,15 @@ nlohmann::ordered_json describe_options() {
     commands[group + one.command->get_name()].push_back(description_of(one));
   }
   return commands;
+}
+
+std::vector<CommandPage> command_pages() {
+  Selection selection;
+  CLI::App app(about, "heddle");
+  set_up(app, selection);
+  std::vector<CommandPage> pages;
+  collect_pages(app, "", selection.declared, pages);
+  return pages;
 }
 
 CommandLine read_command_line(int argc, const char* const* argv) {

@@ -2,9 +2,11 @@
 #pragma once
 
 #include "drivers/commands.hpp"
+#include "drivers/manual/pages.hpp"
 
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace heddle::driver {
 
@@ -22,6 +24,9 @@ struct CommandLine {
 
 /// The options of every command as its table has them, by command: see description_of().
 [[nodiscard]] nlohmann::ordered_json describe_options();
+
+/// What documents say of all commands, in the order of the help; see manual/.
+[[nodiscard]] std::vector<CommandPage> command_pages();
 
 /// Runs what needs neither MPI nor Kokkos, on rank 0 of a job alone; gives its exit code.
 [[nodiscard]] int run_serial(const Selection& selection);

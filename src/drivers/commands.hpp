@@ -77,5 +77,6 @@ void add_tune(CLI::App& app, Selection& selection);
 void add_info(CLI::App& app, Selection& selection);
 void add_plot(CLI::App& app, Selection& selection);
 void add_verify(CLI::App& app, Selection& selection);
+void add_manual(CLI::App& app, Selection& selection);
 
 }  // namespace heddle::driver

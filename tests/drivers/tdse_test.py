@@ -6,6 +6,7 @@ import shutil
 import signal
 import subprocess
 import time
+import tomllib
 import unittest
 
 import h5py
@@ -14,6 +15,7 @@ import numpy
 from command import COMMAND, MPIEXEC
 from tdse_command import TdseCommandTest, datasets
 
+DECKS = os.path.join(os.path.dirname(__file__), "..", "..", "src", "drivers", "decks")
 SMALL = """
 [grid]
 xmin = -6.0
@@ -102,9 +104,28 @@ class Runs(TdseTest):
             numpy.testing.assert_allclose(file["observables/position"][:], expected, atol=1e-9)
 
     def test_shipped_decks_run(self):
-        for name in ("h2plus-stretch", "h2plus-stationary", "harmonic-coherent", "drift"):
+        for name in ("h2plus", "h2plus-stretch", "h2plus-stationary", "harmonic-coherent", "drift"):
             with self.subTest(name):
                 self.assertEqual(self.tdse(name, "--set", "time.steps=2")["results"]["steps"], 2)
+
+    def test_protons_of_h2plus_vibrate_as_their_energies_say(self):
+        # The deck says how the protons move; the electron's energies and 1/R say how two protons would.
+        separations = numpy.linspace(2.2, 3.0, 9)
+        energies = [self.tdse("h2plus", "--eigen", 1, "--set", f"nuclei.separation={R}")["results"]["energies"][0] + 1 / R
+                    for R in separations]
+        curve = numpy.polynomial.Polynomial.fit(separations, energies, 6)
+        lowest = next(root.real for root in curve.deriv().roots() if abs(root.imag) < 1e-9 and 2.2 < root.real < 3.0)
+        reduced_mass = 1836.15267 / 2
+        omega = numpy.sqrt(curve.deriv(2)(lowest) / reduced_mass)
+        with open(os.path.join(DECKS, "h2plus.toml"), "rb") as file:
+            deck = tomllib.load(file)
+        self.assertAlmostEqual(deck["nuclei"]["separation"], lowest, delta=0.01)
+        self.assertAlmostEqual(deck["nuclei"]["omega"] / omega, 1.0, delta=2e-3)
+        self.assertAlmostEqual(deck["time"]["step"] * deck["time"]["steps"] * omega / (2 * numpy.pi), 1.0, delta=2e-3)
+        amplitude = numpy.sqrt(5 / (reduced_mass * omega))  # of a classical oscillator with the energy of v = 2
+        self.assertAlmostEqual(2 * deck["nuclei"]["amplitude"] / amplitude, 1.0, delta=2e-2)
+        results = self.tdse("h2plus", "--set", "time.steps=120", "--set", "output.states=3")["results"]
+        self.assertLess(1 - results["populations"][0], 5e-5)
 
     def test_settings_replace_keys(self):
         report = self.tdse("small.toml", "--set", "grid.dx=0.25", "--set", "propagator.kind=crank-nicolson", "--set",

@@ -1,4 +1,4 @@
-# The library example in README holds, word for word, the lines of EXAMPLE, apart from indentation.
+# The document README holds, word for word, the lines of EXAMPLE, apart from indentation.
 foreach(name README EXAMPLE)
   file(READ ${${name}} text)
   string(REGEX REPLACE "[ \t\r\n]+" " " text "${text}")

@@ -19,9 +19,9 @@ struct Observables {
   double time = 0.0;
   double norm = 0.0;      ///< Norm: sqrt(sum |psi|^2 dx).
   double energy = 0.0;    ///< Energy: <psi|H(t)|psi> / <psi|psi>, hartree.
-  double position = 0.0;  ///< Mean position: <x> = sum x |psi|^2 / sum |psi|^2, bohr.
-  /// Dipole moment, where the electron's charge is -1: Z (X_1 + X_2) - <x>, or -<x> in a potential without nuclei; e
-  /// bohr.
+  double position = 0.0;  ///< Mean position: `<x> = sum x |psi|^2 / sum |psi|^2`, bohr.
+  /// Dipole moment, where the electron's charge is -1: `Z (X_1 + X_2) - <x>`, or `-<x>` in a potential without nuclei;
+  /// e bohr.
   double dipole = 0.0;
   /// Number of nodes: the sign changes along the grid of Re(exp(-i (theta + q (x - x_m))) psi). x_m is where |psi| is
   /// largest, theta the phase there, and q the mean momentum (q dx = arg sum conj(psi_i) psi_{i+1}; 0 beyond pi/2), so

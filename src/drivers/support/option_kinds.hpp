@@ -176,6 +176,15 @@ template <class T> inline constexpr bool is_list<std::vector<T>> = true;
 template <class T> inline constexpr bool is_maybe = false;
 template <class T> inline constexpr bool is_maybe<std::optional<T>> = true;
 
+/// The words that a kind takes, where it takes no others.
+template <class Kind> [[nodiscard]] std::vector<std::string> choices_of(const Kind& kind) {
+  std::vector<std::string> words;
+  if constexpr (requires { kind.names; }) {
+    for (const auto& [value, name] : kind.names) words.push_back(name);
+  }
+  return words;
+}
+
 /// Why a text is not of a kind.
 template <class Kind> [[nodiscard]] std::string refusal_of(const Kind& kind, const std::string& text) {
   if constexpr (requires { kind.refusal(text); }) {

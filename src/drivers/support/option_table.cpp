@@ -60,6 +60,15 @@ bool OptionWords::has_place() const {
   return std::any_of(all.begin(), all.end(), [](const std::string& name) { return name.find('-') != 0; }) && !is_flag();
 }
 
+std::vector<std::string> OptionWords::typed_names() const {
+  std::vector<std::string> typed;
+  for (const std::string& name : split(names, ',')) {
+    const std::string bare = name.substr(name.starts_with('!') ? 1 : 0);
+    if (bare.starts_with('-')) typed.push_back(bare);
+  }
+  return typed;
+}
+
 std::string OptionWords::key() const {
   if (!details.key.empty()) return details.key;
   const std::string name = long_name(names);

@@ -44,11 +44,13 @@ struct OptionWords {
   std::string names;  ///< As CLI11 takes them: "--input,-i", "--check,!--no-check", "--input,-i,file".
   std::string help;
   std::string type_name;
+  std::vector<std::string> choices = {};  ///< The values, of an option that takes some words alone.
   bool is_list = false;
   bool always = true;  ///< There is no condition on whether it enters a report.
   OptionDetails details = {};
 
-  [[nodiscard]] bool has_place() const;  ///< Positional, too.
+  [[nodiscard]] bool has_place() const;                        ///< Positional, too.
+  [[nodiscard]] std::vector<std::string> typed_names() const;  ///< As they are typed: "-i", "--input", "--no-check".
   [[nodiscard]] bool is_flag() const { return type_name.empty(); }
   [[nodiscard]] std::string key() const;
 };
@@ -105,6 +107,7 @@ template <class Options> class OptionRow {
       : words_{.names = std::move(names),
                .help = std::move(help),
                .type_name = kind.type_name,
+               .choices = choices_of(kind),
                .is_list = is_list<std::remove_cvref_t<std::invoke_result_t<Member, Options&>>>,
                .always = !where,
                .details = std::move(details)},

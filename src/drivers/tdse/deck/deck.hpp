@@ -61,7 +61,15 @@ struct Deck {
   }
 };
 
-/// Every key, its unit or choices, its default and what it means, for people.
+/// One key as documents show it; those of [[pulse]] are "pulse.amplitude".
+struct DeckKey {
+  std::string name;
+  std::string value;  ///< The default as TOML, or "(required)"; empty for another unit of the key before.
+  std::string meaning;
+};
+/// Every key, in the order in which they are written.
+[[nodiscard]] std::vector<DeckKey> deck_keys();
+/// The same as text for people.
 [[nodiscard]] std::string deck_reference();
 
 /// Reads deck `text`; `name` stands in messages. `settings` are "table.key=value", applied in order; a value is read as

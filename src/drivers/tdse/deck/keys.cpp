@@ -142,22 +142,27 @@ std::string value_text(const std::vector<Index>& values) {
   return '[' + text + ']';
 }
 
-std::string deck_reference() {
-  std::string text;
+std::vector<DeckKey> deck_keys() {
+  constexpr std::array<std::string_view, 7> required = {"grid.xmin",       "grid.xmax",   "grid.points",   "grid.dx",
+                                                        "pulse.amplitude", "pulse.omega", "pulse.duration"};
+  std::vector<DeckKey> keys;
   const Deck deck = reference_deck();
-  const auto line = [&](const std::string& key, const std::string& value, const char* meaning) {
-    text += format("  %-26s %-14s %s\n", key.c_str(), value.c_str(), meaning);
-  };
   visit_keys(deck, [&](const std::string& given, const auto& value, const char* meaning) {
     const std::string key = without_number(given);
-    const bool required = key == "grid.xmin" || key == "grid.xmax" || key == "grid.points" || key == "grid.dx" ||
-                          key == "pulse.amplitude" || key == "pulse.omega" || key == "pulse.duration";
-    if (key == "pulse.envelope") text += "  [[pulse]]: as many of these tables as there are pulses\n";
-    line(key, required ? "(required)" : value_text(value), meaning);
-    if (key == "pulse.centre") {
-      for (const PulseUnit& unit : pulse_units) line(std::string("pulse.") + unit.name, "", unit.meaning);
-    }
+    const bool asked_for = std::find(required.begin(), required.end(), key) != required.end();
+    keys.push_back({key, asked_for ? "(required)" : value_text(value), meaning});
+    if (key != "pulse.centre") return;
+    for (const PulseUnit& unit : pulse_units) keys.push_back({std::string("pulse.") + unit.name, "", unit.meaning});
   });
+  return keys;
+}
+
+std::string deck_reference() {
+  std::string text;
+  for (const DeckKey& key : deck_keys()) {
+    if (key.name == "pulse.envelope") text += "  [[pulse]]: as many of these tables as there are pulses\n";
+    text += format("  %-26s %-14s %s\n", key.name.c_str(), key.value.c_str(), key.meaning.c_str());
+  }
   return text;
 }
 

@@ -21,6 +21,9 @@ namespace heddle::driver {
 
 namespace {
 
+constexpr const char* shipped_decks =
+    "h2plus, h2plus-laser, h2plus-stretch, h2plus-stationary, harmonic-coherent, harmonic-spectrum, drift";
+
 struct Options {
   std::string deck;
   std::vector<std::string> settings;
@@ -39,8 +42,7 @@ OptionTable<Options> deck_options() {
       {"--input,-i,deck",
        &Options::deck,
        Text{"DECK"},
-       "TOML file, or the name of a shipped deck: h2plus-stretch, h2plus-stationary, h2plus-laser, harmonic-coherent, "
-       "harmonic-spectrum, drift",
+       std::string("TOML file, or the name of a shipped deck: ") + shipped_decks,
        {.enters = false}},
       {"--set",
        &Options::settings,
@@ -121,9 +123,7 @@ std::string deck_path(const std::string& given) {
 std::string read_text(const std::string& path) {
   std::error_code error;
   if (!std::filesystem::exists(path, error)) {
-    throw Error(ErrorKind::input, path +
-                                      ": there is no such deck (shipped ones: h2plus-stretch, h2plus-stationary, "
-                                      "harmonic-coherent, harmonic-spectrum, h2plus-laser, drift)");
+    throw Error(ErrorKind::input, path + ": there is no such deck (shipped ones: " + shipped_decks + ')');
   }
   std::ifstream file(path, std::ios::binary);
   if (!file || std::filesystem::is_directory(path, error)) throw Error(ErrorKind::input, path + ": can't be read");
@@ -212,7 +212,7 @@ int list_keys() {
 void add_tdse(CLI::App& app, Selection& selection) {
   const CommandHelp help = {
       "tdse", "Time-dependent Schroedinger equation of one electron in one dimension, or its lowest energies",
-      "  mpirun -n 2 heddle tdse h2plus-stretch --output h2plus.h5 && heddle plot h2plus.h5\n"
+      "  mpirun -n 2 heddle tdse h2plus && heddle plot h2plus.h5\n"
       "  heddle tdse h2plus-stationary --eigen 4 --set nuclei.separation=1.5"};
   add_command(app, selection, help, all_options(), [&selection](const Options& options) {
     if (options.keys) {

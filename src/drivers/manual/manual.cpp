@@ -1,0 +1,95 @@
+// heddle manual: man pages, completions of shells and the reference pages of the site, from the tables of options. For
+// those who build or package Heddle, so no help lists it.
+#include "drivers/command_line.hpp"
+#include "drivers/manual/pages.hpp"
+#include <heddle/core/pending_file.hpp>
+
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+
+namespace heddle::driver {
+namespace {
+
+using Writer = std::vector<ManualFile> (*)(const std::vector<CommandPage>&);
+
+struct Options {
+  Writer format = nullptr;
+  std::string folder;
+};
+
+const OptionTable<Options>& all_options() {
+  static const OptionTable<Options> table = {
+      {"--format", &Options::format,
+       Choice<Writer>{
+           "NAME",
+           {{man_pages, "man"}, {bash_completion, "bash"}, {zsh_completion, "zsh"}, {markdown_pages, "markdown"}}},
+       "man, bash, zsh or markdown", OptionDetails{.required = true}},
+      {"--output,-o", &Options::folder, Text{.type_name = "FOLDER", .may_be_empty = false},
+       "Folder of the files, made where it is not there", OptionDetails{.required = true}},
+  };
+  return table;
+}
+
+int run(const Options& options) {
+  const std::filesystem::path folder = options.folder;
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error) throw Error(ErrorKind::output, folder.string() + ": can't be made: " + error.message());
+  for (const ManualFile& page : options.format(command_pages())) {
+    PendingFile file(folder / page.name);
+    if (!(std::ofstream(file.path(), std::ios::binary) << page.text).flush()) {
+      throw Error(ErrorKind::output, (folder / page.name).string() + ": can't be written");
+    }
+    file.commit();
+  }
+  return exit_done;
+}
+
+}  // namespace
+
+std::string joined(const std::vector<std::string>& words, const std::string& between) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : between) + word;
+  return text;
+}
+
+std::string escaped(const std::string& text, const std::vector<std::pair<char, std::string>>& special) {
+  std::string result;
+  for (const char character : text) {
+    const auto found =
+        std::find_if(special.begin(), special.end(), [&](const auto& pair) { return pair.first == character; });
+    if (found == special.end()) {
+      result += character;
+    } else {
+      result += found->second;
+    }
+  }
+  return result;
+}
+
+std::string unindented(const std::string& lines) {
+  std::string text;
+  for (std::size_t begin = 0; begin < lines.size();) {
+    const std::size_t end = std::min(lines.find('\n', begin), lines.size());
+    const std::string line = lines.substr(begin, end - begin);
+    text += (text.empty() ? "" : "\n") + line.substr(line.starts_with("  ") ? 2 : 0);
+    begin = end + 1;
+  }
+  return text;
+}
+
+void add_manual(CLI::App& app, Selection& selection) {
+  CLI::App& command = add_subcommand(app, {"manual", "Man pages, completions of shells, reference pages of the site",
+                                           "  heddle manual --format man --output man1"});
+  command.group("");
+  const auto options = std::make_shared<Options>();
+  std::vector<DeclaredOption> of_no_document;
+  all_options().declare(command, *options, of_no_document);
+  when_chosen(command,
+              [options, &selection] { selection.serial = [options](const CommonOptions&) { return run(*options); }; });
+}
+
+}  // namespace heddle::driver
