@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 
 namespace heddle::driver {
 namespace {
@@ -39,10 +38,8 @@ int run(const Options& options) {
   std::filesystem::create_directories(folder, error);
   if (error) throw Error(ErrorKind::output, folder.string() + ": can't be made: " + error.message());
   for (const ManualFile& page : options.format(command_pages())) {
-    PendingFile file(folder / page.name);
-    if (!(std::ofstream(file.path(), std::ios::binary) << page.text).flush()) {
-      throw Error(ErrorKind::output, (folder / page.name).string() + ": can't be written");
-    }
+    PendingStream file(folder / page.name);
+    file << page.text;
     file.commit();
   }
   return exit_done;
