@@ -65,11 +65,10 @@ std::string zsh_option(const OptionPage& option) {
     if (!words.choices.empty()) action += '(' + joined(words.choices, " ") + ')';
     if (is_file(words)) action += "_files";
   }
+  const std::string repeatable = words.is_list ? "*" : "";
+  const std::string meaning = '[' + zsh_text(words.help) + ']' + action + '\'';
   std::string text;
-  for (const std::string& name : words.typed_names()) {
-    text += " \\\n        '" + std::string(words.is_list ? "*" : "") + name + '[' + zsh_text(words.help) + ']' +
-            action + '\'';
-  }
+  for (const std::string& name : words.typed_names()) text.append(" \\\n        '" + repeatable).append(name + meaning);
   return text;
 }
 

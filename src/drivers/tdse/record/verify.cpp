@@ -121,7 +121,7 @@ void add_verify(CLI::App& app, Selection& selection) {
       {"verify",
        "SHA-256 of the physics in files of `heddle tdse`: all arrays but spectra; of several files also whether "
        "they are the same, to the bit",
-       "  heddle tdse h2plus-stretch --arithmetic emulated -o a.h5 && heddle verify a.h5"},
+       "  heddle tdse h2plus-stationary --arithmetic emulated -o a.h5 && heddle verify a.h5"},
       all_options(), run);
 }
 
