@@ -150,7 +150,8 @@ void require_options(const Context& context, Options& options) {
   require(options.input.empty() != (options.size < 0),
           "give the keys with --input, or make some with --size, not both");
   require(options.words <= 64, "--words ", options.words, ": expected at most 64");
-  const double bytes = static_cast<double>(sizeof(Index)) * static_cast<double>(options.size * options.words);
+  const double bytes =
+      static_cast<double>(sizeof(Index)) * static_cast<double>(options.size) * static_cast<double>(options.words);
   require(options.size < 0 || bytes <= host_memory(), "--size ", options.size, ": the keys take ", bytes / 0x1p30,
           " GiB, more than this machine's memory");
   if (options.distinct == 0) options.distinct = std::max<Index>(1, options.size / 2);

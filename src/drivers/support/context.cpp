@@ -83,7 +83,7 @@ Failure current_failure() {
     throw;
   } catch (const Error& error) {
     const bool failed = error.kind() == ErrorKind::computation || error.kind() == ErrorKind::storage;
-    return {failed ? exit_failed : exit_usage, error.what()};
+    return {failed ? exit_failed : exit_usage, without_kokkos(error.what())};
   } catch (const std::filesystem::filesystem_error& error) {
     return {exit_usage, error.what()};
   } catch (const std::bad_alloc& error) {

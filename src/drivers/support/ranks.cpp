@@ -2,6 +2,8 @@
 
 #include "drivers/support/context.hpp"
 
+#include <sys/resource.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
@@ -55,6 +57,14 @@ std::optional<int> launcher_rank() {
     if (const char* text = std::getenv(name)) return std::atoi(text);
   }
   return std::nullopt;
+}
+
+void respect_file_limit() {
+  constexpr rlim_t needed = rlim_t{16} << 20U;
+  rlimit limit = {};
+  if (launcher_rank() || getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur >= needed) return;
+  // In memory instead; what the user has set stays.
+  setenv("PMIX_MCA_gds", "hash", 0);
 }
 
 int run_agreed(const std::function<int()>& work) {

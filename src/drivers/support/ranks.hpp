@@ -10,6 +10,10 @@ namespace heddle::driver {
 /// it.
 [[nodiscard]] std::optional<int> launcher_rank();
 
+/// Before MPI starts: has Open MPI do without a file of some megabytes that it makes for a process that no launcher
+/// started, where `ulimit -f` allows none.
+void respect_file_limit();
+
 /// Runs `work` on every rank of MPI_COMM_WORLD and gives all of them one exit code.
 ///
 /// Where work throws on every rank alike, or on some while the others come to its end, the lowest of them says why, in

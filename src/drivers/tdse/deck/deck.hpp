@@ -77,6 +77,9 @@ struct DeckKey {
 /// first may leave out the number. Throws Error(input) with the line for what is malformed, unknown (naming the nearest
 /// known key), missing, of the wrong type or out of range.
 ///
+/// Without propagator.kind it is automatic, but expm where propagator.arithmetic is not native, or propagator.degree or
+/// substeps are given: these are about exponentials.
+///
 /// Of keys that exclude each other one in `settings` replaces the other in the deck.
 ///
 /// grid.dx: points = round((xmax - xmin)/dx) + 1; the spacing is then (xmax - xmin)/(points - 1), which differs from
