@@ -31,6 +31,18 @@ struct MeshArray {
   [[nodiscard]] Index components() const;
 };
 
+/// The nodes of cells of second order, in host memory: all that a file says of its cells, where it has any of those.
+/// The numbers of types and the order of nodes are VTK's: the corners, a node on each edge, then nodes in the middle.
+struct CellNodes {
+  Kokkos::View<const std::uint8_t*, Kokkos::HostSpace> types;  ///< VTK's number for the type of each cell.
+  Kokkos::View<const Index*, Kokkos::HostSpace>
+      offsets;  ///< Cell c has points(offsets(c)) to points(offsets(c + 1) - 1).
+  Kokkos::View<const Index*, Kokkos::HostSpace> points;  ///< Numbers of the points of all cells, cell after cell.
+
+  /// Whether all cells are linear.
+  [[nodiscard]] bool empty() const { return offsets.extent(0) == 0; }
+};
+
 /// A mesh with the coordinates of its points and the arrays on points and cells, in host memory: the contents of a file
 /// that was read or is to be written. Nothing here is collective: a rank that reads a file reads it for itself.
 ///
@@ -44,9 +56,10 @@ class MeshFile {
 
   /// Makes the contents of a file from a mesh that a program made, by one pass over the cells. Throws Error(argument),
   /// naming the cell or array, for an unknown kind of cell, offsets that don't fit the kinds, a corner that is none of
-  /// the points, or an array that is not one tuple for each point or cell.
+  /// the points, an array that is not one tuple for each point or cell, a polyhedron without faces or with more than
+  /// most_polyhedron_faces, and nodes that are not those of the same cells.
   MeshFile(HostMesh mesh, Points points, std::vector<MeshArray> point_arrays = {},
-           std::vector<MeshArray> cell_arrays = {});
+           std::vector<MeshArray> cell_arrays = {}, PolyhedronFaces polyhedra = {}, CellNodes nodes = {});
 
   /// Reads a file, whose ending chooses the format. Cells keep the file's order; points are numbered in the file's
   /// order, from 0. The mesh is in the uniform form where all cells are of one kind.
@@ -81,6 +94,10 @@ class MeshFile {
 
   /// The cells and the numbers of their points.
   [[nodiscard]] const HostMesh& mesh() const noexcept { return mesh_; }
+  /// The faces of cells that are polyhedra.
+  [[nodiscard]] const PolyhedronFaces& polyhedra() const noexcept { return polyhedra_; }
+  /// The nodes of all cells, where some are of second order; mesh() has the corners of these, as of linear cells.
+  [[nodiscard]] const CellNodes& nodes() const noexcept { return nodes_; }
   /// The coordinates of the points.
   [[nodiscard]] const Points& points() const noexcept { return points_; }
   /// The arrays with a value for each point.
@@ -92,12 +109,15 @@ class MeshFile {
   MeshFile() = default;
 
   HostMesh mesh_;
+  PolyhedronFaces polyhedra_;
+  CellNodes nodes_;
   Points points_;
   std::vector<MeshArray> point_arrays_;
   std::vector<MeshArray> cell_arrays_;
 };
 
-/// How numbers are written in a VTK file: as text, as bytes, or as bytes packed by zlib.
+/// How numbers are written: as text, as bytes, or as bytes packed by zlib. Packed are VTK's files alone, and where this
+/// build has VTK; others have bytes then.
 enum class MeshEncoding { ascii, binary, compressed };
 
 /// The name of an encoding: "ascii", "binary" or "compressed".
@@ -108,21 +128,34 @@ enum class MeshEncoding { ascii, binary, compressed };
 /// How a surface is written.
 struct SurfaceOptions {
   MeshEncoding encoding = MeshEncoding::compressed;  ///< How numbers are written.
+  /// Faces of cells of second order with all their nodes, not the corners alone: as cells of second order in .vtu and
+  /// .msh files, and as 4 to 8 triangles each in the others.
+  bool curved = false;
   /// Further cell arrays of the surface, with one tuple for each face.
   std::vector<MeshArray> arrays;
 };
 
-/// Writes faces of the cells of `from`, triangles and quadrilaterals in the order given, as a .vtp file (polygons) or a
-/// .vtu file (cells). The points of the file are those that faces use, in increasing order.
+/// The faces, which are ordered by cell, and among them the mesh's own cells of two dimensions, as faces of side
+/// whole_cell; those that Mesh::ghosts marks only with `ghosts`. VTK's surface filters pass such cells on, too.
+/// O(cells).
+[[nodiscard]] FaceList<Index, Kokkos::HostSpace> with_surface_cells(const MeshFile& mesh,
+                                                                    const FaceList<Index, Kokkos::HostSpace>& faces,
+                                                                    bool ghosts = true);
+
+/// Writes faces of the cells of `from`, polygons in the order given. The ending chooses the format: .vtp (VTK,
+/// polygons), .vtu (VTK, cells), .stl (triangles; polygons are cut), .ply (polygons) or .msh (Gmsh 2.2: triangles and
+/// quadrilaterals; other polygons are cut into triangles). The points of the file are those that faces use, in
+/// increasing order; in .stl, each triangle has its own.
 ///
 /// The arrays of the file are those of `from` on the points and on the cells that the faces belong to; OriginalPointIds
 /// of the points; OriginalCellIds and OriginalCellSides of the faces; and those of the options, which replace others of
-/// the same name.
+/// the same name. An .stl file has no arrays; a .ply file has each component as a property, and whole numbers beyond 32
+/// bits as double; a .msh file has them as node and element data in double, and PhysicalGroup as the elements' group.
 ///
 /// Not collective: one rank writes. The file is written under another name beside its place and renamed when it is
-/// complete. Throws Error(output), which names the file and the reason, also where this build has no VTK;
-/// Error(argument) for another ending, for faces with other than three or four points, of no cell or with a point that
-/// is none, and for arrays of another length. Blocks until done. Memory: 8 bytes for each point of `from`, and the
+/// complete. Throws Error(output), which names the file and the reason, also for numbers that the format has no room
+/// for; Error(argument) for another ending, for faces with fewer than three points, of no cell or with a point that is
+/// none, and for arrays of another length. Blocks until done. Memory: 8 bytes for each point of `from`, and the
 /// surface.
 void write_surface(const std::filesystem::path& path, const MeshFile& from,
                    const FaceList<Index, Kokkos::HostSpace>& faces, const SurfaceOptions& options = {});
@@ -136,11 +169,11 @@ void write_mesh(const std::filesystem::path& path, const MeshFile& mesh,
 /// Throws Error(argument) unless `path` ends in .vtu, .vtk or .msh; for programs that compute long before they write.
 /// It says nothing about whether this build has VTK.
 void require_mesh_ending(const std::filesystem::path& path);
-/// Throws Error(argument) unless `path` ends in .vtp or .vtu, as the file of a surface must; for programs that compute
-/// long before they write. It says nothing about whether this build has VTK.
+/// Throws Error(argument) unless `path` ends in .vtp, .vtu, .stl, .ply or .msh, as the file of a surface must; for
+/// programs that compute long before they write.
 void require_surface_ending(const std::filesystem::path& path);
 
-/// Whether this build has VTK, without which .vtu files are not read and no mesh files are written.
+/// Whether this build has VTK, without which VTK's XML files are not read and are written unpacked.
 [[nodiscard]] bool mesh_files_by_vtk();
 
 }  // namespace heddle

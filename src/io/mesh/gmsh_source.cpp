@@ -48,9 +48,9 @@ void GmshSource::read_format() {
   }
   binary_ = true;
   in_line_ = false;
-  if (next<std::int32_t>("the number 1") != 1) {
-    refuse("the number 1 is expected: the file comes from a machine of another byte order");
-  }
+  const auto one = next<std::int32_t>("the number 1");
+  swapped_ = one == 1 << 24;
+  if (one != 1 && !swapped_) refuse("the number is ", one, ", where 1 is expected in one byte order or the other");
 }
 
 bool GmshSource::next_section(std::string& name) {
