@@ -147,8 +147,9 @@ class Faces(CommandTest):
             self.assertEqual((results["cells"], results["flat_cells"], results["faces"], results["external_faces"]),
                              (2, 2, 8, 6))
             self.assertEqual(results["open_edges"], 0)
-        self.assertIn("ignored: 2 cells of fewer than three dimensions\n",
-                      self.run_command("faces", "-i", "two.msh").output)
+        output = self.run_command("faces", "-i", "two.msh").output
+        self.assertIn("surface: 1 cell of two dimensions, kept beside the external faces\n", output)
+        self.assertIn("ignored: 1 cell of fewer than two dimensions\n", output)
         self.need_vtk()
         here = self.succeed("faces", "-i", "two.msh", "--save", "two.vtu")["results"]
         self.assertEqual(self.succeed("faces", "-i", "two.vtu")["results"]["sha256"], here["sha256"])
@@ -188,7 +189,7 @@ class Faces(CommandTest):
         self.assertGreater(len(shared), 20)
         for ranks in (1, 3):
             results = self.succeed("faces", "-i", "m.vtu", "-o", "s.vtp", "--nonmanifold", "n.vtu", "--encoding", "ascii",
-                                   ranks=ranks)["results"]
+                                   "--surface-cells", "drop", ranks=ranks)["results"]
             arrays, piece = self.arrays("s.vtp")
             self.assertEqual(list(zip(arrays["OriginalCellIds"], arrays["OriginalCellSides"])), external)
             self.assertEqual(piece["NumberOfPolys"], str(len(external)))
@@ -218,7 +219,7 @@ class Faces(CommandTest):
             for ranks in (1, 2, 3):
                 with self.subTest(rule=rule, ranks=ranks):
                     results = self.succeed("faces", "-i", "m.vtu", "--ghosts", rule, "-o", "s.vtp", "--nonmanifold",
-                                           "n.vtp", "--encoding", "ascii", ranks=ranks)["results"]
+                                           "n.vtp", "--encoding", "ascii", "--surface-cells", "drop", ranks=ranks)["results"]
                     arrays, _ = self.arrays("s.vtp")
                     self.assertEqual(list(zip(arrays["OriginalCellIds"], arrays["OriginalCellSides"])), expected)
                     self.assertEqual((results["external_faces"], results["ghost_cells"]), (len(expected), len(marked)))
@@ -240,8 +241,8 @@ class Faces(CommandTest):
         self.refuse("faces", "--generate", "tetrahedra", "--size", 2, "--per-cube", 7, message="5 or 6")
         self.refuse("faces", "-i", "none.msh", message="none.msh")
         self.refuse("faces", "-i", "none.msh", message="none.msh", ranks=2)
-        self.refuse("faces", "-i", "mesh.stl", message="mesh.stl")
-        self.refuse("faces", "-i", "two.msh", "-o", "s.stl", message="s.stl")
+        self.refuse("faces", "-i", "mesh.obj", message="mesh.obj")
+        self.refuse("faces", "-i", "two.msh", "-o", "s.obj", message="s.obj: a surface must end in")
         self.refuse("faces", "-i", "two.msh", "--algorithm", "magic", message="'magic': expected auto, partition")
         self.refuse("faces", "-i", "two.msh", "--hash-function", "md5", message="'md5': expected auto, xor")
         self.refuse("faces", "-i", "two.msh", "--ghosts", "show", message="hide, drop or keep")

@@ -23,6 +23,7 @@ class LegacyReader {
     for (; more && read_geometry(); more = source_.next_keyword()) {
     }
     if (!has_cells_) source_.refuse("expected CELLS, found ", source_.found_keyword());
+    if (!has_types_ && !bad_corner_.empty()) throw Error(ErrorKind::input, bad_corner_);
     if (!has_types_) source_.refuse("expected CELL_TYPES, found ", source_.found_keyword());
     Arrays* arrays = nullptr;
     for (; more; more = source_.next_keyword()) {

@@ -39,9 +39,11 @@ constexpr std::array formats = {
     Format{".vtk", false, impl::read_legacy}, Format{".msh", false, impl::read_gmsh},
     Format{".stl", false, impl::read_stl},    Format{".ply", false, impl::read_ply},
 #ifdef HEDDLE_VTK
-    Format{".vtu", true, impl::read_vtu},
+    Format{".vtu", true, impl::read_vtu},     Format{".vtp", true, impl::read_vtp},
+    Format{".vti", true, impl::read_vti},     Format{".pvtu", true, impl::read_pvtu},
 #else
-    Format{".vtu", true, nullptr},
+    Format{".vtu", true, nullptr},            Format{".vtp", true, nullptr},
+    Format{".vti", true, nullptr},            Format{".pvtu", true, nullptr},
 #endif
 };
 
@@ -127,7 +129,7 @@ MeshFile MeshFile::read(const std::filesystem::path& path) {
 
 void require_mesh_ending(const std::filesystem::path& path) {
   require(format_of(path) != nullptr, path.string(),
-          ": a mesh file must end in .vtu, .vtk (VTK), .msh (Gmsh), .stl or .ply");
+          ": a mesh file must end in .vtu, .vtp, .vti, .pvtu or .vtk (VTK), .msh (Gmsh), .stl or .ply");
 }
 
 void require_surface_ending(const std::filesystem::path& path) {

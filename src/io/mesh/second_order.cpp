@@ -54,14 +54,13 @@ int node_between(CellKind kind, int one, int other) {
 
 // The node in the middle of a side, or -1.
 int middle_of(int type, int side) {
-  constexpr std::array<int, 6> four_middles = {23, 21, 20, 22, -1, -1};  // Round the hexahedron, from y = 0 on.
   switch (type) {
     case 29:
       return 20 + side;
     case 32:
       return side < 2 ? -1 : 13 + side;
     case 33:
-      return four_middles[static_cast<std::size_t>(side)];
+      return side < 4 ? 20 + side : -1;
     case 37:
       return 13 + side;
     default:
@@ -96,13 +95,21 @@ CurvedSide curved_side(const SecondOrderType& cell, int side) {
   return found;
 }
 
+void turn_over(std::span<Index> nodes, int type) {
+  const std::size_t corners = type == 5 || type == 22 || type == 34 ? 3 : 4;
+  std::reverse(nodes.begin() + 1, nodes.begin() + static_cast<std::ptrdiff_t>(corners));
+  if (nodes.size() < 2 * corners) return;
+  std::reverse(nodes.begin() + static_cast<std::ptrdiff_t>(corners),
+               nodes.begin() + static_cast<std::ptrdiff_t>(2 * corners));
+}
+
 std::span<const std::uint8_t> triangles_of(int type) {
   static constexpr std::array<std::uint8_t, 12> triangle = {0, 3, 5, 3, 1, 4, 5, 4, 2, 3, 4, 5};
-  static constexpr std::array<std::uint8_t, 18> triangle_with_middle = {0, 3, 6, 3, 1, 6, 1, 4, 6,
-                                                                        4, 2, 6, 2, 5, 6, 5, 0, 6};
+  static constexpr std::array<std::uint8_t, 18> triangle_with_middle = {0, 3, 6, 6, 3, 4, 6, 4, 5,
+                                                                        0, 6, 5, 3, 1, 4, 5, 4, 2};
   static constexpr std::array<std::uint8_t, 18> quad = {0, 4, 7, 4, 1, 5, 5, 2, 6, 6, 3, 7, 4, 5, 6, 4, 6, 7};
-  static constexpr std::array<std::uint8_t, 24> quad_with_middle = {0, 4, 8, 4, 1, 8, 1, 5, 8, 5, 2, 8,
-                                                                    2, 6, 8, 6, 3, 8, 3, 7, 8, 7, 0, 8};
+  static constexpr std::array<std::uint8_t, 24> quad_with_middle = {0, 4, 7, 4, 1, 5, 5, 2, 6, 6, 3, 7,
+                                                                    4, 8, 7, 4, 5, 8, 5, 6, 8, 6, 7, 8};
   switch (type) {
     case 22:
       return triangle;

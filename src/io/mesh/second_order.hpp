@@ -30,6 +30,9 @@ struct CurvedSide {
 /// dimensions, for whole_cell.
 [[nodiscard]] CurvedSide curved_side(const SecondOrderType& cell, int side);
 
+/// The same triangle or quadrilateral, curved or not, seen from its other side.
+void turn_over(std::span<Index> nodes, int type);
+
 /// Triangles with the same nodes as a curved side: numbers among these, three a triangle.
 [[nodiscard]] std::span<const std::uint8_t> triangles_of(int type);
 

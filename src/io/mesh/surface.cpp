@@ -30,6 +30,13 @@ template <class T> Kokkos::View<T*, Kokkos::HostSpace> moved(const char* label, 
   return list;
 }
 
+using Vector = std::array<double, 3>;
+
+// one + factor other.
+Vector sum(const Vector& one, const Vector& other, double factor) {
+  return {one[0] + factor * other[0], one[1] + factor * other[1], one[2] + factor * other[2]};
+}
+
 CellKind polygon_of(Index corners) {
   return corners == 3 ? CellKind::triangle : corners == 4 ? CellKind::quad : CellKind::polygon;
 }
@@ -37,7 +44,10 @@ CellKind polygon_of(Index corners) {
 // Cells of the surface, and which face each is or belongs to.
 class SurfaceCells {
  public:
-  SurfaceCells(const MeshFile& from, CurvedFaces curved) : from_(from), curved_(curved) { offsets_.append(0); }
+  SurfaceCells(const MeshFile& from, CurvedFaces curved) : from_(from), curved_(curved) {
+    offsets_.append(0);
+    turns_wedges_ = has_wedges_inside_out();
+  }
 
   void append(const HostFaces& faces, Index face) {
     const auto size = static_cast<std::size_t>(faces.offsets(face + 1) - faces.offsets(face));
@@ -45,15 +55,23 @@ class SurfaceCells {
     const CellNodes& nodes = from_.nodes();
     const Index cell = faces.cell(face);
     const SecondOrderType* const type = nodes.empty() ? nullptr : second_order(nodes.types(cell));
+    // Faces to be turned over are of three or four corners.
+    const bool turned = turns_wedges_ && is_wedge(cell) && size <= 4;
     if (curved_ == CurvedFaces::corners || type == nullptr || !has_side(*type, faces.side(face))) {
-      return end_cell(face, corners, polygon_of(static_cast<Index>(size)));
+      if (!turned) return end_cell(face, corners, polygon_of(static_cast<Index>(size)));
+      std::array<Index, 4> points{};
+      std::copy(corners.begin(), corners.end(), points.begin());
+      turn_over({points.data(), size}, size == 3 ? 5 : 9);
+      return end_cell(face, {points.data(), size}, polygon_of(static_cast<Index>(size)));
     }
     const CurvedSide side = curved_side(*type, faces.side(face));
     const Index* const own = nodes.points.data() + nodes.offsets(cell);
     std::array<Index, 9> points{};
-    for (std::size_t k = 0; k < static_cast<std::size_t>(side.count); ++k) points[k] = own[side.nodes[k]];
+    const auto count = static_cast<std::size_t>(side.count);
+    for (std::size_t k = 0; k < count; ++k) points[k] = own[side.nodes[k]];
+    if (turned) turn_over({points.data(), count}, side.type);
     if (curved_ == CurvedFaces::cells) {
-      return end_cell(face, {points.data(), static_cast<std::size_t>(side.count)}, static_cast<CellKind>(side.type));
+      return end_cell(face, {points.data(), count}, static_cast<CellKind>(side.type));
     }
     const auto places = triangles_of(side.type);
     for (std::size_t k = 0; k < places.size(); k += 3) {
@@ -62,6 +80,7 @@ class SurfaceCells {
     }
   }
 
+  // Which face each cell is of.
   HostIndices take(Surface& surface) {
     surface.kinds = moved("heddle::io::kinds", kinds_);
     surface.offsets = moved("heddle::io::offsets", offsets_);
@@ -73,6 +92,50 @@ class SurfaceCells {
   static bool has_side(const SecondOrderType& type, int side) {
     return side == whole_cell ? dimensions_of(type.linear) == 2 : side < sides_of(type.linear);
   }
+  // Of a wedge, VTK has the first three corners as seen from outside in 9.4, and as seen from inside in 9.7: files have
+  // both, and the places of the corners of most of a file's wedges tell.
+  [[nodiscard]] bool has_wedges_inside_out() const {
+    Index wedges = 0;
+    Index turned = 0;
+    for (Index cell = 0; cell < from_.mesh().cells(); ++cell) {
+      if (!is_wedge(cell)) continue;
+      ++wedges;
+      if (is_inside_out(cell)) ++turned;
+    }
+    return turned > wedges / 2;
+  }
+  [[nodiscard]] bool is_wedge(Index cell) const {
+    const MeshFile::HostMesh& mesh = from_.mesh();
+    return (mesh.mixed() ? mesh.kinds(cell) : mesh.kind) == CellKind::wedge;
+  }
+  [[nodiscard]] bool is_inside_out(Index cell) const {
+    const MeshFile::HostMesh& mesh = from_.mesh();
+    constexpr int corners = 6;
+    const Index begin = mesh.mixed() ? mesh.offsets(cell) : cell * corners;
+    const auto at = [&](int number) {
+      const double* const place = &from_.points()(mesh.points(begin + number), 0);
+      return Vector{place[0], place[1], place[2]};
+    };
+    Vector middle{};
+    for (int k = 0; k < corners; ++k) middle = sum(middle, at(k), 1.0 / corners);
+    for (int side = 0; side < sides_of(CellKind::wedge); ++side) {
+      const unsigned digits = side_corners(CellKind::wedge, side);
+      const int count = corner_count(digits);
+      Vector out = sum({}, middle, -1);
+      for (int k = 0; k < count; ++k) out = sum(out, at(corner(digits, k)), 1.0 / count);
+      // Two edges, or the diagonals of a quadrilateral.
+      const Vector one = sum(at(corner(digits, 2)), at(corner(digits, 0)), -1);
+      const Vector other = sum(at(corner(digits, count - 1)), at(corner(digits, 1)), -1);
+      double product = 0;
+      for (std::size_t k = 0; k < 3; ++k) {
+        const std::size_t next = (k + 1) % 3;
+        const std::size_t last = (k + 2) % 3;
+        product += out[k] * (one[next] * other[last] - one[last] * other[next]);
+      }
+      if (!(product < 0)) return false;
+    }
+    return true;
+  }
   void end_cell(Index face, std::span<const Index> points, CellKind kind) {
     for (const Index point : points) corners_.append(point);
     offsets_.append(static_cast<Index>(corners_.size()));
@@ -82,6 +145,7 @@ class SurfaceCells {
 
   const MeshFile& from_;
   CurvedFaces curved_;
+  bool turns_wedges_ = false;
   Chunks<CellKind> kinds_;
   Chunks<Index> offsets_, corners_, face_;
 };

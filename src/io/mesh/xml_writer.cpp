@@ -87,7 +87,7 @@ class XmlWriter {
     } else {
       // Where the numbers will be is known when those before them are written.
       appended_.push_back({out_.position(), values, static_cast<std::size_t>(tuples * components) * sizeof(Number)});
-      out_.put(std::string(20, ' ') + "\"/>\n");
+      out_.put(std::string(21, ' ') + "/>\n");
     }
   }
   void arrays(const char* element, const std::vector<MeshArray>& arrays) {
@@ -133,7 +133,7 @@ class XmlWriter {
       }
     }
     out_.put("\n</AppendedData>\n");
-    for (std::size_t i = 0; i < offsets.size(); ++i) out_.put_at(appended_[i].place, std::to_string(offsets[i]));
+    for (std::size_t i = 0; i < offsets.size(); ++i) out_.put_at(appended_[i].place, std::to_string(offsets[i]) + "\"");
   }
 
   // Number of blocks, bytes of each, bytes of a shorter last one, packed bytes of each; then the blocks.
