@@ -154,6 +154,34 @@ class Faces(CommandTest):
         here = self.succeed("faces", "-i", "two.msh", "--save", "two.vtu")["results"]
         self.assertEqual(self.succeed("faces", "-i", "two.vtu")["results"]["sha256"], here["sha256"])
 
+    def test_cells_of_two_dimensions(self):
+        self.write("two.msh", GMSH)
+        for rule, kept in (("keep", 7), ("drop", 6)):
+            for ending in ("vtp", "ply", "stl", "msh"):
+                self.succeed("faces", "-i", "two.msh", "-o", f"a surface.{ending}", "--surface-cells", rule)
+                if ending != "vtp":
+                    results = self.succeed("faces", "-i", f"a surface.{ending}", ranks=2)["results"]
+                    self.assertEqual((results["surface_cells"], results["flat_cells"], results["cells"]), (kept, kept, 0))
+        self.refuse("faces", "-i", "two.msh", "--surface-cells", "refuse",
+                    message="two.msh: has 1 cells of two dimensions, which --surface-cells refuse does not take")
+        self.refuse("faces", "-i", "two.msh", "--surface-cells", "show", message="keep, drop or refuse")
+        self.refuse("faces", "-i", "two.msh", "--quadratic", "round", message="corners or curved")
+
+    def test_polyhedra_on_several_ranks(self):
+        faces = ["4 0 2 3 1", "4 4 5 7 6", "4 0 1 5 4", "4 2 6 7 3", "4 0 4 6 2", "4 1 3 7 5"]
+        points = " ".join(f"{k & 1} {k >> 1 & 1} {k >> 2}" for k in range(12))
+        self.write("p.vtk", "# vtk DataFile Version 4.2\nt\nASCII\nDATASET UNSTRUCTURED_GRID\n"
+                   f"POINTS 12 double\n{points}\nCELLS 2 41\n31 6 {' '.join(faces)}\n8 4 5 7 6 8 9 11 10\n"
+                   "CELL_TYPES 2\n42 12\n")
+        found = set()
+        for ranks in (1, 2, 3):
+            results = self.succeed("faces", "-i", "p.vtk", "-o", "p.ply", ranks=ranks)["results"]
+            self.assertEqual((results["cells"], results["faces"], results["external_faces"]), (2, 12, 10))
+            self.assertEqual(results["open_edges"], 0)
+            found.add(results["sha256"])
+        self.assertEqual(len(found), 1)
+        self.assertEqual(self.succeed("faces", "-i", "p.ply")["results"]["surface_cells"], 10)
+
     def test_a_non_manifold_face(self):
         lines = GMSH.replace("$Elements\n4\n", "$Elements\n5\n").replace("$EndElements", "5 4 2 0 1 3 2 4 1\n$EndElements")
         self.write("three.msh", lines)

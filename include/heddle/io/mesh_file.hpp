@@ -1,5 +1,5 @@
-// Unstructured meshes in files: .vtu and .vtk (VTK) and .msh (Gmsh) are read; .vtu files, and surfaces as .vtp or .vtu
-// files, are written.
+// Unstructured meshes and surfaces in files: VTK's, Gmsh's, .stl and .ply are read; meshes are written as .vtu, and
+// surfaces as .vtp, .vtu, .stl, .ply and .msh.
 #pragma once
 
 #include <heddle/core/mesh.hpp>
@@ -62,34 +62,44 @@ class MeshFile {
            std::vector<MeshArray> cell_arrays = {}, PolyhedronFaces polyhedra = {}, CellNodes nodes = {});
 
   /// Reads a file, whose ending chooses the format. Cells keep the file's order; points are numbered in the file's
-  /// order, from 0. The mesh is in the uniform form where all cells are of one kind.
+  /// order, from 0. The mesh is in the uniform form where all cells are of one kind with one number of corners. Taken
+  /// are cells of CellKind's kinds; pixels, as quads; and cells of second order, whose corners are in mesh() and all of
+  /// whose nodes in nodes(). The faces of polyhedra are in polyhedra(), at most most_polyhedron_faces for each.
   ///
   /// .vtu: unstructured grids in VTK's XML, of one piece or several. Numbers may be text or bytes, in place or
-  /// appended, raw or in base 64, plain or packed by zlib, LZ4 or LZMA; of several time steps, the first is read. VTK's
-  /// libraries parse the XML and unpack, so this build must have them (mesh_files_by_vtk()). .vtk: unstructured grids
-  /// in VTK's legacy formats up to 5.1, text and binary. All named arrays of numbers are kept, strings and bits are
-  /// not. A cell array vtkGhostType gives Mesh::ghosts, by its bit 1, "duplicate cell".
+  /// appended, raw or in base 64, plain or packed by zlib, LZ4 or LZMA; of several time steps, the first is read.
+  /// .pvtu: grids whose pieces are .vtu files that it names; arrays that all have alike are kept. .vtp: polygons, lines
+  /// of two points and single vertices. .vti: images, whose cells are voxels, quads or lines. VTK's libraries parse the
+  /// XML and unpack, so this build must have them (mesh_files_by_vtk()). .vtk: unstructured grids in VTK's legacy
+  /// formats up to 5.1, text and binary. All named arrays of numbers are kept, strings and bits are not. A cell array
+  /// vtkGhostType gives Mesh::ghosts, by its bit 1, "duplicate cell".
   ///
-  /// .msh: Gmsh's formats 2.0 to 2.2 and 4.1, in ASCII and in binary of this machine's byte order, and 4.0 in ASCII,
-  /// with one record on a line as Gmsh writes them. Numbers of nodes need neither be dense nor ordered; they become the
-  /// point array GmshNodeTag. Physical groups, where there are any, become the cell array PhysicalGroup: 0 for elements
-  /// in none, the first for those in several. In files of version 2, Gmsh writes an element in several groups once for
-  /// each of them, and each copy is a cell. Elements of fewer than three dimensions are cells like all others. Prisms
-  /// get their corners in VTK's order, 0 2 1 3 5 4. Sections other than $Entities, $PartitionedEntities, $Nodes and
-  /// $Elements are skipped.
+  /// .msh: Gmsh's formats 2.0 to 2.2 and 4.1, in ASCII and in binary of either byte order, and 4.0 in ASCII, with one
+  /// record on a line as Gmsh writes them. Numbers of nodes need neither be dense nor ordered; they become the point
+  /// array GmshNodeTag. Physical groups, where there are any, become the cell array PhysicalGroup: 0 for elements in
+  /// none, the first for those in several. In files of version 2, Gmsh writes an element in several groups once for
+  /// each of them, and each copy is a cell. $NodeData and $ElementData behind the elements become arrays of double, not
+  /// a number where nothing is given; of several time steps, the first is read. Elements of fewer than three dimensions
+  /// are cells like all others. Prisms get their corners in VTK's order, 0 2 1 3 5 4; pyramids of 14 nodes lose the one
+  /// in the base. Other sections are skipped but for $Entities, $PartitionedEntities, $Nodes and $Elements.
+  ///
+  /// .stl: triangles in ASCII and binary; corners at the same place become one point. Normals and attributes are not
+  /// kept. .ply: polygons, in ASCII and in binary of either byte order; other properties of vertices and faces that are
+  /// no lists become arrays, and other elements are passed over.
   ///
   /// Throws Error(input), which names the file, the place (a line; a byte; a cell; what VTK gives) and the reason, for
   /// files that can't be opened or are cut short; malformed numbers; announced counts that the file does not hold;
-  /// cells whose corners are no points; node tags given twice or not at all; cells of other kinds than CellKind's, such
-  /// as quadratic ones, polyhedra and strips; coordinates that are not finite, in .msh and in text of .vtk; arrays that
-  /// not all pieces of a .vtu have alike. Throws Error(argument) for another ending. Nothing in a file is believed
-  /// before it is checked: a damaged file, or one made with intent, is refused, and memory is allocated for no more
-  /// than the file can hold; packed data can hold up to 8192 times their size.
+  /// cells whose corners are no points; node tags given twice or not at all; cells of other kinds, such as those of
+  /// third order and strips; coordinates that are not finite, in .msh, .stl, .ply and text of .vtk; arrays that not all
+  /// pieces of a .vtu have alike. Throws Error(argument) for another ending. Nothing in a file is believed before it is
+  /// checked: a damaged file, or one made with intent, is refused, and memory is allocated for no more than the file
+  /// can hold; packed data can hold up to 8192 times their size, and an image without arrays up to 2^24 points.
   ///
   /// Blocks until done. It must not be called by two threads at once, nor while another thread uses VTK: meanwhile,
-  /// VTK's messages of the whole process come here instead of being printed. Memory besides the result: for .vtu, one
-  /// array at a time where it is not of the type that it becomes, and the cells twice where there are several pieces;
-  /// for .vtk, the cells twice; for .msh, 8 to 16 bytes for each point and 13 for each cell.
+  /// VTK's messages of the whole process come here instead of being printed. Memory besides the result: for VTK's XML,
+  /// one array at a time where it is not of the type that it becomes, and the cells twice where there are several
+  /// pieces (all of them, in a .pvtu); for .vtk, .ply and .vtp, the cells twice; for .msh, 24 to 32 bytes for each
+  /// point and 29 for each cell; for .stl, 32 bytes for each corner.
   [[nodiscard]] static MeshFile read(const std::filesystem::path& path);
 
   /// The cells and the numbers of their points.
@@ -166,8 +176,8 @@ void write_surface(const std::filesystem::path& path, const MeshFile& from,
 void write_mesh(const std::filesystem::path& path, const MeshFile& mesh,
                 MeshEncoding encoding = MeshEncoding::compressed);
 
-/// Throws Error(argument) unless `path` ends in .vtu, .vtk or .msh; for programs that compute long before they write.
-/// It says nothing about whether this build has VTK.
+/// Throws Error(argument) unless `path` ends in .vtu, .vtp, .vti, .pvtu, .vtk, .msh, .stl or .ply, as a file that is
+/// read must; for programs that compute long before they read. It says nothing about whether this build has VTK.
 void require_mesh_ending(const std::filesystem::path& path);
 /// Throws Error(argument) unless `path` ends in .vtp, .vtu, .stl, .ply or .msh, as the file of a surface must; for
 /// programs that compute long before they write.

@@ -61,7 +61,8 @@ OptionTable<Options> file_options() {
 const OptionTable<Options>& all_options() {
   static const OptionTable<Options> table =
       OptionTable<Options>{
-          {"--input,-i", &Options::input, Text{}, "File of the mesh: .vtu or .vtk (VTK), .msh (Gmsh), .stl or .ply"},
+          {"--input,-i", &Options::input, Text{},
+           "File of the mesh: .vtu, .vtp, .vti, .pvtu or .vtk (VTK), .msh (Gmsh), .stl or .ply"},
       }
           .include(&Options::generated, generated_mesh_options())
           .include(itself, file_options())

@@ -1,8 +1,10 @@
 #include "io/mesh/gmsh_mesh.hpp"
 
 #include "io/matrix/chunks.hpp"
+#include "io/mesh/gmsh_fields.hpp"
 #include "io/mesh/gmsh_nodes.hpp"
 #include "io/mesh/gmsh_source.hpp"
+#include "io/mesh/gmsh_types.hpp"
 
 #include <array>
 #include <map>
@@ -11,59 +13,6 @@
 namespace heddle::impl {
 
 namespace {
-
-// A type of elements: VTK's number for it, and which of its nodes stand where in VTK's order.
-struct GmshType {
-  int type = 0;
-  int nodes = 0;           // That a file has of each.
-  const char* order = "";  // The nodes in VTK's order, from 'a' on; empty: as they are.
-};
-
-// VTK's wedges have bases that look outwards, Gmsh's inwards. Of the pyramid of 14 nodes, VTK has none in the base.
-GmshType type_of(std::int64_t number) {
-  switch (number) {
-    case 1:
-      return {3, 2};
-    case 2:
-      return {5, 3};
-    case 3:
-      return {9, 4};
-    case 4:
-      return {10, 4};
-    case 5:
-      return {12, 8};
-    case 6:
-      return {13, 6, "acbdfe"};
-    case 7:
-      return {14, 5};
-    case 8:
-      return {21, 3};
-    case 9:
-      return {22, 6};
-    case 10:
-      return {28, 9};
-    case 11:
-      return {24, 10, "abcdefghji"};
-    case 12:
-      return {29, 27, "abcdefghilnjqstrkmopwxvyuz{"};
-    case 13:
-      return {32, 18, "acbdfehjgnomilkqrp"};
-    case 14:
-      return {27, 14, "abcdefikghjlm"};
-    case 15:
-      return {1, 1};
-    case 16:
-      return {23, 8};
-    case 17:
-      return {25, 20, "abcdefghilnjqstrkmop"};
-    case 18:
-      return {26, 15, "acbdfehjgnomilk"};
-    case 19:
-      return {27, 13, "abcdefikghjlm"};
-    default:
-      return {};
-  }
-}
 
 class GmshReader {
  public:
@@ -80,6 +29,8 @@ class GmshReader {
         read_entities();
       } else if (section == "PartitionedEntities" && source_.format() == GmshFormat::v41) {
         read_partitioned_entities();
+      } else if (has_elements_ && (section == "NodeData" || section == "ElementData")) {
+        read_field(section == "NodeData");
       } else {
         source_.skip_section();
       }
@@ -124,6 +75,7 @@ class GmshReader {
     if (tag <= 0) source_.refuse("node tag ", tag, " is not positive");
     if (!tags_.append(tag)) source_.refuse("node tag ", tag, " was given already");
     tag_of_.append(tag);
+    node_tags_.append(tag);
   }
 
   void read_coordinates(int parameters) {
@@ -209,13 +161,14 @@ class GmshReader {
     for (const char place : order) corners_.append(nodes[static_cast<std::size_t>(place - 'a')]);
     for (int k = 0; order.empty() && k < type.nodes; ++k) corners_.append(nodes[static_cast<std::size_t>(k)]);
     offsets_.append(static_cast<Index>(corners_.size()));
+    element_tags_.append(tag);
     kinds_.append(static_cast<CellKind>(type.type));
     groups_.append(group);
     any_group_ = any_group_ || group != 0;
   }
 
   GmshType require_type(std::int64_t number, const std::string& element) {
-    const GmshType type = type_of(number);
+    const GmshType type = gmsh_type(number);
     if (type.nodes == 0) {
       source_.refuse(element, " is of Gmsh type ", number, "; elements of first and second order are taken: points, ",
                      "lines, triangles, quadrangles, tetrahedra, hexahedra, prisms and pyramids");
@@ -256,6 +209,16 @@ class GmshReader {
     if (count > elements - size()) {
       source_.refuse("a block of ", count, " elements, where ", elements - size(), " of ", elements, " are left");
     }
+  }
+
+  void read_field(bool of_nodes) {
+    GmshTags& tags = of_nodes ? node_tags_ : element_tags_;
+    if (!tags_finished_) {
+      node_tags_.finish();
+      element_tags_.finish();
+      tags_finished_ = true;
+    }
+    read_gmsh_field(source_, tags, of_nodes ? point_fields_ : cell_fields_);
   }
 
   // Versions 4: dimension, tag and type, the first two the other way round in 4.0, and the number of elements.
@@ -408,12 +371,17 @@ class GmshReader {
       parts.cell_arrays.push_back(new_array("PhysicalGroup", ElementType::int32, cells, 1, data));
       groups_.move_to(static_cast<std::int32_t*>(data));
     }
+    for (MeshArray& array : point_fields_) put_array(parts.point_arrays, std::move(array));
+    for (MeshArray& array : cell_fields_) put_array(parts.cell_arrays, std::move(array));
     return parts;
   }
 
   GmshSource source_;
   NodeTags tags_;
   Chunks<Index> tag_of_;
+  GmshTags node_tags_, element_tags_;
+  bool tags_finished_ = false;
+  std::vector<MeshArray> point_fields_, cell_fields_;
   Chunks<double> coordinates_;
   Chunks<Index> corners_;
   Chunks<Index> offsets_;

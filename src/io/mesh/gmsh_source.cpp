@@ -97,6 +97,25 @@ void GmshSource::begin_line(const char* what) {
   if (!reader_.next_filled_line(line_)) refuse("the file ends where ", what, " is expected");
 }
 
+std::string_view GmshSource::text_line(const char* what) {
+  begin_line(what);
+  return trimmed(line_);
+}
+
+double GmshSource::next_any(const char* what) {
+  double value = 0;
+  if (binary_ && !in_line_) {
+    if (!reader_.next_bytes(&value, sizeof(value))) refuse("the file ends where ", what, " is expected");
+    auto* const bytes = reinterpret_cast<unsigned char*>(&value);
+    if (swapped_) std::reverse(bytes, bytes + sizeof(value));
+    return value;
+  }
+  const std::string_view word = next_word(line_);
+  if (word.empty()) refuse("expected ", what, ", found the end of the line");
+  if (number_from(word, value) != NumberFault::none) refuse("expected ", what, ", found ", quoted(word));
+  return value;
+}
+
 void GmshSource::end_record() {
   if (!binary_ || in_line_) end_line();
 }

@@ -45,6 +45,11 @@ class GmshSource {
     return next_number<Number>(reader_, line_, what);
   }
 
+  /// The next number, which need not be finite.
+  double next_any(const char* what);
+  /// The next line as it is, without white space around it.
+  std::string_view text_line(const char* what);
+
   /// Throws Error(input) naming the line, or the byte and section, of what was read last.
   template <class... Parts> [[noreturn]] void refuse(const Parts&... parts) const {
     if (!binary_) reader_.refuse(parts...);
