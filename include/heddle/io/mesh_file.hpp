@@ -157,6 +157,9 @@ struct SurfaceOptions {
 /// quadrilaterals; other polygons are cut into triangles). The points of the file are those that faces use, in
 /// increasing order; in .stl, each triangle has its own.
 ///
+/// Faces of wedges look outwards in whichever order most of the mesh's wedges have their corners: VTK 9.4 has the first
+/// three as seen from outside, VTK 9.7 as seen from inside.
+///
 /// The arrays of the file are those of `from` on the points and on the cells that the faces belong to; OriginalPointIds
 /// of the points; OriginalCellIds and OriginalCellSides of the faces; and those of the options, which replace others of
 /// the same name. An .stl file has no arrays; a .ply file has each component as a property, and whole numbers beyond 32
