@@ -73,6 +73,20 @@ Sides sides_of_mesh(const HostMesh& mesh, const PolyhedronFaces& polyhedra, bool
   return sides;
 }
 
+auto on_host(const ExecutionSpace& space, const Kokkos::View<Index*, MemorySpace>& values) {
+  const auto host = Kokkos::create_mirror_view(Kokkos::WithoutInitializing, values);
+  Kokkos::deep_copy(space, host, values);
+  space.fence("heddle::search::polyhedra");
+  return host;
+}
+template <class T> Kokkos::View<T*, MemorySpace> on_device(const ExecutionSpace& space, const std::vector<T>& values) {
+  const Kokkos::View<T*, MemorySpace> device(
+      Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "heddle::search::faces"), values.size());
+  Kokkos::deep_copy(space, device, Kokkos::View<const T*, Kokkos::HostSpace>(values.data(), values.size()));
+  space.fence("heddle::search::faces");
+  return device;
+}
+
 // For each list of numbers one number, the same for equal lists, by searches for equal runs of a few: a list's number
 // so far and its next points are a key.
 Duplicates equal_lists(const ExecutionSpace& space, const std::vector<std::vector<Index>>& lists,
@@ -82,8 +96,8 @@ Duplicates equal_lists(const ExecutionSpace& space, const std::vector<std::vecto
   std::vector<std::size_t> left(count);
   for (std::size_t i = 0; i < count; ++i) left[i] = i;
   const auto search = [&](std::size_t keys, std::size_t words, const auto& fill) {
-    const Keys device("heddle::search::polyhedra", keys, words);
-    const auto host = Kokkos::create_mirror_view(device);
+    const Keys device(Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "heddle::search::polyhedra"), keys, words);
+    const auto host = Kokkos::create_mirror_view(Kokkos::WithoutInitializing, device);
     for (std::size_t i = 0; i < keys; ++i) {
       for (std::size_t k = 0; k < words; ++k) host(i, k) = fill(i, k);
     }
@@ -96,7 +110,7 @@ Duplicates equal_lists(const ExecutionSpace& space, const std::vector<std::vecto
       const std::size_t place = begin + k - 1;
       return k == 0 ? number[left[i]] : place < list.size() ? list[place] : Index{-1};
     });
-    const auto group = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), found.group);
+    const auto group = on_host(space, found.group);
     std::vector<std::size_t> longer;
     for (std::size_t i = 0; i < left.size(); ++i) {
       number[left[i]] = group(i);
@@ -109,7 +123,7 @@ Duplicates equal_lists(const ExecutionSpace& space, const std::vector<std::vecto
                 [&](std::size_t i, std::size_t k) { return k == 0 ? number[i] : static_cast<Index>(lists[i].size()); });
 }
 
-FaceList<Index> listed(const Sides& sides, const std::vector<std::size_t>& which) {
+FaceList<Index> listed(const ExecutionSpace& space, const Sides& sides, const std::vector<std::size_t>& which) {
   std::vector<Index> cell;
   std::vector<std::uint8_t> side;
   std::vector<Index> offsets = {0};
@@ -121,13 +135,7 @@ FaceList<Index> listed(const Sides& sides, const std::vector<std::size_t>& which
     points.insert(points.end(), own.begin(), own.end());
     offsets.push_back(static_cast<Index>(points.size()));
   }
-  const auto on_device = [](const auto& values) {
-    using Value = typename std::remove_cvref_t<decltype(values)>::value_type;
-    const Kokkos::View<Value*, MemorySpace> device("heddle::search::faces", values.size());
-    Kokkos::deep_copy(device, Kokkos::View<const Value*, Kokkos::HostSpace>(values.data(), values.size()));
-    return device;
-  };
-  return {on_device(cell), on_device(side), on_device(offsets), on_device(points)};
+  return {on_device(space, cell), on_device(space, side), on_device(space, offsets), on_device(space, points)};
 }
 
 }  // namespace
@@ -157,8 +165,8 @@ ExternalFaces<Index> external_faces(const ExecutionSpace& space, const HostMesh&
   }
   const Duplicates found = equal_lists(space, lists, options.search);
   report.search = found.report;
-  const auto group = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), found.group);
-  const auto count = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), found.count);
+  const auto group = on_host(space, found.group);
+  const auto count = on_host(space, found.count);
   std::vector<std::size_t> alone;
   std::vector<std::size_t> many;
   std::vector<Index> face_number(count.extent(0), -1);
@@ -174,11 +182,9 @@ ExternalFaces<Index> external_faces(const ExecutionSpace& space, const HostMesh&
     if (face_number[face] < 0) face_number[face] = report.nonmanifold_faces++;
     many_face.push_back(face_number[face]);
   }
-  result.external = listed(sides, alone);
-  result.nonmanifold = listed(sides, many);
-  result.nonmanifold_face = Kokkos::View<Index*, MemorySpace>("heddle::search::faces", many_face.size());
-  Kokkos::deep_copy(result.nonmanifold_face,
-                    Kokkos::View<const Index*, Kokkos::HostSpace>(many_face.data(), many_face.size()));
+  result.external = listed(space, sides, alone);
+  result.nonmanifold = listed(space, sides, many);
+  result.nonmanifold_face = on_device(space, many_face);
   report.external = result.external.size();
   report.nonmanifold_sides = result.nonmanifold.size();
   return result;

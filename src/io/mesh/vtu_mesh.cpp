@@ -92,8 +92,13 @@ class VtuReader {
     }
     const auto offsets = file_.read_ends(piece, "Cells", "face_offsets", all);
     const auto points = file_.read_list(piece, "Cells", "face_connectivity", offsets(all));
+    std::vector<std::uint8_t> uses(static_cast<std::size_t>(all), 0);
     for (Index cell = 0; cell < count; ++cell) {
       for (Index k = ends(cell); k < ends(cell + 1); ++k) {
+        // Each use takes room of its own, which the file has not.
+        if (++uses[static_cast<std::size_t>(faces(k))] > most_uses) {
+          file_.refuse("the face ", faces(k), " is of more than ", most_uses, " polyhedra");
+        }
         const Index begin = offsets(faces(k));
         const auto size = static_cast<std::size_t>(offsets(faces(k) + 1) - begin);
         polyhedra_.add_face(faces_points({points.data() + begin, size}, cell, piece), sum_of(points_, piece));
@@ -174,6 +179,8 @@ class VtuReader {
 
   // Offsets of so many are beyond any file, and one more than them is no overflow.
   static constexpr Index most_faces = Index{1} << 60;
+
+  static constexpr int most_uses = 8;
 
   XmlReader file_;
   std::vector<Index> points_, cells_;  // Of each piece.
