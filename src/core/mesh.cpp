@@ -10,6 +10,8 @@ std::string_view to_string(CellKind kind) {
       return "line";
     case CellKind::triangle:
       return "triangle";
+    case CellKind::polygon:
+      return "polygon";
     case CellKind::quad:
       return "quad";
     case CellKind::tetrahedron:
@@ -22,6 +24,8 @@ std::string_view to_string(CellKind kind) {
       return "wedge";
     case CellKind::pyramid:
       return "pyramid";
+    case CellKind::polyhedron:
+      return "polyhedron";
   }
   return "";
 }

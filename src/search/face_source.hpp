@@ -1,10 +1,15 @@
 // The sides of a block of cells, as keys.
 #pragma once
 
+#include "core/cell_sides.hpp"
 #include "search/hash.hpp"
-#include "search/sides.hpp"
 
 namespace heddle::search::impl {
+
+using heddle::impl::corner;
+using heddle::impl::corner_count;
+using heddle::impl::side_corners;
+using heddle::impl::sides_of;
 
 /// The points of a side, sorted; a point that stands there twice counts once. Unused places are 0.
 struct SidePoints {

@@ -1,5 +1,5 @@
+#include "core/cell_sides.hpp"
 #include "search/packed.hpp"
-#include "search/sides.hpp"
 #include "search/sort.hpp"
 #include <heddle/search/faces.hpp>
 #include <heddle/search/grid.hpp>
@@ -207,10 +207,10 @@ ExternalFaces<Id> external_faces(const ExecutionSpace& space, const StructuredGr
         const int side = static_cast<int>(sorted(face) % 6);
         cell_of(face) = cell;
         side_of(face) = static_cast<std::uint8_t>(side);
-        const unsigned corners = impl::side_corners(CellKind::hexahedron, side);
+        const unsigned corners = heddle::impl::side_corners(CellKind::hexahedron, side);
         for (int k = 0; k < 4; ++k) {
           points(4 * face + k) = static_cast<Id>(
-              impl::point_of(grid, impl::cube_of(grid, cell), impl::cube_corner(impl::corner(corners, k))));
+              impl::point_of(grid, impl::cube_of(grid, cell), impl::cube_corner(heddle::impl::corner(corners, k))));
         }
       });
   FaceList<Id>& none = result.nonmanifold;

@@ -33,16 +33,19 @@ MeshFacts inspected(const ExecutionSpace& space, const FaceSource<Id, shape>& so
       KOKKOS_LAMBDA(Index item, Index & cells, Index & sides, Index & flat, std::int64_t & least,
                     std::int64_t & largest, Index & first_bad) {
         const CellKind kind = source.kind_of(item);
-        const int corners = corners_of(kind);
         const Index begin = source.begin_of(item);
-        bool good = corners > 0 && begin >= 0 && begin + corners <= held;
+        Index corners = corners_of(kind);
+        bool fits = true;
         if constexpr (shape == Shape::mixed) {
-          good = good && (source.offsets.extent(0) == 0 || source.offsets(item + 1) - source.offsets(item) == corners);
+          const Index given = source.offsets.extent(0) == 0 ? corners : source.offsets(item + 1) - begin;
+          if (kind == CellKind::polygon) corners = given;
+          fits = given == corners;
         }
+        bool good = fits && corners > 0 && begin >= 0 && corners <= held && begin <= held - corners;
         std::int64_t low = above_all;
         std::int64_t high = -1;
         if (good) {
-          for (int k = 0; k < corners; ++k) {
+          for (Index k = 0; k < corners; ++k) {
             const std::int64_t point = source.points(begin + k);
             low = point < low ? point : low;
             high = point > high ? point : high;
@@ -59,8 +62,8 @@ MeshFacts inspected(const ExecutionSpace& space, const FaceSource<Id, shape>& so
         ++cells;
         sides += sides_of(kind);
         bool twice = false;
-        for (int k = 1; k < corners; ++k) {
-          for (int j = 0; j < k; ++j) twice = twice || source.points(begin + j) == source.points(begin + k);
+        for (Index k = 1; k < corners; ++k) {
+          for (Index j = 0; j < k; ++j) twice = twice || source.points(begin + j) == source.points(begin + k);
         }
         if (twice) flat += source.all_sides(item, [](int, const SidePoints&) {});
       },
@@ -81,19 +84,22 @@ template <PointId Id, class Space>
   };
   const std::string name = message_of("cell ", cell, whose);
   CellKind kind = mesh.kind;
-  Index begin = cell * corners_of(kind);
+  Index corners = corners_of(kind);
+  Index begin = cell * corners;
   if (mesh.mixed()) {
     kind = at(mesh.kinds, cell);
     begin = at(mesh.offsets, cell);
     const Index end = at(mesh.offsets, cell + 1);
     const auto size = static_cast<Index>(mesh.points.extent(0));
-    require(corners_of(kind) > 0, "external_faces: ", name, " is of kind ", static_cast<int>(kind),
+    require(kind != CellKind::polyhedron, "external_faces: ", name,
+            " is a polyhedron, whose sides a Mesh does not say");
+    corners = kind == CellKind::polygon ? std::max<Index>(end - begin, 1) : corners_of(kind);
+    require(corners > 0, "external_faces: ", name, " is of kind ", static_cast<int>(kind),
             ", which is none of CellKind");
-    require(end - begin == corners_of(kind) && begin >= 0 && end <= size, "external_faces: ", name, ", a ",
-            to_string(kind), ", has points ", begin, " to ", end, " of ", size, " by its offsets; expected ",
-            corners_of(kind), " of them");
+    require(end - begin == corners && begin >= 0 && end <= size, "external_faces: ", name, ", a ", to_string(kind),
+            ", has points ", begin, " to ", end, " of ", size, " by its offsets; expected ", corners, " of them");
   }
-  for (int k = 0; k < corners_of(kind); ++k) {
+  for (Index k = 0; k < corners; ++k) {
     const std::int64_t point = at(mesh.points, begin + k);
     require(point >= 0, "external_faces: ", name, ", a ", to_string(kind), ", has the point ", point,
             "; expected 0 or more");

@@ -147,11 +147,40 @@ class Faces(CommandTest):
             self.assertEqual((results["cells"], results["flat_cells"], results["faces"], results["external_faces"]),
                              (2, 2, 8, 6))
             self.assertEqual(results["open_edges"], 0)
-        self.assertIn("ignored: 2 cells of fewer than three dimensions\n",
-                      self.run_command("faces", "-i", "two.msh").output)
+        output = self.run_command("faces", "-i", "two.msh").output
+        self.assertIn("surface: 1 cell of two dimensions, kept beside the external faces\n", output)
+        self.assertIn("ignored: 1 cell of fewer than two dimensions\n", output)
         self.need_vtk()
         here = self.succeed("faces", "-i", "two.msh", "--save", "two.vtu")["results"]
         self.assertEqual(self.succeed("faces", "-i", "two.vtu")["results"]["sha256"], here["sha256"])
+
+    def test_cells_of_two_dimensions(self):
+        self.write("two.msh", GMSH)
+        for rule, kept in (("keep", 7), ("drop", 6)):
+            for ending in ("vtp", "ply", "stl", "msh"):
+                self.succeed("faces", "-i", "two.msh", "-o", f"a surface.{ending}", "--surface-cells", rule)
+                if ending != "vtp":
+                    results = self.succeed("faces", "-i", f"a surface.{ending}", ranks=2)["results"]
+                    self.assertEqual((results["surface_cells"], results["flat_cells"], results["cells"]), (kept, kept, 0))
+        self.refuse("faces", "-i", "two.msh", "--surface-cells", "refuse",
+                    message="two.msh: has 1 cells of two dimensions, which --surface-cells refuse does not take")
+        self.refuse("faces", "-i", "two.msh", "--surface-cells", "show", message="keep, drop or refuse")
+        self.refuse("faces", "-i", "two.msh", "--quadratic", "round", message="corners or curved")
+
+    def test_polyhedra_on_several_ranks(self):
+        faces = ["4 0 2 3 1", "4 4 5 7 6", "4 0 1 5 4", "4 2 6 7 3", "4 0 4 6 2", "4 1 3 7 5"]
+        points = " ".join(f"{k & 1} {k >> 1 & 1} {k >> 2}" for k in range(12))
+        self.write("p.vtk", "# vtk DataFile Version 4.2\nt\nASCII\nDATASET UNSTRUCTURED_GRID\n"
+                   f"POINTS 12 double\n{points}\nCELLS 2 41\n31 6 {' '.join(faces)}\n8 4 5 7 6 8 9 11 10\n"
+                   "CELL_TYPES 2\n42 12\n")
+        found = set()
+        for ranks in (1, 2, 3):
+            results = self.succeed("faces", "-i", "p.vtk", "-o", "p.ply", ranks=ranks)["results"]
+            self.assertEqual((results["cells"], results["faces"], results["external_faces"]), (2, 12, 10))
+            self.assertEqual(results["open_edges"], 0)
+            found.add(results["sha256"])
+        self.assertEqual(len(found), 1)
+        self.assertEqual(self.succeed("faces", "-i", "p.ply")["results"]["surface_cells"], 10)
 
     def test_a_non_manifold_face(self):
         lines = GMSH.replace("$Elements\n4\n", "$Elements\n5\n").replace("$EndElements", "5 4 2 0 1 3 2 4 1\n$EndElements")
@@ -188,7 +217,7 @@ class Faces(CommandTest):
         self.assertGreater(len(shared), 20)
         for ranks in (1, 3):
             results = self.succeed("faces", "-i", "m.vtu", "-o", "s.vtp", "--nonmanifold", "n.vtu", "--encoding", "ascii",
-                                   ranks=ranks)["results"]
+                                   "--surface-cells", "drop", ranks=ranks)["results"]
             arrays, piece = self.arrays("s.vtp")
             self.assertEqual(list(zip(arrays["OriginalCellIds"], arrays["OriginalCellSides"])), external)
             self.assertEqual(piece["NumberOfPolys"], str(len(external)))
@@ -218,7 +247,7 @@ class Faces(CommandTest):
             for ranks in (1, 2, 3):
                 with self.subTest(rule=rule, ranks=ranks):
                     results = self.succeed("faces", "-i", "m.vtu", "--ghosts", rule, "-o", "s.vtp", "--nonmanifold",
-                                           "n.vtp", "--encoding", "ascii", ranks=ranks)["results"]
+                                           "n.vtp", "--encoding", "ascii", "--surface-cells", "drop", ranks=ranks)["results"]
                     arrays, _ = self.arrays("s.vtp")
                     self.assertEqual(list(zip(arrays["OriginalCellIds"], arrays["OriginalCellSides"])), expected)
                     self.assertEqual((results["external_faces"], results["ghost_cells"]), (len(expected), len(marked)))
@@ -240,8 +269,8 @@ class Faces(CommandTest):
         self.refuse("faces", "--generate", "tetrahedra", "--size", 2, "--per-cube", 7, message="5 or 6")
         self.refuse("faces", "-i", "none.msh", message="none.msh")
         self.refuse("faces", "-i", "none.msh", message="none.msh", ranks=2)
-        self.refuse("faces", "-i", "mesh.stl", message="mesh.stl")
-        self.refuse("faces", "-i", "two.msh", "-o", "s.stl", message="s.stl")
+        self.refuse("faces", "-i", "mesh.obj", message="mesh.obj")
+        self.refuse("faces", "-i", "two.msh", "-o", "s.obj", message="s.obj: a surface must end in")
         self.refuse("faces", "-i", "two.msh", "--algorithm", "magic", message="'magic': expected auto, partition")
         self.refuse("faces", "-i", "two.msh", "--hash-function", "md5", message="'md5': expected auto, xor")
         self.refuse("faces", "-i", "two.msh", "--ghosts", "show", message="hide, drop or keep")

@@ -105,7 +105,8 @@ void read_mesh(const path& file) {
   done(file, [&] {
     const MeshFile mesh = MeshFile::read(file);
     try {
-      static_cast<void>(MeshFile(mesh.mesh(), mesh.points(), mesh.point_arrays(), mesh.cell_arrays()));
+      static_cast<void>(MeshFile(mesh.mesh(), mesh.points(), mesh.point_arrays(), mesh.cell_arrays(), mesh.polyhedra(),
+                                 mesh.nodes()));
     } catch (const Error& error) {
       fail(std::string("what was read is no mesh: ") + error.what());
     }
@@ -119,7 +120,11 @@ constexpr std::array readers = {
     Reader{"hdf5", ".h5", read_hdf5_file},
     Reader{"npy", ".npy", read_npy_file},
     Reader{"gmsh", ".msh", read_mesh},
+    Reader{"stl", ".stl", read_mesh},
+    Reader{"ply", ".ply", read_mesh},
     Reader{"vtk_xml", ".vtu", read_mesh},
+    Reader{"vtk_polygons", ".vtp", read_mesh},
+    Reader{"vtk_image", ".vti", read_mesh},
     Reader{"vtk_legacy", ".vtk", read_mesh},
 };
 

@@ -45,13 +45,19 @@ if(NOT output MATCHES "[0-9]+ products, .E P - I. = [0-9]\\.[0-9]e-1[0-9]")
   message(FATAL_ERROR "the consumer printed something else")
 endif()
 
+run(${CMAKE_COMMAND} -S ${prefix}/share/doc/heddle/examples/gemm -B ${WORK}/example -G ${GENERATOR}
+    -DCMAKE_PREFIX_PATH=${prefix} -DCMAKE_CXX_COMPILER=${CXX_COMPILER} -DCMAKE_CXX_FLAGS=${flags})
+run(${CMAKE_COMMAND} --build ${WORK}/example)
+run(${MPIEXEC} ${NUMPROC} 2 ${WORK}/example/example_gemm)
+
 run(${prefix}/bin/heddle --version)
 run(${prefix}/bin/heddle gemm --size 8 --tile 8)
 # A deck by its name alone is one that was installed: there are none in an empty folder.
 file(MAKE_DIRECTORY ${WORK}/empty)
 run(${CMAKE_COMMAND} -E chdir ${WORK}/empty ${prefix}/bin/heddle tdse h2plus-stretch --set time.steps=1 --set
     grid.points=61)
-foreach(file IN ITEMS share/heddle/plot/plot.py share/heddle/plot/common.py share/doc/heddle/LICENSE)
+foreach(file IN ITEMS share/heddle/plot/plot.py share/heddle/plot/common.py share/doc/heddle/LICENSE
+        share/man/man1/heddle-gemm.1 share/bash-completion/completions/heddle share/zsh/site-functions/_heddle)
   if(NOT EXISTS "${prefix}/${file}")
     message(FATAL_ERROR "${file} is not installed")
   endif()

@@ -279,7 +279,7 @@ TEST_F(VtkFiles, FacesThatDontFit) {
   refuse([](auto& faces, auto&) { faces.cell(1) = 9; }, "face 1 is of cell 9, where there are 9 cells");
   refuse([](auto& faces, auto&) { faces.points(5) = 8; },
          "face 1 has the point 8, where there are 8 points, numbered from 0");
-  refuse([](auto& faces, auto&) { faces.offsets(1) = 5; }, "face 0 has 5 points, where three or four are expected");
+  refuse([](auto& faces, auto&) { faces.offsets(1) = 5; }, "face 1 has 2 points, where three or more are expected");
   refuse([](auto& faces, auto&) { faces.offsets(3) = 12; },
          "face 2 has the points from 7 to 12, where there are 11 in all");
   refuse([](auto& faces, auto&) { faces.offsets = list<Index>({0, 4, 7}); }, "expected 4 offsets of faces, got 3");

@@ -69,6 +69,14 @@ template <PointId Id, class Space>
 [[nodiscard]] ExternalFaces<Id> external_faces(const ExecutionSpace& space, const Mesh<Id, Space>& mesh,
                                                const ExternalFacesOptions& options = {});
 
+/// Finds the external faces of a mesh in host memory that may have polyhedra beside other cells: the same, with sides
+/// of any number of points. Throws Error(argument) where the faces are none of the mesh's polyhedra. Cost: a search by
+/// keys of nine words for each eight points of a side, and the sides with their points in host memory.
+[[nodiscard]] ExternalFaces<Index> external_faces(const ExecutionSpace& space,
+                                                  const Mesh<Index, Kokkos::HostSpace>& mesh,
+                                                  const PolyhedronFaces& polyhedra,
+                                                  const ExternalFacesOptions& options = {});
+
 /// Finds the external faces of a rectangular grid by formula, without a search. Cost: O(faces of the result). A grid
 /// with an extent of 0 has no faces.
 template <PointId Id = Index>

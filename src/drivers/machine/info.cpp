@@ -106,8 +106,9 @@ int run(Context& context, const Options& options) {
   if (const auto hint = blas_hint(); !hint.empty()) show("blas_hint", "", hint);
   show("mpi", "MPI", mpi_version());
   results["vtk"] = mesh_files_by_vtk();
-  context.say(std::string("meshes      ") +
-              (mesh_files_by_vtk() ? ".msh, .vtk; .vtu and .vtp by VTK" : ".msh, .vtk; no VTK"));
+  context.say(std::string("meshes      ") + (mesh_files_by_vtk()
+                                                 ? ".msh, .stl, .ply, .vtk; .vtu, .vtp, .vti, .pvtu by VTK"
+                                                 : ".msh, .stl, .ply, .vtk; no VTK"));
   show_absent(context, results);
   const int nodes = comm.all_reduce(comm.node_rank() == 0 ? 1 : 0, Reduction::sum);
   results["ranks"] = comm.size();

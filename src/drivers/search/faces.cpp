@@ -22,6 +22,8 @@ struct Options {
   std::string save, output, nonmanifold;
   MeshEncoding encoding = MeshEncoding::compressed;
   search::GhostCells ghosts = search::GhostCells::hide;
+  std::string surface_cells = "keep";
+  std::string quadratic = "corners";
   SearchSettings search;
 
   [[nodiscard]] bool writes() const { return !save.empty() || !output.empty() || !nonmanifold.empty(); }
@@ -38,12 +40,18 @@ OptionTable<Options> file_options() {
   return {
       {"--save", &Options::save, Text{}, "File to write the mesh to: .vtu", {.was = "--save-mesh"}},
       {"--output,-o", &Options::output, Text{},
-       "File to write the external faces to, by cell, then side: .vtp (polygons) or .vtu"},
+       "File to write the external faces to, by cell, then side: .vtp (polygons), .vtu, .stl, .ply or .msh"},
       {"--nonmanifold", &Options::nonmanifold, Text{},
-       "File to write the sides of faces of three cells or more to, with these faces' numbers: .vtp or .vtu"},
+       "File to write the sides of faces of three cells or more to, with these faces' numbers; endings as above"},
       {"--encoding", &Options::encoding,
        choice<MeshEncoding>("NAME", {MeshEncoding::ascii, MeshEncoding::binary, MeshEncoding::compressed}),
-       "Of the files written: ascii, binary or compressed"},
+       "Of the files written: ascii, binary or compressed (.vtp and .vtu alone, and by VTK; else binary)"},
+      {"--surface-cells", &Options::surface_cells, choice({"keep", "drop", "refuse"}),
+       "Cells of two dimensions: keep (they go to --output, beside the faces), drop or refuse"},
+      {"--quadratic", &Options::quadratic, choice({"corners", "curved"}),
+       "Faces of cells of second order: corners alone, or curved (with all nodes in .vtu and .msh, as triangles of "
+       "them "
+       "elsewhere)"},
       {"--ghosts", &Options::ghosts, ghosts_kind(),
        "Cells that vtkGhostType marks: hide (they make faces internal, and have none), drop (they are not there) or "
        "keep (they are like others)"},
@@ -53,7 +61,8 @@ OptionTable<Options> file_options() {
 const OptionTable<Options>& all_options() {
   static const OptionTable<Options> table =
       OptionTable<Options>{
-          {"--input,-i", &Options::input, Text{}, "File of the mesh: .vtu or .vtk (VTK), or .msh (Gmsh)"},
+          {"--input,-i", &Options::input, Text{},
+           "File of the mesh: .vtu, .vtp, .vti, .pvtu or .vtk (VTK), .msh (Gmsh), .stl or .ply"},
       }
           .include(&Options::generated, generated_mesh_options())
           .include(itself, file_options())
@@ -120,7 +129,32 @@ void hide_ghosts(const Communicator& comm, const MeshFile::HostMesh& mesh, Found
   found.report.nonmanifold_faces = counts[2];
 }
 
+// The search for polyhedra is one rank's.
+Found search_polyhedra(const Communicator& comm, const MeshFile& file, const Options& options) {
+  search::ExternalFaces<Index> result;
+  const auto seconds = seconds_of_runs(comm, options.search.repeat, [&] {
+    comm.on_rank(0, [&] {
+      result = search::external_faces(comm.space(), file.mesh(), file.polyhedra(),
+                                      {options.search.options(), options.ghosts});
+    });
+  });
+  search::ExternalFacesReport& report = result.report;
+  std::array<Index, 6> counts = {
+      report.cells,           report.faces, report.external, report.nonmanifold_sides, report.nonmanifold_faces,
+      report.degenerate_sides};
+  comm.broadcast(std::span<Index>(counts), 0);
+  report.cells = counts[0];
+  report.faces = counts[1];
+  report.external = counts[2];
+  report.nonmanifold_sides = counts[3];
+  report.nonmanifold_faces = counts[4];
+  report.degenerate_sides = counts[5];
+  return {gathered(comm, result.external), gathered(comm, result.nonmanifold), gathered(comm, result.nonmanifold_face),
+          report, seconds[median_run(seconds)]};
+}
+
 Found search_file(const Communicator& comm, const MeshFile& file, const Options& options, const CellCounts& counts) {
+  if (!file.polyhedra().empty()) return search_polyhedra(comm, file, options);
   const auto ghosts = options.ghosts;
   const bool hidden = ghosts == search::GhostCells::hide && counts.ghosts > 0 && comm.size() > 1;
   Found found = search_over(comm, file.mesh(), hidden ? search::GhostCells::keep : ghosts, options.search);
@@ -143,6 +177,10 @@ Found search_mesh(const Communicator& comm, const std::optional<MeshFile>& file,
                                           : search_generated<Index>(comm, options, report);
 }
 
+std::string quadratic_words(const Options& options) {
+  return options.quadratic == "curved" ? "with all their nodes" : "by their corners";
+}
+
 void say_found(const Context& context, const Found& found, const CellCounts& counts, const Options& options) {
   const auto number = [](Index value) { return static_cast<long long>(value); };
   const auto plural = [](Index value) { return value == 1 ? "" : "s"; };
@@ -154,10 +192,14 @@ void say_found(const Context& context, const Found& found, const CellCounts& cou
                      plural(comm.size()), found.seconds, static_cast<double>(report.cells) / found.seconds));
   context.say(course_of(report.search));
   if (options.search.phases) context.say(phases_of(report.search));
-  if (counts.flat > 0) {
-    context.say(
-        format("ignored: %lld cell%s of fewer than three dimensions", number(counts.flat), plural(counts.flat)));
+  if (counts.surface > 0) {
+    context.say(format("surface: %lld cell%s of two dimensions, %s", number(counts.surface), plural(counts.surface),
+                       options.surface_cells == "keep" ? "kept beside the external faces" : "left out"));
   }
+  if (const Index lower = counts.flat - counts.surface; lower > 0) {
+    context.say(format("ignored: %lld cell%s of fewer than two dimensions", number(lower), plural(lower)));
+  }
+  if (counts.second_order) context.say("second order: faces are written " + quadratic_words(options));
   if (counts.ghosts > 0) {
     context.say(format("ghosts: %lld cell%s marked as copies: %s", number(counts.ghosts), plural(counts.ghosts),
                        ghosts_kind().show(options.ghosts).c_str()));
@@ -204,6 +246,7 @@ void write_faces(const std::string& path, const MeshFile& mesh, const HostFaces&
                  const std::vector<Index>* numbers = nullptr) {
   SurfaceOptions surface;
   surface.encoding = options.encoding;
+  surface.curved = options.quadratic == "curved";
   if (numbers != nullptr) {
     surface.arrays.push_back({"NonManifoldFace", ArrayValues<std::int64_t>(numbers->data(), numbers->size(), 1)});
   }
@@ -220,9 +263,6 @@ void require_options(const Context& context, const Options& options) {
     if (!path.empty()) require_surface_ending(path);
   }
   require(options.save.empty() || options.save.ends_with(".vtu"), options.save, ": a mesh is written as .vtu");
-  if (options.writes() && !mesh_files_by_vtk()) {
-    throw Error(ErrorKind::output, "this build of heddle has no VTK, and writes no mesh files");
-  }
   context.comm().on_rank(0, [&] {
     require_distinct_outputs({{"--json", context.options().json_file()},
                               {"--output", options.output},
@@ -232,6 +272,18 @@ void require_options(const Context& context, const Options& options) {
   for (const std::string& path : {options.save, options.output, options.nonmanifold}) {
     if (!path.empty()) context.comm().on_rank(0, [&] { const PendingFile probe(path); });
   }
+}
+
+void require_surface_cells(const Options& options, const CellCounts& counts) {
+  if (options.surface_cells != "refuse" || counts.surface == 0) return;
+  throw Error(ErrorKind::input, message_of(options.input, ": has ", counts.surface, " cells of two dimensions, which ",
+                                           "--surface-cells refuse does not take"));
+}
+
+// What --output gets.
+HostFaces surface_faces(const MeshFile& mesh, const Found& found, const Options& options) {
+  if (options.surface_cells != "keep") return found.external;
+  return with_surface_cells(mesh, found.external, options.ghosts == search::GhostCells::keep);
 }
 
 int run(Context& context, const Options& options) {
@@ -255,12 +307,14 @@ int run(Context& context, const Options& options) {
     mesh = file_of(comm.space(), options.generated);
   }
   report.times()["mesh"] = seconds_since(start);
-  const CellCounts counts = options.input.empty() ? CellCounts{} : counts_of(mesh->mesh());
+  const CellCounts counts = options.input.empty() ? CellCounts{} : counts_of(*mesh);
+  require_surface_cells(options, counts);
   const Found found = search_mesh(comm, mesh, options, counts, report);
 
   auto& results = report.results();
   results["cells"] = found.report.cells;
   results["flat_cells"] = counts.flat;
+  results["surface_cells"] = counts.surface;
   results["ghost_cells"] = counts.ghosts;
   results["faces"] = found.report.faces;
   results["external_faces"] = found.report.external;
@@ -285,7 +339,7 @@ int run(Context& context, const Options& options) {
   start = std::chrono::steady_clock::now();
   comm.on_rank(0, [&] {
     if (!options.save.empty()) write_mesh(options.save, *mesh, options.encoding);
-    if (!options.output.empty()) write_faces(options.output, *mesh, found.external, options);
+    if (!options.output.empty()) write_faces(options.output, *mesh, surface_faces(*mesh, found, options), options);
     if (!options.nonmanifold.empty()) {
       write_faces(options.nonmanifold, *mesh, found.nonmanifold, options, &found.nonmanifold_face);
     }

@@ -49,7 +49,7 @@ template <class T> Kokkos::View<T*, Kokkos::HostSpace> view_of(const std::vector
 }
 
 HostFaces faces_of(const std::vector<Index>& cell, const std::vector<std::uint8_t>& side,
-                   const std::vector<std::uint8_t>& corners, const std::vector<Index>& points) {
+                   const std::vector<Index>& corners, const std::vector<Index>& points) {
   std::vector<Index> offsets(corners.size() + 1, 0);
   for (std::size_t face = 0; face < corners.size(); ++face) offsets[face + 1] = offsets[face] + corners[face];
   return {view_of(cell), view_of(side), view_of(offsets), view_of(points)};
@@ -59,10 +59,8 @@ HostFaces faces_of(const std::vector<Index>& cell, const std::vector<std::uint8_
 
 template <PointId Id> HostFaces gathered(const Communicator& comm, const FaceList<Id>& mine) {
   const std::vector<Index> offsets = on_host<Index>(mine.offsets);
-  std::vector<std::uint8_t> corners(mine.cell.extent(0));
-  for (std::size_t face = 0; face < corners.size(); ++face) {
-    corners[face] = static_cast<std::uint8_t>(offsets[face + 1] - offsets[face]);
-  }
+  std::vector<Index> corners(mine.cell.extent(0));
+  for (std::size_t face = 0; face < corners.size(); ++face) corners[face] = offsets[face + 1] - offsets[face];
   const auto cell = gather_on_root(comm, on_host<Index>(mine.cell));
   const auto side = gather_on_root(comm, on_host<std::uint8_t>(mine.side));
   corners = gather_on_root(comm, std::move(corners));
@@ -78,13 +76,13 @@ std::vector<Index> gathered(const Communicator& comm, const Kokkos::View<Index*,
 HostFaces chosen(const HostFaces& faces, const std::vector<bool>& keep) {
   std::vector<Index> cell;
   std::vector<std::uint8_t> side;
-  std::vector<std::uint8_t> corners;
+  std::vector<Index> corners;
   std::vector<Index> points;
   for (std::size_t face = 0; face < keep.size(); ++face) {
     if (!keep[face]) continue;
     cell.push_back(faces.cell(face));
     side.push_back(faces.side(face));
-    corners.push_back(static_cast<std::uint8_t>(faces.offsets(face + 1) - faces.offsets(face)));
+    corners.push_back(faces.offsets(face + 1) - faces.offsets(face));
     points.insert(points.end(), faces.points.data() + faces.offsets(face),
                   faces.points.data() + faces.offsets(face + 1));
   }

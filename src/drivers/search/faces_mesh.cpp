@@ -67,12 +67,15 @@ MeshFile file_of(const ExecutionSpace& space, const GeneratedMesh& mesh) {
   return {host, Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), coordinates)};
 }
 
-CellCounts counts_of(const MeshFile::HostMesh& mesh) {
+CellCounts counts_of(const MeshFile& file) {
+  const MeshFile::HostMesh& mesh = file.mesh();
   CellCounts counts;
+  counts.second_order = !file.nodes().empty();
   const Index cells = mesh.cells();
   const auto take = [&](CellKind kind, Index count) {
-    const bool flat = corners_of(kind) < 4 || kind == CellKind::quad;
+    const bool flat = dimensions_of(kind) < 3;
     if (flat) counts.flat += count;
+    if (dimensions_of(kind) == 2) counts.surface += count;
     counts.simplices = counts.simplices && (flat || count == 0 || kind == CellKind::tetrahedron);
   };
   if (mesh.mixed()) {

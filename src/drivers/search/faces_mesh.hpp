@@ -64,10 +64,12 @@ template <PointId Id, class Space> Mesh<Id, Space> share_of(const Mesh<Id, Space
 
 /// What a mesh in host memory consists of.
 struct CellCounts {
-  Index flat = 0;         ///< Of fewer than three dimensions.
+  Index flat = 0;     ///< Of fewer than three dimensions,
+  Index surface = 0;  ///< and of these, of two.
+  bool second_order = false;
   Index ghosts = 0;       ///< Marked as copies.
   bool simplices = true;  ///< All of three dimensions are tetrahedra.
 };
-[[nodiscard]] CellCounts counts_of(const MeshFile::HostMesh& mesh);
+[[nodiscard]] CellCounts counts_of(const MeshFile& file);
 
 }  // namespace heddle::driver

@@ -1,8 +1,10 @@
 #include "io/mesh/gmsh_mesh.hpp"
 
 #include "io/matrix/chunks.hpp"
+#include "io/mesh/gmsh_fields.hpp"
 #include "io/mesh/gmsh_nodes.hpp"
 #include "io/mesh/gmsh_source.hpp"
+#include "io/mesh/gmsh_types.hpp"
 
 #include <array>
 #include <map>
@@ -12,51 +14,9 @@ namespace heddle::impl {
 
 namespace {
 
-constexpr const char* all_types = "points, lines, triangles, quadrangles, tetrahedra, hexahedra, prisms and pyramids";
-
-// Elements of first order.
-struct LinearType {
-  CellKind kind = CellKind::vertex;
-  int corners = 0;  // 0: not linear.
-};
-
-LinearType linear_type(std::int64_t type) {
-  switch (type) {
-    case 1:
-      return {CellKind::line, 2};
-    case 2:
-      return {CellKind::triangle, 3};
-    case 3:
-      return {CellKind::quad, 4};
-    case 4:
-      return {CellKind::tetrahedron, 4};
-    case 5:
-      return {CellKind::hexahedron, 8};
-    case 6:
-      return {CellKind::wedge, 6};
-    case 7:
-      return {CellKind::pyramid, 5};
-    case 15:
-      return {CellKind::vertex, 1};
-    default:
-      return {};
-  }
-}
-
-std::string name_of(std::int64_t type) {
-  constexpr std::array<const char*, 12> names = {"a second-order line",       "a second-order triangle",
-                                                 "a second-order quadrangle", "a second-order tetrahedron",
-                                                 "a second-order hexahedron", "a second-order prism",
-                                                 "a second-order pyramid",    "",
-                                                 "a second-order quadrangle", "a second-order hexahedron",
-                                                 "a second-order prism",      "a second-order pyramid"};
-  if (type < 8 || type > 19) return message_of("of Gmsh type ", type);
-  return message_of(names[static_cast<std::size_t>(type - 8)], " (Gmsh type ", type, ")");
-}
-
 class GmshReader {
  public:
-  explicit GmshReader(const std::filesystem::path& path) : source_(path), tags_(0) {}
+  explicit GmshReader(const std::filesystem::path& path) : source_(path), tags_(0) { offsets_.append(0); }
 
   MeshParts read() {
     std::string section;
@@ -69,6 +29,8 @@ class GmshReader {
         read_entities();
       } else if (section == "PartitionedEntities" && source_.format() == GmshFormat::v41) {
         read_partitioned_entities();
+      } else if (has_elements_ && (section == "NodeData" || section == "ElementData")) {
+        read_field(section == "NodeData");
       } else {
         source_.skip_section();
       }
@@ -113,6 +75,7 @@ class GmshReader {
     if (tag <= 0) source_.refuse("node tag ", tag, " is not positive");
     if (!tags_.append(tag)) source_.refuse("node tag ", tag, " was given already");
     tag_of_.append(tag);
+    node_tags_.append(tag);
   }
 
   void read_coordinates(int parameters) {
@@ -186,31 +149,31 @@ class GmshReader {
     }
   }
 
-  void append_element(LinearType type, Index tag, std::int32_t group) {
-    std::array<Index, 8> corners{};
-    for (int corner = 0; corner < type.corners; ++corner) {
+  void append_element(const GmshType& type, Index tag, std::int32_t group) {
+    std::array<Index, 27> nodes{};
+    for (int k = 0; k < type.nodes; ++k) {
       const Index node_tag = next_size("a node of an element");
       const Index node = tags_.find(node_tag);
       if (node < 0) source_.refuse("element ", tag, " has node ", node_tag, ", which is none of $Nodes");
-      corners[static_cast<std::size_t>(corner)] = node;
+      nodes[static_cast<std::size_t>(k)] = node;
     }
-    if (type.kind == CellKind::wedge) {
-      // VTK's base looks outwards, Gmsh's inwards.
-      std::swap(corners[1], corners[2]);
-      std::swap(corners[4], corners[5]);
-    }
-    for (int corner = 0; corner < type.corners; ++corner) corners_.append(corners[static_cast<std::size_t>(corner)]);
-    kinds_.append(type.kind);
+    const std::string_view order = type.order;
+    for (const char place : order) corners_.append(nodes[static_cast<std::size_t>(place - 'a')]);
+    for (int k = 0; order.empty() && k < type.nodes; ++k) corners_.append(nodes[static_cast<std::size_t>(k)]);
+    offsets_.append(static_cast<Index>(corners_.size()));
+    element_tags_.append(tag);
+    kinds_.append(static_cast<CellKind>(type.type));
     groups_.append(group);
     any_group_ = any_group_ || group != 0;
   }
 
-  LinearType require_linear(std::int64_t type, const std::string& element) {
-    const LinearType linear = linear_type(type);
-    if (linear.corners == 0) {
-      source_.refuse(element, " is ", name_of(type), "; elements of first order alone are taken: ", all_types);
+  GmshType require_type(std::int64_t number, const std::string& element) {
+    const GmshType type = gmsh_type(number);
+    if (type.nodes == 0) {
+      source_.refuse(element, " is of Gmsh type ", number, "; elements of first and second order are taken: points, ",
+                     "lines, triangles, quadrangles, tetrahedra, hexahedra, prisms and pyramids");
     }
-    return linear;
+    return type;
   }
 
   void read_elements() {
@@ -248,6 +211,16 @@ class GmshReader {
     }
   }
 
+  void read_field(bool of_nodes) {
+    GmshTags& tags = of_nodes ? node_tags_ : element_tags_;
+    if (!tags_finished_) {
+      node_tags_.finish();
+      element_tags_.finish();
+      tags_finished_ = true;
+    }
+    read_gmsh_field(source_, tags, of_nodes ? point_fields_ : cell_fields_);
+  }
+
   // Versions 4: dimension, tag and type, the first two the other way round in 4.0, and the number of elements.
   void read_element_block(Index elements) {
     source_.begin_record("a block of elements");
@@ -257,7 +230,7 @@ class GmshReader {
     if (source_.format() == GmshFormat::v40) std::swap(entity.first, entity.second);
     const int type = next_int("the type of elements");
     const Index count = next_count("the number of elements in a block");
-    const LinearType linear = require_linear(type, message_of("element ", size(), ", counted from 0,"));
+    const GmshType elements_type = require_type(type, message_of("element ", size(), ", counted from 0,"));
     require_left(count, elements);
     source_.end_record();
     const auto found = group_of_.find(entity);
@@ -265,7 +238,7 @@ class GmshReader {
     for (Index element = 0; element < count; ++element) {
       source_.begin_record("an element");
       const Index tag = next_size("the tag of an element");
-      append_element(linear, tag, group);
+      append_element(elements_type, tag, group);
       source_.end_record();
     }
   }
@@ -284,10 +257,10 @@ class GmshReader {
     source_.begin_record("an element");
     const Index tag = next_size("the number of an element");
     const auto type = next_size("the type of an element");
-    const LinearType linear = require_linear(type, message_of("element ", tag));
+    const GmshType elements_type = require_type(type, message_of("element ", tag));
     const int tags = next_int("the number of tags");
     if (tags < 0) source_.refuse("element ", tag, " has ", tags, " tags");
-    append_element(linear, tag, read_group(tags));
+    append_element(elements_type, tag, read_group(tags));
     source_.end_record();
   }
 
@@ -297,14 +270,14 @@ class GmshReader {
     const int type = next_int("the type of elements");
     const int count = next_int("the number of elements that follow");
     const int tags = next_int("the number of tags");
-    const LinearType linear = require_linear(type, message_of("element ", size(), ", counted from 0,"));
+    const GmshType elements_type = require_type(type, message_of("element ", size(), ", counted from 0,"));
     if (count < 1) source_.refuse("a block of ", count, " elements, where 1 or more are expected");
     if (tags < 0) source_.refuse("elements have ", tags, " tags");
     require_left(count, elements);
     for (int element = 0; element < count; ++element) {
       const Index tag = next_size("the number of an element");
       const std::int32_t group = read_group(tags);
-      append_element(linear, tag, group);
+      append_element(elements_type, tag, group);
     }
   }
 
@@ -382,15 +355,14 @@ class GmshReader {
     const auto points = host_points(nodes);
     coordinates_.move_to(points.data());
     parts.points = points;
-    const auto kinds = host_list<CellKind>("heddle::io::kinds", cells);
-    kinds_.move_to(kinds.data());
-    const auto offsets = host_list<Index>("heddle::io::offsets", cells + 1);
-    offsets(0) = 0;
-    for (Index cell = 0; cell < cells; ++cell) offsets(cell + 1) = offsets(cell) + corners_of(kinds(cell));
-    parts.mesh = mesh_of(kinds, offsets);
-    const auto corners = host_list<Index>("heddle::io::corners", static_cast<Index>(corners_.size()));
-    corners_.move_to(corners.data());
-    parts.mesh.points = corners;
+    const FileCells all = {host_list<CellKind>("heddle::io::kinds", cells),
+                           host_list<Index>("heddle::io::offsets", cells + 1),
+                           host_list<Index>("heddle::io::corners", static_cast<Index>(corners_.size()))};
+    kinds_.move_to(all.kinds.data());
+    offsets_.move_to(all.offsets.data());
+    corners_.move_to(all.points.data());
+    const std::string wrong = set_cells(parts, all);
+    if (!wrong.empty()) source_.refuse(wrong);
 
     void* data = nullptr;
     parts.point_arrays.push_back(new_array("GmshNodeTag", ElementType::int64, nodes, 1, data));
@@ -399,14 +371,20 @@ class GmshReader {
       parts.cell_arrays.push_back(new_array("PhysicalGroup", ElementType::int32, cells, 1, data));
       groups_.move_to(static_cast<std::int32_t*>(data));
     }
+    for (MeshArray& array : point_fields_) put_array(parts.point_arrays, std::move(array));
+    for (MeshArray& array : cell_fields_) put_array(parts.cell_arrays, std::move(array));
     return parts;
   }
 
   GmshSource source_;
   NodeTags tags_;
   Chunks<Index> tag_of_;
+  GmshTags node_tags_, element_tags_;
+  bool tags_finished_ = false;
+  std::vector<MeshArray> point_fields_, cell_fields_;
   Chunks<double> coordinates_;
   Chunks<Index> corners_;
+  Chunks<Index> offsets_;
   Chunks<CellKind> kinds_;
   Chunks<std::int32_t> groups_;
   std::map<std::pair<int, int>, std::int32_t> group_of_;  // By dimension and tag of an entity.

@@ -48,9 +48,9 @@ void GmshSource::read_format() {
   }
   binary_ = true;
   in_line_ = false;
-  if (next<std::int32_t>("the number 1") != 1) {
-    refuse("the number 1 is expected: the file comes from a machine of another byte order");
-  }
+  const auto one = next<std::int32_t>("the number 1");
+  swapped_ = one == 1 << 24;
+  if (one != 1 && !swapped_) refuse("the number is ", one, ", where 1 is expected in one byte order or the other");
 }
 
 bool GmshSource::next_section(std::string& name) {
@@ -95,6 +95,25 @@ void GmshSource::begin_record(const char* what) {
 void GmshSource::begin_line(const char* what) {
   in_line_ = true;
   if (!reader_.next_filled_line(line_)) refuse("the file ends where ", what, " is expected");
+}
+
+std::string_view GmshSource::text_line(const char* what) {
+  begin_line(what);
+  return trimmed(line_);
+}
+
+double GmshSource::next_any(const char* what) {
+  double value = 0;
+  if (binary_ && !in_line_) {
+    if (!reader_.next_bytes(&value, sizeof(value))) refuse("the file ends where ", what, " is expected");
+    auto* const bytes = reinterpret_cast<unsigned char*>(&value);
+    if (swapped_) std::reverse(bytes, bytes + sizeof(value));
+    return value;
+  }
+  const std::string_view word = next_word(line_);
+  if (word.empty()) refuse("expected ", what, ", found the end of the line");
+  if (number_from(word, value) != NumberFault::none) refuse("expected ", what, ", found ", quoted(word));
+  return value;
 }
 
 void GmshSource::end_record() {

@@ -3,6 +3,7 @@
 
 #include "io/matrix/text_reader.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -44,6 +45,11 @@ class GmshSource {
     return next_number<Number>(reader_, line_, what);
   }
 
+  /// The next number, which need not be finite.
+  double next_any(const char* what);
+  /// The next line as it is, without white space around it.
+  std::string_view text_line(const char* what);
+
   /// Throws Error(input) naming the line, or the byte and section, of what was read last.
   template <class... Parts> [[noreturn]] void refuse(const Parts&... parts) const {
     if (!binary_) reader_.refuse(parts...);
@@ -54,6 +60,8 @@ class GmshSource {
   template <class Number> Number next_bytes(const char* what) {
     Number value{};
     if (!reader_.next_bytes(&value, sizeof(value))) refuse("the file ends where ", what, " is expected");
+    auto* const bytes = reinterpret_cast<unsigned char*>(&value);
+    if (swapped_) std::reverse(bytes, bytes + sizeof(value));
     if constexpr (std::is_floating_point_v<Number>) {
       if (!std::isfinite(value)) refuse(what, " is not finite");
     }
@@ -64,6 +72,7 @@ class GmshSource {
   TextReader reader_;
   GmshFormat format_ = GmshFormat::v2;
   bool binary_ = false;
+  bool swapped_ = false;  // From a machine of another byte order.
   bool in_line_ = true;
   std::string section_;
   std::string_view line_;

@@ -2,6 +2,7 @@
 
 #include "io/matrix/chunks.hpp"
 #include "io/mesh/legacy_source.hpp"
+#include "io/mesh/polyhedra.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -22,6 +23,7 @@ class LegacyReader {
     for (; more && read_geometry(); more = source_.next_keyword()) {
     }
     if (!has_cells_) source_.refuse("expected CELLS, found ", source_.found_keyword());
+    if (!has_types_ && !bad_corner_.empty()) throw Error(ErrorKind::input, bad_corner_);
     if (!has_types_) source_.refuse("expected CELL_TYPES, found ", source_.found_keyword());
     Arrays* arrays = nullptr;
     for (; more; more = source_.next_keyword()) {
@@ -78,8 +80,11 @@ class LegacyReader {
     parts_.points = points;
   }
 
-  void require_corner(Index cell, Index corner) const {
-    if (corner < 0 || corner >= points_) source_.refuse(wrong_corner(cell, corner, points_));
+  // The numbers of a polyhedron are not all corners, and types come later: what is wrong is said there.
+  void look_at_corner(Index cell, Index corner) {
+    if ((corner >= 0 && corner < points_) || bad_cell_ >= 0) return;
+    bad_cell_ = cell;
+    bad_corner_ = source_.described(wrong_corner(cell, corner, points_));
   }
 
   void read_cells() {
@@ -104,7 +109,7 @@ class LegacyReader {
     source_.read_each<std::int32_t>(size, "a cell's corner", [&](Index i, std::int32_t number) {
       const auto cell = static_cast<Index>(offsets_.size()) - 1;
       if (left > 0) {
-        require_corner(cell - 1, number);
+        look_at_corner(cell - 1, number);
         corners_.append(number);
         --left;
         return require_more(i + 1);
@@ -152,8 +157,10 @@ class LegacyReader {
       offsets_.append(offset);
     });
     read_numbers(part("CONNECTIVITY"), corners, "a cell's corner", [&](Index i, Index corner) {
-      if (corner < 0 || corner >= points_) {
-        source_.refuse("corner ", i, " of all is ", corner, ", where there are ", points_, " points, numbered from 0");
+      if (bad_place_ < 0 && (corner < 0 || corner >= points_)) {
+        bad_place_ = i;
+        bad_corner_ = source_.described(
+            message_of("corner ", i, " of all is ", corner, ", where there are ", points_, " points, numbered from 0"));
       }
       corners_.append(corner);
     });
@@ -166,8 +173,7 @@ class LegacyReader {
     source_.end_line();
     if (count != cells_) source_.refuse("there are ", count, " types, where there are ", cells_, " cells");
     source_.read_each<std::int32_t>(cells_, "the type of a cell", [&](Index cell, std::int32_t type) {
-      const bool known = type >= 0 && type < 256 && corners_of(static_cast<CellKind>(type)) > 0;
-      if (!known) source_.refuse(wrong_kind(cell, type));
+      if (!is_kind(type, KindsOf::file)) source_.refuse(wrong_kind(cell, type));
       kinds_.append(static_cast<CellKind>(type));
     });
   }
@@ -297,24 +303,41 @@ class LegacyReader {
   }
 
   MeshParts finish() {
-    const auto kinds = host_list<CellKind>("heddle::io::kinds", cells_);
-    kinds_.move_to(kinds.data());
-    const auto offsets = host_list<Index>("heddle::io::offsets", cells_ + 1);
-    offsets(0) = 0;
-    offsets_.move_to(offsets.data());
-    const auto corners = host_list<Index>("heddle::io::corners", static_cast<Index>(corners_.size()));
-    corners_.move_to(corners.data());
-    const std::string wrong = wrong_kinds(kinds, offsets, static_cast<Index>(corners.extent(0)));
-    if (!wrong.empty()) throw Error(ErrorKind::input, message_of(source_.file(), ": ", wrong));
-    parts_.mesh = mesh_of(kinds, offsets);
-    parts_.mesh.points = corners;
+    FileCells cells = {host_list<CellKind>("heddle::io::kinds", cells_),
+                       host_list<Index>("heddle::io::offsets", cells_ + 1),
+                       host_list<Index>("heddle::io::corners", static_cast<Index>(corners_.size()))};
+    kinds_.move_to(cells.kinds.data());
+    cells.offsets(0) = 0;
+    offsets_.move_to(cells.offsets.data());
+    corners_.move_to(cells.points.data());
+    require_corners(cells);
+    const auto require_right = [&](const std::string& wrong) {
+      if (!wrong.empty()) throw Error(ErrorKind::input, message_of(source_.file(), ": ", wrong));
+    };
+    require_right(split_streams(cells, parts_.polyhedra));
+    require_right(set_cells(parts_, cells));
+    require_right(wrong_corners(parts_.mesh, points_));
+    require_right(wrong_nodes(parts_.mesh, parts_.nodes, points_));
     return std::move(parts_);
+  }
+
+  void require_corners(const FileCells& cells) {
+    if (bad_place_ >= 0) {
+      const Index* const offsets = cells.offsets.data();
+      bad_cell_ = std::upper_bound(offsets, offsets + cells_ + 1, bad_place_) - offsets - 1;
+    }
+    // Corners behind the last cell are refused as such.
+    if (bad_cell_ < 0 || bad_cell_ >= cells_ || cells.kinds(bad_cell_) == CellKind::polyhedron) return;
+    throw Error(ErrorKind::input, bad_corner_);
   }
 
   LegacySource source_;
   MeshParts parts_;
   Index points_ = 0;
   Index cells_ = 0;
+  Index bad_cell_ = -1;     // Where a corner was no point first, by cell
+  Index bad_place_ = -1;    // or by place in the list of all,
+  std::string bad_corner_;  // and what is to be said of it.
   Chunks<Index> offsets_;
   Chunks<Index> corners_;
   Chunks<CellKind> kinds_;

@@ -54,6 +54,10 @@ class LegacySource {
   void skip(Index count, ElementType type, const char* what);
   void skip_strings(Index count);
 
+  /// What refuse() would say.
+  [[nodiscard]] std::string described(const std::string& what) const {
+    return message_of(reader_.name(), ", ", reader_.place(), ": ", what);
+  }
   /// Throws Error(input) about what was read last.
   template <class... Parts> [[noreturn]] void refuse(const Parts&... parts) const { reader_.refuse(parts...); }
 

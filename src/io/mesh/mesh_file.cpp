@@ -3,9 +3,14 @@
 #include "io/mesh/gmsh_mesh.hpp"
 #include "io/mesh/legacy_mesh.hpp"
 #include "io/mesh/mesh_parts.hpp"
+#include "io/mesh/ply_mesh.hpp"
+#include "io/mesh/stl_mesh.hpp"
 #include "io/mesh/vtu_mesh.hpp"
 #include <heddle/io/mesh_file.hpp>
 
+#include <algorithm>
+#include <array>
+#include <string_view>
 #include <utility>
 
 namespace heddle {
@@ -24,16 +29,33 @@ constexpr impl::Names<MeshEncoding, 3> encodings = {{
     {MeshEncoding::compressed, "compressed"},
 }};
 
-// Of VTK's formats.
-impl::MeshParts read_grid(const std::filesystem::path& path) {
-  impl::MeshParts parts;
-  if (path.extension() == ".vtk") {
-    parts = impl::read_legacy(path);
-  } else {
+// Endings of the formats that are read; VTK's libraries are needed for some of them.
+struct Format {
+  std::string_view ending;
+  bool needs_vtk = false;
+  impl::MeshParts (*read)(const std::filesystem::path& path) = nullptr;
+};
+constexpr std::array formats = {
+    Format{".vtk", false, impl::read_legacy}, Format{".msh", false, impl::read_gmsh},
+    Format{".stl", false, impl::read_stl},    Format{".ply", false, impl::read_ply},
 #ifdef HEDDLE_VTK
-    parts = impl::read_vtu(path);
+    Format{".vtu", true, impl::read_vtu},     Format{".vtp", true, impl::read_vtp},
+    Format{".vti", true, impl::read_vti},     Format{".pvtu", true, impl::read_pvtu},
+#else
+    Format{".vtu", true, nullptr},            Format{".vtp", true, nullptr},
+    Format{".vti", true, nullptr},            Format{".pvtu", true, nullptr},
 #endif
-  }
+};
+
+const Format* format_of(const std::filesystem::path& path) {
+  const std::string ending = path.extension().string();
+  const auto* const found =
+      std::find_if(formats.begin(), formats.end(), [&](const Format& format) { return format.ending == ending; });
+  return found == formats.end() ? nullptr : found;
+}
+
+// What no reader has looked at: the lengths of arrays; and marks of ghosts.
+void finish_arrays(const std::filesystem::path& path, impl::MeshParts& parts) {
   const Index cells = parts.mesh.cells();
   const auto require_right = [&](const std::string& wrong) {
     if (!wrong.empty()) throw Error(ErrorKind::input, message_of(path.string(), ": ", wrong));
@@ -47,14 +69,15 @@ impl::MeshParts read_grid(const std::filesystem::path& path) {
     for (std::size_t cell = 0; cell < ghosts.extent(0); ++cell) ghosts(cell) = (*types)(cell, 0) & 1U;
     parts.mesh.ghosts = ghosts;
   }
-  return parts;
 }
 
 }  // namespace
 
 MeshFile::MeshFile(HostMesh mesh, Points points, std::vector<MeshArray> point_arrays,
-                   std::vector<MeshArray> cell_arrays)
+                   std::vector<MeshArray> cell_arrays, PolyhedronFaces polyhedra, CellNodes nodes)
     : mesh_(std::move(mesh)),
+      polyhedra_(std::move(polyhedra)),
+      nodes_(std::move(nodes)),
       points_(std::move(points)),
       point_arrays_(std::move(point_arrays)),
       cell_arrays_(std::move(cell_arrays)) {
@@ -62,7 +85,7 @@ MeshFile::MeshFile(HostMesh mesh, Points points, std::vector<MeshArray> point_ar
   const auto corners = static_cast<Index>(mesh_.points.extent(0));
   const auto points_there = static_cast<Index>(points_.extent(0));
   if (mesh_.mixed()) {
-    require_right(impl::wrong_kinds(mesh_.kinds, mesh_.offsets, corners));
+    require_right(impl::wrong_kinds(mesh_.kinds, mesh_.offsets, corners, impl::KindsOf::mesh));
   } else {
     const int each = corners_of(mesh_.kind);
     require(each != 0, "this mesh can't be: its kind of cells is ", static_cast<int>(mesh_.kind), ", which is none");
@@ -70,6 +93,8 @@ MeshFile::MeshFile(HostMesh mesh, Points points, std::vector<MeshArray> point_ar
             to_string(mesh_.kind));
   }
   require_right(impl::wrong_corners(mesh_, points_there));
+  require_right(impl::wrong_polyhedra(mesh_, polyhedra_, points_there));
+  require_right(impl::wrong_nodes(mesh_, nodes_, points_there));
   const auto ghosts = static_cast<Index>(mesh_.ghosts.extent(0));
   require(ghosts == 0 || ghosts == mesh_.cells(), "this mesh can't be: it has ", ghosts, " ghost marks for ",
           mesh_.cells(), " cells");
@@ -79,7 +104,8 @@ MeshFile::MeshFile(HostMesh mesh, Points points, std::vector<MeshArray> point_ar
 
 MeshFile MeshFile::read(const std::filesystem::path& path) {
   require_mesh_ending(path);
-  if (path.extension() == ".vtu" && !has_vtk) {
+  const Format& format = *format_of(path);
+  if (format.needs_vtk && !has_vtk) {
     throw Error(ErrorKind::input,
                 message_of(path.string(), ": can't be read: this build of Heddle has no VTK; install ",
                            "libvtk9-dev (Debian) or vtk (Spack) and build again"));
@@ -89,9 +115,12 @@ MeshFile MeshFile::read(const std::filesystem::path& path) {
   if (std::filesystem::file_size(path, ignored) == 0) {
     throw Error(ErrorKind::input, message_of(path.string(), ": is empty, where a mesh file is expected"));
   }
-  impl::MeshParts parts = path.extension() == ".msh" ? impl::read_gmsh(path) : read_grid(path);
+  impl::MeshParts parts = format.read(path);
+  finish_arrays(path, parts);
   MeshFile file;
   file.mesh_ = std::move(parts.mesh);
+  file.polyhedra_ = std::move(parts.polyhedra);
+  file.nodes_ = std::move(parts.nodes);
   file.points_ = std::move(parts.points);
   file.point_arrays_ = std::move(parts.point_arrays);
   file.cell_arrays_ = std::move(parts.cell_arrays);
@@ -99,14 +128,14 @@ MeshFile MeshFile::read(const std::filesystem::path& path) {
 }
 
 void require_mesh_ending(const std::filesystem::path& path) {
-  const std::string ending = path.extension().string();
-  require(ending == ".vtu" || ending == ".vtk" || ending == ".msh", path.string(),
-          ": a mesh file must end in .vtu or .vtk (VTK) or .msh (Gmsh)");
+  require(format_of(path) != nullptr, path.string(),
+          ": a mesh file must end in .vtu, .vtp, .vti, .pvtu or .vtk (VTK), .msh (Gmsh), .stl or .ply");
 }
 
 void require_surface_ending(const std::filesystem::path& path) {
   const std::string ending = path.extension().string();
-  require(ending == ".vtp" || ending == ".vtu", path.string(), ": a surface must end in .vtp or .vtu (VTK)");
+  const bool known = ending == ".vtp" || ending == ".vtu" || ending == ".stl" || ending == ".ply" || ending == ".msh";
+  require(known, path.string(), ": a surface must end in .vtp or .vtu (VTK), .stl, .ply or .msh (Gmsh)");
 }
 
 bool mesh_files_by_vtk() {

@@ -1,6 +1,7 @@
 #include "io/mesh/mesh_parts.hpp"
 
 #include "io/matrix/text_reader.hpp"
+#include "io/mesh/second_order.hpp"
 
 #include <algorithm>
 #include <array>
@@ -69,10 +70,9 @@ std::string name_of(int type) {
 }  // namespace
 
 std::string wrong_kind(Index cell, int type) {
-  return message_of(
-      "cell ", cell, " is ", name_of(type),
-      "; linear cells alone are taken: vertex, line, triangle, quad, tetrahedron, voxel, hexahedron, wedge "
-      "and pyramid");
+  return message_of("cell ", cell, " is ", name_of(type),
+                    "; taken are vertices, lines, triangles, quads, pixels, polygons, tetrahedra, voxels, hexahedra, "
+                    "wedges, pyramids, those of second order, and polyhedra");
 }
 
 std::string wrong_corner(Index cell, Index corner, Index points) {
@@ -80,7 +80,35 @@ std::string wrong_corner(Index cell, Index corner, Index points) {
                     " points, numbered from 0");
 }
 
-std::string wrong_kinds(const HostKinds& kinds, const HostIndices& offsets, Index corners) {
+namespace {
+
+constexpr auto pixel = static_cast<CellKind>(8);
+
+// Corners or nodes that a cell has; 0: any number, or no kind.
+int points_each(CellKind kind, KindsOf of) {
+  if (const int corners = corners_of(kind); corners > 0 || of == KindsOf::mesh) return corners;
+  if (kind == pixel) return 4;
+  const SecondOrderType* const second = second_order(static_cast<int>(kind));
+  return second == nullptr ? 0 : second->nodes;
+}
+
+std::string name_of(CellKind kind) {
+  const std::string_view name = to_string(kind);
+  return name.empty() ? name_of(static_cast<int>(kind)) : message_of("a ", name);
+}
+
+bool is_second_order(CellKind kind) {
+  return second_order(static_cast<int>(kind)) != nullptr;
+}
+
+}  // namespace
+
+bool is_kind(int type, KindsOf of) {
+  const auto kind = static_cast<CellKind>(type);
+  return type >= 0 && type < 256 && (dimensions_of(kind) >= 0 || points_each(kind, of) > 0);
+}
+
+std::string wrong_kinds(const HostKinds& kinds, const HostIndices& offsets, Index corners, KindsOf of) {
   const auto cells = static_cast<Index>(kinds.extent(0));
   if (static_cast<Index>(offsets.extent(0)) != cells + 1) {
     return message_of("has ", offsets.extent(0), " offsets for ", cells,
@@ -89,19 +117,61 @@ std::string wrong_kinds(const HostKinds& kinds, const HostIndices& offsets, Inde
   if (offsets(0) != 0) return message_of("the offset of cell 0 is ", offsets(0), ", where 0 is expected");
   for (Index cell = 0; cell < cells; ++cell) {
     const CellKind kind = kinds(cell);
-    const int expected = corners_of(kind);
-    if (expected == 0) return wrong_kind(cell, static_cast<int>(kind));
+    if (!is_kind(static_cast<int>(kind), of)) return wrong_kind(cell, static_cast<int>(kind));
     const Index end = offsets(cell + 1);
     if (end < 0 || end > corners) {
       return message_of("the corners of cell ", cell, " end at ", end, ", where there are ", corners, " in all");
     }
-    if (end - offsets(cell) != expected) {
-      return message_of("cell ", cell, ", a ", to_string(kind), ", has ", end - offsets(cell), " corners, where ",
-                        expected, " are expected");
+    const Index found = end - offsets(cell);
+    const int expected = points_each(kind, of);
+    if (expected == 0 && found < 3) {
+      return message_of("cell ", cell, ", ", name_of(kind), ", has ", found, " corners, where 3 or more are expected");
+    }
+    if (expected != 0 && found != expected) {
+      return message_of("cell ", cell, ", ", name_of(kind), ", has ", found,
+                        is_second_order(kind) ? " nodes, where " : " corners, where ", expected, " are expected");
     }
   }
   if (offsets(cells) != corners) {
     return message_of("the cells have ", offsets(cells), " corners, where there are ", corners, " in all");
+  }
+  return "";
+}
+
+std::string wrong_polyhedra(const HostMesh& mesh, const PolyhedronFaces& faces, Index points) {
+  const Index cells = mesh.cells();
+  const auto is_polyhedron = [&](Index cell) { return mesh.mixed() && mesh.kinds(cell) == CellKind::polyhedron; };
+  if (faces.empty()) {
+    for (Index cell = 0; mesh.mixed() && cell < cells; ++cell) {
+      if (is_polyhedron(cell)) return message_of("cell ", cell, " is a polyhedron, of which no faces are given");
+    }
+    return "";
+  }
+  const auto all_faces = static_cast<Index>(faces.offsets.extent(0)) - 1;
+  const auto all_points = static_cast<Index>(faces.points.extent(0));
+  if (static_cast<Index>(faces.cells.extent(0)) != cells + 1 || faces.cells(0) != 0 ||
+      faces.cells(cells) != all_faces || faces.offsets(0) != 0 || faces.offsets(all_faces) != all_points) {
+    return "the faces of polyhedra don't fit the cells";
+  }
+  for (Index cell = 0; cell < cells; ++cell) {
+    const Index count = faces.cells(cell + 1) - faces.cells(cell);
+    if (count < 0 || faces.cells(cell + 1) > all_faces || (count > 0) != is_polyhedron(cell)) {
+      return message_of("cell ", cell, " has ", count, " faces of its own, where polyhedra alone have some");
+    }
+    if (count > most_polyhedron_faces) {
+      return message_of("cell ", cell, ", a polyhedron, has ", count, " faces, where at most ", most_polyhedron_faces,
+                        " are taken");
+    }
+    for (Index face = faces.cells(cell); face < faces.cells(cell + 1); ++face) {
+      const Index size = faces.offsets(face + 1) - faces.offsets(face);
+      if (size < 3 || faces.offsets(face + 1) > all_points) {
+        return message_of("a face of cell ", cell, ", a polyhedron, has ", size,
+                          " points, where 3 or more are expected");
+      }
+      for (Index k = faces.offsets(face); k < faces.offsets(face + 1); ++k) {
+        if (faces.points(k) < 0 || faces.points(k) >= points) return wrong_corner(cell, faces.points(k), points);
+      }
+    }
   }
   return "";
 }
@@ -120,6 +190,28 @@ std::string wrong_corners(const HostMesh& mesh, Index points) {
   return wrong_corner(cell, *bad, points);
 }
 
+std::string wrong_nodes(const HostMesh& mesh, const CellNodes& nodes, Index points) {
+  if (nodes.empty()) return "";
+  const auto cells = static_cast<Index>(nodes.types.extent(0));
+  if (cells != mesh.cells()) return message_of("has nodes of ", cells, " cells, where there are ", mesh.cells());
+  const auto kinds = host_list<CellKind>("heddle::io::kinds", cells);
+  for (Index cell = 0; cell < cells; ++cell) {
+    kinds(cell) = static_cast<CellKind>(nodes.types(cell));
+    const SecondOrderType* const second = second_order(nodes.types(cell));
+    const CellKind linear = second == nullptr ? kinds(cell) : second->linear;
+    if (linear != (mesh.mixed() ? mesh.kinds(cell) : mesh.kind)) {
+      return message_of("cell ", cell, " has the nodes of another kind of cell");
+    }
+  }
+  std::string wrong = wrong_kinds(kinds, nodes.offsets, static_cast<Index>(nodes.points.extent(0)), KindsOf::file);
+  if (!wrong.empty()) return wrong;
+  HostMesh whole;
+  whole.kinds = kinds;
+  whole.offsets = nodes.offsets;
+  whole.points = nodes.points;
+  return wrong_corners(whole, points);
+}
+
 std::string wrong_arrays(const std::vector<MeshArray>& arrays, Index size, const char* what) {
   for (const MeshArray& array : arrays) {
     if (array.size() != size) {
@@ -132,18 +224,67 @@ std::string wrong_arrays(const std::vector<MeshArray>& arrays, Index size, const
   return "";
 }
 
+namespace {
+
+// The uniform form where all kinds are the same and have one number of corners, else the mixed one.
 HostMesh mesh_of(const HostKinds& kinds, const HostIndices& offsets) {
   HostMesh mesh;
   const CellKind* const first = kinds.data();
   const CellKind* const last = first + kinds.extent(0);
   if (first == last) return mesh;
-  if (std::all_of(first, last, [=](CellKind kind) { return kind == *first; })) {
+  if (corners_of(*first) > 0 && std::all_of(first, last, [=](CellKind kind) { return kind == *first; })) {
     mesh.kind = *first;
   } else {
     mesh.kinds = kinds;
     mesh.offsets = offsets;
   }
   return mesh;
+}
+
+// Linear cells with the corners of these.
+FileCells corners_alone(const FileCells& cells) {
+  const std::size_t count = cells.kinds.extent(0);
+  FileCells linear = {host_list<CellKind>("heddle::io::kinds", static_cast<Index>(count)),
+                      host_list<Index>("heddle::io::offsets", static_cast<Index>(count) + 1),
+                      {}};
+  linear.offsets(0) = 0;
+  for (std::size_t cell = 0; cell < count; ++cell) {
+    const SecondOrderType* const second = second_order(static_cast<int>(cells.kinds(cell)));
+    linear.kinds(cell) = second == nullptr ? cells.kinds(cell) : second->linear;
+    linear.offsets(cell + 1) = linear.offsets(cell) + (second == nullptr ? cells.offsets(cell + 1) - cells.offsets(cell)
+                                                                         : corners_of(second->linear));
+  }
+  linear.points = host_list<Index>("heddle::io::corners", linear.offsets(count));
+  for (std::size_t cell = 0; cell < count; ++cell) {
+    std::copy_n(cells.points.data() + cells.offsets(cell), linear.offsets(cell + 1) - linear.offsets(cell),
+                linear.points.data() + linear.offsets(cell));
+  }
+  return linear;
+}
+
+}  // namespace
+
+std::string set_cells(MeshParts& parts, const FileCells& cells) {
+  std::string wrong =
+      wrong_kinds(cells.kinds, cells.offsets, static_cast<Index>(cells.points.extent(0)), KindsOf::file);
+  if (!wrong.empty()) return wrong;
+  CellKind* const begin = cells.kinds.data();
+  CellKind* const end = begin + cells.kinds.extent(0);
+  for (std::size_t cell = 0; cell < cells.kinds.extent(0); ++cell) {
+    if (cells.kinds(cell) != pixel) continue;
+    cells.kinds(cell) = CellKind::quad;
+    std::swap(cells.points(cells.offsets(cell) + 2), cells.points(cells.offsets(cell) + 3));
+  }
+  FileCells linear = cells;
+  if (std::any_of(begin, end, is_second_order)) {
+    const auto types = host_list<std::uint8_t>("heddle::io::types", static_cast<Index>(cells.kinds.extent(0)));
+    std::transform(begin, end, types.data(), [](CellKind kind) { return static_cast<std::uint8_t>(kind); });
+    parts.nodes = {types, cells.offsets, cells.points};
+    linear = corners_alone(cells);
+  }
+  parts.mesh = mesh_of(linear.kinds, linear.offsets);
+  parts.mesh.points = linear.points;
+  return wrong_polyhedra(parts.mesh, parts.polyhedra, static_cast<Index>(parts.points.extent(0)));
 }
 
 namespace {
@@ -199,12 +340,6 @@ void mark_ghosts(MeshArray& array, void* values) {
   auto* const levels = static_cast<std::uint8_t*>(values);
   std::transform(levels, levels + array.size(), levels, [](std::uint8_t level) { return level > 0 ? 1 : 0; });
   array.name = "vtkGhostType";
-}
-
-VtkOutput::Array vtk_array(const MeshArray& array) {
-  const void* const data =
-      std::visit([](const auto& view) { return static_cast<const void*>(view.data()); }, array.values);
-  return {array.name, static_cast<ElementType>(array.values.index()), array.size(), array.components(), data};
 }
 
 }  // namespace impl

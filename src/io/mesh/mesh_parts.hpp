@@ -2,7 +2,6 @@
 #pragma once
 
 #include "io/matrix/element_types.hpp"
-#include "io/mesh/vtk_mesh.hpp"
 #include <heddle/io/mesh_file.hpp>
 
 #include <string>
@@ -17,6 +16,8 @@ using HostIndices = Kokkos::View<const Index*, Kokkos::HostSpace>;
 
 struct MeshParts {
   HostMesh mesh;
+  PolyhedronFaces polyhedra;
+  CellNodes nodes;
   MeshPoints points;
   std::vector<MeshArray> point_arrays;
   std::vector<MeshArray> cell_arrays;
@@ -34,19 +35,33 @@ inline NewPoints host_points(Index size) {
 
 // What is wrong, in words that follow "FILE: ", or nothing.
 
+/// Which numbers a cell's kind may have: CellKind's, or also those of pixels and of cells of second order.
+enum class KindsOf { mesh, file };
+/// Whether `type` is such a number.
+[[nodiscard]] bool is_kind(int type, KindsOf of);
 /// Of kinds and offsets of cells that have so many corners together.
-[[nodiscard]] std::string wrong_kinds(const HostKinds& kinds, const HostIndices& offsets, Index corners);
-/// Of a cell whose type is none of CellKind's.
+[[nodiscard]] std::string wrong_kinds(const HostKinds& kinds, const HostIndices& offsets, Index corners, KindsOf of);
+/// Of a cell whose type is none that is taken.
 [[nodiscard]] std::string wrong_kind(Index cell, int type);
+/// Of the faces of polyhedra, and of polyhedra without.
+[[nodiscard]] std::string wrong_polyhedra(const HostMesh& mesh, const PolyhedronFaces& faces, Index points);
 /// Of a corner that is no point.
 [[nodiscard]] std::string wrong_corner(Index cell, Index corner, Index points);
 /// Of corners, where kinds and offsets are right.
 [[nodiscard]] std::string wrong_corners(const HostMesh& mesh, Index points);
+/// Of nodes, which are to be those of the same cells.
+[[nodiscard]] std::string wrong_nodes(const HostMesh& mesh, const CellNodes& nodes, Index points);
 /// Of arrays on so many `what`: "point" or "cell".
 [[nodiscard]] std::string wrong_arrays(const std::vector<MeshArray>& arrays, Index size, const char* what);
 
-/// The uniform form where all kinds are the same, else the mixed one.
-[[nodiscard]] HostMesh mesh_of(const HostKinds& kinds, const HostIndices& offsets);
+/// What a file says of its cells, as a reader has it: kinds by VTK's numbers, and the corners or nodes of each.
+struct FileCells {
+  Kokkos::View<CellKind*, Kokkos::HostSpace> kinds;
+  Kokkos::View<Index*, Kokkos::HostSpace> offsets, points;
+};
+/// Gives `parts`, which has its points and the faces of polyhedra, its cells: in the uniform form where all kinds are
+/// the same; pixels as quads; the corners of cells of second order, beside all nodes. What is wrong, or nothing.
+[[nodiscard]] std::string set_cells(MeshParts& parts, const FileCells& cells);
 
 /// Room for an array; `data` is where its values go.
 [[nodiscard]] MeshArray new_array(const std::string& name, ElementType type, Index size, Index components, void*& data);
@@ -57,8 +72,5 @@ inline NewPoints host_points(Index size) {
 void put_array(std::vector<MeshArray>& arrays, MeshArray array);
 /// Of an array with these values: in older files, vtkGhostLevels stands for vtkGhostType, where 1 is "duplicate".
 void mark_ghosts(MeshArray& array, void* values);
-
-/// What VTK is to know of an array.
-[[nodiscard]] VtkOutput::Array vtk_array(const MeshArray& array);
 
 }  // namespace heddle::impl

@@ -7,6 +7,7 @@
 #include <vtkDataCompressor.h>
 #include <vtkLZ4DataCompressor.h>
 #include <vtkLZMADataCompressor.h>
+#include <vtkNew.h>
 #include <vtkObjectFactory.h>
 #include <vtkXMLParser.h>
 #include <vtkZLibDataCompressor.h>
@@ -24,15 +25,16 @@ namespace {
   throw Error(ErrorKind::input, message_of(path.string(), ": can't be read: ", reason));
 }
 
-// Of the elements VTKFile, UnstructuredGrid, Piece, PointData and its like, and DataArray, each within the one before,
-// keeps what they say. Without any Piece, UnstructuredGrid is one itself. Ends at AppendedData, behind which there may
-// be anything.
+// Of the elements VTKFile, UnstructuredGrid or another dataset's, Piece, PointData and its like, and DataArray, each
+// within the one before, keeps what they say. Without any Piece, UnstructuredGrid is one itself. Ends at AppendedData,
+// behind which there may be anything.
 class GridParser : public vtkXMLParser {
  public:
   static GridParser* New();
   GridParser(const GridParser&) = delete;
   GridParser& operator=(const GridParser&) = delete;
 
+  void set_dataset(const std::string& name) { dataset_ = name; }
   [[nodiscard]] bool ended() const { return ended_; }
   [[nodiscard]] bool has_grid() const { return has_grid_; }
   // The byte where AppendedData begins.
@@ -60,9 +62,9 @@ class GridParser : public vtkXMLParser {
       const std::string* const encoding = element.find("encoding");
       grid_.appended_raw = encoding != nullptr && *encoding == "raw";
     } else if (depth_ == 2) {
-      in_grid_ = !has_grid_ && element.name == "UnstructuredGrid";
+      in_grid_ = !has_grid_ && element.name == dataset_;
       has_grid_ = has_grid_ || in_grid_;
-      if (in_grid_) whole_.element = std::move(element);
+      if (in_grid_) grid_.grid = whole_.element = std::move(element);
     } else if (in_grid_ && depth_ == 3 && element.name == "Piece") {
       grid_.pieces.emplace_back().element = std::move(element);
       in_piece_ = true;
@@ -99,12 +101,8 @@ class GridParser : public vtkXMLParser {
     }
     if (depth_ != (in_piece_ ? 4 : 3)) return;
     XmlPiece& piece = in_piece_ ? grid_.pieces.back() : whole_;
-    list_ = element.name == "PointData"  ? &piece.point_data
-            : element.name == "CellData" ? &piece.cell_data
-            : element.name == "Points"   ? &piece.points
-            : element.name == "Cells"    ? &piece.cells
-                                         : nullptr;
-    if (list_ != nullptr) list_depth_ = depth_;
+    list_ = &piece.lists[element.name];
+    list_depth_ = depth_;
   }
   // The text of the array ends where another element begins, or its own end.
   void end_text() {
@@ -115,6 +113,7 @@ class GridParser : public vtkXMLParser {
     array_ = nullptr;
   }
 
+  std::string dataset_;
   XmlGrid grid_;
   XmlPiece whole_;
   int depth_ = 0;
@@ -147,13 +146,32 @@ std::uint64_t behind_underscore(std::istream& stream, std::uint64_t begin) {
   return 0;
 }
 
+// Refuses a file that was cut short.
+void require_end(const std::filesystem::path& path) {
+  constexpr std::string_view end = "</VTKFile>";
+  std::ifstream stream(path, std::ios::binary);
+  const auto size = static_cast<std::streamoff>(std::filesystem::file_size(path));
+  const auto read = [&](std::streamoff from, std::streamoff bytes) {
+    std::string text(static_cast<std::size_t>(std::min(bytes, size - from)), ' ');
+    stream.seekg(from);
+    stream.read(text.data(), static_cast<std::streamsize>(text.size()));
+    return text;
+  };
+  // What is no XML of VTK's is left to its parser, which says what it found.
+  if (read(0, 1024).find("<VTKFile") == std::string::npos) return;
+  if (read(std::max<std::streamoff>(0, size - 1024), 1024).rfind(end) != std::string::npos) return;
+  throw Error(ErrorKind::input, message_of(path.string(), ": is cut short: it ends at byte ", size, " without ", end));
+}
+
 }  // namespace
 
-XmlGrid read_xml_grid(const std::filesystem::path& path) {
+XmlGrid read_xml_grid(const std::filesystem::path& path, const std::string& dataset) {
+  require_end(path);
   const VtkQuiet quiet;
   std::ifstream stream(path, std::ios::binary);
   if (!stream) refuse(path, "can't be opened");
   const vtkNew<GridParser> parser;
+  parser->set_dataset(dataset);
   parser->InitializeParser();
   std::vector<char> buffer(std::size_t{1} << 16);
   bool right = true;
@@ -164,7 +182,7 @@ XmlGrid read_xml_grid(const std::filesystem::path& path) {
   }
   // Behind the beginning of appended data, the file need be no XML.
   if (parser->CleanupParser() == 0 && !parser->ended()) refuse(path, quiet.reason());
-  if (!parser->has_grid()) refuse(path, "Cannot find UnstructuredGrid element in file");
+  if (!parser->has_grid()) refuse(path, "Cannot find " + dataset + " element in file");
   XmlGrid grid = parser->take();
   if (parser->ended()) grid.appended = behind_underscore(stream, parser->appended());
   return grid;
@@ -205,6 +223,13 @@ bool Unpacker::unpack(const unsigned char* from, std::size_t packed, unsigned ch
   // Some count in int.
   if (std::max(packed, bytes) > static_cast<std::size_t>(std::numeric_limits<int>::max())) return false;
   return state_->compressor->Uncompress(from, packed, to, bytes) == bytes && quiet.reason().empty();
+}
+
+std::vector<unsigned char> packed_by_zlib(const unsigned char* from, std::size_t bytes) {
+  const vtkNew<vtkZLibDataCompressor> compressor;
+  std::vector<unsigned char> to(compressor->GetMaximumCompressionSpace(bytes));
+  to.resize(compressor->Compress(from, bytes, to.data(), to.size()));
+  return to;
 }
 
 }  // namespace heddle::impl

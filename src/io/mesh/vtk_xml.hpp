@@ -1,5 +1,5 @@
-// What VTK's libraries do for .vtu files: XML, and the three ways of packing. No types of VTK's or Kokkos's, as in
-// vtk_mesh.hpp.
+// What VTK's libraries do for VTK's XML files: XML, and the three ways of packing. Neither VTK's types nor Kokkos's:
+// the sources that include VTK are compiled for the host alone.
 #pragma once
 
 #include <cstddef>
@@ -26,22 +26,31 @@ struct XmlElement {
   }
 };
 
-/// A part of the mesh: what its elements PointData, CellData, Points and Cells have in them.
+/// A part of the mesh: the arrays that its elements PointData, CellData, Points, Cells and so on have in them.
 struct XmlPiece {
   XmlElement element;
-  std::vector<XmlElement> point_data, cell_data, points, cells;
+  std::map<std::string, std::vector<XmlElement>> lists;
+
+  /// The arrays of the element of that name; none where there is no such element.
+  [[nodiscard]] const std::vector<XmlElement>& list(const std::string& name) const {
+    static const std::vector<XmlElement> none;
+    const auto found = lists.find(name);
+    return found == lists.end() ? none : found->second;
+  }
 };
 
 struct XmlGrid {
   XmlElement file;
+  XmlElement grid;  ///< The element that has the pieces.
   std::vector<XmlPiece> pieces;
   /// The byte from which offsets into appended data count; 0 where there is none.
   std::uint64_t appended = 0;
   bool appended_raw = false;  ///< As bytes, else in base 64.
 };
 
-/// Throws Error(input), naming the file, for what is no XML or has no UnstructuredGrid.
-[[nodiscard]] XmlGrid read_xml_grid(const std::filesystem::path& path);
+/// Reads what a file says of its element `dataset`, as UnstructuredGrid. Throws Error(input), naming the file, for what
+/// is no XML, is cut short or has no such element.
+[[nodiscard]] XmlGrid read_xml_grid(const std::filesystem::path& path, const std::string& dataset);
 
 /// Blocks of bytes packed by one of VTK's compressors.
 class Unpacker {
@@ -61,5 +70,8 @@ class Unpacker {
   struct State;
   std::unique_ptr<State> state_;
 };
+
+/// Packs bytes as vtkZLibDataCompressor does.
+[[nodiscard]] std::vector<unsigned char> packed_by_zlib(const unsigned char* from, std::size_t bytes);
 
 }  // namespace heddle::impl

@@ -3,7 +3,7 @@
 
 #include <heddle/core/mesh.hpp>
 
-namespace heddle::search::impl {
+namespace heddle::impl {
 
 KOKKOS_INLINE_FUNCTION constexpr int sides_of(CellKind kind) {
   switch (kind) {
@@ -39,4 +39,4 @@ KOKKOS_INLINE_FUNCTION constexpr int corner(unsigned corners, int number) {
   return static_cast<int>((corners >> (4 * number)) & 0xF);
 }
 
-}  // namespace heddle::search::impl
+}  // namespace heddle::impl

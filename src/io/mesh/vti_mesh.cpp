@@ -1,0 +1,134 @@
+#include "io/mesh/vtu_mesh.hpp"
+#include "io/mesh/xml_reader.hpp"
+
+#include <array>
+#include <limits>
+
+namespace heddle::impl {
+
+namespace {
+
+// Of what memory can hold, no product of three extents overflows.
+constexpr Index most_along = Index{1} << 20;
+constexpr Index most_without_arrays = Index{1} << 24;
+
+class VtiReader {
+ public:
+  explicit VtiReader(const std::filesystem::path& path) : file_(path, "ImageData") {}
+
+  MeshParts read() {
+    if (file_.pieces().size() != 1) {
+      file_.require_right(message_of("has ", file_.pieces().size(), " pieces, where an image in one is expected"));
+    }
+    const XmlElement& piece = file_.pieces().front().element;
+    const auto extent = numbers<Index, 6>(piece.find("Extent") == nullptr ? file_.element() : piece,
+                                          piece.find("Extent") == nullptr ? "WholeExtent" : "Extent", nullptr);
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+      first_[axis] = extent[2 * axis];
+      // An image without points has a last number before the first.
+      const bool small = first_[axis] > -most_along && first_[axis] < most_along && extent[2 * axis + 1] < most_along;
+      if (!small) file_.refuse("an extent of ", first_[axis], " to ", extent[2 * axis + 1], " is beyond ", most_along);
+      points_[axis] = std::max<Index>(0, extent[2 * axis + 1] - first_[axis] + 1);
+    }
+    const Index points = points_[0] * points_[1] * points_[2];
+    Index cells = points == 0 ? 0 : 1;
+    for (const Index along : points_) cells *= std::max<Index>(1, along - 1);
+    MeshParts parts;
+    parts.point_arrays = file_.read_arrays("point", "PointData", {points});
+    parts.cell_arrays = file_.read_arrays("cell", "CellData", {cells});
+    // A point without any array takes no byte of the file: there are limits to what one may announce.
+    if (points > most_without_arrays && parts.point_arrays.empty() && parts.cell_arrays.empty()) {
+      file_.refuse("an image of ", points, " points without any array, where at most ", most_without_arrays,
+                   " are taken");
+    }
+    parts.points = places(points);
+    file_.require_right(set_cells(parts, cells_of(cells)));
+    return parts;
+  }
+
+ private:
+  // Numbers of an attribute; `otherwise` where it is not there, refused where there is no such.
+  template <class Number, std::size_t size>
+  std::array<Number, size> numbers(const XmlElement& element, const char* name,
+                                   const std::array<Number, size>* otherwise) const {
+    const std::string* const text = element.find(name);
+    if (text == nullptr && otherwise != nullptr) return *otherwise;
+    std::array<Number, size> values{};
+    std::string_view rest = text == nullptr ? std::string_view() : *text;
+    bool right = text != nullptr;
+    for (Number& value : values) {
+      right = right && number_from(next_word(rest), value) == NumberFault::none;
+      if constexpr (std::is_floating_point_v<Number>) right = right && std::isfinite(value);
+    }
+    if (!right || !next_word(rest).empty()) {
+      file_.refuse(name, " is ", impl::quoted(text == nullptr ? "" : *text), ", where ", size, " numbers are expected");
+    }
+    return values;
+  }
+
+  // Origin + direction (index * spacing).
+  [[nodiscard]] NewPoints places(Index count) const {
+    constexpr std::array<double, 3> zeros = {};
+    constexpr std::array<double, 3> ones = {1, 1, 1};
+    constexpr std::array<double, 9> axes = {1, 0, 0, 0, 1, 0, 0, 0, 1};
+    const auto origin = numbers<double, 3>(file_.element(), "Origin", &zeros);
+    const auto spacing = numbers<double, 3>(file_.element(), "Spacing", &ones);
+    const auto direction = numbers<double, 9>(file_.element(), "Direction", &axes);
+    const NewPoints points = host_points(count);
+    for (Index point = 0; point < count; ++point) {
+      const std::array<Index, 3> at = {point % points_[0], point / points_[0] % points_[1],
+                                       point / points_[0] / points_[1]};
+      for (std::size_t row = 0; row < 3; ++row) {
+        double sum = origin[row];
+        for (std::size_t axis = 0; axis < 3; ++axis) {
+          sum += direction[3 * row + axis] * (static_cast<double>(first_[axis] + at[axis]) * spacing[axis]);
+        }
+        points(point, row) = sum;
+      }
+    }
+    return points;
+  }
+
+  // One for each step along the axes that have more than one point.
+  [[nodiscard]] FileCells cells_of(Index count) const {
+    constexpr std::array<CellKind, 4> kinds = {CellKind::vertex, CellKind::line, static_cast<CellKind>(8),
+                                               CellKind::voxel};
+    std::vector<Index> steps;  // From a point to the next, along each of these axes.
+    std::array<Index, 3> along{};
+    Index step = 1;
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+      if (points_[axis] > 1) steps.push_back(step);
+      along[axis] = std::max<Index>(1, points_[axis] - 1);
+      step *= points_[axis];
+    }
+    const Index each = Index{1} << steps.size();
+    const FileCells cells = {host_list<CellKind>("heddle::io::kinds", count),
+                             host_list<Index>("heddle::io::offsets", count + 1),
+                             host_list<Index>("heddle::io::corners", each * count)};
+    cells.offsets(0) = 0;
+    for (Index cell = 0; cell < count; ++cell) {
+      const Index begin =
+          cell % along[0] + points_[0] * (cell / along[0] % along[1] + points_[1] * (cell / along[0] / along[1]));
+      for (Index corner = 0; corner < each; ++corner) {
+        Index point = begin;
+        for (std::size_t k = 0; k < steps.size(); ++k) point += (corner >> k & 1) * steps[k];
+        cells.points(each * cell + corner) = point;
+      }
+      cells.kinds(cell) = kinds[steps.size()];
+      cells.offsets(cell + 1) = each * (cell + 1);
+    }
+    return cells;
+  }
+
+  XmlReader file_;
+  std::array<Index, 3> first_{};
+  std::array<Index, 3> points_{};
+};
+
+}  // namespace
+
+MeshParts read_vti(const std::filesystem::path& path) {
+  return read_with_room(path, [&] { return VtiReader(path).read(); });
+}
+
+}  // namespace heddle::impl
