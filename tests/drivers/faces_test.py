@@ -163,7 +163,7 @@ class Faces(CommandTest):
                     results = self.succeed("faces", "-i", f"a surface.{ending}", ranks=2)["results"]
                     self.assertEqual((results["surface_cells"], results["flat_cells"], results["cells"]), (kept, kept, 0))
         self.refuse("faces", "-i", "two.msh", "--surface-cells", "refuse",
-                    message="two.msh: has 1 cells of two dimensions, which --surface-cells refuse does not take")
+                    message="two.msh: has 1 cell of two dimensions, which --surface-cells refuse does not take")
         self.refuse("faces", "-i", "two.msh", "--surface-cells", "show", message="keep, drop or refuse")
         self.refuse("faces", "-i", "two.msh", "--quadratic", "round", message="corners or curved")
 

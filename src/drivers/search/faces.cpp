@@ -276,8 +276,9 @@ void require_options(const Context& context, const Options& options) {
 
 void require_surface_cells(const Options& options, const CellCounts& counts) {
   if (options.surface_cells != "refuse" || counts.surface == 0) return;
-  throw Error(ErrorKind::input, message_of(options.input, ": has ", counts.surface, " cells of two dimensions, which ",
-                                           "--surface-cells refuse does not take"));
+  throw Error(ErrorKind::input,
+              message_of(options.input, ": has ", counts.surface, counts.surface == 1 ? " cell" : " cells",
+                         " of two dimensions, which ", "--surface-cells refuse does not take"));
 }
 
 // What --output gets.
