@@ -311,7 +311,7 @@ TEST_F(VtkFiles, WhatCantBeWritten) {
   const std::string printed = ::testing::internal::GetCapturedStderr();
   ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &before), 0);
   std::signal(SIGXFSZ, handler);
-  EXPECT_EQ(error.kind(), ErrorKind::output);
+  EXPECT_EQ(error.kind(), ErrorKind::storage);
   EXPECT_EQ(std::string(error.what()).find(full.string() + ": can't be written: "), 0U) << error.what();
   EXPECT_EQ(printed, "");
   EXPECT_EQ(folder_.files(), 0);

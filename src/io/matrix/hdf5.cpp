@@ -239,17 +239,7 @@ template <Scalar T> class Hdf5Writer {
 template <Scalar T>
 DistributedMatrix<T> read_hdf5(const Communicator& comm, const std::filesystem::path& path,
                                const PlacementChoice& place, const std::string& dataset) {
-  std::optional<Hdf5Reader> reader;
-  MatrixFileInfo info;
-  comm.on_rank(0, [&] {
-    reader.emplace(path, dataset);
-    info = reader->info();
-    impl::require_field<T>(path, info);
-  });
-  info = impl::broadcast_info(comm, info);
-  const auto A = impl::new_matrix<T>(comm, path, place, info);
-  impl::scatter_panels(A, [&](Range columns, const HostMatrix<T>& panel) { reader->read_columns(columns, panel); });
-  return A;
+  return impl::read_by_panels<T, Hdf5Reader>(comm, path, place, dataset);
 }
 
 MatrixFileInfo hdf5_info(const Communicator& comm, const std::filesystem::path& path, const std::string& dataset) {

@@ -147,17 +147,7 @@ template <Scalar T> std::string header_text(Index rows, Index columns, bool vect
 template <Scalar T>
 DistributedMatrix<T> read_npy(const Communicator& comm, const std::filesystem::path& path,
                               const PlacementChoice& place) {
-  std::optional<NpyReader> reader;
-  MatrixFileInfo info;
-  comm.on_rank(0, [&] {
-    reader.emplace(path);
-    info = reader->info();
-    impl::require_field<T>(path, info);
-  });
-  info = impl::broadcast_info(comm, info);
-  const auto A = impl::new_matrix<T>(comm, path, place, info);
-  impl::scatter_panels(A, [&](Range columns, const HostMatrix<T>& panel) { reader->read_columns(columns, panel); });
-  return A;
+  return impl::read_by_panels<T, NpyReader>(comm, path, place);
 }
 
 MatrixFileInfo npy_info(const Communicator& comm, const std::filesystem::path& path) {

@@ -85,6 +85,7 @@ class Heddle(CMakePackage, CudaPackage, ROCmPackage):
             self.define_from_variant("HEDDLE_BENCHMARKS", "tests"),
             self.define("CMAKE_DISABLE_FIND_PACKAGE_VTK", self.spec.satisfies("~vtk")),
             self.define("HEDDLE_FFTW", self.spec.satisfies("+fftw~cuda~rocm")),
+            self.define("HEDDLE_ONEDNN", self.spec.satisfies("+onednn~cuda~rocm")),
         ]
         if self.spec.satisfies("+cuda"):
             args.append(self.define("CMAKE_CXX_COMPILER", self["kokkos"].kokkos_cxx))
@@ -126,4 +127,4 @@ target_link_libraries(consumer PRIVATE heddle::heddle)
             cmake("-B", "build", "-DCMAKE_PREFIX_PATH=" + ";".join(prefixes))
             cmake("--build", "build")
             said = Executable("build/consumer")(output=str.split, error=str.split)
-            check_outputs([f"heddle {self.spec.version}"] if self.spec.satisfies("@0:") else ["heddle "], said)
+            check_outputs(["heddle 0."], said)
