@@ -49,6 +49,7 @@ class Heddle(CMakePackage, CudaPackage, ROCmPackage):
     depends_on("kokkos+openmp", when="+openmp")
     depends_on("kokkos+serial", when="~openmp")
     depends_on("kokkos cxxstd=20", when="^kokkos@4")
+    depends_on("kokkos+shared", when="+shared")
 
     with when("+cuda"):
         depends_on("kokkos+cuda+wrapper")
