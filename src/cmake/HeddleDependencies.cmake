@@ -13,9 +13,8 @@ function(heddle_write_absent file)
   file(CONFIGURE OUTPUT ${file} CONTENT "@rows@\n" @ONLY)
 endfunction()
 
-# ${heddle_private_kokkos} is what ci/kokkos-debian makes where nothing else is said.
-set(heddle_private_kokkos ${PROJECT_SOURCE_DIR}/build/kokkos)
-find_package(Kokkos QUIET HINTS ${heddle_private_kokkos})
+# Kokkos is in build/kokkos where ci/kokkos-debian made it.
+find_package(Kokkos QUIET HINTS ${PROJECT_SOURCE_DIR}/build/kokkos)
 if(NOT Kokkos_FOUND)
   message(FATAL_ERROR "Heddle needs Kokkos 4.6 up to, not including, 6, and none was found. Set Kokkos_ROOT or "
                       "CMAKE_PREFIX_PATH to where it is installed, or, on Debian, run ci/kokkos-debian.")

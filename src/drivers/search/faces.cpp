@@ -50,8 +50,7 @@ OptionTable<Options> file_options() {
        "Cells of two dimensions: keep (they go to --output, beside the faces), drop or refuse"},
       {"--quadratic", &Options::quadratic, choice({"corners", "curved"}),
        "Faces of cells of second order: corners alone, or curved (with all nodes in .vtu and .msh, as triangles of "
-       "them "
-       "elsewhere)"},
+       "them elsewhere)"},
       {"--ghosts", &Options::ghosts, ghosts_kind(),
        "Cells that vtkGhostType marks: hide (they make faces internal, and have none), drop (they are not there) or "
        "keep (they are like others)"},

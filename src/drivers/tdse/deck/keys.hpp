@@ -76,8 +76,7 @@ template <class AnyDeck, class Visitor> void visit_keys(AnyDeck& deck, Visitor&&
         "file: text with columns x Re [Im], or a .h5 file that heddle tdse wrote; found as potential.file");
   visit("propagator.kind", deck.propagator.kind,
         "expm, magnus4, chebyshev, split-operator, crank-nicolson or auto: the cheapest for the tolerance; left out: "
-        "auto, "
-        "but expm with substeps, a degree, or arithmetic other than native");
+        "auto, but expm with substeps, a degree, or arithmetic other than native");
   visit("propagator.order", deck.propagator.order, "in dt, 2 or 4; 0: 4 for magnus4, 2 for others, either for auto");
   visit("propagator.substeps", deck.propagator.substeps, "equal parts of each step; auto chooses");
   visit("propagator.degree", deck.propagator.degree,
