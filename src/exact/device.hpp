@@ -2,6 +2,7 @@
 // are summed again by one thread, exactly.
 #pragma once
 
+#include "dist/copies.hpp"
 #include "exact/operand.hpp"
 #include "exact/quotient.hpp"
 
@@ -246,7 +247,7 @@ void device_solve(const ExecutionSpace& space, const Operand<T>& A, bool lower, 
   };
   const Vector b = vector("heddle::exact::b");
   const Vector found = vector("heddle::exact::x");
-  Kokkos::deep_copy(space, b, x);
+  heddle::impl::copy_vector<T>(space, x, strided(b));
   device_solve_once(space, A, lower, unit, b, found);
   for (int round = 0; round < refinements; ++round) {
     const Vector rest = vector("heddle::exact::residual");
@@ -257,7 +258,7 @@ void device_solve(const ExecutionSpace& space, const Operand<T>& A, bool lower, 
         "heddle::exact::correct", Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(space, 0, A.rows),
         KOKKOS_LAMBDA(Index i) { found(i) = found(i) + correction(i); });
   }
-  Kokkos::deep_copy(space, x, found);
+  heddle::impl::copy_vector<T>(space, strided(found), x);
   space.fence("heddle::exact::trsv");
 }
 

@@ -1,4 +1,5 @@
 #include "core/instantiate.hpp"
+#include "dist/copies.hpp"
 #include "dist/elementwise.hpp"
 #include "exact/device_lu.hpp"
 #include <heddle/core/error.hpp>
@@ -54,10 +55,10 @@ template <Scalar T> LuResult lu(const ExecutionSpace& space, const StridedMatrix
       return host_lu(space, A, block, true);
     }
     const Columns<T> copy = column_major<T>(space, A.extent(0), A.extent(1));
-    Kokkos::deep_copy(space, copy, A);
+    heddle::impl::copy_matrix<T>(space, A, strided(copy));
     space.fence("heddle::exact::lu");
     LuResult result = host_lu(space, strided(copy), block, true);
-    Kokkos::deep_copy(space, A, copy);
+    heddle::impl::copy_matrix<T>(space, strided(copy), A);
     space.fence("heddle::exact::lu");
     return result;
   } else {

@@ -1,4 +1,5 @@
 #include "core/instantiate.hpp"
+#include "dist/copies.hpp"
 #include "exact/arithmetic.hpp"
 #include "exact/reductions.hpp"
 #include "exact/root.hpp"
@@ -50,7 +51,7 @@ template <Scalar T> Real<T> asum(const ExecutionSpace& space, const StridedVecto
     // Real and imaginary parts in one row.
     const Kokkos::View<T*, MemorySpace> dense(
         Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "heddle::exact::x"), x.extent(0));
-    Kokkos::deep_copy(space, dense, x);
+    heddle::impl::copy_vector<T>(space, x, strided(dense));
     return reduced<Real<T>>(space, Numbers<Real<T>, true, true>{reinterpret_cast<const Real<T>*>(dense.data()), 1},
                             2 * n);
   } else {

@@ -1,4 +1,5 @@
 #include "core/instantiate.hpp"
+#include "dist/copies.hpp"
 #include "dist/elementwise.hpp"
 #include "exact/arithmetic.hpp"
 #include "exact/host_lu.hpp"
@@ -23,7 +24,7 @@ template <Scalar T> using HostVector = Kokkos::View<T*, Kokkos::HostSpace>;
 template <Scalar T> HostVector<T> on_the_host(const ExecutionSpace& space, const StridedVector<const T>& x) {
   const HostVector<T> host("heddle::exact::host", x.extent(0));
   const Vector<T> dense(Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "heddle::exact::dense"), x.extent(0));
-  Kokkos::deep_copy(space, dense, x);
+  heddle::impl::copy_vector<T>(space, x, strided(dense));
   Kokkos::deep_copy(space, host, dense);
   space.fence("heddle::exact::solve");
   return host;
@@ -116,7 +117,7 @@ template <Scalar T> class Residual {
     }
     const Vector<T> rest("heddle::exact::residual", values_.size());
     const auto factor = static_cast<Real<T>>(scaled(1.0, power));
-    Kokkos::deep_copy(space, rest, b);
+    heddle::impl::copy_vector<T>(space, b, strided(rest));
     gemv<T>(space, Operation::none, T(-factor), A, strided(x), T(factor), strided(rest));
     const auto host = on_the_host<T>(space, strided(rest));
     for (std::size_t i = 0; i < values_.size(); ++i) {
@@ -153,7 +154,7 @@ template <Scalar T> class Residual {
         host(k, j) = host_x(j) != T(0) ? times_power(row(j), power) : T(0);
       }
     }
-    Kokkos::deep_copy(space, few, host);
+    Kokkos::deep_copy(space, flat(few), flat(host));
     const Vector<T> rest("heddle::exact::residual", rows.size());
     const auto factor = static_cast<Real<T>>(scaled(1.0, most_power<T>));
     gemv<T>(space, Operation::none, T(-factor), StridedMatrix<const T>(few), strided(x), T(0), strided(rest));
@@ -188,7 +189,7 @@ void lu_solve(const ExecutionSpace& space, Operation op, const StridedMatrix<con
     }
     to_the_device<T>(space, host, dense);
   };
-  Kokkos::deep_copy(space, dense, x);
+  heddle::impl::copy_vector<T>(space, x, strided(dense));
   if (op == Operation::none) {
     permute(true);
     trsv<T>(space, Triangle::lower, op, Diagonal::unit, LU, strided(dense), 0);
@@ -198,7 +199,7 @@ void lu_solve(const ExecutionSpace& space, Operation op, const StridedMatrix<con
     trsv<T>(space, Triangle::lower, op, Diagonal::unit, LU, strided(dense), 0);
     permute(false);
   }
-  Kokkos::deep_copy(space, x, dense);
+  heddle::impl::copy_vector<T>(space, strided(dense), x);
   space.fence("heddle::exact::lu_solve");
 }
 
@@ -213,7 +214,7 @@ SolveReport solve(const ExecutionSpace& space, const StridedMatrix<const T>& A, 
   const DefaultArithmetic arithmetic;
   const Kokkos::View<T**, Kokkos::LayoutLeft, MemorySpace> LU(
       Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "heddle::exact::LU"), n, n);
-  Kokkos::deep_copy(space, LU, A);
+  heddle::impl::copy_matrix<T>(space, A, strided(LU));
   const LuResult factors = lu<T>(space, strided(LU), options.lu);
   SolveReport result;
   result.info = factors.info;
@@ -223,7 +224,7 @@ SolveReport solve(const ExecutionSpace& space, const StridedMatrix<const T>& A, 
   const StridedMatrix<const T> lu_view = strided(LU);
   const Vector<T> current("heddle::exact::x", n);
   const Vector<T> rest("heddle::exact::residual", n);
-  Kokkos::deep_copy(space, current, b);
+  heddle::impl::copy_vector<T>(space, b, strided(current));
   lu_solve<T>(space, Operation::none, lu_view, factors, strided(current));
   Residual<T> residual(space, A, b, current);
   result.backward_error = residual.error();
@@ -264,7 +265,7 @@ SolveReport solve(const ExecutionSpace& space, const StridedMatrix<const T>& A, 
       break;
     }
   }
-  Kokkos::deep_copy(space, x, current);
+  heddle::impl::copy_vector<T>(space, strided(current), x);
   space.fence("heddle::exact::solve");
   return result;
 }

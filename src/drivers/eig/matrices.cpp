@@ -5,6 +5,7 @@
 #include "drivers/support/scalars.hpp"
 #include "drivers/support/text.hpp"
 #include <heddle/blas/blas.hpp>
+#include <heddle/core/strided.hpp>
 #include <heddle/gemm/gemm.hpp>
 
 #include <algorithm>
@@ -122,8 +123,8 @@ eigen::KohnShamOptions model_options(const Chain& chain) {
 }
 
 void JacobiSolver::operator()(std::span<const double> H, std::vector<double>& w, std::vector<double>& V) {
-  using Host = Kokkos::View<double**, Kokkos::LayoutLeft, Kokkos::HostSpace, Kokkos::MemoryUnmanaged>;
-  using ConstHost = Kokkos::View<const double**, Kokkos::LayoutLeft, Kokkos::HostSpace, Kokkos::MemoryUnmanaged>;
+  using List = Kokkos::View<double*, Kokkos::HostSpace, Kokkos::MemoryUnmanaged>;
+  using ConstList = Kokkos::View<const double*, Kokkos::HostSpace, Kokkos::MemoryUnmanaged>;
   const auto n = static_cast<Index>(std::llround(std::sqrt(static_cast<double>(H.size()))));
   w.resize(static_cast<std::size_t>(n));
   V.resize(H.size());
@@ -132,13 +133,12 @@ void JacobiSolver::operator()(std::span<const double> H, std::vector<double>& w,
   const LocalMatrix<double> vectors = device_matrix<double>("heddle::driver::vectors", n);
   const Kokkos::View<double*, MemorySpace> values(
       Kokkos::view_alloc(Kokkos::WithoutInitializing, "heddle::driver::values"), w.size());
-  const Host host_vectors(V.data(), n, n);
-  Kokkos::deep_copy(A, ConstHost(H.data(), n, n));
+  Kokkos::deep_copy(flat(A), ConstList(H.data(), H.size()));
   if (!plan_) plan_.emplace(space_, n, options_);
   report_ = plan_->execute(A, values, vectors);
   if (!report_.converged) throw Error(ErrorKind::computation, "eigensolver " + unconverged(report_));
-  Kokkos::deep_copy(host_vectors, vectors);
-  Kokkos::deep_copy(Kokkos::View<double*, Kokkos::HostSpace, Kokkos::MemoryUnmanaged>(w.data(), w.size()), values);
+  Kokkos::deep_copy(List(V.data(), V.size()), flat(vectors));
+  Kokkos::deep_copy(List(w.data(), w.size()), values);
   seconds_ = seconds_since(start);
 }
 
@@ -227,7 +227,7 @@ template <Scalar T> void mirror(const HostMatrix<T>& A, bool upper) {
 
 template <Scalar T> LocalMatrix<T> on_device(const HostMatrix<T>& A) {
   LocalMatrix<T> device = device_matrix<T>("heddle::driver::A", static_cast<Index>(A.extent(0)));
-  Kokkos::deep_copy(device, A);
+  Kokkos::deep_copy(flat(device), flat(A));
   return device;
 }
 

@@ -3,6 +3,7 @@
 #include "drivers/support/clock.hpp"
 #include "drivers/support/scalars.hpp"
 #include "drivers/support/text.hpp"
+#include <heddle/core/strided.hpp>
 #include <heddle/eigen/distributed.hpp>
 
 #include <cmath>
@@ -31,7 +32,7 @@ EigenSolution<T> on_one_rank(const Communicator& comm, Index n, const HostMatrix
   solution.values = values_of<Real<T>>(w);
   if (!values_only && solution.report.converged) {
     solution.vectors = HostMatrix<T>("heddle::driver::host", kept, kept);
-    Kokkos::deep_copy(solution.vectors, V);
+    Kokkos::deep_copy(flat(solution.vectors), flat(V));
     solution.errors = errors_of<T>(space, A, w, V);
   }
   return solution;

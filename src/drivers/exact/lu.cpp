@@ -6,6 +6,7 @@
 #include "drivers/support/scalars.hpp"
 #include "drivers/support/sha256.hpp"
 #include "drivers/support/text.hpp"
+#include <heddle/core/strided.hpp>
 #include <heddle/exact/lu.hpp>
 #include <heddle/io/matrix_file.hpp>
 
@@ -39,15 +40,6 @@ const OptionTable<Options>& all_options() {
   return table;
 }
 
-template <Scalar T> using HostMatrixOf = Kokkos::View<T**, Kokkos::LayoutLeft, Kokkos::HostSpace>;
-
-template <Scalar T> HostMatrixOf<T> on_the_host(const MatrixView<T>& A) {
-  const Kokkos::View<T**, Kokkos::LayoutLeft, MemorySpace> dense("heddle::driver::dense", A.extent(0), A.extent(1));
-  Kokkos::deep_copy(dense, A);
-  const HostMatrixOf<T> host("heddle::driver::host", A.extent(0), A.extent(1));
-  Kokkos::deep_copy(host, dense);
-  return host;
-}
 // |x| 2^-power: matrices of huge or denormal numbers are looked at with their own power of two taken out.
 template <Scalar T> double size_of(const T& x, int power = 0) {
   if constexpr (is_complex<T>) {
@@ -62,7 +54,7 @@ double larger(double x, double y) {
   return std::isnan(x) || std::isnan(y) ? NAN : std::max(x, y);
 }
 // The power of two in the largest part of an element; 0 of nothing but zeros and what is not finite.
-template <Scalar T> int power_of(const HostMatrixOf<T>& A) {
+template <Scalar T> int power_of(const HostMatrix<T>& A) {
   double most = 0;
   const auto take = [&](double part) { most = std::isfinite(part) ? std::max(most, std::abs(part)) : most; };
   for (std::size_t j = 0; j < A.extent(1); ++j) {
@@ -83,7 +75,7 @@ struct Sizes {
   double of_a = 0;  // The largest element's
   double of_u = 0;
 };
-template <Scalar T> Sizes sizes_of(const HostMatrixOf<T>& A, const HostMatrixOf<T>& LU, int power) {
+template <Scalar T> Sizes sizes_of(const HostMatrix<T>& A, const HostMatrix<T>& LU, int power) {
   Sizes sizes;
   for (std::size_t j = 0; j < A.extent(1); ++j) {
     double column = 0;
@@ -129,7 +121,7 @@ template <Scalar T> double pivot_size(const T& x) {
   return std::isnan(size) ? -1 : size;
 }
 // The same algorithm with plain sums.
-template <Scalar T> std::vector<Index> plain_lu(const HostMatrixOf<T>& A) {
+template <Scalar T> std::vector<Index> plain_lu(const HostMatrix<T>& A) {
   const std::size_t m = A.extent(0);
   const std::size_t n = A.extent(1);
   std::vector<Index> pivots;
@@ -152,14 +144,11 @@ template <Scalar T, class Element>
 void write_host(const Communicator& comm, const std::string& path, Index rows, Index columns, const Element& element) {
   if (path.empty()) return;
   const DistributedMatrix<T> A(comm, placement_from("rank:0", rows, columns, 1));
-  const HostMatrixOf<T> host("heddle::driver::host", static_cast<std::size_t>(rows), static_cast<std::size_t>(columns));
+  const HostMatrix<T> host("heddle::driver::host", static_cast<std::size_t>(rows), static_cast<std::size_t>(columns));
   for (Index j = 0; j < columns; ++j) {
     for (Index i = 0; i < rows; ++i) host(i, j) = element(static_cast<std::size_t>(i), static_cast<std::size_t>(j));
   }
-  const Kokkos::View<T**, Kokkos::LayoutLeft, MemorySpace> dense("heddle::driver::dense", host.extent(0),
-                                                                 host.extent(1));
-  Kokkos::deep_copy(dense, host);
-  Kokkos::deep_copy(A.local(), dense);
+  scatter(host, 0, A);
   write_result(path, A);
 }
 
@@ -167,24 +156,22 @@ void write_host(const Communicator& comm, const std::string& path, Index rows, I
 // numbers may add: less than the smallest number for an element of U, and for one of L that times 1 + |u_jj|. `power`
 // is A's: the products are scaled so that they neither over- nor underflow.
 template <Scalar T>
-double backward_error(const HostMatrixOf<T>& A, const HostMatrixOf<T>& LU, const std::vector<Index>& order, int power) {
-  using Dense = Kokkos::View<T**, Kokkos::LayoutLeft, MemorySpace>;
-  using Magnitudes = Kokkos::View<Real<T>**, Kokkos::LayoutLeft, MemorySpace>;
+double backward_error(const HostMatrix<T>& A, const HostMatrix<T>& LU, const std::vector<Index>& order, int power) {
   const std::size_t m = A.extent(0);
   const std::size_t n = A.extent(1);
   const std::size_t steps = std::min(m, n);
-  const Dense L("heddle::driver::L", m, steps);
-  const Dense U("heddle::driver::U", steps, n);
-  const Dense R("heddle::driver::R", m, n);
-  const Magnitudes L_sizes("heddle::driver::L_sizes", m, steps);
-  const Magnitudes U_sizes("heddle::driver::U_sizes", steps, n);
-  const Magnitudes bound("heddle::driver::bound", m, n);
+  const LocalMatrix<T> L("heddle::driver::L", m, steps);
+  const LocalMatrix<T> U("heddle::driver::U", steps, n);
+  const LocalMatrix<T> R("heddle::driver::R", m, n);
+  const LocalMatrix<Real<T>> L_sizes("heddle::driver::L_sizes", m, steps);
+  const LocalMatrix<Real<T>> U_sizes("heddle::driver::U_sizes", steps, n);
+  const LocalMatrix<Real<T>> bound("heddle::driver::bound", m, n);
   const auto fill = [](const auto& target, const auto& element) {
     const auto host = Kokkos::create_mirror_view(target);
     for (std::size_t j = 0; j < host.extent(1); ++j) {
       for (std::size_t i = 0; i < host.extent(0); ++i) host(i, j) = element(i, j);
     }
-    Kokkos::deep_copy(target, host);
+    Kokkos::deep_copy(flat(target), flat(host));
   };
   constexpr int most_power = std::numeric_limits<Real<T>>::max_exponent - 24;
   const int by = std::clamp(-power, -most_power, most_power);
@@ -204,9 +191,9 @@ double backward_error(const HostMatrixOf<T>& A, const HostMatrixOf<T>& LU, const
   exact::gemm(ExecutionSpace(), Operation::none, Operation::none, static_cast<Real<T>>(std::ldexp(1.0, by + kept)),
               L_sizes, U_sizes, Real<T>(0), bound);
   const auto rest = Kokkos::create_mirror_view(R);
-  Kokkos::deep_copy(rest, R);
+  Kokkos::deep_copy(flat(rest), flat(R));
   const auto most = Kokkos::create_mirror_view(bound);
-  Kokkos::deep_copy(most, bound);
+  Kokkos::deep_copy(flat(most), flat(bound));
   const double smallest = std::ldexp(static_cast<double>(std::numeric_limits<Real<T>>::denorm_min()), by);
   double worst = 0;
   for (std::size_t j = 0; j < n; ++j) {
@@ -222,10 +209,10 @@ double backward_error(const HostMatrixOf<T>& A, const HostMatrixOf<T>& LU, const
 
 // With plain sums, and what differs.
 template <Scalar T>
-void compare(Context& context, nlohmann::ordered_json& results, const HostMatrixOf<T>& A, const HostMatrixOf<T>& LU,
+void compare(Context& context, nlohmann::ordered_json& results, const HostMatrix<T>& A, const HostMatrix<T>& LU,
              const std::vector<Index>& pivots) {
-  const HostMatrixOf<T> plain("heddle::driver::plain", A.extent(0), A.extent(1));
-  Kokkos::deep_copy(plain, A);
+  const HostMatrix<T> plain("heddle::driver::plain", A.extent(0), A.extent(1));
+  Kokkos::deep_copy(flat(plain), flat(A));
   const auto start = std::chrono::steady_clock::now();
   const std::vector<Index> plain_pivots = plain_lu<T>(plain);
   const double seconds = seconds_since(start);
@@ -260,11 +247,11 @@ template <Scalar T> int run_as(Context& context, const Options& options) {
   all_options().enter(options, inputs);
   inputs["rows"] = A.rows();
   inputs["columns"] = A.columns();
-  const HostMatrixOf<T> before = on_the_host<T>(A.local());
+  const HostMatrix<T> before = gather(A, 0);
   start = std::chrono::steady_clock::now();
   const exact::LuResult factors = exact::lu(comm.space(), A.local(), {.block = options.block});
   const double seconds = seconds_since(start);
-  const HostMatrixOf<T> LU = on_the_host<T>(A.local());
+  const HostMatrix<T> LU = gather(A, 0);
   const std::size_t m = LU.extent(0);
   const std::size_t n = LU.extent(1);
   const std::size_t steps = std::min(m, n);

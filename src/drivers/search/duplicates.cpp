@@ -9,6 +9,7 @@
 #include <heddle/core/host_memory.hpp>
 #include <heddle/core/pending_file.hpp>
 #include <heddle/core/random.hpp>
+#include <heddle/core/strided.hpp>
 #include <heddle/search/duplicates.hpp>
 
 #include <algorithm>
@@ -84,7 +85,7 @@ Keys on_device(const KeyTable& table) {
       host(table.values.data(), static_cast<std::size_t>(table.keys()), static_cast<std::size_t>(table.words));
   const Keys keys(Kokkos::view_alloc(Kokkos::WithoutInitializing, "heddle::driver::keys"), host.extent(0),
                   host.extent(1));
-  Kokkos::deep_copy(keys, host);
+  Kokkos::deep_copy(flat(keys), flat(host));
   return keys;
 }
 KeyTable on_host(const Keys& keys) {
@@ -93,7 +94,7 @@ KeyTable on_host(const Keys& keys) {
   table.values.resize(keys.size());
   const Kokkos::View<Index**, Kokkos::LayoutRight, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>> host(
       table.values.data(), keys.extent(0), keys.extent(1));
-  Kokkos::deep_copy(host, keys);
+  Kokkos::deep_copy(flat(host), flat(keys));
   return table;
 }
 std::vector<Index> on_host(const Kokkos::View<Index*, MemorySpace>& view) {

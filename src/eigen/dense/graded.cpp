@@ -1,6 +1,7 @@
 #include "eigen/dense/graded.hpp"
 
 #include "core/instantiate.hpp"
+#include "dist/copies.hpp"
 #include "dist/elementwise.hpp"
 #include "eigen/dense/graded_problem.hpp"
 #include "eigen/dense/results.hpp"
@@ -77,7 +78,7 @@ bool solve_with_exponents(const ExecutionSpace& space, const StridedMatrix<const
   using R = Real<T>;
   const auto n = static_cast<Index>(A.extent(0));
   const HostMatrix<T> host("heddle::eigen::graded", A.extent(0), A.extent(0));
-  Kokkos::deep_copy(space, host, whole<T, T>(space, A, options.upper));
+  Kokkos::deep_copy(space, flat(host), flat(whole<T, T>(space, A, options.upper)));
   space.fence("heddle::eigen::graded");
   GradedProblem<T> columns(space, host);
   if (!columns.factor()) {
@@ -108,7 +109,7 @@ bool solve_with_exponents(const ExecutionSpace& space, const StridedMatrix<const
   report = found;
   if (V != nullptr) {
     const Dense<T> found_vectors = dense<T>(space, "heddle::eigen::graded_vectors", n, n);
-    Kokkos::deep_copy(space, found_vectors, vectors);
+    Kokkos::deep_copy(space, flat(found_vectors), flat(vectors));
     solved.vectors = found_vectors;
   }
   store_sorted<T>(space, solved, 0, w, V);

@@ -1,5 +1,6 @@
 #include "blas/decompositions.hpp"
 #include "core/instantiate.hpp"
+#include "dist/copies.hpp"
 #include "dist/elementwise.hpp"
 #include "eigen/dense/cholesky.hpp"
 #include "eigen/dense/columns.hpp"
@@ -24,6 +25,7 @@ namespace heddle::eigen::impl {
 namespace {
 
 using compiled::jacobi_batched;
+using heddle::impl::copy_matrix;
 using heddle::impl::for_each_element;
 
 template <Scalar T> Dense<T> identity(const ExecutionSpace& space, Index n) {
@@ -55,9 +57,13 @@ std::optional<Dense<T>> first_vectors(const blas::Context& context, const Dense<
     try {
       if (options.lower_precision && !std::is_same_v<T, Lower>) {
         const Dense<Lower> low = dense<Lower>(space, "heddle::eigen::lower_vectors", n, n);
-        Kokkos::deep_copy(space, low, S);
+        for_each_element(
+            space, "heddle::eigen::lower_vectors", n, n,
+            KOKKOS_LAMBDA(Index i, Index j) { low(i, j) = static_cast<Lower>(S(i, j)); });
         solve.template operator()<Lower>(low);
-        Kokkos::deep_copy(space, Q, low);
+        for_each_element(
+            space, "heddle::eigen::first_vectors", n, n,
+            KOKKOS_LAMBDA(Index i, Index j) { Q(i, j) = static_cast<T>(low(i, j)); });
       } else {
         Kokkos::deep_copy(space, Q, S);
         solve.template operator()<T>(Q);
@@ -125,7 +131,7 @@ std::optional<Solved<T>> relative(const ExecutionSpace& space, const blas::Conte
     }
   }
   BlockColumns<T> B(space, n, n, options.block);
-  Kokkos::deep_copy(space, B.columns(), L);
+  copy_matrix<T>(space, strided(L), B.columns());
   orthogonalise(B, n, options, context, report);
   const std::vector<double> norms = column_norms<T>(space, B.columns());
   solved.vectors = B.columns();
@@ -167,7 +173,7 @@ Solved<T> normwise(const ExecutionSpace& space, const blas::Context* kept, const
     const MatrixView<T> X = B.columns();
     const R added = static_cast<R>(shift);
     if (Q) {
-      Kokkos::deep_copy(space, X, *Q);
+      copy_matrix<T>(space, strided(*Q), X);
       blas::gemm<T>(*context, Operation::none, Operation::none, T(1), S, *Q, T(added), X);
     } else {
       for_each_element(

@@ -1,6 +1,7 @@
 #include "eigen/dense/orthonormal.hpp"
 
 #include "core/instantiate.hpp"
+#include "dist/copies.hpp"
 #include "dist/elementwise.hpp"
 #include "eigen/dense/rotation.hpp"
 
@@ -74,7 +75,7 @@ template <Scalar T> bool orthonormalise(const blas::Context& context, const Dens
       next = dense<T>(space, "heddle::eigen::next_vectors", static_cast<Index>(Q.extent(0)), n);
     }
     blas::gemm<T>(context, Operation::none, Operation::none, T(1), Q, G, T(0), next);
-    Kokkos::deep_copy(space, Q, next);
+    Kokkos::deep_copy(space, flat(Q), flat(next));
   }
 }
 

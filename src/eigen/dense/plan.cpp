@@ -1,4 +1,5 @@
 #include "core/instantiate.hpp"
+#include "dist/copies.hpp"
 #include "eigen/dense/matrices.hpp"
 #include "eigen/dense/solve.hpp"
 
@@ -41,13 +42,13 @@ JacobiReport JacobiPlan<T>::solve(const StridedMatrix<const T>& A, const Strided
   options.warm_start = of.has_vectors;
   if (options.warm_start) {
     options.method = JacobiMethod::blocked;
-    Kokkos::deep_copy(of.space, V, of.vectors);
+    heddle::impl::copy_matrix<T>(of.space, strided(of.vectors), V);
   }
   // What fails leaves nothing to begin at.
   of.has_vectors = false;
   const JacobiReport report = solve_with<T>(of.space, &of.context, A, w, &V, options);
   if (of.options.warm_start && report.converged) {
-    Kokkos::deep_copy(of.space, of.vectors, V);
+    heddle::impl::copy_matrix<T>(of.space, V, strided(of.vectors));
     of.space.fence("heddle::eigen::plan");
     of.has_vectors = true;
   }

@@ -1,5 +1,6 @@
 #include "core/instantiate.hpp"
 #include "core/names.hpp"
+#include "dist/copies.hpp"
 #include "expm/action/methods.hpp"
 #include "expm/action/thin_products.hpp"
 #include "expm/dense/structure.hpp"
@@ -260,14 +261,14 @@ template <Scalar T, Scalar Element>
         static_cast<std::size_t>(B.rows()), static_cast<std::size_t>(B.columns()));
     const auto host = Kokkos::create_mirror_view(Kokkos::HostSpace(), whole);
     if (comm.rank() == 0) {
-      Kokkos::deep_copy(comm.space(), host, gathered);
+      Kokkos::deep_copy(comm.space(), flat(host), flat(gathered));
       comm.space().fence("heddle::expm_action::gather");
     }
     comm.broadcast(std::span<T>(host.data(), host.size()), 0);
-    Kokkos::deep_copy(comm.space(), whole, host);
+    Kokkos::deep_copy(comm.space(), flat(whole), flat(host));
     const ExpmActionReport report =
         ExpmActionPlan<T>(comm, options).execute(time, A, MatrixView<const T>(whole), MatrixView<T>(whole));
-    Kokkos::deep_copy(comm.space(), host, whole);
+    Kokkos::deep_copy(comm.space(), flat(host), flat(whole));
     comm.space().fence("heddle::expm_action::scatter");
     scatter(HostMatrix<T>(host), 0, R);
     return report;

@@ -1,6 +1,7 @@
 #include "expm/dense/norm_estimate.hpp"
 
 #include "core/instantiate.hpp"
+#include "dist/copies.hpp"
 #include "dist/elementwise.hpp"
 #include <heddle/core/random.hpp>
 
@@ -40,9 +41,9 @@ template <Scalar T> class Blocks {
   [[nodiscard]] T& operator()(Index i, int c) const { return host_(i, c); }
   // The block gives way to B times it.
   void apply(const ThinOperator<T>& B) const {
-    Kokkos::deep_copy(space_, x_, host_);
+    Kokkos::deep_copy(space_, flat(x_), flat(host_));
     B(matrix_view<const T>(x_.data(), n(), columns(), n()), matrix_view(y_.data(), n(), columns(), n()));
-    Kokkos::deep_copy(space_, host_, y_);
+    Kokkos::deep_copy(space_, flat(host_), flat(y_));
     space_.fence("heddle::expm::norm_estimate");
   }
   // NaN counts as infinity: infinities of both signs have met.

@@ -194,7 +194,7 @@ template <Scalar T> void MarketReader<T>::read_columns(Range columns, const Host
   const bool general = header_.symmetry == MarketSymmetry::general;
   if (header_.format == MarketFormat::coordinate) {
     if (columns.begin == 0) read_entries();
-    Kokkos::deep_copy(panel, T(0));
+    for (Index j = 0; j < columns.size(); ++j) std::fill_n(&panel(0, j), header_.rows, T(0));
     for (; next_ < entries_.size() && entries_[next_].column < columns.end; ++next_) {
       panel(entries_[next_].row, entries_[next_].column - columns.begin) = entries_[next_].value;
     }

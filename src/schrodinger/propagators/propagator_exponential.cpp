@@ -73,7 +73,7 @@ class Exponential : public Propagator {
       hamiltonian_.fill(-duration, 0.0, *A.imaginary);
       if (hamiltonian.absorption().empty()) return;
       A.real.emplace(comm, placement, real);
-      Kokkos::deep_copy(comm.space(), A.real->local(), 0.0);
+      fill(*A.real, 0.0);
       set_diagonal(-duration, 0.0,
                    device_copy(comm.space(), "heddle::schrodinger::absorption", hamiltonian.absorption()), *A.real);
     };
