@@ -38,9 +38,7 @@ template <Scalar T> Planned planned_product(const Setting& setting, Product shap
   const MachineRates rates = options.rates ? *options.rates : typical_rates<T>(comm);
   Planned planned{impl::choose_plan<T>(shape, options, rates, memory), {}, 0};
   PlanFacts& facts = planned.facts;
-  for (int rank = 0; rank < comm.size(); ++rank) {
-    planned.schedules.push_back(impl::make_schedule(facts.product, facts.bands_per_pass, rank));
-  }
+  planned.schedules = impl::make_schedules(facts.product, facts.bands_per_pass);
 
   const impl::RankSchedule& mine = planned.schedules[static_cast<std::size_t>(comm.rank())];
   const std::size_t lanes = setting.instances.lanes.size();
@@ -119,6 +117,7 @@ GemmReport GemmPlan<T>::execute(T alpha, const DistributedMatrix<T>& A, const Di
   report.wait_seconds = times[1];
   report.tile = facts.product.tile;
   report.bands_per_pass = facts.bands_per_pass;
+  report.grid = {facts.product.grid_rows(), facts.product.grid_columns};
   report.predicted_seconds = facts.predicted_seconds;
   report.gflops =
       report.seconds > 0.0 ? flops_per_multiply_add<T> * facts.traffic.multiply_adds / report.seconds / 1e9 : 0.0;

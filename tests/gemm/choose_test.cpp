@@ -1,6 +1,7 @@
 #include "gemm/plan/choose.hpp"
 
 #include "gemm/emulation/emulated_bands.hpp"
+#include "gemm/plan/memory.hpp"
 #include "support/errors.hpp"
 #include <heddle/core/error.hpp>
 
@@ -83,6 +84,49 @@ TEST(ChoosePlan, OfATileLeftOpenThePredictedTimeIsTheLeast) {
       const PlanFacts other = choose_plan<double>(shape, given(rates, Arithmetic::native, tile), rates, memory);
       // On CPUs a larger tile is taken where it is predicted to be 1 % slower or less.
       EXPECT_LE(*chosen.predicted_seconds, 1.0101 * *other.predicted_seconds) << ranks << " " << tile;
+    }
+  }
+}
+
+TEST(ChoosePlan, TakesAGridWhereTheLinkIsTheBottleneck) {
+  MachineRates rates = flat_rates(0.0);
+  rates.overlap = 1.0;
+  GemmOptions options = given(rates, Arithmetic::native, 0);
+  const auto columns_of = [&](const Product& shape, double link_bandwidth) {
+    options.rates->link_bandwidth = link_bandwidth;
+    return choose_plan<double>(shape, options, *options.rates, {}).product.grid_columns;
+  };
+  EXPECT_EQ(columns_of(square_product(4096, 16), 1e8), 4) << "a square takes the fewest elements";
+  EXPECT_EQ(columns_of(square_product(4096, 16), 1e13), 1) << "what is hidden needs no grid";
+  EXPECT_EQ(columns_of(square_product(4096, 1), 1e8), 1);
+  EXPECT_EQ(columns_of(square_product(4096, 7), 1e8), 1) << "7 x 1 or 1 x 7";
+  Product half = square_product(4096, 16);
+  half.half = true;
+  EXPECT_EQ(columns_of(half, 1e8), 1);
+  Product streamed = square_product(4096, 16);
+  streamed.b = streamed.b.in(Residence::host);
+  if (is_streamed(streamed.b)) {
+    EXPECT_EQ(columns_of(streamed, 1e8), 1);
+  }
+  // What is asked for is taken.
+  options.grid = {2, 8};
+  EXPECT_EQ(columns_of(square_product(4096, 16), 1e13), 8);
+  EXPECT_EQ(columns_of(half, 1e13), 8);
+}
+
+TEST(ChoosePlan, OfAGridLeftOpenThePredictedTimeIsTheLeast) {
+  MachineRates rates = flat_rates(0.0);
+  for (const double link_bandwidth : {1e8, 3e9, 3e10}) {
+    rates.link_bandwidth = link_bandwidth;
+    GemmOptions options = given(rates, Arithmetic::native, 0);
+    const Product shape = square_product(2048, 12);
+    const PlanFacts chosen = choose_plan<double>(shape, options, rates, {});
+    ASSERT_TRUE(chosen.predicted_seconds);
+    for (const int columns : {1, 2, 3, 4, 6, 12}) {
+      options.grid = {12 / columns, columns};
+      const PlanFacts other = choose_plan<double>(shape, options, rates, {});
+      // Another grid has to be faster by 3 %.
+      EXPECT_LE(*chosen.predicted_seconds, 1.031 * *other.predicted_seconds) << link_bandwidth << " " << columns;
     }
   }
 }

@@ -114,6 +114,25 @@ TYPED_TEST(Gemm, AnyPlacementsAndShapes) {
   }
 }
 
+TYPED_TEST(Gemm, AnyGridOfRanks) {
+  using T = TypeParam;
+  const int ranks = this->comm.size();
+  for (int columns = 1; columns <= ranks; ++columns) {
+    if (ranks % columns != 0) continue;
+    const ProcessGrid grid{ranks / columns, columns};
+    for (const auto& [m, n, k] : {std::array<Index, 3>{29, 31, 13}, {3, 50, 7}, {50, 2, 9}, {1, 1, 1}, {0, 5, 5}}) {
+      const auto of_a = test::placements_of(m, k, ranks);
+      const auto of_b = test::placements_of(k, n, ranks);
+      const auto of_c = test::placements_of(m, n, ranks);
+      for (std::size_t p = 0; p < of_a.size(); ++p) {
+        this->expect_product({m, n, k}, Operation::none, Operation::none, T(1.5), T(-1), of_a[p],
+                             of_b[(p * 3 + 1) % of_b.size()], of_c[(p * 5 + 2) % of_c.size()],
+                             {.tile = 5, .grid = grid, .bands_per_pass = static_cast<int>(p % 3)});
+      }
+    }
+  }
+}
+
 TYPED_TEST(Gemm, ThePapersPlacement) {
   using T = TypeParam;
   // A on rank 2, B on 1, C on 0, as far as there are ranks.
@@ -184,6 +203,18 @@ TYPED_TEST(Gemm, RefusesShapesAndOptionsThatDoNotFit) {
                        [&] { run(Operation::none, Operation::none, {.tile = -1}); });
   test::expect_refusal(ErrorKind::argument, "gemm: bands_per_pass -1",
                        [&] { run(Operation::none, Operation::none, {.tile = 4, .bands_per_pass = -1}); });
+  const int wrong = this->comm.size() + 1;
+  test::expect_refusal(
+      ErrorKind::argument,
+      "gemm: a grid of " + std::to_string(wrong) + " x 1 ranks; there are " + std::to_string(this->comm.size()), [&] {
+        run(Operation::none, Operation::none, {.tile = 4, .grid = {wrong, 1}});
+      });
+  test::expect_refusal(ErrorKind::argument, "gemm: a grid of 0 x 1 ranks", [&] {
+    run(Operation::none, Operation::none, {.tile = 4, .grid = {0, 1}});
+  });
+  test::expect_refusal(ErrorKind::argument, "gemm: a grid of -1 x -1 ranks", [&] {
+    run(Operation::none, Operation::none, {.tile = 4, .grid = {-1, -1}});
+  });
   EXPECT_NO_THROW(run(Operation::none, Operation::none, {.tile = 4}));
 }
 

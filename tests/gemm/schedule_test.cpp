@@ -17,13 +17,26 @@ struct Case {
   int bands_per_pass;
 };
 
+// Of one column of ranks, and of every other grid.
+std::vector<Case> with_grids(const std::vector<Case>& cases) {
+  std::vector<Case> result;
+  for (const Case& c : cases) {
+    for (int columns = 1; columns <= c.product.ranks; ++columns) {
+      if (c.product.ranks % columns != 0) continue;
+      result.push_back(c);
+      result.back().product.grid_columns = columns;
+    }
+  }
+  return result;
+}
+
 // Products of all kinds: ragged, skinny, fewer tiles than ranks, every placement, transposed operands.
 std::vector<Case> cases() {
   std::vector<Case> result;
   for (const auto& [m, n, k] :
        {std::array<Index, 3>{40, 40, 40}, {41, 23, 17}, {5, 64, 3}, {64, 5, 9}, {1, 1, 1}, {0, 4, 4}, {4, 0, 2}}) {
     for (const Index tile : {1, 4, 7, 16, 100}) {
-      for (const int ranks : {1, 2, 3, 4, 7}) {
+      for (const int ranks : {1, 2, 3, 4, 6, 7}) {
         for (const int bands : {1, 2, 100}) {
           result.push_back({{Operation::none, Operation::none, Placement::on_rank(m, k, ranks - 1),
                              Placement::on_rank(k, n, ranks / 2), Placement::on_rank(m, n, 0), tile, ranks},
@@ -39,7 +52,7 @@ std::vector<Case> cases() {
       }
     }
   }
-  return result;
+  return with_grids(result);
 }
 
 TEST(Schedule, EachTileIsComputedOnce) {
@@ -55,17 +68,84 @@ TEST(Schedule, EachTileIsComputedOnce) {
   }
 }
 
-TEST(Schedule, TheWorkIsSharedEvenly) {
+TEST(Schedule, TheWorkIsSharedEvenlyAmongTheRanksOfAColumn) {
   for (const Case& c : cases()) {
-    std::size_t most = 0;
-    std::size_t least = std::numeric_limits<std::size_t>::max();
-    for (int rank = 0; rank < c.product.ranks; ++rank) {
-      const std::size_t steps = make_schedule(c.product, c.bands_per_pass, rank).steps.size();
-      most = std::max(most, steps);
-      least = std::min(least, steps);
+    for (int q = 0; q < c.product.grid_columns; ++q) {
+      std::size_t most = 0;
+      std::size_t least = std::numeric_limits<std::size_t>::max();
+      for (int rank = q; rank < c.product.ranks; rank += c.product.grid_columns) {
+        const std::size_t steps = make_schedule(c.product, c.bands_per_pass, rank).steps.size();
+        most = std::max(most, steps);
+        least = std::min(least, steps);
+      }
+      EXPECT_LE(most - least, 1U);
     }
-    EXPECT_LE(most - least, 1U);
   }
+}
+
+TEST(Schedule, AColumnOfTheGridHasOneShareOfTheBandsOfB) {
+  for (const Case& c : cases()) {
+    int next = 0;
+    int most = 0;
+    int least = std::numeric_limits<int>::max();
+    for (int q = 0; q < c.product.grid_columns; ++q) {
+      const auto [first, last] = c.product.column_share(q);
+      EXPECT_EQ(first, next) << "shares follow each other";
+      next = last;
+      most = std::max(most, last - first);
+      least = std::min(least, last - first);
+      for (int rank = q; rank < c.product.ranks; rank += c.product.grid_columns) {
+        for (const Load& load : make_schedule(c.product, c.bands_per_pass, rank).loads_b) {
+          EXPECT_TRUE(load.band >= first && load.band < last);
+        }
+      }
+    }
+    EXPECT_EQ(next, c.product.column_bands());
+    EXPECT_LE(most - least, 1);
+  }
+}
+
+// Of P x Q ranks each takes 1/P of the rows of op(A) and 1/Q of the columns of op(B), less what it owns.
+TEST(Schedule, AGridReceivesTheSharesOfItsRowsAndColumns) {
+  const Index n = 96;
+  for (const auto& [ranks, columns] : {std::pair{4, 2}, {6, 2}, {6, 3}, {16, 4}, {4, 4}, {4, 1}}) {
+    const int rows = ranks / columns;
+    Product product{Operation::none,
+                    Operation::none,
+                    Placement::on_rank(n, n, 0),
+                    Placement::on_rank(n, n, 0),
+                    Placement::on_rank(n, n, 0),
+                    4,
+                    ranks};
+    product.grid_columns = columns;
+    const auto work = workloads(product, 100);
+    for (int rank = 1; rank < ranks; ++rank) {
+      EXPECT_EQ(work[static_cast<std::size_t>(rank)].elements_in, static_cast<double>(n * n / rows + n * n / columns))
+          << ranks << " ranks, " << columns << " columns, rank " << rank;
+    }
+    EXPECT_EQ(work[0].elements_in, 0.0);
+  }
+}
+
+TEST(Schedule, RanksOfAGridAskDifferentOwnersAtFirst) {
+  const Index n = 64;
+  Product product{Operation::none,
+                  Operation::none,
+                  Placement::row_bands(n, n, 16),
+                  Placement::column_bands(n, n, 16),
+                  Placement::row_bands(n, n, 16),
+                  4,
+                  16};
+  product.grid_columns = 4;
+  std::set<int> bands_of_a;
+  std::set<int> bands_of_b;
+  for (int rank = 0; rank < 16; ++rank) {
+    const RankSchedule schedule = make_schedule(product, 100, rank);
+    bands_of_a.insert(schedule.loads_a.front().band);
+    bands_of_b.insert(schedule.loads_b.front().band);
+  }
+  EXPECT_EQ(bands_of_a.size(), 16U);
+  EXPECT_EQ(bands_of_b.size(), 16U);
 }
 
 void expect_safe(const std::vector<Load>& loads, int slots) {

@@ -24,6 +24,15 @@ enum class GemmTiles {
   half,
 };
 
+/// How ranks share out the tiles of C. Rank p * columns + q takes its share of row p's bands of op(A), and of op(B) the
+/// bands of column q, as many in each column as in any other. So A goes to `columns` ranks and B to `rows`, where both
+/// have to travel. Which elements a rank owns is another matter: see Placement.
+struct ProcessGrid {
+  int rows = 0;     ///< Rows of the grid.
+  int columns = 0;  ///< Columns of the grid; rows times columns is the number of ranks.
+  friend bool operator==(const ProcessGrid&, const ProcessGrid&) = default;
+};
+
 /// How a distributed product is computed, and the memory that it may take.
 struct GemmOptions {
   /// N_i: C is cut into tiles of at most N_i x N_i elements. 0 lets the tile model choose N_i.
@@ -31,6 +40,10 @@ struct GemmOptions {
   /// Number of bands of op(A) that a rank holds while all bands of op(B) pass once; B travels ceil(bands /
   /// bands_per_pass) times. 1 is the published algorithm; 0 takes as many bands as `workspace_bytes` allows.
   int bands_per_pass = 0;
+  /// The grid of ranks; {0, 0} lets the tile model choose one: one column, in which every rank takes bands of op(A) and
+  /// all bands of op(B) go by, unless another grid is predicted to be faster by 3 % and more. The automatic grid has
+  /// one column, too, with GemmTiles::half and for matrices in host memory. No bit of C depends on the grid.
+  ProcessGrid grid{};
   /// Which tiles of C are computed; GemmTiles::half needs a square C.
   GemmTiles tiles = GemmTiles::all;
   /// Upper bound, in bytes, for the memory of the bands of op(A) that a pass holds on each rank; one band is always
@@ -56,6 +69,7 @@ struct GemmOptions {
 /// How a distributed product was computed, and how long it took.
 struct GemmReport {
   Index tile = 0;          ///< N_i that was used.
+  ProcessGrid grid;        ///< The grid of ranks that was used.
   int bands_per_pass = 0;  ///< Bands of op(A) that a rank held while those of op(B) passed once.
   double seconds = 0.0;    ///< Time of the slowest rank, in seconds, from the call until its part of C was complete.
   /// The time that the tile model predicted; empty where no rates were given.
@@ -94,11 +108,11 @@ struct GemmReport {
 /// where alpha == 0, and C is not read where beta == 0. Empty matrices are allowed.
 ///
 /// Bits: rank-invariant. Each tile is one local product over the whole inner dimension, and C = tile + beta C is
-/// rounded once per element. So C has the same bits for any number of ranks, any placements and any number of bands per
-/// pass, for equal tile, backend and threads per rank; each tile of GemmTiles::half has the bits that it has among all
-/// tiles. The tile that the model chooses depends on the number of ranks, so fix the tile to compare bits. With
-/// Arithmetic::emulated the product is reproducible: it has the same bits for any tile, on any backend, with any number
-/// of threads. Tile 0 then stands for a tile from the ranks' shares alone, without the model.
+/// rounded once per element. So C has the same bits for any number of ranks, any grid of them, any placements and any
+/// number of bands per pass, for equal tile, backend and threads per rank; each tile of GemmTiles::half has the bits
+/// that it has among all tiles. The tile that the model chooses depends on the number of ranks, so fix the tile to
+/// compare bits. With Arithmetic::emulated the product is reproducible: it has the same bits for any tile, on any
+/// backend, with any number of threads. Tile 0 then stands for a tile from the ranks' shares alone, without the model.
 ///
 /// Error: that of blas::gemm with Arithmetic::native; GemmReport::emulation has the bound of emulated products.
 ///

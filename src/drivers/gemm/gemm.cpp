@@ -100,6 +100,7 @@ std::set<Index> sweep_tiles(const Options& options, Index extent) {
 nlohmann::ordered_json json_of(const GemmReport& report) {
   const double predicted = report.predicted_seconds.value_or(std::numeric_limits<double>::quiet_NaN());
   return {{"tile", report.tile},
+          {"grid", Grid::show(report.grid)},
           {"predicted_seconds", predicted},
           {"seconds", report.seconds},
           {"measured_over_predicted", report.seconds / predicted},
@@ -199,6 +200,7 @@ template <Scalar T> class Run {
   GemmPlan<T> plan(Index tile) const {
     GemmOptions options = library_options_;
     options.tile = tile;
+    options.grid = options_.grid;
     options.arithmetic = options_.arithmetic;
     options.emulation.scheme = options_.scheme;
     options.emulation.moduli = options_.moduli;
@@ -259,9 +261,10 @@ template <Scalar T> class Run {
     const GemmReport& result = measured.report;
     const std::string predicted =
         result.predicted_seconds ? format("predicted %.4g s, ", *result.predicted_seconds) : std::string();
-    context_.say(format("tile %lld%s: %smeasured %.4g s, %.4g GFLOP/s%s", static_cast<long long>(result.tile),
-                        options_.tile == 0 ? " (chosen)" : "", predicted.c_str(), result.seconds, result.gflops,
-                        options_.repeat > 1 ? " (fastest of the repeats)" : ""));
+    const std::string grid = context_.comm().size() > 1 ? ", grid " + Grid::show(result.grid) : "";
+    context_.say(format("tile %lld%s%s: %smeasured %.4g s, %.4g GFLOP/s%s", static_cast<long long>(result.tile),
+                        options_.tile == 0 ? " (chosen)" : "", grid.c_str(), predicted.c_str(), result.seconds,
+                        result.gflops, options_.repeat > 1 ? " (fastest of the repeats)" : ""));
     return measured;
   }
 

@@ -68,6 +68,8 @@ OptionTable<Options> product_options() {
        {},
        emulated},
       {"--tile", &Options::tile, Tile{}, tile_help},
+      {"--grid", &Options::grid, Grid{},
+       "Ranks as a grid: each takes its share of the rows of C and of its columns; auto: chosen by the tile model"},
       {"--repeat", &Options::repeat, Integer{.least = 1}, "Products to time; the fastest is reported"},
       {"--sweep", &Options::sweep, Flag{},
        "Try a range of tiles and show the model's choice beside the best one found"},
@@ -84,6 +86,19 @@ OptionTable<Options> product_options() {
 }
 
 }  // namespace
+
+bool Grid::read(const std::string& text, ProcessGrid& value) {
+  value = {};
+  if (text == "auto" || text == "automatic") return true;
+  const std::size_t middle = text.find('x');
+  if (middle == std::string::npos) return false;
+  const Integer positive{.least = 1};
+  return positive.read(text.substr(0, middle), value.rows) && positive.read(text.substr(middle + 1), value.columns);
+}
+
+std::string Grid::show(const ProcessGrid& value) {
+  return value.rows == 0 ? "auto" : std::to_string(value.rows) + "x" + std::to_string(value.columns);
+}
 
 const OptionTable<GemmSettings>& gemm_options() {
   static const OptionTable<Options> table = operand_options().include(itself, product_options());

@@ -4,13 +4,22 @@
 #include "drivers/support/option_table.hpp"
 #include <heddle/core/operation.hpp>
 #include <heddle/core/scalar.hpp>
-#include <heddle/gemm/emulation.hpp>
+#include <heddle/gemm/gemm.hpp>
 
 #include <cstdint>
 #include <string>
 #include <vector>
 
 namespace heddle::driver {
+
+/// A grid of ranks, of which {0, 0} is "auto".
+struct Grid {
+  std::string type_name = "auto|PxQ";
+
+  static std::string expected() { return "auto, or rows and columns of ranks, as 2x4"; }
+  static bool read(const std::string& text, ProcessGrid& value);
+  static std::string show(const ProcessGrid& value);
+};
 
 struct GemmSettings {
   std::string a, b, output, c_in;
@@ -20,6 +29,7 @@ struct GemmSettings {
   std::uint64_t seed = 1;
   std::string scalar;
   long long tile = 0;
+  ProcessGrid grid;
   std::string place_a, place_b, place_c = "rows";
   int repeat = 1;
   bool sweep = false;

@@ -26,6 +26,10 @@ void require_shapes(const Product& product) {
 
 void require_options(const Product& product, const GemmOptions& options) {
   require(options.tile >= 0, "gemm: tile ", options.tile, "; expected at least 1, or 0 for the model's choice");
+  require(
+      options.grid.rows >= 0 && options.grid.columns >= 0 &&
+          (options.grid == ProcessGrid{} || std::int64_t{options.grid.rows} * options.grid.columns == product.ranks),
+      "gemm: a grid of ", options.grid.rows, " x ", options.grid.columns, " ranks; there are ", product.ranks);
   require(!product.half || product.rows() == product.columns(), "gemm: half of the tiles of a C of ", product.rows(),
           " x ", product.columns(), "; expected square");
   require(options.bands_per_pass >= 0, "gemm: bands_per_pass ", options.bands_per_pass, "; expected at least 0");
@@ -103,6 +107,8 @@ void require_plan(const Communicator& comm, const std::string& scalar, const Pro
                  argument("B", product.b),
                  argument("C", product.c),
                  argument("tile", options.tile),
+                 argument("grid.rows", options.grid.rows),
+                 argument("grid.columns", options.grid.columns),
                  argument("bands_per_pass", options.bands_per_pass),
                  argument("half of the tiles", product.half),
                  argument("workspace_bytes", options.workspace_bytes),

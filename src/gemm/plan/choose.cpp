@@ -3,9 +3,13 @@
 #include "core/instantiate.hpp"
 #include "core/on_host.hpp"
 #include "gemm/emulation/emulated_bands.hpp"
+#include "gemm/plan/memory.hpp"
 
 #include <algorithm>
 #include <limits>
+#include <optional>
+#include <utility>
+#include <vector>
 
 namespace heddle::impl {
 namespace {
@@ -26,6 +30,31 @@ Candidate with_bands(const Product& product, const GemmOptions& options, int mos
                                  : std::min(bands_that_fit(product, element_bytes, workspace_bytes), most_held);
   hold_bands_of_b(candidate.product, candidate.bands_per_pass, element_bytes, workspace_bytes);
   return candidate;
+}
+
+// Columns of the grids that may be taken, one column first, which another has to beat by this factor.
+constexpr double grid_gain = 0.97;
+std::vector<int> grid_columns_of(const Product& shape, const GemmOptions& options) {
+  if (options.grid.columns > 0) return {options.grid.columns};
+  std::vector<int> columns = {1};
+  const bool one_column = shape.half || is_streamed(shape.a) || is_streamed(shape.b) || is_streamed(shape.c);
+  for (int k = 2; !one_column && k <= shape.ranks; ++k) {
+    if (shape.ranks % k == 0) columns.push_back(k);
+  }
+  return columns;
+}
+
+// The candidate of the grid that is predicted to be fastest; of one column where there is nothing to predict from.
+template <class Make> Candidate best_grid(const Product& shape, const GemmOptions& options, const Make& make) {
+  std::optional<Candidate> best;
+  for (const int columns : grid_columns_of(shape, options)) {
+    Product with_grid = shape;
+    with_grid.grid_columns = columns;
+    Candidate candidate = make(with_grid);
+    if (!best || (candidate.seconds && *candidate.seconds < grid_gain * *best->seconds)) best = std::move(candidate);
+    if (!best->seconds) break;
+  }
+  return *best;
 }
 
 template <Scalar T>
@@ -109,15 +138,20 @@ PlanFacts choose_plan(const Product& shape, const GemmOptions& options, const Ma
   const bool may_be_native = options.arithmetic != Arithmetic::emulated;
   Candidate native;
   if (may_be_native) {
-    native = native_candidate<T>(shape, options, rates, memory.workspace_bytes);
+    native = best_grid(shape, options, [&](const Product& with_grid) {
+      return native_candidate<T>(with_grid, options, rates, memory.workspace_bytes);
+    });
   }
   if (options.arithmetic == Arithmetic::native) {
     return facts_of<T>(native, arithmetic, options, rates);
   }
   const int moduli = moduli_of<T>(shape.inner(), options.emulation);
-  Candidate emulated = emulated_candidate<T>(shape, options, memory, moduli);
+  const Candidate emulated = best_grid(shape, options, [&](const Product& with_grid) {
+    Candidate candidate = emulated_candidate<T>(with_grid, options, memory, moduli);
+    if (const auto time = emulated_time<T>(candidate, options.emulation, rates)) candidate.seconds = time->with(moduli);
+    return candidate;
+  });
   const std::optional<EmulatedTime> time = emulated_time<T>(emulated, options.emulation, rates);
-  if (time) emulated.seconds = time->with(moduli);
   if (may_be_native) {
     if (!time || !(*emulated.seconds < *native.seconds)) {
       return facts_of<T>(native, arithmetic, options, rates);

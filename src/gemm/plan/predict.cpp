@@ -193,13 +193,12 @@ double last_product_ends(const MachineRates& rates, const ElementCost& cost, con
 
 double predicted_seconds(const MachineRates& rates, const ElementCost& cost, const Product& product,
                          int bands_per_pass) {
-  std::vector<RankSchedule> schedules;
+  const std::vector<RankSchedule> schedules = make_schedules(product, bands_per_pass);
   OperandLoads loads_a{product.a, {}, false};
   OperandLoads loads_b{product.b, {}, true};
-  for (int rank = 0; rank < product.ranks; ++rank) {
-    schedules.push_back(make_schedule(product, bands_per_pass, rank));
-    loads_a.regions.push_back(regions_of(product, schedules.back().loads_a, band_of_a));
-    loads_b.regions.push_back(regions_of(product, schedules.back().loads_b, band_of_b));
+  for (const RankSchedule& schedule : schedules) {
+    loads_a.regions.push_back(regions_of(product, schedule.loads_a, band_of_a));
+    loads_b.regions.push_back(regions_of(product, schedule.loads_b, band_of_b));
   }
   const std::vector<Workload> work = workloads(product, bands_per_pass);
   const bool one_way = tiles_wait_for_bands(rates, cost, product, work);
@@ -297,8 +296,12 @@ Index choose_tile(const MachineRates& rates, const ElementCost& cost, Product pr
   // Tiles that share the rows out evenly, with room for the ragged rest; on GPUs in whole tiles of a BLAS's own.
   constexpr Index grain = on_host ? 1 : 128;
   for (Index share = 1; share <= 8; ++share) {
-    const Index parts = share * product.ranks * grain;
-    candidates.insert(std::clamp<Index>((product.rows() + parts - 1) / parts * grain, 1, longest));
+    for (const auto& [extent, ranks] :
+         {std::pair<Index, Index>{product.rows(), product.grid_rows()}, {product.columns(), product.grid_columns}}) {
+      if (extent == product.columns() && ranks == 1) continue;
+      const Index parts = share * ranks * grain;
+      candidates.insert(std::clamp<Index>((extent + parts - 1) / parts * grain, 1, longest));
+    }
   }
   const TileBounds bounds = tile_bounds(rates, {product.rows(), product.columns(), product.inner(), product.ranks,
                                                 static_cast<int>(cost.bytes), cost.flops_per_multiply_add});

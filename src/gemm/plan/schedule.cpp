@@ -22,73 +22,91 @@ struct Strip {
   }
 };
 
-// Ranks by how much of a band of A and of C they own, most first; equals by rank.
+// Rows of the grid by how much of a band of A and of C their ranks own, most first; equals in order.
 std::vector<int> by_affinity(const Product& product, int band) {
-  std::vector<Index> owned(static_cast<std::size_t>(product.ranks));
+  std::vector<Index> owned(static_cast<std::size_t>(product.grid_rows()));
   const Region of_a = band_of_a(product, band);
-  const Region of_c{product.row_range(band), {0, product.columns()}};
   for (int rank = 0; rank < product.ranks; ++rank) {
-    owned[static_cast<std::size_t>(rank)] =
+    const auto [first, last] = product.column_share(rank % product.grid_columns);
+    const Region of_c{product.row_range(band),
+                      {first * product.tile, std::min(last * product.tile, product.columns())}};
+    owned[static_cast<std::size_t>(rank / product.grid_columns)] +=
         piece_of(product.a, of_a, rank).size() + piece_of(product.c, of_c, rank).size();
   }
-  std::vector<int> ranks(owned.size());
-  std::iota(ranks.begin(), ranks.end(), 0);
-  std::stable_sort(ranks.begin(), ranks.end(), [&](int left, int right) {
+  std::vector<int> rows(owned.size());
+  std::iota(rows.begin(), rows.end(), 0);
+  std::stable_sort(rows.begin(), rows.end(), [&](int left, int right) {
     return owned[static_cast<std::size_t>(left)] > owned[static_cast<std::size_t>(right)];
   });
-  // Without a preference the bands go round, as equals would all go to the lowest rank first.
-  if (owned[static_cast<std::size_t>(ranks.front())] == owned[static_cast<std::size_t>(ranks.back())]) {
-    std::rotate(ranks.begin(), ranks.begin() + band % product.ranks, ranks.end());
+  // Without a preference the bands go round, as equals would all go to the first row.
+  if (owned[static_cast<std::size_t>(rows.front())] == owned[static_cast<std::size_t>(rows.back())]) {
+    std::rotate(rows.begin(), rows.begin() + band % product.grid_rows(), rows.end());
   }
-  return ranks;
+  return rows;
 }
 
-// Strips of every rank.
-std::vector<std::vector<Strip>> share_out(const Product& product) {
-  const int bands = product.row_bands();
-  const int columns = product.column_bands();
-  const int quota = bands / product.ranks;
-  std::vector<std::vector<Strip>> strips(static_cast<std::size_t>(product.ranks));
-  if (columns == 0) {
-    return strips;
-  }
-  std::vector<int> left_over;
-  for (int band = 0; band < bands; ++band) {
-    bool taken = false;
-    if (quota > 0) {
-      for (const int rank : by_affinity(product, band)) {
-        auto& mine = strips[static_cast<std::size_t>(rank)];
-        if (static_cast<int>(mine.size()) < quota) {
-          mine.push_back({band, 0, columns});
-          taken = true;
-          break;
-        }
+// The row of the grid that takes each band of op(A); -1 for bands that are left over.
+std::vector<int> rows_of_bands(const Product& product) {
+  const int quota = product.row_bands() / product.grid_rows();
+  std::vector<int> row_of(static_cast<std::size_t>(product.row_bands()), -1);
+  std::vector<int> taken(static_cast<std::size_t>(product.grid_rows()), 0);
+  for (int band = 0; quota > 0 && band < product.row_bands(); ++band) {
+    for (const int row : by_affinity(product, band)) {
+      if (taken[static_cast<std::size_t>(row)] < quota) {
+        ++taken[static_cast<std::size_t>(row)];
+        row_of[static_cast<std::size_t>(band)] = row;
+        break;
       }
     }
-    if (!taken) {
-      left_over.push_back(band);
-    }
   }
-  // Tiles of the left-over bands, band after band, in equal runs.
+  return row_of;
+}
+
+// Adds the tiles of the left-over bands in columns [first, last), band after band, in equal runs to the ranks of column
+// q of the grid.
+void share_out_rest(const Product& product, const std::vector<int>& row_of, int q,
+                    std::vector<std::vector<Strip>>& strips) {
+  const auto [first, last] = product.column_share(q);
   std::vector<std::pair<int, int>> tiles;
-  for (const int band : left_over) {
-    for (int column = 0; column < columns; ++column) {
+  for (int band = 0; band < product.row_bands(); ++band) {
+    for (int column = first; row_of[static_cast<std::size_t>(band)] < 0 && column < last; ++column) {
       if (product.computes(band, column)) {
         tiles.emplace_back(band, column);
       }
     }
   }
-  const std::size_t ranks = strips.size();
-  for (std::size_t rank = 0; rank < ranks; ++rank) {
-    const std::size_t end = tiles.size() * (rank + 1) / ranks;
-    for (std::size_t k = tiles.size() * rank / ranks; k < end; ++k) {
+  const auto rows = static_cast<std::size_t>(product.grid_rows());
+  for (std::size_t p = 0; p < rows; ++p) {
+    auto& mine = strips[p * static_cast<std::size_t>(product.grid_columns) + static_cast<std::size_t>(q)];
+    const std::size_t begin = tiles.size() * p / rows;
+    for (std::size_t k = begin; k < tiles.size() * (p + 1) / rows; ++k) {
       const auto [band, column] = tiles[k];
-      auto& mine = strips[rank];
-      if (k > tiles.size() * rank / ranks && mine.back().row_band == band) {
+      if (k > begin && mine.back().row_band == band) {
         mine.back().end = column + 1;
       } else {
         mine.push_back({band, column, column + 1});
       }
+    }
+  }
+}
+
+// Strips of every rank.
+std::vector<std::vector<Strip>> share_out(const Product& product) {
+  std::vector<std::vector<Strip>> strips(static_cast<std::size_t>(product.ranks));
+  const std::vector<int> row_of = rows_of_bands(product);
+  for (int q = 0; q < product.grid_columns; ++q) {
+    const auto [first, last] = product.column_share(q);
+    if (first == last) continue;
+    for (int band = 0; band < product.row_bands(); ++band) {
+      if (const int row = row_of[static_cast<std::size_t>(band)]; row >= 0) {
+        strips[static_cast<std::size_t>(row * product.grid_columns + q)].push_back({band, first, last});
+      }
+    }
+    share_out_rest(product, row_of, q, strips);
+    for (int p = 0; p < product.grid_rows(); ++p) {
+      auto& mine = strips[static_cast<std::size_t>(p * product.grid_columns + q)];
+      const auto start = mine.size() * static_cast<std::size_t>(q) / static_cast<std::size_t>(product.grid_columns);
+      std::rotate(mine.begin(), mine.begin() + static_cast<std::ptrdiff_t>(start), mine.end());
     }
   }
   return strips;
@@ -108,7 +126,8 @@ std::vector<int> columns_of_pass(const Product& product, const std::vector<Strip
   std::sort(columns.begin(), columns.end());
   columns.erase(std::unique(columns.begin(), columns.end()), columns.end());
   if (product.b.residence() == Residence::device) {
-    const auto start = columns.size() * static_cast<std::size_t>(rank) / static_cast<std::size_t>(product.ranks);
+    const auto start = columns.size() * static_cast<std::size_t>(rank / product.grid_columns) /
+                       static_cast<std::size_t>(product.grid_rows());
     std::rotate(columns.begin(), columns.begin() + static_cast<std::ptrdiff_t>(start), columns.end());
     return columns;
   }
@@ -266,10 +285,11 @@ void add_workload(const Product& product, const RankSchedule& schedule, int rank
                ? static_cast<double>(placement.local_rows(rank)) * static_cast<double>(placement.local_columns(rank))
                : 0.0;
   };
-  const double passes = product.b.residence() == Residence::host && product.tile > 0
-                            ? std::ceil(static_cast<double>(schedule.loads_b.size()) /
-                                        std::max(1.0, static_cast<double>(product.column_bands())))
-                            : 0.0;
+  const auto [first, last] = product.column_share(rank % product.grid_columns);
+  const double passes =
+      product.b.residence() == Residence::host
+          ? std::ceil(static_cast<double>(schedule.loads_b.size()) / std::max(1.0, 1.0 * (last - first)))
+          : 0.0;
   work.elements_from_host = owned(product.a) + passes * owned(product.b);
   work.elements_to_host = owned(product.c);
 }
@@ -324,6 +344,16 @@ std::vector<Piece> pieces_of(const Placement& placement, const Region& region) {
 
 RankSchedule make_schedule(const Product& product, int bands_per_pass, int rank) {
   return schedule_of(product, share_out(product)[static_cast<std::size_t>(rank)], bands_per_pass, rank);
+}
+
+std::vector<RankSchedule> make_schedules(const Product& product, int bands_per_pass) {
+  const auto strips = share_out(product);
+  std::vector<RankSchedule> schedules;
+  schedules.reserve(strips.size());
+  for (int rank = 0; rank < product.ranks; ++rank) {
+    schedules.push_back(schedule_of(product, strips[static_cast<std::size_t>(rank)], bands_per_pass, rank));
+  }
+  return schedules;
 }
 
 std::vector<Region> regions_of(const Product& product, const std::vector<Load>& loads,

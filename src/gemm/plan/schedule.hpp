@@ -4,6 +4,7 @@
 #include <heddle/core/operation.hpp>
 #include <heddle/dist/placement.hpp>
 
+#include <utility>
 #include <vector>
 
 namespace heddle::impl {
@@ -37,7 +38,16 @@ struct Product {
   bool blocks = false;
   /// Of each pair of tiles (i, j) and (j, i) only one is computed: half_holds().
   bool half = false;
+  /// Ranks are a grid of grid_rows() x grid_columns: rank (p, q), whose number is p * grid_columns + q, takes its share
+  /// of the bands of op(A) and, of those of op(B), column_share(q).
+  int grid_columns = 1;
 
+  [[nodiscard]] int grid_rows() const { return ranks / grid_columns; }
+  /// First band of op(B), and the one behind the last, of column q of the grid.
+  [[nodiscard]] std::pair<int, int> column_share(int q) const {
+    const auto first = [&](int k) { return static_cast<int>(Index{column_bands()} * k / grid_columns); };
+    return {first(q), first(q + 1)};
+  }
   [[nodiscard]] Index rows() const { return c.rows(); }
   [[nodiscard]] Index columns() const { return c.columns(); }
   [[nodiscard]] Index inner() const { return op_a == Operation::none ? a.columns() : a.rows(); }
@@ -106,14 +116,18 @@ struct RankSchedule {
   int slots_b = 0;
 };
 
-/// The schedule of a rank. Every rank takes whole bands of op(A), as many as any other, first those of which it owns
-/// most (A and C together); what is left over is cut along the bands of op(B) and shared out by tiles. It goes through
-/// its bands `bands_per_pass` at a time; for each pass the bands of op(B) go by, starting at rank / ranks of the way,
-/// or in one order for all ranks where B is in host memory: a band then crosses its owner's bus once for all of them.
-/// Two passes' bands of A and `held_b` bands of B are held, so that the next travel while the last are used. Where a
-/// rank waits for bands of both at first, it goes through them by growing rectangles, not column by column: after k
-/// bands of each it so has k^2 tiles to compute, not k.
+/// The schedule of a rank. Every row of the grid of ranks takes whole bands of op(A), as many as any other, first those
+/// of which its ranks own most (A and C together); what is left over is cut along the bands of op(B) and shared out by
+/// tiles among the ranks of a column. A rank computes the tiles of its row's bands and of its column's share of op(B).
+/// It goes through its bands `bands_per_pass` at a time, beginning at q / grid_columns of the way; for each pass its
+/// bands of op(B) go by, starting at p / grid_rows() of the way, or in one order for all ranks where B is in host
+/// memory: a band then crosses its owner's bus once for all of them. So ranks that need the same bands do not ask one
+/// owner at once. Two passes' bands of A and `held_b` bands of B are held, so that the next travel while the last are
+/// used. Where a rank waits for bands of both at first, it goes through them by growing rectangles, not column by
+/// column: after k bands of each it so has k^2 tiles to compute, not k.
 [[nodiscard]] RankSchedule make_schedule(const Product& product, int bands_per_pass, int rank);
+/// The schedules of all ranks.
+[[nodiscard]] std::vector<RankSchedule> make_schedules(const Product& product, int bands_per_pass);
 
 /// What each load brings; `band` is band_of_a or band_of_b.
 [[nodiscard]] std::vector<Region> regions_of(const Product& product, const std::vector<Load>& loads,
