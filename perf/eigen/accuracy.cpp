@@ -51,7 +51,7 @@ class Number {
 // Ascending, by cyclic rotations until |a_pq| <= 2^-200 sqrt(a_pp a_qq).
 std::vector<double> exact_eigenvalues(const Symmetric& A) {
   std::vector<Number> S(n * n);
-  const auto at = [&](int i, int j) { return S[static_cast<std::size_t>(i + j * n)].get(); };
+  const auto at = [&](Index i, Index j) { return S[static_cast<std::size_t>(i + j * n)].get(); };
   for (int j = 0; j < n; ++j) {
     for (int i = 0; i < n; ++i) {
       mpfr_set_d(at(i, j), A(i, j), MPFR_RNDN);
@@ -109,6 +109,7 @@ std::vector<double> exact_eigenvalues(const Symmetric& A) {
     }
   }
   std::vector<double> values;
+  values.reserve(n);
   for (int i = 0; i < n; ++i) {
     values.push_back(mpfr_get_d(at(i, i), MPFR_RNDN));
   }
@@ -119,6 +120,7 @@ std::vector<double> exact_eigenvalues(const Symmetric& A) {
 Symmetric graded(double condition, std::mt19937_64& random) {
   std::uniform_real_distribution<double> uniform(-1.0, 1.0);
   std::vector<double> d;
+  d.reserve(n);
   for (int i = 0; i < n; ++i) {
     d.push_back(std::pow(condition, -0.5 * i / (n - 1)));
   }

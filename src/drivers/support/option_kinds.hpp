@@ -240,7 +240,7 @@ template <class Kind, class Member>
   } else if constexpr (is_maybe<Member>) {
     return member ? reported(kind, *member) : nlohmann::ordered_json();
   } else {
-    const std::string text = kind.show(member);
+    std::string text = kind.show(member);
     if (text.empty()) return nullptr;
     if constexpr (std::is_arithmetic_v<Member>) {
       if (text != "auto") return member;

@@ -171,7 +171,8 @@ template <Scalar T> void rotate_columns(const std::vector<T*>& X, Index rows, co
       rotated_rows<T>(desk.rows.data(), packed, m, out, out_im);
       if constexpr (is_complex<T>) {
         for (int q = 0; q < at_once && panel * at_once + q < m; ++q) {
-          R* const numbers = reinterpret_cast<R*>(X[static_cast<std::size_t>(panel * at_once + q)] + begin);
+          const int j = panel * at_once + q;
+          R* const numbers = reinterpret_cast<R*>(X[static_cast<std::size_t>(j)] + begin);
           const R* const from = out[static_cast<std::size_t>(q)];
           const R* const from_im = out_im[static_cast<std::size_t>(q)];
 #pragma GCC ivdep

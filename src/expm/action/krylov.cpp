@@ -16,7 +16,7 @@ using Small = std::vector<Kokkos::complex<double>>;
 // exp(time H) e_1 for the leading m x m block of H, of a lower bandwidth of one and an upper of `upper`: Taylor series
 // in steps with ||H|| <= 1, whose terms fall from the first on.
 Small small_exponential(const Small& H, int leading, int m, int upper, const std::complex<double>& time) {
-  const auto at = [&](int i, int j) { return H[static_cast<std::size_t>(i + leading * j)]; };
+  const auto at = [&](Index i, Index j) { return H[static_cast<std::size_t>(i + leading * j)]; };
   double norm = 0.0;
   for (int j = 0; j < m; ++j) {
     double sum = 0.0;
@@ -129,6 +129,7 @@ template <Scalar T> int KrylovSteps<T>::build(Index columns, ExpmActionReport& r
       std::vector<Wide<T>> found = work_.columns.dots(basis(j, 1), next);
       if (j > 0) {
         std::vector<Wide<T>> before;
+        before.reserve(below.size());
         for (const double size : below) before.push_back(Wide<T>(sign * size));
         found.insert(found.begin(), before.begin(), before.end());
       }
@@ -176,6 +177,7 @@ template <Scalar T> void KrylovSteps<T>::step(const MatrixView<T>& R, ExpmAction
   const Index total = columns * (dimension_ + 1);
   const MatrixView<T> first = work_.blocks(problem_.n, 0, columns, total);
   std::vector<Wide<T>> inverses;
+  inverses.reserve(sizes.size());
   for (const double size : sizes) inverses.push_back(Wide<T>(size > 0.0 ? 1.0 / size : 0.0));
   add_scaled<T>(problem_.space, T(1), R, T(0), first);
   work_.columns.combine(inverses, first, {}, work_.blocks(problem_.n, 0, 0, total));

@@ -134,7 +134,8 @@ WorkParts<T> pade(ComplexArithmetic<T>& arithmetic, PartsSolver<T>& solver, std:
     std::vector<T> weights;
     std::vector<Parts<T>> terms;
     const auto coefficient = [&](int k) {
-      return coefficients[static_cast<std::size_t>(begin + 2 * k)] * scaling(2 * k);
+      const int power = begin + 2 * k;
+      return coefficients[static_cast<std::size_t>(power)] * scaling(2 * k);
     };
     for (int k = std::max(first, 1); k <= last; ++k) {
       weights.push_back(static_cast<T>(coefficient(k)));
