@@ -14,7 +14,7 @@ target_compile_options(heddle_flags INTERFACE -ffp-contract=off)
 target_compile_options(heddle_flags INTERFACE
   $<$<AND:$<CXX_COMPILER_ID:GNU>,$<NOT:$<BOOL:${HEDDLE_GPU}>>>:--param=ggc-min-heapsize=786432>)
 if(HEDDLE_SANITIZE)
-  target_compile_options(heddle_flags INTERFACE -fsanitize=address,undefined -fno-omit-frame-pointer
-                                                -fno-sanitize-recover=undefined)
-  target_link_options(heddle_flags INTERFACE -fsanitize=address,undefined)
+  set(HEDDLE_SANITIZERS -fsanitize=address,undefined -fno-omit-frame-pointer -fno-sanitize-recover=undefined)
+  target_compile_options(heddle_flags INTERFACE ${HEDDLE_SANITIZERS})
+  target_link_options(heddle_flags INTERFACE ${HEDDLE_SANITIZERS})
 endif()

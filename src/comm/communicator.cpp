@@ -3,6 +3,8 @@
 #include "comm/transports.hpp"
 #include <heddle/comm/communicator.hpp>
 
+#include <algorithm>
+#include <charconv>
 #include <cstdlib>
 #include <optional>
 
@@ -27,6 +29,8 @@ struct Communicator::State {
   int size = 1;
   int node_rank = 0;
   int node_size = 1;
+  int nodes = 1;
+  std::vector<int> node_of;                                      // By rank.
   mutable std::shared_ptr<Transport::Implementation> transport;  // Made when it is first asked for.
 };
 
@@ -58,6 +62,36 @@ template <> MPI_Datatype type_of<Index>() {
   return MPI_INT64_T;
 }
 
+// The value of HEDDLE_NODE_SIZE; 0 where it is not set, and -1 for what is no number of ranks.
+int node_size_asked() {
+  const char* variable = std::getenv("HEDDLE_NODE_SIZE");
+  if (variable == nullptr) return 0;
+  const std::string_view text(variable);
+  int size = 0;
+  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), size);
+  return error == std::errc() && stop == text.data() + text.size() && size > 0 ? size : -1;
+}
+
+// The ranks of `comm` that share this one's node.
+MPI_Comm ranks_of_node(MPI_Comm comm) {
+  int rank = 0;
+  MPI_Comm_rank(comm, &rank);
+  // Ranks may differ in their environment.
+  int sizes[2] = {node_size_asked(), -node_size_asked()};
+  MPI_Allreduce(MPI_IN_PLACE, sizes, 2, MPI_INT, MPI_MIN, comm);
+  require(sizes[0] >= 0 && sizes[0] == -sizes[1],
+          "HEDDLE_NODE_SIZE: expected the number of ranks that stand for a node, the same on all ranks");
+  MPI_Comm node = MPI_COMM_NULL;
+  if (sizes[0] > 0) {
+    int of_job = 0;
+    MPI_Comm_rank(MPI_COMM_WORLD, &of_job);
+    MPI_Comm_split(comm, of_job / sizes[0], rank, &node);
+  } else {
+    MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &node);
+  }
+  return node;
+}
+
 }  // namespace
 
 Communicator::Communicator(MPI_Comm parent, const ExecutionSpace& space) {
@@ -69,11 +103,22 @@ Communicator::Communicator(MPI_Comm parent, const ExecutionSpace& space) {
   MPI_Comm_dup(parent, &state->comm);
   MPI_Comm_rank(state->comm, &state->rank);
   MPI_Comm_size(state->comm, &state->size);
-  MPI_Comm node = MPI_COMM_NULL;
-  MPI_Comm_split_type(state->comm, MPI_COMM_TYPE_SHARED, state->rank, MPI_INFO_NULL, &node);
+  MPI_Comm node = ranks_of_node(state->comm);
   MPI_Comm_rank(node, &state->node_rank);
   MPI_Comm_size(node, &state->node_size);
+  // A node goes by its lowest rank.
+  int lowest = state->rank;
+  MPI_Bcast(&lowest, 1, MPI_INT, 0, node);
   MPI_Comm_free(&node);
+  state->node_of.resize(static_cast<std::size_t>(state->size));
+  MPI_Allgather(&lowest, 1, MPI_INT, state->node_of.data(), 1, MPI_INT, state->comm);
+  std::vector<int> firsts = state->node_of;
+  std::sort(firsts.begin(), firsts.end());
+  firsts.erase(std::unique(firsts.begin(), firsts.end()), firsts.end());
+  state->nodes = static_cast<int>(firsts.size());
+  for (int& of_rank : state->node_of) {
+    of_rank = static_cast<int>(std::lower_bound(firsts.begin(), firsts.end(), of_rank) - firsts.begin());
+  }
   state_ = std::move(state);
 }
 
@@ -82,6 +127,16 @@ int Communicator::rank() const noexcept {
 }
 int Communicator::size() const noexcept {
   return state_->size;
+}
+int Communicator::nodes() const noexcept {
+  return state_->nodes;
+}
+int Communicator::node_of(int rank) const {
+  require(rank >= 0 && rank < size(), "node_of: rank ", rank, " is not one of ", size());
+  return state_->node_of[static_cast<std::size_t>(rank)];
+}
+const std::vector<int>& Communicator::nodes_of_ranks() const noexcept {
+  return state_->node_of;
 }
 int Communicator::node_rank() const noexcept {
   return state_->node_rank;

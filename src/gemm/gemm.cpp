@@ -34,6 +34,7 @@ template <Scalar T> Planned planned_product(const Setting& setting, Product shap
   const Communicator& comm = setting.comm;
   impl::require_plan(comm, std::string(impl::scalar_name<T>), shape, options);
   shape.blocks = setting.transport.takes_blocks();
+  if (comm.nodes() > 1) shape.node_of = comm.nodes_of_ranks();
   const impl::MemoryLimits memory = memory_limits(comm, options);
   const MachineRates rates = options.rates ? *options.rates : typical_rates<T>(comm);
   Planned planned{impl::choose_plan<T>(shape, options, rates, memory), {}, 0};
@@ -126,8 +127,11 @@ GemmReport GemmPlan<T>::execute(T alpha, const DistributedMatrix<T>& A, const Di
   // For a probe the bands travel once more.
   const bool emulated = facts.arithmetic.emulated();
   const bool probed = emulated && impl::wants_probe(facts.arithmetic.emulation_taken);
-  report.bytes_received =
-      alpha == T{0} ? 0.0 : facts.traffic.bytes_received + (probed ? facts.traffic.band_bytes_received : 0.0);
+  const impl::Traffic& traffic = facts.traffic;
+  if (alpha != T{0}) {
+    report.bytes_received = traffic.bytes_received + (probed ? traffic.band_bytes_received : 0.0);
+    report.bytes_between_nodes = traffic.bytes_between_nodes + (probed ? traffic.band_bytes_between_nodes : 0.0);
+  }
   const bool native = !emulated || report.emulation.fallback == Fallback::native;
   report.arithmetic = native ? Arithmetic::native : Arithmetic::emulated;
   return report;

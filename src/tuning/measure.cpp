@@ -24,6 +24,7 @@
 #include <cstdlib>
 #include <deque>
 #include <fstream>
+#include <numeric>
 #include <thread>
 
 namespace heddle {
@@ -44,21 +45,42 @@ constexpr Index inner_extent = impl::on_host ? 2048 : 8192;
 // Rows of the matrix that they take their bands from: well beyond a cache.
 constexpr Index largest_extent = impl::on_host ? 2048 : 16384;
 
+// Whom a rank sends to and receives from.
+struct Neighbours {
+  int next;
+  int previous;
+};
+// On its own node, round the ranks of it; or, where that is asked for, the ranks of other nodes that come in the same
+// place when all ranks are counted node by node.
+Neighbours neighbours_of(const Communicator& comm, bool on_other_nodes) {
+  std::vector<int> order(static_cast<std::size_t>(comm.size()));
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(),
+                   [&](int left, int right) { return comm.node_of(left) < comm.node_of(right); });
+  const auto is_here = [&](int rank) { return comm.node_of(rank) == comm.node_of(comm.rank()); };
+  const auto first = on_other_nodes ? order.begin() : std::find_if(order.begin(), order.end(), is_here);
+  const int count = on_other_nodes ? comm.size() : comm.node_size();
+  const auto mine = static_cast<int>(std::find(first, order.end(), comm.rank()) - first);
+  // The largest node's ranks must all leave it.
+  int step = 1;
+  if (on_other_nodes) step = std::min(comm.all_reduce(comm.node_size(), Reduction::maximum), count - 1);
+  return {first[(mine + step) % count], first[(mine + count - step) % count]};
+}
+
 // A message to the next rank and one from the previous; bytes of each.
 template <Scalar T> class Ring {
  public:
-  Ring(const Communicator& comm, Index elements)
+  Ring(const Communicator& comm, Index elements, Neighbours neighbours)
       : comm_(comm),
         transport_(transport_of(comm)),
+        neighbours_(neighbours),
         from_(make_operand<T>(comm, elements, 1)),
         to_(make_operand<T>(comm, elements, 1)) {}
   template <class Work> void exchange(const Work& meanwhile) {
     using In = Kokkos::View<T*, MemorySpace>;
     using Out = Kokkos::View<const T*, MemorySpace>;
-    const int next = (comm_.rank() + 1) % comm_.size();
-    const int previous = (comm_.rank() + comm_.size() - 1) % comm_.size();
-    Request in = transport_.receive<T>(In(to_.data(), to_.size()), previous, impl::tag_measure);
-    Request out = transport_.send<T>(Out(from_.data(), from_.size()), next, impl::tag_measure);
+    Request in = transport_.receive<T>(In(to_.data(), to_.size()), neighbours_.previous, impl::tag_measure);
+    Request out = transport_.send<T>(Out(from_.data(), from_.size()), neighbours_.next, impl::tag_measure);
     meanwhile();
     in.wait();
     out.wait();
@@ -69,6 +91,7 @@ template <Scalar T> class Ring {
  private:
   Communicator comm_;
   Transport transport_;
+  Neighbours neighbours_;
   LocalMatrix<T> from_;
   LocalMatrix<T> to_;
 };
@@ -245,8 +268,15 @@ void measure_link(const Communicator& comm, const impl::Instances& instances, co
   }
   // As long as a band: short messages don't reach a GPU link's rate.
   const Index elements = (Index{impl::on_host ? 8 : 256} << 20) / static_cast<Index>(sizeof(T));
-  Ring<T> small(comm, 1);
-  Ring<T> large(comm, elements);
+  // Where a rank is alone on its node, every link is one between nodes.
+  const bool has_company = comm.all_reduce(comm.node_size(), Reduction::minimum) > 1;
+  const Neighbours neighbours = neighbours_of(comm, !has_company);
+  if (has_company && comm.nodes() > 1) {
+    Ring<T> away(comm, elements, neighbours_of(comm, true));
+    rates.node_bandwidth = away.bytes() / best_of(comm, 7, [&] { away.exchange([] {}); });
+  }
+  Ring<T> small(comm, 1, neighbours);
+  Ring<T> large(comm, elements, neighbours);
   rates.latency = best_of(comm, 21, [&] { small.exchange([] {}); });
   const double alone = best_of(comm, 7, [&] { large.exchange([] {}); });
   rates.link_bandwidth = large.bytes() / alone;
@@ -335,10 +365,11 @@ template <Scalar T> std::filesystem::path rates_file(const Communicator& comm) {
     // Else there is no folder that is this user's alone: one that all may write could hold anyone's rates.
     char host[256] = "";
     gethostname(host, sizeof(host) - 1);
+    const std::string nodes = comm.nodes() > 1 ? std::to_string(comm.nodes()) + "-nodes-" : "";
     if (!folder.empty())
       name = (folder / "heddle" /
               message_of("rates-", host, '-', ExecutionSpace::name(), '-', impl::scalar_name<T>, '-', comm.size(),
-                         "-ranks-", comm.space().concurrency(), "-threads.json"))
+                         "-ranks-", nodes, comm.space().concurrency(), "-threads.json"))
                  .string();
   }
   comm.broadcast(name, 0);
@@ -377,6 +408,7 @@ template <Scalar T> std::optional<MachineRates> load_rates(const Communicator& c
     }
     rates.memory_bandwidth = json.at("memory_bandwidth").get<double>();
     rates.link_bandwidth = json.at("link_bandwidth").get<double>();
+    rates.node_bandwidth = json.value("node_bandwidth", 0.0);
     rates.latency = json.at("latency").get<double>();
     rates.overlap = json.at("overlap").get<double>();
     rates.host_bandwidth = json.at("host_bandwidth").get<double>();
@@ -406,6 +438,7 @@ template <Scalar T> void save_rates(const Communicator& comm, const MachineRates
     }
     json["memory_bandwidth"] = rates.memory_bandwidth;
     json["link_bandwidth"] = rates.link_bandwidth;
+    json["node_bandwidth"] = rates.node_bandwidth;
     json["latency"] = rates.latency;
     json["overlap"] = rates.overlap;
     json["host_bandwidth"] = rates.host_bandwidth;

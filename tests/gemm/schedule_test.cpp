@@ -120,10 +120,10 @@ TEST(Schedule, AGridReceivesTheSharesOfItsRowsAndColumns) {
     product.grid_columns = columns;
     const auto work = workloads(product, 100);
     for (int rank = 1; rank < ranks; ++rank) {
-      EXPECT_EQ(work[static_cast<std::size_t>(rank)].elements_in, static_cast<double>(n * n / rows + n * n / columns))
+      EXPECT_EQ(work[static_cast<std::size_t>(rank)].in.all, static_cast<double>(n * n / rows + n * n / columns))
           << ranks << " ranks, " << columns << " columns, rank " << rank;
     }
-    EXPECT_EQ(work[0].elements_in, 0.0);
+    EXPECT_EQ(work[0].in.all, 0.0);
   }
 }
 
@@ -311,16 +311,16 @@ TEST(Schedule, BytesMovedAreThoseOfTheFormula) {
         const Workload& mine = work[static_cast<std::size_t>(rank)];
         const Index my_bands = m / tile / ranks;
         const Index passes = (my_bands + bands - 1) / bands;
-        EXPECT_EQ(mine.elements_in, static_cast<double>(my_bands * tile * k + passes * k * n));
-        EXPECT_EQ(mine.elements_out, static_cast<double>(my_bands * tile * n));
-        EXPECT_EQ(mine.elements_home, 0.0);
+        EXPECT_EQ(mine.in.all, static_cast<double>(my_bands * tile * k + passes * k * n));
+        EXPECT_EQ(mine.out.all, static_cast<double>(my_bands * tile * n));
+        EXPECT_EQ(mine.home.all, 0.0);
         EXPECT_EQ(mine.multiply_adds, static_cast<double>(my_bands * tile * n * k));
-        served += mine.elements_in;
+        served += mine.in.all;
       }
-      EXPECT_EQ(work[0].elements_in, 0.0);
-      EXPECT_EQ(work[0].elements_out, 0.0);
-      EXPECT_EQ(work[0].elements_served, served);
-      EXPECT_EQ(work[0].elements_home, static_cast<double>(m * n) * (ranks - 1) / ranks);
+      EXPECT_EQ(work[0].in.all, 0.0);
+      EXPECT_EQ(work[0].out.all, 0.0);
+      EXPECT_EQ(work[0].served.all, served);
+      EXPECT_EQ(work[0].home.all, static_cast<double>(m * n) * (ranks - 1) / ranks);
     }
   }
 }
@@ -337,9 +337,9 @@ TEST(Schedule, WhatIsInBandsTravelsAtMostOnceMore) {
                           8,
                           ranks};
     for (const Workload& work : workloads(product, 100)) {
-      EXPECT_EQ(work.elements_in, static_cast<double>(n * n) * (ranks - 1) / ranks);
-      EXPECT_EQ(work.elements_out, 0.0);
-      EXPECT_EQ(work.elements_home, 0.0);
+      EXPECT_EQ(work.in.all, static_cast<double>(n * n) * (ranks - 1) / ranks);
+      EXPECT_EQ(work.out.all, 0.0);
+      EXPECT_EQ(work.home.all, 0.0);
     }
   }
 }

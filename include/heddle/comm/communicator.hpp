@@ -34,13 +34,21 @@ enum class Reduction { sum, minimum, maximum };
 /// Collective calls block until this rank's part is done, and their results have the same bits on every rank.
 class Communicator {
  public:
-  /// Duplicates `parent`; local work is given to `space`. Collective.
+  /// Duplicates `parent`; local work is given to `space`. Collective. Throws Error(argument), on every rank alike,
+  /// where HEDDLE_NODE_SIZE is no number of ranks.
   explicit Communicator(MPI_Comm parent, const ExecutionSpace& space = {});
 
   /// The number of this rank, from 0.
   [[nodiscard]] int rank() const noexcept;
   /// Number of ranks.
   [[nodiscard]] int size() const noexcept;
+  /// Number of nodes that the ranks are on. A node is what shares memory, or, where HEDDLE_NODE_SIZE is set to k, k
+  /// ranks of the job in a row, which lets one machine stand for several; devices stay those of the real node.
+  [[nodiscard]] int nodes() const noexcept;
+  /// The number of a rank's node, from 0; nodes are numbered by their lowest ranks.
+  [[nodiscard]] int node_of(int rank) const;
+  /// The same of every rank.
+  [[nodiscard]] const std::vector<int>& nodes_of_ranks() const noexcept;
   /// The number of this rank among the ranks of its node, from 0.
   [[nodiscard]] int node_rank() const noexcept;
   /// Number of ranks on this rank's node.

@@ -77,7 +77,8 @@ struct GemmReport {
   /// The rate of all ranks together, in 10^9 flops per second: 2MNK flops (8MNK for complex T), or what was computed of
   /// them, over `seconds`.
   double gflops = 0.0;
-  double bytes_received = 0.0;  ///< Bytes that ranks received from other ranks, summed over all ranks.
+  double bytes_received = 0.0;       ///< Bytes that ranks received from other ranks, summed over all ranks.
+  double bytes_between_nodes = 0.0;  ///< Of these, the bytes that came from ranks of other nodes.
   /// The longest time, in seconds, that any rank had no product to run because it waited for bands or for C.
   double wait_seconds = 0.0;
   Arithmetic arithmetic = Arithmetic::native;  ///< The arithmetic that was used, native or emulated.

@@ -34,6 +34,9 @@ struct MachineRates {
   double memory_bandwidth = 0.0;  ///< Bytes per second that a copy reads and writes, with all ranks at work.
   /// Bytes per second that reach each rank while all receive from a neighbour; 0 for a single rank.
   double link_bandwidth = 0.0;
+  /// Bytes per second that reach each rank from another node while all ranks receive from other nodes; 0: as within a
+  /// node.
+  double node_bandwidth = 0.0;
   double latency = 0.0;  ///< Seconds that an empty message takes one way: half a round trip to a neighbour.
   /// Share of a transfer that is hidden behind a running product: 1 where copy engines work alone, 0 where the cores
   /// that multiply also copy.

@@ -11,15 +11,15 @@
 
 namespace heddle {
 
-/// Measures the rates of this machine. Collective; blocks for about `seconds` (at least 0.2). From 1 s on, emulated
-/// products are measured too, for half as long again, and so are warm GPUs, which takes 4 s more. `progress`, if any,
-/// is called with the share that is done, from 0 to 1.
+/// Measures the rates of this machine, between nodes with all their ranks sending at once. Collective; blocks for about
+/// `seconds` (at least 0.2). From 1 s on, emulated products are measured too, for half as long again, and so are warm
+/// GPUs, which takes 4 s more. `progress`, if any, is called with the share that is done, from 0 to 1.
 template <Scalar T>
 [[nodiscard]] MachineRates measure_rates(const Communicator& comm, double seconds = 2.0,
                                          const std::function<void(double share_done)>& progress = {});
 
-/// The file that keeps the rates of this machine, backend, scalar type and numbers of ranks and threads: it is in
-/// $XDG_CACHE_HOME/heddle or $HOME/.cache/heddle of rank 0; an empty name where neither is set. Collective; the same
+/// The file that keeps the rates of this machine, backend, scalar type and numbers of ranks, nodes and threads: it is
+/// in $XDG_CACHE_HOME/heddle or $HOME/.cache/heddle of rank 0; an empty name where neither is set. Collective; the same
 /// name on every rank.
 template <Scalar T> [[nodiscard]] std::filesystem::path rates_file(const Communicator& comm);
 /// The rates that were kept earlier with the same BLAS and transport, or nothing. Collective: rank 0 reads.

@@ -107,6 +107,7 @@ nlohmann::ordered_json json_of(const GemmReport& report) {
           {"gflops", report.gflops},
           {"bands_per_pass", report.bands_per_pass},
           {"bytes_received", report.bytes_received},
+          {"bytes_between_nodes", report.bytes_between_nodes},
           {"wait_seconds", report.wait_seconds}};
 }
 

@@ -110,7 +110,7 @@ int run(Context& context, const Options& options) {
                                                  ? ".msh, .stl, .ply, .vtk; .vtu, .vtp, .vti, .pvtu by VTK"
                                                  : ".msh, .stl, .ply, .vtk; no VTK"));
   show_absent(context, results);
-  const int nodes = comm.all_reduce(comm.node_rank() == 0 ? 1 : 0, Reduction::sum);
+  const int nodes = comm.nodes();
   results["ranks"] = comm.size();
   results["nodes"] = nodes;
   context.say(format("ranks       %d on %d node%s", comm.size(), nodes, nodes == 1 ? "" : "s"));

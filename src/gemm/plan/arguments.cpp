@@ -43,8 +43,9 @@ void require_options(const Product& product, const GemmOptions& options) {
 }
 
 std::string text_of(const MachineRates& rates) {
-  std::string text = message_of(rates.memory_bandwidth, ' ', rates.link_bandwidth, ' ', rates.latency, ' ',
-                                rates.overlap, ' ', rates.host_bandwidth, ' ', rates.host_bandwidth_both_ways);
+  std::string text =
+      message_of(rates.memory_bandwidth, ' ', rates.link_bandwidth, ' ', rates.node_bandwidth, ' ', rates.latency, ' ',
+                 rates.overlap, ' ', rates.host_bandwidth, ' ', rates.host_bandwidth_both_ways);
   for (const auto* points : {&rates.gemm, &rates.emulated}) {
     text += ';';
     for (const auto& point : *points) text += message_of(' ', point.tile, ' ', point.flops, ' ', point.warm_flops);
@@ -87,8 +88,8 @@ std::string trouble_with(const MachineRates& rates) {
   }
   if (!is_rate(rates.memory_bandwidth)) return message_of("memory_bandwidth is ", rates.memory_bandwidth);
   for (const auto& [name, value] :
-       {std::pair("link_bandwidth", rates.link_bandwidth), std::pair("latency", rates.latency),
-        std::pair("host_bandwidth", rates.host_bandwidth),
+       {std::pair("link_bandwidth", rates.link_bandwidth), std::pair("node_bandwidth", rates.node_bandwidth),
+        std::pair("latency", rates.latency), std::pair("host_bandwidth", rates.host_bandwidth),
         std::pair("host_bandwidth_both_ways", rates.host_bandwidth_both_ways)}) {
     if (value != 0.0 && !is_rate(value)) return message_of(name, " is ", value);
   }

@@ -123,8 +123,10 @@ PlanFacts facts_of(const Candidate& candidate, const ArithmeticChoice& arithmeti
   facts.tiles_wait = !arithmetic.emulated() && tiles_wait_for_bands(rates, element_cost<T>, candidate.product, work);
   for (const Workload& of_rank : work) {
     facts.traffic.multiply_adds += of_rank.multiply_adds;
-    facts.traffic.band_bytes_received += sizeof(T) * of_rank.elements_in;
-    facts.traffic.bytes_received += sizeof(T) * (of_rank.elements_in + of_rank.elements_home);
+    facts.traffic.band_bytes_received += sizeof(T) * of_rank.in.all;
+    facts.traffic.bytes_received += sizeof(T) * (of_rank.in.all + of_rank.home.all);
+    facts.traffic.band_bytes_between_nodes += sizeof(T) * of_rank.in.between_nodes;
+    facts.traffic.bytes_between_nodes += sizeof(T) * (of_rank.in.between_nodes + of_rank.home.between_nodes);
   }
   return facts;
 }

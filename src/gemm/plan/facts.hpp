@@ -26,8 +26,10 @@ struct ArithmeticChoice {
 /// What all ranks together compute and receive in one product.
 struct Traffic {
   double multiply_adds = 0.0;
-  double bytes_received = 0.0;       ///< Of A, B and C, from other ranks.
-  double band_bytes_received = 0.0;  ///< Of these, those of A and B.
+  double bytes_received = 0.0;            ///< Of A, B and C, from other ranks.
+  double band_bytes_received = 0.0;       ///< Of these, those of A and B.
+  double bytes_between_nodes = 0.0;       ///< Of bytes_received, those from other nodes.
+  double band_bytes_between_nodes = 0.0;  ///< Of band_bytes_received, those from other nodes.
 };
 
 struct PlanFacts {

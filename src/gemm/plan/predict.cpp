@@ -5,6 +5,7 @@
 #include "gemm/plan/arguments.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <set>
@@ -101,11 +102,18 @@ struct OperandLoads {
   }
 };
 
+// Bytes per second between two ranks; 0: what travels takes no time.
+double bandwidth_between(const MachineRates& rates, bool on_one_node) {
+  return on_one_node || rates.node_bandwidth == 0.0 ? rates.link_bandwidth : rates.node_bandwidth;
+}
+
 // Seconds that each load of a rank takes to arrive once it has begun. Ranks that load from one owner at the same place
-// of their sequences share its link (a rank that then loads a band of `other` too is there half the time); a band from
-// host memory crosses its owner's bus before, which the owners do side by side.
+// of their sequences share its link (a rank that then loads a band of `other` too is there half the time), those of its
+// node the link within it and all others the one that leaves it; a band from host memory crosses its owner's bus
+// before, which the owners do side by side.
 std::vector<std::vector<double>> transfer_seconds(const MachineRates& rates, const ElementCost& cost,
-                                                  const OperandLoads& operand, const OperandLoads& other, double bus) {
+                                                  const Product& product, const OperandLoads& operand,
+                                                  const OperandLoads& other, double bus) {
   const Placement& placement = operand.placement;
   const std::vector<std::vector<Region>>& regions = operand.regions;
   std::size_t longest = 0;
@@ -114,7 +122,11 @@ std::vector<std::vector<double>> transfer_seconds(const MachineRates& rates, con
   }
   std::vector<std::vector<double>> seconds(regions.size());
   for (std::size_t k = 0; k < longest; ++k) {
-    std::vector<double> readers(regions.size(), 0.0);
+    // Of each owner: on its own node, and on others.
+    std::vector<std::array<double, 2>> readers(regions.size(), {0.0, 0.0});
+    const auto way = [&](std::size_t rank, const Piece& piece) {
+      return product.on_one_node(static_cast<int>(rank), piece.owner) ? 0 : 1;
+    };
     const auto for_each_piece = [&](const auto& body) {
       for (std::size_t rank = 0; rank < regions.size(); ++rank) {
         if (k < regions[rank].size()) {
@@ -126,7 +138,7 @@ std::vector<std::vector<double>> transfer_seconds(const MachineRates& rates, con
     };
     for_each_piece([&](std::size_t rank, const Piece& piece, bool comes) {
       const double share = other.travels(k, rank) ? 0.5 : 1.0;
-      readers[static_cast<std::size_t>(piece.owner)] += comes ? share : 0.0;
+      readers[static_cast<std::size_t>(piece.owner)][way(rank, piece)] += comes ? share : 0.0;
     });
     for (std::size_t rank = 0; rank < regions.size(); ++rank) {
       if (k < regions[rank].size()) {
@@ -136,9 +148,9 @@ std::vector<std::vector<double>> transfer_seconds(const MachineRates& rates, con
     for_each_piece([&](std::size_t rank, const Piece& piece, bool comes) {
       const double bytes = cost.bytes * static_cast<double>(piece.size());
       double time = 0.0;
-      if (comes && rates.link_bandwidth > 0.0) {
-        time = bytes * std::max(readers[static_cast<std::size_t>(piece.owner)], 1.0) / rates.link_bandwidth +
-               rates.latency;
+      const int which = way(rank, piece);
+      if (const double bandwidth = bandwidth_between(rates, which == 0); comes && bandwidth > 0.0) {
+        time = bytes * std::max(readers[static_cast<std::size_t>(piece.owner)][which], 1.0) / bandwidth + rates.latency;
       }
       if (placement.residence() == Residence::host && bus > 0.0) {
         const int owners = operand.for_all_ranks ? placement.rank_end() - placement.first_rank() : 1;
@@ -203,11 +215,18 @@ double predicted_seconds(const MachineRates& rates, const ElementCost& cost, con
   const std::vector<Workload> work = workloads(product, bands_per_pass);
   const bool one_way = tiles_wait_for_bands(rates, cost, product, work);
   const double bus_rate = one_way ? rates.host_bandwidth : rates.host_bandwidth_both_ways;
-  const auto seconds_a = transfer_seconds(rates, cost, loads_a, loads_b, bus_rate);
-  const auto seconds_b = transfer_seconds(rates, cost, loads_b, loads_a, bus_rate);
+  const auto seconds_a = transfer_seconds(rates, cost, product, loads_a, loads_b, bus_rate);
+  const auto seconds_b = transfer_seconds(rates, cost, product, loads_b, loads_a, bus_rate);
   const double rate = rates.flops_at(product.tile) / cost.flops_per_multiply_add;
-  const auto over_link = [&](double elements) {
-    return rates.link_bandwidth > 0.0 ? elements * cost.bytes / rates.link_bandwidth : 0.0;
+  const auto over = [&](bool on_one_node, double elements) {
+    const double bandwidth = bandwidth_between(rates, on_one_node);
+    return bandwidth > 0.0 ? elements * cost.bytes / bandwidth : 0.0;
+  };
+  // The links within a node and between nodes are others where they were measured apart.
+  const auto over_links = [&](const Travelling& one, const Travelling& other) {
+    const double away = one.between_nodes + other.between_nodes;
+    const double here = one.all + other.all - away;
+    return rates.node_bandwidth > 0.0 ? std::max(over(true, here), over(false, away)) : over(true, here + away);
   };
   const bool c_in_host_memory = product.c.residence() == Residence::host && bus_rate > 0.0;
   double slowest = 0.0;
@@ -215,11 +234,11 @@ double predicted_seconds(const MachineRates& rates, const ElementCost& cost, con
     const Workload& load = work[rank];
     const double math = load.multiply_adds / rate;
     const double link =
-        over_link(std::max(load.elements_in + load.elements_home, load.elements_served + load.elements_out)) +
-        load.messages_in * rates.latency;
+        std::max(over_links(load.in, load.home), over_links(load.served, load.out)) + load.messages_in * rates.latency;
     // Tiles from all ranks come to one owner at the end, if it is one.
     const double senders = load.last_elements > 0.0 ? std::max(load.last_senders, 1.0) : 0.0;
-    const double drain = over_link(load.last_elements * senders) + (senders > 0.0 ? rates.latency : 0.0) +
+    const bool last_stays = load.last_owner < 0 || product.on_one_node(static_cast<int>(rank), load.last_owner);
+    const double drain = over(last_stays, load.last_elements * senders) + (senders > 0.0 ? rates.latency : 0.0) +
                          (c_in_host_memory && !schedules[rank].steps.empty()
                               ? cost.bytes * static_cast<double>(product.tile * product.tile) / bus_rate
                               : 0.0);
@@ -232,7 +251,7 @@ double predicted_seconds(const MachineRates& rates, const ElementCost& cost, con
         drain;
     // What hides where copy engines and cores share nothing; elsewhere a part of it, or nothing, does.
     const double shown = (1.0 - rates.overlap) * std::max(math + link + bus - pipelined, 0.0);
-    const double landed = product.blocks ? 0.0 : 3.0 * load.elements_home;
+    const double landed = product.blocks ? 0.0 : 3.0 * load.home.all;
     const double copies = (landed + 2.0 * load.elements_assembled) * cost.bytes / rates.memory_bandwidth;
     slowest = std::max(slowest, pipelined + shown + copies);
   }

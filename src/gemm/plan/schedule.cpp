@@ -229,9 +229,6 @@ RankSchedule schedule_of(const Product& product, const std::vector<Strip>& strip
 // Adds what `rank` does to its own workload, and what it asks of the others to theirs.
 void add_workload(const Product& product, const RankSchedule& schedule, int rank, std::vector<Workload>& all) {
   Workload& work = all[static_cast<std::size_t>(rank)];
-  const auto foreign = [&](const Placement& placement, const Region& region) {
-    return static_cast<double>(region.size() - piece_of(placement, region, rank).size());
-  };
   const auto receive = [&](const Placement& placement, const Region& region) {
     for (const Piece& piece : pieces_of(placement, region)) {
       const bool in_place =
@@ -239,9 +236,10 @@ void add_workload(const Product& product, const RankSchedule& schedule, int rank
       work.elements_assembled += in_place ? 0.0 : static_cast<double>(piece.size());
       if (piece.owner != rank) {
         const auto size = static_cast<double>(piece.size());
-        work.elements_in += size;
+        const bool on_one_node = product.on_one_node(rank, piece.owner);
+        work.in.add(size, on_one_node);
         work.messages_in += 1.0;
-        all[static_cast<std::size_t>(piece.owner)].elements_served += size;
+        all[static_cast<std::size_t>(piece.owner)].served.add(size, on_one_node);
       }
     }
   };
@@ -251,32 +249,19 @@ void add_workload(const Product& product, const RankSchedule& schedule, int rank
   for (const Load& load : schedule.loads_b) {
     receive(product.b, band_of_b(product, load.band));
   }
-  // What no rank computes comes from none.
-  double computed_at_home = 0.0;
-  for (int row = 0; product.half && row < product.row_bands(); ++row) {
-    for (int column = 0; column < product.column_bands(); ++column) {
-      if (!product.computes(row, column)) {
-        computed_at_home += static_cast<double>(piece_of(product.c, tile_of_c(product, row, column), rank).size());
-      }
-    }
-  }
   for (const Step& step : schedule.steps) {
     const Region tile = tile_of_c(product, step.row_band, step.column_band);
     work.multiply_adds += static_cast<double>(tile.size()) * static_cast<double>(product.inner());
-    work.elements_out += foreign(product.c, tile);
-    computed_at_home += static_cast<double>(piece_of(product.c, tile, rank).size());
-  }
-  work.elements_home =
-      static_cast<double>(product.c.local_rows(rank)) * static_cast<double>(product.c.local_columns(rank)) -
-      computed_at_home;
-  if (!schedule.steps.empty()) {
-    const Step& last = schedule.steps.back();
-    const Region tile = tile_of_c(product, last.row_band, last.column_band);
-    work.last_elements = foreign(product.c, tile);
+    work.last_elements = 0.0;
+    work.last_owner = -1;
     for (const Piece& piece : pieces_of(product.c, tile)) {
-      if (piece.owner != rank) {
-        work.last_owner = piece.owner;
-      }
+      if (piece.owner == rank) continue;
+      const auto size = static_cast<double>(piece.size());
+      const bool on_one_node = product.on_one_node(rank, piece.owner);
+      work.out.add(size, on_one_node);
+      all[static_cast<std::size_t>(piece.owner)].home.add(size, on_one_node);
+      work.last_elements += size;
+      work.last_owner = piece.owner;
     }
   }
   // A band of B crosses its owner's bus once for all ranks, which take it at the same time.
@@ -332,11 +317,28 @@ bool is_block(const Placement& placement, const Region& region, const Piece& pie
          is_range(placement.column_axis(), placement.grid_column(piece.owner), piece.columns);
 }
 
+namespace {
+
+// The processes of an axis that own any of `globals`, in order.
+std::vector<int> processes_of(const CyclicAxis& axis, const Range& globals) {
+  std::vector<int> processes;
+  if (globals.empty()) return processes;
+  const Index first = globals.begin / axis.block;
+  const Index blocks = std::min<Index>((globals.end - 1) / axis.block - first + 1, axis.processes);
+  for (Index k = 0; k < blocks; ++k) processes.push_back(static_cast<int>((first + k) % axis.processes));
+  std::sort(processes.begin(), processes.end());
+  return processes;
+}
+
+}  // namespace
+
 std::vector<Piece> pieces_of(const Placement& placement, const Region& region) {
   std::vector<Piece> pieces;
-  for (int rank = placement.first_rank(); rank < placement.rank_end(); ++rank) {
-    if (const Piece piece = piece_of(placement, region, rank); piece.size() > 0) {
-      pieces.push_back(piece);
+  const std::vector<int> columns = processes_of(placement.column_axis(), region.columns);
+  for (const int row : processes_of(placement.row_axis(), region.rows)) {
+    for (const int column : columns) {
+      pieces.push_back(
+          piece_of(placement, region, placement.first_rank() + row * placement.column_axis().processes + column));
     }
   }
   return pieces;

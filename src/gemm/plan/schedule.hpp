@@ -41,7 +41,12 @@ struct Product {
   /// Ranks are a grid of grid_rows() x grid_columns: rank (p, q), whose number is p * grid_columns + q, takes its share
   /// of the bands of op(A) and, of those of op(B), column_share(q).
   int grid_columns = 1;
+  /// The node of each rank; empty where all are on one.
+  std::vector<int> node_of = {};
 
+  [[nodiscard]] bool on_one_node(int rank, int other) const {
+    return node_of.empty() || node_of[static_cast<std::size_t>(rank)] == node_of[static_cast<std::size_t>(other)];
+  }
   [[nodiscard]] int grid_rows() const { return ranks / grid_columns; }
   /// First band of op(B), and the one behind the last, of column q of the grid.
   [[nodiscard]] std::pair<int, int> column_share(int q) const {
@@ -133,13 +138,23 @@ struct RankSchedule {
 [[nodiscard]] std::vector<Region> regions_of(const Product& product, const std::vector<Load>& loads,
                                              Region (*band)(const Product&, int));
 
+/// Elements that travel between a rank and others: all, and those of them that come from or go to other nodes.
+struct Travelling {
+  double all = 0.0;
+  double between_nodes = 0.0;
+  void add(double elements, bool on_one_node) {
+    all += elements;
+    between_nodes += on_one_node ? 0.0 : elements;
+  }
+};
+
 /// What a rank's schedule asks of the machine.
 struct Workload {
   double multiply_adds = 0.0;
-  double elements_in = 0.0;         ///< Of A and B from other ranks.
-  double elements_out = 0.0;        ///< Of C to other ranks.
-  double elements_home = 0.0;       ///< Of C from other ranks, that this rank owns.
-  double elements_served = 0.0;     ///< Of A and B, by this rank to others.
+  Travelling in;                    ///< Of A and B, from other ranks.
+  Travelling out;                   ///< Of C, to other ranks.
+  Travelling home;                  ///< Of C, from other ranks to this one, which owns them.
+  Travelling served;                ///< Of A and B, by this rank to others.
   double elements_assembled = 0.0;  ///< Of A and B, copied once more to their place in a band.
   double messages_in = 0.0;
   double last_elements = 0.0;       ///< Of the last tile, to other ranks.
@@ -148,7 +163,7 @@ struct Workload {
   double elements_from_host = 0.0;  ///< Of A and B in this rank's host memory, to its device.
   double elements_to_host = 0.0;    ///< Of C, back.
 };
-/// Of every rank. Without the ranks' own pieces: elements_in is the sum over the rank's loads of the band's size less
+/// Of every rank. Without the ranks' own pieces: `in.all` is the sum over the rank's loads of the band's size less
 /// what the rank owns of it.
 [[nodiscard]] std::vector<Workload> workloads(const Product& product, int bands_per_pass);
 
