@@ -33,6 +33,7 @@
 #include <heddle/expm/expm.hpp>
 #include <heddle/gemm/emulation.hpp>
 #include <heddle/gemm/gemm.hpp>
+#include <heddle/gemm/predict.hpp>
 #include <heddle/gemm/tile_model.hpp>
 #include <heddle/gemm/timeline.hpp>
 #include <heddle/io/hdf5.hpp>

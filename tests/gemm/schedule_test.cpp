@@ -118,7 +118,7 @@ TEST(Schedule, AGridReceivesTheSharesOfItsRowsAndColumns) {
                     4,
                     ranks};
     product.grid_columns = columns;
-    const auto work = workloads(product, 100);
+    const auto work = workloads(product, make_schedules(product, 100));
     for (int rank = 1; rank < ranks; ++rank) {
       EXPECT_EQ(work[static_cast<std::size_t>(rank)].in.all, static_cast<double>(n * n / rows + n * n / columns))
           << ranks << " ranks, " << columns << " columns, rank " << rank;
@@ -304,7 +304,7 @@ TEST(Schedule, BytesMovedAreThoseOfTheFormula) {
                             Placement::on_rank(m, n, 0),
                             tile,
                             ranks};
-      const auto work = workloads(product, bands);
+      const auto work = workloads(product, make_schedules(product, bands));
       ASSERT_EQ(work.size(), static_cast<std::size_t>(ranks));
       double served = 0.0;
       for (int rank = 1; rank < ranks; ++rank) {
@@ -336,7 +336,7 @@ TEST(Schedule, WhatIsInBandsTravelsAtMostOnceMore) {
                           Placement::row_bands(n, n, ranks),
                           8,
                           ranks};
-    for (const Workload& work : workloads(product, 100)) {
+    for (const Workload& work : workloads(product, make_schedules(product, 100))) {
       EXPECT_EQ(work.in.all, static_cast<double>(n * n) * (ranks - 1) / ranks);
       EXPECT_EQ(work.out.all, 0.0);
       EXPECT_EQ(work.home.all, 0.0);

@@ -135,7 +135,7 @@ TEST(TileModel, TilesWaitForBandsWhereProductsHideTheBus) {
                          ranks};
   };
   const auto wait = [](const MachineRates& rates, const impl::Product& product) {
-    return impl::tiles_wait_for_bands(rates, {}, product, impl::workloads(product, 8));
+    return impl::tiles_wait_for_bands(rates, {}, product, impl::workloads(product, impl::make_schedules(product, 8)));
   };
   MachineRates rates = rates_of(1e10, 1e12, 1e12);
   EXPECT_FALSE(wait(rates, host(1024, 2))) << "no bus";

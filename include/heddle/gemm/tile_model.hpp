@@ -62,6 +62,10 @@ struct MachineRates {
 /// rates. <heddle/tuning/rates.hpp> measures a machine's own rates.
 template <Scalar T> [[nodiscard]] MachineRates typical_rates(const Communicator& comm);
 
+/// The rates of an H200 among others in a server, joined by NVLink, as perf/RESULTS.md has them in round numbers, with
+/// `node_bandwidth` bytes per second for each GPU between nodes.
+template <Scalar T> [[nodiscard]] MachineRates h200_rates(double node_bandwidth);
+
 /// The shape of the product that a tile is chosen for.
 struct ProductShape {
   Index rows = 0;                       ///< Rows of C.

@@ -123,10 +123,12 @@ void require_plan(const Communicator& comm, const std::string& scalar, const Pro
                  argument("emulation.workspace_bytes", options.emulation.workspace_bytes),
                  argument("record_timeline", options.record_timeline)};
   }
-  require_alike(comm, "gemm", arguments, [&] {
-    require_shapes(product);
-    require_options(product, options);
-  });
+  require_alike(comm, "gemm", arguments, [&] { require_plan(product, options); });
+}
+
+void require_plan(const Product& product, const GemmOptions& options) {
+  require_shapes(product);
+  require_options(product, options);
 }
 
 template <Scalar T>

@@ -13,6 +13,9 @@ namespace heddle::impl {
 void require_plan(const Communicator& comm, const std::string& scalar, const Product& product,
                   const GemmOptions& options);
 
+/// The same of one process. Not collective.
+void require_plan(const Product& product, const GemmOptions& options);
+
 /// Throws Error(argument), on every rank alike, for matrices of other placements than the plan's, a C that shares
 /// storage with A or B on any rank, and an alpha or beta that differs between ranks. Collective.
 template <Scalar T>

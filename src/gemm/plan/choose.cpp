@@ -1,7 +1,6 @@
 #include "gemm/plan/choose.hpp"
 
 #include "core/instantiate.hpp"
-#include "core/on_host.hpp"
 #include "gemm/emulation/emulated_bands.hpp"
 #include "gemm/plan/memory.hpp"
 
@@ -92,7 +91,7 @@ Candidate emulated_candidate(const Product& shape, const GemmOptions& options, c
                      ? options.tile
                      : emulated_tile(shape, ResidueSystem::planes(field_of<T>, moduli), memory.residue_bytes);
   // On GPUs the automatic tile leaves room for the residues of three bands of A.
-  const int most_held = on_host ? std::numeric_limits<int>::max() : 3;
+  const int most_held = product.on_gpus ? 3 : std::numeric_limits<int>::max();
   return with_bands(product, options, most_held, sizeof(T), memory.workspace_bytes);
 }
 
@@ -119,7 +118,8 @@ PlanFacts facts_of(const Candidate& candidate, const ArithmeticChoice& arithmeti
   facts.bands_per_pass = candidate.bands_per_pass;
   facts.arithmetic = arithmetic;
   if (options.rates) facts.predicted_seconds = candidate.seconds;
-  const std::vector<Workload> work = workloads(candidate.product, candidate.bands_per_pass);
+  const std::vector<Workload> work =
+      workloads(candidate.product, make_schedules(candidate.product, candidate.bands_per_pass));
   facts.tiles_wait = !arithmetic.emulated() && tiles_wait_for_bands(rates, element_cost<T>, candidate.product, work);
   for (const Workload& of_rank : work) {
     facts.traffic.multiply_adds += of_rank.multiply_adds;

@@ -49,7 +49,7 @@ template <Scalar T> double bytes_of_copies(const Product& product, int rank) {
 std::size_t tile_buffers(const Product& product, const RankSchedule& schedule, double element_bytes, std::size_t lanes,
                          double room_bytes) {
   const std::size_t least = lanes + 2;
-  if (on_host) {
+  if (!product.on_gpus) {
     return least;
   }
   // At the beginning the owner of C has its copy engine full of bands, and comes to the tiles late.

@@ -205,14 +205,18 @@ double last_product_ends(const MachineRates& rates, const ElementCost& cost, con
 
 double predicted_seconds(const MachineRates& rates, const ElementCost& cost, const Product& product,
                          int bands_per_pass) {
-  const std::vector<RankSchedule> schedules = make_schedules(product, bands_per_pass);
+  return predicted_times(rates, cost, product, make_schedules(product, bands_per_pass)).seconds;
+}
+
+PredictedTimes predicted_times(const MachineRates& rates, const ElementCost& cost, const Product& product,
+                               const std::vector<RankSchedule>& schedules) {
   OperandLoads loads_a{product.a, {}, false};
   OperandLoads loads_b{product.b, {}, true};
   for (const RankSchedule& schedule : schedules) {
     loads_a.regions.push_back(regions_of(product, schedule.loads_a, band_of_a));
     loads_b.regions.push_back(regions_of(product, schedule.loads_b, band_of_b));
   }
-  const std::vector<Workload> work = workloads(product, bands_per_pass);
+  const std::vector<Workload> work = workloads(product, schedules);
   const bool one_way = tiles_wait_for_bands(rates, cost, product, work);
   const double bus_rate = one_way ? rates.host_bandwidth : rates.host_bandwidth_both_ways;
   const auto seconds_a = transfer_seconds(rates, cost, product, loads_a, loads_b, bus_rate);
@@ -222,19 +226,19 @@ double predicted_seconds(const MachineRates& rates, const ElementCost& cost, con
     const double bandwidth = bandwidth_between(rates, on_one_node);
     return bandwidth > 0.0 ? elements * cost.bytes / bandwidth : 0.0;
   };
-  // The links within a node and between nodes are others where they were measured apart.
-  const auto over_links = [&](const Travelling& one, const Travelling& other) {
-    const double away = one.between_nodes + other.between_nodes;
-    const double here = one.all + other.all - away;
-    return rates.node_bandwidth > 0.0 ? std::max(over(true, here), over(false, away)) : over(true, here + away);
-  };
+  // The links within a node and between nodes are two where they were measured apart.
+  const bool two_links = rates.node_bandwidth > 0.0;
+  const auto away = [&](const Travelling& travelling) { return two_links ? travelling.between_nodes : 0.0; };
+  const auto here = [&](const Travelling& travelling) { return travelling.all - away(travelling); };
   const bool c_in_host_memory = product.c.residence() == Residence::host && bus_rate > 0.0;
-  double slowest = 0.0;
+  PredictedTimes slowest;
   for (std::size_t rank = 0; rank < schedules.size(); ++rank) {
     const Workload& load = work[rank];
-    const double math = load.multiply_adds / rate;
-    const double link =
-        std::max(over_links(load.in, load.home), over_links(load.served, load.out)) + load.messages_in * rates.latency;
+    PredictedTimes mine;
+    mine.products = load.multiply_adds / rate;
+    mine.within_nodes = over(true, std::max(here(load.in) + here(load.home), here(load.served) + here(load.out)));
+    mine.between_nodes = over(false, std::max(away(load.in) + away(load.home), away(load.served) + away(load.out)));
+    const double link = std::max(mine.within_nodes, mine.between_nodes) + load.messages_in * rates.latency;
     // Tiles from all ranks come to one owner at the end, if it is one.
     const double senders = load.last_elements > 0.0 ? std::max(load.last_senders, 1.0) : 0.0;
     const bool last_stays = load.last_owner < 0 || product.on_one_node(static_cast<int>(rank), load.last_owner);
@@ -244,16 +248,17 @@ double predicted_seconds(const MachineRates& rates, const ElementCost& cost, con
                               : 0.0);
     const double over_bus = one_way ? load.elements_from_host + load.elements_to_host
                                     : std::max(load.elements_from_host, load.elements_to_host);
-    const double bus = bus_rate > 0.0 ? cost.bytes * over_bus / bus_rate : 0.0;
+    mine.bus = bus_rate > 0.0 ? cost.bytes * over_bus / bus_rate : 0.0;
     const double pipelined =
-        std::max(
-            {last_product_ends(rates, cost, product, schedules[rank], seconds_a[rank], seconds_b[rank]), link, bus}) +
+        std::max({last_product_ends(rates, cost, product, schedules[rank], seconds_a[rank], seconds_b[rank]), link,
+                  mine.bus}) +
         drain;
     // What hides where copy engines and cores share nothing; elsewhere a part of it, or nothing, does.
-    const double shown = (1.0 - rates.overlap) * std::max(math + link + bus - pipelined, 0.0);
+    const double shown = (1.0 - rates.overlap) * std::max(mine.products + link + mine.bus - pipelined, 0.0);
     const double landed = product.blocks ? 0.0 : 3.0 * load.home.all;
     const double copies = (landed + 2.0 * load.elements_assembled) * cost.bytes / rates.memory_bandwidth;
-    slowest = std::max(slowest, pipelined + shown + copies);
+    mine.seconds = pipelined + shown + copies;
+    if (rank == 0 || mine.seconds > slowest.seconds) slowest = mine;
   }
   return slowest;
 }
@@ -280,10 +285,10 @@ int bands_that_fit(const Product& product, double element_bytes, std::size_t wor
 }
 
 void hold_bands_of_b(Product& product, int bands_per_pass, double element_bytes, std::size_t workspace_bytes) {
-  product.held_b = on_host ? 2 : 4;
+  product.held_b = product.on_gpus ? 4 : 2;
   const double band = element_bytes * static_cast<double>(product.tile) * static_cast<double>(product.inner());
   const double left = static_cast<double>(workspace_bytes) - band * std::min(most_bands(product), 2 * bands_per_pass);
-  product.first_held_b = on_host || left < band * product.held_b
+  product.first_held_b = !product.on_gpus || left < band * product.held_b
                              ? product.held_b
                              : static_cast<int>(std::min(left / band, static_cast<double>(product.column_bands())));
   product.first_held_b = std::max(product.first_held_b, product.held_b);
@@ -302,18 +307,18 @@ std::size_t default_workspace_bytes(const Communicator& comm) {
 Index choose_tile(const MachineRates& rates, const ElementCost& cost, Product product, int bands_per_pass,
                   std::size_t workspace_bytes) {
   Index longest = std::max({product.rows(), product.columns(), Index{1}});
-  if (!on_host && bands_per_pass != 1) {
+  if (product.on_gpus && bands_per_pass != 1) {
     // A GPU is full with less than the largest tile measured; larger ones only make the pipeline coarse. (With one band
     // of A at a time they spare passes of B.)
     longest = std::min(longest, rates.gemm.back().tile);
   }
   std::set<Index> candidates;
-  for (Index tile = on_host ? 64 : 256; tile <= longest; tile *= 2) {
+  for (Index tile = product.on_gpus ? 256 : 64; tile <= longest; tile *= 2) {
     candidates.insert(tile);
     candidates.insert(std::min(tile + tile / 2, longest));
   }
   // Tiles that share the rows out evenly, with room for the ragged rest; on GPUs in whole tiles of a BLAS's own.
-  constexpr Index grain = on_host ? 1 : 128;
+  const Index grain = product.on_gpus ? 128 : 1;
   for (Index share = 1; share <= 8; ++share) {
     for (const auto& [extent, ranks] :
          {std::pair<Index, Index>{product.rows(), product.grid_rows()}, {product.columns(), product.grid_columns}}) {
@@ -329,22 +334,28 @@ Index choose_tile(const MachineRates& rates, const ElementCost& cost, Product pr
   if (bands_per_pass == 1 && *candidates.rbegin() >= smallest) {
     candidates.erase(candidates.begin(), candidates.lower_bound(smallest));
   }
+  // What the model leaves out is paid once a tile on CPUs. On GPUs it makes coarse pipelines slower: a bus that other
+  // devices use too brings less than was measured, and the first tile waits for two bands.
+  const double tolerated = !product.on_gpus ? 1.01 : comes_from_host_memory(product) ? 1.02 : 1.0;
+  // By rising tile; large ones first, as they are planned in less time. A tile whose products alone would take longer
+  // than all of another tile's needs no schedule.
   std::vector<std::pair<Index, double>> times;
   double best = std::numeric_limits<double>::infinity();
-  for (const Index tile : candidates) {
-    product.tile = tile;
+  const double flops = cost.flops_per_multiply_add * static_cast<double>(product.rows()) *
+                       static_cast<double>(product.columns()) * static_cast<double>(product.inner()) *
+                       (product.half ? 0.5 : 1.0) / product.ranks;
+  for (auto tile = candidates.rbegin(); tile != candidates.rend(); ++tile) {
+    product.tile = *tile;
+    if (flops / rates.flops_at(*tile) > tolerated * best) continue;
     const int bands = bands_per_pass > 0 ? std::min(bands_per_pass, most_bands(product))
                                          : bands_that_fit(product, cost.bytes, workspace_bytes);
     hold_bands_of_b(product, bands, cost.bytes, workspace_bytes);
-    times.emplace_back(tile, predicted_seconds(rates, cost, product, bands));
-    best = std::min(best, times.back().second);
+    times.insert(times.begin(), {*tile, predicted_seconds(rates, cost, product, bands)});
+    best = std::min(best, times.front().second);
   }
-  // What the model leaves out is paid once a tile on CPUs. On GPUs it makes coarse pipelines slower: a bus that other
-  // devices use too brings less than was measured, and the first tile waits for two bands.
-  const double tolerated = on_host ? 1.01 : comes_from_host_memory(product) ? 1.02 : 1.0;
   const auto near_best = [&](const auto& entry) { return entry.second <= tolerated * best; };
-  return on_host ? std::find_if(times.rbegin(), times.rend(), near_best)->first
-                 : std::find_if(times.begin(), times.end(), near_best)->first;
+  return !product.on_gpus ? std::find_if(times.rbegin(), times.rend(), near_best)->first
+                          : std::find_if(times.begin(), times.end(), near_best)->first;
 }
 
 }  // namespace heddle::impl

@@ -21,6 +21,17 @@ struct ElementCost {
 [[nodiscard]] double predicted_seconds(const MachineRates& rates, const ElementCost& cost, const Product& product,
                                        int bands_per_pass);
 
+/// What that time is made of, on the slowest rank.
+struct PredictedTimes {
+  double seconds = 0.0;        ///< All of it.
+  double products = 0.0;       ///< Of its products alone, one after the other.
+  double within_nodes = 0.0;   ///< Of the busier direction of its link within its node.
+  double between_nodes = 0.0;  ///< The same between nodes; 0 where both are one link.
+  double bus = 0.0;            ///< Of what crosses its bus.
+};
+[[nodiscard]] PredictedTimes predicted_times(const MachineRates& rates, const ElementCost& cost, const Product& product,
+                                             const std::vector<RankSchedule>& schedules);
+
 /// The same machine with emulated products, which were measured, in place of the BLAS's.
 [[nodiscard]] MachineRates emulated_rates(MachineRates rates);
 

@@ -25,13 +25,15 @@ struct Strip {
 // Rows of the grid by how much of a band of A and of C their ranks own, most first; equals in order.
 std::vector<int> by_affinity(const Product& product, int band) {
   std::vector<Index> owned(static_cast<std::size_t>(product.grid_rows()));
-  const Region of_a = band_of_a(product, band);
-  for (int rank = 0; rank < product.ranks; ++rank) {
-    const auto [first, last] = product.column_share(rank % product.grid_columns);
+  const auto row_of = [&](const Piece& piece) { return static_cast<std::size_t>(piece.owner / product.grid_columns); };
+  for (const Piece& piece : pieces_of(product.a, band_of_a(product, band))) owned[row_of(piece)] += piece.size();
+  for (int q = 0; q < product.grid_columns; ++q) {
+    const auto [first, last] = product.column_share(q);
     const Region of_c{product.row_range(band),
                       {first * product.tile, std::min(last * product.tile, product.columns())}};
-    owned[static_cast<std::size_t>(rank / product.grid_columns)] +=
-        piece_of(product.a, of_a, rank).size() + piece_of(product.c, of_c, rank).size();
+    for (const Piece& piece : pieces_of(product.c, of_c)) {
+      if (piece.owner % product.grid_columns == q) owned[row_of(piece)] += piece.size();
+    }
   }
   std::vector<int> rows(owned.size());
   std::iota(rows.begin(), rows.end(), 0);
@@ -368,17 +370,18 @@ std::vector<Region> regions_of(const Product& product, const std::vector<Load>& 
   return regions;
 }
 
-std::vector<Workload> workloads(const Product& product, int bands_per_pass) {
-  const auto strips = share_out(product);
-  std::vector<Workload> all(strips.size());
+std::vector<Workload> workloads(const Product& product, const std::vector<RankSchedule>& schedules) {
+  std::vector<Workload> all(schedules.size());
   for (int rank = 0; rank < product.ranks; ++rank) {
-    const RankSchedule schedule = schedule_of(product, strips[static_cast<std::size_t>(rank)], bands_per_pass, rank);
-    add_workload(product, schedule, rank, all);
+    add_workload(product, schedules[static_cast<std::size_t>(rank)], rank, all);
   }
-  for (Workload& work : all) {
-    work.last_senders = static_cast<double>(std::count_if(
-        all.begin(), all.end(), [&](const Workload& other) { return other.last_owner == work.last_owner; }));
-  }
+  // By the owner, and at the end of those whose last tile goes nowhere.
+  std::vector<double> senders(all.size() + 1, 0.0);
+  const auto place = [&](const Workload& work) {
+    return work.last_owner < 0 ? all.size() : static_cast<std::size_t>(work.last_owner);
+  };
+  for (const Workload& work : all) senders[place(work)] += 1.0;
+  for (Workload& work : all) work.last_senders = senders[place(work)];
   return all;
 }
 

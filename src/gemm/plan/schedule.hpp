@@ -1,6 +1,7 @@
 // Who computes which tile of a distributed product, what travels when, and where it is put: pure functions, no MPI.
 #pragma once
 
+#include "core/on_host.hpp"
 #include <heddle/core/operation.hpp>
 #include <heddle/dist/placement.hpp>
 
@@ -43,6 +44,8 @@ struct Product {
   int grid_columns = 1;
   /// The node of each rank; empty where all are on one.
   std::vector<int> node_of = {};
+  /// Whether ranks are GPUs, as those of this build are or are not; a prediction may be about others.
+  bool on_gpus = !on_host;
 
   [[nodiscard]] bool on_one_node(int rank, int other) const {
     return node_of.empty() || node_of[static_cast<std::size_t>(rank)] == node_of[static_cast<std::size_t>(other)];
@@ -165,7 +168,7 @@ struct Workload {
 };
 /// Of every rank. Without the ranks' own pieces: `in.all` is the sum over the rank's loads of the band's size less
 /// what the rank owns of it.
-[[nodiscard]] std::vector<Workload> workloads(const Product& product, int bands_per_pass);
+[[nodiscard]] std::vector<Workload> workloads(const Product& product, const std::vector<RankSchedule>& schedules);
 
 /// Most bands of op(A) that any rank takes (in part or whole).
 [[nodiscard]] int most_bands(const Product& product);

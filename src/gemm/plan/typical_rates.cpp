@@ -30,8 +30,9 @@ template <Scalar T> MachineRates typical_of_threads(int threads) {
   return rates;
 }
 
-// Those of an H200, whose matrix units take float and double alike (perf/RESULTS.md).
-template <Scalar T> MachineRates typical_of_gpu(bool peers) {
+}  // namespace
+
+template <Scalar T> MachineRates h200_rates(double node_bandwidth) {
   MachineRates rates;
   for (const auto& [tile, teraflops] :
        {std::pair<Index, double>{256, 12.0}, {512, 30.0}, {1024, 44.0}, {2048, 52.0}, {4096, 58.0}, {8192, 62.0}}) {
@@ -48,7 +49,8 @@ template <Scalar T> MachineRates typical_of_gpu(bool peers) {
     tile *= 2;
   }
   rates.memory_bandwidth = 4e3 * giga;
-  rates.link_bandwidth = peers ? 250 * giga : 20 * giga;
+  rates.link_bandwidth = 250 * giga;
+  rates.node_bandwidth = node_bandwidth;
   rates.latency = 1e-5;
   rates.overlap = 1.0;
   rates.host_bandwidth = 50 * giga;
@@ -56,21 +58,22 @@ template <Scalar T> MachineRates typical_of_gpu(bool peers) {
   return rates;
 }
 
-}  // namespace
-
 template <Scalar T> MachineRates typical_rates(const Communicator& comm) {
   MachineRates rates;
   if constexpr (impl::on_host) {
     // The fewest threads of any rank: all take the same tile.
     rates = typical_of_threads<T>(comm.all_reduce(comm.space().concurrency(), Reduction::minimum));
   } else {
-    rates = typical_of_gpu<T>(transport_of(comm).kind() == TransportKind::peer);
+    rates = h200_rates<T>(0.0);
+    if (transport_of(comm).kind() != TransportKind::peer) rates.link_bandwidth = 20 * giga;
   }
   if (comm.size() == 1) rates.link_bandwidth = rates.latency = rates.overlap = 0.0;
   return rates;
 }
 
-#define HEDDLE_INSTANTIATE(T) template MachineRates typical_rates<T>(const Communicator&)
+#define HEDDLE_INSTANTIATE(T)                  \
+  template MachineRates h200_rates<T>(double); \
+  template MachineRates typical_rates<T>(const Communicator&)
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE);
 #undef HEDDLE_INSTANTIATE
 

@@ -1,0 +1,54 @@
+// What a distributed product will take on a machine that need not be here.
+#pragma once
+
+#include <heddle/gemm/gemm.hpp>
+
+#include <string>
+
+namespace heddle {
+
+/// Equal nodes with equally many ranks each, numbered node by node.
+struct ClusterShape {
+  int nodes = 1;           ///< Number of nodes.
+  int ranks_per_node = 1;  ///< Ranks of each node: one for each GPU, or for a share of its cores.
+  /// Whether the ranks are GPUs, which decides how tiles are chosen and what is held; else they are CPU threads.
+  bool on_gpus = true;
+};
+
+/// The most ranks that a prediction is made for.
+inline constexpr int most_ranks_predicted = 65536;
+
+/// What a rank has more of to do than of anything else, where a product is predicted.
+enum class Bottleneck { products, links_within_nodes, links_between_nodes };
+/// "products", "links within nodes" or "links between nodes".
+[[nodiscard]] std::string to_string(Bottleneck bottleneck);
+
+/// A predicted product.
+struct GemmPrediction {
+  double seconds = 0.0;  ///< Time of the slowest rank.
+  double gflops = 0.0;   ///< Rate of all ranks together, in 10^9 flops per second.
+  /// The share of the transfers' time, on the slowest rank, that products hide; 1 where nothing travels.
+  double hidden_share = 1.0;
+  Bottleneck bottleneck = Bottleneck::products;  ///< The longest of the three times alone.
+  Index tile = 0;                                ///< N_i.
+  ProcessGrid grid;                              ///< The grid of ranks.
+  int bands_per_pass = 0;                        ///< Bands of op(A) that a rank holds.
+  Arithmetic arithmetic = Arithmetic::native;    ///< Native or emulated.
+  double bytes_received = 0.0;                   ///< From other ranks, summed over all ranks.
+  double bytes_between_nodes = 0.0;              ///< Of these, from other nodes.
+  /// Of the rank that needs most: its parts of A, B and C, bands, tiles, and residues of emulated products, in bytes.
+  double memory_bytes = 0.0;
+  double planning_seconds = 0.0;  ///< Time that the choice of grid and tile took here.
+};
+
+/// Predicts C = A B with A and C in row bands and B in column bands over all ranks of the cluster, A of rows x inner
+/// and B of inner x columns. Nothing is computed or moved, and MPI is not needed: the plan is the one that GemmPlan
+/// makes for these ranks, with `options`, and the time is the tile model's from `rates`. GemmOptions::rates is ignored,
+/// and workspace_bytes 0 stands for 16 GiB on GPUs and for 1 GiB on CPUs.
+///
+/// T is float, double or a complex type. Throws Error(argument) as GemmPlan does, and for a cluster without ranks.
+template <Scalar T>
+[[nodiscard]] GemmPrediction predict_gemm(const ClusterShape& cluster, Index rows, Index columns, Index inner,
+                                          const MachineRates& rates, const GemmOptions& options = {});
+
+}  // namespace heddle
