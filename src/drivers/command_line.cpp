@@ -25,6 +25,7 @@ void add_commands(CLI::App& app, Selection& selection) {
   add_faces(app, selection);
   add_tdse(app, selection);
   add_study(app, selection);
+  add_predict(app, selection);
   add_tune(app, selection);
   add_info(app, selection);
   add_plot(app, selection);

@@ -73,6 +73,7 @@ void add_duplicates(CLI::App& app, Selection& selection);
 void add_faces(CLI::App& app, Selection& selection);
 void add_tdse(CLI::App& app, Selection& selection);
 void add_study(CLI::App& app, Selection& selection);
+void add_predict(CLI::App& app, Selection& selection);
 void add_tune(CLI::App& app, Selection& selection);
 void add_info(CLI::App& app, Selection& selection);
 void add_plot(CLI::App& app, Selection& selection);

@@ -23,6 +23,7 @@ RUNS = {
     "study transpose": ["--rows", "4", "--columns", "4", "--largest", "2", "--repeat", "1"],
     "study jacobi": ["--sizes", "3,4", "--repeat", "1"],
     "study faces": ["--sizes", "2", "--methods", "partition", "--repeat", "1"],
+    "predict gemm": ["--size", "4096"],
     "tune": ["--seconds", "0.2"],
     "info": ["--verbose"],
     "verify": ["deck.h5"],

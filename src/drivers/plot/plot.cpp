@@ -3,6 +3,7 @@
 #include "drivers/eig/scf.hpp"
 #include "drivers/gemm/trace.hpp"
 #include "drivers/plot/pictures.hpp"
+#include "drivers/predict/predict.hpp"
 #include "drivers/study/faces.hpp"
 #include "drivers/study/jacobi.hpp"
 #include "drivers/study/transpose.hpp"
@@ -26,7 +27,7 @@ const OptionTable<Options>& all_options() {
       {"--input,-i,file",
        &Options::file,
        Text{},
-       "HDF5 that heddle tdse wrote, JSON of heddle gemm --trace, CSV of heddle study or of heddle eig --scf",
+       "HDF5 that heddle tdse wrote, JSON of heddle gemm --trace, CSV of heddle study, of heddle eig --scf or of heddle predict --sweep",
        {.key = "file", .required = true}},
       {"--output,-o", &Options::output, Text{"PNG"}, "PNG to write (default: FILE's name with .png, in this folder)"},
   };
@@ -43,6 +44,7 @@ Picture picture_of(const std::filesystem::path& input) {
   if (looks_like_study_jacobi(input)) return study_jacobi_picture;
   if (looks_like_study_faces(input)) return study_faces_picture;
   if (looks_like_scf(input)) return scf_picture;
+  if (looks_like_prediction(input)) return prediction_picture;
   const Hdf5Reader file(input);
   for (const char* needed : {"/grid/x", "/time/t", "/frames/t", "/density", "/nuclei/position", "/observables/norm"}) {
     (void)file.extents(needed);

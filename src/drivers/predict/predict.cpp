@@ -1,0 +1,258 @@
+// heddle predict gemm: what a product would take on a cluster, by the tile model alone.
+#include "drivers/predict/predict.hpp"
+
+#include "drivers/commands.hpp"
+#include "drivers/gemm/options.hpp"
+#include "drivers/support/matrix_options.hpp"
+#include "drivers/support/option_kinds.hpp"
+#include "drivers/support/scalars.hpp"
+#include "drivers/support/text.hpp"
+#include <heddle/core/pending_file.hpp>
+#include <heddle/core/version.hpp>
+#include <heddle/gemm/predict.hpp>
+#include <heddle/tuning/rates.hpp>
+
+#include <CLI/CLI.hpp>
+
+#include <cmath>
+#include <fstream>
+#include <iostream>
+#include <vector>
+
+namespace heddle::driver {
+namespace {
+
+constexpr const char* first_words = "# heddle predict";
+// Of the tables of scaling.
+constexpr int most_ranks_of_sweep = 1024;
+
+struct Options {
+  int nodes = 1;
+  int ranks_per_node = 8;
+  bool on_gpus = true;
+  Index size = -1, rows = -1, columns = -1, inner = -1;
+  std::string scalar = "double";
+  Arithmetic arithmetic = Arithmetic::native;
+  long long tile = 0;
+  ProcessGrid grid;
+  std::string rates = "h200:50";
+  bool sweep = false;
+  std::string output, plot;
+};
+
+const OptionTable<Options>& all_options() {
+  static const OptionTable<Options> table = {
+      {"--nodes", &Options::nodes, Integer{.least = 1, .most = most_ranks_predicted}, "Number of nodes"},
+      {"--gpus-per-node,--ranks-per-node", &Options::ranks_per_node, Integer{.least = 1, .most = most_ranks_predicted},
+       "Ranks of a node: one for each of its GPUs"},
+      {"--gpus,!--cpus", &Options::on_gpus, Flag{},
+       "Ranks are GPUs (or CPU threads): which decides how tiles are chosen, and wants rates of the same kind"},
+      {"--size", &Options::size, Integer{.least = 1}, "Order of square matrices"},
+      {"--rows", &Options::rows, Integer{.least = 1}, "Instead: rows of C"},
+      {"--columns", &Options::columns, Integer{.least = 1}, "... columns of C"},
+      {"--inner", &Options::inner, Integer{.least = 1}, "... inner dimension"},
+      {"--scalar", &Options::scalar, scalar_kind(), scalar_help},
+      {"--arithmetic", &Options::arithmetic, arithmetic_kind(),
+       "native, emulated, or auto: what is predicted to be faster"},
+      {"--tile", &Options::tile, Tile{}, "Tile size N_i; auto: chosen by the tile model"},
+      {"--grid", &Options::grid, Grid{}, "Ranks as a grid; auto: chosen by the tile model"},
+      {"--rates", &Options::rates, Text{.type_name = "FILE|h200:GB", .may_be_empty = false},
+       "Rates of the machine: a file that heddle tune kept, or those measured on a server of H200s, with so many GB/s "
+       "a "
+       "GPU between nodes"},
+      {"--sweep", &Options::sweep, Flag{},
+       "From one node to 1024 ranks: the same product (strong scaling), and with as much memory a rank (weak)"},
+      {"--output,-o", &Options::output, Text{"CSV"}, "Table of the sweep to write", {.needs = "--sweep"}},
+      {"--plot", &Options::plot, Text{"PNG"}, "Picture of the sweep to write", {.needs = "--sweep"}},
+  };
+  return table;
+}
+
+// One prediction of a sweep, or the only one.
+struct Row {
+  std::string scaling;
+  ClusterShape cluster;
+  Index rows, columns, inner;
+  GemmPrediction found;
+
+  [[nodiscard]] int ranks() const { return cluster.nodes * cluster.ranks_per_node; }
+};
+
+template <Scalar T> MachineRates rates_of(const std::string& text) {
+  if (!text.starts_with("h200")) return read_rates(text);
+  double gigabytes = 50;
+  if (text != "h200") {
+    const auto number = text.starts_with("h200:") ? finite_number(text.substr(5)) : std::nullopt;
+    require(number && *number > 0, "--rates '", text, "': expected a file, or h200:GB with GB/s between nodes");
+    gigabytes = *number;
+  }
+  return h200_rates<T>(gigabytes * 1e9);
+}
+
+template <Scalar T> Row predicted(const Options& options, const MachineRates& rates, int nodes, double growth) {
+  const auto grown = [&](Index own) {
+    const Index extent = own > 0 ? own : options.size;
+    return std::max<Index>(1, std::llround(static_cast<double>(extent) * growth));
+  };
+  Row row{"",
+          {nodes, options.ranks_per_node, options.on_gpus},
+          grown(options.rows),
+          grown(options.columns),
+          grown(options.inner),
+          {}};
+  GemmOptions settings;
+  settings.tile = options.tile;
+  settings.grid = options.grid;
+  settings.arithmetic = options.arithmetic;
+  row.found = predict_gemm<T>(row.cluster, row.rows, row.columns, row.inner, rates, settings);
+  return row;
+}
+
+nlohmann::ordered_json json_of(const Row& row) {
+  const GemmPrediction& found = row.found;
+  return {{"seconds", found.seconds},
+          {"gflops", found.gflops},
+          {"hidden_share", found.hidden_share},
+          {"bottleneck", to_string(found.bottleneck)},
+          {"tile", found.tile},
+          {"grid", Grid::show(found.grid)},
+          {"bands_per_pass", found.bands_per_pass},
+          {"arithmetic", option_name(found.arithmetic)},
+          {"bytes_received", found.bytes_received},
+          {"bytes_between_nodes", found.bytes_between_nodes},
+          {"memory_bytes", found.memory_bytes},
+          {"planning_seconds", found.planning_seconds},
+          {"nodes", row.cluster.nodes},
+          {"ranks", row.ranks()},
+          {"rows", row.rows},
+          {"columns", row.columns},
+          {"inner", row.inner}};
+}
+
+// Rate of a rank over that of a rank of the first row of the same scaling.
+double efficiency(const std::vector<Row>& rows, const Row& row) {
+  for (const Row& first : rows) {
+    if (first.scaling == row.scaling) return row.found.gflops / row.ranks() / (first.found.gflops / first.ranks());
+  }
+  return 0;
+}
+
+void write_table(const std::string& path, const Options& options, const std::vector<Row>& rows) {
+  PendingStream file(path);
+  file << first_words << ": heddle " << version() << " (" << git_hash() << ")\n# rates: " << options.rates
+       << "\n# scalar: " << options.scalar << "\n# arithmetic: " << option_name(options.arithmetic) << '\n'
+       << "scaling,nodes,ranks,rows,columns,inner,seconds,gflops,efficiency,hidden_share,bottleneck,tile,grid,"
+          "bytes_between_nodes,memory_bytes\n";
+  for (const Row& row : rows) {
+    const GemmPrediction& found = row.found;
+    file << row.scaling << ',' << row.cluster.nodes << ',' << row.ranks() << ',' << row.rows << ',' << row.columns
+         << ',' << row.inner << ',' << shortest(found.seconds) << ',' << shortest(found.gflops) << ','
+         << shortest(efficiency(rows, row)) << ',' << shortest(found.hidden_share) << ',' << to_string(found.bottleneck)
+         << ',' << found.tile << ',' << Grid::show(found.grid) << ',' << shortest(found.bytes_between_nodes) << ','
+         << shortest(found.memory_bytes) << '\n';
+  }
+  file.commit();
+}
+
+void say(const CommonOptions& common, const std::string& line) {
+  if (!common.quiet) std::cout << line << '\n';
+}
+
+void show(const CommonOptions& common, const Row& row) {
+  const GemmPrediction& found = row.found;
+  say(common,
+      format("%d rank%s on %d node%s: C of %lld x %lld, inner dimension %lld", row.ranks(), row.ranks() == 1 ? "" : "s",
+             row.cluster.nodes, row.cluster.nodes == 1 ? "" : "s", static_cast<long long>(row.rows),
+             static_cast<long long>(row.columns), static_cast<long long>(row.inner)));
+  say(common, format("  predicted %.4g s, %.4g GFLOP/s (%.4g a rank), %s products", found.seconds, found.gflops,
+                     found.gflops / row.ranks(), option_name(found.arithmetic).c_str()));
+  say(common, format("  grid %s, tile %lld, %d bands a pass", Grid::show(found.grid).c_str(),
+                     static_cast<long long>(found.tile), found.bands_per_pass));
+  say(common, format("  %.3g %% of what travels is hidden; most to do: %s", 100 * found.hidden_share,
+                     to_string(found.bottleneck).c_str()));
+  say(common, format("  %.4g GB between nodes of %.4g GB between ranks; %.4g GB of memory a rank",
+                     found.bytes_between_nodes / 1e9, found.bytes_received / 1e9, found.memory_bytes / 1e9));
+  say(common, format("  planned in %.3g s", found.planning_seconds));
+}
+
+template <Scalar T>
+std::vector<Row> swept(const CommonOptions& common, const Options& options, const MachineRates& rates) {
+  std::vector<Row> rows;
+  for (const char* scaling : {"strong", "weak"}) {
+    say(common,
+        format(
+            "%s scaling\n  ranks  rows of C     seconds     GFLOP/s  efficiency  hidden      grid    tile  most to do",
+            scaling));
+    for (int nodes = 1; nodes * options.ranks_per_node <= most_ranks_of_sweep; nodes *= 2) {
+      const double growth = scaling == std::string("weak") ? std::sqrt(static_cast<double>(nodes)) : 1.0;
+      rows.push_back(predicted<T>(options, rates, nodes, growth));
+      Row& row = rows.back();
+      row.scaling = scaling;
+      const GemmPrediction& found = row.found;
+      say(common, format("%7d %10lld %11.4g %11.4g %10.1f%% %6.1f%% %9s %7lld  %s", row.ranks(),
+                         static_cast<long long>(row.rows), found.seconds, found.gflops, 100 * efficiency(rows, row),
+                         100 * found.hidden_share, Grid::show(found.grid).c_str(), static_cast<long long>(found.tile),
+                         to_string(found.bottleneck).c_str()));
+    }
+  }
+  return rows;
+}
+
+template <Scalar T> int run_as(const CommonOptions& common, const Options& options) {
+  Report report("predict gemm");
+  all_options().enter(options, report.inputs());
+  const MachineRates rates = rates_of<T>(options.rates);
+  if (!options.sweep) {
+    const Row row = predicted<T>(options, rates, options.nodes, 1.0);
+    report.results() = json_of(row);
+    show(common, row);
+  } else {
+    const std::vector<Row> rows = swept<T>(common, options, rates);
+    auto& list = report.results()["rows"] = nlohmann::ordered_json::array();
+    for (const Row& row : rows) {
+      list.push_back(json_of(row));
+      list.back()["scaling"] = row.scaling;
+      list.back()["efficiency"] = efficiency(rows, row);
+    }
+    if (!options.output.empty()) write_table(options.output, options, rows);
+    if (!options.plot.empty()) {
+      // The picture is drawn from the table, which goes again where it was not asked for.
+      const PendingFile own(options.plot + ".csv");
+      const std::string table = options.output.empty() ? own.path().string() : options.output;
+      if (options.output.empty()) write_table(table, options, rows);
+      draw(prediction_picture, table, options.plot);
+    }
+  }
+  report.write(common);
+  return exit_done;
+}
+
+int run(const CommonOptions& common, const Options& options) {
+  const bool all = options.rows > 0 && options.columns > 0 && options.inner > 0;
+  const bool any = options.rows > 0 || options.columns > 0 || options.inner > 0;
+  require(options.size > 0 ? !any : all, "predict gemm: give --size, or --rows, --columns and --inner");
+  require(!options.sweep || options.grid == ProcessGrid{}, "predict gemm: --sweep chooses the grids itself");
+  require(!options.sweep || options.ranks_per_node <= most_ranks_of_sweep, "predict gemm: --sweep goes to ",
+          most_ranks_of_sweep, " ranks; a node has ", options.ranks_per_node);
+  return with_scalar(options.scalar, [&]<class T>() { return run_as<T>(common, options); });
+}
+
+}  // namespace
+
+bool looks_like_prediction(const std::filesystem::path& path) {
+  std::ifstream file(path);
+  std::string line;
+  return std::getline(file, line) && line.starts_with(first_words);
+}
+
+void add_predict(CLI::App& app, Selection& selection) {
+  CLI::App& predict = *app.add_subcommand("predict", "What a cluster that is not here would take, by the tile model");
+  predict.require_subcommand(1);
+  add_command(predict, selection,
+              {"gemm", "C = A B over the GPUs of many nodes: time, grid, tile, bytes and memory",
+               "  heddle predict gemm --nodes 16 --gpus-per-node 4 --size 65536 --rates h200:50\n"
+               "  heddle predict gemm --size 32768 --sweep --plot scaling.png"},
+              all_options(), run);
+}
+
+}  // namespace heddle::driver
