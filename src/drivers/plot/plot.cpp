@@ -27,7 +27,8 @@ const OptionTable<Options>& all_options() {
       {"--input,-i,file",
        &Options::file,
        Text{},
-       "HDF5 that heddle tdse wrote, JSON of heddle gemm --trace, CSV of heddle study, of heddle eig --scf or of heddle predict --sweep",
+       "HDF5 that heddle tdse wrote, JSON of heddle gemm --trace, CSV of heddle study, of heddle eig --scf or of "
+       "heddle predict --sweep",
        {.key = "file", .required = true}},
       {"--output,-o", &Options::output, Text{"PNG"}, "PNG to write (default: FILE's name with .png, in this folder)"},
   };
