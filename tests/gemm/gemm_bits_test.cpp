@@ -48,7 +48,7 @@ TYPED_TEST(GemmBits, AreTheSameForAnyRanksGridsPlacementsAndPasses) {
           const int columns = bands == 2 && comm.size() % 2 == 0 ? 2 : bands == 0 ? comm.size() : 1;
           const ProcessGrid grid{comm.size() / columns, columns};
           const auto found = product_on<T>(comm, of_a[p], of_b[(p + 1) % of_b.size()], of_c[(p * 3 + 2) % of_c.size()],
-                                           beta, {.tile = tile, .grid = grid, .bands_per_pass = bands});
+                                           beta, {.tile = tile, .bands_per_pass = bands, .grid = grid});
           if (comm.rank() == 0) {
             EXPECT_TRUE(test::same_bits(found, reference)) << of_a[p].describe() << ", " << bands << " bands a pass";
           }

@@ -131,9 +131,9 @@ TYPED_TEST(Gemm, AnyGridOfRanks) {
       const auto of_b = test::placements_of(k, n, ranks);
       const auto of_c = test::placements_of(m, n, ranks);
       for (std::size_t p = 0; p < of_a.size(); ++p) {
-        this->expect_product({m, n, k}, Operation::none, Operation::none, T(1.5), T(-1), of_a[p],
+        this->expect_product({{m, n, k}, Operation::none, Operation::none, T(1.5), T(-1)}, of_a[p],
                              of_b[(p * 3 + 1) % of_b.size()], of_c[(p * 5 + 2) % of_c.size()],
-                             {.tile = 5, .grid = grid, .bands_per_pass = static_cast<int>(p % 3)});
+                             {.tile = 5, .bands_per_pass = static_cast<int>(p % 3), .grid = grid});
       }
     }
   }
