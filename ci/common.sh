@@ -17,7 +17,8 @@ packages_meshes=(libvtk9-dev)
 packages_test=(libgtest-dev libbenchmark-dev libmpfr-dev libscalapack-openmpi-dev)
 packages_lint=(python3 clang-format)
 packages_docs=(doxygen)
-packages_tidy=(clang-tidy libomp-dev)
+# clang-tidy 14, Debian 12's own, crashes on C++20 and finds errors in it that are none.
+packages_tidy=(clang-tidy-19 libomp-19-dev)
 packages_fuzz=(clang libclang-rt-dev libomp-dev)
 packages_hip=(hipcc clang-19 librocprim-dev)
 
