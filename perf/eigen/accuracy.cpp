@@ -109,6 +109,7 @@ std::vector<double> exact_eigenvalues(const Symmetric& A) {
     }
   }
   std::vector<double> values;
+  values.reserve(n);
   for (int i = 0; i < n; ++i) {
     values.push_back(mpfr_get_d(at(i, i), MPFR_RNDN));
   }
@@ -119,6 +120,7 @@ std::vector<double> exact_eigenvalues(const Symmetric& A) {
 Symmetric graded(double condition, std::mt19937_64& random) {
   std::uniform_real_distribution<double> uniform(-1.0, 1.0);
   std::vector<double> d;
+  d.reserve(n);
   for (int i = 0; i < n; ++i) {
     d.push_back(std::pow(condition, -0.5 * i / (n - 1)));
   }

@@ -143,18 +143,19 @@ void triangular_system(std::mt19937_64& random, double wanted) {
   for (double& value : b) {
     value = uniform(random);
   }
-  std::vector<Number> upper(n / 2);
-  for (std::size_t i = 0; i < n / 2; ++i) {
+  const std::size_t half = n / 2;
+  std::vector<Number> upper(half);
+  for (std::size_t i = 0; i < half; ++i) {
     mpfr_set_d(upper[i].get(), b[i], MPFR_RNDN);
   }
   substitute(L, upper);
   {
     const Number sum;
     const Number product;
-    for (std::size_t i = n / 2; i < n; ++i) {
+    for (std::size_t i = half; i < n; ++i) {
       mpfr_set_zero(sum.get(), 1);
-      for (std::size_t j = 0; j < n / 2; ++j) {
-        const double share = j < n / 4 ? std::abs(uniform(random)) : static_cast<double>(n / 2 - 1 - j) / (n / 4.0);
+      for (std::size_t j = 0; j < half; ++j) {
+        const double share = j < n / 4 ? std::abs(uniform(random)) : static_cast<double>(half - 1 - j) / (n / 4.0);
         const double rest = j < n / 4 ? 0 : sum.rounded();
         L(i, j) = (std::ldexp(uniform(random), static_cast<int>((j == 0 ? 1 : share) * log_condition)) - rest) /
                   (j < n / 4 ? 1 : upper[j].rounded());
@@ -209,7 +210,63 @@ void triangular_system(std::mt19937_64& random, double wanted) {
   std::printf("trsv,%.6g,%.6g,%.6g,%.6g,%.6g\n", condition, error_of(plain), solved(0), solved(1), solved(3));
 }
 
-// A triangular matrix with its rows and columns in disorder: |P A - L U| / |A|, in the largest row sum.
+// |P A - L U| / |A|, in the largest row sum.
+double factorization_error(const HostMatrix& A, double norm, const HostMatrix& LU, const std::vector<Index>& pivots) {
+  const std::size_t n = A.extent(0);
+  std::vector<std::size_t> order(n);
+  for (std::size_t k = 0; k < n; ++k) {
+    order[k] = k;
+  }
+  for (std::size_t k = 0; k < n; ++k) {
+    std::swap(order[k], order[static_cast<std::size_t>(pivots[k])]);
+  }
+  double worst = 0;
+  const Number term;
+  const Number rest;
+  const Number row;
+  for (std::size_t i = 0; i < n; ++i) {
+    mpfr_set_zero(row.get(), 1);
+    for (std::size_t j = 0; j < n; ++j) {
+      mpfr_set_d(rest.get(), A(order[i], j), MPFR_RNDN);
+      for (std::size_t k = 0; k <= std::min(i, j); ++k) {
+        mpfr_set_d(term.get(), k == i ? 1 : LU(i, k), MPFR_RNDN);
+        mpfr_mul_d(term.get(), term.get(), LU(k, j), MPFR_RNDN);
+        mpfr_sub(rest.get(), rest.get(), term.get(), MPFR_RNDN);
+      }
+      mpfr_abs(rest.get(), rest.get(), MPFR_RNDN);
+      mpfr_add(row.get(), row.get(), rest.get(), MPFR_RNDN);
+    }
+    worst = std::max(worst, row.rounded() / norm);
+  }
+  return shown_error(worst);
+}
+
+// Elimination in place, rounded as it goes.
+std::vector<Index> plain_factors(const HostMatrix& plain) {
+  const std::size_t n = plain.extent(0);
+  std::vector<Index> pivots;
+  for (std::size_t j = 0; j < n; ++j) {
+    for (std::size_t k = 0; k < j; ++k) {
+      for (std::size_t i = k + 1; i < n; ++i) {
+        plain(i, j) -= plain(i, k) * plain(k, j);
+      }
+    }
+    std::size_t pivot = j;
+    for (std::size_t i = j + 1; i < n; ++i) {
+      pivot = std::abs(plain(i, j)) > std::abs(plain(pivot, j)) ? i : pivot;
+    }
+    pivots.push_back(static_cast<Index>(pivot));
+    for (std::size_t k = 0; k < n && pivot != j; ++k) {
+      std::swap(plain(j, k), plain(pivot, k));
+    }
+    for (std::size_t i = j + 1; i < n; ++i) {
+      plain(i, j) /= plain(j, j);
+    }
+  }
+  return pivots;
+}
+
+// Of a triangular matrix with its rows and columns in disorder.
 void factorization(std::mt19937_64& random, double growth) {
   const std::size_t n = 100;
   const HostMatrix L = triangle(random, n, growth);
@@ -231,7 +288,6 @@ void factorization(std::mt19937_64& random, double growth) {
     norm = std::max(norm, row);
   }
   // |A^-1| from columns of the triangular inverse, in the largest row sum.
-  const Number term;
   std::vector<Number> ones(n);
   for (const Number& weight : ones) {
     mpfr_set_d(weight.get(), 1, MPFR_RNDN);
@@ -241,59 +297,15 @@ void factorization(std::mt19937_64& random, double growth) {
   for (const Number& sum : sums) {
     inverse = std::max(inverse, sum.rounded());
   }
-  const auto error_of = [&](const HostMatrix& LU, const std::vector<Index>& pivots) {
-    std::vector<std::size_t> order(n);
-    for (std::size_t k = 0; k < n; ++k) {
-      order[k] = k;
-    }
-    for (std::size_t k = 0; k < n; ++k) {
-      std::swap(order[k], order[static_cast<std::size_t>(pivots[k])]);
-    }
-    double worst = 0;
-    const Number rest;
-    const Number row;
-    for (std::size_t i = 0; i < n; ++i) {
-      mpfr_set_zero(row.get(), 1);
-      for (std::size_t j = 0; j < n; ++j) {
-        mpfr_set_d(rest.get(), A(order[i], j), MPFR_RNDN);
-        for (std::size_t k = 0; k <= std::min(i, j); ++k) {
-          mpfr_set_d(term.get(), k == i ? 1 : LU(i, k), MPFR_RNDN);
-          mpfr_mul_d(term.get(), term.get(), LU(k, j), MPFR_RNDN);
-          mpfr_sub(rest.get(), rest.get(), term.get(), MPFR_RNDN);
-        }
-        mpfr_abs(rest.get(), rest.get(), MPFR_RNDN);
-        mpfr_add(row.get(), row.get(), rest.get(), MPFR_RNDN);
-      }
-      worst = std::max(worst, row.rounded() / norm);
-    }
-    return shown_error(worst);
-  };
   const HostMatrix plain("plain", n, n);
   Kokkos::deep_copy(plain, A);
-  std::vector<Index> pivots;
-  for (std::size_t j = 0; j < n; ++j) {
-    for (std::size_t k = 0; k < j; ++k) {
-      for (std::size_t i = k + 1; i < n; ++i) {
-        plain(i, j) -= plain(i, k) * plain(k, j);
-      }
-    }
-    std::size_t pivot = j;
-    for (std::size_t i = j + 1; i < n; ++i) {
-      pivot = std::abs(plain(i, j)) > std::abs(plain(pivot, j)) ? i : pivot;
-    }
-    pivots.push_back(static_cast<Index>(pivot));
-    for (std::size_t k = 0; k < n && pivot != j; ++k) {
-      std::swap(plain(j, k), plain(pivot, k));
-    }
-    for (std::size_t i = j + 1; i < n; ++i) {
-      plain(i, j) /= plain(j, j);
-    }
-  }
+  const std::vector<Index> pivots = plain_factors(plain);
   const Matrix LU = on_device(A);
   const exact::LuResult result = exact::lu(ExecutionSpace(), LU);
   const HostMatrix ours("ours", n, n);
   Kokkos::deep_copy(ours, LU);
-  std::printf("lu,%.6g,%.6g,%.6g,,\n", norm * inverse, error_of(plain, pivots), error_of(ours, result.pivots));
+  std::printf("lu,%.6g,%.6g,%.6g,,\n", norm * inverse, factorization_error(A, norm, plain, pivots),
+              factorization_error(A, norm, ours, result.pivots));
 }
 
 }  // namespace

@@ -60,8 +60,8 @@ void report(benchmark::State& state, const ExpmActionReport& last) {
 
 // Median of what the whole exponential takes.
 template <class Work> double seconds_of_whole(const Work& work) {
-  std::vector<double> seconds;
-  for (int i = 0; i < 3; ++i) seconds.push_back(seconds_of(work));
+  std::vector<double> seconds(3);
+  for (double& one : seconds) one = seconds_of(work);
   return median(seconds);
 }
 

@@ -60,8 +60,8 @@ void search_faces(benchmark::State& state, const Case& what) {
     const auto numbers = static_cast<std::size_t>(bytes / 16);
     const LocalMatrix<double> from("heddle::perf::from", numbers, 1);
     const LocalMatrix<double> to("heddle::perf::to", numbers, 1);
-    std::vector<double> copies;
-    for (int k = 0; k < 5; ++k) copies.push_back(seconds_of([&] { streaming_copy<double>(space, from, to); }));
+    std::vector<double> copies(5);
+    for (double& copy : copies) copy = seconds_of([&] { streaming_copy<double>(space, from, to); });
     state.counters["share_of_bandwidth"] = median(copies) / median(times);
   }
   for (const search::Phase& phase :

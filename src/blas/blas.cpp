@@ -23,6 +23,7 @@ bool runs_side_by_side() {
 }
 
 template <Scalar T>
+// NOLINTNEXTLINE(readability-function-size): the arguments of BLAS
 void gemm(const Context& context, Operation op_a, Operation op_b, std::type_identity_t<T> alpha,
           const MatrixView<const std::type_identity_t<T>>& A, const MatrixView<const std::type_identity_t<T>>& B,
           std::type_identity_t<T> beta, const MatrixView<T>& C) {

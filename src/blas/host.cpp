@@ -40,6 +40,7 @@ int blas_integer(Index value) {
 }  // namespace
 
 template <Scalar T>
+// NOLINTNEXTLINE(readability-function-size): the arguments of BLAS
 void backend_gemm(const blas::Context& context, Operation op_a, Operation op_b, T alpha, const MatrixView<const T>& A,
                   const MatrixView<const T>& B, T beta, const MatrixView<T>& C) {
   context.space().fence("heddle::blas::before_host_gemm");
@@ -50,8 +51,10 @@ void backend_gemm(const blas::Context& context, Operation op_a, Operation op_b, 
   const int leading_a = blas_integer(leading_dimension(A));
   const int leading_b = blas_integer(leading_dimension(B));
   const int leading_c = blas_integer(leading_dimension(C));
-  fortran_gemm<T>(to_string(op_a).data(), to_string(op_b).data(), &m, &n, &k, &alpha, A.data(), &leading_a, B.data(),
-                  &leading_b, &beta, C.data(), &leading_c);
+  const char letter_a = to_string(op_a).front();
+  const char letter_b = to_string(op_b).front();
+  fortran_gemm<T>(&letter_a, &letter_b, &m, &n, &k, &alpha, A.data(), &leading_a, B.data(), &leading_b, &beta, C.data(),
+                  &leading_c);
 }
 
 std::string backend_description() {

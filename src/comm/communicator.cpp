@@ -136,6 +136,7 @@ template void Communicator::all_reduce<Index>(std::span<Index>, Reduction) const
 
 std::vector<std::size_t> Communicator::exchange_sizes(const std::vector<std::span<const std::byte>>& out) const {
   std::vector<Index> mine;
+  mine.reserve(out.size());
   for (const std::span<const std::byte>& message : out) mine.push_back(static_cast<Index>(message.size()));
   std::vector<Index> theirs(mine.size());
   MPI_Alltoall(mine.data(), 1, MPI_INT64_T, theirs.data(), 1, MPI_INT64_T, state_->comm);

@@ -256,9 +256,9 @@ class PeerReceive final : public Transfer {
       throw Error(ErrorKind::argument, message_of("receive: ", block_.bytes(), " bytes are expected of rank ", source_,
                                                   ", ", descriptor_.width * descriptor_.columns, " were sent"));
     }
-    auto* const offset = reinterpret_cast<std::byte*>(descriptor_.offset);
-    vendor::Block from{offset + descriptor_.allocation.base, descriptor_.width, descriptor_.columns,
-                       descriptor_.leading};
+    // NOLINTNEXTLINE(performance-no-int-to-ptr): a message holds the address.
+    auto* const sent = reinterpret_cast<std::byte*>(descriptor_.allocation.base + descriptor_.offset);
+    vendor::Block from{sent, descriptor_.width, descriptor_.columns, descriptor_.leading};
     if (source_ != shared_.ranks.rank) {
       mapping_ = shared_.mappings->open(descriptor_.allocation);
       from.data = mapping_->address() + descriptor_.offset;

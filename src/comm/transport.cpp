@@ -136,10 +136,11 @@ void Transport::Implementation::close() noexcept {
       drain();
       return;
     }
-  } catch (const Error&) {
+  } catch (const Error&) {  // NOLINT(bugprone-empty-catch)
     // Whoever waited for the operation was told.
   }
   // The other ranks may never answer. What is under way stays as it is until the job ends.
+  // NOLINTNEXTLINE(bugprone-unhandled-exception-at-new): without memory the job ends at once.
   static_cast<void>(new std::shared_ptr<Request::Progress>(progress_));
 }
 
@@ -174,6 +175,7 @@ Request Transport::Implementation::begin_receive(const Bytes& block, int source,
 }
 
 std::shared_ptr<Request::Transfer> Transport::Implementation::make_receive_by(
+    // NOLINTNEXTLINE(performance-unnecessary-value-param): transports that show blocks keep it.
     const Bytes& /*shape*/, int /*source*/, int /*tag*/, std::function<void(const Bytes&)> /*read*/) {
   throw Error(ErrorKind::argument, message_of("receive_by: a ", to_string(kind()), " transport shows no blocks"));
 }

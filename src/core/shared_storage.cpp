@@ -46,20 +46,20 @@ template <class Body> bool any_difference(Steps one, Steps other, Index least, I
 
 }  // namespace
 
-Storage::Storage(const void* data, Index bytes, std::array<Index, 2> extent, std::array<Index, 2> apart)
+Storage::Storage(const void* data, Index bytes, std::array<Index, 2> extent, std::array<Index, 2> steps)
     : first(static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(data))) {
   if (extent[0] == 0 || extent[1] == 0) return;
   width = bytes;
-  const std::size_t inner = apart[0] <= apart[1] ? 0 : 1;
+  const std::size_t inner = steps[0] <= steps[1] ? 0 : 1;
   std::size_t used = 0;
   for (const std::size_t d : {inner, 1 - inner}) {
     // The stride of one element, or of none at all, says nothing.
-    if (extent[d] == 1 || apart[d] == 0) continue;
-    if (used == 0 && apart[d] * bytes <= width) {
-      width += (extent[d] - 1) * apart[d] * bytes;
+    if (extent[d] == 1 || steps[d] == 0) continue;
+    if (used == 0 && steps[d] * bytes <= width) {
+      width += (extent[d] - 1) * steps[d] * bytes;
     } else {
       count[used] = extent[d];
-      stride[used] = apart[d] * bytes;
+      stride[used] = steps[d] * bytes;
       ++used;
     }
   }

@@ -19,8 +19,9 @@ struct Storage {
   std::array<Index, 2> stride{1, 1};
 
   Storage() = default;
-  /// `extent` elements of `bytes` each, `stride` elements apart, in each of two dimensions.
-  Storage(const void* data, Index bytes, std::array<Index, 2> extent, std::array<Index, 2> stride);
+  /// `extent` elements of `bytes` each, `steps` elements from one to the next, in each of two
+  /// dimensions.
+  Storage(const void* data, Index bytes, std::array<Index, 2> extent, std::array<Index, 2> steps);
 };
 
 /// Exact: columns or rows of one array that take turns are apart, however their strides interleave. Where the ranges

@@ -46,7 +46,7 @@ void when_chosen(CLI::App& command, std::function<void()> chosen);
 /// the command line is read, which chooses one of the two.
 template <class Options, class Run>
 void add_command(CLI::App& parent, Selection& selection, const CommandHelp& help, const OptionTable<Options>& table,
-                 const Run& run) {
+                 Run run) {
   const auto options = std::make_shared<Options>();
   CLI::App& command = add_subcommand(parent, help);
   table.declare(command, *options, selection.declared);

@@ -105,6 +105,7 @@ void gemv(const ExecutionSpace& space, Operation op, T alpha, const StridedMatri
 }
 
 template <Scalar T>
+// NOLINTNEXTLINE(readability-function-size): the arguments of BLAS
 void gemm(const ExecutionSpace& space, Operation op_a, Operation op_b, T alpha, const StridedMatrix<const T>& A,
           const StridedMatrix<const T>& B, T beta, const StridedMatrix<T>& C) {
   const Kokkos::Profiling::ScopedRegion region("heddle::exact::gemm");

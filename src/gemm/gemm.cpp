@@ -135,6 +135,7 @@ GemmReport GemmPlan<T>::execute(T alpha, const DistributedMatrix<T>& A, const Di
 }
 
 template <Scalar T>
+// NOLINTNEXTLINE(readability-function-size): the arguments of BLAS
 GemmReport gemm(const Communicator& comm, Operation op_a, Operation op_b, std::type_identity_t<T> alpha,
                 const DistributedMatrix<T>& A, const DistributedMatrix<T>& B, std::type_identity_t<T> beta,
                 const DistributedMatrix<T>& C, const GemmOptions& options) {

@@ -16,6 +16,7 @@ Kokkos::View<const std::uint32_t*, MemorySpace> bits_of_several(const Communicat
   const auto ranks = static_cast<std::size_t>(comm.size());
   // Each rank looks after a run of words.
   std::vector<std::vector<std::uint32_t>> out;
+  out.reserve(ranks);
   for (std::size_t r = 0; r < ranks; ++r) {
     out.emplace_back(host.data() + words * r / ranks, host.data() + words * (r + 1) / ranks);
   }

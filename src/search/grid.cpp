@@ -145,9 +145,11 @@ Kokkos::View<double* [3], Kokkos::LayoutRight, MemorySpace> points_of(const Exec
       "heddle::search::coordinates", impl::Range(space, 0, grid.points()), KOKKOS_LAMBDA(Index point) {
         const Index number = number_of(point);
         const Index across = (grid.x + 1) * (grid.y + 1);
+        const Index row = point % across / (grid.x + 1);
+        const Index layer = point / across;
         coordinates(number, 0) = static_cast<double>(point % (grid.x + 1));
-        coordinates(number, 1) = static_cast<double>(point % across / (grid.x + 1));
-        coordinates(number, 2) = static_cast<double>(point / across);
+        coordinates(number, 1) = static_cast<double>(row);
+        coordinates(number, 2) = static_cast<double>(layer);
       });
   return coordinates;
 }

@@ -263,28 +263,28 @@ void move_streamed(const ExecutionSpace& space, const Moves<T>& moves, const Map
       });
 }
 
-template <class T> void move_runs(const ExecutionSpace& space, const Moves<T>& all, const Map<T>& map) {
+template <class T> void move_runs(const ExecutionSpace& space, const Moves<T>& moves, const Map<T>& map) {
   constexpr Index line = Blocking<T>::line;
   constexpr Index chunk = 1024 * line;
-  Moves<T> moves = all;
-  if (moves.from_column == moves.rows && moves.to_column == moves.rows) {
+  Moves<T> runs = moves;
+  if (runs.from_column == runs.rows && runs.to_column == runs.rows) {
     // Columns that follow one another at both ends are one.
-    moves.rows *= moves.columns;
-    moves.columns = 1;
+    runs.rows *= runs.columns;
+    runs.columns = 1;
   }
-  const Index chunks = (moves.rows + chunk - 1) / chunk;
-  const bool streams = moves.rows * moves.columns * moves.batch * static_cast<Index>(sizeof(T)) >= bytes_to_stream;
+  const Index chunks = (runs.rows + chunk - 1) / chunk;
+  const bool streams = runs.rows * runs.columns * runs.batch * static_cast<Index>(sizeof(T)) >= bytes_to_stream;
   const bool identity = map.is_identity();
   Kokkos::parallel_for(
       "heddle::transpose::relayout",
-      Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(space, 0, chunks * moves.columns * moves.batch),
+      Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(space, 0, chunks * runs.columns * runs.batch),
       [=](Index task) {
         const Index row = task % chunks * chunk;
-        const Index j = task / chunks % moves.columns;
-        const Index k = task / chunks / moves.columns;
-        const T* from = &moves.source(row, j, k);
-        T* to = &moves.target(row, j, k);
-        auto left = static_cast<int>(std::min(chunk, moves.rows - row));
+        const Index j = task / chunks % runs.columns;
+        const Index k = task / chunks / runs.columns;
+        const T* from = &runs.source(row, j, k);
+        T* to = &runs.target(row, j, k);
+        auto left = static_cast<int>(std::min(chunk, runs.rows - row));
         const auto past = static_cast<int>(reinterpret_cast<std::uintptr_t>(to) % line_bytes);
         const auto size = static_cast<int>(sizeof(T));
         // Elements before the next line begins; those of a type wider than they are aligned may never begin one.

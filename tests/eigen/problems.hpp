@@ -25,7 +25,7 @@ template <Scalar T> Device<T> to_device(const Host<T>& A) {
   return copy;
 }
 template <class View> auto to_host(const View& view) {
-  const auto host = Kokkos::create_mirror_view(view);
+  auto host = Kokkos::create_mirror_view(view);
   Kokkos::deep_copy(host, view);
   return host;
 }

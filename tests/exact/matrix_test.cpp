@@ -21,9 +21,19 @@ template <class T> class ExactMatrices : public ::testing::Test {};
 using Types = ::testing::Types<float, double, complex<float>, complex<double>>;
 TYPED_TEST_SUITE(ExactMatrices, Types);
 
-template <class T, class Layout>
-void check_product(std::mt19937_64& random, Data data, Operation op_a, Operation op_b, std::size_t m, std::size_t n,
-                   std::size_t k, T alpha, T beta) {
+struct Shape {
+  std::size_t m, n, k;
+};
+
+template <class T> struct Product {
+  Operation op_a, op_b;
+  Shape shape;
+  T alpha, beta;
+};
+
+template <class T, class Layout> void check_product(std::mt19937_64& random, Data data, const Product<T>& product) {
+  const auto& [op_a, op_b, shape, alpha, beta] = product;
+  const auto& [m, n, k] = shape;
   Matrix<T, Layout> A(op_a == Operation::none ? m : k, op_a == Operation::none ? k : m);
   Matrix<T, Layout> B(op_b == Operation::none ? k : n, op_b == Operation::none ? n : k);
   Matrix<T, Layout> C(m, n);
@@ -67,9 +77,6 @@ TYPED_TEST(ExactMatrices, ProductsOfEveryKindAreCorrectlyRounded) {
   using T = TypeParam;
   std::mt19937_64 random(1);
   const std::array<Operation, 3> operations = {Operation::none, Operation::transpose, Operation::conjugate_transpose};
-  struct Shape {
-    std::size_t m, n, k;
-  };
   const Shape shapes[] = {{1, 1, 1}, {3, 2, 5}, {17, 1, 40}, {20, 3, 9}, {33, 2, 70}, {300, 1, 3}};
   for (const Data data : {Data::tame, Data::spread, Data::cancelling, Data::any}) {
     for (const Operation op_a : operations) {
@@ -77,8 +84,9 @@ TYPED_TEST(ExactMatrices, ProductsOfEveryKindAreCorrectlyRounded) {
         const Operation op_b = operations[random() % 3];
         const T alpha = random() % 2 == 0 ? T(1) : number<T>(random, Data::spread);
         const T beta = random() % 3 == 0 ? T(1) : number<T>(random, Data::spread);
-        check_product<T, Kokkos::LayoutLeft>(random, data, op_a, op_b, shape.m, shape.n, shape.k, alpha, beta);
-        check_product<T, Kokkos::LayoutRight>(random, data, op_a, op_b, shape.m, shape.n, shape.k, alpha, beta);
+        const Product<T> product = {op_a, op_b, shape, alpha, beta};
+        check_product<T, Kokkos::LayoutLeft>(random, data, product);
+        check_product<T, Kokkos::LayoutRight>(random, data, product);
       }
     }
   }

@@ -56,7 +56,7 @@ TYPED_TEST(ActionEdges, ColumnsOfAnySizeGiveTheSameBits) {
   const LocalMatrix<T> B = block<T>(n, 2);
   const LocalMatrix<T> R("heddle::test::R", n, 2);
   const auto times = [](const LocalMatrix<T>& matrix, int exponent) {
-    const LocalMatrix<T> result("heddle::test::result", matrix.extent(0), matrix.extent(1));
+    LocalMatrix<T> result("heddle::test::result", matrix.extent(0), matrix.extent(1));
     const auto host = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), matrix);
     const HostMatrix<T> scaled("heddle::test::scaled", matrix.extent(0), matrix.extent(1));
     for (std::size_t i = 0; i < host.extent(0); ++i) {

@@ -65,7 +65,7 @@ std::vector<Case> badly_scaled(double large) {
 
 template <class T> class EmulatedAccuracy : public ::testing::Test {
  protected:
-  HostMatrix<T> exponential(const Case& one, ExpmOptions options) {
+  HostMatrix<T> exponential(const Case& one, const ExpmOptions& options) {
     const auto order = static_cast<Index>(one.n);
     const HostMatrix<T> whole("heddle::test::whole", comm.rank() == 0 ? one.n : 0, comm.rank() == 0 ? one.n : 0);
     for (std::size_t k = 0; k < whole.size(); ++k) whole(k / one.n, k % one.n) = narrow<T>(one.entries[k]);

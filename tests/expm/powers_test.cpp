@@ -25,7 +25,7 @@ impl::Scheme square_scheme_of_norm(double norm, double tolerance, const impl::Pr
   int least = std::numeric_limits<int>::max();
   for (int powers = 1; powers <= impl::Scheme::most_powers; ++powers) {
     for (int blocks = std::max(powers - 1, 1); blocks <= powers; ++blocks) {
-      impl::Scheme scheme{powers * blocks, powers, blocks, 0};
+      impl::Scheme scheme{.degree = powers * blocks, .powers = powers, .blocks = blocks};
       while (impl::backward_error(scheme.degree, std::ldexp(norm, -scheme.squarings)) > tolerance) {
         ++scheme.squarings;
       }

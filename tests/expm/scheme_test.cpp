@@ -188,7 +188,7 @@ std::vector<Number> expanded(const FewProducts& polynomial) {
   power.back() = Number(1.0);
   const Series y0 = times(series(polynomial.first), power);
   const FewProducts::Step& middle = polynomial.middle;
-  const Series y1 =
+  Series y1 =
       plus(plus(times(plus(series(middle.left), 1.0, y0), plus(series(middle.right), 1.0, y0)), middle.of_y0, y0), 1.0,
            series(middle.rest));
   if (polynomial.products == 2) {

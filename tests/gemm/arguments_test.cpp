@@ -42,6 +42,7 @@ TYPED_TEST(GemmArguments, CIsNeitherANorB) {
     EXPECT_NE(test::refusal_of([&] { plan.execute(T(1), A, B, T(1), B); }).find("gemm: C shares storage with B"),
               std::string::npos);
     // Copies are shallow.
+    // NOLINTNEXTLINE(performance-unnecessary-copy-initialization)
     const DistributedMatrix<T> again = B;
     EXPECT_NE(test::refusal_of([&] { gemm(this->comm, plain, plain, 1, A, B, 0, again, options); }), "");
     EXPECT_EQ(test::refusal_of([&] { plan.execute(T(1), A, A, T(0), C); }), "");

@@ -20,6 +20,7 @@ using test::padded_on_device;
 using test::to_host;
 
 template <Scalar T>
+// NOLINTNEXTLINE(readability-function-size): the arguments of BLAS
 HostMatrix<T> product(Operation op_a, Operation op_b, T alpha, const HostMatrix<T>& A, const HostMatrix<T>& B, T beta,
                       const HostMatrix<T>& C, const EmulationOptions& options = {}, EmulationReport* report = nullptr) {
   const ExecutionSpace space;

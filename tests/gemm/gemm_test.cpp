@@ -35,9 +35,15 @@ template <class T> class Gemm : public ::testing::Test {
     return op == Operation::none ? make(rows, columns) : make(columns, rows);
   }
 
+  struct Product {
+    std::array<Index, 3> shape;
+    Operation op_a, op_b;
+    T alpha, beta;
+  };
   // C = alpha op(A) op(B) + beta C of random matrices, against sums in double.
-  void expect_product(const std::array<Index, 3>& shape, Operation op_a, Operation op_b, T alpha, T beta,
-                      const Placement& a, const Placement& b, const Placement& c, const GemmOptions& options) {
+  void expect_product(const Product& product, const Placement& a, const Placement& b, const Placement& c,
+                      const GemmOptions& options) {
+    const auto [shape, op_a, op_b, alpha, beta] = product;
     const auto [m, n, k] = shape;
     const auto A = test::random_matrix<T>(comm, a, 1);
     const auto B = test::random_matrix<T>(comm, b, 2);
@@ -82,7 +88,7 @@ TYPED_TEST(Gemm, AllOperationsAndCornerCasesOfAlphaAndBeta) {
           this->stored(op_b, k, n, [&](Index r, Index c) { return Placement::column_bands(r, c, ranks); });
       for (const auto& [alpha, beta] :
            {std::pair<T, T>{T(1), T(0)}, {T(1), T(1)}, {T(-2), T(0.5)}, {T(0), T(2)}, {T(0), T(0)}}) {
-        this->expect_product(shape, op_a, op_b, alpha, beta, a, b, Placement::on_rank(m, n, ranks / 2), {.tile = 8});
+        this->expect_product({shape, op_a, op_b, alpha, beta}, a, b, Placement::on_rank(m, n, ranks / 2), {.tile = 8});
       }
     }
   }
@@ -107,7 +113,7 @@ TYPED_TEST(Gemm, AnyPlacementsAndShapes) {
       const std::size_t q = (p * 3 + 1) % of_b.size();
       const std::size_t r = (p * 5 + 2) % of_c.size();
       for (const Index tile : {5, 64}) {
-        this->expect_product(shape, Operation::none, Operation::none, T(1.5), T(-1), of_a[p], of_b[q], of_c[r],
+        this->expect_product({shape, Operation::none, Operation::none, T(1.5), T(-1)}, of_a[p], of_b[q], of_c[r],
                              {.tile = tile, .bands_per_pass = static_cast<int>(p % 3)});
       }
     }
@@ -118,7 +124,7 @@ TYPED_TEST(Gemm, ThePapersPlacement) {
   using T = TypeParam;
   // A on rank 2, B on 1, C on 0, as far as there are ranks.
   const int ranks = this->comm.size();
-  this->expect_product({40, 40, 40}, Operation::none, Operation::none, T(1), T(1),
+  this->expect_product({{40, 40, 40}, Operation::none, Operation::none, T(1), T(1)},
                        Placement::on_rank(40, 40, 2 % ranks), Placement::on_rank(40, 40, 1 % ranks),
                        Placement::on_rank(40, 40, 0), {.tile = 6, .bands_per_pass = 1});
 }

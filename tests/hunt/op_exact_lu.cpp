@@ -41,7 +41,7 @@ template <Scalar T> Real<T> pivot_size(const T& x) {
 }
 
 template <Scalar T>
-void judge_factors(Verdict& verdict, HostMatrix<T> A, const HostMatrix<T>& LU, const LuResult& result) {
+void judge_factors(Verdict& verdict, const HostMatrix<T>& A, const HostMatrix<T>& LU, const LuResult& result) {
   const auto m = static_cast<Index>(A.extent(0));
   const auto n = static_cast<Index>(A.extent(1));
   const Index steps = std::min(m, n);

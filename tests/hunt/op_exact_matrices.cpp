@@ -4,6 +4,8 @@
 #include <heddle/exact/distributed.hpp>
 #include <heddle/exact/matrix.hpp>
 
+#include <utility>
+
 namespace heddle::hunt {
 namespace {
 
@@ -69,10 +71,10 @@ void draw_products(Random& random, Case& one, long columns_of_b) {
   one.add_knob("placement", random.below(100));
 }
 
-// alpha op(A) op(B) + beta C, one element.
+// alpha op(A) op(B) + beta C, one element, and whether it is to be judged.
 template <Scalar T>
-T expected_element(const Case& one, const HostMatrix<T>& A, const HostMatrix<T>& B, const HostMatrix<T>& C, Index i,
-                   Index j, Index inner, bool& judged) {
+std::pair<T, bool> expected_element(const Case& one, const HostMatrix<T>& A, const HostMatrix<T>& B,
+                                    const HostMatrix<T>& C, Index i, Index j, Index inner) {
   const T alpha = factor<T>(one, "alpha");
   const T beta = factor<T>(one, "beta");
   Expected<T> sum;
@@ -89,8 +91,7 @@ T expected_element(const Case& one, const HostMatrix<T>& A, const HostMatrix<T>&
     sum.add(beta, c);
   }
   // With infinities the order in which complex parts meet shows: all that is promised is that no number comes out.
-  judged = finite;
-  return sum.value();
+  return {sum.value(), finite};
 }
 template <Scalar T>
 void judge_products(Verdict& verdict, const std::string& property, const Case& one, const HostMatrix<T>& found) {
@@ -100,8 +101,7 @@ void judge_products(Verdict& verdict, const std::string& property, const Case& o
   const Index inner = one.op("op_b") == Operation::none ? one.array("B").rows : one.array("B").columns;
   for (Index j = 0; j < static_cast<Index>(found.extent(1)); ++j) {
     for (Index i = 0; i < static_cast<Index>(found.extent(0)); ++i) {
-      bool judged = true;
-      const T expected = expected_element(one, A, B, C, i, j, inner, judged);
+      const auto [expected, judged] = expected_element(one, A, B, C, i, j, inner);
       const T& x = found(static_cast<std::size_t>(i), static_cast<std::size_t>(j));
       if (judged) {
         verdict.holds(property, same(x, expected), told<T>(i, j, x, expected));

@@ -77,6 +77,7 @@ bool same_state(const State& x, const State& y) {
 }
 std::string first_difference(const State& x, const State& y) {
   for (std::size_t k = 0; k < std::min(x.size(), y.size()); ++k) {
+    // NOLINTNEXTLINE(bugprone-suspicious-memory-comparison): it is bits that are compared.
     if (std::memcmp(&x[k], &y[k], sizeof(x[k])) != 0)
       return "at " + std::to_string(k) + " found " + shown(x[k]) + ", expected " + shown(y[k]);
   }
@@ -90,9 +91,9 @@ double norm_of(const State& psi) {
 
 // exp(-i H steps dt) psi with the H that fill() makes and its absorption: exact in dt for expm, magnus4 and chebyshev.
 // The step's error is |H| dt times the round-off of an exponential, n u |H| dt a step; 100 of that is suspicious.
-void judge_static(Verdict& verdict, const Case& one, const World& world, const Hamiltonian& hamiltonian,
-                  const State& initial, const State& found, Index steps, double time_step) {
-  const Index n = one.array("psi").rows;
+void judge_static(Verdict& verdict, const World& world, const Hamiltonian& hamiltonian, const State& initial,
+                  const State& found, Index steps, double time_step) {
+  const auto n = static_cast<Index>(initial.size());
   const DistributedMatrix<double> H(world.alone, Placement::on_rank(n, n, 0), "hunted");
   hamiltonian.fill(1.0, 0.0, H);
   const auto host = gather(H, 0);
@@ -102,7 +103,7 @@ void judge_static(Verdict& verdict, const Case& one, const World& world, const H
     for (Index i = 0; i < n; ++i) {
       const double w =
           i == j && !hamiltonian.absorption().empty() ? hamiltonian.absorption()[static_cast<std::size_t>(i)] : 0.0;
-      generator.values.push_back(Value(host(static_cast<std::size_t>(i), static_cast<std::size_t>(j)), -w));
+      generator.values.emplace_back(host(static_cast<std::size_t>(i), static_cast<std::size_t>(j)), -w);
     }
   }
   Wide::bits = 256;
@@ -174,7 +175,7 @@ void run_simulation(const World& world, const Case& one, Verdict& verdict) {
   }
   const bool exact = propagator.kind == expm || propagator.kind == magnus4 || propagator.kind == chebyshev;
   if (exact && !hamiltonian.moves() && hamiltonian.absorber().kind != AbsorberKind::mask && n <= 16) {
-    judge_static(verdict, one, world, hamiltonian, initial, found, steps, time_step);
+    judge_static(verdict, world, hamiltonian, initial, found, steps, time_step);
   }
 }
 

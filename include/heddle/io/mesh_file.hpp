@@ -148,7 +148,7 @@ struct SurfaceOptions {
 /// The faces, which are ordered by cell, and among them the mesh's own cells of two dimensions, as faces of side
 /// whole_cell; those that Mesh::ghosts marks only with `ghosts`. VTK's surface filters pass such cells on, too.
 /// O(cells).
-[[nodiscard]] FaceList<Index, Kokkos::HostSpace> with_surface_cells(const MeshFile& mesh,
+[[nodiscard]] FaceList<Index, Kokkos::HostSpace> with_surface_cells(const MeshFile& file,
                                                                     const FaceList<Index, Kokkos::HostSpace>& faces,
                                                                     bool ghosts = true);
 

@@ -266,8 +266,8 @@ EigenErrors errors_of(const DistributedMatrix<T>& A, const Kokkos::View<Real<T>*
       static_cast<double>(norm(R, Norm::frobenius)) / (unit * std::sqrt(static_cast<double>(A.rows())));
   if (norm_of_A == 0) return errors;
   gemm(comm, Operation::none, Operation::none, T(1), A, V, T(0), R);
-  const MatrixView<T> from = V.local();
-  const MatrixView<T> to = R.local();
+  const MatrixView<T>& from = V.local();
+  const MatrixView<T>& to = R.local();
   const CyclicAxis columns = V.placement().column_axis();
   const int q = V.grid_column();
   const auto rows = static_cast<Index>(to.extent(0));

@@ -98,7 +98,7 @@ template <Scalar T> using Elements = Kokkos::View<T*, MemorySpace>;
 
 // This rank's elements, side by side.
 template <Scalar T> Elements<T> elements_of(const DistributedMatrix<T>& A) {
-  const MatrixView<T> local = A.local();
+  const MatrixView<T>& local = A.local();
   const Elements<T> dense(Kokkos::view_alloc(Kokkos::WithoutInitializing, "heddle::driver::elements"), local.size());
   const auto height = static_cast<Index>(local.extent(0));
   Kokkos::parallel_for(

@@ -54,6 +54,7 @@ std::vector<Lag> lags_of(const std::vector<Timeline>& timelines) {
     }
   }
   std::vector<Lag> lags;
+  lags.reserve(most.size());
   for (const auto& [way, seconds] : most) lags.push_back({way.first, way.second, seconds});
   return lags;
 }

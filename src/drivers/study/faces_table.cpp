@@ -135,6 +135,7 @@ std::vector<FacesMedian> medians_of(const std::vector<FacesRow>& rows) {
     FacesMedian median{*group[group.size() / 2], static_cast<int>(group.size())};
     for (search::Phase& phase : median.row.phases) {
       std::vector<double> seconds;
+      seconds.reserve(group.size());
       for (const FacesRow* row : group) seconds.push_back(std::max(0.0, seconds_of(*row, phase.name)));
       phase.seconds = median_of(std::move(seconds));
     }

@@ -68,7 +68,7 @@ void report_failure(const CommonOptions& options, Report report, const Failure& 
   report.fail(one_line(failure.message), failure.exit_code);
   try {
     report.write(options);
-  } catch (const std::exception&) {
+  } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch)
     // What failed first is what is said.
   }
 }

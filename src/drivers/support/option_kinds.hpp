@@ -114,6 +114,7 @@ template <class Value> struct Choice {
 
   [[nodiscard]] std::string expected() const {
     std::vector<std::string> words;
+    words.reserve(names.size());
     for (const auto& [value, name] : names) words.push_back(name);
     return alternatives(words);
   }
@@ -240,7 +241,7 @@ template <class Kind, class Member>
   } else if constexpr (is_maybe<Member>) {
     return member ? reported(kind, *member) : nlohmann::ordered_json();
   } else {
-    const std::string text = kind.show(member);
+    std::string text = kind.show(member);
     if (text.empty()) return nullptr;
     if constexpr (std::is_arithmetic_v<Member>) {
       if (text != "auto") return member;

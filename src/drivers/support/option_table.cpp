@@ -130,7 +130,7 @@ std::vector<std::string> warnings_of_old_names(const CLI::App& command, const st
 }
 
 std::string HelpFormatter::make_option_name(const CLI::Option* option, bool is_positional) const {
-  const std::string names = CLI::Formatter::make_option_name(option, is_positional);
+  std::string names = CLI::Formatter::make_option_name(option, is_positional);
   const auto found =
       std::find_if(declared_.begin(), declared_.end(), [&](const DeclaredOption& one) { return one.option == option; });
   if (found == declared_.end() || found->words.details.was.empty()) return names;

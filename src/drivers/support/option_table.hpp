@@ -102,6 +102,7 @@ template <class Options> class OptionRow {
   /// `member`: a pointer to it, or in_member(). Its type and `kind` decide what is read: a std::vector takes several
   /// values, a std::optional has none by default. The option enters a report only where `where` is true.
   template <class Member, class Kind>
+  // NOLINTNEXTLINE(performance-unnecessary-value-param): they are moved.
   OptionRow(std::string names, Member member, Kind kind, std::string help, OptionDetails details = {},
             std::function<bool(const Options&)> where = {})
       : words_{.names = std::move(names),
@@ -174,6 +175,7 @@ template <class Options> class OptionTable {
   /// Adds the options to a command; `options` has its initial values, and has to live as long as the command.
   void declare(CLI::App& command, Options& options, std::vector<DeclaredOption>& declared) const {
     std::vector<DeclaredOption> own;
+    own.reserve(rows_.size());
     for (const auto& row : rows_) own.push_back(row.declare(command, options));
     relate_options(command, own);
     declared.insert(declared.end(), own.begin(), own.end());

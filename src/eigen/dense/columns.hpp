@@ -46,7 +46,7 @@ template <Scalar T> class BlockColumns {
 
   /// Makes the columns of these pairs of blocks orthogonal, by one sweep of rotations of each pair; ordered on the
   /// instance. Cosines up to `tolerance` are left.
-  void step(const BlockPairs& pairs, R tolerance);
+  void step(const BlockPairs& order, R tolerance);
   /// What all steps since the last call did; blocks.
   SweepCounts<R> counts();
   /// All pairs once, and what that did.

@@ -39,7 +39,7 @@ std::optional<Dense<T>> first_vectors(const blas::Context& context, const Dense<
                                       const JacobiOptions& options) {
   const ExecutionSpace& space = context.space();
   const auto n = static_cast<Index>(S.extent(0));
-  const Dense<T> Q = dense<T>(space, "heddle::eigen::first_vectors", n, n);
+  Dense<T> Q = dense<T>(space, "heddle::eigen::first_vectors", n, n);
   if (options.warm_start) {
     const StridedMatrix<T> given = *V;
     for_each_element(

@@ -55,6 +55,7 @@ template <RealScalar R>
 void store_values(const ExecutionSpace& space, const std::vector<double>& values, const std::vector<Index>& order,
                   int exponent, const StridedVector<R>& w) {
   std::vector<R> sorted;
+  sorted.reserve(order.size());
   for (const Index at : order) {
     sorted.push_back(static_cast<R>(std::ldexp(values[static_cast<std::size_t>(at)], exponent)));
   }
@@ -72,6 +73,7 @@ void store_sorted(const ExecutionSpace& space, const Solved<T>& solved, int expo
   store_values<Real<T>>(space, solved.values, order, exponent, w);
   if (V != nullptr) {
     std::vector<double> factors;
+    factors.reserve(order.size());
     for (const Index at : order) {
       factors.push_back(solved.factors[static_cast<std::size_t>(at)]);
     }

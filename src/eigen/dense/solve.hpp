@@ -10,6 +10,6 @@ namespace heddle::eigen::impl {
 template <Scalar T>
 [[nodiscard]] JacobiReport solve_with(const ExecutionSpace& space, const blas::Context* kept,
                                       const StridedMatrix<const T>& A, const StridedVector<Real<T>>& w,
-                                      const StridedMatrix<T>* V, const JacobiOptions& options);
+                                      const StridedMatrix<T>* V, const JacobiOptions& asked);
 
 }  // namespace heddle::eigen::impl

@@ -28,7 +28,7 @@ template <Scalar T> struct LargestParts {
 };
 template <Scalar T> LargestParts<T> largest_parts(const Communicator& comm, const DistributedMatrix<T>& A) {
   using R = Real<T>;
-  const MatrixView<T> local = A.local();
+  const MatrixView<T>& local = A.local();
   const auto rows = static_cast<Index>(local.extent(0));
   const CyclicAxis down = A.placement().row_axis();
   const CyclicAxis along = A.placement().column_axis();
@@ -167,8 +167,8 @@ void deliver(const Communicator& comm, const std::vector<OwnColumn<T>>& columns,
   }
   for (std::size_t at = 0; at < incoming.size(); ++at) {
     const auto target = on_device(space, "heddle::eigen::targets", targets[at]);
-    const Dense<T> from = incoming[at];
-    const MatrixView<T> to = sorted.local();
+    const Dense<T>& from = incoming[at];
+    const MatrixView<T>& to = sorted.local();
     for_each_element(
         space, "heddle::eigen::unpack", n, static_cast<Index>(targets[at].size()),
         KOKKOS_LAMBDA(Index i, Index j) { to(i, target(j)) = from(i, j); });
@@ -185,7 +185,7 @@ std::vector<Panel<T>> deal(const Communicator& comm, const DistributedMatrix<T>&
   const int ranks = comm.size();
   const DistributedMatrix<T> dealt(comm, Placement::block_cyclic(n, n, n, 2 * width, 1, ranks), "heddle::eigen::dealt");
   redistribute(A, dealt);
-  const MatrixView<T> local = dealt.local();
+  const MatrixView<T>& local = dealt.local();
   const auto count = static_cast<Index>(local.extent(1));
   std::vector<Panel<T>> parts;
   for (int group = 0; group < 2; ++group) {

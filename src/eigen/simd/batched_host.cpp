@@ -363,7 +363,7 @@ template <RealScalar R> class LaneEngine {
   }
   // b^2 / (a d) to a few digits, by the narrower type's quotients; 1 where that type has no such numbers.
   static Vector<R> rough_quotient(const Vector<R>& b, const Vector<R>& a, const Vector<R>& d) {
-    typedef float Narrow __attribute__((vector_size(lanes * sizeof(float))));
+    using Narrow __attribute__((vector_size(lanes * sizeof(float)))) = float;
     const Narrow least = Narrow{} + std::numeric_limits<float>::min();
     const Narrow size = __builtin_convertvector(size_of<R>(b), Narrow);
     const Narrow first = __builtin_convertvector(a, Narrow);
@@ -415,9 +415,9 @@ template <RealScalar R> void solve_lanes(const ExecutionSpace& space, const Batc
   const Kokkos::View<R*, Kokkos::HostSpace> memory(
       Kokkos::view_alloc(Kokkos::WithoutInitializing, "heddle::eigen::lanes"),
       (static_cast<std::size_t>(tokens.size()) * room + 1) * static_cast<std::size_t>(lanes));
-  const auto address = reinterpret_cast<std::uintptr_t>(memory.data());
+  const std::size_t past = reinterpret_cast<std::uintptr_t>(memory.data()) % sizeof(Vector<R>);
   auto* const aligned =
-      reinterpret_cast<Vector<R>*>((address + sizeof(Vector<R>) - 1) / sizeof(Vector<R>) * sizeof(Vector<R>));
+      reinterpret_cast<Vector<R>*>(memory.data() + (sizeof(Vector<R>) - past) % sizeof(Vector<R>) / sizeof(R));
   Kokkos::parallel_for("heddle::eigen::batched",
                        Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>, Kokkos::Schedule<Kokkos::Dynamic>>(
                            space, 0, (count + lanes - 1) / lanes, Kokkos::ChunkSize(1)),

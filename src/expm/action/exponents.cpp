@@ -16,6 +16,7 @@ constexpr int most_at_once = 1000;
 template <Scalar T>
 void scale_columns(BlockColumns<T>& columns, const std::vector<int>& exponents, const MatrixView<T>& R) {
   std::vector<Wide<T>> factors;
+  factors.reserve(exponents.size());
   for (const int exponent : exponents) factors.push_back(Wide<T>(std::ldexp(1.0, exponent)));
   columns.combine(factors, R, {}, block_of(R, 0, 0, 0, 0));
 }

@@ -129,6 +129,7 @@ template <Scalar T> int KrylovSteps<T>::build(Index columns, ExpmActionReport& r
       std::vector<Wide<T>> found = work_.columns.dots(basis(j, 1), next);
       if (j > 0) {
         std::vector<Wide<T>> before;
+        before.reserve(below.size());
         for (const double size : below) before.push_back(Wide<T>(sign * size));
         found.insert(found.begin(), before.begin(), before.end());
       }
@@ -176,6 +177,7 @@ template <Scalar T> void KrylovSteps<T>::step(const MatrixView<T>& R, ExpmAction
   const Index total = columns * (dimension_ + 1);
   const MatrixView<T> first = work_.blocks(problem_.n, 0, columns, total);
   std::vector<Wide<T>> inverses;
+  inverses.reserve(sizes.size());
   for (const double size : sizes) inverses.push_back(Wide<T>(size > 0.0 ? 1.0 / size : 0.0));
   add_scaled<T>(problem_.space, T(1), R, T(0), first);
   work_.columns.combine(inverses, first, {}, work_.blocks(problem_.n, 0, 0, total));

@@ -276,8 +276,8 @@ void scale(const Communicator& comm, std::span<const int> exponents, double sign
     }
     const MatrixView<T>& written = part->write().local();
     const Elements<T> x(written);
-    const auto rows = scaling.rows();
-    const auto columns = scaling.columns();
+    const auto& rows = scaling.rows();
+    const auto& columns = scaling.columns();
     for_each_element(
         space, "heddle::expm::balance", static_cast<Index>(written.extent(0)), static_cast<Index>(written.extent(1)),
         KOKKOS_LAMBDA(Index i, Index j) {

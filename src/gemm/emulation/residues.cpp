@@ -84,9 +84,9 @@ int slices_for(double reach) {
   return slices;
 }
 
-ResidueSystem::ResidueSystem(Field wanted_field, int wanted)
+ResidueSystem::ResidueSystem(Field wanted_field, int wanted_count)
     : field(wanted_field),
-      count(checked(wanted)),
+      count(checked(wanted_count)),
       split(field == Field::real ? 0 : std::min(count, split_moduli)),
       digits(digits_for(field, count)),
       log2_product(log2_of_product(field, count)),

@@ -51,7 +51,7 @@ inline constexpr int most_slices = 15;
 struct ResidueSystem {
   static constexpr int most_digits = 8;
 
-  ResidueSystem(Field field, int count);
+  ResidueSystem(Field wanted_field, int wanted_count);
 
   /// Residues of a number modulo the first `moduli` ones.
   [[nodiscard]] static constexpr int planes(Field field, int moduli) {

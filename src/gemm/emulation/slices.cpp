@@ -38,7 +38,7 @@ KOKKOS_INLINE_FUNCTION T value_of(const std::int64_t* at, Index stride, int coun
   };
   const bool negative = carry();
   if (negative) {
-    for (int k = 0; k < sum_digits; ++k) digit[k] = -digit[k];
+    for (std::int64_t& one : digit) one = -one;
     carry();
   }
   T result[1];

@@ -11,6 +11,7 @@ namespace {
 // All products, and all that puts bands together, given to the instances so far.
 std::vector<Event> events_on(const Instances& instances) {
   std::vector<Event> events;
+  events.reserve(instances.lanes.size() + 1);
   for (const blas::Context& lane : instances.lanes) {
     events.push_back(Event::on(lane.space()));
   }

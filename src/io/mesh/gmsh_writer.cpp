@@ -59,7 +59,7 @@ Surface without_polygons(const Surface& surface) {
   }
   const auto listed = [](const auto& values) {
     using Value = typename std::remove_cvref_t<decltype(values)>::value_type;
-    const auto list = host_list<Value>("heddle::io::faces", static_cast<Index>(values.size()));
+    auto list = host_list<Value>("heddle::io::faces", static_cast<Index>(values.size()));
     std::copy(values.begin(), values.end(), list.data());
     return list;
   };
@@ -149,11 +149,11 @@ void put_fields(MeshOutput& out, const std::string& section, const std::vector<M
 
 }  // namespace
 
-void write_gmsh(const std::filesystem::path& path, const Surface& given, MeshEncoding encoding) {
+void write_gmsh(const std::filesystem::path& path, const Surface& surface, MeshEncoding encoding) {
   const bool text = encoding == MeshEncoding::ascii;
-  const Surface surface = without_polygons(given);
+  const Surface cut = without_polygons(surface);
   MeshOutput out(path, text ? NumberForm::text : NumberForm::native);
-  if (surface.size() > largest || static_cast<Index>(surface.points.extent(0)) > largest) {
+  if (cut.size() > largest || static_cast<Index>(cut.points.extent(0)) > largest) {
     out.refuse("there are more faces or points than the 32-bit numbers of .msh files count");
   }
   out.put(message_of("$MeshFormat\n2.2 ", text ? 0 : 1, " 8\n"));
@@ -162,10 +162,10 @@ void write_gmsh(const std::filesystem::path& path, const Surface& given, MeshEnc
     out.put("\n");
   }
   out.put("$EndMeshFormat\n");
-  put_nodes(out, surface.points);
-  put_elements(out, surface);
-  put_fields(out, "NodeData", surface.point_arrays);
-  put_fields(out, "ElementData", surface.cell_arrays);
+  put_nodes(out, cut.points);
+  put_elements(out, cut);
+  put_fields(out, "NodeData", cut.point_arrays);
+  put_fields(out, "ElementData", cut.cell_arrays);
   out.close();
 }
 

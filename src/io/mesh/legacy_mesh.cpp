@@ -241,7 +241,7 @@ class LegacyReader {
     } else {
       source_.read_each<float>(numbers, "a colour", [&](Index i, float value) {
         if (!(value >= 0 && value <= 1)) source_.refuse("a colour is ", value, ", where 0 to 1 is expected");
-        to[i] = static_cast<std::uint8_t>(255 * value + 0.5F);
+        to[i] = static_cast<std::uint8_t>(std::lround(255 * value));
       });
     }
     put_array(arrays, std::move(array));

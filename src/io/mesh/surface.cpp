@@ -171,7 +171,7 @@ HostIndices renumber(Surface& surface, Index points) {
 }
 
 template <class View> auto at_faces(const char* label, const View& values, const HostIndices& face) {
-  const auto found = host_list<typename View::non_const_value_type>(label, static_cast<Index>(face.extent(0)));
+  auto found = host_list<typename View::non_const_value_type>(label, static_cast<Index>(face.extent(0)));
   for (std::size_t i = 0; i < face.extent(0); ++i) found(i) = values(face(i));
   return found;
 }

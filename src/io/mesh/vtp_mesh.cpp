@@ -43,7 +43,7 @@ class VtpReader {
     parts.points = file_.read_points(points);
     const auto listed = [](const auto& values) {
       using Value = typename std::remove_cvref_t<decltype(values)>::value_type;
-      const auto list = host_list<Value>("heddle::io::cells", static_cast<Index>(values.size()));
+      auto list = host_list<Value>("heddle::io::cells", static_cast<Index>(values.size()));
       std::copy(values.begin(), values.end(), list.data());
       return list;
     };

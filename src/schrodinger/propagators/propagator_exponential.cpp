@@ -41,7 +41,7 @@ void set_diagonal(double factor, double shift, const DeviceValues& diagonal, con
   const CyclicAxis& columns = A.placement().column_axis();
   const bool by_rows = rows.processes > 1;
   const Index first = by_rows ? rows.block * A.grid_row() : columns.processes > 1 ? columns.block * A.grid_column() : 0;
-  const auto local = A.local();
+  const auto& local = A.local();
   const auto count = static_cast<Index>(by_rows ? local.extent(0) : local.extent(1));
   Kokkos::parallel_for(
       "heddle::schrodinger::set_diagonal", GridRange(A.communicator().space(), 0, count), KOKKOS_LAMBDA(Index i) {

@@ -98,7 +98,7 @@ DeviceComplexes SineTransform::spectrum(double duration) const {
     const double angle = -duration * kinetic_symbol(hamiltonian_, theta);
     return Complex(std::cos(angle), std::sin(angle)) / static_cast<double>(length_);
   };
-  const DeviceComplexes values = complexes(space_, "heddle::schrodinger::sine_spectrum", period);
+  DeviceComplexes values = complexes(space_, "heddle::schrodinger::sine_spectrum", period);
   const auto host = Kokkos::create_mirror_view(values);
   for (Index k = 0; k < period; ++k) host(k) = phase(k);
   Kokkos::deep_copy(space_, values, host);

@@ -224,7 +224,7 @@ void collect_setting(const std::string& setting, GivenKeys& given) {
     const TomlTable parsed = parse_toml("value = " + raw, {});
     if (parsed.size() != 1) refuse(place, "expected one value");
     value = parsed.front().value;
-  } catch (const TomlError&) {
+  } catch (const TomlError&) {  // NOLINT(bugprone-empty-catch)
     // Taken as it stands.
   }
   given[key] = {value, place, raw};

@@ -92,6 +92,7 @@ std::size_t product_of(const Extents& extents) {
 std::vector<State> split(const std::vector<std::complex<double>>& all, Index count) {
   const auto points = static_cast<std::ptrdiff_t>(all.size()) / count;
   std::vector<State> states;
+  states.reserve(static_cast<std::size_t>(count));
   for (Index k = 0; k < count; ++k) states.emplace_back(all.begin() + k * points, all.begin() + (k + 1) * points);
   return states;
 }
