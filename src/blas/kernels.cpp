@@ -21,6 +21,7 @@ template <class T> auto layout_left(const MatrixView<T>& matrix) {
 }  // namespace
 
 template <Scalar T>
+// NOLINTNEXTLINE(readability-function-size): the arguments of BLAS
 void backend_gemm(const blas::Context& context, Operation op_a, Operation op_b, T alpha, const MatrixView<const T>& A,
                   const MatrixView<const T>& B, T beta, const MatrixView<T>& C) {
   const Kokkos::Profiling::ScopedRegion region("heddle::blas::gemm");

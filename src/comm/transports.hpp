@@ -61,7 +61,8 @@ using TransportImplementation = Transport::Implementation;
 
 /// A transport's block as the vendor's runtime takes it.
 template <class Bytes> vendor::Block native(const Bytes& block) {
-  return {static_cast<std::byte*>(const_cast<void*>(block.data)), block.width, block.columns, block.leading};
+  void* const data = const_cast<void*>(block.data);
+  return {static_cast<std::byte*>(data), block.width, block.columns, block.leading};
 }
 
 /// What a transport keeps of a communicator: it must not keep the communicator itself, which keeps the transport.

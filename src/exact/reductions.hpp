@@ -59,7 +59,7 @@ inline Index device_teams(const ExecutionSpace& space, Index n) {
 template <class Terms> Partials partial_sums(const ExecutionSpace& space, const Terms& terms, Index n) {
   if constexpr (on_host) {
     const Index parts = std::clamp<Index>(n / 4096, 1, space.concurrency());
-    const Partials partials("heddle::exact::partials", static_cast<std::size_t>(parts));
+    Partials partials("heddle::exact::partials", static_cast<std::size_t>(parts));
     Kokkos::parallel_for("heddle::exact::reduce",
                          Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(space, 0, parts),
                          [=](Index part) {
@@ -69,7 +69,7 @@ template <class Terms> Partials partial_sums(const ExecutionSpace& space, const 
     return partials;
   } else {
     const Index teams = device_teams(space, n);
-    const Partials partials("heddle::exact::partials", static_cast<std::size_t>(teams));
+    Partials partials("heddle::exact::partials", static_cast<std::size_t>(teams));
     Kokkos::parallel_for(
         "heddle::exact::reduce", DevicePolicy(space, static_cast<int>(teams), device_threads),
         KOKKOS_LAMBDA(const typename DevicePolicy::member_type& team) {

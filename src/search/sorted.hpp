@@ -140,8 +140,8 @@ void search_sorted_by_hash(SearchRecorder& recorder, const Source& source, HashF
   recorder.phase("prepare");
   auto hashes = recorder.array<std::uint32_t>("heddle::search::hashes", n);
   {
-    const auto to = hashes;
-    const auto from = slots;
+    const auto& to = hashes;
+    const auto& from = slots;
     Kokkos::parallel_for(
         "heddle::search::hash", Policy(space, 0, n),
         KOKKOS_LAMBDA(Index i) { to(i) = source.hash(function, static_cast<Index>(from(i))); });
@@ -151,8 +151,8 @@ void search_sorted_by_hash(SearchRecorder& recorder, const Source& source, HashF
   auto crowded = recorder.array<std::uint8_t>("heddle::search::crowded", n);
   Index collisions = 0;
   {
-    const auto order = slots;
-    const auto hash = hashes;
+    const auto& order = slots;
+    const auto& hash = hashes;
     Kokkos::parallel_reduce(
         "heddle::search::runs", Policy(space, 0, n),
         KOKKOS_LAMBDA(Index i, Index & collided) {
@@ -185,8 +185,8 @@ void search_sorted_by_hash(SearchRecorder& recorder, const Source& source, HashF
   auto rest = recorder.array<Slot>("heddle::search::rest", n);
   Index resting = 0;
   {
-    const auto order = slots;
-    const auto to = rest;
+    const auto& order = slots;
+    const auto& to = rest;
     Kokkos::parallel_scan(
         "heddle::search::rest", Policy(space, 0, n),
         KOKKOS_LAMBDA(Index i, Index & sum, bool last) {

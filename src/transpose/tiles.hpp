@@ -112,9 +112,9 @@ void move_by_tiles(const ExecutionSpace& space, const Moves<T>& moves, const Map
   const int leading = block.rows + (padded ? 1 : 0);
   const std::size_t bytes = sizeof(T) * static_cast<std::size_t>(leading) * static_cast<std::size_t>(block.columns);
   TeamPolicy policy(space, Tile::count(moves, block.rows, block.columns), team_threads);
-  require(bytes + buffer_alignment <= static_cast<std::size_t>(policy.scratch_size_max(scratch_level)),
+  require(bytes + buffer_alignment <= static_cast<std::size_t>(TeamPolicy::scratch_size_max(scratch_level)),
           "transpose: blocks of ", block.rows, " x ", block.columns, " take ", bytes,
-          " bytes of a team's memory; there are ", policy.scratch_size_max(scratch_level));
+          " bytes of a team's memory; there are ", TeamPolicy::scratch_size_max(scratch_level));
   policy.set_scratch_size(scratch_level, Kokkos::PerTeam(static_cast<int>(bytes + buffer_alignment)));
   const int rows = block.rows;
   const int columns = block.columns;

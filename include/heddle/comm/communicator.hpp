@@ -103,9 +103,11 @@ class Communicator {
     static_assert(std::is_trivially_copyable_v<T>);
     require(static_cast<int>(to.size()) == size(), "exchange: messages to ", to.size(), " of ", size(), " ranks");
     std::vector<std::span<const std::byte>> out;
+    out.reserve(to.size());
     for (const std::vector<T>& message : to) out.push_back(std::as_bytes(std::span(message)));
     std::vector<std::vector<T>> from(to.size());
     std::vector<std::span<std::byte>> in;
+    in.reserve(to.size());
     const std::vector<std::size_t> bytes = exchange_sizes(out);
     for (std::size_t r = 0; r < from.size(); ++r) {
       from[r].resize(bytes[r] / sizeof(T));

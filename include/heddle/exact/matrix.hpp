@@ -44,6 +44,7 @@ void gemv(const ExecutionSpace& space, Operation op, typename ViewY::non_const_v
 /// op(B) is k x n, C is m x n. Throws Error(argument) for shapes that don't fit, and where C shares an element with A
 /// or B. Cost: 11 mnk flops, and more where sums cancel.
 template <class ViewA, class ViewB, class ViewC>
+// NOLINTNEXTLINE(readability-function-size): the arguments of BLAS
 void gemm(const ExecutionSpace& space, Operation op_a, Operation op_b, typename ViewC::non_const_value_type alpha,
           const ViewA& A, const ViewB& B, typename ViewC::non_const_value_type beta, const ViewC& C) {
   using T = typename ViewC::non_const_value_type;

@@ -114,6 +114,7 @@ template <class Value> struct Choice {
 
   [[nodiscard]] std::string expected() const {
     std::vector<std::string> words;
+    words.reserve(names.size());
     for (const auto& [value, name] : names) words.push_back(name);
     return alternatives(words);
   }

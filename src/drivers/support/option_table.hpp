@@ -175,6 +175,7 @@ template <class Options> class OptionTable {
   /// Adds the options to a command; `options` has its initial values, and has to live as long as the command.
   void declare(CLI::App& command, Options& options, std::vector<DeclaredOption>& declared) const {
     std::vector<DeclaredOption> own;
+    own.reserve(rows_.size());
     for (const auto& row : rows_) own.push_back(row.declare(command, options));
     relate_options(command, own);
     declared.insert(declared.end(), own.begin(), own.end());

@@ -77,6 +77,7 @@ template <Scalar T> class GradedProblem {
       host_ = space;
     }
     std::vector<R> diagonal;
+    diagonal.reserve(A.extent(0));
     for (Index i = 0; i < n_; ++i) {
       diagonal.push_back(-real_part(A(i, i)));
     }
@@ -192,6 +193,7 @@ template <Scalar T> class GradedProblem {
   }
   [[nodiscard]] std::vector<double> diagonal() const {
     std::vector<double> values;
+    values.reserve(static_cast<std::size_t>(n_));
     for (Index i = 0; i < n_; ++i) {
       values.push_back(std::ldexp(real_part(S_(i, i)), 2 * exponent(i)));
     }

@@ -22,13 +22,13 @@ inline constexpr bool has_many_registers = false;
 
 template <class R> struct Lanes;
 template <> struct Lanes<double> {
-  typedef double Vector __attribute__((vector_size(vector_bytes)));
-  typedef double Unaligned __attribute__((vector_size(vector_bytes), aligned(8), may_alias));
+  using Vector __attribute__((vector_size(vector_bytes))) = double;
+  using Unaligned __attribute__((vector_size(vector_bytes), aligned(8), may_alias)) = double;
   static constexpr int count = static_cast<int>(vector_bytes / sizeof(double));
 };
 template <> struct Lanes<float> {
-  typedef float Vector __attribute__((vector_size(vector_bytes)));
-  typedef float Unaligned __attribute__((vector_size(vector_bytes), aligned(4), may_alias));
+  using Vector __attribute__((vector_size(vector_bytes))) = float;
+  using Unaligned __attribute__((vector_size(vector_bytes), aligned(4), may_alias)) = float;
   static constexpr int count = static_cast<int>(vector_bytes / sizeof(float));
 };
 

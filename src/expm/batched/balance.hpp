@@ -17,7 +17,7 @@ template <Scalar T> class SmallBalance {
   /// Whether the largest elements of a row and of its column differ by a factor of 8 or more: less is not worth it. One
   /// pass over A.
   template <class Team> [[nodiscard]] KOKKOS_INLINE_FUNCTION bool is_uneven(const Team& team, const R* A) const {
-    return small_.largest_of_all(team, [&](int i) {
+    const R uneven = small_.largest_of_all(team, [&](int i) {
       R row = 1;
       R column = 1;
       for (int j = 0; j < small_.n; ++j) {
@@ -26,7 +26,8 @@ template <Scalar T> class SmallBalance {
         column = Kokkos::fmax(column, small_.largest_part(A, j + small_.leading * i));
       }
       return row / 8 >= column || column / 8 >= row ? R(1) : R(0);
-    }) > 0;
+    });
+    return uneven > 0;
   }
 
   /// Finds D for A, all indices at a time, each half of the way; `logs`: room for a matrix. What is left uneven after

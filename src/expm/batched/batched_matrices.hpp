@@ -10,6 +10,7 @@ namespace heddle::impl {
 
 /// Neighbours in a column, as a tile holds them: a vector register on CPUs, registers on GPUs.
 template <class R, int count> struct HostRows {
+  // NOLINTNEXTLINE(modernize-use-using): GPUs' compilers read it too.
   typedef R Type __attribute__((vector_size(count * sizeof(R)), aligned(alignof(R)), may_alias));
 };
 template <class R, int count> struct DeviceRows {

@@ -202,7 +202,7 @@ template <Scalar T> struct Slices : Planes<T> {
 
   KOKKOS_INLINE_FUNCTION void cut(double (&part)[run_length], const PowerOfTwo& scale, Index v, Index begin,
                                   int plane) const {
-    for (Index k = 0; k < run_length; ++k) part[k] = rounded(scale(part[k]));
+    for (double& one : part) one = rounded(scale(one));
     for (int l = 0; l < count; ++l) {
       Run slice;
       for (Index k = 0; k < run_length; ++k) {
