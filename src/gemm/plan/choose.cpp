@@ -43,10 +43,29 @@ std::vector<int> grid_columns_of(const Product& shape, const GemmOptions& option
   return columns;
 }
 
-// The candidate of the grid that is predicted to be fastest; of one column where there is nothing to predict from.
-template <class Make> Candidate best_grid(const Product& shape, const GemmOptions& options, const Make& make) {
+// Of many ranks, whose schedules take long to make, the one column and the grid that is fastest with a guessed tile.
+std::vector<int> promising(const Product& shape, const std::vector<int>& columns, const GemmOptions& options,
+                           const MachineRates& rates, const ElementCost& cost) {
+  constexpr int few_ranks = 16;
+  if (shape.ranks <= few_ranks || columns.size() <= 2) return columns;
+  std::vector<double> seconds;
+  for (const int count : columns) {
+    Product product = shape;
+    product.grid_columns = count;
+    product.tile = options.tile > 0 ? options.tile : guessed_tile(rates, product);
+    seconds.push_back(predicted_seconds(rates, cost, product, most_bands(product)));
+  }
+  const auto best = std::min_element(seconds.begin(), seconds.end());
+  const int fastest = columns[static_cast<std::size_t>(best - seconds.begin())];
+  // No tile halves what a guessed one takes.
+  if (seconds.front() > 2 * *best) return {fastest};
+  return fastest == 1 ? std::vector<int>{1} : std::vector<int>{1, fastest};
+}
+
+// The candidate of the grid that is predicted to be fastest; of the first where there is nothing to predict from.
+template <class Make> Candidate best_grid(const std::vector<int>& grids, const Product& shape, const Make& make) {
   std::optional<Candidate> best;
-  for (const int columns : grid_columns_of(shape, options)) {
+  for (const int columns : grids) {
     Product with_grid = shape;
     with_grid.grid_columns = columns;
     Candidate candidate = make(with_grid);
@@ -140,7 +159,8 @@ PlanFacts choose_plan(const Product& shape, const GemmOptions& options, const Ma
   const bool may_be_native = options.arithmetic != Arithmetic::emulated;
   Candidate native;
   if (may_be_native) {
-    native = best_grid(shape, options, [&](const Product& with_grid) {
+    const auto grids = promising(shape, grid_columns_of(shape, options), options, rates, element_cost<T>);
+    native = best_grid(grids, shape, [&](const Product& with_grid) {
       return native_candidate<T>(with_grid, options, rates, memory.workspace_bytes);
     });
   }
@@ -148,7 +168,9 @@ PlanFacts choose_plan(const Product& shape, const GemmOptions& options, const Ma
     return facts_of<T>(native, arithmetic, options, rates);
   }
   const int moduli = moduli_of<T>(shape.inner(), options.emulation);
-  const Candidate emulated = best_grid(shape, options, [&](const Product& with_grid) {
+  std::vector<int> grids = grid_columns_of(shape, options);
+  if (!rates.emulated.empty()) grids = promising(shape, grids, options, emulated_rates(rates), element_cost<T>);
+  const Candidate emulated = best_grid(grids, shape, [&](const Product& with_grid) {
     Candidate candidate = emulated_candidate<T>(with_grid, options, memory, moduli);
     if (const auto time = emulated_time<T>(candidate, options.emulation, rates)) candidate.seconds = time->with(moduli);
     return candidate;

@@ -304,6 +304,22 @@ std::size_t default_workspace_bytes(const Communicator& comm) {
   return static_cast<std::size_t>(comm.all_reduce(here, Reduction::minimum));
 }
 
+namespace {
+
+// Whether schedules of the product take so long to make that fewer are tried.
+bool is_large(const Product& product) {
+  return product.ranks > 16;
+}
+
+}  // namespace
+
+Index guessed_tile(const MachineRates& rates, const Product& product) {
+  const Index share = std::min(product.rows() / product.grid_rows(), product.columns() / product.grid_columns) / 2;
+  Index tile = product.on_gpus ? 256 : 64;
+  while (2 * tile <= share && 2 * tile <= rates.gemm.back().tile) tile *= 2;
+  return tile;
+}
+
 Index choose_tile(const MachineRates& rates, const ElementCost& cost, Product product, int bands_per_pass,
                   std::size_t workspace_bytes) {
   Index longest = std::max({product.rows(), product.columns(), Index{1}});
@@ -315,11 +331,11 @@ Index choose_tile(const MachineRates& rates, const ElementCost& cost, Product pr
   std::set<Index> candidates;
   for (Index tile = product.on_gpus ? 256 : 64; tile <= longest; tile *= 2) {
     candidates.insert(tile);
-    candidates.insert(std::min(tile + tile / 2, longest));
+    if (!is_large(product)) candidates.insert(std::min(tile + tile / 2, longest));
   }
   // Tiles that share the rows out evenly, with room for the ragged rest; on GPUs in whole tiles of a BLAS's own.
   const Index grain = product.on_gpus ? 128 : 1;
-  for (Index share = 1; share <= 8; ++share) {
+  for (Index share = 1; share <= 8; share += is_large(product) ? share : 1) {
     for (const auto& [extent, ranks] :
          {std::pair<Index, Index>{product.rows(), product.grid_rows()}, {product.columns(), product.grid_columns}}) {
       if (extent == product.columns() && ranks == 1) continue;
