@@ -90,9 +90,12 @@ template <Scalar T> MachineRates rates_of(const std::string& text) {
 }
 
 template <Scalar T> Row predicted(const Options& options, const MachineRates& rates, int nodes, double growth) {
+  // What grows is a multiple of the ranks, as users would choose it.
+  const Index ranks = Index{nodes} * options.ranks_per_node;
   const auto grown = [&](Index own) {
     const Index extent = own > 0 ? own : options.size;
-    return std::max<Index>(1, std::llround(static_cast<double>(extent) * growth));
+    const double wanted = static_cast<double>(extent) * growth;
+    return growth == 1.0 ? extent : ranks * std::max<Index>(1, std::llround(wanted / static_cast<double>(ranks)));
   };
   Row row{"",
           {nodes, options.ranks_per_node, options.on_gpus},
