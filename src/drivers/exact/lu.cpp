@@ -49,10 +49,6 @@ template <Scalar T> double size_of(const T& x, int power = 0) {
     return std::ldexp(std::abs(static_cast<double>(x)), -power);
   }
 }
-// Unlike std::max, a NaN is larger than anything.
-double larger(double x, double y) {
-  return std::isnan(x) || std::isnan(y) ? NAN : std::max(x, y);
-}
 // The power of two in the largest part of an element; 0 of nothing but zeros and what is not finite.
 template <Scalar T> int power_of(const HostMatrix<T>& A) {
   double most = 0;

@@ -384,7 +384,7 @@ int run_eigenstates(Context& context, const Deck& deck, const Hamiltonian& hamil
       hamiltonian.apply(potential, state, result);
       double sum = 0.0;
       for (std::size_t i = 0; i < result.size(); ++i) sum += std::pow(result[i] - energies[k] * state[i], 2);
-      residual = std::max(residual, std::sqrt(sum * deck.grid.spacing()));
+      residual = worse(residual, std::sqrt(sum * deck.grid.spacing()));
     }
   });
   context.comm().broadcast(std::span(energies), 0);
@@ -407,10 +407,11 @@ int run_dynamics(Context& context, const Deck& deck, const Hamiltonian& hamilton
   schrodinger::validate(propagator);
   Report report = context.report("tdse");
   report.inputs().update(inputs);
-  comm.on_rank(0, [&] { require_free_outputs(deck, context.options().json_file(), options); });
+  OutputLocks locks;
+  comm.on_rank(0, [&] { locks = require_free_outputs(deck, context.options().json_file(), options); });
   say_problem(context, deck);
 
-  Keeper keeper(comm, deck, hamiltonian);
+  Keeper keeper(comm, deck, hamiltonian, options.force);
   Beginning beginning = beginning_of(context, deck, hamiltonian, options);
   propagator.tile = beginning.record.tile;
   propagator.duration = static_cast<double>(deck.time_steps) * deck.time_step;
