@@ -45,8 +45,9 @@ OptionTable<Options> matrix_options() {
   const auto read = [](const Options& options) { return !options.input.empty(); };
   return {
       {"--input,-i", &Options::input, Text{},
-       "File of the matrix: .txt (its order, then its rows), .mtx Matrix Market, .npy NumPy or .h5 HDF5, as FILE.h5 or "
-       "FILE.h5:DATASET"},
+       "File of the matrix: .txt (its order n, then n rows), .mtx Matrix Market, .npy NumPy or .h5 HDF5: "
+       "FILE.h5:DATASET, "
+       "or FILE.h5 for its dataset 'matrix'"},
       {"--generate", &Options::generate, choice({"kohn-sham", "thesis", "random"}, "KIND"),
        "Make one: kohn-sham (a row of atoms at its self-consistent density, or a molecule of water), thesis "
        "(n/2 - |i - j|) or random"},

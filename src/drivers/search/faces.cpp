@@ -235,10 +235,10 @@ void say_passed_on(const Context& context, const std::optional<MeshFile>& mesh, 
   const auto plural = [](Index value) { return value == 1 ? "" : "s"; };
   context.say(format("no cells of three dimensions: %lld face%s of the file itself passed on, nothing is checked",
                      static_cast<long long>(faces), plural(faces)));
-  if (open < 0) return;
+  if (open < 0 || faces == 0) return;
   report.results()["open_edges"] = open;
-  context.say(format("closed: %s; %lld edge%s of one face only", open == 0 ? "yes" : "no",
-                     static_cast<long long>(open), plural(open)));
+  context.say(format("closed: %s; %lld edge%s of one face only", open == 0 ? "yes" : "no", static_cast<long long>(open),
+                     plural(open)));
 }
 
 // The boundary of a boundary is empty, where nothing was left out; see open_edges().

@@ -37,8 +37,8 @@ FileLock::FileLock(const std::filesystem::path& target, const char* instead) {
     ::close(descriptor_);
     descriptor_ = -1;
     if (held) {
-      throw Error(ErrorKind::argument,
-                  message_of(target.string(), ": another run is writing it (and holds ", path_.string(), "); ", instead));
+      throw Error(ErrorKind::argument, message_of(target.string(), ": another run is writing it (and holds ",
+                                                  path_.string(), "); ", instead));
     }
     if (!locked) {
       ::unlink(path_.c_str());

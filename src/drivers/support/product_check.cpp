@@ -146,9 +146,9 @@ template <Scalar T> double ProductCheck<T>::value(const DistributedMatrix<T>& C,
   return largest;
 }
 
-#define HEDDLE_INSTANTIATE(T)                                                                       \
+#define HEDDLE_INSTANTIATE(T)                                                                             \
   template std::string operand_not_finite(T, const DistributedMatrix<T>&, const DistributedMatrix<T>&, T, \
-                                          const DistributedMatrix<T>&);                              \
+                                          const DistributedMatrix<T>&);                                   \
   template class ProductCheck<T>
 HEDDLE_INSTANTIATE(float);
 HEDDLE_INSTANTIATE(double);

@@ -13,8 +13,9 @@ namespace heddle::driver {
 using OutputLocks = std::vector<std::unique_ptr<FileLock>>;
 
 /// Throws Error(argument) where two of the files of a run are one, its report in `json` included, and, unless
-/// options.force is set, where it would replace a result or an unfinished run that it does not continue; with or without
-/// it, where another process is in a run that writes one of them. Reads folders: for one rank, before the computation.
+/// options.force is set, where it would replace a result or an unfinished run that it does not continue; with or
+/// without it, where another process is in a run that writes one of them. Reads folders: for one rank, before the
+/// computation.
 [[nodiscard]] OutputLocks require_free_outputs(const Deck& deck, const std::string& json, const RunOptions& options);
 
 }  // namespace heddle::driver
