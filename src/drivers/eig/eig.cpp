@@ -380,8 +380,11 @@ int run(Context& context, Options options) {
   require(options.generate.empty() || options.size >= 0, "--generate needs the order of the matrix: --size");
   require(options.input.empty() || options.size < 0, "--size is for --generate; --input has its own");
   require(!options.values_only || options.vectors.empty(), "--values-only leaves no --vectors to write");
-  for (const std::string& path : {options.save, options.vectors, options.values})
+  for (const auto& [name, path] :
+       {std::pair("--save", options.save), {"--vectors", options.vectors}, {"--values", options.values}}) {
     require_writable_matrix(context, path);
+    require_inputs_kept(context, {{"--input", options.input}}, {name, path});
+  }
   if (options.tolerance > 0) options.solver.tolerance = options.tolerance;
   if (options.scalar.empty()) options.scalar = scalar_of_input(context, options.input);
   for (const std::string& path : {options.save, options.vectors}) {

@@ -291,7 +291,10 @@ int run(Context& context, Options options) {
   require(context.comm().size() == 1, "lu runs on one rank, and all threads or the GPU of it; there are ",
           context.comm().size());
   require_one_input(options.input, options.size);
-  for (const std::string& path : {options.l, options.u, options.pivots}) require_writable_matrix(context, path);
+  for (const auto& [name, path] : {std::pair("--l", options.l), {"--u", options.u}, {"--pivots", options.pivots}}) {
+    require_writable_matrix(context, path);
+    require_inputs_kept(context, {{"--input", options.input}}, {name, path});
+  }
   if (options.scalar.empty()) options.scalar = scalar_of_input(context, options.input);
   return with_scalar(options.scalar, [&]<class T>() { return run_as<T>(context, options); });
 }

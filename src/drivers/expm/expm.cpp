@@ -287,7 +287,7 @@ template <Scalar T, Scalar Result> int run_as(Context& context, const Options& o
 int run(Context& context, Options options) {
   require_one_input(options.input, options.size);
   require_writable_matrix(context, options.output);
-  require_inputs_kept(context, {{"--input", options.input}}, options.output);
+  require_inputs_kept(context, {{"--input", options.input}}, {"--output", options.output});
   if (options.scalar.empty()) options.scalar = scalar_of_input(context, options.input);
   require(!options.symmetric || options.input.empty(), "--symmetric is for random matrices, made by --size");
   return with_scalar(options.scalar, [&]<class T>() {
