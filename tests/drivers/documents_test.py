@@ -40,6 +40,14 @@ class Manual(CommandTest):
             self.assertTrue(text_of(folder, name) == text_of(SITE, name),
                             f"docs/site/{name} is old: heddle manual --format markdown --output docs/site")
 
+    def test_code_is_not_quoted_twice(self):
+        folder = self.manual("markdown")
+        page = text_of(folder, "commands.md")
+        self.assertNotRegex(page.replace("```", ""), "``")
+        self.assertIn("`heddle eig --scf`", page)
+        self.assertIn("| `HEDDLE_PYTHON` |", page)
+        self.assertIn("| `points` | `(points or dx)` |", text_of(folder, "deck-keys.md"))
+
     def test_keys_of_decks_are_all_there(self):
         page = text_of(self.manual("markdown"), "deck-keys.md")
         keys = re.findall(r"^  (\w+)\.(\w+) ", self.run_command("tdse", "--keys").output, re.MULTILINE)

@@ -119,6 +119,14 @@ class Duplicates(CommandTest):
                          0)
         self.assertEqual(self.numbers("g.txt"), [])
 
+    def test_comments(self):
+        self.write("keys.txt", "# keys: 9 9\n1 2 # the first\n  # 3\n3,4#\n1\t2")
+        results = self.succeed("duplicates", "-i", "keys.txt", "--groups", "g.txt")["results"]
+        self.assertEqual((results["keys"], results["words"], results["unique"]), (3, 2, 2))
+        self.assertEqual(self.numbers("g.txt"), [0, 1, 0])
+        self.write("keys.txt", "# nothing else")
+        self.assertEqual(self.succeed("duplicates", "-i", "keys.txt")["results"]["keys"], 0)
+
     def test_words_of_64_bits_without_a_sign(self):
         # Of the same last 64 bits, -1 and 2^64 - 1 are not the same integer.
         top = 2**64
@@ -148,6 +156,8 @@ class Duplicates(CommandTest):
         for text, message in (("1 2\n3\n", "line 2: 1 word, where line 1 has 2"),
                               ("1\n2\n3 4\n", "line 3: 2 words, where line 1 has 1"),
                               ("1\n\n2\n", "line 2: is empty"),
+                              ("# one\n1 2\n3\n", "line 3: 1 word, where line 2 has 2"),
+                              ("1, # 2\n", "line 1: expected an integer, found '#'"),
                               ("1\n2\n\n", "line 3: is empty"),
                               ("1\n2.5\n", "line 2: expected an integer, found '2.5'"),
                               ("1\ntwo\n", "line 2: expected an integer, found 'two'"),

@@ -167,6 +167,53 @@ class Faces(CommandTest):
         self.refuse("faces", "-i", "two.msh", "--surface-cells", "show", message="keep, drop or refuse")
         self.refuse("faces", "-i", "two.msh", "--quadratic", "round", message="corners or curved")
 
+    def test_surfaces_tell_their_open_edges(self):
+        corners = [(k & 1, k >> 1 & 1, k >> 2) for k in range(8)]
+        squares = [(0, 2, 3, 1), (4, 5, 7, 6), (0, 1, 5, 4), (2, 6, 7, 3), (0, 4, 6, 2), (1, 3, 7, 5)]
+        triangles = [half for a, b, c, d in squares for half in ((a, b, c), (a, c, d))]
+
+        def stl(name, faces):
+            loops = "".join("facet normal 0 0 0\nouter loop\n"
+                            + "".join("vertex {} {} {}\n".format(*corners[corner]) for corner in face)
+                            + "endloop\nendfacet\n" for face in faces)
+            return self.write(name, f"solid s\n{loops}endsolid s\n")
+
+        for faces, open_edges, answer in ((triangles, 0, "closed: yes; 0 edges"), (triangles[1:], 3, "closed: no; 3 edges"),
+                                          (triangles[:1], 3, "closed: no; 3 edges")):
+            name = stl("s.stl", faces)
+            for ranks in (1, 2):
+                report = self.succeed("faces", "-i", name, "-o", "t.ply", ranks=ranks)
+                self.assertEqual(report["checks"], {})
+                self.assertEqual(report["results"]["open_edges"], open_edges)
+                output = self.run_command("faces", "-i", name, "-o", "t.ply", ranks=ranks).output
+                count = len(faces)
+                self.assertIn(f"no cells of three dimensions: {count} face{'' if count == 1 else 's'} of the file itself "
+                              "passed on, nothing is checked\n", output)
+                self.assertIn(answer, output)
+                self.assertNotIn("check closed", output)
+            self.assertEqual(self.succeed("faces", "-i", "t.ply")["results"]["open_edges"], open_edges)
+        output = self.run_command("faces", "-i", "s.stl", "--surface-cells", "drop").output
+        self.assertIn("no cells of three dimensions: 0 faces", output)
+
+    def test_hexahedra_of_a_file_are_checked(self):
+        points = " ".join(f"{k % 3} {k // 3 % 2} {k // 6}" for k in range(12))
+        self.write("h.vtk", "# vtk DataFile Version 3.0\nt\nASCII\nDATASET UNSTRUCTURED_GRID\n"
+                   f"POINTS 12 double\n{points}\nCELLS 2 18\n8 0 1 4 3 6 7 10 9\n8 1 2 5 4 7 8 11 10\n"
+                   "CELL_TYPES 2\n12 12\n")
+        for ranks in (1, 2):
+            report = self.succeed("faces", "-i", "h.vtk", ranks=ranks)
+            self.assertEqual((report["results"]["cells"], report["results"]["external_faces"]), (2, 10))
+            self.assertEqual(report["checks"]["closed"], {"passed": True, "value": 0.0, "bound": 0.0})
+
+    def test_an_output_that_is_the_input(self):
+        self.write("two.msh", GMSH)
+        for option in ("--output", "--nonmanifold"):
+            for ranks in (1, 2):
+                self.refuse("faces", "-i", "two.msh", option, "./two.msh", ranks=ranks,
+                            message=f"{option} would replace two.msh, which --input reads; expected another file")
+        with open(self.path("two.msh"), encoding="utf-8") as file:
+            self.assertEqual(file.read(), GMSH)
+
     def test_polyhedra_on_several_ranks(self):
         faces = ["4 0 2 3 1", "4 4 5 7 6", "4 0 1 5 4", "4 2 6 7 3", "4 0 4 6 2", "4 1 3 7 5"]
         points = " ".join(f"{k & 1} {k >> 1 & 1} {k >> 2}" for k in range(12))

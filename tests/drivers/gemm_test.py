@@ -1,9 +1,13 @@
 """heddle gemm against products computed here."""
 
+import math
 import os
 import random
 import shutil
 import unittest
+
+import h5py
+import numpy
 
 from command import CommandTest, product, random_matrix, read_market, transpose, write_market
 
@@ -193,6 +197,31 @@ class Gemm(CommandTest):
                         report = self.succeed("gemm", "--a", "A.mtx", "--b", "B.mtx", "--scalar", kind, ranks=ranks)
                         self.assertTrue(report["checks"]["product"]["passed"], (kind, a, b))
 
+    def test_operands_that_are_not_finite_are_not_checked(self):
+        finite = numpy.random.default_rng(1).random((4, 4))
+        numpy.save(self.path("F.npy"), finite)
+        for value in (math.nan, -math.inf):
+            spoilt = finite.copy()
+            spoilt[1, 2] = value
+            numpy.save(self.path("N.npy"), spoilt)
+            for who, arguments in (("A", ["--a", "N.npy", "--b", "F.npy"]), ("B", ["--a", "F.npy", "--b", "N.npy"]),
+                                   ("C's old value", ["--a", "F.npy", "--b", "F.npy", "--beta", 1, "--c-in", "N.npy"])):
+                for ranks, arithmetic in ((1, "native"), (2, "native"), (1, "emulated")):
+                    with self.subTest(value=value, who=who, ranks=ranks, arithmetic=arithmetic):
+                        words = ["gemm", *arguments, "--arithmetic", arithmetic]
+                        report = self.succeed(*words, ranks=ranks)
+                        self.assertEqual(report["checks"], {})
+                        self.assertEqual(report["results"]["holds_nan_or_infinity"], who)
+                        self.assertNotIn("error_bound", report["results"])
+                        output = self.run_command(*words, ranks=ranks).output
+                        self.assertIn(f"check product: not made, {who} holds NaN or infinity\n", output)
+                        self.assertNotIn("passed", output)
+                        self.assertNotIn("error at most", output)
+        # What is not read spoils nothing.
+        report = self.succeed("gemm", "--a", "N.npy", "--b", "F.npy", "--alpha", 0)
+        self.assertTrue(report["checks"]["product"]["passed"])
+        self.assertNotIn("holds_nan_or_infinity", report["results"])
+
     def test_a_wrong_result_fails_the_check(self):
         # Infinite elements make a product that no bound covers.
         self.matrix("A.mtx", 2, 2)
@@ -202,6 +231,14 @@ class Gemm(CommandTest):
         self.assertEqual(len(result.complaints), 1)
         self.assertRegex(result.complaints[0], "check product: FAILED")
         self.assertFalse(self.report()["checks"]["product"]["passed"])
+        # Finite operands whose product overflows, also where it is computed again.
+        numpy.save(self.path("huge.npy"), numpy.full((3, 3), 1e200))
+        for more in ([], ["--repeat", 3], ["--sweep", "--tiles", "2,3"]):
+            result = self.run_command("gemm", "--a", "huge.npy", "--b", "huge.npy", "--json", "report.json", *more)
+            self.assertEqual(result.code, 1, more)
+            self.assertIn("though no operand does", result.output)
+            self.assertFalse(self.report()["checks"]["product"]["passed"])
+            self.assertIsNone(self.report()["checks"]["product"]["value"])
 
 
 class GemmRefuses(CommandTest):
@@ -218,6 +255,30 @@ class GemmRefuses(CommandTest):
         self.refuse("gemm", "--a", "A.mtx", message="--b is missing")
         self.refuse("gemm", "--a", "A.mtx", "--b", "A.mtx", "--beta", 1, message="--c-in")
         self.refuse("gemm", "--a", "A.mtx", "--b", "A.mtx", "--size", 2, message="exclude")
+
+    def test_an_output_that_is_an_input(self):
+        with open(self.path("A.mtx"), encoding="utf-8") as file:
+            before = file.read()
+        os.symlink("A.mtx", self.path("link.mtx"))
+        for output in ("A.mtx", "./A.mtx", "link.mtx"):
+            for ranks in (1, 2):
+                self.refuse("gemm", "--a", "A.mtx", "--b", "link.mtx", "--output", output, ranks=ranks,
+                            message="--output would replace A.mtx, which --a reads; expected another file")
+            for command in ("transpose", "expm"):
+                self.refuse(command, "--input", "A.mtx", "--output", output,
+                            message="--output would replace A.mtx, which --input reads")
+            for command, option in (("lu", "--l"), ("lu", "--u"), ("lu", "--pivots"), ("eig", "--vectors"),
+                                    ("eig", "--values")):
+                self.refuse(command, "--input", "A.mtx", option, output,
+                            message=f"{option} would replace A.mtx, which --input reads")
+        with open(self.path("A.mtx"), encoding="utf-8") as file:
+            self.assertEqual(file.read(), before)
+        # Of HDF5, datasets of other names stay.
+        self.succeed("transpose", "--input", "A.mtx", "--output", "A.h5")
+        for source, target in (("A.h5", "A.h5"), ("A.h5", "A.h5:matrix"), ("A.h5:/matrix", "A.h5:matrix"),
+                               ("A.h5:matrix", "A.h5")):
+            self.refuse("transpose", "--input", source, "--output", target, message="--output would replace A.h5")
+        self.succeed("transpose", "--input", "A.h5", "--output", "A.h5:other")
 
     def test_wrong_shapes(self):
         write_market(self.path("wide.mtx"), [[1.0, 2.0, 3.0]])
@@ -239,6 +300,17 @@ class GemmRefuses(CommandTest):
     def test_bad_hdf5(self):
         self.write("text.h5", "this is no HDF5\n")
         self.refuse_a("text.h5", "text.h5: can't be read as HDF5")
+        with h5py.File(self.path("named.h5"), "w") as file:
+            file["run/H"] = numpy.eye(3)
+            file["S"] = numpy.eye(2, dtype=complex)
+            file["list"] = [1.0, 2.0]
+            file["words"] = numpy.array([[b"a", b"b"]])
+        for ranks in (1, 2):
+            self.refuse_a("named.h5", "named.h5, dataset 'matrix': can't be opened: .*; "
+                          "write named.h5:NAME, where NAME is one of: S, run/H$", ranks=ranks)
+        with h5py.File(self.path("bare.h5"), "w") as file:
+            file["list"] = [1.0, 2.0]
+        self.refuse_a("bare.h5", "the file has no numeric dataset of two dimensions$")
         result = self.run_command("gemm", "--size", 40, "--output", "C.h5")
         self.assertEqual(result.code, 0, result.errors)
         shutil.copy(self.path("C.h5"), self.path("cut.h5"))

@@ -174,6 +174,25 @@ TYPED_TEST(ProductCheckOf, WhatIsNotFiniteIsWhereItHasToBe) {
       std::isnan(this->ratio(T(1), A, B, T(Limits::quiet_NaN()), C0, [](const auto& C) { set(C, 0, 0, T(1)); })));
 }
 
+TYPED_TEST(ProductCheckOf, NamesTheOperandThatIsNotFinite) {
+  using T = TypeParam;
+  using Limits = std::numeric_limits<Real<T>>;
+  for (const Real<T> bad : {Limits::quiet_NaN(), Limits::infinity(), -Limits::infinity()}) {
+    const auto A = this->matrix(this->m, this->k, 1, 0);
+    const auto B = this->matrix(this->k, this->n, 2, 0);
+    const auto C0 = this->matrix(this->m, this->n, 3, 0);
+    EXPECT_EQ(operand_not_finite(T(1), A, B, T(1), C0), "");
+    set(C0, this->m - 1, this->n - 1, T(bad));
+    EXPECT_EQ(operand_not_finite(T(1), A, B, T(1), C0), "C's old value");
+    EXPECT_EQ(operand_not_finite(T(1), A, B, T(0), C0), "");
+    set(B, 0, 4, T(bad));
+    EXPECT_EQ(operand_not_finite(T(1), A, B, T(1), C0), "B");
+    set(A, this->m - 1, 0, T(bad));
+    EXPECT_EQ(operand_not_finite(T(1), A, B, T(0), C0), "A");
+    EXPECT_EQ(operand_not_finite(T(0), A, B, T(0), C0), "");
+  }
+}
+
 // An emulated product of few moduli is as exact as it says, and not more.
 TYPED_TEST(ProductCheckOf, TakesTheBoundOfEmulatedProducts) {
   using T = TypeParam;

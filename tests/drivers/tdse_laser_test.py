@@ -81,6 +81,15 @@ class LaserTest(TdseCommandTest):
 
 
 class Runs(LaserTest):
+    def test_a_run_that_ends_before_a_pulses_middle_says_so(self):
+        # Middles are at 13.8 and 5; a gaussian's is five durations after its beginning.
+        for settings, notes in ((["time.steps=40"], 2), (["time.steps=200"], 0),
+                                (["time.steps=200", "pulse.1.envelope=gaussian"], 1)):
+            words = [word for setting in settings for word in ("--set", setting)]
+            result = self.run_command("tdse", "laser.toml", "--force", "--no-progress", *words)
+            self.assertEqual(result.code, 0, result.errors)
+            self.assertEqual(result.output.count("note: ends at t = "), notes, settings)
+
     def test_file_of_several_wave_functions(self):
         report = self.tdse("laser.toml", "--output", "run.h5")
         self.assertEqual(report["inputs"]["pulses"], 2)

@@ -286,6 +286,55 @@ class Runs(TdseTest):
         self.assertFalse(os.path.exists(self.path("run.partial.h5")))
 
 
+    def running(self, *arguments):
+        """A run that is on its way: its partial file is there."""
+        process = subprocess.Popen([COMMAND, "tdse", "small.toml", "--output", "run.h5", "--checkpoint", "0",
+                                    "--no-progress", "--quiet", *arguments], cwd=self.folder, stderr=subprocess.PIPE,
+                                   text=True)
+        self.addCleanup(process.stderr.close)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        deadline = time.monotonic() + 60
+        while not os.path.exists(self.path("run.partial.h5")) and time.monotonic() < deadline:
+            time.sleep(0.01)
+        return process
+
+    def test_one_run_at_a_time_writes_a_file(self):
+        process = self.running("--set", "time.steps=100000000")
+        try:
+            for ranks in (1, 2):
+                for more in ([], ["--force"]):
+                    self.refuse("tdse", "small.toml", "--output", "run.h5", *more, ranks=ranks,
+                                message="run.h5: another run is writing it .*run.h5.lock.*; wait for it")
+            self.tdse("small.toml", "--output", "other.h5")
+        finally:
+            process.send_signal(signal.SIGKILL)
+            process.wait()
+        # A lock ends with its process, whatever is left of it.
+        self.assertTrue(os.path.exists(self.path("run.h5.lock")))
+        self.tdse("small.toml", "--output", "run.h5")
+        self.assertFalse(os.path.exists(self.path("run.h5.lock")))
+
+    def test_a_table_is_kept_from_other_runs_too(self):
+        process = self.running("--set", "time.steps=100000000", "--set", "output.table=run.txt")
+        try:
+            self.refuse("tdse", "small.toml", "--output", "other.h5", "--set", "output.table=run.txt",
+                        message="run.txt: another run is writing it")
+        finally:
+            process.send_signal(signal.SIGKILL)
+            process.wait()
+
+    def test_a_file_that_came_meanwhile_is_not_replaced(self):
+        process = self.running("--set", "time.steps=4000")
+        self.write("run.h5", "another's")
+        _, errors = process.communicate(timeout=200)
+        self.assertEqual(process.returncode, 2, errors)
+        self.assertRegex(errors, "heddle: run.h5: was not there when the run began, .*the run is in run.partial.h5")
+        with open(self.path("run.h5"), encoding="utf-8") as file:
+            self.assertEqual(file.read(), "another's")
+        with h5py.File(self.path("run.partial.h5"), "r") as file:
+            self.assertEqual(file.attrs["steps_done"], 4000)
+
     def test_output_that_fails_on_the_way_ends_the_run(self):
         # The thread that writes finds the folder gone; the steps that follow hear of it, on every rank.
         for ranks in (1, 2):

@@ -15,9 +15,11 @@ namespace heddle {
 
 /// A dense matrix of which each rank keeps, in local(), the part that the placement gives it, column-major.
 ///
-/// Copies are shallow, as those of Kokkos Views are: both objects name the same elements. Construction is local (no
-/// messages), but all ranks must construct with equal arguments. Elements are not initialised. Where the placement says
-/// host memory, the library pins it; kernels reach it too, over the bus.
+/// Copies are shallow, as those of Kokkos Views are: both objects name the same elements. All ranks must
+/// construct with equal arguments. Making one with storage of its own is local (no messages); with the caller's storage
+/// it is collective, and a rank waits for the others, since one whose array does not fit is every rank's error.
+/// Elements are not initialised. Where the placement says host memory, the library pins it; kernels reach it too, over
+/// the bus.
 template <Scalar T> class DistributedMatrix {
  public:
   DistributedMatrix() = default;
@@ -27,7 +29,8 @@ template <Scalar T> class DistributedMatrix {
   /// Makes a matrix in the caller's storage. `local` has the extents of this rank's part, and its columns are
   /// contiguous with any leading dimension; a local array of ScaLAPACK can be given as it is. On GPU backends the array
   /// may be in host memory where the placement says so: it is either pinned already, or the library pins it until the
-  /// last copy of the matrix is gone.
+  /// last copy of the matrix is gone. Collective; throws Error(argument), on every rank alike, where the array of one
+  /// does not fit.
   DistributedMatrix(const Communicator& comm, const Placement& placement, const MatrixView<T>& local);
 
   [[nodiscard]] Index rows() const noexcept { return placement_.rows(); }

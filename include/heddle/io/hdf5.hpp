@@ -14,10 +14,11 @@ namespace heddle {
 /// members r and i, as h5py writes NumPy's complex arrays. HDF5 converts elements to T, so that doubles beyond the
 /// range of float become infinite in a float matrix.
 ///
-/// Collective; throws as read_matrix() does, and each error names the file and, once it is open, the dataset. Shapes of
-/// which no machine can hold the elements are refused. Rank 0 reads, and holds two panels of columns besides its own
-/// part. The HDF5 library prints nothing. It alone checks what a file says of its own structure, and its version 1.10
-/// may crash on a file that was damaged or made with intent: take .h5 files from where you would take programs.
+/// Collective; throws as read_matrix() does, and each error names the file and, once it is open, the dataset; where
+/// that is not there, also those that could be meant. Shapes of which no machine can hold the elements are refused.
+/// Rank 0 reads, and holds two panels of columns besides its own part. The HDF5 library prints nothing. It alone checks
+/// what a file says of its own structure, and its version 1.10 may crash on a file that was damaged or made with
+/// intent: take .h5 files from where you would take programs.
 template <Scalar T>
 [[nodiscard]] DistributedMatrix<T> read_hdf5(const Communicator& comm, const std::filesystem::path& path,
                                              const PlacementChoice& place = {}, const std::string& dataset = "matrix");

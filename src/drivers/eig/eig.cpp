@@ -45,8 +45,9 @@ OptionTable<Options> matrix_options() {
   const auto read = [](const Options& options) { return !options.input.empty(); };
   return {
       {"--input,-i", &Options::input, Text{},
-       "File of the matrix: .txt (its order, then its rows), .mtx Matrix Market, .npy NumPy or .h5 HDF5, as FILE.h5 or "
-       "FILE.h5:DATASET"},
+       "File of the matrix: .txt (its order n, then n rows), .mtx Matrix Market, .npy NumPy or .h5 HDF5: "
+       "FILE.h5:DATASET, "
+       "or FILE.h5 for its dataset 'matrix'"},
       {"--generate", &Options::generate, choice({"kohn-sham", "thesis", "random"}, "KIND"),
        "Make one: kohn-sham (a row of atoms at its self-consistent density, or a molecule of water), thesis "
        "(n/2 - |i - j|) or random"},
@@ -379,8 +380,11 @@ int run(Context& context, Options options) {
   require(options.generate.empty() || options.size >= 0, "--generate needs the order of the matrix: --size");
   require(options.input.empty() || options.size < 0, "--size is for --generate; --input has its own");
   require(!options.values_only || options.vectors.empty(), "--values-only leaves no --vectors to write");
-  for (const std::string& path : {options.save, options.vectors, options.values})
+  for (const auto& [name, path] :
+       {std::pair("--save", options.save), {"--vectors", options.vectors}, {"--values", options.values}}) {
     require_writable_matrix(context, path);
+    require_inputs_kept(context, {{"--input", options.input}}, {name, path});
+  }
   if (options.tolerance > 0) options.solver.tolerance = options.tolerance;
   if (options.scalar.empty()) options.scalar = scalar_of_input(context, options.input);
   for (const std::string& path : {options.save, options.vectors}) {

@@ -49,10 +49,6 @@ template <Scalar T> double size_of(const T& x, int power = 0) {
     return std::ldexp(std::abs(static_cast<double>(x)), -power);
   }
 }
-// Unlike std::max, a NaN is larger than anything.
-double larger(double x, double y) {
-  return std::isnan(x) || std::isnan(y) ? NAN : std::max(x, y);
-}
 // The power of two in the largest part of an element; 0 of nothing but zeros and what is not finite.
 template <Scalar T> int power_of(const HostMatrix<T>& A) {
   double most = 0;
@@ -295,7 +291,10 @@ int run(Context& context, Options options) {
   require(context.comm().size() == 1, "lu runs on one rank, and all threads or the GPU of it; there are ",
           context.comm().size());
   require_one_input(options.input, options.size);
-  for (const std::string& path : {options.l, options.u, options.pivots}) require_writable_matrix(context, path);
+  for (const auto& [name, path] : {std::pair("--l", options.l), {"--u", options.u}, {"--pivots", options.pivots}}) {
+    require_writable_matrix(context, path);
+    require_inputs_kept(context, {{"--input", options.input}}, {name, path});
+  }
   if (options.scalar.empty()) options.scalar = scalar_of_input(context, options.input);
   return with_scalar(options.scalar, [&]<class T>() { return run_as<T>(context, options); });
 }

@@ -165,8 +165,8 @@ ExpmReport exponentials(const Communicator& comm, const SplitMatrix<Real<T>>& A,
 template <Scalar T> double largest_part(const DistributedMatrix<T>& E) {
   if constexpr (is_complex<T>) {
     const SplitMatrix<Real<T>> parts = split(E);
-    return std::max(static_cast<double>(norm(*parts.real, Norm::maximum)),
-                    static_cast<double>(norm(*parts.imaginary, Norm::maximum)));
+    return larger(static_cast<double>(norm(*parts.real, Norm::maximum)),
+                  static_cast<double>(norm(*parts.imaginary, Norm::maximum)));
   } else {
     return static_cast<double>(norm(E, Norm::maximum));
   }
@@ -287,6 +287,7 @@ template <Scalar T, Scalar Result> int run_as(Context& context, const Options& o
 int run(Context& context, Options options) {
   require_one_input(options.input, options.size);
   require_writable_matrix(context, options.output);
+  require_inputs_kept(context, {{"--input", options.input}}, {"--output", options.output});
   if (options.scalar.empty()) options.scalar = scalar_of_input(context, options.input);
   require(!options.symmetric || options.input.empty(), "--symmetric is for random matrices, made by --size");
   return with_scalar(options.scalar, [&]<class T>() {

@@ -15,6 +15,7 @@
 #include <heddle/io/matrix_file.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 #include <set>
 
@@ -127,7 +128,10 @@ template <Scalar T> class Run {
     problem_ = make_problem<T>(context_, options_);
     report.times()["read"] = seconds_since(start);
     enter_inputs(report);
-    if (options_.check) {
+    if (options_.check || options_.may_emulate()) {
+      not_finite_ = operand_not_finite(problem_.alpha, problem_.A, problem_.B, problem_.beta, problem_.C0);
+    }
+    if (options_.check && not_finite_.empty()) {
       check_.emplace(problem_.op_a, problem_.alpha, problem_.A, problem_.op_b, problem_.B, problem_.beta,
                      problem_.C0.rows() > 0 ? problem_.C0 : problem_.C);
     }
@@ -137,7 +141,7 @@ template <Scalar T> class Run {
     const Measured chosen = options_.sweep ? sweep(report) : single(report);
     report.times()["products"] = seconds_since(start);
     if (!options_.trace.empty()) keep_trace(chosen, report);
-    if (check_) report.check_at_most("product", chosen.check, check_->bound());
+    enter_check(chosen.check, report);
     report.results()["arithmetic"] = to_string(chosen.report.arithmetic);
     if (chosen.report.arithmetic == Arithmetic::emulated || chosen.report.emulation.fallback) {
       enter_emulation(chosen.report.emulation, report);
@@ -168,6 +172,18 @@ template <Scalar T> class Run {
                         context_.comm().size() == 1 ? "" : "s"));
   }
 
+  void enter_check(double found, Report& report) const {
+    if (!not_finite_.empty()) {
+      report.results()["holds_nan_or_infinity"] = not_finite_;
+      if (options_.check) context_.say("check product: not made, " + not_finite_ + " holds NaN or infinity");
+    }
+    if (!check_) return;
+    report.check_at_most("product", found, check_->bound());
+    if (std::isnan(found)) {
+      context_.say("C holds NaN or infinity, though no operand does: an element overflowed, or the product is wrong");
+    }
+  }
+
   void enter_emulation(const EmulationReport& taken, Report& report) const {
     auto& results = report.results();
     if (taken.spread > 0.0) results["spread"] = taken.spread;
@@ -178,6 +194,11 @@ template <Scalar T> class Run {
       return;
     }
     results["moduli"] = taken.moduli;
+    if (!not_finite_.empty()) {
+      context_.say(format("%d moduli: no bound of the error, since ", taken.moduli) + not_finite_ +
+                   " holds NaN or infinity");
+      return;
+    }
     results["error_bound"] = taken.error_bound;
     context_.say(format("%d moduli: error at most %.3g |a| |b|, a the row of op(A) and b the column of op(B)",
                         taken.moduli, taken.error_bound));
@@ -225,7 +246,7 @@ template <Scalar T> class Run {
         // Of what fell back, the error of the product that was done instead is round-off.
         const double value =
             check_->value(problem_.C, report.emulation.moduli > 0 ? report.emulation.error_bound : 0.0);
-        if (!(value <= measured.check)) measured.check = value;
+        measured.check = larger(measured.check, value);
       }
       step();
     }
@@ -282,7 +303,7 @@ template <Scalar T> class Run {
     for (const Index tile : tiles) {
       GemmPlan<T> planned = plan(tile);
       all.push_back(measure(planned, [&] { progress.update(++done, total); }));
-      if (!(all.back().check <= worst_check)) worst_check = all.back().check;
+      worst_check = larger(worst_check, all.back().check);
     }
     progress.finish();
     const auto best = std::min_element(all.begin(), all.end(), [](const Measured& one, const Measured& other) {
@@ -311,6 +332,7 @@ template <Scalar T> class Run {
   Context& context_;
   const Options& options_;
   Problem<T> problem_;
+  std::string not_finite_;  // The operand that holds NaN or infinity; empty: none, or not looked for.
   std::optional<ProductCheck<T>> check_;
   GemmOptions library_options_;
 };
@@ -336,6 +358,8 @@ int run(Context& context, Options options) {
   require(update || options.c_in.empty(), "--c-in is read only where --beta is not 0");
   require(!update || !options.c_in.empty() || !from_files, "--beta ", options.beta, " needs C's old value in --c-in");
   require_writable_matrix(context, options.output);
+  require_inputs_kept(context, {{"--a", options.a}, {"--b", options.b}, {"--c-in", options.c_in}},
+                      {"--output", options.output});
   if (!options.trace.empty()) {
     context.comm().on_rank(0, [&] { const PendingFile probe(options.trace); });
   }

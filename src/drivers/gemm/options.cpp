@@ -9,9 +9,8 @@ using Options = GemmSettings;
 
 OptionTable<Options> operand_options() {
   return {
-      {"--a", &Options::a, Text{},
-       "File of A (.mtx Matrix Market, .npy NumPy, .txt, or .h5 HDF5, as FILE.h5 or FILE.h5:DATASET)"},
-      {"--b", &Options::b, Text{}, "File of B"},
+      {"--a", &Options::a, Text{}, matrix_file_help},
+      {"--b", &Options::b, Text{}, "File of B, likewise"},
       {"--output,-o", &Options::output, Text{}, "File to write C to", {.was = "--c"}},
       {"--c-in", &Options::c_in, Text{}, "File of C's old value, for --beta"},
       {"--op-a", &Options::op_a, operation_kind(), "op(A): N, T (transpose) or C (conjugate transpose)"},

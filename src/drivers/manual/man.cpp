@@ -101,12 +101,7 @@ std::string overview(const std::vector<CommandPage>& commands) {
       "\\fBmpirun \\-n\\fR \\fIRANKS\\fR \\fBheddle\\fR \\fICOMMAND\\fR [\\fIOPTION\\fR]...\n.SH COMMANDS\n";
   for (const CommandPage& command : commands) text += entry("heddle " + command.name, command.about);
   text += ".SH ENVIRONMENT\n";
-  text += entry("OMP_NUM_THREADS", "Threads of a rank: with several ranks, give each its share of the cores.");
-  text += entry("HEDDLE_DEVICE", "The GPUs that the ranks of a node take in turn, as 0,2; else all of them.");
-  text += entry("HEDDLE_TRANSPORT",
-                "How bands travel from rank to rank: peer, direct or staged; else the first that works.");
-  text += entry("HEDDLE_GPU_AWARE_MPI", "1 says that MPI takes memory of GPUs, 0 that it does not; else MPI is asked.");
-  text += entry("HEDDLE_PYTHON", "The Python that draws for heddle plot.");
+  for (const auto& [name, meaning] : environment()) text += entry(name, meaning);
   text += ".SH FILES\n" + entry("$XDG_CACHE_HOME/heddle, ~/.cache/heddle", "The measured rates of this machine.");
   return text + exit_codes;
 }

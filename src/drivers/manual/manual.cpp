@@ -47,6 +47,19 @@ int run(const Options& options) {
 
 }  // namespace
 
+const std::vector<std::pair<std::string, std::string>>& environment() {
+  static const std::vector<std::pair<std::string, std::string>> variables = {
+      {"OMP_NUM_THREADS", "Threads of a rank: with several ranks, give each its share of the cores."},
+      {"HEDDLE_DEVICE", "The GPUs that the ranks of a node take in turn, as 0,2; else all of them."},
+      {"HEDDLE_TRANSPORT", "How bands travel from rank to rank: peer, direct or staged; else the first that works."},
+      {"HEDDLE_GPU_AWARE_MPI", "1 says that MPI takes memory of GPUs, 0 that it does not; else MPI is asked."},
+      {"HEDDLE_PYTHON",
+       "The Python that draws for heddle plot, with matplotlib, numpy and h5py; else /usr/bin/python3."},
+      {"XDG_CACHE_HOME", "The folder whose heddle/ keeps the measured rates of this machine; else ~/.cache."},
+  };
+  return variables;
+}
+
 std::string joined(const std::vector<std::string>& words, const std::string& between) {
   std::string text;
   for (const std::string& word : words) text += (text.empty() ? "" : between) + word;

@@ -8,10 +8,23 @@ namespace heddle::driver {
 namespace {
 
 // Names of options become code, whose two dashes stay two.
-std::string markdown(const std::string& text) {
+std::string outside_of_code(const std::string& text) {
   static const std::regex option("--[a-z]+(-[a-z]+)*");
   return std::regex_replace(escaped(text, {{'|', "\\|"}, {'<', "\\<"}, {'>', "\\>"}, {'*', "\\*"}, {'_', "\\_"}}),
                             option, "`$&`");
+}
+// What is code already, between two backticks, stays as it is.
+std::string markdown(const std::string& text) {
+  std::string result;
+  bool is_code = false;
+  for (std::size_t begin = 0;; is_code = !is_code) {
+    const std::size_t end = text.find('`', begin);
+    const std::string part = text.substr(begin, end - begin);
+    result += is_code ? part : outside_of_code(part);
+    if (end == std::string::npos) return result;
+    result += '`';
+    begin = end + 1;
+  }
 }
 // A bar within code would end the cell of a table.
 std::string code(const std::string& text) {
@@ -41,9 +54,15 @@ std::string section(const CommandPage& command) {
 }  // namespace
 
 std::vector<ManualFile> markdown_pages(const std::vector<CommandPage>& commands) {
-  std::string all = "# Commands and options\n" + std::string(origin) +
-                    "\nEvery command and its options, as `heddle COMMAND --help` prints them. A flag has no value.\n";
+  std::string all =
+      "# Commands and options\n" + std::string(origin) +
+      "\nEvery command and its options, as `heddle COMMAND --help` prints them. A flag has no value.\n"
+      "Under `mpirun`, `duplicates`, `lu` and `study` take one rank, `plot`, `verify` and `manual` are started "
+      "without it,\nand the others run over any number of ranks. What they read from the environment is at "
+      "the [end](#environment).\n";
   for (const CommandPage& command : commands) all += section(command);
+  all += "\n## Environment\n\n| variable | what it says |\n|---|---|\n";
+  for (const auto& [name, meaning] : environment()) all += "| " + code(name) + " | " + markdown(meaning) + " |\n";
   std::string keys =
       "# Decks, key by key\n" + std::string(origin) +
       "\nA deck is the input of `heddle tdse`: a TOML file, or the name of a shipped one. Every key with its "
@@ -55,7 +74,12 @@ std::vector<ManualFile> markdown_pages(const std::vector<CommandPage>& commands)
     if (key.name.substr(0, point) != table) {
       table = key.name.substr(0, point);
       keys += "\n## " + table + "\n\n";
-      if (table == "pulse") keys += "As many tables `[[pulse]]` as there are pulses.\n\n";
+      if (table == "pulse") {
+        keys +=
+            "As many tables `[[pulse]]` as there are pulses. `--set pulse.1.intensity=1e14` sets a key of the first: "
+            "they "
+            "are\ncounted from 1.\n\n";
+      }
       keys += "| key | default | what it means |\n|---|---|---|\n";
     }
     keys += "| " + code(key.name.substr(point + 1)) + " | " + code(key.value) + " | " + markdown(key.meaning) + " |\n";

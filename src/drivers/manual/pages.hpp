@@ -30,6 +30,9 @@ struct ManualFile {
   std::string text;
 };
 
+/// The variables of the environment that commands read, and what each says.
+[[nodiscard]] const std::vector<std::pair<std::string, std::string>>& environment();
+
 /// heddle.1 and one for each command, in roff.
 [[nodiscard]] std::vector<ManualFile> man_pages(const std::vector<CommandPage>& commands);
 /// commands.md and deck-keys.md.

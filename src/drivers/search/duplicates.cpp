@@ -34,7 +34,7 @@ const OptionTable<Options>& all_options() {
       OptionTable<Options>{
           {"--input,-i", &Options::input, Text{},
            "Text file of integer keys, one a line; their words, from -2^63 to 2^64 - 1, separated by white space or "
-           "commas"},
+           "commas; what follows a # is passed over"},
           {"--size", &Options::size, Integer{.least = 0}, "Make this many random keys", {.was = "--generate"}},
           {"--distinct",
            &Options::distinct,

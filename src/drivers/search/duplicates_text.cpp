@@ -60,12 +60,14 @@ class KeyParser {
     table.values.reserve(static_cast<std::size_t>(end_ - at_) / 8);
     while (at_ < end_) {
       ++line_;
+      if (is_comment()) continue;
       const Index words = parse_line(table.values);
-      if (line_ == 1) {
+      if (first_ == 0) {
+        first_ = line_;
         if (words > most_words) refuse(message_of(words, " words; expected at most ", most_words));
         table.words = words;
       } else if (words != table.words) {
-        refuse(message_of(words, words == 1 ? " word" : " words", ", where line 1 has ", table.words));
+        refuse(message_of(words, words == 1 ? " word" : " words", ", where line ", first_, " has ", table.words));
       }
     }
     if (!beyond_.empty()) {
@@ -77,6 +79,22 @@ class KeyParser {
   }
 
  private:
+  // Passes a line over that has nothing but a comment.
+  bool is_comment() {
+    const char* const begin = at_;
+    skip_blanks();
+    if (at_ == end_ || *at_ != '#') {
+      at_ = begin;
+      return false;
+    }
+    end_line();
+    return true;
+  }
+  // Past what may be left of the line, a comment.
+  void end_line() {
+    at_ = std::find(at_, end_, '\n');
+    at_ += at_ < end_ ? 1 : 0;
+  }
   // All words up to the line's end and past it; how many they are.
   Index parse_line(std::vector<Index>& values) {
     Index words = 0;
@@ -92,7 +110,7 @@ class KeyParser {
         skip_blanks();
       }
     }
-    at_ += at_ < end_ ? 1 : 0;
+    end_line();
     return words;
   }
   // The integer's last 64 bits; what is 2^63 or above is noted.
@@ -111,7 +129,7 @@ class KeyParser {
     } else {
       any_negative_ = any_negative_ || value < 0;
     }
-    const bool whole = stop == end_ || is_blank(*stop) || *stop == ',' || *stop == '\n';
+    const bool whole = stop == end_ || is_blank(*stop) || *stop == ',' || *stop == '#' || *stop == '\n';
     if (error != std::errc() || !whole) refuse("expected an integer, found " + word());
     at_ = stop;
     return value;
@@ -132,7 +150,7 @@ class KeyParser {
   void skip_blanks() {
     while (at_ < end_ && is_blank(*at_)) ++at_;
   }
-  [[nodiscard]] bool ended() const { return at_ == end_ || *at_ == '\n'; }
+  [[nodiscard]] bool ended() const { return at_ == end_ || *at_ == '#' || *at_ == '\n'; }
   // As it may appear in a message.
   [[nodiscard]] std::string word() const {
     constexpr std::size_t longest = 40;
@@ -152,6 +170,7 @@ class KeyParser {
   const char* at_;
   const char* end_;
   long long line_ = 0;
+  long long first_ = 0;              // The line of the first key.
   std::vector<std::size_t> beyond_;  // Places of words of 2^63 and above.
   bool any_negative_ = false;
 };

@@ -26,11 +26,11 @@ struct KeyTable {
   }
 };
 
-/// Reads one key a line: 1 to 64 integers from -2^63 to 2^64 - 1, as many on each line, separated by white space or
-/// commas. Integers are what is compared, so that -1 and 2^64 - 1 differ: in a file with negative ones and such of 2^63
-/// and above, values are their numbers in order of first occurrence. Throws Error(input) naming the file, the line and
-/// what is wrong there. Memory: the file, and 8 bytes a word; some 100 more for each different word where they are
-/// numbered.
+/// Reads one key a line, comments from a # on passed over: 1 to 64 integers from -2^63 to 2^64 - 1, as many on each
+/// line, separated by white space or commas. Integers are what is compared, so that -1 and 2^64 - 1 differ: in a file
+/// with negative ones and such of 2^63 and above, values are their numbers in order of first occurrence. Throws
+/// Error(input) naming the file, the line and what is wrong there. Memory: the file, and 8 bytes a word; some 100 more
+/// for each different word where they are numbered.
 [[nodiscard]] KeyTable read_keys(const std::filesystem::path& path);
 
 /// Groups of equal keys, on the host.

@@ -214,6 +214,33 @@ void say_found(const Context& context, const Found& found, const CellCounts& cou
   }
 }
 
+// What --output gets.
+HostFaces surface_faces(const MeshFile& mesh, const Found& found, const Options& options) {
+  if (options.surface_cells != "keep") return found.external;
+  return with_surface_cells(mesh, found.external, options.ghosts == search::GhostCells::keep);
+}
+
+// Of a file without cells of three dimensions: nothing was searched for, so that nothing can be checked, but what is
+// passed on can be looked at.
+void say_passed_on(const Context& context, const std::optional<MeshFile>& mesh, const Found& found,
+                   const Options& options, Report& report) {
+  const Communicator& comm = context.comm();
+  std::array<Index, 2> seen = {0, -1};
+  comm.on_rank(0, [&] {
+    const HostFaces faces = surface_faces(*mesh, found, options);
+    seen = {faces.size(), lone_edges(comm.space(), faces).value_or(-1)};
+  });
+  comm.broadcast(std::span<Index>(seen), 0);
+  const auto [faces, open] = seen;
+  const auto plural = [](Index value) { return value == 1 ? "" : "s"; };
+  context.say(format("no cells of three dimensions: %lld face%s of the file itself passed on, nothing is checked",
+                     static_cast<long long>(faces), plural(faces)));
+  if (open < 0 || faces == 0) return;
+  report.results()["open_edges"] = open;
+  context.say(format("closed: %s; %lld edge%s of one face only", open == 0 ? "yes" : "no", static_cast<long long>(open),
+                     plural(open)));
+}
+
 // The boundary of a boundary is empty, where nothing was left out; see open_edges().
 void check_closed(const Context& context, const Found& found, const CellCounts& counts, search::GhostCells ghosts,
                   Report& report) {
@@ -231,12 +258,12 @@ void check_closed(const Context& context, const Found& found, const CellCounts& 
     return;
   }
   report.results()["open_edges"] = open;
-  if (counts.simplices) {
+  if (counts.simplices || open == 0) {
     report.check_at_most("closed", static_cast<double>(open), 0.0);
-  } else if (open > 0) {
+  } else {
     context.say(
-        format("closed: no; %lld edge%s of an odd number of external faces: some quadrilaterals of the mesh "
-               "share their points, but not their edges",
+        format("closed: not decided; %lld edge%s of an odd number of external faces, as where quadrilaterals "
+               "of the mesh share their points, but not their edges",
                static_cast<long long>(open), open == 1 ? "" : "s"));
   }
 }
@@ -267,6 +294,9 @@ void require_options(const Context& context, const Options& options) {
                               {"--output", options.output},
                               {"--nonmanifold", options.nonmanifold},
                               {"--save", options.save}});
+    require_inputs_kept(
+        {{"--input", options.input}},
+        {{"--output", options.output}, {"--nonmanifold", options.nonmanifold}, {"--save", options.save}});
   });
   for (const std::string& path : {options.save, options.output, options.nonmanifold}) {
     if (!path.empty()) context.comm().on_rank(0, [&] { const PendingFile probe(path); });
@@ -278,12 +308,6 @@ void require_surface_cells(const Options& options, const CellCounts& counts) {
   throw Error(ErrorKind::input,
               message_of(options.input, ": has ", counts.surface, counts.surface == 1 ? " cell" : " cells",
                          " of two dimensions, which ", "--surface-cells refuse does not take"));
-}
-
-// What --output gets.
-HostFaces surface_faces(const MeshFile& mesh, const Found& found, const Options& options) {
-  if (options.surface_cells != "keep") return found.external;
-  return with_surface_cells(mesh, found.external, options.ghosts == search::GhostCells::keep);
 }
 
 int run(Context& context, const Options& options) {
@@ -334,7 +358,11 @@ int run(Context& context, const Options& options) {
     const Index expected = options.generated.external_faces();
     report.check("external_faces", found.report.external == expected, found.report.external, expected);
   }
-  check_closed(context, found, counts, options.ghosts, report);
+  if (!options.input.empty() && mesh->mesh().cells() == counts.flat) {
+    say_passed_on(context, mesh, found, options, report);
+  } else {
+    check_closed(context, found, counts, options.ghosts, report);
+  }
 
   start = std::chrono::steady_clock::now();
   comm.on_rank(0, [&] {

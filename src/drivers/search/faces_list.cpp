@@ -100,7 +100,11 @@ std::string digest_of(const HostFaces& faces) {
   return hash.digest();
 }
 
-std::optional<Index> open_edges(const ExecutionSpace& space, const HostFaces& faces) {
+namespace {
+
+// How many edges `is_one` is true of, given the number of faces that have the edge; nothing for too long lists.
+template <class Predicate>
+std::optional<Index> edges_of(const ExecutionSpace& space, const HostFaces& faces, const Predicate& is_one) {
   constexpr Index most = Index{1} << 24;
   if (faces.size() > most) return {};
   const auto corners = static_cast<Index>(faces.points.extent(0));
@@ -123,7 +127,17 @@ std::optional<Index> open_edges(const ExecutionSpace& space, const HostFaces& fa
       MemorySpace(), Kokkos::subview(edges, std::pair<Index, Index>(0, count), Kokkos::ALL));
   const search::Duplicates found = search::find_duplicates(space, keys);
   const auto counts = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), found.count);
-  return std::count_if(counts.data(), counts.data() + counts.extent(0), [](Index each) { return each % 2 != 0; });
+  return std::count_if(counts.data(), counts.data() + counts.extent(0), is_one);
+}
+
+}  // namespace
+
+std::optional<Index> open_edges(const ExecutionSpace& space, const HostFaces& faces) {
+  return edges_of(space, faces, [](Index each) { return each % 2 != 0; });
+}
+
+std::optional<Index> lone_edges(const ExecutionSpace& space, const HostFaces& faces) {
+  return edges_of(space, faces, [](Index each) { return each == 1; });
 }
 
 }  // namespace heddle::driver

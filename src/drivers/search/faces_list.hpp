@@ -28,4 +28,7 @@ template <PointId Id> [[nodiscard]] HostFaces gathered(const Communicator& comm,
 /// others.
 [[nodiscard]] std::optional<Index> open_edges(const ExecutionSpace& space, const HostFaces& faces);
 
+/// Edges that one of the faces has alone: the rim of a surface. Nothing for lists too long to be looked at.
+[[nodiscard]] std::optional<Index> lone_edges(const ExecutionSpace& space, const HostFaces& faces);
+
 }  // namespace heddle::driver

@@ -128,7 +128,7 @@ JacobiRow measured(const ExecutionSpace& space, const Options& options, JacobiMe
   row.rotations = outcome.rotations;
   const EigenErrors errors = errors_of<double>(space, A, w, V);
   row.residual = errors.residual;
-  orthogonality = std::max(orthogonality, errors.orthogonality);
+  orthogonality = larger(orthogonality, errors.orthogonality);
   return row;
 }
 
@@ -242,7 +242,7 @@ int run(Context& context, Options options) {
   double residual = 0;
   auto& list = report.results()["rows"] = nlohmann::ordered_json::array();
   for (const JacobiRow& row : rows) {
-    residual = std::max(residual, row.residual);
+    residual = larger(residual, row.residual);
     context.say(format("%5lld  %-7s  %-14s %11.3g  %6d  %10lld", static_cast<long long>(row.order), row.backend.c_str(),
                        row.method.c_str(), row.seconds, row.sweeps, static_cast<long long>(row.rotations)) +
                 shown(row.speed_up) + shown(row.acceleration) + shown(row.cost) + shown(row.efficiency));

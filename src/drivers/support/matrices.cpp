@@ -31,6 +31,25 @@ std::string scalar_of_input(const Context& context, const std::string& input) {
   return !input.empty() && matrix_file_info(context.comm(), input).complex ? "complex-double" : "double";
 }
 
+void require_inputs_kept(const Context& context, const std::vector<Output>& inputs, const Output& output) {
+  if (output.path.empty()) return;
+  // What stands after FILE.h5: and its slashes; empty: no dataset is named.
+  const auto dataset_of = [](const std::string& path, const std::filesystem::path& file) {
+    const std::size_t begin = path.find_first_not_of('/', file.string().size() + 1);
+    return path.size() <= file.string().size() || begin == std::string::npos ? std::string() : path.substr(begin);
+  };
+  const std::filesystem::path target = require_matrix_ending(output.path);
+  const std::string kept_apart = dataset_of(output.path.string(), target);
+  std::vector<Output> files;
+  for (const Output& input : inputs) {
+    if (input.path.empty()) continue;
+    const std::filesystem::path file = require_matrix_ending(input.path);
+    const std::string dataset = dataset_of(input.path.string(), file);
+    if (kept_apart.empty() || kept_apart == (dataset.empty() ? "matrix" : dataset)) files.push_back({input.name, file});
+  }
+  context.comm().on_rank(0, [&] { require_inputs_kept(files, {{output.name, target}}); });
+}
+
 void require_writable_matrix(const Context& context, const std::string& path) {
   if (path.empty()) return;
   const std::filesystem::path file = require_matrix_ending(path);

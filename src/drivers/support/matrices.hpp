@@ -2,6 +2,7 @@
 #pragma once
 
 #include "drivers/support/context.hpp"
+#include "drivers/support/outputs.hpp"
 #include <heddle/core/random.hpp>
 #include <heddle/dist/matrix.hpp>
 
@@ -57,6 +58,10 @@ void require_one_input(const std::string& input, Index size);
 
 /// Collective: complex-double where the file `input` says so, else (and for an empty name) double.
 [[nodiscard]] std::string scalar_of_input(const Context& context, const std::string& input);
+
+/// Collective: throws Error(argument), on every rank alike, where writing the matrix `output` would replace one of
+/// `inputs`. Datasets of different names in one HDF5 file are kept apart: FILE.h5:NAME leaves the others there.
+void require_inputs_kept(const Context& context, const std::vector<Output>& inputs, const Output& output);
 
 /// Collective: throws Error, on every rank alike, unless `path` has a matrix file's ending and its folder can be
 /// written. Does nothing for an empty path.

@@ -4,8 +4,7 @@ namespace heddle::driver {
 
 const OptionTable<MatrixSource>& matrix_source_options() {
   static const OptionTable<MatrixSource> table = {
-      {"--input,-i", &MatrixSource::input, Text{},
-       "File of A (.mtx Matrix Market, .npy NumPy, .txt, or .h5 HDF5, as FILE.h5 or FILE.h5:DATASET)"},
+      {"--input,-i", &MatrixSource::input, Text{}, matrix_file_help},
       {"--size", &MatrixSource::size, Integer{.least = 0}, "Make a random matrix of this size"},
       {"--seed",
        &MatrixSource::seed,

@@ -26,6 +26,12 @@ template <class Options> [[nodiscard]] OptionTable<Options> after_matrix_source(
   return OptionTable<Options>().include(itself, matrix_source_options()).include(itself, own);
 }
 
+/// The formats of matrix files, for the help of an option that names one.
+inline constexpr const char* matrix_file_help =
+    "File of A (.mtx Matrix Market, .npy NumPy, .txt: the order n, then n rows, or .h5 HDF5: FILE.h5:DATASET, or "
+    "FILE.h5 "
+    "for its dataset 'matrix')";
+
 /// Names of scalar types, for --scalar, whose help is scalar_help.
 [[nodiscard]] Choice<std::string> scalar_kind();
 inline constexpr const char* scalar_help = "double, float, complex-double or complex-float";

@@ -25,4 +25,14 @@ void require_distinct_outputs(const std::vector<Output>& outputs) {
   }
 }
 
+void require_inputs_kept(const std::vector<Output>& inputs, const std::vector<Output>& outputs) {
+  for (const Output& output : outputs) {
+    for (const Output& input : inputs) {
+      if (output.path.empty() || input.path.empty()) continue;
+      require(place_of(output.path) != place_of(input.path), output.name, " would replace ", input.path.string(),
+              ", which ", input.name, " reads; expected another file");
+    }
+  }
+}
+
 }  // namespace heddle::driver

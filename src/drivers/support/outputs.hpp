@@ -1,4 +1,4 @@
-// The files that a command writes.
+// The files that a command writes, beside those that it reads.
 #pragma once
 
 #include <filesystem>
@@ -7,7 +7,7 @@
 
 namespace heddle::driver {
 
-/// A file that a command will write, and the option or key that names it.
+/// A file that a command will write, or reads, and the option or key that names it.
 struct Output {
   std::string name;
   std::filesystem::path path;  ///< Empty: none.
@@ -16,5 +16,9 @@ struct Output {
 /// Throws Error(argument), naming both and the file, where two of them are one file, links followed: the later would
 /// replace the earlier. Reads folders: for one rank, before the computation.
 void require_distinct_outputs(const std::vector<Output>& outputs);
+
+/// Throws Error(argument), naming both and the file, where one of `outputs` is one of `inputs`, links followed: what
+/// was read would be gone. Reads folders, as the function above.
+void require_inputs_kept(const std::vector<Output>& inputs, const std::vector<Output>& outputs);
 
 }  // namespace heddle::driver

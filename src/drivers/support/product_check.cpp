@@ -1,5 +1,7 @@
 #include "drivers/support/product_check.hpp"
 
+#include "drivers/support/report.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -19,6 +21,16 @@ Operation across(Operation op) {
 template <Scalar T> constexpr double roundings = is_complex<T> ? 2.8284271247461903 : 1.0;
 
 }  // namespace
+
+template <Scalar T>
+std::string operand_not_finite(T alpha, const DistributedMatrix<T>& A, const DistributedMatrix<T>& B, T beta,
+                               const DistributedMatrix<T>& C0) {
+  if (alpha != T(0)) {
+    if (!HostParts<T>(A).finite()) return "A";
+    if (!HostParts<T>(B).finite()) return "B";
+  }
+  return beta != T(0) && !HostParts<T>(C0).finite() ? "C's old value" : "";
+}
 
 template <Scalar T>
 ProductCheck<T>::ProductCheck(Operation op_a, T alpha, const DistributedMatrix<T>& A, Operation op_b,
@@ -129,14 +141,19 @@ template <Scalar T> double ProductCheck<T>::value(const DistributedMatrix<T>& C,
   for (std::size_t i = 0; i < left_out.size(); ++i) {
     const double distance = std::abs(difference.number[i]);
     if (left_out[i] != 0 || distance == 0) continue;
-    largest = std::max(largest, distance / (difference.size[i] + allowed[i] / bound_));
+    largest = larger(largest, distance / (difference.size[i] + allowed[i] / bound_));
   }
   return largest;
 }
 
-template class ProductCheck<float>;
-template class ProductCheck<double>;
-template class ProductCheck<Kokkos::complex<float>>;
-template class ProductCheck<Kokkos::complex<double>>;
+#define HEDDLE_INSTANTIATE(T)                                                                             \
+  template std::string operand_not_finite(T, const DistributedMatrix<T>&, const DistributedMatrix<T>&, T, \
+                                          const DistributedMatrix<T>&);                                   \
+  template class ProductCheck<T>
+HEDDLE_INSTANTIATE(float);
+HEDDLE_INSTANTIATE(double);
+HEDDLE_INSTANTIATE(Kokkos::complex<float>);
+HEDDLE_INSTANTIATE(Kokkos::complex<double>);
+#undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::driver

@@ -5,9 +5,17 @@
 #include <heddle/core/operation.hpp>
 #include <heddle/dist/matrix.hpp>
 
+#include <string>
 #include <vector>
 
 namespace heddle::driver {
+
+/// The first operand that C = alpha op(A) op(B) + beta C0 reads and that holds NaN or infinity: "A", "B" or "C's old
+/// value"; empty: all are finite. Of such a product no check tells anything. Collective; each rank reads its own
+/// elements once.
+template <Scalar T>
+[[nodiscard]] std::string operand_not_finite(T alpha, const DistributedMatrix<T>& A, const DistributedMatrix<T>& B,
+                                             T beta, const DistributedMatrix<T>& C0);
 
 /// Random-vector check (R. Freivalds 1979) of C = alpha op(A) op(B) + beta C0, in double precision and without gemm.
 ///

@@ -6,10 +6,16 @@
 #include <nlohmann/json.hpp>
 
 #include <chrono>
+#include <cmath>
 #include <memory>
 #include <string>
 
 namespace heddle::driver {
+
+/// The larger of two that a check is made of: NaN where either is, which std::max may lose.
+[[nodiscard]] inline double larger(double one, double other) {
+  return std::isnan(one) || one > other ? one : other;
+}
 
 /// {"command": ..., "provenance": {...}, "inputs": {...}, "results": {...}, "checks": {...}, "times": {...}}; all keys
 /// in lower snake case, times in seconds, numbers that are not finite written as null. One of a command that failed has

@@ -52,6 +52,8 @@ template <Scalar T> class HostParts {
   /// Collective.
   explicit HostParts(const DistributedMatrix<T>& M);
 
+  /// Whether no element of the whole matrix is NaN or infinite.
+  [[nodiscard]] bool finite() const { return finite_; }
   /// op(M) x, without elements that are not finite.
   [[nodiscard]] ScaledSums<Number> multiply(Operation op, const ScaledSums<Number>& x) const;
   /// 2-norms of op(M)'s rows, in `size`, without elements that are not finite.

@@ -4,9 +4,11 @@
 #include <heddle/io/hdf5.hpp>
 #include <heddle/io/pending_hdf5.hpp>
 
+#include <algorithm>
 #include <array>
 #include <limits>
 #include <optional>
+#include <vector>
 
 namespace heddle {
 
@@ -92,6 +94,31 @@ template <class To, class From> void copy_blocked(const To& to, const From& from
   }
 }
 
+bool is_number(hid_t type) {
+  const auto kind = H5Tget_class(type);
+  return kind == H5T_FLOAT || kind == H5T_INTEGER || is_complex_type(type);
+}
+
+// The matrices of a file, for the message that another one is not there.
+std::string what_there_is(hid_t file, const std::string& path) {
+  constexpr std::size_t most = 8;
+  std::vector<std::string> names;
+  const auto visit = [](hid_t group, const char* name, const H5L_info_t*, void* all) -> herr_t {
+    auto& found = *static_cast<std::vector<std::string>*>(all);
+    const impl::Hdf5Handle<H5Oclose> object(H5Oopen(group, name, H5P_DEFAULT));
+    if (!object || H5Iget_type(object.get()) != H5I_DATASET) return 0;
+    const impl::Hdf5Space space(H5Dget_space(object.get()));
+    const impl::Hdf5Type type(H5Dget_type(object.get()));
+    if (H5Sget_simple_extent_ndims(space.get()) == 2 && is_number(type.get())) found.emplace_back(name);
+    return found.size() > most ? 1 : 0;
+  };
+  H5Lvisit(file, H5_INDEX_NAME, H5_ITER_INC, visit, &names);
+  if (names.empty()) return "the file has no numeric dataset of two dimensions";
+  std::string all;
+  for (std::size_t k = 0; k < std::min(most, names.size()); ++k) all += (k == 0 ? "" : ", ") + names[k];
+  return "write " + path + ":NAME, where NAME is one of: " + all + (names.size() > most ? ", ..." : "");
+}
+
 // A dataset opened for reading; on rank 0 alone.
 class Hdf5Reader {
  public:
@@ -102,7 +129,10 @@ class Hdf5Reader {
     if (!file_) refuse("can't be read as HDF5: " + impl::hdf5_reason());
     name_ += ", dataset '" + dataset + "'";
     dataset_ = impl::Hdf5Dataset(H5Dopen2(file_.get(), dataset.c_str(), H5P_DEFAULT));
-    if (!dataset_) refuse("can't be opened: " + impl::hdf5_reason());
+    if (!dataset_) {
+      const std::string reason = impl::hdf5_reason();
+      refuse("can't be opened: " + reason + "; " + what_there_is(file_.get(), path.string()));
+    }
     const impl::Hdf5Space space(H5Dget_space(dataset_.get()));
     const int rank = H5Sget_simple_extent_ndims(space.get());
     if (rank != 1 && rank != 2) refuse(message_of("has ", rank, " dimensions, where a matrix has 2 and a vector 1"));
@@ -110,9 +140,8 @@ class Hdf5Reader {
     vector_ = rank == 1;
     H5Sget_simple_extent_dims(space.get(), extents.data(), nullptr);
     const impl::Hdf5Type type(H5Dget_type(dataset_.get()));
-    const auto kind = H5Tget_class(type.get());
     const bool complex = is_complex_type(type.get());
-    if (!complex && kind != H5T_FLOAT && kind != H5T_INTEGER) {
+    if (!is_number(type.get())) {
       refuse("holds neither real numbers nor complex ones (a compound of two floating-point members r and i)");
     }
     // Of a dataset that is not filled, or packed, the file may be far smaller than the matrix.

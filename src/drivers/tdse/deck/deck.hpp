@@ -64,7 +64,8 @@ struct Deck {
 /// One key as documents show it; those of [[pulse]] are "pulse.amplitude".
 struct DeckKey {
   std::string name;
-  std::string value;  ///< The default as TOML, or "(required)"; empty for another unit of the key before.
+  std::string
+      value;  ///< The default as TOML, or in brackets that it is required; empty for another unit of the key before.
   std::string meaning;
 };
 /// Every key, in the order in which they are written.

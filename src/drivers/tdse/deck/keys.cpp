@@ -143,14 +143,20 @@ std::string value_text(const std::vector<Index>& values) {
 }
 
 std::vector<DeckKey> deck_keys() {
-  constexpr std::array<std::string_view, 7> required = {"grid.xmin",       "grid.xmax",   "grid.points",   "grid.dx",
-                                                        "pulse.amplitude", "pulse.omega", "pulse.duration"};
+  // What has no default, and what can be given instead.
+  const std::map<std::string, std::string> required = {{"grid.xmin", "(required)"},
+                                                       {"grid.xmax", "(required)"},
+                                                       {"grid.points", "(points or dx)"},
+                                                       {"grid.dx", "(points or dx)"},
+                                                       {"pulse.amplitude", "(amplitude or intensity)"},
+                                                       {"pulse.omega", "(omega or wavelength)"},
+                                                       {"pulse.duration", "(duration or cycles)"}};
   std::vector<DeckKey> keys;
   const Deck deck = reference_deck();
   visit_keys(deck, [&](const std::string& given, const auto& value, const char* meaning) {
     const std::string key = without_number(given);
-    const bool asked_for = std::find(required.begin(), required.end(), key) != required.end();
-    keys.push_back({key, asked_for ? "(required)" : value_text(value), meaning});
+    const auto found = required.find(key);
+    keys.push_back({key, found == required.end() ? value_text(value) : found->second, meaning});
     if (key != "pulse.centre") return;
     for (const PulseUnit& unit : pulse_units) keys.push_back({std::string("pulse.") + unit.name, "", unit.meaning});
   });
@@ -160,8 +166,9 @@ std::vector<DeckKey> deck_keys() {
 std::string deck_reference() {
   std::string text;
   for (const DeckKey& key : deck_keys()) {
-    if (key.name == "pulse.envelope") text += "  [[pulse]]: as many of these tables as there are pulses\n";
-    text += format("  %-26s %-14s %s\n", key.name.c_str(), key.value.c_str(), key.meaning.c_str());
+    if (key.name == "pulse.envelope")
+      text += "  [[pulse]]: as many of these tables as there are pulses; --set pulse.1.KEY=VALUE is of the first\n";
+    text += format("  %-26s %-24s %s\n", key.name.c_str(), key.value.c_str(), key.meaning.c_str());
   }
   return text;
 }

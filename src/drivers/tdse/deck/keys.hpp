@@ -20,7 +20,9 @@ void visit_pulse_keys(AnyPulse& pulse, const std::string& prefix, Visitor&& visi
   visit(prefix + "phase", pulse.phase, "radians");
   visit(prefix + "duration", pulse.duration, "from first to last; gaussian: full width at half maximum of intensity");
   visit(prefix + "ramp", pulse.ramp, "trapezoid: duration of the rise, and of the fall");
-  visit(prefix + "centre", pulse.centre, "time of the envelope's middle; left out: so that it begins at t = 0");
+  visit(prefix + "centre", pulse.centre,
+        "time of the envelope's middle; left out: so that it begins at t = 0, which puts a gaussian's "
+        "middle five durations later");
 }
 
 /// Another unit for a key of [[pulse]], which is resolved when a deck is read.

@@ -243,7 +243,8 @@ void write_record(const std::filesystem::path& path, const Deck& deck, const Ham
   const auto x = hamiltonian.grid().positions();
   const auto potential = hamiltonian.potential_at(0.0);
   file.write<double>("/grid/x", {x.size()}, x, "bohr", "points of the grid");
-  file.write<double>("/potential/initial", {potential.size()}, potential, "hartree", "V(x, t = 0)");
+  file.write<double>("/potential/initial", {potential.size()}, potential, "hartree",
+                     "V(x, t = 0), the pulses' x E(0) included");
   if (records_absorbed(deck)) write_absorber(file, deck, hamiltonian);
   const auto write = [&](std::size_t rows) {
     return [&file, rows](const char* name, const auto& values, Extents row, const char* unit, const char* description) {

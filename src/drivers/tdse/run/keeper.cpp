@@ -1,6 +1,7 @@
 #include "drivers/tdse/run/keeper.hpp"
 
 #include "drivers/support/clock.hpp"
+#include <heddle/core/error.hpp>
 #include <heddle/core/pending_file.hpp>
 
 #include <algorithm>
@@ -13,14 +14,21 @@ namespace {
 // Steps that may wait while a file is written; 16384 points are a quarter of a megabyte each.
 constexpr std::size_t most_waiting = 64;
 
+bool is_there(const std::filesystem::path& path) {
+  std::error_code error;
+  return std::filesystem::exists(path, error);
+}
+
 }  // namespace
 
-Keeper::Keeper(const Communicator& comm, const Deck& deck, const schrodinger::Hamiltonian& hamiltonian)
+Keeper::Keeper(const Communicator& comm, const Deck& deck, const schrodinger::Hamiltonian& hamiltonian, bool force)
     : comm_(comm), deck_(deck), hamiltonian_(hamiltonian), path_(deck.output_file) {
   // A folder that can't be written is found out now rather than after the computation.
   comm_.on_rank(0, [&] {
     const PendingFile probe(path_);
     if (!deck_.output_table.empty()) const PendingFile table(deck_.output_table);
+    may_replace_file_ = force || is_there(path_);
+    may_replace_table_ = force || is_there(deck_.output_table);
   });
 }
 
@@ -38,6 +46,8 @@ void Keeper::add(const std::function<Snapshot()>& take) {
 void Keeper::finish() {
   comm_.on_rank(0, [&] {
     writer_->push([this] {
+      require_replaceable(path_, may_replace_file_);
+      if (!deck_.output_table.empty()) require_replaceable(deck_.output_table, may_replace_table_);
       write(path_, true);
       if (!deck_.output_table.empty()) write_table(deck_.output_table, deck_, record_);
       std::error_code ignored;
@@ -63,6 +73,14 @@ void Keeper::append(const Snapshot& snapshot) {
   if (!by_steps && seconds_since(last_) < std::max(deck_.output_checkpoint_seconds, 20 * last_seconds_)) return;
   write(partial_path(path_), false);
   last_ = std::chrono::steady_clock::now();
+}
+
+void Keeper::require_replaceable(const std::filesystem::path& path, bool may_replace) {
+  if (may_replace || !is_there(path)) return;
+  const std::filesystem::path partial = partial_path(path_);
+  write(partial, false);
+  throw Error(ErrorKind::output, message_of(path.string(), ": was not there when the run began, and is not replaced; ",
+                                            "the run is in ", partial.string()));
 }
 
 void Keeper::write(const std::filesystem::path& path, bool complete) {

@@ -17,15 +17,17 @@ namespace heddle::driver {
 /// threads, is called by that thread alone from begin() to finish().
 class Keeper {
  public:
-  /// Collective. Throws Error(output) where the folders of deck.output_file and output_table can't be written.
-  Keeper(const Communicator& comm, const Deck& deck, const schrodinger::Hamiltonian& hamiltonian);
+  /// Collective. Throws Error(output) where the folders of deck.output_file and output_table can't be written. Without
+  /// `force`, only a file that is there now may be replaced by finish().
+  Keeper(const Communicator& comm, const Deck& deck, const schrodinger::Hamiltonian& hamiltonian, bool force);
 
   /// `record`: what rank 0 has so far.
   void begin(Record record);
   /// The next step, of which rank 0 makes a snapshot by `take`. Collective; throws, on every rank alike, what writing
   /// an earlier one threw.
   void add(const std::function<Snapshot()>& take);
-  /// Writes the complete file, and the table, and removes the partial file. Collective; throws as add().
+  /// Writes the complete file, and the table, and removes the partial file. Collective; throws as add(), and, with all
+  /// in the partial file, Error(output) where a file has come to be there that may not be replaced.
   void finish();
   /// Writes the partial file: the run ends before it is complete. Collective; throws as add().
   void interrupt();
@@ -38,11 +40,14 @@ class Keeper {
   // On the thread.
   void append(const Snapshot& snapshot);
   void write(const std::filesystem::path& path, bool complete);
+  void require_replaceable(const std::filesystem::path& path, bool may_replace);
 
   const Communicator& comm_;
   const Deck& deck_;
   const schrodinger::Hamiltonian& hamiltonian_;
   std::filesystem::path path_;
+  bool may_replace_file_ = true;
+  bool may_replace_table_ = true;
   Record record_;
   double seconds_ = 0.0;
   double last_seconds_ = 0.0;

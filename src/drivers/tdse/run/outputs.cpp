@@ -24,13 +24,17 @@ bool is_same(const path& name, const std::string& restart) {
 
 }  // namespace
 
-void require_free_outputs(const Deck& deck, const std::string& json, const RunOptions& options) {
+OutputLocks require_free_outputs(const Deck& deck, const std::string& json, const RunOptions& options) {
   const path partial = partial_path(deck.output_file);
   require_distinct_outputs({{"--json", json},
                             {"output.file", deck.output_file},
                             {"output.table", deck.output_table},
                             {"the unfinished run (output.file with .partial)", partial}});
-  if (options.force) return;
+  OutputLocks locks;
+  for (const std::string& name : {deck.output_file, deck.output_table}) {
+    if (!name.empty()) locks.push_back(std::make_unique<FileLock>(name, "wait for it, or write another file"));
+  }
+  if (options.force) return locks;
   const auto require_free = [](const std::string& name) {
     require(!is_file(name), name, ": is there already; --force replaces it, --output names another file");
   };
@@ -39,6 +43,7 @@ void require_free_outputs(const Deck& deck, const std::string& json, const RunOp
   if (options.restart.empty()) require_free(deck.output_table);
   require(!is_file(partial) || is_same(partial, options.restart), partial.string(),
           ": holds an unfinished run; --restart ", partial.string(), " continues it, --force begins anew");
+  return locks;
 }
 
 }  // namespace heddle::driver

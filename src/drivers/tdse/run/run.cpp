@@ -252,6 +252,14 @@ void say_problem(const Context& context, const Deck& deck) {
   }
 }
 
+void say_late_pulses(const Context& context, const Deck& deck) {
+  const double end = static_cast<double>(deck.time_steps) * deck.time_step;
+  for (const auto& pulse : deck.pulses) {
+    if (end < pulse.centre)
+      context.say(format("note: ends at t = %.6g, before a pulse's middle, %.6g", end, pulse.centre));
+  }
+}
+
 Snapshot snapshot_of(Simulation& simulation) {
   Snapshot now;
   for (Index k = 0; k < simulation.count(); ++k) {
@@ -384,7 +392,7 @@ int run_eigenstates(Context& context, const Deck& deck, const Hamiltonian& hamil
       hamiltonian.apply(potential, state, result);
       double sum = 0.0;
       for (std::size_t i = 0; i < result.size(); ++i) sum += std::pow(result[i] - energies[k] * state[i], 2);
-      residual = std::max(residual, std::sqrt(sum * deck.grid.spacing()));
+      residual = worse(residual, std::sqrt(sum * deck.grid.spacing()));
     }
   });
   context.comm().broadcast(std::span(energies), 0);
@@ -407,10 +415,11 @@ int run_dynamics(Context& context, const Deck& deck, const Hamiltonian& hamilton
   schrodinger::validate(propagator);
   Report report = context.report("tdse");
   report.inputs().update(inputs);
-  comm.on_rank(0, [&] { require_free_outputs(deck, context.options().json_file(), options); });
+  OutputLocks locks;
+  comm.on_rank(0, [&] { locks = require_free_outputs(deck, context.options().json_file(), options); });
   say_problem(context, deck);
-
-  Keeper keeper(comm, deck, hamiltonian);
+  say_late_pulses(context, deck);
+  Keeper keeper(comm, deck, hamiltonian, options.force);
   Beginning beginning = beginning_of(context, deck, hamiltonian, options);
   propagator.tile = beginning.record.tile;
   propagator.duration = static_cast<double>(deck.time_steps) * deck.time_step;

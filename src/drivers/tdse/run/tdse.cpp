@@ -47,7 +47,8 @@ OptionTable<Options> deck_options() {
       {"--set",
        &Options::settings,
        Text{"KEY=VALUE"},
-       "Replace or add a key of the deck: --set table.key=value (repeatable)",
+       "Replace or add a key of the deck: --set table.key=value, of the first pulse --set pulse.1.key=value "
+       "(repeatable)",
        {.enters = false, .one_each = true}},
       {"--output,-o",
        &Options::output,
@@ -212,7 +213,7 @@ int list_keys() {
 void add_tdse(CLI::App& app, Selection& selection) {
   const CommandHelp help = {
       "tdse", "Time-dependent Schroedinger equation of one electron in one dimension, or its lowest energies",
-      "  mpirun -n 2 heddle tdse h2plus && heddle plot h2plus.h5\n"
+      "  heddle tdse h2plus && heddle plot h2plus.h5\n"
       "  heddle tdse h2plus-stationary --eigen 4 --set nuclei.separation=1.5"};
   add_command(app, selection, help, all_options(), [&selection](const Options& options) {
     if (options.keys) {
