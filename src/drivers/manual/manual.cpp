@@ -51,6 +51,7 @@ const std::vector<std::pair<std::string, std::string>>& environment() {
   static const std::vector<std::pair<std::string, std::string>> variables = {
       {"OMP_NUM_THREADS", "Threads of a rank: with several ranks, give each its share of the cores."},
       {"HEDDLE_DEVICE", "The GPUs that the ranks of a node take in turn, as 0,2; else all of them."},
+      {"HEDDLE_NODE_SIZE", "Takes so many ranks of the job for a node, for tests on one machine."},
       {"HEDDLE_TRANSPORT", "How bands travel from rank to rank: peer, direct or staged; else the first that works."},
       {"HEDDLE_GPU_AWARE_MPI", "1 says that MPI takes memory of GPUs, 0 that it does not; else MPI is asked."},
       {"HEDDLE_PYTHON",
