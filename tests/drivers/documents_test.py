@@ -61,7 +61,7 @@ class Manual(CommandTest):
         tables = json.loads(subprocess.run([MANY, "--options"], capture_output=True, text=True, check=True).stdout)
         folder = self.manual("man")
         names = {"heddle-" + command.replace(" ", "-") + ".1" for command in tables}
-        self.assertEqual(set(os.listdir(folder)), names | {"heddle.1", "heddle-study.1"})
+        self.assertEqual(set(os.listdir(folder)), names | {"heddle.1", "heddle-study.1", "heddle-predict.1"})
         overview = text_of(folder, "heddle.1").replace("\\-", "-")
         for command, options in tables.items():
             page = text_of(folder, "heddle-" + command.replace(" ", "-") + ".1").replace("\\-", "-")

@@ -7,6 +7,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
 namespace heddle::impl {
 namespace {
 
@@ -84,6 +88,28 @@ TEST(ChoosePlan, OfATileLeftOpenThePredictedTimeIsTheLeast) {
       const PlanFacts other = choose_plan<double>(shape, given(rates, Arithmetic::native, tile), rates, memory);
       // On CPUs a larger tile is taken where it is predicted to be 1 % slower or less.
       EXPECT_LE(*chosen.predicted_seconds, 1.0101 * *other.predicted_seconds) << ranks << " " << tile;
+    }
+  }
+}
+
+TEST(ChoosePlan, FindsATileForMatricesOfAnySize) {
+  const MachineRates rates = flat_rates(0.0);
+  for (const int ranks : {1, 2, 3, 4, 32}) {
+    for (const Index n : {0, 1, 2, 5, 31, 63, 64, 65, 300}) {
+      for (const auto& [m, k] : {std::pair<Index, Index>{n, n}, {1, n}, {n, 1}, {7, 900}}) {
+        Product shape;
+        shape.c = Placement::row_bands(m, n, ranks);
+        shape.a = Placement::row_bands(m, k, ranks);
+        shape.b = Placement::column_bands(k, n, ranks);
+        shape.ranks = ranks;
+        const PlanFacts facts = choose_plan<double>(shape, given(rates, Arithmetic::native, 0), rates, {});
+        const Index longest = std::max({m, n, Index{1}});
+        EXPECT_TRUE(facts.product.tile >= 1 && facts.product.tile <= std::max<Index>(longest, 256))
+            << ranks << " ranks, " << m << " x " << n << ": tile " << facts.product.tile;
+        EXPECT_EQ(facts.product.ranks % facts.product.grid_columns, 0);
+        ASSERT_TRUE(facts.predicted_seconds);
+        EXPECT_TRUE(std::isfinite(*facts.predicted_seconds));
+      }
     }
   }
 }

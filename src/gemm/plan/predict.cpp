@@ -336,12 +336,12 @@ Index choose_tile(const MachineRates& rates, const ElementCost& cost, Product pr
   // Tiles that share the rows out evenly, with room for the ragged rest; on GPUs in whole tiles of a BLAS's own.
   const Index grain = product.on_gpus ? 128 : 1;
   for (Index share = 1; share <= 8; share += is_large(product) ? share : 1) {
-    for (const auto& [extent, ranks] :
-         {std::pair<Index, Index>{product.rows(), product.grid_rows()}, {product.columns(), product.grid_columns}}) {
-      if (extent == product.columns() && ranks == 1) continue;
+    const auto try_share = [&](Index extent, int ranks) {
       const Index parts = share * ranks * grain;
       candidates.insert(std::clamp<Index>((extent + parts - 1) / parts * grain, 1, longest));
-    }
+    };
+    try_share(product.rows(), product.grid_rows());
+    if (product.grid_columns > 1) try_share(product.columns(), product.grid_columns);
   }
   const TileBounds bounds = tile_bounds(rates, {product.rows(), product.columns(), product.inner(), product.ranks,
                                                 static_cast<int>(cost.bytes), cost.flops_per_multiply_add});
