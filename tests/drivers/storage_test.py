@@ -1,6 +1,7 @@
 """Bad days: full disks, limits, signals, lost output, no home. What users are told, and what is left behind."""
 
 import ctypes
+import contextlib
 import os
 import resource
 import signal
@@ -181,9 +182,10 @@ class Signals(CommandTest):
         process = subprocess.Popen(words, cwd=self.folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         deadline = time.monotonic() + 120
         while time.monotonic() < deadline and process.poll() is None:
-            pending = [name for name in os.listdir(self.folder) if name.startswith("C.mtx.")]
-            if pending and os.path.getsize(self.path(pending[0])) > 0:
-                break
+            # What only tries whether it can be written is gone again at once.
+            with os.scandir(self.folder) as entries, contextlib.suppress(FileNotFoundError):
+                if any(entry.name.startswith("C.mtx.") and entry.stat().st_size > 0 for entry in entries):
+                    break
             time.sleep(0.01)
         self.assertIsNone(process.poll())
         process.send_signal(ending)
