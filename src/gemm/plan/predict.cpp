@@ -88,17 +88,30 @@ bool comes_from_host_memory(const Product& product) {
   return product.a.residence() == Residence::host || product.b.residence() == Residence::host;
 }
 
-// An operand, and the regions of its bands in the order in which each rank loads them.
+// An operand, its bands in pieces, and the order in which each rank loads them.
 struct OperandLoads {
   const Placement& placement;
-  std::vector<std::vector<Region>> regions;  // By rank.
-  bool for_all_ranks;                        // Whether each band goes to all ranks.
+  bool for_all_ranks;                             // Whether each band goes to all ranks.
+  std::vector<std::vector<Piece>> pieces;         // Of each band.
+  std::vector<const std::vector<Load>*> loads{};  // By rank.
 
+  OperandLoads(const Product& product, const Placement& of, bool all, int bands, Region (*band_of)(const Product&, int))
+      : placement(of), for_all_ranks(all) {
+    for (int k = 0; k < bands; ++k) {
+      pieces.push_back(pieces_of(of, band_of(product, k)));
+    }
+  }
+
+  [[nodiscard]] bool has(std::size_t number, std::size_t rank) const { return number < loads[rank]->size(); }
+  [[nodiscard]] std::size_t band(std::size_t number, std::size_t rank) const {
+    return static_cast<std::size_t>((*loads[rank])[number].band);
+  }
   // Whether any of a rank's `number`th band comes from another rank.
   [[nodiscard]] bool travels(std::size_t number, std::size_t rank) const {
-    const std::vector<Region>& bands = regions[rank];
-    return number < bands.size() &&
-           piece_of(placement, bands[number], static_cast<int>(rank)).size() < bands[number].size();
+    if (!has(number, rank)) return false;
+    const std::vector<Piece>& of_band = pieces[band(number, rank)];
+    return std::any_of(of_band.begin(), of_band.end(),
+                       [&](const Piece& piece) { return piece.owner != static_cast<int>(rank); });
   }
 };
 
@@ -115,24 +128,21 @@ std::vector<std::vector<double>> transfer_seconds(const MachineRates& rates, con
                                                   const Product& product, const OperandLoads& operand,
                                                   const OperandLoads& other, double bus) {
   const Placement& placement = operand.placement;
-  const std::vector<std::vector<Region>>& regions = operand.regions;
+  const std::size_t ranks = operand.loads.size();
   std::size_t longest = 0;
-  for (const auto& of_rank : regions) {
-    longest = std::max(longest, of_rank.size());
-  }
-  std::vector<std::vector<double>> seconds(regions.size());
+  for (const std::vector<Load>* of_rank : operand.loads) longest = std::max(longest, of_rank->size());
+  std::vector<std::vector<double>> seconds(ranks);
   for (std::size_t k = 0; k < longest; ++k) {
     // Of each owner: on its own node, and on others.
-    std::vector<std::array<double, 2>> readers(regions.size(), {0.0, 0.0});
+    std::vector<std::array<double, 2>> readers(ranks, {0.0, 0.0});
     const auto way = [&](std::size_t rank, const Piece& piece) {
       return product.on_one_node(static_cast<int>(rank), piece.owner) ? 0 : 1;
     };
     const auto for_each_piece = [&](const auto& body) {
-      for (std::size_t rank = 0; rank < regions.size(); ++rank) {
-        if (k < regions[rank].size()) {
-          for (const Piece& piece : pieces_of(placement, regions[rank][k])) {
-            body(rank, piece, static_cast<int>(rank) != piece.owner);
-          }
+      for (std::size_t rank = 0; rank < ranks; ++rank) {
+        if (!operand.has(k, rank)) continue;
+        for (const Piece& piece : operand.pieces[operand.band(k, rank)]) {
+          body(rank, piece, static_cast<int>(rank) != piece.owner);
         }
       }
     };
@@ -140,10 +150,8 @@ std::vector<std::vector<double>> transfer_seconds(const MachineRates& rates, con
       const double share = other.travels(k, rank) ? 0.5 : 1.0;
       readers[static_cast<std::size_t>(piece.owner)][way(rank, piece)] += comes ? share : 0.0;
     });
-    for (std::size_t rank = 0; rank < regions.size(); ++rank) {
-      if (k < regions[rank].size()) {
-        seconds[rank].push_back(0.0);
-      }
+    for (std::size_t rank = 0; rank < ranks; ++rank) {
+      if (operand.has(k, rank)) seconds[rank].push_back(0.0);
     }
     for_each_piece([&](std::size_t rank, const Piece& piece, bool comes) {
       const double bytes = cost.bytes * static_cast<double>(piece.size());
@@ -210,11 +218,11 @@ double predicted_seconds(const MachineRates& rates, const ElementCost& cost, con
 
 PredictedTimes predicted_times(const MachineRates& rates, const ElementCost& cost, const Product& product,
                                const std::vector<RankSchedule>& schedules) {
-  OperandLoads loads_a{product.a, {}, false};
-  OperandLoads loads_b{product.b, {}, true};
+  OperandLoads loads_a(product, product.a, false, product.row_bands(), band_of_a);
+  OperandLoads loads_b(product, product.b, true, product.column_bands(), band_of_b);
   for (const RankSchedule& schedule : schedules) {
-    loads_a.regions.push_back(regions_of(product, schedule.loads_a, band_of_a));
-    loads_b.regions.push_back(regions_of(product, schedule.loads_b, band_of_b));
+    loads_a.loads.push_back(&schedule.loads_a);
+    loads_b.loads.push_back(&schedule.loads_b);
   }
   const std::vector<Workload> work = workloads(product, schedules);
   const bool one_way = tiles_wait_for_bands(rates, cost, product, work);

@@ -228,59 +228,6 @@ RankSchedule schedule_of(const Product& product, const std::vector<Strip>& strip
   return schedule;
 }
 
-// Adds what `rank` does to its own workload, and what it asks of the others to theirs.
-void add_workload(const Product& product, const RankSchedule& schedule, int rank, std::vector<Workload>& all) {
-  Workload& work = all[static_cast<std::size_t>(rank)];
-  const auto receive = [&](const Placement& placement, const Region& region) {
-    for (const Piece& piece : pieces_of(placement, region)) {
-      const bool in_place =
-          piece.owner == rank ? piece.size() == region.size() : is_block(placement, region, piece, !product.blocks);
-      work.elements_assembled += in_place ? 0.0 : static_cast<double>(piece.size());
-      if (piece.owner != rank) {
-        const auto size = static_cast<double>(piece.size());
-        const bool on_one_node = product.on_one_node(rank, piece.owner);
-        work.in.add(size, on_one_node);
-        work.messages_in += 1.0;
-        all[static_cast<std::size_t>(piece.owner)].served.add(size, on_one_node);
-      }
-    }
-  };
-  for (const Load& load : schedule.loads_a) {
-    receive(product.a, band_of_a(product, load.band));
-  }
-  for (const Load& load : schedule.loads_b) {
-    receive(product.b, band_of_b(product, load.band));
-  }
-  for (const Step& step : schedule.steps) {
-    const Region tile = tile_of_c(product, step.row_band, step.column_band);
-    work.multiply_adds += static_cast<double>(tile.size()) * static_cast<double>(product.inner());
-    work.last_elements = 0.0;
-    work.last_owner = -1;
-    for (const Piece& piece : pieces_of(product.c, tile)) {
-      if (piece.owner == rank) continue;
-      const auto size = static_cast<double>(piece.size());
-      const bool on_one_node = product.on_one_node(rank, piece.owner);
-      work.out.add(size, on_one_node);
-      all[static_cast<std::size_t>(piece.owner)].home.add(size, on_one_node);
-      work.last_elements += size;
-      work.last_owner = piece.owner;
-    }
-  }
-  // A band of B crosses its owner's bus once for all ranks, which take it at the same time.
-  const auto owned = [&](const Placement& placement) {
-    return placement.residence() == Residence::host
-               ? static_cast<double>(placement.local_rows(rank)) * static_cast<double>(placement.local_columns(rank))
-               : 0.0;
-  };
-  const auto [first, last] = product.column_share(rank % product.grid_columns);
-  const double passes =
-      product.b.residence() == Residence::host
-          ? std::ceil(static_cast<double>(schedule.loads_b.size()) / std::max(1.0, 1.0 * (last - first)))
-          : 0.0;
-  work.elements_from_host = owned(product.a) + passes * owned(product.b);
-  work.elements_to_host = owned(product.c);
-}
-
 }  // namespace
 
 Range Product::row_range(int band) const {
@@ -319,9 +266,6 @@ bool is_block(const Placement& placement, const Region& region, const Piece& pie
          is_range(placement.column_axis(), placement.grid_column(piece.owner), piece.columns);
 }
 
-namespace {
-
-// The processes of an axis that own any of `globals`, in order.
 std::vector<int> processes_of(const CyclicAxis& axis, const Range& globals) {
   std::vector<int> processes;
   if (globals.empty()) return processes;
@@ -331,8 +275,6 @@ std::vector<int> processes_of(const CyclicAxis& axis, const Range& globals) {
   std::sort(processes.begin(), processes.end());
   return processes;
 }
-
-}  // namespace
 
 std::vector<Piece> pieces_of(const Placement& placement, const Region& region) {
   std::vector<Piece> pieces;
@@ -368,21 +310,6 @@ std::vector<Region> regions_of(const Product& product, const std::vector<Load>& 
     regions.push_back(band(product, load.band));
   }
   return regions;
-}
-
-std::vector<Workload> workloads(const Product& product, const std::vector<RankSchedule>& schedules) {
-  std::vector<Workload> all(schedules.size());
-  for (int rank = 0; rank < product.ranks; ++rank) {
-    add_workload(product, schedules[static_cast<std::size_t>(rank)], rank, all);
-  }
-  // By the owner, and at the end of those whose last tile goes nowhere.
-  std::vector<double> senders(all.size() + 1, 0.0);
-  const auto place = [&](const Workload& work) {
-    return work.last_owner < 0 ? all.size() : static_cast<std::size_t>(work.last_owner);
-  };
-  for (const Workload& work : all) senders[place(work)] += 1.0;
-  for (Workload& work : all) work.last_senders = senders[place(work)];
-  return all;
 }
 
 int most_bands(const Product& product) {

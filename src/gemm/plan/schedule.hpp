@@ -87,6 +87,8 @@ struct Piece {
   Range columns;  ///< Local columns of the owner.
   [[nodiscard]] Index size() const { return rows.size() * columns.size(); }
 };
+/// The processes of an axis that own any of `globals`, in order.
+[[nodiscard]] std::vector<int> processes_of(const CyclicAxis& axis, const Range& globals);
 /// Pieces that make up a region, by rising owner; empty ones left out.
 [[nodiscard]] std::vector<Piece> pieces_of(const Placement& placement, const Region& region);
 /// The piece of one rank; size() == 0 where it owns nothing there.
