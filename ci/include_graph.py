@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The dependency lint: reads every #include of the sources and refuses any that docs/architecture.md does not allow,
-folders that have no line on that page, files that it names and that are gone, and options of rounding outside the files
-that decide it.
+folders that have no line on that page, files that it names and that are gone, options of rounding outside the files
+that decide it, and calls of MPI outside src/comm and what begins, ends and describes a job.
 
     ci/include_graph.py [ROOT]         checks the repository at ROOT
     ci/include_graph.py --self-test    checks that wrong includes and pages are refused, and right ones are not
@@ -21,6 +21,9 @@ ROUNDING = re.compile(r"-ffp-contract|-{1,2}fmad|-ffast-math|-Ofast|-funsafe-mat
                       r"|-freciprocal-math|-fno-signed-zeros|-ffinite-math|-fp-model")
 ROUNDING_LISTS = "src/cmake/HeddleRounding.cmake"
 ROUNDING_FILES = {ROUNDING_LISTS, "src/cmake/HeddleFlags.cmake"}
+# Calls of MPI, though the public headers bring its own along: what ranks say to each other is a Communicator's to send.
+MPI_CALL = re.compile(r"\b(P?MPIX?_[A-Z][a-z]\w*)\s*\(")
+MPI_FILES = re.compile(r"(src|include/heddle)/comm/|src/drivers/(main|machine/info|support/ranks)\.cpp$")
 ROUNDING_LIST = re.compile(r"^\s*set\((HEDDLE_ROOMS_\w+)\s+([^)]*)\)", re.MULTILINE)
 
 
@@ -126,6 +129,15 @@ def check_rounding(page, root):
     return findings
 
 
+def calls_of_mpi(where, source):
+    """Calls of MPI in a file of the library or the command that has none to make. Comments may name what they like."""
+    if not where.startswith(("src/", "include/")) or MPI_FILES.match(where):
+        return []
+    return [f"{where}:{number}: {call[1]}: MPI is called in src/comm and by the command's beginning and end alone"
+            for number, line in enumerate(source.splitlines(), start=1)
+            if (call := MPI_CALL.search(line.partition("//")[0]))]
+
+
 def check(root):
     """Every finding, as text, and the number of files read."""
     try:
@@ -140,6 +152,7 @@ def check(root):
                 continue
             files += 1
             source = path.read_text(encoding="utf-8")
+            findings += calls_of_mpi(str(path.relative_to(root)), source)
             for match in INCLUDE.finditer(source):
                 if reason := judge(page, root, path, match[1], match[2]):
                     line = source.count("\n", 0, match.start(2)) + 1
@@ -270,6 +283,16 @@ ROUNDINGS = [  # a file, its text, whether it is right
     ("src/cmake/HeddleRounding.cmake", LISTS + "set(HEDDLE_ROOMS_FUSED gemm)\n", False),
 ]
 
+CALLS = [  # a file, its text, whether it is right
+    ("src/comm/turns.cpp", "void f() { MPI_Barrier(MPI_COMM_WORLD); }\n", True),
+    ("src/drivers/main.cpp", "int main() { MPI_Finalize(); }\n", True),
+    ("src/gemm/bands.cpp", "// what MPI_Barrier(comm) does\n", True),
+    ("tests/gemm/bands_test.cpp", "void f() { MPI_Barrier(MPI_COMM_WORLD); }\n", True),
+    ("src/gemm/bands.cpp", "void f() { MPI_Barrier(MPI_COMM_WORLD); }\n", False),
+    ("include/heddle/gemm/bands.hpp", "inline void f() { PMPI_Barrier (MPI_COMM_WORLD); }\n", False),
+    ("src/drivers/support/options.cpp", "void f() { MPIX_Query_cuda_support(); }\n", False),
+]
+
 
 def finds_with(root, name, text):
     """Whether anything is found once the file has this text; everything is then as it was."""
@@ -308,10 +331,10 @@ def self_test():
             if old not in SAMPLE or not finds_with(root, rooms.PAGE, SAMPLE.replace(old, new)):
                 wrong.append(f"a page with '{new.strip()}' for '{old.strip()}' was let through")
         wrong += [f"{name}: {text.strip()} was {'refused' if right else 'let through'}"
-                  for name, text, right in ROUNDINGS if finds_with(root, name, text) == right]
+                  for name, text, right in ROUNDINGS + CALLS if finds_with(root, name, text) == right]
     for line in wrong:
         print(line)
-    cases = sum(len(cases) for cases in (ALLOWED, REFUSED, WRONG_PAGES, ROUNDINGS))
+    cases = sum(len(cases) for cases in (ALLOWED, REFUSED, WRONG_PAGES, ROUNDINGS, CALLS))
     print(f"include_graph --self-test: {cases} cases, {len(wrong)} wrong")
     return 1 if wrong else 0
 
