@@ -5,8 +5,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <numeric>
+#include <optional>
+#include <string>
 #include <vector>
 
 namespace heddle {
@@ -19,8 +22,77 @@ TEST(Communicator, IsADuplicate) {
   EXPECT_EQ(relation, MPI_CONGRUENT);
   const Communicator copy = comm;  // NOLINT(performance-unnecessary-copy-initialization): what is tested
   EXPECT_EQ(copy.native(), comm.native());
-  EXPECT_EQ(comm.node_size(), comm.size());
-  EXPECT_EQ(comm.node_rank(), comm.rank());
+}
+
+TEST(Communicator, NumbersItsNodes) {
+  const Communicator comm = test::world();
+  const std::vector<int>& nodes = comm.nodes_of_ranks();
+  ASSERT_EQ(nodes.size(), static_cast<std::size_t>(comm.size()));
+  int next = 0;
+  int here = 0;
+  int below = 0;
+  for (int rank = 0; rank < comm.size(); ++rank) {
+    const int node = comm.node_of(rank);
+    EXPECT_EQ(nodes[static_cast<std::size_t>(rank)], node);
+    EXPECT_LE(node, next) << "nodes are numbered by their lowest ranks";
+    next = std::max(next, node + 1);
+    const bool same = node == comm.node_of(comm.rank());
+    here += same ? 1 : 0;
+    below += same && rank < comm.rank() ? 1 : 0;
+  }
+  EXPECT_EQ(comm.nodes(), next);
+  EXPECT_EQ(comm.node_size(), here);
+  EXPECT_EQ(comm.node_rank(), below);
+  for (const int rank : {-1, comm.size()}) {
+    test::expect_refusal(ErrorKind::argument, "node_of: rank", [&] { static_cast<void>(comm.node_of(rank)); });
+  }
+}
+
+// HEDDLE_NODE_SIZE as a test has it, and then as it was.
+class NodeSize {
+ public:
+  explicit NodeSize(const std::string& value) {
+    if (const char* old = std::getenv("HEDDLE_NODE_SIZE"); old != nullptr) old_ = old;
+    setenv("HEDDLE_NODE_SIZE", value.c_str(), 1);
+  }
+  NodeSize(const NodeSize&) = delete;
+  NodeSize& operator=(const NodeSize&) = delete;
+  ~NodeSize() {
+    if (old_) {
+      setenv("HEDDLE_NODE_SIZE", old_->c_str(), 1);
+    } else {
+      unsetenv("HEDDLE_NODE_SIZE");
+    }
+  }
+
+ private:
+  std::optional<std::string> old_;
+};
+
+TEST(Communicator, TakesSoManyRanksForANode) {
+  for (const int size : {1, 2, 3, 1000}) {
+    const NodeSize variable(std::to_string(size));
+    const Communicator comm = test::world();
+    EXPECT_EQ(comm.nodes(), (comm.size() + size - 1) / size);
+    for (int rank = 0; rank < comm.size(); ++rank) EXPECT_EQ(comm.node_of(rank), rank / size);
+    EXPECT_EQ(comm.node_rank(), comm.rank() % size);
+  }
+}
+
+TEST(Communicator, RefusesNodesOfNoRanks) {
+  int rank = 0;
+  int size = 1;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  for (const std::string value : {"0", "-1", "two", "", "1e3", "2 "}) {
+    const NodeSize variable(value);
+    test::expect_refusal(ErrorKind::argument, "HEDDLE_NODE_SIZE: expected the number of ranks",
+                         [&] { static_cast<void>(test::world()); });
+  }
+  if (size > 1) {
+    const NodeSize variable(rank == 0 ? "1" : "2");
+    test::expect_refusal(ErrorKind::argument, "the same on all ranks", [&] { static_cast<void>(test::world()); });
+  }
 }
 
 TEST(Communicator, RefusesNull) {

@@ -235,11 +235,17 @@ TEST(GemmReport, CountsWhatWasMovedAndDone) {
   rates.gemm = {{8, 1e9}, {32, 2e9}};
   rates.memory_bandwidth = 1e10;
   rates.link_bandwidth = 1e9;
-  const GemmReport report =
-      gemm<double>(comm, Operation::none, Operation::none, 1.0, A, B, 0.0, C, {.tile = 8, .rates = rates});
+  const GemmReport report = gemm<double>(comm, Operation::none, Operation::none, 1.0, A, B, 0.0, C,
+                                         {.tile = 8, .grid = {comm.size(), 1}, .rates = rates});
+  EXPECT_EQ(report.grid, (ProcessGrid{comm.size(), 1}));
   if (n % comm.size() == 0) {
     // Of B, every rank lacks what the others own.
     EXPECT_EQ(report.bytes_received, 8.0 * n * n * (comm.size() - 1));
+    double away = 0.0;
+    for (int rank = 0; rank < comm.size(); ++rank) {
+      for (int owner = 0; owner < comm.size(); ++owner) away += comm.node_of(rank) == comm.node_of(owner) ? 0.0 : 1.0;
+    }
+    EXPECT_EQ(report.bytes_between_nodes, 8.0 * n * n * away / comm.size());
   }
   ASSERT_TRUE(report.predicted_seconds.has_value());
   EXPECT_GT(*report.predicted_seconds, 2.0 * n * n * n / comm.size() / 2e9);
