@@ -43,23 +43,29 @@ std::vector<int> grid_columns_of(const Product& shape, const GemmOptions& option
   return columns;
 }
 
-// Of many ranks, whose schedules take long to make, the one column and the grid that is fastest with a guessed tile.
+// Of many ranks, whose schedules take long to make, the one column and the two grids that are fastest with a guessed
+// tile.
 std::vector<int> promising(const Product& shape, const std::vector<int>& columns, const GemmOptions& options,
-                           const MachineRates& rates, const ElementCost& cost) {
+                           const MachineRates& rates, const ElementCost& cost, std::size_t workspace_bytes) {
   constexpr int few_ranks = 16;
   if (shape.ranks <= few_ranks || columns.size() <= 2) return columns;
-  std::vector<double> seconds;
+  std::vector<std::pair<double, int>> times;
   for (const int count : columns) {
     Product product = shape;
     product.grid_columns = count;
-    product.tile = options.tile > 0 ? options.tile : guessed_tile(rates, product);
-    seconds.push_back(predicted_seconds(rates, cost, product, most_bands(product)));
+    product.tile = options.tile > 0 ? options.tile : guessed_tile(rates, cost, product, workspace_bytes);
+    const int bands = bands_that_fit(product, cost.bytes, workspace_bytes);
+    hold_bands_of_b(product, bands, cost.bytes, workspace_bytes);
+    times.emplace_back(predicted_seconds(rates, cost, product, bands), count);
   }
-  const auto best = std::min_element(seconds.begin(), seconds.end());
-  const int fastest = columns[static_cast<std::size_t>(best - seconds.begin())];
+  const double of_one_column = times.front().first;
+  std::sort(times.begin(), times.end());
+  std::vector<int> best = {times[0].second, times[1].second};
   // No tile halves what a guessed one takes.
-  if (seconds.front() > 2 * *best) return {fastest};
-  return fastest == 1 ? std::vector<int>{1} : std::vector<int>{1, fastest};
+  if (of_one_column <= 2 * times.front().first) best.push_back(1);
+  std::sort(best.begin(), best.end());
+  best.erase(std::unique(best.begin(), best.end()), best.end());
+  return best;
 }
 
 // The candidate of the grid that is predicted to be fastest; of the first where there is nothing to predict from.
@@ -159,7 +165,8 @@ PlanFacts choose_plan(const Product& shape, const GemmOptions& options, const Ma
   const bool may_be_native = options.arithmetic != Arithmetic::emulated;
   Candidate native;
   if (may_be_native) {
-    const auto grids = promising(shape, grid_columns_of(shape, options), options, rates, element_cost<T>);
+    const auto grids =
+        promising(shape, grid_columns_of(shape, options), options, rates, element_cost<T>, memory.workspace_bytes);
     native = best_grid(grids, shape, [&](const Product& with_grid) {
       return native_candidate<T>(with_grid, options, rates, memory.workspace_bytes);
     });
@@ -169,7 +176,8 @@ PlanFacts choose_plan(const Product& shape, const GemmOptions& options, const Ma
   }
   const int moduli = moduli_of<T>(shape.inner(), options.emulation);
   std::vector<int> grids = grid_columns_of(shape, options);
-  if (!rates.emulated.empty()) grids = promising(shape, grids, options, emulated_rates(rates), element_cost<T>);
+  if (!rates.emulated.empty())
+    grids = promising(shape, grids, options, emulated_rates(rates), element_cost<T>, memory.workspace_bytes);
   const Candidate emulated = best_grid(grids, shape, [&](const Product& with_grid) {
     Candidate candidate = emulated_candidate<T>(with_grid, options, memory, moduli);
     if (const auto time = emulated_time<T>(candidate, options.emulation, rates)) candidate.seconds = time->with(moduli);

@@ -321,10 +321,15 @@ bool is_large(const Product& product) {
 
 }  // namespace
 
-Index guessed_tile(const MachineRates& rates, const Product& product) {
+Index guessed_tile(const MachineRates& rates, const ElementCost& cost, const Product& product,
+                   std::size_t workspace_bytes) {
   const Index share = std::min(product.rows() / product.grid_rows(), product.columns() / product.grid_columns) / 2;
+  const double four_bands = 4 * cost.bytes * static_cast<double>(product.inner());
   Index tile = product.on_gpus ? 256 : 64;
-  while (2 * tile <= share && 2 * tile <= rates.gemm.back().tile) tile *= 2;
+  while (2 * tile <= share && 2 * tile <= rates.gemm.back().tile &&
+         four_bands * static_cast<double>(2 * tile) <= static_cast<double>(workspace_bytes)) {
+    tile *= 2;
+  }
   return tile;
 }
 

@@ -52,8 +52,9 @@ void hold_bands_of_b(Product& product, int bands_per_pass, double element_bytes,
 /// Collective.
 [[nodiscard]] std::size_t default_workspace_bytes(const Communicator& comm);
 
-/// A tile of which each rank computes two and more along either side, where the matrices are large enough.
-[[nodiscard]] Index guessed_tile(const MachineRates& rates, const Product& product);
+/// A tile of which each rank computes two and more along either side, and of which four bands fit, where that can be.
+[[nodiscard]] Index guessed_tile(const MachineRates& rates, const ElementCost& cost, const Product& product,
+                                 std::size_t workspace_bytes);
 
 /// The tile of least predicted time; on CPUs, of those within 1 % of it, the largest, since what the model leaves out
 /// is paid once a tile; on GPUs, where A or B comes from host memory, of those within 2 % the smallest. With one band
