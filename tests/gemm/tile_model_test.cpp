@@ -10,6 +10,8 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <utility>
+#include <vector>
 
 namespace heddle {
 namespace {
@@ -222,6 +224,36 @@ TEST(MachineRates, AreMeasured) {
   EXPECT_EQ(rates.link_bandwidth > 0.0, comm.size() > 1);
   EXPECT_GE(rates.overlap, 0.0);
   EXPECT_LE(rates.overlap, 1.0);
+}
+
+TEST(TileModel, LinksBetweenNodesHaveTheirOwnRate) {
+  MachineRates rates;
+  rates.gemm = {{64, 1e12}};
+  rates.memory_bandwidth = 1e12;
+  rates.link_bandwidth = 1e10;
+  rates.overlap = 1.0;
+  const Index n = 512;
+  impl::Product product;
+  product.a = product.c = Placement::row_bands(n, n, 4);
+  product.b = Placement::column_bands(n, n, 4);
+  product.ranks = 4;
+  product.tile = 64;
+  product.blocks = true;
+  const auto seconds = [&](std::vector<int> node_of, double node_bandwidth) {
+    product.node_of = std::move(node_of);
+    rates.node_bandwidth = node_bandwidth;
+    return impl::predicted_seconds(rates, {}, product, 2);
+  };
+  const double on_one = seconds({}, 0.0);
+  EXPECT_EQ(seconds({}, 1e7), on_one) << "nothing leaves the node";
+  EXPECT_EQ(seconds({0, 0, 1, 1}, 0.0), on_one) << "one rate is that of all links";
+  // Half of B comes to every rank from the other node, of which nothing hides behind products this short.
+  const double slow = seconds({0, 0, 1, 1}, 1e7);
+  EXPECT_GE(slow, 8.0 * n * n / 2 / 1e7);
+  EXPECT_LE(slow, 2.0 * 8.0 * n * n / 2 / 1e7);
+  const double apart = seconds({0, 1, 2, 3}, 1e7);
+  EXPECT_GE(apart, 8.0 * n * n * 3 / 4 / 1e7);
+  EXPECT_GT(apart, slow);
 }
 
 }  // namespace

@@ -55,6 +55,9 @@ template <Scalar T> int run_as(Context& context, const Options& options) {
   context.say(comm.size() > 1 ? format("  link bandwidth    %10.4g GB/s a rank, latency %.3g us",
                                        rates.link_bandwidth / 1e9, rates.latency * 1e6)
                               : std::string("  link bandwidth    none measured with one rank"));
+  if (rates.node_bandwidth > 0) {
+    context.say(format("  between nodes     %10.4g GB/s a rank", rates.node_bandwidth / 1e9));
+  }
   if (rates.host_bandwidth > 0) {
     context.say(format("  host memory       %10.4g GB/s to a rank's device, %.4g each way with both at once",
                        rates.host_bandwidth / 1e9, rates.host_bandwidth_both_ways / 1e9));

@@ -41,6 +41,7 @@ template <Scalar T> [[nodiscard]] MachineRates known_rates(const Context& contex
           {"gemm_gflops", rates.peak_flops() / 1e9},
           {"memory_gbytes_per_second", rates.memory_bandwidth / 1e9},
           {"link_gbytes_per_second", rates.link_bandwidth / 1e9},
+          {"node_gbytes_per_second", rates.node_bandwidth / 1e9},
           {"latency_seconds", rates.latency},
           {"overlap", rates.overlap},
           {"host_gbytes_per_second", rates.host_bandwidth / 1e9},
