@@ -9,7 +9,7 @@ namespace heddle::driver {
 namespace {
 
 int run_on_ranks(int argc, char** argv, const Selection& selection) {
-  respect_file_limit();
+  prepare_single_process();
   int provided = MPI_THREAD_SINGLE;
   MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
   const int code = run_agreed([&] {

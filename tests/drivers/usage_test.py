@@ -35,6 +35,13 @@ class Usage(CommandTest):
         self.assertEqual(result.code, 0)
         self.assertRegex(result.output, r"^heddle \d+\.\d+\.\d+ \(.+\)\n$")
 
+    def test_one_process_needs_no_ssh(self):
+        environment = {**os.environ, "OMPI_MCA_plm_rsh_agent": "no-such-agent"}
+        environment.pop("OMPI_MCA_ess_singleton_isolated", None)
+        result = subprocess.run([COMMAND, "gemm", "--size", "16"], env=environment, capture_output=True, text=True,
+                                timeout=60, check=False)
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+
     def test_bad_usage(self):
         self.refuse(message="subcommand is required", fresh=True)
         self.refuse("weave", message="'weave' is no command")

@@ -59,12 +59,13 @@ std::optional<int> launcher_rank() {
   return std::nullopt;
 }
 
-void respect_file_limit() {
+void prepare_single_process() {
+  if (launcher_rank()) return;
+  // What the user has set stays.
+  setenv("OMPI_MCA_ess_singleton_isolated", "1", 0);
   constexpr rlim_t needed = rlim_t{16} << 20U;
   rlimit limit = {};
-  if (launcher_rank() || getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur >= needed) return;
-  // In memory instead; what the user has set stays.
-  setenv("PMIX_MCA_gds", "hash", 0);
+  if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < needed) setenv("PMIX_MCA_gds", "hash", 0);
 }
 
 int run_agreed(const std::function<int()>& work) {
