@@ -6,6 +6,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 import unittest
 
 from command import COMMAND, MANY, CommandTest, write_market
@@ -125,7 +126,10 @@ class Lines(CommandTest):
 
     def run_lines(self, lines):
         kept = ("PATH", "HOME", "LANG", "XDG_CACHE_HOME", "ASAN_OPTIONS", "LD_LIBRARY_PATH", "TMPDIR")
-        environment = {name: os.environ[name] for name in kept if name in os.environ}
+        # How this machine's Open MPI starts ranks and connects them, where somebody had to say.
+        machine = ("OMPI_MCA_plm_", "OMPI_MCA_btl", "OMPI_MCA_pml", "OMPI_MCA_oob_")
+        environment = {name: text for name, text in os.environ.items() if name in kept or name.startswith(machine)}
+        environment["HEDDLE_PYTHON"] = sys.executable  # which has what setUp asked for
         done = subprocess.run(["bash", "-euxo", "pipefail", "-c", "\n".join(lines)], cwd=self.folder, env=environment,
                               capture_output=True, text=True, check=False)
         self.assertEqual(done.returncode, 0, done.stdout[-2000:] + done.stderr[-4000:])

@@ -67,8 +67,8 @@ struct Products {
     const ProductCost of_half = chosen.half->multiply(0.5, {X, 1}, {Y, 1}, 1.0, half.write());
     chosen.half->complete(half.write(), 1.0);
     EXPECT_NEAR(cost.flops, 2.0 * n * n * n, 1.0);
-    // What is cheapest may be one tile, on a GPU: half of it is all of it.
-    EXPECT_LE(of_half.flops, (tile > 0 ? 0.75 : 1.0) * cost.flops);
+    // What is cheapest may be one tile, on a GPU: half of it is all of it, but for rounding.
+    EXPECT_LE(of_half.flops, (tile > 0 ? 0.75 : 1.0) * cost.flops * (1 + 1e-12));
     const HostMatrix<double> given = gather(*X, 0);
     const HostMatrix<double> found = gather(*whole.read(), 0);
     const HostMatrix<double> mirrored = gather(*half.read(), 0);

@@ -1,6 +1,6 @@
-# Installs BUILD into a temporary folder whose name has spaces; looks that nothing there leads back to BUILD or SOURCE;
-# builds the project CONSUMER against it, as the README says, and runs what came out; runs the command; removes all. What
-# failed is left for a look.
+# Installs BUILD into a temporary folder, whose name has spaces where the compiler takes them; looks that nothing there
+# leads back to BUILD or SOURCE; builds the project CONSUMER against it, as the README says, and runs what came out; runs
+# the command; removes all. What failed is left for a look.
 function(run)
   execute_process(COMMAND ${ARGN} RESULT_VARIABLE code OUTPUT_VARIABLE output ERROR_VARIABLE output)
   list(JOIN ARGN " " line)
@@ -14,6 +14,9 @@ endfunction()
 run(mktemp -d)
 string(STRIP "${output}" WORK)
 set(prefix "${WORK}/a prefix")
+if(CXX_COMPILER MATCHES "nvcc_wrapper$")
+  set(prefix "${WORK}/prefix")  # Kokkos' script splits what it is given at spaces.
+endif()
 run(${CMAKE_COMMAND} --install ${BUILD} --prefix ${prefix})
 
 # What the loader and CMake read.

@@ -23,8 +23,8 @@ constexpr std::array<TransposeVariant, 3> variants = {TransposeVariant::naive, T
                                                       TransposeVariant::tiled_padded};
 
 struct Options {
-  Index rows = on_host ? 4096 : 8192;
-  Index columns = on_host ? 4096 : 8192;
+  Index rows = 0;
+  Index columns = 0;
   int largest = 256;
   int repeat = 3;
   std::string output = "study_transpose.csv";
@@ -33,8 +33,8 @@ struct Options {
 
 const OptionTable<Options>& all_options() {
   static const OptionTable<Options> table = {
-      {"--rows", &Options::rows, Integer{.least = 1}, "Rows of the matrix"},
-      {"--columns", &Options::columns, Integer{.least = 1}, "Its columns"},
+      {"--rows", &Options::rows, Integer{.least = 1}, "Rows of the matrix; without it 4096, on a GPU 8192"},
+      {"--columns", &Options::columns, Integer{.least = 1}, "Its columns; without it 4096, on a GPU 8192"},
       {"--largest", &Options::largest, Integer{.least = 1},
        "Largest extent of a block; all powers of two up to it are tried"},
       {"--repeat", &Options::repeat, Integer{.least = 1}, "Runs of each; their median is kept"},
@@ -178,9 +178,11 @@ const char* explanation() {
                "one element of padding moves the rows of a tile to different banks.";
 }
 
-int run(Context& context, const Options& options) {
+int run(Context& context, Options options) {
   require(context.comm().size() == 1, "study transpose: one rank, please; it measures one device");
-  require(options.rows * options.columns > 0, "--rows, --columns: expected at least 1");
+  for (Index* const extent : {&options.rows, &options.columns}) {
+    if (*extent < 1) *extent = on_host ? 4096 : 8192;
+  }
   { const PendingFile probe(options.output); }
   if (!options.plot.empty()) {
     const PendingFile probe(options.plot);
