@@ -127,7 +127,7 @@ class Lines(CommandTest):
     def run_lines(self, lines):
         kept = ("PATH", "HOME", "LANG", "XDG_CACHE_HOME", "ASAN_OPTIONS", "LD_LIBRARY_PATH", "TMPDIR")
         # How this machine's Open MPI starts ranks and connects them, where somebody had to say.
-        machine = ("OMPI_MCA_plm_", "OMPI_MCA_btl", "OMPI_MCA_pml", "OMPI_MCA_oob_")
+        machine = ("OMPI_MCA_plm", "OMPI_MCA_btl", "OMPI_MCA_pml", "OMPI_MCA_oob_")
         environment = {name: text for name, text in os.environ.items() if name in kept or name.startswith(machine)}
         environment["HEDDLE_PYTHON"] = sys.executable  # which has what setUp asked for
         done = subprocess.run(["bash", "-euxo", "pipefail", "-c", "\n".join(lines)], cwd=self.folder, env=environment,
