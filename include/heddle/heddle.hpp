@@ -17,6 +17,7 @@
 #include <heddle/core/version.hpp>
 #include <heddle/dist/matrix.hpp>
 #include <heddle/dist/placement.hpp>
+#include <heddle/dist/scalapack.hpp>
 #include <heddle/dist/split_matrix.hpp>
 #include <heddle/eigen/batched.hpp>
 #include <heddle/eigen/distributed.hpp>

@@ -1,38 +1,13 @@
 #include "comm/mpi_pieces.hpp"
+#include "comm/state.hpp"
 #include "comm/tags.hpp"
-#include "comm/transports.hpp"
-#include <heddle/comm/communicator.hpp>
+#include "core/current_error.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cstdlib>
 #include <optional>
 
 namespace heddle {
-
-struct Communicator::State {
-  explicit State(const ExecutionSpace& instance) : space(instance) {}
-  State(const State&) = delete;
-  State& operator=(const State&) = delete;
-  ~State() {
-    transport.reset();
-    int finalized = 0;
-    MPI_Finalized(&finalized);
-    if (finalized == 0) {
-      MPI_Comm_free(&comm);
-    }
-  }
-
-  ExecutionSpace space;
-  MPI_Comm comm = MPI_COMM_NULL;
-  int rank = 0;
-  int size = 1;
-  int node_rank = 0;
-  int node_size = 1;
-  int nodes = 1;
-  std::vector<int> node_of;                                      // By rank.
-  mutable std::shared_ptr<Transport::Implementation> transport;  // Made when it is first asked for.
-};
 
 namespace {
 
@@ -62,36 +37,6 @@ template <> MPI_Datatype type_of<Index>() {
   return MPI_INT64_T;
 }
 
-// The value of HEDDLE_NODE_SIZE; 0 where it is not set, and -1 for what is no number of ranks.
-int node_size_asked() {
-  const char* variable = std::getenv("HEDDLE_NODE_SIZE");
-  if (variable == nullptr) return 0;
-  const std::string_view text(variable);
-  int size = 0;
-  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), size);
-  return error == std::errc() && stop == text.data() + text.size() && size > 0 ? size : -1;
-}
-
-// The ranks of `comm` that share this one's node.
-MPI_Comm ranks_of_node(MPI_Comm comm) {
-  int rank = 0;
-  MPI_Comm_rank(comm, &rank);
-  // Ranks may differ in their environment.
-  int sizes[2] = {node_size_asked(), -node_size_asked()};
-  MPI_Allreduce(MPI_IN_PLACE, sizes, 2, MPI_INT, MPI_MIN, comm);
-  require(sizes[0] >= 0 && sizes[0] == -sizes[1],
-          "HEDDLE_NODE_SIZE: expected the number of ranks that stand for a node, the same on all ranks");
-  MPI_Comm node = MPI_COMM_NULL;
-  if (sizes[0] > 0) {
-    int of_job = 0;
-    MPI_Comm_rank(MPI_COMM_WORLD, &of_job);
-    MPI_Comm_split(comm, of_job / sizes[0], rank, &node);
-  } else {
-    MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &node);
-  }
-  return node;
-}
-
 }  // namespace
 
 Communicator::Communicator(MPI_Comm parent, const ExecutionSpace& space) {
@@ -99,27 +44,7 @@ Communicator::Communicator(MPI_Comm parent, const ExecutionSpace& space) {
   MPI_Initialized(&initialized);
   require(initialized != 0, "Communicator: MPI is not initialised; call MPI_Init first");
   require(parent != MPI_COMM_NULL, "Communicator: the communicator is MPI_COMM_NULL");
-  auto state = std::make_shared<State>(space);
-  MPI_Comm_dup(parent, &state->comm);
-  MPI_Comm_rank(state->comm, &state->rank);
-  MPI_Comm_size(state->comm, &state->size);
-  MPI_Comm node = ranks_of_node(state->comm);
-  MPI_Comm_rank(node, &state->node_rank);
-  MPI_Comm_size(node, &state->node_size);
-  // A node goes by its lowest rank.
-  int lowest = state->rank;
-  MPI_Bcast(&lowest, 1, MPI_INT, 0, node);
-  MPI_Comm_free(&node);
-  state->node_of.resize(static_cast<std::size_t>(state->size));
-  MPI_Allgather(&lowest, 1, MPI_INT, state->node_of.data(), 1, MPI_INT, state->comm);
-  std::vector<int> firsts = state->node_of;
-  std::sort(firsts.begin(), firsts.end());
-  firsts.erase(std::unique(firsts.begin(), firsts.end()), firsts.end());
-  state->nodes = static_cast<int>(firsts.size());
-  for (int& of_rank : state->node_of) {
-    of_rank = static_cast<int>(std::lower_bound(firsts.begin(), firsts.end(), of_rank) - firsts.begin());
-  }
-  state_ = std::move(state);
+  state_ = std::make_shared<State>(parent, space);
 }
 
 int Communicator::rank() const noexcept {
@@ -152,12 +77,14 @@ MPI_Comm Communicator::native() const noexcept {
 }
 
 void Communicator::barrier() const {
-  MPI_Barrier(state_->comm);
+  MPI_Request request = MPI_REQUEST_NULL;
+  impl::checked(MPI_Ibarrier(state_->comm, &request), "MPI_Ibarrier");
+  state_->group().complete(request, "a barrier", {});
 }
 
 void Communicator::broadcast_bytes(void* data, std::size_t bytes, int root) const {
   require(root >= 0 && root < size(), "broadcast: root ", root, " is not one of ", size(), " ranks");
-  impl::broadcast_in_pieces(data, bytes, root, state_->comm);
+  if (size() > 1) impl::broadcast_in_pieces(data, bytes, root, state_->group());
 }
 
 void Communicator::broadcast(std::string& text, int root) const {
@@ -168,20 +95,33 @@ void Communicator::broadcast(std::string& text, int root) const {
 }
 
 void Communicator::all_gather_bytes(const void* mine, std::size_t bytes, void* all) const {
-  impl::all_gather_in_pieces(mine, bytes, all, state_->comm);
+  impl::all_gather_in_pieces(mine, bytes, all, state_->group());
 }
 
 void Communicator::all_reduce_bytes(void* data, std::size_t count, std::size_t bytes,
                                     MPI_User_function* combine) const {
   const impl::MpiElement element(bytes);
   MPI_Op operation = MPI_OP_NULL;
-  MPI_Op_create(combine, 1, &operation);
-  MPI_Allreduce(MPI_IN_PLACE, data, static_cast<int>(count), element.type(), operation, state_->comm);
+  impl::checked(MPI_Op_create(combine, 1, &operation), "MPI_Op_create");
+  auto* const begin = static_cast<std::byte*>(data);
+  const std::size_t longest = std::max<std::size_t>(impl::most_collective_bytes / bytes, 1);
+  for (std::size_t at = 0; at < count; at += longest) {
+    const std::size_t piece = std::min(longest, count - at);
+    const auto copy = std::make_shared<std::vector<std::byte>>(begin + at * bytes, begin + (at + piece) * bytes);
+    MPI_Request request = MPI_REQUEST_NULL;
+    impl::checked(MPI_Iallreduce(MPI_IN_PLACE, copy->data(), static_cast<int>(piece), element.type(), operation,
+                                 state_->comm, &request),
+                  "MPI_Iallreduce");
+    // MPI may still need the operation where this throws.
+    state_->group().complete(request, "a reduction", copy);
+    std::copy(copy->begin(), copy->end(), begin + at * bytes);
+  }
   MPI_Op_free(&operation);
 }
 
 template <class T> void Communicator::all_reduce(std::span<T> values, Reduction reduction) const {
-  impl::all_reduce_in_pieces(values, type_of<T>(), operation_of(reduction), state_->comm);
+  const MPI_Op operation = operation_of(reduction);
+  if (size() > 1) impl::all_reduce_in_pieces(values, type_of<T>(), operation, state_->group());
 }
 
 template void Communicator::all_reduce<double>(std::span<double>, Reduction) const;
@@ -190,41 +130,63 @@ template void Communicator::all_reduce<int>(std::span<int>, Reduction) const;
 template void Communicator::all_reduce<Index>(std::span<Index>, Reduction) const;
 
 std::vector<std::size_t> Communicator::exchange_sizes(const std::vector<std::span<const std::byte>>& out) const {
-  std::vector<Index> mine;
-  mine.reserve(out.size());
-  for (const std::span<const std::byte>& message : out) mine.push_back(static_cast<Index>(message.size()));
-  std::vector<Index> theirs(mine.size());
-  MPI_Alltoall(mine.data(), 1, MPI_INT64_T, theirs.data(), 1, MPI_INT64_T, state_->comm);
-  return {theirs.begin(), theirs.end()};
+  struct Sizes {
+    std::vector<Index> mine;
+    std::vector<Index> theirs;
+  };
+  const auto sizes = std::make_shared<Sizes>();
+  for (const std::span<const std::byte>& message : out) sizes->mine.push_back(static_cast<Index>(message.size()));
+  sizes->theirs.resize(out.size());
+  MPI_Request request = MPI_REQUEST_NULL;
+  impl::checked(
+      MPI_Ialltoall(sizes->mine.data(), 1, MPI_INT64_T, sizes->theirs.data(), 1, MPI_INT64_T, state_->comm, &request),
+      "MPI_Ialltoall");
+  state_->group().complete(request, "an exchange", sizes);
+  return {sizes->theirs.begin(), sizes->theirs.end()};
 }
 
 void Communicator::exchange_bytes(const std::vector<std::span<const std::byte>>& out,
-                                  const std::vector<std::span<std::byte>>& in) const {
-  impl::exchange_in_pieces(out, in, impl::tag_exchange, state_->comm);
+                                  const std::vector<std::span<std::byte>>& in, std::any kept) const {
+  impl::exchange_in_pieces(out, in, impl::tag_exchange, state_->group(), std::move(kept));
 }
 
 namespace {
 
-// What `work` throws, as an Error; nothing where it throws nothing.
-std::optional<Error> error_of(const std::function<void()>& work) {
+// What `work` throws, as an Error; nothing where it throws nothing. Of what the library did not foresee (no memory, a
+// kernel that did not start) all ranks learn where it was.
+std::optional<Error> error_of(const Communicator& comm, const std::function<void()>& work) {
   try {
     work();
   } catch (const Error& error) {
     return error;
-  } catch (const std::exception& error) {
-    return Error(ErrorKind::computation, error.what());
+  } catch (...) {
+    const Error error = impl::current_error();
+    return comm.size() == 1 ? error : Error(error.kind(), message_of("rank ", comm.rank(), ": ", error.what()));
   }
   return std::nullopt;
 }
 
 }  // namespace
 
+Communicator::Scope::Scope(const Communicator& comm) : comm_(comm) {
+  if (comm.state_->failures) comm.state_->failures->enter();
+}
+
+Communicator::Scope::~Scope() {
+  if (comm_.state_->failures) comm_.state_->failures->leave();
+}
+
+void Communicator::Scope::fail() const {
+  if (comm_.state_->failures) comm_.state_->failures->fail();
+  throw impl::current_error();
+}
+
 void Communicator::on_rank(int root, const std::function<void()>& work) const {
-  rethrow_from(root, rank() == root ? error_of(work) : std::nullopt);
+  rethrow_from(root, rank() == root ? error_of(*this, work) : std::nullopt);
 }
 
 void Communicator::on_each(const std::function<void()>& work) const {
-  const std::optional<Error> error = error_of(work);
+  const std::optional<Error> error = error_of(*this, work);
   const int lowest = all_reduce(error ? rank() : size(), Reduction::minimum);
   if (lowest < size()) rethrow_from(lowest, error);
 }
@@ -241,9 +203,14 @@ void Communicator::rethrow_from(int root, const std::optional<Error>& error) con
 
 Transport Communicator::transport() const {
   if (!state_->transport) {
-    state_->transport = impl::choose_transport(*this);
+    together([&] { state_->transport = impl::choose_transport(*this); });
   }
   return Transport(state_->transport);
+}
+
+impl::Ranks impl::ranks_of(const Communicator& comm) {
+  const Communicator::State& state = *comm.state_;
+  return {state.comm, state.rank, state.size, state.space, state.failures};
 }
 
 Transport transport_of(const Communicator& comm) {

@@ -50,27 +50,26 @@ class DirectMessage final : public Transfer {
 
 class DirectTransport final : public TransportImplementation {
  public:
-  DirectTransport(const Ranks& ranks, std::string reason)
-      : TransportImplementation(ranks.space, std::move(reason)), ranks_(ranks) {}
+  DirectTransport(const Ranks& ranks, std::string reason, std::shared_ptr<Progress> progress)
+      : TransportImplementation(ranks, std::move(reason), std::move(progress)) {}
   ~DirectTransport() override { close(); }
 
-  TransportKind kind() const noexcept override { return TransportKind::direct; }
+  TransportKind kind(int /*partner*/) const noexcept override { return TransportKind::direct; }
   bool takes_blocks() const noexcept override { return false; }
 
- protected:
   std::shared_ptr<Transfer> make_send(const Bytes& block, int destination, int tag, const Event& ready) override {
     return std::make_shared<DirectMessage>(
-        ranks_.comm, sends_, bytes_of(block), Turns::Key(destination, tag), std::span(&ready, 1),
+        ranks().comm, sends_, bytes_of(block), Turns::Key(destination, tag), std::span(&ready, 1),
         [](void* data, int count, int partner, int key, MPI_Comm comm, MPI_Request* request) {
-          MPI_Isend(data, count, MPI_BYTE, partner, key, comm, request);
+          checked(MPI_Isend(data, count, MPI_BYTE, partner, key, comm, request), "MPI_Isend");
         });
   }
   std::shared_ptr<Transfer> make_receive(const Bytes& block, int source, int tag,
                                          std::span<const Event> free) override {
     return std::make_shared<DirectMessage>(
-        ranks_.comm, receives_, bytes_of(block), Turns::Key(source, tag), free,
+        ranks().comm, receives_, bytes_of(block), Turns::Key(source, tag), free,
         [](void* data, int count, int partner, int key, MPI_Comm comm, MPI_Request* request) {
-          MPI_Irecv(data, count, MPI_BYTE, partner, key, comm, request);
+          checked(MPI_Irecv(data, count, MPI_BYTE, partner, key, comm, request), "MPI_Irecv");
         });
   }
 
@@ -80,15 +79,15 @@ class DirectTransport final : public TransportImplementation {
     return {static_cast<std::byte*>(const_cast<void*>(block.data)), block.width * block.columns};
   }
 
-  Ranks ranks_;
   Turns sends_;
   Turns receives_;
 };
 
 }  // namespace
 
-std::unique_ptr<TransportImplementation> make_direct_transport(const Ranks& ranks, std::string reason) {
-  return std::make_unique<DirectTransport>(ranks, std::move(reason));
+std::unique_ptr<TransportImplementation> make_direct_transport(const Ranks& ranks, std::string reason,
+                                                               std::shared_ptr<Progress> progress) {
+  return std::make_unique<DirectTransport>(ranks, std::move(reason), std::move(progress));
 }
 
 }  // namespace heddle::impl

@@ -149,7 +149,7 @@ class PeerSend final : public Transfer {
     }
     if (!complete_) {
       int read = 0;
-      MPI_Test(&acknowledgement_, &read, MPI_STATUS_IGNORE);
+      checked(MPI_Test(&acknowledgement_, &read, MPI_STATUS_IGNORE), "MPI_Test");
       if (read != 0) {
         complete_ = true;
         if (stage_) {
@@ -160,7 +160,7 @@ class PeerSend final : public Transfer {
     }
     if (complete_ && !finished_) {
       int sent = 0;
-      MPI_Test(&message_, &sent, MPI_STATUS_IGNORE);
+      checked(MPI_Test(&message_, &sent, MPI_STATUS_IGNORE), "MPI_Test");
       finished_ = sent != 0;
     }
   }
@@ -191,8 +191,12 @@ class PeerSend final : public Transfer {
                    block.width,   block.columns,
                    block.leading, first_acknowledgement + shared_.next_acknowledgement};
     shared_.next_acknowledgement = (shared_.next_acknowledgement + 1) % acknowledgements;
-    MPI_Irecv(nullptr, 0, MPI_BYTE, key_.first, descriptor_.acknowledgement, shared_.ranks.comm, &acknowledgement_);
-    MPI_Isend(&descriptor_, sizeof(descriptor_), MPI_BYTE, key_.first, key_.second, shared_.ranks.comm, &message_);
+    checked(
+        MPI_Irecv(nullptr, 0, MPI_BYTE, key_.first, descriptor_.acknowledgement, shared_.ranks.comm, &acknowledgement_),
+        "MPI_Irecv");
+    checked(
+        MPI_Isend(&descriptor_, sizeof(descriptor_), MPI_BYTE, key_.first, key_.second, shared_.ranks.comm, &message_),
+        "MPI_Isend");
     shared_.sends.leave(key_);
     shared_.stages_shown[key_] += stage_ ? 1 : 0;
     described_ = true;
@@ -225,13 +229,14 @@ class PeerReceive final : public Transfer {
         free_(free.begin(), free.end()),
         timed_(timed),
         reader_(std::move(reader)) {
-    MPI_Irecv(&descriptor_, sizeof(descriptor_), MPI_BYTE, source, tag, shared.ranks.comm, &message_);
+    checked(MPI_Irecv(&descriptor_, sizeof(descriptor_), MPI_BYTE, source, tag, shared.ranks.comm, &message_),
+            "MPI_Irecv");
   }
 
   void advance() override {
     if (!complete_) {
       int told = 0;
-      MPI_Test(&message_, &told, MPI_STATUS_IGNORE);
+      checked(MPI_Test(&message_, &told, MPI_STATUS_IGNORE), "MPI_Test");
       if (told == 0) {
         return;
       }
@@ -240,12 +245,13 @@ class PeerReceive final : public Transfer {
     }
     if (!acknowledged_ && event_.done()) {
       mapping_.reset();
-      MPI_Isend(nullptr, 0, MPI_BYTE, source_, descriptor_.acknowledgement, shared_.ranks.comm, &message_);
+      checked(MPI_Isend(nullptr, 0, MPI_BYTE, source_, descriptor_.acknowledgement, shared_.ranks.comm, &message_),
+              "MPI_Isend");
       acknowledged_ = true;
     }
     if (acknowledged_ && !finished_) {
       int sent = 0;
-      MPI_Test(&message_, &sent, MPI_STATUS_IGNORE);
+      checked(MPI_Test(&message_, &sent, MPI_STATUS_IGNORE), "MPI_Test");
       finished_ = sent != 0;
     }
   }
@@ -302,16 +308,16 @@ class PeerReceive final : public Transfer {
 
 class PeerTransport final : public TransportImplementation {
  public:
-  PeerTransport(const Ranks& ranks, std::string reason) : TransportImplementation(ranks.space, std::move(reason)) {
-    shared_.ranks = ranks;
+  PeerTransport(const Ranks& ranks, std::string reason, std::shared_ptr<Progress> progress)
+      : TransportImplementation(ranks, std::move(reason), std::move(progress)) {
+    shared_.ranks = this->ranks();
   }
   ~PeerTransport() override { close(); }
 
-  TransportKind kind() const noexcept override { return TransportKind::peer; }
+  TransportKind kind(int /*partner*/) const noexcept override { return TransportKind::peer; }
   bool takes_blocks() const noexcept override { return true; }
-  bool shows_blocks() const noexcept override { return true; }
+  bool shows_blocks(int /*partner*/) const noexcept override { return true; }
 
- protected:
   std::shared_ptr<Transfer> make_send(const Bytes& block, int destination, int tag, const Event& ready) override {
     return std::make_shared<PeerSend>(shared_, native(block), destination, tag, ready);
   }
@@ -336,21 +342,16 @@ constexpr bool on_host = Kokkos::SpaceAccessibility<Kokkos::HostSpace, MemorySpa
 
 }  // namespace
 
-std::unique_ptr<TransportImplementation> make_peer_transport(const Ranks& ranks, std::string reason) {
-  return std::make_unique<PeerTransport>(ranks, std::move(reason));
+std::unique_ptr<TransportImplementation> make_peer_transport(const Ranks& ranks, std::string reason,
+                                                             std::shared_ptr<Progress> progress) {
+  return std::make_unique<PeerTransport>(ranks, std::move(reason), std::move(progress));
 }
 
-Availability peer_availability(const Communicator& comm) {
-  if (on_host) {
-    return {false, "there is no device memory in this build"};
-  }
-  if (comm.all_reduce(comm.node_size() == comm.size() ? 1 : 0, Reduction::minimum) == 0) {
-    return {false, "the ranks are on several nodes"};
-  }
-  if (comm.size() == 1) {
-    return {true, "there is one rank"};
-  }
-  // Each rank shows a word of its own and reads everyone else's.
+std::vector<Availability> peer_availability(const Communicator& comm) {
+  const auto nodes = static_cast<std::size_t>(comm.nodes());
+  if (on_host) return std::vector<Availability>(nodes, {false, "there is no device memory in this build"});
+  if (comm.size() == 1) return {{true, "there is one rank"}};
+  // Each rank shows a word of its own and reads those of its node's others.
   using Words = Kokkos::View<std::uint64_t*, MemorySpace>;
   const auto word_of = [](int rank) { return 0x6865646400000000ULL + static_cast<std::uint64_t>(rank); };
   const Words mine(Kokkos::view_alloc(comm.space(), Kokkos::WithoutInitializing, "heddle::comm::probe"), 1);
@@ -376,7 +377,7 @@ Availability peer_availability(const Communicator& comm) {
   comm.all_gather(std::span<const Shown>(&my_word, 1), std::span(words));
   for (int rank = 0; rank < comm.size() && trouble.empty(); ++rank) {
     const Shown& word = words[static_cast<std::size_t>(rank)];
-    if (rank == comm.rank() || word.works == 0) {
+    if (rank == comm.rank() || word.works == 0 || comm.node_of(rank) != comm.node_of(comm.rank())) {
       continue;
     }
     try {
@@ -394,12 +395,19 @@ Availability peer_availability(const Communicator& comm) {
     }
   }
   // The first rank in trouble speaks for all; none may free its word before.
+  std::vector<int> in_trouble(nodes, 0);
+  in_trouble[static_cast<std::size_t>(comm.node_of(comm.rank()))] = trouble.empty() ? 0 : 1;
+  comm.all_reduce(std::span<int>(in_trouble), Reduction::maximum);
   const int first = comm.all_reduce(trouble.empty() ? comm.size() : comm.rank(), Reduction::minimum);
-  if (first < comm.size()) {
-    comm.broadcast(trouble, first);
-    return {false, trouble};
+  if (first < comm.size()) comm.broadcast(trouble, first);
+  std::vector<Availability> found;
+  for (const int node : in_trouble) {
+    found.push_back(node == 0
+                        ? Availability{true, nodes == 1 ? "every rank can read every other's device memory"
+                                                        : "every rank of a node can read every other's device memory"}
+                        : Availability{false, trouble});
   }
-  return {true, "every rank can read every other's device memory"};
+  return found;
 }
 
 }  // namespace heddle::impl

@@ -1,3 +1,4 @@
+#include "comm/tags.hpp"
 #include "comm/transfer.hpp"
 #include <heddle/comm/request.hpp>
 #include <heddle/core/error.hpp>
@@ -6,6 +7,38 @@
 #include <utility>
 
 namespace heddle {
+
+Request::Progress::Progress(std::shared_ptr<impl::Failures> failures)
+    : failures_(std::move(failures)), patience_(failures_ ? failures_->timeout() : 0.0) {}
+
+void Request::Progress::require_not_abandoned() const {
+  if (abandoned_) {
+    throw Error(ErrorKind::computation,
+                "a transport's messages were given up when a rank failed: plans and transports made before can't be "
+                "used any more");
+  }
+}
+
+void Request::Progress::advance() {
+  require_not_abandoned();
+  for (const Operation& operation : under_way_) operation.transfer->advance();
+  const std::size_t moved =
+      std::erase_if(under_way_, [](const Operation& operation) { return operation.transfer->finished(); });
+  if (moved > 0) patience_.reset();
+  if (failures_) failures_->poll();
+  if (!under_way_.empty() && patience_.is_over()) {
+    const MessageName& name = under_way_.front().name;
+    throw Error(ErrorKind::computation,
+                message_of("has waited ", patience_.limit(), " s (HEDDLE_TIMEOUT) for rank ", name.partner,
+                           name.sent ? " to take " : " to send ", name.bytes, " bytes of ", impl::stream_of(name.tag)));
+  }
+}
+
+void Request::Progress::abandon() noexcept {
+  if (!under_way_.empty()) impl::keep_forever(std::move(under_way_));
+  under_way_.clear();
+  abandoned_ = true;
+}
 
 Request::Request(std::shared_ptr<Transfer> operation, std::shared_ptr<Progress> progress, std::any kept,
                  const ExecutionSpace* order_on)
@@ -31,21 +64,23 @@ Request& Request::operator=(Request&& other) noexcept {
 }
 
 Request::~Request() {
-  if (active() && std::uncaught_exceptions() > 0) {
-    // The other side may never answer: the job ends, and the buffers with it.
-    // NOLINTNEXTLINE(bugprone-unhandled-exception-at-new): without memory the job ends at once.
-    static_cast<void>(new std::any(std::move(kept_)));
-    return;
+  if (!active()) return;
+  if (std::uncaught_exceptions() == 0 && !progress_->abandoned()) {
+    try {
+      wait();
+      return;
+    } catch (...) {  // NOLINT(bugprone-empty-catch)
+      // It stays under way, and whoever lets its transport go on next is told.
+    }
   }
-  try {
-    wait();
-  } catch (const Error&) {  // NOLINT(bugprone-empty-catch)
-    // It stays under way, and whoever lets its transport go on next is told.
-  }
+  // The other side may never answer, or answer later.
+  impl::keep_forever(std::move(kept_));
+  impl::keep_forever(std::move(operation_));
 }
 
 bool Request::test() {
   if (operation_) {
+    progress_->require_not_abandoned();
     operation_->advance();
     if (operation_->complete()) {
       complete();

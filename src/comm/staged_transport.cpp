@@ -81,7 +81,7 @@ class StagedMessage : public Transfer {
   [[nodiscard]] bool has_free_slot() const { return begun_ < chunks_.count() && begun_ < over_ + slots_.size(); }
   [[nodiscard]] static bool mpi_is_done(Slot& slot) {
     int done = 0;
-    MPI_Test(&slot.request, &done, MPI_STATUS_IGNORE);
+    checked(MPI_Test(&slot.request, &done, MPI_STATUS_IGNORE), "MPI_Test");
     return done != 0;
   }
   Slot& begin_slot() {
@@ -136,8 +136,9 @@ class StagedSend final : public StagedMessage {
     }
     while (passed_ < begun_ && slot(passed_).copied.done()) {
       Slot& next = slot(passed_);
-      MPI_Isend(next.stage.data(), static_cast<int>(chunks_[passed_].bytes()), MPI_BYTE, key_.first, key_.second,
-                shared_.ranks.comm, &next.request);
+      checked(MPI_Isend(next.stage.data(), static_cast<int>(chunks_[passed_].bytes()), MPI_BYTE, key_.first,
+                        key_.second, shared_.ranks.comm, &next.request),
+              "MPI_Isend");
       if (++passed_ == chunks_.count()) {
         complete_ = true;
         shared_.sends.leave(key_);
@@ -170,8 +171,9 @@ class StagedReceive final : public StagedMessage {
       while (has_free_slot()) {
         const vendor::Block chunk = chunks_[begun_];
         Slot& next = begin_slot();
-        MPI_Irecv(next.stage.data(), static_cast<int>(chunk.bytes()), MPI_BYTE, key_.first, key_.second,
-                  shared_.ranks.comm, &next.request);
+        checked(MPI_Irecv(next.stage.data(), static_cast<int>(chunk.bytes()), MPI_BYTE, key_.first, key_.second,
+                          shared_.ranks.comm, &next.request),
+                "MPI_Irecv");
       }
       if (begun_ == chunks_.count()) {
         shared_.receives.leave(key_);
@@ -201,15 +203,15 @@ class StagedReceive final : public StagedMessage {
 
 class StagedTransport final : public TransportImplementation {
  public:
-  StagedTransport(const Ranks& ranks, std::string reason) : TransportImplementation(ranks.space, std::move(reason)) {
-    shared_.ranks = ranks;
+  StagedTransport(const Ranks& ranks, std::string reason, std::shared_ptr<Progress> progress)
+      : TransportImplementation(ranks, std::move(reason), std::move(progress)) {
+    shared_.ranks = this->ranks();
   }
   ~StagedTransport() override { close(); }
 
-  TransportKind kind() const noexcept override { return TransportKind::staged; }
+  TransportKind kind(int /*partner*/) const noexcept override { return TransportKind::staged; }
   bool takes_blocks() const noexcept override { return true; }
 
- protected:
   std::shared_ptr<Transfer> make_send(const Bytes& block, int destination, int tag, const Event& ready) override {
     return std::make_shared<StagedSend>(shared_, native(block), destination, tag, ready);
   }
@@ -224,8 +226,9 @@ class StagedTransport final : public TransportImplementation {
 
 }  // namespace
 
-std::unique_ptr<TransportImplementation> make_staged_transport(const Ranks& ranks, std::string reason) {
-  return std::make_unique<StagedTransport>(ranks, std::move(reason));
+std::unique_ptr<TransportImplementation> make_staged_transport(const Ranks& ranks, std::string reason,
+                                                               std::shared_ptr<Progress> progress) {
+  return std::make_unique<StagedTransport>(ranks, std::move(reason), std::move(progress));
 }
 
 }  // namespace heddle::impl

@@ -20,4 +20,31 @@ constexpr int order_of(int tag) {
   return tag == tag_gemm_b ? tag_gemm_a : tag;
 }
 
+/// The stream that messages of a tag are of, for people.
+inline const char* stream_of(int tag) {
+  switch (tag) {
+    case tag_redistribute:
+      return "a redistribution";
+    case tag_gemm_a:
+      return "a band of A";
+    case tag_gemm_b:
+      return "a band of B";
+    case tag_gemm_c:
+      return "a tile of C";
+    case tag_measure:
+      return "a measurement";
+    case tag_transpose:
+      return "a transpose";
+    case tag_jacobi:
+    case tag_jacobi + 1:
+    case tag_jacobi + 2:
+    case tag_jacobi + 3:
+      return "the columns that are rotated";
+    case tag_jacobi_vectors:
+      return "eigenvectors";
+    default:
+      return "a message";
+  }
+}
+
 }  // namespace heddle::impl

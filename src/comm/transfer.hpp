@@ -1,8 +1,10 @@
 // What a transport has under way.
 #pragma once
 
+#include "comm/failures.hpp"
 #include <heddle/comm/request.hpp>
 
+#include <cstddef>
 #include <memory>
 #include <vector>
 
@@ -31,20 +33,42 @@ class Request::Transfer {
   Event begin_;
 };
 
+/// What a message is, for whom waits for it.
+struct MessageName {
+  bool sent = false;
+  int partner = 0;
+  int tag = 0;
+  std::size_t bytes = 0;
+};
+
 /// All operations of a transport that are not finished, in the order in which they began.
 class Request::Progress {
  public:
-  void add(std::shared_ptr<Transfer> operation) { under_way_.push_back(std::move(operation)); }
-  void advance() {
-    for (const auto& operation : under_way_) {
-      operation->advance();
-    }
-    std::erase_if(under_way_, [](const auto& operation) { return operation->finished(); });
+  /// `failures` may be null: there is one rank.
+  explicit Progress(std::shared_ptr<impl::Failures> failures);
+
+  void add(std::shared_ptr<Transfer> operation, const MessageName& name) {
+    under_way_.push_back({std::move(operation), name});
+    patience_.reset();
   }
+  /// Lets all go on. Throws where another rank has failed, where nothing has moved for HEDDLE_TIMEOUT seconds, or where
+  /// all were abandoned.
+  void advance();
   [[nodiscard]] bool idle() const { return under_way_.empty(); }
+  /// Nobody waits any more for what is under way, whose buffers stay as they are.
+  void abandon() noexcept;
+  [[nodiscard]] bool abandoned() const { return abandoned_; }
+  void require_not_abandoned() const;
 
  private:
-  std::vector<std::shared_ptr<Transfer>> under_way_;
+  struct Operation {
+    std::shared_ptr<Transfer> transfer;
+    MessageName name;
+  };
+  std::shared_ptr<impl::Failures> failures_;
+  impl::Patience patience_;
+  std::vector<Operation> under_way_;
+  bool abandoned_ = false;
 };
 
 namespace impl {

@@ -1,10 +1,12 @@
 // Which transport a communicator gets, and what all transports share.
+#include "comm/group.hpp"
 #include "comm/transports.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <exception>
+#include <sstream>
 
 #if __has_include(<mpi-ext.h>)
 #include <mpi-ext.h>
@@ -42,18 +44,28 @@ Availability direct_availability(const Communicator& comm) {
   return {false, "this MPI does not say that it takes device memory; if it does, set HEDDLE_GPU_AWARE_MPI=1"};
 }
 
-std::unique_ptr<Transport::Implementation> make(const Communicator& comm, TransportKind kind,
-                                                const std::string& reason) {
-  const impl::Ranks ranks{comm.native(), comm.rank(), comm.size(), comm.space()};
-  switch (kind) {
-    case TransportKind::peer:
-      return impl::make_peer_transport(ranks, reason);
-    case TransportKind::direct:
-      return impl::make_direct_transport(ranks, reason);
-    case TransportKind::staged:
-      return impl::make_staged_transport(ranks, reason);
+// Whether nodes' memory can be read by all, and what else there is to say where it can't.
+Availability of_all_ranks(const Communicator& comm, const std::vector<Availability>& nodes) {
+  if (nodes.size() > 1) return {false, "the ranks are on several nodes"};
+  if (comm.size() == 1 && nodes.front().available) return {true, "there is one rank"};
+  return nodes.front();
+}
+
+// Rank 0's HEDDLE_TRANSPORT decides, so that all ranks choose alike.
+std::vector<TransportKind> kinds_allowed(const Communicator& comm, std::string& wanted) {
+  if (const char* value = std::getenv("HEDDLE_TRANSPORT"); value != nullptr && comm.rank() == 0) wanted = value;
+  comm.broadcast(wanted, 0);
+  if (wanted.empty()) return {kinds.begin(), kinds.end()};
+  std::vector<TransportKind> allowed;
+  std::istringstream words(wanted);
+  for (std::string word; std::getline(words, word, ',');) {
+    const auto found =
+        std::find_if(kinds.begin(), kinds.end(), [&](TransportKind kind) { return to_string(kind) == word; });
+    require(found != kinds.end(), "HEDDLE_TRANSPORT='", wanted,
+            "': expected peer, direct or staged, or several with commas");
+    if (std::find(allowed.begin(), allowed.end(), *found) == allowed.end()) allowed.push_back(*found);
   }
-  throw Error(ErrorKind::argument, "not a value of heddle::TransportKind");
+  return allowed;
 }
 
 }  // namespace
@@ -73,7 +85,7 @@ std::string_view to_string(TransportKind kind) {
 Availability availability(const Communicator& comm, TransportKind kind) {
   switch (kind) {
     case TransportKind::peer:
-      return impl::peer_availability(comm);
+      return of_all_ranks(comm, impl::peer_availability(comm));
     case TransportKind::direct:
       return direct_availability(comm);
     case TransportKind::staged:
@@ -82,46 +94,102 @@ Availability availability(const Communicator& comm, TransportKind kind) {
   throw Error(ErrorKind::argument, "not a value of heddle::TransportKind");
 }
 
+std::unique_ptr<Transport::Implementation> impl::make_transport_of(const Way& way, const Ranks& ranks,
+                                                                   std::shared_ptr<Progress> progress) {
+  switch (way.kind) {
+    case TransportKind::peer:
+      return make_peer_transport(ranks, way.reason, std::move(progress));
+    case TransportKind::direct:
+      return make_direct_transport(ranks, way.reason, std::move(progress));
+    case TransportKind::staged:
+      return make_staged_transport(ranks, way.reason, std::move(progress));
+  }
+  throw Error(ErrorKind::argument, "not a value of heddle::TransportKind");
+}
+
 Transport make_transport(const Communicator& comm, TransportKind kind) {
-  const Availability found = availability(comm, kind);
-  require(found.available, "transport ", to_string(kind), ": ", found.reason);
-  struct Holder {
-    Communicator comm;
-    std::unique_ptr<Transport::Implementation> transport;
-  };
-  const auto holder = std::make_shared<Holder>(Holder{comm, make(comm, kind, found.reason)});
-  return Transport(std::shared_ptr<Transport::Implementation>(holder, holder->transport.get()));
+  return comm.together([&] {
+    const Availability found = availability(comm, kind);
+    require(found.available, "transport ", to_string(kind), ": ", found.reason);
+    struct Holder {
+      Communicator comm;
+      std::unique_ptr<Transport::Implementation> transport;
+    };
+    const auto holder =
+        std::make_shared<Holder>(Holder{comm, impl::make_transport_of({kind, found.reason}, impl::ranks_of(comm))});
+    return Transport(std::shared_ptr<Transport::Implementation>(holder, holder->transport.get()));
+  });
 }
 
 std::unique_ptr<Transport::Implementation> impl::choose_transport(const Communicator& comm) {
-  // Rank 0's environment decides, so that all ranks choose alike.
   std::string wanted;
-  if (const char* value = std::getenv("HEDDLE_TRANSPORT"); value != nullptr && comm.rank() == 0) {
-    wanted = value;
-  }
-  comm.broadcast(wanted, 0);
+  const std::vector<TransportKind> allowed = kinds_allowed(comm, wanted);
+  const auto ranks = static_cast<std::size_t>(comm.size());
+  std::vector<Way> ways;
+  // By node: the way within it; and the one between nodes. -1: none yet.
+  std::vector<int> within(static_cast<std::size_t>(comm.nodes()), -1);
+  int between = comm.nodes() > 1 ? -1 : 0;
   std::string missing;
-  for (const TransportKind kind : kinds) {
-    if (!wanted.empty() && wanted != to_string(kind)) {
-      continue;
+  const auto is_open = [](int way) { return way < 0; };
+  for (const TransportKind kind : allowed) {
+    if (between >= 0 && std::none_of(within.begin(), within.end(), is_open)) break;
+    const std::vector<Availability> found = kind == TransportKind::peer
+                                                ? peer_availability(comm)
+                                                : std::vector<Availability>(within.size(), availability(comm, kind));
+    const auto works = std::find_if(found.begin(), found.end(), [](const Availability& one) { return one.available; });
+    for (const Availability& one : found) {
+      if (one.available) continue;
+      missing += message_of("; not ", to_string(kind), ": ", one.reason);
+      break;
     }
-    const Availability found = availability(comm, kind);
-    if (found.available) {
-      return make(comm, kind,
-                  !wanted.empty()   ? "HEDDLE_TRANSPORT asks for it"
-                  : missing.empty() ? found.reason
-                                    : found.reason + missing);
+    if (works == found.end()) continue;
+    const auto way = static_cast<int>(ways.size());
+    bool used = false;
+    for (std::size_t node = 0; node < within.size(); ++node) {
+      if (within[node] >= 0 || !found[node].available) continue;
+      within[node] = way;
+      used = true;
     }
-    require(wanted.empty(), "HEDDLE_TRANSPORT=", wanted, ": ", found.reason);
-    if (!on_host) {
-      missing += message_of("; not ", to_string(kind), ": ", found.reason);
+    if (between < 0 && kind != TransportKind::peer) {
+      between = way;
+      used = true;
+    } else if (between < 0) {
+      missing += "; not peer: the ranks are on several nodes";
     }
+    const bool says_why_not = wanted.empty() && !on_host;
+    if (used)
+      ways.push_back(
+          {kind, wanted.empty() ? works->reason + (says_why_not ? missing : "") : "HEDDLE_TRANSPORT asks for it"});
   }
-  throw Error(ErrorKind::argument, message_of("HEDDLE_TRANSPORT='", wanted, "': expected peer, direct or staged"));
+  require(between >= 0 && std::none_of(within.begin(), within.end(), is_open), "HEDDLE_TRANSPORT=", wanted, ": ",
+          missing.empty() ? missing : missing.substr(missing.find(": ") + 2));
+  if (ways.size() == 1) return make_transport_of(ways.front(), ranks_of(comm));
+  std::vector<int> of_partner(ranks, between);
+  for (std::size_t r = 0; r < ranks; ++r) {
+    const int node = comm.node_of(static_cast<int>(r));
+    if (node == comm.node_of(comm.rank())) of_partner[r] = within[static_cast<std::size_t>(node)];
+  }
+  return make_mixed_transport(ranks_of(comm), ways, std::move(of_partner));
 }
 
-Transport::Implementation::Implementation(const ExecutionSpace& space, std::string reason)
-    : space_(space), reason_(std::move(reason)), progress_(std::make_shared<Request::Progress>()) {}
+Transport::Implementation::Implementation(const impl::Ranks& ranks, std::string reason,
+                                          std::shared_ptr<Request::Progress> progress)
+    : ranks_(ranks), reason_(std::move(reason)), progress_(std::move(progress)) {
+  ranks_.comm = impl::duplicate_of(ranks.comm, ranks.failures.get());
+  if (progress_) return;
+  progress_ = std::make_shared<Request::Progress>(ranks.failures);
+  if (ranks.failures) ranks.failures->watch(progress_);
+}
+
+Transport::Implementation::~Implementation() {
+  int finalized = 0;
+  MPI_Finalized(&finalized);
+  if (finalized == 0 && progress_->idle() && !progress_->abandoned()) MPI_Comm_free(&ranks_.comm);
+}
+
+void Transport::Implementation::require_partner(int partner) const {
+  require(partner >= 0 && partner < ranks_.size, "transport: rank ", partner, " is not one of ", ranks_.size);
+}
 
 void Transport::Implementation::drain() {
   while (!progress_->idle()) {
@@ -131,27 +199,27 @@ void Transport::Implementation::drain() {
 }
 
 void Transport::Implementation::close() noexcept {
+  if (progress_->idle()) return;
   try {
     if (std::uncaught_exceptions() == 0) {
       drain();
       return;
     }
-  } catch (const Error&) {  // NOLINT(bugprone-empty-catch)
+  } catch (...) {  // NOLINT(bugprone-empty-catch)
     // Whoever waited for the operation was told.
   }
-  // The other ranks may never answer. What is under way stays as it is until the job ends.
-  // NOLINTNEXTLINE(bugprone-unhandled-exception-at-new): without memory the job ends at once.
-  static_cast<void>(new std::shared_ptr<Request::Progress>(progress_));
+  // The other ranks may never answer.
+  progress_->abandon();
 }
 
 void Transport::Implementation::require_taken(const char* operation, const Bytes& block) const {
-  require(takes_blocks() || block.columns == 1 || block.leading == block.width, operation, ": a ", to_string(kind()),
-          " transport takes contiguous blocks alone");
+  require(takes_blocks() || block.columns == 1 || block.leading == block.width, operation, ": a ",
+          to_string(kind(ranks_.rank)), " transport takes contiguous blocks alone");
 }
 
-Request Transport::Implementation::begin(std::shared_ptr<Request::Transfer> operation, std::any kept,
-                                         const ExecutionSpace* order_on) {
-  progress_->add(operation);
+Request Transport::Implementation::begin(std::shared_ptr<Request::Transfer> operation, const MessageName& name,
+                                         std::any kept, const ExecutionSpace* order_on) {
+  progress_->add(operation, name);
   operation->advance();
   return {std::move(operation), progress_, std::move(kept), order_on};
 }
@@ -161,8 +229,11 @@ Request Transport::Implementation::begin_send(const Bytes& block, int destinatio
   if (block.width * block.columns == 0) {
     return {};
   }
+  require_partner(destination);
   require_taken("send", block);
-  return begin(make_send(block, destination, tag, ready), std::move(kept), nullptr);
+  progress_->require_not_abandoned();
+  return begin(make_send(block, destination, tag, ready), {true, destination, tag, block.width * block.columns},
+               std::move(kept), nullptr);
 }
 
 Request Transport::Implementation::begin_receive(const Bytes& block, int source, int tag, std::span<const Event> free,
@@ -170,14 +241,17 @@ Request Transport::Implementation::begin_receive(const Bytes& block, int source,
   if (block.width * block.columns == 0) {
     return {};
   }
+  require_partner(source);
   require_taken("receive", block);
-  return begin(make_receive(block, source, tag, free), std::move(kept), order == Order::on_space ? &space_ : nullptr);
+  progress_->require_not_abandoned();
+  return begin(make_receive(block, source, tag, free), {false, source, tag, block.width * block.columns},
+               std::move(kept), order == Order::on_space ? &ranks_.space : nullptr);
 }
 
 std::shared_ptr<Request::Transfer> Transport::Implementation::make_receive_by(
     // NOLINTNEXTLINE(performance-unnecessary-value-param): transports that show blocks keep it.
-    const Bytes& /*shape*/, int /*source*/, int /*tag*/, std::function<void(const Bytes&)> /*read*/) {
-  throw Error(ErrorKind::argument, message_of("receive_by: a ", to_string(kind()), " transport shows no blocks"));
+    const Bytes& /*shape*/, int source, int /*tag*/, std::function<void(const Bytes&)> /*read*/) {
+  throw Error(ErrorKind::argument, message_of("receive_by: a ", to_string(kind(source)), " transport shows no blocks"));
 }
 
 Request Transport::Implementation::begin_receive_by(const Bytes& shape, int source, int tag,
@@ -185,22 +259,31 @@ Request Transport::Implementation::begin_receive_by(const Bytes& shape, int sour
   if (shape.width * shape.columns == 0) {
     return {};
   }
-  return begin(make_receive_by(shape, source, tag, std::move(read)), {}, nullptr);
+  require_partner(source);
+  progress_->require_not_abandoned();
+  return begin(make_receive_by(shape, source, tag, std::move(read)), {false, source, tag, shape.width * shape.columns},
+               {}, nullptr);
 }
 
 Transport::Transport(std::shared_ptr<Implementation> implementation) : implementation_(std::move(implementation)) {}
 
-TransportKind Transport::kind() const noexcept {
-  return implementation_->kind();
+TransportKind Transport::kind(int partner) const {
+  implementation_->require_partner(partner);
+  return implementation_->kind(partner);
 }
-const std::string& Transport::reason() const noexcept {
-  return implementation_->reason();
+const std::string& Transport::reason(int partner) const {
+  implementation_->require_partner(partner);
+  return implementation_->reason(partner);
+}
+bool Transport::only(TransportKind kind) const noexcept {
+  return implementation_->only(kind);
 }
 bool Transport::takes_blocks() const noexcept {
   return implementation_->takes_blocks();
 }
-bool Transport::shows_blocks() const noexcept {
-  return implementation_->shows_blocks();
+bool Transport::shows_blocks(int partner) const {
+  implementation_->require_partner(partner);
+  return implementation_->shows_blocks(partner);
 }
 void Transport::progress() const {
   implementation_->progress();

@@ -1,25 +1,48 @@
-// The three transports, made for a communicator whose ranks can all use them.
+// The three transports, and one of several, made for a communicator whose ranks can use them.
 #pragma once
 
+#include "comm/failures.hpp"
 #include "comm/transfer.hpp"
 #include "comm/vendor.hpp"
 #include <heddle/comm/transport.hpp>
 
+#include <string>
+#include <vector>
+
 namespace heddle {
+
+namespace impl {
+
+/// What a transport keeps of a communicator: it must not keep the communicator itself, which keeps the transport.
+struct Ranks {
+  MPI_Comm comm = MPI_COMM_NULL;
+  int rank = 0;
+  int size = 1;
+  ExecutionSpace space;
+  std::shared_ptr<Failures> failures;  ///< Null where there is one rank.
+};
+
+}  // namespace impl
 
 /// A transport: each kind makes its messages, the rest is common.
 class Transport::Implementation {
  public:
-  Implementation(const ExecutionSpace& space, std::string reason);
-  virtual ~Implementation() = default;
+  using Bytes = Transport::Bytes;
+
+  /// Duplicates the communicator of `ranks`, which is collective. Several transports that are used as one have one
+  /// `progress`.
+  Implementation(const impl::Ranks& ranks, std::string reason, std::shared_ptr<Request::Progress> progress = nullptr);
+  virtual ~Implementation();
   Implementation(const Implementation&) = delete;
   Implementation& operator=(const Implementation&) = delete;
 
-  [[nodiscard]] virtual TransportKind kind() const noexcept = 0;
+  [[nodiscard]] virtual TransportKind kind(int partner) const noexcept = 0;
+  [[nodiscard]] virtual bool only(TransportKind kind) const noexcept { return this->kind(ranks_.rank) == kind; }
   [[nodiscard]] virtual bool takes_blocks() const noexcept = 0;
-  [[nodiscard]] virtual bool shows_blocks() const noexcept { return false; }
-  [[nodiscard]] const std::string& reason() const noexcept { return reason_; }
-  [[nodiscard]] const ExecutionSpace& space() const noexcept { return space_; }
+  [[nodiscard]] virtual bool shows_blocks(int /*partner*/) const noexcept { return false; }
+  [[nodiscard]] virtual const std::string& reason(int /*partner*/) const noexcept { return reason_; }
+  [[nodiscard]] const ExecutionSpace& space() const noexcept { return ranks_.space; }
+  void require_partner(int partner) const;
 
   Request begin_send(const Bytes& block, int destination, int tag, const Event& ready, std::any kept);
   Request begin_receive(const Bytes& block, int source, int tag, std::span<const Event> free, std::any kept,
@@ -27,10 +50,7 @@ class Transport::Implementation {
   Request begin_receive_by(const Bytes& shape, int source, int tag, std::function<void(const Bytes&)> read);
   void progress() { progress_->advance(); }
   void drain();
-  void set_timed(bool timed) noexcept { timed_ = timed; }
-
- protected:
-  using Bytes = Transport::Bytes;
+  virtual void set_timed(bool timed) noexcept { timed_ = timed; }
 
   virtual std::shared_ptr<Request::Transfer> make_send(const Bytes& block, int destination, int tag,
                                                        const Event& ready) = 0;
@@ -38,18 +58,24 @@ class Transport::Implementation {
                                                           std::span<const Event> free) = 0;
   virtual std::shared_ptr<Request::Transfer> make_receive_by(const Bytes& shape, int source, int tag,
                                                              std::function<void(const Bytes&)> read);
-  /// For destructors: drain(), or, where an exception passes, leave what is under way to the end of the job.
-  void close() noexcept;
   /// Nothing is under way: buffers may be given back.
   virtual void drained() {}
+
+ protected:
+  /// For destructors: drain(), or, where that fails, leave what is under way to the end of the job.
+  void close() noexcept;
   [[nodiscard]] bool timed() const noexcept { return timed_; }
+  /// With the duplicate.
+  [[nodiscard]] const impl::Ranks& ranks() const noexcept { return ranks_; }
+  [[nodiscard]] const std::shared_ptr<Request::Progress>& shared_progress() const noexcept { return progress_; }
 
  private:
   /// Whether blocks like this one are taken.
   void require_taken(const char* operation, const Bytes& block) const;
-  Request begin(std::shared_ptr<Request::Transfer> operation, std::any kept, const ExecutionSpace* order_on);
+  Request begin(std::shared_ptr<Request::Transfer> operation, const MessageName& name, std::any kept,
+                const ExecutionSpace* order_on);
 
-  ExecutionSpace space_;
+  impl::Ranks ranks_;
   std::string reason_;
   std::shared_ptr<Request::Progress> progress_;
   bool timed_ = false;
@@ -65,23 +91,35 @@ template <class Bytes> vendor::Block native(const Bytes& block) {
   return {static_cast<std::byte*>(data), block.width, block.columns, block.leading};
 }
 
-/// What a transport keeps of a communicator: it must not keep the communicator itself, which keeps the transport.
-struct Ranks {
-  MPI_Comm comm = MPI_COMM_NULL;
-  int rank = 0;
-  int size = 1;
-  ExecutionSpace space;
+/// Makes one of a kind that works between all ranks that will use it. Collective.
+using Progress = Request::Progress;
+std::unique_ptr<TransportImplementation> make_direct_transport(const Ranks& ranks, std::string reason,
+                                                               std::shared_ptr<Progress> progress = nullptr);
+std::unique_ptr<TransportImplementation> make_staged_transport(const Ranks& ranks, std::string reason,
+                                                               std::shared_ptr<Progress> progress = nullptr);
+std::unique_ptr<TransportImplementation> make_peer_transport(const Ranks& ranks, std::string reason,
+                                                             std::shared_ptr<Progress> progress = nullptr);
+
+/// A way for messages, and why it was chosen.
+struct Way {
+  TransportKind kind;
+  std::string reason;
 };
+std::unique_ptr<TransportImplementation> make_transport_of(const Way& way, const Ranks& ranks,
+                                                           std::shared_ptr<Progress> progress = nullptr);
+/// One transport of several: messages with rank r travel by ways[of_partner[r]]. Collective; `ways` is the same on
+/// every rank, and two ranks name the same way for each other.
+std::unique_ptr<TransportImplementation> make_mixed_transport(const Ranks& ranks, const std::vector<Way>& ways,
+                                                              std::vector<int> of_partner);
 
-std::unique_ptr<TransportImplementation> make_direct_transport(const Ranks& ranks, std::string reason);
-std::unique_ptr<TransportImplementation> make_staged_transport(const Ranks& ranks, std::string reason);
-std::unique_ptr<TransportImplementation> make_peer_transport(const Ranks& ranks, std::string reason);
-
-/// The fastest that works, or the one that the environment names; collective.
+/// The fastest that works between each two ranks, of those that the environment allows; collective.
 std::unique_ptr<TransportImplementation> choose_transport(const Communicator& comm);
+/// What transports keep of it.
+Ranks ranks_of(const Communicator& comm);
 
-/// Whether every rank can open every other's device memory; collective. Tries it: a call that fails is only an error.
-Availability peer_availability(const Communicator& comm);
+/// Whether the ranks of each node can open each other's device memory, by node. Collective. Tries it: a call that fails
+/// is only an error.
+std::vector<Availability> peer_availability(const Communicator& comm);
 
 }  // namespace impl
 

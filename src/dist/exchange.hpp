@@ -89,7 +89,10 @@ template <Scalar T> struct Route {
   Transport transport;
   PanelPool<T>& pool;
   int tag;
-  bool shown;  ///< Receivers read blocks where they lie.
+  bool crossed;  ///< Columns of a message are rows of the result.
+
+  /// Whether messages with this rank are read where they lie.
+  [[nodiscard]] bool shown(int rank) const { return crossed && transport.shows_blocks(rank); }
 };
 
 /// What goes to one rank: shown as it lies, if it is a block and the receiver reads it there; else, where it is one run
@@ -102,8 +105,8 @@ template <Scalar T> class Outbox {
         part_(part),
         rank_(rank),
         panels_(part.rows.count, part.columns.count),
-        as_it_lies_(route.shown ? part.is_block() : part.is_contiguous(A)) {
-    if (route.shown) {
+        as_it_lies_(route.shown(rank) ? part.is_block() : part.is_contiguous(A)) {
+    if (route.shown(rank)) {
       panels_.all_at_once();
     }
   }
@@ -168,12 +171,14 @@ template <Scalar T, class Sink> class Inbox {
         begin_(std::move(begin)),
         panels_(sink.crossed() ? part.columns.count : part.rows.count,
                 sink.crossed() ? part.rows.count : part.columns.count),
+        shown_(route.shown(rank)),
         in_place_(sink.takes_as_it_is() && part.is_contiguous(sink.matrix())) {
-    if (route.shown) {
+    if (shown_) {
       panels_.all_at_once();
     }
   }
 
+  [[nodiscard]] bool shown() const { return shown_; }
   [[nodiscard]] bool idle() const { return panels_.finished() && arrivals_.empty(); }
   /// Whether a panel has come home.
   [[nodiscard]] bool progress() {
@@ -197,7 +202,7 @@ template <Scalar T, class Sink> class Inbox {
 
   void post_next() {
     Arrival arrival{panels_.take(), {}, {}};
-    if (route_.shown) {
+    if (shown_) {
       const Range range = arrival.range;
       arrival.request = route_.transport.template receive_by<T>(
           panels_.height(), range.size(), rank_, route_.tag,
@@ -223,7 +228,7 @@ template <Scalar T, class Sink> class Inbox {
     }
   }
   void finish(Arrival& arrival) {
-    if (route_.shown) {
+    if (shown_) {
       return;
     }
     if (in_place_) {
@@ -242,6 +247,7 @@ template <Scalar T, class Sink> class Inbox {
   int rank_;
   Event begin_;
   Panels<T> panels_;
+  bool shown_;
   bool in_place_;
   std::deque<Arrival> arrivals_;
 };
@@ -306,8 +312,7 @@ void exchange(const Communicator& comm, const MatrixView<const T>& A, const Shar
               const Shares& incoming, int tag, const ExchangeBuffers<T>& buffers) {
   const ExecutionSpace& space = comm.space();
   const auto transport = transport_of(comm);
-  const bool shown = transport.shows_blocks() && sink.crossed();
-  const Route<T> route{comm, transport, buffers.pool, tag, shown};
+  const Route<T> route{comm, transport, buffers.pool, tag, sink.crossed()};
   const Event begin = Event::on(space);
   begin.before(buffers.space_beside);
   std::deque<Inbox<T, Sink>> inboxes;
@@ -325,7 +330,10 @@ void exchange(const Communicator& comm, const MatrixView<const T>& A, const Shar
   }
   OwnShare<T, Sink> own(buffers.space_beside, buffers.pool_beside, A, outgoing.with(comm.rank()), sink,
                         incoming.with(comm.rank()));
-  if (inboxes.empty() || shown) {
+  // Kernels that read other ranks' memory leave no gaps between them.
+  const auto is_shown = [&](const auto& inbox) { return inbox.shown(); };
+  const bool all_shown = std::all_of(inboxes.begin(), inboxes.end(), is_shown);
+  if (all_shown) {
     own.all_at_once();
   }
   const auto idle = [](const auto& box) { return box.idle(); };
@@ -337,7 +345,7 @@ void exchange(const Communicator& comm, const MatrixView<const T>& A, const Shar
     for (Inbox<T, Sink>& inbox : inboxes) {
       any = inbox.progress() || any;
     }
-    if (!own.finished() && (any || inboxes.empty() || shown)) {
+    if (!own.finished() && (any || all_shown)) {
       own.place_next();
     }
     transport.progress();

@@ -53,16 +53,25 @@ DistributedMatrix<T>::DistributedMatrix(const Communicator& comm, const Placemen
           placement.rank_end() - 1, "; there are ", comm.size(), " ranks");
   const Index rows = placement.local_rows(comm.rank());
   const Index columns = placement.local_columns(comm.rank());
-  if (impl::on_host || placement.residence() == Residence::device) {
-    local_ = allocate<T>(comm, label, rows, columns);
-    return;
+  try {
+    if (impl::on_host || placement.residence() == Residence::device) {
+      local_ = allocate<T>(comm, label, rows, columns);
+      return;
+    }
+    using Pinned = Kokkos::View<T*, Kokkos::SharedHostPinnedSpace>;
+    const auto pinned =
+        std::make_shared<Pinned>(Kokkos::view_alloc(Kokkos::WithoutInitializing, "heddle::dist::" + label),
+                                 static_cast<std::size_t>(rows * columns));
+    local_ = impl::matrix_view(pinned->data(), rows, columns, rows);
+    storage_ = pinned;
+  } catch (const Error&) {
+    throw;
+  } catch (const std::exception&) {
+    throw Error(ErrorKind::computation,
+                message_of("matrix '", label, "': rank ", comm.rank(), " has no memory for its ", rows, " x ", columns,
+                           " elements, ",
+                           impl::gibibytes(sizeof(T) * static_cast<double>(rows) * static_cast<double>(columns))));
   }
-  using Pinned = Kokkos::View<T*, Kokkos::SharedHostPinnedSpace>;
-  const auto pinned =
-      std::make_shared<Pinned>(Kokkos::view_alloc(Kokkos::WithoutInitializing, "heddle::dist::" + label),
-                               static_cast<std::size_t>(rows * columns));
-  local_ = impl::matrix_view(pinned->data(), rows, columns, rows);
-  storage_ = pinned;
 }
 
 template <Scalar T>

@@ -47,6 +47,23 @@ Placement Placement::block_cyclic(Index rows, Index columns, Index block_rows, I
   return placement;
 }
 
+Placement Placement::in_order(GridOrder order) const {
+  Placement placement = *this;
+  // Of a grid of one row or column both are the same, and so are the placements then.
+  placement.by_columns_ = order == GridOrder::column_major && row_axis_.processes > 1 && column_axis_.processes > 1;
+  return placement;
+}
+
+Placement Placement::begun_at(int row, int column) const {
+  require(row >= 0 && row < row_axis_.processes && column >= 0 && column < column_axis_.processes,
+          "placement: the first block on process (", row, ", ", column, ") of a grid of ", row_axis_.processes, " x ",
+          column_axis_.processes);
+  Placement placement = *this;
+  placement.first_row_ = row;
+  placement.first_column_ = column;
+  return placement;
+}
+
 Placement Placement::in(Residence residence) const {
   Placement placement = *this;
   placement.residence_ = residence;
@@ -56,6 +73,11 @@ Placement Placement::in(Residence residence) const {
 std::string Placement::describe() const {
   if (residence_ == Residence::host) {
     return in(Residence::device).describe() + ", in host memory";
+  }
+  if (by_columns_ || first_row_ > 0 || first_column_ > 0) {
+    const std::string plain = in_order(GridOrder::row_major).begun_at(0, 0).describe();
+    return message_of(plain, by_columns_ ? " numbered along columns" : "", ", the first block on process (", first_row_,
+                      ", ", first_column_, ")");
   }
   const std::string shape = message_of(rows(), " x ", columns());
   if (row_axis_.processes == 1 && column_axis_.processes == 1) {

@@ -26,46 +26,52 @@ template <Scalar T> class Copied {
 }  // namespace
 
 template <Scalar T> void redistribute(const DistributedMatrix<T>& A, const DistributedMatrix<T>& B) {
-  require(A.rows() == B.rows() && A.columns() == B.columns(), "redistribute: from ", A.placement().describe(), " to ",
-          B.placement().describe(), "; expected equal shapes");
-  const Communicator& comm = A.communicator();
-  const ExecutionSpace& space = comm.space();
-  if (A.placement() == B.placement()) {
-    copy(A, B);
-    space.fence("heddle::dist::redistribute");
-    return;
-  }
-  impl::PanelPool<T> pool;
-  impl::exchange<T>(comm, A.local(), impl::Shares(comm, A.placement(), B.placement()), Copied<T>(B.local()),
-                    impl::Shares(comm, B.placement(), A.placement()), impl::tag_redistribute,
-                    {pool, comm.space(), pool});
+  A.communicator().together([&] {
+    require(A.rows() == B.rows() && A.columns() == B.columns(), "redistribute: from ", A.placement().describe(), " to ",
+            B.placement().describe(), "; expected equal shapes");
+    const Communicator& comm = A.communicator();
+    const ExecutionSpace& space = comm.space();
+    if (A.placement() == B.placement()) {
+      copy(A, B);
+      space.fence("heddle::dist::redistribute");
+      return;
+    }
+    impl::PanelPool<T> pool;
+    impl::exchange<T>(comm, A.local(), impl::Shares(comm, A.placement(), B.placement()), Copied<T>(B.local()),
+                      impl::Shares(comm, B.placement(), A.placement()), impl::tag_redistribute,
+                      {pool, comm.space(), pool});
+  });
 }
 
 template <Scalar T> HostMatrix<T> gather(const DistributedMatrix<T>& A, int root) {
-  const Communicator& comm = A.communicator();
-  const DistributedMatrix<T> whole(comm, Placement::on_rank(A.rows(), A.columns(), root), "gathered");
-  redistribute(A, whole);
-  HostMatrix<T> result(Kokkos::view_alloc(Kokkos::WithoutInitializing, "heddle::dist::gathered"),
-                       whole.local().extent(0), whole.local().extent(1));
-  impl::copy_columns(comm.space(), result, whole.local());
-  comm.space().fence("heddle::dist::gather");
-  return result;
+  return A.communicator().together([&] {
+    const Communicator& comm = A.communicator();
+    const DistributedMatrix<T> whole(comm, Placement::on_rank(A.rows(), A.columns(), root), "gathered");
+    redistribute(A, whole);
+    HostMatrix<T> result(Kokkos::view_alloc(Kokkos::WithoutInitializing, "heddle::dist::gathered"),
+                         whole.local().extent(0), whole.local().extent(1));
+    impl::copy_columns(comm.space(), result, whole.local());
+    comm.space().fence("heddle::dist::gather");
+    return result;
+  });
 }
 
 template <Scalar T> void scatter(const HostMatrix<T>& whole, int root, const DistributedMatrix<T>& A) {
-  const Communicator& comm = A.communicator();
-  int fits = 1;
-  if (comm.rank() == root) {
-    fits =
-        static_cast<Index>(whole.extent(0)) == A.rows() && static_cast<Index>(whole.extent(1)) == A.columns() ? 1 : 0;
-  }
-  comm.broadcast(std::span<int>(&fits, 1), root);
-  require(fits == 1, "scatter: the matrix on rank ", root, " is not ", A.rows(), " x ", A.columns());
-  const DistributedMatrix<T> source(comm, Placement::on_rank(A.rows(), A.columns(), root), "to_scatter");
-  if (comm.rank() == root) {
-    impl::copy_columns(comm.space(), source.local(), whole);
-  }
-  redistribute(source, A);
+  A.communicator().together([&] {
+    const Communicator& comm = A.communicator();
+    int fits = 1;
+    if (comm.rank() == root) {
+      fits =
+          static_cast<Index>(whole.extent(0)) == A.rows() && static_cast<Index>(whole.extent(1)) == A.columns() ? 1 : 0;
+    }
+    comm.broadcast(std::span<int>(&fits, 1), root);
+    require(fits == 1, "scatter: the matrix on rank ", root, " is not ", A.rows(), " x ", A.columns());
+    const DistributedMatrix<T> source(comm, Placement::on_rank(A.rows(), A.columns(), root), "to_scatter");
+    if (comm.rank() == root) {
+      impl::copy_columns(comm.space(), source.local(), whole);
+    }
+    redistribute(source, A);
+  });
 }
 
 #define HEDDLE_INSTANTIATE(T)                                                              \

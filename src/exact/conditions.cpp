@@ -120,44 +120,49 @@ double condition_of(const Accumulator<double>& sizes, int shift, const Accumulat
 }  // namespace
 
 template <Scalar T> double sum_condition(const Communicator& comm, const StridedVector<const T>& x) {
-  const DefaultArithmetic arithmetic;
-  const auto n = static_cast<Index>(x.extent(0));
-  const auto part = [&](int which) {
-    return with_numbers<false>(x, which, [&](const auto& terms) { return sum_of(comm, terms, n); });
-  };
-  if constexpr (is_complex<T>) {
-    int shift = 0;
-    const Accumulator<double> sizes =
-        sum_of_sizes(comm, ComplexSizes<Real<T>>{x.data(), static_cast<Index>(x.stride(0)), nullptr, 0, 0}, n, shift);
-    return condition_of(sizes, shift, part(0), part(1));
-  } else {
-    return condition_of(with_numbers<true>(x, 0, [&](const auto& terms) { return sum_of(comm, terms, n); }), part(0));
-  }
+  return comm.together([&] {
+    const DefaultArithmetic arithmetic;
+    const auto n = static_cast<Index>(x.extent(0));
+    const auto part = [&](int which) {
+      return with_numbers<false>(x, which, [&](const auto& terms) { return sum_of(comm, terms, n); });
+    };
+    if constexpr (is_complex<T>) {
+      int shift = 0;
+      const Accumulator<double> sizes =
+          sum_of_sizes(comm, ComplexSizes<Real<T>>{x.data(), static_cast<Index>(x.stride(0)), nullptr, 0, 0}, n, shift);
+      return condition_of(sizes, shift, part(0), part(1));
+    } else {
+      return condition_of(with_numbers<true>(x, 0, [&](const auto& terms) { return sum_of(comm, terms, n); }), part(0));
+    }
+  });
 }
 
 template <Scalar T>
 double dot_condition(const Communicator& comm, const StridedVector<const T>& x, const StridedVector<const T>& y,
                      bool conjugated) {
-  const DefaultArithmetic arithmetic;
-  const auto n = static_cast<Index>(x.extent(0));
-  const Index others = static_cast<Index>(y.extent(0)) == n ? 0 : 1;
-  require(comm.all_reduce(others, Reduction::maximum) == 0,
-          "exact::dot_condition: parts of different lengths on a rank; here of ", n, " and ", y.extent(0), " elements");
-  const auto x_stride = static_cast<Index>(x.stride(0));
-  const auto y_stride = static_cast<Index>(y.stride(0));
-  const auto part = [&](int which) {
-    return with_products(x.data(), x_stride, y.data(), y_stride, which, conjugated,
-                         [&](const auto& terms) { return sum_of(comm, terms, n * terms_per_product<T>); });
-  };
-  if constexpr (is_complex<T>) {
-    int shift = 0;
-    const Accumulator<double> sizes =
-        sum_of_sizes(comm, ComplexSizes<Real<T>>{x.data(), x_stride, y.data(), y_stride, 0}, n, shift);
-    return condition_of(sizes, shift, part(0), part(1));
-  } else {
-    const Products<RealSizes<T>> sizes{RealSizes<T>{RealFactors<T, false>{x.data(), x_stride, y.data(), y_stride}}};
-    return condition_of(sum_of(comm, sizes, n), part(0));
-  }
+  return comm.together([&] {
+    const DefaultArithmetic arithmetic;
+    const auto n = static_cast<Index>(x.extent(0));
+    const Index others = static_cast<Index>(y.extent(0)) == n ? 0 : 1;
+    require(comm.all_reduce(others, Reduction::maximum) == 0,
+            "exact::dot_condition: parts of different lengths on a rank; here of ", n, " and ", y.extent(0),
+            " elements");
+    const auto x_stride = static_cast<Index>(x.stride(0));
+    const auto y_stride = static_cast<Index>(y.stride(0));
+    const auto part = [&](int which) {
+      return with_products(x.data(), x_stride, y.data(), y_stride, which, conjugated,
+                           [&](const auto& terms) { return sum_of(comm, terms, n * terms_per_product<T>); });
+    };
+    if constexpr (is_complex<T>) {
+      int shift = 0;
+      const Accumulator<double> sizes =
+          sum_of_sizes(comm, ComplexSizes<Real<T>>{x.data(), x_stride, y.data(), y_stride, 0}, n, shift);
+      return condition_of(sizes, shift, part(0), part(1));
+    } else {
+      const Products<RealSizes<T>> sizes{RealSizes<T>{RealFactors<T, false>{x.data(), x_stride, y.data(), y_stride}}};
+      return condition_of(sum_of(comm, sizes, n), part(0));
+    }
+  });
 }
 
 #define HEDDLE_INSTANTIATE(T)                                                                                         \

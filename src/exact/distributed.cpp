@@ -163,38 +163,44 @@ T reduced_over_ranks(const Communicator& comm, const Terms& terms, Index n, Inde
 }  // namespace
 
 template <Scalar T> T sum(const Communicator& comm, const StridedVector<const T>& x) {
-  const auto n = static_cast<Index>(x.extent(0));
-  std::array<Real<T>, parts_of_scalar<T>> parts;
-  for (int p = 0; p < parts_of_scalar<T>; ++p) {
-    parts[static_cast<std::size_t>(p)] =
-        with_numbers<false>(x, p, [&](const auto& terms) { return reduced_over_ranks<Real<T>>(comm, terms, n, n); });
-  }
-  return scalar_of<T>(parts);
+  return comm.together([&] {
+    const auto n = static_cast<Index>(x.extent(0));
+    std::array<Real<T>, parts_of_scalar<T>> parts;
+    for (int p = 0; p < parts_of_scalar<T>; ++p) {
+      parts[static_cast<std::size_t>(p)] =
+          with_numbers<false>(x, p, [&](const auto& terms) { return reduced_over_ranks<Real<T>>(comm, terms, n, n); });
+    }
+    return scalar_of<T>(parts);
+  });
 }
 
 template <Scalar T>
 T dot(const Communicator& comm, const StridedVector<const T>& x, const StridedVector<const T>& y, bool conjugated) {
-  const auto n = static_cast<Index>(x.extent(0)) * terms_per_product<T>;
-  const auto other = static_cast<Index>(y.extent(0)) * terms_per_product<T>;
-  std::array<Real<T>, parts_of_scalar<T>> parts;
-  for (int p = 0; p < parts_of_scalar<T>; ++p) {
-    parts[static_cast<std::size_t>(p)] = with_products(
-        x.data(), static_cast<Index>(x.stride(0)), y.data(), static_cast<Index>(y.stride(0)), p, conjugated,
-        [&](const auto& terms) { return reduced_over_ranks<Real<T>>(comm, terms, n, other); });
-  }
-  return scalar_of<T>(parts);
+  return comm.together([&] {
+    const auto n = static_cast<Index>(x.extent(0)) * terms_per_product<T>;
+    const auto other = static_cast<Index>(y.extent(0)) * terms_per_product<T>;
+    std::array<Real<T>, parts_of_scalar<T>> parts;
+    for (int p = 0; p < parts_of_scalar<T>; ++p) {
+      parts[static_cast<std::size_t>(p)] = with_products(
+          x.data(), static_cast<Index>(x.stride(0)), y.data(), static_cast<Index>(y.stride(0)), p, conjugated,
+          [&](const auto& terms) { return reduced_over_ranks<Real<T>>(comm, terms, n, other); });
+    }
+    return scalar_of<T>(parts);
+  });
 }
 
 template <Scalar T> Real<T> nrm2(const Communicator& comm, const StridedVector<const T>& x) {
-  const auto n = static_cast<Index>(x.extent(0)) * terms_per_product<T>;
-  const auto stride = static_cast<Index>(x.stride(0));
-  return with_products(x.data(), stride, x.data(), stride, 0, true, [&](const auto& squares) {
-    return over_ranks<Real<T>>(
-        comm, squares, n, n,
-        [](const Compensated& sum, Index count, double absolute, Real<T>& root) {
-          return square_root(sum, count, absolute, root);
-        },
-        [](const Accumulator<double>& sum) { return SquareRoot::of<Real<T>>(sum); });
+  return comm.together([&] {
+    const auto n = static_cast<Index>(x.extent(0)) * terms_per_product<T>;
+    const auto stride = static_cast<Index>(x.stride(0));
+    return with_products(x.data(), stride, x.data(), stride, 0, true, [&](const auto& squares) {
+      return over_ranks<Real<T>>(
+          comm, squares, n, n,
+          [](const Compensated& sum, Index count, double absolute, Real<T>& root) {
+            return square_root(sum, count, absolute, root);
+          },
+          [](const Accumulator<double>& sum) { return SquareRoot::of<Real<T>>(sum); });
+    });
   });
 }
 

@@ -73,9 +73,10 @@ template <Scalar T> struct GemmPlan<T>::State {
 template <Scalar T>
 GemmPlan<T>::GemmPlan(const Communicator& comm, Operation op_a, const Placement& a, Operation op_b, const Placement& b,
                       const Placement& c, const GemmOptions& options)
-    : state_(std::make_unique<State>(
-          comm, Product{op_a, op_b, a, b, c, 1, comm.size(), 2, 2, false, options.tiles == GemmTiles::half}, options)) {
-}
+    : state_(comm.together([&] {
+        return std::make_unique<State>(
+            comm, Product{op_a, op_b, a, b, c, 1, comm.size(), 2, 2, false, options.tiles == GemmTiles::half}, options);
+      })) {}
 
 template <Scalar T> GemmPlan<T>::~GemmPlan() = default;
 template <Scalar T> GemmPlan<T>::GemmPlan(GemmPlan&&) noexcept = default;
@@ -96,45 +97,47 @@ template <Scalar T> const Timeline& GemmPlan<T>::timeline() const {
 template <Scalar T>
 GemmReport GemmPlan<T>::execute(T alpha, const DistributedMatrix<T>& A, const DistributedMatrix<T>& B, T beta,
                                 const DistributedMatrix<T>& C) {
-  State& state = *state_;
-  const Kokkos::Profiling::ScopedRegion region("heddle::gemm");
-  const Communicator& comm = state.setting.comm;
-  const PlanFacts& facts = state.executor.facts();
-  impl::require_operands<T>(comm, facts.product, alpha, A, B, beta, C);
-  comm.space().fence("heddle::gemm::begin");
-  // All ranks' timelines begin at the same moment, as near as may be.
-  if (state.recorder.everything()) comm.barrier();
-  state.recorder.start(comm.space());
-  const Kokkos::Timer timer;
-  state.executor.run(alpha, A, B, beta, C);
-  comm.space().fence("heddle::gemm::end");
-  const double seconds = timer.seconds();
-  state.timeline = state.recorder.finish(seconds);
+  return state_->setting.comm.together([&] {
+    State& state = *state_;
+    const Kokkos::Profiling::ScopedRegion region("heddle::gemm");
+    const Communicator& comm = state.setting.comm;
+    const PlanFacts& facts = state.executor.facts();
+    impl::require_operands<T>(comm, facts.product, alpha, A, B, beta, C);
+    comm.space().fence("heddle::gemm::begin");
+    // All ranks' timelines begin at the same moment, as near as may be.
+    if (state.recorder.everything()) comm.barrier();
+    state.recorder.start(comm.space());
+    const Kokkos::Timer timer;
+    state.executor.run(alpha, A, B, beta, C);
+    comm.space().fence("heddle::gemm::end");
+    const double seconds = timer.seconds();
+    state.timeline = state.recorder.finish(seconds);
 
-  GemmReport report;
-  std::array<double, 2> times{seconds, impl::seconds_waited(state.timeline)};
-  comm.all_reduce(std::span<double>(times), Reduction::maximum);
-  report.seconds = times[0];
-  report.wait_seconds = times[1];
-  report.tile = facts.product.tile;
-  report.bands_per_pass = facts.bands_per_pass;
-  report.grid = {facts.product.grid_rows(), facts.product.grid_columns};
-  report.predicted_seconds = facts.predicted_seconds;
-  report.gflops =
-      report.seconds > 0.0 ? flops_per_multiply_add<T> * facts.traffic.multiply_adds / report.seconds / 1e9 : 0.0;
-  report.emulation = state.executor.emulation_report();
-  report.emulation_taken = facts.arithmetic.emulation_taken;
-  // For a probe the bands travel once more.
-  const bool emulated = facts.arithmetic.emulated();
-  const bool probed = emulated && impl::wants_probe(facts.arithmetic.emulation_taken);
-  const impl::Traffic& traffic = facts.traffic;
-  if (alpha != T{0}) {
-    report.bytes_received = traffic.bytes_received + (probed ? traffic.band_bytes_received : 0.0);
-    report.bytes_between_nodes = traffic.bytes_between_nodes + (probed ? traffic.band_bytes_between_nodes : 0.0);
-  }
-  const bool native = !emulated || report.emulation.fallback == Fallback::native;
-  report.arithmetic = native ? Arithmetic::native : Arithmetic::emulated;
-  return report;
+    GemmReport report;
+    std::array<double, 2> times{seconds, impl::seconds_waited(state.timeline)};
+    comm.all_reduce(std::span<double>(times), Reduction::maximum);
+    report.seconds = times[0];
+    report.wait_seconds = times[1];
+    report.tile = facts.product.tile;
+    report.bands_per_pass = facts.bands_per_pass;
+    report.grid = {facts.product.grid_rows(), facts.product.grid_columns};
+    report.predicted_seconds = facts.predicted_seconds;
+    report.gflops =
+        report.seconds > 0.0 ? flops_per_multiply_add<T> * facts.traffic.multiply_adds / report.seconds / 1e9 : 0.0;
+    report.emulation = state.executor.emulation_report();
+    report.emulation_taken = facts.arithmetic.emulation_taken;
+    // For a probe the bands travel once more.
+    const bool emulated = facts.arithmetic.emulated();
+    const bool probed = emulated && impl::wants_probe(facts.arithmetic.emulation_taken);
+    const impl::Traffic& traffic = facts.traffic;
+    if (alpha != T{0}) {
+      report.bytes_received = traffic.bytes_received + (probed ? traffic.band_bytes_received : 0.0);
+      report.bytes_between_nodes = traffic.bytes_between_nodes + (probed ? traffic.band_bytes_between_nodes : 0.0);
+    }
+    const bool native = !emulated || report.emulation.fallback == Fallback::native;
+    report.arithmetic = native ? Arithmetic::native : Arithmetic::emulated;
+    return report;
+  });
 }
 
 template <Scalar T>

@@ -20,7 +20,7 @@ Kokkos::View<const std::uint32_t*, MemorySpace> bits_of_several(const Communicat
   for (std::size_t r = 0; r < ranks; ++r) {
     out.emplace_back(host.data() + words * r / ranks, host.data() + words * (r + 1) / ranks);
   }
-  const auto in = comm.exchange(out);
+  const auto in = comm.exchange(std::move(out));
   std::vector<std::uint32_t> once(in.front().size());
   std::vector<std::uint32_t> twice(once.size());
   for (const std::vector<std::uint32_t>& theirs : in) {
@@ -50,7 +50,7 @@ std::vector<Verdict> verdicts_on(const Communicator& comm, const std::vector<Tra
   };
   std::vector<std::vector<TravellingSide>> out(ranks);
   for (const TravellingSide& side : sides) out[owner_of(side)].push_back(side);
-  const auto in = comm.exchange(out);
+  const auto in = comm.exchange(std::move(out));
 
   std::vector<TravellingSide> mine;
   for (const std::vector<TravellingSide>& theirs : in) mine.insert(mine.end(), theirs.begin(), theirs.end());
@@ -75,7 +75,7 @@ std::vector<Verdict> verdicts_on(const Communicator& comm, const std::vector<Tra
       answers[r].push_back({mine[static_cast<std::size_t>(first(its))].number, std::min<Index>(3, count(its))});
     }
   }
-  const auto back = comm.exchange(answers);
+  const auto back = comm.exchange(std::move(answers));
   std::vector<std::size_t> next(ranks);
   std::vector<Verdict> verdicts;
   for (const TravellingSide& side : sides) {

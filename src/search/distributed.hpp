@@ -195,11 +195,13 @@ namespace heddle::search {
 template <PointId Id, class Space>
 ExternalFaces<Id> external_faces(const Communicator& comm, const Mesh<Id, Space>& mesh,
                                  const ExternalFacesOptions& options) {
-  const Kokkos::Profiling::ScopedRegion region("heddle::search::external_faces");
-  comm.on_each([&] { impl::require_arrays(mesh); });
-  // Ranks may have other kinds of cells: the shape is each one's own.
-  return impl::with_shape(mesh,
-                          [&](auto shape) { return impl::faces_over<decltype(shape)::value>(comm, mesh, options); });
+  return comm.together([&] {
+    const Kokkos::Profiling::ScopedRegion region("heddle::search::external_faces");
+    comm.on_each([&] { impl::require_arrays(mesh); });
+    // Ranks may have other kinds of cells: the shape is each one's own.
+    return impl::with_shape(mesh,
+                            [&](auto shape) { return impl::faces_over<decltype(shape)::value>(comm, mesh, options); });
+  });
 }
 
 }  // namespace heddle::search

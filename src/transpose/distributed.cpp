@@ -79,22 +79,24 @@ template <Scalar T> struct TransposePlan<T>::State {
 
 template <Scalar T>
 TransposePlan<T>::TransposePlan(const Communicator& comm, const Placement& a, Operation op, const Placement& b) {
-  const bool crossed = op != Operation::none;
-  const std::vector<impl::Argument> arguments = {
-      impl::argument("A", a), {"op", std::string(to_string(op))}, impl::argument("B", b)};
-  impl::require_alike(comm, "transpose", arguments, [&] {
-    require(a.rows() == (crossed ? b.columns() : b.rows()) && a.columns() == (crossed ? b.rows() : b.columns()),
-            "transpose: A is ", a.describe(), ", op is ", to_string(op), ", B is ", b.describe());
+  comm.together([&] {
+    const bool crossed = op != Operation::none;
+    const std::vector<impl::Argument> arguments = {
+        impl::argument("A", a), {"op", std::string(to_string(op))}, impl::argument("B", b)};
+    impl::require_alike(comm, "transpose", arguments, [&] {
+      require(a.rows() == (crossed ? b.columns() : b.rows()) && a.columns() == (crossed ? b.rows() : b.columns()),
+              "transpose: A is ", a.describe(), ", op is ", to_string(op), ", B is ", b.describe());
+    });
+    state_.reset(new State{comm,
+                           op,
+                           a,
+                           b,
+                           impl::Shares(comm, a, b, crossed),
+                           impl::Shares(comm, b, a, crossed),
+                           instance_beside(comm.space()),
+                           {},
+                           {}});
   });
-  state_.reset(new State{comm,
-                         op,
-                         a,
-                         b,
-                         impl::Shares(comm, a, b, crossed),
-                         impl::Shares(comm, b, a, crossed),
-                         instance_beside(comm.space()),
-                         {},
-                         {}});
 }
 
 template <Scalar T> TransposePlan<T>::~TransposePlan() = default;
@@ -103,15 +105,17 @@ template <Scalar T> TransposePlan<T>& TransposePlan<T>::operator=(TransposePlan&
 
 template <Scalar T>
 void TransposePlan<T>::execute(T alpha, const DistributedMatrix<T>& A, const DistributedMatrix<T>& B) {
-  const Kokkos::Profiling::ScopedRegion region("heddle::transpose");
-  State& of = *state_;
-  impl::require_alike(of.comm, "transpose", {}, [&] {
-    require(A.placement() == of.a && B.placement() == of.b, "transpose: a plan from ", of.a.describe(), " to ",
-            of.b.describe(), ", given ", A.placement().describe(), " and ", B.placement().describe());
-    impl::require_apart("transpose", "A", A.local(), "B", B.local());
+  state_->comm.together([&] {
+    const Kokkos::Profiling::ScopedRegion region("heddle::transpose");
+    State& of = *state_;
+    impl::require_alike(of.comm, "transpose", {}, [&] {
+      require(A.placement() == of.a && B.placement() == of.b, "transpose: a plan from ", of.a.describe(), " to ",
+              of.b.describe(), ", given ", A.placement().describe(), " and ", B.placement().describe());
+      impl::require_apart("transpose", "A", A.local(), "B", B.local());
+    });
+    impl::exchange<T>(of.comm, A.local(), of.outgoing, Mapped<T>(alpha, of.op, B.local(), of.has_partners()),
+                      of.incoming, impl::tag_transpose, {of.pool, of.beside, impl::on_host ? of.pool : of.pool_beside});
   });
-  impl::exchange<T>(of.comm, A.local(), of.outgoing, Mapped<T>(alpha, of.op, B.local(), of.has_partners()), of.incoming,
-                    impl::tag_transpose, {of.pool, of.beside, impl::on_host ? of.pool : of.pool_beside});
 }
 
 template <Scalar T>

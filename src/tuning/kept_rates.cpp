@@ -25,6 +25,19 @@ template <Scalar T> std::string integer_products() {
                     emulation_description());
 }
 
+// How rank 0's messages travel: other ways have other rates. Collective.
+std::string ways_of(const Communicator& comm) {
+  const Transport transport = transport_of(comm);
+  std::string ways;
+  for (const TransportKind kind : {TransportKind::peer, TransportKind::direct, TransportKind::staged}) {
+    bool used = false;
+    for (int rank = 0; rank < comm.size() && !used; ++rank) used = transport.kind(rank) == kind;
+    if (used) ways += (ways.empty() ? "" : ",") + std::string(to_string(kind));
+  }
+  comm.broadcast(ways, 0);
+  return ways;
+}
+
 // Throws nlohmann::json::exception for what is no file of rates.
 MachineRates rates_in(const nlohmann::json& json) {
   MachineRates rates;
@@ -98,7 +111,7 @@ template <Scalar T> std::optional<MachineRates> load_rates(const Communicator& c
     text.assign(std::istreambuf_iterator<char>(stream), {});
   }
   comm.broadcast(text, 0);
-  const std::string_view transport = to_string(transport_of(comm).kind());
+  const std::string transport = ways_of(comm);
   const auto json = nlohmann::json::parse(text, nullptr, false);
   try {
     // Another BLAS, or another of its kernels, is another machine; so is another way between the ranks.
@@ -118,7 +131,7 @@ template <Scalar T> std::optional<MachineRates> load_rates(const Communicator& c
 
 template <Scalar T> void save_rates(const Communicator& comm, const MachineRates& rates) {
   const std::filesystem::path file = rates_file<T>(comm);
-  const std::string_view transport = to_string(transport_of(comm).kind());
+  const std::string transport = ways_of(comm);
   comm.on_rank(0, [&] {
     nlohmann::json json = {{"blas", blas::description()}, {"transport", transport}};
     for (const MachineRates::GemmPoint& point : rates.gemm) {

@@ -309,34 +309,36 @@ void measure_bus(const Communicator& comm, MachineRates& rates) {
 template <Scalar T>
 MachineRates measure_rates(const Communicator& comm, double seconds,
                            const std::function<void(double share_done)>& progress) {
-  const Kokkos::Profiling::ScopedRegion region("heddle::gemm::measure_rates");
-  const auto report = [&](double share) {
-    if (progress) {
-      progress(share);
+  return comm.together([&] {
+    const Kokkos::Profiling::ScopedRegion region("heddle::gemm::measure_rates");
+    const auto report = [&](double share) {
+      if (progress) {
+        progress(share);
+      }
+    };
+    MachineRates rates;
+    const impl::Instances instances = impl::make_instances(comm.space());
+    const auto A = make_operand<T>(comm, largest_extent, inner_extent);
+    measure_products<T>(comm, instances, A, 0.8 * std::max(seconds, 0.2), !impl::on_host && seconds >= 1.0, rates,
+                        [&](double share) { report(0.8 * share); });
+    {
+      // Well beyond any cache.
+      const Index elements = (Index{impl::on_host ? 64 : 1024} << 20) / static_cast<Index>(sizeof(T));
+      const auto from = make_operand<T>(comm, elements, 1);
+      const auto to = make_operand<T>(comm, elements, 1);
+      const double time =
+          best_of(comm, 3, [&] { impl::copy_elements<T>(comm.space(), "heddle::gemm::measure_copy", from, to); });
+      rates.memory_bandwidth = 2.0 * static_cast<double>(elements) * sizeof(T) / time;
     }
-  };
-  MachineRates rates;
-  const impl::Instances instances = impl::make_instances(comm.space());
-  const auto A = make_operand<T>(comm, largest_extent, inner_extent);
-  measure_products<T>(comm, instances, A, 0.8 * std::max(seconds, 0.2), !impl::on_host && seconds >= 1.0, rates,
-                      [&](double share) { report(0.8 * share); });
-  {
-    // Well beyond any cache.
-    const Index elements = (Index{impl::on_host ? 64 : 1024} << 20) / static_cast<Index>(sizeof(T));
-    const auto from = make_operand<T>(comm, elements, 1);
-    const auto to = make_operand<T>(comm, elements, 1);
-    const double time =
-        best_of(comm, 3, [&] { impl::copy_elements<T>(comm.space(), "heddle::gemm::measure_copy", from, to); });
-    rates.memory_bandwidth = 2.0 * static_cast<double>(elements) * sizeof(T) / time;
-  }
-  report(0.9);
-  measure_link<T>(comm, instances, A, rates);
-  measure_bus(comm, rates);
-  if (seconds >= 1.0) {
-    rates.emulated = impl::measure_emulated<T>(comm, 0.5 * seconds);
-  }
-  report(1.0);
-  return rates;
+    report(0.9);
+    measure_link<T>(comm, instances, A, rates);
+    measure_bus(comm, rates);
+    if (seconds >= 1.0) {
+      rates.emulated = impl::measure_emulated<T>(comm, 0.5 * seconds);
+    }
+    report(1.0);
+    return rates;
+  });
 }
 
 #define HEDDLE_INSTANTIATE(T) \

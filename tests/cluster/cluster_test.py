@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 COMMAND = os.environ["HEDDLE_COMMAND"]
@@ -72,6 +73,26 @@ class Cluster(unittest.TestCase):
         for hosts, ranks, grid in ((2, 2, "2x2"), (3, 1, "1x3"), (4, 2, "auto")):
             report, _ = self.on_hosts(hosts, ranks, *product, "--grid", grid)
             self.assertEqual(report["results"]["sha256"], expected)
+
+    def test_a_host_that_disappears_ends_the_job(self):
+        output = os.path.join(self.folder, "C.npy")
+        words = [CLUSTER, "--hosts", "2", "--cut", "4", COMMAND, "gemm", "--size", "600", "--repeat", "1000000000",
+                 "--no-check", "--output", output]
+        begin = time.monotonic()
+        done = subprocess.run(words, env={**os.environ, "HEDDLE_TIMEOUT": "20"}, capture_output=True, text=True,
+                              timeout=120, check=False)
+        seconds = time.monotonic() - begin
+        if done.returncode == 77:
+            print(done.stderr, end="", file=sys.stderr)
+            os._exit(77)
+        self.assertNotEqual(done.returncode, 0)
+        complaints = [line for line in done.stderr.splitlines()
+                      if line.startswith("heddle: ") and not line.startswith("heddle: warning: ")]
+        self.assertEqual(len(complaints), 1, done.stderr)
+        self.assertRegex(complaints[0], r"rank \d: has waited 20 s \(HEDDLE_TIMEOUT\) for ")
+        self.assertGreater(seconds, 4 + 20)
+        self.assertLess(seconds, 4 + 30, done.stderr)
+        self.assertEqual([name for name in os.listdir(self.folder) if "C.npy" in name], [])
 
 
 if __name__ == "__main__":

@@ -101,7 +101,7 @@ TEST(Pieces, Exchange) {
       out.push_back(std::as_bytes(std::span(sent[r])));
       in.push_back(std::as_writable_bytes(std::span(received[r])));
     }
-    exchange_in_pieces(out, in, 17, comm.native(), most);
+    exchange_in_pieces(out, in, 17, comm.native(), {}, most);
     for (std::size_t r = 0; r < ranks; ++r) {
       const int other = static_cast<int>(r);
       EXPECT_EQ(received[r], numbered(size_of(other, comm.rank()), seed_of(other, comm.rank()))) << most;

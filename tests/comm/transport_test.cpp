@@ -112,7 +112,7 @@ TEST_P(TransportTest, BlocksLandInBlocksAndTouchNothingElse) {
       {5, 7, 5, 9},    {64, 33, 100, 64},       {1, 40, 3, 1},
       {40, 1, 50, 60}, {1000, 700, 1024, 1001}, {600000, 3, 600001, 600007}};
   // By copies, and by kernels that read the sender's memory.
-  for (std::size_t number = 0; number < (transport->shows_blocks() ? 2 : 1) * cases.size(); ++number) {
+  for (std::size_t number = 0; number < (transport->shows_blocks(comm.rank()) ? 2 : 1) * cases.size(); ++number) {
     const bool shown = number >= cases.size();
     const auto [rows, columns, leading_out, leading_in] = cases[number % cases.size()];
     const Buffer out = numbered(comm, leading_out * columns + 3, comm.rank());
@@ -149,7 +149,7 @@ TEST_P(TransportTest, BlocksLandInBlocksAndTouchNothingElse) {
     }
     EXPECT_EQ(wrong, 0) << rows << " x " << columns;
   }
-  if (!transport->shows_blocks()) {
+  if (!transport->shows_blocks(comm.rank())) {
     test::expect_refusal(ErrorKind::argument, "receive_by: a", [&] {
       static_cast<void>(transport->receive_by<double>(1, 1, previous, 1, [](const MatrixView<const double>&) {}));
     });
@@ -291,9 +291,9 @@ TEST(Transport, IsChosenByTheEnvironmentOrRefused) {
   setenv("HEDDLE_TRANSPORT", "staged", 1);
   {
     const Communicator comm = test::world();
-    EXPECT_EQ(transport_of(comm).kind(), TransportKind::staged);
+    EXPECT_EQ(transport_of(comm).kind(comm.rank()), TransportKind::staged);
     EXPECT_EQ(transport_of(comm), transport_of(comm));
-    EXPECT_NE(transport_of(comm).reason().find("HEDDLE_TRANSPORT"), std::string::npos);
+    EXPECT_NE(transport_of(comm).reason(comm.rank()).find("HEDDLE_TRANSPORT"), std::string::npos);
   }
   setenv("HEDDLE_TRANSPORT", "pigeon", 1);
   test::expect_refusal(ErrorKind::argument, "HEDDLE_TRANSPORT='pigeon': expected peer, direct or staged",
@@ -306,9 +306,9 @@ TEST(Transport, IsChosenByTheEnvironmentOrRefused) {
   }
   unsetenv("HEDDLE_TRANSPORT");
   const Communicator comm = test::world();
-  EXPECT_FALSE(transport_of(comm).reason().empty());
+  EXPECT_FALSE(transport_of(comm).reason(comm.rank()).empty());
   if (on_host) {
-    EXPECT_EQ(to_string(transport_of(comm).kind()), "direct");
+    EXPECT_EQ(to_string(transport_of(comm).kind(comm.rank())), "direct");
   }
 }
 

@@ -105,7 +105,8 @@ template <Scalar T> bool same_bits(const HostMatrix<T>& left, const HostMatrix<T
   return true;
 }
 
-/// Placements to go through: whole on any rank, both bands, cyclic over every grid of the ranks, ragged blocks.
+/// Placements to go through: whole on any rank, both bands, cyclic over every grid of the ranks, ragged blocks, grids
+/// numbered along columns and begun in their middle.
 inline std::vector<Placement> placements_of(Index rows, Index columns, int ranks) {
   std::vector<Placement> placements;
   placements.reserve(3 * static_cast<std::size_t>(ranks) + 3);
@@ -117,7 +118,9 @@ inline std::vector<Placement> placements_of(Index rows, Index columns, int ranks
   placements.push_back(Placement::row_bands(rows, columns, ranks).in(Residence::host));
   for (int height = 1; height <= ranks; ++height) {
     placements.push_back(Placement::block_cyclic(rows, columns, 3, 5, height, ranks / height));
-    placements.push_back(Placement::block_cyclic(rows, columns, 7, 2, height, ranks / height, ranks % height));
+    placements.push_back(Placement::block_cyclic(rows, columns, 7, 2, height, ranks / height, ranks % height)
+                             .in_order(GridOrder::column_major)
+                             .begun_at(height / 2, ranks / height / 2));
   }
   return placements;
 }

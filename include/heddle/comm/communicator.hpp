@@ -6,6 +6,7 @@
 
 #include <mpi.h>
 
+#include <any>
 #include <concepts>
 #include <cstddef>
 #include <functional>
@@ -14,11 +15,18 @@
 #include <span>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace heddle {
 
 class Transport;
+class Communicator;
+
+namespace impl {
+struct Ranks;
+Ranks ranks_of(const Communicator& comm);
+}  // namespace impl
 
 /// How the values of all ranks are combined into one.
 enum class Reduction { sum, minimum, maximum };
@@ -27,15 +35,20 @@ enum class Reduction { sum, minimum, maximum };
 /// of its caller.
 ///
 /// Copies share the duplicate, and the last one frees it (except after MPI_Finalize, where it is already gone).
-/// Construction is collective. MPI must be initialised before and finalised after; the library does neither.
+/// Construction is collective. MPI must be initialised before and finalised after; the library does neither. Errors of
+/// MPI become Errors, whatever error handler the caller's communicator has.
 ///
 /// All local work of an operation that is given a Communicator is ordered on its execution space instance, space().
 ///
 /// Collective calls block until this rank's part is done, and their results have the same bits on every rank.
+///
+/// When a rank throws inside a collective operation of the library, the ranks that wait for it, there or in a later
+/// call, throw too: an Error whose message names the rank that failed; see together(). The communicator can be used
+/// again; plans and transports that were made before and had messages under way can only be destroyed.
 class Communicator {
  public:
   /// Duplicates `parent`; local work is given to `space`. Collective. Throws Error(argument), on every rank alike,
-  /// where HEDDLE_NODE_SIZE is no number of ranks.
+  /// where HEDDLE_NODE_SIZE is no number of ranks, or HEDDLE_TIMEOUT no number of seconds.
   explicit Communicator(MPI_Comm parent, const ExecutionSpace& space = {});
 
   /// The number of this rank, from 0.
@@ -55,7 +68,8 @@ class Communicator {
   [[nodiscard]] int node_size() const noexcept;
   /// The execution space instance on which this rank's work is ordered.
   [[nodiscard]] const ExecutionSpace& space() const noexcept;
-  /// The duplicate itself, for callers that must use MPI themselves; this object still owns it.
+  /// The duplicate itself, for callers that must use MPI themselves; this object still owns it. It is another one after
+  /// a failure of some rank, so ask for it when it is needed. It returns errors of MPI (MPI_ERRORS_RETURN).
   [[nodiscard]] MPI_Comm native() const noexcept;
 
   /// Blocks until every rank has called it. Collective.
@@ -99,24 +113,46 @@ class Communicator {
 
   /// Sends to[r] to rank r, and returns what came from each rank, in order of rank. Collective. T must be trivially
   /// copyable.
-  template <class T> [[nodiscard]] std::vector<std::vector<T>> exchange(const std::vector<std::vector<T>>& to) const {
+  template <class T> [[nodiscard]] std::vector<std::vector<T>> exchange(std::vector<std::vector<T>> to) const {
     static_assert(std::is_trivially_copyable_v<T>);
     require(static_cast<int>(to.size()) == size(), "exchange: messages to ", to.size(), " of ", size(), " ranks");
+    struct Messages {
+      std::vector<std::vector<T>> to;
+      std::vector<std::vector<T>> from;
+    };
+    // Shared with MPI, which may still touch them where a rank fails.
+    const auto messages = std::make_shared<Messages>(Messages{std::move(to), {}});
     std::vector<std::span<const std::byte>> out;
-    out.reserve(to.size());
-    for (const std::vector<T>& message : to) out.push_back(std::as_bytes(std::span(message)));
-    std::vector<std::vector<T>> from(to.size());
+    for (const std::vector<T>& message : messages->to) out.push_back(std::as_bytes(std::span(message)));
     std::vector<std::span<std::byte>> in;
-    in.reserve(to.size());
     const std::vector<std::size_t> bytes = exchange_sizes(out);
-    for (std::size_t r = 0; r < from.size(); ++r) {
-      from[r].resize(bytes[r] / sizeof(T));
-      in.push_back(std::as_writable_bytes(std::span(from[r])));
+    messages->from.resize(bytes.size());
+    for (std::size_t r = 0; r < bytes.size(); ++r) {
+      messages->from[r].resize(bytes[r] / sizeof(T));
+      in.push_back(std::as_writable_bytes(std::span(messages->from[r])));
     }
-    exchange_bytes(out, in);
-    return from;
+    exchange_bytes(out, in, messages);
+    return std::move(messages->from);
   }
 
+  /// Runs `work` on every rank and gives what it gives. Unlike on_each(), `work` may have collective calls on this
+  /// communicator and messages of its transport. Where it throws on some ranks, the others stop waiting for them, here
+  /// or in their next call, and all throw one Error: that of the lowest rank that failed by itself, whose number its
+  /// message begins with. Where it throws on every rank by itself, as for arguments that are wrong everywhere, each
+  /// throws its own. Exceptions of other types become Errors. Collective; costs nothing where nothing is thrown. The
+  /// library's collective operations do this themselves; it is for callers' own loops, callbacks and steps between
+  /// them.
+  ///
+  /// Ranks that have not come after 10 seconds (3 where HEDDLE_TIMEOUT is set) are not waited for: this rank throws its
+  /// Error alone, and the communicator can't be used any more.
+  template <class Work> std::invoke_result_t<Work> together(Work&& work) const {
+    const Scope scope(*this);
+    try {
+      return std::forward<Work>(work)();
+    } catch (...) {
+      scope.fail();
+    }
+  }
   /// Runs `work` on rank `root` alone. What it throws is thrown on every rank as the same Error. Collective.
   void on_rank(int root, const std::function<void()>& work) const;
   /// Runs `work`, which must not have collective calls, on every rank. If it throws, what it threw on the lowest such
@@ -134,13 +170,27 @@ class Communicator {
   void all_reduce_bytes(void* data, std::size_t count, std::size_t bytes, MPI_User_function* combine) const;
   void all_gather_bytes(const void* mine, std::size_t bytes, void* all) const;
   [[nodiscard]] std::vector<std::size_t> exchange_sizes(const std::vector<std::span<const std::byte>>& out) const;
-  void exchange_bytes(const std::vector<std::span<const std::byte>>& out,
-                      const std::vector<std::span<std::byte>>& in) const;
+  void exchange_bytes(const std::vector<std::span<const std::byte>>& out, const std::vector<std::span<std::byte>>& in,
+                      std::any kept) const;
   // The error of rank `root`, on all ranks.
   void rethrow_from(int root, const std::optional<Error>& error) const;
 
+  // A run of together(): the outermost one meets the other ranks where something is thrown.
+  class Scope {
+   public:
+    explicit Scope(const Communicator& comm);
+    ~Scope();
+    Scope(const Scope&) = delete;
+    Scope& operator=(const Scope&) = delete;
+    [[noreturn]] void fail() const;
+
+   private:
+    const Communicator& comm_;
+  };
+  friend impl::Ranks impl::ranks_of(const Communicator& comm);
+
   struct State;
-  std::shared_ptr<const State> state_;
+  std::shared_ptr<State> state_;
 };
 
 extern template void Communicator::all_reduce<double>(std::span<double>, Reduction) const;

@@ -35,8 +35,11 @@ enum class TransportKind { peer, direct, staged };
 /// work given to space() after a completed receive sees the data. With events, the events say this instead, and the
 /// reader of the data waits for Request::event().
 ///
-/// An operation makes progress only within test(), wait() and progress() of the ranks that it concerns. Copies of this
-/// handle are the same transport; transport_of() and make_transport() return one.
+/// An operation makes progress only within test(), wait() and progress() of the ranks that it concerns. wait(),
+/// progress() and drain() throw an Error where another rank has failed inside a collective operation
+/// (Communicator::together()), and, where HEDDLE_TIMEOUT is set, after so many seconds without any movement; the
+/// messages under way are then given up, and the transport can't be used any more. Messages travel on a duplicate of
+/// the communicator. Copies of this handle are the same transport; transport_of() and make_transport() return one.
 class Transport {
  public:
   /// What a kind of transport implements; internal to the library.
@@ -52,15 +55,18 @@ class Transport {
   /// make_transport().
   explicit Transport(std::shared_ptr<Implementation> implementation);
 
-  /// Which kind of transport this is.
-  [[nodiscard]] TransportKind kind() const noexcept;
-  /// Why this transport was chosen, in one line for people.
-  [[nodiscard]] const std::string& reason() const noexcept;
-  /// Whether the columns of a block may lie apart, that is, with a leading dimension above the number of rows.
-  /// Otherwise only contiguous blocks are taken.
+  /// How messages to and from rank `partner` travel; the same seen from there. partner == rank() for messages to
+  /// itself. Throws Error(argument) where `partner` is no rank.
+  [[nodiscard]] TransportKind kind(int partner) const;
+  /// Why that way was chosen, in one line for people.
+  [[nodiscard]] const std::string& reason(int partner) const;
+  /// Whether all messages of all ranks travel in this way.
+  [[nodiscard]] bool only(TransportKind kind) const noexcept;
+  /// Whether the columns of a block may lie apart, that is, with a leading dimension above the number of rows, whoever
+  /// sends and receives it. Otherwise only contiguous blocks are taken.
   [[nodiscard]] bool takes_blocks() const noexcept;
-  /// Whether receive_by() works: whether kernels of this rank may read what others send where it lies.
-  [[nodiscard]] bool shows_blocks() const noexcept;
+  /// Whether receive_by() works with rank `partner`: whether kernels may read what is sent where it lies.
+  [[nodiscard]] bool shows_blocks(int partner) const;
 
   /// Sends `block` to rank `destination`, once the work given to space() so far has filled it.
   template <Scalar T> [[nodiscard]] Request send(const MatrixView<const T>& block, int destination, int tag) const {
@@ -139,9 +145,11 @@ class Transport {
   std::shared_ptr<Implementation> implementation_;
 };
 
-/// The transport of a communicator: the fastest one that works among its ranks, or the one that HEDDLE_TRANSPORT=peer,
-/// direct or staged names (as rank 0 sees it). It is chosen at the first call, which is collective, and kept. Throws
-/// Error(argument), on every rank alike, where the variable names no transport, or one that can't work here.
+/// The transport of a communicator: for each two ranks the first of `peer`, `direct` and `staged` that works between
+/// them, so that ranks of one node may read each other's memory while nodes exchange messages. HEDDLE_TRANSPORT (as
+/// rank 0 sees it) names those that are allowed, in the order of preference: "staged", or "peer,staged". Chosen at the
+/// first call, which is collective, and kept. Throws Error(argument), on every rank alike, where the variable names
+/// something else, or where none of those that it names works between some two ranks.
 [[nodiscard]] Transport transport_of(const Communicator& comm);
 
 /// A transport of this kind, whatever the environment says. Collective. Throws Error(argument), on every rank alike,
@@ -155,7 +163,7 @@ struct Availability {
   /// Why it can, or can't.
   std::string reason;
 };
-/// Whether a transport of this kind can work among the ranks, and why, or why not. Collective.
+/// Whether a transport of this kind can work between all ranks, and why, or why not. Collective.
 [[nodiscard]] Availability availability(const Communicator& comm, TransportKind kind);
 
 }  // namespace heddle

@@ -47,11 +47,16 @@ struct CyclicAxis {
 /// writes it at the speed of the bus. On CPU backends both are the same memory.
 enum class Residence { device, host };
 
+/// How the processes of a grid are numbered: along its rows, or along its columns.
+enum class GridOrder { row_major, column_major };
+
 /// The shape of a matrix and which rank owns which element of it: the two-dimensional block-cyclic distribution of
-/// ScaLAPACK (row-major process grid, first block on the grid's first process). All other placements are special cases
-/// of it.
+/// ScaLAPACK. All other placements are special cases of it.
 ///
-/// Process (p, q) of the process grid is rank first_rank + p * grid_columns + q. Ranks outside the grid own nothing.
+/// Process (p, q) of the process grid is rank first_rank + p * grid_columns + q, or, numbered along columns,
+/// first_rank + q * grid_rows + p. The first block is on process (0, 0), or another (begun_at()). What is called a
+/// rank's row and column in the grid here is counted from the first block's process: grid_row() and the axes need not
+/// know where that is. Ranks outside the grid own nothing.
 class Placement {
  public:
   Placement() = default;
@@ -69,6 +74,11 @@ class Placement {
   static Placement block_cyclic(Index rows, Index columns, Index block_rows, Index block_columns, int grid_rows,
                                 int grid_columns, int first_rank = 0);
 
+  /// This placement with the processes of its grid numbered so.
+  [[nodiscard]] Placement in_order(GridOrder order) const;
+  /// This placement with its first block on process (row, column) of the grid, and the others after it in turn. Throws
+  /// Error(argument) where that is no process of the grid.
+  [[nodiscard]] Placement begun_at(int row, int column) const;
   /// This placement with its elements in the given memory. A new placement is in device memory.
   [[nodiscard]] Placement in(Residence residence) const;
 
@@ -79,19 +89,40 @@ class Placement {
   [[nodiscard]] const CyclicAxis& column_axis() const noexcept { return column_axis_; }
   /// The rank of the grid's first process.
   [[nodiscard]] int first_rank() const noexcept { return first_rank_; }
+  /// How the processes of the grid are numbered; row_major where the grid has one row or one column.
+  [[nodiscard]] GridOrder order() const noexcept {
+    return by_columns_ ? GridOrder::column_major : GridOrder::row_major;
+  }
+  /// The row and the column in the grid of the process that has the first block.
+  [[nodiscard]] int first_row() const noexcept { return first_row_; }
+  [[nodiscard]] int first_column() const noexcept { return first_column_; }
   /// One more than the highest rank of the grid.
   [[nodiscard]] int rank_end() const noexcept { return first_rank_ + row_axis_.processes * column_axis_.processes; }
 
   /// Whether `rank` is in the grid; it may own nothing all the same.
   [[nodiscard]] bool in_grid(int rank) const noexcept { return rank >= first_rank_ && rank < rank_end(); }
-  /// Row in the process grid of a rank that is in it.
-  [[nodiscard]] int grid_row(int rank) const noexcept { return (rank - first_rank_) / column_axis_.processes; }
-  /// Column in the process grid of a rank that is in it.
-  [[nodiscard]] int grid_column(int rank) const noexcept { return (rank - first_rank_) % column_axis_.processes; }
+  /// Row in the process grid of a rank that is in it, counted from that of the first block.
+  [[nodiscard]] int grid_row(int rank) const noexcept {
+    const int row =
+        by_columns_ ? (rank - first_rank_) % row_axis_.processes : (rank - first_rank_) / column_axis_.processes;
+    return row >= first_row_ ? row - first_row_ : row - first_row_ + row_axis_.processes;
+  }
+  /// Column in the process grid of a rank that is in it, counted from that of the first block.
+  [[nodiscard]] int grid_column(int rank) const noexcept {
+    const int column =
+        by_columns_ ? (rank - first_rank_) / row_axis_.processes : (rank - first_rank_) % column_axis_.processes;
+    return column >= first_column_ ? column - first_column_ : column - first_column_ + column_axis_.processes;
+  }
+  /// The rank of a process, whose row and column are counted so.
+  [[nodiscard]] int rank_of(int grid_row, int grid_column) const noexcept {
+    const int row = (grid_row + first_row_) % row_axis_.processes;
+    const int column = (grid_column + first_column_) % column_axis_.processes;
+    return first_rank_ + (by_columns_ ? column * row_axis_.processes + row : row * column_axis_.processes + column);
+  }
 
   /// The rank that owns element (row, column).
   [[nodiscard]] int owner(Index row, Index column) const {
-    return first_rank_ + row_axis_.owner(row) * column_axis_.processes + column_axis_.owner(column);
+    return rank_of(row_axis_.owner(row), column_axis_.owner(column));
   }
   /// Number of rows that `rank` owns; 0 where it is outside the grid.
   [[nodiscard]] Index local_rows(int rank) const { return in_grid(rank) ? row_axis_.count(grid_row(rank)) : 0; }
@@ -118,6 +149,9 @@ class Placement {
   CyclicAxis row_axis_;
   CyclicAxis column_axis_;
   int first_rank_ = 0;
+  int first_row_ = 0;  // Of the first block, in the grid.
+  int first_column_ = 0;
+  bool by_columns_ = false;
   Residence residence_ = Residence::device;
 };
 

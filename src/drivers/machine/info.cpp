@@ -12,6 +12,8 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
+#include <span>
 #include <sstream>
 #include <vector>
 
@@ -87,6 +89,54 @@ void show_absent(const Context& context, nlohmann::ordered_json& results) {
   results["absent"] = absent;
 }
 
+// The ways of messages among the ranks, a row a rank, and why they were chosen.
+void show_transport(const Context& context, nlohmann::ordered_json& results) {
+  const Communicator& comm = context.comm();
+  const Transport transport = transport_of(comm);
+  const auto ranks = static_cast<std::size_t>(comm.size());
+  std::vector<TransportKind> mine;
+  for (int rank = 0; rank < comm.size(); ++rank) mine.push_back(transport.kind(rank));
+  std::vector<TransportKind> all(ranks * ranks);
+  comm.all_gather(std::span<const TransportKind>(mine), std::span(all));
+  std::map<TransportKind, std::string> reasons;
+  for (int rank = 0; rank < comm.size(); ++rank) reasons.try_emplace(transport.kind(rank), transport.reason(rank));
+  const bool one = reasons.size() == 1;
+  const std::string here(to_string(transport.kind(comm.rank())));
+  results["transport"] = {{"kind", here}, {"reason", transport.reason(comm.rank())}};
+  auto ways = nlohmann::ordered_json::array();
+  const char* label = "transport";
+  for (const auto& [kind, reason] : reasons) {
+    context.say(format("%-11s %s: %s", label, std::string(to_string(kind)).c_str(), reason.c_str()));
+    ways.push_back({{"kind", to_string(kind)}, {"reason", reason}});
+    label = "";
+  }
+  results["transport"]["ways"] = ways;
+  auto matrix = nlohmann::ordered_json::array();
+  for (std::size_t row = 0; row < ranks; ++row) {
+    auto of_rank = nlohmann::ordered_json::array();
+    std::string line;
+    for (std::size_t column = 0; column < ranks; ++column) {
+      const std::string kind(to_string(all[row * ranks + column]));
+      of_rank.push_back(kind);
+      line += format(" %-6s", kind.c_str());
+    }
+    matrix.push_back(of_rank);
+    constexpr std::size_t most_shown = 16;
+    if (!one && ranks <= most_shown) context.say(format("  rank %-4zu %s", row, line.c_str()));
+  }
+  results["transport"]["matrix"] = matrix;
+  auto transports = nlohmann::ordered_json::array();
+  for (const TransportKind kind : {TransportKind::peer, TransportKind::direct, TransportKind::staged}) {
+    const Availability found = availability(comm, kind);
+    transports.push_back({{"kind", to_string(kind)}, {"available", found.available}, {"reason", found.reason}});
+    if (!reasons.contains(kind)) {
+      context.say(format("            %s %s: %s", found.available ? "also" : "not",
+                         std::string(to_string(kind)).c_str(), found.reason.c_str()));
+    }
+  }
+  results["transports"] = transports;
+}
+
 int run(Context& context, const Options& options) {
   const Communicator& comm = context.comm();
   auto report = context.report("info");
@@ -114,20 +164,7 @@ int run(Context& context, const Options& options) {
   results["ranks"] = comm.size();
   results["nodes"] = nodes;
   context.say(format("ranks       %d on %d node%s", comm.size(), nodes, nodes == 1 ? "" : "s"));
-  const auto transport = transport_of(comm);
-  context.say(
-      format("transport   %s: %s", std::string(to_string(transport.kind())).c_str(), transport.reason().c_str()));
-  results["transport"] = {{"kind", to_string(transport.kind())}, {"reason", transport.reason()}};
-  auto transports = nlohmann::ordered_json::array();
-  for (const TransportKind kind : {TransportKind::peer, TransportKind::direct, TransportKind::staged}) {
-    const Availability found = availability(comm, kind);
-    transports.push_back({{"kind", to_string(kind)}, {"available", found.available}, {"reason", found.reason}});
-    if (kind != transport.kind()) {
-      context.say(format("            %s %s: %s", found.available ? "also" : "not",
-                         std::string(to_string(kind)).c_str(), found.reason.c_str()));
-    }
-  }
-  results["transports"] = transports;
+  show_transport(context, results);
   context.say("devices");
   auto devices = nlohmann::ordered_json::array();
   const auto bindings = gather_lines(comm, context.device().describe());

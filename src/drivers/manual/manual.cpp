@@ -52,7 +52,10 @@ const std::vector<std::pair<std::string, std::string>>& environment() {
       {"OMP_NUM_THREADS", "Threads of a rank: with several ranks, give each its share of the cores."},
       {"HEDDLE_DEVICE", "The GPUs that the ranks of a node take in turn, as 0,2; else all of them."},
       {"HEDDLE_NODE_SIZE", "Takes so many ranks of the job for a node, for tests on one machine."},
-      {"HEDDLE_TRANSPORT", "How bands travel from rank to rank: peer, direct or staged; else the first that works."},
+      {"HEDDLE_TIMEOUT", "Seconds without any movement after which a rank that waits for others gives up; else never."},
+      {"HEDDLE_TRANSPORT",
+       "How messages may travel from rank to rank: peer, direct, staged, or several with commas, in order of preference; "
+       "else all."},
       {"HEDDLE_GPU_AWARE_MPI", "1 says that MPI takes memory of GPUs, 0 that it does not; else MPI is asked."},
       {"HEDDLE_PYTHON",
        "The Python that draws for heddle plot, with matplotlib, numpy and h5py; else /usr/bin/python3."},

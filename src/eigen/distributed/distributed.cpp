@@ -242,67 +242,70 @@ template <Scalar T>
 JacobiReport jacobi(const Communicator& comm, const DistributedMatrix<T>& A,
                     const Kokkos::View<Real<T>*, MemorySpace>& w, const DistributedMatrix<T>& V,
                     const JacobiOptions& options) {
-  using R = Real<T>;
-  const Kokkos::Profiling::ScopedRegion region("heddle::eigen::distributed_jacobi");
-  const Index n = A.rows();
-  const ExecutionSpace& space = comm.space();
-  impl::require_shapes(n, A.columns(), static_cast<Index>(w.extent(0)));
-  impl::require_vectors(V.rows(), V.columns(), n);
-  impl::require_options(options);
-  impl::require_for_ranks(options);
-  JacobiReport report;
-  report.method = JacobiMethod::blocked;
-  report.accuracy = JacobiAccuracy::norm;
-  if (n == 0) {
-    return report;
-  }
-  const impl::LargestParts<T> largest = impl::largest_parts<T>(comm, A);
-  require(std::isfinite(largest.all), "eigen::jacobi: A has elements that are NaN or infinite");
-  // A diagonal is returned as it is: scaled, the least of it might vanish.
-  const bool diagonal = !(largest.off > 0);
-  const int exponent = diagonal ? 0 : impl::exponent_above(largest.all);
+  return comm.together([&] {
+    using R = Real<T>;
+    const Kokkos::Profiling::ScopedRegion region("heddle::eigen::distributed_jacobi");
+    const Index n = A.rows();
+    const ExecutionSpace& space = comm.space();
+    impl::require_shapes(n, A.columns(), static_cast<Index>(w.extent(0)));
+    impl::require_vectors(V.rows(), V.columns(), n);
+    impl::require_options(options);
+    impl::require_for_ranks(options);
+    JacobiReport report;
+    report.method = JacobiMethod::blocked;
+    report.accuracy = JacobiAccuracy::norm;
+    if (n == 0) {
+      return report;
+    }
+    const impl::LargestParts<T> largest = impl::largest_parts<T>(comm, A);
+    require(std::isfinite(largest.all), "eigen::jacobi: A has elements that are NaN or infinite");
+    // A diagonal is returned as it is: scaled, the least of it might vanish.
+    const bool diagonal = !(largest.off > 0);
+    const int exponent = diagonal ? 0 : impl::exponent_above(largest.all);
 
-  const int ranks = comm.size();
-  const auto [block, half] = impl::TravellingColumns<T>::chosen_blocks(n, ranks, options.block, impl::preferred_block);
-  const Index width = Index{half} * block;  // Of a half; groups of two halves are dealt out in turn.
-  impl::TravellingColumns<T> travelling(comm, n, block, half);
-  // Of this rank, by halves of its upper and its lower group.
-  std::vector<impl::Panel<T>> parts = impl::deal<T>(comm, A, width, impl::PowerOfTwo<R>(-exponent), travelling);
-  R shift = 0;
-  if (!diagonal) {
-    shift = static_cast<R>(2 * impl::norm_over_ranks<T>(comm, n, parts));
-    for (const impl::Panel<T>& part : parts) {
-      impl::add_shift<T>(space, part, shift);
+    const int ranks = comm.size();
+    const auto [block, half] =
+        impl::TravellingColumns<T>::chosen_blocks(n, ranks, options.block, impl::preferred_block);
+    const Index width = Index{half} * block;  // Of a half; groups of two halves are dealt out in turn.
+    impl::TravellingColumns<T> travelling(comm, n, block, half);
+    // Of this rank, by halves of its upper and its lower group.
+    std::vector<impl::Panel<T>> parts = impl::deal<T>(comm, A, width, impl::PowerOfTwo<R>(-exponent), travelling);
+    R shift = 0;
+    if (!diagonal) {
+      shift = static_cast<R>(2 * impl::norm_over_ranks<T>(comm, n, parts));
+      for (const impl::Panel<T>& part : parts) {
+        impl::add_shift<T>(space, part, shift);
+      }
+      impl::sweep_until_orthogonal<T>(travelling, impl::criterion_for<T>(options.tolerance, n).tolerance, n, options,
+                                      report);
     }
-    impl::sweep_until_orthogonal<T>(travelling, impl::criterion_for<T>(options.tolerance, n).tolerance, n, options,
-                                    report);
-  }
-  std::vector<double> values(static_cast<std::size_t>(n));
-  std::vector<double> owners(static_cast<std::size_t>(n));
-  std::vector<impl::OwnColumn<T>> columns;
-  for (std::size_t at = 0; at < parts.size(); ++at) {
-    // Halves have come home after a whole sweep, most likely to other slots.
-    impl::Panel<T>& part = parts[at];
-    part.columns = Kokkos::subview(travelling.half(static_cast<int>(at) / 2, static_cast<int>(at) % 2), Kokkos::ALL,
-                                   Kokkos::make_pair(std::size_t{0}, part.columns.extent(1)));
-    const std::vector<R> corners = diagonal ? impl::take_diagonal<T>(space, part) : std::vector<R>();
-    const std::vector<double> norms = diagonal ? std::vector<double>() : impl::column_norms<T>(space, part.columns);
-    for (std::size_t j = 0; j < part.columns.extent(1); ++j) {
-      const Index number = part.begin + static_cast<Index>(j);
-      values[static_cast<std::size_t>(number)] =
-          diagonal ? static_cast<double>(corners[j]) : norms[j] - static_cast<double>(shift);
-      owners[static_cast<std::size_t>(number)] = comm.rank();
-      columns.push_back({number, Kokkos::subview(part.columns, Kokkos::ALL, Kokkos::make_pair(j, j + 1)),
-                         diagonal ? 1.0 : 1 / norms[j]});
+    std::vector<double> values(static_cast<std::size_t>(n));
+    std::vector<double> owners(static_cast<std::size_t>(n));
+    std::vector<impl::OwnColumn<T>> columns;
+    for (std::size_t at = 0; at < parts.size(); ++at) {
+      // Halves have come home after a whole sweep, most likely to other slots.
+      impl::Panel<T>& part = parts[at];
+      part.columns = Kokkos::subview(travelling.half(static_cast<int>(at) / 2, static_cast<int>(at) % 2), Kokkos::ALL,
+                                     Kokkos::make_pair(std::size_t{0}, part.columns.extent(1)));
+      const std::vector<R> corners = diagonal ? impl::take_diagonal<T>(space, part) : std::vector<R>();
+      const std::vector<double> norms = diagonal ? std::vector<double>() : impl::column_norms<T>(space, part.columns);
+      for (std::size_t j = 0; j < part.columns.extent(1); ++j) {
+        const Index number = part.begin + static_cast<Index>(j);
+        values[static_cast<std::size_t>(number)] =
+            diagonal ? static_cast<double>(corners[j]) : norms[j] - static_cast<double>(shift);
+        owners[static_cast<std::size_t>(number)] = comm.rank();
+        columns.push_back({number, Kokkos::subview(part.columns, Kokkos::ALL, Kokkos::make_pair(j, j + 1)),
+                           diagonal ? 1.0 : 1 / norms[j]});
+      }
     }
-  }
-  comm.all_reduce(std::span<double>(values), Reduction::sum);
-  comm.all_reduce(std::span<double>(owners), Reduction::sum);
-  const std::vector<Index> order = impl::ascending(values);
-  impl::store_values<R>(space, values, order, exponent, strided(w));
-  impl::deliver<T>(comm, columns, {std::vector<int>(owners.begin(), owners.end()), order}, V);
-  space.fence("heddle::eigen::distributed_jacobi");
-  return report;
+    comm.all_reduce(std::span<double>(values), Reduction::sum);
+    comm.all_reduce(std::span<double>(owners), Reduction::sum);
+    const std::vector<Index> order = impl::ascending(values);
+    impl::store_values<R>(space, values, order, exponent, strided(w));
+    impl::deliver<T>(comm, columns, {std::vector<int>(owners.begin(), owners.end()), order}, V);
+    space.fence("heddle::eigen::distributed_jacobi");
+    return report;
+  });
 }
 
 #define HEDDLE_INSTANTIATE(T)                                                                              \

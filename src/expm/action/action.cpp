@@ -148,34 +148,36 @@ void ExpmActionPlan<T>::State::act(const impl::ActionProblem<T>& problem, const 
 template <Scalar T>
 ExpmActionReport ExpmActionPlan<T>::State::execute(impl::ActionProblem<T> problem, const MatrixView<const T>& B,
                                                    const MatrixView<T>& R) {
-  const Kokkos::Profiling::ScopedRegion region("heddle::expm_action");
-  const Kokkos::Timer timer;
-  problem.space = comm.space();
-  problem.structure = options.structure;
-  problem.tolerance = std::max(options.tolerance, static_cast<double>(unit_roundoff<T>));
-  const auto largest_of_finite = [&](const MatrixView<const T>& block, const char* what) {
-    std::vector<double> largest = work.columns.largest(block);
-    if (!std::all_of(largest.begin(), largest.end(), [](double size) { return std::isfinite(size); })) {
-      throw Error(ErrorKind::computation, message_of("expm_action: ", what));
+  return comm.together([&] {
+    const Kokkos::Profiling::ScopedRegion region("heddle::expm_action");
+    const Kokkos::Timer timer;
+    problem.space = comm.space();
+    problem.structure = options.structure;
+    problem.tolerance = std::max(options.tolerance, static_cast<double>(unit_roundoff<T>));
+    const auto largest_of_finite = [&](const MatrixView<const T>& block, const char* what) {
+      std::vector<double> largest = work.columns.largest(block);
+      if (!std::all_of(largest.begin(), largest.end(), [](double size) { return std::isfinite(size); })) {
+        throw Error(ErrorKind::computation, message_of("expm_action: ", what));
+      }
+      return largest;
+    };
+    std::vector<double> largest = largest_of_finite(B, "B holds NaN or Inf");
+    ExpmActionReport report;
+    report.method = options.method;
+    if (B.data() != R.data()) {
+      impl::add_scaled<T>(comm.space(), T(1), B, T(0), R);
     }
-    return largest;
-  };
-  std::vector<double> largest = largest_of_finite(B, "B holds NaN or Inf");
-  ExpmActionReport report;
-  report.method = options.method;
-  if (B.data() != R.data()) {
-    impl::add_scaled<T>(comm.space(), T(1), B, T(0), R);
-  }
-  if (B.size() > 0 && problem.time != 0.0) {
-    work.exponents.begin(largest.size());
-    work.exponents.normalise(work.columns, R, largest);
-    act(problem, R, report);
-    work.exponents.finish(work.columns, R);
-    largest_of_finite(R, "the result overflows");
-  }
-  comm.space().fence("heddle::expm_action::end");
-  report.seconds = comm.all_reduce(timer.seconds(), Reduction::maximum);
-  return report;
+    if (B.size() > 0 && problem.time != 0.0) {
+      work.exponents.begin(largest.size());
+      work.exponents.normalise(work.columns, R, largest);
+      act(problem, R, report);
+      work.exponents.finish(work.columns, R);
+      largest_of_finite(R, "the result overflows");
+    }
+    comm.space().fence("heddle::expm_action::end");
+    report.seconds = comm.all_reduce(timer.seconds(), Reduction::maximum);
+    return report;
+  });
 }
 
 template <Scalar T>

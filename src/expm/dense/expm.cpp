@@ -139,60 +139,62 @@ template <RealScalar T> double ExpmPlan<T>::State::residual_of(const Parts<T>& A
 template <RealScalar T>
 ExpmReport ExpmPlan<T>::State::execute(const SplitMatrix<T>& A, const SplitMatrix<T>& columns_of_A,
                                        const SplitMatrix<T>& E) {
-  const Kokkos::Profiling::ScopedRegion region("heddle::expm");
-  const Kokkos::Timer timer;
-  prepare(A.real ? A.real->placement() : A.imaginary->placement());
-  const auto require_shape = [&](const char* name, const std::optional<DistributedMatrix<T>>& part) {
-    require(!part || (part->rows() == placement.rows() && part->columns() == placement.columns()), "expm: ", name,
-            " is ", part ? part->rows() : 0, " x ", part ? part->columns() : 0, "; expected ", placement.rows(), " x ",
-            placement.columns());
-  };
-  require_shape("the imaginary part of A", A.imaginary);
-  require_shape("E", E.real);
-  require_shape("the imaginary part of E", E.imaginary);
+  return comm.together([&] {
+    const Kokkos::Profiling::ScopedRegion region("heddle::expm");
+    const Kokkos::Timer timer;
+    prepare(A.real ? A.real->placement() : A.imaginary->placement());
+    const auto require_shape = [&](const char* name, const std::optional<DistributedMatrix<T>>& part) {
+      require(!part || (part->rows() == placement.rows() && part->columns() == placement.columns()), "expm: ", name,
+              " is ", part ? part->rows() : 0, " x ", part ? part->columns() : 0, "; expected ", placement.rows(),
+              " x ", placement.columns());
+    };
+    require_shape("the imaginary part of A", A.imaginary);
+    require_shape("E", E.real);
+    require_shape("the imaginary part of E", E.imaginary);
 
-  ExpmReport report;
-  const Parts<T> mine{take_in(A.real), take_in(A.imaginary)};
-  const Parts<T> columns{columns_in(columns_of_A.real), columns_in(columns_of_A.imaginary)};
-  Parts<T> result;
-  const auto compute = [&] {
-    report = {};
-    arithmetic->reset_counts();
-    result = {};
-    result = exponential->of(mine, columns, {in_place(E.real), in_place(E.imaginary)}, report);
-    delivery->begin();
-    delivery->hand_out(result.real, *E.real);
-    if (E.imaginary) {
-      delivery->hand_out(result.imaginary, *E.imaginary);
+    ExpmReport report;
+    const Parts<T> mine{take_in(A.real), take_in(A.imaginary)};
+    const Parts<T> columns{columns_in(columns_of_A.real), columns_in(columns_of_A.imaginary)};
+    Parts<T> result;
+    const auto compute = [&] {
+      report = {};
+      arithmetic->reset_counts();
+      result = {};
+      result = exponential->of(mine, columns, {in_place(E.real), in_place(E.imaginary)}, report);
+      delivery->begin();
+      delivery->hand_out(result.real, *E.real);
+      if (E.imaginary) {
+        delivery->hand_out(result.imaginary, *E.imaginary);
+      }
+      return delivery->finite();
+    };
+    exponential->leave_headroom(false);  // An error may have left it so.
+    bool finite = compute();
+    if (!finite) {
+      exponential->leave_headroom(true);
+      finite = compute();
+      exponential->leave_headroom(false);
     }
-    return delivery->finite();
-  };
-  exponential->leave_headroom(false);  // An error may have left it so.
-  bool finite = compute();
-  if (!finite) {
-    exponential->leave_headroom(true);
-    finite = compute();
-    exponential->leave_headroom(false);
-  }
-  if (!finite) {
-    throw Error(ErrorKind::computation, message_of("expm: the exponential overflows; ||A||_1 is ", report.norm1));
-  }
-  report.tile = arithmetic->tile();
-  report.products = arithmetic->products();
-  report.probes = arithmetic->probes();
-  report.gemm_seconds = arithmetic->gemm_seconds();
-  report.flops = arithmetic->flops();
-  comm.space().fence("heddle::expm::end");
-  report.seconds = comm.all_reduce(timer.seconds(), Reduction::maximum);
-  if (options.residual) {
-    report.residual = residual_of(mine, result);
-  }
-  if (options.certificate) {
-    const Kokkos::Timer certificate_timer;
-    report.certificate = impl::certify(comm, A, E, static_cast<double>(unit_roundoff<T>), options.gemm.tile).bound;
-    report.certificate_seconds = comm.all_reduce(certificate_timer.seconds(), Reduction::maximum);
-  }
-  return report;
+    if (!finite) {
+      throw Error(ErrorKind::computation, message_of("expm: the exponential overflows; ||A||_1 is ", report.norm1));
+    }
+    report.tile = arithmetic->tile();
+    report.products = arithmetic->products();
+    report.probes = arithmetic->probes();
+    report.gemm_seconds = arithmetic->gemm_seconds();
+    report.flops = arithmetic->flops();
+    comm.space().fence("heddle::expm::end");
+    report.seconds = comm.all_reduce(timer.seconds(), Reduction::maximum);
+    if (options.residual) {
+      report.residual = residual_of(mine, result);
+    }
+    if (options.certificate) {
+      const Kokkos::Timer certificate_timer;
+      report.certificate = impl::certify(comm, A, E, static_cast<double>(unit_roundoff<T>), options.gemm.tile).bound;
+      report.certificate_seconds = comm.all_reduce(certificate_timer.seconds(), Reduction::maximum);
+    }
+    return report;
+  });
 }
 
 template <RealScalar T>

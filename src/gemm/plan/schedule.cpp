@@ -281,8 +281,7 @@ std::vector<Piece> pieces_of(const Placement& placement, const Region& region) {
   const std::vector<int> columns = processes_of(placement.column_axis(), region.columns);
   for (const int row : processes_of(placement.row_axis(), region.rows)) {
     for (const int column : columns) {
-      pieces.push_back(
-          piece_of(placement, region, placement.first_rank() + row * placement.column_axis().processes + column));
+      pieces.push_back(piece_of(placement, region, placement.rank_of(row, column)));
     }
   }
   return pieces;

@@ -65,7 +65,7 @@ template <Scalar T> MachineRates typical_rates(const Communicator& comm) {
     rates = typical_of_threads<T>(comm.all_reduce(comm.space().concurrency(), Reduction::minimum));
   } else {
     rates = h200_rates<T>(0.0);
-    if (transport_of(comm).kind() != TransportKind::peer) rates.link_bandwidth = 20 * giga;
+    if (transport_of(comm).kind(comm.rank()) != TransportKind::peer) rates.link_bandwidth = 20 * giga;
   }
   if (comm.size() == 1) rates.link_bandwidth = rates.latency = rates.overlap = 0.0;
   return rates;

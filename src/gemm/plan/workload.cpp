@@ -87,7 +87,7 @@ void add_workload(const Product& product, const Cuts& cuts, const RankSchedule& 
     work.last_owner = -1;
     for (const Share& rows : cuts.rows_of_c[static_cast<std::size_t>(step.row_band)]) {
       for (const Share& columns : cuts.columns_of_c[static_cast<std::size_t>(step.column_band)]) {
-        const int owner = product.c.first_rank() + rows.process * product.c.column_axis().processes + columns.process;
+        const int owner = product.c.rank_of(rows.process, columns.process);
         if (owner == rank) continue;
         const double size = rows.size * columns.size;
         const bool on_one_node = product.on_one_node(rank, owner);

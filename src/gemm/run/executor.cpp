@@ -85,7 +85,7 @@ template <Scalar T> void Executor<T>::progress() {
 template <Scalar T>
 template <class MayGo, class Body>
 void Executor<T>::for_each_step(const MayGo& may_go, const Body& body) {
-  const bool in_turn = setting_.transport.kind() == TransportKind::peer;
+  const bool in_turn = setting_.transport.only(TransportKind::peer);
   for (int number = 0; number < static_cast<int>(schedule_.steps.size()); ++number) {
     const Step& step = schedule_.steps[static_cast<std::size_t>(number)];
     // Emulated products fill the device, and share one workspace.

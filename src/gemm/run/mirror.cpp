@@ -130,7 +130,7 @@ HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE);
 template <Scalar T>
 void complete_symmetric(const Communicator& comm, const DistributedMatrix<T>& C, Index tile,
                         std::type_identity_t<T> sign) {
-  impl::Mirror<T>(comm, C.placement(), tile)(C, sign);
+  comm.together([&] { impl::Mirror<T>(comm, C.placement(), tile)(C, sign); });
 }
 
 #define HEDDLE_INSTANTIATE(T) \

@@ -14,21 +14,23 @@ std::vector<Panel> panels_of(const Placement& whole, Index width) {
   const CyclicAxis& columns = whole.column_axis();
   const Index period = columns.block * columns.processes;
   std::vector<Panel> panels;
-  const auto append = [&](Range range, Index block, int processes, int first_rank) {
+  const auto append = [&](Range range, Index block) {
     panels.push_back({range, Placement::block_cyclic(rows.extent, range.size(), rows.block, block, rows.processes,
-                                                     processes, first_rank)});
+                                                     columns.processes, whole.first_rank())
+                                 .in_order(whole.order())
+                                 .begun_at(whole.first_row(), whole.first_column())});
   };
   for (Index begin = 0; begin < columns.extent;) {
     Index end = std::min(begin + width, columns.extent);
     if (columns.processes == 1) {
-      append({begin, end}, end - begin, 1, whole.first_rank());
+      append({begin, end}, end - begin);
     } else if (rows.processes == 1 && period > width) {
       // Every block is on one rank.
       end = std::min(end, (begin / columns.block + 1) * columns.block);
-      append({begin, end}, end - begin, 1, whole.first_rank() + columns.owner(begin));
+      panels.push_back({{begin, end}, Placement::on_rank(rows.extent, end - begin, whole.owner(0, begin))});
     } else {
       end = std::min(begin + std::max(width / period, Index{1}) * period, columns.extent);
-      append({begin, end}, columns.block, columns.processes, whole.first_rank());
+      append({begin, end}, columns.block);
     }
     begin = end;
   }

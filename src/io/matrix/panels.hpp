@@ -110,17 +110,19 @@ template <Scalar T> void require_field(const std::filesystem::path& path, const 
 template <Scalar T, class Reader, class... More>
 [[nodiscard]] DistributedMatrix<T> read_by_panels(const Communicator& comm, const std::filesystem::path& path,
                                                   const PlacementChoice& place, const More&... more) {
-  std::optional<Reader> reader;
-  MatrixFileInfo info;
-  comm.on_rank(0, [&] {
-    reader.emplace(path, more...);
-    info = reader->info();
-    require_field<T>(path, info);
+  return comm.together([&] {
+    std::optional<Reader> reader;
+    MatrixFileInfo info;
+    comm.on_rank(0, [&] {
+      reader.emplace(path, more...);
+      info = reader->info();
+      require_field<T>(path, info);
+    });
+    info = broadcast_info(comm, info);
+    const auto A = new_matrix<T>(comm, path, place, info);
+    scatter_panels(A, [&](Range columns, const HostMatrix<T>& panel) { reader->read_columns(columns, panel); });
+    return A;
   });
-  info = broadcast_info(comm, info);
-  const auto A = new_matrix<T>(comm, path, place, info);
-  scatter_panels(A, [&](Range columns, const HostMatrix<T>& panel) { reader->read_columns(columns, panel); });
-  return A;
 }
 
 /// Throws Error(input) unless `path` is a file that can be opened for reading.

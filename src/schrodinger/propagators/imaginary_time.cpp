@@ -155,74 +155,77 @@ Eigenstates lowest_of(const Communicator& comm, const Grid& grid, const std::opt
 
 Eigenstates imaginary_time_states(const Communicator& comm, const Hamiltonian& hamiltonian, double time, Index count,
                                   const ImaginaryTimeOptions& options, ImaginaryTimeReport* report) {
-  const Grid& grid = hamiltonian.grid();
-  const Index n = grid.points;
-  require(count >= 1 && count <= n, count, " states by imaginary time on ", n, " points: expected 1 to ", n);
-  require_options(options);
-  const Index vectors = std::min(count + 2, n);
-  const std::vector<double> potential = hamiltonian.potential_at(time);
+  return comm.together([&] {
+    const Grid& grid = hamiltonian.grid();
+    const Index n = grid.points;
+    require(count >= 1 && count <= n, count, " states by imaginary time on ", n, " points: expected 1 to ", n);
+    require_options(options);
+    const Index vectors = std::min(count + 2, n);
+    const std::vector<double> potential = hamiltonian.potential_at(time);
 
-  GemmOptions products;
-  products.tile = options.tile > 0 ? options.tile : default_tile(n);
-  const Placement bands = Placement::row_bands(n, n, comm.size());
-  DistributedMatrix<double> A(comm, bands, "heddle::schrodinger::imaginary_time_A");
-  DistributedMatrix<double> E(comm, bands, "heddle::schrodinger::imaginary_time_E");
-  const Placement thin = Placement::on_rank(n, vectors, 0);
-  const DistributedMatrix<double> from(comm, thin, "heddle::schrodinger::imaginary_time_block");
-  const DistributedMatrix<double> to(comm, thin, "heddle::schrodinger::imaginary_time_product");
+    GemmOptions products;
+    products.tile = options.tile > 0 ? options.tile : default_tile(n);
+    const Placement bands = Placement::row_bands(n, n, comm.size());
+    DistributedMatrix<double> A(comm, bands, "heddle::schrodinger::imaginary_time_A");
+    DistributedMatrix<double> E(comm, bands, "heddle::schrodinger::imaginary_time_E");
+    const Placement thin = Placement::on_rank(n, vectors, 0);
+    const DistributedMatrix<double> from(comm, thin, "heddle::schrodinger::imaginary_time_block");
+    const DistributedMatrix<double> to(comm, thin, "heddle::schrodinger::imaginary_time_product");
 
-  std::optional<Block> block;
-  Verdict found;
-  const auto judge = [&] {
-    comm.on_rank(0, [&] {
-      found = {block->energies().front(), block->energies().back() - block->energies().front(), block->residual(count)};
-    });
-    comm.broadcast(std::span(&found, 1), 0);
-  };
-  comm.on_rank(0, [&] { block.emplace(hamiltonian, potential, vectors); });
-  judge();
-
-  ImaginaryTimeReport done;
-  done.step = 1.0 / norm_bound(hamiltonian, potential);
-  double shift = found.lowest;
-  hamiltonian.fill(-done.step, time, A);
-  add_identity(shift * done.step, A);
-  ExpmOptions exponential;
-  exponential.gemm = products;
-  (void)expm(comm, A, E, exponential);
-
-  while (!(found.residual <= options.tolerance)) {
-    if (done.steps == options.most_steps) {
-      throw Error(ErrorKind::computation,
-                  message_of("imaginary time: residual ", found.residual, " after ", done.steps,
-                             " steps; the tolerance is ", options.tolerance, " (see initial.tolerance)"));
-    }
-    HostMatrix<double> whole;
-    comm.on_rank(0, [&] {
-      whole = HostMatrix<double>("heddle::schrodinger::imaginary_time_whole", n, vectors);
-      std::copy(block->values().begin(), block->values().end(), whole.data());
-    });
-    scatter(whole, 0, from);
-    gemm(comm, Operation::none, Operation::none, 1.0, E, from, 0.0, to, products);
-    const HostMatrix<double> product = gather(to, 0);
-    comm.on_rank(0, [&] { block->assign(product); });
-    ++done.steps;
-    done.time += done.step;
+    std::optional<Block> block;
+    Verdict found;
+    const auto judge = [&] {
+      comm.on_rank(0, [&] {
+        found = {block->energies().front(), block->energies().back() - block->energies().front(),
+                 block->residual(count)};
+      });
+      comm.broadcast(std::span(&found, 1), 0);
+    };
+    comm.on_rank(0, [&] { block.emplace(hamiltonian, potential, vectors); });
     judge();
-    if (vectors > 1 && found.spread * done.step < enough_decay) {
-      // exp(-(H - s') 2 step) = exp((s' - s) 2 step) exp(-(H - s) step)^2: with s at the lowest level so far it neither
-      // grows nor vanishes.
-      gemm(comm, Operation::none, Operation::none, std::exp((found.lowest - shift) * 2 * done.step), E, E, 0.0, A,
-           products);
-      std::swap(A, E);
-      shift = found.lowest;
-      done.step *= 2;
-    }
-  }
-  done.residual = found.residual;
-  if (report != nullptr) *report = done;
 
-  return lowest_of(comm, grid, block, count);
+    ImaginaryTimeReport done;
+    done.step = 1.0 / norm_bound(hamiltonian, potential);
+    double shift = found.lowest;
+    hamiltonian.fill(-done.step, time, A);
+    add_identity(shift * done.step, A);
+    ExpmOptions exponential;
+    exponential.gemm = products;
+    (void)expm(comm, A, E, exponential);
+
+    while (!(found.residual <= options.tolerance)) {
+      if (done.steps == options.most_steps) {
+        throw Error(ErrorKind::computation,
+                    message_of("imaginary time: residual ", found.residual, " after ", done.steps,
+                               " steps; the tolerance is ", options.tolerance, " (see initial.tolerance)"));
+      }
+      HostMatrix<double> whole;
+      comm.on_rank(0, [&] {
+        whole = HostMatrix<double>("heddle::schrodinger::imaginary_time_whole", n, vectors);
+        std::copy(block->values().begin(), block->values().end(), whole.data());
+      });
+      scatter(whole, 0, from);
+      gemm(comm, Operation::none, Operation::none, 1.0, E, from, 0.0, to, products);
+      const HostMatrix<double> product = gather(to, 0);
+      comm.on_rank(0, [&] { block->assign(product); });
+      ++done.steps;
+      done.time += done.step;
+      judge();
+      if (vectors > 1 && found.spread * done.step < enough_decay) {
+        // exp(-(H - s') 2 step) = exp((s' - s) 2 step) exp(-(H - s) step)^2: with s at the lowest level so far it
+        // neither grows nor vanishes.
+        gemm(comm, Operation::none, Operation::none, std::exp((found.lowest - shift) * 2 * done.step), E, E, 0.0, A,
+             products);
+        std::swap(A, E);
+        shift = found.lowest;
+        done.step *= 2;
+      }
+    }
+    done.residual = found.residual;
+    if (report != nullptr) *report = done;
+
+    return lowest_of(comm, grid, block, count);
+  });
 }
 
 }  // namespace heddle::schrodinger

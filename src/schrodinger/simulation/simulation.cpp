@@ -130,23 +130,25 @@ Simulation::Simulation(const Communicator& comm, const Hamiltonian& hamiltonian,
 
 Simulation::Simulation(const Communicator& comm, const Hamiltonian& hamiltonian, const SimulationOptions& options,
                        const std::vector<State>& initial, Index steps_done) {
-  validate(hamiltonian, options, steps_done);
-  auto count = static_cast<Index>(initial.size());
-  comm.broadcast(std::span(&count, 1), 0);
-  require(count > 0, "a simulation needs an initial state");
-  const auto points = static_cast<std::size_t>(hamiltonian.grid().points);
-  comm.on_rank(0, [&] {
-    for (const State& state : initial) {
-      require(state.size() == points, "initial state: ", state.size(), " values for ", points, " points");
-      require_finite(state);
+  comm.together([&] {
+    validate(hamiltonian, options, steps_done);
+    auto count = static_cast<Index>(initial.size());
+    comm.broadcast(std::span(&count, 1), 0);
+    require(count > 0, "a simulation needs an initial state");
+    const auto points = static_cast<std::size_t>(hamiltonian.grid().points);
+    comm.on_rank(0, [&] {
+      for (const State& state : initial) {
+        require(state.size() == points, "initial state: ", state.size(), " values for ", points, " points");
+        require_finite(state);
+      }
+    });
+    impl_ = std::make_unique<Impl>(comm, hamiltonian, options, count, steps_done);
+    for (std::size_t k = 0; k < impl_->psi.size(); ++k) {
+      State state = comm.rank() == 0 ? initial[k] : State(points);
+      comm.broadcast(std::span(state), 0);
+      impl_->psi[k].assign(state);
     }
   });
-  impl_ = std::make_unique<Impl>(comm, hamiltonian, options, count, steps_done);
-  for (std::size_t k = 0; k < impl_->psi.size(); ++k) {
-    State state = comm.rank() == 0 ? initial[k] : State(points);
-    comm.broadcast(std::span(state), 0);
-    impl_->psi[k].assign(state);
-  }
 }
 
 Simulation::~Simulation() = default;
@@ -154,18 +156,20 @@ Simulation::Simulation(Simulation&&) noexcept = default;
 Simulation& Simulation::operator=(Simulation&&) noexcept = default;
 
 void Simulation::step() {
-  const impl::Stopwatch watch(impl_->times.total);
-  const double midpoint = (static_cast<double>(impl_->steps) + 0.5) * impl_->options.time_step;
-  impl_->begin_eigenstates();
-  for (auto& seen : impl_->observables) seen.reset();
-  impl_->propagator->advance(midpoint, impl_->psi, impl_->times);
-  impl_->absorb();
-  ++impl_->steps;
-  for (const impl::WaveFunction& psi : impl_->psi) {
-    if (!psi.finite()) {
-      throw Error(ErrorKind::computation, message_of("psi is no longer finite after step ", impl_->steps));
+  impl_->comm.together([&] {
+    const impl::Stopwatch watch(impl_->times.total);
+    const double midpoint = (static_cast<double>(impl_->steps) + 0.5) * impl_->options.time_step;
+    impl_->begin_eigenstates();
+    for (auto& seen : impl_->observables) seen.reset();
+    impl_->propagator->advance(midpoint, impl_->psi, impl_->times);
+    impl_->absorb();
+    ++impl_->steps;
+    for (const impl::WaveFunction& psi : impl_->psi) {
+      if (!psi.finite()) {
+        throw Error(ErrorKind::computation, message_of("psi is no longer finite after step ", impl_->steps));
+      }
     }
-  }
+  });
 }
 
 Index Simulation::steps_done() const {

@@ -1,0 +1,28 @@
+#include "comm/checked.hpp"
+
+#include <heddle/core/error.hpp>
+
+#include <mpi.h>
+
+#include <array>
+#include <deque>
+#include <string>
+
+namespace heddle::impl {
+
+void checked(int code, const char* call) {
+  if (code == MPI_SUCCESS) return;
+  std::array<char, MPI_MAX_ERROR_STRING> words{};
+  int length = 0;
+  if (MPI_Error_string(code, words.data(), &length) != MPI_SUCCESS) length = 0;
+  throw Error(ErrorKind::computation, message_of(call, " failed: ", std::string(words.data(), length)));
+}
+
+void keep_forever(std::any buffers) noexcept {
+  // Never destroyed: MPI may outlive what has static storage.
+  // NOLINTNEXTLINE(bugprone-unhandled-exception-at-new): without memory the job ends at once.
+  static auto* const kept = new std::deque<std::any>();
+  kept->push_back(std::move(buffers));
+}
+
+}  // namespace heddle::impl

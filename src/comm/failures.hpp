@@ -1,0 +1,117 @@
+// One rank's failure, told to the ranks that wait for it.
+#pragma once
+
+#include "comm/checked.hpp"
+#include <heddle/comm/request.hpp>
+#include <heddle/core/error.hpp>
+
+#include <mpi.h>
+
+#include <any>
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace heddle::impl {
+
+/// What a rank tells the others when it can't go on.
+struct Notice {
+  int kind = 0;
+  char text[1020] = {};
+};
+
+/// How long something has been waited for. Time in which nobody asked (a product was computed) does not count.
+class Patience {
+ public:
+  /// `limit`: seconds; 0 for no limit.
+  explicit Patience(double limit) : limit_(limit) {}
+  /// Something has moved.
+  void reset() { waited_ = 0.0; }
+  /// Whether nothing has moved for `limit` seconds of asking.
+  [[nodiscard]] bool is_over();
+  [[nodiscard]] double limit() const { return limit_; }
+
+ private:
+  double limit_;
+  double waited_ = 0.0;
+  std::optional<std::chrono::steady_clock::time_point> asked_;
+};
+
+/// The failures of one communicator's ranks.
+///
+/// A rank that throws inside a collective operation tells all others so by a message to each (the notice). Whoever
+/// waits for anything polls, finds the notice, and stops waiting. Then all meet, learn who failed, and each throws the
+/// same Error; where messages or collective calls were cut short, communicators and transports are replaced by fresh
+/// ones, so that the next operation is not confused by what is left of the last.
+class Failures {
+ public:
+  /// What must be replaced when operations were cut short.
+  class Owner {
+   public:
+    /// Forgets transports, and takes `fresh` in place of the communicator on which operations were cut short.
+    virtual void start_afresh(MPI_Comm fresh) = 0;
+
+   protected:
+    ~Owner() = default;
+  };
+
+  /// Collective. `timeout`: seconds after which a wait without any movement is an error; 0 for none.
+  Failures(MPI_Comm parent, double timeout);
+  ~Failures();
+  Failures(const Failures&) = delete;
+  Failures& operator=(const Failures&) = delete;
+
+  /// The owner's life ends before this one's, as transports may live longer: nullptr then.
+  void set_owner(Owner* owner) { owner_ = owner; }
+  /// What a transport has under way; it is forgotten when it is cut short.
+  void watch(const std::shared_ptr<Request::Progress>& progress);
+
+  /// Scopes may nest; the outermost one meets the other ranks.
+  void enter() noexcept { ++depth_; }
+  void leave() noexcept { --depth_; }
+
+  /// Throws where another rank has failed: at once the Error on which all agree if this is in no scope, else one that
+  /// the outermost scope must give to fail().
+  void poll();
+  /// In a handler: rethrows what is being handled; in the outermost scope as the Error on which all ranks agree.
+  [[noreturn]] void fail();
+
+  /// Blocks until the requests are over, polling. `call` is what a watchdog says was waited for. `kept` are buffers of
+  /// theirs, kept forever where they are given up.
+  void complete(std::span<MPI_Request> requests, const char* call, std::any kept);
+
+  [[nodiscard]] double timeout() const { return timeout_; }
+
+ private:
+  [[noreturn]] void settle(const std::optional<Error>& mine);
+  void announce(const Error& error);
+  // One word of each rank; nothing where some don't come.
+  std::optional<std::vector<int>> meet(int mine);
+  [[nodiscard]] bool over_in_time(MPI_Request* request) const;
+  [[nodiscard]] bool receive_notices(const std::vector<int>& flags, int lowest);
+  [[nodiscard]] bool start_afresh();
+  [[noreturn]] void give_up(const std::optional<Error>& mine);
+  void expect_notice();
+  [[nodiscard]] bool is_dirty();
+
+  double timeout_;
+  std::chrono::duration<double> patience_;
+  MPI_Comm comm_ = MPI_COMM_NULL;
+  int rank_ = 0;
+  int size_ = 1;
+  Owner* owner_ = nullptr;
+  std::vector<std::weak_ptr<Request::Progress>> watched_;
+  int depth_ = 0;
+  bool interrupted_ = false;    // poll() has thrown since the last meeting.
+  bool in_collective_ = false;  // In a call that is not over, or that was cut short.
+  Notice incoming_;
+  MPI_Request expected_ = MPI_REQUEST_NULL;
+  std::vector<std::pair<int, Notice>> notices_;  // That came, by rank, and not yet met about.
+  std::chrono::steady_clock::time_point first_notice_;
+  std::vector<MPI_Request> announcements_;
+  std::optional<Error> broken_;  // Ranks did not meet: nothing works any more.
+};
+
+}  // namespace heddle::impl

@@ -1,0 +1,34 @@
+#include "core/current_error.hpp"
+
+#include <exception>
+#include <new>
+#include <string_view>
+
+namespace heddle::impl {
+namespace {
+
+// One line, whatever a library put into it.
+std::string first_line(std::string_view text) {
+  const std::size_t begin = text.find_first_not_of(" \n");
+  if (begin == std::string_view::npos) return "an exception without words";
+  text.remove_prefix(begin);
+  return std::string(text.substr(0, text.find('\n')));
+}
+
+}  // namespace
+
+Error current_error() {
+  try {
+    throw;
+  } catch (const Error& error) {
+    return error;
+  } catch (const std::bad_alloc& error) {
+    return {ErrorKind::computation, message_of("out of memory (", first_line(error.what()), ")")};
+  } catch (const std::exception& error) {
+    return {ErrorKind::computation, first_line(error.what())};
+  } catch (...) {
+    return {ErrorKind::computation, "an exception of unknown type"};
+  }
+}
+
+}  // namespace heddle::impl

@@ -1,0 +1,226 @@
+// One rank fails at each of many points within the library's collective operations: where memory is taken, and where a
+// kernel begins. All ranks must throw, in time, an Error that names the rank, and afterwards the operation must give
+// the bits that it gave before.
+#include "support/matrices.hpp"
+#include <heddle/heddle.hpp>
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <functional>
+#include <new>
+#include <string>
+#include <vector>
+
+namespace heddle {
+namespace {
+
+enum class Point { allocation, kernel };
+
+// Counts the points that this rank passes, and throws at one of them.
+struct Trap {
+  Point point = Point::allocation;
+  bool counts = false;
+  long passed = 0;
+  long throws_at = -1;
+
+  void pass(Point at) {
+    if (!counts || at != point) return;
+    if (passed++ != throws_at) return;
+    counts = false;
+    if (at == Point::allocation) throw std::bad_alloc();
+    throw std::runtime_error("a kernel did not start");
+  }
+};
+Trap trap;
+
+void set_trap_callbacks() {
+  namespace Tools = Kokkos::Tools::Experimental;
+  Tools::set_allocate_data_callback(
+      [](Kokkos_Profiling_SpaceHandle, const char*, const void*, std::uint64_t) { trap.pass(Point::allocation); });
+  Tools::set_begin_parallel_for_callback([](const char*, std::uint32_t, std::uint64_t*) { trap.pass(Point::kernel); });
+  Tools::set_begin_parallel_reduce_callback(
+      [](const char*, std::uint32_t, std::uint64_t*) { trap.pass(Point::kernel); });
+}
+
+using Numbers = std::vector<double>;
+using Run = std::function<Numbers(const Communicator&)>;
+
+template <Scalar T> Numbers numbers_of(const DistributedMatrix<T>& A) {
+  const HostMatrix<T> all = gather(A, 0);
+  Numbers numbers;
+  for (std::size_t j = 0; j < all.extent(1); ++j) {
+    for (std::size_t i = 0; i < all.extent(0); ++i) numbers.push_back(static_cast<double>(all(i, j)));
+  }
+  return numbers;
+}
+
+struct Outcome {
+  bool threw = false;
+  std::string message;
+  Numbers numbers;
+  double seconds = 0.0;
+};
+
+Outcome outcome_of(const Communicator& comm, const Run& run) {
+  Outcome outcome;
+  const auto begin = std::chrono::steady_clock::now();
+  try {
+    // Matrices are made by each rank alone, and a rank may be done before another fails: together() tells the others.
+    outcome.numbers = comm.together([&] {
+      Numbers numbers = run(comm);
+      comm.barrier();
+      return numbers;
+    });
+  } catch (const Error& error) {
+    outcome.threw = true;
+    outcome.message = error.what();
+  }
+  trap.counts = false;
+  outcome.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  return outcome;
+}
+
+void expect_all_fail_alike(const Run& run) {
+  const Communicator comm = test::world();
+  trap = {};
+  const Outcome expected = outcome_of(comm, run);
+  ASSERT_FALSE(expected.threw) << expected.message;
+  for (const Point point : {Point::allocation, Point::kernel}) {
+    for (const int failing : {0, comm.size() - 1}) {
+      trap = {point, true, 0, -1};
+      static_cast<void>(outcome_of(comm, run));
+      long points = trap.passed;
+      comm.broadcast(std::span<long>(&points, 1), failing);
+      ASSERT_GT(points, 0);
+      constexpr long most = 8;
+      for (long k = 0; k < std::min(points, most); ++k) {
+        const long at = points <= most ? k : k * (points - 1) / (most - 1);
+        SCOPED_TRACE((point == Point::allocation ? "allocation " : "kernel ") + std::to_string(at) + " of " +
+                     std::to_string(points) + " on rank " + std::to_string(failing));
+        trap = {point, comm.rank() == failing, 0, at};
+        const Outcome found = outcome_of(comm, run);
+        const int threw = comm.all_reduce(found.threw ? 1 : 0, Reduction::sum);
+        // What a rank takes memory for depends a little on what comes first: the last point may not be reached.
+        if (threw == 0) {
+          EXPECT_LE(trap.passed, at);
+          EXPECT_EQ(found.numbers, expected.numbers);
+          continue;
+        }
+        ASSERT_EQ(threw, comm.size()) << "not on all ranks";
+        const std::string who = "rank " + std::to_string(failing);
+        if (comm.size() > 1) {
+          EXPECT_NE(found.message.find(who), std::string::npos) << found.message;
+        }
+        EXPECT_LT(found.seconds, 8.0);
+        trap = {};
+        const Outcome again = outcome_of(comm, run);
+        ASSERT_FALSE(again.threw) << again.message;
+        ASSERT_EQ(again.numbers, expected.numbers);
+      }
+    }
+  }
+}
+
+class Failing : public ::testing::Test {
+ protected:
+  void SetUp() override { set_trap_callbacks(); }
+  void TearDown() override { trap = {}; }
+};
+
+TEST_F(Failing, Gemm) {
+  expect_all_fail_alike([](const Communicator& comm) {
+    const Placement bands = Placement::row_bands(96, 96, comm.size());
+    const auto A = test::random_matrix<double>(comm, bands, 1);
+    const auto B = test::random_matrix<double>(comm, bands, 2);
+    const auto C = test::random_matrix<double>(comm, bands, 3);
+    GemmPlan<double> plan(comm, Operation::none, bands, Operation::transpose, bands, bands, {.tile = 32});
+    plan.execute(1.0, A, B, 0.5, C);
+    return numbers_of(C);
+  });
+}
+
+TEST_F(Failing, GemmByIntegers) {
+  expect_all_fail_alike([](const Communicator& comm) {
+    const Placement blocks = Placement::block_cyclic(80, 80, 16, 16, 1, comm.size());
+    const auto A = test::random_matrix<double>(comm, blocks, 1);
+    const auto B = test::random_matrix<double>(comm, blocks, 2);
+    const DistributedMatrix<double> C(comm, blocks);
+    gemm<double>(comm, Operation::none, Operation::none, 1.0, A, B, 0.0, C,
+                 {.tile = 40, .arithmetic = Arithmetic::emulated});
+    return numbers_of(C);
+  });
+}
+
+TEST_F(Failing, RedistributeAndTranspose) {
+  expect_all_fail_alike([](const Communicator& comm) {
+    const auto A = test::random_matrix<double>(comm, Placement::row_bands(70, 50, comm.size()), 1);
+    const DistributedMatrix<double> B(comm, Placement::block_cyclic(70, 50, 8, 8, 1, comm.size()));
+    redistribute(A, B);
+    const DistributedMatrix<double> C(comm, Placement::row_bands(50, 70, comm.size()));
+    transpose<double>(comm, 2.0, B, Operation::transpose, C);
+    return numbers_of(C);
+  });
+}
+
+TEST_F(Failing, Expm) {
+  expect_all_fail_alike([](const Communicator& comm) {
+    const Placement bands = Placement::row_bands(40, 40, comm.size());
+    const auto A = test::random_matrix<double>(comm, bands, 1);
+    const DistributedMatrix<double> E(comm, bands);
+    expm(comm, A, E);
+    return numbers_of(E);
+  });
+}
+
+TEST_F(Failing, Jacobi) {
+  expect_all_fail_alike([](const Communicator& comm) {
+    const Index n = 30;
+    const Placement bands = Placement::row_bands(n, n, comm.size());
+    const DistributedMatrix<double> A(comm, bands);
+    const DistributedMatrix<double> V(comm, bands);
+    fill(
+        A, KOKKOS_LAMBDA(Index i, Index j) { return 1.0 / static_cast<double>(1 + i + j) + (i == j ? 1.0 : 0.0); });
+    const Kokkos::View<double*, MemorySpace> w("w", n);
+    EXPECT_TRUE(eigen::jacobi<double>(comm, A, w, V, {.block = 4}).converged);
+    return numbers_of(V);
+  });
+}
+
+TEST_F(Failing, ExternalFaces) {
+  expect_all_fail_alike([](const Communicator& comm) {
+    const auto mesh = search::tetrahedra_of<std::int32_t>(comm.space(), {4, 4, 4}, {.per_cube = 6});
+    const auto found = search::external_faces(comm, mesh);
+    return Numbers{static_cast<double>(found.report.external), static_cast<double>(found.report.faces)};
+  });
+}
+
+TEST_F(Failing, ExactSums) {
+  expect_all_fail_alike([](const Communicator& comm) {
+    const Kokkos::View<double*, MemorySpace> x("x", 3000);
+    const int rank = comm.rank();
+    Kokkos::parallel_for(
+        "fill", Kokkos::RangePolicy<ExecutionSpace>(comm.space(), 0, x.extent(0)),
+        KOKKOS_LAMBDA(int i) { x(i) = test::random_number(i, rank, 1) * (i % 2 == 0 ? 1e200 : 1e-200); });
+    return Numbers{exact::sum(comm, x), exact::nrm2(comm, x), exact::dot(comm, x, x)};
+  });
+}
+
+TEST_F(Failing, Simulation) {
+  expect_all_fail_alike([](const Communicator& comm) {
+    using namespace schrodinger;
+    const Grid grid{.xmin = -8.0, .xmax = 8.0, .points = 49, .kinetic = Kinetic::sinc};
+    Potential potential;
+    potential.kind = PotentialKind::harmonic;
+    potential.omega = 1.0;
+    const Hamiltonian H(grid, potential);
+    Simulation simulation(comm, H, {.time_step = 0.05, .propagator = {.kind = PropagatorKind::expm}, .states = 0},
+                          gaussian_packet(grid, 1.0, 0.0, 0.7));
+    simulation.step();
+    const Observables& seen = simulation.observables();
+    return Numbers{seen.position, seen.energy, seen.norm};
+  });
+}
+
+}  // namespace
+}  // namespace heddle
