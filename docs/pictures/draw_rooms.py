@@ -30,6 +30,7 @@ PLACES = {
     "expm": (460, 5, "exponentials"),
     "tuning": (730, 5, "rates of this machine"),
     "schrodinger": (460, 6, "wave functions in time"),
+    "c": (730, 6, "for C and Fortran"),
 }
 GROUND = {"core": 1000}  # Wider boxes.
 # Arrows that would cross a box bend by these points: (x, floor) in the same measure.

@@ -1,4 +1,5 @@
 // The C interface: Errors as codes and a message.
+#include "comm/checked.hpp"
 #include "core/current_error.hpp"
 #include <heddle/c/heddle.h>
 #include <heddle/comm/device.hpp>
@@ -22,19 +23,12 @@ thread_local std::string message;
 bool started_here = false;
 
 int code_of(ErrorKind kind) {
-  switch (kind) {
-    case ErrorKind::argument:
-      return HEDDLE_ARGUMENT;
-    case ErrorKind::input:
-      return HEDDLE_INPUT;
-    case ErrorKind::output:
-      return HEDDLE_OUTPUT;
-    case ErrorKind::storage:
-      return HEDDLE_STORAGE;
-    case ErrorKind::computation:
-      return HEDDLE_COMPUTATION;
-  }
-  return HEDDLE_COMPUTATION;
+  static_assert(static_cast<int>(ErrorKind::argument) + 1 == HEDDLE_ARGUMENT &&
+                static_cast<int>(ErrorKind::input) + 1 == HEDDLE_INPUT &&
+                static_cast<int>(ErrorKind::output) + 1 == HEDDLE_OUTPUT &&
+                static_cast<int>(ErrorKind::storage) + 1 == HEDDLE_STORAGE &&
+                static_cast<int>(ErrorKind::computation) + 1 == HEDDLE_COMPUTATION);
+  return static_cast<int>(kind) + 1;
 }
 
 // Nothing may leave a function of C.
@@ -139,7 +133,7 @@ int heddle_grid_create(MPI_Comm comm, char order, int rows, int columns, heddle_
   return heddle::create(comm, order, rows, columns, grid);
 }
 int heddle_grid_create_f(MPI_Fint comm, char order, int rows, int columns, heddle_grid** grid) {
-  return heddle::create(MPI_Comm_f2c(comm), order, rows, columns, grid);
+  return heddle::create(heddle::impl::communicator_of(comm), order, rows, columns, grid);
 }
 int heddle_grid_free(heddle_grid* grid) {
   return heddle::code_after([&] { delete grid; });

@@ -2,8 +2,6 @@
 
 #include <heddle/core/error.hpp>
 
-#include <mpi.h>
-
 #include <array>
 #include <deque>
 #include <string>
@@ -16,6 +14,10 @@ void checked(int code, const char* call) {
   int length = 0;
   if (MPI_Error_string(code, words.data(), &length) != MPI_SUCCESS) length = 0;
   throw Error(ErrorKind::computation, message_of(call, " failed: ", std::string(words.data(), length)));
+}
+
+MPI_Comm communicator_of(MPI_Fint handle) {
+  return MPI_Comm_f2c(handle);
 }
 
 void keep_forever(std::any buffers) noexcept {

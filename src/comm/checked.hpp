@@ -1,7 +1,11 @@
 // Calls of MPI whose errors are not ignored, and of buffers that MPI may still touch after one.
 #pragma once
 
+#include <mpi.h>
+
 #include <any>
+#include <exception>
+#include <utility>
 
 namespace heddle::impl {
 
@@ -9,7 +13,25 @@ namespace heddle::impl {
 /// (MPI_ERRORS_RETURN), whatever the caller's do.
 void checked(int code, const char* call);
 
+/// The communicator that Fortran's handle stands for.
+[[nodiscard]] MPI_Comm communicator_of(MPI_Fint handle);
+
 /// Keeps what MPI may still read or write, as nobody waits for it any more, until the process ends.
 void keep_forever(std::any buffers) noexcept;
+
+/// Keeps what messages are sent from where an exception passes: receivers may read it until they have given up, too.
+class KeptWhereFailed {
+ public:
+  explicit KeptWhereFailed(std::any buffers) : buffers_(std::move(buffers)), exceptions_(std::uncaught_exceptions()) {}
+  ~KeptWhereFailed() {
+    if (std::uncaught_exceptions() > exceptions_) keep_forever(std::move(buffers_));
+  }
+  KeptWhereFailed(const KeptWhereFailed&) = delete;
+  KeptWhereFailed& operator=(const KeptWhereFailed&) = delete;
+
+ private:
+  std::any buffers_;
+  int exceptions_;
+};
 
 }  // namespace heddle::impl

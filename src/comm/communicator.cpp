@@ -77,9 +77,10 @@ MPI_Comm Communicator::native() const noexcept {
 }
 
 void Communicator::barrier() const {
+  const impl::Group group = state_->group();
   MPI_Request request = MPI_REQUEST_NULL;
-  impl::checked(MPI_Ibarrier(state_->comm, &request), "MPI_Ibarrier");
-  state_->group().complete(request, "a barrier", {});
+  impl::checked(MPI_Ibarrier(group.comm, &request), "MPI_Ibarrier");
+  group.complete(request, "a barrier", {});
 }
 
 void Communicator::broadcast_bytes(void* data, std::size_t bytes, int root) const {
@@ -100,6 +101,7 @@ void Communicator::all_gather_bytes(const void* mine, std::size_t bytes, void* a
 
 void Communicator::all_reduce_bytes(void* data, std::size_t count, std::size_t bytes,
                                     MPI_User_function* combine) const {
+  const impl::Group group = state_->group();
   const impl::MpiElement element(bytes);
   MPI_Op operation = MPI_OP_NULL;
   impl::checked(MPI_Op_create(combine, 1, &operation), "MPI_Op_create");
@@ -110,10 +112,10 @@ void Communicator::all_reduce_bytes(void* data, std::size_t count, std::size_t b
     const auto copy = std::make_shared<std::vector<std::byte>>(begin + at * bytes, begin + (at + piece) * bytes);
     MPI_Request request = MPI_REQUEST_NULL;
     impl::checked(MPI_Iallreduce(MPI_IN_PLACE, copy->data(), static_cast<int>(piece), element.type(), operation,
-                                 state_->comm, &request),
+                                 group.comm, &request),
                   "MPI_Iallreduce");
     // MPI may still need the operation where this throws.
-    state_->group().complete(request, "a reduction", copy);
+    group.complete(request, "a reduction", copy);
     std::copy(copy->begin(), copy->end(), begin + at * bytes);
   }
   MPI_Op_free(&operation);
@@ -134,14 +136,15 @@ std::vector<std::size_t> Communicator::exchange_sizes(const std::vector<std::spa
     std::vector<Index> mine;
     std::vector<Index> theirs;
   };
+  const impl::Group group = state_->group();
   const auto sizes = std::make_shared<Sizes>();
   for (const std::span<const std::byte>& message : out) sizes->mine.push_back(static_cast<Index>(message.size()));
   sizes->theirs.resize(out.size());
   MPI_Request request = MPI_REQUEST_NULL;
   impl::checked(
-      MPI_Ialltoall(sizes->mine.data(), 1, MPI_INT64_T, sizes->theirs.data(), 1, MPI_INT64_T, state_->comm, &request),
+      MPI_Ialltoall(sizes->mine.data(), 1, MPI_INT64_T, sizes->theirs.data(), 1, MPI_INT64_T, group.comm, &request),
       "MPI_Ialltoall");
-  state_->group().complete(request, "an exchange", sizes);
+  group.complete(request, "an exchange", sizes);
   return {sizes->theirs.begin(), sizes->theirs.end()};
 }
 

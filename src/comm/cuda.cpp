@@ -10,6 +10,15 @@ Stream stream_of(const ExecutionSpace& space) {
   return space.cuda_stream();
 }
 
+DeviceIdentity device_identity(int device) {
+  cudaDeviceProp properties{};
+  check("ask for a device's identity", cudaGetDeviceProperties(&properties, device));
+  DeviceIdentity identity{};
+  static_assert(sizeof(properties.uuid.bytes) == sizeof(identity));
+  std::memcpy(identity.data(), properties.uuid.bytes, sizeof(identity));
+  return identity;
+}
+
 bool is_pinned_host(const void* data) {
   cudaPointerAttributes attributes{};
   return data != nullptr && succeeded(cudaPointerGetAttributes(&attributes, data)) &&

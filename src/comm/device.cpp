@@ -1,3 +1,4 @@
+#include "comm/vendor.hpp"
 #include <heddle/comm/communicator.hpp>
 #include <heddle/comm/device.hpp>
 #include <heddle/core/error.hpp>
@@ -68,9 +69,12 @@ DeviceBinding bind_device(MPI_Comm comm) {
       wrong = place < numbers.size() && numbers[place] >= 0 && numbers[place] < devices ? 0 : 1;
       binding.device = wrong == 0 ? numbers[place] : -1;
     }
-    std::vector<int> all(static_cast<std::size_t>(binding.node_size));
-    MPI_Allgather(&binding.device, 1, MPI_INT, all.data(), 1, MPI_INT, node);
-    binding.shared = std::count(all.begin(), all.end(), binding.device) > 1;
+    // Not by number: where a launcher shows each rank a device of its own (--gpus-per-task=1), all call it 0.
+    using Identity = impl::vendor::DeviceIdentity;
+    const Identity mine = binding.device >= 0 ? impl::vendor::device_identity(binding.device) : Identity{};
+    std::vector<Identity> all(static_cast<std::size_t>(binding.node_size));
+    MPI_Allgather(mine.data(), sizeof(Identity), MPI_BYTE, all.data(), sizeof(Identity), MPI_BYTE, node);
+    binding.shared = binding.device >= 0 && std::count(all.begin(), all.end(), mine) > 1;
   } else if (variable != nullptr) {
     wrong = numbers_of(variable).empty() ? 1 : 0;
   }

@@ -15,8 +15,14 @@ class DirectMessage final : public Transfer {
   using Post = void (*)(void* data, int count, int partner, int tag, MPI_Comm comm, MPI_Request* request);
 
   DirectMessage(MPI_Comm comm, Turns& turns, std::span<std::byte> data, const Turns::Key& key,
-                std::span<const Event> after, Post post)
-      : comm_(comm), turns_(turns), key_(key), data_(data), after_(after.begin(), after.end()), post_(post) {
+                std::span<const Event> after, bool receives, Post post)
+      : comm_(comm),
+        turns_(turns),
+        key_(key),
+        data_(data),
+        after_(after.begin(), after.end()),
+        receives_(receives),
+        post_(post) {
     turns_.enter(key_, this);
   }
 
@@ -37,6 +43,9 @@ class DirectMessage final : public Transfer {
       finished_ = true;
     }
   }
+  void give_up() override {
+    if (receives_ && !finished_) pieces_.cancel();
+  }
 
  private:
   MPI_Comm comm_;
@@ -44,6 +53,7 @@ class DirectMessage final : public Transfer {
   Turns::Key key_;
   std::span<std::byte> data_;
   std::vector<Event> after_;
+  bool receives_;
   Post post_;
   MpiPieces pieces_;
 };
@@ -59,7 +69,7 @@ class DirectTransport final : public TransportImplementation {
 
   std::shared_ptr<Transfer> make_send(const Bytes& block, int destination, int tag, const Event& ready) override {
     return std::make_shared<DirectMessage>(
-        ranks().comm, sends_, bytes_of(block), Turns::Key(destination, tag), std::span(&ready, 1),
+        ranks().comm, sends_, bytes_of(block), Turns::Key(destination, tag), std::span(&ready, 1), false,
         [](void* data, int count, int partner, int key, MPI_Comm comm, MPI_Request* request) {
           checked(MPI_Isend(data, count, MPI_BYTE, partner, key, comm, request), "MPI_Isend");
         });
@@ -67,7 +77,7 @@ class DirectTransport final : public TransportImplementation {
   std::shared_ptr<Transfer> make_receive(const Bytes& block, int source, int tag,
                                          std::span<const Event> free) override {
     return std::make_shared<DirectMessage>(
-        ranks().comm, receives_, bytes_of(block), Turns::Key(source, tag), free,
+        ranks().comm, receives_, bytes_of(block), Turns::Key(source, tag), free, true,
         [](void* data, int count, int partner, int key, MPI_Comm comm, MPI_Request* request) {
           checked(MPI_Irecv(data, count, MPI_BYTE, partner, key, comm, request), "MPI_Irecv");
         });

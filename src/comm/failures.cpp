@@ -60,7 +60,6 @@ Failures::~Failures() {
   }
   MPI_Cancel(&expected_);
   MPI_Wait(&expected_, MPI_STATUS_IGNORE);
-  MPI_Waitall(static_cast<int>(announcements_.size()), announcements_.data(), MPI_STATUSES_IGNORE);
   MPI_Comm_free(&comm_);
 }
 
@@ -74,8 +73,20 @@ void Failures::watch(const std::shared_ptr<Request::Progress>& progress) {
   watched_.push_back(progress);
 }
 
-void Failures::poll() {
+void Failures::require_usable() const {
   if (broken_) throw Error(*broken_);
+}
+
+// For the next meeting, from a rank that is wanted.
+const std::pair<int, Notice>* Failures::notice_of(const std::function<bool(int)>& is_wanted) const {
+  const auto found = std::find_if(notices_.begin(), notices_.end(), [&](const auto& one) {
+    return one.second.meeting == meetings_ && is_wanted(one.first);
+  });
+  return found == notices_.end() ? nullptr : &*found;
+}
+
+void Failures::poll() {
+  require_usable();
   int came = 0;
   MPI_Status status;
   checked(MPI_Test(&expected_, &came, &status), "MPI_Test");
@@ -85,14 +96,19 @@ void Failures::poll() {
     expect_notice();
   }
   if (notices_.empty() || Clock::now() - first_notice_ < grace) return;
+  const auto* const notice = notice_of([](int) { return true; });
+  if (notice == nullptr) return;
   interrupted_ = true;
   if (depth_ == 0) settle(std::nullopt);
-  const auto& [rank, notice] = notices_.front();
-  throw Error(error_of(rank, notice));
+  const Error error = error_of(notice->first, notice->second);
+  // Before the caller's buffers go.
+  abandon_transfers();
+  throw Error(error);
 }
 
 void Failures::fail() {
-  if (depth_ > 1 || broken_) throw;
+  if (depth_ > 1) throw;
+  if (broken_) throw current_error();
   if (interrupted_) settle(std::nullopt);
   settle(current_error());
 }
@@ -121,12 +137,15 @@ void Failures::complete(std::span<MPI_Request> requests, const char* call, std::
 void Failures::announce(const Error& error) {
   const auto notice = std::make_shared<Notice>();
   notice->kind = static_cast<int>(error.kind());
+  notice->meeting = meetings_;
   const std::string text = error.what();
   text.copy(notice->text, std::min(text.size(), sizeof(notice->text) - 1));
   for (int other = 0; other < size_; ++other) {
     if (other == rank_) continue;
-    checked(MPI_Isend(notice.get(), sizeof(Notice), MPI_BYTE, other, tag_notice, comm_, &announcements_.emplace_back()),
-            "MPI_Isend");
+    // Nobody waits for its end, as the other may not look before this rank is gone.
+    MPI_Request request = MPI_REQUEST_NULL;
+    checked(MPI_Isend(notice.get(), sizeof(Notice), MPI_BYTE, other, tag_notice, comm_, &request), "MPI_Isend");
+    checked(MPI_Request_free(&request), "MPI_Request_free");
   }
   keep_forever(notice);  // A kilobyte for each failure.
 }
@@ -155,32 +174,42 @@ std::optional<std::vector<int>> Failures::meet(int mine) {
   return words->all;
 }
 
-bool Failures::receive_notices(const std::vector<int>& flags, int lowest) {
-  const auto announcers =
-      std::count_if(flags.begin(), flags.end(), [](int flag) { return (flag & failed_itself) != 0; });
-  const auto expected =
-      static_cast<std::size_t>(announcers - ((flags[static_cast<std::size_t>(rank_)] & failed_itself) != 0 ? 1 : 0));
+bool Failures::receive_notices(const std::vector<int>& flags) {
+  const auto announced = [&](int rank) { return (flags[static_cast<std::size_t>(rank)] & failed_itself) != 0; };
   const auto deadline = Clock::now() + patience_;
-  while (notices_.size() < expected) {
-    int came = 0;
-    MPI_Status status;
-    if (MPI_Test(&expected_, &came, &status) != MPI_SUCCESS || Clock::now() > deadline) return false;
-    if (came == 0) continue;
-    notices_.emplace_back(status.MPI_SOURCE, incoming_);
-    expect_notice();
+  for (int rank = 0; rank < size_; ++rank) {
+    if (rank == rank_ || !announced(rank)) continue;
+    while (notice_of([&](int from) { return from == rank; }) == nullptr) {
+      int came = 0;
+      MPI_Status status;
+      if (MPI_Test(&expected_, &came, &status) != MPI_SUCCESS || Clock::now() > deadline) return false;
+      if (came == 0) continue;
+      notices_.emplace_back(status.MPI_SOURCE, incoming_);
+      expect_notice();
+    }
   }
-  return lowest == rank_ ||
-         std::any_of(notices_.begin(), notices_.end(), [&](const auto& one) { return one.first == lowest; });
+  return true;
 }
 
 bool Failures::is_dirty() {
-  return in_collective_ || std::any_of(watched_.begin(), watched_.end(), [](const auto& one) {
+  return in_collective_ || has_abandoned_ || std::any_of(watched_.begin(), watched_.end(), [](const auto& one) {
            const auto progress = one.lock();
            return progress && !progress->idle();
          });
 }
 
+void Failures::abandon_transfers() {
+  for (const auto& one : watched_) {
+    const auto progress = one.lock();
+    if (!progress || progress->idle()) continue;
+    has_abandoned_ = true;
+    progress->abandon();
+  }
+}
+
 bool Failures::start_afresh() {
+  abandon_transfers();
+  // Others may have had messages under way on what was idle here: none can be used any more.
   for (const auto& one : watched_) {
     if (const auto progress = one.lock()) progress->abandon();
   }
@@ -201,12 +230,11 @@ bool Failures::start_afresh() {
 }
 
 void Failures::give_up(const std::optional<Error>& mine) {
-  for (const auto& one : watched_) {
-    if (const auto progress = one.lock()) progress->abandon();
-  }
-  const Error error = mine               ? Error(mine->kind(), message_of("rank ", rank_, ": ", mine->what()))
-                      : notices_.empty() ? Error(ErrorKind::computation, "another rank failed")
-                                         : error_of(notices_.front().first, notices_.front().second);
+  abandon_transfers();
+  const auto* const notice = notice_of([](int) { return true; });
+  const Error error = mine                ? Error(mine->kind(), message_of("rank ", rank_, ": ", mine->what()))
+                      : notice != nullptr ? error_of(notice->first, notice->second)
+                                          : Error(ErrorKind::computation, "another rank failed");
   broken_ = Error(
       ErrorKind::computation,
       message_of("these ranks can't work together any more, as some did not answer after a failure: ", error.what()));
@@ -219,25 +247,24 @@ void Failures::settle(const std::optional<Error>& mine) {
   if (!flags) give_up(mine);
   const auto failed = [](int flag) { return (flag & failed_itself) != 0; };
   const auto lowest = static_cast<int>(std::find_if(flags->begin(), flags->end(), failed) - flags->begin());
-  if (!receive_notices(*flags, lowest)) give_up(mine);
+  if (!receive_notices(*flags)) give_up(mine);
   if (std::any_of(flags->begin(), flags->end(), [](int flag) { return (flag & has_work_cut_short) != 0; }) &&
       !start_afresh()) {
     give_up(mine);
   }
-  const auto notices = std::move(notices_);
-  notices_.clear();
+  const auto* const said = notice_of([&](int rank) { return rank == lowest; });
+  const std::optional<Error> others = said == nullptr ? std::nullopt : std::optional(error_of(lowest, said->second));
+  // What is left is of ranks that have failed again already.
+  ++meetings_;
+  std::erase_if(notices_, [&](const auto& one) { return one.second.meeting < meetings_; });
+  first_notice_ = Clock::now();
   interrupted_ = false;
   in_collective_ = false;
-  std::erase_if(announcements_, [](MPI_Request& request) {
-    int done = 0;
-    MPI_Test(&request, &done, MPI_STATUS_IGNORE);
-    return done != 0;
-  });
+  has_abandoned_ = false;
   // What all have found alike, each says in its own words.
   if (mine && std::all_of(flags->begin(), flags->end(), failed)) throw Error(*mine);
   if (lowest == rank_) throw Error(mine->kind(), message_of("rank ", rank_, ": ", mine->what()));
-  const auto found = std::find_if(notices.begin(), notices.end(), [&](const auto& one) { return one.first == lowest; });
-  throw error_of(found->first, found->second);
+  throw others ? Error(*others) : Error(ErrorKind::computation, "another rank failed");
 }
 
 }  // namespace heddle::impl

@@ -9,6 +9,7 @@
 
 #include <any>
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -19,7 +20,8 @@ namespace heddle::impl {
 /// What a rank tells the others when it can't go on.
 struct Notice {
   int kind = 0;
-  char text[1020] = {};
+  int meeting = 0;  ///< Meetings that the rank has been at: it may be ahead of others by one.
+  char text[1016] = {};
 };
 
 /// How long something has been waited for. Time in which nobody asked (a product was computed) does not count.
@@ -68,6 +70,9 @@ class Failures {
   /// What a transport has under way; it is forgotten when it is cut short.
   void watch(const std::shared_ptr<Request::Progress>& progress);
 
+  /// Throws where the ranks can't work together any more.
+  void require_usable() const;
+
   /// Scopes may nest; the outermost one meets the other ranks.
   void enter() noexcept { ++depth_; }
   void leave() noexcept { --depth_; }
@@ -90,10 +95,12 @@ class Failures {
   // One word of each rank; nothing where some don't come.
   std::optional<std::vector<int>> meet(int mine);
   [[nodiscard]] bool over_in_time(MPI_Request* request) const;
-  [[nodiscard]] bool receive_notices(const std::vector<int>& flags, int lowest);
+  [[nodiscard]] bool receive_notices(const std::vector<int>& flags);
+  void abandon_transfers();
   [[nodiscard]] bool start_afresh();
   [[noreturn]] void give_up(const std::optional<Error>& mine);
   void expect_notice();
+  [[nodiscard]] const std::pair<int, Notice>* notice_of(const std::function<bool(int)>& is_wanted) const;
   [[nodiscard]] bool is_dirty();
 
   double timeout_;
@@ -106,11 +113,12 @@ class Failures {
   int depth_ = 0;
   bool interrupted_ = false;    // poll() has thrown since the last meeting.
   bool in_collective_ = false;  // In a call that is not over, or that was cut short.
+  bool has_abandoned_ = false;  // Messages were given up since the last meeting.
   Notice incoming_;
   MPI_Request expected_ = MPI_REQUEST_NULL;
-  std::vector<std::pair<int, Notice>> notices_;  // That came, by rank, and not yet met about.
+  std::vector<std::pair<int, Notice>> notices_;  // For the next meeting, by rank; and from ranks that are ahead.
+  int meetings_ = 0;
   std::chrono::steady_clock::time_point first_notice_;
-  std::vector<MPI_Request> announcements_;
   std::optional<Error> broken_;  // Ranks did not meet: nothing works any more.
 };
 

@@ -9,6 +9,15 @@ Stream stream_of(const ExecutionSpace& space) {
   return space.hip_stream();
 }
 
+DeviceIdentity device_identity(int device) {
+  hipUUID identifier{};
+  check("ask for a device's identity", hipDeviceGetUuid(&identifier, device));
+  DeviceIdentity identity{};
+  static_assert(sizeof(identifier.bytes) == sizeof(identity));
+  std::memcpy(identity.data(), identifier.bytes, sizeof(identity));
+  return identity;
+}
+
 bool is_pinned_host(const void* data) {
   hipPointerAttribute_t attributes{};
   if (data == nullptr || !succeeded(hipPointerGetAttributes(&attributes, data))) {

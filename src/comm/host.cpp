@@ -42,6 +42,9 @@ bool pin(void*, std::size_t) {
   return true;
 }
 void unpin(void*) noexcept {}
+DeviceIdentity device_identity(int) {
+  return {};
+}
 MemoryInfo memory_info() {
   return {};
 }

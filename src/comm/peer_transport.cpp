@@ -256,6 +256,11 @@ class PeerReceive final : public Transfer {
     }
   }
 
+  void give_up() override {
+    // Copies under way still read the sender's memory.
+    if (complete_) event_.wait();
+  }
+
  private:
   void pull() {
     if (descriptor_.width * descriptor_.columns != block_.bytes()) {

@@ -35,6 +35,14 @@ void Request::Progress::advance() {
 }
 
 void Request::Progress::abandon() noexcept {
+  if (abandoned_) return;
+  for (const Operation& operation : under_way_) {
+    try {
+      operation.transfer->give_up();
+    } catch (...) {  // NOLINT(bugprone-empty-catch)
+      // It stays as it is.
+    }
+  }
   if (!under_way_.empty()) impl::keep_forever(std::move(under_way_));
   under_way_.clear();
   abandoned_ = true;
@@ -74,6 +82,11 @@ Request::~Request() {
     }
   }
   // The other side may never answer, or answer later.
+  try {
+    operation_->give_up();
+  } catch (...) {  // NOLINT(bugprone-empty-catch)
+    // Whoever waits for the other ranks is told.
+  }
   impl::keep_forever(std::move(kept_));
   impl::keep_forever(std::move(operation_));
 }

@@ -18,7 +18,11 @@ struct Communicator::State final : impl::Failures::Owner {
   State& operator=(const State&) = delete;
 
   void start_afresh(MPI_Comm fresh) override;
-  [[nodiscard]] impl::Group group() const { return {comm, failures.get()}; }
+  /// For a collective call that is to begin. Throws where the ranks can't work together any more.
+  [[nodiscard]] impl::Group group() const {
+    if (failures) failures->require_usable();
+    return {comm, failures.get()};
+  }
 
   ExecutionSpace space;
   MPI_Comm comm = MPI_COMM_NULL;

@@ -21,6 +21,9 @@ class Request::Transfer {
 
   /// Goes on as far as it can without blocking.
   virtual void advance() = 0;
+  /// Nobody waits any more. Afterwards nothing is written to the caller's memory, and nothing is read from another
+  /// rank's; what is sent may still be read until the receiver has given up, too.
+  virtual void give_up() {}
   [[nodiscard]] bool complete() const { return complete_; }
   [[nodiscard]] bool finished() const { return finished_; }
   [[nodiscard]] const Event& event() const { return event_; }

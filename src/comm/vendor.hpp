@@ -46,6 +46,11 @@ void copy(Stream stream, const Block& to, const Block& from);
 [[nodiscard]] bool pin(void* data, std::size_t bytes);
 void unpin(void* data) noexcept;
 
+/// What tells a device from all others of the node, whatever number a rank knows it by; all zeros on the host. Needs no
+/// Kokkos.
+using DeviceIdentity = std::array<char, 16>;
+[[nodiscard]] DeviceIdentity device_identity(int device);
+
 struct MemoryInfo {
   std::size_t free = 0;
   std::size_t total = 0;

@@ -2,11 +2,13 @@
 // they belong.
 #pragma once
 
+#include "comm/checked.hpp"
 #include "dist/shares.hpp"
 #include <heddle/comm/transport.hpp>
 
 #include <algorithm>
 #include <deque>
+#include <exception>
 #include <utility>
 #include <vector>
 
@@ -110,6 +112,15 @@ template <Scalar T> class Outbox {
       panels_.all_at_once();
     }
   }
+
+  // Receivers may read what is under way until they have given up, too.
+  ~Outbox() {
+    if (std::uncaught_exceptions() == 0 || departures_.empty()) return;
+    keep_forever(A_);
+    for (const Departure& departure : departures_) keep_forever(departure.packed);
+  }
+  Outbox(const Outbox&) = delete;
+  Outbox& operator=(const Outbox&) = delete;
 
   [[nodiscard]] bool idle() const { return panels_.finished() && departures_.empty(); }
   void progress() {

@@ -46,7 +46,8 @@ template <Scalar T> Planned planned_product(const Setting& setting, Product shap
   const double bands = impl::bytes_of_bands(facts.product, mine, sizeof(T), comm.rank());
   const double room = facts.tiles_wait ? static_cast<double>(memory.workspace_bytes) - bands : 0.0;
   planned.tile_buffers = impl::tile_buffers(facts.product, mine, sizeof(T), lanes, room);
-  const impl::Footprint needs = impl::footprint_of<T>(facts, mine, comm.rank(), lanes, planned.tile_buffers);
+  const impl::Footprint needs =
+      impl::footprint_of<T>(facts, planned.schedules, comm.rank(), lanes, planned.tile_buffers);
   impl::require_memory(comm, facts.product, needs.total());
   if (facts.arithmetic.emulated() && impl::vendor::memory_info().total > 0) {
     const double free = comm.all_reduce(static_cast<double>(impl::vendor::memory_info().free), Reduction::minimum);

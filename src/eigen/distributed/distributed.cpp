@@ -1,3 +1,4 @@
+#include "comm/checked.hpp"
 #include "core/instantiate.hpp"
 #include "dist/elementwise.hpp"
 #include "eigen/dense/power_method.hpp"
@@ -154,6 +155,7 @@ void deliver(const Communicator& comm, const std::vector<OwnColumn<T>>& columns,
     outgoing.push_back(pack<T>(space, n, leaving[other]));
     incoming.push_back(dense<T>(space, "heddle::eigen::incoming", n, static_cast<Index>(targets[other].size())));
   }
+  const heddle::impl::KeptWhereFailed kept(outgoing);
   std::vector<Request> requests;
   for (int other = 0; other < ranks; ++other) {
     const auto at = static_cast<std::size_t>(other);

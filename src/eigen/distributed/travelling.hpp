@@ -1,6 +1,7 @@
 // Groups of block columns that move round the ranks, each in two halves.
 #pragma once
 
+#include "comm/checked.hpp"
 #include "comm/tags.hpp"
 #include "eigen/dense/columns.hpp"
 #include <heddle/comm/transport.hpp>
@@ -146,6 +147,7 @@ template <Scalar T> class TravellingColumns {
   std::array<int, 4> here_ = {0, 1, 2, 3};
   std::array<int, 4> next_ = {};
   std::vector<int> free_;
+  heddle::impl::KeptWhereFailed kept_{columns_.columns()};
   std::vector<Request> sent_;
   std::array<Request, 4> arriving_;
 };

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <set>
 
 namespace heddle::impl {
@@ -60,11 +61,74 @@ std::size_t tile_buffers(const Product& product, const RankSchedule& schedule, d
                    static_cast<std::size_t>(std::max(wanted, 0.0))});
 }
 
+namespace {
+
+// Of one operand, in elements: landings of what comes, by slot, and copies of what leaves.
+Index message_elements(const Product& product, const Placement& placement, Region (*band)(const Product&, int),
+                       std::vector<Load> RankSchedule::*loads, const std::vector<RankSchedule>& schedules, int rank) {
+  const bool streamed = is_streamed(placement);
+  std::map<int, Index> landings;
+  for (const Load& load : schedules[static_cast<std::size_t>(rank)].*loads) {
+    const Region region = band(product, load.band);
+    Index landing = 0;
+    for (const Piece& piece : pieces_of(placement, region)) {
+      const bool stays = piece.owner == rank && !streamed;
+      if (!stays && !is_block(placement, region, piece, !product.blocks)) landing += piece.size();
+    }
+    landings[load.slot] = std::max(landings[load.slot], landing);
+  }
+  Index elements = 0;
+  for (const auto& [slot, landing] : landings) elements += landing;
+  if (product.blocks) return elements;
+  std::set<int> wanted;
+  for (int other = 0; other < product.ranks; ++other) {
+    if (other == rank && !streamed) continue;
+    for (const Load& load : schedules[static_cast<std::size_t>(other)].*loads) wanted.insert(load.band);
+  }
+  for (const int number : wanted) {
+    const Piece piece = piece_of(placement, band(product, number), rank);
+    if (piece.columns.size() > 1 && piece.rows.size() < placement.local_rows(rank)) elements += piece.size();
+  }
+  return elements;
+}
+
+}  // namespace
+
+double bytes_of_messages(const Product& product, const std::vector<RankSchedule>& schedules, double element_bytes,
+                         int rank, std::size_t tile_buffers) {
+  Index elements = message_elements(product, product.a, band_of_a, &RankSchedule::loads_a, schedules, rank) +
+                   message_elements(product, product.b, band_of_b, &RankSchedule::loads_b, schedules, rank);
+  for (int other = 0; other < product.ranks; ++other) {
+    if (other == rank) continue;
+    Index largest = 0;
+    for (const Step& step : schedules[static_cast<std::size_t>(other)].steps) {
+      largest =
+          std::max(largest, piece_of(product.c, tile_of_c(product, step.row_band, step.column_band), rank).size());
+    }
+    elements += static_cast<Index>(landings_of_a_source) * largest;
+  }
+  for (const Step& step : schedules[static_cast<std::size_t>(rank)].steps) {
+    const Region region = tile_of_c(product, step.row_band, step.column_band);
+    const std::vector<Piece> pieces = pieces_of(product.c, region);
+    if (std::any_of(pieces.begin(), pieces.end(), [&](const Piece& piece) {
+          return piece.owner != rank && piece.size() < region.size() &&
+                 !(product.blocks && is_block(product.c, region, piece, false));
+        })) {
+      elements += static_cast<Index>(tile_buffers) * std::min(product.tile, product.rows()) *
+                  std::min(product.tile, product.columns());
+      break;
+    }
+  }
+  return element_bytes * static_cast<double>(elements);
+}
+
 template <Scalar T>
-Footprint footprint_of(const PlanFacts& facts, const RankSchedule& schedule, int rank, std::size_t lanes,
+Footprint footprint_of(const PlanFacts& facts, const std::vector<RankSchedule>& schedules, int rank, std::size_t lanes,
                        std::size_t tile_buffers) {
   const Product& product = facts.product;
+  const RankSchedule& schedule = schedules[static_cast<std::size_t>(rank)];
   Footprint footprint;
+  footprint.messages = bytes_of_messages(product, schedules, sizeof(T), rank, tile_buffers);
   footprint.bands = bytes_of_bands(product, schedule, sizeof(T), rank);
   footprint.tiles =
       sizeof(T) * static_cast<double>(tile_buffers) *
@@ -105,7 +169,7 @@ void require_memory(const Communicator& comm, const Product& product, double nee
 
 #define HEDDLE_INSTANTIATE(T)                              \
   template double bytes_of_copies<T>(const Product&, int); \
-  template Footprint footprint_of<T>(const PlanFacts&, const RankSchedule&, int, std::size_t, std::size_t)
+  template Footprint footprint_of<T>(const PlanFacts&, const std::vector<RankSchedule>&, int, std::size_t, std::size_t)
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE);
 #undef HEDDLE_INSTANTIATE
 

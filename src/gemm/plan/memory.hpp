@@ -18,8 +18,9 @@ struct Footprint {
   double residues = 0.0;  ///< Of bands, and the 32-bit sums, of emulated products.
   double tiles = 0.0;     ///< Buffers for tiles of C.
   double copies = 0.0;    ///< Of bands and tiles whose layout the vendor's BLAS does not take: see bytes_of_copies().
+  double messages = 0.0;  ///< What leaves or comes in another shape than it lies in: see bytes_of_messages().
 
-  [[nodiscard]] double total() const { return bands + residues + tiles + copies; }
+  [[nodiscard]] double total() const { return bands + residues + tiles + copies + messages; }
 };
 
 /// Tiles of C that a rank holds at once: one is filled on each of the `lanes`, one is on its way to its owners, and one
@@ -28,10 +29,19 @@ struct Footprint {
 [[nodiscard]] std::size_t tile_buffers(const Product& product, const RankSchedule& schedule, double element_bytes,
                                        std::size_t lanes, double room_bytes);
 
-/// What a plan with so many tile buffers takes of the rank.
+/// What a plan with so many tile buffers takes of the rank. schedules[r]: what rank r loads and computes.
 template <Scalar T>
-[[nodiscard]] Footprint footprint_of(const PlanFacts& facts, const RankSchedule& schedule, int rank, std::size_t lanes,
-                                     std::size_t tile_buffers);
+[[nodiscard]] Footprint footprint_of(const PlanFacts& facts, const std::vector<RankSchedule>& schedules, int rank,
+                                     std::size_t lanes, std::size_t tile_buffers);
+
+/// Tiles of C from one rank that wait to be added at once.
+inline constexpr std::size_t landings_of_a_source = 2;
+
+/// Bytes of a rank's buffers for messages: pieces of bands as they come in, where a message can't land in its band;
+/// pieces of this rank's part of A and B as they leave, each once for all receivers; tiles of other ranks before they
+/// are added to C; pieces of this rank's tiles.
+[[nodiscard]] double bytes_of_messages(const Product& product, const std::vector<RankSchedule>& schedules,
+                                       double element_bytes, int rank, std::size_t tile_buffers);
 
 /// Bytes of the bands that a plan holds on a rank: those that lie whole on its device take no slot.
 [[nodiscard]] double bytes_of_bands(const Product& product, const RankSchedule& schedule, double element_bytes,

@@ -1,9 +1,12 @@
 #include "gemm/run/bands.hpp"
 
+#include "comm/checked.hpp"
 #include "core/instantiate.hpp"
 #include "gemm/run/transfers.hpp"
 
 #include <algorithm>
+#include <exception>
+#include <map>
 
 namespace heddle::impl {
 namespace {
@@ -196,6 +199,7 @@ BandSender<T>::BandSender(const Setting& setting, const OperandSide& side, const
   const Placement& placement = product.*side.placement;
   const int mine = setting.comm.rank();
   const int ranks = setting.comm.size();
+  std::map<int, std::size_t> copy_of_band;
   // The next rank first, so that not all ranks serve rank 0 first; this one last, as it can share what others are sent.
   for (int step = 1; step <= ranks; ++step) {
     Queue queue;
@@ -206,20 +210,36 @@ BandSender<T>::BandSender(const Setting& setting, const OperandSide& side, const
     }
     for (const Load& load : schedules[static_cast<std::size_t>(queue.destination)].*side.loads) {
       const Piece piece = piece_of(placement, side.band(product, load.band), mine);
-      if (piece.size() > 0) {
-        queue.pieces.push_back({piece, load.band});
-      }
+      if (piece.size() == 0) continue;
+      const auto [found, fresh] = copy_of_band.try_emplace(load.band, copies_.size());
+      if (fresh) copies_.push_back({piece, {}, {}, false});
+      queue.pieces.push_back({piece, load.band, found->second});
     }
     if (!queue.pieces.empty()) {
       queues_.push_back(std::move(queue));
     }
   }
+  // Of a local part without gaps; start() finds those of others.
+  for (Copy& copy : copies_) {
+    if (is_copied(copy.piece, placement.local_rows(mine))) grow(setting_, copy.buffer, copy.piece.size());
+  }
+}
+
+template <Scalar T> BandSender<T>::~BandSender() {
+  if (std::uncaught_exceptions() == 0 || idle()) return;
+  // Receivers may read what is under way until they have given up, too.
+  keep_forever(local_);
+  for (const Copy& copy : copies_) keep_forever(copy.buffer);
 }
 
 template <Scalar T> void BandSender<T>::start(const MatrixView<const T>& local) {
   local_ = local;
   for (Queue& queue : queues_) {
     queue.sent = 0;
+  }
+  for (Copy& copy : copies_) {
+    copy.made = false;
+    if (is_copied(copy.piece, static_cast<Index>(local.stride(1)))) grow(setting_, copy.buffer, copy.piece.size());
   }
 }
 
@@ -257,27 +277,21 @@ template <Scalar T> void BandSender<T>::progress() {
   }
 }
 
-template <Scalar T> Request BandSender<T>::send(Queue& queue) {
-  const Piece& piece = queue.pieces[queue.sent].piece;
-  const MatrixView<const T> block = part_of(local_, piece);
+template <Scalar T> Request BandSender<T>::send(const Queue& queue) {
+  const Wanted& wanted = queue.pieces[queue.sent];
+  const MatrixView<const T> block = part_of(local_, wanted.piece);
   if (setting_.transport.takes_blocks() || is_contiguous(block)) {
     return setting_.transport.template send<T>(block, queue.destination, side_.tag, Event());
   }
-  const ExecutionSpace& space = setting_.instances.assembly;
-  Buffer<T>& packed = queue.packed[queue.sent % window];
-  if (static_cast<Index>(packed.size()) < piece.size()) {
-    // All at once, so that a second product allocates nothing.
-    Index most = 0;
-    for (const Wanted& wanted : queue.pieces) {
-      most = std::max(most, wanted.piece.size());
-    }
-    for (Buffer<T>& buffer : queue.packed) {
-      grow(setting_, buffer, most);
-    }
+  Copy& copy = copies_[wanted.copy];
+  const MatrixView<T> packed = packed_view(copy.buffer.data(), wanted.piece);
+  if (!copy.made) {
+    const ExecutionSpace& space = setting_.instances.assembly;
+    copy_elements<T>(space, "heddle::gemm::pack_band", block, packed);
+    copy.ready = Event::on(space);
+    copy.made = true;
   }
-  copy_elements<T>(space, "heddle::gemm::pack_band", block, packed_view(packed.data(), piece));
-  return setting_.transport.template send<T>(MatrixView<const T>(packed_view(packed.data(), piece)), queue.destination,
-                                             side_.tag, Event::on(space));
+  return setting_.transport.template send<T>(MatrixView<const T>(packed), queue.destination, side_.tag, copy.ready);
 }
 
 template <Scalar T> bool BandSender<T>::idle() const {

@@ -13,7 +13,6 @@
 #include "gemm/run/recorder.hpp"
 #include <heddle/comm/transport.hpp>
 
-#include <array>
 #include <deque>
 #include <memory>
 #include <optional>
@@ -121,6 +120,9 @@ template <Scalar T> class BandSender {
   /// schedules[rank]: what each rank loads. `setting` and `side` outlive it.
   BandSender(const Setting& setting, const OperandSide& side, const Product& product,
              const std::vector<RankSchedule>& schedules);
+  ~BandSender();
+  BandSender(const BandSender&) = delete;
+  BandSender& operator=(const BandSender&) = delete;
 
   /// Begins a product with this rank's part of the operand, which nothing under way writes.
   void start(const MatrixView<const T>& local);
@@ -137,6 +139,14 @@ template <Scalar T> class BandSender {
   struct Wanted {
     Piece piece;
     int band = 0;
+    std::size_t copy = 0;  // Of copies_; many ranks want the same.
+  };
+  // A piece in a run of memory of its own, for messages whose columns can't lie apart: made once for all receivers.
+  struct Copy {
+    Piece piece;
+    Buffer<T> buffer;
+    Event ready;
+    bool made = false;
   };
   struct Outgoing {
     Request request;
@@ -149,17 +159,21 @@ template <Scalar T> class BandSender {
     std::vector<Wanted> pieces;
     std::size_t sent = 0;
     std::deque<Outgoing> under_way;
-    std::array<Buffer<T>, window> packed;
   };
   [[nodiscard]] bool may_send(const Queue& queue) const {
     return queue.sent < queue.pieces.size() && queue.under_way.size() < window;
   }
   void begin(Queue& queue);
-  [[nodiscard]] Request send(Queue& queue);
+  [[nodiscard]] Request send(const Queue& queue);
+  // Whether the piece is not sent as it lies in a local part whose columns are `leading` apart.
+  [[nodiscard]] bool is_copied(const Piece& piece, Index leading) const {
+    return !setting_.transport.takes_blocks() && piece.columns.size() > 1 && piece.rows.size() < leading;
+  }
 
   const Setting& setting_;
   const OperandSide& side_;
   std::deque<Queue> queues_;
+  std::vector<Copy> copies_;
   MatrixView<const T> local_;
 };
 

@@ -1,10 +1,12 @@
 #include "gemm/run/tiles.hpp"
 
+#include "comm/checked.hpp"
 #include "comm/tags.hpp"
 #include "core/instantiate.hpp"
 #include "gemm/run/transfers.hpp"
 
 #include <algorithm>
+#include <exception>
 
 namespace heddle::impl {
 
@@ -22,12 +24,54 @@ TileExchange<T>::TileExchange(const Setting& setting, const Product& product,
       const Piece mine = piece_of(product.c, tile_of_c(product, step.row_band, step.column_band), setting.comm.rank());
       if (mine.size() > 0) {
         source.pieces.push_back({mine, step});
+        source.largest = std::max(source.largest, mine.size());
       }
     }
     if (!source.pieces.empty()) {
       sources_.push_back(std::move(source));
     }
   }
+  if (!product_.blocks) {
+    for (Source& source : sources_) hold_landings(source);
+  }
+  bool any_tile = false;
+  bool any_piece = false;
+  for (const Step& step : schedules[static_cast<std::size_t>(setting.comm.rank())].steps) {
+    const Region region = tile_of_c(product, step.row_band, step.column_band);
+    for (const Piece& piece : pieces_of(product.c, region)) {
+      const bool whole = piece.size() == region.size();
+      any_tile = any_tile || !whole || piece.owner != setting.comm.rank() || is_streamed(product.c);
+      any_piece = any_piece || (piece.owner != setting.comm.rank() && !whole &&
+                                !(product.blocks && is_block(product.c, region, piece, false)));
+    }
+  }
+  if (any_tile) hold_tiles();
+  if (any_piece) hold_pieces();
+}
+
+template <Scalar T> TileExchange<T>::~TileExchange() {
+  if (std::uncaught_exceptions() == 0) return;
+  // Receivers may read what is under way until they have given up, too.
+  for (const Departure& departure : departures_) {
+    if (departure.sent.empty()) continue;
+    keep_forever(departure.tile);
+    keep_forever(departure.packed);
+  }
+}
+
+template <Scalar T> void TileExchange<T>::hold_tiles() {
+  const Index most = std::min(product_.tile, product_.rows()) * std::min(product_.tile, product_.columns());
+  for (Departure& departure : departures_) grow(setting_, departure.tile, most);
+}
+
+template <Scalar T> void TileExchange<T>::hold_pieces() {
+  const Index most = std::min(product_.tile, product_.rows()) * std::min(product_.tile, product_.columns());
+  for (Departure& departure : departures_) grow(setting_, departure.packed, most);
+}
+
+template <Scalar T> void TileExchange<T>::hold_landings(Source& source) {
+  source.landings.resize(landings_of_a_source);
+  for (Buffer<T>& landing : source.landings) grow(setting_, landing, source.largest);
 }
 
 template <Scalar T> MatrixView<T> TileExchange<T>::block_of_c(const Piece& piece) const {
@@ -38,12 +82,12 @@ template <Scalar T> void TileExchange<T>::start(T beta, const MatrixView<T>& loc
   beta_ = beta;
   local_ = local;
   // A landing buffer is taken by one tile while the last is added; without one, C itself has room for all.
-  const std::size_t window = lands_in_place() ? 8 : 2;
+  const std::size_t window = lands_in_place() ? 8 : landings_of_a_source;
   for (Source& source : sources_) {
     source.posted = 0;
     source.done = 0;
     source.requests.resize(window);
-    source.landings.resize(std::max(source.landings.size(), lands_in_place() ? 0 : window));
+    if (!lands_in_place()) hold_landings(source);
     source.times.resize(window);
     post(source);
   }
@@ -59,13 +103,7 @@ template <Scalar T> void TileExchange<T>::post(Source& source) {
       request =
           setting_.transport.template receive<T>(block_of_c(piece), source.rank, tag_gemm_c, std::span<const Event>());
     } else {
-      Buffer<T>& landing = source.landings[source.posted % window];
-      if (static_cast<Index>(landing.size()) < piece.size()) {
-        const auto largest = std::max_element(
-            source.pieces.begin(), source.pieces.end(),
-            [](const Expected& one, const Expected& other) { return one.piece.size() < other.piece.size(); });
-        grow(setting_, landing, largest->piece.size());
-      }
+      const Buffer<T>& landing = source.landings[source.posted % window];
       const Event free = Event::on(setting_.instances.home);
       request = setting_.transport.template receive<T>(packed_view(landing.data(), piece), source.rank, tag_gemm_c,
                                                        std::span(&free, 1));
@@ -120,14 +158,7 @@ template <Scalar T> bool TileExchange<T>::computed_in_place(const Region& region
   return beta_ == T{0} && mine.size() == region.size() && !is_streamed(product_.c);
 }
 
-template <Scalar T> MatrixView<T> TileExchange<T>::tile_of(Departure& departure, const Region& region) {
-  if (static_cast<Index>(departure.tile.size()) < region.size()) {
-    // All at once, so that a second product allocates nothing.
-    const Index most = std::min(product_.tile, product_.rows()) * std::min(product_.tile, product_.columns());
-    for (Departure& other : departures_) {
-      grow(setting_, other.tile, most);
-    }
-  }
+template <Scalar T> MatrixView<T> TileExchange<T>::tile_of(const Departure& departure, const Region& region) const {
   return matrix_view(departure.tile.data(), region.rows.size(), region.columns.size(), region.rows.size());
 }
 
@@ -146,6 +177,7 @@ template <Scalar T> MatrixView<T> TileExchange<T>::target(const Step& step, std:
     event.before(setting_.instances.lanes[lane].space());
   }
   departure.events.clear();
+  hold_tiles();
   return tile_of(departure, region);
 }
 
@@ -206,9 +238,6 @@ template <Scalar T> void TileExchange<T>::deliver(const Step& step, std::size_t 
       message = block_of(tile, map.row(0), map.row(0) + piece.rows.size(), map.column(0),
                          map.column(0) + piece.columns.size());
     } else if (piece.size() != region.size()) {
-      for (Departure& other : departures_) {
-        grow(setting_, other.packed, static_cast<Index>(departure.tile.size()));
-      }
       const MatrixView<T> place = packed_view(departure.packed.data() + packed, piece);
       packed += piece.size();
       computed.before(setting_.instances.home);

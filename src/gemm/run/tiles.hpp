@@ -10,9 +10,13 @@ namespace heddle::impl {
 template <Scalar T> class TileExchange {
  public:
   /// schedules[rank]: what each rank computes. `buffers`: tiles held at once, see tile_buffers(). `setting` outlives
-  /// it.
+  /// it. Takes the memory that every product needs; what only those with beta other than 0 need, the first of them
+  /// takes.
   TileExchange(const Setting& setting, const Product& product, const std::vector<RankSchedule>& schedules,
                std::size_t buffers);
+  ~TileExchange();
+  TileExchange(const TileExchange&) = delete;
+  TileExchange& operator=(const TileExchange&) = delete;
 
   void start(T beta, const MatrixView<T>& local);
   /// bus_taken: own tiles that go to host memory wait, while there is another buffer.
@@ -56,6 +60,7 @@ template <Scalar T> class TileExchange {
   struct Source {
     int rank = 0;
     std::vector<Expected> pieces;  // Of this rank, in the order in which `rank` computes them.
+    Index largest = 0;             // Elements of the largest.
     std::size_t posted = 0;
     std::size_t done = 0;
     std::vector<Buffer<T>> landings;
@@ -66,7 +71,11 @@ template <Scalar T> class TileExchange {
   // Straight into C, where a message's columns may lie apart and nothing is to be added.
   [[nodiscard]] bool lands_in_place() const { return product_.blocks && beta_ == T{0}; }
   [[nodiscard]] MatrixView<T> block_of_c(const Piece& piece) const;
-  [[nodiscard]] MatrixView<T> tile_of(Departure& departure, const Region& region);
+  [[nodiscard]] MatrixView<T> tile_of(const Departure& departure, const Region& region) const;
+  // Buffers, where they are not there yet: for tiles, for the pieces of tiles, for what comes from a rank.
+  void hold_tiles();
+  void hold_pieces();
+  void hold_landings(Source& source);
   void post(Source& source);
   void keep(const MatrixView<const T>& tile, const Step& step, const Piece& mine, const Event& computed);
   void copy_home();
