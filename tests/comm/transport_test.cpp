@@ -295,6 +295,20 @@ TEST(Transport, IsChosenByTheEnvironmentOrRefused) {
     EXPECT_EQ(transport_of(comm), transport_of(comm));
     EXPECT_NE(transport_of(comm).reason(comm.rank()).find("HEDDLE_TRANSPORT"), std::string::npos);
   }
+  if (on_host) {
+    // In order of preference, each where it works.
+    for (const auto& [words, chosen] :
+         {std::pair("staged,direct", TransportKind::staged), std::pair("direct,staged,direct", TransportKind::direct),
+          std::pair("peer,staged", TransportKind::staged)}) {
+      setenv("HEDDLE_TRANSPORT", words, 1);
+      EXPECT_TRUE(transport_of(test::world()).only(chosen)) << words;
+    }
+  }
+  for (const char* words : {"staged,pigeon", ",", "staged,,direct", "peer staged"}) {
+    setenv("HEDDLE_TRANSPORT", words, 1);
+    test::expect_refusal(ErrorKind::argument, "expected peer, direct or staged",
+                         [&] { static_cast<void>(transport_of(test::world())); });
+  }
   setenv("HEDDLE_TRANSPORT", "pigeon", 1);
   test::expect_refusal(ErrorKind::argument, "HEDDLE_TRANSPORT='pigeon': expected peer, direct or staged",
                        [&] { static_cast<void>(transport_of(test::world())); });

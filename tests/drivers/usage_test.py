@@ -168,6 +168,9 @@ class Information(CommandTest):
             self.assertIn(results["transport"]["kind"], ("peer", "direct", "staged"))
             self.assertEqual([t["kind"] for t in results["transports"]], ["peer", "direct", "staged"])
             self.assertTrue(all(t["reason"] for t in results["transports"]))
+            matrix = results["transport"]["matrix"]
+            self.assertEqual([len(row) for row in matrix], [ranks] * ranks)
+            self.assertEqual({kind for row in matrix for kind in row}, {way["kind"] for way in results["transport"]["ways"]})
             for key in ("version", "git_hash", "kokkos", "blas", "integers", "mpi", "rates", "kokkos_configuration"):
                 self.assertTrue(results[key], key)
         output = self.run_command("info").output
