@@ -194,7 +194,7 @@ bool Failures::receive_notices(const std::vector<int>& flags) {
 bool Failures::is_dirty() {
   return in_collective_ || has_abandoned_ || std::any_of(watched_.begin(), watched_.end(), [](const auto& one) {
            const auto progress = one.lock();
-           return progress && !progress->idle();
+           return progress && progress->dirty();
          });
 }
 

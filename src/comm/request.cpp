@@ -3,10 +3,22 @@
 #include <heddle/comm/request.hpp>
 #include <heddle/core/error.hpp>
 
+#include <algorithm>
 #include <exception>
 #include <utility>
 
 namespace heddle {
+namespace {
+
+void give_up_on(Request::Transfer& operation) noexcept {
+  try {
+    operation.give_up();
+  } catch (...) {  // NOLINT(bugprone-empty-catch)
+    // It stays as it is, and whoever waits for the other ranks is told.
+  }
+}
+
+}  // namespace
 
 Request::Progress::Progress(std::shared_ptr<impl::Failures> failures)
     : failures_(std::move(failures)), patience_(failures_ ? failures_->timeout() : 0.0) {}
@@ -21,7 +33,15 @@ void Request::Progress::require_not_abandoned() const {
 
 void Request::Progress::advance() {
   require_not_abandoned();
-  for (const Operation& operation : under_way_) operation.transfer->advance();
+  for (const Operation& operation : under_way_) {
+    try {
+      operation.transfer->advance();
+    } catch (...) {
+      // The buffers are kept by who waits for it.
+      drop(operation.transfer.get(), {});
+      throw;
+    }
+  }
   const std::size_t moved =
       std::erase_if(under_way_, [](const Operation& operation) { return operation.transfer->finished(); });
   if (moved > 0) patience_.reset();
@@ -34,15 +54,22 @@ void Request::Progress::advance() {
   }
 }
 
+void Request::Progress::drop(const Transfer* operation, std::any buffers) noexcept {
+  has_dropped_ = true;
+  const auto found = std::find_if(under_way_.begin(), under_way_.end(),
+                                  [&](const Operation& one) { return one.transfer.get() == operation; });
+  if (found != under_way_.end()) {
+    found->transfer->set_failed();
+    give_up_on(*found->transfer);
+    impl::keep_forever(std::move(found->transfer));
+    under_way_.erase(found);
+  }
+  impl::keep_forever(std::move(buffers));
+}
+
 void Request::Progress::abandon() noexcept {
   if (abandoned_) return;
-  for (const Operation& operation : under_way_) {
-    try {
-      operation.transfer->give_up();
-    } catch (...) {  // NOLINT(bugprone-empty-catch)
-      // It stays as it is.
-    }
-  }
+  for (const Operation& operation : under_way_) give_up_on(*operation.transfer);
   if (!under_way_.empty()) impl::keep_forever(std::move(under_way_));
   under_way_.clear();
   abandoned_ = true;
@@ -82,11 +109,7 @@ Request::~Request() {
     }
   }
   // The other side may never answer, or answer later.
-  try {
-    operation_->give_up();
-  } catch (...) {  // NOLINT(bugprone-empty-catch)
-    // Whoever waits for the other ranks is told.
-  }
+  give_up_on(*operation_);
   impl::keep_forever(std::move(kept_));
   impl::keep_forever(std::move(operation_));
 }
@@ -94,7 +117,13 @@ Request::~Request() {
 bool Request::test() {
   if (operation_) {
     progress_->require_not_abandoned();
-    operation_->advance();
+    operation_->require_not_failed();
+    try {
+      operation_->advance();
+    } catch (...) {
+      progress_->drop(operation_.get(), {});
+      throw;
+    }
     if (operation_->complete()) {
       complete();
     }
@@ -107,6 +136,7 @@ void Request::wait() {
     // To the end, beyond complete(): who waits may next block in something that lets nothing go on, while the sender
     // still waits to be told.
     while (!operation_->finished()) {
+      operation_->require_not_failed();
       progress_->advance();
     }
     complete();

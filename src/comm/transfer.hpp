@@ -3,7 +3,9 @@
 
 #include "comm/failures.hpp"
 #include <heddle/comm/request.hpp>
+#include <heddle/core/error.hpp>
 
+#include <any>
 #include <cstddef>
 #include <memory>
 #include <vector>
@@ -28,12 +30,20 @@ class Request::Transfer {
   [[nodiscard]] bool finished() const { return finished_; }
   [[nodiscard]] const Event& event() const { return event_; }
   [[nodiscard]] const Event& begin() const { return begin_; }
+  /// It failed, and nobody lets it go on any more.
+  void set_failed() { failed_ = true; }
+  void require_not_failed() const {
+    if (failed_) throw Error(ErrorKind::computation, "a message has failed before, and nothing waits for it any more");
+  }
 
  protected:
   bool complete_ = false;
   bool finished_ = false;
   Event event_;
   Event begin_;
+
+ private:
+  bool failed_ = false;
 };
 
 /// What a message is, for whom waits for it.
@@ -55,9 +65,13 @@ class Request::Progress {
     patience_.reset();
   }
   /// Lets all go on. Throws where another rank has failed, where nothing has moved for HEDDLE_TIMEOUT seconds, or where
-  /// all were abandoned.
+  /// all were abandoned; and what an operation throws, which is dropped then.
   void advance();
   [[nodiscard]] bool idle() const { return under_way_.empty(); }
+  /// Gives up an operation that failed, and keeps it and its buffers, as MPI or the device may still touch them.
+  void drop(const Transfer* operation, std::any buffers) noexcept;
+  /// Whether messages of other ranks may be left that nobody takes.
+  [[nodiscard]] bool dirty() const { return has_dropped_ || !idle(); }
   /// Nobody waits any more for what is under way, whose buffers stay as they are.
   void abandon() noexcept;
   [[nodiscard]] bool abandoned() const { return abandoned_; }
@@ -71,6 +85,7 @@ class Request::Progress {
   std::shared_ptr<impl::Failures> failures_;
   impl::Patience patience_;
   std::vector<Operation> under_way_;
+  bool has_dropped_ = false;
   bool abandoned_ = false;
 };
 

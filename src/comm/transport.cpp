@@ -184,7 +184,7 @@ Transport::Implementation::Implementation(const impl::Ranks& ranks, std::string 
 Transport::Implementation::~Implementation() {
   int finalized = 0;
   MPI_Finalized(&finalized);
-  if (finalized == 0 && progress_->idle() && !progress_->abandoned()) MPI_Comm_free(&ranks_.comm);
+  if (finalized == 0 && !progress_->dirty() && !progress_->abandoned()) MPI_Comm_free(&ranks_.comm);
 }
 
 void Transport::Implementation::require_partner(int partner) const {
@@ -220,7 +220,12 @@ void Transport::Implementation::require_taken(const char* operation, const Bytes
 Request Transport::Implementation::begin(std::shared_ptr<Request::Transfer> operation, const MessageName& name,
                                          std::any kept, const ExecutionSpace* order_on) {
   progress_->add(operation, name);
-  operation->advance();
+  try {
+    operation->advance();
+  } catch (...) {
+    progress_->drop(operation.get(), std::move(kept));
+    throw;
+  }
   return {std::move(operation), progress_, std::move(kept), order_on};
 }
 

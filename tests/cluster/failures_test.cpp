@@ -55,6 +55,21 @@ template <Scalar T> Numbers numbers_of(const DistributedMatrix<T>& A) {
   return numbers;
 }
 
+struct HilbertAndOne {
+  KOKKOS_FUNCTION double operator()(Index i, Index j) const {
+    return 1.0 / static_cast<double>(1 + i + j) + (i == j ? 1.0 : 0.0);
+  }
+};
+
+Kokkos::View<double*, MemorySpace> far_apart(const Communicator& comm, int count) {
+  const Kokkos::View<double*, MemorySpace> x("x", static_cast<std::size_t>(count));
+  const int rank = comm.rank();
+  Kokkos::parallel_for(
+      "fill", Kokkos::RangePolicy<ExecutionSpace>(comm.space(), 0, count),
+      KOKKOS_LAMBDA(int i) { x(i) = test::random_number(i, rank, 1) * (i % 2 == 0 ? 1e200 : 1e-200); });
+  return x;
+}
+
 struct Outcome {
   bool threw = false;
   std::string message;
@@ -179,8 +194,7 @@ TEST_F(Failing, Jacobi) {
     const Placement bands = Placement::row_bands(n, n, comm.size());
     const DistributedMatrix<double> A(comm, bands);
     const DistributedMatrix<double> V(comm, bands);
-    fill(
-        A, KOKKOS_LAMBDA(Index i, Index j) { return 1.0 / static_cast<double>(1 + i + j) + (i == j ? 1.0 : 0.0); });
+    fill(A, HilbertAndOne());
     const Kokkos::View<double*, MemorySpace> w("w", n);
     EXPECT_TRUE(eigen::jacobi<double>(comm, A, w, V, {.block = 4}).converged);
     return numbers_of(V);
@@ -197,11 +211,7 @@ TEST_F(Failing, ExternalFaces) {
 
 TEST_F(Failing, ExactSums) {
   expect_all_fail_alike([](const Communicator& comm) {
-    const Kokkos::View<double*, MemorySpace> x("x", 3000);
-    const int rank = comm.rank();
-    Kokkos::parallel_for(
-        "fill", Kokkos::RangePolicy<ExecutionSpace>(comm.space(), 0, x.extent(0)),
-        KOKKOS_LAMBDA(int i) { x(i) = test::random_number(i, rank, 1) * (i % 2 == 0 ? 1e200 : 1e-200); });
+    const auto x = far_apart(comm, 3000);
     return Numbers{exact::sum(comm, x), exact::nrm2(comm, x), exact::dot(comm, x, x)};
   });
 }

@@ -184,6 +184,12 @@ class CommandTest(unittest.TestCase):
     def run_command(self, *arguments, **options):
         return heddle(*arguments, folder=self.folder, **{"fresh": self.fresh, **options})
 
+    def start(self, words, **options):
+        """A process that the test may kill: not a client of a GPU's Multi-Process Service, which loses all its others
+        when one is killed amid its work."""
+        environment = {**os.environ, "CUDA_MPS_PIPE_DIRECTORY": "/nonexistent"}
+        return subprocess.Popen(words, cwd=self.folder, env=environment, **options)
+
     def succeed(self, *arguments, **options):
         """Runs with --json and expects exit code 0 and a well-formed report, which it gives."""
         result = self.run_command(*arguments, "--json", "report.json", **options)

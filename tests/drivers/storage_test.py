@@ -179,7 +179,7 @@ class Signals(CommandTest):
         words = [COMMAND, "transpose", "--size", "7000", "--output", "C.mtx", "--quiet"]
         if ranks > 1:
             words = [MPIEXEC, "-n", str(ranks), *words]
-        process = subprocess.Popen(words, cwd=self.folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        process = self.start(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         deadline = time.monotonic() + 120
         while time.monotonic() < deadline and process.poll() is None:
             # What only tries whether it can be written is gone again at once.
@@ -212,7 +212,7 @@ class Signals(CommandTest):
         words = [COMMAND, "tdse", "deck.toml", "--set", "time.steps=100000000", "--checkpoint", "0", "--quiet",
                  "--output", "run.h5"]
         for ending in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-            process = subprocess.Popen([*words, "--force"], cwd=self.folder, stderr=subprocess.PIPE, text=True)
+            process = self.start([*words, "--force"], stderr=subprocess.PIPE, text=True)
             deadline = time.monotonic() + 60
             while not os.path.exists(self.path("run.partial.h5")) and time.monotonic() < deadline:
                 time.sleep(0.05)

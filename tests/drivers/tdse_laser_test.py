@@ -182,7 +182,7 @@ class Runs(LaserTest):
         os.mkdir(self.path("folder"))
         words = [COMMAND, "tdse", "laser.toml", "--force", "--output", "folder/run.h5", "--set", "time.steps=1000000", "--set",
                  "output.checkpoint_steps=7", "--checkpoint", "1e9", "--no-progress", "--quiet"]
-        with subprocess.Popen(words, cwd=self.folder) as process:
+        with self.start(words) as process:
             deadline = time.monotonic() + 60
             while not os.path.exists(self.path("folder/run.partial.h5")) and time.monotonic() < deadline:
                 time.sleep(0.01)
@@ -199,7 +199,7 @@ class Runs(LaserTest):
                          "--checkpoint", "0", "--no-progress", "--quiet", *settings]
                 if ranks > 1:
                     words = [MPIEXEC, "-n", str(ranks), *words]
-                with subprocess.Popen(words, cwd=self.folder, stderr=subprocess.PIPE, text=True) as process:
+                with self.start(words, stderr=subprocess.PIPE, text=True) as process:
                     deadline = time.monotonic() + 60
                     while not os.path.exists(self.path("run.partial.h5")) and time.monotonic() < deadline:
                         time.sleep(0.01)

@@ -266,7 +266,7 @@ class Runs(TdseTest):
         words = [COMMAND, "tdse", "small.toml", "--force", "--output", "run.h5", "--set", "time.steps=1000000",
                  "--checkpoint", "0",
                  "--set", "output.every=1", "--no-progress", "--quiet"]
-        with subprocess.Popen(words, cwd=self.folder) as process:
+        with self.start(words) as process:
             deadline = time.monotonic() + 60
             while not os.path.exists(self.path("run.partial.h5")) and time.monotonic() < deadline:
                 time.sleep(0.01)
@@ -288,9 +288,8 @@ class Runs(TdseTest):
 
     def running(self, *arguments):
         """A run that is on its way: its partial file is there."""
-        process = subprocess.Popen([COMMAND, "tdse", "small.toml", "--output", "run.h5", "--checkpoint", "0",
-                                    "--no-progress", "--quiet", *arguments], cwd=self.folder, stderr=subprocess.PIPE,
-                                   text=True)
+        process = self.start([COMMAND, "tdse", "small.toml", "--output", "run.h5", "--checkpoint", "0", "--no-progress",
+                              "--quiet", *arguments], stderr=subprocess.PIPE, text=True)
         self.addCleanup(process.stderr.close)
         self.addCleanup(process.wait)
         self.addCleanup(process.kill)
@@ -344,7 +343,7 @@ class Runs(TdseTest):
                          "--checkpoint", "0", "--no-progress", "--quiet"]
                 if ranks > 1:
                     words = [MPIEXEC, "-n", str(ranks), *words]
-                with subprocess.Popen(words, cwd=self.folder, stderr=subprocess.PIPE, text=True) as process:
+                with self.start(words, stderr=subprocess.PIPE, text=True) as process:
                     deadline = time.monotonic() + 60
                     while not os.path.exists(self.path("folder/run.partial.h5")) and time.monotonic() < deadline:
                         time.sleep(0.01)

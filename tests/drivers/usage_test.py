@@ -96,8 +96,8 @@ class Usage(CommandTest):
 
     def test_a_killed_run_leaves_the_old_output(self):
         write_market(self.path("E.mtx"), [[1.0]])
-        process = subprocess.Popen([COMMAND, "expm", "--size", "3000", "--norm", "1000", "--repeat", "100000",
-                                    "--output", "E.mtx", "--quiet"], cwd=self.folder)
+        process = self.start([COMMAND, "expm", "--size", "3000", "--norm", "1000", "--repeat", "100000",
+                              "--output", "E.mtx", "--quiet"])
         time.sleep(1.0)
         process.send_signal(signal.SIGKILL)
         self.assertEqual(process.wait(), -signal.SIGKILL)
@@ -122,7 +122,7 @@ class Usage(CommandTest):
     def test_a_killed_rank_ends_the_job_within_seconds(self):
         seed = str(time.time_ns() % 10**9)  # tells this run's processes from others
         words = [MPIEXEC, "-n", "2", COMMAND, "gemm", "--size", "1500", "--repeat", "1000000", "--no-check", "--seed", seed]
-        job = subprocess.Popen(words, cwd=self.folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        job = self.start(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
         self.addCleanup(job.kill)
 
         def ranks():
