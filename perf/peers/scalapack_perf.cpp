@@ -2,6 +2,9 @@
 #include "support/measure.hpp"
 #include "support/operands.hpp"
 #include <heddle/gemm/gemm.hpp>
+#include <heddle/tuning/rates.hpp>
+
+#include <array>
 
 extern "C" {
 int Csys2blacs_handle(MPI_Comm);
@@ -51,8 +54,40 @@ class Pdgemm {
   int descriptor_[9] = {};
 };
 
-// range(0): n, range(1): ScaLAPACK's block, range(2): 1 for Heddle on bands of its own, 0 for the same cyclic matrices.
-// Ratio: how much longer pdgemm takes.
+// The matrices of Heddle's product: ScaLAPACK's own, bands of the ranks, or one block of each for each rank.
+enum Matrices : int { same_cyclic, bands, blocks };
+
+// Of A, B and C.
+struct Placements {
+  Placement a;
+  Placement b;
+  Placement c;
+};
+Placements placements_of(Matrices matrices, const Placement& cyclic, int height) {
+  const Index n = cyclic.rows();
+  const int ranks = world().size();
+  const auto share = [&](int parts) { return (n + parts - 1) / parts; };
+  switch (matrices) {
+    case same_cyclic:
+      return {cyclic, cyclic, cyclic};
+    case bands:
+      return {Placement::row_bands(n, n, ranks), Placement::column_bands(n, n, ranks),
+              Placement::row_bands(n, n, ranks)};
+    case blocks:
+      break;
+  }
+  const Placement whole = Placement::block_cyclic(n, n, share(height), share(ranks / height), height, ranks / height);
+  return {whole, whole, whole};
+}
+
+// Measured once, on the links as they are now.
+const MachineRates& rates() {
+  static const MachineRates measured = measure_rates<double>(world());
+  return measured;
+}
+
+// range(0): n, range(1): ScaLAPACK's block, range(2): the matrices of Heddle's product. Ratio: how much longer pdgemm
+// takes.
 void beside_pdgemm(benchmark::State& state) {
   const Index n = extent(state.range(0));
   const Index block = state.range(1);
@@ -65,33 +100,37 @@ void beside_pdgemm(benchmark::State& state) {
   const auto A = random_distributed(cyclic, 1);
   const auto B = random_distributed(cyclic, 2);
   const auto C = random_distributed(cyclic, 3);
-  const bool bands = state.range(2) == 1;
-  const auto a = random_distributed(bands ? Placement::row_bands(n, n, ranks) : cyclic, 1);
-  const auto b = random_distributed(bands ? Placement::column_bands(n, n, ranks) : cyclic, 2);
-  const DistributedMatrix<double> c(world(), bands ? Placement::row_bands(n, n, ranks) : cyclic);
+  const Placements ours = placements_of(static_cast<Matrices>(state.range(2)), cyclic, height);
+  const auto a = random_distributed(ours.a, 1);
+  const auto b = random_distributed(ours.b, 2);
+  const DistributedMatrix<double> c(world(), ours.c);
   const Pdgemm pdgemm(height, ranks / height, cyclic);
-  GemmPlan<double> plan(world(), Operation::none, a.placement(), Operation::none, b.placement(), c.placement());
+  GemmPlan<double> plan(world(), Operation::none, ours.a, Operation::none, ours.b, ours.c, {.rates = rates()});
   GemmReport report;
   const double flops = 2.0 * static_cast<double>(n) * static_cast<double>(n) * static_cast<double>(n);
   compare(state, flops, {"heddle", [&] { return seconds_of([&] { report = plan.execute(1.0, a, b, 0.0, c); }); }},
           {"pdgemm", [&] { return seconds_of([&] { pdgemm.multiply(A, B, C); }); }});
   // Both computed the same product.
-  const DistributedMatrix<double> ours(world(), cyclic);
-  redistribute(c, ours);
-  add(-1.0, C, ours);
-  const double difference = norm(ours, Norm::maximum);
+  const DistributedMatrix<double> product(world(), cyclic);
+  redistribute(c, product);
+  add(-1.0, C, product);
+  const double difference = norm(product, Norm::maximum);
   if (!(difference <= 1e-14 * static_cast<double>(n))) {
     fail(state, "the two products differ");
   }
   state.counters["tile"] = static_cast<double>(report.tile);
-  state.SetLabel(bands ? "bands" : "same cyclic matrices");
+  state.counters["grid_columns"] = report.grid.columns;
+  state.counters["between_nodes"] = report.bytes_between_nodes;
+  state.counters["predicted"] = report.predicted_seconds.value_or(0.0);
+  constexpr std::array labels = {"same cyclic matrices", "bands", "blocks"};
+  state.SetLabel(labels[static_cast<std::size_t>(state.range(2))]);
 }
 
 BENCHMARK(beside_pdgemm)
     ->UseManualTime()
     ->Unit(benchmark::kMillisecond)
-    ->ArgsProduct({{1024, 2048, 4096}, {64, 256}, {0, 1}})
-    ->ArgNames({"n", "block", "bands"});
+    ->ArgsProduct({{1024, 2048, 4096}, {64, 256}, {same_cyclic, bands, blocks}})
+    ->ArgNames({"n", "block", "matrices"});
 
 }  // namespace
 }  // namespace heddle::perf

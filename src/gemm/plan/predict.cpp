@@ -3,6 +3,7 @@
 #include "comm/vendor.hpp"
 #include "dist/elementwise.hpp"
 #include "gemm/plan/arguments.hpp"
+#include "gemm/plan/relays.hpp"
 
 #include <algorithm>
 #include <array>
@@ -11,77 +12,7 @@
 #include <set>
 #include <utility>
 
-namespace heddle {
-
-double MachineRates::peak_flops() const {
-  double peak = 0.0;
-  for (const GemmPoint& point : gemm) {
-    peak = std::max(peak, point.flops);
-  }
-  return peak;
-}
-
-double MachineRates::flops_at(Index tile, double seconds) const {
-  require(!gemm.empty(), "MachineRates: gemm holds no rate of any tile");
-  const double warmth = warmth_after(seconds);
-  const auto rate = [&](const GemmPoint& point) {
-    return point.warm_flops > 0.0 ? point.flops + warmth * (point.warm_flops - point.flops) : point.flops;
-  };
-  const auto above = std::find_if(gemm.begin(), gemm.end(), [&](const GemmPoint& point) { return point.tile >= tile; });
-  if (above == gemm.end()) {
-    return rate(gemm.back());
-  }
-  if (above == gemm.begin()) {
-    // Below the smallest measured tile the rate falls with the tile: each product is then mostly overhead.
-    return rate(*above) * static_cast<double>(tile) / static_cast<double>(above->tile);
-  }
-  const auto below = std::prev(above);
-  const double share = std::log2(static_cast<double>(tile) / static_cast<double>(below->tile)) /
-                       std::log2(static_cast<double>(above->tile) / static_cast<double>(below->tile));
-  return rate(*below) + share * (rate(*above) - rate(*below));
-}
-
-double MachineRates::warmth_after(double seconds) const {
-  const auto after =
-      std::find_if(warm.begin(), warm.end(), [&](const WarmPoint& point) { return point.seconds >= seconds; });
-  if (after == warm.end()) {
-    return warm.empty() ? 0.0 : warm.back().warmth;
-  }
-  const WarmPoint before = after == warm.begin() ? WarmPoint{} : *std::prev(after);
-  return before.warmth +
-         (after->warmth - before.warmth) * (seconds - before.seconds) / (after->seconds - before.seconds);
-}
-
-TileBounds tile_bounds(const MachineRates& rates, const ProductShape& shape) {
-  const auto above = [](double bound) { return static_cast<Index>(std::floor(bound)) + 1; };
-  const std::string trouble = impl::trouble_with(rates);
-  require(trouble.empty(), "tile_bounds: the rates can't be used: ", trouble);
-  TileBounds bounds;
-  const double n = std::cbrt(static_cast<double>(shape.rows) * static_cast<double>(shape.columns) *
-                             static_cast<double>(shape.inner));
-  // The paper counts N_i^2 N operations for N_i^2 N multiply-adds in (5), and elements, not bytes, moved.
-  const double k = rates.peak_flops() / (rates.memory_bandwidth / shape.element_bytes);
-  if (n > 2.0 * k) {
-    bounds.memory = above(4.0 * k * n / (n - 2.0 * k));
-  }
-  if (shape.ranks > 1 && rates.link_bandwidth > 0.0) {
-    // s N_i N (P - 1) / BW_transfer < f N_i^2 N / BW_math, f the operations of a multiply-add.
-    bounds.transfer = above(shape.element_bytes / shape.flops_per_multiply_add * (shape.ranks - 1) *
-                            rates.peak_flops() / rates.link_bandwidth);
-  }
-  return bounds;
-}
-
-}  // namespace heddle
-
 namespace heddle::impl {
-
-MachineRates emulated_rates(MachineRates rates) {
-  rates.gemm = std::exchange(rates.emulated, {});
-  rates.warm = {};
-  return rates;
-}
-
 namespace {
 
 bool comes_from_host_memory(const Product& product) {
@@ -94,6 +25,7 @@ struct OperandLoads {
   bool for_all_ranks;                             // Whether each band goes to all ranks.
   std::vector<std::vector<Piece>> pieces;         // Of each band.
   std::vector<const std::vector<Load>*> loads{};  // By rank.
+  Relays relays{};
 
   OperandLoads(const Product& product, const Placement& of, bool all, int bands, Region (*band_of)(const Product&, int))
       : placement(of), for_all_ranks(all) {
@@ -105,6 +37,10 @@ struct OperandLoads {
   [[nodiscard]] bool has(std::size_t number, std::size_t rank) const { return number < loads[rank]->size(); }
   [[nodiscard]] std::size_t band(std::size_t number, std::size_t rank) const {
     return static_cast<std::size_t>((*loads[rank])[number].band);
+  }
+  // Who sends the rank a piece of its `number`th band.
+  [[nodiscard]] int source(std::size_t number, std::size_t rank, const Piece& piece) const {
+    return relays.source(static_cast<int>(rank), static_cast<int>(band(number, rank)), piece.owner);
   }
   // Whether any of a rank's `number`th band comes from another rank.
   [[nodiscard]] bool travels(std::size_t number, std::size_t rank) const {
@@ -135,8 +71,8 @@ std::vector<std::vector<double>> transfer_seconds(const MachineRates& rates, con
   for (std::size_t k = 0; k < longest; ++k) {
     // Of each owner: on its own node, and on others.
     std::vector<std::array<double, 2>> readers(ranks, {0.0, 0.0});
-    const auto way = [&](std::size_t rank, const Piece& piece) {
-      return product.on_one_node(static_cast<int>(rank), piece.owner) ? 0 : 1;
+    const auto way = [&](std::size_t rank, int source) {
+      return product.on_one_node(static_cast<int>(rank), source) ? 0 : 1;
     };
     const auto for_each_piece = [&](const auto& body) {
       for (std::size_t rank = 0; rank < ranks; ++rank) {
@@ -148,7 +84,8 @@ std::vector<std::vector<double>> transfer_seconds(const MachineRates& rates, con
     };
     for_each_piece([&](std::size_t rank, const Piece& piece, bool comes) {
       const double share = other.travels(k, rank) ? 0.5 : 1.0;
-      readers[static_cast<std::size_t>(piece.owner)][way(rank, piece)] += comes ? share : 0.0;
+      const int source = operand.source(k, rank, piece);
+      readers[static_cast<std::size_t>(source)][way(rank, source)] += comes ? share : 0.0;
     });
     for (std::size_t rank = 0; rank < ranks; ++rank) {
       if (operand.has(k, rank)) seconds[rank].push_back(0.0);
@@ -156,9 +93,10 @@ std::vector<std::vector<double>> transfer_seconds(const MachineRates& rates, con
     for_each_piece([&](std::size_t rank, const Piece& piece, bool comes) {
       const double bytes = cost.bytes * static_cast<double>(piece.size());
       double time = 0.0;
-      const int which = way(rank, piece);
+      const int source = operand.source(k, rank, piece);
+      const int which = way(rank, source);
       if (const double bandwidth = bandwidth_between(rates, which == 0); comes && bandwidth > 0.0) {
-        time = bytes * std::max(readers[static_cast<std::size_t>(piece.owner)][which], 1.0) / bandwidth + rates.latency;
+        time = bytes * std::max(readers[static_cast<std::size_t>(source)][which], 1.0) / bandwidth + rates.latency;
       }
       if (placement.residence() == Residence::host && bus > 0.0) {
         const int owners = operand.for_all_ranks ? placement.rank_end() - placement.first_rank() : 1;
@@ -170,13 +108,26 @@ std::vector<std::vector<double>> transfer_seconds(const MachineRates& rates, con
   return seconds;
 }
 
-// When a rank's last product ends: each begins once the last one is done and its bands are there; the loads come one
-// after the other in the order of their use, each once its slot is free.
-double last_product_ends(const MachineRates& rates, const ElementCost& cost, const Product& product,
-                         const RankSchedule& schedule, const std::vector<double>& seconds_a,
-                         const std::vector<double>& seconds_b) {
+// One operand's loads of a rank: how long each takes, and when it is there at the earliest (empty: at any time).
+struct LoadTimes {
+  const std::vector<double>& seconds;
+  std::vector<double> not_before{};
+};
+
+// When a rank's bands are there, and its last product ends.
+struct RankTimes {
   std::vector<double> there_a;
   std::vector<double> there_b;
+  double end = 0.0;
+};
+
+// Each product begins once the last one is done and its bands are there; the loads come one after the other in the
+// order of their use, each once its slot is free.
+RankTimes times_of(const MachineRates& rates, const ElementCost& cost, const Product& product,
+                   const RankSchedule& schedule, const LoadTimes& times_a, const LoadTimes& times_b) {
+  RankTimes times;
+  std::vector<double>& there_a = times.there_a;
+  std::vector<double>& there_b = times.there_b;
   double now = 0.0;
   double link_free = 0.0;
   const auto may_post = [](const std::vector<Load>& loads, std::size_t next, std::size_t step) {
@@ -192,12 +143,14 @@ double last_product_ends(const MachineRates& rates, const ElementCost& cost, con
       const bool a_first =
           a && (!b || schedule.loads_a[there_a.size()].first_use <= schedule.loads_b[there_b.size()].first_use);
       auto& there = a_first ? there_a : there_b;
-      const double seconds = (a_first ? seconds_a : seconds_b)[there.size()];
+      const LoadTimes& of_loads = a_first ? times_a : times_b;
+      const double seconds = of_loads.seconds[there.size()];
+      const double earliest = of_loads.not_before.empty() ? 0.0 : of_loads.not_before[there.size()];
       // What is there already waits for nothing.
       if (seconds > 0.0) {
         link_free = std::max(link_free, now) + seconds;
       }
-      there.push_back(seconds > 0.0 ? link_free : now);
+      there.push_back(std::max(seconds > 0.0 ? link_free : now, earliest));
     }
     const Step& step = schedule.steps[k];
     now =
@@ -206,7 +159,51 @@ double last_product_ends(const MachineRates& rates, const ElementCost& cost, con
            static_cast<double>(tile_of_c(product, step.row_band, step.column_band).size()) *
            static_cast<double>(product.inner()) / rates.flops_at(product.tile, now);
   }
-  return now;
+  times.end = now;
+  return times;
+}
+
+// When each of a rank's loads is there at the earliest, where other ranks pass it on: when these have it.
+std::vector<double> relayed_at(const OperandLoads& operand, std::size_t rank, const std::vector<RankTimes>& times,
+                               std::vector<double> RankTimes::*there) {
+  std::vector<double> at;
+  for (std::size_t k = 0; operand.has(k, rank); ++k) {
+    double earliest = 0.0;
+    for (const Piece& piece : operand.pieces[operand.band(k, rank)]) {
+      const int source = operand.source(k, rank, piece);
+      if (source == piece.owner) continue;
+      const std::vector<Load>& loads = *operand.loads[static_cast<std::size_t>(source)];
+      const auto load = std::find_if(loads.begin(), loads.end(), [&](const Load& one) {
+        return one.band == static_cast<int>(operand.band(k, rank));
+      });
+      earliest = (times[static_cast<std::size_t>(source)].*there)[static_cast<std::size_t>(load - loads.begin())];
+    }
+    at.push_back(earliest);
+  }
+  return at;
+}
+
+// When each rank's last product ends.
+std::vector<double> last_products_end(const MachineRates& rates, const ElementCost& cost, const Product& product,
+                                      const std::vector<RankSchedule>& schedules, const OperandLoads& loads_a,
+                                      const OperandLoads& loads_b, double bus_rate) {
+  const auto seconds_a = transfer_seconds(rates, cost, product, loads_a, loads_b, bus_rate);
+  const auto seconds_b = transfer_seconds(rates, cost, product, loads_b, loads_a, bus_rate);
+  std::vector<RankTimes> times;
+  for (std::size_t rank = 0; rank < schedules.size(); ++rank) {
+    times.push_back(times_of(rates, cost, product, schedules[rank], {seconds_a[rank]}, {seconds_b[rank]}));
+  }
+  std::vector<double> ends;
+  for (std::size_t rank = 0; rank < schedules.size(); ++rank) {
+    if (loads_a.relays.empty() && loads_b.relays.empty()) {
+      ends.push_back(times[rank].end);
+      continue;
+    }
+    const LoadTimes times_a{seconds_a[rank], relayed_at(loads_a, rank, times, &RankTimes::there_a)};
+    const LoadTimes times_b{seconds_b[rank], relayed_at(loads_b, rank, times, &RankTimes::there_b)};
+    ends.push_back(times_of(rates, cost, product, schedules[rank], times_a, times_b).end);
+  }
+  return ends;
 }
 
 }  // namespace
@@ -224,11 +221,12 @@ PredictedTimes predicted_times(const MachineRates& rates, const ElementCost& cos
     loads_a.loads.push_back(&schedule.loads_a);
     loads_b.loads.push_back(&schedule.loads_b);
   }
+  loads_a.relays = Relays(product, product.a, loads_of_a(product), schedules);
+  loads_b.relays = Relays(product, product.b, loads_of_b(product), schedules);
   const std::vector<Workload> work = workloads(product, schedules);
   const bool one_way = tiles_wait_for_bands(rates, cost, product, work);
   const double bus_rate = one_way ? rates.host_bandwidth : rates.host_bandwidth_both_ways;
-  const auto seconds_a = transfer_seconds(rates, cost, product, loads_a, loads_b, bus_rate);
-  const auto seconds_b = transfer_seconds(rates, cost, product, loads_b, loads_a, bus_rate);
+  const std::vector<double> ends = last_products_end(rates, cost, product, schedules, loads_a, loads_b, bus_rate);
   const double rate = rates.flops_at(product.tile) / cost.flops_per_multiply_add;
   const auto over = [&](bool on_one_node, double elements) {
     const double bandwidth = bandwidth_between(rates, on_one_node);
@@ -257,10 +255,7 @@ PredictedTimes predicted_times(const MachineRates& rates, const ElementCost& cos
     const double over_bus = one_way ? load.elements_from_host + load.elements_to_host
                                     : std::max(load.elements_from_host, load.elements_to_host);
     mine.bus = bus_rate > 0.0 ? cost.bytes * over_bus / bus_rate : 0.0;
-    const double pipelined =
-        std::max({last_product_ends(rates, cost, product, schedules[rank], seconds_a[rank], seconds_b[rank]), link,
-                  mine.bus}) +
-        drain;
+    const double pipelined = std::max({ends[rank], link, mine.bus}) + drain;
     // What hides where copy engines and cores share nothing; elsewhere a part of it, or nothing, does.
     const double shown = (1.0 - rates.overlap) * std::max(mine.products + link + mine.bus - pipelined, 0.0);
     const double landed = product.blocks ? 0.0 : 3.0 * load.home.all;
@@ -293,10 +288,12 @@ int bands_that_fit(const Product& product, double element_bytes, std::size_t wor
 }
 
 void hold_bands_of_b(Product& product, int bands_per_pass, double element_bytes, std::size_t workspace_bytes) {
-  product.held_b = product.on_gpus ? 4 : 2;
+  // What comes from other nodes is asked for well before it is used.
+  const bool far = product.on_gpus || !product.node_of.empty();
+  product.held_b = far ? 4 : 2;
   const double band = element_bytes * static_cast<double>(product.tile) * static_cast<double>(product.inner());
   const double left = static_cast<double>(workspace_bytes) - band * std::min(most_bands(product), 2 * bands_per_pass);
-  product.first_held_b = !product.on_gpus || left < band * product.held_b
+  product.first_held_b = !far || left < band * product.held_b
                              ? product.held_b
                              : static_cast<int>(std::min(left / band, static_cast<double>(product.column_bands())));
   product.first_held_b = std::max(product.first_held_b, product.held_b);
@@ -383,8 +380,13 @@ Index choose_tile(const MachineRates& rates, const ElementCost& cost, Product pr
     best = std::min(best, times.front().second);
   }
   const auto near_best = [&](const auto& entry) { return entry.second <= tolerated * best; };
-  return !product.on_gpus ? std::find_if(times.rbegin(), times.rend(), near_best)->first
-                          : std::find_if(times.begin(), times.end(), near_best)->first;
+  // Between nodes, too, what is not there yet is waited for once a tile: two of them or more along either side.
+  const Index half_share = std::min(product.rows() / product.grid_rows(), product.columns() / product.grid_columns) / 2;
+  const auto is_coarse = [&](Index tile) { return !product.node_of.empty() && tile > half_share; };
+  const auto largest = std::find_if(times.rbegin(), times.rend(),
+                                    [&](const auto& entry) { return near_best(entry) && !is_coarse(entry.first); });
+  return product.on_gpus || largest == times.rend() ? std::find_if(times.begin(), times.end(), near_best)->first
+                                                    : largest->first;
 }
 
 }  // namespace heddle::impl

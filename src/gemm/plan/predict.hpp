@@ -57,9 +57,10 @@ void hold_bands_of_b(Product& product, int bands_per_pass, double element_bytes,
                                  std::size_t workspace_bytes);
 
 /// The tile of least predicted time; on CPUs, of those within 1 % of it, the largest, since what the model leaves out
-/// is paid once a tile; on GPUs, where A or B comes from host memory, of those within 2 % the smallest. With one band
-/// of A at a time only tiles that meet both bounds count (but for small matrices, where none does). Of more than
-/// 16 ranks fewer tiles are tried. `product.tile` is ignored.
+/// is paid once a tile, but between nodes one of which each rank computes two and more along either side; on GPUs,
+/// where A or B comes from host memory, of those within 2 % the smallest. With one band of A at a time only tiles that
+/// meet both bounds count (but for small matrices, where none does). Of more than 16 ranks fewer tiles are tried.
+/// `product.tile` is ignored.
 [[nodiscard]] Index choose_tile(const MachineRates& rates, const ElementCost& cost, Product product, int bands_per_pass,
                                 std::size_t workspace_bytes);
 

@@ -106,8 +106,10 @@ std::vector<std::vector<Strip>> share_out(const Product& product) {
     }
     share_out_rest(product, row_of, q, strips);
     for (int p = 0; p < product.grid_rows(); ++p) {
-      auto& mine = strips[static_cast<std::size_t>(p * product.grid_columns + q)];
-      const auto start = mine.size() * static_cast<std::size_t>(q) / static_cast<std::size_t>(product.grid_columns);
+      const int rank = p * product.grid_columns + q;
+      auto& mine = strips[static_cast<std::size_t>(rank)];
+      const auto start = mine.size() * static_cast<std::size_t>(product.turn_in_row(rank)) /
+                         static_cast<std::size_t>(product.grid_columns);
       std::rotate(mine.begin(), mine.begin() + static_cast<std::ptrdiff_t>(start), mine.end());
     }
   }
@@ -128,7 +130,7 @@ std::vector<int> columns_of_pass(const Product& product, const std::vector<Strip
   std::sort(columns.begin(), columns.end());
   columns.erase(std::unique(columns.begin(), columns.end()), columns.end());
   if (product.b.residence() == Residence::device) {
-    const auto start = columns.size() * static_cast<std::size_t>(rank / product.grid_columns) /
+    const auto start = columns.size() * static_cast<std::size_t>(product.turn_in_column(rank)) /
                        static_cast<std::size_t>(product.grid_rows());
     std::rotate(columns.begin(), columns.begin() + static_cast<std::ptrdiff_t>(start), columns.end());
     return columns;
@@ -229,6 +231,36 @@ RankSchedule schedule_of(const Product& product, const std::vector<Strip>& strip
 }
 
 }  // namespace
+
+namespace {
+
+// The first of the `count` ranks `first`, `first` + `stride`, ... that is on the node of the one at `place`; `place`
+// itself where all are.
+int turn_among(const Product& product, int first, int stride, int count, int place) {
+  const auto shares_node = [&](int other) {
+    return product.on_one_node(first + other * stride, first + place * stride);
+  };
+  int turn = place;
+  bool all = true;
+  for (int other = count - 1; other >= 0; --other) {
+    if (shares_node(other)) {
+      turn = std::min(turn, other);
+    } else {
+      all = false;
+    }
+  }
+  return all ? place : turn;
+}
+
+}  // namespace
+
+int Product::turn_in_row(int rank) const {
+  const int q = rank % grid_columns;
+  return turn_among(*this, rank - q, 1, grid_columns, q);
+}
+int Product::turn_in_column(int rank) const {
+  return turn_among(*this, rank % grid_columns, grid_columns, grid_rows(), rank / grid_columns);
+}
 
 Range Product::row_range(int band) const {
   return range_of(band, tile, rows());

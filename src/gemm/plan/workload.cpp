@@ -1,5 +1,5 @@
 // What schedules ask of the machine, rank by rank.
-#include "gemm/plan/schedule.hpp"
+#include "gemm/plan/relays.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -51,35 +51,42 @@ struct Cuts {
   std::vector<CutBand> b;
   std::vector<std::vector<Share>> rows_of_c;
   std::vector<std::vector<Share>> columns_of_c;
+  Relays relays_a;
+  Relays relays_b;
 
-  explicit Cuts(const Product& product)
+  Cuts(const Product& product, const std::vector<RankSchedule>& schedules)
       : a(cut(product, product.a, product.row_bands(), band_of_a)),
         b(cut(product, product.b, product.column_bands(), band_of_b)),
         rows_of_c(shares_of(product.c.row_axis(), product.row_bands(), [&](int k) { return product.row_range(k); })),
-        columns_of_c(shares_of(product.c.column_axis(), product.column_bands(),
-                               [&](int k) { return product.column_range(k); })) {}
+        columns_of_c(
+            shares_of(product.c.column_axis(), product.column_bands(), [&](int k) { return product.column_range(k); })),
+        relays_a(product, product.a, loads_of_a(product), schedules),
+        relays_b(product, product.b, loads_of_b(product), schedules) {}
 };
 
 // Adds what `rank` does to its own workload, and what it asks of the others to theirs.
 void add_workload(const Product& product, const Cuts& cuts, const RankSchedule& schedule, int rank,
                   std::vector<Workload>& all) {
   Workload& work = all[static_cast<std::size_t>(rank)];
-  const auto receive = [&](const CutBand& band) {
+  const auto receive = [&](const CutBand& band, int number, const Relays& relays) {
     for (std::size_t k = 0; k < band.pieces.size(); ++k) {
       const Piece& piece = band.pieces[k];
       const auto size = static_cast<double>(piece.size());
       const bool in_place = piece.owner == rank ? piece.size() == band.size : band.blocks[k];
       work.elements_assembled += in_place ? 0.0 : size;
       if (piece.owner != rank) {
-        const bool on_one_node = product.on_one_node(rank, piece.owner);
+        const int source = relays.source(rank, number, piece.owner);
+        const bool on_one_node = product.on_one_node(rank, source);
         work.in.add(size, on_one_node);
         work.messages_in += 1.0;
-        all[static_cast<std::size_t>(piece.owner)].served.add(size, on_one_node);
+        all[static_cast<std::size_t>(source)].served.add(size, on_one_node);
       }
     }
   };
-  for (const Load& load : schedule.loads_a) receive(cuts.a[static_cast<std::size_t>(load.band)]);
-  for (const Load& load : schedule.loads_b) receive(cuts.b[static_cast<std::size_t>(load.band)]);
+  for (const Load& load : schedule.loads_a)
+    receive(cuts.a[static_cast<std::size_t>(load.band)], load.band, cuts.relays_a);
+  for (const Load& load : schedule.loads_b)
+    receive(cuts.b[static_cast<std::size_t>(load.band)], load.band, cuts.relays_b);
   for (const Step& step : schedule.steps) {
     const Region tile = tile_of_c(product, step.row_band, step.column_band);
     work.multiply_adds += static_cast<double>(tile.size()) * static_cast<double>(product.inner());
@@ -117,7 +124,7 @@ void add_workload(const Product& product, const Cuts& cuts, const RankSchedule& 
 
 std::vector<Workload> workloads(const Product& product, const std::vector<RankSchedule>& schedules) {
   std::vector<Workload> all(schedules.size());
-  const Cuts cuts(product);
+  const Cuts cuts(product, schedules);
   for (int rank = 0; rank < product.ranks; ++rank) {
     add_workload(product, cuts, schedules[static_cast<std::size_t>(rank)], rank, all);
   }

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <exception>
-#include <map>
 
 namespace heddle::impl {
 namespace {
@@ -28,7 +27,7 @@ std::vector<Event> events_on(const Instances& instances) {
 
 template <Scalar T>
 BandReceiver<T>::BandReceiver(const Setting& setting, const OperandSide& side, const Product& product,
-                              const RankSchedule& schedule)
+                              const Relays& relays, const RankSchedule& schedule)
     : setting_(setting),
       side_(side),
       placement_(product.*side.placement),
@@ -41,7 +40,7 @@ BandReceiver<T>::BandReceiver(const Setting& setting, const OperandSide& side, c
   std::vector<Index> landing_size(slots_.size(), 0);
   for (const Load& load : schedule.*side.loads) {
     const Region region = side.band(product, load.band);
-    Arrival arrival{load, region, piece_of(placement, region, rank), false, false, {}, {}, {}};
+    Arrival arrival{load, region, piece_of(placement, region, rank), false, false, false, {}, {}, {}};
     const auto slot = static_cast<std::size_t>(load.slot);
     arrival.in_place = !streamed && arrival.mine.size() == arrival.region.size();
     Index landing = 0;
@@ -51,6 +50,8 @@ BandReceiver<T>::BandReceiver(const Setting& setting, const OperandSide& side, c
       }
       Incoming incoming;
       incoming.piece = piece;
+      incoming.source = relays.source(rank, load.band, piece.owner);
+      arrival.far = arrival.far || !product.on_one_node(rank, incoming.source);
       incoming.landing = landing;
       if (is_block(placement, arrival.region, piece, !setting.transport.takes_blocks())) {
         const PieceMap map(placement, arrival.region, piece);
@@ -77,6 +78,7 @@ BandReceiver<T>::BandReceiver(const Setting& setting, const OperandSide& side, c
 template <Scalar T> void BandReceiver<T>::start(const MatrixView<const T>& local, const Event& begin) {
   local_ = local;
   posted_ = 0;
+  far_under_way_.clear();
   free_.assign(slots_.size(), {begin});
 }
 
@@ -96,6 +98,7 @@ template <Scalar T> std::optional<int> BandReceiver<T>::next_use(int step) const
 
 template <Scalar T> void BandReceiver<T>::post_next() {
   post(arrivals_[posted_]);
+  if (arrivals_[posted_].far) far_under_way_.push_back(static_cast<int>(posted_));
   ++posted_;
 }
 
@@ -109,12 +112,8 @@ template <Scalar T> void BandReceiver<T>::post(Arrival& arrival) {
   const auto slot_number = static_cast<std::size_t>(arrival.load.slot);
   const std::vector<Event>& free = free_[slot_number];
   for (Incoming& incoming : arrival.pieces) {
-    const Piece& piece = incoming.piece;
-    const MatrixView<T> to = incoming.landing < 0
-                                 ? block_of(slot(arrival), incoming.row, incoming.row + piece.rows.size(),
-                                            incoming.column, incoming.column + piece.columns.size())
-                                 : packed_view(landings_[slot_number].data() + incoming.landing, piece);
-    incoming.request = setting_.transport.template receive<T>(to, piece.owner, side_.tag, free);
+    incoming.request =
+        setting_.transport.template receive<T>(place_of(arrival, incoming), incoming.source, side_.tag, free);
     incoming.done = false;
     incoming.posted = records_transfers(setting_) ? setting_.recorder->now() : 0.0;
   }
@@ -154,7 +153,8 @@ template <Scalar T> bool BandReceiver<T>::ready(int load) {
     }
     incoming.done = true;
     if (records_transfers(setting_)) {
-      TimelineInterval interval{TimelineKind::receive, incoming.posted, 0.0, side_.name, -1, -1, piece.owner, 0.0, 0};
+      TimelineInterval interval{
+          TimelineKind::receive, incoming.posted, 0.0, side_.name, -1, -1, incoming.source, 0.0, 0};
       interval.*side_.band_number = arrival.load.band;
       interval.bytes = static_cast<double>(piece.size()) * sizeof(T);
       record_transfer(setting_, interval, incoming.request);
@@ -182,6 +182,29 @@ template <Scalar T> MatrixView<T> BandReceiver<T>::slot(const Arrival& arrival) 
                      arrival.region.columns.size(), arrival.region.rows.size());
 }
 
+template <Scalar T> MatrixView<T> BandReceiver<T>::place_of(const Arrival& arrival, const Incoming& incoming) const {
+  const Piece& piece = incoming.piece;
+  if (incoming.landing >= 0) {
+    return packed_view(landings_[static_cast<std::size_t>(arrival.load.slot)].data() + incoming.landing, piece);
+  }
+  return block_of(slot(arrival), incoming.row, incoming.row + piece.rows.size(), incoming.column,
+                  incoming.column + piece.columns.size());
+}
+
+template <Scalar T> void BandReceiver<T>::take_far() {
+  std::erase_if(far_under_way_, [&](int load) { return ready(load); });
+}
+
+template <Scalar T>
+std::optional<typename BandReceiver<T>::Arrived> BandReceiver<T>::arrived(int load, int owner) const {
+  if (load >= static_cast<int>(posted_)) return {};
+  const Arrival& arrival = arrivals_[static_cast<std::size_t>(load)];
+  const auto found = std::find_if(arrival.pieces.begin(), arrival.pieces.end(),
+                                  [&](const Incoming& incoming) { return incoming.piece.owner == owner; });
+  if (!found->done) return {};
+  return Arrived{place_of(arrival, *found), found->request.event()};
+}
+
 template <Scalar T> MatrixView<const T> BandReceiver<T>::band(int load) const {
   const Arrival& arrival = arrivals_[static_cast<std::size_t>(load)];
   if (arrival.in_place) {
@@ -193,13 +216,14 @@ template <Scalar T> MatrixView<const T> BandReceiver<T>::band(int load) const {
 // ---- bands going out
 
 template <Scalar T>
-BandSender<T>::BandSender(const Setting& setting, const OperandSide& side, const Product& product,
-                          const std::vector<RankSchedule>& schedules)
-    : setting_(setting), side_(side) {
+BandSender<T>::BandSender(const Setting& setting, const OperandSide& side, const Product& product, const Relays& relays,
+                          const std::vector<RankSchedule>& schedules, const BandReceiver<T>& receiver)
+    : setting_(setting), side_(side), receiver_(receiver) {
   const Placement& placement = product.*side.placement;
   const int mine = setting.comm.rank();
   const int ranks = setting.comm.size();
-  std::map<int, std::size_t> copy_of_band;
+  const std::vector<Load>& loads = schedules[static_cast<std::size_t>(mine)].*side.loads;
+  for (std::size_t k = 0; k < loads.size(); ++k) load_of_band_.emplace(loads[k].band, static_cast<int>(k));
   // The next rank first, so that not all ranks serve rank 0 first; this one last, as it can share what others are sent.
   for (int step = 1; step <= ranks; ++step) {
     Queue queue;
@@ -209,11 +233,7 @@ BandSender<T>::BandSender(const Setting& setting, const OperandSide& side, const
       continue;
     }
     for (const Load& load : schedules[static_cast<std::size_t>(queue.destination)].*side.loads) {
-      const Piece piece = piece_of(placement, side.band(product, load.band), mine);
-      if (piece.size() == 0) continue;
-      const auto [found, fresh] = copy_of_band.try_emplace(load.band, copies_.size());
-      if (fresh) copies_.push_back({piece, {}, {}, false});
-      queue.pieces.push_back({piece, load.band, found->second});
+      want(product, relays, load, queue);
     }
     if (!queue.pieces.empty()) {
       queues_.push_back(std::move(queue));
@@ -223,6 +243,38 @@ BandSender<T>::BandSender(const Setting& setting, const OperandSide& side, const
   for (Copy& copy : copies_) {
     if (is_copied(copy.piece, placement.local_rows(mine))) grow(setting_, copy.buffer, copy.piece.size());
   }
+}
+
+// What this rank sends of a load of the queue's destination: its own piece, and what it passes on, in the order of
+// their owners.
+template <Scalar T>
+void BandSender<T>::want(const Product& product, const Relays& relays, const Load& load, Queue& queue) {
+  const Placement& placement = product.*side_.placement;
+  const Region region = side_.band(product, load.band);
+  const int mine = setting_.comm.rank();
+  const auto want_own = [&](const Piece& piece) {
+    const auto [found, fresh] = copy_of_band_.try_emplace(load.band, copies_.size());
+    if (fresh) copies_.push_back({piece, {}, {}, false});
+    queue.pieces.push_back({piece, load.band, -1, found->second});
+  };
+  if (!relays.passes_on(mine, load.band) || !product.on_one_node(mine, queue.destination)) {
+    const Piece piece = piece_of(placement, region, mine);
+    if (piece.size() > 0 && relays.source(queue.destination, load.band, mine) == mine) want_own(piece);
+    return;
+  }
+  for (const Piece& piece : pieces_of(placement, region)) {
+    if (piece.owner == mine) {
+      want_own(piece);
+    } else if (relays.source(queue.destination, load.band, piece.owner) == mine) {
+      queue.pieces.push_back({piece, load.band, load_of_band_.at(load.band), 0});
+    }
+  }
+}
+
+template <Scalar T> bool BandSender<T>::may_send(const Queue& queue) const {
+  if (queue.sent == queue.pieces.size() || queue.under_way.size() == window) return false;
+  const Wanted& next = queue.pieces[queue.sent];
+  return next.load < 0 || receiver_.arrived(next.load, next.piece.owner);
 }
 
 template <Scalar T> BandSender<T>::~BandSender() {
@@ -279,6 +331,10 @@ template <Scalar T> void BandSender<T>::progress() {
 
 template <Scalar T> Request BandSender<T>::send(const Queue& queue) {
   const Wanted& wanted = queue.pieces[queue.sent];
+  if (wanted.load >= 0) {
+    const auto arrived = receiver_.arrived(wanted.load, wanted.piece.owner);
+    return setting_.transport.template send<T>(arrived->data, queue.destination, side_.tag, arrived->event);
+  }
   const MatrixView<const T> block = part_of(local_, wanted.piece);
   if (setting_.transport.takes_blocks() || is_contiguous(block)) {
     return setting_.transport.template send<T>(block, queue.destination, side_.tag, Event());

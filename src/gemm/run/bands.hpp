@@ -7,6 +7,7 @@
 #include "comm/queue.hpp"
 #include "comm/tags.hpp"
 #include "gemm/plan/memory.hpp"
+#include "gemm/plan/relays.hpp"
 #include "gemm/plan/schedule.hpp"
 #include "gemm/run/instances.hpp"
 #include "gemm/run/pieces.hpp"
@@ -14,6 +15,7 @@
 #include <heddle/comm/transport.hpp>
 
 #include <deque>
+#include <map>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -63,13 +65,25 @@ inline constexpr OperandSide side_b{'B',
 template <Scalar T> class BandReceiver {
  public:
   /// `setting` and `side` outlive it.
-  BandReceiver(const Setting& setting, const OperandSide& side, const Product& product, const RankSchedule& schedule);
+  BandReceiver(const Setting& setting, const OperandSide& side, const Product& product, const Relays& relays,
+               const RankSchedule& schedule);
 
   /// Begins a product with this rank's part of the operand; the slots are free after `begin`.
   void start(const MatrixView<const T>& local, const Event& begin);
   /// First use of the next load, where it may be posted before `step`, whose predecessors have been given to the lanes.
   [[nodiscard]] std::optional<int> next_use(int step) const;
   void post_next();
+  /// Whether anything of the next load comes from another node, and how many such loads are posted and not complete.
+  [[nodiscard]] bool next_is_far() const { return arrivals_[posted_].far; }
+  [[nodiscard]] std::size_t far_under_way() const { return far_under_way_.size(); }
+  /// Takes what has arrived from other nodes.
+  void take_far();
+  /// What an owner has sent of a band, where it lies, and when it is there; nothing before it has come.
+  struct Arrived {
+    MatrixView<const T> data;
+    Event event;
+  };
+  [[nodiscard]] std::optional<Arrived> arrived(int load, int owner) const;
   [[nodiscard]] bool last_is_ready() { return posted_ == 0 || ready(static_cast<int>(posted_) - 1); }
   /// Whether the load is posted and its band complete, for work after order(); unpacks what has arrived.
   [[nodiscard]] bool ready(int load);
@@ -82,6 +96,7 @@ template <Scalar T> class BandReceiver {
  private:
   struct Incoming {
     Piece piece;
+    int source = 0;      // Who sends it: its owner, or another rank of this node.
     Index landing = -1;  // Place in the slot's landing buffer; -1: straight into the band.
     Index row = 0;       // Place in the band, for those.
     Index column = 0;
@@ -94,6 +109,7 @@ template <Scalar T> class BandReceiver {
     Region region;
     Piece mine;
     bool in_place = false;  // This rank owns all of it: nothing travels, nothing is copied.
+    bool far = false;       // Some of it comes from another node.
     bool copied = false;    // Something is put in place on the assembly instance.
     std::vector<Incoming> pieces;
     std::vector<Event> events;  // The band is complete after these.
@@ -102,6 +118,7 @@ template <Scalar T> class BandReceiver {
 
   void post(Arrival& arrival);
   [[nodiscard]] MatrixView<T> slot(const Arrival& arrival) const;
+  [[nodiscard]] MatrixView<T> place_of(const Arrival& arrival, const Incoming& incoming) const;
 
   const Setting& setting_;
   const OperandSide& side_;
@@ -112,14 +129,16 @@ template <Scalar T> class BandReceiver {
   std::vector<Buffer<T>> landings_;
   MatrixView<const T> local_;
   std::size_t posted_ = 0;
+  std::vector<int> far_under_way_;
 };
 
-/// This rank's pieces of the bands that others load, sent in the order in which each of them posts its loads.
+/// This rank's pieces of the bands that others load, and those that it passes on to others of its node, sent in the
+/// order in which each of them posts its loads.
 template <Scalar T> class BandSender {
  public:
-  /// schedules[rank]: what each rank loads. `setting` and `side` outlive it.
-  BandSender(const Setting& setting, const OperandSide& side, const Product& product,
-             const std::vector<RankSchedule>& schedules);
+  /// schedules[rank]: what each rank loads. `setting`, `side` and `receiver`, which has what is passed on, outlive it.
+  BandSender(const Setting& setting, const OperandSide& side, const Product& product, const Relays& relays,
+             const std::vector<RankSchedule>& schedules, const BandReceiver<T>& receiver);
   ~BandSender();
   BandSender(const BandSender&) = delete;
   BandSender& operator=(const BandSender&) = delete;
@@ -135,11 +154,12 @@ template <Scalar T> class BandSender {
  private:
   // Messages under way to one rank: enough for it to find the next one sent while this rank computes a tile.
   static constexpr std::size_t window = 4;
-  // A piece of this rank, and the band that it is of.
+  // A piece, and the band that it is of.
   struct Wanted {
     Piece piece;
     int band = 0;
-    std::size_t copy = 0;  // Of copies_; many ranks want the same.
+    int load = -1;         // Of another rank's piece: this rank's load that brings it.
+    std::size_t copy = 0;  // Of this rank's own: of copies_; many ranks want the same.
   };
   // A piece in a run of memory of its own, for messages whose columns can't lie apart: made once for all receivers.
   struct Copy {
@@ -160,9 +180,8 @@ template <Scalar T> class BandSender {
     std::size_t sent = 0;
     std::deque<Outgoing> under_way;
   };
-  [[nodiscard]] bool may_send(const Queue& queue) const {
-    return queue.sent < queue.pieces.size() && queue.under_way.size() < window;
-  }
+  [[nodiscard]] bool may_send(const Queue& queue) const;
+  void want(const Product& product, const Relays& relays, const Load& load, Queue& queue);
   void begin(Queue& queue);
   [[nodiscard]] Request send(const Queue& queue);
   // Whether the piece is not sent as it lies in a local part whose columns are `leading` apart.
@@ -172,8 +191,11 @@ template <Scalar T> class BandSender {
 
   const Setting& setting_;
   const OperandSide& side_;
+  const BandReceiver<T>& receiver_;
   std::deque<Queue> queues_;
   std::vector<Copy> copies_;
+  std::map<int, std::size_t> copy_of_band_;
+  std::map<int, int> load_of_band_;
   MatrixView<const T> local_;
 };
 

@@ -11,11 +11,13 @@ namespace heddle::impl {
 template <Scalar T> class OperandStream {
  public:
   /// schedules[rank]: what each rank loads. `setting` and `side` outlive it.
-  OperandStream(const Setting& setting, const OperandSide& side, const Product& product,
+  OperandStream(const Setting& setting, const OperandSide& side, const Product& product, const Relays& relays,
                 const std::vector<RankSchedule>& schedules)
       : side_(side),
-        receiver_(setting, side, product, schedules[static_cast<std::size_t>(setting.comm.rank())]),
-        sender_(setting, side, product, schedules) {}
+        receiver_(setting, side, product, relays, schedules[static_cast<std::size_t>(setting.comm.rank())]),
+        sender_(setting, side, product, relays, schedules, receiver_) {}
+  OperandStream(const OperandStream&) = delete;
+  OperandStream& operator=(const OperandStream&) = delete;
 
   /// Begins a product with this rank's part of the operand. The slots are free, and the part is there, after `begin`.
   void start(const MatrixView<const T>& local, const Event& begin) {
@@ -25,13 +27,18 @@ template <Scalar T> class OperandStream {
   /// Begins one more message to each rank that wants one, as far as messages may be under way.
   void send_next() { sender_.send_next(); }
   /// Begins as many messages as may be under way, and ends those that are over.
-  void progress() { sender_.progress(); }
+  void progress() {
+    receiver_.take_far();
+    sender_.progress();
+  }
   /// Whether all that others want of this rank has been sent.
   [[nodiscard]] bool idle() const { return sender_.idle(); }
 
   /// The step that first uses the next band to be received, where that may be posted before step `number`.
   [[nodiscard]] std::optional<int> next_use(int number) const { return receiver_.next_use(number); }
   void post_next() { receiver_.post_next(); }
+  [[nodiscard]] bool next_is_far() const { return receiver_.next_is_far(); }
+  [[nodiscard]] std::size_t far_under_way() const { return receiver_.far_under_way(); }
   [[nodiscard]] bool last_is_ready() { return receiver_.last_is_ready(); }
   /// Whether the step's band is posted and complete; unpacks what has arrived.
   [[nodiscard]] bool ready(const Step& step) { return receiver_.ready(step.*side_.load); }
@@ -51,20 +58,23 @@ template <Scalar T> class OperandStream {
 /// Posts the loads that may be posted before step `number`, in the order of their use. Of a band of A and one of B for
 /// the same step, every other rank takes A first, so that the owners of both are busy.
 ///
+/// Of those with anything from other nodes few are on the way at once, so that what is used first has the link. They
+/// wait for nothing but their owners, so that what this rank's node expects of it comes.
+///
 /// in_turn: each only once the last one is ready, so that a device that copies one band after the other does so in the
 /// order of use, not in that in which the owners speak up.
 template <Scalar T> void post_loads(int rank, OperandStream<T>& a, OperandStream<T>& b, int number, bool in_turn) {
+  constexpr std::size_t most_far = 2;
   while (!in_turn || (a.last_is_ready() && b.last_is_ready())) {
     const std::optional<int> use_a = a.next_use(number);
     const std::optional<int> use_b = b.next_use(number);
     if (!use_a && !use_b) {
       return;
     }
-    if (use_a && (!use_b || (rank % 2 == 0 ? *use_a <= *use_b : *use_a < *use_b))) {
-      a.post_next();
-    } else {
-      b.post_next();
-    }
+    const bool a_first = use_a && (!use_b || (rank % 2 == 0 ? *use_a <= *use_b : *use_a < *use_b));
+    OperandStream<T>& next = a_first ? a : b;
+    if (next.next_is_far() && a.far_under_way() + b.far_under_way() >= most_far) return;
+    next.post_next();
   }
 }
 
