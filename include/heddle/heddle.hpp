@@ -32,6 +32,7 @@
 #include <heddle/expm/action.hpp>
 #include <heddle/expm/batched.hpp>
 #include <heddle/expm/expm.hpp>
+#include <heddle/expm/predict.hpp>
 #include <heddle/gemm/emulation.hpp>
 #include <heddle/gemm/gemm.hpp>
 #include <heddle/gemm/predict.hpp>

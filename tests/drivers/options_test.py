@@ -24,6 +24,7 @@ RUNS = {
     "study jacobi": ["--sizes", "3,4", "--repeat", "1"],
     "study faces": ["--sizes", "2", "--methods", "partition", "--repeat", "1"],
     "predict gemm": ["--size", "4096"],
+    "predict expm": ["--size", "4096", "--norm", "10"],
     "tune": ["--seconds", "0.2"],
     "info": ["--verbose"],
     "verify": ["deck.h5"],

@@ -60,6 +60,24 @@ class Predict(CommandTest):
             self.assertEqual(high * wide, int(row["ranks"]))
             self.assertGreater(float(row["seconds"]), 0)
 
+    def test_an_exponential_is_its_products_and_what_is_between(self):
+        words = ("--nodes", "4", "--gpus-per-node", "2", "--size", "16384", "--norm", "10")
+        found = self.succeed("predict", "expm", *words)["results"]
+        product = self.results("--nodes", "4", "--gpus-per-node", "2", "--size", "16384")
+        self.assertEqual(found["product_seconds"], product["seconds"])
+        self.assertEqual(found["grid"], product["grid"])
+        self.assertAlmostEqual(found["seconds"], found["products"] * product["seconds"] + found["between_seconds"])
+        self.assertGreater(found["between_seconds"], 0)
+        self.assertGreater(found["memory_bytes"], product["memory_bytes"])
+        complex_one = self.succeed("predict", "expm", *words, "--scalar", "complex-double")["results"]
+        self.assertEqual(complex_one["products"], 3 * found["products"])
+        self.assertIn("products of", self.run_command("predict", "expm", *words).output)
+        self.succeed("predict", "expm", "--size", "8192", "--norm", "1", "--gpus-per-node", "512", "--sweep", "-o", "e.csv")
+        for arguments, said in [(["--size", "8"], "give --norm"), (["--norm", "1"], "give --size"),
+                                (["--size", "8", "--norm", "-1"], "--norm"), (["--size", "8", "--norm", "nan"], "--norm")]:
+            with self.subTest(words=said):
+                self.refuse("predict", "expm", *arguments, message=said)
+
     def test_refusals_are_one_line(self):
         for arguments, words in [
             ([], "give --size"),

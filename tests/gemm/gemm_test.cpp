@@ -241,9 +241,10 @@ TEST(GemmReport, CountsWhatWasMovedAndDone) {
   if (n / 8 % comm.size() == 0) {
     // Of B, every rank lacks what the others own.
     EXPECT_EQ(report.bytes_received, 8.0 * n * n * (comm.size() - 1));
+    // They hold all of it, so that what others own comes to each node once.
     double away = 0.0;
-    for (int rank = 0; rank < comm.size(); ++rank) {
-      for (int owner = 0; owner < comm.size(); ++owner) away += comm.node_of(rank) == comm.node_of(owner) ? 0.0 : 1.0;
+    for (int node = 0; node < comm.nodes(); ++node) {
+      for (int owner = 0; owner < comm.size(); ++owner) away += node == comm.node_of(owner) ? 0.0 : 1.0;
     }
     EXPECT_EQ(report.bytes_between_nodes, 8.0 * n * n * away / comm.size());
   }

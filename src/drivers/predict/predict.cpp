@@ -1,4 +1,4 @@
-// heddle predict gemm: what a product would take on a cluster, by the tile model alone.
+// heddle predict: what a product or an exponential would take on a cluster, by the tile model alone.
 #include "drivers/predict/predict.hpp"
 
 #include "drivers/commands.hpp"
@@ -9,6 +9,7 @@
 #include "drivers/support/text.hpp"
 #include <heddle/core/pending_file.hpp>
 #include <heddle/core/version.hpp>
+#include <heddle/expm/predict.hpp>
 #include <heddle/gemm/predict.hpp>
 #include <heddle/tuning/rates.hpp>
 
@@ -17,6 +18,7 @@
 #include <cmath>
 #include <fstream>
 #include <iostream>
+#include <optional>
 #include <vector>
 
 namespace heddle::driver {
@@ -31,6 +33,7 @@ struct Options {
   int ranks_per_node = 8;
   bool on_gpus = true;
   Index size = -1, rows = -1, columns = -1, inner = -1;
+  double norm = -1;  // Of an exponential; negative: a product.
   std::string scalar = "double";
   Arithmetic arithmetic = Arithmetic::native;
   long long tile = 0;
@@ -40,17 +43,13 @@ struct Options {
   std::string output, plot;
 };
 
-const OptionTable<Options>& all_options() {
+const OptionTable<Options>& cluster_options() {
   static const OptionTable<Options> table = {
       {"--nodes", &Options::nodes, Integer{.least = 1, .most = most_ranks_predicted}, "Number of nodes"},
       {"--gpus-per-node,--ranks-per-node", &Options::ranks_per_node, Integer{.least = 1, .most = most_ranks_predicted},
        "Ranks of a node: one for each of its GPUs"},
       {"--gpus,!--cpus", &Options::on_gpus, Flag{},
        "Ranks are GPUs (or CPU threads): which decides how tiles are chosen, and wants rates of the same kind"},
-      {"--size", &Options::size, Integer{.least = 1}, "Order of square matrices"},
-      {"--rows", &Options::rows, Integer{.least = 1}, "Instead: rows of C"},
-      {"--columns", &Options::columns, Integer{.least = 1}, "... columns of C"},
-      {"--inner", &Options::inner, Integer{.least = 1}, "... inner dimension"},
       {"--scalar", &Options::scalar, scalar_kind(), scalar_help},
       {"--arithmetic", &Options::arithmetic, arithmetic_kind(),
        "native, emulated, or auto: what is predicted to be faster"},
@@ -68,12 +67,36 @@ const OptionTable<Options>& all_options() {
   return table;
 }
 
+const OptionTable<Options>& product_options() {
+  static const OptionTable<Options> table =
+      OptionTable<Options>{
+          {"--size", &Options::size, Integer{.least = 1}, "Order of square matrices"},
+          {"--rows", &Options::rows, Integer{.least = 1}, "Instead: rows of C"},
+          {"--columns", &Options::columns, Integer{.least = 1}, "... columns of C"},
+          {"--inner", &Options::inner, Integer{.least = 1}, "... inner dimension"},
+      }
+          .include(itself, cluster_options());
+  return table;
+}
+
+const OptionTable<Options>& exponential_options() {
+  static const OptionTable<Options> table =
+      OptionTable<Options>{
+          {"--size", &Options::size, Integer{.least = 1}, "Order of the matrix"},
+          {"--norm", &Options::norm, Number{.least = 0},
+           "What takes the place of ||A||, as in the report of heddle expm (alpha): at most the 1-norm"},
+      }
+          .include(itself, cluster_options());
+  return table;
+}
+
 // One prediction of a sweep, or the only one.
 struct Row {
   std::string scaling;
   ClusterShape cluster;
   Index rows, columns, inner;
-  GemmPrediction found;
+  GemmPrediction found;  // Of an exponential: time, bytes and memory of all of it, and the rest of one product.
+  std::optional<ExpmPrediction> exponential = {};
 
   [[nodiscard]] int ranks() const { return cluster.nodes * cluster.ranks_per_node; }
 };
@@ -107,29 +130,50 @@ template <Scalar T> Row predicted(const Options& options, const MachineRates& ra
   settings.tile = options.tile;
   settings.grid = options.grid;
   settings.arithmetic = options.arithmetic;
-  row.found = predict_gemm<T>(row.cluster, row.rows, row.columns, row.inner, rates, settings);
+  if (options.norm < 0) {
+    row.found = predict_gemm<T>(row.cluster, row.rows, row.columns, row.inner, rates, settings);
+    return row;
+  }
+  ExpmOptions exponential;
+  exponential.gemm = settings;
+  row.exponential = predict_expm<Real<T>>(row.cluster, row.rows, options.norm, is_complex<T>, rates, exponential);
+  row.found = row.exponential->product;
+  row.found.seconds = row.exponential->seconds;
+  row.found.gflops = row.exponential->gflops;
+  row.found.bytes_received = row.exponential->bytes_received;
+  row.found.bytes_between_nodes = row.exponential->bytes_between_nodes;
+  row.found.memory_bytes = row.exponential->memory_bytes;
+  row.found.planning_seconds = row.exponential->planning_seconds;
   return row;
 }
 
 nlohmann::ordered_json json_of(const Row& row) {
   const GemmPrediction& found = row.found;
-  return {{"seconds", found.seconds},
-          {"gflops", found.gflops},
-          {"hidden_share", found.hidden_share},
-          {"bottleneck", to_string(found.bottleneck)},
-          {"tile", found.tile},
-          {"grid", Grid::show(found.grid)},
-          {"bands_per_pass", found.bands_per_pass},
-          {"arithmetic", option_name(found.arithmetic)},
-          {"bytes_received", found.bytes_received},
-          {"bytes_between_nodes", found.bytes_between_nodes},
-          {"memory_bytes", found.memory_bytes},
-          {"planning_seconds", found.planning_seconds},
-          {"nodes", row.cluster.nodes},
-          {"ranks", row.ranks()},
-          {"rows", row.rows},
-          {"columns", row.columns},
-          {"inner", row.inner}};
+  nlohmann::ordered_json results = {{"seconds", found.seconds},
+                                    {"gflops", found.gflops},
+                                    {"hidden_share", found.hidden_share},
+                                    {"bottleneck", to_string(found.bottleneck)},
+                                    {"tile", found.tile},
+                                    {"grid", Grid::show(found.grid)},
+                                    {"bands_per_pass", found.bands_per_pass},
+                                    {"arithmetic", option_name(found.arithmetic)},
+                                    {"bytes_received", found.bytes_received},
+                                    {"bytes_between_nodes", found.bytes_between_nodes},
+                                    {"memory_bytes", found.memory_bytes},
+                                    {"planning_seconds", found.planning_seconds},
+                                    {"nodes", row.cluster.nodes},
+                                    {"ranks", row.ranks()},
+                                    {"rows", row.rows},
+                                    {"columns", row.columns},
+                                    {"inner", row.inner}};
+  if (row.exponential) {
+    results["products"] = row.exponential->products;
+    results["degree"] = row.exponential->degree;
+    results["squarings"] = row.exponential->squarings;
+    results["product_seconds"] = row.exponential->product.seconds;
+    results["between_seconds"] = row.exponential->between_seconds;
+  }
+  return results;
 }
 
 // Rate of a rank over that of a rank of the first row of the same scaling.
@@ -163,12 +207,19 @@ void say(const CommonOptions& common, const std::string& line) {
 
 void show(const CommonOptions& common, const Row& row) {
   const GemmPrediction& found = row.found;
-  say(common,
-      format("%d rank%s on %d node%s: C of %lld x %lld, inner dimension %lld", row.ranks(), row.ranks() == 1 ? "" : "s",
-             row.cluster.nodes, row.cluster.nodes == 1 ? "" : "s", static_cast<long long>(row.rows),
-             static_cast<long long>(row.columns), static_cast<long long>(row.inner)));
+  const std::string what = row.exponential
+                               ? format("exp(A) of order %lld", static_cast<long long>(row.rows))
+                               : format("C of %lld x %lld, inner dimension %lld", static_cast<long long>(row.rows),
+                                        static_cast<long long>(row.columns), static_cast<long long>(row.inner));
+  say(common, format("%d rank%s on %d node%s: %s", row.ranks(), row.ranks() == 1 ? "" : "s", row.cluster.nodes,
+                     row.cluster.nodes == 1 ? "" : "s", what.c_str()));
   say(common, format("  predicted %.4g s, %.4g GFLOP/s (%.4g a rank), %s products", found.seconds, found.gflops,
                      found.gflops / row.ranks(), option_name(found.arithmetic).c_str()));
+  if (const auto& exponential = row.exponential) {
+    say(common, format("  degree %d, %d squaring%s: %d real products of %.4g s, and %.4g s between them",
+                       exponential->degree, exponential->squarings, exponential->squarings == 1 ? "" : "s",
+                       exponential->products, exponential->product.seconds, exponential->between_seconds));
+  }
   say(common, format("  grid %s, tile %lld, %d bands a pass", Grid::show(found.grid).c_str(),
                      static_cast<long long>(found.tile), found.bands_per_pass));
   say(common, format("  %.3g %% of what travels is hidden; most to do: %s", 100 * found.hidden_share,
@@ -184,7 +235,7 @@ std::vector<Row> swept(const CommonOptions& common, const Options& options, cons
   for (const char* scaling : {"strong", "weak"}) {
     say(common,
         format(
-            "%s scaling\n  ranks  rows of C     seconds     GFLOP/s  efficiency  hidden      grid    tile  most to do",
+            "%s scaling\n  ranks       rows     seconds     GFLOP/s  efficiency  hidden      grid    tile  most to do",
             scaling));
     for (int nodes = 1; nodes * options.ranks_per_node <= most_ranks_of_sweep; nodes *= 2) {
       const double growth = scaling == std::string("weak") ? std::sqrt(static_cast<double>(nodes)) : 1.0;
@@ -202,9 +253,11 @@ std::vector<Row> swept(const CommonOptions& common, const Options& options, cons
 }
 
 template <Scalar T> int run_as(const CommonOptions& common, const Options& options) {
-  Report report("predict gemm");
-  all_options().enter(options, report.inputs());
-  const MachineRates rates = rates_of<T>(options.rates);
+  const bool exponential = options.norm >= 0;
+  Report report(exponential ? "predict expm" : "predict gemm");
+  (exponential ? exponential_options() : product_options()).enter(options, report.inputs());
+  // Exponentials of complex matrices are made of real products.
+  const MachineRates rates = exponential ? rates_of<Real<T>>(options.rates) : rates_of<T>(options.rates);
   if (!options.sweep) {
     const Row row = predicted<T>(options, rates, options.nodes, 1.0);
     report.results() = json_of(row);
@@ -230,14 +283,25 @@ template <Scalar T> int run_as(const CommonOptions& common, const Options& optio
   return exit_done;
 }
 
-int run(const CommonOptions& common, const Options& options) {
+int run_checked(const CommonOptions& common, const Options& options) {
+  const char* const command = options.norm < 0 ? "predict gemm" : "predict expm";
+  require(!options.sweep || options.grid == ProcessGrid{}, command, ": --sweep chooses the grids itself");
+  require(!options.sweep || options.ranks_per_node <= most_ranks_of_sweep, command, ": --sweep goes to ",
+          most_ranks_of_sweep, " ranks; a node has ", options.ranks_per_node);
+  return with_scalar(options.scalar, [&]<class T>() { return run_as<T>(common, options); });
+}
+
+int run_gemm(const CommonOptions& common, const Options& options) {
   const bool all = options.rows > 0 && options.columns > 0 && options.inner > 0;
   const bool any = options.rows > 0 || options.columns > 0 || options.inner > 0;
   require(options.size > 0 ? !any : all, "predict gemm: give --size, or --rows, --columns and --inner");
-  require(!options.sweep || options.grid == ProcessGrid{}, "predict gemm: --sweep chooses the grids itself");
-  require(!options.sweep || options.ranks_per_node <= most_ranks_of_sweep, "predict gemm: --sweep goes to ",
-          most_ranks_of_sweep, " ranks; a node has ", options.ranks_per_node);
-  return with_scalar(options.scalar, [&]<class T>() { return run_as<T>(common, options); });
+  return run_checked(common, options);
+}
+
+int run_expm(const CommonOptions& common, const Options& options) {
+  require(options.size > 0, "predict expm: give --size");
+  require(options.norm >= 0, "predict expm: give --norm");
+  return run_checked(common, options);
 }
 
 }  // namespace
@@ -255,7 +319,12 @@ void add_predict(CLI::App& app, Selection& selection) {
               {"gemm", "C = A B over the GPUs of many nodes: time, grid, tile, bytes and memory",
                "  heddle predict gemm --nodes 16 --gpus-per-node 4 --size 65536 --rates h200:50\n"
                "  heddle predict gemm --size 32768 --sweep --plot scaling.png"},
-              all_options(), run);
+              product_options(), run_gemm);
+  add_command(predict, selection,
+              {"expm", "exp(A) over the GPUs of many nodes: products, time, grid, tile, bytes and memory",
+               "  heddle predict expm --nodes 16 --gpus-per-node 4 --size 65536 --norm 10 --rates h200:50\n"
+               "  heddle predict expm --size 32768 --norm 10 --scalar complex-double --sweep --plot scaling.png"},
+              exponential_options(), run_expm);
 }
 
 }  // namespace heddle::driver

@@ -93,7 +93,7 @@ void share_out_rest(const Product& product, const std::vector<int>& row_of, int 
 }
 
 // Strips of every rank.
-std::vector<std::vector<Strip>> share_out(const Product& product) {
+std::vector<std::vector<Strip>> share_out(const Product& product, int bands_per_pass) {
   std::vector<std::vector<Strip>> strips(static_cast<std::size_t>(product.ranks));
   const std::vector<int> row_of = rows_of_bands(product);
   for (int q = 0; q < product.grid_columns; ++q) {
@@ -108,7 +108,8 @@ std::vector<std::vector<Strip>> share_out(const Product& product) {
     for (int p = 0; p < product.grid_rows(); ++p) {
       const int rank = p * product.grid_columns + q;
       auto& mine = strips[static_cast<std::size_t>(rank)];
-      const auto start = mine.size() * static_cast<std::size_t>(product.turn_in_row(rank)) /
+      const bool held = mine.size() <= 2 * static_cast<std::size_t>(bands_per_pass);
+      const auto start = mine.size() * static_cast<std::size_t>(held ? product.turn_in_row(rank) : q) /
                          static_cast<std::size_t>(product.grid_columns);
       std::rotate(mine.begin(), mine.begin() + static_cast<std::ptrdiff_t>(start), mine.end());
     }
@@ -118,7 +119,7 @@ std::vector<std::vector<Strip>> share_out(const Product& product) {
 
 // Bands of op(B) that a pass needs, in its order.
 std::vector<int> columns_of_pass(const Product& product, const std::vector<Strip>& strips, std::size_t first,
-                                 std::size_t last, int rank) {
+                                 std::size_t last, std::size_t held_b, int rank) {
   std::vector<int> columns;
   for (std::size_t k = first; k < last; ++k) {
     for (int column = strips[k].begin; column < strips[k].end; ++column) {
@@ -130,8 +131,9 @@ std::vector<int> columns_of_pass(const Product& product, const std::vector<Strip
   std::sort(columns.begin(), columns.end());
   columns.erase(std::unique(columns.begin(), columns.end()), columns.end());
   if (product.b.residence() == Residence::device) {
-    const auto start = columns.size() * static_cast<std::size_t>(product.turn_in_column(rank)) /
-                       static_cast<std::size_t>(product.grid_rows());
+    const bool held = strips.size() == last - first && columns.size() <= held_b;
+    const int turn = held ? product.turn_in_column(rank) : rank / product.grid_columns;
+    const auto start = columns.size() * static_cast<std::size_t>(turn) / static_cast<std::size_t>(product.grid_rows());
     std::rotate(columns.begin(), columns.begin() + static_cast<std::ptrdiff_t>(start), columns.end());
     return columns;
   }
@@ -200,7 +202,7 @@ RankSchedule schedule_of(const Product& product, const std::vector<Strip>& strip
     for (std::size_t k = first; k < last; ++k) {
       schedule.loads_a.push_back({strips[k].row_band, static_cast<int>(k) % schedule.slots_a, 0, -1, -1});
     }
-    const std::vector<int> columns = columns_of_pass(product, strips, first, last, rank);
+    const std::vector<int> columns = columns_of_pass(product, strips, first, last, held_b, rank);
     for (const int column : columns) {
       schedule.loads_b.push_back({column, static_cast<int>(schedule.loads_b.size() % held_b), 0, -1, -1});
     }
@@ -320,11 +322,11 @@ std::vector<Piece> pieces_of(const Placement& placement, const Region& region) {
 }
 
 RankSchedule make_schedule(const Product& product, int bands_per_pass, int rank) {
-  return schedule_of(product, share_out(product)[static_cast<std::size_t>(rank)], bands_per_pass, rank);
+  return schedule_of(product, share_out(product, bands_per_pass)[static_cast<std::size_t>(rank)], bands_per_pass, rank);
 }
 
 std::vector<RankSchedule> make_schedules(const Product& product, int bands_per_pass) {
-  const auto strips = share_out(product);
+  const auto strips = share_out(product, bands_per_pass);
   std::vector<RankSchedule> schedules;
   schedules.reserve(strips.size());
   for (int rank = 0; rank < product.ranks; ++rank) {
@@ -345,7 +347,7 @@ std::vector<Region> regions_of(const Product& product, const std::vector<Load>& 
 
 int most_bands(const Product& product) {
   std::size_t most = 1;
-  for (const auto& strips : share_out(product)) {
+  for (const auto& strips : share_out(product, 1)) {
     most = std::max(most, strips.size());
   }
   return static_cast<int>(most);

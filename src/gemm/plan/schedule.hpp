@@ -52,8 +52,8 @@ struct Product {
   }
   [[nodiscard]] int grid_rows() const { return ranks / grid_columns; }
   /// Place of a rank among those of its row, or of its column, of the grid, for the order in which it goes through what
-  /// all of them need. Where they are on several nodes, those of one node share the place of the first: what one of
-  /// them has the others have of it (Relays).
+  /// all of them need and hold whole. Where they are on several nodes, those of one node share the place of the first:
+  /// what one of them has the others have of it (Relays).
   [[nodiscard]] int turn_in_row(int rank) const;
   [[nodiscard]] int turn_in_column(int rank) const;
   /// First band of op(B), and the one behind the last, of column q of the grid.
@@ -134,12 +134,13 @@ struct RankSchedule {
 /// The schedule of a rank. Every row of the grid of ranks takes whole bands of op(A), as many as any other, first those
 /// of which its ranks own most (A and C together); what is left over is cut along the bands of op(B) and shared out by
 /// tiles among the ranks of a column. A rank computes the tiles of its row's bands and of its column's share of op(B).
-/// It goes through its bands `bands_per_pass` at a time, beginning at turn_in_row() / grid_columns of the way; for each
-/// pass its bands of op(B) go by, starting at turn_in_column() / grid_rows() of the way, or in one order for all ranks
-/// where B is in host memory: a band then crosses its owner's bus once for all of them. So ranks that need the same
-/// bands do not ask one owner at once. Two passes' bands of A and `held_b` bands of B are held, so that the next travel
-/// while the last are used. Where a rank waits for bands of both at first, it goes through them by growing rectangles,
-/// not column by column: after k bands of each it so has k^2 tiles to compute, not k.
+/// It goes through its bands `bands_per_pass` at a time, beginning at q / grid_columns of the way; for each pass its
+/// bands of op(B) go by, starting at p / grid_rows() of the way (with turn_in_row() and turn_in_column() for q and p
+/// where it holds all of them), or in one order for all ranks where B is in host memory: a band then crosses its
+/// owner's bus once for all of them. So ranks that need the same bands do not ask one owner at once. Two passes' bands
+/// of A and `held_b` bands of B are held, so that the next travel while the last are used. Where a rank waits for bands
+/// of both at first, it goes through them by growing rectangles, not column by column: after k bands of each it so has
+/// k^2 tiles to compute, not k.
 [[nodiscard]] RankSchedule make_schedule(const Product& product, int bands_per_pass, int rank);
 /// The schedules of all ranks.
 [[nodiscard]] std::vector<RankSchedule> make_schedules(const Product& product, int bands_per_pass);
