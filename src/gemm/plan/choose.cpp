@@ -43,7 +43,7 @@ std::vector<int> grid_columns_of(const Product& shape, const GemmOptions& option
   return columns;
 }
 
-// Of many ranks, whose schedules take long to make, the one column and the two grids that are fastest with a guessed
+// Of many ranks, whose schedules take long to make, the one column and the three grids that are fastest with a guessed
 // tile.
 std::vector<int> promising(const Product& shape, const std::vector<int>& columns, const GemmOptions& options,
                            const MachineRates& rates, const ElementCost& cost, std::size_t workspace_bytes) {
@@ -60,7 +60,8 @@ std::vector<int> promising(const Product& shape, const std::vector<int>& columns
   }
   const double of_one_column = times.front().first;
   std::sort(times.begin(), times.end());
-  std::vector<int> best = {times[0].second, times[1].second};
+  std::vector<int> best;
+  for (std::size_t k = 0; k < std::min<std::size_t>(times.size(), 3); ++k) best.push_back(times[k].second);
   // No tile halves what a guessed one takes.
   if (of_one_column <= 2 * times.front().first) best.push_back(1);
   std::sort(best.begin(), best.end());

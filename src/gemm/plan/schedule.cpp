@@ -346,6 +346,10 @@ std::vector<Region> regions_of(const Product& product, const std::vector<Load>& 
 }
 
 int most_bands(const Product& product) {
+  // Every row has as many, and nothing is left over.
+  if (product.row_bands() % product.grid_rows() == 0 && product.column_bands() > 0) {
+    return std::max(product.row_bands() / product.grid_rows(), 1);
+  }
   std::size_t most = 1;
   for (const auto& strips : share_out(product, 1)) {
     most = std::max(most, strips.size());
