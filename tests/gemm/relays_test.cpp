@@ -67,8 +67,8 @@ TEST(Relays, BytesAreThoseOfTheBound) {
   // Each of four nodes computes a quarter of C: it takes half of A and of B, and owns a quarter of each.
   constexpr double elements = 64.0 * 64.0;
   EXPECT_EQ(between_nodes(product_on(2, 4), 100), 4 * 2 * elements / 4);
-  // One band of A at a time: the two ranks of a node have each its own, as its slot is used again, and the four bands of
-  // a rank take its share of B, half of it from another node, four times.
+  // One band of A at a time: the two ranks of a node have each its own, as its slot is used again, and the four bands
+  // of a rank take its share of B, half of it from another node, four times.
   EXPECT_EQ(between_nodes(product_on(2, 4), 1), 4 * (2 * elements / 4 + 2 * 4 * elements / 8));
 }
 
