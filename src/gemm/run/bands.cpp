@@ -205,6 +205,12 @@ std::optional<typename BandReceiver<T>::Arrived> BandReceiver<T>::arrived(int lo
   return Arrived{place_of(arrival, *found), found->request.event()};
 }
 
+template <Scalar T> std::vector<Buffer<T>> BandReceiver<T>::buffers() const {
+  std::vector<Buffer<T>> all = slots_;
+  all.insert(all.end(), landings_.begin(), landings_.end());
+  return all;
+}
+
 template <Scalar T> MatrixView<const T> BandReceiver<T>::band(int load) const {
   const Arrival& arrival = arrivals_[static_cast<std::size_t>(load)];
   if (arrival.in_place) {
@@ -282,6 +288,10 @@ template <Scalar T> BandSender<T>::~BandSender() {
   // Receivers may read what is under way until they have given up, too.
   keep_forever(local_);
   for (const Copy& copy : copies_) keep_forever(copy.buffer);
+  const bool passes_on = std::any_of(queues_.begin(), queues_.end(), [](const Queue& queue) {
+    return std::any_of(queue.pieces.begin(), queue.pieces.end(), [](const Wanted& wanted) { return wanted.load >= 0; });
+  });
+  if (passes_on) keep_forever(receiver_.buffers());
 }
 
 template <Scalar T> void BandSender<T>::start(const MatrixView<const T>& local) {

@@ -84,6 +84,8 @@ template <Scalar T> class BandReceiver {
     Event event;
   };
   [[nodiscard]] std::optional<Arrived> arrived(int load, int owner) const;
+  /// All that bands arrive in.
+  [[nodiscard]] std::vector<Buffer<T>> buffers() const;
   [[nodiscard]] bool last_is_ready() { return posted_ == 0 || ready(static_cast<int>(posted_) - 1); }
   /// Whether the load is posted and its band complete, for work after order(); unpacks what has arrived.
   [[nodiscard]] bool ready(int load);
