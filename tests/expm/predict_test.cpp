@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstdint>
 #include <limits>
 
 namespace heddle {
@@ -61,6 +63,45 @@ TEST(PredictExpm, TimeAndBytesAreThoseOfProductsAndOfWhatIsBetweenThem) {
   EXPECT_GT(of_complex.memory_bytes, found.memory_bytes);
   // Each doubling of the norm is a squaring.
   EXPECT_EQ(predict_expm<double>(four_nodes_of_two, n, 40.0, false, rates).products, found.products + 2);
+}
+
+// Device memory that this process holds, and the most that it held.
+struct Held {
+  double now = 0.0;
+  double most = 0.0;
+};
+Held held;
+
+TEST(PredictExpm, MemoryIsNearWhatIsTaken) {
+  namespace Tools = Kokkos::Tools::Experimental;
+  const Communicator comm = test::world();
+  if (comm.size() > 1) GTEST_SKIP() << "of one rank";
+  const Index n = 512;
+  const Placement bands = Placement::row_bands(n, n, 1);
+  const bool on_gpus = !Kokkos::SpaceAccessibility<Kokkos::HostSpace, MemorySpace>::accessible;
+  for (const double size : {0.5, 20.0}) {
+    held = {};
+    Tools::set_allocate_data_callback([](Kokkos_Profiling_SpaceHandle, const char*, const void*, std::uint64_t bytes) {
+      held.now += static_cast<double>(bytes);
+      held.most = std::max(held.most, held.now);
+    });
+    Tools::set_deallocate_data_callback([](Kokkos_Profiling_SpaceHandle, const char*, const void*,
+                                           std::uint64_t bytes) { held.now -= static_cast<double>(bytes); });
+    {
+      const DistributedMatrix<double> A(comm, bands);
+      const DistributedMatrix<double> E(comm, bands);
+      fill(A, CyclicShift{n, size});
+      ExpmOptions options;
+      options.structure = ExpmStructure::general;
+      static_cast<void>(expm(comm, A, E, options));
+    }
+    Tools::set_allocate_data_callback(nullptr);
+    Tools::set_deallocate_data_callback(nullptr);
+    const double predicted =
+        predict_expm<double>({1, 1, on_gpus}, n, size, false, h200_rates<double>(50e9)).memory_bytes;
+    EXPECT_GE(predicted, 0.9 * held.most);
+    EXPECT_LE(predicted, 1.3 * held.most);
+  }
 }
 
 TEST(PredictExpm, RefusesWhatHasNoPrediction) {

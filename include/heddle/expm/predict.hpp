@@ -16,7 +16,7 @@ struct ExpmPrediction {
   int squarings = 0;                 ///< Number of squarings.
   double bytes_received = 0.0;       ///< From other ranks, summed over all ranks.
   double bytes_between_nodes = 0.0;  ///< Of these, from other nodes.
-  /// Of the rank that needs most, in bytes: its part of A, powers, sums and result, and what a product takes.
+  /// Of the rank that needs most, in bytes: its part of A, powers, sums and exp(A), and what a product takes.
   double memory_bytes = 0.0;
   double planning_seconds = 0.0;  ///< Time that the choice of polynomial, grid and tile took here.
   GemmPrediction product;         ///< One of the products.

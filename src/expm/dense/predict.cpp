@@ -73,9 +73,9 @@ ExpmPrediction predict_expm(const ClusterShape& cluster, Index n, double norm, b
   const double ranks = static_cast<double>(cluster.nodes) * cluster.ranks_per_node;
   found.bytes_received = found.products * found.product.bytes_received + factors * ranks * part.received;
   found.bytes_between_nodes = found.products * found.product.bytes_between_nodes + factors * ranks * part.between_nodes;
-  // A product's own three matrices are among them: powers, a right factor, a sum and what becomes of it.
+  // A and its powers, a right factor, a sum, what becomes of it, and exp(A); a product's own three are among them.
   constexpr int of_product = 3;
-  found.memory_bytes = found.product.memory_bytes + ((scheme.powers + 4.0) * parts - of_product) * part.bytes;
+  found.memory_bytes = found.product.memory_bytes + ((scheme.powers + 5.0) * parts - of_product) * part.bytes;
   found.planning_seconds = timer.seconds();
   return found;
 }
