@@ -4,8 +4,10 @@
 #include "core/current_error.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <optional>
+#include <thread>
 
 namespace heddle {
 
@@ -221,8 +223,21 @@ Transport transport_of(const Communicator& comm) {
 }
 
 void Communicator::abort(int exit_code) const {
-  MPI_Abort(state_->comm, exit_code);
-  std::abort();
+  abort_job(state_->comm, exit_code);
+}
+
+void abort_job(MPI_Comm comm, int exit_code) {
+  try {
+    std::thread([exit_code] {
+      std::this_thread::sleep_for(std::chrono::seconds(3));
+      std::_Exit(exit_code);
+    }).detach();
+  } catch (...) {  // NOLINT(bugprone-empty-catch)
+    // Without another thread it is MPI alone that ends this rank.
+  }
+  // Open MPI's own daemon may wait for the one of a lost host, and this call for the daemon.
+  MPI_Abort(comm, exit_code);
+  std::_Exit(exit_code);
 }
 
 }  // namespace heddle

@@ -43,11 +43,13 @@ class DirectMessage final : public Transfer {
       finished_ = true;
     }
   }
-  void give_up() override {
+  bool has_stopped() override { return !receives_ || finished_ || pieces_.test(); }
+
+ private:
+  void stop() override {
     if (receives_ && !finished_) pieces_.cancel();
   }
 
- private:
   MPI_Comm comm_;
   Turns& turns_;
   Turns::Key key_;

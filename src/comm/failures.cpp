@@ -1,5 +1,6 @@
 #include "comm/failures.hpp"
 
+#include "comm/group.hpp"
 #include "comm/transfer.hpp"
 #include "core/current_error.hpp"
 
@@ -45,8 +46,7 @@ bool Patience::is_over() {
 
 Failures::Failures(MPI_Comm parent, double timeout)
     : timeout_(timeout), patience_(timeout > 0.0 ? patience_after_timeout : usual_patience) {
-  checked(MPI_Comm_dup(parent, &comm_), "MPI_Comm_dup");
-  MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN);
+  comm_ = duplicate_of(parent, nullptr);
   MPI_Comm_rank(comm_, &rank_);
   MPI_Comm_size(comm_, &size_);
   expect_notice();
@@ -199,19 +199,19 @@ bool Failures::is_dirty() {
 }
 
 void Failures::abandon_transfers() {
+  const auto deadline = Clock::now() + std::chrono::duration_cast<Clock::duration>(patience_);
   for (const auto& one : watched_) {
     const auto progress = one.lock();
     if (!progress || progress->idle()) continue;
     has_abandoned_ = true;
-    progress->abandon();
+    progress->abandon(deadline);
   }
 }
 
 bool Failures::start_afresh() {
-  abandon_transfers();
-  // Others may have had messages under way on what was idle here: none can be used any more.
+  // Others may have had messages under way on what is idle here: none can be used any more.
   for (const auto& one : watched_) {
-    if (const auto progress = one.lock()) progress->abandon();
+    if (const auto progress = one.lock()) progress->abandon(Clock::now());
   }
   watched_.clear();
   // In a place of its own, as MPI writes it when all ranks have come.

@@ -29,7 +29,7 @@ struct Group {
   Failures* failures;
 };
 
-/// A duplicate that returns errors. Collective.
+/// A duplicate that returns errors. `failures` may be null: no rank's failure is heard of. Collective.
 [[nodiscard]] MPI_Comm duplicate_of(MPI_Comm comm, Failures* failures);
 
 }  // namespace heddle::impl

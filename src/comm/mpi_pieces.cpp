@@ -1,6 +1,5 @@
 #include "comm/mpi_pieces.hpp"
 
-#include <chrono>
 #include <cstring>
 
 namespace heddle::impl {
@@ -84,12 +83,8 @@ void exchange_in_pieces(const std::vector<std::span<const std::byte>>& out, cons
 }
 
 void MpiPieces::cancel() {
-  // What has begun to arrive can't be cancelled, and comes to its end while the sender meets the other ranks.
   for (MPI_Request& piece : pieces_) {
     if (piece != MPI_REQUEST_NULL) checked(MPI_Cancel(&piece), "MPI_Cancel");
-  }
-  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(5);
-  while (!test() && std::chrono::steady_clock::now() < deadline) {
   }
 }
 

@@ -92,7 +92,8 @@ class MpiPieces {
     checked(MPI_Testall(static_cast<int>(pieces_.size()), pieces_.data(), &done, MPI_STATUSES_IGNORE), "a message");
     return done != 0;
   }
-  /// Of a receive: afterwards nothing is written any more, as long as the sender lets MPI go on where it has begun.
+  /// Of a receive: once test(), nothing is written any more. What has begun to arrive can't be cancelled; it comes to
+  /// its end as the sender lets MPI go on.
   void cancel();
 
  private:

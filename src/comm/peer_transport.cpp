@@ -256,12 +256,12 @@ class PeerReceive final : public Transfer {
     }
   }
 
-  void give_up() override {
+ private:
+  void stop() override {
     // Copies under way still read the sender's memory.
     if (complete_) event_.wait();
   }
 
- private:
   void pull() {
     if (descriptor_.width * descriptor_.columns != block_.bytes()) {
       throw Error(ErrorKind::argument, message_of("receive: ", block_.bytes(), " bytes are expected of rank ", source_,

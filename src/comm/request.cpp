@@ -4,17 +4,29 @@
 #include <heddle/core/error.hpp>
 
 #include <algorithm>
+#include <chrono>
 #include <exception>
 #include <utility>
 
 namespace heddle {
 namespace {
 
-void give_up_on(Request::Transfer& operation) noexcept {
+using Clock = std::chrono::steady_clock;
+
+// False where it has begun to arrive, and has not come to its end.
+bool stops(Request::Transfer& operation) noexcept {
   try {
     operation.give_up();
-  } catch (...) {  // NOLINT(bugprone-empty-catch)
+    return operation.has_stopped();
+  } catch (...) {
     // It stays as it is, and whoever waits for the other ranks is told.
+    return true;
+  }
+}
+
+void give_up_on(Request::Transfer& operation) noexcept {
+  const auto deadline = Clock::now() + Request::Progress::longest_stop;
+  while (!stops(operation) && Clock::now() < deadline) {
   }
 }
 
@@ -33,15 +45,7 @@ void Request::Progress::require_not_abandoned() const {
 
 void Request::Progress::advance() {
   require_not_abandoned();
-  for (const Operation& operation : under_way_) {
-    try {
-      operation.transfer->advance();
-    } catch (...) {
-      // The buffers are kept by who waits for it.
-      drop(operation.transfer.get(), {});
-      throw;
-    }
-  }
+  for (const Operation& operation : under_way_) advance(*operation.transfer);
   const std::size_t moved =
       std::erase_if(under_way_, [](const Operation& operation) { return operation.transfer->finished(); });
   if (moved > 0) patience_.reset();
@@ -54,22 +58,33 @@ void Request::Progress::advance() {
   }
 }
 
-void Request::Progress::drop(const Transfer* operation, std::any buffers) noexcept {
-  has_dropped_ = true;
-  const auto found = std::find_if(under_way_.begin(), under_way_.end(),
-                                  [&](const Operation& one) { return one.transfer.get() == operation; });
-  if (found != under_way_.end()) {
-    found->transfer->set_failed();
-    give_up_on(*found->transfer);
-    impl::keep_forever(std::move(found->transfer));
-    under_way_.erase(found);
+void Request::Progress::advance(Transfer& operation) {
+  try {
+    operation.advance();
+  } catch (...) {
+    drop(operation);
+    throw;
   }
-  impl::keep_forever(std::move(buffers));
 }
 
-void Request::Progress::abandon() noexcept {
+void Request::Progress::drop(Transfer& operation) noexcept {
+  has_dropped_ = true;
+  operation.set_failed();
+  give_up_on(operation);
+  const auto found = std::find_if(under_way_.begin(), under_way_.end(),
+                                  [&](const Operation& one) { return one.transfer.get() == &operation; });
+  if (found == under_way_.end()) return;
+  impl::keep_forever(std::move(found->transfer));
+  under_way_.erase(found);
+}
+
+void Request::Progress::abandon(Clock::time_point deadline) noexcept {
   if (abandoned_) return;
-  for (const Operation& operation : under_way_) give_up_on(*operation.transfer);
+  std::size_t stopped = 0;
+  do {
+    stopped = static_cast<std::size_t>(
+        std::count_if(under_way_.begin(), under_way_.end(), [](const Operation& one) { return stops(*one.transfer); }));
+  } while (stopped < under_way_.size() && Clock::now() < deadline);
   if (!under_way_.empty()) impl::keep_forever(std::move(under_way_));
   under_way_.clear();
   abandoned_ = true;
@@ -108,8 +123,8 @@ Request::~Request() {
       // It stays under way, and whoever lets its transport go on next is told.
     }
   }
-  // The other side may never answer, or answer later.
-  give_up_on(*operation_);
+  // The other side may never answer, or answer later. What was abandoned has had its time to stop.
+  if (!progress_->abandoned()) give_up_on(*operation_);
   impl::keep_forever(std::move(kept_));
   impl::keep_forever(std::move(operation_));
 }
@@ -118,12 +133,7 @@ bool Request::test() {
   if (operation_) {
     progress_->require_not_abandoned();
     operation_->require_not_failed();
-    try {
-      operation_->advance();
-    } catch (...) {
-      progress_->drop(operation_.get(), {});
-      throw;
-    }
+    progress_->advance(*operation_);
     if (operation_->complete()) {
       complete();
     }

@@ -10,14 +10,15 @@
 namespace heddle {
 namespace {
 
-// The value of HEDDLE_NODE_SIZE; 0 where it is not set, and -1 for what is no number of ranks.
-int node_size_asked() {
-  const char* variable = std::getenv("HEDDLE_NODE_SIZE");
-  if (variable == nullptr) return 0;
-  const std::string_view text(variable);
-  int size = 0;
-  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), size);
-  return error == std::errc() && stop == text.data() + text.size() && size > 0 ? size : -1;
+// The value of a variable of the environment; 0 where it is not set, and -1 for what is no finite number above 0.
+template <class Number> Number number_asked(const char* variable) {
+  const char* const value = std::getenv(variable);
+  if (value == nullptr) return 0;
+  const std::string_view text(value);
+  Number number = 0;
+  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  const bool whole = error == std::errc() && stop == text.data() + text.size();
+  return whole && std::isfinite(static_cast<double>(number)) && number > 0 ? number : -1;
 }
 
 // The ranks of `comm` that share this one's node.
@@ -25,7 +26,8 @@ MPI_Comm ranks_of_node(MPI_Comm comm) {
   int rank = 0;
   MPI_Comm_rank(comm, &rank);
   // Ranks may differ in their environment.
-  int sizes[2] = {node_size_asked(), -node_size_asked()};
+  const int mine = number_asked<int>("HEDDLE_NODE_SIZE");
+  int sizes[2] = {mine, -mine};
   MPI_Allreduce(MPI_IN_PLACE, sizes, 2, MPI_INT, MPI_MIN, comm);
   require(sizes[0] >= 0 && sizes[0] == -sizes[1],
           "HEDDLE_NODE_SIZE: expected the number of ranks that stand for a node, the same on all ranks");
@@ -40,20 +42,10 @@ MPI_Comm ranks_of_node(MPI_Comm comm) {
   return node;
 }
 
-// The value of HEDDLE_TIMEOUT in seconds; 0 where it is not set, and -1 for what is no time.
-double timeout_asked() {
-  const char* variable = std::getenv("HEDDLE_TIMEOUT");
-  if (variable == nullptr) return 0.0;
-  const std::string_view text(variable);
-  double seconds = 0.0;
-  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
-  const bool whole = error == std::errc() && stop == text.data() + text.size();
-  return whole && std::isfinite(seconds) && seconds > 0.0 ? seconds : -1.0;
-}
-
-// The least of all ranks, whose environments may differ: some may have it set and others not.
+// HEDDLE_TIMEOUT in seconds, 0 for none: the least of all ranks, whose environments may differ: some may have it set
+// and others not.
 double timeout_of_all(MPI_Comm comm) {
-  const double mine = timeout_asked();
+  const auto mine = number_asked<double>("HEDDLE_TIMEOUT");
   std::array<double, 2> least{mine, mine > 0.0 ? mine : HUGE_VAL};
   impl::checked(MPI_Allreduce(MPI_IN_PLACE, least.data(), 2, MPI_DOUBLE, MPI_MIN, comm), "MPI_Allreduce");
   require(least[0] >= 0.0, "HEDDLE_TIMEOUT: expected a number of seconds above 0");
@@ -63,8 +55,7 @@ double timeout_of_all(MPI_Comm comm) {
 }  // namespace
 
 Communicator::State::State(MPI_Comm parent, const ExecutionSpace& instance) : space(instance) {
-  impl::checked(MPI_Comm_dup(parent, &comm), "MPI_Comm_dup");
-  MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+  comm = impl::duplicate_of(parent, nullptr);
   MPI_Comm_rank(comm, &rank);
   MPI_Comm_size(comm, &size);
   MPI_Comm node = ranks_of_node(comm);

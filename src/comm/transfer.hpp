@@ -5,7 +5,7 @@
 #include <heddle/comm/request.hpp>
 #include <heddle/core/error.hpp>
 
-#include <any>
+#include <chrono>
 #include <cstddef>
 #include <memory>
 #include <vector>
@@ -23,9 +23,14 @@ class Request::Transfer {
 
   /// Goes on as far as it can without blocking.
   virtual void advance() = 0;
-  /// Nobody waits any more. Afterwards nothing is written to the caller's memory, and nothing is read from another
-  /// rank's; what is sent may still be read until the receiver has given up, too.
-  virtual void give_up() {}
+  /// Nobody waits any more. Once has_stopped(), nothing is written to the caller's memory, and nothing is read from
+  /// another rank's; what is sent may still be read until the receiver has given up, too.
+  void give_up() {
+    if (!given_up_) stop();
+    given_up_ = true;
+  }
+  /// After give_up(). False as long as data of a sender who still lets MPI go on may arrive.
+  [[nodiscard]] virtual bool has_stopped() { return true; }
   [[nodiscard]] bool complete() const { return complete_; }
   [[nodiscard]] bool finished() const { return finished_; }
   [[nodiscard]] const Event& event() const { return event_; }
@@ -43,7 +48,10 @@ class Request::Transfer {
   Event begin_;
 
  private:
+  virtual void stop() {}
+
   bool failed_ = false;
+  bool given_up_ = false;
 };
 
 /// What a message is, for whom waits for it.
@@ -65,19 +73,25 @@ class Request::Progress {
     patience_.reset();
   }
   /// Lets all go on. Throws where another rank has failed, where nothing has moved for HEDDLE_TIMEOUT seconds, or where
-  /// all were abandoned; and what an operation throws, which is dropped then.
+  /// all were abandoned; and what advance(operation) throws.
   void advance();
   [[nodiscard]] bool idle() const { return under_way_.empty(); }
-  /// Gives up an operation that failed, and keeps it and its buffers, as MPI or the device may still touch them.
-  void drop(const Transfer* operation, std::any buffers) noexcept;
+  /// Lets one operation go on. Throws what it throws, and has dropped it then: it is given up and kept, as MPI or the
+  /// device may still touch it; whoever waits for it keeps its buffers.
+  void advance(Transfer& operation);
   /// Whether messages of other ranks may be left that nobody takes.
   [[nodiscard]] bool dirty() const { return has_dropped_ || !idle(); }
-  /// Nobody waits any more for what is under way, whose buffers stay as they are.
-  void abandon() noexcept;
+  /// For messages whose sender, as a rule, is there.
+  static constexpr std::chrono::seconds longest_stop{5};
+  /// Nobody waits any more for what is under way, whose buffers stay as they are. Returns when all of it has stopped,
+  /// or at the deadline: data of a sender that is gone can be half arrived forever.
+  void abandon(std::chrono::steady_clock::time_point deadline) noexcept;
   [[nodiscard]] bool abandoned() const { return abandoned_; }
   void require_not_abandoned() const;
 
  private:
+  void drop(Transfer& operation) noexcept;
+
   struct Operation {
     std::shared_ptr<Transfer> transfer;
     MessageName name;

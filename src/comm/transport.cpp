@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstdlib>
 #include <exception>
 #include <sstream>
@@ -209,7 +210,7 @@ void Transport::Implementation::close() noexcept {
     // Whoever waited for the operation was told.
   }
   // The other ranks may never answer.
-  progress_->abandon();
+  progress_->abandon(std::chrono::steady_clock::now() + Request::Progress::longest_stop);
 }
 
 void Transport::Implementation::require_taken(const char* operation, const Bytes& block) const {
@@ -220,13 +221,10 @@ void Transport::Implementation::require_taken(const char* operation, const Bytes
 Request Transport::Implementation::begin(std::shared_ptr<Request::Transfer> operation, const MessageName& name,
                                          std::any kept, const ExecutionSpace* order_on) {
   progress_->add(operation, name);
-  try {
-    operation->advance();
-  } catch (...) {
-    progress_->drop(operation.get(), std::move(kept));
-    throw;
-  }
-  return {std::move(operation), progress_, std::move(kept), order_on};
+  // It keeps the buffers, also where it fails at once.
+  Request request(operation, progress_, std::move(kept), order_on);
+  progress_->advance(*operation);
+  return request;
 }
 
 Request Transport::Implementation::begin_send(const Bytes& block, int destination, int tag, const Event& ready,

@@ -91,8 +91,8 @@ template <class Bytes> vendor::Block native(const Bytes& block) {
   return {static_cast<std::byte*>(data), block.width, block.columns, block.leading};
 }
 
-/// Makes one of a kind that works between all ranks that will use it. Collective.
 using Progress = Request::Progress;
+/// Makes one of a kind that works between all ranks that will use it. Collective.
 std::unique_ptr<TransportImplementation> make_direct_transport(const Ranks& ranks, std::string reason,
                                                                std::shared_ptr<Progress> progress = nullptr);
 std::unique_ptr<TransportImplementation> make_staged_transport(const Ranks& ranks, std::string reason,

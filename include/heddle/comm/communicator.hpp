@@ -162,7 +162,7 @@ class Communicator {
   /// The transport of this communicator; see transport_of() in <heddle/comm/transport.hpp>.
   [[nodiscard]] Transport transport() const;
 
-  /// Ends the whole job, all ranks, with `exit_code`. It is for drivers, when one rank fails alone.
+  /// Ends the whole job, as abort_job() does.
   [[noreturn]] void abort(int exit_code) const;
 
  private:
@@ -192,6 +192,10 @@ class Communicator {
   struct State;
   std::shared_ptr<State> state_;
 };
+
+/// Ends the whole job, all ranks, with `exit_code`. It is for drivers, where one rank fails alone. This rank ends
+/// within three seconds, even where MPI itself waits for a host that is gone.
+[[noreturn]] void abort_job(MPI_Comm comm, int exit_code);
 
 extern template void Communicator::all_reduce<double>(std::span<double>, Reduction) const;
 extern template void Communicator::all_reduce<float>(std::span<float>, Reduction) const;

@@ -1,6 +1,7 @@
 #include "drivers/support/ranks.hpp"
 
 #include "drivers/support/context.hpp"
+#include <heddle/comm/communicator.hpp>
 
 #include <sys/resource.h>
 
@@ -104,7 +105,7 @@ int run_agreed(const std::function<int()>& work) {
     } else {
       std::this_thread::sleep_for(patience());
     }
-    MPI_Abort(MPI_COMM_WORLD, mine.exit_code);
+    abort_job(MPI_COMM_WORLD, mine.exit_code);
   }
   MPI_Comm_free(&comm);
 
