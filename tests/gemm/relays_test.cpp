@@ -35,15 +35,15 @@ TEST(Relays, WhatANodeSharesCrossesItsLinkOnce) {
     for (const int grid_columns : {1, 2, 4, 8}) {
       const Product product = product_on(per_node, grid_columns);
       const auto schedules = make_schedules(product, 100);
-      for (const auto& [placement, operand, band_of] : {std::tuple(&product.a, loads_of_a(product), &band_of_a),
-                                                        std::tuple(&product.b, loads_of_b(product), &band_of_b)}) {
-        const Relays relays(product, *placement, operand, schedules);
+      for (const PlanOperand& operand : {operand_a, operand_b}) {
+        const Placement& placement = product.*operand.placement;
+        const Relays relays(product, operand, schedules);
         // By node, band and owner: who has it of the owner.
         std::map<std::tuple<int, int, int>, int> of_owners;
         for (int rank = 0; rank < product.ranks; ++rank) {
           const int node = product.node_of[static_cast<std::size_t>(rank)];
           for (const Load& load : schedules[static_cast<std::size_t>(rank)].*operand.loads) {
-            for (const Piece& piece : pieces_of(*placement, band_of(product, load.band))) {
+            for (const Piece& piece : pieces_of(placement, operand.band(product, load.band))) {
               const int source = relays.source(rank, load.band, piece.owner);
               if (product.on_one_node(rank, piece.owner)) {
                 EXPECT_EQ(source, piece.owner);
@@ -75,7 +75,7 @@ TEST(Relays, BytesAreThoseOfTheBound) {
 TEST(Relays, RanksOfANodeTakeTurns) {
   const Product product = product_on(2, 4);
   const auto schedules = make_schedules(product, 100);
-  const Relays relays(product, product.a, loads_of_a(product), schedules);
+  const Relays relays(product, operand_a, schedules);
   for (int rank = 0; rank < product.ranks; ++rank) {
     const auto& loads = schedules[static_cast<std::size_t>(rank)].loads_a;
     // The ranks of a node use the bands in one order, and each brings every other one.
@@ -89,12 +89,12 @@ TEST(Relays, RanksOfANodeTakeTurns) {
 TEST(Relays, AreNoneOnOneNodeAndFromHostMemory) {
   Product product = product_on(2, 4);
   product.node_of.clear();
-  EXPECT_TRUE(Relays(product, product.a, loads_of_a(product), make_schedules(product, 100)).empty());
+  EXPECT_TRUE(Relays(product, operand_a, make_schedules(product, 100)).empty());
   product = product_on(2, 4);
   product.a = product.a.in(Residence::host);
   const auto schedules = make_schedules(product, 100);
-  EXPECT_TRUE(Relays(product, product.a, loads_of_a(product), schedules).empty());
-  EXPECT_EQ(Relays(product, product.a, loads_of_a(product), schedules).source(0, 0, 7), 7);
+  EXPECT_TRUE(Relays(product, operand_a, schedules).empty());
+  EXPECT_EQ(Relays(product, operand_a, schedules).source(0, 0, 7), 7);
 }
 
 }  // namespace

@@ -33,7 +33,7 @@ struct Options {
   int ranks_per_node = 8;
   bool on_gpus = true;
   Index size = -1, rows = -1, columns = -1, inner = -1;
-  double norm = -1;  // Of an exponential; negative: a product.
+  double norm = -1;  // Of an exponential.
   std::string scalar = "double";
   Arithmetic arithmetic = Arithmetic::native;
   long long tile = 0;
@@ -41,6 +41,8 @@ struct Options {
   std::string rates = "h200:50";
   bool sweep = false;
   std::string output, plot;
+
+  [[nodiscard]] bool is_of_product() const { return norm < 0; }
 };
 
 const OptionTable<Options>& cluster_options() {
@@ -130,7 +132,7 @@ template <Scalar T> Row predicted(const Options& options, const MachineRates& ra
   settings.tile = options.tile;
   settings.grid = options.grid;
   settings.arithmetic = options.arithmetic;
-  if (options.norm < 0) {
+  if (options.is_of_product()) {
     row.found = predict_gemm<T>(row.cluster, row.rows, row.columns, row.inner, rates, settings);
     return row;
   }
@@ -253,7 +255,7 @@ std::vector<Row> swept(const CommonOptions& common, const Options& options, cons
 }
 
 template <Scalar T> int run_as(const CommonOptions& common, const Options& options) {
-  const bool exponential = options.norm >= 0;
+  const bool exponential = !options.is_of_product();
   Report report(exponential ? "predict expm" : "predict gemm");
   (exponential ? exponential_options() : product_options()).enter(options, report.inputs());
   // Exponentials of complex matrices are made of real products.
@@ -284,7 +286,7 @@ template <Scalar T> int run_as(const CommonOptions& common, const Options& optio
 }
 
 int run_checked(const CommonOptions& common, const Options& options) {
-  const char* const command = options.norm < 0 ? "predict gemm" : "predict expm";
+  const char* const command = options.is_of_product() ? "predict gemm" : "predict expm";
   require(!options.sweep || options.grid == ProcessGrid{}, command, ": --sweep chooses the grids itself");
   require(!options.sweep || options.ranks_per_node <= most_ranks_of_sweep, command, ": --sweep goes to ",
           most_ranks_of_sweep, " ranks; a node has ", options.ranks_per_node);
@@ -300,7 +302,7 @@ int run_gemm(const CommonOptions& common, const Options& options) {
 
 int run_expm(const CommonOptions& common, const Options& options) {
   require(options.size > 0, "predict expm: give --size");
-  require(options.norm >= 0, "predict expm: give --norm");
+  require(!options.is_of_product(), "predict expm: give --norm");
   return run_checked(common, options);
 }
 

@@ -31,8 +31,7 @@ struct Part {
   double received;       // In row bands, once all are in column bands.
   double between_nodes;  // Of these, from other nodes.
 };
-template <RealScalar T> Part part_of(const ClusterShape& cluster, Index n) {
-  const double ranks = static_cast<double>(cluster.nodes) * cluster.ranks_per_node;
+template <RealScalar T> Part part_of(const ClusterShape& cluster, double ranks, Index n) {
   const double bytes = sizeof(T) * static_cast<double>(n) * static_cast<double>(n) / ranks;
   return {bytes, bytes * (ranks - 1) / ranks, bytes * (ranks - cluster.ranks_per_node) / ranks};
 }
@@ -57,7 +56,8 @@ ExpmPrediction predict_expm(const ClusterShape& cluster, Index n, double norm, b
   found.degree = scheme.degree;
   found.squarings = before + scheme.squarings;
   found.products = impl::products_of(scheme, costs) + before * cost;
-  const Part part = part_of<T>(cluster, n);
+  const double ranks = static_cast<double>(cluster.nodes) * cluster.ranks_per_node;
+  const Part part = part_of<T>(cluster, ranks, n);
   // Of complex factors both parts travel, for `cost` real products; their sum, where there are three, is made in place.
   const double factors = static_cast<double>(found.products) / cost * parts;
   const auto over = [](double bytes, double bandwidth) { return bandwidth > 0.0 ? bytes / bandwidth : 0.0; };
@@ -70,7 +70,6 @@ ExpmPrediction predict_expm(const ClusterShape& cluster, Index n, double norm, b
   found.seconds = found.products * found.product.seconds + found.between_seconds;
   const double flops = 2.0 * std::pow(static_cast<double>(n), 3) * found.products;
   found.gflops = found.seconds > 0.0 ? flops / found.seconds / 1e9 : 0.0;
-  const double ranks = static_cast<double>(cluster.nodes) * cluster.ranks_per_node;
   found.bytes_received = found.products * found.product.bytes_received + factors * ranks * part.received;
   found.bytes_between_nodes = found.products * found.product.bytes_between_nodes + factors * ranks * part.between_nodes;
   // A and its powers, a right factor, a sum, what becomes of it, and exp(A); a product's own three are among them.

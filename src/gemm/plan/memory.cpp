@@ -64,12 +64,13 @@ std::size_t tile_buffers(const Product& product, const RankSchedule& schedule, d
 namespace {
 
 // Of one operand, in elements: landings of what comes, by slot, and copies of what leaves.
-Index message_elements(const Product& product, const Placement& placement, Region (*band)(const Product&, int),
-                       std::vector<Load> RankSchedule::*loads, const std::vector<RankSchedule>& schedules, int rank) {
+Index message_elements(const Product& product, const PlanOperand& operand, const std::vector<RankSchedule>& schedules,
+                       int rank) {
+  const Placement& placement = product.*operand.placement;
   const bool streamed = is_streamed(placement);
   std::map<int, Index> landings;
-  for (const Load& load : schedules[static_cast<std::size_t>(rank)].*loads) {
-    const Region region = band(product, load.band);
+  for (const Load& load : schedules[static_cast<std::size_t>(rank)].*operand.loads) {
+    const Region region = operand.band(product, load.band);
     Index landing = 0;
     for (const Piece& piece : pieces_of(placement, region)) {
       const bool stays = piece.owner == rank && !streamed;
@@ -83,10 +84,10 @@ Index message_elements(const Product& product, const Placement& placement, Regio
   std::set<int> wanted;
   for (int other = 0; other < product.ranks; ++other) {
     if (other == rank && !streamed) continue;
-    for (const Load& load : schedules[static_cast<std::size_t>(other)].*loads) wanted.insert(load.band);
+    for (const Load& load : schedules[static_cast<std::size_t>(other)].*operand.loads) wanted.insert(load.band);
   }
   for (const int number : wanted) {
-    const Piece piece = piece_of(placement, band(product, number), rank);
+    const Piece piece = piece_of(placement, operand.band(product, number), rank);
     if (piece.columns.size() > 1 && piece.rows.size() < placement.local_rows(rank)) elements += piece.size();
   }
   return elements;
@@ -96,8 +97,8 @@ Index message_elements(const Product& product, const Placement& placement, Regio
 
 double bytes_of_messages(const Product& product, const std::vector<RankSchedule>& schedules, double element_bytes,
                          int rank, std::size_t tile_buffers) {
-  Index elements = message_elements(product, product.a, band_of_a, &RankSchedule::loads_a, schedules, rank) +
-                   message_elements(product, product.b, band_of_b, &RankSchedule::loads_b, schedules, rank);
+  Index elements =
+      message_elements(product, operand_a, schedules, rank) + message_elements(product, operand_b, schedules, rank);
   for (int other = 0; other < product.ranks; ++other) {
     if (other == rank) continue;
     Index largest = 0;
@@ -107,17 +108,9 @@ double bytes_of_messages(const Product& product, const std::vector<RankSchedule>
     }
     elements += static_cast<Index>(landings_of_a_source) * largest;
   }
-  for (const Step& step : schedules[static_cast<std::size_t>(rank)].steps) {
-    const Region region = tile_of_c(product, step.row_band, step.column_band);
-    const std::vector<Piece> pieces = pieces_of(product.c, region);
-    if (std::any_of(pieces.begin(), pieces.end(), [&](const Piece& piece) {
-          return piece.owner != rank && piece.size() < region.size() &&
-                 !(product.blocks && is_block(product.c, region, piece, false));
-        })) {
-      elements += static_cast<Index>(tile_buffers) * std::min(product.tile, product.rows()) *
-                  std::min(product.tile, product.columns());
-      break;
-    }
+  if (sends_packed(product, schedules[static_cast<std::size_t>(rank)], rank)) {
+    elements += static_cast<Index>(tile_buffers) * std::min(product.tile, product.rows()) *
+                std::min(product.tile, product.columns());
   }
   return element_bytes * static_cast<double>(elements);
 }

@@ -22,16 +22,17 @@ bool comes_from_host_memory(const Product& product) {
 // An operand, its bands in pieces, and the order in which each rank loads them.
 struct OperandLoads {
   const Placement& placement;
-  bool for_all_ranks;                             // Whether each band goes to all ranks.
-  std::vector<std::vector<Piece>> pieces;         // Of each band.
-  std::vector<const std::vector<Load>*> loads{};  // By rank.
-  Relays relays{};
+  bool for_all_ranks;                           // Whether each band goes to all ranks.
+  std::vector<std::vector<Piece>> pieces;       // Of each band.
+  std::vector<const std::vector<Load>*> loads;  // By rank.
+  Relays relays;
 
-  OperandLoads(const Product& product, const Placement& of, bool all, int bands, Region (*band_of)(const Product&, int))
-      : placement(of), for_all_ranks(all) {
-    for (int k = 0; k < bands; ++k) {
-      pieces.push_back(pieces_of(of, band_of(product, k)));
+  OperandLoads(const Product& product, const PlanOperand& operand, bool all, const std::vector<RankSchedule>& schedules)
+      : placement(product.*operand.placement), for_all_ranks(all), relays(product, operand, schedules) {
+    for (int k = 0; k < (product.*operand.bands)(); ++k) {
+      pieces.push_back(pieces_of(placement, operand.band(product, k)));
     }
+    for (const RankSchedule& schedule : schedules) loads.push_back(&(schedule.*operand.loads));
   }
 
   [[nodiscard]] bool has(std::size_t number, std::size_t rank) const { return number < loads[rank]->size(); }
@@ -177,6 +178,7 @@ std::vector<double> relayed_at(const OperandLoads& operand, std::size_t rank, co
         return one.band == static_cast<int>(operand.band(k, rank));
       });
       earliest = (times[static_cast<std::size_t>(source)].*there)[static_cast<std::size_t>(load - loads.begin())];
+      break;  // All of the band that is passed on comes from one rank.
     }
     at.push_back(earliest);
   }
@@ -215,14 +217,8 @@ double predicted_seconds(const MachineRates& rates, const ElementCost& cost, con
 
 PredictedTimes predicted_times(const MachineRates& rates, const ElementCost& cost, const Product& product,
                                const std::vector<RankSchedule>& schedules) {
-  OperandLoads loads_a(product, product.a, false, product.row_bands(), band_of_a);
-  OperandLoads loads_b(product, product.b, true, product.column_bands(), band_of_b);
-  for (const RankSchedule& schedule : schedules) {
-    loads_a.loads.push_back(&schedule.loads_a);
-    loads_b.loads.push_back(&schedule.loads_b);
-  }
-  loads_a.relays = Relays(product, product.a, loads_of_a(product), schedules);
-  loads_b.relays = Relays(product, product.b, loads_of_b(product), schedules);
+  const OperandLoads loads_a(product, operand_a, false, schedules);
+  const OperandLoads loads_b(product, operand_b, true, schedules);
   const std::vector<Workload> work = workloads(product, schedules);
   const bool one_way = tiles_wait_for_bands(rates, cost, product, work);
   const double bus_rate = one_way ? rates.host_bandwidth : rates.host_bandwidth_both_ways;

@@ -4,17 +4,9 @@
 
 namespace heddle::impl {
 
-LoadsOf loads_of_a(const Product& product) {
-  return {&RankSchedule::loads_a, &RankSchedule::slots_a, product.row_bands()};
-}
-LoadsOf loads_of_b(const Product& product) {
-  return {&RankSchedule::loads_b, &RankSchedule::slots_b, product.column_bands()};
-}
-
-Relays::Relays(const Product& product, const Placement& placement, const LoadsOf& operand,
-               const std::vector<RankSchedule>& schedules)
-    : node_of_(product.node_of), bands_(static_cast<std::size_t>(operand.bands)) {
-  if (node_of_.empty() || placement.residence() == Residence::host) return;
+Relays::Relays(const Product& product, const PlanOperand& operand, const std::vector<RankSchedule>& schedules)
+    : node_of_(product.node_of), bands_(static_cast<std::size_t>((product.*operand.bands)())) {
+  if (node_of_.empty() || (product.*operand.placement).residence() == Residence::host) return;
   const auto nodes = static_cast<std::size_t>(*std::max_element(node_of_.begin(), node_of_.end())) + 1;
   struct Loader {
     int rank;

@@ -8,15 +8,6 @@
 
 namespace heddle::impl {
 
-/// What tells one operand's part of a schedule from the other's.
-struct LoadsOf {
-  std::vector<Load> RankSchedule::*loads;
-  int RankSchedule::*slots;
-  int bands;
-};
-[[nodiscard]] LoadsOf loads_of_a(const Product& product);
-[[nodiscard]] LoadsOf loads_of_b(const Product& product);
-
 /// The relays of one operand. Only ranks that hold all of the operand's bands that they load, each in a slot of its
 /// own, take part: a slot that is used again could be free no sooner than another rank has taken the band out of it,
 /// which may wait for a band of the first one. Bands in host memory, which come by their owner's bus, have no relays.
@@ -24,8 +15,7 @@ class Relays {
  public:
   /// Without any: all ranks are on one node.
   Relays() = default;
-  Relays(const Product& product, const Placement& placement, const LoadsOf& operand,
-         const std::vector<RankSchedule>& schedules);
+  Relays(const Product& product, const PlanOperand& operand, const std::vector<RankSchedule>& schedules);
 
   /// The rank that sends `rank` what `owner` has of a band: the owner, or the one of the rank's node that has it of
   /// the owner.

@@ -300,6 +300,19 @@ bool is_block(const Placement& placement, const Region& region, const Piece& pie
          is_range(placement.column_axis(), placement.grid_column(piece.owner), piece.columns);
 }
 
+bool is_sent_packed(const Product& product, const Region& tile, const Piece& piece) {
+  return piece.size() != tile.size() && !(product.blocks && is_block(product.c, tile, piece, false));
+}
+
+bool sends_packed(const Product& product, const RankSchedule& schedule, int rank) {
+  return std::any_of(schedule.steps.begin(), schedule.steps.end(), [&](const Step& step) {
+    const Region tile = tile_of_c(product, step.row_band, step.column_band);
+    const std::vector<Piece> pieces = pieces_of(product.c, tile);
+    return std::any_of(pieces.begin(), pieces.end(),
+                       [&](const Piece& piece) { return piece.owner != rank && is_sent_packed(product, tile, piece); });
+  });
+}
+
 std::vector<int> processes_of(const CyclicAxis& axis, const Range& globals) {
   std::vector<int> processes;
   if (globals.empty()) return processes;

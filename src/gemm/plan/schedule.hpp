@@ -103,6 +103,10 @@ struct Piece {
 /// there.
 [[nodiscard]] bool is_block(const Placement& placement, const Region& region, const Piece& piece, bool whole_columns);
 
+/// Whether a piece of a tile of C is sent in a run of memory of its own: it is neither all of the tile nor a block of
+/// it that the transport takes.
+[[nodiscard]] bool is_sent_packed(const Product& product, const Region& tile, const Piece& piece);
+
 /// A tile to be computed, and the loads that hold its bands.
 struct Step {
   int row_band = 0;
@@ -130,6 +134,19 @@ struct RankSchedule {
   int slots_a = 0;
   int slots_b = 0;
 };
+
+/// One operand of a product, A or B: where plans keep what belongs to it.
+struct PlanOperand {
+  Placement Product::*placement;
+  Region (*band)(const Product&, int);
+  int (Product::*bands)() const;  ///< How many.
+  std::vector<Load> RankSchedule::*loads;
+  int RankSchedule::*slots;
+};
+inline constexpr PlanOperand operand_a{&Product::a, band_of_a, &Product::row_bands, &RankSchedule::loads_a,
+                                       &RankSchedule::slots_a};
+inline constexpr PlanOperand operand_b{&Product::b, band_of_b, &Product::column_bands, &RankSchedule::loads_b,
+                                       &RankSchedule::slots_b};
 
 /// The schedule of a rank. Every row of the grid of ranks takes whole bands of op(A), as many as any other, first those
 /// of which its ranks own most (A and C together); what is left over is cut along the bands of op(B) and shared out by
@@ -177,6 +194,9 @@ struct Workload {
 /// Of every rank. Without the ranks' own pieces: `in.all` is the sum over the rank's loads of the band's size less
 /// what the rank owns of it.
 [[nodiscard]] std::vector<Workload> workloads(const Product& product, const std::vector<RankSchedule>& schedules);
+
+/// Whether any piece of the tiles that a rank computes is_sent_packed().
+[[nodiscard]] bool sends_packed(const Product& product, const RankSchedule& schedule, int rank);
 
 /// Most bands of op(A) that any rank takes (in part or whole).
 [[nodiscard]] int most_bands(const Product& product);

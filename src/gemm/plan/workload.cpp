@@ -13,12 +13,13 @@ struct CutBand {
   std::vector<Piece> pieces;
   std::vector<bool> blocks;
 };
-std::vector<CutBand> cut(const Product& product, const Placement& placement, int count,
-                         Region (*band)(const Product&, int)) {
+std::vector<CutBand> cut(const Product& product, const PlanOperand& operand) {
+  const Placement& placement = product.*operand.placement;
+  const int count = (product.*operand.bands)();
   std::vector<CutBand> bands(static_cast<std::size_t>(count));
   for (int k = 0; k < count; ++k) {
     CutBand& made = bands[static_cast<std::size_t>(k)];
-    const Region region = band(product, k);
+    const Region region = operand.band(product, k);
     made.size = region.size();
     made.pieces = pieces_of(placement, region);
     for (const Piece& piece : made.pieces) {
@@ -55,13 +56,13 @@ struct Cuts {
   Relays relays_b;
 
   Cuts(const Product& product, const std::vector<RankSchedule>& schedules)
-      : a(cut(product, product.a, product.row_bands(), band_of_a)),
-        b(cut(product, product.b, product.column_bands(), band_of_b)),
+      : a(cut(product, operand_a)),
+        b(cut(product, operand_b)),
         rows_of_c(shares_of(product.c.row_axis(), product.row_bands(), [&](int k) { return product.row_range(k); })),
         columns_of_c(
             shares_of(product.c.column_axis(), product.column_bands(), [&](int k) { return product.column_range(k); })),
-        relays_a(product, product.a, loads_of_a(product), schedules),
-        relays_b(product, product.b, loads_of_b(product), schedules) {}
+        relays_a(product, operand_a, schedules),
+        relays_b(product, operand_b, schedules) {}
 };
 
 // Adds what `rank` does to its own workload, and what it asks of the others to theirs.

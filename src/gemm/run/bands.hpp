@@ -32,34 +32,16 @@ struct Setting {
   TimelineRecorder* recorder = nullptr;  ///< Of the timeline.
 };
 
-/// What tells one operand of a product from the other: its name, the tag of its messages, and where plans keep what
-/// belongs to it.
-struct OperandSide {
+/// What else tells one operand of a product from the other: its name, the tag of its messages, and where steps and the
+/// timeline keep what belongs to it.
+struct OperandSide : PlanOperand {
   char name;
   int tag;
-  Placement Product::*placement;
-  Region (*band)(const Product&, int);
-  std::vector<Load> RankSchedule::*loads;
-  int RankSchedule::*slots;
   int Step::*load;
   int TimelineInterval::*band_number;
 };
-inline constexpr OperandSide side_a{'A',
-                                    tag_gemm_a,
-                                    &Product::a,
-                                    band_of_a,
-                                    &RankSchedule::loads_a,
-                                    &RankSchedule::slots_a,
-                                    &Step::load_a,
-                                    &TimelineInterval::row_band};
-inline constexpr OperandSide side_b{'B',
-                                    tag_gemm_b,
-                                    &Product::b,
-                                    band_of_b,
-                                    &RankSchedule::loads_b,
-                                    &RankSchedule::slots_b,
-                                    &Step::load_b,
-                                    &TimelineInterval::column_band};
+inline constexpr OperandSide side_a{operand_a, 'A', tag_gemm_a, &Step::load_a, &TimelineInterval::row_band};
+inline constexpr OperandSide side_b{operand_b, 'B', tag_gemm_b, &Step::load_b, &TimelineInterval::column_band};
 
 /// Bands of one operand, arriving into slots in the order of the rank's loads.
 template <Scalar T> class BandReceiver {

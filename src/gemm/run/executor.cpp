@@ -11,10 +11,8 @@ Executor<T>::Executor(const Setting& setting, const Planned& planned)
     : setting_(setting),
       facts_(planned.facts),
       schedule_(planned.schedules[static_cast<std::size_t>(setting.comm.rank())]),
-      a_(setting, side_a, facts_.product,
-         Relays(facts_.product, facts_.product.a, loads_of_a(facts_.product), planned.schedules), planned.schedules),
-      b_(setting, side_b, facts_.product,
-         Relays(facts_.product, facts_.product.b, loads_of_b(facts_.product), planned.schedules), planned.schedules),
+      a_(setting, side_a, facts_.product, planned.schedules),
+      b_(setting, side_b, facts_.product, planned.schedules),
       tiles_(setting, facts_.product, planned.schedules, planned.tile_buffers) {
   if (facts_.arithmetic.emulated()) {
     emulated_.emplace(setting.instances.lanes.front().space(), facts_.product, facts_.bands_per_pass,

@@ -11,11 +11,9 @@ namespace heddle::impl {
 template <Scalar T> class OperandStream {
  public:
   /// schedules[rank]: what each rank loads. `setting` and `side` outlive it.
-  OperandStream(const Setting& setting, const OperandSide& side, const Product& product, const Relays& relays,
+  OperandStream(const Setting& setting, const OperandSide& side, const Product& product,
                 const std::vector<RankSchedule>& schedules)
-      : side_(side),
-        receiver_(setting, side, product, relays, schedules[static_cast<std::size_t>(setting.comm.rank())]),
-        sender_(setting, side, product, relays, schedules, receiver_) {}
+      : OperandStream(setting, side, product, Relays(product, side, schedules), schedules) {}
   OperandStream(const OperandStream&) = delete;
   OperandStream& operator=(const OperandStream&) = delete;
 
@@ -50,6 +48,12 @@ template <Scalar T> class OperandStream {
   void used(const Step& step, int number) { receiver_.used(step.*side_.load, number); }
 
  private:
+  OperandStream(const Setting& setting, const OperandSide& side, const Product& product, const Relays& relays,
+                const std::vector<RankSchedule>& schedules)
+      : side_(side),
+        receiver_(setting, side, product, relays, schedules[static_cast<std::size_t>(setting.comm.rank())]),
+        sender_(setting, side, product, relays, schedules, receiver_) {}
+
   const OperandSide& side_;
   BandReceiver<T> receiver_;
   BandSender<T> sender_;

@@ -34,19 +34,13 @@ TileExchange<T>::TileExchange(const Setting& setting, const Product& product,
   if (!product_.blocks) {
     for (Source& source : sources_) hold_landings(source);
   }
-  bool any_tile = false;
-  bool any_piece = false;
-  for (const Step& step : schedules[static_cast<std::size_t>(setting.comm.rank())].steps) {
+  const RankSchedule& schedule = schedules[static_cast<std::size_t>(setting.comm.rank())];
+  const bool all_in_place = std::all_of(schedule.steps.begin(), schedule.steps.end(), [&](const Step& step) {
     const Region region = tile_of_c(product, step.row_band, step.column_band);
-    for (const Piece& piece : pieces_of(product.c, region)) {
-      const bool whole = piece.size() == region.size();
-      any_tile = any_tile || !whole || piece.owner != setting.comm.rank() || is_streamed(product.c);
-      any_piece = any_piece || (piece.owner != setting.comm.rank() && !whole &&
-                                !(product.blocks && is_block(product.c, region, piece, false)));
-    }
-  }
-  if (any_tile) hold_tiles();
-  if (any_piece) hold_pieces();
+    return computed_in_place(region, piece_of(product.c, region, setting.comm.rank()));
+  });
+  if (!all_in_place) hold(&Departure::tile);
+  if (sends_packed(product, schedule, setting.comm.rank())) hold(&Departure::packed);
 }
 
 template <Scalar T> TileExchange<T>::~TileExchange() {
@@ -59,14 +53,9 @@ template <Scalar T> TileExchange<T>::~TileExchange() {
   }
 }
 
-template <Scalar T> void TileExchange<T>::hold_tiles() {
+template <Scalar T> void TileExchange<T>::hold(Buffer<T> Departure::*buffer) {
   const Index most = std::min(product_.tile, product_.rows()) * std::min(product_.tile, product_.columns());
-  for (Departure& departure : departures_) grow(setting_, departure.tile, most);
-}
-
-template <Scalar T> void TileExchange<T>::hold_pieces() {
-  const Index most = std::min(product_.tile, product_.rows()) * std::min(product_.tile, product_.columns());
-  for (Departure& departure : departures_) grow(setting_, departure.packed, most);
+  for (Departure& departure : departures_) grow(setting_, departure.*buffer, most);
 }
 
 template <Scalar T> void TileExchange<T>::hold_landings(Source& source) {
@@ -177,7 +166,7 @@ template <Scalar T> MatrixView<T> TileExchange<T>::target(const Step& step, std:
     event.before(setting_.instances.lanes[lane].space());
   }
   departure.events.clear();
-  hold_tiles();
+  if (static_cast<Index>(departure.tile.size()) < region.size()) hold(&Departure::tile);
   return tile_of(departure, region);
 }
 
@@ -234,10 +223,10 @@ template <Scalar T> void TileExchange<T>::deliver(const Step& step, std::size_t 
     const PieceMap map(product_.c, region, piece);
     MatrixView<const T> message = tile;
     Event ready = computed;
-    if (product_.blocks && is_block(product_.c, region, piece, false)) {
+    if (!is_sent_packed(product_, region, piece)) {
       message = block_of(tile, map.row(0), map.row(0) + piece.rows.size(), map.column(0),
                          map.column(0) + piece.columns.size());
-    } else if (piece.size() != region.size()) {
+    } else {
       const MatrixView<T> place = packed_view(departure.packed.data() + packed, piece);
       packed += piece.size();
       computed.before(setting_.instances.home);

@@ -73,8 +73,7 @@ template <Scalar T> class TileExchange {
   [[nodiscard]] MatrixView<T> block_of_c(const Piece& piece) const;
   [[nodiscard]] MatrixView<T> tile_of(const Departure& departure, const Region& region) const;
   // Buffers, where they are not there yet: for tiles, for the pieces of tiles, for what comes from a rank.
-  void hold_tiles();
-  void hold_pieces();
+  void hold(Buffer<T> Departure::*buffer);
   void hold_landings(Source& source);
   void post(Source& source);
   void keep(const MatrixView<const T>& tile, const Step& step, const Piece& mine, const Event& computed);
