@@ -1,10 +1,12 @@
-// C = A B beside ScaLAPACK's pdgemm: the same matrices, in turn, in one run.
+// C = A B beside ScaLAPACK's pdgemm and pzgemm: the same matrices, in turn, in one run.
 #include "support/measure.hpp"
 #include "support/operands.hpp"
 #include <heddle/gemm/gemm.hpp>
 #include <heddle/tuning/rates.hpp>
 
 #include <array>
+
+using Complex = Kokkos::complex<double>;
 
 extern "C" {
 int Csys2blacs_handle(MPI_Comm);
@@ -16,15 +18,26 @@ void pdgemm_(const char* op_a, const char* op_b, const int* m, const int* n, con
              const double* a, const int* ia, const int* ja, const int* descriptor_a, const double* b, const int* ib,
              const int* jb, const int* descriptor_b, const double* beta, double* c, const int* ic, const int* jc,
              const int* descriptor_c);
+void pzgemm_(const char* op_a, const char* op_b, const int* m, const int* n, const int* k, const Complex* alpha,
+             const Complex* a, const int* ia, const int* ja, const int* descriptor_a, const Complex* b, const int* ib,
+             const int* jb, const int* descriptor_b, const Complex* beta, Complex* c, const int* ic, const int* jc,
+             const int* descriptor_c);
 }
 
 namespace heddle::perf {
 namespace {
 
+constexpr auto product_of(double /*type*/) {
+  return &pdgemm_;
+}
+constexpr auto product_of(Complex /*type*/) {
+  return &pzgemm_;
+}
+
 // ScaLAPACK on the block-cyclic matrices that Heddle takes too: the same local arrays.
-class Pdgemm {
+template <Scalar T> class Peer {
  public:
-  Pdgemm(int grid_rows, int grid_columns, const Placement& placement) : n_(static_cast<int>(placement.rows())) {
+  Peer(int grid_rows, int grid_columns, const Placement& placement) : n_(static_cast<int>(placement.rows())) {
     context_ = Csys2blacs_handle(world().native());
     Cblacs_gridinit(&context_, "R", grid_rows, grid_columns);
     const int block_rows = static_cast<int>(placement.row_axis().block);
@@ -35,17 +48,16 @@ class Pdgemm {
     descinit_(descriptor_, &n_, &n_, &block_rows, &block_columns, &zero, &zero, &context_, &leading, &info);
     require(info == 0, "descinit: info ", info);
   }
-  ~Pdgemm() { Cblacs_gridexit(context_); }
-  Pdgemm(const Pdgemm&) = delete;
-  Pdgemm& operator=(const Pdgemm&) = delete;
+  ~Peer() { Cblacs_gridexit(context_); }
+  Peer(const Peer&) = delete;
+  Peer& operator=(const Peer&) = delete;
 
-  void multiply(const DistributedMatrix<double>& A, const DistributedMatrix<double>& B,
-                const DistributedMatrix<double>& C) const {
-    const double one_value = 1.0;
-    const double zero_value = 0.0;
+  void multiply(const DistributedMatrix<T>& A, const DistributedMatrix<T>& B, const DistributedMatrix<T>& C) const {
+    const T one_value(1.0);
+    const T zero_value(0.0);
     const int one = 1;
-    pdgemm_("N", "N", &n_, &n_, &n_, &one_value, A.local().data(), &one, &one, descriptor_, B.local().data(), &one,
-            &one, descriptor_, &zero_value, C.local().data(), &one, &one, descriptor_);
+    product_of(T())("N", "N", &n_, &n_, &n_, &one_value, A.local().data(), &one, &one, descriptor_, B.local().data(),
+                    &one, &one, descriptor_, &zero_value, C.local().data(), &one, &one, descriptor_);
   }
 
  private:
@@ -81,14 +93,14 @@ Placements placements_of(Matrices matrices, const Placement& cyclic, int height)
 }
 
 // Measured once, on the links as they are now.
-const MachineRates& rates() {
-  static const MachineRates measured = measure_rates<double>(world());
+template <Scalar T> const MachineRates& rates() {
+  static const MachineRates measured = measure_rates<T>(world());
   return measured;
 }
 
-// range(0): n, range(1): ScaLAPACK's block, range(2): the matrices of Heddle's product. Ratio: how much longer pdgemm
-// takes.
-void beside_pdgemm(benchmark::State& state) {
+// range(0): n, range(1): ScaLAPACK's block, range(2): the matrices of Heddle's product. Ratio: how much longer the
+// peer takes.
+template <Scalar T> void beside(benchmark::State& state) {
   const Index n = extent(state.range(0));
   const Index block = state.range(1);
   const int ranks = world().size();
@@ -97,23 +109,24 @@ void beside_pdgemm(benchmark::State& state) {
     ++height;
   }
   const Placement cyclic = Placement::block_cyclic(n, n, block, block, height, ranks / height);
-  const auto A = random_distributed(cyclic, 1);
-  const auto B = random_distributed(cyclic, 2);
-  const auto C = random_distributed(cyclic, 3);
+  const auto A = random_distributed<T>(cyclic, 1);
+  const auto B = random_distributed<T>(cyclic, 2);
+  const auto C = random_distributed<T>(cyclic, 3);
   const Placements ours = placements_of(static_cast<Matrices>(state.range(2)), cyclic, height);
-  const auto a = random_distributed(ours.a, 1);
-  const auto b = random_distributed(ours.b, 2);
-  const DistributedMatrix<double> c(world(), ours.c);
-  const Pdgemm pdgemm(height, ranks / height, cyclic);
-  GemmPlan<double> plan(world(), Operation::none, ours.a, Operation::none, ours.b, ours.c, {.rates = rates()});
+  const auto a = random_distributed<T>(ours.a, 1);
+  const auto b = random_distributed<T>(ours.b, 2);
+  const DistributedMatrix<T> c(world(), ours.c);
+  const Peer<T> peer(height, ranks / height, cyclic);
+  GemmPlan<T> plan(world(), Operation::none, ours.a, Operation::none, ours.b, ours.c, {.rates = rates<T>()});
   GemmReport report;
-  const double flops = 2.0 * static_cast<double>(n) * static_cast<double>(n) * static_cast<double>(n);
-  compare(state, flops, {"heddle", [&] { return seconds_of([&] { report = plan.execute(1.0, a, b, 0.0, c); }); }},
-          {"pdgemm", [&] { return seconds_of([&] { pdgemm.multiply(A, B, C); }); }});
+  const double flops =
+      flops_per_multiply_add<T> * static_cast<double>(n) * static_cast<double>(n) * static_cast<double>(n);
+  compare(state, flops, {"heddle", [&] { return seconds_of([&] { report = plan.execute(T(1.0), a, b, T(0.0), c); }); }},
+          {is_complex<T> ? "pzgemm" : "pdgemm", [&] { return seconds_of([&] { peer.multiply(A, B, C); }); }});
   // Both computed the same product.
-  const DistributedMatrix<double> product(world(), cyclic);
+  const DistributedMatrix<T> product(world(), cyclic);
   redistribute(c, product);
-  add(-1.0, C, product);
+  add(T(-1.0), C, product);
   const double difference = norm(product, Norm::maximum);
   if (!(difference <= 1e-14 * static_cast<double>(n))) {
     fail(state, "the two products differ");
@@ -126,11 +139,19 @@ void beside_pdgemm(benchmark::State& state) {
   state.SetLabel(labels[static_cast<std::size_t>(state.range(2))]);
 }
 
-BENCHMARK(beside_pdgemm)
-    ->UseManualTime()
-    ->Unit(benchmark::kMillisecond)
-    ->ArgsProduct({{1024, 2048, 4096}, {64, 256}, {same_cyclic, bands, blocks}})
-    ->ArgNames({"n", "block", "matrices"});
+void beside_pdgemm(benchmark::State& state) {
+  beside<double>(state);
+}
+void beside_pzgemm(benchmark::State& state) {
+  beside<Complex>(state);
+}
+void sizes(benchmark::internal::Benchmark* benchmark) {
+  benchmark->UseManualTime()->Unit(benchmark::kMillisecond);
+  benchmark->ArgsProduct({{1024, 2048, 4096}, {64, 256}, {same_cyclic, bands, blocks}});
+  benchmark->ArgNames({"n", "block", "matrices"});
+}
+BENCHMARK(beside_pdgemm)->Apply(sizes);
+BENCHMARK(beside_pzgemm)->Apply(sizes);
 
 }  // namespace
 }  // namespace heddle::perf

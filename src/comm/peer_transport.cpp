@@ -12,6 +12,7 @@
 #include "comm/transfer.hpp"
 #include "comm/transports.hpp"
 #include "comm/turns.hpp"
+#include "core/on_host.hpp"
 
 #include <algorithm>
 #include <array>
@@ -65,7 +66,7 @@ class Exports {
 
 // A copy of a block in device memory of its own: of host memory, which others can't open, or of device memory that
 // can't be shared. Messages of one block to several ranks share it.
-struct Stage {
+struct PeerStage {
   using Buffer = Kokkos::View<std::byte*, MemorySpace>;
   vendor::Block source;
   Buffer buffer;
@@ -77,15 +78,15 @@ bool same(const vendor::Block& one, const vendor::Block& other) {
          one.leading == other.leading;
 }
 
-struct Shared {
+struct PeerShared {
   Ranks ranks;
   Turns sends;
   Exports exports;
   std::shared_ptr<Mappings> mappings = Mappings::of_process();
   std::map<int, CopyQueue> incoming;  // By order_of(tag): what waits for its place to be free holds up no other.
   CopyQueue staging;
-  std::vector<std::weak_ptr<Stage>> stages;
-  std::vector<Stage::Buffer> buffers;              // Of stages that are over, kept: others have them open.
+  std::vector<std::weak_ptr<PeerStage>> stages;
+  std::vector<PeerStage::Buffer> buffers;          // Of stages that are over, kept: others have them open.
   std::map<Turns::Key, std::size_t> stages_shown;  // Stages that a receiver may be reading, by receiver and tag.
   int next_acknowledgement = 0;
 
@@ -93,7 +94,7 @@ struct Shared {
   // of sending, so that none waits for another's.
   static constexpr std::size_t most_stages = 2;
 
-  [[nodiscard]] std::shared_ptr<Stage> staged(const vendor::Block& source) {
+  [[nodiscard]] std::shared_ptr<PeerStage> staged(const vendor::Block& source) {
     std::erase_if(stages, [](const auto& stage) { return stage.expired(); });
     for (const auto& stage : stages) {
       if (auto alive = stage.lock(); alive && same(alive->source, source)) {
@@ -102,19 +103,19 @@ struct Shared {
     }
     return {};
   }
-  [[nodiscard]] std::shared_ptr<Stage> make_stage(const vendor::Block& source) {
-    std::shared_ptr<Stage> stage(new Stage{source, {}, {}}, [this](Stage* over) {
+  [[nodiscard]] std::shared_ptr<PeerStage> make_stage(const vendor::Block& source) {
+    std::shared_ptr<PeerStage> stage(new PeerStage{source, {}, {}}, [this](PeerStage* over) {
       buffers.push_back(over->buffer);
       delete over;
     });
     const auto fits = std::find_if(buffers.begin(), buffers.end(),
-                                   [&](const Stage::Buffer& buffer) { return buffer.size() >= source.bytes(); });
+                                   [&](const PeerStage::Buffer& buffer) { return buffer.size() >= source.bytes(); });
     if (fits != buffers.end()) {
       stage->buffer = *fits;
       buffers.erase(fits);
     } else {
-      stage->buffer = Stage::Buffer(Kokkos::view_alloc(ranks.space, Kokkos::WithoutInitializing, "heddle::comm::stage"),
-                                    source.bytes());
+      stage->buffer = PeerStage::Buffer(
+          Kokkos::view_alloc(ranks.space, Kokkos::WithoutInitializing, "heddle::comm::stage"), source.bytes());
     }
     staging.copy({stage->buffer.data(), source.width, source.columns, source.width}, source);
     stage->copied = staging.event();
@@ -125,7 +126,7 @@ struct Shared {
 
 class PeerSend final : public Transfer {
  public:
-  PeerSend(Shared& shared, const vendor::Block& block, int destination, int tag, Event ready)
+  PeerSend(PeerShared& shared, const vendor::Block& block, int destination, int tag, Event ready)
       : shared_(shared), block_(block), key_(destination, tag), ready_(std::move(ready)) {
     if (destination != shared_.ranks.rank) {
       allocation_ = shared_.exports.find(block.data);
@@ -167,7 +168,7 @@ class PeerSend final : public Transfer {
 
  private:
   bool take_stage() {
-    if (!ready_.done() || shared_.stages_shown[key_] + shared_.sends.place(key_, this) >= Shared::most_stages) {
+    if (!ready_.done() || shared_.stages_shown[key_] + shared_.sends.place(key_, this) >= PeerShared::most_stages) {
       return false;
     }
     stage_ = shared_.staged(block_);
@@ -202,13 +203,13 @@ class PeerSend final : public Transfer {
     described_ = true;
   }
 
-  Shared& shared_;
+  PeerShared& shared_;
   vendor::Block block_;
   Turns::Key key_;
   Event ready_;
   std::optional<vendor::Export> allocation_;
   bool needs_stage_ = false;
-  std::shared_ptr<Stage> stage_;
+  std::shared_ptr<PeerStage> stage_;
   Descriptor descriptor_;
   bool described_ = false;
   MPI_Request message_ = MPI_REQUEST_NULL;
@@ -220,8 +221,8 @@ using Reader = std::function<void(const vendor::Block&)>;
 class PeerReceive final : public Transfer {
  public:
   // With a reader, which takes the block where it lies, `block` is its shape alone.
-  PeerReceive(Shared& shared, const vendor::Block& block, int source, int tag, std::span<const Event> free, bool timed,
-              Reader reader = {})
+  PeerReceive(PeerShared& shared, const vendor::Block& block, int source, int tag, std::span<const Event> free,
+              bool timed, Reader reader = {})
       : shared_(shared),
         block_(block),
         source_(source),
@@ -298,7 +299,7 @@ class PeerReceive final : public Transfer {
     event_ = queue_.event(timed_);
   }
 
-  Shared& shared_;
+  PeerShared& shared_;
   vendor::Block block_;
   int source_;
   CopyQueue& queue_;
@@ -340,10 +341,8 @@ class PeerTransport final : public TransportImplementation {
   void drained() override { shared_.mappings->end_operation(); }
 
  private:
-  Shared shared_;
+  PeerShared shared_;
 };
-
-constexpr bool on_host = Kokkos::SpaceAccessibility<Kokkos::HostSpace, MemorySpace>::accessible;
 
 }  // namespace
 

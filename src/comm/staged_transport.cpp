@@ -40,26 +40,26 @@ class Chunks {
   std::size_t count_;
 };
 
-using Stage = Kokkos::View<std::byte*, Kokkos::SharedHostPinnedSpace>;
+using HostStage = Kokkos::View<std::byte*, Kokkos::SharedHostPinnedSpace>;
 
-vendor::Block block_in(const Stage& stage, const vendor::Block& like) {
+vendor::Block block_in(const HostStage& stage, const vendor::Block& like) {
   return {stage.data(), like.width, like.columns, like.width};
 }
 
 // What the operations of one transport share.
-struct Shared {
+struct StagedShared {
   Ranks ranks;
   Turns sends;
   Turns receives;
   CopyQueue outgoing;
   std::map<int, CopyQueue> incoming;  // By tag: one that waits for its place to be free holds up no other stream.
-  std::vector<Stage> stages;          // Not in use. Pinning is slow, so they are kept.
+  std::vector<HostStage> stages;      // Not in use. Pinning is slow, so they are kept.
 
-  [[nodiscard]] Stage take() {
+  [[nodiscard]] HostStage take() {
     if (stages.empty()) {
-      return Stage(Kokkos::view_alloc(Kokkos::WithoutInitializing, "heddle::comm::stage"), chunk_bytes);
+      return HostStage(Kokkos::view_alloc(Kokkos::WithoutInitializing, "heddle::comm::stage"), chunk_bytes);
     }
-    Stage stage = stages.back();
+    HostStage stage = stages.back();
     stages.pop_back();
     return stage;
   }
@@ -68,12 +68,12 @@ struct Shared {
 // A message cut into chunks: chunk k has slot k mod 2 from when it begins until it is over.
 class StagedMessage : public Transfer {
  public:
-  StagedMessage(Shared& shared, const vendor::Block& block, int partner, int tag, bool timed)
+  StagedMessage(StagedShared& shared, const vendor::Block& block, int partner, int tag, bool timed)
       : shared_(shared), chunks_(block), key_(partner, tag), timed_(timed) {}
 
  protected:
   struct Slot {
-    Stage stage;
+    HostStage stage;
     Event copied;
     MPI_Request request = MPI_REQUEST_NULL;
   };
@@ -103,7 +103,7 @@ class StagedMessage : public Transfer {
     }
   }
 
-  Shared& shared_;
+  StagedShared& shared_;
   Chunks chunks_;
   Turns::Key key_;
   bool timed_;
@@ -115,7 +115,7 @@ class StagedMessage : public Transfer {
 
 class StagedSend final : public StagedMessage {
  public:
-  StagedSend(Shared& shared, const vendor::Block& block, int destination, int tag, Event ready)
+  StagedSend(StagedShared& shared, const vendor::Block& block, int destination, int tag, Event ready)
       : StagedMessage(shared, block, destination, tag, false), ready_(std::move(ready)) {
     shared_.sends.enter(key_, this);
   }
@@ -152,7 +152,7 @@ class StagedSend final : public StagedMessage {
 
 class StagedReceive final : public StagedMessage {
  public:
-  StagedReceive(Shared& shared, const vendor::Block& block, int source, int tag, std::span<const Event> free,
+  StagedReceive(StagedShared& shared, const vendor::Block& block, int source, int tag, std::span<const Event> free,
                 bool timed)
       : StagedMessage(shared, block, source, tag, timed),
         free_(free.begin(), free.end()),
@@ -221,7 +221,7 @@ class StagedTransport final : public TransportImplementation {
   }
 
  private:
-  Shared shared_;
+  StagedShared shared_;
 };
 
 }  // namespace

@@ -1,6 +1,7 @@
 // Which transport a communicator gets, and what all transports share.
 #include "comm/group.hpp"
 #include "comm/transports.hpp"
+#include "core/on_host.hpp"
 
 #include <algorithm>
 #include <array>
@@ -16,7 +17,6 @@
 namespace heddle {
 namespace {
 
-constexpr bool on_host = Kokkos::SpaceAccessibility<Kokkos::HostSpace, MemorySpace>::accessible;
 constexpr std::array kinds = {TransportKind::peer, TransportKind::direct, TransportKind::staged};
 
 // What the MPI itself says of device memory. Trying would be a segmentation fault where it says no.
@@ -31,7 +31,7 @@ bool mpi_takes_device_memory() {
 }
 
 Availability direct_availability(const Communicator& comm) {
-  if (on_host) {
+  if (impl::on_host) {
     return {true, "matrices are in host memory, MPI takes them as they are"};
   }
   const char* word = std::getenv("HEDDLE_GPU_AWARE_MPI");
@@ -157,7 +157,7 @@ std::unique_ptr<Transport::Implementation> impl::choose_transport(const Communic
     } else if (between < 0) {
       missing += "; not peer: the ranks are on several nodes";
     }
-    const bool says_why_not = wanted.empty() && !on_host;
+    const bool says_why_not = wanted.empty() && !impl::on_host;
     if (used)
       ways.push_back(
           {kind, wanted.empty() ? works->reason + (says_why_not ? missing : "") : "HEDDLE_TRANSPORT asks for it"});

@@ -105,7 +105,7 @@ template <class T> void write_elements(T* to, const T* from, int count, const Ma
 }
 
 // Columns [begin, end) of rows [row, row + rows) of matrix k of a batch.
-struct Block {
+struct BlockOfRows {
   Index row;
   int rows;
   Index begin;
@@ -118,7 +118,7 @@ template <class T> class BlockMover {
   using B = Blocking<T>;
 
  public:
-  BlockMover(const Moves<T>& moves, const Map<T>& map, bool streams, const Block& block, T* buffers)
+  BlockMover(const Moves<T>& moves, const Map<T>& map, bool streams, const BlockOfRows& block, T* buffers)
       : moves_(moves),
         map_(map),
         identity_(map.is_identity()),
@@ -253,8 +253,8 @@ void move_streamed(const ExecutionSpace& space, const Moves<T>& moves, const Map
         const Index row = task % blocks * B::rows;
         const Index begin = task / blocks % across * share;
         T* const buffer = static_cast<T*>(team.team_scratch(1).get_shmem_aligned(B::bytes, line_bytes));
-        const Block block{row, static_cast<int>(std::min<Index>(B::rows, moves.rows - row)), begin,
-                          std::min(begin + share, moves.columns), task / blocks / across};
+        const BlockOfRows block{row, static_cast<int>(std::min<Index>(B::rows, moves.rows - row)), begin,
+                                std::min(begin + share, moves.columns), task / blocks / across};
         BlockMover<T>(moves, map, streams, block, buffer).run();
 #if defined(__x86_64__)
         // What went past the caches is visible to others before this thread says that it is done.

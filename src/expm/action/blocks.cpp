@@ -11,7 +11,7 @@ namespace {
 
 // Rows of one partial sum.
 constexpr Index chunk_height = 1024;
-Index chunks_of(Index n) {
+Index row_chunks_of(Index n) {
   return std::max<Index>((n + chunk_height - 1) / chunk_height, 1);
 }
 
@@ -150,7 +150,7 @@ template <Scalar T> void BlockColumns<T>::reserve(std::size_t count) {
 template <Scalar T>
 std::vector<Wide<T>> BlockColumns<T>::dots(const MatrixView<const T>& V, const MatrixView<const T>& W) {
   const auto n = static_cast<Index>(W.extent(0));
-  const Index chunks = chunks_of(n);
+  const Index chunks = row_chunks_of(n);
   const std::size_t count = V.extent(1);
   std::vector<Wide<T>> sums(count, Wide<T>(0.0));
   const std::size_t partials = count * static_cast<std::size_t>(chunks);
@@ -178,7 +178,7 @@ template <Scalar T> std::vector<double> BlockColumns<T>::norms(const MatrixView<
 
 template <Scalar T> std::vector<double> BlockColumns<T>::largest(const MatrixView<const T>& W) {
   const auto n = static_cast<Index>(W.extent(0));
-  const Index chunks = chunks_of(n);
+  const Index chunks = row_chunks_of(n);
   std::vector<double> largest(W.extent(1), 0.0);
   const std::size_t partials = largest.size() * static_cast<std::size_t>(chunks);
   if (partials == 0) {

@@ -15,7 +15,7 @@ using Teams = Kokkos::TeamPolicy<ExecutionSpace, Kokkos::IndexType<Index>>;
 
 // Columns of A that one sum runs over: all on CPUs; on GPUs few enough that there are threads to spare.
 constexpr Index chunk_width = 128;
-Index chunks_of(Index n) {
+Index column_chunks_of(Index n) {
   return on_host ? 1 : std::max<Index>((n + chunk_width - 1) / chunk_width, 1);
 }
 
@@ -81,8 +81,9 @@ void sum_rows(const ExecutionSpace& space, const MatrixView<const Element>& A, c
               Index first_column) {
   const auto rows = static_cast<Index>(A.extent(0));
   const auto n = static_cast<Index>(A.extent(1));
-  const RowSums<Element, T, width> sums{Elements<const Element>(A),      Elements<const T>(X), partial,     rows, n,
-                                        static_cast<Index>(X.extent(1)), first_column,         chunks_of(n)};
+  const RowSums<Element, T, width> sums{
+      Elements<const Element>(A), Elements<const T>(X), partial, rows, n, static_cast<Index>(X.extent(1)), first_column,
+      column_chunks_of(n)};
   constexpr Index run = RowSums<Element, T, width>::run;
   Kokkos::parallel_for("heddle::expm::thin_product", Range1(space, 0, (rows + run - 1) / run * sums.chunks), sums);
 }
@@ -229,7 +230,7 @@ void ThinProducts<Element, T>::multiply(Real<T> factor, const MatrixView<const T
   const ExecutionSpace& space = comm_.space();
   const auto rows = static_cast<Index>(A_.local().extent(0));
   const auto columns = static_cast<Index>(X.extent(1));
-  const Index chunks = chunks_of(size());
+  const Index chunks = column_chunks_of(size());
   grow(space, partial_, rows * columns * chunks, "heddle::expm::thin_partial");
   Index c = 0;
   for (; c + 4 <= columns; c += 4) {

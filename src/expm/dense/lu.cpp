@@ -1,6 +1,7 @@
 #include "expm/dense/lu.hpp"
 
 #include "core/instantiate.hpp"
+#include "core/on_host.hpp"
 #include "dist/elementwise.hpp"
 
 #include <Kokkos_Profiling_ScopedRegion.hpp>
@@ -37,11 +38,6 @@ template <> constexpr auto* fortran_trtri<Kokkos::complex<double>> = &ztrtri_;
 // fast with these as with whole matrices, and what a panel costs beside them is small.
 constexpr Index panel_width = on_host ? 64 : 128;
 constexpr Index block_width = on_host ? 128 : 512;
-
-template <class View> auto pinned_mirror(const View& view) {
-  return Kokkos::create_mirror_view(Kokkos::view_alloc(Kokkos::WithoutInitializing, Kokkos::SharedHostPinnedSpace{}),
-                                    view);
-}
 
 template <class View> auto first(const View& view, Index count) {
   return Kokkos::subview(view, Kokkos::pair<Index, Index>(0, count));

@@ -1,5 +1,6 @@
 #include "expm/dense/norms.hpp"
 
+#include "core/on_host.hpp"
 #include "dist/elementwise.hpp"
 
 #include <algorithm>
@@ -116,11 +117,6 @@ template <RealScalar T> struct SumOfSteps {
   KOKKOS_INLINE_FUNCTION static void join(Index& into, const Index& other) { into += other; }
   KOKKOS_INLINE_FUNCTION void store(Index j, const Index& value) const { steps(j) = value; }
 };
-
-template <class View> auto pinned_mirror(const View& view) {
-  return Kokkos::create_mirror_view(Kokkos::view_alloc(Kokkos::WithoutInitializing, Kokkos::SharedHostPinnedSpace{}),
-                                    view);
-}
 
 }  // namespace
 

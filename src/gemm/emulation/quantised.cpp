@@ -37,19 +37,19 @@ KOKKOS_INLINE_FUNCTION int scale_of(std::uint64_t squares, int exponent, double 
 
 // Statistics in pieces of this many elements, put together by exact operations, so in any order.
 constexpr Index piece_length = on_host ? 256 : 64;
-constexpr Index abreast = on_host ? 16 : 1;
+constexpr Index vectors_abreast = on_host ? 16 : 1;
 
 // body(first, count, begin, end): elements begin ... end of `count` neighbouring vectors.
 template <class Body>
 void for_each_piece(const ExecutionSpace& space, const std::string& label, Index vectors, Index inner,
                     const Body& body) {
   const Index pieces = (inner + piece_length - 1) / piece_length;
-  const Index groups = (vectors + abreast - 1) / abreast;
+  const Index groups = (vectors + vectors_abreast - 1) / vectors_abreast;
   for_each_element(
       space, label, groups, pieces, KOKKOS_LAMBDA(Index group, Index piece) {
-        const Index first = group * abreast;
+        const Index first = group * vectors_abreast;
         const Index begin = piece * piece_length;
-        body(first, first + abreast < vectors ? abreast : vectors - first, begin,
+        body(first, first + vectors_abreast < vectors ? vectors_abreast : vectors - first, begin,
              begin + piece_length < inner ? begin + piece_length : inner);
       });
 }
@@ -60,7 +60,7 @@ void find_largest(const ExecutionSpace& space, const VectorsOf<T>& x, Index vect
   for_each_piece(
       space, "heddle::gemm::find_largest", vectors, inner,
       KOKKOS_LAMBDA(Index first, Index count, Index begin, Index end) {
-        std::uint64_t most[abreast] = {};
+        std::uint64_t most[vectors_abreast] = {};
         for (Index k = begin; k < end; ++k) {
           for (Index v = 0; v < count; ++v) {
             const std::uint64_t bits = magnitude_bits(x(first + v, k));
@@ -80,8 +80,8 @@ void add_squares(const ExecutionSpace& space, const VectorsOf<T>& x, Index vecto
   for_each_piece(
       space, "heddle::gemm::add_squares", vectors, inner,
       KOKKOS_LAMBDA(Index first, Index count, Index begin, Index end) {
-        std::uint64_t sum[abreast] = {};
-        int exponent[abreast] = {};
+        std::uint64_t sum[vectors_abreast] = {};
+        int exponent[vectors_abreast] = {};
         for (Index v = 0; v < count; ++v) exponent[v] = exponent_of(largest(first + v));
         for (Index k = begin; k < end; ++k) {
           for (Index v = 0; v < count; ++v) sum[v] += coarse_square(x(first + v, k), exponent[v]);
@@ -125,9 +125,9 @@ void measure_columns(const ExecutionSpace& space, const VectorsOf<T>& x, Index v
 // A run after the other, as many vectors abreast as share the lines of memory they are read from.
 template <class Work> void store_runs(const ExecutionSpace& space, const std::string& label, const Work& work) {
   for_each_element(
-      space, label, work.leading / run_length, work.padded / abreast, KOKKOS_LAMBDA(Index number, Index group) {
+      space, label, work.leading / run_length, work.padded / vectors_abreast, KOKKOS_LAMBDA(Index number, Index group) {
         const Index begin = number * run_length;
-        for (Index v = group * abreast; v < (group + 1) * abreast; ++v) {
+        for (Index v = group * vectors_abreast; v < (group + 1) * vectors_abreast; ++v) {
           const int s = work.exponent(v);
           typename Work::Element run[run_length];
           for (Index k = 0; k < run_length; ++k) run[k] = work.element(v, begin + k, s);

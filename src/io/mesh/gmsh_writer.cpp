@@ -3,13 +3,10 @@
 #include "io/mesh/surface.hpp"
 
 #include <algorithm>
-#include <limits>
 
 namespace heddle::impl {
 
 namespace {
-
-constexpr Index largest = std::numeric_limits<std::int32_t>::max();
 
 // Gmsh's number for a kind of faces, and how many nodes of them it takes: none has 7.
 struct ElementForm {
@@ -153,7 +150,7 @@ void write_gmsh(const std::filesystem::path& path, const Surface& surface, MeshE
   const bool text = encoding == MeshEncoding::ascii;
   const Surface cut = without_polygons(surface);
   MeshOutput out(path, text ? NumberForm::text : NumberForm::native);
-  if (cut.size() > largest || static_cast<Index>(cut.points.extent(0)) > largest) {
+  if (cut.size() > largest_int32 || static_cast<Index>(cut.points.extent(0)) > largest_int32) {
     out.refuse("there are more faces or points than the 32-bit numbers of .msh files count");
   }
   out.put(message_of("$MeshFormat\n2.2 ", text ? 0 : 1, " 8\n"));

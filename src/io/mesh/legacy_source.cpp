@@ -7,7 +7,7 @@ namespace heddle::impl {
 
 namespace {
 
-constexpr std::array<std::pair<std::string_view, ElementType>, 17> type_names = {
+constexpr std::array<std::pair<std::string_view, ElementType>, 17> legacy_types = {
     {{"char", ElementType::int8},
      {"signed_char", ElementType::int8},
      {"unsigned_char", ElementType::uint8},
@@ -35,7 +35,7 @@ int hexadecimal(char character) {
 }  // namespace
 
 std::optional<ElementType> legacy_type_from(const std::string& name) {
-  for (const auto& [known, type] : type_names) {
+  for (const auto& [known, type] : legacy_types) {
     if (known == name) return type;
   }
   return std::nullopt;

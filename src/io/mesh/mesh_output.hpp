@@ -2,6 +2,7 @@
 #pragma once
 
 #include <heddle/core/pending_file.hpp>
+#include <heddle/core/scalar.hpp>
 
 #include <algorithm>
 #include <array>
@@ -10,12 +11,16 @@
 #include <cstdint>
 #include <cstdio>
 #include <filesystem>
+#include <limits>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace heddle::impl {
+
+/// Formats number points and cells with 32 bits.
+inline constexpr Index largest_int32 = std::numeric_limits<std::int32_t>::max();
 
 enum class NumberForm { text, native, little_endian };
 

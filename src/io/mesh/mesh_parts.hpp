@@ -54,6 +54,11 @@ enum class KindsOf { mesh, file };
 /// Of arrays on so many `what`: "point" or "cell".
 [[nodiscard]] std::string wrong_arrays(const std::vector<MeshArray>& arrays, Index size, const char* what);
 
+/// A flat cell of three or more corners.
+[[nodiscard]] inline CellKind polygon_of(Index corners) {
+  return corners == 3 ? CellKind::triangle : corners == 4 ? CellKind::quad : CellKind::polygon;
+}
+
 /// What a file says of its cells, as a reader has it: kinds by VTK's numbers, and the corners or nodes of each.
 struct FileCells {
   Kokkos::View<CellKind*, Kokkos::HostSpace> kinds;

@@ -14,22 +14,22 @@ namespace heddle::impl {
 
 namespace {
 
-constexpr std::array<std::pair<std::string_view, ElementType>, 16> type_names = {{{"char", ElementType::int8},
-                                                                                  {"uchar", ElementType::uint8},
-                                                                                  {"short", ElementType::int16},
-                                                                                  {"ushort", ElementType::uint16},
-                                                                                  {"int", ElementType::int32},
-                                                                                  {"uint", ElementType::uint32},
-                                                                                  {"float", ElementType::float32},
-                                                                                  {"double", ElementType::float64},
-                                                                                  {"int8", ElementType::int8},
-                                                                                  {"uint8", ElementType::uint8},
-                                                                                  {"int16", ElementType::int16},
-                                                                                  {"uint16", ElementType::uint16},
-                                                                                  {"int32", ElementType::int32},
-                                                                                  {"uint32", ElementType::uint32},
-                                                                                  {"float32", ElementType::float32},
-                                                                                  {"float64", ElementType::float64}}};
+constexpr std::array<std::pair<std::string_view, ElementType>, 16> ply_types = {{{"char", ElementType::int8},
+                                                                                 {"uchar", ElementType::uint8},
+                                                                                 {"short", ElementType::int16},
+                                                                                 {"ushort", ElementType::uint16},
+                                                                                 {"int", ElementType::int32},
+                                                                                 {"uint", ElementType::uint32},
+                                                                                 {"float", ElementType::float32},
+                                                                                 {"double", ElementType::float64},
+                                                                                 {"int8", ElementType::int8},
+                                                                                 {"uint8", ElementType::uint8},
+                                                                                 {"int16", ElementType::int16},
+                                                                                 {"uint16", ElementType::uint16},
+                                                                                 {"int32", ElementType::int32},
+                                                                                 {"uint32", ElementType::uint32},
+                                                                                 {"float32", ElementType::float32},
+                                                                                 {"float64", ElementType::float64}}};
 
 struct Property {
   std::string name;
@@ -122,7 +122,7 @@ class PlyReader {
 
   ElementType next_type(std::string_view& line) {
     const std::string_view name = next_word(line);
-    for (const auto& [known, type] : type_names) {
+    for (const auto& [known, type] : ply_types) {
       if (name == known) return type;
     }
     reader_.refuse("expected a type, as float, found ", impl::quoted(name));

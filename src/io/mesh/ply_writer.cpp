@@ -10,10 +10,8 @@ namespace heddle::impl {
 
 namespace {
 
-constexpr Index largest = std::numeric_limits<std::int32_t>::max();
-
-constexpr std::array<const char*, 10> type_names = {"char", "uchar",  "short",  "ushort", "int",
-                                                    "uint", "double", "double", "float",  "double"};
+constexpr std::array<const char*, 10> written_types = {"char", "uchar",  "short",  "ushort", "int",
+                                                       "uint", "double", "double", "float",  "double"};
 
 // One component of an array; whole numbers of 64 bits stand as 32 where all of them fit.
 struct Column {
@@ -22,7 +20,7 @@ struct Column {
   Index component = 0;
   bool narrow = false;
 
-  [[nodiscard]] const char* type() const { return narrow ? "int" : type_names[array->values.index()]; }
+  [[nodiscard]] const char* type() const { return narrow ? "int" : written_types[array->values.index()]; }
 };
 
 bool fits_32_bits(const MeshArray& array) {
@@ -86,7 +84,8 @@ void write_ply(const std::filesystem::path& path, const Surface& surface, MeshEn
   const bool text = encoding == MeshEncoding::ascii;
   MeshOutput out(path, text ? NumberForm::text : NumberForm::little_endian);
   const auto points = static_cast<Index>(surface.points.extent(0));
-  if (points > largest) out.refuse(message_of(points, " points are more than the 32-bit numbers of .ply files count"));
+  if (points > largest_int32)
+    out.refuse(message_of(points, " points are more than the 32-bit numbers of .ply files count"));
   Index most = 0;
   for (Index face = 0; face < surface.size(); ++face) {
     most = std::max(most, surface.offsets(face + 1) - surface.offsets(face));

@@ -37,10 +37,6 @@ Vector sum(const Vector& one, const Vector& other, double factor) {
   return {one[0] + factor * other[0], one[1] + factor * other[1], one[2] + factor * other[2]};
 }
 
-CellKind polygon_of(Index corners) {
-  return corners == 3 ? CellKind::triangle : corners == 4 ? CellKind::quad : CellKind::polygon;
-}
-
 // Cells of the surface, and which face each is or belongs to.
 class SurfaceCells {
  public:

@@ -20,10 +20,6 @@ constexpr std::array<Form, 4> forms = {{{"Verts", "NumberOfVerts", 1, CellKind::
                                         {"Strips", "NumberOfStrips", 0, CellKind::triangle},
                                         {"Polys", "NumberOfPolys", 3, CellKind::triangle}}};
 
-CellKind polygon_of(Index corners) {
-  return corners == 3 ? CellKind::triangle : corners == 4 ? CellKind::quad : CellKind::polygon;
-}
-
 class VtpReader {
  public:
   explicit VtpReader(const std::filesystem::path& path) : file_(path, "PolyData") { offsets_.push_back(0); }

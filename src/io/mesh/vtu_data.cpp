@@ -14,16 +14,16 @@ namespace heddle::impl {
 
 namespace {
 
-constexpr std::array<std::pair<std::string_view, ElementType>, 10> type_names = {{{"Int8", ElementType::int8},
-                                                                                  {"UInt8", ElementType::uint8},
-                                                                                  {"Int16", ElementType::int16},
-                                                                                  {"UInt16", ElementType::uint16},
-                                                                                  {"Int32", ElementType::int32},
-                                                                                  {"UInt32", ElementType::uint32},
-                                                                                  {"Int64", ElementType::int64},
-                                                                                  {"UInt64", ElementType::uint64},
-                                                                                  {"Float32", ElementType::float32},
-                                                                                  {"Float64", ElementType::float64}}};
+constexpr std::array<std::pair<std::string_view, ElementType>, 10> xml_types = {{{"Int8", ElementType::int8},
+                                                                                 {"UInt8", ElementType::uint8},
+                                                                                 {"Int16", ElementType::int16},
+                                                                                 {"UInt16", ElementType::uint16},
+                                                                                 {"Int32", ElementType::int32},
+                                                                                 {"UInt32", ElementType::uint32},
+                                                                                 {"Int64", ElementType::int64},
+                                                                                 {"UInt64", ElementType::uint64},
+                                                                                 {"Float32", ElementType::float32},
+                                                                                 {"Float64", ElementType::float64}}};
 
 bool is_space(char character) {
   return character == ' ' || character == '\t' || character == '\r' || character == '\n';
@@ -57,7 +57,7 @@ std::size_t decode(const char* four, unsigned char* three) {
 }  // namespace
 
 std::optional<ElementType> element_type_from(const std::string& name) {
-  for (const auto& [known, type] : type_names) {
+  for (const auto& [known, type] : xml_types) {
     if (known == name) return type;
   }
   return std::nullopt;

@@ -7,7 +7,7 @@ namespace heddle::impl {
 
 namespace {
 
-constexpr Index largest = std::numeric_limits<int>::max();
+constexpr Index most_components = std::numeric_limits<int>::max();
 
 const XmlElement* named(const std::vector<XmlElement>& arrays, const std::string& name) {
   for (const XmlElement& array : arrays) {
@@ -40,7 +40,7 @@ Index XmlReader::components_of(const XmlElement& array, const std::string& what)
   std::string_view rest = *text;
   Index components = 0;
   const bool right = number_from(next_word(rest), components) == NumberFault::none;
-  if (!right || components < 1 || components > largest) {
+  if (!right || components < 1 || components > most_components) {
     refuse("it announces what there is no room for (", what, " has ", impl::quoted(*text), " components)");
   }
   return components;

@@ -8,10 +8,10 @@ namespace heddle::impl {
 
 namespace {
 
-using Complex = std::complex<double>;
+using Value = std::complex<double>;
 
 // Without std::complex's care for infinities.
-Complex times(const Complex& a, const Complex& b) {
+Value times(const Value& a, const Value& b) {
   return {a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real()};
 }
 
@@ -27,7 +27,7 @@ Toeplitz::Toeplitz(std::size_t n, std::span<const double> band) : n_(n), work_(s
     work_[(length - d) % length] = band[d];
   }
   forward();
-  for (const Complex& value : work_) spectrum_.push_back(value.real() / static_cast<double>(length));
+  for (const Value& value : work_) spectrum_.push_back(value.real() / static_cast<double>(length));
 }
 
 // Decimation in frequency leaves the transform in bit-reversed order, which decimation in time begins with: nothing is
@@ -36,10 +36,10 @@ void Toeplitz::forward() {
   const std::size_t length = work_.size();
   for (std::size_t half = length / 2, stride = 1; half >= 1; half /= 2, stride *= 2) {
     for (std::size_t begin = 0; begin < length; begin += 2 * half) {
-      Complex* a = work_.data() + begin;
-      Complex* b = a + half;
+      Value* a = work_.data() + begin;
+      Value* b = a + half;
       for (std::size_t k = 0; k < half; ++k) {
-        const Complex difference = a[k] - b[k];
+        const Value difference = a[k] - b[k];
         a[k] += b[k];
         b[k] = times(difference, turns_[k * stride]);
       }
@@ -51,10 +51,10 @@ void Toeplitz::backward() {
   const std::size_t length = work_.size();
   for (std::size_t half = 1, stride = length / 2; half < length; half *= 2, stride /= 2) {
     for (std::size_t begin = 0; begin < length; begin += 2 * half) {
-      Complex* a = work_.data() + begin;
-      Complex* b = a + half;
+      Value* a = work_.data() + begin;
+      Value* b = a + half;
       for (std::size_t k = 0; k < half; ++k) {
-        const Complex turned = times(b[k], std::conj(turns_[k * stride]));
+        const Value turned = times(b[k], std::conj(turns_[k * stride]));
         b[k] = a[k] - turned;
         a[k] += turned;
       }
