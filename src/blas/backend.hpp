@@ -3,6 +3,7 @@
 
 #include <heddle/blas/blas.hpp>
 
+#include <cstddef>
 #include <memory>
 #include <string>
 
@@ -17,6 +18,9 @@ namespace heddle::impl {
 template <Scalar T>
 void backend_gemm(const blas::Context& context, Operation op_a, Operation op_b, T alpha, const MatrixView<const T>& A,
                   const MatrixView<const T>& B, T beta, const MatrixView<T>& C);
+
+/// Memory that cuBLAS has of each context, in bytes: what NVIDIA advises for Hopper, and enough elsewhere.
+inline constexpr std::size_t cublas_workspace_bytes = std::size_t{32} << 20;
 
 std::string backend_description();
 bool backend_runs_side_by_side();

@@ -26,14 +26,12 @@ void check(const char* what, cublasStatus_t status) {
   }
 }
 
-// What cuBLAS advises for Hopper, and enough elsewhere.
-constexpr std::size_t workspace_bytes = std::size_t{32} << 20;
-
 }  // namespace
 
 struct Context::State {
   explicit State(const ExecutionSpace& space)
-      : workspace(Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "heddle::blas::workspace"), workspace_bytes) {
+      : workspace(Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "heddle::blas::workspace"),
+                  impl::cublas_workspace_bytes) {
     check("start", cublasCreate(&handle));
     check("take a stream", cublasSetStream(handle, space.cuda_stream()));
     check("take a workspace", cublasSetWorkspace(handle, workspace.data(), workspace.size()));

@@ -50,6 +50,10 @@ function(heddle_unify_sources target folder key)
       set_property(SOURCE ${unity} PROPERTY ${property} ${value})
     endif()
   endforeach()
+  # A name at one file's scope may be that of a local in another, and GCC takes what is unnamed in an included file for
+  # a header's: both are warned of without need here, and where they matter in the file compiled by itself.
+  set_property(SOURCE ${unity} APPEND PROPERTY COMPILE_OPTIONS -Wno-shadow
+                                               $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
   set_source_files_properties(${ARGN} TARGET_DIRECTORY ${target} PROPERTIES HEADER_FILE_ONLY ON)
   target_sources(${target} PRIVATE ${unity})
 endfunction()

@@ -39,7 +39,7 @@ bool Patience::is_over() {
   if (limit_ <= 0.0) return false;
   const auto now = Clock::now();
   constexpr double longest_gap = 0.1;
-  if (asked_) waited_ += std::min(longest_gap, std::chrono::duration<double>(now - *asked_).count());
+  waited_ += std::min(longest_gap, std::chrono::duration<double>(now - asked_).count());
   asked_ = now;
   return waited_ >= limit_;
 }

@@ -28,7 +28,7 @@ struct Notice {
 class Patience {
  public:
   /// `limit`: seconds; 0 for no limit.
-  explicit Patience(double limit) : limit_(limit) {}
+  explicit Patience(double limit) : limit_(limit), asked_(std::chrono::steady_clock::now()) {}
   /// Something has moved.
   void reset() { waited_ = 0.0; }
   /// Whether nothing has moved for `limit` seconds of asking.
@@ -38,7 +38,7 @@ class Patience {
  private:
   double limit_;
   double waited_ = 0.0;
-  std::optional<std::chrono::steady_clock::time_point> asked_;
+  std::chrono::steady_clock::time_point asked_;
 };
 
 /// The failures of one communicator's ranks.

@@ -55,5 +55,6 @@ void copy_vector(const ExecutionSpace& space, const StridedVector<const T>& from
   template void copy_matrix<T>(const ExecutionSpace&, const StridedMatrix<const T>&, const StridedMatrix<T>&); \
   template void copy_vector<T>(const ExecutionSpace&, const StridedVector<const T>&, const StridedVector<T>&)
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE);
+#undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::impl

@@ -1,3 +1,4 @@
+#include "blas/backend.hpp"
 #include "core/instantiate.hpp"
 #include "gemm/emulation/emulated_bands.hpp"
 #include "gemm/plan/arguments.hpp"
@@ -41,19 +42,20 @@ Product shape_of(const ClusterShape& cluster, Index rows, Index columns, Index i
 template <Scalar T> double memory_of(const PlanFacts& facts, const std::vector<RankSchedule>& schedules) {
   const Product& product = facts.product;
   constexpr int most_looked_at = 8;
+  constexpr std::size_t lanes = 2;
   const int step = std::max(1, product.ranks / most_looked_at);
   double most = 0.0;
   for (int rank = 0; rank < product.ranks; rank += step) {
     const std::size_t buffers =
-        impl::tile_buffers(product, schedules[static_cast<std::size_t>(rank)], sizeof(T), 2, 0.0);
-    double bytes = impl::footprint_of<T>(facts, schedules, rank, 2, buffers).total();
+        impl::tile_buffers(product, schedules[static_cast<std::size_t>(rank)], sizeof(T), lanes, 0.0);
+    double bytes = impl::footprint_of<T>(facts, schedules, rank, lanes, buffers).total();
     for (const Placement* placement : {&product.a, &product.b, &product.c}) {
       bytes += sizeof(T) * static_cast<double>(placement->local_rows(rank)) *
                static_cast<double>(placement->local_columns(rank));
     }
     most = std::max(most, bytes);
   }
-  return most;
+  return most + (product.on_gpus ? static_cast<double>(lanes * impl::cublas_workspace_bytes) : 0.0);
 }
 
 }  // namespace

@@ -107,9 +107,8 @@ template <Scalar T> MachineRates rates_of(const std::string& text) {
   if (!text.starts_with("h200")) return read_rates(text);
   double gigabytes = 50;
   if (text != "h200") {
-    const auto number = text.starts_with("h200:") ? finite_number(text.substr(5)) : std::nullopt;
-    require(number && *number > 0, "--rates '", text, "': expected a file, or h200:GB with GB/s between nodes");
-    gigabytes = *number;
+    gigabytes = text.starts_with("h200:") ? finite_number(text.substr(5)).value_or(0.0) : 0.0;
+    require(gigabytes > 0.0, "--rates '", text, "': expected a file, or h200:GB with GB/s between nodes");
   }
   return h200_rates<T>(gigabytes * 1e9);
 }

@@ -221,7 +221,10 @@ template <class Kind, class Member>
 template <class Kind, class Member> [[nodiscard]] std::string shown(const Kind& kind, const Member& member) {
   if constexpr (is_list<Member>) {
     std::string text;
-    for (const auto& value : member) text += (text.empty() ? "" : ",") + kind.show(value);
+    for (const auto& value : member) {
+      if (!text.empty()) text += ',';
+      text += kind.show(value);
+    }
     return text;
   } else if constexpr (is_maybe<Member>) {
     return member ? kind.show(*member) : std::string();
