@@ -37,9 +37,10 @@ Trap trap;
 
 void set_trap_callbacks() {
   namespace Tools = Kokkos::Tools::Experimental;
-  // Where Kokkos takes memory for itself, within a kernel's launch, an exception ends the process.
+  // Where Kokkos takes memory for itself, within a kernel's launch, an exception ends the process, or leaves the
+  // scratch memory of teams taken forever.
   Tools::set_allocate_data_callback([](Kokkos_Profiling_SpaceHandle, const char* label, const void*, std::uint64_t) {
-    if (!std::string_view(label).starts_with("Kokkos::Internal")) trap.pass(Point::allocation);
+    if (!std::string_view(label).starts_with("Kokkos::")) trap.pass(Point::allocation);
   });
   Tools::set_begin_parallel_for_callback([](const char*, std::uint32_t, std::uint64_t*) { trap.pass(Point::kernel); });
   Tools::set_begin_parallel_reduce_callback(

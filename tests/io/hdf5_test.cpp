@@ -144,7 +144,9 @@ TEST_F(Hdf5Matrix, ADatasetIsNamedInThePath) {
   for (const char* name : {":/group/a", ":group/a", ":/b", ":b"}) {
     EXPECT_EQ(matrix_file_info(comm_, file + name).columns, 3);
     const auto whole = gather(read_matrix<double>(comm_, file + name), 0);
-    if (comm_.rank() == 0) EXPECT_EQ(whole(1, 2), 12.0) << name;
+    if (comm_.rank() == 0) {
+      EXPECT_EQ(whole(1, 2), 12.0) << name;
+    }
   }
   if (comm_.rank() == 0) {
     EXPECT_EQ(folder_.files(), 1);
@@ -165,7 +167,9 @@ TEST_F(Hdf5Matrix, ADatasetIsNamedInThePath) {
   expect(folder_.write("text.h5", "no HDF5\n").string() + ":a", ErrorKind::output, "text.h5: can't be written");
   // What is refused leaves all as it was.
   const auto whole = gather(read_matrix<double>(comm_, file + ":b"), 0);
-  if (comm_.rank() == 0) EXPECT_EQ(whole(1, 2), 12.0);
+  if (comm_.rank() == 0) {
+    EXPECT_EQ(whole(1, 2), 12.0);
+  }
   // Without a name in the path the file is a new one.
   write_matrix(file, A);
   const Error gone = error_of([&] { static_cast<void>(matrix_file_info(comm_, file + ":b")); });

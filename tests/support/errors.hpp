@@ -36,14 +36,16 @@ template <class Work> std::string refusal_of(const Work& work, ErrorKind kind = 
 template <class Work>
 void expect_refusal(ErrorKind kind, std::string_view text, const Work& work,
                     const std::source_location& where = std::source_location::current()) {
-  const auto fail = [&where](const std::string& what) { ADD_FAILURE_AT(where.file_name(), where.line()) << what; };
+  const auto fail = [&where](const auto&... words) {
+    ADD_FAILURE_AT(where.file_name(), where.line()) << message_of(words...);
+  };
   try {
     work();
-    fail("expected an Error with the text '" + std::string(text) + "'; nothing was thrown");
+    fail("expected an Error with the text '", text, "'; nothing was thrown");
   } catch (const Error& error) {
     const std::string message = error.what();
-    if (error.kind() != kind) fail("of another kind: " + message);
-    if (message.find(text) == std::string::npos) fail("expected '" + std::string(text) + "' in: " + message);
+    if (error.kind() != kind) fail("of another kind: ", message);
+    if (message.find(text) == std::string::npos) fail("expected '", text, "' in: ", message);
   }
 }
 

@@ -15,7 +15,7 @@ enum class GhostCells {
 
 /// How external faces are found.
 struct ExternalFacesOptions {
-  SearchOptions search;                  ///< How equal sides are found.
+  SearchOptions search = {};             ///< How equal sides are found.
   GhostCells ghosts = GhostCells::hide;  ///< What is done with ghost cells.
 };
 
