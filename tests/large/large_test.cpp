@@ -1,6 +1,7 @@
 // More than 2^31 elements: each test takes at most 9 GiB, and is left out where the machine has less to give. Vectors
 // of double or complex numbers, or a second matrix, would need twice as much: what depends on the place of an element
 // is the same code for every type.
+#include "large/available.hpp"
 #include "support/matrices.hpp"
 #include <heddle/exact/accumulator.hpp>
 #include <heddle/exact/matrix.hpp>
@@ -13,8 +14,6 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
-#include <fstream>
-#include <limits>
 #include <string>
 
 namespace heddle {
@@ -28,22 +27,10 @@ static_assert(count > two_31);
 template <class T> using Vector = Kokkos::View<T*, MemorySpace>;
 template <class T> using Square = Kokkos::View<T**, Kokkos::LayoutLeft, MemorySpace>;
 
-// Kibibytes that the host can give to a program, or no bound where it does not say.
-long long available() {
-  std::ifstream file("/proc/meminfo");
-  std::string name;
-  long long kibibytes = 0;
-  std::string rest;
-  while (file >> name >> kibibytes && std::getline(file, rest)) {
-    if (name == "MemAvailable:") return kibibytes;
-  }
-  return std::numeric_limits<long long>::max();
-}
-
 class Large : public ::testing::Test {
  protected:
   void SetUp() override {
-    if (available() < (10LL << 20)) {
+    if (test::available() < (10LL << 20)) {
       GTEST_SKIP() << "10 GiB of memory are not to be had";
     }
   }
