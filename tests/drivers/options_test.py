@@ -21,6 +21,7 @@ RUNS = {
     "faces": ["--generate", "tetrahedra", "--size", "2"],
     "tdse": ["deck.toml", "--tile", "8"],
     "study transpose": ["--rows", "4", "--columns", "4", "--largest", "2", "--repeat", "1"],
+    "study gemm": ["--sizes", "8", "--repeat", "1"],
     "study jacobi": ["--sizes", "3,4", "--repeat", "1"],
     "study faces": ["--sizes", "2", "--methods", "partition", "--repeat", "1"],
     "predict gemm": ["--size", "4096"],

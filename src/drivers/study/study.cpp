@@ -1,5 +1,6 @@
 // heddle study: experiments whose tables and pictures show why things are done as they are.
 #include "drivers/study/faces.hpp"
+#include "drivers/study/gemm.hpp"
 #include "drivers/study/jacobi.hpp"
 #include "drivers/study/transpose.hpp"
 
@@ -13,6 +14,7 @@ void add_study(CLI::App& app, Selection& selection) {
   add_study_transpose(study, selection);
   add_study_jacobi(study, selection);
   add_study_faces(study, selection);
+  add_study_gemm(study, selection);
 }
 
 }  // namespace heddle::driver
