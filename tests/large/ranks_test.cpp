@@ -38,7 +38,7 @@ TEST(LargeRanks, AnOperandOfOneRankTravels) {
   const DistributedMatrix<float> C(comm, Placement::row_bands(edge, width, comm.size()));
   fill(A, OfA());
   fill(B, OfB());
-  const GemmReport report = gemm<float>(comm, Operation::none, Operation::none, 1.0F, A, B, 0.0F, C);
+  const GemmReport report = gemm<float>(comm, Operation::none, Operation::none, 1.0F, A, B, 0.0F, C, {.tile = 1000});
   const HostMatrix<float> all = gather(C, 0);
   if (comm.rank() != 0) return;
   Index wrong = 0;
