@@ -10,13 +10,18 @@ from common import COLOURS, draw_command, plt, read_tables, save, sign
 MARKERS = "osD^vP*X"
 
 
+def plural(ranks):
+    return f"{ranks} rank{'s' if ranks > 1 else ''}"
+
+
 class Series:
     """The rows of one device, number of ranks, scalar type and placement."""
 
     def __init__(self, key, rows, number):
         device, ranks, scalar, placement = key
         self.ranks = int(ranks)
-        self.name = f"{placement}, {scalar}, {ranks} × {device}"
+        self.scalar = scalar
+        self.name = f"{placement}, {scalar}, {plural(self.ranks)} of {device}"
         self.rows = sorted(rows, key=lambda row: (int(row["size"]), int(row["tile"])))
         self.style = {"color": COLOURS[number % len(COLOURS)], "marker": MARKERS[number % len(MARKERS)],
                       "markersize": 4.5}
@@ -38,7 +43,8 @@ def prepare(axes, title, unit, ticks, along):
     axes.minorticks_off()
     axes.set_xlabel(along)
     axes.set_ylabel(unit)
-    axes.set_ylim(bottom=0)
+    # Room above for markers.
+    axes.set_ylim(0, 1.04 * axes.get_ylim()[1])
 
 
 def draw_tiles(axes, all_series):
@@ -57,13 +63,15 @@ def draw_tiles(axes, all_series):
             if row["chosen"] == "1":
                 axes.plot(int(row["tile"]), float(row["gflops"]), "o", markersize=12, fillstyle="none",
                           color=series.style["color"])
-        bounds[series.ranks] = (rows[0]["memory_bound"], rows[0]["transfer_bound"])
-    for ranks, (memory, transfer) in sorted(bounds.items()):
+        bounds[series.ranks, series.scalar] = (rows[0]["memory_bound"], rows[0]["transfer_bound"])
+    # Far from all tiles a bound says no more than that all meet it, or none.
+    shown = range(min(ticks) // 2, 2 * max(ticks))
+    for (ranks, scalar), (memory, transfer) in sorted(bounds.items()):
         for bound, name, style in ((memory, "(6)", ":"), (transfer, "(8)", "-.")):
-            if not bound or int(bound) <= 1 or int(bound) > 2 * max(ticks):
+            if not bound or int(bound) not in shown:
                 continue
             axes.axvline(int(bound), color="#777777", linestyle=style, linewidth=1.0)
-            axes.text(int(bound), 0.02, f" {name}, {ranks} rank{'s' if ranks > 1 else ''}", fontsize=7.5, rotation=90,
+            axes.text(int(bound), 0.02, f" {name}, {scalar}, {plural(ranks)}", fontsize=7.5, rotation=90,
                       transform=axes.get_xaxis_transform(), color="#555555", va="bottom", ha="left")
     sizes = sorted({series.of_largest()[0] for series in all_series})
     prepare(axes, f"rate by tile, n = {', '.join(map(str, sizes))} (dashed: predicted; ringed: chosen)", "GFLOP/s",

@@ -98,7 +98,7 @@ template <Scalar T> class Products {
     C_ = DistributedMatrix<T>(comm, placement_from(places.c, size, size, comm.size()), "C");
   }
 
-  // The model's tile first.
+  // By rising tile.
   [[nodiscard]] std::vector<StudyGemmRow> rows(Kept& kept, const std::function<void()>& step) {
     const ProductCheck<T> check(Operation::none, T(1), A_, Operation::none, B_, T(0), C_);
     std::vector<StudyGemmRow> found = {row(0, kept)};
@@ -109,6 +109,8 @@ template <Scalar T> class Products {
       kept.worst_check = larger(kept.worst_check, check.value(C_) / check.bound());
       step();
     }
+    std::sort(found.begin(), found.end(),
+              [](const StudyGemmRow& one, const StudyGemmRow& other) { return one.report.tile < other.report.tile; });
     return found;
   }
 
