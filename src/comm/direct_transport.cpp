@@ -71,7 +71,7 @@ class DirectTransport final : public TransportImplementation {
 
   std::shared_ptr<Transfer> make_send(const Bytes& block, int destination, int tag, const Event& ready) override {
     return std::make_shared<DirectMessage>(
-        ranks().comm, sends_, bytes_of(block), Turns::Key(destination, tag), std::span(&ready, 1), false,
+        ranks().comm, sends_, native(block).run(), Turns::Key(destination, tag), std::span(&ready, 1), false,
         [](void* data, int count, int partner, int key, MPI_Comm comm, MPI_Request* request) {
           checked(MPI_Isend(data, count, MPI_BYTE, partner, key, comm, request), "MPI_Isend");
         });
@@ -79,18 +79,13 @@ class DirectTransport final : public TransportImplementation {
   std::shared_ptr<Transfer> make_receive(const Bytes& block, int source, int tag,
                                          std::span<const Event> free) override {
     return std::make_shared<DirectMessage>(
-        ranks().comm, receives_, bytes_of(block), Turns::Key(source, tag), free, true,
+        ranks().comm, receives_, native(block).run(), Turns::Key(source, tag), free, true,
         [](void* data, int count, int partner, int key, MPI_Comm comm, MPI_Request* request) {
           checked(MPI_Irecv(data, count, MPI_BYTE, partner, key, comm, request), "MPI_Irecv");
         });
   }
 
  private:
-  // Of a block in one piece.
-  static std::span<std::byte> bytes_of(const Bytes& block) {
-    return {static_cast<std::byte*>(const_cast<void*>(block.data)), block.width * block.columns};
-  }
-
   Turns sends_;
   Turns receives_;
 };

@@ -47,7 +47,7 @@ double Event::seconds_since(const Event& earlier) const {
 
 namespace impl {
 
-CopyQueue::CopyQueue() : stream_(vendor::create_stream()) {}
+CopyQueue::CopyQueue(bool urgent) : stream_(vendor::create_stream(urgent)) {}
 
 CopyQueue::~CopyQueue() {
   vendor::destroy_stream(stream_);

@@ -10,7 +10,7 @@ Stream stream_of(const ExecutionSpace& space) {
   space.fence("heddle::comm::event");
   return nullptr;
 }
-Stream create_stream() {
+Stream create_stream(bool) {
   return nullptr;
 }
 void destroy_stream(Stream) noexcept {}

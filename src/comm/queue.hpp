@@ -18,7 +18,8 @@ template <class T> vendor::Block block_of_bytes(const MatrixView<T>& matrix) {
 /// A stream on which the copy engines work, ordered with others by events alone. On the host a copy is done at once.
 class CopyQueue {
  public:
-  CopyQueue();
+  /// `urgent`: what it is given goes before the work of other streams that has not begun.
+  explicit CopyQueue(bool urgent = false);
   ~CopyQueue();
   CopyQueue(const CopyQueue&) = delete;
   CopyQueue& operator=(const CopyQueue&) = delete;
@@ -28,6 +29,8 @@ class CopyQueue {
   void copy(const vendor::Block& to, const vendor::Block& from);
   /// After all that was copied so far.
   [[nodiscard]] Event event(bool timed = false) const;
+  /// For what a vendor's library copies.
+  [[nodiscard]] vendor::Stream stream() const { return stream_; }
 
  private:
   vendor::Stream stream_;

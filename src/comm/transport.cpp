@@ -1,10 +1,10 @@
 // Which transport a communicator gets, and what all transports share.
 #include "comm/group.hpp"
+#include "comm/nccl.hpp"
 #include "comm/transports.hpp"
 #include "core/on_host.hpp"
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <cstdlib>
 #include <exception>
@@ -16,8 +16,6 @@
 
 namespace heddle {
 namespace {
-
-constexpr std::array kinds = {TransportKind::peer, TransportKind::direct, TransportKind::staged};
 
 // What the MPI itself says of device memory. Trying would be a segmentation fault where it says no.
 bool mpi_takes_device_memory() {
@@ -45,6 +43,21 @@ Availability direct_availability(const Communicator& comm) {
   return {false, "this MPI does not say that it takes device memory; if it does, set HEDDLE_GPU_AWARE_MPI=1"};
 }
 
+// NCCL knows ranks by their devices, and takes each once.
+Availability nccl_availability(const Communicator& comm) {
+  const std::string version = impl::nccl_version();
+  if (comm.all_reduce(version.empty() ? 0 : 1, Reduction::minimum) == 0) {
+    return {false, impl::on_host ? "there is no device memory in this build" : "this build has no NCCL"};
+  }
+  using Identity = impl::vendor::DeviceIdentity;
+  const Identity mine = impl::vendor::device_identity(Kokkos::device_id());
+  std::vector<Identity> all(static_cast<std::size_t>(comm.size()));
+  comm.all_gather(std::span<const Identity>(&mine, 1), std::span(all));
+  std::sort(all.begin(), all.end());
+  if (std::adjacent_find(all.begin(), all.end()) != all.end()) return {false, "several ranks share a GPU"};
+  return {true, message_of(version, " sends from GPU to GPU")};
+}
+
 // Whether nodes' memory can be read by all, and what else there is to say where it can't.
 Availability of_all_ranks(const Communicator& comm, const std::vector<Availability>& nodes) {
   if (nodes.size() > 1) return {false, "the ranks are on several nodes"};
@@ -56,14 +69,14 @@ Availability of_all_ranks(const Communicator& comm, const std::vector<Availabili
 std::vector<TransportKind> kinds_allowed(const Communicator& comm, std::string& wanted) {
   if (const char* value = std::getenv("HEDDLE_TRANSPORT"); value != nullptr && comm.rank() == 0) wanted = value;
   comm.broadcast(wanted, 0);
-  if (wanted.empty()) return {kinds.begin(), kinds.end()};
+  if (wanted.empty()) return {transport_kinds.begin(), transport_kinds.end()};
   std::vector<TransportKind> allowed;
   std::istringstream words(wanted);
   for (std::string word; std::getline(words, word, ',');) {
-    const auto found =
-        std::find_if(kinds.begin(), kinds.end(), [&](TransportKind kind) { return to_string(kind) == word; });
-    require(found != kinds.end(), "HEDDLE_TRANSPORT='", wanted,
-            "': expected peer, direct or staged, or several with commas");
+    const auto found = std::find_if(transport_kinds.begin(), transport_kinds.end(),
+                                    [&](TransportKind kind) { return to_string(kind) == word; });
+    require(found != transport_kinds.end(), "HEDDLE_TRANSPORT='", wanted,
+            "': expected peer, direct, nccl or staged, or several with commas");
     if (std::find(allowed.begin(), allowed.end(), *found) == allowed.end()) allowed.push_back(*found);
   }
   return allowed;
@@ -77,6 +90,8 @@ std::string_view to_string(TransportKind kind) {
       return "peer";
     case TransportKind::direct:
       return "direct";
+    case TransportKind::nccl:
+      return "nccl";
     case TransportKind::staged:
       return "staged";
   }
@@ -89,6 +104,8 @@ Availability availability(const Communicator& comm, TransportKind kind) {
       return of_all_ranks(comm, impl::peer_availability(comm));
     case TransportKind::direct:
       return direct_availability(comm);
+    case TransportKind::nccl:
+      return nccl_availability(comm);
     case TransportKind::staged:
       return {true, "any MPI can take pinned host buffers"};
   }
@@ -102,6 +119,8 @@ std::unique_ptr<Transport::Implementation> impl::make_transport_of(const Way& wa
       return make_peer_transport(ranks, way.reason, std::move(progress));
     case TransportKind::direct:
       return make_direct_transport(ranks, way.reason, std::move(progress));
+    case TransportKind::nccl:
+      return make_linked_transport(ranks, way.reason, std::move(progress), make_nccl_links());
     case TransportKind::staged:
       return make_staged_transport(ranks, way.reason, std::move(progress));
   }
@@ -214,8 +233,8 @@ void Transport::Implementation::close() noexcept {
 }
 
 void Transport::Implementation::require_taken(const char* operation, const Bytes& block) const {
-  require(takes_blocks() || block.columns == 1 || block.leading == block.width, operation, ": a ",
-          to_string(kind(ranks_.rank)), " transport takes contiguous blocks alone");
+  require(takes_blocks() || block.columns == 1 || block.leading == block.width, operation, ": transport ",
+          to_string(kind(ranks_.rank)), " takes contiguous blocks alone");
 }
 
 Request Transport::Implementation::begin(std::shared_ptr<Request::Transfer> operation, const MessageName& name,
@@ -254,7 +273,7 @@ Request Transport::Implementation::begin_receive(const Bytes& block, int source,
 std::shared_ptr<Request::Transfer> Transport::Implementation::make_receive_by(
     // NOLINTNEXTLINE(performance-unnecessary-value-param): transports that show blocks keep it.
     const Bytes& /*shape*/, int source, int /*tag*/, std::function<void(const Bytes&)> /*read*/) {
-  throw Error(ErrorKind::argument, message_of("receive_by: a ", to_string(kind(source)), " transport shows no blocks"));
+  throw Error(ErrorKind::argument, message_of("receive_by: transport ", to_string(kind(source)), " shows no blocks"));
 }
 
 Request Transport::Implementation::begin_receive_by(const Bytes& shape, int source, int tag,

@@ -1,7 +1,8 @@
-// The three transports, and one of several, made for a communicator whose ranks can use them.
+// The transports, and one of several, made for a communicator whose ranks can use them.
 #pragma once
 
 #include "comm/failures.hpp"
+#include "comm/links.hpp"
 #include "comm/transfer.hpp"
 #include "comm/vendor.hpp"
 #include <heddle/comm/transport.hpp>
@@ -99,6 +100,12 @@ std::unique_ptr<TransportImplementation> make_staged_transport(const Ranks& rank
                                                                std::shared_ptr<Progress> progress = nullptr);
 std::unique_ptr<TransportImplementation> make_peer_transport(const Ranks& ranks, std::string reason,
                                                              std::shared_ptr<Progress> progress = nullptr);
+/// By links of `maker`. A rank has at most `most_under_way` messages at once on the links to others, and as many on
+/// those from others.
+std::unique_ptr<TransportImplementation> make_linked_transport(const Ranks& ranks, std::string reason,
+                                                               std::shared_ptr<Progress> progress,
+                                                               std::unique_ptr<LinkMaker> maker,
+                                                               int most_under_way = 4);
 
 /// A way for messages, and why it was chosen.
 struct Way {

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 
 namespace heddle::impl::vendor {
@@ -16,7 +17,8 @@ using Stream = void*;
 using Event = void*;
 
 [[nodiscard]] Stream stream_of(const ExecutionSpace& space);
-[[nodiscard]] Stream create_stream();
+/// `urgent`: of the highest priority that the device has.
+[[nodiscard]] Stream create_stream(bool urgent = false);
 void destroy_stream(Stream stream) noexcept;
 
 [[nodiscard]] Event create_event(bool timed);
@@ -35,6 +37,8 @@ struct Block {
   std::size_t columns = 0;
   std::size_t leading = 0;
   [[nodiscard]] std::size_t bytes() const { return width * columns; }
+  /// Of a contiguous block.
+  [[nodiscard]] std::span<std::byte> run() const { return {data, bytes()}; }
   [[nodiscard]] bool is_contiguous() const { return columns <= 1 || leading == width; }
 };
 /// to = from, ordered on the stream.

@@ -53,9 +53,14 @@ std::string last_error() {
   return last_failure;
 }
 
-Stream create_stream() {
+Stream create_stream(bool urgent) {
+  int lowest = 0;
+  int highest = 0;
+  check("ask for priorities", HEDDLE_GPU(DeviceGetStreamPriorityRange)(&lowest, &highest));
   HEDDLE_GPU(Stream_t) stream = nullptr;
-  check("create a stream", HEDDLE_GPU(StreamCreateWithFlags)(&stream, HEDDLE_GPU(StreamNonBlocking)));
+  // The lowest is the usual one.
+  check("create a stream",
+        HEDDLE_GPU(StreamCreateWithPriority)(&stream, HEDDLE_GPU(StreamNonBlocking), urgent ? highest : lowest));
   return stream;
 }
 void destroy_stream(Stream stream) noexcept {

@@ -29,7 +29,7 @@ template <Scalar T> std::string integer_products() {
 std::string ways_of(const Communicator& comm) {
   const Transport transport = transport_of(comm);
   std::string ways;
-  for (const TransportKind kind : {TransportKind::peer, TransportKind::direct, TransportKind::staged}) {
+  for (const TransportKind kind : transport_kinds) {
     bool used = false;
     for (int rank = 0; rank < comm.size() && !used; ++rank) used = transport.kind(rank) == kind;
     if (used) ways += (ways.empty() ? "" : ",") + std::string(to_string(kind));

@@ -108,7 +108,7 @@ TEST(Failures, EndEveryKindOfWaiting) {
 TEST(Failures, EndWaitingForMessages) {
   const Communicator comm = test::world();
   if (comm.size() == 1) GTEST_SKIP() << "one rank waits for nobody";
-  for (const TransportKind kind : {TransportKind::peer, TransportKind::direct, TransportKind::staged}) {
+  for (const TransportKind kind : transport_kinds) {
     if (!availability(comm, kind).available) continue;
     SCOPED_TRACE(std::string(to_string(kind)));
     // Large messages are half on their way when the receiver fails, small ones are in MPI's hands.

@@ -1,4 +1,5 @@
 // The same tests over every transport that can work here.
+#include "comm/mpi_links.hpp"
 #include "support/errors.hpp"
 #include "support/matrices.hpp"
 #include <heddle/comm/transport.hpp>
@@ -54,6 +55,11 @@ MatrixView<T> block(const Kokkos::View<T*, MemorySpace>& buffer, Index begin, In
 class TransportTest : public ::testing::TestWithParam<TransportKind> {
  protected:
   void SetUp() override {
+    // Its protocol runs here by other links.
+    if (on_host && GetParam() == TransportKind::nccl) {
+      transport = test::linked_transport(comm);
+      return;
+    }
     const Availability found = availability(comm, GetParam());
     if (!found.available) {
       GTEST_SKIP() << found.reason;
@@ -67,8 +73,7 @@ class TransportTest : public ::testing::TestWithParam<TransportKind> {
   int previous = (comm.rank() + comm.size() - 1) % comm.size();
 };
 
-INSTANTIATE_TEST_SUITE_P(Kinds, TransportTest,
-                         ::testing::Values(TransportKind::peer, TransportKind::direct, TransportKind::staged),
+INSTANTIATE_TEST_SUITE_P(Kinds, TransportTest, ::testing::ValuesIn(transport_kinds),
                          [](const auto& instance) { return std::string(to_string(instance.param)); });
 
 TEST_P(TransportTest, RingDeliversMessagesOfAnySize) {
@@ -121,10 +126,11 @@ TEST_P(TransportTest, BlocksLandInBlocksAndTouchNothingElse) {
     const MatrixView<double> to = block(in, 2, rows, columns, leading_in);
     const bool contiguous = columns == 1 || (leading_out == rows && leading_in == rows);
     if (!transport->takes_blocks() && !contiguous) {
-      test::expect_refusal(ErrorKind::argument, ": a direct transport takes contiguous blocks alone", [&] {
-        static_cast<void>(leading_out > rows ? transport->send<double>(from, next, 1)
-                                             : transport->receive<double>(to, previous, 1));
-      });
+      test::expect_refusal(ErrorKind::argument,
+                           ": transport " + std::string(to_string(GetParam())) + " takes contiguous blocks alone", [&] {
+                             static_cast<void>(leading_out > rows ? transport->send<double>(from, next, 1)
+                                                                  : transport->receive<double>(to, previous, 1));
+                           });
       continue;
     }
     Request receiving = shown ? transport->receive_by<double>(rows, columns, previous, 1,
@@ -150,7 +156,7 @@ TEST_P(TransportTest, BlocksLandInBlocksAndTouchNothingElse) {
     EXPECT_EQ(wrong, 0) << rows << " x " << columns;
   }
   if (!transport->shows_blocks(comm.rank())) {
-    test::expect_refusal(ErrorKind::argument, "receive_by: a", [&] {
+    test::expect_refusal(ErrorKind::argument, "receive_by: transport ", [&] {
       static_cast<void>(transport->receive_by<double>(1, 1, previous, 1, [](const MatrixView<const double>&) {}));
     });
   }
@@ -306,17 +312,18 @@ TEST(Transport, IsChosenByTheEnvironmentOrRefused) {
   }
   for (const char* words : {"staged,pigeon", ",", "staged,,direct", "peer staged"}) {
     setenv("HEDDLE_TRANSPORT", words, 1);
-    test::expect_refusal(ErrorKind::argument, "expected peer, direct or staged",
+    test::expect_refusal(ErrorKind::argument, "expected peer, direct, nccl or staged",
                          [&] { static_cast<void>(transport_of(test::world())); });
   }
   setenv("HEDDLE_TRANSPORT", "pigeon", 1);
-  test::expect_refusal(ErrorKind::argument, "HEDDLE_TRANSPORT='pigeon': expected peer, direct or staged",
+  test::expect_refusal(ErrorKind::argument, "HEDDLE_TRANSPORT='pigeon': expected peer, direct, nccl or staged",
                        [&] { static_cast<void>(transport_of(test::world())); });
   if (on_host) {
     setenv("HEDDLE_TRANSPORT", "peer", 1);
     test::expect_refusal(ErrorKind::argument, "HEDDLE_TRANSPORT=peer: there is no device memory in this build",
                          [&] { static_cast<void>(transport_of(test::world())); });
     EXPECT_FALSE(availability(test::world(), TransportKind::peer).available);
+    EXPECT_EQ(availability(test::world(), TransportKind::nccl).reason, "there is no device memory in this build");
   }
   unsetenv("HEDDLE_TRANSPORT");
   const Communicator comm = test::world();

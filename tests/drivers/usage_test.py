@@ -165,8 +165,8 @@ class Information(CommandTest):
             self.assertEqual(report["command"], "info")
             self.assertEqual((results["ranks"], results["nodes"]), (ranks, 1))
             self.assertEqual([device["rank"] for device in results["devices"]], list(range(ranks)))
-            self.assertIn(results["transport"]["kind"], ("peer", "direct", "staged"))
-            self.assertEqual([t["kind"] for t in results["transports"]], ["peer", "direct", "staged"])
+            self.assertIn(results["transport"]["kind"], ("peer", "direct", "nccl", "staged"))
+            self.assertEqual([t["kind"] for t in results["transports"]], ["peer", "direct", "nccl", "staged"])
             self.assertTrue(all(t["reason"] for t in results["transports"]))
             matrix = results["transport"]["matrix"]
             self.assertEqual([len(row) for row in matrix], [ranks] * ranks)

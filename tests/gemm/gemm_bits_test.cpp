@@ -120,7 +120,7 @@ TYPED_TEST(GemmBits, AreTheSameForAnyTransportAndMemory) {
   for (const T beta : {T(0), T(0.75)}) {
     const auto reference = product_on<T>(alone, Placement::on_rank(m, k, 0), Placement::on_rank(k, n, 0),
                                          Placement::on_rank(m, n, 0), beta, {.tile = 16});
-    for (const TransportKind kind : {TransportKind::peer, TransportKind::direct, TransportKind::staged}) {
+    for (const TransportKind kind : transport_kinds) {
       if (!availability(test::world(), kind).available) {
         continue;
       }

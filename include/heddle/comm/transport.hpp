@@ -7,6 +7,7 @@
 #include <heddle/core/scalar.hpp>
 
 #include <any>
+#include <array>
 #include <functional>
 #include <memory>
 #include <span>
@@ -18,11 +19,16 @@ namespace heddle {
 
 /// How device memory gets from one rank to another. `peer`: the receiver's copy engine reads from the sender's device
 /// memory, opened through the vendor's IPC handles; this works within one node and uses no host memory. `direct`: MPI
-/// takes the memory as it is (on CPU backends any MPI does). `staged`: the memory goes in chunks through pinned host
-/// buffers and any MPI.
-enum class TransportKind { peer, direct, staged };
+/// takes the memory as it is (on CPU backends any MPI does). `nccl`: NCCL, or RCCL on AMD GPUs, sends from device to
+/// device on streams, with no host memory where the network can reach the devices; it takes some multiprocessors of the
+/// device while messages travel. `staged`: the memory goes in chunks through pinned host buffers and any MPI.
+enum class TransportKind { peer, direct, nccl, staged };
 
-/// The name of a kind: "peer", "direct" or "staged".
+/// All kinds, in the order in which they are preferred where several work.
+inline constexpr std::array transport_kinds = {TransportKind::peer, TransportKind::direct, TransportKind::nccl,
+                                               TransportKind::staged};
+
+/// The name of a kind: "peer", "direct", "nccl" or "staged".
 [[nodiscard]] std::string_view to_string(TransportKind kind);
 
 /// Sends and receives column-major blocks between two ranks, without blocking.
@@ -145,10 +151,10 @@ class Transport {
   std::shared_ptr<Implementation> implementation_;
 };
 
-/// The transport of a communicator: for each two ranks the first of `peer`, `direct` and `staged` that works between
-/// them, so that ranks of one node may read each other's memory while nodes exchange messages. HEDDLE_TRANSPORT (as
-/// rank 0 sees it) names those that are allowed, in the order of preference: "staged", or "peer,staged". Chosen at the
-/// first call, which is collective, and kept. Throws Error(argument), on every rank alike, where the variable names
+/// The transport of a communicator: for each two ranks the first of transport_kinds that works between them, so that
+/// ranks of one node may read each other's memory while nodes exchange messages. HEDDLE_TRANSPORT (as rank 0 sees it)
+/// names those that are allowed, in the order of preference: "staged", or "peer,nccl". Chosen at the first call, which
+/// is collective, and kept. Throws Error(argument), on every rank alike, where the variable names
 /// something else, or where none of those that it names works between some two ranks.
 [[nodiscard]] Transport transport_of(const Communicator& comm);
 

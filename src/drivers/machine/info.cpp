@@ -126,7 +126,7 @@ void show_transport(const Context& context, nlohmann::ordered_json& results) {
   }
   results["transport"]["matrix"] = matrix;
   auto transports = nlohmann::ordered_json::array();
-  for (const TransportKind kind : {TransportKind::peer, TransportKind::direct, TransportKind::staged}) {
+  for (const TransportKind kind : transport_kinds) {
     const Availability found = availability(comm, kind);
     transports.push_back({{"kind", to_string(kind)}, {"available", found.available}, {"reason", found.reason}});
     if (!reasons.contains(kind)) {

@@ -54,9 +54,8 @@ const std::vector<std::pair<std::string, std::string>>& environment() {
       {"HEDDLE_NODE_SIZE", "Takes so many ranks of the job for a node, for tests on one machine."},
       {"HEDDLE_TIMEOUT", "Seconds without any movement after which a rank that waits for others gives up; else never."},
       {"HEDDLE_TRANSPORT",
-       "How messages may travel from rank to rank: peer, direct, staged, or several with commas, in order of "
-       "preference; "
-       "else all."},
+       "How messages may travel from rank to rank: peer, direct, nccl, staged, or several with commas, in order of "
+       "preference; else all."},
       {"HEDDLE_GPU_AWARE_MPI", "1 says that MPI takes memory of GPUs, 0 that it does not; else MPI is asked."},
       {"HEDDLE_PYTHON",
        "The Python that draws for heddle plot, with matplotlib, numpy and h5py; else /usr/bin/python3."},

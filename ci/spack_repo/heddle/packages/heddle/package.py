@@ -27,6 +27,7 @@ class Heddle(CMakePackage, CudaPackage, ROCmPackage):
     variant("vtk", default=False, description="Read .vtu and .vtk meshes, and write .vtp and .vtu, by VTK")
     variant("fftw", default=True, description="Split operator of `heddle tdse` on CPUs, by FFTW")
     variant("onednn", default=False, description="Emulated products on CPUs by AMX or AVX-512 VNNI, through oneDNN")
+    variant("nccl", default=True, description="Messages between GPUs of several nodes by NCCL, or RCCL")
     variant("plot", default=True, description="What `heddle plot` needs to draw pictures")
 
     depends_on("c", type="build")
@@ -53,6 +54,7 @@ class Heddle(CMakePackage, CudaPackage, ROCmPackage):
 
     with when("+cuda"):
         depends_on("kokkos+cuda+wrapper")
+        depends_on("nccl@2.18:", when="+nccl")
         for arch in CudaPackage.cuda_arch_values:
             depends_on(f"kokkos cuda_arch={arch}", when=f"cuda_arch={arch}")
     with when("+rocm"):
@@ -63,6 +65,7 @@ class Heddle(CMakePackage, CudaPackage, ROCmPackage):
         depends_on("rocsolver")
         depends_on("rocprim")
         depends_on("hipfft")
+        depends_on("rccl", when="+nccl")
         for arch in ROCmPackage.amdgpu_targets:
             depends_on(f"kokkos amdgpu_target={arch}", when=f"amdgpu_target={arch}")
     conflicts("+cuda", when="+rocm", msg="one GPU backend at a time")
@@ -88,6 +91,8 @@ class Heddle(CMakePackage, CudaPackage, ROCmPackage):
             self.define("HEDDLE_FFTW", self.spec.satisfies("+fftw~cuda~rocm")),
             self.define("HEDDLE_ONEDNN", self.spec.satisfies("+onednn~cuda~rocm")),
         ]
+        if self.spec.satisfies("+cuda") or self.spec.satisfies("+rocm"):
+            args.append(self.define_from_variant("HEDDLE_NCCL", "nccl"))
         if self.spec.satisfies("+cuda"):
             args.append(self.define("CMAKE_CXX_COMPILER", self["kokkos"].kokkos_cxx))
         elif self.spec.satisfies("+rocm"):

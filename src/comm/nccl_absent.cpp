@@ -1,0 +1,14 @@
+#include "comm/nccl.hpp"
+#include <heddle/core/error.hpp>
+
+namespace heddle::impl {
+
+std::string nccl_version() {
+  return {};
+}
+
+std::unique_ptr<LinkMaker> make_nccl_links() {
+  throw Error(ErrorKind::argument, "transport nccl: this build has no NCCL");
+}
+
+}  // namespace heddle::impl
