@@ -1,6 +1,7 @@
 // The C interface: Errors as codes and a message.
 #include "comm/checked.hpp"
 #include "core/current_error.hpp"
+#include "exact/gathered.hpp"
 #include <heddle/c/heddle.h>
 #include <heddle/comm/device.hpp>
 #include <heddle/dist/scalapack.hpp>
@@ -104,6 +105,27 @@ int exponential(const heddle_grid* grid, const Real<T>* a, const int* desc_a, Re
   });
 }
 
+template <Scalar T>
+// NOLINTNEXTLINE(readability-function-size): the arguments of ScaLAPACK
+int solution(const heddle_grid* grid, const Real<T>* a, const int* desc_a, const Real<T>* b, const int* desc_b,
+             Real<T>* x, const int* desc_x, int* info) {
+  return code_after([&] {
+    if (info != nullptr) *info = 0;
+    require(grid != nullptr, "heddle: the grid is a null pointer");
+    const Index pivot = grid->comm.together([&] {
+      const auto A = matrix<T>(grid, a, desc_a);
+      const auto B = matrix<T>(grid, b, desc_b);
+      const auto X = matrix<T>(grid, x, desc_x);
+      return exact::impl::solve_on_one_rank<T>(grid->comm, A, B, X).info;
+    });
+    if (info != nullptr) *info = static_cast<int>(pivot);
+    if (pivot != 0) {
+      throw Error(ErrorKind::computation,
+                  message_of("solve: A is singular, element ", pivot, ", ", pivot, " of U is zero"));
+    }
+  });
+}
+
 }  // namespace
 }  // namespace heddle
 
@@ -146,11 +168,17 @@ int heddle_grid_free(heddle_grid* grid) {
   }                                                                                                                  \
   int heddle_p##letter##expm(heddle_grid* grid, const R* a, const int* desc_a, R* e, const int* desc_e) {            \
     return heddle::exponential<T>(grid, a, desc_a, e, desc_e);                                                       \
+  }                                                                                                                  \
+  int heddle_p##letter##solve(heddle_grid* grid, const R* a, const int* desc_a, const R* b, const int* desc_b, R* x, \
+                              const int* desc_x, int* info) {                                                        \
+    return heddle::solution<T>(grid, a, desc_a, b, desc_b, x, desc_x, info);                                         \
   }
+// NOLINTBEGIN(readability-function-size): the arguments of BLAS and ScaLAPACK
 HEDDLE_C(s, float, float)
 HEDDLE_C(d, double, double)
 HEDDLE_C(c, Kokkos::complex<float>, float)
 HEDDLE_C(z, Kokkos::complex<double>, double)
+// NOLINTEND(readability-function-size)
 #undef HEDDLE_C
 
 }  // extern "C"

@@ -2,6 +2,7 @@
 #include "dist/copies.hpp"
 #include "dist/elementwise.hpp"
 #include "exact/arithmetic.hpp"
+#include "exact/gathered.hpp"
 #include "exact/host_lu.hpp"
 #include "exact/sizes.hpp"
 #include <heddle/core/error.hpp>
@@ -11,6 +12,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <type_traits>
 #include <vector>
 
 namespace heddle::exact::compiled {
@@ -203,33 +205,23 @@ void lu_solve(const ExecutionSpace& space, Operation op, const StridedMatrix<con
   space.fence("heddle::exact::lu_solve");
 }
 
+namespace {
+
+// x of A x = b by the factors of A, corrected. It is written last of all, so that x may be b.
 template <Scalar T>
-SolveReport solve(const ExecutionSpace& space, const StridedMatrix<const T>& A, const StridedVector<const T>& b,
-                  const StridedVector<T>& x, const SolveOptions& options) {
-  const Kokkos::Profiling::ScopedRegion region("heddle::exact::solve");
-  require(A.extent(0) == A.extent(1) && b.extent(0) == A.extent(0) && x.extent(0) == A.extent(0), "exact::solve: A is ",
-          A.extent(0), " x ", A.extent(1), ", b has ", b.extent(0), " elements, x ", x.extent(0));
-  require(options.refinements >= 0, "exact::solve: ", options.refinements, " refinements");
+SolveReport refined(const ExecutionSpace& space, const StridedMatrix<const T>& A, const StridedMatrix<const T>& LU,
+                    const LuResult& factors, const StridedVector<const T>& b, const StridedVector<T>& x,
+                    int refinements) {
   const std::size_t n = A.extent(0);
-  const DefaultArithmetic arithmetic;
-  const Kokkos::View<T**, Kokkos::LayoutLeft, MemorySpace> LU(
-      Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "heddle::exact::LU"), n, n);
-  heddle::impl::copy_matrix<T>(space, A, strided(LU));
-  const LuResult factors = lu<T>(space, strided(LU), options.lu);
   SolveReport result;
-  result.info = factors.info;
-  if (result.info != 0 || n == 0) {
-    return result;
-  }
-  const StridedMatrix<const T> lu_view = strided(LU);
   const Vector<T> current("heddle::exact::x", n);
   const Vector<T> rest("heddle::exact::residual", n);
   heddle::impl::copy_vector<T>(space, b, strided(current));
-  lu_solve<T>(space, Operation::none, lu_view, factors, strided(current));
+  lu_solve<T>(space, Operation::none, LU, factors, strided(current));
   Residual<T> residual(space, A, b, current);
   result.backward_error = residual.error();
   const double enough = static_cast<double>(unit_roundoff<T>) / 2;
-  while (result.refinements < options.refinements && is_finite(result.backward_error) && !residual.is_zero()) {
+  while (result.refinements < refinements && is_finite(result.backward_error) && !residual.is_zero()) {
     const auto host_x = on_the_host<T>(space, strided(current));
     Size largest;
     for (std::size_t i = 0; i < n; ++i) {
@@ -238,7 +230,7 @@ SolveReport solve(const ExecutionSpace& space, const StridedMatrix<const T>& A, 
     }
     int power = 0;
     to_the_device<T>(space, residual.on_one_scale(largest.power, power), rest);
-    lu_solve<T>(space, Operation::none, lu_view, factors, strided(rest));
+    lu_solve<T>(space, Operation::none, LU, factors, strided(rest));
     const auto correction = on_the_host<T>(space, strided(rest));
     const HostVector<T> better("heddle::exact::better", n);
     bool changed = false;
@@ -268,6 +260,44 @@ SolveReport solve(const ExecutionSpace& space, const StridedMatrix<const T>& A, 
   heddle::impl::copy_vector<T>(space, strided(current), x);
   space.fence("heddle::exact::solve");
   return result;
+}
+
+}  // namespace
+
+template <Scalar T>
+SolveReport solve_columns(const ExecutionSpace& space, const StridedMatrix<const T>& A, const StridedMatrix<const T>& B,
+                          const StridedMatrix<T>& X, const SolveOptions& options) {
+  const Kokkos::Profiling::ScopedRegion region("heddle::exact::solve");
+  require(options.refinements >= 0, "exact::solve: ", options.refinements, " refinements");
+  const DefaultArithmetic arithmetic;
+  const Kokkos::View<T**, Kokkos::LayoutLeft, MemorySpace> LU(
+      Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "heddle::exact::LU"), A.extent(0), A.extent(1));
+  heddle::impl::copy_matrix<T>(space, A, strided(LU));
+  const LuResult factors = lu<T>(space, strided(LU), options.lu);
+  SolveReport worst;
+  worst.info = factors.info;
+  if (worst.info != 0 || A.extent(0) == 0) {
+    return worst;
+  }
+  for (std::size_t j = 0; j < X.extent(1); ++j) {
+    const SolveReport one = refined<T>(space, A, strided(LU), factors, Kokkos::subview(B, Kokkos::ALL, j),
+                                       Kokkos::subview(X, Kokkos::ALL, j), options.refinements);
+    worst.refinements = std::max(worst.refinements, one.refinements);
+    worst.backward_error = std::max(worst.backward_error, one.backward_error);
+  }
+  return worst;
+}
+
+template <Scalar T>
+SolveReport solve(const ExecutionSpace& space, const StridedMatrix<const T>& A, const StridedVector<const T>& b,
+                  const StridedVector<T>& x, const SolveOptions& options) {
+  require(A.extent(0) == A.extent(1) && b.extent(0) == A.extent(0) && x.extent(0) == A.extent(0), "exact::solve: A is ",
+          A.extent(0), " x ", A.extent(1), ", b has ", b.extent(0), " elements, x ", x.extent(0));
+  const auto as_column = [](const auto& v) {
+    return StridedMatrix<typename std::decay_t<decltype(v)>::value_type>(
+        v.data(), Kokkos::LayoutStride(v.extent(0), v.stride(0), 1, 1));
+  };
+  return solve_columns<T>(space, A, as_column(b), as_column(x), options);
 }
 
 namespace {
@@ -389,11 +419,13 @@ double condition(const ExecutionSpace& space, const StridedMatrix<const T>& LU, 
   return std::fmax(1.0, ratio(product(estimate, normal_size(norm, norm_power - power)), {1, 0}));
 }
 
-#define HEDDLE_INSTANTIATE(T)                                                                                        \
-  template void lu_solve<T>(const ExecutionSpace&, Operation, const StridedMatrix<const T>&, const LuResult&,        \
-                            const StridedVector<T>&);                                                                \
-  template SolveReport solve<T>(const ExecutionSpace&, const StridedMatrix<const T>&, const StridedVector<const T>&, \
-                                const StridedVector<T>&, const SolveOptions&);                                       \
+#define HEDDLE_INSTANTIATE(T)                                                                                         \
+  template void lu_solve<T>(const ExecutionSpace&, Operation, const StridedMatrix<const T>&, const LuResult&,         \
+                            const StridedVector<T>&);                                                                 \
+  template SolveReport solve<T>(const ExecutionSpace&, const StridedMatrix<const T>&, const StridedVector<const T>&,  \
+                                const StridedVector<T>&, const SolveOptions&);                                        \
+  template SolveReport solve_columns<T>(const ExecutionSpace&, const StridedMatrix<const T>&,                         \
+                                        const StridedMatrix<const T>&, const StridedMatrix<T>&, const SolveOptions&); \
   template double condition<T>(const ExecutionSpace&, const StridedMatrix<const T>&, const LuResult&, double, int)
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE);
 #undef HEDDLE_INSTANTIATE

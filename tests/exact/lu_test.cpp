@@ -1,4 +1,5 @@
 // The factorization against its definition, element by element, and against itself: blocks, layouts, batches.
+#include "exact/gathered.hpp"
 #include "matrices.hpp"
 #include "support/errors.hpp"
 #include <heddle/exact/lu.hpp>
@@ -180,6 +181,43 @@ TYPED_TEST(ExactLu, SingularMatricesAndTies) {
   Kokkos::deep_copy(ties.device, ties.host);
   EXPECT_EQ(lu(ExecutionSpace(), ties.device).pivots[0], 0);
   EXPECT_EQ(lu(ExecutionSpace(), Matrix<T>(0, 5).device).info, 0);
+}
+
+TYPED_TEST(ExactLu, SeveralColumnsAreSolvedAsOneIs) {
+  using T = TypeParam;
+  const auto column = [](const Matrix<T>& matrix, std::size_t j) {
+    return Kokkos::subview(matrix.device, Kokkos::ALL, j);
+  };
+  std::mt19937_64 random(7);
+  for (const Data data : {Data::tame, Data::spread, Data::denormal}) {
+    constexpr std::size_t n = 60;
+    Matrix<T> A(n, n);
+    Matrix<T> B(n, 4);
+    Matrix<T> X(n, 4);
+    Matrix<T> expected(n, 4);
+    A.fill(random, data);
+    B.fill(random, data);
+    SolveReport worst;
+    for (std::size_t j = 0; j < 4; ++j) {
+      const SolveReport one = solve(ExecutionSpace(), A.device, column(B, j), column(expected, j));
+      worst.refinements = std::max(worst.refinements, one.refinements);
+      worst.backward_error = std::max(worst.backward_error, one.backward_error);
+    }
+    const auto check = [&](const Matrix<T>& x) {
+      const SolveReport report =
+          compiled::solve_columns<T>(ExecutionSpace(), strided(A.device), strided(B.device), strided(x.device), {});
+      EXPECT_EQ(report.info, 0);
+      EXPECT_EQ(report.refinements, worst.refinements);
+      EXPECT_EQ(report.backward_error, worst.backward_error);
+    };
+    check(X);
+    check(B);
+    X.read();
+    B.read();
+    expected.read();
+    EXPECT_EQ(bits_of(X), bits_of(expected));
+    EXPECT_EQ(bits_of(B), bits_of(expected));
+  }
 }
 
 TYPED_TEST(ExactLu, SolvesWithRefinement) {

@@ -13,6 +13,7 @@ module heddle
   public :: c_ptr, heddle_start, heddle_end, heddle_grid_create_f, heddle_grid_free, heddle_says
   public :: heddle_psgemm, heddle_pdgemm, heddle_pcgemm, heddle_pzgemm
   public :: heddle_psexpm, heddle_pdexpm, heddle_pcexpm, heddle_pzexpm
+  public :: heddle_pssolve, heddle_pdsolve, heddle_pcsolve, heddle_pzsolve
 
   interface
     integer(c_int) function heddle_start() bind(c)
@@ -99,6 +100,39 @@ module heddle
       complex(c_double), intent(in) :: a(*)
       complex(c_double), intent(inout) :: e(*)
       integer(c_int), intent(in) :: desc_a(9), desc_e(9)
+    end function
+
+    integer(c_int) function heddle_pssolve(grid, a, desc_a, b, desc_b, x, desc_x, info) bind(c)
+      import :: c_int, c_ptr, c_float
+      type(c_ptr), value :: grid
+      real(c_float), intent(in) :: a(*), b(*)
+      real(c_float), intent(inout) :: x(*)
+      integer(c_int), intent(in) :: desc_a(9), desc_b(9), desc_x(9)
+      integer(c_int), intent(out) :: info
+    end function
+    integer(c_int) function heddle_pdsolve(grid, a, desc_a, b, desc_b, x, desc_x, info) bind(c)
+      import :: c_int, c_ptr, c_double
+      type(c_ptr), value :: grid
+      real(c_double), intent(in) :: a(*), b(*)
+      real(c_double), intent(inout) :: x(*)
+      integer(c_int), intent(in) :: desc_a(9), desc_b(9), desc_x(9)
+      integer(c_int), intent(out) :: info
+    end function
+    integer(c_int) function heddle_pcsolve(grid, a, desc_a, b, desc_b, x, desc_x, info) bind(c)
+      import :: c_int, c_ptr, c_float
+      type(c_ptr), value :: grid
+      complex(c_float), intent(in) :: a(*), b(*)
+      complex(c_float), intent(inout) :: x(*)
+      integer(c_int), intent(in) :: desc_a(9), desc_b(9), desc_x(9)
+      integer(c_int), intent(out) :: info
+    end function
+    integer(c_int) function heddle_pzsolve(grid, a, desc_a, b, desc_b, x, desc_x, info) bind(c)
+      import :: c_int, c_ptr, c_double
+      type(c_ptr), value :: grid
+      complex(c_double), intent(in) :: a(*), b(*)
+      complex(c_double), intent(inout) :: x(*)
+      integer(c_int), intent(in) :: desc_a(9), desc_b(9), desc_x(9)
+      integer(c_int), intent(out) :: info
     end function
   end interface
 
