@@ -60,6 +60,11 @@ std::shared_ptr<Mapping> Mappings::open(const vendor::Export& allocation) {
   return entry.mapping;
 }
 
+void Mappings::release() {
+  const std::lock_guard lock(mutex_);
+  std::erase_if(entries_, [](const auto& one) { return one.second.mapping.use_count() <= 1; });
+}
+
 void Mappings::end_operation() {
   const std::lock_guard lock(mutex_);
   ++operations_;

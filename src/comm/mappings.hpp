@@ -39,6 +39,8 @@ class Mappings {
   static std::shared_ptr<Mappings> of_process();
 
   [[nodiscard]] std::shared_ptr<Mapping> open(const vendor::Export& allocation);
+  /// Closes all that nobody uses.
+  void release();
   /// An operation of some transport is over.
   void end_operation();
 

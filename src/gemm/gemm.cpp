@@ -1,3 +1,4 @@
+#include "comm/release.hpp"
 #include "comm/vendor.hpp"
 #include "core/instantiate.hpp"
 #include "core/scalar_name.hpp"
@@ -63,11 +64,17 @@ template <Scalar T> struct GemmPlan<T>::State {
   State(const Communicator& comm, const Product& shape, const GemmOptions& options)
       : recorder(options.record_timeline),
         setting{comm, transport_of(comm), impl::make_instances(comm.space()), &recorder},
-        executor(setting, planned_product<T>(setting, shape, options)) {}
+        executor(executor_of(setting, shape, options)) {}
+
+  static std::unique_ptr<impl::Executor<T>> executor_of(const Setting& setting, const Product& shape,
+                                                        const GemmOptions& options) {
+    const impl::Planned planned = planned_product<T>(setting, shape, options);
+    return impl::allocate_together(setting.comm, [&] { return std::make_unique<impl::Executor<T>>(setting, planned); });
+  }
 
   impl::TimelineRecorder recorder;
   const Setting setting;
-  impl::Executor<T> executor;
+  std::unique_ptr<impl::Executor<T>> executor;
   Timeline timeline;  // Of the last product.
 };
 
@@ -84,11 +91,11 @@ template <Scalar T> GemmPlan<T>::GemmPlan(GemmPlan&&) noexcept = default;
 template <Scalar T> GemmPlan<T>& GemmPlan<T>::operator=(GemmPlan&&) noexcept = default;
 
 template <Scalar T> Index GemmPlan<T>::tile() const {
-  return state_->executor.facts().product.tile;
+  return state_->executor->facts().product.tile;
 }
 
 template <Scalar T> Arithmetic GemmPlan<T>::arithmetic() const {
-  return state_->executor.facts().arithmetic.taken;
+  return state_->executor->facts().arithmetic.taken;
 }
 
 template <Scalar T> const Timeline& GemmPlan<T>::timeline() const {
@@ -102,14 +109,14 @@ GemmReport GemmPlan<T>::execute(T alpha, const DistributedMatrix<T>& A, const Di
     State& state = *state_;
     const Kokkos::Profiling::ScopedRegion region("heddle::gemm");
     const Communicator& comm = state.setting.comm;
-    const PlanFacts& facts = state.executor.facts();
+    const PlanFacts& facts = state.executor->facts();
     impl::require_operands<T>(comm, facts.product, alpha, A, B, beta, C);
     comm.space().fence("heddle::gemm::begin");
     // All ranks' timelines begin at the same moment, as near as may be.
     if (state.recorder.everything()) comm.barrier();
     state.recorder.start(comm.space());
     const Kokkos::Timer timer;
-    state.executor.run(alpha, A, B, beta, C);
+    state.executor->run(alpha, A, B, beta, C);
     comm.space().fence("heddle::gemm::end");
     const double seconds = timer.seconds();
     state.timeline = state.recorder.finish(seconds);
@@ -125,7 +132,7 @@ GemmReport GemmPlan<T>::execute(T alpha, const DistributedMatrix<T>& A, const Di
     report.predicted_seconds = facts.predicted_seconds;
     report.gflops =
         report.seconds > 0.0 ? flops_per_multiply_add<T> * facts.traffic.multiply_adds / report.seconds / 1e9 : 0.0;
-    report.emulation = state.executor.emulation_report();
+    report.emulation = state.executor->emulation_report();
     report.emulation_taken = facts.arithmetic.emulation_taken;
     // For a probe the bands travel once more.
     const bool emulated = facts.arithmetic.emulated();

@@ -1,6 +1,7 @@
 #include "gemm/plan/memory.hpp"
 
 #include "blas/layout.hpp"
+#include "comm/release.hpp"
 #include "comm/vendor.hpp"
 #include "core/gibibytes.hpp"
 #include "core/instantiate.hpp"
@@ -144,8 +145,13 @@ void require_memory(const Communicator& comm, const Product& product, double nee
   if (memory.total == 0) {
     return;
   }
-  const auto free = static_cast<double>(memory.free);
-  const double worst = comm.all_reduce(free / needed, Reduction::minimum);
+  auto free = static_cast<double>(memory.free);
+  double worst = comm.all_reduce(free / needed, Reduction::minimum);
+  if (worst < 1.0) {
+    release_mappings(comm);
+    free = static_cast<double>(vendor::memory_info().free);
+    worst = comm.all_reduce(free / needed, Reduction::minimum);
+  }
   if (worst >= 1.0) {
     return;
   }
