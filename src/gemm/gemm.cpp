@@ -94,6 +94,10 @@ template <Scalar T> Index GemmPlan<T>::tile() const {
   return state_->executor->facts().product.tile;
 }
 
+template <Scalar T> int GemmPlan<T>::layers() const {
+  return state_->executor.facts().product.layers;
+}
+
 template <Scalar T> Arithmetic GemmPlan<T>::arithmetic() const {
   return state_->executor->facts().arithmetic.taken;
 }
@@ -129,6 +133,7 @@ GemmReport GemmPlan<T>::execute(T alpha, const DistributedMatrix<T>& A, const Di
     report.tile = facts.product.tile;
     report.bands_per_pass = facts.bands_per_pass;
     report.grid = {facts.product.grid_rows(), facts.product.grid_columns};
+    report.layers = facts.product.layers;
     report.predicted_seconds = facts.predicted_seconds;
     report.gflops =
         report.seconds > 0.0 ? flops_per_multiply_add<T> * facts.traffic.multiply_adds / report.seconds / 1e9 : 0.0;

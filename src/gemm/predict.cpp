@@ -93,6 +93,7 @@ GemmPrediction predict_gemm(const ClusterShape& cluster, Index rows, Index colum
   prediction.seconds = facts.predicted_seconds.value_or(0.0);
   prediction.tile = facts.product.tile;
   prediction.grid = {facts.product.grid_rows(), facts.product.grid_columns};
+  prediction.layers = facts.product.layers;
   prediction.bands_per_pass = facts.bands_per_pass;
   prediction.arithmetic = facts.arithmetic.taken;
   prediction.bytes_received = facts.traffic.bytes_received;

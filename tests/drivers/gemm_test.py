@@ -62,6 +62,24 @@ class Gemm(CommandTest):
                 texts.add(file.read())
         self.assertEqual(len(texts), 1)
 
+    def test_layers_have_the_same_bits_on_any_number_of_ranks(self):
+        # In single precision: of random elements sums in double precision are exact, whatever their order.
+        words = ("gemm", "--size", 300, "--scalar", "float", "--tile", 64, "--hash")
+        hashes = {1: set(), 2: set()}
+        for layers, ranks, grid in ((1, 1, "auto"), (1, 2, "1x2"), (1, 4, "2x2"),
+                                    (2, 1, "auto"), (2, 2, "1x1"), (2, 3, "auto"), (2, 4, "1x2")):
+            with self.subTest(layers=layers, ranks=ranks):
+                results = self.succeed(*words, "--layers", layers, "--grid", grid, ranks=ranks)["results"]
+                self.assertEqual(results["layers"], layers)
+                hashes[layers].add(results["sha256"])
+        self.assertEqual([len(hashes[1]), len(hashes[2]), len(hashes[1] | hashes[2])], [1, 1, 2])
+        self.assertEqual(self.succeed("gemm", "--size", 300, "--layers", "auto", ranks=2)["results"]["layers"], 1)
+        for words, said in ((["--layers", 2, "--arithmetic", "emulated"], "have one"), (["--layers", 0], "auto or a number"),
+                            (["--layers", 2, "--place-a", "host:rows"], "in host memory"),
+                            (["--layers", 4294967296], "auto or a number"), (["--layers", 301], "inner dimension of 300")):
+            with self.subTest(words=said):
+                self.refuse("gemm", "--size", 300, *words, message=said)
+
     def test_emulated_products_have_the_same_bits_at_any_tile_too(self):
         a = self.matrix("A.mtx", 31, 27)
         b = self.matrix("B.mtx", 27, 19)

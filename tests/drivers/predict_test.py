@@ -33,6 +33,20 @@ class Predict(CommandTest):
         grid = self.results("--nodes", "16", "--gpus-per-node", "1", "--size", "32768", "--grid", "4x4", "--tile", "2048")
         self.assertLess(grid["bytes_between_nodes"], 0.62 * bands["bytes_between_nodes"])
 
+    def test_layers_are_taken_where_they_pay(self):
+        words = ("--nodes", "32", "--gpus-per-node", "8", "--size", "32768")
+        found, one = self.results(*words), self.results(*words, "--layers", "1")
+        self.assertEqual(one["layers"], 1)
+        self.assertGreater(found["layers"], 1)
+        self.assertLess(found["seconds"], 0.97 * one["seconds"])
+        self.assertEqual(self.results(*words, "--tile", "512")["layers"], 1)
+        given = self.results(*words, "--layers", "4", "--grid", "8x8", "--tile", "512")
+        self.assertEqual((given["layers"], given["grid"]), (4, "8x8"))
+        high, wide = map(int, found["grid"].split("x"))
+        self.assertEqual(high * wide * found["layers"], 256)
+        self.refuse("predict", "gemm", *words, "--layers", "4", "--grid", "16x16", message="for each of 4 groups of layers")
+        self.refuse("predict", "gemm", *words, "--layers", "2", "--arithmetic", "emulated", message="have one")
+
     def test_a_slow_network_is_named_and_a_fast_one_is_hidden(self):
         slow = self.results("--nodes", "8", "--gpus-per-node", "1", "--size", "8192", "--rates", "h200:1")
         self.assertEqual(slow["bottleneck"], "links between nodes")
@@ -57,13 +71,14 @@ class Predict(CommandTest):
         self.assertEqual(weak[2], 2 * 16384)
         for row in rows:
             high, wide = map(int, row["grid"].split("x"))
-            self.assertEqual(high * wide, int(row["ranks"]))
+            self.assertEqual(high * wide * int(row["layers"]), int(row["ranks"]))
             self.assertGreater(float(row["seconds"]), 0)
 
     def test_an_exponential_is_its_products_and_what_is_between(self):
         words = ("--nodes", "4", "--gpus-per-node", "2", "--size", "16384", "--norm", "10")
         found = self.succeed("predict", "expm", *words)["results"]
-        product = self.results("--nodes", "4", "--gpus-per-node", "2", "--size", "16384")
+        # An exponential's products have one layer.
+        product = self.results("--nodes", "4", "--gpus-per-node", "2", "--size", "16384", "--layers", "1")
         self.assertEqual(found["product_seconds"], product["seconds"])
         self.assertEqual(found["grid"], product["grid"])
         self.assertAlmostEqual(found["seconds"], found["products"] * product["seconds"] + found["between_seconds"])

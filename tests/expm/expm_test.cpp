@@ -277,6 +277,8 @@ TEST(ExpmErrors, AreThrownOnEveryRank) {
                        [&] { ExpmPlan<double>(comm, {.tolerance = -1e-3}); });
   test::expect_refusal(ErrorKind::argument, "expm: tolerance nan; expected at least 0 (0: unit round-off)",
                        [&] { ExpmPlan<double>(comm, {.tolerance = std::numeric_limits<double>::quiet_NaN()}); });
+  test::expect_refusal(ErrorKind::argument, "expm: gemm.layers 2; products of an exponential have 1",
+                       [&] { ExpmPlan<double>(comm, {.gemm = {.layers = 2}}); });
   test::expect_refusal(ErrorKind::argument, "expm: complex_products 2; expected 3 or 4",
                        [&] { ExpmPlan<double>(comm, {.complex_products = 2}); });
   test::expect_refusal(ErrorKind::argument, "expm: A has neither a real nor an imaginary part", [&] {

@@ -135,6 +135,7 @@ TYPED_TEST(GemmArguments, DifferencesBetweenRanksAreRefusedOnAll) {
   rates.memory_bandwidth = 1e10;
   expect(a, plain, {.tile = 4, .rates = rates}, "rates");
   expect(a, plain, {.tile = 4, .emulation = {.moduli = last ? 15 : 14}}, "emulation.moduli is 15");
+  expect(a, plain, {.tile = 4, .layers = last ? 2 : 1}, "layers is 2");
   // What one rank alone gives wrongly is refused on all, too.
   if (ranks > 1) {
     EXPECT_NE(test::refusal_of([&] { GemmPlan<T>(this->comm, plain, a, plain, a, a, {.tile = last ? -1 : 4}); }), "");
@@ -152,6 +153,35 @@ TYPED_TEST(GemmArguments, DifferencesBetweenRanksAreRefusedOnAll) {
     // And the plan is as good as before.
     EXPECT_EQ(test::refusal_of([&] { plan.execute(T(1), A, A, T(0), C); }), "");
   }
+}
+
+TYPED_TEST(GemmArguments, LayersThatAreNotForAProductAreRefused) {
+  using T = TypeParam;
+  const int ranks = this->comm.size();
+  const Placement a = this->bands(8, 8);
+  const auto refusal = [&](const Placement& of_c, const GemmOptions& options) {
+    return test::refusal_of([&] { GemmPlan<T>(this->comm, plain, a, plain, a, of_c, options); });
+  };
+  const auto expect = [&](const std::string& text, const char* words) {
+    EXPECT_NE(text.find(words), std::string::npos) << text;
+  };
+  expect(refusal(a, {.layers = -1}), "gemm: -1 layers; expected at least 1, or 0 for the model's choice");
+  expect(refusal(a, {.layers = 9}), "gemm: 9 layers of an inner dimension of 8");
+  expect(refusal(a, {.layers = 2, .arithmetic = Arithmetic::emulated}),
+         "gemm: 2 layers with the arithmetic emulated; emulated products, whose bits no cut may change, have one");
+  expect(refusal(a, {.layers = 2, .arithmetic = Arithmetic::automatic}), "with the arithmetic auto;");
+  expect(refusal(a, {.layers = 2, .tiles = GemmTiles::half}), "gemm: 2 layers of half of the tiles; expected one");
+  expect(refusal(a.in(Residence::host), {.layers = 2}), "gemm: 2 layers of matrices in host memory (");
+  expect(refusal(a, {.grid = {ranks, 1}, .layers = ranks + 1}), "");
+  if (ranks > 1) {
+    expect(refusal(a, {.grid = {ranks, 1}, .layers = ranks}), "ranks for each of");
+    EXPECT_EQ(refusal(a, {.grid = {1, 1}, .layers = ranks}), "");
+  }
+  EXPECT_EQ(refusal(a, {.layers = 8}), "");
+  EXPECT_EQ(refusal(a, {.layers = 1, .tiles = GemmTiles::half, .arithmetic = Arithmetic::emulated}), "");
+  EXPECT_EQ(test::refusal_of(
+                [&] { GemmPlan<T>(this->comm, plain, this->bands(8, 0), plain, this->bands(0, 8), a, {.layers = 2}); }),
+            "");
 }
 
 TYPED_TEST(GemmArguments, RatesOfNoMachineAreRefused) {

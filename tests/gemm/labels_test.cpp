@@ -31,6 +31,7 @@ TEST(Kokkos, LabelsBeginWithHeddleAndNoOtherInstanceIsTouched) {
     const DistributedMatrix<double> C(comm, Placement::on_rank(24, 24, 0));
     gemm<double>(comm, Operation::transpose, Operation::none, 1.0, A, B, 0.0, C, {.tile = 7});
     gemm<double>(comm, Operation::none, Operation::none, 0.0, B, B, 2.0, A, {.tile = 7});
+    gemm<double>(comm, Operation::none, Operation::none, 1.0, B, B, 0.5, C, {.tile = 7, .layers = 2});
     ExpmOptions options;
     options.gemm.tile = 7;
     options.residual = true;

@@ -86,7 +86,7 @@ TEST(TileModel, ChosenTileMeetsTheBoundsAndIsNearTheBestPrediction) {
   for (const Index n : {4096, 16384}) {
     for (const int ranks : {2, 4}) {
       impl::Product product = paper_product(n, ranks);
-      const Index tile = impl::choose_tile(rates, cost, product, 1, std::size_t{1} << 30);
+      const Index tile = impl::choose_tile(rates, cost, product, 1, std::size_t{1} << 30).tile;
       const TileBounds bounds = tile_bounds(rates, {n, n, n, ranks, 8, 2.0});
       EXPECT_GE(tile, bounds.transfer);
       EXPECT_GE(tile, bounds.memory.value_or(1));

@@ -66,7 +66,8 @@ struct ExpmOptions {
   /// Options of the matrix products. gemm.tile also cuts the products that are known to be Hermitian, whose tiles off
   /// the diagonal are computed by half; for these gemm.tile = 0 stands for a quarter of the matrix. gemm.emulation.look
   /// says whether the factors of emulated products may be probed. Those of Hermitian, skew-Hermitian and evenly scaled
-  /// matrices never are, since their errors count by norms; see ExpmPlan.
+  /// matrices never are, since their errors count by norms; see ExpmPlan. gemm.layers is 1, automatic or not, and more
+  /// are refused.
   GemmOptions gemm{};
   /// Called on every rank after each product, with the number of products done and the total expected so far. The total
   /// falls where powers of A turn out smaller than ||A||_1 says; the last call may then come before done reaches total.

@@ -24,12 +24,12 @@ enum class GemmTiles {
   half,
 };
 
-/// How ranks share out the tiles of C. Rank p * columns + q takes its share of row p's bands of op(A), and of op(B) the
-/// bands of column q, as many in each column as in any other. So A goes to `columns` ranks and B to `rows`, where both
-/// have to travel. Which elements a rank owns is another matter: see Placement.
+/// How the ranks of a layer share out the tiles of C. Rank p * columns + q of them takes its share of row p's bands of
+/// op(A), and of op(B) the bands of column q, as many in each column as in any other. So A goes to `columns` ranks and
+/// B to `rows`, where both have to travel. Which elements a rank owns is another matter: see Placement.
 struct ProcessGrid {
   int rows = 0;     ///< Rows of the grid.
-  int columns = 0;  ///< Columns of the grid; rows times columns is the number of ranks.
+  int columns = 0;  ///< Columns of the grid; rows times columns is the number of ranks, or of those of a layer.
   friend bool operator==(const ProcessGrid&, const ProcessGrid&) = default;
 };
 
@@ -44,6 +44,17 @@ struct GemmOptions {
   /// all bands of op(B) go by, unless another grid is predicted to be faster by 3 % and more. The automatic grid has
   /// one column, too, with GemmTiles::half and for matrices in host memory. No bit of C depends on the grid.
   ProcessGrid grid{};
+  /// L: the inner dimension is cut into L equal runs (of multiples of 64 but the last, where they are as long), and
+  /// each tile of C is the sum of its L products over them. Where ranks and layers have a common divisor G, ranks are G
+  /// grids, each of ranks / G that follow each other in number, so that nodes belong to one, and each takes L / G
+  /// layers one after the other; mostly G = L. So less of A and B travels, but L times as much of C, and an owner of C
+  /// holds L - 1 copies of its part. 0 lets the tile model choose: 1, but over several nodes 2, 4, 8 and so on, as it
+  /// divides the ranks, where that is predicted to be faster by 3 % and more and the copies take no more than half of
+  /// `workspace_bytes`. The automatic choice is 1, too, where `tile` or `grid` is given, so that bits at a given tile
+  /// do not depend on the number of ranks; with GemmTiles::half; for matrices in host memory; and for emulated
+  /// products. Of these, halves, host memory and arithmetic other than native refuse L > 1. The copies count among what
+  /// `workspace_bytes` allows.
+  int layers = 0;
   /// Which tiles of C are computed; GemmTiles::half needs a square C.
   GemmTiles tiles = GemmTiles::all;
   /// Upper bound, in bytes, for the memory of the bands of op(A) that a pass holds on each rank; one band is always
@@ -69,7 +80,8 @@ struct GemmOptions {
 /// How a distributed product was computed, and how long it took.
 struct GemmReport {
   Index tile = 0;          ///< N_i that was used.
-  ProcessGrid grid;        ///< The grid of ranks that was used.
+  ProcessGrid grid;        ///< The grid of ranks that was used, or of those of each group of layers.
+  int layers = 0;          ///< L: the runs of the inner dimension that were multiplied apart.
   int bands_per_pass = 0;  ///< Bands of op(A) that a rank held while those of op(B) passed once.
   double seconds = 0.0;    ///< Time of the slowest rank, in seconds, from the call until its part of C was complete.
   /// The time that the tile model predicted; empty where no rates were given.
@@ -109,11 +121,14 @@ struct GemmReport {
 /// where alpha == 0, and C is not read where beta == 0. Empty matrices are allowed.
 ///
 /// Bits: rank-invariant. Each tile is one local product over the whole inner dimension, and C = tile + beta C is
-/// rounded once per element. So C has the same bits for any number of ranks, any grid of them, any placements and any
-/// number of bands per pass, for equal tile, backend and threads per rank; each tile of GemmTiles::half has the bits
-/// that it has among all tiles. The tile that the model chooses depends on the number of ranks, so fix the tile to
-/// compare bits. With Arithmetic::emulated the product is reproducible: it has the same bits for any tile, on any
-/// backend, with any number of threads. Tile 0 then stands for a tile from the ranks' shares alone, without the model.
+/// rounded once per element. With L layers each tile is L local products T_0, ..., T_(L-1), of alpha op(A) and op(B)
+/// over one run of the inner dimension each, which depends on K and L alone, and C = (((T_0 + beta C) + T_1) + ...) +
+/// T_(L-1), rounded at each sum. So C has the same bits for any number of ranks, any grid of them, any placements and
+/// any number of bands per pass, for equal tile, layers, backend and threads per rank; each tile of GemmTiles::half has
+/// the bits that it has among all tiles. The tile and the layers that the model chooses depend on the number of ranks,
+/// so fix the tile to compare bits: it has one layer where none are given. With Arithmetic::emulated the product is
+/// reproducible: it has the same bits for any tile, on any backend, with any number of threads. Tile 0 then stands for
+/// a tile from the ranks' shares alone, without the model.
 ///
 /// Error: that of blas::gemm with Arithmetic::native; GemmReport::emulation has the bound of emulated products.
 ///
@@ -121,10 +136,12 @@ struct GemmReport {
 /// itself: of A, each of its bands once; of B, every band once a pass, that is ceil(its bands of A / bands_per_pass)
 /// times; of C, the elements that it owns and others compute. With A and B whole on another rank, and P ranks with M/P
 /// rows each, that is MK/P + passes KN. With A and C in row bands and B in column bands that the tile divides, it is KN
-/// (P - 1)/P. The bands that remain when M/N_i bands are dealt out evenly to P ranks are shared tile by tile, with only
-/// the bands of B that they need. Workspace per rank: two passes' bands of A (one where a rank has one pass), two bands
-/// of B (four on GPUs) and three tiles of C (four on GPUs, up to 16 while they are small), less what is used in place.
-/// Emulated products also hold the residues of a pass's bands of A and of one band of B, and the sums.
+/// (P - 1)/P. With layers that divide the ranks, bands are an L-th as long, there are L times fewer ranks in a grid,
+/// and of C the owners receive the tiles of every layer, which they add. The bands that remain when M/N_i bands are
+/// dealt out evenly to P ranks are shared tile by tile, with only the bands of B that they need. Workspace per rank:
+/// two passes' bands of A (one where a rank has one pass), two bands of B (four on GPUs) and three tiles of C (four on
+/// GPUs, up to 16 while they are small), less what is used in place. Emulated products also hold the residues of a
+/// pass's bands of A and of one band of B, and the sums.
 ///
 /// On GPUs copy engines move the bands and tiles, products run on two instances that belong to the plan, ordered before
 /// and after the communicator's space(), and the host only issues the work. Matrices in host memory (Residence::host)
@@ -145,6 +162,8 @@ template <Scalar T> class GemmPlan {
                      const DistributedMatrix<T>& C);
   /// N_i, the rows and columns of the tiles that C is cut into.
   [[nodiscard]] Index tile() const;
+  /// L, the runs that the inner dimension is cut into.
+  [[nodiscard]] int layers() const;
   /// The arithmetic of the plan: native or emulated.
   [[nodiscard]] Arithmetic arithmetic() const;
   /// What this rank did in the last execute(), and when: products and waits, and with GemmOptions::record_timeline

@@ -31,12 +31,13 @@ struct GemmPrediction {
   double hidden_share = 1.0;
   Bottleneck bottleneck = Bottleneck::products;  ///< The longest of the three times alone.
   Index tile = 0;                                ///< N_i.
-  ProcessGrid grid;                              ///< The grid of ranks.
+  ProcessGrid grid;                              ///< The grid of ranks, or of those of each group of layers.
+  int layers = 0;                                ///< L: the runs of the inner dimension that are multiplied apart.
   int bands_per_pass = 0;                        ///< Bands of op(A) that a rank holds.
   Arithmetic arithmetic = Arithmetic::native;    ///< Native or emulated.
   double bytes_received = 0.0;                   ///< From other ranks, summed over all ranks.
   double bytes_between_nodes = 0.0;              ///< Of these, from other nodes.
-  /// Of the rank that needs most: its parts of A, B and C, bands, tiles, residues of emulated products, and on
+  /// Of the rank that needs most: its parts of A, B and C, bands, tiles, layers, residues of emulated products, and on
   /// GPUs the workspaces of cuBLAS, in bytes.
   double memory_bytes = 0.0;
   double planning_seconds = 0.0;  ///< Time that the choice of grid and tile took here.

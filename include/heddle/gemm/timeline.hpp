@@ -28,6 +28,7 @@ struct TimelineInterval {
   int peer = -1;         ///< The other rank of a transfer; -1 for products and waits.
   double bytes = 0.0;    ///< Bytes that a transfer moved; 0 for products and waits.
   int lane = 0;          ///< Number of the lane (instance) of a product; products that overlap run on different lanes.
+  int layer = 0;         ///< Layer of the inner dimension that the tile or band belongs to; 0 for waits.
 };
 
 /// The intervals of one rank, by kind, each kind in order of its beginnings.

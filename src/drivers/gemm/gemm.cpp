@@ -102,6 +102,7 @@ nlohmann::ordered_json json_of(const GemmReport& report) {
   const double predicted = report.predicted_seconds.value_or(std::numeric_limits<double>::quiet_NaN());
   return {{"tile", report.tile},
           {"grid", Grid::show(report.grid)},
+          {"layers", report.layers},
           {"predicted_seconds", predicted},
           {"seconds", report.seconds},
           {"measured_over_predicted", report.seconds / predicted},
@@ -219,9 +220,10 @@ template <Scalar T> class Run {
     context_.say("sha256 " + digest);
   }
 
-  GemmPlan<T> plan(Index tile) const {
+  GemmPlan<T> plan(Index tile, int layers) const {
     GemmOptions options = library_options_;
     options.tile = tile;
+    options.layers = layers;
     options.grid = options_.grid;
     options.arithmetic = options_.arithmetic;
     options.emulation.scheme = options_.scheme;
@@ -275,7 +277,7 @@ template <Scalar T> class Run {
 
   Measured single(Report& report) const {
     Progress progress = context_.progress("gemm");
-    GemmPlan<T> planned = plan(static_cast<Index>(options_.tile));
+    GemmPlan<T> planned = plan(static_cast<Index>(options_.tile), options_.layers);
     int done = 0;
     Measured measured = measure(planned, [&] { progress.update(++done, options_.repeat); });
     progress.finish();
@@ -283,16 +285,20 @@ template <Scalar T> class Run {
     const GemmReport& result = measured.report;
     const std::string predicted =
         result.predicted_seconds ? format("predicted %.4g s, ", *result.predicted_seconds) : std::string();
-    const std::string grid = context_.comm().size() > 1 ? ", grid " + Grid::show(result.grid) : "";
+    std::string grid = context_.comm().size() > 1 ? ", grid " + Grid::show(result.grid) : "";
+    if (result.layers > 1) grid += format(", %d layers", result.layers);
     context_.say(format("tile %lld%s%s: %smeasured %.4g s, %.4g GFLOP/s%s", static_cast<long long>(result.tile),
                         options_.tile == 0 ? " (chosen)" : "", grid.c_str(), predicted.c_str(), result.seconds,
                         result.gflops, options_.repeat > 1 ? " (fastest of the repeats)" : ""));
     return measured;
   }
 
-  // Every tile, the model's choice among them.
+  // Every tile, the model's choice among them, all in as many layers as that has.
   Measured sweep(Report& report) const {
-    const Index choice = plan(static_cast<Index>(options_.tile)).tile();
+    const auto [choice, layers] = [&] {
+      const GemmPlan<T> chosen = plan(static_cast<Index>(options_.tile), options_.layers);
+      return std::pair(chosen.tile(), chosen.layers());
+    }();
     std::set<Index> tiles = sweep_tiles(options_, std::max(problem_.C.rows(), problem_.C.columns()));
     tiles.insert(choice);
     Progress progress = context_.progress("sweep");
@@ -301,7 +307,7 @@ template <Scalar T> class Run {
     std::vector<Measured> all;
     double worst_check = 0;
     for (const Index tile : tiles) {
-      GemmPlan<T> planned = plan(tile);
+      GemmPlan<T> planned = plan(tile, layers);
       all.push_back(measure(planned, [&] { progress.update(++done, total); }));
       worst_check = larger(worst_check, all.back().check);
     }

@@ -69,6 +69,7 @@ OptionTable<Options> product_options() {
       {"--tile", &Options::tile, Tile{}, tile_help},
       {"--grid", &Options::grid, Grid{},
        "Ranks as a grid: each takes its share of the rows of C and of its columns; auto: chosen by the tile model"},
+      {"--layers", &Options::layers, Layers{}, layers_help},
       {"--repeat", &Options::repeat, Integer{.least = 1}, "Products to time; the fastest is reported"},
       {"--sweep", &Options::sweep, Flag{},
        "Try a range of tiles and show the model's choice beside the best one found"},
@@ -93,6 +94,11 @@ bool Grid::read(const std::string& text, ProcessGrid& value) {
   if (middle == std::string::npos) return false;
   const Integer positive{.least = 1};
   return positive.read(text.substr(0, middle), value.rows) && positive.read(text.substr(middle + 1), value.columns);
+}
+
+bool Layers::read(const std::string& text, int& value) {
+  value = 0;
+  return text == "auto" || text == "automatic" || Integer{.least = 1}.read(text, value);
 }
 
 std::string Grid::show(const ProcessGrid& value) {

@@ -21,6 +21,18 @@ struct Grid {
   static std::string show(const ProcessGrid& value);
 };
 
+/// A number of layers, of which 0 is "auto".
+struct Layers {
+  std::string type_name = "auto|L";
+
+  static std::string expected() { return "auto or a number >= 1"; }
+  static bool read(const std::string& text, int& value);
+  static std::string show(int value) { return value == 0 ? "auto" : std::to_string(value); }
+};
+inline constexpr const char* layers_help =
+    "Cut the inner dimension into L runs, which as many groups of ranks multiply; auto: 1, or more between nodes where "
+    "the tile model says so and neither --tile nor --grid is given";
+
 struct GemmSettings {
   std::string a, b, output, c_in;
   Operation op_a = Operation::none, op_b = Operation::none;
@@ -30,6 +42,7 @@ struct GemmSettings {
   std::string scalar;
   long long tile = 0;
   ProcessGrid grid;
+  int layers = 0;
   std::string place_a, place_b, place_c = "rows";
   int repeat = 1;
   bool sweep = false;

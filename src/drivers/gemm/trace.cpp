@@ -27,12 +27,13 @@ std::int64_t nanoseconds(double seconds) {
 }
 
 std::string name_of(const TimelineInterval& interval) {
-  std::string tile = format("tile %d,%d", interval.row_band, interval.column_band);
+  const std::string layer = interval.layer > 0 ? format(" of layer %d", interval.layer) : "";
+  const std::string tile = format("tile %d,%d", interval.row_band, interval.column_band) + layer;
   if (interval.kind == TimelineKind::wait) return "wait";
   if (interval.kind == TimelineKind::product) return tile;
   const int number = interval.operand == 'A' ? interval.row_band : interval.column_band;
   // A sender may know the elements, and not of which band they are.
-  const std::string band = number >= 0 ? format("band %d", number) : "band";
+  const std::string band = (number >= 0 ? format("band %d", number) : "band") + layer;
   return format("%c %s %s rank %d", interval.operand, (interval.operand == 'C' ? tile : band).c_str(),
                 interval.kind == TimelineKind::receive ? "from" : "to", interval.peer);
 }
@@ -41,6 +42,7 @@ Json arguments_of(const TimelineInterval& interval) {
   Json arguments = Json::object();
   if (interval.row_band >= 0) arguments["row_band"] = interval.row_band;
   if (interval.column_band >= 0) arguments["column_band"] = interval.column_band;
+  if (interval.layer > 0) arguments["layer"] = interval.layer;
   if (interval.kind == TimelineKind::receive || interval.kind == TimelineKind::send) {
     const double seconds = interval.end - interval.begin;
     arguments["operand"] = std::string(1, interval.operand);

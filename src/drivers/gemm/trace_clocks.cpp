@@ -8,10 +8,10 @@ namespace heddle::driver {
 namespace {
 
 // What travelled, from whom to whom: A band may travel several times, in one order on both sides.
-using Message = std::tuple<std::size_t, std::size_t, char, int, int>;
+using Message = std::tuple<std::size_t, std::size_t, char, int, int, int>;
 
 Message key_of(std::size_t from, std::size_t to, const TimelineInterval& interval) {
-  return {from, to, interval.operand, interval.row_band, interval.column_band};
+  return {from, to, interval.operand, interval.row_band, interval.column_band, interval.layer};
 }
 
 // Of every message when it was handed over, or when it had arrived, in order.

@@ -38,6 +38,7 @@ struct Options {
   Arithmetic arithmetic = Arithmetic::native;
   long long tile = 0;
   ProcessGrid grid;
+  int layers = 0;
   std::string rates = "h200:50";
   bool sweep = false;
   std::string output, plot;
@@ -76,6 +77,7 @@ const OptionTable<Options>& product_options() {
           {"--rows", &Options::rows, Integer{.least = 1}, "Instead: rows of C"},
           {"--columns", &Options::columns, Integer{.least = 1}, "... columns of C"},
           {"--inner", &Options::inner, Integer{.least = 1}, "... inner dimension"},
+          {"--layers", &Options::layers, Layers{}, layers_help},
       }
           .include(itself, cluster_options());
   return table;
@@ -130,6 +132,7 @@ template <Scalar T> Row predicted(const Options& options, const MachineRates& ra
   GemmOptions settings;
   settings.tile = options.tile;
   settings.grid = options.grid;
+  settings.layers = options.layers;
   settings.arithmetic = options.arithmetic;
   if (options.is_of_product()) {
     row.found = predict_gemm<T>(row.cluster, row.rows, row.columns, row.inner, rates, settings);
@@ -156,6 +159,7 @@ nlohmann::ordered_json json_of(const Row& row) {
                                     {"bottleneck", to_string(found.bottleneck)},
                                     {"tile", found.tile},
                                     {"grid", Grid::show(found.grid)},
+                                    {"layers", found.layers},
                                     {"bands_per_pass", found.bands_per_pass},
                                     {"arithmetic", option_name(found.arithmetic)},
                                     {"bytes_received", found.bytes_received},
@@ -189,15 +193,15 @@ void write_table(const std::string& path, const Options& options, const std::vec
   PendingStream file(path);
   file << first_words << ": heddle " << version() << " (" << git_hash() << ")\n# rates: " << options.rates
        << "\n# scalar: " << options.scalar << "\n# arithmetic: " << option_name(options.arithmetic) << '\n'
-       << "scaling,nodes,ranks,rows,columns,inner,seconds,gflops,efficiency,hidden_share,bottleneck,tile,grid,"
+       << "scaling,nodes,ranks,rows,columns,inner,seconds,gflops,efficiency,hidden_share,bottleneck,tile,grid,layers,"
           "bytes_between_nodes,memory_bytes\n";
   for (const Row& row : rows) {
     const GemmPrediction& found = row.found;
     file << row.scaling << ',' << row.cluster.nodes << ',' << row.ranks() << ',' << row.rows << ',' << row.columns
          << ',' << row.inner << ',' << shortest(found.seconds) << ',' << shortest(found.gflops) << ','
          << shortest(efficiency(rows, row)) << ',' << shortest(found.hidden_share) << ',' << to_string(found.bottleneck)
-         << ',' << found.tile << ',' << Grid::show(found.grid) << ',' << shortest(found.bytes_between_nodes) << ','
-         << shortest(found.memory_bytes) << '\n';
+         << ',' << found.tile << ',' << Grid::show(found.grid) << ',' << found.layers << ','
+         << shortest(found.bytes_between_nodes) << ',' << shortest(found.memory_bytes) << '\n';
   }
   file.commit();
 }
@@ -221,8 +225,8 @@ void show(const CommonOptions& common, const Row& row) {
                        exponential->degree, exponential->squarings, exponential->squarings == 1 ? "" : "s",
                        exponential->products, exponential->product.seconds, exponential->between_seconds));
   }
-  say(common, format("  grid %s, tile %lld, %d bands a pass", Grid::show(found.grid).c_str(),
-                     static_cast<long long>(found.tile), found.bands_per_pass));
+  say(common, format("  grid %s, %d layer%s, tile %lld, %d bands a pass", Grid::show(found.grid).c_str(), found.layers,
+                     found.layers == 1 ? "" : "s", static_cast<long long>(found.tile), found.bands_per_pass));
   say(common, format("  %.3g %% of what travels is hidden; most to do: %s", 100 * found.hidden_share,
                      to_string(found.bottleneck).c_str()));
   say(common, format("  %.4g GB between nodes of %.4g GB between ranks; %.4g GB of memory a rank",
@@ -234,20 +238,19 @@ template <Scalar T>
 std::vector<Row> swept(const CommonOptions& common, const Options& options, const MachineRates& rates) {
   std::vector<Row> rows;
   for (const char* scaling : {"strong", "weak"}) {
-    say(common,
-        format(
-            "%s scaling\n  ranks       rows     seconds     GFLOP/s  efficiency  hidden      grid    tile  most to do",
-            scaling));
+    say(common, format("%s scaling\n  ranks       rows     seconds     GFLOP/s  efficiency  hidden      grid  layers   "
+                       " tile  most to do",
+                       scaling));
     for (int nodes = 1; nodes * options.ranks_per_node <= most_ranks_of_sweep; nodes *= 2) {
       const double growth = scaling == std::string("weak") ? std::sqrt(static_cast<double>(nodes)) : 1.0;
       rows.push_back(predicted<T>(options, rates, nodes, growth));
       Row& row = rows.back();
       row.scaling = scaling;
       const GemmPrediction& found = row.found;
-      say(common, format("%7d %10lld %11.4g %11.4g %10.1f%% %6.1f%% %9s %7lld  %s", row.ranks(),
+      say(common, format("%7d %10lld %11.4g %11.4g %10.1f%% %6.1f%% %9s %7d %7lld  %s", row.ranks(),
                          static_cast<long long>(row.rows), found.seconds, found.gflops, 100 * efficiency(rows, row),
-                         100 * found.hidden_share, Grid::show(found.grid).c_str(), static_cast<long long>(found.tile),
-                         to_string(found.bottleneck).c_str()));
+                         100 * found.hidden_share, Grid::show(found.grid).c_str(), found.layers,
+                         static_cast<long long>(found.tile), to_string(found.bottleneck).c_str()));
     }
   }
   return rows;

@@ -57,7 +57,10 @@ template <RealScalar T> double expm_certificate_tolerance(Index n, double norm1)
 }
 
 template <RealScalar T> struct ExpmPlan<T>::State {
-  State(const Communicator& communicator, const ExpmOptions& wanted) : comm(communicator), options(wanted) {}
+  State(const Communicator& communicator, const ExpmOptions& wanted) : comm(communicator), options(wanted) {
+    // Bits are not to depend on how many nodes there are, and half of the products are computed by half.
+    options.gemm.layers = 1;
+  }
 
   void prepare(const Placement& a);
   [[nodiscard]] SharedMatrix<T> take_in(const std::optional<DistributedMatrix<T>>& part);
@@ -212,11 +215,13 @@ ExpmPlan<T>::ExpmPlan(const Communicator& comm, const ExpmOptions& options)
                  argument("certificate", options.certificate),
                  argument("complex_products", options.complex_products),
                  argument("gemm.tile", options.gemm.tile),
+                 argument("gemm.layers", options.gemm.layers),
                  argument("gemm.arithmetic", static_cast<int>(options.gemm.arithmetic)),
                  argument("gemm.emulation.moduli", options.gemm.emulation.moduli),
                  argument("gemm.emulation.look", options.gemm.emulation.look)};
   }
   impl::require_alike(comm, "expm", arguments, [&] {
+    require(options.gemm.layers <= 1, "expm: gemm.layers ", options.gemm.layers, "; products of an exponential have 1");
     require(options.degree >= 1, "expm: degree ", options.degree, "; expected at least 1");
     require(options.tolerance >= 0.0 && options.tolerance < 1.0, "expm: tolerance ", options.tolerance,
             "; expected at least 0 (0: unit round-off) and less than 1");

@@ -43,6 +43,10 @@ ExpmPrediction predict_expm(const ClusterShape& cluster, Index n, double norm, b
                             const MachineRates& rates, const ExpmOptions& options) {
   const Kokkos::Timer timer;
   require(std::isfinite(norm) && norm >= 0.0, "predict_expm: norm ", norm, "; expected a finite number >= 0");
+  require(options.gemm.layers <= 1, "predict_expm: gemm.layers ", options.gemm.layers,
+          "; products of an exponential have 1");
+  GemmOptions in_one_layer = options.gemm;
+  in_one_layer.layers = 1;
   const Evaluations evaluations = evaluations_of(options.method);
   const double tolerance = options.tolerance > 0.0 ? options.tolerance : static_cast<double>(unit_roundoff<T>);
   const int parts = is_complex ? 2 : 1;
@@ -52,7 +56,7 @@ ExpmPrediction predict_expm(const ClusterShape& cluster, Index n, double norm, b
   const Scheme scheme = impl::choose_scheme(impl::PowerNorms(std::ldexp(norm, -before)), tolerance, costs, evaluations);
 
   ExpmPrediction found;
-  found.product = predict_gemm<T>(cluster, n, n, n, rates, options.gemm);
+  found.product = predict_gemm<T>(cluster, n, n, n, rates, in_one_layer);
   found.degree = scheme.degree;
   found.squarings = before + scheme.squarings;
   found.products = impl::products_of(scheme, costs) + before * cost;

@@ -4,7 +4,9 @@
 #include "core/shared_storage.hpp"
 #include "dist/arguments.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <numeric>
 
 namespace heddle::impl {
 namespace {
@@ -24,12 +26,31 @@ void require_shapes(const Product& product) {
   }
 }
 
+// What several layers, where they are asked for, are not for.
+void require_layers(const Product& product, const GemmOptions& options) {
+  if (options.layers <= 1) return;
+  require(options.arithmetic == Arithmetic::native, "gemm: ", options.layers, " layers with the arithmetic ",
+          to_string(options.arithmetic), "; emulated products, whose bits no cut may change, have one");
+  require(!product.half, "gemm: ", options.layers, " layers of half of the tiles; expected one");
+  for (const Placement* placement : {&product.a, &product.b, &product.c}) {
+    require(placement->residence() == Residence::device, "gemm: ", options.layers,
+            " layers of matrices in host memory (", placement->describe(), "); expected one");
+  }
+  require(product.inner() == 0 || options.layers <= product.inner(), "gemm: ", options.layers,
+          " layers of an inner dimension of ", product.inner());
+}
+
 void require_options(const Product& product, const GemmOptions& options) {
   require(options.tile >= 0, "gemm: tile ", options.tile, "; expected at least 1, or 0 for the model's choice");
-  require(
-      options.grid.rows >= 0 && options.grid.columns >= 0 &&
-          (options.grid == ProcessGrid{} || std::int64_t{options.grid.rows} * options.grid.columns == product.ranks),
-      "gemm: a grid of ", options.grid.rows, " x ", options.grid.columns, " ranks; there are ", product.ranks);
+  require(options.layers >= 0, "gemm: ", options.layers, " layers; expected at least 1, or 0 for the model's choice");
+  const int groups = std::gcd(std::max(options.layers, 1), product.ranks);
+  require(options.grid.rows >= 0 && options.grid.columns >= 0 &&
+              (options.grid == ProcessGrid{} ||
+               std::int64_t{options.grid.rows} * options.grid.columns * groups == product.ranks),
+          "gemm: a grid of ", options.grid.rows, " x ", options.grid.columns, " ranks",
+          groups > 1 ? message_of(" for each of ", groups, " groups of layers") : std::string(), "; there are ",
+          product.ranks);
+  require_layers(product, options);
   require(!product.half || product.rows() == product.columns(), "gemm: half of the tiles of a C of ", product.rows(),
           " x ", product.columns(), "; expected square");
   require(options.bands_per_pass >= 0, "gemm: bands_per_pass ", options.bands_per_pass, "; expected at least 0");
@@ -110,6 +131,7 @@ void require_plan(const Communicator& comm, const std::string& scalar, const Pro
                  argument("tile", options.tile),
                  argument("grid.rows", options.grid.rows),
                  argument("grid.columns", options.grid.columns),
+                 argument("layers", options.layers),
                  argument("bands_per_pass", options.bands_per_pass),
                  argument("half of the tiles", product.half),
                  argument("workspace_bytes", options.workspace_bytes),

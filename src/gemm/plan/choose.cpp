@@ -31,26 +31,40 @@ Candidate with_bands(const Product& product, const GemmOptions& options, int mos
   return candidate;
 }
 
-// Columns of the grids that may be taken, one column first, which another has to beat by this factor.
-constexpr double grid_gain = 0.97;
+// Columns of the grids that may be taken, one column first, which another has to beat by this factor; so have several
+// layers to beat one.
+constexpr double least_gain = 0.97;
 std::vector<int> grid_columns_of(const Product& shape, const GemmOptions& options) {
   if (options.grid.columns > 0) return {options.grid.columns};
   std::vector<int> columns = {1};
   const bool one_column = shape.half || is_streamed(shape.a) || is_streamed(shape.b) || is_streamed(shape.c);
-  for (int k = 2; !one_column && k <= shape.ranks; ++k) {
-    if (shape.ranks % k == 0) columns.push_back(k);
+  for (int k = 2; !one_column && k <= shape.ranks_of_group(); ++k) {
+    if (shape.ranks_of_group() % k == 0) columns.push_back(k);
   }
   return columns;
 }
 
-// Of many ranks, whose schedules take long to make, the one column and the three grids that are fastest with a guessed
-// tile.
+// Elements of A and B that a rank of such a grid takes, over the length of a run.
+double received(const Product& shape, int columns) {
+  return static_cast<double>(shape.rows()) * columns / shape.ranks_of_group() +
+         static_cast<double>(shape.columns()) / columns;
+}
+
+// Of many ranks, whose schedules take long to make, the one column, the three grids that are fastest with a guessed
+// tile, and the one that receives least; of several layers the two that receive least, the higher ones of equals.
 std::vector<int> promising(const Product& shape, const std::vector<int>& columns, const GemmOptions& options,
                            const MachineRates& rates, const ElementCost& cost, std::size_t workspace_bytes) {
   constexpr int few_ranks = 16;
   if (shape.ranks <= few_ranks || columns.size() <= 2) return columns;
+  std::vector<int> best = columns;
+  std::stable_sort(best.begin(), best.end(),
+                   [&](int one, int other) { return received(shape, one) < received(shape, other); });
+  best.resize(shape.layers > 1 ? 2 : 1);
+  if (shape.layers > 1) return best;
   std::vector<std::pair<double, int>> times;
   for (const int count : columns) {
+    // What receives no less than the one column gains nothing.
+    if (count > 1 && received(shape, count) >= received(shape, 1)) continue;
     Product product = shape;
     product.grid_columns = count;
     product.tile = options.tile > 0 ? options.tile : guessed_tile(rates, cost, product, workspace_bytes);
@@ -60,7 +74,6 @@ std::vector<int> promising(const Product& shape, const std::vector<int>& columns
   }
   const double of_one_column = times.front().first;
   std::sort(times.begin(), times.end());
-  std::vector<int> best;
   for (std::size_t k = 0; k < std::min<std::size_t>(times.size(), 3); ++k) best.push_back(times[k].second);
   // No tile halves what a guessed one takes.
   if (of_one_column <= 2 * times.front().first) best.push_back(1);
@@ -76,7 +89,7 @@ template <class Make> Candidate best_grid(const std::vector<int>& grids, const P
     Product with_grid = shape;
     with_grid.grid_columns = columns;
     Candidate candidate = make(with_grid);
-    if (!best || (candidate.seconds && *candidate.seconds < grid_gain * *best->seconds)) best = std::move(candidate);
+    if (!best || (candidate.seconds && *candidate.seconds < least_gain * *best->seconds)) best = std::move(candidate);
     if (!best->seconds) break;
   }
   return *best;
@@ -86,11 +99,82 @@ template <Scalar T>
 Candidate native_candidate(const Product& shape, const GemmOptions& options, const MachineRates& rates,
                            std::size_t workspace_bytes) {
   Product product = shape;
-  product.tile = options.tile > 0 ? options.tile
-                                  : choose_tile(rates, element_cost<T>, shape, options.bands_per_pass, workspace_bytes);
+  std::optional<ChosenTile> chosen;
+  if (options.tile == 0) {
+    chosen = choose_tile(rates, element_cost<T>, shape, options.bands_per_pass, workspace_bytes);
+  }
+  product.tile = chosen ? chosen->tile : options.tile;
   Candidate candidate = with_bands(product, options, std::numeric_limits<int>::max(), sizeof(T), workspace_bytes);
-  candidate.seconds = predicted_seconds(rates, element_cost<T>, candidate.product, candidate.bands_per_pass);
+  candidate.seconds =
+      chosen ? chosen->seconds : predicted_seconds(rates, element_cost<T>, candidate.product, candidate.bands_per_pass);
   return candidate;
+}
+
+// Bytes of the copies of C that layers take on the rank that has most of it.
+double most_bytes_of_layers(const Product& product, double element_bytes) {
+  double most = 0.0;
+  for (int rank = 0; rank < product.ranks; ++rank) most = std::max(most, bytes_of_layers(product, element_bytes, rank));
+  return most;
+}
+
+// The numbers of layers that may be taken, fewest first. Within a node bands hardly ever take longer than products.
+// What shorter runs lose is not in the rates. More layers than the third root of the number of ranks spare nothing: the
+// tiles of C then travel more than A and B (E. Solomonik and J. Demmel, 2011).
+std::vector<int> layers_to_try(const Product& shape, const GemmOptions& options, double element_bytes,
+                               std::size_t workspace_bytes) {
+  constexpr Index shortest_run = 1024;
+  if (options.layers > 0) return {options.layers};
+  std::vector<int> layers = {1};
+  const bool in_host_memory = shape.a.residence() == Residence::host || shape.b.residence() == Residence::host ||
+                              shape.c.residence() == Residence::host;
+  // Who gives a tile compares bits, and who gives a grid wants all ranks in it.
+  if (options.tile > 0 || options.grid.columns > 0 || shape.half || in_host_memory || shape.node_of.empty()) {
+    return layers;
+  }
+  const int nodes = *std::max_element(shape.node_of.begin(), shape.node_of.end()) + 1;
+  for (int k = 2; k <= nodes && k * k * k <= shape.ranks && shape.ranks % k == 0 && shape.inner() / k >= shortest_run;
+       k *= 2) {
+    Product layered = shape;
+    layered.layers = k;
+    if (2.0 * most_bytes_of_layers(layered, element_bytes) > static_cast<double>(workspace_bytes)) break;
+    layers.push_back(k);
+  }
+  // Where more may be taken, a few gain less.
+  constexpr std::size_t most_tried = 2;
+  if (layers.size() > 1 + most_tried) layers.erase(layers.begin() + 1, layers.end() - most_tried);
+  return layers;
+}
+
+// The native plan in so many layers, whose copies of C leave the bands less of the workspace.
+template <Scalar T>
+Candidate native_in_layers(const Product& shape, int layers, const GemmOptions& options, const MachineRates& rates,
+                           std::size_t workspace_bytes) {
+  Product layered = shape;
+  layered.layers = layers;
+  const double copies = most_bytes_of_layers(layered, sizeof(T));
+  const auto left = static_cast<std::size_t>(std::max(static_cast<double>(workspace_bytes) - copies, 0.0));
+  const auto grids = promising(layered, grid_columns_of(layered, options), options, rates, element_cost<T>, left);
+  return best_grid(grids, layered,
+                   [&](const Product& with_grid) { return native_candidate<T>(with_grid, options, rates, left); });
+}
+
+// The native plan that is predicted to be fastest. More layers than a number that is slower than fewer are not tried.
+template <Scalar T>
+Candidate best_native(const Product& shape, const GemmOptions& options, const MachineRates& rates,
+                      std::size_t workspace_bytes) {
+  const std::vector<int> layers = layers_to_try(shape, options, sizeof(T), workspace_bytes);
+  Candidate best = native_in_layers<T>(shape, layers.front(), options, rates, workspace_bytes);
+  const double products = flops_per_multiply_add<T> * static_cast<double>(shape.rows()) *
+                          static_cast<double>(shape.columns()) * static_cast<double>(shape.inner()) / shape.ranks /
+                          rates.peak_flops();
+  double last = *best.seconds;
+  for (std::size_t k = 1; k < layers.size() && least_gain * *best.seconds > products; ++k) {
+    Candidate candidate = native_in_layers<T>(shape, layers[k], options, rates, workspace_bytes);
+    if (*candidate.seconds > last) break;
+    last = *candidate.seconds;
+    if (*candidate.seconds < least_gain * *best.seconds) best = std::move(candidate);
+  }
+  return best;
 }
 
 // Predicted seconds of an emulated product by its moduli: as many products of 8-bit integers as the moduli take, and
@@ -165,13 +249,7 @@ PlanFacts choose_plan(const Product& shape, const GemmOptions& options, const Ma
   ArithmeticChoice arithmetic{options.arithmetic, Arithmetic::native, options.emulation, options.emulation, 0};
   const bool may_be_native = options.arithmetic != Arithmetic::emulated;
   Candidate native;
-  if (may_be_native) {
-    const auto grids =
-        promising(shape, grid_columns_of(shape, options), options, rates, element_cost<T>, memory.workspace_bytes);
-    native = best_grid(grids, shape, [&](const Product& with_grid) {
-      return native_candidate<T>(with_grid, options, rates, memory.workspace_bytes);
-    });
-  }
+  if (may_be_native) native = best_native<T>(shape, options, rates, memory.workspace_bytes);
   if (options.arithmetic == Arithmetic::native) {
     return facts_of<T>(native, arithmetic, options, rates);
   }

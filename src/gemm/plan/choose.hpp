@@ -22,7 +22,10 @@ struct MemoryLimits {
 template <Scalar T> inline constexpr ElementCost element_cost{sizeof(T), flops_per_multiply_add<T>};
 
 /// The plan of a product C = op(A) op(B). Of `shape` the placements, operations, ranks, `blocks` and `half` count; its
-/// tile and held bands are ignored. `rates`: options.rates, or typical ones where these are absent.
+/// tile, layers and held bands are ignored. `rates`: options.rates, or typical ones where these are absent.
+///
+/// Native products are cut into GemmOptions::layers; where these are left open, into several where that is predicted to
+/// pay. Emulated ones have one layer.
 ///
 /// With Arithmetic::native or emulated the tile is options.tile, or the one of least predicted time (native) or of one
 /// rank's share (emulated, less where its residues would not fit). With Arithmetic::automatic both plans are made and

@@ -33,7 +33,7 @@ struct Traffic {
 };
 
 struct PlanFacts {
-  /// The shape of the product and its cut: `tile`, `held_b` and `first_held_b` are chosen.
+  /// The shape of the product and its cut: `tile`, `grid_columns`, `layers`, `held_b` and `first_held_b` are chosen.
   Product product;
   /// Bands of op(A) that a rank holds while the bands of op(B) pass once.
   int bands_per_pass = 1;

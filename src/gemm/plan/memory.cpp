@@ -28,7 +28,12 @@ double bytes_of_bands(const Product& product, const RankSchedule& schedule, doub
   };
   const double bands = slots_taken(product.a, schedule.loads_a, band_of_a, product.rows()) +
                        slots_taken(product.b, schedule.loads_b, band_of_b, product.columns());
-  return element_bytes * bands * static_cast<double>(product.inner());
+  return element_bytes * bands * static_cast<double>(product.longest_run());
+}
+
+double bytes_of_layers(const Product& product, double element_bytes, int rank) {
+  return element_bytes * (product.layers - 1) * static_cast<double>(product.c.local_rows(rank)) *
+         static_cast<double>(product.c.local_columns(rank));
 }
 
 template <Scalar T> double bytes_of_copies(const Product& product, int rank) {
@@ -40,12 +45,16 @@ template <Scalar T> double bytes_of_copies(const Product& product, int rank) {
   bool all =
       !thin && is_taken(product.tile) && is_taken(rows) && is_taken(columns) && is_taken(product.c.local_rows(rank));
   for (const auto& [op, placement] : {std::pair(product.op_a, &product.a), std::pair(product.op_b, &product.b)}) {
-    all = all && is_taken(placement->local_rows(rank)) &&
-          ((op == Operation::none) == (placement == &product.a) || is_taken(product.inner()));
+    all = all && is_taken(placement->local_rows(rank));
+    // Down the columns of the others run their bands, and those of one layer begin where those of the last one end.
+    const bool along = (op == Operation::none) != (placement == &product.a);
+    for (int layer = 0; along && layer < product.layers; ++layer) {
+      all = all && is_taken(product.inner_range(layer).size());
+    }
   }
   if (all) return 0.0;
   return sizeof(T) * static_cast<double>(tile) *
-         (2.0 * static_cast<double>(product.inner()) + static_cast<double>(tile));
+         (2.0 * static_cast<double>(product.longest_run()) + static_cast<double>(tile));
 }
 
 std::size_t tile_buffers(const Product& product, const RankSchedule& schedule, double element_bytes, std::size_t lanes,
@@ -127,6 +136,7 @@ Footprint footprint_of(const PlanFacts& facts, const std::vector<RankSchedule>& 
   footprint.tiles =
       sizeof(T) * static_cast<double>(tile_buffers) *
       static_cast<double>(std::min(product.tile, product.rows()) * std::min(product.tile, product.columns()));
+  footprint.layers = bytes_of_layers(product, sizeof(T), rank);
   if (facts.arithmetic.emulated()) {
     footprint.residues = EmulatedBands<T>::bytes(product, facts.bands_per_pass, facts.arithmetic.moduli,
                                                  facts.arithmetic.emulation_taken);

@@ -19,8 +19,9 @@ struct Footprint {
   double tiles = 0.0;     ///< Buffers for tiles of C.
   double copies = 0.0;    ///< Of bands and tiles whose layout the vendor's BLAS does not take: see bytes_of_copies().
   double messages = 0.0;  ///< What leaves or comes in another shape than it lies in: see bytes_of_messages().
+  double layers = 0.0;    ///< Partial tiles of layers: see bytes_of_layers().
 
-  [[nodiscard]] double total() const { return bands + residues + tiles + copies + messages; }
+  [[nodiscard]] double total() const { return bands + residues + tiles + copies + messages + layers; }
 };
 
 /// Tiles of C that a rank holds at once: one is filled on each of the `lanes`, one is on its way to its owners, and one
@@ -46,6 +47,10 @@ inline constexpr std::size_t landings_of_a_source = 2;
 /// Bytes of the bands that a plan holds on a rank: those that lie whole on its device take no slot.
 [[nodiscard]] double bytes_of_bands(const Product& product, const RankSchedule& schedule, double element_bytes,
                                     int rank);
+
+/// Bytes of what a rank holds of C besides C itself: its part once more for each layer but the first, whose partial
+/// tiles wait there for their turn to be added.
+[[nodiscard]] double bytes_of_layers(const Product& product, double element_bytes, int rank);
 
 /// Bytes of a copy of one band of each factor and of one tile, where one of the layouts that they come in is not what
 /// blas::gemm() takes as it is: a rank's own part of a matrix, or a buffer without gaps. 0 where it takes all of them.

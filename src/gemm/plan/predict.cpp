@@ -131,6 +131,12 @@ RankTimes times_of(const MachineRates& rates, const ElementCost& cost, const Pro
   std::vector<double>& there_b = times.there_b;
   double now = 0.0;
   double link_free = 0.0;
+  std::vector<double> flops_of_element;  // Of C, by layer.
+  for (int layer = 0; layer < product.layers; ++layer) {
+    flops_of_element.push_back(cost.flops_per_multiply_add * static_cast<double>(product.inner_range(layer).size()));
+  }
+  // A device that does not get warm has one rate.
+  const double cold = rates.warm.empty() ? rates.flops_at(product.tile) : 0.0;
   const auto may_post = [](const std::vector<Load>& loads, std::size_t next, std::size_t step) {
     return next < loads.size() && loads[next].post_before <= static_cast<int>(step);
   };
@@ -156,9 +162,9 @@ RankTimes times_of(const MachineRates& rates, const ElementCost& cost, const Pro
     const Step& step = schedule.steps[k];
     now =
         std::max({now, there_a[static_cast<std::size_t>(step.load_a)], there_b[static_cast<std::size_t>(step.load_b)]});
-    now += cost.flops_per_multiply_add *
-           static_cast<double>(tile_of_c(product, step.row_band, step.column_band).size()) *
-           static_cast<double>(product.inner()) / rates.flops_at(product.tile, now);
+    now += flops_of_element[static_cast<std::size_t>(step.layer)] *
+           static_cast<double>(tile_of_c(product, step.row_band, step.column_band).size()) /
+           (cold > 0.0 ? cold : rates.flops_at(product.tile, now));
   }
   times.end = now;
   return times;
@@ -255,7 +261,8 @@ PredictedTimes predicted_times(const MachineRates& rates, const ElementCost& cos
     // What hides where copy engines and cores share nothing; elsewhere a part of it, or nothing, does.
     const double shown = (1.0 - rates.overlap) * std::max(mine.products + link + mine.bus - pipelined, 0.0);
     const double landed = product.blocks ? 0.0 : 3.0 * load.home.all;
-    const double copies = (landed + 2.0 * load.elements_assembled) * cost.bytes / rates.memory_bandwidth;
+    const double copies =
+        (landed + 2.0 * load.elements_assembled + 3.0 * load.elements_added) * cost.bytes / rates.memory_bandwidth;
     mine.seconds = pipelined + shown + copies;
     if (rank == 0 || mine.seconds > slowest.seconds) slowest = mine;
   }
@@ -276,8 +283,9 @@ bool tiles_wait_for_bands(const MachineRates& rates, const ElementCost& cost, co
 
 int bands_that_fit(const Product& product, double element_bytes, std::size_t workspace_bytes) {
   const int most = most_bands(product);
-  const double band = element_bytes * static_cast<double>(product.tile) * static_cast<double>(product.inner());
-  if (band * most <= static_cast<double>(workspace_bytes)) {
+  const double band = element_bytes * static_cast<double>(product.tile) * static_cast<double>(product.longest_run());
+  // Of several layers, the bands of the next one travel while those of one are used.
+  if (band * most * std::min(product.layers_of_group(), 2) <= static_cast<double>(workspace_bytes)) {
     return most;
   }
   return std::clamp(static_cast<int>(static_cast<double>(workspace_bytes) / (2.0 * band)), 1, most);
@@ -287,11 +295,14 @@ void hold_bands_of_b(Product& product, int bands_per_pass, double element_bytes,
   // What comes from other nodes is asked for well before it is used.
   const bool far = product.on_gpus || !product.node_of.empty();
   product.held_b = far ? 4 : 2;
-  const double band = element_bytes * static_cast<double>(product.tile) * static_cast<double>(product.inner());
-  const double left = static_cast<double>(workspace_bytes) - band * std::min(most_bands(product), 2 * bands_per_pass);
-  product.first_held_b = !far || left < band * product.held_b
-                             ? product.held_b
-                             : static_cast<int>(std::min(left / band, static_cast<double>(product.column_bands())));
+  const double band = element_bytes * static_cast<double>(product.tile) * static_cast<double>(product.longest_run());
+  const int layers = product.layers_of_group();
+  const double left =
+      static_cast<double>(workspace_bytes) - band * std::min(layers * most_bands(product), 2 * bands_per_pass);
+  product.first_held_b =
+      !far || left < band * product.held_b
+          ? product.held_b
+          : static_cast<int>(std::min(left / band, static_cast<double>(layers * product.column_bands())));
   product.first_held_b = std::max(product.first_held_b, product.held_b);
 }
 
@@ -317,7 +328,7 @@ bool is_large(const Product& product) {
 Index guessed_tile(const MachineRates& rates, const ElementCost& cost, const Product& product,
                    std::size_t workspace_bytes) {
   const Index share = std::min(product.rows() / product.grid_rows(), product.columns() / product.grid_columns) / 2;
-  const double four_bands = 4 * cost.bytes * static_cast<double>(product.inner());
+  const double four_bands = 4 * cost.bytes * static_cast<double>(product.longest_run());
   Index tile = product.on_gpus ? 256 : 64;
   while (2 * tile <= share && 2 * tile <= rates.gemm.back().tile &&
          four_bands * static_cast<double>(2 * tile) <= static_cast<double>(workspace_bytes)) {
@@ -326,8 +337,8 @@ Index guessed_tile(const MachineRates& rates, const ElementCost& cost, const Pro
   return tile;
 }
 
-Index choose_tile(const MachineRates& rates, const ElementCost& cost, Product product, int bands_per_pass,
-                  std::size_t workspace_bytes) {
+ChosenTile choose_tile(const MachineRates& rates, const ElementCost& cost, Product product, int bands_per_pass,
+                       std::size_t workspace_bytes) {
   Index longest = std::max({product.rows(), product.columns(), Index{1}});
   if (product.on_gpus && bands_per_pass != 1) {
     // A GPU is full with less than the largest tile measured; larger ones only make the pipeline coarse. (With one band
@@ -361,7 +372,7 @@ Index choose_tile(const MachineRates& rates, const ElementCost& cost, Product pr
   const double tolerated = !product.on_gpus ? 1.01 : comes_from_host_memory(product) ? 1.02 : 1.0;
   // By rising tile; large ones first, as they are planned in less time. A tile whose products alone would take longer
   // than all of another tile's needs no schedule.
-  std::vector<std::pair<Index, double>> times;
+  std::vector<ChosenTile> times;
   double best = std::numeric_limits<double>::infinity();
   const double flops = cost.flops_per_multiply_add * static_cast<double>(product.rows()) *
                        static_cast<double>(product.columns()) * static_cast<double>(product.inner()) *
@@ -373,16 +384,15 @@ Index choose_tile(const MachineRates& rates, const ElementCost& cost, Product pr
                                          : bands_that_fit(product, cost.bytes, workspace_bytes);
     hold_bands_of_b(product, bands, cost.bytes, workspace_bytes);
     times.insert(times.begin(), {*tile, predicted_seconds(rates, cost, product, bands)});
-    best = std::min(best, times.front().second);
+    best = std::min(best, times.front().seconds);
   }
-  const auto near_best = [&](const auto& entry) { return entry.second <= tolerated * best; };
+  const auto near_best = [&](const ChosenTile& one) { return one.seconds <= tolerated * best; };
   // Between nodes, too, what is not there yet is waited for once a tile: two of them or more along either side.
   const Index half_share = std::min(product.rows() / product.grid_rows(), product.columns() / product.grid_columns) / 2;
   const auto is_coarse = [&](Index tile) { return !product.node_of.empty() && tile > half_share; };
   const auto largest = std::find_if(times.rbegin(), times.rend(),
-                                    [&](const auto& entry) { return near_best(entry) && !is_coarse(entry.first); });
-  return product.on_gpus || largest == times.rend() ? std::find_if(times.begin(), times.end(), near_best)->first
-                                                    : largest->first;
+                                    [&](const ChosenTile& one) { return near_best(one) && !is_coarse(one.tile); });
+  return product.on_gpus || largest == times.rend() ? *std::find_if(times.begin(), times.end(), near_best) : *largest;
 }
 
 }  // namespace heddle::impl

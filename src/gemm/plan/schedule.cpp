@@ -22,17 +22,23 @@ struct Strip {
   }
 };
 
-// Rows of the grid by how much of a band of A and of C their ranks own, most first; equals in order.
-std::vector<int> by_affinity(const Product& product, int band) {
+// Rows of a group's grid by how much of a band of A and of C their ranks own, most first; equals in order.
+std::vector<int> by_affinity(const Product& product, int group, int band) {
   std::vector<Index> owned(static_cast<std::size_t>(product.grid_rows()));
-  const auto row_of = [&](const Piece& piece) { return static_cast<std::size_t>(piece.owner / product.grid_columns); };
-  for (const Piece& piece : pieces_of(product.a, band_of_a(product, band))) owned[row_of(piece)] += piece.size();
+  const auto add = [&](const Piece& piece) {
+    if (product.group_of(piece.owner) != group) return;
+    owned[static_cast<std::size_t>(product.grid_row_of(piece.owner))] += piece.size();
+  };
+  for (int k = 0; k < product.layers_of_group(); ++k) {
+    const int layer = group * product.layers_of_group() + k;
+    for (const Piece& piece : pieces_of(product.a, band_of_a(product, layer * product.row_bands() + band))) add(piece);
+  }
   for (int q = 0; q < product.grid_columns; ++q) {
     const auto [first, last] = product.column_share(q);
     const Region of_c{product.row_range(band),
                       {first * product.tile, std::min(last * product.tile, product.columns())}};
     for (const Piece& piece : pieces_of(product.c, of_c)) {
-      if (piece.owner % product.grid_columns == q) owned[row_of(piece)] += piece.size();
+      if (product.grid_column_of(piece.owner) == q) add(piece);
     }
   }
   std::vector<int> rows(owned.size());
@@ -47,13 +53,13 @@ std::vector<int> by_affinity(const Product& product, int band) {
   return rows;
 }
 
-// The row of the grid that takes each band of op(A); -1 for bands that are left over.
-std::vector<int> rows_of_bands(const Product& product) {
+// The row of a group's grid that takes each band of op(A); -1 for bands that are left over.
+std::vector<int> rows_of_bands(const Product& product, int group) {
   const int quota = product.row_bands() / product.grid_rows();
   std::vector<int> row_of(static_cast<std::size_t>(product.row_bands()), -1);
   std::vector<int> taken(static_cast<std::size_t>(product.grid_rows()), 0);
   for (int band = 0; quota > 0 && band < product.row_bands(); ++band) {
-    for (const int row : by_affinity(product, band)) {
+    for (const int row : by_affinity(product, group, band)) {
       if (taken[static_cast<std::size_t>(row)] < quota) {
         ++taken[static_cast<std::size_t>(row)];
         row_of[static_cast<std::size_t>(band)] = row;
@@ -65,8 +71,8 @@ std::vector<int> rows_of_bands(const Product& product) {
 }
 
 // Adds the tiles of the left-over bands in columns [first, last), band after band, in equal runs to the ranks of column
-// q of the grid.
-void share_out_rest(const Product& product, const std::vector<int>& row_of, int q,
+// q of the grid whose first rank is given.
+void share_out_rest(const Product& product, const std::vector<int>& row_of, int first_rank, int q,
                     std::vector<std::vector<Strip>>& strips) {
   const auto [first, last] = product.column_share(q);
   std::vector<std::pair<int, int>> tiles;
@@ -79,7 +85,7 @@ void share_out_rest(const Product& product, const std::vector<int>& row_of, int 
   }
   const auto rows = static_cast<std::size_t>(product.grid_rows());
   for (std::size_t p = 0; p < rows; ++p) {
-    auto& mine = strips[p * static_cast<std::size_t>(product.grid_columns) + static_cast<std::size_t>(q)];
+    auto& mine = strips[p * static_cast<std::size_t>(product.grid_columns) + static_cast<std::size_t>(first_rank + q)];
     const std::size_t begin = tiles.size() * p / rows;
     for (std::size_t k = begin; k < tiles.size() * (p + 1) / rows; ++k) {
       const auto [band, column] = tiles[k];
@@ -92,32 +98,47 @@ void share_out_rest(const Product& product, const std::vector<int>& row_of, int 
   }
 }
 
-// Strips of every rank.
-std::vector<std::vector<Strip>> share_out(const Product& product, int bands_per_pass) {
-  std::vector<std::vector<Strip>> strips(static_cast<std::size_t>(product.ranks));
-  const std::vector<int> row_of = rows_of_bands(product);
+// Where a rank begins among `count` bands that all ranks of its row or column of the grid need: at `turn` / `turns` of
+// the way, and a bit further on in each group, as those of all groups ask the same owners.
+std::size_t begin_of(const Product& product, std::size_t count, int turn, int turns, int group) {
+  const auto groups = static_cast<std::size_t>(product.groups());
+  return count * (static_cast<std::size_t>(turn) * groups + static_cast<std::size_t>(group)) /
+         (static_cast<std::size_t>(turns) * groups);
+}
+
+// Adds the strips of each layer to the ranks of one group.
+void share_out_group(const Product& product, int group, int bands_per_pass, std::vector<std::vector<Strip>>& strips) {
+  const std::vector<int> row_of = rows_of_bands(product, group);
+  const int first_rank = group * product.ranks_of_group();
   for (int q = 0; q < product.grid_columns; ++q) {
     const auto [first, last] = product.column_share(q);
     if (first == last) continue;
     for (int band = 0; band < product.row_bands(); ++band) {
       if (const int row = row_of[static_cast<std::size_t>(band)]; row >= 0) {
-        strips[static_cast<std::size_t>(row * product.grid_columns + q)].push_back({band, first, last});
+        strips[static_cast<std::size_t>(first_rank + row * product.grid_columns + q)].push_back({band, first, last});
       }
     }
-    share_out_rest(product, row_of, q, strips);
+    share_out_rest(product, row_of, first_rank, q, strips);
     for (int p = 0; p < product.grid_rows(); ++p) {
-      const int rank = p * product.grid_columns + q;
+      const int rank = first_rank + p * product.grid_columns + q;
       auto& mine = strips[static_cast<std::size_t>(rank)];
-      const bool held = mine.size() <= 2 * static_cast<std::size_t>(bands_per_pass);
-      const auto start = mine.size() * static_cast<std::size_t>(held ? product.turn_in_row(rank) : q) /
-                         static_cast<std::size_t>(product.grid_columns);
+      const bool held = mine.size() * static_cast<std::size_t>(product.layers_of_group()) <=
+                        2 * static_cast<std::size_t>(bands_per_pass);
+      const std::size_t start =
+          begin_of(product, mine.size(), held ? product.turn_in_row(rank) : q, product.grid_columns, group);
       std::rotate(mine.begin(), mine.begin() + static_cast<std::ptrdiff_t>(start), mine.end());
     }
   }
+}
+
+// Strips of every rank in each of its layers.
+std::vector<std::vector<Strip>> share_out(const Product& product, int bands_per_pass) {
+  std::vector<std::vector<Strip>> strips(static_cast<std::size_t>(product.ranks));
+  for (int group = 0; group < product.groups(); ++group) share_out_group(product, group, bands_per_pass, strips);
   return strips;
 }
 
-// Bands of op(B) that a pass needs, in its order.
+// Bands of columns that a pass of a layer needs, in its order.
 std::vector<int> columns_of_pass(const Product& product, const std::vector<Strip>& strips, std::size_t first,
                                  std::size_t last, std::size_t held_b, int rank) {
   std::vector<int> columns;
@@ -131,9 +152,9 @@ std::vector<int> columns_of_pass(const Product& product, const std::vector<Strip
   std::sort(columns.begin(), columns.end());
   columns.erase(std::unique(columns.begin(), columns.end()), columns.end());
   if (product.b.residence() == Residence::device) {
-    const bool held = strips.size() == last - first && columns.size() <= held_b;
-    const int turn = held ? product.turn_in_column(rank) : rank / product.grid_columns;
-    const auto start = columns.size() * static_cast<std::size_t>(turn) / static_cast<std::size_t>(product.grid_rows());
+    const bool held = strips.size() == last - first && product.layers_of_group() == 1 && columns.size() <= held_b;
+    const int turn = held ? product.turn_in_column(rank) : product.grid_row_of(rank);
+    const std::size_t start = begin_of(product, columns.size(), turn, product.grid_rows(), product.group_of(rank));
     std::rotate(columns.begin(), columns.begin() + static_cast<std::ptrdiff_t>(start), columns.end());
     return columns;
   }
@@ -177,46 +198,68 @@ std::vector<Cell> cells_of_pass(const Product& product, const std::vector<Strip>
 }
 
 // Whether any band of A of a rank's first pass comes from elsewhere.
-bool waits_for_a(const Product& product, const std::vector<Strip>& strips, std::size_t group, int rank) {
-  return std::any_of(strips.begin(), strips.begin() + static_cast<std::ptrdiff_t>(std::min(group, strips.size())),
+bool waits_for_a(const Product& product, const std::vector<Strip>& strips, std::size_t held, int rank) {
+  const int before = product.group_of(rank) * product.layers_of_group() * product.row_bands();
+  return std::any_of(strips.begin(), strips.begin() + static_cast<std::ptrdiff_t>(std::min(held, strips.size())),
                      [&](const Strip& strip) {
-                       const Region band = band_of_a(product, strip.row_band);
+                       const Region band = band_of_a(product, before + strip.row_band);
                        return product.a.residence() == Residence::host ||
                               piece_of(product.a, band, rank).size() < band.size();
                      });
 }
 
+// How a rank goes through its bands.
+struct Passes {
+  std::size_t held_b;         // Bands of op(B) held at a time.
+  bool waits;                 // At first for bands of both.
+  std::size_t columns_a_row;  // See cells_of_pass().
+};
+
+// Adds the pass of the strips [first, last) in a layer.
+void add_pass(const Product& product, const std::vector<Strip>& strips, std::size_t first, std::size_t last, int layer,
+              int rank, const Passes& passes, RankSchedule& schedule) {
+  const std::size_t loads_before_a = schedule.loads_a.size();
+  const std::size_t loads_before_b = schedule.loads_b.size();
+  const std::size_t shells = loads_before_a == 0 && passes.waits ? passes.held_b : 0;
+  const int bands_before_a = layer * product.row_bands();
+  const int bands_before_b = layer * product.column_bands();
+  for (std::size_t k = first; k < last; ++k) {
+    const int slot = static_cast<int>(schedule.loads_a.size()) % schedule.slots_a;
+    schedule.loads_a.push_back({bands_before_a + strips[k].row_band, slot, 0, -1, -1});
+  }
+  const std::vector<int> columns = columns_of_pass(product, strips, first, last, passes.held_b, rank);
+  for (const int column : columns) {
+    const auto slot = static_cast<int>(schedule.loads_b.size() % passes.held_b);
+    schedule.loads_b.push_back({bands_before_b + column, slot, 0, -1, -1});
+  }
+  for (const Cell& cell : cells_of_pass(product, strips, first, last, columns, shells, passes.columns_a_row)) {
+    const int step = static_cast<int>(schedule.steps.size());
+    const std::size_t load_a = loads_before_a + (cell.strip - first);
+    const std::size_t load_b = loads_before_b + cell.column;
+    for (Load* load : {&schedule.loads_a[load_a], &schedule.loads_b[load_b]}) {
+      load->first_use = load->first_use < 0 ? step : load->first_use;
+      load->last_use = step;
+    }
+    schedule.steps.push_back(
+        {strips[cell.strip].row_band, columns[cell.column], static_cast<int>(load_a), static_cast<int>(load_b), layer});
+  }
+}
+
 RankSchedule schedule_of(const Product& product, const std::vector<Strip>& strips, int bands_per_pass, int rank) {
   RankSchedule schedule;
   const auto group = static_cast<std::size_t>(bands_per_pass);
+  const int layers = product.layers_of_group();
   const bool waits = waits_for_a(product, strips, group, rank);
   const auto held_b = static_cast<std::size_t>(waits ? product.first_held_b : product.held_b);
   // From host memory the owners of B bring a band each while one of A comes.
   const auto columns_a_row = static_cast<std::size_t>(
       product.b.residence() == Residence::host ? product.b.rank_end() - product.b.first_rank() : 1);
-  schedule.slots_a = static_cast<int>(std::min(strips.size(), 2 * group));
-  for (std::size_t first = 0; first < strips.size(); first += group) {
-    const std::size_t last = std::min(first + group, strips.size());
-    const std::size_t loads_before_a = schedule.loads_a.size();
-    const std::size_t loads_before_b = schedule.loads_b.size();
-    for (std::size_t k = first; k < last; ++k) {
-      schedule.loads_a.push_back({strips[k].row_band, static_cast<int>(k) % schedule.slots_a, 0, -1, -1});
-    }
-    const std::vector<int> columns = columns_of_pass(product, strips, first, last, held_b, rank);
-    for (const int column : columns) {
-      schedule.loads_b.push_back({column, static_cast<int>(schedule.loads_b.size() % held_b), 0, -1, -1});
-    }
-    const std::size_t shells = first == 0 && waits ? held_b : 0;
-    for (const Cell& cell : cells_of_pass(product, strips, first, last, columns, shells, columns_a_row)) {
-      const int step = static_cast<int>(schedule.steps.size());
-      const std::size_t load_a = loads_before_a + (cell.strip - first);
-      const std::size_t load_b = loads_before_b + cell.column;
-      for (Load* load : {&schedule.loads_a[load_a], &schedule.loads_b[load_b]}) {
-        load->first_use = load->first_use < 0 ? step : load->first_use;
-        load->last_use = step;
-      }
-      schedule.steps.push_back(
-          {strips[cell.strip].row_band, columns[cell.column], static_cast<int>(load_a), static_cast<int>(load_b)});
+  schedule.slots_a = static_cast<int>(std::min(strips.size() * static_cast<std::size_t>(layers), 2 * group));
+  for (int k = 0; k < layers; ++k) {
+    const int layer = product.group_of(rank) * layers + k;
+    for (std::size_t first = 0; first < strips.size(); first += group) {
+      const std::size_t last = std::min(first + group, strips.size());
+      add_pass(product, strips, first, last, layer, rank, {held_b, waits, columns_a_row}, schedule);
     }
   }
   schedule.slots_b = static_cast<int>(std::min(schedule.loads_b.size(), held_b));
@@ -257,11 +300,24 @@ int turn_among(const Product& product, int first, int stride, int count, int pla
 }  // namespace
 
 int Product::turn_in_row(int rank) const {
-  const int q = rank % grid_columns;
+  const int q = grid_column_of(rank);
   return turn_among(*this, rank - q, 1, grid_columns, q);
 }
 int Product::turn_in_column(int rank) const {
-  return turn_among(*this, rank % grid_columns, grid_columns, grid_rows(), rank / grid_columns);
+  const int p = grid_row_of(rank);
+  return turn_among(*this, rank - p * grid_columns, grid_columns, grid_rows(), p);
+}
+
+Range Product::inner_range(int layer) const {
+  constexpr Index aligned = 64;
+  const Index grain = inner() / layers >= aligned ? aligned : 1;
+  const auto begin = [&](Index k) { return k == layers ? inner() : inner() * k / layers / grain * grain; };
+  return {begin(layer), begin(Index{layer} + 1)};
+}
+Index Product::longest_run() const {
+  Index longest = 0;
+  for (int layer = 0; layer < layers; ++layer) longest = std::max(longest, inner_range(layer).size());
+  return longest;
 }
 
 Range Product::row_range(int band) const {
@@ -272,15 +328,15 @@ Range Product::column_range(int band) const {
 }
 
 Region band_of_a(const Product& product, int band) {
-  const Range whole{0, product.inner()};
-  return product.op_a == Operation::none ? Region{product.row_range(band), whole}
-                                         : Region{whole, product.row_range(band)};
+  const Range inner = product.inner_range(band / product.row_bands());
+  const Range rows = product.row_range(band % product.row_bands());
+  return product.op_a == Operation::none ? Region{rows, inner} : Region{inner, rows};
 }
 
 Region band_of_b(const Product& product, int band) {
-  const Range whole{0, product.inner()};
-  return product.op_b == Operation::none ? Region{whole, product.column_range(band)}
-                                         : Region{product.column_range(band), whole};
+  const Range inner = product.inner_range(band / product.column_bands());
+  const Range columns = product.column_range(band % product.column_bands());
+  return product.op_b == Operation::none ? Region{inner, columns} : Region{columns, inner};
 }
 
 Region tile_of_c(const Product& product, int row_band, int column_band) {
@@ -359,7 +415,7 @@ std::vector<Region> regions_of(const Product& product, const std::vector<Load>& 
 }
 
 int most_bands(const Product& product) {
-  // Every row has as many, and nothing is left over.
+  // Every row of every group has as many, and nothing is left over.
   if (product.row_bands() % product.grid_rows() == 0 && product.column_bands() > 0) {
     return std::max(product.row_bands() / product.grid_rows(), 1);
   }

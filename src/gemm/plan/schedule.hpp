@@ -5,6 +5,7 @@
 #include <heddle/core/operation.hpp>
 #include <heddle/dist/placement.hpp>
 
+#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -39,9 +40,15 @@ struct Product {
   bool blocks = false;
   /// Of each pair of tiles (i, j) and (j, i) only one is computed: half_holds().
   bool half = false;
-  /// Ranks are a grid of grid_rows() x grid_columns: rank (p, q), whose number is p * grid_columns + q, takes its share
-  /// of the bands of op(A) and, of those of op(B), column_share(q).
+  /// Ranks are groups() grids of grid_rows() x grid_columns: rank (p, q) of group g, whose number is
+  /// (g * grid_rows() + p) * grid_columns + q, takes its share of the bands of op(A) and, of those of op(B),
+  /// column_share(q).
   int grid_columns = 1;
+  /// The inner dimension is cut into so many runs, inner_range(), and a tile of C is the sum of its products over each.
+  /// Where ranks and layers have a common divisor, that many groups of ranks share the layers out among them: each has
+  /// as many, one after the other. The ranks of a group follow each other, so that those of a node are of one group
+  /// where that has as many, and what they need of the same bands crosses the node's link once (Relays).
+  int layers = 1;
   /// The node of each rank; empty where all are on one.
   std::vector<int> node_of = {};
   /// Whether ranks are GPUs, as those of this build are or are not; a prediction may be about others.
@@ -50,7 +57,14 @@ struct Product {
   [[nodiscard]] bool on_one_node(int rank, int other) const {
     return node_of.empty() || node_of[static_cast<std::size_t>(rank)] == node_of[static_cast<std::size_t>(other)];
   }
-  [[nodiscard]] int grid_rows() const { return ranks / grid_columns; }
+  [[nodiscard]] int groups() const { return std::gcd(layers, ranks); }
+  [[nodiscard]] int ranks_of_group() const { return ranks / groups(); }
+  [[nodiscard]] int layers_of_group() const { return layers / groups(); }
+  [[nodiscard]] int grid_rows() const { return ranks_of_group() / grid_columns; }
+  /// The group of a rank, and its row and column of that group's grid.
+  [[nodiscard]] int group_of(int rank) const { return rank / ranks_of_group(); }
+  [[nodiscard]] int grid_row_of(int rank) const { return rank % ranks_of_group() / grid_columns; }
+  [[nodiscard]] int grid_column_of(int rank) const { return rank % grid_columns; }
   /// Place of a rank among those of its row, or of its column, of the grid, for the order in which it goes through what
   /// all of them need and hold whole. Where they are on several nodes, those of one node share the place of the first:
   /// what one of them has the others have of it (Relays).
@@ -64,9 +78,17 @@ struct Product {
   [[nodiscard]] Index rows() const { return c.rows(); }
   [[nodiscard]] Index columns() const { return c.columns(); }
   [[nodiscard]] Index inner() const { return op_a == Operation::none ? a.columns() : a.rows(); }
-  /// Bands of op(A) and of op(B).
+  /// The run of the inner dimension that a layer multiplies, of whole multiples of 64 but the last, where there are as
+  /// many; and the size of the longest.
+  [[nodiscard]] Range inner_range(int layer) const;
+  [[nodiscard]] Index longest_run() const;
+  /// Bands of rows and of columns of C, to which those of op(A) and of op(B) in a layer belong.
   [[nodiscard]] int row_bands() const { return static_cast<int>((rows() + tile - 1) / tile); }
   [[nodiscard]] int column_bands() const { return static_cast<int>((columns() + tile - 1) / tile); }
+  /// Bands of op(A) and of op(B) in all layers: band k of layer l has the number l * row_bands() + k, or l *
+  /// column_bands() + k.
+  [[nodiscard]] int bands_of_a() const { return layers * row_bands(); }
+  [[nodiscard]] int bands_of_b() const { return layers * column_bands(); }
   [[nodiscard]] bool computes(int row_band, int column_band) const {
     return !half || half_holds(row_band, column_band, row_bands());
   }
@@ -80,7 +102,8 @@ struct Region {
   Range columns;
   [[nodiscard]] Index size() const { return rows.size() * columns.size(); }
 };
-/// Band of op(A), of op(B) as A and B are stored (transposed bands stay columns of A), and tile of C.
+/// Band of op(A), of op(B) as A and B are stored (transposed bands stay columns of A), by its number among those of all
+/// layers, and tile of C.
 [[nodiscard]] Region band_of_a(const Product& product, int band);
 [[nodiscard]] Region band_of_b(const Product& product, int band);
 [[nodiscard]] Region tile_of_c(const Product& product, int row_band, int column_band);
@@ -113,13 +136,14 @@ struct Step {
   int column_band = 0;
   int load_a = 0;
   int load_b = 0;
+  int layer = 0;
   friend bool operator==(const Step&, const Step&) = default;
 };
 
 /// A band brought into a slot. It may be posted once step `post_before` is the next one to run (its slot's last band is
 /// then done with); it is used from step `first_use` to step `last_use`.
 struct Load {
-  int band = 0;
+  int band = 0;  ///< Its number among those of all layers.
   int slot = 0;
   int post_before = 0;
   int first_use = 0;
@@ -139,14 +163,16 @@ struct RankSchedule {
 struct PlanOperand {
   Placement Product::*placement;
   Region (*band)(const Product&, int);
-  int (Product::*bands)() const;  ///< How many.
+  int (Product::*bands)() const;           ///< How many, of all layers.
+  int (Product::*bands_of_layer)() const;  ///< How many of each.
   std::vector<Load> RankSchedule::*loads;
   int RankSchedule::*slots;
 };
-inline constexpr PlanOperand operand_a{&Product::a, band_of_a, &Product::row_bands, &RankSchedule::loads_a,
-                                       &RankSchedule::slots_a};
-inline constexpr PlanOperand operand_b{&Product::b, band_of_b, &Product::column_bands, &RankSchedule::loads_b,
-                                       &RankSchedule::slots_b};
+inline constexpr PlanOperand operand_a{
+    &Product::a, band_of_a, &Product::bands_of_a, &Product::row_bands, &RankSchedule::loads_a, &RankSchedule::slots_a};
+inline constexpr PlanOperand operand_b{
+    &Product::b,           band_of_b, &Product::bands_of_b, &Product::column_bands, &RankSchedule::loads_b,
+    &RankSchedule::slots_b};
 
 /// The schedule of a rank. Every row of the grid of ranks takes whole bands of op(A), as many as any other, first those
 /// of which its ranks own most (A and C together); what is left over is cut along the bands of op(B) and shared out by
@@ -158,6 +184,9 @@ inline constexpr PlanOperand operand_b{&Product::b, band_of_b, &Product::column_
 /// of A and `held_b` bands of B are held, so that the next travel while the last are used. Where a rank waits for bands
 /// of both at first, it goes through them by growing rectangles, not column by column: after k bands of each it so has
 /// k^2 tiles to compute, not k.
+///
+/// Each group of ranks does so by itself, layer after layer of those that it has; the groups begin at different places
+/// too. No pass holds bands of two layers.
 [[nodiscard]] RankSchedule make_schedule(const Product& product, int bands_per_pass, int rank);
 /// The schedules of all ranks.
 [[nodiscard]] std::vector<RankSchedule> make_schedules(const Product& product, int bands_per_pass);
@@ -188,6 +217,7 @@ struct Workload {
   double last_elements = 0.0;       ///< Of the last tile, to other ranks.
   int last_owner = -1;              ///< A rank that it goes to; -1: none.
   double last_senders = 0.0;        ///< Ranks whose last tile goes where this rank's does.
+  double elements_added = 0.0;      ///< Of C, which this rank owns: partial tiles of every layer but the first.
   double elements_from_host = 0.0;  ///< Of A and B in this rank's host memory, to its device.
   double elements_to_host = 0.0;    ///< Of C, back.
 };
@@ -198,7 +228,7 @@ struct Workload {
 /// Whether any piece of the tiles that a rank computes is_sent_packed().
 [[nodiscard]] bool sends_packed(const Product& product, const RankSchedule& schedule, int rank);
 
-/// Most bands of op(A) that any rank takes (in part or whole).
+/// Most bands of op(A) that any rank takes (in part or whole) in one layer.
 [[nodiscard]] int most_bands(const Product& product);
 
 }  // namespace heddle::impl

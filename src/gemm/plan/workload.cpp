@@ -52,6 +52,7 @@ struct Cuts {
   std::vector<CutBand> b;
   std::vector<std::vector<Share>> rows_of_c;
   std::vector<std::vector<Share>> columns_of_c;
+  std::vector<double> runs;  // Sizes of the layers' runs of the inner dimension.
   Relays relays_a;
   Relays relays_b;
 
@@ -62,7 +63,11 @@ struct Cuts {
         columns_of_c(
             shares_of(product.c.column_axis(), product.column_bands(), [&](int k) { return product.column_range(k); })),
         relays_a(product, operand_a, schedules),
-        relays_b(product, operand_b, schedules) {}
+        relays_b(product, operand_b, schedules) {
+    for (int layer = 0; layer < product.layers; ++layer) {
+      runs.push_back(static_cast<double>(product.inner_range(layer).size()));
+    }
+  }
 };
 
 // Adds what `rank` does to its own workload, and what it asks of the others to theirs.
@@ -90,7 +95,7 @@ void add_workload(const Product& product, const Cuts& cuts, const RankSchedule& 
     receive(cuts.b[static_cast<std::size_t>(load.band)], load.band, cuts.relays_b);
   for (const Step& step : schedule.steps) {
     const Region tile = tile_of_c(product, step.row_band, step.column_band);
-    work.multiply_adds += static_cast<double>(tile.size()) * static_cast<double>(product.inner());
+    work.multiply_adds += static_cast<double>(tile.size()) * cuts.runs[static_cast<std::size_t>(step.layer)];
     work.last_elements = 0.0;
     work.last_owner = -1;
     for (const Share& rows : cuts.rows_of_c[static_cast<std::size_t>(step.row_band)]) {
@@ -106,13 +111,15 @@ void add_workload(const Product& product, const Cuts& cuts, const RankSchedule& 
       }
     }
   }
+  const auto part = [&](const Placement& placement) {
+    return static_cast<double>(placement.local_rows(rank)) * static_cast<double>(placement.local_columns(rank));
+  };
+  work.elements_added = (product.layers - 1) * part(product.c);
   // A band of B crosses its owner's bus once for all ranks, which take it at the same time.
   const auto owned = [&](const Placement& placement) {
-    return placement.residence() == Residence::host
-               ? static_cast<double>(placement.local_rows(rank)) * static_cast<double>(placement.local_columns(rank))
-               : 0.0;
+    return placement.residence() == Residence::host ? part(placement) : 0.0;
   };
-  const auto [first, last] = product.column_share(rank % product.grid_columns);
+  const auto [first, last] = product.column_share(product.grid_column_of(rank));
   const double passes =
       product.b.residence() == Residence::host
           ? std::ceil(static_cast<double>(schedule.loads_b.size()) / std::max(1.0, 1.0 * (last - first)))

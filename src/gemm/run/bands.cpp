@@ -30,6 +30,7 @@ BandReceiver<T>::BandReceiver(const Setting& setting, const OperandSide& side, c
                               const Relays& relays, const RankSchedule& schedule)
     : setting_(setting),
       side_(side),
+      bands_of_layer_((product.*side.bands_of_layer)()),
       placement_(product.*side.placement),
       slots_(static_cast<std::size_t>(schedule.*side.slots)),
       landings_(static_cast<std::size_t>(schedule.*side.slots)) {
@@ -155,7 +156,7 @@ template <Scalar T> bool BandReceiver<T>::ready(int load) {
     if (records_transfers(setting_)) {
       TimelineInterval interval{
           TimelineKind::receive, incoming.posted, 0.0, side_.name, -1, -1, incoming.source, 0.0, 0};
-      interval.*side_.band_number = arrival.load.band;
+      side_.enter(arrival.load.band, bands_of_layer_, interval);
       interval.bytes = static_cast<double>(piece.size()) * sizeof(T);
       record_transfer(setting_, interval, incoming.request);
     }
@@ -224,7 +225,7 @@ template <Scalar T> MatrixView<const T> BandReceiver<T>::band(int load) const {
 template <Scalar T>
 BandSender<T>::BandSender(const Setting& setting, const OperandSide& side, const Product& product, const Relays& relays,
                           const std::vector<RankSchedule>& schedules, const BandReceiver<T>& receiver)
-    : setting_(setting), side_(side), receiver_(receiver) {
+    : setting_(setting), side_(side), bands_of_layer_((product.*side.bands_of_layer)()), receiver_(receiver) {
   const Placement& placement = product.*side.placement;
   const int mine = setting.comm.rank();
   const int ranks = setting.comm.size();
@@ -328,7 +329,7 @@ template <Scalar T> void BandSender<T>::progress() {
         TimelineInterval interval{TimelineKind::send, over.posted, setting_.recorder->now(),
                                   side_.name,         -1,          -1,
                                   queue.destination,  over.bytes,  0};
-        interval.*side_.band_number = over.band;
+        side_.enter(over.band, bands_of_layer_, interval);
         setting_.recorder->add(interval);
       }
       queue.under_way.pop_front();

@@ -39,6 +39,12 @@ struct OperandSide : PlanOperand {
   int tag;
   int Step::*load;
   int TimelineInterval::*band_number;
+
+  /// Enters a band, by its number among those of all layers, into an interval of the timeline.
+  void enter(int band, int bands_of_each_layer, TimelineInterval& interval) const {
+    interval.*band_number = band % bands_of_each_layer;
+    interval.layer = band / bands_of_each_layer;
+  }
 };
 inline constexpr OperandSide side_a{operand_a, 'A', tag_gemm_a, &Step::load_a, &TimelineInterval::row_band};
 inline constexpr OperandSide side_b{operand_b, 'B', tag_gemm_b, &Step::load_b, &TimelineInterval::column_band};
@@ -106,6 +112,7 @@ template <Scalar T> class BandReceiver {
 
   const Setting& setting_;
   const OperandSide& side_;
+  int bands_of_layer_;
   Placement placement_;
   std::vector<Arrival> arrivals_;
   std::vector<Buffer<T>> slots_;
@@ -175,6 +182,7 @@ template <Scalar T> class BandSender {
 
   const Setting& setting_;
   const OperandSide& side_;
+  int bands_of_layer_;
   const BandReceiver<T>& receiver_;
   std::deque<Queue> queues_;
   std::vector<Copy> copies_;

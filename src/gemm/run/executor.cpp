@@ -54,7 +54,7 @@ void Executor<T>::multiply_all(T alpha, const DistributedMatrix<T>& A, const Dis
                   const Event product_begins = Event::on(context.space(), true);
                   multiply(context, step, alpha, tile);
                   setting_.recorder->add({TimelineKind::product, 0.0, 0.0, 'C', step.row_band, step.column_band, -1,
-                                          0.0, static_cast<int>(lane)},
+                                          0.0, static_cast<int>(lane), step.layer},
                                          product_begins, Event::on(context.space(), true));
                   return [this, &step, lane] { tiles_.deliver(step, lane); };
                 });

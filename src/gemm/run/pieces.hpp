@@ -107,7 +107,17 @@ void accumulate(const ExecutionSpace& space, const MatrixView<const T>& product,
   }
 }
 
-/// The same for a piece of C out of a tile, region(map) + beta C.
+/// C = C + product, rounded once.
+template <Scalar T>
+void add_layer(const ExecutionSpace& space, const MatrixView<const T>& product, const MatrixView<T>& C) {
+  const Elements<const T> from(product);
+  const Elements<T> to(C);
+  for_each_element(
+      space, "heddle::gemm::add_layer", static_cast<Index>(C.extent(0)), static_cast<Index>(C.extent(1)),
+      KOKKOS_LAMBDA(Index i, Index j) { to(i, j) += from(i, j); });
+}
+
+/// As accumulate(), for a piece of C out of a tile, region(map) + beta C.
 template <Scalar T>
 void accumulate_region(const ExecutionSpace& space, const PieceMap& map, const MatrixView<const T>& region, T beta,
                        const MatrixView<T>& C) {

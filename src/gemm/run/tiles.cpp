@@ -37,10 +37,14 @@ TileExchange<T>::TileExchange(const Setting& setting, const Product& product,
   const RankSchedule& schedule = schedules[static_cast<std::size_t>(setting.comm.rank())];
   const bool all_in_place = std::all_of(schedule.steps.begin(), schedule.steps.end(), [&](const Step& step) {
     const Region region = tile_of_c(product, step.row_band, step.column_band);
-    return computed_in_place(region, piece_of(product.c, region, setting.comm.rank()));
+    return computed_in_place(step, region, piece_of(product.c, region, setting.comm.rank()));
   });
   if (!all_in_place) hold(&Departure::tile);
   if (sends_packed(product, schedule, setting.comm.rank())) hold(&Departure::packed);
+  const int rank = setting.comm.rank();
+  for (int layer = 1; layer < product.layers; ++layer) {
+    layers_.push_back(make_buffer<T>(setting, product.c.local_rows(rank) * product.c.local_columns(rank)));
+  }
 }
 
 template <Scalar T> TileExchange<T>::~TileExchange() {
@@ -63,20 +67,28 @@ template <Scalar T> void TileExchange<T>::hold_landings(Source& source) {
   for (Buffer<T>& landing : source.landings) grow(setting_, landing, source.largest);
 }
 
-template <Scalar T> MatrixView<T> TileExchange<T>::block_of_c(const Piece& piece) const {
-  return part_of(local_, piece);
+template <Scalar T> MatrixView<T> TileExchange<T>::copy_of_c(int layer) const {
+  const auto rows = static_cast<Index>(local_.extent(0));
+  T* const data = layers_[static_cast<std::size_t>(layer) - 1].data();
+  return matrix_view(data, rows, static_cast<Index>(local_.extent(1)), rows);
+}
+
+template <Scalar T> MatrixView<T> TileExchange<T>::block_of_c(const Step& step, const Piece& piece) const {
+  return part_of(step.layer == 0 ? local_ : copy_of_c(step.layer), piece);
 }
 
 template <Scalar T> void TileExchange<T>::start(T beta, const MatrixView<T>& local) {
   beta_ = beta;
   local_ = local;
-  // A landing buffer is taken by one tile while the last is added; without one, C itself has room for all.
-  const std::size_t window = lands_in_place() ? 8 : landings_of_a_source;
   for (Source& source : sources_) {
+    source.lands = std::all_of(source.pieces.begin(), source.pieces.end(),
+                               [&](const Expected& expected) { return lands_in_place(expected.step); });
+    // A landing buffer is taken by one tile while the last is added; without one, C itself has room for all.
+    const std::size_t window = source.lands ? 8 : landings_of_a_source;
     source.posted = 0;
     source.done = 0;
     source.requests.resize(window);
-    if (!lands_in_place()) hold_landings(source);
+    if (!source.lands) hold_landings(source);
     source.times.resize(window);
     post(source);
   }
@@ -85,12 +97,12 @@ template <Scalar T> void TileExchange<T>::start(T beta, const MatrixView<T>& loc
 template <Scalar T> void TileExchange<T>::post(Source& source) {
   const std::size_t window = source.requests.size();
   while (source.posted < source.pieces.size() && source.posted < source.done + window) {
-    const Piece& piece = source.pieces[source.posted].piece;
+    const auto& [piece, step] = source.pieces[source.posted];
     Request& request = source.requests[source.posted % window];
     source.times[source.posted % window] = records_transfers(setting_) ? setting_.recorder->now() : 0.0;
-    if (lands_in_place()) {
-      request =
-          setting_.transport.template receive<T>(block_of_c(piece), source.rank, tag_gemm_c, std::span<const Event>());
+    if (lands_in_place(step)) {
+      request = setting_.transport.template receive<T>(block_of_c(step, piece), source.rank, tag_gemm_c,
+                                                       std::span<const Event>());
     } else {
       const Buffer<T>& landing = source.landings[source.posted % window];
       const Event free = Event::on(setting_.instances.home);
@@ -111,14 +123,14 @@ template <Scalar T> void TileExchange<T>::progress(bool bus_taken) {
       const auto& [piece, step] = source.pieces[source.done];
       const Request& request = source.requests[source.done % window];
       request.event().before(setting_.instances.home);
-      if (!lands_in_place()) {
+      if (!lands_in_place(step)) {
         const T* data = source.landings[source.done % window].data();
-        accumulate<T>(setting_.instances.home, packed_view(data, piece), beta_, block_of_c(piece));
+        accumulate<T>(setting_.instances.home, packed_view(data, piece), beta_of(step), block_of_c(step, piece));
       }
       if (records_transfers(setting_)) {
         record_transfer(setting_,
                         {TimelineKind::receive, source.times[source.done % window], 0.0, 'C', step.row_band,
-                         step.column_band, source.rank, static_cast<double>(piece.size()) * sizeof(T), 0},
+                         step.column_band, source.rank, static_cast<double>(piece.size()) * sizeof(T), 0, step.layer},
                         request);
       }
       ++source.done;
@@ -132,7 +144,7 @@ template <Scalar T> void TileExchange<T>::progress(bool bus_taken) {
       }
       if (records_transfers(setting_)) {
         setting_.recorder->add({TimelineKind::send, sent.posted, setting_.recorder->now(), 'C', sent.step.row_band,
-                                sent.step.column_band, sent.peer, sent.bytes, 0});
+                                sent.step.column_band, sent.peer, sent.bytes, 0, sent.step.layer});
       }
       return true;
     });
@@ -143,8 +155,9 @@ template <Scalar T> bool TileExchange<T>::buffer_free() {
   return departures_[current_].sent.empty();
 }
 
-template <Scalar T> bool TileExchange<T>::computed_in_place(const Region& region, const Piece& mine) const {
-  return beta_ == T{0} && mine.size() == region.size() && !is_streamed(product_.c);
+template <Scalar T>
+bool TileExchange<T>::computed_in_place(const Step& step, const Region& region, const Piece& mine) const {
+  return beta_of(step) == T{0} && mine.size() == region.size() && !is_streamed(product_.c);
 }
 
 template <Scalar T> MatrixView<T> TileExchange<T>::tile_of(const Departure& departure, const Region& region) const {
@@ -154,8 +167,8 @@ template <Scalar T> MatrixView<T> TileExchange<T>::tile_of(const Departure& depa
 template <Scalar T> MatrixView<T> TileExchange<T>::target(const Step& step, std::size_t lane) {
   const Region region = tile_of_c(product_, step.row_band, step.column_band);
   const Piece mine = piece_of(product_.c, region, setting_.comm.rank());
-  if (computed_in_place(region, mine)) {
-    return block_of_c(mine);
+  if (computed_in_place(step, region, mine)) {
+    return block_of_c(step, mine);
   }
   while (std::any_of(waiting_.begin(), waiting_.end(),
                      [&](const Homecoming& tile) { return tile.departure == current_; })) {
@@ -174,7 +187,7 @@ template <Scalar T>
 void TileExchange<T>::keep(const MatrixView<const T>& tile, const Step& step, const Piece& mine,
                            const Event& computed) {
   const Region region = tile_of_c(product_, step.row_band, step.column_band);
-  const MatrixView<T> home = block_of_c(mine);
+  const MatrixView<T> home = block_of_c(step, mine);
   const PieceMap map(product_.c, region, mine);
   if (is_streamed(product_.c) && beta_ == T{0} && is_block(product_.c, region, mine, false)) {
     const Index row = map.row(0);
@@ -184,7 +197,7 @@ void TileExchange<T>::keep(const MatrixView<const T>& tile, const Step& step, co
     return;
   }
   computed.before(setting_.instances.home);
-  accumulate_region<T>(setting_.instances.home, map, tile, beta_, home);
+  accumulate_region<T>(setting_.instances.home, map, tile, beta_of(step), home);
   departures_[current_].events.push_back(Event::on(setting_.instances.home));
 }
 
@@ -208,7 +221,7 @@ template <Scalar T> void TileExchange<T>::copy_home() {
 template <Scalar T> void TileExchange<T>::deliver(const Step& step, std::size_t lane) {
   const Region region = tile_of_c(product_, step.row_band, step.column_band);
   const Piece mine = piece_of(product_.c, region, setting_.comm.rank());
-  if (computed_in_place(region, mine)) {
+  if (computed_in_place(step, region, mine)) {
     return;
   }
   Departure& departure = departures_[current_];
@@ -251,6 +264,9 @@ template <Scalar T> bool TileExchange<T>::idle() const {
 
 template <Scalar T> void TileExchange<T>::finish() {
   to_host_.event().before(setting_.comm.space());
+  for (int layer = 1; layer < product_.layers; ++layer) {
+    add_layer<T>(setting_.comm.space(), copy_of_c(layer), local_);
+  }
 }
 
 #define HEDDLE_INSTANTIATE(T) template class TileExchange<T>

@@ -7,6 +7,10 @@
 namespace heddle::impl {
 
 /// Finished tiles: those of this rank on their way to the owners, those of others on their way into this rank's C.
+///
+/// Of several layers the partial tiles of the first go into C, those of the others each into a copy of this rank's part
+/// of C, whenever they come; in the end these are added to C one layer after the other. So no tile waits for another
+/// one, and the order of the sums is always the same.
 template <Scalar T> class TileExchange {
  public:
   /// schedules[rank]: what each rank computes. `buffers`: tiles held at once, see tile_buffers(). `setting` outlives
@@ -28,7 +32,8 @@ template <Scalar T> class TileExchange {
   /// Sends the tile that the lane computes into target(step, lane), or adds it to C.
   void deliver(const Step& step, std::size_t lane);
   [[nodiscard]] bool idle() const;
-  /// Work on the communicator's instance from now on sees this rank's C, as far as idle() says that it is there.
+  /// Work on the communicator's instance, which is behind all the others, from now on sees this rank's C, as far as
+  /// idle() says that it is there.
   void finish();
 
  private:
@@ -63,14 +68,18 @@ template <Scalar T> class TileExchange {
     Index largest = 0;             // Elements of the largest.
     std::size_t posted = 0;
     std::size_t done = 0;
+    bool lands = false;  // All of them land in place.
     std::vector<Buffer<T>> landings;
     std::vector<Request> requests;
     std::vector<double> times;
   };
-  [[nodiscard]] bool computed_in_place(const Region& region, const Piece& mine) const;
-  // Straight into C, where a message's columns may lie apart and nothing is to be added.
-  [[nodiscard]] bool lands_in_place() const { return product_.blocks && beta_ == T{0}; }
-  [[nodiscard]] MatrixView<T> block_of_c(const Piece& piece) const;
+  [[nodiscard]] bool computed_in_place(const Step& step, const Region& region, const Piece& mine) const;
+  // Straight into C or a layer of it, where a message's columns may lie apart and nothing is to be added.
+  [[nodiscard]] bool lands_in_place(const Step& step) const { return product_.blocks && beta_of(step) == T{0}; }
+  // Of C itself, to which the first layer goes, or of a later layer's copy.
+  [[nodiscard]] MatrixView<T> block_of_c(const Step& step, const Piece& piece) const;
+  [[nodiscard]] T beta_of(const Step& step) const { return step.layer == 0 ? beta_ : T{0}; }
+  [[nodiscard]] MatrixView<T> copy_of_c(int layer) const;
   [[nodiscard]] MatrixView<T> tile_of(const Departure& departure, const Region& region) const;
   // Buffers, where they are not there yet: for tiles, for the pieces of tiles, for what comes from a rank.
   void hold(Buffer<T> Departure::*buffer);
@@ -86,6 +95,7 @@ template <Scalar T> class TileExchange {
   std::vector<Source> sources_;
   std::deque<Homecoming> waiting_;
   CopyQueue to_host_;
+  std::vector<Buffer<T>> layers_;  // Of all layers but the first.
   T beta_{};
   MatrixView<T> local_;
 };
