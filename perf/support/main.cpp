@@ -103,7 +103,8 @@ int run(int argc, char** argv, bool table_in_file) {
 }  // namespace heddle::perf
 
 int main(int argc, char** argv) {
-  MPI_Init(&argc, &argv);
+  int provided = MPI_THREAD_SINGLE;
+  MPI_Init_thread(&argc, &argv, MPI_THREAD_SERIALIZED, &provided);
   // --dry-run is ours: Google Benchmark sees one quick repetition instead.
   std::vector<char*> arguments(argv, argv + argc);
   std::string quick = "--benchmark_min_time=0.000001";

@@ -215,7 +215,7 @@ Transport Communicator::transport() const {
 
 impl::Ranks impl::ranks_of(const Communicator& comm) {
   const Communicator::State& state = *comm.state_;
-  return {state.comm, state.rank, state.size, state.space, state.failures};
+  return {state.comm, state.rank, state.size, state.space, state.failures, state.node_of};
 }
 
 Transport transport_of(const Communicator& comm) {

@@ -3,6 +3,7 @@
 #include "comm/transfer.hpp"
 #include "comm/transports.hpp"
 #include "comm/turns.hpp"
+#include "core/on_host.hpp"
 
 #include <algorithm>
 
@@ -15,35 +16,40 @@ class DirectMessage final : public Transfer {
   using Post = void (*)(void* data, int count, int partner, int tag, MPI_Comm comm, MPI_Request* request);
 
   DirectMessage(MPI_Comm comm, Turns& turns, std::span<std::byte> data, const Turns::Key& key,
-                std::span<const Event> after, bool receives, Post post)
+                std::span<const Event> after, bool receives, Post post, const Cut& cut)
       : comm_(comm),
         turns_(turns),
         key_(key),
         data_(data),
         after_(after.begin(), after.end()),
         receives_(receives),
-        post_(post) {
+        post_(post),
+        pieces_(cut) {
     turns_.enter(key_, this);
   }
 
   void advance() override {
+    const auto post = [&](std::size_t offset, int count, MPI_Request* request) {
+      post_(data_.data() + offset, count, key_.first, key_.second, comm_, request);
+    };
     if (!pieces_.started()) {
       // MPI knows nothing of streams.
       if (turns_.place(key_, this) > 0 ||
           !std::all_of(after_.begin(), after_.end(), [](const Event& event) { return event.done(); })) {
         return;
       }
-      pieces_.start(data_.size(), [&](std::size_t offset, int count, MPI_Request* request) {
-        post_(data_.data() + offset, count, key_.first, key_.second, comm_, request);
-      });
-      turns_.leave(key_);
+      pieces_.start(data_.size(), post);
+      if (pieces_.all_posted()) turns_.leave(key_);
     }
     if (!finished_ && pieces_.test()) {
       complete_ = true;
       finished_ = true;
+    } else if (!pieces_.all_posted()) {
+      pieces_.go_on(post);
+      if (pieces_.all_posted()) turns_.leave(key_);
     }
   }
-  bool has_stopped() override { return !receives_ || finished_ || pieces_.test(); }
+  bool has_stopped() override { return !receives_ || finished_ || pieces_.has_stopped(); }
 
  private:
   void stop() override {
@@ -74,7 +80,8 @@ class DirectTransport final : public TransportImplementation {
         ranks().comm, sends_, native(block).run(), Turns::Key(destination, tag), std::span(&ready, 1), false,
         [](void* data, int count, int partner, int key, MPI_Comm comm, MPI_Request* request) {
           checked(MPI_Isend(data, count, MPI_BYTE, partner, key, comm, request), "MPI_Isend");
-        });
+        },
+        cut_for(destination));
   }
   std::shared_ptr<Transfer> make_receive(const Bytes& block, int source, int tag,
                                          std::span<const Event> free) override {
@@ -82,10 +89,18 @@ class DirectTransport final : public TransportImplementation {
         ranks().comm, receives_, native(block).run(), Turns::Key(source, tag), free, true,
         [](void* data, int count, int partner, int key, MPI_Comm comm, MPI_Request* request) {
           checked(MPI_Irecv(data, count, MPI_BYTE, partner, key, comm, request), "MPI_Irecv");
-        });
+        },
+        cut_for(source));
   }
 
  private:
+  // Between nodes two ranks often share one connection, in which what one of them sends goes in order: a word that the
+  // other waits for, before it sends anything in its turn, comes after all the data ahead of it. With whole bands
+  // ahead, the link was idle one way a fifth of the time. A GPU-aware MPI moves device memory by itself.
+  [[nodiscard]] Cut cut_for(int partner) const {
+    return on_host && !ranks().on_one_node(partner) ? cut_between_nodes : Cut{};
+  }
+
   Turns sends_;
   Turns receives_;
 };

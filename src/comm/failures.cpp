@@ -1,6 +1,7 @@
 #include "comm/failures.hpp"
 
 #include "comm/group.hpp"
+#include "comm/rest.hpp"
 #include "comm/transfer.hpp"
 #include "core/current_error.hpp"
 
@@ -118,6 +119,7 @@ void Failures::complete(std::span<MPI_Request> requests, const char* call, std::
   in_collective_ = true;
   try {
     Patience patience(timeout_);
+    const Rest rest;
     for (int done = 0; done == 0;) {
       checked(MPI_Testall(static_cast<int>(requests.size()), requests.data(), &done, MPI_STATUSES_IGNORE), call);
       if (done != 0) break;
@@ -126,6 +128,7 @@ void Failures::complete(std::span<MPI_Request> requests, const char* call, std::
         throw Error(ErrorKind::computation,
                     message_of("has waited ", timeout_, " s (HEDDLE_TIMEOUT) for other ranks in ", call));
       }
+      rest.take();
     }
   } catch (...) {
     keep_forever(std::move(kept));

@@ -7,7 +7,9 @@
 
 #include <algorithm>
 #include <any>
+#include <chrono>
 #include <cstddef>
+#include <limits>
 #include <memory>
 #include <span>
 #include <vector>
@@ -73,32 +75,69 @@ void all_reduce_in_pieces(std::span<T> values, MPI_Datatype type, MPI_Op operati
 void exchange_in_pieces(const std::vector<std::span<const std::byte>>& out, const std::vector<std::span<std::byte>>& in,
                         int tag, const Group& group, std::any kept = {}, std::size_t most = most_message_bytes);
 
+/// How a message is cut: the most bytes of a piece, and how many pieces may be under way side by side: `least`, or as
+/// many as come in `ahead` seconds at the message's rate so far, so that neither a slow link has much in its queues nor
+/// a fast one has nothing to do between two looks.
+struct Cut {
+  std::size_t most = most_message_bytes;
+  std::size_t least = std::numeric_limits<std::size_t>::max();
+  double ahead = 0.0;
+};
+inline constexpr Cut cut_between_nodes{std::size_t{96} << 10, 2, 0.01};
+
 /// One message as MPI requests; start(offset, count, request) posts each piece.
 class MpiPieces {
  public:
-  explicit MpiPieces(std::size_t most = most_message_bytes) : most_(most) {}
+  explicit MpiPieces(const Cut& cut = {}) : cut_(cut) {}
 
   template <class Start> void start(std::size_t bytes, const Start& start) {
-    // Several pieces of a long message can be under way side by side.
-    pieces_.assign((bytes + most_ - 1) / most_, MPI_REQUEST_NULL);
-    for (std::size_t k = 0; k < pieces_.size(); ++k) {
-      start(k * most_, static_cast<int>(std::min(most_, bytes - k * most_)), &pieces_[k]);
-    }
+    bytes_ = bytes;
+    pieces_.assign((bytes + cut_.most - 1) / cut_.most, MPI_REQUEST_NULL);
     started_ = true;
+    begin_ = std::chrono::steady_clock::now();
+    go_on(start);
+  }
+  /// Posts as many of the pieces as may be under way.
+  template <class Start> void go_on(const Start& start) {
+    for (const std::size_t most = side_by_side(); posted_ < pieces_.size() && posted_ - over_ < most; ++posted_) {
+      const std::size_t offset = posted_ * cut_.most;
+      start(offset, static_cast<int>(std::min(cut_.most, bytes_ - offset)), &pieces_[posted_]);
+    }
   }
   [[nodiscard]] bool started() const { return started_; }
+  [[nodiscard]] bool all_posted() const { return started_ && posted_ == pieces_.size(); }
+  /// Whether all pieces are over.
   [[nodiscard]] bool test() {
-    int done = 0;
-    checked(MPI_Testall(static_cast<int>(pieces_.size()), pieces_.data(), &done, MPI_STATUSES_IGNORE), "a message");
-    return done != 0;
+    while (over_ < posted_) {
+      int done = 0;
+      checked(MPI_Test(&pieces_[over_], &done, MPI_STATUS_IGNORE), "a message");
+      if (done == 0) return false;
+      ++over_;
+    }
+    return over_ == pieces_.size();
   }
-  /// Of a receive: once test(), nothing is written any more. What has begun to arrive can't be cancelled; it comes to
-  /// its end as the sender lets MPI go on.
+  /// After cancel(): whether nothing of what was posted is under way any more.
+  [[nodiscard]] bool has_stopped() {
+    static_cast<void>(test());
+    return over_ == posted_;
+  }
+  /// Of a receive: once has_stopped(), nothing is written any more. What has begun to arrive can't be cancelled; it
+  /// comes to its end as the sender lets MPI go on.
   void cancel();
 
  private:
-  std::size_t most_;
+  [[nodiscard]] std::size_t side_by_side() const {
+    if (over_ == 0 || cut_.ahead == 0.0) return cut_.least;
+    const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin_;
+    return std::max(cut_.least, static_cast<std::size_t>(static_cast<double>(over_) * cut_.ahead / taken.count()));
+  }
+
+  Cut cut_;
+  std::chrono::steady_clock::time_point begin_;
+  std::size_t bytes_ = 0;
   std::vector<MPI_Request> pieces_;
+  std::size_t posted_ = 0;
+  std::size_t over_ = 0;  // All before it are.
   bool started_ = false;
 };
 

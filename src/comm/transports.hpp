@@ -21,6 +21,11 @@ struct Ranks {
   int size = 1;
   ExecutionSpace space;
   std::shared_ptr<Failures> failures;  ///< Null where there is one rank.
+  std::vector<int> node_of = {};       ///< By rank.
+
+  [[nodiscard]] bool on_one_node(int partner) const {
+    return node_of[static_cast<std::size_t>(partner)] == node_of[static_cast<std::size_t>(rank)];
+  }
 };
 
 }  // namespace impl

@@ -11,7 +11,7 @@ namespace {
 int run_on_ranks(int argc, char** argv, const Selection& selection) {
   prepare_single_process();
   int provided = MPI_THREAD_SINGLE;
-  MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
+  MPI_Init_thread(&argc, &argv, MPI_THREAD_SERIALIZED, &provided);
   const int code = run_agreed([&] {
     const DeviceBinding device = bind_device(MPI_COMM_WORLD);
     auto settings = device.settings();

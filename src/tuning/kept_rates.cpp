@@ -56,6 +56,7 @@ MachineRates rates_in(const nlohmann::json& json) {
   rates.node_bandwidth = json.value("node_bandwidth", 0.0);
   rates.latency = json.at("latency").get<double>();
   rates.overlap = json.at("overlap").get<double>();
+  rates.node_overlap = json.value("node_overlap", rates.overlap);
   rates.host_bandwidth = json.at("host_bandwidth").get<double>();
   rates.host_bandwidth_both_ways = json.at("host_bandwidth_both_ways").get<double>();
   return rates;
@@ -151,6 +152,7 @@ template <Scalar T> void save_rates(const Communicator& comm, const MachineRates
     json["node_bandwidth"] = rates.node_bandwidth;
     json["latency"] = rates.latency;
     json["overlap"] = rates.overlap;
+    json["node_overlap"] = rates.node_overlap;
     json["host_bandwidth"] = rates.host_bandwidth;
     json["host_bandwidth_both_ways"] = rates.host_bandwidth_both_ways;
     if (file.empty()) {

@@ -1,4 +1,5 @@
 // Measuring the rates of the tile model.
+#include "comm/progress_thread.hpp"
 #include "comm/queue.hpp"
 #include "comm/tags.hpp"
 #include "core/instantiate.hpp"
@@ -62,19 +63,33 @@ template <Scalar T> class Ring {
         neighbours_(neighbours),
         from_(make_operand<T>(comm, elements, 1)),
         to_(make_operand<T>(comm, elements, 1)) {}
-  template <class Work> void exchange(const Work& meanwhile) {
-    using In = Kokkos::View<T*, MemorySpace>;
-    using Out = Kokkos::View<const T*, MemorySpace>;
-    Request in = transport_.receive<T>(In(to_.data(), to_.size()), neighbours_.previous, impl::tag_measure);
-    Request out = transport_.send<T>(Out(from_.data(), from_.size()), neighbours_.next, impl::tag_measure);
-    meanwhile();
-    in.wait();
-    out.wait();
-    transport_.drain();
+  void exchange() {
+    exchange([](Request&, Request&) {});
+  }
+  /// Beside work(): on CPUs of several nodes messages go on meanwhile, as they do beside the tiles of a product.
+  template <class Work> void exchange_beside(const Work& work) {
+    exchange([&](Request& in, Request& out) {
+      if (!impl::on_host || comm_.nodes() == 1 || !impl::ProgressThread::is_allowed()) return work();
+      impl::ProgressThread([&] {
+        static_cast<void>(in.test());
+        static_cast<void>(out.test());
+      }).during(work);
+    });
   }
   [[nodiscard]] double bytes() const { return static_cast<double>(to_.size() * sizeof(T)); }
 
  private:
+  template <class Meanwhile> void exchange(const Meanwhile& meanwhile) {
+    using In = Kokkos::View<T*, MemorySpace>;
+    using Out = Kokkos::View<const T*, MemorySpace>;
+    Request in = transport_.receive<T>(In(to_.data(), to_.size()), neighbours_.previous, impl::tag_measure);
+    Request out = transport_.send<T>(Out(from_.data(), from_.size()), neighbours_.next, impl::tag_measure);
+    meanwhile(in, out);
+    in.wait();
+    out.wait();
+    transport_.drain();
+  }
+
   Communicator comm_;
   Transport transport_;
   Neighbours neighbours_;
@@ -244,10 +259,28 @@ void measure_warmth(const Communicator& comm, std::deque<Products<T>>& products,
   }
 }
 
+// How much of a transfer hides behind products: about as much work as the transfer takes, alone and beside it.
+template <Scalar T>
+double measured_overlap(const Communicator& comm, const impl::Instances& instances, const LocalMatrix<T>& A,
+                        Neighbours neighbours, double bandwidth, const MachineRates& rates) {
+  // Copy engines share nothing with products.
+  if constexpr (!impl::on_host) return 1.0;
+  // As long as a band, but over a slow link no longer than this takes.
+  constexpr double longest = 0.1;
+  const double bytes = std::min(0x1p23, longest * bandwidth);
+  Ring<T> ring(comm, std::max(static_cast<Index>(bytes / sizeof(T)), Index{1}), neighbours);
+  const double alone = best_of(comm, 7, [&] { ring.exchange(); });
+  const Index tile = 128;
+  Products<T> products(comm, instances, A, tile);
+  const int count = std::max(static_cast<int>(std::lround(alone * rates.flops_at(tile) / products.flops())), 1);
+  const double product = best_of(comm, 7, [&] { products.run(count); });
+  const double both = best_of(comm, 7, [&] { ring.exchange_beside([&] { products.run(count); }); });
+  return std::clamp((alone + product - both) / std::min(alone, product), 0.0, 1.0);
+}
+
 template <Scalar T>
 void measure_link(const Communicator& comm, const impl::Instances& instances, const LocalMatrix<T>& A,
                   MachineRates& rates) {
-  // Copy engines share nothing with products.
   rates.overlap = impl::on_host ? 0.0 : 1.0;
   if (comm.size() == 1) {
     return;
@@ -258,23 +291,16 @@ void measure_link(const Communicator& comm, const impl::Instances& instances, co
   const bool has_company = comm.all_reduce(comm.node_size(), Reduction::minimum) > 1;
   const Neighbours neighbours = neighbours_of(comm, !has_company);
   if (has_company && comm.nodes() > 1) {
-    Ring<T> away(comm, elements, neighbours_of(comm, true));
-    rates.node_bandwidth = away.bytes() / best_of(comm, 7, [&] { away.exchange([] {}); });
+    const Neighbours others = neighbours_of(comm, true);
+    Ring<T> away(comm, elements, others);
+    rates.node_bandwidth = away.bytes() / best_of(comm, 7, [&] { away.exchange(); });
+    rates.node_overlap = measured_overlap<T>(comm, instances, A, others, rates.node_bandwidth, rates);
   }
   Ring<T> small(comm, 1, neighbours);
   Ring<T> large(comm, elements, neighbours);
-  rates.latency = best_of(comm, 21, [&] { small.exchange([] {}); });
-  const double alone = best_of(comm, 7, [&] { large.exchange([] {}); });
-  rates.link_bandwidth = large.bytes() / alone;
-  if constexpr (impl::on_host) {
-    // About as much work as the transfer takes, alone and beside it.
-    const Index tile = 128;
-    Products<T> products(comm, instances, A, tile);
-    const int count = std::max(static_cast<int>(std::lround(alone * rates.flops_at(tile) / products.flops())), 1);
-    const double product = best_of(comm, 7, [&] { products.run(count); });
-    const double both = best_of(comm, 7, [&] { large.exchange([&] { products.run(count); }); });
-    rates.overlap = std::clamp((alone + product - both) / std::min(alone, product), 0.0, 1.0);
-  }
+  rates.latency = best_of(comm, 21, [&] { small.exchange(); });
+  rates.link_bandwidth = large.bytes() / best_of(comm, 7, [&] { large.exchange(); });
+  rates.overlap = measured_overlap<T>(comm, instances, A, neighbours, rates.link_bandwidth, rates);
 }
 
 // Between pinned host memory and the device, to it and both ways, on all ranks at once.

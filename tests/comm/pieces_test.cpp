@@ -117,8 +117,8 @@ TEST(Pieces, RequestsOfOneMessage) {
     for (const std::size_t size : lengths) {
       std::vector<char> out = numbered(size, comm.rank());
       std::vector<char> in(size);
-      MpiPieces sends(most);
-      MpiPieces receives(most);
+      MpiPieces sends({.most = most});
+      MpiPieces receives({.most = most});
       EXPECT_FALSE(sends.started());
       std::size_t posted = 0;
       receives.start(size, [&](std::size_t offset, int count, MPI_Request* request) {
@@ -134,6 +134,69 @@ TEST(Pieces, RequestsOfOneMessage) {
       }
       EXPECT_EQ(in, numbered(size, previous)) << most;
     }
+  }
+}
+
+TEST(Pieces, FewOfOneMessageAreUnderWayAtOnce) {
+  const Communicator comm = test::world();
+  const int next = (comm.rank() + 1) % comm.size();
+  const int previous = (comm.rank() + comm.size() - 1) % comm.size();
+  for (const std::size_t least : {1, 2, 3}) {
+    const std::vector<char> out = numbered(1000, comm.rank());
+    std::vector<char> in(1000);
+    MpiPieces sends({.most = 24, .least = least});
+    MpiPieces receives({.most = 24, .least = least});
+    std::size_t begun = 0;
+    const auto receive = [&](std::size_t offset, int count, MPI_Request* request) {
+      EXPECT_EQ(offset, 24 * begun++);
+      MPI_Irecv(in.data() + offset, count, MPI_BYTE, previous, 19, comm.native(), request);
+    };
+    const auto send = [&](std::size_t offset, int count, MPI_Request* request) {
+      MPI_Isend(out.data() + offset, count, MPI_BYTE, next, 19, comm.native(), request);
+    };
+    receives.start(in.size(), receive);
+    EXPECT_EQ(begun, least);
+    // Nothing is over, so nothing more may begin.
+    receives.go_on(receive);
+    EXPECT_EQ(begun, least);
+    EXPECT_FALSE(receives.all_posted());
+    sends.start(out.size(), send);
+    for (bool received = false, sent = false; !received || !sent;) {
+      received = receives.test();
+      receives.go_on(receive);
+      sent = sends.test();
+      sends.go_on(send);
+    }
+    EXPECT_TRUE(receives.all_posted());
+    EXPECT_EQ(begun, 42U);
+    EXPECT_EQ(in, numbered(1000, previous)) << least;
+  }
+}
+
+TEST(Pieces, MoreAreUnderWayOnALinkThatIsFast) {
+  const Communicator comm = test::world();
+  std::vector<char> data(1000);
+  // What has come lets as many follow as come in the time ahead: of an hour, all.
+  MpiPieces pieces({.most = 24, .least = 2, .ahead = 3600.0});
+  std::size_t begun = 0;
+  const auto receive = [&](std::size_t offset, int count, MPI_Request* request) {
+    ++begun;
+    MPI_Irecv(data.data() + offset, count, MPI_BYTE, comm.rank(), 20, comm.native(), request);
+  };
+  pieces.start(data.size(), receive);
+  EXPECT_EQ(begun, 2U);
+  const auto send = [&](std::size_t size) {
+    MPI_Send(data.data(), static_cast<int>(size), MPI_BYTE, comm.rank(), 20, comm.native());
+  };
+  send(24);
+  while (begun == 2) {
+    EXPECT_FALSE(pieces.test());
+    pieces.go_on(receive);
+  }
+  EXPECT_EQ(begun, 42U);
+  for (std::size_t k = 1; k < 41; ++k) send(24);
+  send(1000 - 41 * 24);
+  while (!pieces.test()) {
   }
 }
 

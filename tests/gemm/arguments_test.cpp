@@ -216,6 +216,7 @@ TYPED_TEST(GemmArguments, RatesOfNoMachineAreRefused) {
   EXPECT_TRUE(refused(with([](MachineRates& r) { r.link_bandwidth = -1; })));
   EXPECT_TRUE(refused(with([&](MachineRates& r) { r.latency = nan; })));
   EXPECT_TRUE(refused(with([](MachineRates& r) { r.overlap = 2; })));
+  EXPECT_TRUE(refused(with([](MachineRates& r) { r.node_overlap = -1; })));
   EXPECT_TRUE(refused(with([](MachineRates& r) { r.warm = {{1.0, 1.5}}; })));
   EXPECT_TRUE(refused(with([](MachineRates& r) { r.warm = {{1.0, 0.5}, {0.5, 1.0}}; })));
   EXPECT_TRUE(refused(with([&](MachineRates& r) { r.gemm[0].warm_flops = nan; })));

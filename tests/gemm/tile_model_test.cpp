@@ -256,5 +256,35 @@ TEST(TileModel, LinksBetweenNodesHaveTheirOwnRate) {
   EXPECT_GT(apart, slow);
 }
 
+TEST(TileModel, WhatComesFromOtherNodesHidesByAShareOfItsOwn) {
+  MachineRates rates;
+  rates.gemm = {{64, 1e9}};
+  rates.memory_bandwidth = 1e12;
+  rates.link_bandwidth = 1e12;
+  rates.node_bandwidth = 2e7;
+  const Index n = 512;
+  impl::Product product;
+  product.a = product.c = Placement::row_bands(n, n, 2);
+  product.b = Placement::column_bands(n, n, 2);
+  product.ranks = 2;
+  product.tile = 64;
+  product.blocks = true;
+  product.node_of = {0, 1};
+  const auto seconds = [&](double overlap, double node_overlap) {
+    rates.overlap = overlap;
+    rates.node_overlap = node_overlap;
+    return impl::predicted_seconds(rates, {}, product, 4);
+  };
+  const double products = 2.0 * n * n * n / 2 / 1e9;
+  const double link = 8.0 * n * n / 2 / 2e7;
+  // Nothing travels within a node, so that its share does not matter.
+  EXPECT_NEAR(seconds(0.0, 0.0), products + link, 0.02 * (products + link));
+  EXPECT_NEAR(seconds(1.0, 0.0), seconds(0.0, 0.0), 1e-3 * products);
+  const double hidden = seconds(0.0, 1.0);
+  EXPECT_LT(hidden, products + 0.5 * link);
+  EXPECT_GE(hidden, 0.999 * products);
+  EXPECT_NEAR(seconds(0.0, 0.5), (seconds(0.0, 0.0) + hidden) / 2, 1e-9);
+}
+
 }  // namespace
 }  // namespace heddle

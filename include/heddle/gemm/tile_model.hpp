@@ -41,6 +41,9 @@ struct MachineRates {
   /// Share of a transfer that is hidden behind a running product: 1 where copy engines work alone, 0 where the cores
   /// that multiply also copy.
   double overlap = 0.0;
+  /// The same of a transfer from another node, where node_bandwidth is not 0: near 1 where the link is slow, less where
+  /// the cores that multiply are busy with the messages, too.
+  double node_overlap = 0.0;
   /// Bytes per second from pinned host memory to each rank's device, with all ranks at work; 0 on CPU backends.
   double host_bandwidth = 0.0;
   /// Bytes per second each way between pinned host memory and each rank's device while both ways are busy; 0 on CPU

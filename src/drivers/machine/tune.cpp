@@ -56,7 +56,8 @@ template <Scalar T> int run_as(Context& context, const Options& options) {
                                        rates.link_bandwidth / 1e9, rates.latency * 1e6)
                               : std::string("  link bandwidth    none measured with one rank"));
   if (rates.node_bandwidth > 0) {
-    context.say(format("  between nodes     %10.4g GB/s a rank", rates.node_bandwidth / 1e9));
+    context.say(format("  between nodes     %10.4g GB/s a rank, of which products hide %.0f %%",
+                       rates.node_bandwidth / 1e9, 100 * rates.node_overlap));
   }
   if (rates.host_bandwidth > 0) {
     context.say(format("  host memory       %10.4g GB/s to a rank's device, %.4g each way with both at once",

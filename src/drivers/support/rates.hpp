@@ -44,6 +44,7 @@ template <Scalar T> [[nodiscard]] MachineRates known_rates(const Context& contex
           {"node_gbytes_per_second", rates.node_bandwidth / 1e9},
           {"latency_seconds", rates.latency},
           {"overlap", rates.overlap},
+          {"node_overlap", rates.node_overlap},
           {"host_gbytes_per_second", rates.host_bandwidth / 1e9},
           {"host_both_ways_gbytes_per_second", rates.host_bandwidth_both_ways / 1e9}};
 }

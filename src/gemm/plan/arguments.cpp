@@ -64,9 +64,9 @@ void require_options(const Product& product, const GemmOptions& options) {
 }
 
 std::string text_of(const MachineRates& rates) {
-  std::string text =
-      message_of(rates.memory_bandwidth, ' ', rates.link_bandwidth, ' ', rates.node_bandwidth, ' ', rates.latency, ' ',
-                 rates.overlap, ' ', rates.host_bandwidth, ' ', rates.host_bandwidth_both_ways);
+  std::string text = message_of(rates.memory_bandwidth, ' ', rates.link_bandwidth, ' ', rates.node_bandwidth, ' ',
+                                rates.latency, ' ', rates.overlap, ' ', rates.node_overlap, ' ', rates.host_bandwidth,
+                                ' ', rates.host_bandwidth_both_ways);
   for (const auto* points : {&rates.gemm, &rates.emulated}) {
     text += ';';
     for (const auto& point : *points) text += message_of(' ', point.tile, ' ', point.flops, ' ', point.warm_flops);
@@ -114,7 +114,10 @@ std::string trouble_with(const MachineRates& rates) {
         std::pair("host_bandwidth_both_ways", rates.host_bandwidth_both_ways)}) {
     if (value != 0.0 && !is_rate(value)) return message_of(name, " is ", value);
   }
-  if (!(rates.overlap >= 0.0 && rates.overlap <= 1.0)) return message_of("overlap is ", rates.overlap);
+  for (const auto& [name, value] :
+       {std::pair("overlap", rates.overlap), std::pair("node_overlap", rates.node_overlap)}) {
+    if (!(value >= 0.0 && value <= 1.0)) return message_of(name, " is ", value);
+  }
   return {};
 }
 

@@ -18,7 +18,7 @@ struct ElementCost {
 /// free (kernel efficiency, warmth, start, contention, latency). The whole is no shorter than the busier direction of
 /// the link or of the bus; the last tile's way home is added (drain), and the passes over what is copied: pieces into
 /// their band, tiles into C, the partial tiles of layers. Where copies and products share the cores, only the measured
-/// share hides.
+/// share hides: within a node, and of what a slower link brings from another, which is more.
 [[nodiscard]] double predicted_seconds(const MachineRates& rates, const ElementCost& cost, const Product& product,
                                        int bands_per_pass);
 
@@ -63,11 +63,11 @@ struct ChosenTile {
   double seconds = 0.0;
 };
 
-/// The tile of least predicted time; on CPUs, of those within 1 % of it, the largest, since what the model leaves out
-/// is paid once a tile, but between nodes one of which each rank computes two and more along either side; on GPUs,
-/// where A or B comes from host memory, of those within 2 % the smallest. With one band of A at a time only tiles that
-/// meet both bounds count (but for small matrices, where none does). Of more than 16 ranks fewer tiles are tried.
-/// `product.tile` is ignored.
+/// The tile of least predicted time; on CPUs, of those within 1 % of it (between nodes 10 %), the largest, since what
+/// the model leaves out is paid once a tile, but between nodes one of which each rank computes two and more along
+/// either side; on GPUs, where A or B comes from host memory, of those within 2 % the smallest. With one band of A at a
+/// time only tiles that meet both bounds count (but for small matrices, where none does). Of more than 16 ranks fewer
+/// tiles are tried. `product.tile` is ignored.
 [[nodiscard]] ChosenTile choose_tile(const MachineRates& rates, const ElementCost& cost, Product product,
                                      int bands_per_pass, std::size_t workspace_bytes);
 

@@ -52,7 +52,7 @@ template <Scalar T> MachineRates h200_rates(double node_bandwidth) {
   rates.link_bandwidth = 250 * giga;
   rates.node_bandwidth = node_bandwidth;
   rates.latency = 1e-5;
-  rates.overlap = 1.0;
+  rates.overlap = rates.node_overlap = 1.0;
   rates.host_bandwidth = 50 * giga;
   rates.host_bandwidth_both_ways = 80 * giga;
   return rates;

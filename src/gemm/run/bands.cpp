@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <utility>
 
 namespace heddle::impl {
 namespace {
@@ -41,7 +42,7 @@ BandReceiver<T>::BandReceiver(const Setting& setting, const OperandSide& side, c
   std::vector<Index> landing_size(slots_.size(), 0);
   for (const Load& load : schedule.*side.loads) {
     const Region region = side.band(product, load.band);
-    Arrival arrival{load, region, piece_of(placement, region, rank), false, false, false, {}, {}, {}};
+    Arrival arrival{load, region, piece_of(placement, region, rank), false, false, false, false, {}, {}, {}};
     const auto slot = static_cast<std::size_t>(load.slot);
     arrival.in_place = !streamed && arrival.mine.size() == arrival.region.size();
     Index landing = 0;
@@ -97,8 +98,9 @@ template <Scalar T> std::optional<int> BandReceiver<T>::next_use(int step) const
   return arrivals_[posted_].load.first_use;
 }
 
-template <Scalar T> void BandReceiver<T>::post_next() {
+template <Scalar T> void BandReceiver<T>::post_next(bool may_copy) {
   post(arrivals_[posted_]);
+  if (may_copy) put_in_place(arrivals_[posted_]);
   if (arrivals_[posted_].far) far_under_way_.push_back(static_cast<int>(posted_));
   ++posted_;
 }
@@ -116,23 +118,13 @@ template <Scalar T> void BandReceiver<T>::post(Arrival& arrival) {
     incoming.request =
         setting_.transport.template receive<T>(place_of(arrival, incoming), incoming.source, side_.tag, free);
     incoming.done = false;
+    incoming.in_place = incoming.landing < 0;
     incoming.posted = records_transfers(setting_) ? setting_.recorder->now() : 0.0;
   }
-  if (const Piece& mine = arrival.mine; mine.size() > 0 && !is_streamed(placement_)) {
-    for (const Event& event : free) {
-      event.before(setting_.instances.assembly);
-    }
-    piece_to_region<T>(setting_.instances.assembly, PieceMap(placement_, arrival.region, mine), part_of(local_, mine),
-                       slot(arrival));
-    arrival.copied = true;
-  }
+  arrival.mine_to_copy = arrival.mine.size() > 0 && !is_streamed(placement_);
 }
 
-template <Scalar T> bool BandReceiver<T>::ready(int load) {
-  if (load >= static_cast<int>(posted_)) {
-    return false;
-  }
-  Arrival& arrival = arrivals_[static_cast<std::size_t>(load)];
+template <Scalar T> bool BandReceiver<T>::take(Arrival& arrival) {
   bool all = true;
   for (Incoming& incoming : arrival.pieces) {
     if (incoming.done) {
@@ -142,25 +134,47 @@ template <Scalar T> bool BandReceiver<T>::ready(int load) {
       all = false;
       continue;
     }
-    const Piece& piece = incoming.piece;
-    if (incoming.landing >= 0) {
-      const T* data = landings_[static_cast<std::size_t>(arrival.load.slot)].data() + incoming.landing;
-      incoming.request.event().before(setting_.instances.assembly);
-      piece_to_region<T>(setting_.instances.assembly, PieceMap(placement_, arrival.region, piece),
-                         packed_view(data, piece), slot(arrival));
-      arrival.copied = true;
-    } else {
-      arrival.events.push_back(incoming.request.event());
-    }
+    if (incoming.landing < 0) arrival.events.push_back(incoming.request.event());
     incoming.done = true;
     if (records_transfers(setting_)) {
       TimelineInterval interval{
           TimelineKind::receive, incoming.posted, 0.0, side_.name, -1, -1, incoming.source, 0.0, 0};
       side_.enter(arrival.load.band, bands_of_layer_, interval);
-      interval.bytes = static_cast<double>(piece.size()) * sizeof(T);
+      interval.bytes = static_cast<double>(incoming.piece.size()) * sizeof(T);
       record_transfer(setting_, interval, incoming.request);
     }
   }
+  return all;
+}
+
+template <Scalar T> void BandReceiver<T>::put_in_place(Arrival& arrival) {
+  const ExecutionSpace& assembly = setting_.instances.assembly;
+  const auto slot_number = static_cast<std::size_t>(arrival.load.slot);
+  if (std::exchange(arrival.mine_to_copy, false)) {
+    for (const Event& event : free_[slot_number]) {
+      event.before(assembly);
+    }
+    piece_to_region<T>(assembly, PieceMap(placement_, arrival.region, arrival.mine), part_of(local_, arrival.mine),
+                       slot(arrival));
+    arrival.copied = true;
+  }
+  for (Incoming& incoming : arrival.pieces) {
+    if (!incoming.done || std::exchange(incoming.in_place, true)) continue;
+    const T* data = landings_[slot_number].data() + incoming.landing;
+    incoming.request.event().before(assembly);
+    piece_to_region<T>(assembly, PieceMap(placement_, arrival.region, incoming.piece),
+                       packed_view(data, incoming.piece), slot(arrival));
+    arrival.copied = true;
+  }
+}
+
+template <Scalar T> bool BandReceiver<T>::ready(int load) {
+  if (load >= static_cast<int>(posted_)) {
+    return false;
+  }
+  Arrival& arrival = arrivals_[static_cast<std::size_t>(load)];
+  const bool all = take(arrival);
+  put_in_place(arrival);
   if (all && arrival.copied) {
     arrival.events.push_back(Event::on(setting_.instances.assembly));
     arrival.copied = false;
@@ -192,8 +206,9 @@ template <Scalar T> MatrixView<T> BandReceiver<T>::place_of(const Arrival& arriv
                   incoming.column + piece.columns.size());
 }
 
-template <Scalar T> void BandReceiver<T>::take_far() {
-  std::erase_if(far_under_way_, [&](int load) { return ready(load); });
+template <Scalar T> void BandReceiver<T>::take_far(bool may_copy) {
+  std::erase_if(far_under_way_,
+                [&](int load) { return may_copy ? ready(load) : take(arrivals_[static_cast<std::size_t>(load)]); });
 }
 
 template <Scalar T>
@@ -278,10 +293,11 @@ void BandSender<T>::want(const Product& product, const Relays& relays, const Loa
   }
 }
 
-template <Scalar T> bool BandSender<T>::may_send(const Queue& queue) const {
+template <Scalar T> bool BandSender<T>::may_send(const Queue& queue, bool may_copy) const {
   if (queue.sent == queue.pieces.size() || queue.under_way.size() == window) return false;
   const Wanted& next = queue.pieces[queue.sent];
-  return next.load < 0 || receiver_.arrived(next.load, next.piece.owner);
+  if (next.load >= 0) return receiver_.arrived(next.load, next.piece.owner).has_value();
+  return may_copy || copies_[next.copy].made || !is_copied(next.piece, static_cast<Index>(local_.stride(1)));
 }
 
 template <Scalar T> BandSender<T>::~BandSender() {
@@ -315,13 +331,13 @@ template <Scalar T> void BandSender<T>::begin(Queue& queue) {
 
 template <Scalar T> void BandSender<T>::send_next() {
   for (Queue& queue : queues_) {
-    if (may_send(queue)) {
+    if (may_send(queue, true)) {
       begin(queue);
     }
   }
 }
 
-template <Scalar T> void BandSender<T>::progress() {
+template <Scalar T> void BandSender<T>::progress(bool may_copy) {
   for (Queue& queue : queues_) {
     while (!queue.under_way.empty() && queue.under_way.front().request.test()) {
       if (records_transfers(setting_)) {
@@ -334,7 +350,7 @@ template <Scalar T> void BandSender<T>::progress() {
       }
       queue.under_way.pop_front();
     }
-    while (may_send(queue)) {
+    while (may_send(queue, may_copy)) {
       begin(queue);
     }
   }

@@ -60,12 +60,13 @@ template <Scalar T> class BandReceiver {
   void start(const MatrixView<const T>& local, const Event& begin);
   /// First use of the next load, where it may be posted before `step`, whose predecessors have been given to the lanes.
   [[nodiscard]] std::optional<int> next_use(int step) const;
-  void post_next();
+  /// may_copy: what this rank owns of the band is put in place at once, and not only when the band is asked for.
+  void post_next(bool may_copy);
   /// Whether anything of the next load comes from another node, and how many such loads are posted and not complete.
   [[nodiscard]] bool next_is_far() const { return arrivals_[posted_].far; }
   [[nodiscard]] std::size_t far_under_way() const { return far_under_way_.size(); }
-  /// Takes what has arrived from other nodes.
-  void take_far();
+  /// Takes what has arrived from other nodes; may_copy: and puts it in place.
+  void take_far(bool may_copy);
   /// What an owner has sent of a band, where it lies, and when it is there; nothing before it has come.
   struct Arrived {
     MatrixView<const T> data;
@@ -92,6 +93,7 @@ template <Scalar T> class BandReceiver {
     Index column = 0;
     Request request;
     bool done = false;
+    bool in_place = false;  // Where it belongs in the band, or on its way there on the assembly instance.
     double posted = 0.0;
   };
   struct Arrival {
@@ -101,12 +103,17 @@ template <Scalar T> class BandReceiver {
     bool in_place = false;  // This rank owns all of it: nothing travels, nothing is copied.
     bool far = false;       // Some of it comes from another node.
     bool copied = false;    // Something is put in place on the assembly instance.
+    bool mine_to_copy = false;
     std::vector<Incoming> pieces;
     std::vector<Event> events;  // The band is complete after these.
     std::vector<bool> ordered;  // By lane.
   };
 
   void post(Arrival& arrival);
+  // Takes the messages that have come; whether all have. Gives nothing to an instance.
+  bool take(Arrival& arrival);
+  // Puts in place what has come, and what this rank owns.
+  void put_in_place(Arrival& arrival);
   [[nodiscard]] MatrixView<T> slot(const Arrival& arrival) const;
   [[nodiscard]] MatrixView<T> place_of(const Arrival& arrival, const Incoming& incoming) const;
 
@@ -138,8 +145,8 @@ template <Scalar T> class BandSender {
   void start(const MatrixView<const T>& local);
   /// Begins one more message to each rank, as far as may be.
   void send_next();
-  /// Begins as many as may be under way, and ends what is over.
-  void progress();
+  /// Begins as many as may be under way, and ends what is over; unless may_copy, none that is to be copied first.
+  void progress(bool may_copy);
   [[nodiscard]] bool idle() const;
 
  private:
@@ -171,7 +178,7 @@ template <Scalar T> class BandSender {
     std::size_t sent = 0;
     std::deque<Outgoing> under_way;
   };
-  [[nodiscard]] bool may_send(const Queue& queue) const;
+  [[nodiscard]] bool may_send(const Queue& queue, bool may_copy) const;
   void want(const Product& product, const Relays& relays, const Load& load, Queue& queue);
   void begin(Queue& queue);
   [[nodiscard]] Request send(const Queue& queue);

@@ -5,6 +5,14 @@
 #include <algorithm>
 
 namespace heddle::impl {
+namespace {
+
+// See post_loads().
+bool ties_to_a(const Communicator& comm) {
+  return comm.nodes() > 1 || comm.rank() % 2 == 0;
+}
+
+}  // namespace
 
 template <Scalar T>
 Executor<T>::Executor(const Setting& setting, const Planned& planned)
@@ -17,6 +25,10 @@ Executor<T>::Executor(const Setting& setting, const Planned& planned)
   if (facts_.arithmetic.emulated()) {
     emulated_.emplace(setting.instances.lanes.front().space(), facts_.product, facts_.bands_per_pass,
                       facts_.arithmetic.moduli, facts_.arithmetic.emulation_taken);
+  }
+  // Within a node messages are copies by the same cores, and a GPU's host thread does not compute.
+  if (on_host && setting.comm.nodes() > 1 && ProgressThread::is_allowed()) {
+    messenger_.emplace([this] { progress_beside(); });
   }
 }
 
@@ -52,7 +64,7 @@ void Executor<T>::multiply_all(T alpha, const DistributedMatrix<T>& A, const Dis
                   const blas::Context& context = setting_.instances.lanes[lane];
                   const MatrixView<T> tile = tiles_.target(step, lane);
                   const Event product_begins = Event::on(context.space(), true);
-                  multiply(context, step, alpha, tile);
+                  beside_messages([&] { multiply(context, step, alpha, tile); });
                   setting_.recorder->add({TimelineKind::product, 0.0, 0.0, 'C', step.row_band, step.column_band, -1,
                                           0.0, static_cast<int>(lane), step.layer},
                                          product_begins, Event::on(context.space(), true));
@@ -77,9 +89,16 @@ template <Scalar T> void Executor<T>::start_bands(const DistributedMatrix<T>& A,
 
 template <Scalar T> void Executor<T>::progress() {
   setting_.transport.progress();
-  a_.progress();
-  b_.progress();
+  a_.progress(true);
+  b_.progress(true);
   tiles_.progress(facts_.tiles_wait && !bands_sent());
+}
+
+template <Scalar T> void Executor<T>::progress_beside() {
+  a_.progress(false);
+  b_.progress(false);
+  tiles_.progress_sent();
+  post_loads(ties_to_a(setting_.comm), a_, b_, computed_, false, false);
 }
 
 template <Scalar T>
@@ -91,7 +110,7 @@ void Executor<T>::for_each_step(const MayGo& may_go, const Body& body) {
     // Emulated products fill the device, and share one workspace.
     const std::size_t lane = emulated_ ? 0 : static_cast<std::size_t>(number) % setting_.instances.lanes.size();
     progress_until([&] {
-      post_loads(setting_.comm.rank(), a_, b_, number, in_turn);
+      post_loads(ties_to_a(setting_.comm), a_, b_, number, in_turn, true);
       // Both are asked, so that both are unpacked as they come.
       const bool a = a_.ready(step);
       const bool b = b_.ready(step);
@@ -99,6 +118,7 @@ void Executor<T>::for_each_step(const MayGo& may_go, const Body& body) {
     });
     a_.order(step, lane);
     b_.order(step, lane);
+    computed_ = number;
     const auto deliver = body(step, lane);
     a_.used(step, number);
     b_.used(step, number);
@@ -132,8 +152,11 @@ template <Scalar T> Spread Executor<T>::probe(const DistributedMatrix<T>& A, con
                 [&](const Step& step, std::size_t lane) {
                   // What one rank has left undecided may be too much for all, and is for each.
                   const Index decided = worth_deciding(elements) - spread.undecided;
-                  const Spread found =
-                      emulated_->probe(setting_.instances.lanes[lane], step, a_.band(step), b_.band(step), decided);
+                  Spread found;
+                  beside_messages([&] {
+                    found =
+                        emulated_->probe(setting_.instances.lanes[lane], step, a_.band(step), b_.band(step), decided);
+                  });
                   spread.ratio = std::max(spread.ratio, found.ratio);
                   spread.undecided += found.undecided;
                   return [] {};

@@ -1,6 +1,8 @@
 // Runs a planned product: two streams of operands, local products, and tiles of C that go home.
 #pragma once
 
+#include "comm/progress_thread.hpp"
+#include "comm/rest.hpp"
 #include "gemm/emulation/emulated_bands.hpp"
 #include "gemm/plan/facts.hpp"
 #include "gemm/run/operand.hpp"
@@ -43,11 +45,23 @@ template <Scalar T> class Executor {
 
   // Lets every stream go on until done() holds.
   template <class Done> void progress_until(const Done& done) {
+    const Rest rest;
     while (!done()) {
       progress();
+      rest.take();
     }
   }
   void progress();
+  // What another thread may do of it while this one computes step `computed_`: messages and nothing else.
+  void progress_beside();
+  // work(), messages going on beside it where that can be.
+  template <class Work> void beside_messages(const Work& work) {
+    if (messenger_) {
+      messenger_->during(work);
+    } else {
+      work();
+    }
+  }
   [[nodiscard]] bool bands_sent() const { return a_.idle() && b_.idle(); }
 
   const Setting& setting_;
@@ -58,6 +72,8 @@ template <Scalar T> class Executor {
   TileExchange<T> tiles_;
   std::optional<EmulatedBands<T>> emulated_;  // Where products are emulated.
   EmulationReport emulation_report_;
+  int computed_ = 0;
+  std::optional<ProgressThread> messenger_;
 };
 
 }  // namespace heddle::impl

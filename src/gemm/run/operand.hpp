@@ -24,17 +24,18 @@ template <Scalar T> class OperandStream {
   }
   /// Begins one more message to each rank that wants one, as far as messages may be under way.
   void send_next() { sender_.send_next(); }
-  /// Begins as many messages as may be under way, and ends those that are over.
-  void progress() {
-    receiver_.take_far();
-    sender_.progress();
+  /// Begins as many messages as may be under way, and ends those that are over; unless may_copy, nothing is given to
+  /// an instance.
+  void progress(bool may_copy) {
+    receiver_.take_far(may_copy);
+    sender_.progress(may_copy);
   }
   /// Whether all that others want of this rank has been sent.
   [[nodiscard]] bool idle() const { return sender_.idle(); }
 
   /// The step that first uses the next band to be received, where that may be posted before step `number`.
   [[nodiscard]] std::optional<int> next_use(int number) const { return receiver_.next_use(number); }
-  void post_next() { receiver_.post_next(); }
+  void post_next(bool may_copy) { receiver_.post_next(may_copy); }
   [[nodiscard]] bool next_is_far() const { return receiver_.next_is_far(); }
   [[nodiscard]] std::size_t far_under_way() const { return receiver_.far_under_way(); }
   [[nodiscard]] bool last_is_ready() { return receiver_.last_is_ready(); }
@@ -59,26 +60,28 @@ template <Scalar T> class OperandStream {
   BandSender<T> sender_;
 };
 
-/// Posts the loads that may be posted before step `number`, in the order of their use. Of a band of A and one of B for
-/// the same step, every other rank takes A first, so that the owners of both are busy.
+/// Posts the loads that may be posted before step `number`, in the order of their use; ties_to_a: of a band of A and
+/// one of B for the same step, A's first. Within a node every other rank has it so, and the owners of both are busy.
+/// Between nodes all have: those of a row of the grid then exchange A among themselves, and those of a column B, so
+/// that each link brings from where it sends to, and is full both ways.
 ///
-/// Of those with anything from other nodes few are on the way at once, so that what is used first has the link. They
-/// wait for nothing but their owners, so that what this rank's node expects of it comes.
+/// Of those with anything from other nodes one is on the way at a time, so that what is used first has the link, which
+/// a node's ranks share. It waits for nothing but its owners, so that what this rank's node expects of it comes.
 ///
 /// in_turn: each only once the last one is ready, so that a device that copies one band after the other does so in the
 /// order of use, not in that in which the owners speak up.
-template <Scalar T> void post_loads(int rank, OperandStream<T>& a, OperandStream<T>& b, int number, bool in_turn) {
-  constexpr std::size_t most_far = 2;
+template <Scalar T>
+void post_loads(bool ties_to_a, OperandStream<T>& a, OperandStream<T>& b, int number, bool in_turn, bool may_copy) {
   while (!in_turn || (a.last_is_ready() && b.last_is_ready())) {
     const std::optional<int> use_a = a.next_use(number);
     const std::optional<int> use_b = b.next_use(number);
     if (!use_a && !use_b) {
       return;
     }
-    const bool a_first = use_a && (!use_b || (rank % 2 == 0 ? *use_a <= *use_b : *use_a < *use_b));
+    const bool a_first = use_a && (!use_b || (ties_to_a ? *use_a <= *use_b : *use_a < *use_b));
     OperandStream<T>& next = a_first ? a : b;
-    if (next.next_is_far() && a.far_under_way() + b.far_under_way() >= most_far) return;
-    next.post_next();
+    if (next.next_is_far() && a.far_under_way() + b.far_under_way() > 0) return;
+    next.post_next(may_copy);
   }
 }
 

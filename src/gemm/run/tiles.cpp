@@ -137,6 +137,10 @@ template <Scalar T> void TileExchange<T>::progress(bool bus_taken) {
       post(source);
     }
   }
+  progress_sent();
+}
+
+template <Scalar T> void TileExchange<T>::progress_sent() {
   for (Departure& departure : departures_) {
     std::erase_if(departure.sent, [&](Sent& sent) {
       if (!sent.request.test()) {

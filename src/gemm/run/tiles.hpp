@@ -25,6 +25,8 @@ template <Scalar T> class TileExchange {
   void start(T beta, const MatrixView<T>& local);
   /// bus_taken: own tiles that go to host memory wait, while there is another buffer.
   void progress(bool bus_taken);
+  /// Ends what has been sent; gives nothing to an instance.
+  void progress_sent();
   /// Whether the buffer of the next tile is free.
   [[nodiscard]] bool buffer_free();
   /// Where the tile of `step` is to be computed by work on the lane: in C itself, where it can be, else in a buffer.
