@@ -66,12 +66,14 @@ template <Scalar T> class OperandStream {
 /// that each link brings from where it sends to, and is full both ways.
 ///
 /// Of those with anything from other nodes one is on the way at a time, so that what is used first has the link, which
-/// a node's ranks share. It waits for nothing but its owners, so that what this rank's node expects of it comes.
+/// a node's ranks share; on GPUs two, as a link that is as fast would stand still between them. They wait for nothing
+/// but their owners, so that what this rank's node expects of them comes.
 ///
 /// in_turn: each only once the last one is ready, so that a device that copies one band after the other does so in the
 /// order of use, not in that in which the owners speak up.
 template <Scalar T>
 void post_loads(bool ties_to_a, OperandStream<T>& a, OperandStream<T>& b, int number, bool in_turn, bool may_copy) {
+  constexpr std::size_t most_far = on_host ? 1 : 2;
   while (!in_turn || (a.last_is_ready() && b.last_is_ready())) {
     const std::optional<int> use_a = a.next_use(number);
     const std::optional<int> use_b = b.next_use(number);
@@ -80,7 +82,7 @@ void post_loads(bool ties_to_a, OperandStream<T>& a, OperandStream<T>& b, int nu
     }
     const bool a_first = use_a && (!use_b || (ties_to_a ? *use_a <= *use_b : *use_a < *use_b));
     OperandStream<T>& next = a_first ? a : b;
-    if (next.next_is_far() && a.far_under_way() + b.far_under_way() > 0) return;
+    if (next.next_is_far() && a.far_under_way() + b.far_under_way() >= most_far) return;
     next.post_next(may_copy);
   }
 }
