@@ -95,7 +95,7 @@ template <Scalar T> Index GemmPlan<T>::tile() const {
 }
 
 template <Scalar T> int GemmPlan<T>::layers() const {
-  return state_->executor.facts().product.layers;
+  return state_->executor->facts().product.layers;
 }
 
 template <Scalar T> Arithmetic GemmPlan<T>::arithmetic() const {
