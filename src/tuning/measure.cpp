@@ -18,6 +18,7 @@
 #include <cmath>
 #include <deque>
 #include <numeric>
+#include <optional>
 #include <thread>
 
 namespace heddle {
@@ -66,14 +67,25 @@ template <Scalar T> class Ring {
   void exchange() {
     exchange([](Request&, Request&) {});
   }
-  /// Beside work(): on CPUs of several nodes messages go on meanwhile, as they do beside the tiles of a product.
-  template <class Work> void exchange_beside(const Work& work) {
+  /// Beside `count` times product(): on CPUs of several nodes messages go on during each and between them, as they do
+  /// during and between the tiles of a distributed product.
+  template <class Product> void exchange_beside(int count, const Product& product) {
     exchange([&](Request& in, Request& out) {
-      if (!impl::on_host || comm_.nodes() == 1 || !impl::ProgressThread::is_allowed()) return work();
-      impl::ProgressThread([&] {
+      const auto go_on = [&] {
         static_cast<void>(in.test());
         static_cast<void>(out.test());
-      }).during(work);
+      };
+      const bool goes_on = impl::on_host && comm_.nodes() > 1;
+      std::optional<impl::ProgressThread> thread;
+      if (goes_on && impl::ProgressThread::is_allowed()) thread.emplace(go_on);
+      for (int k = 0; k < count; ++k) {
+        if (thread) {
+          thread->during(product);
+        } else {
+          product();
+        }
+        if (goes_on) go_on();
+      }
     });
   }
   [[nodiscard]] double bytes() const { return static_cast<double>(to_.size() * sizeof(T)); }
@@ -274,7 +286,7 @@ double measured_overlap(const Communicator& comm, const impl::Instances& instanc
   Products<T> products(comm, instances, A, tile);
   const int count = std::max(static_cast<int>(std::lround(alone * rates.flops_at(tile) / products.flops())), 1);
   const double product = best_of(comm, 7, [&] { products.run(count); });
-  const double both = best_of(comm, 7, [&] { ring.exchange_beside([&] { products.run(count); }); });
+  const double both = best_of(comm, 7, [&] { ring.exchange_beside(count, [&] { products.run(1); }); });
   return std::clamp((alone + product - both) / std::min(alone, product), 0.0, 1.0);
 }
 
