@@ -3,6 +3,8 @@
 #include <heddle/blas/blas.hpp>
 #include <heddle/gemm/gemm.hpp>
 
+#include <algorithm>
+
 namespace heddle::hunt {
 namespace {
 
@@ -62,6 +64,7 @@ void draw_distributed(Random& random, Case& one) {
   draw_factors(random, one, random.one_in(20) ? 600 : 40);
   one.add_knob("tile", random.any_of(64L, 1L, 3L, 7L, 16L, 33L), 64);
   one.add_knob("bands", random.below(3));
+  one.add_knob("layers", random.one_in(3) ? random.between(2, 5) : 1, 1);  // of native products
   one.add_knob("arithmetic", random.below(4), 0);  // native, emulated, automatic, emulated by slices
   one.add_knob("moduli", random.one_in(3) ? random.between(7, 31) : 0);
   one.add_knob("fallback", random.below(3));
@@ -80,6 +83,11 @@ GemmOptions options_of(const Case& one) {
   options.arithmetic = arithmetic == 0   ? Arithmetic::native
                        : arithmetic == 2 ? Arithmetic::automatic
                                          : Arithmetic::emulated;
+  if (arithmetic == 0) {
+    const Array& B = one.array("B");
+    const Index inner = one.op("op_b") == Operation::none ? B.rows : B.columns;
+    options.layers = static_cast<int>(std::clamp<Index>(one.knob("layers"), 1, std::max(inner, Index{1})));
+  }
   if (arithmetic == 3) options.emulation.scheme = EmulationScheme::slices;
   options.emulation.moduli = static_cast<int>(one.knob("moduli"));
   options.emulation.fallback = static_cast<Fallback>(one.knob("fallback"));
@@ -228,6 +236,11 @@ template <Scalar T> void run_distributed(const World& world, const Case& one, Ve
   const T alpha = test::narrow<T>(one.array("alpha").values[0]);
   const T beta = test::narrow<T>(one.array("beta").values[0]);
   GemmOptions options = options_of(one);
+  const auto in_host_memory = [](const DistributedMatrix<T>& X) {
+    return X.placement().residence() == Residence::host;
+  };
+  // Layers are refused there.
+  if (in_host_memory(A) || in_host_memory(B) || in_host_memory(C)) options.layers = 1;
   if (one.knob("arithmetic") == 3 && options.arithmetic == Arithmetic::automatic) return verdict.skip();
   GemmReport report;
   const Thrown thrown =
