@@ -178,19 +178,18 @@ void measure_products(const Communicator& comm, const impl::Instances& instances
   std::vector<int> counts;
   std::vector<std::vector<double>> rounds;
   const Kokkos::Timer timer;
+  double one = 0.0;  // The last tile's product.
   for (const Index tile : tiles) {
-    // A larger tile than the time allows is left to the last rate measured.
-    if (!rounds.empty() && 2.0 * rounds.back().front() > budget) {
-      break;
-    }
+    // A larger tile than the time allows, which has four times the work, is left to the last rate measured.
+    if (4.0 * one > budget) break;
     products.emplace_back(comm, instances, A, tile);
     products.back().run(1);
-    if constexpr (!impl::on_host) {
-      const double one = slowest(comm, [&] { products.back().run(4); }) / 4.0;
-      counts.push_back(std::clamp(static_cast<int>(std::lround(burst_seconds / one)), 2, products.back().round()));
-    } else {
-      counts.push_back(products.back().round());
-    }
+    constexpr int few = impl::on_host ? 1 : 4;
+    one = slowest(comm, [&] { products.back().run(few); }) / few;
+    // Of a whole round, where ranks share cores, as many as there is time for: the next ones go on from there.
+    const double burst = impl::on_host ? budget / 2 : burst_seconds;
+    counts.push_back(
+        std::clamp(static_cast<int>(std::lround(burst / one)), impl::on_host ? 1 : 2, products.back().round()));
     rounds.push_back({slowest(comm, [&] { products.back().run(counts.back()); })});
     progress(0.5 * static_cast<double>(rounds.size()) / static_cast<double>(tiles.size()));
   }
