@@ -13,6 +13,13 @@ namespace heddle::impl {
 /// (MPI_ERRORS_RETURN), whatever the caller's do.
 void checked(int code, const char* call);
 
+/// Whether what was begun is over; it lets MPI go on, and does not block.
+[[nodiscard]] inline bool is_over(MPI_Request& request) {
+  int over = 0;
+  checked(MPI_Test(&request, &over, MPI_STATUS_IGNORE), "MPI_Test");
+  return over != 0;
+}
+
 /// The communicator that Fortran's handle stands for.
 [[nodiscard]] MPI_Comm communicator_of(MPI_Fint handle);
 

@@ -7,7 +7,9 @@
 // under way at once, so that all of them find room on its device. None waits forever: what a rank sends is waited for
 // on the other device already, so it ends and makes room for the next, and what a rank receives waits for such a
 // sender.
+#include "comm/checked.hpp"
 #include "comm/links.hpp"
+#include "comm/tags.hpp"
 #include "comm/transfer.hpp"
 #include "comm/transports.hpp"
 #include "comm/turns.hpp"
@@ -18,12 +20,6 @@
 
 namespace heddle::impl {
 namespace {
-
-// Tags beside those of the library's streams and below the least upper bound that MPI allows: of ids of links, and of
-// places, each message having one of its own.
-constexpr int tag_link = 1 << 13;
-constexpr int first_place = 1 << 14;
-constexpr int places = (1 << 14) - 1;
 
 // This rank's end of the link to, or from, one partner.
 class LinkEnd {
@@ -44,11 +40,7 @@ class LinkEnd {
 
   // Whether the next message can be given to it.
   [[nodiscard]] bool ready() {
-    if (message_ != MPI_REQUEST_NULL) {
-      int done = 0;
-      checked(MPI_Test(&message_, &done, MPI_STATUS_IGNORE), "MPI_Test");
-      if (done != 0 && !sends_) link_ = maker_.open(id_, false, partner_);
-    }
+    if (message_ != MPI_REQUEST_NULL && is_over(message_) && !sends_) link_ = maker_.open(id_, false, partner_);
     return link_ && link_->ready();
   }
   [[nodiscard]] Link& link() const { return *link_; }
@@ -83,7 +75,7 @@ struct LinkedShared {
   std::map<int, LinkEnd> incoming;
   int sent = 0;  // Under way.
   int received = 0;
-  int next_place = 0;
+  AnswerTags places;
 
   [[nodiscard]] LinkEnd& end(bool sends, int partner) {
     auto& ends = sends ? outgoing : incoming;
@@ -101,12 +93,6 @@ struct Announcement {
   std::uint64_t bytes = 0;
   int place = 0;  // Tag of the message with the place in the link's order.
 };
-
-bool is_over(MPI_Request& request) {
-  int done = 0;
-  checked(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
-  return done != 0;
-}
 
 class LinkedMessage : public Transfer {
  public:
@@ -179,8 +165,7 @@ class LinkedSend final : public LinkedMessage {
 
  private:
   void announce() {
-    announcement_ = {data_.size(), first_place + shared_.next_place};
-    shared_.next_place = (shared_.next_place + 1) % places;
+    announcement_ = {data_.size(), shared_.places.next()};
     checked(MPI_Irecv(&place_, sizeof(place_), MPI_BYTE, partner_, announcement_.place, shared_.ranks.comm, &answer_),
             "MPI_Irecv");
     checked(MPI_Isend(&announcement_, sizeof(announcement_), MPI_BYTE, partner_, key_.second, shared_.ranks.comm,
@@ -292,10 +277,10 @@ class LinkedTransport final : public TransportImplementation {
     for (auto* const ends : {&shared_.outgoing, &shared_.incoming}) {
       for (auto& [partner, end] : *ends) open.push_back(&end);
     }
-    const auto each = [&](const auto& is_over) {
+    const auto each = [&](const auto& is_closed) {
       std::erase_if(open, [&](LinkEnd* end) {
         try {
-          return is_over(*end);
+          return is_closed(*end);
         } catch (...) {
           return true;
         }

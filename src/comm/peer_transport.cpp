@@ -6,6 +6,7 @@
 // both messages are sent by whoever polls next. Events shared between processes, the alternative, save none of the
 // messages (a wait is only valid once the other process has recorded), and cost a wait at the head of a stream that
 // other copies share.
+#include "comm/checked.hpp"
 #include "comm/mappings.hpp"
 #include "comm/queue.hpp"
 #include "comm/tags.hpp"
@@ -32,10 +33,6 @@ struct Descriptor {
   std::uint64_t leading = 0;
   int acknowledgement = 0;  // Tag of the message that says that it was read.
 };
-
-// Tags of acknowledgements, above those of the library's streams and below the least upper bound that MPI allows.
-constexpr int first_acknowledgement = 1 << 14;
-constexpr int acknowledgements = (1 << 14) - 1;
 
 // Exports of this rank's allocations: making a handle costs tens of microseconds, asking for its id less than one.
 class Exports {
@@ -88,7 +85,7 @@ struct PeerShared {
   std::vector<std::weak_ptr<PeerStage>> stages;
   std::vector<PeerStage::Buffer> buffers;          // Of stages that are over, kept: others have them open.
   std::map<Turns::Key, std::size_t> stages_shown;  // Stages that a receiver may be reading, by receiver and tag.
-  int next_acknowledgement = 0;
+  AnswerTags acknowledgements;
 
   // Stages that messages to one receiver may hold: one is read while the next is filled. A receiver reads in the order
   // of sending, so that none waits for another's.
@@ -149,9 +146,7 @@ class PeerSend final : public Transfer {
       describe();
     }
     if (!complete_) {
-      int read = 0;
-      checked(MPI_Test(&acknowledgement_, &read, MPI_STATUS_IGNORE), "MPI_Test");
-      if (read != 0) {
+      if (is_over(acknowledgement_)) {
         complete_ = true;
         if (stage_) {
           stage_.reset();
@@ -159,11 +154,7 @@ class PeerSend final : public Transfer {
         }
       }
     }
-    if (complete_ && !finished_) {
-      int sent = 0;
-      checked(MPI_Test(&message_, &sent, MPI_STATUS_IGNORE), "MPI_Test");
-      finished_ = sent != 0;
-    }
+    if (complete_ && !finished_) finished_ = is_over(message_);
   }
 
  private:
@@ -190,8 +181,7 @@ class PeerSend final : public Transfer {
     }
     descriptor_ = {*allocation_,  reinterpret_cast<std::uint64_t>(block.data) - allocation_->base,
                    block.width,   block.columns,
-                   block.leading, first_acknowledgement + shared_.next_acknowledgement};
-    shared_.next_acknowledgement = (shared_.next_acknowledgement + 1) % acknowledgements;
+                   block.leading, shared_.acknowledgements.next()};
     checked(
         MPI_Irecv(nullptr, 0, MPI_BYTE, key_.first, descriptor_.acknowledgement, shared_.ranks.comm, &acknowledgement_),
         "MPI_Irecv");
@@ -236,11 +226,7 @@ class PeerReceive final : public Transfer {
 
   void advance() override {
     if (!complete_) {
-      int told = 0;
-      checked(MPI_Test(&message_, &told, MPI_STATUS_IGNORE), "MPI_Test");
-      if (told == 0) {
-        return;
-      }
+      if (!is_over(message_)) return;
       pull();
       complete_ = true;
     }
@@ -250,11 +236,7 @@ class PeerReceive final : public Transfer {
               "MPI_Isend");
       acknowledged_ = true;
     }
-    if (acknowledged_ && !finished_) {
-      int sent = 0;
-      checked(MPI_Test(&message_, &sent, MPI_STATUS_IGNORE), "MPI_Test");
-      finished_ = sent != 0;
-    }
+    if (acknowledged_ && !finished_) finished_ = is_over(message_);
   }
 
  private:

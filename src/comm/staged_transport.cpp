@@ -1,4 +1,5 @@
 // Through pinned host buffers, in chunks, two of each message at a time: one is copied while the other travels.
+#include "comm/checked.hpp"
 #include "comm/queue.hpp"
 #include "comm/transfer.hpp"
 #include "comm/transports.hpp"
@@ -79,11 +80,6 @@ class StagedMessage : public Transfer {
   };
   [[nodiscard]] Slot& slot(std::size_t chunk) { return slots_[chunk % slots_.size()]; }
   [[nodiscard]] bool has_free_slot() const { return begun_ < chunks_.count() && begun_ < over_ + slots_.size(); }
-  [[nodiscard]] static bool mpi_is_done(Slot& slot) {
-    int done = 0;
-    checked(MPI_Test(&slot.request, &done, MPI_STATUS_IGNORE), "MPI_Test");
-    return done != 0;
-  }
   Slot& begin_slot() {
     Slot& next = slot(begun_);
     if (next.stage.data() == nullptr) {
@@ -125,7 +121,7 @@ class StagedSend final : public StagedMessage {
     if (finished_ || !has_turn || !ready_.done()) {
       return;
     }
-    while (over_ < passed_ && mpi_is_done(slot(over_))) {
+    while (over_ < passed_ && is_over(slot(over_).request)) {
       end_slot();
     }
     while (has_free_slot()) {
@@ -179,7 +175,7 @@ class StagedReceive final : public StagedMessage {
         shared_.receives.leave(key_);
       }
     }
-    while (passed_ < begun_ && mpi_is_done(slot(passed_))) {
+    while (passed_ < begun_ && is_over(slot(passed_).request)) {
       Slot& next = slot(passed_);
       if (passed_ == 0) {
         queue_.after(free_);

@@ -14,6 +14,25 @@ inline constexpr int tag_jacobi = 7;
 inline constexpr int tag_jacobi_vectors = 11;
 inline constexpr int tag_exchange = 13;
 
+/// Of the ids of links.
+inline constexpr int tag_link = 1 << 13;
+
+/// Tags of answers, each to one message, in turn: above those of streams, and below the least upper bound that MPI
+/// allows.
+class AnswerTags {
+ public:
+  [[nodiscard]] int next() {
+    const int tag = first + next_;
+    next_ = (next_ + 1) % count;
+    return tag;
+  }
+
+ private:
+  static constexpr int first = 1 << 14;
+  static constexpr int count = (1 << 14) - 1;
+  int next_ = 0;
+};
+
 /// Messages whose copies a receiver's device does one after the other, in the order in which they were posted. Copies
 /// in two streams overtake each other, and bands of A and B are posted in the order of their use.
 constexpr int order_of(int tag) {
