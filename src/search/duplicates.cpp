@@ -9,6 +9,17 @@ namespace {
 
 using namespace impl;
 
+// The words that keys have; `+=` joins the parts of a reduction.
+struct WordRange {
+  Word low = ~Word{0};
+  Word high = 0;
+  KOKKOS_INLINE_FUNCTION WordRange& operator+=(const WordRange& other) {
+    low = other.low < low ? other.low : low;
+    high = other.high > high ? other.high : high;
+    return *this;
+  }
+};
+
 Duplicates find(const ExecutionSpace& space, const KeyArray& keys, const SearchOptions& options) {
   const auto uninitialised = [&](const std::string& label) {
     return Kokkos::view_alloc(space, Kokkos::WithoutInitializing, label);
@@ -24,19 +35,17 @@ Duplicates find(const ExecutionSpace& space, const KeyArray& keys, const SearchO
   std::vector<Word> least(width, 0);
   std::vector<int> bits(width, 0);
   for (int k = 0; k < source.words() && keys.keys > 0; ++k) {
-    Word low = 0;
-    Word high = 0;
+    WordRange range;
     Kokkos::parallel_reduce(
         "heddle::search::range", all,
-        KOKKOS_LAMBDA(Index key, Word & lowest, Word & highest) {
+        KOKKOS_LAMBDA(Index key, WordRange & seen) {
           const Word word = source.raw(key, k);
-          lowest = word < lowest ? word : lowest;
-          highest = word > highest ? word : highest;
+          seen += {word, word};
         },
-        Kokkos::Min<Word>(low), Kokkos::Max<Word>(high));
+        range);
     space.fence("heddle::search::range");
-    least[static_cast<std::size_t>(k)] = low;
-    bits[static_cast<std::size_t>(k)] = bits_of(high - low);
+    least[static_cast<std::size_t>(k)] = range.low;
+    bits[static_cast<std::size_t>(k)] = bits_of(range.high - range.low);
   }
   const Kokkos::View<Word*, MemorySpace> device_least(uninitialised("heddle::search::least"), width);
   const Kokkos::View<int*, MemorySpace> device_bits(uninitialised("heddle::search::bits"), width);

@@ -70,16 +70,10 @@ template <Shape shape, PointId Id, class Space> class FaceSearch {
 
   /// Throws Error(argument) where the mesh can't be; `whose` follows the number of the cell.
   void inspect(const std::string& whose = "") {
-    facts_.least = std::numeric_limits<std::int64_t>::max();
-    facts_.largest = -1;
     blocks_.each([&](const Mesh<Id>& block, Index first) {
       const MeshFacts here = inspected(space_, source_of<Id, shape>(block, first, drops(), 0, 64));
-      if (here.bad_cell >= 0) refuse_cell(mesh_, here.bad_cell, whose);
-      facts_.cells += here.cells;
-      facts_.sides += here.sides;
-      facts_.flat_sides += here.flat_sides;
-      facts_.least = std::min(facts_.least, here.least);
-      facts_.largest = std::max(facts_.largest, here.largest);
+      if (here.bad_cell != MeshFacts::above_all) refuse_cell(mesh_, here.bad_cell, whose);
+      facts_ += here;
     });
     recorder_.phase("inspect");
     report_.cells = facts_.cells;

@@ -5,33 +5,40 @@
 #include "search/face_source.hpp"
 #include <heddle/core/error.hpp>
 
-#include <limits>
 #include <string>
 
 namespace heddle::search::impl {
 
+/// Of some cells; `+=` joins those of others.
 struct MeshFacts {
+  static constexpr std::int64_t above_all = 0x7fff'ffff'ffff'ffff;
+
   Index cells = 0;  // Of three dimensions, not dropped.
   Index sides = 0;
   Index flat_sides = 0;
-  std::int64_t least = 0;  // Points of these cells.
-  std::int64_t largest = 0;
-  Index bad_cell = -1;
+  std::int64_t least = above_all;  // Points of these cells.
+  std::int64_t largest = -1;
+  Index bad_cell = above_all;  // The first; above_all where there is none.
+
+  KOKKOS_INLINE_FUNCTION MeshFacts& operator+=(const MeshFacts& other) {
+    cells += other.cells;
+    sides += other.sides;
+    flat_sides += other.flat_sides;
+    least = other.least < least ? other.least : least;
+    largest = other.largest > largest ? other.largest : largest;
+    bad_cell = other.bad_cell < bad_cell ? other.bad_cell : bad_cell;
+    return *this;
+  }
 };
 
 /// Of one block. Its bad cell is the first whose kind, offsets or points can't be.
 template <PointId Id, Shape shape>
 MeshFacts inspected(const ExecutionSpace& space, const FaceSource<Id, shape>& source) {
-  constexpr std::int64_t above_all = std::numeric_limits<std::int64_t>::max();
   MeshFacts facts;
-  facts.least = above_all;
-  facts.largest = -1;
-  Index bad = above_all;
   const auto held = static_cast<Index>(source.points.extent(0));
   Kokkos::parallel_reduce(
       "heddle::search::inspect", Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(space, 0, source.items),
-      KOKKOS_LAMBDA(Index item, Index & cells, Index & sides, Index & flat, std::int64_t & least,
-                    std::int64_t & largest, Index & first_bad) {
+      KOKKOS_LAMBDA(Index item, MeshFacts & seen) {
         const CellKind kind = source.kind_of(item);
         const Index begin = source.begin_of(item);
         Index corners = corners_of(kind);
@@ -42,35 +49,32 @@ MeshFacts inspected(const ExecutionSpace& space, const FaceSource<Id, shape>& so
           fits = given == corners;
         }
         bool good = fits && corners > 0 && begin >= 0 && corners <= held && begin <= held - corners;
-        std::int64_t low = above_all;
-        std::int64_t high = -1;
+        MeshFacts cell;
         if (good) {
           for (Index k = 0; k < corners; ++k) {
             const std::int64_t point = source.points(begin + k);
-            low = point < low ? point : low;
-            high = point > high ? point : high;
+            cell.least = point < cell.least ? point : cell.least;
+            cell.largest = point > cell.largest ? point : cell.largest;
           }
-          good = low >= 0;
+          good = cell.least >= 0;
         }
         if (!good) {
-          first_bad = item < first_bad ? item : first_bad;
+          const Index here = source.first + item;
+          seen.bad_cell = here < seen.bad_cell ? here : seen.bad_cell;
           return;
         }
         if (sides_of(kind) == 0 || source.is_dropped(item)) return;
-        least = low < least ? low : least;
-        largest = high > largest ? high : largest;
-        ++cells;
-        sides += sides_of(kind);
+        cell.cells = 1;
+        cell.sides = sides_of(kind);
         bool twice = false;
         for (Index k = 1; k < corners; ++k) {
           for (Index j = 0; j < k; ++j) twice = twice || source.points(begin + j) == source.points(begin + k);
         }
-        if (twice) flat += source.all_sides(item, [](int, const SidePoints&) {});
+        if (twice) cell.flat_sides = source.all_sides(item, [](int, const SidePoints&) {});
+        seen += cell;
       },
-      facts.cells, facts.sides, facts.flat_sides, Kokkos::Min<std::int64_t>(facts.least),
-      Kokkos::Max<std::int64_t>(facts.largest), Kokkos::Min<Index>(bad));
+      facts);
   space.fence("heddle::search::inspect");
-  facts.bad_cell = bad == above_all ? -1 : source.first + bad;
   return facts;
 }
 

@@ -40,6 +40,17 @@ struct ListSize {
   }
 };
 
+/// Of both kinds of marked sides.
+struct ListSizes {
+  ListSize alone;
+  ListSize many;
+  KOKKOS_INLINE_FUNCTION ListSizes& operator+=(const ListSizes& other) {
+    alone += other.alone;
+    many += other.many;
+    return *this;
+  }
+};
+
 /// Cells that one thread of a loop over marks looks at: most are within the mesh and have none.
 inline constexpr Index cells_a_run = 32;
 
@@ -80,26 +91,20 @@ template <PointId Id, Shape shape> class Listing {
 
   void count(const Mesh<Id>& block, Index first) {
     const auto cells = sizes(block, first);
-    ListSize alone;
-    ListSize many;
+    ListSizes here;
     Kokkos::parallel_reduce(
         "heddle::search::count_faces", policy(cells.runs()),
-        KOKKOS_LAMBDA(Index run, Index & faces, Index & corners, Index & many_faces, Index & many_corners) {
+        KOKKOS_LAMBDA(Index run, ListSizes & sum) {
           for (Index item = run * cells_a_run; item < cells.end_of(run); ++item) {
             const std::uint32_t sides = cells.sides(item);
             if (sides == 0) continue;
-            const ListSize more = cells.size(item, sides & 0xFF);
-            const ListSize crowded = cells.size(item, sides >> many_shift);
-            faces += more.faces;
-            corners += more.corners;
-            many_faces += crowded.faces;
-            many_corners += crowded.corners;
+            sum += {cells.size(item, sides & 0xFF), cells.size(item, sides >> many_shift)};
           }
         },
-        alone.faces, alone.corners, many.faces, many.corners);
+        here);
     space_.fence("heddle::search::count_faces");
-    total_[0] += alone;
-    total_[1] += many;
+    total_[0] += here.alone;
+    total_[1] += here.many;
   }
   void allocate() {
     const auto uninitialised = [&](const std::string& label) {

@@ -8,6 +8,7 @@
 
 #include <chrono>
 #include <functional>
+#include <map>
 #include <new>
 #include <string>
 #include <string_view>
@@ -25,10 +26,12 @@ struct Trap {
   bool counts = false;
   long passed = 0;
   long throws_at = -1;
+  std::map<std::string, long> first_of = {};  // By label: the first point that has it.
 
-  void pass(Point at) {
+  void pass(Point at, std::string_view label) {
     if (!counts || at != point) return;
     const long number = passed++;
+    first_of.emplace(label, number);
     if (throws_at < 0 || number < throws_at) return;
     if (at == Point::allocation) throw std::bad_alloc();
     counts = false;
@@ -42,14 +45,12 @@ void set_trap_callbacks() {
   // Where Kokkos takes memory for itself, within a kernel's launch, an exception ends the process, or leaves the
   // scratch memory of teams taken forever.
   Tools::set_allocate_data_callback([](Kokkos_Profiling_SpaceHandle, const char* label, const void*, std::uint64_t) {
-    if (!std::string_view(label).starts_with("Kokkos::")) trap.pass(Point::allocation);
+    if (!std::string_view(label).starts_with("Kokkos::")) trap.pass(Point::allocation, label);
   });
-  // On GPUs Kokkos hands several results of one reduction over by kernels of the host's, in functions that may not throw.
-  const auto pass_kernel = [](const char*, std::uint32_t device, std::uint64_t*) {
-    if (Tools::identifier_from_devid(device).type == Tools::DeviceTypeTraits<ExecutionSpace>::id) trap.pass(Point::kernel);
-  };
+  const auto pass_kernel = [](const char* label, std::uint32_t, std::uint64_t*) { trap.pass(Point::kernel, label); };
   Tools::set_begin_parallel_for_callback(pass_kernel);
   Tools::set_begin_parallel_reduce_callback(pass_kernel);
+  Tools::set_begin_parallel_scan_callback(pass_kernel);
 }
 
 using Numbers = std::vector<double>;
@@ -105,6 +106,18 @@ Outcome outcome_of(const Communicator& comm, const Run& run) {
   return outcome;
 }
 
+// Of the points that `failing` has passed, the first with each label, and the last.
+std::vector<long> points_of(const Communicator& comm, int failing) {
+  std::vector<long> points;
+  for (const auto& [label, first] : trap.first_of) points.push_back(first);
+  points.push_back(trap.passed - 1);
+  long count = static_cast<long>(points.size());
+  comm.broadcast(std::span<long>(&count, 1), failing);
+  points.resize(static_cast<std::size_t>(count));
+  comm.broadcast(std::span<long>(points), failing);
+  return points;
+}
+
 void expect_all_fail_alike(const Run& run) {
   const Communicator comm = test::world();
   trap = {};
@@ -114,14 +127,9 @@ void expect_all_fail_alike(const Run& run) {
     for (const int failing : {0, comm.size() - 1}) {
       trap = {point, true, 0, -1};
       static_cast<void>(outcome_of(comm, run));
-      long points = trap.passed;
-      comm.broadcast(std::span<long>(&points, 1), failing);
-      ASSERT_GT(points, 0);
-      constexpr long most = 8;
-      for (long k = 0; k < std::min(points, most); ++k) {
-        const long at = points <= most ? k : k * (points - 1) / (most - 1);
-        SCOPED_TRACE((point == Point::allocation ? "allocation " : "kernel ") + std::to_string(at) + " of " +
-                     std::to_string(points) + " on rank " + std::to_string(failing));
+      for (const long at : points_of(comm, failing)) {
+        SCOPED_TRACE((point == Point::allocation ? "allocation " : "kernel ") + std::to_string(at) + " on rank " +
+                     std::to_string(failing));
         trap = {point, comm.rank() == failing, 0, at};
         const Outcome found = outcome_of(comm, run);
         const int threw = comm.all_reduce(found.threw ? 1 : 0, Reduction::sum);

@@ -152,7 +152,7 @@ template <Scalar T, int m> struct SolveSmall : Step<T, m> {
     }
     Kokkos::single(Kokkos::PerTeam(team), [&] {
       Done<R>& mine = this->done[pair];
-      mine.all.add(counts);
+      mine.all += counts;
       mine.rotate = counts.rotations > 0 ? 1 : 0;
     });
   }
@@ -295,7 +295,7 @@ template <Scalar T> auto BlockColumns<T>::counts() -> SweepCounts<R> {
   space_.fence("heddle::eigen::counts");
   SweepCounts<R> all;
   for (std::size_t pair = 0; pair < host.extent(0); ++pair) {
-    all.add(host(pair).all);
+    all += host(pair).all;
   }
   return all;
 }

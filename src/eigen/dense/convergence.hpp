@@ -31,10 +31,12 @@ template <class R> struct SweepCounts {
   R sine = 0;     ///< Of the largest angle.
   Index rotations = 0;
 
-  KOKKOS_INLINE_FUNCTION void add(const SweepCounts& other) {
+  /// Both together; Kokkos joins the parts of a reduction by it.
+  KOKKOS_INLINE_FUNCTION SweepCounts& operator+=(const SweepCounts& other) {
     largest = Kokkos::fmax(largest, other.largest);
     sine = Kokkos::fmax(sine, other.sine);
     rotations += other.rotations;
+    return *this;
   }
   /// Whether what the sweep left is below the tolerance: rotations by at most `sine` of the 2 n elements in the row and
   /// column of one that is zero bring back no more than this. Convergence is quadratic by then.

@@ -65,6 +65,15 @@ template <Scalar T> ScaledRotation<T> scaled_rotation(Real<T> a, const T& b, Rea
           phase};
 }
 
+// The caller's space where it is the host's.
+template <class Space> Kokkos::DefaultHostExecutionSpace host_space(const Space& space) {
+  if constexpr (std::is_same_v<Space, Kokkos::DefaultHostExecutionSpace>) {
+    return space;
+  } else {
+    return {};
+  }
+}
+
 // A = D S D by rows and columns in descending order of the diagonal; D = diag(2^exponent), 1 <= s_ii < 4.
 template <Scalar T> class GradedProblem {
  public:
@@ -72,10 +81,9 @@ template <Scalar T> class GradedProblem {
   using Host = Kokkos::DefaultHostExecutionSpace;
 
   GradedProblem(const ExecutionSpace& space, const HostMatrix<T>& A)
-      : n_(static_cast<Index>(A.extent(0))), S_("heddle::eigen::graded", A.extent(0), A.extent(1)) {
-    if constexpr (std::is_same_v<ExecutionSpace, Host>) {
-      host_ = space;
-    }
+      : host_(host_space(space)),
+        n_(static_cast<Index>(A.extent(0))),
+        S_("heddle::eigen::graded", A.extent(0), A.extent(1)) {
     std::vector<R> diagonal;
     diagonal.reserve(A.extent(0));
     for (Index i = 0; i < n_; ++i) {
@@ -140,7 +148,7 @@ template <Scalar T> class GradedProblem {
       }
       SweepCounts<R> all;
       for (const SweepCounts<R>& some : counts) {
-        all.add(some);
+        all += some;
       }
       report.off_norms.push_back(static_cast<double>(all.largest));
       return all;

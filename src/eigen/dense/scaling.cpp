@@ -6,19 +6,36 @@
 
 namespace heddle::eigen::impl {
 
+namespace {
+
+// What is found in the triangle that is read; `+=` joins parts of a reduction.
+template <class R> struct Sizes {
+  R largest = 0;
+  R off_diagonal = 0;
+  R least_diagonal = Kokkos::Experimental::infinity_v<R>;
+  int not_finite = 0;
+
+  KOKKOS_INLINE_FUNCTION Sizes& operator+=(const Sizes& other) {
+    largest = Kokkos::fmax(largest, other.largest);
+    off_diagonal = Kokkos::fmax(off_diagonal, other.off_diagonal);
+    least_diagonal = Kokkos::fmin(least_diagonal, other.least_diagonal);
+    not_finite += other.not_finite;
+    return *this;
+  }
+};
+
+}  // namespace
+
 template <Scalar T> Scaled<T> scaled(const ExecutionSpace& space, const StridedMatrix<const T>& A, bool upper) {
   using R = Real<T>;
   const auto n = static_cast<Index>(A.extent(0));
   Scaled<T> result;
   const Dense<T> S = dense<T>(space, "heddle::eigen::matrix", n, n);
   result.matrix = S;
-  R largest = 0;
-  R off = 0;
-  R least = 0;
-  int bad = 0;
+  Sizes<R> found;
   Kokkos::parallel_reduce(
       "heddle::eigen::largest_element", column_teams(space, n),
-      KOKKOS_LAMBDA(const ColumnTeam& team, R& most, R& most_off, R& least_diagonal, int& count) {
+      KOKKOS_LAMBDA(const ColumnTeam& team, Sizes<R>& sizes) {
         const Index j = team.league_rank();
         R mine = 0;
         R mine_off = 0;
@@ -36,17 +53,16 @@ template <Scalar T> Scaled<T> scaled(const ExecutionSpace& space, const StridedM
             },
             Kokkos::Max<R>(mine), Kokkos::Max<R>(mine_off), Kokkos::Sum<int>(not_finite));
         Kokkos::single(Kokkos::PerTeam(team), [&] {
-          most = Kokkos::fmax(most, mine);
-          most_off = Kokkos::fmax(most_off, mine_off);
-          least_diagonal = Kokkos::fmin(least_diagonal, real_part(A(j, j)));
-          count += not_finite;
+          sizes += Sizes<R>{mine, mine_off, real_part(A(j, j)), not_finite};
         });
       },
-      Kokkos::Max<R>(largest), Kokkos::Max<R>(off), Kokkos::Min<R>(least), Kokkos::Sum<int>(bad));
-  require(bad == 0, "eigen: A has ", bad, " elements that are NaN or infinite in the triangle that is read");
-  result.diagonal = !(off > 0);
-  result.exponent = largest > 0 ? exponent_above(largest) : 0;
-  result.spread = least > 0 ? exponent_above(largest) - exponent_above(least) : 0;
+      found);
+  require(found.not_finite == 0, "eigen: A has ", found.not_finite,
+          " elements that are NaN or infinite in the triangle that is read");
+  result.diagonal = !(found.off_diagonal > 0);
+  result.exponent = found.largest > 0 ? exponent_above(found.largest) : 0;
+  result.spread =
+      found.least_diagonal > 0 && n > 0 ? exponent_above(found.largest) - exponent_above(found.least_diagonal) : 0;
   const PowerOfTwo<R> down(-result.exponent);
   heddle::impl::for_each_element(
       space, "heddle::eigen::scaled", n, n, KOKKOS_LAMBDA(Index i, Index j) {

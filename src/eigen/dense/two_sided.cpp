@@ -197,7 +197,7 @@ template <Scalar T> class DisjointRotations {
     SweepCounts<R> counts;
     for (int step = 0; step < 2 * pairs_ - 1; ++step) {
       const SweepCounts<R> found = angles(criterion, step);
-      counts.add(found);
+      counts += found;
       if (found.rotations > 0) {
         apply(step);
       }
@@ -213,12 +213,10 @@ template <Scalar T> class DisjointRotations {
     const auto shift = shift_;
     const int n = n_;
     const int pairs = pairs_;
-    R largest = 0;
-    R sine = 0;
-    Index rotations = 0;
+    SweepCounts<R> found;
     Kokkos::parallel_reduce(
         "heddle::eigen::angles", Kokkos::RangePolicy<ExecutionSpace>(space_, 0, pairs),
-        KOKKOS_LAMBDA(int k, R& most, R& most_sine, Index& count) {
+        KOKKOS_LAMBDA(int k, SweepCounts<R>& seen) {
           const int p = occupant(k, pairs, step);
           const int q = occupant(pairs + k, pairs, step);
           Rotation<T> rotation;
@@ -228,19 +226,19 @@ template <Scalar T> class DisjointRotations {
             const T b = A(p, q);
             const R size = magnitude(b);
             const R share = criterion.share(size, a, d);
-            most = Kokkos::fmax(most, share);
+            seen.largest = Kokkos::fmax(seen.largest, share);
             if (share > criterion.least) {
               rotation = rotation_of<T>(a, b, size, d);
-              most_sine = Kokkos::fmax(most_sine, magnitude(rotation.s));
-              ++count;
+              seen.sine = Kokkos::fmax(seen.sine, magnitude(rotation.s));
+              ++seen.rotations;
             }
           }
           s(k) = rotation.s;
           tau(k) = rotation.tau;
           shift(k) = rotation.shift;
         },
-        Kokkos::Max<R>(largest), Kokkos::Max<R>(sine), rotations);
-    return {std::max(largest, R(0)), std::max(sine, R(0)), rotations};
+        found);
+    return found;
   }
   void apply(int step) const {
     const Dense<T> A = A_;

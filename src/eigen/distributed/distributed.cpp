@@ -26,6 +26,12 @@ constexpr int preferred_block = 16;
 template <Scalar T> struct LargestParts {
   Real<T> off = 0;
   Real<T> all = 0;
+
+  KOKKOS_INLINE_FUNCTION LargestParts& operator+=(const LargestParts& other) {
+    off = Kokkos::fmax(off, other.off);
+    all = Kokkos::fmax(all, other.all);
+    return *this;
+  }
 };
 template <Scalar T> LargestParts<T> largest_parts(const Communicator& comm, const DistributedMatrix<T>& A) {
   using R = Real<T>;
@@ -39,16 +45,14 @@ template <Scalar T> LargestParts<T> largest_parts(const Communicator& comm, cons
   Kokkos::parallel_reduce(
       "heddle::eigen::largest_element",
       Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(comm.space(), 0, static_cast<Index>(local.size())),
-      KOKKOS_LAMBDA(Index at, R & off, R & all) {
+      KOKKOS_LAMBDA(Index at, LargestParts<T> & largest) {
         const Index i = at % rows;
         const Index j = at / rows;
         const R size = largest_part(local(i, j));
-        all = Kokkos::fmax(all, size);
-        off = down.global(p, i) == along.global(q, j) ? off : Kokkos::fmax(off, size);
+        largest += {down.global(p, i) == along.global(q, j) ? R(0) : size, size};
       },
-      Kokkos::Max<R>(found.off), Kokkos::Max<R>(found.all));
-  std::array<double, 2> both = {static_cast<double>(std::max(found.off, R(0))),
-                                static_cast<double>(std::max(found.all, R(0)))};
+      found);
+  std::array<double, 2> both = {static_cast<double>(found.off), static_cast<double>(found.all)};
   comm.all_reduce(std::span<double>(both), Reduction::maximum);
   return {static_cast<R>(both[0]), static_cast<R>(both[1])};
 }

@@ -216,7 +216,7 @@ template <Scalar T> void BlockColumns<T>::step(const BlockPairs& order, R tolera
                          if (found.rotations > 0) {
                            rotate_columns<T>(X, rows, problem.Q, desk);
                          }
-                         work.counts[number].add(found);
+                         work.counts[number] += found;
                          work.tokens.release(token);
                        });
 }
@@ -225,7 +225,7 @@ template <Scalar T> auto BlockColumns<T>::counts() -> SweepCounts<R> {
   space_.fence("heddle::eigen::counts");
   SweepCounts<R> all;
   for (SweepCounts<R>& counts : work_->counts) {
-    all.add(counts);
+    all += counts;
     counts = {};
   }
   return all;

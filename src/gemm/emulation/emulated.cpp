@@ -203,29 +203,37 @@ struct Elementwise {
   }
 };
 
+// The largest square of a ratio, and elements whose ratio leading bits don't tell; `+=` joins parts of a reduction.
+struct Probed {
+  double square = 0.0;
+  Index undecided = 0;
+  KOKKOS_INLINE_FUNCTION Probed& operator+=(const Probed& other) {
+    square = other.square > square ? other.square : square;
+    undecided += other.undecided;
+    return *this;
+  }
+};
+
 template <Scalar T>
 Spread probe_elements(const ExecutionSpace& space, const Overlaps<T>& overlaps, Index rows, Index columns) {
-  double square = 0.0;
-  Spread spread;
+  Probed found;
   const Elementwise elements(rows, columns);
   Kokkos::parallel_reduce(
       "heddle::gemm::probe", Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(space, 0, rows * columns),
-      KOKKOS_LAMBDA(Index e, double& largest, Index& undecided) {
+      KOKKOS_LAMBDA(Index e, Probed & seen) {
         const Index j = elements.column(e);
         const Index i = e - j * rows;
         if (overlaps.counts(i, j)) {
           const double sum = overlaps.least(i, j);
           if (sum > 0.0) {
-            const double ratio = overlaps.squares(i, j) * overlaps.unit / (sum * sum);
-            largest = ratio > largest ? ratio : largest;
+            seen += {overlaps.squares(i, j) * overlaps.unit / (sum * sum), 0};
           } else {
-            ++undecided;
+            ++seen.undecided;
           }
         }
       },
-      Kokkos::Max<double>(square), spread.undecided);
-  spread.ratio = std::sqrt(std::max(square, 0.0));
-  return spread;
+      found);
+  return {std::sqrt(found.square), found.undecided};
 }
 
 // The ratio where leading bits don't tell it, by a pass over rows and columns for each such element.
