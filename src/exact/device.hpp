@@ -41,11 +41,10 @@ template <class Team, Scalar T> KOKKOS_INLINE_FUNCTION InnerSum<T> team_sum(cons
 }
 
 /// Every step-th product of a row of A with x, from `begin` on; x_k is column(k).
-template <Scalar T, class X>
+/// `at_once` loads are in flight.
+template <int at_once = 4, Scalar T, class X>
 KOKKOS_INLINE_FUNCTION InnerSum<T> strided_sum(const Operand<T>& A, Index i, const X& x, Index begin, Index end,
                                                Index step) {
-  // Several loads in flight.
-  constexpr int at_once = 4;
   InnerSum<T> sum;
   Index k = begin;
   for (; k + (at_once - 1) * step < end; k += at_once * step) {
@@ -164,102 +163,6 @@ void device_product(const ExecutionSpace& space, const Update<T>& update, const 
         }
         y = result;
       });
-}
-
-/// x = A^-1 b for triangular A, by one team.
-template <Scalar T>
-void device_solve_once(const ExecutionSpace& space, const Operand<T>& A, bool lower, bool unit,
-                       const Kokkos::View<T*, MemorySpace>& b, const Kokkos::View<T*, MemorySpace>& x) {
-  const Index n = A.rows;
-  const Kokkos::View<InnerSum<T>*, MemorySpace> sums(
-      Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "heddle::exact::sums"), b.extent(0));
-  Kokkos::parallel_for(
-      "heddle::exact::trsv", DeviceTeams(space, 1, threads_of_device_team), KOKKOS_LAMBDA(const DeviceTeam& team) {
-        const Index threads = team.team_size();
-        for (Index i = team.team_rank(); i < n; i += threads) {
-          sums(i) = InnerSum<T>();
-          sums(i).add(b(i));
-        }
-        for (Index step = 0; step < n; ++step) {
-          const Index i = lower ? step : n - 1 - step;
-          team.team_barrier();
-          if (team.team_rank() == 0) {
-            T rounded;
-            if (!sums(i).rounds_to(n, rounded)) {
-              ExactSum<T> exact = exact_sum(
-                  A, i, [&](Index k) { return -x(k); }, lower ? 0 : i + 1, lower ? i : n);
-              exact.add(b(i));
-              rounded = exact.value();
-            }
-            x(i) = unit ? rounded : quotient(rounded, A(i, i));
-          }
-          team.team_barrier();
-          const T factor = -x(i);
-          const Index end = lower ? n : i;
-          for (Index r = (lower ? i + 1 : 0) + team.team_rank(); r < end; r += threads) {
-            sums(r).add_product(A(r, i), factor);
-          }
-        }
-      });
-}
-
-/// r = b - A x for triangular A, each element correctly rounded.
-template <Scalar T>
-void device_residual(const ExecutionSpace& space, const Operand<T>& A, bool lower, bool unit,
-                     const Kokkos::View<T*, MemorySpace>& b, const Kokkos::View<T*, MemorySpace>& x,
-                     const Kokkos::View<T*, MemorySpace>& r) {
-  const Index n = A.rows;
-  Kokkos::parallel_for(
-      "heddle::exact::residual", DeviceTeams(space, static_cast<int>(n), threads_of_device_team),
-      KOKKOS_LAMBDA(const DeviceTeam& team) {
-        const Index i = team.league_rank();
-        const Index begin = lower ? 0 : unit ? i + 1 : i;
-        const Index end = !lower ? n : unit ? i : i + 1;
-        const auto minus = [&](Index k) { return -x(k); };
-        const InnerSum<T> mine = strided_sum(A, i, minus, begin + team.team_rank(), end, team.team_size());
-        InnerSum<T> sum = team_sum(team, mine);
-        if (team.team_rank() == 0) {
-          sum.add(b(i));
-          if (unit) {
-            sum.add(minus(i));
-          }
-          if (!sum.rounds_to(n, r(i))) {
-            ExactSum<T> exact = exact_sum(A, i, minus, begin, end);
-            exact.add(b(i));
-            if (unit) {
-              exact.add(minus(i));
-            }
-            r(i) = exact.value();
-          }
-        }
-      });
-}
-
-template <Scalar T>
-void device_solve(const ExecutionSpace& space, const Operand<T>& A, bool lower, bool unit, const StridedVector<T>& x,
-                  int refinements) {
-  if (A.rows == 0) {
-    return;
-  }
-  using Vector = Kokkos::View<T*, MemorySpace>;
-  const auto vector = [&](const std::string& label) {
-    return Vector(Kokkos::view_alloc(space, Kokkos::WithoutInitializing, label), x.extent(0));
-  };
-  const Vector b = vector("heddle::exact::b");
-  const Vector found = vector("heddle::exact::x");
-  heddle::impl::copy_vector<T>(space, x, strided(b));
-  device_solve_once(space, A, lower, unit, b, found);
-  for (int round = 0; round < refinements; ++round) {
-    const Vector rest = vector("heddle::exact::residual");
-    const Vector correction = vector("heddle::exact::correction");
-    device_residual(space, A, lower, unit, b, found, rest);
-    device_solve_once(space, A, lower, unit, rest, correction);
-    Kokkos::parallel_for(
-        "heddle::exact::correct", Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(space, 0, A.rows),
-        KOKKOS_LAMBDA(Index i) { found(i) = found(i) + correction(i); });
-  }
-  heddle::impl::copy_vector<T>(space, strided(found), x);
-  space.fence("heddle::exact::trsv");
 }
 
 }  // namespace heddle::exact::impl

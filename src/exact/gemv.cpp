@@ -3,7 +3,8 @@
 #include "dist/elementwise.hpp"
 #include "exact/chunks.hpp"
 #include "exact/columns.hpp"
-#include "exact/device.hpp"
+#include "exact/device_sums.hpp"
+#include "exact/row_products.hpp"
 #include <heddle/core/error.hpp>
 
 #include <Kokkos_Profiling_ScopedRegion.hpp>
@@ -59,10 +60,29 @@ void host_product(const ExecutionSpace& space, const Update<T>& update, const Op
   });
 }
 
+// The same by another algorithm.
+template <Scalar T>
+void host_product_by(Algorithm algorithm, const ExecutionSpace& space, const Update<T>& update, const Operand<T>& A,
+                     const T* x, const StridedMatrix<T>& Y) {
+  const DenseRows<T> rows = dense_rows(space, A);
+  const RowProduct<T> row_product = impl::row_product<T>(algorithm);
+  const auto columns = static_cast<Index>(Y.extent(1));
+  const Index n = A.columns;
+  for_each_chunk(space, "heddle::exact::gemv", 0, A.rows, std::max<Index>(1, 4096 / (n + 1)), true,
+                 [&](Index begin, Index end) {
+                   for (Index j = 0; j < columns; ++j) {
+                     for (Index i = begin; i < end; ++i) {
+                       const T* const row = rows.A.data + i * rows.A.row_stride;
+                       Y(i, j) = row_product({row, x + j * n, n, A.conjugated}, update, Y(i, j));
+                     }
+                   }
+                 });
+}
+
 // Y = alpha op(A) X + beta Y.
 template <Scalar T>
 void product(const ExecutionSpace& space, T alpha, const Operand<T>& A, const Operand<T>& X, T beta,
-             const StridedMatrix<T>& Y) {
+             const StridedMatrix<T>& Y, Algorithm algorithm) {
   const auto m = static_cast<Index>(Y.extent(0));
   const auto columns = static_cast<Index>(Y.extent(1));
   if (m == 0 || columns == 0) {
@@ -77,9 +97,20 @@ void product(const ExecutionSpace& space, T alpha, const Operand<T>& A, const Op
       }
     }
     const Update<T> update{nothing ? T(1) : alpha, beta};
-    host_product(space, update, nothing ? A.block(0, 0, m, 0) : A, packed.data(), Y);
+    const Operand<T> factors = nothing ? A.block(0, 0, m, 0) : A;
+    if (algorithm == Algorithm::automatic) {
+      host_product(space, update, factors, packed.data(), Y);
+    } else {
+      host_product_by(algorithm, space, update, factors, packed.data(), Y);
+    }
   } else {
-    device_product(space, Update<T>{nothing ? T(1) : alpha, beta}, nothing ? A.block(0, 0, m, 0) : A, X, Y);
+    const Update<T> update{nothing ? T(1) : alpha, beta};
+    const Operand<T> factors = nothing ? A.block(0, 0, m, 0) : A;
+    if (algorithm == Algorithm::automatic) {
+      device_product(space, update, factors, X, Y);
+    } else {
+      device_product_by(algorithm, space, update, factors, X, Y);
+    }
   }
   space.fence("heddle::exact::gemv");
 }
@@ -93,7 +124,7 @@ template <class T> StridedMatrix<T> as_column(const StridedVector<T>& x) {
 
 template <Scalar T>
 void gemv(const ExecutionSpace& space, Operation op, T alpha, const StridedMatrix<const T>& A,
-          const StridedVector<const T>& x, T beta, const StridedVector<T>& y) {
+          const StridedVector<const T>& x, T beta, const StridedVector<T>& y, Algorithm algorithm) {
   const Kokkos::Profiling::ScopedRegion region("heddle::exact::gemv");
   const Operand<T> operand(op, A);
   require(operand.columns == static_cast<Index>(x.extent(0)) && operand.rows == static_cast<Index>(y.extent(0)),
@@ -101,13 +132,13 @@ void gemv(const ExecutionSpace& space, Operation op, T alpha, const StridedMatri
           y.extent(0));
   heddle::impl::require_apart("exact::gemv", "A", A, "y", y);
   heddle::impl::require_apart("exact::gemv", "x", x, "y", y);
-  product(space, alpha, operand, Operand<T>(Operation::none, as_column(x)), beta, as_column(y));
+  product(space, alpha, operand, Operand<T>(Operation::none, as_column(x)), beta, as_column(y), algorithm);
 }
 
 template <Scalar T>
 // NOLINTNEXTLINE(readability-function-size): the arguments of BLAS
 void gemm(const ExecutionSpace& space, Operation op_a, Operation op_b, T alpha, const StridedMatrix<const T>& A,
-          const StridedMatrix<const T>& B, T beta, const StridedMatrix<T>& C) {
+          const StridedMatrix<const T>& B, T beta, const StridedMatrix<T>& C, Algorithm algorithm) {
   const Kokkos::Profiling::ScopedRegion region("heddle::exact::gemm");
   const Operand<T> left(op_a, A);
   const Operand<T> right(op_b, B);
@@ -117,14 +148,14 @@ void gemm(const ExecutionSpace& space, Operation op_a, Operation op_b, T alpha, 
           ", C is ", C.extent(0), " x ", C.extent(1));
   heddle::impl::require_apart("exact::gemm", "A", A, "C", C);
   heddle::impl::require_apart("exact::gemm", "B", B, "C", C);
-  product(space, alpha, left, right, beta, C);
+  product(space, alpha, left, right, beta, C, algorithm);
 }
 
 #define HEDDLE_INSTANTIATE(T)                                                                          \
   template void gemv<T>(const ExecutionSpace&, Operation, T, const StridedMatrix<const T>&,            \
-                        const StridedVector<const T>&, T, const StridedVector<T>&);                    \
+                        const StridedVector<const T>&, T, const StridedVector<T>&, Algorithm);         \
   template void gemm<T>(const ExecutionSpace&, Operation, Operation, T, const StridedMatrix<const T>&, \
-                        const StridedMatrix<const T>&, T, const StridedMatrix<T>&)
+                        const StridedMatrix<const T>&, T, const StridedMatrix<T>&, Algorithm)
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE);
 #undef HEDDLE_INSTANTIATE
 

@@ -77,6 +77,15 @@ template <Scalar T> struct InnerSum {
   KOKKOS_INLINE_FUNCTION bool rounds_to(Index products, T& result) const {
     return rounds_to(products, lost_to_underflow<T>(products), result);
   }
+  /// The sum rounded, whatever twice the precision has lost.
+  [[nodiscard]] KOKKOS_INLINE_FUNCTION T value() const {
+    const auto rounded = [](const Compensated& sum) { return static_cast<Real<T>>(rounded_sum(sum.sum, sum.lost)); };
+    if constexpr (is_complex<T>) {
+      return T(rounded(part[0]), rounded(part[1]));
+    } else {
+      return rounded(part[0]);
+    }
+  }
 };
 
 /// The same without error.
@@ -107,29 +116,39 @@ template <Scalar T> struct Update {
   T alpha;
   T beta;
 
-  [[nodiscard]] KOKKOS_INLINE_FUNCTION bool rounds_to(const InnerSum<T>& sum, Index products, const T& y,
-                                                      T& result) const {
+  /// In twice the precision.
+  [[nodiscard]] KOKKOS_INLINE_FUNCTION InnerSum<T> nearly(const InnerSum<T>& sum, const T& y) const {
     InnerSum<T> all;
     if (alpha == T(1)) {
       all = sum;
-      if (beta != T(0)) {
-        all.add_product(beta, y);
-      }
+    } else {
+      for_each_factor(alpha, [&](int to, int from, Real<T> factor) {
+        all.part[to].add_scaled(sum.part[from], static_cast<double>(factor));
+      });
+    }
+    if (beta != T(0)) {
+      all.add_product(beta, y);
+    }
+    return all;
+  }
+  [[nodiscard]] KOKKOS_INLINE_FUNCTION bool rounds_to(const InnerSum<T>& sum, Index products, const T& y,
+                                                      T& result) const {
+    const InnerSum<T> all = nearly(sum, y);
+    if (alpha == T(1)) {
       return all.rounds_to(products + 1, result);
     }
     double size = 1;
     for (int p = 0; p < parts_of_scalar<T>; ++p) {
       size += Kokkos::abs(static_cast<double>(part_of(alpha, p)));
     }
-    for_each_factor(alpha, [&](int to, int from, Real<T> factor) {
-      all.part[to].add_scaled(sum.part[from], static_cast<double>(factor));
-    });
-    if (beta != T(0)) {
-      all.add_product(beta, y);
-    }
     // What was lost in S is multiplied too, and the multiplication of floats with doubles can lose as well.
     const double absolute = size * lost_to_underflow<T>(products) + Compensated::underflow(8);
     return all.rounds_to(products + 8, absolute, result);
+  }
+  /// Rounded at every step.
+  [[nodiscard]] KOKKOS_INLINE_FUNCTION T plainly(const T& sum, const T& y) const {
+    const T scaled = alpha == T(1) ? sum : alpha * sum;
+    return beta == T(0) ? scaled : scaled + beta * y;
   }
   [[nodiscard]] HEDDLE_APART KOKKOS_INLINE_FUNCTION T exactly(ExactSum<T>& sum, const T& y) const {
     if (alpha == T(1)) {

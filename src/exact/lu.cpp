@@ -2,6 +2,7 @@
 #include "dist/copies.hpp"
 #include "dist/elementwise.hpp"
 #include "exact/device_lu.hpp"
+#include "exact/row_products.hpp"
 #include <heddle/core/error.hpp>
 
 #include <Kokkos_Profiling_ScopedRegion.hpp>
@@ -39,6 +40,62 @@ LuResult host_lu(const ExecutionSpace& space, const StridedMatrix<T>& A, Index b
       .factor();
 }
 
+// By another algorithm, one column after the other. LU: m x n, row-major.
+template <Scalar T> LuResult host_lu_by(Algorithm algorithm, const ExecutionSpace& space, T* LU, Index m, Index n) {
+  const RowProduct<T> row_product = impl::row_product<T>(algorithm);
+  const Update<T> update{T(1), T(0)};
+  const auto row = [&](Index i) { return LU + i * n; };
+  LuResult result;
+  std::vector<T> minus(static_cast<std::size_t>(m));  // Of the column of U.
+  for (Index j = 0; j < n; ++j) {
+    const Index known = std::min(m, j);
+    for (Index i = 0; i < known; ++i) {
+      row(i)[j] = row_product({row(i), minus.data(), i, false, row(i)[j]}, update, T(0));
+      minus[static_cast<std::size_t>(i)] = -row(i)[j];
+    }
+    if (j >= m) {
+      continue;
+    }
+    for_each_chunk(space, "heddle::exact::lu", j, m, 16, (m - j) * j > 40000, [&](Index begin, Index end) {
+      for (Index i = begin; i < end; ++i) {
+        row(i)[j] = row_product({row(i), minus.data(), j, false, row(i)[j]}, update, T(0));
+      }
+    });
+    Index pivot = j;
+    std::uint64_t most = pivot_rank(row(j)[j]);
+    for (Index i = j + 1; i < m; ++i) {
+      const std::uint64_t rank = pivot_rank(row(i)[j]);
+      if (rank > most) {
+        most = rank;
+        pivot = i;
+      }
+    }
+    result.pivots.push_back(pivot);
+    if (most == pivot_rank_of_zero && result.info == 0) {
+      result.info = j + 1;
+    }
+    if (pivot != j) {
+      std::swap_ranges(row(j), row(j) + n, row(pivot));
+    }
+    for (Index i = j + 1; i < m && row(j)[j] != T(0); ++i) {
+      row(i)[j] = quotient(row(i)[j], row(j)[j]);
+    }
+  }
+  return result;
+}
+
+template <Scalar T> LuResult host_lu_by(Algorithm algorithm, const ExecutionSpace& space, const StridedMatrix<T>& A) {
+  const Kokkos::View<T**, Kokkos::LayoutRight, MemorySpace> rows(
+      Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "heddle::exact::rows"), A.extent(0), A.extent(1));
+  heddle::impl::copy_matrix<T>(space, A, strided(rows));
+  space.fence("heddle::exact::lu");
+  LuResult result =
+      host_lu_by(algorithm, space, rows.data(), static_cast<Index>(A.extent(0)), static_cast<Index>(A.extent(1)));
+  heddle::impl::copy_matrix<T>(space, strided(rows), A);
+  space.fence("heddle::exact::lu");
+  return result;
+}
+
 }  // namespace
 
 template <Scalar T> LuResult lu(const ExecutionSpace& space, const StridedMatrix<T>& A, const LuOptions& options) {
@@ -51,6 +108,9 @@ template <Scalar T> LuResult lu(const ExecutionSpace& space, const StridedMatrix
   space.fence("heddle::exact::lu");
   const DefaultArithmetic arithmetic;
   if constexpr (on_host) {
+    if (options.algorithm != Algorithm::automatic) {
+      return host_lu_by(options.algorithm, space, A);
+    }
     if (is_column_major(A)) {
       return host_lu(space, A, block, true);
     }
@@ -62,6 +122,8 @@ template <Scalar T> LuResult lu(const ExecutionSpace& space, const StridedMatrix
     space.fence("heddle::exact::lu");
     return result;
   } else {
+    require(options.algorithm == Algorithm::automatic, "exact::lu: the algorithm ", to_string(options.algorithm),
+            " is there on CPUs alone; GPUs take ", to_string(Algorithm::automatic));
     const StridedBatch<T> one(A.data(), Kokkos::LayoutStride(1, 0, A.extent(0), A.stride(0), A.extent(1), A.stride(1)));
     return device_lu(space, one, block)[0];
   }

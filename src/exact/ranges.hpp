@@ -10,11 +10,8 @@ namespace heddle::exact::impl {
 /// Neighbouring sums side by side, each an unevaluated sum of `levels` doubles: what one loses to rounding the next
 /// takes, and what the last loses the accumulator (R. Iakymchuk, S. Graillat, D. Defour, E. Quintana-Orti,
 /// "Hierarchical approach for deriving a reproducible unblocked LU factorization", 2019).
-template <int lanes> class Expansions {
+template <int lanes, int levels> class Expansions {
  public:
-  // Numbers of 1200 binary places in all; unused ones cost nothing.
-  static constexpr int levels = 24;
-
   explicit Expansions(Accumulator<double>& rest) : rest_(rest) {}
 
   /// Adds one number to each lane, from `level` on; most need few levels.
@@ -51,10 +48,12 @@ template <int lanes> class Expansions {
   Accumulator<double>& rest_;
 };
 
-template <class Terms> void add_range(const Terms& terms, Index begin, Index end, Accumulator<double>& sum) {
+/// add_range() with vectors of expansions.
+template <int levels, class Terms>
+void add_vectors(const Terms& terms, Index begin, Index end, Accumulator<double>& sum) {
   // Of 16, 32 and 64, the fastest for every kind of data.
   constexpr int lanes = 64;
-  Expansions<lanes> expansions(sum);
+  Expansions<lanes, levels> expansions(sum);
   Index k = begin;
   for (; k + lanes <= end; k += lanes) {
     alignas(64) double values[lanes];
@@ -82,6 +81,21 @@ template <class Terms> void add_range(const Terms& terms, Index begin, Index end
   expansions.flush();
 }
 
+/// Numbers of 1200 binary places in all; unused ones cost nothing.
+inline constexpr int all_levels = 24;
+
+/// By expansions of `levels` doubles; 0: every term goes into the accumulator.
+template <int levels = all_levels, class Terms>
+void add_range(const Terms& terms, Index begin, Index end, Accumulator<double>& sum) {
+  if constexpr (levels == 0) {
+    for (Index k = begin; k < end; ++k) {
+      terms.template add_to<false>(sum, k);
+    }
+  } else {
+    add_vectors<levels>(terms, begin, end, sum);
+  }
+}
+
 /// The terms from `begin` to `end` in twice the precision, side by side.
 template <class Terms> Compensated compensated_range(const Terms& terms, Index begin, Index end) {
   constexpr int lanes = 32;
@@ -106,6 +120,27 @@ template <class Terms> Compensated compensated_range(const Terms& terms, Index b
   }
   for (int l = 0; l < lanes; ++l) {
     total.merge({sums[l], lost[l], sizes[l]});
+  }
+  return total;
+}
+
+/// The terms from `begin` to `end`, every one and every sum rounded.
+template <class Terms> typename Terms::Number plain_range(const Terms& terms, Index begin, Index end) {
+  constexpr int lanes = 32;
+  using T = typename Terms::Number;
+  alignas(64) T sums[lanes] = {};
+  Index k = begin;
+  for (; k + lanes <= end; k += lanes) {
+    for (int l = 0; l < lanes; ++l) {
+      sums[l] += terms.rounded(k + l);
+    }
+  }
+  T total = T(0);
+  for (; k < end; ++k) {
+    total += terms.rounded(k);
+  }
+  for (const T sum : sums) {
+    total += sum;
   }
   return total;
 }

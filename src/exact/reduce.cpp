@@ -1,5 +1,6 @@
 #include "core/instantiate.hpp"
 #include "dist/copies.hpp"
+#include "exact/algorithms.hpp"
 #include "exact/arithmetic.hpp"
 #include "exact/reductions.hpp"
 #include "exact/root.hpp"
@@ -18,6 +19,13 @@ namespace heddle::exact::compiled {
 using namespace impl;
 namespace {
 
+template <int levels, RealScalar T, class Terms>
+T reduced_in_full(const ExecutionSpace& space, const Terms& terms, Index n) {
+  const Accumulator<double> sum = accumulated<levels>(space, terms, n);
+  const T value = sum.value<T>();
+  return value == T(0) && sum.sign() == 0 && all_negative_zeros(space, terms, n) ? -T(0) : value;
+}
+
 template <RealScalar T, class Terms> T reduced(const ExecutionSpace& space, const Terms& terms, Index n) {
   const Kokkos::Profiling::ScopedRegion region("heddle::exact::reduce");
   const DefaultArithmetic arithmetic;
@@ -25,14 +33,88 @@ template <RealScalar T, class Terms> T reduced(const ExecutionSpace& space, cons
   if (n > 0 && compensated(space, terms, n).rounds_to(additions_in_a_row(n), lost_in<Terms>(n), rounded)) {
     return rounded;
   }
-  const Accumulator<double> sum = accumulated(space, terms, n);
-  const T value = sum.value<T>();
-  return value == T(0) && sum.sign() == 0 && all_negative_zeros(space, terms, n) ? -T(0) : value;
+  return reduced_in_full<default_levels, T>(space, terms, n);
+}
+
+// Every term and every sum rounded.
+template <RealScalar T, class Terms> T reduced_plainly(const ExecutionSpace& space, const Terms& terms, Index n) {
+  T sum = T(0);
+  if constexpr (on_host) {
+    const Index parts = std::clamp<Index>(n / 4096, 1, space.concurrency());
+    Kokkos::parallel_reduce(
+        "heddle::exact::plain", Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(space, 0, parts),
+        [=](Index part, T& mine) { mine += plain_range(terms, n * part / parts, n * (part + 1) / parts); }, sum);
+  } else {
+    Kokkos::parallel_reduce(
+        "heddle::exact::plain", Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(space, 0, n),
+        KOKKOS_LAMBDA(Index k, T & mine) { mine += terms.rounded(k); }, sum);
+  }
+  return sum;
+}
+
+// By an algorithm other than Algorithm::automatic.
+template <RealScalar T, class Terms>
+T reduced_by(Algorithm algorithm, const ExecutionSpace& space, const Terms& terms, Index n) {
+  const Kokkos::Profiling::ScopedRegion region("heddle::exact::reduce");
+  const DefaultArithmetic arithmetic;
+  if (algorithm == Algorithm::plain) {
+    return reduced_plainly<T>(space, terms, n);
+  }
+  if (algorithm == Algorithm::twice) {
+    const Compensated sum = compensated(space, terms, n);
+    return static_cast<T>(rounded_sum(sum.sum, sum.lost));
+  }
+  return with_levels(algorithm,
+                     [&](auto levels) { return reduced_in_full<decltype(levels)::value, T>(space, terms, n); });
+}
+
+// x with its elements side by side.
+template <Scalar T>
+Kokkos::View<const T*, MemorySpace> dense(const ExecutionSpace& space, const StridedVector<const T>& x) {
+  if (x.extent(0) <= 1 || x.stride(0) == 1) {
+    return Kokkos::View<const T*, MemorySpace>(x.data(), x.extent(0));
+  }
+  const Kokkos::View<T*, MemorySpace> copy(Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "heddle::exact::x"),
+                                           x.extent(0));
+  heddle::impl::copy_vector<T>(space, x, strided(copy));
+  return copy;
+}
+
+template <Scalar T> T sum_by(Algorithm algorithm, const ExecutionSpace& space, const StridedVector<const T>& x) {
+  using R = Real<T>;
+  const Kokkos::View<const T*, MemorySpace> given = dense(space, x);
+  std::array<R, parts_of_scalar<T>> parts;
+  for (int p = 0; p < parts_of_scalar<T>; ++p) {
+    // Of complex numbers, every second one.
+    const auto numbers = dense<R>(space, StridedVector<const R>(reinterpret_cast<const R*>(given.data()) + p,
+                                                                Kokkos::LayoutStride(x.extent(0), parts_of_scalar<T>)));
+    parts[static_cast<std::size_t>(p)] =
+        reduced_by<R>(algorithm, space, Numbers<R, false, true>{numbers.data(), 1}, static_cast<Index>(x.extent(0)));
+  }
+  return scalar_of<T>(parts);
+}
+
+template <Scalar T>
+T dot_by(Algorithm algorithm, const ExecutionSpace& space, const StridedVector<const T>& x,
+         const StridedVector<const T>& y, bool conjugated) {
+  const Kokkos::View<const T*, MemorySpace> left = dense(space, x);
+  const Kokkos::View<const T*, MemorySpace> right = dense(space, y);
+  std::array<Real<T>, parts_of_scalar<T>> parts;
+  for (int p = 0; p < parts_of_scalar<T>; ++p) {
+    parts[static_cast<std::size_t>(p)] =
+        with_dense_products(left.data(), right.data(), p, conjugated, [&](const auto& terms) {
+          return reduced_by<Real<T>>(algorithm, space, terms, static_cast<Index>(x.extent(0)) * parts_of_scalar<T>);
+        });
+  }
+  return scalar_of<T>(parts);
 }
 
 }  // namespace
 
-template <Scalar T> T sum(const ExecutionSpace& space, const StridedVector<const T>& x) {
+template <Scalar T> T sum(const ExecutionSpace& space, const StridedVector<const T>& x, Algorithm algorithm) {
+  if (algorithm != Algorithm::automatic) {
+    return sum_by<T>(algorithm, space, x);
+  }
   std::array<Real<T>, parts_of_scalar<T>> parts;
   for (int p = 0; p < parts_of_scalar<T>; ++p) {
     parts[static_cast<std::size_t>(p)] = with_numbers<false>(
@@ -60,8 +142,12 @@ template <Scalar T> Real<T> asum(const ExecutionSpace& space, const StridedVecto
 }
 
 template <Scalar T>
-T dot(const ExecutionSpace& space, const StridedVector<const T>& x, const StridedVector<const T>& y, bool conjugated) {
+T dot(const ExecutionSpace& space, const StridedVector<const T>& x, const StridedVector<const T>& y, bool conjugated,
+      Algorithm algorithm) {
   require(x.extent(0) == y.extent(0), "exact::dot: vectors of ", x.extent(0), " and ", y.extent(0), " elements");
+  if (algorithm != Algorithm::automatic) {
+    return dot_by<T>(algorithm, space, x, y, conjugated);
+  }
   std::array<Real<T>, parts_of_scalar<T>> parts;
   for (int p = 0; p < parts_of_scalar<T>; ++p) {
     parts[static_cast<std::size_t>(p)] =
@@ -88,10 +174,11 @@ template <Scalar T> Real<T> nrm2(const ExecutionSpace& space, const StridedVecto
   });
 }
 
-#define HEDDLE_INSTANTIATE(T)                                                                                   \
-  template T sum<T>(const ExecutionSpace&, const StridedVector<const T>&);                                      \
-  template Real<T> asum<T>(const ExecutionSpace&, const StridedVector<const T>&);                               \
-  template T dot<T>(const ExecutionSpace&, const StridedVector<const T>&, const StridedVector<const T>&, bool); \
+#define HEDDLE_INSTANTIATE(T)                                                                                  \
+  template T sum<T>(const ExecutionSpace&, const StridedVector<const T>&, Algorithm);                          \
+  template Real<T> asum<T>(const ExecutionSpace&, const StridedVector<const T>&);                              \
+  template T dot<T>(const ExecutionSpace&, const StridedVector<const T>&, const StridedVector<const T>&, bool, \
+                    Algorithm);                                                                                \
   template Real<T> nrm2<T>(const ExecutionSpace&, const StridedVector<const T>&)
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE);
 #undef HEDDLE_INSTANTIATE

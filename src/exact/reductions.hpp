@@ -15,12 +15,22 @@ namespace heddle::exact::impl {
 using heddle::impl::on_host;
 using Partials = Kokkos::View<Accumulator<double>*, MemorySpace>;
 
-/// A thread's share of a part, with a short expansion in registers.
-template <class Terms>
+/// Doubles of an expansion in a thread's registers.
+inline constexpr int device_levels = 4;
+/// What the host and devices take where the caller does not say.
+inline constexpr int default_levels = on_host ? all_levels : device_levels;
+
+/// A thread's share of a part, with an expansion in registers, or with none where `levels` is 0.
+template <int levels, class Terms>
 KOKKOS_INLINE_FUNCTION void add_strided(const Terms& terms, Index begin, Index end, Index step,
                                         Accumulator<double>& sum) {
-  constexpr int levels = 4;
-  Expansion<levels> expansion;
+  if constexpr (levels == 0) {
+    for (Index k = begin; k < end; k += step) {
+      terms.template add_to<true>(sum, k);
+    }
+    return;
+  }
+  Expansion<levels == 0 ? 2 : levels> expansion;
   const auto add = [&](double x, int level) {
     const double left = expansion.add(x, level);
     if (left != 0) {
@@ -56,7 +66,8 @@ inline Index device_teams(const ExecutionSpace& space, Index n) {
 }
 
 /// The exact sums of parts, for what compensated() leaves open.
-template <class Terms> Partials partial_sums(const ExecutionSpace& space, const Terms& terms, Index n) {
+template <int levels = default_levels, class Terms>
+Partials partial_sums(const ExecutionSpace& space, const Terms& terms, Index n) {
   if constexpr (on_host) {
     const Index parts = std::clamp<Index>(n / 4096, 1, space.concurrency());
     Partials partials("heddle::exact::partials", static_cast<std::size_t>(parts));
@@ -64,7 +75,7 @@ template <class Terms> Partials partial_sums(const ExecutionSpace& space, const 
                          Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(space, 0, parts),
                          [=](Index part) {
                            const DefaultArithmetic arithmetic;
-                           add_range(terms, n * part / parts, n * (part + 1) / parts, partials(part));
+                           add_range<levels>(terms, n * part / parts, n * (part + 1) / parts, partials(part));
                          });
     return partials;
   } else {
@@ -74,8 +85,8 @@ template <class Terms> Partials partial_sums(const ExecutionSpace& space, const 
         "heddle::exact::reduce", DevicePolicy(space, static_cast<int>(teams), device_threads),
         KOKKOS_LAMBDA(const typename DevicePolicy::member_type& team) {
           const Index part = team.league_rank();
-          add_strided(terms, n * part / teams + team.team_rank(), n * (part + 1) / teams, device_threads,
-                      partials(part));
+          add_strided<levels>(terms, n * part / teams + team.team_rank(), n * (part + 1) / teams, device_threads,
+                              partials(part));
         });
     return partials;
   }
@@ -174,8 +185,9 @@ template <class Terms> bool all_negative_zeros(const ExecutionSpace& space, cons
 }
 
 /// The exact sum, left where threads and teams have it.
-template <class Terms> Accumulator<double> accumulated(const ExecutionSpace& space, const Terms& terms, Index n) {
-  const Partials partials = partial_sums(space, terms, n);
+template <int levels = default_levels, class Terms>
+Accumulator<double> accumulated(const ExecutionSpace& space, const Terms& terms, Index n) {
+  const Partials partials = partial_sums<levels>(space, terms, n);
   const auto host = Kokkos::create_mirror_view(partials);
   Kokkos::deep_copy(space, host, partials);
   space.fence("heddle::exact::reduce");

@@ -13,6 +13,7 @@ inline constexpr double largest_tame = 0x1p900;
 /// x_k, or |x_k|, side by side where `dense`; floats are doubles too.
 template <RealScalar T, bool magnitudes, bool dense> struct Numbers {
   static constexpr int parts = 1;  ///< Doubles that a term is the sum of.
+  using Number = T;
   const T* x;
   Index stride;
 
@@ -24,6 +25,8 @@ template <RealScalar T, bool magnitudes, bool dense> struct Numbers {
     value = term(k);
     error = 0;
   }
+  /// As plain arithmetic has it.
+  [[nodiscard]] KOKKOS_INLINE_FUNCTION T rounded(Index k) const { return static_cast<T>(term(k)); }
   [[nodiscard]] KOKKOS_INLINE_FUNCTION bool is_tame(Index /*k*/, double value) const {
     return Kokkos::abs(value) < largest_tame;
   }
@@ -68,9 +71,19 @@ template <RealScalar T> struct ComplexFactors {
   }
 };
 
+/// Whether `value` is ab rounded and its error is exact.
+template <RealScalar T> KOKKOS_INLINE_FUNCTION bool is_tame_product(T a, T b, double value) {
+  const double size = Kokkos::abs(value);
+  // Without branches, for vectors.
+  const int of_middle_size = static_cast<int>(size >= smallest_tame) & static_cast<int>(size < largest_tame);
+  const int of_zero = static_cast<int>(a == T(0)) | static_cast<int>(b == T(0));
+  return (of_middle_size | (of_zero & static_cast<int>(size == 0))) != 0;
+}
+
 /// a_k b_k; of floats, exact in a double.
 template <class Factors> struct Products {
   using T = typename Factors::Real;
+  using Number = T;
   static constexpr int parts = sizeof(T) == 8 ? 2 : 1;
   Factors factors;
 
@@ -82,15 +95,17 @@ template <class Factors> struct Products {
     error = static_cast<double>(b);
     two_product(value, error);
   }
+  [[nodiscard]] KOKKOS_INLINE_FUNCTION T rounded(Index k) const {
+    T a;
+    T b;
+    factors.get(k, a, b);
+    return a * b;
+  }
   [[nodiscard]] KOKKOS_INLINE_FUNCTION bool is_tame(Index k, double value) const {
     T a;
     T b;
     factors.get(k, a, b);
-    const double size = Kokkos::abs(value);
-    // Without branches, for vectors.
-    const int of_middle_size = static_cast<int>(size >= smallest_tame) & static_cast<int>(size < largest_tame);
-    const int of_zero = static_cast<int>(a == T(0)) | static_cast<int>(b == T(0));
-    return (of_middle_size | (of_zero & static_cast<int>(size == 0))) != 0;
+    return is_tame_product(a, b, value);
   }
   [[nodiscard]] KOKKOS_INLINE_FUNCTION bool is_negative_zero(Index k) const {
     T a;
@@ -109,6 +124,17 @@ template <class Factors> struct Products {
     }
   }
 };
+
+/// f(terms) as with_products(), of x and y whose elements lie side by side.
+template <Scalar T, class F> auto with_dense_products(const T* x, const T* y, int part, bool conjugated, const F& f) {
+  using R = Real<T>;
+  if constexpr (is_complex<T>) {
+    return f(Products<ComplexFactors<R>>{
+        {reinterpret_cast<const R*>(x), 1, reinterpret_cast<const R*>(y), 1, part == 1, conjugated}});
+  } else {
+    return f(Products<RealFactors<R, true>>{{x, 1, y, 1}});
+  }
+}
 
 /// f(terms) of part `part` of the sum of x_k y_k, or conj(x_k) y_k: as many as there are k, or twice that of complex
 /// numbers.

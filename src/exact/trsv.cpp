@@ -2,7 +2,8 @@
 #include "dist/elementwise.hpp"
 #include "exact/chunks.hpp"
 #include "exact/columns.hpp"
-#include "exact/device.hpp"
+#include "exact/device_trsv.hpp"
+#include "exact/row_products.hpp"
 #include <heddle/core/error.hpp>
 
 #include <Kokkos_Profiling_ScopedRegion.hpp>
@@ -123,11 +124,58 @@ template <Scalar T> class HostSolve {
   bool unit_;
 };
 
-template <Scalar T>
-void host_solve(const ExecutionSpace& space, const Operand<T>& A, bool lower, bool unit, const StridedVector<T>& x,
-                int refinements) {
+// The same by another algorithm, one row after the other.
+template <Scalar T> class HostSolveBy {
+ public:
+  HostSolveBy(Algorithm algorithm, const ExecutionSpace& space, const Operand<T>& A, bool lower, bool unit)
+      : rows_(dense_rows(space, A)),
+        n_(A.rows),
+        row_product_(row_product<T>(algorithm)),
+        lower_(lower),
+        unit_(unit),
+        minus_(static_cast<std::size_t>(A.rows)) {}
+
+  [[nodiscard]] std::vector<T> solve(const std::vector<T>& b) {
+    std::vector<T> x(b.size());
+    for (Index step = 0; step < n_; ++step) {
+      const Index i = lower_ ? step : n_ - 1 - step;
+      const auto at = static_cast<std::size_t>(i);
+      const T rounded = sum(i, lower_ ? 0 : i + 1, lower_ ? i : n_, b[at], T(0));
+      x[at] = unit_ ? rounded : quotient(rounded, rows_.A(i, i));
+      minus_[at] = -x[at];
+    }
+    return x;
+  }
+  [[nodiscard]] std::vector<T> residual(const std::vector<T>& b, const std::vector<T>& x) {
+    std::transform(x.begin(), x.end(), minus_.begin(), [](const T& value) { return -value; });
+    std::vector<T> result(b.size());
+    for (Index i = 0; i < n_; ++i) {
+      const auto at = static_cast<std::size_t>(i);
+      const Index begin = lower_ ? 0 : unit_ ? i + 1 : i;
+      const Index end = !lower_ ? n_ : unit_ ? i : i + 1;
+      result[at] = sum(i, begin, end, b[at], unit_ ? minus_[at] : T(0));
+    }
+    return result;
+  }
+
+ private:
+  // The products of row i with -x in [begin, end), and two terms.
+  [[nodiscard]] T sum(Index i, Index begin, Index end, const T& term, const T& other) const {
+    const T* const row = rows_.A.data + i * rows_.A.row_stride;
+    return row_product_({row + begin, minus_.data() + begin, end - begin, rows_.A.conjugated, term, other},
+                        {T(1), T(0)}, T(0));
+  }
+
+  DenseRows<T> rows_;
+  Index n_;
+  RowProduct<T> row_product_;
+  bool lower_;
+  bool unit_;
+  std::vector<T> minus_;
+};
+
+template <Scalar T, class Solver> void host_solve(Solver&& solver, const StridedVector<T>& x, int refinements) {
   const DefaultArithmetic arithmetic;
-  const HostSolve<T> solver(space, A, lower, unit);
   std::vector<T> b(x.extent(0));
   for (std::size_t i = 0; i < b.size(); ++i) {
     b[i] = x(i);
@@ -148,24 +196,29 @@ void host_solve(const ExecutionSpace& space, const Operand<T>& A, bool lower, bo
 
 template <Scalar T>
 void trsv(const ExecutionSpace& space, Triangle triangle, Operation op, Diagonal diagonal,
-          const StridedMatrix<const T>& A, const StridedVector<T>& x, int refinements) {
+          const StridedMatrix<const T>& A, const StridedVector<T>& x, int refinements, Algorithm algorithm) {
   const Kokkos::Profiling::ScopedRegion region("heddle::exact::trsv");
   require(A.extent(0) == A.extent(1) && A.extent(0) == x.extent(0), "exact::trsv: A is ", A.extent(0), " x ",
           A.extent(1), ", x has ", x.extent(0), " elements");
   require(refinements >= 0, "exact::trsv: ", refinements, " refinements");
   const Operand<T> operand(op, A);
   const bool lower = (triangle == Triangle::lower) == (op == Operation::none);
+  const bool unit = diagonal == Diagonal::unit;
   space.fence("heddle::exact::trsv");
   if constexpr (on_host) {
-    host_solve(space, operand, lower, diagonal == Diagonal::unit, x, refinements);
+    if (algorithm == Algorithm::automatic) {
+      host_solve<T>(HostSolve<T>(space, operand, lower, unit), x, refinements);
+    } else {
+      host_solve<T>(HostSolveBy<T>(algorithm, space, operand, lower, unit), x, refinements);
+    }
   } else {
-    device_solve(space, operand, lower, diagonal == Diagonal::unit, x, refinements);
+    device_solve(algorithm, space, operand, lower, unit, x, refinements);
   }
 }
 
 #define HEDDLE_INSTANTIATE(T)                                                                                \
   template void trsv<T>(const ExecutionSpace&, Triangle, Operation, Diagonal, const StridedMatrix<const T>&, \
-                        const StridedVector<T>&, int)
+                        const StridedVector<T>&, int, Algorithm)
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE);
 #undef HEDDLE_INSTANTIATE
 

@@ -12,6 +12,9 @@ struct LuOptions {
   /// Columns that are factored together: 1 factors one after the other (the unblocked algorithm); 0 lets the library
   /// choose. No bit depends on it.
   int block = 0;
+  /// How sums are formed. Of others than Algorithm::automatic, which the host alone takes, `block` is not used: columns
+  /// are factored one after the other.
+  Algorithm algorithm = Algorithm::automatic;
 };
 
 /// What an LU factorization found besides the factors.
@@ -70,7 +73,7 @@ double condition(const ExecutionSpace& space, const StridedMatrix<const T>& LU, 
 ///
 /// The factorization always runs to its end; info > 0 says that a matrix is singular. Blocks. Cost: 11 flops for each
 /// of about n^3 / 3 products (44 if complex), and more for elements that cancel. On GPUs it takes 24 bytes of memory an
-/// element besides (48 if complex).
+/// element besides (48 if complex), and throws Error(argument) for another algorithm than Algorithm::automatic.
 template <class ViewA> LuResult lu(const ExecutionSpace& space, const ViewA& A, const LuOptions& options = {}) {
   return compiled::lu<typename ViewA::non_const_value_type>(space, strided(A), options);
 }

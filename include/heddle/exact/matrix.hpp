@@ -15,13 +15,16 @@ namespace compiled {
 
 template <Scalar T>
 void gemv(const ExecutionSpace& space, Operation op, T alpha, const StridedMatrix<const T>& A,
-          const StridedVector<const T>& x, T beta, const StridedVector<T>& y);
+          const StridedVector<const T>& x, T beta, const StridedVector<T>& y,
+          Algorithm algorithm = Algorithm::automatic);
 template <Scalar T>
 void gemm(const ExecutionSpace& space, Operation op_a, Operation op_b, T alpha, const StridedMatrix<const T>& A,
-          const StridedMatrix<const T>& B, T beta, const StridedMatrix<T>& C);
+          const StridedMatrix<const T>& B, T beta, const StridedMatrix<T>& C,
+          Algorithm algorithm = Algorithm::automatic);
 template <Scalar T>
 void trsv(const ExecutionSpace& space, Triangle triangle, Operation op, Diagonal diagonal,
-          const StridedMatrix<const T>& A, const StridedVector<T>& x, int refinements);
+          const StridedMatrix<const T>& A, const StridedVector<T>& x, int refinements,
+          Algorithm algorithm = Algorithm::automatic);
 
 }  // namespace compiled
 
@@ -32,12 +35,16 @@ void trsv(const ExecutionSpace& space, Triangle triangle, Operation op, Diagonal
 /// alpha == 0 or n == 0. An element overflows only where the exact result does; zero results with an alpha other than 1
 /// are +0. Throws Error(argument) for shapes that don't fit, and where y shares an element with A or x. Blocks. Cost:
 /// 11 flops for each product on well-behaved data (44 if complex), so mostly that of reading A. Rows whose rounding
-/// these do not settle (those that cancel) are summed again in integers, with some 60 operations for each product.
+/// these do not settle (those that cancel) are summed again in integers, with some 60 operations for each product. All
+/// this is of Algorithm::automatic; others may be chosen to compare them, and copy A on the host where the elements of
+/// op(A)'s rows don't lie side by side.
 template <class ViewA, class ViewX, class ViewY>
+// NOLINTNEXTLINE(readability-function-size): the arguments of BLAS
 void gemv(const ExecutionSpace& space, Operation op, typename ViewY::non_const_value_type alpha, const ViewA& A,
-          const ViewX& x, typename ViewY::non_const_value_type beta, const ViewY& y) {
+          const ViewX& x, typename ViewY::non_const_value_type beta, const ViewY& y,
+          Algorithm algorithm = Algorithm::automatic) {
   using T = typename ViewY::non_const_value_type;
-  compiled::gemv<T>(space, op, alpha, strided(A), strided(x), beta, strided(y));
+  compiled::gemv<T>(space, op, alpha, strided(A), strided(x), beta, strided(y), algorithm);
 }
 
 /// Computes C = alpha op(A) op(B) + beta C with every element correctly rounded, as gemv() does it. op(A) is m x k,
@@ -46,9 +53,10 @@ void gemv(const ExecutionSpace& space, Operation op, typename ViewY::non_const_v
 template <class ViewA, class ViewB, class ViewC>
 // NOLINTNEXTLINE(readability-function-size): the arguments of BLAS
 void gemm(const ExecutionSpace& space, Operation op_a, Operation op_b, typename ViewC::non_const_value_type alpha,
-          const ViewA& A, const ViewB& B, typename ViewC::non_const_value_type beta, const ViewC& C) {
+          const ViewA& A, const ViewB& B, typename ViewC::non_const_value_type beta, const ViewC& C,
+          Algorithm algorithm = Algorithm::automatic) {
   using T = typename ViewC::non_const_value_type;
-  compiled::gemm<T>(space, op_a, op_b, alpha, strided(A), strided(B), beta, strided(C));
+  compiled::gemm<T>(space, op_a, op_b, alpha, strided(A), strided(B), beta, strided(C), algorithm);
 }
 
 /// Solves op(A) x = b for triangular A; x holds b on entry and the solution afterwards. Reproducible: x_i is b_i minus
@@ -58,12 +66,15 @@ void gemm(const ExecutionSpace& space, Operation op_a, Operation op_b, typename 
 /// `refinements` is how often the residual b - op(A) x is computed, with each element correctly rounded, and x
 /// corrected by its solution. Where residuals are denormal or overflow, solve() does better. A zero on the diagonal
 /// gives infinities and NaNs, as in BLAS. Throws Error(argument) for shapes that don't fit. Blocks. Cost: that of
-/// gemv() for half of A, and twice that for each refinement; on GPUs one team of threads works through A.
+/// gemv() for half of A, and twice that for each refinement; on GPUs besides the time in which n elements are rounded
+/// and divided one after the other, some quarter of a microsecond each.
+/// By another `algorithm` the sums are formed as it says, those of the residuals too; on GPUs, which have no
+/// accumulator in these kernels, only Algorithm::twice and plain are taken besides, and others throw Error(argument).
 template <class ViewA, class ViewX>
 void trsv(const ExecutionSpace& space, Triangle triangle, Operation op, Diagonal diagonal, const ViewA& A,
-          const ViewX& x, int refinements = 0) {
+          const ViewX& x, int refinements = 0, Algorithm algorithm = Algorithm::automatic) {
   using T = typename ViewX::non_const_value_type;
-  compiled::trsv<T>(space, triangle, op, diagonal, strided(A), strided(x), refinements);
+  compiled::trsv<T>(space, triangle, op, diagonal, strided(A), strided(x), refinements, algorithm);
 }
 
 }  // namespace heddle::exact

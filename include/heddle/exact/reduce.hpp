@@ -3,6 +3,7 @@
 
 #include <heddle/core/error.hpp>
 #include <heddle/core/strided.hpp>
+#include <heddle/exact/algorithm.hpp>
 
 #include <type_traits>
 
@@ -10,10 +11,12 @@ namespace heddle::exact {
 
 namespace compiled {
 
-template <Scalar T> T sum(const ExecutionSpace& space, const StridedVector<const T>& x);
+template <Scalar T>
+T sum(const ExecutionSpace& space, const StridedVector<const T>& x, Algorithm algorithm = Algorithm::automatic);
 template <Scalar T> Real<T> asum(const ExecutionSpace& space, const StridedVector<const T>& x);
 template <Scalar T>
-T dot(const ExecutionSpace& space, const StridedVector<const T>& x, const StridedVector<const T>& y, bool conjugated);
+T dot(const ExecutionSpace& space, const StridedVector<const T>& x, const StridedVector<const T>& y, bool conjugated,
+      Algorithm algorithm = Algorithm::automatic);
 template <Scalar T> Real<T> nrm2(const ExecutionSpace& space, const StridedVector<const T>& x);
 
 }  // namespace compiled
@@ -24,9 +27,11 @@ template <Scalar T> Real<T> nrm2(const ExecutionSpace& space, const StridedVecto
 /// Bits: the same for any order of the elements, number of threads and backend, whatever the caller's rounding mode.
 /// Infinities and NaNs are treated as in Accumulator; the sum is -0 only where every element is. Blocks. Cost: one pass
 /// over x, as fast as memory (9 flops a number), where twice the precision tells how the sum rounds. Where it does not,
-/// as for sums that cancel, another pass, several times slower.
-template <class View> [[nodiscard]] auto sum(const ExecutionSpace& space, const View& x) {
-  return compiled::sum<typename View::non_const_value_type>(space, strided(x));
+/// as for sums that cancel, another pass, several times slower. All this is of Algorithm::automatic; other algorithms
+/// may be chosen to compare them, and copy an x whose elements don't lie side by side.
+template <class View>
+[[nodiscard]] auto sum(const ExecutionSpace& space, const View& x, Algorithm algorithm = Algorithm::automatic) {
+  return compiled::sum<typename View::non_const_value_type>(space, strided(x), algorithm);
 }
 
 /// The sum |x_1| + ... + |x_n|, correctly rounded; for complex x the sum of the |real| and |imaginary| parts, as in
@@ -39,16 +44,18 @@ template <class View> [[nodiscard]] auto asum(const ExecutionSpace& space, const
 /// underflow count too. Throws Error(argument) for unequal lengths. Cost: 11 flops for each product. Everything else is
 /// as for sum().
 template <class ViewX, class ViewY>
-[[nodiscard]] auto dot(const ExecutionSpace& space, const ViewX& x, const ViewY& y) {
+[[nodiscard]] auto dot(const ExecutionSpace& space, const ViewX& x, const ViewY& y,
+                       Algorithm algorithm = Algorithm::automatic) {
   static_assert(std::is_same_v<typename ViewX::non_const_value_type, typename ViewY::non_const_value_type>);
-  return compiled::dot<typename ViewX::non_const_value_type>(space, strided(x), strided(y), false);
+  return compiled::dot<typename ViewX::non_const_value_type>(space, strided(x), strided(y), false, algorithm);
 }
 
 /// The inner product conj(x_1) y_1 + ... + conj(x_n) y_n, correctly rounded. Everything else is as for dot().
 template <class ViewX, class ViewY>
-[[nodiscard]] auto dotc(const ExecutionSpace& space, const ViewX& x, const ViewY& y) {
+[[nodiscard]] auto dotc(const ExecutionSpace& space, const ViewX& x, const ViewY& y,
+                        Algorithm algorithm = Algorithm::automatic) {
   static_assert(std::is_same_v<typename ViewX::non_const_value_type, typename ViewY::non_const_value_type>);
-  return compiled::dot<typename ViewX::non_const_value_type>(space, strided(x), strided(y), true);
+  return compiled::dot<typename ViewX::non_const_value_type>(space, strided(x), strided(y), true, algorithm);
 }
 
 /// The 2-norm (|x_1|^2 + ... + |x_n|^2)^(1/2), correctly rounded from the exact sum. No square over- or underflows.

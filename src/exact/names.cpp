@@ -1,0 +1,31 @@
+#include "core/names.hpp"
+
+#include <heddle/exact/algorithm.hpp>
+
+namespace heddle::exact {
+namespace {
+
+constexpr heddle::impl::Names<Algorithm, 11> algorithms = {{
+    {Algorithm::automatic, "automatic"},
+    {Algorithm::accumulator, "accumulator"},
+    {Algorithm::expansion_2, "expansion-2"},
+    {Algorithm::expansion_3, "expansion-3"},
+    {Algorithm::expansion_4, "expansion-4"},
+    {Algorithm::expansion_5, "expansion-5"},
+    {Algorithm::expansion_6, "expansion-6"},
+    {Algorithm::expansion_7, "expansion-7"},
+    {Algorithm::expansion_8, "expansion-8"},
+    {Algorithm::twice, "twice"},
+    {Algorithm::plain, "plain"},
+}};
+
+}  // namespace
+
+std::string_view to_string(Algorithm algorithm) {
+  return heddle::impl::name_in(algorithms, algorithm);
+}
+Algorithm algorithm_from(std::string_view text) {
+  return heddle::impl::value_of(algorithms, text, "algorithm of sums");
+}
+
+}  // namespace heddle::exact
