@@ -113,6 +113,14 @@ TYPED_TEST(ExactAlgorithms, ProductsHaveTheSameBits) {
 
 TYPED_TEST(ExactAlgorithms, TriangularSystemsHaveTheSameBits) {
   using T = TypeParam;
+  if constexpr (!Kokkos::SpaceAccessibility<Kokkos::HostSpace, MemorySpace>::accessible) {
+    const Matrix<T> A(2, 2);
+    const Kokkos::View<T*, MemorySpace> x("x", 2);
+    EXPECT_THROW(trsv(ExecutionSpace(), Triangle::lower, Operation::none, Diagonal::stored, A.device, x, 0,
+                      Algorithm::accumulator),
+                 Error);
+    return;
+  }
   std::mt19937_64 random(3);
   for (const Data data : {Data::tame, Data::spread, Data::denormal}) {
     // Below, at and above the blocks of devices.
