@@ -22,10 +22,16 @@ namespace {
 
 using heddle::impl::on_host;
 
-// y(i) = update(sum, y(i)), where twice the precision tells how it rounds, else of the exact sum.
+// y(i) = update(sum, y(i)), where twice the precision tells how it rounds, or is taken as it is, else of the exact sum.
 template <Scalar T>
-void finish(const Update<T>& update, const InnerSum<T>& sum, const RowSums<T>& rows, Index i, Index n, T& y) {
+// NOLINTNEXTLINE(readability-function-size): the caller's variables
+void finish(const Update<T>& update, bool as_it_is, const InnerSum<T>& sum, const RowSums<T>& rows, Index i, Index n,
+            T& y) {
   T result;
+  if (as_it_is) {
+    y = update.nearly(sum, y).value();
+    return;
+  }
   if (!update.rounds_to(sum, n, y, result)) {
     ExactSum<T> exact = rows.exact(i, 0, n);
     result = update.exactly(exact, y);
@@ -33,9 +39,10 @@ void finish(const Update<T>& update, const InnerSum<T>& sum, const RowSums<T>& r
   y = result;
 }
 
-// y = alpha A x + beta y for some columns of x and y, x packed, on the host.
+// y = alpha A x + beta y for some columns of x and y, x packed, on the host. `as_it_is`: sums in twice the precision
+// are taken so.
 template <Scalar T>
-void host_product(const ExecutionSpace& space, const Update<T>& update, const Operand<T>& A, const T* x,
+void host_product(const ExecutionSpace& space, const Update<T>& update, bool as_it_is, const Operand<T>& A, const T* x,
                   const StridedMatrix<T>& Y) {
   const Index m = A.rows;
   const Index n = A.columns;
@@ -54,7 +61,52 @@ void host_product(const ExecutionSpace& space, const Update<T>& update, const Op
         sums.add(0, end - begin, A.block(begin, 0, end - begin, n), [=](Index k) { return column[k]; });
       }
       for (Index i = begin; i < end; ++i) {
-        finish(update, by_columns ? sums.get(i - begin) : rows.compensated(i, 0, n), rows, i, n, Y(i, j));
+        finish(update, as_it_is, by_columns ? sums.get(i - begin) : rows.compensated(i, 0, n), rows, i, n, Y(i, j));
+      }
+    }
+  });
+}
+
+// sums[i - begin] += A(i, k) x[0] + A(i, k + 1) x[1] + ..., rounded at every step.
+template <int many, Scalar T>
+// NOLINTNEXTLINE(readability-function-size): the caller's variables
+void add_columns(const Operand<T>& A, Index k, const T* x, Index begin, Index end, T* sums) {
+  T factors[many];
+  std::copy_n(x, many, factors);
+  const T* const a = A.data + k * A.column_stride;
+  const Index stride = A.column_stride;
+  const bool conjugated = A.conjugated;
+#pragma GCC ivdep
+  for (Index i = begin; i < end; ++i) {
+    T sum = sums[i - begin];
+    for (int q = 0; q < many; ++q) {
+      const T value = a[i + q * stride];
+      sum += (conjugated ? conjugate(value) : value) * factors[q];
+    }
+    sums[i - begin] = sum;
+  }
+}
+
+// Rounded at every step, several columns of A at a time, whose elements lie side by side.
+template <Scalar T>
+void plain_product(const ExecutionSpace& space, const Update<T>& update, const Operand<T>& A, const T* x,
+                   const StridedMatrix<T>& Y) {
+  constexpr Index chunk = 256;
+  constexpr int at_once = 8;
+  const Index n = A.columns;
+  for_each_chunk(space, "heddle::exact::gemv", 0, A.rows, chunk, true, [&](Index begin, Index end) {
+    T sums[chunk];
+    for (Index j = 0; j < static_cast<Index>(Y.extent(1)); ++j) {
+      std::fill_n(sums, chunk, T(0));
+      Index k = 0;
+      for (; k + at_once <= n; k += at_once) {
+        add_columns<at_once>(A, k, x + j * n + k, begin, end, sums);
+      }
+      for (; k < n; ++k) {
+        add_columns<1>(A, k, x + j * n + k, begin, end, sums);
+      }
+      for (Index i = begin; i < end; ++i) {
+        Y(i, j) = update.plainly(sums[i - begin], Y(i, j));
       }
     }
   });
@@ -64,6 +116,10 @@ void host_product(const ExecutionSpace& space, const Update<T>& update, const Op
 template <Scalar T>
 void host_product_by(Algorithm algorithm, const ExecutionSpace& space, const Update<T>& update, const Operand<T>& A,
                      const T* x, const StridedMatrix<T>& Y) {
+  if (algorithm == Algorithm::plain && A.row_stride == 1 && A.rows >= fewest_rows) {
+    plain_product(space, update, A, x, Y);
+    return;
+  }
   const DenseRows<T> rows = dense_rows(space, A);
   const RowProduct<T> row_product = impl::row_product<T>(algorithm);
   const auto columns = static_cast<Index>(Y.extent(1));
@@ -98,8 +154,8 @@ void product(const ExecutionSpace& space, T alpha, const Operand<T>& A, const Op
     }
     const Update<T> update{nothing ? T(1) : alpha, beta};
     const Operand<T> factors = nothing ? A.block(0, 0, m, 0) : A;
-    if (algorithm == Algorithm::automatic) {
-      host_product(space, update, factors, packed.data(), Y);
+    if (algorithm == Algorithm::automatic || algorithm == Algorithm::twice) {
+      host_product(space, update, algorithm == Algorithm::twice, factors, packed.data(), Y);
     } else {
       host_product_by(algorithm, space, update, factors, packed.data(), Y);
     }

@@ -21,11 +21,12 @@ namespace {
 
 using heddle::impl::on_host;
 
-// op(A) x = b on the host, forwards if it is lower, else backwards.
+// op(A) x = b on the host, forwards if it is lower, else backwards. `as_it_is`: sums in twice the precision are taken
+// so.
 template <Scalar T> class HostSolve {
  public:
-  HostSolve(const ExecutionSpace& space, const Operand<T>& A, bool lower, bool unit)
-      : space_(space), A_(A), n_(A.rows), lower_(lower), unit_(unit) {}
+  HostSolve(const ExecutionSpace& space, const Operand<T>& A, bool lower, bool unit, bool as_it_is)
+      : space_(space), A_(A), n_(A.rows), lower_(lower), unit_(unit), as_it_is_(as_it_is) {}
 
   [[nodiscard]] std::vector<T> solve(const std::vector<T>& b) const {
     std::vector<T> x(b.size());
@@ -53,8 +54,8 @@ template <Scalar T> class HostSolve {
           sum = rows.compensated(i, known_begin, known_end);
           sum.add(b[at]);
         }
-        T rounded;
-        if (!sum.rounds_to(n_, rounded)) {
+        T rounded = sum.value();
+        if (!as_it_is_ && !sum.rounds_to(n_, rounded)) {
           ExactSum<T> exact = rows.exact(i, known_begin, known_end);
           exact.add(b[at]);
           rounded = exact.value();
@@ -96,7 +97,8 @@ template <Scalar T> class HostSolve {
         if (unit_) {
           sum.add(minus[at]);
         }
-        if (!sum.rounds_to(n_, result[at])) {
+        result[at] = sum.value();
+        if (!as_it_is_ && !sum.rounds_to(n_, result[at])) {
           ExactSum<T> exact = rows.exact(i, begin, end);
           exact.add(b[at]);
           if (unit_) {
@@ -122,13 +124,15 @@ template <Scalar T> class HostSolve {
   Index n_;
   bool lower_;
   bool unit_;
+  bool as_it_is_;
 };
 
 // The same by another algorithm, one row after the other.
 template <Scalar T> class HostSolveBy {
  public:
   HostSolveBy(Algorithm algorithm, const ExecutionSpace& space, const Operand<T>& A, bool lower, bool unit)
-      : rows_(dense_rows(space, A)),
+      : by_columns_(algorithm == Algorithm::plain && A.row_stride == 1),
+        rows_(by_columns_ ? DenseRows<T>{{}, A} : dense_rows(space, A)),
         n_(A.rows),
         row_product_(row_product<T>(algorithm)),
         lower_(lower),
@@ -136,6 +140,9 @@ template <Scalar T> class HostSolveBy {
         minus_(static_cast<std::size_t>(A.rows)) {}
 
   [[nodiscard]] std::vector<T> solve(const std::vector<T>& b) {
+    if (by_columns_) {
+      return solve_plainly(b);
+    }
     std::vector<T> x(b.size());
     for (Index step = 0; step < n_; ++step) {
       const Index i = lower_ ? step : n_ - 1 - step;
@@ -159,13 +166,35 @@ template <Scalar T> class HostSolveBy {
   }
 
  private:
+  // Rounded at every step, a column of A after the other.
+  [[nodiscard]] std::vector<T> solve_plainly(std::vector<T> x) const {
+    for (Index step = 0; step < n_; ++step) {
+      const Index j = lower_ ? step : n_ - 1 - step;
+      T& known = x[static_cast<std::size_t>(j)];
+      known = unit_ ? known : quotient(known, rows_.A(j, j));
+      const T by = known;
+      const T* const column = rows_.A.data + j * rows_.A.column_stride;
+      for (Index i = lower_ ? j + 1 : 0; i < (lower_ ? n_ : j); ++i) {
+        x[static_cast<std::size_t>(i)] -= (rows_.A.conjugated ? conjugate(column[i]) : column[i]) * by;
+      }
+    }
+    return x;
+  }
   // The products of row i with -x in [begin, end), and two terms.
   [[nodiscard]] T sum(Index i, Index begin, Index end, const T& term, const T& other) const {
+    if (by_columns_) {
+      T all = term + other;
+      for (Index k = begin; k < end; ++k) {
+        all += rows_.A(i, k) * minus_[static_cast<std::size_t>(k)];
+      }
+      return all;
+    }
     const T* const row = rows_.A.data + i * rows_.A.row_stride;
     return row_product_({row + begin, minus_.data() + begin, end - begin, rows_.A.conjugated, term, other},
                         {T(1), T(0)}, T(0));
   }
 
+  bool by_columns_;
   DenseRows<T> rows_;
   Index n_;
   RowProduct<T> row_product_;
@@ -206,8 +235,8 @@ void trsv(const ExecutionSpace& space, Triangle triangle, Operation op, Diagonal
   const bool unit = diagonal == Diagonal::unit;
   space.fence("heddle::exact::trsv");
   if constexpr (on_host) {
-    if (algorithm == Algorithm::automatic) {
-      host_solve<T>(HostSolve<T>(space, operand, lower, unit), x, refinements);
+    if (algorithm == Algorithm::automatic || algorithm == Algorithm::twice) {
+      host_solve<T>(HostSolve<T>(space, operand, lower, unit, algorithm == Algorithm::twice), x, refinements);
     } else {
       host_solve<T>(HostSolveBy<T>(algorithm, space, operand, lower, unit), x, refinements);
     }

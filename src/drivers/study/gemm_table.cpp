@@ -2,58 +2,31 @@
 
 #include "drivers/gemm/options.hpp"
 #include "drivers/study/gemm.hpp"
-#include <heddle/core/error.hpp>
+#include "drivers/study/table.hpp"
 #include <heddle/core/pending_file.hpp>
-#include <heddle/core/version.hpp>
-
-#include <algorithm>
-#include <fstream>
-#include <string_view>
 
 namespace heddle::driver {
 namespace {
 
-constexpr std::string_view first_words = "# heddle study gemm";
-constexpr std::string_view header =
+constexpr StudyTable table = {
+    "gemm",
     "device,ranks,scalar,placement,size,tile,chosen,grid,bands_per_pass,seconds,predicted_seconds,gflops,peak_share,"
-    "nominal_share,hidden_share,memory_bound,transfer_bound,bytes_received";
+    "nominal_share,hidden_share,memory_bound,transfer_bound,bytes_received"};
 
 }  // namespace
 
 bool looks_like_study_gemm(const std::filesystem::path& path) {
-  std::ifstream file(path);
-  std::string line;
-  return std::getline(file, line) && line.starts_with(first_words);
+  return table.is(path);
 }
-
 std::vector<std::string> joined_rows(const std::filesystem::path& path) {
-  std::ifstream file(path);
-  const auto refuse = [&](const std::string& reason) { throw Error(ErrorKind::input, path.string() + reason); };
-  std::string line;
-  if (!std::getline(file, line) || !line.starts_with(first_words)) refuse(": is no table of heddle study gemm");
-  const auto commas = [](std::string_view text) { return std::count(text.begin(), text.end(), ','); };
-  std::vector<std::string> rows;
-  bool begun = false;
-  for (int number = 2; std::getline(file, line); ++number) {
-    if (line.starts_with('#')) continue;
-    const std::string place = message_of(", line ", number, ": ");
-    if (!begun) {
-      if (line != header) refuse(place + "expected " + std::string(header));
-      begun = true;
-    } else {
-      if (commas(line) != commas(header)) refuse(place + "expected a row of " + std::string(header));
-      rows.push_back(line);
-    }
-  }
-  if (rows.empty()) refuse(": has no rows");
-  return rows;
+  return table.rows_of(path);
 }
 
 void write_rows(const std::filesystem::path& path, const std::vector<StudyGemmRow>& rows,
                 const std::vector<std::string>& joined) {
   PendingStream out(path);
   out.precision(9);
-  out << first_words << ", heddle " << version() << " (" << git_hash() << ")\n" << header << '\n';
+  out << table.beginning();
   const auto put = [&](const auto& value) {
     if (value) out << *value;
     out << ',';

@@ -1,0 +1,258 @@
+#include "drivers/study/exact.hpp"
+
+#include "drivers/study/exact_cases.hpp"
+#include "drivers/study/table.hpp"
+#include "drivers/support/clock.hpp"
+#include "drivers/support/context.hpp"
+#include "drivers/support/scalars.hpp"
+#include "drivers/support/text.hpp"
+#include <heddle/core/pending_file.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+namespace heddle::driver {
+namespace {
+
+using exact::Algorithm;
+
+constexpr bool on_host = Kokkos::SpaceAccessibility<Kokkos::HostSpace, MemorySpace>::accessible;
+constexpr double shortest_sample = 1e-3;
+constexpr StudyTable table = {"exact", "device,scalar,range,operation,size,algorithm,seconds,over_plain,differing"};
+
+struct Options {
+  std::vector<std::string> operations = exact_operations();
+  std::vector<std::string> algorithms = {"automatic",   "accumulator", "expansion-2", "expansion-4",
+                                         "expansion-8", "twice",       "plain"};
+  std::vector<std::string> scalars = {"double"};
+  std::vector<Index> lengths = {1000, 10000, 100000, 1000000, 10000000};
+  std::vector<Index> sizes;
+  int range = 0;
+  int repeat = 5;
+  std::vector<std::string> join;
+  std::string output = "study_exact.csv";
+  std::string plot;
+};
+
+const std::vector<std::string>& all_algorithms() {
+  static const std::vector<std::string> names = [] {
+    std::vector<std::string> all;
+    for (int k = 0; k <= static_cast<int>(Algorithm::plain); ++k) {
+      all.emplace_back(to_string(static_cast<Algorithm>(k)));
+    }
+    return all;
+  }();
+  return names;
+}
+
+const OptionTable<Options>& all_options() {
+  static const OptionTable<Options> options = {
+      {"--operations", &Options::operations, choice(exact_operations(), "NAME,..."),
+       "gemv-tall: of n x 256 matrices, gemv-wide: of 256 x n; lu by blocks, lu-unblocked, lu-batched: of 64 matrices"},
+      {"--algorithms", &Options::algorithms, choice(all_algorithms(), "NAME,..."),
+       "Ways to form sums; those down to expansion-8 are correctly rounded. Blocked and batched LU have the automatic "
+       "one alone, as have LU and (of these) trsv on GPUs"},
+      {"--scalars", &Options::scalars, choice({"double", "float", "complex-double", "complex-float"}, "TYPE,..."),
+       "Scalar types"},
+      {"--lengths", &Options::lengths, Integer{.least = 1, .type_name = "N,N,..."}, "Of vectors, for sum and dot"},
+      {"--sizes",
+       &Options::sizes,
+       Integer{.least = 1, .type_name = "N,N,..."},
+       "Orders of matrices",
+       {.otherwise = on_host ? "64 to 1024, doubling" : "256 to 4096, doubling"}},
+      {"--range", &Options::range, Integer{.least = 0, .most = 900},
+       "Powers of two that the sizes of numbers are spread over"},
+      {"--repeat", &Options::repeat, Integer{.least = 1},
+       "Samples of each, in turn with the others; the median is kept"},
+      {"--join", &Options::join, Text{"CSV,..."}, "Tables of other runs, on other machines, to append"},
+      {"--output,-o", &Options::output, Text{"CSV"}, "Table to write"},
+      {"--plot", &Options::plot, Text{"PNG"}, "Picture to draw of it (heddle plot draws it too)"},
+  };
+  return options;
+}
+
+struct Row {
+  std::string scalar;
+  std::string operation;
+  Index size = 0;
+  Algorithm algorithm = Algorithm::automatic;
+  double seconds = 0.0;
+  std::optional<double> over_plain;  // None: plain was not timed.
+  Index differing = 0;               // Numbers that are not those of the automatic way.
+};
+
+Index count_differing(const std::vector<double>& one, const std::vector<double>& other) {
+  Index count = 0;
+  for (std::size_t k = 0; k < one.size(); ++k) {
+    count += Kokkos::bit_cast<std::uint64_t>(one[k]) == Kokkos::bit_cast<std::uint64_t>(other[k]) ? 0 : 1;
+  }
+  return count;
+}
+
+// One algorithm's samples of one case.
+struct Samples {
+  Algorithm algorithm;
+  int runs = 1;  // In a sample, so that it is long enough to be timed.
+  Index differing = 0;
+  std::vector<double> seconds = {};
+};
+
+double sample(const ExactCase& tested, Algorithm algorithm, int runs) {
+  double seconds = 0.0;
+  for (int k = 0; k < runs; ++k) {
+    tested.prepare();
+    const auto start = std::chrono::steady_clock::now();
+    tested.run(algorithm);
+    seconds += seconds_since(start);
+  }
+  return seconds / runs;
+}
+
+template <Scalar T>
+std::vector<Row> rows_of(const Context& context, const Options& options, const std::string& scalar,
+                         const std::string& operation, Index n) {
+  const ExactCase tested = exact_case<T>(context.comm(), operation, n, options.range);
+  tested.prepare();
+  tested.run(Algorithm::automatic);
+  const std::vector<double> expected = tested.found();
+  std::vector<Samples> all;
+  for (const std::string& name : options.algorithms) {
+    const Algorithm algorithm = exact::algorithm_from(name);
+    if (!has_algorithm(operation, algorithm)) continue;
+    Samples samples{algorithm};
+    sample(tested, algorithm, 1);
+    samples.differing = count_differing(tested.found(), expected);
+    samples.runs = static_cast<int>(std::clamp(shortest_sample / sample(tested, algorithm, 1), 1.0, 1000.0));
+    all.push_back(std::move(samples));
+  }
+  for (int k = 0; k < options.repeat; ++k) {
+    for (Samples& samples : all) samples.seconds.push_back(sample(tested, samples.algorithm, samples.runs));
+  }
+  std::vector<Row> rows;
+  std::optional<double> plain;
+  for (Samples& samples : all) {
+    std::sort(samples.seconds.begin(), samples.seconds.end());
+    rows.push_back({scalar, operation, n, samples.algorithm, samples.seconds[samples.seconds.size() / 2], std::nullopt,
+                    samples.differing});
+    if (samples.algorithm == Algorithm::plain) plain = rows.back().seconds;
+  }
+  for (Row& row : rows) {
+    if (plain) row.over_plain = row.seconds / *plain;
+  }
+  return rows;
+}
+
+std::string line_of(const Row& row) {
+  return format("%-14s  %-12s  %9lld  %-11s  %9.3g", row.scalar.c_str(), row.operation.c_str(),
+                static_cast<long long>(row.size), std::string(to_string(row.algorithm)).c_str(), row.seconds) +
+         (row.over_plain ? format("  %10.3g", *row.over_plain) : format("  %10s", "-")) +
+         format("  %9lld", static_cast<long long>(row.differing));
+}
+
+std::vector<Row> all_rows(const Context& context, const Options& options) {
+  Progress progress = context.progress("study");
+  std::vector<Row> rows;
+  const auto parts = static_cast<double>(options.scalars.size() * options.operations.size());
+  double done = 0.0;
+  for (const std::string& scalar : options.scalars) {
+    for (const std::string& operation : options.operations) {
+      for (const Index n : is_of_vectors(operation) ? options.lengths : options.sizes) {
+        progress.update(done / parts, scalar + ", " + operation + ", n = " + std::to_string(n));
+        with_scalar(scalar, [&]<class T>() {
+          for (Row& row : rows_of<T>(context, options, scalar, operation, n)) {
+            context.say(line_of(row));
+            rows.push_back(std::move(row));
+          }
+        });
+      }
+      done += 1.0;
+    }
+  }
+  progress.finish();
+  return rows;
+}
+
+void write(const Options& options, const std::string& device, const std::vector<Row>& rows,
+           const std::vector<std::string>& joined) {
+  PendingStream out(options.output);
+  out.precision(9);
+  out << table.beginning();
+  for (const Row& row : rows) {
+    out << device << ',' << row.scalar << ',' << options.range << ',' << row.operation << ',' << row.size << ','
+        << to_string(row.algorithm) << ',' << row.seconds << ',';
+    if (row.over_plain) out << *row.over_plain;
+    out << ',' << row.differing << '\n';
+  }
+  for (const std::string& line : joined) out << line << '\n';
+  out.commit();
+}
+
+void complete(Options& options) {
+  if (options.sizes.empty()) {
+    for (Index n = on_host ? 64 : 256; n <= (on_host ? 1024 : 4096); n *= 2) options.sizes.push_back(n);
+  }
+  std::sort(options.sizes.begin(), options.sizes.end());
+  std::sort(options.lengths.begin(), options.lengths.end());
+}
+
+int run(Context& context, Options options) {
+  complete(options);
+  const Communicator& comm = context.comm();
+  require(comm.size() == 1, "study exact: it times one rank's operations; expected one rank, got ", comm.size());
+  std::vector<std::string> joined;
+  const PendingFile probe(options.output);
+  for (const std::string& path : options.join) {
+    for (std::string& row : table.rows_of(path)) joined.push_back(std::move(row));
+  }
+  auto report = context.report("study");
+  report.inputs()["study"] = "exact";
+  all_options().enter(options, report.inputs());
+
+  const int threads = comm.space().concurrency();
+  std::string device =
+      on_host ? format("%d CPU thread%s", threads, threads == 1 ? "" : "s") : context.device().describe();
+  // A comma ends a cell.
+  std::replace(device.begin(), device.end(), ',', ';');
+  context.say("scalar          operation             n  algorithm      seconds  over plain  differing");
+  const std::vector<Row> rows = all_rows(context, options);
+  write(options, device, rows, joined);
+  auto& list = report.results()["rows"] = nlohmann::ordered_json::array();
+  Index differing = 0;
+  for (const Row& row : rows) {
+    nlohmann::ordered_json object = {{"scalar", row.scalar},
+                                     {"operation", row.operation},
+                                     {"size", row.size},
+                                     {"algorithm", to_string(row.algorithm)},
+                                     {"seconds", row.seconds}};
+    if (row.over_plain) object["over_plain"] = *row.over_plain;
+    object["differing"] = row.differing;
+    list.push_back(std::move(object));
+    if (is_exact(row.algorithm)) differing += row.differing;
+  }
+  report.check_at_most("numbers_that_exact_algorithms_round_differently", static_cast<double>(differing), 0.0);
+  context.say("table written to " + options.output);
+  if (!options.plot.empty()) {
+    draw(study_exact_picture, options.output, options.plot);
+    report.results()["plot"] = options.plot;
+    context.say("picture written to " + options.plot);
+  }
+  return context.finish(report);
+}
+
+}  // namespace
+
+bool looks_like_study_exact(const std::filesystem::path& path) {
+  return table.is(path);
+}
+
+void add_study_exact(CLI::App& study, Selection& selection) {
+  add_command(study, selection,
+              {"exact", "Exact sums, products, triangular systems and LU by each algorithm, beside plain arithmetic",
+               "  heddle study exact --operations sum,dot --lengths 1000,1000000 --plot exact.png\n"
+               "  heddle study exact --range 200 --scalars float,double -o spread.csv\n"
+               "differing: numbers of the result that are not those of the automatic algorithm."},
+              all_options(), run);
+}
+
+}  // namespace heddle::driver

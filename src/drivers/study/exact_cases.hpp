@@ -1,0 +1,33 @@
+// The operations that `heddle study exact` times.
+#pragma once
+
+#include <heddle/comm/communicator.hpp>
+#include <heddle/exact/algorithm.hpp>
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace heddle::driver {
+
+/// The operations' names: sum and dot of vectors; gemv of square matrices, of n x 256 (gemv-tall) and of 256 x n
+/// (gemv-wide); trsv, lu, lu-unblocked, lu-batched (64 matrices) and gemm of square ones.
+[[nodiscard]] const std::vector<std::string>& exact_operations();
+/// Whether n is the length of a vector, not the order of a matrix.
+[[nodiscard]] bool is_of_vectors(std::string_view operation);
+/// Whether an operation is there by this algorithm, on this backend.
+[[nodiscard]] bool has_algorithm(std::string_view operation, exact::Algorithm algorithm);
+
+/// One operation on random numbers.
+struct ExactCase {
+  std::function<void()> prepare;               ///< Puts back what run() overwrites; needed before each.
+  std::function<void(exact::Algorithm)> run;   ///< Blocks.
+  std::function<std::vector<double>()> found;  ///< What the last run() found: all parts of it, one after the other.
+};
+
+/// `range`: powers of two that the numbers' sizes are spread over; 0: all are of one size.
+template <Scalar T>
+[[nodiscard]] ExactCase exact_case(const Communicator& comm, std::string_view operation, Index n, int range);
+
+}  // namespace heddle::driver

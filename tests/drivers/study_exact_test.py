@@ -1,0 +1,70 @@
+"""heddle study exact."""
+
+import csv
+import unittest
+
+from command import CommandTest
+
+SMALL = ("--lengths", "50,300", "--sizes", "12,40", "--repeat", 1)
+OPERATIONS = ("sum", "dot", "gemv", "gemv-tall", "gemv-wide", "trsv", "lu", "lu-unblocked", "lu-batched", "gemm")
+
+
+class StudyExact(CommandTest):
+    def rows(self, name):
+        with open(self.path(name), encoding="utf-8", newline="") as file:
+            lines = file.read().splitlines()
+        self.assertTrue(lines[0].startswith("# heddle study exact, heddle "))
+        return list(csv.DictReader(line for line in lines if not line.startswith("#")))
+
+    def test_exact_algorithms_find_the_same_numbers_and_plain_ones_others(self):
+        report = self.succeed("study", "exact", *SMALL, "--scalars", "float,complex-double", "--range", 40, "-o", "s.csv")
+        rows = self.rows("s.csv")
+        self.assertEqual(len(rows), len(report["results"]["rows"]))
+        keys = [(row["scalar"], row["operation"], row["size"], row["algorithm"]) for row in rows]
+        self.assertEqual(len(set(keys)), len(keys))
+        self.assertEqual({row["operation"] for row in rows}, set(OPERATIONS))
+        plain = {key[:3]: row for key, row in zip(keys, rows) if key[3] == "plain"}
+        for row in rows:
+            self.assertGreater(float(row["seconds"]), 0)
+            if row["algorithm"] not in ("twice", "plain"):
+                self.assertEqual(row["differing"], "0", row)
+            of_plain = plain.get((row["scalar"], row["operation"], row["size"]))
+            if of_plain:
+                self.assertAlmostEqual(float(row["over_plain"]) * float(of_plain["seconds"]) / float(row["seconds"]), 1,
+                                       delta=1e-6)
+            else:
+                self.assertEqual(row["over_plain"], "")
+        self.assertGreater(sum(int(row["differing"]) for row in plain.values()), 0)
+        self.assertEqual(report["checks"]["numbers_that_exact_algorithms_round_differently"]["value"], 0)
+        # LU by others than the automatic way is there on CPUs alone.
+        if "CPU thread" in rows[0]["device"]:
+            self.assertEqual(len([key for key in keys if key[:3] == ("float", "lu-unblocked", "40")]), 7)
+        self.assertEqual(len([key for key in keys if key[:3] == ("float", "gemm", "12")]), 7)
+
+    def test_tables_of_other_runs_are_joined_and_drawn(self):
+        small = ("study", "exact", "--operations", "sum,gemv", "--algorithms", "automatic,plain", *SMALL)
+        self.succeed(*small, "--scalars", "float", "-o", "float.csv")
+        self.succeed(*small, "-o", "both.csv", "--join", "float.csv", "--plot", "both.png")
+        self.assertEqual([row for row in self.rows("both.csv") if row["scalar"] == "float"], self.rows("float.csv"))
+        self.assertEqual({row["scalar"] for row in self.rows("both.csv")}, {"double", "float"})
+        self.succeed("plot", "both.csv", "-o", "again.png")
+        for name in ("both.png", "again.png"):
+            with open(self.path(name), "rb") as file:
+                self.assertEqual(file.read(8), b"\x89PNG\r\n\x1a\n")
+
+    def test_refusals(self):
+        self.refuse("study", "exact", "--operations", "ger", message="gemv-tall")
+        self.refuse("study", "exact", "--algorithms", "expansion-9", message="expansion-8")
+        self.refuse("study", "exact", *SMALL, ranks=2, message="expected one rank, got 2")
+        with open(self.path("other.csv"), "w", encoding="utf-8") as file:
+            file.write("# heddle study gemm, heddle 1\n")
+        self.refuse("study", "exact", *SMALL, "--join", "other.csv", message="is no table of heddle study exact")
+        self.succeed("study", "exact", "--operations", "sum", "--algorithms", "automatic", "--lengths", 9, "--repeat", 1,
+                     "-o", "one.csv")
+        result = self.run_command("plot", "one.csv")
+        self.assertEqual(result.code, 1)
+        self.assertIn("one.csv: has no times over plain ones", result.errors)
+
+
+if __name__ == "__main__":
+    unittest.main()
