@@ -19,6 +19,8 @@ void add_commands(CLI::App& app, Selection& selection) {
   add_expm(app, selection);
   add_transpose(app, selection);
   add_exact_sums(app, selection);
+  add_exact_vectors(app, selection);
+  add_generate(app, selection);
   add_lu(app, selection);
   add_eig(app, selection);
   add_duplicates(app, selection);

@@ -67,6 +67,8 @@ void add_gemm(CLI::App& app, Selection& selection);
 void add_expm(CLI::App& app, Selection& selection);
 void add_transpose(CLI::App& app, Selection& selection);
 void add_exact_sums(CLI::App& app, Selection& selection);
+void add_exact_vectors(CLI::App& app, Selection& selection);
+void add_generate(CLI::App& app, Selection& selection);
 void add_lu(CLI::App& app, Selection& selection);
 void add_eig(CLI::App& app, Selection& selection);
 void add_duplicates(CLI::App& app, Selection& selection);

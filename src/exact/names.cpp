@@ -6,7 +6,7 @@ namespace heddle::exact {
 namespace {
 
 constexpr heddle::impl::Names<Algorithm, 11> algorithms = {{
-    {Algorithm::automatic, "automatic"},
+    {Algorithm::automatic, "auto"},
     {Algorithm::accumulator, "accumulator"},
     {Algorithm::expansion_2, "expansion-2"},
     {Algorithm::expansion_3, "expansion-3"},

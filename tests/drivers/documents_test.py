@@ -88,7 +88,7 @@ class Manual(CommandTest):
     def test_bash_completes(self):
         self.manual("bash")
         self.write("matrix.mtx", "")
-        self.assertEqual(self.completed("heddle", "tr"), ["transpose"])
+        self.assertEqual(self.completed("heddle", "tra"), ["transpose"])
         self.assertNotIn("manual", self.completed("heddle", ""))
         self.assertEqual(self.completed("heddle", "gemm", "--place-"), ["--place-a", "--place-b", "--place-c"])
         self.assertIn("--no-check", self.completed("heddle", "gemm", "--"))

@@ -16,12 +16,16 @@ RUNS = {
     "sum": ["--input", "x.mtx"],
     "dot": ["--x", "x.mtx", "--y", "x.mtx"],
     "lu": ["--size", "4"],
+    "gemv": ["--a", "A.mtx", "--x", "x.mtx"],
+    "trsv": ["--a", "A.mtx", "--b", "x.mtx"],
+    "generate": ["triangular", "--size", "6", "--output", "L.mtx"],
     "eig": ["--generate", "random", "--size", "4"],
     "duplicates": ["--size", "10"],
     "faces": ["--generate", "tetrahedra", "--size", "2"],
     "tdse": ["deck.toml", "--tile", "8"],
     "study transpose": ["--rows", "4", "--columns", "4", "--largest", "2", "--repeat", "1"],
     "study gemm": ["--sizes", "8", "--repeat", "1"],
+    "study exact": ["--lengths", "8", "--sizes", "4", "--repeat", "1"],
     "study jacobi": ["--sizes", "3,4", "--repeat", "1"],
     "study faces": ["--sizes", "2", "--methods", "partition", "--repeat", "1"],
     "predict gemm": ["--size", "4096"],
@@ -120,6 +124,7 @@ class Options(CommandTest):
 
     def test_reports_have_the_inputs_that_the_tables_say(self):
         write_market(self.path("x.mtx"), [[1.0], [2.0]])
+        write_market(self.path("A.mtx"), [[3.0, 1.0], [1.0, 2.0]])
         self.write("deck.toml", DECK)
         self.assertEqual(set(RUNS), set(self.tables) - {"plot"})  # which needs matplotlib
         for command, arguments in RUNS.items():

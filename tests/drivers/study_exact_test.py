@@ -42,7 +42,7 @@ class StudyExact(CommandTest):
         self.assertEqual(len([key for key in keys if key[:3] == ("float", "gemm", "12")]), 7)
 
     def test_tables_of_other_runs_are_joined_and_drawn(self):
-        small = ("study", "exact", "--operations", "sum,gemv", "--algorithms", "automatic,plain", *SMALL)
+        small = ("study", "exact", "--operations", "sum,gemv", "--algorithms", "auto,plain", *SMALL)
         self.succeed(*small, "--scalars", "float", "-o", "float.csv")
         self.succeed(*small, "-o", "both.csv", "--join", "float.csv", "--plot", "both.png")
         self.assertEqual([row for row in self.rows("both.csv") if row["scalar"] == "float"], self.rows("float.csv"))
@@ -59,7 +59,7 @@ class StudyExact(CommandTest):
         with open(self.path("other.csv"), "w", encoding="utf-8") as file:
             file.write("# heddle study gemm, heddle 1\n")
         self.refuse("study", "exact", *SMALL, "--join", "other.csv", message="is no table of heddle study exact")
-        self.succeed("study", "exact", "--operations", "sum", "--algorithms", "automatic", "--lengths", 9, "--repeat", 1,
+        self.succeed("study", "exact", "--operations", "sum", "--algorithms", "auto", "--lengths", 9, "--repeat", 1,
                      "-o", "one.csv")
         result = self.run_command("plot", "one.csv")
         self.assertEqual(result.code, 1)

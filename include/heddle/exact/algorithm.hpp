@@ -32,7 +32,7 @@ enum class Algorithm {
   return algorithm != Algorithm::twice && algorithm != Algorithm::plain;
 }
 
-/// "automatic", "accumulator", "expansion-2" to "expansion-8", "twice" or "plain".
+/// "auto", "accumulator", "expansion-2" to "expansion-8", "twice" or "plain".
 [[nodiscard]] std::string_view to_string(Algorithm algorithm);
 /// The algorithm of such a name. Throws Error(argument) for any other.
 [[nodiscard]] Algorithm algorithm_from(std::string_view text);

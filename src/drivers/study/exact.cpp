@@ -1,5 +1,6 @@
 #include "drivers/study/exact.hpp"
 
+#include "drivers/exact/algorithms.hpp"
 #include "drivers/study/exact_cases.hpp"
 #include "drivers/study/table.hpp"
 #include "drivers/support/clock.hpp"
@@ -23,7 +24,7 @@ constexpr StudyTable table = {"exact", "device,scalar,range,operation,size,algor
 
 struct Options {
   std::vector<std::string> operations = exact_operations();
-  std::vector<std::string> algorithms = {"automatic",   "accumulator", "expansion-2", "expansion-4",
+  std::vector<std::string> algorithms = {"auto",        "accumulator", "expansion-2", "expansion-4",
                                          "expansion-8", "twice",       "plain"};
   std::vector<std::string> scalars = {"double"};
   std::vector<Index> lengths = {1000, 10000, 100000, 1000000, 10000000};
@@ -35,22 +36,11 @@ struct Options {
   std::string plot;
 };
 
-const std::vector<std::string>& all_algorithms() {
-  static const std::vector<std::string> names = [] {
-    std::vector<std::string> all;
-    for (int k = 0; k <= static_cast<int>(Algorithm::plain); ++k) {
-      all.emplace_back(to_string(static_cast<Algorithm>(k)));
-    }
-    return all;
-  }();
-  return names;
-}
-
 const OptionTable<Options>& all_options() {
   static const OptionTable<Options> options = {
       {"--operations", &Options::operations, choice(exact_operations(), "NAME,..."),
        "gemv-tall: of n x 256 matrices, gemv-wide: of 256 x n; lu by blocks, lu-unblocked, lu-batched: of 64 matrices"},
-      {"--algorithms", &Options::algorithms, choice(all_algorithms(), "NAME,..."),
+      {"--algorithms", &Options::algorithms, choice(exact_algorithms(), "NAME,..."),
        "Ways to form sums; those down to expansion-8 are correctly rounded. Blocked and batched LU have the automatic "
        "one alone, as have LU and (of these) trsv on GPUs"},
       {"--scalars", &Options::scalars, choice({"double", "float", "complex-double", "complex-float"}, "TYPE,..."),

@@ -1,0 +1,249 @@
+// heddle gemv and heddle trsv: products and triangular systems with a vector, correctly rounded or reproducible.
+#include "drivers/commands.hpp"
+#include "drivers/exact/algorithms.hpp"
+#include "drivers/support/clock.hpp"
+#include "drivers/support/matrices.hpp"
+#include "drivers/support/matrix_options.hpp"
+#include "drivers/support/scalars.hpp"
+#include "drivers/support/sha256.hpp"
+#include "drivers/support/text.hpp"
+#include <heddle/exact/matrix.hpp>
+
+#include <cmath>
+#include <utility>
+
+namespace heddle::driver {
+namespace {
+
+using exact::Algorithm;
+
+struct Options {
+  std::string a, vector;
+  std::string scalar;
+  Operation op = Operation::none;
+  std::string algorithm = "auto";
+  bool compare = false;
+  std::string output;
+};
+struct GemvOptions : Options {
+  std::string alpha = "1";
+};
+struct TrsvOptions : Options {
+  std::string triangle = "lower";
+  bool unit = false;
+  int refinements = 0;
+};
+
+constexpr const char* compare_help = "Compute it by plain arithmetic too, and show what differs";
+
+// `vector`: the name and the help of the vector's option.
+template <class All> OptionTable<All> table_of(const std::string& vector, const char* help) {
+  return OptionTable<All>({
+      {"--a", &All::a, Text{}, matrix_file_help, {.required = true}},
+      {vector, &All::vector, Text{}, help, {.required = true}},
+      {"--scalar", &All::scalar, scalar_kind(), scalar_help},
+      {"--op", &All::op, operation_kind(), "Of A"},
+      {"--algorithm", &All::algorithm, choice(exact_algorithms()),
+       "How sums are formed; twice and plain are not correctly rounded"},
+      {"--compare", &All::compare, Flag{}, compare_help},
+      {"--output,-o", &All::output, Text{}, "File to write the result to; the ending chooses the format"},
+  });
+}
+const OptionTable<GemvOptions>& gemv_options() {
+  static const OptionTable<GemvOptions> table =
+      table_of<GemvOptions>("--x", "File of x: a matrix of one column")
+          .include(itself, OptionTable<GemvOptions>({
+                               {"--alpha", &GemvOptions::alpha, Text{"NUMBER"}, "Factor, as re or re,im"},
+                           }));
+  return table;
+}
+const OptionTable<TrsvOptions>& trsv_options() {
+  static const OptionTable<TrsvOptions> table =
+      table_of<TrsvOptions>("--b", "File of b: a matrix of one column")
+          .include(
+              itself,
+              OptionTable<TrsvOptions>({
+                  {"--triangle", &TrsvOptions::triangle, choice({"lower", "upper"}), "The triangle of A that is read"},
+                  {"--unit", &TrsvOptions::unit, Flag{}, "The diagonal is ones, and not read"},
+                  {"--refinements", &TrsvOptions::refinements, Integer{.least = 0},
+                   "How often the solution is corrected by its residual"},
+              }));
+  return table;
+}
+
+template <Scalar T> double size_of(const T& x) {
+  if constexpr (is_complex<T>) {
+    return std::hypot(static_cast<double>(x.real()), static_cast<double>(x.imag()));
+  } else {
+    return std::abs(static_cast<double>(x));
+  }
+}
+
+template <class T> struct Column {
+  DistributedMatrix<T> matrix;
+  [[nodiscard]] auto view() const { return Kokkos::subview(matrix.local(), Kokkos::ALL, 0); }
+};
+template <Scalar T> Column<T> column(const Communicator& comm, Index rows) {
+  return {DistributedMatrix<T>(comm, placement_from("rank:0", rows, 1, 1))};
+}
+template <Scalar T> Column<T> read_column(const Communicator& comm, const std::string& path, Index rows) {
+  Column<T> read{read_placed<T>(comm, path, "rank:0")};
+  require(read.matrix.columns() == 1 && read.matrix.rows() == rows, path, ": is ", read.matrix.rows(), " x ",
+          read.matrix.columns(), ", expected ", rows, " x 1");
+  return read;
+}
+
+// Enters the result, times it, and compares it with that of plain arithmetic. run(algorithm) gives a Column.
+template <Scalar T, class Run>
+Column<T> result_of(Context& context, Report& report, const Options& options, const Run& run) {
+  const auto start = std::chrono::steady_clock::now();
+  Column<T> found = run(exact::algorithm_from(options.algorithm));
+  const double seconds = seconds_since(start);
+  const HostMatrix<T> host = gather(found.matrix, 0);
+  Sha256 hash;
+  hash.add(host.data(), host.size() * sizeof(T));
+  auto& results = report.results();
+  results["sha256"] = hash.digest();
+  results["seconds"] = seconds;
+  context.say(format("%lld elements, %s, by %s sums: %.4g s, sha256 %s", static_cast<long long>(host.size()),
+                     options.scalar.c_str(), options.algorithm.c_str(), seconds, hash.digest().c_str()));
+  if (options.compare) {
+    const HostMatrix<T> plain = gather(run(Algorithm::plain).matrix, 0);
+    Index different = 0;
+    double off = 0;
+    double largest = 0;
+    for (std::size_t i = 0; i < host.size(); ++i) {
+      different += plain(i, 0) == host(i, 0) ? 0 : 1;
+      off = larger(off, size_of(T(plain(i, 0) - host(i, 0))));
+      largest = larger(largest, size_of(host(i, 0)));
+    }
+    const double relative = off == 0 ? 0.0 : off / largest;
+    results["plain_different_elements"] = different;
+    results["plain_relative_error"] = relative;
+    context.say(format("plain: %lld elements differ, by up to %.3g of the largest", static_cast<long long>(different),
+                       relative));
+  }
+  if (!options.output.empty()) write_result(options.output, found.matrix, true);
+  return found;
+}
+
+template <Scalar T> int gemv_as(Context& context, const GemvOptions& options) {
+  const Communicator& comm = context.comm();
+  auto report = context.report("gemv");
+  const auto A = read_placed<T>(comm, options.a, "rank:0");
+  const bool straight = options.op == Operation::none;
+  const Column<T> x = read_column<T>(comm, options.vector, straight ? A.columns() : A.rows());
+  const T alpha = scalar_from<T>("--alpha", number_from("--alpha", options.alpha));
+  gemv_options().enter(options, report.inputs());
+  result_of<T>(context, report, options, [&](Algorithm algorithm) {
+    Column<T> y = column<T>(comm, straight ? A.rows() : A.columns());
+    exact::gemv(comm.space(), options.op, alpha, A.local(), x.view(), T(0), y.view(), algorithm);
+    return y;
+  });
+  return context.finish(report);
+}
+
+// max |b - op(A) x| / (|op(A)| |x| + |b|), element by element, of residuals rounded once. `A`: the other triangle zero.
+template <Scalar T>
+double backward_error(const Communicator& comm, Operation op, const DistributedMatrix<T>& A, const Column<T>& x,
+                      const Column<T>& b) {
+  using R = Real<T>;
+  const Column<T> rest = column<T>(comm, b.matrix.rows());
+  Kokkos::deep_copy(rest.view(), b.view());
+  exact::gemv(comm.space(), op, T(-1), A.local(), x.view(), T(1), rest.view());
+  const DistributedMatrix<R> sizes(comm, placement_from("rank:0", A.rows(), A.columns(), 1));
+  const Column<R> of_x = column<R>(comm, x.matrix.rows());
+  const Column<R> of_b = column<R>(comm, b.matrix.rows());
+  const auto fill_sizes = [&](const DistributedMatrix<T>& from, const DistributedMatrix<R>& to) {
+    const auto host = gather(from, 0);
+    const HostMatrix<R> all("heddle::driver::sizes", host.extent(0), host.extent(1));
+    for (std::size_t k = 0; k < host.size(); ++k) all.data()[k] = static_cast<R>(size_of(host.data()[k]));
+    scatter(all, 0, to);
+  };
+  fill_sizes(A, sizes);
+  fill_sizes(x.matrix, of_x.matrix);
+  fill_sizes(b.matrix, of_b.matrix);
+  exact::gemv(comm.space(), op, R(1), sizes.local(), of_x.view(), R(1), of_b.view());
+  const auto residual = gather(rest.matrix, 0);
+  const auto bound = gather(of_b.matrix, 0);
+  double worst = 0;
+  for (std::size_t i = 0; i < residual.size(); ++i) {
+    const double off = size_of(residual(i, 0));
+    if (off != 0) worst = larger(worst, off / static_cast<double>(bound(i, 0)));
+  }
+  return worst;
+}
+
+template <Scalar T> int trsv_as(Context& context, const TrsvOptions& options) {
+  const Communicator& comm = context.comm();
+  auto report = context.report("trsv");
+  const auto A = read_placed<T>(comm, options.a, "rank:0");
+  require(A.rows() == A.columns(), options.a, ": is ", A.rows(), " x ", A.columns(), ", expected a square matrix");
+  const Column<T> b = read_column<T>(comm, options.vector, A.rows());
+  trsv_options().enter(options, report.inputs());
+  const bool lower = options.triangle == "lower";
+  const Column<T> x = result_of<T>(context, report, options, [&](Algorithm algorithm) {
+    Column<T> solved = column<T>(comm, A.rows());
+    Kokkos::deep_copy(solved.view(), b.view());
+    exact::trsv(comm.space(), lower ? exact::Triangle::lower : exact::Triangle::upper, options.op,
+                options.unit ? exact::Diagonal::unit : exact::Diagonal::stored, A.local(), solved.view(),
+                options.refinements, algorithm);
+    return solved;
+  });
+  const HostMatrix<T> read = gather(A, 0);
+  for (std::size_t j = 0; j < read.extent(1); ++j) {
+    for (std::size_t i = 0; i < read.extent(0); ++i) {
+      if (i == j && options.unit) read(i, j) = T(1);
+      if (lower ? i < j : i > j) read(i, j) = T(0);
+    }
+  }
+  const DistributedMatrix<T> triangle(comm, placement_from("rank:0", A.rows(), A.columns(), 1));
+  scatter(read, 0, triangle);
+  const double error = backward_error<T>(comm, options.op, triangle, x, b);
+  if (options.refinements == 0 && options.algorithm != "plain") {
+    // A rounding of the sum, and one of the quotient.
+    report.check_at_most("backward_error", error, 4.0 * unit_roundoff<T>);
+  } else {
+    report.results()["backward_error"] = error;
+    context.say(format("backward error %.3g", error));
+  }
+  return context.finish(report);
+}
+
+template <class All, class Work>
+int run_with(Context& context, All options, const char* name, const char* vector, const Work& work) {
+  require(context.comm().size() == 1, name, " runs on one rank, and all threads or the GPU of it; there are ",
+          context.comm().size());
+  require_writable_matrix(context, options.output);
+  require_inputs_kept(context, {{"--a", options.a}, {vector, options.vector}}, {"--output", options.output});
+  if (options.scalar.empty()) {
+    const std::string of_a = scalar_of_input(context, options.a);
+    options.scalar = of_a == "double" ? scalar_of_input(context, options.vector) : of_a;
+  }
+  return work(options);
+}
+int run_gemv(Context& context, GemvOptions options) {
+  return run_with(context, std::move(options), "gemv", "--x", [&](const GemvOptions& all) {
+    return with_scalar(all.scalar, [&]<class T>() { return gemv_as<T>(context, all); });
+  });
+}
+int run_trsv(Context& context, TrsvOptions options) {
+  return run_with(context, std::move(options), "trsv", "--b", [&](const TrsvOptions& all) {
+    return with_scalar(all.scalar, [&]<class T>() { return trsv_as<T>(context, all); });
+  });
+}
+
+}  // namespace
+
+void add_exact_vectors(CLI::App& app, Selection& selection) {
+  add_command(app, selection,
+              {"gemv", "A matrix times a vector, every element rounded once",
+               "  heddle gemv --a A.mtx --x x.mtx -o y.mtx --compare"},
+              gemv_options(), run_gemv);
+  add_command(app, selection,
+              {"trsv", "The solution of a triangular system, the same bits everywhere",
+               "  heddle trsv --a L.mtx --b b.mtx -o x.mtx --refinements 1"},
+              trsv_options(), run_trsv);
+}
+
+}  // namespace heddle::driver
