@@ -25,7 +25,7 @@ using NativeStream = cudaStream_t;
 
 // The most thread blocks of one message's kernel. All messages that may be under way at once must find room on the
 // device, as each waits there for its other end (linked_transport.cpp). What they hold does not multiply: products of
-// n = 32768 on two H100 take 2 % longer with one block, 6 % with four and 20 % with eight. Four bring 117 GB/s, which
+// n = 32768 on two H100 take 1 % longer with one block, 6 % with four and 20 % with eight. Four bring 117 GB/s, which
 // is what a network brings.
 constexpr int most_blocks = 4;
 

@@ -12,8 +12,8 @@ struct LuOptions {
   /// Columns that are factored together: 1 factors one after the other (the unblocked algorithm); 0 lets the library
   /// choose. No bit depends on it.
   int block = 0;
-  /// How sums are formed. Of others than Algorithm::automatic, which the host alone takes, `block` is not used: columns
-  /// are factored one after the other.
+  /// How sums are formed. Only CPUs have algorithms other than Algorithm::automatic, and these factor one column after
+  /// the other, whatever `block` is.
   Algorithm algorithm = Algorithm::automatic;
 };
 

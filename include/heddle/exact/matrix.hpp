@@ -67,7 +67,8 @@ void gemm(const ExecutionSpace& space, Operation op_a, Operation op_b, typename 
 /// corrected by its solution. Where residuals are denormal or overflow, solve() does better. A zero on the diagonal
 /// gives infinities and NaNs, as in BLAS. Throws Error(argument) for shapes that don't fit. Blocks. Cost: that of
 /// gemv() for half of A, and twice that for each refinement; on GPUs besides the time in which n elements are rounded
-/// and divided one after the other, some quarter of a microsecond each.
+/// and divided one after the other, 0.9 microseconds each on an H100.
+///
 /// By another `algorithm` the sums are formed as it says, those of the residuals too; on GPUs, which have no
 /// accumulator in these kernels, only Algorithm::twice and plain are taken besides, and others throw Error(argument).
 template <class ViewA, class ViewX>
