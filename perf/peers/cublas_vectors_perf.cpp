@@ -25,36 +25,16 @@ class Handle {
   cublasHandle_t handle_ = nullptr;
 };
 
-// Complex numbers have two parts: of sums that are zero exactly, twice the precision does not tell the rounding.
-template <Scalar T> KOKKOS_INLINE_FUNCTION T entry(const RandomEntries& random, Index i, Index j) {
-  if constexpr (is_complex<T>) {
-    return T(static_cast<Real<T>>(random(2 * i, j)), static_cast<Real<T>>(random(2 * i + 1, j)));
-  } else {
-    return static_cast<T>(random(i, j));
-  }
-}
-
 // Random, with `diagonal` added on the diagonal.
 template <Scalar T> Matrix<T> random_matrix(Index m, Index n, double diagonal) {
-  const Matrix<T> A(Kokkos::view_alloc(Kokkos::WithoutInitializing, "heddle::perf::A"), static_cast<std::size_t>(m),
-                    static_cast<std::size_t>(n));
-  const RandomEntries random{1};
+  const Matrix<T> A = random_local<T>(world().space(), m, n, 1);
   Kokkos::parallel_for(
-      "heddle::perf::fill", Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(0, m * n),
-      KOKKOS_LAMBDA(Index at) {
-        const Index i = at % m;
-        const Index j = at / m;
-        A(i, j) = entry<T>(random, i, j) + T(static_cast<Real<T>>(i == j ? diagonal : 0.0));
-      });
+      "heddle::perf::diagonal", std::min(A.extent(0), A.extent(1)),
+      KOKKOS_LAMBDA(int i) { A(i, i) = A(i, i) + T(static_cast<Real<T>>(diagonal)); });
   return A;
 }
 template <Scalar T> Vector<T> random_vector(Index n, int seed) {
-  const Vector<T> x(Kokkos::view_alloc(Kokkos::WithoutInitializing, "heddle::perf::x"), static_cast<std::size_t>(n));
-  const RandomEntries random{seed};
-  Kokkos::parallel_for(
-      "heddle::perf::fill", Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(0, n),
-      KOKKOS_LAMBDA(Index i) { x(i) = entry<T>(random, i, 0); });
-  return x;
+  return Kokkos::subview(random_local<T>(world().space(), n, 1, seed), Kokkos::ALL, 0);
 }
 
 template <Scalar T> void require_close(benchmark::State& state, const Vector<T>& x, const Vector<T>& y) {

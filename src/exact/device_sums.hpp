@@ -1,4 +1,5 @@
-// On GPUs: inner products by each algorithm, with one interface: add(), add_product() and finished().
+// On GPUs: inner products by each algorithm, with one interface: add_product() and finished(); those
+// that triangular systems take have add(), too.
 #pragma once
 
 #include "exact/algorithms.hpp"
@@ -13,7 +14,6 @@ template <Scalar T, int levels> struct ExpandedSum {
   Expansion<levels == 0 ? 2 : levels> leading[parts_of_scalar<T>];
   ExactSum<T> rest;
 
-  KOKKOS_INLINE_FUNCTION void add(const T& x) { rest.add(x); }
   KOKKOS_INLINE_FUNCTION void add_product(const T& x, const T& y) {
     for_each_product(x, y, [&](int p, Real<T> a, Real<T> b) {
       auto value = static_cast<double>(a);

@@ -10,8 +10,8 @@ namespace heddle::exact::impl {
 /// launches, and more threads at every step's barrier.
 template <Scalar T> inline constexpr Index solve_block = sizeof(T) <= 8 ? 64 : 32;
 
-/// A triangular system and the sums of its rows, those of what is known of x. Sum: InnerSum<T>, which leaves open
-/// roundings to a pass of their own, or one of device_sums.hpp.
+/// A triangular system and the sums of its rows, those of what is known of x. Sum: InnerSum<T>, where roundings
+/// may be left open, TwiceSum<T> or PlainSum<T>.
 template <Scalar T, class Sum> struct DeviceSystem {
   Operand<T> A;
   bool lower;
@@ -126,7 +126,7 @@ template <Scalar T>
 void add_solved_to_rows(const ExecutionSpace& space, const DeviceSystem<T, InnerSum<T>>& system, Index begin, Index end,
                         Index first, Index last) {
   constexpr int rows = 8;
-  constexpr int lanes = heddle::impl::on_host ? 1 : 32;
+  constexpr int lanes = 32;
   using Teams = Kokkos::TeamPolicy<ExecutionSpace, Kokkos::LaunchBounds<rows * lanes, 2>>;
   using Team = typename Teams::member_type;
   const auto teams = static_cast<int>((last - first + rows - 1) / rows);

@@ -46,6 +46,20 @@ template <Scalar T> KOKKOS_INLINE_FUNCTION std::uint64_t pivot_rank(const T& x) 
   return F::to_bits(size) + pivot_rank_of_zero + (is_beyond ? std::uint64_t{1} << F::fraction : 0U);
 }
 
+/// The first of the largest elements among element(begin) to element(end - 1), by pivot_rank().
+template <class Element> Index first_of_largest(Index begin, Index end, const Element& element) {
+  Index best = begin;
+  std::uint64_t most = pivot_rank(element(begin));
+  for (Index i = begin + 1; i < end; ++i) {
+    const std::uint64_t rank = pivot_rank(element(i));
+    if (rank > most) {
+      most = rank;
+      best = i;
+    }
+  }
+  return best;
+}
+
 /// One matrix, column-major, m x n.
 template <Scalar T> class HostLu {
  public:
@@ -156,16 +170,7 @@ template <Scalar T> class HostLu {
     }
   }
   [[nodiscard]] Index pivot_of(Index j) const {
-    Index best = j;
-    std::uint64_t most = pivot_rank(at(j, j));
-    for (Index i = j + 1; i < m_; ++i) {
-      const std::uint64_t rank = pivot_rank(at(i, j));
-      if (rank > most) {
-        most = rank;
-        best = i;
-      }
-    }
-    return best;
+    return first_of_largest(j, m_, [&](Index i) -> const T& { return at(i, j); });
   }
   void swap_rows(Index i, Index k, Index column, Index panel_end) {
     for (Index j = 0; j < n_; ++j) {

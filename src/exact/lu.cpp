@@ -61,17 +61,9 @@ template <Scalar T> LuResult host_lu_by(Algorithm algorithm, const ExecutionSpac
         row(i)[j] = row_product({row(i), minus.data(), j, false, row(i)[j]}, update, T(0));
       }
     });
-    Index pivot = j;
-    std::uint64_t most = pivot_rank(row(j)[j]);
-    for (Index i = j + 1; i < m; ++i) {
-      const std::uint64_t rank = pivot_rank(row(i)[j]);
-      if (rank > most) {
-        most = rank;
-        pivot = i;
-      }
-    }
+    const Index pivot = first_of_largest(j, m, [&](Index i) -> const T& { return row(i)[j]; });
     result.pivots.push_back(pivot);
-    if (most == pivot_rank_of_zero && result.info == 0) {
+    if (pivot_rank(row(pivot)[j]) == pivot_rank_of_zero && result.info == 0) {
       result.info = j + 1;
     }
     if (pivot != j) {

@@ -126,15 +126,9 @@ template <Scalar T> T sum(const ExecutionSpace& space, const StridedVector<const
 template <Scalar T> Real<T> asum(const ExecutionSpace& space, const StridedVector<const T>& x) {
   const auto n = static_cast<Index>(x.extent(0));
   if constexpr (is_complex<T>) {
-    if (x.extent(0) <= 1 || x.stride(0) == 1) {
-      return reduced<Real<T>>(space, Numbers<Real<T>, true, true>{reinterpret_cast<const Real<T>*>(x.data()), 1},
-                              2 * n);
-    }
     // Real and imaginary parts in one row.
-    const Kokkos::View<T*, MemorySpace> dense(
-        Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "heddle::exact::x"), x.extent(0));
-    heddle::impl::copy_vector<T>(space, x, strided(dense));
-    return reduced<Real<T>>(space, Numbers<Real<T>, true, true>{reinterpret_cast<const Real<T>*>(dense.data()), 1},
+    const Kokkos::View<const T*, MemorySpace> row = dense(space, x);
+    return reduced<Real<T>>(space, Numbers<Real<T>, true, true>{reinterpret_cast<const Real<T>*>(row.data()), 1},
                             2 * n);
   } else {
     return with_numbers<true>(x, 0, [&](const auto& terms) { return reduced<T>(space, terms, n); });

@@ -1,5 +1,6 @@
 // heddle generate: inner products, products and systems of a chosen condition, as hard inputs for exact arithmetic.
 #include "drivers/commands.hpp"
+#include "drivers/exact/sizes.hpp"
 #include "drivers/support/matrices.hpp"
 #include "drivers/support/text.hpp"
 #include <heddle/core/random.hpp>
@@ -43,11 +44,11 @@ const OptionTable<Options>& all_options() {
   return table;
 }
 
-// Uniform in (-1, 1), with all digits.
+// Uniform in [-1, 1), with all digits.
 class Numbers {
  public:
   explicit Numbers(std::uint64_t seed) : state_(mixed_bits(golden_step + seed)) {}
-  double next() { return static_cast<double>(static_cast<std::int64_t>(bits())) * 0x1p-63; }
+  double next() { return unit_from(bits()); }
   Index below(Index n) { return static_cast<Index>(bits() % static_cast<std::uint64_t>(n)); }
 
  private:
@@ -209,7 +210,7 @@ double generate(const Communicator& comm, const Options& options) {
 }
 
 int run(Context& context, const Options& options) {
-  require(context.comm().size() == 1, "generate runs on one rank; there are ", context.comm().size());
+  require_one_rank(context, "generate");
   require(!options.vector.empty() || options.kind == "triangular" || options.kind == "general", "generate ",
           options.kind, ": expected --vector FILE for its other vector");
   require(options.condition <= 1e300, "--condition ", options.condition, ": expected at most 1e300");

@@ -1,5 +1,6 @@
 // heddle lu: the reproducible LU factorization of a matrix from a file or generated.
 #include "drivers/commands.hpp"
+#include "drivers/exact/sizes.hpp"
 #include "drivers/support/clock.hpp"
 #include "drivers/support/matrices.hpp"
 #include "drivers/support/matrix_options.hpp"
@@ -40,15 +41,6 @@ const OptionTable<Options>& all_options() {
   return table;
 }
 
-// |x| 2^-power: matrices of huge or denormal numbers are looked at with their own power of two taken out.
-template <Scalar T> double size_of(const T& x, int power = 0) {
-  if constexpr (is_complex<T>) {
-    return std::hypot(std::ldexp(static_cast<double>(x.real()), -power),
-                      std::ldexp(static_cast<double>(x.imag()), -power));
-  } else {
-    return std::ldexp(std::abs(static_cast<double>(x)), -power);
-  }
-}
 // The power of two in the largest part of an element; 0 of nothing but zeros and what is not finite.
 template <Scalar T> int power_of(const HostMatrix<T>& A) {
   double most = 0;
@@ -288,8 +280,7 @@ template <Scalar T> int run_as(Context& context, const Options& options) {
 }
 
 int run(Context& context, Options options) {
-  require(context.comm().size() == 1, "lu runs on one rank, and all threads or the GPU of it; there are ",
-          context.comm().size());
+  require_one_rank(context, "lu");
   require_one_input(options.input, options.size);
   for (const auto& [name, path] : {std::pair("--l", options.l), {"--u", options.u}, {"--pivots", options.pivots}}) {
     require_writable_matrix(context, path);

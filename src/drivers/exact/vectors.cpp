@@ -1,6 +1,7 @@
 // heddle gemv and heddle trsv: products and triangular systems with a vector, correctly rounded or reproducible.
 #include "drivers/commands.hpp"
 #include "drivers/exact/algorithms.hpp"
+#include "drivers/exact/sizes.hpp"
 #include "drivers/support/clock.hpp"
 #include "drivers/support/matrices.hpp"
 #include "drivers/support/matrix_options.hpp"
@@ -34,8 +35,6 @@ struct TrsvOptions : Options {
   int refinements = 0;
 };
 
-constexpr const char* compare_help = "Compute it by plain arithmetic too, and show what differs";
-
 // `vector`: the name and the help of the vector's option.
 template <class All> OptionTable<All> table_of(const std::string& vector, const char* help) {
   return OptionTable<All>({
@@ -45,7 +44,7 @@ template <class All> OptionTable<All> table_of(const std::string& vector, const 
       {"--op", &All::op, operation_kind(), "Of A"},
       {"--algorithm", &All::algorithm, choice(exact_algorithms()),
        "How sums are formed; twice and plain are not correctly rounded"},
-      {"--compare", &All::compare, Flag{}, compare_help},
+      {"--compare", &All::compare, Flag{}, "Compute it by plain arithmetic too, and show what differs"},
       {"--output,-o", &All::output, Text{}, "File to write the result to; the ending chooses the format"},
   });
 }
@@ -69,14 +68,6 @@ const OptionTable<TrsvOptions>& trsv_options() {
                    "How often the solution is corrected by its residual"},
               }));
   return table;
-}
-
-template <Scalar T> double size_of(const T& x) {
-  if constexpr (is_complex<T>) {
-    return std::hypot(static_cast<double>(x.real()), static_cast<double>(x.imag()));
-  } else {
-    return std::abs(static_cast<double>(x));
-  }
 }
 
 template <class T> struct Column {
@@ -212,8 +203,7 @@ template <Scalar T> int trsv_as(Context& context, const TrsvOptions& options) {
 
 template <class All, class Work>
 int run_with(Context& context, All options, const char* name, const char* vector, const Work& work) {
-  require(context.comm().size() == 1, name, " runs on one rank, and all threads or the GPU of it; there are ",
-          context.comm().size());
+  require_one_rank(context, name);
   require_writable_matrix(context, options.output);
   require_inputs_kept(context, {{"--a", options.a}, {vector, options.vector}}, {"--output", options.output});
   if (options.scalar.empty()) {

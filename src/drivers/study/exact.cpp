@@ -199,9 +199,7 @@ int run(Context& context, Options options) {
   report.inputs()["study"] = "exact";
   all_options().enter(options, report.inputs());
 
-  const int threads = comm.space().concurrency();
-  std::string device =
-      on_host ? format("%d CPU thread%s", threads, threads == 1 ? "" : "s") : context.device().describe();
+  std::string device = device_of(context);
   // A comma ends a cell.
   std::replace(device.begin(), device.end(), ',', ';');
   context.say("scalar          operation             n  algorithm      seconds  over plain  differing");

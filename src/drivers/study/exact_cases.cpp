@@ -32,7 +32,7 @@ template <Scalar T> struct SpreadElement {
  private:
   KOKKOS_FUNCTION Real<T> part(std::uint64_t at) const {
     const std::uint64_t bits = mixed_bits(golden_step + mixed_bits(golden_step + seed) + at);
-    const double number = static_cast<double>(static_cast<std::int64_t>(bits)) * 0x1p-63;
+    const double number = unit_from(bits);
     const double share = static_cast<double>(mixed_bits(bits) >> 11U) * 0x1p-53;
     return static_cast<Real<T>>(number * Kokkos::exp2(Kokkos::floor(-share * range)));
   }
@@ -50,7 +50,7 @@ Columns<T> random_numbers(const ExecutionSpace& space, Index rows, Index columns
   return A;
 }
 
-// So that neither systems nor factorizations grow.
+// So that systems do not grow.
 template <Scalar T> void add_to_diagonal(const ExecutionSpace& space, const Columns<T>& A, double by) {
   Kokkos::parallel_for(
       "heddle::study::diagonal",

@@ -2,6 +2,7 @@
 
 #include "drivers/gemm/trace.hpp"
 #include "drivers/study/gemm_table.hpp"
+#include "drivers/study/table.hpp"
 #include "drivers/support/matrices.hpp"
 #include "drivers/support/product_check.hpp"
 #include "drivers/support/rates.hpp"
@@ -241,9 +242,8 @@ int run(Context& context, Options options) {
   report.inputs()["study"] = "gemm";
   all_options().enter(options, report.inputs());
 
-  const int threads = comm.space().concurrency();
   Kept kept;
-  kept.device = on_host ? format("%d CPU thread%s", threads, threads == 1 ? "" : "s") : context.device().describe();
+  kept.device = device_of(context);
   // A comma ends a cell.
   std::replace(kept.device.begin(), kept.device.end(), ',', ';');
   const std::vector<StudyGemmRow> rows = all_rows(context, options, kept);

@@ -1,5 +1,6 @@
 #include "drivers/study/table.hpp"
 
+#include "drivers/support/text.hpp"
 #include <heddle/core/error.hpp>
 #include <heddle/core/version.hpp>
 
@@ -41,6 +42,13 @@ std::vector<std::string> StudyTable::rows_of(const std::filesystem::path& path) 
 
 std::string StudyTable::beginning() const {
   return message_of("# heddle study ", study, ", heddle ", version(), " (", git_hash(), ")\n", header, "\n");
+}
+
+std::string device_of(const Context& context) {
+  constexpr bool on_host = Kokkos::SpaceAccessibility<Kokkos::HostSpace, MemorySpace>::accessible;
+  if (!on_host) return context.device().describe();
+  const int threads = context.comm().space().concurrency();
+  return format("%d CPU thread%s", threads, threads == 1 ? "" : "s");
 }
 
 }  // namespace heddle::driver

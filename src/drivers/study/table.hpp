@@ -1,6 +1,8 @@
 // What the tables of studies share: a first line that says whose they are, and rows of other runs.
 #pragma once
 
+#include "drivers/support/context.hpp"
+
 #include <filesystem>
 #include <string>
 #include <string_view>
@@ -21,5 +23,8 @@ struct StudyTable {
   /// The first two lines.
   [[nodiscard]] std::string beginning() const;
 };
+
+/// "2 CPU threads", or the device's description.
+[[nodiscard]] std::string device_of(const Context& context);
 
 }  // namespace heddle::driver

@@ -200,10 +200,7 @@ int run(Context& context, Options options) {
   const std::vector<Point> points = study.sweep(mistakes);
   copy = std::min(copy, study.seconds_of_copy());
   automatic = std::min(automatic, study.seconds_of_variant({}));
-  const int threads = context.comm().space().concurrency();
-  const std::string device =
-      on_host ? format("%d CPU thread%s", threads, threads == 1 ? "" : "s") : context.device().describe();
-  write_table(options.output, options, device, bytes, copy, automatic, points);
+  write_table(options.output, options, device_of(context), bytes, copy, automatic, points);
 
   context.say(format("transpose of %lld x %lld doubles, GB/s read and written", static_cast<long long>(options.rows),
                      static_cast<long long>(options.columns)));
