@@ -60,6 +60,7 @@ template <Scalar T> struct PlainSum {
   T sum = T(0);
   KOKKOS_INLINE_FUNCTION void add(const T& x) { sum += x; }
   KOKKOS_INLINE_FUNCTION void add_product(const T& x, const T& y) { sum += x * y; }
+  [[nodiscard]] KOKKOS_INLINE_FUNCTION T value() const { return sum; }
   [[nodiscard]] KOKKOS_INLINE_FUNCTION T finished(const Update<T>& update, const T& y) const {
     return update.plainly(sum, y);
   }

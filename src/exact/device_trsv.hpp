@@ -1,39 +1,49 @@
-// Triangular systems on a GPU: a diagonal block by one team, the rows that wait for it by the whole device.
+// Triangular systems on a GPU, in one kernel: a team for each block of rows, which takes what is found of x as other
+// teams find it.
 #pragma once
 
 #include "exact/device_sums.hpp"
+#include "exact/divisor.hpp"
 
 namespace heddle::exact::impl {
 
-/// Rows of a diagonal block, which lies in the fast memory of one team (33 KB of double, 17 of complex double). A step
-/// in it takes as long as one element takes to round, to divide and to reach the other threads; more rows mean fewer
-/// launches, and more threads at every step's barrier.
-template <Scalar T> inline constexpr Index solve_block = sizeof(T) <= 8 ? 64 : 32;
+/// Rows of a block, one for each thread of a team. The block of the diagonal lies in the team's fast memory (33 KB of
+/// double, 17 of complex double).
+template <Scalar T> inline constexpr int solve_block = sizeof(T) <= 8 ? 64 : 32;
 
-/// A triangular system and the sums of its rows, those of what is known of x. Sum: InnerSum<T>, where roundings
-/// may be left open, TwiceSum<T> or PlainSum<T>.
+/// How far a solution is: two counters in the device's memory, both zero when a kernel begins.
+struct SolveProgress {
+  Kokkos::View<int[2], MemorySpace> counters;
+  /// The block that a team takes: in the order of solution, so that whom it waits for is at work already.
+  [[nodiscard]] KOKKOS_INLINE_FUNCTION int take() const { return Kokkos::atomic_fetch_add(&counters(0), 1); }
+  /// Blocks whose x is in memory.
+  [[nodiscard]] KOKKOS_INLINE_FUNCTION int found() const { return Kokkos::atomic_load(&counters(1)); }
+  KOKKOS_INLINE_FUNCTION void set_found(int blocks) const { Kokkos::atomic_store(&counters(1), blocks); }
+};
+
+/// A triangular system. Sum: InnerSum<T>, which leaves open roundings to exact sums, or one of device_sums.hpp.
 template <Scalar T, class Sum> struct DeviceSystem {
   Operand<T> A;
   bool lower;
   bool unit;
   Kokkos::View<const T*, MemorySpace> b;
   Kokkos::View<T*, MemorySpace> x;
-  Kokkos::View<Sum*, MemorySpace> sums;
+  SolveProgress progress;
 
-  /// b_i less its exact inner product with the elements of x that were found before it.
-  [[nodiscard]] KOKKOS_INLINE_FUNCTION T rounded(Index i, const Sum& sum) const {
-    if constexpr (std::is_same_v<Sum, InnerSum<T>>) {
-      T value;
-      if (!sum.rounds_to(A.rows, value)) {
-        const auto& found = x;
-        ExactSum<T> exact = exact_sum(
-            A, i, [&](Index k) { return -found(k); }, lower ? 0 : i + 1, lower ? i : A.rows);
-        exact.add(b(i));
-        value = exact.value();
-      }
-      return value;
-    } else {
-      return sum.finished({T(1), T(0)}, T(0));
+  /// The row that is solved after so many others.
+  [[nodiscard]] KOKKOS_INLINE_FUNCTION Index row(Index position) const {
+    return lower ? position : A.rows - 1 - position;
+  }
+
+  /// Takes the products of row i with every step-th of the x that were found before it, from the `first` on, into a sum
+  /// that others add to.
+  HEDDLE_APART KOKKOS_INLINE_FUNCTION void add_exactly(ExactSum<T>& sum, Index i, int first, int step) const {
+    const Index known_begin = lower ? 0 : i + 1;
+    const Index known_end = lower ? i : A.rows;
+    for (Index k = known_begin + first; k < known_end; k += step) {
+      for_each_product(A(i, k), -x(k), [&](int p, Real<T> left, Real<T> right) {
+        sum.part[p].add_product_atomically(static_cast<double>(left), static_cast<double>(right));
+      });
     }
   }
   /// Takes the products of row i with x in [first, last).
@@ -75,116 +85,196 @@ template <Scalar T, class Sum> struct DeviceSystem {
   }
 };
 
-/// Solves for rows [begin, begin + count), whose sums have all of x that was found before.
-template <Scalar T, class Sum>
-void solve_diagonal(const ExecutionSpace& space, const DeviceSystem<T, Sum>& system, Index begin, Index count) {
-  constexpr Index block = solve_block<T>;
-  // Odd, so that neither a row nor a column of the block lies in one bank.
-  constexpr Index leading = block + 1;
-  using Teams = Kokkos::TeamPolicy<ExecutionSpace, Kokkos::LaunchBounds<2 * block, 1>>;
-  using Team = typename Teams::member_type;
+/// A team at its block of rows.
+template <Scalar T, class Sum, class Team> class BlockSolve {
+ public:
   using Block = Kokkos::View<T*, typename ExecutionSpace::scratch_memory_space, Kokkos::MemoryUnmanaged>;
-  const auto bytes = Block::shmem_size(leading * block) + Block::shmem_size(block);
-  const auto teams = Teams(space, 1, 2 * block).set_scratch_size(0, Kokkos::PerTeam(static_cast<int>(bytes)));
-  Kokkos::parallel_for(
-      "heddle::exact::trsv_diagonal", teams, KOKKOS_LAMBDA(const Team& team) {
-        const Block a(team.team_scratch(0), leading * block);
-        const Block solved(team.team_scratch(0), block);
-        const Index rank = team.team_rank();
-        const auto row = [&](Index step) { return system.lower ? begin + step : begin + count - 1 - step; };
-        const bool by_columns = system.A.row_stride == 1;
-        for (Index at = rank; at < count * count; at += team.team_size()) {
-          const Index r = by_columns ? at % count : at / count;
-          const Index s = by_columns ? at / count : at % count;
-          if (s <= r) {
-            a(r + leading * s) = system.A(row(r), row(s));
-          }
-        }
-        Sum sum;
-        if (rank < count) {
-          sum = system.sums(row(rank));
-        }
-        team.team_barrier();
-        for (Index step = 0; step < count; ++step) {
-          if (rank == step) {
-            const Index i = row(step);
-            const T value = system.rounded(i, sum);
-            const T found = system.unit ? value : quotient(value, a(step + leading * step));
-            system.x(i) = found;
-            solved(step) = -found;
-          }
-          team.team_barrier();
-          if (rank > step && rank < count) {
-            sum.add_product(a(rank + leading * step), solved(step));
-          }
-        }
-      });
-}
+  using Exact = Kokkos::View<ExactSum<T>, typename ExecutionSpace::scratch_memory_space, Kokkos::MemoryUnmanaged>;
+  static constexpr int block = solve_block<T>;
+  // Odd, so that neither a row nor a column of the block lies in one bank.
+  static constexpr int leading = block + 1;
+  [[nodiscard]] static int scratch_bytes() {
+    return static_cast<int>(Block::shmem_size(leading * block) + Block::shmem_size(block + 1) + Exact::shmem_size());
+  }
 
-/// add_solved() where neighbouring elements are those of a row: a few threads for each.
-template <Scalar T>
-void add_solved_to_rows(const ExecutionSpace& space, const DeviceSystem<T, InnerSum<T>>& system, Index begin, Index end,
-                        Index first, Index last) {
-  constexpr int rows = 8;
-  constexpr int lanes = 32;
-  using Teams = Kokkos::TeamPolicy<ExecutionSpace, Kokkos::LaunchBounds<rows * lanes, 2>>;
-  using Team = typename Teams::member_type;
-  const auto teams = static_cast<int>((last - first + rows - 1) / rows);
-  Kokkos::parallel_for(
-      "heddle::exact::trsv_rows", Teams(space, teams, rows, lanes), KOKKOS_LAMBDA(const Team& team) {
-        const Index i = first + Index{team.league_rank()} * rows + team.team_rank();
-        if (i >= last) {
-          return;
-        }
-        InnerSum<T> sum;
-        Kokkos::parallel_reduce(
-            Kokkos::ThreadVectorRange(team, end - begin),
-            [&](Index k, InnerSum<T>& mine) { mine.add_product(system.A(i, begin + k), -system.x(begin + k)); },
-            MergedInner<T>{&sum});
-        Kokkos::single(Kokkos::PerThread(team), [&] { system.sums(i).merge(sum); });
-      });
-}
+  KOKKOS_INLINE_FUNCTION BlockSolve(const DeviceSystem<T, Sum>& system, const Team& team, int number)
+      : system_(system),
+        team_(team),
+        number_(number),
+        rank_(team.team_rank()),
+        begin_(Index{number} * block),
+        rows_(static_cast<int>(Kokkos::min<Index>(block, system.A.rows - begin_))),
+        diagonal_(team.team_scratch(0), leading * block),
+        minus_x_(team.team_scratch(0), block + 1),
+        exact_(team.team_scratch(0)) {}
 
-/// Takes the products with x in [begin, end) into the sums of rows [first, last).
-template <Scalar T, class Sum>
-void add_solved(const ExecutionSpace& space, const DeviceSystem<T, Sum>& system, Index begin, Index end, Index first,
-                Index last) {
-  if (first == last) {
-    return;
+  KOKKOS_INLINE_FUNCTION void run() const {
+    load_diagonal();
+    Sum sum;
+    if (rank_ < rows_) {
+      sum.add(system_.b(row(rank_)));
+    }
+    int found = 0;
+    for (int other = 0; other < number_; ++other) {
+      add_block(other, found, sum);
+    }
+    team_.team_barrier();
+    const DivisorOf<T> divisor(rank_ < rows_ && !system_.unit ? diagonal_(rank_ + leading * rank_) : T(1));
+    const Sum whole = solve_steps(sum, divisor);
+    if constexpr (std::is_same_v<Sum, InnerSum<T>>) {
+      solve_open(whole, sum, divisor);
+    }
+    if (rank_ < rows_) {
+      system_.x(row(rank_)) = -minus_x_(rank_);
+    }
+    Kokkos::memory_fence();
+    team_.team_barrier();
+    if (rank_ == 0) {
+      system_.progress.set_found(number_ + 1);
+    }
   }
-  constexpr bool merges = std::is_same_v<Sum, InnerSum<T>>;
-  if (!merges || system.A.row_stride == 1) {
-    Kokkos::parallel_for(
-        "heddle::exact::trsv_rows",
-        Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>, Kokkos::LaunchBounds<128, 2>>(space, first, last),
-        KOKKOS_LAMBDA(Index i) {
-          Sum sum = system.sums(i);
-          system.add_products(sum, i, begin, end);
-          system.sums(i) = sum;
-        });
-    return;
+
+ private:
+  [[nodiscard]] KOKKOS_INLINE_FUNCTION Index row(int k) const { return system_.row(begin_ + k); }
+  [[nodiscard]] KOKKOS_INLINE_FUNCTION T solution(const T& rounded, const DivisorOf<T>& divisor) const {
+    return system_.unit ? rounded : divisor.quotient(rounded);
   }
-  if constexpr (merges) {
-    add_solved_to_rows(space, system, begin, end, first, last);
+  KOKKOS_INLINE_FUNCTION void add_step(int step, Sum& sum) const {
+    if (rank_ > step && rank_ < rows_) {
+      sum.add_product(diagonal_(rank_ + leading * step), minus_x_(step));
+    }
   }
-}
+  /// Row by row, each rounded as well as its sum tells. Each step waits for the one before, so that nothing else is
+  /// done in it: what sums leave open comes afterwards, and no branch depends on the row but that of who divides.
+  /// Threads whose row is found, or is none, compute what nobody reads. Returns the sums with the products of this
+  /// block.
+  KOKKOS_INLINE_FUNCTION Sum solve_steps(Sum sum, const DivisorOf<T>& divisor) const {
+    T next = diagonal_(rank_);
+    for (int step = 0; step < rows_; ++step) {
+      const T element = next;
+      if (rank_ == step) {
+        minus_x_(step) = -solution(sum.value(), divisor);
+      }
+      next = diagonal_(rank_ + leading * Kokkos::min(step + 1, block - 1));
+      team_.team_barrier();
+      Sum more = sum;
+      more.add_product(element, minus_x_(step));
+      if (rank_ > step) {
+        sum = more;
+      }
+    }
+    return sum;
+  }
+  KOKKOS_INLINE_FUNCTION void load_diagonal() const {
+    const bool by_columns = system_.A.row_stride == 1;
+    for (int k = 0; k < rows_; ++k) {
+      const int r = by_columns ? rank_ : k;
+      const int s = by_columns ? k : rank_;
+      if (s <= r && r < rows_ && (s < r || !system_.unit)) {
+        diagonal_(r + leading * s) = system_.A(row(r), row(s));
+      }
+    }
+  }
+  /// Takes the products with the x of another block, when it is found. What A has is read before.
+  KOKKOS_INLINE_FUNCTION void add_block(int other, int& found, Sum& sum) const {
+    const Index first = Index{other} * block;
+    const Index i = rank_ < rows_ ? row(rank_) : row(0);
+    T a[block];
+#ifdef KOKKOS_ENABLE_PRAGMA_UNROLL
+#pragma unroll
+#endif
+    for (int k = 0; k < block; ++k) {
+      a[k] = system_.A(i, system_.row(first + k));
+    }
+    if (rank_ == 0 && found <= other) {
+      do {
+        found = system_.progress.found();
+      } while (found <= other);
+      Kokkos::memory_fence();
+    }
+    // Also: the x before is no longer read.
+    team_.team_barrier();
+    minus_x_(rank_) = -system_.x(system_.row(first + rank_));
+    team_.team_barrier();
+#ifdef KOKKOS_ENABLE_PRAGMA_UNROLL
+#pragma unroll
+#endif
+    for (int k = 0; k < block; ++k) {
+      sum.add_product(a[k], minus_x_(k));
+    }
+  }
+  /// From the first row on that `whole` leaves open: row by row, exactly where it must be. `before` has the products
+  /// with other blocks.
+  KOKKOS_INLINE_FUNCTION void solve_open(const Sum& whole, Sum before, const DivisorOf<T>& divisor) const {
+    T value;
+    const bool is_known = rank_ >= rows_ || (whole.rounds_to(system_.A.rows, value) && value == whole.value() &&
+                                             (system_.unit || divisor.is_right(value)));
+    int open = is_known ? rows_ : rank_;
+    team_.team_reduce(Kokkos::Min<int>(open));
+    if (open == rows_) {
+      return;
+    }
+    for (int step = 0; step < rows_; ++step) {
+      if (step >= open) {
+        solve_row(step, before);
+      } else if (rank_ == step) {
+        system_.x(row(step)) = -minus_x_(step);
+      }
+      team_.team_barrier();
+      add_step(step, before);
+    }
+  }
+  KOKKOS_INLINE_FUNCTION void solve_row(int step, const Sum& sum) const {
+    T value;
+    if (rank_ == step) {
+      const bool is_known = sum.rounds_to(system_.A.rows, value);
+      minus_x_(block) = is_known ? T(1) : T(0);
+      exact_() = {};
+    }
+    team_.team_barrier();
+    const bool is_known = minus_x_(block) == T(1);
+    if (!is_known) {
+      system_.add_exactly(exact_(), row(step), rank_, block);
+      team_.team_barrier();
+    }
+    if (rank_ == step) {
+      if (!is_known) {
+        exact_().add(system_.b(row(step)));
+        value = exact_().value();
+      }
+      const T found = system_.unit ? value : impl::quotient(value, diagonal_(step + leading * step));
+      minus_x_(step) = -found;
+      system_.x(row(step)) = found;
+    }
+  }
+
+  const DeviceSystem<T, Sum>& system_;
+  const Team& team_;
+  int number_;
+  int rank_;
+  Index begin_;
+  int rows_;
+  Block diagonal_;
+  Block minus_x_;  // And, last, whether one is known.
+  Exact exact_;
+};
 
 /// x = A^-1 b for triangular A.
 template <Scalar T, class Sum> void device_solve_once(const ExecutionSpace& space, const DeviceSystem<T, Sum>& system) {
-  const Index n = system.A.rows;
+  constexpr int block = solve_block<T>;
+  using Teams = Kokkos::TeamPolicy<ExecutionSpace, Kokkos::LaunchBounds<block, 2>>;
+  using Team = typename Teams::member_type;
+  using Solve = BlockSolve<T, Sum, Team>;
+  const auto blocks = static_cast<int>((system.A.rows + block - 1) / block);
+  Kokkos::deep_copy(space, system.progress.counters, 0);
   Kokkos::parallel_for(
-      "heddle::exact::trsv_begin", Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(space, 0, n),
-      KOKKOS_LAMBDA(Index i) {
-        Sum sum;
-        sum.add(system.b(i));
-        system.sums(i) = sum;
+      "heddle::exact::trsv", Teams(space, blocks, block).set_scratch_size(0, Kokkos::PerTeam(Solve::scratch_bytes())),
+      KOKKOS_LAMBDA(const Team& team) {
+        int number = 0;
+        Kokkos::single(
+            Kokkos::PerTeam(team), [&](int& taken) { taken = system.progress.take(); }, number);
+        Solve(system, team, number).run();
       });
-  for (Index done = 0; done < n; done += solve_block<T>) {
-    const Index count = std::min(solve_block<T>, n - done);
-    const Index begin = system.lower ? done : n - done - count;
-    solve_diagonal(space, system, begin, count);
-    add_solved(space, system, begin, begin + count, system.lower ? begin + count : 0, system.lower ? n : begin);
-  }
 }
 
 /// r = b - A x for triangular A, each element correctly rounded where the algorithm is exact.
@@ -226,17 +316,17 @@ void device_solve(const ExecutionSpace& space, const Operand<T>& A, bool lower, 
   };
   const Vector b = vector("heddle::exact::b");
   const Vector found = vector("heddle::exact::x");
-  const Kokkos::View<Sum*, MemorySpace> sums(
-      Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "heddle::exact::sums"), x.extent(0));
   heddle::impl::copy_vector<T>(space, x, strided(b));
-  const DeviceSystem<T, Sum> system{A, lower, unit, b, found, sums};
+  const SolveProgress progress{Kokkos::View<int[2], MemorySpace>(
+      Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "heddle::exact::progress"))};
+  const DeviceSystem<T, Sum> system{A, lower, unit, b, found, progress};
   device_solve_once(space, system);
   if (refinements > 0) {
     const Vector rest = vector("heddle::exact::residual");
     const Vector correction = vector("heddle::exact::correction");
     for (int round = 0; round < refinements; ++round) {
       device_residual(space, system, rest);
-      device_solve_once(space, DeviceSystem<T, Sum>{A, lower, unit, rest, correction, sums});
+      device_solve_once(space, DeviceSystem<T, Sum>{A, lower, unit, rest, correction, progress});
       Kokkos::parallel_for(
           "heddle::exact::correct", Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(space, 0, A.rows),
           KOKKOS_LAMBDA(Index i) { found(i) = found(i) + correction(i); });
