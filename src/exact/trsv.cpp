@@ -8,6 +8,7 @@
 
 #include <Kokkos_Profiling_ScopedRegion.hpp>
 
+#include <algorithm>
 #include <vector>
 
 #ifdef __FAST_MATH__
@@ -22,11 +23,18 @@ namespace {
 using heddle::impl::on_host;
 
 // op(A) x = b on the host, forwards if it is lower, else backwards. `as_it_is`: sums in twice the precision are taken
-// so.
+// so. `block_refinements`: corrections of each block of rows before others take it.
 template <Scalar T> class HostSolve {
  public:
-  HostSolve(const ExecutionSpace& space, const Operand<T>& A, bool lower, bool unit, bool as_it_is)
-      : space_(space), A_(A), n_(A.rows), lower_(lower), unit_(unit), as_it_is_(as_it_is) {}
+  HostSolve(const ExecutionSpace& space, const Operand<T>& A, bool lower, bool unit, bool as_it_is,
+            int block_refinements)
+      : space_(space),
+        A_(A),
+        n_(A.rows),
+        lower_(lower),
+        unit_(unit),
+        as_it_is_(as_it_is),
+        block_refinements_(block_refinements) {}
 
   [[nodiscard]] std::vector<T> solve(const std::vector<T>& b) const {
     std::vector<T> x(b.size());
@@ -54,13 +62,7 @@ template <Scalar T> class HostSolve {
           sum = rows.compensated(i, known_begin, known_end);
           sum.add(b[at]);
         }
-        T rounded = sum.value();
-        if (!as_it_is_ && !sum.rounds_to(n_, rounded)) {
-          ExactSum<T> exact = rows.exact(i, known_begin, known_end);
-          exact.add(b[at]);
-          rounded = exact.value();
-        }
-        x[at] = unit_ ? rounded : quotient(rounded, A_(i, i));
+        x[at] = divided(i, rounded(sum, rows, i, known_begin, known_end, b[at], T(0)));
         minus[at] = -x[at];
         if (by_columns) {
           const T factor = minus[at];
@@ -68,6 +70,9 @@ template <Scalar T> class HostSolve {
           const Index to = lower_ ? end : i;
           sums.add(from, to, A_.block(0, i, n_, 1), [=](Index) { return factor; });
         }
+      }
+      for (int round = 0; round < block_refinements_; ++round) {
+        refine_block(rows, begin, end, b, x, minus);
       }
       if (by_columns) {
         const T* const factors = minus.data() + begin;
@@ -90,29 +95,60 @@ template <Scalar T> class HostSolve {
     for_each_part(0, n_, [&](Index first, Index last) {
       for (Index i = first; i < last; ++i) {
         const auto at = static_cast<std::size_t>(i);
-        const Index begin = lower_ ? 0 : unit_ ? i + 1 : i;
-        const Index end = !lower_ ? n_ : unit_ ? i : i + 1;
-        InnerSum<T> sum = rows.compensated(i, begin, end);
-        sum.add(b[at]);
-        if (unit_) {
-          sum.add(minus[at]);
-        }
-        result[at] = sum.value();
-        if (!as_it_is_ && !sum.rounds_to(n_, result[at])) {
-          ExactSum<T> exact = rows.exact(i, begin, end);
-          exact.add(b[at]);
-          if (unit_) {
-            exact.add(minus[at]);
-          }
-          result[at] = exact.value();
-        }
+        result[at] = residual_of(rows, i, b[at], minus[at]);
       }
     });
     return result;
   }
 
  private:
-  static constexpr Index block = 64;
+  static constexpr Index block = trsv_block;
+
+  [[nodiscard]] T divided(Index i, const T& sum) const { return unit_ ? sum : quotient(sum, A_(i, i)); }
+  // `sum`, which has the products of row i in [begin, end) and two terms, rounded once.
+  [[nodiscard]] T rounded(const InnerSum<T>& sum, const RowSums<T>& rows, Index i, Index begin, Index end,
+                          const T& term, const T& other) const {
+    T value = sum.value();
+    if (!as_it_is_ && !sum.rounds_to(n_, value)) {
+      ExactSum<T> exact = rows.exact(i, begin, end);
+      exact.add(term);
+      exact.add(other);
+      value = exact.value();
+    }
+    return value;
+  }
+  // Element i of b - op(A) x, rounded once; `rows` are those with -x.
+  [[nodiscard]] T residual_of(const RowSums<T>& rows, Index i, const T& b, const T& minus) const {
+    const Index begin = lower_ ? 0 : unit_ ? i + 1 : i;
+    const Index end = !lower_ ? n_ : unit_ ? i : i + 1;
+    const T other = unit_ ? minus : T(0);
+    InnerSum<T> sum = rows.compensated(i, begin, end);
+    sum.add(b);
+    sum.add(other);
+    return rounded(sum, rows, i, begin, end, b, other);
+  }
+  // Corrects the x of rows [begin, end), whose predecessors are as they will be, by the solution for their residual.
+  // `rows` are those with -x.
+  void refine_block(const RowSums<T>& rows, Index begin, Index end, const std::vector<T>& b, std::vector<T>& x,
+                    std::vector<T>& minus) const {
+    std::vector<T> correction(b.size());
+    const RowSums<T> corrected_rows(A_, correction.data());
+    for (Index step = 0; step < end - begin; ++step) {
+      const Index i = lower_ ? begin + step : end - 1 - step;
+      const auto at = static_cast<std::size_t>(i);
+      const T rest = residual_of(rows, i, b[at], minus[at]);
+      const Index known_begin = lower_ ? begin : i + 1;
+      const Index known_end = lower_ ? i : end;
+      InnerSum<T> sum = corrected_rows.compensated(i, known_begin, known_end);
+      sum.add(rest);
+      correction[at] = -divided(i, rounded(sum, corrected_rows, i, known_begin, known_end, rest, T(0)));
+    }
+    for (Index i = begin; i < end; ++i) {
+      const auto at = static_cast<std::size_t>(i);
+      x[at] -= correction[at];
+      minus[at] = -x[at];
+    }
+  }
 
   template <class Body> void for_each_part(Index begin, Index end, const Body& body) const {
     constexpr Index chunk = 256;
@@ -125,6 +161,7 @@ template <Scalar T> class HostSolve {
   bool lower_;
   bool unit_;
   bool as_it_is_;
+  int block_refinements_;
 };
 
 // The same by another algorithm, one row after the other.
@@ -225,18 +262,24 @@ template <Scalar T, class Solver> void host_solve(Solver&& solver, const Strided
 
 template <Scalar T>
 void trsv(const ExecutionSpace& space, Triangle triangle, Operation op, Diagonal diagonal,
-          const StridedMatrix<const T>& A, const StridedVector<T>& x, int refinements, Algorithm algorithm) {
+          const StridedMatrix<const T>& A, const StridedVector<T>& x, int refinements, Algorithm algorithm,
+          int block_refinements) {
   const Kokkos::Profiling::ScopedRegion region("heddle::exact::trsv");
   require(A.extent(0) == A.extent(1) && A.extent(0) == x.extent(0), "exact::trsv: A is ", A.extent(0), " x ",
           A.extent(1), ", x has ", x.extent(0), " elements");
-  require(refinements >= 0, "exact::trsv: ", refinements, " refinements");
+  require(refinements >= 0 && block_refinements >= 0, "exact::trsv: ", std::min(refinements, block_refinements),
+          " refinements");
+  const bool refines_blocks = on_host && (algorithm == Algorithm::automatic || algorithm == Algorithm::twice);
+  require(block_refinements == 0 || refines_blocks, "exact::trsv: blocks are refined by the algorithms auto and twice, ",
+          "on CPUs; expected no such refinement, got ", block_refinements);
   const Operand<T> operand(op, A);
   const bool lower = (triangle == Triangle::lower) == (op == Operation::none);
   const bool unit = diagonal == Diagonal::unit;
   space.fence("heddle::exact::trsv");
   if constexpr (on_host) {
     if (algorithm == Algorithm::automatic || algorithm == Algorithm::twice) {
-      host_solve<T>(HostSolve<T>(space, operand, lower, unit, algorithm == Algorithm::twice), x, refinements);
+      host_solve<T>(HostSolve<T>(space, operand, lower, unit, algorithm == Algorithm::twice, block_refinements), x,
+                    refinements);
     } else {
       host_solve<T>(HostSolveBy<T>(algorithm, space, operand, lower, unit), x, refinements);
     }
@@ -247,7 +290,7 @@ void trsv(const ExecutionSpace& space, Triangle triangle, Operation op, Diagonal
 
 #define HEDDLE_INSTANTIATE(T)                                                                                \
   template void trsv<T>(const ExecutionSpace&, Triangle, Operation, Diagonal, const StridedMatrix<const T>&, \
-                        const StridedVector<T>&, int, Algorithm)
+                        const StridedVector<T>&, int, Algorithm, int)
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE);
 #undef HEDDLE_INSTANTIATE
 

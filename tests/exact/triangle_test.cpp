@@ -245,5 +245,95 @@ TEST(ExactTriangleRefinement, FindsTheNearestNumbers) {
   mpfr_clear(term);
 }
 
+// Blocks of rows, corrected one after the other, as accumulators find them.
+std::vector<double> blocks_refined(const Matrix<double>& A, const std::vector<double>& b, bool lower, int rounds) {
+  const auto n = static_cast<Index>(b.size());
+  const auto row = [&](Index position) { return static_cast<std::size_t>(lower ? position : n - 1 - position); };
+  std::vector<double> x(b.size());
+  // Takes the products of row i with the elements of `by` at positions [first, last).
+  const auto take = [&](Accumulator<double>& sum, std::size_t i, const std::vector<double>& by, Index first,
+                        Index last) {
+    for (Index k = first; k < last; ++k) {
+      sum.add_product(-A.host(i, row(k)), by[row(k)]);
+    }
+  };
+  for (Index begin = 0; begin < n; begin += trsv_block) {
+    const Index end = std::min(n, begin + trsv_block);
+    for (Index k = begin; k < end; ++k) {
+      Accumulator<double> sum;
+      sum.add(b[row(k)]);
+      take(sum, row(k), x, 0, k);
+      x[row(k)] = sum.value<double>() / A.host(row(k), row(k));
+    }
+    for (int round = 0; round < rounds; ++round) {
+      std::vector<double> correction(b.size());
+      for (Index k = begin; k < end; ++k) {
+        Accumulator<double> rest;
+        rest.add(b[row(k)]);
+        take(rest, row(k), x, 0, k + 1);
+        Accumulator<double> sum;
+        sum.add(rest.value<double>());
+        take(sum, row(k), correction, begin, k);
+        correction[row(k)] = sum.value<double>() / A.host(row(k), row(k));
+      }
+      for (Index k = begin; k < end; ++k) {
+        x[row(k)] += correction[row(k)];
+      }
+    }
+  }
+  return x;
+}
+
+TEST(ExactTriangleRefinement, OfBlocksIsThatOfEachBlockBeforeTheNext) {
+  if (!Kokkos::SpaceAccessibility<Kokkos::HostSpace, MemorySpace>::accessible) {
+    GTEST_SKIP() << "blocks are refined on CPUs alone";
+  }
+  std::mt19937_64 random(5);
+  for (const std::size_t n : {1U, 2U, 63U, 64U, 65U, 150U}) {
+    for (const bool lower : {true, false}) {
+      Matrix<double> A(n, n);
+      A.fill(random, Data::tame);
+      Matrix<double> b(n, 1);
+      b.fill(random, Data::tame);
+      const std::vector<double> right(b.host.data(), b.host.data() + n);
+      const auto solved = [&](int refinements, int block_refinements, bool by_rows) {
+        const Kokkos::View<double**, Kokkos::LayoutRight> rows("rows", n, n);
+        Kokkos::deep_copy(rows, A.device);
+        Matrix<double> x(n, 1);
+        Kokkos::deep_copy(x.device, b.host);
+        const auto column = Kokkos::subview(x.device, Kokkos::ALL, 0);
+        const auto solve = [&](const auto& matrix) {
+          trsv(ExecutionSpace(), lower ? Triangle::lower : Triangle::upper, Operation::none, Diagonal::stored, matrix,
+               column, refinements, Algorithm::automatic, block_refinements);
+        };
+        by_rows ? solve(rows) : solve(A.device);
+        x.read();
+        return std::vector<double>(x.host.data(), x.host.data() + n);
+      };
+      for (const int rounds : {0, 1, 2}) {
+        const std::vector<double> expected = blocks_refined(A, right, lower, rounds);
+        EXPECT_EQ(solved(0, rounds, false), expected) << n << ", " << rounds << (lower ? ", lower" : ", upper");
+        EXPECT_EQ(solved(0, rounds, true), expected) << n << ", " << rounds << ", by rows";
+        if (static_cast<Index>(n) <= trsv_block) {
+          EXPECT_EQ(solved(rounds, 0, false), expected) << n << ", " << rounds << ", of the whole";
+        }
+      }
+    }
+  }
+}
+
+TEST(ExactTriangleRefinement, OfBlocksRefusesWhatHasNone) {
+  Matrix<double> A(2, 2);
+  Matrix<double> x(2, 1);
+  const auto column = Kokkos::subview(x.device, Kokkos::ALL, 0);
+  const auto solve = [&](Algorithm algorithm, int refinements, int block_refinements) {
+    trsv(ExecutionSpace(), Triangle::lower, Operation::none, Diagonal::unit, A.device, column, refinements, algorithm,
+         block_refinements);
+  };
+  EXPECT_THROW(solve(Algorithm::plain, 0, 1), Error);
+  EXPECT_THROW(solve(Algorithm::automatic, 0, -1), Error);
+  EXPECT_THROW(solve(Algorithm::automatic, -1, 0), Error);
+}
+
 }  // namespace
 }  // namespace heddle::exact
