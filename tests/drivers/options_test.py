@@ -26,6 +26,7 @@ RUNS = {
     "study transpose": ["--rows", "4", "--columns", "4", "--largest", "2", "--repeat", "1"],
     "study gemm": ["--sizes", "8", "--repeat", "1"],
     "study exact": ["--lengths", "8", "--sizes", "4", "--repeat", "1"],
+    "study exact-errors": ["--size", "6", "--conditions", "10", "--problems", "1"],
     "study jacobi": ["--sizes", "3,4", "--repeat", "1"],
     "study faces": ["--sizes", "2", "--methods", "partition", "--repeat", "1"],
     "predict gemm": ["--size", "4096"],

@@ -52,7 +52,25 @@ class StudyExact(CommandTest):
             with open(self.path(name), "rb") as file:
                 self.assertEqual(file.read(8), b"\x89PNG\r\n\x1a\n")
 
+    def test_other_libraries_are_beside_where_they_are_found(self):
+        for peer, of_none in (("reproblas", ("trsv", "lu")), ("mkl", ("sum",))):
+            small = ("study", "exact", "--operations", "sum,dot,gemv,trsv,lu,gemm", "--algorithms", "auto,plain",
+                     "--scalars", "double,complex-float", "--peers", peer, *SMALL, "-o", f"{peer}.csv")
+            result = self.run_command(*small)
+            if result.code:
+                self.assertIn(f"--peers {peer}: ", result.errors)
+                continue
+            rows = self.rows(f"{peer}.csv")
+            with_peer = {row["operation"] for row in rows if row["algorithm"] == peer}
+            self.assertEqual(with_peer, {"sum", "dot", "gemv", "trsv", "lu", "gemm"} - set(of_none))
+            # Of so small matrices many elements are rounded as ours are; what computed something else would have none.
+            for row in rows:
+                if row["algorithm"] == peer and row["size"] == "12":
+                    numbers = (12 if row["operation"] in ("gemv", "trsv") else 144) * (1 + (row["scalar"] != "double"))
+                    self.assertLess(int(row["differing"]), numbers, row)
+
     def test_refusals(self):
+        self.refuse("study", "exact", "--peers", "nag", message="reproblas")
         self.refuse("study", "exact", "--operations", "ger", message="gemv-tall")
         self.refuse("study", "exact", "--algorithms", "expansion-9", message="expansion-8")
         self.refuse("study", "exact", *SMALL, ranks=2, message="expected one rank, got 2")

@@ -5,6 +5,7 @@
 #include "drivers/plot/pictures.hpp"
 #include "drivers/predict/predict.hpp"
 #include "drivers/study/exact.hpp"
+#include "drivers/study/exact_errors.hpp"
 #include "drivers/study/faces.hpp"
 #include "drivers/study/gemm.hpp"
 #include "drivers/study/jacobi.hpp"
@@ -48,6 +49,7 @@ Picture picture_of(const std::filesystem::path& input) {
   if (looks_like_study_faces(input)) return study_faces_picture;
   if (looks_like_study_gemm(input)) return study_gemm_picture;
   if (looks_like_study_exact(input)) return study_exact_picture;
+  if (looks_like_study_exact_errors(input)) return study_exact_errors_picture;
   if (looks_like_scf(input)) return scf_picture;
   if (looks_like_prediction(input)) return prediction_picture;
   const Hdf5Reader file(input);

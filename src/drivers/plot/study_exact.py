@@ -8,7 +8,7 @@ from common import draw_command, plt, read_tables, save, sign
 
 MARKERS = "osD^vP*Xh<>"
 # Expansions from light to dark.
-COLOURS = {"auto": "#d1495b", "accumulator": "#3b3b3b", "twice": "#e0a030"} | {
+COLOURS = {"auto": "#d1495b", "accumulator": "#3b3b3b", "twice": "#e0a030", "reproblas": "#2a6f97", "mkl": "#8c6d46"} | {
     f"expansion-{k}": plt.get_cmap("viridis")(1.0 - (k - 1) / 7.5) for k in range(2, 9)}
 LINES = ("-", "--", ":", "-.")
 

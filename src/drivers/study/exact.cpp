@@ -2,6 +2,7 @@
 
 #include "drivers/exact/algorithms.hpp"
 #include "drivers/study/exact_cases.hpp"
+#include "drivers/study/exact_peers.hpp"
 #include "drivers/study/table.hpp"
 #include "drivers/support/clock.hpp"
 #include "drivers/support/context.hpp"
@@ -26,6 +27,7 @@ struct Options {
   std::vector<std::string> operations = exact_operations();
   std::vector<std::string> algorithms = {"auto",        "accumulator", "expansion-2", "expansion-4",
                                          "expansion-8", "twice",       "plain"};
+  std::vector<std::string> peers;
   std::vector<std::string> scalars = {"double"};
   std::vector<Index> lengths = {1000, 10000, 100000, 1000000, 10000000};
   std::vector<Index> sizes;
@@ -43,6 +45,12 @@ const OptionTable<Options>& all_options() {
       {"--algorithms", &Options::algorithms, choice(exact_algorithms(), "NAME,..."),
        "Ways to form sums; those down to expansion-8 are correctly rounded. Blocked and batched LU have the automatic "
        "one alone, as have LU and (of these) trsv on GPUs"},
+      {"--peers",
+       &Options::peers,
+       choice(exact_peers(), "NAME,..."),
+       "Other libraries beside: reproblas (reproducible sums), mkl (in its mode of the same bits on any processor); on "
+       "CPUs, where they are found",
+       {.otherwise = "none"}},
       {"--scalars", &Options::scalars, choice({"double", "float", "complex-double", "complex-float"}, "TYPE,..."),
        "Scalar types"},
       {"--lengths", &Options::lengths, Integer{.least = 1, .type_name = "N,N,..."}, "Of vectors, for sum and dot"},
@@ -66,7 +74,7 @@ struct Row {
   std::string scalar;
   std::string operation;
   Index size = 0;
-  Algorithm algorithm = Algorithm::automatic;
+  std::string algorithm;  // Or the library.
   double seconds = 0.0;
   std::optional<double> over_plain;  // None: plain was not timed.
   Index differing = 0;               // Numbers that are not those of the automatic way.
@@ -80,23 +88,37 @@ Index count_differing(const std::vector<double>& one, const std::vector<double>&
   return count;
 }
 
-// One algorithm's samples of one case.
+// The samples of one case by one algorithm or library.
 struct Samples {
-  Algorithm algorithm;
+  std::string algorithm;
+  std::function<void()> run;
   int runs = 1;  // In a sample, so that it is long enough to be timed.
   Index differing = 0;
   std::vector<double> seconds = {};
 };
 
-double sample(const ExactCase& tested, Algorithm algorithm, int runs) {
+double sample(const ExactCase& tested, const std::function<void()>& run, int runs) {
   double seconds = 0.0;
   for (int k = 0; k < runs; ++k) {
     tested.prepare();
     const auto start = std::chrono::steady_clock::now();
-    tested.run(algorithm);
+    run();
     seconds += seconds_since(start);
   }
   return seconds / runs;
+}
+
+// What is timed of a case, in the order of the table.
+std::vector<Samples> all_samples(const ExactCase& tested, const Options& options, const std::string& operation) {
+  std::vector<Samples> all;
+  for (const std::string& name : options.algorithms) {
+    const Algorithm algorithm = exact::algorithm_from(name);
+    if (has_algorithm(operation, algorithm)) all.push_back({name, [&tested, algorithm] { tested.run(algorithm); }});
+  }
+  for (const std::string& peer : options.peers) {
+    if (std::function<void()> run = tested.by_peer(peer)) all.push_back({peer, std::move(run)});
+  }
+  return all;
 }
 
 template <Scalar T>
@@ -106,18 +128,14 @@ std::vector<Row> rows_of(const Context& context, const Options& options, const s
   tested.prepare();
   tested.run(Algorithm::automatic);
   const std::vector<double> expected = tested.found();
-  std::vector<Samples> all;
-  for (const std::string& name : options.algorithms) {
-    const Algorithm algorithm = exact::algorithm_from(name);
-    if (!has_algorithm(operation, algorithm)) continue;
-    Samples samples{algorithm};
-    sample(tested, algorithm, 1);
+  std::vector<Samples> all = all_samples(tested, options, operation);
+  for (Samples& samples : all) {
+    sample(tested, samples.run, 1);
     samples.differing = count_differing(tested.found(), expected);
-    samples.runs = static_cast<int>(std::clamp(shortest_sample / sample(tested, algorithm, 1), 1.0, 1000.0));
-    all.push_back(std::move(samples));
+    samples.runs = static_cast<int>(std::clamp(shortest_sample / sample(tested, samples.run, 1), 1.0, 1000.0));
   }
   for (int k = 0; k < options.repeat; ++k) {
-    for (Samples& samples : all) samples.seconds.push_back(sample(tested, samples.algorithm, samples.runs));
+    for (Samples& samples : all) samples.seconds.push_back(sample(tested, samples.run, samples.runs));
   }
   std::vector<Row> rows;
   std::optional<double> plain;
@@ -125,7 +143,7 @@ std::vector<Row> rows_of(const Context& context, const Options& options, const s
     std::sort(samples.seconds.begin(), samples.seconds.end());
     rows.push_back({scalar, operation, n, samples.algorithm, samples.seconds[samples.seconds.size() / 2], std::nullopt,
                     samples.differing});
-    if (samples.algorithm == Algorithm::plain) plain = rows.back().seconds;
+    if (samples.algorithm == to_string(Algorithm::plain)) plain = rows.back().seconds;
   }
   for (Row& row : rows) {
     if (plain) row.over_plain = row.seconds / *plain;
@@ -135,7 +153,7 @@ std::vector<Row> rows_of(const Context& context, const Options& options, const s
 
 std::string line_of(const Row& row) {
   return format("%-14s  %-12s  %9lld  %-11s  %9.3g", row.scalar.c_str(), row.operation.c_str(),
-                static_cast<long long>(row.size), std::string(to_string(row.algorithm)).c_str(), row.seconds) +
+                static_cast<long long>(row.size), row.algorithm.c_str(), row.seconds) +
          (row.over_plain ? format("  %10.3g", *row.over_plain) : format("  %10s", "-")) +
          format("  %9lld", static_cast<long long>(row.differing));
 }
@@ -170,7 +188,7 @@ void write(const Options& options, const std::string& device, const std::vector<
   out << table.beginning();
   for (const Row& row : rows) {
     out << device << ',' << row.scalar << ',' << options.range << ',' << row.operation << ',' << row.size << ','
-        << to_string(row.algorithm) << ',' << row.seconds << ',';
+        << row.algorithm << ',' << row.seconds << ',';
     if (row.over_plain) out << *row.over_plain;
     out << ',' << row.differing << '\n';
   }
@@ -188,6 +206,11 @@ void complete(Options& options) {
 
 int run(Context& context, Options options) {
   complete(options);
+  for (const std::string& peer : options.peers) {
+    require(on_host && has_exact_peer(peer), "--peers ", peer, ": ",
+            on_host ? "not found; expected libmkl_rt.so for mkl, a build with REPROBLAS_ROOT for reproblas"
+                    : "expected a build for CPUs");
+  }
   const Communicator& comm = context.comm();
   require(comm.size() == 1, "study exact: it times one rank's operations; expected one rank, got ", comm.size());
   std::vector<std::string> joined;
@@ -211,12 +234,14 @@ int run(Context& context, Options options) {
     nlohmann::ordered_json object = {{"scalar", row.scalar},
                                      {"operation", row.operation},
                                      {"size", row.size},
-                                     {"algorithm", to_string(row.algorithm)},
+                                     {"algorithm", row.algorithm},
                                      {"seconds", row.seconds}};
     if (row.over_plain) object["over_plain"] = *row.over_plain;
     object["differing"] = row.differing;
     list.push_back(std::move(object));
-    if (is_exact(row.algorithm)) differing += row.differing;
+    const auto& peers = options.peers;
+    const bool is_ours = std::find(peers.begin(), peers.end(), row.algorithm) == peers.end();
+    if (is_ours && is_exact(exact::algorithm_from(row.algorithm))) differing += row.differing;
   }
   report.check_at_most("numbers_that_exact_algorithms_round_differently", static_cast<double>(differing), 0.0);
   context.say("table written to " + options.output);

@@ -1,5 +1,6 @@
 #include "drivers/study/exact_cases.hpp"
 
+#include "drivers/study/exact_peers.hpp"
 #include <heddle/core/random.hpp>
 #include <heddle/exact/lu.hpp>
 
@@ -74,6 +75,13 @@ template <class View> std::vector<double> numbers_of(const View& view) {
   return all;
 }
 
+// Those of a CPU alone.
+template <Scalar T> auto peers_of(std::string operation, const ExactOperands<T>& operands) {
+  return [=](std::string_view peer) {
+    return on_host ? by_peer(peer, operation, operands) : std::function<void()>();
+  };
+}
+
 template <Scalar T> ExactCase reduction(const ExecutionSpace& space, bool is_dot, Index n, int range) {
   const Columns<T> x = random_numbers<T>(space, n, 1, range, 1);
   const Columns<T> y = random_numbers<T>(space, is_dot ? n : 0, 1, range, 2);
@@ -88,10 +96,12 @@ template <Scalar T> ExactCase reduction(const ExecutionSpace& space, bool is_dot
             std::vector<double> all;
             append(all, *result);
             return all;
-          }};
+          },
+          peers_of<T>(is_dot ? "dot" : "sum", {n, n, 1, x.data(), y.data(), result.get()})};
 }
 
-template <Scalar T> ExactCase product(const ExecutionSpace& space, Index m, Index n, Index columns, int range) {
+template <Scalar T>
+ExactCase product(const ExecutionSpace& space, std::string_view operation, Index m, Index n, Index columns, int range) {
   const Columns<T> A = random_numbers<T>(space, m, n, range, 1);
   const Columns<T> X = random_numbers<T>(space, n, columns, range, 2);
   const Columns<T> Y("heddle::study::result", static_cast<std::size_t>(m), static_cast<std::size_t>(columns));
@@ -100,7 +110,8 @@ template <Scalar T> ExactCase product(const ExecutionSpace& space, Index m, Inde
             exact::gemm(space, Operation::none, Operation::none, T(1), A, X, T(0), Y, algorithm);
             space.fence("heddle::study::product");
           },
-          [=] { return numbers_of(Y); }};
+          [=] { return numbers_of(Y); },
+          peers_of<T>(std::string(operation), {m, n, columns, A.data(), X.data(), Y.data()})};
 }
 
 template <Scalar T> ExactCase triangular_system(const ExecutionSpace& space, Index n, int range) {
@@ -113,7 +124,7 @@ template <Scalar T> ExactCase triangular_system(const ExecutionSpace& space, Ind
             exact::trsv(space, exact::Triangle::lower, Operation::none, exact::Diagonal::stored, A,
                         Kokkos::subview(x, Kokkos::ALL, 0), 0, algorithm);
           },
-          [=] { return numbers_of(x); }};
+          [=] { return numbers_of(x); }, peers_of<T>("trsv", {n, n, 1, A.data(), nullptr, x.data()})};
 }
 
 template <Scalar T> ExactCase factorization(const ExecutionSpace& space, bool blocked, Index n, int range) {
@@ -121,7 +132,8 @@ template <Scalar T> ExactCase factorization(const ExecutionSpace& space, bool bl
   const Columns<T> LU("heddle::study::result", A.extent(0), A.extent(1));
   return {[=] { Kokkos::deep_copy(LU, A); },
           [=](Algorithm algorithm) { exact::lu(space, LU, {.block = blocked ? 0 : 1, .algorithm = algorithm}); },
-          [=] { return numbers_of(LU); }};
+          [=] { return numbers_of(LU); },
+          peers_of<T>(blocked ? "lu" : "lu-unblocked", {n, n, n, nullptr, nullptr, LU.data()})};
 }
 
 template <Scalar T> ExactCase factorizations(const ExecutionSpace& space, Index n, int range) {
@@ -134,7 +146,7 @@ template <Scalar T> ExactCase factorizations(const ExecutionSpace& space, Index 
   space.fence("heddle::study::fill");
   const Batch<T> LU("heddle::study::result", batch, order, order);
   return {[=] { Kokkos::deep_copy(LU, A); }, [=](Algorithm) { exact::lu_batched(space, LU); },
-          [=] { return numbers_of(LU); }};
+          [=] { return numbers_of(LU); }, [](std::string_view) { return std::function<void()>(); }};
 }
 
 }  // namespace
@@ -161,10 +173,10 @@ bool has_algorithm(std::string_view operation, Algorithm algorithm) {
 template <Scalar T> ExactCase exact_case(const Communicator& comm, std::string_view operation, Index n, int range) {
   const ExecutionSpace& space = comm.space();
   if (is_of_vectors(operation)) return reduction<T>(space, operation == "dot", n, range);
-  if (operation == "gemv") return product<T>(space, n, n, 1, range);
-  if (operation == "gemv-tall") return product<T>(space, n, narrow, 1, range);
-  if (operation == "gemv-wide") return product<T>(space, narrow, n, 1, range);
-  if (operation == "gemm") return product<T>(space, n, n, n, range);
+  if (operation == "gemv") return product<T>(space, operation, n, n, 1, range);
+  if (operation == "gemv-tall") return product<T>(space, operation, n, narrow, 1, range);
+  if (operation == "gemv-wide") return product<T>(space, operation, narrow, n, 1, range);
+  if (operation == "gemm") return product<T>(space, operation, n, n, n, range);
   if (operation == "trsv") return triangular_system<T>(space, n, range);
   if (operation == "lu-batched") return factorizations<T>(space, n, range);
   return factorization<T>(space, operation == "lu", n, range);

@@ -23,7 +23,9 @@ namespace heddle::driver {
 struct ExactCase {
   std::function<void()> prepare;               ///< Puts back what run() overwrites; needed before each.
   std::function<void(exact::Algorithm)> run;   ///< Blocks.
-  std::function<std::vector<double>()> found;  ///< What the last run() found: all parts of it, one after the other.
+  std::function<std::vector<double>()> found;  ///< What the last run found: all parts of it, one after the other.
+  /// The operation by one of exact_peers(), in place of run(); empty where there is none.
+  std::function<std::function<void()>(std::string_view peer)> by_peer;
 };
 
 /// `range`: powers of two that the numbers' sizes are spread over; 0: all are of one size.

@@ -1,5 +1,6 @@
 // heddle study: experiments whose tables and pictures show why things are done as they are.
 #include "drivers/study/exact.hpp"
+#include "drivers/study/exact_errors.hpp"
 #include "drivers/study/faces.hpp"
 #include "drivers/study/gemm.hpp"
 #include "drivers/study/jacobi.hpp"
@@ -17,6 +18,7 @@ void add_study(CLI::App& app, Selection& selection) {
   add_study_faces(study, selection);
   add_study_gemm(study, selection);
   add_study_exact(study, selection);
+  add_study_exact_errors(study, selection);
 }
 
 }  // namespace heddle::driver

@@ -1,0 +1,111 @@
+"""Figures of `heddle study exact-errors`: python3 study_exact_errors.py STUDY.csv PICTURE.png.
+
+For each operation, errors against the condition of the problem, a mark for each way to compute it. Exit status: 0 done, 1
+the file can't be plotted, 3 a module is missing.
+"""
+
+import math
+
+from common import draw_command, plt, read_tables, save, sign
+
+# Colours of sums, marks of refinements.
+COLOURS = {"auto": "#2a6f97", "accumulator": "#3b3b3b", "twice": "#e0a030", "plain": "#b5394a"} | {
+    f"expansion-{k}": plt.get_cmap("viridis")(1.0 - (k - 1) / 7.5) for k in range(2, 9)}
+REFINED = ("#2a6f97", "#3d9a5f", "#7b5ea7", "#8c6d46", "#6b7280")
+MARKS = "o^sDv"
+BLOCK_MARKS = "x+1234"
+TITLES = {
+    "dot": ("inner product", "relative error"),
+    "gemv": ("matrix and vector", "largest error over largest element"),
+    "trsv": ("triangular system", "largest error over largest element"),
+    "lu": ("LU with pivots", "|P A - L U| / |A|, largest row sums"),
+}
+UNIT_ROUNDOFF = 2.0**-53
+LEAST = 1e-20  # Errors of 0 are drawn here.
+FAR = 60  # Powers of ten beyond are drawn side by side at the right.
+
+
+def look_of(algorithm, refinements, block_refinements):
+    """Label, colour and mark of one way."""
+    if block_refinements:
+        times = "once" if block_refinements == 1 else f"{block_refinements} times"
+        return (f"{algorithm}, blocks refined {times}", REFINED[block_refinements % len(REFINED)],
+                BLOCK_MARKS[(block_refinements - 1) % len(BLOCK_MARKS)])
+    if refinements:
+        times = "once" if refinements == 1 else f"{refinements} times"
+        colour = REFINED[refinements % len(REFINED)] if algorithm == "auto" else COLOURS[algorithm]
+        return f"{algorithm}, refined {times}", colour, MARKS[refinements % len(MARKS)]
+    return algorithm, COLOURS[algorithm], MARKS[0]
+
+
+class Scale:
+    """Where conditions are drawn: by their power of ten, and beyond FAR one after the other."""
+
+    def __init__(self, conditions):
+        powers = sorted({round(math.log10(condition)) for condition in conditions})
+        near = [power for power in powers if power <= FAR]
+        step = max(1, -(-max(near, default=0) // 8))
+        step = next((nice for nice in (1, 2, 5, 10) if nice >= step), step)
+        self.ticks = {power: power for power in range(0, max(near, default=0) + 1, step)}
+        # Those of one problem differ a little from each other.
+        self.far = {}
+        for power in (power for power in powers if power > FAR):
+            same = next((other for other in self.far if power - other < 10), None)
+            self.far[power] = self.far[same] if same is not None else (
+                max([*self.far.values(), max(near, default=0)]) + max(3, max(near, default=0) / 9))
+            if same is None:
+                self.ticks[power] = self.far[power]
+
+    def __call__(self, condition):
+        power = math.log10(condition)
+        return self.far.get(round(power), power)
+
+
+def main(source, target):
+    about, (rows,) = read_tables(source)
+    if not rows:
+        raise ValueError("has no rows")
+    shown = list(dict.fromkeys(row["operation"] for row in rows))
+    devices = list(dict.fromkeys(row["device"] for row in rows))
+    columns = min(len(shown), 2)
+    lines = (len(shown) + columns - 1) // columns
+    figure, all_axes = plt.subplots(lines, columns, figsize=(1.0 + 5.6 * columns, 1.0 + 4.0 * lines), squeeze=False)
+    for axes, name in zip(all_axes.flat, shown):
+        points = {}
+        scale = Scale([float(row["condition"]) for row in rows if row["operation"] == name])
+        for row in rows:
+            if row["operation"] == name:
+                way = (row["algorithm"], int(row["refinements"]), int(row["block_refinements"]))
+                points.setdefault((row["device"], *way), []).append(
+                    (scale(float(row["condition"])), max(float(row["error"]), LEAST)))
+        for (device, *way), found in points.items():
+            label, colour, mark = look_of(*way)
+            if len(devices) > 1:
+                label += f", {device}"
+            size = 4.5 + 2.5 * devices.index(device)
+            axes.plot(*zip(*sorted(found)), mark, color=colour, markersize=size, fillstyle="none", label=label)
+        axes.axhline(UNIT_ROUNDOFF, color="#999999", linewidth=0.8, linestyle="--", zorder=0.5)
+        axes.annotate("unit roundoff", (0.99, UNIT_ROUNDOFF), xycoords=("axes fraction", "data"), ha="right", va="bottom",
+                      fontsize=8, color="#777777")
+        axes.set_yscale("log")
+        axes.set_xticks(list(scale.ticks.values()), [f"$10^{{{power}}}$" for power in scale.ticks])
+        for place in set(scale.far.values()):
+            axes.axvspan(place - 1, place + 1, color="#f3f3f3", zorder=0)
+        axes.set_ylim(LEAST / 3, 5)
+        title, label = TITLES[name]
+        sizes = sorted({int(row["size"]) for row in rows if row["operation"] == name})
+        axes.set_title(f"{title}, n = {', '.join(str(n) for n in sizes)}", fontsize=10.5)
+        axes.set_xlabel("condition")
+        axes.set_ylabel(label)
+        axes.legend(loc="best", fontsize=8, frameon=True, framealpha=0.85, edgecolor="#cccccc")
+    for axes in list(all_axes.flat)[len(shown):]:
+        axes.axis("off")
+    figure.suptitle("Errors against the condition, double" + (f", {devices[0]}" if len(devices) == 1 else ""),
+                    fontsize=12)
+    figure.tight_layout(rect=(0, 0.015, 1, 1))
+    sign(figure, about["version"], about["git"])
+    save(figure, target)
+
+
+if __name__ == "__main__":
+    draw_command(main, "study_exact_errors.py STUDY.csv PICTURE.png")
