@@ -59,6 +59,7 @@
 #include <heddle/schrodinger/pulse.hpp>
 #include <heddle/schrodinger/simulation.hpp>
 #include <heddle/schrodinger/spectrum.hpp>
+#include <heddle/schrodinger/stability.hpp>
 #include <heddle/search/algorithm.hpp>
 #include <heddle/search/distributed.hpp>
 #include <heddle/search/duplicates.hpp>

@@ -12,6 +12,7 @@
 #include "drivers/study/transpose.hpp"
 #include "drivers/support/standard_output.hpp"
 #include "drivers/tdse/record/hdf5.hpp"
+#include "drivers/tdse/run/levels.hpp"
 #include <heddle/core/error.hpp>
 
 #include <string>
@@ -52,6 +53,7 @@ Picture picture_of(const std::filesystem::path& input) {
   if (looks_like_study_exact_errors(input)) return study_exact_errors_picture;
   if (looks_like_scf(input)) return scf_picture;
   if (looks_like_prediction(input)) return prediction_picture;
+  if (looks_like_levels(input)) return levels_picture;
   const Hdf5Reader file(input);
   for (const char* needed : {"/grid/x", "/time/t", "/frames/t", "/density", "/nuclei/position", "/observables/norm"}) {
     (void)file.extents(needed);

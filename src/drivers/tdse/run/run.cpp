@@ -7,12 +7,12 @@
 #include "drivers/tdse/run/interruption.hpp"
 #include "drivers/tdse/run/keeper.hpp"
 #include "drivers/tdse/run/outputs.hpp"
+#include "drivers/tdse/run/problem.hpp"
+#include "drivers/tdse/run/stability.hpp"
 #include <heddle/core/error.hpp>
-#include <heddle/schrodinger/eigenstates.hpp>
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <utility>
 
 namespace heddle::driver {
@@ -23,24 +23,6 @@ using schrodinger::Hamiltonian;
 using schrodinger::Observables;
 using schrodinger::Simulation;
 using schrodinger::State;
-
-// Bound on ||H||_1 over the run: the band's sum and the deepest potential, at t = 0 (moving nuclei do not change it
-// much) and with all pulses at their highest.
-double norm_bound(const Hamiltonian& hamiltonian) {
-  const auto kinetic = hamiltonian.kinetic();
-  double sum = std::abs(kinetic[0]);
-  for (std::size_t d = 1; d < kinetic.size(); ++d) sum += 2 * std::abs(kinetic[d]);
-  double deepest = 0.0;
-  for (const double value : hamiltonian.bare().potential_at(0.0)) deepest = std::max(deepest, std::abs(value));
-  const double reach = std::max(std::abs(hamiltonian.grid().xmin), std::abs(hamiltonian.grid().xmax));
-  for (const auto& pulse : hamiltonian.pulses()) deepest += std::abs(pulse.amplitude) * reach;
-  return sum + deepest;
-}
-
-// The larger; NaN, which passes every comparison, counts as infinity.
-double worse(double so_far, double now) {
-  return std::isnan(now) ? std::numeric_limits<double>::infinity() : std::max(so_far, now);
-}
 
 // What the checks and the summary need of all steps of a wave function, earlier ones of a continued run included.
 struct Course {
@@ -231,35 +213,6 @@ void say_summary(const Context& context, Simulation& simulation, const Course& c
   context.say("wrote " + deck.output_file + (deck.output_table.empty() ? "" : " and " + deck.output_table));
 }
 
-void say_problem(const Context& context, const Deck& deck) {
-  const auto& grid = deck.grid;
-  context.say(format(
-      "%lld points from %g to %g bohr, dx = %.6g%s, %s; %s potential, nuclei %s; %s",
-      static_cast<long long>(grid.points), grid.xmin, grid.xmax, grid.spacing(),
-      deck.dx > 0 && std::abs(grid.spacing() - deck.dx) > 1e-9 * deck.dx ? format(" (%g asked for)", deck.dx).c_str()
-                                                                         : "",
-      std::string(to_string(grid.kinetic)).c_str(), std::string(to_string(deck.potential.kind)).c_str(),
-      std::string(to_string(deck.nuclei.motion)).c_str(), std::string(to_string(deck.propagator.kind)).c_str()));
-  for (const auto& pulse : deck.pulses) {
-    const auto [begin, end] = pulse.interval();
-    context.say(format("pulse: %s, largest field %.6g (%.4g W/cm^2), omega %.6g, from t = %.6g to %.6g",
-                       std::string(to_string(pulse.envelope)).c_str(), pulse.amplitude,
-                       schrodinger::intensity_from_amplitude(pulse.amplitude), pulse.omega, begin, end));
-  }
-  if (records_absorbed(deck)) {
-    context.say(format("absorber: %s, %g bohr at either end", std::string(to_string(deck.absorber.kind)).c_str(),
-                       deck.absorber.width));
-  }
-}
-
-void say_late_pulses(const Context& context, const Deck& deck) {
-  const double end = static_cast<double>(deck.time_steps) * deck.time_step;
-  for (const auto& pulse : deck.pulses) {
-    if (end < pulse.centre)
-      context.say(format("note: ends at t = %.6g, before a pulse's middle, %.6g", end, pulse.centre));
-  }
-}
-
 Snapshot snapshot_of(Simulation& simulation) {
   Snapshot now;
   for (Index k = 0; k < simulation.count(); ++k) {
@@ -357,62 +310,13 @@ Course run_to_the_end(Context& context, const Deck& deck, Simulation& simulation
 
 }  // namespace
 
-nlohmann::ordered_json deck_inputs(const Deck& deck) {
-  const auto& grid = deck.grid;
-  return {{"points", grid.points},
-          {"xmin", grid.xmin},
-          {"xmax", grid.xmax},
-          {"dx", grid.spacing()},
-          {"kinetic", to_string(grid.kinetic)},
-          {"potential", to_string(deck.potential.kind)},
-          {"motion", to_string(deck.nuclei.motion)},
-          {"pulses", deck.pulses.size()},
-          {"absorber", to_string(deck.absorber.kind)},
-          {"time_step", deck.time_step},
-          {"time_steps", deck.time_steps},
-          {"propagator", to_string(deck.propagator.kind)},
-          {"deck", resolved_text(deck)}};
-}
-
-int run_eigenstates(Context& context, const Deck& deck, const Hamiltonian& hamiltonian, Index count,
-                    const nlohmann::ordered_json& inputs) {
-  require(count <= deck.grid.points, "--eigen ", count, ": the grid has ", deck.grid.points, " states");
-  Report report = context.report("tdse");
-  report.inputs().update(inputs);
-  say_problem(context, deck);
-  std::vector<double> energies(static_cast<std::size_t>(count));
-  double residual = 0.0;
-  context.comm().on_rank(0, [&] {
-    const auto states = schrodinger::lowest_eigenstates(hamiltonian, 0.0, count);
-    energies = states.energies;
-    const auto potential = hamiltonian.potential_at(0.0);
-    std::vector<double> result(potential.size());
-    for (Index k = 0; k < count; ++k) {
-      const auto state = states.state(k);
-      hamiltonian.apply(potential, state, result);
-      double sum = 0.0;
-      for (std::size_t i = 0; i < result.size(); ++i) sum += std::pow(result[i] - energies[k] * state[i], 2);
-      residual = worse(residual, std::sqrt(sum * deck.grid.spacing()));
-    }
-  });
-  context.comm().broadcast(std::span(energies), 0);
-  context.comm().broadcast(std::span(&residual, 1), 0);
-  for (Index k = 0; k < count; ++k) {
-    context.say(format("E%-3lld %20.12f hartree", static_cast<long long>(k), energies[k]));
-  }
-  report.results()["energies"] = energies;
-  report.results()["residual"] = residual;
-  // || H phi - E phi || bounds the distance of E to an exact eigenvalue of H.
-  report.check_at_most("residual", residual, 1e-10 * norm_bound(hamiltonian));
-  return context.finish(report);
-}
-
 int run_dynamics(Context& context, const Deck& deck, const Hamiltonian& hamiltonian, const RunOptions& options,
                  const nlohmann::ordered_json& inputs) {
   const Communicator& comm = context.comm();
   schrodinger::PropagatorOptions propagator = deck.propagator;
   propagator.certificate = options.certificate;
   schrodinger::validate(propagator);
+  if (!options.allow_growth) require_stable_step(deck, hamiltonian, "--allow-growth");
   Report report = context.report("tdse");
   report.inputs().update(inputs);
   OutputLocks locks;

@@ -1,4 +1,4 @@
-// The two things that `heddle tdse` does with a deck.
+// A deck's run in time.
 #pragma once
 
 #include "drivers/support/context.hpp"
@@ -16,20 +16,13 @@ struct RunOptions {
   std::optional<Index> tile;
   bool certificate = false;  ///< Of each exponential; the largest is checked.
   std::optional<double> certificate_tolerance;
+  bool allow_growth = false;  ///< Take steps that the Taylor series does not bear, too.
 };
-
-/// Computes and says the `count` lowest energies at t = 0; `inputs` are for the report. Collective; gives the exit
-/// code.
-int run_eigenstates(Context& context, const Deck& deck, const schrodinger::Hamiltonian& hamiltonian, Index count,
-                    const nlohmann::ordered_json& inputs);
 
 /// Runs the deck and writes its file. Throws Error(argument), before anything is computed, where a result is there
 /// already, unless options.force is set or it is what the run continues. On SIGINT, SIGTERM or SIGHUP it writes the
 /// partial file and throws Error(computation) that says how to go on. Collective; gives the exit code.
 int run_dynamics(Context& context, const Deck& deck, const schrodinger::Hamiltonian& hamiltonian,
                  const RunOptions& options, const nlohmann::ordered_json& inputs);
-
-/// The deck in short, for a report.
-[[nodiscard]] nlohmann::ordered_json deck_inputs(const Deck& deck);
 
 }  // namespace heddle::driver

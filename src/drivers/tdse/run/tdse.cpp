@@ -6,6 +6,8 @@
 #include "drivers/tdse/deck/deck.hpp"
 #include "drivers/tdse/record/record.hpp"
 #include "drivers/tdse/record/text_files.hpp"
+#include "drivers/tdse/run/levels.hpp"
+#include "drivers/tdse/run/problem.hpp"
 #include "drivers/tdse/run/run.hpp"
 
 #include <CLI/Error.hpp>
@@ -28,7 +30,7 @@ struct Options {
   std::string deck;
   std::vector<std::string> settings;
   bool keys = false;
-  Index eigenstates = 0;
+  LevelsOptions levels;
   std::string output;
   std::optional<double> checkpoint;
   std::string propagator;
@@ -53,8 +55,10 @@ OptionTable<Options> deck_options() {
       {"--output,-o",
        &Options::output,
        Text{},
-       "Same as --set output.file=FILE",
-       {.enters = false, .excludes = "--eigen"}},
+       "Same as --set output.file=FILE; with --eigen the CSV to write of levels, potential and densities",
+       {.enters = false}},
+      {"--plot", in_member(&Options::levels, &LevelsOptions::plot), Text{"PNG"},
+       "With --eigen: picture of the potential, the levels and the densities on them"},
       {"--checkpoint",
        &Options::checkpoint,
        Number{.least = 0, .type_name = "SECONDS"},
@@ -73,7 +77,8 @@ OptionTable<Options> deck_options() {
        "bits for any tile, on CPUs and GPUs) or auto",
        {.enters = false}},
       {"--keys", &Options::keys, Flag{}, "List every key of a deck with its default, and leave", {.enters = false}},
-      {"--eigen", &Options::eigenstates, Integer{.least = 1}, "Compute the N lowest energies at t = 0 and no dynamics"},
+      {"--eigen", in_member(&Options::levels, &LevelsOptions::count), Integer{.least = 1},
+       "Compute the N lowest energies at t = 0 and no dynamics"},
   };
 }
 
@@ -105,6 +110,12 @@ OptionTable<RunOptions> run_options() {
        Number{.least = 0},
        "What the certificate has to keep (default: 1e3 n u max(1, |H dt|), at most 1e-6)",
        {.needs = "--certificate"}},
+      {"--allow-growth",
+       &RunOptions::allow_growth,
+       Flag{},
+       "Take steps in which the Taylor series of propagator.degree makes psi grow, too: to see it grow, or where psi "
+       "has no part in the highest states of the grid. They are refused otherwise",
+       {.excludes = "--eigen"}},
   };
 }
 
@@ -182,9 +193,11 @@ DeckText deck_of(const Communicator& comm, const Options& options) {
 
 int run(Context& context, const Options& options) {
   const Communicator& comm = context.comm();
+  const bool levels_alone = options.levels.count > 0;
+  require(levels_alone || options.levels.plot.empty(), "--plot is for --eigen; heddle plot draws a run's file");
   const DeckText given = deck_of(comm, options);
   std::vector<std::string> settings = options.settings;
-  if (!options.output.empty()) settings.push_back("output.file=" + options.output);
+  if (!options.output.empty() && !levels_alone) settings.push_back("output.file=" + options.output);
   if (!options.propagator.empty()) settings.push_back("propagator.kind=" + options.propagator);
   if (!options.arithmetic.empty()) settings.push_back("propagator.arithmetic=" + options.arithmetic);
   if (options.checkpoint) settings.push_back("output.checkpoint_seconds=" + std::to_string(*options.checkpoint));
@@ -198,7 +211,11 @@ int run(Context& context, const Options& options) {
   const schrodinger::Hamiltonian hamiltonian(deck.grid, deck.potential, deck.nuclei, deck.pulses, deck.absorber);
   nlohmann::ordered_json inputs = deck_inputs(deck);
   all_options().enter(options, inputs);
-  if (options.eigenstates > 0) return run_eigenstates(context, deck, hamiltonian, options.eigenstates, inputs);
+  if (levels_alone) {
+    LevelsOptions levels = options.levels;
+    levels.output = options.output;
+    return run_eigenstates(context, deck, hamiltonian, levels, inputs);
+  }
   if (deck.initial == InitialKind::file) deck.initial_file = (deck.initial_folder / deck.initial_file).string();
   return run_dynamics(context, deck, hamiltonian, options.run, inputs);
 }
@@ -214,7 +231,7 @@ void add_tdse(CLI::App& app, Selection& selection) {
   const CommandHelp help = {
       "tdse", "Time-dependent Schroedinger equation of one electron in one dimension, or its lowest energies",
       "  heddle tdse h2plus && heddle plot h2plus.h5\n"
-      "  heddle tdse h2plus-stationary --eigen 4 --set nuclei.separation=1.5"};
+      "  heddle tdse h2plus-stationary --eigen 4 --set nuclei.separation=1.5 --plot levels.png"};
   add_command(app, selection, help, all_options(), [&selection](const Options& options) {
     if (options.keys) {
       selection.serial = [](const CommonOptions& /*common*/) { return list_keys(); };
