@@ -2,6 +2,7 @@
 
 import cmath
 import math
+import os
 import random
 import unittest
 
@@ -73,6 +74,65 @@ class Expm(CommandTest):
         self.assert_close(found, expected, 1e-14)
         results = self.last["results"]
         self.assertEqual((results["method"], results["degree"], results["squarings"]), ("taylor", 4, 0))
+
+    def test_terms_of_the_series(self):
+        # Of -8i: 8^k/k! each, and their sum swings to more than 200 before it is on the unit circle.
+        for ranks in (1, 2):
+            report = self.succeed("expm", "--size", 1, "--norm", 8, "--times-minus-i", "--method", "taylor", "--degree", 40,
+                                  "--terms", "--terms-file", "terms.csv", ranks=ranks)
+            terms = report["results"]["terms"]
+            self.assertEqual(len(terms), 41)
+            term = 1.0
+            for k, found in enumerate(terms):
+                self.assertAlmostEqual(found["norm1"] / term, 1, delta=1e-13)
+                self.assertAlmostEqual(math.hypot(*found["trace"]) / term, 1, delta=1e-13)
+                term *= 8 / (k + 1)
+            self.assertAlmostEqual(report["results"]["cancellation"], 8**8 / math.factorial(8), delta=1e-9)
+            with open(self.path("terms.csv"), encoding="utf-8") as file:
+                rows = [line.split(",") for line in file.read().splitlines() if not line.startswith("#")]
+            self.assertEqual(rows[0], ["term", "norm1", "trace_real", "trace_imaginary", "sum_trace_real",
+                                       "sum_trace_imaginary"])
+            sums = [complex(float(row[4]), float(row[5])) for row in rows[1:]]
+            self.assertGreater(max(map(abs, sums)), 200)
+            # The sign of the one random element is not known.
+            self.assertAlmostEqual(sums[-1].real, math.cos(8), delta=1e-12)
+            self.assertAlmostEqual(abs(sums[-1].imag), math.sin(8), delta=1e-12)
+
+    def test_terms_of_all_scalars_and_small_sizes(self):
+        for scalar in ("float", "double", "complex-float", "complex-double"):
+            report = self.succeed("expm", "--size", 3, "--scalar", scalar, "--method", "taylor", "--degree", 3, "--terms")
+            self.assertEqual([round(term["norm1"], 9) for term in report["results"]["terms"][:1]], [1])
+            self.assertEqual(report["results"]["terms"][0]["trace"], [3, 0])
+            self.assertEqual(len(report["results"]["terms"]), 4)
+        # A nilpotent matrix ends its own series.
+        self.exponential([[0.0, 1.0, 2.0], [0.0, 0.0, 3.0], [0.0, 0.0, 0.0]], "--method", "taylor", "--terms")
+        self.assertEqual([term["norm1"] for term in self.last["results"]["terms"]], [1, 5, 1.5] + [0] * 8)
+
+    def test_terms_as_a_picture(self):
+        try:
+            import matplotlib  # Not everywhere.
+        except ImportError:
+            self.skipTest("no matplotlib")
+        del matplotlib
+        for more in (["--size", 1], ["--size", 5, "--times-minus-i", "--degree", 1], ["--size", 4, "--norm", 0]):
+            self.succeed("expm", *more, "--method", "taylor", "--terms", "--plot", "terms.png")
+            with open(self.path("terms.png"), "rb") as file:
+                self.assertTrue(file.read().startswith(b"\x89PNG"))
+            os.remove(self.path("terms.png"))
+        self.assertFalse([name for name in os.listdir(self.folder) if "terms" in name])
+        self.succeed("expm", "--size", 4, "--method", "taylor", "--terms", "--terms-file", "t.csv", "--plot", "a.png")
+        self.assertEqual(self.run_command("plot", "t.csv", "-o", "b.png").code, 0)
+        with open(self.path("a.png"), "rb") as one, open(self.path("b.png"), "rb") as other:
+            self.assertEqual(one.read(), other.read())
+
+    def test_terms_refused(self):
+        self.refuse("expm", "--size", 3, "--terms", message="--terms is for --method taylor")
+        self.refuse("expm", "--size", 3, "--method", "taylor", "--terms-file", "t.csv", message="--terms")
+        self.refuse("expm", "--size", 3, "--method", "taylor", "--plot", "t.png", message="--terms")
+        words = ["expm", "--size", 3, "--method", "taylor", "--terms"]
+        self.refuse(*words, "--terms-file", "x", "--plot", "x", message="--terms-file and --plot|x")
+        self.refuse(*words, "--terms-file", "no/t.csv", message="no/t.csv")
+        self.assertEqual(os.listdir(self.folder), [])
 
     def test_methods_agree_and_say_what_they_did(self):
         n = 20

@@ -157,6 +157,18 @@ template <Scalar T> struct DiagonalOfQuarters {
   KOKKOS_INLINE_FUNCTION T operator()(Index i, Index j) const { return i == j ? T(static_cast<Real<T>>(i) / 4) : T(0); }
 };
 
+// With an imaginary part where T has one.
+template <Scalar T> struct DiagonalOfEighths {
+  KOKKOS_INLINE_FUNCTION T operator()(Index i, Index j) const {
+    if (i != j) return T(0);
+    if constexpr (is_complex<T>) {
+      return T(static_cast<Real<T>>(i) / 4, static_cast<Real<T>>(3 - i) / 8);
+    } else {
+      return static_cast<T>(i) / 4;
+    }
+  }
+};
+
 struct SymmetricEntries {
   KOKKOS_INLINE_FUNCTION double operator()(Index i, Index j) const {
     return test::random_number(i < j ? i : j, i < j ? j : i, 5);
@@ -196,6 +208,53 @@ TYPED_TEST(Expm, TaylorOfTheGivenDegree) {
     EXPECT_NEAR(Kokkos::abs(whole(i, i)), sum, 10 * unit_roundoff<T> * sum);
     EXPECT_EQ(whole(i, (i + 1) % 6), T(0));
   }
+}
+
+TYPED_TEST(Expm, TermsOfTheSeriesAreReported) {
+  using T = TypeParam;
+  const Index n = 6;
+  DistributedMatrix<T> A(this->comm, Placement::column_bands(n, n, this->comm.size()));
+  DistributedMatrix<T> E(this->comm, A.placement());
+  fill(A, DiagonalOfEighths<T>{});
+  ExpmOptions options{.method = ExpmMethod::taylor, .residual = true, .terms = true};
+  options.gemm.tile = 4;
+  for (const int degree : {1, 2, 9}) {
+    options.degree = degree;
+    const ExpmReport report = expm(this->comm, A, E, options);
+    ASSERT_EQ(report.terms.size(), static_cast<std::size_t>(degree) + 1);
+    const auto whole = gather(A, 0);
+    std::vector<Complex> powers(whole.extent(0), 1.0);
+    double factorial = 1.0;
+    for (int k = 0; k <= degree && this->comm.rank() == 0; ++k) {
+      if (k > 0) factorial *= k;
+      Complex trace = 0.0;
+      Complex largest = 0.0;  // Largest real and imaginary parts, of any element.
+      for (std::size_t i = 0; i < whole.extent(0); ++i) {
+        const Complex power = powers[i] / factorial;
+        trace += power;
+        largest = {std::max(largest.real(), std::abs(power.real())), std::max(largest.imag(), std::abs(power.imag()))};
+        powers[i] *=
+            Complex(static_cast<double>(Kokkos::real(whole(i, i))), static_cast<double>(Kokkos::imag(whole(i, i))));
+      }
+      const ExpmTerm& term = report.terms[static_cast<std::size_t>(k)];
+      const double size = std::max(1.0, largest.real() + largest.imag());
+      EXPECT_NEAR(term.norm1, largest.real() + largest.imag(), 40 * unit_roundoff<T> * size) << k;
+      EXPECT_NEAR(term.trace_real, trace.real(), 100 * unit_roundoff<T> * size) << k;
+      EXPECT_NEAR(term.trace_imaginary, trace.imag(), 100 * unit_roundoff<T> * size) << k;
+    }
+  }
+  options.terms = false;
+  EXPECT_TRUE(expm(this->comm, A, E, options).terms.empty());
+  options.terms = true;
+  const DistributedMatrix<T> none(this->comm, Placement::on_rank(0, 0, 0));
+  const DistributedMatrix<T> nothing(this->comm, Placement::on_rank(0, 0, 0));
+  for (const ExpmTerm& term : expm(this->comm, none, nothing, options).terms) {
+    EXPECT_EQ(term.norm1, 0.0);
+    EXPECT_EQ(term.trace_real, 0.0);
+  }
+  options.method = ExpmMethod::pade;
+  test::expect_refusal(ErrorKind::argument, "terms are those of the method taylor, not of pade",
+                       [&] { (void)expm(this->comm, A, E, options); });
 }
 
 TYPED_TEST(Expm, ALooseToleranceIsCheaperAndMet) {

@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <string_view>
+#include <vector>
 
 namespace heddle {
 
@@ -60,6 +61,9 @@ struct ExpmOptions {
   /// Whether ExpmReport::certificate also has a proven bound of how far the result is from exp(A). It takes more work
   /// than the exponential itself; see "Certificate" at ExpmPlan.
   bool certificate = false;
+  /// Whether ExpmReport::terms has the terms of the series, for method `taylor` alone. It takes a pass and three waits
+  /// for the device for each part of a term.
+  bool terms = false;
   /// Number of real products that make one complex product: 3 (the default) or 4. Three cost a quarter less, but the
   /// error of the imaginary part is then bounded by the size of the whole product and not of the imaginary part itself.
   int complex_products = 3;
@@ -72,6 +76,13 @@ struct ExpmOptions {
   /// Called on every rank after each product, with the number of products done and the total expected so far. The total
   /// falls where powers of A turn out smaller than ||A||_1 says; the last call may then come before done reaches total.
   std::function<void(int done, int total)> progress{};
+};
+
+/// The term A^k / k! of a Taylor series, as it was computed.
+struct ExpmTerm {
+  double norm1 = 0.0;  ///< ||A^k / k!||_1, in the sense of ExpmReport::norm1.
+  /// The trace of the term. Sums of traces show how elements of the partial sums swing before they settle.
+  double trace_real = 0.0, trace_imaginary = 0.0;
 };
 
 /// How an exponential was computed, how accurate it is, and how long it took.
@@ -102,6 +113,10 @@ struct ExpmReport {
   /// Proven upper bound of ||E - exp(A)||_1 / ||exp(A)||_1 for the E that was returned; infinity where no bound was
   /// found, empty unless ExpmOptions::certificate asked for it.
   std::optional<double> certificate;
+  /// The terms of the series of method `taylor`, from the identity (k = 0) on; empty unless ExpmOptions::terms asked
+  /// for them. Where the largest is far above ||exp(A)||, so many digits are lost in their sum. Bits: those of norms
+  /// and traces, which follow the number of ranks.
+  std::vector<ExpmTerm> terms;
   double certificate_seconds = 0.0;  ///< Seconds that the certificate took on the slowest rank; not part of `seconds`.
   Index tile = 0;                    ///< Tile of the matrix products.
   double seconds = 0.0;              ///< Time of the slowest rank, in seconds.
@@ -127,9 +142,9 @@ template <RealScalar T> [[nodiscard]] double expm_certificate_tolerance(Index n,
 /// matrix.
 ///
 /// Errors: throws Error(argument), on every rank alike, for matrices that aren't square or don't fit, a degree < 1, a
-/// negative tolerance, and `chebyshev` for an A that isn't skew-Hermitian. Throws Error(computation) for infinity or
-/// NaN in A, or an exponential that overflows. Blocks. Bits: rank-invariant for a fixed gemm.tile (degree and scaling
-/// follow from norms that are summed exactly).
+/// negative tolerance, `terms` of another method than `taylor`, and `chebyshev` for an A that isn't skew-Hermitian.
+/// Throws Error(computation) for infinity or NaN in A, or an exponential that overflows. Blocks. Bits: rank-invariant
+/// for a fixed gemm.tile (degree and scaling follow from norms that are summed exactly).
 ///
 /// Exactness: the exponential of a zero or diagonal A is exact up to the exp() of the library. The zeros of a block
 /// diagonal or triangular A stay zeros. The diagonal of a triangular A becomes exp(a_ii), and the one beside it their

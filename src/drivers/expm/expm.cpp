@@ -1,5 +1,6 @@
 // heddle expm: the exponential of one matrix, from a file or generated.
 #include "drivers/commands.hpp"
+#include "drivers/expm/terms.hpp"
 #include "drivers/support/certificates.hpp"
 #include "drivers/support/clock.hpp"
 #include "drivers/support/matrices.hpp"
@@ -31,6 +32,9 @@ struct Options : MatrixSource {
   bool residual = false;
   bool certificate = false;
   std::optional<double> certificate_tolerance;
+  bool terms = false;
+  std::string terms_file;
+  std::string plot;
   int complex_products = 3;
   long long tile = 0;
   Arithmetic arithmetic = Arithmetic::native;
@@ -85,6 +89,10 @@ OptionTable<Options> method_options() {
        {.needs = "--certificate"}},
       {"--residual", &Options::residual, Flag{},
        "Also compute |exp(A) - exp(A/2)^2| / |exp(A)| (1-norm) and fail above 10 max(1, |A|) (tolerance + n u)"},
+      {"--terms", &Options::terms, Flag{},
+       "With --method taylor: the norm of every term of the series, and how the trace of its sum settles"},
+      {"--terms-file", &Options::terms_file, Text{"CSV"}, "Table of the terms to write", {.needs = "--terms"}},
+      {"--plot", &Options::plot, Text{"PNG"}, "Picture of the terms to draw", {.needs = "--terms"}},
       {"--complex-products", &Options::complex_products, choice<int>("3|4", {3, 4}),
        "Real products for one complex product"},
       {"--tile", &Options::tile, Tile{}, tile_help},
@@ -195,6 +203,7 @@ template <Scalar T> ExpmOptions library_options(const Context& context, const Op
   expm_options.balance = options.balance;
   expm_options.residual = options.residual;
   expm_options.certificate = options.certificate;
+  expm_options.terms = options.terms;
   expm_options.complex_products = options.complex_products;
   expm_options.gemm.tile = static_cast<Index>(options.tile);
   expm_options.gemm.arithmetic = options.arithmetic;
@@ -202,6 +211,24 @@ template <Scalar T> ExpmOptions library_options(const Context& context, const Op
   if (options.tile == 0 && options.arithmetic != Arithmetic::emulated)
     expm_options.gemm.rates = known_rates<Real<T>>(context);
   return expm_options;
+}
+
+template <Scalar T>
+void give_terms(const Context& context, const Options& options, const ExpmReport& result, Index rows,
+                double exponential_norm, Report& report) {
+  const TermsTable table = {.rows = rows,
+                            .scalar = options.scalar,
+                            .times_minus_i = options.times_minus_i,
+                            .norm1 = result.norm1,
+                            .exponential_norm1 = exponential_norm,
+                            .unit_roundoff = static_cast<double>(unit_roundoff<T>),
+                            .terms = result.terms};
+  say_terms(context, table);
+  enter_terms(report.results(), table);
+  context.comm().on_rank(0, [&] { write_terms(options.terms_file, options.plot, table); });
+  for (const std::string& name : {options.terms_file, options.plot}) {
+    if (!name.empty()) context.say("terms written to " + name);
+  }
 }
 
 // T is that of A, which is real where exp(-i A) may be complex.
@@ -259,6 +286,7 @@ template <Scalar T, Scalar Result> int run_as(Context& context, const Options& o
                      result.degree, fives.c_str(), result.squarings, result.squarings == 1 ? "" : "s", result.products,
                      result.products == 1 ? "" : "s", result.norm1, static_cast<long long>(result.tile), result.seconds,
                      gflops));
+  if (options.terms) give_terms<T>(context, options, result, A.rows(), exponential_norm, report);
   const double largest = std::isfinite(exponential_norm) ? exponential_norm : largest_part(E);
   report.check_at_most("finite", largest, static_cast<double>(std::numeric_limits<Real<T>>::max()));
   if (result.residual) {
@@ -288,6 +316,14 @@ int run(Context& context, Options options) {
   require_one_input(options.input, options.size);
   require_writable_matrix(context, options.output);
   require_inputs_kept(context, {{"--input", options.input}}, {"--output", options.output});
+  require(!options.terms || options.method == ExpmMethod::taylor, "--terms is for --method taylor");
+  if (options.terms) {
+    context.comm().on_rank(0, [&] {
+      require_inputs_kept({{"--input", options.input}},
+                          {{"--terms-file", options.terms_file}, {"--plot", options.plot}});
+      require_writable_terms(options.terms_file, options.plot, options.output, context.options().json_file());
+    });
+  }
   if (options.scalar.empty()) options.scalar = scalar_of_input(context, options.input);
   require(!options.symmetric || options.input.empty(), "--symmetric is for random matrices, made by --size");
   return with_scalar(options.scalar, [&]<class T>() {
@@ -303,7 +339,8 @@ void add_expm(CLI::App& app, Selection& selection) {
               {"expm", "Matrix exponential exp(A) over all ranks",
                "  mpirun -n 2 heddle expm --input A.mtx --output E.mtx --residual\n"
                "  heddle expm --size 512 --norm 10 --json expm.json\n"
-               "  heddle expm --size 1000 --symmetric --times-minus-i --norm 30 --certificate"},
+               "  heddle expm --size 1000 --symmetric --times-minus-i --norm 30 --certificate\n"
+               "  heddle expm --size 1 --norm 8 --times-minus-i --method taylor --degree 40 --terms --plot terms.png"},
               all_options(), run);
 }
 

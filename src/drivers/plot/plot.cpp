@@ -1,6 +1,7 @@
 // `heddle plot`: checks the file and the target, and hands both to the script that draws files of its kind.
 #include "drivers/commands.hpp"
 #include "drivers/eig/scf.hpp"
+#include "drivers/expm/terms.hpp"
 #include "drivers/gemm/trace.hpp"
 #include "drivers/plot/pictures.hpp"
 #include "drivers/predict/predict.hpp"
@@ -54,6 +55,7 @@ Picture picture_of(const std::filesystem::path& input) {
   if (looks_like_scf(input)) return scf_picture;
   if (looks_like_prediction(input)) return prediction_picture;
   if (looks_like_levels(input)) return levels_picture;
+  if (looks_like_terms(input)) return terms_picture;
   const Hdf5Reader file(input);
   for (const char* needed : {"/grid/x", "/time/t", "/frames/t", "/density", "/nuclei/position", "/observables/norm"}) {
     (void)file.extents(needed);

@@ -213,6 +213,7 @@ ExpmPlan<T>::ExpmPlan(const Communicator& comm, const ExpmOptions& options)
                  argument("balance", options.balance),
                  argument("residual", options.residual),
                  argument("certificate", options.certificate),
+                 argument("terms", options.terms),
                  argument("complex_products", options.complex_products),
                  argument("gemm.tile", options.gemm.tile),
                  argument("gemm.layers", options.gemm.layers),
@@ -228,6 +229,8 @@ ExpmPlan<T>::ExpmPlan(const Communicator& comm, const ExpmOptions& options)
     require(options.complex_products == 3 || options.complex_products == 4, "expm: complex_products ",
             options.complex_products, "; expected 3 or 4");
     static_cast<void>(to_string(options.method));
+    require(!options.terms || options.method == ExpmMethod::taylor,
+            "expm: terms are those of the method taylor, not of ", to_string(options.method));
     static_cast<void>(to_string(options.structure));
   });
 }

@@ -71,8 +71,26 @@ template <RealScalar T> Parts<T> Exponential<T>::scaled(Parts<T> A, int exponent
   return A;
 }
 
+template <RealScalar T> ExpmTerm Exponential<T>::seen(const Parts<T>& term) {
+  ExpmTerm result;
+  if (term.real) {
+    result.norm1 += norms_.measure(*term.real).one;
+    result.trace_real = static_cast<double>(trace(*term.real));
+  }
+  if (term.imaginary) {
+    result.norm1 += norms_.measure(*term.imaginary).one;
+    result.trace_imaginary = static_cast<double>(trace(*term.imaginary));
+  }
+  return result;
+}
+
 template <RealScalar T>
-WorkParts<T> Exponential<T>::term_by_term(const Parts<T>& A, const Parts<T>& columns, WorkParts<T> target) {
+WorkParts<T> Exponential<T>::term_by_term(const Parts<T>& A, const Parts<T>& columns, WorkParts<T> target,
+                                          std::vector<ExpmTerm>* terms) {
+  if (terms != nullptr) {
+    const auto n = static_cast<double>(arithmetic_->placement().rows());
+    *terms = {{n > 0 ? 1.0 : 0.0, n, 0.0}, seen(A)};
+  }
   SeriesSum<T> real(*arithmetic_, std::move(target.real), T{1});
   SeriesSum<T> imaginary(*arithmetic_, std::move(target.imaginary), T{0});
   real.add(A.real);
@@ -85,6 +103,7 @@ WorkParts<T> Exponential<T>::term_by_term(const Parts<T>& A, const Parts<T>& col
       term = arithmetic_->multiply(T{1} / static_cast<T>(k), term, factor);
       real.add(term.real);
       imaginary.add(term.imaginary);
+      if (terms != nullptr) terms->push_back(seen(term));
     }
   }
   return {real.finish(), imaginary.finish()};
@@ -150,7 +169,7 @@ WorkParts<T> Exponential<T>::of(const Parts<T>& A, const Parts<T>& columns, Work
     if (arithmetic_->tests_scaling()) {
       arithmetic_->trust_norms(is_normal(A, columns) ? Trust::always : arithmetic_->trust_in(A));
     }
-    result = term_by_term(A, columns, std::move(target));
+    result = term_by_term(A, columns, std::move(target), options_.terms ? &report.terms : nullptr);
   } else {
     result = by_structure(A, columns, bound, report);
     report.squarings = recipe_.squarings();
@@ -255,7 +274,7 @@ template <RealScalar T> WorkParts<T> Exponential<T>::balanced(const Parts<T>& A)
 
 template <RealScalar T> WorkParts<T> Exponential<T>::again(const Parts<T>& A) {
   if (recipe_.method == ExpmMethod::taylor) {
-    return term_by_term(A, {}, {});
+    return term_by_term(A, {}, {}, nullptr);
   }
   if (structure_.diagonal()) {
     return of_diagonal(A);

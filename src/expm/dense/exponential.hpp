@@ -45,7 +45,10 @@ template <RealScalar T> class Exponential {
   void leave_headroom(bool wanted) { headroom_ = wanted; }
 
  private:
-  [[nodiscard]] WorkParts<T> term_by_term(const Parts<T>& A, const Parts<T>& columns, WorkParts<T> target);
+  // Adds the terms to `terms`, where there is one.
+  [[nodiscard]] WorkParts<T> term_by_term(const Parts<T>& A, const Parts<T>& columns, WorkParts<T> target,
+                                          std::vector<ExpmTerm>* terms);
+  [[nodiscard]] ExpmTerm seen(const Parts<T>& term);
   // By the method that the options and the structure of A ask for. `norm`: a bound of ||A||_1.
   [[nodiscard]] WorkParts<T> by_structure(Parts<T> A, Parts<T> columns, double norm, ExpmReport& report);
   // Fills in structure_, and leaves out parts of A that are zero.

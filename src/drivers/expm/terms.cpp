@@ -1,0 +1,98 @@
+#include "drivers/expm/terms.hpp"
+
+#include "drivers/support/outputs.hpp"
+#include "drivers/support/text.hpp"
+#include <heddle/core/error.hpp>
+#include <heddle/core/pending_file.hpp>
+#include <heddle/core/version.hpp>
+
+#include <algorithm>
+#include <fstream>
+
+namespace heddle::driver {
+
+namespace {
+
+constexpr const char* first_words = "# heddle expm --terms";
+
+double largest_norm(const TermsTable& table) {
+  double largest = 0.0;
+  for (const ExpmTerm& term : table.terms) largest = larger(largest, term.norm1);
+  return largest;
+}
+
+// How many times as large as exp(A) the largest term is; 1 where there is nothing.
+double cancellation_of(const TermsTable& table) {
+  return table.exponential_norm1 > 0 ? largest_norm(table) / table.exponential_norm1 : 1.0;
+}
+
+void write_table(const std::filesystem::path& path, const TermsTable& table) {
+  PendingStream out(path);
+  out << first_words << ", heddle " << version() << " (" << git_hash() << ")\n";
+  out << "# rows: " << table.rows << "\n# scalar: " << table.scalar
+      << "\n# exponential of: " << (table.times_minus_i ? "-i A" : "A") << '\n';
+  out << format("# norm1: %.17g\n# exponential_norm1: %.17g\n# unit_roundoff: %.17g\n", table.norm1,
+                table.exponential_norm1, table.unit_roundoff);
+  out << "term,norm1,trace_real,trace_imaginary,sum_trace_real,sum_trace_imaginary\n";
+  double real = 0.0;
+  double imaginary = 0.0;
+  for (std::size_t k = 0; k < table.terms.size(); ++k) {
+    const ExpmTerm& term = table.terms[k];
+    real += term.trace_real;
+    imaginary += term.trace_imaginary;
+    out << k
+        << format(",%.17g,%.17g,%.17g,%.17g,%.17g\n", term.norm1, term.trace_real, term.trace_imaginary, real,
+                  imaginary);
+  }
+  out.commit();
+}
+
+}  // namespace
+
+void say_terms(const Context& context, const TermsTable& table) {
+  context.say("   k   |A^k/k!|_1      trace of the sum up to it");
+  double real = 0.0;
+  double imaginary = 0.0;
+  for (std::size_t k = 0; k < table.terms.size(); ++k) {
+    const ExpmTerm& term = table.terms[k];
+    real += term.trace_real;
+    imaginary += term.trace_imaginary;
+    context.say(format("%4zu   %-12.6g    %.10g %+.10gi", k, term.norm1, real, imaginary));
+  }
+  context.say(format("largest term %.4g, %.3g times |exp|_1: rounding it leaves an error of some %.1e",
+                     largest_norm(table), cancellation_of(table), table.unit_roundoff * cancellation_of(table)));
+}
+
+void enter_terms(nlohmann::ordered_json& results, const TermsTable& table) {
+  auto& all = results["terms"] = nlohmann::ordered_json::array();
+  for (const ExpmTerm& term : table.terms) {
+    all.push_back({{"norm1", term.norm1}, {"trace", {term.trace_real, term.trace_imaginary}}});
+  }
+  results["cancellation"] = cancellation_of(table);
+}
+
+void require_writable_terms(const std::string& file, const std::string& picture, const std::string& result,
+                            const std::string& json) {
+  require_distinct_outputs({{"--json", json}, {"--output", result}, {"--terms-file", file}, {"--plot", picture}});
+  for (const std::string& name : {file, picture}) {
+    if (!name.empty()) const PendingFile probe(name);
+  }
+}
+
+void write_terms(const std::string& file, const std::string& picture, const TermsTable& table) {
+  if (!file.empty()) write_table(file, table);
+  if (picture.empty()) return;
+  if (!file.empty()) return draw(terms_picture, file, picture);
+  // The table is there for as long as it is drawn.
+  const PendingFile passing(picture + ".csv");
+  write_table(passing.path(), table);
+  draw(terms_picture, passing.path(), picture);
+}
+
+bool looks_like_terms(const std::filesystem::path& path) {
+  std::ifstream file(path);
+  std::string line;
+  return std::getline(file, line) && line.starts_with(first_words);
+}
+
+}  // namespace heddle::driver
