@@ -1,16 +1,24 @@
 """Studies by `heddle tdse` and `heddle plot`: unsafe steps, levels, snapshots, scans and animations."""
 
 import csv
-import math
+import importlib
 import os
 import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
 import unittest
 
 import h5py
 import numpy
 
-from command import heddle
-from tdse_command import TdseCommandTest
+from command import COMMAND, MPIEXEC
+from tdse_command import TdseCommandTest, datasets
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../src/drivers/plot"))
+waves = importlib.import_module("tdse_waves")
 
 SMALL = """
 [grid]
@@ -154,6 +162,260 @@ class Levels(StudiesTest):
         self.refuse("tdse", "small.toml", "--plot", "levels.png", message="--plot")
         self.refuse("tdse", "small.toml", "--eigen", 2, "--plot", "a.png", "--output", "a.png", message="a.png")
         self.refuse("tdse", "small.toml", "--eigen", 2, "--plot", "no/such.png", message="no/such.png")
+
+
+class Nodes(unittest.TestCase):
+    """Of psi, by the module that the pictures share."""
+
+    x = numpy.linspace(-8, 8, 401)
+
+    def level(self, k):
+        """An eigenstate of x^2/2."""
+        coefficients = [0] * k + [1]
+        values = numpy.polynomial.hermite.hermval(self.x, coefficients) * numpy.exp(-self.x**2 / 2)
+        return values / numpy.sqrt((values**2).sum() * (self.x[1] - self.x[0]))
+
+    def test_of_an_eigenstate_are_the_roots_of_its_polynomial(self):
+        for k in range(13):
+            roots = numpy.polynomial.hermite.hermroots([0] * k + [1]) if k else []
+            for factor in (1, -1, numpy.exp(2.1j), numpy.exp(0.7j + 3j * self.x), numpy.exp(-1.3j * self.x)):
+                with self.subTest(level=k):
+                    found = waves.nodes_of(self.x, self.level(k) * factor)
+                    numpy.testing.assert_allclose(found, roots, atol=2e-3)
+
+    def test_a_turning_phase_and_what_is_far_out_are_none(self):
+        # Two lobes of any phase in which psi goes nowhere through 0, though its parts do.
+        self.assertEqual(waves.nodes_of(self.x, self.level(0) + 1j * self.level(1)), [])
+        generator = numpy.random.default_rng(3)
+        noise = 1e-3 * generator.standard_normal((2, len(self.x)))
+        self.assertEqual(waves.nodes_of(self.x, self.level(0) + noise[0] + 1j * noise[1]), [])
+        # A packet of opposite momenta: standing waves have nodes where they matter, and their tails none.
+        standing = self.level(0) * numpy.cos(4 * self.x)
+        found = waves.nodes_of(self.x, standing)
+        self.assertLess(max(abs(place) for place in found), 3.5)
+        self.assertEqual(len(found) % 2, 0)
+        nearest = numpy.pi / 8 + numpy.pi / 4 * numpy.round((numpy.array(found) - numpy.pi / 8) / (numpy.pi / 4))
+        numpy.testing.assert_allclose(found, nearest, atol=2e-3)
+
+    def test_of_little_or_nothing(self):
+        for psi in ([], [1], [1, -1], [0, 0, 0, 0], [1, 1, 1, 1]):
+            self.assertEqual(waves.nodes_of(numpy.arange(len(psi), dtype=float), numpy.array(psi, complex)), [])
+
+    def test_no_flicker(self):
+        # The lobe beyond the node is 0.0069 to 0.0149 of the other, about what begins to matter.
+        def frames():
+            for k in range(60):
+                psi = self.level(0) + (0.65 + 0.05 * (-1) ** k) * self.level(1)
+                yield psi * numpy.exp(0.3j * k)
+
+        alone = [len(waves.nodes_of(self.x, psi)) for psi in frames()]
+        before, together = [], []
+        for psi in frames():
+            before = waves.nodes_of(self.x, psi, before)
+            together.append(len(before))
+        changes = [sum(one != other for one, other in zip(counts, counts[1:])) for counts in (alone, together)]
+        self.assertGreater(changes[0], 10, "the case is to be one that flickers")
+        self.assertLessEqual(changes[1], 1)
+        # What no longer matters ends.
+        self.assertEqual(before and waves.nodes_of(self.x, self.level(0) + 0.4 * self.level(1), before), [])
+
+
+def plots():
+    """Whether there is what the pictures need, and for films."""
+    found = shutil.which("/usr/bin/python3") or "python3"
+    return os.system(f"{os.environ.get('HEDDLE_PYTHON') or found} -c 'import matplotlib, PIL' 2>/dev/null") == 0
+
+
+@unittest.skipUnless(plots(), "no matplotlib and Pillow")
+class SnapshotsAndFilms(StudiesTest):
+    def test_snapshots(self):
+        self.tdse("small.toml", "--output", "run.h5")
+        result = self.run_command("plot", "run.h5", "--snapshots", "0,0.2,0.4")
+        self.assertEqual((result.code, result.errors), (0, ""))
+        self.assert_picture("run-snapshots.png")
+        for more in (["--set", "initial.levels=[0,1]"], ["--set", "potential.kind=harmonic", "--set", "nuclei.motion=fixed"],
+                     ["--set", "time.steps=0"], ["--set", "pulse.amplitude=0.1", "--set", "pulse.duration=1", "--set",
+                                                "pulse.omega=2"]):
+            self.tdse("small.toml", "--output", "run.h5", *more)
+            times = "0" if "time.steps=0" in more else "0.4,0.07,0.1,0.2,0.3"
+            report = self.succeed("plot", "run.h5", "--snapshots", times, "-o", "some.png")
+            self.assertEqual(report["results"]["output"], "some.png")
+            self.assert_picture("some.png")
+
+    def test_films(self):
+        for more in ([], ["--set", "output.state=false"]):
+            self.tdse("small.toml", "--output", "run.h5", *more)
+            result = self.run_command("plot", "run.h5", "--animate", "run.GIF")
+            self.assertEqual((result.code, result.errors), (0, ""))
+            with open(self.path("run.GIF"), "rb") as file:
+                film = file.read()
+            self.assertTrue(film.startswith(b"GIF89a"))
+            # A graphic control extension before each frame, of which there is one for each density.
+            self.assertEqual(film.count(b"\x21\xf9\x04"), 6)
+        self.assertEqual(sorted(name for name in os.listdir(self.folder) if "GIF" in name), ["run.GIF"])
+        self.refuse("plot", "run.h5", "--animate", "run.mp4", environment={"PATH": "/nonexistent"},
+                    message="run.mp4: needs ffmpeg.*Debian: ffmpeg.*gif")
+        self.assertFalse(os.path.exists(self.path("run.mp4")))
+        if shutil.which("ffmpeg"):
+            result = self.run_command("plot", "run.h5", "--animate", "run.mp4")
+            self.assertEqual(result.code, 0, result.errors)
+            with open(self.path("run.mp4"), "rb") as file:
+                self.assertEqual(file.read(12)[4:8], b"ftyp")
+
+    def test_refusals(self):
+        self.tdse("small.toml", "--output", "run.h5")
+        self.tdse("small.toml", "--output", "dense.h5", "--set", "output.state=false")
+        self.refuse("plot", "run.h5", "--snapshots", "0,0.5", message=r"--snapshots 0.5: run.h5 has psi from t = 0 to 0.4$")
+        self.refuse("plot", "run.h5", "--snapshots=-0.1", message="--snapshots -0.1")
+        self.refuse("plot", "run.h5", "--snapshots", "x", message="snapshots")
+        self.refuse("plot", "run.h5", "--snapshots", ",".join(["0"] * 61), message="61 times; expected at most 60")
+        self.refuse("plot", "dense.h5", "--snapshots", "0", message="dense.h5: .*output.state=true")
+        self.refuse("plot", "run.h5", "--animate", "run.avi", message=r"run.avi: .*\.mp4 or \.gif")
+        self.refuse("plot", "run.h5", "--animate", "run.gif", "--snapshots", "0", message="snapshots")
+        self.refuse("plot", "run.h5", "--animate", "run.gif", "--output", "a.png", message="--output")
+        self.refuse("plot", "run.h5", "--animate", "no/run.gif", message="no/run.gif")
+        self.refuse("plot", "none.h5", "--animate", "run.gif", message="none.h5: there is no such file")
+        self.tdse("small.toml", "--eigen", 2, "--output", "levels.csv")
+        for option in (["--snapshots", "0"], ["--animate", "run.gif"]):
+            self.refuse("plot", "levels.csv", *option, message="levels.csv: is no run of heddle tdse")
+
+
+class Scans(StudiesTest):
+    fast = ["--propagator", "chebyshev", "--set", "output.states=3"]
+
+    def scan(self, *arguments, **options):
+        report = self.tdse("small.toml", "--output", "scan.h5", *self.fast, *arguments, **options)
+        self.assertEqual(report["results"]["output"], "scan.h5")
+        return report
+
+    def test_each_point_is_the_run_of_its_value(self):
+        report = self.scan("--scan", "nuclei.omega=1:2:0.3")
+        self.assertEqual(report["results"]["values"], [1, 1.3, 1.6, 1.9])
+        with h5py.File(self.path("scan.h5"), "r") as scan:
+            self.assertEqual(scan.attrs["key"], "nuclei.omega")
+            self.assertEqual((scan.attrs["complete"], scan.attrs["points_done"]), (1, 4))
+            numpy.testing.assert_array_equal(scan["scan/value"][:], [1, 1.3, 1.6, 1.9])
+            for k, value in enumerate((1, 1.3, 1.6, 1.9)):
+                self.tdse("small.toml", "--output", "run.h5", *self.fast, "--set", f"nuclei.omega={value}")
+                with h5py.File(self.path("run.h5"), "r") as run:
+                    for name in ("norm", "energy", "position", "dipole", "nodes", "populations"):
+                        numpy.testing.assert_array_equal(scan[f"final/{name}"][k], run[f"observables/{name}"][-1])
+                    numpy.testing.assert_array_equal(scan["scan/energies"][k], run["observables/energies"][0])
+                    populations = run["observables/populations"][:]
+                    t = run["time/t"][:]
+                    numpy.testing.assert_allclose(scan["mean/populations"][k],
+                                                  ((populations[1:] + populations[:-1]) / 2).mean(0), atol=1e-14)
+                    numpy.testing.assert_array_equal(scan["largest/populations"][k], populations.max(0))
+                    self.assertEqual((scan["scan/time"][k], scan["scan/steps"][k]), (t[-1], 20))
+                self.assertEqual(report["results"]["populations"][k], list(populations[-1]))
+
+    def test_ranks_share_the_points(self):
+        expected = None
+        for ranks in (1, 2, 3):
+            self.scan("--scan", "potential.charge=1,0.5,2,1.5", ranks=ranks)
+            found = datasets(self.path("scan.h5"))
+            expected = expected or found
+            self.assertEqual(found, expected)
+
+    def test_any_numeric_key(self):
+        self.scan("--scan", "time.steps=0:4:2")
+        with h5py.File(self.path("scan.h5"), "r") as file:
+            numpy.testing.assert_array_equal(file["scan/steps"][:], [0, 2, 4])
+            numpy.testing.assert_allclose(file["mean/populations"][0], file["final/populations"][0])
+        # Each grid has as many states as there are asked for, and so has each point.
+        self.scan("--scan", "grid.points=21:61:20")
+        self.scan("--scan", "output.states=1:3:1")
+        with h5py.File(self.path("scan.h5"), "r") as file:
+            populations = file["final/populations"][:]
+            numpy.testing.assert_array_equal(numpy.isnan(populations), [[0, 1, 1], [0, 0, 1], [0, 0, 0]])
+        self.scan("--scan", "pulse.phase=0:1:0.5", "--set", "pulse.amplitude=0.1", "--set", "pulse.duration=1", "--set",
+                  "pulse.omega=2")
+        with h5py.File(self.path("scan.h5"), "r") as file:
+            self.assertFalse(numpy.isnan(file["final/ionisation"][:]).any())
+        self.scan("--scan", "pulse.1.intensity=1e13,1e14", "--set", "pulse.duration=1", "--set", "pulse.omega=2")
+        self.scan("--scan", "output.states=0,0")
+        # Downwards, and one value alone.
+        self.assertEqual(self.scan("--scan", "nuclei.amplitude=0.3:0.1:-0.1")["results"]["values"], [0.3, 0.2, 0.1])
+        self.assertEqual(self.scan("--scan", "nuclei.amplitude=0.3")["results"]["values"], [0.3])
+        self.assertEqual(self.scan("--scan", "nuclei.amplitude=0:1e-9:1")["results"]["values"], [0])
+
+    def test_several_wave_functions(self):
+        self.scan("--scan", "nuclei.omega=1,2,3", "--set", "initial.levels=[0,2]", ranks=2)
+        with h5py.File(self.path("scan.h5"), "r") as file:
+            self.assertEqual(file["final/populations"].shape, (3, 2, 3))
+            self.assertEqual(file["final/norm"].shape, (3, 2))
+            self.assertGreater(file["final/populations"][0, 1, 2], 0.9)
+
+    @unittest.skipUnless(plots(), "no matplotlib and Pillow")
+    def test_pictures(self):
+        for more in (["nuclei.omega=0.2:1.2:0.5"], ["grid.points=21,61,41", "--set", "initial.levels=[0,2]"],
+                     ["nuclei.omega=1", "--set", "output.states=0"]):
+            self.scan("--scan", *more, "--plot", "scan.png")
+            self.assert_picture("scan.png")
+        self.run_command("plot", "scan.h5", "-o", "again.png")
+        with open(self.path("scan.png"), "rb") as one, open(self.path("again.png"), "rb") as other:
+            self.assertEqual(one.read(), other.read())
+
+    def test_files(self):
+        self.succeed("tdse", "small.toml", "--scan", "nuclei.omega=1,2", *self.fast, "--no-progress")
+        self.assertTrue(os.path.exists(self.path("small.scan.h5")))
+        before = datasets(self.path("small.scan.h5"))
+        words = ["tdse", "small.toml", "--scan", "nuclei.omega=1,2,3", *self.fast, "--no-progress"]
+        self.refuse(*words, message="small.scan.h5: is there already; --force")
+        self.assertEqual(datasets(self.path("small.scan.h5")), before)
+        self.refuse(*words, "--plot", "small.scan.h5", "--force", message="small.scan.h5")
+        self.assertEqual(sorted(name for name in os.listdir(self.folder) if "scan" in name), ["small.scan.h5"])
+
+    def test_interrupted_scan_keeps_what_it_has(self):
+        for ranks in (1, 2):
+            words = [COMMAND, "tdse", "small.toml", "--scan", "time.steps=2,4,100000000,6", "--output", "scan.h5",
+                     "--no-progress", "--force", *self.fast]
+            words = words if ranks == 1 else [MPIEXEC, "-n", str(ranks), *words]
+            process = self.start(words, stderr=subprocess.PIPE, text=True, start_new_session=True)
+            self.addCleanup(process.wait)
+            self.addCleanup(process.kill)
+            deadline = time.monotonic() + 60
+            while not os.path.exists(self.path("scan.h5.lock")) and time.monotonic() < deadline:
+                time.sleep(0.01)
+            time.sleep(2)  # The points that can be done are done in a hundredth of it.
+            process.send_signal(signal.SIGTERM)
+            errors = process.communicate(timeout=60)[1]
+            self.assertRegex(errors, r"interrupted after [23] of 4 points, which are in scan\.partial\.h5")
+            self.assertNotEqual(process.returncode, 0)
+            self.assertFalse(os.path.exists(self.path("scan.h5")))
+            with h5py.File(self.path("scan.partial.h5"), "r") as file:
+                self.assertEqual(file.attrs["complete"], 0)
+                steps = file["scan/steps"][:]
+                expected = [2, 4, numpy.nan, numpy.nan] if ranks == 1 else [2, 4, numpy.nan, 6]
+                numpy.testing.assert_array_equal(steps, expected)
+                self.assertFalse(numpy.isnan(file["final/populations"][:2]).any())
+        self.refuse("tdse", "small.toml", "--scan", "time.steps=2,4", "--output", "scan.h5", "--no-progress",
+                    message="scan.partial.h5: holds the points of an interrupted scan; --force")
+        self.scan("--scan", "time.steps=2,4")
+        self.assertFalse(os.path.exists(self.path("scan.partial.h5")))
+
+    def test_refusals(self):
+        for given, message in (("nuclei.omega", "expected KEY=FIRST:LAST:STEP"), ("=1:2:1", "expected KEY="),
+                               ("nuclei.omega=1:2", "expected KEY="), ("nuclei.omega=1:2:0", "a step of 0 does not lead"),
+                               ("nuclei.omega=1:2:-1", "a step of -1 does not lead from 1 to 2"),
+                               ("nuclei.omega=1:2:x", "'x' is no finite number"), ("nuclei.omega=1:inf:1", "'inf'"),
+                               ("nuclei.omega=", "'' is no finite"), ("nuclei.omega=0:1:1e-9", "more than 10000 values"),
+                               ("nuclei.omgea=1:2:1", "unknown key.*nuclei.omega"),
+                               ("potential.kind=1:2:1", "potential.kind is no number"),
+                               ("output.state=0:1:1", "output.state is no number"),
+                               ("initial.levels=0:1:1", "initial.levels is no number"),
+                               ("pulse.2.envelope=0:1:1", "pulse.2.envelope is no number"),
+                               ("grid.points=20:21:0.5", "grid.points"), ("time.step=0:1:0.5", "time.step = 0"),
+                               ("output.file=1:2:1", "output.file is no number")):
+            with self.subTest(given):
+                self.refuse("tdse", "small.toml", "--scan", given, "--no-progress", message=f"--scan .*{message}")
+        # One point that would grow is enough, and nothing has been computed.
+        self.refuse("tdse", "small.toml", "--scan", "time.step=0.02:2:0.99", "--no-progress",
+                    message=r"time.step=1.01: time\.step = .*largest step that is safe")
+        self.assertEqual(os.listdir(self.folder), ["small.toml"])
+        self.refuse("tdse", "small.toml", "--scan", "nuclei.omega=1", "--eigen", 1, message="--eigen")
+        self.refuse("tdse", "small.toml", "--scan", "nuclei.omega=1", "--restart", "x.h5", message="--restart")
+        self.refuse("tdse", "small.toml", "--scan", "nuclei.omega=1", "--certificate", message="--certificate")
 
 
 if __name__ == "__main__":

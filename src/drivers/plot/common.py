@@ -54,14 +54,14 @@ def save(figure, target):
     figure.savefig(target, dpi=DPI, format="png", facecolor="white")
 
 
-def draw_command(draw, usage):
-    """Calls draw(source, target) with the two arguments of the command line.
+def draw_command(draw, usage, more=0):
+    """Calls draw(source, target) with the two arguments of the command line, and those `more` that follow them.
 
     Exit status: 0 done, 1 the file can't be plotted, 3 a module is missing.
     """
-    if len(sys.argv) != 3:
+    if len(sys.argv) != 3 + more:
         sys.exit(f"usage: {usage}")
     try:
-        draw(sys.argv[1], sys.argv[2])
+        draw(*sys.argv[1:])
     except (OSError, KeyError, ValueError) as error:
         sys.exit(f"{usage.split()[0]}: {sys.argv[1]}: {error}")

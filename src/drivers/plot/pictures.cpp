@@ -21,18 +21,26 @@ std::string python() {
 
 }  // namespace
 
-void draw(const Picture& picture, const std::filesystem::path& input, const std::filesystem::path& output) {
+void draw(const Picture& picture, const std::filesystem::path& input, const std::filesystem::path& output,
+          const std::vector<std::string>& more) {
   const auto script = find_shared(picture.script);
   if (!script) {
     throw Error(ErrorKind::input, message_of(picture.script, " is missing from share/heddle of this installation"));
   }
   PendingFile pending(output);
   const std::string interpreter = python();
-  const int status = run_program({interpreter, "-B", script->string(), input.string(), pending.path().string()});
+  std::vector<std::string> words = {interpreter, "-B", script->string(), input.string(), pending.path().string()};
+  words.insert(words.end(), more.begin(), more.end());
+  const int status = run_program(words);
   if (status == 127) throw Error(ErrorKind::input, interpreter + " could not be run; set HEDDLE_PYTHON to a Python 3");
   if (status == 3) {
     throw Error(ErrorKind::input, message_of(interpreter, " lacks ", picture.modules, " (Debian: ", picture.packages,
                                              "); set HEDDLE_PYTHON to one that has what is missing"));
+  }
+  if (status == 4) {
+    throw Error(ErrorKind::input, message_of(output.string(),
+                                             ": needs ffmpeg, which is not on the PATH (Debian: ffmpeg); "
+                                             "a .gif needs Pillow alone"));
   }
   if (status != 0) throw Error(ErrorKind::computation, message_of("plotting ", input.string(), " failed"));
   pending.commit();

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <filesystem>
+#include <string>
+#include <vector>
 
 namespace heddle::driver {
 
@@ -12,8 +14,9 @@ struct Picture {
   const char* packages;
 };
 
-/// Draws `input` as the PNG `output`, which appears complete or not at all. Throws Error(input) where the script,
-/// Python or a module is missing, Error(computation) where it failed.
-void draw(const Picture& picture, const std::filesystem::path& input, const std::filesystem::path& output);
+/// Draws `input` as the PNG, or film, `output`, which appears complete or not at all; `more` are words for the script.
+/// Throws Error(input) where the script, Python, a module or ffmpeg is missing, Error(computation) where it failed.
+void draw(const Picture& picture, const std::filesystem::path& input, const std::filesystem::path& output,
+          const std::vector<std::string>& more = {});
 
 }  // namespace heddle::driver

@@ -11,12 +11,19 @@
 #include "drivers/study/gemm.hpp"
 #include "drivers/study/jacobi.hpp"
 #include "drivers/study/transpose.hpp"
+#include "drivers/support/outputs.hpp"
 #include "drivers/support/standard_output.hpp"
+#include "drivers/support/text.hpp"
 #include "drivers/tdse/record/hdf5.hpp"
 #include "drivers/tdse/run/levels.hpp"
+#include "drivers/tdse/run/scan.hpp"
 #include <heddle/core/error.hpp>
 
+#include <algorithm>
+#include <cctype>
+#include <cmath>
 #include <string>
+#include <vector>
 
 namespace heddle::driver {
 
@@ -25,6 +32,8 @@ namespace {
 struct Options {
   std::string file;
   std::string output;
+  std::vector<double> snapshots;
+  std::string animate;
 };
 
 const OptionTable<Options>& all_options() {
@@ -32,13 +41,25 @@ const OptionTable<Options>& all_options() {
       {"--input,-i,file",
        &Options::file,
        Text{},
-       "HDF5 that heddle tdse wrote, JSON of heddle gemm --trace, CSV of heddle study, of heddle eig --scf or of "
-       "heddle predict --sweep",
+       "HDF5 that heddle tdse wrote, JSON of heddle gemm --trace, CSV of heddle study, heddle eig --scf, heddle tdse "
+       "--eigen, heddle expm --terms or heddle predict --sweep",
        {.key = "file", .required = true}},
       {"--output,-o", &Options::output, Text{"PNG"}, "PNG to write (default: FILE's name with .png, in this folder)"},
+      {"--snapshots", &Options::snapshots, Number{.type_name = "T,T,..."},
+       "Of a run with output.state: psi at these times, the nearest stored ones, with its nodes dotted, instead"},
+      {"--animate",
+       &Options::animate,
+       Text{"FILM"},
+       "Of a run: a film to write instead, as NAME.mp4 (needs ffmpeg) or NAME.gif (needs Pillow)",
+       {.excludes = "--snapshots"}},
   };
   return table;
 }
+
+constexpr Picture run_picture = {"plot/plot.py", "matplotlib or h5py", "python3-matplotlib, python3-h5py"};
+constexpr Picture snapshots_picture = {"plot/tdse_snapshots.py", run_picture.modules, run_picture.packages};
+constexpr Picture film_picture = {"plot/tdse_animate.py", "matplotlib, h5py or Pillow",
+                                  "python3-matplotlib, python3-h5py, python3-pil"};
 
 // By what the file holds, whatever its name. Throws Error(input) where it can't be drawn.
 Picture picture_of(const std::filesystem::path& input) {
@@ -57,19 +78,78 @@ Picture picture_of(const std::filesystem::path& input) {
   if (looks_like_levels(input)) return levels_picture;
   if (looks_like_terms(input)) return terms_picture;
   const Hdf5Reader file(input);
+  if (file.has("/scan/value")) {
+    for (const char* needed : {"/scan/energies", "/final/populations", "/mean/populations", "/largest/populations"}) {
+      (void)file.extents(needed);
+    }
+    return scan_picture;
+  }
   for (const char* needed : {"/grid/x", "/time/t", "/frames/t", "/density", "/nuclei/position", "/observables/norm"}) {
     (void)file.extents(needed);
   }
-  return {"plot/plot.py", "matplotlib or h5py", "python3-matplotlib, python3-h5py"};
+  return run_picture;
+}
+
+void require_run(const std::filesystem::path& input, const char* option) {
+  if (std::string_view(picture_of(input).script) != run_picture.script) {
+    throw Error(ErrorKind::input, message_of(input.string(), ": is no run of heddle tdse, which ", option, " is for"));
+  }
+}
+
+// As words for the script. Throws Error(input) for a file without psi, and for times that it does not reach.
+std::string snapshots_of(const std::filesystem::path& input, const std::vector<double>& times) {
+  constexpr std::size_t most = 60;
+  require(times.size() <= most, "--snapshots: ", times.size(), " times; expected at most ", most);
+  require_run(input, "--snapshots");
+  const Hdf5Reader file(input);
+  if (!file.has("/psi")) {
+    throw Error(ErrorKind::input,
+                input.string() + ": has densities alone; heddle tdse --set output.state=true keeps psi");
+  }
+  const std::vector<double> stored = file.read<double>("/frames/t");
+  std::string words;
+  for (const double time : times) {
+    // A time is as good as the last one where it differs by rounding alone.
+    const double slack = stored.empty() ? 0.0 : 1e-9 * std::abs(stored.back());
+    if (stored.empty() || time < stored.front() - slack || time > stored.back() + slack) {
+      throw Error(ErrorKind::input, "--snapshots " + shortest(time) + ": " + input.string() + " has psi " +
+                                        (stored.empty() ? "at no time"
+                                                        : "from t = " + shortest(stored.front()) + " to " +
+                                                              format("%.12g", stored.back())));
+    }
+    words += (words.empty() ? "" : ",") + shortest(time);
+  }
+  return words;
+}
+
+// The name's ending. Throws Error(argument) for others than mp4 and gif.
+std::string film_format(const std::string& name) {
+  std::string ending = std::filesystem::path(name).extension().string();
+  std::transform(ending.begin(), ending.end(), ending.begin(), [](unsigned char c) { return std::tolower(c); });
+  require(ending == ".mp4" || ending == ".gif", "--animate ", name, ": expected a name that ends in .mp4 or .gif");
+  return ending.substr(1);
 }
 
 int run(const CommonOptions& common, const Options& options) {
   Report report("plot");
   const std::filesystem::path input = options.file;
-  const Picture picture = picture_of(input);
   std::filesystem::path output = options.output;
-  if (output.empty()) output = input.filename().replace_extension(".png");
-  draw(picture, input, output);
+  if (!options.animate.empty()) {
+    require(options.output.empty(), "--animate and --output are both given; expected one of them");
+    const std::string form = film_format(options.animate);
+    output = options.animate;
+    require_inputs_kept({{"--input", input}}, {{"--animate", output}});
+    require_run(input, "--animate");
+    draw(film_picture, input, output, {form});
+  } else if (!options.snapshots.empty()) {
+    const std::string times = snapshots_of(input, options.snapshots);
+    if (output.empty()) output = input.stem().string() + "-snapshots.png";
+    draw(snapshots_picture, input, output, {times});
+  } else {
+    const Picture picture = picture_of(input);
+    if (output.empty()) output = input.filename().replace_extension(".png");
+    draw(picture, input, output);
+  }
   all_options().enter(options, report.inputs());
   report.results()["output"] = output.string();
   report.write(common);
@@ -84,7 +164,8 @@ void add_plot(CLI::App& app, Selection& selection) {
               {"plot",
                "Picture of a run of `heddle tdse`, of a trace of `heddle gemm`, of a table of `heddle study` or "
                "`heddle eig --scf`",
-               "  heddle plot h2plus.h5 --output h2plus.png\n  heddle plot trace.json"},
+               "  heddle plot h2plus.h5 --output h2plus.png\n  heddle plot trace.json\n"
+               "  heddle plot run.h5 --snapshots 0,0.5,1\n  heddle plot run.h5 --animate run.gif"},
               all_options(), run);
 }
 

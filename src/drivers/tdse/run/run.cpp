@@ -3,6 +3,7 @@
 #include "drivers/support/certificates.hpp"
 #include "drivers/support/text.hpp"
 #include "drivers/tdse/record/record.hpp"
+#include "drivers/tdse/run/course.hpp"
 #include "drivers/tdse/run/initial.hpp"
 #include "drivers/tdse/run/interruption.hpp"
 #include "drivers/tdse/run/keeper.hpp"
@@ -23,79 +24,6 @@ using schrodinger::Hamiltonian;
 using schrodinger::Observables;
 using schrodinger::Simulation;
 using schrodinger::State;
-
-// What the checks and the summary need of all steps of a wave function, earlier ones of a continued run included.
-struct Course {
-  double norm_error = 0.0;   // largest | ||psi|| - 1 |
-  double norm_change = 0.0;  // largest change of ||psi|| in a step
-  double norm_growth = 0.0;  // the same upwards alone
-  double first_energy = 0.0;
-  double energy_drift = 0.0;  // largest |E - E_0|
-  double edge = 0.0;
-  double last_norm = 0.0;
-  bool begun = false;
-
-  void add(double norm, double energy, double edge_probability) {
-    if (!begun) {
-      first_energy = energy;
-      last_norm = norm;
-      begun = true;
-    }
-    norm_error = worse(norm_error, std::abs(norm - 1.0));
-    norm_change = worse(norm_change, std::abs(norm - last_norm));
-    norm_growth = worse(norm_growth, norm - last_norm);
-    energy_drift = worse(energy_drift, std::abs(energy - first_energy));
-    edge = worse(edge, edge_probability);
-    last_norm = norm;
-  }
-};
-
-// The worst of each.
-Course worst_of(const std::vector<Course>& courses) {
-  Course worst = courses.front();
-  for (const Course& course : courses) {
-    worst.norm_error = std::max(worst.norm_error, course.norm_error);
-    worst.norm_change = std::max(worst.norm_change, course.norm_change);
-    worst.norm_growth = std::max(worst.norm_growth, course.norm_growth);
-    worst.energy_drift = std::max(worst.energy_drift, course.energy_drift);
-    worst.edge = std::max(worst.edge, course.edge);
-  }
-  return worst;
-}
-
-// What a step may be wrong by because of the tolerance that was asked for, ||H dt|| being `exponent`.
-double allowed_error(const Deck& deck, double exponent) {
-  const double tolerance = deck.propagator.tolerance;
-  switch (deck.propagator.kind) {
-    case schrodinger::PropagatorKind::automatic:
-      return (tolerance == 0 ? 1e-6 : tolerance) * exponent;
-    case schrodinger::PropagatorKind::crank_nicolson:
-    case schrodinger::PropagatorKind::split_operator:
-      return 0.0;
-    default:
-      // Of an exponential, however short the step; a step has one or two, substeps apart.
-      return tolerance * std::max(exponent, 2.0 * deck.propagator.substeps);
-  }
-}
-
-void add_checks(Report& report, const Deck& deck, const Hamiltonian& hamiltonian, const Course& course) {
-  // Round-off of one step is some 1e-14; 1e-12 is what is promised. A tolerance that was asked for, and the round-off
-  // of a very large ||H dt||, come on top: the backward error is relative to ||H dt||.
-  const double norm = norm_bound(hamiltonian);
-  const double exponent = norm * deck.time_step;
-  const double bound = std::max(1e-12, 4 * unit_roundoff<double> * exponent) + allowed_error(deck, exponent);
-  if (records_absorbed(deck)) {
-    report.check_at_most("norm_growth_per_step", course.norm_growth, bound);
-    return;
-  }
-  report.check_at_most("norm_change_per_step", course.norm_change, bound);
-  // A split operator keeps the energy of a Hamiltonian that differs from H by its order in dt.
-  if (!hamiltonian.moves() && deck.propagator.kind != schrodinger::PropagatorKind::split_operator) {
-    // An error of `bound` a step in psi changes <H> by at most 2 ||H|| times as much.
-    report.check_at_most("energy_drift", course.energy_drift,
-                         2 * norm * bound * static_cast<double>(std::max<Index>(deck.time_steps, 1)));
-  }
-}
 
 void add_times(Report& report, const Simulation& simulation, const Keeper& keeper, Index steps) {
   const auto& times = simulation.times();
@@ -283,8 +211,7 @@ Course run_to_the_end(Context& context, const Deck& deck, Simulation& simulation
                       std::vector<Course> courses, bool is_new) {
   const auto take = [&] {
     for (std::size_t k = 0; k < courses.size(); ++k) {
-      const Observables& seen = simulation.observables(static_cast<Index>(k));
-      courses[k].add(seen.norm, seen.energy, seen.edge_probability);
+      courses[k].add(simulation.observables(static_cast<Index>(k)));
     }
     keeper.add([&] { return snapshot_of(simulation); });
   };
@@ -339,7 +266,9 @@ int run_dynamics(Context& context, const Deck& deck, const Hamiltonian& hamilton
   const Course course =
       run_to_the_end(context, deck, simulation, keeper, std::move(beginning.courses), options.restart.empty());
   add_results(report, simulation, course, deck);
-  add_checks(report, deck, hamiltonian, course);
+  for (const CourseCheck& check : checks_of(deck, hamiltonian, course)) {
+    report.check_at_most(check.name, check.value, check.bound);
+  }
   if (const auto& expm = simulation.expm_report(); expm && expm->certificate) {
     check_certificate(
         context, report, *expm->certificate,

@@ -9,6 +9,7 @@
 #include "drivers/tdse/run/levels.hpp"
 #include "drivers/tdse/run/problem.hpp"
 #include "drivers/tdse/run/run.hpp"
+#include "drivers/tdse/run/scan.hpp"
 
 #include <CLI/Error.hpp>
 
@@ -31,6 +32,8 @@ struct Options {
   std::vector<std::string> settings;
   bool keys = false;
   LevelsOptions levels;
+  std::string scan;
+  std::string plot;
   std::string output;
   std::optional<double> checkpoint;
   std::string propagator;
@@ -55,10 +58,11 @@ OptionTable<Options> deck_options() {
       {"--output,-o",
        &Options::output,
        Text{},
-       "Same as --set output.file=FILE; with --eigen the CSV to write of levels, potential and densities",
+       "Same as --set output.file=FILE; with --eigen the CSV to write of levels, potential and densities; with --scan "
+       "the HDF5 file of all points (default: output.file's name with .scan.h5)",
        {.enters = false}},
-      {"--plot", in_member(&Options::levels, &LevelsOptions::plot), Text{"PNG"},
-       "With --eigen: picture of the potential, the levels and the densities on them"},
+      {"--plot", &Options::plot, Text{"PNG"},
+       "With --eigen: picture of the potential, the levels and the densities on them; with --scan: of the populations"},
       {"--checkpoint",
        &Options::checkpoint,
        Number{.least = 0, .type_name = "SECONDS"},
@@ -79,6 +83,12 @@ OptionTable<Options> deck_options() {
       {"--keys", &Options::keys, Flag{}, "List every key of a deck with its default, and leave", {.enters = false}},
       {"--eigen", in_member(&Options::levels, &LevelsOptions::count), Integer{.least = 1},
        "Compute the N lowest energies at t = 0 and no dynamics"},
+      {"--scan",
+       &Options::scan,
+       Text{"KEY=FIRST:LAST:STEP"},
+       "Run the deck for many values of one of its keys, as nuclei.omega=1:5:0.25 or nuclei.omega=1,2,5; ranks share "
+       "the values. One file has energies and populations of all",
+       {.excludes = "--eigen"}},
   };
 }
 
@@ -191,32 +201,65 @@ DeckText deck_of(const Communicator& comm, const Options& options) {
   return deck;
 }
 
-int run(Context& context, const Options& options) {
-  const Communicator& comm = context.comm();
-  const bool levels_alone = options.levels.count > 0;
-  require(levels_alone || options.levels.plot.empty(), "--plot is for --eigen; heddle plot draws a run's file");
-  const DeckText given = deck_of(comm, options);
+// --set, and the options that stand for some.
+std::vector<std::string> settings_of(const Options& options) {
   std::vector<std::string> settings = options.settings;
-  if (!options.output.empty() && !levels_alone) settings.push_back("output.file=" + options.output);
+  const bool is_run = options.levels.count == 0 && options.scan.empty();
+  if (!options.output.empty() && is_run) settings.push_back("output.file=" + options.output);
   if (!options.propagator.empty()) settings.push_back("propagator.kind=" + options.propagator);
   if (!options.arithmetic.empty()) settings.push_back("propagator.arithmetic=" + options.arithmetic);
   if (options.checkpoint) settings.push_back("output.checkpoint_seconds=" + std::to_string(*options.checkpoint));
+  return settings;
+}
+
+Deck complete_deck(const Communicator& comm, const DeckText& given, const std::vector<std::string>& settings) {
   Deck deck = read_deck(given.text, given.name, settings);
+  read_potential(comm, deck);
+  if (deck.initial == InitialKind::file) deck.initial_file = (deck.initial_folder / deck.initial_file).string();
+  return deck;
+}
+
+int scan(Context& context, const Options& options) {
+  require(options.run.restart.empty(), "--scan and --restart are both given; expected one of them");
+  require(!options.run.certificate, "--scan and --certificate are both given; expected one of them");
+  const Scan scan = read_scan(options.scan);
+  const DeckText given = deck_of(context.comm(), options);
+  std::vector<std::string> settings = settings_of(options);
+  std::vector<Deck> decks;
+  for (std::size_t k = 0; k < scan.values.size(); ++k) {
+    settings.push_back(scan.setting(k));
+    try {
+      decks.push_back(complete_deck(context.comm(), given, settings));
+    } catch (const Error& error) {
+      throw Error(error.kind(), "--scan " + options.scan + ": " + error.what());
+    }
+    settings.pop_back();
+  }
+  nlohmann::ordered_json inputs = deck_inputs(decks.front());
+  all_options().enter(options, inputs);
+  return run_scan(context, scan, decks, options.run, {options.output, options.plot}, inputs);
+}
+
+int run(Context& context, const Options& options) {
+  const Communicator& comm = context.comm();
+  const bool levels_alone = options.levels.count > 0;
+  if (!options.scan.empty()) return scan(context, options);
+  require(levels_alone || options.plot.empty(), "--plot is for --eigen and --scan; heddle plot draws a run's file");
+  Deck deck = complete_deck(comm, deck_of(comm, options), settings_of(options));
   // Of the methods to choose from, two can be certified, and compute the same exponentials.
   const bool chosen = deck.propagator.kind == schrodinger::PropagatorKind::automatic;
   if (options.run.certificate && chosen && deck.propagator.tolerance == 0) {
     deck.propagator.kind = schrodinger::PropagatorKind::expm;
   }
-  read_potential(comm, deck);
   const schrodinger::Hamiltonian hamiltonian(deck.grid, deck.potential, deck.nuclei, deck.pulses, deck.absorber);
   nlohmann::ordered_json inputs = deck_inputs(deck);
   all_options().enter(options, inputs);
   if (levels_alone) {
     LevelsOptions levels = options.levels;
     levels.output = options.output;
+    levels.plot = options.plot;
     return run_eigenstates(context, deck, hamiltonian, levels, inputs);
   }
-  if (deck.initial == InitialKind::file) deck.initial_file = (deck.initial_folder / deck.initial_file).string();
   return run_dynamics(context, deck, hamiltonian, options.run, inputs);
 }
 
@@ -231,7 +274,8 @@ void add_tdse(CLI::App& app, Selection& selection) {
   const CommandHelp help = {
       "tdse", "Time-dependent Schroedinger equation of one electron in one dimension, or its lowest energies",
       "  heddle tdse h2plus && heddle plot h2plus.h5\n"
-      "  heddle tdse h2plus-stationary --eigen 4 --set nuclei.separation=1.5 --plot levels.png"};
+      "  heddle tdse h2plus-stationary --eigen 4 --set nuclei.separation=1.5 --plot levels.png\n"
+      "  mpirun -n 2 heddle tdse h2plus-stretch --scan nuclei.omega=1:5:0.25 --propagator chebyshev --plot scan.png"};
   add_command(app, selection, help, all_options(), [&selection](const Options& options) {
     if (options.keys) {
       selection.serial = [](const CommonOptions& /*common*/) { return list_keys(); };

@@ -1,0 +1,72 @@
+"""psi of a run at some times: python3 tdse_snapshots.py FILE.h5 PICTURE.png T1,T2,...
+
+For each time a panel with the real and imaginary part and the density of psi, its nodes dotted, over the potential.
+Of several wave functions: the first.
+Exit status: 0 done, 1 the file can't be plotted, 3 a module is missing.
+"""
+
+import sys
+
+from common import COLOURS, draw_command, plt, save, sign
+from tdse_waves import nodes_of_all, open_run, window
+
+try:
+    import numpy as np
+except ImportError:
+    sys.exit(3)
+
+
+def draw_potential(axes, run, frame, ends, height):
+    """In grey and by no scale: where the wells are."""
+    values = run.potential(frame)
+    shown = values[(run.x >= ends[0]) & (run.x <= ends[1])]
+    spread = max(shown.max() - shown.min(), 1e-300)
+    axes.fill_between(run.x, -height, -height + 0.9 * height * (values - shown.min()) / spread, color="#e9e9ee",
+                      linewidth=0, zorder=0)
+
+
+def main(source, target, times):
+    run = open_run(source)
+    frames = [int(np.argmin(np.abs(run.t - float(time)))) for time in times.split(",")]
+    nodes = nodes_of_all(run)
+    ends = window(run, frames)
+    height = 1.12 * max(np.abs(run.psi[frames]).max(), run.density[frames].max())
+    columns = min(len(frames), 2 if len(frames) < 5 else 3)
+    rows = -(-len(frames) // columns)
+    width, tall = 3.0 + 3.4 * columns, 1.1 + 2.3 * rows
+    figure, panels = plt.subplots(rows, columns, figsize=(width, tall), sharex=True, sharey=True, squeeze=False)
+    figure.subplots_adjust(left=0.65 / width, right=1 - 0.15 / width, top=1 - 0.85 / tall, bottom=0.6 / tall,
+                           wspace=0.06, hspace=0.24)
+    for axes, frame in zip(panels.flat, frames):
+        psi = run.psi[frame]
+        draw_potential(axes, run, frame, ends, height)
+        axes.fill_between(run.x, 0, run.density[frame], color="#111111", alpha=0.12, linewidth=0)
+        axes.plot(run.x, run.density[frame], color="#111111", linewidth=1.4, label=r"$|\psi|^2$  (1/bohr)")
+        axes.plot(run.x, psi.real, color=COLOURS[0], linewidth=1.2, label=r"Re $\psi$")
+        axes.plot(run.x, psi.imag, color=COLOURS[1], linewidth=1.2, label=r"Im $\psi$")
+        axes.plot(nodes[frame], np.zeros(len(nodes[frame])), linestyle="none", marker="o", markersize=6,
+                  color=COLOURS[3], zorder=5, label="nodes")
+        count = len(nodes[frame])
+        axes.set_title(f"t = {run.t[frame]:.5g}   {count} node{'' if count == 1 else 's'}", loc="left", fontsize=10,
+                       color="#222222", pad=4)
+    panels[0, 0].set_xlim(*ends)
+    panels[0, 0].set_ylim(-height, height)
+    for axes in panels.flat[len(frames):]:
+        axes.set_visible(False)
+    for column in range(columns):
+        lowest = panels[(len(frames) - 1 - column) // columns, column]
+        lowest.tick_params(labelbottom=True)
+        lowest.set_xlabel("x  (bohr)")
+    for axes in panels[:, 0]:
+        axes.set_ylabel(r"$\psi$  (bohr$^{-1/2}$)")
+    figure.text(0.65 / width, 1 - 0.14 / tall, f"psi in time   {run.words()}", ha="left", va="top", fontsize=12,
+                color="#222222")
+    handles, labels = panels[0, 0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="upper left", bbox_to_anchor=(0.55 / width, 1 - 0.32 / tall), ncol=4,
+                  borderaxespad=0)
+    sign(figure, run.version, run.git)
+    save(figure, target)
+
+
+if __name__ == "__main__":
+    draw_command(main, "tdse_snapshots.py FILE.h5 PICTURE.png T1,T2,...", 1)

@@ -1,0 +1,65 @@
+// What a scan over a key of the deck has found, and the file it is kept in.
+#pragma once
+
+#include "drivers/tdse/deck/deck.hpp"
+#include <heddle/core/scalar.hpp>
+
+#include <filesystem>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace heddle::driver {
+
+/// A value of the deck's key for each point. A row of numbers for each, of one length, so that ranks can put their rows
+/// together; what a point does not have is NaN.
+class ScanTable {
+ public:
+  /// `states`: the most that any point follows; `waves`: the number of wave functions.
+  ScanTable(std::vector<double> values, Index states, Index waves);
+
+  /// Of a whole point, then of each state of H at t = 0, then of each wave function, then of each of its populations.
+  enum class Of : int { steps, time, norm_excess, energy_excess };
+  enum class OfWave : int { norm, energy, position, dipole, nodes, absorbed, ionisation };
+  static constexpr int point_columns = 4;
+  static constexpr int wave_columns = 7;
+  enum class Populations : int { last, mean, largest };
+
+  [[nodiscard]] double& at(std::size_t point, Of what) { return row(point)[static_cast<std::size_t>(what)]; }
+  [[nodiscard]] double& energy(std::size_t point, Index state);
+  [[nodiscard]] double& at(std::size_t point, Index wave, OfWave what);
+  [[nodiscard]] double& population(std::size_t point, Index wave, Populations which, Index state);
+
+  [[nodiscard]] const std::vector<double>& values() const { return values_; }
+  [[nodiscard]] Index states() const { return states_; }
+  [[nodiscard]] Index waves() const { return waves_; }
+  [[nodiscard]] std::size_t points() const { return values_.size(); }
+  /// Whether the point has been computed.
+  [[nodiscard]] bool done(std::size_t point) { return at(point, Of::steps) >= 0; }
+  /// All rows, zero at first, one after the other.
+  [[nodiscard]] std::span<double> numbers() { return numbers_; }
+  /// Says that the point has nothing.
+  void leave_out(std::size_t point);
+
+ private:
+  [[nodiscard]] std::span<double> row(std::size_t point) { return std::span(numbers_).subspan(point * width_, width_); }
+
+  std::vector<double> values_;
+  Index states_;
+  Index waves_;
+  std::size_t width_;
+  std::vector<double> numbers_;
+};
+
+/// Writes the table as an HDF5 file that appears at `path` complete or not at all. For one rank. Throws Error(output).
+///
+/// /scan/value, steps, time [points]; /scan/energies [points, states]: of H at t = 0; /final/norm, energy, position,
+/// dipole, nodes, absorbed, ionisation [points]; /final/populations, /mean/populations, /largest/populations [points,
+/// states], over the run. Of several wave functions, m of them, all but /scan have a dimension of m after the first.
+/// Attributes: as a run's file, and `scan`, `key`, `points_done`, `complete`. NaN: the point was not computed, or has
+/// fewer states; `absorbed` without an absorber is the propagator's error, `ionisation` is NaN where a run records
+/// none.
+void write_scan(const std::filesystem::path& path, const Deck& deck, const std::string& key, const std::string& scan,
+                ScanTable& table);
+
+}  // namespace heddle::driver

@@ -1,0 +1,343 @@
+#include "drivers/tdse/run/scan.hpp"
+
+#include "drivers/support/file_lock.hpp"
+#include "drivers/support/outputs.hpp"
+#include "drivers/support/text.hpp"
+#include "drivers/tdse/deck/keys.hpp"
+#include "drivers/tdse/record/record.hpp"
+#include "drivers/tdse/record/scan_file.hpp"
+#include "drivers/tdse/run/course.hpp"
+#include "drivers/tdse/run/initial.hpp"
+#include "drivers/tdse/run/interruption.hpp"
+#include "drivers/tdse/run/problem.hpp"
+#include "drivers/tdse/run/stability.hpp"
+#include <heddle/core/error.hpp>
+#include <heddle/core/pending_file.hpp>
+#include <heddle/schrodinger/hamiltonian.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <memory>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+
+namespace heddle::driver {
+
+namespace {
+
+using schrodinger::Hamiltonian;
+using schrodinger::Observables;
+using schrodinger::Simulation;
+
+constexpr std::size_t most_values = 10'000;
+
+std::vector<std::string> parts_of_text(const std::string& text, char between) {
+  std::vector<std::string> parts(1);
+  for (const char c : text) {
+    if (c == between) {
+      parts.emplace_back();
+    } else {
+      parts.back() += c;
+    }
+  }
+  return parts;
+}
+
+// Whether a key of decks takes text, a list, or one of some words.
+bool is_no_number(const std::string& key) {
+  Deck deck;
+  deck.pulses.resize(1);
+  bool found = false;
+  visit_keys(deck, [&](const std::string& name, const auto& value, const char*) {
+    using Value = std::remove_cvref_t<decltype(value)>;
+    constexpr bool numeric =
+        std::is_same_v<Value, double> || std::is_same_v<Value, Index> || std::is_same_v<Value, int>;
+    found = found || (!numeric && without_number(name) == without_number(key));
+  });
+  return found;
+}
+
+// As a user would write it.
+double rounded(double value) {
+  return std::stod(format("%.12g", value));
+}
+
+// From the file's name, or that of the run itself.
+std::filesystem::path output_of(const Deck& deck, const ScanFiles& files) {
+  return files.output.empty() ? std::filesystem::path(deck.output_file).replace_extension(".scan.h5")
+                              : std::filesystem::path(files.output);
+}
+
+// For rank 0.
+std::unique_ptr<FileLock> require_free(const std::filesystem::path& output, const ScanFiles& files,
+                                       const std::string& json, bool force) {
+  const auto partial = partial_path(output);
+  require_distinct_outputs({{"--json", json},
+                            {"--output", output},
+                            {"--plot", files.plot},
+                            {"what an interrupted scan leaves (--output with .partial)", partial}});
+  for (const std::filesystem::path& name : {output, std::filesystem::path(files.plot)}) {
+    if (!name.empty()) const PendingFile probe(name);
+  }
+  auto lock = std::make_unique<FileLock>(output, "wait for it, or write another file");
+  std::error_code error;
+  require(force || !std::filesystem::is_regular_file(output, error), output.string(),
+          ": is there already; --force replaces it, --output names another file");
+  require(force || !std::filesystem::is_regular_file(partial, error), partial.string(),
+          ": holds the points of an interrupted scan; --force begins anew");
+  return lock;
+}
+
+// Sums over a run of what its populations are.
+class Averages {
+ public:
+  void add(const Observables& seen, double weight) {
+    sums_.resize(seen.populations.size(), 0.0);
+    largest_.resize(seen.populations.size(), 0.0);
+    for (std::size_t s = 0; s < sums_.size(); ++s) {
+      sums_[s] += weight * seen.populations[s];
+      largest_[s] = std::max(largest_[s], seen.populations[s]);
+    }
+    weights_ += weight;
+  }
+  [[nodiscard]] double mean(std::size_t state) const { return sums_[state] / weights_; }
+  [[nodiscard]] double largest(std::size_t state) const { return largest_[state]; }
+
+ private:
+  std::vector<double> sums_;
+  std::vector<double> largest_;
+  double weights_ = 0.0;
+};
+
+void fill_point(ScanTable& table, std::size_t point, const Deck& deck, const Hamiltonian& hamiltonian,
+                Simulation& simulation, const std::vector<double>& first_energies,
+                const std::vector<Averages>& averages, const Course& course) {
+  table.leave_out(point);
+  table.at(point, ScanTable::Of::steps) = static_cast<double>(simulation.steps_done());
+  table.at(point, ScanTable::Of::time) = simulation.time();
+  table.at(point, ScanTable::Of::norm_excess) = 0.0;
+  table.at(point, ScanTable::Of::energy_excess) = 0.0;
+  for (const CourseCheck& check : checks_of(deck, hamiltonian, course)) {
+    const bool of_energy = std::string_view(check.name) == "energy_drift";
+    table.at(point, of_energy ? ScanTable::Of::energy_excess : ScanTable::Of::norm_excess) = check.value / check.bound;
+  }
+  for (std::size_t s = 0; s < first_energies.size(); ++s) {
+    table.energy(point, static_cast<Index>(s)) = first_energies[s];
+  }
+  for (Index w = 0; w < simulation.count(); ++w) {
+    const Observables& last = simulation.observables(w);
+    const Averages& average = averages[static_cast<std::size_t>(w)];
+    table.at(point, w, ScanTable::OfWave::norm) = last.norm;
+    table.at(point, w, ScanTable::OfWave::energy) = last.energy;
+    table.at(point, w, ScanTable::OfWave::position) = last.position;
+    table.at(point, w, ScanTable::OfWave::dipole) = last.dipole;
+    table.at(point, w, ScanTable::OfWave::nodes) = static_cast<double>(last.nodes);
+    table.at(point, w, ScanTable::OfWave::absorbed) = last.absorbed();
+    if (records_ionisation(deck)) table.at(point, w, ScanTable::OfWave::ionisation) = last.ionisation();
+    for (std::size_t s = 0; s < last.populations.size(); ++s) {
+      const auto state = static_cast<Index>(s);
+      table.population(point, w, ScanTable::Populations::last, state) = last.populations[s];
+      table.population(point, w, ScanTable::Populations::mean, state) = average.mean(s);
+      table.population(point, w, ScanTable::Populations::largest, state) = average.largest(s);
+    }
+  }
+}
+
+// The run of one point, on this rank alone. False where it was asked to end.
+bool run_point(const Context& alone, const Deck& deck, const RunOptions& options, const Interruption& interruption,
+               ScanTable& table, std::size_t point) {
+  const Hamiltonian hamiltonian(deck.grid, deck.potential, deck.nuclei, deck.pulses, deck.absorber);
+  schrodinger::PropagatorOptions propagator = deck.propagator;
+  propagator.tile = options.tile.value_or(schrodinger::default_tile(deck.grid.points));
+  propagator.duration = static_cast<double>(deck.time_steps) * deck.time_step;
+  const auto initial = initial_states(alone, deck, hamiltonian, propagator.tile);
+  Simulation simulation(alone.comm(), hamiltonian,
+                        {.time_step = deck.time_step, .propagator = propagator, .states = deck.output_states}, initial);
+  std::vector<Course> courses(initial.size());
+  std::vector<Averages> averages(initial.size());
+  // The ends of the run are half a step each.
+  const auto take = [&](double weight) {
+    for (std::size_t w = 0; w < courses.size(); ++w) {
+      const Observables& seen = simulation.observables(static_cast<Index>(w));
+      courses[w].add(seen);
+      averages[w].add(seen, weight);
+    }
+  };
+  take(deck.time_steps > 0 ? 0.5 : 1.0);
+  const std::vector<double> first_energies = simulation.observables().energies;
+  while (simulation.steps_done() < deck.time_steps) {
+    if (interruption.asked(alone.comm())) return false;
+    simulation.step();
+    take(simulation.steps_done() == deck.time_steps ? 0.5 : 1.0);
+  }
+  fill_point(table, point, deck, hamiltonian, simulation, first_energies, averages, worst_of(courses));
+  return true;
+}
+
+// This rank's points. Throws the error of the first that fails, which says where.
+void run_points(Context& context, const Scan& scan, const std::vector<Deck>& decks, const RunOptions& options,
+                ScanTable& table) {
+  const Communicator& comm = context.comm();
+  const Communicator self(MPI_COMM_SELF);
+  CommonOptions silent = context.options();
+  silent.quiet = true;
+  silent.json.clear();
+  const Context alone(self, context.device(), silent);
+  const Interruption interruption;
+  Progress progress = context.progress("tdse --scan");
+  comm.on_each([&] {
+    bool asked = false;
+    const auto ranks = static_cast<std::size_t>(comm.size());
+    const auto mine = static_cast<std::size_t>(comm.rank());
+    for (std::size_t k = mine; k < decks.size(); k += ranks) {
+      progress.update(static_cast<double>(k) / static_cast<double>(decks.size()), scan.setting(k));
+      try {
+        asked = asked || interruption.asked(self) || !run_point(alone, decks[k], options, interruption, table, k);
+      } catch (const Error& error) {
+        throw Error(error.kind(), scan.setting(k) + ": " + error.what());
+      }
+      if (asked) table.leave_out(k);
+    }
+  });
+  progress.finish();
+  comm.all_reduce(table.numbers(), Reduction::sum);
+}
+
+// The wave functions that each point has.
+Index waves_of(const Communicator& comm, const Deck& deck) {
+  auto count = static_cast<Index>(deck.levels().size());
+  if (deck.initial == InitialKind::file && std::filesystem::path(deck.initial_file).extension() == ".h5") {
+    comm.on_rank(0, [&] { count = static_cast<Index>(read_last_states(deck.initial_file, deck.grid).size()); });
+    comm.broadcast(std::span(&count, 1), 0);
+  }
+  return count;
+}
+
+void say_points(const Context& context, const Scan& scan, ScanTable& table) {
+  for (std::size_t k = 0; k < table.points(); ++k) {
+    std::string text =
+        format("%s = %-10.6g energy %.8g", scan.key.c_str(), scan.values[k], table.at(k, 0, ScanTable::OfWave::energy));
+    if (table.states() > 0) text += ", populations";
+    for (Index s = 0; s < table.states(); ++s) {
+      text += format(" %.4g", table.population(k, 0, ScanTable::Populations::last, s));
+    }
+    context.say(text);
+  }
+}
+
+void add_results(Report& report, const std::filesystem::path& output, const ScanFiles& files, ScanTable& table) {
+  auto& results = report.results();
+  results["values"] = table.values();
+  const auto all = [&](ScanTable::Populations which) {
+    auto rows = nlohmann::ordered_json::array();
+    for (std::size_t k = 0; k < table.points(); ++k) {
+      auto row = nlohmann::ordered_json::array();
+      for (Index s = 0; s < table.states(); ++s) row.push_back(table.population(k, 0, which, s));
+      rows.push_back(row);
+    }
+    return rows;
+  };
+  results["populations"] = all(ScanTable::Populations::last);
+  results["mean_populations"] = all(ScanTable::Populations::mean);
+  results["output"] = output.string();
+  if (!files.plot.empty()) results["plot"] = files.plot;
+  double norm = 0.0;
+  double energy = 0.0;
+  for (std::size_t k = 0; k < table.points(); ++k) {
+    norm = worse(norm, table.at(k, ScanTable::Of::norm_excess));
+    energy = worse(energy, table.at(k, ScanTable::Of::energy_excess));
+  }
+  // Each point's own check, by its own bound.
+  report.check_at_most("norm_change_over_bound", norm, 1.0);
+  report.check_at_most("energy_drift_over_bound", energy, 1.0);
+}
+
+}  // namespace
+
+std::string Scan::setting(std::size_t point) const {
+  // Whole numbers without an exponent, which keys of whole numbers do not take.
+  const double value = values[point];
+  const bool is_whole = value == std::round(value) && std::abs(value) < 1e15;
+  return key + '=' + (is_whole ? format("%.0f", value) : shortest(value));
+}
+
+Scan read_scan(const std::string& text) {
+  Scan scan{text, {}, {}};
+  const auto equals = text.find('=');
+  const auto refuse = [&](const std::string& why) { throw Error(ErrorKind::argument, "--scan " + text + ": " + why); };
+  const char* form = "expected KEY=FIRST:LAST:STEP or KEY=A,B,...";
+  if (equals == std::string::npos || equals == 0) refuse(form);
+  scan.key = text.substr(0, equals);
+  if (is_no_number(scan.key)) refuse(scan.key + " is no number");
+  const std::string given = text.substr(equals + 1);
+  const bool is_range = given.find(':') != std::string::npos;
+  std::vector<double> numbers;
+  for (const std::string& part : parts_of_text(given, is_range ? ':' : ',')) {
+    const auto number = finite_number(part);
+    if (!number) refuse("'" + part + "' is no finite number; " + form);
+    numbers.push_back(*number);
+  }
+  if (!is_range) {
+    scan.values = numbers;
+  } else {
+    if (numbers.size() != 3) refuse(form);
+    const double first = numbers[0];
+    const double last = numbers[1];
+    const double step = numbers[2];
+    const double count = step == 0 ? -1.0 : std::floor((last - first) / step + 1e-9);
+    if (!(count >= 0)) refuse(message_of("a step of ", step, " does not lead from ", first, " to ", last));
+    if (count >= static_cast<double>(most_values)) refuse(message_of("more than ", most_values, " values"));
+    for (double k = 0; k <= count; ++k) scan.values.push_back(rounded(first + k * step));
+  }
+  if (scan.values.size() > most_values) refuse(message_of("more than ", most_values, " values"));
+  return scan;
+}
+
+int run_scan(Context& context, const Scan& scan, const std::vector<Deck>& decks, const RunOptions& options,
+             const ScanFiles& files, const nlohmann::ordered_json& inputs) {
+  const Communicator& comm = context.comm();
+  Index states = 0;
+  for (std::size_t k = 0; k < decks.size(); ++k) {
+    const Deck& deck = decks[k];
+    states = std::max(states, deck.output_states);
+    if (options.allow_growth) continue;
+    const Hamiltonian hamiltonian(deck.grid, deck.potential, deck.nuclei, deck.pulses, deck.absorber);
+    try {
+      require_stable_step(deck, hamiltonian, "--allow-growth");
+    } catch (const Error& error) {
+      throw Error(error.kind(), scan.setting(k) + ": " + error.what());
+    }
+  }
+  Report report = context.report("tdse");
+  report.inputs().update(inputs);
+  const std::filesystem::path output = output_of(decks.front(), files);
+  std::unique_ptr<FileLock> lock;
+  comm.on_rank(0, [&] { lock = require_free(output, files, context.options().json_file(), options.force); });
+  say_problem(context, decks.front());
+  context.say(format("%zu values of %s from %g to %g, on %d rank%s", decks.size(), scan.key.c_str(),
+                     scan.values.front(), scan.values.back(), comm.size(), comm.size() == 1 ? "" : "s"));
+  ScanTable table(scan.values, states, waves_of(comm, decks.front()));
+  run_points(context, scan, decks, options, table);
+  std::size_t done = 0;
+  for (std::size_t k = 0; k < table.points(); ++k) done += table.done(k) ? 1 : 0;
+  const bool complete = done == table.points();
+  const auto partial = partial_path(output);
+  comm.on_rank(0, [&] { write_scan(complete ? output : partial, decks.front(), scan.key, scan.text, table); });
+  if (!complete) {
+    throw Error(ErrorKind::computation, message_of("interrupted after ", done, " of ", table.points(),
+                                                   " points, which are in ", partial.string()));
+  }
+  comm.on_rank(0, [&] {
+    std::error_code error;
+    std::filesystem::remove(partial, error);
+    if (!files.plot.empty()) draw(scan_picture, output, files.plot);
+  });
+  add_results(report, output, files, table);
+  say_points(context, scan, table);
+  context.say("wrote " + output.string() + (files.plot.empty() ? "" : " and " + files.plot));
+  return context.finish(report);
+}
+
+}  // namespace heddle::driver
