@@ -380,7 +380,7 @@ class Scans(StudiesTest):
             time.sleep(2)  # The points that can be done are done in a hundredth of it.
             process.send_signal(signal.SIGTERM)
             errors = process.communicate(timeout=60)[1]
-            self.assertRegex(errors, r"interrupted after [23] of 4 points, which are in scan\.partial\.h5")
+            self.assertRegex(errors, r"interrupted after [23] of 4 points; --restart scan\.partial\.h5 continues the scan")
             self.assertNotEqual(process.returncode, 0)
             self.assertFalse(os.path.exists(self.path("scan.h5")))
             with h5py.File(self.path("scan.partial.h5"), "r") as file:
@@ -390,9 +390,39 @@ class Scans(StudiesTest):
                 numpy.testing.assert_array_equal(steps, expected)
                 self.assertFalse(numpy.isnan(file["final/populations"][:2]).any())
         self.refuse("tdse", "small.toml", "--scan", "time.steps=2,4", "--output", "scan.h5", "--no-progress",
-                    message="scan.partial.h5: holds the points of an interrupted scan; --force")
+                    message="scan.partial.h5: holds the points of an interrupted scan; --restart scan.partial.h5.*--force")
         self.scan("--scan", "time.steps=2,4")
         self.assertFalse(os.path.exists(self.path("scan.partial.h5")))
+
+    def test_continued_scan_is_the_whole_one(self):
+        self.scan("--scan", "nuclei.omega=1:3:1")
+        with h5py.File(self.path("scan.h5"), "r+") as file:
+            for name in ("norm", "populations"):
+                file[f"final/{name}"][1] += 7.0  # Taken over, as what is not computed anew.
+            for name in file:
+                for dataset in file[name].values():
+                    if dataset.name != "/scan/value":
+                        dataset[2] = numpy.nan
+        shutil.copy(self.path("scan.h5"), self.path("earlier.h5"))
+        for ranks in (1, 2):
+            self.scan("--scan", "nuclei.omega=5:1:-1", "--restart", "earlier.h5", ranks=ranks)
+            found = datasets(self.path("scan.h5"))
+            with h5py.File(self.path("scan.h5"), "r") as file:
+                numpy.testing.assert_array_equal(file["scan/value"][:], [5, 4, 3, 2, 1])
+                self.assertAlmostEqual(file["final/norm"][3], 8, delta=1e-9)
+                numpy.testing.assert_allclose(file["final/norm"][:3], 1, atol=1e-9)
+            self.scan("--scan", "nuclei.omega=5:1:-1")
+            whole = datasets(self.path("scan.h5"))
+            self.assertEqual([name for name in whole if whole[name] != found[name]], ["final/norm", "final/populations"])
+        self.refuse("tdse", "small.toml", "--scan", "time.step=0.01,0.02", *self.fast, "--restart", "earlier.h5",
+                    "--no-progress", message="earlier.h5: is a scan of nuclei.omega, not of time.step")
+        self.refuse("tdse", "small.toml", "--scan", "nuclei.omega=1", *self.fast, "--restart", "earlier.h5", "--set",
+                    "potential.charge=2", "--no-progress", message="earlier.h5: was computed with another deck")
+        self.refuse("tdse", "small.toml", "--scan", "nuclei.omega=1", *self.fast, "--set", "output.states=2", "--restart",
+                    "earlier.h5", "--no-progress", message="earlier.h5: ")
+        self.refuse("tdse", "--scan", "nuclei.omega=1", "--restart", "earlier.h5", message="--scan needs a DECK")
+        self.refuse("tdse", "small.toml", "--scan", "nuclei.omega=1", "--restart", "none.h5", "-o", "x.h5", "--no-progress",
+                    message="none.h5: there is no such file")
 
     def test_refusals(self):
         for given, message in (("nuclei.omega", "expected KEY=FIRST:LAST:STEP"), ("=1:2:1", "expected KEY="),
@@ -414,7 +444,6 @@ class Scans(StudiesTest):
                     message=r"time.step=1.01: time\.step = .*largest step that is safe")
         self.assertEqual(os.listdir(self.folder), ["small.toml"])
         self.refuse("tdse", "small.toml", "--scan", "nuclei.omega=1", "--eigen", 1, message="--eigen")
-        self.refuse("tdse", "small.toml", "--scan", "nuclei.omega=1", "--restart", "x.h5", message="--restart")
         self.refuse("tdse", "small.toml", "--scan", "nuclei.omega=1", "--certificate", message="--certificate")
 
 

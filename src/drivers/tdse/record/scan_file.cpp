@@ -2,6 +2,7 @@
 
 #include "drivers/support/provenance.hpp"
 #include "drivers/tdse/record/hdf5.hpp"
+#include <heddle/core/error.hpp>
 
 #include <algorithm>
 #include <cstdint>
@@ -14,6 +15,79 @@ namespace heddle::driver {
 namespace {
 
 constexpr double not_there = std::numeric_limits<double>::quiet_NaN();
+
+using Of = ScanTable::Of;
+using OfWave = ScanTable::OfWave;
+using Populations = ScanTable::Populations;
+
+// A dataset with a number for each point and, where it says so, each wave function and each state of it.
+struct ScanColumn {
+  const char* name;
+  bool each_wave;
+  bool each_state;
+  const char* unit;
+  const char* description;
+  std::function<double&(ScanTable&, std::size_t point, Index wave, Index state)> number;
+
+  [[nodiscard]] Index waves(const ScanTable& table) const { return each_wave ? table.waves() : 1; }
+  [[nodiscard]] Index states(const ScanTable& table) const { return each_state ? table.states() : 1; }
+  [[nodiscard]] std::vector<hsize_t> extents(const ScanTable& table) const {
+    std::vector<hsize_t> all = {table.points()};
+    if (waves(table) > 1) all.push_back(static_cast<hsize_t>(waves(table)));
+    if (each_state) all.push_back(static_cast<hsize_t>(states(table)));
+    return all;
+  }
+};
+
+ScanColumn of_point(const char* name, Of what, const char* unit, const char* description) {
+  return {name,        false,
+          false,       unit,
+          description, [what](ScanTable& table, std::size_t k, Index, Index) -> double& { return table.at(k, what); }};
+}
+
+ScanColumn of_wave(const char* name, OfWave what, const char* unit, const char* description) {
+  return {
+      name,        true,
+      false,       unit,
+      description, [what](ScanTable& table, std::size_t k, Index w, Index) -> double& { return table.at(k, w, what); }};
+}
+
+ScanColumn of_populations(const char* name, Populations which, const char* description) {
+  return {name, true, true, "1", description, [which](ScanTable& table, std::size_t k, Index w, Index s) -> double& {
+            return table.population(k, w, which, s);
+          }};
+}
+
+const std::vector<ScanColumn>& scan_columns() {
+  static const std::vector<ScanColumn> columns = {
+      of_point("/scan/steps", Of::steps, "1", "steps of each run"),
+      of_point("/scan/time", Of::time, "atomic unit of time", "time at which each run ends"),
+      of_point("/scan/norm_excess", Of::norm_excess, "1", "largest change of the norm in a step over its bound"),
+      of_point("/scan/energy_excess", Of::energy_excess, "1", "drift of the energy over its bound; 0 where H moves"),
+      {"/scan/energies", false, true, "hartree", "energies of the lowest eigenstates of H at t = 0, no pulse",
+       [](ScanTable& table, std::size_t k, Index, Index s) -> double& { return table.energy(k, s); }},
+      of_wave("/final/norm", OfWave::norm, "1", "sqrt(sum |psi|^2 dx) at the end"),
+      of_wave("/final/energy", OfWave::energy, "hartree", "<psi|H|psi>/<psi|psi> at the end"),
+      of_wave("/final/position", OfWave::position, "bohr", "<x> at the end"),
+      of_wave("/final/dipole", OfWave::dipole, "e bohr", "Z (X1 + X2) - <x> at the end"),
+      of_wave("/final/nodes", OfWave::nodes, "1", "number of nodes at the end"),
+      of_wave("/final/absorbed", OfWave::absorbed, "1", "1 - ||psi||^2 at the end"),
+      of_wave("/final/ionisation", OfWave::ionisation, "1", "1 - sum of the populations of bound states, at the end"),
+      of_populations("/final/populations", Populations::last,
+                     "|<phi_k|psi>|^2 of the lowest eigenstates of H at the end"),
+      of_populations("/mean/populations", Populations::mean, "the same, averaged over the time of the run"),
+      of_populations("/largest/populations", Populations::largest, "the largest of each in the run"),
+  };
+  return columns;
+}
+
+// Visits every number of a column at a point, in the order of the file.
+template <class Visitor>
+void visit_point(const ScanColumn& column, ScanTable& table, std::size_t point, Visitor&& visit) {
+  for (Index w = 0; w < column.waves(table); ++w) {
+    for (Index s = 0; s < column.states(table); ++s) visit(column.number(table, point, w, s));
+  }
+}
 
 }  // namespace
 
@@ -38,8 +112,17 @@ double& ScanTable::population(std::size_t point, Index wave, Populations which, 
                                              wave_columns + static_cast<int>(which) * states_ + state)];
 }
 
+void ScanTable::take(std::size_t point, ScanTable& from, std::size_t its_point) {
+  const auto source = from.row(its_point);
+  std::copy(source.begin(), source.end(), row(point).begin());
+}
+
 void ScanTable::leave_out(std::size_t point) {
-  std::fill(row(point).begin(), row(point).end(), not_there);
+  std::ranges::fill(row(point), not_there);
+}
+
+void ScanTable::clear(std::size_t point) {
+  std::ranges::fill(row(point), 0.0);
 }
 
 void write_scan(const std::filesystem::path& path, const Deck& deck, const std::string& key, const std::string& scan,
@@ -58,53 +141,33 @@ void write_scan(const std::filesystem::path& path, const Deck& deck, const std::
   file.attribute("points_done", done);
   file.attribute("complete", done == static_cast<std::int64_t>(points) ? 1 : 0);
 
-  // A number for each point and, where they are given, each wave function and each state.
-  const auto write = [&](const char* name, Index waves, Index states, const char* unit, const char* description,
-                         const std::function<double(std::size_t, Index, Index)>& number) {
-    std::vector<double> numbers;
-    std::vector<hsize_t> extents = {points};
-    if (waves > 1) extents.push_back(static_cast<hsize_t>(waves));
-    if (states >= 0) extents.push_back(static_cast<hsize_t>(states));
-    for (std::size_t k = 0; k < points; ++k) {
-      for (Index w = 0; w < waves; ++w) {
-        for (Index s = 0; s < (states >= 0 ? states : 1); ++s) numbers.push_back(number(k, w, s));
-      }
-    }
-    file.write<double>(name, extents, numbers, unit, description);
-  };
   file.write<double>("/scan/value", {points}, table.values(), "atomic units", "value of the deck's key at each point");
-  const auto of_points = [&](const char* name, ScanTable::Of what, const char* unit, const char* description) {
-    write(name, 1, -1, unit, description, [&table, what](std::size_t k, Index, Index) { return table.at(k, what); });
-  };
-  of_points("/scan/steps", ScanTable::Of::steps, "1", "steps of each run");
-  of_points("/scan/time", ScanTable::Of::time, "atomic unit of time", "time at which each run ends");
-  write("/scan/energies", 1, table.states(), "hartree", "energies of the lowest eigenstates of H at t = 0, no pulse",
-        [&](std::size_t k, Index, Index s) { return table.energy(k, s); });
-  using Column = std::pair<ScanTable::OfWave, std::vector<const char*>>;
-  for (const auto& [what, words] : {
-           Column{ScanTable::OfWave::norm, {"/final/norm", "1", "sqrt(sum |psi|^2 dx) at the end"}},
-           Column{ScanTable::OfWave::energy, {"/final/energy", "hartree", "<psi|H|psi>/<psi|psi> at the end"}},
-           Column{ScanTable::OfWave::position, {"/final/position", "bohr", "<x> at the end"}},
-           Column{ScanTable::OfWave::dipole, {"/final/dipole", "e bohr", "Z (X1 + X2) - <x> at the end"}},
-           Column{ScanTable::OfWave::nodes, {"/final/nodes", "1", "number of nodes at the end"}},
-           Column{ScanTable::OfWave::absorbed, {"/final/absorbed", "1", "1 - ||psi||^2 at the end"}},
-           Column{ScanTable::OfWave::ionisation,
-                  {"/final/ionisation", "1", "1 - sum of the populations of bound states, at the end"}},
-       }) {
-    write(words[0], table.waves(), -1, words[1], words[2],
-          [&table, of = what](std::size_t k, Index w, Index) { return table.at(k, w, of); });
-  }
-  using Which = std::pair<ScanTable::Populations, std::pair<const char*, const char*>>;
-  for (const auto& [which, words] : {
-           Which{ScanTable::Populations::last,
-                 {"/final/populations", "|<phi_k|psi>|^2 of the lowest eigenstates of H at the end"}},
-           Which{ScanTable::Populations::mean, {"/mean/populations", "the same, averaged over the time of the run"}},
-           Which{ScanTable::Populations::largest, {"/largest/populations", "the largest of each in the run"}},
-       }) {
-    write(words.first, table.waves(), table.states(), "1", words.second,
-          [&table, of = which](std::size_t k, Index w, Index s) { return table.population(k, w, of, s); });
+  for (const ScanColumn& column : scan_columns()) {
+    std::vector<double> numbers;
+    for (std::size_t k = 0; k < points; ++k) {
+      visit_point(column, table, k, [&](double number) { numbers.push_back(number); });
+    }
+    file.write<double>(column.name, column.extents(table), numbers, column.unit, column.description);
   }
   file.commit();
+}
+
+StoredScan read_scan_file(const std::filesystem::path& path, Index states, Index waves) {
+  const Hdf5Reader file(path);
+  StoredScan stored{file.text_attribute("deck"), file.text_attribute("key"),
+                    ScanTable(file.read<double>("/scan/value"), states, waves)};
+  for (const ScanColumn& column : scan_columns()) {
+    const auto numbers = file.read<double>(column.name);
+    if (file.extents(column.name) != column.extents(stored.table)) {
+      throw Error(ErrorKind::input, message_of(path.string(), ": ", column.name, " has other extents than ", states,
+                                               " states of ", waves, " wave functions"));
+    }
+    auto next = numbers.begin();
+    for (std::size_t k = 0; k < stored.table.points(); ++k) {
+      visit_point(column, stored.table, k, [&](double& number) { number = *next++; });
+    }
+  }
+  return stored;
 }
 
 }  // namespace heddle::driver

@@ -38,8 +38,12 @@ class ScanTable {
   [[nodiscard]] bool done(std::size_t point) { return at(point, Of::steps) >= 0; }
   /// All rows, zero at first, one after the other.
   [[nodiscard]] std::span<double> numbers() { return numbers_; }
-  /// Says that the point has nothing.
+  /// Copies the numbers of a point of a table of as many states and wave functions.
+  void take(std::size_t point, ScanTable& from, std::size_t its_point);
+  /// Says that the point has nothing: NaN in all places.
   void leave_out(std::size_t point);
+  /// Zero in all places, as at first: what another rank has is added.
+  void clear(std::size_t point);
 
  private:
   [[nodiscard]] std::span<double> row(std::size_t point) { return std::span(numbers_).subspan(point * width_, width_); }
@@ -53,13 +57,22 @@ class ScanTable {
 
 /// Writes the table as an HDF5 file that appears at `path` complete or not at all. For one rank. Throws Error(output).
 ///
-/// /scan/value, steps, time [points]; /scan/energies [points, states]: of H at t = 0; /final/norm, energy, position,
-/// dipole, nodes, absorbed, ionisation [points]; /final/populations, /mean/populations, /largest/populations [points,
-/// states], over the run. Of several wave functions, m of them, all but /scan have a dimension of m after the first.
-/// Attributes: as a run's file, and `scan`, `key`, `points_done`, `complete`. NaN: the point was not computed, or has
-/// fewer states; `absorbed` without an absorber is the propagator's error, `ionisation` is NaN where a run records
-/// none.
+/// /scan/value, steps, time, norm_excess, energy_excess [points]; /scan/energies [points, states]: of H at t = 0;
+/// /final/norm, energy, position, dipole, nodes, absorbed, ionisation [points]; /final/populations, /mean/populations,
+/// /largest/populations [points, states], over the run. Of several wave functions, m of them, all but /scan have a
+/// dimension of m after the first. Attributes: as a run's file, and `scan`, `key`, `points_done`, `complete`. NaN: the
+/// point was not computed, or has fewer states; `absorbed` without an absorber is the propagator's error, `ionisation`
+/// is NaN where a run records none.
 void write_scan(const std::filesystem::path& path, const Deck& deck, const std::string& key, const std::string& scan,
                 ScanTable& table);
+
+/// What such a file holds.
+struct StoredScan {
+  std::string deck;  ///< Of its first point.
+  std::string key;
+  ScanTable table;
+};
+/// For one rank. Throws Error(input) where it can't be read, or is not of so many states and wave functions.
+[[nodiscard]] StoredScan read_scan_file(const std::filesystem::path& path, Index states, Index waves);
 
 }  // namespace heddle::driver

@@ -72,7 +72,7 @@ std::filesystem::path output_of(const Deck& deck, const ScanFiles& files) {
 
 // For rank 0.
 std::unique_ptr<FileLock> require_free(const std::filesystem::path& output, const ScanFiles& files,
-                                       const std::string& json, bool force) {
+                                       const std::string& json, const RunOptions& options) {
   const auto partial = partial_path(output);
   require_distinct_outputs({{"--json", json},
                             {"--output", output},
@@ -83,10 +83,13 @@ std::unique_ptr<FileLock> require_free(const std::filesystem::path& output, cons
   }
   auto lock = std::make_unique<FileLock>(output, "wait for it, or write another file");
   std::error_code error;
-  require(force || !std::filesystem::is_regular_file(output, error), output.string(),
-          ": is there already; --force replaces it, --output names another file");
-  require(force || !std::filesystem::is_regular_file(partial, error), partial.string(),
-          ": holds the points of an interrupted scan; --force begins anew");
+  const auto in_the_way = [&](const std::filesystem::path& name) {
+    return !options.force && std::filesystem::is_regular_file(name, error) &&
+           !(!options.restart.empty() && std::filesystem::equivalent(name, options.restart, error));
+  };
+  require(!in_the_way(output), output.string(), ": is there already; --force replaces it, --output names another file");
+  require(!in_the_way(partial), partial.string(), ": holds the points of an interrupted scan; --restart ",
+          partial.string(), " continues it, --force begins anew");
   return lock;
 }
 
@@ -176,6 +179,33 @@ bool run_point(const Context& alone, const Deck& deck, const RunOptions& options
   return true;
 }
 
+// The deck without what says where results go.
+std::string physics_of(Deck deck) {
+  deck.output_file.clear();
+  deck.output_table.clear();
+  return resolved_text(deck);
+}
+
+// Takes over the points of an earlier scan of the same deck, on every rank alike.
+void take_over(const Communicator& comm, const Scan& scan, const Deck& deck, const std::string& earlier,
+               ScanTable& table) {
+  comm.on_rank(0, [&] {
+    StoredScan stored = read_scan_file(earlier, table.states(), table.waves());
+    if (stored.key != scan.key) {
+      throw Error(ErrorKind::input, earlier + ": is a scan of " + stored.key + ", not of " + scan.key);
+    }
+    if (physics_of(read_deck(stored.deck, earlier, {scan.setting(0)})) != physics_of(deck)) {
+      throw Error(ErrorKind::input, earlier + ": was computed with another deck");
+    }
+    for (std::size_t k = 0; k < table.points(); ++k) {
+      for (std::size_t j = 0; j < stored.table.points(); ++j) {
+        if (stored.table.values()[j] == table.values()[k] && stored.table.done(j)) table.take(k, stored.table, j);
+      }
+    }
+  });
+  comm.broadcast(table.numbers(), 0);
+}
+
 // This rank's points. Throws the error of the first that fails, which says where.
 void run_points(Context& context, const Scan& scan, const std::vector<Deck>& decks, const RunOptions& options,
                 ScanTable& table) {
@@ -191,8 +221,15 @@ void run_points(Context& context, const Scan& scan, const std::vector<Deck>& dec
     bool asked = false;
     const auto ranks = static_cast<std::size_t>(comm.size());
     const auto mine = static_cast<std::size_t>(comm.rank());
-    for (std::size_t k = mine; k < decks.size(); k += ranks) {
-      progress.update(static_cast<double>(k) / static_cast<double>(decks.size()), scan.setting(k));
+    // What another rank has, or is to have, counts as nothing in the sum.
+    std::vector<std::size_t> left;
+    for (std::size_t k = 0; k < table.points(); ++k) {
+      if (!table.done(k)) left.push_back(k);
+      if (!table.done(k) || mine != 0) table.clear(k);
+    }
+    for (std::size_t j = mine; j < left.size(); j += ranks) {
+      const std::size_t k = left[j];
+      progress.update(static_cast<double>(j) / static_cast<double>(left.size()), scan.setting(k));
       try {
         asked = asked || interruption.asked(self) || !run_point(alone, decks[k], options, interruption, table, k);
       } catch (const Error& error) {
@@ -314,11 +351,13 @@ int run_scan(Context& context, const Scan& scan, const std::vector<Deck>& decks,
   report.inputs().update(inputs);
   const std::filesystem::path output = output_of(decks.front(), files);
   std::unique_ptr<FileLock> lock;
-  comm.on_rank(0, [&] { lock = require_free(output, files, context.options().json_file(), options.force); });
+  comm.on_rank(0, [&] { lock = require_free(output, files, context.options().json_file(), options); });
   say_problem(context, decks.front());
   context.say(format("%zu values of %s from %g to %g, on %d rank%s", decks.size(), scan.key.c_str(),
                      scan.values.front(), scan.values.back(), comm.size(), comm.size() == 1 ? "" : "s"));
   ScanTable table(scan.values, states, waves_of(comm, decks.front()));
+  for (std::size_t k = 0; k < table.points(); ++k) table.leave_out(k);
+  if (!options.restart.empty()) take_over(comm, scan, decks.front(), options.restart, table);
   run_points(context, scan, decks, options, table);
   std::size_t done = 0;
   for (std::size_t k = 0; k < table.points(); ++k) done += table.done(k) ? 1 : 0;
@@ -327,7 +366,7 @@ int run_scan(Context& context, const Scan& scan, const std::vector<Deck>& decks,
   comm.on_rank(0, [&] { write_scan(complete ? output : partial, decks.front(), scan.key, scan.text, table); });
   if (!complete) {
     throw Error(ErrorKind::computation, message_of("interrupted after ", done, " of ", table.points(),
-                                                   " points, which are in ", partial.string()));
+                                                   " points; --restart ", partial.string(), " continues the scan"));
   }
   comm.on_rank(0, [&] {
     std::error_code error;

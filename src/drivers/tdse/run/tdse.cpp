@@ -98,7 +98,7 @@ OptionTable<RunOptions> run_options() {
        &RunOptions::restart,
        Text{},
        "Continue the run in this file (FILE.h5, or FILE.partial.h5 of a killed one), bit for bit, up to time.steps; "
-       "without a DECK, by the one that it holds",
+       "without a DECK, by the one that it holds. With --scan: take over the points that this file of a scan has",
        {.excludes = "--eigen"}},
       {"--force",
        &RunOptions::force,
@@ -220,9 +220,9 @@ Deck complete_deck(const Communicator& comm, const DeckText& given, const std::v
 }
 
 int scan(Context& context, const Options& options) {
-  require(options.run.restart.empty(), "--scan and --restart are both given; expected one of them");
   require(!options.run.certificate, "--scan and --certificate are both given; expected one of them");
   const Scan scan = read_scan(options.scan);
+  require(!options.deck.empty(), "--scan needs a DECK");
   const DeckText given = deck_of(context.comm(), options);
   std::vector<std::string> settings = settings_of(options);
   std::vector<Deck> decks;
