@@ -11,8 +11,8 @@ except ImportError:
 # What begins to be a node is one more clearly than what goes on being one, so that nothing that lies between flickers.
 # lobe: the least peak of |psi|^2 beside a node, as a part of the highest; valley: the most that is left between two
 # lobes, as a part of the lower one; turn: the most that the cosine of the phase between them may be.
-BEGINS = {"lobe": 0.01, "valley": 0.6, "turn": -0.3}
-GOES_ON = {"lobe": 0.003, "valley": 0.9, "turn": 0.0}
+BEGINS = {"lobe": 0.01, "valley": 0.8, "turn": -0.3}
+GOES_ON = {"lobe": 0.003, "valley": 0.95, "turn": 0.0}
 
 
 class Run:
