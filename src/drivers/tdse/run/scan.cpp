@@ -114,24 +114,30 @@ class Averages {
   double weights_ = 0.0;
 };
 
+// What a point's run has been, step by step, of each wave function.
+struct Followed {
+  std::vector<double> first_energies;
+  std::vector<Course> courses;
+  std::vector<Averages> averages;
+};
+
 void fill_point(ScanTable& table, std::size_t point, const Deck& deck, const Hamiltonian& hamiltonian,
-                Simulation& simulation, const std::vector<double>& first_energies,
-                const std::vector<Averages>& averages, const Course& course) {
+                Simulation& simulation, const Followed& followed) {
   table.leave_out(point);
   table.at(point, ScanTable::Of::steps) = static_cast<double>(simulation.steps_done());
   table.at(point, ScanTable::Of::time) = simulation.time();
   table.at(point, ScanTable::Of::norm_excess) = 0.0;
   table.at(point, ScanTable::Of::energy_excess) = 0.0;
-  for (const CourseCheck& check : checks_of(deck, hamiltonian, course)) {
+  for (const CourseCheck& check : checks_of(deck, hamiltonian, worst_of(followed.courses))) {
     const bool of_energy = std::string_view(check.name) == "energy_drift";
     table.at(point, of_energy ? ScanTable::Of::energy_excess : ScanTable::Of::norm_excess) = check.value / check.bound;
   }
-  for (std::size_t s = 0; s < first_energies.size(); ++s) {
-    table.energy(point, static_cast<Index>(s)) = first_energies[s];
+  for (std::size_t s = 0; s < followed.first_energies.size(); ++s) {
+    table.energy(point, static_cast<Index>(s)) = followed.first_energies[s];
   }
   for (Index w = 0; w < simulation.count(); ++w) {
     const Observables& last = simulation.observables(w);
-    const Averages& average = averages[static_cast<std::size_t>(w)];
+    const Averages& average = followed.averages[static_cast<std::size_t>(w)];
     table.at(point, w, ScanTable::OfWave::norm) = last.norm;
     table.at(point, w, ScanTable::OfWave::energy) = last.energy;
     table.at(point, w, ScanTable::OfWave::position) = last.position;
@@ -158,24 +164,23 @@ bool run_point(const Context& alone, const Deck& deck, const RunOptions& options
   const auto initial = initial_states(alone, deck, hamiltonian, propagator.tile);
   Simulation simulation(alone.comm(), hamiltonian,
                         {.time_step = deck.time_step, .propagator = propagator, .states = deck.output_states}, initial);
-  std::vector<Course> courses(initial.size());
-  std::vector<Averages> averages(initial.size());
+  Followed followed{{}, std::vector<Course>(initial.size()), std::vector<Averages>(initial.size())};
   // The ends of the run are half a step each.
   const auto take = [&](double weight) {
-    for (std::size_t w = 0; w < courses.size(); ++w) {
+    for (std::size_t w = 0; w < followed.courses.size(); ++w) {
       const Observables& seen = simulation.observables(static_cast<Index>(w));
-      courses[w].add(seen);
-      averages[w].add(seen, weight);
+      followed.courses[w].add(seen);
+      followed.averages[w].add(seen, weight);
     }
   };
   take(deck.time_steps > 0 ? 0.5 : 1.0);
-  const std::vector<double> first_energies = simulation.observables().energies;
+  followed.first_energies = simulation.observables().energies;
   while (simulation.steps_done() < deck.time_steps) {
     if (interruption.asked(alone.comm())) return false;
     simulation.step();
     take(simulation.steps_done() == deck.time_steps ? 0.5 : 1.0);
   }
-  fill_point(table, point, deck, hamiltonian, simulation, first_energies, averages, worst_of(courses));
+  fill_point(table, point, deck, hamiltonian, simulation, followed);
   return true;
 }
 
