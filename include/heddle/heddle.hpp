@@ -2,6 +2,7 @@
 #pragma once
 
 #include <heddle/blas/blas.hpp>
+#include <heddle/blas/math_mode.hpp>
 #include <heddle/comm/communicator.hpp>
 #include <heddle/comm/device.hpp>
 #include <heddle/comm/request.hpp>

@@ -24,8 +24,10 @@ inline constexpr std::size_t cublas_workspace_bytes = std::size_t{32} << 20;
 
 std::string backend_description();
 bool backend_runs_side_by_side();
+/// Why no scalar's products can have this mode, other than automatic, on this backend and device; empty: some can.
+std::string backend_math_trouble(MathMode mode);
 /// What a context holds for this backend; may be null.
-std::shared_ptr<blas::Context::State> make_backend_state(const ExecutionSpace& space);
+std::shared_ptr<blas::Context::State> make_backend_state(const ExecutionSpace& space, MathMode math);
 
 /// Leading dimension as BLAS wants it, also where a matrix has one column and no stride to speak of.
 template <class T> Index leading_dimension(const MatrixView<T>& matrix) {

@@ -16,7 +16,8 @@ template <class T> void require_column_major(const char* name, const MatrixView<
 
 }  // namespace
 
-Context::Context(const ExecutionSpace& space) : space_(space), state_(impl::make_backend_state(space)) {}
+Context::Context(const ExecutionSpace& space, MathMode math)
+    : space_(space), math_(math), state_(impl::make_backend_state(space, math)) {}
 
 bool runs_side_by_side() {
   return impl::backend_runs_side_by_side();
@@ -39,6 +40,10 @@ void gemm(const Context& context, Operation op_a, Operation op_b, std::type_iden
   require_column_major("C", C);
   impl::require_apart("blas::gemm", "A", A, "C", C);
   impl::require_apart("blas::gemm", "B", B, "C", C);
+  if (context.math() != MathMode::automatic) {
+    const std::string trouble = trouble_with<T>(context.math());
+    require(trouble.empty(), "blas::gemm: ", trouble);
+  }
   if (m == 0 || n == 0) {
     return;
   }

@@ -26,15 +26,29 @@ void check(const char* what, cublasStatus_t status) {
   }
 }
 
+cublasMath_t mode_of(MathMode math) {
+  switch (math) {
+    case MathMode::automatic:
+    case MathMode::tensor:
+      return CUBLAS_DEFAULT_MATH;
+    case MathMode::plain:
+      return CUBLAS_PEDANTIC_MATH;
+    case MathMode::tf32:
+      return CUBLAS_TF32_TENSOR_OP_MATH;
+  }
+  throw Error(ErrorKind::argument, "not a value of heddle::MathMode");
+}
+
 }  // namespace
 
 struct Context::State {
-  explicit State(const ExecutionSpace& space)
+  State(const ExecutionSpace& space, MathMode math)
       : workspace(Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "heddle::blas::workspace"),
                   impl::cublas_workspace_bytes) {
     check("start", cublasCreate(&handle));
     check("take a stream", cublasSetStream(handle, space.cuda_stream()));
     check("take a workspace", cublasSetWorkspace(handle, workspace.data(), workspace.size()));
+    check("take a math mode", cublasSetMathMode(handle, mode_of(math)));
   }
   ~State() { cublasDestroy(handle); }
   State(const State&) = delete;
@@ -154,7 +168,7 @@ void backend_gemm(const blas::Context& context, Operation op_a, Operation op_b, 
   const Operand<T> a(A);
   const Operand<T> b(B);
   const Operand<T> c(C);
-  const GemmLayout layout = gemm_layout<T>(c.rows, c.columns);
+  const GemmLayout layout = gemm_layout<T>(c.rows, c.columns, context.math());
   Copies copies(context);
   copies.reserve(Copies::bytes(a, layout) + Copies::bytes(b, layout) + Copies::bytes(c, layout));
   const Operand<T> left = copies.place_for(a, layout);
@@ -202,12 +216,25 @@ std::string backend_description() {
                     ".", version % 1000 / 10, ")");
 }
 
+std::string backend_math_trouble(MathMode mode) {
+  if (mode == MathMode::plain) return {};
+  int device = 0;
+  int major = 0;
+  int minor = 0;
+  cudaGetDevice(&device);
+  cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device);
+  cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device);
+  if (major >= 8) return {};
+  return message_of("tensor cores for it begin with compute capability 8.0, this device has ", major, ".", minor,
+                    "; expected plain or auto");
+}
+
 bool backend_runs_side_by_side() {
   return true;
 }
 
-std::shared_ptr<blas::Context::State> make_backend_state(const ExecutionSpace& space) {
-  return std::make_shared<blas::Context::State>(space);
+std::shared_ptr<blas::Context::State> make_backend_state(const ExecutionSpace& space, MathMode math) {
+  return std::make_shared<blas::Context::State>(space, math);
 }
 
 bool backend_has_eigenvectors() {

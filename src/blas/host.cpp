@@ -61,10 +61,14 @@ std::string backend_description() {
   return openblas_get_config != nullptr ? std::string(openblas_get_config()) : "host BLAS (Fortran interface)";
 }
 
+std::string backend_math_trouble(MathMode mode) {
+  return mode == MathMode::plain ? "" : "CPUs have one arithmetic; expected plain or auto";
+}
+
 bool backend_runs_side_by_side() {
   return false;
 }
-std::shared_ptr<blas::Context::State> make_backend_state(const ExecutionSpace&) {
+std::shared_ptr<blas::Context::State> make_backend_state(const ExecutionSpace&, MathMode) {
   return {};
 }
 

@@ -48,10 +48,17 @@ std::string backend_description() {
          std::to_string(KOKKOSKERNELS_VERSION_MINOR) + "." + std::to_string(KOKKOSKERNELS_VERSION_PATCH);
 }
 
+std::string backend_math_trouble(MathMode mode) {
+  if constexpr (!Kokkos::SpaceAccessibility<Kokkos::HostSpace, MemorySpace>::accessible) {
+    return "rocBLAS takes matrix cores where it likes; expected auto";
+  }
+  return mode == MathMode::plain ? "" : "CPUs have one arithmetic; expected plain or auto";
+}
+
 bool backend_runs_side_by_side() {
   return false;
 }
-std::shared_ptr<blas::Context::State> make_backend_state(const ExecutionSpace&) {
+std::shared_ptr<blas::Context::State> make_backend_state(const ExecutionSpace&, MathMode) {
   return {};
 }
 

@@ -1,8 +1,10 @@
 // Layouts of which cuBLAS's choice of a kernel, and so the bits of a product, does not depend.
 #pragma once
 
+#include <heddle/blas/math_mode.hpp>
 #include <heddle/core/scalar.hpp>
 
+#include <algorithm>
 #include <cstdint>
 #include <type_traits>
 
@@ -15,7 +17,8 @@ namespace heddle::impl {
 /// inner products, which sum in orders of their own; in double precision a product whose operands all begin their
 /// columns on 16 bytes has another kernel, and other parts of the inner dimension that are summed apart, than one where
 /// any does not. Float and complex products of two rows and columns or more had the same bits in all layouts (of
-/// 1,000 shapes each), and so had double ones whose columns begin on 16 bytes.
+/// 1,000 shapes each), and so had double ones whose columns begin on 16 bytes. Tensor cores take operands by 16 bytes,
+/// so that those of tf32 are laid out likewise; of that mode no layouts have been compared.
 struct GemmLayout {
   Index alignment = 1;  ///< Elements of which the leading dimension is a multiple.
   Index bytes = 1;      ///< Of which the address is a multiple.
@@ -29,9 +32,12 @@ struct GemmLayout {
 };
 
 /// Of a C of so many rows and columns: whatever there is, but with CUDA.
-template <Scalar T> [[nodiscard]] GemmLayout gemm_layout([[maybe_unused]] Index rows, [[maybe_unused]] Index columns) {
+template <Scalar T>
+[[nodiscard]] GemmLayout gemm_layout([[maybe_unused]] Index rows, [[maybe_unused]] Index columns,
+                                     [[maybe_unused]] MathMode math = MathMode::automatic) {
 #ifdef KOKKOS_ENABLE_CUDA
-  constexpr Index aligned = std::is_same_v<T, double> ? 2 : 1;
+  const bool by_16_bytes = std::is_same_v<T, double> || math == MathMode::tf32;
+  const Index aligned = by_16_bytes ? std::max<Index>(16 / static_cast<Index>(sizeof(T)), 1) : 1;
   if (rows == 1 || columns == 1) return {aligned, 256, true};
   return {aligned, aligned * static_cast<Index>(sizeof(T)), false};
 #else

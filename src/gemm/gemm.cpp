@@ -34,6 +34,8 @@ impl::MemoryLimits memory_limits(const Communicator& comm, const GemmOptions& op
 template <Scalar T> Planned planned_product(const Setting& setting, Product shape, const GemmOptions& options) {
   const Communicator& comm = setting.comm;
   impl::require_plan(comm, std::string(impl::scalar_name<T>), shape, options);
+  const std::string trouble = blas::trouble_with<T>(options.math);
+  require(trouble.empty(), "gemm: ", trouble);
   shape.blocks = setting.transport.takes_blocks();
   if (comm.nodes() > 1) shape.node_of = comm.nodes_of_ranks();
   const impl::MemoryLimits memory = memory_limits(comm, options);
@@ -63,7 +65,7 @@ template <Scalar T> Planned planned_product(const Setting& setting, Product shap
 template <Scalar T> struct GemmPlan<T>::State {
   State(const Communicator& comm, const Product& shape, const GemmOptions& options)
       : recorder(options.record_timeline),
-        setting{comm, transport_of(comm), impl::make_instances(comm.space()), &recorder},
+        setting{comm, transport_of(comm), impl::make_instances(comm.space(), options.math), &recorder},
         executor(executor_of(setting, shape, options)) {}
 
   static std::unique_ptr<impl::Executor<T>> executor_of(const Setting& setting, const Product& shape,

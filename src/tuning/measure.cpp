@@ -345,8 +345,10 @@ void measure_bus(const Communicator& comm, MachineRates& rates) {
 
 template <Scalar T>
 MachineRates measure_rates(const Communicator& comm, double seconds,
-                           const std::function<void(double share_done)>& progress) {
+                           const std::function<void(double share_done)>& progress, MathMode math) {
   return comm.together([&] {
+    const std::string trouble = blas::trouble_with<T>(math);
+    require(trouble.empty(), "measure_rates: ", trouble);
     const Kokkos::Profiling::ScopedRegion region("heddle::gemm::measure_rates");
     const auto report = [&](double share) {
       if (progress) {
@@ -354,7 +356,7 @@ MachineRates measure_rates(const Communicator& comm, double seconds,
       }
     };
     MachineRates rates;
-    const impl::Instances instances = impl::make_instances(comm.space());
+    const impl::Instances instances = impl::make_instances(comm.space(), math);
     const auto A = make_operand<T>(comm, largest_extent, inner_extent);
     measure_products<T>(comm, instances, A, 0.8 * std::max(seconds, 0.2), !impl::on_host && seconds >= 1.0, rates,
                         [&](double share) { report(0.8 * share); });
@@ -379,7 +381,7 @@ MachineRates measure_rates(const Communicator& comm, double seconds,
 }
 
 #define HEDDLE_INSTANTIATE(T) \
-  template MachineRates measure_rates<T>(const Communicator&, double, const std::function<void(double)>&)
+  template MachineRates measure_rates<T>(const Communicator&, double, const std::function<void(double)>&, MathMode)
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE);
 #undef HEDDLE_INSTANTIATE
 

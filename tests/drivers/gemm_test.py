@@ -9,7 +9,7 @@ import unittest
 import h5py
 import numpy
 
-from command import CommandTest, product, random_matrix, read_market, transpose, write_market
+from command import ON_GPU, CommandTest, product, random_matrix, read_market, transpose, write_market
 
 
 class Gemm(CommandTest):
@@ -297,6 +297,21 @@ class GemmRefuses(CommandTest):
                                ("A.h5:matrix", "A.h5")):
             self.refuse("transpose", "--input", source, "--output", target, message="--output would replace A.h5")
         self.succeed("transpose", "--input", "A.h5", "--output", "A.h5:other")
+
+    def test_math_modes(self):
+        plain, native = (self.succeed("gemm", "--size", 33, "--tile", 16, "--hash", "--math", mode, ranks=2)
+                         for mode in ("plain", "auto"))
+        self.assertEqual(plain["inputs"]["math"], "plain")
+        if not ON_GPU:
+            self.assertEqual(plain["results"]["sha256"], native["results"]["sha256"])
+            for mode in ("tensor", "tf32"):
+                self.refuse("gemm", "--size", 6, "--scalar", "float", "--math", mode,
+                            message=f"math mode {mode}: CPUs have one arithmetic; expected plain or auto")
+        self.refuse("gemm", "--size", 6, "--math", "tf32", message="math mode tf32")
+        self.refuse("gemm", "--size", 6, "--math", "half", message="expected auto, tensor, plain or tf32")
+        for arithmetic in ("emulated", "auto"):
+            self.refuse("gemm", "--size", 6, "--math", "plain", "--arithmetic", arithmetic,
+                        message="--math is for --arithmetic native")
 
     def test_wrong_shapes(self):
         write_market(self.path("wide.mtx"), [[1.0, 2.0, 3.0]])

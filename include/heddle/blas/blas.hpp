@@ -1,6 +1,7 @@
 // Matrix products by the BLAS, on one rank.
 #pragma once
 
+#include <heddle/blas/math_mode.hpp>
 #include <heddle/core/operation.hpp>
 #include <heddle/core/scalar.hpp>
 
@@ -15,16 +16,21 @@ namespace heddle::blas {
 /// making one then costs about a millisecond. Copies share it.
 class Context {
  public:
-  Context(const ExecutionSpace& space);  // NOLINT(google-explicit-constructor): an instance is a context
+  // NOLINTNEXTLINE(google-explicit-constructor): an instance is a context
+  Context(const ExecutionSpace& space, MathMode math = MathMode::automatic);
 
   /// The instance on which the products are ordered.
   [[nodiscard]] const ExecutionSpace& space() const noexcept { return space_; }
+
+  /// The math mode of the products.
+  [[nodiscard]] MathMode math() const noexcept { return math_; }
 
   struct State;
   [[nodiscard]] State* state() const noexcept { return state_.get(); }
 
  private:
   ExecutionSpace space_;
+  MathMode math_;
   std::shared_ptr<State> state_;
 };
 
@@ -38,15 +44,15 @@ class Context {
 /// The product is that of cuBLAS with CUDA; otherwise that of Kokkos Kernels, where Heddle was built with it (it calls
 /// the vendor's BLAS on GPUs), or else of the host BLAS. It is ordered on the context's instance and does not block on
 /// GPUs. C is not read where beta == 0 (not even its NaNs); neither A nor B is read where alpha == 0 or k == 0. Throws
-/// Error(argument) for shapes that don't fit, strides that are not column-major, and where C shares an element with A
-/// or B. Cost: 2mnk flops (8mnk for complex T).
+/// Error(argument) for shapes that don't fit, strides that are not column-major, where C shares an element with A or
+/// B, and for a math mode of the context that trouble_with() refuses. Cost: 2mnk flops (8mnk for complex T).
 ///
 /// Bits: those of the BLAS in use, a function of shape, operations and number of threads, but not of leading dimensions
 /// or addresses. cuBLAS looks at leading dimensions and addresses where C has one row or column, and, in double
 /// precision, at whether all columns begin on 16 bytes; what is not as it has to be is then copied first, to memory
-/// that the context keeps. (rocBLAS has not been examined for this.) Error: that of a sum of k products in any order. A
-/// BLAS may multiply a factor by alpha before it multiplies the factors, and what underflows in it is lost times the
-/// other factor.
+/// that the context keeps, and so in the mode tf32, of which this has not been examined. (Nor has rocBLAS.) Error: that
+/// of a sum of k products in any order. A BLAS may multiply a factor by alpha before it multiplies the factors, and
+/// what underflows in it is lost times the other factor.
 template <Scalar T>
 void gemm(const Context& context, Operation op_a, Operation op_b, std::type_identity_t<T> alpha,
           const MatrixView<const std::type_identity_t<T>>& A, const MatrixView<const std::type_identity_t<T>>& B,

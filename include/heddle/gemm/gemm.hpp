@@ -1,6 +1,7 @@
 // The distributed matrix product C = alpha op(A) op(B) + beta C over the ranks of a communicator.
 #pragma once
 
+#include <heddle/blas/math_mode.hpp>
 #include <heddle/core/operation.hpp>
 #include <heddle/dist/matrix.hpp>
 #include <heddle/dist/split_matrix.hpp>
@@ -71,6 +72,11 @@ struct GemmOptions {
   /// GemmTiles::half that is said of the tiles that are computed; which these are depends on the tile size and on what
   /// a probe finds.
   Arithmetic arithmetic = Arithmetic::native;
+  /// Which units and precision the BLAS takes for the products of tiles; modes other than automatic need native
+  /// arithmetic, and a device that has them (blas::trouble_with). The error of `tf32` is beyond that of T's round-off
+  /// by blas::added_error(). Bits: rank-invariant at a given mode; of `tf32` that has not been examined. `rates` should
+  /// have been measured in the same mode.
+  MathMode math = MathMode::automatic;
   /// Options of the emulated products, where `arithmetic` is not native.
   EmulationOptions emulation{};
   /// Whether GemmPlan::timeline() also has the intervals of transfers. Those of products are always kept.

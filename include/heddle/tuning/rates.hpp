@@ -1,6 +1,7 @@
 // The rates of this machine for the tile model: measured, kept in a file, loaded again.
 #pragma once
 
+#include <heddle/blas/math_mode.hpp>
 #include <heddle/comm/communicator.hpp>
 #include <heddle/core/scalar.hpp>
 #include <heddle/gemm/tile_model.hpp>
@@ -13,14 +14,16 @@ namespace heddle {
 
 /// Measures the rates of this machine, between nodes with all their ranks sending at once. Collective; blocks for about
 /// `seconds` (at least 0.2). From 1 s on, emulated products are measured too, for half as long again, and so are warm
-/// GPUs, which takes 4 s more. `progress`, if any, is called with the share that is done, from 0 to 1.
+/// GPUs, which takes 4 s more. `progress`, if any, is called with the share that is done, from 0 to 1. Native products
+/// are those of the math mode; throws Error(argument) for one that blas::trouble_with() refuses.
 template <Scalar T>
 [[nodiscard]] MachineRates measure_rates(const Communicator& comm, double seconds = 2.0,
-                                         const std::function<void(double share_done)>& progress = {});
+                                         const std::function<void(double share_done)>& progress = {},
+                                         MathMode math = MathMode::automatic);
 
-/// The file that keeps the rates of this machine, backend, scalar type and numbers of ranks, nodes and threads: it is
-/// in $XDG_CACHE_HOME/heddle or $HOME/.cache/heddle of rank 0; an empty name where neither is set. Collective; the same
-/// name on every rank.
+/// The file that keeps the rates of this machine in the automatic math mode, backend, scalar type and numbers of ranks,
+/// nodes and threads: it is in $XDG_CACHE_HOME/heddle or $HOME/.cache/heddle of rank 0; an empty name where neither is
+/// set. Collective; the same name on every rank.
 template <Scalar T> [[nodiscard]] std::filesystem::path rates_file(const Communicator& comm);
 /// The rates that were kept earlier with the same BLAS and transport, or nothing. Collective: rank 0 reads.
 template <Scalar T> [[nodiscard]] std::optional<MachineRates> load_rates(const Communicator& comm);

@@ -124,6 +124,8 @@ template <Scalar T> class Run {
   Run(Context& context, const Options& options) : context_(context), options_(options) {}
 
   int operator()() {
+    const std::string trouble = blas::trouble_with<T>(options_.math);
+    require(trouble.empty(), trouble);
     auto report = context_.report("gemm");
     auto start = std::chrono::steady_clock::now();
     problem_ = make_problem<T>(context_, options_);
@@ -136,7 +138,7 @@ template <Scalar T> class Run {
       check_.emplace(problem_.op_a, problem_.alpha, problem_.A, problem_.op_b, problem_.B, problem_.beta,
                      problem_.C0.rows() > 0 ? problem_.C0 : problem_.C);
     }
-    if (options_.arithmetic != Arithmetic::emulated) library_options_.rates = known_rates<T>(context_);
+    if (options_.arithmetic != Arithmetic::emulated) library_options_.rates = known_rates<T>(context_, options_.math);
 
     start = std::chrono::steady_clock::now();
     const Measured chosen = options_.sweep ? sweep(report) : single(report);
@@ -226,6 +228,7 @@ template <Scalar T> class Run {
     options.layers = layers;
     options.grid = options_.grid;
     options.arithmetic = options_.arithmetic;
+    options.math = options_.math;
     options.emulation.scheme = options_.scheme;
     options.emulation.moduli = options_.moduli;
     options.emulation.look = options_.look;
@@ -237,6 +240,7 @@ template <Scalar T> class Run {
 
   Measured measure(GemmPlan<T>& plan, const std::function<void()>& step) const {
     Measured measured;
+    const double mode_error = blas::added_error<T>(options_.math);
     for (int i = 0; i < options_.repeat; ++i) {
       if (problem_.beta != T(0)) copy(problem_.C0, problem_.C);
       const GemmReport report = plan.execute(problem_.alpha, problem_.A, problem_.B, problem_.beta, problem_.C);
@@ -247,7 +251,7 @@ template <Scalar T> class Run {
       if (check_) {
         // Of what fell back, the error of the product that was done instead is round-off.
         const double value =
-            check_->value(problem_.C, report.emulation.moduli > 0 ? report.emulation.error_bound : 0.0);
+            check_->value(problem_.C, report.emulation.moduli > 0 ? report.emulation.error_bound : mode_error);
         measured.check = larger(measured.check, value);
       }
       step();
@@ -356,6 +360,7 @@ int run(Context& context, Options options) {
   }
   const bool emulated = options.arithmetic == Arithmetic::emulated;
   require(options.moduli == 0 || emulated, "--moduli is for --arithmetic emulated");
+  require(options.math == MathMode::automatic || !options.may_emulate(), "--math is for --arithmetic native");
   require(options.scheme == EmulationScheme::residues || emulated, "--scheme is for --arithmetic emulated");
   require(options.look || options.may_emulate(), "--no-look is for --arithmetic emulated and auto");
   require(options.fallback == Fallback::exact || emulated, "--fallback is for --arithmetic emulated");

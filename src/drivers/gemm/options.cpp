@@ -41,6 +41,7 @@ OptionTable<Options> product_options() {
       {"--arithmetic", &Options::arithmetic, arithmetic_kind(),
        "native (the BLAS), emulated (by 8-bit integers, with the same bits on every machine), or auto: the faster one, "
        "as the tile model has it"},
+      {"--math", &Options::math, math_kind(), math_help},
       {"--hash", &Options::hash, Flag{}, "Print the SHA-256 of C, gathered on rank 0"},
       {"--moduli",
        &Options::moduli,

@@ -50,6 +50,7 @@ struct GemmSettings {
   bool check = true;
   std::string trace;  // File for it; empty: none.
   Arithmetic arithmetic = Arithmetic::native;
+  MathMode math = MathMode::automatic;
   int moduli = 0;
   EmulationScheme scheme = EmulationScheme::residues;
   bool look = true;

@@ -32,4 +32,8 @@ Choice<Arithmetic> arithmetic_kind() {
   return choice<Arithmetic>("NAME", {Arithmetic::native, Arithmetic::emulated, Arithmetic::automatic});
 }
 
+Choice<MathMode> math_kind() {
+  return choice<MathMode>("NAME", {MathMode::automatic, MathMode::tensor, MathMode::plain, MathMode::tf32});
+}
+
 }  // namespace heddle::driver

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "drivers/support/option_table.hpp"
+#include <heddle/blas/math_mode.hpp>
 #include <heddle/core/operation.hpp>
 #include <heddle/core/scalar.hpp>
 #include <heddle/gemm/emulation.hpp>
@@ -41,6 +42,13 @@ inline constexpr const char* scalar_help = "double, float, complex-double or com
                                                                                       Operation::conjugate_transpose});
 /// native, emulated or auto.
 [[nodiscard]] Choice<Arithmetic> arithmetic_kind();
+
+/// auto, tensor, plain or tf32.
+[[nodiscard]] Choice<MathMode> math_kind();
+inline constexpr const char* math_help =
+    "Of the BLAS. With cuBLAS: tensor: tensor cores in full precision, of double and complex-double (what auto does); "
+    "plain: no tensor cores; tf32: tensor cores that round factors to 11 bits, of float and complex-float. CPUs have "
+    "auto and plain, which are the same; rocBLAS has auto alone";
 
 inline constexpr const char* tile_help =
     "Tile size N_i; auto: chosen by the tile model from this machine's measured rates";

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "drivers/support/context.hpp"
+#include "drivers/support/option_kinds.hpp"
 #include "drivers/support/text.hpp"
 #include <heddle/gemm/tile_model.hpp>
 #include <heddle/tuning/rates.hpp>
@@ -9,14 +10,23 @@
 namespace heddle::driver {
 
 /// The rates kept for this machine and job size; measured and kept where there are none, which is said. Collective.
-/// A cache folder that can't be written costs a line, no more.
-template <Scalar T> [[nodiscard]] MachineRates known_rates(const Context& context) {
+/// A cache folder that can't be written costs a line, no more. Those of another math mode than auto are measured each
+/// time and not kept, but on CPUs, where `plain` is auto.
+template <Scalar T>
+[[nodiscard]] MachineRates known_rates(const Context& context, MathMode math = MathMode::automatic) {
+  constexpr bool on_host = Kokkos::SpaceAccessibility<Kokkos::HostSpace, MemorySpace>::accessible;
   const Communicator& comm = context.comm();
-  if (auto rates = load_rates<T>(comm)) return *rates;
-  context.say("measuring this machine's rates, once (heddle tune does it again)");
+  const bool kept = math == MathMode::automatic || on_host;
+  if (kept) {
+    if (auto rates = load_rates<T>(comm)) return *rates;
+  }
+  context.say(kept ? "measuring this machine's rates, once (heddle tune does it again)"
+                   : "measuring this machine's rates in the math mode " + option_name(math));
   Progress progress = context.progress("rates");
-  MachineRates rates = measure_rates<T>(comm, 2.0, [&](double share) { progress.update(share); });
+  MachineRates rates = measure_rates<T>(
+      comm, 2.0, [&](double share) { progress.update(share); }, math);
   progress.finish();
+  if (!kept) return rates;
   try {
     save_rates<T>(comm, rates);
   } catch (const Error& error) {

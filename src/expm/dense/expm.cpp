@@ -218,11 +218,14 @@ ExpmPlan<T>::ExpmPlan(const Communicator& comm, const ExpmOptions& options)
                  argument("gemm.tile", options.gemm.tile),
                  argument("gemm.layers", options.gemm.layers),
                  argument("gemm.arithmetic", static_cast<int>(options.gemm.arithmetic)),
+                 argument("gemm.math", static_cast<int>(options.gemm.math)),
                  argument("gemm.emulation.moduli", options.gemm.emulation.moduli),
                  argument("gemm.emulation.look", options.gemm.emulation.look)};
   }
   impl::require_alike(comm, "expm", arguments, [&] {
     require(options.gemm.layers <= 1, "expm: gemm.layers ", options.gemm.layers, "; products of an exponential have 1");
+    require(options.gemm.math == MathMode::automatic, "expm: gemm.math ", to_string(options.gemm.math),
+            "; products of an exponential have auto");
     require(options.degree >= 1, "expm: degree ", options.degree, "; expected at least 1");
     require(options.tolerance >= 0.0 && options.tolerance < 1.0, "expm: tolerance ", options.tolerance,
             "; expected at least 0 (0: unit round-off) and less than 1");

@@ -56,6 +56,9 @@ void require_options(const Product& product, const GemmOptions& options) {
   require(options.bands_per_pass >= 0, "gemm: bands_per_pass ", options.bands_per_pass, "; expected at least 0");
   require(options.emulation.scheme == EmulationScheme::residues || options.arithmetic != Arithmetic::automatic,
           "gemm: the arithmetic auto chooses among native and emulated products by residues, not slices");
+  require(options.math == MathMode::automatic || options.arithmetic == Arithmetic::native, "gemm: math mode ",
+          to_string(options.math), " with the arithmetic ", to_string(options.arithmetic),
+          "; it is one of native products");
   if (options.rates) {
     const std::string trouble = trouble_with(*options.rates);
     require(trouble.empty(), "gemm: the rates given can't be used: ", trouble,
@@ -140,6 +143,7 @@ void require_plan(const Communicator& comm, const std::string& scalar, const Pro
                  argument("workspace_bytes", options.workspace_bytes),
                  {"rates", options.rates ? text_of(*options.rates) : "not given"},
                  {"arithmetic", std::string(to_string(options.arithmetic))},
+                 {"math", std::string(to_string(options.math))},
                  {"emulation.scheme", std::string(to_string(options.emulation.scheme))},
                  argument("emulation.moduli", options.emulation.moduli),
                  argument("emulation.look", options.emulation.look),

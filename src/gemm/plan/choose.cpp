@@ -227,6 +227,7 @@ PlanFacts facts_of(const Candidate& candidate, const ArithmeticChoice& arithmeti
   facts.product = candidate.product;
   facts.bands_per_pass = candidate.bands_per_pass;
   facts.arithmetic = arithmetic;
+  facts.math = options.math;
   if (options.rates) facts.predicted_seconds = candidate.seconds;
   const std::vector<Workload> work =
       workloads(candidate.product, make_schedules(candidate.product, candidate.bands_per_pass));

@@ -38,6 +38,7 @@ struct PlanFacts {
   /// Bands of op(A) that a rank holds while the bands of op(B) pass once.
   int bands_per_pass = 1;
   ArithmeticChoice arithmetic;
+  MathMode math = MathMode::automatic;
   /// By the tile model; absent where the caller gave no rates, or none for the arithmetic taken.
   std::optional<double> predicted_seconds;
   /// Whether finished tiles of a C in host memory wait until the bands of A and B have crossed the bus.

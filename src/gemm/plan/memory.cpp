@@ -36,12 +36,12 @@ double bytes_of_layers(const Product& product, double element_bytes, int rank) {
          static_cast<double>(product.c.local_columns(rank));
 }
 
-template <Scalar T> double bytes_of_copies(const Product& product, int rank) {
+template <Scalar T> double bytes_of_copies(const Product& product, int rank, MathMode math) {
   const Index tile = std::min(product.tile, std::max(product.rows(), product.columns()));
   const Index rows = product.rows() % product.tile;
   const Index columns = product.columns() % product.tile;
-  const bool thin = gemm_layout<T>(1, 1).tight && (rows == 1 || columns == 1 || tile == 1);
-  const auto is_taken = [&](Index leading) { return gemm_layout<T>(tile, tile).fits(nullptr, leading, leading); };
+  const bool thin = gemm_layout<T>(1, 1, math).tight && (rows == 1 || columns == 1 || tile == 1);
+  const auto is_taken = [&](Index leading) { return gemm_layout<T>(tile, tile, math).fits(nullptr, leading, leading); };
   bool all =
       !thin && is_taken(product.tile) && is_taken(rows) && is_taken(columns) && is_taken(product.c.local_rows(rank));
   for (const auto& [op, placement] : {std::pair(product.op_a, &product.a), std::pair(product.op_b, &product.b)}) {
@@ -141,7 +141,7 @@ Footprint footprint_of(const PlanFacts& facts, const std::vector<RankSchedule>& 
     footprint.residues = EmulatedBands<T>::bytes(product, facts.bands_per_pass, facts.arithmetic.moduli,
                                                  facts.arithmetic.emulation_taken);
   } else {
-    footprint.copies = static_cast<double>(lanes) * bytes_of_copies<T>(product, rank);
+    footprint.copies = static_cast<double>(lanes) * bytes_of_copies<T>(product, rank, facts.math);
   }
   return footprint;
 }
@@ -176,8 +176,8 @@ void require_memory(const Communicator& comm, const Product& product, double nee
                  " with bands_per_pass 1, or matrices in host memory (host:...), would fit"));
 }
 
-#define HEDDLE_INSTANTIATE(T)                              \
-  template double bytes_of_copies<T>(const Product&, int); \
+#define HEDDLE_INSTANTIATE(T)                                        \
+  template double bytes_of_copies<T>(const Product&, int, MathMode); \
   template Footprint footprint_of<T>(const PlanFacts&, const std::vector<RankSchedule>&, int, std::size_t, std::size_t)
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE);
 #undef HEDDLE_INSTANTIATE

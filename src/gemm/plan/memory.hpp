@@ -54,7 +54,8 @@ inline constexpr std::size_t landings_of_a_source = 2;
 
 /// Bytes of a copy of one band of each factor and of one tile, where one of the layouts that they come in is not what
 /// blas::gemm() takes as it is: a rank's own part of a matrix, or a buffer without gaps. 0 where it takes all of them.
-template <Scalar T> [[nodiscard]] double bytes_of_copies(const Product& product, int rank);
+template <Scalar T>
+[[nodiscard]] double bytes_of_copies(const Product& product, int rank, MathMode math = MathMode::automatic);
 
 /// Bytes that the residues of four bands may take: a third of what is free on the rank with the least; 0 on CPU
 /// backends, whose free memory is not known. Collective.

@@ -5,16 +5,16 @@
 
 namespace heddle::impl {
 
-Instances make_instances(const ExecutionSpace& space) {
+Instances make_instances(const ExecutionSpace& space, MathMode math) {
   if constexpr (on_host) {
-    return {{blas::Context(space)}, space, space};
+    return {{blas::Context(space, math)}, space, space};
   } else {
     const int lanes = blas::runs_side_by_side() ? 2 : 1;
     const auto own =
         Kokkos::Experimental::partition_space(space, std::vector<int>(static_cast<std::size_t>(lanes) + 2, 1));
     Instances instances{{}, own[own.size() - 2], own[own.size() - 1]};
     for (int lane = 0; lane < lanes; ++lane) {
-      instances.lanes.emplace_back(own[static_cast<std::size_t>(lane)]);
+      instances.lanes.emplace_back(own[static_cast<std::size_t>(lane)], math);
     }
     return instances;
   }

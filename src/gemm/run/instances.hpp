@@ -16,7 +16,8 @@ struct Instances {
   ExecutionSpace home;
 };
 
-[[nodiscard]] Instances make_instances(const ExecutionSpace& space);
+/// Products on the lanes are of this math mode.
+[[nodiscard]] Instances make_instances(const ExecutionSpace& space, MathMode math = MathMode::automatic);
 
 /// What the instances do from now on comes after all work given to `space`, and the reverse.
 void fork(const ExecutionSpace& space, const Instances& instances);
