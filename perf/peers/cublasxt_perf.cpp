@@ -1,22 +1,16 @@
 // C = A B of matrices in pinned host memory, on all GPUs of a node: Heddle beside cublasXt.
+#include "drivers/study/cublasxt.hpp"
 #include "support/measure.hpp"
 #include "support/operands.hpp"
 #include <heddle/gemm/gemm.hpp>
 
-#include <cublasXt.h>
-#include <cuda_runtime_api.h>
-
-#include <algorithm>
 #include <array>
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace heddle::perf {
 namespace {
-
-void check(cublasStatus_t status) {
-  require(status == CUBLAS_STATUS_SUCCESS, "cublasXt: ", cublasGetStatusString(status));
-}
 
 struct Matrices {
   DistributedMatrix<double> A;
@@ -31,51 +25,28 @@ Matrices random_in_host_memory(const Placement& a, const Placement& b, const Pla
 
 // The GPUs that the ranks use, each once.
 std::vector<int> devices_of_all() {
-  int mine = 0;
-  cudaGetDevice(&mine);
+  const int mine = driver::CublasXt::current_device();
   std::vector<int> devices(static_cast<std::size_t>(world().size()));
   world().all_gather(std::span<const int>(&mine, 1), std::span<int>(devices));
-  std::sort(devices.begin(), devices.end());
-  devices.erase(std::unique(devices.begin(), devices.end()), devices.end());
-  return devices;
+  return driver::each_once(devices);
 }
 
 // Rank 0 drives every GPU while the other ranks sleep: cublasXt is one process's.
 class CublasXt {
  public:
-  CublasXt() : devices_(devices_of_all()) {
-    if (world().rank() == 0) {
-      cudaGetDevice(&own_device_);
-      check(cublasXtCreate(&handle_));
-      check(cublasXtDeviceSelect(handle_, static_cast<int>(devices_.size()), devices_.data()));
-    }
+  CublasXt() {
+    const std::vector<int> devices = devices_of_all();
+    if (world().rank() == 0) library_.emplace(devices);
   }
-  ~CublasXt() {
-    if (handle_ != nullptr) {
-      cublasXtDestroy(handle_);
-      cudaSetDevice(own_device_);
-    }
-  }
-  CublasXt(const CublasXt&) = delete;
-  CublasXt& operator=(const CublasXt&) = delete;
-
   [[nodiscard]] double seconds(int block, const Matrices& whole) const {
     return seconds_of_rank_0([&] {
-      const auto n = static_cast<std::size_t>(whole.C.rows());
-      const double one = 1.0;
-      const double zero = 0.0;
-      check(cublasXtSetBlockDim(handle_, block));
-      check(cublasXtDgemm(handle_, CUBLAS_OP_N, CUBLAS_OP_N, n, n, n, &one, whole.A.local().data(), n,
-                          whole.B.local().data(), n, &zero, whole.C.local().data(), n));
-      // It moves between devices, and Kokkos counts on its own.
-      cudaSetDevice(own_device_);
+      library_->multiply<double>(block, static_cast<std::size_t>(whole.C.rows()), whole.A.local().data(),
+                                 whole.B.local().data(), whole.C.local().data());
     });
   }
 
  private:
-  std::vector<int> devices_;
-  int own_device_ = 0;
-  cublasXtHandle_t handle_ = nullptr;
+  std::optional<driver::CublasXt> library_;
 };
 
 constexpr std::array<int, 4> blocks = {2048, 4096, 8192, 16384};

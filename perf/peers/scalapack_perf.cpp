@@ -1,4 +1,5 @@
 // C = A B beside ScaLAPACK's pdgemm and pzgemm: the same matrices, in turn, in one run.
+#include "drivers/study/scalapack.hpp"
 #include "support/measure.hpp"
 #include "support/operands.hpp"
 #include <heddle/gemm/gemm.hpp>
@@ -10,10 +11,9 @@ using Complex = Kokkos::complex<double>;
 
 extern "C" {
 int Csys2blacs_handle(MPI_Comm);
+void Cfree_blacs_system_handle(int handle);
 void Cblacs_gridinit(int* context, const char* order, int rows, int columns);
 void Cblacs_gridexit(int context);
-void descinit_(int* descriptor, const int* rows, const int* columns, const int* block_rows, const int* block_columns,
-               const int* source_row, const int* source_column, const int* context, const int* leading, int* info);
 void pdgemm_(const char* op_a, const char* op_b, const int* m, const int* n, const int* k, const double* alpha,
              const double* a, const int* ia, const int* ja, const int* descriptor_a, const double* b, const int* ib,
              const int* jb, const int* descriptor_b, const double* beta, double* c, const int* ic, const int* jc,
@@ -33,38 +33,6 @@ constexpr auto product_of(double /*type*/) {
 constexpr auto product_of(Complex /*type*/) {
   return &pzgemm_;
 }
-
-// ScaLAPACK on the block-cyclic matrices that Heddle takes too: the same local arrays.
-template <Scalar T> class Peer {
- public:
-  Peer(int grid_rows, int grid_columns, const Placement& placement) : n_(static_cast<int>(placement.rows())) {
-    context_ = Csys2blacs_handle(world().native());
-    Cblacs_gridinit(&context_, "R", grid_rows, grid_columns);
-    const int block_rows = static_cast<int>(placement.row_axis().block);
-    const int block_columns = static_cast<int>(placement.column_axis().block);
-    const int leading = std::max(1, static_cast<int>(placement.local_rows(world().rank())));
-    const int zero = 0;
-    int info = 0;
-    descinit_(descriptor_, &n_, &n_, &block_rows, &block_columns, &zero, &zero, &context_, &leading, &info);
-    require(info == 0, "descinit: info ", info);
-  }
-  ~Peer() { Cblacs_gridexit(context_); }
-  Peer(const Peer&) = delete;
-  Peer& operator=(const Peer&) = delete;
-
-  void multiply(const DistributedMatrix<T>& A, const DistributedMatrix<T>& B, const DistributedMatrix<T>& C) const {
-    const T one_value(1.0);
-    const T zero_value(0.0);
-    const int one = 1;
-    product_of(T())("N", "N", &n_, &n_, &n_, &one_value, A.local().data(), &one, &one, descriptor_, B.local().data(),
-                    &one, &one, descriptor_, &zero_value, C.local().data(), &one, &one, descriptor_);
-  }
-
- private:
-  int n_;
-  int context_ = 0;
-  int descriptor_[9] = {};
-};
 
 // The matrices of Heddle's product: ScaLAPACK's own, bands of the ranks, or one block of each for each rank.
 enum Matrices : int { same_cyclic, bands, blocks };
@@ -116,7 +84,8 @@ template <Scalar T> void beside(benchmark::State& state) {
   const auto a = random_distributed<T>(ours.a, 1);
   const auto b = random_distributed<T>(ours.b, 2);
   const DistributedMatrix<T> c(world(), ours.c);
-  const Peer<T> peer(height, ranks / height, cyclic);
+  const driver::Blacs blacs = {&Csys2blacs_handle, &Cfree_blacs_system_handle, &Cblacs_gridinit, &Cblacs_gridexit};
+  const driver::PblasProduct<T> peer(world(), blacs, product_of(T()), cyclic);
   GemmPlan<T> plan(world(), Operation::none, ours.a, Operation::none, ours.b, ours.c, {.rates = rates<T>()});
   GemmReport report;
   const double flops =

@@ -3,7 +3,7 @@
 import csv
 import unittest
 
-from command import CommandTest
+from command import ON_GPU, CommandTest
 
 SMALL = ("--sizes", "48,96", "--tiles", "16,48", "--repeat", 1)
 
@@ -29,7 +29,7 @@ class StudyGemm(CommandTest):
             self.assertLessEqual({16, 48}, set(tiles))
             self.assertEqual([row["chosen"] for row in of_kind].count("1"), 1)
         for row in rows:
-            self.assertEqual(row["ranks"], "3")
+            self.assertEqual((row["ranks"], row["method"], row["math"]), ("3", "heddle", "auto"))
             flops = (8 if row["scalar"].startswith("complex") else 2) * int(row["size"]) ** 3
             self.assertAlmostEqual(float(row["gflops"]) * float(row["seconds"]) * 1e9 / flops, 1, delta=1e-4)
             self.assertAlmostEqual(float(row["nominal_share"]) / (float(row["gflops"]) / 3e4), 1, delta=1e-4)
@@ -47,13 +47,66 @@ class StudyGemm(CommandTest):
         both = self.rows("both.csv")
         alone = [row for row in both if row["ranks"] == "1"]
         self.assertEqual([row for row in both if row["ranks"] == "2"], two)
+        self.assertEqual(len({row["device"] for row in both}), 1)
         self.assertEqual(len(both), len(two) + len(alone))
         for row in alone:
             self.assertEqual(row["hidden_share"], "")
-            self.assertEqual(row["nominal_share"], "")
+            if not ON_GPU:
+                self.assertEqual(row["nominal_share"], "")
         self.succeed("plot", "both.csv", "-o", "both.png")
         with open(self.path("both.png"), "rb") as file:
             self.assertEqual(file.read(8), b"\x89PNG\r\n\x1a\n")
+
+    def test_the_table_and_the_report_say_the_same(self):
+        report = self.succeed("study", "gemm", *SMALL, "--placements", "whole", "-o", "s.csv", ranks=2)
+        for row, reported in zip(self.rows("s.csv"), report["results"]["rows"], strict=True):
+            for name, cell in row.items():
+                value = reported.get(name, "")
+                if isinstance(value, bool):
+                    value = int(value)
+                if isinstance(value, float):
+                    self.assertAlmostEqual(float(cell), value, delta=1e-8 * abs(value), msg=name)
+                else:
+                    self.assertEqual(cell, str(value), name)
+
+    def test_plain_is_what_a_cpu_has_and_other_modes_are_refused(self):
+        self.succeed("study", "gemm", *SMALL, "--placements", "bands", "--math", "auto,plain", "-o", "s.csv")
+        rows = self.rows("s.csv")
+        for mode in ("auto", "plain"):
+            self.assertEqual({row["size"] for row in rows if row["math"] == mode}, {"48", "96"})
+        self.succeed("plot", "s.csv", "-o", "s.png")
+        if ON_GPU:
+            return
+        for mode in ("tensor", "tf32"):
+            self.refuse("study", "gemm", "--sizes", 8, "--math", mode,
+                        message=f"math mode {mode}: CPUs have one arithmetic; expected plain or auto")
+        self.refuse("study", "gemm", "--sizes", 8, "--math", "fp16", message="auto, tensor, plain or tf32")
+
+    def test_peers_multiply_the_same_matrices(self):
+        self.refuse("study", "gemm", "--sizes", 8, "--peers", "magma", message="cublasxt, scalapack or cosma")
+        if not ON_GPU:
+            self.refuse("study", "gemm", "--sizes", 8, "--peers", "cublasxt",
+                        message="--peers cublasxt: this build has no cublasXt, which comes with CUDA")
+        done = self.run_command("study", "gemm", "--sizes", "40,100", "--placements", "blocks", "--repeat", 1,
+                                "--scalars", "double,float,complex-double,complex-float", "--peers", "scalapack",
+                                "-o", "p.csv", ranks=2)
+        if done.code != 0:
+            self.assertEqual(len(done.complaints), 1, done.errors)
+            self.assertIn("--peers scalapack: ", done.complaints[0])
+            self.skipTest(done.complaints[0])
+        rows = self.rows("p.csv")
+        peers = [row for row in rows if row["method"] == "scalapack"]
+        for scalar in ("double", "float", "complex-double", "complex-float"):
+            for size, blocks in (("40", ["40"]), ("100", ["64", "100"])):
+                found = [row for row in peers if (row["scalar"], row["size"]) == (scalar, size)]
+                self.assertEqual([row["tile"] for row in found], blocks)
+                self.assertEqual([row["chosen"] for row in found].count("1"), 1)
+        for row in peers:
+            self.assertEqual((row["placement"], row["grid"]), ("cyclic", "1x2"))
+            self.assertGreater(float(row["gflops"]), 0)
+            for name in ("predicted_seconds", "hidden_share", "memory_bound", "transfer_bound", "bands_per_pass"):
+                self.assertEqual(row[name], "", name)
+        self.succeed("plot", "p.csv", "-o", "p.png")
 
     def test_refusals(self):
         self.refuse("study", "gemm", "--placements", "diagonal", message="bands, whole, one, blocks")

@@ -1,13 +1,15 @@
 """Figures of `heddle study gemm`: python3 study_gemm.py STUDY.csv PICTURE.png.
 
-By size, with the tile that the model chose: the rate, its share of the ranks' peak, and the share of the transfers that
-products hide. By tile, of the largest size: the rate measured and predicted, and the lower bounds of Y. R. Choi and V.
-Stegailov (2022), equations (6) and (8). Exit status: 0 done, 1 the file can't be plotted, 3 a module is missing.
+By size, with the tile that the model chose, and of other libraries with their fastest block: the rate, its share of the
+ranks' peak, and the share of the transfers that products hide. By tile, of the largest size: the rate measured and
+predicted, and the lower bounds of Y. R. Choi and V. Stegailov (2022), equations (6) and (8); where no tile is near a
+bound, it is written beside the curves. Exit status: 0 done, 1 the file can't be plotted, 3 a module is missing.
 """
 
 from common import COLOURS, draw_command, plt, read_tables, save, sign
 
 MARKERS = "osD^vP*X"
+KEY = ("device", "ranks", "method", "scalar", "math", "placement")
 
 
 def plural(ranks):
@@ -15,16 +17,17 @@ def plural(ranks):
 
 
 class Series:
-    """The rows of one device, number of ranks, scalar type and placement."""
+    """The rows of one device, number of ranks, method, scalar type, math mode and placement."""
 
     def __init__(self, key, rows, number):
-        device, ranks, scalar, placement = key
+        device, ranks, self.method, scalar, math, placement = key
         self.ranks = int(ranks)
-        self.scalar = scalar
-        self.name = f"{placement}, {scalar}, {plural(self.ranks)} of {device}"
+        self.ours = self.method == "heddle"
+        self.scalar = scalar + ("" if math == "auto" else f" ({math})")
+        self.name = (f"{placement if self.ours else self.method}, {self.scalar}, {plural(self.ranks)} of {device}")
         self.rows = sorted(rows, key=lambda row: (int(row["size"]), int(row["tile"])))
         self.style = {"color": COLOURS[number % len(COLOURS)], "marker": MARKERS[number % len(MARKERS)],
-                      "markersize": 4.5}
+                      "markersize": 4.5, "linestyle": "-" if self.ours else "--"}
 
     def by_size(self, column, factor=1.0):
         found = [(int(row["size"]), factor * float(row[column])) for row in self.rows
@@ -50,6 +53,10 @@ def prepare(axes, title, unit, ticks, along):
 def draw_tiles(axes, all_series):
     ticks = set()
     bounds = {}
+    all_series = [series for series in all_series if series.ours]
+    if not all_series:
+        axes.text(0.5, 0.5, "no products of Heddle's", transform=axes.transAxes, ha="center", color="#777777")
+        return
     for series in all_series:
         size, rows = series.of_largest()
         tiles = [int(row["tile"]) for row in rows]
@@ -58,23 +65,36 @@ def draw_tiles(axes, all_series):
         predicted = [(int(row["tile"]), float(row["gflops"]) * float(row["seconds"]) / float(row["predicted_seconds"]))
                      for row in rows if row["predicted_seconds"]]
         if predicted:
-            axes.plot(*zip(*predicted), "--", color=series.style["color"], linewidth=1.0)
+            axes.plot(*zip(*predicted), linestyle=(0, (2, 2)), color=series.style["color"], linewidth=1.0)
         for row in rows:
             if row["chosen"] == "1":
                 axes.plot(int(row["tile"]), float(row["gflops"]), "o", markersize=12, fillstyle="none",
                           color=series.style["color"])
         bounds[series.ranks, series.scalar] = (rows[0]["memory_bound"], rows[0]["transfer_bound"])
-    # Far from all tiles a bound says no more than that all meet it, or none.
+    # Far from all tiles a bound would leave no room for the curves.
     shown = range(min(ticks) // 2, 2 * max(ticks))
+    # What is bounded alike is named once; a single rank receives nothing, and (8) says nothing of it.
+    bounded = {}
     for (ranks, scalar), (memory, transfer) in sorted(bounds.items()):
-        for bound, name, style in ((memory, "(6)", ":"), (transfer, "(8)", "-.")):
-            if not bound or int(bound) not in shown:
-                continue
-            axes.axvline(int(bound), color="#777777", linestyle=style, linewidth=1.0)
-            axes.text(int(bound), 0.02, f" {name}, {scalar}, {plural(ranks)}", fontsize=7.5, rotation=90,
-                      transform=axes.get_xaxis_transform(), color="#555555", va="bottom", ha="left")
+        bounded.setdefault(("(6)", memory), []).append(f"{scalar}, {plural(ranks)}")
+        if ranks > 1:
+            bounded.setdefault(("(8)", transfer), []).append(f"{scalar}, {plural(ranks)}")
+    notes = []
+    for (name, bound), whose in bounded.items():
+        label = f"{name} {'; '.join(whose)}"
+        if not bound:
+            notes.append(f"{label}: no tile meets it")
+        elif int(bound) not in shown:
+            met = "all tiles meet it" if int(bound) < min(ticks) else "none of these tiles meets it"
+            notes.append(f"{label}: {bound}, {met}")
+        else:
+            axes.axvline(int(bound), color="#777777", linestyle=":" if name == "(6)" else "-.", linewidth=1.0)
+            axes.text(int(bound), 0.02, f" {label}", fontsize=7.5, rotation=90, transform=axes.get_xaxis_transform(),
+                      color="#555555", va="bottom", ha="left")
+    axes.text(0.985, 0.02, "\n".join(notes[:12]), fontsize=7.5, transform=axes.transAxes, color="#555555", va="bottom",
+              ha="right", bbox={"facecolor": "white", "alpha": 0.8, "edgecolor": "none", "pad": 1.5})
     sizes = sorted({series.of_largest()[0] for series in all_series})
-    prepare(axes, f"rate by tile, n = {', '.join(map(str, sizes))} (dashed: predicted; ringed: chosen)", "GFLOP/s",
+    prepare(axes, f"rate by tile, n = {', '.join(map(str, sizes))} (dotted: predicted; ringed: chosen)", "GFLOP/s",
             sorted(ticks), "tile $N_i$")
 
 
@@ -82,9 +102,8 @@ def main(source, target):
     about, (rows,) = read_tables(source)
     if not rows:
         raise ValueError("has no rows")
-    keys = list(dict.fromkeys((row["device"], row["ranks"], row["scalar"], row["placement"]) for row in rows))
-    all_series = [Series(key, [row for row in rows
-                               if (row["device"], row["ranks"], row["scalar"], row["placement"]) == key], number)
+    keys = list(dict.fromkeys(tuple(row[name] for name in KEY) for row in rows))
+    all_series = [Series(key, [row for row in rows if tuple(row[name] for name in KEY) == key], number)
                   for number, key in enumerate(keys)]
     sizes = sorted({int(row["size"]) for row in rows})
     figure, ((rate, by_tile), (share, hidden)) = plt.subplots(2, 2, figsize=(12.6, 9.2))
@@ -96,7 +115,8 @@ def main(source, target):
         share.plot(*series.by_size("peak_share", 100.0), **series.style)
         share.plot(*series.by_size("nominal_share", 100.0), **{**series.style, "linestyle": ":", "markersize": 3})
         hidden.plot(*series.by_size("hidden_share", 100.0), **series.style)
-    prepare(rate, "rate by size, the model's tile", "GFLOP/s", sizes, "size n")
+    prepare(rate, "rate by size, the model's tile" + (" (dashed: others, best block)" if any(
+        not series.ours for series in all_series) else ""), "GFLOP/s", sizes, "size n")
     dotted = " (dotted: nominal)" if any(row["nominal_share"] for row in rows) else ""
     prepare(share, f"share of the ranks' measured peak{dotted}", "%", sizes, "size n")
     share.axhline(100, color="#999999", linewidth=0.8, zorder=0.5)

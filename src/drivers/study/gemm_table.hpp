@@ -1,41 +1,44 @@
 // The table of `heddle study gemm`.
 #pragma once
 
+#include "drivers/study/table.hpp"
 #include <heddle/gemm/gemm.hpp>
 #include <heddle/gemm/tile_model.hpp>
 
 #include <nlohmann/json.hpp>
 
-#include <filesystem>
 #include <optional>
 #include <string>
-#include <vector>
 
 namespace heddle::driver {
 
-/// One product of n x n matrices.
+/// One product of n x n matrices, by Heddle or a peer.
 struct StudyGemmRow {
   std::string device;
   int ranks = 1;
+  std::string method = "heddle";  ///< Or as --peers names it.
   std::string scalar;
-  std::string placement;  ///< As --placements names it.
+  MathMode math = MathMode::automatic;
+  std::string placement;  ///< As --placements names it; of a peer: "cyclic" or "whole-host".
   Index size = 0;         ///< n
-  bool chosen = false;    ///< By the tile model.
-  GemmReport report;      ///< Of the repeat with the median of the seconds.
-  TileBounds bounds;
+  bool chosen = false;    ///< By the tile model; of a peer: its fastest block.
+  /// Of the repeat with the median of the seconds. Of a peer, `tile` is the block, and only that, `grid`, the seconds
+  /// and the rate are known.
+  GemmReport report;
+  std::optional<TileBounds> bounds;     ///< None of a peer.
   double peak_share = 0.0;              ///< Rate over the ranks' measured peak.
-  std::optional<double> nominal_share;  ///< Rate over the ranks' nominal peak, where that was given.
+  std::optional<double> nominal_share;  ///< Rate over the ranks' nominal peak, where that is known.
   std::optional<double> hidden_share;   ///< Of the transfers' time; none: nothing travelled.
+
+  [[nodiscard]] bool is_ours() const { return method == "heddle"; }
 };
 
-/// The rows of a table of another run, as they stand there. Throws Error(input), naming file and line, where it is
-/// none.
-[[nodiscard]] std::vector<std::string> joined_rows(const std::filesystem::path& path);
+inline constexpr StudyTable study_gemm_table = {
+    "gemm",
+    "device,ranks,method,scalar,math,placement,size,tile,chosen,grid,bands_per_pass,seconds,predicted_seconds,gflops,"
+    "peak_share,nominal_share,hidden_share,memory_bound,transfer_bound,bytes_received"};
 
-/// Writes the rows, then those of other runs.
-void write_rows(const std::filesystem::path& path, const std::vector<StudyGemmRow>& rows,
-                const std::vector<std::string>& joined);
-
+/// The row's cells by their columns; what is not known has none.
 [[nodiscard]] nlohmann::ordered_json as_json(const StudyGemmRow& row);
 
 }  // namespace heddle::driver

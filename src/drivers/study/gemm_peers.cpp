@@ -1,0 +1,177 @@
+#include "drivers/study/gemm_peers.hpp"
+
+#include "drivers/study/scalapack.hpp"
+#include "drivers/support/scalars.hpp"
+#include <heddle/core/error.hpp>
+
+#include <dlfcn.h>
+
+#include <algorithm>
+#include <set>
+#ifdef HEDDLE_CUBLASXT
+#include "drivers/study/cublasxt.hpp"
+#endif
+
+namespace heddle::driver {
+namespace {
+
+constexpr bool on_host = Kokkos::SpaceAccessibility<Kokkos::HostSpace, MemorySpace>::accessible;
+
+// Each that fits into n, or n itself, by rising size.
+std::vector<Index> fitting(const std::vector<Index>& wanted, Index n) {
+  std::set<Index> blocks;
+  for (const Index block : wanted) blocks.insert(std::min(block, n));
+  return {blocks.begin(), blocks.end()};
+}
+
+// Libraries that CMake found, loaded when they are asked for: linked to them, the command would not start where they
+// are missing, and the names of COSMA are ScaLAPACK's.
+struct SharedLibrary {
+  const char* name;   // As people call it.
+  const char* path;   // Where CMake found it; empty: nowhere.
+  const char* where;  // What tells CMake.
+};
+#ifndef HEDDLE_SCALAPACK_FILE
+#define HEDDLE_SCALAPACK_FILE ""
+#endif
+#ifndef HEDDLE_COSMA_FILE
+#define HEDDLE_COSMA_FILE ""
+#endif
+constexpr SharedLibrary scalapack = {"ScaLAPACK", HEDDLE_SCALAPACK_FILE, "SCALAPACK_LIBRARY"};
+constexpr SharedLibrary cosma = {"COSMA", HEDDLE_COSMA_FILE, "COSMA_PXGEMM_LIBRARY"};
+
+// Null, and why in `trouble`, where it can't be loaded. A library stays loaded: MPI may keep its callbacks.
+void* loaded(const SharedLibrary& library, std::string& trouble) {
+  if (library.path[0] == '\0') {
+    trouble = message_of("this build has no ", library.name, ": CMake did not find it (", library.where, ")");
+    return nullptr;
+  }
+  void* const handle = dlopen(library.path, RTLD_NOW | RTLD_LOCAL);
+  if (handle == nullptr) {
+    trouble = message_of(library.name, " can't be loaded: ", dlerror());
+    return nullptr;
+  }
+  for (const char* symbol : {"Csys2blacs_handle", "Cfree_blacs_system_handle", "Cblacs_gridinit", "Cblacs_gridexit",
+                             "psgemm_", "pdgemm_", "pcgemm_", "pzgemm_"}) {
+    if (dlsym(handle, symbol) == nullptr) {
+      trouble = message_of(library.name, ": ", library.path, " has no ", symbol);
+      return nullptr;
+    }
+  }
+  return handle;
+}
+
+template <class Function> Function* function_of(void* library, const char* name) {
+  return reinterpret_cast<Function*>(dlsym(library, name));
+}
+
+template <Scalar T> constexpr const char* pgemm_name = "pdgemm_";
+template <> constexpr const char* pgemm_name<float> = "psgemm_";
+template <> constexpr const char* pgemm_name<Kokkos::complex<float>> = "pcgemm_";
+template <> constexpr const char* pgemm_name<Kokkos::complex<double>> = "pzgemm_";
+
+// Block-cyclic matrices in host memory, on the grid that is nearest to a square.
+template <Scalar T> class PblasPeer final : public GemmPeer<T> {
+ public:
+  PblasPeer(const Communicator& comm, void* library)
+      : comm_(comm),
+        blacs_{function_of<int(MPI_Comm)>(library, "Csys2blacs_handle"),
+               function_of<void(int)>(library, "Cfree_blacs_system_handle"),
+               function_of<void(int*, const char*, int, int)>(library, "Cblacs_gridinit"),
+               function_of<void(int)>(library, "Cblacs_gridexit")},
+        gemm_(function_of<PblasGemm<T>>(library, pgemm_name<T>)) {}
+
+  [[nodiscard]] std::string placement() const override { return "cyclic"; }
+  [[nodiscard]] std::vector<Index> blocks(Index n) const override { return fitting({64, 128, 256}, n); }
+  [[nodiscard]] std::string place(Index block) const override {
+    const std::string size = std::to_string(block);
+    return (on_host ? "cyclic:" : "host:cyclic:") + size + "x" + size;
+  }
+  [[nodiscard]] std::function<void()> product(Index /*block*/, const DistributedMatrix<T>& A,
+                                              const DistributedMatrix<T>& B, const DistributedMatrix<T>& C) override {
+    const auto product = std::make_shared<PblasProduct<T>>(comm_, blacs_, gemm_, C.placement());
+    return [product, A, B, C] { product->multiply(A, B, C); };
+  }
+
+ private:
+  Communicator comm_;
+  Blacs blacs_;
+  PblasGemm<T>* gemm_;
+};
+
+#ifdef HEDDLE_CUBLASXT
+// Rank 0 alone, on the devices of all ranks, with whole matrices in its host memory.
+template <Scalar T> class CublasXtPeer final : public GemmPeer<T> {
+ public:
+  explicit CublasXtPeer(const Communicator& comm) : comm_(comm) {
+    const int mine = CublasXt::current_device();
+    std::vector<int> devices(static_cast<std::size_t>(comm.size()));
+    comm.all_gather(std::span<const int>(&mine, 1), std::span<int>(devices));
+    comm.on_rank(0, [&] { library_ = std::make_shared<CublasXt>(each_once(devices)); });
+  }
+
+  [[nodiscard]] std::string placement() const override { return "whole-host"; }
+  [[nodiscard]] std::vector<Index> blocks(Index n) const override { return fitting({2048, 4096, 8192}, n); }
+  [[nodiscard]] std::string place(Index /*block*/) const override { return "host:rank:0"; }
+  [[nodiscard]] std::function<void()> product(Index block, const DistributedMatrix<T>& A, const DistributedMatrix<T>& B,
+                                              const DistributedMatrix<T>& C) override {
+    return [comm = comm_, library = library_, block, A, B, C] {
+      comm.on_rank(0, [&] {
+        library->multiply<T>(static_cast<int>(block), static_cast<std::size_t>(C.rows()), A.local().data(),
+                             B.local().data(), C.local().data());
+      });
+    };
+  }
+
+ private:
+  Communicator comm_;
+  std::shared_ptr<CublasXt> library_;
+};
+#endif
+
+std::string trouble_here(const Communicator& comm, const std::string& peer) {
+  std::string trouble;
+  if (peer == "cublasxt") {
+#ifdef HEDDLE_CUBLASXT
+    if (comm.nodes() > 1)
+      trouble = message_of("cublasXt is of one process, these ranks are on ", comm.nodes(), " nodes");
+#else
+    static_cast<void>(comm);
+    trouble = "this build has no cublasXt, which comes with CUDA";
+#endif
+  } else {
+    static_cast<void>(loaded(peer == "cosma" ? cosma : scalapack, trouble));
+  }
+  return trouble;
+}
+
+}  // namespace
+
+std::vector<std::string> gemm_peers() {
+  return {"cublasxt", "scalapack", "cosma"};
+}
+
+std::string trouble_with_peer(const Communicator& comm, const std::string& peer) {
+  std::string trouble = trouble_here(comm, peer);
+  // Of the first rank that has one: libraries may be on some nodes alone.
+  const int first = comm.all_reduce(trouble.empty() ? comm.size() : comm.rank(), Reduction::minimum);
+  if (first == comm.size()) return {};
+  comm.broadcast(trouble, first);
+  return "--peers " + peer + ": " + trouble;
+}
+
+template <Scalar T> std::unique_ptr<GemmPeer<T>> gemm_peer(const Communicator& comm, const std::string& peer) {
+  std::string trouble = trouble_with_peer(comm, peer);
+  require(trouble.empty(), trouble);
+#ifdef HEDDLE_CUBLASXT
+  if (peer == "cublasxt") return std::make_unique<CublasXtPeer<T>>(comm);
+#endif
+  return std::make_unique<PblasPeer<T>>(comm, loaded(peer == "cosma" ? cosma : scalapack, trouble));
+}
+
+#define HEDDLE_INSTANTIATE(T) \
+  template std::unique_ptr<GemmPeer<T>> gemm_peer<T>(const Communicator&, const std::string&)
+HEDDLE_FOR_EACH_DRIVER_SCALAR(HEDDLE_INSTANTIATE);
+#undef HEDDLE_INSTANTIATE
+
+}  // namespace heddle::driver
