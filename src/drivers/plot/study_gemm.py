@@ -80,6 +80,7 @@ def draw_tiles(axes, all_series):
         if ranks > 1:
             bounded.setdefault(("(8)", transfer), []).append(f"{scalar}, {plural(ranks)}")
     notes = []
+    drawn = []
     for (name, bound), whose in bounded.items():
         label = f"{name} {'; '.join(whose)}"
         if not bound:
@@ -88,10 +89,14 @@ def draw_tiles(axes, all_series):
             met = "all tiles meet it" if int(bound) < min(ticks) else "none of these tiles meets it"
             notes.append(f"{label}: {bound}, {met}")
         else:
+            drawn.append((int(bound), label))
             axes.axvline(int(bound), color="#777777", linestyle=":" if name == "(6)" else "-.", linewidth=1.0)
-            axes.text(int(bound), 0.02, f" {label}", fontsize=7.5, rotation=90, transform=axes.get_xaxis_transform(),
-                      color="#555555", va="bottom", ha="left")
-    axes.text(0.985, 0.02, "\n".join(notes[:12]), fontsize=7.5, transform=axes.transAxes, color="#555555", va="bottom",
+    # Labels of lines stand above the notes, which lie in the corner.
+    notes = notes[:12]
+    for bound, label in drawn:
+        axes.text(bound, 0.03 + 0.042 * len(notes), f" {label}", fontsize=7.5, rotation=90, color="#555555",
+                  transform=axes.get_xaxis_transform(), va="bottom", ha="left")
+    axes.text(0.985, 0.02, "\n".join(notes), fontsize=7.5, transform=axes.transAxes, color="#555555", va="bottom",
               ha="right", bbox={"facecolor": "white", "alpha": 0.8, "edgecolor": "none", "pad": 1.5})
     sizes = sorted({series.of_largest()[0] for series in all_series})
     prepare(axes, f"rate by tile, n = {', '.join(map(str, sizes))} (dotted: predicted; ringed: chosen)", "GFLOP/s",
