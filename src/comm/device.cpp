@@ -2,10 +2,12 @@
 #include <heddle/comm/communicator.hpp>
 #include <heddle/comm/device.hpp>
 #include <heddle/core/error.hpp>
+#include <heddle/core/host_memory.hpp>
 
 #include <algorithm>
 #include <charconv>
 #include <cstdlib>
+#include <fstream>
 #include <string_view>
 #include <vector>
 
@@ -84,6 +86,18 @@ DeviceBinding bind_device(MPI_Comm comm) {
           "': expected the number of a device, or one for each rank of the node separated by commas; this node has ",
           binding.device_count, " devices");
   return binding;
+}
+
+double available_memory() {
+  const auto device = impl::vendor::memory_info();
+  if (device.total > 0) return static_cast<double>(device.free);
+  std::ifstream file("/proc/meminfo");
+  std::string name;
+  std::string rest;
+  for (double kibibytes = 0; file >> name >> kibibytes && std::getline(file, rest);) {
+    if (name == "MemAvailable:") return 1024 * kibibytes;
+  }
+  return host_memory();
 }
 
 }  // namespace heddle

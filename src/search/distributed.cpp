@@ -61,7 +61,8 @@ std::vector<Verdict> verdicts_on(const Communicator& comm, const std::vector<Tra
   Kokkos::deep_copy(space, keys,
                     Kokkos::View<const Index**, Kokkos::LayoutRight, Kokkos::HostSpace>(points.data(), mine.size(), 4));
   // Neither timed nor in passes: the phase as a whole is timed, and these are few.
-  const Duplicates same = search::find_duplicates(space, keys, {.algorithm = options.algorithm, .hash = options.hash});
+  const Duplicates same = search::find_duplicates(
+      space, keys, {.algorithm = options.algorithm, .hash = options.hash, .sorting = options.sorting});
   report.memory = std::max(report.memory, same.report.memory);
   const auto group = host_copy(space, same.group);
   const auto count = host_copy(space, same.count);

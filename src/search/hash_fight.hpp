@@ -31,6 +31,7 @@ Kokkos::View<Slot*, MemorySpace> fight(SearchRecorder& recorder, const Source& s
   auto joined = recorder.array<Slot>("heddle::search::joined", source.slots());
   Kokkos::deep_copy(space, joined, static_cast<Slot>(-1));
   auto losers = recorder.array<Slot>("heddle::search::losers", n);
+  int rounds = 0;
   while (n > 0) {
     const auto from = fighting;
     const auto to = losers;
@@ -55,13 +56,14 @@ Kokkos::View<Slot*, MemorySpace> fight(SearchRecorder& recorder, const Source& s
           ++sum;
         },
         remaining);
-    ++recorder.report().iterations;
+    ++rounds;
     recorder.report().collisions += remaining;
     std::swap(fighting, losers);
-    const bool hopeless = recorder.report().iterations >= patient_rounds && remaining > n - n / 8;
+    const bool hopeless = rounds >= patient_rounds && remaining > n - n / 8;
     n = remaining;
     if (hopeless) break;
   }
+  recorder.report().iterations = std::max(recorder.report().iterations, rounds);
   recorder.phase("fight");
   fighting = Kokkos::subview(fighting, std::pair<Index, Index>(0, n));
   recorder.drop(table);

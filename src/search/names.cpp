@@ -20,6 +20,8 @@ constexpr heddle::impl::Names<HashFunction, 5> hashes = {{
     {HashFunction::mixer, "mixer"},
 }};
 
+constexpr heddle::impl::Names<Sorting, 2> sorts = {{{Sorting::radix, "radix"}, {Sorting::merge, "merge"}}};
+
 template <class Names> auto value_of(const Names& names, std::string_view text, const char* what) {
   return heddle::impl::value_in(names, text, message_of("'", text, "' is no ", what, "; expected "));
 }
@@ -37,6 +39,12 @@ std::string_view to_string(HashFunction hash) {
 }
 HashFunction hash_function_from(std::string_view text) {
   return value_of(hashes, text, "hash function");
+}
+std::string_view to_string(Sorting sorting) {
+  return heddle::impl::name_in(sorts, sorting);
+}
+Sorting sorting_from(std::string_view text) {
+  return value_of(sorts, text, "sort");
 }
 
 }  // namespace heddle::search

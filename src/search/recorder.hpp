@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <chrono>
+#include <map>
 #include <string>
+#include <utility>
 
 namespace heddle::search::impl {
 
@@ -33,13 +35,28 @@ class SearchRecorder {
   }
   /// An uninitialised array, which counts until drop().
   template <class T> Kokkos::View<T*, MemorySpace> array(const std::string& label, Index size) {
-    hold(size * static_cast<Index>(sizeof(T)));
-    return Kokkos::View<T*, MemorySpace>(Kokkos::view_alloc(space_, Kokkos::WithoutInitializing, label),
-                                         static_cast<std::size_t>(size));
+    const Index bytes = size * static_cast<Index>(sizeof(T));
+    hold(bytes);
+    const Kokkos::View<T*, MemorySpace> made(Kokkos::view_alloc(space_, Kokkos::WithoutInitializing, label),
+                                             static_cast<std::size_t>(size));
+    if (size > 0) arrays_[made.data()] = bytes;
+    return made;
   }
+  /// Gives an array back, of which `view` may be the beginning alone.
   template <class T> void drop(Kokkos::View<T*, MemorySpace>& view) {
-    hold(-static_cast<Index>(view.size() * sizeof(T)));
+    if (const auto found = arrays_.find(view.data()); found != arrays_.end()) {
+      hold(-found->second);
+      arrays_.erase(found);
+    }
     view = {};
+  }
+  /// `now` took the place of the array `before`, which is given back.
+  void replace(const void* before, const void* now) {
+    if (before == now) return;
+    if (auto node = arrays_.extract(before); !node.empty()) {
+      node.key() = now;
+      arrays_.insert(std::move(node));
+    }
   }
   /// What something else takes, or gives back.
   void hold(Index bytes) {
@@ -54,6 +71,7 @@ class SearchRecorder {
   SearchReport& report_;
   bool timed_;
   Index held_ = 0;
+  std::map<const void*, Index> arrays_;  // Bytes.
   std::chrono::steady_clock::time_point last_;
 };
 

@@ -1,6 +1,8 @@
 // One search, by the algorithm asked for.
 #pragma once
 
+#include "comm/vendor.hpp"
+#include "search/chosen.hpp"
 #include "search/hash_fight.hpp"
 #include "search/partition.hpp"
 
@@ -20,6 +22,31 @@ void search_whole(SearchRecorder& recorder, const Source& source, const std::vec
     recorder.phase("prepare");
     search_sorted_by_id(recorder, source, slots, word_bits, sink);
     recorder.drop(slots);
+  }
+}
+
+/// The same in parts of the keys, where `memory` is less than all take at once.
+template <class Source, class Sink>
+void search_in_parts(SearchRecorder& recorder, const Source& source, const std::vector<int>& word_bits,
+                     const Sink& sink, Index memory) {
+  const int parts = parts_of(recorder.report().algorithm, source.slots(), memory);
+  recorder.report().passes = parts;
+  if (parts == 1) {
+    search_whole<std::uint32_t>(recorder, source, word_bits, sink);
+    return;
+  }
+  for (int part = 0; part < parts; ++part) {
+    auto chosen = chosen_slots(recorder, source, part, parts);
+    if (static_cast<Index>(chosen.extent(0)) >= most_short_slots) {
+      // A key repeats that often. What parts before have found is found again.
+      recorder.drop(chosen);
+      recorder.report().passes = 1;
+      search_whole<std::uint64_t>(recorder, source, word_bits, sink);
+      return;
+    }
+    search_whole<std::uint32_t>(recorder, ChosenSource<Source>{source, chosen}, word_bits,
+                                ChosenSink<Sink>{sink, chosen});
+    recorder.drop(chosen);
   }
 }
 
@@ -50,20 +77,29 @@ void search_keys(SearchRecorder& recorder, const SearchedKeys<Blocks, Whole>& ke
   const bool takes_hash = report.algorithm == Algorithm::hash_fight || report.algorithm == Algorithm::sort;
   report.hash = takes_hash && options.hash == HashFunction::automatic ? HashFunction::fnv1a : options.hash;
   if (!takes_hash) report.hash = HashFunction::automatic;
+  report.sorting = options.sorting;
   int key_bits = 0;
   for (const int bits : word_bits) key_bits += bits;
+  Index memory = options.memory;
+  const Index needed = search_memory(report.algorithm, slots, key_bits);
+  // A question that costs as much as a small search.
+  constexpr Index much = Index{1} << 28;
+  if (memory == 0 && needed > much) {
+    const auto device = heddle::impl::vendor::memory_info();
+    memory = bound_by_device(needed, static_cast<Index>(device.free), static_cast<Index>(device.total));
+  }
   if (report.algorithm == Algorithm::partition) {
     const Packing packing = packing_for<Sink>(slots, key_bits);
     for (Word seed = 0; seed < seeds_to_try; ++seed) {
       bool done = false;
       if (packing == Packing::one) {
-        done = search_partition<Packing::one>(recorder, Source(), blocks, slots, sink, options.memory, seed);
+        done = search_partition<Packing::one>(recorder, Source(), blocks, slots, sink, memory, seed);
       } else if (packing == Packing::two) {
-        done = search_partition<Packing::two>(recorder, Source(), blocks, slots, sink, options.memory, seed);
+        done = search_partition<Packing::two>(recorder, Source(), blocks, slots, sink, memory, seed);
       } else {
         const Source source = whole();
         const auto one = [&](const auto& f) { f(source); };
-        done = search_partition<Packing::hashed>(recorder, source, one, slots, sink, options.memory, seed);
+        done = search_partition<Packing::hashed>(recorder, source, one, slots, sink, memory, seed);
       }
       if (done) return;
       forget();
@@ -71,11 +107,7 @@ void search_keys(SearchRecorder& recorder, const SearchedKeys<Blocks, Whole>& ke
     report.algorithm = Algorithm::sort_by_id;
   }
   const Source source = whole();
-  if (slots < Index{0xFFFFFFF0}) {
-    search_whole<std::uint32_t>(recorder, source, word_bits, sink);
-  } else {
-    search_whole<std::uint64_t>(recorder, source, word_bits, sink);
-  }
+  search_in_parts(recorder, source, word_bits, sink, memory);
 }
 
 }  // namespace heddle::search::impl

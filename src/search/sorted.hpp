@@ -1,6 +1,7 @@
 // Equal keys by sorting: by the keys themselves, or by a hash of each.
 #pragma once
 
+#include "search/merge_sort.hpp"
 #include "search/recorder.hpp"
 #include "search/sinks.hpp"
 #include "search/sort.hpp"
@@ -12,15 +13,23 @@ namespace heddle::search::impl {
 
 using Policy = Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>;
 
-/// sort_pairs(), whose memory counts.
+/// The sort that was asked for, whose memory counts.
 template <class Key, class Value>
 void sort_recorded(SearchRecorder& recorder, Kokkos::View<Key*, MemorySpace>& keys,
                    Kokkos::View<Value*, MemorySpace>& values, int bits) {
   const auto bytes = static_cast<Index>(keys.extent(0) * (sizeof(Key) + sizeof(Value)));
   recorder.hold(bytes);
-  sort_pairs(recorder.space(), keys, values, bits);
+  const void* const keys_before = keys.data();
+  const void* const values_before = values.data();
+  if (recorder.report().sorting == Sorting::merge) {
+    merge_sort_pairs(recorder.space(), keys, values);
+  } else {
+    sort_pairs(recorder.space(), keys, values, bits);
+  }
   recorder.space().fence("heddle::search::sort");
   recorder.hold(-bytes);
+  recorder.replace(keys_before, keys.data());
+  recorder.replace(values_before, values.data());
   recorder.phase("sort");
 }
 
@@ -180,7 +189,7 @@ void search_sorted_by_hash(SearchRecorder& recorder, const Source& source, HashF
         },
         collisions);
   }
-  recorder.report().collisions = collisions;
+  recorder.report().collisions += collisions;
   // Whole runs are crowded or not, and their slots in increasing order.
   auto rest = recorder.array<Slot>("heddle::search::rest", n);
   Index resting = 0;

@@ -2,6 +2,7 @@
 #include "support/matrices.hpp"
 #include <heddle/comm/communicator.hpp>
 #include <heddle/comm/device.hpp>
+#include <heddle/core/host_memory.hpp>
 
 #include <gtest/gtest.h>
 
@@ -151,6 +152,13 @@ TEST(Communicator, AnErrorOfOneRankIsEveryRanks) {
     }
     test::expect_refusal(ErrorKind::computation, "std::bad_alloc",
                          [&] { comm.on_rank(root, [] { throw std::bad_alloc(); }); });
+  }
+}
+
+TEST(Device, SaysHowMuchMemoryIsAvailable) {
+  EXPECT_GT(available_memory(), 0x1p20);
+  if (Kokkos::SpaceAccessibility<Kokkos::HostSpace, MemorySpace>::accessible) {
+    EXPECT_LE(available_memory(), host_memory());
   }
 }
 

@@ -40,7 +40,7 @@ void draw_keys(Random& random, Case& one) {
     const Index from = random.below(i);
     for (Index w = 0; w < words; ++w) keys.at(i, w) = keys.at(from, w);
   }
-  one.add_knob("search", random.below(11));
+  one.add_knob("search", random.below(13));
   one.add_knob("bytes", random.any_of(8L, 4L, 2L, 1L), 8);
   one.add_knob("unsigned", random.below(2));
   one.add_knob("rows together", random.below(2));
@@ -128,7 +128,7 @@ void draw_cells(Random& random, Case& one) {
       for (Index p = 0; p < 10; ++p) cells.at(c, p) = cells.at(c - 1, p);
     }
   }
-  one.add_knob("search", random.below(11));
+  one.add_knob("search", random.below(13));
   one.add_knob("ghosts", random.below(4), 3);  // 3: none are marked
   one.add_knob("narrow", wide ? 0 : random.below(2));
   one.add_knob("memory", random.any_of(0L, 0L, 4096L));

@@ -27,6 +27,9 @@ TEST(SearchKokkos, LabelsBeginWithHeddleAndNoOtherInstanceIsTouched) {
       search.time_phases = true;
       EXPECT_EQ(external_faces(space, mesh, {.search = search}).report.external, 4 * (20 + 30 + 24));
       EXPECT_EQ(find_duplicates(space, keys, search).groups(), 1);
+      // In several passes.
+      search.memory = 20000;
+      EXPECT_EQ(external_faces(space, mesh, {.search = search}).report.external, 4 * (20 + 30 + 24));
     }
     // On each rank the same cells: between two, all is shared.
     EXPECT_EQ(external_faces(comm, mesh).report.nonmanifold_sides,

@@ -26,7 +26,7 @@ template <class T> Kokkos::View<const T*, MemorySpace> device_view(const std::ve
   return view;
 }
 
-/// Algorithms and hash functions that give the same.
+/// Algorithms, hash functions and sorts that give the same.
 inline std::vector<SearchOptions> all_searches() {
   std::vector<SearchOptions> all = {
       {.algorithm = Algorithm::automatic}, {.algorithm = Algorithm::partition}, {.algorithm = Algorithm::sort_by_id}};
@@ -36,10 +36,12 @@ inline std::vector<SearchOptions> all_searches() {
       all.push_back({.algorithm = algorithm, .hash = hash});
     }
   }
+  all.push_back({.algorithm = Algorithm::sort_by_id, .sorting = Sorting::merge});
+  all.push_back({.algorithm = Algorithm::sort, .hash = HashFunction::fnv1a, .sorting = Sorting::merge});
   return all;
 }
 inline std::string name_of(const SearchOptions& options) {
-  return std::string(to_string(options.algorithm)) + " " + std::string(to_string(options.hash));
+  return message_of(to_string(options.algorithm), ' ', to_string(options.hash), ' ', to_string(options.sorting));
 }
 
 /// A mesh on the host, cell by cell.

@@ -27,4 +27,8 @@ struct DeviceBinding {
 /// every rank alike, where the variable names no device.
 [[nodiscard]] DeviceBinding bind_device(MPI_Comm comm);
 
+/// Bytes that Views in the memory of kernels can still take: what is free on the device, or on CPU backends what the
+/// operating system can give to programs. Infinity where nobody says. Needs Kokkos on GPUs.
+[[nodiscard]] double available_memory();
+
 }  // namespace heddle

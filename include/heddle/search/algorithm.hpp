@@ -45,6 +45,18 @@ enum class HashFunction {
   mixer,
 };
 
+/// How `sort` and `sort_by_id` order their numbers. Both keep the order of equal keys, so that all that follows is the
+/// same.
+enum class Sorting {
+  /// By digits, from the last to the first: the vendor's sort on GPUs, our own on CPUs. The order that keys have is of
+  /// little matter.
+  radix,
+  /// By comparisons: tiles are sorted, then merged in pairs ("merge path", Green, McColl, Bader 2012), by the same
+  /// kernels on all backends. Keys that are nearly in order take less time, as in the sorts of libraries that
+  /// hash-based searches are often compared with. Memory: as for radix.
+  merge,
+};
+
 /// The name of an algorithm: "automatic", "partition", "hash-fight", "sort" or "sort-by-id".
 [[nodiscard]] std::string_view to_string(Algorithm algorithm);
 /// The algorithm of a name. Throws Error(argument) for any other text.
@@ -54,15 +66,23 @@ enum class HashFunction {
 /// The hash function of a name. Throws Error(argument) for any other text.
 [[nodiscard]] HashFunction hash_function_from(std::string_view text);
 
+/// The name of a sort: "radix" or "merge".
+[[nodiscard]] std::string_view to_string(Sorting sorting);
+/// The sort of a name. Throws Error(argument) for any other text.
+[[nodiscard]] Sorting sorting_from(std::string_view text);
+
 /// How a search is done, and the memory that it may take.
 struct SearchOptions {
   Algorithm algorithm = Algorithm::automatic;   ///< Algorithm that is used.
   HashFunction hash = HashFunction::automatic;  ///< Hash function, for hash_fight and sort.
-  /// Bytes that the records of the algorithm `partition` may take, at 16 or 24 a key; 0 stands for what a single pass
-  /// needs. With less, each pass handles a range of buckets and reads all keys again. A bucket is never divided, so a
-  /// pass takes more where one bucket alone does, such as that of a key which repeats more often than fits. The
-  /// counters of buckets and the results come on top. Throws Error(argument) where this would take more than 4096
-  /// passes. The other algorithms have no such bound.
+  Sorting sorting = Sorting::radix;             ///< Sort, for sort and sort_by_id.
+  /// Bytes that the search's arrays may take, see search_memory(); 0 stands for what a single pass needs, or where
+  /// a GPU has less free memory, for that. With less than a pass needs, the keys are divided by a hash, and each pass
+  /// reads all keys again and searches one part of them; the result is the same. Equal keys are never apart, so a pass
+  /// takes more where a key repeats more often than fits. Of `partition`, whose passes are ranges of buckets, this
+  /// bounds the records alone, at 16 or 24 bytes a key: the counters of buckets come on top. A pass of the others takes
+  /// 8 bytes more for each of its keys than a search at once. Throws Error(argument) where this would take more than
+  /// 4096 passes.
   Index memory = 0;
   /// Whether each phase is timed, which makes the search wait for the device between phases.
   bool time_phases = false;
@@ -79,14 +99,21 @@ struct Phase {
 struct SearchReport {
   Algorithm algorithm = Algorithm::automatic;   ///< Algorithm that was used.
   HashFunction hash = HashFunction::automatic;  ///< Hash function that was used.
+  Sorting sorting = Sorting::radix;             ///< Sort that was used, where one was.
   /// For hash_fight, the keys that fought again, summed over the iterations; for sort, the keys that stood beside
   /// another one of the same hash.
   Index collisions = 0;
-  int iterations = 0;  ///< Number of iterations of hash_fight; 0 for other algorithms.
-  int passes = 0;      ///< Number of passes of partition; 0 for other algorithms.
+  int iterations = 0;  ///< Number of iterations of hash_fight, the most of any pass; 0 for other algorithms.
+  int passes = 0;      ///< Number of passes.
   Index memory = 0;    ///< Most bytes that the search itself held at one time.
   /// Time of each phase; empty unless SearchOptions::time_phases asked for them.
   std::vector<Phase> phases;
 };
+
+/// Bytes that a search holds at most at one time, besides the keys and the result, where it takes `keys` keys at once;
+/// of several passes each takes as much for its own share of the keys, and all but `partition` 8 bytes more for each of
+/// them. `key_bits`: bits that the words of a key need together, which decide what `partition` keeps of it. A key that
+/// repeats, or a hash that many keys share, may take up to 24 bytes a key where `sort` is said to take 16.
+[[nodiscard]] Index search_memory(Algorithm algorithm, Index keys, int key_bits);
 
 }  // namespace heddle::search

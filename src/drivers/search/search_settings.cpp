@@ -9,7 +9,7 @@
 namespace heddle::driver {
 namespace {
 
-// "750000000", "512M", "1.5G": K, M, G and T are powers of 1024. Negative where it is no such thing.
+// Negative where it is no such thing.
 Index bytes_from(const std::string& text) {
   double value = 0;
   const char* const end = text.data() + text.size();
@@ -23,26 +23,25 @@ Index bytes_from(const std::string& text) {
   return value < 9e18 ? static_cast<Index>(value) : -1;
 }
 
-struct Bytes {
-  std::string type_name = "BYTES";
-
-  static std::string expected() { return "bytes, as 750000000, 512M or 1.5G"; }
-  static bool read(const std::string& text, Index& value) {
-    value = bytes_from(text);
-    return value >= 0;
-  }
-  static std::string show(Index value) { return std::to_string(value); }
-};
+bool sorts(search::Algorithm algorithm) {
+  return algorithm == search::Algorithm::sort || algorithm == search::Algorithm::sort_by_id;
+}
 
 }  // namespace
 
+bool Bytes::read(const std::string& text, Index& value) {
+  value = bytes_from(text);
+  return value >= 0;
+}
+
 search::SearchOptions SearchSettings::options() const {
-  return {.algorithm = algorithm, .hash = hash, .memory = memory, .time_phases = phases};
+  return {.algorithm = algorithm, .hash = hash, .sorting = sorting, .memory = memory, .time_phases = phases};
 }
 
 const OptionTable<SearchSettings>& search_options() {
   using search::Algorithm;
   using search::HashFunction;
+  using search::Sorting;
   static const OptionTable<SearchSettings> table = {
       {"--algorithm", &SearchSettings::algorithm,
        choice<Algorithm>("NAME", {Algorithm::automatic, Algorithm::partition, Algorithm::hash_fight, Algorithm::sort,
@@ -54,9 +53,11 @@ const OptionTable<SearchSettings>& search_options() {
                                      HashFunction::morton, HashFunction::mixer}),
        "Of hash-fight and sort: auto, xor, fnv1a, morton or mixer",
        {.was = "--hash"}},
+      {"--sort", &SearchSettings::sorting, choice<Sorting>("NAME", {Sorting::radix, Sorting::merge}),
+       "Of sort and sort-by-id: radix, or merge (by comparisons)"},
       {"--memory", &SearchSettings::memory, Bytes{},
-       "Bytes that the records of partition may take, in several passes where it must, and at least a bucket's; K, M, "
-       "G, T are powers of 1024; 0: what one pass needs"},
+       "Bytes that the search may take (of partition, its records), in several passes where it must; K, M, G, T are "
+       "powers of 1024; 0: what one pass needs"},
       {"--phases", &SearchSettings::phases, Flag{}, "Time each phase"},
       {"--repeat", &SearchSettings::repeat, Integer{.least = 1}, "Times to do it; the median is reported"},
   };
@@ -66,6 +67,7 @@ const OptionTable<SearchSettings>& search_options() {
 void enter_search(nlohmann::ordered_json& results, const search::SearchReport& report) {
   results["algorithm"] = option_name(report.algorithm);
   results["hash"] = option_name(report.hash);
+  if (sorts(report.algorithm)) results["sort"] = option_name(report.sorting);
   auto& phases = results["phases"] = nlohmann::ordered_json::object();
   for (const search::Phase& phase : report.phases) phases[phase.name] = phase.seconds;
   results["passes"] = report.passes;
@@ -77,6 +79,7 @@ void enter_search(nlohmann::ordered_json& results, const search::SearchReport& r
 std::string name_of(const search::SearchReport& report) {
   std::string name(search::to_string(report.algorithm));
   if (report.hash != search::HashFunction::automatic) name += "+" + std::string(search::to_string(report.hash));
+  if (sorts(report.algorithm) && report.sorting == search::Sorting::merge) name += " (merge)";
   return name;
 }
 
@@ -85,7 +88,9 @@ std::string course_of(const search::SearchReport& report) {
   const auto counted = [&](const char* one, const char* many, long long count) {
     text += format("%lld %s, ", count, count == 1 ? one : many);
   };
-  if (report.algorithm == search::Algorithm::partition) counted("pass", "passes", report.passes);
+  if (report.algorithm == search::Algorithm::partition || report.passes > 1) {
+    counted("pass", "passes", report.passes);
+  }
   if (report.algorithm == search::Algorithm::hash_fight) counted("iteration", "iterations", report.iterations);
   if (report.algorithm == search::Algorithm::hash_fight || report.algorithm == search::Algorithm::sort) {
     counted("collision", "collisions", report.collisions);

@@ -15,6 +15,7 @@ namespace heddle::driver {
 struct SearchSettings {
   search::Algorithm algorithm = search::Algorithm::automatic;
   search::HashFunction hash = search::HashFunction::automatic;
+  search::Sorting sorting = search::Sorting::radix;
   Index memory = 0;
   bool phases = false;
   int repeat = 1;
@@ -22,13 +23,23 @@ struct SearchSettings {
   [[nodiscard]] search::SearchOptions options() const;
 };
 
-/// --algorithm, --hash-function, --memory, --phases and --repeat.
+/// Bytes as "750000000", "512M" or "1.5G": K, M, G and T are powers of 1024.
+struct Bytes {
+  std::string type_name = "BYTES";
+
+  static std::string expected() { return "bytes, as 750000000, 512M or 1.5G"; }
+  static bool read(const std::string& text, Index& value);
+  static std::string show(Index value) { return std::to_string(value); }
+};
+
+/// --algorithm, --hash-function, --sort, --memory, --phases and --repeat.
 [[nodiscard]] const OptionTable<SearchSettings>& search_options();
 
 /// Enters algorithm, hash, phases, passes, iterations, collisions and memory_bytes.
 void enter_search(nlohmann::ordered_json& results, const search::SearchReport& report);
 
-/// "sort+fnv1a", "partition": the algorithm, with its hash function where it has one.
+/// "sort+fnv1a", "partition", "sort-by-id (merge)": the algorithm, with its hash function where it has one, and with
+/// its sort where that is not the usual one.
 [[nodiscard]] std::string name_of(const search::SearchReport& report);
 /// What the search said of its course, for people: passes, iterations, collisions, memory; and a line of phases.
 [[nodiscard]] std::string course_of(const search::SearchReport& report);
