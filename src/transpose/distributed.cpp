@@ -17,8 +17,9 @@ constexpr double share_of_device = 0.5;
 // Takes elements as alpha op of them.
 template <Scalar T> class Mapped {
  public:
-  Mapped(T alpha, Operation op, const MatrixView<T>& matrix, bool shared) : alpha_(alpha), op_(op), matrix_(matrix) {
-    options_.device_share = shared ? share_of_device : 1.0;
+  Mapped(T alpha, Operation op, const MatrixView<T>& matrix, const TransposeOptions& options, bool shared)
+      : alpha_(alpha), op_(op), matrix_(matrix), options_(options) {
+    if (shared) options_.device_share *= share_of_device;
   }
   [[nodiscard]] const MatrixView<T>& matrix() const { return matrix_; }
   [[nodiscard]] bool crossed() const { return op_ != Operation::none; }
@@ -60,6 +61,7 @@ template <Scalar T> struct TransposePlan<T>::State {
   Operation op;
   Placement a;
   Placement b;
+  TransposeOptions options;
   impl::Shares outgoing;
   impl::Shares incoming;
   ExecutionSpace beside;
@@ -78,11 +80,16 @@ template <Scalar T> struct TransposePlan<T>::State {
 };
 
 template <Scalar T>
-TransposePlan<T>::TransposePlan(const Communicator& comm, const Placement& a, Operation op, const Placement& b) {
+TransposePlan<T>::TransposePlan(const Communicator& comm, const Placement& a, Operation op, const Placement& b,
+                                const TransposeOptions& options) {
   comm.together([&] {
     const bool crossed = op != Operation::none;
     const std::vector<impl::Argument> arguments = {
-        impl::argument("A", a), {"op", std::string(to_string(op))}, impl::argument("B", b)};
+        impl::argument("A", a),
+        {"op", std::string(to_string(op))},
+        impl::argument("B", b),
+        {"options", message_of(to_string(options.variant), ", blocks of ", options.block_rows, " x ",
+                               options.block_columns, ", share ", options.device_share)}};
     impl::require_alike(comm, "transpose", arguments, [&] {
       require(a.rows() == (crossed ? b.columns() : b.rows()) && a.columns() == (crossed ? b.rows() : b.columns()),
               "transpose: A is ", a.describe(), ", op is ", to_string(op), ", B is ", b.describe());
@@ -91,6 +98,7 @@ TransposePlan<T>::TransposePlan(const Communicator& comm, const Placement& a, Op
                            op,
                            a,
                            b,
+                           options,
                            impl::Shares(comm, a, b, crossed),
                            impl::Shares(comm, b, a, crossed),
                            instance_beside(comm.space()),
@@ -113,21 +121,22 @@ void TransposePlan<T>::execute(T alpha, const DistributedMatrix<T>& A, const Dis
               of.b.describe(), ", given ", A.placement().describe(), " and ", B.placement().describe());
       impl::require_apart("transpose", "A", A.local(), "B", B.local());
     });
-    impl::exchange<T>(of.comm, A.local(), of.outgoing, Mapped<T>(alpha, of.op, B.local(), of.has_partners()),
-                      of.incoming, impl::tag_transpose, {of.pool, of.beside, impl::on_host ? of.pool : of.pool_beside});
+    const Mapped<T> target(alpha, of.op, B.local(), of.options, of.has_partners());
+    impl::exchange<T>(of.comm, A.local(), of.outgoing, target, of.incoming, impl::tag_transpose,
+                      {of.pool, of.beside, impl::on_host ? of.pool : of.pool_beside});
   });
 }
 
 template <Scalar T>
 void transpose(const Communicator& comm, std::type_identity_t<T> alpha, const DistributedMatrix<T>& A, Operation op,
-               const DistributedMatrix<T>& B) {
-  TransposePlan<T>(comm, A.placement(), op, B.placement()).execute(alpha, A, B);
+               const DistributedMatrix<T>& B, const TransposeOptions& options) {
+  TransposePlan<T>(comm, A.placement(), op, B.placement(), options).execute(alpha, A, B);
 }
 
 #define HEDDLE_INSTANTIATE(T)                                                                \
   template class TransposePlan<T>;                                                           \
   template void transpose<T>(const Communicator&, T, const DistributedMatrix<T>&, Operation, \
-                             const DistributedMatrix<T>&)
+                             const DistributedMatrix<T>&, const TransposeOptions&)
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE);
 #undef HEDDLE_INSTANTIATE
 

@@ -19,6 +19,7 @@ struct Options : MatrixSource {
   std::string output;
   Operation op = Operation::transpose;
   std::string place = "rows";
+  TransposeOptions how;
   int repeat = 1;
 };
 
@@ -29,9 +30,34 @@ const OptionTable<Options>& all_options() {
        "T (transpose), C (conjugate transpose) or N (only from one format to another)"},
       {"--place", &Options::place, Text{"WHERE"},
        "Placement of A and op(A): rows, columns, rank:R or cyclic:RxC[:PxQ]"},
+      {"--variant", in_member(&Options::how, &TransposeOptions::variant),
+       choice<TransposeVariant>("NAME", {TransposeVariant::automatic, TransposeVariant::naive, TransposeVariant::tiled,
+                                         TransposeVariant::tiled_padded, TransposeVariant::streamed}),
+       "How elements are moved: naive (one by one), tiled (through shared memory or cache), tiled-padded (without "
+       "conflicts of its banks), streamed, or auto"},
+      {"--block-rows",
+       in_member(&Options::how, &TransposeOptions::block_rows),
+       Integer{.least = 1},
+       "Rows of A in a block of naive, tiled and tiled-padded",
+       {.otherwise = "32"}},
+      {"--block-columns",
+       in_member(&Options::how, &TransposeOptions::block_columns),
+       Integer{.least = 1},
+       "Columns of A in such a block",
+       {.otherwise = "8 where naive, else 32"}},
       {"--repeat", &Options::repeat, Integer{.least = 1}, "Times to do it; the fastest is reported"},
   });
   return table;
+}
+
+void require_variant(const Options& options) {
+  const TransposeVariant variant = options.how.variant;
+  const bool chosen = variant != TransposeVariant::automatic;
+  require(!chosen || options.op != Operation::none, "--variant ", to_string(variant),
+          ": expected --op T or C, since N moves nothing across");
+  const bool has_blocks = chosen && variant != TransposeVariant::streamed;
+  require(has_blocks || (options.how.block_rows == 0 && options.how.block_columns == 0),
+          "--block-rows, --block-columns: expected --variant naive, tiled or tiled-padded; got ", option_name(variant));
 }
 
 // Elements that are not the same; one NaN is like another.
@@ -72,7 +98,7 @@ template <Scalar T> int run_as(Context& context, const Options& options) {
       comm,
       placement_from(options.place, crossed ? A.columns() : A.rows(), crossed ? A.rows() : A.columns(), comm.size()),
       "B");
-  TransposePlan<T> plan(comm, A.placement(), op, B.placement());
+  TransposePlan<T> plan(comm, A.placement(), op, B.placement(), options.how);
   std::vector<double> seconds;
   for (int run = 0; run < options.repeat; ++run) {
     comm.barrier();
@@ -86,9 +112,11 @@ template <Scalar T> int run_as(Context& context, const Options& options) {
   results["seconds"] = fastest;
   results["seconds_of_each"] = seconds;
   results["gbytes_per_second"] = fastest > 0 ? bytes / fastest / 1e9 : 0.0;
-  context.say(format("transpose: %lld x %lld, %s, op %s, %d rank%s: %.4g s, %.4g GB/s read and written",
+  const TransposeVariant variant = options.how.variant;
+  const std::string how = variant == TransposeVariant::automatic ? "" : ", " + option_name(variant);
+  context.say(format("transpose: %lld x %lld, %s, op %s%s, %d rank%s: %.4g s, %.4g GB/s read and written",
                      static_cast<long long>(A.rows()), static_cast<long long>(A.columns()), options.scalar.c_str(),
-                     option_name(op).c_str(), comm.size(), comm.size() == 1 ? "" : "s", fastest,
+                     option_name(op).c_str(), how.c_str(), comm.size(), comm.size() == 1 ? "" : "s", fastest,
                      fastest > 0 ? bytes / fastest / 1e9 : 0.0));
   const DistributedMatrix<T> back(comm, A.placement(), "back");
   transpose(comm, T(1), B, op, back);
@@ -103,6 +131,7 @@ template <Scalar T> int run_as(Context& context, const Options& options) {
 }
 
 int run(Context& context, Options options) {
+  require_variant(options);
   require_one_input(options.input, options.size);
   require_writable_matrix(context, options.output);
   require_inputs_kept(context, {{"--input", options.input}}, {"--output", options.output});
@@ -113,11 +142,13 @@ int run(Context& context, Options options) {
 }  // namespace
 
 void add_transpose(CLI::App& app, Selection& selection) {
-  add_command(app, selection,
-              {"transpose", "Transpose, conjugate or copy a matrix over all ranks",
-               "  heddle transpose --input A.mtx --output B.h5\n"
-               "  mpirun -n 2 heddle transpose --size 8192 --repeat 5"},
-              all_options(), run);
+  add_command(
+      app, selection,
+      {"transpose", "Transpose, conjugate or copy a matrix over all ranks",
+       "  heddle transpose --input A.mtx --output B.h5\n"
+       "  mpirun -n 2 heddle transpose --size 8192 --repeat 5\n"
+       "  heddle transpose --size 4096 --scalar float --variant tiled-padded --block-rows 16 --block-columns 16"},
+      all_options(), run);
 }
 
 }  // namespace heddle::driver
