@@ -364,6 +364,9 @@ class Study(CommandTest):
             seconds = sum(float(phase.split("=")[1]) for phase in row["phases"].split(";"))
             self.assertLessEqual(seconds, float(row["seconds"]))
             self.assertGreater(int(row["memory_bytes"]), 0)
+            self.assertEqual(row["sort"], "radix" if row["algorithm"].startswith("sort") else "")
+            self.assertEqual(row["passes"], "1")
+            self.assertEqual(row["threads"] == "", ON_GPU)
         for numbering in ("regular", "randomised"):
             for cubes in ("3", "5"):
                 self.assertEqual(len({row["sha256"] for row in rows
@@ -375,6 +378,48 @@ class Study(CommandTest):
         self.assertRegex(output, r"seconds of each phase: 625 cells, regular numbering, medians of 2 trials\n"
                          r"algorithm\+hash +inspect .* total\nsort-by-id +[0-9.e-]+ ")
         self.assertRegex(output, r"\nhash-fight\+fnv1a +randomised +[0-9.e-]+ ")
+        # Counted, or one line that says why not.
+        self.assertRegex(output, r"(?m)^cache misses: (counted|not counted: .+)$")
+        counted = "\ncache misses: counted\n" in "\n" + output
+        self.assertEqual({row["cache_misses"] != "" for row in rows}, {counted})
+
+    def test_sorts_and_passes(self):
+        report = self.succeed(*self.ARGUMENTS, "--sort", "radix,merge", "--methods", "partition,sort+xor,sort-by-id",
+                              "-o", "s.csv")
+        rows = self.rows("s.csv")
+        self.assertEqual([(row["algorithm"], row["sort"]) for row in rows[:10:2]],  # two trials of each
+                         [("partition", ""), ("sort", "radix"), ("sort", "merge"), ("sort-by-id", "radix"),
+                          ("sort-by-id", "merge")])
+        self.assertEqual(len({row["sha256"] for row in rows}), 4)  # of two sizes and numberings
+        self.assertEqual(report["results"]["passes_for_lack_of_memory"], [])
+        self.assertRegex(self.run_command(*self.ARGUMENTS, "--sort", "merge", "--methods", "sort+xor").output,
+                         r"\nsort\+xor \(merge\) +regular +[0-9.e-]+ ")
+        self.succeed("study", "faces", "--sizes", 12, "--repeat", 1, "--memory", "200K", "-o", "few.csv")
+        few = self.rows("few.csv")
+        for row in few:
+            if row["algorithm"] != "partition":  # which never divides a bucket
+                self.assertGreater(int(row["passes"]), 1)
+        self.succeed("study", "faces", "--sizes", 12, "--repeat", 1, "--methods", "partition", "--join", "few.csv")
+
+    def test_numbers_of_threads(self):
+        small = ("study", "faces", "--sizes", 3, "--repeat", 1, "--methods", "partition,sort+fnv1a", "--sort", "merge")
+        if ON_GPU:
+            self.refuse(*small, "--threads", 1, message="--threads: this build runs on a GPU")
+            return
+        environment = {"OMP_NUM_THREADS": "3"}
+        report = self.succeed(*small, "--threads", "3,1,2", "-o", "s.csv", environment=environment)
+        rows = self.rows("s.csv")
+        serial = rows[0]["backend"] == "serial"
+        if serial:
+            return
+        self.assertEqual([row["threads"] for row in rows], ["1", "2", "3"] * 4)
+        self.assertEqual({row["device"] for row in rows}, {"3 CPU threads"})
+        self.assertEqual(len({row["sha256"] for row in rows}), 2)
+        self.assertEqual(len(report["results"]["medians"]), 12)
+        self.assertRegex(self.run_command(*small, "--threads", "1,3", environment=environment).output,
+                         r"\nseconds with threads: mesh +1 +3   speed-up\npartition +regular( +[0-9.e-]+){3}\n")
+        self.refuse(*small, "--threads", 4, environment=environment,
+                    message="--threads: 4: expected 1 to 3, which OMP_NUM_THREADS sets")
 
     def test_joined_and_left_out(self):
         self.succeed(*self.ARGUMENTS, "--methods", "partition,sort+fnv1a", "--numberings", "regular", "-o", "one.csv")
@@ -385,7 +430,8 @@ class Study(CommandTest):
         # What was measured on a machine of another kind.
         self.assertEqual({row["backend"] in ("cuda", "hip") for row in one}, {ON_GPU})
         other, device = ("openmp", "A CPU") if ON_GPU else ("cuda", "A GPU")
-        self.write("joined.csv", text.replace(f"{one[0]['backend']},{one[0]['device']},", f"{other},{device},"))
+        text = text.replace(f"{one[0]['backend']},{one[0]['device']},", f"{other},{device},")
+        self.write("joined.csv", text)
         report = self.succeed(*self.ARGUMENTS, "--methods", "partition,hash-fight+xor", "--limit", 0, "--join",
                               "joined.csv", "-o", "both.csv")
         rows = self.rows("both.csv")
@@ -410,6 +456,8 @@ class Study(CommandTest):
         self.assertEqual((result.code, result.output), (0, "wrote study_faces.png\n"), result.errors)
         self.assertTrue(os.path.exists(self.path("study_faces.png")))
         self.succeed(*self.ARGUMENTS, "--methods", "partition", "--numberings", "randomised", "--plot", "s.png")
+        self.succeed(*self.ARGUMENTS, "--methods", "sort+xor,hash-fight+xor", "--sort", "merge,radix", "--join",
+                     "study_faces.csv", "-o", "more.csv", "--plot", "s.png")
 
     def test_refusals(self):
         self.refuse("study", "faces", "--sizes", 0, message="--sizes: 0: expected 1 to 1024")
@@ -423,7 +471,18 @@ class Study(CommandTest):
         self.refuse(*self.ARGUMENTS, "-o", "s.csv", "--plot", "s.csv", message="--output and --plot both write s.csv")
         self.refuse("study", "faces", "--join", "none.csv", message="none.csv: is no table of heddle study faces")
         self.write("bad.csv", "# heddle study faces, heddle 0\nbackend,device\n")
-        self.refuse("study", "faces", "--join", "bad.csv", message="bad.csv, line 2: expected backend,device,algorithm")
+        self.refuse("study", "faces", "--join", "bad.csv", message="bad.csv, line 2: expected backend,device,threads")
+        self.refuse("study", "faces", "--sort", "quick", message="radix or merge")
+        self.refuse("study", "faces", "--memory", "much", message="bytes, as 750000000, 512M or 1.5G")
+        self.refuse("study", "faces", "--sizes", 5, "--methods", "sort+xor", "--memory", 9,
+                    message="more than 4096 passes")
+        self.refuse("study", "faces", "--threads", 0, message="--threads")
+        self.succeed(*self.ARGUMENTS, "--methods", "partition", "-o", "one.csv")
+        self.refuse(*self.ARGUMENTS, "-o", "one.csv", "--join", "one.csv", message="one.csv")
+        with open(self.path("one.csv"), encoding="utf-8") as file:
+            text = file.read()
+        self.write("odd.csv", text.replace(",regular,", ",odd,"))
+        self.refuse("study", "faces", "--join", "odd.csv", message="odd.csv: '.*': expected a row of backend,device")
         self.refuse("study", "faces", ranks=2, message="one rank")
 
 

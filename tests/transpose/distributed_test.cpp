@@ -78,6 +78,25 @@ TYPED_TEST(DistributedTranspose, ScalesAndLaysOut) {
   }
 }
 
+TYPED_TEST(DistributedTranspose, ByAnyVariant) {
+  using T = TypeParam;
+  const int ranks = this->comm.size();
+  DistributedMatrix<T> A(this->comm, Placement::row_bands(45, 38, ranks));
+  fill(A, IndexEntries<T>{});
+  for (const TransposeVariant variant :
+       {TransposeVariant::naive, TransposeVariant::tiled, TransposeVariant::tiled_padded, TransposeVariant::streamed}) {
+    for (const TransposeOptions& options : {TransposeOptions{variant}, TransposeOptions{variant, 4, 16}}) {
+      for (const Placement& to :
+           {Placement::row_bands(38, 45, ranks), Placement::block_cyclic(38, 45, 5, 7, 1, ranks)}) {
+        DistributedMatrix<T> B(this->comm, to);
+        fill(B, T{-1});
+        transpose(this->comm, T(1), A, Operation::conjugate_transpose, B, options);
+        EXPECT_EQ(wrong(B, T(1), Operation::conjugate_transpose), 0) << to_string(variant) << ", " << to.describe();
+      }
+    }
+  }
+}
+
 // More panels for each partner than are under way at once.
 TEST(DistributedTransposeOfMany, Panels) {
   const Communicator comm = test::world();
@@ -109,6 +128,10 @@ TEST(DistributedTransposeRefuses, WhatDoesNotFit) {
   const DistributedMatrix<double> B(comm, Placement::row_bands(4, 6, comm.size()));
   test::expect_refusal(ErrorKind::argument, "transpose: A is 4 x 6",
                        [&] { transpose(comm, 1.0, A, Operation::transpose, B); });
+  test::expect_refusal(ErrorKind::argument, "blocks of -1 x 2; expected at least 1", [&] {
+    transpose(comm, 1.0, A, Operation::transpose, DistributedMatrix<double>(comm, Placement::on_rank(6, 4, 0)),
+              {TransposeVariant::tiled, -1, 2});
+  });
   const DistributedMatrix<double> square(comm, Placement::row_bands(6, 6, comm.size()));
   test::expect_refusal(ErrorKind::argument, "transpose: B shares storage with A; expected storage of its own",
                        [&] { transpose(comm, 1.0, square, Operation::transpose, square); });

@@ -18,9 +18,9 @@ namespace heddle {
 template <Scalar T> class TransposePlan {
  public:
   /// Makes a plan for A, m x n in placement `a`, and B, n x m (m x n for Operation::none) in placement `b`. Collective.
-  /// Throws Error(argument), on every rank alike, for shapes that don't fit, and for arguments that differ between ranks,
-  /// which one reduction of three numbers finds out. `options`: how a rank transposes what it keeps and the panels that
-  /// come; where it has partners, each of the two takes half of `device_share`.
+  /// Throws Error(argument), on every rank alike, for shapes that don't fit, and for arguments that differ between
+  /// ranks, which one reduction of three numbers finds out. `options`: how a rank transposes what it keeps and the
+  /// panels that come; where it has partners, each of the two takes half of `device_share`.
   TransposePlan(const Communicator& comm, const Placement& a, Operation op, const Placement& b,
                 const TransposeOptions& options = {});
   ~TransposePlan();

@@ -1,7 +1,9 @@
 """Figures of `heddle study faces`: python3 study_faces.py STUDY.csv PICTURE.png.
 
-For each device, run time over the size of the mesh for its two numberings: a dot a trial, lines through the means.
-Below, the collisions of the hash functions. Exit status: 0 done, 1 the file can't be plotted, 3 a module is missing.
+For each device, run time over the size of the mesh for its two numberings: a dot a trial, lines through the means; and
+bars of the phases of each method at the largest size that all ran at, one for each numbering. Where several numbers of
+threads ran, run time over these stands beside the bars, and all else is of the most threads. Below, the collisions of the
+hash functions. Exit status: 0 done, 1 the file can't be plotted, 3 a module is missing.
 """
 
 import statistics
@@ -14,20 +16,32 @@ ALGORITHM_COLOURS = {"partition": "#111111", "sort-by-id": COLOURS[5]}
 LINES = {"sort": (0, (4, 1.5)), "hash-fight": "-", "sort-by-id": (0, (1, 1.2)), "partition": "-"}
 MARKERS = {"sort": "s", "hash-fight": "o", "sort-by-id": "D", "partition": "^"}
 NUMBERINGS = ("regular", "randomised")
+# In the order of a search. What is between the phases is the rest.
+PHASE_COLOURS = {"inspect": "#9aa5b1", "prepare": "#d7b98e", "hash": COLOURS[1], "sort": COLOURS[0], "fight": COLOURS[3],
+                 "find": COLOURS[2], "count": COLOURS[4], "scatter": COLOURS[6], "buckets": COLOURS[5],
+                 "list": "#454b54", "rest": "#e3e6ea"}
 
 
 def method_of(row):
-    return row["algorithm"], row["hash"]
+    return row["algorithm"], row["hash"], row["sort"]
 
 
 def name_of(method):
-    return "+".join(filter(None, method))
+    algorithm, function, sort = method
+    return "+".join(filter(None, (algorithm, function))) + (" (merge)" if sort == "merge" else "")
 
 
 def style_of(method):
-    algorithm, function = method
+    algorithm, function, sort = method
+    line = (0, (4, 1.2, 1, 1.2)) if sort == "merge" else LINES.get(algorithm, "-")
     return {"color": HASH_COLOURS.get(function) or ALGORITHM_COLOURS.get(algorithm, "#777777"),
-            "linestyle": LINES.get(algorithm, "-"), "linewidth": 2.2 if algorithm == "partition" else 1.4}
+            "linestyle": line, "linewidth": 2.2 if algorithm == "partition" else 1.4}
+
+
+def phases_of(row):
+    """Seconds by phase, the rest included."""
+    seconds = {name: float(value) for name, value in (part.split("=") for part in row["phases"].split(";") if part)}
+    return seconds | {"rest": max(0.0, float(row["seconds"]) - sum(seconds.values()))}
 
 
 def means_of(rows, column):
@@ -87,9 +101,79 @@ def draw_times(axes, rows, title, highest):
     label_ends(axes, ends)
 
 
+def draw_bars(axes, rows, title):
+    """The phases of each method at the largest size that all ran at: a bar a numbering, means of the trials."""
+    methods = list(dict.fromkeys(map(method_of, rows)))
+    size = min(max(int(row["cells"]) for row in rows if method_of(row) == method) for method in methods)
+    rows = [row for row in rows if int(row["cells"]) == size]
+    shown = [name for name in NUMBERINGS if any(row["numbering"] == name for row in rows)]
+    height = 0.78 / len(shown)
+    ends = {}
+    for place, method in enumerate(methods):
+        for k, numbering in enumerate(shown):
+            own = [row for row in rows if method_of(row) == method and row["numbering"] == numbering]
+            if not own:
+                continue
+            left = 0.0
+            y = place + (k - (len(shown) - 1) / 2) * height
+            for phase in PHASE_COLOURS:
+                seconds = statistics.fmean(phases_of(row).get(phase, 0.0) for row in own)
+                axes.barh(y, seconds, height=0.88 * height, left=left, color=PHASE_COLOURS[phase], linewidth=0,
+                          alpha=1.0 if numbering == "regular" else 0.72)
+                left += seconds
+            text = f"{left:.3g} s" + (f", {numbering}" if len(shown) > 1 and place == 0 else "")
+            misses = [int(row["cache_misses"]) / int(row["faces"]) for row in own if row["cache_misses"]]
+            if misses:
+                text += f", {statistics.fmean(misses):.3g} misses a face"
+            ends[y] = (left, text)
+    longest = max(end for end, _ in ends.values())
+    for y, (end, text) in ends.items():
+        axes.text(end + 0.006 * longest, y, text, va="center", fontsize=7.5, color="#333333")
+    axes.set_yticks(range(len(methods)), [name_of(method) for method in methods])
+    axes.invert_yaxis()
+    axes.set_axisbelow(True)
+    axes.grid(axis="y", visible=False)
+    axes.set_xlim(0, 1.16 * longest)
+    axes.set_xlabel("seconds")
+    axes.set_title(f"{title}: {size / 1e6:.4g} million cells" + (f", {shown[0]}" if len(shown) == 1 else ""),
+                   fontsize=10.5)
+    used = [name for name in PHASE_COLOURS if any(phases_of(row).get(name, 0.0) > 0 for row in rows)]
+    handles = [plt.Rectangle((0, 0), 1, 1, color=PHASE_COLOURS[name]) for name in used]
+    axes.legend(handles, used, loc="upper center", ncol=min(len(used), 11), bbox_to_anchor=(0.5, -0.42 / axes.figure.get_figheight() / axes.get_position().height),
+                fontsize=8.5, handlelength=1.2, columnspacing=1.2)
+
+
+def draw_threads(axes, rows, title):
+    methods = list(dict.fromkeys(map(method_of, rows)))
+    size = min(max(int(row["cells"]) for row in rows if method_of(row) == method) for method in methods)
+    numbering = next(name for name in NUMBERINGS if any(row["numbering"] == name for row in rows))
+    rows = [row for row in rows if int(row["cells"]) == size and row["numbering"] == numbering]
+    threads = sorted({int(row["threads"]) for row in rows})
+    ends = []
+    for method in methods:
+        own = [row for row in rows if method_of(row) == method]
+        there = [count for count in threads if any(int(row["threads"]) == count for row in own)]
+        means = [statistics.fmean(float(row["seconds"]) for row in own if int(row["threads"]) == count) for count in there]
+        style = style_of(method)
+        axes.plot(there, means, marker=MARKERS.get(method[0], "o"), markersize=4, **style)
+        ends.append((there[-1], means[-1], name_of(method), style["color"]))
+    axes.set_xscale("log", base=2)
+    axes.set_yscale("log")
+    axes.set_xticks(threads, threads)
+    axes.minorticks_off()
+    axes.yaxis.set_major_locator(plt.LogLocator(subs=(1, 2, 5), numticks=12))
+    axes.yaxis.set_major_formatter("{x:g}")
+    axes.set_title(f"{title}, {numbering} numbering", fontsize=10.5)
+    axes.set_xlabel("threads")
+    axes.set_ylabel("seconds")
+    label_ends(axes, ends)
+
+
 def draw_collisions(axes, rows, algorithm, title):
     ends = []
-    for method in dict.fromkeys(method_of(row) for row in rows if row["algorithm"] == algorithm):
+    # The sort does not matter.
+    methods = {method[:2]: method for method in map(method_of, reversed(rows)) if method[0] == algorithm}
+    for method in methods.values():
         for numbering in NUMBERINGS:
             own = [row for row in rows if method_of(row) == method and row["numbering"] == numbering]
             sizes, means = means_of(own, "collisions")
@@ -112,6 +196,9 @@ def legend_of(figure, rows):
     handles = [plt.Line2D([], [], color=ALGORITHM_COLOURS.get(name, "#555555"), linestyle=LINES[name], marker=MARKERS[name],
                           markersize=4, linewidth=2.2 if name == "partition" else 1.4) for name in algorithms]
     names = list(algorithms)
+    if any(row["sort"] == "merge" for row in rows):
+        handles.append(plt.Line2D([], [], color="#555555", linestyle=style_of(("sort", "", "merge"))["linestyle"]))
+        names.append("by merging")
     for function in HASH_COLOURS:
         if any(row["hash"] == function for row in rows):
             handles.append(plt.Line2D([], [], color=HASH_COLOURS[function], linewidth=4))
@@ -119,29 +206,68 @@ def legend_of(figure, rows):
     figure.legend(handles, names, loc="lower center", ncol=len(names), bbox_to_anchor=(0.5, 0.012))
 
 
+def of_most_threads(rows):
+    most = max(int(row["threads"] or 0) for row in rows)
+    return [row for row in rows if int(row["threads"] or 0) == most]
+
+
+def panels_of(figure, heights, margins):
+    """Lines of two axes each, by their heights in inches."""
+    above, below, between = margins
+    height = figure.get_figheight()
+    top = height - above
+    lines = []
+    for inches in heights:
+        lines.append([figure.add_axes([left, (top - inches) / height, 0.325, inches / height]) for left in (0.055, 0.55)])
+        top -= inches + between
+    assert abs(top + between - below) < 1e-6
+    return lines
+
+
 def main(source, target):
     about, (rows,) = read_tables(source)
     if not rows:
         raise ValueError("has no rows")
     devices = list(dict.fromkeys((row["device"], row["backend"]) for row in rows))
-    count = len(devices) + 1
-    height = 4.1 * count + 1.3
-    figure, panels = plt.subplots(count, 2, figsize=(14.2, height), squeeze=False)
-    figure.subplots_adjust(left=0.055, right=0.875, top=1 - 0.95 / height, bottom=0.95 / height, wspace=0.5, hspace=0.33)
-    for line, (device, backend) in zip(panels, devices):
-        own = [row for row in rows if (row["device"], row["backend"]) == (device, backend)]
-        highest = 1.04 * max(float(row["seconds"]) for row in own)
-        for axes, numbering in zip(line, NUMBERINGS):
-            there = [row for row in own if row["numbering"] == numbering]
-            draw_times(axes, there, f"run time, {numbering} numbering: {device} ({backend})", highest)
+    by_device = [[row for row in rows if (row["device"], row["backend"]) == device] for device in devices]
+    heights = []
+    for own in by_device:
+        heights += [3.1, 1.0 + 0.36 * len(set(map(method_of, own)))]
     # The function's own do not depend on the device; those of Hash-Fight hardly do.
-    own = [row for row in rows if (row["device"], row["backend"]) == devices[0]]
-    draw_collisions(panels[-1][0], own, "sort", "collisions of sort: keys beside another one of the same hash")
-    draw_collisions(panels[-1][1], own, "hash-fight", "collisions of hash-fight: keys that fight again, over all iterations")
-    for axes in panels[-1]:
-        if not axes.lines:
-            axes.set_axis_off()
-            axes.set_title("")
+    first = of_most_threads(by_device[0])
+    collide = [name for name in ("sort", "hash-fight")
+               if any(row["algorithm"] == name and float(row["collisions"]) > 0 for row in first)]
+    if collide:
+        heights.append(3.1)
+    margins = above, below, between = 0.95, 1.1, 1.15
+    height = above + below + sum(heights) + between * (len(heights) - 1)
+    figure = plt.figure(figsize=(14.2, height))
+    lines = panels_of(figure, heights, margins)
+    for number, ((device, backend), own) in enumerate(zip(devices, by_device)):
+        most = of_most_threads(own)
+        times, bars = lines[2 * number:2 * number + 2]
+        highest = 1.04 * max(float(row["seconds"]) for row in most)
+        for axes, numbering in zip(times, NUMBERINGS):
+            there = [row for row in most if row["numbering"] == numbering]
+            draw_times(axes, there, f"run time, {numbering} numbering: {device} ({backend})", highest)
+        place = bars[0].get_position()
+        swept = len({row["threads"] for row in own}) > 1
+        left = 0.135
+        bars[0].set_position([left, place.y0, (0.5 if swept else 0.965) - left, place.height])
+        draw_bars(bars[0], most, f"phases, {device}")
+        if swept:
+            bars[1].set_position([0.565, place.y0, 0.31, place.height])
+            draw_threads(bars[1], own, f"by threads: {device}")
+        else:
+            bars[1].remove()
+    if collide:
+        for axes, algorithm, title in zip(lines[-1], ("sort", "hash-fight"),
+                                          ("collisions of sort: keys beside another one of the same hash",
+                                           "collisions of hash-fight: keys that fight again, over all iterations")):
+            if algorithm in collide:
+                draw_collisions(axes, first, algorithm, title)
+            else:
+                axes.remove()
     trials = 1 + max(int(row["trial"]) for row in rows)
     per_cube = int(rows[0]["cells"]) // int(rows[0]["cubes"]) ** 3
     figure.suptitle(f"External faces of cubes cut into tetrahedra, {per_cube} a cube: a dot a trial of {trials}, lines "

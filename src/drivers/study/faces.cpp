@@ -3,13 +3,17 @@
 #include "drivers/search/faces_list.hpp"
 #include "drivers/search/faces_mesh.hpp"
 #include "drivers/search/search_settings.hpp"
+#include "drivers/study/cache_misses.hpp"
+#include "drivers/study/faces_plan.hpp"
 #include "drivers/study/faces_table.hpp"
-#include "drivers/support/outputs.hpp"
+#include "drivers/study/table.hpp"
+#include "drivers/support/clock.hpp"
 #include "drivers/support/text.hpp"
-#include <heddle/core/pending_file.hpp>
 
 #include <algorithm>
+#include <concepts>
 #include <map>
+#include <optional>
 #include <random>
 #include <tuple>
 
@@ -18,22 +22,25 @@ namespace {
 
 constexpr bool on_host = Kokkos::SpaceAccessibility<Kokkos::HostSpace, MemorySpace>::accessible;
 
-struct Options {
+struct Options : StudyFiles {
   std::vector<Index> sizes;
   std::vector<std::string> methods = {"sort-by-id",       "sort+xor",       "sort+fnv1a",       "sort+morton",
                                       "sort+mixer",       "hash-fight+xor", "hash-fight+fnv1a", "hash-fight+morton",
                                       "hash-fight+mixer", "partition"};
+  std::vector<search::Sorting> sorts = {search::Sorting::radix};
   std::vector<std::string> numberings = {"regular", "randomised"};
+  std::vector<int> threads;
   int per_cube = 5;
+  Index memory = 0;
   int repeat = 10;
   double limit = 10;
-  std::string join;
-  std::string output = "study_faces.csv";
-  std::string plot;
+
+  Options() : StudyFiles{{}, "study_faces.csv", {}} {}
 };
 
 const OptionTable<Options>& all_options() {
-  static const OptionTable<Options> table = {
+  using search::Sorting;
+  static const OptionTable<Options> table = before_study_files<Options>({
       {"--sizes",
        &Options::sizes,
        Integer{.type_name = "N,N,..."},
@@ -41,59 +48,64 @@ const OptionTable<Options>& all_options() {
        {.was = "--cubes"}},
       {"--methods", &Options::methods, Text{"NAME,..."},
        "partition, sort-by-id, sort+HASH and hash-fight+HASH, where HASH is xor, fnv1a, morton or mixer"},
+      {"--sort", &Options::sorts, choice<Sorting>("NAME,...", {Sorting::radix, Sorting::merge}),
+       "How sort and sort-by-id sort: radix, merge (by comparisons), or both"},
       {"--numberings", &Options::numberings, choice({"regular", "randomised"}, "NAME,..."),
        "Of points and cells: regular, randomised"},
+      {"--threads",
+       &Options::threads,
+       Integer{.least = 1, .type_name = "N,N,..."},
+       "Numbers of CPU threads, each of which runs all",
+       {.otherwise = "all threads there are"}},
       {"--per-cube", &Options::per_cube, per_cube_kind(), "Tetrahedra in each cube"},
+      {"--memory", &Options::memory, Bytes{},
+       "Bytes that a search may take (of partition, its records), in several passes where it must; K, M, G, T are "
+       "powers of 1024; 0: what is free beside the meshes"},
       {"--repeat", &Options::repeat, Integer{.least = 1}, "Runs of each", {.was = "--trials"}},
       {"--limit", &Options::limit, Number{.least = 0, .type_name = "SECONDS"},
        "Seconds: a method that took longer is left out at larger sizes"},
-      {"--join", &Options::join, Text{"CSV"}, "Table of another run, as a GPU's: its rows are appended to this one's"},
-      {"--output,-o", &Options::output, Text{"CSV"}, "Table to write: a row a run"},
-      {"--plot", &Options::plot, Text{"PNG"}, "Picture to draw of it (heddle plot draws it too)"},
-  };
+  });
   return table;
 }
 
 // Numbers of 32 bits: twice as fast as 64, and what the paper has.
 using Id = std::int32_t;
 
-template <class Space> std::string device_of(const Space& space) {
-  std::string name;
-  if constexpr (requires { space.cuda_device_prop().name; }) {
-    name = space.cuda_device_prop().name;
-  } else if constexpr (requires { space.hip_device_prop().name; }) {
-    name = space.hip_device_prop().name;
-  } else {
-    const int threads = space.concurrency();
-    name = format("%d CPU thread%s", threads, threads == 1 ? "" : "s");
-  }
-  std::replace(name.begin(), name.end(), ',', ' ');
-  return name;
-}
 std::string backend_of() {
   std::string name = ExecutionSpace::name();
   for (char& letter : name) letter = letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter - 'A' + 'a') : letter;
   return name;
 }
 
-struct Method {
-  std::string name;
-  search::ExternalFacesOptions options;
+// An instance of some CPU threads, or of the whole device.
+struct Workers {
+  int threads;  // 0: of a GPU.
+  ExecutionSpace space;
 };
-Method method_from(const std::string& name) {
-  const auto plus = name.find('+');
-  Method method{name, {}};
-  search::SearchOptions& options = method.options.search;
-  options.algorithm = search::algorithm_from(name.substr(0, plus));
-  const bool hashes =
-      options.algorithm == search::Algorithm::hash_fight || options.algorithm == search::Algorithm::sort;
-  require(hashes == (plus != std::string::npos) && options.algorithm != search::Algorithm::automatic, "--methods: '",
-          name, "': expected partition, sort-by-id, sort+HASH or hash-fight+HASH");
-  if (hashes) options.hash = search::hash_function_from(name.substr(plus + 1));
-  require(!hashes || options.hash != search::HashFunction::automatic, "--methods: '", name,
-          "': name the hash function");
-  options.time_phases = true;
-  return method;
+// Where the backend has instances of some of its threads.
+template <class Space> std::optional<Space> instance_of(int threads) {
+  if constexpr (std::constructible_from<Space, int>) {
+    return Space(threads);
+  } else {
+    static_cast<void>(threads);
+    return {};
+  }
+}
+std::vector<Workers> workers_of(const ExecutionSpace& space, const std::vector<int>& counts) {
+  if (!on_host) {
+    require(counts.empty(), "--threads: this build runs on a GPU, which has no such number");
+    return {{0, space}};
+  }
+  const int all = space.concurrency();
+  if (counts.empty()) return {{all, space}};
+  std::vector<Workers> workers;
+  for (const int threads : counts) {
+    require(threads <= all, "--threads: ", threads, ": expected 1 to ", all, ", which OMP_NUM_THREADS sets");
+    const auto fewer = threads == all ? std::optional(space) : instance_of<ExecutionSpace>(threads);
+    require(fewer.has_value(), "--threads: ", threads, ": this backend has ", all, " alone");
+    workers.push_back({threads, *fewer});
+  }
+  return workers;
 }
 
 // Places where two lists of triangles are not the same.
@@ -123,6 +135,13 @@ struct Case {
   std::string digest;
 };
 
+// One search of several that are done in random order.
+struct Run {
+  std::size_t which;  // Case,
+  std::size_t method;
+  std::size_t workers;
+};
+
 struct Outcome {
   std::vector<FacesRow> rows;
   Index wrong_counts = 0;
@@ -132,35 +151,49 @@ struct Outcome {
 
 class Study {
  public:
-  Study(const Context& context, const Options& options) : context_(context), options_(options) {
-    for (const std::string& name : options.methods) methods_.push_back(method_from(name));
+  Study(const Context& context, const Options& options)
+      : context_(context),
+        options_(options),
+        methods_(faces_methods(options.methods, options.sorts)),
+        workers_(workers_of(context.comm().space(), options.threads)) {
+    for (FacesMethod& method : methods_) {
+      method.options.memory = options.memory;
+      labels_.push_back(method.label());
+    }
+    const double available = available_memory();
+    for (const Index cubes : options.sizes) {
+      plans_[cubes] =
+          plan_faces(cubes, options.per_cube, static_cast<int>(options.numberings.size()), methods_, available);
+      note_passes(cubes);
+    }
   }
+
+  /// Methods that the device's memory makes take several passes.
+  [[nodiscard]] const std::vector<std::string>& notes() const { return notes_; }
 
   [[nodiscard]] Outcome run() {
     Outcome outcome;
     Progress progress = context_.progress("study");
     warm_up();
+    const CacheMisses misses;
+    context_.say(misses.reason().empty() ? "cache misses: counted" : "cache misses: not counted: " + misses.reason());
     double total = 0;
     for (const Index cubes : options_.sizes) total += cost_of(cubes);
     double done = 0;
     for (const Index cubes : options_.sizes) {
       if (methods_.empty()) break;
       std::vector<Case> cases;
-      for (const std::string& numbering : options_.numberings)
+      for (const std::string& numbering : options_.numberings) {
         cases.push_back({numbering, mesh_of(cubes, numbering), {}, {}});
-      const double each = cost_of(cubes) / static_cast<double>(options_.repeat) /
-                          static_cast<double>(std::max<std::size_t>(1, cases.size() * methods_.size()));
+      }
+      const std::vector<Run> runs = runs_of(cases.size());
+      const double each = cost_of(cubes) / static_cast<double>(options_.repeat) / static_cast<double>(runs.size());
       for (int trial = 0; trial < options_.repeat; ++trial) {
-        // All methods and numberings, in another order each time: a slow minute of the machine hits all alike.
-        std::vector<std::pair<std::size_t, std::size_t>> order;
-        for (std::size_t which = 0; which < cases.size(); ++which) {
-          for (std::size_t method = 0; method < methods_.size(); ++method) order.emplace_back(which, method);
-        }
-        std::shuffle(order.begin(), order.end(), random_);
-        for (const auto& [which, method] : order) {
-          progress.update(done / total, format("%lld cubes, %s, %s", static_cast<long long>(cubes),
-                                               cases[which].numbering.c_str(), methods_[method].name.c_str()));
-          outcome.rows.push_back(measure(cases[which], methods_[method], cubes, trial, outcome));
+        for (const Run& one : shuffled(runs)) {
+          progress.update(done / total,
+                          format("%lld cubes, %s, %s", static_cast<long long>(cubes),
+                                 cases[one.which].numbering.c_str(), methods_[one.method].label().c_str()));
+          outcome.rows.push_back(measure(cases[one.which], one, cubes, trial, misses, outcome));
           done += each;
         }
       }
@@ -175,49 +208,86 @@ class Study {
   }
 
  private:
+  void note_passes(Index cubes) {
+    const FacesPlan& plan = plans_[cubes];
+    for (std::size_t k = 0; k < methods_.size(); ++k) {
+      if (plan.bounds[k] == methods_[k].options.memory) continue;
+      notes_.push_back(format("%lld cubes, %s: in passes of at most %.3g GiB, which are free beside %.3g GiB of meshes",
+                              static_cast<long long>(cubes), methods_[k].label().c_str(),
+                              static_cast<double>(plan.bounds[k]) / 0x1p30, static_cast<double>(plan.fixed) / 0x1p30));
+    }
+  }
   // As the options name them, whatever the order of the runs.
   void sort_rows(std::vector<FacesRow>& rows) const {
     const auto place = [](const std::vector<std::string>& names, const std::string& name) {
       return std::find(names.begin(), names.end(), name) - names.begin();
     };
     const auto key = [&](const FacesRow& row) {
-      return std::tuple(row.cubes, place(options_.numberings, row.numbering), place(options_.methods, row.method),
+      return std::tuple(row.cubes, place(options_.numberings, row.numbering), place(labels_, row.label()), row.threads,
                         row.trial);
     };
     std::sort(rows.begin(), rows.end(),
               [&](const FacesRow& one, const FacesRow& other) { return key(one) < key(other); });
   }
+  // All methods, numberings and threads of one trial,
+  [[nodiscard]] std::vector<Run> runs_of(std::size_t cases) const {
+    std::vector<Run> runs;
+    for (std::size_t which = 0; which < cases; ++which) {
+      for (std::size_t method = 0; method < methods_.size(); ++method) {
+        for (std::size_t workers = 0; workers < workers_.size(); ++workers) runs.push_back({which, method, workers});
+      }
+    }
+    return runs;
+  }
+  // in another order each time: a slow minute of the machine hits all alike.
+  [[nodiscard]] std::vector<Run> shuffled(std::vector<Run> runs) {
+    std::shuffle(runs.begin(), runs.end(), random_);
+    return runs;
+  }
   // By cells and runs.
   [[nodiscard]] double cost_of(Index cubes) const {
     return static_cast<double>(cubes * cubes * cubes) *
-           static_cast<double>(options_.numberings.size() * methods_.size()) * options_.repeat;
+           static_cast<double>(options_.numberings.size() * methods_.size() * workers_.size()) * options_.repeat;
   }
   [[nodiscard]] Mesh<Id> mesh_of(Index cubes, const std::string& numbering) const {
     return search::tetrahedra_of<Id>(context_.comm().space(), {cubes, cubes, cubes},
                                      {.per_cube = options_.per_cube, .randomised = numbering == "randomised"});
   }
   void warm_up() const {
-    for (const Method& method : methods_) {
-      static_cast<void>(search::external_faces(context_.comm().space(), mesh_of(4, "regular"), method.options));
+    const Mesh<Id> mesh = mesh_of(4, "regular");
+    for (const Workers& workers : workers_) {
+      for (const FacesMethod& method : methods_) {
+        search::SearchOptions options = method.options;
+        options.memory = 0;
+        static_cast<void>(search::external_faces(workers.space, mesh, {.search = options}));
+      }
     }
   }
-  [[nodiscard]] FacesRow measure(Case& one, const Method& method, Index cubes, int trial, Outcome& outcome) const {
-    const ExecutionSpace& space = context_.comm().space();
-    space.fence("heddle::driver::study");
+  [[nodiscard]] FacesRow measure(Case& one, const Run& run, Index cubes, int trial, const CacheMisses& misses,
+                                 Outcome& outcome) const {
+    const FacesMethod& method = methods_[run.method];
+    const Workers& workers = workers_[run.workers];
+    search::SearchOptions options = method.options;
+    options.memory = plans_.at(cubes).bounds[run.method];
+    workers.space.fence("heddle::driver::study");
+    misses.start();
     const auto start = std::chrono::steady_clock::now();
-    const auto found = search::external_faces(space, one.mesh, method.options);
+    const auto found = search::external_faces(workers.space, one.mesh, {.search = options});
     const double seconds = seconds_since(start);
+    const std::optional<Index> missed = misses.stop();
     if (one.digest.empty()) {
       one.faces = found.external;
       one.digest = digest_of(gathered(context_.comm(), found.external));
     } else {
-      outcome.differing += differing(space, found.external, one.faces);
+      outcome.differing += differing(workers.space, found.external, one.faces);
     }
     outcome.wrong_counts += found.report.external == 12 * cubes * cubes ? 0 : 1;
     const search::SearchReport& report = found.report.search;
     return {.backend = backend_of(),
-            .device = device_of(space),
+            .device = cell_of(device_of(context_)),
+            .threads = workers.threads,
             .method = method.name,
+            .sorting = method.sorting,
             .numbering = one.numbering,
             .cubes = cubes,
             .cells = found.report.cells,
@@ -229,27 +299,38 @@ class Study {
             .iterations = report.iterations,
             .passes = report.passes,
             .memory = report.memory,
+            .cache_misses = missed,
             .digest = one.digest,
             .phases = report.phases};
   }
   // Methods that took too long at this size are not run at larger ones.
   void leave_out(Index cubes, Outcome& outcome) {
     if (cubes == options_.sizes.back()) return;
-    std::erase_if(methods_, [&](const Method& method) {
+    std::vector<FacesMethod> kept;
+    for (std::size_t k = 0; k < methods_.size(); ++k) {
+      const FacesMethod& method = methods_[k];
       double longest = 0;
       for (const FacesRow& row : outcome.rows) {
-        if (row.cubes == cubes && row.method == method.name) longest = std::max(longest, row.seconds);
+        if (row.cubes == cubes && row.label() == method.label()) longest = std::max(longest, row.seconds);
       }
-      if (longest <= options_.limit) return false;
+      if (longest <= options_.limit) {
+        kept.push_back(method);
+        continue;
+      }
       outcome.left_out.push_back(format("%s: left out above %lld cubes, where it took %.3g s (--limit)",
-                                        method.name.c_str(), static_cast<long long>(cubes), longest));
-      return true;
-    });
+                                        method.label().c_str(), static_cast<long long>(cubes), longest));
+      for (auto& [size, plan] : plans_) plan.bounds.erase(plan.bounds.begin() + static_cast<Index>(kept.size()));
+    }
+    methods_ = std::move(kept);
   }
 
   const Context& context_;
   const Options& options_;
-  std::vector<Method> methods_;
+  std::vector<FacesMethod> methods_;
+  std::vector<std::string> labels_;  // Of all methods.
+  std::vector<Workers> workers_;
+  std::map<Index, FacesPlan> plans_;  // By cubes; their bounds are those of methods_.
+  std::vector<std::string> notes_;
   std::mt19937_64 random_{1};
 };
 
@@ -264,50 +345,50 @@ Index different_digests(const std::vector<FacesRow>& rows) {
   return count;
 }
 
-void require_options(const Context& context, Options& options) {
-  require(context.comm().size() == 1, "study faces: one rank, please; it measures one device");
-  require(!options.methods.empty() && !options.numberings.empty(), "--methods, --numberings: expected one at least");
+void complete(Options& options) {
+  require(!options.methods.empty() && !options.numberings.empty() && !options.sorts.empty(),
+          "--methods, --numberings, --sort: expected one at least");
   if (options.sizes.empty()) {
     options.sizes = on_host ? std::vector<Index>{20, 30, 40, 50, 60} : std::vector<Index>{40, 80, 120, 160, 200};
   }
-  std::sort(options.sizes.begin(), options.sizes.end());
-  options.sizes.erase(std::unique(options.sizes.begin(), options.sizes.end()), options.sizes.end());
-  for (const Index cubes : options.sizes)
+  const auto once = [](auto& numbers) {
+    std::sort(numbers.begin(), numbers.end());
+    numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());
+  };
+  once(options.sizes);
+  once(options.threads);
+  for (const Index cubes : options.sizes) {
     require(cubes >= 1 && cubes <= 1024, "--sizes: ", cubes, ": expected 1 to 1024");
-  require_distinct_outputs(
-      {{"--json", context.options().json_file()}, {"--output", options.output}, {"--plot", options.plot}});
-  { const PendingFile probe(options.output); }
-  if (!options.plot.empty()) {
-    const PendingFile probe(options.plot);
   }
 }
 
 int run(Context& context, Options options) {
-  require_options(context, options);
+  complete(options);
+  require_study(context, "faces", options);
   auto report = context.report("study");
-  auto& inputs = report.inputs();
-  inputs["study"] = "faces";
-  all_options().enter(options, inputs);
-  const std::vector<FacesRow> joined = options.join.empty() ? std::vector<FacesRow>{} : read_faces_rows(options.join);
+  report.inputs()["study"] = "faces";
+  all_options().enter(options, report.inputs());
+  std::vector<FacesRow> joined;
+  for (const std::string& path : options.join) {
+    for (FacesRow& row : read_faces_rows(path)) joined.push_back(std::move(row));
+  }
 
-  Outcome outcome = Study(context, options).run();
+  Study study(context, options);
+  for (const std::string& note : study.notes()) context.say(note);
+  Outcome outcome = study.run();
   const std::vector<FacesMedian> medians = medians_of(outcome.rows);
   say_faces_tables(context, medians);
   for (const std::string& line : outcome.left_out) context.say(line);
   auto& list = report.results()["medians"] = nlohmann::ordered_json::array();
   for (const FacesMedian& median : medians) list.push_back(as_json(median));
   report.results()["left_out"] = outcome.left_out;
+  report.results()["passes_for_lack_of_memory"] = study.notes();
   outcome.rows.insert(outcome.rows.end(), joined.begin(), joined.end());
   report.check_at_most("runs_with_another_count", static_cast<double>(outcome.wrong_counts), 0.0);
   report.check_at_most("differing_faces", static_cast<double>(outcome.differing), 0.0);
   report.check_at_most("different_digests", static_cast<double>(different_digests(outcome.rows)), 0.0);
   write_faces_rows(options.output, outcome.rows);
-  context.say("table written to " + options.output);
-  if (!options.plot.empty()) {
-    draw(study_faces_picture, options.output, options.plot);
-    report.results()["plot"] = options.plot;
-    context.say("picture written to " + options.plot);
-  }
+  finish_study(context, report, options, study_faces_picture);
   return context.finish(report);
 }
 
@@ -317,6 +398,7 @@ void add_study_faces(CLI::App& study, Selection& selection) {
   add_command(study, selection,
               {"faces", "External faces of tetrahedra: algorithms and hash functions by size and numbering of the mesh",
                "  heddle study faces --plot faces.png\n"
+               "  heddle study faces --sort radix,merge --threads 1,2 --sizes 40 --plot sorts.png\n"
                "  heddle study faces --sizes 20,40,60,80,100 --limit 60 --join gpu.csv --plot both.png"},
               all_options(), run);
 }

@@ -1,9 +1,12 @@
 #include "drivers/study/table.hpp"
 
+#include "drivers/support/outputs.hpp"
 #include "drivers/support/text.hpp"
 #include <heddle/core/error.hpp>
 #include <heddle/core/pending_file.hpp>
 #include <heddle/core/version.hpp>
+
+#include <sys/utsname.h>
 
 #include <algorithm>
 #include <fstream>
@@ -61,9 +64,7 @@ std::string StudyTable::line_of(const nlohmann::ordered_json& object) const {
     const auto found = object.find(name);
     if (found == object.end()) continue;
     if (found->is_string()) {
-      std::string text = found->get<std::string>();
-      std::replace(text.begin(), text.end(), ',', ';');
-      out << text;
+      out << cell_of(found->get<std::string>());
     } else if (found->is_boolean()) {
       out << (found->get<bool>() ? 1 : 0);
     } else if (found->is_number_float()) {
@@ -88,6 +89,53 @@ std::string StudyTable::beginning() const {
   return message_of("# heddle study ", study, ", heddle ", version(), " (", git_hash(), ")\n", header, "\n");
 }
 
+const OptionTable<StudyFiles>& study_files_options() {
+  static const OptionTable<StudyFiles> table = {
+      {"--join", &StudyFiles::join, Text{"CSV,..."}, "Tables of other runs, on other machines, to append"},
+      {"--output,-o", &StudyFiles::output, Text{"CSV"}, "Table to write"},
+      {"--plot", &StudyFiles::plot, Text{"PNG"}, "Picture to draw of it (heddle plot draws it too)"},
+  };
+  return table;
+}
+
+void require_study(const Context& context, const std::string& study, const StudyFiles& files) {
+  require(context.comm().size() == 1, "study ", study, ": one rank, please; it measures one device; got ",
+          context.comm().size());
+  const std::vector<Output> outputs = {
+      {"--json", context.options().json_file()}, {"--output", files.output}, {"--plot", files.plot}};
+  require_distinct_outputs(outputs);
+  std::vector<Output> inputs;
+  for (const std::string& path : files.join) inputs.push_back({"--join", path});
+  require_inputs_kept(inputs, outputs);
+  for (const std::string& path : {files.output, files.plot}) {
+    if (!path.empty()) const PendingFile probe(path);
+  }
+}
+
+void finish_study(const Context& context, Report& report, const StudyFiles& files, const Picture& picture) {
+  context.say("table written to " + files.output);
+  if (files.plot.empty()) return;
+  draw(picture, files.output, files.plot);
+  report.results()["plot"] = files.plot;
+  context.say("picture written to " + files.plot);
+}
+
+std::string cell_of(std::string text) {
+  std::replace(text.begin(), text.end(), ',', ';');
+  return one_line(text);
+}
+
+std::vector<std::string_view> split(std::string_view text, char separator) {
+  std::vector<std::string_view> parts;
+  std::size_t begin = 0;
+  while (true) {
+    const std::size_t end = text.find(separator, begin);
+    parts.push_back(text.substr(begin, end - begin));
+    if (end == std::string_view::npos) return parts;
+    begin = end + 1;
+  }
+}
+
 std::string device_of(const Context& context) {
 #if defined(KOKKOS_ENABLE_CUDA)
   return context.comm().space().cuda_device_prop().name;
@@ -97,6 +145,17 @@ std::string device_of(const Context& context) {
   const int threads = context.comm().space().concurrency();
   return format("%d CPU thread%s", threads, threads == 1 ? "" : "s");
 #endif
+}
+
+std::string processor_of() {
+  std::ifstream file("/proc/cpuinfo");
+  std::string line;
+  while (std::getline(file, line)) {
+    const auto colon = line.find(": ");
+    if (line.starts_with("model name") && colon != std::string::npos) return line.substr(colon + 2);
+  }
+  struct utsname names = {};
+  return uname(&names) == 0 ? names.machine : "a CPU";
 }
 
 }  // namespace heddle::driver

@@ -1,7 +1,9 @@
 // What the tables of studies share: a first line that says whose they are, and rows of other runs.
 #pragma once
 
+#include "drivers/plot/pictures.hpp"
 #include "drivers/support/context.hpp"
+#include "drivers/support/option_table.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -34,7 +36,31 @@ struct StudyTable {
              const std::vector<std::string>& joined) const;
 };
 
+/// The files of a study: a base of its options.
+struct StudyFiles {
+  std::vector<std::string> join;
+  std::string output;
+  std::string plot;
+};
+/// --join, --output and --plot.
+[[nodiscard]] const OptionTable<StudyFiles>& study_files_options();
+/// A study's own options, of a struct whose base is StudyFiles, and then these.
+template <class Options> [[nodiscard]] OptionTable<Options> before_study_files(const OptionTable<Options>& own) {
+  return OptionTable<Options>().include(itself, own).include(itself, study_files_options());
+}
+/// Throws Error unless there is one rank, every file can be written, and none of them is another or one that is joined.
+void require_study(const Context& context, const std::string& study, const StudyFiles& files);
+/// Says where the table is, and draws the picture that was asked for.
+void finish_study(const Context& context, Report& report, const StudyFiles& files, const Picture& picture);
+
+/// A text as a cell of a table: commas and ends of lines, which end cells and rows, become semicolons and spaces.
+[[nodiscard]] std::string cell_of(std::string text);
+/// The parts of a row.
+[[nodiscard]] std::vector<std::string_view> split(std::string_view text, char separator);
+
 /// "2 CPU threads", or the name of the rank's GPU.
 [[nodiscard]] std::string device_of(const Context& context);
+/// The model of this machine's processor, as the system names it.
+[[nodiscard]] std::string processor_of();
 
 }  // namespace heddle::driver

@@ -1,71 +1,119 @@
 #include "drivers/study/transpose.hpp"
 
-#include "drivers/study/access.hpp"
+#include "drivers/study/transpose_table.hpp"
 #include "drivers/support/clock.hpp"
 #include "drivers/support/matrices.hpp"
+#include "drivers/support/scalars.hpp"
 #include "drivers/support/text.hpp"
 #include <heddle/core/pending_file.hpp>
-#include <heddle/core/version.hpp>
 #include <heddle/transpose/transpose.hpp>
 
 #include <algorithm>
-#include <array>
-#include <fstream>
-#include <optional>
 #include <vector>
 
 namespace heddle::driver {
 namespace {
 
 constexpr bool on_host = Kokkos::SpaceAccessibility<Kokkos::HostSpace, MemorySpace>::accessible;
-constexpr std::string_view first_words = "# heddle study transpose";
-constexpr std::array<TransposeVariant, 3> variants = {TransposeVariant::naive, TransposeVariant::tiled,
-                                                      TransposeVariant::tiled_padded};
 
-struct Options {
+struct Options : StudyFiles {
   Index rows = 0;
   Index columns = 0;
+  std::vector<std::string> scalars = {"float", "double"};
+  std::vector<TransposeVariant> variants = {TransposeVariant::naive, TransposeVariant::tiled,
+                                            TransposeVariant::tiled_padded};
   int largest = 256;
   int repeat = 3;
-  std::string output = "study_transpose.csv";
-  std::string plot;
+
+  Options() : StudyFiles{{}, "study_transpose.csv", {}} {}
 };
 
 const OptionTable<Options>& all_options() {
-  static const OptionTable<Options> table = {
+  static const OptionTable<Options> table = before_study_files<Options>({
       {"--rows", &Options::rows, Integer{.least = 1}, "Rows of the matrix; without it 4096, on a GPU 8192"},
       {"--columns", &Options::columns, Integer{.least = 1}, "Its columns; without it 4096, on a GPU 8192"},
+      {"--scalars", &Options::scalars, choice({"float", "double", "complex-float", "complex-double"}, "TYPE,..."),
+       "Scalar types"},
+      {"--variants", &Options::variants,
+       choice<TransposeVariant>("NAME,...",
+                                {TransposeVariant::naive, TransposeVariant::tiled, TransposeVariant::tiled_padded}),
+       "Ways to move elements whose blocks are tried: naive, tiled and tiled-padded"},
       {"--largest", &Options::largest, Integer{.least = 1},
        "Largest extent of a block; all powers of two up to it are tried"},
       {"--repeat", &Options::repeat, Integer{.least = 1}, "Runs of each; their median is kept"},
-      {"--output,-o", &Options::output, Text{"CSV"}, "Table to write"},
-      {"--plot", &Options::plot, Text{"PNG"}, "Picture to draw of it: heat maps (heddle plot draws it too)"},
-  };
+  });
   return table;
 }
 
-using Matrix = Kokkos::View<double**, Kokkos::LayoutLeft, MemorySpace>;
+template <class T> using DeviceMatrix = Kokkos::View<T**, Kokkos::LayoutLeft, MemorySpace>;
+template <class T> using HostMatrix = Kokkos::View<T**, Kokkos::LayoutLeft, Kokkos::HostSpace>;
 
-struct Point {
-  TransposeVariant variant;
-  int block_rows;
-  int block_columns;
-  std::optional<double> seconds;  // None: the device can't run it.
-  AccessCounts counts;
-};
+// B(j, i) = A(i, j), element by element on one core, as in the article that the study follows: what is read is
+// contiguous, what is written is not.
+template <class T> void transpose_sequentially(const T* a, T* b, Index rows, Index columns) {
+  for (Index j = 0; j < columns; ++j) {
+    for (Index i = 0; i < rows; ++i) b[i * columns + j] = a[j * rows + i];
+  }
+}
 
-class Study {
+// Elements of B that are not those of A.
+template <class T>
+Index wrong_elements(const ExecutionSpace& space, const MatrixView<const T>& A, const DeviceMatrix<T>& B) {
+  const auto rows = static_cast<Index>(A.extent(0));
+  Index count = 0;
+  Kokkos::parallel_reduce(
+      "heddle::driver::wrong",
+      Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(space, 0, static_cast<Index>(A.size())),
+      KOKKOS_LAMBDA(Index k, Index & sum) { sum += A(k % rows, k / rows) == B(k / rows, k % rows) ? 0 : 1; }, count);
+  return count;
+}
+
+// The matrix of one scalar type, and all that is timed of it.
+template <Scalar T> class Study {
  public:
-  Study(const Context& context, const Options& options)
+  Study(const Context& context, const Options& options, std::string scalar)
       : context_(context),
         options_(options),
-        A_(random_matrix<double>(context.comm(), options.rows, options.columns, "rows", 1)),
-        B_(Kokkos::view_alloc(Kokkos::WithoutInitializing, "heddle::driver::B"),
-           static_cast<std::size_t>(options.columns), static_cast<std::size_t>(options.rows)),
-        copy_(Kokkos::view_alloc(Kokkos::WithoutInitializing, "heddle::driver::copy"),
-              static_cast<std::size_t>(options.rows), static_cast<std::size_t>(options.columns)) {}
+        scalar_(std::move(scalar)),
+        A_(random_matrix<T>(context.comm(), options.rows, options.columns, "rows", 1)),
+        B_(uninitialised("heddle::driver::B"), static_cast<std::size_t>(options.columns),
+           static_cast<std::size_t>(options.rows)),
+        copy_(uninitialised("heddle::driver::copy"), static_cast<std::size_t>(options.rows),
+              static_cast<std::size_t>(options.columns)),
+        expected_("heddle::driver::expected", static_cast<std::size_t>(options.columns),
+                  static_cast<std::size_t>(options.rows)) {}
 
-  [[nodiscard]] double bytes() const { return 16.0 * static_cast<double>(B_.size()); }
+  // `step` is told of each block that was tried.
+  template <class Step> [[nodiscard]] std::vector<TransposeRow> rows(Index& mistakes, const Step& step) {
+    const double sequential = seconds_of_sequential();
+    // What the others are measured by: before and after them, since a machine has better and worse moments.
+    double copy = seconds_of_copy();
+    double automatic = seconds_of_variant({});
+    mistakes += wrong() + unlike_expected();
+    std::vector<TransposeRow> all = {row_of("sequential", sequential), row_of("copy", copy)};
+    for (const TransposeVariant variant : options_.variants) {
+      for (int rows = 1; rows <= options_.largest; rows *= 2) {
+        for (int columns = 1; columns <= options_.largest; columns *= 2) {
+          all.push_back(row_of_block(variant, rows, columns, mistakes));
+          step(scalar_ + ", " + std::string(to_string(variant)));
+        }
+      }
+    }
+    copy = std::min(copy, seconds_of_copy());
+    automatic = std::min(automatic, seconds_of_variant({}));
+    all[1].seconds = copy;
+    all.push_back(row_of("automatic", automatic));
+    for (TransposeRow& row : all) {
+      row.copy_seconds = copy;
+      row.sequential_seconds = sequential;
+    }
+    return all;
+  }
+
+ private:
+  [[nodiscard]] const ExecutionSpace& space() const { return context_.comm().space(); }
+  static auto uninitialised(const std::string& label) { return Kokkos::view_alloc(Kokkos::WithoutInitializing, label); }
+
   // Median of the seconds, after one run that does not count.
   template <class Work> [[nodiscard]] double seconds_of(const Work& work) const {
     std::vector<double> seconds;
@@ -74,89 +122,93 @@ class Study {
       const auto start = std::chrono::steady_clock::now();
       work();
       space().fence("heddle::driver::study");
-      if (run > 0) {
-        seconds.push_back(seconds_since(start));
-      }
+      if (run > 0) seconds.push_back(seconds_since(start));
     }
     std::sort(seconds.begin(), seconds.end());
     return seconds[seconds.size() / 2];
   }
   [[nodiscard]] double seconds_of_copy() const {
     // On CPUs past the caches, as a copy at full speed must.
-    return seconds_of([&] { transpose(space(), 1.0, A_.local(), Operation::none, copy_); });
+    return seconds_of([&] { transpose(space(), T(1), A_.local(), Operation::none, copy_); });
   }
   [[nodiscard]] double seconds_of_variant(const TransposeOptions& options) const {
-    return seconds_of([&] { transpose(space(), 1.0, A_.local(), Operation::transpose, B_, options); });
+    return seconds_of([&] { transpose(space(), T(1), A_.local(), Operation::transpose, B_, options); });
   }
-  // Elements of B, as last written, that are not those of A.
-  [[nodiscard]] Index wrong() const {
-    const MatrixView<const double> A = A_.local();
-    const Matrix B = B_;
-    const Index rows = options_.rows;
+  // On the host, whose result the device's are compared with.
+  [[nodiscard]] double seconds_of_sequential() const {
+    const HostMatrix<T> a(uninitialised("heddle::driver::host"), B_.extent(1), B_.extent(0));
+    const auto device = copy_;
+    transpose(space(), T(1), A_.local(), Operation::none, device);
+    Kokkos::deep_copy(space(), a, device);
+    return seconds_of([&] { transpose_sequentially(a.data(), expected_.data(), options_.rows, options_.columns); });
+  }
+  [[nodiscard]] Index unlike_expected() const {
+    const auto found = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), B_);
     Index count = 0;
-    Kokkos::parallel_reduce(
-        "heddle::driver::wrong",
-        Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(space(), 0, static_cast<Index>(A.size())),
-        KOKKOS_LAMBDA(Index k, Index & sum) { sum += A(k % rows, k / rows) == B(k / rows, k % rows) ? 0 : 1; }, count);
+    for (std::size_t k = 0; k < found.size(); ++k) count += found.data()[k] == expected_.data()[k] ? 0 : 1;
     return count;
   }
+  [[nodiscard]] Index wrong() const { return wrong_elements<T>(space(), A_.local(), B_); }
 
-  [[nodiscard]] std::vector<Point> sweep(Index& mistakes) const {
-    Progress progress = context_.progress("study");
-    std::vector<Point> points;
-    int steps = 0;
-    for (int block = 1; block <= options_.largest; block *= 2) ++steps;
-    const int total = static_cast<int>(variants.size()) * steps * steps;
-    for (const TransposeVariant variant : variants) {
-      for (int rows = 1; rows <= options_.largest; rows *= 2) {
-        for (int columns = 1; columns <= options_.largest; columns *= 2) {
-          Point point{variant, rows, columns, std::nullopt,
-                      access_counts(on_host ? cpu_units() : gpu_units(), variant, sizeof(double), options_.rows,
-                                    options_.columns, rows, columns)};
-          try {
-            point.seconds = seconds_of_variant({variant, rows, columns});
-            mistakes += wrong();
-          } catch (const Error& error) {
-            if (error.kind() != ErrorKind::argument) throw;
-          }
-          points.push_back(point);
-          progress.update(static_cast<long long>(points.size()), total, std::string(to_string(variant)));
-        }
-      }
-    }
-    progress.finish();
-    return points;
+  [[nodiscard]] TransposeRow row_of(const std::string& variant, std::optional<double> seconds) const {
+    TransposeRow row;
+    row.device = cell_of(device_of(context_));
+    row.processor = cell_of(processor_of());
+    row.scalar = scalar_;
+    row.rows = options_.rows;
+    row.columns = options_.columns;
+    row.variant = variant;
+    row.seconds = seconds;
+    row.bytes = 2.0 * sizeof(T) * static_cast<double>(B_.size());
+    return row;
   }
-
- private:
-  [[nodiscard]] const ExecutionSpace& space() const { return context_.comm().space(); }
+  [[nodiscard]] TransposeRow row_of_block(TransposeVariant variant, int rows, int columns, Index& mistakes) const {
+    TransposeRow row = row_of(std::string(to_string(variant)), {});
+    row.block_rows = rows;
+    row.block_columns = columns;
+    row.counts = access_counts(on_host ? cpu_units() : gpu_units(), variant, sizeof(T), options_.rows, options_.columns,
+                               rows, columns);
+    try {
+      row.seconds = seconds_of_variant({variant, rows, columns});
+      mistakes += wrong();
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::argument) throw;
+    }
+    return row;
+  }
 
   const Context& context_;
   const Options& options_;
-  DistributedMatrix<double> A_;
-  Matrix B_;
-  Matrix copy_;
+  std::string scalar_;
+  DistributedMatrix<T> A_;
+  DeviceMatrix<T> B_;
+  DeviceMatrix<T> copy_;
+  HostMatrix<T> expected_;  // The sequential loop's.
 };
 
-void write_table(const std::string& path, const Options& options, const std::string& device, double bytes,
-                 double copy_seconds, double automatic_seconds, const std::vector<Point>& points) {
-  PendingStream out(path);
-  out.precision(6);
-  out << first_words << ", heddle " << version() << " (" << git_hash() << ")\n# device: " << device
-      << "\n# matrix: " << options.rows << " x " << options.columns
-      << ", double\n# copy_gbytes_per_second: " << bytes / copy_seconds / 1e9
-      << "\n# automatic_gbytes_per_second: " << bytes / automatic_seconds / 1e9
-      << "\nvariant,block_rows,block_columns,seconds,gbytes_per_second,share_of_copy,read_transactions,"
-         "write_transactions,conflicts\n";
-  for (const Point& point : points) {
-    out << to_string(point.variant) << ',' << point.block_rows << ',' << point.block_columns << ',';
-    if (point.seconds) {
-      out << *point.seconds << ',' << bytes / *point.seconds / 1e9 << ',' << copy_seconds / *point.seconds;
-    } else {
-      out << ",,";
-    }
-    out << ',' << point.counts.reads << ',' << point.counts.writes << ',' << point.counts.conflicts << '\n';
+std::vector<TransposeRow> all_rows(const Context& context, const Options& options, Index& mistakes) {
+  Progress progress = context.progress("study");
+  long long steps = 0;
+  for (int block = 1; block <= options.largest; block *= 2) ++steps;
+  const auto total = static_cast<long long>(options.scalars.size() * options.variants.size()) * steps * steps;
+  long long done = 0;
+  std::vector<TransposeRow> rows;
+  for (const std::string& scalar : options.scalars) {
+    with_scalar(scalar, [&]<class T>() {
+      Study<T> study(context, options, scalar);
+      const auto found = study.rows(mistakes, [&](const std::string& note) { progress.update(++done, total, note); });
+      rows.insert(rows.end(), found.begin(), found.end());
+    });
   }
+  progress.finish();
+  return rows;
+}
+
+void write(const std::string& path, const std::vector<TransposeRow>& rows, const std::vector<std::string>& joined) {
+  PendingStream out(path);
+  out << transpose_table().beginning();
+  for (const TransposeRow& row : rows) out << text_of(row) << '\n';
+  for (const std::string& row : joined) out << row << '\n';
   out.commit();
 }
 
@@ -179,87 +231,54 @@ const char* explanation() {
 }
 
 int run(Context& context, Options options) {
-  require(context.comm().size() == 1, "study transpose: one rank, please; it measures one device");
+  require_study(context, "transpose", options);
   for (Index* const extent : {&options.rows, &options.columns}) {
     if (*extent < 1) *extent = on_host ? 4096 : 8192;
   }
-  { const PendingFile probe(options.output); }
-  if (!options.plot.empty()) {
-    const PendingFile probe(options.plot);
+  std::vector<std::string> joined;
+  std::vector<TransposeRow> of_others;
+  for (const std::string& path : options.join) {
+    for (std::string& row : transpose_table().rows_of(path)) {
+      of_others.push_back(transpose_row_of(row, path));
+      joined.push_back(std::move(row));
+    }
   }
   auto report = context.report("study");
   report.inputs()["study"] = "transpose";
   all_options().enter(options, report.inputs());
 
-  const Study study(context, options);
-  const double bytes = study.bytes();
-  // What the others are measured by: before and after them, since a machine has better and worse moments.
-  double copy = study.seconds_of_copy();
-  double automatic = study.seconds_of_variant({});
-  Index mistakes = study.wrong();
-  const std::vector<Point> points = study.sweep(mistakes);
-  copy = std::min(copy, study.seconds_of_copy());
-  automatic = std::min(automatic, study.seconds_of_variant({}));
-  write_table(options.output, options, device_of(context), bytes, copy, automatic, points);
-
-  context.say(format("transpose of %lld x %lld doubles, GB/s read and written", static_cast<long long>(options.rows),
-                     static_cast<long long>(options.columns)));
-  context.say("variant       best block     GB/s  of copy   reads  writes  conflicts");
-  context.say(format("%-12s  %-10s  %7.1f  %6.1f%%", "copy", "", bytes / copy / 1e9, 100.0));
-  auto best = nlohmann::ordered_json::array();
-  for (const TransposeVariant variant : variants) {
-    const Point* fastest = nullptr;
-    for (const Point& point : points) {
-      if (point.variant == variant && point.seconds && (fastest == nullptr || *point.seconds < *fastest->seconds)) {
-        fastest = &point;
-      }
-    }
-    if (fastest == nullptr) continue;
-    context.say(format("%-12s  %-10s  %7.1f  %6.1f%%  %6.2f  %6.2f  %9d", std::string(to_string(variant)).c_str(),
-                       format("%d x %d", fastest->block_rows, fastest->block_columns).c_str(),
-                       bytes / *fastest->seconds / 1e9, 100 * copy / *fastest->seconds, fastest->counts.reads,
-                       fastest->counts.writes, fastest->counts.conflicts));
-    best.push_back({{"variant", to_string(variant)},
-                    {"block_rows", fastest->block_rows},
-                    {"block_columns", fastest->block_columns},
-                    {"seconds", *fastest->seconds},
-                    {"gbytes_per_second", bytes / *fastest->seconds / 1e9},
-                    {"share_of_copy", copy / *fastest->seconds},
-                    {"read_transactions", fastest->counts.reads},
-                    {"write_transactions", fastest->counts.writes},
-                    {"conflicts", fastest->counts.conflicts}});
-  }
-  context.say(format("%-12s  %-10s  %7.1f  %6.1f%%", "automatic", "", bytes / automatic / 1e9, 100 * copy / automatic));
+  Index mistakes = 0;
+  std::vector<TransposeRow> rows = all_rows(context, options, mistakes);
+  write(options.output, rows, joined);
+  const std::vector<TransposeRow> mine = fastest_of(rows);
+  say_transpose_blocks(context, mine);
   context.say(explanation());
-  auto& results = report.results();
-  results["copy_gbytes_per_second"] = bytes / copy / 1e9;
-  results["automatic_gbytes_per_second"] = bytes / automatic / 1e9;
-  results["automatic_share_of_copy"] = copy / automatic;
-  results["best"] = best;
-  report.check_at_most("wrong_elements", static_cast<double>(mistakes), 0.0);
-  context.say("table written to " + options.output);
-  if (!options.plot.empty()) {
-    draw(study_picture, options.output, options.plot);
-    results["plot"] = options.plot;
-    context.say("picture written to " + options.plot);
+  rows.insert(rows.end(), of_others.begin(), of_others.end());
+  const std::vector<TransposeRow> fastest = fastest_of(rows);
+  say_transpose_speed_ups(context, fastest);
+  auto best = nlohmann::ordered_json::array();
+  for (const TransposeRow& row : mine) {
+    if (row.block_rows > 0) best.push_back(as_json(row));
   }
+  auto all = nlohmann::ordered_json::array();
+  for (const TransposeRow& row : fastest) all.push_back(as_json(row));
+  report.results()["best"] = best;
+  report.results()["speed_ups"] = all;
+  report.check_at_most("wrong_elements", static_cast<double>(mistakes), 0.0);
+  finish_study(context, report, options, study_picture);
   return context.finish(report);
 }
 
 }  // namespace
 
-bool looks_like_study(const std::filesystem::path& path) {
-  std::ifstream file(path);
-  std::string line;
-  return std::getline(file, line) && line.starts_with(first_words);
-}
-
 void add_study_transpose(CLI::App& study, Selection& selection) {
   add_command(
       study, selection,
-      {"transpose", "Block sizes 1 to 256 for each variant of the transpose, beside a copy: a table and a picture",
+      {"transpose",
+       "Block sizes 1 to 256 for each variant of the transpose, beside a copy and a sequential loop: tables and "
+       "a picture",
        "  heddle study transpose --output study.csv --plot study.png\n"
-       "  heddle study transpose --rows 8191 --columns 8193 --largest 64"},
+       "  heddle study transpose --rows 1024 --columns 1024 --scalars float --join gpu.csv --plot both.png"},
       all_options(), run);
 }
 

@@ -1,0 +1,35 @@
+// Misses of the last cache, counted by the processor while something runs.
+#pragma once
+
+#include <heddle/core/scalar.hpp>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace heddle::driver {
+
+/// Counts the misses of the last cache of this process, of all threads that it has when this is made, through Linux's
+/// perf_event_open(), as `perf stat -e cache-misses` does. On GPU backends, and where the processor, the kernel or its
+/// settings have no such counter, there are none, and reason() says why.
+class CacheMisses {
+ public:
+  CacheMisses();
+  ~CacheMisses();
+  CacheMisses(const CacheMisses&) = delete;
+  CacheMisses& operator=(const CacheMisses&) = delete;
+
+  /// Empty where misses are counted; else why they are not, in one line.
+  [[nodiscard]] const std::string& reason() const { return reason_; }
+  void start() const;
+  /// Since start(); none where they are not counted.
+  [[nodiscard]] std::optional<Index> stop() const;
+
+ private:
+  void close_all();
+
+  std::vector<int> counters_;  // A file descriptor for each thread.
+  std::string reason_;
+};
+
+}  // namespace heddle::driver

@@ -1,0 +1,48 @@
+// The table of `heddle study transpose`, and what is said of it.
+#pragma once
+
+#include "drivers/study/access.hpp"
+#include "drivers/study/table.hpp"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace heddle::driver {
+
+/// One way to transpose one matrix, or to copy it.
+struct TransposeRow {
+  std::string device;  ///< That ran it; the sequential loop runs on one core of `processor`.
+  std::string processor;
+  std::string scalar;
+  Index rows = 0;
+  Index columns = 0;
+  std::string variant;  ///< "sequential", "copy", "automatic", or one with blocks: "naive", "tiled", "tiled-padded".
+  int block_rows = 0;   ///< 0: it has none.
+  int block_columns = 0;
+  std::optional<double> seconds;  ///< None: the device can't run it.
+  double bytes = 0.0;             ///< Read and written.
+  double copy_seconds = 0.0;
+  double sequential_seconds = 0.0;
+  std::optional<AccessCounts> counts;  ///< Of blocks.
+
+  [[nodiscard]] double rate() const { return bytes / *seconds / 1e9; }
+  [[nodiscard]] double share_of_copy() const { return copy_seconds / *seconds; }
+  [[nodiscard]] double speed_up() const { return sequential_seconds / *seconds; }
+};
+
+[[nodiscard]] const StudyTable& transpose_table();
+/// As it stands in the table.
+[[nodiscard]] std::string text_of(const TransposeRow& row);
+/// The inverse. Throws Error(input), beginning with `place`, for what is no such row.
+[[nodiscard]] TransposeRow transpose_row_of(const std::string& text, const std::string& place);
+
+/// Of each device, scalar type, matrix and variant the fastest row, in the order of their first ones.
+[[nodiscard]] std::vector<TransposeRow> fastest_of(const std::vector<TransposeRow>& rows);
+/// For people: each variant at its best block beside the copy.
+void say_transpose_blocks(const Context& context, const std::vector<TransposeRow>& fastest);
+/// For people: milliseconds and speed-ups over the sequential loop, a line a device, scalar type and matrix.
+void say_transpose_speed_ups(const Context& context, const std::vector<TransposeRow>& fastest);
+[[nodiscard]] nlohmann::ordered_json as_json(const TransposeRow& row);
+
+}  // namespace heddle::driver
