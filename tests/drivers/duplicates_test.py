@@ -84,7 +84,13 @@ class Duplicates(CommandTest):
                 self.assertEqual((results["algorithm"], results["hash"]), (algorithm, function))
                 self.assertGreater(len(results["phases"]), 1)
                 found.add((results["sha256"], results["unique"], results["duplicated"], results["largest_group"]))
+            for algorithm in ("sort", "sort-by-id"):
+                for sort in ("radix", "merge"):
+                    results = self.succeed("duplicates", *source, "--algorithm", algorithm, "--sort", sort)["results"]
+                    self.assertEqual((results["algorithm"], results["sort"]), (algorithm, sort))
+                    found.add((results["sha256"], results["unique"], results["duplicated"], results["largest_group"]))
             self.assertEqual(len(found), 1)
+        self.refuse("duplicates", "--size", 9, "--sort", "quick", message="'quick': expected radix or merge")
 
     def test_generated(self):
         report = self.succeed("duplicates", "--size", 5000, "--distinct", 10, "-o", "u.csv", "--groups", "g.txt")

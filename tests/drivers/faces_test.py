@@ -125,6 +125,17 @@ class Faces(CommandTest):
             if function == "xor":
                 self.assertGreater(results["collisions"], 0)
             found.add(results["sha256"])
+        for algorithm in ("sort", "sort-by-id"):
+            # 2400 sides, which take 24 bytes each where they are sorted by their points.
+            for memory, passes in ((0, 1), (9000, 2)):
+                for ranks in (1, 2):
+                    results = self.succeed(*arguments, "--algorithm", algorithm, "--sort", "merge", "--memory", memory,
+                                           ranks=ranks)["results"]
+                    self.assertEqual((results["algorithm"], results["sort"]), (algorithm, "merge"))
+                    self.assertGreaterEqual(results["passes"], passes)
+                    found.add(results["sha256"])
+        self.assertRegex(self.run_command(*arguments, "--algorithm", "sort-by-id", "--sort", "merge").output,
+                         r"296 external faces; sort-by-id \(merge\), 1 rank: ")
         for ranks in (2, 3, 4):
             results = self.succeed(*arguments, ranks=ranks)["results"]
             self.assertEqual((results["cells"], results["faces"], results["external_faces"]), (600, 2400, 296))
