@@ -50,7 +50,7 @@ TEST(StudyFacesPlan, KeepsABoundThatWasGiven) {
   methods[0].options.memory = 1000000;
   EXPECT_EQ(plan_faces(20, 5, 1, methods, gib).bounds, std::vector<Index>{1000000});
   // It is less than what one pass takes, but not than what there is.
-  const double available = static_cast<double>(plan_faces(20, 5, 1, methods, gib).fixed) + 900000;
+  const double available = (static_cast<double>(plan_faces(20, 5, 1, methods, gib).fixed) + 900000) * 16 / 15;
   test::expect_refusal(ErrorKind::argument, "study faces: sort+xor of 20 cubes along each axis takes 0.000931 GiB",
                        [&] { static_cast<void>(plan_faces(20, 5, 1, methods, available)); });
 }
@@ -59,10 +59,13 @@ TEST(StudyFacesPlan, RefusesWhatDoesNotFit) {
   const auto methods = faces_methods({"partition", "sort-by-id"}, {Sorting::merge});
   test::expect_refusal(ErrorKind::argument, "study faces: 511 cubes along each axis are 667164155 cells, which take ",
                        [&] { static_cast<void>(plan_faces(511, 5, 2, methods, 16 * gib)); });
+  // A sixteenth is not for the study.
+  const double whole = static_cast<double>(plan_faces(511, 5, 2, methods, 139 * gib).fixed);
+  EXPECT_THROW(static_cast<void>(plan_faces(511, 5, 2, methods, whole * 1.05)), Error);
   // The meshes fit, but a sixty-fourth of the keys does not.
   const double meshes = static_cast<double>(plan_faces(100, 5, 1, methods, 64 * gib).fixed);
   test::expect_refusal(ErrorKind::argument, "study faces: partition of 100 cubes along each axis takes ",
-                       [&] { static_cast<void>(plan_faces(100, 5, 1, methods, meshes + 1e6)); });
+                       [&] { static_cast<void>(plan_faces(100, 5, 1, methods, (meshes + 1e6) * 16 / 15)); });
 }
 
 }  // namespace

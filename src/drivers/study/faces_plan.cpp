@@ -68,12 +68,13 @@ FacesPlan plan_faces(Index cubes, int per_cube, int meshes, const std::vector<Fa
   const int bits = static_cast<int>(std::bit_width(static_cast<std::uint64_t>(points - 1)));
   // Four numbers a cell of each mesh, two bytes of marks; a list of triangles for each mesh and one that is compared.
   plan.fixed = (16 * meshes + 2) * plan.cells + 32 * 12 * cubes * cubes * (meshes + 1);
-  require(static_cast<double>(plan.fixed) <= available, "study faces: ", cubes, " cubes along each axis are ",
-          plan.cells, " cells, which take ", gibibytes(static_cast<double>(plan.fixed)), " in ", meshes,
+  // A sixteenth for what no plan knows, as the scratch memory of a vendor's sort, and other programs on a CPU.
+  const double usable = available * 15 / 16;
+  require(static_cast<double>(plan.fixed) <= usable, "study faces: ", cubes, " cubes along each axis are ", plan.cells,
+          " cells, which take ", gibibytes(static_cast<double>(plan.fixed)), " in ", meshes,
           meshes == 1 ? " mesh; " : " meshes; ", gibibytes(available),
           " of memory are free: expected smaller --sizes, or one of --numberings");
-  // A sixteenth for what no plan knows, as the scratch memory of a vendor's sort.
-  const double left = std::min((available - static_cast<double>(plan.fixed)) * 15 / 16, 0x1p62);
+  const double left = std::min(usable - static_cast<double>(plan.fixed), 0x1p62);
   for (const FacesMethod& method : methods) {
     const search::SearchOptions& options = method.options;
     const Index once = search::search_memory(options.algorithm, 4 * plan.cells, 3 * bits);

@@ -31,9 +31,9 @@ struct FacesPlan {
 };
 
 /// Plans searches in `meshes` meshes of per_cube cubes^3 tetrahedra with numbers of 32 bits, that are held together,
-/// where `available` bytes are free. A method that does not fit in one pass, and that has no bound of its own, gets
-/// what is left. Throws Error(argument), naming what is needed and free, where the meshes don't fit, or where a method
-/// would need more than 64 passes or its own bound does not fit.
+/// where `available` bytes are free, of which a sixteenth is left alone. A method that does not fit in one pass, and
+/// that has no bound of its own, gets what is left. Throws Error(argument), naming what is needed and free, where the
+/// meshes don't fit, or where a method would need more than 64 passes or its own bound does not fit.
 [[nodiscard]] FacesPlan plan_faces(Index cubes, int per_cube, int meshes, const std::vector<FacesMethod>& methods,
                                    double available);
 
