@@ -80,7 +80,9 @@ template <class Key, class Value> struct TileBuffers {
 
   KOKKOS_INLINE_FUNCTION explicit TileBuffers(const Member& team) {
     constexpr int level = scratch_level;
-    auto* const memory = static_cast<char*>(team.team_scratch(level).get_shmem_aligned(bytes, alignment));
+    // As values: a reference to a static member would be one to host memory.
+    auto* const memory =
+        static_cast<char*>(team.team_scratch(level).get_shmem_aligned(std::size_t{bytes}, std::size_t{alignment}));
     auto* const keys = reinterpret_cast<Key*>(memory);
     auto* const values = reinterpret_cast<Value*>(memory + 2 * tile * sizeof(Key));
     half[0] = {keys, values};
