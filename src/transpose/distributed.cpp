@@ -3,6 +3,7 @@
 #include "core/shared_storage.hpp"
 #include "dist/arguments.hpp"
 #include "dist/exchange.hpp"
+#include "transpose/moves.hpp"
 #include <heddle/transpose/distributed.hpp>
 #include <heddle/transpose/transpose.hpp>
 
@@ -93,6 +94,8 @@ TransposePlan<T>::TransposePlan(const Communicator& comm, const Placement& a, Op
     impl::require_alike(comm, "transpose", arguments, [&] {
       require(a.rows() == (crossed ? b.columns() : b.rows()) && a.columns() == (crossed ? b.rows() : b.columns()),
               "transpose: A is ", a.describe(), ", op is ", to_string(op), ", B is ", b.describe());
+      // A rank that found out only while others wait for what it sends would leave them waiting.
+      impl::require_runs(options, sizeof(T), a.rows(), a.columns());
     });
     state_.reset(new State{comm,
                            op,

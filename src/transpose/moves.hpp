@@ -55,6 +55,10 @@ template <class T> struct Map {
   static constexpr bool has_imaginary_part = ScalarTraits<T>::is_complex;
 };
 
+/// Throws Error(argument) for options that this device can't run on elements of so many bytes, of a matrix of rows x
+/// columns or any part of one: the same on all ranks that have the same device.
+void require_runs(const TransposeOptions& options, std::size_t element_bytes, Index rows, Index columns);
+
 /// The fastest way for moves that cross; on CPUs in host.cpp, on GPUs in device.cpp.
 template <class T>
 void move_streamed(const ExecutionSpace& space, const Moves<T>& moves, const Map<T>& map, double device_share);

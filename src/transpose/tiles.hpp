@@ -15,14 +15,21 @@ struct Block {
   Block(const TransposeOptions& options, int rows_by_default, int columns_by_default)
       : rows(options.block_rows > 0 ? options.block_rows : rows_by_default),
         columns(options.block_columns > 0 ? options.block_columns : columns_by_default) {}
+  /// Of a tile in shared memory.
+  [[nodiscard]] std::size_t bytes(bool padded, std::size_t element_bytes) const {
+    return element_bytes * (static_cast<std::size_t>(rows) + (padded ? 1 : 0)) * static_cast<std::size_t>(columns);
+  }
 };
+
+/// Of the variants with blocks.
+inline Block block_of(const TransposeOptions& options) {
+  return {options, 32, options.variant == TransposeVariant::naive ? 8 : 32};
+}
 
 template <class T>
 void move_naively(const ExecutionSpace& space, const Moves<T>& moves, const Map<T>& map,
                   const TransposeOptions& options) {
-  const Block block(options, 32, 8);
-  require(on_host || block.rows * block.columns <= 1024, "transpose: naive blocks of ", block.rows, " x ",
-          block.columns, "; a GPU runs at most 1024 threads in one");
+  const Block block = block_of(options);
   using Policy = Kokkos::MDRangePolicy<ExecutionSpace, Kokkos::Rank<3, Kokkos::Iterate::Left, Kokkos::Iterate::Left>,
                                        Kokkos::IndexType<Index>>;
   Kokkos::parallel_for(
@@ -107,14 +114,11 @@ template <class T, class Team> KOKKOS_INLINE_FUNCTION T* shared_buffer(const Tea
 template <class T>
 void move_by_tiles(const ExecutionSpace& space, const Moves<T>& moves, const Map<T>& map,
                    const TransposeOptions& options) {
-  const Block block(options, 32, 32);
+  const Block block = block_of(options);
   const bool padded = options.variant == TransposeVariant::tiled_padded;
   const int leading = block.rows + (padded ? 1 : 0);
-  const std::size_t bytes = sizeof(T) * static_cast<std::size_t>(leading) * static_cast<std::size_t>(block.columns);
+  const std::size_t bytes = block.bytes(padded, sizeof(T));
   TeamPolicy policy(space, Tile::count(moves, block.rows, block.columns), team_threads);
-  require(bytes + buffer_alignment <= static_cast<std::size_t>(TeamPolicy::scratch_size_max(scratch_level)),
-          "transpose: blocks of ", block.rows, " x ", block.columns, " take ", bytes,
-          " bytes of a team's memory; there are ", TeamPolicy::scratch_size_max(scratch_level));
   policy.set_scratch_size(scratch_level, Kokkos::PerTeam(static_cast<int>(bytes + buffer_alignment)));
   const int rows = block.rows;
   const int columns = block.columns;

@@ -9,6 +9,7 @@
 #include <Kokkos_Profiling_ScopedRegion.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <utility>
 
@@ -37,6 +38,29 @@ TransposeVariant transpose_variant_from(std::string_view text) {
   }
   throw Error(ErrorKind::argument, message_of("transpose variant \"", text,
                                               "\"; expected automatic, naive, tiled, tiled-padded or streamed"));
+}
+
+void impl::require_runs(const TransposeOptions& options, std::size_t element_bytes, Index rows, Index columns) {
+  require(options.block_rows >= 0 && options.block_columns >= 0, "transpose: blocks of ", options.block_rows, " x ",
+          options.block_columns, "; expected at least 1, or 0 to have them chosen");
+  require(options.device_share > 0 && options.device_share <= 1, "transpose: device_share ", options.device_share,
+          "; expected more than 0 and at most 1");
+  const Block block = block_of(options);
+  if (options.variant == TransposeVariant::naive) {
+    require(on_host || Index{block.rows} * block.columns <= 1024, "transpose: naive blocks of ", block.rows, " x ",
+            block.columns, "; a GPU runs at most 1024 threads in one");
+  }
+  const bool padded = options.variant == TransposeVariant::tiled_padded;
+  if (options.variant == TransposeVariant::tiled || padded) {
+    const std::size_t bytes = block.bytes(padded, element_bytes);
+    const auto most = static_cast<std::size_t>(TeamPolicy::scratch_size_max(scratch_level));
+    require(bytes + buffer_alignment <= most, "transpose: blocks of ", block.rows, " x ", block.columns, " take ",
+            bytes, " bytes of a team's memory; there are ", most);
+    const double tiles =
+        std::ceil(static_cast<double>(rows) / block.rows) * std::ceil(static_cast<double>(columns) / block.columns);
+    require(tiles < 0x1p31, "transpose: ", tiles, " blocks of ", block.rows, " x ", block.columns,
+            "; expected fewer than 2^31: take larger ones");
+  }
 }
 
 namespace compiled {
@@ -152,10 +176,7 @@ void transpose(const ExecutionSpace& space, T alpha, const StridedBatch<const T>
               A.extent(2) == B.extent(2),
           "transpose: A is ", A.extent(0), " x ", A.extent(1), " x ", A.extent(2), ", op is ", to_string(op), ", B is ",
           B.extent(0), " x ", B.extent(1), " x ", B.extent(2));
-  require(options.block_rows >= 0 && options.block_columns >= 0, "transpose: blocks of ", options.block_rows, " x ",
-          options.block_columns, "; expected at least 1, or 0 to have them chosen");
-  require(options.device_share > 0 && options.device_share <= 1, "transpose: device_share ", options.device_share,
-          "; expected more than 0 and at most 1");
+  require_runs(options, sizeof(T), static_cast<Index>(A.extent(0)), static_cast<Index>(A.extent(1)));
   if (A.size() == 0) {
     return;
   }

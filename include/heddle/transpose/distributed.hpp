@@ -18,9 +18,10 @@ namespace heddle {
 template <Scalar T> class TransposePlan {
  public:
   /// Makes a plan for A, m x n in placement `a`, and B, n x m (m x n for Operation::none) in placement `b`. Collective.
-  /// Throws Error(argument), on every rank alike, for shapes that don't fit, and for arguments that differ between
-  /// ranks, which one reduction of three numbers finds out. `options`: how a rank transposes what it keeps and the
-  /// panels that come; where it has partners, each of the two takes half of `device_share`.
+  /// Throws Error(argument), on every rank alike, for shapes that don't fit, options that the device can't run, and
+  /// arguments that differ between ranks, which one reduction of three numbers finds out. `options`: how a rank
+  /// transposes what it keeps and the panels that come; where it has partners, each of the two takes half of
+  /// `device_share`.
   TransposePlan(const Communicator& comm, const Placement& a, Operation op, const Placement& b,
                 const TransposeOptions& options = {});
   ~TransposePlan();
@@ -29,8 +30,8 @@ template <Scalar T> class TransposePlan {
 
   /// Computes B = alpha op(A). What two ranks share travels in panels, of which the last is transposed while the next
   /// are under way, so that on GPUs the link is the limit. Throws Error(argument), on every rank alike, where a
-  /// placement is not the plan's, B shares storage with A, or a device can't run the plan's options. Collective,
-  /// blocks. Bits: those of transpose() of the whole matrix on one rank, for any ranks, placements and transports.
+  /// placement is not the plan's or B shares storage with A. Collective, blocks. Bits: those of transpose() of the
+  /// whole matrix on one rank, for any ranks, placements and transports.
   void execute(T alpha, const DistributedMatrix<T>& A, const DistributedMatrix<T>& B);
 
  private:
