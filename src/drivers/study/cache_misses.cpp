@@ -35,7 +35,7 @@ int counter_of(pid_t thread) {
 CacheMisses::CacheMisses() {
   if (!on_host) {
     reason_ =
-        "on a GPU they are for Nsight Compute to count: ncu --metrics "
+        "on a GPU they are for its vendor's profiler to count, as ncu --metrics "
         "lts__t_sectors_lookup_miss.sum,lts__t_sectors.sum heddle study faces --repeat 1 ...";
     return;
   }
