@@ -22,6 +22,7 @@
 #include <heddle/dist/split_matrix.hpp>
 #include <heddle/eigen/batched.hpp>
 #include <heddle/eigen/distributed.hpp>
+#include <heddle/eigen/generalised.hpp>
 #include <heddle/eigen/jacobi.hpp>
 #include <heddle/exact/accumulator.hpp>
 #include <heddle/exact/distributed.hpp>

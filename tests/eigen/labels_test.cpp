@@ -4,6 +4,7 @@
 #include "eigen/problems.hpp"
 #include <heddle/eigen/batched.hpp>
 #include <heddle/eigen/distributed.hpp>
+#include <heddle/eigen/generalised.hpp>
 
 #include <gtest/gtest.h>
 
@@ -29,6 +30,10 @@ TEST(EigenKokkos, LabelsBeginWithHeddleAndNoOtherInstanceIsTouched) {
         EXPECT_TRUE(jacobi(space, matrix, w, V, {.method = method}).converged);
       }
       EXPECT_TRUE(jacobi(space, matrix, w, V, {.warm_start = true}).converged);
+    }
+    for (const Device<double>& matrix : {A, positive}) {
+      EXPECT_TRUE(jacobi(space, matrix, positive, w, V).converged);
+      EXPECT_TRUE(jacobi(space, matrix, positive, w, V, {.warm_start = true}).converged);
     }
     EXPECT_TRUE(jacobi_batched_values(space, batch, values).converged());
     const DistributedMatrix<double> one(comm, bands, "heddle::one");

@@ -159,6 +159,23 @@ class WideRotations {
       }
     }
   }
+  /// Of n x n numbers that are those of 256 bits themselves, column by column.
+  WideRotations(std::size_t n, const std::vector<Number>& re, const std::vector<Number>& im)
+      : n_(n), re_(n * n), im_(n * n) {
+    std::vector<std::size_t> order(n);
+    for (std::size_t i = 0; i < n; ++i) {
+      order[i] = i;
+    }
+    const auto size = [&](std::size_t i) { return std::abs(re[i + i * n].to_double()); };
+    std::stable_sort(order.begin(), order.end(), [&](std::size_t i, std::size_t j) { return size(i) > size(j); });
+    for (std::size_t j = 0; j < n; ++j) {
+      for (std::size_t i = 0; i < n; ++i) {
+        re_[i + j * n] = re[order[i] + order[j] * n];
+        im_[i + j * n] = im[order[i] + order[j] * n];
+        is_complex_ = is_complex_ || !im_[i + j * n].is_zero();
+      }
+    }
+  }
   /// The eigenvalues, ascending, rounded once.
   std::vector<double> values() {
     bool rotated = true;

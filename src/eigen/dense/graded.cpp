@@ -3,6 +3,7 @@
 #include "core/instantiate.hpp"
 #include "dist/copies.hpp"
 #include "dist/elementwise.hpp"
+#include "eigen/dense/copies.hpp"
 #include "eigen/dense/graded_problem.hpp"
 #include "eigen/dense/results.hpp"
 
@@ -13,28 +14,6 @@ namespace heddle::eigen::impl {
 namespace {
 
 using heddle::impl::for_each_element;
-
-// All of A, whichever triangle is given.
-template <Scalar W, Scalar T> Dense<W> whole(const ExecutionSpace& space, const StridedMatrix<const T>& A, bool upper) {
-  const auto n = static_cast<Index>(A.extent(0));
-  const Dense<W> copy = dense<W>(space, "heddle::eigen::whole", n, n);
-  for_each_element(
-      space, "heddle::eigen::whole", n, n, KOKKOS_LAMBDA(Index i, Index j) {
-        const bool here = upper ? i <= j : i >= j;
-        const T value = here ? A(i, j) : conjugate(A(j, i));
-        copy(i, j) = W(i == j ? T(real_part(value)) : value);
-      });
-  return copy;
-}
-
-template <Scalar T, Scalar W> KOKKOS_INLINE_FUNCTION T narrowed(const W& x) {
-  using R = Real<T>;
-  if constexpr (is_complex<T>) {
-    return T(static_cast<R>(x.real()), static_cast<R>(x.imag()));
-  } else {
-    return static_cast<R>(x);
-  }
-}
 
 // What the solver of double finds, rounded.
 template <Scalar T>
@@ -63,10 +42,7 @@ void solve_wider(const ExecutionSpace& space, const StridedMatrix<const T>& A, c
       "heddle::eigen::values", Kokkos::RangePolicy<ExecutionSpace>(space, 0, n),
       KOKKOS_LAMBDA(Index i) { w(i) = static_cast<R>(values(i)); });
   if (V != nullptr) {
-    const StridedMatrix<T> out = *V;
-    for_each_element(
-        space, "heddle::eigen::vectors", n, n,
-        KOKKOS_LAMBDA(Index i, Index j) { out(i, j) = narrowed<T>(wide_vectors(i, j)); });
+    copy_rounded<T, W>(space, wide_vectors, *V);
   }
   space.fence("heddle::eigen::solve_wider");
 }

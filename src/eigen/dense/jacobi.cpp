@@ -4,6 +4,7 @@
 #include "dist/elementwise.hpp"
 #include "eigen/dense/cholesky.hpp"
 #include "eigen/dense/columns.hpp"
+#include "eigen/dense/copies.hpp"
 #include "eigen/dense/graded.hpp"
 #include "eigen/dense/orthonormal.hpp"
 #include "eigen/dense/power_method.hpp"
@@ -27,13 +28,6 @@ namespace {
 using compiled::jacobi_batched;
 using heddle::impl::copy_matrix;
 using heddle::impl::for_each_element;
-
-template <Scalar T> Dense<T> identity(const ExecutionSpace& space, Index n) {
-  const Dense<T> I = dense<T>(space, "heddle::eigen::identity", n, n);
-  for_each_element(
-      space, "heddle::eigen::identity", n, n, KOKKOS_LAMBDA(Index i, Index j) { I(i, j) = i == j ? T(1) : T(0); });
-  return I;
-}
 
 // Eigenvectors of S by the library, or those of the caller, orthonormal; none where they are of no use.
 template <Scalar T>
@@ -214,7 +208,8 @@ Solved<T> by_rotations(const ExecutionSpace& space, const Dense<T>& S, bool vect
   report.accuracy = is_relative ? JacobiAccuracy::relative : JacobiAccuracy::norm;
   const Norms<R> norms = norms_of<T>(space, S);
   two_sided<T>(space, S, Q, {criterion.least, criterion.tolerance, norms.all, is_relative},
-               options.accuracy == JacobiAccuracy::automatic, options, report);
+               options.accuracy == JacobiAccuracy::automatic ? Indefinite::turns_to_norm : Indefinite::refused, options,
+               report);
   Solved<T> solved;
   const std::vector<R> diagonal = diagonal_of<T>(space, S);
   solved.values.assign(diagonal.begin(), diagonal.end());

@@ -18,4 +18,8 @@ template <Scalar T> Real<T> largest_cosine(const blas::Context& context, const M
 template <Scalar T>
 void transform(const ExecutionSpace& space, const Dense<T>& A, const Dense<T>& Q, const Dense<T>& M);
 
+/// C = A B, each element as if computed in twice the precision and rounded once.
+template <Scalar T>
+void doubled_product(const ExecutionSpace& space, const Dense<T>& A, const Dense<T>& B, const Dense<T>& C);
+
 }  // namespace heddle::eigen::impl

@@ -114,8 +114,14 @@ void transform(const ExecutionSpace& space, const Dense<T>& A, const Dense<T>& Q
   doubled_product<T>(space, adjoint, Y, Y_rest, M, Dense<T>());
 }
 
-#define HEDDLE_INSTANTIATE(T) \
-  template void transform<T>(const ExecutionSpace&, const Dense<T>&, const Dense<T>&, const Dense<T>&)
+template <Scalar T>
+void doubled_product(const ExecutionSpace& space, const Dense<T>& A, const Dense<T>& B, const Dense<T>& C) {
+  doubled_product<T>(space, A, B, Dense<T>(), C, Dense<T>());
+}
+
+#define HEDDLE_INSTANTIATE(T)                                                                           \
+  template void transform<T>(const ExecutionSpace&, const Dense<T>&, const Dense<T>&, const Dense<T>&); \
+  template void doubled_product<T>(const ExecutionSpace&, const Dense<T>&, const Dense<T>&, const Dense<T>&)
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE);
 #undef HEDDLE_INSTANTIATE
 

@@ -358,7 +358,7 @@ template <Scalar T> Norms<Real<T>> norms_of(const ExecutionSpace& space, const D
 
 template <Scalar T>
 void two_sided(const ExecutionSpace& space, const Dense<T>& A, const Dense<T>& V, Criterion<Real<T>> criterion,
-               bool may_turn_to_norm, const JacobiOptions& options, JacobiReport& report) {
+               Indefinite indefinite, const JacobiOptions& options, JacobiReport& report) {
   using R = Real<T>;
   const auto n = static_cast<Index>(A.extent(0));
   const CountsView<R> counts_view(Kokkos::view_alloc(space, "heddle::eigen::counts"));
@@ -377,11 +377,11 @@ void two_sided(const ExecutionSpace& space, const Dense<T>& A, const Dense<T>& V
   report.end = JacobiEnd::sweep_limit;
   while (report.sweeps < options.sweeps) {
     // A negative number on the diagonal: A is not positive definite.
-    if (criterion.relative && may_turn_to_norm && norms.least <= 0) {
+    if (criterion.relative && indefinite == Indefinite::turns_to_norm && norms.least <= 0) {
       criterion.relative = false;
       report.accuracy = JacobiAccuracy::norm;
     }
-    require(!criterion.relative || norms.least > 0, not_definite);
+    require(!criterion.relative || norms.least > 0 || indefinite == Indefinite::allowed, not_definite);
     SweepCounts<R> counts;
     const Index left = most - report.rotations;
     if (report.method == JacobiMethod::classical) {
@@ -422,14 +422,14 @@ void two_sided(const ExecutionSpace& space, const Dense<T>& A, const Dense<T>& V
   }
   // The last sweep may have been the first to find a negative one.
   if (criterion.relative && !(norms.least > 0)) {
-    require(may_turn_to_norm, not_definite);
+    require(indefinite != Indefinite::refused, not_definite);
     report.accuracy = JacobiAccuracy::norm;
   }
 }
 
-#define HEDDLE_INSTANTIATE(T)                                                                                   \
-  template Norms<Real<T>> norms_of<T>(const ExecutionSpace&, const Dense<T>&);                                  \
-  template void two_sided<T>(const ExecutionSpace&, const Dense<T>&, const Dense<T>&, Criterion<Real<T>>, bool, \
+#define HEDDLE_INSTANTIATE(T)                                                                                         \
+  template Norms<Real<T>> norms_of<T>(const ExecutionSpace&, const Dense<T>&);                                        \
+  template void two_sided<T>(const ExecutionSpace&, const Dense<T>&, const Dense<T>&, Criterion<Real<T>>, Indefinite, \
                              const JacobiOptions&, JacobiReport&)
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE);
 #undef HEDDLE_INSTANTIATE

@@ -6,11 +6,18 @@
 
 namespace heddle::eigen::impl {
 
+/// What a relative criterion does where a number on the diagonal is not positive.
+enum class Indefinite {
+  refused,        ///< Throws Error(argument).
+  turns_to_norm,  ///< Goes on with the norm's, as the report's accuracy then says.
+  allowed  ///< Goes on: of graded matrices the small eigenvalues keep digits that are their own, without a promise.
+};
+
 /// A (n x n, both triangles) becomes diagonal but for what the criterion leaves; V (n x n or without elements) is
 /// multiplied by the rotations. Sets the report's sweeps, rotations, off_norms, end and converged. Blocks.
 template <Scalar T>
 void two_sided(const ExecutionSpace& space, const Dense<T>& A, const Dense<T>& V, Criterion<Real<T>> criterion,
-               bool may_turn_to_norm, const JacobiOptions& options, JacobiReport& report);
+               Indefinite indefinite, const JacobiOptions& options, JacobiReport& report);
 
 /// Norms of a matrix, in sums whose order is fixed.
 template <class R> struct Norms {
