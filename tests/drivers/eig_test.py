@@ -65,6 +65,80 @@ class Eigen(CommandTest):
         self.assertRegex(output, r"n = 3, double: method round-robin, accuracy relative")
         self.assertRegex(output, r"eigenvalues 0\.585786437627 2 3\.41421356237\n")
 
+    def test_pencils(self):
+        """H C = S C diag(w), real and complex: the definition, and what comes with it."""
+        rng = random.Random(5)
+        n = 8
+        for is_complex in (False, True):
+            H = hermitian(rng, n, is_complex)
+            basis = random_matrix(rng, n, n, is_complex)
+            S = product(transpose(basis, conjugate=True), basis)
+            for i in range(n):
+                S[i][i] += 1.0
+            write_market(self.path("H.mtx"), H)
+            write_market(self.path("S.mtx"), S)
+            report = self.succeed("eig", "--input", "H.mtx", "--overlap", "S.mtx", "--vectors", "C.mtx")
+            results = report["results"]
+            values = results["eigenvalues"]
+            self.assertEqual(values, sorted(values))
+            C = read_market(self.path("C.mtx"))
+            right = [[sc * w for sc, w in zip(row, values)] for row in product(S, C)]
+            self.assert_close(product(H, C), right, 1e-12)
+            identity = [[float(i == j) for j in range(n)] for i in range(n)]
+            self.assert_close(product(transpose(C, conjugate=True), product(S, C)), identity, 1e-12)
+            self.assertEqual(set(report["checks"]), {"residual", "orthogonality"})
+            self.assertEqual(report["inputs"]["overlap"], "S.mtx")
+            self.assertTrue(0 < results["least_pivot"] <= 1 and results["growth"] > 0)
+            self.assertIn("overlap: the least pivot has ",
+                          self.run_command("eig", "--input", "H.mtx", "--overlap", "S.mtx").output)
+        # A complex overlap of a real matrix; all four types; a generated matrix; of one row.
+        self.write("I.txt", "8\n" + "\n".join(" ".join(str(float(i == j)) for j in range(n)) for i in range(n)))
+        report = self.succeed("eig", "--input", "I.txt", "--overlap", "S.mtx")
+        self.assertEqual(report["inputs"]["scalar"], "complex-double")
+        self.assertEqual(report["results"]["accuracy"], "relative")
+        for scalar in ("float", "double", "complex-float", "complex-double"):
+            pencil = self.succeed("eig", "--generate", "thesis", "--size", n, "--overlap", "I.txt", "--scalar", scalar)
+            alone = self.succeed("eig", "--generate", "thesis", "--size", n, "--scalar", scalar)
+            self.assert_values(pencil["results"]["eigenvalues"], alone["results"]["eigenvalues"],
+                               1e-5 if "float" in scalar else 1e-13)
+        self.write("six.txt", "1\n6\n")
+        self.write("two.txt", "1\n2\n")
+        results = self.succeed("eig", "--input", "six.txt", "--overlap", "two.txt", "--vectors", "c.txt")["results"]
+        self.assert_values(results["eigenvalues"], [3.0])
+        self.assert_values([abs(read_text(self.path("c.txt"))[0][0])], [math.sqrt(0.5)])
+
+    def test_small_eigenvalues_of_pencils(self):
+        """D A D and D B D have the eigenvalues of A and B, whatever D is; and H graded alone has small ones."""
+        d = [1.0, 1e-20, 1e30]
+        A, B = [[2, 1, 0], [1, 3, 1], [0, 1, 4]], [[2, 1, 0], [1, 2, 1], [0, 1, 2]]
+        for name, rows, by in (("A", A, [1] * 3), ("B", B, [1] * 3), ("DAD", A, d), ("DBD", B, d)):
+            self.write(name + ".txt", "3\n" + "\n".join(" ".join(repr(x * by[i] * by[j]) for j, x in enumerate(row))
+                                                        for i, row in enumerate(rows)))
+        plain = self.succeed("eig", "--input", "A.txt", "--overlap", "B.txt")["results"]["eigenvalues"]
+        scaled = self.succeed("eig", "--input", "DAD.txt", "--overlap", "DBD.txt")["results"]["eigenvalues"]
+        self.assert_values(scaled, plain)
+        # The products of the eigenvalues are det(A) / det(B) = 18 / 4, and that times det(D)^2 where A alone is graded.
+        self.assertAlmostEqual(math.prod(plain) / 4.5, 1, delta=1e-14)
+        graded = self.succeed("eig", "--input", "DAD.txt", "--overlap", "B.txt")["results"]["eigenvalues"]
+        self.assertAlmostEqual(math.prod(graded) / 4.5e20, 1, delta=1e-13)
+
+    def test_refused_pencils(self):
+        self.write("m.txt", THESIS)
+        self.write("one.txt", "3\n" + "1 1 1\n" * 3)
+        self.refuse("eig", "--input", "m.txt", "--overlap", "one.txt",
+                    message="S is not positive definite: pivot 1 of its Cholesky factorization")
+        self.write("minus.txt", "3\n1 0 0\n0 -2 0\n0 0 1\n")
+        self.refuse("eig", "--input", "m.txt", "--overlap", "minus.txt",
+                    message=r"its diagonal element in row 1 \(counted from 0\) is -2; expected a positive number")
+        self.write("small.txt", "2\n1 0\n0 1\n")
+        self.refuse("eig", "--input", "m.txt", "--overlap", "small.txt", message="small.txt: is 2 x 2; expected 3 x 3")
+        self.write("skew.txt", "3\n1 0 0\n0.5 1 0\n0 0 1\n")
+        self.refuse("eig", "--input", "m.txt", "--overlap", "skew.txt", message=r"skew.txt: is not symmetric: element \(2, 1\)")
+        self.refuse("eig", "--input", "m.txt", "--overlap", "m.txt", "--values-only", message="--overlap m.txt: is checked")
+        self.refuse("eig", "--scf", "--overlap", "m.txt", message="--scf has an orthonormal basis")
+        self.refuse("eig", "--input", "m.txt", "--overlap", "m.txt", ranks=2, message="runs on one rank")
+        self.refuse("eig", "--input", "m.txt", "--overlap", "m.txt", "--vectors", "m.txt", message="m.txt")
+
     def test_all_formats_agree(self):
         rows = hermitian(random.Random(1), 7)
         self.write("A.txt", "7\n" + "\n".join(" ".join(map(repr, row)) for row in rows))
@@ -355,12 +429,49 @@ class StudyOfJacobi(CommandTest):
                             environment=two)["results"]["rows"]
         self.assertTrue(all("speed_up" in row for row in rows))
         self.assertEqual({row["method"] for row in rows if row["backend"] == "openmp"}, {"round-robin"})
+        self.refuse(*common, "--scalar", "float", "--serial-table", "one.csv", environment=two,
+                    message="one.csv: was measured with --scalar double, not float")
         self.refuse("study", "jacobi", "--sizes", 3, "--serial-table", "one.csv", environment=two,
                     message="one.csv: was measured with --generate thesis, not kohn-sham")
         self.write("other.csv", "a,b\n1,2\n")
         self.refuse("study", "jacobi", "--sizes", 3, "--serial-table", "other.csv", environment=two,
                     message="other.csv: is no table of heddle study jacobi")
         self.refuse("study", "jacobi", "--sizes", 3, "--methods", "magic", message="--methods: 'magic': expected auto, classical, ")
+
+    def test_scalars_and_deviations(self):
+        for scalar in ("float", "double", "complex-float", "complex-double"):
+            report = self.succeed("study", "jacobi", "--sizes", "1,2,10", "--generate", "thesis", "--scalar", scalar,
+                                  "--methods", "auto,cyclic,blocked", "--repeat", 1)
+            rows = report["results"]["rows"]
+            unit = 2.0**-24 if "float" in scalar else 2.0**-53
+            for row in rows:
+                self.assertEqual((row["scalar"], row["matrix"]), (scalar, "thesis"))
+                self.assertLessEqual(row["deviation"], 10 * row["order"] * unit, row)
+            self.assertEqual(set(report["checks"]), {"residual", "orthogonality", "deviation"})
+            if scalar == "float":
+                self.assertGreater(max(row["deviation"] for row in rows), 2.0**-53)
+
+    def test_grids_of_three_dimensions(self):
+        rows = self.succeed("study", "jacobi", "--generate", "kohn-sham-3d", "--largest", 30, "--repeat", 1)["results"]["rows"]
+        self.assertEqual({row["order"] for row in rows}, {8, 27})
+        self.refuse("study", "jacobi", "--generate", "kohn-sham-3d", "--sizes", "8,9",
+                    message="--sizes: 9: kohn-sham-3d has m x m x m points; expected a cube")
+        self.refuse("study", "jacobi", "--generate", "kohn-sham-3d", "--largest", 7, message="--largest 7: expected at least 8")
+
+    def test_joined_tables(self):
+        common = ("study", "jacobi", "--sizes", "3,8", "--repeat", 1)
+        self.succeed(*common, "--scalar", "float", "-o", "float.csv")
+        self.succeed(*common, "--join", "float.csv", "-o", "both.csv")
+        tables = {}
+        for name in ("float.csv", "both.csv"):
+            with open(self.path(name), encoding="utf-8", newline="") as file:
+                lines = file.read().splitlines()
+            self.assertTrue(lines[0].startswith("# heddle study jacobi, heddle "))
+            tables[name] = list(csv.DictReader(lines[1:]))
+        self.assertEqual([row for row in tables["both.csv"] if row["scalar"] == "float"], tables["float.csv"])
+        self.assertEqual({row["scalar"] for row in tables["both.csv"]}, {"float", "double"})
+        self.write("gemm.csv", "# heddle study gemm, heddle 1\n")
+        self.refuse(*common, "--join", "gemm.csv", message="gemm.csv: is no table of heddle study jacobi")
 
     def test_under_mpirun(self):
         rows = self.succeed("study", "jacobi", "--sizes", "3,5", ranks=0)["results"]["rows"]

@@ -1,6 +1,7 @@
 // heddle eig: eigenvalues and eigenvectors by Jacobi rotations.
 #include "drivers/commands.hpp"
 #include "drivers/eig/matrices.hpp"
+#include "drivers/eig/pencil.hpp"
 #include "drivers/eig/scf.hpp"
 #include "drivers/eig/solution.hpp"
 #include "drivers/eig/spectrum.hpp"
@@ -23,7 +24,7 @@ namespace heddle::driver {
 namespace {
 
 struct Options {
-  std::string input, generate;
+  std::string input, generate, overlap;
   bool scf = false;
   Index size = -1;
   int dimensions = 1;
@@ -42,12 +43,14 @@ bool makes_chain(const Options& options) {
 }
 
 OptionTable<Options> matrix_options() {
-  const auto read = [](const Options& options) { return !options.input.empty(); };
+  const auto read = [](const Options& options) { return !options.input.empty() || !options.overlap.empty(); };
   return {
       {"--input,-i", &Options::input, Text{},
        "File of the matrix: .txt (its order n, then n rows), .mtx Matrix Market, .npy NumPy or .h5 HDF5: "
        "FILE.h5:DATASET, "
        "or FILE.h5 for its dataset 'matrix'"},
+      {"--overlap", &Options::overlap, Text{},
+       "File of a positive definite matrix S of the same order: H C = S C diag(w) is solved, H being the other matrix"},
       {"--generate", &Options::generate, choice({"kohn-sham", "thesis", "random"}, "KIND"),
        "Make one: kohn-sham (a row of atoms at its self-consistent density, or a molecule of water), thesis "
        "(n/2 - |i - j|) or random"},
@@ -90,7 +93,7 @@ OptionTable<Options> matrix_options() {
       {"--symmetry",
        &Options::symmetry,
        Number{.least = 0, .type_name = "TOL"},
-       "How far a_ij and conj(a_ji) of --input may differ, in units of the largest element (default: 1e-12, in float "
+       "How far a_ij and conj(a_ji) of a file may differ, in units of the largest element (default: 1e-12, in float "
        "1e-5)",
        {},
        read},
@@ -226,22 +229,6 @@ template <Scalar T> HostMatrix<T> generated(Context& context, const Options& opt
   return matrix_from<T>(eigen::kohn_sham_matrix_3d(static_cast<int>(points)), n);
 }
 
-const char* reason(eigen::JacobiEnd end) {
-  switch (end) {
-    case eigen::JacobiEnd::diagonal:
-      return "there was nothing to rotate";
-    case eigen::JacobiEnd::tolerance:
-      return "a whole sweep found nothing above the tolerance";
-    case eigen::JacobiEnd::quadratic:
-      return "the last sweep leaves less than the tolerance";
-    case eigen::JacobiEnd::sweep_limit:
-      return "the limit of sweeps was reached";
-    case eigen::JacobiEnd::rotation_limit:
-      return "the limit of rotations was reached";
-  }
-  return "";
-}
-
 std::string few(const std::vector<double>& values) {
   constexpr std::size_t low = 4;
   constexpr std::size_t high = 2;
@@ -256,18 +243,25 @@ std::string few(const std::vector<double>& values) {
   return text;
 }
 
+// A file's matrix, on rank 0, Hermitian to the bit.
+template <Scalar T>
+HostMatrix<T> hermitian_from(const Communicator& comm, const std::string& path, const Options& options) {
+  HostMatrix<T> A = gather(read_placed<T>(comm, path, "rank:0"), 0);
+  const double usual = std::is_same_v<Real<T>, float> ? 1e-5 : 1e-12;
+  comm.on_rank(0, [&] {
+    require_hermitian<T>(path, A, options.symmetry < 0 ? usual : options.symmetry);
+    mirror<T>(A, options.solver.upper);
+  });
+  return A;
+}
+
 // The matrix, on rank 0; n on every rank.
 template <Scalar T> HostMatrix<T> matrix_of(Context& context, const Options& options, Report& report, Index& n) {
   const Communicator& comm = context.comm();
   const auto start = std::chrono::steady_clock::now();
   HostMatrix<T> A;
   if (!options.input.empty()) {
-    A = gather(read_placed<T>(comm, options.input, "rank:0"), 0);
-    const double usual = std::is_same_v<Real<T>, float> ? 1e-5 : 1e-12;
-    comm.on_rank(0, [&] {
-      require_hermitian<T>(options.input, A, options.symmetry < 0 ? usual : options.symmetry);
-      mirror<T>(A, options.solver.upper);
-    });
+    A = hermitian_from<T>(comm, options.input, options);
   } else {
     comm.on_rank(0, [&] { A = generated<T>(context, options); });
   }
@@ -296,11 +290,35 @@ void check_spectrum(Context& context, const HostMatrix<T>& A, const std::vector<
   if (found[6] != 0) report.check_at_most("determinant", found[4], found[5]);
 }
 
+// H C = S C diag(w), S being the matrix of --overlap.
+template <Scalar T>
+EigenSolution<T> solution_with_overlap(Context& context, const Options& options, const HostMatrix<T>& H,
+                                       Report& report) {
+  const HostMatrix<T> S = hermitian_from<T>(context.comm(), options.overlap, options);
+  if (S.extent(0) != H.extent(0)) {
+    throw Error(ErrorKind::input, message_of(options.overlap, ": is ", S.extent(0), " x ", S.extent(1), "; expected ",
+                                             H.extent(0), " x ", H.extent(0), ", as the other matrix is"));
+  }
+  eigen::JacobiGeneralisedReport pencil;
+  EigenSolution<T> solution = pencil_solution<T>(context.comm().space(), H, S, options.solver, pencil);
+  report.results()["least_pivot"] = pencil.least_pivot;
+  report.results()["growth"] = pencil.growth;
+  report.results()["refinement_sweeps"] = pencil.refinement_sweeps;
+  context.say(
+      format("overlap: the least pivot has %.3g of its diagonal element; elements grew %.3g times; %d sweep%s "
+             "of refinement",
+             pencil.least_pivot, pencil.growth, pencil.refinement_sweeps, pencil.refinement_sweeps == 1 ? "" : "s"));
+  return solution;
+}
+
 template <Scalar T> int solve_as(Context& context, const Options& options) {
   auto report = context.report("eig");
   Index n = 0;
   const HostMatrix<T> A = matrix_of<T>(context, options, report, n);
-  const EigenSolution<T> solution = eigen_solution<T>(context.comm(), n, A, options.solver, options.values_only);
+  const bool is_pencil = !options.overlap.empty();
+  const EigenSolution<T> solution = is_pencil
+                                        ? solution_with_overlap<T>(context, options, A, report)
+                                        : eigen_solution<T>(context.comm(), n, A, options.solver, options.values_only);
   const eigen::JacobiReport& outcome = solution.report;
   const std::vector<double> values(solution.values.begin(), solution.values.end());
   auto& results = report.results();
@@ -321,7 +339,7 @@ template <Scalar T> int solve_as(Context& context, const Options& options) {
                      solution.seconds));
   context.say(format("%d sweep%s, %lld rotations, %.3g left off the diagonal: %s", outcome.sweeps,
                      outcome.sweeps == 1 ? "" : "s", static_cast<long long>(outcome.rotations), outcome.off_norm(),
-                     reason(outcome.end)));
+                     reason_of(outcome.end)));
   context.say("eigenvalues" + few(values));
   if (!outcome.converged) {
     const int code = context.finish(report);
@@ -338,7 +356,10 @@ template <Scalar T> int solve_as(Context& context, const Options& options) {
     report.check_at_most("residual", solution.errors->residual, 10 * factor);
     report.check_at_most("orthogonality", solution.errors->orthogonality, 10 * factor);
   }
-  check_spectrum<T>(context, A, values, factor, outcome.accuracy == eigen::JacobiAccuracy::relative, report);
+  // What a matrix has without its eigenvalues, a pencil has not.
+  if (!is_pencil) {
+    check_spectrum<T>(context, A, values, factor, outcome.accuracy == eigen::JacobiAccuracy::relative, report);
+  }
   if (context.root()) {
     Sha256 hash;
     hash.add(solution.values.data(), solution.values.size() * sizeof(Real<T>));
@@ -348,11 +369,27 @@ template <Scalar T> int solve_as(Context& context, const Options& options) {
   return context.finish(report);
 }
 
+// What goes with --overlap.
+void require_overlap(const Options& options, int ranks) {
+  if (options.overlap.empty()) return;
+  require(ranks == 1, "--overlap ", options.overlap, ": runs on one rank, and all threads or the GPU of it; there are ",
+          ranks);
+  require(!options.values_only, "--overlap ", options.overlap,
+          ": is checked by its vectors; --values-only leaves none");
+}
+
+// Complex where one of the files is.
+std::string scalar_of_files(Context& context, const Options& options) {
+  const std::string scalar = scalar_of_input(context, options.input);
+  return options.overlap.empty() || scalar.starts_with("complex") ? scalar : scalar_of_input(context, options.overlap);
+}
+
 int run(Context& context, Options options) {
   const int ranks = context.comm().size();
   const int sources = (options.input.empty() ? 0 : 1) + (options.generate.empty() ? 0 : 1) + (options.scf ? 1 : 0);
   require(sources == 1, "give the matrix with --input, make one with --generate, or ask for --scf; one of them");
   require(options.size <= 1 << 16, "--size ", options.size, ": expected at most ", 1 << 16);
+  require(!options.scf || options.overlap.empty(), "--scf has an orthonormal basis; --overlap is for one matrix");
   if (options.scf) {
     require(ranks == 1, "--scf runs on one rank, and all threads or the GPU of it; there are ", ranks);
     require(
@@ -374,6 +411,7 @@ int run(Context& context, Options options) {
     return run_scf(context, settings, inputs);
   }
   if (ranks > 1) require_over_ranks(ranks, options.solver);
+  require_overlap(options, ranks);
   require(options.dimensions == 1 || options.generate == "kohn-sham", "--dimensions ", options.dimensions,
           " is for --generate kohn-sham");
   require(options.settings.plot.empty(), "--plot draws what --scf finds");
@@ -383,10 +421,10 @@ int run(Context& context, Options options) {
   for (const auto& [name, path] :
        {std::pair("--save", options.save), {"--vectors", options.vectors}, {"--values", options.values}}) {
     require_writable_matrix(context, path);
-    require_inputs_kept(context, {{"--input", options.input}}, {name, path});
+    require_inputs_kept(context, {{"--input", options.input}, {"--overlap", options.overlap}}, {name, path});
   }
   if (options.tolerance > 0) options.solver.tolerance = options.tolerance;
-  if (options.scalar.empty()) options.scalar = scalar_of_input(context, options.input);
+  if (options.scalar.empty()) options.scalar = scalar_of_files(context, options);
   for (const std::string& path : {options.save, options.vectors}) {
     require(!path.ends_with(".txt") || !options.scalar.starts_with("complex"), path,
             ": plain text holds real matrices; choose .mtx or .h5");
@@ -400,6 +438,7 @@ void add_eig(CLI::App& app, Selection& selection) {
   add_command(app, selection,
               {"eig", "Eigenvalues and eigenvectors of a symmetric or Hermitian matrix, by Jacobi rotations",
                "  heddle eig --input matrix.txt --vectors V.txt --values w.txt\n"
+               "  heddle eig --input H.mtx --overlap S.mtx --vectors C.mtx\n"
                "  heddle eig --generate kohn-sham --size 512 --json report.json\n"
                "  heddle eig --scf --atoms 8 --plot scf.png"},
               all_options(), run);

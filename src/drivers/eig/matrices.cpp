@@ -149,6 +149,22 @@ std::string unconverged(const eigen::JacobiReport& report) {
                 report.off_norm(), by_sweeps ? "--sweeps" : "--rotations");
 }
 
+const char* reason_of(eigen::JacobiEnd end) {
+  switch (end) {
+    case eigen::JacobiEnd::diagonal:
+      return "there was nothing to rotate";
+    case eigen::JacobiEnd::tolerance:
+      return "a whole sweep found nothing above the tolerance";
+    case eigen::JacobiEnd::quadratic:
+      return "the last sweep leaves less than the tolerance";
+    case eigen::JacobiEnd::sweep_limit:
+      return "the limit of sweeps was reached";
+    case eigen::JacobiEnd::rotation_limit:
+      return "the limit of rotations was reached";
+  }
+  return "";
+}
+
 template <Scalar T> HostMatrix<T> thesis_matrix(Index n) {
   HostMatrix<T> A = host_matrix<T>(n);
   const Index half = n / 2;

@@ -49,6 +49,8 @@ class JacobiSolver {
 
 /// Why an eigensolver gave up: "not converged after 1 sweep, ...; what to do".
 [[nodiscard]] std::string unconverged(const eigen::JacobiReport& report);
+/// Why an iteration ended, in words.
+[[nodiscard]] const char* reason_of(eigen::JacobiEnd end);
 
 /// a_ij = n/2 - |i - j|, n/2 an integer: what J. A. Ayala Barbosa timed (tesina, UNAM, 2018).
 template <Scalar T> [[nodiscard]] HostMatrix<T> thesis_matrix(Index n);

@@ -1,6 +1,6 @@
 """Figures of `heddle study jacobi`: python3 study_jacobi.py STUDY.csv PICTURE.png.
 
-By order of the matrix: run time, cost factor, speed-up, acceleration and efficiency; dashed, the run times that J. A.
+By order of the matrix: run time, cost factor, deviation of eigenvalues, speed-up, acceleration and efficiency; dashed, the run times that J. A.
 Ayala Barbosa published (tesina, UNAM, 2018; a GTX 1060, and OpenACC on its host). Exit status: 0 done, 1 the file
 can't be plotted, 3 a module is missing.
 """
@@ -26,13 +26,14 @@ MARKERS = "osD^vP*X"
 
 
 class Series:
-    """The rows of one backend and method."""
+    """The rows of one backend and method; `differing`: the columns that tell their matrices and devices apart, too."""
 
-    def __init__(self, rows, colour, marker):
+    def __init__(self, rows, differing, colour, marker):
         first = rows[0]
         count = int(first["processors"])
         threads = "1 thread" if first["backend"] == "serial" else f"p = {count}"
-        self.name = f"{first['backend']}, {first['method']} ({threads})"
+        self.name = ", ".join([f"{first['backend']}, {first['method']} ({threads})",
+                               *(first[key] for key in ("scalar", "matrix", "device") if key in differing)])
         self.parallel = first["backend"] != "serial"
         self.rows = rows
         self.style = {"color": colour, "marker": marker, "markersize": 4.5}
@@ -67,14 +68,22 @@ def main(source, target):
     about, (rows,) = read_tables(source)
     if not rows:
         raise ValueError("has no rows")
-    kinds = list(dict.fromkeys((row["backend"], row["method"]) for row in rows))
-    all_series = [Series([row for row in rows if (row["backend"], row["method"]) == kind], COLOURS[k % len(COLOURS)],
-                         MARKERS[k % len(MARKERS)]) for k, kind in enumerate(kinds)]
+    # The serial rows and those of all threads have devices of their own.
+    differing = [key for key in ("scalar", "matrix") if len({row[key] for row in rows}) > 1]
+    if any(len({row["device"] for row in rows if row["backend"] == name}) > 1 for name in {r["backend"] for r in rows}):
+        differing.append("device")
+
+    def kind_of(row):
+        return tuple(row[key] for key in ("backend", "method", "processors", *differing))
+
+    kinds = list(dict.fromkeys(map(kind_of, rows)))
+    all_series = [Series([row for row in rows if kind_of(row) == kind], differing, COLOURS[k % len(COLOURS)],
+                         MARKERS[(k + k // len(COLOURS)) % len(MARKERS)]) for k, kind in enumerate(kinds)]
     orders = sorted({int(row["order"]) for row in rows})
     all_orders = sorted({*orders, *PUBLISHED})
-    figure, panels = plt.subplots(2, 3, figsize=(14.4, 8.8))
-    figure.subplots_adjust(left=0.055, right=0.99, top=0.89, bottom=0.15, wspace=0.22, hspace=0.36)
-    (linear, logarithmic, cost), (speed_up, acceleration, efficiency) = panels
+    figure, panels = plt.subplots(2, 4, figsize=(18.4, 8.4))
+    figure.subplots_adjust(left=0.045, right=0.99, top=0.88, bottom=0.1, wspace=0.25, hspace=0.36)
+    (linear, logarithmic, cost, deviation), (speed_up, acceleration, efficiency, names) = panels
 
     for axes in (linear, logarithmic):
         for series in all_series:
@@ -90,6 +99,12 @@ def main(source, target):
     draw_published(cost, lambda times, k: times[k], (0,))
     prepare(cost, "cost factor $p\\,t_p$", "processors · seconds", all_orders)
 
+    deviation.set_yscale("log")
+    for series in all_series:
+        # Eigenvalues that agree to the last bit have no place on a logarithmic axis.
+        deviation.plot(*series.column("deviation", lambda value: value or float("nan")), **series.style)
+    prepare(deviation, "deviation of eigenvalues from those in double", "of the largest eigenvalue", orders)
+
     for series in all_series:
         speed_up.plot(*series.column("speed_up"), **series.style)
         acceleration.plot(*series.column("acceleration"), **series.style)
@@ -99,7 +114,7 @@ def main(source, target):
             speed_up.plot(*series.column("own_speed_up"), **alone)
             share = 100 / float(series.rows[0]["processors"])
             efficiency.plot(*series.column("own_speed_up", lambda s, share=share: share * s), **alone,
-                            label="dotted: against the same method on one thread")
+                            label="dotted: against the same\nmethod on one thread")
     known = any(row["speed_up"] for row in rows)
     if known:
         draw_published(speed_up, lambda times, k: times[0] / times[k], (1, 2))
@@ -115,9 +130,15 @@ def main(source, target):
         axes.axhline(level, color="#999999", linewidth=0.8, zorder=0.5)
     handles, labels = logarithmic.get_legend_handles_labels()
     dotted = [(h, l) for h, l in zip(*efficiency.get_legend_handles_labels())][:1]
-    figure.legend(handles + [h for h, _ in dotted], labels + [l for _, l in dotted], loc="lower center", ncol=4,
-                  bbox_to_anchor=(0.5, 0.012))
-    figure.suptitle(f"Jacobi eigensolver, all eigenvalues and vectors, {about['matrix']} matrices: {about['device']}\n"
+    names.axis("off")
+    names.legend(handles + [h for h, _ in dotted], labels + [l for _, l in dotted], loc="upper left",
+                 bbox_to_anchor=(-0.08, 1.04), fontsize=9 if len(handles) < 14 else 7)
+
+    def listed(key):
+        return ", ".join(dict.fromkeys(row[key] for row in rows))
+
+    figure.suptitle(f"Jacobi eigensolver, all eigenvalues and vectors, {listed('matrix')} matrices, {listed('scalar')}: "
+                    f"{listed('device')}\n"
                     "$t_s$: the cyclic order on one thread; $p$: threads, or multiprocessors of a GPU", fontsize=11.5,
                     y=0.98)
     sign(figure, about["version"], about["git"])

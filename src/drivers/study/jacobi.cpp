@@ -4,11 +4,13 @@
 #include "drivers/study/jacobi_table.hpp"
 #include "drivers/support/clock.hpp"
 #include "drivers/support/programs.hpp"
+#include "drivers/support/scalars.hpp"
 #include "drivers/support/text.hpp"
 #include <heddle/core/pending_file.hpp>
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <utility>
 
 namespace heddle::driver {
@@ -24,9 +26,11 @@ struct Options {
   Index largest_serial = 512;
   std::vector<JacobiMethod> methods = {JacobiMethod::automatic};
   std::string generate = "kohn-sham";
+  std::string scalar = "double";
   int repeat = 3;
   std::string serial_table;
   bool serial = true;
+  std::vector<std::string> join;
   std::string output = "study_jacobi.csv";
   std::string plot;
 };
@@ -39,21 +43,25 @@ Choice<JacobiMethod> methods_kind() {
 
 const OptionTable<Options>& all_options() {
   static const OptionTable<Options> table = {
-      {"--largest", &Options::largest, Integer{.least = 3}, "Orders 3, 5, 10, 16, 32, 64, ..., 2048 up to this"},
+      {"--largest", &Options::largest, Integer{.least = 3},
+       "Orders 3, 5, 10, 16, 32, 64, ..., 2048 up to this; of kohn-sham-3d cubes: 8, 27, 64, ..., 1728"},
       {"--sizes", &Options::sizes, Integer{.type_name = "N,N,..."}, "These orders instead", {.was = "--orders"}},
       {"--largest-serial", &Options::largest_serial, Integer{.least = 0},
        "Up to here the cyclic order is timed on one thread, which speed-up is against"},
       {"--methods", &Options::methods, methods_kind(), "Orders of rotations to time, as heddle eig names them"},
       {"--generate",
        &Options::generate,
-       choice({"kohn-sham", "thesis"}, "KIND"),
-       "kohn-sham (a row of four atoms; below 5, thesis) or thesis (n/2 - |i - j|)",
+       choice({"kohn-sham", "kohn-sham-3d", "thesis"}, "KIND"),
+       "kohn-sham (a row of four atoms; below 5, thesis), kohn-sham-3d (a molecule of water on m x m x m points) or "
+       "thesis (n/2 - |i - j|)",
        {.was = "--matrix"}},
+      {"--scalar", &Options::scalar, choice({"double", "float", "complex-double", "complex-float"}, "TYPE"),
+       "Scalar type of the matrices; the thesis has float"},
       {"--repeat", &Options::repeat, Integer{.least = 1}, "Runs of each at least; their median is kept"},
       {"--serial-table", &Options::serial_table, Text{"CSV"},
        "Table of a run with OMP_NUM_THREADS=1, for a GPU. On CPUs the command runs itself with one thread where this "
-       "is "
-       "not given"},
+       "is not given"},
+      {"--join", &Options::join, Text{"CSV,..."}, "Tables of other runs, on other machines, to append"},
       {"--serial,!--no-serial",
        &Options::serial,
        Flag{},
@@ -82,13 +90,47 @@ std::string backend_of(const ExecutionSpace& space) {
   return name;
 }
 
-HostMatrix<double> matrix_of(const std::string& kind, Index n) {
+// The m of n = m^3, or 0.
+int edge_of(Index n) {
+  const auto m = static_cast<int>(std::lround(std::cbrt(static_cast<double>(n))));
+  return static_cast<Index>(m) * m * m == n ? m : 0;
+}
+
+template <Scalar T> HostMatrix<T> study_matrix(const std::string& kind, Index n) {
   // The first Kohn-Sham matrix of the default chain of atoms, which needs a few points.
-  if (kind == "thesis" || n < 5) return thesis_matrix<double>(n);
+  if (kind == "thesis" || (kind == "kohn-sham" && n < 5)) return thesis_matrix<T>(n);
+  if (kind == "kohn-sham-3d") return matrix_from<T>(eigen::kohn_sham_matrix_3d(edge_of(n)), n);
   Chain chain;
   chain.points = static_cast<int>(n);
   const eigen::KohnSham model(model_options(chain));
-  return matrix_from<double>(model.hamiltonian(model.initial_density()), n);
+  return matrix_from<T>(model.hamiltonian(model.initial_density()), n);
+}
+
+// What every implementation's eigenvalues of A are compared with: double's, whose bits no number of threads changes.
+template <Scalar T> std::vector<double> reference_values(const ExecutionSpace& space, const HostMatrix<T>& A) {
+  using W = std::conditional_t<is_complex<T>, Kokkos::complex<double>, double>;
+  HostMatrix<W> wide("heddle::driver::wide", A.extent(0), A.extent(1));
+  for (std::size_t at = 0; at < A.size(); ++at) wide.data()[at] = W(A.data()[at]);
+  const Kokkos::View<double*, MemorySpace> w("heddle::driver::w", A.extent(0));
+  const eigen::JacobiReport outcome = eigen::jacobi_values(space, on_device<W>(wide), w, {.reproducible = true});
+  if (!outcome.converged) {
+    throw Error(ErrorKind::computation, message_of("reference, n = ", A.extent(0), ": ", unconverged(outcome)));
+  }
+  const auto host = Kokkos::create_mirror_view(w);
+  Kokkos::deep_copy(host, w);
+  return {host.data(), host.data() + host.extent(0)};
+}
+
+template <class R> double deviation_of(const Kokkos::View<R*, MemorySpace>& w, const std::vector<double>& reference) {
+  const auto host = Kokkos::create_mirror_view(w);
+  Kokkos::deep_copy(host, w);
+  double most = 0;
+  double size = 0;
+  for (std::size_t i = 0; i < reference.size(); ++i) {
+    most = larger(most, std::abs(static_cast<double>(host(i)) - reference[i]));
+    size = larger(size, std::abs(reference[i]));
+  }
+  return most == 0 ? 0 : most / size;
 }
 
 // Median of the seconds after a run that does not count, but where that takes seconds itself.
@@ -109,14 +151,28 @@ template <class Work> double seconds_of(int repeat, const Work& work) {
   return seconds[seconds.size() / 2];
 }
 
-JacobiRow measured(const ExecutionSpace& space, const Options& options, JacobiMethod method, Index n,
-                   double& orthogonality) {
-  const LocalMatrix<double> A = on_device<double>(matrix_of(options.generate, n));
-  const LocalMatrix<double> V("heddle::driver::V", A.extent(0), A.extent(1));
-  const Kokkos::View<double*, MemorySpace> w("heddle::driver::w", A.extent(0));
+// What rows share: references by order, and the worst that their checks found.
+struct Findings {
+  std::map<Index, std::vector<double>> references;
+  double orthogonality = 0;
+  double deviation = 0;  // In units of n u.
+};
+
+template <Scalar T>
+JacobiRow measured(const Context& context, const Options& options, JacobiMethod method, Index n, Findings& findings) {
+  const ExecutionSpace& space = context.comm().space();
+  const HostMatrix<T> host = study_matrix<T>(options.generate, n);
+  const LocalMatrix<T> A = on_device<T>(host);
+  const LocalMatrix<T> V("heddle::driver::V", A.extent(0), A.extent(1));
+  const Kokkos::View<Real<T>*, MemorySpace> w("heddle::driver::w", A.extent(0));
   const eigen::JacobiOptions solver = {.method = method};
   eigen::JacobiReport outcome;
   JacobiRow row;
+  row.device = device_of(context);
+  // A comma ends a cell.
+  std::replace(row.device.begin(), row.device.end(), ',', ';');
+  row.scalar = options.scalar;
+  row.matrix = options.generate;
   row.backend = backend_of(space);
   row.processors = processors_of(space);
   row.method = to_string(method);
@@ -126,9 +182,14 @@ JacobiRow measured(const ExecutionSpace& space, const Options& options, JacobiMe
     throw Error(ErrorKind::computation, message_of(row.method, ", n = ", n, ": ", unconverged(outcome)));
   row.sweeps = outcome.sweeps;
   row.rotations = outcome.rotations;
-  const EigenErrors errors = errors_of<double>(space, A, w, V);
+  const EigenErrors errors = errors_of<T>(space, A, w, V);
   row.residual = errors.residual;
-  orthogonality = larger(orthogonality, errors.orthogonality);
+  std::vector<double>& reference = findings.references[n];
+  if (reference.empty()) reference = reference_values<T>(space, host);
+  row.deviation = deviation_of<Real<T>>(w, reference);
+  findings.deviation =
+      larger(findings.deviation, row.deviation / (static_cast<double>(n) * static_cast<double>(unit_roundoff<T>)));
+  findings.orthogonality = larger(findings.orthogonality, errors.orthogonality);
   return row;
 }
 
@@ -140,6 +201,7 @@ std::vector<JacobiRow> rows_of_one_thread(const Context& context, const Options&
                                     "--sizes",          shown(Integer(), options.sizes),
                                     "--methods",        shown(methods_kind(), options.methods),
                                     "--generate",       options.generate,
+                                    "--scalar",         options.scalar,
                                     "--largest-serial", std::to_string(options.largest_serial),
                                     "--repeat",         std::to_string(options.repeat),
                                     "--output",         table.path().string()};
@@ -159,10 +221,10 @@ std::vector<JacobiRow> rows_of_one_thread(const Context& context, const Options&
   if (status != 0) {
     throw Error(ErrorKind::computation, format("the run with one thread failed (exit status %d)", status));
   }
-  return read_serial_rows(table.path(), options.generate);
+  return read_serial_rows(table.path(), options.generate, options.scalar);
 }
 
-std::vector<JacobiRow> own_rows(const Context& context, const Options& options, double& orthogonality) {
+std::vector<JacobiRow> own_rows(const Context& context, const Options& options, Findings& findings) {
   const ExecutionSpace& space = context.comm().space();
   std::vector<std::pair<JacobiMethod, Index>> plan;
   if (backend_of(space) == "serial") {
@@ -187,7 +249,8 @@ std::vector<JacobiRow> own_rows(const Context& context, const Options& options, 
   std::vector<JacobiRow> rows;
   for (const auto& one : plan) {
     progress.update(done / total, option_name(one.first) + ", n = " + std::to_string(one.second));
-    rows.push_back(measured(space, options, one.first, one.second, orthogonality));
+    with_scalar(options.scalar,
+                [&]<class T>() { rows.push_back(measured<T>(context, options, one.first, one.second, findings)); });
     done += cost(one);
   }
   progress.finish();
@@ -198,16 +261,45 @@ std::string shown(const std::optional<double>& value) {
   return value ? format("%12.3g", *value) : format("%12s", "-");
 }
 
-int run(Context& context, Options options) {
-  require(context.comm().size() == 1, "study jacobi: one rank, please; it measures one device");
+void complete_sizes(Options& options) {
+  const bool cubes = options.generate == "kohn-sham-3d";
   if (options.sizes.empty()) {
-    for (const Index n : {3, 5, 10, 16, 32, 64, 128, 256, 512, 1024, 2048}) {
+    for (const Index n : cubes ? std::vector<Index>{8, 27, 64, 125, 216, 343, 512, 1000, 1728}
+                               : std::vector<Index>{3, 5, 10, 16, 32, 64, 128, 256, 512, 1024, 2048}) {
       if (n <= options.largest) options.sizes.push_back(n);
     }
-    require(!options.sizes.empty(), "--largest ", options.largest, ": expected at least 3");
+    require(!options.sizes.empty(), "--largest ", options.largest, ": expected at least ", cubes ? 8 : 3);
   }
   std::sort(options.sizes.begin(), options.sizes.end());
-  for (const Index n : options.sizes) require(n >= 1 && n <= 1 << 16, "--sizes: ", n, ": expected 1 to ", 1 << 16);
+  for (const Index n : options.sizes) {
+    require(n >= 1 && n <= 1 << 16, "--sizes: ", n, ": expected 1 to ", 1 << 16);
+    require(!cubes || edge_of(n) > 0, "--sizes: ", n, ": kohn-sham-3d has m x m x m points; expected a cube, as 64");
+  }
+}
+
+// The rows that are measured here, and those of one thread.
+std::vector<JacobiRow> measured_rows(const Context& context, const Options& options, Findings& findings) {
+  const bool alone = backend_of(context.comm().space()) == "serial";
+  std::vector<JacobiRow> rows;
+  if (!options.serial_table.empty()) {
+    require(!alone, "--serial-table: this run has one thread itself");
+    rows = read_serial_rows(options.serial_table, options.generate, options.scalar);
+  } else if (on_host && !alone && options.serial) {
+    rows = rows_of_one_thread(context, options);
+  }
+  require(options.serial || !on_host || alone, "--no-serial: OMP_NUM_THREADS=1 did not take effect");
+  for (JacobiRow& row : own_rows(context, options, findings)) rows.push_back(std::move(row));
+  derive(rows);
+  return rows;
+}
+
+int run(Context& context, Options options) {
+  require(context.comm().size() == 1, "study jacobi: one rank, please; it measures one device");
+  complete_sizes(options);
+  std::vector<std::string> joined;
+  for (const std::string& path : options.join) {
+    for (std::string& row : jacobi_table().rows_of(path)) joined.push_back(std::move(row));
+  }
   { const PendingFile probe(options.output); }
   if (!options.plot.empty()) {
     const PendingFile probe(options.plot);
@@ -217,27 +309,12 @@ int run(Context& context, Options options) {
   inputs["study"] = "jacobi";
   all_options().enter(options, inputs);
 
-  const ExecutionSpace& space = context.comm().space();
-  const bool alone = backend_of(space) == "serial";
-  std::vector<JacobiRow> rows;
-  if (!options.serial_table.empty()) {
-    require(!alone, "--serial-table: this run has one thread itself");
-    rows = read_serial_rows(options.serial_table, options.generate);
-  } else if (on_host && !alone && options.serial) {
-    rows = rows_of_one_thread(context, options);
-  }
-  require(options.serial || !on_host || alone, "--no-serial: OMP_NUM_THREADS=1 did not take effect");
-  double orthogonality = 0;
-  for (JacobiRow& row : own_rows(context, options, orthogonality)) rows.push_back(std::move(row));
-  derive(rows);
-
-  const int processors = processors_of(space);
-  const std::string device = on_host
-                                 ? format("%d CPU thread%s", processors, processors == 1 ? "" : "s")
-                                 : format("%s, %d multiprocessors", context.device().describe().c_str(), processors);
-  write_rows(options.output, options.generate, device, rows);
+  Findings findings;
+  const std::vector<JacobiRow> rows = measured_rows(context, options, findings);
+  const int processors = processors_of(context.comm().space());
+  write_rows(options.output, rows, joined);
   context.say(
-      "order  backend  method             seconds  sweeps   rotations    speed-up  accel. [%]    cost [s]"
+      "order  backend  method             seconds  sweeps   rotations   deviation    speed-up  accel. [%]    cost [s]"
       "   effic. [%]");
   double residual = 0;
   auto& list = report.results()["rows"] = nlohmann::ordered_json::array();
@@ -245,10 +322,12 @@ int run(Context& context, Options options) {
     residual = larger(residual, row.residual);
     context.say(format("%5lld  %-7s  %-14s %11.3g  %6d  %10lld", static_cast<long long>(row.order), row.backend.c_str(),
                        row.method.c_str(), row.seconds, row.sweeps, static_cast<long long>(row.rotations)) +
-                shown(row.speed_up) + shown(row.acceleration) + shown(row.cost) + shown(row.efficiency));
+                format("%12.3g", row.deviation) + shown(row.speed_up) + shown(row.acceleration) + shown(row.cost) +
+                shown(row.efficiency));
     list.push_back(as_json(row));
   }
   context.say(
+      "deviation: largest difference from eigenvalues in double, over the largest of them\n"
       "speed-up: of the cyclic order on one thread; acceleration (S - 1) 100 %, cost p t_p, efficiency S/p; p = " +
       std::to_string(processors) + (on_host ? " threads" : " multiprocessors"));
   if (rows.empty() || std::none_of(rows.begin(), rows.end(), [](const JacobiRow& row) { return bool(row.speed_up); })) {
@@ -257,7 +336,8 @@ int run(Context& context, Options options) {
         "OMP_NUM_THREADS=1");
   }
   report.check_at_most("residual", residual, 10.0);
-  report.check_at_most("orthogonality", orthogonality, 10.0);
+  report.check_at_most("orthogonality", findings.orthogonality, 10.0);
+  report.check_at_most("deviation", findings.deviation, 10.0);
   context.say("table written to " + options.output);
   if (!options.plot.empty()) {
     draw(study_jacobi_picture, options.output, options.plot);
@@ -273,7 +353,8 @@ void add_study_jacobi(CLI::App& study, Selection& selection) {
   add_command(study, selection,
               {"jacobi", "The Jacobi eigensolver by order: run time, speed-up, acceleration, cost and efficiency",
                "  heddle study jacobi --plot jacobi.png\n"
-               "  heddle study jacobi --serial-table cpu.csv -o gpu.csv --plot gpu.png\n"
+               "  heddle study jacobi --generate thesis --scalar float --plot float.png\n"
+               "  heddle study jacobi --serial-table cpu.csv --join cpu.csv -o gpu.csv --plot gpu.png\n"
                "p is the number of threads, or of multiprocessors of a GPU."},
               all_options(), run);
 }

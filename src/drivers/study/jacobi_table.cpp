@@ -3,19 +3,12 @@
 #include "drivers/study/jacobi.hpp"
 #include <heddle/core/error.hpp>
 #include <heddle/core/pending_file.hpp>
-#include <heddle/core/version.hpp>
 
 #include <charconv>
-#include <fstream>
 #include <sstream>
 
 namespace heddle::driver {
 namespace {
-
-constexpr std::string_view first_words = "# heddle study jacobi";
-constexpr std::string_view header =
-    "backend,processors,method,order,seconds,sweeps,rotations,residual,speed_up,acceleration,cost,efficiency,"
-    "own_speed_up";
 
 template <class Number> bool parse(const std::string& text, Number& value) {
   const char* const end = text.data() + text.size();
@@ -24,6 +17,14 @@ template <class Number> bool parse(const std::string& text, Number& value) {
 }
 
 }  // namespace
+
+const StudyTable& jacobi_table() {
+  static constexpr StudyTable table = {
+      "jacobi",
+      "device,scalar,matrix,backend,processors,method,order,seconds,sweeps,rotations,residual,deviation,speed_up,"
+      "acceleration,cost,efficiency,own_speed_up"};
+  return table;
+}
 
 void derive(std::vector<JacobiRow>& rows) {
   const auto serial = [&](const std::string& method, Index order) -> std::optional<double> {
@@ -43,64 +44,64 @@ void derive(std::vector<JacobiRow>& rows) {
   }
 }
 
-void write_rows(const std::filesystem::path& path, const std::string& matrix, const std::string& device,
-                const std::vector<JacobiRow>& rows) {
+void write_rows(const std::filesystem::path& path, const std::vector<JacobiRow>& rows,
+                const std::vector<std::string>& joined) {
   PendingStream out(path);
   out.precision(9);
-  out << first_words << ", heddle " << version() << " (" << git_hash() << ")\n# device: " << device
-      << "\n# matrix: " << matrix << '\n'
-      << header << '\n';
+  out << jacobi_table().beginning();
   for (const JacobiRow& row : rows) {
-    out << row.backend << ',' << row.processors << ',' << row.method << ',' << row.order << ',' << row.seconds << ','
-        << row.sweeps << ',' << row.rotations << ',' << row.residual;
+    out << row.device << ',' << row.scalar << ',' << row.matrix << ',' << row.backend << ',' << row.processors << ','
+        << row.method << ',' << row.order << ',' << row.seconds << ',' << row.sweeps << ',' << row.rotations << ','
+        << row.residual << ',' << row.deviation;
     for (const auto& value : {row.speed_up, row.acceleration, row.cost, row.efficiency, row.own_speed_up}) {
       out << ',';
       if (value) out << *value;
     }
     out << '\n';
   }
+  for (const std::string& line : joined) out << line << '\n';
   out.commit();
 }
 
-std::vector<JacobiRow> read_serial_rows(const std::filesystem::path& path, const std::string& matrix) {
-  std::ifstream file(path);
+std::vector<JacobiRow> read_serial_rows(const std::filesystem::path& path, const std::string& matrix,
+                                        const std::string& scalar) {
   const auto refuse = [&](const std::string& reason) { throw Error(ErrorKind::input, path.string() + reason); };
-  std::string line;
-  if (!std::getline(file, line) || !line.starts_with(first_words)) refuse(": is no table of heddle study jacobi");
   std::vector<JacobiRow> rows;
-  bool begun = false;
-  for (int number = 2; std::getline(file, line); ++number) {
-    if (line.starts_with("# matrix: ") && line.substr(10) != matrix) {
-      refuse(": was measured with --generate " + line.substr(10) + ", not " + matrix);
-    }
-    if (line.starts_with('#')) continue;
-    const std::string place = message_of(", line ", number, ": ");
-    if (!begun) {
-      if (line != header) refuse(place + "expected " + std::string(header));
-      begun = true;
-      continue;
-    }
+  std::string other;
+  for (const std::string& line : jacobi_table().rows_of(path)) {
     std::istringstream cells(line);
-    std::vector<std::string> cell(8);
+    std::vector<std::string> cell(12);
     for (std::string& one : cell) std::getline(cells, one, ',');
     JacobiRow row;
-    row.backend = cell[0];
-    row.method = cell[2];
-    if (!parse(cell[1], row.processors) || !parse(cell[3], row.order) || !parse(cell[4], row.seconds) ||
-        !parse(cell[5], row.sweeps) || !parse(cell[6], row.rotations) || !parse(cell[7], row.residual) ||
-        !(row.seconds > 0)) {
-      refuse(place + "expected a row of " + std::string(header));
+    row.device = cell[0];
+    row.scalar = cell[1];
+    row.matrix = cell[2];
+    row.backend = cell[3];
+    row.method = cell[5];
+    if (!parse(cell[4], row.processors) || !parse(cell[6], row.order) || !parse(cell[7], row.seconds) ||
+        !parse(cell[8], row.sweeps) || !parse(cell[9], row.rotations) || !parse(cell[10], row.residual) ||
+        !parse(cell[11], row.deviation) || !(row.seconds > 0)) {
+      refuse(": the row " + line + " has cells that are no numbers");
     }
-    if (row.backend == "serial") rows.push_back(row);
+    if (row.backend != "serial") continue;
+    if (row.matrix != matrix) {
+      other = ": was measured with --generate " + row.matrix + ", not " + matrix;
+    } else if (row.scalar != scalar) {
+      other = ": was measured with --scalar " + row.scalar + ", not " + scalar;
+    } else {
+      rows.push_back(row);
+    }
   }
-  if (rows.empty()) refuse(": has no rows of one thread (made with OMP_NUM_THREADS=1)");
+  if (rows.empty()) refuse(other.empty() ? ": has no rows of one thread (made with OMP_NUM_THREADS=1)" : other);
   return rows;
 }
 
 nlohmann::ordered_json as_json(const JacobiRow& row) {
-  nlohmann::ordered_json object = {{"backend", row.backend},     {"processors", row.processors}, {"method", row.method},
-                                   {"order", row.order},         {"seconds", row.seconds},       {"sweeps", row.sweeps},
-                                   {"rotations", row.rotations}, {"residual", row.residual}};
+  nlohmann::ordered_json object = {
+      {"device", row.device},       {"scalar", row.scalar},         {"matrix", row.matrix},
+      {"backend", row.backend},     {"processors", row.processors}, {"method", row.method},
+      {"order", row.order},         {"seconds", row.seconds},       {"sweeps", row.sweeps},
+      {"rotations", row.rotations}, {"residual", row.residual},     {"deviation", row.deviation}};
   const auto enter = [&](const char* name, const std::optional<double>& value) {
     if (value) object[name] = *value;
   };
@@ -113,9 +114,7 @@ nlohmann::ordered_json as_json(const JacobiRow& row) {
 }
 
 bool looks_like_study_jacobi(const std::filesystem::path& path) {
-  std::ifstream file(path);
-  std::string line;
-  return std::getline(file, line) && line.starts_with(first_words);
+  return jacobi_table().is(path);
 }
 
 }  // namespace heddle::driver

@@ -1,6 +1,7 @@
 // The table of `heddle study jacobi`.
 #pragma once
 
+#include "drivers/study/table.hpp"
 #include <heddle/core/scalar.hpp>
 
 #include <nlohmann/json.hpp>
@@ -13,6 +14,9 @@
 namespace heddle::driver {
 
 struct JacobiRow {
+  std::string device;   ///< As device_of() names it.
+  std::string scalar;   ///< As --scalar names it.
+  std::string matrix;   ///< As --generate names it.
   std::string backend;  ///< "serial": one thread of a CPU; "openmp", "cuda", "hip".
   int processors = 1;   ///< p: threads, or multiprocessors.
   std::string method;
@@ -21,6 +25,9 @@ struct JacobiRow {
   int sweeps = 0;
   Index rotations = 0;
   double residual = 0;  ///< EigenErrors::residual
+  /// Largest |w_i - w'_i| / max |w'|, w' being what the library finds of the same matrix in double with reproducible
+  /// bits: the same numbers in every implementation that is compared.
+  double deviation = 0;
   // Where there is the time of the cyclic order on one thread, t_s:
   std::optional<double> speed_up;      ///< S = t_s/t_p
   std::optional<double> acceleration;  ///< (S - 1) 100 %
@@ -30,14 +37,20 @@ struct JacobiRow {
   std::optional<double> own_speed_up;
 };
 
+/// Names the columns of JacobiRow's members.
+[[nodiscard]] const StudyTable& jacobi_table();
+
 /// Fills in what follows from the serial rows.
 void derive(std::vector<JacobiRow>& rows);
 
-void write_rows(const std::filesystem::path& path, const std::string& matrix, const std::string& device,
-                const std::vector<JacobiRow>& rows);
+/// The table of `rows`, and of lines of other tables after them.
+void write_rows(const std::filesystem::path& path, const std::vector<JacobiRow>& rows,
+                const std::vector<std::string>& joined);
 
-/// The serial rows of a table. Throws Error(input), naming file and line, where it is none of this matrix or has none.
-[[nodiscard]] std::vector<JacobiRow> read_serial_rows(const std::filesystem::path& path, const std::string& matrix);
+/// The serial rows of a table. Throws Error(input), naming the file, where it is none, or has none of this matrix and
+/// scalar type.
+[[nodiscard]] std::vector<JacobiRow> read_serial_rows(const std::filesystem::path& path, const std::string& matrix,
+                                                      const std::string& scalar);
 
 [[nodiscard]] nlohmann::ordered_json as_json(const JacobiRow& row);
 
