@@ -470,6 +470,17 @@ class StudyOfJacobi(CommandTest):
             tables[name] = list(csv.DictReader(lines[1:]))
         self.assertEqual([row for row in tables["both.csv"] if row["scalar"] == "float"], tables["float.csv"])
         self.assertEqual({row["scalar"] for row in tables["both.csv"]}, {"float", "double"})
+        if os.environ.get("HEDDLE_ON_GPU") != "1":
+            # Rows of one thread that are compared with are not there twice.
+            self.succeed(*common, "-o", "one.csv", environment={"OMP_NUM_THREADS": "1"})
+            self.succeed(*common, "--serial-table", "one.csv", "--join", "one.csv,float.csv", "-o", "all.csv",
+                         environment={"OMP_NUM_THREADS": "2"})
+            with open(self.path("all.csv"), encoding="utf-8", newline="") as file:
+                rows = list(csv.DictReader(line for line in file if not line.startswith("#")))
+            keys = [(row["scalar"], row["backend"], row["method"], row["order"]) for row in rows]
+            self.assertEqual(len(set(keys)), len(keys))
+            self.assertEqual({row["scalar"] for row in rows}, {"float", "double"})
+            self.assertIn(("double", "serial", "cyclic", "8"), keys)
         self.write("gemm.csv", "# heddle study gemm, heddle 1\n")
         self.refuse(*common, "--join", "gemm.csv", message="gemm.csv: is no table of heddle study jacobi")
 

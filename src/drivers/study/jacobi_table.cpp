@@ -5,6 +5,7 @@
 #include <heddle/core/pending_file.hpp>
 
 #include <charconv>
+#include <set>
 #include <sstream>
 
 namespace heddle::driver {
@@ -14,6 +15,13 @@ template <class Number> bool parse(const std::string& text, Number& value) {
   const char* const end = text.data() + text.size();
   const auto [stop, error] = std::from_chars(text.data(), end, value);
   return error == std::errc() && stop == end;
+}
+
+// A line up to what derive() adds.
+std::string measured_cells(const std::string& line) {
+  std::size_t end = line.size();
+  for (int cell = 0; cell < 5; ++cell) end = line.rfind(',', end - 1);
+  return line.substr(0, end);
 }
 
 }  // namespace
@@ -49,17 +57,24 @@ void write_rows(const std::filesystem::path& path, const std::vector<JacobiRow>&
   PendingStream out(path);
   out.precision(9);
   out << jacobi_table().beginning();
+  std::set<std::string> there;
   for (const JacobiRow& row : rows) {
-    out << row.device << ',' << row.scalar << ',' << row.matrix << ',' << row.backend << ',' << row.processors << ','
-        << row.method << ',' << row.order << ',' << row.seconds << ',' << row.sweeps << ',' << row.rotations << ','
-        << row.residual << ',' << row.deviation;
+    std::ostringstream measured;
+    measured.precision(9);
+    measured << row.device << ',' << row.scalar << ',' << row.matrix << ',' << row.backend << ',' << row.processors
+             << ',' << row.method << ',' << row.order << ',' << row.seconds << ',' << row.sweeps << ',' << row.rotations
+             << ',' << row.residual << ',' << row.deviation;
+    there.insert(measured.str());
+    out << measured.str();
     for (const auto& value : {row.speed_up, row.acceleration, row.cost, row.efficiency, row.own_speed_up}) {
       out << ',';
       if (value) out << *value;
     }
     out << '\n';
   }
-  for (const std::string& line : joined) out << line << '\n';
+  for (const std::string& line : joined) {
+    if (!there.contains(measured_cells(line))) out << line << '\n';
+  }
   out.commit();
 }
 

@@ -43,7 +43,8 @@ struct JacobiRow {
 /// Fills in what follows from the serial rows.
 void derive(std::vector<JacobiRow>& rows);
 
-/// The table of `rows`, and of lines of other tables after them.
+/// The table of `rows`, and of lines of other tables after them, but for measurements that are among `rows`: those of
+/// one thread may come from a table that is joined, too.
 void write_rows(const std::filesystem::path& path, const std::vector<JacobiRow>& rows,
                 const std::vector<std::string>& joined);
 
