@@ -8,7 +8,6 @@
 #include "drivers/support/context.hpp"
 #include "drivers/support/scalars.hpp"
 #include "drivers/support/text.hpp"
-#include <heddle/core/pending_file.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -23,7 +22,7 @@ constexpr bool on_host = Kokkos::SpaceAccessibility<Kokkos::HostSpace, MemorySpa
 constexpr double shortest_sample = 1e-3;
 constexpr StudyTable table = {"exact", "device,scalar,range,operation,size,algorithm,seconds,over_plain,differing"};
 
-struct Options {
+struct Options : StudyFiles {
   std::vector<std::string> operations = exact_operations();
   std::vector<std::string> algorithms = {"auto",        "accumulator", "expansion-2", "expansion-4",
                                          "expansion-8", "twice",       "plain"};
@@ -33,13 +32,11 @@ struct Options {
   std::vector<Index> sizes;
   int range = 0;
   int repeat = 5;
-  std::vector<std::string> join;
-  std::string output = "study_exact.csv";
-  std::string plot;
+  Options() { output = "study_exact.csv"; }
 };
 
 const OptionTable<Options>& all_options() {
-  static const OptionTable<Options> options = {
+  static const OptionTable<Options> options = before_study_files<Options>({
       {"--operations", &Options::operations, choice(exact_operations(), "NAME,..."),
        "gemv-tall: of n x 256 matrices, gemv-wide: of 256 x n; lu by blocks, lu-unblocked, lu-batched: of 64 matrices"},
       {"--algorithms", &Options::algorithms, choice(exact_algorithms(), "NAME,..."),
@@ -63,10 +60,7 @@ const OptionTable<Options>& all_options() {
        "Powers of two that the sizes of numbers are spread over"},
       {"--repeat", &Options::repeat, Integer{.least = 1},
        "Samples of each, in turn with the others; the median is kept"},
-      {"--join", &Options::join, Text{"CSV,..."}, "Tables of other runs, on other machines, to append"},
-      {"--output,-o", &Options::output, Text{"CSV"}, "Table to write"},
-      {"--plot", &Options::plot, Text{"PNG"}, "Picture to draw of it (heddle plot draws it too)"},
-  };
+  });
   return options;
 }
 
@@ -181,19 +175,15 @@ std::vector<Row> all_rows(const Context& context, const Options& options) {
   return rows;
 }
 
-void write(const Options& options, const std::string& device, const std::vector<Row>& rows,
-           const std::vector<std::string>& joined) {
-  PendingStream out(options.output);
-  out.precision(9);
-  out << table.beginning();
-  for (const Row& row : rows) {
-    out << device << ',' << row.scalar << ',' << options.range << ',' << row.operation << ',' << row.size << ','
-        << row.algorithm << ',' << row.seconds << ',';
-    if (row.over_plain) out << *row.over_plain;
-    out << ',' << row.differing << '\n';
-  }
-  for (const std::string& line : joined) out << line << '\n';
-  out.commit();
+nlohmann::ordered_json as_json(const Row& row) {
+  nlohmann::ordered_json object = {{"scalar", row.scalar},
+                                   {"operation", row.operation},
+                                   {"size", row.size},
+                                   {"algorithm", row.algorithm},
+                                   {"seconds", row.seconds}};
+  if (row.over_plain) object["over_plain"] = *row.over_plain;
+  object["differing"] = row.differing;
+  return object;
 }
 
 void complete(Options& options) {
@@ -211,45 +201,30 @@ int run(Context& context, Options options) {
             on_host ? "not found; expected libmkl_rt.so for mkl, a build with REPROBLAS_ROOT for reproblas"
                     : "expected a build for CPUs");
   }
-  const Communicator& comm = context.comm();
-  require(comm.size() == 1, "study exact: it times one rank's operations; expected one rank, got ", comm.size());
-  std::vector<std::string> joined;
-  const PendingFile probe(options.output);
-  for (const std::string& path : options.join) {
-    for (std::string& row : table.rows_of(path)) joined.push_back(std::move(row));
-  }
+  require_study(context, "exact", options);
+  const std::vector<std::string> joined = table.rows_of_all(options.join);
   auto report = context.report("study");
   report.inputs()["study"] = "exact";
   all_options().enter(options, report.inputs());
 
-  std::string device = device_of(context);
-  // A comma ends a cell.
-  std::replace(device.begin(), device.end(), ',', ';');
   context.say("scalar          operation             n  algorithm      seconds  over plain  differing");
   const std::vector<Row> rows = all_rows(context, options);
-  write(options, device, rows, joined);
-  auto& list = report.results()["rows"] = nlohmann::ordered_json::array();
+  std::vector<nlohmann::ordered_json> lines;
   Index differing = 0;
   for (const Row& row : rows) {
-    nlohmann::ordered_json object = {{"scalar", row.scalar},
-                                     {"operation", row.operation},
-                                     {"size", row.size},
-                                     {"algorithm", row.algorithm},
-                                     {"seconds", row.seconds}};
-    if (row.over_plain) object["over_plain"] = *row.over_plain;
-    object["differing"] = row.differing;
-    list.push_back(std::move(object));
+    lines.push_back(as_json(row));
     const auto& peers = options.peers;
     const bool is_ours = std::find(peers.begin(), peers.end(), row.algorithm) == peers.end();
     if (is_ours && is_exact(exact::algorithm_from(row.algorithm))) differing += row.differing;
   }
-  report.check_at_most("numbers_that_exact_algorithms_round_differently", static_cast<double>(differing), 0.0);
-  context.say("table written to " + options.output);
-  if (!options.plot.empty()) {
-    draw(study_exact_picture, options.output, options.plot);
-    report.results()["plot"] = options.plot;
-    context.say("picture written to " + options.plot);
+  report.results()["rows"] = lines;
+  for (nlohmann::ordered_json& line : lines) {
+    line["device"] = device_of(context);
+    line["range"] = options.range;
   }
+  table.write(options.output, lines, joined);
+  report.check_at_most("numbers_that_exact_algorithms_round_differently", static_cast<double>(differing), 0.0);
+  finish_study(context, report, options, study_exact_picture);
   return context.finish(report);
 }
 

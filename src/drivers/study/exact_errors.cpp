@@ -4,7 +4,6 @@
 #include "drivers/exact/hard_problems.hpp"
 #include "drivers/study/table.hpp"
 #include "drivers/support/text.hpp"
-#include <heddle/core/pending_file.hpp>
 #include <heddle/exact/lu.hpp>
 
 #include <algorithm>
@@ -22,7 +21,7 @@ constexpr bool on_host = Kokkos::SpaceAccessibility<Kokkos::HostSpace, MemorySpa
 constexpr StudyTable table = {
     "exact-errors", "device,operation,size,seed,condition,algorithm,refinements,block_refinements,error"};
 
-struct Options {
+struct Options : StudyFiles {
   std::vector<std::string> operations = {"dot", "gemv", "trsv", "lu"};
   std::vector<std::string> algorithms = {"auto", "twice", "plain"};
   std::vector<double> conditions;
@@ -30,13 +29,11 @@ struct Options {
   Index size = 100;
   int problems = 3;
   std::uint64_t seed = 1;
-  std::vector<std::string> join;
-  std::string output = "study_exact_errors.csv";
-  std::string plot;
+  Options() { output = "study_exact_errors.csv"; }
 };
 
 const OptionTable<Options>& all_options() {
-  static const OptionTable<Options> options = {
+  static const OptionTable<Options> options = before_study_files<Options>({
       {"--operations", &Options::operations, choice({"dot", "gemv", "trsv", "lu"}, "NAME,..."), "What is computed"},
       {"--algorithms", &Options::algorithms, choice(exact_algorithms(), "NAME,..."),
        "Ways to form sums; on GPUs trsv has auto, twice and plain, LU auto alone"},
@@ -51,10 +48,7 @@ const OptionTable<Options>& all_options() {
       {"--size", &Options::size, Integer{.least = 6, .most = 2000}, "Length of vectors, order of matrices"},
       {"--problems", &Options::problems, Integer{.least = 1}, "Of each condition, from consecutive seeds"},
       {"--seed", &Options::seed, Integer{.least = 0}, "Of the first problem's random numbers"},
-      {"--join", &Options::join, Text{"CSV,..."}, "Tables of other runs, on other machines, to append"},
-      {"--output,-o", &Options::output, Text{"CSV"}, "Table to write"},
-      {"--plot", &Options::plot, Text{"PNG"}, "Picture to draw of it (heddle plot draws it too)"},
-  };
+  });
   return options;
 }
 
@@ -275,18 +269,15 @@ std::vector<Row> all_rows(const Context& context, const Options& options) {
   return rows;
 }
 
-void write(const Options& options, const std::string& device, const std::vector<Row>& rows,
-           const std::vector<std::string>& joined) {
-  PendingStream out(options.output);
-  out.precision(9);
-  out << table.beginning();
-  for (const Row& row : rows) {
-    out << device << ',' << row.operation << ',' << row.size << ',' << row.seed << ',' << row.condition << ','
-        << to_string(row.way.algorithm) << ',' << row.way.refinements << ',' << row.way.block_refinements << ','
-        << row.error << '\n';
-  }
-  for (const std::string& line : joined) out << line << '\n';
-  out.commit();
+nlohmann::ordered_json as_json(const Row& row) {
+  return {{"operation", row.operation},
+          {"size", row.size},
+          {"seed", row.seed},
+          {"condition", row.condition},
+          {"algorithm", to_string(row.way.algorithm)},
+          {"refinements", row.way.refinements},
+          {"block_refinements", row.way.block_refinements},
+          {"error", row.error}};
 }
 
 int run(Context& context, Options options) {
@@ -297,45 +288,26 @@ int run(Context& context, Options options) {
   for (const double condition : options.conditions) {
     require(condition <= 1e300, "--conditions ", condition, ": expected at most 1e300");
   }
-  const Communicator& comm = context.comm();
-  require(comm.size() == 1, "study exact-errors: it looks at one rank's operations; expected one rank, got ",
-          comm.size());
-  std::vector<std::string> joined;
-  const PendingFile probe(options.output);
-  for (const std::string& path : options.join) {
-    for (std::string& row : table.rows_of(path)) joined.push_back(std::move(row));
-  }
+  require_study(context, "exact-errors", options);
+  const std::vector<std::string> joined = table.rows_of_all(options.join);
   auto report = context.report("study");
   report.inputs()["study"] = "exact-errors";
   all_options().enter(options, report.inputs());
 
-  std::string device = device_of(context);
-  // A comma ends a cell.
-  std::replace(device.begin(), device.end(), ',', ';');
   context.say("operation     n  condition  algorithm    refinements  blocks      error");
   const std::vector<Row> rows = all_rows(context, options);
-  write(options, device, rows, joined);
-  auto& list = report.results()["rows"] = nlohmann::ordered_json::array();
+  std::vector<nlohmann::ordered_json> lines;
   double worst = 0;
   for (const Row& row : rows) {
-    list.push_back({{"operation", row.operation},
-                    {"size", row.size},
-                    {"seed", row.seed},
-                    {"condition", row.condition},
-                    {"algorithm", to_string(row.way.algorithm)},
-                    {"refinements", row.way.refinements},
-                    {"block_refinements", row.way.block_refinements},
-                    {"error", row.error}});
+    lines.push_back(as_json(row));
     const bool is_rounded_once = row.operation == "dot" || row.operation == "gemv";
     if (is_rounded_once && is_exact(row.way.algorithm)) worst = std::max(worst, row.error);
   }
+  report.results()["rows"] = lines;
+  for (nlohmann::ordered_json& line : lines) line["device"] = device_of(context);
+  table.write(options.output, lines, joined);
   report.check_at_most("error_of_products_rounded_once", worst, unit_roundoff<double>);
-  context.say("table written to " + options.output);
-  if (!options.plot.empty()) {
-    draw(study_exact_errors_picture, options.output, options.plot);
-    report.results()["plot"] = options.plot;
-    context.say("picture written to " + options.plot);
-  }
+  finish_study(context, report, options, study_exact_errors_picture);
   return context.finish(report);
 }
 

@@ -11,7 +11,6 @@
 #include "drivers/support/rates.hpp"
 #include "drivers/support/scalars.hpp"
 #include "drivers/support/text.hpp"
-#include <heddle/core/pending_file.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -23,7 +22,7 @@ namespace {
 
 constexpr bool on_host = Kokkos::SpaceAccessibility<Kokkos::HostSpace, MemorySpace>::accessible;
 
-struct Options {
+struct Options : StudyFiles {
   std::vector<Index> sizes;
   Index largest = 0;
   std::vector<Index> tiles;
@@ -34,13 +33,12 @@ struct Options {
   int bands_per_pass = 0;
   int repeat = 3;
   double nominal = 0.0;
-  std::vector<std::string> join;
-  std::string output = "study_gemm.csv";
-  std::string plot;
+
+  Options() { output = "study_gemm.csv"; }
 };
 
 const OptionTable<Options>& all_options() {
-  static const OptionTable<Options> table = {
+  static const OptionTable<Options> table = before_study_files<Options>({
       {"--largest", &Options::largest, Integer{.least = 1},
        "Orders from 256 to this, doubling; without it 2048, on a GPU 16384"},
       {"--sizes", &Options::sizes, Integer{.least = 1, .type_name = "N,N,..."}, "These orders instead"},
@@ -70,10 +68,7 @@ const OptionTable<Options>& all_options() {
        Number{.least = 1e-3},
        "Nominal GFLOP/s of one rank's device, for its share in the table",
        {.otherwise = "the vendor's figure for the mode, of GPUs that are known by their names"}},
-      {"--join", &Options::join, Text{"CSV,..."}, "Tables of other runs, on other ranks or machines, to append"},
-      {"--output,-o", &Options::output, Text{"CSV"}, "Table to write"},
-      {"--plot", &Options::plot, Text{"PNG"}, "Picture to draw of it (heddle plot draws it too)"},
-  };
+  });
   return table;
 }
 
@@ -389,10 +384,7 @@ int run(Context& context, Options options) {
   require_modes_and_peers(comm, options);
   std::vector<std::string> joined;
   comm.on_rank(0, [&] {
-    const PendingFile probe(options.output);
-    if (!options.plot.empty()) {
-      const PendingFile probe_of_picture(options.plot);
-    }
+    require_study_files(context, options);
     joined = study_gemm_table.rows_of_all(options.join);
   });
   auto report = context.report("study");
@@ -410,12 +402,7 @@ int run(Context& context, Options options) {
   comm.on_rank(0, [&] { study_gemm_table.write(options.output, rows, joined); });
   report.results()["rows"] = rows;
   report.check_at_most("product_over_bound", kept.worst_check, 1.0);
-  context.say("table written to " + options.output);
-  if (!options.plot.empty()) {
-    comm.on_rank(0, [&] { draw(study_gemm_picture, options.output, options.plot); });
-    report.results()["plot"] = options.plot;
-    context.say("picture written to " + options.plot);
-  }
+  finish_study(context, report, options, study_gemm_picture);
   return context.finish(report);
 }
 

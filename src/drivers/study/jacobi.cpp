@@ -20,7 +20,7 @@ constexpr bool on_host = Kokkos::SpaceAccessibility<Kokkos::HostSpace, MemorySpa
 
 using eigen::JacobiMethod;
 
-struct Options {
+struct Options : StudyFiles {
   std::vector<Index> sizes;
   Index largest = 1024;
   Index largest_serial = 512;
@@ -30,9 +30,8 @@ struct Options {
   int repeat = 3;
   std::string serial_table;
   bool serial = true;
-  std::vector<std::string> join;
-  std::string output = "study_jacobi.csv";
-  std::string plot;
+
+  Options() { output = "study_jacobi.csv"; }
 };
 
 Choice<JacobiMethod> methods_kind() {
@@ -42,7 +41,7 @@ Choice<JacobiMethod> methods_kind() {
 }
 
 const OptionTable<Options>& all_options() {
-  static const OptionTable<Options> table = {
+  static const OptionTable<Options> table = before_study_files<Options>({
       {"--largest", &Options::largest, Integer{.least = 3},
        "Orders 3, 5, 10, 16, 32, 64, ..., 2048 up to this; of kohn-sham-3d cubes: 8, 27, 64, ..., 1728"},
       {"--sizes", &Options::sizes, Integer{.type_name = "N,N,..."}, "These orders instead", {.was = "--orders"}},
@@ -61,15 +60,12 @@ const OptionTable<Options>& all_options() {
       {"--serial-table", &Options::serial_table, Text{"CSV"},
        "Table of a run with OMP_NUM_THREADS=1, for a GPU. On CPUs the command runs itself with one thread where this "
        "is not given"},
-      {"--join", &Options::join, Text{"CSV,..."}, "Tables of other runs, on other machines, to append"},
       {"--serial,!--no-serial",
        &Options::serial,
        Flag{},
        "Run the orders with one thread first",
        {.enters = false, .hidden = true}},
-      {"--output,-o", &Options::output, Text{"CSV"}, "Table to write"},
-      {"--plot", &Options::plot, Text{"PNG"}, "Picture to draw of it (heddle plot draws it too)"},
-  };
+  });
   return table;
 }
 
@@ -294,16 +290,9 @@ std::vector<JacobiRow> measured_rows(const Context& context, const Options& opti
 }
 
 int run(Context& context, Options options) {
-  require(context.comm().size() == 1, "study jacobi: one rank, please; it measures one device");
+  require_study(context, "jacobi", options);
   complete_sizes(options);
-  std::vector<std::string> joined;
-  for (const std::string& path : options.join) {
-    for (std::string& row : jacobi_table().rows_of(path)) joined.push_back(std::move(row));
-  }
-  { const PendingFile probe(options.output); }
-  if (!options.plot.empty()) {
-    const PendingFile probe(options.plot);
-  }
+  const std::vector<std::string> joined = jacobi_table().rows_of_all(options.join);
   auto report = context.report("study");
   auto& inputs = report.inputs();
   inputs["study"] = "jacobi";
@@ -338,12 +327,7 @@ int run(Context& context, Options options) {
   report.check_at_most("residual", residual, 10.0);
   report.check_at_most("orthogonality", findings.orthogonality, 10.0);
   report.check_at_most("deviation", findings.deviation, 10.0);
-  context.say("table written to " + options.output);
-  if (!options.plot.empty()) {
-    draw(study_jacobi_picture, options.output, options.plot);
-    report.results()["plot"] = options.plot;
-    context.say("picture written to " + options.plot);
-  }
+  finish_study(context, report, options, study_jacobi_picture);
   return context.finish(report);
 }
 

@@ -91,16 +91,14 @@ std::string StudyTable::beginning() const {
 
 const OptionTable<StudyFiles>& study_files_options() {
   static const OptionTable<StudyFiles> table = {
-      {"--join", &StudyFiles::join, Text{"CSV,..."}, "Tables of other runs, on other machines, to append"},
+      {"--join", &StudyFiles::join, Text{"CSV,..."}, "Tables of other runs, on other ranks or machines, to append"},
       {"--output,-o", &StudyFiles::output, Text{"CSV"}, "Table to write"},
       {"--plot", &StudyFiles::plot, Text{"PNG"}, "Picture to draw of it (heddle plot draws it too)"},
   };
   return table;
 }
 
-void require_study(const Context& context, const std::string& study, const StudyFiles& files) {
-  require(context.comm().size() == 1, "study ", study, ": one rank, please; it measures one device; got ",
-          context.comm().size());
+void require_study_files(const Context& context, const StudyFiles& files) {
   const std::vector<Output> outputs = {
       {"--json", context.options().json_file()}, {"--output", files.output}, {"--plot", files.plot}};
   require_distinct_outputs(outputs);
@@ -112,10 +110,16 @@ void require_study(const Context& context, const std::string& study, const Study
   }
 }
 
+void require_study(const Context& context, const std::string& study, const StudyFiles& files) {
+  require(context.comm().size() == 1, "study ", study, ": it measures one device; expected one rank, got ",
+          context.comm().size());
+  require_study_files(context, files);
+}
+
 void finish_study(const Context& context, Report& report, const StudyFiles& files, const Picture& picture) {
   context.say("table written to " + files.output);
   if (files.plot.empty()) return;
-  draw(picture, files.output, files.plot);
+  context.comm().on_rank(0, [&] { draw(picture, files.output, files.plot); });
   report.results()["plot"] = files.plot;
   context.say("picture written to " + files.plot);
 }

@@ -48,9 +48,11 @@ struct StudyFiles {
 template <class Options> [[nodiscard]] OptionTable<Options> before_study_files(const OptionTable<Options>& own) {
   return OptionTable<Options>().include(itself, own).include(itself, study_files_options());
 }
-/// Throws Error unless there is one rank, every file can be written, and none of them is another or one that is joined.
+/// Throws Error unless every file can be written, and none of them is another or one that is joined.
+void require_study_files(const Context& context, const StudyFiles& files);
+/// As that, and throws Error unless there is one rank.
 void require_study(const Context& context, const std::string& study, const StudyFiles& files);
-/// Says where the table is, and draws the picture that was asked for.
+/// Says where the table is, and draws the picture that was asked for, on rank 0. Collective.
 void finish_study(const Context& context, Report& report, const StudyFiles& files, const Picture& picture);
 
 /// A text as a cell of a table: commas and ends of lines, which end cells and rows, become semicolons and spaces.
