@@ -48,7 +48,15 @@
 #include <heddle/io/pending_hdf5.hpp>
 #include <heddle/io/text_list.hpp>
 #include <heddle/io/text_matrix.hpp>
+#include <heddle/models/functionals.hpp>
+#include <heddle/models/gaussian_basis.hpp>
+#include <heddle/models/gaussian_field.hpp>
+#include <heddle/models/gaussian_integrals.hpp>
 #include <heddle/models/kohn_sham.hpp>
+#include <heddle/models/mean_field.hpp>
+#include <heddle/models/molecular_grid.hpp>
+#include <heddle/models/molecule.hpp>
+#include <heddle/models/soft_coulomb_field.hpp>
 #include <heddle/schrodinger/absorber.hpp>
 #include <heddle/schrodinger/eigenstates.hpp>
 #include <heddle/schrodinger/grid.hpp>

@@ -1,0 +1,129 @@
+// Mean fields of electrons in a basis, and their iteration to self-consistency, closed and open shells alike.
+//
+// Atomic units. Matrices are dense, n x n and column-major; symmetric ones are so to the last bit.
+#pragma once
+
+#include <heddle/models/molecule.hpp>
+
+#include <array>
+#include <cstddef>
+#include <functional>
+#include <span>
+#include <vector>
+
+namespace heddle::models {
+
+/// The parts of the energy of a mean field, in hartree.
+struct FieldEnergies {
+  double kinetic = 0;      ///< Kinetic energy of the electrons.
+  double external = 0;     ///< Energy of the electrons in the field of the nuclei.
+  double coulomb = 0;      ///< Coulomb energy of the electrons' density with itself (Hartree).
+  double exchange = 0;     ///< Exchange energy.
+  double correlation = 0;  ///< Correlation energy.
+  double nuclear = 0;      ///< Energy of the nuclei with each other.
+  /// The sum of all parts.
+  [[nodiscard]] double total() const { return kinetic + external + coulomb + exchange + correlation + nuclear; }
+  /// -V/T: the potential energy over the kinetic one, with its sign turned. It is 2 in a complete basis where no force
+  /// is on a nucleus, and the interaction is Coulomb's.
+  [[nodiscard]] double virial() const { return (kinetic - total()) / kinetic; }
+};
+
+/// The occupied orbitals of each spin, orthonormal columns: n x up and n x down.
+struct SpinOrbitals {
+  std::vector<double> up;
+  std::vector<double> down;
+};
+
+/// The Fock or Kohn-Sham matrices of a mean field, and its energy.
+struct FieldMatrices {
+  std::vector<double> up;
+  std::vector<double> down;  ///< Empty where `up` is that of both spins.
+  FieldEnergies energies;
+};
+
+/// Electrons in a basis of n functions with overlaps S, which move in a field that their orbitals make.
+class MeanField {
+ public:
+  virtual ~MeanField() = default;
+  MeanField() = default;
+  MeanField(const MeanField&) = delete;
+  MeanField& operator=(const MeanField&) = delete;
+
+  /// Number n of basis functions.
+  [[nodiscard]] virtual std::size_t size() const = 0;
+  /// The overlaps S; empty where the basis is orthonormal.
+  [[nodiscard]] virtual std::span<const double> overlap() const = 0;
+  /// The matrix whose lowest orbitals an iteration begins at.
+  [[nodiscard]] virtual std::vector<double> start() const = 0;
+  /// The matrices and energies of these orbitals. With `paired`, those of both spins are alike, `down` is not looked
+  /// at, and the matrix of one spin is made.
+  [[nodiscard]] virtual FieldMatrices field(const SpinOrbitals& orbitals, bool paired) const = 0;
+};
+
+/// A solver of H C = S C diag(w): w ascending, the columns of C with C^T S C = I. There may be fewer than n where the
+/// basis depends on itself nearly. `spin` is 0 for up, 1 for down; each has its own sequence of matrices.
+using SolveOrbitals =
+    std::function<void(int spin, std::span<const double> H, std::vector<double>& w, std::vector<double>& C)>;
+
+/// Which orbitals are filled, and when an iteration ends.
+struct FieldOptions {
+  Electrons electrons;       ///< Of each spin, up >= down >= 0.
+  bool paired = true;        ///< Orbitals alike for both spins, which needs up = down.
+  double tolerance = 1e-7;   ///< Largest FieldStep::residual with which the iteration ends.
+  int iterations = 100;      ///< Largest number of iterations.
+  int history = 8;           ///< Matrices that the extrapolation remembers, at least 1; 1: none is extrapolated.
+  double mixing = 1;         ///< Share of a new matrix, the rest that of the one before, where none is extrapolated.
+};
+
+/// What one step of an iteration found.
+struct FieldStep {
+  int iteration = 0;    ///< Number of the step, from 1.
+  double energy = 0;    ///< Total energy of this step's orbitals, hartree.
+  double residual = 0;  ///< Largest element of F D S - S D F in an orthonormal basis, of both spins, hartree.
+};
+
+/// The orbitals of one spin: all that the solver gives, ascending by energy.
+struct FieldOrbitals {
+  int occupied = 0;                 ///< Electrons of this spin, in the lowest orbitals.
+  std::vector<double> matrix;       ///< H of the last density, n x n.
+  std::vector<double> energies;     ///< Its eigenvalues, hartree.
+  std::vector<double> coefficients; ///< Its orbitals, a column each.
+};
+
+/// The result of an iteration, converged or not.
+struct FieldResult {
+  bool converged = false;  ///< Whether the last residual is within the tolerance; callers must look at it.
+  /// All steps of the iteration.
+  std::vector<FieldStep> steps;
+  FieldEnergies energies;  ///< Energies of the last step's orbitals.
+  FieldOrbitals up;
+  FieldOrbitals down;       ///< As `up`, but for the number of electrons, where orbitals are paired.
+  SpinOrbitals occupied;    ///< The orbitals that `energies` are those of.
+  /// <S^2>: S (S + 1) for a state of spin S, and more where orbitals of both spins differ.
+  double spin_squared = 0;
+};
+
+/// Repeats orbitals -> H -> orbitals until H commutes with the density matrix, beginning at the lowest orbitals of
+/// field.start(). Each new H is the combination of those remembered whose commutators, combined alike, are least (P.
+/// Pulay, J. Comput. Chem. 3, 556 (1982)). The error of the energy is of the order of the residual squared.
+///
+/// `progress`, if any, is called after each step. Throws Error(argument) for options out of their range and more
+/// electrons of a spin than the solver gives orbitals, Error(computation) where numbers are not finite. Cost: that of
+/// field.field() and of the solver, and some (8 + 2 history) n^2 up.
+[[nodiscard]] FieldResult self_consistent(const MeanField& field, const FieldOptions& options,
+                                          const SolveOrbitals& solve,
+                                          const std::function<void(const FieldStep&)>& progress = {});
+
+/// X with X^T S X = I, n x m column-major: the eigenvectors of S, ascending by eigenvalue, over the roots of these,
+/// without those below `threshold` times the largest, as many as depend on the others (canonical orthogonalisation, P.-O.
+/// Lowdin, Adv. Quantum Chem. 5, 185 (1970)). `values` and `vectors` are S's eigenvalues and eigenvectors.
+[[nodiscard]] std::vector<double> canonical_basis(std::span<const double> values, std::span<const double> vectors,
+                                                  double threshold = 1e-10);
+
+/// X^T H X for H n x n and X n x m. Cost: 2 n m (n + m) flops, by the host's threads.
+[[nodiscard]] std::vector<double> transformed(std::span<const double> H, std::span<const double> X, std::size_t n);
+/// X C for X n x m and C m x k. Cost: 2 n m k flops, by the host's threads.
+[[nodiscard]] std::vector<double> product(std::span<const double> X, std::span<const double> C, std::size_t n,
+                                          std::size_t m);
+
+}  // namespace heddle::models

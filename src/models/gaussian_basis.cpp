@@ -1,0 +1,232 @@
+#include <heddle/core/error.hpp>
+#include <heddle/models/gaussian_basis.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <utility>
+
+namespace heddle::models {
+
+namespace {
+
+constexpr int most_angular = 6;
+
+double binomial(int n, int k) {
+  if (k < 0 || k > n) return 0;
+  double value = 1;
+  for (int i = 1; i <= k; ++i) value *= static_cast<double>(n - k + i) / i;
+  return value;
+}
+
+std::size_t cartesian_index(int l, int x, int y) {
+  const int below = l - x;
+  return static_cast<std::size_t>(below * (below + 1) / 2 + below - y);
+}
+
+// Slater's groups (1s) (2s2p) (3s3p) (3d) (4s4p): their capacity, principal number, and how they are filled.
+struct SlaterShell {
+  int electrons;
+  int principal;  // Slater's effective one is as large, but for 4: 3.7.
+  bool d;
+};
+
+// In the order of filling; exceptions as chromium's do not matter here.
+std::vector<SlaterShell> slater_shells(double charge) {
+  int left = static_cast<int>(std::ceil(charge - 1e-9));
+  std::vector<SlaterShell> shells;
+  const auto fill = [&](int capacity, int principal, bool d) {
+    const int taken = std::min(left, capacity);
+    if (taken > 0) shells.push_back({taken, principal, d});
+    left -= taken;
+    return taken;
+  };
+  fill(2, 1, false);
+  fill(8, 2, false);
+  fill(8, 3, false);
+  const int outer = fill(2, 4, false);
+  fill(10, 3, true);
+  if (left > 0 && outer > 0) {
+    for (SlaterShell& shell : shells) {
+      if (shell.principal == 4) shell.electrons += left;
+    }
+  }
+  return shells;
+}
+
+// zeta = (Z - s)/n of one of these shells.
+double slater_exponent(double charge, const std::vector<SlaterShell>& shells, std::size_t which) {
+  const SlaterShell& own = shells[which];
+  double screening = (own.principal == 1 ? 0.30 : 0.35) * (own.electrons - 1);
+  for (std::size_t k = 0; k < shells.size(); ++k) {
+    if (k == which) continue;
+    const SlaterShell& other = shells[k];
+    const bool inside = other.principal < own.principal || (own.d && other.principal == own.principal && !other.d);
+    if (!inside) continue;
+    screening += other.electrons * (!own.d && other.principal == own.principal - 1 ? 0.85 : 1.0);
+  }
+  const double principal = own.principal == 4 ? 3.7 : own.principal;
+  return std::max(0.3, (charge - screening) / principal);
+}
+
+// From `high` down to `low`, both within, as evenly as `ratio` allows.
+void add_shells(const std::array<double, 3>& centre, int angular, double high, double low, double ratio,
+                std::vector<Shell>& shells) {
+  const int steps = std::max(0, static_cast<int>(std::ceil(std::log(high / low) / std::log(ratio) - 0.25)));
+  for (int k = steps; k >= 0; --k) shells.push_back({centre, angular, {low * std::pow(ratio, k)}, {}});
+}
+
+}  // namespace
+
+std::vector<double> solid_harmonics(int degree) {
+  require(degree >= 0 && degree <= most_angular, "basis: an angular momentum of ", degree, "; expected 0 to ",
+          most_angular);
+  const auto columns = static_cast<std::size_t>((degree + 1) * (degree + 2) / 2);
+  std::vector<double> matrix(static_cast<std::size_t>(2 * degree + 1) * columns, 0.0);
+  const auto factorial = [](int n) { return std::tgamma(n + 1.0); };
+  for (int m = -degree; m <= degree; ++m) {
+    const int order = std::abs(m);
+    const double norm = std::sqrt((m == 0 ? 1.0 : 2.0) * factorial(degree + order) * factorial(degree - order)) /
+                        (std::ldexp(1.0, order) * factorial(degree));
+    double* row = matrix.data() + static_cast<std::size_t>(m + degree) * columns;
+    for (int t = 0; 2 * t <= degree - order; ++t) {
+      for (int u = 0; u <= t; ++u) {
+        // w = 2v, even for m >= 0 and odd for m < 0.
+        for (int w = m < 0 ? 1 : 0; w <= order; w += 2) {
+          const double sign = (t + w / 2) % 2 == 0 ? 1.0 : -1.0;
+          const int y = 2 * u + w;
+          const int x = 2 * t + order - y;
+          row[cartesian_index(degree, x, y)] += norm * sign * std::pow(0.25, t) * binomial(degree, t) *
+                                                binomial(degree - t, order + t) * binomial(t, u) * binomial(order, w);
+        }
+      }
+    }
+  }
+  return matrix;
+}
+
+std::vector<Shell> even_tempered(const Molecule& molecule, const EvenTemperedOptions& options) {
+  require(std::isfinite(options.ratio) && options.ratio > 1.05 && options.ratio <= 10, "basis: a ratio of exponents of ",
+          options.ratio, "; expected from 1.05 to 10");
+  require(options.angular >= 0 && options.angular <= 4, "basis: a largest angular momentum of ", options.angular,
+          "; expected 0 to 4");
+  std::vector<Shell> shells;
+  for (const Atom& atom : molecule.atoms) {
+    require(atom.charge > 0 && atom.charge <= 36, "basis: the rule for exponents is for nuclei of a charge up to 36, not ",
+            atom.charge, "; give shells instead");
+    const auto filled = slater_shells(atom.charge);
+    // Of the shell of the largest principal number, which is not always the last.
+    std::size_t outer = 0;
+    for (std::size_t k = 0; k < filled.size(); ++k) {
+      if (filled[k].principal > filled[outer].principal) outer = k;
+    }
+    const double zeta = slater_exponent(atom.charge, filled, outer);
+    const double square = zeta * zeta;
+    const double Z = atom.charge;
+    add_shells(atom.position, 0, 1400 * std::pow(Z, 10.0 / 3.0), 0.03 * square, options.ratio, shells);
+    for (int l = 1; l <= options.angular; ++l) {
+      const bool occupied = (l == 1 && Z > 4) || (l == 2 && Z > 20);
+      const double high = occupied ? (l == 1 ? 8 : 2) * std::pow(Z, 7.0 / 3.0) : (l == 1 ? 4 : 6.0 / (l + 1)) * square;
+      const double low = (occupied ? 0.03 : 0.1 * l) * square;
+      add_shells(atom.position, l, high, low, options.ratio, shells);
+    }
+  }
+  return shells;
+}
+
+std::vector<GaussianCharge> slater_charges(const Molecule& molecule) {
+  std::vector<GaussianCharge> charges;
+  for (const Atom& atom : molecule.atoms) {
+    const auto filled = slater_shells(atom.charge);
+    double left = atom.charge;
+    for (std::size_t k = 0; k < filled.size(); ++k) {
+      const double zeta = slater_exponent(atom.charge, filled, k);
+      const double n = filled[k].principal == 4 ? 3.7 : filled[k].principal;
+      // <r^2> = (2n + 1)(2n + 2)/(4 zeta^2) of Slater's, 3/(2 b) of the Gaussian.
+      const double exponent = 6 * zeta * zeta / ((2 * n + 1) * (2 * n + 2));
+      const double electrons = std::min(left, static_cast<double>(filled[k].electrons));
+      charges.push_back({electrons, atom.position, exponent});
+      left -= electrons;
+    }
+  }
+  return charges;
+}
+
+GaussianBasis::GaussianBasis(std::vector<Shell> shells) : shells_(std::move(shells)) {
+  require(!shells_.empty(), "basis: there is no function in it");
+  for (std::size_t s = 0; s < shells_.size(); ++s) {
+    Shell& shell = shells_[s];
+    require(shell.angular >= 0 && shell.angular <= most_angular, "basis: shell ", s + 1, " has an angular momentum of ",
+            shell.angular, "; expected 0 to ", most_angular);
+    if (shell.coefficients.empty() && shell.exponents.size() == 1) shell.coefficients = {1.0};
+    require(!shell.exponents.empty() && shell.exponents.size() == shell.coefficients.size(), "basis: shell ", s + 1,
+            " has ", shell.exponents.size(), " exponents and ", shell.coefficients.size(),
+            " coefficients; expected as many of each, at least one");
+    for (const double x : shell.centre) {
+      require(std::isfinite(x), "basis: the centre of shell ", s + 1, " is at ", x, "; expected a finite number");
+    }
+    // The integral of S_lm^2 exp(-p r^2) is 4 pi/(2l + 1) Gamma(l + 3/2)/(2 p^(l + 3/2)).
+    const int l = shell.angular;
+    const auto integral = [l](double p) {
+      return 2 * std::numbers::pi / (2 * l + 1) * std::tgamma(l + 1.5) * std::pow(p, -l - 1.5);
+    };
+    for (std::size_t k = 0; k < shell.exponents.size(); ++k) {
+      const double exponent = shell.exponents[k];
+      require(std::isfinite(exponent) && exponent > 0 && std::isfinite(shell.coefficients[k]), "basis: exponent ",
+              exponent, " and coefficient ", shell.coefficients[k], " of shell ", s + 1,
+              "; expected a positive and a finite number");
+      shell.coefficients[k] /= std::sqrt(integral(2 * exponent));
+    }
+    double norm = 0;
+    for (std::size_t i = 0; i < shell.exponents.size(); ++i) {
+      for (std::size_t j = 0; j < shell.exponents.size(); ++j) {
+        norm += shell.coefficients[i] * shell.coefficients[j] * integral(shell.exponents[i] + shell.exponents[j]);
+      }
+    }
+    require(std::isfinite(norm) && norm > 1e-12, "basis: the functions of shell ", s + 1, " vanish");
+    for (double& coefficient : shell.coefficients) coefficient /= std::sqrt(norm);
+    first_.push_back(size_);
+    size_ += static_cast<std::size_t>(2 * l + 1);
+    while (harmonics_.size() <= static_cast<std::size_t>(l)) {
+      harmonics_.push_back(solid_harmonics(static_cast<int>(harmonics_.size())));
+    }
+  }
+}
+
+void GaussianBasis::evaluate(const std::array<double, 3>& point, std::span<double> values) const {
+  require(values.size() == size_, "basis: room for ", values.size(), " values of ", size_, " functions");
+  std::array<std::array<double, most_angular + 1>, 3> powers{};
+  const std::array<double, 3>* centre = nullptr;
+  double square = 0;
+  for (std::size_t s = 0; s < shells_.size(); ++s) {
+    const Shell& shell = shells_[s];
+    if (centre == nullptr || *centre != shell.centre) {
+      centre = &shell.centre;
+      square = 0;
+      for (std::size_t d = 0; d < 3; ++d) {
+        const double x = point[d] - (*centre)[d];
+        square += x * x;
+        powers[d][0] = 1;
+        for (std::size_t k = 1; k <= most_angular; ++k) powers[d][k] = powers[d][k - 1] * x;
+      }
+    }
+    double radial = 0;
+    for (std::size_t k = 0; k < shell.exponents.size(); ++k) {
+      radial += shell.coefficients[k] * std::exp(-shell.exponents[k] * square);
+    }
+    const int l = shell.angular;
+    const double* coefficient = harmonics_[static_cast<std::size_t>(l)].data();
+    for (int m = 0; m <= 2 * l; ++m) {
+      double polynomial = 0;
+      for (int x = l; x >= 0; --x) {
+        for (int y = l - x; y >= 0; --y) {
+          polynomial += *coefficient++ * powers[0][static_cast<std::size_t>(x)] *
+                        powers[1][static_cast<std::size_t>(y)] * powers[2][static_cast<std::size_t>(l - x - y)];
+        }
+      }
+      values[first_[s] + static_cast<std::size_t>(m)] = radial * polynomial;
+    }
+  }
+}
+
+}  // namespace heddle::models
