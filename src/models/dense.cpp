@@ -14,8 +14,8 @@ namespace {
 using DenseSpace = Kokkos::DefaultHostExecutionSpace;
 
 template <class Column> void for_each_column(const char* label, std::size_t columns, const Column& column) {
-  Kokkos::parallel_for(
-      label, Kokkos::RangePolicy<DenseSpace, Kokkos::IndexType<std::size_t>>(DenseSpace(), 0, columns), column);
+  Kokkos::parallel_for(label, Kokkos::RangePolicy<DenseSpace, Kokkos::IndexType<std::size_t>>(DenseSpace(), 0, columns),
+                       column);
   DenseSpace().fence(label);
 }
 
@@ -81,8 +81,7 @@ std::vector<double> transformed(std::span<const double> H, std::span<const doubl
   return result;
 }
 
-std::vector<double> canonical_basis(std::span<const double> values, std::span<const double> vectors,
-                                    double threshold) {
+std::vector<double> canonical_basis(std::span<const double> values, std::span<const double> vectors, double threshold) {
   const std::size_t n = values.size();
   require(n > 0 && vectors.size() == n * n, "canonical basis: ", n, " eigenvalues and ", vectors.size(),
           " elements of eigenvectors");

@@ -1,6 +1,5 @@
 #include "core/gibibytes.hpp"
 #include "models/hermite.hpp"
-
 #include <heddle/core/error.hpp>
 #include <heddle/core/host_memory.hpp>
 #include <heddle/models/gaussian_integrals.hpp>
@@ -20,11 +19,11 @@ using Turns = Kokkos::RangePolicy<RepulsionSpace, Kokkos::Schedule<Kokkos::Dynam
 struct Quartets {
   std::vector<impl::ShellPair> pairs;
   impl::HermiteTable table;
-  std::size_t hermites;            // of a pair, at most
-  std::size_t components;          // of a pair, at most
-  std::vector<std::size_t> sums;   // of two Hermite indices
-  std::vector<double> signs;       // (-1)^(t + u + v)
-  std::vector<double> bounds;      // sqrt of the largest (ab|ab) of each pair
+  std::size_t hermites;           // of a pair, at most
+  std::size_t components;         // of a pair, at most
+  std::vector<std::size_t> sums;  // of two Hermite indices
+  std::vector<double> signs;      // (-1)^(t + u + v)
+  std::vector<double> bounds;     // sqrt of the largest (ab|ab) of each pair
 
   explicit Quartets(const GaussianBasis& basis);
   // (ab|cd) of two pairs, [ab][cd], into `out`.
@@ -96,10 +95,10 @@ void Quartets::evaluate(const impl::ShellPair& bra, const impl::ShellPair& ket, 
     for (const auto& right : ket.parts) {
       const double p = left.exponent;
       const double q = right.exponent;
-      table.coulomb(degree, p * q / (p + q),
-                    {left.centre[0] - right.centre[0], left.centre[1] - right.centre[1],
-                     left.centre[2] - right.centre[2]},
-                    R, scratch, boys_values);
+      table.coulomb(
+          degree, p * q / (p + q),
+          {left.centre[0] - right.centre[0], left.centre[1] - right.centre[1], left.centre[2] - right.centre[2]}, R,
+          scratch, boys_values);
       const double factor = 2 * std::pow(std::numbers::pi, 2.5) / (p * q * std::sqrt(p + q));
       for (std::size_t h = 0; h < nb; ++h) {
         double* const row = half + h * cd;
@@ -139,9 +138,10 @@ double ElectronRepulsion::bytes(std::size_t n) noexcept {
 
 ElectronRepulsion::ElectronRepulsion(const GaussianBasis& basis) : n_(basis.size()) {
   if (bytes(n_) > host_memory()) {
-    throw Error(ErrorKind::computation,
-                message_of("repulsion: the integrals of ", n_, " functions take ", impl::gibibytes(bytes(n_)),
-                           " of the ", impl::gibibytes(host_memory()), " that this machine has; a basis of fewer would fit"));
+    throw Error(
+        ErrorKind::computation,
+        message_of("repulsion: the integrals of ", n_, " functions take ", impl::gibibytes(bytes(n_)), " of the ",
+                   impl::gibibytes(host_memory()), " that this machine has; a basis of fewer would fit"));
   }
   const std::size_t pairs_of_functions = n_ * (n_ + 1) / 2;
   // Zeros: what the bounds leave out is there, too.
@@ -153,30 +153,31 @@ ElectronRepulsion::ElectronRepulsion(const GaussianBasis& basis) : n_(basis.size
   constexpr double negligible = 1e-14;
   Kokkos::parallel_for("heddle::models::repulsion", Turns(RepulsionSpace(), 0, pairs.size(), Kokkos::ChunkSize(1)),
                        [&](std::size_t turn) {
-    // The longest rows first.
-    const std::size_t at = pairs.size() - 1 - turn;
-    const impl::ShellPair& bra = pairs[at];
-    std::vector<double> scratch(quartets.work() + quartets.components * quartets.components);
-    double* const out = scratch.data() + quartets.work();
-    for (std::size_t other = 0; other <= at; ++other) {
-      if (quartets.bounds[at] * quartets.bounds[other] < negligible) continue;
-      const impl::ShellPair& ket = pairs[other];
-      quartets.evaluate(bra, ket, scratch.data(), out);
-      const std::size_t cd = ket.components();
-      for (std::size_t a = 0; a < bra.rows; ++a) {
-        for (std::size_t b = 0; b < bra.columns; ++b) {
-          const std::size_t ij = triangle(basis.first(bra.first) + a, basis.first(bra.second) + b);
-          const double* row = out + (a * bra.columns + b) * cd;
-          for (std::size_t c = 0; c < ket.rows; ++c) {
-            for (std::size_t d = 0; d < ket.columns; ++d) {
-              const std::size_t kl = triangle(basis.first(ket.first) + c, basis.first(ket.second) + d);
-              values(triangle(ij, kl)) = row[c * ket.columns + d];
-            }
-          }
-        }
-      }
-    }
-  });
+                         // The longest rows first.
+                         const std::size_t at = pairs.size() - 1 - turn;
+                         const impl::ShellPair& bra = pairs[at];
+                         std::vector<double> scratch(quartets.work() + quartets.components * quartets.components);
+                         double* const out = scratch.data() + quartets.work();
+                         for (std::size_t other = 0; other <= at; ++other) {
+                           if (quartets.bounds[at] * quartets.bounds[other] < negligible) continue;
+                           const impl::ShellPair& ket = pairs[other];
+                           quartets.evaluate(bra, ket, scratch.data(), out);
+                           const std::size_t cd = ket.components();
+                           for (std::size_t a = 0; a < bra.rows; ++a) {
+                             for (std::size_t b = 0; b < bra.columns; ++b) {
+                               const std::size_t ij = triangle(basis.first(bra.first) + a, basis.first(bra.second) + b);
+                               const double* row = out + (a * bra.columns + b) * cd;
+                               for (std::size_t c = 0; c < ket.rows; ++c) {
+                                 for (std::size_t d = 0; d < ket.columns; ++d) {
+                                   const std::size_t kl =
+                                       triangle(basis.first(ket.first) + c, basis.first(ket.second) + d);
+                                   values(triangle(ij, kl)) = row[c * ket.columns + d];
+                                 }
+                               }
+                             }
+                           }
+                         }
+                       });
   RepulsionSpace().fence("heddle::models::repulsion");
 }
 
@@ -220,7 +221,8 @@ std::vector<double> ElectronRepulsion::exchange(std::span<const double> density)
                              const std::size_t ik = triangle(i, k);
                              const double* const column = density.data() + k * n;
                              double part = 0;
-                             for (std::size_t l = 0; l < n; ++l) part += values[triangle(ik, triangle(j, l))] * column[l];
+                             for (std::size_t l = 0; l < n; ++l)
+                               part += values[triangle(ik, triangle(j, l))] * column[l];
                              sum += part;
                            }
                            K[i + j * n] = K[j + i * n] = sum;

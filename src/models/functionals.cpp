@@ -67,7 +67,8 @@ Slope perdew_wang(const PerdewWang& fit, double radius) {
   const double factor = -2 * fit.A * (1 + fit.alpha1 * radius);
   const double bottom =
       2 * fit.A * root * (fit.beta[0] + root * (fit.beta[1] + root * (fit.beta[2] + root * fit.beta[3])));
-  const double slope = fit.A * (fit.beta[0] / root + 2 * fit.beta[1] + root * (3 * fit.beta[2] + 4 * root * fit.beta[3]));
+  const double slope =
+      fit.A * (fit.beta[0] / root + 2 * fit.beta[1] + root * (3 * fit.beta[2] + 4 * root * fit.beta[3]));
   const double logarithm = std::log1p(1 / bottom);
   return {factor * logarithm, -2 * fit.A * fit.alpha1 * logarithm - factor * slope / (bottom * (bottom + 1))};
 }

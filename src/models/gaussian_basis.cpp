@@ -106,14 +106,15 @@ std::vector<double> solid_harmonics(int degree) {
 }
 
 std::vector<Shell> even_tempered(const Molecule& molecule, const EvenTemperedOptions& options) {
-  require(std::isfinite(options.ratio) && options.ratio > 1.05 && options.ratio <= 10, "basis: a ratio of exponents of ",
-          options.ratio, "; expected from 1.05 to 10");
+  require(std::isfinite(options.ratio) && options.ratio > 1.05 && options.ratio <= 10,
+          "basis: a ratio of exponents of ", options.ratio, "; expected from 1.05 to 10");
   require(options.angular >= 0 && options.angular <= 4, "basis: a largest angular momentum of ", options.angular,
           "; expected 0 to 4");
   std::vector<Shell> shells;
   for (const Atom& atom : molecule.atoms) {
-    require(atom.charge > 0 && atom.charge <= 36, "basis: the rule for exponents is for nuclei of a charge up to 36, not ",
-            atom.charge, "; give shells instead");
+    require(atom.charge > 0 && atom.charge <= 36,
+            "basis: the rule for exponents is for nuclei of a charge up to 36, not ", atom.charge,
+            "; give shells instead");
     const auto filled = slater_shells(atom.charge);
     // Of the shell of the largest principal number, which is not always the last.
     std::size_t outer = 0;
@@ -126,7 +127,7 @@ std::vector<Shell> even_tempered(const Molecule& molecule, const EvenTemperedOpt
     add_shells(atom.position, 0, 1400 * std::pow(Z, 10.0 / 3.0), 0.03 * square, options.ratio, shells);
     for (int l = 1; l <= options.angular; ++l) {
       const bool occupied = (l == 1 && Z > 4) || (l == 2 && Z > 20);
-      const double high = occupied ? (l == 1 ? 8 : 2) * std::pow(Z, 7.0 / 3.0) : (l == 1 ? 4 : 6.0 / (l + 1)) * square;
+      const double high = occupied ? (l == 1 ? 8 : 2) * std::pow(Z, 7.0 / 3.0) : (l == 1 ? 12 : 6.0 / (l + 1)) * square;
       const double low = (occupied ? 0.03 : 0.1 * l) * square;
       add_shells(atom.position, l, high, low, options.ratio, shells);
     }

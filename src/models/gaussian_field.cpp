@@ -1,7 +1,6 @@
 #include "core/gibibytes.hpp"
 #include "models/dense.hpp"
 #include "models/local_matrices.hpp"
-
 #include <heddle/core/error.hpp>
 #include <heddle/core/host_memory.hpp>
 #include <heddle/models/gaussian_field.hpp>
@@ -33,8 +32,8 @@ std::vector<double> nuclear_matrix(const GaussianBasis& basis, const Molecule& m
 }
 
 // Refuses before there is work, or an allocation; gives the grid, if there is to be one.
-std::optional<MolecularGrid> grid_that_fits(const Molecule& molecule, const GaussianBasis& basis,
-                                            Functional functional, const MolecularGridOptions& options) {
+std::optional<MolecularGrid> grid_that_fits(const Molecule& molecule, const GaussianBasis& basis, Functional functional,
+                                            const MolecularGridOptions& options) {
   require(functional != Functional::lda_csc, "gaussian field: lda-csc is for one dimension");
   std::optional<MolecularGrid> grid;
   if (functional != Functional::hf) grid.emplace(molecule, options);
@@ -60,8 +59,7 @@ struct GaussianField::State {
       : State(molecule, GaussianBasis(shells), electrons_of(molecule), which, options) {}
   State(const Molecule& molecule, GaussianBasis functions, const Electrons& electrons, Functional which,
         const MolecularGridOptions& options)
-      : State(molecule, std::move(functions), electrons, which,
-              grid_that_fits(molecule, functions, which, options)) {}
+      : State(molecule, std::move(functions), electrons, which, grid_that_fits(molecule, functions, which, options)) {}
   State(const Molecule& molecule, GaussianBasis functions, const Electrons& electrons, Functional which,
         const std::optional<MolecularGrid>& grid)
       : functional(which),

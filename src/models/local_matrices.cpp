@@ -12,8 +12,8 @@ namespace {
 using LocalSpace = Kokkos::DefaultHostExecutionSpace;
 
 template <class Body> void for_each_index(const char* label, std::size_t count, const Body& body) {
-  Kokkos::parallel_for(
-      label, Kokkos::RangePolicy<LocalSpace, Kokkos::IndexType<std::size_t>>(LocalSpace(), 0, count), body);
+  Kokkos::parallel_for(label, Kokkos::RangePolicy<LocalSpace, Kokkos::IndexType<std::size_t>>(LocalSpace(), 0, count),
+                       body);
   LocalSpace().fence(label);
 }
 
@@ -27,9 +27,8 @@ LocalIntegrals::LocalIntegrals(const models::GaussianBasis& basis, const models:
       weights_(grid.weights().begin(), grid.weights().end()),
       values_(Kokkos::view_alloc(Kokkos::WithoutInitializing, "heddle::models::basis_on_grid"), n_ * weights_.size()) {
   double* const values = values_.data();
-  for_each_index("heddle::models::basis_on_grid", weights_.size(), [&](std::size_t g) {
-    basis.evaluate(grid.points()[g], std::span<double>(values + g * n_, n_));
-  });
+  for_each_index("heddle::models::basis_on_grid", weights_.size(),
+                 [&](std::size_t g) { basis.evaluate(grid.points()[g], std::span<double>(values + g * n_, n_)); });
 }
 
 std::vector<double> LocalIntegrals::density(const std::vector<double>& orbitals) const {

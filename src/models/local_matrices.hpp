@@ -21,8 +21,7 @@ class LocalIntegrals {
     std::vector<double> up, down;  ///< integral of phi_i v phi_j; `down` is empty where paired.
     double exchange = 0, correlation = 0;
   };
-  [[nodiscard]] Result evaluate(models::Functional functional, const models::SpinOrbitals& orbitals,
-                                bool paired) const;
+  [[nodiscard]] Result evaluate(models::Functional functional, const models::SpinOrbitals& orbitals, bool paired) const;
   /// The integral of the density.
   [[nodiscard]] double electrons(const models::SpinOrbitals& orbitals) const;
   [[nodiscard]] std::size_t points() const { return weights_.size(); }

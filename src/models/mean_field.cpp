@@ -1,5 +1,4 @@
 #include "models/dense.hpp"
-
 #include <heddle/core/error.hpp>
 #include <heddle/models/mean_field.hpp>
 
@@ -229,8 +228,8 @@ FieldResult self_consistent(const MeanField& field, const FieldOptions& options,
           " electrons of spin up and ", electrons.down, " of spin down; expected at least one, and no fewer up");
   require(!options.paired || electrons.up == electrons.down, "self-consistency: closed shells with ", electrons.up,
           " electrons of spin up and ", electrons.down, " of spin down; expected as many of each, or open shells");
-  require(std::isfinite(options.tolerance) && options.tolerance >= 0, "self-consistency: tolerance = ",
-          options.tolerance, " must not be negative");
+  require(std::isfinite(options.tolerance) && options.tolerance >= 0,
+          "self-consistency: tolerance = ", options.tolerance, " must not be negative");
   require(options.iterations >= 1, "self-consistency: iterations = ", options.iterations, " must be at least 1");
   require(options.mixing > 0 && options.mixing <= 1, "self-consistency: mixing = ", options.mixing,
           " must be positive and at most 1");

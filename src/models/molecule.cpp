@@ -10,8 +10,8 @@ namespace heddle::models {
 namespace {
 
 constexpr std::array<std::string_view, 36> symbols = {
-    "H",  "He", "Li", "Be", "B",  "C",  "N",  "O",  "F",  "Ne", "Na", "Mg", "Al", "Si", "P",  "S",  "Cl", "Ar",
-    "K",  "Ca", "Sc", "Ti", "V",  "Cr", "Mn", "Fe", "Co", "Ni", "Cu", "Zn", "Ga", "Ge", "As", "Se", "Br", "Kr"};
+    "H", "He", "Li", "Be", "B", "C",  "N",  "O",  "F",  "Ne", "Na", "Mg", "Al", "Si", "P",  "S",  "Cl", "Ar",
+    "K", "Ca", "Sc", "Ti", "V", "Cr", "Mn", "Fe", "Co", "Ni", "Cu", "Zn", "Ga", "Ge", "As", "Se", "Br", "Kr"};
 
 // Nearer than any bond by a factor of a thousand: such positions are a slip.
 constexpr double least_distance = 1e-3;
@@ -45,9 +45,8 @@ Electrons electrons_of(const Molecule& molecule, int dimensions) {
   double charge = -static_cast<double>(molecule.charge);
   for (const Atom& atom : molecule.atoms) charge += atom.charge;
   const double number = std::round(charge);
-  require(std::abs(charge - number) < 1e-9 && number < 1e6, "molecule: nuclei of charge ",
-          charge + molecule.charge, " and a molecule of charge ", molecule.charge, " leave ", charge,
-          " electrons; expected a whole number");
+  require(std::abs(charge - number) < 1e-9 && number < 1e6, "molecule: nuclei of charge ", charge + molecule.charge,
+          " and a molecule of charge ", molecule.charge, " leave ", charge, " electrons; expected a whole number");
   require(number >= 1, "molecule: nuclei of charge ", charge + molecule.charge, " and a molecule of charge ",
           molecule.charge, " leave ", number, " electrons; expected at least one");
   const int electrons = static_cast<int>(number);
@@ -67,8 +66,8 @@ double nuclear_repulsion(const Molecule& molecule) {
   double energy = 0;
   for (std::size_t a = 0; a < molecule.atoms.size(); ++a) {
     for (std::size_t b = 0; b < a; ++b) {
-      energy += molecule.atoms[a].charge * molecule.atoms[b].charge /
-                distance_of(molecule.atoms[a], molecule.atoms[b], 3);
+      energy +=
+          molecule.atoms[a].charge * molecule.atoms[b].charge / distance_of(molecule.atoms[a], molecule.atoms[b], 3);
     }
   }
   return energy;

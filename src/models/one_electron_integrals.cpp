@@ -1,5 +1,4 @@
 #include "models/hermite.hpp"
-
 #include <heddle/core/error.hpp>
 #include <heddle/models/gaussian_integrals.hpp>
 
@@ -18,31 +17,32 @@ constexpr double pi_ = std::numbers::pi;
 
 // Runs `block(pair, values)` for each pair of shells, which fills rows x columns values, and makes a matrix of them.
 template <class Block>
-std::vector<double> matrix_of_pairs(const char* label, const GaussianBasis& basis,
-                                    const std::vector<ShellPair>& pairs, const Block& block) {
+std::vector<double> matrix_of_pairs(const char* label, const GaussianBasis& basis, const std::vector<ShellPair>& pairs,
+                                    const Block& block) {
   const std::size_t n = basis.size();
   std::vector<double> matrix(n * n);
   std::size_t most = 0;
   for (const ShellPair& pair : pairs) most = std::max(most, pair.components());
   std::vector<double> values(pairs.size() * most);
   double* const out = matrix.data();
-  Kokkos::parallel_for(label,
-                       Kokkos::RangePolicy<HostSpace, Kokkos::Schedule<Kokkos::Dynamic>, Kokkos::IndexType<std::size_t>>(
-                           HostSpace(), 0, pairs.size(), Kokkos::ChunkSize(1)),
-                       [&](std::size_t at) {
-                         const ShellPair& pair = pairs[at];
-                         double* const own = values.data() + at * most;
-                         block(pair, own);
-                         for (std::size_t a = 0; a < pair.rows; ++a) {
-                           for (std::size_t b = 0; b < pair.columns; ++b) {
-                             const std::size_t i = basis.first(pair.first) + a;
-                             const std::size_t j = basis.first(pair.second) + b;
-                             // One of the two of a shell with itself, so that both are the same to the bit.
-                             if (j > i) continue;
-                             out[i + j * n] = out[j + i * n] = own[a * pair.columns + b];
-                           }
-                         }
-                       });
+  Kokkos::parallel_for(
+      label,
+      Kokkos::RangePolicy<HostSpace, Kokkos::Schedule<Kokkos::Dynamic>, Kokkos::IndexType<std::size_t>>(
+          HostSpace(), 0, pairs.size(), Kokkos::ChunkSize(1)),
+      [&](std::size_t at) {
+        const ShellPair& pair = pairs[at];
+        double* const own = values.data() + at * most;
+        block(pair, own);
+        for (std::size_t a = 0; a < pair.rows; ++a) {
+          for (std::size_t b = 0; b < pair.columns; ++b) {
+            const std::size_t i = basis.first(pair.first) + a;
+            const std::size_t j = basis.first(pair.second) + b;
+            // One of the two of a shell with itself, so that both are the same to the bit.
+            if (j > i) continue;
+            out[i + j * n] = out[j + i * n] = own[a * pair.columns + b];
+          }
+        }
+      });
   HostSpace().fence("heddle::models::matrix");
   return matrix;
 }
@@ -86,7 +86,8 @@ void add_kinetic(const Shell& A, const Shell& B, std::size_t i, std::size_t j, d
           }
           const double value = factor * (T[0] * S[1] * S[2] + S[0] * T[1] * S[2] + S[0] * S[1] * T[2]);
           for (std::size_t r = 0; r < static_cast<std::size_t>(2 * la + 1); ++r) {
-            for (std::size_t c = 0; c < columns; ++c) values[r * columns + c] += Ca[r * na + ca] * Cb[c * nb + cb] * value;
+            for (std::size_t c = 0; c < columns; ++c)
+              values[r * columns + c] += Ca[r * na + ca] * Cb[c * nb + cb] * value;
           }
         }
       }
@@ -129,28 +130,27 @@ std::vector<double> potential_matrix(const GaussianBasis& basis, std::span<const
   int most = 0;
   for (const ShellPair& pair : pairs) most = std::max(most, pair.degree);
   const impl::HermiteTable table(most);
-  return matrix_of_pairs(
-      "heddle::models::potential", basis, pairs, [&](const ShellPair& pair, double* values) {
-        std::fill_n(values, pair.components(), 0.0);
-        const std::size_t hermites = impl::hermite_count(pair.degree);
-        std::vector<double> work(2 * hermites + static_cast<std::size_t>(pair.degree) + 1);
-        for (const auto& part : pair.parts) {
-          for (const GaussianCharge& charge : charges) {
-            const double p = part.exponent;
-            const bool point = charge.exponent == 0;
-            const double share = point ? 1.0 : charge.exponent / (p + charge.exponent);
-            const double factor = charge.charge * 2 * pi_ / p * std::sqrt(share);
-            table.coulomb(pair.degree, p * share,
-                          {part.centre[0] - charge.position[0], part.centre[1] - charge.position[1],
-                           part.centre[2] - charge.position[2]},
-                          work.data(), work.data() + hermites, work.data() + 2 * hermites);
-            for (std::size_t h = 0; h < hermites; ++h) {
-              const double* row = part.hermite.data() + h * pair.components();
-              for (std::size_t k = 0; k < pair.components(); ++k) values[k] += factor * work[h] * row[k];
-            }
-          }
+  return matrix_of_pairs("heddle::models::potential", basis, pairs, [&](const ShellPair& pair, double* values) {
+    std::fill_n(values, pair.components(), 0.0);
+    const std::size_t hermites = impl::hermite_count(pair.degree);
+    std::vector<double> work(2 * hermites + static_cast<std::size_t>(pair.degree) + 1);
+    for (const auto& part : pair.parts) {
+      for (const GaussianCharge& charge : charges) {
+        const double p = part.exponent;
+        const bool point = charge.exponent == 0;
+        const double share = point ? 1.0 : charge.exponent / (p + charge.exponent);
+        const double factor = charge.charge * 2 * pi_ / p * std::sqrt(share);
+        table.coulomb(pair.degree, p * share,
+                      {part.centre[0] - charge.position[0], part.centre[1] - charge.position[1],
+                       part.centre[2] - charge.position[2]},
+                      work.data(), work.data() + hermites, work.data() + 2 * hermites);
+        for (std::size_t h = 0; h < hermites; ++h) {
+          const double* row = part.hermite.data() + h * pair.components();
+          for (std::size_t k = 0; k < pair.components(); ++k) values[k] += factor * work[h] * row[k];
         }
-      });
+      }
+    }
+  });
 }
 
 }  // namespace heddle::models

@@ -1,5 +1,4 @@
 #include "models/dense.hpp"
-
 #include <heddle/core/error.hpp>
 #include <heddle/models/soft_coulomb_field.hpp>
 

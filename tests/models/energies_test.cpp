@@ -1,7 +1,6 @@
 // Energies of atoms and molecules beside published ones of the same functional.
 #include "eigen/kohn_sham_support.hpp"
 #include "support/errors.hpp"
-
 #include <heddle/models/gaussian_field.hpp>
 
 #include <cmath>
@@ -54,8 +53,8 @@ Molecule diatomic(double one, double other, double distance) {
   return molecule;
 }
 
-// The limits of Hartree and Fock: exact for H; He: C. Froese Fischer, The Hartree-Fock Method for Atoms (Wiley, 1977); the
-// molecules: J. Kobus, Comput. Phys. Commun. 184, 799 (2013).
+// The limits of Hartree and Fock: exact for H; He: C. Froese Fischer, The Hartree-Fock Method for Atoms (Wiley, 1977);
+// the molecules: J. Kobus, Comput. Phys. Commun. 184, 799 (2013).
 TEST(Energies, HartreeFockReachesItsLimit) {
   const FieldResult hydrogen = solved(atom_of(1), Functional::hf);
   EXPECT_NEAR(hydrogen.energies.total(), -0.5, 1e-4);
@@ -72,8 +71,8 @@ TEST(Energies, LithiumHydrideReachesHartreeFocksLimit) {
   EXPECT_NEAR(solved(diatomic(3, 1, 3.015), Functional::hf).energies.total(), -7.987352, 1e-4);
 }
 
-// S. Kotochigova et al., Phys. Rev. A 55, 191 (1997), the tables of NIST: LDA, and LSD of open shells, with the correlation
-// of Vosko, Wilk and Nusair.
+// S. Kotochigova et al., Phys. Rev. A 55, 191 (1997), the tables of NIST: LDA, and LSD of open shells, with the
+// correlation of Vosko, Wilk and Nusair.
 TEST(Energies, OfAtomsAreThoseOfNist) {
   EXPECT_NEAR(solved(atom_of(1), Functional::lda_vwn, 0).energies.total(), -0.478671, 1e-4);
   const FieldResult helium = solved(atom_of(2), Functional::lda_vwn, 0);

@@ -1,6 +1,5 @@
 // Local functionals: published values, and potentials that are derivatives of the energies.
 #include "support/errors.hpp"
-
 #include <heddle/models/functionals.hpp>
 
 #include <gtest/gtest.h>
@@ -31,8 +30,8 @@ TEST(Functionals, ExchangeOfTheElectronGasIsSlaters) {
   }
 }
 
-// What all three fitted: D. M. Ceperley, B. J. Alder, Phys. Rev. Lett. 45, 566 (1980), as S. H. Vosko, L. Wilk, M. Nusair,
-// Can. J. Phys. 58, 1200 (1980) list it, in rydberg.
+// What all three fitted: D. M. Ceperley, B. J. Alder, Phys. Rev. Lett. 45, 566 (1980), as S. H. Vosko, L. Wilk, M.
+// Nusair, Can. J. Phys. 58, 1200 (1980) list it, in rydberg.
 TEST(Functionals, CorrelationIsThatOfQuantumMonteCarlo) {
   constexpr std::array<std::array<double, 2>, 5> listed = {
       {{2, 0.0902}, {5, 0.0563}, {10, 0.0372}, {20, 0.0230}, {50, 0.0114}}};

@@ -1,6 +1,5 @@
 // Molecules: electrons of each spin, and what is refused.
 #include "support/errors.hpp"
-
 #include <heddle/models/gaussian_basis.hpp>
 #include <heddle/models/molecule.hpp>
 

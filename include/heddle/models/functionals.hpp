@@ -8,12 +8,12 @@ namespace heddle::models {
 
 /// What stands for exchange and correlation in a mean field.
 enum class Functional {
-  hf,           ///< Hartree-Fock: exchange of the orbitals, no correlation.
-  lda_x,        ///< Exchange of the electron gas alone: Slater's in three dimensions.
-  lda_pz,       ///< That, with the correlation of J. P. Perdew, A. Zunger, Phys. Rev. B 23, 5048 (1981).
-  lda_pw92,     ///< That of J. P. Perdew, Y. Wang, Phys. Rev. B 45, 13244 (1992).
-  lda_vwn,      ///< That of S. H. Vosko, L. Wilk, M. Nusair, Can. J. Phys. 58, 1200 (1980), their fit V.
-  lda_csc,      ///< One dimension: that of M. Casula, S. Sorella, G. Senatore, Phys. Rev. B 74, 245427 (2006).
+  hf,        ///< Hartree-Fock: exchange of the orbitals, no correlation.
+  lda_x,     ///< Exchange of the electron gas alone: Slater's in three dimensions.
+  lda_pz,    ///< That, with the correlation of J. P. Perdew, A. Zunger, Phys. Rev. B 23, 5048 (1981).
+  lda_pw92,  ///< That of J. P. Perdew, Y. Wang, Phys. Rev. B 45, 13244 (1992).
+  lda_vwn,   ///< That of S. H. Vosko, L. Wilk, M. Nusair, Can. J. Phys. 58, 1200 (1980), their fit V.
+  lda_csc,   ///< One dimension: that of M. Casula, S. Sorella, G. Senatore, Phys. Rev. B 74, 245427 (2006).
 };
 /// "hf", "lda-x", "lda-pz", "lda-pw92", "lda-vwn" or "lda-csc".
 [[nodiscard]] std::string_view to_string(Functional functional);

@@ -21,7 +21,7 @@ struct Shell {
 
 /// What even_tempered() makes.
 struct EvenTemperedOptions {
-  double ratio = 2.5;  ///< Ratio of neighbouring exponents, more than 1; less is closer to completeness.
+  double ratio = 2.2;  ///< Ratio of neighbouring exponents, more than 1; less is closer to completeness.
   int angular = 2;     ///< Largest angular momentum of any atom's functions, from 0 to 4.
 };
 
@@ -30,7 +30,7 @@ struct EvenTemperedOptions {
 ///
 ///     s:          from 1400 Z^(10/3) to 0.03 zeta^2
 ///     p, Z > 4:   from 8 Z^(7/3)     to 0.03 zeta^2
-///     p, Z <= 4:  from 4 zeta^2      to 0.1 zeta^2
+///     p, Z <= 4:  from 12 zeta^2     to 0.1 zeta^2
 ///     d:          from 2 zeta^2      to 0.2 zeta^2
 ///     f:          from 1.5 zeta^2    to 0.3 zeta^2, and g: one exponent less
 ///

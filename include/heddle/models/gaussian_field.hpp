@@ -26,8 +26,8 @@ class GaussianField final : public MeanField {
   /// Bytes of the integrals of n functions, and of their values on a grid of so many points.
   [[nodiscard]] static double bytes(std::size_t n, std::size_t points) noexcept;
 
-  /// Throws as electrons_of(), GaussianBasis, MolecularGrid and ElectronRepulsion do; Error(argument) for `lda_csc`, and
-  /// Error(computation), before any work, where bytes() is more than the machine's memory.
+  /// Throws as electrons_of(), GaussianBasis, MolecularGrid and ElectronRepulsion do; Error(argument) for `lda_csc`,
+  /// and Error(computation), before any work, where bytes() is more than the machine's memory.
   GaussianField(const Molecule& molecule, const std::vector<Shell>& shells, Functional functional,
                 const MolecularGridOptions& grid = {});
   ~GaussianField() override;

@@ -67,12 +67,12 @@ using SolveOrbitals =
 
 /// Which orbitals are filled, and when an iteration ends.
 struct FieldOptions {
-  Electrons electrons;       ///< Of each spin, up >= down >= 0.
-  bool paired = true;        ///< Orbitals alike for both spins, which needs up = down.
-  double tolerance = 1e-7;   ///< Largest FieldStep::residual with which the iteration ends.
-  int iterations = 100;      ///< Largest number of iterations.
-  int history = 8;           ///< Matrices that the extrapolation remembers, at least 1; 1: none is extrapolated.
-  double mixing = 1;         ///< Share of a new matrix, the rest that of the one before, where none is extrapolated.
+  Electrons electrons;      ///< Of each spin, up >= down >= 0.
+  bool paired = true;       ///< Orbitals alike for both spins, which needs up = down.
+  double tolerance = 1e-7;  ///< Largest FieldStep::residual with which the iteration ends.
+  int iterations = 100;     ///< Largest number of iterations.
+  int history = 8;          ///< Matrices that the extrapolation remembers, at least 1; 1: none is extrapolated.
+  double mixing = 1;        ///< Share of a new matrix, the rest that of the one before, where none is extrapolated.
 };
 
 /// What one step of an iteration found.
@@ -84,10 +84,10 @@ struct FieldStep {
 
 /// The orbitals of one spin: all that the solver gives, ascending by energy.
 struct FieldOrbitals {
-  int occupied = 0;                 ///< Electrons of this spin, in the lowest orbitals.
-  std::vector<double> matrix;       ///< H of the last density, n x n.
-  std::vector<double> energies;     ///< Its eigenvalues, hartree.
-  std::vector<double> coefficients; ///< Its orbitals, a column each.
+  int occupied = 0;                  ///< Electrons of this spin, in the lowest orbitals.
+  std::vector<double> matrix;        ///< H of the last density, n x n.
+  std::vector<double> energies;      ///< Its eigenvalues, hartree.
+  std::vector<double> coefficients;  ///< Its orbitals, a column each.
 };
 
 /// The result of an iteration, converged or not.
@@ -97,8 +97,8 @@ struct FieldResult {
   std::vector<FieldStep> steps;
   FieldEnergies energies;  ///< Energies of the last step's orbitals.
   FieldOrbitals up;
-  FieldOrbitals down;       ///< As `up`, but for the number of electrons, where orbitals are paired.
-  SpinOrbitals occupied;    ///< The orbitals that `energies` are those of.
+  FieldOrbitals down;     ///< As `up`, but for the number of electrons, where orbitals are paired.
+  SpinOrbitals occupied;  ///< The orbitals that `energies` are those of.
   /// <S^2>: S (S + 1) for a state of spin S, and more where orbitals of both spins differ.
   double spin_squared = 0;
 };
@@ -115,8 +115,8 @@ struct FieldResult {
                                           const std::function<void(const FieldStep&)>& progress = {});
 
 /// X with X^T S X = I, n x m column-major: the eigenvectors of S, ascending by eigenvalue, over the roots of these,
-/// without those below `threshold` times the largest, as many as depend on the others (canonical orthogonalisation, P.-O.
-/// Lowdin, Adv. Quantum Chem. 5, 185 (1970)). `values` and `vectors` are S's eigenvalues and eigenvectors.
+/// without those below `threshold` times the largest, as many as depend on the others (canonical orthogonalisation,
+/// P.-O. Lowdin, Adv. Quantum Chem. 5, 185 (1970)). `values` and `vectors` are S's eigenvalues and eigenvectors.
 [[nodiscard]] std::vector<double> canonical_basis(std::span<const double> values, std::span<const double> vectors,
                                                   double threshold = 1e-10);
 

@@ -13,8 +13,8 @@ inline constexpr double bohr_per_angstrom = 1 / 0.529177210903;
 
 /// A nucleus.
 struct Atom {
-  double charge = 0;                       ///< Charge Z > 0 of the nucleus, in units of the elementary charge.
-  std::array<double, 3> position = {};     ///< Position, bohr. In one dimension the first coordinate alone counts.
+  double charge = 0;                    ///< Charge Z > 0 of the nucleus, in units of the elementary charge.
+  std::array<double, 3> position = {};  ///< Position, bohr. In one dimension the first coordinate alone counts.
 };
 
 /// Fixed nuclei, and the electrons around them.
@@ -35,7 +35,8 @@ struct Electrons {
 /// The electrons of a molecule: N = sum of Z - charge of them, and up - down = multiplicity - 1.
 ///
 /// Throws Error(argument) unless there is an atom, charges are positive and finite, positions are finite, no two nuclei
-/// are closer than 1e-3 bohr (by the first coordinate, where `dimensions` is 1), N is a positive whole number to 1e-9, and the multiplicity is possible: N + multiplicity odd, from 1 to N + 1.
+/// are closer than 1e-3 bohr (by the first coordinate, where `dimensions` is 1), N is a positive whole number to 1e-9,
+/// and the multiplicity is possible: N + multiplicity odd, from 1 to N + 1.
 [[nodiscard]] Electrons electrons_of(const Molecule& molecule, int dimensions = 3);
 
 /// The energy of the nuclei with each other: the sum of Z_a Z_b/|R_a - R_b| over pairs, hartree.

@@ -17,8 +17,8 @@ namespace heddle::models {
 /// Memory: three matrices. Bits: reproducible; sums are made by one thread.
 class SoftCoulombField final : public MeanField {
  public:
-  /// `length`: of the box, bohr; 0: that of eigen::KohnShamOptions. Throws as electrons_of() and eigen::KohnSham do, and
-  /// Error(argument) for functionals of three dimensions.
+  /// `length`: of the box, bohr; 0: that of eigen::KohnShamOptions. Throws as electrons_of() and eigen::KohnSham do,
+  /// and Error(argument) for functionals of three dimensions.
   SoftCoulombField(const Molecule& molecule, int points, Functional functional, double length = 0);
 
   [[nodiscard]] std::size_t size() const override { return grid_.grid().size(); }

@@ -1,6 +1,7 @@
 // heddle eig: eigenvalues and eigenvectors by Jacobi rotations.
 #include "drivers/commands.hpp"
 #include "drivers/eig/matrices.hpp"
+#include "drivers/eig/molecule_scf.hpp"
 #include "drivers/eig/pencil.hpp"
 #include "drivers/eig/scf.hpp"
 #include "drivers/eig/solution.hpp"
@@ -36,6 +37,7 @@ struct Options {
   std::string save, vectors, values;
   eigen::JacobiOptions solver;
   ScfSettings settings;
+  MoleculeSettings molecule;
 };
 
 bool makes_chain(const Options& options) {
@@ -152,12 +154,26 @@ OptionTable<ScfSettings> scf_options() {
   };
 }
 
+OptionTable<Options> molecule_file_option() {
+  return {
+      {"--molecule",
+       in_member(&Options::molecule, &MoleculeSettings::file),
+       Text{},
+       "With --scf: file of a molecule: lines of an element or a charge, and its position",
+       {},
+       [](const Options& options) { return options.scf; }},
+  };
+}
+
 const OptionTable<Options>& all_options() {
   static const OptionTable<Options> table =
       matrix_options()
           .include(&Options::solver, solver_options())
           .include(itself, result_options())
-          .include(&Options::settings, scf_options(), [](const Options& options) { return options.scf; });
+          .include(&Options::settings, scf_options(), [](const Options& options) { return options.scf; })
+          .include(itself, molecule_file_option())
+          .include(&Options::molecule, molecule_options(),
+                   [](const Options& options) { return !options.molecule.file.empty(); });
   return table;
 }
 
@@ -186,31 +202,6 @@ void write_dense(const Communicator& comm, const std::string& path, Index n, con
   const DistributedMatrix<T> out(comm, Placement::on_rank(n, n, 0));
   scatter(A, 0, out);
   write_result(path, out);
-}
-
-// The density that the Hamiltonian makes, or a message on why not.
-std::vector<double> chain_hamiltonian(Context& context, const Chain& chain, bool reproducible) {
-  const eigen::KohnSham model(model_options(chain));
-  JacobiSolver solver(context.comm().space(), {.reproducible = reproducible}, false);
-  Progress progress = context.progress("self-consistency");
-  double first = 0;
-  const eigen::ScfOptions options;
-  const eigen::ScfResult result = eigen::self_consistent(
-      model, options,
-      [&](std::span<const double> H, std::vector<double>& w, std::vector<double>& V) { solver(H, w, V); },
-      [&](const eigen::ScfStep& step) {
-        first = step.iteration == 1 ? step.residual : first;
-        progress.update(std::log(first / step.residual) / std::log(first / options.tolerance),
-                        format("residual %.1e", step.residual));
-      });
-  if (!result.converged) {
-    throw Error(ErrorKind::computation,
-                format("--generate kohn-sham: the density did not converge: residual %.3g after %d iterations; more "
-                       "points (--size) may help",
-                       result.steps.back().residual, options.iterations));
-  }
-  progress.finish();
-  return model.hamiltonian(result.density);
 }
 
 template <Scalar T> HostMatrix<T> generated(Context& context, const Options& options) {
@@ -390,24 +381,34 @@ int run(Context& context, Options options) {
   require(sources == 1, "give the matrix with --input, make one with --generate, or ask for --scf; one of them");
   require(options.size <= 1 << 16, "--size ", options.size, ": expected at most ", 1 << 16);
   require(!options.scf || options.overlap.empty(), "--scf has an orthonormal basis; --overlap is for one matrix");
+  require(options.scf || options.molecule.file.empty(), "--molecule is for --scf");
+  const MoleculeSettings& molecule = options.molecule;
+  require_molecule_files(context, molecule, options.save);
   if (options.scf) {
     require(ranks == 1, "--scf runs on one rank, and all threads or the GPU of it; there are ", ranks);
+    const bool of_file = !molecule.file.empty();
     require(
-        options.dimensions == 1, "--scf --dimensions ", options.dimensions,
+        options.dimensions == 1 || of_file, "--scf --dimensions ", options.dimensions,
         ": self-consistency is for the row of atoms in one dimension; of three there is the first matrix, --generate "
         "kohn-sham --dimensions 3");
-    require(options.save.empty() && options.vectors.empty() && options.values.empty() && !options.values_only,
-            "--scf writes its own table (--output), not --save, --vectors or --values");
+    require(
+        (of_file || options.save.empty()) && options.vectors.empty() && options.values.empty() && !options.values_only,
+        "--scf writes its own table (--output), not --save, --vectors or --values");
     require(options.scalar.empty() || options.scalar == "double", "--scf computes in double");
     ScfSettings& settings = options.settings;
+    require(!of_file || settings.plot.empty(), "--plot draws the row of atoms, not --molecule ", molecule.file);
     if (options.size >= 0) settings.chain.points = static_cast<int>(options.size);
     if (options.tolerance >= 0) settings.scf.tolerance = options.tolerance;
     settings.solver = options.solver;
-    if (options.solver.method == eigen::JacobiMethod::automatic) settings.solver.method = eigen::JacobiMethod::blocked;
+    if (options.solver.method == eigen::JacobiMethod::automatic && !of_file)
+      settings.solver.method = eigen::JacobiMethod::blocked;
     // A warm start has no such promise.
     settings.cold = settings.cold || options.solver.reproducible;
     nlohmann::ordered_json inputs;
     all_options().enter(options, inputs);
+    if (of_file) {
+      return run_molecule(context, molecule, settings, options.save, settings.chain.points, options.tolerance, inputs);
+    }
     return run_scf(context, settings, inputs);
   }
   if (ranks > 1) require_over_ranks(ranks, options.solver);
@@ -440,7 +441,8 @@ void add_eig(CLI::App& app, Selection& selection) {
                "  heddle eig --input matrix.txt --vectors V.txt --values w.txt\n"
                "  heddle eig --input H.mtx --overlap S.mtx --vectors C.mtx\n"
                "  heddle eig --generate kohn-sham --size 512 --json report.json\n"
-               "  heddle eig --scf --atoms 8 --plot scf.png"},
+               "  heddle eig --scf --atoms 8 --plot scf.png\n"
+               "  heddle eig --scf --molecule h2.txt --functional hf --save H.mtx --save-overlap S.mtx"},
               all_options(), run);
 }
 

@@ -5,6 +5,7 @@
 #include <heddle/core/version.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <fstream>
 #include <vector>
 
@@ -51,6 +52,30 @@ bool looks_like_scf(const std::filesystem::path& path) {
   std::ifstream file(path);
   std::string line;
   return std::getline(file, line) && line.starts_with(first_words);
+}
+
+std::vector<double> chain_hamiltonian(Context& context, const Chain& chain, bool reproducible) {
+  const eigen::KohnSham model(model_options(chain));
+  JacobiSolver solver(context.comm().space(), {.reproducible = reproducible}, false);
+  Progress progress = context.progress("self-consistency");
+  double first = 0;
+  const eigen::ScfOptions options;
+  const eigen::ScfResult result = eigen::self_consistent(
+      model, options,
+      [&](std::span<const double> H, std::vector<double>& w, std::vector<double>& V) { solver(H, w, V); },
+      [&](const eigen::ScfStep& step) {
+        first = step.iteration == 1 ? step.residual : first;
+        progress.update(std::log(first / step.residual) / std::log(first / options.tolerance),
+                        format("residual %.1e", step.residual));
+      });
+  if (!result.converged) {
+    throw Error(ErrorKind::computation,
+                format("--generate kohn-sham: the density did not converge: residual %.3g after %d iterations; more "
+                       "points (--size) may help",
+                       result.steps.back().residual, options.iterations));
+  }
+  progress.finish();
+  return model.hamiltonian(result.density);
 }
 
 int run_scf(Context& context, const ScfSettings& settings, const nlohmann::ordered_json& asked_for) {

@@ -5,6 +5,8 @@
 #include "drivers/plot/pictures.hpp"
 
 #include <filesystem>
+#include <string>
+#include <vector>
 
 namespace heddle::driver {
 
@@ -19,6 +21,9 @@ struct ScfSettings {
 
 /// `asked_for`: the options, as they enter the report.
 [[nodiscard]] int run_scf(Context& context, const ScfSettings& settings, const nlohmann::ordered_json& asked_for);
+
+/// H of the row's self-consistent density. Throws Error(computation) where it does not converge.
+[[nodiscard]] std::vector<double> chain_hamiltonian(Context& context, const Chain& chain, bool reproducible);
 
 /// Whether a file begins as the output of `heddle eig --scf` does.
 [[nodiscard]] bool looks_like_scf(const std::filesystem::path& path);

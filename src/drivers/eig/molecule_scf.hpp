@@ -1,0 +1,36 @@
+// heddle eig --scf --molecule: the electrons of a molecule to self-consistency.
+#pragma once
+
+#include "drivers/eig/scf.hpp"
+#include "drivers/support/option_table.hpp"
+#include <heddle/models/functionals.hpp>
+#include <heddle/models/gaussian_basis.hpp>
+#include <heddle/models/molecular_grid.hpp>
+
+#include <string>
+
+namespace heddle::driver {
+
+struct MoleculeSettings {
+  std::string file;
+  models::Functional functional = models::Functional::lda_pw92;
+  std::string shells = "auto";
+  models::EvenTemperedOptions basis;
+  models::MolecularGridOptions grid;
+  std::string save_down;     ///< File of the matrix of spin down.
+  std::string save_overlap;  ///< File of the overlaps.
+};
+
+/// What says so on the command line, but for the file.
+[[nodiscard]] OptionTable<MoleculeSettings> molecule_options();
+
+/// Refuses files that can't be written, and such as would replace the molecule's. Collective.
+void require_molecule_files(Context& context, const MoleculeSettings& settings, const std::string& save);
+
+/// `save`: file of the last matrix, of spin up where shells are open. `points`: of the grid in one dimension.
+/// `tolerance`: below 0: 1e-7 hartree.
+[[nodiscard]] int run_molecule(Context& context, const MoleculeSettings& settings, const ScfSettings& scf,
+                               const std::string& save, int points, double tolerance,
+                               const nlohmann::ordered_json& asked_for);
+
+}  // namespace heddle::driver

@@ -1,0 +1,115 @@
+"""heddle eig --scf --molecule: molecules of files, their energies, matrices and refusals."""
+
+import unittest
+
+from command import CommandTest, read_market
+
+HELIUM = "He 0 0 0\n"
+HYDROGEN_MOLECULE = "# bond of equilibrium\nH 0 0 0\nH 0 0 1.4\n"
+
+
+class Molecules(CommandTest):
+    def solve(self, text, *arguments):
+        self.write("molecule.txt", text)
+        return self.succeed("eig", "--scf", "--molecule", "molecule.txt", *arguments)
+
+    def refuse_file(self, text, message, *arguments, code=2):
+        self.write("molecule.txt", text)
+        self.refuse("eig", "--scf", "--molecule", "molecule.txt", *arguments, code=code, message=message)
+
+    def test_hartree_fock_of_helium(self):
+        report = self.solve(HELIUM, "--functional", "hf", "--angular", 0)
+        results = report["results"]
+        self.assertAlmostEqual(results["energy"], -2.861680, delta=1e-4)
+        self.assertAlmostEqual(results["virial"], 2, delta=1e-3)
+        self.assertAlmostEqual(results["eigenvalues"][0], -0.917956, delta=1e-4)
+        self.assertAlmostEqual(sum(results["energies"].values()), 2 * results["energy"], delta=1e-10)
+        self.assertEqual((report["inputs"]["electrons"], report["inputs"]["dimensions"]), ([1, 1], 3))
+        self.assertTrue(results["converged"])
+
+    def test_open_shells_and_a_local_functional(self):
+        report = self.solve("1 0 0 0\n", "--functional", "lda-vwn", "--angular", 0)
+        # NIST's atomic reference data, LSD.
+        self.assertAlmostEqual(report["results"]["energy"], -0.478671, delta=1e-4)
+        self.assertEqual(report["inputs"]["electrons"], [1, 0])
+        self.assertIn("electrons_on_grid", report["checks"])
+        self.assertGreater(report["results"]["eigenvalues_down"][0], report["results"]["eigenvalues"][0])
+
+    def test_one_dimension(self):
+        # L. O. Wagner et al., Phys. Chem. Chem. Phys. 14, 8581 (2012).
+        self.assertAlmostEqual(self.solve("He 0\n", "--functional", "hf")["results"]["energy"], -2.224210, delta=2e-6)
+        one = self.solve("H 0\n", "--functional", "hf", "--size", 128)
+        self.assertAlmostEqual(one["results"]["energy"], -0.669778, delta=2e-6)
+        self.assertEqual((one["inputs"]["size"], one["inputs"]["dimensions"]), (128, 1))
+
+    def test_units_charge_and_multiplicity(self):
+        bohr = self.solve(HYDROGEN_MOLECULE, "--functional", "hf", "--angular", 1, "--ratio", 3)
+        angstrom = self.solve("units angstrom\nH 0 0 0\nH 0 0 0.7408480952642\n", "--functional", "hf", "--angular", 1,
+                              "--ratio", 3)
+        self.assertAlmostEqual(bohr["results"]["energy"], angstrom["results"]["energy"], delta=1e-9)
+        ion = self.solve("charge 1\n" + HYDROGEN_MOLECULE, "--functional", "hf", "--angular", 1, "--ratio", 3)
+        self.assertEqual(ion["inputs"]["electrons"], [1, 0])
+        triplet = self.solve("multiplicity 3\n" + HYDROGEN_MOLECULE, "--functional", "hf", "--angular", 1, "--ratio", 3)
+        self.assertAlmostEqual(triplet["results"]["spin_squared"], 2, delta=1e-8)
+        self.assertGreater(triplet["results"]["energy"], bohr["results"]["energy"])
+
+    def test_a_basis_of_the_file(self):
+        # STO-3G of hydrogen: W. J. Hehre, R. F. Stewart, J. A. Pople, J. Chem. Phys. 51, 2657 (1969); the energy is that of
+        # A. Szabo, N. S. Ostlund, Modern Quantum Chemistry (Dover, 1996), section 3.5.2.
+        shell = "shell H s 3.425250914 0.1543289673 0.6239137298 0.5353281423 0.1688554040 0.4446345422\n"
+        report = self.solve(HYDROGEN_MOLECULE + shell, "--functional", "hf")
+        self.assertEqual(report["inputs"]["size"], 2)
+        self.assertAlmostEqual(report["results"]["energy"], -1.1167, delta=5e-5)
+
+    def test_matrices_are_those_that_were_solved(self):
+        # Two functions that mirror each other: the levels are (H_11 + H_12)/(1 + S_12) and (H_11 - H_12)/(1 - S_12).
+        report = self.solve(HYDROGEN_MOLECULE + "shell H s 0.4\n", "--functional", "hf", "--save", "H.mtx",
+                            "--save-overlap", "S.mtx")
+        H = read_market(self.path("H.mtx"))
+        S = read_market(self.path("S.mtx"))
+        self.assertAlmostEqual(S[0][0], 1, delta=1e-14)
+        levels = [(H[0][0] + H[0][1]) / (1 + S[0][1]), (H[0][0] - H[0][1]) / (1 - S[0][1])]
+        self.assert_close([report["results"]["eigenvalues"]], [levels], 1e-12)
+
+    def test_each_spin_has_its_matrix(self):
+        report = self.solve("Li 0\n", "--functional", "hf", "--size", 96, "--save", "up.mtx", "--save-down", "down.mtx")
+        for name, key in (("up.mtx", "eigenvalues"), ("down.mtx", "eigenvalues_down")):
+            found = self.succeed("eig", "--input", name)["results"]["eigenvalues"]
+            self.assert_close([found], [report["results"][key]], 1e-11)
+        self.assertGreater(report["results"]["eigenvalues_down"][1], report["results"]["eigenvalues"][1] + 1e-3)
+
+    def test_bad_files_are_refused(self):
+        self.refuse_file("", "there is no atom")
+        self.refuse_file("H 0 0\n", "line 1: an atom with 2 coordinates; expected three, or one")
+        self.refuse_file("# one\nXx 0 0 0\n", "line 2: 'Xx': expected an element")
+        self.refuse_file("H 0 0 zero\n", "line 1: 'zero': expected a finite number")
+        self.refuse_file("H 0 0 nan\n", "line 1: 'nan': expected a finite number")
+        self.refuse_file("-1 0 0 0\n", "line 1: a nucleus of charge -1; expected a positive number")
+        self.refuse_file("H 0 0 1\nHe 0 0 1\n", "line 2: a nucleus in the place of that of line 1")
+        self.refuse_file("H 0 0 1\nHe 0\n", "line 2: an atom with 1 coordinate; the first has 3")
+        self.refuse_file("H 0 0 0\nH 0 0 0.00048828125\n", "nuclei 1 and 2 are 0.00048828125 bohr apart; expected at least")
+        self.refuse_file("H 0 0 0\ncharge half\n", "line 2: expected: charge and a whole number")
+        self.refuse_file("H 0 0 0\nunits feet\n", "line 2: expected: units bohr, or angstrom")
+        self.refuse_file("H 0 0 0\nshell He s 1\n", "no shell is for this atom")
+        self.refuse_file("H 0 0 0\nshell H h 1\n", "line 2: a shell 'h'; expected s, p, d, f or g")
+        self.refuse_file("H 0 0 0\nshell H s -1\n", "line 2: an exponent of -1; expected a positive number")
+        self.refuse_file("H 0 0 0\nshell H s 1 1 2\n", "line 2: 3 numbers of a contracted shell; expected pairs")
+        self.refuse_file("H 0 0 0\nmultiplicity 3\n", "a multiplicity of 3 for 1 electron")
+        self.refuse_file("H 0 0 0\ncharge 1\n", "leave 0 electrons; expected at least one")
+        self.refuse_file("H 0 0 0\n", "closed with 1 electron of spin up and 0 of spin down", "--shells", "closed")
+        self.refuse("eig", "--scf", "--molecule", "none.txt", message="none.txt: cannot be read")
+
+    def test_bad_options_are_refused(self):
+        self.refuse_file("He 0\n", "lda-pz is no local functional of one dimension", "--functional", "lda-pz")
+        self.refuse_file(HELIUM, "lda-csc is for one dimension", "--functional", "lda-csc")
+        self.refuse_file(HELIUM, "both spins have one matrix", "--save", "H.mtx", "--save-down", "d.mtx")
+        self.refuse_file("He 0\n", "has no overlaps", "--functional", "hf", "--save-overlap", "S.mtx")
+        self.refuse_file(HELIUM, "a ratio of exponents of 1", "--ratio", 1)
+        self.refuse("eig", "--molecule", "molecule.txt", "--generate", "random", "--size", 3, message="--molecule")
+
+    def test_a_field_that_does_not_converge_says_so(self):
+        self.refuse_file(HELIUM, "did not converge in 2 iterations", "--functional", "hf", "--iterations", 2, code=1)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,75 @@
+// Fields of one dimension beside published energies, and beside the closed shells of eigen::KohnSham.
+#include "eigen/kohn_sham_support.hpp"
+#include "support/errors.hpp"
+#include <heddle/models/soft_coulomb_field.hpp>
+
+namespace heddle::test {
+namespace {
+
+using models::FieldResult;
+using models::Functional;
+using models::Molecule;
+using models::SoftCoulombField;
+
+void lapack_orbitals(int, std::span<const double> H, std::vector<double>& w, std::vector<double>& C) {
+  lapack_diagonalise(H, w, C);
+}
+
+Molecule row_of(const std::vector<double>& charges, const std::vector<double>& positions) {
+  Molecule molecule;
+  for (std::size_t k = 0; k < charges.size(); ++k) molecule.atoms.push_back({charges[k], {positions[k], 0, 0}});
+  return molecule;
+}
+
+FieldResult solved(const Molecule& molecule, Functional functional, bool open = false) {
+  const SoftCoulombField field(molecule, 160, functional);
+  models::FieldOptions options;
+  options.electrons = models::electrons_of(molecule, 1);
+  options.paired = !open && options.electrons.up == options.electrons.down;
+  FieldResult result = models::self_consistent(field, options, lapack_orbitals);
+  EXPECT_TRUE(result.converged);
+  return result;
+}
+
+// L. O. Wagner, E. M. Stoudenmire, K. Burke, S. R. White, Phys. Chem. Chem. Phys. 14, 8581 (2012): one electron
+// exactly, and helium by Hartree and Fock.
+TEST(SoftCoulomb, EnergiesArePublished) {
+  const FieldResult hydrogen = solved(row_of({1}, {0}), Functional::hf);
+  EXPECT_NEAR(hydrogen.energies.total(), -0.669778, 2e-6);
+  EXPECT_NEAR(hydrogen.energies.coulomb + hydrogen.energies.exchange, 0, 1e-12);
+  EXPECT_NEAR(solved(row_of({2}, {0}), Functional::hf).energies.total(), -2.224210, 2e-6);
+}
+
+TEST(SoftCoulomb, ExchangeAloneIsTheModelOfClosedShells) {
+  eigen::KohnShamOptions options;
+  options.points = 160;
+  options.charges = {1, 3};
+  options.positions = {-1, 1.5};
+  const eigen::KohnSham model(options);
+  const eigen::ScfResult expected = eigen::self_consistent(model, {}, lapack_diagonalise);
+  const Molecule molecule = row_of({1, 3}, {-1, 1.5});
+  EXPECT_NEAR(solved(molecule, Functional::lda_x).energies.total(), expected.energies.total(), 1e-9);
+  EXPECT_NEAR(solved(molecule, Functional::lda_x, true).energies.total(), expected.energies.total(), 1e-9);
+  const FieldResult correlated = solved(molecule, Functional::lda_csc);
+  EXPECT_LT(correlated.energies.total(), expected.energies.total());
+  EXPECT_LT(correlated.energies.correlation, 0);
+}
+
+TEST(SoftCoulomb, PolarisedElectronsAreLower) {
+  const Molecule lithium = row_of({3}, {0});
+  const FieldResult open = solved(lithium, Functional::lda_csc);
+  EXPECT_EQ(open.up.occupied, 2);
+  EXPECT_EQ(open.down.occupied, 1);
+  EXPECT_GT(open.spin_squared, 0.75 - 1e-12);
+  Molecule quartet = lithium;
+  quartet.multiplicity = 4;
+  EXPECT_LT(open.energies.total(), solved(quartet, Functional::lda_csc).energies.total());
+}
+
+TEST(SoftCoulomb, FunctionalsOfThreeDimensionsAreRefused) {
+  EXPECT_THROW(SoftCoulombField(row_of({2}, {0}), 64, Functional::lda_pz), Error);
+  EXPECT_THROW(SoftCoulombField(row_of({1, 1}, {2, 2}), 64, Functional::hf), Error);
+}
+
+}  // namespace
+}  // namespace heddle::test
