@@ -18,6 +18,10 @@ using DeviceTeam = typename DeviceTeams::member_type;
 inline constexpr int threads_of_sum_team = 128;
 using SumTeams = Kokkos::TeamPolicy<ExecutionSpace, Kokkos::LaunchBounds<threads_of_sum_team, 8>>;
 using SumTeam = typename SumTeams::member_type;
+// For sums of parts of sums: a warp.
+inline constexpr int threads_of_round_team = 32;
+// Of a thread that sums alone. More would not fit its registers.
+template <Scalar T> inline constexpr int loads_at_once = sizeof(T) <= 8 ? 8 : 4;
 
 /// Kokkos's reducer of inner sums.
 template <Scalar T> struct MergedInner {
@@ -102,67 +106,131 @@ void device_rows(const ExecutionSpace& space, const Operand<T>& A, const Kokkos:
   }
 }
 
-/// Y = alpha A X + beta Y: sums by kernels that fit a device's registers many times, rounded by another, which has the
-/// long way in it.
-template <Scalar T>
-void device_product(const ExecutionSpace& space, const Update<T>& update, const Operand<T>& A, const Operand<T>& X,
-                    const StridedMatrix<T>& Y) {
+/// Elements of Y = alpha A X + beta Y, numbered column by column, from the sums of their products.
+template <Scalar T> struct ProductRounding {
+  Update<T> update;
+  Operand<T> A;
+  Operand<T> X;
+  StridedMatrix<T> Y;
+
+  /// Writes the element if twice the precision tells how it is rounded, and says whether it did.
+  [[nodiscard]] KOKKOS_INLINE_FUNCTION bool round_nearly(Index at, const InnerSum<T>& sum) const {
+    T& y = Y(at % A.rows, at / A.rows);
+    T result;
+    const bool is_known = update.rounds_to(sum, A.columns, y, result);
+    if (is_known) {
+      y = result;
+    }
+    return is_known;
+  }
+  KOKKOS_INLINE_FUNCTION void round_exactly(Index at) const {
+    const Index i = at % A.rows;
+    const Index j = at / A.rows;
+    const auto& right = X;
+    ExactSum<T> exact = exact_sum(
+        A, i, [&](Index k) { return right(k, j); }, 0, A.columns);
+    T& y = Y(i, j);
+    y = update.exactly(exact, y);
+  }
+};
+
+/// Products by a thread or a team for each element, which round what twice the precision tells; what it leaves open is
+/// summed again by another kernel, which has the long way in it.
+template <Scalar T> void device_product_in_one(const ExecutionSpace& space, const ProductRounding<T>& rounding) {
+  const Operand<T> A = rounding.A;
+  const Operand<T> X = rounding.X;
   const Index m = A.rows;
   const Index n = A.columns;
-  const Index results = m * static_cast<Index>(Y.extent(1));
-  const bool by_rows = A.row_stride != 1 && m > 1;
-  // Where neighbouring threads take neighbouring rows, parts of them if there are few.
-  const Index parts = by_rows
-                          ? 1
-                          : std::clamp<Index>(4 * static_cast<Index>(space.concurrency()) / std::max<Index>(1, results),
-                                              1, std::max<Index>(1, n / 64));
-  const Kokkos::View<InnerSum<T>*, MemorySpace> sums(
-      Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "heddle::exact::sums"),
-      static_cast<std::size_t>(parts * results));
-  if (by_rows) {
+  const Index results = m * static_cast<Index>(rounding.Y.extent(1));
+  const Kokkos::View<char*, MemorySpace> open(
+      Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "heddle::exact::open"), static_cast<std::size_t>(results));
+  if (A.row_stride != 1 && m > 1) {
     Kokkos::parallel_for(
         "heddle::exact::product", SumTeams(space, static_cast<int>(results), threads_of_sum_team),
         KOKKOS_LAMBDA(const SumTeam& team) {
-          const Index i = team.league_rank() % m;
-          const Index j = team.league_rank() / m;
+          const Index at = team.league_rank();
+          const Index j = at / m;
           const InnerSum<T> mine = strided_sum(
-              A, i, [&](Index k) { return X(k, j); }, team.team_rank(), n, team.team_size());
+              A, at - j * m, [&](Index k) { return X(k, j); }, team.team_rank(), n, team.team_size());
           const InnerSum<T> sum = team_sum(team, mine);
           if (team.team_rank() == 0) {
-            sums(team.league_rank()) = sum;
+            open(at) = static_cast<char>(!rounding.round_nearly(at, sum));
           }
         });
   } else {
     Kokkos::parallel_for(
         "heddle::exact::product",
-        Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>, Kokkos::LaunchBounds<256, 4>>(space, 0,
-                                                                                                    parts * results),
-        KOKKOS_LAMBDA(Index number) {
-          const Index part = number / results;
-          const Index at = number - part * results;
+        Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>, Kokkos::LaunchBounds<256, 2>>(space, 0, results),
+        KOKKOS_LAMBDA(Index at) {
           const Index j = at / m;
-          sums(number) = strided_sum(
-              A, at - j * m, [&](Index k) { return X(k, j); }, n * part / parts, n * (part + 1) / parts, 1);
+          const InnerSum<T> sum = strided_sum<loads_at_once<T>>(
+              A, at - j * m, [&](Index k) { return X(k, j); }, 0, n, 1);
+          open(at) = static_cast<char>(!rounding.round_nearly(at, sum));
         });
   }
   Kokkos::parallel_for(
       "heddle::exact::round", Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(space, 0, results),
       KOKKOS_LAMBDA(Index at) {
-        InnerSum<T> sum;
-        for (Index part = 0; part < parts; ++part) {
-          sum.merge(sums(part * results + at));
+        if (open(at) != 0) {
+          rounding.round_exactly(at);
         }
-        const Index i = at % m;
-        const Index j = at / m;
-        T& y = Y(i, j);
-        T result;
-        if (!update.rounds_to(sum, n, y, result)) {
-          ExactSum<T> exact = exact_sum(
-              A, i, [&](Index k) { return X(k, j); }, 0, n);
-          result = update.exactly(exact, y);
-        }
-        y = result;
       });
+}
+
+/// Products by `parts` threads for each element, whose sums go through memory.
+template <Scalar T>
+void device_product_in_parts(const ExecutionSpace& space, const ProductRounding<T>& rounding, Index parts) {
+  const Operand<T> A = rounding.A;
+  const Operand<T> X = rounding.X;
+  const Index m = A.rows;
+  const Index n = A.columns;
+  const Index results = m * static_cast<Index>(rounding.Y.extent(1));
+  const Kokkos::View<InnerSum<T>*, MemorySpace> sums(
+      Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "heddle::exact::sums"),
+      static_cast<std::size_t>(parts * results));
+  Kokkos::parallel_for(
+      "heddle::exact::product",
+      Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>, Kokkos::LaunchBounds<256, 4>>(space, 0,
+                                                                                                  parts * results),
+      KOKKOS_LAMBDA(Index number) {
+        const Index part = number / results;
+        const Index at = number - part * results;
+        const Index j = at / m;
+        sums(number) = strided_sum<loads_at_once<T>>(
+            A, at - j * m, [&](Index k) { return X(k, j); }, n * part / parts, n * (part + 1) / parts, 1);
+      });
+  Kokkos::parallel_for(
+      "heddle::exact::round", SumTeams(space, static_cast<int>(results), threads_of_round_team),
+      KOKKOS_LAMBDA(const SumTeam& team) {
+        const Index at = team.league_rank();
+        InnerSum<T> mine;
+        for (Index part = team.team_rank(); part < parts; part += team.team_size()) {
+          mine.merge(sums(part * results + at));
+        }
+        const InnerSum<T> sum = team_sum(team, mine);
+        if (team.team_rank() == 0 && !rounding.round_nearly(at, sum)) {
+          rounding.round_exactly(at);
+        }
+      });
+}
+
+/// Y = alpha A X + beta Y.
+template <Scalar T>
+void device_product(const ExecutionSpace& space, const Update<T>& update, const Operand<T>& A, const Operand<T>& X,
+                    const StridedMatrix<T>& Y) {
+  const ProductRounding<T> rounding{update, A, X, Y};
+  const Index results = A.rows * static_cast<Index>(Y.extent(1));
+  const bool by_rows = A.row_stride != 1 && A.rows > 1;
+  // Where neighbouring threads take neighbouring rows, parts of them if there are few: no more than keep the memory
+  // busy, since a few MB take longer to get than the sums take to be formed.
+  const Index threads = std::min<Index>(static_cast<Index>(space.concurrency()), 65536);
+  const Index parts =
+      by_rows ? 1 : std::clamp<Index>(threads / std::max<Index>(1, results), 1, std::max<Index>(1, A.columns / 64));
+  if (parts == 1) {
+    device_product_in_one(space, rounding);
+  } else {
+    device_product_in_parts(space, rounding, parts);
+  }
 }
 
 }  // namespace heddle::exact::impl

@@ -38,7 +38,8 @@ struct Options : StudyFiles {
 const OptionTable<Options>& all_options() {
   static const OptionTable<Options> options = before_study_files<Options>({
       {"--operations", &Options::operations, choice(exact_operations(), "NAME,..."),
-       "gemv-tall: of n x 256 matrices, gemv-wide: of 256 x n; lu by blocks, lu-unblocked, lu-batched: of 64 matrices"},
+       "gemv-tall: of n x 256 matrices, gemv-wide: of 256 x n; lu by blocks, lu-unblocked, lu-batched: of 64 matrices, "
+       "to n = 512"},
       {"--algorithms", &Options::algorithms, choice(exact_algorithms(), "NAME,..."),
        "Ways to form sums; those down to expansion-8 are correctly rounded. Blocked and batched LU have the automatic "
        "one alone, as have LU and (of these) trsv on GPUs"},
@@ -160,6 +161,7 @@ std::vector<Row> all_rows(const Context& context, const Options& options) {
   for (const std::string& scalar : options.scalars) {
     for (const std::string& operation : options.operations) {
       for (const Index n : is_of_vectors(operation) ? options.lengths : options.sizes) {
+        if (!is_studied(operation, n)) continue;
         progress.update(done / parts, scalar + ", " + operation + ", n = " + std::to_string(n));
         with_scalar(scalar, [&]<class T>() {
           for (Row& row : rows_of<T>(context, options, scalar, operation, n)) {

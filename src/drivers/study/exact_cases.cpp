@@ -161,6 +161,10 @@ bool is_of_vectors(std::string_view operation) {
   return operation == "sum" || operation == "dot";
 }
 
+bool is_studied(std::string_view operation, Index n) {
+  return operation != "lu-batched" || n <= 512;
+}
+
 bool has_algorithm(std::string_view operation, Algorithm algorithm) {
   if (algorithm == Algorithm::automatic) return true;
   // Only the automatic way has blocks and batches; LU by others is there on CPUs alone.

@@ -16,6 +16,8 @@ namespace heddle::driver {
 [[nodiscard]] const std::vector<std::string>& exact_operations();
 /// Whether n is the length of a vector, not the order of a matrix.
 [[nodiscard]] bool is_of_vectors(std::string_view operation);
+/// Whether the study has an operation at n: batches, of 64 matrices, to n = 512.
+[[nodiscard]] bool is_studied(std::string_view operation, Index n);
 /// Whether an operation is there by this algorithm, on this backend.
 [[nodiscard]] bool has_algorithm(std::string_view operation, exact::Algorithm algorithm);
 
