@@ -222,8 +222,9 @@ void device_product(const ExecutionSpace& space, const Update<T>& update, const 
   const Index results = A.rows * static_cast<Index>(Y.extent(1));
   const bool by_rows = A.row_stride != 1 && A.rows > 1;
   // Where neighbouring threads take neighbouring rows, parts of them if there are few: no more than keep the memory
-  // busy, since a few MB take longer to get than the sums take to be formed.
-  const Index threads = std::min<Index>(static_cast<Index>(space.concurrency()), 65536);
+  // busy, which real numbers do with fewer threads, as each has more loads in flight.
+  const auto most = static_cast<Index>(space.concurrency());
+  const Index threads = is_complex<T> ? most : std::min<Index>(most, 65536);
   const Index parts =
       by_rows ? 1 : std::clamp<Index>(threads / std::max<Index>(1, results), 1, std::max<Index>(1, A.columns / 64));
   if (parts == 1) {
