@@ -270,7 +270,8 @@ void trsv(const ExecutionSpace& space, Triangle triangle, Operation op, Diagonal
   require(refinements >= 0 && block_refinements >= 0, "exact::trsv: ", std::min(refinements, block_refinements),
           " refinements");
   const bool refines_blocks = on_host && (algorithm == Algorithm::automatic || algorithm == Algorithm::twice);
-  require(block_refinements == 0 || refines_blocks, "exact::trsv: blocks are refined by the algorithms auto and twice, ",
+  require(block_refinements == 0 || refines_blocks,
+          "exact::trsv: blocks are refined by the algorithms auto and twice, ",
           "on CPUs; expected no such refinement, got ", block_refinements);
   const Operand<T> operand(op, A);
   const bool lower = (triangle == Triangle::lower) == (op == Operation::none);

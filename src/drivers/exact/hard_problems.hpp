@@ -37,8 +37,8 @@ struct HardSystem {
   /// max_i (|A^-1| |A| |x|)_i / max_i |x_i| by the diagonals of A^-1 alone, so that it is at most that of Skeel.
   double condition = 1.0;
 };
-/// A triangular system whose x has elements of moderate size, while the sums in its second half of the rows cancel: what
-/// stands beside the first half of x does, as in hard_dot().
+/// A triangular system whose x has elements of moderate size, while the sums in its second half of the rows cancel:
+/// what stands beside the first half of x does, as in hard_dot().
 [[nodiscard]] HardSystem hard_system(const HardProblem& problem);
 
 struct HardMatrix {

@@ -77,9 +77,7 @@ template <class View> std::vector<double> numbers_of(const View& view) {
 
 // Those of a CPU alone.
 template <Scalar T> auto peers_of(std::string operation, const ExactOperands<T>& operands) {
-  return [=](std::string_view peer) {
-    return on_host ? by_peer(peer, operation, operands) : std::function<void()>();
-  };
+  return [=](std::string_view peer) { return on_host ? by_peer(peer, operation, operands) : std::function<void()>(); };
 }
 
 template <Scalar T> ExactCase reduction(const ExecutionSpace& space, bool is_dot, Index n, int range) {

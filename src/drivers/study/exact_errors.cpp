@@ -18,8 +18,8 @@ using Vector = Kokkos::View<double*, MemorySpace>;
 using HostVector = Kokkos::View<const double*, Kokkos::HostSpace>;
 
 constexpr bool on_host = Kokkos::SpaceAccessibility<Kokkos::HostSpace, MemorySpace>::accessible;
-constexpr StudyTable table = {
-    "exact-errors", "device,operation,size,seed,condition,algorithm,refinements,block_refinements,error"};
+constexpr StudyTable table = {"exact-errors",
+                              "device,operation,size,seed,condition,algorithm,refinements,block_refinements,error"};
 
 struct Options : StudyFiles {
   std::vector<std::string> operations = {"dot", "gemv", "trsv", "lu"};
@@ -206,8 +206,8 @@ class Study {
       if (!on_host && way.algorithm != Algorithm::automatic) continue;
       const LocalMatrix<double> LU = on_device(matrix.A);
       const exact::LuResult factors = exact::lu(comm_.space(), LU, {.algorithm = way.algorithm});
-      add(way, factorization_error(matrix.A, Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), LU),
-                                   factors.pivots));
+      add(way,
+          factorization_error(matrix.A, Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), LU), factors.pivots));
     }
   }
   [[nodiscard]] static double factorization_error(const HostMatrix<double>& A, const HostMatrix<double>& LU,
@@ -250,8 +250,8 @@ std::vector<Row> all_rows(const Context& context, const Options& options) {
   Progress progress = context.progress("study");
   Study study(context, options);
   std::vector<Row> rows;
-  const auto problems =
-      static_cast<double>(options.operations.size() * options.conditions.size()) * static_cast<double>(options.problems);
+  const auto problems = static_cast<double>(options.operations.size() * options.conditions.size()) *
+                        static_cast<double>(options.problems);
   double done = 0.0;
   for (const std::string& operation : options.operations) {
     for (const double condition : options.conditions) {
@@ -318,14 +318,15 @@ bool looks_like_study_exact_errors(const std::filesystem::path& path) {
 }
 
 void add_study_exact_errors(CLI::App& study, Selection& selection) {
-  add_command(study, selection,
-              {"exact-errors", "Errors of exact and of plain operations against the condition of the problem",
-               "  heddle study exact-errors --plot errors.png\n"
-               "  heddle study exact-errors --operations trsv --conditions 1e10,1e20,1e30 --refinements 0,1,2,3\n"
-               "The condition: of dot the sizes of the terms over that of their sum; of gemv and trsv |A| |x| / |y| and\n"
-               "|A^-1| |A| |x| / |x| in the largest elements; of lu |A| |A^-1| in the largest row sums. The error: of lu\n"
-               "|P A - L U| / |A| so, else that of the result over the result, in the largest elements; at most 1."},
-              all_options(), run);
+  add_command(
+      study, selection,
+      {"exact-errors", "Errors of exact and of plain operations against the condition of the problem",
+       "  heddle study exact-errors --plot errors.png\n"
+       "  heddle study exact-errors --operations trsv --conditions 1e10,1e20,1e30 --refinements 0,1,2,3\n"
+       "The condition: of dot the sizes of the terms over that of their sum; of gemv and trsv |A| |x| / |y| and\n"
+       "|A^-1| |A| |x| / |x| in the largest elements; of lu |A| |A^-1| in the largest row sums. The error: of lu\n"
+       "|P A - L U| / |A| so, else that of the result over the result, in the largest elements; at most 1."},
+      all_options(), run);
 }
 
 }  // namespace heddle::driver

@@ -17,10 +17,11 @@ extern "C" {
 namespace heddle::driver {
 namespace {
 
-template <Scalar T> constexpr char letter = std::is_same_v<T, float>                    ? 's'
-                                            : std::is_same_v<T, double>                 ? 'd'
-                                            : std::is_same_v<T, Kokkos::complex<float>> ? 'c'
-                                                                                        : 'z';
+template <Scalar T>
+constexpr char letter = std::is_same_v<T, float>                    ? 's'
+                        : std::is_same_v<T, double>                 ? 'd'
+                        : std::is_same_v<T, Kokkos::complex<float>> ? 'c'
+                                                                    : 'z';
 // As cblas.h has them: complex numbers go by address.
 template <Scalar T> using Factor = std::conditional_t<is_complex<T>, const void*, T>;
 template <Scalar T> using Numbers = std::conditional_t<is_complex<T>, const void*, const T*>;
@@ -73,7 +74,8 @@ class Mkl {
       };
     }
     if (operation.starts_with("gemv")) {
-      using Gemv = void (*)(int, int, int, int, Factor<T>, Numbers<T>, int, Numbers<T>, int, Factor<T>, Results<T>, int);
+      using Gemv =
+          void (*)(int, int, int, int, Factor<T>, Numbers<T>, int, Numbers<T>, int, Factor<T>, Results<T>, int);
       return [=, multiply = function<Gemv>(cblas<T>("gemv"))] {
         const T one(1);
         const T zero(0);
@@ -120,26 +122,30 @@ class Mkl {
 };
 
 #ifdef HEDDLE_REPROBLAS
-#define HEDDLE_REPROBLAS_REAL(T, letter)                                                                               \
-  void sum_of(int n, const T* x, T* result) { *result = reproBLAS_##letter##sum(n, x, 1); }                            \
-  void dot_of(int n, const T* x, const T* y, T* result) { *result = reproBLAS_##letter##dot(n, x, 1, y, 1); }          \
-  void product_of(int m, int n, int k, const T* A, const T* B, T* C) {                                                 \
-    n == 1 ? reproBLAS_##letter##gemv('c', 'n', m, k, 1, A, m, B, 1, 0, C, 1)                                          \
-           : reproBLAS_##letter##gemm('c', 'n', 'n', m, n, k, 1, A, m, B, k, 0, C, m);                                 \
+#define HEDDLE_REPROBLAS_REAL(T, letter)                                               \
+  void sum_of(int n, const T* x, T* result) {                                          \
+    *result = reproBLAS_##letter##sum(n, x, 1);                                        \
+  }                                                                                    \
+  void dot_of(int n, const T* x, const T* y, T* result) {                              \
+    *result = reproBLAS_##letter##dot(n, x, 1, y, 1);                                  \
+  }                                                                                    \
+  void product_of(int m, int n, int k, const T* A, const T* B, T* C) {                 \
+    n == 1 ? reproBLAS_##letter##gemv('c', 'n', m, k, 1, A, m, B, 1, 0, C, 1)          \
+           : reproBLAS_##letter##gemm('c', 'n', 'n', m, n, k, 1, A, m, B, k, 0, C, m); \
   }
-#define HEDDLE_REPROBLAS_COMPLEX(T, letter)                                                                            \
-  void sum_of(int n, const Kokkos::complex<T>* x, Kokkos::complex<T>* result) {                                        \
-    reproBLAS_##letter##sum_sub(n, x, 1, result);                                                                      \
-  }                                                                                                                    \
-  void dot_of(int n, const Kokkos::complex<T>* x, const Kokkos::complex<T>* y, Kokkos::complex<T>* result) {           \
-    reproBLAS_##letter##dotu_sub(n, x, 1, y, 1, result);                                                               \
-  }                                                                                                                    \
-  void product_of(int m, int n, int k, const Kokkos::complex<T>* A, const Kokkos::complex<T>* B,                       \
-                  Kokkos::complex<T>* C) {                                                                             \
-    const Kokkos::complex<T> one(1);                                                                                   \
-    const Kokkos::complex<T> zero(0);                                                                                  \
-    n == 1 ? reproBLAS_##letter##gemv('c', 'n', m, k, &one, A, m, B, 1, &zero, C, 1)                                   \
-           : reproBLAS_##letter##gemm('c', 'n', 'n', m, n, k, &one, A, m, B, k, &zero, C, m);                          \
+#define HEDDLE_REPROBLAS_COMPLEX(T, letter)                                                                  \
+  void sum_of(int n, const Kokkos::complex<T>* x, Kokkos::complex<T>* result) {                              \
+    reproBLAS_##letter##sum_sub(n, x, 1, result);                                                            \
+  }                                                                                                          \
+  void dot_of(int n, const Kokkos::complex<T>* x, const Kokkos::complex<T>* y, Kokkos::complex<T>* result) { \
+    reproBLAS_##letter##dotu_sub(n, x, 1, y, 1, result);                                                     \
+  }                                                                                                          \
+  void product_of(int m, int n, int k, const Kokkos::complex<T>* A, const Kokkos::complex<T>* B,             \
+                  Kokkos::complex<T>* C) {                                                                   \
+    const Kokkos::complex<T> one(1);                                                                         \
+    const Kokkos::complex<T> zero(0);                                                                        \
+    n == 1 ? reproBLAS_##letter##gemv('c', 'n', m, k, &one, A, m, B, 1, &zero, C, 1)                         \
+           : reproBLAS_##letter##gemm('c', 'n', 'n', m, n, k, &one, A, m, B, k, &zero, C, m);                \
   }
 HEDDLE_REPROBLAS_REAL(float, s)
 HEDDLE_REPROBLAS_REAL(double, d)
@@ -148,8 +154,7 @@ HEDDLE_REPROBLAS_COMPLEX(double, z)
 #undef HEDDLE_REPROBLAS_REAL
 #undef HEDDLE_REPROBLAS_COMPLEX
 
-template <Scalar T>
-std::function<void()> by_reproblas(std::string_view operation, const ExactOperands<T>& operands) {
+template <Scalar T> std::function<void()> by_reproblas(std::string_view operation, const ExactOperands<T>& operands) {
   const auto rows = static_cast<int>(operands.rows);
   const auto inner = static_cast<int>(operands.inner);
   const auto columns = static_cast<int>(operands.columns);
