@@ -14,14 +14,16 @@ namespace heddle {
 /// |-------------|----------------------------------------------|--------------------------------------|------|
 /// | `automatic` | as `tensor`, on devices without it as `plain`| no tensor cores                      | taken |
 /// | `tensor`    | tensor cores (DMMA) in full precision        | refused: they lack that precision    | refused |
-/// | `plain`     | no tensor cores (pedantic mode)              | no tensor cores (pedantic mode)      | taken |
+/// | `plain`     | pedantic mode                                | pedantic mode, no tensor cores       | taken |
 /// | `tf32`      | refused                                      | tensor cores, factors of 11 bits     | refused |
 ///
 /// With cuBLAS `automatic` and `tensor` are CUBLAS_DEFAULT_MATH, `plain` is CUBLAS_PEDANTIC_MATH, which also turns off
-/// products of complex numbers by three real ones instead of four, and `tf32` is CUBLAS_TF32_TENSOR_OP_MATH. `tensor`
-/// and `tf32` need a device of compute capability 8.0. The environment may still rule: NVIDIA_TF32_OVERRIDE=0 turns
-/// `tf32` off. On CPUs `plain` is the only arithmetic that there is, and `automatic` has its bits. On AMD GPUs rocBLAS
-/// takes matrix cores where it likes and offers no switch for it: all modes but `automatic` are refused. Source: cuBLAS
+/// products of complex numbers by three real ones instead of four, and `tf32` is CUBLAS_TF32_TENSOR_OP_MATH. The
+/// documentation names the pedantic mode as what turns tensor cores off; of doubles on an H100 (CUDA 13.0) it does not
+/// altogether: they are slower than by `tensor`, and faster than the device is without tensor cores. `tensor` and
+/// `tf32` need a device of compute capability 8.0. The environment may still rule: NVIDIA_TF32_OVERRIDE=0 turns `tf32`
+/// off. On CPUs `plain` is the only arithmetic that there is, and `automatic` has its bits. On AMD GPUs rocBLAS takes
+/// matrix cores where it likes and offers no switch for it: all modes but `automatic` are refused. Source: cuBLAS
 /// documentation, "Tensor Core Usage" and cublasMath_t.
 enum class MathMode { automatic, tensor, plain, tf32 };
 

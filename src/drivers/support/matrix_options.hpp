@@ -47,7 +47,8 @@ inline constexpr const char* scalar_help = "double, float, complex-double or com
 [[nodiscard]] Choice<MathMode> math_kind();
 inline constexpr const char* math_help =
     "Of the BLAS. With cuBLAS: tensor: tensor cores in full precision, of double and complex-double (what auto does); "
-    "plain: no tensor cores; tf32: tensor cores that round factors to 11 bits, of float and complex-float. CPUs have "
+    "plain: its pedantic mode, without tensor cores but for some of double; tf32: tensor cores that round factors to "
+    "11 bits, of float and complex-float. CPUs have "
     "auto and plain, which are the same; rocBLAS has auto alone";
 
 inline constexpr const char* tile_help =
