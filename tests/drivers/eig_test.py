@@ -135,7 +135,7 @@ class Eigen(CommandTest):
         self.write("skew.txt", "3\n1 0 0\n0.5 1 0\n0 0 1\n")
         self.refuse("eig", "--input", "m.txt", "--overlap", "skew.txt", message=r"skew.txt: is not symmetric: element \(2, 1\)")
         self.refuse("eig", "--input", "m.txt", "--overlap", "m.txt", "--values-only", message="--overlap m.txt: is checked")
-        self.refuse("eig", "--scf", "--overlap", "m.txt", message="--scf has an orthonormal basis")
+        self.refuse("eig", "--scf", "--overlap", "m.txt", message="--scf makes its own overlaps")
         self.refuse("eig", "--input", "m.txt", "--overlap", "m.txt", ranks=2, message="runs on one rank")
         self.refuse("eig", "--input", "m.txt", "--overlap", "m.txt", "--vectors", "m.txt", message="m.txt")
 

@@ -53,6 +53,14 @@ class Molecules(CommandTest):
         self.assertAlmostEqual(triplet["results"]["spin_squared"], 2, delta=1e-8)
         self.assertGreater(triplet["results"]["energy"], bohr["results"]["energy"])
 
+    def test_without_extrapolation_the_matrix_is_mixed(self):
+        helium = (HELIUM, "--functional", "hf", "--angular", 0, "--ratio", 3)
+        extrapolated = self.solve(*helium)["results"]
+        found = [self.solve(*helium, "--history", 1, "--mixing", share)["results"] for share in (0.9, 0.4)]
+        for results in found:
+            self.assertAlmostEqual(results["energy"], extrapolated["energy"], delta=1e-10)
+        self.assertGreater(found[1]["iterations"], found[0]["iterations"])
+
     def test_a_basis_of_the_file(self):
         # STO-3G of hydrogen: W. J. Hehre, R. F. Stewart, J. A. Pople, J. Chem. Phys. 51, 2657 (1969); the energy is that of
         # A. Szabo, N. S. Ostlund, Modern Quantum Chemistry (Dover, 1996), section 3.5.2.

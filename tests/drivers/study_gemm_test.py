@@ -40,6 +40,11 @@ class StudyGemm(CommandTest):
             self.assertTrue(0 <= float(row["hidden_share"]) <= 1)
         self.assertLessEqual(report["checks"]["product_over_bound"]["value"], 1)
 
+    def test_products_may_be_left_unchecked(self):
+        report = self.succeed("study", "gemm", *SMALL, "--placements", "bands", "--no-check", "-o", "s.csv", ranks=2)
+        self.assertNotIn("product_over_bound", report["checks"])
+        self.assertEqual(len(self.rows("s.csv")), len(report["results"]["rows"]))
+
     def test_tables_of_other_ranks_are_joined(self):
         self.succeed("study", "gemm", *SMALL, "--placements", "bands", "-o", "two.csv", ranks=2)
         self.succeed("study", "gemm", *SMALL, "--placements", "bands", "-o", "both.csv", "--join", "two.csv")

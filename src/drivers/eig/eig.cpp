@@ -144,7 +144,7 @@ OptionTable<ScfSettings> scf_options() {
   return {
       {"--cold", &ScfSettings::cold, Flag{}, "With --scf: begin each anew"},
       {"--mixing", in_member(&ScfSettings::scf, &eigen::ScfOptions::mixing), Number{.type_name = "SHARE"},
-       "With --scf: share of the new density"},
+       "With --scf: share of the new density; of molecules that of the new matrix, with --history 1"},
       {"--history", in_member(&ScfSettings::scf, &eigen::ScfOptions::history), Integer{},
        "With --scf: steps that the mixing looks back on"},
       {"--iterations", in_member(&ScfSettings::scf, &eigen::ScfOptions::iterations), Integer{.least = 1},
@@ -380,7 +380,7 @@ int run(Context& context, Options options) {
   const int sources = (options.input.empty() ? 0 : 1) + (options.generate.empty() ? 0 : 1) + (options.scf ? 1 : 0);
   require(sources == 1, "give the matrix with --input, make one with --generate, or ask for --scf; one of them");
   require(options.size <= 1 << 16, "--size ", options.size, ": expected at most ", 1 << 16);
-  require(!options.scf || options.overlap.empty(), "--scf has an orthonormal basis; --overlap is for one matrix");
+  require(!options.scf || options.overlap.empty(), "--scf makes its own overlaps; --overlap is for one matrix");
   require(options.scf || options.molecule.file.empty(), "--molecule is for --scf");
   const MoleculeSettings& molecule = options.molecule;
   require_molecule_files(context, molecule, options.save);

@@ -137,6 +137,7 @@ models::FieldOptions field_options(const MoleculeSettings& settings, const ScfSe
   options.tolerance = tolerance < 0 ? 1e-7 : tolerance;
   options.iterations = scf.scf.iterations;
   options.history = std::max(1, static_cast<int>(scf.scf.history));
+  if (options.history == 1) options.mixing = scf.scf.mixing;
   return options;
 }
 
