@@ -3,30 +3,16 @@
 #include <heddle/core/error.hpp>
 #include <heddle/models/mean_field.hpp>
 
-#include <Kokkos_Core.hpp>
-
 #include <cmath>
 
 namespace heddle {
-
-namespace {
-
-using DenseSpace = Kokkos::DefaultHostExecutionSpace;
-
-template <class Column> void for_each_column(const char* label, std::size_t columns, const Column& column) {
-  Kokkos::parallel_for(label, Kokkos::RangePolicy<DenseSpace, Kokkos::IndexType<std::size_t>>(DenseSpace(), 0, columns),
-                       column);
-  DenseSpace().fence(label);
-}
-
-}  // namespace
 
 namespace impl {
 
 std::vector<double> inner_products(std::span<const double> A, std::span<const double> B, std::size_t n) {
   const std::size_t rows = A.size() / n;
   std::vector<double> result(rows * (B.size() / n));
-  for_each_column("heddle::models::inner_products", B.size() / n, [&](std::size_t j) {
+  impl::for_each_on_host("heddle::models::inner_products", B.size() / n, [&](std::size_t j) {
     for (std::size_t i = 0; i < rows; ++i) result[i + j * rows] = inner_product(A.data() + i * n, B.data() + j * n, n);
   });
   return result;
@@ -34,7 +20,7 @@ std::vector<double> inner_products(std::span<const double> A, std::span<const do
 
 std::vector<double> density_matrix(std::span<const double> C, std::size_t n) {
   std::vector<double> density(n * n);
-  for_each_column("heddle::models::density_matrix", n, [&](std::size_t j) {
+  impl::for_each_on_host("heddle::models::density_matrix", n, [&](std::size_t j) {
     double* const column = density.data() + j * n;
     for (std::size_t k = 0; k < C.size() / n; ++k) {
       const double* const orbital = C.data() + k * n;
@@ -56,7 +42,7 @@ std::vector<double> product(std::span<const double> X, std::span<const double> C
   require(n > 0 && m > 0 && X.size() == n * m && C.size() % m == 0, "product: ", X.size(), " and ", C.size(),
           " elements for an inner dimension of ", m, " and ", n, " rows");
   std::vector<double> result(n * (C.size() / m));
-  for_each_column("heddle::models::product", C.size() / m, [&](std::size_t j) {
+  impl::for_each_on_host("heddle::models::product", C.size() / m, [&](std::size_t j) {
     double* const column = result.data() + j * n;
     for (std::size_t k = 0; k < m; ++k) {
       const double factor = C[k + j * m];

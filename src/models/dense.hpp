@@ -1,6 +1,8 @@
 // Products of dense matrices on the host, for the sizes of a basis.
 #pragma once
 
+#include <Kokkos_Core.hpp>
+
 #include <cstddef>
 #include <span>
 #include <vector>
@@ -19,6 +21,13 @@ namespace heddle::impl {
   for (; i < n; ++i) sum += a[i] * b[i];
   for (std::size_t k = 0; k < lanes; ++k) sum += sums[k];
   return sum;
+}
+
+/// body(k) for each k < count, by the host's threads.
+template <class Body> void for_each_on_host(const char* label, std::size_t count, const Body& body) {
+  using Space = Kokkos::DefaultHostExecutionSpace;
+  Kokkos::parallel_for(label, Kokkos::RangePolicy<Space, Kokkos::IndexType<std::size_t>>(Space(), 0, count), body);
+  Space().fence(label);
 }
 
 /// A^T B for A n x m and B n x k, column-major: m x k.

@@ -9,14 +9,6 @@ namespace heddle::impl {
 
 namespace {
 
-using LocalSpace = Kokkos::DefaultHostExecutionSpace;
-
-template <class Body> void for_each_index(const char* label, std::size_t count, const Body& body) {
-  Kokkos::parallel_for(label, Kokkos::RangePolicy<LocalSpace, Kokkos::IndexType<std::size_t>>(LocalSpace(), 0, count),
-                       body);
-  LocalSpace().fence(label);
-}
-
 // So many parts are summed one after another, whatever the number of threads.
 constexpr std::size_t parts_of_points = 32;
 
@@ -27,14 +19,14 @@ LocalIntegrals::LocalIntegrals(const models::GaussianBasis& basis, const models:
       weights_(grid.weights().begin(), grid.weights().end()),
       values_(Kokkos::view_alloc(Kokkos::WithoutInitializing, "heddle::models::basis_on_grid"), n_ * weights_.size()) {
   double* const values = values_.data();
-  for_each_index("heddle::models::basis_on_grid", weights_.size(),
-                 [&](std::size_t g) { basis.evaluate(grid.points()[g], std::span<double>(values + g * n_, n_)); });
+  for_each_on_host("heddle::models::basis_on_grid", weights_.size(),
+                   [&](std::size_t g) { basis.evaluate(grid.points()[g], std::span<double>(values + g * n_, n_)); });
 }
 
 std::vector<double> LocalIntegrals::density(const std::vector<double>& orbitals) const {
   std::vector<double> density(points());
   const double* const values = values_.data();
-  for_each_index("heddle::models::density", points(), [&](std::size_t g) {
+  for_each_on_host("heddle::models::density", points(), [&](std::size_t g) {
     double sum = 0;
     for (std::size_t k = 0; k < orbitals.size() / n_; ++k) {
       const double psi = inner_product(orbitals.data() + k * n_, values + g * n_, n_);
@@ -50,7 +42,7 @@ std::vector<double> LocalIntegrals::matrix(const std::vector<double>& weighted) 
   std::vector<double> parts(parts_of_points * squares);
   const std::size_t length = (points() + parts_of_points - 1) / parts_of_points;
   const double* const values = values_.data();
-  for_each_index("heddle::models::local_matrix", parts_of_points, [&](std::size_t part) {
+  for_each_on_host("heddle::models::local_matrix", parts_of_points, [&](std::size_t part) {
     double* const own = parts.data() + part * squares;
     const std::size_t end = std::min(points(), (part + 1) * length);
     std::size_t g = std::min(points(), part * length);
@@ -78,7 +70,7 @@ std::vector<double> LocalIntegrals::matrix(const std::vector<double>& weighted) 
     }
   });
   std::vector<double> result(squares);
-  for_each_index("heddle::models::local_sum", n_, [&](std::size_t i) {
+  for_each_on_host("heddle::models::local_sum", n_, [&](std::size_t i) {
     for (std::size_t j = 0; j <= i; ++j) {
       double sum = 0;
       for (std::size_t part = 0; part < parts_of_points; ++part) sum += parts[part * squares + i * n_ + j];
@@ -94,7 +86,7 @@ LocalIntegrals::Result LocalIntegrals::evaluate(models::Functional functional, c
   std::vector<double> down = paired ? up : density(orbitals.down);
   std::vector<double> exchange(points());
   std::vector<double> correlation(points());
-  for_each_index("heddle::models::functional", points(), [&](std::size_t g) {
+  for_each_on_host("heddle::models::functional", points(), [&](std::size_t g) {
     const models::LocalTerms terms = models::local_terms_3d(functional, up[g], down[g]);
     exchange[g] = weights_[g] * terms.exchange;
     correlation[g] = weights_[g] * terms.correlation;

@@ -6,6 +6,7 @@ more a GPU's runtime, takes longer than most of them. A command that is given an
 """
 
 import atexit
+import csv
 import json
 import os
 import re
@@ -189,6 +190,13 @@ class CommandTest(unittest.TestCase):
         when one is killed amid its work."""
         environment = {**os.environ, "CUDA_MPS_PIPE_DIRECTORY": "/nonexistent"}
         return subprocess.Popen(words, cwd=self.folder, env=environment, **options)
+
+    def study_rows(self, study, name):
+        """The rows of a table that `heddle study` wrote, by the columns' names."""
+        with open(self.path(name), encoding="utf-8", newline="") as file:
+            lines = file.read().splitlines()
+        self.assertTrue(lines[0].startswith(f"# heddle study {study}, heddle "))
+        return list(csv.DictReader(line for line in lines if not line.startswith("#")))
 
     def succeed(self, *arguments, **options):
         """Runs with --json and expects exit code 0 and a well-formed report, which it gives."""

@@ -462,12 +462,7 @@ class StudyOfJacobi(CommandTest):
         common = ("study", "jacobi", "--sizes", "3,8", "--repeat", 1)
         self.succeed(*common, "--scalar", "float", "-o", "float.csv")
         self.succeed(*common, "--join", "float.csv", "-o", "both.csv")
-        tables = {}
-        for name in ("float.csv", "both.csv"):
-            with open(self.path(name), encoding="utf-8", newline="") as file:
-                lines = file.read().splitlines()
-            self.assertTrue(lines[0].startswith("# heddle study jacobi, heddle "))
-            tables[name] = list(csv.DictReader(lines[1:]))
+        tables = {name: self.study_rows("jacobi", name) for name in ("float.csv", "both.csv")}
         self.assertEqual([row for row in tables["both.csv"] if row["scalar"] == "float"], tables["float.csv"])
         self.assertEqual({row["scalar"] for row in tables["both.csv"]}, {"float", "double"})
         if os.environ.get("HEDDLE_ON_GPU") != "1":

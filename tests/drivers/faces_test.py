@@ -1,6 +1,5 @@
 """heddle faces and heddle study faces."""
 
-import csv
 import os
 import random
 import unittest
@@ -357,10 +356,7 @@ class Study(CommandTest):
     ARGUMENTS = ["study", "faces", "--sizes", "3,5", "--repeat", 2]
 
     def rows(self, name):
-        with open(self.path(name), encoding="utf-8", newline="") as file:
-            lines = file.read().splitlines()
-        self.assertTrue(lines[0].startswith("# heddle study faces, heddle "))
-        return list(csv.DictReader(line for line in lines if not line.startswith("#")))
+        return self.study_rows("faces", name)
 
     def test_table(self):
         report = self.succeed(*self.ARGUMENTS, "-o", "s.csv")

@@ -1,6 +1,5 @@
 """heddle study exact-errors."""
 
-import csv
 import unittest
 from fractions import Fraction
 
@@ -11,10 +10,7 @@ SMALL = ("--size", 30, "--problems", 1)
 
 class StudyExactErrors(CommandTest):
     def rows(self, name):
-        with open(self.path(name), encoding="utf-8", newline="") as file:
-            lines = file.read().splitlines()
-        self.assertTrue(lines[0].startswith("# heddle study exact-errors, heddle "))
-        return list(csv.DictReader(line for line in lines if not line.startswith("#")))
+        return self.study_rows("exact-errors", name)
 
     def column(self, name):
         return [Fraction(row[0]) for row in read_market(self.path(name))]

@@ -1,6 +1,5 @@
 """heddle study exact."""
 
-import csv
 import unittest
 
 from command import CommandTest
@@ -11,10 +10,7 @@ OPERATIONS = ("sum", "dot", "gemv", "gemv-tall", "gemv-wide", "trsv", "lu", "lu-
 
 class StudyExact(CommandTest):
     def rows(self, name):
-        with open(self.path(name), encoding="utf-8", newline="") as file:
-            lines = file.read().splitlines()
-        self.assertTrue(lines[0].startswith("# heddle study exact, heddle "))
-        return list(csv.DictReader(line for line in lines if not line.startswith("#")))
+        return self.study_rows("exact", name)
 
     def test_exact_algorithms_find_the_same_numbers_and_plain_ones_others(self):
         report = self.succeed("study", "exact", *SMALL, "--scalars", "float,complex-double", "--range", 40, "-o", "s.csv")

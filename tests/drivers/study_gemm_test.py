@@ -1,6 +1,5 @@
 """heddle study gemm."""
 
-import csv
 import unittest
 
 from command import ON_GPU, CommandTest
@@ -10,10 +9,7 @@ SMALL = ("--sizes", "48,96", "--tiles", "16,48", "--repeat", 1)
 
 class StudyGemm(CommandTest):
     def rows(self, name):
-        with open(self.path(name), encoding="utf-8", newline="") as file:
-            lines = file.read().splitlines()
-        self.assertTrue(lines[0].startswith("# heddle study gemm, heddle "))
-        return list(csv.DictReader(line for line in lines if not line.startswith("#")))
+        return self.study_rows("gemm", name)
 
     def test_every_size_placement_and_scalar_is_there_once_with_its_model_tile(self):
         report = self.succeed("study", "gemm", *SMALL, "--placements", "bands,whole,one,blocks", "--scalars",

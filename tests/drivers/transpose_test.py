@@ -1,6 +1,5 @@
 """heddle transpose and heddle study transpose."""
 
-import csv
 import os
 import random
 import unittest
@@ -66,10 +65,7 @@ class Study(CommandTest):
     SMALL = ("study", "transpose", "--rows", 70, "--columns", 50, "--largest", 4, "--repeat", 1)
 
     def rows(self, name):
-        with open(self.path(name), encoding="utf-8", newline="") as file:
-            lines = file.read().splitlines()
-        self.assertTrue(lines[0].startswith("# heddle study transpose, heddle "))
-        return list(csv.DictReader(line for line in lines if not line.startswith("#")))
+        return self.study_rows("transpose", name)
 
     def test_table(self):
         report = self.succeed("study", "transpose", "--rows", 70, "--columns", 50, "--largest", 8, "--output", "s.csv")

@@ -169,22 +169,15 @@ void enter_results(Context& context, const FieldResult& result, const std::vecto
   results["residual"] = steps.back().step.residual;
   results["eigenvalues"] = result.up.energies;
   if (!paired) results["eigenvalues_down"] = result.down.energies;
-  Index rotations = 0;
-  double seconds = 0;
   auto& list = results["steps"] = nlohmann::ordered_json::array();
   for (const SolverStep& one : steps) {
-    rotations += one.rotations;
-    seconds += one.seconds;
     list.push_back({{"iteration", one.step.iteration},
                     {"energy", one.step.energy},
                     {"residual", one.step.residual},
                     {"rotations", one.rotations},
                     {"seconds", one.seconds}});
   }
-  results["rotations"] = rotations;
-  results["seconds"] = seconds;
-  context.say(format("%zu iterations, %lld rotations and %.3g s in the eigensolver", steps.size(),
-                     static_cast<long long>(rotations), seconds));
+  enter_solver_totals(context, results, steps);
 }
 
 }  // namespace

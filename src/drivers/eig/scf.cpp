@@ -124,11 +124,7 @@ int run_scf(Context& context, const ScfSettings& settings, const nlohmann::order
   results["eigenvalues"] =
       std::vector<double>(result.eigenvalues.begin(), result.eigenvalues.begin() + static_cast<std::ptrdiff_t>(shown));
   auto& list = results["steps"] = nlohmann::ordered_json::array();
-  Index rotations = 0;
-  double seconds = 0;
   for (const Step& one : steps) {
-    rotations += one.rotations;
-    seconds += one.seconds;
     list.push_back({{"iteration", one.step.iteration},
                     {"energy", one.step.energy},
                     {"residual", one.step.residual},
@@ -136,10 +132,7 @@ int run_scf(Context& context, const ScfSettings& settings, const nlohmann::order
                     {"rotations", one.rotations},
                     {"seconds", one.seconds}});
   }
-  results["rotations"] = rotations;
-  results["seconds"] = seconds;
-  context.say(format("%zu iterations, %lld rotations and %.3g s in the eigensolver", steps.size(),
-                     static_cast<long long>(rotations), seconds));
+  enter_solver_totals(context, results, steps);
   write_table(settings, model, result, steps);
   context.say("convergence and density written to " + settings.output);
   if (!settings.plot.empty()) {

@@ -3,6 +3,7 @@
 
 #include "drivers/eig/matrices.hpp"
 #include "drivers/plot/pictures.hpp"
+#include "drivers/support/text.hpp"
 
 #include <filesystem>
 #include <string>
@@ -24,6 +25,21 @@ struct ScfSettings {
 
 /// H of the row's self-consistent density. Throws Error(computation) where it does not converge.
 [[nodiscard]] std::vector<double> chain_hamiltonian(Context& context, const Chain& chain, bool reproducible);
+
+/// Enters and says what the eigensolver did in all steps of an iteration, which have `rotations` and `seconds`.
+template <class Step>
+void enter_solver_totals(const Context& context, nlohmann::ordered_json& results, const std::vector<Step>& steps) {
+  Index rotations = 0;
+  double seconds = 0;
+  for (const Step& one : steps) {
+    rotations += one.rotations;
+    seconds += one.seconds;
+  }
+  results["rotations"] = rotations;
+  results["seconds"] = seconds;
+  context.say(format("%zu iterations, %lld rotations and %.3g s in the eigensolver", steps.size(),
+                     static_cast<long long>(rotations), seconds));
+}
 
 /// Whether a file begins as the output of `heddle eig --scf` does.
 [[nodiscard]] bool looks_like_scf(const std::filesystem::path& path);

@@ -219,7 +219,7 @@ HardSystem hard_system(const HardProblem& problem) {
     condition = std::max(condition, sizes / std::abs(A(i, i)));
     largest = std::max(largest, std::abs(x.value(i)));
   }
-  return {A, std::move(b), condition / largest};
+  return {A, std::move(b), std::move(x), condition / largest};
 }
 
 HardMatrix hard_matrix(const ExecutionSpace& space, const HardProblem& problem) {
@@ -239,12 +239,19 @@ HardMatrix hard_matrix(const ExecutionSpace& space, const HardProblem& problem) 
   return {A, condition_of(space, L)};
 }
 
+Kokkos::View<double*, MemorySpace> on_device(const std::vector<double>& values) {
+  const Kokkos::View<double*, MemorySpace> view("heddle::driver::vector", values.size());
+  Kokkos::deep_copy(view, Kokkos::View<const double*, Kokkos::HostSpace>(values.data(), values.size()));
+  return view;
+}
+
+LocalMatrix<double> on_device(const HostMatrix<double>& A) {
+  const LocalMatrix<double> copy("heddle::driver::matrix", A.extent(0), A.extent(1));
+  Kokkos::deep_copy(copy, A);
+  return copy;
+}
+
 double condition_of(const Communicator& comm, const std::vector<double>& x, const std::vector<double>& y) {
-  const auto on_device = [](const std::vector<double>& numbers) {
-    const Kokkos::View<double*, MemorySpace> view("heddle::driver::vector", numbers.size());
-    Kokkos::deep_copy(view, Kokkos::View<const double*, Kokkos::HostSpace>(numbers.data(), numbers.size()));
-    return view;
-  };
   return exact::dot_condition(comm, on_device(x), on_device(y));
 }
 

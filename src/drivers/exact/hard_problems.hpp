@@ -30,24 +30,6 @@ struct HardProduct {
 /// A square matrix each of whose rows is as y of hard_dot() for the same x.
 [[nodiscard]] HardProduct hard_product(const HardProblem& problem);
 
-/// A lower triangular system A x = b.
-struct HardSystem {
-  HostMatrix<double> A;
-  std::vector<double> b;
-  /// max_i (|A^-1| |A| |x|)_i / max_i |x_i| by the diagonals of A^-1 alone, so that it is at most that of Skeel.
-  double condition = 1.0;
-};
-/// A triangular system whose x has elements of moderate size, while the sums in its second half of the rows cancel:
-/// what stands beside the first half of x does, as in hard_dot().
-[[nodiscard]] HardSystem hard_system(const HardProblem& problem);
-
-struct HardMatrix {
-  HostMatrix<double> A;
-  double condition = 1.0;  ///< An estimate of |A| |A^-1| in the largest row sum.
-};
-/// A triangular matrix whose inverse grows from row to row, with its rows and columns in disorder.
-[[nodiscard]] HardMatrix hard_matrix(const ExecutionSpace& space, const HardProblem& problem);
-
 /// The elements of the solution of a lower triangular system, each as a sum of so many doubles that it has twice the
 /// digits of a double, and those of `condition` besides. Cost: n^2 / 2 products for each of these doubles.
 class TriangularSolution {
@@ -67,6 +49,29 @@ class TriangularSolution {
   std::size_t parts_;
   std::vector<std::vector<double>> elements_;
 };
+
+/// A lower triangular system A x = b.
+struct HardSystem {
+  HostMatrix<double> A;
+  std::vector<double> b;
+  TriangularSolution x;
+  /// max_i (|A^-1| |A| |x|)_i / max_i |x_i| by the diagonals of A^-1 alone, so that it is at most that of Skeel.
+  double condition = 1.0;
+};
+/// A triangular system whose x has elements of moderate size, while the sums in its second half of the rows cancel:
+/// what stands beside the first half of x does, as in hard_dot().
+[[nodiscard]] HardSystem hard_system(const HardProblem& problem);
+
+struct HardMatrix {
+  HostMatrix<double> A;
+  double condition = 1.0;  ///< An estimate of |A| |A^-1| in the largest row sum.
+};
+/// A triangular matrix whose inverse grows from row to row, with its rows and columns in disorder.
+[[nodiscard]] HardMatrix hard_matrix(const ExecutionSpace& space, const HardProblem& problem);
+
+/// Copies in the device's memory.
+[[nodiscard]] Kokkos::View<double*, MemorySpace> on_device(const std::vector<double>& values);
+[[nodiscard]] LocalMatrix<double> on_device(const HostMatrix<double>& A);
 
 /// The condition of an inner product, (|x_1 y_1| + ... + |x_n y_n|) / |x_1 y_1 + ... + x_n y_n|.
 [[nodiscard]] double condition_of(const Communicator& comm, const std::vector<double>& x, const std::vector<double>& y);

@@ -7,6 +7,7 @@
 #include <heddle/core/version.hpp>
 
 #include <algorithm>
+#include <array>
 #include <fstream>
 
 namespace heddle::driver {
@@ -26,6 +27,18 @@ double cancellation_of(const TermsTable& table) {
   return table.exponential_norm1 > 0 ? largest_norm(table) / table.exponential_norm1 : 1.0;
 }
 
+// Of the series as far as each term: the sums of the traces, real and imaginary parts.
+std::vector<std::array<double, 2>> traces_of_sums(const TermsTable& table) {
+  std::vector<std::array<double, 2>> sums;
+  std::array<double, 2> sum = {0.0, 0.0};
+  for (const ExpmTerm& term : table.terms) {
+    sum[0] += term.trace_real;
+    sum[1] += term.trace_imaginary;
+    sums.push_back(sum);
+  }
+  return sums;
+}
+
 void write_table(const std::filesystem::path& path, const TermsTable& table) {
   PendingStream out(path);
   out << first_words << ", heddle " << version() << " (" << git_hash() << ")\n";
@@ -34,15 +47,12 @@ void write_table(const std::filesystem::path& path, const TermsTable& table) {
   out << format("# norm1: %.17g\n# exponential_norm1: %.17g\n# unit_roundoff: %.17g\n", table.norm1,
                 table.exponential_norm1, table.unit_roundoff);
   out << "term,norm1,trace_real,trace_imaginary,sum_trace_real,sum_trace_imaginary\n";
-  double real = 0.0;
-  double imaginary = 0.0;
+  const auto sums = traces_of_sums(table);
   for (std::size_t k = 0; k < table.terms.size(); ++k) {
     const ExpmTerm& term = table.terms[k];
-    real += term.trace_real;
-    imaginary += term.trace_imaginary;
     out << k
-        << format(",%.17g,%.17g,%.17g,%.17g,%.17g\n", term.norm1, term.trace_real, term.trace_imaginary, real,
-                  imaginary);
+        << format(",%.17g,%.17g,%.17g,%.17g,%.17g\n", term.norm1, term.trace_real, term.trace_imaginary, sums[k][0],
+                  sums[k][1]);
   }
   out.commit();
 }
@@ -51,13 +61,9 @@ void write_table(const std::filesystem::path& path, const TermsTable& table) {
 
 void say_terms(const Context& context, const TermsTable& table) {
   context.say("   k   |A^k/k!|_1      trace of the sum up to it");
-  double real = 0.0;
-  double imaginary = 0.0;
+  const auto sums = traces_of_sums(table);
   for (std::size_t k = 0; k < table.terms.size(); ++k) {
-    const ExpmTerm& term = table.terms[k];
-    real += term.trace_real;
-    imaginary += term.trace_imaginary;
-    context.say(format("%4zu   %-12.6g    %.10g %+.10gi", k, term.norm1, real, imaginary));
+    context.say(format("%4zu   %-12.6g    %.10g %+.10gi", k, table.terms[k].norm1, sums[k][0], sums[k][1]));
   }
   context.say(format("largest term %.4g, %.3g times |exp|_1: rounding it leaves an error of some %.1e",
                      largest_norm(table), cancellation_of(table), table.unit_roundoff * cancellation_of(table)));

@@ -15,7 +15,6 @@ namespace {
 using exact::Algorithm;
 using Sum = exact::Accumulator<double>;
 using Vector = Kokkos::View<double*, MemorySpace>;
-using HostVector = Kokkos::View<const double*, Kokkos::HostSpace>;
 
 constexpr bool on_host = Kokkos::SpaceAccessibility<Kokkos::HostSpace, MemorySpace>::accessible;
 constexpr StudyTable table = {"exact-errors",
@@ -68,16 +67,6 @@ struct Row {
   double error = 0.0;
 };
 
-Vector on_device(const std::vector<double>& values) {
-  const Vector view("heddle::study::vector", values.size());
-  Kokkos::deep_copy(view, HostVector(values.data(), values.size()));
-  return view;
-}
-LocalMatrix<double> on_device(const HostMatrix<double>& A) {
-  const LocalMatrix<double> copy("heddle::study::matrix", A.extent(0), A.extent(1));
-  Kokkos::deep_copy(copy, A);
-  return copy;
-}
 // No digit is left of 1; of NaNs neither.
 double shown(double error) {
   return error <= 1 ? error : 1;
@@ -154,7 +143,7 @@ class Study {
       for (std::size_t i = 0; i < n; ++i) {
         Sum off = exact[i];
         off.subtract(found(i));
-        worst = std::max(worst, std::abs(off.value<double>()));
+        worst = larger(worst, std::abs(off.value<double>()));
       }
       add(way, worst / largest);
     }
@@ -164,12 +153,8 @@ class Study {
   void add_trsv(const HardSystem& system) {
     const std::size_t n = system.b.size();
     row_.condition = system.condition;
-    TriangularSolution x(system.A, std::max(1.0, system.condition));
     double largest = 0;
-    for (std::size_t i = 0; i < n; ++i) {
-      x.solve_row(system.A, system.b[i]);
-      largest = std::max(largest, std::abs(x.value(i)));
-    }
+    for (std::size_t i = 0; i < n; ++i) largest = std::max(largest, std::abs(system.x.value(i)));
     const LocalMatrix<double> A = on_device(system.A);
     for (const Way& way : ways_of_trsv()) {
       const Vector solved = on_device(system.b);
@@ -177,10 +162,7 @@ class Study {
                   way.refinements, way.algorithm, way.block_refinements);
       const auto found = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), solved);
       double worst = 0;
-      for (std::size_t i = 0; i < n; ++i) {
-        const double error = x.error(found(i), i);
-        worst = error <= worst ? worst : error;  // A NaN is worse than any.
-      }
+      for (std::size_t i = 0; i < n; ++i) worst = larger(worst, system.x.error(found(i), i));
       add(way, worst / largest);
     }
   }
@@ -229,7 +211,7 @@ class Study {
         size += std::abs(A(rows[i], j));
       }
       norm = std::max(norm, size);
-      worst = error <= worst ? worst : error;
+      worst = larger(worst, error);
     }
     return worst / norm;
   }

@@ -3,10 +3,10 @@
 #include "drivers/study/faces.hpp"
 #include "drivers/study/table.hpp"
 #include <heddle/core/error.hpp>
-#include <heddle/core/pending_file.hpp>
 
 #include <algorithm>
 #include <charconv>
+#include <sstream>
 #include <string_view>
 
 namespace heddle::driver {
@@ -62,10 +62,10 @@ double median_of(std::vector<double> values) {
 }  // namespace
 
 void write_faces_rows(const std::filesystem::path& path, const std::vector<FacesRow>& rows) {
-  PendingStream out(path);
-  out.precision(9);
-  out << table.beginning();
+  std::vector<std::string> lines;
   for (const FacesRow& row : rows) {
+    std::ostringstream out;
+    out.precision(9);
     const auto plus = row.method.find('+');
     out << row.backend << ',' << row.device << ',';
     if (row.threads > 0) out << row.threads;
@@ -78,9 +78,9 @@ void write_faces_rows(const std::filesystem::path& path, const std::vector<Faces
     for (const search::Phase& phase : row.phases) {
       out << (&phase == row.phases.data() ? "" : ";") << phase.name << '=' << phase.seconds;
     }
-    out << '\n';
+    lines.push_back(out.str());
   }
-  out.commit();
+  table.write_lines(path, lines);
 }
 
 std::vector<FacesRow> read_faces_rows(const std::filesystem::path& path) {

@@ -2,7 +2,6 @@
 
 #include "drivers/study/jacobi.hpp"
 #include <heddle/core/error.hpp>
-#include <heddle/core/pending_file.hpp>
 
 #include <charconv>
 #include <set>
@@ -54,9 +53,7 @@ void derive(std::vector<JacobiRow>& rows) {
 
 void write_rows(const std::filesystem::path& path, const std::vector<JacobiRow>& rows,
                 const std::vector<std::string>& joined) {
-  PendingStream out(path);
-  out.precision(9);
-  out << jacobi_table().beginning();
+  std::vector<std::string> lines;
   std::set<std::string> there;
   for (const JacobiRow& row : rows) {
     std::ostringstream measured;
@@ -65,17 +62,16 @@ void write_rows(const std::filesystem::path& path, const std::vector<JacobiRow>&
              << ',' << row.method << ',' << row.order << ',' << row.seconds << ',' << row.sweeps << ',' << row.rotations
              << ',' << row.residual << ',' << row.deviation;
     there.insert(measured.str());
-    out << measured.str();
     for (const auto& value : {row.speed_up, row.acceleration, row.cost, row.efficiency, row.own_speed_up}) {
-      out << ',';
-      if (value) out << *value;
+      measured << ',';
+      if (value) measured << *value;
     }
-    out << '\n';
+    lines.push_back(measured.str());
   }
   for (const std::string& line : joined) {
-    if (!there.contains(measured_cells(line))) out << line << '\n';
+    if (!there.contains(measured_cells(line))) lines.push_back(line);
   }
-  out.commit();
+  jacobi_table().write_lines(path, lines);
 }
 
 std::vector<JacobiRow> read_serial_rows(const std::filesystem::path& path, const std::string& matrix,

@@ -78,10 +78,16 @@ std::string StudyTable::line_of(const nlohmann::ordered_json& object) const {
 
 void StudyTable::write(const std::filesystem::path& path, const std::vector<nlohmann::ordered_json>& rows,
                        const std::vector<std::string>& joined) const {
+  std::vector<std::string> lines;
+  for (const nlohmann::ordered_json& row : rows) lines.push_back(line_of(row));
+  lines.insert(lines.end(), joined.begin(), joined.end());
+  write_lines(path, lines);
+}
+
+void StudyTable::write_lines(const std::filesystem::path& path, const std::vector<std::string>& lines) const {
   PendingStream out(path);
   out << beginning();
-  for (const nlohmann::ordered_json& row : rows) out << line_of(row) << '\n';
-  for (const std::string& line : joined) out << line << '\n';
+  for (const std::string& line : lines) out << line << '\n';
   out.commit();
 }
 

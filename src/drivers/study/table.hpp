@@ -34,6 +34,8 @@ struct StudyTable {
   /// Writes the table: rows of this run, then `joined`, those of others.
   void write(const std::filesystem::path& path, const std::vector<nlohmann::ordered_json>& rows,
              const std::vector<std::string>& joined) const;
+  /// Writes the table of these rows, as they stand.
+  void write_lines(const std::filesystem::path& path, const std::vector<std::string>& lines) const;
 };
 
 /// The files of a study: a base of its options.

@@ -5,7 +5,6 @@
 #include "drivers/support/matrices.hpp"
 #include "drivers/support/scalars.hpp"
 #include "drivers/support/text.hpp"
-#include <heddle/core/pending_file.hpp>
 #include <heddle/transpose/transpose.hpp>
 
 #include <algorithm>
@@ -204,14 +203,6 @@ std::vector<TransposeRow> all_rows(const Context& context, const Options& option
   return rows;
 }
 
-void write(const std::string& path, const std::vector<TransposeRow>& rows, const std::vector<std::string>& joined) {
-  PendingStream out(path);
-  out << transpose_table().beginning();
-  for (const TransposeRow& row : rows) out << text_of(row) << '\n';
-  for (const std::string& row : joined) out << row << '\n';
-  out.commit();
-}
-
 const char* explanation() {
   return on_host
              ? "reads, writes: cache lines moved for each that full ones would take, 1 is ideal. conflicts: lines of "
@@ -249,7 +240,10 @@ int run(Context& context, Options options) {
 
   Index mistakes = 0;
   std::vector<TransposeRow> rows = all_rows(context, options, mistakes);
-  write(options.output, rows, joined);
+  std::vector<std::string> lines;
+  for (const TransposeRow& row : rows) lines.push_back(text_of(row));
+  lines.insert(lines.end(), joined.begin(), joined.end());
+  transpose_table().write_lines(options.output, lines);
   const std::vector<TransposeRow> mine = fastest_of(rows);
   say_transpose_blocks(context, mine);
   context.say(explanation());

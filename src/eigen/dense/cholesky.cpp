@@ -19,6 +19,25 @@ template <Scalar T> std::vector<Real<T>> diagonal_of(const ExecutionSpace& space
   return to_host(space, "heddle::eigen::diagonal", diagonal);
 }
 
+template <Scalar T> void update_rest(const ExecutionSpace& space, const Dense<T>& A, Index begin, Index end) {
+  constexpr Index at_once = 8;
+  const auto n = static_cast<Index>(A.extent(0));
+  Kokkos::parallel_for(
+      "heddle::eigen::cholesky_rest", column_teams(space, n - end), KOKKOS_LAMBDA(const ColumnTeam& team) {
+        const Index j = end + team.league_rank();
+        for (Index k = begin; k < end; k += at_once) {
+          const Index last = k + at_once < end ? k + at_once : end;
+          Kokkos::parallel_for(Kokkos::TeamVectorRange(team, j, n), [&](Index i) {
+            T sum = A(i, j);
+            for (Index at = k; at < last; ++at) {
+              sum = multiply_add<T>(A(i, at), -conjugate(A(j, at)), sum);
+            }
+            A(i, j) = sum;
+          });
+        }
+      });
+}
+
 template <Scalar T> bool cholesky(const ExecutionSpace& space, const Dense<T>& A) {
   using R = Real<T>;
   const auto n = static_cast<Index>(A.extent(0));
@@ -60,21 +79,7 @@ template <Scalar T> bool cholesky(const ExecutionSpace& space, const Dense<T>& A
             A(i, j) = sum / real_part(A(j, j));
           }
         });
-    Kokkos::parallel_for(
-        "heddle::eigen::cholesky_rest", column_teams(space, n - end), KOKKOS_LAMBDA(const ColumnTeam& team) {
-          const Index j = end + team.league_rank();
-          constexpr Index at_once = 8;
-          for (Index k = begin; k < end; k += at_once) {
-            const Index last = k + at_once < end ? k + at_once : end;
-            Kokkos::parallel_for(Kokkos::TeamVectorRange(team, j, n), [&](Index i) {
-              T sum = A(i, j);
-              for (Index at = k; at < last; ++at) {
-                sum = multiply_add<T>(A(i, at), -conjugate(A(j, at)), sum);
-              }
-              A(i, j) = sum;
-            });
-          }
-        });
+    update_rest(space, A, begin, end);
   }
   for_each_element(
       space, "heddle::eigen::lower", n, n, KOKKOS_LAMBDA(Index i, Index j) {
@@ -116,6 +121,7 @@ double sorted_cholesky(const ExecutionSpace& space, const Dense<T>& A, std::vect
 #define HEDDLE_INSTANTIATE(T)                                                                         \
   template std::vector<Real<T>> diagonal_of<T>(const ExecutionSpace&, const StridedMatrix<const T>&); \
   template bool cholesky<T>(const ExecutionSpace&, const Dense<T>&);                                  \
+  template void update_rest<T>(const ExecutionSpace&, const Dense<T>&, Index, Index);                 \
   template double sorted_cholesky<T>(const ExecutionSpace&, const Dense<T>&, std::vector<Index>&, const Dense<T>&)
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE);
 #undef HEDDLE_INSTANTIATE

@@ -13,6 +13,9 @@ template <Scalar T> std::vector<Real<T>> diagonal_of(const ExecutionSpace& space
 /// Bits: reproducible for any number of threads. Cost: n^3 / 3 flops.
 template <Scalar T> bool cholesky(const ExecutionSpace& space, const Dense<T>& A);
 
+/// What columns begin ... end of a factor take from the lower triangle of the rows and columns after them.
+template <Scalar T> void update_rest(const ExecutionSpace& space, const Dense<T>& A, Index begin, Index end);
+
 /// L L^H = A(order, order), large diagonal elements first: L^H L is nearer to diagonal then than L L^H. Gives the least
 /// share that a pivot has of its diagonal element, which is 1 of diagonal matrices and small where D^-1 A D^-1 is
 /// ill-conditioned; 0 where A is not positive definite.

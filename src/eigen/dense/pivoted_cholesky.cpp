@@ -115,25 +115,6 @@ template <Scalar T> struct PanelKernel {
   }
 };
 
-// What columns begin ... end take from the lower triangle of the rows and columns after them.
-template <Scalar T> void update_rest(const ExecutionSpace& space, const Dense<T>& A, Index begin, Index end) {
-  const auto n = static_cast<Index>(A.extent(0));
-  Kokkos::parallel_for(
-      "heddle::eigen::pivoted_rest", column_teams(space, n - end), KOKKOS_LAMBDA(const ColumnTeam& team) {
-        const Index j = end + team.league_rank();
-        for (Index k = begin; k < end; k += at_once) {
-          const Index last = k + at_once < end ? k + at_once : end;
-          Kokkos::parallel_for(Kokkos::TeamVectorRange(team, j, n), [&](Index i) {
-            T sum = A(i, j);
-            for (Index at = k; at < last; ++at) {
-              sum = multiply_add<T>(A(i, at), -conjugate(A(j, at)), sum);
-            }
-            A(i, j) = sum;
-          });
-        }
-      });
-}
-
 }  // namespace
 
 template <Scalar T>
