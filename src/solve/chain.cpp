@@ -3,6 +3,8 @@
 #include "core/instantiate.hpp"
 #include "core/simd.hpp"
 #include "dist/elementwise.hpp"
+#include "solve/pivot.hpp"
+#include <heddle/dist/placement.hpp>
 
 #include <algorithm>
 #include <vector>
@@ -19,10 +21,11 @@ template <Scalar T> struct HostTile {
 };
 
 // Minus `rows` rows of A, at most a tile's, k after k, parts apart; zeros behind the last row.
-template <Scalar T> void pack_minus(const Elements<const T>& A, Index first, int rows, Index inner, Real<T>* packed) {
+template <Scalar T>
+void pack_minus(const Elements<const T>& A, Index first, int rows, Index inner, Along along, Real<T>* packed) {
   using Tile = HostTile<T>;
   for (Index k = 0; k < inner; ++k, packed += Tile::parts * Tile::height) {
-    const T* const column = &A(first, k);
+    const T* const column = &A(first, along == Along::up ? k : inner - 1 - k);
     for (int e = 0; e < Tile::height; ++e) {
       packed[e] = e < rows ? -real_of<Real<T>>(column[e]) : Real<T>(0);
       if constexpr (is_complex<T>) packed[Tile::height + e] = e < rows ? -imaginary_of<Real<T>>(column[e]) : Real<T>(0);
@@ -30,9 +33,16 @@ template <Scalar T> void pack_minus(const Elements<const T>& A, Index first, int
   }
 }
 
+// Elements of B as they are taken: `step` from one to the next of a column.
+template <Scalar T> struct Taken {
+  const T* first;
+  Index step;
+  Index leading;
+};
+
 // `columns` of a tile's columns: c += packed b, in order.
 template <Scalar T, int columns>
-void add_to_tile(const Real<T>* packed, Index inner, const T* b, Index leading_b, T* c, Index leading_c, int rows) {
+void add_to_tile(const Real<T>* packed, Index inner, const Taken<T>& b, T* c, Index leading_c, int rows) {
   using Tile = HostTile<T>;
   using R = Real<T>;
   constexpr int height = Tile::height;
@@ -48,7 +58,7 @@ void add_to_tile(const Real<T>* packed, Index inner, const T* b, Index leading_b
 #pragma GCC unroll 8
 #endif
     for (int j = 0; j < columns; ++j) {
-      const T factor = b[k + j * leading_b];
+      const T factor = b.first[k * b.step + j * b.leading];
       const R re = real_of<R>(factor);
       if constexpr (is_complex<T>) {
         const R im = imaginary_of<R>(factor);
@@ -76,7 +86,7 @@ void add_to_tile(const Real<T>* packed, Index inner, const T* b, Index leading_b
 
 template <Scalar T>
 void host_subtract(const ExecutionSpace& space, const Elements<const T>& A, const Elements<const T>& B,
-                   const Elements<T>& C, Index rows, Index columns, Index inner) {
+                   const Elements<T>& C, Index rows, Index columns, Index inner, Along along) {
   using Tile = HostTile<T>;
   // Columns for which rows are packed once: their part of B stays in the cache.
   constexpr Index chunk = Index{Tile::width} * 16;
@@ -89,14 +99,16 @@ void host_subtract(const ExecutionSpace& space, const Elements<const T>& A, cons
         packed.resize(static_cast<std::size_t>(inner) * Tile::parts * Tile::height);
         const Index first = task % row_tiles * Tile::height;
         const int height = static_cast<int>(std::min<Index>(Tile::height, rows - first));
-        pack_minus<T>(A, first, height, inner, packed.data());
+        pack_minus<T>(A, first, height, inner, along, packed.data());
+        const auto taken = [&](Index j) {
+          return along == Along::up ? Taken<T>{&B(0, j), 1, B.leading} : Taken<T>{&B(inner - 1, j), -1, B.leading};
+        };
         const Index end = std::min((task / row_tiles + 1) * chunk, columns);
         Index j = task / row_tiles * chunk;
         for (; j + Tile::width <= end; j += Tile::width) {
-          add_to_tile<T, Tile::width>(packed.data(), inner, &B(0, j), B.leading, &C(first, j), C.leading, height);
+          add_to_tile<T, Tile::width>(packed.data(), inner, taken(j), &C(first, j), C.leading, height);
         }
-        for (; j < end; ++j)
-          add_to_tile<T, 1>(packed.data(), inner, &B(0, j), B.leading, &C(first, j), C.leading, height);
+        for (; j < end; ++j) add_to_tile<T, 1>(packed.data(), inner, taken(j), &C(first, j), C.leading, height);
       });
 }
 
@@ -118,16 +130,18 @@ template <Scalar T> struct DeviceSubtract {
   Index columns;
   Index inner;
   Index row_tiles;
+  Along along;
 
+  [[nodiscard]] KOKKOS_INLINE_FUNCTION Index taken(Index k) const { return along == Along::up ? k : inner - 1 - k; }
   KOKKOS_INLINE_FUNCTION void load(const Team& team, const Run& a, const Run& b, Index row, Index column,
                                    Index first) const {
     for (int e = team.team_rank(); e < edge * depth; e += threads) {
       const int i = e % edge;
       const int k = e / edge;
-      a(k, i) = row + i < rows && first + k < inner ? A(row + i, first + k) : T(0);
+      a(k, i) = row + i < rows && first + k < inner ? A(row + i, taken(first + k)) : T(0);
       const int p = e % depth;
       const int j = e / depth;
-      b(p, j) = column + j < columns && first + p < inner ? B(first + p, column + j) : T(0);
+      b(p, j) = column + j < columns && first + p < inner ? B(taken(first + p), column + j) : T(0);
     }
   }
 
@@ -172,74 +186,89 @@ template <Scalar T> struct DeviceSubtract {
   }
 };
 
-// A column of X a thread, which keeps `block` of its elements; L in fast memory.
-template <Scalar T> struct DeviceSolveLower {
+// Rows of a triangle in the order in which x is found.
+struct Order {
+  bool lower;
+  Index size;
+  KOKKOS_INLINE_FUNCTION Index row(Index position) const { return lower ? position : size - 1 - position; }
+};
+
+// A column of X a thread, which keeps `block` of its elements; the triangle in fast memory.
+template <Scalar T> struct DeviceSolve {
   static constexpr int block = is_complex<T> ? 16 : 32;
   static constexpr int threads = 128;
   using Team = typename Kokkos::TeamPolicy<ExecutionSpace>::member_type;
   using Triangle =
       Kokkos::View<T[block][block], typename ExecutionSpace::scratch_memory_space, Kokkos::MemoryUnmanaged>;
 
-  Elements<const T> L;
+  Elements<const T> M;
   Elements<T> X;
-  int size;
+  Order order;
+  bool unit;
   Index columns;
 
   KOKKOS_INLINE_FUNCTION void operator()(const Team& team) const {
     const Triangle minus(team.team_scratch(0));
+    const int size = static_cast<int>(order.size);
     for (int e = team.team_rank(); e < block * block; e += threads) {
       const int i = e % block;
       const int k = e / block;
-      minus(k, i) = i < size && k < i ? -L(i, k) : T(0);
+      minus(k, i) = i < size && k < i ? -M(order.row(i), order.row(k)) : T(0);
     }
     team.team_barrier();
     const Index j = Index{team.league_rank()} * threads + team.team_rank();
     if (j >= columns) return;
     T x[block];
-    for (int i = 0; i < block; ++i) x[i] = i < size ? X(i, j) : T(0);
+    for (int i = 0; i < block; ++i) x[i] = i < size ? X(order.row(i), j) : T(0);
 #ifdef KOKKOS_ENABLE_PRAGMA_UNROLL
 #pragma unroll
 #endif
     for (int k = 0; k < block; ++k) {
+      if (!unit && k < size) x[k] = PivotDivisor<T>(M(order.row(k), order.row(k)))(x[k]);
       for (int i = 0; i < block; ++i) {
         if (i > k) x[i] = multiply_add(minus(k, i), x[k], x[i]);
       }
     }
     for (int i = 0; i < block; ++i) {
-      if (i < size) X(i, j) = x[i];
+      if (i < size) X(order.row(i), j) = x[i];
     }
   }
 };
 
-// Down the column, one x after the other.
+// Along the column, one x after the other.
 template <Scalar T>
-void host_solve_lower(const ExecutionSpace& space, const Elements<const T>& L, const Elements<T>& X, Index size,
-                      Index columns) {
-  Kokkos::parallel_for("heddle::solve::chain_lower",
+void host_solve(const ExecutionSpace& space, const Order& order, bool unit, const Elements<const T>& M,
+                const Elements<T>& X, Index columns) {
+  Kokkos::parallel_for("heddle::solve::chain_solve",
                        Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(space, 0, columns), [=](Index j) {
                          T* const x = &X(0, j);
-                         for (Index k = 0; k + 1 < size; ++k) {
+                         for (Index position = 0; position < order.size; ++position) {
+                           const Index k = order.row(position);
+                           if (!unit) x[k] = PivotDivisor<T>(M(k, k))(x[k]);
                            const T minus = -x[k];
-                           const T* const l = &L(0, k);
+                           const T* const column = &M(0, k);
+                           const Index begin = order.lower ? k + 1 : 0;
+                           const Index end = order.lower ? order.size : k;
                            HEDDLE_SIMD
-                           for (Index i = k + 1; i < size; ++i) x[i] = multiply_add(l[i], minus, x[i]);
+                           for (Index i = begin; i < end; ++i) x[i] = multiply_add(column[i], minus, x[i]);
                          }
                        });
 }
 
 template <Scalar T>
-void solve_lower_block(const ExecutionSpace& space, const MatrixView<const T>& L, const MatrixView<T>& X) {
-  const auto size = static_cast<Index>(X.extent(0));
+void solve_block(const ExecutionSpace& space, bool lower, bool unit, const MatrixView<const T>& M,
+                 const MatrixView<T>& X) {
+  const Order order{lower, static_cast<Index>(X.extent(0))};
   const auto columns = static_cast<Index>(X.extent(1));
   if constexpr (on_host) {
-    host_solve_lower<T>(space, Elements<const T>(L), Elements<T>(X), size, columns);
+    host_solve<T>(space, order, unit, Elements<const T>(M), Elements<T>(X), columns);
   } else {
-    using Solve = DeviceSolveLower<T>;
-    const Solve solve{Elements<const T>(L), Elements<T>(X), static_cast<int>(size), columns};
+    using Solve = DeviceSolve<T>;
+    const Solve solve{Elements<const T>(M), Elements<T>(X), order, unit, columns};
     Kokkos::TeamPolicy<ExecutionSpace> policy(space, static_cast<int>((columns + Solve::threads - 1) / Solve::threads),
                                               Solve::threads);
     policy.set_scratch_size(0, Kokkos::PerTeam(static_cast<int>(Solve::Triangle::shmem_size())));
-    Kokkos::parallel_for("heddle::solve::chain_lower", policy, solve);
+    Kokkos::parallel_for("heddle::solve::chain_solve", policy, solve);
   }
 }
 
@@ -247,19 +276,19 @@ void solve_lower_block(const ExecutionSpace& space, const MatrixView<const T>& L
 
 template <Scalar T>
 void chain_subtract(const ExecutionSpace& space, const MatrixView<const T>& A, const MatrixView<const T>& B,
-                    const MatrixView<T>& C) {
+                    const MatrixView<T>& C, Along along) {
   const auto rows = static_cast<Index>(C.extent(0));
   const auto columns = static_cast<Index>(C.extent(1));
   const auto inner = static_cast<Index>(A.extent(1));
   if (rows == 0 || columns == 0 || inner == 0) return;
   if constexpr (on_host) {
-    host_subtract<T>(space, Elements<const T>(A), Elements<const T>(B), Elements<T>(C), rows, columns, inner);
+    host_subtract<T>(space, Elements<const T>(A), Elements<const T>(B), Elements<T>(C), rows, columns, inner, along);
   } else {
     using Subtract = DeviceSubtract<T>;
     const Index row_tiles = (rows + Subtract::edge - 1) / Subtract::edge;
     const Index tiles = row_tiles * ((columns + Subtract::edge - 1) / Subtract::edge);
     const Subtract subtract{
-        Elements<const T>(A), Elements<const T>(B), Elements<T>(C), rows, columns, inner, row_tiles};
+        Elements<const T>(A), Elements<const T>(B), Elements<T>(C), rows, columns, inner, row_tiles, along};
     Kokkos::TeamPolicy<ExecutionSpace> policy(space, static_cast<int>(tiles), Subtract::threads);
     policy.set_scratch_size(0, Kokkos::PerTeam(static_cast<int>(2 * Subtract::Run::shmem_size())));
     Kokkos::parallel_for("heddle::solve::chain_subtract", policy, subtract);
@@ -267,26 +296,32 @@ void chain_subtract(const ExecutionSpace& space, const MatrixView<const T>& A, c
 }
 
 template <Scalar T>
-void chain_solve_lower(const ExecutionSpace& space, const MatrixView<const T>& L, const MatrixView<T>& X) {
+void chain_solve(const ExecutionSpace& space, exact::Triangle triangle, exact::Diagonal diagonal,
+                 const MatrixView<const T>& M, const MatrixView<T>& X) {
   const auto size = static_cast<Index>(X.extent(0));
   const auto columns = static_cast<Index>(X.extent(1));
   if (size == 0 || columns == 0) return;
-  constexpr Index block = on_host ? 64 : DeviceSolveLower<T>::block;
+  const bool lower = triangle == exact::Triangle::lower;
+  constexpr Index block = on_host ? 64 : DeviceSolve<T>::block;
   if (size <= block) {
-    solve_lower_block<T>(space, L, X);
+    solve_block<T>(space, lower, diagonal == exact::Diagonal::unit, M, X);
     return;
   }
   const Index half = (size / block + 1) / 2 * block;
-  chain_solve_lower<T>(space, block_of(L, 0, half, 0, half), block_of(X, 0, half, 0, columns));
-  chain_subtract<T>(space, block_of(L, half, size, 0, half), block_of<const T>(X, 0, half, 0, columns),
-                    block_of(X, half, size, 0, columns));
-  chain_solve_lower<T>(space, block_of(L, half, size, half, size), block_of(X, half, size, 0, columns));
+  const Range first = lower ? Range{0, half} : Range{half, size};
+  const Range second = lower ? Range{half, size} : Range{0, half};
+  const auto rows_of_x = [&](Range rows) { return block_of(X, rows.begin, rows.end, 0, columns); };
+  const auto part = [&](Range rows, Range of) { return block_of(M, rows.begin, rows.end, of.begin, of.end); };
+  chain_solve<T>(space, triangle, diagonal, part(first, first), rows_of_x(first));
+  chain_subtract<T>(space, part(second, first), rows_of_x(first), rows_of_x(second), lower ? Along::up : Along::down);
+  chain_solve<T>(space, triangle, diagonal, part(second, second), rows_of_x(second));
 }
 
-#define HEDDLE_INSTANTIATE(T)                                                                                    \
-  template void chain_subtract<T>(const ExecutionSpace&, const MatrixView<const T>&, const MatrixView<const T>&, \
-                                  const MatrixView<T>&);                                                         \
-  template void chain_solve_lower<T>(const ExecutionSpace&, const MatrixView<const T>&, const MatrixView<T>&)
+#define HEDDLE_INSTANTIATE(T)                                                                                       \
+  template void chain_subtract<T>(const ExecutionSpace&, const MatrixView<const T>&, const MatrixView<const T>&,    \
+                                  const MatrixView<T>&, Along);                                                     \
+  template void chain_solve<T>(const ExecutionSpace&, exact::Triangle, exact::Diagonal, const MatrixView<const T>&, \
+                               const MatrixView<T>&)
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE);
 #undef HEDDLE_INSTANTIATE
 

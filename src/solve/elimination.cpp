@@ -72,7 +72,8 @@ template <Scalar T> void Elimination<T>::apply(const LuSchedule::Update& update)
   const Range inner = schedule_.rows_of(update);
   const MatrixView<const T> L = panels(update.first, update.last);
   const MatrixView<T> upper = block_of(matrix_, inner.begin, inner.end, mine.begin, mine.end);
-  subtract_.solve_lower(block_of(L, inner.begin, inner.end, 0, inner.size()), upper, mine.begin);
+  subtract_.solve(exact::Triangle::lower, exact::Diagonal::unit, block_of(L, inner.begin, inner.end, 0, inner.size()),
+                  upper, mine.begin);
   subtract_(block_of(L, inner.end, rows, 0, inner.size()), upper,
             block_of(matrix_, inner.end, rows, mine.begin, mine.end), mine.begin);
 }

@@ -1,6 +1,7 @@
 #include "core/instantiate.hpp"
 #include "dist/arguments.hpp"
 #include "solve/elimination.hpp"
+#include "solve/factorization.hpp"
 #include <heddle/solve/lu.hpp>
 
 #include <algorithm>
@@ -17,6 +18,8 @@ constexpr Index emulated_block = 256;
 constexpr Index emulated_group = 16;
 constexpr Index native_block = on_host ? 64 : 512;
 constexpr Index native_group = on_host ? 4 : 1;
+
+}  // namespace
 
 LuSchedule schedule_for(Index rows, Index columns, const LuOptions& options) {
   const bool native = options.arithmetic == Arithmetic::native;
@@ -49,6 +52,8 @@ CyclicAxis columns_of(const LuSchedule& schedule, int ranks) {
   const Index panels = std::max<Index>(1, (wanted + schedule.block - 1) / schedule.block);
   return {schedule.columns, panels * schedule.block, ranks};
 }
+
+namespace {
 
 // The largest part of an element of U, or, with `all`, of the whole local matrix.
 template <Scalar T>
@@ -93,7 +98,7 @@ template <Scalar T> struct LuFactorization {
         taken(with_arithmetic(options)),
         schedule(schedule_for(rows, columns, taken)),
         axis(columns_of(schedule, comm != nullptr ? comm->size() : 1)),
-        placement(Placement::block_cyclic(rows, columns, std::max<Index>(rows, 1), axis.block, 1, axis.processes)),
+        placement(placement_of_columns(rows, axis)),
         elimination(space, comm, schedule, axis, taken.arithmetic) {}
 
   [[nodiscard]] int rank() const { return communicator ? communicator->rank() : 0; }

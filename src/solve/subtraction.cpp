@@ -77,20 +77,25 @@ void Subtraction<T>::subtract_emulated(const MatrixView<const T>& A, const Matri
 }
 
 template <Scalar T>
-void Subtraction<T>::solve_lower(const MatrixView<const T>& L, const MatrixView<T>& X, Index first) {
+void Subtraction<T>::solve(exact::Triangle triangle, exact::Diagonal diagonal, const MatrixView<const T>& M,
+                           const MatrixView<T>& X, Index first) {
   const auto size = static_cast<Index>(X.extent(0));
   const auto columns = static_cast<Index>(X.extent(1));
   if (columns == 0) return;
   const Index leaf = native() ? chain_triangle : chain_width_;
   if (size <= leaf) {
-    chain_solve_lower<T>(space(), L, X);
+    chain_solve<T>(space(), triangle, diagonal, M, X);
     return;
   }
   const Index half = ((size + leaf - 1) / leaf + 1) / 2 * leaf;
-  solve_lower(block_of(L, 0, half, 0, half), block_of(X, 0, half, 0, columns), first);
-  (*this)(block_of(L, half, size, 0, half), block_of<const T>(X, 0, half, 0, columns),
-          block_of(X, half, size, 0, columns), first);
-  solve_lower(block_of(L, half, size, half, size), block_of(X, half, size, 0, columns), first);
+  const bool lower = triangle == exact::Triangle::lower;
+  const Range before = lower ? Range{0, half} : Range{half, size};
+  const Range after = lower ? Range{half, size} : Range{0, half};
+  const MatrixView<T> found = block_of(X, before.begin, before.end, 0, columns);
+  const MatrixView<T> rest = block_of(X, after.begin, after.end, 0, columns);
+  solve(triangle, diagonal, block_of(M, before.begin, before.end, before.begin, before.end), found, first);
+  (*this)(block_of(M, after.begin, after.end, before.begin, before.end), found, rest, first);
+  solve(triangle, diagonal, block_of(M, after.begin, after.end, after.begin, after.end), rest, first);
 }
 
 #define HEDDLE_INSTANTIATE(T) template class Subtraction<T>

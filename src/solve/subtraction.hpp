@@ -25,8 +25,10 @@ template <Scalar T> class Subtraction {
   /// C = C - A B; pieces begin at columns of C that are multiples of `piece` when its first counts as column `first`.
   /// Does not block on GPUs.
   void operator()(const MatrixView<const T>& A, const MatrixView<const T>& B, const MatrixView<T>& C, Index first = 0);
-  /// X = L^-1 X for unit lower triangular L, by halves, in the same pieces. Does not block on GPUs.
-  void solve_lower(const MatrixView<const T>& L, const MatrixView<T>& X, Index first = 0);
+  /// X = M^-1 X for a triangle M, by halves of whole blocks counted from its first row, in the same pieces. The other
+  /// triangle, and a unit diagonal, are not read. Does not block on GPUs.
+  void solve(exact::Triangle triangle, exact::Diagonal diagonal, const MatrixView<const T>& M, const MatrixView<T>& X,
+             Index first = 0);
 
  private:
   struct Factors {
