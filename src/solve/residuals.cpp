@@ -11,27 +11,6 @@
 namespace heddle::impl {
 namespace {
 
-// Column j, on every rank.
-template <Scalar T> std::vector<T> column_of(const DistributedMatrix<T>& M, Index j) {
-  const Communicator& comm = M.communicator();
-  std::vector<T> column(static_cast<std::size_t>(M.rows()));
-  const int owner = M.placement().owner(0, j);
-  if (comm.rank() == owner) {
-    const auto local = Kokkos::subview(M.local(), Kokkos::ALL, M.placement().column_axis().local(j));
-    Kokkos::deep_copy(Kokkos::View<T*, Kokkos::HostSpace, Kokkos::MemoryUnmanaged>(column.data(), column.size()),
-                      Kokkos::View<T*, MemorySpace>(local.data(), column.size()));
-  }
-  comm.broadcast(std::span<T>(column), owner);
-  return column;
-}
-
-template <Scalar T> void set_column(const DistributedMatrix<T>& M, Index j, std::vector<T>& column) {
-  if (M.communicator().rank() != M.placement().owner(0, j)) return;
-  const auto local = Kokkos::subview(M.local(), Kokkos::ALL, M.placement().column_axis().local(j));
-  Kokkos::deep_copy(Kokkos::View<T*, MemorySpace>(local.data(), column.size()),
-                    Kokkos::View<T*, Kokkos::HostSpace, Kokkos::MemoryUnmanaged>(column.data(), column.size()));
-}
-
 template <Scalar T> double size_of(const T& x) {
   return std::hypot(real_of<double>(x), imaginary_of<double>(x));
 }
@@ -82,6 +61,26 @@ double larger_of(double one, double other) {
 }
 
 }  // namespace
+
+template <Scalar T> std::vector<T> column_of(const DistributedMatrix<T>& M, Index j) {
+  const Communicator& comm = M.communicator();
+  std::vector<T> column(static_cast<std::size_t>(M.rows()));
+  const int owner = M.placement().owner(0, j);
+  if (comm.rank() == owner) {
+    const auto local = Kokkos::subview(M.local(), Kokkos::ALL, M.placement().column_axis().local(j));
+    Kokkos::deep_copy(Kokkos::View<T*, Kokkos::HostSpace, Kokkos::MemoryUnmanaged>(column.data(), column.size()),
+                      Kokkos::View<T*, MemorySpace>(local.data(), column.size()));
+  }
+  comm.broadcast(std::span<T>(column), owner);
+  return column;
+}
+
+template <Scalar T> void set_column(const DistributedMatrix<T>& M, Index j, const std::vector<T>& column) {
+  if (M.communicator().rank() != M.placement().owner(0, j)) return;
+  const auto local = Kokkos::subview(M.local(), Kokkos::ALL, M.placement().column_axis().local(j));
+  Kokkos::deep_copy(Kokkos::View<T*, MemorySpace>(local.data(), column.size()),
+                    Kokkos::View<const T*, Kokkos::HostSpace, Kokkos::MemoryUnmanaged>(column.data(), column.size()));
+}
 
 template <Scalar T>
 void exact_residuals(const DistributedMatrix<T>& A, const DistributedMatrix<T>& B, const DistributedMatrix<T>& X,
@@ -166,6 +165,8 @@ template <Scalar T> std::vector<T> diagonal_of(const DistributedMatrix<T>& A) {
                                    const DistributedMatrix<T>&, const DistributedMatrix<T>&);           \
   template BackwardErrors backward_errors<T>(const DistributedMatrix<T>&, const DistributedMatrix<T>&,  \
                                              const DistributedMatrix<T>&, const DistributedMatrix<T>&); \
+  template std::vector<T> column_of<T>(const DistributedMatrix<T>&, Index);                             \
+  template void set_column<T>(const DistributedMatrix<T>&, Index, const std::vector<T>&);               \
   template std::vector<T> diagonal_of<T>(const DistributedMatrix<T>&)
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE);
 #undef HEDDLE_INSTANTIATE

@@ -22,6 +22,11 @@ template <Scalar T>
 [[nodiscard]] BackwardErrors backward_errors(const DistributedMatrix<T>& A, const DistributedMatrix<T>& B,
                                              const DistributedMatrix<T>& X, const DistributedMatrix<T>& R);
 
+/// Column j of a matrix whose blocks have whole columns, on every rank. Collective.
+template <Scalar T> [[nodiscard]] std::vector<T> column_of(const DistributedMatrix<T>& M, Index j);
+/// Sets it, from what every rank has.
+template <Scalar T> void set_column(const DistributedMatrix<T>& M, Index j, const std::vector<T>& column);
+
 /// The diagonal of a square matrix, on every rank. Collective.
 template <Scalar T> [[nodiscard]] std::vector<T> diagonal_of(const DistributedMatrix<T>& A);
 

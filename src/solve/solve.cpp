@@ -101,6 +101,59 @@ template <Scalar T> class LuSystem {
   Substitution<T> substitution_;
 };
 
+template <Scalar T> double one_norm(const std::vector<T>& x) {
+  double sum = 0;
+  for (const T& element : x) sum += std::hypot(real_of<double>(element), imaginary_of<double>(element));
+  return sum;
+}
+
+// |A^-1|_1, from below.
+template <Scalar T>
+double inverse_norm(const Communicator& comm, LuSystem<T>& system, const std::vector<Index>& pivots) {
+  const std::size_t n = pivots.size();
+  const DistributedMatrix<T> vector(comm, system.right_placement(), "heddle::solve::estimate");
+  const auto solved = [&](Operation op, const std::vector<T>& b) {
+    set_column(vector, 0, b);
+    system.solve(op, pivots, vector);
+    return column_of(vector, 0);
+  };
+  std::vector<T> x(n, T(static_cast<Real<T>>(1.0 / static_cast<double>(n))));
+  double estimate = 0;
+  std::size_t taken = n;
+  for (int round = 0; round < 5; ++round) {
+    const std::vector<T> y = solved(Operation::none, x);
+    const double found = one_norm(y);
+    if (std::isnan(found) || (round > 0 && found <= estimate)) return std::isnan(found) ? found : estimate;
+    estimate = found;
+    std::vector<T> signs(n);
+    for (std::size_t i = 0; i < n; ++i) {
+      const double size = std::hypot(real_of<double>(y[i]), imaginary_of<double>(y[i]));
+      signs[i] = size == 0 || !std::isfinite(size) ? T(1) : y[i] * T(static_cast<Real<T>>(1 / size));
+    }
+    const std::vector<T> z = solved(Operation::conjugate_transpose, signs);
+    std::size_t largest = 0;
+    double most = -1;
+    for (std::size_t i = 0; i < n; ++i) {
+      const double size = std::hypot(real_of<double>(z[i]), imaginary_of<double>(z[i]));
+      if (size > most) {
+        most = size;
+        largest = i;
+      }
+    }
+    if (largest == taken) break;
+    taken = largest;
+    std::fill(x.begin(), x.end(), T(0));
+    x[largest] = T(1);
+  }
+  // What the rounds above may miss: numbers of alternating signs.
+  for (std::size_t i = 0; i < n; ++i) {
+    const double size = n > 1 ? 1.0 + static_cast<double>(i) / static_cast<double>(n - 1) : 1.0;
+    x[i] = T(static_cast<Real<T>>(i % 2 == 0 ? size : -size));
+  }
+  const double other = 2.0 * one_norm(solved(Operation::none, x)) / (3.0 * static_cast<double>(n));
+  return std::isnan(other) || other > estimate ? other : estimate;
+}
+
 template <Scalar T> void require_square(const char* of, const char* name, const DistributedMatrix<T>& A) {
   require(A.rows() == A.columns(), of, ": ", name, " is ", A.rows(), " x ", A.columns(), "; expected a square matrix");
 }
@@ -250,6 +303,23 @@ LuReport inverse(const Communicator& comm, const DistributedMatrix<T>& A, const 
 }
 
 template <Scalar T>
+double condition(const Communicator& comm, const DistributedMatrix<T>& LU, const LuReport& factors, double norm,
+                 const LuOptions& options) {
+  return comm.together([&] {
+    impl::require_alike(comm, "condition",
+                        impl::and_placements(impl::options_of(options), LU.placement(), LU.placement()), [&] {
+                          impl::require_factors("condition", LU, factors);
+                          impl::require_lu_options(LU.rows(), LU.columns(), options);
+                        });
+    if (LU.rows() == 0) return 0.0;
+    if (factors.info != 0) return std::numeric_limits<double>::infinity();
+    impl::LuSystem<T> system(comm, LU, 1, options);
+    const double estimate = norm * impl::inverse_norm(comm, system, factors.pivots);
+    return std::isnan(estimate) ? estimate : std::max(1.0, estimate);
+  });
+}
+
+template <Scalar T>
 Determinant<T> determinant(const Communicator& comm, const DistributedMatrix<T>& LU, const LuReport& factors) {
   return comm.together([&] {
     impl::require_alike(comm, "determinant", std::vector<impl::Argument>{impl::argument("LU", LU.placement())},
@@ -295,6 +365,8 @@ Determinant<T> determinant(const Communicator& comm, const DistributedMatrix<T>&
   template SolveReport solve<T>(const Communicator&, const DistributedMatrix<T>&, const DistributedMatrix<T>&,         \
                                 const DistributedMatrix<T>&, const SolveOptions&);                                     \
   template LuReport inverse<T>(const Communicator&, const DistributedMatrix<T>&, const LuOptions&);                    \
+  template double condition<T>(const Communicator&, const DistributedMatrix<T>&, const LuReport&, double,              \
+                               const LuOptions&);                                                                      \
   template Determinant<T> determinant<T>(const Communicator&, const DistributedMatrix<T>&, const LuReport&)
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE);
 #undef HEDDLE_INSTANTIATE

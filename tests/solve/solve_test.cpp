@@ -226,6 +226,32 @@ TYPED_TEST(Systems, InversesAndDeterminants) {
   EXPECT_EQ(determinant(this->comm, empty, lu(this->comm, empty)).exponent, 1);
 }
 
+TYPED_TEST(Systems, ConditionsAreEstimated) {
+  using T = TypeParam;
+  // |A|_1 = 1 and |A^-1|_1 = 2^9, and their like with rows interchanged.
+  const Index n = 30;
+  const HostMatrix<T> A = test::host_matrix<T>(n, n, [&](Index i, Index j) {
+    return (i + 7) % n == j ? T(static_cast<Real<T>>(std::ldexp(1.0, j == 11 ? -9 : 0))) : T(0);
+  });
+  const auto LU = this->spread(A, this->bands(n, n));
+  const LuReport factors = lu(this->comm, LU);
+  EXPECT_EQ(condition(this->comm, LU, factors, 1.0), 512.0);
+  // Of random matrices beside the inverse.
+  const HostMatrix<T> B = test::host_random<T>(n, n, 77);
+  const auto of_b = this->spread(B, this->blocks(n, n));
+  const auto inverted = this->spread(B, this->bands(n, n));
+  const LuReport factors_of_b = lu(this->comm, of_b);
+  ASSERT_EQ(inverse(this->comm, inverted).info, 0);
+  const double norm_of_b = norm(this->spread(B, this->bands(n, n)), Norm::one);
+  const double expected = norm_of_b * norm(inverted, Norm::one);
+  const double found = condition(this->comm, of_b, factors_of_b, norm_of_b);
+  EXPECT_LE(found, expected * 1.001);
+  EXPECT_GE(found, expected / 3);
+  LuReport singular = factors;
+  singular.info = 3;
+  EXPECT_TRUE(std::isinf(condition(this->comm, LU, singular, 1.0)));
+}
+
 TYPED_TEST(Systems, SingularMatricesLeaveXAlone) {
   using T = TypeParam;
   const Index n = 12;
@@ -258,7 +284,8 @@ TYPED_TEST(Systems, RefuseWhatCannotBe) {
   EXPECT_THROW(solve(this->comm, matrix(3, 4), matrix(3, 1), matrix(3, 1)), Error);
   EXPECT_THROW(solve(this->comm, matrix(3, 3), matrix(4, 1), matrix(3, 1)), Error);
   EXPECT_THROW(solve(this->comm, matrix(3, 3), matrix(3, 1), matrix(3, 2)), Error);
-  EXPECT_THROW(solve(this->comm, matrix(3, 3), matrix(3, 1), matrix(3, 1), SolveOptions{.lu = {}, .refinements = -1}), Error);
+  EXPECT_THROW(solve(this->comm, matrix(3, 3), matrix(3, 1), matrix(3, 1), SolveOptions{.lu = {}, .refinements = -1}),
+               Error);
   EXPECT_THROW(
       trsm(this->comm, exact::Triangle::lower, Operation::none, exact::Diagonal::unit, matrix(3, 4), matrix(3, 1)),
       Error);

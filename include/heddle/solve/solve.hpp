@@ -65,6 +65,15 @@ SolveReport solve(const Communicator& comm, const DistributedMatrix<T>& A, const
 template <Scalar T>
 LuReport inverse(const Communicator& comm, const DistributedMatrix<T>& A, const LuOptions& options = {});
 
+/// An estimate of the condition number |A|_1 |A^-1|_1 from the factors of A that lu() left in LU and |A|_1. It is from
+/// below, and seldom off by a factor of three (N. Higham, "FORTRAN codes for estimating the one-norm", ACM TOMS 14,
+/// 1988): some five systems with A and as many with its conjugate transpose. Infinite where factors.info is not 0 or
+/// where it overflows, NaN where the factors have any; 0 for an empty matrix. Bits: as lu_solve(). Collective. Throws
+/// Error(argument), on every rank alike, where LU is not square or the pivots are not those of its order.
+template <Scalar T>
+[[nodiscard]] double condition(const Communicator& comm, const DistributedMatrix<T>& LU, const LuReport& factors,
+                               double norm, const LuOptions& options = {});
+
 /// A determinant, mantissa 2^exponent, which may be beyond the range of T.
 template <Scalar T> struct Determinant {
   T mantissa{};        ///< Its larger part is in [1/2, 1), or it is zero, infinite or NaN.
