@@ -11,6 +11,13 @@
 namespace heddle::impl {
 namespace {
 
+template <Scalar T> KOKKOS_INLINE_FUNCTION double magnitude(const T& x) {
+  if constexpr (is_complex<T>) {
+    return Kokkos::hypot(real_of<double>(x), imaginary_of<double>(x));
+  } else {
+    return Kokkos::abs(static_cast<double>(x));
+  }
+}
 template <Scalar T> double size_of(const T& x) {
   return std::hypot(real_of<double>(x), imaginary_of<double>(x));
 }
@@ -35,12 +42,7 @@ template <Scalar T> std::vector<double> sizes_of_rows(const DistributedMatrix<T>
         KOKKOS_LAMBDA(Index i) {
           double sum = 0.0;
           for (Index j = 0; j < columns; ++j) {
-            const T& x = a(i, j);
-            if constexpr (is_complex<T>) {
-              sum += Kokkos::hypot(real_of<double>(x), imaginary_of<double>(x)) * factors(j);
-            } else {
-              sum += Kokkos::abs(static_cast<double>(x)) * factors(j);
-            }
+            sum += magnitude(a(i, j)) * factors(j);
           }
           found(i) = sum;
         });

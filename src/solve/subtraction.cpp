@@ -2,6 +2,7 @@
 
 #include "core/instantiate.hpp"
 #include "dist/elementwise.hpp"
+#include <heddle/dist/placement.hpp>
 
 #include <algorithm>
 
