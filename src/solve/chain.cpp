@@ -302,7 +302,7 @@ void chain_solve(const ExecutionSpace& space, exact::Triangle triangle, exact::D
   const auto columns = static_cast<Index>(X.extent(1));
   if (size == 0 || columns == 0) return;
   const bool lower = triangle == exact::Triangle::lower;
-  constexpr Index block = on_host ? 64 : DeviceSolve<T>::block;
+  constexpr Index block = on_host ? 16 : DeviceSolve<T>::block;
   if (size <= block) {
     solve_block<T>(space, lower, diagonal == exact::Diagonal::unit, M, X);
     return;

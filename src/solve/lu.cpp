@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <limits>
 #include <string>
 
 namespace heddle {
@@ -16,8 +17,8 @@ namespace {
 // One for all backends where bits are to be the same.
 constexpr Index emulated_block = 256;
 constexpr Index emulated_group = 16;
-constexpr Index native_block = on_host ? 64 : 512;
-constexpr Index native_group = on_host ? 4 : 1;
+constexpr Index native_block = on_host ? 256 : 512;
+constexpr Index native_group = on_host ? 1 : 1;
 
 }  // namespace
 
@@ -55,6 +56,37 @@ CyclicAxis columns_of(const LuSchedule& schedule, int ranks) {
 
 namespace {
 
+// The largest part of a number; a NaN where either is.
+template <Scalar T> KOKKOS_INLINE_FUNCTION double part_size(const T& x) {
+  const double re = Kokkos::abs(real_of<double>(x));
+  const double im = Kokkos::abs(imaginary_of<double>(x));
+  return re > im || re != re ? re : im;
+}
+
+// Of elements [0, count) of a column, on the host.
+template <Scalar T> double largest_of_column(const T* x, Index count) {
+  double most = 0.0;
+  bool all_numbers = true;
+#if defined(_OPENMP) && !defined(__CUDACC__)
+#pragma omp simd reduction(max : most)
+#endif
+  for (Index i = 0; i < count; ++i) {
+    const double size = part_size(x[i]);
+    most = size > most ? size : most;
+  }
+  for (Index i = 0; i < count && all_numbers; ++i) all_numbers = part_size(x[i]) <= most;
+  return all_numbers ? most : std::numeric_limits<double>::quiet_NaN();
+}
+
+// The larger of both, or a NaN.
+struct LargerOrNan {
+  double value = 0.0;
+  KOKKOS_INLINE_FUNCTION LargerOrNan& operator+=(const LargerOrNan& other) {
+    value = other.value > value || other.value != other.value ? other.value : value;
+    return *this;
+  }
+};
+
 // The largest part of an element of U, or, with `all`, of the whole local matrix.
 template <Scalar T>
 double largest_part(const ExecutionSpace& space, const MatrixView<T>& local, const CyclicAxis& axis, int rank,
@@ -62,22 +94,27 @@ double largest_part(const ExecutionSpace& space, const MatrixView<T>& local, con
   const Elements<T> a(local);
   const auto rows = static_cast<Index>(local.extent(0));
   const auto columns = static_cast<Index>(local.extent(1));
-  double most = 0.0;
-  if (rows == 0 || columns == 0) return most;
-  Kokkos::parallel_reduce(
-      "heddle::solve::largest_part",
-      Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(space, 0, rows * columns),
-      KOKKOS_LAMBDA(Index e, double& largest) {
-        const Index j = e / rows;
-        const Index i = e - j * rows;
-        if (all || i <= axis.global(rank, j)) {
-          const double size =
-              Kokkos::fmax(Kokkos::abs(real_of<double>(a(i, j))), Kokkos::abs(imaginary_of<double>(a(i, j))));
-          largest = size > largest || size != size ? size : largest;
-        }
-      },
-      Kokkos::Max<double>(most));
-  return most;
+  LargerOrNan most;
+  if (rows == 0 || columns == 0) return most.value;
+  if constexpr (on_host) {
+    Kokkos::parallel_reduce(
+        "heddle::solve::largest_part", Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(space, 0, columns),
+        [=](Index j, LargerOrNan& largest) {
+          largest += {largest_of_column(&a(0, j), all ? rows : std::min(rows, axis.global(rank, j) + 1))};
+        },
+        most);
+  } else {
+    Kokkos::parallel_reduce(
+        "heddle::solve::largest_part",
+        Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(space, 0, rows * columns),
+        KOKKOS_LAMBDA(Index e, LargerOrNan & largest) {
+          const Index j = e / rows;
+          const Index i = e - j * rows;
+          if (all || i <= axis.global(rank, j)) largest += LargerOrNan{part_size(a(i, j))};
+        },
+        most);
+  }
+  return most.value;
 }
 
 template <Scalar T> double lu_flops(Index rows, Index columns) {

@@ -12,7 +12,7 @@
 namespace heddle::impl {
 namespace {
 
-constexpr Index leaf_width = on_host ? 16 : device_leaf_width;
+constexpr Index leaf_width = on_host ? 8 : device_leaf_width;
 
 // What a pivot is chosen by, where that is all there is to it: negative of a NaN.
 template <Scalar T> Real<T> simple_size(const T& x) {

@@ -10,7 +10,7 @@ namespace heddle::impl {
 namespace {
 
 // Below, a BLAS's call costs more than chains do.
-constexpr Index least_native_inner = on_host ? 8 : 32;
+constexpr Index least_native_inner = on_host ? 128 : 32;
 constexpr Index chain_triangle = on_host ? 64 : 128;
 
 }  // namespace
