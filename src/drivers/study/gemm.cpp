@@ -71,7 +71,7 @@ const OptionTable<Options>& all_options() {
        "Nominal GFLOP/s of one rank's device, for its share in the table",
        {.otherwise = "the vendor's figure for the mode, of GPUs that are known by their names"}},
       {"--check,!--no-check", &Options::check, Flag{},
-       "Check each product against a random vector, on the host: at orders of 32768 that takes longer than all else"},
+       "Check each product against a random vector, by the threads of the host"},
   });
   return table;
 }
