@@ -215,6 +215,15 @@ class Gemm(CommandTest):
                         report = self.succeed("gemm", "--a", "A.mtx", "--b", "B.mtx", "--scalar", kind, ranks=ranks)
                         self.assertTrue(report["checks"]["product"]["passed"], (kind, a, b))
 
+    def test_checks_have_the_same_bits_on_any_number_of_threads(self):
+        # Emulated products have them too; alpha and the emulation's error make the check read norms.
+        found = {self.succeed("gemm", "--rows", 2300, "--inner", 130, "--columns", 170, "--arithmetic", "emulated", "--op-a",
+                              "T", "--alpha", "-1.5", "--beta", "0.5", "--place-c", "cyclic:700x30",
+                              environment={"OMP_NUM_THREADS": threads})["checks"]["product"]["value"]
+                 for threads in ("1", "2", "5")}
+        self.assertEqual(len(found), 1)
+        self.assertTrue(0 < found.pop() < 1)
+
     def test_operands_that_are_not_finite_are_not_checked(self):
         finite = numpy.random.default_rng(1).random((4, 4))
         numpy.save(self.path("F.npy"), finite)

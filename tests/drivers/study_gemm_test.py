@@ -84,10 +84,12 @@ class StudyGemm(CommandTest):
         self.refuse("study", "gemm", "--sizes", 8, "--math", "fp16", message="auto, tensor, plain or tf32")
 
     def test_peers_multiply_the_same_matrices(self):
-        self.refuse("study", "gemm", "--sizes", 8, "--peers", "magma", message="cublasxt, scalapack or cosma")
+        self.refuse("study", "gemm", "--sizes", 8, "--peers", "magma", message="cublasxt, cublasmp, scalapack or cosma")
         if not ON_GPU:
             self.refuse("study", "gemm", "--sizes", 8, "--peers", "cublasxt",
                         message="--peers cublasxt: this build has no cublasXt, which comes with CUDA")
+            self.refuse("study", "gemm", "--sizes", 8, "--peers", "cublasmp", ranks=2,
+                        message=r"--peers cublasmp: this build has no cuBLASMp, which needs CUDA and NCCL: CMake did not find")
         done = self.run_command("study", "gemm", "--sizes", "40,100", "--placements", "blocks", "--repeat", 1,
                                 "--scalars", "double,float,complex-double,complex-float", "--peers", "scalapack",
                                 "-o", "p.csv", ranks=2)

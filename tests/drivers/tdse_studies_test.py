@@ -1,13 +1,11 @@
 """Studies by `heddle tdse` and `heddle plot`: unsafe steps, levels, snapshots, scans and animations."""
 
 import csv
-import importlib
 import os
 import re
 import shutil
 import signal
 import subprocess
-import sys
 import time
 import unittest
 
@@ -16,9 +14,6 @@ import numpy
 
 from command import COMMAND, MPIEXEC
 from tdse_command import TdseCommandTest, datasets
-
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../src/drivers/plot"))
-waves = importlib.import_module("tdse_waves")
 
 SMALL = """
 [grid]
@@ -164,62 +159,6 @@ class Levels(StudiesTest):
         self.refuse("tdse", "small.toml", "--eigen", 2, "--plot", "no/such.png", message="no/such.png")
 
 
-class Nodes(unittest.TestCase):
-    """Of psi, by the module that the pictures share."""
-
-    x = numpy.linspace(-8, 8, 401)
-
-    def level(self, k):
-        """An eigenstate of x^2/2."""
-        coefficients = [0] * k + [1]
-        values = numpy.polynomial.hermite.hermval(self.x, coefficients) * numpy.exp(-self.x**2 / 2)
-        return values / numpy.sqrt((values**2).sum() * (self.x[1] - self.x[0]))
-
-    def test_of_an_eigenstate_are_the_roots_of_its_polynomial(self):
-        for k in range(13):
-            roots = numpy.polynomial.hermite.hermroots([0] * k + [1]) if k else []
-            for factor in (1, -1, numpy.exp(2.1j), numpy.exp(0.7j + 3j * self.x), numpy.exp(-1.3j * self.x)):
-                with self.subTest(level=k):
-                    found = waves.nodes_of(self.x, self.level(k) * factor)
-                    numpy.testing.assert_allclose(found, roots, atol=2e-3)
-
-    def test_a_turning_phase_and_what_is_far_out_are_none(self):
-        # Two lobes of any phase in which psi goes nowhere through 0, though its parts do.
-        self.assertEqual(waves.nodes_of(self.x, self.level(0) + 1j * self.level(1)), [])
-        generator = numpy.random.default_rng(3)
-        noise = 1e-3 * generator.standard_normal((2, len(self.x)))
-        self.assertEqual(waves.nodes_of(self.x, self.level(0) + noise[0] + 1j * noise[1]), [])
-        # A packet of opposite momenta: standing waves have nodes where they matter, and their tails none.
-        standing = self.level(0) * numpy.cos(4 * self.x)
-        found = waves.nodes_of(self.x, standing)
-        self.assertLess(max(abs(place) for place in found), 3.5)
-        self.assertEqual(len(found) % 2, 0)
-        nearest = numpy.pi / 8 + numpy.pi / 4 * numpy.round((numpy.array(found) - numpy.pi / 8) / (numpy.pi / 4))
-        numpy.testing.assert_allclose(found, nearest, atol=2e-3)
-
-    def test_of_little_or_nothing(self):
-        for psi in ([], [1], [1, -1], [0, 0, 0, 0], [1, 1, 1, 1]):
-            self.assertEqual(waves.nodes_of(numpy.arange(len(psi), dtype=float), numpy.array(psi, complex)), [])
-
-    def test_no_flicker(self):
-        # The lobe beyond the node is 0.0069 to 0.0149 of the other, about what begins to matter.
-        def frames():
-            for k in range(60):
-                psi = self.level(0) + (0.65 + 0.05 * (-1) ** k) * self.level(1)
-                yield psi * numpy.exp(0.3j * k)
-
-        alone = [len(waves.nodes_of(self.x, psi)) for psi in frames()]
-        before, together = [], []
-        for psi in frames():
-            before = waves.nodes_of(self.x, psi, before)
-            together.append(len(before))
-        changes = [sum(one != other for one, other in zip(counts, counts[1:])) for counts in (alone, together)]
-        self.assertGreater(changes[0], 10, "the case is to be one that flickers")
-        self.assertLessEqual(changes[1], 1)
-        # What no longer matters ends.
-        self.assertEqual(before and waves.nodes_of(self.x, self.level(0) + 0.4 * self.level(1), before), [])
-
-
 def plots():
     """Whether there is what the pictures need, and for films."""
     found = shutil.which("/usr/bin/python3") or "python3"
@@ -241,6 +180,21 @@ class SnapshotsAndFilms(StudiesTest):
             report = self.succeed("plot", "run.h5", "--snapshots", times, "-o", "some.png")
             self.assertEqual(report["results"]["output"], "some.png")
             self.assert_picture("some.png")
+
+    def test_nodes_are_those_of_the_file(self):
+        # As many as it says; without them, as an earlier version wrote it, there is no picture.
+        levels = ["--set", "initial.levels=[2,0]", "--set", "nuclei.motion=fixed"]
+        self.tdse("small.toml", "--output", "run.h5", *levels)
+        with h5py.File(self.path("run.h5"), "r+") as file:
+            numpy.testing.assert_array_equal(file["observables/nodes"][:], [[2, 0]] * 21)
+            self.assertEqual(file["observables/node_positions"].shape, (42,))
+            places = file["observables/node_positions"][:].reshape(21, 2)
+            numpy.testing.assert_allclose(places[:, 0], -places[:, 1], atol=1e-8)
+            self.assertGreater(places[:, 1].min(), 0.2)
+            del file["observables/node_positions"]
+        for how in (["--snapshots", "0"], ["--animate", "run.gif"]):
+            self.refuse("plot", "run.h5", *how, message=f"run.h5: an earlier version wrote it, without the nodes that {how[0]}")
+        self.refuse("tdse", "small.toml", *levels, "--restart", "run.h5", message="has no dataset /observables/node_positions")
 
     def test_films(self):
         for more in ([], ["--set", "output.state=false"]):

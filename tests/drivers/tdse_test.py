@@ -108,6 +108,24 @@ class Runs(TdseTest):
             with self.subTest(name):
                 self.assertEqual(self.tdse(name, "--set", "time.steps=2")["results"]["steps"], 2)
 
+    def test_nodes_of_the_stretched_wells_come_and_go_without_flicker(self):
+        # Levels 0 and 2 beat: two nodes between the wells, twice. A restart within the first time, after step 928, at which
+        # they go on but would not begin, follows the same nodes.
+        how = ["--propagator", "chebyshev", "--set", "propagator.order=4", "--set", "output.states=0"]
+        self.tdse("h2plus-stretch", *how, "--output", "straight.h5")
+        with h5py.File(self.path("straight.h5"), "r") as file:
+            t, nodes = file["time/t"][:], file["observables/nodes"][:]
+            places = file["observables/node_positions"][:].reshape(-1, 2)
+        changes = numpy.flatnonzero(numpy.diff(nodes)) + 1
+        self.assertEqual([nodes[0], *nodes[changes]], [0, 2, 0, 2, 0])
+        numpy.testing.assert_allclose(t[changes], [1.798, 1.864, 2.018, 2.066], atol=3e-3)
+        numpy.testing.assert_allclose(places[:, 0], -places[:, 1], atol=1e-6)
+        self.assertTrue(((places[:, 1] > 0) & (places[:, 1] < 1)).all())
+        self.tdse("h2plus-stretch", *how, "--output", "half.h5", "--set", "time.steps=928")
+        for ranks in (1, 2):
+            self.tdse("h2plus-stretch", *how, "--output", "whole.h5", "--restart", "half.h5", ranks=ranks)
+            self.assertEqual(datasets(self.path("whole.h5")), datasets(self.path("straight.h5")))
+
     def test_protons_of_h2plus_vibrate_as_their_energies_say(self):
         # The deck says how the protons move; the electron's energies and 1/R say how two protons would.
         separations = numpy.linspace(2.2, 3.0, 9)
@@ -506,6 +524,12 @@ class Refusals(TdseTest):
                 file.write(whole[:size])
             self.refuse("tdse", "small.toml", "--restart", "cut.h5", message="cut.h5: is not a readable HDF5 file")
             self.refuse("plot", "cut.h5", message="cut.h5: is not a readable HDF5 file")
+        shutil.copy(self.path("run.h5"), self.path("odd.h5"))
+        for counts in ([0, 0, 0, 0, 1], [1, -1, 0, 0, 0], [2**62, 2**62, 2**62, 2**62, 0]):
+            with h5py.File(self.path("odd.h5"), "r+") as file:
+                file["observables/nodes"][:] = counts
+            self.refuse("tdse", "small.toml", "--restart", "odd.h5",
+                        message="odd.h5: dataset /observables/node_positions has 0 values, which /observables/nodes")
         restart = ["tdse", "small.toml", "--restart", "run.h5"]
         self.refuse("tdse", "small.toml", "--restart", "gone.h5", message="gone.h5: there is no such file")
         self.refuse("plot", "gone.h5", message="gone.h5: there is no such file")

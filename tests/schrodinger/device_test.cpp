@@ -74,13 +74,14 @@ TEST(Device, ObservablesAreThoseOfTheHost) {
       for (const State& state : all) {
         psi.assign(state);
         const Observables expected = observe(hamiltonian, time, state, eigenstates);
-        const Observables found = observer.observe(time, psi.device());
+        const Observables found = observer.observe(time, psi, {});
         const double scale = 1e-12 * (1.0 + std::abs(hamiltonian.kinetic()[0]));
         EXPECT_EQ(found.time, expected.time);
         EXPECT_NEAR(found.norm, expected.norm, 1e-15 * expected.norm);
         EXPECT_NEAR(found.energy, expected.energy, scale);
         EXPECT_NEAR(found.position, expected.position, 1e-13);
         EXPECT_NEAR(found.dipole, expected.dipole, 1e-13);
+        EXPECT_EQ(found.node_positions, expected.node_positions);
         EXPECT_EQ(found.nodes, expected.nodes) << n << ' ' << to_string(hamiltonian.grid().kinetic);
         EXPECT_EQ(found.nuclei, expected.nuclei);
         EXPECT_EQ(found.field, expected.field);
@@ -101,7 +102,7 @@ TEST(Device, ObservablesOfNothing) {
   impl::WaveFunction psi(comm, 9);
   psi.assign(State(9, 0.0));
   impl::Observer observer(comm.space(), hamiltonian, 0);
-  const auto found = observer.observe(0.0, psi.device());
+  const auto found = observer.observe(0.0, psi, {});
   EXPECT_EQ(found.nodes, 0);
   EXPECT_EQ(found.norm, 0.0);
 }

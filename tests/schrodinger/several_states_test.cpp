@@ -42,6 +42,7 @@ void expect_equal(const schrodinger::Observables& seen, const schrodinger::Obser
   EXPECT_EQ(seen.norm, expected.norm);
   EXPECT_EQ(seen.energy, expected.energy);
   EXPECT_EQ(seen.position, expected.position);
+  EXPECT_EQ(seen.node_positions, expected.node_positions);
   EXPECT_EQ(seen.field, expected.field);
   EXPECT_EQ(seen.energies, expected.energies);
   EXPECT_EQ(seen.populations, expected.populations);

@@ -56,7 +56,7 @@ struct SimulationTimes {
 /// asked for after each step. Crank-Nicolson is solved on the host of rank 0. All members that say so are collective.
 ///
 /// Step k goes from t = k dt to (k + 1) dt, where times are products and not sums: a simulation that is constructed
-/// with state() and steps_done() of another one continues it bit for bit.
+/// with state() and steps_done() of another one, and the nodes that it saw last, continues it bit for bit.
 ///
 /// Bits: rank-invariant (at equal tile, backend and threads per rank). psi' = E psi adds columns in a fixed order. With
 /// emulated propagator.arithmetic psi is reproducible: its bits are the same for any tile and threads, on CPUs and
@@ -72,15 +72,17 @@ struct SimulationTimes {
 class Simulation {
  public:
   /// Makes a simulation of one wave function. `initial` is read on rank 0, and its norm is kept as it is; `steps_done`
-  /// is the number of steps before it. Collective. Throws Error(argument), on every rank alike, for a state that does
+  /// is the number of steps before it, and `nodes`, read on rank 0, its Observables::node_positions there, none where
+  /// nobody looked. Collective. Throws Error(argument), on every rank alike, for a state that does
   /// not fit the grid or isn't finite, a time step that is not finite and positive, propagator options that validate()
   /// refuses, or more states than points.
   Simulation(const Communicator& comm, const Hamiltonian& hamiltonian, const SimulationOptions& options,
-             const State& initial, Index steps_done = 0);
-  /// Makes a simulation of as many wave functions as rank 0 gives, at least one. Collective; throws as for one wave
-  /// function.
+             const State& initial, Index steps_done = 0, const std::vector<double>& nodes = {});
+  /// Makes a simulation of as many wave functions as rank 0 gives, at least one; `nodes` are those of each, or empty.
+  /// Collective; throws as for one wave function.
   Simulation(const Communicator& comm, const Hamiltonian& hamiltonian, const SimulationOptions& options,
-             const std::vector<State>& initial, Index steps_done = 0);
+             const std::vector<State>& initial, Index steps_done = 0,
+             const std::vector<std::vector<double>>& nodes = {});
   ~Simulation();
   Simulation(Simulation&&) noexcept;
   Simulation& operator=(Simulation&&) noexcept;
@@ -97,8 +99,8 @@ class Simulation {
   [[nodiscard]] Index count() const;
   /// The wave function psi_k at time(), with the same bits on every rank; 0 <= k < count().
   [[nodiscard]] const State& state(Index k = 0) const;
-  /// The observables of psi_k at time(), which the first call after a step computes. Collective, blocks; the same bits
-  /// on every rank.
+  /// The observables of psi_k at time(), which the first call after a step computes. Nodes are followed from each such
+  /// call to the next. Collective, blocks; the same bits on every rank.
   [[nodiscard]] const Observables& observables(Index k = 0);
   /// The largest |<psi_j|psi_k>| of two wave functions at time(); 0 where there is but one. On the calling rank's host
   /// alone, with n operations for each pair.

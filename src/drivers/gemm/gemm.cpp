@@ -131,6 +131,7 @@ template <Scalar T> class Run {
     problem_ = make_problem<T>(context_, options_);
     report.times()["read"] = seconds_since(start);
     enter_inputs(report);
+    start = std::chrono::steady_clock::now();
     if (options_.check || options_.may_emulate()) {
       not_finite_ = operand_not_finite(problem_.alpha, problem_.A, problem_.B, problem_.beta, problem_.C0);
     }
@@ -138,11 +139,13 @@ template <Scalar T> class Run {
       check_.emplace(problem_.op_a, problem_.alpha, problem_.A, problem_.op_b, problem_.B, problem_.beta,
                      problem_.C0.rows() > 0 ? problem_.C0 : problem_.C);
     }
+    check_seconds_ = seconds_since(start);
     if (options_.arithmetic != Arithmetic::emulated) library_options_.rates = known_rates<T>(context_, options_.math);
 
     start = std::chrono::steady_clock::now();
     const Measured chosen = options_.sweep ? sweep(report) : single(report);
     report.times()["products"] = seconds_since(start);
+    if (check_) report.times()["check"] = check_seconds_;
     if (!options_.trace.empty()) keep_trace(chosen, report);
     enter_check(chosen.check, report);
     report.results()["arithmetic"] = to_string(chosen.report.arithmetic);
@@ -250,9 +253,11 @@ template <Scalar T> class Run {
       }
       if (check_) {
         // Of what fell back, the error of the product that was done instead is round-off.
+        const auto start = std::chrono::steady_clock::now();
         const double value =
             check_->value(problem_.C, report.emulation.moduli > 0 ? report.emulation.error_bound : mode_error);
         measured.check = larger(measured.check, value);
+        check_seconds_ += seconds_since(start);
       }
       step();
     }
@@ -344,6 +349,7 @@ template <Scalar T> class Run {
   Problem<T> problem_;
   std::string not_finite_;  // The operand that holds NaN or infinity; empty: none, or not looked for.
   std::optional<ProductCheck<T>> check_;
+  mutable double check_seconds_ = 0.0;  // Those after products are in the products' seconds too.
   GemmOptions library_options_;
 };
 

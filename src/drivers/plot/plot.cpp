@@ -94,6 +94,10 @@ void require_run(const std::filesystem::path& input, const char* option) {
   if (std::string_view(picture_of(input).script) != run_picture.script) {
     throw Error(ErrorKind::input, message_of(input.string(), ": is no run of heddle tdse, which ", option, " is for"));
   }
+  if (!Hdf5Reader(input).has("/observables/node_positions")) {
+    throw Error(ErrorKind::input,
+                message_of(input.string(), ": an earlier version wrote it, without the nodes that ", option, " draws"));
+  }
 }
 
 // As words for the script. Throws Error(input) for a file without psi, and for times that it does not reach.

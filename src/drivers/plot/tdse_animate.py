@@ -1,6 +1,6 @@
 """A run as a film: python3 tdse_animate.py FILE.h5 FILM FORMAT, where FORMAT is mp4 or gif
 
-The density over the potential, and where the file has psi its real and imaginary part and its nodes.
+The density and its nodes over the potential, and where the file has psi its real and imaginary part.
 Of several wave functions: the first.
 Exit status: 0 done, 1 the file can't be drawn, 3 a module is missing, 4 ffmpeg is missing.
 """
@@ -8,8 +8,8 @@ Exit status: 0 done, 1 the file can't be drawn, 3 a module is missing, 4 ffmpeg 
 import sys
 
 from common import COLOURS, draw_command, plt, sign
-from tdse_snapshots import draw_potential
-from tdse_waves import nodes_of_all, open_run, window
+from tdse_snapshots import draw_nodes, draw_potential
+from tdse_waves import open_run, window
 
 try:
     import numpy as np
@@ -46,7 +46,6 @@ def main(source, target, form):
     run = open_run(source)
     stride = -(-len(run.t) // FRAMES)
     frames = list(range(0, len(run.t), stride))
-    nodes = nodes_of_all(run) if run.psi is not None else None
     ends = window(run, frames)
     largest = run.density[frames].max()
     height = 1.12 * (largest if run.psi is None else max(largest, np.abs(run.psi[frames]).max()))
@@ -63,8 +62,7 @@ def main(source, target, form):
             if run.psi is not None:
                 axes.plot(run.x, run.psi[frame].real, color=COLOURS[0], linewidth=1.2, label=r"Re $\psi$")
                 axes.plot(run.x, run.psi[frame].imag, color=COLOURS[1], linewidth=1.2, label=r"Im $\psi$")
-                axes.plot(nodes[frame], np.zeros(len(nodes[frame])), linestyle="none", marker="o", markersize=6,
-                          color=COLOURS[3], zorder=5, label="nodes")
+            draw_nodes(axes, run, frame)
             axes.set_xlim(*ends)
             axes.set_ylim(low, height)
             axes.set_xlabel("x  (bohr)")

@@ -8,7 +8,7 @@ Exit status: 0 done, 1 the file can't be plotted, 3 a module is missing.
 import sys
 
 from common import COLOURS, draw_command, plt, save, sign
-from tdse_waves import nodes_of_all, open_run, window
+from tdse_waves import open_run, window
 
 try:
     import numpy as np
@@ -25,10 +25,14 @@ def draw_potential(axes, run, frame, ends, height):
                       linewidth=0, zorder=0)
 
 
+def draw_nodes(axes, run, frame):
+    axes.plot(run.nodes[frame], np.zeros(len(run.nodes[frame])), linestyle="none", marker="o", markersize=6,
+              color=COLOURS[3], zorder=5, label="nodes")
+
+
 def main(source, target, times):
     run = open_run(source)
     frames = [int(np.argmin(np.abs(run.t - float(time)))) for time in times.split(",")]
-    nodes = nodes_of_all(run)
     ends = window(run, frames)
     height = 1.12 * max(np.abs(run.psi[frames]).max(), run.density[frames].max())
     columns = min(len(frames), 2 if len(frames) < 5 else 3)
@@ -44,9 +48,8 @@ def main(source, target, times):
         axes.plot(run.x, run.density[frame], color="#111111", linewidth=1.4, label=r"$|\psi|^2$  (1/bohr)")
         axes.plot(run.x, psi.real, color=COLOURS[0], linewidth=1.2, label=r"Re $\psi$")
         axes.plot(run.x, psi.imag, color=COLOURS[1], linewidth=1.2, label=r"Im $\psi$")
-        axes.plot(nodes[frame], np.zeros(len(nodes[frame])), linestyle="none", marker="o", markersize=6,
-                  color=COLOURS[3], zorder=5, label="nodes")
-        count = len(nodes[frame])
+        draw_nodes(axes, run, frame)
+        count = len(run.nodes[frame])
         axes.set_title(f"t = {run.t[frame]:.5g}   {count} node{'' if count == 1 else 's'}", loc="left", fontsize=10,
                        color="#222222", pad=4)
     panels[0, 0].set_xlim(*ends)

@@ -55,9 +55,8 @@ const OptionTable<Options>& all_options() {
       {"--peers",
        &Options::peers,
        choice(gemm_peers(), "NAME,..."),
-       "The same products by other libraries, with the best of some blocks: cublasxt on the GPUs of one node, "
-       "scalapack "
-       "and cosma on CPUs, where CMake found them",
+       "The same products by other libraries, with the best of some blocks: cublasxt on the GPUs of one node, cublasmp "
+       "on a GPU for each rank, scalapack and cosma on CPUs, where CMake found them",
        {.otherwise = "none"}},
       {"--bands-per-pass",
        &Options::bands_per_pass,
@@ -71,7 +70,7 @@ const OptionTable<Options>& all_options() {
        "Nominal GFLOP/s of one rank's device, for its share in the table",
        {.otherwise = "the vendor's figure for the mode, of GPUs that are known by their names"}},
       {"--check,!--no-check", &Options::check, Flag{},
-       "Check each product against a random vector, on the host: at orders of 32768 that takes longer than all else"},
+       "Check each product against a random vector, by the threads of the host"},
   });
   return table;
 }
@@ -211,16 +210,18 @@ template <Scalar T> class PeerProducts {
   PeerProducts(const Context& context, const Options& options, const MachineRates& rates)
       : context_(context), options_(options), rates_(rates) {}
 
-  [[nodiscard]] std::vector<StudyGemmRow> rows(const std::string& name, const std::string& scalar, Index size,
-                                               Kept& kept) const {
+  // Of the peer that has this name.
+  [[nodiscard]] std::vector<StudyGemmRow> rows(const std::string& name, GemmPeer<T>& peer, const std::string& scalar,
+                                               Index size, Kept& kept) const {
     const Communicator& comm = context_.comm();
-    const std::unique_ptr<GemmPeer<T>> peer = gemm_peer<T>(comm, name);
     std::vector<StudyGemmRow> found;
-    for (const Index block : peer->blocks(size)) {
-      const std::string place = peer->place(block);
+    for (const Index block : peer.blocks(size)) {
+      const std::string place = peer.place(block);
       const auto A = random_matrix<T>(comm, size, size, place, 1);
       const auto B = random_matrix<T>(comm, size, size, place, 2);
       const DistributedMatrix<T> C(comm, placement_from(place, size, size, comm.size()), "C");
+      const std::function<void()> product = peer.product(block, A, B, C);
+      if (!product) continue;
       std::optional<ProductCheck<T>> check;
       if (options_.check) check.emplace(Operation::none, T(1), A, Operation::none, B, T(0), C);
       StudyGemmRow row;
@@ -228,16 +229,17 @@ template <Scalar T> class PeerProducts {
       row.ranks = comm.size();
       row.method = name;
       row.scalar = scalar;
-      row.placement = peer->placement();
+      row.placement = peer.placement();
       row.size = size;
       row.report.tile = block;
       row.report.grid = {C.placement().row_axis().processes, C.placement().column_axis().processes};
-      row.report.seconds = median_seconds(peer->product(block, A, B, C));
+      row.report.seconds = median_seconds(product);
       row.report.gflops = flops_per_multiply_add<T> * std::pow(static_cast<double>(size), 3) / row.report.seconds / 1e9;
       enter_shares(options_, rates_, row);
       if (check) kept.worst_check = larger(kept.worst_check, check->value(C) / check->bound());
       found.push_back(std::move(row));
     }
+    require(!found.empty(), "--peers ", name, ": takes no block of ", size, " x ", size, " matrices of type ", scalar);
     std::min_element(found.begin(), found.end(), [](const StudyGemmRow& one, const StudyGemmRow& other) {
       return one.report.seconds < other.report.seconds;
     })->chosen = true;
@@ -342,11 +344,12 @@ void add_rows(const Context& context, const Options& options, const std::string&
   if (options.peers.empty()) return;
   const MachineRates rates = known_rates<T>(context);
   const PeerProducts<T> products(context, options, rates);
-  for (const std::string& peer : options.peers) {
+  for (const std::string& name : options.peers) {
+    const std::unique_ptr<GemmPeer<T>> peer = gemm_peer<T>(context.comm(), name);
     for (const Index size : options.sizes) {
-      const std::string note = scalar + ", " + peer + ", n = " + std::to_string(size);
+      const std::string note = scalar + ", " + name + ", n = " + std::to_string(size);
       step(note, 0);
-      append(products.rows(peer, scalar, size, kept));
+      append(products.rows(name, *peer, scalar, size, kept));
       step(note, size);
     }
   }

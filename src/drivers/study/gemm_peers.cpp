@@ -11,6 +11,9 @@
 #ifdef HEDDLE_CUBLASXT
 #include "drivers/study/cublasxt.hpp"
 #endif
+#ifdef HEDDLE_CUBLASMP_FILE
+#include "drivers/study/cublasmp.hpp"
+#endif
 
 namespace heddle::driver {
 namespace {
@@ -129,6 +132,66 @@ template <Scalar T> class CublasXtPeer final : public GemmPeer<T> {
 };
 #endif
 
+#ifdef HEDDLE_CUBLASMP_FILE
+// Block-cyclic matrices on the devices of all ranks, on the grid that is nearest to a square.
+template <Scalar T> class CublasMpPeer final : public GemmPeer<T> {
+ public:
+  explicit CublasMpPeer(const Communicator& comm)
+      : library_(std::make_shared<const CublasMp>(comm, HEDDLE_CUBLASMP_FILE)) {}
+
+  [[nodiscard]] std::string placement() const override { return "cyclic"; }
+  // The widest gives each process one block.
+  [[nodiscard]] std::vector<Index> blocks(Index n) const override {
+    const Placement grid = placed(n, 1);
+    const Index processes = std::max(grid.row_axis().processes, grid.column_axis().processes);
+    return fitting({256, 1024, 4096, n}, (n + processes - 1) / processes);
+  }
+  [[nodiscard]] std::string place(Index block) const override {
+    const std::string size = std::to_string(block);
+    return "cyclic:" + size + "x" + size;
+  }
+  [[nodiscard]] std::function<void()> product(Index /*block*/, const DistributedMatrix<T>& A,
+                                              const DistributedMatrix<T>& B, const DistributedMatrix<T>& C) override {
+    const auto product = std::make_shared<CublasMpProduct<T>>(library_, A, B, C);
+    if (!product->supported()) return {};
+    return [product] { product->multiply(); };
+  }
+
+  // Why the library does not multiply matrices that lie so, tried with small ones. Collective.
+  [[nodiscard]] std::string trouble() {
+    constexpr Index block = 256;
+    const Communicator& comm = library_->comm();
+    const Placement small = placed(block * comm.size(), block);
+    const DistributedMatrix<T> A(comm, small), B(comm, small), C(comm, small);
+    if (product(block, A, B, C)) return {};
+    const int version = library_->version();
+    return message_of("cuBLASMp ", version / 10000, '.', version / 100 % 100, '.', version % 100,
+                      " does not take block-cyclic matrices on a grid of ", small.row_axis().processes, " x ",
+                      small.column_axis().processes);
+  }
+
+ private:
+  [[nodiscard]] Placement placed(Index n, Index block) const {
+    return placement_from(place(block), n, n, library_->comm().size());
+  }
+  std::shared_ptr<const CublasMp> library_;
+};
+#endif
+
+std::string trouble_with_cublasmp(const Communicator& comm) {
+#ifdef HEDDLE_CUBLASMP_FILE
+  try {
+    const std::string trouble = CublasMp::trouble_with(comm);
+    return trouble.empty() ? CublasMpPeer<double>(comm).trouble() : trouble;
+  } catch (const Error& error) {
+    return error.what();
+  }
+#else
+  static_cast<void>(comm);
+  return "this build has no cuBLASMp, which needs CUDA and NCCL: CMake did not find it (CUBLASMP_ROOT, NCCL_ROOT)";
+#endif
+}
+
 std::string trouble_here(const Communicator& comm, const std::string& peer) {
   std::string trouble;
   if (peer == "cublasxt") {
@@ -139,6 +202,8 @@ std::string trouble_here(const Communicator& comm, const std::string& peer) {
     static_cast<void>(comm);
     trouble = "this build has no cublasXt, which comes with CUDA";
 #endif
+  } else if (peer == "cublasmp") {
+    trouble = trouble_with_cublasmp(comm);
   } else {
     static_cast<void>(loaded(peer == "cosma" ? cosma : scalapack, trouble));
   }
@@ -148,7 +213,7 @@ std::string trouble_here(const Communicator& comm, const std::string& peer) {
 }  // namespace
 
 std::vector<std::string> gemm_peers() {
-  return {"cublasxt", "scalapack", "cosma"};
+  return {"cublasxt", "cublasmp", "scalapack", "cosma"};
 }
 
 std::string trouble_with_peer(const Communicator& comm, const std::string& peer) {
@@ -161,12 +226,16 @@ std::string trouble_with_peer(const Communicator& comm, const std::string& peer)
 }
 
 template <Scalar T> std::unique_ptr<GemmPeer<T>> gemm_peer(const Communicator& comm, const std::string& peer) {
-  std::string trouble = trouble_with_peer(comm, peer);
-  require(trouble.empty(), trouble);
 #ifdef HEDDLE_CUBLASXT
   if (peer == "cublasxt") return std::make_unique<CublasXtPeer<T>>(comm);
 #endif
-  return std::make_unique<PblasPeer<T>>(comm, loaded(peer == "cosma" ? cosma : scalapack, trouble));
+#ifdef HEDDLE_CUBLASMP_FILE
+  if (peer == "cublasmp") return std::make_unique<CublasMpPeer<T>>(comm);
+#endif
+  std::string trouble;
+  void* const library = loaded(peer == "cosma" ? cosma : scalapack, trouble);
+  require(trouble.empty(), trouble);
+  return std::make_unique<PblasPeer<T>>(comm, library);
 }
 
 #define HEDDLE_INSTANTIATE(T) \

@@ -5,7 +5,9 @@
 #include <heddle/core/operation.hpp>
 #include <heddle/dist/matrix.hpp>
 
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace heddle::driver {
@@ -36,9 +38,11 @@ template <Scalar T>
 /// its column of op(B), its element of C0 (for beta other than 0), alpha or beta is; these elements, and what x gives
 /// for their rows, are otherwise left out. No other element may be: one that overflowed is covered by no bound.
 ///
-/// Made before the product, since beta C0 is overwritten. Collective; each rank reads its own elements once or twice:
-/// cost 4 flops an element of A, B, C0 and C, on the host, some ten times that where elements are beyond 2^450 or below
-/// 2^-450.
+/// Made before the product, since beta C0 is overwritten. Collective. Each rank's host reads its own elements of A, B
+/// and C0 once, C once for each value(), and A and B once more for the first value() that needs their norms (alpha
+/// other than 1 and -1, or an emulation_error), on all its threads (HostParts): 4 flops an element, which take as long
+/// as memory, or the bus to a device, brings the elements; and several times that where elements are not finite, rows
+/// are zero, or sums get near the ends of double's range. No bit of it depends on the number of threads.
 template <Scalar T> class ProductCheck {
  public:
   /// Keeps A, B and C0, which has C's placement; C0 is read unless beta is 0.
@@ -68,11 +72,14 @@ template <Scalar T> class ProductCheck {
   DistributedMatrix<T> C0_;
   double inner_ = 0;
   bool multiplies_ = false;   // Else only beta C0 counts.
+  bool finite_ = true;        // Whether all of alpha, A, B, beta and C0 that counts is.
   std::vector<int> rows_;     // Of op(A), that hold what is not finite; empty where nothing is multiplied.
   std::vector<int> columns_;  // Of op(B), likewise.
   ScaledSums<Number> x_;
   ScaledSums<Number> expected_;
   double bound_ = 0;
+  // Of op(A)'s rows and op(B)'s columns, once they were needed.
+  mutable std::optional<std::pair<ScaledSums<Number>, ScaledSums<Number>>> norms_;
 };
 
 }  // namespace heddle::driver

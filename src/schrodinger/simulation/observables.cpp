@@ -23,28 +23,6 @@ class Sum {
   double rest_ = 0.0;
 };
 
-Index nodes_of(std::span<const std::complex<double>> state) {
-  const auto largest = std::max_element(state.begin(), state.end(),
-                                        [](const auto& a, const auto& b) { return std::norm(a) < std::norm(b); });
-  const double most = std::norm(*largest);
-  if (!(most > 0)) return 0;
-  std::complex<double> neighbours = 0.0;
-  for (std::size_t i = 0; i + 1 < state.size(); ++i) neighbours += std::conj(state[i]) * state[i + 1];
-  const double advance = neighbours.real() > 0 ? std::arg(neighbours) : 0.0;
-  const double phase = std::arg(*largest);
-  const auto origin = static_cast<double>(largest - state.begin());
-  Index nodes = 0;
-  double last = 0.0;
-  for (std::size_t i = 0; i < state.size(); ++i) {
-    if (std::norm(state[i]) < 1e-3 * most) continue;
-    const double turned = phase + advance * (static_cast<double>(i) - origin);
-    const double real = (std::polar(1.0, -turned) * state[i]).real();
-    if (real * last < 0) ++nodes;
-    if (real != 0.0) last = real > 0 ? 1.0 : -1.0;
-  }
-  return nodes;
-}
-
 void require_length(const Grid& grid, std::span<const std::complex<double>> state) {
   require(static_cast<Index>(state.size()) == grid.points, "observables: ", state.size(), " values of psi for ",
           grid.points, " points");
@@ -82,7 +60,7 @@ double probability_outside(const Grid& grid, std::span<const std::complex<double
 }
 
 Observables observe(const Hamiltonian& hamiltonian, double time, std::span<const std::complex<double>> state,
-                    const Eigenstates& eigenstates) {
+                    const Eigenstates& eigenstates, std::span<const double> nodes_before) {
   const Grid& grid = hamiltonian.grid();
   const auto n = static_cast<std::size_t>(grid.points);
   require_length(grid, state);
@@ -108,7 +86,8 @@ Observables observe(const Hamiltonian& hamiltonian, double time, std::span<const
     seen.nuclei = hamiltonian.nuclei().positions(time);
     seen.dipole += hamiltonian.potential().charge * (seen.nuclei[0] + seen.nuclei[1]);
   }
-  seen.nodes = nodes_of(state);
+  seen.node_positions = node_positions(grid, state, nodes_before);
+  seen.nodes = static_cast<Index>(seen.node_positions.size());
   seen.edge_probability = (std::norm(state.front()) + std::norm(state.back())) * grid.spacing();
   seen.energies = eigenstates.energies;
   for (std::size_t k = 0; k < eigenstates.energies.size(); ++k) {

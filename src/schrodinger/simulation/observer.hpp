@@ -2,11 +2,13 @@
 #pragma once
 
 #include "schrodinger/hamiltonian/device_hamiltonian.hpp"
+#include "schrodinger/propagators/wave_function.hpp"
 #include <heddle/schrodinger/observables.hpp>
 
 namespace heddle::impl {
 
-/// What schrodinger::observe() gives, of a psi in device memory: a few numbers come to the host, in one transfer.
+/// What schrodinger::observe() gives, of a psi in device memory: a few numbers come to the host, in one transfer. Nodes
+/// and ends are looked at meanwhile in the psi that is on the host.
 ///
 /// Sums are compensated and in an order that depends on the number of points and the backend alone, so that no number
 /// of threads changes a bit.
@@ -18,8 +20,9 @@ class Observer {
   /// Those of the following observations; they are sent to the device, once. `eigenstates` must live until the next
   /// observe() returns.
   void use(const schrodinger::Eigenstates& eigenstates);
-  /// Blocks.
-  [[nodiscard]] schrodinger::Observables observe(double time, const DeviceState& state);
+  /// `nodes_before`: node_positions of the observation before. Blocks.
+  [[nodiscard]] schrodinger::Observables observe(double time, const WaveFunction& psi,
+                                                 std::span<const double> nodes_before);
 
  private:
   ExecutionSpace space_;
@@ -31,8 +34,6 @@ class Observer {
   DeviceState product_;
   LocalMatrix<double> sums_;
   LocalMatrix<double> rests_;
-  Kokkos::View<Index*, MemorySpace> largest_;
-  Kokkos::View<Index**, Kokkos::LayoutLeft, MemorySpace> signs_;
   Kokkos::View<double*, MemorySpace> totals_;
   Kokkos::View<double*, Kokkos::SharedHostPinnedSpace> host_totals_;
 };

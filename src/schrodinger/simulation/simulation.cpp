@@ -28,7 +28,7 @@ void require_finite(const State& state) {
           "initial state: its values must be finite");
 }
 
-// Rank 0's on every rank, in one message.
+// Rank 0's on every rank, in one message, and one more where there are nodes.
 void broadcast(const Communicator& comm, Observables& seen, Index states) {
   seen.energies.resize(static_cast<std::size_t>(states));
   seen.populations.resize(static_cast<std::size_t>(states));
@@ -47,6 +47,8 @@ void broadcast(const Communicator& comm, Observables& seen, Index states) {
   seen.edge_probability = values[6];
   seen.nodes = static_cast<Index>(values[7]);
   seen.field = values[8];
+  seen.node_positions.resize(static_cast<std::size_t>(seen.nodes));
+  if (seen.nodes > 0) comm.broadcast(std::span(seen.node_positions), 0);
   const auto energies = values.begin() + static_cast<std::ptrdiff_t>(scalars);
   std::copy(energies, energies + states, seen.energies.begin());
   std::copy(energies + states, values.end(), seen.populations.begin());
@@ -60,14 +62,16 @@ Index default_tile(Index points) {
 
 struct Simulation::Impl {
   Impl(const Communicator& communicator, const Hamiltonian& of, const SimulationOptions& chosen, Index count,
-       Index done)
+       Index done, std::vector<std::vector<double>> nodes)
       : comm(communicator),
         hamiltonian(of),
         options(chosen),
         propagator(impl::make_propagator(comm, hamiltonian, options.time_step, options.propagator)),
         mask(mask_of_step(hamiltonian.grid(), hamiltonian.absorber(), options.time_step)),
         steps(done),
-        observables(static_cast<std::size_t>(count)) {
+        observables(static_cast<std::size_t>(count)),
+        nodes_before(std::move(nodes)) {
+    nodes_before.resize(static_cast<std::size_t>(count));
     psi.reserve(static_cast<std::size_t>(count));
     for (Index k = 0; k < count; ++k) psi.emplace_back(comm, hamiltonian.grid().points);
     if (comm.rank() == 0) {
@@ -103,7 +107,8 @@ struct Simulation::Impl {
         times.eigenstates_computed = eigenstates->seconds();
       }
       const impl::Stopwatch watch(times.observables);
-      seen = observer->observe(now, psi[k].device());
+      seen = observer->observe(now, psi[k], nodes_before[k]);
+      nodes_before[k] = seen.node_positions;
     });
     broadcast(comm, seen, options.states);
     seen.step = steps;
@@ -121,15 +126,17 @@ struct Simulation::Impl {
   std::optional<impl::Observer> observer;             // on rank 0 alone,
   std::optional<impl::EigenstatesAhead> eigenstates;  // as these, where there are any
   std::vector<std::optional<Observables>> observables;
+  std::vector<std::vector<double>> nodes_before;  // node_positions of the latest observables, on rank 0 alone
   SimulationTimes times;
 };
 
 Simulation::Simulation(const Communicator& comm, const Hamiltonian& hamiltonian, const SimulationOptions& options,
-                       const State& initial, Index steps_done)
-    : Simulation(comm, hamiltonian, options, std::vector<State>{initial}, steps_done) {}
+                       const State& initial, Index steps_done, const std::vector<double>& nodes)
+    : Simulation(comm, hamiltonian, options, std::vector<State>{initial}, steps_done, {nodes}) {}
 
 Simulation::Simulation(const Communicator& comm, const Hamiltonian& hamiltonian, const SimulationOptions& options,
-                       const std::vector<State>& initial, Index steps_done) {
+                       const std::vector<State>& initial, Index steps_done,
+                       const std::vector<std::vector<double>>& nodes) {
   comm.together([&] {
     validate(hamiltonian, options, steps_done);
     auto count = static_cast<Index>(initial.size());
@@ -141,8 +148,10 @@ Simulation::Simulation(const Communicator& comm, const Hamiltonian& hamiltonian,
         require(state.size() == points, "initial state: ", state.size(), " values for ", points, " points");
         require_finite(state);
       }
+      require(nodes.empty() || nodes.size() == initial.size(), "nodes of ", nodes.size(), " wave functions for ",
+              initial.size());
     });
-    impl_ = std::make_unique<Impl>(comm, hamiltonian, options, count, steps_done);
+    impl_ = std::make_unique<Impl>(comm, hamiltonian, options, count, steps_done, nodes);
     for (std::size_t k = 0; k < impl_->psi.size(); ++k) {
       State state = comm.rank() == 0 ? initial[k] : State(points);
       comm.broadcast(std::span(state), 0);

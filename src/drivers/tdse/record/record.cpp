@@ -85,6 +85,8 @@ template <class AnyRecord, class Visitor> void visit_restart(AnyRecord& record, 
   }
 }
 
+constexpr const char* positions_of_nodes = "/observables/node_positions";
+
 std::size_t product_of(const Extents& extents) {
   return std::accumulate(extents.begin(), extents.end(), std::size_t{1}, std::multiplies<>());
 }
@@ -128,6 +130,18 @@ void write_absorber(Hdf5Writer& file, const Deck& deck, const Hamiltonian& hamil
   } else {
     const auto absorption = hamiltonian.absorption();
     file.write<double>("/potential/absorber", {absorption.size()}, absorption, "hartree", "W(x) of H - i W");
+  }
+}
+
+// As many positions as nodes: what is no number of them, or too many, is refused before it is added up.
+void read_nodes(const std::filesystem::path& path, const Hdf5Reader& file, Record& record) {
+  record.node_positions = file.read<double>(positions_of_nodes);
+  auto left = static_cast<std::int64_t>(record.node_positions.size());
+  for (const std::int64_t count : record.nodes) left = count < 0 || count > left ? -1 : left - count;
+  if (left != 0) {
+    throw Error(ErrorKind::input,
+                message_of(path.string(), ": dataset ", positions_of_nodes, " has ", record.node_positions.size(),
+                           " values, which /observables/nodes does ", "not add up to"));
   }
 }
 
@@ -181,6 +195,17 @@ std::vector<State> Record::states() const {
   return split(last, count);
 }
 
+std::vector<std::vector<double>> Record::last_nodes() const {
+  std::vector<std::vector<double>> each(static_cast<std::size_t>(count));
+  auto end = node_positions.end();
+  for (std::size_t k = each.size(); k-- > 0;) {
+    const auto begin = end - nodes[nodes.size() - each.size() + k];
+    each[k].assign(begin, end);
+    end = begin;
+  }
+  return each;
+}
+
 void Record::append(const Deck& deck, const Snapshot& now) {
   count = static_cast<Index>(now.states.size());
   propagator = now.propagator;
@@ -206,6 +231,7 @@ void Record::append(const Deck& deck, const Snapshot& now) {
     position.push_back(seen.position);
     dipole.push_back(seen.dipole);
     nodes.push_back(seen.nodes);
+    node_positions.insert(node_positions.end(), seen.node_positions.begin(), seen.node_positions.end());
     edge_probability.push_back(seen.edge_probability);
     populations.insert(populations.end(), seen.populations.begin(), seen.populations.end());
     absorbed.push_back(seen.absorbed());
@@ -254,6 +280,8 @@ void write_record(const std::filesystem::path& path, const Deck& deck, const Ham
     };
   };
   visit_rows(record, deck, write(record.time.size()));
+  file.write<double>(positions_of_nodes, {record.node_positions.size()}, record.node_positions, "bohr",
+                     "positions of all nodes, from left to right, of each entry of /observables/nodes in turn");
   visit_frames(record, deck, write(record.frame_step.size()));
   visit_restart(
       record, deck,
@@ -294,6 +322,7 @@ Record read_record(const std::filesystem::path& path, const Deck& deck, const Ha
     };
   };
   visit_rows(record, deck, read(rows));
+  read_nodes(path, file, record);
   visit_frames(record, deck, read((rows - 1) / static_cast<std::size_t>(deck.output_every) + 1));
   visit_restart(record, deck, read(1));
   if (record.steps_done() > deck.time_steps) {

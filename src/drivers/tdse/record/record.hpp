@@ -26,9 +26,10 @@ struct Snapshot {
 struct Record {
   std::vector<double> time, norm, energy, position, dipole, edge_probability;
   std::vector<std::int64_t> nodes;
-  std::vector<double> energies;     ///< steps x states
-  std::vector<double> populations;  ///< steps x m x states
-  std::vector<double> nuclei;       ///< steps x 2
+  std::vector<double> node_positions;  ///< Of each entry of `nodes` in turn.
+  std::vector<double> energies;        ///< steps x states
+  std::vector<double> populations;     ///< steps x m x states
+  std::vector<double> nuclei;          ///< steps x 2
   std::vector<double> field, absorbed, ionisation, outside, largest_overlap;
   std::vector<std::complex<double>> autocorrelation;
   std::vector<std::int64_t> frame_step;
@@ -44,6 +45,8 @@ struct Record {
   [[nodiscard]] Index steps_done() const { return static_cast<Index>(time.size()) - 1; }
   /// psi after the last step, one by one.
   [[nodiscard]] std::vector<schrodinger::State> states() const;
+  /// Positions of the nodes after the last step, of each wave function.
+  [[nodiscard]] std::vector<std::vector<double>> last_nodes() const;
   void append(const Deck& deck, const Snapshot& now);
 };
 
@@ -55,7 +58,8 @@ struct Record {
 /// this is the end of the run.
 ///
 /// /grid/x [n]; /potential/initial [n]; /time/t [steps + 1]; /nuclei/position [steps + 1, 2]; /observables/norm,
-/// energy, position, dipole, nodes, edge_probability [steps + 1], energies, populations [steps + 1, states];
+/// energy, position, dipole, nodes, edge_probability [steps + 1], energies, populations [steps + 1, states],
+/// node_positions [sum of nodes], those of each step in turn;
 /// /frames/step, /frames/t [frames]; /density [frames, n]; /psi [frames, n] with output.state; /restart/psi [n].
 ///
 /// With pulses /observables/field; with an absorber /observables/absorbed; with either and output.states

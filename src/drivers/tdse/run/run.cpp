@@ -156,11 +156,12 @@ Snapshot snapshot_of(Simulation& simulation) {
 struct Beginning {
   Record record;
   std::vector<State> states;
+  std::vector<std::vector<double>> nodes;  // Of each state; empty where they are new.
   Index steps_done = 0;
   std::vector<Course> courses;  // Of each state, so far.
 };
 
-// States and record are rank 0's, the rest is known to all.
+// States, nodes and record are rank 0's, the rest is known to all.
 Beginning beginning_of(Context& context, const Deck& deck, const Hamiltonian& hamiltonian, const RunOptions& options) {
   const Communicator& comm = context.comm();
   Beginning begin;
@@ -174,6 +175,7 @@ Beginning beginning_of(Context& context, const Deck& deck, const Hamiltonian& ha
               " was computed with tile ", begin.record.tile);
       tile = begin.record.tile;
       begin.states = begin.record.states();
+      begin.nodes = begin.record.last_nodes();
       begin.steps_done = begin.record.steps_done();
     });
     comm.broadcast(std::span(&begin.steps_done, 1), 0);
@@ -258,7 +260,7 @@ int run_dynamics(Context& context, const Deck& deck, const Hamiltonian& hamilton
   keeper.begin(std::move(beginning.record));
   Simulation simulation(comm, hamiltonian,
                         {.time_step = deck.time_step, .propagator = propagator, .states = deck.output_states},
-                        beginning.states, beginning.steps_done);
+                        beginning.states, beginning.steps_done, beginning.nodes);
   if (!options.restart.empty()) {
     context.say(
         format("continues %s after step %lld", options.restart.c_str(), static_cast<long long>(beginning.steps_done)));
