@@ -28,6 +28,7 @@ PLACES = {
     "eigen": (190, 4, "Jacobi rotations"),
     "gemm": (560, 4, "products over ranks"),
     "expm": (460, 5, "exponentials"),
+    "solve": (920, 5, "factorizations over ranks"),
     "tuning": (730, 5, "rates of this machine"),
     "schrodinger": (460, 6, "wave functions in time"),
     "c": (730, 6, "for C and Fortran"),

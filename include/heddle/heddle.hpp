@@ -75,6 +75,8 @@
 #include <heddle/search/duplicates.hpp>
 #include <heddle/search/faces.hpp>
 #include <heddle/search/grid.hpp>
+#include <heddle/solve/lu.hpp>
+#include <heddle/solve/solve.hpp>
 #include <heddle/transpose/distributed.hpp>
 #include <heddle/transpose/transpose.hpp>
 #include <heddle/tuning/rates.hpp>

@@ -3,7 +3,7 @@
 # unless told.
 #
 # Rooms of which runs promise the same bits on every backend: two roundings on GPUs too.
-set(HEDDLE_ROOMS_UNFUSED expm schrodinger)
+set(HEDDLE_ROOMS_UNFUSED expm schrodinger solve)
 # Rooms whose vectors' products and sums are one instruction each, as the bits that they promise have it.
 set(HEDDLE_ROOMS_FUSED eigen/simd)
 

@@ -22,6 +22,7 @@ void add_commands(CLI::App& app, Selection& selection) {
   add_exact_vectors(app, selection);
   add_generate(app, selection);
   add_lu(app, selection);
+  add_solve(app, selection);
   add_eig(app, selection);
   add_duplicates(app, selection);
   add_faces(app, selection);

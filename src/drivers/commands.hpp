@@ -70,6 +70,7 @@ void add_exact_sums(CLI::App& app, Selection& selection);
 void add_exact_vectors(CLI::App& app, Selection& selection);
 void add_generate(CLI::App& app, Selection& selection);
 void add_lu(CLI::App& app, Selection& selection);
+void add_solve(CLI::App& app, Selection& selection);
 void add_eig(CLI::App& app, Selection& selection);
 void add_duplicates(CLI::App& app, Selection& selection);
 void add_faces(CLI::App& app, Selection& selection);

@@ -35,6 +35,16 @@ class Molecules(CommandTest):
         self.assertIn("electrons_on_grid", report["checks"])
         self.assertGreater(report["results"]["eigenvalues_down"][0], report["results"]["eigenvalues"][0])
 
+    def test_local_functionals_of_molecules(self):
+        # docs/notes/eigen.md says how these were found by other programs.
+        three = self.solve(HYDROGEN_MOLECULE, "--functional", "lda-pw92")["results"]
+        self.assertAlmostEqual(three["energy"], -1.137319, delta=1e-4)
+        self.assertAlmostEqual(three["eigenvalues"][0], -0.377295, delta=1e-4)
+        one = self.solve("Li 0\nH 3.015\n", "--functional", "lda-csc")["results"]
+        self.assertAlmostEqual(one["energy"], -4.915678, delta=1e-5)
+        ion = self.solve("charge 1\nLi 0\nH 3.015\n", "--functional", "lda-csc", "--size", 128)["results"]
+        self.assertAlmostEqual(ion["energy"], -4.521093, delta=1e-5)
+
     def test_one_dimension(self):
         # The four digits that are commonly given for a softening of 1.
         self.assertAlmostEqual(self.solve("He 0\n", "--functional", "hf")["results"]["energy"], -2.2242, delta=5e-5)

@@ -82,6 +82,35 @@ TEST(Energies, OfAtomsAreThoseOfNist) {
   EXPECT_NEAR(solved(atom_of(4), Functional::lda_vwn, 0).energies.total(), -14.447209, 1e-4);
 }
 
+// By finite differences in prolate spheroidal coordinates (x2dhf 3.0) with Libxc's functionals: docs/notes/eigen.md.
+TEST(Energies, OfMoleculesAreThoseOfFiniteDifferences) {
+  const Molecule hydrogen = diatomic(1, 1, 1.4);
+  EXPECT_NEAR(solved(hydrogen, Functional::lda_x).energies.total(), -1.043685, 1e-4);
+  EXPECT_NEAR(solved(hydrogen, Functional::lda_pz).energies.total(), -1.137651, 1e-4);
+  EXPECT_NEAR(solved(hydrogen, Functional::lda_vwn).energies.total(), -1.137481, 1e-4);
+  const FieldResult perdew_wang = solved(hydrogen, Functional::lda_pw92);
+  EXPECT_NEAR(perdew_wang.energies.total(), -1.137319, 1e-4);
+  EXPECT_NEAR(perdew_wang.up.energies.front(), -0.377295, 1e-4);
+}
+
+TEST(Energies, LithiumHydrideIsThatOfFiniteDifferences) {
+  const FieldResult hydride = solved(diatomic(3, 1, 3.015), Functional::lda_vwn);
+  EXPECT_NEAR(hydride.energies.total(), -7.919614, 1e-4);
+  EXPECT_NEAR(hydride.up.energies[0], -1.841424, 1e-4);
+  EXPECT_NEAR(hydride.up.energies[1], -0.161309, 1e-4);
+}
+
+// In large sets of uncontracted Gaussians (PySCF 2.14.0, unc-aug-pc-4): docs/notes/eigen.md.
+TEST(Energies, OpenShellsOfMoleculesAreThoseOfALargeBasis) {
+  Molecule ion = diatomic(3, 1, 3.015);
+  ion.charge = 1;
+  EXPECT_NEAR(solved(ion, Functional::lda_pw92).energies.total(), -7.617297, 1e-4);
+  Molecule triplet = diatomic(1, 1, 1.4);
+  triplet.multiplicity = 3;
+  EXPECT_NEAR(solved(triplet, Functional::lda_vwn).energies.total(), -0.758576, 1e-4);
+  EXPECT_NEAR(solved(triplet, Functional::lda_pz).energies.total(), -0.758921, 1e-4);
+}
+
 // The three fit the same data, and differ by less than a thousandth of an electron's energy.
 TEST(Energies, OfThreeFitsAreNeighbours) {
   const double vosko = solved(atom_of(2), Functional::lda_vwn, 0).energies.total();

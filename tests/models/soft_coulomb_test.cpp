@@ -40,6 +40,29 @@ TEST(SoftCoulomb, EnergiesAreThoseCommonlyGiven) {
   EXPECT_NEAR(solved(row_of({2}, {0}), Functional::hf).energies.total(), -2.2242, 5e-5);
 }
 
+// By another program on a finer grid, with an exchange that it integrates in another space: docs/notes/eigen.md.
+TEST(SoftCoulomb, EnergiesOfAtomsAndMoleculesAreThoseOfAFinerGrid) {
+  struct Expected {
+    Molecule molecule;
+    double hf, lda_x, lda_csc;
+  };
+  Molecule triplet = row_of({1, 1}, {0, 1.4});
+  triplet.multiplicity = 3;
+  const std::vector<Expected> all = {
+      {row_of({1}, {0}), -0.66977714, -0.63937285, -0.64659389},
+      {row_of({2}, {0}), -2.22420955, -2.15818964, -2.20137556},
+      {row_of({3}, {0}), -4.19555109, -4.13939071, -4.17884588},
+      {row_of({1, 1}, {0, 1.4}), -1.42508969, -1.36753469, -1.41811456},
+      {triplet, -1.15997224, -1.13313048, -1.14634096},
+      {row_of({3, 1}, {0, 3.015}), -4.89813685, -4.83518354, -4.91567834},
+  };
+  for (const Expected& one : all) {
+    EXPECT_NEAR(solved(one.molecule, Functional::hf).energies.total(), one.hf, 1e-6);
+    EXPECT_NEAR(solved(one.molecule, Functional::lda_x).energies.total(), one.lda_x, 1e-6);
+    EXPECT_NEAR(solved(one.molecule, Functional::lda_csc).energies.total(), one.lda_csc, 1e-6);
+  }
+}
+
 TEST(SoftCoulomb, ExchangeAloneIsTheModelOfClosedShells) {
   eigen::KohnShamOptions options;
   options.points = 160;

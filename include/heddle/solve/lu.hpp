@@ -1,0 +1,94 @@
+// LU factorization with partial pivoting over all ranks, natively or with the same bits everywhere, and the solution of
+// systems with it.
+#pragma once
+
+#include <heddle/core/operation.hpp>
+#include <heddle/dist/matrix.hpp>
+#include <heddle/gemm/emulation.hpp>
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+namespace heddle {
+
+/// How an LU factorization is computed.
+struct LuOptions {
+  /// `native`: products by the BLAS. `emulated`: by integers, with the same bits on any machine. `automatic`: emulated
+  /// where this build has units for 8-bit integers that make it the faster one, as the figures of this library have it.
+  Arithmetic arithmetic = Arithmetic::native;
+  /// Columns of a panel, which one rank factors by itself; 0 lets the library choose by the backend, or, of emulated
+  /// products, one number for all. Bits depend on it.
+  Index block = 0;
+  /// A power of two: panels are gathered in groups of up to so many before they are applied to all columns on their
+  /// right, so that inner dimensions are up to `group` times `block` long; 0 lets the library choose. Bits depend on
+  /// it.
+  Index group = 0;
+};
+
+/// What an LU factorization found besides the factors.
+struct LuReport {
+  /// The row (counted from 0) that changed places with row k in step k is pivots[k]; the same on every rank.
+  std::vector<Index> pivots;
+  /// 0, or k + 1 where U(k, k) is the first diagonal element of U that is exactly zero, as the info of LAPACK: U is
+  /// then singular, and column k of L has not been divided by it.
+  Index info = 0;
+  /// The largest |u_ij| over the largest |a_ij|, where a complex number counts by its larger part; 1 of a zero matrix.
+  /// Partial pivoting keeps it below 2^(n - 1), and nearly always below the square root of n.
+  double growth = 0.0;
+  double seconds = 0.0;  ///< Time of the slowest rank.
+  double gflops = 0.0;  ///< m n^2 - n^3 / 3 multiply-adds (of m x n, m >= n), two flops each (eight complex), a second.
+  Arithmetic arithmetic = Arithmetic::native;  ///< The arithmetic that was used, native or emulated.
+  Index block = 0;                             ///< Columns of a panel.
+  Index group = 0;                             ///< Panels of a group.
+};
+
+/// The LU factorization P A = L U of m x n matrices of one shape over all ranks of a communicator, with its workspace.
+///
+/// Algorithm: blocks of columns are dealt out to the ranks in turn. The rank that has a panel factors it, by recursion
+/// on its columns, and sends it to all others; each rank then interchanges the rows of its columns, solves with the
+/// panel's triangle and takes the product off the rows below. The order of this is that of the right-looking algorithm
+/// for LuOptions::group = 1, and otherwise gathers panels so that products have longer inner dimensions (G. Golub, C.
+/// Van Loan, Matrix Computations, 2013, 3.2; S. Toledo, SIAM J. Matrix Anal. Appl. 18, 1997).
+///
+/// The pivot of a step is the first of the largest elements, by |x|, or by |real| + |imaginary| rounded once. A NaN is
+/// never chosen before a number. The factorization always runs to its end; info > 0 says that a matrix is singular.
+///
+/// Bits: with Arithmetic::emulated *reproducible*: the same factors and pivots for any number of ranks, any placement,
+/// any number of threads, on CPUs and GPUs. Elements of a panel are chains of fused multiply-adds in the order of the
+/// columns, divided by the pivot; products of more columns than a panel has are those of EmulatedGemm without a look,
+/// each rounded once before it is taken off, and once then. With Arithmetic::native *rank-invariant*: at a given
+/// backend and number of threads a rank, the same for any number of ranks and any placement.
+///
+/// Error: P (A + E) = L U with |E| <= c n u |L| |U| and a small c (N. Higham, Accuracy and Stability, 2002, theorem
+/// 9.3); of emulated products the share of each is bounded by rows and columns, emulation_error() |l_i|_2 |u_j|_2.
+///
+/// Cost: 2/3 n^3 flops (8/3 n^3 complex) of a square matrix, and n^2 / 2 elements that every rank receives. Memory on
+/// each rank: its part of the matrix where A comes in another placement, two groups of panels, and the residues of
+/// emulated products. Blocks. Collective.
+template <Scalar T> class LuPlan {
+ public:
+  /// Throws Error(argument), on every rank alike, for negative options and a group that is no power of two.
+  LuPlan(const Communicator& comm, Index rows, Index columns, const LuOptions& options = {});
+  ~LuPlan();
+  LuPlan(LuPlan&&) noexcept;
+  LuPlan& operator=(LuPlan&&) noexcept;
+
+  /// Blocks of columns, dealt out over the ranks: with A here, nothing is redistributed.
+  [[nodiscard]] const Placement& placement() const;
+  /// Replaces A by its factors: L, unit lower triangular, is stored below the diagonal, U on and above it. A may have
+  /// any placement; throws Error(argument), on every rank alike, for another shape than the plan's.
+  LuReport execute(const DistributedMatrix<T>& A);
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+/// LuPlan::execute() once.
+template <Scalar T> LuReport lu(const Communicator& comm, const DistributedMatrix<T>& A, const LuOptions& options = {});
+
+/// The same of one rank's matrix, without a communicator. Bits: those of lu() over ranks.
+template <Scalar T> LuReport lu(const ExecutionSpace& space, const MatrixView<T>& A, const LuOptions& options = {});
+
+}  // namespace heddle

@@ -1,0 +1,91 @@
+// Linear systems over all ranks: solved, refined with exact residuals, and what their factors tell of a matrix.
+#pragma once
+
+#include <heddle/exact/matrix.hpp>
+#include <heddle/solve/lu.hpp>
+
+namespace heddle {
+
+/// How a linear system is solved.
+struct SolveOptions {
+  LuOptions lu;  ///< Of the factorization; the substitutions take the same arithmetic, block and group.
+  /// Corrections by exact residuals: x is corrected by the solution for b - A x, whose elements are each rounded once
+  /// (exact::gemv). One makes the backward error of each element small where the condition allows (R. Skeel 1980).
+  int refinements = 1;
+  /// Whether backward errors are found, which takes an exact residual and a pass over A for each right-hand side.
+  bool measure = true;
+};
+
+/// How a linear system was solved, and how well.
+struct SolveReport {
+  /// Of the factorization. X is not written where lu.info is not 0.
+  LuReport lu;
+  double seconds = 0.0;  ///< Time of the slowest rank for all of it, without backward errors.
+  /// max over right-hand sides of |b - A x| / (|A| |x| + |b|), in norms |.|_infinity; from residuals that are exact but
+  /// for one rounding each. NaN where it was not measured or a number is not finite.
+  double normwise_error = 0.0;
+  /// The largest |b - A x|_i / (|A| |x| + |b|)_i, likewise.
+  double componentwise_error = 0.0;
+};
+
+/// Solves op(M) X = B for a triangle of an n x n matrix M and n x k right-hand sides, which X gives way to. The other
+/// triangle, and a unit diagonal, are not read. A zero on the diagonal gives infinities and NaNs, as in BLAS.
+///
+/// M and X may have any placement. Bits: as LuPlan's, with the same options: emulated ones *reproducible*, native ones
+/// *rank-invariant*. Error: that of substitution, componentwise |E| <= c n u |M|; of emulated products the share of
+/// each is bounded by rows and columns. Cost: n^2 k flops (4 n^2 k complex); n^2 / 2 elements travel to each rank that
+/// has right-hand sides, which are dealt out in blocks of 64 columns and more. Blocks. Collective. Throws
+/// Error(argument), on every rank alike, for shapes that don't fit.
+template <Scalar T>
+void trsm(const Communicator& comm, exact::Triangle triangle, Operation op, exact::Diagonal diagonal,
+          const DistributedMatrix<T>& M, const DistributedMatrix<T>& X, const LuOptions& options = {});
+
+/// X = op(A)^-1 X from the factors of A that lu() left in LU. Bits and cost: those of two trsm(). Throws
+/// Error(argument), on every rank alike, for shapes that don't fit and where factors.info is not 0.
+template <Scalar T>
+void lu_solve(const Communicator& comm, Operation op, const DistributedMatrix<T>& LU, const LuReport& factors,
+              const DistributedMatrix<T>& X, const LuOptions& options = {});
+
+/// Solves A X = B by lu(), substitution and refinement with exact residuals. A and B are not changed, and X must not
+/// share elements with them. All may have any placement.
+///
+/// Bits: with SolveOptions::lu.arithmetic emulated *reproducible*: X has the same bits on any machine, by any number of
+/// ranks and threads. Natively *rank-invariant*. The errors that are reported have neither promise.
+///
+/// Cost: 2/3 n^3 + 2 n^2 k flops, and for each refinement 2 n^2 k more and k exact products with A. Memory: two copies
+/// of A over the ranks and the workspaces of LuPlan and trsm(). Blocks. Collective. Throws Error(argument), on every
+/// rank alike, for shapes that don't fit and for negative numbers of refinements. Where A is exactly singular,
+/// SolveReport::lu.info says so and X is not written.
+template <Scalar T>
+SolveReport solve(const Communicator& comm, const DistributedMatrix<T>& A, const DistributedMatrix<T>& B,
+                  const DistributedMatrix<T>& X, const SolveOptions& options = {});
+
+/// Replaces A by its inverse, by lu() and substitution, without refinement. Where A is exactly singular, the report's
+/// info says so, and A holds its factors. Bits: as solve(). Cost: 8/3 n^3 flops.
+template <Scalar T>
+LuReport inverse(const Communicator& comm, const DistributedMatrix<T>& A, const LuOptions& options = {});
+
+/// An estimate of the condition number |A|_1 |A^-1|_1 from the factors of A that lu() left in LU and |A|_1. It is from
+/// below, and seldom off by a factor of three (N. Higham, "FORTRAN codes for estimating the one-norm", ACM TOMS 14,
+/// 1988): some five systems with A and as many with its conjugate transpose. Infinite where factors.info is not 0 or
+/// where it overflows, NaN where the factors have any; 0 for an empty matrix. Bits: as lu_solve(). Collective. Throws
+/// Error(argument), on every rank alike, where LU is not square or the pivots are not those of its order.
+template <Scalar T>
+[[nodiscard]] double condition(const Communicator& comm, const DistributedMatrix<T>& LU, const LuReport& factors,
+                               double norm, const LuOptions& options = {});
+
+/// A determinant, mantissa 2^exponent, which may be beyond the range of T.
+template <Scalar T> struct Determinant {
+  T mantissa{};        ///< Its larger part is in [1/2, 1), or it is zero, infinite or NaN.
+  Index exponent = 0;  ///< 0 where the mantissa is zero, infinite or NaN.
+};
+
+/// The determinant from the factors of A that lu() left in LU: the diagonal's product in its order, each product
+/// rounded once, with the sign of the interchanges. 1 for an empty matrix. Bits: they follow from the factors alone.
+/// Collective. Throws Error(argument), on every rank alike, where LU is not square or the pivots are not those of its
+/// order.
+template <Scalar T>
+[[nodiscard]] Determinant<T> determinant(const Communicator& comm, const DistributedMatrix<T>& LU,
+                                         const LuReport& factors);
+
+}  // namespace heddle

@@ -1,0 +1,184 @@
+// heddle solve: linear systems from files or generated, over all ranks.
+#include "drivers/commands.hpp"
+#include "drivers/support/clock.hpp"
+#include "drivers/support/matrices.hpp"
+#include "drivers/support/matrix_options.hpp"
+#include "drivers/support/scalars.hpp"
+#include "drivers/support/sha256.hpp"
+#include "drivers/support/text.hpp"
+#include <heddle/solve/solve.hpp>
+
+#include <chrono>
+#include <cmath>
+
+namespace heddle::driver {
+namespace {
+
+struct Options {
+  std::string a, b, x;
+  Index size = -1;
+  Index right = 1;
+  std::uint64_t seed = 1;
+  std::string scalar;
+  std::string place = "rows";
+  Arithmetic arithmetic = Arithmetic::native;
+  Index block = 0;
+  Index group = 0;
+  int refinements = 1;
+  bool condition = false;
+  bool determinant = false;
+  bool hash = false;
+};
+
+const OptionTable<Options>& all_options() {
+  const auto random = [](const Options& options) { return options.a.empty(); };
+  static const OptionTable<Options> table = {
+      {"--a", &Options::a, Text{}, matrix_file_help},
+      {"--b", &Options::b, Text{}, "File of B, likewise: the right-hand sides are its columns"},
+      {"--x", &Options::x, Text{}, "File to write the solution X to; the ending chooses the format"},
+      {"--size", &Options::size, Integer{.least = 0}, "Make a random matrix of this size, and random right-hand sides"},
+      {"--right", &Options::right, Integer{.least = 1}, "Number of random right-hand sides", {}, random},
+      {"--seed", &Options::seed, Integer{}, "Seed of random matrices", {}, random},
+      {"--scalar", &Options::scalar, scalar_kind(), scalar_help},
+      {"--place", &Options::place, Text{"WHERE"}, "Placement of A, B and X: rows, columns, rank:R or cyclic:RxC[:PxQ]"},
+      {"--arithmetic", &Options::arithmetic, arithmetic_kind(),
+       "native (products by the BLAS), emulated (by 8-bit integers: the same X on every machine), or auto: the one "
+       "that is faster on this kind of machine"},
+      {"--block", &Options::block, Integer{.least = 0}, "Columns of a panel; 0: chosen. Bits depend on it"},
+      {"--group", &Options::group, Integer{.least = 0},
+       "Panels that are applied together, a power of two; 0: chosen. Bits depend on it"},
+      {"--refinements", &Options::refinements, Integer{.least = 0}, "Corrections by exact residuals"},
+      {"--condition", &Options::condition, Flag{}, "Estimate A's condition number too"},
+      {"--determinant", &Options::determinant, Flag{}, "Give A's determinant too"},
+      {"--hash", &Options::hash, Flag{}, "Print the SHA-256 of X, gathered on rank 0"},
+  };
+  return table;
+}
+
+template <Scalar T> class Run {
+ public:
+  Run(Context& context, const Options& options)
+      : context_(context), options_(options), report_(context.report("solve")) {
+    const Communicator& comm = context.comm();
+    const auto start = std::chrono::steady_clock::now();
+    if (options.a.empty()) {
+      A_ = random_matrix<T>(comm, options.size, options.size, options.place, options.seed);
+      B_ = random_matrix<T>(comm, options.size, options.right, options.place, options.seed + 1);
+    } else {
+      A_ = read_placed<T>(comm, options.a, options.place);
+      B_ = read_placed<T>(comm, options.b, options.place);
+    }
+    X_ = DistributedMatrix<T>(comm, placement_from(options.place, B_.rows(), B_.columns(), comm.size()), "X");
+    report_.times()["read"] = seconds_since(start);
+    all_options().enter(options, report_.inputs());
+    report_.inputs()["rows"] = A_.rows();
+    report_.inputs()["right_hand_sides"] = B_.columns();
+  }
+
+  int operator()() {
+    const Communicator& comm = context_.comm();
+    const LuOptions lu{.arithmetic = options_.arithmetic, .block = options_.block, .group = options_.group};
+    const SolveReport solved = solve(comm, A_, B_, X_, {.lu = lu, .refinements = options_.refinements});
+    enter(solved);
+    auto& results = report_.results();
+    if (options_.condition || options_.determinant) factors(lu);
+    if (solved.lu.info != 0) {
+      report_.check("regular", false, results["info"], 0);
+      return context_.finish(report_);
+    }
+    // Of High-Performance Linpack, which asks for less than 16.
+    const double scaled = A_.rows() == 0 ? 0.0
+                                         : solved.normwise_error /
+                                               (static_cast<double>(unit_roundoff<T>) * static_cast<double>(A_.rows()));
+    results["scaled_residual"] = scaled;
+    report_.check_at_most("scaled_residual", B_.columns() == 0 ? 0.0 : scaled, 16.0);
+    if (options_.hash) hash();
+    if (!options_.x.empty()) write_result(options_.x, X_);
+    return context_.finish(report_);
+  }
+
+ private:
+  void enter(const SolveReport& solved) {
+    auto& results = report_.results();
+    results["info"] = solved.lu.info;
+    results["arithmetic"] = to_string(solved.lu.arithmetic);
+    results["block"] = solved.lu.block;
+    results["group"] = solved.lu.group;
+    results["seconds"] = solved.seconds;
+    results["lu_seconds"] = solved.lu.seconds;
+    results["gflops"] = solved.lu.gflops;
+    results["growth"] = solved.lu.growth;
+    results["backward_error"] = solved.normwise_error;
+    results["componentwise_error"] = solved.componentwise_error;
+    const std::string size =
+        format("solve: %lld x %lld, %lld right-hand sides, %s, %s: ", static_cast<long long>(A_.rows()),
+               static_cast<long long>(A_.columns()), static_cast<long long>(B_.columns()), options_.scalar.c_str(),
+               std::string(to_string(solved.lu.arithmetic)).c_str());
+    if (solved.lu.info != 0) {
+      context_.say(size + format("the matrix is singular: U(%lld, %lld) is zero, counted from 1",
+                                 static_cast<long long>(solved.lu.info), static_cast<long long>(solved.lu.info)));
+    } else {
+      context_.say(size + format("%.4g s, LU %.4g s (%.4g GFLOP/s), growth %.3g, backward error %.3g, of elements %.3g",
+                                 solved.seconds, solved.lu.seconds, solved.lu.gflops, solved.lu.growth,
+                                 solved.normwise_error, solved.componentwise_error));
+    }
+  }
+  // What takes factors, which solve() does not keep.
+  void factors(const LuOptions& options) {
+    const Communicator& comm = context_.comm();
+    auto& results = report_.results();
+    const double norm_of_a = norm(A_, Norm::one);
+    const LuReport factors = lu(comm, A_, options);
+    if (options_.condition) {
+      results["condition"] = condition(comm, A_, factors, norm_of_a, options);
+      context_.say(format("condition %.3g", results["condition"].template get<double>()));
+    }
+    if (options_.determinant) {
+      const Determinant<T> found = determinant(comm, A_, factors);
+      const double re = real_of<double>(found.mantissa);
+      const double im = imaginary_of<double>(found.mantissa);
+      results["determinant"] = {{"real", re}, {"imaginary", im}, {"exponent", found.exponent}};
+      context_.say(is_complex<T>
+                       ? format("determinant (%.17g, %.17g) 2^%lld", re, im, static_cast<long long>(found.exponent))
+                       : format("determinant %.17g 2^%lld", re, static_cast<long long>(found.exponent)));
+    }
+  }
+  void hash() {
+    const HostMatrix<T> whole = gather(X_, 0);
+    std::string digest;
+    context_.comm().on_rank(0, [&] {
+      Sha256 hash;
+      hash.add(whole.data(), whole.size() * sizeof(T));
+      digest = hash.digest();
+    });
+    context_.comm().broadcast(digest, 0);
+    report_.results()["sha256"] = digest;
+    context_.say("sha256 " + digest);
+  }
+
+  Context& context_;
+  const Options& options_;
+  Report report_;
+  DistributedMatrix<T> A_, B_, X_;
+};
+
+int run(Context& context, Options options) {
+  require(options.a.empty() == options.b.empty(), "solve: expected --a FILE and --b FILE, or --size N");
+  require(options.a.empty() != (options.size < 0), "solve: expected either --a FILE and --b FILE, or --size N");
+  require_writable_matrix(context, options.x);
+  require_inputs_kept(context, {{"--a", options.a}, {"--b", options.b}}, {"--x", options.x});
+  if (options.scalar.empty()) options.scalar = scalar_of_input(context, options.a);
+  return with_scalar(options.scalar, [&]<class T>() { return Run<T>(context, options)(); });
+}
+
+}  // namespace
+
+void add_solve(CLI::App& app, Selection& selection) {
+  add_command(app, selection,
+              {"solve", "Solve A X = B over all ranks, natively or with the same bits everywhere",
+               "  mpirun -n 2 heddle solve --size 1000 --right 3 --arithmetic emulated --hash\n"
+               "  heddle solve --a A.mtx --b B.mtx --x X.mtx --condition"},
+              all_options(), run);
+}
+
+}  // namespace heddle::driver

@@ -1,0 +1,111 @@
+#include "solve/elimination.hpp"
+
+#include "core/instantiate.hpp"
+
+#include <Kokkos_Profiling_ScopedRegion.hpp>
+
+#include <algorithm>
+
+namespace heddle::impl {
+namespace {
+
+Index longest_inner(const LuSchedule& schedule) {
+  return std::min(schedule.group * schedule.block, std::max<Index>(schedule.steps(), 1));
+}
+
+}  // namespace
+
+template <Scalar T>
+Elimination<T>::Elimination(const ExecutionSpace& space, const Communicator* comm, const LuSchedule& schedule,
+                            const CyclicAxis& columns, Arithmetic arithmetic)
+    : schedule_(schedule),
+      axis_(columns),
+      subtract_(space, arithmetic, schedule.block, columns.block, schedule.rows,
+                columns.count(comm != nullptr ? comm->rank() : 0), longest_inner(schedule)),
+      factor_panel_(space, schedule.rows, schedule.block),
+      results_(Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "heddle::solve::results"),
+               static_cast<std::size_t>(schedule.panels() * PanelResult::extent(schedule.block))) {
+  if (comm != nullptr && comm->size() > 1) exchange_ = std::make_unique<PanelExchange<T>>(*comm, schedule);
+}
+
+template <Scalar T> PanelResult Elimination<T>::result(Index p) const {
+  const Index extent = PanelResult::extent(schedule_.block);
+  return {Kokkos::subview(results_, Kokkos::pair<Index, Index>(p * extent, (p + 1) * extent)), schedule_.block};
+}
+
+template <Scalar T> MatrixView<T> Elimination<T>::panels(Index first, Index last) const {
+  if (exchange_) return exchange_->panels(first, last);
+  return block_of(matrix_, 0, schedule_.rows, first * schedule_.block, schedule_.panel(last - 1).end);
+}
+
+template <Scalar T> void Elimination<T>::factor(Index p) {
+  const Range columns = schedule_.panel(p);
+  const int owner = axis_.owner(columns.begin);
+  const Range mine = owner == rank() ? local(columns) : Range{};
+  const MatrixView<T> panel =
+      block_of(matrix_, owner == rank() ? columns.begin : schedule_.rows, schedule_.rows, mine.begin, mine.end);
+  if (owner == rank()) factor_panel_(subtract_, panel, result(p));
+  if (exchange_) exchange_->share(p, owner, panel, result(p));
+}
+
+template <Scalar T> void Elimination<T>::move_before(Index p) {
+  const Index row = schedule_.panel(p).begin;
+  const RowMoves moves = result(p).moves();
+  const ExecutionSpace& space = subtract_.space();
+  const Range before = local({0, row});
+  move_rows<T>(space, moves, block_of(matrix_, row, schedule_.rows, before.begin, before.end));
+  const Index group = schedule_.group_begin(p);
+  if (exchange_ && group < p) {
+    const MatrixView<T> received = exchange_->panels(group, p);
+    move_rows<T>(space, moves, block_of(received, row, schedule_.rows, 0, static_cast<Index>(received.extent(1))));
+  }
+}
+
+template <Scalar T> void Elimination<T>::apply(const LuSchedule::Update& update) {
+  const Range mine = local(update.columns);
+  if (mine.empty()) return;
+  const Index rows = schedule_.rows;
+  for (Index p = update.first; p < update.last; ++p) {
+    move_rows<T>(subtract_.space(), result(p).moves(),
+                 block_of(matrix_, schedule_.panel(p).begin, rows, mine.begin, mine.end));
+  }
+  const Range inner = schedule_.rows_of(update);
+  const MatrixView<const T> L = panels(update.first, update.last);
+  const MatrixView<T> upper = block_of(matrix_, inner.begin, inner.end, mine.begin, mine.end);
+  subtract_.solve(exact::Triangle::lower, exact::Diagonal::unit, block_of(L, inner.begin, inner.end, 0, inner.size()),
+                  upper, mine.begin);
+  subtract_(block_of(L, inner.end, rows, 0, inner.size()), upper,
+            block_of(matrix_, inner.end, rows, mine.begin, mine.end), mine.begin);
+}
+
+template <Scalar T> void Elimination<T>::read_results(std::vector<Index>& pivots, Index& info) const {
+  const auto host = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), results_);
+  pivots.clear();
+  info = 0;
+  for (Index p = 0; p < schedule_.panels(); ++p) {
+    const Range columns = schedule_.panel(p);
+    const Index* const numbers = host.data() + p * PanelResult::extent(schedule_.block);
+    if (info == 0 && numbers[0] != 0) info = columns.begin + numbers[0];
+    for (Index k = 0; k < columns.size(); ++k) pivots.push_back(columns.begin + numbers[1 + k]);
+  }
+}
+
+template <Scalar T>
+void Elimination<T>::run(const MatrixView<T>& local_matrix, std::vector<Index>& pivots, Index& info) {
+  const Kokkos::Profiling::ScopedRegion region("heddle::solve::lu");
+  matrix_ = local_matrix;
+  for (Index p = 0; p < schedule_.panels(); ++p) {
+    factor(p);
+    move_before(p);
+    apply(schedule_.update_after(p));
+  }
+  subtract_.space().fence("heddle::solve::lu");
+  read_results(pivots, info);
+  matrix_ = {};
+}
+
+#define HEDDLE_INSTANTIATE(T) template class Elimination<T>
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE);
+#undef HEDDLE_INSTANTIATE
+
+}  // namespace heddle::impl

@@ -1,0 +1,48 @@
+// Interchanges of rows as a permutation: which row goes where.
+#pragma once
+
+#include "dist/elementwise.hpp"
+
+#include <vector>
+
+namespace heddle::impl {
+
+/// Rows of a panel that change places: row source[k] of what was there goes to row target[k], k = 0 ... count - 1, each
+/// row being a target at most once, and as often a source. In device memory, so that the host need not wait for it.
+struct RowMoves {
+  Kokkos::View<Index*, MemorySpace> data;  ///< count, then targets, then sources
+
+  RowMoves() = default;
+  /// Room for `most` moves.
+  RowMoves(const ExecutionSpace& space, Index most)
+      : data(Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "heddle::solve::moves"),
+             static_cast<std::size_t>(1 + 2 * most)) {}
+  explicit RowMoves(const Kokkos::View<Index*, MemorySpace>& memory) : data(memory) {}
+
+  /// Elements of `data` that room for `most` moves takes.
+  [[nodiscard]] static Index extent(Index most) { return 1 + 2 * most; }
+  [[nodiscard]] KOKKOS_INLINE_FUNCTION Index most() const { return (static_cast<Index>(data.extent(0)) - 1) / 2; }
+  [[nodiscard]] KOKKOS_INLINE_FUNCTION Index count() const { return data(0); }
+  [[nodiscard]] KOKKOS_INLINE_FUNCTION Index target(Index k) const { return data(1 + k); }
+  [[nodiscard]] KOKKOS_INLINE_FUNCTION Index source(Index k) const { return data(1 + most() + k); }
+  KOKKOS_INLINE_FUNCTION void set(Index k, Index target, Index source) const {
+    data(1 + k) = target;
+    data(1 + most() + k) = source;
+  }
+};
+
+/// The moves that interchanging rows k and pivots[k], for k = begin, ..., end - 1 in turn, comes to, on the host.
+/// `order` holds r at each place r, and does so again afterwards.
+void moves_of_pivots(const Index* pivots, Index begin, Index end, std::vector<Index>& order, const RowMoves& moves);
+
+/// The moves of rows `begin` and on, of which sources(r) says which row goes to row r; the order is any. Ordered on
+/// `space`, and does not block.
+void find_moves(const ExecutionSpace& space, const Kokkos::View<const Index*, MemorySpace>& sources, Index begin,
+                const RowMoves& moves);
+
+/// Moves rows of C, counted from C's first; T is a scalar type or Index. Ordered on `space`, and does not block. Bits:
+/// elements are copied. Cost: two elements read and two written for each row that moves and column, in lines of memory
+/// of their own.
+template <class T> void move_rows(const ExecutionSpace& space, const RowMoves& moves, const MatrixView<T>& C);
+
+}  // namespace heddle::impl

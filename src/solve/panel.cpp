@@ -1,0 +1,187 @@
+#include "solve/panel.hpp"
+
+#include "core/instantiate.hpp"
+#include "core/simd.hpp"
+#include "solve/device_leaf.hpp"
+#include "solve/pivot.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+namespace heddle::impl {
+namespace {
+
+constexpr Index leaf_width = on_host ? 8 : device_leaf_width;
+
+// What a pivot is chosen by, where that is all there is to it: negative of a NaN.
+template <Scalar T> Real<T> simple_size(const T& x) {
+  if constexpr (is_complex<T>) {
+    return std::abs(x.real()) + std::abs(x.imag());
+  } else {
+    return std::abs(x);
+  }
+}
+
+// The first of the largest of count > 0 elements.
+template <Scalar T> Index first_largest(const T* x, Index count) {
+  using R = Real<T>;
+  R most = -1;
+#if defined(_OPENMP)
+#pragma omp simd reduction(max : most)
+#endif
+  for (Index i = 0; i < count; ++i) {
+    const R size = simple_size(x[i]);
+    most = size > most ? size : most;
+  }
+  // Sums that overflow are told apart by more than their value.
+  if (is_complex<T> && !(most <= std::numeric_limits<R>::max())) {
+    return exact::impl::first_of_largest(0, count, [&](Index i) { return x[i]; });
+  }
+  Index i = 0;
+  while (i < count && !(simple_size(x[i]) == most)) ++i;
+  return i < count ? i : 0;  // Nothing but NaNs.
+}
+
+// Takes row `pivot` off rows [begin, end) of columns (j, last) of a leaf, whose column j becomes that of L.
+template <Scalar T>
+void eliminate_rows(const Elements<T>& P, Index pivot, Index j, Index last, Index begin, Index end,
+                    const PivotDivisor<T>& divide, bool divides) {
+  T* const l = &P(0, j);
+  if (divides) {
+    HEDDLE_SIMD
+    for (Index i = begin; i < end; ++i) l[i] = divide(l[i]);
+  }
+  for (Index c = j + 1; c < last; ++c) {
+    const T minus = -P(pivot, c);
+    T* const x = &P(0, c);
+    HEDDLE_SIMD
+    for (Index i = begin; i < end; ++i) x[i] = multiply_add(l[i], minus, x[i]);
+  }
+}
+
+}  // namespace
+
+template <Scalar T>
+PanelFactor<T>::PanelFactor(const ExecutionSpace& space, Index rows, Index width)
+    : leaf_moves_(space, 2 * std::min(leaf_width, width)) {
+  if constexpr (on_host) {
+    host_order_.resize(static_cast<std::size_t>(rows));
+    for (Index r = 0; r < rows; ++r) host_order_[static_cast<std::size_t>(r)] = r;
+  } else {
+    const auto indices = [&](const std::string& label) {
+      return Kokkos::View<Index*, MemorySpace>(Kokkos::view_alloc(space, Kokkos::WithoutInitializing, label),
+                                               static_cast<std::size_t>(rows));
+    };
+    order_ = indices("heddle::solve::order");
+    leaf_order_ = indices("heddle::solve::leaf_order");
+    leaf_memory_ = device_leaf_memory<T>(space, rows);
+  }
+}
+
+template <Scalar T>
+void PanelFactor<T>::operator()(Subtraction<T>& subtract, const MatrixView<T>& P, const PanelResult& result) {
+  panel_ = P;
+  result_ = result;
+  const ExecutionSpace& space = subtract.space();
+  const auto rows = static_cast<Index>(P.extent(0));
+  const Index steps = std::min(rows, static_cast<Index>(P.extent(1)));
+  Kokkos::deep_copy(space, result.info(), Index{0});
+  if constexpr (!on_host) {
+    const auto order = order_;
+    Kokkos::parallel_for(
+        "heddle::solve::begin_order", Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(space, 0, rows),
+        KOKKOS_LAMBDA(Index r) { order(r) = r; });
+  }
+  factor(subtract, 0, steps);
+  if constexpr (on_host) {
+    moves_of_pivots(result.pivots().data(), 0, steps, host_order_, result.moves());
+  } else {
+    find_moves(space, Kokkos::subview(order_, Kokkos::pair<Index, Index>(0, rows)), 0, result.moves());
+  }
+  panel_ = {};
+  result_ = {};
+}
+
+template <Scalar T> void PanelFactor<T>::factor(Subtraction<T>& subtract, Index begin, Index end) {
+  const auto rows = static_cast<Index>(panel_.extent(0));
+  if (end - begin <= leaf_width) {
+    factor_leaf(subtract.space(), begin, end);
+    return;
+  }
+  const Index half = begin + ((end - begin + leaf_width - 1) / leaf_width + 1) / 2 * leaf_width;
+  factor(subtract, begin, half);
+  const MatrixView<T> upper = block_of(panel_, begin, half, half, end);
+  subtract.solve(exact::Triangle::lower, exact::Diagonal::unit, block_of<const T>(panel_, begin, half, begin, half),
+                 upper);
+  subtract(block_of<const T>(panel_, half, rows, begin, half), upper, block_of(panel_, half, rows, half, end));
+  factor(subtract, half, end);
+}
+
+template <Scalar T> void PanelFactor<T>::factor_leaf(const ExecutionSpace& space, Index begin, Index end) {
+  if constexpr (on_host) {
+    factor_leaf_on_host(begin, end);
+  } else {
+    factor_leaf_on_device(space, begin, end);
+  }
+  move_others(space, begin, end);
+}
+
+// The interchanges of columns [begin, end) in the panel's other columns.
+template <Scalar T> void PanelFactor<T>::move_others(const ExecutionSpace& space, Index begin, Index end) {
+  const auto rows = static_cast<Index>(panel_.extent(0));
+  const auto columns = static_cast<Index>(panel_.extent(1));
+  if constexpr (on_host) {
+    moves_of_pivots(result_.pivots().data(), begin, end, host_order_, leaf_moves_);
+  } else {
+    find_moves(space, Kokkos::subview(leaf_order_, Kokkos::pair<Index, Index>(0, rows)), begin, leaf_moves_);
+    move_rows<Index>(space, leaf_moves_, matrix_view(order_.data(), rows, 1, rows));
+  }
+  move_rows<T>(space, leaf_moves_, block_of(panel_, 0, rows, 0, begin));
+  move_rows<T>(space, leaf_moves_, block_of(panel_, 0, rows, end, columns));
+}
+
+template <Scalar T> void PanelFactor<T>::factor_leaf_on_host(Index begin, Index end) {
+  const Elements<T> P(panel_);
+  const auto rows = static_cast<Index>(panel_.extent(0));
+  for (Index j = begin; j < end; ++j) {
+    const Index pivot = j + first_largest<T>(&P(j, j), rows - j);
+    result_.pivots()(j) = pivot;
+    for (Index c = begin; c < end && pivot != j; ++c) std::swap(P(j, c), P(pivot, c));
+    const bool divides = P(j, j) != T(0);
+    if (exact::impl::pivot_rank(P(j, j)) == exact::impl::pivot_rank_of_zero && result_.info()(0) == 0) {
+      result_.info()(0) = j + 1;
+    }
+    const PivotDivisor<T> divide(P(j, j));
+    // Rows that lie in the cache together; what threads cost is worth it for many of them.
+    constexpr Index chunk = 512;
+    const Index chunks = (rows - j - 1 + chunk - 1) / chunk;
+    const auto take = [&](Index k) {
+      const Index first = j + 1 + k * chunk;
+      eliminate_rows<T>(P, j, j, end, first, std::min(first + chunk, rows), divide, divides);
+    };
+    if (chunks * (end - j) < 64) {
+      for (Index k = 0; k < chunks; ++k) take(k);
+    } else {
+      Kokkos::parallel_for("heddle::solve::eliminate",
+                           Kokkos::RangePolicy<Kokkos::DefaultHostExecutionSpace, Kokkos::IndexType<Index>>(0, chunks),
+                           take);
+    }
+  }
+}
+
+template <Scalar T> void PanelFactor<T>::factor_leaf_on_device(const ExecutionSpace& space, Index begin, Index end) {
+  if constexpr (!on_host) {
+    device_factor_leaf<T>(space, panel_, begin, end, result_.pivots(), result_.info(), leaf_order_, leaf_memory_);
+  } else {
+    static_cast<void>(space);
+    static_cast<void>(begin);
+    static_cast<void>(end);
+  }
+}
+
+#define HEDDLE_INSTANTIATE(T) template class PanelFactor<T>
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE);
+#undef HEDDLE_INSTANTIATE
+
+}  // namespace heddle::impl

@@ -1,0 +1,37 @@
+// Factored panels on their way from the rank that has them to all others.
+#pragma once
+
+#include "solve/panel.hpp"
+#include "solve/schedule.hpp"
+#include <heddle/comm/transport.hpp>
+
+#include <array>
+#include <vector>
+
+namespace heddle::impl {
+
+/// Room for the panels of two groups on each rank, and the messages that fill it.
+template <Scalar T> class PanelExchange {
+ public:
+  PanelExchange(const Communicator& comm, const LuSchedule& schedule);
+
+  [[nodiscard]] int rank() const { return comm_.rank(); }
+  /// Sends panel p, in `panel` on rank `owner` with its first row first, and `result` to every rank, where panels() has
+  /// it then. Collective; blocks until they are on their way into this rank's memory.
+  void share(Index p, int owner, const MatrixView<const T>& panel, const PanelResult& result);
+  /// Panels [first, last), all rows of the matrix, of which those above each panel's first are not defined.
+  [[nodiscard]] MatrixView<T> panels(Index first, Index last) const;
+
+ private:
+  [[nodiscard]] Index slot(Index p) const { return p % (2 * schedule_.group); }
+
+  Communicator comm_;
+  LuSchedule schedule_;
+  Transport transport_;
+  MatrixView<T> kept_;  // rows x 2 group block
+  Kokkos::View<T**, Kokkos::LayoutLeft, MemorySpace> storage_;
+  std::array<Kokkos::View<T*, MemorySpace>, 2> messages_;  // Of panels in turn.
+  std::array<std::vector<Request>, 2> sends_;
+};
+
+}  // namespace heddle::impl

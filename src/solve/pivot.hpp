@@ -1,0 +1,44 @@
+// Pivots: which element is taken, and how a column is divided by it.
+#pragma once
+
+#include "exact/host_lu.hpp"
+
+namespace heddle::impl {
+
+/// Divides by a pivot: of real numbers correctly rounded quotients; of complex ones products with 1 / pivot, whose
+/// parts are correctly rounded quotients, or, where that might over- or underflow, such quotients themselves. The same
+/// bits on any machine.
+template <Scalar T> class PivotDivisor {
+ public:
+  KOKKOS_INLINE_FUNCTION explicit PivotDivisor(const T& pivot) : pivot_(pivot), reciprocal_(T(0)) {
+    if constexpr (is_complex<T>) {
+      using F = exact::bits::Format<double>;
+      const double size =
+          Kokkos::fmax(Kokkos::abs(static_cast<double>(pivot.real())), Kokkos::abs(static_cast<double>(pivot.imag())));
+      const int exponent = static_cast<int>(F::to_bits(size) >> F::fraction) - 1023;
+      constexpr int most = sizeof(Real<T>) == 8 ? 500 : 60;
+      multiplies_ = exponent > -most && exponent < most;
+      if (multiplies_) reciprocal_ = exact::impl::quotient(T(1), pivot);
+    }
+  }
+  /// With the reciprocal that another such object has of the same pivot.
+  KOKKOS_INLINE_FUNCTION PivotDivisor(const T& pivot, const T& reciprocal)
+      : pivot_(pivot), reciprocal_(reciprocal), multiplies_(reciprocal != T(0)) {}
+  /// 1 / pivot where quotients are products with it, or else 0.
+  [[nodiscard]] KOKKOS_INLINE_FUNCTION T reciprocal() const { return reciprocal_; }
+
+  KOKKOS_INLINE_FUNCTION T operator()(const T& x) const {
+    if constexpr (is_complex<T>) {
+      return multiplies_ ? multiply_add(x, reciprocal_, T(0)) : exact::impl::quotient(x, pivot_);
+    } else {
+      return x / pivot_;
+    }
+  }
+
+ private:
+  T pivot_;
+  T reciprocal_;
+  bool multiplies_ = false;
+};
+
+}  // namespace heddle::impl

@@ -1,0 +1,176 @@
+#include "solve/residuals.hpp"
+
+#include "core/instantiate.hpp"
+#include "dist/elementwise.hpp"
+#include <heddle/exact/distributed.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <span>
+
+namespace heddle::impl {
+namespace {
+
+template <Scalar T> KOKKOS_INLINE_FUNCTION double magnitude(const T& x) {
+  if constexpr (is_complex<T>) {
+    return Kokkos::hypot(real_of<double>(x), imaginary_of<double>(x));
+  } else {
+    return Kokkos::abs(static_cast<double>(x));
+  }
+}
+template <Scalar T> double size_of(const T& x) {
+  return std::hypot(real_of<double>(x), imaginary_of<double>(x));
+}
+
+// |A| of columns, times `sizes` of each column, for every row of the matrix, on every rank.
+template <Scalar T> std::vector<double> sizes_of_rows(const DistributedMatrix<T>& A, const std::vector<double>& sizes) {
+  const ExecutionSpace& space = A.communicator().space();
+  const auto rows = static_cast<Index>(A.local().extent(0));
+  const auto columns = static_cast<Index>(A.local().extent(1));
+  std::vector<double> sums(static_cast<std::size_t>(A.rows()), 0.0);
+  if (rows > 0 && columns > 0) {
+    const Kokkos::View<double*, MemorySpace> factors("heddle::solve::factors", static_cast<std::size_t>(columns));
+    const auto host_factors = Kokkos::create_mirror_view(factors);
+    for (Index j = 0; j < columns; ++j) {
+      host_factors(j) = sizes[static_cast<std::size_t>(A.global_column(j))];
+    }
+    Kokkos::deep_copy(factors, host_factors);
+    const Kokkos::View<double*, MemorySpace> found("heddle::solve::sizes", static_cast<std::size_t>(rows));
+    const Elements<T> a(A.local());
+    Kokkos::parallel_for(
+        "heddle::solve::sizes", Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(space, 0, rows),
+        KOKKOS_LAMBDA(Index i) {
+          double sum = 0.0;
+          for (Index j = 0; j < columns; ++j) {
+            sum += magnitude(a(i, j)) * factors(j);
+          }
+          found(i) = sum;
+        });
+    space.fence("heddle::solve::sizes");
+    const auto host = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), found);
+    for (Index i = 0; i < rows; ++i) sums[static_cast<std::size_t>(A.global_row(i))] = host(i);
+  }
+  A.communicator().all_reduce(std::span<double>(sums), Reduction::sum);
+  return sums;
+}
+
+// 0 / 0 is no error.
+double ratio(double error, double size) {
+  return error == 0 ? 0.0 : error / size;
+}
+double larger_of(double one, double other) {
+  return std::isnan(one) || one > other ? one : other;
+}
+
+}  // namespace
+
+template <Scalar T> std::vector<T> column_of(const DistributedMatrix<T>& M, Index j) {
+  const Communicator& comm = M.communicator();
+  std::vector<T> column(static_cast<std::size_t>(M.rows()));
+  const int owner = M.placement().owner(0, j);
+  if (comm.rank() == owner) {
+    const auto local = Kokkos::subview(M.local(), Kokkos::ALL, M.placement().column_axis().local(j));
+    Kokkos::deep_copy(Kokkos::View<T*, Kokkos::HostSpace, Kokkos::MemoryUnmanaged>(column.data(), column.size()),
+                      Kokkos::View<T*, MemorySpace>(local.data(), column.size()));
+  }
+  comm.broadcast(std::span<T>(column), owner);
+  return column;
+}
+
+template <Scalar T> void set_column(const DistributedMatrix<T>& M, Index j, const std::vector<T>& column) {
+  if (M.communicator().rank() != M.placement().owner(0, j)) return;
+  const auto local = Kokkos::subview(M.local(), Kokkos::ALL, M.placement().column_axis().local(j));
+  Kokkos::deep_copy(Kokkos::View<T*, MemorySpace>(local.data(), column.size()),
+                    Kokkos::View<const T*, Kokkos::HostSpace, Kokkos::MemoryUnmanaged>(column.data(), column.size()));
+}
+
+template <Scalar T>
+void exact_residuals(const DistributedMatrix<T>& A, const DistributedMatrix<T>& B, const DistributedMatrix<T>& X,
+                     const DistributedMatrix<T>& R) {
+  A.communicator().space().fence("heddle::solve::residuals");
+  for (Index j = 0; j < X.columns(); ++j) {
+    const std::vector<T> x = column_of(X, j);
+    std::vector<T> r = column_of(B, j);
+    exact::gemv<T>(A.communicator(), Operation::none, T(-1), A, x, T(1), r);
+    set_column(R, j, r);
+  }
+}
+
+template <Scalar T>
+BackwardErrors backward_errors(const DistributedMatrix<T>& A, const DistributedMatrix<T>& B,
+                               const DistributedMatrix<T>& X, const DistributedMatrix<T>& R) {
+  BackwardErrors errors;
+  if (X.rows() == 0) return errors;
+  const std::vector<double> of_a = sizes_of_rows(A, std::vector<double>(static_cast<std::size_t>(A.columns()), 1.0));
+  const double norm = *std::max_element(of_a.begin(), of_a.end());
+  for (Index j = 0; j < X.columns(); ++j) {
+    const std::vector<T> x = column_of(X, j);
+    const std::vector<T> b = column_of(B, j);
+    const std::vector<T> r = column_of(R, j);
+    std::vector<double> sizes(x.size());
+    std::transform(x.begin(), x.end(), sizes.begin(), size_of<T>);
+    const std::vector<double> sums = sizes_of_rows(A, sizes);
+    double of_x = 0;
+    double of_b = 0;
+    double of_r = 0;
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      of_x = larger_of(sizes[i], of_x);
+      of_b = larger_of(size_of(b[i]), of_b);
+      of_r = larger_of(size_of(r[i]), of_r);
+      errors.componentwise = larger_of(ratio(size_of(r[i]), sums[i] + size_of(b[i])), errors.componentwise);
+    }
+    errors.normwise = larger_of(ratio(of_r, norm * of_x + of_b), errors.normwise);
+  }
+  return errors;
+}
+
+template <Scalar T> std::vector<T> diagonal_of(const DistributedMatrix<T>& A) {
+  const Communicator& comm = A.communicator();
+  std::vector<T> mine(static_cast<std::size_t>(A.rows()), T(0));
+  const auto rows = static_cast<Index>(A.local().extent(0));
+  const auto columns = static_cast<Index>(A.local().extent(1));
+  if (rows > 0 && columns > 0) {
+    // For each local column the diagonal's local row, if it is here.
+    std::vector<Index> local_row(static_cast<std::size_t>(columns), -1);
+    const CyclicAxis& axis = A.placement().row_axis();
+    for (Index j = 0; j < columns; ++j) {
+      const Index global = A.global_column(j);
+      if (axis.owner(global) == A.grid_row()) local_row[static_cast<std::size_t>(j)] = axis.local(global);
+    }
+    const Kokkos::View<Index*, MemorySpace> where("heddle::solve::where", static_cast<std::size_t>(columns));
+    Kokkos::deep_copy(
+        where, Kokkos::View<Index*, Kokkos::HostSpace, Kokkos::MemoryUnmanaged>(local_row.data(), local_row.size()));
+    const Kokkos::View<T*, MemorySpace> found("heddle::solve::diagonal", static_cast<std::size_t>(columns));
+    const Elements<T> a(A.local());
+    Kokkos::parallel_for(
+        "heddle::solve::diagonal",
+        Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(comm.space(), 0, columns),
+        KOKKOS_LAMBDA(Index j) { found(j) = where(j) >= 0 ? a(where(j), j) : T(0); });
+    comm.space().fence("heddle::solve::diagonal");
+    const auto host = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), found);
+    for (Index j = 0; j < columns; ++j) {
+      if (local_row[static_cast<std::size_t>(j)] >= 0) mine[static_cast<std::size_t>(A.global_column(j))] = host(j);
+    }
+  }
+  // Each element is of one rank; the others have zeros, of which NaNs and signs of zeros must know nothing.
+  std::vector<T> all(mine.size() * static_cast<std::size_t>(comm.size()));
+  comm.all_gather(std::span<const T>(mine), std::span<T>(all));
+  for (Index k = 0; k < A.rows(); ++k) {
+    const auto owner = static_cast<std::size_t>(A.placement().owner(k, k));
+    mine[static_cast<std::size_t>(k)] = all[owner * mine.size() + static_cast<std::size_t>(k)];
+  }
+  return mine;
+}
+
+#define HEDDLE_INSTANTIATE(T)                                                                           \
+  template void exact_residuals<T>(const DistributedMatrix<T>&, const DistributedMatrix<T>&,            \
+                                   const DistributedMatrix<T>&, const DistributedMatrix<T>&);           \
+  template BackwardErrors backward_errors<T>(const DistributedMatrix<T>&, const DistributedMatrix<T>&,  \
+                                             const DistributedMatrix<T>&, const DistributedMatrix<T>&); \
+  template std::vector<T> column_of<T>(const DistributedMatrix<T>&, Index);                             \
+  template void set_column<T>(const DistributedMatrix<T>&, Index, const std::vector<T>&);               \
+  template std::vector<T> diagonal_of<T>(const DistributedMatrix<T>&)
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE);
+#undef HEDDLE_INSTANTIATE
+
+}  // namespace heddle::impl

@@ -1,0 +1,33 @@
+// What is left of right-hand sides, and elements of distributed matrices on every rank.
+#pragma once
+
+#include <heddle/dist/matrix.hpp>
+
+#include <vector>
+
+namespace heddle::impl {
+
+/// R = B - A X, each element rounded once. B, X and R have one placement, in blocks of whole columns; A has any.
+/// Collective. Bits: reproducible. Cost: exact::gemv() for each column.
+template <Scalar T>
+void exact_residuals(const DistributedMatrix<T>& A, const DistributedMatrix<T>& B, const DistributedMatrix<T>& X,
+                     const DistributedMatrix<T>& R);
+
+struct BackwardErrors {
+  double normwise = 0.0;       ///< max_j |R_j| / (|A| |X_j| + |B_j|), in norms of infinity.
+  double componentwise = 0.0;  ///< max_ij |R|_ij / (|A| |X| + |B|)_ij.
+};
+/// Of residuals R, placed as above. Complex numbers count by their absolute values. Collective. Bits: none.
+template <Scalar T>
+[[nodiscard]] BackwardErrors backward_errors(const DistributedMatrix<T>& A, const DistributedMatrix<T>& B,
+                                             const DistributedMatrix<T>& X, const DistributedMatrix<T>& R);
+
+/// Column j of a matrix whose blocks have whole columns, on every rank. Collective.
+template <Scalar T> [[nodiscard]] std::vector<T> column_of(const DistributedMatrix<T>& M, Index j);
+/// Sets it, from what every rank has.
+template <Scalar T> void set_column(const DistributedMatrix<T>& M, Index j, const std::vector<T>& column);
+
+/// The diagonal of a square matrix, on every rank. Collective.
+template <Scalar T> [[nodiscard]] std::vector<T> diagonal_of(const DistributedMatrix<T>& A);
+
+}  // namespace heddle::impl

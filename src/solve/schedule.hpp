@@ -1,0 +1,50 @@
+// The order of an LU factorization's work: pure functions of the matrix's shape, without ranks, messages or devices.
+#pragma once
+
+#include <heddle/dist/placement.hpp>
+
+#include <algorithm>
+
+namespace heddle::impl {
+
+/// An m x n matrix, factored in panels of `block` columns, which are applied to the columns on their right in groups.
+///
+/// After t panels, with g the largest power of two that divides t, at most `group`: the last g panels are applied to
+/// the next g panels' columns, or, where g is `group`, to all columns on the right. So each column meets every panel on
+/// its left exactly once, and inner dimensions of products are up to `group` blocks, most of the work's being that
+/// long; with group = 1 it is the right-looking algorithm, and with as many as there are panels the recursive one (S.
+/// Toledo 1997). What the group was still due goes to the columns that no panel has, of a matrix wider than high, at
+/// the end.
+struct LuSchedule {
+  Index rows = 0;
+  Index columns = 0;
+  Index block = 1;
+  Index group = 1;  ///< A power of two.
+
+  [[nodiscard]] Index steps() const { return std::min(rows, columns); }
+  [[nodiscard]] Index panels() const { return (steps() + block - 1) / block; }
+  /// Columns of panel p; its first row is its first column.
+  [[nodiscard]] Range panel(Index p) const { return {p * block, std::min((p + 1) * block, steps())}; }
+  /// The first panel of the group that panel p is in: those from there on are used until the group is complete.
+  [[nodiscard]] Index group_begin(Index p) const { return p / group * group; }
+
+  /// Panels [first, last) that are applied to columns once panel last - 1 is factored.
+  struct Update {
+    Index first = 0;
+    Index last = 0;
+    Range columns;
+  };
+  [[nodiscard]] Update update_after(Index p) const {
+    const Index done = p + 1;
+    if (done == panels()) return {group_begin(p), done, {steps(), columns}};
+    const Index due = std::min(done & -done, group);
+    const Index end = due == group ? columns : std::min((done + due) * block, steps());
+    return {done - due, done, {done * block, end}};
+  }
+  /// Rows and columns of the triangle of U and the rows below that an update of panels [first, last) reads and writes.
+  [[nodiscard]] Range rows_of(const Update& update) const {
+    return {update.first * block, std::min(update.last * block, steps())};
+  }
+};
+
+}  // namespace heddle::impl

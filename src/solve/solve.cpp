@@ -1,0 +1,374 @@
+#include "core/instantiate.hpp"
+#include "dist/arguments.hpp"
+#include "solve/factorization.hpp"
+#include "solve/residuals.hpp"
+#include "solve/substitution.hpp"
+#include <heddle/solve/solve.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+namespace heddle {
+namespace impl {
+namespace {
+
+// Right-hand sides are dealt out in blocks of so many, for any number of ranks.
+CyclicAxis right_hand_sides(Index count, int ranks) {
+  constexpr Index blocks = 16;
+  constexpr Index least = 64;
+  return {count, std::max(least, (count + blocks - 1) / blocks), ranks};
+}
+
+// A matrix where substitutions want it: itself, or a copy.
+template <Scalar T> DistributedMatrix<T> placed(const DistributedMatrix<T>& M, const Placement& placement) {
+  if (M.placement() == placement) return M;
+  const DistributedMatrix<T> copy(M.communicator(), placement, "heddle::solve::placed");
+  redistribute(M, copy);
+  return copy;
+}
+
+// X(i, :) of what was row order[i].
+template <Scalar T>
+void take_rows(const ExecutionSpace& space, const std::vector<Index>& order, const MatrixView<T>& X) {
+  const auto rows = static_cast<Index>(X.extent(0));
+  const auto columns = static_cast<Index>(X.extent(1));
+  if (rows == 0 || columns == 0) return;
+  const Kokkos::View<Index*, MemorySpace> sources(
+      Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "heddle::solve::rows"), order.size());
+  const auto mirror = Kokkos::create_mirror_view(sources);
+  std::copy(order.begin(), order.end(), mirror.data());
+  Kokkos::deep_copy(space, sources, mirror);
+  const LocalMatrix<T> copy(Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "heddle::solve::before"),
+                            static_cast<std::size_t>(rows), static_cast<std::size_t>(columns));
+  const Elements<T> kept(matrix_view(copy.data(), rows, columns, rows));
+  const Elements<T> x(X);
+  for_each_element(
+      space, "heddle::solve::keep_rows", rows, columns, KOKKOS_LAMBDA(Index i, Index j) { kept(i, j) = x(i, j); });
+  for_each_element(
+      space, "heddle::solve::take_rows", rows, columns,
+      KOKKOS_LAMBDA(Index i, Index j) { x(i, j) = kept(sources(i), j); });
+  space.fence("heddle::solve::take_rows");  // `mirror` is read until then.
+}
+
+// Row i of P A is row order[i] of A; `back`: the reverse.
+std::vector<Index> order_of(const std::vector<Index>& pivots, bool back) {
+  std::vector<Index> order(pivots.size());
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = static_cast<Index>(i);
+  for (std::size_t k = 0; k < order.size(); ++k) std::swap(order[k], order[static_cast<std::size_t>(pivots[k])]);
+  if (!back) return order;
+  std::vector<Index> other(order.size());
+  for (std::size_t i = 0; i < order.size(); ++i) other[static_cast<std::size_t>(order[i])] = static_cast<Index>(i);
+  return other;
+}
+
+// Factors where they are wanted, and systems with them.
+template <Scalar T> class LuSystem {
+ public:
+  LuSystem(const Communicator& comm, const DistributedMatrix<T>& LU, Index columns, const LuOptions& options)
+      : comm_(comm),
+        schedule_(schedule_for(LU.rows(), LU.columns(), with_arithmetic(options))),
+        axis_(columns_of(schedule_, comm.size())),
+        factors_(placed(LU, placement_of_columns(LU.rows(), axis_))),
+        right_(right_hand_sides(columns, comm.size())),
+        substitution_(comm.space(), &comm, schedule_, axis_, right_, with_arithmetic(options).arithmetic) {}
+
+  [[nodiscard]] Placement right_placement() const { return placement_of_columns(schedule_.rows, right_); }
+  void triangle(exact::Triangle triangle, Operation op, exact::Diagonal diagonal, const DistributedMatrix<T>& X) {
+    substitution_.solve(triangle, op, diagonal, factors_.local(), X.local());
+  }
+  // X = op(A)^-1 X, of right-hand sides in right_placement().
+  void solve(Operation op, const std::vector<Index>& pivots, const DistributedMatrix<T>& X) {
+    if (op == Operation::none) {
+      take_rows<T>(comm_.space(), order_of(pivots, false), X.local());
+      triangle(exact::Triangle::lower, op, exact::Diagonal::unit, X);
+      triangle(exact::Triangle::upper, op, exact::Diagonal::stored, X);
+    } else {
+      triangle(exact::Triangle::upper, op, exact::Diagonal::stored, X);
+      triangle(exact::Triangle::lower, op, exact::Diagonal::unit, X);
+      take_rows<T>(comm_.space(), order_of(pivots, true), X.local());
+    }
+  }
+
+ private:
+  Communicator comm_;
+  LuSchedule schedule_;
+  CyclicAxis axis_;
+  DistributedMatrix<T> factors_;
+  CyclicAxis right_;
+  Substitution<T> substitution_;
+};
+
+template <Scalar T> double one_norm(const std::vector<T>& x) {
+  double sum = 0;
+  for (const T& element : x) sum += std::hypot(real_of<double>(element), imaginary_of<double>(element));
+  return sum;
+}
+
+// |A^-1|_1, from below.
+template <Scalar T>
+double inverse_norm(const Communicator& comm, LuSystem<T>& system, const std::vector<Index>& pivots) {
+  const std::size_t n = pivots.size();
+  const DistributedMatrix<T> vector(comm, system.right_placement(), "heddle::solve::estimate");
+  const auto solved = [&](Operation op, const std::vector<T>& b) {
+    set_column(vector, 0, b);
+    system.solve(op, pivots, vector);
+    return column_of(vector, 0);
+  };
+  std::vector<T> x(n, T(static_cast<Real<T>>(1.0 / static_cast<double>(n))));
+  double estimate = 0;
+  std::size_t taken = n;
+  for (int round = 0; round < 5; ++round) {
+    const std::vector<T> y = solved(Operation::none, x);
+    const double found = one_norm(y);
+    if (std::isnan(found) || (round > 0 && found <= estimate)) return std::isnan(found) ? found : estimate;
+    estimate = found;
+    std::vector<T> signs(n);
+    for (std::size_t i = 0; i < n; ++i) {
+      const double size = std::hypot(real_of<double>(y[i]), imaginary_of<double>(y[i]));
+      signs[i] = size == 0 || !std::isfinite(size) ? T(1) : y[i] * T(static_cast<Real<T>>(1 / size));
+    }
+    const std::vector<T> z = solved(Operation::conjugate_transpose, signs);
+    std::size_t largest = 0;
+    double most = -1;
+    for (std::size_t i = 0; i < n; ++i) {
+      const double size = std::hypot(real_of<double>(z[i]), imaginary_of<double>(z[i]));
+      if (size > most) {
+        most = size;
+        largest = i;
+      }
+    }
+    if (largest == taken) break;
+    taken = largest;
+    std::fill(x.begin(), x.end(), T(0));
+    x[largest] = T(1);
+  }
+  // What the rounds above may miss: numbers of alternating signs.
+  for (std::size_t i = 0; i < n; ++i) {
+    const double size = n > 1 ? 1.0 + static_cast<double>(i) / static_cast<double>(n - 1) : 1.0;
+    x[i] = T(static_cast<Real<T>>(i % 2 == 0 ? size : -size));
+  }
+  const double other = 2.0 * one_norm(solved(Operation::none, x)) / (3.0 * static_cast<double>(n));
+  return std::isnan(other) || other > estimate ? other : estimate;
+}
+
+template <Scalar T> void require_square(const char* of, const char* name, const DistributedMatrix<T>& A) {
+  require(A.rows() == A.columns(), of, ": ", name, " is ", A.rows(), " x ", A.columns(), "; expected a square matrix");
+}
+template <Scalar T> void require_rows(const char* of, const char* name, const DistributedMatrix<T>& B, Index rows) {
+  require(B.rows() == rows, of, ": ", name, " has ", B.rows(), " rows; expected ", rows);
+}
+template <Scalar T> void require_factors(const char* of, const DistributedMatrix<T>& LU, const LuReport& factors) {
+  require_square(of, "LU", LU);
+  require(static_cast<Index>(factors.pivots.size()) == LU.rows(), of, ": ", factors.pivots.size(), " pivots; expected ",
+          LU.rows());
+  for (std::size_t k = 0; k < factors.pivots.size(); ++k) {
+    require(factors.pivots[k] >= static_cast<Index>(k) && factors.pivots[k] < LU.rows(), of, ": pivot ", k, " is ",
+            factors.pivots[k], "; expected ", k, " to ", LU.rows() - 1);
+  }
+}
+
+std::vector<Argument> options_of(const LuOptions& options) {
+  return {argument("arithmetic", to_string(options.arithmetic)), argument("block", options.block),
+          argument("group", options.group)};
+}
+std::vector<Argument> and_placements(std::vector<Argument> arguments, const Placement& one, const Placement& other) {
+  arguments.push_back(argument("the matrix", one));
+  arguments.push_back(argument("the right-hand sides", other));
+  return arguments;
+}
+
+}  // namespace
+}  // namespace impl
+
+template <Scalar T>
+void trsm(const Communicator& comm, exact::Triangle triangle, Operation op, exact::Diagonal diagonal,
+          const DistributedMatrix<T>& M, const DistributedMatrix<T>& X, const LuOptions& options) {
+  comm.together([&] {
+    impl::require_alike(comm, "trsm", impl::and_placements(impl::options_of(options), M.placement(), X.placement()),
+                        [&] {
+                          impl::require_square("trsm", "M", M);
+                          impl::require_rows("trsm", "X", X, M.rows());
+                          impl::require_lu_options(M.rows(), M.columns(), options);
+                        });
+    impl::LuSystem<T> system(comm, M, X.columns(), options);
+    const DistributedMatrix<T> x = impl::placed(X, system.right_placement());
+    system.triangle(triangle, op, diagonal, x);
+    if (!(X.placement() == x.placement())) redistribute(x, X);
+  });
+}
+
+template <Scalar T>
+void lu_solve(const Communicator& comm, Operation op, const DistributedMatrix<T>& LU, const LuReport& factors,
+              const DistributedMatrix<T>& X, const LuOptions& options) {
+  comm.together([&] {
+    impl::require_alike(comm, "lu_solve",
+                        impl::and_placements(impl::options_of(options), LU.placement(), X.placement()), [&] {
+                          impl::require_factors("lu_solve", LU, factors);
+                          require(factors.info == 0, "lu_solve: the matrix is singular: U(", factors.info - 1, ", ",
+                                  factors.info - 1, ") is zero");
+                          impl::require_rows("lu_solve", "X", X, LU.rows());
+                          impl::require_lu_options(LU.rows(), LU.columns(), options);
+                        });
+    impl::LuSystem<T> system(comm, LU, X.columns(), options);
+    const DistributedMatrix<T> x = impl::placed(X, system.right_placement());
+    system.solve(op, factors.pivots, x);
+    if (!(X.placement() == x.placement())) redistribute(x, X);
+  });
+}
+
+template <Scalar T>
+SolveReport solve(const Communicator& comm, const DistributedMatrix<T>& A, const DistributedMatrix<T>& B,
+                  const DistributedMatrix<T>& X, const SolveOptions& options) {
+  return comm.together([&] {
+    std::vector<impl::Argument> arguments =
+        impl::and_placements(impl::options_of(options.lu), A.placement(), B.placement());
+    arguments.push_back(impl::argument("X", X.placement()));
+    arguments.push_back(impl::argument("refinements", options.refinements));
+    arguments.push_back(impl::argument("measure", options.measure));
+    impl::require_alike(comm, "solve", arguments, [&] {
+      impl::require_square("solve", "A", A);
+      impl::require_rows("solve", "B", B, A.rows());
+      require(X.rows() == B.rows() && X.columns() == B.columns(), "solve: X is ", X.rows(), " x ", X.columns(),
+              "; expected ", B.rows(), " x ", B.columns());
+      require(options.refinements >= 0, "solve: ", options.refinements, " refinements; expected 0 or more");
+      impl::require_lu_options(A.rows(), A.columns(), options.lu);
+    });
+    const auto start = std::chrono::steady_clock::now();
+    SolveReport report;
+    const auto finish = [&] {
+      const double mine = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+      report.seconds = comm.all_reduce(mine, Reduction::maximum);
+      report.normwise_error = report.componentwise_error = std::numeric_limits<double>::quiet_NaN();
+    };
+    LuPlan<T> plan(comm, A.rows(), A.columns(), options.lu);
+    const DistributedMatrix<T> factors(comm, plan.placement(), "heddle::solve::factors");
+    redistribute(A, factors);
+    report.lu = plan.execute(factors);
+    if (report.lu.info != 0) {
+      finish();
+      return report;
+    }
+    impl::LuSystem<T> system(comm, factors, B.columns(), options.lu);
+    const DistributedMatrix<T> x(comm, system.right_placement(), "heddle::solve::x");
+    const DistributedMatrix<T> b(comm, system.right_placement(), "heddle::solve::b");
+    redistribute(B, b);
+    redistribute(B, x);
+    system.solve(Operation::none, report.lu.pivots, x);
+    const DistributedMatrix<T> r(comm, system.right_placement(), "heddle::solve::r");
+    for (int k = 0; k < options.refinements; ++k) {
+      impl::exact_residuals(A, b, x, r);
+      system.solve(Operation::none, report.lu.pivots, r);
+      add(T(1), r, x);
+    }
+    redistribute(x, X);
+    comm.space().fence("heddle::solve::done");
+    finish();
+    if (options.measure) {
+      impl::exact_residuals(A, b, x, r);
+      const impl::BackwardErrors errors = impl::backward_errors(A, b, x, r);
+      report.normwise_error = errors.normwise;
+      report.componentwise_error = errors.componentwise;
+    }
+    return report;
+  });
+}
+
+template <Scalar T>
+LuReport inverse(const Communicator& comm, const DistributedMatrix<T>& A, const LuOptions& options) {
+  return comm.together([&] {
+    impl::require_alike(comm, "inverse", impl::and_placements(impl::options_of(options), A.placement(), A.placement()),
+                        [&] {
+                          impl::require_square("inverse", "A", A);
+                          impl::require_lu_options(A.rows(), A.columns(), options);
+                        });
+    LuPlan<T> plan(comm, A.rows(), A.columns(), options);
+    const DistributedMatrix<T> factors(comm, plan.placement(), "heddle::solve::factors");
+    redistribute(A, factors);
+    const LuReport report = plan.execute(factors);
+    if (report.info != 0) {
+      redistribute(factors, A);
+      return report;
+    }
+    impl::LuSystem<T> system(comm, factors, A.columns(), options);
+    const DistributedMatrix<T> x(comm, system.right_placement(), "heddle::solve::x");
+    fill(x, T(0));
+    add_identity(T(1), x);
+    system.solve(Operation::none, report.pivots, x);
+    redistribute(x, A);
+    return report;
+  });
+}
+
+template <Scalar T>
+double condition(const Communicator& comm, const DistributedMatrix<T>& LU, const LuReport& factors, double norm,
+                 const LuOptions& options) {
+  return comm.together([&] {
+    impl::require_alike(comm, "condition",
+                        impl::and_placements(impl::options_of(options), LU.placement(), LU.placement()), [&] {
+                          impl::require_factors("condition", LU, factors);
+                          impl::require_lu_options(LU.rows(), LU.columns(), options);
+                        });
+    if (LU.rows() == 0) return 0.0;
+    if (factors.info != 0) return std::numeric_limits<double>::infinity();
+    impl::LuSystem<T> system(comm, LU, 1, options);
+    const double estimate = norm * impl::inverse_norm(comm, system, factors.pivots);
+    return std::isnan(estimate) ? estimate : std::max(1.0, estimate);
+  });
+}
+
+template <Scalar T>
+Determinant<T> determinant(const Communicator& comm, const DistributedMatrix<T>& LU, const LuReport& factors) {
+  return comm.together([&] {
+    impl::require_alike(comm, "determinant", std::vector<impl::Argument>{impl::argument("LU", LU.placement())},
+                        [&] { impl::require_factors("determinant", LU, factors); });
+    const std::vector<T> diagonal = impl::diagonal_of(LU);
+    Determinant<T> result{T(1), 0};
+    const auto normalise = [&] {
+      const double size =
+          std::max(std::abs(real_of<double>(result.mantissa)), std::abs(imaginary_of<double>(result.mantissa)));
+      if (size == 0 || !std::isfinite(real_of<double>(result.mantissa)) ||
+          !std::isfinite(imaginary_of<double>(result.mantissa))) {
+        return false;
+      }
+      const int power = std::ilogb(size) + 1;
+      // In two steps, as 2^-power itself may be beyond the range.
+      const int half = power / 2;
+      result.mantissa *= static_cast<Real<T>>(std::ldexp(1.0, -half));
+      result.mantissa *= static_cast<Real<T>>(std::ldexp(1.0, half - power));
+      result.exponent += power;
+      return true;
+    };
+    static_cast<void>(normalise());
+    for (std::size_t k = 0; k < diagonal.size(); ++k) {
+      // The element's own power of two first, so that no product over- or underflows.
+      Determinant<T> before = result;
+      result = {factors.pivots[k] == static_cast<Index>(k) ? diagonal[k] : -diagonal[k], before.exponent};
+      const bool regular = normalise();
+      result.mantissa = multiply_add(before.mantissa, result.mantissa, T(0));
+      if (!regular || !normalise()) {
+        result.exponent = 0;
+        return result;
+      }
+    }
+    return result;
+  });
+}
+
+#define HEDDLE_INSTANTIATE(T)                                                                                          \
+  template void trsm<T>(const Communicator&, exact::Triangle, Operation, exact::Diagonal, const DistributedMatrix<T>&, \
+                        const DistributedMatrix<T>&, const LuOptions&);                                                \
+  template void lu_solve<T>(const Communicator&, Operation, const DistributedMatrix<T>&, const LuReport&,              \
+                            const DistributedMatrix<T>&, const LuOptions&);                                            \
+  template SolveReport solve<T>(const Communicator&, const DistributedMatrix<T>&, const DistributedMatrix<T>&,         \
+                                const DistributedMatrix<T>&, const SolveOptions&);                                     \
+  template LuReport inverse<T>(const Communicator&, const DistributedMatrix<T>&, const LuOptions&);                    \
+  template double condition<T>(const Communicator&, const DistributedMatrix<T>&, const LuReport&, double,              \
+                               const LuOptions&);                                                                      \
+  template Determinant<T> determinant<T>(const Communicator&, const DistributedMatrix<T>&, const LuReport&)
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE);
+#undef HEDDLE_INSTANTIATE
+
+}  // namespace heddle

@@ -1,0 +1,106 @@
+#include "solve/subtraction.hpp"
+
+#include "core/instantiate.hpp"
+#include "dist/elementwise.hpp"
+#include <heddle/dist/placement.hpp>
+
+#include <algorithm>
+
+namespace heddle::impl {
+namespace {
+
+// Below, a BLAS's call costs more than chains do.
+constexpr Index least_native_inner = on_host ? 128 : 32;
+constexpr Index chain_triangle = on_host ? 64 : 128;
+
+}  // namespace
+
+template <Scalar T>
+Subtraction<T>::Subtraction(const ExecutionSpace& space, Arithmetic arithmetic, Index chain_width, Index piece,
+                            Index rows, Index columns, Index inner)
+    : context_(space),
+      arithmetic_(arithmetic),
+      chain_width_(chain_width),
+      piece_(piece),
+      rows_(rows),
+      columns_(columns) {
+  if (!native() && inner > chain_width) moduli_ = emulation_moduli<T>(inner);
+}
+
+template <Scalar T>
+void Subtraction<T>::operator()(const MatrixView<const T>& A, const MatrixView<const T>& B, const MatrixView<T>& C,
+                                Index first) {
+  const auto inner = static_cast<Index>(A.extent(1));
+  if (C.extent(0) == 0 || C.extent(1) == 0 || inner == 0) return;
+  if (native() ? inner < least_native_inner : inner <= chain_width_) {
+    chain_subtract<T>(space(), A, B, C);
+  } else if (native()) {
+    subtract_natively(A, B, C, first);
+  } else {
+    subtract_emulated(A, B, C);
+  }
+}
+
+template <Scalar T>
+void Subtraction<T>::subtract_natively(const MatrixView<const T>& A, const MatrixView<const T>& B,
+                                       const MatrixView<T>& C, Index first) {
+  const auto rows = static_cast<Index>(C.extent(0));
+  const auto columns = static_cast<Index>(C.extent(1));
+  const auto inner = static_cast<Index>(A.extent(1));
+  for (Index begin = 0; begin < columns;) {
+    const Index end = std::min(columns, (first + begin) / piece_ * piece_ + piece_ - first);
+    blas::gemm<T>(context_, Operation::none, Operation::none, T(-1), A, block_of(B, 0, inner, begin, end), T(1),
+                  block_of(C, 0, rows, begin, end));
+    begin = end;
+  }
+}
+
+template <Scalar T>
+void Subtraction<T>::subtract_emulated(const MatrixView<const T>& A, const MatrixView<const T>& B,
+                                       const MatrixView<T>& C) {
+  const auto inner = static_cast<Index>(A.extent(1));
+  if (!product_) product_ = std::make_unique<EmulatedProduct<T>>(space(), rows_, columns_, moduli_, 0);
+  auto found = factors_.find(inner);
+  if (found == factors_.end()) {
+    found = factors_
+                .emplace(inner, Factors{QuantisedVectors<T>(space(), Factor::left, rows_, inner),
+                                        QuantisedVectors<T>(space(), Factor::right, columns_, inner)})
+                .first;
+    found->second.left.reserve(space(), moduli_);
+    found->second.right.reserve(space(), moduli_);
+  }
+  Factors& factors = found->second;
+  factors.left.measure(space(), Operation::none, A);
+  factors.left.take(space(), product_->system(), EmulationScheme::residues, Operation::none, A);
+  factors.right.measure(space(), Operation::none, B);
+  factors.right.take(space(), product_->system(), EmulationScheme::residues, Operation::none, B);
+  (*product_)(context_, T(-1), {Operation::none, Operation::none, A, B, &factors.left, &factors.right}, T(1), C);
+}
+
+template <Scalar T>
+void Subtraction<T>::solve(exact::Triangle triangle, exact::Diagonal diagonal, const MatrixView<const T>& M,
+                           const MatrixView<T>& X, Index first) {
+  const auto size = static_cast<Index>(X.extent(0));
+  const auto columns = static_cast<Index>(X.extent(1));
+  if (columns == 0) return;
+  const Index leaf = native() ? chain_triangle : chain_width_;
+  if (size <= leaf) {
+    chain_solve<T>(space(), triangle, diagonal, M, X);
+    return;
+  }
+  const Index half = ((size + leaf - 1) / leaf + 1) / 2 * leaf;
+  const bool lower = triangle == exact::Triangle::lower;
+  const Range before = lower ? Range{0, half} : Range{half, size};
+  const Range after = lower ? Range{half, size} : Range{0, half};
+  const MatrixView<T> found = block_of(X, before.begin, before.end, 0, columns);
+  const MatrixView<T> rest = block_of(X, after.begin, after.end, 0, columns);
+  solve(triangle, diagonal, block_of(M, before.begin, before.end, before.begin, before.end), found, first);
+  (*this)(block_of(M, after.begin, after.end, before.begin, before.end), found, rest, first);
+  solve(triangle, diagonal, block_of(M, after.begin, after.end, after.begin, after.end), rest, first);
+}
+
+#define HEDDLE_INSTANTIATE(T) template class Subtraction<T>
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE);
+#undef HEDDLE_INSTANTIATE
+
+}  // namespace heddle::impl

@@ -1,0 +1,53 @@
+// C - A B and L^-1 X by the arithmetic that a factorization is given.
+#pragma once
+
+#include "gemm/emulation/emulated.hpp"
+#include "solve/chain.hpp"
+
+#include <map>
+#include <memory>
+
+namespace heddle::impl {
+
+/// Products of one factorization, on one instance. Native products are the BLAS's, for inner dimensions that it is
+/// worth calling for. Emulated ones are products by integers where the inner dimension is above `chain_width`, each
+/// with one rounding for the product and one for the difference, and chains of fused multiply-adds up to that width:
+/// both have bits that depend on the element's row of A, column of B and element of C alone.
+template <Scalar T> class Subtraction {
+ public:
+  /// For C of up to rows x columns and inner dimensions up to `inner`. A native product is one call of the BLAS for
+  /// each `piece` columns of C, so that its bits do not depend on how many pieces there are.
+  Subtraction(const ExecutionSpace& space, Arithmetic arithmetic, Index chain_width, Index piece, Index rows,
+              Index columns, Index inner);
+
+  [[nodiscard]] const ExecutionSpace& space() const { return context_.space(); }
+  [[nodiscard]] bool native() const { return arithmetic_ == Arithmetic::native; }
+  /// C = C - A B; pieces begin at columns of C that are multiples of `piece` when its first counts as column `first`.
+  /// Does not block on GPUs.
+  void operator()(const MatrixView<const T>& A, const MatrixView<const T>& B, const MatrixView<T>& C, Index first = 0);
+  /// X = M^-1 X for a triangle M, by halves of whole blocks counted from its first row, in the same pieces. The other
+  /// triangle, and a unit diagonal, are not read. Does not block on GPUs.
+  void solve(exact::Triangle triangle, exact::Diagonal diagonal, const MatrixView<const T>& M, const MatrixView<T>& X,
+             Index first = 0);
+
+ private:
+  struct Factors {
+    QuantisedVectors<T> left;
+    QuantisedVectors<T> right;
+  };
+  void subtract_natively(const MatrixView<const T>& A, const MatrixView<const T>& B, const MatrixView<T>& C,
+                         Index first);
+  void subtract_emulated(const MatrixView<const T>& A, const MatrixView<const T>& B, const MatrixView<T>& C);
+
+  blas::Context context_;
+  Arithmetic arithmetic_;
+  Index chain_width_;
+  Index piece_;
+  Index rows_;
+  Index columns_;
+  int moduli_ = 0;
+  std::unique_ptr<EmulatedProduct<T>> product_;  // Made where it is first asked for.
+  std::map<Index, Factors> factors_;             // By the inner dimension.
+};
+
+}  // namespace heddle::impl

@@ -1,0 +1,87 @@
+"""heddle solve."""
+
+import os
+import random
+import unittest
+from fractions import Fraction
+
+from command import CommandTest, random_matrix, read_market, write_market
+
+
+class Solve(CommandTest):
+    def test_any_ranks_and_placements_have_one_hash(self):
+        hashes = set()
+        for ranks, place in ((1, "rows"), (2, "rows"), (3, "columns"), (4, "cyclic:16x8")):
+            results = self.succeed("solve", "--size", "150", "--right", "2", "--arithmetic", "emulated", "--block", "16",
+                                   "--group", "4", "--hash", "--place", place, ranks=ranks)["results"]
+            self.assertEqual(results["arithmetic"], "emulated")
+            self.assertLess(results["componentwise_error"], 5e-16)
+            hashes.add(results["sha256"])
+        self.assertEqual(len(hashes), 1)
+
+    def test_hashes_of_other_machines(self):
+        # The bits that any machine gives; a change of them is one of the definition.
+        for scalar, expected in STORED.items():
+            results = self.succeed("solve", "--size", "330", "--right", "2", "--seed", "7", "--scalar", scalar,
+                                   "--arithmetic", "emulated", "--block", "32", "--group", "4", "--refinements", "0", "--hash", ranks=2)["results"]
+            self.assertEqual(results["sha256"], expected, scalar)
+
+    def test_files(self):
+        rng = random.Random(3)
+        n = 6
+        A = [[float(rng.randint(-9, 9)) + (20.0 if i == j else 0.0) for j in range(n)] for i in range(n)]
+        x = [[float(rng.randint(-5, 5)), float(rng.randint(-5, 5))] for _ in range(n)]
+        B = [[sum(A[i][k] * x[k][j] for k in range(n)) for j in range(2)] for i in range(n)]
+        write_market(self.path("A.mtx"), A)
+        write_market(self.path("B.mtx"), B)
+        report = self.succeed("solve", "--a", "A.mtx", "--b", "B.mtx", "--x", "X.mtx", "--condition", "--determinant",
+                              ranks=2)
+        found = read_market(self.path("X.mtx"))
+        for row, expected in zip(found, x):
+            for value, number in zip(row, expected):
+                self.assertAlmostEqual(value, number, places=14)
+        determinant = report["results"]["determinant"]
+        self.assertAlmostEqual(determinant["real"] * 2.0 ** determinant["exponent"] / float(exact_determinant(A)), 1.0)
+        self.assertGreater(report["results"]["condition"], 1.0)
+        self.assertLess(report["checks"]["scaled_residual"]["value"], 16)
+
+    def test_singular_matrices_end_with_one_line(self):
+        write_market(self.path("A.mtx"), [[1.0, 2.0], [2.0, 4.0]])
+        write_market(self.path("B.mtx"), [[1.0], [1.0]])
+        self.refuse("solve", "--a", "A.mtx", "--b", "B.mtx", "--x", "X.mtx", code=1, message="regular")
+        self.assertFalse(os.path.exists(self.path("X.mtx")))
+
+    def test_bad_usage(self):
+        write_market(self.path("A.mtx"), random_matrix(3, 3, 1))
+        write_market(self.path("B.mtx"), random_matrix(4, 1, 1))
+        for arguments in (("solve",), ("solve", "--size", "3", "--a", "A.mtx", "--b", "B.mtx"), ("solve", "--a", "A.mtx"),
+                          ("solve", "--a", "A.mtx", "--b", "B.mtx"), ("solve", "--size", "5", "--group", "3")):
+            self.refuse(*arguments)
+
+
+def exact_determinant(rows):
+    rows = [[Fraction(value) for value in row] for row in rows]
+    determinant = Fraction(1)
+    for k in range(len(rows)):
+        pivot = next((i for i in range(k, len(rows)) if rows[i][k] != 0), None)
+        if pivot is None:
+            return Fraction(0)
+        if pivot != k:
+            rows[k], rows[pivot] = rows[pivot], rows[k]
+            determinant = -determinant
+        determinant *= rows[k][k]
+        for i in range(k + 1, len(rows)):
+            factor = rows[i][k] / rows[k][k]
+            rows[i] = [a - factor * b for a, b in zip(rows[i], rows[k])]
+    return determinant
+
+
+STORED = {
+    "double": "3502e0f304c896273a383e07197e366d31302d5ab34f92c4c726e77dea870e62",
+    "float": "2ac05ef79a21df68f5dc181a7bb1102cdc9d5829178a3ae704ce3f4430f20d9b",
+    "complex-double": "78ca2dee92ee2fba1e26b90e861bedb7d302053940efa72a99487f197ac486ca",
+    "complex-float": "a966e3d6d40f5b38fbacdc86967e0f918ce05af50e3f1dd261d56f42647a0f2e",
+}
+
+if __name__ == "__main__":
+    unittest.main()
