@@ -4,6 +4,8 @@
 #include <heddle/expm/action.hpp>
 #include <heddle/expm/expm.hpp>
 
+#include <algorithm>
+
 namespace heddle::perf {
 namespace {
 

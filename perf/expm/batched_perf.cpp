@@ -4,6 +4,8 @@
 #include <heddle/expm/batched.hpp>
 #include <heddle/expm/expm.hpp>
 
+#include <algorithm>
+
 namespace heddle::perf {
 namespace {
 

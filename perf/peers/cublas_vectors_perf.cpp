@@ -4,6 +4,8 @@
 #include "support/operands.hpp"
 #include <heddle/exact/matrix.hpp>
 
+#include <algorithm>
+
 namespace heddle::perf {
 namespace {
 

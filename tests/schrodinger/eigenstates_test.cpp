@@ -9,6 +9,8 @@
 
 #include <gtest/gtest.h>
 
+#include <numbers>
+
 namespace heddle::test {
 namespace {
 

@@ -73,9 +73,9 @@ class Simulation {
  public:
   /// Makes a simulation of one wave function. `initial` is read on rank 0, and its norm is kept as it is; `steps_done`
   /// is the number of steps before it, and `nodes`, read on rank 0, its Observables::node_positions there, none where
-  /// nobody looked. Collective. Throws Error(argument), on every rank alike, for a state that does
-  /// not fit the grid or isn't finite, a time step that is not finite and positive, propagator options that validate()
-  /// refuses, or more states than points.
+  /// nobody looked. Collective. Throws Error(argument), on every rank alike, for a state that does not fit the grid or
+  /// isn't finite, a time step that is not finite and positive, propagator options that validate() refuses, or more
+  /// states than points.
   Simulation(const Communicator& comm, const Hamiltonian& hamiltonian, const SimulationOptions& options,
              const State& initial, Index steps_done = 0, const std::vector<double>& nodes = {});
   /// Makes a simulation of as many wave functions as rank 0 gives, at least one; `nodes` are those of each, or empty.

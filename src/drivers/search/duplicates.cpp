@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <ranges>
 
 namespace heddle::driver {
 namespace {

@@ -108,6 +108,7 @@ class CublasMp {
         check(functions_.create(&handle_, comm.space().cuda_stream()));
       });
     } catch (...) {
+      if (handle_ != nullptr) functions_.destroy(handle_);
       if (nccl_ != nullptr) ncclCommAbort(nccl_);
       throw;
     }

@@ -28,10 +28,12 @@ template <Scalar T> class HostParts {
   /// Whether no element of the whole matrix is NaN or infinite. Reads the elements once, unless multiply() has found
   /// them tame or this was asked before.
   [[nodiscard]] bool finite();
-  /// op(M) x, without elements that are not finite. Reads the elements once where they and x are tame: zero, or from
-  /// 2^-450 to 2^450, so that no sum of products leaves double's range. It reads them three times where they are not.
+  /// op(M) x, without elements that are not finite. Reads the elements once where every row's sum of magnitudes is far
+  /// from the ends of double's range, as it is for elements of everyday sizes; two or three times where one is not,
+  /// such as that of a row of zeros.
   [[nodiscard]] ScaledSums<Number> multiply(Operation op, const ScaledSums<Number>& x);
-  /// 2-norms of op(M)'s rows, in `size`, without elements that are not finite. Reads the elements twice.
+  /// 2-norms of op(M)'s rows, in `size`, without elements that are not finite. Reads the elements once, or
+  /// three times where a row's sum of squares is near the ends of double's range.
   [[nodiscard]] ScaledSums<Number> norms_of_rows(Operation op) const;
   /// Whether each row of op(M) has an element that is not finite.
   [[nodiscard]] std::vector<int> rows_not_finite(Operation op);

@@ -1,6 +1,7 @@
 #include "io/mesh/vtu_mesh.hpp"
 #include "io/mesh/xml_reader.hpp"
 
+#include <algorithm>
 #include <array>
 #include <limits>
 
