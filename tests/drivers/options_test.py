@@ -19,6 +19,7 @@ RUNS = {
     "gemv": ["--a", "A.mtx", "--x", "x.mtx"],
     "trsv": ["--a", "A.mtx", "--b", "x.mtx"],
     "generate": ["triangular", "--size", "6", "--output", "L.mtx"],
+    "solve": ["--size", "4"],
     "eig": ["--generate", "random", "--size", "4"],
     "duplicates": ["--size", "10"],
     "faces": ["--generate", "tetrahedra", "--size", "2"],
