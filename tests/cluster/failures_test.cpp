@@ -205,6 +205,17 @@ TEST_F(Failing, Expm) {
   });
 }
 
+TEST_F(Failing, Solve) {
+  expect_all_fail_alike([](const Communicator& comm) {
+    const auto A = test::random_matrix<double>(comm, Placement::row_bands(90, 90, comm.size()), 1);
+    const auto B = test::random_matrix<double>(comm, Placement::row_bands(90, 70, comm.size()), 2);
+    const DistributedMatrix<double> X(comm, B.placement());
+    solve<double>(comm, A, B, X,
+                  {.lu = {.arithmetic = Arithmetic::emulated, .block = 8, .group = 2}, .measure = false});
+    return numbers_of(X);
+  });
+}
+
 TEST_F(Failing, Jacobi) {
   expect_all_fail_alike([](const Communicator& comm) {
     const Index n = 30;
