@@ -1,6 +1,7 @@
 #include "solve/elimination.hpp"
 
 #include "core/instantiate.hpp"
+#include "solve/host_copy.hpp"
 
 #include <Kokkos_Profiling_ScopedRegion.hpp>
 
@@ -79,7 +80,7 @@ template <Scalar T> void Elimination<T>::apply(const LuSchedule::Update& update)
 }
 
 template <Scalar T> void Elimination<T>::read_results(std::vector<Index>& pivots, Index& info) const {
-  const auto host = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), results_);
+  const auto host = host_copy(subtract_.space(), results_);
   pivots.clear();
   info = 0;
   for (Index p = 0; p < schedule_.panels(); ++p) {
@@ -99,7 +100,6 @@ void Elimination<T>::run(const MatrixView<T>& local_matrix, std::vector<Index>& 
     move_before(p);
     apply(schedule_.update_after(p));
   }
-  subtract_.space().fence("heddle::solve::lu");
   read_results(pivots, info);
   matrix_ = {};
 }

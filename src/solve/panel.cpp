@@ -120,7 +120,7 @@ template <Scalar T> void PanelFactor<T>::factor(Subtraction<T>& subtract, Index 
 
 template <Scalar T> void PanelFactor<T>::factor_leaf(const ExecutionSpace& space, Index begin, Index end) {
   if constexpr (on_host) {
-    factor_leaf_on_host(begin, end);
+    factor_leaf_on_host(space, begin, end);
   } else {
     factor_leaf_on_device(space, begin, end);
   }
@@ -141,7 +141,7 @@ template <Scalar T> void PanelFactor<T>::move_others(const ExecutionSpace& space
   move_rows<T>(space, leaf_moves_, block_of(panel_, 0, rows, end, columns));
 }
 
-template <Scalar T> void PanelFactor<T>::factor_leaf_on_host(Index begin, Index end) {
+template <Scalar T> void PanelFactor<T>::factor_leaf_on_host(const ExecutionSpace& space, Index begin, Index end) {
   const Elements<T> P(panel_);
   const auto rows = static_cast<Index>(panel_.extent(0));
   for (Index j = begin; j < end; ++j) {
@@ -160,12 +160,11 @@ template <Scalar T> void PanelFactor<T>::factor_leaf_on_host(Index begin, Index 
       const Index first = j + 1 + k * chunk;
       eliminate_rows<T>(P, j, j, end, first, std::min(first + chunk, rows), divide, divides);
     };
-    if (chunks * (end - j) < 64) {
+    if (!on_host || chunks * (end - j) < 64) {
       for (Index k = 0; k < chunks; ++k) take(k);
-    } else {
+    } else if constexpr (on_host) {
       Kokkos::parallel_for("heddle::solve::eliminate",
-                           Kokkos::RangePolicy<Kokkos::DefaultHostExecutionSpace, Kokkos::IndexType<Index>>(0, chunks),
-                           take);
+                           Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(space, 0, chunks), take);
     }
   }
 }

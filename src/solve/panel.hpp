@@ -49,7 +49,7 @@ template <Scalar T> class PanelFactor {
   // Columns [begin, end).
   void factor(Subtraction<T>& subtract, Index begin, Index end);
   void factor_leaf(const ExecutionSpace& space, Index begin, Index end);
-  void factor_leaf_on_host(Index begin, Index end);
+  void factor_leaf_on_host(const ExecutionSpace& space, Index begin, Index end);
   void factor_leaf_on_device(const ExecutionSpace& space, Index begin, Index end);
   void move_others(const ExecutionSpace& space, Index begin, Index end);
 

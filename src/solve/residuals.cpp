@@ -2,6 +2,7 @@
 
 #include "core/instantiate.hpp"
 #include "dist/elementwise.hpp"
+#include "solve/host_copy.hpp"
 #include <heddle/exact/distributed.hpp>
 
 #include <algorithm>
@@ -29,13 +30,13 @@ template <Scalar T> std::vector<double> sizes_of_rows(const DistributedMatrix<T>
   const auto columns = static_cast<Index>(A.local().extent(1));
   std::vector<double> sums(static_cast<std::size_t>(A.rows()), 0.0);
   if (rows > 0 && columns > 0) {
-    const Kokkos::View<double*, MemorySpace> factors("heddle::solve::factors", static_cast<std::size_t>(columns));
-    const auto host_factors = Kokkos::create_mirror_view(factors);
+    std::vector<double> of_columns(static_cast<std::size_t>(columns));
     for (Index j = 0; j < columns; ++j) {
-      host_factors(j) = sizes[static_cast<std::size_t>(A.global_column(j))];
+      of_columns[static_cast<std::size_t>(j)] = sizes[static_cast<std::size_t>(A.global_column(j))];
     }
-    Kokkos::deep_copy(factors, host_factors);
-    const Kokkos::View<double*, MemorySpace> found("heddle::solve::sizes", static_cast<std::size_t>(rows));
+    const auto factors = device_copy(space, of_columns, "heddle::solve::factors");
+    const Kokkos::View<double*, MemorySpace> found(
+        Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "heddle::solve::sizes"), static_cast<std::size_t>(rows));
     const Elements<T> a(A.local());
     Kokkos::parallel_for(
         "heddle::solve::sizes", Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(space, 0, rows),
@@ -46,8 +47,7 @@ template <Scalar T> std::vector<double> sizes_of_rows(const DistributedMatrix<T>
           }
           found(i) = sum;
         });
-    space.fence("heddle::solve::sizes");
-    const auto host = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), found);
+    const auto host = host_copy(space, found);
     for (Index i = 0; i < rows; ++i) sums[static_cast<std::size_t>(A.global_row(i))] = host(i);
   }
   A.communicator().all_reduce(std::span<double>(sums), Reduction::sum);
@@ -70,8 +70,10 @@ template <Scalar T> std::vector<T> column_of(const DistributedMatrix<T>& M, Inde
   const int owner = M.placement().owner(0, j);
   if (comm.rank() == owner) {
     const auto local = Kokkos::subview(M.local(), Kokkos::ALL, M.placement().column_axis().local(j));
-    Kokkos::deep_copy(Kokkos::View<T*, Kokkos::HostSpace, Kokkos::MemoryUnmanaged>(column.data(), column.size()),
+    Kokkos::deep_copy(comm.space(),
+                      Kokkos::View<T*, Kokkos::HostSpace, Kokkos::MemoryUnmanaged>(column.data(), column.size()),
                       Kokkos::View<T*, MemorySpace>(local.data(), column.size()));
+    comm.space().fence("heddle::solve::column");
   }
   comm.broadcast(std::span<T>(column), owner);
   return column;
@@ -80,8 +82,10 @@ template <Scalar T> std::vector<T> column_of(const DistributedMatrix<T>& M, Inde
 template <Scalar T> void set_column(const DistributedMatrix<T>& M, Index j, const std::vector<T>& column) {
   if (M.communicator().rank() != M.placement().owner(0, j)) return;
   const auto local = Kokkos::subview(M.local(), Kokkos::ALL, M.placement().column_axis().local(j));
-  Kokkos::deep_copy(Kokkos::View<T*, MemorySpace>(local.data(), column.size()),
+  const ExecutionSpace& space = M.communicator().space();
+  Kokkos::deep_copy(space, Kokkos::View<T*, MemorySpace>(local.data(), column.size()),
                     Kokkos::View<const T*, Kokkos::HostSpace, Kokkos::MemoryUnmanaged>(column.data(), column.size()));
+  space.fence("heddle::solve::column");  // `column` is read until then.
 }
 
 template <Scalar T>
@@ -137,17 +141,16 @@ template <Scalar T> std::vector<T> diagonal_of(const DistributedMatrix<T>& A) {
       const Index global = A.global_column(j);
       if (axis.owner(global) == A.grid_row()) local_row[static_cast<std::size_t>(j)] = axis.local(global);
     }
-    const Kokkos::View<Index*, MemorySpace> where("heddle::solve::where", static_cast<std::size_t>(columns));
-    Kokkos::deep_copy(
-        where, Kokkos::View<Index*, Kokkos::HostSpace, Kokkos::MemoryUnmanaged>(local_row.data(), local_row.size()));
-    const Kokkos::View<T*, MemorySpace> found("heddle::solve::diagonal", static_cast<std::size_t>(columns));
+    const auto where = device_copy(comm.space(), local_row, "heddle::solve::where");
+    const Kokkos::View<T*, MemorySpace> found(
+        Kokkos::view_alloc(comm.space(), Kokkos::WithoutInitializing, "heddle::solve::diagonal"),
+        static_cast<std::size_t>(columns));
     const Elements<T> a(A.local());
     Kokkos::parallel_for(
         "heddle::solve::diagonal",
         Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(comm.space(), 0, columns),
         KOKKOS_LAMBDA(Index j) { found(j) = where(j) >= 0 ? a(where(j), j) : T(0); });
-    comm.space().fence("heddle::solve::diagonal");
-    const auto host = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), found);
+    const auto host = host_copy(comm.space(), found);
     for (Index j = 0; j < columns; ++j) {
       if (local_row[static_cast<std::size_t>(j)] >= 0) mine[static_cast<std::size_t>(A.global_column(j))] = host(j);
     }

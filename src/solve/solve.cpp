@@ -1,6 +1,7 @@
 #include "core/instantiate.hpp"
 #include "dist/arguments.hpp"
 #include "solve/factorization.hpp"
+#include "solve/host_copy.hpp"
 #include "solve/residuals.hpp"
 #include "solve/substitution.hpp"
 #include <heddle/solve/solve.hpp>
@@ -36,11 +37,7 @@ void take_rows(const ExecutionSpace& space, const std::vector<Index>& order, con
   const auto rows = static_cast<Index>(X.extent(0));
   const auto columns = static_cast<Index>(X.extent(1));
   if (rows == 0 || columns == 0) return;
-  const Kokkos::View<Index*, MemorySpace> sources(
-      Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "heddle::solve::rows"), order.size());
-  const auto mirror = Kokkos::create_mirror_view(sources);
-  std::copy(order.begin(), order.end(), mirror.data());
-  Kokkos::deep_copy(space, sources, mirror);
+  const auto sources = device_copy(space, order, "heddle::solve::rows");
   const LocalMatrix<T> copy(Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "heddle::solve::before"),
                             static_cast<std::size_t>(rows), static_cast<std::size_t>(columns));
   const Elements<T> kept(matrix_view(copy.data(), rows, columns, rows));
@@ -50,7 +47,6 @@ void take_rows(const ExecutionSpace& space, const std::vector<Index>& order, con
   for_each_element(
       space, "heddle::solve::take_rows", rows, columns,
       KOKKOS_LAMBDA(Index i, Index j) { x(i, j) = kept(sources(i), j); });
-  space.fence("heddle::solve::take_rows");  // `mirror` is read until then.
 }
 
 // Row i of P A is row order[i] of A; `back`: the reverse.

@@ -1,0 +1,31 @@
+// Numbers between a device and the host, ordered on an instance.
+#pragma once
+
+#include <heddle/core/scalar.hpp>
+
+#include <string>
+#include <vector>
+
+namespace heddle::impl {
+
+/// What a view holds once all work given to `space` is done, on the host. Blocks.
+template <class View> auto host_copy(const ExecutionSpace& space, const View& view) {
+  const auto host = Kokkos::create_mirror_view(Kokkos::WithoutInitializing, view);
+  Kokkos::deep_copy(space, host, view);
+  space.fence("heddle::solve::host_copy");
+  return host;
+}
+
+/// A list of numbers on the device. Blocks until they are read.
+template <class T>
+Kokkos::View<T*, MemorySpace> device_copy(const ExecutionSpace& space, const std::vector<T>& numbers,
+                                          const std::string& label) {
+  const Kokkos::View<T*, MemorySpace> copy(Kokkos::view_alloc(space, Kokkos::WithoutInitializing, label),
+                                           numbers.size());
+  Kokkos::deep_copy(space, copy,
+                    Kokkos::View<const T*, Kokkos::HostSpace, Kokkos::MemoryUnmanaged>(numbers.data(), numbers.size()));
+  space.fence("heddle::solve::device_copy");
+  return copy;
+}
+
+}  // namespace heddle::impl

@@ -1,0 +1,37 @@
+// What Kokkos Tools sees of factorizations and solutions: names that begin with heddle::, and no instance but the
+// communicator's (on GPUs never the default one).
+#include "support/labels.hpp"
+
+#include "support/matrices.hpp"
+#include <heddle/solve/solve.hpp>
+
+#include <gtest/gtest.h>
+
+namespace heddle {
+namespace {
+
+TEST(Solve, LabelsBeginWithHeddleAndNoOtherInstanceIsTouched) {
+  const auto instances = Kokkos::Experimental::partition_space(ExecutionSpace{}, 1, 1);
+  const Communicator comm(MPI_COMM_WORLD, instances[0]);
+  const Index n = 700;  // So many rows that threads share them.
+  const Placement bands = Placement::row_bands(n, n, comm.size());
+  const Placement of_right = Placement::row_bands(n, 3, comm.size());
+  test::listen();
+  for (const Arithmetic arithmetic : {Arithmetic::native, Arithmetic::emulated}) {
+    const LuOptions options{.arithmetic = arithmetic, .block = 64, .group = 4};
+    const auto A = test::random_matrix<double>(comm, bands, 1);
+    const auto B = test::random_matrix<double>(comm, of_right, 2);
+    const DistributedMatrix<double> X(comm, of_right);
+    EXPECT_EQ(solve<double>(comm, A, B, X, {.lu = options}).lu.info, 0);
+    const LuReport factors = lu(comm, A, options);
+    lu_solve(comm, Operation::transpose, A, factors, X, options);
+    EXPECT_GT(condition(comm, A, factors, 1.0, options), 0.0);
+    EXPECT_NE(determinant(comm, A, factors).mantissa, 0.0);
+    EXPECT_EQ(inverse(comm, test::random_matrix<double>(comm, bands, 3), options).info, 0);
+  }
+  test::stop_listening();
+  test::expect_labels(instances[0]);
+}
+
+}  // namespace
+}  // namespace heddle
