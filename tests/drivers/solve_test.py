@@ -52,8 +52,9 @@ class Solve(CommandTest):
         self.assertFalse(os.path.exists(self.path("X.mtx")))
 
     def test_bad_usage(self):
-        write_market(self.path("A.mtx"), random_matrix(3, 3, 1))
-        write_market(self.path("B.mtx"), random_matrix(4, 1, 1))
+        rng = random.Random(1)
+        write_market(self.path("A.mtx"), random_matrix(rng, 3, 3))
+        write_market(self.path("B.mtx"), random_matrix(rng, 4, 1))
         for arguments in (("solve",), ("solve", "--size", "3", "--a", "A.mtx", "--b", "B.mtx"), ("solve", "--a", "A.mtx"),
                           ("solve", "--a", "A.mtx", "--b", "B.mtx"), ("solve", "--size", "5", "--group", "3")):
             self.refuse(*arguments)
