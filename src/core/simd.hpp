@@ -1,10 +1,14 @@
 // Loops over the lanes of a CPU's vectors.
 #pragma once
 
+#if defined(_OPENMP) && !defined(__CUDACC__) && !defined(__HIPCC__)
+#define HEDDLE_SIMD_PRAGMA(text) _Pragma(text)
+#else
+#define HEDDLE_SIMD_PRAGMA(text)
+#endif
+
 /// Before a loop: its iterations are independent, and few enough that compilers would rather unroll it than use
 /// vectors.
-#if defined(_OPENMP) && !defined(__CUDACC__) && !defined(__HIPCC__)
-#define HEDDLE_SIMD _Pragma("omp simd")
-#else
-#define HEDDLE_SIMD
-#endif
+#define HEDDLE_SIMD HEDDLE_SIMD_PRAGMA("omp simd")
+/// Before a loop that makes the variable `most` the largest of what it was and what its iterations have.
+#define HEDDLE_SIMD_MOST HEDDLE_SIMD_PRAGMA("omp simd reduction(max : most)")

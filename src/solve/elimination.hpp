@@ -22,9 +22,6 @@ template <Scalar T> class Elimination {
   /// Replaces this rank's columns by its part of the factors; `pivots` and `info` are those of LuReport. Blocks.
   void run(const MatrixView<T>& local, std::vector<Index>& pivots, Index& info);
 
-  /// Bytes that an elimination takes on a rank besides the matrix.
-  [[nodiscard]] static double bytes(const LuSchedule& schedule, const CyclicAxis& columns, Arithmetic arithmetic);
-
  private:
   [[nodiscard]] int rank() const { return exchange_ ? exchange_->rank() : 0; }
   /// This rank's columns among `columns` of the matrix.

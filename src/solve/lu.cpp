@@ -1,4 +1,5 @@
 #include "core/instantiate.hpp"
+#include "core/simd.hpp"
 #include "dist/arguments.hpp"
 #include "solve/elimination.hpp"
 #include "solve/factorization.hpp"
@@ -37,11 +38,9 @@ void require_lu_options(Index rows, Index columns, const LuOptions& options) {
           "; expected a power of two, or 0");
 }
 
-// Emulated products are the faster ones where integer units are.
+// Native factorizations are the faster ones on every machine that was measured, GPUs included (docs/notes/solve.md).
 LuOptions with_arithmetic(LuOptions options) {
-  if (options.arithmetic == Arithmetic::automatic) {
-    options.arithmetic = on_host ? Arithmetic::native : Arithmetic::emulated;
-  }
+  if (options.arithmetic == Arithmetic::automatic) options.arithmetic = Arithmetic::native;
   return options;
 }
 
@@ -67,9 +66,7 @@ template <Scalar T> KOKKOS_INLINE_FUNCTION double part_size(const T& x) {
 template <Scalar T> double largest_of_column(const T* x, Index count) {
   double most = 0.0;
   bool all_numbers = true;
-#if defined(_OPENMP) && !defined(__CUDACC__)
-#pragma omp simd reduction(max : most)
-#endif
+  HEDDLE_SIMD_MOST
   for (Index i = 0; i < count; ++i) {
     const double size = part_size(x[i]);
     most = size > most ? size : most;

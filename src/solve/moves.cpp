@@ -69,20 +69,12 @@ void find_moves(const ExecutionSpace& space, const Kokkos::View<const Index*, Me
                 const RowMoves& moves) {
   const auto rows = static_cast<Index>(sources.extent(0));
   const auto data = moves.data;
-  if constexpr (on_host) {
-    Index count = 0;
-    for (Index r = begin; r < rows; ++r) {
-      if (sources(r) != r) moves.set(count++, r, sources(r));
-    }
-    data(0) = count;
-  } else {
-    Kokkos::deep_copy(space, Kokkos::subview(data, std::pair<int, int>(0, 1)), Index{0});
-    Kokkos::parallel_for(
-        "heddle::solve::find_moves", Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(space, begin, rows),
-        KOKKOS_LAMBDA(Index r) {
-          if (sources(r) != r) moves.set(Kokkos::atomic_fetch_add(&data(0), Index{1}), r, sources(r));
-        });
-  }
+  Kokkos::deep_copy(space, Kokkos::subview(data, std::pair<int, int>(0, 1)), Index{0});
+  Kokkos::parallel_for(
+      "heddle::solve::find_moves", Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(space, begin, rows),
+      KOKKOS_LAMBDA(Index r) {
+        if (sources(r) != r) moves.set(Kokkos::atomic_fetch_add(&data(0), Index{1}), r, sources(r));
+      });
 }
 
 template <class T> void move_rows(const ExecutionSpace& space, const RowMoves& moves, const MatrixView<T>& C) {

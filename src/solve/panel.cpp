@@ -27,9 +27,7 @@ template <Scalar T> Real<T> simple_size(const T& x) {
 template <Scalar T> Index first_largest(const T* x, Index count) {
   using R = Real<T>;
   R most = -1;
-#if defined(_OPENMP)
-#pragma omp simd reduction(max : most)
-#endif
+  HEDDLE_SIMD_MOST
   for (Index i = 0; i < count; ++i) {
     const R size = simple_size(x[i]);
     most = size > most ? size : most;
@@ -169,13 +167,11 @@ template <Scalar T> void PanelFactor<T>::factor_leaf_on_host(const ExecutionSpac
   }
 }
 
-template <Scalar T> void PanelFactor<T>::factor_leaf_on_device(const ExecutionSpace& space, Index begin, Index end) {
+template <Scalar T>
+void PanelFactor<T>::factor_leaf_on_device([[maybe_unused]] const ExecutionSpace& space, [[maybe_unused]] Index begin,
+                                           [[maybe_unused]] Index end) {
   if constexpr (!on_host) {
     device_factor_leaf<T>(space, panel_, begin, end, result_.pivots(), result_.info(), leaf_order_, leaf_memory_);
-  } else {
-    static_cast<void>(space);
-    static_cast<void>(begin);
-    static_cast<void>(end);
   }
 }
 

@@ -12,17 +12,6 @@
 namespace heddle::impl {
 namespace {
 
-template <Scalar T> KOKKOS_INLINE_FUNCTION double magnitude(const T& x) {
-  if constexpr (is_complex<T>) {
-    return Kokkos::hypot(real_of<double>(x), imaginary_of<double>(x));
-  } else {
-    return Kokkos::abs(static_cast<double>(x));
-  }
-}
-template <Scalar T> double size_of(const T& x) {
-  return std::hypot(real_of<double>(x), imaginary_of<double>(x));
-}
-
 // |A| of columns, times `sizes` of each column, for every row of the matrix, on every rank.
 template <Scalar T> std::vector<double> sizes_of_rows(const DistributedMatrix<T>& A, const std::vector<double>& sizes) {
   const ExecutionSpace& space = A.communicator().space();
@@ -112,16 +101,16 @@ BackwardErrors backward_errors(const DistributedMatrix<T>& A, const DistributedM
     const std::vector<T> b = column_of(B, j);
     const std::vector<T> r = column_of(R, j);
     std::vector<double> sizes(x.size());
-    std::transform(x.begin(), x.end(), sizes.begin(), size_of<T>);
+    std::transform(x.begin(), x.end(), sizes.begin(), magnitude<T>);
     const std::vector<double> sums = sizes_of_rows(A, sizes);
     double of_x = 0;
     double of_b = 0;
     double of_r = 0;
     for (std::size_t i = 0; i < x.size(); ++i) {
       of_x = larger_of(sizes[i], of_x);
-      of_b = larger_of(size_of(b[i]), of_b);
-      of_r = larger_of(size_of(r[i]), of_r);
-      errors.componentwise = larger_of(ratio(size_of(r[i]), sums[i] + size_of(b[i])), errors.componentwise);
+      of_b = larger_of(magnitude(b[i]), of_b);
+      of_r = larger_of(magnitude(r[i]), of_r);
+      errors.componentwise = larger_of(ratio(magnitude(r[i]), sums[i] + magnitude(b[i])), errors.componentwise);
     }
     errors.normwise = larger_of(ratio(of_r, norm * of_x + of_b), errors.normwise);
   }

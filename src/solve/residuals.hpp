@@ -7,6 +7,15 @@
 
 namespace heddle::impl {
 
+/// |x|.
+template <Scalar T> KOKKOS_INLINE_FUNCTION double magnitude(const T& x) {
+  if constexpr (is_complex<T>) {
+    return Kokkos::hypot(real_of<double>(x), imaginary_of<double>(x));
+  } else {
+    return Kokkos::abs(static_cast<double>(x));
+  }
+}
+
 /// R = B - A X, each element rounded once. B, X and R have one placement, in blocks of whole columns; A has any.
 /// Collective. Bits: reproducible. Cost: exact::gemv() for each column.
 template <Scalar T>

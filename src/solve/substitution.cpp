@@ -1,6 +1,7 @@
 #include "solve/substitution.hpp"
 
 #include "core/instantiate.hpp"
+#include <heddle/transpose/transpose.hpp>
 
 #include <Kokkos_Profiling_ScopedRegion.hpp>
 
@@ -11,17 +12,6 @@ namespace heddle::impl {
 namespace {
 
 constexpr int run_tag = 13;
-
-// to = from^T, or its conjugate.
-template <Scalar T>
-void copy_transposed(const ExecutionSpace& space, const MatrixView<const T>& from, bool conjugated,
-                     const MatrixView<T>& to) {
-  const Elements<const T> source(from);
-  const Elements<T> target(to);
-  for_each_element(
-      space, "heddle::solve::transpose_group", static_cast<Index>(to.extent(0)), static_cast<Index>(to.extent(1)),
-      KOKKOS_LAMBDA(Index i, Index j) { target(i, j) = conjugated ? conjugate(source(j, i)) : source(j, i); });
-}
 
 }  // namespace
 
@@ -101,7 +91,7 @@ void Substitution<T>::solve_group(const MatrixView<T>& M, Range group, bool lowe
 }
 
 template <Scalar T>
-void Substitution<T>::solve_group_transposed(const MatrixView<T>& M, Range group, bool lower, bool conjugated,
+void Substitution<T>::solve_group_transposed(const MatrixView<T>& M, Range group, bool lower, Operation op,
                                              exact::Diagonal diagonal, const MatrixView<T>& X) {
   const Index n = schedule_.rows;
   const Range rows = lower ? Range{group.begin, n} : Range{0, group.end};
@@ -115,7 +105,7 @@ void Substitution<T>::solve_group_transposed(const MatrixView<T>& M, Range group
         static_cast<std::size_t>(n * width));
   }
   const MatrixView<T> turned = matrix_view(transposed_.data(), group.size(), rows.size(), group.size());
-  copy_transposed<T>(subtract_.space(), brought, conjugated, turned);
+  transpose(subtract_.space(), T(1), brought, op, turned);
   const auto of_x = [&](Range of) { return block_of(X, of.begin, of.end, 0, columns); };
   const auto of_m = [&](Range of) {
     return block_of<const T>(turned, 0, group.size(), of.begin - rows.begin, of.end - rows.begin);
@@ -144,7 +134,7 @@ void Substitution<T>::solve(exact::Triangle triangle, Operation op, exact::Diago
     if (op == Operation::none) {
       solve_group(M, group, lower, diagonal, X);
     } else {
-      solve_group_transposed(M, group, lower, op == Operation::conjugate_transpose, diagonal, X);
+      solve_group_transposed(M, group, lower, op, diagonal, X);
     }
   }
   for (auto& sends : sends_) {

@@ -36,8 +36,8 @@ template <Scalar T> class Substitution {
   [[nodiscard]] MatrixView<T> bring(const MatrixView<T>& M, Range rows, Range columns);
   void bring_run(const MatrixView<T>& M, Range rows, Range run, const MatrixView<T>& place);
   void solve_group(const MatrixView<T>& M, Range group, bool lower, exact::Diagonal diagonal, const MatrixView<T>& X);
-  void solve_group_transposed(const MatrixView<T>& M, Range group, bool lower, bool conjugated,
-                              exact::Diagonal diagonal, const MatrixView<T>& X);
+  void solve_group_transposed(const MatrixView<T>& M, Range group, bool lower, Operation op, exact::Diagonal diagonal,
+                              const MatrixView<T>& X);
 
   std::optional<Communicator> comm_;
   std::optional<Transport> transport_;

@@ -14,8 +14,8 @@ namespace heddle {
 
 /// How an LU factorization is computed.
 struct LuOptions {
-  /// `native`: products by the BLAS. `emulated`: by integers, with the same bits on any machine. `automatic`: emulated
-  /// where this build has units for 8-bit integers that make it the faster one, as the figures of this library have it.
+  /// `native`: products by the BLAS. `emulated`: by integers, with the same bits on any machine. `automatic`: the
+  /// faster one, which is `native` on every machine that was measured.
   Arithmetic arithmetic = Arithmetic::native;
   /// Columns of a panel, which one rank factors by itself; 0 lets the library choose by the backend, or, of emulated
   /// products, one number for all. Bits depend on it.

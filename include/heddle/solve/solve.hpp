@@ -4,6 +4,8 @@
 #include <heddle/exact/matrix.hpp>
 #include <heddle/solve/lu.hpp>
 
+#include <limits>
+
 namespace heddle {
 
 /// How a linear system is solved.
@@ -23,9 +25,9 @@ struct SolveReport {
   double seconds = 0.0;  ///< Time of the slowest rank for all of it, without backward errors.
   /// max over right-hand sides of |b - A x| / (|A| |x| + |b|), in norms |.|_infinity; from residuals that are exact but
   /// for one rounding each. NaN where it was not measured or a number is not finite.
-  double normwise_error = 0.0;
+  double normwise_error = std::numeric_limits<double>::quiet_NaN();
   /// The largest |b - A x|_i / (|A| |x| + |b|)_i, likewise.
-  double componentwise_error = 0.0;
+  double componentwise_error = std::numeric_limits<double>::quiet_NaN();
 };
 
 /// Solves op(M) X = B for a triangle of an n x n matrix M and n x k right-hand sides, which X gives way to. The other
