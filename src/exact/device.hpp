@@ -134,6 +134,20 @@ template <Scalar T> struct ProductRounding {
   }
 };
 
+/// The elements that are marked, summed again exactly.
+template <Scalar T>
+void round_open(const ExecutionSpace& space, const ProductRounding<T>& rounding,
+                const Kokkos::View<char*, MemorySpace>& open) {
+  Kokkos::parallel_for(
+      "heddle::exact::round",
+      Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(space, 0, static_cast<Index>(open.extent(0))),
+      KOKKOS_LAMBDA(Index at) {
+        if (open(at) != 0) {
+          rounding.round_exactly(at);
+        }
+      });
+}
+
 /// Products by a thread or a team for each element, which round what twice the precision tells; what it leaves open is
 /// summed again by another kernel, which has the long way in it.
 template <Scalar T> void device_product_in_one(const ExecutionSpace& space, const ProductRounding<T>& rounding) {
@@ -168,13 +182,7 @@ template <Scalar T> void device_product_in_one(const ExecutionSpace& space, cons
           open(at) = static_cast<char>(!rounding.round_nearly(at, sum));
         });
   }
-  Kokkos::parallel_for(
-      "heddle::exact::round", Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(space, 0, results),
-      KOKKOS_LAMBDA(Index at) {
-        if (open(at) != 0) {
-          rounding.round_exactly(at);
-        }
-      });
+  round_open(space, rounding, open);
 }
 
 /// Products by `parts` threads for each element, whose sums go through memory.
@@ -214,6 +222,47 @@ void device_product_in_parts(const ExecutionSpace& space, const ProductRounding<
       });
 }
 
+/// Products by as many threads for each element, of one team, whose sums go through its fast memory. A team takes 32
+/// neighbouring rows, so that each of its warps reads whole lines of memory.
+template <Scalar T> void device_product_in_teams(const ExecutionSpace& space, const ProductRounding<T>& rounding) {
+  constexpr int rows = 32;
+  constexpr int slices = threads_of_device_team / rows;
+  using Teams = Kokkos::TeamPolicy<ExecutionSpace, Kokkos::LaunchBounds<threads_of_device_team, 4>>;
+  using Team = typename Teams::member_type;
+  using Sums =
+      Kokkos::View<InnerSum<T>[slices][rows], typename ExecutionSpace::scratch_memory_space, Kokkos::MemoryUnmanaged>;
+  const Operand<T> A = rounding.A;
+  const Operand<T> X = rounding.X;
+  const Index m = A.rows;
+  const Index n = A.columns;
+  const Index results = m * static_cast<Index>(rounding.Y.extent(1));
+  const Kokkos::View<char*, MemorySpace> open(
+      Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "heddle::exact::open"), static_cast<std::size_t>(results));
+  Teams policy(space, static_cast<int>((results + rows - 1) / rows), threads_of_device_team);
+  policy.set_scratch_size(0, Kokkos::PerTeam(static_cast<int>(Sums::shmem_size())));
+  Kokkos::parallel_for(
+      "heddle::exact::product", policy, KOKKOS_LAMBDA(const Team& team) {
+        const Sums sums(team.team_scratch(0));
+        const int lane = team.team_rank() % rows;
+        const Index slice = team.team_rank() / rows;
+        const Index at = Index{team.league_rank()} * rows + lane;
+        if (at < results) {
+          const Index j = at / m;
+          sums(slice, lane) = strided_sum<loads_at_once<T>>(
+              A, at - j * m, [&](Index k) { return X(k, j); }, n * slice / slices, n * (slice + 1) / slices, 1);
+        }
+        team.team_barrier();
+        if (slice == 0 && at < results) {
+          InnerSum<T> sum = sums(0, lane);
+          for (int other = 1; other < slices; ++other) {
+            sum.merge(sums(other, lane));
+          }
+          open(at) = static_cast<char>(!rounding.round_nearly(at, sum));
+        }
+      });
+  round_open(space, rounding, open);
+}
+
 /// Y = alpha A X + beta Y.
 template <Scalar T>
 void device_product(const ExecutionSpace& space, const Update<T>& update, const Operand<T>& A, const Operand<T>& X,
@@ -227,7 +276,11 @@ void device_product(const ExecutionSpace& space, const Update<T>& update, const 
   const Index threads = is_complex<T> ? most : std::min<Index>(most, 65536);
   const Index parts =
       by_rows ? 1 : std::clamp<Index>(threads / std::max<Index>(1, results), 1, std::max<Index>(1, A.columns / 64));
-  if (parts == 1) {
+  // As many teams as keep the memory busy by themselves need no memory for parts of sums, which takes time to get.
+  const bool in_teams = !by_rows && parts > 1 && results >= most / 32;
+  if (in_teams) {
+    device_product_in_teams(space, rounding);
+  } else if (parts == 1) {
     device_product_in_one(space, rounding);
   } else {
     device_product_in_parts(space, rounding, parts);
