@@ -1,4 +1,4 @@
-// Loops over the lanes of a CPU's vectors.
+// Loops over the lanes of a CPU's vectors, and over the registers of a GPU's threads.
 #pragma once
 
 #if defined(_OPENMP) && !defined(__CUDACC__) && !defined(__HIPCC__)
@@ -12,3 +12,10 @@
 #define HEDDLE_SIMD HEDDLE_SIMD_PRAGMA("omp simd")
 /// Before a loop that makes the variable `most` the largest of what it was and what its iterations have.
 #define HEDDLE_SIMD_MOST HEDDLE_SIMD_PRAGMA("omp simd reduction(max : most)")
+
+/// Before a loop over an array that a thread of a GPU is to keep in registers.
+#if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
+#define HEDDLE_UNROLL _Pragma("unroll")
+#else
+#define HEDDLE_UNROLL
+#endif

@@ -2,6 +2,7 @@
 // teams find it.
 #pragma once
 
+#include "core/simd.hpp"
 #include "exact/device_sums.hpp"
 #include "exact/divisor.hpp"
 
@@ -180,9 +181,7 @@ template <Scalar T, class Sum, class Team> class BlockSolve {
     const Index first = Index{other} * block;
     const Index i = rank_ < rows_ ? row(rank_) : row(0);
     T a[block];
-#ifdef KOKKOS_ENABLE_PRAGMA_UNROLL
-#pragma unroll
-#endif
+    HEDDLE_UNROLL
     for (int k = 0; k < block; ++k) {
       a[k] = system_.A(i, system_.row(first + k));
     }
@@ -196,9 +195,7 @@ template <Scalar T, class Sum, class Team> class BlockSolve {
     team_.team_barrier();
     minus_x_(rank_) = -system_.x(system_.row(first + rank_));
     team_.team_barrier();
-#ifdef KOKKOS_ENABLE_PRAGMA_UNROLL
-#pragma unroll
-#endif
+    HEDDLE_UNROLL
     for (int k = 0; k < block; ++k) {
       sum.add_product(a[k], minus_x_(k));
     }

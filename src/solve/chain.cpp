@@ -133,15 +133,30 @@ template <Scalar T> struct DeviceSubtract {
   Along along;
 
   [[nodiscard]] KOKKOS_INLINE_FUNCTION Index taken(Index k) const { return along == Along::up ? k : inner - 1 - k; }
-  KOKKOS_INLINE_FUNCTION void load(const Team& team, const Run& a, const Run& b, Index row, Index column,
-                                   Index first) const {
-    for (int e = team.team_rank(); e < edge * depth; e += threads) {
-      const int i = e % edge;
-      const int k = e / edge;
-      a(k, i) = row + i < rows && first + k < inner ? A(row + i, taken(first + k)) : T(0);
-      const int p = e % depth;
-      const int j = e / depth;
-      b(p, j) = column + j < columns && first + p < inner ? B(taken(first + p), column + j) : T(0);
+  // What a thread brings of a run of A and B; zeros beyond their ends.
+  static constexpr int brought = edge * depth / threads;
+  struct Brought {
+    T a[brought];
+    T b[brought];
+  };
+  KOKKOS_INLINE_FUNCTION void fetch(const Team& team, Index row, Index column, Index first, Brought& run) const {
+    HEDDLE_UNROLL
+    for (int t = 0; t < brought; ++t) {
+      const int e = team.team_rank() + t * threads;
+      const Index i = row + e % edge;
+      const Index k = first + e / edge;
+      run.a[t] = i < rows && k < inner ? A(i, taken(k)) : T(0);
+      const Index p = first + e % depth;
+      const Index j = column + e / depth;
+      run.b[t] = j < columns && p < inner ? B(taken(p), j) : T(0);
+    }
+  }
+  KOKKOS_INLINE_FUNCTION void store(const Team& team, const Brought& run, const Run& a, const Run& b) const {
+    HEDDLE_UNROLL
+    for (int t = 0; t < brought; ++t) {
+      const int e = team.team_rank() + t * threads;
+      a(e / edge, e % edge) = -run.a[t];
+      b(e % depth, e / depth) = run.b[t];
     }
   }
 
@@ -153,30 +168,42 @@ template <Scalar T> struct DeviceSubtract {
     const int my_row = team.team_rank() % lanes;
     const int my_column = team.team_rank() / lanes;
     T sum[each][each];
+    HEDDLE_UNROLL
     for (int c = 0; c < each; ++c) {
+      HEDDLE_UNROLL
       for (int r = 0; r < each; ++r) {
         const Index i = row + my_row + r * lanes;
         const Index j = column + my_column + c * lanes;
         sum[c][r] = i < rows && j < columns ? C(i, j) : T(0);
       }
     }
+    Brought run;
+    fetch(team, row, column, 0, run);
     for (Index first = 0; first < inner; first += depth) {
-      load(team, a, b, row, column, first);
+      store(team, run, a, b);
       team.team_barrier();
+      // The next run is on its way while this one is multiplied.
+      if (first + depth < inner) fetch(team, row, column, first + depth, run);
       // No step beyond the end: what is not there would turn the sign of a zero.
       const int steps = static_cast<int>(Kokkos::min<Index>(depth, inner - first));
       for (int k = 0; k < steps; ++k) {
         T left[each];
         T right[each];
-        for (int r = 0; r < each; ++r) left[r] = -a(k, my_row + r * lanes);
+        HEDDLE_UNROLL
+        for (int r = 0; r < each; ++r) left[r] = a(k, my_row + r * lanes);
+        HEDDLE_UNROLL
         for (int c = 0; c < each; ++c) right[c] = b(k, my_column + c * lanes);
+        HEDDLE_UNROLL
         for (int c = 0; c < each; ++c) {
+          HEDDLE_UNROLL
           for (int r = 0; r < each; ++r) sum[c][r] = multiply_add(left[r], right[c], sum[c][r]);
         }
       }
       team.team_barrier();
     }
+    HEDDLE_UNROLL
     for (int c = 0; c < each; ++c) {
+      HEDDLE_UNROLL
       for (int r = 0; r < each; ++r) {
         const Index i = row + my_row + r * lanes;
         const Index j = column + my_column + c * lanes;
@@ -210,25 +237,32 @@ template <Scalar T> struct DeviceSolve {
   KOKKOS_INLINE_FUNCTION void operator()(const Team& team) const {
     const Triangle minus(team.team_scratch(0));
     const int size = static_cast<int>(order.size);
-    for (int e = team.team_rank(); e < block * block; e += threads) {
-      const int i = e % block;
-      const int k = e / block;
-      minus(k, i) = i < size && k < i ? -M(order.row(i), order.row(k)) : T(0);
+    T brought[block * block / threads];
+    HEDDLE_UNROLL
+    for (int t = 0; t < block * block / threads; ++t) {
+      const int i = (team.team_rank() + t * threads) % block;
+      const int k = (team.team_rank() + t * threads) / block;
+      brought[t] = i < size && k < i ? -M(order.row(i), order.row(k)) : T(0);
+    }
+    HEDDLE_UNROLL
+    for (int t = 0; t < block * block / threads; ++t) {
+      minus((team.team_rank() + t * threads) / block, (team.team_rank() + t * threads) % block) = brought[t];
     }
     team.team_barrier();
     const Index j = Index{team.league_rank()} * threads + team.team_rank();
     if (j >= columns) return;
     T x[block];
+    HEDDLE_UNROLL
     for (int i = 0; i < block; ++i) x[i] = i < size ? X(order.row(i), j) : T(0);
-#ifdef KOKKOS_ENABLE_PRAGMA_UNROLL
-#pragma unroll
-#endif
+    HEDDLE_UNROLL
     for (int k = 0; k < block; ++k) {
       if (!unit && k < size) x[k] = PivotDivisor<T>(M(order.row(k), order.row(k)))(x[k]);
+      HEDDLE_UNROLL
       for (int i = 0; i < block; ++i) {
         if (i > k) x[i] = multiply_add(minus(k, i), x[k], x[i]);
       }
     }
+    HEDDLE_UNROLL
     for (int i = 0; i < block; ++i) {
       if (i < size) X(order.row(i), j) = x[i];
     }

@@ -1,150 +1,221 @@
 // A few columns factored on a GPU by one kernel, whose teams meet once a column.
 #pragma once
 
+#include "core/simd.hpp"
 #include "dist/elementwise.hpp"
 #include "exact/device_lu.hpp"
+#include "solve/moves.hpp"
 #include "solve/pivot.hpp"
 
 #include <algorithm>
 #include <cstdint>
+#include <cstring>
 
 namespace heddle::impl {
 
 /// Columns that are factored together: as many as a thread keeps of its row in registers.
-inline constexpr Index device_leaf_width = 16;
-/// Rows of a team, one a thread.
-inline constexpr int device_leaf_threads = 512;
-
-/// A row that a team proposes for a pivot, or the row that gives way to it.
-template <Scalar T> struct LeafRow {
-  std::uint64_t rank;
-  Index row;
-  Index order;
-  T reciprocal;
-  T values[device_leaf_width];
-};
+template <Scalar T> inline constexpr Index device_leaf_width = std::min<Index>(32, 256 / static_cast<Index>(sizeof(T)));
+/// Rows of a team, one a thread: as few as leave no more teams than multiprocessors, so that these share the work.
+inline constexpr int device_leaf_threads[] = {128, 256, 512};
+inline constexpr int most_device_leaf_threads = 512;
+/// Threads that exchange registers.
+inline constexpr int device_leaf_lanes = 32;
 
 /// Teams that all run at the same time, whatever else the device does: one for each multiprocessor.
 inline Index device_leaf_teams(const ExecutionSpace& space) {
   return std::max<Index>(1, static_cast<Index>(space.concurrency()) / 2048);
 }
 
-template <Scalar T>
-Kokkos::View<std::uint64_t*, MemorySpace> device_leaf_memory(const ExecutionSpace& space, Index rows) {
-  const Index teams = std::min((rows + device_leaf_threads - 1) / device_leaf_threads, device_leaf_teams(space));
-  const std::size_t words = 2 + 2 * static_cast<std::size_t>(teams + 1) * sizeof(LeafRow<T>) / sizeof(std::uint64_t);
-  return Kokkos::View<std::uint64_t*, MemorySpace>(
-      Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "heddle::solve::leaf_memory"), words);
-}
+/// Words by which one thread tells others something at once: each is 32 bits of data and, above them, the number of the
+/// step that they belong to, so that no fence is needed, and whoever waits for the data has it when the number is right
+/// (as the small messages of NCCL are sent).
+struct MarkedWords {
+  // A volatile word is read from, and written to, the memory that all teams share.
+  volatile std::uint64_t* words;
 
-/// Columns [first, first + width) of rows [first, rows) of a panel.
+  KOKKOS_INLINE_FUNCTION void write(int k, std::uint32_t step, std::uint32_t data) const {
+    words[k] = std::uint64_t{step} << 32U | data;
+  }
+  /// Words first, first + stride, ...: all of them are asked for before the first is waited for.
+  template <int count>
+  KOKKOS_INLINE_FUNCTION void wait(int first, int stride, std::uint32_t step, std::uint32_t (&data)[count]) const {
+    bool all = false;
+    while (!all) {
+      std::uint64_t word[count];
+      HEDDLE_UNROLL
+      for (int k = 0; k < count; ++k) word[k] = words[first + k * stride];
+      all = true;
+      HEDDLE_UNROLL
+      for (int k = 0; k < count; ++k) {
+        data[k] = static_cast<std::uint32_t>(word[k]);
+        all = all && static_cast<std::uint32_t>(word[k] >> 32U) == step;
+      }
+    }
+  }
+};
+
+/// A row that is proposed for a pivot.
+struct Proposal {
+  std::uint64_t rank;  ///< By pivot_rank().
+  int position;        ///< Of the row in the panel.
+  int from;            ///< Which warp, or which team, proposes it.
+};
+struct FirstOfLargest {
+  using reducer = FirstOfLargest;
+  using value_type = Proposal;
+  using result_view_type = Kokkos::View<Proposal, Kokkos::HostSpace, Kokkos::MemoryUnmanaged>;
+
+  Proposal* result;
+  KOKKOS_INLINE_FUNCTION void join(Proposal& to, const Proposal& from) const {
+    if (from.rank > to.rank || (from.rank == to.rank && from.position < to.position)) to = from;
+  }
+  KOKKOS_INLINE_FUNCTION void init(Proposal& value) const { value = {0, 1 << 30, 0}; }
+  KOKKOS_INLINE_FUNCTION Proposal& reference() const { return *result; }
+  [[nodiscard]] result_view_type view() const { return result_view_type(result); }
+  [[nodiscard]] KOKKOS_INLINE_FUNCTION bool references_scalar() const { return true; }
+};
+
+/// Columns [first, first + width) of rows [first, rows) of a panel. A thread keeps its row in registers from beginning
+/// to end, and rows change no places but the numbers of them: `position` is where a thread's row is by now, and at the
+/// end it is written there.
+///
+/// A step takes two barriers of each team and two reads of memory that all teams share: each warp lays the best row it
+/// has into its team's fast memory; the first warp sends the best of these to all teams, and waits for what they send.
 template <Scalar T> struct DeviceLeaf {
   using Team = typename Kokkos::TeamPolicy<ExecutionSpace>::member_type;
-  using Pivot = exact::impl::Pivot;
-  using LargestPivot = exact::impl::LargestPivot;
-  static constexpr int width_at_most = static_cast<int>(device_leaf_width);
+  static constexpr int lanes = device_leaf_lanes;
+  static constexpr int most_warps = most_device_leaf_threads / lanes;
+  static constexpr int most = static_cast<int>(device_leaf_width<T>);
+  static constexpr int words_each = static_cast<int>(sizeof(T) / sizeof(std::uint32_t));
+  static constexpr int words_of_rank = 3;
+  // A lane reads as many words of a row at a time as make up a whole row, whether or not all are there.
+  static constexpr int words_of_lane = (most * words_each + lanes - 1) / lanes;
+  static constexpr int words_of_team = words_of_rank + 1 + lanes * words_of_lane;
+
+  // In the fast memory of a team.
+  struct Shared {
+    T values[most_warps][most];
+    T pivot_row[most];
+    Proposal proposals[most_warps];
+    Proposal chosen;
+  };
+  using SharedView = Kokkos::View<Shared*, typename ExecutionSpace::scratch_memory_space, Kokkos::MemoryUnmanaged>;
 
   Elements<T> P;
   Index first;
   Index rows;
   int width;
   int teams;
+  std::uint32_t step;  // The number of the first step.
   Index* pivots;
   Index* info;
-  Index* order;
-  std::uint64_t* arrived;
-  LeafRow<T>* proposals;  // Of each team, and then the row that gives way: twice, for steps in turn.
+  RowMoves moves;
+  std::uint64_t* words;  // Of each team, twice, for steps in turn.
 
-  [[nodiscard]] KOKKOS_INLINE_FUNCTION LeafRow<T>& proposal(int step, int team) const {
-    return proposals[(step & 1) * (teams + 1) + team];
+  [[nodiscard]] KOKKOS_INLINE_FUNCTION MarkedWords words_of(int j, int team) const {
+    return {words + ((j & 1) * teams + team) * words_of_team};
   }
-  // Publishes what the team wrote, waits until all teams have done so, and sees what they wrote.
-  KOKKOS_INLINE_FUNCTION void meet(const Team& team, int step) const {
-    team.team_barrier();
-    if (team.team_rank() == 0) {
-      Kokkos::memory_fence();
-      Kokkos::atomic_add(arrived, std::uint64_t{1});
-      const auto all = static_cast<std::uint64_t>(teams) * static_cast<std::uint64_t>(step + 1);
-      std::uint64_t here = 0;
-      do {
-        here = Kokkos::atomic_load(arrived);
-      } while (here < all);
-      Kokkos::memory_fence();
-    }
-    team.team_barrier();
-  }
-  KOKKOS_INLINE_FUNCTION void propose(LeafRow<T>& where, const Pivot& best, Index my_order, const T (&a)[width_at_most],
-                                      const T& value) const {
-    where.rank = best.rank;
-    where.row = best.row;
-    where.order = my_order;
-    where.reciprocal = PivotDivisor<T>(value).reciprocal();
-    for (int c = 0; c < width_at_most; ++c) where.values[c] = a[c];
-  }
-  [[nodiscard]] KOKKOS_INLINE_FUNCTION Pivot largest_of_all(const Team& team, int step) const {
-    Pivot best;
-    const LargestPivot reducer{&best};
-    reducer.init(best);
-    for (int other = team.team_rank(); other < teams; other += device_leaf_threads) {
-      const LeafRow<T>& from = proposal(step, other);
-      reducer.join(best, Pivot{from.rank, from.row});
-    }
-    team.team_reduce(reducer);
+  [[nodiscard]] KOKKOS_INLINE_FUNCTION static Proposal best_of_warp(const Team& team, const Proposal& mine) {
+    Proposal best;
+    const FirstOfLargest reducer{&best};
+    Kokkos::parallel_reduce(
+        Kokkos::ThreadVectorRange(team, lanes), [&](int, Proposal& value) { reducer.join(value, mine); }, reducer);
     return best;
+  }
+  [[nodiscard]] KOKKOS_INLINE_FUNCTION static int lane_of(const Team& team) {
+    int lane = 0;
+    Kokkos::parallel_for(Kokkos::ThreadVectorRange(team, lanes), [&](int l) { lane = l; });
+    return lane;
+  }
+  // The first warp: tells all teams the best row of this one, and finds the best of all, with its elements from column
+  // j on.
+  KOKKOS_INLINE_FUNCTION void choose(const Team& team, Shared& shared, int j, int lane) const {
+    const std::uint32_t now = step + static_cast<std::uint32_t>(j);
+    Proposal none;
+    FirstOfLargest{&none}.init(none);
+    const Proposal mine = best_of_warp(team, lane < team.team_size() ? shared.proposals[lane] : none);
+    const MarkedWords out = words_of(j, team.league_rank());
+    const auto* const values = reinterpret_cast<const std::uint32_t*>(shared.values[mine.from]);
+    for (int k = lane; k < words_of_rank; k += lanes) {
+      out.write(k, now,
+                k == 0   ? static_cast<std::uint32_t>(mine.rank)
+                : k == 1 ? static_cast<std::uint32_t>(mine.rank >> 32U)
+                         : static_cast<std::uint32_t>(mine.position));
+    }
+    HEDDLE_UNROLL
+    for (int k = 0; k < words_of_lane; ++k) out.write(words_of_rank + k * lanes + lane, now, values[k * lanes + lane]);
+    Proposal best = none;
+    for (int other = lane; other < teams; other += lanes) {
+      std::uint32_t data[words_of_rank];
+      words_of(j, other).wait(0, 1, now, data);
+      FirstOfLargest{&best}.join(best, {std::uint64_t{data[1]} << 32U | data[0], static_cast<int>(data[2]), other});
+    }
+    const Proposal chosen = best_of_warp(team, best);
+    auto* const row = reinterpret_cast<std::uint32_t*>(shared.pivot_row);
+    std::uint32_t data[words_of_lane];
+    words_of(j, chosen.from).wait(words_of_rank + lane, lanes, now, data);
+    HEDDLE_UNROLL
+    for (int k = 0; k < words_of_lane; ++k) row[k * lanes + lane] = data[k];
+    if (lane == 0) shared.chosen = chosen;
   }
 
   KOKKOS_INLINE_FUNCTION void operator()(const Team& team) const {
-    const Index r = first + Index{team.league_rank()} * device_leaf_threads + team.team_rank();
+    Shared& shared = *SharedView(team.team_scratch(0), 1).data();
+    const int lane = lane_of(team);
+    const int warp = team.team_rank();
+    const int top = static_cast<int>(first);
+    const int r = top + (team.league_rank() * team.team_size() + warp) * lanes + lane;
     const bool here = r < rows;
-    Index my_order = r;
-    T a[width_at_most];
-    for (int c = 0; c < width_at_most; ++c) a[c] = here && c < width ? P(r, first + c) : T(0);
-#ifdef KOKKOS_ENABLE_PRAGMA_UNROLL
-#pragma unroll
-#endif
-    for (int j = 0; j < width_at_most; ++j) {
-      if (j < width) {
-        Pivot best;
-        const LargestPivot reducer{&best};
-        reducer.init(best);
-        if (here && r >= first + j) best = Pivot{exact::impl::pivot_rank(a[j]), r};
-        team.team_reduce(reducer);
-        if (best.row == r) {
-          propose(proposal(j, team.league_rank()), best, my_order, a, a[j]);
-        } else if (team.team_rank() == 0 && best.row >= rows) {
-          proposal(j, team.league_rank()).rank = best.rank;
-          proposal(j, team.league_rank()).row = best.row;
-        }
-        if (r == first + j) propose(proposal(j, teams), best, my_order, a, T(1));
-        meet(team, j);
-        const Pivot chosen = largest_of_all(team, j);
-        const LeafRow<T>& from = proposal(j, static_cast<int>((chosen.row - first) / device_leaf_threads));
-        const T pivot = from.values[j];
-        const PivotDivisor<T> divide(pivot, from.reciprocal);
-        if (r == first + j) {
-          for (int c = 0; c < width_at_most; ++c) a[c] = from.values[c];
-          my_order = from.order;
-          pivots[first + j] = chosen.row;
-          if (chosen.rank == exact::impl::pivot_rank_of_zero && *info == 0) *info = first + j + 1;
-        } else if (r == chosen.row) {
-          const LeafRow<T>& away = proposal(j, teams);
-          for (int c = 0; c < width_at_most; ++c) a[c] = away.values[c];
-          my_order = away.order;
-        }
-        if (here && r > first + j) {
-          if (pivot != T(0)) a[j] = divide(a[j]);
-          for (int c = 0; c < width_at_most; ++c) {
-            if (c > j) a[c] = multiply_add(-a[j], from.values[c], a[c]);
-          }
-        }
-      }
+    int position = r;
+    T a[most];
+    HEDDLE_UNROLL
+    for (int c = 0; c < most; ++c) a[c] = here && c < width ? P(r, first + c) : T(0);
+    if (team.league_rank() == 0 && warp == 0 && lane == 0) {
+      moves.data(0) = 0;
+      Kokkos::memory_fence();
     }
-    if (here) {
-      for (int c = 0; c < width_at_most; ++c) {
-        if (c < width) P(r, first + c) = a[c];
+    // Column j is in a[0]: after each step the row is turned by one place.
+    for (int j = 0; j < width; ++j) {
+      Proposal mine;
+      FirstOfLargest{&mine}.init(mine);
+      if (here && position >= top + j) mine = {exact::impl::pivot_rank(a[0]), position, warp};
+      const Proposal best = best_of_warp(team, mine);
+      if (best.position == position && mine.position == position) {
+        HEDDLE_UNROLL
+        for (int c = 0; c < most; ++c) shared.values[warp][c] = a[c];
       }
-      order[r] = my_order;
+      if (lane == 0) shared.proposals[warp] = {best.rank, best.position, warp};
+      team.team_barrier();
+      if (warp == 0) choose(team, shared, j, lane);
+      team.team_barrier();
+      const Proposal chosen = shared.chosen;
+      if (position == chosen.position) {
+        position = top + j;
+      } else if (position == top + j) {
+        position = chosen.position;
+      }
+      if (team.league_rank() == 0 && warp == 0 && lane == 0) {
+        pivots[first + j] = chosen.position;
+        if (chosen.rank == exact::impl::pivot_rank_of_zero && *info == 0) *info = first + j + 1;
+      }
+      const T pivot = shared.pivot_row[0];
+      const bool below = here && position > top + j;
+      if (below && pivot != T(0)) a[0] = PivotDivisor<T>(pivot)(a[0]);
+      const T l = a[0];
+      HEDDLE_UNROLL
+      for (int c = 0; c + 1 < most; ++c) {
+        const T x = a[c + 1];
+        a[c] = below && c + 1 < width - j ? multiply_add(-l, shared.pivot_row[c + 1], x) : x;
+      }
+      a[most - 1] = l;
     }
+    if (!here) return;
+    // Column c is in a[most - width + c].
+    HEDDLE_UNROLL
+    for (int c = 0; c < most; ++c) {
+      if (c >= most - width) P(position, first + c - (most - width)) = a[c];
+    }
+    if (position != r) moves.set(Kokkos::atomic_fetch_add(&moves.data(0), Index{1}), position, r);
   }
 };
 
@@ -197,28 +268,60 @@ template <Scalar T> struct DeviceTallLeaf {
   }
 };
 
-/// Factors columns [begin, end) of rows [begin, ...) of a panel, and moves no row of other columns: order(r) says which
-/// row is now at r. Ordered on `space`, does not block.
-template <Scalar T>
-void device_factor_leaf(const ExecutionSpace& space, const MatrixView<T>& panel, Index begin, Index end,
-                        const Kokkos::View<Index*, MemorySpace>& pivots, const Kokkos::View<Index*, MemorySpace>& info,
-                        const Kokkos::View<Index*, MemorySpace>& order,
-                        const Kokkos::View<std::uint64_t*, MemorySpace>& memory) {
-  const auto rows = static_cast<Index>(panel.extent(0));
-  const auto width = static_cast<int>(end - begin);
-  const Index teams = (rows - begin + device_leaf_threads - 1) / device_leaf_threads;
-  if (teams > device_leaf_teams(space)) {
-    Kokkos::parallel_for(
-        "heddle::solve::tall_leaf", Kokkos::TeamPolicy<ExecutionSpace>(space, 1, 512),
-        DeviceTallLeaf<T>{Elements<T>(panel), begin, rows, width, pivots.data(), info.data(), order.data()});
-    return;
+/// Factors columns of panels of up to `rows` rows, a few at a time.
+template <Scalar T> class DeviceLeaves {
+ public:
+  DeviceLeaves() = default;
+  DeviceLeaves(const ExecutionSpace& space, Index rows)
+      : most_teams_(device_leaf_teams(space)),
+        words_(Kokkos::view_alloc(space, "heddle::solve::leaf_words"),
+               static_cast<std::size_t>(2 * most_teams_ * DeviceLeaf<T>::words_of_team)),
+        order_(Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "heddle::solve::leaf_order"),
+               static_cast<std::size_t>(fits(rows) ? 0 : rows)) {}
+
+  /// Columns [begin, end) of rows [begin, ...) of a panel. No row of other columns moves: `moves` says which have to.
+  /// Ordered on `space`, does not block.
+  void factor(const ExecutionSpace& space, const MatrixView<T>& panel, Index begin, Index end,
+              const Kokkos::View<Index*, MemorySpace>& pivots, const Kokkos::View<Index*, MemorySpace>& info,
+              const RowMoves& moves) {
+    const auto rows = static_cast<Index>(panel.extent(0));
+    const auto width = static_cast<int>(end - begin);
+    if (!fits(rows - begin)) {
+      Kokkos::parallel_for(
+          "heddle::solve::tall_leaf", Kokkos::TeamPolicy<ExecutionSpace>(space, 1, 512),
+          DeviceTallLeaf<T>{Elements<T>(panel), begin, rows, width, pivots.data(), info.data(), order_.data()});
+      find_moves(space, Kokkos::subview(order_, Kokkos::pair<Index, Index>(0, rows)), begin, moves);
+      return;
+    }
+    using Leaf = DeviceLeaf<T>;
+    using Policy = Kokkos::TeamPolicy<ExecutionSpace, Kokkos::LaunchBounds<most_device_leaf_threads, 1>>;
+    const int* threads = device_leaf_threads;
+    while ((rows - begin + *threads - 1) / *threads > most_teams_) ++threads;
+    const auto teams = static_cast<int>((rows - begin + *threads - 1) / *threads);
+    Policy policy(space, teams, *threads / Leaf::lanes, Leaf::lanes);
+    policy.set_scratch_size(0, Kokkos::PerTeam(static_cast<int>(Leaf::SharedView::shmem_size(1))));
+    Kokkos::parallel_for("heddle::solve::leaf", policy,
+                         Leaf{Elements<T>(panel), begin, rows, width, teams, next_steps(space, width), pivots.data(),
+                              info.data(), moves, words_.data()});
   }
-  Kokkos::deep_copy(space, Kokkos::subview(memory, Kokkos::pair<int, int>(0, 1)), std::uint64_t{0});
-  using Policy = Kokkos::TeamPolicy<ExecutionSpace, Kokkos::LaunchBounds<device_leaf_threads, 1>>;
-  Kokkos::parallel_for(
-      "heddle::solve::leaf", Policy(space, static_cast<int>(teams), device_leaf_threads),
-      DeviceLeaf<T>{Elements<T>(panel), begin, rows, width, static_cast<int>(teams), pivots.data(), info.data(),
-                    order.data(), memory.data(), reinterpret_cast<LeafRow<T>*>(memory.data() + 2)});
-}
+
+ private:
+  [[nodiscard]] bool fits(Index rows) const { return rows <= most_teams_ * most_device_leaf_threads; }
+  // Numbers of steps that no word has yet.
+  std::uint32_t next_steps(const ExecutionSpace& space, int count) {
+    if (next_ > std::uint32_t{0} - 2 * static_cast<std::uint32_t>(device_leaf_width<T>)) {
+      Kokkos::deep_copy(space, words_, std::uint64_t{0});
+      next_ = 1;
+    }
+    const std::uint32_t begin = next_;
+    next_ += static_cast<std::uint32_t>(count);
+    return begin;
+  }
+
+  Index most_teams_ = 1;
+  Kokkos::View<std::uint64_t*, MemorySpace> words_;
+  Kokkos::View<Index*, MemorySpace> order_;  // Of panels that are too high for DeviceLeaf.
+  std::uint32_t next_ = 1;
+};
 
 }  // namespace heddle::impl

@@ -9,42 +9,65 @@
 namespace heddle::impl {
 namespace {
 
+// All columns but some.
+struct Others {
+  Range without;
+  KOKKOS_INLINE_FUNCTION Index operator[](Index k) const {
+    return k < without.begin ? k : k + without.end - without.begin;
+  }
+};
+
 template <class T>
-void move_on_host(const ExecutionSpace& space, const RowMoves& moves, const Elements<T>& C, Index columns) {
-  const Index count = moves.count();
-  if (count == 0) return;
+void move_on_host(const ExecutionSpace& space, const RowMoves& moves, const Elements<T>& C, const Others& columns,
+                  Index count) {
+  const Index moved = moves.count();
+  if (moved == 0) return;
   Kokkos::parallel_for("heddle::solve::move_rows",
-                       Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(space, 0, columns), [=](Index j) {
+                       Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(space, 0, count), [=](Index at) {
+                         const Index j = columns[at];
                          thread_local std::vector<T> kept;
-                         kept.resize(static_cast<std::size_t>(count));
-                         for (Index k = 0; k < count; ++k) kept[static_cast<std::size_t>(k)] = C(moves.source(k), j);
-                         for (Index k = 0; k < count; ++k) C(moves.target(k), j) = kept[static_cast<std::size_t>(k)];
+                         kept.resize(static_cast<std::size_t>(moved));
+                         for (Index k = 0; k < moved; ++k) kept[static_cast<std::size_t>(k)] = C(moves.source(k), j);
+                         for (Index k = 0; k < moved; ++k) C(moves.target(k), j) = kept[static_cast<std::size_t>(k)];
                        });
 }
 
-// A team for a few columns, which lie in its fast memory while they move.
+// A team for a few columns, which lie in its fast memory while they move; the last one for the list.
 template <class T> struct DeviceMove {
   static constexpr int threads = 256;
   using Team = typename Kokkos::TeamPolicy<ExecutionSpace>::member_type;
-  using Kept = Kokkos::View<T*, typename ExecutionSpace::scratch_memory_space, Kokkos::MemoryUnmanaged>;
+  template <class Element>
+  using Kept = Kokkos::View<Element*, typename ExecutionSpace::scratch_memory_space, Kokkos::MemoryUnmanaged>;
 
   RowMoves moves;
   Elements<T> C;
-  Index columns;
+  Others columns;
+  Index count;
   int each;
+  Index* list;
 
-  KOKKOS_INLINE_FUNCTION void operator()(const Team& team) const {
-    const auto count = static_cast<int>(moves.count());
-    if (count == 0) return;
-    const Kept kept(team.team_scratch(0), static_cast<int>(moves.most()) * each);
-    const Index first = Index{team.league_rank()} * each;
-    const int here = static_cast<int>(Kokkos::min<Index>(each, columns - first));
+  template <class Element, class Place>
+  KOKKOS_INLINE_FUNCTION void move(const Team& team, int moved, int here, const Place& place) const {
+    const Kept<Element> kept(team.team_scratch(0), static_cast<int>(moves.most()) * here);
     // Neighbouring threads take neighbouring moves: targets at the top of the panel lie side by side.
-    for (int e = team.team_rank(); e < count * here; e += threads)
-      kept(e) = C(moves.source(e % count), first + e / count);
+    for (int e = team.team_rank(); e < moved * here; e += threads) kept(e) = place(moves.source(e % moved), e / moved);
     team.team_barrier();
-    for (int e = team.team_rank(); e < count * here; e += threads)
-      C(moves.target(e % count), first + e / count) = kept(e);
+    for (int e = team.team_rank(); e < moved * here; e += threads) place(moves.target(e % moved), e / moved) = kept(e);
+  }
+  KOKKOS_INLINE_FUNCTION void operator()(const Team& team) const {
+    const auto moved = static_cast<int>(moves.count());
+    const Index begin = Index{team.league_rank()} * each;
+    if (moved == 0) return;
+    if (begin >= count) {
+      move<Index>(team, moved, 1, [&](Index r, int) -> Index& { return list[r]; });
+      return;
+    }
+    const int here = static_cast<int>(Kokkos::min<Index>(each, count - begin));
+    move<T>(team, moved, here, [&](Index r, int c) -> T& { return C(r, columns[begin + c]); });
+  }
+  [[nodiscard]] int bytes() const {
+    const auto most = static_cast<int>(moves.most());
+    return static_cast<int>(std::max(Kept<T>::shmem_size(most * each), Kept<Index>::shmem_size(most)));
   }
 };
 
@@ -77,25 +100,36 @@ void find_moves(const ExecutionSpace& space, const Kokkos::View<const Index*, Me
       });
 }
 
-template <class T> void move_rows(const ExecutionSpace& space, const RowMoves& moves, const MatrixView<T>& C) {
-  const auto columns = static_cast<Index>(C.extent(1));
-  if (columns == 0 || moves.most() == 0) return;
+template <class T>
+void move_rows(const ExecutionSpace& space, const RowMoves& moves, const MatrixView<T>& C, Range others,
+               const Kokkos::View<Index*, MemorySpace>& list) {
+  const Index count = static_cast<Index>(C.extent(1)) - others.size();
+  const bool with_list = list.extent(0) > 0;
+  if ((count == 0 && !with_list) || moves.most() == 0) return;
+  const Elements<T> elements(C);
   if constexpr (on_host) {
-    move_on_host<T>(space, moves, Elements<T>(C), columns);
+    move_on_host<T>(space, moves, elements, {others}, count);
+    if (with_list) {
+      const auto rows = static_cast<Index>(list.extent(0));
+      move_on_host<Index>(space, moves, Elements<Index>(matrix_view(list.data(), rows, 1, rows)), {}, 1);
+    }
   } else {
     using Move = DeviceMove<T>;
-    const int bytes = static_cast<int>(sizeof(T));
-    const int each = std::max(1, 16384 / (static_cast<int>(moves.most()) * bytes));
-    Kokkos::TeamPolicy<ExecutionSpace> policy(space, static_cast<int>((columns + each - 1) / each), Move::threads);
-    policy.set_scratch_size(
-        0, Kokkos::PerTeam(static_cast<int>(Move::Kept::shmem_size(static_cast<int>(moves.most()) * each))));
-    Kokkos::parallel_for("heddle::solve::move_rows", policy, Move{moves, Elements<T>(C), columns, each});
+    // As many columns as fit, and yet a team for each multiprocessor where there are columns enough.
+    const auto fit = std::max<Index>(1, 16384 / (moves.most() * static_cast<Index>(sizeof(T))));
+    const auto each = std::clamp<Index>(count / 128, 1, fit);
+    const Index teams = (count + each - 1) / each + (with_list ? 1 : 0);
+    const Move move{moves, elements, {others}, count, static_cast<int>(each), list.data()};
+    Kokkos::TeamPolicy<ExecutionSpace> policy(space, static_cast<int>(teams), Move::threads);
+    policy.set_scratch_size(0, Kokkos::PerTeam(move.bytes()));
+    Kokkos::parallel_for("heddle::solve::move_rows", policy, move);
   }
 }
 
-#define HEDDLE_INSTANTIATE(T) template void move_rows<T>(const ExecutionSpace&, const RowMoves&, const MatrixView<T>&)
+#define HEDDLE_INSTANTIATE(T)                                                                     \
+  template void move_rows<T>(const ExecutionSpace&, const RowMoves&, const MatrixView<T>&, Range, \
+                             const Kokkos::View<Index*, MemorySpace>&)
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE);
-HEDDLE_INSTANTIATE(Index);
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::impl

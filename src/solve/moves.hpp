@@ -2,6 +2,7 @@
 #pragma once
 
 #include "dist/elementwise.hpp"
+#include <heddle/dist/placement.hpp>
 
 #include <vector>
 
@@ -40,9 +41,11 @@ void moves_of_pivots(const Index* pivots, Index begin, Index end, std::vector<In
 void find_moves(const ExecutionSpace& space, const Kokkos::View<const Index*, MemorySpace>& sources, Index begin,
                 const RowMoves& moves);
 
-/// Moves rows of C, counted from C's first; T is a scalar type or Index. Ordered on `space`, and does not block. Bits:
-/// elements are copied. Cost: two elements read and two written for each row that moves and column, in lines of memory
-/// of their own.
-template <class T> void move_rows(const ExecutionSpace& space, const RowMoves& moves, const MatrixView<T>& C);
+/// Moves rows of C, counted from C's first, in all columns but `others`, and elements of `list`, which may be empty,
+/// likewise. Ordered on `space`, and does not block. Bits: elements are copied. Cost: two elements read and two written
+/// for each row that moves and column, in lines of memory of their own.
+template <class T>
+void move_rows(const ExecutionSpace& space, const RowMoves& moves, const MatrixView<T>& C, Range others = {},
+               const Kokkos::View<Index*, MemorySpace>& list = {});
 
 }  // namespace heddle::impl

@@ -2,17 +2,15 @@
 
 #include "core/instantiate.hpp"
 #include "core/simd.hpp"
-#include "solve/device_leaf.hpp"
 #include "solve/pivot.hpp"
 
 #include <algorithm>
 #include <cmath>
-#include <string>
 
 namespace heddle::impl {
 namespace {
 
-constexpr Index leaf_width = on_host ? 8 : device_leaf_width;
+template <Scalar T> constexpr Index leaf_width = on_host ? 8 : device_leaf_width<T>;
 
 // What a pivot is chosen by, where that is all there is to it: negative of a NaN.
 template <Scalar T> Real<T> simple_size(const T& x) {
@@ -62,18 +60,14 @@ void eliminate_rows(const Elements<T>& P, Index pivot, Index j, Index last, Inde
 
 template <Scalar T>
 PanelFactor<T>::PanelFactor(const ExecutionSpace& space, Index rows, Index width)
-    : leaf_moves_(space, 2 * std::min(leaf_width, width)) {
+    : leaf_moves_(space, 2 * std::min(leaf_width<T>, width)) {
   if constexpr (on_host) {
     host_order_.resize(static_cast<std::size_t>(rows));
     for (Index r = 0; r < rows; ++r) host_order_[static_cast<std::size_t>(r)] = r;
   } else {
-    const auto indices = [&](const std::string& label) {
-      return Kokkos::View<Index*, MemorySpace>(Kokkos::view_alloc(space, Kokkos::WithoutInitializing, label),
-                                               static_cast<std::size_t>(rows));
-    };
-    order_ = indices("heddle::solve::order");
-    leaf_order_ = indices("heddle::solve::leaf_order");
-    leaf_memory_ = device_leaf_memory<T>(space, rows);
+    order_ = Kokkos::View<Index*, MemorySpace>(
+        Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "heddle::solve::order"), static_cast<std::size_t>(rows));
+    leaves_ = DeviceLeaves<T>(space, rows);
   }
 }
 
@@ -103,11 +97,11 @@ void PanelFactor<T>::operator()(Subtraction<T>& subtract, const MatrixView<T>& P
 
 template <Scalar T> void PanelFactor<T>::factor(Subtraction<T>& subtract, Index begin, Index end) {
   const auto rows = static_cast<Index>(panel_.extent(0));
-  if (end - begin <= leaf_width) {
+  if (end - begin <= leaf_width<T>) {
     factor_leaf(subtract.space(), begin, end);
     return;
   }
-  const Index half = begin + ((end - begin + leaf_width - 1) / leaf_width + 1) / 2 * leaf_width;
+  const Index half = begin + ((end - begin + leaf_width<T> - 1) / leaf_width<T> + 1) / 2 * leaf_width<T>;
   factor(subtract, begin, half);
   const MatrixView<T> upper = block_of(panel_, begin, half, half, end);
   subtract.solve(exact::Triangle::lower, exact::Diagonal::unit, block_of<const T>(panel_, begin, half, begin, half),
@@ -119,24 +113,11 @@ template <Scalar T> void PanelFactor<T>::factor(Subtraction<T>& subtract, Index 
 template <Scalar T> void PanelFactor<T>::factor_leaf(const ExecutionSpace& space, Index begin, Index end) {
   if constexpr (on_host) {
     factor_leaf_on_host(space, begin, end);
-  } else {
-    factor_leaf_on_device(space, begin, end);
-  }
-  move_others(space, begin, end);
-}
-
-// The interchanges of columns [begin, end) in the panel's other columns.
-template <Scalar T> void PanelFactor<T>::move_others(const ExecutionSpace& space, Index begin, Index end) {
-  const auto rows = static_cast<Index>(panel_.extent(0));
-  const auto columns = static_cast<Index>(panel_.extent(1));
-  if constexpr (on_host) {
     moves_of_pivots(result_.pivots().data(), begin, end, host_order_, leaf_moves_);
   } else {
-    find_moves(space, Kokkos::subview(leaf_order_, Kokkos::pair<Index, Index>(0, rows)), begin, leaf_moves_);
-    move_rows<Index>(space, leaf_moves_, matrix_view(order_.data(), rows, 1, rows));
+    leaves_.factor(space, panel_, begin, end, result_.pivots(), result_.info(), leaf_moves_);
   }
-  move_rows<T>(space, leaf_moves_, block_of(panel_, 0, rows, 0, begin));
-  move_rows<T>(space, leaf_moves_, block_of(panel_, 0, rows, end, columns));
+  move_rows<T>(space, leaf_moves_, panel_, {begin, end}, order_);
 }
 
 template <Scalar T> void PanelFactor<T>::factor_leaf_on_host(const ExecutionSpace& space, Index begin, Index end) {
@@ -164,14 +145,6 @@ template <Scalar T> void PanelFactor<T>::factor_leaf_on_host(const ExecutionSpac
       Kokkos::parallel_for("heddle::solve::eliminate",
                            Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(space, 0, chunks), take);
     }
-  }
-}
-
-template <Scalar T>
-void PanelFactor<T>::factor_leaf_on_device([[maybe_unused]] const ExecutionSpace& space, [[maybe_unused]] Index begin,
-                                           [[maybe_unused]] Index end) {
-  if constexpr (!on_host) {
-    device_factor_leaf<T>(space, panel_, begin, end, result_.pivots(), result_.info(), leaf_order_, leaf_memory_);
   }
 }
 

@@ -1,10 +1,9 @@
 // A panel of columns, factored with partial pivoting on one rank.
 #pragma once
 
-#include "solve/moves.hpp"
+#include "solve/device_leaf.hpp"
 #include "solve/subtraction.hpp"
 
-#include <cstdint>
 #include <vector>
 
 namespace heddle::impl {
@@ -50,16 +49,13 @@ template <Scalar T> class PanelFactor {
   void factor(Subtraction<T>& subtract, Index begin, Index end);
   void factor_leaf(const ExecutionSpace& space, Index begin, Index end);
   void factor_leaf_on_host(const ExecutionSpace& space, Index begin, Index end);
-  void factor_leaf_on_device(const ExecutionSpace& space, Index begin, Index end);
-  void move_others(const ExecutionSpace& space, Index begin, Index end);
 
   MatrixView<T> panel_;
   PanelResult result_;
   RowMoves leaf_moves_;
-  std::vector<Index> host_order_;                 // On CPUs: each place's own number.
-  Kokkos::View<Index*, MemorySpace> order_;       // On GPUs: which row of the panel each row was.
-  Kokkos::View<Index*, MemorySpace> leaf_order_;  // The same of a leaf.
-  Kokkos::View<std::uint64_t*, MemorySpace> leaf_memory_;
+  std::vector<Index> host_order_;            // On CPUs: each place's own number.
+  Kokkos::View<Index*, MemorySpace> order_;  // On GPUs: which row of the panel each row was.
+  DeviceLeaves<T> leaves_;
 };
 
 }  // namespace heddle::impl

@@ -5,9 +5,9 @@
 
 namespace heddle::impl {
 
-/// Divides by a pivot: of real numbers correctly rounded quotients; of complex ones products with 1 / pivot, whose
-/// parts are correctly rounded quotients, or, where that might over- or underflow, such quotients themselves. The same
-/// bits on any machine.
+/// Divides by a pivot: of real numbers correctly rounded quotients; of complex ones products with conj(pivot) /
+/// |pivot|^2, where |pivot|^2 is one fused multiply-add of squares, or, where squares might over- or underflow,
+/// correctly rounded quotients. The same bits on any machine.
 template <Scalar T> class PivotDivisor {
  public:
   KOKKOS_INLINE_FUNCTION explicit PivotDivisor(const T& pivot) : pivot_(pivot), reciprocal_(T(0)) {
@@ -18,14 +18,12 @@ template <Scalar T> class PivotDivisor {
       const int exponent = static_cast<int>(F::to_bits(size) >> F::fraction) - 1023;
       constexpr int most = sizeof(Real<T>) == 8 ? 500 : 60;
       multiplies_ = exponent > -most && exponent < most;
-      if (multiplies_) reciprocal_ = exact::impl::quotient(T(1), pivot);
+      if (multiplies_) {
+        const Real<T> square = Kokkos::fma(pivot.real(), pivot.real(), pivot.imag() * pivot.imag());
+        reciprocal_ = T(pivot.real() / square, -pivot.imag() / square);
+      }
     }
   }
-  /// With the reciprocal that another such object has of the same pivot.
-  KOKKOS_INLINE_FUNCTION PivotDivisor(const T& pivot, const T& reciprocal)
-      : pivot_(pivot), reciprocal_(reciprocal), multiplies_(reciprocal != T(0)) {}
-  /// 1 / pivot where quotients are products with it, or else 0.
-  [[nodiscard]] KOKKOS_INLINE_FUNCTION T reciprocal() const { return reciprocal_; }
 
   KOKKOS_INLINE_FUNCTION T operator()(const T& x) const {
     if constexpr (is_complex<T>) {

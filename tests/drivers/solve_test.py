@@ -78,10 +78,10 @@ def exact_determinant(rows):
 
 
 STORED = {
-    "double": "3502e0f304c896273a383e07197e366d31302d5ab34f92c4c726e77dea870e62",
-    "float": "2ac05ef79a21df68f5dc181a7bb1102cdc9d5829178a3ae704ce3f4430f20d9b",
-    "complex-double": "78ca2dee92ee2fba1e26b90e861bedb7d302053940efa72a99487f197ac486ca",
-    "complex-float": "a966e3d6d40f5b38fbacdc86967e0f918ce05af50e3f1dd261d56f42647a0f2e",
+    "double": "152773a5f85b97eb2900c9adbcaaf4c4f61688e7eec665cff2cb237107e19c5a",
+    "float": "e5317011e9552cb4f1e3685f2b160970fd87a418b7d8a4b4c86d19ca7c3c4401",
+    "complex-double": "cb03116516b67617a8b6018e28908e1a2de99877f57aab268a9e190073858cfe",
+    "complex-float": "9af5667ef6137b93087583daf36a69c46f2a4b8301a2f8c1c107026f0d93e141",
 }
 
 if __name__ == "__main__":

@@ -24,7 +24,7 @@ template <Scalar T> class Definition {
   Definition(const HostMatrix<T>& A, Index block, Index group)
       : A_(A),
         schedule_{static_cast<Index>(A.extent(0)), static_cast<Index>(A.extent(1)), block, group},
-        moduli_(emulation_moduli<T>(std::max<Index>(1, std::min(block * group, schedule_.steps())))) {}
+        moduli_(emulation_moduli<T>(std::max<Index>(1, std::min(block * group, schedule_.steps()))) + 2) {}
 
   void factor() {
     for (Index p = 0; p < schedule_.panels(); ++p) {
@@ -65,7 +65,10 @@ template <Scalar T> class Definition {
           std::max(std::abs(static_cast<double>(pivot.real())), std::abs(static_cast<double>(pivot.imag())));
       const int exponent = std::ilogb(size);
       const int most = sizeof(Real<T>) == 8 ? 500 : 60;
-      if (exponent > -most && exponent < most) return multiply_add(x, exact::impl::quotient(T(1), pivot), T(0));
+      if (exponent > -most && exponent < most) {
+        const Real<T> square = std::fma(pivot.real(), pivot.real(), Real<T>(pivot.imag() * pivot.imag()));
+        return multiply_add(x, T(pivot.real() / square, -pivot.imag() / square), T(0));
+      }
       return exact::impl::quotient(x, pivot);
     } else {
       return x / pivot;
