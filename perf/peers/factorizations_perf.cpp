@@ -1,7 +1,8 @@
-// heddle::lu, natively and by integers, beside LAPACK's or cuSOLVER's getrf on one rank, and on CPUs beside ScaLAPACK's
-// over all: the same matrices, in turn, in one run.
+// heddle::lu and heddle::cholesky, natively and by integers, beside LAPACK's or cuSOLVER's getrf and potrf on one rank,
+// and on CPUs beside ScaLAPACK's over all: the same matrices, in turn, in one run.
 #include "support/measure.hpp"
 #include "support/operands.hpp"
+#include <heddle/solve/cholesky.hpp>
 #include <heddle/solve/lu.hpp>
 
 #include <algorithm>
@@ -14,6 +15,8 @@
 extern "C" {
 void dgetrf_(const int*, const int*, void*, const int*, int*, int*);
 void zgetrf_(const int*, const int*, void*, const int*, int*, int*);
+void dpotrf_(const char*, const int*, void*, const int*, int*);
+void zpotrf_(const char*, const int*, void*, const int*, int*);
 }
 #endif
 #ifdef HEDDLE_SCALAPACK
@@ -24,6 +27,8 @@ void Cblacs_gridinit(int* context, const char* order, int rows, int columns);
 void Cblacs_gridexit(int context);
 void pdgetrf_(const int*, const int*, void*, const int*, const int*, const int*, int*, int*);
 void pzgetrf_(const int*, const int*, void*, const int*, const int*, const int*, int*, int*);
+void pdpotrf_(const char*, const int*, void*, const int*, const int*, const int*, int*);
+void pzpotrf_(const char*, const int*, void*, const int*, const int*, const int*, int*);
 }
 #endif
 
@@ -31,6 +36,8 @@ namespace heddle::perf {
 namespace {
 
 using Complex = Kokkos::complex<double>;
+
+enum class Kind { lu, cholesky };
 
 // Another library's factorization in place.
 template <Scalar T> class Peer {
@@ -49,12 +56,17 @@ void check(cusolverStatus_t status) {
 // On every rank the same, by itself.
 template <Scalar T> class OneRank final : public Peer<T> {
  public:
-  explicit OneRank(Index n) : n_(n), pivots_("heddle::perf::pivots", n), info_("heddle::perf::info", 1) {
+  OneRank(Kind kind, Index n) : kind_(kind), n_(n), pivots_("heddle::perf::pivots", n), info_("heddle::perf::info", 1) {
     check(cusolverDnCreate(&handle_));
     check(cusolverDnCreateParams(&parameters_));
     check(cusolverDnSetStream(handle_, world().space().cuda_stream()));
-    check(
-        cusolverDnXgetrf_bufferSize(handle_, parameters_, n, n, type, nullptr, n, type, &device_bytes_, &host_bytes_));
+    if (kind == Kind::lu) {
+      check(cusolverDnXgetrf_bufferSize(handle_, parameters_, n, n, type, nullptr, n, type, &device_bytes_,
+                                        &host_bytes_));
+    } else {
+      check(cusolverDnXpotrf_bufferSize(handle_, parameters_, CUBLAS_FILL_MODE_LOWER, n, type, nullptr, n, type,
+                                        &device_bytes_, &host_bytes_));
+    }
     device_ = Kokkos::View<char*, MemorySpace>("heddle::perf::work", device_bytes_);
     host_.resize(host_bytes_);
   }
@@ -65,14 +77,20 @@ template <Scalar T> class OneRank final : public Peer<T> {
   OneRank(const OneRank&) = delete;
   OneRank& operator=(const OneRank&) = delete;
   void factor(const DistributedMatrix<T>& A) override {
-    check(cusolverDnXgetrf(handle_, parameters_, n_, n_, type, A.local().data(),
-                           static_cast<Index>(A.local().stride(1)), pivots_.data(), type, device_.data(), device_bytes_,
-                           host_.data(), host_bytes_, info_.data()));
+    const auto leading = static_cast<Index>(A.local().stride(1));
+    if (kind_ == Kind::lu) {
+      check(cusolverDnXgetrf(handle_, parameters_, n_, n_, type, A.local().data(), leading, pivots_.data(), type,
+                             device_.data(), device_bytes_, host_.data(), host_bytes_, info_.data()));
+    } else {
+      check(cusolverDnXpotrf(handle_, parameters_, CUBLAS_FILL_MODE_LOWER, n_, type, A.local().data(), leading, type,
+                             device_.data(), device_bytes_, host_.data(), host_bytes_, info_.data()));
+    }
   }
   static constexpr const char* name = "cusolver";
 
  private:
   static constexpr cudaDataType type = is_complex<T> ? CUDA_C_64F : CUDA_R_64F;
+  Kind kind_;
   Index n_;
   Kokkos::View<Index*, MemorySpace> pivots_;
   Kokkos::View<int*, MemorySpace> info_;
@@ -86,17 +104,22 @@ template <Scalar T> class OneRank final : public Peer<T> {
 #else
 template <Scalar T> class OneRank final : public Peer<T> {
  public:
-  explicit OneRank(Index n) : pivots_(static_cast<std::size_t>(n)) {}
+  OneRank(Kind kind, Index n) : kind_(kind), pivots_(static_cast<std::size_t>(n)) {}
   void factor(const DistributedMatrix<T>& A) override {
     const auto n = static_cast<int>(A.rows());
     const auto leading = static_cast<int>(std::max<std::size_t>(1, A.local().stride(1)));
     int info = 0;
-    (is_complex<T> ? &zgetrf_ : &dgetrf_)(&n, &n, A.local().data(), &leading, pivots_.data(), &info);
-    require(info == 0, "getrf: info ", info);
+    if (kind_ == Kind::lu) {
+      (is_complex<T> ? &zgetrf_ : &dgetrf_)(&n, &n, A.local().data(), &leading, pivots_.data(), &info);
+    } else {
+      (is_complex<T> ? &zpotrf_ : &dpotrf_)("L", &n, A.local().data(), &leading, &info);
+    }
+    require(info == 0, "LAPACK: info ", info);
   }
   static constexpr const char* name = "lapack";
 
  private:
+  Kind kind_;
   std::vector<int> pivots_;
 };
 #endif
@@ -104,7 +127,7 @@ template <Scalar T> class OneRank final : public Peer<T> {
 #ifdef HEDDLE_SCALAPACK
 template <Scalar T> class AllRanks final : public Peer<T> {
  public:
-  explicit AllRanks(const Placement& placement) : handle_(Csys2blacs_handle(world().native())) {
+  AllRanks(Kind kind, const Placement& placement) : kind_(kind), handle_(Csys2blacs_handle(world().native())) {
     context_ = handle_;
     const CyclicAxis& rows = placement.row_axis();
     const CyclicAxis& columns = placement.column_axis();
@@ -131,12 +154,17 @@ template <Scalar T> class AllRanks final : public Peer<T> {
     const auto n = static_cast<int>(A.rows());
     const int one = 1;
     int info = 0;
-    (is_complex<T> ? &pzgetrf_ : &pdgetrf_)(&n, &n, A.local().data(), &one, &one, descriptor_, pivots_.data(), &info);
-    require(info == 0, "p?getrf: info ", info);
+    if (kind_ == Kind::lu) {
+      (is_complex<T> ? &pzgetrf_ : &pdgetrf_)(&n, &n, A.local().data(), &one, &one, descriptor_, pivots_.data(), &info);
+    } else {
+      (is_complex<T> ? &pzpotrf_ : &pdpotrf_)("L", &n, A.local().data(), &one, &one, descriptor_, &info);
+    }
+    require(info == 0, "ScaLAPACK: info ", info);
   }
   static constexpr const char* name = "scalapack";
 
  private:
+  Kind kind_;
   int handle_;
   int context_ = 0;
   int descriptor_[9] = {};
@@ -144,8 +172,32 @@ template <Scalar T> class AllRanks final : public Peer<T> {
 };
 #endif
 
-template <Scalar T> double flops(Index n) {
-  return flops_per_multiply_add<T> / 3.0 * static_cast<double>(n) * static_cast<double>(n) * static_cast<double>(n);
+template <Scalar T> double flops(Kind kind, Index n) {
+  const auto order = static_cast<double>(n);
+  return flops_per_multiply_add<T> / (kind == Kind::lu ? 3.0 : 6.0) * order * order * order;
+}
+
+// Random; for Cholesky with a diagonal that makes the lower triangle that of a positive definite matrix.
+template <Scalar T> DistributedMatrix<T> factorable(Kind kind, const Placement& placement) {
+  const auto A = random_distributed<T>(placement, 1);
+  if (kind == Kind::cholesky) add_identity(T(static_cast<Real<T>>(4 * placement.rows())), A);
+  return A;
+}
+
+// Zeros above the diagonal, where LAPACK leaves what was there.
+template <Scalar T> void clear_above(const DistributedMatrix<T>& A) {
+  const CyclicAxis rows = A.placement().row_axis();
+  const CyclicAxis columns = A.placement().column_axis();
+  const int row = A.placement().grid_row(world().rank());
+  const int column = A.placement().grid_column(world().rank());
+  const auto local = A.local();
+  Kokkos::parallel_for(
+      "heddle::perf::clear_above",
+      Kokkos::MDRangePolicy<ExecutionSpace, Kokkos::Rank<2>>(
+          world().space(), {0, 0}, {static_cast<Index>(local.extent(0)), static_cast<Index>(local.extent(1))}),
+      KOKKOS_LAMBDA(Index i, Index j) {
+        if (rows.global(row, i) < columns.global(column, j)) local(i, j) = T(0);
+      });
 }
 
 template <Scalar T>
@@ -157,24 +209,34 @@ double seconds_of_copy_and(const DistributedMatrix<T>& from, const DistributedMa
 
 // Ours over all ranks beside `peer`; where that is of each rank by itself, as many of its products count as ranks.
 template <Scalar T>
-void beside(benchmark::State& state, Index n, Arithmetic arithmetic, Peer<T>& peer, const char* name,
+void beside(benchmark::State& state, Kind kind, Index n, Arithmetic arithmetic, Peer<T>& peer, const char* name,
             const Placement& theirs, double times) {
   LuOptions options{.arithmetic = arithmetic};
   if (is_dry_run()) options.block = 16;
   LuPlan<T> plan(world(), n, n, options);
-  const auto A = random_distributed<T>(plan.placement(), 1);
+  CholeskyPlan<T> half(world(), kind == Kind::cholesky ? n : 0, options);
+  const auto A = factorable<T>(kind, plan.placement());
   const DistributedMatrix<T> ours(world(), plan.placement());
-  const auto B = random_distributed<T>(theirs, 1);
+  const auto B = factorable<T>(kind, theirs);
   const DistributedMatrix<T> other(world(), theirs);
-  LuReport report;
-  compare(state, flops<T>(n),
-          {"heddle", [&] { return seconds_of_copy_and(A, ours, [&] { report = plan.execute(ours); }); }},
-          {name, [&] { return seconds_of_copy_and(B, other, [&] { peer.factor(other); }); }, times * flops<T>(n)});
-  state.counters["growth"] = report.growth;
-  state.counters["block"] = static_cast<double>(report.block);
-  state.counters["group"] = static_cast<double>(report.group);
+  const auto factor = [&] {
+    if (kind == Kind::lu) {
+      const LuReport report = plan.execute(ours);
+      state.counters["block"] = static_cast<double>(report.block);
+      state.counters["group"] = static_cast<double>(report.group);
+    } else {
+      const CholeskyReport report = half.execute(ours);
+      require(report.info == 0, "cholesky: info ", report.info);
+      state.counters["block"] = static_cast<double>(report.block);
+      state.counters["group"] = static_cast<double>(report.group);
+    }
+  };
+  const double work = flops<T>(kind, n);
+  compare(state, work, {"heddle", [&] { return seconds_of_copy_and(A, ours, factor); }},
+          {name, [&] { return seconds_of_copy_and(B, other, [&] { peer.factor(other); }); }, times * work});
   // The same pivots give the same factors, but for roundings.
   if (times != 1.0) return;
+  if (kind == Kind::cholesky) clear_above(other);
   const DistributedMatrix<T> again(world(), plan.placement());
   redistribute(other, again);
   add(-1.0, ours, again);
@@ -182,11 +244,11 @@ void beside(benchmark::State& state, Index n, Arithmetic arithmetic, Peer<T>& pe
     fail(state, "the factors differ by more than roundings");
 }
 
-template <Scalar T> void beside_one_rank(benchmark::State& state, Arithmetic arithmetic) {
+template <Scalar T> void beside_one_rank(benchmark::State& state, Kind kind, Arithmetic arithmetic) {
   const Index n = is_dry_run() ? 60 : state.range(0);
-  OneRank<T> peer(n);
+  OneRank<T> peer(kind, n);
   if (world().size() == 1) {
-    beside<T>(state, n, arithmetic, peer, OneRank<T>::name, Placement::on_rank(n, n, 0), 1.0);
+    beside<T>(state, kind, n, arithmetic, peer, OneRank<T>::name, Placement::on_rank(n, n, 0), 1.0);
     return;
   }
   // Each rank has a matrix of its own in the columns of one that is as many times as wide.
@@ -203,11 +265,11 @@ template <Scalar T> void beside_one_rank(benchmark::State& state, Arithmetic ari
     OneRank<T>& one_;
     Index n_;
   } each(peer, n);
-  beside<T>(state, n, arithmetic, each, OneRank<T>::name, Placement::column_bands(n, n * ranks, ranks), ranks);
+  beside<T>(state, kind, n, arithmetic, each, OneRank<T>::name, Placement::column_bands(n, n * ranks, ranks), ranks);
 }
 
 #ifdef HEDDLE_SCALAPACK
-template <Scalar T> void beside_all_ranks(benchmark::State& state, Arithmetic arithmetic) {
+template <Scalar T> void beside_all_ranks(benchmark::State& state, Kind kind, Arithmetic arithmetic) {
   const Index n = is_dry_run() ? 60 : state.range(0);
   int height = 1;
   while ((height + 1) * (height + 1) <= world().size() && world().size() % (height + 1) == 0) ++height;
@@ -218,32 +280,35 @@ template <Scalar T> void beside_all_ranks(benchmark::State& state, Arithmetic ar
   Index best = 0;
   double shortest = 0;
   for (const Index block : {32, 64, 128}) {
-    const auto A = random_distributed<T>(placed(block), 1);
-    AllRanks<T> peer(placed(block));
+    const auto A = factorable<T>(kind, placed(block));
+    AllRanks<T> peer(kind, placed(block));
     const double seconds = seconds_of([&] { peer.factor(A); });
     if (best == 0 || seconds < shortest) {
       best = block;
       shortest = seconds;
     }
   }
-  AllRanks<T> peer(placed(best));
+  AllRanks<T> peer(kind, placed(best));
   state.counters["their_block"] = static_cast<double>(best);
-  beside<T>(state, n, arithmetic, peer, AllRanks<T>::name, placed(best), 1.0);
+  beside<T>(state, kind, n, arithmetic, peer, AllRanks<T>::name, placed(best), 1.0);
 }
 #endif
 
 template <Scalar T> void register_all(const std::string& scalar) {
-  const auto add = [&](const std::string& name, void (*run)(benchmark::State&, Arithmetic)) {
-    for (const Arithmetic arithmetic : {Arithmetic::native, Arithmetic::emulated}) {
-      auto* benchmark =
-          benchmark::RegisterBenchmark(("lu/" + scalar + "/" + name + "/" + std::string(to_string(arithmetic))).c_str(),
-                                       [run, arithmetic](benchmark::State& state) { run(state, arithmetic); });
+  const auto add = [&](const std::string& peer, void (*run)(benchmark::State&, Kind, Arithmetic)) {
+    for (const Kind kind : {Kind::lu, Kind::cholesky}) {
+      for (const Arithmetic arithmetic : {Arithmetic::native, Arithmetic::emulated}) {
+        const std::string name =
+            (kind == Kind::lu ? "lu/" : "cholesky/") + scalar + "/" + peer + "/" + std::string(to_string(arithmetic));
+        auto* benchmark = benchmark::RegisterBenchmark(
+            name.c_str(), [run, kind, arithmetic](benchmark::State& state) { run(state, kind, arithmetic); });
 #ifdef KOKKOS_ENABLE_CUDA
-      for (const Index n : {4096, 8192, 16384, 32768}) benchmark->Arg(n);
+        for (const Index n : {4096, 8192, 16384, 32768}) benchmark->Arg(n);
 #else
-      for (const Index n : {1024, 2048, 4096}) benchmark->Arg(n);
+        for (const Index n : {1024, 2048, 4096}) benchmark->Arg(n);
 #endif
-      benchmark->ArgName("n")->Iterations(5)->UseManualTime()->Unit(benchmark::kMillisecond);
+        benchmark->ArgName("n")->Iterations(5)->UseManualTime()->Unit(benchmark::kMillisecond);
+      }
     }
   };
   add(OneRank<T>::name, &beside_one_rank<T>);

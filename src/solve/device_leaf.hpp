@@ -15,6 +15,8 @@ namespace heddle::impl {
 
 /// Columns that are factored together: as many as a thread keeps of its row in registers.
 template <Scalar T> inline constexpr Index device_leaf_width = std::min<Index>(32, 256 / static_cast<Index>(sizeof(T)));
+/// Columns that are factored one after the other, where the recursion on the columns of a panel ends.
+template <Scalar T> inline constexpr Index leaf_width = on_host ? 8 : device_leaf_width<T>;
 /// Rows of a team, one a thread: as few as leave no more teams than multiprocessors, so that these share the work.
 inline constexpr int device_leaf_threads[] = {128, 256, 512};
 inline constexpr int most_device_leaf_threads = 512;

@@ -8,21 +8,13 @@
 #include <algorithm>
 
 namespace heddle::impl {
-namespace {
-
-Index longest_inner(const LuSchedule& schedule) {
-  return std::min(schedule.group * schedule.block, std::max<Index>(schedule.steps(), 1));
-}
-
-}  // namespace
-
 template <Scalar T>
 Elimination<T>::Elimination(const ExecutionSpace& space, const Communicator* comm, const LuSchedule& schedule,
                             const CyclicAxis& columns, Arithmetic arithmetic)
     : schedule_(schedule),
       axis_(columns),
       subtract_(space, arithmetic, schedule.block, columns.block, schedule.rows,
-                columns.count(comm != nullptr ? comm->rank() : 0), longest_inner(schedule)),
+                columns.count(comm != nullptr ? comm->rank() : 0), schedule.longest_inner()),
       factor_panel_(space, schedule.rows, schedule.block),
       results_(Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "heddle::solve::results"),
                static_cast<std::size_t>(schedule.panels() * PanelResult::extent(schedule.block))) {
@@ -46,7 +38,7 @@ template <Scalar T> void Elimination<T>::factor(Index p) {
   const MatrixView<T> panel =
       block_of(matrix_, owner == rank() ? columns.begin : schedule_.rows, schedule_.rows, mine.begin, mine.end);
   if (owner == rank()) factor_panel_(subtract_, panel, result(p));
-  if (exchange_) exchange_->share(p, owner, panel, result(p));
+  if (exchange_) exchange_->share(p, owner, panel, result(p).data);
 }
 
 template <Scalar T> void Elimination<T>::move_before(Index p) {

@@ -1,21 +1,92 @@
 // What plans and functions of this room share: the numbers that follow from options.
 #pragma once
 
+#include "dist/arguments.hpp"
 #include "solve/schedule.hpp"
 #include <heddle/solve/lu.hpp>
+
+#include <chrono>
+#include <optional>
+#include <vector>
 
 namespace heddle::impl {
 
 /// Options with an arithmetic that is native or emulated.
 [[nodiscard]] LuOptions with_arithmetic(LuOptions options);
 [[nodiscard]] LuSchedule schedule_for(Index rows, Index columns, const LuOptions& options);
-/// Throws Error(argument) for what can't be.
-void require_lu_options(Index rows, Index columns, const LuOptions& options);
+/// Throws Error(argument) for what can't be; `of` names the function that was called.
+void require_lu_options(const char* of, Index rows, Index columns, const LuOptions& options);
 /// Blocks of columns that ranks take in turn.
 [[nodiscard]] CyclicAxis columns_of(const LuSchedule& schedule, int ranks);
 /// The placement of a matrix whose columns are dealt out so.
 [[nodiscard]] inline Placement placement_of_columns(Index rows, const CyclicAxis& columns) {
   return Placement::block_cyclic(rows, columns.extent, std::max<Index>(rows, 1), columns.block, 1, columns.processes);
+}
+
+/// A plan, over the ranks of a communicator or of one rank without any.
+template <Scalar T> struct PlannedFactorization {
+  PlannedFactorization(const ExecutionSpace& given, const Communicator* comm, Index rows, Index columns,
+                       const LuOptions& options)
+      : space(given),
+        communicator(comm != nullptr ? std::optional<Communicator>(*comm) : std::nullopt),
+        taken(with_arithmetic(options)),
+        schedule(schedule_for(rows, columns, taken)),
+        axis(columns_of(schedule, comm != nullptr ? comm->size() : 1)),
+        placement(placement_of_columns(rows, axis)) {}
+
+  [[nodiscard]] int rank() const { return communicator ? communicator->rank() : 0; }
+  [[nodiscard]] double over_ranks(double value) const {
+    return communicator ? communicator->all_reduce(value, Reduction::maximum) : value;
+  }
+  /// Enters what `work`, which blocks, was computed by, and how fast, in a report of a factorization of so many flops.
+  template <class Report, class Work> void measure(Report& report, double flops, const Work& work) const {
+    report.arithmetic = taken.arithmetic;
+    report.block = schedule.block;
+    report.group = schedule.group;
+    space.fence("heddle::solve::before");
+    const auto start = std::chrono::steady_clock::now();
+    work();
+    report.seconds = over_ranks(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+    report.gflops = report.seconds > 0 ? flops / report.seconds / 1e9 : 0.0;
+  }
+  /// factor(this rank's columns) of A, wherever A lies. Collective. Throws Error(argument), on every rank alike, for
+  /// another shape than the plan's.
+  template <class Factor> auto in_place(const char* of, const DistributedMatrix<T>& A, const Factor& factor) {
+    const Communicator& comm = *communicator;
+    return comm.together([&] {
+      require_alike(comm, of, std::vector<Argument>{argument("A", A.placement())}, [&] {
+        require(A.rows() == schedule.rows && A.columns() == schedule.columns, of, ": A is ", A.rows(), " x ",
+                A.columns(), "; the plan is for ", schedule.rows, " x ", schedule.columns);
+      });
+      // One rank has all columns, in order, whatever the placement says.
+      if (comm.size() == 1 || A.placement() == placement) return factor(A.local());
+      if (!(brought.placement() == placement))
+        brought = DistributedMatrix<T>(comm, placement, "heddle::solve::brought");
+      redistribute(A, brought);
+      const auto report = factor(brought.local());
+      redistribute(brought, A);
+      return report;
+    });
+  }
+
+  ExecutionSpace space;
+  std::optional<Communicator> communicator;
+  LuOptions taken;
+  LuSchedule schedule;
+  CyclicAxis axis;
+  Placement placement;
+  DistributedMatrix<T> brought;  // Where matrices come in another placement.
+};
+
+/// What a factorization's options are compared by over the ranks.
+[[nodiscard]] inline std::vector<Argument> arguments_of(const LuOptions& options) {
+  return {argument("arithmetic", to_string(options.arithmetic)), argument("block", options.block),
+          argument("group", options.group)};
+}
+/// Throws Error(argument) for what is no column-major matrix.
+template <Scalar T> void require_column_major(const char* of, const MatrixView<T>& A) {
+  require(A.extent(0) == 0 || A.extent(1) == 0 || A.stride(0) == 1, of, ": A's columns are ", A.stride(0),
+          " elements apart within; expected a column-major matrix");
 }
 
 }  // namespace heddle::impl

@@ -1,15 +1,12 @@
 #include "core/instantiate.hpp"
 #include "core/simd.hpp"
-#include "dist/arguments.hpp"
 #include "solve/elimination.hpp"
 #include "solve/factorization.hpp"
 #include <heddle/solve/lu.hpp>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <limits>
-#include <string>
 
 namespace heddle {
 namespace impl {
@@ -31,10 +28,10 @@ LuSchedule schedule_for(Index rows, Index columns, const LuOptions& options) {
   return schedule;
 }
 
-void require_lu_options(Index rows, Index columns, const LuOptions& options) {
-  require(rows >= 0 && columns >= 0, "lu: a matrix of ", rows, " x ", columns);
-  require(options.block >= 0, "lu: block ", options.block, "; expected a number of columns, or 0");
-  require(options.group >= 0 && (options.group & (options.group - 1)) == 0, "lu: group ", options.group,
+void require_lu_options(const char* of, Index rows, Index columns, const LuOptions& options) {
+  require(rows >= 0 && columns >= 0, of, ": a matrix of ", rows, " x ", columns);
+  require(options.block >= 0, of, ": block ", options.block, "; expected a number of columns, or 0");
+  require(options.group >= 0 && (options.group & (options.group - 1)) == 0, of, ": group ", options.group,
           "; expected a power of two, or 0");
 }
 
@@ -123,46 +120,25 @@ template <Scalar T> double lu_flops(Index rows, Index columns) {
 
 }  // namespace
 
-/// A plan, over the ranks of a communicator or of one rank without any.
-template <Scalar T> struct LuFactorization {
+template <Scalar T> struct LuFactorization : PlannedFactorization<T> {
   LuFactorization(const ExecutionSpace& given, const Communicator* comm, Index rows, Index columns,
                   const LuOptions& options)
-      : space(given),
-        communicator(comm != nullptr ? std::optional<Communicator>(*comm) : std::nullopt),
-        taken(with_arithmetic(options)),
-        schedule(schedule_for(rows, columns, taken)),
-        axis(columns_of(schedule, comm != nullptr ? comm->size() : 1)),
-        placement(placement_of_columns(rows, axis)),
-        elimination(space, comm, schedule, axis, taken.arithmetic) {}
+      : PlannedFactorization<T>(given, comm, rows, columns, options),
+        elimination(given, comm, this->schedule, this->axis, this->taken.arithmetic) {}
 
-  [[nodiscard]] int rank() const { return communicator ? communicator->rank() : 0; }
-  [[nodiscard]] double over_ranks(double value) const {
-    return communicator ? communicator->all_reduce(value, Reduction::maximum) : value;
-  }
   LuReport factor(const MatrixView<T>& local) {
+    const auto largest = [&](bool all) {
+      return this->over_ranks(largest_part<T>(this->space, local, this->axis, this->rank(), all));
+    };
     LuReport report;
-    report.arithmetic = taken.arithmetic;
-    report.block = schedule.block;
-    report.group = schedule.group;
-    const double before = over_ranks(largest_part<T>(space, local, axis, rank(), true));
-    space.fence("heddle::solve::before");
-    const auto start = std::chrono::steady_clock::now();
-    elimination.run(local, report.pivots, report.info);
-    report.seconds = over_ranks(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
-    report.gflops = report.seconds > 0 ? lu_flops<T>(schedule.rows, schedule.columns) / report.seconds / 1e9 : 0.0;
-    const double after = over_ranks(largest_part<T>(space, local, axis, rank(), false));
-    report.growth = before == 0 ? 1.0 : after / before;
+    const double before = largest(true);
+    this->measure(report, lu_flops<T>(this->schedule.rows, this->schedule.columns),
+                  [&] { elimination.run(local, report.pivots, report.info); });
+    report.growth = before == 0 ? 1.0 : largest(false) / before;
     return report;
   }
 
-  ExecutionSpace space;
-  std::optional<Communicator> communicator;
-  LuOptions taken;
-  LuSchedule schedule;
-  CyclicAxis axis;
-  Placement placement;
   Elimination<T> elimination;
-  DistributedMatrix<T> brought;  // Where matrices come in another placement.
 };
 
 }  // namespace impl
@@ -173,11 +149,10 @@ template <Scalar T> struct LuPlan<T>::State : impl::LuFactorization<T> {
 
 template <Scalar T> LuPlan<T>::LuPlan(const Communicator& comm, Index rows, Index columns, const LuOptions& options) {
   comm.together([&] {
-    impl::require_alike(comm, "lu",
-                        {impl::argument("rows", rows), impl::argument("columns", columns),
-                         impl::argument("arithmetic", to_string(options.arithmetic)),
-                         impl::argument("block", options.block), impl::argument("group", options.group)},
-                        [&] { impl::require_lu_options(rows, columns, options); });
+    std::vector<impl::Argument> arguments = impl::arguments_of(options);
+    arguments.push_back(impl::argument("rows", rows));
+    arguments.push_back(impl::argument("columns", columns));
+    impl::require_alike(comm, "lu", arguments, [&] { impl::require_lu_options("lu", rows, columns, options); });
     state_ = std::make_unique<State>(comm.space(), &comm, rows, columns, options);
   });
 }
@@ -190,23 +165,7 @@ template <Scalar T> const Placement& LuPlan<T>::placement() const {
 }
 
 template <Scalar T> LuReport LuPlan<T>::execute(const DistributedMatrix<T>& A) {
-  State& state = *state_;
-  const Communicator& comm = *state.communicator;
-  return comm.together([&] {
-    impl::require_alike(comm, "lu", std::vector<impl::Argument>{impl::argument("A", A.placement())}, [&] {
-      require(A.rows() == state.schedule.rows && A.columns() == state.schedule.columns, "lu: A is ", A.rows(), " x ",
-              A.columns(), "; the plan is for ", state.schedule.rows, " x ", state.schedule.columns);
-    });
-    // One rank has all columns, in order, whatever the placement says.
-    if (comm.size() == 1 || A.placement() == state.placement) return state.factor(A.local());
-    if (!(state.brought.placement() == state.placement)) {
-      state.brought = DistributedMatrix<T>(comm, state.placement, "heddle::solve::lu");
-    }
-    redistribute(A, state.brought);
-    const LuReport report = state.factor(state.brought.local());
-    redistribute(state.brought, A);
-    return report;
-  });
+  return state_->in_place("lu", A, [&](const MatrixView<T>& local) { return state_->factor(local); });
 }
 
 template <Scalar T> LuReport lu(const Communicator& comm, const DistributedMatrix<T>& A, const LuOptions& options) {
@@ -216,9 +175,8 @@ template <Scalar T> LuReport lu(const Communicator& comm, const DistributedMatri
 template <Scalar T> LuReport lu(const ExecutionSpace& space, const MatrixView<T>& A, const LuOptions& options) {
   const auto rows = static_cast<Index>(A.extent(0));
   const auto columns = static_cast<Index>(A.extent(1));
-  impl::require_lu_options(rows, columns, options);
-  require(rows == 0 || columns == 0 || A.stride(0) == 1, "lu: A's columns are ", A.stride(0),
-          " elements apart within; expected a column-major matrix");
+  impl::require_lu_options("lu", rows, columns, options);
+  impl::require_column_major("lu", A);
   impl::LuFactorization<T> state(space, nullptr, rows, columns, options);
   return state.factor(A);
 }

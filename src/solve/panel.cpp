@@ -10,8 +10,6 @@
 namespace heddle::impl {
 namespace {
 
-template <Scalar T> constexpr Index leaf_width = on_host ? 8 : device_leaf_width<T>;
-
 // What a pivot is chosen by, where that is all there is to it: negative of a NaN.
 template <Scalar T> Real<T> simple_size(const T& x) {
   if constexpr (is_complex<T>) {

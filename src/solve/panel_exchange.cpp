@@ -38,7 +38,8 @@ template <Scalar T> MatrixView<T> PanelExchange<T>::panels(Index first, Index la
 }
 
 template <Scalar T>
-void PanelExchange<T>::share(Index p, int owner, const MatrixView<const T>& panel, const PanelResult& result) {
+void PanelExchange<T>::share(Index p, int owner, const MatrixView<const T>& panel,
+                             const Kokkos::View<Index*, MemorySpace>& result) {
   const Range columns = schedule_.panel(p);
   const Index rows = schedule_.rows - columns.begin;
   const auto turn = static_cast<std::size_t>(p % 2);
@@ -46,7 +47,7 @@ void PanelExchange<T>::share(Index p, int owner, const MatrixView<const T>& pane
   sends_[turn].clear();
   const auto message = Kokkos::subview(messages_[turn], Kokkos::pair<Index, Index>(0, rows * columns.size()));
   const MatrixView<T> packed = matrix_view(message.data(), rows, columns.size(), rows);
-  const auto numbers = as_doubles(result.data);
+  const auto numbers = as_doubles(result);
   if (rank() == owner) {
     copy_elements<T>(comm_.space(), "heddle::solve::pack_panel", panel, packed);
     for (int other = 0; other < comm_.size(); ++other) {

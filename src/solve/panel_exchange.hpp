@@ -1,7 +1,7 @@
 // Factored panels on their way from the rank that has them to all others.
 #pragma once
 
-#include "solve/panel.hpp"
+#include "dist/elementwise.hpp"
 #include "solve/schedule.hpp"
 #include <heddle/comm/transport.hpp>
 
@@ -16,9 +16,9 @@ template <Scalar T> class PanelExchange {
   PanelExchange(const Communicator& comm, const LuSchedule& schedule);
 
   [[nodiscard]] int rank() const { return comm_.rank(); }
-  /// Sends panel p, in `panel` on rank `owner` with its first row first, and `result` to every rank, where panels() has
-  /// it then. Collective; blocks until they are on their way into this rank's memory.
-  void share(Index p, int owner, const MatrixView<const T>& panel, const PanelResult& result);
+  /// Sends panel p, in `panel` on rank `owner` with its first row first, and `numbers` to every rank, where panels()
+  /// has it then. Collective; blocks until they are on their way into this rank's memory.
+  void share(Index p, int owner, const MatrixView<const T>& panel, const Kokkos::View<Index*, MemorySpace>& numbers);
   /// Panels [first, last), all rows of the matrix, of which those above each panel's first are not defined.
   [[nodiscard]] MatrixView<T> panels(Index first, Index last) const;
 

@@ -28,6 +28,9 @@ struct LuSchedule {
   /// The first panel of the group that panel p is in: those from there on are used until the group is complete.
   [[nodiscard]] Index group_begin(Index p) const { return p / group * group; }
 
+  /// The longest inner dimension of a product.
+  [[nodiscard]] Index longest_inner() const { return std::min(group * block, std::max<Index>(steps(), 1)); }
+
   /// Panels [first, last) that are applied to columns once panel last - 1 is factored.
   struct Update {
     Index first = 0;

@@ -1,9 +1,6 @@
 #include "core/instantiate.hpp"
-#include "dist/arguments.hpp"
-#include "solve/factorization.hpp"
-#include "solve/host_copy.hpp"
 #include "solve/residuals.hpp"
-#include "solve/substitution.hpp"
+#include "solve/system.hpp"
 #include <heddle/solve/solve.hpp>
 
 #include <algorithm>
@@ -16,86 +13,6 @@ namespace heddle {
 namespace impl {
 namespace {
 
-// Right-hand sides are dealt out in blocks of so many, for any number of ranks.
-CyclicAxis right_hand_sides(Index count, int ranks) {
-  constexpr Index blocks = 16;
-  constexpr Index least = 64;
-  return {count, std::max(least, (count + blocks - 1) / blocks), ranks};
-}
-
-// A matrix where substitutions want it: itself, or a copy.
-template <Scalar T> DistributedMatrix<T> placed(const DistributedMatrix<T>& M, const Placement& placement) {
-  if (M.placement() == placement) return M;
-  const DistributedMatrix<T> copy(M.communicator(), placement, "heddle::solve::placed");
-  redistribute(M, copy);
-  return copy;
-}
-
-// X(i, :) of what was row order[i].
-template <Scalar T>
-void take_rows(const ExecutionSpace& space, const std::vector<Index>& order, const MatrixView<T>& X) {
-  const auto rows = static_cast<Index>(X.extent(0));
-  const auto columns = static_cast<Index>(X.extent(1));
-  if (rows == 0 || columns == 0) return;
-  const auto sources = device_copy(space, order, "heddle::solve::rows");
-  const LocalMatrix<T> copy(Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "heddle::solve::before"),
-                            static_cast<std::size_t>(rows), static_cast<std::size_t>(columns));
-  copy_elements<T>(space, "heddle::solve::keep_rows", X, copy);
-  const Elements<T> kept(copy);
-  const Elements<T> x(X);
-  for_each_element(
-      space, "heddle::solve::take_rows", rows, columns,
-      KOKKOS_LAMBDA(Index i, Index j) { x(i, j) = kept(sources(i), j); });
-}
-
-// Row i of P A is row order[i] of A; `back`: the reverse.
-std::vector<Index> order_of(const std::vector<Index>& pivots, bool back) {
-  std::vector<Index> order(pivots.size());
-  for (std::size_t i = 0; i < order.size(); ++i) order[i] = static_cast<Index>(i);
-  for (std::size_t k = 0; k < order.size(); ++k) std::swap(order[k], order[static_cast<std::size_t>(pivots[k])]);
-  if (!back) return order;
-  std::vector<Index> other(order.size());
-  for (std::size_t i = 0; i < order.size(); ++i) other[static_cast<std::size_t>(order[i])] = static_cast<Index>(i);
-  return other;
-}
-
-// Factors where they are wanted, and systems with them.
-template <Scalar T> class LuSystem {
- public:
-  LuSystem(const Communicator& comm, const DistributedMatrix<T>& LU, Index columns, const LuOptions& options)
-      : comm_(comm),
-        schedule_(schedule_for(LU.rows(), LU.columns(), with_arithmetic(options))),
-        axis_(columns_of(schedule_, comm.size())),
-        factors_(placed(LU, placement_of_columns(LU.rows(), axis_))),
-        right_(right_hand_sides(columns, comm.size())),
-        substitution_(comm.space(), &comm, schedule_, axis_, right_, with_arithmetic(options).arithmetic) {}
-
-  [[nodiscard]] Placement right_placement() const { return placement_of_columns(schedule_.rows, right_); }
-  void triangle(exact::Triangle triangle, Operation op, exact::Diagonal diagonal, const DistributedMatrix<T>& X) {
-    substitution_.solve(triangle, op, diagonal, factors_.local(), X.local());
-  }
-  // X = op(A)^-1 X, of right-hand sides in right_placement().
-  void solve(Operation op, const std::vector<Index>& pivots, const DistributedMatrix<T>& X) {
-    if (op == Operation::none) {
-      take_rows<T>(comm_.space(), order_of(pivots, false), X.local());
-      triangle(exact::Triangle::lower, op, exact::Diagonal::unit, X);
-      triangle(exact::Triangle::upper, op, exact::Diagonal::stored, X);
-    } else {
-      triangle(exact::Triangle::upper, op, exact::Diagonal::stored, X);
-      triangle(exact::Triangle::lower, op, exact::Diagonal::unit, X);
-      take_rows<T>(comm_.space(), order_of(pivots, true), X.local());
-    }
-  }
-
- private:
-  Communicator comm_;
-  LuSchedule schedule_;
-  CyclicAxis axis_;
-  DistributedMatrix<T> factors_;
-  CyclicAxis right_;
-  Substitution<T> substitution_;
-};
-
 template <Scalar T> double one_norm(const std::vector<T>& x) {
   double sum = 0;
   for (const T& element : x) sum += magnitude(element);
@@ -104,12 +21,12 @@ template <Scalar T> double one_norm(const std::vector<T>& x) {
 
 // |A^-1|_1, from below.
 template <Scalar T>
-double inverse_norm(const Communicator& comm, LuSystem<T>& system, const std::vector<Index>& pivots) {
+double inverse_norm(const Communicator& comm, FactoredSystem<T>& system, const std::vector<Index>& pivots) {
   const std::size_t n = pivots.size();
   const DistributedMatrix<T> vector(comm, system.right_placement(), "heddle::solve::estimate");
   const auto solved = [&](Operation op, const std::vector<T>& b) {
     set_column(vector, 0, b);
-    system.solve(op, pivots, vector);
+    system.solve_by_lu(op, pivots, vector);
     return column_of(vector, 0);
   };
   std::vector<T> x(n, T(static_cast<Real<T>>(1.0 / static_cast<double>(n))));
@@ -149,12 +66,6 @@ double inverse_norm(const Communicator& comm, LuSystem<T>& system, const std::ve
   return std::isnan(other) || other > estimate ? other : estimate;
 }
 
-template <Scalar T> void require_square(const char* of, const char* name, const DistributedMatrix<T>& A) {
-  require(A.rows() == A.columns(), of, ": ", name, " is ", A.rows(), " x ", A.columns(), "; expected a square matrix");
-}
-template <Scalar T> void require_rows(const char* of, const char* name, const DistributedMatrix<T>& B, Index rows) {
-  require(B.rows() == rows, of, ": ", name, " has ", B.rows(), " rows; expected ", rows);
-}
 template <Scalar T> void require_factors(const char* of, const DistributedMatrix<T>& LU, const LuReport& factors) {
   require_square(of, "LU", LU);
   require(static_cast<Index>(factors.pivots.size()) == LU.rows(), of, ": ", factors.pivots.size(), " pivots; expected ",
@@ -165,30 +76,48 @@ template <Scalar T> void require_factors(const char* of, const DistributedMatrix
   }
 }
 
-std::vector<Argument> options_of(const LuOptions& options) {
-  return {argument("arithmetic", to_string(options.arithmetic)), argument("block", options.block),
-          argument("group", options.group)};
-}
-std::vector<Argument> and_placements(std::vector<Argument> arguments, const Placement& one, const Placement& other) {
-  arguments.push_back(argument("the matrix", one));
-  arguments.push_back(argument("the right-hand sides", other));
-  return arguments;
+// The factors of A, where a plan wants them.
+template <Scalar T>
+DistributedMatrix<T> factored(const Communicator& comm, const DistributedMatrix<T>& A, const SolveOptions& options,
+                              LuReport& report) {
+  const auto take = [&](auto plan, const auto& enter) {
+    const DistributedMatrix<T> factors(comm, plan.placement(), "heddle::solve::factors");
+    redistribute(A, factors);
+    enter(plan.execute(factors));
+    return factors;
+  };
+  if (options.method == SolveMethod::lu) {
+    return take(LuPlan<T>(comm, A.rows(), A.columns(), options.lu), [&](const LuReport& found) { report = found; });
+  }
+  return take(CholeskyPlan<T>(comm, A.rows(), options.lu), [&](const CholeskyReport& found) {
+    report.info = found.info;
+    report.growth = 1.0;
+    report.seconds = found.seconds;
+    report.gflops = found.gflops;
+    report.arithmetic = found.arithmetic;
+    report.block = found.block;
+    report.group = found.group;
+  });
 }
 
 }  // namespace
 }  // namespace impl
 
+std::string_view to_string(SolveMethod method) {
+  return method == SolveMethod::lu ? "lu" : "cholesky";
+}
+
 template <Scalar T>
 void trsm(const Communicator& comm, exact::Triangle triangle, Operation op, exact::Diagonal diagonal,
           const DistributedMatrix<T>& M, const DistributedMatrix<T>& X, const LuOptions& options) {
   comm.together([&] {
-    impl::require_alike(comm, "trsm", impl::and_placements(impl::options_of(options), M.placement(), X.placement()),
+    impl::require_alike(comm, "trsm", impl::and_placements(impl::arguments_of(options), M.placement(), X.placement()),
                         [&] {
                           impl::require_square("trsm", "M", M);
                           impl::require_rows("trsm", "X", X, M.rows());
-                          impl::require_lu_options(M.rows(), M.columns(), options);
+                          impl::require_lu_options("trsm", M.rows(), M.columns(), options);
                         });
-    impl::LuSystem<T> system(comm, M, X.columns(), options);
+    impl::FactoredSystem<T> system(comm, M, X.columns(), options);
     const DistributedMatrix<T> x = impl::placed(X, system.right_placement());
     system.triangle(triangle, op, diagonal, x);
     if (!(X.placement() == x.placement())) redistribute(x, X);
@@ -200,16 +129,16 @@ void lu_solve(const Communicator& comm, Operation op, const DistributedMatrix<T>
               const DistributedMatrix<T>& X, const LuOptions& options) {
   comm.together([&] {
     impl::require_alike(comm, "lu_solve",
-                        impl::and_placements(impl::options_of(options), LU.placement(), X.placement()), [&] {
+                        impl::and_placements(impl::arguments_of(options), LU.placement(), X.placement()), [&] {
                           impl::require_factors("lu_solve", LU, factors);
                           require(factors.info == 0, "lu_solve: the matrix is singular: U(", factors.info - 1, ", ",
                                   factors.info - 1, ") is zero");
                           impl::require_rows("lu_solve", "X", X, LU.rows());
-                          impl::require_lu_options(LU.rows(), LU.columns(), options);
+                          impl::require_lu_options("lu_solve", LU.rows(), LU.columns(), options);
                         });
-    impl::LuSystem<T> system(comm, LU, X.columns(), options);
+    impl::FactoredSystem<T> system(comm, LU, X.columns(), options);
     const DistributedMatrix<T> x = impl::placed(X, system.right_placement());
-    system.solve(op, factors.pivots, x);
+    system.solve_by_lu(op, factors.pivots, x);
     if (!(X.placement() == x.placement())) redistribute(x, X);
   });
 }
@@ -219,8 +148,9 @@ SolveReport solve(const Communicator& comm, const DistributedMatrix<T>& A, const
                   const DistributedMatrix<T>& X, const SolveOptions& options) {
   return comm.together([&] {
     std::vector<impl::Argument> arguments =
-        impl::and_placements(impl::options_of(options.lu), A.placement(), B.placement());
+        impl::and_placements(impl::arguments_of(options.lu), A.placement(), B.placement());
     arguments.push_back(impl::argument("X", X.placement()));
+    arguments.push_back(impl::argument("method", to_string(options.method)));
     arguments.push_back(impl::argument("refinements", options.refinements));
     arguments.push_back(impl::argument("measure", options.measure));
     impl::require_alike(comm, "solve", arguments, [&] {
@@ -229,7 +159,7 @@ SolveReport solve(const Communicator& comm, const DistributedMatrix<T>& A, const
       require(X.rows() == B.rows() && X.columns() == B.columns(), "solve: X is ", X.rows(), " x ", X.columns(),
               "; expected ", B.rows(), " x ", B.columns());
       require(options.refinements >= 0, "solve: ", options.refinements, " refinements; expected 0 or more");
-      impl::require_lu_options(A.rows(), A.columns(), options.lu);
+      impl::require_lu_options("solve", A.rows(), A.columns(), options.lu);
     });
     const auto start = std::chrono::steady_clock::now();
     SolveReport report;
@@ -237,24 +167,28 @@ SolveReport solve(const Communicator& comm, const DistributedMatrix<T>& A, const
       const double mine = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
       report.seconds = comm.all_reduce(mine, Reduction::maximum);
     };
-    LuPlan<T> plan(comm, A.rows(), A.columns(), options.lu);
-    const DistributedMatrix<T> factors(comm, plan.placement(), "heddle::solve::factors");
-    redistribute(A, factors);
-    report.lu = plan.execute(factors);
+    const DistributedMatrix<T> factors = impl::factored(comm, A, options, report.lu);
     if (report.lu.info != 0) {
       finish();
       return report;
     }
-    impl::LuSystem<T> system(comm, factors, B.columns(), options.lu);
+    impl::FactoredSystem<T> system(comm, factors, B.columns(), options.lu);
+    const auto solve_for = [&](const DistributedMatrix<T>& right) {
+      if (options.method == SolveMethod::cholesky) {
+        system.solve_by_cholesky(right);
+      } else {
+        system.solve_by_lu(Operation::none, report.lu.pivots, right);
+      }
+    };
     const DistributedMatrix<T> x(comm, system.right_placement(), "heddle::solve::x");
     const DistributedMatrix<T> b(comm, system.right_placement(), "heddle::solve::b");
     redistribute(B, b);
     copy(b, x);
-    system.solve(Operation::none, report.lu.pivots, x);
+    solve_for(x);
     const DistributedMatrix<T> r(comm, system.right_placement(), "heddle::solve::r");
     for (int k = 0; k < options.refinements; ++k) {
       impl::exact_residuals(A, b, x, r);
-      system.solve(Operation::none, report.lu.pivots, r);
+      solve_for(r);
       add(T(1), r, x);
     }
     redistribute(x, X);
@@ -273,10 +207,10 @@ SolveReport solve(const Communicator& comm, const DistributedMatrix<T>& A, const
 template <Scalar T>
 LuReport inverse(const Communicator& comm, const DistributedMatrix<T>& A, const LuOptions& options) {
   return comm.together([&] {
-    impl::require_alike(comm, "inverse", impl::and_placements(impl::options_of(options), A.placement(), A.placement()),
-                        [&] {
+    impl::require_alike(comm, "inverse",
+                        impl::and_placements(impl::arguments_of(options), A.placement(), A.placement()), [&] {
                           impl::require_square("inverse", "A", A);
-                          impl::require_lu_options(A.rows(), A.columns(), options);
+                          impl::require_lu_options("inverse", A.rows(), A.columns(), options);
                         });
     LuPlan<T> plan(comm, A.rows(), A.columns(), options);
     const DistributedMatrix<T> factors(comm, plan.placement(), "heddle::solve::factors");
@@ -286,11 +220,11 @@ LuReport inverse(const Communicator& comm, const DistributedMatrix<T>& A, const 
       redistribute(factors, A);
       return report;
     }
-    impl::LuSystem<T> system(comm, factors, A.columns(), options);
+    impl::FactoredSystem<T> system(comm, factors, A.columns(), options);
     const DistributedMatrix<T> x(comm, system.right_placement(), "heddle::solve::x");
     fill(x, T(0));
     add_identity(T(1), x);
-    system.solve(Operation::none, report.pivots, x);
+    system.solve_by_lu(Operation::none, report.pivots, x);
     redistribute(x, A);
     return report;
   });
@@ -301,13 +235,13 @@ double condition(const Communicator& comm, const DistributedMatrix<T>& LU, const
                  const LuOptions& options) {
   return comm.together([&] {
     impl::require_alike(comm, "condition",
-                        impl::and_placements(impl::options_of(options), LU.placement(), LU.placement()), [&] {
+                        impl::and_placements(impl::arguments_of(options), LU.placement(), LU.placement()), [&] {
                           impl::require_factors("condition", LU, factors);
-                          impl::require_lu_options(LU.rows(), LU.columns(), options);
+                          impl::require_lu_options("condition", LU.rows(), LU.columns(), options);
                         });
     if (LU.rows() == 0) return 0.0;
     if (factors.info != 0) return std::numeric_limits<double>::infinity();
-    impl::LuSystem<T> system(comm, LU, 1, options);
+    impl::FactoredSystem<T> system(comm, LU, 1, options);
     const double estimate = norm * impl::inverse_norm(comm, system, factors.pivots);
     return std::isnan(estimate) ? estimate : std::max(1.0, estimate);
   });

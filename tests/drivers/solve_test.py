@@ -26,6 +26,28 @@ class Solve(CommandTest):
                                    "--arithmetic", "emulated", "--block", "32", "--group", "4", "--refinements", "0", "--hash", ranks=2)["results"]
             self.assertEqual(results["sha256"], expected, scalar)
 
+    def test_cholesky(self):
+        hashes = set()
+        for ranks, place in ((1, "rows"), (3, "columns")):
+            results = self.succeed("solve", "--size", "150", "--right", "2", "--method", "cholesky", "--arithmetic", "emulated",
+                                   "--block", "16", "--group", "4", "--hash", "--place", place, ranks=ranks)["results"]
+            self.assertLess(results["componentwise_error"], 5e-16)
+            self.assertGreater(results["cholesky_seconds"], 0)
+            self.assertNotIn("growth", results)
+            hashes.add(results["sha256"])
+        self.assertEqual(len(hashes), 1)
+        for scalar, expected in STORED_CHOLESKY.items():
+            results = self.succeed("solve", "--size", "330", "--right", "2", "--seed", "7", "--scalar", scalar, "--method", "cholesky",
+                                   "--arithmetic", "emulated", "--block", "32", "--group", "4", "--refinements", "0", "--hash", ranks=2)["results"]
+            self.assertEqual(results["sha256"], expected, scalar)
+
+    def test_not_positive_definite(self):
+        write_market(self.path("A.mtx"), [[4.0, 2.0, 0.0], [2.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
+        write_market(self.path("B.mtx"), [[1.0], [1.0], [1.0]])
+        self.refuse("solve", "--a", "A.mtx", "--b", "B.mtx", "--x", "X.mtx", "--method", "cholesky", code=1,
+                    message="positive_definite")
+        self.assertFalse(os.path.exists(self.path("X.mtx")))
+
     def test_files(self):
         rng = random.Random(3)
         n = 6
@@ -82,6 +104,13 @@ STORED = {
     "float": "e5317011e9552cb4f1e3685f2b160970fd87a418b7d8a4b4c86d19ca7c3c4401",
     "complex-double": "cb03116516b67617a8b6018e28908e1a2de99877f57aab268a9e190073858cfe",
     "complex-float": "9af5667ef6137b93087583daf36a69c46f2a4b8301a2f8c1c107026f0d93e141",
+}
+
+STORED_CHOLESKY = {
+    "double": "b4bf9f01c76cd07c12dbc5117a65c7201d6272bb8a1194ba196f90a1647dddcf",
+    "float": "b89c27d14aa09940466fad8541f07b094197f5f43216cfa46c6d5d0264e39184",
+    "complex-double": "bf8b65c2857d748ca7d5bf54d8dcc013e8452a7de8715c3ca9aadf563b9a4d6a",
+    "complex-float": "fbb846856ded33945f9c429bf59253a67912953d84286d0e94e9855b6ccc58ec",
 }
 
 if __name__ == "__main__":

@@ -2,14 +2,21 @@
 #pragma once
 
 #include <heddle/exact/matrix.hpp>
+#include <heddle/solve/cholesky.hpp>
 #include <heddle/solve/lu.hpp>
 
 #include <limits>
+#include <string_view>
 
 namespace heddle {
 
+/// What a matrix is factored by: `lu` takes any, `cholesky` Hermitian positive definite ones, in half the time.
+enum class SolveMethod { lu, cholesky };
+[[nodiscard]] std::string_view to_string(SolveMethod method);
+
 /// How a linear system is solved.
 struct SolveOptions {
+  SolveMethod method = SolveMethod::lu;
   LuOptions lu;  ///< Of the factorization; the substitutions take the same arithmetic, block and group.
   /// Corrections by exact residuals: x is corrected by the solution for b - A x, whose elements are each rounded once
   /// (exact::gemv). One makes the backward error of each element small where the condition allows (R. Skeel 1980).
@@ -20,7 +27,8 @@ struct SolveOptions {
 
 /// How a linear system was solved, and how well.
 struct SolveReport {
-  /// Of the factorization. X is not written where lu.info is not 0.
+  /// Of the factorization; of Cholesky's without pivots, and with a growth of 1. X is not written where lu.info is not
+  /// 0.
   LuReport lu;
   double seconds = 0.0;  ///< Time of the slowest rank for all of it, without backward errors.
   /// max over right-hand sides of |b - A x| / (|A| |x| + |b|), in norms |.|_infinity; from residuals that are exact but
@@ -48,16 +56,17 @@ template <Scalar T>
 void lu_solve(const Communicator& comm, Operation op, const DistributedMatrix<T>& LU, const LuReport& factors,
               const DistributedMatrix<T>& X, const LuOptions& options = {});
 
-/// Solves A X = B by lu(), substitution and refinement with exact residuals. A and B are not changed, and X must not
-/// share elements with them. All may have any placement.
+/// Solves A X = B by lu() or cholesky(), substitution and refinement with exact residuals. With SolveMethod::cholesky
+/// both triangles of A have to be there: the lower one is factored, residuals take all of A. A and B are not changed,
+/// and X must not share elements with them. All may have any placement.
 ///
 /// Bits: with SolveOptions::lu.arithmetic emulated *reproducible*: X has the same bits on any machine, by any number of
 /// ranks and threads. Natively *rank-invariant*. The errors that are reported have neither promise.
 ///
-/// Cost: 2/3 n^3 + 2 n^2 k flops, and for each refinement 2 n^2 k more and k exact products with A. Memory: two copies
-/// of A over the ranks and the workspaces of LuPlan and trsm(). Blocks. Collective. Throws Error(argument), on every
-/// rank alike, for shapes that don't fit and for negative numbers of refinements. Where A is exactly singular,
-/// SolveReport::lu.info says so and X is not written.
+/// Cost: 2/3 n^3 (by Cholesky 1/3 n^3) + 2 n^2 k flops, and for each refinement 2 n^2 k more and k exact products with
+/// A. Memory: two copies of A over the ranks and the workspaces of LuPlan and trsm(). Blocks. Collective. Throws
+/// Error(argument), on every rank alike, for shapes that don't fit and for negative numbers of refinements. Where A is
+/// exactly singular, or not positive definite, SolveReport::lu.info says so and X is not written.
 template <Scalar T>
 SolveReport solve(const Communicator& comm, const DistributedMatrix<T>& A, const DistributedMatrix<T>& B,
                   const DistributedMatrix<T>& X, const SolveOptions& options = {});

@@ -7,6 +7,7 @@
 #include "drivers/support/sha256.hpp"
 #include "drivers/support/text.hpp"
 #include <heddle/solve/solve.hpp>
+#include <heddle/transpose/distributed.hpp>
 
 #include <chrono>
 #include <cmath>
@@ -21,6 +22,7 @@ struct Options {
   std::uint64_t seed = 1;
   std::string scalar;
   std::string place = "rows";
+  SolveMethod method = SolveMethod::lu;
   Arithmetic arithmetic = Arithmetic::native;
   Index block = 0;
   Index group = 0;
@@ -36,11 +38,14 @@ const OptionTable<Options>& all_options() {
       {"--a", &Options::a, Text{}, matrix_file_help},
       {"--b", &Options::b, Text{}, "File of B, likewise: the right-hand sides are its columns"},
       {"--x", &Options::x, Text{}, "File to write the solution X to; the ending chooses the format"},
-      {"--size", &Options::size, Integer{.least = 0}, "Make a random matrix of this size, and random right-hand sides"},
+      {"--size", &Options::size, Integer{.least = 0},
+       "Make a random matrix of this size, for --method cholesky R + R^H + 2 n I, and random right-hand sides"},
       {"--right", &Options::right, Integer{.least = 1}, "Number of random right-hand sides", {}, random},
       {"--seed", &Options::seed, Integer{}, "Seed of random matrices", {}, random},
       {"--scalar", &Options::scalar, scalar_kind(), scalar_help},
       {"--place", &Options::place, Text{"WHERE"}, "Placement of A, B and X: rows, columns, rank:R or cyclic:RxC[:PxQ]"},
+      {"--method", &Options::method, choice<SolveMethod>("NAME", {SolveMethod::lu, SolveMethod::cholesky}),
+       "lu, or cholesky of a Hermitian positive definite A, both of whose triangles have to be there"},
       {"--arithmetic", &Options::arithmetic, arithmetic_kind(),
        "native (products by the BLAS), emulated (by 8-bit integers: the same X on every machine), or auto: the one "
        "that is faster on this kind of machine"},
@@ -63,6 +68,7 @@ template <Scalar T> class Run {
     const auto start = std::chrono::steady_clock::now();
     if (options.a.empty()) {
       A_ = random_matrix<T>(comm, options.size, options.size, options.place, options.seed);
+      if (options.method == SolveMethod::cholesky) make_positive_definite();
       B_ = random_matrix<T>(comm, options.size, options.right, options.place, options.seed + 1);
     } else {
       A_ = read_placed<T>(comm, options.a, options.place);
@@ -78,12 +84,13 @@ template <Scalar T> class Run {
   int operator()() {
     const Communicator& comm = context_.comm();
     const LuOptions lu{.arithmetic = options_.arithmetic, .block = options_.block, .group = options_.group};
-    const SolveReport solved = solve(comm, A_, B_, X_, {.lu = lu, .refinements = options_.refinements});
+    const SolveReport solved =
+        solve(comm, A_, B_, X_, {.method = options_.method, .lu = lu, .refinements = options_.refinements});
     enter(solved);
     auto& results = report_.results();
     if (options_.condition || options_.determinant) factors(lu);
     if (solved.lu.info != 0) {
-      report_.check("regular", false, results["info"], 0);
+      report_.check(by_lu() ? "regular" : "positive_definite", false, results["info"], 0);
       return context_.finish(report_);
     }
     // Of High-Performance Linpack, which asks for less than 16.
@@ -98,6 +105,14 @@ template <Scalar T> class Run {
   }
 
  private:
+  [[nodiscard]] bool by_lu() const { return options_.method == SolveMethod::lu; }
+  void make_positive_definite() {
+    const DistributedMatrix<T> sum(context_.comm(), A_.placement(), "A");
+    transpose(context_.comm(), T(1), A_, Operation::conjugate_transpose, sum);
+    add(T(1), A_, sum);
+    add_identity(T(static_cast<Real<T>>(2 * A_.rows())), sum);
+    A_ = sum;
+  }
   void enter(const SolveReport& solved) {
     auto& results = report_.results();
     results["info"] = solved.lu.info;
@@ -105,22 +120,27 @@ template <Scalar T> class Run {
     results["block"] = solved.lu.block;
     results["group"] = solved.lu.group;
     results["seconds"] = solved.seconds;
-    results["lu_seconds"] = solved.lu.seconds;
+    const std::string method(to_string(options_.method));
+    results[method + "_seconds"] = solved.lu.seconds;
     results["gflops"] = solved.lu.gflops;
-    results["growth"] = solved.lu.growth;
+    if (by_lu()) results["growth"] = solved.lu.growth;
     results["backward_error"] = solved.normwise_error;
     results["componentwise_error"] = solved.componentwise_error;
     const std::string size =
         format("solve: %lld x %lld, %lld right-hand sides, %s, %s: ", static_cast<long long>(A_.rows()),
                static_cast<long long>(A_.columns()), static_cast<long long>(B_.columns()), options_.scalar.c_str(),
                std::string(to_string(solved.lu.arithmetic)).c_str());
-    if (solved.lu.info != 0) {
-      context_.say(size + format("the matrix is singular: U(%lld, %lld) is zero, counted from 1",
-                                 static_cast<long long>(solved.lu.info), static_cast<long long>(solved.lu.info)));
+    const auto info = static_cast<long long>(solved.lu.info);
+    if (info != 0) {
+      context_.say(size +
+                   (by_lu() ? format("the matrix is singular: U(%lld, %lld) is zero, counted from 1", info, info)
+                            : format("the matrix is not positive definite: pivot %lld is not, counted from 1", info)));
     } else {
-      context_.say(size + format("%.4g s, LU %.4g s (%.4g GFLOP/s), growth %.3g, backward error %.3g, of elements %.3g",
-                                 solved.seconds, solved.lu.seconds, solved.lu.gflops, solved.lu.growth,
-                                 solved.normwise_error, solved.componentwise_error));
+      context_.say(size +
+                   format("%.4g s, %s %.4g s (%.4g GFLOP/s), ", solved.seconds, by_lu() ? "LU" : "Cholesky",
+                          solved.lu.seconds, solved.lu.gflops) +
+                   (by_lu() ? format("growth %.3g, ", solved.lu.growth) : "") +
+                   format("backward error %.3g, of elements %.3g", solved.normwise_error, solved.componentwise_error));
     }
   }
   // What takes factors, which solve() does not keep.
@@ -177,6 +197,7 @@ void add_solve(CLI::App& app, Selection& selection) {
   add_command(app, selection,
               {"solve", "Solve A X = B over all ranks, natively or with the same bits everywhere",
                "  mpirun -n 2 heddle solve --size 1000 --right 3 --arithmetic emulated --hash\n"
+               "  heddle solve --size 1000 --method cholesky\n"
                "  heddle solve --a A.mtx --b B.mtx --x X.mtx --condition"},
               all_options(), run);
 }

@@ -1,0 +1,178 @@
+#include "core/instantiate.hpp"
+#include "solve/cholesky_panel.hpp"
+#include "solve/panel_exchange.hpp"
+#include "solve/system.hpp"
+#include <heddle/solve/cholesky.hpp>
+#include <heddle/transpose/transpose.hpp>
+
+#include <Kokkos_Profiling_ScopedRegion.hpp>
+
+#include <algorithm>
+#include <memory>
+
+namespace heddle {
+namespace impl {
+namespace {
+
+template <Scalar T> double cholesky_flops(Index order) {
+  const auto n = static_cast<double>(order);
+  return flops_per_multiply_add<T> * n * n * n / 6.0;
+}
+
+}  // namespace
+
+/// A plan, over the ranks of a communicator or of one rank without any, and what each rank does with its columns.
+template <Scalar T> struct CholeskyFactorization : PlannedFactorization<T> {
+  CholeskyFactorization(const ExecutionSpace& given, const Communicator* comm, Index order,
+                        const CholeskyOptions& options)
+      : PlannedFactorization<T>(given, comm, order, order, options),
+        subtract(given, this->taken.arithmetic, this->schedule.block, this->axis.block, order,
+                 std::min(this->axis.block, order), this->schedule.longest_inner()),
+        factor_panel(given, this->schedule.block),
+        infos(Kokkos::view_alloc(given, Kokkos::WithoutInitializing, "heddle::solve::infos"),
+              static_cast<std::size_t>(this->schedule.panels())),
+        turned(Kokkos::view_alloc(given, Kokkos::WithoutInitializing, "heddle::solve::turned_panels"),
+               static_cast<std::size_t>(this->schedule.longest_inner() * std::min(this->axis.block, order))) {
+    if (comm != nullptr && comm->size() > 1) exchange = std::make_unique<PanelExchange<T>>(*comm, this->schedule);
+  }
+
+  CholeskyReport factor(const MatrixView<T>& local) {
+    CholeskyReport report;
+    this->measure(report, cholesky_flops<T>(this->schedule.rows), [&] {
+      const Kokkos::Profiling::ScopedRegion region("heddle::solve::cholesky");
+      for (Index p = 0; p < this->schedule.panels(); ++p) {
+        factor_and_share(local, p);
+        apply(local, this->schedule.update_after(p));
+      }
+      clear_above(local);
+      report.info = first_info();
+    });
+    return report;
+  }
+
+  void factor_and_share(const MatrixView<T>& local, Index p) {
+    const Range columns = this->schedule.panel(p);
+    const int owner = this->axis.owner(columns.begin);
+    const bool here = owner == this->rank();
+    const Range mine = here ? this->axis.locals(owner, columns) : Range{};
+    const MatrixView<T> panel =
+        block_of(local, here ? columns.begin : this->schedule.rows, this->schedule.rows, mine.begin, mine.end);
+    const auto info = Kokkos::subview(infos, Kokkos::pair<Index, Index>(p, p + 1));
+    if (here) factor_panel(subtract, panel, info);
+    if (exchange) exchange->share(p, owner, panel, info);
+  }
+  // Each block of columns by itself, from its own rows down.
+  void apply(const MatrixView<T>& local, const LuSchedule::Update& update) {
+    const Range mine = this->axis.locals(this->rank(), update.columns);
+    const Range inner = this->schedule.rows_of(update);
+    const Index n = this->schedule.rows;
+    const MatrixView<T> L =
+        exchange ? exchange->panels(update.first, update.last) : block_of(local, 0, n, inner.begin, inner.end);
+    for (Index j = mine.begin; j < mine.end;) {
+      const Index end = std::min(mine.end, (j / this->axis.block + 1) * this->axis.block);
+      const Index row = this->axis.global(this->rank(), j);
+      const MatrixView<T> upper = matrix_view(turned.data(), inner.size(), end - j, inner.size());
+      transpose(this->space, T(1), block_of(L, row, row + (end - j), 0, inner.size()), Operation::conjugate_transpose,
+                upper);
+      subtract(block_of(L, row, n, 0, inner.size()), upper, block_of(local, row, n, j, end), j);
+      j = end;
+    }
+  }
+  void clear_above(const MatrixView<T>& local) const {
+    const Elements<T> a(local);
+    const CyclicAxis columns = this->axis;
+    const int here = this->rank();
+    for_each_element(
+        this->space, "heddle::solve::clear_above", static_cast<Index>(local.extent(0)),
+        static_cast<Index>(local.extent(1)), KOKKOS_LAMBDA(Index i, Index j) {
+          if (i < columns.global(here, j)) a(i, j) = T(0);
+        });
+  }
+  [[nodiscard]] Index first_info() const {
+    const auto host = host_copy(this->space, infos);
+    for (Index p = 0; p < this->schedule.panels(); ++p) {
+      if (host(p) != 0) return this->schedule.panel(p).begin + host(p);
+    }
+    return 0;
+  }
+
+  Subtraction<T> subtract;
+  CholeskyPanel<T> factor_panel;
+  std::unique_ptr<PanelExchange<T>> exchange;  // Null on one rank.
+  Kokkos::View<Index*, MemorySpace> infos;     // Of each panel, counted from its first column.
+  Kokkos::View<T*, MemorySpace> turned;        // Rows of L, turned into columns of the factor on the right.
+};
+
+}  // namespace impl
+
+template <Scalar T> struct CholeskyPlan<T>::State : impl::CholeskyFactorization<T> {
+  using impl::CholeskyFactorization<T>::CholeskyFactorization;
+};
+
+template <Scalar T>
+CholeskyPlan<T>::CholeskyPlan(const Communicator& comm, Index order, const CholeskyOptions& options) {
+  comm.together([&] {
+    std::vector<impl::Argument> arguments = impl::arguments_of(options);
+    arguments.push_back(impl::argument("order", order));
+    impl::require_alike(comm, "cholesky", arguments,
+                        [&] { impl::require_lu_options("cholesky", order, order, options); });
+    state_ = std::make_unique<State>(comm.space(), &comm, order, options);
+  });
+}
+template <Scalar T> CholeskyPlan<T>::~CholeskyPlan() = default;
+template <Scalar T> CholeskyPlan<T>::CholeskyPlan(CholeskyPlan&&) noexcept = default;
+template <Scalar T> CholeskyPlan<T>& CholeskyPlan<T>::operator=(CholeskyPlan&&) noexcept = default;
+
+template <Scalar T> const Placement& CholeskyPlan<T>::placement() const {
+  return state_->placement;
+}
+
+template <Scalar T> CholeskyReport CholeskyPlan<T>::execute(const DistributedMatrix<T>& A) {
+  return state_->in_place("cholesky", A, [&](const MatrixView<T>& local) { return state_->factor(local); });
+}
+
+template <Scalar T>
+CholeskyReport cholesky(const Communicator& comm, const DistributedMatrix<T>& A, const CholeskyOptions& options) {
+  comm.together([&] {
+    impl::require_alike(comm, "cholesky", std::vector<impl::Argument>{impl::argument("A", A.placement())},
+                        [&] { impl::require_square("cholesky", "A", A); });
+  });
+  return CholeskyPlan<T>(comm, A.rows(), options).execute(A);
+}
+
+template <Scalar T>
+CholeskyReport cholesky(const ExecutionSpace& space, const MatrixView<T>& A, const CholeskyOptions& options) {
+  const auto order = static_cast<Index>(A.extent(0));
+  require(A.extent(1) == A.extent(0), "cholesky: A is ", A.extent(0), " x ", A.extent(1), "; expected a square matrix");
+  impl::require_lu_options("cholesky", order, order, options);
+  impl::require_column_major("cholesky", A);
+  return impl::CholeskyFactorization<T>(space, nullptr, order, options).factor(A);
+}
+
+template <Scalar T>
+void cholesky_solve(const Communicator& comm, const DistributedMatrix<T>& L, const DistributedMatrix<T>& X,
+                    const CholeskyOptions& options) {
+  comm.together([&] {
+    impl::require_alike(comm, "cholesky_solve",
+                        impl::and_placements(impl::arguments_of(options), L.placement(), X.placement()), [&] {
+                          impl::require_square("cholesky_solve", "L", L);
+                          impl::require_rows("cholesky_solve", "X", X, L.rows());
+                          impl::require_lu_options("cholesky_solve", L.rows(), L.columns(), options);
+                        });
+    impl::FactoredSystem<T> system(comm, L, X.columns(), options);
+    const DistributedMatrix<T> x = impl::placed(X, system.right_placement());
+    system.solve_by_cholesky(x);
+    if (!(X.placement() == x.placement())) redistribute(x, X);
+  });
+}
+
+#define HEDDLE_INSTANTIATE(T)                                                                                    \
+  template class CholeskyPlan<T>;                                                                                \
+  template CholeskyReport cholesky<T>(const Communicator&, const DistributedMatrix<T>&, const CholeskyOptions&); \
+  template CholeskyReport cholesky<T>(const ExecutionSpace&, const MatrixView<T>&, const CholeskyOptions&);      \
+  template void cholesky_solve<T>(const Communicator&, const DistributedMatrix<T>&, const DistributedMatrix<T>&, \
+                                  const CholeskyOptions&)
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE);
+#undef HEDDLE_INSTANTIATE
+
+}  // namespace heddle

@@ -1,0 +1,115 @@
+// Systems with factors that lie on all ranks.
+#pragma once
+
+#include "solve/factorization.hpp"
+#include "solve/host_copy.hpp"
+#include "solve/substitution.hpp"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+namespace heddle::impl {
+
+/// Right-hand sides are dealt out in blocks of so many, for any number of ranks.
+inline CyclicAxis right_hand_sides(Index count, int ranks) {
+  constexpr Index blocks = 16;
+  constexpr Index least = 64;
+  return {count, std::max(least, (count + blocks - 1) / blocks), ranks};
+}
+
+/// A matrix where substitutions want it: itself, or a copy.
+template <Scalar T> DistributedMatrix<T> placed(const DistributedMatrix<T>& M, const Placement& placement) {
+  if (M.placement() == placement) return M;
+  const DistributedMatrix<T> copy(M.communicator(), placement, "heddle::solve::placed");
+  redistribute(M, copy);
+  return copy;
+}
+
+/// X(i, :) of what was row order[i].
+template <Scalar T>
+void take_rows(const ExecutionSpace& space, const std::vector<Index>& order, const MatrixView<T>& X) {
+  const auto rows = static_cast<Index>(X.extent(0));
+  const auto columns = static_cast<Index>(X.extent(1));
+  if (rows == 0 || columns == 0) return;
+  const auto sources = device_copy(space, order, "heddle::solve::rows");
+  const LocalMatrix<T> copy(Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "heddle::solve::before"),
+                            static_cast<std::size_t>(rows), static_cast<std::size_t>(columns));
+  copy_elements<T>(space, "heddle::solve::keep_rows", X, copy);
+  const Elements<T> kept(copy);
+  const Elements<T> x(X);
+  for_each_element(
+      space, "heddle::solve::take_rows", rows, columns,
+      KOKKOS_LAMBDA(Index i, Index j) { x(i, j) = kept(sources(i), j); });
+}
+
+/// Row i of P A is row order[i] of A; `back`: the reverse.
+inline std::vector<Index> order_of(const std::vector<Index>& pivots, bool back) {
+  std::vector<Index> order(pivots.size());
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = static_cast<Index>(i);
+  for (std::size_t k = 0; k < order.size(); ++k) std::swap(order[k], order[static_cast<std::size_t>(pivots[k])]);
+  if (!back) return order;
+  std::vector<Index> other(order.size());
+  for (std::size_t i = 0; i < order.size(); ++i) other[static_cast<std::size_t>(order[i])] = static_cast<Index>(i);
+  return other;
+}
+
+/// Factors where they are wanted, and systems with them.
+template <Scalar T> class FactoredSystem {
+ public:
+  FactoredSystem(const Communicator& comm, const DistributedMatrix<T>& factors, Index columns, const LuOptions& options)
+      : comm_(comm),
+        schedule_(schedule_for(factors.rows(), factors.columns(), with_arithmetic(options))),
+        axis_(columns_of(schedule_, comm.size())),
+        factors_(placed(factors, placement_of_columns(factors.rows(), axis_))),
+        right_(right_hand_sides(columns, comm.size())),
+        substitution_(comm.space(), &comm, schedule_, axis_, right_, with_arithmetic(options).arithmetic) {}
+
+  [[nodiscard]] Placement right_placement() const { return placement_of_columns(schedule_.rows, right_); }
+  void triangle(exact::Triangle triangle, Operation op, exact::Diagonal diagonal, const DistributedMatrix<T>& X) {
+    substitution_.solve(triangle, op, diagonal, factors_.local(), X.local());
+  }
+  /// X = op(A)^-1 X from the factors of lu(), of right-hand sides in right_placement().
+  void solve_by_lu(Operation op, const std::vector<Index>& pivots, const DistributedMatrix<T>& X) {
+    if (op == Operation::none) {
+      take_rows<T>(comm_.space(), order_of(pivots, false), X.local());
+      triangle(exact::Triangle::lower, op, exact::Diagonal::unit, X);
+      triangle(exact::Triangle::upper, op, exact::Diagonal::stored, X);
+    } else {
+      triangle(exact::Triangle::upper, op, exact::Diagonal::stored, X);
+      triangle(exact::Triangle::lower, op, exact::Diagonal::unit, X);
+      take_rows<T>(comm_.space(), order_of(pivots, true), X.local());
+    }
+  }
+  /// X = A^-1 X from the factor of cholesky(), likewise.
+  void solve_by_cholesky(const DistributedMatrix<T>& X) {
+    triangle(exact::Triangle::lower, Operation::none, exact::Diagonal::stored, X);
+    triangle(exact::Triangle::lower, Operation::conjugate_transpose, exact::Diagonal::stored, X);
+  }
+
+ private:
+  Communicator comm_;
+  LuSchedule schedule_;
+  CyclicAxis axis_;
+  DistributedMatrix<T> factors_;
+  CyclicAxis right_;
+  Substitution<T> substitution_;
+};
+
+/// Throws Error(argument) for a matrix that is not square.
+template <Scalar T> void require_square(const char* of, const char* name, const DistributedMatrix<T>& A) {
+  require(A.rows() == A.columns(), of, ": ", name, " is ", A.rows(), " x ", A.columns(), "; expected a square matrix");
+}
+/// Throws Error(argument) for right-hand sides of another height.
+template <Scalar T> void require_rows(const char* of, const char* name, const DistributedMatrix<T>& B, Index rows) {
+  require(B.rows() == rows, of, ": ", name, " has ", B.rows(), " rows; expected ", rows);
+}
+/// Both placements among the arguments of a function that are compared over the ranks.
+inline std::vector<Argument> and_placements(std::vector<Argument> arguments, const Placement& one,
+                                            const Placement& other) {
+  arguments.push_back(argument("the matrix", one));
+  arguments.push_back(argument("the right-hand sides", other));
+  return arguments;
+}
+
+}  // namespace heddle::impl
