@@ -187,6 +187,28 @@ class Lu(CommandTest):
                   for scalar in ("complex-double",) for block in (0, 1, 13)}
         self.assertEqual(len(hashes), 1)
 
+    def test_factors_over_ranks(self):
+        # The bits that any machine gives; a change of them is one of the definition.
+        for ranks in (1, 2, 3):
+            results = self.succeed("lu", "--size", 200, "--seed", 3, "--arithmetic", "emulated", "--block", 32, ranks=ranks)["results"]
+            self.assertEqual(results["sha256"], "2022ca4fa49390d2e644542f3ac42874b03748153d23326239a5abea710c82cc")
+        hashes = {self.succeed("lu", "--size", 70, "--arithmetic", "native", "--scalar", "complex-double", ranks=ranks)["results"]["sha256"]
+                  for ranks in (1, 2, 4)}
+        self.assertEqual(len(hashes), 1)
+
+    def test_files_of_factors_over_ranks(self):
+        rng = random.Random(4)
+        A = random_matrix(rng, 9, 7)
+        write_market(self.path("A.mtx"), A)
+        report = self.succeed("lu", "--input", "A.mtx", "--l", "L.mtx", "--u", "U.mtx", "--pivots", "P.mtx", "--arithmetic", "emulated",
+                              "--compare", ranks=2)
+        self.assertEqual(report["results"]["info"], 0)
+        L, U, P = (read_market(self.path(name)) for name in ("L.mtx", "U.mtx", "P.mtx"))
+        for i in range(9):
+            for j in range(7):
+                found = sum(L[i][k] * U[k][j] for k in range(7))
+                self.assertAlmostEqual(found, A[int(P[i][0]) - 1][j], delta=1e-14)
+
     def test_the_bits_of_every_machine(self):
         # What this matrix gave on CPUs of one and more threads and on GPUs.
         results = self.succeed("lu", "--size", 200, "--seed", 3)["results"]
@@ -239,6 +261,8 @@ class Lu(CommandTest):
     def test_refusals(self):
         self.refuse("lu", message="--input")
         self.refuse("lu", "--size", 3, ranks=2, message="one rank")
+        self.refuse("lu", "--size", 3, "--group", 2, message="--group")
+        self.refuse("lu", "--size", 3, "--arithmetic", "emulated", "--group", 3, message="power of two")
         self.refuse("lu", "--size", 3, "--l", "L.dat", message="L.dat")
 
 
