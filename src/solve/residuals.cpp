@@ -12,7 +12,16 @@
 namespace heddle::impl {
 namespace {
 
-// |A| of columns, times `sizes` of each column, for every row of the matrix, on every rank.
+// 0 / 0 is no error.
+double ratio(double error, double size) {
+  return error == 0 ? 0.0 : error / size;
+}
+double larger_of(double one, double other) {
+  return std::isnan(one) || one > other ? one : other;
+}
+
+}  // namespace
+
 template <Scalar T> std::vector<double> sizes_of_rows(const DistributedMatrix<T>& A, const std::vector<double>& sizes) {
   const ExecutionSpace& space = A.communicator().space();
   const auto rows = static_cast<Index>(A.local().extent(0));
@@ -42,16 +51,6 @@ template <Scalar T> std::vector<double> sizes_of_rows(const DistributedMatrix<T>
   A.communicator().all_reduce(std::span<double>(sums), Reduction::sum);
   return sums;
 }
-
-// 0 / 0 is no error.
-double ratio(double error, double size) {
-  return error == 0 ? 0.0 : error / size;
-}
-double larger_of(double one, double other) {
-  return std::isnan(one) || one > other ? one : other;
-}
-
-}  // namespace
 
 template <Scalar T> std::vector<T> column_of(const DistributedMatrix<T>& M, Index j) {
   const Communicator& comm = M.communicator();
@@ -154,13 +153,14 @@ template <Scalar T> std::vector<T> diagonal_of(const DistributedMatrix<T>& A) {
   return mine;
 }
 
-#define HEDDLE_INSTANTIATE(T)                                                                           \
-  template void exact_residuals<T>(const DistributedMatrix<T>&, const DistributedMatrix<T>&,            \
-                                   const DistributedMatrix<T>&, const DistributedMatrix<T>&);           \
-  template BackwardErrors backward_errors<T>(const DistributedMatrix<T>&, const DistributedMatrix<T>&,  \
-                                             const DistributedMatrix<T>&, const DistributedMatrix<T>&); \
-  template std::vector<T> column_of<T>(const DistributedMatrix<T>&, Index);                             \
-  template void set_column<T>(const DistributedMatrix<T>&, Index, const std::vector<T>&);               \
+#define HEDDLE_INSTANTIATE(T)                                                                             \
+  template std::vector<double> sizes_of_rows<T>(const DistributedMatrix<T>&, const std::vector<double>&); \
+  template void exact_residuals<T>(const DistributedMatrix<T>&, const DistributedMatrix<T>&,              \
+                                   const DistributedMatrix<T>&, const DistributedMatrix<T>&);             \
+  template BackwardErrors backward_errors<T>(const DistributedMatrix<T>&, const DistributedMatrix<T>&,    \
+                                             const DistributedMatrix<T>&, const DistributedMatrix<T>&);   \
+  template std::vector<T> column_of<T>(const DistributedMatrix<T>&, Index);                               \
+  template void set_column<T>(const DistributedMatrix<T>&, Index, const std::vector<T>&);                 \
   template std::vector<T> diagonal_of<T>(const DistributedMatrix<T>&)
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE);
 #undef HEDDLE_INSTANTIATE

@@ -31,6 +31,10 @@ template <Scalar T>
 [[nodiscard]] BackwardErrors backward_errors(const DistributedMatrix<T>& A, const DistributedMatrix<T>& B,
                                              const DistributedMatrix<T>& X, const DistributedMatrix<T>& R);
 
+/// The sums over j of |a_ij| sizes[j], for every row i of the matrix, on every rank, in double precision. Collective.
+template <Scalar T>
+[[nodiscard]] std::vector<double> sizes_of_rows(const DistributedMatrix<T>& A, const std::vector<double>& sizes);
+
 /// Column j of a matrix whose blocks have whole columns, on every rank. Collective.
 template <Scalar T> [[nodiscard]] std::vector<T> column_of(const DistributedMatrix<T>& M, Index j);
 /// Sets it, from what every rank has.

@@ -1,4 +1,5 @@
 #include "core/instantiate.hpp"
+#include "solve/certificate.hpp"
 #include "solve/residuals.hpp"
 #include "solve/system.hpp"
 #include <heddle/solve/solve.hpp>
@@ -153,6 +154,7 @@ SolveReport solve(const Communicator& comm, const DistributedMatrix<T>& A, const
     arguments.push_back(impl::argument("method", to_string(options.method)));
     arguments.push_back(impl::argument("refinements", options.refinements));
     arguments.push_back(impl::argument("measure", options.measure));
+    arguments.push_back(impl::argument("certificate", options.certificate));
     impl::require_alike(comm, "solve", arguments, [&] {
       impl::require_square("solve", "A", A);
       impl::require_rows("solve", "B", B, A.rows());
@@ -173,29 +175,37 @@ SolveReport solve(const Communicator& comm, const DistributedMatrix<T>& A, const
       return report;
     }
     impl::FactoredSystem<T> system(comm, factors, B.columns(), options.lu);
-    const auto solve_for = [&](const DistributedMatrix<T>& right) {
+    const auto solve_by = [&](impl::FactoredSystem<T>& with, const DistributedMatrix<T>& right) {
       if (options.method == SolveMethod::cholesky) {
-        system.solve_by_cholesky(right);
+        with.solve_by_cholesky(right);
       } else {
-        system.solve_by_lu(Operation::none, report.lu.pivots, right);
+        with.solve_by_lu(Operation::none, report.lu.pivots, right);
       }
     };
     const DistributedMatrix<T> x(comm, system.right_placement(), "heddle::solve::x");
     const DistributedMatrix<T> b(comm, system.right_placement(), "heddle::solve::b");
     redistribute(B, b);
     copy(b, x);
-    solve_for(x);
+    solve_by(system, x);
     const DistributedMatrix<T> r(comm, system.right_placement(), "heddle::solve::r");
     for (int k = 0; k < options.refinements; ++k) {
       impl::exact_residuals(A, b, x, r);
-      solve_for(r);
+      solve_by(system, r);
       add(T(1), r, x);
     }
     redistribute(x, X);
     comm.space().fence("heddle::solve::done");
     finish();
+    if (options.measure || options.certificate) impl::exact_residuals(A, b, x, r);
+    if (options.certificate) {
+      impl::FactoredSystem<T> all(comm, factors, A.columns(), options.lu);
+      const DistributedMatrix<T> inverse(comm, all.right_placement(), "heddle::solve::inverse");
+      fill(inverse, T(0));
+      add_identity(T(1), inverse);
+      solve_by(all, inverse);
+      report.error_bound = impl::proven_error(A, inverse, x, r);
+    }
     if (options.measure) {
-      impl::exact_residuals(A, b, x, r);
       const impl::BackwardErrors errors = impl::backward_errors(A, b, x, r);
       report.normwise_error = errors.normwise;
       report.componentwise_error = errors.componentwise;

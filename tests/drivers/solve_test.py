@@ -41,6 +41,17 @@ class Solve(CommandTest):
                                    "--arithmetic", "emulated", "--block", "32", "--group", "4", "--refinements", "0", "--hash", ranks=2)["results"]
             self.assertEqual(results["sha256"], expected, scalar)
 
+    def test_certificates(self):
+        for method in ("lu", "cholesky"):
+            report = self.succeed("solve", "--size", "60", "--right", "2", "--method", method, "--certificate", ranks=2)
+            self.assertGreaterEqual(report["results"]["error_bound"], 0)
+            self.assertLess(report["results"]["error_bound"], 1e-10)
+        # Of this matrix no digit can be told.
+        n = 14
+        write_market(self.path("A.mtx"), [[1.0 / (i + j + 1) for j in range(n)] for i in range(n)])
+        write_market(self.path("B.mtx"), [[1.0] for _ in range(n)])
+        self.refuse("solve", "--a", "A.mtx", "--b", "B.mtx", "--certificate", code=1, message="certificate")
+
     def test_not_positive_definite(self):
         write_market(self.path("A.mtx"), [[4.0, 2.0, 0.0], [2.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
         write_market(self.path("B.mtx"), [[1.0], [1.0], [1.0]])

@@ -27,6 +27,7 @@ struct Options {
   Index block = 0;
   Index group = 0;
   int refinements = 1;
+  bool certificate = false;
   bool condition = false;
   bool determinant = false;
   bool hash = false;
@@ -53,6 +54,8 @@ const OptionTable<Options>& all_options() {
       {"--group", &Options::group, Integer{.least = 0},
        "Panels that are applied together, a power of two; 0: chosen. Bits depend on it"},
       {"--refinements", &Options::refinements, Integer{.least = 0}, "Corrections by exact residuals"},
+      {"--certificate", &Options::certificate, Flag{},
+       "Prove a bound of the error of X, by an approximate inverse; a check fails where none can be proven"},
       {"--condition", &Options::condition, Flag{}, "Estimate A's condition number too"},
       {"--determinant", &Options::determinant, Flag{}, "Give A's determinant too"},
       {"--hash", &Options::hash, Flag{}, "Print the SHA-256 of X, gathered on rank 0"},
@@ -84,8 +87,11 @@ template <Scalar T> class Run {
   int operator()() {
     const Communicator& comm = context_.comm();
     const LuOptions lu{.arithmetic = options_.arithmetic, .block = options_.block, .group = options_.group};
-    const SolveReport solved =
-        solve(comm, A_, B_, X_, {.method = options_.method, .lu = lu, .refinements = options_.refinements});
+    const SolveReport solved = solve(comm, A_, B_, X_,
+                                     {.method = options_.method,
+                                      .lu = lu,
+                                      .refinements = options_.refinements,
+                                      .certificate = options_.certificate});
     enter(solved);
     auto& results = report_.results();
     if (options_.condition || options_.determinant) factors(lu);
@@ -99,6 +105,7 @@ template <Scalar T> class Run {
                                                (static_cast<double>(unit_roundoff<T>) * static_cast<double>(A_.rows()));
     results["scaled_residual"] = scaled;
     report_.check_at_most("scaled_residual", B_.columns() == 0 ? 0.0 : scaled, 16.0);
+    if (options_.certificate) certify(solved.error_bound);
     if (options_.hash) hash();
     if (!options_.x.empty()) write_result(options_.x, X_);
     return context_.finish(report_);
@@ -142,6 +149,12 @@ template <Scalar T> class Run {
                    (by_lu() ? format("growth %.3g, ", solved.lu.growth) : "") +
                    format("backward error %.3g, of elements %.3g", solved.normwise_error, solved.componentwise_error));
     }
+  }
+  void certify(double bound) {
+    report_.results()["error_bound"] = bound;
+    context_.say(std::isfinite(bound) ? format("error of X at most %.3g of its largest element, proven", bound)
+                                      : std::string("error of X: no bound could be proven"));
+    report_.check("certificate", std::isfinite(bound), bound, "finite");
   }
   // What takes factors, which solve() does not keep.
   void factors(const LuOptions& options) {
