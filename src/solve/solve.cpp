@@ -1,5 +1,6 @@
 #include "core/instantiate.hpp"
 #include "solve/certificate.hpp"
+#include "solve/equilibration.hpp"
 #include "solve/residuals.hpp"
 #include "solve/system.hpp"
 #include <heddle/solve/solve.hpp>
@@ -77,13 +78,14 @@ template <Scalar T> void require_factors(const char* of, const DistributedMatrix
   }
 }
 
-// The factors of A, where a plan wants them.
+// The factors of A, equilibrated, where a plan wants them.
 template <Scalar T>
 DistributedMatrix<T> factored(const Communicator& comm, const DistributedMatrix<T>& A, const SolveOptions& options,
-                              LuReport& report) {
+                              const Equilibration<T>& equilibration, LuReport& report) {
   const auto take = [&](auto plan, const auto& enter) {
     const DistributedMatrix<T> factors(comm, plan.placement(), "heddle::solve::factors");
     redistribute(A, factors);
+    equilibration.scale_matrix(factors);
     enter(plan.execute(factors));
     return factors;
   };
@@ -152,6 +154,7 @@ SolveReport solve(const Communicator& comm, const DistributedMatrix<T>& A, const
         impl::and_placements(impl::arguments_of(options.lu), A.placement(), B.placement());
     arguments.push_back(impl::argument("X", X.placement()));
     arguments.push_back(impl::argument("method", to_string(options.method)));
+    arguments.push_back(impl::argument("equilibrate", options.equilibrate));
     arguments.push_back(impl::argument("refinements", options.refinements));
     arguments.push_back(impl::argument("measure", options.measure));
     arguments.push_back(impl::argument("certificate", options.certificate));
@@ -169,18 +172,23 @@ SolveReport solve(const Communicator& comm, const DistributedMatrix<T>& A, const
       const double mine = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
       report.seconds = comm.all_reduce(mine, Reduction::maximum);
     };
-    const DistributedMatrix<T> factors = impl::factored(comm, A, options, report.lu);
+    impl::Equilibration<T> equilibration;
+    if (options.equilibrate) equilibration = {A, options.method == SolveMethod::cholesky};
+    report.equilibrated = equilibration.scales();
+    const DistributedMatrix<T> factors = impl::factored(comm, A, options, equilibration, report.lu);
     if (report.lu.info != 0) {
       finish();
       return report;
     }
     impl::FactoredSystem<T> system(comm, factors, B.columns(), options.lu);
     const auto solve_by = [&](impl::FactoredSystem<T>& with, const DistributedMatrix<T>& right) {
+      equilibration.scale_right(right);
       if (options.method == SolveMethod::cholesky) {
         with.solve_by_cholesky(right);
       } else {
         with.solve_by_lu(Operation::none, report.lu.pivots, right);
       }
+      equilibration.scale_solution(right);
     };
     const DistributedMatrix<T> x(comm, system.right_placement(), "heddle::solve::x");
     const DistributedMatrix<T> b(comm, system.right_placement(), "heddle::solve::b");

@@ -41,6 +41,20 @@ class Solve(CommandTest):
                                    "--arithmetic", "emulated", "--block", "32", "--group", "4", "--refinements", "0", "--hash", ranks=2)["results"]
             self.assertEqual(results["sha256"], expected, scalar)
 
+    def test_rows_and_columns_of_other_sizes(self):
+        rng = random.Random(5)
+        n = 60
+        row = [2.0 ** rng.randint(-30, 30) for _ in range(n)]
+        column = [2.0 ** rng.randint(-30, 30) for _ in range(n)]
+        A = [[rng.gauss(0, 1) * row[i] * column[j] for j in range(n)] for i in range(n)]
+        write_market(self.path("A.mtx"), A)
+        write_market(self.path("B.mtx"), [[row[i]] for i in range(n)])
+        arguments = ("solve", "--a", "A.mtx", "--b", "B.mtx", "--arithmetic", "emulated", "--block", "8", "--group", "8", "--refinements", "0")
+        scaled = self.succeed(*arguments, ranks=2)["results"]
+        self.assertTrue(scaled["equilibrated"])
+        self.assertLess(scaled["componentwise_error"], 1e-14)
+        self.assertFalse(self.succeed(*arguments, "--no-equilibrate")["results"]["equilibrated"])
+
     def test_certificates(self):
         for method in ("lu", "cholesky"):
             report = self.succeed("solve", "--size", "60", "--right", "2", "--method", method, "--certificate", ranks=2)

@@ -18,6 +18,10 @@ enum class SolveMethod { lu, cholesky };
 struct SolveOptions {
   SolveMethod method = SolveMethod::lu;
   LuOptions lu = {};  ///< Of the factorization; the substitutions take the same arithmetic, block and group.
+  /// Whether rows and columns of very different sizes are brought to one by powers of two before A is factored, as
+  /// LAPACK's drivers do. It changes no digit, but the choice of pivots, and keeps emulated products, whose errors are
+  /// bounded by rows and columns, as accurate as native ones.
+  bool equilibrate = true;
   /// Corrections by exact residuals: x is corrected by the solution for b - A x, whose elements are each rounded once
   /// (exact::gemv). One makes the backward error of each element small where the condition allows (R. Skeel 1980).
   int refinements = 1;
@@ -33,6 +37,8 @@ struct SolveReport {
   /// Of the factorization; of Cholesky's without pivots, and with a growth of 1. X is not written where lu.info is not
   /// 0.
   LuReport lu;
+  bool equilibrated =
+      false;             ///< Whether rows and columns were scaled, so that growth and pivots are of another matrix.
   double seconds = 0.0;  ///< Time of the slowest rank for all of it, without backward errors.
   /// max over right-hand sides of |b - A x| / (|A| |x| + |b|), in norms |.|_infinity; from residuals that are exact but
   /// for one rounding each. NaN where it was not measured or a number is not finite.

@@ -26,6 +26,7 @@ struct Options {
   Arithmetic arithmetic = Arithmetic::native;
   Index block = 0;
   Index group = 0;
+  bool equilibrate = true;
   int refinements = 1;
   bool certificate = false;
   bool condition = false;
@@ -53,6 +54,8 @@ const OptionTable<Options>& all_options() {
       {"--block", &Options::block, Integer{.least = 0}, "Columns of a panel; 0: chosen. Bits depend on it"},
       {"--group", &Options::group, Integer{.least = 0},
        "Panels that are applied together, a power of two; 0: chosen. Bits depend on it"},
+      {"--equilibrate,!--no-equilibrate", &Options::equilibrate, Flag{},
+       "Scale rows and columns of very different sizes by powers of two"},
       {"--refinements", &Options::refinements, Integer{.least = 0}, "Corrections by exact residuals"},
       {"--certificate", &Options::certificate, Flag{},
        "Prove a bound of the error of X, by an approximate inverse; a check fails where none can be proven"},
@@ -90,6 +93,7 @@ template <Scalar T> class Run {
     const SolveReport solved = solve(comm, A_, B_, X_,
                                      {.method = options_.method,
                                       .lu = lu,
+                                      .equilibrate = options_.equilibrate,
                                       .refinements = options_.refinements,
                                       .certificate = options_.certificate});
     enter(solved);
@@ -123,6 +127,7 @@ template <Scalar T> class Run {
   void enter(const SolveReport& solved) {
     auto& results = report_.results();
     results["info"] = solved.lu.info;
+    results["equilibrated"] = solved.equilibrated;
     results["arithmetic"] = to_string(solved.lu.arithmetic);
     results["block"] = solved.lu.block;
     results["group"] = solved.lu.group;

@@ -1,0 +1,176 @@
+#include "solve/equilibration.hpp"
+
+#include "core/instantiate.hpp"
+#include "dist/elementwise.hpp"
+#include "exact/quotient.hpp"
+#include "solve/host_copy.hpp"
+#include "solve/residuals.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <span>
+
+namespace heddle::impl {
+namespace {
+
+using Exponents = std::vector<Index>;
+using DeviceExponents = Kokkos::View<Index*, MemorySpace>;
+
+// 2^k of a normal number.
+KOKKOS_INLINE_FUNCTION double power_of_two(Index k) {
+  return exact::bits::Format<double>::from_bits(static_cast<std::uint64_t>(k + 1023) << 52U);
+}
+// x 2^k, |k| up to 3000.
+KOKKOS_INLINE_FUNCTION double times_power(double x, Index k) {
+  const Index third = k / 3;
+  return x * power_of_two(third) * power_of_two(third) * power_of_two(k - 2 * third);
+}
+template <Scalar T> KOKKOS_INLINE_FUNCTION T times_power(const T& x, Index k) {
+  using R = Real<T>;
+  if constexpr (is_complex<T>) {
+    return T(static_cast<R>(times_power(real_of<double>(x), k)),
+             static_cast<R>(times_power(imaginary_of<double>(x), k)));
+  } else {
+    return static_cast<R>(times_power(static_cast<double>(x), k));
+  }
+}
+template <Scalar T> KOKKOS_INLINE_FUNCTION double larger_part(const T& x) {
+  return Kokkos::fmax(Kokkos::abs(real_of<double>(x)), Kokkos::abs(imaginary_of<double>(x)));
+}
+
+// The exponents of a matrix's rows or columns that this rank has.
+template <Scalar T> DeviceExponents of_rows(const DistributedMatrix<T>& M, const Exponents& all) {
+  Exponents mine(M.local().extent(0), 0);
+  for (std::size_t i = 0; i < mine.size() && !all.empty(); ++i) {
+    mine[i] = all[static_cast<std::size_t>(M.global_row(static_cast<Index>(i)))];
+  }
+  return device_copy(M.communicator().space(), mine, "heddle::solve::exponents");
+}
+template <Scalar T> DeviceExponents of_columns(const DistributedMatrix<T>& M, const Exponents& all) {
+  Exponents mine(M.local().extent(1), 0);
+  for (std::size_t j = 0; j < mine.size() && !all.empty(); ++j) {
+    mine[j] = all[static_cast<std::size_t>(M.global_column(static_cast<Index>(j)))];
+  }
+  return device_copy(M.communicator().space(), mine, "heddle::solve::exponents");
+}
+
+template <Scalar T> void scale(const DistributedMatrix<T>& M, const Exponents& rows, const Exponents& columns) {
+  const auto local_rows = static_cast<Index>(M.local().extent(0));
+  const auto local_columns = static_cast<Index>(M.local().extent(1));
+  if (local_rows == 0 || local_columns == 0) return;
+  const DeviceExponents by_row = of_rows(M, rows);
+  const DeviceExponents by_column = of_columns(M, columns);
+  const Elements<T> m(M.local());
+  for_each_element(
+      M.communicator().space(), "heddle::solve::equilibrate", local_rows, local_columns,
+      KOKKOS_LAMBDA(Index i, Index j) { m(i, j) = times_power(m(i, j), by_row(i) + by_column(j)); });
+}
+
+// The largest part of each row, on every rank.
+template <Scalar T> std::vector<double> largest_of_rows(const DistributedMatrix<T>& A) {
+  const ExecutionSpace& space = A.communicator().space();
+  const auto rows = static_cast<Index>(A.local().extent(0));
+  const auto columns = static_cast<Index>(A.local().extent(1));
+  std::vector<double> all(static_cast<std::size_t>(A.rows()), 0.0);
+  if (rows > 0 && columns > 0) {
+    const Kokkos::View<double*, MemorySpace> found(
+        Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "heddle::solve::largest"),
+        static_cast<std::size_t>(rows));
+    const Elements<T> a(A.local());
+    Kokkos::parallel_for(
+        "heddle::solve::largest_of_rows", Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(space, 0, rows),
+        KOKKOS_LAMBDA(Index i) {
+          double most = 0;
+          for (Index j = 0; j < columns; ++j) most = Kokkos::fmax(most, larger_part(a(i, j)));
+          found(i) = most;
+        });
+    const auto host = host_copy(space, found);
+    for (Index i = 0; i < rows; ++i) all[static_cast<std::size_t>(A.global_row(i))] = host(i);
+  }
+  A.communicator().all_reduce(std::span<double>(all), Reduction::maximum);
+  return all;
+}
+// Of each column, when rows are scaled.
+template <Scalar T> std::vector<double> largest_of_columns(const DistributedMatrix<T>& A, const Exponents& exponents) {
+  const ExecutionSpace& space = A.communicator().space();
+  const auto rows = static_cast<Index>(A.local().extent(0));
+  const auto columns = static_cast<Index>(A.local().extent(1));
+  std::vector<double> all(static_cast<std::size_t>(A.columns()), 0.0);
+  if (rows > 0 && columns > 0) {
+    const DeviceExponents by_row = of_rows(A, exponents);
+    const Kokkos::View<double*, MemorySpace> found(
+        Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "heddle::solve::largest"),
+        static_cast<std::size_t>(columns));
+    const Elements<T> a(A.local());
+    Kokkos::parallel_for(
+        "heddle::solve::largest_of_columns",
+        Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(space, 0, columns), KOKKOS_LAMBDA(Index j) {
+          double most = 0;
+          for (Index i = 0; i < rows; ++i) most = Kokkos::fmax(most, times_power(larger_part(a(i, j)), by_row(i)));
+          found(j) = most;
+        });
+    const auto host = host_copy(space, found);
+    for (Index j = 0; j < columns; ++j) all[static_cast<std::size_t>(A.global_column(j))] = host(j);
+  }
+  A.communicator().all_reduce(std::span<double>(all), Reduction::maximum);
+  return all;
+}
+
+bool are_sizes(const std::vector<double>& numbers) {
+  return std::all_of(numbers.begin(), numbers.end(), [](double x) { return x > 0 && std::isfinite(x); });
+}
+// So that each of them comes to lie in [1/2, 1).
+Exponents exponents_of(const std::vector<double>& sizes) {
+  Exponents exponents(sizes.size());
+  std::transform(sizes.begin(), sizes.end(), exponents.begin(), [](double x) { return -std::ilogb(x) - 1; });
+  return exponents;
+}
+// Whether sizes are apart by more than what is left alone.
+bool differ(const std::vector<double>& sizes) {
+  constexpr double least = 0.1;
+  const auto [low, high] = std::minmax_element(sizes.begin(), sizes.end());
+  return *low < least * *high;
+}
+
+}  // namespace
+
+template <Scalar T> Equilibration<T>::Equilibration(const DistributedMatrix<T>& A, bool positive_definite) {
+  if (A.rows() == 0) return;
+  if (positive_definite) {
+    std::vector<double> sizes;
+    for (const T& x : diagonal_of(A)) sizes.push_back(real_of<double>(x));
+    if (!are_sizes(sizes) || !differ(sizes)) return;
+    // Half of an even exponent; an odd one leaves a factor of two.
+    rows_ = exponents_of(sizes);
+    for (Index& exponent : rows_) exponent = (exponent - (exponent % 2 != 0 ? 1 : 0)) / 2;
+    columns_ = rows_;
+    return;
+  }
+  const std::vector<double> of_rows = largest_of_rows(A);
+  if (!are_sizes(of_rows)) return;
+  const bool by_rows = differ(of_rows);
+  const Exponents rows = by_rows ? exponents_of(of_rows) : Exponents(of_rows.size(), 0);
+  const std::vector<double> of_columns = largest_of_columns(A, rows);
+  if (!are_sizes(of_columns)) return;
+  const bool by_columns = differ(of_columns);
+  if (!by_rows && !by_columns) return;
+  rows_ = rows;
+  columns_ = by_columns ? exponents_of(of_columns) : Exponents(of_columns.size(), 0);
+}
+
+template <Scalar T> void Equilibration<T>::scale_matrix(const DistributedMatrix<T>& M) const {
+  if (scales()) scale(M, rows_, columns_);
+}
+template <Scalar T> void Equilibration<T>::scale_right(const DistributedMatrix<T>& B) const {
+  if (scales()) scale(B, rows_, {});
+}
+template <Scalar T> void Equilibration<T>::scale_solution(const DistributedMatrix<T>& X) const {
+  if (scales()) scale(X, columns_, {});
+}
+
+#define HEDDLE_INSTANTIATE(T) template class Equilibration<T>
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE);
+#undef HEDDLE_INSTANTIATE
+
+}  // namespace heddle::impl
