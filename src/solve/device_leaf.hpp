@@ -9,7 +9,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <cstring>
 
 namespace heddle::impl {
 
@@ -62,6 +61,7 @@ struct Proposal {
   int position;        ///< Of the row in the panel.
   int from;            ///< Which warp, or which team, proposes it.
 };
+/// Reduces proposals to that of the largest rank, or, of equal ones, the first position.
 struct FirstOfLargest {
   using reducer = FirstOfLargest;
   using value_type = Proposal;
