@@ -180,7 +180,16 @@ template <Scalar T> double flops(Kind kind, Index n) {
 // Random; for Cholesky with a diagonal that makes the lower triangle that of a positive definite matrix.
 template <Scalar T> DistributedMatrix<T> factorable(Kind kind, const Placement& placement) {
   const auto A = random_distributed<T>(placement, 1);
-  if (kind == Kind::cholesky) add_identity(T(static_cast<Real<T>>(4 * placement.rows())), A);
+  if (kind == Kind::lu) return A;
+  const Index n = placement.rows();
+  const T size(static_cast<Real<T>>(4 * n));
+  if (placement.columns() == n) {
+    add_identity(size, A);
+  } else {
+    // A matrix for each rank.
+    const Communicator alone(MPI_COMM_SELF, world().space());
+    add_identity(size, DistributedMatrix<T>(alone, Placement::on_rank(n, n, 0), A.local()));
+  }
   return A;
 }
 
