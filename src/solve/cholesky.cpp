@@ -51,14 +51,9 @@ template <Scalar T> struct CholeskyFactorization : PlannedFactorization<T> {
   }
 
   void factor_and_share(const MatrixView<T>& local, Index p) {
-    const Range columns = this->schedule.panel(p);
-    const int owner = this->axis.owner(columns.begin);
-    const bool here = owner == this->rank();
-    const Range mine = here ? this->axis.locals(owner, columns) : Range{};
-    const MatrixView<T> panel =
-        block_of(local, here ? columns.begin : this->schedule.rows, this->schedule.rows, mine.begin, mine.end);
+    const auto [owner, panel] = owned_panel<T>(this->schedule, this->axis, this->rank(), local, p);
     const auto info = Kokkos::subview(infos, Kokkos::pair<Index, Index>(p, p + 1));
-    if (here) factor_panel(subtract, panel, info);
+    if (owner == this->rank()) factor_panel(subtract, panel, info);
     if (exchange) exchange->share(p, owner, panel, info);
   }
   // Each block of columns by itself, from its own rows down.
@@ -160,9 +155,7 @@ void cholesky_solve(const Communicator& comm, const DistributedMatrix<T>& L, con
                           impl::require_lu_options("cholesky_solve", L.rows(), L.columns(), options);
                         });
     impl::FactoredSystem<T> system(comm, L, X.columns(), options);
-    const DistributedMatrix<T> x = impl::placed(X, system.right_placement());
-    system.solve_by_cholesky(x);
-    if (!(X.placement() == x.placement())) redistribute(x, X);
+    system.with_right(X, [&](const DistributedMatrix<T>& x) { system.solve_by_cholesky(x); });
   });
 }
 

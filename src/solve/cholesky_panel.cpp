@@ -3,9 +3,10 @@
 #include "core/instantiate.hpp"
 #include "core/simd.hpp"
 #include "solve/device_cholesky.hpp"
+#include "solve/row_chunks.hpp"
+#include "solve/schedule.hpp"
 #include <heddle/transpose/transpose.hpp>
 
-#include <algorithm>
 #include <cmath>
 
 namespace heddle::impl {
@@ -47,8 +48,7 @@ void CholeskyPanel<T>::operator()(Subtraction<T>& subtract, const MatrixView<T>&
 
 template <Scalar T> void CholeskyPanel<T>::factor(Subtraction<T>& subtract, Index begin, Index end) {
   const auto rows = static_cast<Index>(panel_.extent(0));
-  constexpr Index leaf = leaf_width<T>;
-  if (end - begin <= leaf) {
+  if (end - begin <= leaf_width<T>) {
     if constexpr (on_host) {
       factor_leaf_on_host(subtract.space(), begin, end);
     } else {
@@ -56,7 +56,7 @@ template <Scalar T> void CholeskyPanel<T>::factor(Subtraction<T>& subtract, Inde
     }
     return;
   }
-  const Index half = begin + ((end - begin + leaf - 1) / leaf + 1) / 2 * leaf;
+  const Index half = begin + half_in_blocks(end - begin, leaf_width<T>);
   factor(subtract, begin, half);
   const MatrixView<T> upper = matrix_view(turned_.data(), half - begin, end - half, half - begin);
   transpose(subtract.space(), T(1), block_of(panel_, half, end, begin, half), Operation::conjugate_transpose, upper);
@@ -69,7 +69,7 @@ template <Scalar T> void CholeskyPanel<T>::factor_leaf_on_host(const ExecutionSp
   const auto rows = static_cast<Index>(panel_.extent(0));
   for (Index j = begin; j < end; ++j) {
     const Real<T> pivot = real_of<Real<T>>(P(j, j));
-    if (!is_positive(pivot) && info_(0) == 0) info_(0) = j + 1;
+    if (!(pivot > 0) && info_(0) == 0) info_(0) = j + 1;
     const Real<T> root = std::sqrt(pivot);
     P(j, j) = T(root);
     for (Index i = j + 1; i < end; ++i) P(i, j) = divided(P(i, j), root);
@@ -78,18 +78,8 @@ template <Scalar T> void CholeskyPanel<T>::factor_leaf_on_host(const ExecutionSp
       for (Index i = c; i < end; ++i) P(i, c) = multiply_add(P(i, j), minus, P(i, c));
     }
   }
-  // Rows that lie in the cache together; what threads cost is worth it for many of them.
-  constexpr Index chunk = 512;
-  const Index chunks = (rows - end + chunk - 1) / chunk;
-  const auto take = [=](Index k) {
-    solve_rows<T>(P, begin, end, end + k * chunk, std::min(end + (k + 1) * chunk, rows));
-  };
-  if (chunks * (end - begin) < 64) {
-    for (Index k = 0; k < chunks; ++k) take(k);
-  } else if constexpr (on_host) {
-    Kokkos::parallel_for("heddle::solve::cholesky_rows",
-                         Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(space, 0, chunks), take);
-  }
+  for_row_chunks(space, "heddle::solve::cholesky_rows", end, rows, end - begin,
+                 [=](Index first, Index last) { solve_rows<T>(P, begin, end, first, last); });
 }
 
 #define HEDDLE_INSTANTIATE(T) template class CholeskyPanel<T>

@@ -4,7 +4,7 @@
 #include "core/simd.hpp"
 #include "dist/elementwise.hpp"
 #include "solve/device_leaf.hpp"
-#include "solve/positive_pivot.hpp"
+#include "solve/pivot.hpp"
 
 namespace heddle::impl {
 
@@ -32,7 +32,7 @@ template <Scalar T> struct DeviceCholeskyDiagonal {
       if (j < width) {
         if (i == j) {
           const Real<T> pivot = real_of<Real<T>>(a[j]);
-          if (!is_positive(pivot) && *info == 0) *info = first + j + 1;
+          if (!(pivot > 0) && *info == 0) *info = first + j + 1;
           a[j] = T(Kokkos::sqrt(pivot));
           factor(j, j) = a[j];
         }

@@ -32,11 +32,7 @@ template <Scalar T> MatrixView<T> Elimination<T>::panels(Index first, Index last
 }
 
 template <Scalar T> void Elimination<T>::factor(Index p) {
-  const Range columns = schedule_.panel(p);
-  const int owner = axis_.owner(columns.begin);
-  const Range mine = owner == rank() ? local(columns) : Range{};
-  const MatrixView<T> panel =
-      block_of(matrix_, owner == rank() ? columns.begin : schedule_.rows, schedule_.rows, mine.begin, mine.end);
+  const auto [owner, panel] = owned_panel<T>(schedule_, axis_, rank(), matrix_, p);
   if (owner == rank()) factor_panel_(subtract_, panel, result(p));
   if (exchange_) exchange_->share(p, owner, panel, result(p).data);
 }

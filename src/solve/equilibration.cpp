@@ -1,15 +1,13 @@
 #include "solve/equilibration.hpp"
 
 #include "core/instantiate.hpp"
-#include "dist/elementwise.hpp"
 #include "exact/quotient.hpp"
-#include "solve/host_copy.hpp"
+#include "solve/over_rows.hpp"
 #include "solve/residuals.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <span>
 
 namespace heddle::impl {
 namespace {
@@ -35,32 +33,12 @@ template <Scalar T> KOKKOS_INLINE_FUNCTION T times_power(const T& x, Index k) {
     return static_cast<R>(times_power(static_cast<double>(x), k));
   }
 }
-template <Scalar T> KOKKOS_INLINE_FUNCTION double larger_part(const T& x) {
-  return Kokkos::fmax(Kokkos::abs(real_of<double>(x)), Kokkos::abs(imaginary_of<double>(x)));
-}
-
-// The exponents of a matrix's rows or columns that this rank has.
-template <Scalar T> DeviceExponents of_rows(const DistributedMatrix<T>& M, const Exponents& all) {
-  Exponents mine(M.local().extent(0), 0);
-  for (std::size_t i = 0; i < mine.size() && !all.empty(); ++i) {
-    mine[i] = all[static_cast<std::size_t>(M.global_row(static_cast<Index>(i)))];
-  }
-  return device_copy(M.communicator().space(), mine, "heddle::solve::exponents");
-}
-template <Scalar T> DeviceExponents of_columns(const DistributedMatrix<T>& M, const Exponents& all) {
-  Exponents mine(M.local().extent(1), 0);
-  for (std::size_t j = 0; j < mine.size() && !all.empty(); ++j) {
-    mine[j] = all[static_cast<std::size_t>(M.global_column(static_cast<Index>(j)))];
-  }
-  return device_copy(M.communicator().space(), mine, "heddle::solve::exponents");
-}
-
 template <Scalar T> void scale(const DistributedMatrix<T>& M, const Exponents& rows, const Exponents& columns) {
   const auto local_rows = static_cast<Index>(M.local().extent(0));
   const auto local_columns = static_cast<Index>(M.local().extent(1));
   if (local_rows == 0 || local_columns == 0) return;
-  const DeviceExponents by_row = of_rows(M, rows);
-  const DeviceExponents by_column = of_columns(M, columns);
+  const DeviceExponents by_row = of_local_rows(M, rows);
+  const DeviceExponents by_column = of_local_columns(M, columns);
   const Elements<T> m(M.local());
   for_each_element(
       M.communicator().space(), "heddle::solve::equilibrate", local_rows, local_columns,
@@ -69,52 +47,34 @@ template <Scalar T> void scale(const DistributedMatrix<T>& M, const Exponents& r
 
 // The largest part of each row, on every rank.
 template <Scalar T> std::vector<double> largest_of_rows(const DistributedMatrix<T>& A) {
-  const ExecutionSpace& space = A.communicator().space();
-  const auto rows = static_cast<Index>(A.local().extent(0));
-  const auto columns = static_cast<Index>(A.local().extent(1));
-  std::vector<double> all(static_cast<std::size_t>(A.rows()), 0.0);
-  if (rows > 0 && columns > 0) {
-    const Kokkos::View<double*, MemorySpace> found(
-        Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "heddle::solve::largest"),
-        static_cast<std::size_t>(rows));
-    const Elements<T> a(A.local());
-    Kokkos::parallel_for(
-        "heddle::solve::largest_of_rows", Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(space, 0, rows),
-        KOKKOS_LAMBDA(Index i) {
-          double most = 0;
-          for (Index j = 0; j < columns; ++j) most = Kokkos::fmax(most, larger_part(a(i, j)));
-          found(i) = most;
-        });
-    const auto host = host_copy(space, found);
-    for (Index i = 0; i < rows; ++i) all[static_cast<std::size_t>(A.global_row(i))] = host(i);
-  }
-  A.communicator().all_reduce(std::span<double>(all), Reduction::maximum);
-  return all;
+  const Elements<T> a(A.local());
+  return over_rows<Larger>(
+      A, "heddle::solve::largest_of_rows", KOKKOS_LAMBDA(Index i, Index j) { return part_size(a(i, j)); });
 }
 // Of each column, when rows are scaled.
 template <Scalar T> std::vector<double> largest_of_columns(const DistributedMatrix<T>& A, const Exponents& exponents) {
   const ExecutionSpace& space = A.communicator().space();
   const auto rows = static_cast<Index>(A.local().extent(0));
   const auto columns = static_cast<Index>(A.local().extent(1));
-  std::vector<double> all(static_cast<std::size_t>(A.columns()), 0.0);
-  if (rows > 0 && columns > 0) {
-    const DeviceExponents by_row = of_rows(A, exponents);
-    const Kokkos::View<double*, MemorySpace> found(
-        Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "heddle::solve::largest"),
-        static_cast<std::size_t>(columns));
-    const Elements<T> a(A.local());
-    Kokkos::parallel_for(
-        "heddle::solve::largest_of_columns",
-        Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(space, 0, columns), KOKKOS_LAMBDA(Index j) {
-          double most = 0;
-          for (Index i = 0; i < rows; ++i) most = Kokkos::fmax(most, times_power(larger_part(a(i, j)), by_row(i)));
-          found(j) = most;
-        });
-    const auto host = host_copy(space, found);
-    for (Index j = 0; j < columns; ++j) all[static_cast<std::size_t>(A.global_column(j))] = host(j);
-  }
-  A.communicator().all_reduce(std::span<double>(all), Reduction::maximum);
-  return all;
+  const DeviceExponents by_row = of_local_rows(A, exponents);
+  const Kokkos::View<double*, MemorySpace> found(
+      Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "heddle::solve::largest"),
+      static_cast<std::size_t>(columns));
+  const Elements<T> a(A.local());
+  const Larger join;
+  Kokkos::parallel_for(
+      "heddle::solve::largest_of_columns",
+      Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(space, 0, columns), KOKKOS_LAMBDA(Index j) {
+        double most = 0;
+        for (Index i = 0; i < rows; ++i) most = join(most, times_power(part_size(a(i, j)), by_row(i)));
+        found(j) = most;
+      });
+  return on_every_rank<Larger>(A.communicator(), A.columns(), found, [&](Index j) { return A.global_column(j); });
+}
+
+// For columns that are not scaled.
+template <Scalar T> Exponents none_of(const DistributedMatrix<T>& M) {
+  return Exponents(static_cast<std::size_t>(M.columns()), 0);
 }
 
 bool are_sizes(const std::vector<double>& numbers) {
@@ -163,10 +123,10 @@ template <Scalar T> void Equilibration<T>::scale_matrix(const DistributedMatrix<
   if (scales()) scale(M, rows_, columns_);
 }
 template <Scalar T> void Equilibration<T>::scale_right(const DistributedMatrix<T>& B) const {
-  if (scales()) scale(B, rows_, {});
+  if (scales()) scale(B, rows_, none_of(B));
 }
 template <Scalar T> void Equilibration<T>::scale_solution(const DistributedMatrix<T>& X) const {
-  if (scales()) scale(X, columns_, {});
+  if (scales()) scale(X, columns_, none_of(X));
 }
 
 #define HEDDLE_INSTANTIATE(T) template class Equilibration<T>

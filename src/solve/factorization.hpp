@@ -39,7 +39,7 @@ template <Scalar T> struct PlannedFactorization {
     return communicator ? communicator->all_reduce(value, Reduction::maximum) : value;
   }
   /// Enters what `work`, which blocks, was computed by, and how fast, in a report of a factorization of so many flops.
-  template <class Report, class Work> void measure(Report& report, double flops, const Work& work) const {
+  template <class Work> void measure(FactorizationReport& report, double flops, const Work& work) const {
     report.arithmetic = taken.arithmetic;
     report.block = schedule.block;
     report.group = schedule.group;

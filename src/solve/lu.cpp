@@ -2,6 +2,7 @@
 #include "core/simd.hpp"
 #include "solve/elimination.hpp"
 #include "solve/factorization.hpp"
+#include "solve/residuals.hpp"
 #include <heddle/solve/lu.hpp>
 
 #include <algorithm>
@@ -51,13 +52,6 @@ CyclicAxis columns_of(const LuSchedule& schedule, int ranks) {
 }
 
 namespace {
-
-// The largest part of a number; a NaN where either is.
-template <Scalar T> KOKKOS_INLINE_FUNCTION double part_size(const T& x) {
-  const double re = Kokkos::abs(real_of<double>(x));
-  const double im = Kokkos::abs(imaginary_of<double>(x));
-  return re > im || re != re ? re : im;
-}
 
 // Of elements [0, count) of a column, on the host.
 template <Scalar T> double largest_of_column(const T* x, Index count) {

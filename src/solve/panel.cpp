@@ -3,6 +3,8 @@
 #include "core/instantiate.hpp"
 #include "core/simd.hpp"
 #include "solve/pivot.hpp"
+#include "solve/row_chunks.hpp"
+#include "solve/schedule.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -99,7 +101,7 @@ template <Scalar T> void PanelFactor<T>::factor(Subtraction<T>& subtract, Index 
     factor_leaf(subtract.space(), begin, end);
     return;
   }
-  const Index half = begin + ((end - begin + leaf_width<T> - 1) / leaf_width<T> + 1) / 2 * leaf_width<T>;
+  const Index half = begin + half_in_blocks(end - begin, leaf_width<T>);
   factor(subtract, begin, half);
   const MatrixView<T> upper = block_of(panel_, begin, half, half, end);
   subtract.solve(exact::Triangle::lower, exact::Diagonal::unit, block_of<const T>(panel_, begin, half, begin, half),
@@ -130,19 +132,9 @@ template <Scalar T> void PanelFactor<T>::factor_leaf_on_host(const ExecutionSpac
       result_.info()(0) = j + 1;
     }
     const PivotDivisor<T> divide(P(j, j));
-    // Rows that lie in the cache together; what threads cost is worth it for many of them.
-    constexpr Index chunk = 512;
-    const Index chunks = (rows - j - 1 + chunk - 1) / chunk;
-    const auto take = [&](Index k) {
-      const Index first = j + 1 + k * chunk;
-      eliminate_rows<T>(P, j, j, end, first, std::min(first + chunk, rows), divide, divides);
-    };
-    if (!on_host || chunks * (end - j) < 64) {
-      for (Index k = 0; k < chunks; ++k) take(k);
-    } else if constexpr (on_host) {
-      Kokkos::parallel_for("heddle::solve::eliminate",
-                           Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(space, 0, chunks), take);
-    }
+    for_row_chunks(space, "heddle::solve::eliminate", j + 1, rows, end - j, [=](Index first, Index last) {
+      eliminate_rows<T>(P, j, j, end, first, last, divide, divides);
+    });
   }
 }
 

@@ -39,7 +39,7 @@ template <Scalar T> MatrixView<T> PanelExchange<T>::panels(Index first, Index la
 
 template <Scalar T>
 void PanelExchange<T>::share(Index p, int owner, const MatrixView<const T>& panel,
-                             const Kokkos::View<Index*, MemorySpace>& result) {
+                             const Kokkos::View<Index*, MemorySpace>& numbers) {
   const Range columns = schedule_.panel(p);
   const Index rows = schedule_.rows - columns.begin;
   const auto turn = static_cast<std::size_t>(p % 2);
@@ -47,17 +47,17 @@ void PanelExchange<T>::share(Index p, int owner, const MatrixView<const T>& pane
   sends_[turn].clear();
   const auto message = Kokkos::subview(messages_[turn], Kokkos::pair<Index, Index>(0, rows * columns.size()));
   const MatrixView<T> packed = matrix_view(message.data(), rows, columns.size(), rows);
-  const auto numbers = as_doubles(result);
+  const auto packed_numbers = as_doubles(numbers);
   if (rank() == owner) {
     copy_elements<T>(comm_.space(), "heddle::solve::pack_panel", panel, packed);
     for (int other = 0; other < comm_.size(); ++other) {
       if (other == owner) continue;
       sends_[turn].push_back(
-          transport_.send<double>(Kokkos::View<const double*, MemorySpace>(numbers), other, result_tag));
+          transport_.send<double>(Kokkos::View<const double*, MemorySpace>(packed_numbers), other, result_tag));
       sends_[turn].push_back(transport_.send<T>(Kokkos::View<const T*, MemorySpace>(message), other, panel_tag));
     }
   } else {
-    Request numbers_here = transport_.receive<double>(numbers, owner, result_tag);
+    Request numbers_here = transport_.receive<double>(packed_numbers, owner, result_tag);
     Request panel_here = transport_.receive<T>(Kokkos::View<T*, MemorySpace>(message), owner, panel_tag);
     numbers_here.wait();
     panel_here.wait();

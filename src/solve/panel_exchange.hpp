@@ -10,6 +10,22 @@
 
 namespace heddle::impl {
 
+/// A panel, from its first row on, on the rank that has it, and nothing on the others.
+template <Scalar T> struct OwnedPanel {
+  int owner;
+  MatrixView<T> panel;
+};
+/// Panel p of a matrix of which `local` has this rank's columns.
+template <Scalar T>
+[[nodiscard]] OwnedPanel<T> owned_panel(const LuSchedule& schedule, const CyclicAxis& columns, int rank,
+                                        const MatrixView<T>& local, Index p) {
+  const Range of = schedule.panel(p);
+  const int owner = columns.owner(of.begin);
+  if (owner != rank) return {owner, block_of(local, schedule.rows, schedule.rows, 0, 0)};
+  const Range mine = columns.locals(rank, of);
+  return {owner, block_of(local, of.begin, schedule.rows, mine.begin, mine.end)};
+}
+
 /// Room for the panels of two groups on each rank, and the messages that fill it.
 template <Scalar T> class PanelExchange {
  public:

@@ -39,4 +39,13 @@ template <Scalar T> class PivotDivisor {
   bool multiplies_ = false;
 };
 
+/// x / root, each part correctly rounded: by a pivot that is real, as those of Cholesky's method are.
+template <Scalar T> KOKKOS_INLINE_FUNCTION T divided(const T& x, Real<T> root) {
+  if constexpr (is_complex<T>) {
+    return T(x.real() / root, x.imag() / root);
+  } else {
+    return x / root;
+  }
+}
+
 }  // namespace heddle::impl

@@ -1,8 +1,7 @@
 #include "solve/residuals.hpp"
 
 #include "core/instantiate.hpp"
-#include "dist/elementwise.hpp"
-#include "solve/host_copy.hpp"
+#include "solve/over_rows.hpp"
 #include <heddle/exact/distributed.hpp>
 
 #include <algorithm>
@@ -23,33 +22,10 @@ double larger_of(double one, double other) {
 }  // namespace
 
 template <Scalar T> std::vector<double> sizes_of_rows(const DistributedMatrix<T>& A, const std::vector<double>& sizes) {
-  const ExecutionSpace& space = A.communicator().space();
-  const auto rows = static_cast<Index>(A.local().extent(0));
-  const auto columns = static_cast<Index>(A.local().extent(1));
-  std::vector<double> sums(static_cast<std::size_t>(A.rows()), 0.0);
-  if (rows > 0 && columns > 0) {
-    std::vector<double> of_columns(static_cast<std::size_t>(columns));
-    for (Index j = 0; j < columns; ++j) {
-      of_columns[static_cast<std::size_t>(j)] = sizes[static_cast<std::size_t>(A.global_column(j))];
-    }
-    const auto factors = device_copy(space, of_columns, "heddle::solve::factors");
-    const Kokkos::View<double*, MemorySpace> found(
-        Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "heddle::solve::sizes"), static_cast<std::size_t>(rows));
-    const Elements<T> a(A.local());
-    Kokkos::parallel_for(
-        "heddle::solve::sizes", Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(space, 0, rows),
-        KOKKOS_LAMBDA(Index i) {
-          double sum = 0.0;
-          for (Index j = 0; j < columns; ++j) {
-            sum += magnitude(a(i, j)) * factors(j);
-          }
-          found(i) = sum;
-        });
-    const auto host = host_copy(space, found);
-    for (Index i = 0; i < rows; ++i) sums[static_cast<std::size_t>(A.global_row(i))] = host(i);
-  }
-  A.communicator().all_reduce(std::span<double>(sums), Reduction::sum);
-  return sums;
+  const auto factors = of_local_columns(A, sizes);
+  const Elements<T> a(A.local());
+  return over_rows<Added>(
+      A, "heddle::solve::sizes", KOKKOS_LAMBDA(Index i, Index j) { return magnitude(a(i, j)) * factors(j); });
 }
 
 template <Scalar T> std::vector<T> column_of(const DistributedMatrix<T>& M, Index j) {

@@ -16,6 +16,13 @@ template <Scalar T> KOKKOS_INLINE_FUNCTION double magnitude(const T& x) {
   }
 }
 
+/// The larger of |real| and |imaginary|; a NaN where either is.
+template <Scalar T> KOKKOS_INLINE_FUNCTION double part_size(const T& x) {
+  const double re = Kokkos::abs(real_of<double>(x));
+  const double im = Kokkos::abs(imaginary_of<double>(x));
+  return re > im || re != re ? re : im;
+}
+
 /// R = B - A X, each element rounded once. B, X and R have one placement, in blocks of whole columns; A has any.
 /// Collective. Bits: reproducible. Cost: exact::gemv() for each column.
 template <Scalar T>

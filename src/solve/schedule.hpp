@@ -7,6 +7,11 @@
 
 namespace heddle::impl {
 
+/// Of `size` indices the first half, in whole blocks of `block`.
+[[nodiscard]] constexpr Index half_in_blocks(Index size, Index block) {
+  return ((size + block - 1) / block + 1) / 2 * block;
+}
+
 /// An m x n matrix, factored in panels of `block` columns, which are applied to the columns on their right in groups.
 ///
 /// After t panels, with g the largest power of two that divides t, at most `group`: the last g panels are applied to

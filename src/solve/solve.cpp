@@ -78,6 +78,13 @@ template <Scalar T> void require_factors(const char* of, const DistributedMatrix
   }
 }
 
+template <Scalar T> DistributedMatrix<T> identity(const Communicator& comm, const Placement& placement) {
+  const DistributedMatrix<T> one(comm, placement, "heddle::solve::identity");
+  fill(one, T(0));
+  add_identity(T(1), one);
+  return one;
+}
+
 // The factors of A, equilibrated, where a plan wants them.
 template <Scalar T>
 DistributedMatrix<T> factored(const Communicator& comm, const DistributedMatrix<T>& A, const SolveOptions& options,
@@ -93,13 +100,8 @@ DistributedMatrix<T> factored(const Communicator& comm, const DistributedMatrix<
     return take(LuPlan<T>(comm, A.rows(), A.columns(), options.lu), [&](const LuReport& found) { report = found; });
   }
   return take(CholeskyPlan<T>(comm, A.rows(), options.lu), [&](const CholeskyReport& found) {
-    report.info = found.info;
+    static_cast<FactorizationReport&>(report) = found;
     report.growth = 1.0;
-    report.seconds = found.seconds;
-    report.gflops = found.gflops;
-    report.arithmetic = found.arithmetic;
-    report.block = found.block;
-    report.group = found.group;
   });
 }
 
@@ -121,9 +123,7 @@ void trsm(const Communicator& comm, exact::Triangle triangle, Operation op, exac
                           impl::require_lu_options("trsm", M.rows(), M.columns(), options);
                         });
     impl::FactoredSystem<T> system(comm, M, X.columns(), options);
-    const DistributedMatrix<T> x = impl::placed(X, system.right_placement());
-    system.triangle(triangle, op, diagonal, x);
-    if (!(X.placement() == x.placement())) redistribute(x, X);
+    system.with_right(X, [&](const DistributedMatrix<T>& x) { system.triangle(triangle, op, diagonal, x); });
   });
 }
 
@@ -140,9 +140,7 @@ void lu_solve(const Communicator& comm, Operation op, const DistributedMatrix<T>
                           impl::require_lu_options("lu_solve", LU.rows(), LU.columns(), options);
                         });
     impl::FactoredSystem<T> system(comm, LU, X.columns(), options);
-    const DistributedMatrix<T> x = impl::placed(X, system.right_placement());
-    system.solve_by_lu(op, factors.pivots, x);
-    if (!(X.placement() == x.placement())) redistribute(x, X);
+    system.with_right(X, [&](const DistributedMatrix<T>& x) { system.solve_by_lu(op, factors.pivots, x); });
   });
 }
 
@@ -207,9 +205,7 @@ SolveReport solve(const Communicator& comm, const DistributedMatrix<T>& A, const
     if (options.measure || options.certificate) impl::exact_residuals(A, b, x, r);
     if (options.certificate) {
       impl::FactoredSystem<T> all(comm, factors, A.columns(), options.lu);
-      const DistributedMatrix<T> inverse(comm, all.right_placement(), "heddle::solve::inverse");
-      fill(inverse, T(0));
-      add_identity(T(1), inverse);
+      const DistributedMatrix<T> inverse = impl::identity<T>(comm, all.right_placement());
       solve_by(all, inverse);
       report.error_bound = impl::proven_error(A, inverse, x, r);
     }
@@ -239,9 +235,7 @@ LuReport inverse(const Communicator& comm, const DistributedMatrix<T>& A, const 
       return report;
     }
     impl::FactoredSystem<T> system(comm, factors, A.columns(), options);
-    const DistributedMatrix<T> x(comm, system.right_placement(), "heddle::solve::x");
-    fill(x, T(0));
-    add_identity(T(1), x);
+    const DistributedMatrix<T> x = impl::identity<T>(comm, system.right_placement());
     system.solve_by_lu(Operation::none, report.pivots, x);
     redistribute(x, A);
     return report;
@@ -273,8 +267,7 @@ Determinant<T> determinant(const Communicator& comm, const DistributedMatrix<T>&
     const std::vector<T> diagonal = impl::diagonal_of(LU);
     Determinant<T> result{T(1), 0};
     const auto normalise = [&] {
-      const double size =
-          std::max(std::abs(real_of<double>(result.mantissa)), std::abs(imaginary_of<double>(result.mantissa)));
+      const double size = impl::part_size(result.mantissa);
       if (size == 0 || !std::isfinite(real_of<double>(result.mantissa)) ||
           !std::isfinite(imaginary_of<double>(result.mantissa))) {
         return false;

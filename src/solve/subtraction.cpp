@@ -2,6 +2,7 @@
 
 #include "core/instantiate.hpp"
 #include "dist/elementwise.hpp"
+#include "solve/schedule.hpp"
 #include <heddle/dist/placement.hpp>
 
 #include <algorithm>
@@ -91,7 +92,7 @@ void Subtraction<T>::solve(exact::Triangle triangle, exact::Diagonal diagonal, c
     chain_solve<T>(space(), triangle, diagonal, M, X);
     return;
   }
-  const Index half = ((size + leaf - 1) / leaf + 1) / 2 * leaf;
+  const Index half = half_in_blocks(size, leaf);
   const bool lower = triangle == exact::Triangle::lower;
   const Range before = lower ? Range{0, half} : Range{half, size};
   const Range after = lower ? Range{half, size} : Range{0, half};

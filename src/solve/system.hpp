@@ -66,6 +66,12 @@ template <Scalar T> class FactoredSystem {
         substitution_(comm.space(), &comm, schedule_, axis_, right_, with_arithmetic(options).arithmetic) {}
 
   [[nodiscard]] Placement right_placement() const { return placement_of_columns(schedule_.rows, right_); }
+  /// work(X), where right-hand sides X are wanted.
+  template <class Work> void with_right(const DistributedMatrix<T>& X, const Work& work) {
+    const DistributedMatrix<T> x = placed(X, right_placement());
+    work(x);
+    if (!(X.placement() == x.placement())) redistribute(x, X);
+  }
   void triangle(exact::Triangle triangle, Operation op, exact::Diagonal diagonal, const DistributedMatrix<T>& X) {
     substitution_.solve(triangle, op, diagonal, factors_.local(), X.local());
   }

@@ -9,17 +9,10 @@ namespace heddle {
 /// How a Cholesky factorization is computed: the choices are those of an LU factorization.
 using CholeskyOptions = LuOptions;
 
-/// What a Cholesky factorization found besides the factor.
-struct CholeskyReport {
-  /// 0, or k + 1 where step k (counted from 0) is the first whose pivot is not a positive number, as the info of
-  /// LAPACK: A is then not positive definite, and columns of the factor from k on have no meaning.
-  Index info = 0;
-  double seconds = 0.0;                        ///< Time of the slowest rank.
-  double gflops = 0.0;                         ///< n^3 / 6 multiply-adds, two flops each (eight complex), a second.
-  Arithmetic arithmetic = Arithmetic::native;  ///< The arithmetic that was used, native or emulated.
-  Index block = 0;                             ///< Columns of a panel.
-  Index group = 0;                             ///< Panels of a group.
-};
+/// What a Cholesky factorization found besides the factor. `info` is 0, or k + 1 where step k (counted from 0) is the
+/// first whose pivot is not a positive number, as the info of LAPACK: A is then not positive definite, and columns of the
+/// factor from k on have no meaning. `gflops` counts n^3 / 6 multiply-adds.
+using CholeskyReport = FactorizationReport;
 
 /// The factorization A = L L^H of n x n Hermitian positive definite matrices of one order over all ranks of a
 /// communicator, with its workspace.

@@ -26,21 +26,25 @@ struct LuOptions {
   Index group = 0;
 };
 
-/// What an LU factorization found besides the factors.
-struct LuReport {
-  /// The row (counted from 0) that changed places with row k in step k is pivots[k]; the same on every rank.
-  std::vector<Index> pivots;
-  /// 0, or k + 1 where U(k, k) is the first diagonal element of U that is exactly zero, as the info of LAPACK: U is
-  /// then singular, and column k of L has not been divided by it.
-  Index info = 0;
-  /// The largest |u_ij| over the largest |a_ij|, where a complex number counts by its larger part; 1 of a zero matrix.
-  /// Partial pivoting keeps it below 2^(n - 1), and nearly always below the square root of n.
-  double growth = 0.0;
-  double seconds = 0.0;  ///< Time of the slowest rank.
-  double gflops = 0.0;  ///< m n^2 - n^3 / 3 multiply-adds (of m x n, m >= n), two flops each (eight complex), a second.
+/// What every factorization reports.
+struct FactorizationReport {
+  Index info = 0;                              ///< 0, or the first step that found no pivot, counted from 1.
+  double seconds = 0.0;                        ///< Time of the slowest rank.
+  double gflops = 0.0;                         ///< The algorithm's flops a second, eight for complex multiply-adds.
   Arithmetic arithmetic = Arithmetic::native;  ///< The arithmetic that was used, native or emulated.
   Index block = 0;                             ///< Columns of a panel.
   Index group = 0;                             ///< Panels of a group.
+};
+
+/// What an LU factorization found besides the factors. `info` is 0, or k + 1 where U(k, k) is the first diagonal element
+/// of U that is exactly zero, as the info of LAPACK: U is then singular, and column k of L has not been divided by it.
+/// `gflops` counts m n^2 - n^3 / 3 multiply-adds (of m x n, m >= n).
+struct LuReport : FactorizationReport {
+  /// The row (counted from 0) that changed places with row k in step k is pivots[k]; the same on every rank.
+  std::vector<Index> pivots;
+  /// The largest |u_ij| over the largest |a_ij|, where a complex number counts by its larger part; 1 of a zero matrix.
+  /// Partial pivoting keeps it below 2^(n - 1), and nearly always below the square root of n.
+  double growth = 0.0;
 };
 
 /// The LU factorization P A = L U of m x n matrices of one shape over all ranks of a communicator, with its workspace.

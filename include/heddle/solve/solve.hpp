@@ -37,9 +37,8 @@ struct SolveReport {
   /// Of the factorization; of Cholesky's without pivots, and with a growth of 1. X is not written where lu.info is not
   /// 0.
   LuReport lu;
-  bool equilibrated =
-      false;             ///< Whether rows and columns were scaled, so that growth and pivots are of another matrix.
-  double seconds = 0.0;  ///< Time of the slowest rank for all of it, without backward errors.
+  bool equilibrated = false;  ///< Whether rows and columns were scaled; growth and pivots are then of that matrix.
+  double seconds = 0.0;       ///< Time of the slowest rank for all of it, without backward errors.
   /// max over right-hand sides of |b - A x| / (|A| |x| + |b|), in norms |.|_infinity; from residuals that are exact but
   /// for one rounding each. NaN where it was not measured or a number is not finite.
   double normwise_error = std::numeric_limits<double>::quiet_NaN();

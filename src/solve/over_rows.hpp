@@ -1,0 +1,90 @@
+// Numbers of a matrix's rows or columns, which ranks have parts of.
+#pragma once
+
+#include "dist/elementwise.hpp"
+#include "solve/host_copy.hpp"
+#include <heddle/dist/matrix.hpp>
+
+#include <algorithm>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace heddle::impl {
+
+/// Of numbers of all rows, or of all columns, those that this rank has a part of, on the device.
+template <Scalar T, class Number>
+Kokkos::View<Number*, MemorySpace> of_local_rows(const DistributedMatrix<T>& M, const std::vector<Number>& all) {
+  std::vector<Number> mine(M.local().extent(0));
+  for (std::size_t i = 0; i < mine.size(); ++i) {
+    mine[i] = all[static_cast<std::size_t>(M.global_row(static_cast<Index>(i)))];
+  }
+  return device_copy(M.communicator().space(), mine, "heddle::solve::of_rows");
+}
+template <Scalar T, class Number>
+Kokkos::View<Number*, MemorySpace> of_local_columns(const DistributedMatrix<T>& M, const std::vector<Number>& all) {
+  std::vector<Number> mine(M.local().extent(1));
+  for (std::size_t j = 0; j < mine.size(); ++j) {
+    mine[j] = all[static_cast<std::size_t>(M.global_column(static_cast<Index>(j)))];
+  }
+  return device_copy(M.communicator().space(), mine, "heddle::solve::of_columns");
+}
+
+/// How numbers become one, over a row and over the ranks.
+struct Added {
+  static constexpr Reduction reduction = Reduction::sum;
+  KOKKOS_INLINE_FUNCTION double operator()(double one, double other) const { return one + other; }
+};
+struct Larger {  // Of a number and a NaN the number.
+  static constexpr Reduction reduction = Reduction::maximum;
+  KOKKOS_INLINE_FUNCTION double operator()(double one, double other) const { return Kokkos::fmax(one, other); }
+};
+
+/// What ranks found of their rows or columns, of `count` ones whose numbers are global(local), as one on every rank.
+/// Collective.
+template <class Join, class Global>
+std::vector<double> on_every_rank(const Communicator& comm, Index count, const Kokkos::View<double*, MemorySpace>& found,
+                                  const Global& global) {
+  std::vector<double> all(static_cast<std::size_t>(count), 0.0);
+  const auto host = host_copy(comm.space(), found);
+  for (std::size_t k = 0; k < host.extent(0); ++k) {
+    all[static_cast<std::size_t>(global(static_cast<Index>(k)))] = host(k);
+  }
+  comm.all_reduce(std::span<double>(all), Join::reduction);
+  return all;
+}
+
+/// For every row of A 0 joined with element(i, j) of its columns in order, i and j being local, on every rank.
+/// Collective. Cost: a pass over A, along its columns on CPUs.
+template <class Join, Scalar T, class Element>
+std::vector<double> over_rows(const DistributedMatrix<T>& A, const std::string& label, const Element& element) {
+  const ExecutionSpace& space = A.communicator().space();
+  const auto rows = static_cast<Index>(A.local().extent(0));
+  const auto columns = static_cast<Index>(A.local().extent(1));
+  const Kokkos::View<double*, MemorySpace> found(Kokkos::view_alloc(space, Kokkos::WithoutInitializing, label),
+                                                 static_cast<std::size_t>(rows));
+  const Join join;
+  if constexpr (on_host) {
+    constexpr Index chunk = 512;
+    Kokkos::parallel_for(
+        label,
+        Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(space, 0, (rows + chunk - 1) / chunk),
+        [=](Index k) {
+          const Index end = std::min((k + 1) * chunk, rows);
+          for (Index i = k * chunk; i < end; ++i) found(i) = 0.0;
+          for (Index j = 0; j < columns; ++j) {
+            for (Index i = k * chunk; i < end; ++i) found(i) = join(found(i), element(i, j));
+          }
+        });
+  } else {
+    Kokkos::parallel_for(
+        label, Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(space, 0, rows), KOKKOS_LAMBDA(Index i) {
+          double value = 0.0;
+          for (Index j = 0; j < columns; ++j) value = join(value, element(i, j));
+          found(i) = value;
+        });
+  }
+  return on_every_rank<Join>(A.communicator(), A.rows(), found, [&](Index i) { return A.global_row(i); });
+}
+
+}  // namespace heddle::impl
