@@ -121,7 +121,8 @@ template <Scalar T> struct DeviceSubtract {
   static constexpr int threads = lanes * lanes;
   using Team = typename Kokkos::TeamPolicy<ExecutionSpace>::member_type;
   // One more, so that the columns of a row of B lie in different banks.
-  using Run = Kokkos::View<T[depth][edge + 1], typename ExecutionSpace::scratch_memory_space, Kokkos::MemoryUnmanaged>;
+  using Run = Kokkos::View<T[depth][edge + 1], Kokkos::LayoutRight, typename ExecutionSpace::scratch_memory_space,
+                           Kokkos::MemoryUnmanaged>;
 
   Elements<const T> A;
   Elements<const T> B;

@@ -4,18 +4,18 @@
 #include "core/simd.hpp"
 #include "dist/elementwise.hpp"
 #include "exact/device_lu.hpp"
+#include "solve/leaf.hpp"
+#include "solve/cluster_leaf.hpp"
 #include "solve/moves.hpp"
 #include "solve/pivot.hpp"
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
+#include <utility>
 
 namespace heddle::impl {
 
-/// Columns that are factored together: as many as a thread keeps of its row in registers.
-template <Scalar T> inline constexpr Index device_leaf_width = std::min<Index>(32, 256 / static_cast<Index>(sizeof(T)));
-/// Columns that are factored one after the other, where the recursion on the columns of a panel ends.
-template <Scalar T> inline constexpr Index leaf_width = on_host ? 8 : device_leaf_width<T>;
 /// Rows of a team, one a thread: as few as leave no more teams than multiprocessors, so that these share the work.
 inline constexpr int device_leaf_threads[] = {128, 256, 512};
 inline constexpr int most_device_leaf_threads = 512;
@@ -275,12 +275,18 @@ template <Scalar T> class DeviceLeaves {
  public:
   DeviceLeaves() = default;
   DeviceLeaves(const ExecutionSpace& space, Index rows)
-      : most_teams_(device_leaf_teams(space)),
+      : clusters_(std::in_place, space),
+        most_teams_(device_leaf_teams(space)),
         words_(Kokkos::view_alloc(space, "heddle::solve::leaf_words"),
                static_cast<std::size_t>(2 * most_teams_ * DeviceLeaf<T>::words_of_team)),
         order_(Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "heddle::solve::leaf_order"),
                static_cast<std::size_t>(fits(rows) ? 0 : rows)) {}
 
+  /// Columns of `rows` rows that are best factored together.
+  [[nodiscard]] Index width(Index rows) const {
+    const Index of_clusters = clusters_->width(rows);
+    return of_clusters > 0 ? of_clusters : device_leaf_width<T>;
+  }
   /// Columns [begin, end) of rows [begin, ...) of a panel. No row of other columns moves: `moves` says which have to.
   /// Ordered on `space`, does not block.
   void factor(const ExecutionSpace& space, const MatrixView<T>& panel, Index begin, Index end,
@@ -288,6 +294,10 @@ template <Scalar T> class DeviceLeaves {
               const RowMoves& moves) {
     const auto rows = static_cast<Index>(panel.extent(0));
     const auto width = static_cast<int>(end - begin);
+    if (width <= clusters_->width(rows - begin)) {
+      clusters_->factor(space, panel, begin, end, pivots, info, moves);
+      return;
+    }
     if (!fits(rows - begin)) {
       Kokkos::parallel_for(
           "heddle::solve::tall_leaf", Kokkos::TeamPolicy<ExecutionSpace>(space, 1, 512),
@@ -320,6 +330,7 @@ template <Scalar T> class DeviceLeaves {
     return begin;
   }
 
+  std::optional<ClusterLeaves<T>> clusters_;
   Index most_teams_ = 1;
   Kokkos::View<std::uint64_t*, MemorySpace> words_;
   Kokkos::View<Index*, MemorySpace> order_;  // Of panels that are too high for DeviceLeaf.

@@ -1,6 +1,8 @@
 #include "solve/moves.hpp"
 
 #include "core/instantiate.hpp"
+#include "core/simd.hpp"
+#include "solve/leaf.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -32,9 +34,11 @@ void move_on_host(const ExecutionSpace& space, const RowMoves& moves, const Elem
                        });
 }
 
-// A team for a few columns, which lie in its fast memory while they move; the last one for the list.
+// A team for a few columns, which lie in its fast memory while they move; the last one for the list. A thread solves
+// for a column.
 template <class T> struct DeviceMove {
   static constexpr int threads = 256;
+  static constexpr int most = static_cast<int>(leaf_width<T>);
   using Team = typename Kokkos::TeamPolicy<ExecutionSpace>::member_type;
   template <class Element>
   using Kept = Kokkos::View<Element*, typename ExecutionSpace::scratch_memory_space, Kokkos::MemoryUnmanaged>;
@@ -45,6 +49,7 @@ template <class T> struct DeviceMove {
   Index count;
   int each;
   Index* list;
+  Range solved;
 
   template <class Element, class Place>
   KOKKOS_INLINE_FUNCTION void move(const Team& team, int moved, int here, const Place& place) const {
@@ -57,17 +62,51 @@ template <class T> struct DeviceMove {
   KOKKOS_INLINE_FUNCTION void operator()(const Team& team) const {
     const auto moved = static_cast<int>(moves.count());
     const Index begin = Index{team.league_rank()} * each;
-    if (moved == 0) return;
+    if (moved == 0 && solved.begin >= solved.end) return;
     if (begin >= count) {
       move<Index>(team, moved, 1, [&](Index r, int) -> Index& { return list[r]; });
       return;
     }
     const int here = static_cast<int>(Kokkos::min<Index>(each, count - begin));
     move<T>(team, moved, here, [&](Index r, int c) -> T& { return C(r, columns[begin + c]); });
+    if (solved.begin < solved.end && columns[begin + here - 1] >= solved.begin && columns[begin] < solved.end) {
+      solve(team, begin, here);
+    }
   }
+  KOKKOS_INLINE_FUNCTION void solve(const Team& team, Index begin, int here) const {
+    const Range block = columns.without;
+    const auto size = static_cast<int>(block.end - block.begin);
+    const Kept<T> minus(team.team_scratch(0), most * most);
+    for (int e = team.team_rank(); e < most * most; e += threads) {
+      const int i = e % most;
+      const int k = e / most;
+      minus(e) = k < i && i < size ? -C(block.begin + i, block.begin + k) : T(0);
+    }
+    team.team_barrier();
+    const int c = team.team_rank();
+    if (c >= here) return;
+    const Index j = columns[begin + c];
+    if (j < solved.begin || j >= solved.end) return;
+    T x[most];
+    HEDDLE_UNROLL
+    for (int i = 0; i < most; ++i) x[i] = i < size ? C(block.begin + i, j) : T(0);
+    HEDDLE_UNROLL
+    for (int k = 0; k < most; ++k) {
+      HEDDLE_UNROLL
+      for (int i = 0; i < most; ++i) {
+        if (i > k) x[i] = multiply_add(minus(k * most + i), x[k], x[i]);
+      }
+    }
+    HEDDLE_UNROLL
+    for (int i = 0; i < most; ++i) {
+      if (i < size) C(block.begin + i, j) = x[i];
+    }
+  }
+  // Room for the list's elements, for what moves, and for a triangle beside it.
   [[nodiscard]] int bytes() const {
-    const auto most = static_cast<int>(moves.most());
-    return static_cast<int>(std::max(Kept<T>::shmem_size(most * each), Kept<Index>::shmem_size(most)));
+    const auto moving = static_cast<int>(moves.most());
+    return static_cast<int>(std::max(Kept<T>::shmem_size(moving * each), Kept<Index>::shmem_size(moving)) +
+                            (solved.empty() ? 0 : Kept<T>::shmem_size(most * most)));
   }
 };
 
@@ -102,7 +141,7 @@ void find_moves(const ExecutionSpace& space, const Kokkos::View<const Index*, Me
 
 template <class T>
 void move_rows(const ExecutionSpace& space, const RowMoves& moves, const MatrixView<T>& C, Range others,
-               const Kokkos::View<Index*, MemorySpace>& list) {
+               const Kokkos::View<Index*, MemorySpace>& list, Range solved) {
   const Index count = static_cast<Index>(C.extent(1)) - others.size();
   const bool with_list = list.extent(0) > 0;
   if ((count == 0 && !with_list) || moves.most() == 0) return;
@@ -119,7 +158,7 @@ void move_rows(const ExecutionSpace& space, const RowMoves& moves, const MatrixV
     const auto fit = std::max<Index>(1, 16384 / (moves.most() * static_cast<Index>(sizeof(T))));
     const auto each = std::clamp<Index>(count / 128, 1, fit);
     const Index teams = (count + each - 1) / each + (with_list ? 1 : 0);
-    const Move move{moves, elements, {others}, count, static_cast<int>(each), list.data()};
+    const Move move{moves, elements, {others}, count, static_cast<int>(each), list.data(), solved};
     Kokkos::TeamPolicy<ExecutionSpace> policy(space, static_cast<int>(teams), Move::threads);
     policy.set_scratch_size(0, Kokkos::PerTeam(move.bytes()));
     Kokkos::parallel_for("heddle::solve::move_rows", policy, move);
@@ -128,7 +167,7 @@ void move_rows(const ExecutionSpace& space, const RowMoves& moves, const MatrixV
 
 #define HEDDLE_INSTANTIATE(T)                                                                     \
   template void move_rows<T>(const ExecutionSpace&, const RowMoves&, const MatrixView<T>&, Range, \
-                             const Kokkos::View<Index*, MemorySpace>&)
+                             const Kokkos::View<Index*, MemorySpace>&, Range)
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE);
 #undef HEDDLE_INSTANTIATE
 

@@ -42,10 +42,12 @@ void find_moves(const ExecutionSpace& space, const Kokkos::View<const Index*, Me
                 const RowMoves& moves);
 
 /// Moves rows of C, counted from C's first, in all columns but `others`, and elements of `list`, which may be empty,
-/// likewise. Ordered on `space`, and does not block. Bits: elements are copied. Cost: two elements read and two written
-/// for each row that moves and column, in lines of memory of their own.
+/// likewise. On GPUs then, for `solved` columns X of rows `others`, X = L^-1 X, where L is the unit lower triangle in
+/// `others` rows and columns of C: each element is a chain of multiply_add() in the order of the columns. Ordered on
+/// `space`, and does not block. Bits: elements are copied, or are those of such chains. Cost: two elements read and two
+/// written for each row that moves and column, in lines of memory of their own.
 template <class T>
 void move_rows(const ExecutionSpace& space, const RowMoves& moves, const MatrixView<T>& C, Range others = {},
-               const Kokkos::View<Index*, MemorySpace>& list = {});
+               const Kokkos::View<Index*, MemorySpace>& list = {}, Range solved = {});
 
 }  // namespace heddle::impl

@@ -97,11 +97,18 @@ void PanelFactor<T>::operator()(Subtraction<T>& subtract, const MatrixView<T>& P
 
 template <Scalar T> void PanelFactor<T>::factor(Subtraction<T>& subtract, Index begin, Index end) {
   const auto rows = static_cast<Index>(panel_.extent(0));
-  if (end - begin <= leaf_width<T>) {
-    factor_leaf(subtract.space(), begin, end);
+  constexpr Index least = on_host ? leaf_width<T> : device_run_width;
+  if (end - begin <= least) {
+    if constexpr (on_host) {
+      factor_leaf_on_host(subtract.space(), begin, end);
+      moves_of_pivots(result_.pivots().data(), begin, end, host_order_, leaf_moves_);
+      move_rows<T>(subtract.space(), leaf_moves_, panel_, {begin, end});
+    } else {
+      factor_leaves_on_device(subtract.space(), begin, end);
+    }
     return;
   }
-  const Index half = begin + half_in_blocks(end - begin, leaf_width<T>);
+  const Index half = begin + half_in_blocks(end - begin, least);
   factor(subtract, begin, half);
   const MatrixView<T> upper = block_of(panel_, begin, half, half, end);
   subtract.solve(exact::Triangle::lower, exact::Diagonal::unit, block_of<const T>(panel_, begin, half, begin, half),
@@ -110,14 +117,20 @@ template <Scalar T> void PanelFactor<T>::factor(Subtraction<T>& subtract, Index 
   factor(subtract, half, end);
 }
 
-template <Scalar T> void PanelFactor<T>::factor_leaf(const ExecutionSpace& space, Index begin, Index end) {
-  if constexpr (on_host) {
-    factor_leaf_on_host(space, begin, end);
-    moves_of_pivots(result_.pivots().data(), begin, end, host_order_, leaf_moves_);
-  } else {
-    leaves_.factor(space, panel_, begin, end, result_.pivots(), result_.info(), leaf_moves_);
+// One leaf after the other, each of which is applied to the columns behind it at once: three kernels a leaf.
+template <Scalar T>
+void PanelFactor<T>::factor_leaves_on_device(const ExecutionSpace& space, Index begin, Index end) {
+  if constexpr (!on_host) {
+    const auto rows = static_cast<Index>(panel_.extent(0));
+    while (begin < end) {
+      const Index next = std::min(end, begin + leaves_.width(rows - begin));
+      leaves_.factor(space, panel_, begin, next, result_.pivots(), result_.info(), leaf_moves_);
+      move_rows<T>(space, leaf_moves_, panel_, {begin, next}, order_, {next, end});
+      chain_subtract<T>(space, block_of<const T>(panel_, next, rows, begin, next),
+                        block_of<const T>(panel_, begin, next, next, end), block_of(panel_, next, rows, next, end));
+      begin = next;
+    }
   }
-  move_rows<T>(space, leaf_moves_, panel_, {begin, end}, order_);
 }
 
 template <Scalar T> void PanelFactor<T>::factor_leaf_on_host(const ExecutionSpace& space, Index begin, Index end) {

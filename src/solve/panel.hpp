@@ -47,7 +47,7 @@ template <Scalar T> class PanelFactor {
  private:
   // Columns [begin, end).
   void factor(Subtraction<T>& subtract, Index begin, Index end);
-  void factor_leaf(const ExecutionSpace& space, Index begin, Index end);
+  void factor_leaves_on_device(const ExecutionSpace& space, Index begin, Index end);
   void factor_leaf_on_host(const ExecutionSpace& space, Index begin, Index end);
 
   MatrixView<T> panel_;

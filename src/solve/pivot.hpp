@@ -6,37 +6,44 @@
 namespace heddle::impl {
 
 /// Divides by a pivot: of real numbers correctly rounded quotients; of complex ones products with conj(pivot) /
-/// |pivot|^2, where |pivot|^2 is one fused multiply-add of squares, or, where squares might over- or underflow,
-/// correctly rounded quotients. The same bits on any machine.
+/// |pivot|^2, where |pivot|^2 is one fused multiply-add of squares. Where squares might over- or underflow, number and
+/// pivot are multiplied by the same power of two before. The same bits on any machine.
 template <Scalar T> class PivotDivisor {
  public:
-  KOKKOS_INLINE_FUNCTION explicit PivotDivisor(const T& pivot) : pivot_(pivot), reciprocal_(T(0)) {
+  KOKKOS_INLINE_FUNCTION explicit PivotDivisor(const T& pivot) : pivot_(pivot) {
     if constexpr (is_complex<T>) {
       using F = exact::bits::Format<double>;
       const double size =
           Kokkos::fmax(Kokkos::abs(static_cast<double>(pivot.real())), Kokkos::abs(static_cast<double>(pivot.imag())));
       const int exponent = static_cast<int>(F::to_bits(size) >> F::fraction) - 1023;
       constexpr int most = sizeof(Real<T>) == 8 ? 500 : 60;
-      multiplies_ = exponent > -most && exponent < most;
-      if (multiplies_) {
-        const Real<T> square = Kokkos::fma(pivot.real(), pivot.real(), pivot.imag() * pivot.imag());
-        reciprocal_ = T(pivot.real() / square, -pivot.imag() / square);
-      }
+      scales_ = exponent <= -most || exponent >= most;
+      // 2^-exponent, or the smallest normal number's half for the largest ones.
+      if (scales_) scale_ = exponent >= 1023 ? 0x1p-1023 : F::from_bits(std::uint64_t(1023 - exponent) << F::fraction);
+      pivot_ = scaled(pivot);
+      const Real<T> square = Kokkos::fma(pivot_.real(), pivot_.real(), pivot_.imag() * pivot_.imag());
+      pivot_ = T(pivot_.real() / square, -pivot_.imag() / square);
     }
   }
 
   KOKKOS_INLINE_FUNCTION T operator()(const T& x) const {
     if constexpr (is_complex<T>) {
-      return multiplies_ ? multiply_add(x, reciprocal_, T(0)) : exact::impl::quotient(x, pivot_);
+      return multiply_add(scaled(x), pivot_, T(0));
     } else {
       return x / pivot_;
     }
   }
 
  private:
-  T pivot_;
-  T reciprocal_;
-  bool multiplies_ = false;
+  [[nodiscard]] KOKKOS_INLINE_FUNCTION T scaled(const T& x) const {
+    if (!scales_) return x;
+    return T(static_cast<Real<T>>(static_cast<double>(x.real()) * scale_),
+             static_cast<Real<T>>(static_cast<double>(x.imag()) * scale_));
+  }
+
+  T pivot_;  // Of complex numbers its reciprocal.
+  double scale_ = 1.0;
+  bool scales_ = false;
 };
 
 /// x / root, each part correctly rounded: by a pivot that is real, as those of Cholesky's method are.

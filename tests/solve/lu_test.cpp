@@ -63,13 +63,13 @@ template <Scalar T> class Definition {
     if constexpr (is_complex<T>) {
       const double size =
           std::max(std::abs(static_cast<double>(pivot.real())), std::abs(static_cast<double>(pivot.imag())));
-      const int exponent = std::ilogb(size);
+      const int exponent = std::clamp(std::ilogb(size), -1023, 1023);
       const int most = sizeof(Real<T>) == 8 ? 500 : 60;
-      if (exponent > -most && exponent < most) {
-        const Real<T> square = std::fma(pivot.real(), pivot.real(), Real<T>(pivot.imag() * pivot.imag()));
-        return multiply_add(x, T(pivot.real() / square, -pivot.imag() / square), T(0));
-      }
-      return exact::impl::quotient(x, pivot);
+      const int shift = exponent > -most && exponent < most ? 0 : -exponent;
+      const auto scaled = [&](Real<T> part) { return static_cast<Real<T>>(std::ldexp(static_cast<double>(part), shift)); };
+      const T p(scaled(pivot.real()), scaled(pivot.imag()));
+      const Real<T> square = std::fma(p.real(), p.real(), Real<T>(p.imag() * p.imag()));
+      return multiply_add(T(scaled(x.real()), scaled(x.imag())), T(p.real() / square, -p.imag() / square), T(0));
     } else {
       return x / pivot;
     }

@@ -1,0 +1,386 @@
+#include "core/instantiate.hpp"
+#include "core/simd.hpp"
+#include "solve/cluster_leaf.hpp"
+#include "solve/device_leaf.hpp"
+#include "solve/pivot.hpp"
+#include <heddle/core/error.hpp>
+
+#include <Kokkos_Profiling_ScopedRegion.hpp>
+
+#include <cooperative_groups.h>
+
+#include <algorithm>
+#include <cstdint>
+
+namespace heddle::impl {
+namespace {
+
+constexpr int most_threads = 512;
+constexpr int lanes = 32;
+constexpr int most_warps = most_threads / lanes;
+constexpr int most_cluster = 16;
+constexpr int no_row = 1 << 30;
+
+// A row that is proposed for a pivot.
+struct alignas(16) Candidate {
+  std::uint64_t rank;  // By pivot_rank().
+  int position;        // Of the row in the panel.
+  int unused;
+};
+
+// The lane of a warp whose candidate has the largest rank and, of equal ones, the first position. One reduction tells
+// where the upper halves of ranks differ, which they nearly always do.
+__device__ int best_lane(std::uint64_t rank, int position) {
+  constexpr unsigned all = 0xffffffffU;
+  const auto high = static_cast<unsigned>(rank >> 32U);
+  const unsigned most_high = __reduce_max_sync(all, high);
+  unsigned who = __ballot_sync(all, high == most_high);
+  if ((who & (who - 1U)) != 0U) {
+    const unsigned low = high == most_high ? static_cast<unsigned>(rank) : 0U;
+    const unsigned most_low = __reduce_max_sync(all, low);
+    const bool largest = high == most_high && low == most_low;
+    const int first = __reduce_min_sync(all, largest ? position : no_row);
+    who = __ballot_sync(all, largest && position == first);
+  }
+  return __ffs(static_cast<int>(who)) - 1;
+}
+
+// Words of a fast memory by their addresses within it, or within the cluster's.
+__device__ unsigned shared_address(const void* word) {
+  return static_cast<unsigned>(__cvta_generic_to_shared(word));
+}
+__device__ unsigned address_in(int block, unsigned address) {
+  unsigned there = 0;
+  asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"(address), "r"(block));
+  return there;
+}
+
+// Counts the bytes that other blocks write into this one's fast memory: who waits for a step's bytes may read them, so
+// that no barrier of the cluster, and no fence, is needed.
+struct Arrivals {
+  unsigned address;
+
+  __device__ void begin() const { asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(address) : "memory"); }
+  // One thread, once a phase.
+  __device__ void expect(unsigned bytes) const {
+    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(address), "r"(bytes) : "memory");
+  }
+  __device__ void wait(unsigned phase) const {
+    unsigned done = 0;
+    while (done == 0) {
+      asm volatile(
+          "{\n"
+          " .reg .pred p;\n"
+          " mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2;\n"
+          " selp.u32 %0, 1, 0, p;\n"
+          "}"
+          : "=r"(done)
+          : "r"(address), "r"(phase & 1U)
+          : "memory");
+    }
+  }
+  // 16 bytes into a block's fast memory, which that block's arrivals count.
+  __device__ static void send(int block, const void* place, const void* counter, const int4& value) {
+    asm volatile("st.async.shared::cluster.mbarrier::complete_tx::bytes.v4.b32 [%0], {%1, %2, %3, %4}, [%5];" ::"r"(
+                     address_in(block, shared_address(place))),
+                 "r"(value.x), "r"(value.y), "r"(value.z), "r"(value.w),
+                 "r"(address_in(block, shared_address(counter)))
+                 : "memory");
+  }
+};
+
+template <Scalar T> struct ClusterLeafWork {
+  Elements<T> P;
+  Index first;
+  Index rows;
+  int width;
+  Index* pivots;
+  Index* info;
+  // Of RowMoves.
+  Index* moves;
+  Index most_moves;
+};
+
+// In the fast memory of a block of threads. What other blocks write is there twice, for steps in turn: a block writes
+// for the step after next only when all have written for the next, which they do behind their last read.
+template <Scalar T, int most> struct ClusterLeafShared {
+  alignas(8) std::uint64_t arrivals[2];
+  int chosen[most];
+  int4 best_row[most * sizeof(T) / sizeof(int4)];
+  int4 of_blocks[2][most_cluster][most * sizeof(T) / sizeof(int4)];
+  Candidate best_of_warps[most_warps];
+  Candidate best_of_blocks[2][most_cluster];
+};
+
+// Elements that travel together.
+template <Scalar T> struct alignas(16) Pack {
+  static constexpr int count = static_cast<int>(16 / sizeof(T));
+  T element[count];
+};
+
+// A warp that has the best row of its block: the row and what it is to all blocks of the cluster.
+template <Scalar T, int most, int each>
+__device__ void send_row(const cooperative_groups::cluster_group& cluster, ClusterLeafShared<T, most>& shared, int turn,
+                         const T (&a)[each][most], const int (&position)[each], const Candidate& best) {
+  constexpr int packs = most / Pack<T>::count;
+  const int lane = static_cast<int>(threadIdx.x) % lanes;
+  auto* const kept = reinterpret_cast<Pack<T>*>(shared.best_row);
+  HEDDLE_UNROLL
+  for (int r = 0; r < each; ++r) {
+    if (position[r] == best.position) {
+      HEDDLE_UNROLL
+      for (int p = 0; p < packs; ++p) {
+        Pack<T> pack;
+        HEDDLE_UNROLL
+        for (int c = 0; c < Pack<T>::count; ++c) pack.element[c] = a[r][p * Pack<T>::count + c];
+        kept[p] = pack;
+      }
+    }
+  }
+  __syncwarp();
+  const auto blocks = static_cast<int>(cluster.num_blocks());
+  const auto block = static_cast<int>(cluster.block_rank());
+  const int4 mine = shared.best_row[lane % packs];
+  for (int target = lane / packs; target < blocks; target += lanes / packs) {
+    Arrivals::send(target, &shared.of_blocks[turn][block][lane % packs], &shared.arrivals[turn], mine);
+  }
+  if (lane < blocks) {
+    Arrivals::send(lane, &shared.best_of_blocks[turn][block], &shared.arrivals[turn],
+                   *reinterpret_cast<const int4*>(&best));
+  }
+}
+
+// A thread keeps `each` rows of up to `most` columns in registers from beginning to end, and rows change no places but
+// the numbers of them. In a step the warp that has the best row of a block sends it to all blocks, and each warp finds
+// the best of all for itself.
+template <Scalar T, int most, int each>
+__global__ void __launch_bounds__(most_threads, 1) cluster_leaf(ClusterLeafWork<T> work) {
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
+  namespace cg = cooperative_groups;
+  __shared__ ClusterLeafShared<T, most> shared;
+  constexpr unsigned bytes = most * sizeof(T) + sizeof(Candidate);  // That a block sends in a step.
+  constexpr int turned = most < 4 ? most : 4;  // Steps between which the numbers of registers are known.
+  static_assert(turned % Pack<T>::count == 0 && most % turned == 0 && most / Pack<T>::count <= lanes &&
+                sizeof(Candidate) == sizeof(int4));
+  const cg::cluster_group cluster = cg::this_cluster();
+  const auto blocks = static_cast<int>(cluster.num_blocks());
+  const auto block = static_cast<int>(cluster.block_rank());
+  const auto thread = static_cast<int>(threadIdx.x);
+  const auto threads = static_cast<int>(blockDim.x);
+  const int warp = thread / lanes;
+  const int warps = threads / lanes;
+  const int lane = thread % lanes;
+  const auto top = static_cast<int>(work.first);
+  const bool is_first = block == 0 && thread == 0;
+
+  T a[each][most];
+  int position[each];
+  for (int r = 0; r < each; ++r) {
+    position[r] = top + (block * each + r) * threads + thread;
+    const bool here = position[r] < work.rows;
+    for (int c = 0; c < most; ++c) a[r][c] = here && c < work.width ? work.P(position[r], work.first + c) : T(0);
+  }
+  const auto begin_of = [&](int r) { return top + (block * each + r) * threads + thread; };
+  const Arrivals arrivals[2] = {{shared_address(&shared.arrivals[0])}, {shared_address(&shared.arrivals[1])}};
+  if (thread == 0) {
+    arrivals[0].begin();
+    arrivals[1].begin();
+    asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+  }
+  if (is_first) work.moves[0] = 0;
+  Index first_zero = 0;
+  // No block writes into another's fast memory before that one runs.
+  cluster.sync();
+
+  // Column j is in a[][0] where j is a multiple of `turned`.
+  for (int start = 0; start < work.width; start += turned) {
+    HEDDLE_UNROLL
+    for (int u = 0; u < turned; ++u) {
+      const int j = start + u;
+      if (j < work.width) {
+        const int turn = j & 1;
+        std::uint64_t rank = 0;
+        int at = no_row;
+        HEDDLE_UNROLL
+        for (int r = 0; r < each; ++r) {
+          if (position[r] >= top + j && position[r] < work.rows) {
+            const std::uint64_t of_row = exact::impl::pivot_rank(a[r][u]);
+            if (of_row > rank || (of_row == rank && position[r] < at)) {
+              rank = of_row;
+              at = position[r];
+            }
+          }
+        }
+        if (lane == best_lane(rank, at)) shared.best_of_warps[warp] = {rank, at, 0};
+        __syncthreads();
+        const Candidate mine = lane < warps ? shared.best_of_warps[lane] : Candidate{0, no_row, 0};
+        const int from = best_lane(mine.rank, mine.position);
+        if (warp == from) send_row<T, most, each>(cluster, shared, turn, a, position, shared.best_of_warps[from]);
+        if (thread == 0) arrivals[turn].expect(static_cast<unsigned>(blocks) * bytes);
+        arrivals[turn].wait(static_cast<unsigned>(j / 2));
+        const Candidate other = lane < blocks ? shared.best_of_blocks[turn][lane] : Candidate{0, no_row, 0};
+        const int sender = best_lane(other.rank, other.position);
+        const Candidate chosen = shared.best_of_blocks[turn][sender];
+        const auto* const row = reinterpret_cast<const Pack<T>*>(shared.of_blocks[turn][sender]);
+        if (thread == 0) shared.chosen[j] = chosen.position;
+        if (chosen.rank == exact::impl::pivot_rank_of_zero && first_zero == 0) first_zero = work.first + j + 1;
+        const T pivot = row[u / Pack<T>::count].element[u % Pack<T>::count];
+        const PivotDivisor<T> divide(pivot);
+        HEDDLE_UNROLL
+        for (int r = 0; r < each; ++r) {
+          if (position[r] == chosen.position) {
+            position[r] = top + j;
+          } else if (position[r] == top + j) {
+            position[r] = chosen.position;
+          }
+          if (position[r] > top + j && position[r] < work.rows) {
+            if (pivot != T(0)) a[r][u] = divide(a[r][u]);
+            const T minus = -a[r][u];
+            HEDDLE_UNROLL
+            for (int c = u + 1; c < turned; ++c) {
+              a[r][c] = multiply_add(minus, row[c / Pack<T>::count].element[c % Pack<T>::count], a[r][c]);
+            }
+            // Columns that are not there any more are left out a few at a time.
+            HEDDLE_UNROLL
+            for (int g = turned; g < most; g += turned) {
+              if (start + g < work.width) {
+                HEDDLE_UNROLL
+                for (int p = g / Pack<T>::count; p < (g + turned) / Pack<T>::count; ++p) {
+                  const Pack<T> pack = row[p];
+                  HEDDLE_UNROLL
+                  for (int c = 0; c < Pack<T>::count; ++c) {
+                    T& x = a[r][p * Pack<T>::count + c];
+                    x = multiply_add(minus, pack.element[c], x);
+                  }
+                }
+              }
+            }
+          }
+        }
+      }
+    }
+    HEDDLE_UNROLL
+    for (int r = 0; r < each; ++r) {
+      T kept[turned];
+      HEDDLE_UNROLL
+      for (int c = 0; c < turned; ++c) kept[c] = a[r][c];
+      HEDDLE_UNROLL
+      for (int c = 0; c < most - turned; ++c) a[r][c] = a[r][c + turned];
+      HEDDLE_UNROLL
+      for (int c = 0; c < turned; ++c) a[r][most - turned + c] = kept[c];
+    }
+  }
+  if (is_first) {
+    for (int j = 0; j < work.width; ++j) work.pivots[work.first + j] = shared.chosen[j];
+    if (first_zero != 0 && *work.info == 0) *work.info = first_zero;
+  }
+  // After n turns column c is in a[][most - n turned + c].
+  const int shift = most - (work.width + turned - 1) / turned * turned;
+  HEDDLE_UNROLL
+  for (int r = 0; r < each; ++r) {
+    const int begin = begin_of(r);
+    if (begin < work.rows) {
+      HEDDLE_UNROLL
+      for (int c = 0; c < most; ++c) {
+        if (c >= shift && c - shift < work.width) work.P(position[r], work.first + c - shift) = a[r][c];
+      }
+      if (position[r] != begin) {
+        const Index k = Kokkos::atomic_fetch_add(&work.moves[0], Index{1});
+        work.moves[1 + k] = position[r];
+        work.moves[1 + work.most_moves + k] = begin;
+      }
+    }
+  }
+#endif
+}
+
+template <Scalar T, int each> constexpr auto* kernel = &cluster_leaf<T, static_cast<int>(leaf_width<T>) / each, each>;
+
+// Blocks of a cluster, and threads of each, for so many rows.
+struct Shape {
+  int blocks;
+  int threads;
+};
+Shape shape_for(Index rows, int each, int most_blocks) {
+  Shape shape{1, 128};
+  while (shape.blocks < most_blocks && Index{shape.blocks} * shape.threads * each < rows) shape.blocks *= 2;
+  while (shape.threads < most_threads && Index{shape.blocks} * shape.threads * each < rows) shape.threads *= 2;
+  return shape;
+}
+
+void configure(const ExecutionSpace& space, const Shape& shape, cudaLaunchConfig_t& config,
+               cudaLaunchAttribute& attribute) {
+  attribute.id = cudaLaunchAttributeClusterDimension;
+  attribute.val.clusterDim.x = static_cast<unsigned>(shape.blocks);
+  attribute.val.clusterDim.y = 1;
+  attribute.val.clusterDim.z = 1;
+  config = {};
+  config.gridDim = dim3(static_cast<unsigned>(shape.blocks));
+  config.blockDim = dim3(static_cast<unsigned>(shape.threads));
+  config.stream = space.cuda_stream();
+  config.attrs = &attribute;
+  config.numAttrs = 1;
+}
+
+template <Scalar T, int each> int most_blocks_of(const ExecutionSpace& space) {
+  if (cudaFuncSetAttribute(kernel<T, each>, cudaFuncAttributeNonPortableClusterSizeAllowed, 1) != cudaSuccess) {
+    static_cast<void>(cudaGetLastError());
+    return 0;
+  }
+  for (int blocks = most_cluster; blocks >= 8; blocks /= 2) {
+    cudaLaunchConfig_t config;
+    cudaLaunchAttribute attribute;
+    configure(space, {blocks, most_threads}, config, attribute);
+    int clusters = 0;
+    if (cudaOccupancyMaxActiveClusters(&clusters, kernel<T, each>, &config) == cudaSuccess && clusters > 0) return blocks;
+    static_cast<void>(cudaGetLastError());
+  }
+  return 0;
+}
+
+// A thread's rows, where a cluster of so many blocks is to hold all; 0 where it can't.
+int rows_each(Index rows, int most_blocks) {
+  for (const int each : {1, 2, 4}) {
+    if (rows <= Index{most_blocks} * most_threads * each) return each;
+  }
+  return 0;
+}
+
+}  // namespace
+
+template <Scalar T> ClusterLeaves<T>::ClusterLeaves(const ExecutionSpace& space) {
+  int clusters = 0;
+  const int device = space.cuda_device();
+  if (cudaDeviceGetAttribute(&clusters, cudaDevAttrClusterLaunch, device) != cudaSuccess || clusters == 0) return;
+  most_blocks_ = std::min({most_blocks_of<T, 1>(space), most_blocks_of<T, 2>(space), most_blocks_of<T, 4>(space)});
+}
+
+template <Scalar T> Index ClusterLeaves<T>::width(Index rows) const {
+  const int each = rows_each(rows, most_blocks_);
+  return each == 0 ? 0 : leaf_width<T> / each;
+}
+
+template <Scalar T>
+void ClusterLeaves<T>::factor(const ExecutionSpace& space, const MatrixView<T>& panel, Index begin, Index end,
+                              const Kokkos::View<Index*, MemorySpace>& pivots,
+                              const Kokkos::View<Index*, MemorySpace>& info, const RowMoves& moves) const {
+  const Kokkos::Profiling::ScopedRegion region("heddle::solve::cluster_leaf");
+  const auto rows = static_cast<Index>(panel.extent(0));
+  const int each = rows_each(rows - begin, most_blocks_);
+  cudaLaunchConfig_t config;
+  cudaLaunchAttribute attribute;
+  configure(space, shape_for(rows - begin, each, most_blocks_), config, attribute);
+  const ClusterLeafWork<T> work{Elements<T>(panel), begin,       rows, static_cast<int>(end - begin),
+                                pivots.data(),      info.data(), moves.data.data(), moves.most()};
+  const cudaError_t status = each == 1   ? cudaLaunchKernelEx(&config, kernel<T, 1>, work)
+                             : each == 2 ? cudaLaunchKernelEx(&config, kernel<T, 2>, work)
+                                         : cudaLaunchKernelEx(&config, kernel<T, 4>, work);
+  require(status == cudaSuccess, "lu: a cluster of ", config.gridDim.x, " blocks could not be started: ",
+          cudaGetErrorString(status));
+}
+
+#define HEDDLE_INSTANTIATE(T) template class ClusterLeaves<T>
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE);
+#undef HEDDLE_INSTANTIATE
+
+}  // namespace heddle::impl
