@@ -9,6 +9,9 @@ namespace heddle::impl::vendor {
 Stream stream_of(const ExecutionSpace& space) {
   return space.cuda_stream();
 }
+ExecutionSpace instance_on(Stream stream) {
+  return ExecutionSpace(static_cast<cudaStream_t>(stream));
+}
 
 DeviceIdentity device_identity(int device) {
   cudaDeviceProp properties{};

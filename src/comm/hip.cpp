@@ -8,6 +8,9 @@ namespace heddle::impl::vendor {
 Stream stream_of(const ExecutionSpace& space) {
   return space.hip_stream();
 }
+ExecutionSpace instance_on(Stream stream) {
+  return ExecutionSpace(static_cast<hipStream_t>(stream));
+}
 
 DeviceIdentity device_identity(int device) {
   hipUUID identifier{};

@@ -17,6 +17,8 @@ using Stream = void*;
 using Event = void*;
 
 [[nodiscard]] Stream stream_of(const ExecutionSpace& space);
+/// An instance whose work goes to `stream`, which has to outlive it.
+[[nodiscard]] ExecutionSpace instance_on(Stream stream);
 /// `urgent`: of the highest priority that the device has.
 [[nodiscard]] Stream create_stream(bool urgent = false);
 void destroy_stream(Stream stream) noexcept;

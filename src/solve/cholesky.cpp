@@ -1,6 +1,6 @@
 #include "core/instantiate.hpp"
 #include "solve/cholesky_panel.hpp"
-#include "solve/panel_exchange.hpp"
+#include "solve/look_ahead.hpp"
 #include "solve/system.hpp"
 #include <heddle/solve/cholesky.hpp>
 #include <heddle/transpose/transpose.hpp>
@@ -26,43 +26,41 @@ template <Scalar T> struct CholeskyFactorization : PlannedFactorization<T> {
   CholeskyFactorization(const ExecutionSpace& given, const Communicator* comm, Index order,
                         const CholeskyOptions& options)
       : PlannedFactorization<T>(given, comm, order, order, options),
+        ahead(given, comm, this->schedule),
         subtract(given, this->taken.arithmetic, this->schedule.block, this->axis.block, order,
                  std::min(this->axis.block, order), this->schedule.longest_inner()),
-        factor_panel(given, this->schedule.block),
+        subtract_in_panel(ahead.space_of_panels(), this->taken.arithmetic, this->schedule.block, this->axis.block,
+                          order, this->schedule.block, this->schedule.block),
+        factor_panel(ahead.space_of_panels(), this->schedule.block),
         infos(Kokkos::view_alloc(given, Kokkos::WithoutInitializing, "heddle::solve::infos"),
               static_cast<std::size_t>(this->schedule.panels())),
         turned(Kokkos::view_alloc(given, Kokkos::WithoutInitializing, "heddle::solve::turned_panels"),
                static_cast<std::size_t>(this->schedule.longest_inner() * std::min(this->axis.block, order))) {
-    if (comm != nullptr && comm->size() > 1) exchange = std::make_unique<PanelExchange<T>>(*comm, this->schedule);
+    if (ahead.exchange() != nullptr) subtract.set_meanwhile([this] { ahead.exchange()->progress(); });
   }
 
   CholeskyReport factor(const MatrixView<T>& local) {
     CholeskyReport report;
     this->measure(report, cholesky_flops<T>(this->schedule.rows), [&] {
       const Kokkos::Profiling::ScopedRegion region("heddle::solve::cholesky");
-      for (Index p = 0; p < this->schedule.panels(); ++p) {
-        factor_and_share(local, p);
-        apply(local, this->schedule.update_after(p));
-      }
+      const auto info = [&](Index p) { return Kokkos::subview(infos, Kokkos::pair<Index, Index>(p, p + 1)); };
+      ahead.run([&](Index p) { return owned_panel<T>(this->schedule, this->axis, this->rank(), local, p); }, info,
+                [&](Index p, const MatrixView<T>& panel) { factor_panel(subtract_in_panel, panel, info(p)); },
+                [](Index) {}, [&](const LuSchedule::Update& update) { apply(local, update); });
       clear_above(local);
       report.info = first_info();
     });
     return report;
   }
 
-  void factor_and_share(const MatrixView<T>& local, Index p) {
-    const auto [owner, panel] = owned_panel<T>(this->schedule, this->axis, this->rank(), local, p);
-    const auto info = Kokkos::subview(infos, Kokkos::pair<Index, Index>(p, p + 1));
-    if (owner == this->rank()) factor_panel(subtract, panel, info);
-    if (exchange) exchange->share(p, owner, panel, info);
-  }
   // Each block of columns by itself, from its own rows down.
   void apply(const MatrixView<T>& local, const LuSchedule::Update& update) {
     const Range mine = this->axis.locals(this->rank(), update.columns);
     const Range inner = this->schedule.rows_of(update);
     const Index n = this->schedule.rows;
     const MatrixView<T> L =
-        exchange ? exchange->panels(update.first, update.last) : block_of(local, 0, n, inner.begin, inner.end);
+        ahead.exchange() != nullptr ? ahead.exchange()->panels(update.first, update.last)
+                                    : block_of(local, 0, n, inner.begin, inner.end);
     for (Index j = mine.begin; j < mine.end;) {
       const Index end = std::min(mine.end, (j / this->axis.block + 1) * this->axis.block);
       const Index row = this->axis.global(this->rank(), j);
@@ -91,9 +89,10 @@ template <Scalar T> struct CholeskyFactorization : PlannedFactorization<T> {
     return 0;
   }
 
+  LookAhead<T> ahead;
   Subtraction<T> subtract;
+  Subtraction<T> subtract_in_panel;
   CholeskyPanel<T> factor_panel;
-  std::unique_ptr<PanelExchange<T>> exchange;  // Null on one rank.
   Kokkos::View<Index*, MemorySpace> infos;     // Of each panel, counted from its first column.
   Kokkos::View<T*, MemorySpace> turned;        // Rows of L, turned into columns of the factor on the right.
 };

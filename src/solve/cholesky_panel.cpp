@@ -2,11 +2,13 @@
 
 #include "core/instantiate.hpp"
 #include "core/simd.hpp"
+#include "dist/elementwise.hpp"
 #include "solve/device_cholesky.hpp"
 #include "solve/row_chunks.hpp"
 #include "solve/schedule.hpp"
 #include <heddle/transpose/transpose.hpp>
 
+#include <algorithm>
 #include <cmath>
 
 namespace heddle::impl {
@@ -28,12 +30,27 @@ template <Scalar T> void solve_rows(const Elements<T>& P, Index first, Index las
   }
 }
 
+// Blocks on the diagonal, of columns [begin, end), where they belong.
+template <Scalar T>
+void place_diagonals(const ExecutionSpace& space, const MatrixView<T>& diagonals, Index begin, Index end,
+                     const MatrixView<T>& panel) {
+  const Elements<T> from(diagonals);
+  const Elements<T> to(panel);
+  for_each_element(
+      space, "heddle::solve::place_diagonals", leaf_width<T>, end - begin, KOKKOS_LAMBDA(Index i, Index c) {
+        const Index row = begin + c / leaf_width<T> * leaf_width<T> + i;
+        if (row >= begin + c && row < end) to(row, begin + c) = from(i, begin + c);
+      });
+}
+
 }  // namespace
 
 template <Scalar T>
 CholeskyPanel<T>::CholeskyPanel(const ExecutionSpace& space, Index width)
     : turned_(Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "heddle::solve::turned"),
-              static_cast<std::size_t>(width > leaf_width<T> ? width * width : 0)) {}
+              static_cast<std::size_t>(width > leaf_width<T> ? width * width : 0)),
+      diagonals_(Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "heddle::solve::diagonals"),
+                 static_cast<std::size_t>(on_host ? 0 : leaf_width<T> * width)) {}
 
 template <Scalar T>
 void CholeskyPanel<T>::operator()(Subtraction<T>& subtract, const MatrixView<T>& P,
@@ -48,20 +65,39 @@ void CholeskyPanel<T>::operator()(Subtraction<T>& subtract, const MatrixView<T>&
 
 template <Scalar T> void CholeskyPanel<T>::factor(Subtraction<T>& subtract, Index begin, Index end) {
   const auto rows = static_cast<Index>(panel_.extent(0));
-  if (end - begin <= leaf_width<T>) {
+  constexpr Index least = on_host ? leaf_width<T> : device_run_width;
+  if (end - begin <= least) {
     if constexpr (on_host) {
       factor_leaf_on_host(subtract.space(), begin, end);
     } else {
-      device_cholesky_leaf<T>(subtract.space(), panel_, begin, end, info_);
+      factor_leaves_on_device(subtract.space(), begin, end);
     }
     return;
   }
-  const Index half = begin + half_in_blocks(end - begin, leaf_width<T>);
+  const Index half = begin + half_in_blocks(end - begin, least);
   factor(subtract, begin, half);
   const MatrixView<T> upper = matrix_view(turned_.data(), half - begin, end - half, half - begin);
   transpose(subtract.space(), T(1), block_of(panel_, half, end, begin, half), Operation::conjugate_transpose, upper);
   subtract(block_of<const T>(panel_, half, rows, begin, half), upper, block_of(panel_, half, rows, half, end));
   factor(subtract, half, end);
+}
+
+// One leaf after the other, each of which is applied to the columns behind it at once.
+template <Scalar T>
+void CholeskyPanel<T>::factor_leaves_on_device(const ExecutionSpace& space, Index begin, Index end) {
+  if constexpr (!on_host) {
+    const auto rows = static_cast<Index>(panel_.extent(0));
+    const MatrixView<T> diagonals =
+        matrix_view(diagonals_.data(), leaf_width<T>, static_cast<Index>(panel_.extent(1)), leaf_width<T>);
+    for (Index first = begin; first < end; first += leaf_width<T>) {
+      const Index next = std::min(end, first + leaf_width<T>);
+      const MatrixView<T> upper = matrix_view(turned_.data(), next - first, end - next, next - first);
+      device_cholesky_leaf<T>(space, panel_, first, next, info_, diagonals, upper, end);
+      chain_subtract<T>(space, block_of<const T>(panel_, next, rows, first, next), upper,
+                        block_of(panel_, next, rows, next, end));
+    }
+    place_diagonals<T>(space, diagonals, begin, end, panel_);
+  }
 }
 
 template <Scalar T> void CholeskyPanel<T>::factor_leaf_on_host(const ExecutionSpace& space, Index begin, Index end) {

@@ -21,11 +21,13 @@ template <Scalar T> class CholeskyPanel {
  private:
   // Columns [begin, end).
   void factor(Subtraction<T>& subtract, Index begin, Index end);
+  void factor_leaves_on_device(const ExecutionSpace& space, Index begin, Index end);
   void factor_leaf_on_host(const ExecutionSpace& space, Index begin, Index end);
 
   MatrixView<T> panel_;
   Kokkos::View<Index*, MemorySpace> info_;
   Kokkos::View<T*, MemorySpace> turned_;  // Rows of L, turned into columns of the factor on the right.
+  Kokkos::View<T*, MemorySpace> diagonals_;  // On GPUs: blocks on the diagonal, until they are placed.
 };
 
 }  // namespace heddle::impl

@@ -1,117 +1,200 @@
-// A few columns of a Cholesky factorization on a GPU: the block on the diagonal by one team, then the rows below.
+// A few columns of a Cholesky factorization on a GPU by one kernel.
 #pragma once
 
 #include "core/simd.hpp"
 #include "dist/elementwise.hpp"
-#include "solve/device_leaf.hpp"
+#include "exact/divisor.hpp"
+#include "solve/leaf.hpp"
 #include "solve/pivot.hpp"
+
+#include <algorithm>
+#include <new>
 
 namespace heddle::impl {
 
-/// The block on the diagonal of columns [first, first + width). A thread keeps a row in registers.
-template <Scalar T> struct DeviceCholeskyDiagonal {
-  static constexpr int most = static_cast<int>(device_leaf_width<T>);
-  using Team = typename Kokkos::TeamPolicy<ExecutionSpace>::member_type;
-  using Shared =
-      Kokkos::View<T[most][most + 1], typename ExecutionSpace::scratch_memory_space, Kokkos::MemoryUnmanaged>;
-
-  Elements<T> P;
-  Index first;
-  int width;
-  Index* info;
-
-  KOKKOS_INLINE_FUNCTION void operator()(const Team& team) const {
-    const Shared factor(team.team_scratch(0));
-    const int i = team.team_rank();
-    const bool here = i < width;
-    T a[most];
-    HEDDLE_UNROLL
-    for (int c = 0; c < most; ++c) a[c] = here && c <= i ? P(first + i, first + c) : T(0);
-    HEDDLE_UNROLL
-    for (int j = 0; j < most; ++j) {
-      if (j < width) {
-        if (i == j) {
-          const Real<T> pivot = real_of<Real<T>>(a[j]);
-          if (!(pivot > 0) && *info == 0) *info = first + j + 1;
-          a[j] = T(Kokkos::sqrt(pivot));
-          factor(j, j) = a[j];
-        }
-        team.team_barrier();
-        if (here && i > j) {
-          a[j] = divided(a[j], real_of<Real<T>>(factor(j, j)));
-          factor(i, j) = a[j];
-        }
-        team.team_barrier();
-        HEDDLE_UNROLL
-        for (int c = 0; c < most; ++c) {
-          if (here && c > j && c <= i) a[c] = multiply_add(a[j], -conjugate(factor(c, j)), a[c]);
-        }
-      }
+/// Divides by the root of a pivot, which all rows wait for: correctly rounded quotients, as divided() has them.
+template <Scalar T> struct RootDivisor {
+  Real<T> root;
+  exact::impl::DivisorOf<Real<T>> by;
+  KOKKOS_INLINE_FUNCTION explicit RootDivisor(Real<T> pivot_root) : root(pivot_root), by(pivot_root) {}
+  [[nodiscard]] KOKKOS_INLINE_FUNCTION Real<T> part(Real<T> x) const {
+    if constexpr (sizeof(Real<T>) == 8) {
+      return by.is_right(x) ? by.quotient(x) : x / root;
+    } else {
+      return x / root;
     }
-    HEDDLE_UNROLL
-    for (int c = 0; c < most; ++c) {
-      if (here && c <= i) P(first + i, first + c) = a[c];
+  }
+  [[nodiscard]] KOKKOS_INLINE_FUNCTION T quotient(const T& x) const {
+    if constexpr (is_complex<T>) {
+      return T(part(x.real()), part(x.imag()));
+    } else {
+      return part(x);
     }
   }
 };
 
-/// The rows below that block, one a thread.
-template <Scalar T> struct DeviceCholeskyRows {
+/// Columns [first, first + width) of a panel. Every team factors the block on the diagonal for itself, which takes less
+/// time than waiting for another kernel's, and one column later takes what it found off as many rows below as it has
+/// threads. What stood in the block on the diagonal is still read by other teams, so its factor goes to `diagonal`; and
+/// rows of L above row `turned_end` go to `turned` also, conjugated and turned into columns: the factor on the right of
+/// the product that comes next.
+template <Scalar T> struct DeviceCholeskyLeaf {
   static constexpr int most = static_cast<int>(device_leaf_width<T>);
   static constexpr int threads = 128;
+  static constexpr int groups = threads / most;  // Threads of a row of the block on the diagonal, which take
+  static constexpr int each = most / groups;     // columns g, g + groups, ... of it.
   using Team = typename Kokkos::TeamPolicy<ExecutionSpace>::member_type;
-  using Shared = Kokkos::View<T[most][most], typename ExecutionSpace::scratch_memory_space, Kokkos::MemoryUnmanaged>;
+  using Fast = typename ExecutionSpace::scratch_memory_space;
+  // Column after column of the block's factor, and the roots on its diagonal.
+  using Shared = Kokkos::View<T[most][most], Kokkos::LayoutRight, Fast, Kokkos::MemoryUnmanaged>;
+  using Roots = Kokkos::View<RootDivisor<T>*, Fast, Kokkos::MemoryUnmanaged>;
 
   Elements<T> P;
   Index first;
   Index rows;
   int width;
+  Index* info;
+  Elements<T> diagonal;  // Of which the first row is that of the block, and columns are those of the panel.
+  Elements<T> turned;
+  Index turned_end;
+
+  // What a thread has of the block on the diagonal: elements of its row, and elements on the diagonal in its columns,
+  // which it follows by itself, so that one barrier a column does. The columns that are done leave at the front.
+  struct Part {
+    T a[each];
+    T pivots[each];
+  };
+  // Column j, by the threads whose first it is.
+  KOKKOS_INLINE_FUNCTION void find_column(const Team& team, const Shared& factor, const Roots& roots, const Part& part,
+                                          int i, int j) const {
+    const Real<T> pivot = real_of<Real<T>>(part.pivots[0]);
+    const Real<T> root = Kokkos::sqrt(pivot);
+    if (i == j) {
+      new (&roots(j)) RootDivisor<T>(root);
+      if (team.league_rank() == 0 && !(pivot > 0) && *info == 0) *info = first + j + 1;
+    }
+    factor(j, i) = i == j ? T(root) : divided(part.a[0], root);
+  }
+  // Off the columns behind column j, of which a thread has `begin`, begin + groups, ...
+  KOKKOS_INLINE_FUNCTION void subtract_from_block(const Shared& factor, Part& part, int i, int j, int begin) const {
+    const T mine = i > j && i < width ? factor(j, i) : T(0);
+    HEDDLE_UNROLL
+    for (int m = 0; m < each; ++m) {
+      const int c = begin + groups * m;
+      if (c > j && c < width) {
+        const T other = -conjugate(factor(j, c));
+        if (i >= c) part.a[m] = multiply_add(mine, other, part.a[m]);
+        part.pivots[m] = multiply_add(factor(j, c), other, part.pivots[m]);
+      }
+    }
+  }
+  // Column j of a row below, which is x[q], and what it takes off the columns behind it.
+  template <int q>
+  KOKKOS_INLINE_FUNCTION void subtract_from_row(const Shared& factor, const Roots& roots, T (&x)[most], int j) const {
+    x[q] = roots(j).quotient(x[q]);
+    const int begin = j - q;
+    HEDDLE_UNROLL
+    for (int c = q + 1; c < groups; ++c) x[c] = multiply_add(x[q], -conjugate(factor(j, begin + c)), x[c]);
+    HEDDLE_UNROLL
+    for (int run = groups; run < most; run += groups) {
+      if (begin + run < width) {
+        HEDDLE_UNROLL
+        for (int c = run; c < run + groups; ++c) x[c] = multiply_add(x[q], -conjugate(factor(j, begin + c)), x[c]);
+      }
+    }
+  }
+  // The first columns go behind the others.
+  KOKKOS_INLINE_FUNCTION static void turn(T (&x)[most]) {
+    T kept[groups];
+    HEDDLE_UNROLL
+    for (int c = 0; c < groups; ++c) kept[c] = x[c];
+    HEDDLE_UNROLL
+    for (int c = 0; c < most - groups; ++c) x[c] = x[c + groups];
+    HEDDLE_UNROLL
+    for (int c = 0; c < groups; ++c) x[most - groups + c] = kept[c];
+  }
+
+  // Steps begin + q, begin + q + 1, ..., each of which finds a column of the block and takes the one before off a row.
+  template <int q>
+  KOKKOS_INLINE_FUNCTION void steps(const Team& team, const Shared& factor, const Roots& roots, Part& part,
+                                    T (&x)[most], int begin) const {
+    if constexpr (q < groups) {
+      const int j = begin + q;
+      if (j > width) return;
+      const int i = team.team_rank() % most;
+      const int g = team.team_rank() / most;
+      if (g == q && i >= j && i < width) find_column(team, factor, roots, part, i, j);
+      if constexpr (q > 0) {
+        subtract_from_row<q - 1>(factor, roots, x, j - 1);
+      } else {
+        if (begin > 0) {
+          subtract_from_row<groups - 1>(factor, roots, x, j - 1);
+          turn(x);
+        }
+      }
+      team.team_barrier();
+      subtract_from_block(factor, part, i, j, begin + g);
+      steps<q + 1>(team, factor, roots, part, x, begin);
+    }
+  }
 
   KOKKOS_INLINE_FUNCTION void operator()(const Team& team) const {
     const Shared factor(team.team_scratch(0));
-    for (int e = team.team_rank(); e < most * most; e += threads) {
-      const int i = e % most;
-      const int k = e / most;
-      factor(k, i) = i < width && k <= i ? P(first + i, first + k) : T(1);
+    const Roots roots(team.team_scratch(0), most);
+    const int i = team.team_rank() % most;
+    const int g = team.team_rank() / most;
+    Part part;
+    HEDDLE_UNROLL
+    for (int m = 0; m < each; ++m) {
+      const int c = g + groups * m;
+      part.a[m] = c <= i && i < width ? P(first + i, first + c) : T(0);
+      part.pivots[m] = c < width ? P(first + c, first + c) : T(0);
     }
-    team.team_barrier();
     const Index r = first + width + Index{team.league_rank()} * threads + team.team_rank();
-    if (r >= rows) return;
     T x[most];
     HEDDLE_UNROLL
-    for (int c = 0; c < most; ++c) x[c] = c < width ? P(r, first + c) : T(0);
-    HEDDLE_UNROLL
-    for (int k = 0; k < most; ++k) {
-      x[k] = divided(x[k], real_of<Real<T>>(factor(k, k)));
+    for (int c = 0; c < most; ++c) x[c] = c < width && r < rows ? P(r, first + c) : T(0);
+    for (int begin = 0; begin <= width; begin += groups) {
+      steps<0>(team, factor, roots, part, x, begin);
       HEDDLE_UNROLL
-      for (int c = 0; c < most; ++c) {
-        if (c > k) x[c] = multiply_add(x[k], -conjugate(factor(k, c)), x[c]);
+      for (int m = 0; m + 1 < each; ++m) {
+        part.a[m] = part.a[m + 1];
+        part.pivots[m] = part.pivots[m + 1];
       }
     }
+    if (team.league_rank() == 0) {
+      for (int e = team.team_rank(); e < width * width; e += threads) {
+        if (e % width >= e / width) diagonal(e % width, first + e / width) = factor(e / width, e % width);
+      }
+    }
+    if (r >= rows) return;
+    const int turned_columns = width / groups * groups;
     HEDDLE_UNROLL
-    for (int c = 0; c < most; ++c) {
-      if (c < width) P(r, first + c) = x[c];
+    for (int k = 0; k < most; ++k) {
+      const int c = k >= most - turned_columns ? k - (most - turned_columns) : k + turned_columns;
+      if (c < width) {
+        P(r, first + c) = x[k];
+        if (r < turned_end) turned(c, r - first - width) = conjugate(x[k]);
+      }
     }
   }
 };
 
-/// Factors columns [begin, end) of a panel. Ordered on `space`, does not block.
+/// Factors columns [begin, end) of a panel; the block on the diagonal goes to columns [begin, end) of `diagonal`, and
+/// rows [end, turned_end) of L, turned, to `turned`. Ordered on `space`, does not block.
 template <Scalar T>
 void device_cholesky_leaf(const ExecutionSpace& space, const MatrixView<T>& panel, Index begin, Index end,
-                          const Kokkos::View<Index*, MemorySpace>& info) {
-  using Diagonal = DeviceCholeskyDiagonal<T>;
-  using Rows = DeviceCholeskyRows<T>;
-  const auto width = static_cast<int>(end - begin);
-  Kokkos::TeamPolicy<ExecutionSpace> one(space, 1, Diagonal::most);
-  one.set_scratch_size(0, Kokkos::PerTeam(static_cast<int>(Diagonal::Shared::shmem_size())));
-  Kokkos::parallel_for("heddle::solve::cholesky_diagonal", one,
-                       Diagonal{Elements<T>(panel), begin, width, info.data()});
+                          const Kokkos::View<Index*, MemorySpace>& info, const MatrixView<T>& diagonal,
+                          const MatrixView<T>& turned, Index turned_end) {
+  using Leaf = DeviceCholeskyLeaf<T>;
   const auto rows = static_cast<Index>(panel.extent(0));
-  if (rows == end) return;
-  Kokkos::TeamPolicy<ExecutionSpace> policy(space, static_cast<int>((rows - end + Rows::threads - 1) / Rows::threads),
-                                            Rows::threads);
-  policy.set_scratch_size(0, Kokkos::PerTeam(static_cast<int>(Rows::Shared::shmem_size())));
-  Kokkos::parallel_for("heddle::solve::cholesky_rows", policy, Rows{Elements<T>(panel), begin, rows, width});
+  const Index teams = std::max<Index>(1, (rows - end + Leaf::threads - 1) / Leaf::threads);
+  Kokkos::TeamPolicy<ExecutionSpace> policy(space, static_cast<int>(teams), Leaf::threads);
+  policy.set_scratch_size(
+      0, Kokkos::PerTeam(static_cast<int>(Leaf::Shared::shmem_size() + Leaf::Roots::shmem_size(Leaf::most))));
+  Kokkos::parallel_for("heddle::solve::cholesky_leaf", policy,
+                       Leaf{Elements<T>(panel), begin, rows, static_cast<int>(end - begin), info.data(),
+                            Elements<T>(diagonal), Elements<T>(turned), turned_end});
 }
 
 }  // namespace heddle::impl

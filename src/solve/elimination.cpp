@@ -13,12 +13,15 @@ Elimination<T>::Elimination(const ExecutionSpace& space, const Communicator* com
                             const CyclicAxis& columns, Arithmetic arithmetic)
     : schedule_(schedule),
       axis_(columns),
-      subtract_(space, arithmetic, schedule.block, columns.block, schedule.rows,
-                columns.count(comm != nullptr ? comm->rank() : 0), schedule.longest_inner()),
-      factor_panel_(space, schedule.rows, schedule.block),
+      ahead_(space, comm, schedule),
+      subtract_(space, arithmetic, schedule.block, columns.block, schedule.rows, columns.count(ahead_.rank()),
+                schedule.longest_inner()),
+      subtract_in_panel_(ahead_.space_of_panels(), arithmetic, schedule.block, columns.block, schedule.rows,
+                         schedule.block, schedule.block),
+      factor_panel_(ahead_.space_of_panels(), schedule.rows, schedule.block),
       results_(Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "heddle::solve::results"),
                static_cast<std::size_t>(schedule.panels() * PanelResult::extent(schedule.block))) {
-  if (comm != nullptr && comm->size() > 1) exchange_ = std::make_unique<PanelExchange<T>>(*comm, schedule);
+  if (ahead_.exchange() != nullptr) subtract_.set_meanwhile([this] { ahead_.exchange()->progress(); });
 }
 
 template <Scalar T> PanelResult Elimination<T>::result(Index p) const {
@@ -27,14 +30,8 @@ template <Scalar T> PanelResult Elimination<T>::result(Index p) const {
 }
 
 template <Scalar T> MatrixView<T> Elimination<T>::panels(Index first, Index last) const {
-  if (exchange_) return exchange_->panels(first, last);
+  if (ahead_.exchange() != nullptr) return ahead_.exchange()->panels(first, last);
   return block_of(matrix_, 0, schedule_.rows, first * schedule_.block, schedule_.panel(last - 1).end);
-}
-
-template <Scalar T> void Elimination<T>::factor(Index p) {
-  const auto [owner, panel] = owned_panel<T>(schedule_, axis_, rank(), matrix_, p);
-  if (owner == rank()) factor_panel_(subtract_, panel, result(p));
-  if (exchange_) exchange_->share(p, owner, panel, result(p).data);
 }
 
 template <Scalar T> void Elimination<T>::move_before(Index p) {
@@ -44,8 +41,8 @@ template <Scalar T> void Elimination<T>::move_before(Index p) {
   const Range before = local({0, row});
   move_rows<T>(space, moves, block_of(matrix_, row, schedule_.rows, before.begin, before.end));
   const Index group = schedule_.group_begin(p);
-  if (exchange_ && group < p) {
-    const MatrixView<T> received = exchange_->panels(group, p);
+  if (ahead_.exchange() != nullptr && group < p) {
+    const MatrixView<T> received = ahead_.exchange()->panels(group, p);
     move_rows<T>(space, moves, block_of(received, row, schedule_.rows, 0, static_cast<Index>(received.extent(1))));
   }
 }
@@ -64,7 +61,8 @@ template <Scalar T> void Elimination<T>::apply(const LuSchedule::Update& update)
   subtract_.solve(exact::Triangle::lower, exact::Diagonal::unit, block_of(L, inner.begin, inner.end, 0, inner.size()),
                   upper, mine.begin);
   subtract_(block_of(L, inner.end, rows, 0, inner.size()), upper,
-            block_of(matrix_, inner.end, rows, mine.begin, mine.end), mine.begin);
+            block_of(matrix_, inner.end, rows, mine.begin, mine.end), mine.begin, taken_ == update.last);
+  taken_ = update.last;
 }
 
 template <Scalar T> void Elimination<T>::read_results(std::vector<Index>& pivots, Index& info) const {
@@ -83,11 +81,11 @@ template <Scalar T>
 void Elimination<T>::run(const MatrixView<T>& local_matrix, std::vector<Index>& pivots, Index& info) {
   const Kokkos::Profiling::ScopedRegion region("heddle::solve::lu");
   matrix_ = local_matrix;
-  for (Index p = 0; p < schedule_.panels(); ++p) {
-    factor(p);
-    move_before(p);
-    apply(schedule_.update_after(p));
-  }
+  taken_ = -1;
+  ahead_.run([&](Index p) { return owned_panel<T>(schedule_, axis_, ahead_.rank(), matrix_, p); },
+             [&](Index p) { return result(p).data; },
+             [&](Index p, const MatrixView<T>& panel) { factor_panel_(subtract_in_panel_, panel, result(p)); },
+             [&](Index p) { move_before(p); }, [&](const LuSchedule::Update& update) { apply(update); });
   read_results(pivots, info);
   matrix_ = {};
 }

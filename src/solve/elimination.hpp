@@ -1,12 +1,11 @@
 // The elimination itself: what each rank does with its columns, panel after panel.
 #pragma once
 
+#include "solve/look_ahead.hpp"
 #include "solve/panel.hpp"
-#include "solve/panel_exchange.hpp"
 #include "solve/schedule.hpp"
 #include "solve/subtraction.hpp"
 
-#include <memory>
 #include <vector>
 
 namespace heddle::impl {
@@ -23,14 +22,12 @@ template <Scalar T> class Elimination {
   void run(const MatrixView<T>& local, std::vector<Index>& pivots, Index& info);
 
  private:
-  [[nodiscard]] int rank() const { return exchange_ ? exchange_->rank() : 0; }
   /// This rank's columns among `columns` of the matrix.
-  [[nodiscard]] Range local(Range columns) const { return axis_.locals(rank(), columns); }
+  [[nodiscard]] Range local(Range columns) const { return axis_.locals(ahead_.rank(), columns); }
   /// What panel p left besides the factors.
   [[nodiscard]] PanelResult result(Index p) const;
   /// Panels [first, last), by rows and columns: where they were factored, or where they were received.
   [[nodiscard]] MatrixView<T> panels(Index first, Index last) const;
-  void factor(Index p);
   /// The interchanges of panel p in the panels before it.
   void move_before(Index p);
   void apply(const LuSchedule::Update& update);
@@ -38,11 +35,13 @@ template <Scalar T> class Elimination {
 
   LuSchedule schedule_;
   CyclicAxis axis_;
+  LookAhead<T> ahead_;
   Subtraction<T> subtract_;
+  Subtraction<T> subtract_in_panel_;
   PanelFactor<T> factor_panel_;
-  std::unique_ptr<PanelExchange<T>> exchange_;  // Null on one rank.
   Kokkos::View<Index*, MemorySpace> results_;
   MatrixView<T> matrix_;
+  Index taken_ = -1;  // The last panel of those whose residues the products have.
 };
 
 }  // namespace heddle::impl

@@ -11,9 +11,10 @@ constexpr int panel_tag = 11;
 constexpr int result_tag = 12;
 
 // Numbers travel as what transports know.
-Kokkos::View<double*, MemorySpace> as_doubles(const Kokkos::View<Index*, MemorySpace>& numbers) {
+MatrixView<double> as_doubles(const Kokkos::View<Index*, MemorySpace>& numbers) {
   static_assert(sizeof(Index) == sizeof(double));
-  return Kokkos::View<double*, MemorySpace>(reinterpret_cast<double*>(numbers.data()), numbers.extent(0));
+  const auto count = static_cast<Index>(numbers.extent(0));
+  return matrix_view(reinterpret_cast<double*>(numbers.data()), count, 1, count);
 }
 
 }  // namespace
@@ -37,34 +38,42 @@ template <Scalar T> MatrixView<T> PanelExchange<T>::panels(Index first, Index la
   return block_of(kept_, 0, schedule_.rows, begin, begin + (schedule_.panel(last - 1).end - first * schedule_.block));
 }
 
-template <Scalar T>
-void PanelExchange<T>::share(Index p, int owner, const MatrixView<const T>& panel,
-                             const Kokkos::View<Index*, MemorySpace>& numbers) {
+template <Scalar T> MatrixView<T> PanelExchange<T>::message(Index p) const {
   const Range columns = schedule_.panel(p);
   const Index rows = schedule_.rows - columns.begin;
-  const auto turn = static_cast<std::size_t>(p % 2);
-  for (Request& sent : sends_[turn]) sent.wait();
-  sends_[turn].clear();
-  const auto message = Kokkos::subview(messages_[turn], Kokkos::pair<Index, Index>(0, rows * columns.size()));
-  const MatrixView<T> packed = matrix_view(message.data(), rows, columns.size(), rows);
-  const auto packed_numbers = as_doubles(numbers);
-  if (rank() == owner) {
-    copy_elements<T>(comm_.space(), "heddle::solve::pack_panel", panel, packed);
-    for (int other = 0; other < comm_.size(); ++other) {
-      if (other == owner) continue;
-      sends_[turn].push_back(
-          transport_.send<double>(Kokkos::View<const double*, MemorySpace>(packed_numbers), other, result_tag));
-      sends_[turn].push_back(transport_.send<T>(Kokkos::View<const T*, MemorySpace>(message), other, panel_tag));
-    }
-  } else {
-    Request numbers_here = transport_.receive<double>(packed_numbers, owner, result_tag);
-    Request panel_here = transport_.receive<T>(Kokkos::View<T*, MemorySpace>(message), owner, panel_tag);
-    numbers_here.wait();
-    panel_here.wait();
+  return matrix_view(messages_[static_cast<std::size_t>(p % 2)].data(), rows, columns.size(), rows);
+}
+
+template <Scalar T>
+void PanelExchange<T>::begin(Index p, int owner, const MatrixView<const T>& panel,
+                             const Kokkos::View<Index*, MemorySpace>& numbers, const ExecutionSpace& space) {
+  auto& sends = sends_[static_cast<std::size_t>(p % 2)];
+  for (Request& sent : sends) sent.wait();
+  sends.clear();
+  const MatrixView<T> packed = message(p);
+  const MatrixView<double> packed_numbers = as_doubles(numbers);
+  if (rank() != owner) {
+    receives_.push_back(transport_.receive<double>(packed_numbers, owner, result_tag));
+    receives_.push_back(transport_.receive<T>(packed, owner, panel_tag));
+    return;
   }
-  const MatrixView<T> place = panels(p, p + 1);
-  copy_elements<T>(comm_.space(), "heddle::solve::unpack_panel", packed,
-                   block_of(place, columns.begin, schedule_.rows, 0, columns.size()));
+  copy_elements<T>(space, "heddle::solve::pack_panel", panel, packed);
+  packed_ = Event::on(space);
+  for (int other = 0; other < comm_.size(); ++other) {
+    if (other == owner) continue;
+    sends.push_back(transport_.send<double>(MatrixView<const double>(packed_numbers), other, result_tag, packed_));
+    sends.push_back(transport_.send<T>(MatrixView<const T>(packed), other, panel_tag, packed_));
+  }
+}
+
+template <Scalar T> void PanelExchange<T>::end(Index p) {
+  for (Request& received : receives_) received.wait();
+  receives_.clear();
+  packed_.before(comm_.space());
+  packed_ = {};
+  const Range columns = schedule_.panel(p);
+  copy_elements<T>(comm_.space(), "heddle::solve::unpack_panel", message(p),
+                   block_of(panels(p, p + 1), columns.begin, schedule_.rows, 0, columns.size()));
   transport_.progress();
 }
 

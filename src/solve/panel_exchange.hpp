@@ -6,6 +6,7 @@
 #include <heddle/comm/transport.hpp>
 
 #include <array>
+#include <optional>
 #include <vector>
 
 namespace heddle::impl {
@@ -32,14 +33,22 @@ template <Scalar T> class PanelExchange {
   PanelExchange(const Communicator& comm, const LuSchedule& schedule);
 
   [[nodiscard]] int rank() const { return comm_.rank(); }
-  /// Sends panel p, in `panel` on rank `owner` with its first row first, and `numbers` to every rank, where panels()
-  /// has it then. Collective; blocks until they are on their way into this rank's memory.
-  void share(Index p, int owner, const MatrixView<const T>& panel, const Kokkos::View<Index*, MemorySpace>& numbers);
+  /// Sends panel p, in `panel` on rank `owner` with its first row first and ordered on `space` there, and `numbers` to
+  /// every rank. Collective; end() of the panel before has to come first.
+  void begin(Index p, int owner, const MatrixView<const T>& panel, const Kokkos::View<Index*, MemorySpace>& numbers,
+             const ExecutionSpace& space);
+  /// panels() has panel p from here on, ordered on the communicator's instance. Blocks until it is on its way into this
+  /// rank's memory.
+  void end(Index p);
+  /// Lets messages under way make progress. Does not block.
+  void progress() const { transport_.progress(); }
   /// Panels [first, last), all rows of the matrix, of which those above each panel's first are not defined.
   [[nodiscard]] MatrixView<T> panels(Index first, Index last) const;
 
  private:
   [[nodiscard]] Index slot(Index p) const { return p % (2 * schedule_.group); }
+  /// Panel p from its first row on, as it travels.
+  [[nodiscard]] MatrixView<T> message(Index p) const;
 
   Communicator comm_;
   LuSchedule schedule_;
@@ -48,6 +57,8 @@ template <Scalar T> class PanelExchange {
   Kokkos::View<T**, Kokkos::LayoutLeft, MemorySpace> storage_;
   std::array<Kokkos::View<T*, MemorySpace>, 2> messages_;  // Of panels in turn.
   std::array<std::vector<Request>, 2> sends_;
+  std::vector<Request> receives_;
+  Event packed_;
 };
 
 }  // namespace heddle::impl

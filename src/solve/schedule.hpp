@@ -49,6 +49,15 @@ struct LuSchedule {
     const Index end = due == group ? columns : std::min((done + due) * block, steps());
     return {done - due, done, {done * block, end}};
   }
+  /// Of an update of all columns on the right the part that panel `last` waits for, which can be factored then, and the
+  /// other columns. Updates within a group, whose columns are few, are not divided.
+  [[nodiscard]] Update before_next_panel(const Update& update) const {
+    const bool divided = update.last < panels() && update.columns.end == columns;
+    return {update.first, update.last, {update.columns.begin, divided ? panel(update.last).end : update.columns.end}};
+  }
+  [[nodiscard]] Update beside_next_panel(const Update& update) const {
+    return {update.first, update.last, {before_next_panel(update).columns.end, update.columns.end}};
+  }
   /// Rows and columns of the triangle of U and the rows below that an update of panels [first, last) reads and writes.
   [[nodiscard]] Range rows_of(const Update& update) const {
     return {update.first * block, std::min(update.last * block, steps())};

@@ -12,7 +12,7 @@ namespace {
 
 // Below, a BLAS's call costs more than chains do.
 constexpr Index least_native_inner = on_host ? 128 : 32;
-constexpr Index chain_triangle = on_host ? 64 : 32;
+constexpr Index chain_triangle = on_host ? 64 : 128;
 // As many moduli as round-off needs leave errors like those of one native product, which an elimination adds up group
 // by group; two more make emulated factors the more accurate ones (docs/notes/solve.md).
 constexpr int moduli_more = 2;
@@ -33,7 +33,7 @@ Subtraction<T>::Subtraction(const ExecutionSpace& space, Arithmetic arithmetic, 
 
 template <Scalar T>
 void Subtraction<T>::operator()(const MatrixView<const T>& A, const MatrixView<const T>& B, const MatrixView<T>& C,
-                                Index first) {
+                                Index first, bool same_A) {
   const auto inner = static_cast<Index>(A.extent(1));
   if (C.extent(0) == 0 || C.extent(1) == 0 || inner == 0) return;
   if (native() ? inner < least_native_inner : inner <= chain_width_) {
@@ -41,7 +41,7 @@ void Subtraction<T>::operator()(const MatrixView<const T>& A, const MatrixView<c
   } else if (native()) {
     subtract_natively(A, B, C, first);
   } else {
-    subtract_emulated(A, B, C);
+    subtract_emulated(A, B, C, same_A);
   }
 }
 
@@ -55,13 +55,14 @@ void Subtraction<T>::subtract_natively(const MatrixView<const T>& A, const Matri
     const Index end = std::min(columns, (first + begin) / piece_ * piece_ + piece_ - first);
     blas::gemm<T>(context_, Operation::none, Operation::none, T(-1), A, block_of(B, 0, inner, begin, end), T(1),
                   block_of(C, 0, rows, begin, end));
+    if (meanwhile_) meanwhile_();
     begin = end;
   }
 }
 
 template <Scalar T>
 void Subtraction<T>::subtract_emulated(const MatrixView<const T>& A, const MatrixView<const T>& B,
-                                       const MatrixView<T>& C) {
+                                       const MatrixView<T>& C, bool same_A) {
   const auto inner = static_cast<Index>(A.extent(1));
   if (!product_) product_ = std::make_unique<EmulatedProduct<T>>(space(), rows_, columns_, moduli_, 0);
   auto found = factors_.find(inner);
@@ -74,8 +75,10 @@ void Subtraction<T>::subtract_emulated(const MatrixView<const T>& A, const Matri
     found->second.right.reserve(space(), moduli_);
   }
   Factors& factors = found->second;
-  factors.left.measure(space(), Operation::none, A);
-  factors.left.take(space(), product_->system(), EmulationScheme::residues, Operation::none, A);
+  if (!same_A) {
+    factors.left.measure(space(), Operation::none, A);
+    factors.left.take(space(), product_->system(), EmulationScheme::residues, Operation::none, A);
+  }
   factors.right.measure(space(), Operation::none, B);
   factors.right.take(space(), product_->system(), EmulationScheme::residues, Operation::none, B);
   (*product_)(context_, T(-1), {Operation::none, Operation::none, A, B, &factors.left, &factors.right}, T(1), C);

@@ -4,8 +4,10 @@
 #include "gemm/emulation/emulated.hpp"
 #include "solve/chain.hpp"
 
+#include <functional>
 #include <map>
 #include <memory>
+#include <utility>
 
 namespace heddle::impl {
 
@@ -21,10 +23,14 @@ template <Scalar T> class Subtraction {
               Index columns, Index inner);
 
   [[nodiscard]] const ExecutionSpace& space() const { return context_.space(); }
+  /// What is called now and then between products: it must not block.
+  void set_meanwhile(std::function<void()> meanwhile) { meanwhile_ = std::move(meanwhile); }
   [[nodiscard]] bool native() const { return arithmetic_ == Arithmetic::native; }
   /// C = C - A B; pieces begin at columns of C that are multiples of `piece` when its first counts as column `first`.
   /// Does not block on GPUs.
-  void operator()(const MatrixView<const T>& A, const MatrixView<const T>& B, const MatrixView<T>& C, Index first = 0);
+  /// `same_A`: A is that of the last call with this inner dimension, whose residues are taken again.
+  void operator()(const MatrixView<const T>& A, const MatrixView<const T>& B, const MatrixView<T>& C, Index first = 0,
+                  bool same_A = false);
   /// X = M^-1 X for a triangle M, by halves of whole blocks counted from its first row, in the same pieces. The other
   /// triangle, and a unit diagonal, are not read. Does not block on GPUs.
   void solve(exact::Triangle triangle, exact::Diagonal diagonal, const MatrixView<const T>& M, const MatrixView<T>& X,
@@ -37,7 +43,8 @@ template <Scalar T> class Subtraction {
   };
   void subtract_natively(const MatrixView<const T>& A, const MatrixView<const T>& B, const MatrixView<T>& C,
                          Index first);
-  void subtract_emulated(const MatrixView<const T>& A, const MatrixView<const T>& B, const MatrixView<T>& C);
+  void subtract_emulated(const MatrixView<const T>& A, const MatrixView<const T>& B, const MatrixView<T>& C,
+                         bool same_A);
 
   blas::Context context_;
   Arithmetic arithmetic_;
@@ -48,6 +55,7 @@ template <Scalar T> class Subtraction {
   int moduli_ = 0;
   std::unique_ptr<EmulatedProduct<T>> product_;  // Made where it is first asked for.
   std::map<Index, Factors> factors_;             // By the inner dimension.
+  std::function<void()> meanwhile_;
 };
 
 }  // namespace heddle::impl

@@ -29,6 +29,12 @@ void expect_each_panel_once(const LuSchedule& schedule) {
     const Range rows = schedule.rows_of(update);
     ASSERT_EQ(rows.begin, update.first * schedule.block);
     ASSERT_EQ(rows.end, schedule.panel(p).end);
+    const Range next = schedule.before_next_panel(update).columns;
+    ASSERT_EQ(next.begin, update.columns.begin);
+    if (p + 1 < panels) ASSERT_GE(next.end, schedule.panel(p + 1).end);
+    if (schedule.group == 1 && p + 1 < panels) ASSERT_EQ(next.end, schedule.panel(p + 1).end);
+    ASSERT_EQ(schedule.beside_next_panel(update).columns.begin, next.end);
+    ASSERT_EQ(schedule.beside_next_panel(update).columns.end, update.columns.end);
     for (Index j = update.columns.begin; j < update.columns.end; ++j) {
       ASSERT_GE(j, own.end);
       ASSERT_EQ(applied[static_cast<std::size_t>(j)], update.first) << "column " << j << " after panel " << p;
