@@ -163,6 +163,12 @@ void multiply_over_ranks(const Communicator& comm, bool adjoint, const Distribut
   if (!(C.placement() == c.placement())) redistribute(c, C);
 }
 
+// The first columns of the identity.
+template <Scalar T> void fill_with_identity(const DistributedMatrix<T>& Q) {
+  fill(
+      Q, KOKKOS_LAMBDA(Index i, Index j) { return i == j ? T(1) : T(0); });
+}
+
 std::vector<Argument> arguments_with(const QrOptions& options, Operation op, std::size_t count, const Placement& one,
                                      const Placement& other) {
   std::vector<Argument> arguments = arguments_of(options);
@@ -251,8 +257,7 @@ void qr_form(const Communicator& comm, const DistributedMatrix<T>& QR, const std
                   Q.rows(), " x ", Q.columns(), "; expected ", std::min(QR.rows(), QR.columns()), " to ", QR.rows(),
                   " columns");
         });
-    fill(Q, T(0));
-    add_identity(T(1), Q);
+    impl::fill_with_identity(Q);
     impl::multiply_over_ranks<T>(comm, false, QR, tau, Q, options, true);
   });
 }
