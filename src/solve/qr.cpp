@@ -17,7 +17,7 @@ namespace {
 
 // Emulated: one for all backends.
 constexpr Index emulated_qr_block = 256;
-constexpr Index native_qr_block = on_host ? 64 : 256;
+constexpr Index native_qr_block = on_host ? 128 : 256;
 
 template <Scalar T> double qr_flops(Index rows, Index columns) {
   const auto m = static_cast<double>(rows);
@@ -44,7 +44,8 @@ Index first_without_diagonal(const ExecutionSpace& space, const MatrixView<T>& l
   Index first = std::numeric_limits<Index>::max();
   if (local.extent(1) == 0) return first;
   Kokkos::parallel_reduce(
-      "heddle::solve::qr_info", Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(space, 0, local.extent(1)),
+      "heddle::solve::qr_info",
+      Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(space, 0, local.extent(1)),
       KOKKOS_LAMBDA(Index j, Index & least) {
         const Index k = columns.global(rank, j);
         if (k >= steps) return;
@@ -99,8 +100,7 @@ template <Scalar T> struct QrFactorization : PlannedFactorization<T> {
     return report;
   }
   [[nodiscard]] Index info(const MatrixView<T>& local) const {
-    const Index mine =
-        first_without_diagonal<T>(this->space, local, this->axis, this->rank(), this->schedule.steps());
+    const Index mine = first_without_diagonal<T>(this->space, local, this->axis, this->rank(), this->schedule.steps());
     // As a number that grows towards the first.
     const double none = -static_cast<double>(this->schedule.steps()) - 1.0;
     const double first = this->over_ranks(mine > this->schedule.steps() ? none : -static_cast<double>(mine));
@@ -121,15 +121,15 @@ template <Scalar T>
 void require_product(const char* of, Operation op, Index rows, Index columns, const std::vector<T>& tau,
                      Index rows_of_c, const QrOptions& options) {
   require_qr_options(of, rows, columns, options);
-  require(static_cast<Index>(tau.size()) == std::min(rows, columns), of, ": ", tau.size(), " elements of tau; expected ",
-          std::min(rows, columns), " for QR of ", rows, " x ", columns);
+  require(static_cast<Index>(tau.size()) == std::min(rows, columns), of, ": ", tau.size(),
+          " elements of tau; expected ", std::min(rows, columns), " for QR of ", rows, " x ", columns);
   require(rows_of_c == rows, of, ": C has ", rows_of_c, " rows; expected ", rows);
   require(!is_complex<T> || op != Operation::transpose, of,
           ": operation transpose of complex Q; expected none or conjugate_transpose");
 }
 
-// Reflections from the factors on columns of C: all of them, or, `from_identity`, those that each panel can change where
-// C is the identity.
+// Reflections from the factors on columns of C: all of them, or, `from_identity`, those that each panel can change
+// where C is the identity.
 template <Scalar T>
 void multiply_by_q(const ExecutionSpace& space, const Communicator* comm, bool adjoint, const LuSchedule& schedule,
                    Arithmetic arithmetic, const MatrixView<T>& factors, const std::vector<T>& tau,
@@ -154,8 +154,7 @@ void multiply_over_ranks(const Communicator& comm, bool adjoint, const Distribut
                          bool from_identity) {
   const LuOptions taken = panel_options(options);
   const LuSchedule schedule = schedule_for(QR.rows(), QR.columns(), taken);
-  const DistributedMatrix<T> factors =
-      placed(QR, placement_of_columns(QR.rows(), columns_of(schedule, comm.size())));
+  const DistributedMatrix<T> factors = placed(QR, placement_of_columns(QR.rows(), columns_of(schedule, comm.size())));
   const CyclicAxis targets = right_hand_sides(C.columns(), comm.size());
   const DistributedMatrix<T> c = placed(C, placement_of_columns(C.rows(), targets));
   multiply_by_q<T>(comm.space(), &comm, adjoint, schedule, taken.arithmetic, factors.local(), tau, targets, c.local(),
@@ -224,9 +223,8 @@ void qr_multiply(const Communicator& comm, Operation op, const DistributedMatrix
                  const DistributedMatrix<T>& C, const QrOptions& options) {
   comm.together([&] {
     impl::require_alike(
-        comm, "qr_multiply", impl::arguments_with(options, op, tau.size(), QR.placement(), C.placement()), [&] {
-          impl::require_product<T>("qr_multiply", op, QR.rows(), QR.columns(), tau, C.rows(), options);
-        });
+        comm, "qr_multiply", impl::arguments_with(options, op, tau.size(), QR.placement(), C.placement()),
+        [&] { impl::require_product<T>("qr_multiply", op, QR.rows(), QR.columns(), tau, C.rows(), options); });
     impl::multiply_over_ranks<T>(comm, impl::is_adjoint<T>(op), QR, tau, C, options, false);
   });
 }
@@ -249,28 +247,28 @@ template <Scalar T>
 void qr_form(const Communicator& comm, const DistributedMatrix<T>& QR, const std::vector<T>& tau,
              const DistributedMatrix<T>& Q, const QrOptions& options) {
   comm.together([&] {
-    impl::require_alike(
-        comm, "qr_form",
-        impl::arguments_with(options, Operation::none, tau.size(), QR.placement(), Q.placement()), [&] {
-          impl::require_product<T>("qr_form", Operation::none, QR.rows(), QR.columns(), tau, Q.rows(), options);
-          require(Q.columns() <= Q.rows() && Q.columns() >= std::min(QR.rows(), QR.columns()), "qr_form: Q is ",
-                  Q.rows(), " x ", Q.columns(), "; expected ", std::min(QR.rows(), QR.columns()), " to ", QR.rows(),
-                  " columns");
-        });
+    impl::require_alike(comm, "qr_form",
+                        impl::arguments_with(options, Operation::none, tau.size(), QR.placement(), Q.placement()), [&] {
+                          impl::require_product<T>("qr_form", Operation::none, QR.rows(), QR.columns(), tau, Q.rows(),
+                                                   options);
+                          require(Q.columns() <= Q.rows() && Q.columns() >= std::min(QR.rows(), QR.columns()),
+                                  "qr_form: Q is ", Q.rows(), " x ", Q.columns(), "; expected ",
+                                  std::min(QR.rows(), QR.columns()), " to ", QR.rows(), " columns");
+                        });
     impl::fill_with_identity(Q);
     impl::multiply_over_ranks<T>(comm, false, QR, tau, Q, options, true);
   });
 }
 
-#define HEDDLE_INSTANTIATE(T)                                                                                         \
-  template class QrPlan<T>;                                                                                           \
-  template QrReport<T> qr<T>(const Communicator&, const DistributedMatrix<T>&, const QrOptions&);                     \
-  template QrReport<T> qr<T>(const ExecutionSpace&, const MatrixView<T>&, const QrOptions&);                          \
-  template void qr_multiply<T>(const Communicator&, Operation, const DistributedMatrix<T>&, const std::vector<T>&,    \
-                               const DistributedMatrix<T>&, const QrOptions&);                                        \
-  template void qr_multiply<T>(const ExecutionSpace&, Operation, const MatrixView<T>&, const std::vector<T>&,         \
-                               const MatrixView<T>&, const QrOptions&);                                               \
-  template void qr_form<T>(const Communicator&, const DistributedMatrix<T>&, const std::vector<T>&,                   \
+#define HEDDLE_INSTANTIATE(T)                                                                                      \
+  template class QrPlan<T>;                                                                                        \
+  template QrReport<T> qr<T>(const Communicator&, const DistributedMatrix<T>&, const QrOptions&);                  \
+  template QrReport<T> qr<T>(const ExecutionSpace&, const MatrixView<T>&, const QrOptions&);                       \
+  template void qr_multiply<T>(const Communicator&, Operation, const DistributedMatrix<T>&, const std::vector<T>&, \
+                               const DistributedMatrix<T>&, const QrOptions&);                                     \
+  template void qr_multiply<T>(const ExecutionSpace&, Operation, const MatrixView<T>&, const std::vector<T>&,      \
+                               const MatrixView<T>&, const QrOptions&);                                            \
+  template void qr_form<T>(const Communicator&, const DistributedMatrix<T>&, const std::vector<T>&,                \
                            const DistributedMatrix<T>&, const QrOptions&)
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE);
 #undef HEDDLE_INSTANTIATE

@@ -69,10 +69,9 @@ template <Scalar T>
 void scale_columns(const ExecutionSpace& space, const MatrixView<T>& A, int bearable,
                    const Kokkos::View<double*, MemorySpace>& powers) {
   if (A.extent(1) == 0) return;
-  Kokkos::parallel_for(
-      "heddle::solve::scale_columns",
-      Kokkos::TeamPolicy<ExecutionSpace>(space, static_cast<int>(A.extent(1)), Kokkos::AUTO),
-      ScaleColumn<T>{Elements<T>(A), static_cast<Index>(A.extent(0)), bearable, powers.data()});
+  Kokkos::parallel_for("heddle::solve::scale_columns",
+                       Kokkos::TeamPolicy<ExecutionSpace>(space, static_cast<int>(A.extent(1)), Kokkos::AUTO),
+                       ScaleColumn<T>{Elements<T>(A), static_cast<Index>(A.extent(0)), bearable, powers.data()});
 }
 
 template <Scalar T>
@@ -93,11 +92,11 @@ void scale_rows(const ExecutionSpace& space, const MatrixView<T>& X, const Kokko
       KOKKOS_LAMBDA(Index i, Index j) { x(i, j) = by_power_of_two(x(i, j), -static_cast<int>(powers(i))); });
 }
 
-#define HEDDLE_INSTANTIATE(T)                                                                                     \
-  template void scale_columns<T>(const ExecutionSpace&, const MatrixView<T>&, int,                                \
-                                 const Kokkos::View<double*, MemorySpace>&);                                      \
-  template void scale_triangle_back<T>(const ExecutionSpace&, const MatrixView<T>&, const CyclicAxis&, int,       \
-                                       const Kokkos::View<double*, MemorySpace>&);                                \
+#define HEDDLE_INSTANTIATE(T)                                                                               \
+  template void scale_columns<T>(const ExecutionSpace&, const MatrixView<T>&, int,                          \
+                                 const Kokkos::View<double*, MemorySpace>&);                                \
+  template void scale_triangle_back<T>(const ExecutionSpace&, const MatrixView<T>&, const CyclicAxis&, int, \
+                                       const Kokkos::View<double*, MemorySpace>&);                          \
   template void scale_rows<T>(const ExecutionSpace&, const MatrixView<T>&, const Kokkos::View<double*, MemorySpace>&)
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE);
 #undef HEDDLE_INSTANTIATE

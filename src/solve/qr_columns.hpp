@@ -6,9 +6,9 @@
 
 namespace heddle::impl {
 
-/// Divides each column, whose largest part is x with 2^(e - 1) <= x < 2^e and |e| > `bearable`, by 2^e, which is entered
-/// in `powers`; others, and those of zeros or with an element that is not finite, have power 0. Ordered on `space`, does
-/// not block on GPUs.
+/// Divides each column, whose largest part is x with 2^(e - 1) <= x < 2^e and |e| > `bearable`, by 2^e, which is
+/// entered in `powers`; others, and those of zeros or with an element that is not finite, have power 0. Ordered on
+/// `space`, does not block on GPUs.
 template <Scalar T>
 void scale_columns(const ExecutionSpace& space, const MatrixView<T>& A, int bearable,
                    const Kokkos::View<double*, MemorySpace>& powers);

@@ -18,11 +18,12 @@ void require_qr_options(const char* of, Index rows, Index columns, const QrOptio
   return {argument("arithmetic", to_string(options.arithmetic)), argument("block", options.block)};
 }
 
-/// The reflections of an m x n matrix whose columns are dealt out, panel by panel, and columns that they are applied to.
+/// The reflections of an m x n matrix whose columns are dealt out, panel by panel, and columns that they are applied
+/// to.
 template <Scalar T> class QrEngine {
  public:
-  /// `columns`: who has which columns of the factored matrix. Reflections go to up to `targets` columns of this rank, in
-  /// pieces of `piece`. `comm` may be null.
+  /// `columns`: who has which columns of the factored matrix. Reflections go to up to `targets` columns of this rank,
+  /// in pieces of `piece`. `comm` may be null.
   QrEngine(const ExecutionSpace& space, const Communicator* comm, const LuSchedule& schedule, const CyclicAxis& columns,
            Arithmetic arithmetic, Index piece, Index targets)
       : schedule_(schedule),

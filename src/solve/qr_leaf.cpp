@@ -124,8 +124,7 @@ template <Scalar T> struct DeviceLeafSums : DeviceLeafStep<T> {
 template <Scalar T> struct DeviceLeafReflect : DeviceLeafStep<T> {
   static constexpr int threads = 256;
   using typename DeviceLeafStep<T>::Team;
-  using Totals =
-      Kokkos::View<T[leaf_most], typename ExecutionSpace::scratch_memory_space, Kokkos::MemoryUnmanaged>;
+  using Totals = Kokkos::View<T[leaf_most], typename ExecutionSpace::scratch_memory_space, Kokkos::MemoryUnmanaged>;
 
   KOKKOS_INLINE_FUNCTION void operator()(const Team& team) const {
     const Totals totals(team.team_scratch(0));

@@ -119,8 +119,7 @@ LeastSquaresReport least_squares(const Communicator& comm, const DistributedMatr
         impl::and_placements(impl::arguments_of(options.qr), A.placement(), B.placement());
     arguments.push_back(impl::argument("X", X.placement()));
     arguments.push_back(impl::argument("condition", options.condition));
-    impl::require_alike(comm, "least_squares", arguments,
-                        [&] { impl::require_least_squares(A, B, X, options); });
+    impl::require_alike(comm, "least_squares", arguments, [&] { impl::require_least_squares(A, B, X, options); });
     const Kokkos::Profiling::ScopedRegion region("heddle::solve::least_squares");
     const auto start = std::chrono::steady_clock::now();
     LeastSquaresReport report;
@@ -155,9 +154,9 @@ LeastSquaresReport least_squares(const Communicator& comm, const DistributedMatr
   });
 }
 
-#define HEDDLE_INSTANTIATE(T)                                                                                         \
-  template LeastSquaresReport least_squares<T>(const Communicator&, const DistributedMatrix<T>&,                      \
-                                               const DistributedMatrix<T>&, const DistributedMatrix<T>&,              \
+#define HEDDLE_INSTANTIATE(T)                                                                            \
+  template LeastSquaresReport least_squares<T>(const Communicator&, const DistributedMatrix<T>&,         \
+                                               const DistributedMatrix<T>&, const DistributedMatrix<T>&, \
                                                const LeastSquaresOptions&)
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE);
 #undef HEDDLE_INSTANTIATE

@@ -32,8 +32,8 @@ void take_vectors(const ExecutionSpace& space, const MatrixView<const T>& P, Ind
       });
 }
 
-// L below its diagonal from G = -V^H V, a column a thread: l_ik is conj(tau_i) times the chain of g_ip l_pk for p = k to
-// i - 1.
+// L below its diagonal from G = -V^H V, a column a thread: l_ik is conj(tau_i) times the chain of g_ip l_pk for p = k
+// to i - 1.
 template <Scalar T>
 void leaf_triangle(const ExecutionSpace& space, const MatrixView<const T>& G, const MatrixView<T>& L) {
   const Elements<const T> g(G);
@@ -59,9 +59,9 @@ QrPanel<T>::QrPanel(const ExecutionSpace& space, Arithmetic arithmetic, Index ro
       leaf_(space, rows),
       sums_(space, rows, std::max(qr_leaf_width * qr_leaf_width, width * width / 4)) {
   const auto memory = [&](const std::string& label) {
-    return Kokkos::View<T*, MemorySpace>(Kokkos::view_alloc(space, Kokkos::WithoutInitializing, label),
-                                         static_cast<std::size_t>(std::max(qr_leaf_width * qr_leaf_width,
-                                                                           width * width / 4)));
+    return Kokkos::View<T*, MemorySpace>(
+        Kokkos::view_alloc(space, Kokkos::WithoutInitializing, label),
+        static_cast<std::size_t>(std::max(qr_leaf_width * qr_leaf_width, width * width / 4)));
   };
   inner_ = memory("heddle::solve::qr_inner");
   product_ = memory("heddle::solve::qr_product");

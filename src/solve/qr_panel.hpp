@@ -15,8 +15,8 @@ template <Scalar T> struct BlockReflector {
   MatrixView<T> L;  ///< conj(tau) on the diagonal, zeros above it.
 };
 
-/// QR of panels P of up to `rows` x `width` in place, by recursion on the columns (E. Elmroth, F. Gustavson, IBM J. Res.
-/// Dev. 44, 2000) down to qr_leaf_width columns, which are factored one after the other.
+/// QR of panels P of up to `rows` x `width` in place, by recursion on the columns (E. Elmroth, F. Gustavson, IBM J.
+/// Res. Dev. 44, 2000) down to qr_leaf_width columns, which are factored one after the other.
 ///
 /// The left half's reflections go to the right half as C - V (L (V^H C)), and L of both is put together from those of
 /// the halves: its lower left block is -L2 (V2^H V1) L1. Sums over rows are RowSums', all others chains in the order of
@@ -85,8 +85,8 @@ template <Scalar T> class QrUpdate {
   Subtraction<T> subtract_;
   Kokkos::View<T*, MemorySpace> inner_;
   Kokkos::View<T*, MemorySpace> product_;
-  Kokkos::View<T*, MemorySpace> turned_;             // L^H.
-  std::unique_ptr<EmulatedProduct<T>> emulated_;     // Made where it is first asked for, as its factors are.
+  Kokkos::View<T*, MemorySpace> turned_;          // L^H.
+  std::unique_ptr<EmulatedProduct<T>> emulated_;  // Made where it is first asked for, as its factors are.
   std::unique_ptr<QuantisedVectors<T>> left_;
   std::unique_ptr<QuantisedVectors<T>> right_;
 };

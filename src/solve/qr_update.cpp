@@ -91,8 +91,8 @@ void QrUpdate<T>::minus_emulated(const MatrixView<const T>& V, const MatrixView<
   left_->take(space, emulated_->system(), EmulationScheme::residues, Operation::conjugate_transpose, V);
   right_->measure(space, Operation::none, right);
   right_->take(space, emulated_->system(), EmulationScheme::residues, Operation::none, right);
-  (*emulated_)(context_, T(-1),
-               {Operation::conjugate_transpose, Operation::none, V, right, left_.get(), right_.get()}, T(0), W);
+  (*emulated_)(context_, T(-1), {Operation::conjugate_transpose, Operation::none, V, right, left_.get(), right_.get()},
+               T(0), W);
 }
 
 #define HEDDLE_INSTANTIATE(T) template class QrUpdate<T>

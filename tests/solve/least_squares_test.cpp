@@ -45,8 +45,7 @@ template <class W> W inner(const std::vector<W>& x, const std::vector<W>& y) {
 }
 
 // Least squares of full rank, by modified Gram-Schmidt twice over in long double: m x n with m >= n, of columns.
-template <class W>
-std::vector<W> smallest_residual(const std::vector<std::vector<W>>& columns, std::vector<W> b) {
+template <class W> std::vector<W> smallest_residual(const std::vector<std::vector<W>>& columns, std::vector<W> b) {
   const std::size_t n = columns.size();
   std::vector<std::vector<W>> q;
   std::vector<std::vector<W>> r(n, std::vector<W>(n, W(0)));
@@ -74,11 +73,16 @@ std::vector<W> smallest_residual(const std::vector<std::vector<W>>& columns, std
   }
   return c;
 }
-// The shortest solution of A x = b: A^H y with (A A^H) y = b.
-template <class W>
-std::vector<W> shortest_solution(const std::vector<std::vector<W>>& columns, const std::vector<W>& b) {
+// The shortest solution of A x = b: A^H y with (A A^H) y = b, when rows are of one size.
+template <class W> std::vector<W> shortest_solution(std::vector<std::vector<W>> columns, std::vector<W> b) {
   const std::size_t m = b.size();
   const std::size_t n = columns.size();
+  for (std::size_t i = 0; i < m; ++i) {
+    long double most = 0;
+    for (const auto& column : columns) most = std::max(most, std::abs(column[i]));
+    for (auto& column : columns) column[i] /= most;
+    b[i] /= most;
+  }
   std::vector<std::vector<W>> G(m, std::vector<W>(m, W(0)));
   for (std::size_t i = 0; i < m; ++i) {
     for (std::size_t k = 0; k < m; ++k) {
@@ -108,7 +112,8 @@ template <class T> class LeastSquares : public ::testing::Test {
     return distributed;
   }
   DistributedMatrix<T> by_rows(const HostMatrix<T>& A) {
-    return placed(A, Placement::row_bands(static_cast<Index>(A.extent(0)), static_cast<Index>(A.extent(1)), comm.size()));
+    return placed(A,
+                  Placement::row_bands(static_cast<Index>(A.extent(0)), static_cast<Index>(A.extent(1)), comm.size()));
   }
   HostMatrix<T> on_every_rank(const DistributedMatrix<T>& distributed) {
     HostMatrix<T> whole = gather(distributed, 0);
@@ -122,8 +127,8 @@ template <class T> class LeastSquares : public ::testing::Test {
   HostMatrix<T> solved(const HostMatrix<T>& A, const HostMatrix<T>& B, const LeastSquaresOptions& options,
                        LeastSquaresReport& report) {
     const auto columns = static_cast<Index>(B.extent(1));
-    const DistributedMatrix<T> X(
-        comm, Placement::column_bands(static_cast<Index>(A.extent(1)), columns, comm.size()), "X");
+    const DistributedMatrix<T> X(comm, Placement::column_bands(static_cast<Index>(A.extent(1)), columns, comm.size()),
+                                 "X");
     fill(X, T(-77));
     report = least_squares(comm, by_rows(A), by_rows(B), X, options);
     return on_every_rank(X);
@@ -204,8 +209,8 @@ TYPED_TEST(LeastSquares, SystemsThatCanBeSolvedAre) {
     const HostMatrix<T> A = test::host_matrix<T>(rows, columns, [](Index i, Index j) {
       return T(static_cast<R>(std::round(8 * test::random_number(i, j, 5)))) + T(i == j ? R(20) : R(0));
     });
-    const HostMatrix<T> expected = test::host_matrix<T>(
-        columns, 2, [](Index i, Index j) { return T(static_cast<R>((i * 7 + j * 3) % 11 - 5)); });
+    const HostMatrix<T> expected =
+        test::host_matrix<T>(columns, 2, [](Index i, Index j) { return T(static_cast<R>((i * 7 + j * 3) % 11 - 5)); });
     const HostMatrix<T> B = test::host_matrix<T>(rows, 2, [&](Index i, Index k) {
       T sum(0);
       for (Index j = 0; j < columns; ++j) sum += A(i, j) * expected(j, k);
@@ -239,9 +244,8 @@ TYPED_TEST(LeastSquares, AnyPlacementHasTheSameBits) {
             std::tuple{Placement::row_bands(rows, columns, ranks), Placement::column_bands(rows, 70, ranks),
                        Placement::block_cyclic(columns, 70, 7, 5, ranks, 1)}}) {
         const DistributedMatrix<T> X(this->comm, of_x, "X");
-        const LeastSquaresReport report =
-            least_squares(this->comm, this->placed(A, of_a), this->placed(B, of_b), X,
-                          {.qr = {.arithmetic = arithmetic, .block = 32}});
+        const LeastSquaresReport report = least_squares(this->comm, this->placed(A, of_a), this->placed(B, of_b), X,
+                                                        {.qr = {.arithmetic = arithmetic, .block = 32}});
         const HostMatrix<T> found = this->on_every_rank(X);
         if (first.extent(0) == 0) {
           first = found;

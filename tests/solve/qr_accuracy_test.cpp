@@ -131,8 +131,10 @@ const std::vector<Kind>& kinds() {
        [](Index i, Index j, int reach) {
          return i > j ? 0.0 : std::ldexp(1.0 + noise(i, j), -static_cast<int>(i) * reach / 22);
        }},
-      {"denormal", 30, 30, [](Index i, Index j, int reach) { return std::ldexp(noise(i, j), reach > 100 ? -1066 : -141); }},
-      {"largest", 30, 30, [](Index i, Index j, int reach) { return std::ldexp(noise(i, j), reach > 100 ? 1020 : 124); }},
+      {"denormal", 30, 30,
+       [](Index i, Index j, int reach) { return std::ldexp(noise(i, j), reach > 100 ? -1066 : -141); }},
+      {"largest", 30, 30,
+       [](Index i, Index j, int reach) { return std::ldexp(noise(i, j), reach > 100 ? 1020 : 124); }},
       {"zero columns", 40, 30, [](Index i, Index j, int) { return j % 4 == 1 ? 0.0 : noise(i, j); }},
       {"zeros", 30, 20, [](Index, Index, int) { return 0.0; }},
       {"rank one", 40, 40, [](Index i, Index j, int) { return noise(i, 0) * (1.0 + static_cast<double>(j % 3)); }},
@@ -170,9 +172,8 @@ TYPED_TEST(QrAccuracy, ErrorsAreWithinTheirBounds) {
   for (const Arithmetic arithmetic : {Arithmetic::native, Arithmetic::emulated}) {
     for (const Kind& kind : kinds()) {
       SCOPED_TRACE(message_of(kind.name, ", ", to_string(arithmetic)));
-      const HostMatrix<T> A = test::host_matrix<T>(kind.rows, kind.columns, [&](Index i, Index j) {
-        return number<T>(kind.entry(i, j, this->reach), i, j);
-      });
+      const HostMatrix<T> A = test::host_matrix<T>(
+          kind.rows, kind.columns, [&](Index i, Index j) { return number<T>(kind.entry(i, j, this->reach), i, j); });
       const DistributedMatrix<T> distributed = this->placed(A);
       const QrReport<T> report = qr(this->comm, distributed, {.arithmetic = arithmetic, .block = 16});
       const HostMatrix<T> factors = this->on_every_rank(distributed);
@@ -188,8 +189,8 @@ TYPED_TEST(QrAccuracy, ErrorsAreWithinTheirBounds) {
       }
       EXPECT_LE(off_unitary<T>(Q), size);
       // What qr_form makes is that Q.
-      const DistributedMatrix<T> formed(this->comm,
-                                        Placement::column_bands(kind.rows, columns, this->comm.size()), "Q");
+      const DistributedMatrix<T> formed(this->comm, Placement::column_bands(kind.rows, columns, this->comm.size()),
+                                        "Q");
       qr_form(this->comm, distributed, report.tau, formed, {.arithmetic = arithmetic, .block = 24});
       const HostMatrix<T> found = this->on_every_rank(formed);
       long double off = 0;

@@ -106,8 +106,7 @@ template <Scalar T> class QrDefinition {
     T of_tau(0);
     std::vector<T> column(static_cast<std::size_t>(rows), T(0));
     if (!(sum == 0 && im == 0)) {
-      const R norm =
-          std::sqrt(is_complex<T> ? std::fma(re, re, std::fma(im, im, sum)) : std::fma(re, re, sum));
+      const R norm = std::sqrt(is_complex<T> ? std::fma(re, re, std::fma(im, im, sum)) : std::fma(re, re, sum));
       const R beta = re < 0 ? norm : -norm;
       T inverse;
       if constexpr (is_complex<T>) {
@@ -119,7 +118,8 @@ template <Scalar T> class QrDefinition {
         of_tau = (beta - re) / beta;
       }
       for (Index c = j + 1; c < end; ++c) {
-        const T products = inner(x, [&](Index r) { return p(r, c); }, j + 1, rows);
+        const T products = inner(
+            x, [&](Index r) { return p(r, c); }, j + 1, rows);
         const T whole = multiply_add(conjugate(inverse), products, p(j, c));
         shares[static_cast<std::size_t>(c)] = -multiply_add(conjugate(of_tau), whole, T(0));
       }
@@ -139,7 +139,8 @@ template <Scalar T> class QrDefinition {
   static void chains(Range rows, Range columns, Range along, const Out& out, const Left& left, const Right& right) {
     for (Index j = columns.begin; j < columns.end; ++j) {
       for (Index i = rows.begin; i < rows.end; ++i) {
-        for (Index k = along.begin; k < along.end; ++k) out(i, j) = multiply_add(T(-left(i, k)), right(k, j), out(i, j));
+        for (Index k = along.begin; k < along.end; ++k)
+          out(i, j) = multiply_add(T(-left(i, k)), right(k, j), out(i, j));
       }
     }
   }
@@ -162,7 +163,9 @@ template <Scalar T> class QrDefinition {
         for (Index i = k + 1; i < end; ++i) {
           T sum(0);
           for (Index q = k; q < i; ++q) {
-            sum = multiply_add(minus_inner(i, [&](Index r) { return v(r, q); }, begin), l(q, k), sum);
+            sum = multiply_add(minus_inner(
+                                   i, [&](Index r) { return v(r, q); }, begin),
+                               l(q, k), sum);
           }
           l(i, k) = multiply_add(l(i, i), sum, T(0));
         }
@@ -174,13 +177,17 @@ template <Scalar T> class QrDefinition {
     const HostMatrix<T> W("W", static_cast<std::size_t>(end), static_cast<std::size_t>(end));
     const HostMatrix<T> M("M", static_cast<std::size_t>(end), static_cast<std::size_t>(end));
     for (Index j = half; j < end; ++j) {
-      for (Index i = begin; i < half; ++i) W(i, j) = minus_inner(i, [&](Index r) { return p(r, j); }, begin);
+      for (Index i = begin; i < half; ++i)
+        W(i, j) = minus_inner(
+            i, [&](Index r) { return p(r, j); }, begin);
     }
     chains({begin, half}, {half, end}, {begin, half}, M, of_l, W);
     chains({begin, rows}, {half, end}, {begin, half}, of_p, of_v, M);
     factor(half, end);
     for (Index j = begin; j < half; ++j) {
-      for (Index i = half; i < end; ++i) W(i, j) = minus_inner(i, [&](Index r) { return v(r, j); }, half);
+      for (Index i = half; i < end; ++i)
+        W(i, j) = minus_inner(
+            i, [&](Index r) { return v(r, j); }, half);
     }
     chains({half, end}, {begin, half}, {begin, half}, M, W, of_l);
     chains({half, end}, {begin, half}, {half, end}, of_l, of_l, M);
@@ -198,8 +205,10 @@ template <Scalar T> class QrDefinition {
              padded_on_device<T>(host_matrix<T>(rows, count, of_c)), T(0), product);
     const HostMatrix<T> W = to_host<T>(product);
     const HostMatrix<T> M("M", W.extent(0), W.extent(1));
-    chains({0, width}, {0, count}, {0, width}, M, [&](Index i, Index k) { return l(i, k); }, W);
-    chains({0, rows}, {0, count}, {0, width}, of_c, [&](Index i, Index k) { return v(i, k); }, M);
+    chains(
+        {0, width}, {0, count}, {0, width}, M, [&](Index i, Index k) { return l(i, k); }, W);
+    chains(
+        {0, rows}, {0, count}, {0, width}, of_c, [&](Index i, Index k) { return v(i, k); }, M);
   }
 
   HostMatrix<T> A_;

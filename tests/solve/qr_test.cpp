@@ -81,15 +81,14 @@ TYPED_TEST(QrFactors, EmulatedAreTheirDefinitionToTheBit) {
                             {40, 93, 10}}) {
     for (const bool is_hard : {false, true}) {
       SCOPED_TRACE(message_of(shape.rows, " x ", shape.columns, ", blocks of ", shape.block, is_hard ? ", hard" : ""));
-      const HostMatrix<T> A = is_hard ? hard<T>(shape.rows, shape.columns)
-                                      : test::host_random<T>(shape.rows, shape.columns, 5);
+      const HostMatrix<T> A =
+          is_hard ? hard<T>(shape.rows, shape.columns) : test::host_random<T>(shape.rows, shape.columns, 5);
       const HostMatrix<T> expected("expected", A.extent(0), A.extent(1));
       Kokkos::deep_copy(expected, A);
       const test::QrDefinition<T> definition(expected, shape.block == 0 ? 256 : shape.block);
       QrReport<T> report;
-      const HostMatrix<T> found =
-          this->factored(A, Placement::row_bands(shape.rows, shape.columns, this->comm.size()),
-                         {.arithmetic = Arithmetic::emulated, .block = shape.block}, report);
+      const HostMatrix<T> found = this->factored(A, Placement::row_bands(shape.rows, shape.columns, this->comm.size()),
+                                                 {.arithmetic = Arithmetic::emulated, .block = shape.block}, report);
       EXPECT_TRUE(same(report.tau, definition.tau));
       EXPECT_TRUE(test::same_bits<T>(found, expected));
     }
@@ -109,10 +108,9 @@ TYPED_TEST(QrFactors, AnyRanksAndPlacementsHaveTheBitsOfOneRank) {
       const HostMatrix<T> B = test::host_random<T>(rows, 9, 12);
       const MatrixView<T> product = test::padded_on_device<T>(B);
       qr_multiply(this->comm.space(), Operation::conjugate_transpose, alone, expected.tau, product, options);
-      for (const Placement& placement :
-           {Placement::on_rank(rows, columns, this->comm.size() - 1),
-            Placement::row_bands(rows, columns, this->comm.size()),
-            QrPlan<T>(this->comm, rows, columns, options).placement()}) {
+      for (const Placement& placement : {Placement::on_rank(rows, columns, this->comm.size() - 1),
+                                         Placement::row_bands(rows, columns, this->comm.size()),
+                                         QrPlan<T>(this->comm, rows, columns, options).placement()}) {
         SCOPED_TRACE(message_of(placement.describe(), ", ", to_string(options.arithmetic), ", ", options.block));
         const DistributedMatrix<T> distributed = this->placed(A, placement);
         const QrReport<T> report = qr(this->comm, distributed, options);

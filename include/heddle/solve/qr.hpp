@@ -10,8 +10,8 @@ namespace heddle {
 
 /// How a QR factorization is computed.
 struct QrOptions {
-  /// `native`: products by the BLAS. `emulated`: by integers and fixed sequences of roundings, with the same bits on any
-  /// machine. `automatic`: `native`.
+  /// `native`: products by the BLAS. `emulated`: by integers and fixed sequences of roundings, with the same bits on
+  /// any machine. `automatic`: `native`.
   Arithmetic arithmetic = Arithmetic::native;
   /// Columns of a panel, which one rank factors by itself; 0 lets the library choose by the backend, or, of emulated
   /// factors, one number for all. Bits depend on it.
@@ -42,9 +42,9 @@ template <Scalar T> struct QrReport : FactorizationReport {
 ///
 /// Bits: with Arithmetic::emulated *reproducible*: the same R, V and tau for any number of ranks, any placement, any
 /// number of threads, on CPUs and GPUs. Sums over the rows of a panel are chains of fused multiply-adds of every 16th
-/// row in runs of 512, added in a fixed order; V^H C beyond a panel is a product of EmulatedGemm without a look, and what
-/// is taken off C is a chain. Only the bits of a NaN may differ. With Arithmetic::native *rank-invariant*: at a given
-/// backend and number of threads a rank, the same for any number of ranks and any placement.
+/// row in runs of 512, added in a fixed order; V^H C beyond a panel is a product of EmulatedGemm without a look, and
+/// what is taken off C is a chain. Only the bits of a NaN may differ. With Arithmetic::native *rank-invariant*: at a
+/// given backend and number of threads a rank, the same for any number of ranks and any placement.
 ///
 /// Error: for each column |A + E - Q R|_2 with |E|_2 <= c m n u |a|_2, a the column, and a Q that is unitary to c m u,
 /// whatever A's condition (N. Higham, Accuracy and Stability, 2002, theorem 19.4); of emulated products the share of
@@ -52,8 +52,8 @@ template <Scalar T> struct QrReport : FactorizationReport {
 /// runs to its end; a NaN or an infinity makes NaNs of what depends on it.
 ///
 /// Cost: 4/3 n^3 flops (16/3 n^3 complex) of a square matrix, some n^2 times the block more, and n^2 / 2 elements that
-/// every rank receives. Memory on each rank: its part of the matrix where A comes in another placement, five panels, two
-/// blocks of rows, and the residues of emulated products. Blocks. Collective.
+/// every rank receives. Memory on each rank: its part of the matrix where A comes in another placement, five panels,
+/// two blocks of rows, and the residues of emulated products. Blocks. Collective.
 template <Scalar T> class QrPlan {
  public:
   /// Throws Error(argument), on every rank alike, for negative shapes and options.
@@ -64,9 +64,9 @@ template <Scalar T> class QrPlan {
 
   /// Blocks of columns, dealt out over the ranks: with A here, nothing is redistributed.
   [[nodiscard]] const Placement& placement() const;
-  /// Replaces A by its factors: R on and above the diagonal, and below it the elements v_1, v_2, ... of each reflection's
-  /// v, whose v_0 = 1 is not stored. A may have any placement; throws Error(argument), on every rank alike, for another
-  /// shape than the plan's.
+  /// Replaces A by its factors: R on and above the diagonal, and below it the elements v_1, v_2, ... of each
+  /// reflection's v, whose v_0 = 1 is not stored. A may have any placement; throws Error(argument), on every rank
+  /// alike, for another shape than the plan's.
   QrReport<T> execute(const DistributedMatrix<T>& A);
 
  private:
@@ -82,12 +82,12 @@ QrReport<T> qr(const Communicator& comm, const DistributedMatrix<T>& A, const Qr
 template <Scalar T> QrReport<T> qr(const ExecutionSpace& space, const MatrixView<T>& A, const QrOptions& options = {});
 
 /// C = op(Q) C from the factors of an m x n matrix that qr() left in QR, for an m x k matrix C. `op` is none or
-/// conjugate_transpose, which of real matrices is transpose. Both may have any placement, and the block need not be that
-/// of the factorization.
+/// conjugate_transpose, which of real matrices is transpose. Both may have any placement, and the block need not be
+/// that of the factorization.
 ///
-/// Bits: as QrPlan's, with the same options. Cost: 4 m k n - 2 k n^2 flops (m >= n; four times as many complex), and the
-/// factors travel to every rank. Blocks. Collective. Throws Error(argument), on every rank alike, for shapes that don't
-/// fit, another number of elements of tau than QR's smaller extent, and Operation::transpose of complex matrices.
+/// Bits: as QrPlan's, with the same options. Cost: 4 m k n - 2 k n^2 flops (m >= n; four times as many complex), and
+/// the factors travel to every rank. Blocks. Collective. Throws Error(argument), on every rank alike, for shapes that
+/// don't fit, another number of elements of tau than QR's smaller extent, and Operation::transpose of complex matrices.
 template <Scalar T>
 void qr_multiply(const Communicator& comm, Operation op, const DistributedMatrix<T>& QR, const std::vector<T>& tau,
                  const DistributedMatrix<T>& C, const QrOptions& options = {});
@@ -118,26 +118,27 @@ struct LeastSquaresReport {
   /// |b - A x|_2 of each right-hand side, which is the norm of the last m - n elements of Q^H b; 0 where m <= n.
   std::vector<double> residual_norms;
   /// Where LeastSquaresOptions::condition asks for it, an estimate, as condition() has it, of the condition number in
-  /// the 1-norm of R when A's columns (or, where m < n, its rows) are scaled to one size by powers of two. Otherwise NaN.
+  /// the 1-norm of R when A's columns (or, where m < n, its rows) are scaled to one size by powers of two. Otherwise
+  /// NaN.
   double condition = std::numeric_limits<double>::quiet_NaN();
 };
 
-/// Finds X that makes |b - A x|_2 smallest for each column b of B and x of X, by the QR factorization of A, m x n, whose
-/// columns are scaled to one size by powers of two first. Where m < n, A x = b has many solutions, of which x is the one
-/// with the smallest |x|_2, by the factorization of A^H with its columns scaled. A has to have full rank, min(m, n): where
-/// a diagonal element of R is exactly zero, or is not finite, LeastSquaresReport::qr.info says so and X is not written;
-/// nothing else tells ranks that are deficient but for roundings than LeastSquaresReport::condition.
+/// Finds X that makes |b - A x|_2 smallest for each column b of B and x of X, by the QR factorization of A, m x n,
+/// whose columns are scaled to one size by powers of two first. Where m < n, A x = b has many solutions, of which x is
+/// the one with the smallest |x|_2, by the factorization of A^H with its columns scaled. A has to have full rank,
+/// min(m, n): where a diagonal element of R is exactly zero, or is not finite, LeastSquaresReport::qr.info says so and
+/// X is not written; nothing else tells ranks that are deficient but for roundings than LeastSquaresReport::condition.
 ///
 /// A is m x n, B m x k, X n x k; A and B are not changed, X must not share elements with them, and all may have any
 /// placement.
 ///
-/// Bits: with QrOptions::arithmetic emulated X and the residual norms are *reproducible*, natively *rank-invariant*; the
-/// condition has the bits of condition(). Error: x is the exact solution for A + E and b + f with |E|_F and |f|_2 of
-/// order m n u |A|_F and m n u |b|_2 (N. Higham, Accuracy and Stability, 2002, theorem 20.3).
+/// Bits: with QrOptions::arithmetic emulated X and the residual norms are *reproducible*, natively *rank-invariant*;
+/// the condition has the bits of condition(). Error: x is the exact solution for A + E and b + f with |E|_F and |f|_2
+/// of order m n u |A|_F and m n u |b|_2 (N. Higham, Accuracy and Stability, 2002, theorem 20.3).
 ///
-/// Cost: 2 m n^2 - 2/3 n^3 + 4 m n k flops (m >= n; four times as many complex). Memory: two copies of A, and of B, over
-/// the ranks, and the workspaces of QrPlan and trsm(). Blocks. Collective. Throws Error(argument), on every rank alike,
-/// for shapes that don't fit and for negative options.
+/// Cost: 2 m n^2 - 2/3 n^3 + 4 m n k flops (m >= n; four times as many complex). Memory: two copies of A, and of B,
+/// over the ranks, and the workspaces of QrPlan and trsm(). Blocks. Collective. Throws Error(argument), on every rank
+/// alike, for shapes that don't fit and for negative options.
 template <Scalar T>
 LeastSquaresReport least_squares(const Communicator& comm, const DistributedMatrix<T>& A, const DistributedMatrix<T>& B,
                                  const DistributedMatrix<T>& X, const LeastSquaresOptions& options = {});
