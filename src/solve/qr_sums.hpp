@@ -3,7 +3,8 @@
 
 #include "dist/elementwise.hpp"
 
-#include <utility>
+#include <algorithm>
+#include <string>
 
 namespace heddle::impl {
 
@@ -119,16 +120,18 @@ inline void add_run(const T* x, Index leading_x, const T* y, Index leading_y, In
 template <class Body>
 void for_sum_runs(const ExecutionSpace& space, const std::string& label, Index begin, Index rows, Index columns,
                   const Body& body) {
-  const Index first_run = begin / sum_run;
-  const Index count = runs_of(begin, rows);
-  const auto take = [=](Index k) {
-    const Index run = first_run + k;
-    body(run, run * sum_run > begin ? run * sum_run : begin, (run + 1) * sum_run < rows ? (run + 1) * sum_run : rows);
-  };
-  if (count * columns < 64) {
-    for (Index k = 0; k < count; ++k) take(k);
-  } else {
-    Kokkos::parallel_for(label, Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(space, 0, count), take);
+  if constexpr (on_host) {
+    const Index first_run = begin / sum_run;
+    const Index count = runs_of(begin, rows);
+    const auto take = [=](Index k) {
+      const Index start = (first_run + k) * sum_run;
+      body(first_run + k, std::max(start, begin), std::min(start + sum_run, rows));
+    };
+    if (count * columns < 64) {
+      for (Index k = 0; k < count; ++k) take(k);
+    } else {
+      Kokkos::parallel_for(label, Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(space, 0, count), take);
+    }
   }
 }
 

@@ -52,7 +52,7 @@ template <Scalar T> struct QrReport : FactorizationReport {
 /// runs to its end; a NaN or an infinity makes NaNs of what depends on it.
 ///
 /// Cost: 4/3 n^3 flops (16/3 n^3 complex) of a square matrix, some n^2 times the block more, and n^2 / 2 elements that
-/// every rank receives. Memory on each rank: its part of the matrix where A comes in another placement, five panels,
+/// every rank receives. Memory on each rank: its part of the matrix where A comes in another placement, six panels,
 /// two blocks of rows, and the residues of emulated products. Blocks. Collective.
 template <Scalar T> class QrPlan {
  public:
