@@ -114,9 +114,6 @@ template <Scalar T> struct QrFactorization : PlannedFactorization<T> {
 
 namespace {
 
-template <Scalar T> bool is_adjoint(Operation op) {
-  return op != Operation::none;
-}
 template <Scalar T>
 void require_product(const char* of, Operation op, Index rows, Index columns, const std::vector<T>& tau,
                      Index rows_of_c, const QrOptions& options) {
@@ -225,7 +222,7 @@ void qr_multiply(const Communicator& comm, Operation op, const DistributedMatrix
     impl::require_alike(
         comm, "qr_multiply", impl::arguments_with(options, op, tau.size(), QR.placement(), C.placement()),
         [&] { impl::require_product<T>("qr_multiply", op, QR.rows(), QR.columns(), tau, C.rows(), options); });
-    impl::multiply_over_ranks<T>(comm, impl::is_adjoint<T>(op), QR, tau, C, options, false);
+    impl::multiply_over_ranks<T>(comm, op != Operation::none, QR, tau, C, options, false);
   });
 }
 
@@ -238,7 +235,7 @@ void qr_multiply(const ExecutionSpace& space, Operation op, const MatrixView<T>&
   impl::require_column_major("qr_multiply", QR);
   impl::require_column_major("qr_multiply", C);
   const LuOptions taken = impl::panel_options(options);
-  impl::multiply_by_q<T>(space, nullptr, impl::is_adjoint<T>(op), impl::schedule_for(rows, columns, taken),
+  impl::multiply_by_q<T>(space, nullptr, op != Operation::none, impl::schedule_for(rows, columns, taken),
                          taken.arithmetic, QR, tau, impl::right_hand_sides(static_cast<Index>(C.extent(1)), 1), C,
                          false);
 }

@@ -277,6 +277,19 @@ TYPED_TEST(LeastSquares, WhatHasNoFullRankIsSaidAndXIsLeft) {
     X = this->solved(bad, B, options, report);
     EXPECT_EQ(report.qr.info, 7);
     EXPECT_EQ(X(0, 0), T(-77));
+    // One in B is of its own column alone.
+    const HostMatrix<T> some = test::host_random<T>(rows, 2, 4);
+    some(39, 1) = T(std::numeric_limits<Real<T>>::quiet_NaN());
+    const HostMatrix<T> A = test::host_random<T>(rows, columns, 5);
+    X = this->solved(A, some, options, report);
+    EXPECT_EQ(report.qr.info, 0);
+    EXPECT_TRUE(std::isfinite(report.residual_norms[0]));
+    EXPECT_TRUE(std::isnan(report.residual_norms[1]));
+    const HostMatrix<T> alike = this->solved(A, B, options, report);
+    for (Index j = 0; j < columns; ++j) {
+      EXPECT_EQ(X(j, 0), alike(j, 0));
+      EXPECT_TRUE(std::isnan(real_of<Real<T>>(X(j, 1))));
+    }
   }
 }
 

@@ -82,8 +82,8 @@ QrReport<T> qr(const Communicator& comm, const DistributedMatrix<T>& A, const Qr
 template <Scalar T> QrReport<T> qr(const ExecutionSpace& space, const MatrixView<T>& A, const QrOptions& options = {});
 
 /// C = op(Q) C from the factors of an m x n matrix that qr() left in QR, for an m x k matrix C. `op` is none or
-/// conjugate_transpose, which of real matrices is transpose. Both may have any placement, and the block need not be
-/// that of the factorization.
+/// conjugate_transpose, which of real matrices is transpose. Both may have any placement, must not share elements, and
+/// the block need not be that of the factorization.
 ///
 /// Bits: as QrPlan's, with the same options. Cost: 4 m k n - 2 k n^2 flops (m >= n; four times as many complex), and
 /// the factors travel to every rank. Blocks. Collective. Throws Error(argument), on every rank alike, for shapes that
@@ -97,8 +97,8 @@ template <Scalar T>
 void qr_multiply(const ExecutionSpace& space, Operation op, const MatrixView<T>& QR, const std::vector<T>& tau,
                  const MatrixView<T>& C, const QrOptions& options = {});
 
-/// Fills Q, m x k with k <= m, with the first k columns of the unitary factor. QR is m x n with n <= k, or m x m and
-/// wider. Bits, errors and the rest as qr_multiply(). Cost: 4 m k n - 2 (m + k) n^2 + 4/3 n^3 flops.
+/// Fills Q, m x k with min(m, n) <= k <= m, with the first k columns of the unitary factor of the m x n matrix that
+/// qr() left in QR. Bits, errors and the rest as qr_multiply(). Cost: 4 m k n - 2 (m + k) n^2 + 4/3 n^3 flops (m >= n).
 template <Scalar T>
 void qr_form(const Communicator& comm, const DistributedMatrix<T>& QR, const std::vector<T>& tau,
              const DistributedMatrix<T>& Q, const QrOptions& options = {});
@@ -127,7 +127,8 @@ struct LeastSquaresReport {
 /// whose columns are scaled to one size by powers of two first. Where m < n, A x = b has many solutions, of which x is
 /// the one with the smallest |x|_2, by the factorization of A^H with its columns scaled. A has to have full rank,
 /// min(m, n): where a diagonal element of R is exactly zero, or is not finite, LeastSquaresReport::qr.info says so and
-/// X is not written; nothing else tells ranks that are deficient but for roundings than LeastSquaresReport::condition.
+/// X is not written. A rank that is deficient but for roundings shows in LeastSquaresReport::condition alone. A NaN or
+/// an infinity in B makes NaNs of its own column of X and residual norm.
 ///
 /// A is m x n, B m x k, X n x k; A and B are not changed, X must not share elements with them, and all may have any
 /// placement.
