@@ -77,6 +77,7 @@
 #include <heddle/search/grid.hpp>
 #include <heddle/solve/cholesky.hpp>
 #include <heddle/solve/lu.hpp>
+#include <heddle/solve/qr.hpp>
 #include <heddle/solve/solve.hpp>
 #include <heddle/transpose/distributed.hpp>
 #include <heddle/transpose/transpose.hpp>

@@ -1,9 +1,10 @@
-// heddle::lu and heddle::cholesky, natively and by integers, beside LAPACK's or cuSOLVER's getrf and potrf on one rank,
-// and on CPUs beside ScaLAPACK's over all: the same matrices, in turn, in one run.
+// heddle::lu, heddle::cholesky and heddle::qr, natively and by integers, beside LAPACK's or cuSOLVER's getrf, potrf and
+// geqrf on one rank, and, but for QR, on CPUs beside ScaLAPACK's over all: the same matrices, in turn, in one run.
 #include "support/measure.hpp"
 #include "support/operands.hpp"
 #include <heddle/solve/cholesky.hpp>
 #include <heddle/solve/lu.hpp>
+#include <heddle/solve/qr.hpp>
 
 #include <algorithm>
 #include <memory>
@@ -17,6 +18,8 @@ void dgetrf_(const int*, const int*, void*, const int*, int*, int*);
 void zgetrf_(const int*, const int*, void*, const int*, int*, int*);
 void dpotrf_(const char*, const int*, void*, const int*, int*);
 void zpotrf_(const char*, const int*, void*, const int*, int*);
+void dgeqrf_(const int*, const int*, void*, const int*, void*, void*, const int*, int*);
+void zgeqrf_(const int*, const int*, void*, const int*, void*, void*, const int*, int*);
 }
 #endif
 #ifdef HEDDLE_SCALAPACK
@@ -37,7 +40,8 @@ namespace {
 
 using Complex = Kokkos::complex<double>;
 
-enum class Kind { lu, cholesky };
+enum class Kind { lu, cholesky, qr };
+constexpr const char* names[] = {"lu", "cholesky", "qr"};
 
 // Another library's factorization in place.
 template <Scalar T> class Peer {
@@ -56,13 +60,21 @@ void check(cusolverStatus_t status) {
 // On every rank the same, by itself.
 template <Scalar T> class OneRank final : public Peer<T> {
  public:
-  OneRank(Kind kind, Index n) : kind_(kind), n_(n), pivots_("heddle::perf::pivots", n), info_("heddle::perf::info", 1) {
+  OneRank(Kind kind, Index n)
+      : kind_(kind),
+        n_(n),
+        pivots_("heddle::perf::pivots", n),
+        tau_("heddle::perf::tau", kind == Kind::qr ? n : 0),
+        info_("heddle::perf::info", 1) {
     check(cusolverDnCreate(&handle_));
     check(cusolverDnCreateParams(&parameters_));
     check(cusolverDnSetStream(handle_, world().space().cuda_stream()));
     if (kind == Kind::lu) {
       check(cusolverDnXgetrf_bufferSize(handle_, parameters_, n, n, type, nullptr, n, type, &device_bytes_,
                                         &host_bytes_));
+    } else if (kind == Kind::qr) {
+      check(cusolverDnXgeqrf_bufferSize(handle_, parameters_, n, n, type, nullptr, n, type, nullptr, type,
+                                        &device_bytes_, &host_bytes_));
     } else {
       check(cusolverDnXpotrf_bufferSize(handle_, parameters_, CUBLAS_FILL_MODE_LOWER, n, type, nullptr, n, type,
                                         &device_bytes_, &host_bytes_));
@@ -81,6 +93,9 @@ template <Scalar T> class OneRank final : public Peer<T> {
     if (kind_ == Kind::lu) {
       check(cusolverDnXgetrf(handle_, parameters_, n_, n_, type, A.local().data(), leading, pivots_.data(), type,
                              device_.data(), device_bytes_, host_.data(), host_bytes_, info_.data()));
+    } else if (kind_ == Kind::qr) {
+      check(cusolverDnXgeqrf(handle_, parameters_, n_, n_, type, A.local().data(), leading, type, tau_.data(), type,
+                             device_.data(), device_bytes_, host_.data(), host_bytes_, info_.data()));
     } else {
       check(cusolverDnXpotrf(handle_, parameters_, CUBLAS_FILL_MODE_LOWER, n_, type, A.local().data(), leading, type,
                              device_.data(), device_bytes_, host_.data(), host_bytes_, info_.data()));
@@ -93,6 +108,7 @@ template <Scalar T> class OneRank final : public Peer<T> {
   Kind kind_;
   Index n_;
   Kokkos::View<Index*, MemorySpace> pivots_;
+  Kokkos::View<T*, MemorySpace> tau_;
   Kokkos::View<int*, MemorySpace> info_;
   std::size_t device_bytes_ = 0;
   std::size_t host_bytes_ = 0;
@@ -104,13 +120,21 @@ template <Scalar T> class OneRank final : public Peer<T> {
 #else
 template <Scalar T> class OneRank final : public Peer<T> {
  public:
-  OneRank(Kind kind, Index n) : kind_(kind), pivots_(static_cast<std::size_t>(n)) {}
+  OneRank(Kind kind, Index n)
+      : kind_(kind),
+        pivots_(static_cast<std::size_t>(n)),
+        tau_(static_cast<std::size_t>(n)),
+        work_(static_cast<std::size_t>(kind == Kind::qr ? 128 * n : 0)) {}
   void factor(const DistributedMatrix<T>& A) override {
     const auto n = static_cast<int>(A.rows());
     const auto leading = static_cast<int>(std::max<std::size_t>(1, A.local().stride(1)));
     int info = 0;
     if (kind_ == Kind::lu) {
       (is_complex<T> ? &zgetrf_ : &dgetrf_)(&n, &n, A.local().data(), &leading, pivots_.data(), &info);
+    } else if (kind_ == Kind::qr) {
+      const auto count = static_cast<int>(work_.size());
+      (is_complex<T> ? &zgeqrf_ : &dgeqrf_)(&n, &n, A.local().data(), &leading, tau_.data(), work_.data(), &count,
+                                            &info);
     } else {
       (is_complex<T> ? &zpotrf_ : &dpotrf_)("L", &n, A.local().data(), &leading, &info);
     }
@@ -121,6 +145,8 @@ template <Scalar T> class OneRank final : public Peer<T> {
  private:
   Kind kind_;
   std::vector<int> pivots_;
+  std::vector<T> tau_;
+  std::vector<T> work_;
 };
 #endif
 
@@ -174,13 +200,14 @@ template <Scalar T> class AllRanks final : public Peer<T> {
 
 template <Scalar T> double flops(Kind kind, Index n) {
   const auto order = static_cast<double>(n);
-  return flops_per_multiply_add<T> / (kind == Kind::lu ? 3.0 : 6.0) * order * order * order;
+  const double share = kind == Kind::qr ? 2.0 / 3.0 : kind == Kind::lu ? 1.0 / 3.0 : 1.0 / 6.0;
+  return flops_per_multiply_add<T> * share * order * order * order;
 }
 
 // Random; for Cholesky with a diagonal that makes the lower triangle that of a positive definite matrix.
 template <Scalar T> DistributedMatrix<T> factorable(Kind kind, const Placement& placement) {
   const auto A = random_distributed<T>(placement, 1);
-  if (kind == Kind::lu) return A;
+  if (kind != Kind::cholesky) return A;
   const Index n = placement.rows();
   const T size(static_cast<Real<T>>(4 * n));
   if (placement.columns() == n) {
@@ -224,29 +251,29 @@ void beside(benchmark::State& state, Kind kind, Index n, Arithmetic arithmetic, 
   if (is_dry_run()) options.block = 16;
   LuPlan<T> plan(world(), n, n, options);
   CholeskyPlan<T> half(world(), kind == Kind::cholesky ? n : 0, options);
-  const auto A = factorable<T>(kind, plan.placement());
-  const DistributedMatrix<T> ours(world(), plan.placement());
+  const Index of_qr = kind == Kind::qr ? n : 0;
+  QrPlan<T> reflections(world(), of_qr, of_qr, {.arithmetic = arithmetic, .block = options.block});
+  const Placement placement = kind == Kind::qr ? reflections.placement() : plan.placement();
+  const auto A = factorable<T>(kind, placement);
+  const DistributedMatrix<T> ours(world(), placement);
   const auto B = factorable<T>(kind, theirs);
   const DistributedMatrix<T> other(world(), theirs);
   const auto factor = [&] {
-    if (kind == Kind::lu) {
-      const LuReport report = plan.execute(ours);
-      state.counters["block"] = static_cast<double>(report.block);
-      state.counters["group"] = static_cast<double>(report.group);
-    } else {
-      const CholeskyReport report = half.execute(ours);
-      require(report.info == 0, "cholesky: info ", report.info);
-      state.counters["block"] = static_cast<double>(report.block);
-      state.counters["group"] = static_cast<double>(report.group);
-    }
+    FactorizationReport report;
+    if (kind == Kind::lu) report = plan.execute(ours);
+    if (kind == Kind::cholesky) report = half.execute(ours);
+    if (kind == Kind::qr) report = reflections.execute(ours);
+    require(report.info == 0, names[static_cast<int>(kind)], ": info ", report.info);
+    state.counters["block"] = static_cast<double>(report.block);
+    state.counters["group"] = static_cast<double>(report.group);
   };
   const double work = flops<T>(kind, n);
   compare(state, work, {"heddle", [&] { return seconds_of_copy_and(A, ours, factor); }},
           {name, [&] { return seconds_of_copy_and(B, other, [&] { peer.factor(other); }); }, times * work});
-  // The same pivots give the same factors, but for roundings.
+  // The same pivots, or signs of R's diagonal, give the same factors, but for roundings.
   if (times != 1.0) return;
   if (kind == Kind::cholesky) clear_above(other);
-  const DistributedMatrix<T> again(world(), plan.placement());
+  const DistributedMatrix<T> again(world(), placement);
   redistribute(other, again);
   add(-1.0, ours, again);
   if (!(norm(again, Norm::maximum) < 1e-6 * static_cast<double>(n)))
@@ -304,11 +331,12 @@ template <Scalar T> void beside_all_ranks(benchmark::State& state, Kind kind, Ar
 #endif
 
 template <Scalar T> void register_all(const std::string& scalar) {
-  const auto add = [&](const std::string& peer, void (*run)(benchmark::State&, Kind, Arithmetic)) {
-    for (const Kind kind : {Kind::lu, Kind::cholesky}) {
+  const auto add = [&](const std::string& peer, const std::vector<Kind>& kinds,
+                       void (*run)(benchmark::State&, Kind, Arithmetic)) {
+    for (const Kind kind : kinds) {
       for (const Arithmetic arithmetic : {Arithmetic::native, Arithmetic::emulated}) {
-        const std::string name =
-            (kind == Kind::lu ? "lu/" : "cholesky/") + scalar + "/" + peer + "/" + std::string(to_string(arithmetic));
+        const std::string name = std::string(names[static_cast<int>(kind)]) + "/" + scalar + "/" + peer + "/" +
+                                 std::string(to_string(arithmetic));
         auto* benchmark = benchmark::RegisterBenchmark(
             name.c_str(), [run, kind, arithmetic](benchmark::State& state) { run(state, kind, arithmetic); });
 #ifdef KOKKOS_ENABLE_CUDA
@@ -320,9 +348,9 @@ template <Scalar T> void register_all(const std::string& scalar) {
       }
     }
   };
-  add(OneRank<T>::name, &beside_one_rank<T>);
+  add(OneRank<T>::name, {Kind::lu, Kind::cholesky, Kind::qr}, &beside_one_rank<T>);
 #ifdef HEDDLE_SCALAPACK
-  add(AllRanks<T>::name, &beside_all_ranks<T>);
+  add(AllRanks<T>::name, {Kind::lu, Kind::cholesky}, &beside_all_ranks<T>);
 #endif
 }
 [[maybe_unused]] const bool added = [] {

@@ -216,6 +216,16 @@ TEST_F(Failing, Solve) {
   });
 }
 
+TEST_F(Failing, LeastSquares) {
+  expect_all_fail_alike([](const Communicator& comm) {
+    const auto A = test::random_matrix<double>(comm, Placement::row_bands(90, 50, comm.size()), 1);
+    const auto B = test::random_matrix<double>(comm, Placement::row_bands(90, 70, comm.size()), 2);
+    const DistributedMatrix<double> X(comm, Placement::row_bands(50, 70, comm.size()));
+    least_squares<double>(comm, A, B, X, {.qr = {.arithmetic = Arithmetic::emulated, .block = 8}});
+    return numbers_of(X);
+  });
+}
+
 TEST_F(Failing, Jacobi) {
   expect_all_fail_alike([](const Communicator& comm) {
     const Index n = 30;

@@ -3,6 +3,7 @@
 #include "support/labels.hpp"
 
 #include "support/matrices.hpp"
+#include <heddle/solve/qr.hpp>
 #include <heddle/solve/solve.hpp>
 
 #include <gtest/gtest.h>
@@ -31,6 +32,13 @@ TEST(Solve, LabelsBeginWithHeddleAndNoOtherInstanceIsTouched) {
     const auto positive = test::random_matrix<double>(comm, bands, 4);
     add_identity(4.0 * static_cast<double>(n), positive);
     EXPECT_EQ(solve<double>(comm, positive, B, X, {.method = SolveMethod::cholesky, .lu = options}).lu.info, 0);
+    const QrOptions of_qr{.arithmetic = arithmetic, .block = 64};
+    const Placement high = Placement::row_bands(n, 90, comm.size());
+    const auto tall = test::random_matrix<double>(comm, high, 5);
+    const DistributedMatrix<double> of_unknowns(comm, Placement::row_bands(90, 3, comm.size()));
+    EXPECT_EQ(least_squares(comm, tall, B, of_unknowns, {.qr = of_qr, .condition = true}).qr.info, 0);
+    const QrReport<double> reflections = qr(comm, tall, of_qr);
+    qr_form(comm, tall, reflections.tau, DistributedMatrix<double>(comm, high), of_qr);
   }
   test::stop_listening();
   test::expect_labels(instances[0]);

@@ -1,0 +1,99 @@
+// Panels of reflections, on the rank that has their columns and on all others.
+#pragma once
+
+#include "solve/factorization.hpp"
+#include "solve/panel_exchange.hpp"
+#include "solve/qr_panel.hpp"
+#include <heddle/solve/qr.hpp>
+
+#include <memory>
+
+namespace heddle::impl {
+
+/// Options of a factorization whose panels are applied one by one.
+[[nodiscard]] LuOptions panel_options(const QrOptions& options);
+/// Throws Error(argument) for what can't be.
+void require_qr_options(const char* of, Index rows, Index columns, const QrOptions& options);
+[[nodiscard]] inline std::vector<Argument> arguments_of(const QrOptions& options) {
+  return {argument("arithmetic", to_string(options.arithmetic)), argument("block", options.block)};
+}
+
+/// The reflections of an m x n matrix whose columns are dealt out, panel by panel, and columns that they are applied
+/// to.
+template <Scalar T> class QrEngine {
+ public:
+  /// `columns`: who has which columns of the factored matrix. Reflections go to up to `targets` columns of this rank,
+  /// in pieces of `piece`. `comm` may be null.
+  QrEngine(const ExecutionSpace& space, const Communicator* comm, const LuSchedule& schedule, const CyclicAxis& columns,
+           Arithmetic arithmetic, Index piece, Index targets)
+      : schedule_(schedule),
+        columns_(columns),
+        width_(std::min(schedule.block, std::max<Index>(schedule.steps(), 1))),
+        panel_(space, arithmetic, schedule.rows, width_),
+        update_(space, arithmetic, width_, piece, schedule.rows, targets),
+        vectors_(Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "heddle::solve::qr_vectors"),
+                 static_cast<std::size_t>(schedule.rows * width_)),
+        numbers_(Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "heddle::solve::qr_triangles"),
+                 static_cast<std::size_t>(schedule.panels() * extent())) {
+    if (comm != nullptr && comm->size() > 1) exchange_ = std::make_unique<PanelExchange<T>>(*comm, schedule);
+  }
+
+  /// Factors panel p of the matrix whose columns on this rank are `local`; all ranks have its reflections then.
+  BlockReflector<T> factor(const MatrixView<T>& local, Index p) {
+    const auto [owner, panel] = owned_panel<T>(schedule_, columns_, rank(), local, p);
+    if (owner == rank()) panel_.factor(update_.subtract(), panel, own(p));
+    return share(p, owner);
+  }
+  /// The reflections of panel p of the factored matrix on all ranks, from tau of all panels.
+  BlockReflector<T> gather(const MatrixView<T>& local, const Kokkos::View<T*, MemorySpace>& tau, Index p) {
+    const auto [owner, panel] = owned_panel<T>(schedule_, columns_, rank(), local, p);
+    const Range of = schedule_.panel(p);
+    if (owner == rank()) {
+      panel_.gather(update_.subtract(), panel, Kokkos::subview(tau, Kokkos::pair<Index, Index>(of.begin, of.end)),
+                    own(p));
+    }
+    return share(p, owner);
+  }
+  /// op(Q) of the panel's reflections on columns of all rows of a matrix.
+  void apply(const BlockReflector<T>& reflector, bool adjoint, Index p, const MatrixView<T>& C, Index first) {
+    update_(reflector, adjoint,
+            block_of(C, schedule_.panel(p).begin, schedule_.rows, 0, static_cast<Index>(C.extent(1))), first);
+  }
+
+ private:
+  [[nodiscard]] int rank() const { return exchange_ ? exchange_->rank() : 0; }
+  // Numbers that hold a triangle.
+  [[nodiscard]] Index extent() const {
+    constexpr auto bytes = static_cast<Index>(sizeof(Index));
+    return (width_ * width_ * static_cast<Index>(sizeof(T)) + 2 * bytes - 1) / (2 * bytes) * 2;
+  }
+  [[nodiscard]] Kokkos::View<Index*, MemorySpace> numbers(Index p) const {
+    return Kokkos::subview(numbers_, Kokkos::pair<Index, Index>(p * extent(), (p + 1) * extent()));
+  }
+  [[nodiscard]] BlockReflector<T> own(Index p) const {
+    const Range of = schedule_.panel(p);
+    const Index rows = schedule_.rows - of.begin;
+    return {matrix_view(vectors_.data(), rows, of.size(), rows),
+            matrix_view(reinterpret_cast<T*>(numbers(p).data()), of.size(), of.size(), of.size())};
+  }
+  BlockReflector<T> share(Index p, int owner) {
+    BlockReflector<T> reflector = own(p);
+    if (exchange_) {
+      exchange_->share(p, owner, reflector.V, numbers(p));
+      const Range of = schedule_.panel(p);
+      reflector.V = block_of(exchange_->panels(p, p + 1), of.begin, schedule_.rows, 0, of.size());
+    }
+    return reflector;
+  }
+
+  LuSchedule schedule_;
+  CyclicAxis columns_;
+  Index width_;
+  QrPanel<T> panel_;
+  QrUpdate<T> update_;
+  std::unique_ptr<PanelExchange<T>> exchange_;  // Null on one rank.
+  Kokkos::View<T*, MemorySpace> vectors_;       // V of the panel that is at hand.
+  Kokkos::View<Index*, MemorySpace> numbers_;   // L of each panel, as numbers that travel with it.
+};
+
+}  // namespace heddle::impl

@@ -1,0 +1,164 @@
+#include "core/instantiate.hpp"
+#include "solve/host_copy.hpp"
+#include "solve/over_rows.hpp"
+#include "solve/qr_columns.hpp"
+#include "solve/qr_engine.hpp"
+#include "solve/system.hpp"
+#include <heddle/exact/reduce.hpp>
+#include <heddle/exact/vector.hpp>
+#include <heddle/solve/qr.hpp>
+#include <heddle/solve/solve.hpp>
+#include <heddle/transpose/distributed.hpp>
+
+#include <Kokkos_Profiling_ScopedRegion.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <span>
+#include <vector>
+
+namespace heddle {
+namespace impl {
+namespace {
+
+// A, or, where it is wider than high, its conjugate transpose, with its columns scaled to one size: factored.
+template <Scalar T> struct ScaledQr {
+  ScaledQr(const Communicator& comm, const DistributedMatrix<T>& A, const QrOptions& options)
+      : is_wide(A.rows() < A.columns()),
+        plan(comm, std::max(A.rows(), A.columns()), std::min(A.rows(), A.columns()), options),
+        factors(comm, plan.placement(), "heddle::solve::qr_factors") {
+    if (is_wide) {
+      transpose(comm, T(1), A, Operation::conjugate_transpose, factors);
+    } else {
+      redistribute(A, factors);
+    }
+    const Kokkos::View<double*, MemorySpace> mine(
+        Kokkos::view_alloc(comm.space(), Kokkos::WithoutInitializing, "heddle::solve::qr_powers"),
+        factors.local().extent(1));
+    scale_columns<T>(comm.space(), factors.local(), 0, mine);
+    powers = on_every_rank<Added>(comm, factors.columns(), mine, [&](Index j) { return factors.global_column(j); });
+    report = plan.execute(factors);
+  }
+  /// R, with zeros below its diagonal.
+  [[nodiscard]] DistributedMatrix<T> triangle() const {
+    const Communicator& comm = factors.communicator();
+    const Index n = factors.columns();
+    const DistributedMatrix<T> R(comm, placement_of_columns(n, factors.placement().column_axis()), "heddle::solve::R");
+    take_triangle(comm.space(), factors.local(), factors.placement().column_axis(), comm.rank(), R.local());
+    return R;
+  }
+  static void take_triangle(const ExecutionSpace& space, const MatrixView<T>& from, const CyclicAxis& columns, int rank,
+                            const MatrixView<T>& to) {
+    const Elements<T> source(from);
+    const Elements<T> target(to);
+    for_each_element(
+        space, "heddle::solve::qr_triangle", static_cast<Index>(to.extent(0)), static_cast<Index>(to.extent(1)),
+        KOKKOS_LAMBDA(Index i, Index j) { target(i, j) = i <= columns.global(rank, j) ? source(i, j) : T(0); });
+  }
+  /// M times the powers of two of its rows.
+  void scale(const DistributedMatrix<T>& M) const {
+    scale_rows<T>(M.communicator().space(), M.local(), of_local_rows(M, powers));
+  }
+
+  bool is_wide;
+  QrPlan<T> plan;
+  DistributedMatrix<T> factors;
+  std::vector<double> powers;
+  QrReport<T> report;
+};
+
+// The first rows of `tall`, whose columns lie as those of `flat` do, into it, or the reverse, with zeros below.
+template <Scalar T> void copy_first_rows(const DistributedMatrix<T>& from, const DistributedMatrix<T>& to) {
+  const ExecutionSpace& space = from.communicator().space();
+  const Index rows = std::min(from.rows(), to.rows());
+  const auto columns = static_cast<Index>(to.local().extent(1));
+  if (to.rows() > rows) fill(to, T(0));
+  copy_elements<T>(space, "heddle::solve::first_rows", block_of<const T>(from.local(), 0, rows, 0, columns),
+                   block_of<T>(to.local(), 0, rows, 0, columns));
+}
+
+// 2-norms of rows [first, ...) of each column, on every rank.
+template <Scalar T> std::vector<double> norms_below(const DistributedMatrix<T>& C, Index first) {
+  const Communicator& comm = C.communicator();
+  std::vector<double> norms(static_cast<std::size_t>(C.columns()), 0.0);
+  const auto columns = static_cast<Index>(C.local().extent(1));
+  for (Index j = 0; j < columns && first < C.rows(); ++j) {
+    const auto below =
+        Kokkos::subview(C.local(), Kokkos::pair<Index, Index>(first, static_cast<Index>(C.local().extent(0))), j);
+    norms[static_cast<std::size_t>(C.global_column(j))] = static_cast<double>(exact::nrm2(comm.space(), below));
+  }
+  comm.all_reduce(std::span<double>(norms), Reduction::sum);
+  return norms;
+}
+
+template <Scalar T>
+double condition_of(const Communicator& comm, const DistributedMatrix<T>& R, const LuOptions& options) {
+  // Factors L = I and U = R.
+  LuReport factors;
+  for (Index k = 0; k < R.rows(); ++k) factors.pivots.push_back(k);
+  return condition(comm, R, factors, static_cast<double>(norm(R, Norm::one)), options);
+}
+
+template <Scalar T>
+void require_least_squares(const DistributedMatrix<T>& A, const DistributedMatrix<T>& B, const DistributedMatrix<T>& X,
+                           const LeastSquaresOptions& options) {
+  require_qr_options("least_squares", A.rows(), A.columns(), options.qr);
+  require_rows("least_squares", "B", B, A.rows());
+  require(X.rows() == A.columns() && X.columns() == B.columns(), "least_squares: X is ", X.rows(), " x ", X.columns(),
+          "; expected ", A.columns(), " x ", B.columns());
+}
+
+}  // namespace
+}  // namespace impl
+
+template <Scalar T>
+LeastSquaresReport least_squares(const Communicator& comm, const DistributedMatrix<T>& A, const DistributedMatrix<T>& B,
+                                 const DistributedMatrix<T>& X, const LeastSquaresOptions& options) {
+  return comm.together([&] {
+    std::vector<impl::Argument> arguments =
+        impl::and_placements(impl::arguments_of(options.qr), A.placement(), B.placement());
+    arguments.push_back(impl::argument("X", X.placement()));
+    arguments.push_back(impl::argument("condition", options.condition));
+    impl::require_alike(comm, "least_squares", arguments, [&] { impl::require_least_squares(A, B, X, options); });
+    const Kokkos::Profiling::ScopedRegion region("heddle::solve::least_squares");
+    const auto start = std::chrono::steady_clock::now();
+    LeastSquaresReport report;
+    const impl::ScaledQr<T> factored(comm, A, options.qr);
+    report.qr = factored.report;
+    const LuOptions triangular{.arithmetic = factored.report.arithmetic};
+    if (report.qr.info == 0) {
+      const CyclicAxis right = impl::right_hand_sides(B.columns(), comm.size());
+      const DistributedMatrix<T> R = factored.triangle();
+      const DistributedMatrix<T> b(comm, impl::placement_of_columns(B.rows(), right), "heddle::solve::b");
+      const DistributedMatrix<T> x(comm, impl::placement_of_columns(X.rows(), right), "heddle::solve::x");
+      redistribute(B, b);
+      if (factored.is_wide) {
+        factored.scale(b);
+        trsm(comm, exact::Triangle::upper, Operation::conjugate_transpose, exact::Diagonal::stored, R, b, triangular);
+        impl::copy_first_rows(b, x);
+        qr_multiply(comm, Operation::none, factored.factors, factored.report.tau, x, options.qr);
+      } else {
+        qr_multiply(comm, Operation::conjugate_transpose, factored.factors, factored.report.tau, b, options.qr);
+        impl::copy_first_rows(b, x);
+        trsm(comm, exact::Triangle::upper, Operation::none, exact::Diagonal::stored, R, x, triangular);
+        factored.scale(x);
+      }
+      report.residual_norms = impl::norms_below(b, X.rows());
+      redistribute(x, X);
+      comm.space().fence("heddle::solve::done");
+      if (options.condition) report.condition = impl::condition_of(comm, R, triangular);
+    }
+    const double mine = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    report.seconds = comm.all_reduce(mine, Reduction::maximum);
+    return report;
+  });
+}
+
+#define HEDDLE_INSTANTIATE(T)                                                                            \
+  template LeastSquaresReport least_squares<T>(const Communicator&, const DistributedMatrix<T>&,         \
+                                               const DistributedMatrix<T>&, const DistributedMatrix<T>&, \
+                                               const LeastSquaresOptions&)
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE);
+#undef HEDDLE_INSTANTIATE
+
+}  // namespace heddle
