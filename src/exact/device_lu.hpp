@@ -43,7 +43,7 @@ template <Scalar T> class DeviceFactor {
     const DeviceColumns<T> here = columns_.with_panel(row, column, width);
     for (Index j = row; j < end; j += device_leaf_columns<T>) {
       const Index last = std::min(j + device_leaf_columns<T>, end);
-            const LeafPlace leaf{j, column + (j - row), static_cast<int>(last - j)};
+      const LeafPlace leaf{j, column + (j - row), static_cast<int>(last - j)};
       leaves_.factor(space_, here, leaf, pivots_, moves_);
       move_device_rows(space_, here, moves_, {column, column + width}, column + (last - row), true);
       const Range rest{column + (last - row), column + width};

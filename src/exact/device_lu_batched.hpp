@@ -141,8 +141,7 @@ template <Scalar T> void device_factor_each(const ExecutionSpace& space, const D
       });
 }
 
-template <Scalar T>
-std::vector<LuResult> device_lu_batched(const ExecutionSpace& space, const StridedBatch<T>& A) {
+template <Scalar T> std::vector<LuResult> device_lu_batched(const ExecutionSpace& space, const StridedBatch<T>& A) {
   const auto count = static_cast<Index>(A.extent(0));
   const auto m = static_cast<Index>(A.extent(1));
   const auto n = static_cast<Index>(A.extent(2));

@@ -12,6 +12,18 @@ namespace heddle::exact::impl {
 /// L left of the panel at work, whose rows are where `order` says.
 template <Scalar T> using LeftFactor = PanelElements<T>;
 
+/// What the rounding of a sum asks for: upper bounds of how many terms it took, one after the other, and of what is
+/// lost to underflow, where up to `known` columns of L are taken off it, the last `block` of them one by one.
+template <Scalar T> struct SumBounds {
+  Index terms;
+  double absolute;
+  KOKKOS_INLINE_FUNCTION SumBounds(Index known, Index block)
+      : terms(block + known / block + 2), absolute(lost_to_underflow<T>(known)) {}
+  [[nodiscard]] KOKKOS_INLINE_FUNCTION bool rounds(const InnerSum<T>& sum, T& value) const {
+    return sum.rounds_to(terms, absolute, value);
+  }
+};
+
 /// n columns of m rows, any strides, and their sums.
 template <Scalar T> struct DeviceColumns {
   T* data;
@@ -53,9 +65,9 @@ template <Scalar T> struct DeviceColumns {
     columns.panel_width = width;
     return columns;
   }
-  /// An upper bound of how many terms a sum took, one after the other, where `known` columns of L are taken off it.
-  [[nodiscard]] KOKKOS_INLINE_FUNCTION static Index terms_of(Index known, Index block) {
-    return block + known / block + 2;
+  /// Element k of L in a row, left of what is being factored.
+  [[nodiscard]] KOKKOS_INLINE_FUNCTION const T& known_l(Index i, Index k) const {
+    return k < panel_row ? left(order(i), k) : at(i, panel_column + (k - panel_row));
   }
 
   /// Takes the products of rows of L with U for element (i, c) into a sum that others add to: of columns `first`,
@@ -63,16 +75,15 @@ template <Scalar T> struct DeviceColumns {
   HEDDLE_APART KOKKOS_INLINE_FUNCTION void add_known(ExactSum<T>& exact, Index i, Index c, Index known, Index first,
                                                      Index step) const {
     for (Index k = first; k < known; k += step) {
-      const T l = k < panel_row ? left(order(i), k) : at(i, panel_column + (k - panel_row));
-      for_each_product(l, -at(k, c), [&](int p, Real<T> x, Real<T> y) {
+      for_each_product(known_l(i, k), -at(k, c), [&](int p, Real<T> x, Real<T> y) {
         exact.part[p].add_product_atomically(static_cast<double>(x), static_cast<double>(y));
       });
     }
   }
-  /// Element (i, c), rounded, by one thread; `block` as in terms_of().
-  [[nodiscard]] KOKKOS_INLINE_FUNCTION T finished(Index i, Index c, Index known, Index block) const {
+  /// Element (i, c), rounded, by one thread.
+  [[nodiscard]] KOKKOS_INLINE_FUNCTION T finished(Index i, Index c, Index known, const SumBounds<T>& bounds) const {
     T value;
-    if (!sum(i, c).rounds_to(terms_of(known, block), lost_to_underflow<T>(known), value)) {
+    if (!bounds.rounds(sum(i, c), value)) {
       value = exactly(i, c, known);
     }
     return value;
@@ -82,7 +93,7 @@ template <Scalar T> struct DeviceColumns {
     ExactSum<T> exact;
     exact.add(at(i, c));
     for (Index k = 0; k < known; ++k) {
-      exact.add_product(k < panel_row ? left(order(i), k) : at(i, panel_column + (k - panel_row)), -at(k, c));
+      exact.add_product(known_l(i, k), -at(k, c));
     }
     return exact.value();
   }
@@ -174,8 +185,8 @@ void find_device_moves(const ExecutionSpace& space, const DeviceColumns<T>& colu
                        const DeviceMoves& moves) {
   Kokkos::deep_copy(space, Kokkos::subview(moves.data, Kokkos::pair<int, int>(0, 1)), Index{0});
   Kokkos::parallel_for(
-      "heddle::exact::lu_moves",
-      Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(space, begin, columns.m), KOKKOS_LAMBDA(Index i) {
+      "heddle::exact::lu_moves", Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(space, begin, columns.m),
+      KOKKOS_LAMBDA(Index i) {
         const Index source = columns.order(i);
         if (source != i) {
           moves.append(i, source);

@@ -40,7 +40,8 @@ template <Scalar T, int most, int most_threads> struct ExactLeaf {
   /// What teams send of a row.
   struct Row {
     InnerSum<T> sum[most];  ///< Of the columns from this one on.
-    T l[most];              ///< Of those before it, the last of them last; and, first, this column's element.
+    T l[most - 1];          ///< Of those before it.
+    T value;                ///< This column's element.
   };
   // A lane reads as many words of a row at a time as make up a whole row, whether or not all are there.
   static constexpr int words_of_row = static_cast<int>(sizeof(Row) / sizeof(std::uint32_t));
@@ -55,8 +56,8 @@ template <Scalar T, int most, int most_threads> struct ExactLeaf {
   struct Shared {
     PaddedRow rows[most_warps];
     PaddedRow chosen_row;
-    T u[most][most];  // Rows of U: (j, c) is column c of the leaf.
-    T l[most_warps][most];
+    T u[most][most];        // Rows of U: (j, c) is column c of the leaf.
+    T l[most_warps][most];  // Of rows that are summed exactly.
     ExactSum<T> exact[most_warps];
     Proposal proposals[most_warps];
     Proposal chosen;
@@ -64,10 +65,16 @@ template <Scalar T, int most, int most_threads> struct ExactLeaf {
     std::uint32_t chosen_place;
   };
   using SharedView = Kokkos::View<Shared*, typename ExecutionSpace::scratch_memory_space, Kokkos::MemoryUnmanaged>;
+  // Elements of L: (r, j) is column j in the row of thread r. In registers they would take those of sums.
+  using LView = Kokkos::View<T* [most], Kokkos::LayoutLeft, typename ExecutionSpace::scratch_memory_space,
+                             Kokkos::MemoryUnmanaged>;
+  [[nodiscard]] static int scratch_bytes(int threads) {
+    return static_cast<int>(SharedView::shmem_size(1) + LView::shmem_size(static_cast<std::size_t>(threads)));
+  }
 
   DeviceColumns<T> columns;
   LeafPlace leaf;
-  Index block;
+  SumBounds<T> bounds;
   int teams;
   std::uint32_t first_step;
   Kokkos::View<Index*, MemorySpace> pivots;  // Of the whole matrix, and, last, info.
@@ -77,13 +84,8 @@ template <Scalar T, int most, int most_threads> struct ExactLeaf {
   [[nodiscard]] KOKKOS_INLINE_FUNCTION Words words_of(int j, int team) const {
     return {words + ((j & 1) * teams + team) * words_of_team};
   }
-  [[nodiscard]] KOKKOS_INLINE_FUNCTION bool rounds_to(const InnerSum<T>& sum, int j, T& value) const {
-    const Index known = leaf.row + j;
-    return sum.rounds_to(DeviceColumns<T>::terms_of(known, block), lost_to_underflow<T>(known), value);
-  }
-
-  /// Element c of the leaf in the row at `place`, by a warp; `l`, in fast memory, has the row's last `products` elements
-  /// of L. The value is on lane `owner`.
+  /// Element c of the leaf in the row at `place`, by a warp; `l`, in fast memory, has the row's last `products`
+  /// elements of L, those of this leaf. The value is on lane `owner`.
   KOKKOS_INLINE_FUNCTION T sum_exactly(const Team& team, Shared& shared, int lane, int owner, Index place, int c,
                                        const T* l, int products) const {
     ExactSum<T>& exact = shared.exact[team.team_rank()];
@@ -94,11 +96,59 @@ template <Scalar T, int most, int most_threads> struct ExactLeaf {
     T value(0);
     if (lane == owner) {
       exact.add(columns.at(place, leaf.column + c));
-      for (int k = 0; k < products; ++k) exact.add_product(l[most - products + k], -shared.u[k][c]);
+      for (int k = 0; k < products; ++k) exact.add_product(l[k], -shared.u[k][c]);
       value = exact.value();
     }
     heddle::impl::meet_in_warp(team);
     return value;
+  }
+  /// Column j's elements in the rows of those lanes of a warp that are open; the first lane's row is at `place`.
+  HEDDLE_APART KOKKOS_INLINE_FUNCTION T close_column(Team team, Shared& shared, LView l, int j, int lane, Index place,
+                                                     bool is_open, T value) const {
+    const int warp = team.team_rank();
+    while (true) {
+      const Proposal open = heddle::impl::best_of_warp(team, {is_open ? 1U : 0U, lane, lane});
+      if (open.rank == 0) return value;
+      const int owner = open.from;
+      if (lane == owner) {
+        for (int k = 0; k < j; ++k) shared.l[warp][k] = l(warp * lanes + lane, k);
+      }
+      const T found = sum_exactly(team, shared, lane, owner, place + owner, j, shared.l[warp], j);
+      if (lane == owner) {
+        value = found;
+        is_open = false;
+      }
+    }
+  }
+  /// Those elements of the pivot's row that are open, by the first warp.
+  HEDDLE_APART KOKKOS_INLINE_FUNCTION void close_row_of_u(Team team, Shared& shared, int j, int lane,
+                                                          bool is_open) const {
+    while (true) {
+      const Proposal open = heddle::impl::best_of_warp(team, {is_open ? 1U : 0U, lane, lane});
+      if (open.rank == 0) return;
+      const int c = j + open.from;
+      const T value = sum_exactly(team, shared, lane, open.from, static_cast<Index>(shared.chosen_place), c,
+                                  shared.chosen_row.row.l, j);
+      if (lane == open.from) {
+        shared.u[j][c] = value;
+        is_open = false;
+      }
+    }
+  }
+  /// Sums of a row, which wait in their places while something is summed exactly: the registers that they have are
+  /// needed for that, and where they were not put away, compilers would keep them out of registers all the time.
+  KOKKOS_FORCEINLINE_FUNCTION void put_away(const InnerSum<T> (&sum)[most], int r, int j) const {
+    HEDDLE_UNROLL
+    for (int c = 0; c < most; ++c) {
+      if (r < columns.m && c < leaf.width - j) columns.sum(r, leaf.column + j + c) = sum[c];
+    }
+  }
+  KOKKOS_FORCEINLINE_FUNCTION void take_back(InnerSum<T> (&sum)[most], int r, int j) const {
+    HEDDLE_UNROLL
+    for (int c = 0; c < most; ++c) {
+      sum[c] = {};
+      if (r < columns.m && c < leaf.width - j) sum[c] = columns.sum(r, leaf.column + j + c);
+    }
   }
 
   /// The first warp: tells all teams the best row of this one, and finds the best of all.
@@ -137,78 +187,35 @@ template <Scalar T, int most, int most_threads> struct ExactLeaf {
       shared.chosen_place = place;
     }
     heddle::impl::meet_in_warp(team);
-    round_row_of_u(team, shared, j, lane);
   }
-  /// The pivot's row from column j on, a lane for each element.
-  KOKKOS_INLINE_FUNCTION void round_row_of_u(const Team& team, Shared& shared, int j, int lane) const {
+  /// The pivot's row from column j on, a lane for each element, and whether this lane's is open.
+  KOKKOS_INLINE_FUNCTION bool round_row_of_u(Shared& shared, int j, int lane) const {
     const Row& row = shared.chosen_row.row;
-    const int count = leaf.width - j;
-    bool is_open = false;
     if (lane == 0) {
-      shared.u[j][j] = row.l[0];
-    } else if (lane < count) {
+      shared.u[j][j] = row.value;
+    } else if (lane < leaf.width - j) {
       T value;
-      is_open = !rounds_to(row.sum[lane], j, value);
+      const bool is_known = bounds.rounds(row.sum[lane], value);
       shared.u[j][j + lane] = value;
+      return !is_known;
     }
-    while (true) {
-      // A lane that is open has the largest rank.
-      const Proposal open = heddle::impl::best_of_warp(team, {is_open ? 1U : 0U, lane, lane});
-      if (open.rank == 0) break;
-      const int c = j + open.from;
-      const T value =
-          sum_exactly(team, shared, lane, open.from, static_cast<Index>(shared.chosen_place), c, row.l, j);
-      if (lane == open.from) {
-        shared.u[j][c] = value;
-        is_open = false;
-      }
-    }
-  }
-  /// What a warp proposes: the largest element of column j, rounded, of the lanes whose rows are candidates.
-  KOKKOS_FORCEINLINE_FUNCTION Proposal propose(const Team& team, Shared& shared, int j, int lane, int place,
-                                               int position, bool is_candidate, const InnerSum<T>& sum,
-                                               const T (&l)[most], T& value) const {
-    const int warp = team.team_rank();
-    bool is_open = is_candidate && !rounds_to(sum, j, value);
-    while (true) {
-      Proposal mine;
-      FirstOfLargest{&mine}.init(mine);
-      // A lane that is open comes before all others: of equal ranks the first position is taken.
-      if (is_open) {
-        mine = {~std::uint64_t{0}, -1 - lane, warp};
-      } else if (is_candidate) {
-        mine = {pivot_rank(value), position, warp};
-      }
-      const Proposal best = heddle::impl::best_of_warp(team, mine);
-      if (best.position >= 0) return best;
-      const int owner = -1 - best.position;
-      if (lane == owner) {
-        HEDDLE_UNROLL
-        for (int c = 0; c < most; ++c) shared.l[warp][c] = l[c];
-      }
-      // Lanes have neighbouring rows.
-      const T found = sum_exactly(team, shared, lane, owner, Index{place - lane + owner}, j, shared.l[warp], j);
-      if (lane == owner) {
-        value = found;
-        is_open = false;
-      }
-    }
+    return false;
   }
 
   KOKKOS_INLINE_FUNCTION void operator()(const Team& team) const {
     Shared& shared = *SharedView(team.team_scratch(0), 1).data();
+    const LView l(team.team_scratch(0), team.team_size() * lanes);
     const int lane = heddle::impl::lane_of(team);
     const int warp = team.team_rank();
+    const int thread = warp * lanes + lane;
     const int top = static_cast<int>(leaf.row);
-    const int r = top + (team.league_rank() * team.team_size() + warp) * lanes + lane;
+    const int r = top + team.league_rank() * team.team_size() * lanes + thread;
     const bool here = r < columns.m;
     const bool speaks = team.league_rank() == 0 && warp == 0 && lane == 0;
     int position = r;
     InnerSum<T> sum[most];
-    T l[most];
     HEDDLE_UNROLL
     for (int c = 0; c < most; ++c) {
-      l[c] = T(0);
       if (here && c < leaf.width) sum[c] = columns.sum(r, leaf.column + c);
     }
     if (speaks) {
@@ -219,20 +226,40 @@ template <Scalar T, int most, int most_threads> struct ExactLeaf {
     for (int j = 0; j < leaf.width; ++j) {
       T value(0);
       const bool is_candidate = here && position >= top + j;
-      const Proposal best = propose(team, shared, j, lane, r, position, is_candidate, sum[0], l, value);
+      const bool is_open = is_candidate && !bounds.rounds(sum[0], value);
+      // A lane that is open comes before all others: of equal ranks the first position is taken.
+      const auto proposal = [&](bool open) {
+        Proposal mine;
+        FirstOfLargest{&mine}.init(mine);
+        if (is_candidate) mine = {open ? ~std::uint64_t{0} : pivot_rank(value), open ? -1 : position, warp};
+        return mine;
+      };
+      Proposal best = heddle::impl::best_of_warp(team, proposal(is_open));
+      if (best.position < 0) {
+        put_away(sum, r, j);
+        value = close_column(team, shared, l, j, lane, Index{r - lane}, is_open, value);
+        take_back(sum, r, j);
+        best = heddle::impl::best_of_warp(team, proposal(false));
+      }
       if (is_candidate && best.position == position) {
         Row& row = shared.rows[warp].row;
         HEDDLE_UNROLL
         for (int c = 0; c < most; ++c) row.sum[c] = sum[c];
-        HEDDLE_UNROLL
-        for (int c = 0; c < most; ++c) row.l[c] = l[c];
-        // At most `most` - 1 elements of L are there.
-        row.l[0] = value;
+        for (int k = 0; k < j; ++k) row.l[k] = l(thread, k);
+        row.value = value;
         shared.places[warp] = static_cast<std::uint32_t>(r);
       }
       if (lane == 0) shared.proposals[warp] = best;
       team.team_barrier();
-      if (warp == 0) choose(team, shared, j, lane);
+      if (warp == 0) {
+        choose(team, shared, j, lane);
+        const bool is_open_in_u = round_row_of_u(shared, j, lane);
+        if (heddle::impl::best_of_warp(team, {is_open_in_u ? 1U : 0U, lane, lane}).rank != 0) {
+          put_away(sum, r, j);
+          close_row_of_u(team, shared, j, lane, is_open_in_u);
+          take_back(sum, r, j);
+        }
+      }
       team.team_barrier();
       const Proposal chosen = shared.chosen;
       if (position == chosen.position) {
@@ -247,21 +274,24 @@ template <Scalar T, int most, int most_threads> struct ExactLeaf {
       }
       const T pivot = shared.u[j][j];
       const bool below = here && position > top + j;
-      if (below && pivot != T(0)) value = quotient(value, pivot);
+      if (below && pivot != T(0)) {
+        if constexpr (is_complex<T>) {
+          value = quotient(value, pivot);
+        } else {
+          value /= pivot;
+        }
+      }
+      l(thread, j) = value;
       HEDDLE_UNROLL
       for (int c = 0; c + 1 < most; ++c) {
         sum[c] = sum[c + 1];
         if (below && c + 1 < leaf.width - j) sum[c].add_product(value, -shared.u[j][j + c + 1]);
-        l[c] = l[c + 1];
       }
-      l[most - 1] = value;
     }
     if (!here) return;
-    // Element c of L is in l[most - width + c]; what was a pivot's row has U from its step on.
-    HEDDLE_UNROLL
-    for (int c = 0; c < most; ++c) {
-      const int k = c - (most - leaf.width);
-      if (k >= 0) columns.at(r, leaf.column + k) = position - top <= k ? shared.u[position - top][k] : l[c];
+    // What was a pivot's row has U from its step on.
+    for (int k = 0; k < leaf.width; ++k) {
+      columns.at(r, leaf.column + k) = position - top <= k ? shared.u[position - top][k] : l(thread, k);
     }
     if (position != r) moves.append(position, r);
   }
@@ -269,15 +299,17 @@ template <Scalar T, int most, int most_threads> struct ExactLeaf {
 
 /// A leaf of any number of rows, by four kernels a column.
 template <Scalar T>
-void device_tall_leaf(const ExecutionSpace& space, const DeviceColumns<T>& columns, const LeafPlace& leaf, Index block,
-                      const Kokkos::View<Index*, MemorySpace>& pivots, const DeviceMoves& moves) {
+void device_tall_leaf(const ExecutionSpace& space, const DeviceColumns<T>& columns, const LeafPlace& leaf,
+                      const SumBounds<T>& bounds, const Kokkos::View<Index*, MemorySpace>& pivots,
+                      const DeviceMoves& moves) {
   using Range = Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>;
+  const SumBounds<T> known = bounds;  // A kernel takes no reference.
   for (int j = 0; j < leaf.width; ++j) {
     const Index row = leaf.row + j;
     const Index column = leaf.column + j;
     Kokkos::parallel_for(
         "heddle::exact::lu_column", Range(space, row, columns.m),
-        KOKKOS_LAMBDA(Index i) { columns.at(i, column) = columns.finished(i, column, row, block); });
+        KOKKOS_LAMBDA(Index i) { columns.at(i, column) = columns.finished(i, column, row, known); });
     Kokkos::parallel_for(
         "heddle::exact::lu_pivot", DeviceTeams(space, 1, threads_of_device_team),
         KOKKOS_LAMBDA(const DeviceTeam& team) {
@@ -308,7 +340,7 @@ void device_tall_leaf(const ExecutionSpace& space, const DeviceColumns<T>& colum
           }
           // No leaf is wider than it is high.
           if (at < leaf.width - j) {
-            columns.at(row, column + at) = columns.finished(row, column + at, row, block);
+            columns.at(row, column + at) = columns.finished(row, column + at, row, known);
           }
         });
     device_few_products(space, columns, columns.elements(column), row, 1,
@@ -330,23 +362,24 @@ template <Scalar T> class DeviceLeaves {
   void factor(const ExecutionSpace& space, const DeviceColumns<T>& columns, const LeafPlace& leaf,
               const Kokkos::View<Index*, MemorySpace>& pivots, const DeviceMoves& moves) {
     const Index rows = columns.m - leaf.row;
+    const SumBounds<T> bounds(leaf.row + leaf.width, block_);
     if (rows > most_teams_ * wide) {
-      device_tall_leaf(space, columns, leaf, block_, pivots, moves);
+      device_tall_leaf(space, columns, leaf, bounds, pivots, moves);
       return;
     }
     // As few rows a team as leave no more teams than multiprocessors, so that these share the work.
     const int threads = rows > most_teams_ * narrow ? wide : narrow;
     const auto teams = static_cast<int>((rows + threads - 1) / threads);
     typename Leaf::Policy policy(space, teams, threads / Leaf::lanes, Leaf::lanes);
-    policy.set_scratch_size(0, Kokkos::PerTeam(static_cast<int>(Leaf::SharedView::shmem_size(1))));
-    Kokkos::parallel_for("heddle::exact::lu_leaf", policy,
-                         Leaf{columns, leaf, block_, teams, next_steps(space, leaf.width), pivots, moves,
-                              words_.data()});
+    policy.set_scratch_size(0, Kokkos::PerTeam(Leaf::scratch_bytes(threads)));
+    Kokkos::parallel_for(
+        "heddle::exact::lu_leaf", policy,
+        Leaf{columns, leaf, bounds, teams, next_steps(space, leaf.width), pivots, moves, words_.data()});
   }
 
  private:
   static constexpr int narrow = 128;
-  static constexpr int wide = 256;
+  static constexpr int wide = 192;
   using Leaf = ExactLeaf<T, static_cast<int>(device_leaf_columns<T>), wide>;
 
   // Numbers of steps that no word has yet.

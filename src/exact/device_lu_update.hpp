@@ -7,8 +7,8 @@
 
 namespace heddle::exact::impl {
 
-/// Rows [row, row + width) of U in `rest`: a team for a few columns, a thread for each row, whose sums it keeps while it
-/// waits for the rows before it.
+/// Rows [row, row + width) of U in `rest`: a team for a few columns, a thread for each row, whose sums it keeps while
+/// it waits for the rows before it.
 template <Scalar T> struct RowsOfU {
   static constexpr int columns_each = is_complex<T> ? 2 : 4;
   static constexpr int most_rows = 128;
@@ -26,21 +26,26 @@ template <Scalar T> struct RowsOfU {
   Index row;
   int width;
   Range rest;
-  Index block;
+  SumBounds<T> bounds;
 
-  /// Element (row + step, c), which twice the precision leaves open, by all threads.
-  KOKKOS_INLINE_FUNCTION void sum_exactly(const Team& team, Shared& shared, int step, int q, Index c) const {
-    if (team.team_rank() == 0) {
-      shared.exact = {};
+  /// Elements (row + step, first + q) that twice the precision leaves open, by all threads.
+  HEDDLE_APART KOKKOS_INLINE_FUNCTION void close(Team team, Shared& shared, int step, Index first, int open) const {
+    for (int q = 0; open >> q != 0; ++q) {
+      if ((open >> q & 1) == 0) {
+        continue;
+      }
+      if (team.team_rank() == 0) {
+        shared.exact = {};
+      }
+      team.team_barrier();
+      columns.add_known(shared.exact, row + step, first + q, row + step, team.team_rank(), team.team_size());
+      team.team_barrier();
+      if (team.team_rank() == step) {
+        shared.exact.add(columns.at(row + step, first + q));
+        shared.u[step][q] = shared.exact.value();
+      }
+      team.team_barrier();
     }
-    team.team_barrier();
-    columns.add_known(shared.exact, row + step, c, row + step, team.team_rank(), team.team_size());
-    team.team_barrier();
-    if (team.team_rank() == step) {
-      shared.exact.add(columns.at(row + step, c));
-      shared.u[step][q] = shared.exact.value();
-    }
-    team.team_barrier();
   }
 
   KOKKOS_INLINE_FUNCTION void operator()(const Team& team) const {
@@ -60,12 +65,10 @@ template <Scalar T> struct RowsOfU {
       const T l = next;
       if (t == step) {
         int open = 0;
-        const Index known = row + step;
         HEDDLE_UNROLL
         for (int q = 0; q < columns_each; ++q) {
           T value;
-          if (!sum[q].rounds_to(DeviceColumns<T>::terms_of(known, block), lost_to_underflow<T>(known), value) &&
-              q < count) {
+          if (!bounds.rounds(sum[q], value) && q < count) {
             open |= 1 << q;
           }
           shared.u[step][q] = value;
@@ -75,9 +78,21 @@ template <Scalar T> struct RowsOfU {
       next = t > step + 1 && t < width ? panel(row + t, step + 1) : T(0);
       team.team_barrier();
       const int open = shared.open[step & 1];
-      for (int q = 0; open >> q != 0; ++q) {
-        if ((open >> q & 1) != 0) {
-          sum_exactly(team, shared, step, q, first + q);
+      if (open != 0) {
+        // Sums wait in their places: the registers that they have are needed.
+        HEDDLE_UNROLL
+        for (int q = 0; q < columns_each; ++q) {
+          if (t < width && q < count) {
+            columns.sum(row + t, first + q) = sum[q];
+          }
+        }
+        close(team, shared, step, first, open);
+        HEDDLE_UNROLL
+        for (int q = 0; q < columns_each; ++q) {
+          sum[q] = {};
+          if (t < width && q < count) {
+            sum[q] = columns.sum(row + t, first + q);
+          }
         }
       }
       if (t == step) {
@@ -101,7 +116,8 @@ void device_rows_of_u(const ExecutionSpace& space, const DeviceColumns<T>& colum
   const auto teams = static_cast<int>((rest.size() + Rows::columns_each - 1) / Rows::columns_each);
   typename Rows::Policy policy(space, teams, (width + 31) / 32 * 32);
   policy.set_scratch_size(0, Kokkos::PerTeam(static_cast<int>(Rows::SharedView::shmem_size(1))));
-  Kokkos::parallel_for("heddle::exact::lu_rows", policy, Rows{columns, panel, row, width, rest, block});
+  Kokkos::parallel_for("heddle::exact::lu_rows", policy,
+                       Rows{columns, panel, row, width, rest, SumBounds<T>(row + width, block)});
 }
 
 /// The sums in `rest` below row + width, a product after the other: for few columns of a panel.
@@ -150,8 +166,8 @@ void device_scales(const ExecutionSpace& space, const DeviceColumns<T>& columns,
       });
 }
 
-/// The sums in `rest` below row + width, in tiles: a team of 16 x 16 threads, 4 x 4 elements each (4 x 2 complex), whose
-/// sums are at their places in registers.
+/// The sums in `rest` below row + width, in tiles: a team of 16 x 16 threads, 4 x 4 elements each (4 x 2 complex),
+/// whose sums are at their places in registers.
 template <Scalar T> struct TileProducts {
   static constexpr int side = 16;
   static constexpr int threads = side * side;
@@ -159,7 +175,9 @@ template <Scalar T> struct TileProducts {
   static constexpr int columns_each = is_complex<T> ? 2 : 4;
   static constexpr int rows = side * rows_each;
   static constexpr int tile_columns = side * columns_each;
-  static constexpr int slice = 16;
+  static constexpr int slice = 8;
+  static constexpr int l_each = slice * rows / threads;  // Elements that a thread loads of a slice.
+  static constexpr int u_each = slice * tile_columns / threads;
   static constexpr int parts = parts_of_scalar<T>;
   using Number = std::conditional_t<is_complex<T>, Kokkos::complex<double>, double>;
   using Policy = Kokkos::TeamPolicy<ExecutionSpace, Kokkos::LaunchBounds<threads, 2>>;
@@ -187,18 +205,18 @@ template <Scalar T> struct TileProducts {
   }
   /// What a thread reads of the next slice, and lays into fast memory.
   struct Next {
-    T l[rows_each];
-    T u[columns_each];
+    T l[l_each];
+    T u[u_each];
   };
   KOKKOS_INLINE_FUNCTION void load(Next& next, int thread, Index i, Index c, int from) const {
     HEDDLE_UNROLL
-    for (int s = 0; s < rows_each; ++s) {
+    for (int s = 0; s < l_each; ++s) {
       const int k = from + thread / rows + s * (threads / rows);
       const Index r = i + thread % rows;
       next.l[s] = r < columns.m && k < width ? panel(r, k) : T(0);
     }
     HEDDLE_UNROLL
-    for (int s = 0; s < columns_each; ++s) {
+    for (int s = 0; s < u_each; ++s) {
       const int k = from + thread % slice;
       const Index column = c + thread / slice + s * (threads / slice);
       next.u[s] = column < rest.end && k < width ? columns.at(row + k, column) : T(0);
@@ -206,11 +224,11 @@ template <Scalar T> struct TileProducts {
   }
   KOKKOS_INLINE_FUNCTION static void store(const Next& next, int thread, Shared& shared) {
     HEDDLE_UNROLL
-    for (int s = 0; s < rows_each; ++s) {
+    for (int s = 0; s < l_each; ++s) {
       shared.l[thread / rows + s * (threads / rows)][thread % rows] = number(next.l[s]);
     }
     HEDDLE_UNROLL
-    for (int s = 0; s < columns_each; ++s) {
+    for (int s = 0; s < u_each; ++s) {
       shared.u[thread % slice][thread / slice + s * (threads / slice)] = -number(next.u[s]);
     }
   }
@@ -292,9 +310,8 @@ void device_many_products(const ExecutionSpace& space, const DeviceColumns<T>& c
   const Index across = (rest.size() + Tiles::tile_columns - 1) / Tiles::tile_columns;
   typename Tiles::Policy policy(space, static_cast<int>(down * across), Tiles::threads);
   policy.set_scratch_size(0, Kokkos::PerTeam(static_cast<int>(Tiles::SharedView::shmem_size(1))));
-  Kokkos::parallel_for(
-      "heddle::exact::lu_update", policy,
-      Tiles{columns, panel, row, width, rest, scales, PlacedBounds(width * terms_per_product<T>)});
+  Kokkos::parallel_for("heddle::exact::lu_update", policy,
+                       Tiles{columns, panel, row, width, rest, scales, PlacedBounds(width * terms_per_product<T>)});
 }
 
 }  // namespace heddle::exact::impl

@@ -122,8 +122,7 @@ template <Scalar T> class HostColumns {
 
   /// Factors `steps` of the columns of `panel`, of which the first is column `row` of the whole matrix, and takes them
   /// off the others. swap_others(i, k) is to let rows i and k change places elsewhere.
-  template <class Swap>
-  void factor(Index row, Range panel, Index steps, LuResult& result, const Swap& swap_others) {
+  template <class Swap> void factor(Index row, Range panel, Index steps, LuResult& result, const Swap& swap_others) {
     panel_row_ = row;
     panel_column_ = panel.begin;
     constexpr Index chunk = 512;

@@ -33,20 +33,21 @@ template <Scalar T> class HostRankColumns {
     columns_.begin({0, n_});
   }
 
-  /// Factors columns [row, row + width) of the matrix, which are here from `column` on, where their rows change places.
-  /// Gives the pivots and, last, info.
+  /// Factors columns [row, row + width) of the matrix, which are here from `column` on; in them alone rows change
+  /// places. Gives the pivots and, last, info.
   [[nodiscard]] std::vector<Index> factor(Index row, Index column, Index width) {
     LuResult result;
     result.pivots.resize(static_cast<std::size_t>(row + width));
-    columns_.factor(row, {column, column + width}, width, result, [](Index, Index) {});
+    columns_.factor(row, {column, column + width}, width, result, [&](Index i, Index k) { renumber(i, k); });
     std::vector<Index> numbers(result.pivots.begin() + row, result.pivots.end());
     numbers.push_back(result.info);
     return numbers;
   }
-  /// Rows change places in all columns but `factored`, and so do their numbers.
+  /// Rows change places in all columns but `factored`, which are none on ranks that have not factored the panel.
   void move(Index row, std::span<const Index> pivots, Range factored) {
-    for (std::size_t k = 0; k < pivots.size(); ++k) {
-      std::swap(order_[static_cast<std::size_t>(row) + k], order_[static_cast<std::size_t>(pivots[k])]);
+    // Numbers have moved where the panel was factored.
+    for (std::size_t k = 0; k < pivots.size() && factored.empty(); ++k) {
+      renumber(row + static_cast<Index>(k), pivots[k]);
     }
     for_each_chunk(space_, "heddle::exact::lu", 0, n_, 8, n_ > 16, [&](Index first, Index last) {
       for (std::size_t k = 0; k < pivots.size(); ++k) {
@@ -78,6 +79,9 @@ template <Scalar T> class HostRankColumns {
   }
 
  private:
+  void renumber(Index i, Index k) {
+    std::swap(order_[static_cast<std::size_t>(i)], order_[static_cast<std::size_t>(k)]);
+  }
   static Index leading_of(const MatrixView<T>& local) {
     return local.extent(1) > 1 ? static_cast<Index>(local.stride(1)) : static_cast<Index>(local.extent(0));
   }

@@ -106,7 +106,20 @@ void gemv(const Communicator& comm, Operation op, std::type_identity_t<T> alpha,
 /// Cost: that of lu() shared out among the ranks, but for the panels, during which the others wait; m n / 2 elements
 /// received by each rank. Memory of a rank, of several: its share of m n elements and 24 bytes for each of them (48 if
 /// complex), and m min(m, n) elements for L, which exact sums of rows that have moved need whole.
+template <Scalar T> LuResult lu(const Communicator& comm, const DistributedMatrix<T>& A, const LuOptions& options = {});
+
+/// Solves op(A) x = b for a distributed triangular A as trsv() of one rank does. x is whole on every rank, in host
+/// memory, holds b on entry and the solution afterwards, and has the same elements on every rank. Collective, blocks.
+/// Throws Error(argument), on every rank alike, for shapes that don't fit. Bits: those of trsv() of the whole matrix on
+/// one rank, whatever the ranks and the placement.
+///
+/// Rows of op(A) are dealt out to the ranks in blocks of 64 (32 of complex double), and A travels once where it is not
+/// placed so already: for Operation::none in blocks of rows, otherwise of columns. The rank of a block finds its x,
+/// tells all ranks, and each takes it off its rows. Cost: that of trsv() shared out, but for the rows on the diagonal
+/// blocks, and a broadcast for each block; refinements as there.
 template <Scalar T>
-LuResult lu(const Communicator& comm, const DistributedMatrix<T>& A, const LuOptions& options = {});
+// NOLINTNEXTLINE(readability-function-size): the arguments of BLAS
+void trsv(const Communicator& comm, Triangle triangle, Operation op, Diagonal diagonal, const DistributedMatrix<T>& A,
+          std::span<std::type_identity_t<T>> x, int refinements = 0);
 
 }  // namespace heddle::exact
