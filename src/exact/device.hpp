@@ -1,5 +1,5 @@
 // On GPUs: a thread, or a team of them, for each inner product. Those whose rounding twice the precision does not tell
-// are summed again by one thread, exactly.
+// are summed again exactly: of products by a team.
 #pragma once
 
 #include "dist/copies.hpp"
@@ -123,27 +123,59 @@ template <Scalar T> struct ProductRounding {
     }
     return is_known;
   }
-  KOKKOS_INLINE_FUNCTION void round_exactly(Index at) const {
+  /// The element by all threads of a team, whose fast memory `sum` is in.
+  KOKKOS_INLINE_FUNCTION void round_exactly(const DeviceTeam& team, ExactSum<T>& sum, Index at) const {
+    // As many products as are added without carries.
+    constexpr Index most = Index{1} << 26;
     const Index i = at % A.rows;
     const Index j = at / A.rows;
-    const auto& right = X;
-    ExactSum<T> exact = exact_sum(
-        A, i, [&](Index k) { return right(k, j); }, 0, A.columns);
-    T& y = Y(i, j);
-    y = update.exactly(exact, y);
+    ExactSum<T> whole;  // Of the first thread.
+    for (Index begin = 0; begin < A.columns; begin += most) {
+      if (team.team_rank() == 0) {
+        sum = {};
+      }
+      team.team_barrier();
+      const Index end = Kokkos::min(begin + most, A.columns);
+      for (Index k = begin + team.team_rank(); k < end; k += team.team_size()) {
+        for_each_product(A(i, k), X(k, j), [&](int p, Real<T> left, Real<T> right) {
+          sum.part[p].add_product_atomically(static_cast<double>(left), static_cast<double>(right));
+        });
+      }
+      team.team_barrier();
+      for (int p = 0; p < parts_of_scalar<T> && team.team_rank() == 0; ++p) {
+        whole.part[p].merge(sum.part[p]);
+      }
+    }
+    if (team.team_rank() == 0) {
+      T& y = Y(i, j);
+      y = update.exactly(whole, y);
+    }
   }
 };
 
-/// The elements that are marked, summed again exactly.
+/// The elements that are marked, summed again exactly, each by a team.
 template <Scalar T>
 void round_open(const ExecutionSpace& space, const ProductRounding<T>& rounding,
                 const Kokkos::View<char*, MemorySpace>& open) {
+  using Sum = Kokkos::View<ExactSum<T>, typename ExecutionSpace::scratch_memory_space, Kokkos::MemoryUnmanaged>;
+  const auto count = static_cast<Index>(open.extent(0));
+  DeviceTeams policy(space, static_cast<int>((count + threads_of_device_team - 1) / threads_of_device_team),
+                     threads_of_device_team);
+  policy.set_scratch_size(0, Kokkos::PerTeam(static_cast<int>(Sum::shmem_size())));
   Kokkos::parallel_for(
-      "heddle::exact::round",
-      Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(space, 0, static_cast<Index>(open.extent(0))),
-      KOKKOS_LAMBDA(Index at) {
-        if (open(at) != 0) {
-          rounding.round_exactly(at);
+      "heddle::exact::round", policy, KOKKOS_LAMBDA(const DeviceTeam& team) {
+        const Sum sum(team.team_scratch(0));
+        const Index begin = Index{team.league_rank()} * team.team_size();
+        bool is_open = begin + team.team_rank() < count && open(begin + team.team_rank()) != 0;
+        while (true) {
+          int first = is_open ? team.team_rank() : team.team_size();
+          team.team_reduce(Kokkos::Min<int>(first));
+          if (first == team.team_size()) {
+            return;
+          }
+          rounding.round_exactly(team, sum(), begin + first);
+          team.team_barrier();
+          is_open = is_open && team.team_rank() != first;
         }
       });
 }
@@ -196,6 +228,8 @@ void device_product_in_parts(const ExecutionSpace& space, const ProductRounding<
   const Kokkos::View<InnerSum<T>*, MemorySpace> sums(
       Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "heddle::exact::sums"),
       static_cast<std::size_t>(parts * results));
+  const Kokkos::View<char*, MemorySpace> open(
+      Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "heddle::exact::open"), static_cast<std::size_t>(results));
   Kokkos::parallel_for(
       "heddle::exact::product",
       Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>, Kokkos::LaunchBounds<256, 4>>(space, 0,
@@ -216,10 +250,11 @@ void device_product_in_parts(const ExecutionSpace& space, const ProductRounding<
           mine.merge(sums(part * results + at));
         }
         const InnerSum<T> sum = team_sum(team, mine);
-        if (team.team_rank() == 0 && !rounding.round_nearly(at, sum)) {
-          rounding.round_exactly(at);
+        if (team.team_rank() == 0) {
+          open(at) = static_cast<char>(!rounding.round_nearly(at, sum));
         }
       });
+  round_open(space, rounding, open);
 }
 
 /// Products by as many threads for each element, of one team, whose sums go through its fast memory. A team takes 32

@@ -1,245 +1,134 @@
 // The factorization on a GPU: sums of every element are kept, and each panel of columns is taken off them.
 #pragma once
 
-#include "exact/device.hpp"
-#include "exact/host_lu.hpp"
+#include "exact/device_lu_batched.hpp"
+#include "exact/device_lu_columns.hpp"
+#include "exact/device_lu_leaf.hpp"
+#include "exact/device_lu_update.hpp"
+#include "exact/row_moves.hpp"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
 
 namespace heddle::exact::impl {
 
-/// A candidate for a pivot, by pivot_rank().
-struct Pivot {
-  std::uint64_t rank;
-  Index row;
-  /// To the larger, or, of equal ones, the first.
-  [[nodiscard]] KOKKOS_INLINE_FUNCTION bool gives_way_to(const Pivot& other) const {
-    return other.rank > rank || (other.rank == rank && other.row < row);
-  }
-};
-struct LargestPivot {
-  using reducer = LargestPivot;
-  using value_type = Pivot;
-  using result_view_type = Kokkos::View<Pivot, Kokkos::HostSpace, Kokkos::MemoryUnmanaged>;
+/// Columns that are factored together at most: sums of so many products are rounded on the way only once.
+inline constexpr Index most_device_columns = 128;
 
-  Pivot* result;
-  KOKKOS_INLINE_FUNCTION void join(Pivot& to, const Pivot& from) const {
-    if (to.gives_way_to(from)) {
-      to = from;
-    }
+/// Columns of a matrix on one GPU, all rows of them, with the sums of their elements: every factored panel, of this
+/// matrix or of other ranks, is taken off them. Ordered on the space; only what says so blocks.
+template <Scalar T> class DeviceFactor {
+ public:
+  /// `A` begins as the matrix; its panels have up to `block` <= most_device_columns columns, and up to `steps` are
+  /// factored in all.
+  DeviceFactor(const ExecutionSpace& space, const StridedMatrix<T>& A, Index block, Index steps)
+      : space_(space),
+        block_(block),
+        columns_(space, A),
+        moves_(space, block),
+        scales_(Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "heddle::exact::scales"),
+                A.extent(0) + A.extent(1)),
+        pivots_(Kokkos::view_alloc(space, "heddle::exact::pivots"), static_cast<std::size_t>(steps + 1)),
+        leaves_(space, block) {
+    begin_device_columns(space, columns_);
   }
-  KOKKOS_INLINE_FUNCTION void init(Pivot& value) const { value = {0, Index{1} << 62}; }
-  KOKKOS_INLINE_FUNCTION Pivot& reference() const { return *result; }
-  [[nodiscard]] result_view_type view() const { return result_view_type(result); }
-};
 
-/// Matrices of one shape, any strides, with the sums of their elements: what kernels of the factorization work on.
-template <Scalar T> struct DeviceLu {
-  T* data;
-  Index m;
-  Index n;
-  Index row_stride;
-  Index column_stride;
-  Index batch_stride;
-  InnerSum<T>* sums;  ///< m x n, column-major, for each matrix.
-  Index* pivots;      ///< min(m, n) for each matrix, and one more: info.
+  [[nodiscard]] Index columns() const { return columns_.n; }
 
-  KOKKOS_INLINE_FUNCTION T& at(Index b, Index i, Index j) const {
-    return data[b * batch_stride + i * row_stride + j * column_stride];
-  }
-  KOKKOS_INLINE_FUNCTION InnerSum<T>& sum(Index b, Index i, Index j) const { return sums[(b * n + j) * m + i]; }
-  KOKKOS_INLINE_FUNCTION Index steps() const { return m < n ? m : n; }
-  KOKKOS_INLINE_FUNCTION Index& pivot(Index b, Index j) const { return pivots[b * (steps() + 1) + j]; }
-
-  KOKKOS_INLINE_FUNCTION void begin(Index b, Index i, Index j) const {
-    sum(b, i, j) = InnerSum<T>();
-    sum(b, i, j).add(at(b, i, j));
-  }
-  KOKKOS_INLINE_FUNCTION T finished(Index b, Index i, Index j, Index known) const {
-    T value;
-    if (!sum(b, i, j).rounds_to(known, value)) {
-      ExactSum<T> exact;
-      exact.add(at(b, i, j));
-      for (Index k = 0; k < known; ++k) {
-        exact.add_product(at(b, i, k), -at(b, k, j));
-      }
-      value = exact.value();
-    }
-    return value;
-  }
-  /// Finishes rows [j, m) of column j and finds their pivot.
-  KOKKOS_INLINE_FUNCTION void choose(const DeviceTeam& team, Index b, Index j) const {
-    Pivot best;
-    const LargestPivot reducer{&best};
-    reducer.init(best);
-    for (Index i = j + team.team_rank(); i < m; i += team.team_size()) {
-      const T value = finished(b, i, j, j);
-      at(b, i, j) = value;
-      reducer.join(best, {pivot_rank(value), i});
-    }
-    team.team_reduce(reducer);
-    if (team.team_rank() == 0) {
-      pivot(b, j) = best.row;
-      Index& info = pivot(b, steps());
-      if (best.rank == pivot_rank_of_zero && info == 0) {
-        info = j + 1;
+  /// Factors `width` columns from local column `column` on, which are columns `row` and on of the whole matrix. Rows
+  /// change places in these columns, and in their numbers; no others.
+  void factor_panel(Index row, Index column, Index width) {
+    const Index end = std::min(row + width, columns_.m);
+    const DeviceColumns<T> here = columns_.with_panel(row, column, width);
+    for (Index j = row; j < end; j += device_leaf_columns<T>) {
+      const Index last = std::min(j + device_leaf_columns<T>, end);
+      const LeafPlace leaf{j, column + (j - row), static_cast<int>(last - j)};
+      leaves_.factor(space_, here, leaf, pivots_, moves_);
+      move_device_rows(space_, here, moves_, {column, column + width}, column + (last - row), true);
+      const Range rest{column + (last - row), column + width};
+      if (!rest.empty()) {
+        const PanelElements<T> panel = here.elements(leaf.column);
+        device_rows_of_u(space_, here, panel, j, leaf.width, rest, block_);
+        device_few_products(space_, here, panel, j, leaf.width, rest);
       }
     }
   }
-  KOKKOS_INLINE_FUNCTION void swap(Index b, Index j, Index column) const {
-    const Index other = pivot(b, j);
-    if (other != j) {
-      const T value = at(b, j, column);
-      at(b, j, column) = at(b, other, column);
-      at(b, other, column) = value;
-      if (column > j) {
-        const InnerSum<T> held = sum(b, j, column);
-        sum(b, j, column) = sum(b, other, column);
-        sum(b, other, column) = held;
-      }
-    }
+  /// The same, whose rows then change places in all other columns too, of L and of what is not factored.
+  void factor_own_panel(Index row, Index column, Index width) {
+    factor_panel(row, column, width);
+    find_device_moves(space_, columns_, row, moves_);
+    move_other_columns({column, column + width});
   }
-  KOKKOS_INLINE_FUNCTION void divide(Index b, Index i, Index j) const {
-    if (at(b, j, j) != T(0)) {
-      at(b, i, j) = quotient(at(b, i, j), at(b, j, j));
-    }
+  /// Rows change places in all columns but these as the factorization of a panel says.
+  void move_other_columns(Range panel) {
+    move_device_rows(space_, columns_, moves_, {0, panel.begin}, columns_.n, false);
+    move_device_rows(space_, columns_, moves_, {panel.end, columns_.n}, panel.end, false);
   }
+  /// Takes a panel, columns [row, row + width) of L, off columns [first, n).
+  void apply(const PanelElements<T>& panel, Index row, Index width, Index first) {
+    const Range rest{first, columns_.n};
+    if (rest.empty()) {
+      return;
+    }
+    device_rows_of_u(space_, columns_, panel, row, static_cast<int>(width), rest, block_);
+    device_many_products(space_, columns_, panel, row, static_cast<int>(width), rest, scales_);
+  }
+  /// A panel in the columns themselves.
+  [[nodiscard]] PanelElements<T> panel(Index column) const { return columns_.elements(column); }
+
+  /// What move_other_columns() and move_numbers() do, from the host.
+  void set_moves(const std::vector<RowMove>& moves) {
+    const auto host = Kokkos::create_mirror_view(Kokkos::HostSpace{}, moves_.data);
+    host(0) = static_cast<Index>(moves.size());
+    for (std::size_t k = 0; k < moves.size(); ++k) {
+      host(1 + k) = moves[k].target;
+      host(1 + static_cast<std::size_t>(moves_.most) + k) = moves[k].source;
+    }
+    Kokkos::deep_copy(space_, moves_.data, host);
+    space_.fence("heddle::exact::lu");
+  }
+  void move_numbers() { move_device_rows(space_, columns_, moves_, {0, 0}, columns_.n, true); }
+  /// The pivots of a panel, and, last, the info so far. Blocks.
+  [[nodiscard]] std::vector<Index> numbers(Index row, Index width) const {
+    const auto host = Kokkos::create_mirror_view(Kokkos::HostSpace{}, pivots_);
+    Kokkos::deep_copy(space_, host, pivots_);
+    space_.fence("heddle::exact::lu");
+    std::vector<Index> numbers(host.data() + row, host.data() + row + width);
+    numbers.push_back(host(host.extent(0) - 1));
+    return numbers;
+  }
+
+  /// Where rows of L are that this rank has no columns of, and in which row of it each row is.
+  void set_left(const LeftFactor<T>& left) { columns_.left = left; }
+  [[nodiscard]] const Kokkos::View<Index*, MemorySpace>& order() const { return columns_.order; }
+
+ private:
+  ExecutionSpace space_;
+  Index block_;
+  DeviceColumns<T> columns_;
+  DeviceMoves moves_;
+  Kokkos::View<double*, MemorySpace> scales_;
+  Kokkos::View<Index*, MemorySpace> pivots_;  // And, last, info.
+  DeviceLeaves<T> leaves_;
 };
 
-/// Whole factorizations, each by one team.
-template <Scalar T> void device_factor_each(const ExecutionSpace& space, const DeviceLu<T>& lu, Index count) {
-  Kokkos::parallel_for(
-      "heddle::exact::lu", DeviceTeams(space, static_cast<int>(count), threads_of_device_team),
-      KOKKOS_LAMBDA(const DeviceTeam& team) {
-        const Index b = team.league_rank();
-        const Index threads = team.team_size();
-        const Index rank = team.team_rank();
-        for (Index at = rank; at < lu.m * lu.n; at += threads) {
-          lu.begin(b, at % lu.m, at / lu.m);
-        }
-        team.team_barrier();
-        for (Index j = 0; j < lu.steps(); ++j) {
-          lu.choose(team, b, j);
-          team.team_barrier();
-          for (Index c = rank; c < lu.n; c += threads) {
-            lu.swap(b, j, c);
-          }
-          team.team_barrier();
-          for (Index i = j + 1 + rank; i < lu.m; i += threads) {
-            lu.divide(b, i, j);
-          }
-          for (Index c = j + 1 + rank; c < lu.n; c += threads) {
-            lu.at(b, j, c) = lu.finished(b, j, c, j);
-          }
-          team.team_barrier();
-          const Index height = lu.m - j - 1;
-          for (Index at = rank; at < height * (lu.n - j - 1); at += threads) {
-            const Index i = j + 1 + at % height;
-            const Index c = j + 1 + at / height;
-            lu.sum(b, i, c).add_product(lu.at(b, i, j), -lu.at(b, j, c));
-          }
-          team.team_barrier();
-        }
-      });
-}
-
-/// One factorization by the whole device, `block` columns at a time.
-template <Scalar T> void device_factor(const ExecutionSpace& space, const DeviceLu<T>& lu, Index block) {
-  using Range = Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>;
-  const Index m = lu.m;
-  const Index n = lu.n;
-  Kokkos::parallel_for(
-      "heddle::exact::lu_begin", Range(space, 0, m * n), KOKKOS_LAMBDA(Index at) { lu.begin(0, at % m, at / m); });
-  for (Index begin = 0; begin < lu.steps(); begin += block) {
-    const Index end = std::min(begin + block, lu.steps());
-    for (Index j = begin; j < end; ++j) {
-      Kokkos::parallel_for(
-          "heddle::exact::lu_pivot", DeviceTeams(space, 1, threads_of_device_team),
-          KOKKOS_LAMBDA(const DeviceTeam& team) { lu.choose(team, 0, j); });
-      Kokkos::parallel_for(
-          "heddle::exact::lu_swap", Range(space, 0, n), KOKKOS_LAMBDA(Index column) { lu.swap(0, j, column); });
-      Kokkos::parallel_for(
-          "heddle::exact::lu_divide", Range(space, j + 1, std::max(m, end)), KOKKOS_LAMBDA(Index k) {
-            if (k < m) {
-              lu.divide(0, k, j);
-            }
-            if (k < end) {
-              lu.at(0, j, k) = lu.finished(0, j, k, j);
-            }
-          });
-      const Index height = m - j - 1;
-      Kokkos::parallel_for(
-          "heddle::exact::lu_panel", Range(space, 0, height * (end - j - 1)), KOKKOS_LAMBDA(Index at) {
-            const Index i = j + 1 + at % height;
-            const Index c = j + 1 + at / height;
-            lu.sum(0, i, c).add_product(lu.at(0, i, j), -lu.at(0, j, c));
-          });
-    }
-    // The rest of U's rows, a team for each column, and the sums behind them.
-    if (end < n) {
-      Kokkos::parallel_for(
-          "heddle::exact::lu_rows", Kokkos::TeamPolicy<ExecutionSpace>(space, static_cast<int>(n - end), 64),
-          KOKKOS_LAMBDA(const typename Kokkos::TeamPolicy<ExecutionSpace>::member_type& team) {
-            const Index c = end + team.league_rank();
-            for (Index j = begin; j < end; ++j) {
-              if (team.team_rank() == 0) {
-                lu.at(0, j, c) = lu.finished(0, j, c, j);
-              }
-              team.team_barrier();
-              const T factor = -lu.at(0, j, c);
-              for (Index i = j + 1 + team.team_rank(); i < end; i += team.team_size()) {
-                lu.sum(0, i, c).add_product(lu.at(0, i, j), factor);
-              }
-              team.team_barrier();
-            }
-          });
-    }
-    const Index height = m - end;
-    Kokkos::parallel_for(
-        "heddle::exact::lu_update", Range(space, 0, height * (n - end)), KOKKOS_LAMBDA(Index at) {
-          const Index i = end + at % height;
-          const Index c = end + at / height;
-          InnerSum<T> sum = lu.sum(0, i, c);
-          for (Index k = begin; k < end; ++k) {
-            sum.add_product(lu.at(0, i, k), -lu.at(0, k, c));
-          }
-          lu.sum(0, i, c) = sum;
-        });
-  }
-}
-
-template <Scalar T>
-std::vector<LuResult> device_lu(const ExecutionSpace& space, const StridedBatch<T>& A, Index block) {
-  const auto count = static_cast<Index>(A.extent(0));
-  const auto m = static_cast<Index>(A.extent(1));
-  const auto n = static_cast<Index>(A.extent(2));
+/// Factors one matrix by the whole device, `block` columns at a time. Blocks.
+template <Scalar T> LuResult device_lu(const ExecutionSpace& space, const StridedMatrix<T>& A, Index block) {
+  const auto m = static_cast<Index>(A.extent(0));
+  const auto n = static_cast<Index>(A.extent(1));
   const Index steps = std::min(m, n);
-  const Kokkos::View<InnerSum<T>*, MemorySpace> sums(
-      Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "heddle::exact::sums"),
-      static_cast<std::size_t>(count * m * n));
-  const Kokkos::View<Index*, MemorySpace> pivots(Kokkos::view_alloc(space, "heddle::exact::pivots"),
-                                                 static_cast<std::size_t>(count * (steps + 1)));
-  const DeviceLu<T> lu{A.data(),
-                       m,
-                       n,
-                       static_cast<Index>(A.stride(1)),
-                       static_cast<Index>(A.stride(2)),
-                       static_cast<Index>(A.stride(0)),
-                       sums.data(),
-                       pivots.data()};
-  if (block > 0) {
-    device_factor(space, lu, block);
-  } else {
-    device_factor_each(space, lu, count);
+  const Index together = std::min(block, most_device_columns);
+  DeviceFactor<T> factor(space, A, together, steps);
+  for (Index row = 0; row < steps; row += together) {
+    const Index width = std::min(together, steps - row);
+    factor.factor_own_panel(row, row, width);
+    factor.apply(factor.panel(row), row, width, row + width);
   }
-  const auto host = Kokkos::create_mirror_view(Kokkos::HostSpace{}, pivots);
-  Kokkos::deep_copy(space, host, pivots);
-  space.fence("heddle::exact::lu");
-  std::vector<LuResult> results(static_cast<std::size_t>(count));
-  for (std::size_t b = 0; b < results.size(); ++b) {
-    const Index* const from = host.data() + static_cast<Index>(b) * (steps + 1);
-    results[b].pivots.assign(from, from + steps);
-    results[b].info = from[steps];
-  }
-  return results;
+  std::vector<Index> numbers = factor.numbers(0, steps);
+  const Index info = numbers.back();
+  numbers.pop_back();
+  return {std::move(numbers), info};
 }
 
 }  // namespace heddle::exact::impl

@@ -99,12 +99,18 @@ template <Scalar T, class Sum, class Team> class BlockSolve {
   }
 
   KOKKOS_INLINE_FUNCTION BlockSolve(const DeviceSystem<T, Sum>& system, const Team& team, int number)
+      : BlockSolve(system, team, Index{number} * block,
+                   static_cast<int>(Kokkos::min<Index>(block, system.A.rows - Index{number} * block))) {
+    number_ = number;
+  }
+  /// Of `rows` rows, at most a block, that are solved from the begin-th on: for solve().
+  KOKKOS_INLINE_FUNCTION BlockSolve(const DeviceSystem<T, Sum>& system, const Team& team, Index begin, int rows)
       : system_(system),
         team_(team),
-        number_(number),
+        number_(0),
         rank_(team.team_rank()),
-        begin_(Index{number} * block),
-        rows_(static_cast<int>(Kokkos::min<Index>(block, system.A.rows - begin_))),
+        begin_(begin),
+        rows_(rows),
         diagonal_(team.team_scratch(0), leading * block),
         minus_x_(team.team_scratch(0), block + 1),
         exact_(team.team_scratch(0)) {}
@@ -119,6 +125,15 @@ template <Scalar T, class Sum, class Team> class BlockSolve {
     for (int other = 0; other < number_; ++other) {
       add_block(other, found, sum);
     }
+    solve(sum);
+    Kokkos::memory_fence();
+    team_.team_barrier();
+    if (rank_ == 0) {
+      system_.progress.set_found(number_ + 1);
+    }
+  }
+  /// Finds x of this block from each row's b less the products with x that are found; load_diagonal() comes before.
+  KOKKOS_INLINE_FUNCTION void solve(const Sum& sum) const {
     team_.team_barrier();
     const DivisorOf<T> divisor(rank_ < rows_ && !system_.unit ? diagonal_(rank_ + leading * rank_) : T(1));
     const Sum whole = solve_steps(sum, divisor);
@@ -128,10 +143,15 @@ template <Scalar T, class Sum, class Team> class BlockSolve {
     if (rank_ < rows_) {
       system_.x(row(rank_)) = -minus_x_(rank_);
     }
-    Kokkos::memory_fence();
-    team_.team_barrier();
-    if (rank_ == 0) {
-      system_.progress.set_found(number_ + 1);
+  }
+  KOKKOS_INLINE_FUNCTION void load_diagonal() const {
+    const bool by_columns = system_.A.row_stride == 1;
+    for (int k = 0; k < rows_; ++k) {
+      const int r = by_columns ? rank_ : k;
+      const int s = by_columns ? k : rank_;
+      if (s <= r && r < rows_ && (s < r || !system_.unit)) {
+        diagonal_(r + leading * s) = system_.A(row(r), row(s));
+      }
     }
   }
 
@@ -165,16 +185,6 @@ template <Scalar T, class Sum, class Team> class BlockSolve {
       }
     }
     return sum;
-  }
-  KOKKOS_INLINE_FUNCTION void load_diagonal() const {
-    const bool by_columns = system_.A.row_stride == 1;
-    for (int k = 0; k < rows_; ++k) {
-      const int r = by_columns ? rank_ : k;
-      const int s = by_columns ? k : rank_;
-      if (s <= r && r < rows_ && (s < r || !system_.unit)) {
-        diagonal_(r + leading * s) = system_.A(row(r), row(s));
-      }
-    }
   }
   /// Takes the products with the x of another block, when it is found. What A has is read before.
   KOKKOS_INLINE_FUNCTION void add_block(int other, int& found, Sum& sum) const {

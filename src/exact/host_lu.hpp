@@ -4,6 +4,7 @@
 #include "exact/chunks.hpp"
 #include "exact/columns.hpp"
 #include "exact/quotient.hpp"
+#include <heddle/dist/placement.hpp>
 #include <heddle/exact/lu.hpp>
 
 #include <algorithm>
@@ -60,125 +61,152 @@ template <class Element> Index first_of_largest(Index begin, Index end, const El
   return best;
 }
 
-/// One matrix, column-major, m x n.
-template <Scalar T> class HostLu {
- public:
-  HostLu(const ExecutionSpace& space, T* data, Index m, Index n, Index leading, Index block, bool threads)
-      : space_(space), data_(data), m_(m), n_(n), leading_(leading), block_(block), threads_(threads) {}
+/// Elements (i, k) of some columns, i being a row of the whole matrix.
+template <Scalar T> struct PanelElements {
+  const T* data;
+  Index row_stride;
+  Index column_stride;
+  KOKKOS_INLINE_FUNCTION const T& operator()(Index i, Index k) const {
+    return data[i * row_stride + k * column_stride];
+  }
+};
 
-  LuResult factor() {
-    const Index steps = std::min(m_, n_);
-    result_.pivots.resize(static_cast<std::size_t>(steps));
-    sums_.reserve(static_cast<std::size_t>(block_));
-    for (Index begin = 0; begin < n_; begin += block_) {
-      const Index end = std::min(begin + block_, n_);
-      sums_.clear();
-      for (Index j = begin; j < end; ++j) {
-        sums_.emplace_back(m_);
-        for (Index i = 0; i < m_; ++i) {
-          sums_.back().set(i, at(i, j));
+/// Columns of a matrix, side by side, all m rows of them, and the sums of those that are at work.
+template <Scalar T> class HostColumns {
+ public:
+  HostColumns(const ExecutionSpace& space, T* data, Index m, Index leading, bool threads)
+      : space_(space), data_(data), m_(m), leading_(leading), threads_(threads), left_{data, 1, leading} {}
+
+  [[nodiscard]] T& at(Index i, Index j) const { return data_[i + j * leading_]; }
+  /// Columns from `column` on.
+  [[nodiscard]] PanelElements<T> panel(Index column) const { return {data_ + column * leading_, 1, leading_}; }
+  /// Columns of L are not these, but elsewhere, row i of them at order[i].
+  void set_left(const PanelElements<T>& left, const Index* order) {
+    left_ = left;
+    order_ = order;
+  }
+
+  /// Sums of nothing but the elements of these columns.
+  void begin(Range columns) {
+    first_ = columns.begin;
+    sums_.clear();
+    for (Index j = columns.begin; j < columns.end; ++j) {
+      sums_.emplace_back(m_);
+      for (Index i = 0; i < m_; ++i) {
+        sums_.back().set(i, at(i, j));
+      }
+    }
+  }
+
+  /// Takes columns [row, row + width) of L, finished, off these: their rows of U, and the sums below.
+  void apply(const PanelElements<T>& panel, Index row, Index width, Range columns) {
+    panel_row_ = beyond;
+    const Index end = row + width;
+    for_each(columns.begin, columns.end, 1, width * width, [&](Index first, Index last) {
+      for (Index j = first; j < last; ++j) {
+        for (Index i = row; i < end; ++i) {
+          at(i, j) = finished(i, j, i);
+          const T factor = -at(i, j);
+          sums(j).add(i + 1, end, rows_of(panel, i - row, 1), [=](Index) { return factor; });
         }
       }
-      panel_ = begin;
-      for (Index k = 0; k < std::min(begin, steps); k += block_) {
-        apply(k, std::min({k + block_, begin, steps}), end);
+    });
+    // Rows of L that stay in the second cache meet every column.
+    constexpr Index chunk = 256;
+    for_each(end, m_, chunk, chunk * width * columns.size(), [&](Index first, Index last) {
+      for (Index j = columns.begin; j < columns.end; ++j) {
+        sums(j).add(first, last, rows_of(panel, 0, width), [&](Index k) { return -at(row + k, j); });
       }
-      factor_panel(begin, end, steps);
+    });
+  }
+
+  /// Factors `steps` of the columns of `panel`, of which the first is column `row` of the whole matrix, and takes them
+  /// off the others. swap_others(i, k) is to let rows i and k change places elsewhere.
+  template <class Swap> void factor(Index row, Range panel, Index steps, LuResult& result, const Swap& swap_others) {
+    panel_row_ = row;
+    panel_column_ = panel.begin;
+    constexpr Index chunk = 512;
+    for (Index k = 0; k < steps; ++k) {
+      const Index j = panel.begin + k;
+      const Index r = row + k;
+      for_each(r, m_, chunk, 32 * chunk, [&](Index first, Index last) {
+        for (Index i = first; i < last; ++i) {
+          at(i, j) = finished(i, j, r);
+        }
+      });
+      const Index pivot = first_of_largest(r, m_, [&](Index i) -> const T& { return at(i, j); });
+      result.pivots[static_cast<std::size_t>(r)] = pivot;
+      if (pivot != r) {
+        swap_rows(r, pivot, panel, j + 1);
+        swap_others(r, pivot);
+      }
+      const bool singular = at(r, j) == T(0);
+      if (singular && result.info == 0) {
+        result.info = r + 1;
+      }
+      for_each(r + 1, m_, chunk, chunk * (panel.end - j), [&](Index first, Index last) {
+        if (!singular) {
+          const T by = at(r, j);
+          for (Index i = first; i < last; ++i) {
+            at(i, j) = quotient(at(i, j), by);
+          }
+        }
+      });
+      for (Index c = j + 1; c < panel.end; ++c) {
+        at(r, c) = finished(r, c, r);
+      }
+      const PanelElements<T> column = this->panel(j);
+      for_each(r + 1, m_, chunk, chunk * (panel.end - j), [&](Index first, Index last) {
+        for (Index c = j + 1; c < panel.end; ++c) {
+          const T factor = -at(r, c);
+          sums(c).add(first, last, rows_of(column, 0, 1), [=](Index) { return factor; });
+        }
+      });
     }
-    return std::move(result_);
+  }
+
+  /// Rows i and k change places in these columns, and the sums of those from `sums_from` on.
+  void swap_rows(Index i, Index k, Range columns, Index sums_from) {
+    for (Index j = columns.begin; j < columns.end; ++j) {
+      std::swap(at(i, j), at(k, j));
+      if (j >= sums_from) {
+        sums(j).swap(i, k);
+      }
+    }
   }
 
  private:
-  [[nodiscard]] T& at(Index i, Index j) const { return data_[i + j * leading_]; }
-  [[nodiscard]] Rows<T>& sums(Index j) { return sums_[static_cast<std::size_t>(j - panel_)]; }
-  [[nodiscard]] Operand<T> rows_of(Index column, Index count) const {
+  static constexpr Index beyond = Index{1} << 62;
+
+  [[nodiscard]] Rows<T>& sums(Index j) { return sums_[static_cast<std::size_t>(j - first_)]; }
+  [[nodiscard]] Operand<T> rows_of(const PanelElements<T>& panel, Index column, Index count) const {
     Operand<T> part;
-    part.data = data_ + column * leading_;
+    part.data = panel.data + column * panel.column_stride;
     part.rows = m_;
     part.columns = count;
-    part.column_stride = leading_;
+    part.column_stride = panel.column_stride;
     return part;
   }
+  [[nodiscard]] const T& l(Index i, Index k) const {
+    if (k >= panel_row_) {
+      return at(i, panel_column_ + (k - panel_row_));
+    }
+    return left_(order_ == nullptr ? i : order_[i], k);
+  }
 
-  // a_ij minus the inner product of the first `known` elements of L's row i and U's column j, which A still holds as it
-  // was.
+  // Element (i, j) minus the inner product of the first `known` elements of L's row i and U's column j; the matrix
+  // still holds it as it was.
   [[nodiscard]] T finished(Index i, Index j, Index known) {
     T value;
     if (!sums(j).get(i).rounds_to(known, value)) {
       ExactSum<T> exact;
       exact.add(at(i, j));
       for (Index k = 0; k < known; ++k) {
-        exact.add_product(at(i, k), -at(k, j));
+        exact.add_product(l(i, k), -at(k, j));
       }
       value = exact.value();
     }
     return value;
-  }
-
-  // Columns [begin, end) of L, finished, on the panel's: rows [begin, end) of U, and the sums below.
-  void apply(Index begin, Index end, Index panel_end) {
-    for_each(panel_, panel_end, 1, (end - begin) * (end - begin), [&](Index j, Index) {
-      for (Index i = begin; i < end; ++i) {
-        at(i, j) = finished(i, j, i);
-        const T factor = -at(i, j);
-        sums(j).add(i + 1, end, rows_of(i, 1), [=](Index) { return factor; });
-      }
-    });
-    // Rows of L that stay in the second cache meet every column of the panel.
-    constexpr Index chunk = 256;
-    for_each(end, m_, chunk, chunk * (end - begin) * (panel_end - panel_), [&](Index first, Index last) {
-      for (Index j = panel_; j < panel_end; ++j) {
-        sums(j).add(first, last, rows_of(begin, end - begin), [&](Index k) { return -at(begin + k, j); });
-      }
-    });
-  }
-
-  void factor_panel(Index begin, Index end, Index steps) {
-    for (Index j = begin; j < std::min(end, steps); ++j) {
-      constexpr Index chunk = 512;
-      for_each(j, m_, chunk, 32 * chunk, [&](Index first, Index last) {
-        for (Index i = first; i < last; ++i) {
-          at(i, j) = finished(i, j, j);
-        }
-      });
-      const Index pivot = pivot_of(j);
-      result_.pivots[static_cast<std::size_t>(j)] = pivot;
-      if (pivot != j) {
-        swap_rows(j, pivot, j, end);
-      }
-      const bool singular = at(j, j) == T(0);
-      if (singular && result_.info == 0) {
-        result_.info = j + 1;
-      }
-      for_each(j + 1, m_, chunk, chunk * (end - j), [&](Index first, Index last) {
-        if (!singular) {
-          const T by = at(j, j);
-          for (Index i = first; i < last; ++i) {
-            at(i, j) = quotient(at(i, j), by);
-          }
-        }
-      });
-      for (Index c = j + 1; c < end; ++c) {
-        at(j, c) = finished(j, c, j);
-      }
-      for_each(j + 1, m_, chunk, chunk * (end - j), [&](Index first, Index last) {
-        for (Index c = j + 1; c < end; ++c) {
-          const T factor = -at(j, c);
-          sums(c).add(first, last, rows_of(j, 1), [=](Index) { return factor; });
-        }
-      });
-    }
-  }
-  [[nodiscard]] Index pivot_of(Index j) const {
-    return first_of_largest(j, m_, [&](Index i) -> const T& { return at(i, j); });
-  }
-  void swap_rows(Index i, Index k, Index column, Index panel_end) {
-    for (Index j = 0; j < n_; ++j) {
-      std::swap(at(i, j), at(k, j));
-    }
-    for (Index j = column + 1; j < panel_end; ++j) {
-      sums(j).swap(i, k);
-    }
   }
 
   // body(first, last) for parts of [begin, end), `work` products each.
@@ -191,13 +219,45 @@ template <Scalar T> class HostLu {
   ExecutionSpace space_;
   T* data_;
   Index m_;
-  Index n_;
   Index leading_;
-  Index block_;
   bool threads_;
-  Index panel_ = 0;
+  PanelElements<T> left_;
+  const Index* order_ = nullptr;
+  Index panel_row_ = beyond;  // Columns of L from here on are these, from panel_column_ on.
+  Index panel_column_ = 0;
+  Index first_ = 0;
   std::vector<Rows<T>> sums_;
-  LuResult result_;
+};
+
+/// One matrix, column-major, m x n: panel after panel, each of which meets all columns on its left first.
+template <Scalar T> class HostLu {
+ public:
+  HostLu(const ExecutionSpace& space, T* data, Index m, Index n, Index leading, Index block, bool threads)
+      : columns_(space, data, m, leading, threads), m_(m), n_(n), block_(block) {}
+
+  LuResult factor() {
+    const Index steps = std::min(m_, n_);
+    LuResult result;
+    result.pivots.resize(static_cast<std::size_t>(steps));
+    for (Index begin = 0; begin < n_; begin += block_) {
+      const Range panel{begin, std::min(begin + block_, n_)};
+      columns_.begin(panel);
+      for (Index k = 0; k < std::min(begin, steps); k += block_) {
+        columns_.apply(columns_.panel(k), k, std::min({block_, begin - k, steps - k}), panel);
+      }
+      columns_.factor(begin, panel, std::min(panel.end, steps) - begin, result, [&](Index i, Index k) {
+        columns_.swap_rows(i, k, {0, panel.begin}, n_);
+        columns_.swap_rows(i, k, {panel.end, n_}, n_);
+      });
+    }
+    return result;
+  }
+
+ private:
+  HostColumns<T> columns_;
+  Index m_;
+  Index n_;
+  Index block_;
 };
 
 }  // namespace heddle::exact::impl

@@ -22,7 +22,7 @@ namespace {
 using heddle::impl::on_host;
 
 // Columns at a time, unless the caller says.
-constexpr Index default_block = on_host ? 48 : 64;
+constexpr Index default_block = on_host ? 48 : most_device_columns;
 
 template <Scalar T> bool is_column_major(const StridedMatrix<T>& A) {
   return A.extent(1) <= 1 ? A.extent(0) <= 1 || A.stride(0) == 1 : A.stride(0) == 1 && A.stride(1) >= A.extent(0);
@@ -116,8 +116,7 @@ template <Scalar T> LuResult lu(const ExecutionSpace& space, const StridedMatrix
   } else {
     require(options.algorithm == Algorithm::automatic, "exact::lu: the algorithm ", to_string(options.algorithm),
             " is there on CPUs alone; GPUs take ", to_string(Algorithm::automatic));
-    const StridedBatch<T> one(A.data(), Kokkos::LayoutStride(1, 0, A.extent(0), A.stride(0), A.extent(1), A.stride(1)));
-    return device_lu(space, one, block)[0];
+    return device_lu(space, A, block);
   }
 }
 
@@ -147,7 +146,7 @@ template <Scalar T> std::vector<LuResult> lu_batched(const ExecutionSpace& space
     });
     return results;
   } else {
-    return device_lu(space, A, Index{0});
+    return device_lu_batched(space, A);
   }
 }
 

@@ -1,11 +1,11 @@
 // A few columns factored on a GPU by one kernel, whose teams meet once a column.
 #pragma once
 
-#include "core/simd.hpp"
+#include "core/meeting_teams.hpp"
 #include "dist/elementwise.hpp"
-#include "exact/device_lu.hpp"
-#include "solve/leaf.hpp"
+#include "exact/device_lu_batched.hpp"
 #include "solve/cluster_leaf.hpp"
+#include "solve/leaf.hpp"
 #include "solve/moves.hpp"
 #include "solve/pivot.hpp"
 
@@ -19,63 +19,6 @@ namespace heddle::impl {
 /// Rows of a team, one a thread: as few as leave no more teams than multiprocessors, so that these share the work.
 inline constexpr int device_leaf_threads[] = {128, 256, 512};
 inline constexpr int most_device_leaf_threads = 512;
-/// Threads that exchange registers.
-inline constexpr int device_leaf_lanes = 32;
-
-/// Teams that all run at the same time, whatever else the device does: one for each multiprocessor.
-inline Index device_leaf_teams(const ExecutionSpace& space) {
-  return std::max<Index>(1, static_cast<Index>(space.concurrency()) / 2048);
-}
-
-/// Words by which one thread tells others something at once: each is 32 bits of data and, above them, the number of the
-/// step that they belong to, so that no fence is needed, and whoever waits for the data has it when the number is right
-/// (as the small messages of NCCL are sent).
-struct MarkedWords {
-  // A volatile word is read from, and written to, the memory that all teams share.
-  volatile std::uint64_t* words;
-
-  KOKKOS_INLINE_FUNCTION void write(int k, std::uint32_t step, std::uint32_t data) const {
-    words[k] = std::uint64_t{step} << 32U | data;
-  }
-  /// Words first, first + stride, ...: all of them are asked for before the first is waited for.
-  template <int count>
-  KOKKOS_INLINE_FUNCTION void wait(int first, int stride, std::uint32_t step, std::uint32_t (&data)[count]) const {
-    bool all = false;
-    while (!all) {
-      std::uint64_t word[count];
-      HEDDLE_UNROLL
-      for (int k = 0; k < count; ++k) word[k] = words[first + k * stride];
-      all = true;
-      HEDDLE_UNROLL
-      for (int k = 0; k < count; ++k) {
-        data[k] = static_cast<std::uint32_t>(word[k]);
-        all = all && static_cast<std::uint32_t>(word[k] >> 32U) == step;
-      }
-    }
-  }
-};
-
-/// A row that is proposed for a pivot.
-struct Proposal {
-  std::uint64_t rank;  ///< By pivot_rank().
-  int position;        ///< Of the row in the panel.
-  int from;            ///< Which warp, or which team, proposes it.
-};
-/// Reduces proposals to that of the largest rank, or, of equal ones, the first position.
-struct FirstOfLargest {
-  using reducer = FirstOfLargest;
-  using value_type = Proposal;
-  using result_view_type = Kokkos::View<Proposal, Kokkos::HostSpace, Kokkos::MemoryUnmanaged>;
-
-  Proposal* result;
-  KOKKOS_INLINE_FUNCTION void join(Proposal& to, const Proposal& from) const {
-    if (from.rank > to.rank || (from.rank == to.rank && from.position < to.position)) to = from;
-  }
-  KOKKOS_INLINE_FUNCTION void init(Proposal& value) const { value = {0, 1 << 30, 0}; }
-  KOKKOS_INLINE_FUNCTION Proposal& reference() const { return *result; }
-  [[nodiscard]] result_view_type view() const { return result_view_type(result); }
-  [[nodiscard]] KOKKOS_INLINE_FUNCTION bool references_scalar() const { return true; }
-};
 
 /// Columns [first, first + width) of rows [first, rows) of a panel. A thread keeps its row in registers from beginning
 /// to end, and rows change no places but the numbers of them: `position` is where a thread's row is by now, and at the
@@ -85,7 +28,7 @@ struct FirstOfLargest {
 /// has into its team's fast memory; the first warp sends the best of these to all teams, and waits for what they send.
 template <Scalar T> struct DeviceLeaf {
   using Team = typename Kokkos::TeamPolicy<ExecutionSpace>::member_type;
-  static constexpr int lanes = device_leaf_lanes;
+  static constexpr int lanes = lanes_of_warp;
   static constexpr int most_warps = most_device_leaf_threads / lanes;
   static constexpr int most = static_cast<int>(device_leaf_width<T>);
   static constexpr int words_each = static_cast<int>(sizeof(T) / sizeof(std::uint32_t));
@@ -116,18 +59,6 @@ template <Scalar T> struct DeviceLeaf {
 
   [[nodiscard]] KOKKOS_INLINE_FUNCTION MarkedWords words_of(int j, int team) const {
     return {words + ((j & 1) * teams + team) * words_of_team};
-  }
-  [[nodiscard]] KOKKOS_INLINE_FUNCTION static Proposal best_of_warp(const Team& team, const Proposal& mine) {
-    Proposal best;
-    const FirstOfLargest reducer{&best};
-    Kokkos::parallel_reduce(
-        Kokkos::ThreadVectorRange(team, lanes), [&](int, Proposal& value) { reducer.join(value, mine); }, reducer);
-    return best;
-  }
-  [[nodiscard]] KOKKOS_INLINE_FUNCTION static int lane_of(const Team& team) {
-    int lane = 0;
-    Kokkos::parallel_for(Kokkos::ThreadVectorRange(team, lanes), [&](int l) { lane = l; });
-    return lane;
   }
   // The first warp: tells all teams the best row of this one, and finds the best of all, with its elements from column
   // j on.
@@ -276,7 +207,7 @@ template <Scalar T> class DeviceLeaves {
   DeviceLeaves() = default;
   DeviceLeaves(const ExecutionSpace& space, Index rows)
       : clusters_(std::in_place, space),
-        most_teams_(device_leaf_teams(space)),
+        most_teams_(resident_teams(space)),
         words_(Kokkos::view_alloc(space, "heddle::solve::leaf_words"),
                static_cast<std::size_t>(2 * most_teams_ * DeviceLeaf<T>::words_of_team)),
         order_(Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "heddle::solve::leaf_order"),

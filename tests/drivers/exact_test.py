@@ -210,11 +210,16 @@ class Lu(CommandTest):
                 self.assertAlmostEqual(found, A[int(P[i][0]) - 1][j], delta=1e-14)
 
     def test_the_bits_of_every_machine(self):
-        # What this matrix gave on CPUs of one and more threads and on GPUs.
-        results = self.succeed("lu", "--size", 200, "--seed", 3)["results"]
-        self.assertEqual(results["sha256"], "713d61510b790aa722cfe3d96515ec559155a166198693980d5905bc994228ed")
-        results = self.succeed("lu", "--size", 64, "--seed", 3, "--scalar", "complex-float")["results"]
-        self.assertEqual(results["sha256"], "23223f00b3a9cc58d3fc6b6ad1eeb33a0efb584c2968b94de859be005753546a")
+        # What this matrix gave on CPUs of one and more threads and on GPUs; on any number of ranks.
+        for ranks in (1, 2, 3):
+            results = self.succeed("lu", "--size", 200, "--seed", 3, ranks=ranks)["results"]
+            self.assertEqual(results["sha256"], "713d61510b790aa722cfe3d96515ec559155a166198693980d5905bc994228ed")
+        conditions = set()
+        for ranks in (1, 2):
+            results = self.succeed("lu", "--size", 64, "--seed", 3, "--scalar", "complex-float", "--block", 10, ranks=ranks)["results"]
+            self.assertEqual(results["sha256"], "23223f00b3a9cc58d3fc6b6ad1eeb33a0efb584c2968b94de859be005753546a")
+            conditions.add(results["condition"])
+        self.assertEqual(len(conditions), 1)
 
     def test_singular(self):
         write_market(self.path("A.mtx"), [[1.0, 0.0], [2.0, 0.0]])
@@ -260,7 +265,6 @@ class Lu(CommandTest):
 
     def test_refusals(self):
         self.refuse("lu", message="--input")
-        self.refuse("lu", "--size", 3, ranks=2, message="one rank")
         self.refuse("lu", "--size", 3, "--group", 2, message="--group")
         self.refuse("lu", "--size", 3, "--arithmetic", "emulated", "--group", 3, message="power of two")
         self.refuse("lu", "--size", 3, "--l", "L.dat", message="L.dat")

@@ -1,10 +1,11 @@
-// Exact sums over ranks: the same bits for any number of ranks and any distribution of the data.
+// Exact sums, products and factorizations over ranks: the same bits for any number of ranks and any distribution of the
+// data.
 #pragma once
 
 #include <heddle/comm/communicator.hpp>
 #include <heddle/dist/matrix.hpp>
 #include <heddle/exact/accumulator.hpp>
-#include <heddle/exact/matrix.hpp>
+#include <heddle/exact/lu.hpp>
 
 #include <span>
 #include <type_traits>
@@ -92,5 +93,33 @@ template <Scalar T>
 void gemv(const Communicator& comm, Operation op, std::type_identity_t<T> alpha, const DistributedMatrix<T>& A,
           std::span<const std::type_identity_t<T>> x, std::type_identity_t<T> beta,
           std::span<std::type_identity_t<T>> y);
+
+/// Computes P A = L U in place for a distributed m x n matrix A of any placement, as lu() of one rank does. The result
+/// is on every rank. Collective, blocks. Bits: those of lu() of the whole matrix on one rank, whatever the ranks, the
+/// placement and options.block.
+///
+/// Columns are dealt out to the ranks in blocks of as many as are factored together, 64 on CPUs and 128 on GPUs unless
+/// options.block says otherwise (at most 128 on GPUs); a matrix that is not placed so already travels there and back. A
+/// rank factors its panel and sends it to those that have columns on its right, which take it off these. Throws
+/// Error(argument), on every rank alike, for a negative block and for another algorithm than Algorithm::automatic.
+///
+/// Cost: that of lu() shared out among the ranks, but for the panels, during which the others wait; m n / 2 elements
+/// received by each rank. Memory of a rank, of several: its share of m n elements and 24 bytes for each of them (48 if
+/// complex), and m min(m, n) elements for L, which exact sums of rows that have moved need whole.
+template <Scalar T> LuResult lu(const Communicator& comm, const DistributedMatrix<T>& A, const LuOptions& options = {});
+
+/// Solves op(A) x = b for a distributed triangular A as trsv() of one rank does. x is whole on every rank, in host
+/// memory, holds b on entry and the solution afterwards, and has the same elements on every rank. Collective, blocks.
+/// Throws Error(argument), on every rank alike, for shapes that don't fit. Bits: those of trsv() of the whole matrix on
+/// one rank, whatever the ranks and the placement.
+///
+/// Rows of op(A) are dealt out to the ranks in blocks of 64 (32 of complex double), and A travels once where it is not
+/// placed so already: for Operation::none in blocks of rows, otherwise of columns. The rank of a block finds its x,
+/// tells all ranks, and each takes it off its rows. Cost: that of trsv() shared out, but for the rows on the diagonal
+/// blocks, and a broadcast for each block; refinements as there.
+template <Scalar T>
+// NOLINTNEXTLINE(readability-function-size): the arguments of BLAS
+void trsv(const Communicator& comm, Triangle triangle, Operation op, Diagonal diagonal, const DistributedMatrix<T>& A,
+          std::span<std::type_identity_t<T>> x, int refinements = 0);
 
 }  // namespace heddle::exact

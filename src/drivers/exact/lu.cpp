@@ -1,4 +1,4 @@
-// heddle lu: the LU factorization of a matrix from a file or generated: exact on one rank, emulated or native over all.
+// heddle lu: the LU factorization of a matrix from a file or generated: exact, emulated or native.
 #include "drivers/commands.hpp"
 #include "drivers/exact/sizes.hpp"
 #include "drivers/support/clock.hpp"
@@ -8,6 +8,7 @@
 #include "drivers/support/sha256.hpp"
 #include "drivers/support/text.hpp"
 #include <heddle/core/strided.hpp>
+#include <heddle/exact/distributed.hpp>
 #include <heddle/exact/lu.hpp>
 #include <heddle/io/matrix_file.hpp>
 #include <heddle/solve/solve.hpp>
@@ -40,9 +41,8 @@ const OptionTable<Options>& all_options() {
       {"--pivots", &Options::pivots, Text{},
        "File to write P to: one column, whose k-th number is the row of A that is row k of P A, from 1"},
       {"--arithmetic", &Options::arithmetic, choice({"exact", "emulated", "native"}),
-       "exact: each element from an exact sum, on one rank; over all ranks emulated: products by 8-bit integers; "
-       "native: "
-       "by the BLAS. The first two have the same bits on every machine"},
+       "exact: each element from an exact sum; emulated: products by 8-bit integers; native: by the BLAS. The first "
+       "two have the same bits on every machine"},
       {"--block", &Options::block, Integer{.least = 0},
        "Columns factored together; 0: chosen. Exact: 1 is unblocked, and no bit depends on it. Otherwise bits do"},
       {"--group", &Options::group, Integer{.least = 0},
@@ -249,17 +249,25 @@ template <Scalar T> struct Factored {
 template <Scalar T> Factored<T> factored_exactly(const Communicator& comm, const DistributedMatrix<T>& A, int block) {
   Factored<T> found;
   found.A = gather(A, 0);
-  found.power = power_of<T>(found.A);
+  comm.barrier();
   const auto start = std::chrono::steady_clock::now();
-  const exact::LuResult factors = exact::lu(comm.space(), A.local(), {.block = block});
-  found.seconds = seconds_since(start);
+  const exact::LuResult factors = exact::lu(comm, A, {.block = block});
+  found.seconds = comm.all_reduce(seconds_since(start), Reduction::maximum);
   found.LU = gather(A, 0);
   found.pivots = factors.pivots;
   found.info = factors.info;
-  if (A.rows() == A.columns()) {
-    const double norm_of_a = sizes_of<T>(found.A, found.LU, found.power).norm;
-    found.condition = exact::condition(comm.space(), A.local(), factors, norm_of_a, found.power);
+  DistributedMatrix<T> whole = A;
+  if (comm.size() > 1) {
+    whole = DistributedMatrix<T>(comm, Placement::on_rank(A.rows(), A.columns(), 0), "LU");
+    redistribute(A, whole);
   }
+  comm.on_rank(0, [&] {
+    found.power = power_of<T>(found.A);
+    if (A.rows() != A.columns()) return;
+    const double norm_of_a = sizes_of<T>(found.A, found.LU, found.power).norm;
+    found.condition = exact::condition(comm.space(), whole.local(), factors, norm_of_a, found.power);
+  });
+  comm.broadcast(std::span<double>(&found.condition, 1), 0);
   return found;
 }
 
@@ -288,7 +296,7 @@ struct Verdict {
 template <Scalar T> int run_as(Context& context, const Options& options) {
   const Communicator& comm = context.comm();
   const bool exactly = options.arithmetic == "exact";
-  const std::string place = exactly ? "rank:0" : "columns";
+  const std::string place = "columns";
   auto report = context.report("lu");
   const auto start = std::chrono::steady_clock::now();
   const auto A = options.input.empty() ? random_matrix<T>(comm, options.size, options.size, place, options.seed)
@@ -358,7 +366,6 @@ template <Scalar T> int run_as(Context& context, const Options& options) {
 }
 
 int run(Context& context, Options options) {
-  if (options.arithmetic == "exact") require_one_rank(context, "lu");
   require(options.arithmetic != "exact" || options.group == 0, "lu: --group is of --arithmetic emulated and native");
   require_one_input(options.input, options.size);
   for (const auto& [name, path] : {std::pair("--l", options.l), {"--u", options.u}, {"--pivots", options.pivots}}) {

@@ -57,7 +57,7 @@ std::vector<ManualFile> markdown_pages(const std::vector<CommandPage>& commands)
   std::string all =
       "# Commands and options\n" + std::string(origin) +
       "\nEvery command and its options, as `heddle COMMAND --help` prints them. A flag has no value.\n"
-      "Under `mpirun`, `duplicates`, `lu` and `study` take one rank, `plot`, `verify` and `manual` are started "
+      "Under `mpirun`, `duplicates` and `study` take one rank, `plot`, `verify` and `manual` are started "
       "without it,\nand the others run over any number of ranks. What they read from the environment is at "
       "the [end](#environment).\n";
   for (const CommandPage& command : commands) all += section(command);

@@ -1,0 +1,91 @@
+// How the teams of one kernel on a GPU meet: by words in memory, without a fence.
+#pragma once
+
+#include "core/simd.hpp"
+#include <heddle/core/scalar.hpp>
+
+#include <algorithm>
+#include <cstdint>
+
+namespace heddle::impl {
+
+/// Threads that exchange registers.
+inline constexpr int lanes_of_warp = 32;
+
+/// Teams that all run at the same time, whatever else the device does: one for each multiprocessor. Teams that wait for
+/// one another must not be more.
+inline Index resident_teams(const ExecutionSpace& space) {
+  return std::max<Index>(1, static_cast<Index>(space.concurrency()) / 2048);
+}
+
+/// Words by which one thread tells others something at once: each is 32 bits of data and, above them, the number of the
+/// step that they belong to, so that no fence is needed, and whoever waits for the data has it when the number is right
+/// (as the small messages of NCCL are sent).
+struct MarkedWords {
+  // A volatile word is read from, and written to, the memory that all teams share.
+  volatile std::uint64_t* words;
+
+  KOKKOS_INLINE_FUNCTION void write(int k, std::uint32_t step, std::uint32_t data) const {
+    words[k] = std::uint64_t{step} << 32U | data;
+  }
+  /// Words first, first + stride, ...: all of them are asked for before the first is waited for.
+  template <int count>
+  KOKKOS_INLINE_FUNCTION void wait(int first, int stride, std::uint32_t step, std::uint32_t (&data)[count]) const {
+    bool all = false;
+    while (!all) {
+      std::uint64_t word[count];
+      HEDDLE_UNROLL
+      for (int k = 0; k < count; ++k) word[k] = words[first + k * stride];
+      all = true;
+      HEDDLE_UNROLL
+      for (int k = 0; k < count; ++k) {
+        data[k] = static_cast<std::uint32_t>(word[k]);
+        all = all && static_cast<std::uint32_t>(word[k] >> 32U) == step;
+      }
+    }
+  }
+};
+
+/// A row that is proposed for a pivot.
+struct Proposal {
+  std::uint64_t rank;  ///< By pivot_rank().
+  int position;        ///< Of the row in the panel.
+  int from;            ///< Which warp, or which team, proposes it.
+};
+/// Reduces proposals to that of the largest rank, or, of equal ones, the first position.
+struct FirstOfLargest {
+  using reducer = FirstOfLargest;
+  using value_type = Proposal;
+  using result_view_type = Kokkos::View<Proposal, Kokkos::HostSpace, Kokkos::MemoryUnmanaged>;
+
+  Proposal* result;
+  KOKKOS_INLINE_FUNCTION void join(Proposal& to, const Proposal& from) const {
+    if (from.rank > to.rank || (from.rank == to.rank && from.position < to.position)) to = from;
+  }
+  KOKKOS_INLINE_FUNCTION void init(Proposal& value) const { value = {0, 1 << 30, 0}; }
+  KOKKOS_INLINE_FUNCTION Proposal& reference() const { return *result; }
+  [[nodiscard]] result_view_type view() const { return result_view_type(result); }
+  [[nodiscard]] KOKKOS_INLINE_FUNCTION bool references_scalar() const { return true; }
+};
+
+/// Of a team whose vectors are warps: the best of what its lanes propose, on each of them.
+template <class Team> KOKKOS_INLINE_FUNCTION Proposal best_of_warp(const Team& team, const Proposal& mine) {
+  Proposal best;
+  const FirstOfLargest reducer{&best};
+  Kokkos::parallel_reduce(
+      Kokkos::ThreadVectorRange(team, lanes_of_warp), [&](int, Proposal& value) { reducer.join(value, mine); },
+      reducer);
+  return best;
+}
+/// The number of this lane in its warp.
+template <class Team> KOKKOS_INLINE_FUNCTION int lane_of(const Team& team) {
+  int lane = 0;
+  Kokkos::parallel_for(Kokkos::ThreadVectorRange(team, lanes_of_warp), [&](int l) { lane = l; });
+  return lane;
+}
+/// Until all lanes of a warp are here; what they wrote, each of them sees then.
+template <class Team> KOKKOS_INLINE_FUNCTION void meet_in_warp(const Team& team) {
+  Kokkos::parallel_for(Kokkos::ThreadVectorRange(team, lanes_of_warp), [](int) {});
+}
+
+}  // namespace heddle::impl
