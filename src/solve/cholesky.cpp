@@ -144,27 +144,10 @@ CholeskyReport cholesky(const ExecutionSpace& space, const MatrixView<T>& A, con
   return impl::CholeskyFactorization<T>(space, nullptr, order, options).factor(A);
 }
 
-template <Scalar T>
-void cholesky_solve(const Communicator& comm, const DistributedMatrix<T>& L, const DistributedMatrix<T>& X,
-                    const CholeskyOptions& options) {
-  comm.together([&] {
-    impl::require_alike(comm, "cholesky_solve",
-                        impl::and_placements(impl::arguments_of(options), L.placement(), X.placement()), [&] {
-                          impl::require_square("cholesky_solve", "L", L);
-                          impl::require_rows("cholesky_solve", "X", X, L.rows());
-                          impl::require_lu_options("cholesky_solve", L.rows(), L.columns(), options);
-                        });
-    impl::FactoredSystem<T> system(comm, L, X.columns(), options);
-    system.with_right(X, [&](const DistributedMatrix<T>& x) { system.solve_by_cholesky(x); });
-  });
-}
-
 #define HEDDLE_INSTANTIATE(T)                                                                                    \
   template class CholeskyPlan<T>;                                                                                \
   template CholeskyReport cholesky<T>(const Communicator&, const DistributedMatrix<T>&, const CholeskyOptions&); \
-  template CholeskyReport cholesky<T>(const ExecutionSpace&, const MatrixView<T>&, const CholeskyOptions&);      \
-  template void cholesky_solve<T>(const Communicator&, const DistributedMatrix<T>&, const DistributedMatrix<T>&, \
-                                  const CholeskyOptions&)
+  template CholeskyReport cholesky<T>(const ExecutionSpace&, const MatrixView<T>&, const CholeskyOptions&)
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE);
 #undef HEDDLE_INSTANTIATE
 

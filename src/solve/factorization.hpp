@@ -2,6 +2,7 @@
 #pragma once
 
 #include "dist/arguments.hpp"
+#include "solve/placed_matrix.hpp"
 #include "solve/schedule.hpp"
 #include <heddle/solve/lu.hpp>
 
@@ -82,11 +83,6 @@ template <Scalar T> struct PlannedFactorization {
 [[nodiscard]] inline std::vector<Argument> arguments_of(const LuOptions& options) {
   return {argument("arithmetic", to_string(options.arithmetic)), argument("block", options.block),
           argument("group", options.group)};
-}
-/// Throws Error(argument) for what is no column-major matrix.
-template <Scalar T> void require_column_major(const char* of, const MatrixView<T>& A) {
-  require(A.extent(0) == 0 || A.extent(1) == 0 || A.stride(0) == 1, of, ": A's columns are ", A.stride(0),
-          " elements apart within; expected a column-major matrix");
 }
 
 }  // namespace heddle::impl

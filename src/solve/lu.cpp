@@ -167,12 +167,9 @@ template <Scalar T> LuReport lu(const Communicator& comm, const DistributedMatri
 }
 
 template <Scalar T> LuReport lu(const ExecutionSpace& space, const MatrixView<T>& A, const LuOptions& options) {
-  const auto rows = static_cast<Index>(A.extent(0));
-  const auto columns = static_cast<Index>(A.extent(1));
-  impl::require_lu_options("lu", rows, columns, options);
-  impl::require_column_major("lu", A);
-  impl::LuFactorization<T> state(space, nullptr, rows, columns, options);
-  return state.factor(A);
+  const impl::PlacedMatrix<T> a(space, "lu", "A", A);
+  impl::require_lu_options("lu", a.rows(), a.columns(), options);
+  return impl::LuFactorization<T>(space, nullptr, a.rows(), a.columns(), options).factor(a.local());
 }
 
 #define HEDDLE_INSTANTIATE(T)                                                                  \

@@ -6,6 +6,7 @@
 #include "solve/substitution.hpp"
 
 #include <algorithm>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -16,14 +17,6 @@ inline CyclicAxis right_hand_sides(Index count, int ranks) {
   constexpr Index blocks = 16;
   constexpr Index least = 64;
   return {count, std::max(least, (count + blocks - 1) / blocks), ranks};
-}
-
-/// A matrix where substitutions want it: itself, or a copy.
-template <Scalar T> DistributedMatrix<T> placed(const DistributedMatrix<T>& M, const Placement& placement) {
-  if (M.placement() == placement) return M;
-  const DistributedMatrix<T> copy(M.communicator(), placement, "heddle::solve::placed");
-  redistribute(M, copy);
-  return copy;
 }
 
 /// X(i, :) of what was row order[i].
@@ -57,65 +50,54 @@ inline std::vector<Index> order_of(const std::vector<Index>& pivots, bool back) 
 /// Factors where they are wanted, and systems with them.
 template <Scalar T> class FactoredSystem {
  public:
-  FactoredSystem(const Communicator& comm, const DistributedMatrix<T>& factors, Index columns, const LuOptions& options)
-      : comm_(comm),
+  FactoredSystem(const PlacedMatrix<T>& factors, Index columns, const LuOptions& options)
+      : ranks_(factors.ranks()),
         schedule_(schedule_for(factors.rows(), factors.columns(), with_arithmetic(options))),
-        axis_(columns_of(schedule_, comm.size())),
+        axis_(columns_of(schedule_, ranks_.size())),
         factors_(placed(factors, placement_of_columns(factors.rows(), axis_))),
-        right_(right_hand_sides(columns, comm.size())),
-        substitution_(comm.space(), &comm, schedule_, axis_, right_, with_arithmetic(options).arithmetic) {}
+        right_(right_hand_sides(columns, ranks_.size())),
+        substitution_(ranks_.space(), ranks_.comm(), schedule_, axis_, right_, with_arithmetic(options).arithmetic) {}
 
   [[nodiscard]] Placement right_placement() const { return placement_of_columns(schedule_.rows, right_); }
-  /// work(X), where right-hand sides X are wanted.
-  template <class Work> void with_right(const DistributedMatrix<T>& X, const Work& work) {
-    const DistributedMatrix<T> x = placed(X, right_placement());
-    work(x);
-    if (!(X.placement() == x.placement())) redistribute(x, X);
+  /// New right-hand sides, where they are wanted.
+  [[nodiscard]] PlacedMatrix<T> new_right(const std::string& label) const {
+    return PlacedMatrix<T>(ranks_, right_placement(), label);
   }
-  void triangle(exact::Triangle triangle, Operation op, exact::Diagonal diagonal, const DistributedMatrix<T>& X) {
+  /// work(X), where right-hand sides X are wanted. Blocks.
+  template <class Work> void with_right(const PlacedMatrix<T>& X, const Work& work) {
+    const PlacedMatrix<T> x = placed(X, right_placement());
+    work(x);
+    if (!X.lies_as(right_placement())) redistribute(x, X);
+    ranks_.space().fence("heddle::solve::solved");
+  }
+  void triangle(exact::Triangle triangle, Operation op, exact::Diagonal diagonal, const PlacedMatrix<T>& X) {
     substitution_.solve(triangle, op, diagonal, factors_.local(), X.local());
   }
   /// X = op(A)^-1 X from the factors of lu(), of right-hand sides in right_placement().
-  void solve_by_lu(Operation op, const std::vector<Index>& pivots, const DistributedMatrix<T>& X) {
+  void solve_by_lu(Operation op, const std::vector<Index>& pivots, const PlacedMatrix<T>& X) {
     if (op == Operation::none) {
-      take_rows<T>(comm_.space(), order_of(pivots, false), X.local());
+      take_rows<T>(ranks_.space(), order_of(pivots, false), X.local());
       triangle(exact::Triangle::lower, op, exact::Diagonal::unit, X);
       triangle(exact::Triangle::upper, op, exact::Diagonal::stored, X);
     } else {
       triangle(exact::Triangle::upper, op, exact::Diagonal::stored, X);
       triangle(exact::Triangle::lower, op, exact::Diagonal::unit, X);
-      take_rows<T>(comm_.space(), order_of(pivots, true), X.local());
+      take_rows<T>(ranks_.space(), order_of(pivots, true), X.local());
     }
   }
   /// X = A^-1 X from the factor of cholesky(), likewise.
-  void solve_by_cholesky(const DistributedMatrix<T>& X) {
+  void solve_by_cholesky(const PlacedMatrix<T>& X) {
     triangle(exact::Triangle::lower, Operation::none, exact::Diagonal::stored, X);
     triangle(exact::Triangle::lower, Operation::conjugate_transpose, exact::Diagonal::stored, X);
   }
 
  private:
-  Communicator comm_;
+  OptionalRanks ranks_;
   LuSchedule schedule_;
   CyclicAxis axis_;
-  DistributedMatrix<T> factors_;
+  PlacedMatrix<T> factors_;
   CyclicAxis right_;
   Substitution<T> substitution_;
 };
-
-/// Throws Error(argument) for a matrix that is not square.
-template <Scalar T> void require_square(const char* of, const char* name, const DistributedMatrix<T>& A) {
-  require(A.rows() == A.columns(), of, ": ", name, " is ", A.rows(), " x ", A.columns(), "; expected a square matrix");
-}
-/// Throws Error(argument) for right-hand sides of another height.
-template <Scalar T> void require_rows(const char* of, const char* name, const DistributedMatrix<T>& B, Index rows) {
-  require(B.rows() == rows, of, ": ", name, " has ", B.rows(), " rows; expected ", rows);
-}
-/// Both placements among the arguments of a function that are compared over the ranks.
-inline std::vector<Argument> and_placements(std::vector<Argument> arguments, const Placement& one,
-                                            const Placement& other) {
-  arguments.push_back(argument("the matrix", one));
-  arguments.push_back(argument("the right-hand sides", other));
-  return arguments;
-}
 
 }  // namespace heddle::impl

@@ -36,9 +36,9 @@ struct FactorizationReport {
   Index group = 0;                             ///< Panels of a group.
 };
 
-/// What an LU factorization found besides the factors. `info` is 0, or k + 1 where U(k, k) is the first diagonal element
-/// of U that is exactly zero, as the info of LAPACK: U is then singular, and column k of L has not been divided by it.
-/// `gflops` counts m n^2 - n^3 / 3 multiply-adds (of m x n, m >= n).
+/// What an LU factorization found besides the factors. `info` is 0, or k + 1 where U(k, k) is the first diagonal
+/// element of U that is exactly zero, as the info of LAPACK: U is then singular, and column k of L has not been divided
+/// by it. `gflops` counts m n^2 - n^3 / 3 multiply-adds (of m x n, m >= n).
 struct LuReport : FactorizationReport {
   /// The row (counted from 0) that changed places with row k in step k is pivots[k]; the same on every rank.
   std::vector<Index> pivots;
@@ -92,7 +92,8 @@ template <Scalar T> class LuPlan {
 /// LuPlan::execute() once.
 template <Scalar T> LuReport lu(const Communicator& comm, const DistributedMatrix<T>& A, const LuOptions& options = {});
 
-/// The same of one rank's matrix, without a communicator. Bits: those of lu() over ranks.
+/// The same of one rank's matrix, without a communicator. Bits: those of lu() over ranks. Throws Error(argument) for
+/// strides that are not those of a column-major matrix.
 template <Scalar T> LuReport lu(const ExecutionSpace& space, const MatrixView<T>& A, const LuOptions& options = {});
 
 }  // namespace heddle
