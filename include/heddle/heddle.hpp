@@ -78,6 +78,7 @@
 #include <heddle/solve/cholesky.hpp>
 #include <heddle/solve/lu.hpp>
 #include <heddle/solve/solve.hpp>
+#include <heddle/solve/syrk.hpp>
 #include <heddle/transpose/distributed.hpp>
 #include <heddle/transpose/transpose.hpp>
 #include <heddle/tuning/rates.hpp>

@@ -1,4 +1,5 @@
 #include "core/instantiate.hpp"
+#include "core/shared_storage.hpp"
 #include "solve/certificate.hpp"
 #include "solve/equilibration.hpp"
 #include "solve/over_ranks.hpp"
@@ -45,6 +46,8 @@ void check_solve(const PlacedMatrix<T>& A, const PlacedMatrix<T>& B, const Place
           "; expected ", B.rows(), " x ", B.columns());
   require(options.refinements >= 0, "solve: ", options.refinements, " refinements; expected 0 or more");
   require_lu_options("solve", A.rows(), A.columns(), options.lu);
+  require_apart("solve", "A", A.local(), "X", X.local());
+  require_apart("solve", "B", B.local(), "X", X.local());
 }
 
 /// A system and what is known of it.

@@ -1,5 +1,6 @@
 // Systems with triangles and with factors that are there.
 #include "core/instantiate.hpp"
+#include "core/shared_storage.hpp"
 #include "solve/over_ranks.hpp"
 #include "solve/pivots.hpp"
 #include "solve/system.hpp"
@@ -13,6 +14,7 @@ template <Scalar T> void check_trsm(const PlacedMatrix<T>& M, const PlacedMatrix
   require_square("trsm", "M", M);
   require_rows("trsm", "X", X, M.rows());
   require_lu_options("trsm", M.rows(), M.columns(), options);
+  require_apart("trsm", "M", M.local(), "X", X.local());
 }
 template <Scalar T>
 // NOLINTNEXTLINE(readability-function-size): the arguments of BLAS
@@ -30,6 +32,7 @@ void check_lu_solve(const PlacedMatrix<T>& LU, const LuReport& factors, const Pl
           ") is zero");
   require_rows("lu_solve", "X", X, LU.rows());
   require_lu_options("lu_solve", LU.rows(), LU.columns(), options);
+  require_apart("lu_solve", "LU", LU.local(), "X", X.local());
 }
 template <Scalar T>
 void solve_with_lu(Operation op, const PlacedMatrix<T>& LU, const LuReport& factors, const PlacedMatrix<T>& X,
@@ -43,6 +46,7 @@ void check_cholesky_solve(const PlacedMatrix<T>& L, const PlacedMatrix<T>& X, co
   require_square("cholesky_solve", "L", L);
   require_rows("cholesky_solve", "X", X, L.rows());
   require_lu_options("cholesky_solve", L.rows(), L.columns(), options);
+  require_apart("cholesky_solve", "L", L.local(), "X", X.local());
 }
 template <Scalar T>
 void solve_with_cholesky(const PlacedMatrix<T>& L, const PlacedMatrix<T>& X, const CholeskyOptions& options) {

@@ -1,6 +1,7 @@
 // Functions of one rank's Views in a program that never starts MPI, any of whose functions would end it.
 #include "support/matrices.hpp"
 #include <heddle/solve/solve.hpp>
+#include <heddle/solve/syrk.hpp>
 
 #include <gtest/gtest.h>
 
@@ -60,6 +61,16 @@ TYPED_TEST(WithoutMpi, SystemsAreSolved) {
     EXPECT_GT(determinant(space, LU, factors).exponent, n);
     const auto L = view(A);
     ASSERT_EQ(cholesky(space, L, options).info, 0);
+    // L L^H is A again.
+    const auto rest = view(A);
+    herk(space, exact::Triangle::lower, Operation::none, Real<T>(-1), L, Real<T>(1), rest,
+         {.arithmetic = arithmetic, .block = 16});
+    const HostMatrix<T> left = test::to_host<T>(rest);
+    for (std::size_t j = 0; j < left.extent(1); ++j) {
+      for (std::size_t i = j; i < left.extent(0); ++i) {
+        EXPECT_LE(std::abs(real_of<double>(left(i, j))), few * static_cast<double>(n));
+      }
+    }
     const auto by_cholesky = view(B);
     cholesky_solve(space, L, by_cholesky, options);
     EXPECT_LE(residual<T>(A, by_cholesky, B), few);
