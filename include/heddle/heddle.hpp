@@ -77,6 +77,7 @@
 #include <heddle/search/grid.hpp>
 #include <heddle/solve/cholesky.hpp>
 #include <heddle/solve/lu.hpp>
+#include <heddle/solve/memory.hpp>
 #include <heddle/solve/solve.hpp>
 #include <heddle/solve/syrk.hpp>
 #include <heddle/transpose/distributed.hpp>

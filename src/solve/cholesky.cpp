@@ -25,7 +25,7 @@ template <Scalar T> double cholesky_flops(Index order) {
 template <Scalar T> struct CholeskyFactorization : PlannedFactorization<T> {
   CholeskyFactorization(const ExecutionSpace& given, const Communicator* comm, Index order,
                         const CholeskyOptions& options)
-      : PlannedFactorization<T>(given, comm, order, order, options),
+      : PlannedFactorization<T>(given, comm, order, order, options, "cholesky", cholesky_workspace<T>),
         subtract(given, this->taken.arithmetic, this->schedule.block, this->axis.block, order,
                  std::min(this->axis.block, order), this->schedule.longest_inner()),
         factor_panel(given, this->schedule.block),

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "dist/arguments.hpp"
+#include "solve/memory.hpp"
 #include "solve/placed_matrix.hpp"
 #include "solve/schedule.hpp"
 #include <heddle/solve/lu.hpp>
@@ -26,14 +27,18 @@ void require_lu_options(const char* of, Index rows, Index columns, const LuOptio
 
 /// A plan, over the ranks of a communicator or of one rank without any.
 template <Scalar T> struct PlannedFactorization {
+  /// Throws Error(computation), on every rank alike, where the workspace is more than there may be.
   PlannedFactorization(const ExecutionSpace& given, const Communicator* comm, Index rows, Index columns,
-                       const LuOptions& options)
+                       const LuOptions& options, const char* of, WorkspaceBytes workspace)
       : space(given),
         communicator(comm != nullptr ? std::optional<Communicator>(*comm) : std::nullopt),
         taken(with_arithmetic(options)),
         schedule(schedule_for(rows, columns, taken)),
         axis(columns_of(schedule, comm != nullptr ? comm->size() : 1)),
-        placement(placement_of_columns(rows, axis)) {}
+        placement(placement_of_columns(rows, axis)),
+        memory_bytes(workspace(schedule, axis, taken.arithmetic)) {
+    require_memory(of, comm, memory_bytes, static_cast<double>(taken.memory_limit));
+  }
 
   [[nodiscard]] int rank() const { return communicator ? communicator->rank() : 0; }
   [[nodiscard]] double over_ranks(double value) const {
@@ -44,6 +49,7 @@ template <Scalar T> struct PlannedFactorization {
     report.arithmetic = taken.arithmetic;
     report.block = schedule.block;
     report.group = schedule.group;
+    report.memory_bytes = memory_bytes;
     space.fence("heddle::solve::before");
     const auto start = std::chrono::steady_clock::now();
     work();
@@ -61,8 +67,13 @@ template <Scalar T> struct PlannedFactorization {
       });
       // One rank has all columns, in order, whatever the placement says.
       if (comm.size() == 1 || A.placement() == placement) return factor(A.local());
-      if (!(brought.placement() == placement))
+      if (!(brought.placement() == placement)) {
+        const double more = bytes_of_copy<T>(schedule.rows, axis);
+        const auto limit = static_cast<double>(taken.memory_limit);
+        require_memory(of, &comm, limit > 0 ? memory_bytes + more : more, limit);
+        memory_bytes += more;
         brought = DistributedMatrix<T>(comm, placement, "heddle::solve::brought");
+      }
       redistribute(A, brought);
       const auto report = factor(brought.local());
       redistribute(brought, A);
@@ -76,13 +87,14 @@ template <Scalar T> struct PlannedFactorization {
   LuSchedule schedule;
   CyclicAxis axis;
   Placement placement;
+  double memory_bytes;           // Of the rank that needs most.
   DistributedMatrix<T> brought;  // Where matrices come in another placement.
 };
 
 /// What a factorization's options are compared by over the ranks.
 [[nodiscard]] inline std::vector<Argument> arguments_of(const LuOptions& options) {
   return {argument("arithmetic", to_string(options.arithmetic)), argument("block", options.block),
-          argument("group", options.group)};
+          argument("group", options.group), argument("memory_limit", options.memory_limit)};
 }
 
 }  // namespace heddle::impl

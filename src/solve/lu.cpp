@@ -117,7 +117,7 @@ template <Scalar T> double lu_flops(Index rows, Index columns) {
 template <Scalar T> struct LuFactorization : PlannedFactorization<T> {
   LuFactorization(const ExecutionSpace& given, const Communicator* comm, Index rows, Index columns,
                   const LuOptions& options)
-      : PlannedFactorization<T>(given, comm, rows, columns, options),
+      : PlannedFactorization<T>(given, comm, rows, columns, options, "lu", lu_workspace<T>),
         elimination(given, comm, this->schedule, this->axis, this->taken.arithmetic) {}
 
   LuReport factor(const MatrixView<T>& local) {

@@ -5,6 +5,7 @@
 #include "solve/over_ranks.hpp"
 #include "solve/residuals.hpp"
 #include "solve/system.hpp"
+#include <heddle/solve/memory.hpp>
 #include <heddle/solve/solve.hpp>
 
 #include <chrono>
@@ -53,7 +54,10 @@ void check_solve(const PlacedMatrix<T>& A, const PlacedMatrix<T>& B, const Place
 /// A system and what is known of it.
 template <Scalar T> class LinearSystem {
  public:
-  LinearSystem(const PlacedMatrix<T>& A, const SolveOptions& options) : A_(A), options_(options) {
+  LinearSystem(const PlacedMatrix<T>& A, Index right_hand_sides, const SolveOptions& options)
+      : A_(A), options_(options) {
+    report_.memory_bytes = solve_memory<T>(A.rows(), right_hand_sides, A.ranks().size(), options);
+    require_memory("solve", A.ranks().comm(), report_.memory_bytes, static_cast<double>(options.lu.memory_limit));
     if (options.equilibrate) equilibration_ = {A, by_cholesky()};
     factors_ = copy_to_factor(A, options.lu);
     equilibration_.scale_matrix(factors_);
@@ -127,6 +131,10 @@ template <Scalar T> void check_inverse(const PlacedMatrix<T>& A, const LuOptions
   require_lu_options("inverse", A.rows(), A.columns(), options);
 }
 template <Scalar T> LuReport invert(const PlacedMatrix<T>& A, const LuOptions& options) {
+  // As much as a solution for n right-hand sides, without b and r.
+  const double needed = solve_memory<T>(A.rows(), A.columns(), A.ranks().size(), {.lu = options}) -
+                        2.0 * bytes_of_local<T>(A.rows(), right_hand_sides(A.columns(), A.ranks().size()));
+  require_memory("inverse", A.ranks().comm(), needed, static_cast<double>(options.memory_limit));
   const PlacedMatrix<T> factors = copy_to_factor(A, options);
   const LuReport report = factor_by_lu(factors, options);
   if (report.info != 0) {
@@ -162,7 +170,7 @@ SolveReport solve(const Communicator& comm, const DistributedMatrix<T>& A, const
   arguments.push_back(impl::argument("certificate", options.certificate));
   return impl::over_ranks(
       comm, "solve", arguments, [&] { impl::check_solve<T>(A, B, X, options); },
-      [&] { return impl::LinearSystem<T>(A, options).solve(B, X); });
+      [&] { return impl::LinearSystem<T>(A, B.columns(), options).solve(B, X); });
 }
 
 template <Scalar T>
@@ -173,7 +181,7 @@ SolveReport solve(const ExecutionSpace& space, const MatrixView<const std::type_
   const impl::PlacedMatrix<T> b(space, "solve", "B", B);
   const impl::PlacedMatrix<T> x(space, "solve", "X", X);
   impl::check_solve(a, b, x, options);
-  return impl::LinearSystem<T>(a, options).solve(b, x);
+  return impl::LinearSystem<T>(a, b.columns(), options).solve(b, x);
 }
 
 template <Scalar T>

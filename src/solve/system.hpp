@@ -1,6 +1,7 @@
 // Systems with factors that lie on all ranks.
 #pragma once
 
+#include "gemm/emulation/quantised.hpp"
 #include "solve/factorization.hpp"
 #include "solve/host_copy.hpp"
 #include "solve/substitution.hpp"
@@ -19,23 +20,6 @@ inline CyclicAxis right_hand_sides(Index count, int ranks) {
   return {count, std::max(least, (count + blocks - 1) / blocks), ranks};
 }
 
-/// X(i, :) of what was row order[i].
-template <Scalar T>
-void take_rows(const ExecutionSpace& space, const std::vector<Index>& order, const MatrixView<T>& X) {
-  const auto rows = static_cast<Index>(X.extent(0));
-  const auto columns = static_cast<Index>(X.extent(1));
-  if (rows == 0 || columns == 0) return;
-  const auto sources = device_copy(space, order, "heddle::solve::rows");
-  const LocalMatrix<T> copy(Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "heddle::solve::before"),
-                            static_cast<std::size_t>(rows), static_cast<std::size_t>(columns));
-  copy_elements<T>(space, "heddle::solve::keep_rows", X, copy);
-  const Elements<T> kept(copy);
-  const Elements<T> x(X);
-  for_each_element(
-      space, "heddle::solve::take_rows", rows, columns,
-      KOKKOS_LAMBDA(Index i, Index j) { x(i, j) = kept(sources(i), j); });
-}
-
 /// Row i of P A is row order[i] of A; `back`: the reverse.
 inline std::vector<Index> order_of(const std::vector<Index>& pivots, bool back) {
   std::vector<Index> order(pivots.size());
@@ -47,16 +31,21 @@ inline std::vector<Index> order_of(const std::vector<Index>& pivots, bool back) 
   return other;
 }
 
-/// Factors where they are wanted, and systems with them.
+/// Factors where they are wanted, and systems with them; with its workspace, for factors of one order.
 template <Scalar T> class FactoredSystem {
  public:
-  FactoredSystem(const PlacedMatrix<T>& factors, Index columns, const LuOptions& options)
-      : ranks_(factors.ranks()),
-        schedule_(schedule_for(factors.rows(), factors.columns(), with_arithmetic(options))),
+  FactoredSystem(const OptionalRanks& ranks, Index order, Index columns, const LuOptions& options)
+      : ranks_(ranks),
+        schedule_(schedule_for(order, order, with_arithmetic(options))),
         axis_(columns_of(schedule_, ranks_.size())),
-        factors_(placed(factors, placement_of_columns(factors.rows(), axis_))),
         right_(right_hand_sides(columns, ranks_.size())),
         substitution_(ranks_.space(), ranks_.comm(), schedule_, axis_, right_, with_arithmetic(options).arithmetic) {}
+  FactoredSystem(const PlacedMatrix<T>& factors, Index columns, const LuOptions& options)
+      : FactoredSystem(factors.ranks(), factors.rows(), columns, options) {
+    take(factors);
+  }
+  /// Systems from here on are with these factors.
+  void take(const PlacedMatrix<T>& factors) { factors_ = placed(factors, placement_of_columns(schedule_.rows, axis_)); }
 
   [[nodiscard]] Placement right_placement() const { return placement_of_columns(schedule_.rows, right_); }
   /// New right-hand sides, where they are wanted.
@@ -76,19 +65,40 @@ template <Scalar T> class FactoredSystem {
   /// X = op(A)^-1 X from the factors of lu(), of right-hand sides in right_placement().
   void solve_by_lu(Operation op, const std::vector<Index>& pivots, const PlacedMatrix<T>& X) {
     if (op == Operation::none) {
-      take_rows<T>(ranks_.space(), order_of(pivots, false), X.local());
+      take_rows(order_of(pivots, false), X.local());
       triangle(exact::Triangle::lower, op, exact::Diagonal::unit, X);
       triangle(exact::Triangle::upper, op, exact::Diagonal::stored, X);
     } else {
       triangle(exact::Triangle::upper, op, exact::Diagonal::stored, X);
       triangle(exact::Triangle::lower, op, exact::Diagonal::unit, X);
-      take_rows<T>(ranks_.space(), order_of(pivots, true), X.local());
+      take_rows(order_of(pivots, true), X.local());
     }
   }
   /// X = A^-1 X from the factor of cholesky(), likewise.
   void solve_by_cholesky(const PlacedMatrix<T>& X) {
     triangle(exact::Triangle::lower, Operation::none, exact::Diagonal::stored, X);
     triangle(exact::Triangle::lower, Operation::conjugate_transpose, exact::Diagonal::stored, X);
+  }
+  /// X(i, :) of what was row order[i]. (nvcc takes no KOKKOS_LAMBDA in a private member function.)
+  void take_rows(const std::vector<Index>& order, const MatrixView<T>& X) {
+    const ExecutionSpace& space = ranks_.space();
+    const auto rows = static_cast<Index>(X.extent(0));
+    const auto columns = static_cast<Index>(X.extent(1));
+    if (rows == 0 || columns == 0) return;
+    grow(space, "heddle::solve::rows", rows, order_);
+    grow(space, "heddle::solve::before", rows * columns, before_);
+    Kokkos::deep_copy(
+        space, Kokkos::subview(order_, Kokkos::pair<Index, Index>(0, rows)),
+        Kokkos::View<const Index*, Kokkos::HostSpace, Kokkos::MemoryUnmanaged>(order.data(), order.size()));
+    space.fence("heddle::solve::rows");  // `order` is read until then.
+    const MatrixView<T> copy = matrix_view(before_.data(), rows, columns, rows);
+    copy_elements<T>(space, "heddle::solve::keep_rows", X, copy);
+    const Elements<T> kept(copy);
+    const Elements<T> x(X);
+    const auto sources = order_;
+    for_each_element(
+        space, "heddle::solve::take_rows", rows, columns,
+        KOKKOS_LAMBDA(Index i, Index j) { x(i, j) = kept(sources(i), j); });
   }
 
  private:
@@ -98,6 +108,8 @@ template <Scalar T> class FactoredSystem {
   PlacedMatrix<T> factors_;
   CyclicAxis right_;
   Substitution<T> substitution_;
+  Kokkos::View<Index*, MemorySpace> order_;  // Made where they are first asked for.
+  Kokkos::View<T*, MemorySpace> before_;
 };
 
 }  // namespace heddle::impl

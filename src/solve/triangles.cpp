@@ -10,6 +10,22 @@ namespace heddle {
 namespace impl {
 namespace {
 
+// Whether a rank has room for a solution, and for rows in another order beside it.
+template <Scalar T>
+void require_room(const char* of, const PlacedMatrix<T>& M, const PlacedMatrix<T>& X, Operation op, bool permutes,
+                  const LuOptions& options) {
+  const int ranks = X.ranks().size();
+  const LuOptions taken = with_arithmetic(options);
+  const LuSchedule schedule = schedule_for(M.rows(), M.columns(), taken);
+  const CyclicAxis columns = columns_of(schedule, ranks);
+  const CyclicAxis right = right_hand_sides(X.columns(), ranks);
+  double needed = substitution_workspace<T>(schedule, columns, right, op, taken.arithmetic);
+  if (!M.lies_as(placement_of_columns(M.rows(), columns))) needed += bytes_of_copy<T>(M.rows(), columns);
+  if (!X.lies_as(placement_of_columns(X.rows(), right))) needed += bytes_of_copy<T>(X.rows(), right);
+  if (permutes) needed += bytes_of_local<T>(X.rows(), right);
+  require_memory(of, X.ranks().comm(), needed, static_cast<double>(options.memory_limit));
+}
+
 template <Scalar T> void check_trsm(const PlacedMatrix<T>& M, const PlacedMatrix<T>& X, const LuOptions& options) {
   require_square("trsm", "M", M);
   require_rows("trsm", "X", X, M.rows());
@@ -20,6 +36,7 @@ template <Scalar T>
 // NOLINTNEXTLINE(readability-function-size): the arguments of BLAS
 void solve_triangle(exact::Triangle triangle, Operation op, exact::Diagonal diagonal, const PlacedMatrix<T>& M,
                     const PlacedMatrix<T>& X, const LuOptions& options) {
+  require_room("trsm", M, X, op, false, options);
   FactoredSystem<T> system(M, X.columns(), options);
   system.with_right(X, [&](const PlacedMatrix<T>& x) { system.triangle(triangle, op, diagonal, x); });
 }
@@ -37,6 +54,7 @@ void check_lu_solve(const PlacedMatrix<T>& LU, const LuReport& factors, const Pl
 template <Scalar T>
 void solve_with_lu(Operation op, const PlacedMatrix<T>& LU, const LuReport& factors, const PlacedMatrix<T>& X,
                    const LuOptions& options) {
+  require_room("lu_solve", LU, X, op, true, options);
   FactoredSystem<T> system(LU, X.columns(), options);
   system.with_right(X, [&](const PlacedMatrix<T>& x) { system.solve_by_lu(op, factors.pivots, x); });
 }
@@ -50,6 +68,7 @@ void check_cholesky_solve(const PlacedMatrix<T>& L, const PlacedMatrix<T>& X, co
 }
 template <Scalar T>
 void solve_with_cholesky(const PlacedMatrix<T>& L, const PlacedMatrix<T>& X, const CholeskyOptions& options) {
+  require_room("cholesky_solve", L, X, Operation::conjugate_transpose, false, options);
   FactoredSystem<T> system(L, X.columns(), options);
   system.with_right(X, [&](const PlacedMatrix<T>& x) { system.solve_by_cholesky(x); });
 }

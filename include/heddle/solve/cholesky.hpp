@@ -38,7 +38,7 @@ using CholeskyReport = FactorizationReport;
 /// rank receives. Memory as LuPlan's. Blocks. Collective.
 template <Scalar T> class CholeskyPlan {
  public:
-  /// Throws Error(argument), on every rank alike, for negative options and a group that is no power of two.
+  /// Throws as LuPlan's.
   CholeskyPlan(const Communicator& comm, Index order, const CholeskyOptions& options = {});
   ~CholeskyPlan();
   CholeskyPlan(CholeskyPlan&&) noexcept;

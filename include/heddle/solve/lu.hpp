@@ -6,6 +6,7 @@
 #include <heddle/dist/matrix.hpp>
 #include <heddle/gemm/emulation.hpp>
 
+#include <cstddef>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -24,6 +25,10 @@ struct LuOptions {
   /// right, so that inner dimensions are up to `group` times `block` long; 0 lets the library choose. Bits depend on
   /// it.
   Index group = 0;
+  /// The most bytes that the operation may take of a rank's memory besides the matrices that it is given; 0: as many as
+  /// the device has free. What needs more (<heddle/solve/memory.hpp>) throws Error(computation), on every rank alike,
+  /// before anything is computed.
+  std::size_t memory_limit = 0;
 };
 
 /// What every factorization reports.
@@ -34,6 +39,8 @@ struct FactorizationReport {
   Arithmetic arithmetic = Arithmetic::native;  ///< The arithmetic that was used, native or emulated.
   Index block = 0;                             ///< Columns of a panel.
   Index group = 0;                             ///< Panels of a group.
+  /// Bytes that the rank which needs most took for it, A's copy in the plan's placement included where there is one.
+  double memory_bytes = 0.0;
 };
 
 /// What an LU factorization found besides the factors. `info` is 0, or k + 1 where U(k, k) is the first diagonal
@@ -72,7 +79,8 @@ struct LuReport : FactorizationReport {
 /// emulated products. Blocks. Collective.
 template <Scalar T> class LuPlan {
  public:
-  /// Throws Error(argument), on every rank alike, for negative options and a group that is no power of two.
+  /// Throws Error(argument), on every rank alike, for negative options and a group that is no power of two, and
+  /// Error(computation) where its workspace is more than LuOptions::memory_limit or than a device has free.
   LuPlan(const Communicator& comm, Index rows, Index columns, const LuOptions& options = {});
   ~LuPlan();
   LuPlan(LuPlan&&) noexcept;
@@ -81,7 +89,8 @@ template <Scalar T> class LuPlan {
   /// Blocks of columns, dealt out over the ranks: with A here, nothing is redistributed.
   [[nodiscard]] const Placement& placement() const;
   /// Replaces A by its factors: L, unit lower triangular, is stored below the diagonal, U on and above it. A may have
-  /// any placement; throws Error(argument), on every rank alike, for another shape than the plan's.
+  /// any placement; throws Error(argument), on every rank alike, for another shape than the plan's, and
+  /// Error(computation) where there is no room for a copy in the plan's placement.
   LuReport execute(const DistributedMatrix<T>& A);
 
  private:

@@ -22,7 +22,9 @@ enum class SolveMethod { lu, cholesky };
 /// How a linear system is solved.
 struct SolveOptions {
   SolveMethod method = SolveMethod::lu;
-  LuOptions lu = {};  ///< Of the factorization; the substitutions take the same arithmetic, block and group.
+  /// Of the factorization; the substitutions take the same arithmetic, block and group, and the limit of the memory is
+  /// of all of it.
+  LuOptions lu = {};
   /// Whether rows and columns of very different sizes are brought to one by powers of two before A is factored, as
   /// LAPACK's drivers do. It changes no digit, but the choice of pivots, and keeps emulated products, whose errors are
   /// bounded by rows and columns, as accurate as native ones.
@@ -44,6 +46,7 @@ struct SolveReport {
   LuReport lu;
   bool equilibrated = false;  ///< Whether rows and columns were scaled; growth and pivots are then of that matrix.
   double seconds = 0.0;       ///< Time of the slowest rank for all of it, without backward errors.
+  double memory_bytes = 0.0;  ///< solve_memory(): of the rank that needs most.
   /// max over right-hand sides of |b - A x| / (|A| |x| + |b|), in norms |.|_infinity; from residuals that are exact but
   /// for one rounding each. NaN where it was not measured or a number is not finite.
   double normwise_error = std::numeric_limits<double>::quiet_NaN();
