@@ -42,7 +42,9 @@ template <Scalar T> struct CholeskyFactorization : PlannedFactorization<T> {
       const Kokkos::Profiling::ScopedRegion region("heddle::solve::cholesky");
       for (Index p = 0; p < this->schedule.panels(); ++p) {
         factor_and_share(local, p);
-        apply(local, this->schedule.update_after(p));
+        const LuSchedule::Update update = this->schedule.update_after(p);
+        this->watch.update(update.first, update.last, [&] { apply(local, update); });
+        this->watch.done(p);
       }
       clear_above(local);
       report.info = first_info();
@@ -51,10 +53,11 @@ template <Scalar T> struct CholeskyFactorization : PlannedFactorization<T> {
   }
 
   void factor_and_share(const MatrixView<T>& local, Index p) {
-    const auto [owner, panel] = owned_panel<T>(this->schedule, this->axis, this->rank(), local, p);
+    const OwnedPanel<T> at = owned_panel<T>(this->schedule, this->axis, this->rank(), local, p);
     const auto info = Kokkos::subview(infos, Kokkos::pair<Index, Index>(p, p + 1));
-    if (owner == this->rank()) factor_panel(subtract, panel, info);
-    if (exchange) exchange->share(p, owner, panel, info);
+    if (at.owner == this->rank()) this->watch.panel(p, [&] { factor_panel(subtract, at.panel, info); });
+    if (!exchange) return;
+    this->watch.exchange(p, at.owner, exchange->bytes(p), [&] { exchange->share(p, at.owner, at.panel, info); });
   }
   // Each block of columns by itself, from its own rows down.
   void apply(const MatrixView<T>& local, const LuSchedule::Update& update) {

@@ -32,9 +32,10 @@ template <Scalar T> MatrixView<T> Elimination<T>::panels(Index first, Index last
 }
 
 template <Scalar T> void Elimination<T>::factor(Index p) {
-  const auto [owner, panel] = owned_panel<T>(schedule_, axis_, rank(), matrix_, p);
-  if (owner == rank()) factor_panel_(subtract_, panel, result(p));
-  if (exchange_) exchange_->share(p, owner, panel, result(p).data);
+  const OwnedPanel<T> at = owned_panel<T>(schedule_, axis_, rank(), matrix_, p);
+  if (at.owner == rank()) watch_->panel(p, [&] { factor_panel_(subtract_, at.panel, result(p)); });
+  if (!exchange_) return;
+  watch_->exchange(p, at.owner, exchange_->bytes(p), [&] { exchange_->share(p, at.owner, at.panel, result(p).data); });
 }
 
 template <Scalar T> void Elimination<T>::move_before(Index p) {
@@ -80,13 +81,16 @@ template <Scalar T> void Elimination<T>::read_results(std::vector<Index>& pivots
 }
 
 template <Scalar T>
-void Elimination<T>::run(const MatrixView<T>& local_matrix, std::vector<Index>& pivots, Index& info) {
+void Elimination<T>::run(const MatrixView<T>& local_matrix, std::vector<Index>& pivots, Index& info, Watch& watch) {
   const Kokkos::Profiling::ScopedRegion region("heddle::solve::lu");
   matrix_ = local_matrix;
+  watch_ = &watch;
   for (Index p = 0; p < schedule_.panels(); ++p) {
     factor(p);
     move_before(p);
-    apply(schedule_.update_after(p));
+    const LuSchedule::Update update = schedule_.update_after(p);
+    watch.update(update.first, update.last, [&] { apply(update); });
+    watch.done(p);
   }
   read_results(pivots, info);
   matrix_ = {};

@@ -5,6 +5,7 @@
 #include "solve/panel_exchange.hpp"
 #include "solve/schedule.hpp"
 #include "solve/subtraction.hpp"
+#include "solve/watch.hpp"
 
 #include <memory>
 #include <vector>
@@ -20,7 +21,7 @@ template <Scalar T> class Elimination {
               const CyclicAxis& columns, Arithmetic arithmetic);
 
   /// Replaces this rank's columns by its part of the factors; `pivots` and `info` are those of LuReport. Blocks.
-  void run(const MatrixView<T>& local, std::vector<Index>& pivots, Index& info);
+  void run(const MatrixView<T>& local, std::vector<Index>& pivots, Index& info, Watch& watch);
 
  private:
   [[nodiscard]] int rank() const { return exchange_ ? exchange_->rank() : 0; }
@@ -43,6 +44,7 @@ template <Scalar T> class Elimination {
   std::unique_ptr<PanelExchange<T>> exchange_;  // Null on one rank.
   Kokkos::View<Index*, MemorySpace> results_;
   MatrixView<T> matrix_;
+  Watch* watch_ = nullptr;  // During run().
 };
 
 }  // namespace heddle::impl

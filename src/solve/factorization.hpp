@@ -5,6 +5,7 @@
 #include "solve/memory.hpp"
 #include "solve/placed_matrix.hpp"
 #include "solve/schedule.hpp"
+#include "solve/watch.hpp"
 #include <heddle/solve/lu.hpp>
 
 #include <chrono>
@@ -36,7 +37,8 @@ template <Scalar T> struct PlannedFactorization {
         schedule(schedule_for(rows, columns, taken)),
         axis(columns_of(schedule, comm != nullptr ? comm->size() : 1)),
         placement(placement_of_columns(rows, axis)),
-        memory_bytes(workspace(schedule, axis, taken.arithmetic)) {
+        memory_bytes(workspace(schedule, axis, taken.arithmetic)),
+        watch(given, comm, schedule, taken) {
     require_memory(of, comm, memory_bytes, static_cast<double>(taken.memory_limit));
   }
 
@@ -45,15 +47,19 @@ template <Scalar T> struct PlannedFactorization {
     return communicator ? communicator->all_reduce(value, Reduction::maximum) : value;
   }
   /// Enters what `work`, which blocks, was computed by, and how fast, in a report of a factorization of so many flops.
-  template <class Work> void measure(FactorizationReport& report, double flops, const Work& work) const {
+  template <class Work> void measure(FactorizationReport& report, double flops, const Work& work) {
     report.arithmetic = taken.arithmetic;
     report.block = schedule.block;
     report.group = schedule.group;
     report.memory_bytes = memory_bytes;
     space.fence("heddle::solve::before");
+    if (communicator && taken.record_timeline) communicator->barrier();
+    watch.start();
     const auto start = std::chrono::steady_clock::now();
     work();
-    report.seconds = over_ranks(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+    const double mine = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    report.timeline = watch.finish(mine);
+    report.seconds = over_ranks(mine);
     report.gflops = report.seconds > 0 ? flops / report.seconds / 1e9 : 0.0;
   }
   /// factor(this rank's columns) of A, wherever A lies. Collective. Throws Error(argument), on every rank alike, for
@@ -87,14 +93,16 @@ template <Scalar T> struct PlannedFactorization {
   LuSchedule schedule;
   CyclicAxis axis;
   Placement placement;
-  double memory_bytes;           // Of the rank that needs most.
+  double memory_bytes;  // Of the rank that needs most.
+  Watch watch;
   DistributedMatrix<T> brought;  // Where matrices come in another placement.
 };
 
 /// What a factorization's options are compared by over the ranks.
 [[nodiscard]] inline std::vector<Argument> arguments_of(const LuOptions& options) {
   return {argument("arithmetic", to_string(options.arithmetic)), argument("block", options.block),
-          argument("group", options.group), argument("memory_limit", options.memory_limit)};
+          argument("group", options.group), argument("memory_limit", options.memory_limit),
+          argument("record_timeline", options.record_timeline)};
 }
 
 }  // namespace heddle::impl

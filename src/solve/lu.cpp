@@ -127,7 +127,7 @@ template <Scalar T> struct LuFactorization : PlannedFactorization<T> {
     LuReport report;
     const double before = largest(true);
     this->measure(report, lu_flops<T>(this->schedule.rows, this->schedule.columns),
-                  [&] { elimination.run(local, report.pivots, report.info); });
+                  [&] { elimination.run(local, report.pivots, report.info, this->watch); });
     report.growth = before == 0 ? 1.0 : largest(false) / before;
     return report;
   }

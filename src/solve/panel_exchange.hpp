@@ -35,6 +35,10 @@ template <Scalar T> class PanelExchange {
   /// Sends panel p, in `panel` on rank `owner` with its first row first, and `numbers` to every rank, where panels()
   /// has it then. Collective; blocks until they are on their way into this rank's memory.
   void share(Index p, int owner, const MatrixView<const T>& panel, const Kokkos::View<Index*, MemorySpace>& numbers);
+  /// Of panel p as a message.
+  [[nodiscard]] double bytes(Index p) const {
+    return sizeof(T) * static_cast<double>((schedule_.rows - schedule_.panel(p).begin) * schedule_.panel(p).size());
+  }
   /// Panels [first, last), all rows of the matrix, of which those above each panel's first are not defined.
   [[nodiscard]] MatrixView<T> panels(Index first, Index last) const;
 

@@ -5,8 +5,10 @@
 #include <heddle/core/operation.hpp>
 #include <heddle/dist/matrix.hpp>
 #include <heddle/gemm/emulation.hpp>
+#include <heddle/gemm/timeline.hpp>
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -29,6 +31,11 @@ struct LuOptions {
   /// the device has free. What needs more (<heddle/solve/memory.hpp>) throws Error(computation), on every rank alike,
   /// before anything is computed.
   std::size_t memory_limit = 0;
+  /// Whether FactorizationReport::timeline tells what each rank did and when.
+  bool record_timeline = false;
+  /// Called on every rank after each panel of a factorization, with the share of the flops that is done, up to 1. On
+  /// GPUs the work has been given to the device then.
+  std::function<void(double share_done)> progress{};
 };
 
 /// What every factorization reports.
@@ -41,6 +48,10 @@ struct FactorizationReport {
   Index group = 0;                             ///< Panels of a group.
   /// Bytes that the rank which needs most took for it, A's copy in the plan's placement included where there is one.
   double memory_bytes = 0.0;
+  /// Where LuOptions::record_timeline asks for it, what this rank did, in seconds since all ranks began: of operand
+  /// 'L', products with lane 1 are panels that it factored, row_band being the panel's number; those with lane 0
+  /// updates by panels row_band to column_band; receives and sends are panels on their way, row_band again.
+  Timeline timeline;
 };
 
 /// What an LU factorization found besides the factors. `info` is 0, or k + 1 where U(k, k) is the first diagonal
