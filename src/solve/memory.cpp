@@ -159,7 +159,8 @@ template <Scalar T> double bytes_of_copy(Index rows, const CyclicAxis& columns) 
   const double panel =
       std::clamp(message / 16.0, static_cast<double>(smallest_panel_bytes), static_cast<double>(largest_panel_bytes));
   const double under_way = std::min(message, panel * static_cast<double>(panels_under_way));
-  return part + 2.0 * under_way * (columns.processes - 1);
+  // Packed, landed, and put in another order.
+  return part + 3.0 * under_way * (columns.processes - 1);
 }
 
 void require_memory(const char* of, const Communicator* comm, double needed, double limit) {
@@ -223,14 +224,13 @@ template <Scalar T> double solve_memory(Index order, Index right_hand_sides, int
   const CyclicAxis right = impl::right_hand_sides(right_hand_sides, ranks);
   const double of_right = impl::bytes_of_local<T>(order, right);
   // x, b and r; and rows are put in order beside themselves.
-  const double system = 3.0 * of_right + solving(right);
-  double most =
-      std::max({impl::bytes_of_copy<T>(order, shape.columns) - factors, factoring, system + (by_lu ? of_right : 0.0)});
+  const double system = (by_lu ? 4.0 : 3.0) * of_right + solving(right);
+  double most = std::max({impl::bytes_of_copy<T>(order, shape.columns) - factors, factoring, system});
   if (options.certificate) {
-    // The inverse, rows of it in another order or I - R A, and what their product holds of bands, tiles and messages.
+    // The inverse, rows of it in another order, I - R A, and what their product holds of bands, tiles and messages.
     const double inverse = impl::bytes_of_local<T>(order, impl::right_hand_sides(order, ranks));
     const double band = std::min(inverse, sizeof(T) * 1024.0 * static_cast<double>(order));
-    const double beside = ranks == 1 ? 3.0 * inverse : 5.0 * inverse + 9.0 * band;
+    const double beside = ranks == 1 ? 3.0 * inverse : 6.0 * inverse + 10.0 * band;
     most = std::max(most, system + solving(impl::right_hand_sides(order, ranks)) + beside);
   }
   return factors + most;
