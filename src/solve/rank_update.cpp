@@ -14,6 +14,30 @@ constexpr int block_tag = 14;
 constexpr Index least_tile = on_host ? 256 : 512;
 constexpr Index largest_tile = 2048;
 
+// The triangle of C in a tile of its own, zeros beside it; `real`: with a real diagonal.
+template <Scalar T>
+void take_triangle(const ExecutionSpace& space, bool below, bool real, const MatrixView<T>& C, const MatrixView<T>& W) {
+  const Elements<T> c(C);
+  const Elements<T> w(W);
+  for_each_element(
+      space, "heddle::solve::take_triangle", static_cast<Index>(C.extent(0)), static_cast<Index>(C.extent(1)),
+      KOKKOS_LAMBDA(Index i, Index j) {
+        const bool inside = below ? i >= j : i <= j;
+        w(i, j) = !inside ? T(0) : real && i == j ? T(real_of<Real<T>>(c(i, j))) : c(i, j);
+      });
+}
+// And back.
+template <Scalar T>
+void give_triangle(const ExecutionSpace& space, bool below, bool real, const MatrixView<T>& W, const MatrixView<T>& C) {
+  const Elements<T> c(C);
+  const Elements<T> w(W);
+  for_each_element(
+      space, "heddle::solve::give_triangle", static_cast<Index>(C.extent(0)), static_cast<Index>(C.extent(1)),
+      KOKKOS_LAMBDA(Index i, Index j) {
+        if (below ? i >= j : i <= j) c(i, j) = real && i == j ? T(real_of<Real<T>>(w(i, j))) : w(i, j);
+      });
+}
+
 }  // namespace
 
 Index rank_update_block(Index n, const SyrkOptions& options) {
@@ -130,22 +154,9 @@ void RankUpdate<T>::update_diagonal(const MatrixView<T>& left, const MatrixView<
                                     const MatrixView<T>& tile) {
   const auto size = static_cast<Index>(tile.extent(0));
   const MatrixView<T> whole = matrix_view(diagonal_.data(), size, size, size);
-  const Elements<T> c(tile);
-  const Elements<T> w(whole);
-  const bool below = lower();
-  const bool real = terms_.hermitian;
-  if (terms_.beta != T(0)) {
-    for_each_element(
-        ranks_.space(), "heddle::solve::take_triangle", size, size, KOKKOS_LAMBDA(Index i, Index k) {
-          const bool inside = below ? i >= k : i <= k;
-          w(i, k) = !inside ? T(0) : real && i == k ? T(real_of<Real<T>>(c(i, k))) : c(i, k);
-        });
-  }
+  if (terms_.beta != T(0)) take_triangle(ranks_.space(), lower(), terms_.hermitian, tile, whole);
   multiply(left, right, j, whole);
-  for_each_element(
-      ranks_.space(), "heddle::solve::give_triangle", size, size, KOKKOS_LAMBDA(Index i, Index k) {
-        if (below ? i >= k : i <= k) c(i, k) = real && i == k ? T(real_of<Real<T>>(w(i, k))) : w(i, k);
-      });
+  give_triangle(ranks_.space(), lower(), terms_.hermitian, whole, tile);
 }
 
 template <Scalar T>
