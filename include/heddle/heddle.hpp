@@ -77,8 +77,10 @@
 #include <heddle/search/grid.hpp>
 #include <heddle/solve/cholesky.hpp>
 #include <heddle/solve/lu.hpp>
+#include <heddle/solve/memory.hpp>
 #include <heddle/solve/qr.hpp>
 #include <heddle/solve/solve.hpp>
+#include <heddle/solve/syrk.hpp>
 #include <heddle/transpose/distributed.hpp>
 #include <heddle/transpose/transpose.hpp>
 #include <heddle/tuning/rates.hpp>

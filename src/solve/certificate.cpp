@@ -2,6 +2,7 @@
 
 #include "core/instantiate.hpp"
 #include "solve/residuals.hpp"
+#include <heddle/blas/blas.hpp>
 #include <heddle/gemm/gemm.hpp>
 
 #include <algorithm>
@@ -30,13 +31,18 @@ double enlarged(double sum, Index terms) {
 }
 
 // |I - R A| in the norm of infinity, at most.
-template <Scalar T> double distance_from_identity(const DistributedMatrix<T>& A, const DistributedMatrix<T>& R) {
+template <Scalar T> double distance_from_identity(const PlacedMatrix<T>& A, const PlacedMatrix<T>& R) {
   const Index n = A.rows();
   const auto order = static_cast<double>(n);
   const auto unit = static_cast<double>(unit_roundoff<T>);
-  const DistributedMatrix<T> G(A.communicator(), R.placement(), "heddle::solve::identity");
-  gemm(A.communicator(), Operation::none, Operation::none, T(1), R, A, T(0), G);
-  add_identity(T(-1), G);
+  const PlacedMatrix<T> G(A.ranks(), R.placement(), "heddle::solve::identity");
+  if (A.ranks().comm() != nullptr) {
+    gemm(*A.ranks().comm(), Operation::none, Operation::none, T(1), R.distributed(), A.distributed(), T(0),
+         G.distributed());
+  } else {
+    blas::gemm<T>(A.space(), Operation::none, Operation::none, T(1), R.local(), A.local(), T(0), G.local());
+  }
+  subtract_identity(G);
   const std::vector<double> ones(static_cast<std::size_t>(n), 1.0);
   const std::vector<double> of_g = sizes_of_rows(G, ones);
   const std::vector<double> of_product = sizes_of_rows(R, sizes_of_rows(A, ones));
@@ -56,8 +62,8 @@ template <Scalar T> double distance_from_identity(const DistributedMatrix<T>& A,
 }  // namespace
 
 template <Scalar T>
-double proven_error(const DistributedMatrix<T>& A, const DistributedMatrix<T>& inverse, const DistributedMatrix<T>& X,
-                    const DistributedMatrix<T>& residuals) {
+double proven_error(const PlacedMatrix<T>& A, const PlacedMatrix<T>& inverse, const PlacedMatrix<T>& X,
+                    const PlacedMatrix<T>& residuals) {
   const double off = distance_from_identity(A, inverse);
   const auto unit = static_cast<double>(unit_roundoff<T>);
   const auto smallest = static_cast<double>(std::numeric_limits<Real<T>>::denorm_min());
@@ -82,9 +88,9 @@ double proven_error(const DistributedMatrix<T>& A, const DistributedMatrix<T>& i
   return worst;
 }
 
-#define HEDDLE_INSTANTIATE(T)                                                               \
-  template double proven_error<T>(const DistributedMatrix<T>&, const DistributedMatrix<T>&, \
-                                  const DistributedMatrix<T>&, const DistributedMatrix<T>&)
+#define HEDDLE_INSTANTIATE(T)                                                                             \
+  template double proven_error<T>(const PlacedMatrix<T>&, const PlacedMatrix<T>&, const PlacedMatrix<T>&, \
+                                  const PlacedMatrix<T>&)
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE);
 #undef HEDDLE_INSTANTIATE
 

@@ -1,7 +1,7 @@
 // Proven bounds of the errors of solutions.
 #pragma once
 
-#include <heddle/dist/matrix.hpp>
+#include "solve/placed_matrix.hpp"
 
 namespace heddle::impl {
 
@@ -17,7 +17,7 @@ namespace heddle::impl {
 /// X and `residuals` have one placement, in blocks of whole columns; A and R have any. Collective. Bits: none. Cost: a
 /// product of A's order, and as much memory as A.
 template <Scalar T>
-[[nodiscard]] double proven_error(const DistributedMatrix<T>& A, const DistributedMatrix<T>& inverse,
-                                  const DistributedMatrix<T>& X, const DistributedMatrix<T>& residuals);
+[[nodiscard]] double proven_error(const PlacedMatrix<T>& A, const PlacedMatrix<T>& inverse, const PlacedMatrix<T>& X,
+                                  const PlacedMatrix<T>& residuals);
 
 }  // namespace heddle::impl

@@ -25,7 +25,7 @@ template <Scalar T> double cholesky_flops(Index order) {
 template <Scalar T> struct CholeskyFactorization : PlannedFactorization<T> {
   CholeskyFactorization(const ExecutionSpace& given, const Communicator* comm, Index order,
                         const CholeskyOptions& options)
-      : PlannedFactorization<T>(given, comm, order, order, options),
+      : PlannedFactorization<T>(given, comm, order, order, options, "cholesky", cholesky_workspace<T>),
         ahead(given, comm, this->schedule),
         subtract(given, this->taken.arithmetic, this->schedule.block, this->axis.block, order,
                  std::min(this->axis.block, order), this->schedule.longest_inner()),
@@ -44,9 +44,10 @@ template <Scalar T> struct CholeskyFactorization : PlannedFactorization<T> {
     this->measure(report, cholesky_flops<T>(this->schedule.rows), [&] {
       const Kokkos::Profiling::ScopedRegion region("heddle::solve::cholesky");
       const auto info = [&](Index p) { return Kokkos::subview(infos, Kokkos::pair<Index, Index>(p, p + 1)); };
-      ahead.run([&](Index p) { return owned_panel<T>(this->schedule, this->axis, this->rank(), local, p); }, info,
-                [&](Index p, const MatrixView<T>& panel) { factor_panel(subtract_in_panel, panel, info(p)); },
-                [](Index) {}, [&](const LuSchedule::Update& update) { apply(local, update); });
+      ahead.run(
+          this->watch, [&](Index p) { return owned_panel<T>(this->schedule, this->axis, this->rank(), local, p); }, info,
+          [&](Index p, const MatrixView<T>& panel) { factor_panel(subtract_in_panel, panel, info(p)); }, [](Index) {},
+          [&](const LuSchedule::Update& update) { apply(local, update); });
       clear_above(local);
       report.info = first_info();
     });
@@ -143,27 +144,10 @@ CholeskyReport cholesky(const ExecutionSpace& space, const MatrixView<T>& A, con
   return impl::CholeskyFactorization<T>(space, nullptr, order, options).factor(A);
 }
 
-template <Scalar T>
-void cholesky_solve(const Communicator& comm, const DistributedMatrix<T>& L, const DistributedMatrix<T>& X,
-                    const CholeskyOptions& options) {
-  comm.together([&] {
-    impl::require_alike(comm, "cholesky_solve",
-                        impl::and_placements(impl::arguments_of(options), L.placement(), X.placement()), [&] {
-                          impl::require_square("cholesky_solve", "L", L);
-                          impl::require_rows("cholesky_solve", "X", X, L.rows());
-                          impl::require_lu_options("cholesky_solve", L.rows(), L.columns(), options);
-                        });
-    impl::FactoredSystem<T> system(comm, L, X.columns(), options);
-    system.with_right(X, [&](const DistributedMatrix<T>& x) { system.solve_by_cholesky(x); });
-  });
-}
-
 #define HEDDLE_INSTANTIATE(T)                                                                                    \
   template class CholeskyPlan<T>;                                                                                \
   template CholeskyReport cholesky<T>(const Communicator&, const DistributedMatrix<T>&, const CholeskyOptions&); \
-  template CholeskyReport cholesky<T>(const ExecutionSpace&, const MatrixView<T>&, const CholeskyOptions&);      \
-  template void cholesky_solve<T>(const Communicator&, const DistributedMatrix<T>&, const DistributedMatrix<T>&, \
-                                  const CholeskyOptions&)
+  template CholeskyReport cholesky<T>(const ExecutionSpace&, const MatrixView<T>&, const CholeskyOptions&)
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE);
 #undef HEDDLE_INSTANTIATE
 

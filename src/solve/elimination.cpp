@@ -78,14 +78,15 @@ template <Scalar T> void Elimination<T>::read_results(std::vector<Index>& pivots
 }
 
 template <Scalar T>
-void Elimination<T>::run(const MatrixView<T>& local_matrix, std::vector<Index>& pivots, Index& info) {
+void Elimination<T>::run(const MatrixView<T>& local_matrix, std::vector<Index>& pivots, Index& info, Watch& watch) {
   const Kokkos::Profiling::ScopedRegion region("heddle::solve::lu");
   matrix_ = local_matrix;
   taken_ = -1;
-  ahead_.run([&](Index p) { return owned_panel<T>(schedule_, axis_, ahead_.rank(), matrix_, p); },
-             [&](Index p) { return result(p).data; },
-             [&](Index p, const MatrixView<T>& panel) { factor_panel_(subtract_in_panel_, panel, result(p)); },
-             [&](Index p) { move_before(p); }, [&](const LuSchedule::Update& update) { apply(update); });
+  ahead_.run(
+      watch, [&](Index p) { return owned_panel<T>(schedule_, axis_, ahead_.rank(), matrix_, p); },
+      [&](Index p) { return result(p).data; },
+      [&](Index p, const MatrixView<T>& panel) { factor_panel_(subtract_in_panel_, panel, result(p)); },
+      [&](Index p) { move_before(p); }, [&](const LuSchedule::Update& update) { apply(update); });
   read_results(pivots, info);
   matrix_ = {};
 }

@@ -5,6 +5,7 @@
 #include "solve/panel.hpp"
 #include "solve/schedule.hpp"
 #include "solve/subtraction.hpp"
+#include "solve/watch.hpp"
 
 #include <vector>
 
@@ -19,7 +20,7 @@ template <Scalar T> class Elimination {
               const CyclicAxis& columns, Arithmetic arithmetic);
 
   /// Replaces this rank's columns by its part of the factors; `pivots` and `info` are those of LuReport. Blocks.
-  void run(const MatrixView<T>& local, std::vector<Index>& pivots, Index& info);
+  void run(const MatrixView<T>& local, std::vector<Index>& pivots, Index& info, Watch& watch);
 
  private:
   /// This rank's columns among `columns` of the matrix.

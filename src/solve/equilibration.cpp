@@ -33,7 +33,7 @@ template <Scalar T> KOKKOS_INLINE_FUNCTION T times_power(const T& x, Index k) {
     return static_cast<R>(times_power(static_cast<double>(x), k));
   }
 }
-template <Scalar T> void scale(const DistributedMatrix<T>& M, const Exponents& rows, const Exponents& columns) {
+template <Scalar T> void scale(const PlacedMatrix<T>& M, const Exponents& rows, const Exponents& columns) {
   const auto local_rows = static_cast<Index>(M.local().extent(0));
   const auto local_columns = static_cast<Index>(M.local().extent(1));
   if (local_rows == 0 || local_columns == 0) return;
@@ -41,19 +41,19 @@ template <Scalar T> void scale(const DistributedMatrix<T>& M, const Exponents& r
   const DeviceExponents by_column = of_local_columns(M, columns);
   const Elements<T> m(M.local());
   for_each_element(
-      M.communicator().space(), "heddle::solve::equilibrate", local_rows, local_columns,
+      M.space(), "heddle::solve::equilibrate", local_rows, local_columns,
       KOKKOS_LAMBDA(Index i, Index j) { m(i, j) = times_power(m(i, j), by_row(i) + by_column(j)); });
 }
 
 // The largest part of each row, on every rank.
-template <Scalar T> std::vector<double> largest_of_rows(const DistributedMatrix<T>& A) {
+template <Scalar T> std::vector<double> largest_of_rows(const PlacedMatrix<T>& A) {
   const Elements<T> a(A.local());
   return over_rows<Larger>(
       A, "heddle::solve::largest_of_rows", KOKKOS_LAMBDA(Index i, Index j) { return part_size(a(i, j)); });
 }
 // Of each column, when rows are scaled.
-template <Scalar T> std::vector<double> largest_of_columns(const DistributedMatrix<T>& A, const Exponents& exponents) {
-  const ExecutionSpace& space = A.communicator().space();
+template <Scalar T> std::vector<double> largest_of_columns(const PlacedMatrix<T>& A, const Exponents& exponents) {
+  const ExecutionSpace& space = A.space();
   const auto rows = static_cast<Index>(A.local().extent(0));
   const auto columns = static_cast<Index>(A.local().extent(1));
   const DeviceExponents by_row = of_local_rows(A, exponents);
@@ -69,11 +69,11 @@ template <Scalar T> std::vector<double> largest_of_columns(const DistributedMatr
         for (Index i = 0; i < rows; ++i) most = join(most, times_power(part_size(a(i, j)), by_row(i)));
         found(j) = most;
       });
-  return on_every_rank<Larger>(A.communicator(), A.columns(), found, [&](Index j) { return A.global_column(j); });
+  return on_every_rank<Larger>(A.ranks(), A.columns(), found, [&](Index j) { return A.global_column(j); });
 }
 
 // For columns that are not scaled.
-template <Scalar T> Exponents none_of(const DistributedMatrix<T>& M) {
+template <Scalar T> Exponents none_of(const PlacedMatrix<T>& M) {
   return Exponents(static_cast<std::size_t>(M.columns()), 0);
 }
 
@@ -95,7 +95,7 @@ bool differ(const std::vector<double>& sizes) {
 
 }  // namespace
 
-template <Scalar T> Equilibration<T>::Equilibration(const DistributedMatrix<T>& A, bool positive_definite) {
+template <Scalar T> Equilibration<T>::Equilibration(const PlacedMatrix<T>& A, bool positive_definite) {
   if (A.rows() == 0) return;
   if (positive_definite) {
     std::vector<double> sizes;
@@ -119,13 +119,13 @@ template <Scalar T> Equilibration<T>::Equilibration(const DistributedMatrix<T>& 
   columns_ = by_columns ? exponents_of(of_columns) : Exponents(of_columns.size(), 0);
 }
 
-template <Scalar T> void Equilibration<T>::scale_matrix(const DistributedMatrix<T>& M) const {
+template <Scalar T> void Equilibration<T>::scale_matrix(const PlacedMatrix<T>& M) const {
   if (scales()) scale(M, rows_, columns_);
 }
-template <Scalar T> void Equilibration<T>::scale_right(const DistributedMatrix<T>& B) const {
+template <Scalar T> void Equilibration<T>::scale_right(const PlacedMatrix<T>& B) const {
   if (scales()) scale(B, rows_, none_of(B));
 }
-template <Scalar T> void Equilibration<T>::scale_solution(const DistributedMatrix<T>& X) const {
+template <Scalar T> void Equilibration<T>::scale_solution(const PlacedMatrix<T>& X) const {
   if (scales()) scale(X, columns_, none_of(X));
 }
 

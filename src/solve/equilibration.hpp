@@ -1,7 +1,7 @@
 // Rows and columns brought to one size by powers of two.
 #pragma once
 
-#include <heddle/dist/matrix.hpp>
+#include "solve/placed_matrix.hpp"
 
 #include <vector>
 
@@ -22,15 +22,15 @@ template <Scalar T> class Equilibration {
   /// Of A, any placement. Nothing is scaled where sizes of rows, and then of columns, are within a factor of ten or so
   /// (as LAPACK's xLAQGE has it), where one is zero or not finite, or, of positive definite matrices, where the
   /// diagonal is not positive. Collective.
-  Equilibration(const DistributedMatrix<T>& A, bool positive_definite);
+  Equilibration(const PlacedMatrix<T>& A, bool positive_definite);
 
   [[nodiscard]] bool scales() const { return !rows_.empty(); }
   /// M = R M C, R of A's rows and C of its columns.
-  void scale_matrix(const DistributedMatrix<T>& M) const;
+  void scale_matrix(const PlacedMatrix<T>& M) const;
   /// B = R B.
-  void scale_right(const DistributedMatrix<T>& B) const;
+  void scale_right(const PlacedMatrix<T>& B) const;
   /// X = C X.
-  void scale_solution(const DistributedMatrix<T>& X) const;
+  void scale_solution(const PlacedMatrix<T>& X) const;
 
  private:
   std::vector<Index> rows_;  // Exponents, or none where nothing is scaled.

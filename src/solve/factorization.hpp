@@ -2,7 +2,10 @@
 #pragma once
 
 #include "dist/arguments.hpp"
+#include "solve/memory.hpp"
+#include "solve/placed_matrix.hpp"
 #include "solve/schedule.hpp"
+#include "solve/watch.hpp"
 #include <heddle/solve/lu.hpp>
 
 #include <chrono>
@@ -25,28 +28,38 @@ void require_lu_options(const char* of, Index rows, Index columns, const LuOptio
 
 /// A plan, over the ranks of a communicator or of one rank without any.
 template <Scalar T> struct PlannedFactorization {
+  /// Throws Error(computation), on every rank alike, where the workspace is more than there may be.
   PlannedFactorization(const ExecutionSpace& given, const Communicator* comm, Index rows, Index columns,
-                       const LuOptions& options)
+                       const LuOptions& options, const char* of, WorkspaceBytes workspace)
       : space(given),
         communicator(comm != nullptr ? std::optional<Communicator>(*comm) : std::nullopt),
         taken(with_arithmetic(options)),
         schedule(schedule_for(rows, columns, taken)),
         axis(columns_of(schedule, comm != nullptr ? comm->size() : 1)),
-        placement(placement_of_columns(rows, axis)) {}
+        placement(placement_of_columns(rows, axis)),
+        memory_bytes(workspace(schedule, axis, taken.arithmetic)),
+        watch(given, comm, schedule, taken) {
+    require_memory(of, comm, memory_bytes, static_cast<double>(taken.memory_limit));
+  }
 
   [[nodiscard]] int rank() const { return communicator ? communicator->rank() : 0; }
   [[nodiscard]] double over_ranks(double value) const {
     return communicator ? communicator->all_reduce(value, Reduction::maximum) : value;
   }
   /// Enters what `work`, which blocks, was computed by, and how fast, in a report of a factorization of so many flops.
-  template <class Work> void measure(FactorizationReport& report, double flops, const Work& work) const {
+  template <class Work> void measure(FactorizationReport& report, double flops, const Work& work) {
     report.arithmetic = taken.arithmetic;
     report.block = schedule.block;
     report.group = schedule.group;
+    report.memory_bytes = memory_bytes;
     space.fence("heddle::solve::before");
+    if (communicator && taken.record_timeline) communicator->barrier();
+    watch.start();
     const auto start = std::chrono::steady_clock::now();
     work();
-    report.seconds = over_ranks(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+    const double mine = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    report.timeline = watch.finish(mine);
+    report.seconds = over_ranks(mine);
     report.gflops = report.seconds > 0 ? flops / report.seconds / 1e9 : 0.0;
   }
   /// factor(this rank's columns) of A, wherever A lies. Collective. Throws Error(argument), on every rank alike, for
@@ -60,8 +73,13 @@ template <Scalar T> struct PlannedFactorization {
       });
       // One rank has all columns, in order, whatever the placement says.
       if (comm.size() == 1 || A.placement() == placement) return factor(A.local());
-      if (!(brought.placement() == placement))
+      if (!(brought.placement() == placement)) {
+        const double more = bytes_of_copy<T>(schedule.rows, axis);
+        const auto limit = static_cast<double>(taken.memory_limit);
+        require_memory(of, &comm, limit > 0 ? memory_bytes + more : more, limit);
+        memory_bytes += more;
         brought = DistributedMatrix<T>(comm, placement, "heddle::solve::brought");
+      }
       redistribute(A, brought);
       const auto report = factor(brought.local());
       redistribute(brought, A);
@@ -75,18 +93,16 @@ template <Scalar T> struct PlannedFactorization {
   LuSchedule schedule;
   CyclicAxis axis;
   Placement placement;
+  double memory_bytes;  // Of the rank that needs most.
+  Watch watch;
   DistributedMatrix<T> brought;  // Where matrices come in another placement.
 };
 
 /// What a factorization's options are compared by over the ranks.
 [[nodiscard]] inline std::vector<Argument> arguments_of(const LuOptions& options) {
   return {argument("arithmetic", to_string(options.arithmetic)), argument("block", options.block),
-          argument("group", options.group)};
-}
-/// Throws Error(argument) for what is no column-major matrix.
-template <Scalar T> void require_column_major(const char* of, const MatrixView<T>& A) {
-  require(A.extent(0) == 0 || A.extent(1) == 0 || A.stride(0) == 1, of, ": A's columns are ", A.stride(0),
-          " elements apart within; expected a column-major matrix");
+          argument("group", options.group), argument("memory_limit", options.memory_limit),
+          argument("record_timeline", options.record_timeline)};
 }
 
 }  // namespace heddle::impl

@@ -3,6 +3,7 @@
 
 #include "comm/urgent.hpp"
 #include "solve/panel_exchange.hpp"
+#include "solve/watch.hpp"
 #include <heddle/comm/event.hpp>
 
 #include <memory>
@@ -29,13 +30,13 @@ template <Scalar T> class LookAhead {
   /// apply(update), on every rank on the other instance; the exchange has the panel then. `owned(p)`: an OwnedPanel;
   /// `numbers(p)`: what travels with panel p.
   template <class Owned, class Numbers, class Factor, class Arrived, class Apply>
-  void run(const Owned& owned, const Numbers& numbers, const Factor& factor, const Arrived& arrived,
+  void run(Watch& watch, const Owned& owned, const Numbers& numbers, const Factor& factor, const Arrived& arrived,
            const Apply& apply) {
     const auto begin = [&](Index p) {
       const OwnedPanel<T> of = owned(p);
       if (of.owner == rank()) {
         Event::on(space_).before(ahead_.space());
-        factor(p, of.panel);
+        watch.panel(p, ahead_.space(), [&] { factor(p, of.panel); });
         factored_ = Event::on(ahead_.space());
       }
       if (exchange_) exchange_->begin(p, of.owner, of.panel, numbers(p), ahead_.space());
@@ -44,12 +45,16 @@ template <Scalar T> class LookAhead {
     for (Index p = 0; p < schedule_.panels(); ++p) {
       factored_.before(space_);
       factored_ = {};
-      if (exchange_) exchange_->end(p);
+      if (exchange_) watch.exchange(p, owned(p).owner, exchange_->bytes(p), [&] { exchange_->end(p); });
       arrived(p);
       const LuSchedule::Update update = schedule_.update_after(p);
-      apply(schedule_.before_next_panel(update));
+      const auto take = [&](const LuSchedule::Update& part) {
+        if (!part.columns.empty()) watch.update(part.first, part.last, [&] { apply(part); });
+      };
+      take(schedule_.before_next_panel(update));
       if (p + 1 < schedule_.panels()) begin(p + 1);
-      apply(schedule_.beside_next_panel(update));
+      take(schedule_.beside_next_panel(update));
+      watch.done(p);
     }
   }
 

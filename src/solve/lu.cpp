@@ -117,7 +117,7 @@ template <Scalar T> double lu_flops(Index rows, Index columns) {
 template <Scalar T> struct LuFactorization : PlannedFactorization<T> {
   LuFactorization(const ExecutionSpace& given, const Communicator* comm, Index rows, Index columns,
                   const LuOptions& options)
-      : PlannedFactorization<T>(given, comm, rows, columns, options),
+      : PlannedFactorization<T>(given, comm, rows, columns, options, "lu", lu_workspace<T>),
         elimination(given, comm, this->schedule, this->axis, this->taken.arithmetic) {}
 
   LuReport factor(const MatrixView<T>& local) {
@@ -127,7 +127,7 @@ template <Scalar T> struct LuFactorization : PlannedFactorization<T> {
     LuReport report;
     const double before = largest(true);
     this->measure(report, lu_flops<T>(this->schedule.rows, this->schedule.columns),
-                  [&] { elimination.run(local, report.pivots, report.info); });
+                  [&] { elimination.run(local, report.pivots, report.info, this->watch); });
     report.growth = before == 0 ? 1.0 : largest(false) / before;
     return report;
   }
@@ -167,12 +167,9 @@ template <Scalar T> LuReport lu(const Communicator& comm, const DistributedMatri
 }
 
 template <Scalar T> LuReport lu(const ExecutionSpace& space, const MatrixView<T>& A, const LuOptions& options) {
-  const auto rows = static_cast<Index>(A.extent(0));
-  const auto columns = static_cast<Index>(A.extent(1));
-  impl::require_lu_options("lu", rows, columns, options);
-  impl::require_column_major("lu", A);
-  impl::LuFactorization<T> state(space, nullptr, rows, columns, options);
-  return state.factor(A);
+  const impl::PlacedMatrix<T> a(space, "lu", "A", A);
+  impl::require_lu_options("lu", a.rows(), a.columns(), options);
+  return impl::LuFactorization<T>(space, nullptr, a.rows(), a.columns(), options).factor(a.local());
 }
 
 #define HEDDLE_INSTANTIATE(T)                                                                  \

@@ -3,7 +3,7 @@
 
 #include "dist/elementwise.hpp"
 #include "solve/host_copy.hpp"
-#include <heddle/dist/matrix.hpp>
+#include "solve/placed_matrix.hpp"
 
 #include <algorithm>
 #include <span>
@@ -14,20 +14,20 @@ namespace heddle::impl {
 
 /// Of numbers of all rows, or of all columns, those that this rank has a part of, on the device.
 template <Scalar T, class Number>
-Kokkos::View<Number*, MemorySpace> of_local_rows(const DistributedMatrix<T>& M, const std::vector<Number>& all) {
+Kokkos::View<Number*, MemorySpace> of_local_rows(const PlacedMatrix<T>& M, const std::vector<Number>& all) {
   std::vector<Number> mine(M.local().extent(0));
   for (std::size_t i = 0; i < mine.size(); ++i) {
     mine[i] = all[static_cast<std::size_t>(M.global_row(static_cast<Index>(i)))];
   }
-  return device_copy(M.communicator().space(), mine, "heddle::solve::of_rows");
+  return device_copy(M.space(), mine, "heddle::solve::of_rows");
 }
 template <Scalar T, class Number>
-Kokkos::View<Number*, MemorySpace> of_local_columns(const DistributedMatrix<T>& M, const std::vector<Number>& all) {
+Kokkos::View<Number*, MemorySpace> of_local_columns(const PlacedMatrix<T>& M, const std::vector<Number>& all) {
   std::vector<Number> mine(M.local().extent(1));
   for (std::size_t j = 0; j < mine.size(); ++j) {
     mine[j] = all[static_cast<std::size_t>(M.global_column(static_cast<Index>(j)))];
   }
-  return device_copy(M.communicator().space(), mine, "heddle::solve::of_columns");
+  return device_copy(M.space(), mine, "heddle::solve::of_columns");
 }
 
 /// How numbers become one, over a row and over the ranks.
@@ -43,22 +43,22 @@ struct Larger {  // Of a number and a NaN the number.
 /// What ranks found of their rows or columns, of `count` ones whose numbers are global(local), as one on every rank.
 /// Collective.
 template <class Join, class Global>
-std::vector<double> on_every_rank(const Communicator& comm, Index count, const Kokkos::View<double*, MemorySpace>& found,
-                                  const Global& global) {
+std::vector<double> on_every_rank(const OptionalRanks& ranks, Index count,
+                                  const Kokkos::View<double*, MemorySpace>& found, const Global& global) {
   std::vector<double> all(static_cast<std::size_t>(count), 0.0);
-  const auto host = host_copy(comm.space(), found);
+  const auto host = host_copy(ranks.space(), found);
   for (std::size_t k = 0; k < host.extent(0); ++k) {
     all[static_cast<std::size_t>(global(static_cast<Index>(k)))] = host(k);
   }
-  comm.all_reduce(std::span<double>(all), Join::reduction);
+  ranks.all_reduce(std::span<double>(all), Join::reduction);
   return all;
 }
 
 /// For every row of A 0 joined with element(i, j) of its columns in order, i and j being local, on every rank.
 /// Collective. Cost: a pass over A, along its columns on CPUs.
 template <class Join, Scalar T, class Element>
-std::vector<double> over_rows(const DistributedMatrix<T>& A, const std::string& label, const Element& element) {
-  const ExecutionSpace& space = A.communicator().space();
+std::vector<double> over_rows(const PlacedMatrix<T>& A, const std::string& label, const Element& element) {
+  const ExecutionSpace& space = A.space();
   const auto rows = static_cast<Index>(A.local().extent(0));
   const auto columns = static_cast<Index>(A.local().extent(1));
   const Kokkos::View<double*, MemorySpace> found(Kokkos::view_alloc(space, Kokkos::WithoutInitializing, label),
@@ -67,8 +67,7 @@ std::vector<double> over_rows(const DistributedMatrix<T>& A, const std::string& 
   if constexpr (on_host) {
     constexpr Index chunk = 512;
     Kokkos::parallel_for(
-        label,
-        Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(space, 0, (rows + chunk - 1) / chunk),
+        label, Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(space, 0, (rows + chunk - 1) / chunk),
         [=](Index k) {
           const Index end = std::min((k + 1) * chunk, rows);
           for (Index i = k * chunk; i < end; ++i) found(i) = 0.0;
@@ -84,7 +83,7 @@ std::vector<double> over_rows(const DistributedMatrix<T>& A, const std::string& 
           found(i) = value;
         });
   }
-  return on_every_rank<Join>(A.communicator(), A.rows(), found, [&](Index i) { return A.global_row(i); });
+  return on_every_rank<Join>(A.ranks(), A.rows(), found, [&](Index i) { return A.global_row(i); });
 }
 
 }  // namespace heddle::impl

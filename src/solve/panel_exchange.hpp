@@ -42,6 +42,15 @@ template <Scalar T> class PanelExchange {
   void end(Index p);
   /// Lets messages under way make progress. Does not block.
   void progress() const { transport_.progress(); }
+  /// begin() and end() on the communicator's instance.
+  void share(Index p, int owner, const MatrixView<const T>& panel, const Kokkos::View<Index*, MemorySpace>& numbers) {
+    begin(p, owner, panel, numbers, comm_.space());
+    end(p);
+  }
+  /// Of panel p as a message.
+  [[nodiscard]] double bytes(Index p) const {
+    return sizeof(T) * static_cast<double>((schedule_.rows - schedule_.panel(p).begin) * schedule_.panel(p).size());
+  }
   /// Panels [first, last), all rows of the matrix, of which those above each panel's first are not defined.
   [[nodiscard]] MatrixView<T> panels(Index first, Index last) const;
 

@@ -1,7 +1,7 @@
 // What is left of right-hand sides, and elements of distributed matrices on every rank.
 #pragma once
 
-#include <heddle/dist/matrix.hpp>
+#include "solve/placed_matrix.hpp"
 
 #include <vector>
 
@@ -26,8 +26,8 @@ template <Scalar T> KOKKOS_INLINE_FUNCTION double part_size(const T& x) {
 /// R = B - A X, each element rounded once. B, X and R have one placement, in blocks of whole columns; A has any.
 /// Collective. Bits: reproducible. Cost: exact::gemv() for each column.
 template <Scalar T>
-void exact_residuals(const DistributedMatrix<T>& A, const DistributedMatrix<T>& B, const DistributedMatrix<T>& X,
-                     const DistributedMatrix<T>& R);
+void exact_residuals(const PlacedMatrix<T>& A, const PlacedMatrix<T>& B, const PlacedMatrix<T>& X,
+                     const PlacedMatrix<T>& R);
 
 struct BackwardErrors {
   double normwise = 0.0;       ///< max_j |R_j| / (|A| |X_j| + |B_j|), in norms of infinity.
@@ -35,19 +35,19 @@ struct BackwardErrors {
 };
 /// Of residuals R, placed as above. Complex numbers count by their absolute values. Collective. Bits: none.
 template <Scalar T>
-[[nodiscard]] BackwardErrors backward_errors(const DistributedMatrix<T>& A, const DistributedMatrix<T>& B,
-                                             const DistributedMatrix<T>& X, const DistributedMatrix<T>& R);
+[[nodiscard]] BackwardErrors backward_errors(const PlacedMatrix<T>& A, const PlacedMatrix<T>& B,
+                                             const PlacedMatrix<T>& X, const PlacedMatrix<T>& R);
 
 /// The sums over j of |a_ij| sizes[j], for every row i of the matrix, on every rank, in double precision. Collective.
 template <Scalar T>
-[[nodiscard]] std::vector<double> sizes_of_rows(const DistributedMatrix<T>& A, const std::vector<double>& sizes);
+[[nodiscard]] std::vector<double> sizes_of_rows(const PlacedMatrix<T>& A, const std::vector<double>& sizes);
 
 /// Column j of a matrix whose blocks have whole columns, on every rank. Collective.
-template <Scalar T> [[nodiscard]] std::vector<T> column_of(const DistributedMatrix<T>& M, Index j);
+template <Scalar T> [[nodiscard]] std::vector<T> column_of(const PlacedMatrix<T>& M, Index j);
 /// Sets it, from what every rank has.
-template <Scalar T> void set_column(const DistributedMatrix<T>& M, Index j, const std::vector<T>& column);
+template <Scalar T> void set_column(const PlacedMatrix<T>& M, Index j, const std::vector<T>& column);
 
 /// The diagonal of a square matrix, on every rank. Collective.
-template <Scalar T> [[nodiscard]] std::vector<T> diagonal_of(const DistributedMatrix<T>& A);
+template <Scalar T> [[nodiscard]] std::vector<T> diagonal_of(const PlacedMatrix<T>& A);
 
 }  // namespace heddle::impl

@@ -1,11 +1,13 @@
 // Systems with factors that lie on all ranks.
 #pragma once
 
+#include "gemm/emulation/quantised.hpp"
 #include "solve/factorization.hpp"
 #include "solve/host_copy.hpp"
 #include "solve/substitution.hpp"
 
 #include <algorithm>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -16,31 +18,6 @@ inline CyclicAxis right_hand_sides(Index count, int ranks) {
   constexpr Index blocks = 16;
   constexpr Index least = 64;
   return {count, std::max(least, (count + blocks - 1) / blocks), ranks};
-}
-
-/// A matrix where substitutions want it: itself, or a copy.
-template <Scalar T> DistributedMatrix<T> placed(const DistributedMatrix<T>& M, const Placement& placement) {
-  if (M.placement() == placement) return M;
-  const DistributedMatrix<T> copy(M.communicator(), placement, "heddle::solve::placed");
-  redistribute(M, copy);
-  return copy;
-}
-
-/// X(i, :) of what was row order[i].
-template <Scalar T>
-void take_rows(const ExecutionSpace& space, const std::vector<Index>& order, const MatrixView<T>& X) {
-  const auto rows = static_cast<Index>(X.extent(0));
-  const auto columns = static_cast<Index>(X.extent(1));
-  if (rows == 0 || columns == 0) return;
-  const auto sources = device_copy(space, order, "heddle::solve::rows");
-  const LocalMatrix<T> copy(Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "heddle::solve::before"),
-                            static_cast<std::size_t>(rows), static_cast<std::size_t>(columns));
-  copy_elements<T>(space, "heddle::solve::keep_rows", X, copy);
-  const Elements<T> kept(copy);
-  const Elements<T> x(X);
-  for_each_element(
-      space, "heddle::solve::take_rows", rows, columns,
-      KOKKOS_LAMBDA(Index i, Index j) { x(i, j) = kept(sources(i), j); });
 }
 
 /// Row i of P A is row order[i] of A; `back`: the reverse.
@@ -54,68 +31,85 @@ inline std::vector<Index> order_of(const std::vector<Index>& pivots, bool back) 
   return other;
 }
 
-/// Factors where they are wanted, and systems with them.
+/// Factors where they are wanted, and systems with them; with its workspace, for factors of one order.
 template <Scalar T> class FactoredSystem {
  public:
-  FactoredSystem(const Communicator& comm, const DistributedMatrix<T>& factors, Index columns, const LuOptions& options)
-      : comm_(comm),
-        schedule_(schedule_for(factors.rows(), factors.columns(), with_arithmetic(options))),
-        axis_(columns_of(schedule_, comm.size())),
-        factors_(placed(factors, placement_of_columns(factors.rows(), axis_))),
-        right_(right_hand_sides(columns, comm.size())),
-        substitution_(comm.space(), &comm, schedule_, axis_, right_, with_arithmetic(options).arithmetic) {}
+  FactoredSystem(const OptionalRanks& ranks, Index order, Index columns, const LuOptions& options)
+      : ranks_(ranks),
+        schedule_(schedule_for(order, order, with_arithmetic(options))),
+        axis_(columns_of(schedule_, ranks_.size())),
+        right_(right_hand_sides(columns, ranks_.size())),
+        substitution_(ranks_.space(), ranks_.comm(), schedule_, axis_, right_, with_arithmetic(options).arithmetic) {}
+  FactoredSystem(const PlacedMatrix<T>& factors, Index columns, const LuOptions& options)
+      : FactoredSystem(factors.ranks(), factors.rows(), columns, options) {
+    take(factors);
+  }
+  /// Systems from here on are with these factors.
+  void take(const PlacedMatrix<T>& factors) { factors_ = placed(factors, placement_of_columns(schedule_.rows, axis_)); }
 
   [[nodiscard]] Placement right_placement() const { return placement_of_columns(schedule_.rows, right_); }
-  /// work(X), where right-hand sides X are wanted.
-  template <class Work> void with_right(const DistributedMatrix<T>& X, const Work& work) {
-    const DistributedMatrix<T> x = placed(X, right_placement());
-    work(x);
-    if (!(X.placement() == x.placement())) redistribute(x, X);
+  /// New right-hand sides, where they are wanted.
+  [[nodiscard]] PlacedMatrix<T> new_right(const std::string& label) const {
+    return PlacedMatrix<T>(ranks_, right_placement(), label);
   }
-  void triangle(exact::Triangle triangle, Operation op, exact::Diagonal diagonal, const DistributedMatrix<T>& X) {
+  /// work(X), where right-hand sides X are wanted. Blocks.
+  template <class Work> void with_right(const PlacedMatrix<T>& X, const Work& work) {
+    const PlacedMatrix<T> x = placed(X, right_placement());
+    work(x);
+    if (!X.lies_as(right_placement())) redistribute(x, X);
+    ranks_.space().fence("heddle::solve::solved");
+  }
+  void triangle(exact::Triangle triangle, Operation op, exact::Diagonal diagonal, const PlacedMatrix<T>& X) {
     substitution_.solve(triangle, op, diagonal, factors_.local(), X.local());
   }
   /// X = op(A)^-1 X from the factors of lu(), of right-hand sides in right_placement().
-  void solve_by_lu(Operation op, const std::vector<Index>& pivots, const DistributedMatrix<T>& X) {
+  void solve_by_lu(Operation op, const std::vector<Index>& pivots, const PlacedMatrix<T>& X) {
     if (op == Operation::none) {
-      take_rows<T>(comm_.space(), order_of(pivots, false), X.local());
+      take_rows(order_of(pivots, false), X.local());
       triangle(exact::Triangle::lower, op, exact::Diagonal::unit, X);
       triangle(exact::Triangle::upper, op, exact::Diagonal::stored, X);
     } else {
       triangle(exact::Triangle::upper, op, exact::Diagonal::stored, X);
       triangle(exact::Triangle::lower, op, exact::Diagonal::unit, X);
-      take_rows<T>(comm_.space(), order_of(pivots, true), X.local());
+      take_rows(order_of(pivots, true), X.local());
     }
   }
   /// X = A^-1 X from the factor of cholesky(), likewise.
-  void solve_by_cholesky(const DistributedMatrix<T>& X) {
+  void solve_by_cholesky(const PlacedMatrix<T>& X) {
     triangle(exact::Triangle::lower, Operation::none, exact::Diagonal::stored, X);
     triangle(exact::Triangle::lower, Operation::conjugate_transpose, exact::Diagonal::stored, X);
   }
+  /// X(i, :) of what was row order[i]. (nvcc takes no KOKKOS_LAMBDA in a private member function.)
+  void take_rows(const std::vector<Index>& order, const MatrixView<T>& X) {
+    const ExecutionSpace& space = ranks_.space();
+    const auto rows = static_cast<Index>(X.extent(0));
+    const auto columns = static_cast<Index>(X.extent(1));
+    if (rows == 0 || columns == 0) return;
+    grow(space, "heddle::solve::rows", rows, order_);
+    grow(space, "heddle::solve::before", rows * columns, before_);
+    Kokkos::deep_copy(
+        space, Kokkos::subview(order_, Kokkos::pair<Index, Index>(0, rows)),
+        Kokkos::View<const Index*, Kokkos::HostSpace, Kokkos::MemoryUnmanaged>(order.data(), order.size()));
+    space.fence("heddle::solve::rows");  // `order` is read until then.
+    const MatrixView<T> copy = matrix_view(before_.data(), rows, columns, rows);
+    copy_elements<T>(space, "heddle::solve::keep_rows", X, copy);
+    const Elements<T> kept(copy);
+    const Elements<T> x(X);
+    const auto sources = order_;
+    for_each_element(
+        space, "heddle::solve::take_rows", rows, columns,
+        KOKKOS_LAMBDA(Index i, Index j) { x(i, j) = kept(sources(i), j); });
+  }
 
  private:
-  Communicator comm_;
+  OptionalRanks ranks_;
   LuSchedule schedule_;
   CyclicAxis axis_;
-  DistributedMatrix<T> factors_;
+  PlacedMatrix<T> factors_;
   CyclicAxis right_;
   Substitution<T> substitution_;
+  Kokkos::View<Index*, MemorySpace> order_;  // Made where they are first asked for.
+  Kokkos::View<T*, MemorySpace> before_;
 };
-
-/// Throws Error(argument) for a matrix that is not square.
-template <Scalar T> void require_square(const char* of, const char* name, const DistributedMatrix<T>& A) {
-  require(A.rows() == A.columns(), of, ": ", name, " is ", A.rows(), " x ", A.columns(), "; expected a square matrix");
-}
-/// Throws Error(argument) for right-hand sides of another height.
-template <Scalar T> void require_rows(const char* of, const char* name, const DistributedMatrix<T>& B, Index rows) {
-  require(B.rows() == rows, of, ": ", name, " has ", B.rows(), " rows; expected ", rows);
-}
-/// Both placements among the arguments of a function that are compared over the ranks.
-inline std::vector<Argument> and_placements(std::vector<Argument> arguments, const Placement& one,
-                                            const Placement& other) {
-  arguments.push_back(argument("the matrix", one));
-  arguments.push_back(argument("the right-hand sides", other));
-  return arguments;
-}
 
 }  // namespace heddle::impl

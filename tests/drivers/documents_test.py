@@ -163,7 +163,7 @@ class Guides(unittest.TestCase):
                   for program in fences(text_of(SITE, name), "cpp")]
         examples = [name for name in os.listdir(os.path.join(ROOT, "examples"))
                     if os.path.isdir(os.path.join(ROOT, "examples", name))]
-        self.assertEqual(len(examples), 8)
+        self.assertEqual(len(examples), 9)
         for example in examples:
             self.assertIn(text_of(ROOT, "examples", example, "main.cpp"), quoted, example)
 

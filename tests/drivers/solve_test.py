@@ -1,7 +1,9 @@
 """heddle solve."""
 
+import json
 import os
 import random
+import re
 import unittest
 from fractions import Fraction
 
@@ -91,6 +93,29 @@ class Solve(CommandTest):
         self.assertAlmostEqual(determinant["real"] * 2.0 ** determinant["exponent"] / float(exact_determinant(A)), 1.0)
         self.assertGreater(report["results"]["condition"], 1.0)
         self.assertLess(report["checks"]["scaled_residual"]["value"], 16)
+
+    def test_traces_have_all_panels_of_all_ranks(self):
+        for command in (("solve", "--method", "cholesky"), ("lu", "--arithmetic", "native")):
+            report = self.succeed(*command, "--size", "150", "--block", "32", "--trace", "trace.json", ranks=2)
+            self.assertGreater(report["results"]["memory_bytes"], 150 * 32 * 8)
+            with open(self.path("trace.json"), encoding="utf-8") as file:
+                trace = json.load(file)
+            self.assertEqual(trace["otherData"]["command"], command[0])
+            self.assertEqual(trace["otherData"]["ranks"], 2)
+            events = [event for event in trace["traceEvents"] if event["ph"] == "X"]
+            panels = [event["args"]["panel"] for event in events if re.fullmatch(r"panel \d+", event["name"])]
+            self.assertEqual(sorted(panels), list(range(5)))
+            received = [event for event in events if event["cat"] == "receive"]
+            self.assertEqual(sorted(event["args"]["panel"] for event in received), list(range(5)))
+            self.assertEqual({event["pid"] for event in events}, {0, 1})
+            self.assertIn("update by panel 0", {event["name"] for event in events})
+        self.refuse("lu", "--size", "5", "--trace", "trace.json")
+        self.refuse("solve", "--size", "5", "--trace", "no/such/folder/trace.json")
+
+    def test_progress_is_shown(self):
+        done = self.run_command("solve", "--size", "1200", "--block", "16", "--progress", ranks=1)
+        self.assertEqual(done.code, 0)
+        self.assertIn("solve [", done.errors)
 
     def test_singular_matrices_end_with_one_line(self):
         write_market(self.path("A.mtx"), [[1.0, 2.0], [2.0, 4.0]])

@@ -1,6 +1,5 @@
 // Linear systems over the ranks: residuals, known solutions, and the bits of one rank.
-#include "expm/dense/lu.hpp"
-
+#include "expm/dense/pade.hpp"
 #include "support/errors.hpp"
 #include "support/matrices.hpp"
 
@@ -12,7 +11,7 @@
 namespace heddle {
 namespace {
 
-using impl::LuSolver;
+using impl::SystemSolver;
 
 // Largest |Q X - P| in a column over (n + 4) u max |Q| |X|: what partial pivoting keeps small (Higham 2002, 9.3).
 template <Scalar T> double relative_residual(const HostMatrix<T>& Q, const HostMatrix<T>& X, const HostMatrix<T>& P) {
@@ -61,7 +60,7 @@ TYPED_TEST_SUITE(Lu, test::AllScalars);
 TYPED_TEST(Lu, SolvesRandomSystems) {
   using T = TypeParam;
   for (const Index n : {1, 2, 17, 63, 64, 65, 128, 200, 300}) {
-    LuSolver<T> solver(this->comm, n);
+    SystemSolver<T> solver(this->comm, n);
     for (const Placement& placement : {Placement::row_bands(n, n, this->comm.size()), solver.placement()}) {
       SCOPED_TRACE(placement.describe());
       const auto Q = test::random_matrix<T>(this->comm, placement, 1);
@@ -85,7 +84,7 @@ TYPED_TEST(Lu, PivotsWhereTheDiagonalIsZero) {
   fill(Q, Permuted<T>{n});
   const auto P = test::random_matrix<T>(this->comm, bands, 4);
   const HostMatrix<T> p = gather(P, 0);
-  LuSolver<T>(this->comm, n).solve(Q, P);
+  SystemSolver<T>(this->comm, n).solve(Q, P);
   const HostMatrix<T> x = gather(P, 0);
   for (Index j = 0; j < static_cast<Index>(x.extent(1)); ++j) {
     for (Index i = 0; i < n; ++i) {
@@ -102,7 +101,7 @@ TYPED_TEST(Lu, BitsAreThoseOfOneRank) {
       const Placement bands = Placement::row_bands(n, n, ranks.size());
       const auto Q = test::random_matrix<T>(ranks, bands, 5);
       const auto P = test::random_matrix<T>(ranks, bands, 6);
-      LuSolver<T>(ranks, n).solve(Q, P);
+      SystemSolver<T>(ranks, n).solve(Q, P);
       return gather(P, 0);
     };
     const HostMatrix<T> found = solution(this->comm);
@@ -116,7 +115,7 @@ TYPED_TEST(Lu, BitsAreThoseOfOneRank) {
 TYPED_TEST(Lu, AgainGivesTheSame) {
   using T = TypeParam;
   const Index n = 140;
-  LuSolver<T> solver(this->comm, n);
+  SystemSolver<T> solver(this->comm, n);
   const auto solution = [&](int seed) {
     const auto Q = test::random_matrix<T>(this->comm, solver.placement(), seed);
     const auto P = test::random_matrix<T>(this->comm, Placement::on_rank(n, n, this->comm.size() - 1), seed + 1);
@@ -137,7 +136,7 @@ TYPED_TEST(Lu, ASingularMatrixIsEveryRanksError) {
     const DistributedMatrix<T> Q(this->comm, bands);
     fill(Q, Singular<T>{bad});
     const auto P = test::random_matrix<T>(this->comm, bands, 8);
-    LuSolver<T> solver(this->comm, n);
+    SystemSolver<T> solver(this->comm, n);
     SCOPED_TRACE(::testing::Message() << "zero column " << bad);
     test::expect_refusal(ErrorKind::computation, "singular", [&] { solver.solve(Q, P); });
     // The solver still works.
@@ -152,10 +151,10 @@ TYPED_TEST(Lu, ASingularMatrixIsEveryRanksError) {
 TYPED_TEST(Lu, TakesNoRowsAndRefusesOtherShapes) {
   using T = TypeParam;
   const DistributedMatrix<T> none(this->comm, Placement::row_bands(0, 0, this->comm.size()));
-  EXPECT_NO_THROW(LuSolver<T>(this->comm, 0).solve(none, none));
+  EXPECT_NO_THROW(SystemSolver<T>(this->comm, 0).solve(none, none));
   const DistributedMatrix<T> square(this->comm, Placement::row_bands(4, 4, this->comm.size()));
   const DistributedMatrix<T> wide(this->comm, Placement::row_bands(4, 5, this->comm.size()));
-  LuSolver<T> solver(this->comm, 4);
+  SystemSolver<T> solver(this->comm, 4);
   test::expect_refusal(ErrorKind::argument, "LU: P is 4 x 5; expected 4 x 4", [&] { solver.solve(square, wide); });
   test::expect_refusal(ErrorKind::argument, "LU: Q is 4 x 5; expected 4 x 4", [&] { solver.solve(wide, square); });
 }

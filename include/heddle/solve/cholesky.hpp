@@ -4,14 +4,16 @@
 
 #include <heddle/solve/lu.hpp>
 
+#include <type_traits>
+
 namespace heddle {
 
 /// How a Cholesky factorization is computed: the choices are those of an LU factorization.
 using CholeskyOptions = LuOptions;
 
 /// What a Cholesky factorization found besides the factor. `info` is 0, or k + 1 where step k (counted from 0) is the
-/// first whose pivot is not a positive number, as the info of LAPACK: A is then not positive definite, and columns of the
-/// factor from k on have no meaning. `gflops` counts n^3 / 6 multiply-adds.
+/// first whose pivot is not a positive number, as the info of LAPACK: A is then not positive definite, and columns of
+/// the factor from k on have no meaning. `gflops` counts n^3 / 6 multiply-adds.
 using CholeskyReport = FactorizationReport;
 
 /// The factorization A = L L^H of n x n Hermitian positive definite matrices of one order over all ranks of a
@@ -36,7 +38,7 @@ using CholeskyReport = FactorizationReport;
 /// rank receives. Memory as LuPlan's. Blocks. Collective.
 template <Scalar T> class CholeskyPlan {
  public:
-  /// Throws Error(argument), on every rank alike, for negative options and a group that is no power of two.
+  /// Throws as LuPlan's.
   CholeskyPlan(const Communicator& comm, Index order, const CholeskyOptions& options = {});
   ~CholeskyPlan();
   CholeskyPlan(CholeskyPlan&&) noexcept;
@@ -58,7 +60,8 @@ template <Scalar T> class CholeskyPlan {
 template <Scalar T>
 CholeskyReport cholesky(const Communicator& comm, const DistributedMatrix<T>& A, const CholeskyOptions& options = {});
 
-/// The same of one rank's matrix, without a communicator. Bits: those of cholesky() over ranks.
+/// The same of one rank's matrix, without a communicator. Bits: those of cholesky() over ranks. Throws Error(argument)
+/// for strides that are not those of a column-major matrix.
 template <Scalar T>
 CholeskyReport cholesky(const ExecutionSpace& space, const MatrixView<T>& A, const CholeskyOptions& options = {});
 
@@ -67,5 +70,10 @@ CholeskyReport cholesky(const ExecutionSpace& space, const MatrixView<T>& A, con
 template <Scalar T>
 void cholesky_solve(const Communicator& comm, const DistributedMatrix<T>& L, const DistributedMatrix<T>& X,
                     const CholeskyOptions& options = {});
+
+/// The same of one rank's matrices, column-major, without a communicator.
+template <Scalar T>
+void cholesky_solve(const ExecutionSpace& space, const MatrixView<const std::type_identity_t<T>>& L,
+                    const MatrixView<T>& X, const CholeskyOptions& options = {});
 
 }  // namespace heddle

@@ -5,7 +5,10 @@
 #include <heddle/core/operation.hpp>
 #include <heddle/dist/matrix.hpp>
 #include <heddle/gemm/emulation.hpp>
+#include <heddle/gemm/timeline.hpp>
 
+#include <cstddef>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -24,6 +27,15 @@ struct LuOptions {
   /// right, so that inner dimensions are up to `group` times `block` long; 0 lets the library choose. Bits depend on
   /// it.
   Index group = 0;
+  /// The most bytes that the operation may take of a rank's memory besides the matrices that it is given; 0: as many as
+  /// the device has free. What needs more (<heddle/solve/memory.hpp>) throws Error(computation), on every rank alike,
+  /// before anything is computed.
+  std::size_t memory_limit = 0;
+  /// Whether FactorizationReport::timeline tells what each rank did and when.
+  bool record_timeline = false;
+  /// Called on every rank after each panel of a factorization, with the share of the flops that is done, up to 1. On
+  /// GPUs the work has been given to the device then.
+  std::function<void(double share_done)> progress{};
 };
 
 /// What every factorization reports.
@@ -34,11 +46,17 @@ struct FactorizationReport {
   Arithmetic arithmetic = Arithmetic::native;  ///< The arithmetic that was used, native or emulated.
   Index block = 0;                             ///< Columns of a panel.
   Index group = 0;                             ///< Panels of a group.
+  /// Bytes that the rank which needs most took for it, A's copy in the plan's placement included where there is one.
+  double memory_bytes = 0.0;
+  /// Where LuOptions::record_timeline asks for it, what this rank did, in seconds since all ranks began: of operand
+  /// 'L', products with lane 1 are panels that it factored, row_band being the panel's number; those with lane 0
+  /// updates by panels row_band to column_band; receives and sends are panels on their way, row_band again.
+  Timeline timeline;
 };
 
-/// What an LU factorization found besides the factors. `info` is 0, or k + 1 where U(k, k) is the first diagonal element
-/// of U that is exactly zero, as the info of LAPACK: U is then singular, and column k of L has not been divided by it.
-/// `gflops` counts m n^2 - n^3 / 3 multiply-adds (of m x n, m >= n).
+/// What an LU factorization found besides the factors. `info` is 0, or k + 1 where U(k, k) is the first diagonal
+/// element of U that is exactly zero, as the info of LAPACK: U is then singular, and column k of L has not been divided
+/// by it. `gflops` counts m n^2 - n^3 / 3 multiply-adds (of m x n, m >= n).
 struct LuReport : FactorizationReport {
   /// The row (counted from 0) that changed places with row k in step k is pivots[k]; the same on every rank.
   std::vector<Index> pivots;
@@ -72,7 +90,8 @@ struct LuReport : FactorizationReport {
 /// emulated products. Blocks. Collective.
 template <Scalar T> class LuPlan {
  public:
-  /// Throws Error(argument), on every rank alike, for negative options and a group that is no power of two.
+  /// Throws Error(argument), on every rank alike, for negative options and a group that is no power of two, and
+  /// Error(computation) where its workspace is more than LuOptions::memory_limit or than a device has free.
   LuPlan(const Communicator& comm, Index rows, Index columns, const LuOptions& options = {});
   ~LuPlan();
   LuPlan(LuPlan&&) noexcept;
@@ -81,7 +100,8 @@ template <Scalar T> class LuPlan {
   /// Blocks of columns, dealt out over the ranks: with A here, nothing is redistributed.
   [[nodiscard]] const Placement& placement() const;
   /// Replaces A by its factors: L, unit lower triangular, is stored below the diagonal, U on and above it. A may have
-  /// any placement; throws Error(argument), on every rank alike, for another shape than the plan's.
+  /// any placement; throws Error(argument), on every rank alike, for another shape than the plan's, and
+  /// Error(computation) where there is no room for a copy in the plan's placement.
   LuReport execute(const DistributedMatrix<T>& A);
 
  private:
@@ -92,7 +112,8 @@ template <Scalar T> class LuPlan {
 /// LuPlan::execute() once.
 template <Scalar T> LuReport lu(const Communicator& comm, const DistributedMatrix<T>& A, const LuOptions& options = {});
 
-/// The same of one rank's matrix, without a communicator. Bits: those of lu() over ranks.
+/// The same of one rank's matrix, without a communicator. Bits: those of lu() over ranks. Throws Error(argument) for
+/// strides that are not those of a column-major matrix.
 template <Scalar T> LuReport lu(const ExecutionSpace& space, const MatrixView<T>& A, const LuOptions& options = {});
 
 }  // namespace heddle

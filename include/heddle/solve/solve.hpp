@@ -1,4 +1,8 @@
 // Linear systems over all ranks: solved, refined with exact residuals, and what their factors tell of a matrix.
+//
+// Each function is also there for one rank's matrices, as Views: without a communicator, and without a call of MPI.
+// They have the bits of the functions over ranks, block, and throw Error(argument) for the same arguments and for
+// strides that are not those of a column-major matrix; a leading dimension may be any.
 #pragma once
 
 #include <heddle/exact/matrix.hpp>
@@ -7,6 +11,7 @@
 
 #include <limits>
 #include <string_view>
+#include <type_traits>
 
 namespace heddle {
 
@@ -17,7 +22,9 @@ enum class SolveMethod { lu, cholesky };
 /// How a linear system is solved.
 struct SolveOptions {
   SolveMethod method = SolveMethod::lu;
-  LuOptions lu = {};  ///< Of the factorization; the substitutions take the same arithmetic, block and group.
+  /// Of the factorization; the substitutions take the same arithmetic, block and group, and the limit of the memory is
+  /// of all of it.
+  LuOptions lu = {};
   /// Whether rows and columns of very different sizes are brought to one by powers of two before A is factored, as
   /// LAPACK's drivers do. It changes no digit, but the choice of pivots, and keeps emulated products, whose errors are
   /// bounded by rows and columns, as accurate as native ones.
@@ -39,6 +46,7 @@ struct SolveReport {
   LuReport lu;
   bool equilibrated = false;  ///< Whether rows and columns were scaled; growth and pivots are then of that matrix.
   double seconds = 0.0;       ///< Time of the slowest rank for all of it, without backward errors.
+  double memory_bytes = 0.0;  ///< solve_memory(): of the rank that needs most.
   /// max over right-hand sides of |b - A x| / (|A| |x| + |b|), in norms |.|_infinity; from residuals that are exact but
   /// for one rounding each. NaN where it was not measured or a number is not finite.
   double normwise_error = std::numeric_limits<double>::quiet_NaN();
@@ -61,12 +69,20 @@ struct SolveReport {
 template <Scalar T>
 void trsm(const Communicator& comm, exact::Triangle triangle, Operation op, exact::Diagonal diagonal,
           const DistributedMatrix<T>& M, const DistributedMatrix<T>& X, const LuOptions& options = {});
+/// The same of one rank's matrices.
+template <Scalar T>
+void trsm(const ExecutionSpace& space, exact::Triangle triangle, Operation op, exact::Diagonal diagonal,
+          const MatrixView<const std::type_identity_t<T>>& M, const MatrixView<T>& X, const LuOptions& options = {});
 
 /// X = op(A)^-1 X from the factors of A that lu() left in LU. Bits and cost: those of two trsm(). Throws
 /// Error(argument), on every rank alike, for shapes that don't fit and where factors.info is not 0.
 template <Scalar T>
 void lu_solve(const Communicator& comm, Operation op, const DistributedMatrix<T>& LU, const LuReport& factors,
               const DistributedMatrix<T>& X, const LuOptions& options = {});
+/// The same of one rank's matrices.
+template <Scalar T>
+void lu_solve(const ExecutionSpace& space, Operation op, const MatrixView<const std::type_identity_t<T>>& LU,
+              const LuReport& factors, const MatrixView<T>& X, const LuOptions& options = {});
 
 /// Solves A X = B by lu() or cholesky(), substitution and refinement with exact residuals. With SolveMethod::cholesky
 /// both triangles of A have to be there: the lower one is factored, residuals take all of A. A and B are not changed,
@@ -82,11 +98,19 @@ void lu_solve(const Communicator& comm, Operation op, const DistributedMatrix<T>
 template <Scalar T>
 SolveReport solve(const Communicator& comm, const DistributedMatrix<T>& A, const DistributedMatrix<T>& B,
                   const DistributedMatrix<T>& X, const SolveOptions& options = {});
+/// The same of one rank's matrices.
+template <Scalar T>
+SolveReport solve(const ExecutionSpace& space, const MatrixView<const std::type_identity_t<T>>& A,
+                  const MatrixView<const std::type_identity_t<T>>& B, const MatrixView<T>& X,
+                  const SolveOptions& options = {});
 
 /// Replaces A by its inverse, by lu() and substitution, without refinement. Where A is exactly singular, the report's
 /// info says so, and A holds its factors. Bits: as solve(). Cost: 8/3 n^3 flops.
 template <Scalar T>
 LuReport inverse(const Communicator& comm, const DistributedMatrix<T>& A, const LuOptions& options = {});
+/// The same of one rank's matrix.
+template <Scalar T>
+LuReport inverse(const ExecutionSpace& space, const MatrixView<T>& A, const LuOptions& options = {});
 
 /// An estimate of the condition number |A|_1 |A^-1|_1 from the factors of A that lu() left in LU and |A|_1. It is from
 /// below, and seldom off by a factor of three (N. Higham, "FORTRAN codes for estimating the one-norm", ACM TOMS 14,
@@ -95,6 +119,10 @@ LuReport inverse(const Communicator& comm, const DistributedMatrix<T>& A, const 
 /// Error(argument), on every rank alike, where LU is not square or the pivots are not those of its order.
 template <Scalar T>
 [[nodiscard]] double condition(const Communicator& comm, const DistributedMatrix<T>& LU, const LuReport& factors,
+                               double norm, const LuOptions& options = {});
+/// The same of one rank's factors.
+template <Scalar T>
+[[nodiscard]] double condition(const ExecutionSpace& space, const MatrixView<T>& LU, const LuReport& factors,
                                double norm, const LuOptions& options = {});
 
 /// A determinant, mantissa 2^exponent, which may be beyond the range of T.
@@ -110,5 +138,8 @@ template <Scalar T> struct Determinant {
 template <Scalar T>
 [[nodiscard]] Determinant<T> determinant(const Communicator& comm, const DistributedMatrix<T>& LU,
                                          const LuReport& factors);
+/// The same of one rank's factors.
+template <Scalar T>
+[[nodiscard]] Determinant<T> determinant(const ExecutionSpace& space, const MatrixView<T>& LU, const LuReport& factors);
 
 }  // namespace heddle

@@ -1,12 +1,14 @@
 // heddle lu: the LU factorization of a matrix from a file or generated: exact, emulated or native.
 #include "drivers/commands.hpp"
 #include "drivers/exact/sizes.hpp"
+#include "drivers/gemm/trace.hpp"
 #include "drivers/support/clock.hpp"
 #include "drivers/support/matrices.hpp"
 #include "drivers/support/matrix_options.hpp"
 #include "drivers/support/scalars.hpp"
 #include "drivers/support/sha256.hpp"
 #include "drivers/support/text.hpp"
+#include <heddle/core/pending_file.hpp>
 #include <heddle/core/strided.hpp>
 #include <heddle/exact/distributed.hpp>
 #include <heddle/exact/lu.hpp>
@@ -27,7 +29,7 @@ namespace heddle::driver {
 namespace {
 
 struct Options : MatrixSource {
-  std::string l, u, pivots;
+  std::string l, u, pivots, trace;
   std::string arithmetic = "exact";
   int block = 0;
   Index group = 0;
@@ -49,6 +51,8 @@ const OptionTable<Options>& all_options() {
        "Of emulated and native products: panels that are applied together, a power of two; 0: chosen. Bits depend on "
        "it"},
       {"--compare", &Options::compare, Flag{}, "Factor with plain sums too, and show what differs"},
+      {"--trace", &Options::trace, Text{.may_be_empty = false},
+       "Of emulated and native products: write a timeline of panels, exchanges and updates for ui.perfetto.dev"},
   });
   return table;
 }
@@ -244,6 +248,7 @@ template <Scalar T> struct Factored {
   double seconds = 0;
   double condition = 0;  // Of square matrices.
   int power = 0;         // A's largest element is about 2^power.
+  FactorizationReport over_ranks;
 };
 
 template <Scalar T> Factored<T> factored_exactly(const Communicator& comm, const DistributedMatrix<T>& A, int block) {
@@ -279,11 +284,16 @@ Factored<T> factored_over_ranks(const Communicator& comm, const DistributedMatri
   comm.on_rank(0, [&] { found.power = power_of<T>(found.A); });
   const double norm_of_a = norm(A, Norm::one);
   const LuReport factors = heddle::lu(comm, A, options);
+  found.over_ranks = factors;
   found.seconds = factors.seconds;
   found.LU = gather(A, 0);
   found.pivots = factors.pivots;
   found.info = factors.info;
-  if (A.rows() == A.columns()) found.condition = heddle::condition(comm, A, factors, norm_of_a, options);
+  if (A.rows() == A.columns()) {
+    heddle::LuOptions of_systems = options;
+    of_systems.record_timeline = false;
+    found.condition = heddle::condition(comm, A, factors, norm_of_a, of_systems);
+  }
   return found;
 }
 
@@ -307,10 +317,16 @@ template <Scalar T> int run_as(Context& context, const Options& options) {
   inputs["rows"] = A.rows();
   inputs["columns"] = A.columns();
   const Arithmetic products = options.arithmetic == "native" ? Arithmetic::native : Arithmetic::emulated;
+  Progress progress = context.progress("lu");
   const Factored<T> factors =
-      exactly
-          ? factored_exactly<T>(comm, A, options.block)
-          : factored_over_ranks<T>(comm, A, {.arithmetic = products, .block = options.block, .group = options.group});
+      exactly ? factored_exactly<T>(comm, A, options.block)
+              : factored_over_ranks<T>(comm, A,
+                                       {.arithmetic = products,
+                                        .block = options.block,
+                                        .group = options.group,
+                                        .record_timeline = !options.trace.empty(),
+                                        .progress = [&](double share_done) { progress.update(share_done); }});
+  progress.finish();
   const HostMatrix<T>& LU = factors.LU;
   const auto m = static_cast<std::size_t>(A.rows());
   const auto n = static_cast<std::size_t>(A.columns());
@@ -341,6 +357,11 @@ template <Scalar T> int run_as(Context& context, const Options& options) {
   if (m == n) results["condition"] = factors.condition;
   results["sha256"] = digest;
   results["seconds"] = factors.seconds;
+  if (!exactly) {
+    results["gflops"] = factors.over_ranks.gflops;
+    results["memory_bytes"] = factors.over_ranks.memory_bytes;
+    if (!options.trace.empty()) keep_factorization_trace(comm, options.trace, "lu", factors.over_ranks, inputs);
+  }
   context.say(format("lu: %lld x %lld, %s, %s: info %lld, growth %.3g, %.4g s, sha256 %s", static_cast<long long>(m),
                      static_cast<long long>(n), options.scalar.c_str(), options.arithmetic.c_str(),
                      static_cast<long long>(factors.info), verdict.growth, factors.seconds, digest.c_str()));
@@ -367,7 +388,9 @@ template <Scalar T> int run_as(Context& context, const Options& options) {
 
 int run(Context& context, Options options) {
   require(options.arithmetic != "exact" || options.group == 0, "lu: --group is of --arithmetic emulated and native");
+  require(options.arithmetic != "exact" || options.trace.empty(), "lu: --trace is of --arithmetic emulated and native");
   require_one_input(options.input, options.size);
+  if (!options.trace.empty()) context.comm().on_rank(0, [&] { const PendingFile probe(options.trace); });
   for (const auto& [name, path] : {std::pair("--l", options.l), {"--u", options.u}, {"--pivots", options.pivots}}) {
     require_writable_matrix(context, path);
     require_inputs_kept(context, {{"--input", options.input}}, {name, path});

@@ -4,6 +4,7 @@
 #include "drivers/support/text.hpp"
 #include <heddle/core/error.hpp>
 #include <heddle/core/pending_file.hpp>
+#include <heddle/core/version.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -26,7 +27,19 @@ std::int64_t nanoseconds(double seconds) {
   return std::llround(seconds * 1e9);
 }
 
+// Of a factorization: panels, what they are applied to, and panels on their way.
+std::string name_in_factorization(const TimelineInterval& interval) {
+  const std::string panel = format("panel %d", interval.row_band);
+  if (interval.kind == TimelineKind::receive) return panel + format(" from rank %d", interval.peer);
+  if (interval.kind == TimelineKind::send) return panel + format(" to rank %d", interval.peer);
+  if (interval.column_band < 0) return panel;
+  return interval.column_band == interval.row_band
+             ? "update by " + panel
+             : format("update by panels %d to %d", interval.row_band, interval.column_band);
+}
+
 std::string name_of(const TimelineInterval& interval) {
+  if (interval.operand == 'L') return name_in_factorization(interval);
   const std::string layer = interval.layer > 0 ? format(" of layer %d", interval.layer) : "";
   const std::string tile = format("tile %d,%d", interval.row_band, interval.column_band) + layer;
   if (interval.kind == TimelineKind::wait) return "wait";
@@ -40,8 +53,9 @@ std::string name_of(const TimelineInterval& interval) {
 
 Json arguments_of(const TimelineInterval& interval) {
   Json arguments = Json::object();
-  if (interval.row_band >= 0) arguments["row_band"] = interval.row_band;
-  if (interval.column_band >= 0) arguments["column_band"] = interval.column_band;
+  const bool factors = interval.operand == 'L';
+  if (interval.row_band >= 0) arguments[factors ? "panel" : "row_band"] = interval.row_band;
+  if (interval.column_band >= 0) arguments[factors ? "last_panel" : "column_band"] = interval.column_band;
   if (interval.layer > 0) arguments["layer"] = interval.layer;
   if (interval.kind == TimelineKind::receive || interval.kind == TimelineKind::send) {
     const double seconds = interval.end - interval.begin;
@@ -186,6 +200,20 @@ void write_trace(const std::filesystem::path& path, const Json& events) {
   // File names, which `about` may hold, are any bytes; JSON is UTF-8.
   stream << events.dump(-1, ' ', false, Json::error_handler_t::replace) << '\n';
   stream.commit();
+}
+
+void keep_factorization_trace(const Communicator& comm, const std::filesystem::path& path, const std::string& command,
+                              const FactorizationReport& report, const Json& inputs) {
+  const std::vector<Timeline> timelines = gather_timelines(comm, report.timeline);
+  Json about = {{"command", command}, {"version", version()}, {"git_hash", git_hash()}, {"ranks", comm.size()}};
+  about.update(inputs);
+  about.update({{"seconds", report.seconds},
+                {"gflops", report.gflops},
+                {"arithmetic", to_string(report.arithmetic)},
+                {"block", report.block},
+                {"group", report.group},
+                {"hidden_share", overall_hidden_share(timelines)}});
+  comm.on_rank(0, [&] { write_trace(path, trace_events(timelines, about)); });
 }
 
 bool looks_like_json(const std::filesystem::path& path) {

@@ -4,10 +4,12 @@
 
 #include <heddle/comm/communicator.hpp>
 #include <heddle/gemm/timeline.hpp>
+#include <heddle/solve/lu.hpp>
 
 #include <nlohmann/json.hpp>
 
 #include <filesystem>
+#include <string>
 #include <vector>
 
 namespace heddle::driver {
@@ -29,6 +31,11 @@ namespace heddle::driver {
 
 /// Writes it beside `path` and renames. Throws Error(output) where that can't be done.
 void write_trace(const std::filesystem::path& path, const nlohmann::ordered_json& events);
+
+/// The timeline of a factorization on every rank, written beside `path` on rank 0 with the command, its inputs and the
+/// reported numbers. Collective.
+void keep_factorization_trace(const Communicator& comm, const std::filesystem::path& path, const std::string& command,
+                              const FactorizationReport& report, const nlohmann::ordered_json& inputs);
 
 /// Whether a file is JSON by its first character: traces are, HDF5 is not.
 [[nodiscard]] bool looks_like_json(const std::filesystem::path& path);

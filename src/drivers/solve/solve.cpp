@@ -1,11 +1,13 @@
 // heddle solve: linear systems from files or generated, over all ranks.
 #include "drivers/commands.hpp"
+#include "drivers/gemm/trace.hpp"
 #include "drivers/support/clock.hpp"
 #include "drivers/support/matrices.hpp"
 #include "drivers/support/matrix_options.hpp"
 #include "drivers/support/scalars.hpp"
 #include "drivers/support/sha256.hpp"
 #include "drivers/support/text.hpp"
+#include <heddle/core/pending_file.hpp>
 #include <heddle/solve/solve.hpp>
 #include <heddle/transpose/distributed.hpp>
 
@@ -16,7 +18,7 @@ namespace heddle::driver {
 namespace {
 
 struct Options {
-  std::string a, b, x;
+  std::string a, b, x, trace;
   Index size = -1;
   Index right = 1;
   std::uint64_t seed = 1;
@@ -62,6 +64,8 @@ const OptionTable<Options>& all_options() {
       {"--condition", &Options::condition, Flag{}, "Estimate A's condition number too"},
       {"--determinant", &Options::determinant, Flag{}, "Give A's determinant too"},
       {"--hash", &Options::hash, Flag{}, "Print the SHA-256 of X, gathered on rank 0"},
+      {"--trace", &Options::trace, Text{.may_be_empty = false},
+       "Write a timeline of the factorization's panels, exchanges and updates for ui.perfetto.dev"},
   };
   return table;
 }
@@ -89,14 +93,21 @@ template <Scalar T> class Run {
 
   int operator()() {
     const Communicator& comm = context_.comm();
-    const LuOptions lu{.arithmetic = options_.arithmetic, .block = options_.block, .group = options_.group};
+    LuOptions lu{.arithmetic = options_.arithmetic, .block = options_.block, .group = options_.group};
+    Progress progress = context_.progress("solve");
+    lu.progress = [&](double share_done) { progress.update(share_done); };
+    lu.record_timeline = !options_.trace.empty();
     const SolveReport solved = solve(comm, A_, B_, X_,
                                      {.method = options_.method,
                                       .lu = lu,
                                       .equilibrate = options_.equilibrate,
                                       .refinements = options_.refinements,
                                       .certificate = options_.certificate});
+    progress.finish();
+    lu.progress = {};
+    lu.record_timeline = false;
     enter(solved);
+    if (!options_.trace.empty()) keep_factorization_trace(comm, options_.trace, "solve", solved.lu, report_.inputs());
     auto& results = report_.results();
     if (options_.condition || options_.determinant) factors(lu);
     if (solved.lu.info != 0) {
@@ -132,6 +143,7 @@ template <Scalar T> class Run {
     results["block"] = solved.lu.block;
     results["group"] = solved.lu.group;
     results["seconds"] = solved.seconds;
+    results["memory_bytes"] = solved.memory_bytes;
     const std::string method(to_string(options_.method));
     results[method + "_seconds"] = solved.lu.seconds;
     results["gflops"] = solved.lu.gflops;
@@ -205,6 +217,7 @@ int run(Context& context, Options options) {
   require(options.a.empty() != (options.size < 0), "solve: expected either --a FILE and --b FILE, or --size N");
   require_writable_matrix(context, options.x);
   require_inputs_kept(context, {{"--a", options.a}, {"--b", options.b}}, {"--x", options.x});
+  if (!options.trace.empty()) context.comm().on_rank(0, [&] { const PendingFile probe(options.trace); });
   if (options.scalar.empty()) options.scalar = scalar_of_input(context, options.a);
   return with_scalar(options.scalar, [&]<class T>() { return Run<T>(context, options)(); });
 }

@@ -1,6 +1,9 @@
 #include "expm/dense/pade.hpp"
 
+#include "core/instantiate.hpp"
 #include "dist/elementwise.hpp"
+
+#include <Kokkos_Profiling_ScopedRegion.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -71,6 +74,40 @@ int pade_products(int degree, int powers) {
     products += powers < 2 * k ? 1 : 0;
   }
   return products;
+}
+
+template <Scalar T>
+SystemSolver<T>::SystemSolver(const Communicator& comm, Index n)
+    : comm_(comm), n_(n), plan_(comm, n, n), system_(OptionalRanks(comm), n, n, LuOptions{}) {}
+
+template <Scalar T>
+PlacedMatrix<T> SystemSolver<T>::brought(const DistributedMatrix<T>& M, const Placement& placement,
+                                         DistributedMatrix<T>& copy) const {
+  if (PlacedMatrix<T>(M).lies_as(placement)) return M;
+  if (!(copy.placement() == placement)) copy = DistributedMatrix<T>(comm_, placement, "heddle::expm::system");
+  redistribute(M, copy);
+  return copy;
+}
+
+template <Scalar T> void SystemSolver<T>::solve(const DistributedMatrix<T>& Q, const DistributedMatrix<T>& P) {
+  const Kokkos::Profiling::ScopedRegion region("heddle::expm::lu");
+  const auto require_shape = [&](const char* name, const DistributedMatrix<T>& matrix) {
+    require(matrix.rows() == n_ && matrix.columns() == n_, "LU: ", name, " is ", matrix.rows(), " x ", matrix.columns(),
+            "; expected ", n_, " x ", n_);
+  };
+  require_shape("Q", Q);
+  require_shape("P", P);
+  const PlacedMatrix<T> q = brought(Q, plan_.placement(), redistributed_q_);
+  const LuReport factors = plan_.execute(q.distributed());
+  if (factors.info != 0) {
+    throw Error(ErrorKind::computation,
+                message_of("LU: the matrix of ", n_, " rows is singular: no pivot in column ", factors.info));
+  }
+  const PlacedMatrix<T> p = brought(P, system_.right_placement(), redistributed_p_);
+  system_.take(q);
+  system_.solve_by_lu(Operation::none, factors.pivots, p);
+  if (!PlacedMatrix<T>(P).lies_as(system_.right_placement())) redistribute(redistributed_p_, P);
+  comm_.space().fence("heddle::expm::solved");
 }
 
 template <RealScalar T>
@@ -174,6 +211,9 @@ WorkParts<T> pade(ComplexArithmetic<T>& arithmetic, PartsSolver<T>& solver, std:
   return arithmetic.combine(T{1}, std::span<const T>(&two, 1), std::span<const Parts<T>>(&Y, 1));
 }
 
+#define HEDDLE_INSTANTIATE(T) template class SystemSolver<T>
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE);
+#undef HEDDLE_INSTANTIATE
 template class PartsSolver<float>;
 template class PartsSolver<double>;
 template WorkParts<float> pade(ComplexArithmetic<float>&, PartsSolver<float>&, std::span<const Parts<float>>, int, int);

@@ -1,0 +1,33 @@
+// What factorizations and solutions take of a rank's memory, known before anything is computed.
+#pragma once
+
+#include <heddle/solve/solve.hpp>
+
+namespace heddle {
+
+// All numbers are of the rank that needs most, in bytes, and count what an operation allocates itself: not the matrices
+// that it is given, nor what libraries of vendors and MPI keep. They follow from shape, number of ranks, options and
+// type alone, and nothing is asked of MPI or a device. An operation that needs more than LuOptions::memory_limit, or
+// than the devices have free, throws an Error that names both numbers before it begins. Each function throws
+// Error(argument) as the operation does, and for no rank.
+
+/// Of lu(): the workspace of LuPlan, and, unless A is `placed` in LuPlan::placement(), the copy that is factored.
+template <Scalar T>
+[[nodiscard]] double lu_memory(Index rows, Index columns, int ranks, const LuOptions& options = {},
+                               bool placed = false);
+
+/// Of cholesky(), likewise.
+template <Scalar T>
+[[nodiscard]] double cholesky_memory(Index order, int ranks, const CholeskyOptions& options = {}, bool placed = false);
+
+/// Of trsm() with any triangle of this order and so many right-hand sides: its workspace, and, unless both matrices are
+/// `placed` where it wants them, copies of them.
+template <Scalar T>
+[[nodiscard]] double trsm_memory(Index order, Index right_hand_sides, int ranks, Operation op = Operation::none,
+                                 const LuOptions& options = {}, bool placed = false);
+
+/// Of solve(). With a certificate it is an upper bound.
+template <Scalar T>
+[[nodiscard]] double solve_memory(Index order, Index right_hand_sides, int ranks, const SolveOptions& options = {});
+
+}  // namespace heddle

@@ -1,0 +1,255 @@
+#include "solve/memory.hpp"
+
+#include "comm/release.hpp"
+#include "comm/vendor.hpp"
+#include "core/gibibytes.hpp"
+#include "core/instantiate.hpp"
+#include "dist/exchange.hpp"
+#include "gemm/emulation/emulated.hpp"
+#include "solve/panel.hpp"
+#include "solve/system.hpp"
+#include <heddle/solve/memory.hpp>
+
+#include <algorithm>
+#include <cstdio>
+#include <set>
+#include <string>
+
+namespace heddle {
+namespace impl {
+namespace {
+
+double product_of(Index one, Index other) {
+  return static_cast<double>(one) * static_cast<double>(other);
+}
+
+// Inner dimensions of the products that triangles of `size` rows are solved by: Subtraction::solve(). Of a lower one
+// what is found first is the first half, of an upper one the second.
+void add_inner_of_triangle(Index size, Index block, bool upper, std::set<Index>& inner) {
+  if (size <= block) return;
+  const Index half = half_in_blocks(size, block);
+  inner.insert(upper ? size - half : half);
+  add_inner_of_triangle(half, block, upper, inner);
+  add_inner_of_triangle(size - half, block, upper, inner);
+}
+
+// Of Subtraction: residues of both factors for each inner dimension above a block's, and the sums.
+template <Scalar T>
+double bytes_of_products(Index rows, Index columns, Index block, Index longest, const std::set<Index>& inner,
+                         Arithmetic arithmetic) {
+  constexpr int moduli_more = 2;
+  constexpr double of_vector = sizeof(int) + 2.0 * sizeof(std::uint64_t);
+  if (arithmetic == Arithmetic::native || longest <= block) return 0.0;
+  const int moduli = emulation_moduli<T>(longest) + moduli_more;
+  using Vectors = QuantisedVectors<T>;
+  double bytes = 0.0;
+  for (const Index k : inner) {
+    if (k <= block) continue;
+    bytes += Vectors::bytes(rows, k, moduli) + Vectors::bytes(columns, k, moduli) +
+             of_vector * static_cast<double>(rows + columns);
+  }
+  if (bytes > 0) {
+    bytes += sizeof(std::int32_t) * static_cast<double>(EmulatedProduct<T>::sums_for(rows, columns, moduli, 0));
+  }
+  return bytes;
+}
+
+// Of PanelExchange.
+template <Scalar T> double bytes_of_exchange(const LuSchedule& schedule, int ranks) {
+  if (ranks == 1) return 0.0;
+  return sizeof(T) * product_of(schedule.rows, 2 * (schedule.group + 1) * schedule.block);
+}
+
+template <class Bytes> double most_of_ranks(int ranks, const Bytes& bytes) {
+  double most = 0.0;
+  for (int rank = 0; rank < ranks; ++rank) most = std::max(most, bytes(rank));
+  return most;
+}
+
+std::string amount(double bytes) {
+  char text[64];
+  static_cast<void>(std::snprintf(text, sizeof(text), "%.0f bytes (", bytes));
+  return text + gibibytes(bytes) + ")";
+}
+
+// Shapes and options of an operation, taken apart.
+struct Shape {
+  LuOptions options;
+  LuSchedule schedule;
+  CyclicAxis columns;
+};
+Shape shape_of(const char* of, Index rows, Index columns, int ranks, const LuOptions& given) {
+  require(ranks >= 1, of, ": ", ranks, " ranks; expected 1 or more");
+  require_lu_options(of, rows, columns, given);
+  Shape shape;
+  shape.options = with_arithmetic(given);
+  shape.schedule = schedule_for(rows, columns, shape.options);
+  shape.columns = columns_of(shape.schedule, ranks);
+  return shape;
+}
+
+}  // namespace
+
+template <Scalar T> double lu_workspace(const LuSchedule& schedule, const CyclicAxis& columns, Arithmetic arithmetic) {
+  const double of_products = most_of_ranks(columns.processes, [&](int rank) {
+    std::set<Index> inner;
+    for (Index p = 0; p < schedule.panels(); ++p) {
+      const LuSchedule::Update update = schedule.update_after(p);
+      if (columns.locals(rank, update.columns).empty()) continue;
+      const Range of = schedule.rows_of(update);
+      add_inner_of_triangle(of.size(), schedule.block, false, inner);
+      if (of.end < schedule.rows) inner.insert(of.size());
+    }
+    return bytes_of_products<T>(schedule.rows, columns.count(rank), schedule.block, schedule.longest_inner(), inner,
+                                arithmetic);
+  });
+  // Pivots and moves of each panel, and on GPUs the order of rows.
+  const double of_panels = sizeof(Index) * (product_of(schedule.panels(), PanelResult::extent(schedule.block)) +
+                                            (on_host ? 0.0 : static_cast<double>(schedule.rows)));
+  return of_products + of_panels + bytes_of_exchange<T>(schedule, columns.processes);
+}
+
+template <Scalar T>
+double cholesky_workspace(const LuSchedule& schedule, const CyclicAxis& columns, Arithmetic arithmetic) {
+  const Index order = schedule.rows;
+  const Index width = std::min(columns.block, order);
+  const double of_products = most_of_ranks(columns.processes, [&](int rank) {
+    std::set<Index> inner;
+    for (Index p = 0; p < schedule.panels(); ++p) {
+      const LuSchedule::Update update = schedule.update_after(p);
+      if (!columns.locals(rank, update.columns).empty()) inner.insert(schedule.rows_of(update).size());
+    }
+    return bytes_of_products<T>(order, width, schedule.block, schedule.longest_inner(), inner, arithmetic);
+  });
+  // On GPUs blocks on the diagonal besides.
+  const double of_turned =
+      sizeof(T) * (product_of(schedule.longest_inner(), width) + product_of(schedule.block, schedule.block) +
+                   (on_host ? 0.0 : product_of(leaf_width<T>, schedule.block)));
+  return of_products + of_turned + bytes_of_exchange<T>(schedule, columns.processes);
+}
+
+template <Scalar T>
+// NOLINTNEXTLINE(readability-function-size): what a Substitution is made of
+double substitution_workspace(const LuSchedule& schedule, const CyclicAxis& columns, const CyclicAxis& right,
+                              Operation op, Arithmetic arithmetic) {
+  const Index n = schedule.rows;
+  const Index width = std::max<Index>(1, std::min(schedule.group * schedule.block, n));
+  std::set<Index> inner;
+  for (Index begin = 0; begin < n; begin += width) {
+    const Index size = std::min(width, n - begin);
+    for (const bool upper : {false, true}) add_inner_of_triangle(size, schedule.block, upper, inner);
+    if (n > width) inner.insert(size);
+  }
+  const double of_products = most_of_ranks(right.processes, [&](int rank) {
+    return right.count(rank) == 0
+               ? 0.0
+               : bytes_of_products<T>(n, right.count(rank), schedule.block, width, inner, arithmetic);
+  });
+  double elements = op == Operation::none ? 0.0 : product_of(n, width);
+  if (columns.processes > 1) elements += product_of(n, width + 2 * std::min(columns.block, width));
+  return of_products + sizeof(T) * elements;
+}
+
+template <Scalar T> double bytes_of_local(Index rows, const CyclicAxis& columns) {
+  return sizeof(T) * most_of_ranks(columns.processes, [&](int rank) { return product_of(rows, columns.count(rank)); });
+}
+
+template <Scalar T> double bytes_of_copy(Index rows, const CyclicAxis& columns) {
+  if (columns.processes == 1) return 0.0;
+  const double part = bytes_of_local<T>(rows, columns);
+  const double message = part / columns.processes;
+  const double panel =
+      std::clamp(message / 16.0, static_cast<double>(smallest_panel_bytes), static_cast<double>(largest_panel_bytes));
+  const double under_way = std::min(message, panel * static_cast<double>(panels_under_way));
+  // Packed, landed, and put in another order.
+  return part + 3.0 * under_way * (columns.processes - 1);
+}
+
+void require_memory(const char* of, const Communicator* comm, double needed, double limit) {
+  if (limit > 0 && needed > limit) {
+    throw Error(ErrorKind::computation, message_of(of, ": needs ", amount(needed), " of memory on a rank; ",
+                                                   amount(limit), " are allowed (memory_limit)"));
+  }
+  const auto total = static_cast<double>(vendor::memory_info().total);
+  if (total == 0) return;
+  const auto least_free = [&] {
+    const auto mine = static_cast<double>(vendor::memory_info().free);
+    return comm != nullptr ? comm->all_reduce(mine, Reduction::minimum) : mine;
+  };
+  double free = least_free();
+  if (free < needed && comm != nullptr) {
+    release_mappings(*comm);
+    free = least_free();
+  }
+  if (free >= needed) return;
+  throw Error(ErrorKind::computation, message_of(of, ": needs ", amount(needed), " of device memory on a rank; ",
+                                                 amount(free), " of ", gibibytes(total), " are free"));
+}
+
+}  // namespace impl
+
+template <Scalar T> double lu_memory(Index rows, Index columns, int ranks, const LuOptions& options, bool placed) {
+  const impl::Shape shape = impl::shape_of("lu_memory", rows, columns, ranks, options);
+  return impl::lu_workspace<T>(shape.schedule, shape.columns, shape.options.arithmetic) +
+         (placed ? 0.0 : impl::bytes_of_copy<T>(rows, shape.columns));
+}
+
+template <Scalar T> double cholesky_memory(Index order, int ranks, const CholeskyOptions& options, bool placed) {
+  const impl::Shape shape = impl::shape_of("cholesky_memory", order, order, ranks, options);
+  return impl::cholesky_workspace<T>(shape.schedule, shape.columns, shape.options.arithmetic) +
+         (placed ? 0.0 : impl::bytes_of_copy<T>(order, shape.columns));
+}
+
+template <Scalar T>
+double trsm_memory(Index order, Index right_hand_sides, int ranks, Operation op, const LuOptions& options,
+                   bool placed) {
+  const impl::Shape shape = impl::shape_of("trsm_memory", order, order, ranks, options);
+  require(right_hand_sides >= 0, "trsm_memory: ", right_hand_sides, " right-hand sides; expected 0 or more");
+  const CyclicAxis right = impl::right_hand_sides(right_hand_sides, ranks);
+  const double copies =
+      placed ? 0.0 : impl::bytes_of_copy<T>(order, shape.columns) + impl::bytes_of_copy<T>(order, right);
+  return copies + impl::substitution_workspace<T>(shape.schedule, shape.columns, right, op, shape.options.arithmetic);
+}
+
+template <Scalar T> double solve_memory(Index order, Index right_hand_sides, int ranks, const SolveOptions& options) {
+  const impl::Shape shape = impl::shape_of("solve_memory", order, order, ranks, options.lu);
+  require(right_hand_sides >= 0, "solve_memory: ", right_hand_sides, " right-hand sides; expected 0 or more");
+  const bool by_lu = options.method == SolveMethod::lu;
+  const Arithmetic arithmetic = shape.options.arithmetic;
+  const double factors = impl::bytes_of_local<T>(order, shape.columns);
+  const double factoring =
+      (by_lu ? impl::lu_workspace<T> : impl::cholesky_workspace<T>)(shape.schedule, shape.columns, arithmetic);
+  const Operation op = by_lu ? Operation::none : Operation::conjugate_transpose;
+  const auto solving = [&](const CyclicAxis& right) {
+    return impl::substitution_workspace<T>(shape.schedule, shape.columns, right, op, arithmetic);
+  };
+  const CyclicAxis right = impl::right_hand_sides(right_hand_sides, ranks);
+  const double of_right = impl::bytes_of_local<T>(order, right);
+  // x, b and r; and rows are put in order beside themselves.
+  const double system = (by_lu ? 4.0 : 3.0) * of_right + solving(right);
+  double most = std::max({impl::bytes_of_copy<T>(order, shape.columns) - factors, factoring, system});
+  if (options.certificate) {
+    // The inverse, rows of it in another order, I - R A, and what their product holds of bands, tiles and messages.
+    const double inverse = impl::bytes_of_local<T>(order, impl::right_hand_sides(order, ranks));
+    const double band = std::min(inverse, sizeof(T) * 1024.0 * static_cast<double>(order));
+    const double beside = ranks == 1 ? 3.0 * inverse : 6.0 * inverse + 10.0 * band;
+    most = std::max(most, system + solving(impl::right_hand_sides(order, ranks)) + beside);
+  }
+  return factors + most;
+}
+
+#define HEDDLE_INSTANTIATE(T)                                                                                    \
+  template double impl::lu_workspace<T>(const impl::LuSchedule&, const CyclicAxis&, Arithmetic);                 \
+  template double impl::cholesky_workspace<T>(const impl::LuSchedule&, const CyclicAxis&, Arithmetic);           \
+  template double impl::substitution_workspace<T>(const impl::LuSchedule&, const CyclicAxis&, const CyclicAxis&, \
+                                                  Operation, Arithmetic);                                        \
+  template double impl::bytes_of_local<T>(Index, const CyclicAxis&);                                             \
+  template double impl::bytes_of_copy<T>(Index, const CyclicAxis&);                                              \
+  template double lu_memory<T>(Index, Index, int, const LuOptions&, bool);                                       \
+  template double cholesky_memory<T>(Index, int, const CholeskyOptions&, bool);                                  \
+  template double trsm_memory<T>(Index, Index, int, Operation, const LuOptions&, bool);                          \
+  template double solve_memory<T>(Index, Index, int, const SolveOptions&)
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE);
+#undef HEDDLE_INSTANTIATE
+
+}  // namespace heddle

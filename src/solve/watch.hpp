@@ -1,0 +1,96 @@
+// How far a factorization is, and what each rank does in it and when.
+#pragma once
+
+#include "gemm/run/recorder.hpp"
+#include "solve/schedule.hpp"
+#include <heddle/comm/communicator.hpp>
+#include <heddle/comm/event.hpp>
+#include <heddle/solve/lu.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace heddle::impl {
+
+/// Notes the panels, exchanges and updates of a rank where LuOptions::record_timeline asks for it, and tells
+/// LuOptions::progress of panels that are done. Each function does its work at once.
+class Watch {
+ public:
+  Watch(const ExecutionSpace& space, const Communicator* comm, const LuSchedule& schedule, const LuOptions& options)
+      : space_(space),
+        rank_(comm != nullptr ? comm->rank() : 0),
+        ranks_(comm != nullptr ? comm->size() : 1),
+        schedule_(schedule),
+        progress_(options.progress),
+        records_(options.record_timeline),
+        recorder_(options.record_timeline) {}
+
+  void start() {
+    if (records_) recorder_.start(space_);
+  }
+  /// Panel p, which this rank factors on `space`.
+  template <class Work> void panel(Index p, const ExecutionSpace& space, const Work& work) {
+    record(space, {TimelineKind::product, 0, 0, 'L', static_cast<int>(p), -1, -1, 0.0, 1}, work);
+  }
+  /// Panel p of so many bytes on its way from rank `owner` to all others.
+  template <class Work> void exchange(Index p, int owner, double bytes, const Work& work) {
+    if (!records_) {
+      work();
+      return;
+    }
+    const double begin = recorder_.now();
+    work();
+    const double end = recorder_.now();
+    const auto number = static_cast<int>(p);
+    if (rank_ != owner) {
+      recorder_.add({TimelineKind::receive, begin, end, 'L', number, -1, owner, bytes});
+      return;
+    }
+    for (int other = 0; other < ranks_; ++other) {
+      if (other != owner) recorder_.add({TimelineKind::send, begin, end, 'L', number, -1, other, bytes});
+    }
+  }
+  /// What panels [first, last) are applied to.
+  template <class Work> void update(Index first, Index last, const Work& work) {
+    record(space_, {TimelineKind::product, 0, 0, 'L', static_cast<int>(first), static_cast<int>(last) - 1}, work);
+  }
+  /// Panel p is applied to what is due.
+  void done(Index p) const {
+    if (progress_) progress_(share_done(schedule_, p + 1));
+  }
+  /// The share of the flops of which the first `panels` panels are to blame.
+  [[nodiscard]] static double share_done(const LuSchedule& schedule, Index panels) {
+    const auto flops = [&](Index steps) {
+      const auto m = static_cast<double>(schedule.rows);
+      const auto n = static_cast<double>(schedule.columns);
+      const auto k = static_cast<double>(steps);
+      return m * n * k - (m + n) * k * k / 2.0 + k * k * k / 3.0;
+    };
+    const double all = flops(schedule.steps());
+    return all > 0 ? std::min(1.0, flops(std::min(panels * schedule.block, schedule.steps())) / all) : 1.0;
+  }
+  /// Everything since start(), once it is done.
+  [[nodiscard]] Timeline finish(double seconds) { return records_ ? recorder_.finish(seconds) : Timeline{}; }
+
+ private:
+  template <class Work>
+  void record(const ExecutionSpace& space, const TimelineInterval& interval, const Work& work) {
+    if (!records_) {
+      work();
+      return;
+    }
+    Event begin = Event::on(space, true);
+    work();
+    recorder_.add(interval, std::move(begin), Event::on(space, true));
+  }
+
+  ExecutionSpace space_;
+  int rank_;
+  int ranks_;
+  LuSchedule schedule_;
+  std::function<void(double)> progress_;
+  bool records_;
+  TimelineRecorder recorder_;
+};
+
+}  // namespace heddle::impl

@@ -1,0 +1,167 @@
+// The memory that factorizations and solutions say they take, beside what Kokkos allocates meanwhile, and refusals.
+#include "support/errors.hpp"
+#include "support/matrices.hpp"
+#include <heddle/solve/memory.hpp>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <string>
+
+namespace heddle {
+namespace {
+
+// What is held, by address, and how much it was at most.
+std::map<const void*, std::uint64_t> held;
+std::uint64_t bytes_held = 0;
+std::uint64_t most_held = 0;
+
+// The most bytes of the library's allocations at once during `work`, on the rank that has most. Kokkos keeps scratch
+// memory of its own.
+template <class Work> double peak_of(const Communicator& comm, const Work& work) {
+  namespace tools = Kokkos::Tools::Experimental;
+  held.clear();
+  bytes_held = 0;
+  most_held = 0;
+  tools::set_allocate_data_callback(
+      [](Kokkos_Profiling_SpaceHandle, const char* label, const void* address, std::uint64_t bytes) {
+        if (std::string(label).rfind("Kokkos::", 0) == 0) return;
+        held[address] = bytes;
+        bytes_held += bytes;
+        most_held = std::max(most_held, bytes_held);
+      });
+  tools::set_deallocate_data_callback(
+      [](Kokkos_Profiling_SpaceHandle, const char*, const void* address, std::uint64_t) {
+        const auto found = held.find(address);
+        if (found == held.end()) return;
+        bytes_held -= found->second;
+        held.erase(found);
+      });
+  work();
+  tools::set_allocate_data_callback(nullptr);
+  tools::set_deallocate_data_callback(nullptr);
+  return comm.all_reduce(static_cast<double>(most_held), Reduction::maximum);
+}
+
+template <class T> class Memory : public ::testing::Test {
+ protected:
+  Communicator comm = test::world();
+  [[nodiscard]] DistributedMatrix<T> random(const Placement& placement, int seed) const {
+    const auto A = test::random_matrix<T>(comm, placement, seed);
+    if (A.rows() == A.columns()) add_identity(T(static_cast<Real<T>>(4 * A.rows())), A);
+    return A;
+  }
+  // Within some percent; labels and small lists of numbers are allocated too.
+  static void expect_near(double said, double found, const std::string& what) {
+    EXPECT_LE(found, said * 1.03 + 30000) << what;
+    EXPECT_GE(found, said * 0.95 - 30000) << what;
+  }
+  // Where panels of messages are counted as if all were under way at once.
+  static void expect_bounded(double said, double found, const std::string& what) {
+    EXPECT_LE(found, said * 1.1 + 30000) << what;
+    EXPECT_GE(found, said * 0.3) << what;
+  }
+};
+TYPED_TEST_SUITE(Memory, test::AllScalars);
+
+TYPED_TEST(Memory, IsWhatFactorizationsTake) {
+  using T = TypeParam;
+  const int ranks = this->comm.size();
+  for (const Index n : {96, 301}) {
+    for (const LuOptions& options : {LuOptions{}, LuOptions{.block = 32, .group = 2},
+                                     LuOptions{.arithmetic = Arithmetic::emulated, .block = 16, .group = 4}}) {
+      const std::string what = message_of("n = ", n, ", ", to_string(options.arithmetic), ", block ", options.block);
+      const Placement of_lu = LuPlan<T>(this->comm, n, n, options).placement();
+      const auto placed = this->random(of_lu, 1);
+      double said = 0;
+      const double found = peak_of(this->comm, [&] { said = lu(this->comm, placed, options).memory_bytes; });
+      EXPECT_EQ(said, lu_memory<T>(n, n, ranks, options, true)) << what;
+      this->expect_near(said, found, "lu, " + what);
+
+      const auto bands = this->random(Placement::row_bands(n, n, ranks), 2);
+      const double copied = peak_of(this->comm, [&] { said = lu(this->comm, bands, options).memory_bytes; });
+      EXPECT_EQ(said, lu_memory<T>(n, n, ranks, options)) << what;
+      this->expect_bounded(said, copied, "lu of bands, " + what);
+
+      const auto positive = this->random(of_lu, 3);
+      const double by_cholesky =
+          peak_of(this->comm, [&] { said = cholesky(this->comm, positive, options).memory_bytes; });
+      EXPECT_EQ(said, cholesky_memory<T>(n, ranks, options, true)) << what;
+      this->expect_near(said, by_cholesky, "cholesky, " + what);
+    }
+  }
+}
+
+TYPED_TEST(Memory, IsWhatSolutionsTake) {
+  using T = TypeParam;
+  const int ranks = this->comm.size();
+  const Index n = 250;
+  for (const Index columns : {3, 70}) {
+    for (const LuOptions& options :
+         {LuOptions{.block = 32, .group = 2}, LuOptions{.arithmetic = Arithmetic::emulated, .block = 16, .group = 4}}) {
+      const std::string what = message_of(columns, " columns, ", to_string(options.arithmetic));
+      const auto A = this->random(LuPlan<T>(this->comm, n, n, options).placement(), 1);
+      const auto X = this->random(Placement::row_bands(n, columns, ranks), 2);
+      const auto B = this->random(Placement::row_bands(n, columns, ranks), 3);
+      for (const Operation op : {Operation::none, Operation::transpose}) {
+        const double found = peak_of(
+            this->comm, [&] { trsm(this->comm, exact::Triangle::lower, op, exact::Diagonal::stored, A, X, options); });
+        this->expect_bounded(trsm_memory<T>(n, columns, ranks, op, options), found, "trsm, " + what);
+      }
+      for (const SolveMethod method : {SolveMethod::lu, SolveMethod::cholesky}) {
+        SolveOptions all{.method = method, .lu = options, .refinements = 1, .measure = false};
+        double said = 0;
+        const double found = peak_of(this->comm, [&] { said = solve(this->comm, A, B, X, all).memory_bytes; });
+        EXPECT_EQ(said, solve_memory<T>(n, columns, ranks, all));
+        this->expect_bounded(said, found, message_of("solve by ", to_string(method), ", ", what));
+        all.certificate = true;
+        const double proven = peak_of(this->comm, [&] { said = solve(this->comm, A, B, X, all).memory_bytes; });
+        EXPECT_LE(proven, said * 1.03 + 30000) << "certificate, " << what;
+      }
+    }
+  }
+}
+
+TYPED_TEST(Memory, BeyondTheLimitIsRefusedBeforeWork) {
+  using T = TypeParam;
+  const Index n = 200;
+  const auto limited = [](std::size_t limit) { return LuOptions{.block = 32, .group = 2, .memory_limit = limit}; };
+  const Placement bands = Placement::row_bands(n, n, this->comm.size());
+  const auto A = this->random(bands, 1);
+  const auto before = gather(A, 0);
+  const auto B = this->random(Placement::row_bands(n, 5, this->comm.size()), 2);
+  const auto X = this->random(Placement::row_bands(n, 5, this->comm.size()), 3);
+  const auto refused = [&](const std::string& of, double needed, const auto& call) {
+    test::expect_refusal(ErrorKind::computation,
+                         message_of(of, ": needs ", static_cast<Index>(needed),
+                                    " bytes (0.0 GiB) of memory on a rank; "
+                                    "1 bytes (0.0 GiB) are allowed (memory_limit)"),
+                         call);
+  };
+  const int ranks = this->comm.size();
+  refused("lu", lu_memory<T>(n, n, ranks, limited(1), true), [&] { lu(this->comm, A, limited(1)); });
+  refused("cholesky", cholesky_memory<T>(n, ranks, limited(1), true), [&] { cholesky(this->comm, A, limited(1)); });
+  refused("solve", solve_memory<T>(n, 5, ranks, {.lu = limited(1)}),
+          [&] { solve(this->comm, A, B, X, {.lu = limited(1)}); });
+  test::expect_refusal(ErrorKind::computation, "lu_solve: needs ", [&] {
+    LuReport factors;
+    for (Index k = 0; k < n; ++k) factors.pivots.push_back(k);
+    lu_solve(this->comm, Operation::none, A, factors, X, limited(1));
+  });
+  test::expect_refusal(ErrorKind::computation, "inverse: needs ", [&] { inverse(this->comm, A, limited(1)); });
+  const auto after = gather(A, 0);
+  EXPECT_EQ(std::memcmp(before.data(), after.data(), before.size() * sizeof(T)), 0);
+  // What is needed is enough; where bands are brought elsewhere, their copy has to be allowed too.
+  const auto needed = static_cast<std::size_t>(lu_memory<T>(n, n, ranks, limited(1)));
+  if (ranks > 1) {
+    const auto without = static_cast<std::size_t>(lu_memory<T>(n, n, ranks, limited(1), true));
+    test::expect_refusal(ErrorKind::computation, "lu: needs ", [&] { lu(this->comm, A, limited(without)); });
+  }
+  EXPECT_EQ(lu(this->comm, A, limited(needed)).info, 0);
+  test::expect_refusal(ErrorKind::argument, "lu_memory: 0 ranks", [] { static_cast<void>(lu_memory<T>(3, 3, 0)); });
+}
+
+}  // namespace
+}  // namespace heddle

@@ -1,0 +1,188 @@
+// Linear systems of one rank's Views: the bits of the functions over ranks, and what is refused.
+#include "support/errors.hpp"
+#include "support/matrices.hpp"
+#include <heddle/solve/solve.hpp>
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace heddle {
+namespace {
+
+template <Scalar T> bool same_bits(const HostMatrix<T>& one, const HostMatrix<T>& other) {
+  return one.size() == other.size() && std::memcmp(one.data(), other.data(), one.size() * sizeof(T)) == 0;
+}
+
+template <class T> class Views : public ::testing::Test {
+ protected:
+  Communicator alone{MPI_COMM_SELF};
+  ExecutionSpace space = alone.space();
+  // The same matrix in the other form, in another placement.
+  [[nodiscard]] DistributedMatrix<T> distributed(const HostMatrix<T>& A) const {
+    const DistributedMatrix<T> matrix(
+        alone, Placement::row_bands(static_cast<Index>(A.extent(0)), static_cast<Index>(A.extent(1)), 1),
+        "distributed");
+    scatter(A, 0, matrix);
+    return matrix;
+  }
+  static MatrixView<T> view(const HostMatrix<T>& A) { return test::padded_on_device<T>(A); }
+  void expect_same(const MatrixView<T>& view, const DistributedMatrix<T>& matrix, const std::string& what) const {
+    EXPECT_TRUE(same_bits<T>(test::to_host<T>(view), gather(matrix, 0))) << what;
+  }
+};
+TYPED_TEST_SUITE(Views, test::AllScalars);
+
+TYPED_TEST(Views, HaveTheBitsOfMatricesOverRanks) {
+  using T = TypeParam;
+  for (const Index n : {1, 40, 150}) {
+    for (const Arithmetic arithmetic : {Arithmetic::native, Arithmetic::emulated}) {
+      const std::string what = message_of("n = ", n, ", ", to_string(arithmetic));
+      const LuOptions options{.arithmetic = arithmetic, .block = 16, .group = 4};
+      const HostMatrix<T> A = test::host_random<T>(n, n, 11);
+      const HostMatrix<T> B = test::host_random<T>(n, 5, 12);
+      const auto LU = this->view(A);
+      const auto of_ranks = this->distributed(A);
+      const LuReport factors = lu(this->space, LU, options);
+      EXPECT_EQ(lu(this->alone, of_ranks, options).pivots, factors.pivots) << what;
+      this->expect_same(LU, of_ranks, "lu, " + what);
+
+      for (const Operation op : {Operation::none, Operation::transpose, Operation::conjugate_transpose}) {
+        const auto x = this->view(B);
+        const auto X = this->distributed(B);
+        lu_solve(this->space, op, LU, factors, x, options);
+        lu_solve(this->alone, op, of_ranks, factors, X, options);
+        this->expect_same(x, X, "lu_solve, " + what);
+        trsm(this->space, exact::Triangle::upper, op, exact::Diagonal::stored, LU, x, options);
+        trsm(this->alone, exact::Triangle::upper, op, exact::Diagonal::stored, of_ranks, X, options);
+        this->expect_same(x, X, "trsm, " + what);
+      }
+      EXPECT_EQ(condition(this->space, LU, factors, 3.0, options),
+                condition(this->alone, of_ranks, factors, 3.0, options));
+      const Determinant<T> one = determinant(this->space, LU, factors);
+      const Determinant<T> other = determinant(this->alone, of_ranks, factors);
+      EXPECT_EQ(one.mantissa, other.mantissa);
+      EXPECT_EQ(one.exponent, other.exponent);
+
+      const auto inverted = this->view(A);
+      const auto inverted_of_ranks = this->distributed(A);
+      EXPECT_EQ(inverse(this->space, inverted, options).info, 0);
+      EXPECT_EQ(inverse(this->alone, inverted_of_ranks, options).info, 0);
+      this->expect_same(inverted, inverted_of_ranks, "inverse, " + what);
+    }
+  }
+}
+
+TYPED_TEST(Views, AreSolvedAsMatricesOverRanks) {
+  using T = TypeParam;
+  const Index n = 90;
+  // Positive definite, and with rows and columns of very different sizes.
+  const HostMatrix<T> A = test::host_matrix<T>(n, n, [&](Index i, Index j) {
+    const T entry = i == j ? T(static_cast<Real<T>>(3 * n))
+                           : test::RandomEntries<T>{5}(i, j) + conjugate(test::RandomEntries<T>{5}(j, i));
+    return entry * T(static_cast<Real<T>>(std::ldexp(1.0, static_cast<int>(i % 9 + j % 9))));
+  });
+  const HostMatrix<T> B = test::host_random<T>(n, 3, 6);
+  for (const SolveMethod method : {SolveMethod::lu, SolveMethod::cholesky}) {
+    for (const Arithmetic arithmetic : {Arithmetic::native, Arithmetic::emulated}) {
+      const std::string what = message_of(to_string(method), ", ", to_string(arithmetic));
+      const SolveOptions options{.method = method,
+                                 .lu = {.arithmetic = arithmetic, .block = 16, .group = 2},
+                                 .refinements = 1,
+                                 .certificate = true};
+      const auto x = this->view(HostMatrix<T>("x", B.extent(0), B.extent(1)));
+      const auto X = this->distributed(B);
+      const SolveReport one = solve(this->space, this->view(A), this->view(B), x, options);
+      const SolveReport other = solve(this->alone, this->distributed(A), this->distributed(B), X, options);
+      this->expect_same(x, X, what);
+      EXPECT_TRUE(one.equilibrated) << what;
+      EXPECT_EQ(one.lu.pivots, other.lu.pivots) << what;
+      EXPECT_LE(one.componentwise_error, 4 * static_cast<double>(unit_roundoff<T>)) << what;
+      EXPECT_LE(one.error_bound, 1e6 * static_cast<double>(unit_roundoff<T>)) << what;
+      EXPECT_GT(one.error_bound, 0.0) << what;
+    }
+  }
+  const auto L = this->view(A);
+  const auto of_ranks = this->distributed(A);
+  ASSERT_EQ(cholesky(this->space, L).info, 0);
+  ASSERT_EQ(cholesky(this->alone, of_ranks).info, 0);
+  const auto x = this->view(B);
+  const auto X = this->distributed(B);
+  cholesky_solve(this->space, L, x);
+  cholesky_solve(this->alone, of_ranks, X);
+  this->expect_same(x, X, "cholesky_solve");
+}
+
+TYPED_TEST(Views, SingularAndEmptyOnesAreReported) {
+  using T = TypeParam;
+  const Index n = 12;
+  const HostMatrix<T> B = test::host_random<T>(n, 2, 1);
+  const auto zeros = this->view(HostMatrix<T>("zeros", n, n));
+  const auto x = this->view(B);
+  EXPECT_EQ(solve(this->space, zeros, this->view(B), x).lu.info, 1);
+  EXPECT_TRUE(same_bits<T>(test::to_host<T>(x), B));
+  EXPECT_EQ(inverse(this->space, zeros).info, 1);
+  const auto empty = this->view(HostMatrix<T>("empty", 0, 0));
+  EXPECT_EQ(solve(this->space, empty, this->view(HostMatrix<T>("none", 0, 3)), this->view(HostMatrix<T>("none", 0, 3)))
+                .lu.info,
+            0);
+  const LuReport nothing = lu(this->space, empty);
+  EXPECT_EQ(condition(this->space, empty, nothing, 0.0), 0.0);
+  EXPECT_EQ(determinant(this->space, empty, nothing).exponent, 1);
+}
+
+TYPED_TEST(Views, OfOtherStridesAreRefusedInOneLine) {
+  using T = TypeParam;
+  const LocalMatrix<T> memory("memory", 40, 40);
+  const auto spread = [&](Index rows, Index columns, Index down, Index along) {
+    return MatrixView<T>(memory.data(),
+                         Kokkos::LayoutStride(static_cast<std::size_t>(rows), static_cast<std::size_t>(down),
+                                              static_cast<std::size_t>(columns), static_cast<std::size_t>(along)));
+  };
+  const MatrixView<T> by_rows = spread(6, 6, 40, 1);
+  const MatrixView<T> every_other = spread(6, 6, 2, 40);
+  const MatrixView<T> overlapping = spread(6, 6, 1, 3);
+  const MatrixView<T> good = spread(6, 6, 1, 40);
+  const LuReport pivots{{}, {0, 1, 2, 3, 4, 5}, 1.0};
+  const auto lower = exact::Triangle::lower;
+  const auto none = Operation::none;
+  const auto stored = exact::Diagonal::stored;
+  EXPECT_EQ(test::refusal_of([&] { lu(this->space, by_rows); }),
+            "lu: A is 6 x 6 with strides 40 and 1; expected a column-major matrix, with strides 1 and 6 or more");
+  for (const MatrixView<T>& bad : {by_rows, every_other, overlapping}) {
+    const auto refused = [&](const std::string& of, const auto& call) {
+      const std::string why = test::refusal_of(call);
+      EXPECT_EQ(why.rfind(of, 0), 0U) << why;
+      EXPECT_NE(why.find("expected a column-major matrix"), std::string::npos) << why;
+      EXPECT_EQ(why.find('\n'), std::string::npos) << why;
+    };
+    refused("lu: A", [&] { lu(this->space, bad); });
+    refused("cholesky: A", [&] { cholesky(this->space, bad); });
+    refused("cholesky_solve: L", [&] { cholesky_solve(this->space, bad, good); });
+    refused("cholesky_solve: X", [&] { cholesky_solve(this->space, good, bad); });
+    refused("trsm: M", [&] { trsm(this->space, lower, none, stored, bad, good); });
+    refused("trsm: X", [&] { trsm(this->space, lower, none, stored, good, bad); });
+    refused("lu_solve: LU", [&] { lu_solve(this->space, none, bad, pivots, good); });
+    refused("lu_solve: X", [&] { lu_solve(this->space, none, good, pivots, bad); });
+    refused("solve: A", [&] { solve(this->space, bad, good, good); });
+    refused("solve: B", [&] { solve(this->space, good, bad, good); });
+    refused("solve: X", [&] { solve(this->space, good, good, bad); });
+    refused("inverse: A", [&] { inverse(this->space, bad); });
+    refused("condition: LU", [&] { static_cast<void>(condition(this->space, bad, pivots, 1.0)); });
+    refused("determinant: LU", [&] { static_cast<void>(determinant(this->space, bad, pivots)); });
+  }
+  // Of one column, strides say nothing; nor does that within columns of one row.
+  EXPECT_EQ(lu(this->space, spread(6, 1, 1, 1)).pivots.size(), 1U);
+  EXPECT_EQ(lu(this->space, spread(1, 6, 5, 7)).pivots.size(), 1U);
+  // Shapes that don't fit.
+  const MatrixView<T> wide = spread(3, 4, 1, 40);
+  EXPECT_EQ(test::refusal_of([&] { solve(this->space, wide, good, good); }),
+            "solve: A is 3 x 4; expected a square matrix");
+  EXPECT_EQ(test::refusal_of([&] { trsm(this->space, lower, none, stored, good, wide); }),
+            "trsm: X has 3 rows; expected 6");
+  EXPECT_EQ(test::refusal_of([&] { lu_solve(this->space, none, good, LuReport{}, good); }),
+            "lu_solve: 0 pivots; expected 6");
+}
+
+}  // namespace
+}  // namespace heddle
