@@ -7,6 +7,8 @@
 #include "dist/exchange.hpp"
 #include "gemm/emulation/emulated.hpp"
 #include "solve/panel.hpp"
+#include "solve/qr_leaf.hpp"
+#include "solve/qr_sums.hpp"
 #include "solve/system.hpp"
 #include <heddle/solve/memory.hpp>
 
@@ -33,14 +35,15 @@ void add_inner_of_triangle(Index size, Index block, bool upper, std::set<Index>&
   add_inner_of_triangle(size - half, block, upper, inner);
 }
 
+// What is kept of each quantised vector.
+constexpr double of_vector = sizeof(int) + 2.0 * sizeof(std::uint64_t);
+
 // Of Subtraction: residues of both factors for each inner dimension above a block's, and the sums.
 template <Scalar T>
 double bytes_of_products(Index rows, Index columns, Index block, Index longest, const std::set<Index>& inner,
                          Arithmetic arithmetic) {
-  constexpr int moduli_more = 2;
-  constexpr double of_vector = sizeof(int) + 2.0 * sizeof(std::uint64_t);
   if (arithmetic == Arithmetic::native || longest <= block) return 0.0;
-  const int moduli = emulation_moduli<T>(longest) + moduli_more;
+  const int moduli = emulation_moduli<T>(longest) + factor_moduli_more;
   using Vectors = QuantisedVectors<T>;
   double bytes = 0.0;
   for (const Index k : inner) {
@@ -126,6 +129,29 @@ double cholesky_workspace(const LuSchedule& schedule, const CyclicAxis& columns,
       sizeof(T) * (product_of(schedule.longest_inner(), width) + product_of(schedule.block, schedule.block) +
                    (on_host ? 0.0 : product_of(leaf_width<T>, schedule.block)));
   return of_products + of_turned + bytes_of_exchange<T>(schedule, columns.processes);
+}
+
+template <Scalar T> double qr_workspace(const LuSchedule& schedule, const CyclicAxis& columns, Arithmetic arithmetic) {
+  const Index rows = schedule.rows;
+  const Index width = std::min(schedule.block, std::max<Index>(schedule.steps(), 1));
+  // The reflections of a panel and the triangles of all; sums over runs of rows, and what is summed so within a panel.
+  const Index within = std::max(qr_leaf_width * qr_leaf_width, width * width / 4);
+  const auto runs = static_cast<double>(runs_of(0, rows));
+  const double of_panels = product_of(rows, width) + product_of(schedule.panels() * width, width) +
+                           runs * static_cast<double>(within + qr_leaf_width) + 2.0 * static_cast<double>(within);
+  const double of_products = most_of_ranks(columns.processes, [&](int rank) {
+    const Index targets = columns.count(rank);
+    double bytes = sizeof(T) * (2.0 * product_of(width, targets) + product_of(width, width) +
+                                static_cast<double>(targets));
+    if (arithmetic == Arithmetic::emulated && rows > 0 && targets > 0) {
+      const int moduli = emulation_moduli<T>(rows) + factor_moduli_more;
+      bytes += QuantisedVectors<T>::bytes(width, rows, moduli) + QuantisedVectors<T>::bytes(targets, rows, moduli) +
+               of_vector * static_cast<double>(width + targets) +
+               sizeof(std::int32_t) * static_cast<double>(EmulatedProduct<T>::sums_for(width, targets, moduli, 0));
+    }
+    return bytes;
+  });
+  return of_products + sizeof(T) * of_panels + bytes_of_exchange<T>(schedule, columns.processes);
 }
 
 template <Scalar T>
@@ -241,6 +267,7 @@ template <Scalar T> double solve_memory(Index order, Index right_hand_sides, int
 #define HEDDLE_INSTANTIATE(T)                                                                                    \
   template double impl::lu_workspace<T>(const impl::LuSchedule&, const CyclicAxis&, Arithmetic);                 \
   template double impl::cholesky_workspace<T>(const impl::LuSchedule&, const CyclicAxis&, Arithmetic);           \
+  template double impl::qr_workspace<T>(const impl::LuSchedule&, const CyclicAxis&, Arithmetic);                 \
   template double impl::substitution_workspace<T>(const impl::LuSchedule&, const CyclicAxis&, const CyclicAxis&, \
                                                   Operation, Arithmetic);                                        \
   template double impl::bytes_of_local<T>(Index, const CyclicAxis&);                                             \

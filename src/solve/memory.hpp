@@ -15,6 +15,8 @@ template <Scalar T>
 /// CholeskyFactorization and what it has.
 template <Scalar T>
 [[nodiscard]] double cholesky_workspace(const LuSchedule& schedule, const CyclicAxis& columns, Arithmetic arithmetic);
+template <Scalar T>
+[[nodiscard]] double qr_workspace(const LuSchedule& schedule, const CyclicAxis& columns, Arithmetic arithmetic);
 /// Substitution and what it has.
 template <Scalar T>
 [[nodiscard]] double substitution_workspace(const LuSchedule& schedule, const CyclicAxis& columns,

@@ -72,7 +72,7 @@ void require_qr_options(const char* of, Index rows, Index columns, const QrOptio
 template <Scalar T> struct QrFactorization : PlannedFactorization<T> {
   QrFactorization(const ExecutionSpace& given, const Communicator* comm, Index rows, Index columns,
                   const QrOptions& options)
-      : PlannedFactorization<T>(given, comm, rows, columns, panel_options(options)),
+      : PlannedFactorization<T>(given, comm, rows, columns, panel_options(options), "qr", qr_workspace<T>),
         engine(given, comm, this->schedule, this->axis, this->taken.arithmetic, this->axis.block,
                this->axis.count(this->rank())),
         powers(Kokkos::view_alloc(given, Kokkos::WithoutInitializing, "heddle::solve::qr_powers"),
@@ -151,12 +151,12 @@ void multiply_over_ranks(const Communicator& comm, bool adjoint, const Distribut
                          bool from_identity) {
   const LuOptions taken = panel_options(options);
   const LuSchedule schedule = schedule_for(QR.rows(), QR.columns(), taken);
-  const DistributedMatrix<T> factors = placed(QR, placement_of_columns(QR.rows(), columns_of(schedule, comm.size())));
+  const PlacedMatrix<T> factors = placed<T>(QR, placement_of_columns(QR.rows(), columns_of(schedule, comm.size())));
   const CyclicAxis targets = right_hand_sides(C.columns(), comm.size());
-  const DistributedMatrix<T> c = placed(C, placement_of_columns(C.rows(), targets));
+  const PlacedMatrix<T> c = placed<T>(C, placement_of_columns(C.rows(), targets));
   multiply_by_q<T>(comm.space(), &comm, adjoint, schedule, taken.arithmetic, factors.local(), tau, targets, c.local(),
                    from_identity);
-  if (!(C.placement() == c.placement())) redistribute(c, C);
+  if (!c.lies_as(C.placement())) redistribute<T>(c, C);
 }
 
 // The first columns of the identity.

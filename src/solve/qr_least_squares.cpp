@@ -36,7 +36,7 @@ template <Scalar T> struct ScaledQr {
         Kokkos::view_alloc(comm.space(), Kokkos::WithoutInitializing, "heddle::solve::qr_powers"),
         factors.local().extent(1));
     scale_columns<T>(comm.space(), factors.local(), 0, mine);
-    powers = on_every_rank<Added>(comm, factors.columns(), mine, [&](Index j) { return factors.global_column(j); });
+    powers = on_every_rank<Added>(OptionalRanks(comm), factors.columns(), mine, [&](Index j) { return factors.global_column(j); });
     report = plan.execute(factors);
   }
   /// R, with zeros below its diagonal.
@@ -57,7 +57,7 @@ template <Scalar T> struct ScaledQr {
   }
   /// M times the powers of two of its rows.
   void scale(const DistributedMatrix<T>& M) const {
-    scale_rows<T>(M.communicator().space(), M.local(), of_local_rows(M, powers));
+    scale_rows<T>(M.communicator().space(), M.local(), of_local_rows<T>(M, powers));
   }
 
   bool is_wide;

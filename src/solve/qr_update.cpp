@@ -9,7 +9,6 @@ namespace heddle::impl {
 namespace {
 
 // More moduli than one product's round-off needs, as in Subtraction: errors of all panels add up.
-constexpr int qr_moduli_more = 2;
 
 }  // namespace
 
@@ -22,7 +21,7 @@ QrUpdate<T>::QrUpdate(const ExecutionSpace& space, Arithmetic arithmetic, Index 
       piece_(piece),
       columns_(columns),
       subtract_(space, arithmetic, width, piece, rows, columns, width) {
-  if (arithmetic == Arithmetic::emulated) moduli_ = emulation_moduli<T>(std::max<Index>(rows, 1)) + qr_moduli_more;
+  if (arithmetic == Arithmetic::emulated) moduli_ = emulation_moduli<T>(std::max<Index>(rows, 1)) + factor_moduli_more;
   const auto memory = [&](const std::string& label, Index count) {
     return Kokkos::View<T*, MemorySpace>(Kokkos::view_alloc(space, Kokkos::WithoutInitializing, label),
                                          static_cast<std::size_t>(count));

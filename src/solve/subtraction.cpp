@@ -13,9 +13,6 @@ namespace {
 // Below, a BLAS's call costs more than chains do.
 constexpr Index least_native_inner = on_host ? 128 : 32;
 constexpr Index chain_triangle = on_host ? 64 : 128;
-// As many moduli as round-off needs leave errors like those of one native product, which an elimination adds up group
-// by group; two more make emulated factors the more accurate ones (docs/notes/solve.md).
-constexpr int moduli_more = 2;
 
 }  // namespace
 
@@ -28,7 +25,7 @@ Subtraction<T>::Subtraction(const ExecutionSpace& space, Arithmetic arithmetic, 
       piece_(piece),
       rows_(rows),
       columns_(columns) {
-  if (!native() && inner > chain_width) moduli_ = emulation_moduli<T>(inner) + moduli_more;
+  if (!native() && inner > chain_width) moduli_ = emulation_moduli<T>(inner) + factor_moduli_more;
 }
 
 template <Scalar T>

@@ -11,6 +11,10 @@
 
 namespace heddle::impl {
 
+/// As many moduli as round-off needs leave errors like those of one native product, which an elimination adds up group
+/// by group; two more make emulated factors the more accurate ones (docs/notes/solve.md).
+inline constexpr int factor_moduli_more = 2;
+
 /// Products of one factorization, on one instance. Native products are the BLAS's, for inner dimensions that it is
 /// worth calling for. Emulated ones are products by integers where the inner dimension is above `chain_width`, each
 /// with one rounding for the product and one for the difference, and chains of fused multiply-adds up to that width:
