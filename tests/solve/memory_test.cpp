@@ -105,9 +105,10 @@ TYPED_TEST(Memory, IsWhatSolutionsTake) {
       const auto A = this->random(LuPlan<T>(this->comm, n, n, options).placement(), 1);
       const auto X = this->random(Placement::row_bands(n, columns, ranks), 2);
       const auto B = this->random(Placement::row_bands(n, columns, ranks), 3);
+      const auto M = this->random(Placement::row_bands(n, n, ranks), 4);
       for (const Operation op : {Operation::none, Operation::transpose}) {
         const double found = peak_of(
-            this->comm, [&] { trsm(this->comm, exact::Triangle::lower, op, exact::Diagonal::stored, A, X, options); });
+            this->comm, [&] { trsm(this->comm, exact::Triangle::lower, op, exact::Diagonal::stored, M, X, options); });
         this->expect_bounded(trsm_memory<T>(n, columns, ranks, op, options), found, "trsm, " + what);
       }
       for (const SolveMethod method : {SolveMethod::lu, SolveMethod::cholesky}) {
