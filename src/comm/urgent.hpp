@@ -14,7 +14,9 @@ class UrgentInstance {
  public:
   explicit UrgentInstance(const ExecutionSpace& beside)
       : stream_(on_host ? nullptr : vendor::create_stream(true),
-                [](vendor::Stream stream) { if (stream != nullptr) vendor::destroy_stream(stream); }),
+                [](vendor::Stream stream) {
+                  if (stream != nullptr) vendor::destroy_stream(stream);
+                }),
         space_(on_host ? beside : vendor::instance_on(stream_.get())) {}
 
   [[nodiscard]] const ExecutionSpace& space() const { return space_; }

@@ -363,12 +363,11 @@ template <Scalar T> class DeviceLeaves {
               const Kokkos::View<Index*, MemorySpace>& pivots, const DeviceMoves& moves) {
     const Index rows = columns.m - leaf.row;
     const SumBounds<T> bounds(leaf.row + leaf.width, block_);
-    if (rows > most_teams_ * wide) {
+    const int threads = threads_for(rows);
+    if (threads == 0) {
       device_tall_leaf(space, columns, leaf, bounds, pivots, moves);
       return;
     }
-    // As few rows a team as leave no more teams than multiprocessors, so that these share the work.
-    const int threads = rows > most_teams_ * narrow ? wide : narrow;
     const auto teams = static_cast<int>((rows + threads - 1) / threads);
     typename Leaf::Policy policy(space, teams, threads / Leaf::lanes, Leaf::lanes);
     policy.set_scratch_size(0, Kokkos::PerTeam(Leaf::scratch_bytes(threads)));
@@ -378,9 +377,22 @@ template <Scalar T> class DeviceLeaves {
   }
 
  private:
-  static constexpr int narrow = 128;
-  static constexpr int wide = 192;
-  using Leaf = ExactLeaf<T, static_cast<int>(device_leaf_columns<T>), wide>;
+  static constexpr int choices[] = {64, 128, 160, 192};
+  using Leaf = ExactLeaf<T, static_cast<int>(device_leaf_columns<T>), 192>;
+
+  // Rows of a team, one a thread: of those that its fast memory has room for, as few as leave no more teams than
+  // multiprocessors, so that these share the work, but where there is room not fewer than 128. 0 where there would be
+  // more teams.
+  [[nodiscard]] int threads_for(Index rows) const {
+    constexpr int fast_memory = 47 * 1024;  // Some is Kokkos' own.
+    int most = 0;
+    for (const int threads : choices) {
+      if (Leaf::scratch_bytes(threads) > fast_memory) break;
+      most = threads;
+      if (threads >= 128 && rows <= most_teams_ * threads) break;
+    }
+    return rows <= most_teams_ * most ? most : 0;
+  }
 
   // Numbers of steps that no word has yet.
   std::uint32_t next_steps(const ExecutionSpace& space, int count) {

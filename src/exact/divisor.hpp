@@ -11,6 +11,8 @@ namespace heddle::exact::impl {
 class Divisor {
  public:
   KOKKOS_INLINE_FUNCTION explicit Divisor(double divisor) : divisor_(divisor), inverse_(1.0 / divisor) {}
+  /// `inverse`: 1 / divisor as it rounds.
+  KOKKOS_INLINE_FUNCTION Divisor(double divisor, double inverse) : divisor_(divisor), inverse_(inverse) {}
   /// x / divisor as it rounds where is_right(x).
   [[nodiscard]] KOKKOS_INLINE_FUNCTION double quotient(double x) const {
     const double first = rounded_product(x, inverse_);

@@ -45,9 +45,9 @@ template <Scalar T> struct CholeskyFactorization : PlannedFactorization<T> {
       const Kokkos::Profiling::ScopedRegion region("heddle::solve::cholesky");
       const auto info = [&](Index p) { return Kokkos::subview(infos, Kokkos::pair<Index, Index>(p, p + 1)); };
       ahead.run(
-          this->watch, [&](Index p) { return owned_panel<T>(this->schedule, this->axis, this->rank(), local, p); }, info,
-          [&](Index p, const MatrixView<T>& panel) { factor_panel(subtract_in_panel, panel, info(p)); }, [](Index) {},
-          [&](const LuSchedule::Update& update) { apply(local, update); });
+          this->watch, [&](Index p) { return owned_panel<T>(this->schedule, this->axis, this->rank(), local, p); },
+          info, [&](Index p, const MatrixView<T>& panel) { factor_panel(subtract_in_panel, panel, info(p)); },
+          [](Index) {}, [&](const LuSchedule::Update& update) { apply(local, update); });
       clear_above(local);
       report.info = first_info();
     });
@@ -59,9 +59,8 @@ template <Scalar T> struct CholeskyFactorization : PlannedFactorization<T> {
     const Range mine = this->axis.locals(this->rank(), update.columns);
     const Range inner = this->schedule.rows_of(update);
     const Index n = this->schedule.rows;
-    const MatrixView<T> L =
-        ahead.exchange() != nullptr ? ahead.exchange()->panels(update.first, update.last)
-                                    : block_of(local, 0, n, inner.begin, inner.end);
+    const MatrixView<T> L = ahead.exchange() != nullptr ? ahead.exchange()->panels(update.first, update.last)
+                                                        : block_of(local, 0, n, inner.begin, inner.end);
     for (Index j = mine.begin; j < mine.end;) {
       const Index end = std::min(mine.end, (j / this->axis.block + 1) * this->axis.block);
       const Index row = this->axis.global(this->rank(), j);
@@ -94,8 +93,8 @@ template <Scalar T> struct CholeskyFactorization : PlannedFactorization<T> {
   Subtraction<T> subtract;
   Subtraction<T> subtract_in_panel;
   CholeskyPanel<T> factor_panel;
-  Kokkos::View<Index*, MemorySpace> infos;     // Of each panel, counted from its first column.
-  Kokkos::View<T*, MemorySpace> turned;        // Rows of L, turned into columns of the factor on the right.
+  Kokkos::View<Index*, MemorySpace> infos;  // Of each panel, counted from its first column.
+  Kokkos::View<T*, MemorySpace> turned;     // Rows of L, turned into columns of the factor on the right.
 };
 
 }  // namespace impl

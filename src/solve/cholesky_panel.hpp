@@ -26,7 +26,7 @@ template <Scalar T> class CholeskyPanel {
 
   MatrixView<T> panel_;
   Kokkos::View<Index*, MemorySpace> info_;
-  Kokkos::View<T*, MemorySpace> turned_;  // Rows of L, turned into columns of the factor on the right.
+  Kokkos::View<T*, MemorySpace> turned_;     // Rows of L, turned into columns of the factor on the right.
   Kokkos::View<T*, MemorySpace> diagonals_;  // On GPUs: blocks on the diagonal, until they are placed.
 };
 

@@ -6,7 +6,6 @@
 #include <heddle/core/error.hpp>
 
 #include <Kokkos_Profiling_ScopedRegion.hpp>
-
 #include <cooperative_groups.h>
 
 #include <algorithm>
@@ -83,8 +82,7 @@ struct Arrivals {
   __device__ static void send(int block, const void* place, const void* counter, const int4& value) {
     asm volatile("st.async.shared::cluster.mbarrier::complete_tx::bytes.v4.b32 [%0], {%1, %2, %3, %4}, [%5];" ::"r"(
                      address_in(block, shared_address(place))),
-                 "r"(value.x), "r"(value.y), "r"(value.z), "r"(value.w),
-                 "r"(address_in(block, shared_address(counter)))
+                 "r"(value.x), "r"(value.y), "r"(value.z), "r"(value.w), "r"(address_in(block, shared_address(counter)))
                  : "memory");
   }
 };
@@ -332,7 +330,8 @@ template <Scalar T, int each> int most_blocks_of(const ExecutionSpace& space) {
     cudaLaunchAttribute attribute;
     configure(space, {blocks, most_threads}, config, attribute);
     int clusters = 0;
-    if (cudaOccupancyMaxActiveClusters(&clusters, kernel<T, each>, &config) == cudaSuccess && clusters > 0) return blocks;
+    if (cudaOccupancyMaxActiveClusters(&clusters, kernel<T, each>, &config) == cudaSuccess && clusters > 0)
+      return blocks;
     static_cast<void>(cudaGetLastError());
   }
   return 0;
@@ -370,13 +369,14 @@ void ClusterLeaves<T>::factor(const ExecutionSpace& space, const MatrixView<T>& 
   cudaLaunchConfig_t config;
   cudaLaunchAttribute attribute;
   configure(space, shape_for(rows - begin, each, most_blocks_), config, attribute);
-  const ClusterLeafWork<T> work{Elements<T>(panel), begin,       rows, static_cast<int>(end - begin),
-                                pivots.data(),      info.data(), moves.data.data(), moves.most()};
+  const ClusterLeafWork<T> work{
+      Elements<T>(panel), begin,       rows, static_cast<int>(end - begin), pivots.data(), info.data(),
+      moves.data.data(),  moves.most()};
   const cudaError_t status = each == 1   ? cudaLaunchKernelEx(&config, kernel<T, 1>, work)
                              : each == 2 ? cudaLaunchKernelEx(&config, kernel<T, 2>, work)
                                          : cudaLaunchKernelEx(&config, kernel<T, 4>, work);
-  require(status == cudaSuccess, "lu: a cluster of ", config.gridDim.x, " blocks could not be started: ",
-          cudaGetErrorString(status));
+  require(status == cudaSuccess, "lu: a cluster of ", config.gridDim.x,
+          " blocks could not be started: ", cudaGetErrorString(status));
 }
 
 #define HEDDLE_INSTANTIATE(T) template class ClusterLeaves<T>

@@ -8,17 +8,16 @@
 #include "solve/pivot.hpp"
 
 #include <algorithm>
-#include <new>
 
 namespace heddle::impl {
 
 /// Divides by the root of a pivot, which all rows wait for: correctly rounded quotients, as divided() has them.
 template <Scalar T> struct RootDivisor {
   Real<T> root;
-  exact::impl::DivisorOf<Real<T>> by;
-  KOKKOS_INLINE_FUNCTION explicit RootDivisor(Real<T> pivot_root) : root(pivot_root), by(pivot_root) {}
+  Real<T> inverse;  // 1 / root as it rounds.
   [[nodiscard]] KOKKOS_INLINE_FUNCTION Real<T> part(Real<T> x) const {
     if constexpr (sizeof(Real<T>) == 8) {
+      const exact::impl::Divisor by(root, inverse);
       return by.is_right(x) ? by.quotient(x) : x / root;
     } else {
       return x / root;
@@ -34,10 +33,9 @@ template <Scalar T> struct RootDivisor {
 };
 
 /// Columns [first, first + width) of a panel. Every team factors the block on the diagonal for itself, which takes less
-/// time than waiting for another kernel's, and one column later takes what it found off as many rows below as it has
-/// threads. What stood in the block on the diagonal is still read by other teams, so its factor goes to `diagonal`; and
-/// rows of L above row `turned_end` go to `turned` also, conjugated and turned into columns: the factor on the right of
-/// the product that comes next.
+/// time than waiting for another kernel's, and then takes as many rows below as it has threads. What stood in the block
+/// on the diagonal is still read by other teams, so its factor goes to `diagonal`; and rows of L above row `turned_end`
+/// go to `turned` also, conjugated and turned into columns: the factor on the right of the product that comes next.
 template <Scalar T> struct DeviceCholeskyLeaf {
   static constexpr int most = static_cast<int>(device_leaf_width<T>);
   static constexpr int threads = 128;
@@ -69,11 +67,13 @@ template <Scalar T> struct DeviceCholeskyLeaf {
                                           int i, int j) const {
     const Real<T> pivot = real_of<Real<T>>(part.pivots[0]);
     const Real<T> root = Kokkos::sqrt(pivot);
+    // One quotient of every thread, since a warp would take two after each other.
+    const T quotient = divided(i == j ? T(1) : part.a[0], root);
+    factor(j, i) = i == j ? T(root) : quotient;
     if (i == j) {
-      new (&roots(j)) RootDivisor<T>(root);
+      roots(j) = {root, real_of<Real<T>>(quotient)};
       if (team.league_rank() == 0 && !(pivot > 0) && *info == 0) *info = first + j + 1;
     }
-    factor(j, i) = i == j ? T(root) : divided(part.a[0], root);
   }
   // Off the columns behind column j, of which a thread has `begin`, begin + groups, ...
   KOKKOS_INLINE_FUNCTION void subtract_from_block(const Shared& factor, Part& part, int i, int j, int begin) const {
@@ -88,59 +88,7 @@ template <Scalar T> struct DeviceCholeskyLeaf {
       }
     }
   }
-  // Column j of a row below, which is x[q], and what it takes off the columns behind it.
-  template <int q>
-  KOKKOS_INLINE_FUNCTION void subtract_from_row(const Shared& factor, const Roots& roots, T (&x)[most], int j) const {
-    x[q] = roots(j).quotient(x[q]);
-    const int begin = j - q;
-    HEDDLE_UNROLL
-    for (int c = q + 1; c < groups; ++c) x[c] = multiply_add(x[q], -conjugate(factor(j, begin + c)), x[c]);
-    HEDDLE_UNROLL
-    for (int run = groups; run < most; run += groups) {
-      if (begin + run < width) {
-        HEDDLE_UNROLL
-        for (int c = run; c < run + groups; ++c) x[c] = multiply_add(x[q], -conjugate(factor(j, begin + c)), x[c]);
-      }
-    }
-  }
-  // The first columns go behind the others.
-  KOKKOS_INLINE_FUNCTION static void turn(T (&x)[most]) {
-    T kept[groups];
-    HEDDLE_UNROLL
-    for (int c = 0; c < groups; ++c) kept[c] = x[c];
-    HEDDLE_UNROLL
-    for (int c = 0; c < most - groups; ++c) x[c] = x[c + groups];
-    HEDDLE_UNROLL
-    for (int c = 0; c < groups; ++c) x[most - groups + c] = kept[c];
-  }
-
-  // Steps begin + q, begin + q + 1, ..., each of which finds a column of the block and takes the one before off a row.
-  template <int q>
-  KOKKOS_INLINE_FUNCTION void steps(const Team& team, const Shared& factor, const Roots& roots, Part& part,
-                                    T (&x)[most], int begin) const {
-    if constexpr (q < groups) {
-      const int j = begin + q;
-      if (j > width) return;
-      const int i = team.team_rank() % most;
-      const int g = team.team_rank() / most;
-      if (g == q && i >= j && i < width) find_column(team, factor, roots, part, i, j);
-      if constexpr (q > 0) {
-        subtract_from_row<q - 1>(factor, roots, x, j - 1);
-      } else {
-        if (begin > 0) {
-          subtract_from_row<groups - 1>(factor, roots, x, j - 1);
-          turn(x);
-        }
-      }
-      team.team_barrier();
-      subtract_from_block(factor, part, i, j, begin + g);
-      steps<q + 1>(team, factor, roots, part, x, begin);
-    }
-  }
-
-  KOKKOS_INLINE_FUNCTION void operator()(const Team& team) const {
-    const Shared factor(team.team_scratch(0));
-    const Roots roots(team.team_scratch(0), most);
+  KOKKOS_INLINE_FUNCTION void factor_block(const Team& team, const Shared& factor, const Roots& roots) const {
     const int i = team.team_rank() % most;
     const int g = team.team_rank() / most;
     Part part;
@@ -150,31 +98,47 @@ template <Scalar T> struct DeviceCholeskyLeaf {
       part.a[m] = c <= i && i < width ? P(first + i, first + c) : T(0);
       part.pivots[m] = c < width ? P(first + c, first + c) : T(0);
     }
-    const Index r = first + width + Index{team.league_rank()} * threads + team.team_rank();
-    T x[most];
-    HEDDLE_UNROLL
-    for (int c = 0; c < most; ++c) x[c] = c < width && r < rows ? P(r, first + c) : T(0);
-    for (int begin = 0; begin <= width; begin += groups) {
-      steps<0>(team, factor, roots, part, x, begin);
+    for (int begin = 0; begin < width; begin += groups) {
+      for (int j = begin; j < begin + groups && j < width; ++j) {
+        if (g == j - begin && i >= j && i < width) find_column(team, factor, roots, part, i, j);
+        team.team_barrier();
+        subtract_from_block(factor, part, i, j, begin + g);
+      }
       HEDDLE_UNROLL
       for (int m = 0; m + 1 < each; ++m) {
         part.a[m] = part.a[m + 1];
         part.pivots[m] = part.pivots[m + 1];
       }
     }
+  }
+
+  KOKKOS_INLINE_FUNCTION void operator()(const Team& team) const {
+    const Shared factor(team.team_scratch(0));
+    const Roots roots(team.team_scratch(0), most);
+    const Index r = first + width + Index{team.league_rank()} * threads + team.team_rank();
+    T x[most];
+    HEDDLE_UNROLL
+    for (int c = 0; c < most; ++c) x[c] = c < width && r < rows ? P(r, first + c) : T(0);
+    factor_block(team, factor, roots);
     if (team.league_rank() == 0) {
       for (int e = team.team_rank(); e < width * width; e += threads) {
         if (e % width >= e / width) diagonal(e % width, first + e / width) = factor(e / width, e % width);
       }
     }
     if (r >= rows) return;
-    const int turned_columns = width / groups * groups;
     HEDDLE_UNROLL
     for (int k = 0; k < most; ++k) {
-      const int c = k >= most - turned_columns ? k - (most - turned_columns) : k + turned_columns;
+      if (k < width) {
+        x[k] = roots(k).quotient(x[k]);
+        HEDDLE_UNROLL
+        for (int c = k + 1; c < most; ++c) x[c] = multiply_add(x[k], -conjugate(factor(k, c)), x[c]);
+      }
+    }
+    HEDDLE_UNROLL
+    for (int c = 0; c < most; ++c) {
       if (c < width) {
-        P(r, first + c) = x[k];
-        if (r < turned_end) turned(c, r - first - width) = conjugate(x[k]);
+        P(r, first + c) = x[c];
+        if (r < turned_end) turned(c, r - first - width) = conjugate(x[c]);
       }
     }
   }

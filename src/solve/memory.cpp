@@ -141,8 +141,8 @@ template <Scalar T> double qr_workspace(const LuSchedule& schedule, const Cyclic
                            runs * static_cast<double>(within + qr_leaf_width) + 2.0 * static_cast<double>(within);
   const double of_products = most_of_ranks(columns.processes, [&](int rank) {
     const Index targets = columns.count(rank);
-    double bytes = sizeof(T) * (2.0 * product_of(width, targets) + product_of(width, width) +
-                                static_cast<double>(targets));
+    double bytes =
+        sizeof(T) * (2.0 * product_of(width, targets) + product_of(width, width) + static_cast<double>(targets));
     if (arithmetic == Arithmetic::emulated && rows > 0 && targets > 0) {
       const int moduli = emulation_moduli<T>(rows) + factor_moduli_more;
       bytes += QuantisedVectors<T>::bytes(width, rows, moduli) + QuantisedVectors<T>::bytes(targets, rows, moduli) +

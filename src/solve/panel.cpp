@@ -118,8 +118,7 @@ template <Scalar T> void PanelFactor<T>::factor(Subtraction<T>& subtract, Index 
 }
 
 // One leaf after the other, each of which is applied to the columns behind it at once: three kernels a leaf.
-template <Scalar T>
-void PanelFactor<T>::factor_leaves_on_device(const ExecutionSpace& space, Index begin, Index end) {
+template <Scalar T> void PanelFactor<T>::factor_leaves_on_device(const ExecutionSpace& space, Index begin, Index end) {
   if constexpr (!on_host) {
     const auto rows = static_cast<Index>(panel_.extent(0));
     while (begin < end) {
@@ -145,9 +144,8 @@ template <Scalar T> void PanelFactor<T>::factor_leaf_on_host(const ExecutionSpac
       result_.info()(0) = j + 1;
     }
     const PivotDivisor<T> divide(P(j, j));
-    for_row_chunks(space, "heddle::solve::eliminate", j + 1, rows, end - j, [=](Index first, Index last) {
-      eliminate_rows<T>(P, j, j, end, first, last, divide, divides);
-    });
+    for_row_chunks(space, "heddle::solve::eliminate", j + 1, rows, end - j,
+                   [=](Index first, Index last) { eliminate_rows<T>(P, j, j, end, first, last, divide, divides); });
   }
 }
 

@@ -1,5 +1,6 @@
 #include "core/instantiate.hpp"
 #include "solve/host_copy.hpp"
+#include "solve/over_ranks.hpp"
 #include "solve/over_rows.hpp"
 #include "solve/qr_columns.hpp"
 #include "solve/qr_engine.hpp"
@@ -36,7 +37,8 @@ template <Scalar T> struct ScaledQr {
         Kokkos::view_alloc(comm.space(), Kokkos::WithoutInitializing, "heddle::solve::qr_powers"),
         factors.local().extent(1));
     scale_columns<T>(comm.space(), factors.local(), 0, mine);
-    powers = on_every_rank<Added>(OptionalRanks(comm), factors.columns(), mine, [&](Index j) { return factors.global_column(j); });
+    powers = on_every_rank<Added>(OptionalRanks(comm), factors.columns(), mine,
+                                  [&](Index j) { return factors.global_column(j); });
     report = plan.execute(factors);
   }
   /// R, with zeros below its diagonal.

@@ -20,7 +20,8 @@ void for_row_chunks(const ExecutionSpace& space, const std::string& label, Index
     if (chunks * columns < 64) {
       for (Index k = 0; k < chunks; ++k) take(k);
     } else {
-      Kokkos::parallel_for(label, Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(space, 0, chunks), take);
+      Kokkos::parallel_for(label, Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(space, 0, chunks),
+                           take);
     }
   }
 }

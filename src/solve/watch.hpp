@@ -73,8 +73,7 @@ class Watch {
   [[nodiscard]] Timeline finish(double seconds) { return records_ ? recorder_.finish(seconds) : Timeline{}; }
 
  private:
-  template <class Work>
-  void record(const ExecutionSpace& space, const TimelineInterval& interval, const Work& work) {
+  template <class Work> void record(const ExecutionSpace& space, const TimelineInterval& interval, const Work& work) {
     if (!records_) {
       work();
       return;

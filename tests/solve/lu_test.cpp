@@ -66,7 +66,9 @@ template <Scalar T> class Definition {
       const int exponent = std::clamp(std::ilogb(size), -1023, 1023);
       const int most = sizeof(Real<T>) == 8 ? 500 : 60;
       const int shift = exponent > -most && exponent < most ? 0 : -exponent;
-      const auto scaled = [&](Real<T> part) { return static_cast<Real<T>>(std::ldexp(static_cast<double>(part), shift)); };
+      const auto scaled = [&](Real<T> part) {
+        return static_cast<Real<T>>(std::ldexp(static_cast<double>(part), shift));
+      };
       const T p(scaled(pivot.real()), scaled(pivot.imag()));
       const Real<T> square = std::fma(p.real(), p.real(), Real<T>(p.imag() * p.imag()));
       return multiply_add(T(scaled(x.real()), scaled(x.imag())), T(p.real() / square, -p.imag() / square), T(0));
