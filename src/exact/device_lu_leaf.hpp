@@ -377,7 +377,7 @@ template <Scalar T> class DeviceLeaves {
   }
 
  private:
-  static constexpr int choices[] = {64, 128, 160, 192};
+  static constexpr int choices[4] = {64, 128, 160, 192};
   using Leaf = ExactLeaf<T, static_cast<int>(device_leaf_columns<T>), 192>;
 
   // Rows of a team, one a thread: of those that its fast memory has room for, as few as leave no more teams than

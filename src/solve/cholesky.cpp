@@ -26,7 +26,7 @@ template <Scalar T> struct CholeskyFactorization : PlannedFactorization<T> {
   CholeskyFactorization(const ExecutionSpace& given, const Communicator* comm, Index order,
                         const CholeskyOptions& options)
       : PlannedFactorization<T>(given, comm, order, order, options, "cholesky", cholesky_workspace<T>),
-        ahead(given, comm, this->schedule),
+        ahead(given, comm, this->schedule, this->taken.arithmetic),
         subtract(given, this->taken.arithmetic, this->schedule.block, this->axis.block, order,
                  std::min(this->axis.block, order), this->schedule.longest_inner()),
         subtract_in_panel(ahead.space_of_panels(), this->taken.arithmetic, this->schedule.block, this->axis.block,

@@ -13,7 +13,7 @@ Elimination<T>::Elimination(const ExecutionSpace& space, const Communicator* com
                             const CyclicAxis& columns, Arithmetic arithmetic)
     : schedule_(schedule),
       axis_(columns),
-      ahead_(space, comm, schedule),
+      ahead_(space, comm, schedule, arithmetic),
       subtract_(space, arithmetic, schedule.block, columns.block, schedule.rows, columns.count(ahead_.rank()),
                 schedule.longest_inner()),
       subtract_in_panel_(ahead_.space_of_panels(), arithmetic, schedule.block, columns.block, schedule.rows,

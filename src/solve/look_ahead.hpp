@@ -13,11 +13,15 @@ namespace heddle::impl {
 /// The order of a factorization on each rank, with a look-ahead of one panel: what panel p leaves is applied to the
 /// columns of panel p + 1 first; that panel is factored then, on an instance of its own, and goes to the other ranks,
 /// while the update goes on in all other columns.
+///
+/// Emulated factors of one rank do without it: dividing their products costs more than it hides (docs/notes/solve.md).
+/// Native ones have it on any number of ranks, since the products that are divided have other bits.
 template <Scalar T> class LookAhead {
  public:
-  LookAhead(const ExecutionSpace& space, const Communicator* comm, const LuSchedule& schedule)
+  LookAhead(const ExecutionSpace& space, const Communicator* comm, const LuSchedule& schedule, Arithmetic arithmetic)
       : space_(space), ahead_(space), schedule_(schedule) {
     if (comm != nullptr && comm->size() > 1) exchange_ = std::make_unique<PanelExchange<T>>(*comm, schedule);
+    divides_ = exchange_ != nullptr || arithmetic == Arithmetic::native;
   }
 
   /// Where panels are factored.
@@ -51,9 +55,9 @@ template <Scalar T> class LookAhead {
       const auto take = [&](const LuSchedule::Update& part) {
         if (!part.columns.empty()) watch.update(part.first, part.last, [&] { apply(part); });
       };
-      take(schedule_.before_next_panel(update));
+      take(divides_ ? schedule_.before_next_panel(update) : update);
       if (p + 1 < schedule_.panels()) begin(p + 1);
-      take(schedule_.beside_next_panel(update));
+      if (divides_) take(schedule_.beside_next_panel(update));
       watch.done(p);
     }
   }
@@ -63,6 +67,7 @@ template <Scalar T> class LookAhead {
   UrgentInstance ahead_;
   LuSchedule schedule_;
   std::unique_ptr<PanelExchange<T>> exchange_;
+  bool divides_ = false;
   Event factored_;
 };
 
