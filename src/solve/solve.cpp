@@ -21,12 +21,24 @@ template <Scalar T> double one_norm(const std::vector<T>& x) {
   return sum;
 }
 
-// |A^-1|_1, from below.
+// The power of two nearest to |A|_1 of which a vector may have its numbers: solutions with it are about as large as the
+// condition number, wherever A is in the range of T.
+template <Scalar T> int power_near(double norm) {
+  using Limits = std::numeric_limits<Real<T>>;
+  constexpr int apart = 20;
+  return norm > 0 && std::isfinite(norm)
+             ? std::clamp(std::ilogb(norm), Limits::min_exponent + apart, Limits::max_exponent - apart)
+             : 0;
+}
+
+// |A^-1|_1 2^power, from below.
 template <Scalar T>
-double inverse_norm(const Communicator& comm, FactoredSystem<T>& system, const std::vector<Index>& pivots) {
+double inverse_norm(const Communicator& comm, FactoredSystem<T>& system, const std::vector<Index>& pivots, int power) {
   const std::size_t n = pivots.size();
   const DistributedMatrix<T> vector(comm, system.right_placement(), "heddle::solve::estimate");
-  const auto solved = [&](Operation op, const std::vector<T>& b) {
+  const auto scale = std::ldexp(Real<T>(1), power);
+  const auto solved = [&](Operation op, std::vector<T> b) {
+    for (T& element : b) element *= scale;
     set_column(vector, 0, b);
     system.solve_by_lu(op, pivots, vector);
     return column_of(vector, 0);
@@ -42,7 +54,7 @@ double inverse_norm(const Communicator& comm, FactoredSystem<T>& system, const s
     std::vector<T> signs(n);
     for (std::size_t i = 0; i < n; ++i) {
       const double size = magnitude(y[i]);
-      signs[i] = size == 0 || !std::isfinite(size) ? T(1) : y[i] * T(static_cast<Real<T>>(1 / size));
+      signs[i] = size == 0 || !std::isfinite(size) ? T(1) : y[i] / static_cast<Real<T>>(size);
     }
     const std::vector<T> z = solved(Operation::conjugate_transpose, signs);
     std::size_t largest = 0;
@@ -195,22 +207,24 @@ SolveReport solve(const Communicator& comm, const DistributedMatrix<T>& A, const
     solve_by(system, x);
     const DistributedMatrix<T> r(comm, system.right_placement(), "heddle::solve::r");
     for (int k = 0; k < options.refinements; ++k) {
-      impl::exact_residuals(A, b, x, r);
+      const std::vector<Index> powers = impl::exact_residuals(A, b, x, r);
       solve_by(system, r);
+      impl::scale_back(r, powers);
       add(T(1), r, x);
     }
     redistribute(x, X);
     comm.space().fence("heddle::solve::done");
     finish();
-    if (options.measure || options.certificate) impl::exact_residuals(A, b, x, r);
+    std::vector<Index> powers;
+    if (options.measure || options.certificate) powers = impl::exact_residuals(A, b, x, r);
     if (options.certificate) {
       impl::FactoredSystem<T> all(comm, factors, A.columns(), options.lu);
       const DistributedMatrix<T> inverse = impl::identity<T>(comm, all.right_placement());
       solve_by(all, inverse);
-      report.error_bound = impl::proven_error(A, inverse, x, r);
+      report.error_bound = impl::proven_error(A, inverse, x, r, powers);
     }
     if (options.measure) {
-      const impl::BackwardErrors errors = impl::backward_errors(A, b, x, r);
+      const impl::BackwardErrors errors = impl::backward_errors(A, b, x, r, powers);
       report.normwise_error = errors.normwise;
       report.componentwise_error = errors.componentwise;
     }
@@ -254,7 +268,8 @@ double condition(const Communicator& comm, const DistributedMatrix<T>& LU, const
     if (LU.rows() == 0) return 0.0;
     if (factors.info != 0) return std::numeric_limits<double>::infinity();
     impl::FactoredSystem<T> system(comm, LU, 1, options);
-    const double estimate = norm * impl::inverse_norm(comm, system, factors.pivots);
+    const int power = impl::power_near<T>(norm);
+    const double estimate = std::ldexp(norm, -power) * impl::inverse_norm(comm, system, factors.pivots, power);
     return std::isnan(estimate) ? estimate : std::max(1.0, estimate);
   });
 }
@@ -280,18 +295,16 @@ Determinant<T> determinant(const Communicator& comm, const DistributedMatrix<T>&
       result.exponent += power;
       return true;
     };
-    static_cast<void>(normalise());
+    bool regular = normalise();
     for (std::size_t k = 0; k < diagonal.size(); ++k) {
       // The element's own power of two first, so that no product over- or underflows.
       Determinant<T> before = result;
       result = {factors.pivots[k] == static_cast<Index>(k) ? diagonal[k] : -diagonal[k], before.exponent};
-      const bool regular = normalise();
+      regular = normalise() && regular;
       result.mantissa = multiply_add(before.mantissa, result.mantissa, T(0));
-      if (!regular || !normalise()) {
-        result.exponent = 0;
-        return result;
-      }
+      regular = normalise() && regular;
     }
+    if (!regular) result.exponent = 0;
     return result;
   });
 }

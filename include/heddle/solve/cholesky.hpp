@@ -10,8 +10,8 @@ namespace heddle {
 using CholeskyOptions = LuOptions;
 
 /// What a Cholesky factorization found besides the factor. `info` is 0, or k + 1 where step k (counted from 0) is the
-/// first whose pivot is not a positive number, as the info of LAPACK: A is then not positive definite, and columns of the
-/// factor from k on have no meaning. `gflops` counts n^3 / 6 multiply-adds.
+/// first whose pivot is not a positive number, as the info of LAPACK: A is then not positive definite, and columns of
+/// the factor from k on have no meaning. `gflops` counts n^3 / 6 multiply-adds.
 using CholeskyReport = FactorizationReport;
 
 /// The factorization A = L L^H of n x n Hermitian positive definite matrices of one order over all ranks of a

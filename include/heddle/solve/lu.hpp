@@ -22,7 +22,7 @@ struct LuOptions {
   Index block = 0;
   /// A power of two: panels are gathered in groups of up to so many before they are applied to all columns on their
   /// right, so that inner dimensions are up to `group` times `block` long; 0 lets the library choose. Bits depend on
-  /// it.
+  /// it. Blocks and groups beyond the matrix are as good as the smallest that hold it.
   Index group = 0;
 };
 
@@ -36,9 +36,9 @@ struct FactorizationReport {
   Index group = 0;                             ///< Panels of a group.
 };
 
-/// What an LU factorization found besides the factors. `info` is 0, or k + 1 where U(k, k) is the first diagonal element
-/// of U that is exactly zero, as the info of LAPACK: U is then singular, and column k of L has not been divided by it.
-/// `gflops` counts m n^2 - n^3 / 3 multiply-adds (of m x n, m >= n).
+/// What an LU factorization found besides the factors. `info` is 0, or k + 1 where U(k, k) is the first diagonal
+/// element of U that is exactly zero, as the info of LAPACK: U is then singular, and column k of L has not been divided
+/// by it. `gflops` counts m n^2 - n^3 / 3 multiply-adds (of m x n, m >= n).
 struct LuReport : FactorizationReport {
   /// The row (counted from 0) that changed places with row k in step k is pivots[k]; the same on every rank.
   std::vector<Index> pivots;
