@@ -361,10 +361,8 @@ int run(Context& context, Options options) {
   if (options.arithmetic == "exact") require_one_rank(context, "lu");
   require(options.arithmetic != "exact" || options.group == 0, "lu: --group is of --arithmetic emulated and native");
   require_one_input(options.input, options.size);
-  for (const auto& [name, path] : {std::pair("--l", options.l), {"--u", options.u}, {"--pivots", options.pivots}}) {
-    require_writable_matrix(context, path);
-    require_inputs_kept(context, {{"--input", options.input}}, {name, path});
-  }
+  require_outputs(context, {{"--input", options.input}},
+                  {{"--l", options.l}, {"--u", options.u}, {"--pivots", options.pivots}});
   if (options.scalar.empty()) options.scalar = scalar_of_input(context, options.input);
   return with_scalar(options.scalar, [&]<class T>() { return run_as<T>(context, options); });
 }
