@@ -374,9 +374,8 @@ int run(Context& context, Options options) {
   const bool update = number_from("--beta", options.beta) != 0.0;
   require(update || options.c_in.empty(), "--c-in is read only where --beta is not 0");
   require(!update || !options.c_in.empty() || !from_files, "--beta ", options.beta, " needs C's old value in --c-in");
-  require_writable_matrix(context, options.output);
-  require_inputs_kept(context, {{"--a", options.a}, {"--b", options.b}, {"--c-in", options.c_in}},
-                      {"--output", options.output});
+  require_outputs(context, {{"--a", options.a}, {"--b", options.b}, {"--c-in", options.c_in}},
+                  {{"--output", options.output}});
   if (!options.trace.empty()) {
     context.comm().on_rank(0, [&] { const PendingFile probe(options.trace); });
   }
