@@ -148,6 +148,11 @@ class Solve(CommandTest):
         self.refuse("solve", "--size", "3", "--x", "both.mtx", "--json", "both.mtx", message="both write")
         for arithmetic in ("exact", "native"):
             self.refuse("lu", "--input", "A.mtx", "--arithmetic", arithmetic, "--l", "F.mtx", "--u", "./F.mtx", message="both write")
+        self.refuse("solve", "--size", "3", "--x", "both.mtx", "--trace", "both.mtx", message="both write")
+        self.refuse("solve", "--size", "3", "--trace", "both.json", "--json", "both.json", message="both write")
+        self.refuse("solve", "--a", "A.mtx", "--b", "B.mtx", "--trace", "A.mtx", message="replace")
+        self.refuse("lu", "--input", "A.mtx", "--arithmetic", "native", "--l", "F.mtx", "--trace", "F.mtx", message="both write")
+        self.refuse("gemm", "--size", "3", "--output", "F.mtx", "--trace", "./F.mtx", message="both write")
         self.assertFalse(os.path.exists(self.path("F.mtx")))
         self.assertEqual(self.text("A.mtx"), before)
 

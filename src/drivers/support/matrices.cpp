@@ -86,4 +86,19 @@ void require_outputs(const Context& context, const std::vector<Output>& inputs, 
   });
 }
 
+void require_outputs(const Context& context, const std::vector<Output>& inputs, const std::vector<Output>& outputs,
+                     const Output& other) {
+  require_outputs(context, inputs, outputs);
+  if (other.path.empty()) return;
+  const auto file_of = [](const Output& matrix) {
+    return Output{matrix.name, matrix.path.empty() ? matrix.path : Target(matrix.path).file};
+  };
+  context.comm().on_rank(0, [&] {
+    for (const Output& input : inputs) require_inputs_kept({file_of(input)}, {other});
+    for (const Output& output : outputs) require_distinct_outputs({file_of(output), other});
+    require_distinct_outputs({{"--json", context.options().json_file()}, other});
+    const PendingFile probe(other.path);
+  });
+}
+
 }  // namespace heddle::driver
