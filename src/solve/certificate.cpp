@@ -63,7 +63,7 @@ template <Scalar T> double distance_from_identity(const PlacedMatrix<T>& A, cons
 
 template <Scalar T>
 double proven_error(const PlacedMatrix<T>& A, const PlacedMatrix<T>& inverse, const PlacedMatrix<T>& X,
-                    const PlacedMatrix<T>& residuals) {
+                    const PlacedMatrix<T>& residuals, const std::vector<Index>& powers) {
   const double off = distance_from_identity(A, inverse);
   const auto unit = static_cast<double>(unit_roundoff<T>);
   const auto smallest = static_cast<double>(std::numeric_limits<Real<T>>::denorm_min());
@@ -72,8 +72,10 @@ double proven_error(const PlacedMatrix<T>& A, const PlacedMatrix<T>& inverse, co
     const std::vector<T> x = column_of(X, j);
     const std::vector<T> r = column_of(residuals, j);
     std::vector<double> sizes(x.size());
-    std::transform(x.begin(), x.end(), sizes.begin(), magnitude<T>);
-    const double of_x = largest(sizes) * (1.0 - 4.0 * epsilon);
+    std::transform(x.begin(), x.end(), sizes.begin(), [](const T& e) { return magnitude(e); });
+    const double of_x = largest(sizes);
+    // At least: what is denormal is off by less than the smallest number.
+    const double at_least = of_x * (1.0 - 4.0 * epsilon) - 2.0 * std::numeric_limits<double>::denorm_min();
     bool exact = true;
     for (std::size_t i = 0; i < r.size(); ++i) {
       exact = exact && r[i] == T(0);
@@ -82,15 +84,19 @@ double proven_error(const PlacedMatrix<T>& A, const PlacedMatrix<T>& inverse, co
     // Then b is zero, and so is the solution: where x is zero, a residual is b, without a rounding.
     if (of_x == 0 && exact && off < 1.0) continue;
     const double of_rest = enlarged(largest(sizes_of_rows(inverse, sizes)), A.rows());
-    const double error = off < 1.0 ? of_rest / (1.0 - off) * (1.0 + 8.0 * epsilon) / of_x : infinity;
-    worst = std::max(worst, std::isnan(error) ? infinity : error);
+    if (!(off < 1.0) || !(at_least > 0) || !std::isfinite(of_x)) return infinity;
+    const double error = of_rest / (1.0 - off) * (1.0 + 8.0 * epsilon) / at_least;
+    if (std::isnan(error)) return infinity;
+    const auto power = static_cast<int>(powers[static_cast<std::size_t>(j)]);
+    // Quotients and powers that are denormal may have lost all.
+    worst = std::max({worst, std::ldexp(error, -power), error > 0 || of_rest > 0 ? 0x1p-1000 : 0.0});
   }
   return worst;
 }
 
 #define HEDDLE_INSTANTIATE(T)                                                                             \
   template double proven_error<T>(const PlacedMatrix<T>&, const PlacedMatrix<T>&, const PlacedMatrix<T>&, \
-                                  const PlacedMatrix<T>&)
+                                  const PlacedMatrix<T>&, const std::vector<Index>&)
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE);
 #undef HEDDLE_INSTANTIATE
 

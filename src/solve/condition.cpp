@@ -20,11 +20,23 @@ template <Scalar T> double one_norm(const std::vector<T>& x) {
   return sum;
 }
 
-// |A^-1|_1, from below.
-template <Scalar T> double inverse_norm(FactoredSystem<T>& system, const std::vector<Index>& pivots) {
+// The power of two nearest to |A|_1 of which a vector may have its numbers: solutions with it are about as large as the
+// condition number, wherever A is in the range of T.
+template <Scalar T> int power_near(double norm) {
+  using Limits = std::numeric_limits<Real<T>>;
+  constexpr int apart = 20;
+  return norm > 0 && std::isfinite(norm)
+             ? std::clamp(std::ilogb(norm), Limits::min_exponent + apart, Limits::max_exponent - apart)
+             : 0;
+}
+
+// |A^-1|_1 2^power, from below.
+template <Scalar T> double inverse_norm(FactoredSystem<T>& system, const std::vector<Index>& pivots, int power) {
   const std::size_t n = pivots.size();
   const PlacedMatrix<T> vector = system.new_right("heddle::solve::estimate");
-  const auto solved = [&](Operation op, const std::vector<T>& b) {
+  const auto scale = std::ldexp(Real<T>(1), power);
+  const auto solved = [&](Operation op, std::vector<T> b) {
+    for (T& element : b) element *= scale;
     set_column(vector, 0, b);
     system.solve_by_lu(op, pivots, vector);
     return column_of(vector, 0);
@@ -40,7 +52,7 @@ template <Scalar T> double inverse_norm(FactoredSystem<T>& system, const std::ve
     std::vector<T> signs(n);
     for (std::size_t i = 0; i < n; ++i) {
       const double size = magnitude(y[i]);
-      signs[i] = size == 0 || !std::isfinite(size) ? T(1) : y[i] * T(static_cast<Real<T>>(1 / size));
+      signs[i] = size == 0 || !std::isfinite(size) ? T(1) : y[i] / static_cast<Real<T>>(size);
     }
     const std::vector<T> z = solved(Operation::conjugate_transpose, signs);
     std::size_t largest = 0;
@@ -75,7 +87,8 @@ double estimated_condition(const PlacedMatrix<T>& LU, const LuReport& factors, d
   if (LU.rows() == 0) return 0.0;
   if (factors.info != 0) return std::numeric_limits<double>::infinity();
   FactoredSystem<T> system(LU, 1, options);
-  const double estimate = norm * inverse_norm(system, factors.pivots);
+  const int power = power_near<T>(norm);
+  const double estimate = std::ldexp(norm, -power) * inverse_norm(system, factors.pivots, power);
   return std::isnan(estimate) ? estimate : std::max(1.0, estimate);
 }
 
@@ -96,18 +109,16 @@ template <Scalar T> Determinant<T> product_of(const std::vector<T>& diagonal, co
     result.exponent += power;
     return true;
   };
-  static_cast<void>(normalise());
+  bool regular = normalise();
   for (std::size_t k = 0; k < diagonal.size(); ++k) {
     // The element's own power of two first, so that no product over- or underflows.
     const Determinant<T> before = result;
     result = {pivots[k] == static_cast<Index>(k) ? diagonal[k] : -diagonal[k], before.exponent};
-    const bool regular = normalise();
+    regular = normalise() && regular;
     result.mantissa = multiply_add(before.mantissa, result.mantissa, T(0));
-    if (!regular || !normalise()) {
-      result.exponent = 0;
-      return result;
-    }
+    regular = normalise() && regular;
   }
+  if (!regular) result.exponent = 0;
   return result;
 }
 

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 
 namespace heddle::impl {
 namespace {
@@ -15,16 +16,7 @@ namespace {
 using Exponents = std::vector<Index>;
 using DeviceExponents = Kokkos::View<Index*, MemorySpace>;
 
-// 2^k of a normal number.
-KOKKOS_INLINE_FUNCTION double power_of_two(Index k) {
-  return exact::bits::Format<double>::from_bits(static_cast<std::uint64_t>(k + 1023) << 52U);
-}
-// x 2^k, |k| up to 3000.
-KOKKOS_INLINE_FUNCTION double times_power(double x, Index k) {
-  const Index third = k / 3;
-  return x * power_of_two(third) * power_of_two(third) * power_of_two(k - 2 * third);
-}
-template <Scalar T> KOKKOS_INLINE_FUNCTION T times_power(const T& x, Index k) {
+template <Scalar T> KOKKOS_INLINE_FUNCTION T times_power_of_two(const T& x, Index k) {
   using R = Real<T>;
   if constexpr (is_complex<T>) {
     return T(static_cast<R>(times_power(real_of<double>(x), k)),
@@ -42,7 +34,7 @@ template <Scalar T> void scale(const PlacedMatrix<T>& M, const Exponents& rows, 
   const Elements<T> m(M.local());
   for_each_element(
       M.space(), "heddle::solve::equilibrate", local_rows, local_columns,
-      KOKKOS_LAMBDA(Index i, Index j) { m(i, j) = times_power(m(i, j), by_row(i) + by_column(j)); });
+      KOKKOS_LAMBDA(Index i, Index j) { m(i, j) = times_power_of_two(m(i, j), by_row(i) + by_column(j)); });
 }
 
 // The largest part of each row, on every rank.
@@ -87,10 +79,17 @@ Exponents exponents_of(const std::vector<double>& sizes) {
   return exponents;
 }
 // Whether sizes are apart by more than what is left alone.
-bool differ(const std::vector<double>& sizes) {
+bool are_apart(const std::vector<double>& sizes) {
   constexpr double least = 0.1;
   const auto [low, high] = std::minmax_element(sizes.begin(), sizes.end());
   return *low < least * *high;
+}
+// Or so near the ends of the range that eliminations over- or underflow.
+template <Scalar T> bool want_scaling(const std::vector<double>& sizes) {
+  constexpr double small =
+      static_cast<double>(std::numeric_limits<Real<T>>::min()) / std::numeric_limits<Real<T>>::epsilon();
+  const double most = *std::max_element(sizes.begin(), sizes.end());
+  return are_apart(sizes) || most < small || most > 1.0 / small;
 }
 
 }  // namespace
@@ -100,7 +99,7 @@ template <Scalar T> Equilibration<T>::Equilibration(const PlacedMatrix<T>& A, bo
   if (positive_definite) {
     std::vector<double> sizes;
     for (const T& x : diagonal_of(A)) sizes.push_back(real_of<double>(x));
-    if (!are_sizes(sizes) || !differ(sizes)) return;
+    if (!are_sizes(sizes) || !want_scaling<T>(sizes)) return;
     // Half of an even exponent; an odd one leaves a factor of two.
     rows_ = exponents_of(sizes);
     for (Index& exponent : rows_) exponent = (exponent - (exponent % 2 != 0 ? 1 : 0)) / 2;
@@ -109,11 +108,11 @@ template <Scalar T> Equilibration<T>::Equilibration(const PlacedMatrix<T>& A, bo
   }
   const std::vector<double> of_rows = largest_of_rows(A);
   if (!are_sizes(of_rows)) return;
-  const bool by_rows = differ(of_rows);
+  const bool by_rows = want_scaling<T>(of_rows);
   const Exponents rows = by_rows ? exponents_of(of_rows) : Exponents(of_rows.size(), 0);
   const std::vector<double> of_columns = largest_of_columns(A, rows);
   if (!are_sizes(of_columns)) return;
-  const bool by_columns = differ(of_columns);
+  const bool by_columns = are_apart(of_columns);
   if (!by_rows && !by_columns) return;
   rows_ = rows;
   columns_ = by_columns ? exponents_of(of_columns) : Exponents(of_columns.size(), 0);

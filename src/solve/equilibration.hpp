@@ -20,8 +20,8 @@ template <Scalar T> class Equilibration {
   /// Nothing is scaled.
   Equilibration() = default;
   /// Of A, any placement. Nothing is scaled where sizes of rows, and then of columns, are within a factor of ten or so
-  /// (as LAPACK's xLAQGE has it), where one is zero or not finite, or, of positive definite matrices, where the
-  /// diagonal is not positive. Collective.
+  /// and far from the ends of the range (as LAPACK's xLAQGE has it), where one is zero or not finite, or, of positive
+  /// definite matrices, where the diagonal is not positive. Collective.
   Equilibration(const PlacedMatrix<T>& A, bool positive_definite);
 
   [[nodiscard]] bool scales() const { return !rows_.empty(); }

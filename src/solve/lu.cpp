@@ -26,6 +26,9 @@ LuSchedule schedule_for(Index rows, Index columns, const LuOptions& options) {
   LuSchedule schedule{rows, columns, options.block, options.group};
   if (schedule.block == 0) schedule.block = native ? native_block : emulated_block;
   if (schedule.group == 0) schedule.group = native ? native_group : emulated_group;
+  // What is more than the matrix has changes nothing but the memory that workspaces take.
+  schedule.block = std::min(schedule.block, std::max(schedule.steps(), emulated_block));
+  while (schedule.group > emulated_group && schedule.group / 2 >= schedule.panels()) schedule.group /= 2;
   return schedule;
 }
 
@@ -122,7 +125,11 @@ template <Scalar T> struct LuFactorization : PlannedFactorization<T> {
 
   LuReport factor(const MatrixView<T>& local) {
     const auto largest = [&](bool all) {
-      return this->over_ranks(largest_part<T>(this->space, local, this->axis, this->rank(), all));
+      const double mine = largest_part<T>(this->space, local, this->axis, this->rank(), all);
+      // MPI's largest of a number and a NaN may be either.
+      const bool numbers = this->over_ranks(std::isnan(mine) ? 1.0 : 0.0) == 0.0;
+      const double most = this->over_ranks(std::isnan(mine) ? 0.0 : mine);
+      return numbers ? most : std::numeric_limits<double>::quiet_NaN();
     };
     LuReport report;
     const double before = largest(true);

@@ -7,17 +7,128 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <span>
 
 namespace heddle::impl {
 namespace {
 
-// 0 / 0 is no error.
-double ratio(double error, double size) {
-  return error == 0 ? 0.0 : error / size;
-}
 double larger_of(double one, double other) {
   return std::isnan(one) || one > other ? one : other;
+}
+
+// A size that may be beyond the range of doubles, number 2^power: the number is in [1/2, 1), zero or not finite.
+struct Size {
+  double number = 0.0;
+  Index power = 0;
+
+  static Size of(double x, Index power = 0) {
+    if (x == 0 || !std::isfinite(x)) return {x, 0};
+    int own = 0;
+    const double number = std::frexp(x, &own);
+    return {number, power + own};
+  }
+  [[nodiscard]] double over(Index by) const {
+    return std::ldexp(number, static_cast<int>(std::clamp<Index>(power - by, -4000, 4000)));
+  }
+  friend Size operator*(const Size& x, const Size& y) { return of(x.number * y.number, x.power + y.power); }
+  friend Size operator+(const Size& x, const Size& y) {
+    if (x.number == 0 || y.number == 0) return x.number == 0 ? y : x;
+    const Index power = std::max(x.power, y.power);
+    return of(x.over(power) + y.over(power), power);
+  }
+  // 0 / 0 is no error.
+  friend double operator/(const Size& x, const Size& y) {
+    return x.number == 0 ? 0.0 : Size{x.number / y.number, x.power}.over(y.power);
+  }
+  friend bool operator<(const Size& x, const Size& y) {
+    const bool by_numbers =
+        x.number == 0 || y.number == 0 || x.power == y.power || !std::isfinite(x.number) || !std::isfinite(y.number);
+    return by_numbers ? x.number < y.number : x.power < y.power;
+  }
+};
+Size larger_of(const Size& one, const Size& other) {
+  return std::isnan(one.number) || other < one ? one : other;
+}
+
+// The power of two that brings a number of any size between 2^-474 and 2^424, where products are safe.
+KOKKOS_INLINE_FUNCTION Index shift_of(double size) {
+  return size > 0x1p400 ? -600 : size < 0x1p-400 ? 600 : 0;
+}
+template <Scalar T> Size size_of(const T& x) {
+  const Index by = shift_of(part_size(x));
+  return Size::of(magnitude(x, power_of_two(by)), -by);
+}
+
+// The sums over j of 2^by |a_ij| sizes[j] for every row.
+template <Scalar T>
+std::vector<double> sizes_at_power(const PlacedMatrix<T>& A, const std::vector<Size>& sizes, Index by) {
+  std::vector<double> numbers(sizes.size());
+  std::vector<Index> powers(sizes.size());
+  for (std::size_t j = 0; j < sizes.size(); ++j) {
+    numbers[j] = sizes[j].number;
+    powers[j] = sizes[j].power + by;
+  }
+  const auto number = of_local_columns(A, numbers);
+  const auto power = of_local_columns(A, powers);
+  const Elements<T> a(A.local());
+  return over_rows<Added>(
+      A, "heddle::solve::sizes_at_power", KOKKOS_LAMBDA(Index i, Index j) {
+        const Index own = shift_of(part_size(a(i, j)));
+        return times_power(magnitude(a(i, j), power_of_two(own)) * number(j), power(j) - own);
+      });
+}
+
+// |A| |x|: where a sum is near the ends of the range, all of them once more with powers of two.
+template <Scalar T> std::vector<Size> safe_sizes_of_rows(const PlacedMatrix<T>& A, const std::vector<T>& x) {
+  std::vector<Size> sizes(static_cast<std::size_t>(A.rows()));
+  if (std::all_of(x.begin(), x.end(), [](const T& e) { return e == T(0); })) return sizes;
+  std::vector<Size> of_x(x.size());
+  std::transform(x.begin(), x.end(), of_x.begin(), [](const T& e) { return size_of(e); });
+  std::vector<double> sums(x.size());
+  std::transform(x.begin(), x.end(), sums.begin(), [](const T& e) { return magnitude(e); });
+  sums = sizes_of_rows(A, sums);
+  const auto is_safe = [](double sum) { return sum > 0x1p-800 && std::isfinite(sum); };
+  std::transform(sums.begin(), sums.end(), sizes.begin(), [](double sum) { return Size::of(sum); });
+  // Products of floats are all within the range of doubles.
+  if (sizeof(Real<T>) < sizeof(double) || std::all_of(sums.begin(), sums.end(), is_safe)) return sizes;
+  constexpr Index far = 1200;
+  for (const Index by : {far, -far, Index{0}}) {
+    sums = sizes_at_power(A, of_x, by);
+    for (std::size_t i = 0; i < sizes.size(); ++i) {
+      if (by == far || is_safe(sums[i])) sizes[i] = Size::of(sums[i], -by);
+    }
+  }
+  return sizes;
+}
+
+// e with all parts below 2^e; far below all others where all are zero.
+template <Scalar T> Index exponent_of(const std::vector<T>& x) {
+  double most = 0;
+  for (const T& e : x) most = std::isfinite(part_size(e)) ? std::max(most, part_size(e)) : most;
+  return most > 0 ? std::ilogb(most) + 1 : -100000;
+}
+template <Scalar T> Index exponent_of_matrix(const PlacedMatrix<T>& A) {
+  const Elements<T> a(A.local());
+  const std::vector<double> of_rows = over_rows<Larger>(
+      A, "heddle::solve::exponent", KOKKOS_LAMBDA(Index i, Index j) { return part_size(a(i, j)); });
+  return exponent_of(of_rows);
+}
+template <Scalar T> T times_two_to(const T& x, Index power) {
+  const auto part = [&](Real<T> y) { return std::ldexp(y, static_cast<int>(power)); };
+  if constexpr (is_complex<T>) {
+    return T(part(x.real()), part(x.imag()));
+  } else {
+    return part(x);
+  }
+}
+
+// The power that residuals below 2^size are best multiplied by.
+template <Scalar T> Index power_for(Index size) {
+  using Limits = std::numeric_limits<Real<T>>;
+  constexpr Index most = Limits::max_exponent - 1;
+  if (size > most) return std::max<Index>(most - size, Limits::min_exponent - Limits::digits);
+  return size > -50000 && size < Limits::min_exponent + 2 * Limits::digits ? std::min<Index>(-size, most) : 0;
 }
 
 }  // namespace
@@ -54,49 +165,67 @@ template <Scalar T> void set_column(const PlacedMatrix<T>& M, Index j, const std
 }
 
 template <Scalar T>
-void exact_residuals(const PlacedMatrix<T>& A, const PlacedMatrix<T>& B, const PlacedMatrix<T>& X,
-                     const PlacedMatrix<T>& R) {
-  if (A.ranks().comm() == nullptr) {
-    copy_elements<T>(A.space(), "heddle::solve::copy", B.local(), R.local());
-    for (Index j = 0; j < X.columns(); ++j) {
-      exact::gemv(A.space(), Operation::none, T(-1), A.local(), Kokkos::subview(X.local(), Kokkos::ALL, j), T(1),
-                  Kokkos::subview(R.local(), Kokkos::ALL, j));
-    }
-    return;
-  }
+std::vector<Index> exact_residuals(const PlacedMatrix<T>& A, const PlacedMatrix<T>& B, const PlacedMatrix<T>& X,
+                                   const PlacedMatrix<T>& R) {
   A.space().fence("heddle::solve::residuals");
+  std::vector<Index> powers(static_cast<std::size_t>(X.columns()), 0);
+  if (X.rows() == 0 || X.columns() == 0) return powers;
+  // Of a sum of products of complex numbers, a part is below 2 n times the parts of both.
+  const Index of_a = exponent_of_matrix(A) + std::ilogb(static_cast<double>(X.rows())) + 2;
   for (Index j = 0; j < X.columns(); ++j) {
     const std::vector<T> x = column_of(X, j);
     std::vector<T> r = column_of(B, j);
-    exact::gemv<T>(*A.ranks().comm(), Operation::none, T(-1), A.distributed(), x, T(1), r);
-    set_column(R, j, r);
+    const Index power = power_for<T>(std::max(of_a + exponent_of(x), exponent_of(r)) + 1);
+    powers[static_cast<std::size_t>(j)] = power;
+    const T factor = times_two_to(T(1), power);
+    if (A.ranks().comm() != nullptr) {
+      exact::gemv<T>(*A.ranks().comm(), Operation::none, -factor, A.distributed(), x, factor, r);
+      set_column(R, j, r);
+    } else {
+      set_column(R, j, r);
+      exact::gemv(A.space(), Operation::none, -factor, A.local(), Kokkos::subview(X.local(), Kokkos::ALL, j), factor,
+                  Kokkos::subview(R.local(), Kokkos::ALL, j));
+    }
+  }
+  return powers;
+}
+
+template <Scalar T> void scale_back(const PlacedMatrix<T>& M, const std::vector<Index>& powers) {
+  for (Index j = 0; j < M.columns(); ++j) {
+    const Index power = powers[static_cast<std::size_t>(j)];
+    if (power == 0) continue;
+    std::vector<T> column = column_of(M, j);
+    for (T& x : column) x = times_two_to(x, -power);
+    set_column(M, j, column);
   }
 }
 
 template <Scalar T>
 BackwardErrors backward_errors(const PlacedMatrix<T>& A, const PlacedMatrix<T>& B, const PlacedMatrix<T>& X,
-                               const PlacedMatrix<T>& R) {
+                               const PlacedMatrix<T>& R, const std::vector<Index>& powers) {
   BackwardErrors errors;
-  if (X.rows() == 0) return errors;
-  const std::vector<double> of_a = sizes_of_rows(A, std::vector<double>(static_cast<std::size_t>(A.columns()), 1.0));
-  const double norm = *std::max_element(of_a.begin(), of_a.end());
+  if (X.rows() == 0 || X.columns() == 0) return errors;
+  Size norm;
+  for (const Size& size : safe_sizes_of_rows(A, std::vector<T>(static_cast<std::size_t>(A.columns()), T(1)))) {
+    norm = larger_of(size, norm);
+  }
   for (Index j = 0; j < X.columns(); ++j) {
     const std::vector<T> x = column_of(X, j);
     const std::vector<T> b = column_of(B, j);
     const std::vector<T> r = column_of(R, j);
-    std::vector<double> sizes(x.size());
-    std::transform(x.begin(), x.end(), sizes.begin(), magnitude<T>);
-    const std::vector<double> sums = sizes_of_rows(A, sizes);
-    double of_x = 0;
-    double of_b = 0;
-    double of_r = 0;
+    const std::vector<Size> sums = safe_sizes_of_rows(A, x);
+    Size of_x;
+    Size of_b;
+    Size of_r;
     for (std::size_t i = 0; i < x.size(); ++i) {
-      of_x = larger_of(sizes[i], of_x);
-      of_b = larger_of(magnitude(b[i]), of_b);
-      of_r = larger_of(magnitude(r[i]), of_r);
-      errors.componentwise = larger_of(ratio(magnitude(r[i]), sums[i] + magnitude(b[i])), errors.componentwise);
+      Size rest = size_of(r[i]);
+      rest.power -= powers[static_cast<std::size_t>(j)];
+      of_x = larger_of(size_of(x[i]), of_x);
+      of_b = larger_of(size_of(b[i]), of_b);
+      of_r = larger_of(rest, of_r);
+      errors.componentwise = larger_of(rest / (sums[i] + size_of(b[i])), errors.componentwise);
     }
-    errors.normwise = larger_of(ratio(of_r, norm * of_x + of_b), errors.normwise);
+    errors.normwise = larger_of(of_r / (norm * of_x + of_b), errors.normwise);
   }
   return errors;
 }
@@ -140,10 +269,11 @@ template <Scalar T> std::vector<T> diagonal_of(const PlacedMatrix<T>& A) {
 
 #define HEDDLE_INSTANTIATE(T)                                                                                        \
   template std::vector<double> sizes_of_rows<T>(const PlacedMatrix<T>&, const std::vector<double>&);                 \
-  template void exact_residuals<T>(const PlacedMatrix<T>&, const PlacedMatrix<T>&, const PlacedMatrix<T>&,           \
-                                   const PlacedMatrix<T>&);                                                          \
+  template std::vector<Index> exact_residuals<T>(const PlacedMatrix<T>&, const PlacedMatrix<T>&,                     \
+                                                 const PlacedMatrix<T>&, const PlacedMatrix<T>&);                    \
+  template void scale_back<T>(const PlacedMatrix<T>&, const std::vector<Index>&);                                    \
   template BackwardErrors backward_errors<T>(const PlacedMatrix<T>&, const PlacedMatrix<T>&, const PlacedMatrix<T>&, \
-                                             const PlacedMatrix<T>&);                                                \
+                                             const PlacedMatrix<T>&, const std::vector<Index>&);                     \
   template std::vector<T> column_of<T>(const PlacedMatrix<T>&, Index);                                               \
   template void set_column<T>(const PlacedMatrix<T>&, Index, const std::vector<T>&);                                 \
   template std::vector<T> diagonal_of<T>(const PlacedMatrix<T>&)

@@ -1,18 +1,30 @@
 // What is left of right-hand sides, and elements of distributed matrices on every rank.
 #pragma once
 
+#include "exact/quotient.hpp"
 #include "solve/placed_matrix.hpp"
 
+#include <cstdint>
 #include <vector>
 
 namespace heddle::impl {
 
-/// |x|.
-template <Scalar T> KOKKOS_INLINE_FUNCTION double magnitude(const T& x) {
+/// 2^k of a normal number.
+KOKKOS_INLINE_FUNCTION double power_of_two(Index k) {
+  return exact::bits::Format<double>::from_bits(static_cast<std::uint64_t>(k + 1023) << 52U);
+}
+/// x 2^k, |k| up to 3000.
+KOKKOS_INLINE_FUNCTION double times_power(double x, Index k) {
+  const Index third = k / 3;
+  return x * power_of_two(third) * power_of_two(third) * power_of_two(k - 2 * third);
+}
+
+/// |factor x|, factor > 0: of powers of two with no more roundings than |x|.
+template <Scalar T> KOKKOS_INLINE_FUNCTION double magnitude(const T& x, double factor = 1.0) {
   if constexpr (is_complex<T>) {
-    return Kokkos::hypot(real_of<double>(x), imaginary_of<double>(x));
+    return Kokkos::hypot(factor * real_of<double>(x), factor * imaginary_of<double>(x));
   } else {
-    return Kokkos::abs(static_cast<double>(x));
+    return Kokkos::abs(factor * static_cast<double>(x));
   }
 }
 
@@ -23,20 +35,26 @@ template <Scalar T> KOKKOS_INLINE_FUNCTION double part_size(const T& x) {
   return re > im || re != re ? re : im;
 }
 
-/// R = B - A X, each element rounded once. B, X and R have one placement, in blocks of whole columns; A has any.
-/// Collective. Bits: reproducible. Cost: exact::gemv() for each column.
+/// R_j = 2^p (B - A X)_j for each column j, each element rounded once; p of each column is returned. It is 0 but where
+/// elements could overflow, or all be so small that what they were rounded to could not tell them. B, X and R have one
+/// placement, in blocks of whole columns; A has any. Collective. Bits: reproducible. Cost: exact::gemv() for each
+/// column, and a pass over A.
 template <Scalar T>
-void exact_residuals(const PlacedMatrix<T>& A, const PlacedMatrix<T>& B, const PlacedMatrix<T>& X,
-                     const PlacedMatrix<T>& R);
+[[nodiscard]] std::vector<Index> exact_residuals(const PlacedMatrix<T>& A, const PlacedMatrix<T>& B,
+                                                 const PlacedMatrix<T>& X, const PlacedMatrix<T>& R);
+/// M_j = 2^-p M_j for the power p of each column j; M in blocks of whole columns. Collective.
+template <Scalar T> void scale_back(const PlacedMatrix<T>& M, const std::vector<Index>& powers);
 
 struct BackwardErrors {
   double normwise = 0.0;       ///< max_j |R_j| / (|A| |X_j| + |B_j|), in norms of infinity.
   double componentwise = 0.0;  ///< max_ij |R|_ij / (|A| |X| + |B|)_ij.
 };
-/// Of residuals R, placed as above. Complex numbers count by their absolute values. Collective. Bits: none.
+/// Of residuals R and their powers, as above. Complex numbers count by their absolute values; no size over- or
+/// underflows. Collective. Bits: none.
 template <Scalar T>
 [[nodiscard]] BackwardErrors backward_errors(const PlacedMatrix<T>& A, const PlacedMatrix<T>& B,
-                                             const PlacedMatrix<T>& X, const PlacedMatrix<T>& R);
+                                             const PlacedMatrix<T>& X, const PlacedMatrix<T>& R,
+                                             const std::vector<Index>& powers);
 
 /// The sums over j of |a_ij| sizes[j], for every row i of the matrix, on every rank, in double precision. Collective.
 template <Scalar T>

@@ -78,17 +78,19 @@ template <Scalar T> class LinearSystem {
     copy_elements<T>(A_.space(), "heddle::solve::copy", b.local(), x.local());
     solve_by(system, x);
     for (int k = 0; k < options_.refinements; ++k) {
-      exact_residuals(A_, b, x, r);
+      const std::vector<Index> powers = exact_residuals(A_, b, x, r);
       solve_by(system, r);
+      scale_back(r, powers);
       correct(x, r);
     }
     redistribute(x, X);
     A_.space().fence("heddle::solve::done");
     finish();
-    if (options_.measure || options_.certificate) exact_residuals(A_, b, x, r);
-    if (options_.certificate) report_.error_bound = proven(x, r);
+    std::vector<Index> powers;
+    if (options_.measure || options_.certificate) powers = exact_residuals(A_, b, x, r);
+    if (options_.certificate) report_.error_bound = proven(x, r, powers);
     if (options_.measure) {
-      const BackwardErrors errors = backward_errors(A_, b, x, r);
+      const BackwardErrors errors = backward_errors(A_, b, x, r, powers);
       report_.normwise_error = errors.normwise;
       report_.componentwise_error = errors.componentwise;
     }
@@ -110,12 +112,12 @@ template <Scalar T> class LinearSystem {
     }
     equilibration_.scale_solution(right);
   }
-  double proven(const PlacedMatrix<T>& x, const PlacedMatrix<T>& residuals) const {
+  double proven(const PlacedMatrix<T>& x, const PlacedMatrix<T>& residuals, const std::vector<Index>& powers) const {
     FactoredSystem<T> all(factors_, A_.columns(), options_.lu);
     const PlacedMatrix<T> inverse = all.new_right("heddle::solve::inverse");
     set_identity(inverse);
     solve_by(all, inverse);
-    return proven_error(A_, inverse, x, residuals);
+    return proven_error(A_, inverse, x, residuals, powers);
   }
 
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();

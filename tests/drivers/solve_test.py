@@ -128,8 +128,58 @@ class Solve(CommandTest):
         write_market(self.path("A.mtx"), random_matrix(rng, 3, 3))
         write_market(self.path("B.mtx"), random_matrix(rng, 4, 1))
         for arguments in (("solve",), ("solve", "--size", "3", "--a", "A.mtx", "--b", "B.mtx"), ("solve", "--a", "A.mtx"),
-                          ("solve", "--a", "A.mtx", "--b", "B.mtx"), ("solve", "--size", "5", "--group", "3")):
+                          ("solve", "--a", "A.mtx", "--b", "B.mtx"), ("solve", "--size", "5", "--group", "3"),
+                          ("solve", "--size", "5", "--right", "0"), ("solve", "--size", "5", "--refinements", "-1"),
+                          ("solve", "--size", "5", "--method", "qr"), ("solve", "--size", "5", "--x", "X.foo"),
+                          ("solve", "--size", "5", "--x", "there/is/none.mtx"), ("solve", "--a", "none.mtx", "--b", "B.mtx")):
             self.refuse(*arguments)
+        # Right-hand sides are those of the file.
+        self.refuse("solve", "--a", "A.mtx", "--b", "A.mtx", "--right", "3", message="--right")
+
+    def text(self, name):
+        with open(self.path(name)) as file:
+            return file.read()
+
+    def test_no_file_is_written_twice(self):
+        write_market(self.path("A.mtx"), [[2.0, 0.0], [0.0, 1.0]])
+        write_market(self.path("B.mtx"), [[1.0], [1.0]])
+        before = self.text("A.mtx")
+        self.refuse("solve", "--a", "A.mtx", "--b", "B.mtx", "--x", "A.mtx", message="replace")
+        self.refuse("solve", "--size", "3", "--x", "both.mtx", "--json", "both.mtx", message="both write")
+        for arithmetic in ("exact", "native"):
+            self.refuse("lu", "--input", "A.mtx", "--arithmetic", arithmetic, "--l", "F.mtx", "--u", "./F.mtx", message="both write")
+        self.refuse("solve", "--size", "3", "--x", "both.mtx", "--trace", "both.mtx", message="both write")
+        self.refuse("solve", "--size", "3", "--trace", "both.json", "--json", "both.json", message="both write")
+        self.refuse("solve", "--a", "A.mtx", "--b", "B.mtx", "--trace", "A.mtx", message="replace")
+        self.refuse("lu", "--input", "A.mtx", "--arithmetic", "native", "--l", "F.mtx", "--trace", "F.mtx", message="both write")
+        self.refuse("gemm", "--size", "3", "--output", "F.mtx", "--trace", "./F.mtx", message="both write")
+        self.assertFalse(os.path.exists(self.path("F.mtx")))
+        self.assertEqual(self.text("A.mtx"), before)
+
+    def test_files_that_are_cut_off_are_refused(self):
+        write_market(self.path("A.mtx"), [[2.0, 0.0], [0.0, 1.0]])
+        write_market(self.path("B.mtx"), [[1.0], [1.0]])
+        with open(self.path("cut.mtx"), "w") as cut:
+            cut.write(self.text("A.mtx").rstrip().rpartition("\n")[0] + "\n")
+        self.refuse("solve", "--a", "cut.mtx", "--b", "B.mtx", "--x", "X.mtx", message="cut.mtx")
+        self.assertFalse(os.path.exists(self.path("X.mtx")))
+
+    def test_empty_systems_and_one_number(self):
+        for size in ("0", "1"):
+            report = self.succeed("solve", "--size", size, "--certificate", "--condition", "--determinant", "--hash", ranks=2)
+            self.assertEqual(report["results"]["info"], 0)
+            self.assertLess(report["results"]["error_bound"], 1e-15)
+
+    def test_numbers_near_the_ends_of_the_range(self):
+        for size in (1e308, 1e-310):
+            write_market(self.path("A.mtx"), [[size, size, 0.0], [size, -size, size], [0.0, size, size]])
+            write_market(self.path("B.mtx"), [[size], [0.5 * size], [0.0]])
+            results = self.succeed("solve", "--a", "A.mtx", "--b", "B.mtx", "--x", "X.mtx", ranks=2)["results"]
+            self.assertTrue(results["equilibrated"])
+            self.assertLess(results["componentwise_error"], 1e-15)
+            # x = (5/6, 1/6, -1/6): of the rows x_0 + x_1, x_0 - x_1 + x_2 and x_1 + x_2.
+            for found, expected in zip(read_market(self.path("X.mtx")), (5 / 6, 1 / 6, -1 / 6)):
+                self.assertAlmostEqual(found[0], expected, places=12)
 
 
 def exact_determinant(rows):

@@ -15,8 +15,9 @@
 //
 // Under mpirun every rank takes part in every case. Failures are printed as they are found, shrunk to the smallest case
 // that still fails, with the line that repeats them (ci/hunt builds this program and passes such lines on); at the end
-// a table: cases, failures, and how near the worst error came to its bound. Exit code 0: nothing was found; 1:
-// something was; 2: bad usage. A case that hangs for two minutes or crashes ends the program with its line.
+// a table: cases, failures, how near the worst error came to its bound, and numbers that have none. Exit code 0:
+// nothing was found; 1: something was; 2: bad usage. A case that hangs for two minutes or crashes ends the program with
+// its line.
 #include "hunt/operation.hpp"
 #include <heddle/comm/device.hpp>
 
@@ -73,6 +74,7 @@ struct Tally {
   long failures = 0;
   double seconds = 0;
   std::map<std::string, double> worst;
+  std::map<std::string, std::vector<double>> observed;
 };
 
 class Hunt {
@@ -164,6 +166,10 @@ class Hunt {
     for (const auto& [property, share] : verdict.worst()) {
       tally.worst[property] = std::max(tally.worst[property], share);
     }
+    for (const auto& [name, values] : verdict.observed()) {
+      std::vector<double>& all = tally.observed[name];
+      all.insert(all.end(), values.begin(), values.end());
+    }
     tally.failures += verdict.failures().empty() ? 0 : 1;
     for (const Verdict::Failure& failure : verdict.failures()) report(operation, one, failure);
     alarm(0);
@@ -220,6 +226,12 @@ class Hunt {
       std::printf("%-24s %9ld %9ld %9ld ", operations()[k].name, tally.cases, tally.skipped, tally.failures);
       for (const auto& [property, share] : tally.worst) std::printf(" %s %.2g;", property.c_str(), share);
       std::printf("\n");
+      for (auto [name, values] : tally.observed) {
+        std::sort(values.begin(), values.end());
+        std::printf("%-24s   %s: smallest %.3g, median %.3g, nine of ten below %.3g, largest %.3g of %zu\n", "",
+                    name.c_str(), values.front(), values[values.size() / 2], values[values.size() * 9 / 10],
+                    values.back(), values.size());
+      }
     }
     for (const auto& [kind, count] : groups_) std::printf("failed %6ld times: %s\n", count, kind.c_str());
   }

@@ -58,16 +58,20 @@ class Verdict {
       failures_.push_back({property, text});
     }
   }
+  /// A number without a bound, of which the table at the end gives some quantiles.
+  void observe(const std::string& name, double value) { observed_[name].push_back(value); }
   /// Nothing was judged: the reference was out of reach.
   void skip() { skipped_ = true; }
 
   [[nodiscard]] const std::vector<Failure>& failures() const { return failures_; }
   [[nodiscard]] const std::map<std::string, double>& worst() const { return worst_; }
+  [[nodiscard]] const std::map<std::string, std::vector<double>>& observed() const { return observed_; }
   [[nodiscard]] bool skipped() const { return skipped_; }
 
  private:
   std::vector<Failure> failures_;
   std::map<std::string, double> worst_;
+  std::map<std::string, std::vector<double>> observed_;
   bool skipped_ = false;
 };
 

@@ -20,6 +20,8 @@ namespace heddle::hunt {
   OPERATION(exact_sums) OPERATION(exact_allreduce) OPERATION(exact_elementwise) \
   OPERATION(exact_gemv) OPERATION(exact_gemm) OPERATION(exact_trsv) \
   OPERATION(exact_lu) OPERATION(exact_solve) OPERATION(exact_condition) \
+  OPERATION(lu) OPERATION(cholesky) OPERATION(determinant) OPERATION(condition) \
+  OPERATION(solve) OPERATION(lu_solve) OPERATION(inverse) OPERATION(trsm) OPERATION(solve_errors) \
   OPERATION(gemm) OPERATION(blas) OPERATION(transpose) OPERATION(transpose_ranks) OPERATION(redistribute) \
   OPERATION(expm) OPERATION(expm_batched) OPERATION(expm_action) \
   OPERATION(eigen) OPERATION(eigen_batched) OPERATION(eigen_ranks) \

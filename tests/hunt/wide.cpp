@@ -208,35 +208,52 @@ std::vector<Wide> wide_eigenvalues(const Array& A) {
   return values;
 }
 
-std::optional<WideMatrix> wide_inverse(const Array& A) {
-  Wide::bits = 4000;
-  const Index n = A.rows;
-  WideMatrix M(A);
-  WideMatrix X(n, n);
-  for (Index i = 0; i < n; ++i) X.at(i, i).re = Wide(1.0);
+namespace {
+
+// X = M^-1 X, M gives way.
+bool eliminate(WideMatrix& M, WideMatrix& X) {
+  const Index n = M.rows;
   for (Index k = 0; k < n; ++k) {
     Index pivot = k;
     for (Index i = k + 1; i < n; ++i) {
       if (M.at(pivot, k).square() < M.at(i, k).square()) pivot = i;
     }
-    if (M.at(pivot, k).is_zero()) return {};
+    if (M.at(pivot, k).is_zero()) return false;
     const Wide square = M.at(pivot, k).square();
     const WideComplex inverse(M.at(pivot, k).re / square, -(M.at(pivot, k).im / square));
-    for (Index j = 0; j < n; ++j) {
-      std::swap(M.at(k, j), M.at(pivot, j));
-      std::swap(X.at(k, j), X.at(pivot, j));
-      M.at(k, j) = M.at(k, j) * inverse;
-      X.at(k, j) = X.at(k, j) * inverse;
-    }
+    const auto take = [&](WideMatrix& of, Index first) {
+      for (Index j = first; j < of.columns; ++j) {
+        std::swap(of.at(k, j), of.at(pivot, j));
+        of.at(k, j) = of.at(k, j) * inverse;
+      }
+    };
+    take(M, k);
+    take(X, 0);
     for (Index i = 0; i < n; ++i) {
       const WideComplex factor = M.at(i, k);
       if (i == k || factor.is_zero()) continue;
-      for (Index j = 0; j < n; ++j) {
-        M.at(i, j) = M.at(i, j) - factor * M.at(k, j);
-        X.at(i, j) = X.at(i, j) - factor * X.at(k, j);
-      }
+      for (Index j = k; j < n; ++j) M.at(i, j) = M.at(i, j) - factor * M.at(k, j);
+      for (Index j = 0; j < X.columns; ++j) X.at(i, j) = X.at(i, j) - factor * X.at(k, j);
     }
   }
+  return true;
+}
+
+}  // namespace
+
+std::optional<WideMatrix> wide_inverse(const Array& A) {
+  Wide::bits = 4000;
+  WideMatrix M(A);
+  WideMatrix X(A.rows, A.rows);
+  for (Index i = 0; i < A.rows; ++i) X.at(i, i).re = Wide(1.0);
+  if (!eliminate(M, X)) return {};
+  return X;
+}
+std::optional<WideMatrix> wide_solution(const Array& A, const Array& B, long bits) {
+  Wide::bits = bits;
+  WideMatrix M(A);
+  WideMatrix X(B);
+  if (!eliminate(M, X)) return {};
   return X;
 }
 

@@ -146,5 +146,7 @@ struct WideMatrix {
 
 /// A^-1 by Gauss and Jordan with pivots; nothing where A is singular (to 2000 bits).
 [[nodiscard]] std::optional<WideMatrix> wide_inverse(const Array& A);
+/// A^-1 B, likewise, with so many bits.
+[[nodiscard]] std::optional<WideMatrix> wide_solution(const Array& A, const Array& B, long bits);
 
 }  // namespace heddle::hunt

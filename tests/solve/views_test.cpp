@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <limits>
 #include <string>
 
 namespace heddle {
@@ -111,6 +113,40 @@ TYPED_TEST(Views, AreSolvedAsMatricesOverRanks) {
   cholesky_solve(this->space, L, x);
   cholesky_solve(this->alone, of_ranks, X);
   this->expect_same(x, X, "cholesky_solve");
+}
+
+// Near the ends of the range, where matrices are equilibrated and residuals and sizes take powers of two.
+TYPED_TEST(Views, NearTheEndsOfTheRangeAreSolvedAsMatricesOverRanks) {
+  using T = TypeParam;
+  using R = Real<T>;
+  using Limits = std::numeric_limits<R>;
+  const auto unit = static_cast<double>(unit_roundoff<T>);
+  const Index n = 20;
+  for (const int power : {Limits::max_exponent - 3, Limits::min_exponent - Limits::digits + 30}) {
+    const R size = std::ldexp(R(1), power);
+    const HostMatrix<T> A = test::host_matrix<T>(n, n, [&](Index i, Index j) {
+      return (test::RandomEntries<T>{5}(i, j) * T(R(0.25)) + T(R(i == j ? 1 : 0))) * T(size);
+    });
+    // The last column's solution is far from 1: its residuals take another power than those of the others.
+    const HostMatrix<T> B = test::host_matrix<T>(n, 3, [&](Index i, Index j) {
+      return test::RandomEntries<T>{6}(i, j) * T(j < 2 ? size : std::ldexp(R(1), power / 2));
+    });
+    for (const int refinements : {0, 2}) {
+      const std::string what = message_of("2^", power, ", ", refinements, " refinements");
+      const SolveOptions options{.lu = {.block = 4}, .refinements = refinements, .certificate = true};
+      const auto x = this->view(HostMatrix<T>("x", B.extent(0), B.extent(1)));
+      const auto X = this->distributed(B);
+      const SolveReport one = solve(this->space, this->view(A), this->view(B), x, options);
+      const SolveReport other = solve(this->alone, this->distributed(A), this->distributed(B), X, options);
+      this->expect_same(x, X, what);
+      EXPECT_TRUE(one.equilibrated) << what;
+      EXPECT_EQ(one.normwise_error, other.normwise_error) << what;
+      EXPECT_EQ(one.componentwise_error, other.componentwise_error) << what;
+      EXPECT_EQ(one.error_bound, other.error_bound) << what;
+      EXPECT_GT(one.normwise_error, 0.0) << what;
+      EXPECT_LE(one.normwise_error, (refinements > 0 ? 4.0 : 4.0 * n) * unit) << what;
+    }
+  }
 }
 
 TYPED_TEST(Views, SingularAndEmptyOnesAreReported) {

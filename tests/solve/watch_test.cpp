@@ -39,7 +39,17 @@ class Watched : public ::testing::Test {
     EXPECT_EQ(shares.back(), 1.0);
     // Each panel is factored once, and comes to all other ranks.
     EXPECT_EQ(count(report.timeline, TimelineKind::product, 1), panels);
-    EXPECT_EQ(count(report.timeline, TimelineKind::product, 0), panels * comm.size());
+    // Updates are in two parts where the next panel waits for one of them.
+    const impl::LuSchedule schedule{order, order, options.block, options.group};
+    int updates = 0;
+    for (Index p = 0; p < panels; ++p) {
+      const impl::LuSchedule::Update update = schedule.update_after(p);
+      for (const auto& part : {schedule.before_next_panel(update), schedule.beside_next_panel(update)}) {
+        updates += part.columns.empty() ? 0 : 1;
+      }
+    }
+    EXPECT_EQ(updates, panels - 1 + 4);  // Four groups are applied to all columns.
+    EXPECT_EQ(count(report.timeline, TimelineKind::product, 0), updates * comm.size());
     EXPECT_EQ(count(report.timeline, TimelineKind::receive, 0), panels * (comm.size() - 1));
     EXPECT_EQ(count(report.timeline, TimelineKind::send, 0), panels * (comm.size() - 1));
     for (const TimelineInterval& interval : report.timeline) {

@@ -25,7 +25,7 @@ struct LuOptions {
   Index block = 0;
   /// A power of two: panels are gathered in groups of up to so many before they are applied to all columns on their
   /// right, so that inner dimensions are up to `group` times `block` long; 0 lets the library choose. Bits depend on
-  /// it.
+  /// it. Blocks and groups beyond the matrix are as good as the smallest that hold it.
   Index group = 0;
   /// The most bytes that the operation may take of a rank's memory besides the matrices that it is given; 0: as many as
   /// the device has free. What needs more (<heddle/solve/memory.hpp>) throws Error(computation), on every rank alike,

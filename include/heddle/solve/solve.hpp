@@ -25,9 +25,9 @@ struct SolveOptions {
   /// Of the factorization; the substitutions take the same arithmetic, block and group, and the limit of the memory is
   /// of all of it.
   LuOptions lu = {};
-  /// Whether rows and columns of very different sizes are brought to one by powers of two before A is factored, as
-  /// LAPACK's drivers do. It changes no digit, but the choice of pivots, and keeps emulated products, whose errors are
-  /// bounded by rows and columns, as accurate as native ones.
+  /// Whether rows and columns of very different sizes, and matrices near the ends of T's range, are brought to sizes
+  /// near one by powers of two before A is factored, as LAPACK's drivers do. It changes no digit, but the choice of
+  /// pivots, and keeps emulated products, whose errors are bounded by rows and columns, as accurate as native ones.
   bool equilibrate = true;
   /// Corrections by exact residuals: x is corrected by the solution for b - A x, whose elements are each rounded once
   /// (exact::gemv). One makes the backward error of each element small where the condition allows (R. Skeel 1980).
@@ -48,7 +48,8 @@ struct SolveReport {
   double seconds = 0.0;       ///< Time of the slowest rank for all of it, without backward errors.
   double memory_bytes = 0.0;  ///< solve_memory(): of the rank that needs most.
   /// max over right-hand sides of |b - A x| / (|A| |x| + |b|), in norms |.|_infinity; from residuals that are exact but
-  /// for one rounding each. NaN where it was not measured or a number is not finite.
+  /// for one rounding each, and sizes that may be beyond the range of T. NaN where it was not measured or a number is
+  /// not finite.
   double normwise_error = std::numeric_limits<double>::quiet_NaN();
   /// The largest |b - A x|_i / (|A| |x| + |b|)_i, likewise.
   double componentwise_error = std::numeric_limits<double>::quiet_NaN();
@@ -115,8 +116,9 @@ LuReport inverse(const ExecutionSpace& space, const MatrixView<T>& A, const LuOp
 /// An estimate of the condition number |A|_1 |A^-1|_1 from the factors of A that lu() left in LU and |A|_1. It is from
 /// below, and seldom off by a factor of three (N. Higham, "FORTRAN codes for estimating the one-norm", ACM TOMS 14,
 /// 1988): some five systems with A and as many with its conjugate transpose. Infinite where factors.info is not 0 or
-/// where it overflows, NaN where the factors have any; 0 for an empty matrix. Bits: as lu_solve(). Collective. Throws
-/// Error(argument), on every rank alike, where LU is not square or the pivots are not those of its order.
+/// where it, not |A^-1|_1, overflows T, NaN where the factors have any; 0 for an empty matrix. Bits: as lu_solve().
+/// Collective. Throws Error(argument), on every rank alike, where LU is not square or the pivots are not those of its
+/// order.
 template <Scalar T>
 [[nodiscard]] double condition(const Communicator& comm, const DistributedMatrix<T>& LU, const LuReport& factors,
                                double norm, const LuOptions& options = {});
@@ -132,9 +134,9 @@ template <Scalar T> struct Determinant {
 };
 
 /// The determinant from the factors of A that lu() left in LU: the diagonal's product in its order, each product
-/// rounded once, with the sign of the interchanges. 1 for an empty matrix. Bits: they follow from the factors alone.
-/// Collective. Throws Error(argument), on every rank alike, where LU is not square or the pivots are not those of its
-/// order.
+/// rounded once, with the sign of the interchanges; NaN where one on the diagonal is. 1 for an empty matrix. Bits: they
+/// follow from the factors alone. Collective. Throws Error(argument), on every rank alike, where LU is not square or
+/// the pivots are not those of its order.
 template <Scalar T>
 [[nodiscard]] Determinant<T> determinant(const Communicator& comm, const DistributedMatrix<T>& LU,
                                          const LuReport& factors);

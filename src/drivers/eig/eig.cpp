@@ -419,11 +419,8 @@ int run(Context& context, Options options) {
   require(options.generate.empty() || options.size >= 0, "--generate needs the order of the matrix: --size");
   require(options.input.empty() || options.size < 0, "--size is for --generate; --input has its own");
   require(!options.values_only || options.vectors.empty(), "--values-only leaves no --vectors to write");
-  for (const auto& [name, path] :
-       {std::pair("--save", options.save), {"--vectors", options.vectors}, {"--values", options.values}}) {
-    require_writable_matrix(context, path);
-    require_inputs_kept(context, {{"--input", options.input}, {"--overlap", options.overlap}}, {name, path});
-  }
+  require_outputs(context, {{"--input", options.input}, {"--overlap", options.overlap}},
+                  {{"--save", options.save}, {"--vectors", options.vectors}, {"--values", options.values}});
   if (options.tolerance > 0) options.solver.tolerance = options.tolerance;
   if (options.scalar.empty()) options.scalar = scalar_of_files(context, options);
   for (const std::string& path : {options.save, options.vectors}) {

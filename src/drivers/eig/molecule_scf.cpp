@@ -184,11 +184,8 @@ void enter_results(Context& context, const FieldResult& result, const std::vecto
 
 void require_molecule_files(Context& context, const MoleculeSettings& settings, const std::string& save) {
   if (settings.file.empty()) return;
-  for (const auto& [name, path] :
-       {std::pair("--save-down", settings.save_down), {"--save-overlap", settings.save_overlap}, {"--save", save}}) {
-    require_writable_matrix(context, path);
-    require_inputs_kept(context, {{"--molecule", settings.file}}, {name, path});
-  }
+  require_outputs(context, {{"--molecule", settings.file}},
+                  {{"--save-down", settings.save_down}, {"--save-overlap", settings.save_overlap}, {"--save", save}});
 }
 
 int run_molecule(Context& context, const MoleculeSettings& settings, const ScfSettings& scf, const std::string& save,

@@ -8,7 +8,6 @@
 #include "drivers/support/scalars.hpp"
 #include "drivers/support/sha256.hpp"
 #include "drivers/support/text.hpp"
-#include <heddle/core/pending_file.hpp>
 #include <heddle/core/strided.hpp>
 #include <heddle/exact/distributed.hpp>
 #include <heddle/exact/lu.hpp>
@@ -390,11 +389,8 @@ int run(Context& context, Options options) {
   require(options.arithmetic != "exact" || options.group == 0, "lu: --group is of --arithmetic emulated and native");
   require(options.arithmetic != "exact" || options.trace.empty(), "lu: --trace is of --arithmetic emulated and native");
   require_one_input(options.input, options.size);
-  if (!options.trace.empty()) context.comm().on_rank(0, [&] { const PendingFile probe(options.trace); });
-  for (const auto& [name, path] : {std::pair("--l", options.l), {"--u", options.u}, {"--pivots", options.pivots}}) {
-    require_writable_matrix(context, path);
-    require_inputs_kept(context, {{"--input", options.input}}, {name, path});
-  }
+  require_outputs(context, {{"--input", options.input}},
+                  {{"--l", options.l}, {"--u", options.u}, {"--pivots", options.pivots}}, {"--trace", options.trace});
   if (options.scalar.empty()) options.scalar = scalar_of_input(context, options.input);
   return with_scalar(options.scalar, [&]<class T>() { return run_as<T>(context, options); });
 }

@@ -204,8 +204,7 @@ template <Scalar T> int trsv_as(Context& context, const TrsvOptions& options) {
 template <class All, class Work>
 int run_with(Context& context, All options, const char* name, const char* vector, const Work& work) {
   require_one_rank(context, name);
-  require_writable_matrix(context, options.output);
-  require_inputs_kept(context, {{"--a", options.a}, {vector, options.vector}}, {"--output", options.output});
+  require_outputs(context, {{"--a", options.a}, {vector, options.vector}}, {{"--output", options.output}});
   if (options.scalar.empty()) {
     const std::string of_a = scalar_of_input(context, options.a);
     options.scalar = of_a == "double" ? scalar_of_input(context, options.vector) : of_a;

@@ -314,8 +314,7 @@ template <Scalar T, Scalar Result> int run_as(Context& context, const Options& o
 
 int run(Context& context, Options options) {
   require_one_input(options.input, options.size);
-  require_writable_matrix(context, options.output);
-  require_inputs_kept(context, {{"--input", options.input}}, {"--output", options.output});
+  require_outputs(context, {{"--input", options.input}}, {{"--output", options.output}});
   require(!options.terms || options.method == ExpmMethod::taylor, "--terms is for --method taylor");
   if (options.terms) {
     context.comm().on_rank(0, [&] {

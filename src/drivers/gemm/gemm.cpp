@@ -9,7 +9,6 @@
 #include "drivers/support/scalars.hpp"
 #include "drivers/support/sha256.hpp"
 #include "drivers/support/text.hpp"
-#include <heddle/core/pending_file.hpp>
 #include <heddle/core/version.hpp>
 #include <heddle/gemm/gemm.hpp>
 #include <heddle/io/matrix_file.hpp>
@@ -374,12 +373,8 @@ int run(Context& context, Options options) {
   const bool update = number_from("--beta", options.beta) != 0.0;
   require(update || options.c_in.empty(), "--c-in is read only where --beta is not 0");
   require(!update || !options.c_in.empty() || !from_files, "--beta ", options.beta, " needs C's old value in --c-in");
-  require_writable_matrix(context, options.output);
-  require_inputs_kept(context, {{"--a", options.a}, {"--b", options.b}, {"--c-in", options.c_in}},
-                      {"--output", options.output});
-  if (!options.trace.empty()) {
-    context.comm().on_rank(0, [&] { const PendingFile probe(options.trace); });
-  }
+  require_outputs(context, {{"--a", options.a}, {"--b", options.b}, {"--c-in", options.c_in}},
+                  {{"--output", options.output}}, {"--trace", options.trace});
   if (options.scalar.empty()) {
     bool complex = number_from("--alpha", options.alpha).imag() != 0 || number_from("--beta", options.beta).imag() != 0;
     for (const std::string& path : {options.a, options.b, options.c_in}) {

@@ -7,7 +7,6 @@
 #include "drivers/support/scalars.hpp"
 #include "drivers/support/sha256.hpp"
 #include "drivers/support/text.hpp"
-#include <heddle/core/pending_file.hpp>
 #include <heddle/solve/solve.hpp>
 #include <heddle/transpose/distributed.hpp>
 
@@ -215,9 +214,9 @@ template <Scalar T> class Run {
 int run(Context& context, Options options) {
   require(options.a.empty() == options.b.empty(), "solve: expected --a FILE and --b FILE, or --size N");
   require(options.a.empty() != (options.size < 0), "solve: expected either --a FILE and --b FILE, or --size N");
-  require_writable_matrix(context, options.x);
-  require_inputs_kept(context, {{"--a", options.a}, {"--b", options.b}}, {"--x", options.x});
-  if (!options.trace.empty()) context.comm().on_rank(0, [&] { const PendingFile probe(options.trace); });
+  require(options.a.empty() || options.right == Options().right, "solve: --right ", options.right,
+          " is of random right-hand sides; those of --b are its columns");
+  require_outputs(context, {{"--a", options.a}, {"--b", options.b}}, {{"--x", options.x}}, {"--trace", options.trace});
   if (options.scalar.empty()) options.scalar = scalar_of_input(context, options.a);
   return with_scalar(options.scalar, [&]<class T>() { return Run<T>(context, options)(); });
 }

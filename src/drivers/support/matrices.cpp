@@ -31,29 +31,74 @@ std::string scalar_of_input(const Context& context, const std::string& input) {
   return !input.empty() && matrix_file_info(context.comm(), input).complex ? "complex-double" : "double";
 }
 
+namespace {
+
+// Of a path as options give it: the file, and what stands after FILE.h5: and its slashes; empty: no dataset is named.
+struct Target {
+  explicit Target(const std::filesystem::path& path) : file(require_matrix_ending(path)) {
+    const std::string text = path.string();
+    const std::size_t begin = text.find_first_not_of('/', file.string().size() + 1);
+    if (text.size() > file.string().size() && begin != std::string::npos) dataset = text.substr(begin);
+  }
+  std::filesystem::path file;
+  std::string dataset;
+};
+
+}  // namespace
+
 void require_inputs_kept(const Context& context, const std::vector<Output>& inputs, const Output& output) {
   if (output.path.empty()) return;
-  // What stands after FILE.h5: and its slashes; empty: no dataset is named.
-  const auto dataset_of = [](const std::string& path, const std::filesystem::path& file) {
-    const std::size_t begin = path.find_first_not_of('/', file.string().size() + 1);
-    return path.size() <= file.string().size() || begin == std::string::npos ? std::string() : path.substr(begin);
-  };
-  const std::filesystem::path target = require_matrix_ending(output.path);
-  const std::string kept_apart = dataset_of(output.path.string(), target);
+  const Target target(output.path);
   std::vector<Output> files;
   for (const Output& input : inputs) {
     if (input.path.empty()) continue;
-    const std::filesystem::path file = require_matrix_ending(input.path);
-    const std::string dataset = dataset_of(input.path.string(), file);
-    if (kept_apart.empty() || kept_apart == (dataset.empty() ? "matrix" : dataset)) files.push_back({input.name, file});
+    const Target read(input.path);
+    if (target.dataset.empty() || target.dataset == (read.dataset.empty() ? "matrix" : read.dataset)) {
+      files.push_back({input.name, read.file});
+    }
   }
-  context.comm().on_rank(0, [&] { require_inputs_kept(files, {{output.name, target}}); });
+  context.comm().on_rank(0, [&] { require_inputs_kept(files, {{output.name, target.file}}); });
 }
 
 void require_writable_matrix(const Context& context, const std::string& path) {
   if (path.empty()) return;
   const std::filesystem::path file = require_matrix_ending(path);
   context.comm().on_rank(0, [&] { const PendingFile probe(file); });
+}
+
+void require_outputs(const Context& context, const std::vector<Output>& inputs, const std::vector<Output>& outputs) {
+  for (const Output& output : outputs) {
+    require_writable_matrix(context, output.path.string());
+    require_inputs_kept(context, inputs, output);
+  }
+  context.comm().on_rank(0, [&] {
+    for (std::size_t k = 0; k < outputs.size(); ++k) {
+      if (outputs[k].path.empty()) continue;
+      const Target own(outputs[k].path);
+      require_distinct_outputs({{"--json", context.options().json_file()}, {outputs[k].name, own.file}});
+      for (std::size_t j = 0; j < k; ++j) {
+        if (outputs[j].path.empty()) continue;
+        const Target other(outputs[j].path);
+        const bool apart = !own.dataset.empty() && !other.dataset.empty() && own.dataset != other.dataset;
+        if (!apart) require_distinct_outputs({{outputs[j].name, other.file}, {outputs[k].name, own.file}});
+      }
+    }
+  });
+}
+
+void require_outputs(const Context& context, const std::vector<Output>& inputs, const std::vector<Output>& outputs,
+                     const Output& other) {
+  require_outputs(context, inputs, outputs);
+  if (other.path.empty()) return;
+  const auto file_of = [](const Output& matrix) {
+    return Output{matrix.name, matrix.path.empty() ? matrix.path : Target(matrix.path).file};
+  };
+  context.comm().on_rank(0, [&] {
+    for (const Output& input : inputs) require_inputs_kept({file_of(input)}, {other});
+    for (const Output& output : outputs) require_distinct_outputs({file_of(output), other});
+    require_distinct_outputs({{"--json", context.options().json_file()}, other});
+    const PendingFile probe(other.path);
+  });
 }
 
 }  // namespace heddle::driver

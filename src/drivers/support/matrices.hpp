@@ -66,5 +66,11 @@ void require_inputs_kept(const Context& context, const std::vector<Output>& inpu
 /// Collective: throws Error, on every rank alike, unless `path` has a matrix file's ending and its folder can be
 /// written. Does nothing for an empty path.
 void require_writable_matrix(const Context& context, const std::string& path);
+/// Both for all matrices that a command writes; and throws Error(argument), likewise, where two of them, or one and the
+/// report of --json, are one file, and not datasets of their own in it: one would be gone.
+void require_outputs(const Context& context, const std::vector<Output>& inputs, const std::vector<Output>& outputs);
+/// The same for all of them and for `other`, a file of another kind, whatever its ending, that is written beside them.
+void require_outputs(const Context& context, const std::vector<Output>& inputs, const std::vector<Output>& outputs,
+                     const Output& other);
 
 }  // namespace heddle::driver

@@ -133,8 +133,7 @@ template <Scalar T> int run_as(Context& context, const Options& options) {
 int run(Context& context, Options options) {
   require_variant(options);
   require_one_input(options.input, options.size);
-  require_writable_matrix(context, options.output);
-  require_inputs_kept(context, {{"--input", options.input}}, {"--output", options.output});
+  require_outputs(context, {{"--input", options.input}}, {{"--output", options.output}});
   if (options.scalar.empty()) options.scalar = scalar_of_input(context, options.input);
   return with_scalar(options.scalar, [&]<class T>() { return run_as<T>(context, options); });
 }

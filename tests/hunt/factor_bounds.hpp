@@ -1,0 +1,107 @@
+// What factors and solutions of linear systems may be off by.
+#pragma once
+
+#include "hunt/operation.hpp"
+#include <heddle/solve/lu.hpp>
+
+#include <complex>
+#include <limits>
+#include <optional>
+#include <vector>
+
+namespace heddle::hunt {
+
+/// Whether no sum of an elimination with A can come near overflow, whatever the growth of so many steps.
+bool cannot_overflow(const Array& A, Type type);
+/// Whether all elements are finite.
+template <Scalar T> bool all_finite(const HostMatrix<T>& A) {
+  for (std::size_t j = 0; j < A.extent(1); ++j) {
+    for (std::size_t i = 0; i < A.extent(0); ++i) {
+      if (!is_finite(A(i, j))) return false;
+    }
+  }
+  return true;
+}
+
+/// Numbers whose range and precision are beyond those of all scalars: sums of a few hundred terms are off by less than
+/// 2^-54 of their sizes.
+using Long = std::complex<long double>;
+template <Scalar T> Long lengthened(const T& x) {
+  const Value value = test::widen(x);
+  return {value.real(), value.imag()};
+}
+
+/// A matrix of such, and the sizes of its rows and columns.
+struct LongMatrix {
+  Index rows = 0;
+  Index columns = 0;
+  std::vector<Long> values;
+
+  LongMatrix(Index m, Index n) : rows(m), columns(n), values(static_cast<std::size_t>(m * n)) {}
+  template <Scalar T>
+  explicit LongMatrix(const HostMatrix<T>& A)
+      : LongMatrix(static_cast<Index>(A.extent(0)), static_cast<Index>(A.extent(1))) {
+    for (Index j = 0; j < columns; ++j) {
+      for (Index i = 0; i < rows; ++i) {
+        at(i, j) = lengthened(A(static_cast<std::size_t>(i), static_cast<std::size_t>(j)));
+      }
+    }
+  }
+  [[nodiscard]] Long& at(Index i, Index j) { return values[static_cast<std::size_t>(i + j * rows)]; }
+  [[nodiscard]] const Long& at(Index i, Index j) const { return values[static_cast<std::size_t>(i + j * rows)]; }
+  /// |row i|_2 and |column j|_2.
+  [[nodiscard]] std::vector<long double> row_norms() const;
+  [[nodiscard]] std::vector<long double> column_norms() const;
+};
+/// op(A).
+LongMatrix applied(Operation op, const LongMatrix& A);
+/// L (m x min(m, n), with its ones) and U (min(m, n) x n) of the factors that are stored in one matrix.
+LongMatrix lower_of(const LongMatrix& LU, bool unit);
+LongMatrix upper_of(const LongMatrix& LU, bool unit);
+
+/// What roundings may come to, of the arithmetic that was used.
+struct Roundings {
+  double unit;      ///< Of one sum or product; of complex numbers times 4.
+  double emulated;  ///< emulation_error() of products of such options; 0 of native ones.
+  double twice;     ///< 2 where products have a rounding of their own besides that of the difference.
+  double smallest;  ///< The smallest number, likewise times 4.
+
+  /// Of `steps` multiply-adds of which absolute values sum up to `sizes`, and of products whose factors have these
+  /// norms.
+  [[nodiscard]] long double of(Index steps, long double sizes, long double norms) const {
+    return 1.01L * (twice * static_cast<long double>(steps + 3) * unit * sizes + emulated * norms);
+  }
+};
+template <Scalar T> Roundings roundings_of(const LuOptions& options, Index order) {
+  Roundings roundings{};
+  roundings.unit = static_cast<double>(unit_roundoff<T>) * (is_complex<T> ? 4 : 1);
+  roundings.smallest = static_cast<double>(std::numeric_limits<Real<T>>::denorm_min()) * (is_complex<T> ? 4 : 1);
+  roundings.twice = 1;
+  if (options.arithmetic != Arithmetic::emulated) return roundings;
+  roundings.twice = 2;
+  const Index inner = std::max<Index>(order, 1);
+  roundings.emulated = emulation_error<T>(inner, emulation_moduli<T>(inner));
+  return roundings;
+}
+
+/// max |b - A X| / bound over all elements, for solutions X of A X = B by factors F G of A: the bound is that of the
+/// factors and of two substitutions (N. Higham, Accuracy and Stability, 2002, theorems 8.5, 9.3 and 9.4), with the
+/// share of emulated products and of what underflows. Columns of X that are not finite do not count.
+double share_of_solution_bound(const Roundings& roundings, const LongMatrix& A, const LongMatrix& F,
+                               const LongMatrix& G, const LongMatrix& X, const LongMatrix& B);
+
+/// max |b - M X| / bound for a triangle M.
+double share_of_triangle_bound(const Roundings& roundings, const LongMatrix& M, const LongMatrix& X,
+                               const LongMatrix& B);
+
+/// An elimination by the rules of lu() or cholesky() in which every number that could arise, in any order of sums, is
+/// exact; nothing where one would not be.
+struct ExactFactors {
+  std::vector<Value> values;  // As LU or L, by columns.
+  std::vector<Index> pivots;
+  Index info = 0;
+};
+std::optional<ExactFactors> exact_elimination(const Array& A, bool complex);
+std::optional<ExactFactors> exact_cholesky(const Array& A);
+
+}  // namespace heddle::hunt

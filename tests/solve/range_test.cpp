@@ -1,0 +1,196 @@
+// Systems near the ends of the range of their numbers: solutions and what is reported of them are to be as of any
+// other.
+#include "support/matrices.hpp"
+#include <heddle/solve/solve.hpp>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace heddle {
+namespace {
+
+template <class T> class Ranges : public ::testing::Test {
+ protected:
+  using Limits = std::numeric_limits<Real<T>>;
+  static constexpr int highest = Limits::max_exponent;                  // 2^it is the first number that is too large,
+  static constexpr int lowest = Limits::min_exponent - Limits::digits;  // and 2^it the smallest.
+  Communicator comm = test::world();
+
+  [[nodiscard]] DistributedMatrix<T> spread(const HostMatrix<T>& A) const {
+    const DistributedMatrix<T> distributed(
+        comm, Placement::row_bands(static_cast<Index>(A.extent(0)), static_cast<Index>(A.extent(1)), comm.size()));
+    scatter(A, 0, distributed);
+    return distributed;
+  }
+  [[nodiscard]] static T power(int e) { return T(std::ldexp(Real<T>(1), e)); }
+  // Random numbers times 2^e, with a diagonal that keeps them far from singular.
+  [[nodiscard]] static HostMatrix<T> matrix(Index n, int e) {
+    return test::host_matrix<T>(n, n, [&](Index i, Index j) {
+      return (test::RandomEntries<T>{5}(i, j) * T(Real<T>(0.25)) + T(Real<T>(i == j ? 1 : 0))) * power(e);
+    });
+  }
+};
+TYPED_TEST_SUITE(Ranges, test::AllScalars);
+
+TYPED_TEST(Ranges, MatricesNearTheEndsAreSolvedAsOthers) {
+  using T = TypeParam;
+  using R = Real<T>;
+  const auto unit = static_cast<double>(unit_roundoff<T>);
+  const Index n = 30;
+  for (const SolveMethod method : {SolveMethod::lu, SolveMethod::cholesky}) {
+    for (const Arithmetic arithmetic : {Arithmetic::native, Arithmetic::emulated}) {
+      for (const int e : {TestFixture::highest - 2, 0, TestFixture::lowest + 30}) {
+        SCOPED_TRACE(message_of(to_string(method), ", ", to_string(arithmetic), ", 2^", e));
+        const bool definite = method == SolveMethod::cholesky;
+        const HostMatrix<T> A =
+            definite ? test::host_matrix<T>(n, n,
+                                            [&](Index i, Index j) {
+                                              return T(R(i == j ? 1 : 0.5 / (1 + i + j))) * TestFixture::power(e);
+                                            })
+                     : this->matrix(n, e);
+        const HostMatrix<T> B = test::host_matrix<T>(
+            n, 1, [&](Index i, Index) { return test::RandomEntries<T>{9}(i, 3) * TestFixture::power(e); });
+        const DistributedMatrix<T> x = this->spread(B);
+        const SolveReport report =
+            solve(this->comm, this->spread(A), this->spread(B), x,
+                  {.method = method, .lu = {.arithmetic = arithmetic, .block = 4, .group = 4}, .refinements = 0});
+        ASSERT_EQ(report.lu.info, 0);
+        EXPECT_EQ(report.equilibrated, e != 0);
+        EXPECT_LE(report.normwise_error, 4 * n * unit);
+        EXPECT_LE(report.componentwise_error, 64 * n * unit);
+        EXPECT_GT(report.normwise_error, 0.0);
+      }
+    }
+  }
+}
+
+TYPED_TEST(Ranges, ResidualsThatOverflowDoNotSpoilSolutions) {
+  using T = TypeParam;
+  using R = Real<T>;
+  constexpr int top = TestFixture::highest;
+  // x_1 = 2^(top - 4) / 3, x_0 = -x_1 2^(top - 6): neither product of row 1 is in the range, nor what they differ by.
+  const HostMatrix<T> A = test::host_matrix<T>(2, 2, [&](Index i, Index j) {
+    if (i == 0) return j == 0 ? T(R(3)) : T(0);
+    return j == 0 ? TestFixture::power(top - 6) : TestFixture::power(top / 2);
+  });
+  const HostMatrix<T> B =
+      test::host_matrix<T>(2, 1, [&](Index i, Index) { return i == 0 ? TestFixture::power(top / 2) : T(0); });
+  for (const int refinements : {0, 1, 2}) {
+    SCOPED_TRACE(refinements);
+    const DistributedMatrix<T> x = this->spread(B);
+    const SolveReport report = solve(this->comm, this->spread(A), this->spread(B), x, {.refinements = refinements});
+    EXPECT_LE(report.normwise_error, 4 * static_cast<double>(unit_roundoff<T>));
+    EXPECT_LE(report.componentwise_error, 4 * static_cast<double>(unit_roundoff<T>));
+    const HostMatrix<T> found = gather(x, 0);
+    this->comm.on_rank(0, [&] {
+      EXPECT_NEAR(static_cast<double>(Kokkos::real(found(0, 0))) / std::ldexp(1.0, top / 2), 1.0 / 3, 1e-6);
+      EXPECT_NEAR(static_cast<double>(Kokkos::real(found(1, 0))) / std::ldexp(1.0, top - 6), -1.0 / 3, 1e-6);
+    });
+  }
+}
+
+// What is reported is relative to |A| |x| + |b|, though that be above the largest number or below the smallest.
+TYPED_TEST(Ranges, BackwardErrorsAreToldWhereSizesOverOrUnderflow) {
+  using T = TypeParam;
+  for (const int e : {TestFixture::highest - 1, TestFixture::lowest + 8}) {
+    SCOPED_TRACE(e);
+    const HostMatrix<T> A = test::host_matrix<T>(3, 3, [&](Index i, Index j) {
+      return i == j ? TestFixture::power(e) : i < j ? -TestFixture::power(e) : T(0);
+    });
+    // By a unit lower triangle's factors x is exact; a wrong one is told to be wrong.
+    const HostMatrix<T> B =
+        test::host_matrix<T>(3, 1, [&](Index i, Index) { return i == 2 ? TestFixture::power(e) : T(0); });
+    const DistributedMatrix<T> x = this->spread(B);
+    const SolveReport report = solve(this->comm, this->spread(A), this->spread(B), x, {.refinements = 0});
+    EXPECT_EQ(report.normwise_error, 0.0);  // x = (2, 1, 1)
+    EXPECT_EQ(report.componentwise_error, 0.0);
+    const HostMatrix<T> found = gather(x, 0);
+    this->comm.on_rank(0, [&] {
+      EXPECT_EQ(found(0, 0), T(2));
+      EXPECT_EQ(found(1, 0), T(1));
+      EXPECT_EQ(found(2, 0), T(1));
+    });
+  }
+}
+
+// |a| is above the largest number where both of its parts are near it; x underflows, and all of b is left.
+TYPED_TEST(Ranges, SizesOfComplexNumbersMayBeAboveTheLargest) {
+  using T = TypeParam;
+  if constexpr (is_complex<T>) {
+    const Real<T> largest = TestFixture::Limits::max();
+    const HostMatrix<T> A = test::host_matrix<T>(1, 1, [&](Index, Index) { return T(largest, largest); });
+    for (const int e : {TestFixture::highest - 1, TestFixture::lowest / 4}) {
+      const HostMatrix<T> B = test::host_matrix<T>(1, 1, [&](Index, Index) { return TestFixture::power(e); });
+      const DistributedMatrix<T> x = this->spread(B);
+      const SolveReport report =
+          solve(this->comm, this->spread(A), this->spread(B), x, {.refinements = 0, .certificate = true});
+      const bool underflows = e < 0;
+      const double expected = underflows ? 1.0 : 0.0;
+      EXPECT_NEAR(report.componentwise_error, expected, 4 * static_cast<double>(unit_roundoff<T>));
+      EXPECT_NEAR(report.normwise_error, expected, 4 * static_cast<double>(unit_roundoff<T>));
+      // What is proven is true: of x = 0 nothing, of another one no less than its error, which is one of rounding.
+      EXPECT_GT(report.error_bound, underflows ? 1.0 : 0.0);
+    }
+  }
+}
+
+TYPED_TEST(Ranges, ConditionsAreThoseOfMatricesNearTheMiddle) {
+  using T = TypeParam;
+  const Index n = 12;
+  const auto condition_at = [&](int e) {
+    const DistributedMatrix<T> A = this->spread(this->matrix(n, e));
+    const double size = norm(this->spread(this->matrix(n, std::min(e, TestFixture::highest - 8))), Norm::one);
+    const LuReport factors = lu(this->comm, A);
+    return condition(this->comm, A, factors, std::ldexp(size, e - std::min(e, TestFixture::highest - 8)));
+  };
+  const double middle = condition_at(0);
+  EXPECT_GT(middle, 1.0);
+  EXPECT_NEAR(condition_at(TestFixture::highest - 4), middle, 1e-4 * middle);
+  EXPECT_NEAR(condition_at(TestFixture::lowest + 40), middle, 1e-2 * middle);
+}
+
+TYPED_TEST(Ranges, DeterminantsAndGrowthKnowOfNaNsWhereverTheyAre) {
+  using T = TypeParam;
+  const Index n = 7;
+  for (Index at = 0; at < n; ++at) {
+    SCOPED_TRACE(at);
+    // A zero on the diagonal before it or not.
+    for (const bool zero : {false, true}) {
+      const HostMatrix<T> host = test::host_matrix<T>(n, n, [&](Index i, Index j) {
+        if (i == at && j == at) return T(TestFixture::Limits::quiet_NaN());
+        return i == j && !(zero && i == 3) ? T(2) : T(0);
+      });
+      const DistributedMatrix<T> A(this->comm, Placement::block_cyclic(n, n, 1, 2, 1, this->comm.size()));
+      scatter(host, 0, A);
+      const LuReport report = lu(this->comm, A, {.block = 1});
+      EXPECT_TRUE(std::isnan(report.growth));
+      const Determinant<T> found = determinant(this->comm, A, report);
+      EXPECT_TRUE(std::isnan(static_cast<double>(Kokkos::real(found.mantissa))));
+      EXPECT_EQ(found.exponent, 0);
+    }
+  }
+}
+
+// Blocks and groups beyond any matrix change no bit and take no memory.
+TYPED_TEST(Ranges, BlocksAndGroupsMayBeAsLargeAsNumbersGo) {
+  using T = TypeParam;
+  const Index n = 20;
+  for (const Arithmetic arithmetic : {Arithmetic::native, Arithmetic::emulated}) {
+    std::vector<HostMatrix<T>> found;
+    for (const LuOptions& options :
+         {LuOptions{.arithmetic = arithmetic, .block = 256, .group = 16},
+          LuOptions{.arithmetic = arithmetic, .block = std::numeric_limits<Index>::max(), .group = Index{1} << 62U}}) {
+      const DistributedMatrix<T> x = this->spread(test::host_random<T>(n, 2, 3));
+      static_cast<void>(solve(this->comm, this->spread(this->matrix(n, 0)), this->spread(test::host_random<T>(n, 2, 3)),
+                              x, {.lu = options, .certificate = true}));
+      found.push_back(gather(x, 0));
+    }
+    EXPECT_TRUE(test::same_bits(found[0], found[1]));
+  }
+}
+
+}  // namespace
+}  // namespace heddle
