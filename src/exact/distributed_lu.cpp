@@ -9,7 +9,6 @@
 #include <Kokkos_Profiling_ScopedRegion.hpp>
 
 #include <algorithm>
-#include <array>
 #include <vector>
 
 #ifdef __FAST_MATH__
@@ -38,11 +37,9 @@ template <Scalar T> class LuOverRanks {
         whole_(Kokkos::view_alloc(comm.space(), Kokkos::WithoutInitializing, "heddle::exact::whole_l"),
                static_cast<std::size_t>(m_), static_cast<std::size_t>(steps_)),
         columns_(comm.space(), local_, block, steps_, whole_) {
-    for (auto& message : messages_) {
-      message = Kokkos::View<T*, MemorySpace>(
-          Kokkos::view_alloc(comm.space(), Kokkos::WithoutInitializing, "heddle::exact::panel"),
-          static_cast<std::size_t>(m_ * block));
-    }
+    message_ = Kokkos::View<T*, MemorySpace>(
+        Kokkos::view_alloc(comm.space(), Kokkos::WithoutInitializing, "heddle::exact::panel"),
+        static_cast<std::size_t>(m_ * block));
   }
 
   LuResult factor() {
@@ -64,11 +61,6 @@ template <Scalar T> class LuOverRanks {
       columns_.move(row, pivots, mine);
       take_off(row, width, owner, mine);
     }
-    for (auto& sent : sends_) {
-      for (Request& request : sent) {
-        request.wait();
-      }
-    }
     comm_.space().fence("heddle::exact::lu");
     return result;
   }
@@ -79,17 +71,12 @@ template <Scalar T> class LuOverRanks {
   }
   // The panel's rows and columns as a message has them.
   [[nodiscard]] MatrixView<T> message(Index row, Index width) const {
-    const auto& memory = messages_[static_cast<std::size_t>(row / block_ % 2)];
-    return heddle::impl::matrix_view(memory.data(), m_ - row, width, m_ - row);
+    return heddle::impl::matrix_view(message_.data(), m_ - row, width, m_ - row);
   }
   void take_off(Index row, Index width, int owner, Range mine) {
     const int rank = comm_.rank();
     const Index behind = row + width;
-    auto& sent = sends_[static_cast<std::size_t>(row / block_ % 2)];
-    for (Request& request : sent) {
-      request.wait();
-    }
-    sent.clear();
+    std::vector<Request> sent;
     const MatrixView<T> panel = message(row, width);
     const Kokkos::View<T*, MemorySpace> memory(panel.data(), panel.size());
     if (rank == owner) {
@@ -108,7 +95,10 @@ template <Scalar T> class LuOverRanks {
       columns_.keep(panel, row);
       columns_.apply({panel.data() - row, 1, m_ - row}, row, width, axis_.count_below(rank, behind));
     }
-    transport_.progress();
+    // Nothing moves a message while its sender is in a broadcast, for which others may want the message first.
+    for (Request& request : sent) {
+      request.wait();
+    }
   }
 
   Communicator comm_;
@@ -120,8 +110,7 @@ template <Scalar T> class LuOverRanks {
   Index steps_;
   WholeL<T> whole_;
   RankColumns<T> columns_;
-  std::array<Kokkos::View<T*, MemorySpace>, 2> messages_;  // Of panels in turn.
-  std::array<std::vector<Request>, 2> sends_;
+  Kokkos::View<T*, MemorySpace> message_;  // Of a panel.
 };
 
 }  // namespace

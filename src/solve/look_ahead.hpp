@@ -60,6 +60,7 @@ template <Scalar T> class LookAhead {
       if (divides_) take(schedule_.beside_next_panel(update));
       watch.done(p);
     }
+    if (exchange_) exchange_->finish();
   }
 
  private:

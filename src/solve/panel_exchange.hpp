@@ -40,12 +40,21 @@ template <Scalar T> class PanelExchange {
   /// panels() has panel p from here on, ordered on the communicator's instance. Blocks until it is on its way into this
   /// rank's memory.
   void end(Index p);
+  /// Blocks until nothing that this rank sent is under way any more: a message may wait for an event of its sender's,
+  /// who sees that it is past only when it looks.
+  void finish() {
+    for (auto& sends : sends_) {
+      for (Request& sent : sends) sent.wait();
+      sends.clear();
+    }
+  }
   /// Lets messages under way make progress. Does not block.
   void progress() const { transport_.progress(); }
-  /// begin() and end() on the communicator's instance.
+  /// begin(), end() and finish() on the communicator's instance.
   void share(Index p, int owner, const MatrixView<const T>& panel, const Kokkos::View<Index*, MemorySpace>& numbers) {
     begin(p, owner, panel, numbers, comm_.space());
     end(p);
+    finish();
   }
   /// Of panel p as a message.
   [[nodiscard]] double bytes(Index p) const {

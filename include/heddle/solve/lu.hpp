@@ -69,7 +69,8 @@ struct LuReport : FactorizationReport {
 ///
 /// Algorithm: blocks of columns are dealt out to the ranks in turn. The rank that has a panel factors it, by recursion
 /// on its columns, and sends it to all others; each rank then interchanges the rows of its columns, solves with the
-/// panel's triangle and takes the product off the rows below. The order of this is that of the right-looking algorithm
+/// panel's triangle and takes the product off the rows below: in the next panel's columns first, so that this panel is
+/// factored, and travels, while the others are updated. The order of this is that of the right-looking algorithm
 /// for LuOptions::group = 1, and otherwise gathers panels so that products have longer inner dimensions (G. Golub, C.
 /// Van Loan, Matrix Computations, 2013, 3.2; S. Toledo, SIAM J. Matrix Anal. Appl. 18, 1997).
 ///
