@@ -1,5 +1,5 @@
 // Proven bounds of the errors of solutions: beside errors that are known, and where nothing can be proven.
-#include "support/matrices.hpp"
+#include "over_ranks.hpp"
 #include <heddle/solve/solve.hpp>
 
 #include <gtest/gtest.h>
@@ -12,16 +12,10 @@
 namespace heddle {
 namespace {
 
-template <class T> class Certificates : public ::testing::Test {
+template <class T> class Certificates : public test::OverRanks<T> {
  protected:
-  Communicator comm = test::world();
+  using test::OverRanks<T>::comm;
 
-  [[nodiscard]] DistributedMatrix<T> spread(const HostMatrix<T>& A) const {
-    const DistributedMatrix<T> distributed(
-        comm, Placement::row_bands(static_cast<Index>(A.extent(0)), static_cast<Index>(A.extent(1)), comm.size()));
-    scatter(A, 0, distributed);
-    return distributed;
-  }
   // The largest |x - expected| / |x| over the columns, in norms of infinity; of numbers that double precision holds.
   [[nodiscard]] double error_of(const DistributedMatrix<T>& X, const HostMatrix<T>& expected) const {
     const HostMatrix<T> x = gather(X, 0);

@@ -1,7 +1,8 @@
 // Cholesky over all ranks: against its definition to the bit, residuals, what is not positive definite, and the same
 // bits for any ranks.
+#include "over_ranks.hpp"
 #include "solve/schedule.hpp"
-#include "support/matrices.hpp"
+#include "wide.hpp"
 #include <heddle/solve/solve.hpp>
 
 #include <gtest/gtest.h>
@@ -96,20 +97,12 @@ template <Scalar T> class Definition {
   int moduli_;
 };
 
-template <Scalar T> bool same_bits(const HostMatrix<T>& one, const HostMatrix<T>& other) {
-  return one.size() == other.size() && std::memcmp(one.data(), other.data(), one.size() * sizeof(T)) == 0;
-}
+using test::same_bits;
 
 // max |A - L L^H| / (|L| |L^H|) below the diagonal and on it, over the bound of theorem 10.3 for so many terms.
 template <Scalar T> double residual(const HostMatrix<T>& A, const HostMatrix<T>& L) {
-  using Wide = std::conditional_t<is_complex<T>, std::complex<long double>, long double>;
-  const auto wide = [](const T& x) {
-    if constexpr (is_complex<T>) {
-      return Wide(x.real(), x.imag());
-    } else {
-      return Wide(x);
-    }
-  };
+  using test::wide;
+  using Wide = test::Wide<T>;
   const double unit = static_cast<double>(unit_roundoff<T>) * (is_complex<T> ? 3 : 1);
   double worst = 0;
   for (std::size_t j = 0; j < A.extent(0); ++j) {
@@ -127,28 +120,15 @@ template <Scalar T> double residual(const HostMatrix<T>& A, const HostMatrix<T>&
   return worst;
 }
 
-template <class T> class CholeskyFactor : public ::testing::Test {
+template <class T> class CholeskyFactor : public test::OverRanks<T> {
  protected:
-  Communicator comm = test::world();
+  using test::OverRanks<T>::comm;
 
-  [[nodiscard]] DistributedMatrix<T> spread(const HostMatrix<T>& A, const Placement& placement) const {
-    const DistributedMatrix<T> distributed(comm, placement, "spread");
-    scatter(A, 0, distributed);
-    return distributed;
-  }
-  [[nodiscard]] HostMatrix<T> everywhere(const DistributedMatrix<T>& A) const {
-    HostMatrix<T> all = gather(A, 0);
-    if (comm.rank() != 0) {
-      all = HostMatrix<T>("all", static_cast<std::size_t>(A.rows()), static_cast<std::size_t>(A.columns()));
-    }
-    comm.broadcast(std::span<T>(all.data(), all.size()), 0);
-    return all;
-  }
   HostMatrix<T> factored(const HostMatrix<T>& A, const Placement& placement, const CholeskyOptions& options,
                          CholeskyReport& report) const {
-    const DistributedMatrix<T> distributed = spread(A, placement);
+    const DistributedMatrix<T> distributed = this->spread(A, placement);
     report = cholesky(comm, distributed, options);
-    return everywhere(distributed);
+    return this->everywhere(distributed);
   }
 };
 TYPED_TEST_SUITE(CholeskyFactor, test::AllScalars);

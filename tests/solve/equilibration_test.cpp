@@ -1,5 +1,5 @@
 // Systems whose rows and columns have very different sizes: emulated products are to be as accurate as native ones.
-#include "support/matrices.hpp"
+#include "over_ranks.hpp"
 #include <heddle/solve/solve.hpp>
 
 #include <gtest/gtest.h>
@@ -28,25 +28,7 @@ int rising(Index i) {
   return static_cast<int>(i / 6) - 12;
 }
 
-template <class T> class Equilibrated : public ::testing::Test {
- protected:
-  Communicator comm = test::world();
-
-  [[nodiscard]] DistributedMatrix<T> spread(const HostMatrix<T>& A) const {
-    const DistributedMatrix<T> distributed(
-        comm, Placement::row_bands(static_cast<Index>(A.extent(0)), static_cast<Index>(A.extent(1)), comm.size()));
-    scatter(A, 0, distributed);
-    return distributed;
-  }
-  [[nodiscard]] HostMatrix<T> everywhere(const DistributedMatrix<T>& A) const {
-    HostMatrix<T> all = gather(A, 0);
-    if (comm.rank() != 0) {
-      all = HostMatrix<T>("all", static_cast<std::size_t>(A.rows()), static_cast<std::size_t>(A.columns()));
-    }
-    comm.broadcast(std::span<T>(all.data(), all.size()), 0);
-    return all;
-  }
-};
+template <class T> class Equilibrated : public test::OverRanks<T> {};
 TYPED_TEST_SUITE(Equilibrated, test::AllScalars);
 
 template <Scalar T> HostMatrix<T> scaled(Index rows, Index columns, int seed, Exponent row, Exponent column) {

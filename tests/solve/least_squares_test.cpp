@@ -1,6 +1,7 @@
 // Least squares over all ranks: against solutions in more than double precision, systems that can be solved, those with
 // more unknowns than equations, and what is refused.
-#include "support/matrices.hpp"
+#include "over_ranks.hpp"
+#include "wide.hpp"
 #include <heddle/solve/qr.hpp>
 
 #include <gtest/gtest.h>
@@ -18,26 +19,11 @@
 namespace heddle {
 namespace {
 
-template <Scalar T> using Wide = std::conditional_t<is_complex<T>, std::complex<long double>, long double>;
-template <Scalar T> Wide<T> wide(const T& x) {
-  if constexpr (is_complex<T>) {
-    return {static_cast<long double>(x.real()), static_cast<long double>(x.imag())};
-  } else {
-    return x;
-  }
-}
-template <class W> W conjugate_of(const W& x) {
-  if constexpr (std::is_same_v<W, long double>) {
-    return x;
-  } else {
-    return std::conj(x);
-  }
-}
-template <class W> long double norm_of(const std::vector<W>& x) {
-  long double sum = 0;
-  for (const W& element : x) sum += std::norm(element);
-  return std::sqrt(sum);
-}
+using test::conjugate_of;
+using test::norm_of;
+using test::wide;
+using test::Wide;
+
 template <class W> W inner(const std::vector<W>& x, const std::vector<W>& y) {
   W sum(0);
   for (std::size_t i = 0; i < x.size(); ++i) sum += conjugate_of(x[i]) * y[i];
@@ -102,36 +88,18 @@ template <Scalar T> std::vector<std::vector<Wide<T>>> columns_of(const HostMatri
   return columns;
 }
 
-template <class T> class LeastSquares : public ::testing::Test {
+template <class T> class LeastSquares : public test::OverRanks<T> {
  protected:
-  Communicator comm = test::world();
+  using test::OverRanks<T>::comm;
 
-  DistributedMatrix<T> placed(const HostMatrix<T>& A, const Placement& placement) {
-    const DistributedMatrix<T> distributed(comm, placement, "A");
-    scatter(A, 0, distributed);
-    return distributed;
-  }
-  DistributedMatrix<T> by_rows(const HostMatrix<T>& A) {
-    return placed(A,
-                  Placement::row_bands(static_cast<Index>(A.extent(0)), static_cast<Index>(A.extent(1)), comm.size()));
-  }
-  HostMatrix<T> on_every_rank(const DistributedMatrix<T>& distributed) {
-    HostMatrix<T> whole = gather(distributed, 0);
-    if (comm.rank() != 0) {
-      whole = HostMatrix<T>("whole", static_cast<std::size_t>(distributed.rows()),
-                            static_cast<std::size_t>(distributed.columns()));
-    }
-    comm.broadcast(std::span<T>(whole.data(), whole.size()), 0);
-    return whole;
-  }
   HostMatrix<T> solved(const HostMatrix<T>& A, const HostMatrix<T>& B, const LeastSquaresOptions& options,
                        LeastSquaresReport& report) {
     const auto columns = static_cast<Index>(B.extent(1));
     const DistributedMatrix<T> X(comm, Placement::column_bands(static_cast<Index>(A.extent(1)), columns, comm.size()),
                                  "X");
     fill(X, T(-77));
-    report = least_squares(comm, by_rows(A), by_rows(B), X, options);
-    return on_every_rank(X);
+    report = least_squares(comm, this->spread(A), this->spread(B), X, options);
+    return this->everywhere(X);
   }
 };
 TYPED_TEST_SUITE(LeastSquares, test::AllScalars);
@@ -244,9 +212,9 @@ TYPED_TEST(LeastSquares, AnyPlacementHasTheSameBits) {
             std::tuple{Placement::row_bands(rows, columns, ranks), Placement::column_bands(rows, 70, ranks),
                        Placement::block_cyclic(columns, 70, 7, 5, ranks, 1)}}) {
         const DistributedMatrix<T> X(this->comm, of_x, "X");
-        const LeastSquaresReport report = least_squares(this->comm, this->placed(A, of_a), this->placed(B, of_b), X,
+        const LeastSquaresReport report = least_squares(this->comm, this->spread(A, of_a), this->spread(B, of_b), X,
                                                         {.qr = {.arithmetic = arithmetic, .block = 32}});
-        const HostMatrix<T> found = this->on_every_rank(X);
+        const HostMatrix<T> found = this->everywhere(X);
         if (first.extent(0) == 0) {
           first = found;
           norms = report.residual_norms;

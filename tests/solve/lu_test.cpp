@@ -1,7 +1,9 @@
 // LU over all ranks: against its definition to the bit, residuals, pivots, and the same bits for any ranks.
+#include "over_ranks.hpp"
 #include "solve/pivot.hpp"
 #include "solve/schedule.hpp"
 #include "support/matrices.hpp"
+#include "wide.hpp"
 #include <heddle/solve/lu.hpp>
 
 #include <gtest/gtest.h>
@@ -119,20 +121,12 @@ template <Scalar T> class Definition {
   int moduli_;
 };
 
-template <Scalar T> bool same_bits(const HostMatrix<T>& one, const HostMatrix<T>& other) {
-  return one.size() == other.size() && std::memcmp(one.data(), other.data(), one.size() * sizeof(T)) == 0;
-}
+using test::same_bits;
 
 // max |P A - L U| / (|L| |U|), over the bound of theorem 9.3 for `steps` terms.
 template <Scalar T> double residual(const HostMatrix<T>& A, const HostMatrix<T>& LU, const std::vector<Index>& pivots) {
-  using Wide = std::conditional_t<is_complex<T>, std::complex<long double>, long double>;
-  const auto wide = [](const T& x) {
-    if constexpr (is_complex<T>) {
-      return Wide(x.real(), x.imag());
-    } else {
-      return Wide(x);
-    }
-  };
+  using test::wide;
+  using Wide = test::Wide<T>;
   const std::size_t m = A.extent(0);
   const std::size_t n = A.extent(1);
   std::vector<std::size_t> order(m);
@@ -157,20 +151,16 @@ template <Scalar T> double residual(const HostMatrix<T>& A, const HostMatrix<T>&
   return worst;
 }
 
-template <class T> class LuFactors : public ::testing::Test {
+template <class T> class LuFactors : public test::OverRanks<T> {
  protected:
-  Communicator comm = test::world();
+  using test::OverRanks<T>::comm;
 
   // The factors over the ranks, on every rank.
   HostMatrix<T> factored(const HostMatrix<T>& A, const Placement& placement, const LuOptions& options,
                          LuReport& report) {
-    const DistributedMatrix<T> distributed(comm, placement, "A");
-    scatter(A, 0, distributed);
+    const DistributedMatrix<T> distributed = this->spread(A, placement);
     report = lu(comm, distributed, options);
-    HostMatrix<T> factors = gather(distributed, 0);
-    if (comm.rank() != 0) factors = HostMatrix<T>("factors", A.extent(0), A.extent(1));
-    comm.broadcast(std::span<T>(factors.data(), factors.size()), 0);
-    return factors;
+    return this->everywhere(distributed);
   }
 };
 TYPED_TEST_SUITE(LuFactors, test::AllScalars);

@@ -1,6 +1,7 @@
 // How exact QR factors are: A - Q R by columns, and how far Q is from unitary, of matrices of all kinds, against
 // reflections that are applied in more than double precision.
-#include "support/matrices.hpp"
+#include "over_ranks.hpp"
+#include "wide.hpp"
 #include <heddle/solve/qr.hpp>
 
 #include <gtest/gtest.h>
@@ -18,29 +19,10 @@
 namespace heddle {
 namespace {
 
-template <Scalar T> using Wide = std::conditional_t<is_complex<T>, std::complex<long double>, long double>;
-template <Scalar T> Wide<T> wide(const T& x) {
-  if constexpr (is_complex<T>) {
-    return {static_cast<long double>(x.real()), static_cast<long double>(x.imag())};
-  } else {
-    return x;
-  }
-}
-template <class W> W conjugate_of(const W& x) {
-  if constexpr (std::is_same_v<W, long double>) {
-    return x;
-  } else {
-    return std::conj(x);
-  }
-}
-template <class W> long double norm_of(const std::vector<W>& x) {
-  long double most = 0;
-  for (const W& element : x) most = std::max(most, std::abs(element));
-  if (most == 0 || !std::isfinite(most)) return most;
-  long double sum = 0;
-  for (const W& element : x) sum += std::norm(element / most);
-  return most * std::sqrt(sum);
-}
+using test::conjugate_of;
+using test::norm_of;
+using test::wide;
+using test::Wide;
 
 // x = Q x from the factors.
 template <Scalar T> void reflect(const HostMatrix<T>& QR, const std::vector<T>& tau, std::vector<Wide<T>>& x) {
@@ -143,27 +125,9 @@ const std::vector<Kind>& kinds() {
   return all;
 }
 
-template <class T> class QrAccuracy : public ::testing::Test {
+template <class T> class QrAccuracy : public test::OverRanks<T> {
  protected:
-  Communicator comm = test::world();
   static constexpr int reach = sizeof(Real<T>) == 8 ? 300 : 40;
-
-  // On every rank.
-  HostMatrix<T> on_every_rank(const DistributedMatrix<T>& distributed) {
-    HostMatrix<T> whole = gather(distributed, 0);
-    if (comm.rank() != 0) {
-      whole = HostMatrix<T>("whole", static_cast<std::size_t>(distributed.rows()),
-                            static_cast<std::size_t>(distributed.columns()));
-    }
-    comm.broadcast(std::span<T>(whole.data(), whole.size()), 0);
-    return whole;
-  }
-  DistributedMatrix<T> placed(const HostMatrix<T>& A) {
-    const DistributedMatrix<T> distributed(
-        comm, Placement::row_bands(static_cast<Index>(A.extent(0)), static_cast<Index>(A.extent(1)), comm.size()), "A");
-    scatter(A, 0, distributed);
-    return distributed;
-  }
 };
 TYPED_TEST_SUITE(QrAccuracy, test::AllScalars);
 
@@ -174,9 +138,9 @@ TYPED_TEST(QrAccuracy, ErrorsAreWithinTheirBounds) {
       SCOPED_TRACE(message_of(kind.name, ", ", to_string(arithmetic)));
       const HostMatrix<T> A = test::host_matrix<T>(
           kind.rows, kind.columns, [&](Index i, Index j) { return number<T>(kind.entry(i, j, this->reach), i, j); });
-      const DistributedMatrix<T> distributed = this->placed(A);
+      const DistributedMatrix<T> distributed = this->spread(A);
       const QrReport<T> report = qr(this->comm, distributed, {.arithmetic = arithmetic, .block = 16});
-      const HostMatrix<T> factors = this->on_every_rank(distributed);
+      const HostMatrix<T> factors = this->everywhere(distributed);
       // Seen: 2 to 12. Random errors add up as roots of numbers of terms, and of steps.
       const double size = 16.0 + static_cast<double>(std::min(kind.rows, kind.columns)) / 10.0;
       EXPECT_LE(residual<T>(A, factors, report.tau), size);
@@ -192,7 +156,7 @@ TYPED_TEST(QrAccuracy, ErrorsAreWithinTheirBounds) {
       const DistributedMatrix<T> formed(this->comm, Placement::column_bands(kind.rows, columns, this->comm.size()),
                                         "Q");
       qr_form(this->comm, distributed, report.tau, formed, {.arithmetic = arithmetic, .block = 24});
-      const HostMatrix<T> found = this->on_every_rank(formed);
+      const HostMatrix<T> found = this->everywhere(formed);
       long double off = 0;
       for (std::size_t j = 0; j < Q.size(); ++j) {
         for (std::size_t i = 0; i < Q[j].size(); ++i) off = std::max(off, std::abs(wide(found(i, j)) - Q[j][i]));
@@ -209,13 +173,13 @@ TYPED_TEST(QrAccuracy, ProductsWithQAndItsAdjointUndoEachOther) {
   for (const Arithmetic arithmetic : {Arithmetic::native, Arithmetic::emulated}) {
     const QrOptions options{.arithmetic = arithmetic, .block = 32};
     const HostMatrix<T> A = test::host_random<T>(rows, columns, 6);
-    const DistributedMatrix<T> QR = this->placed(A);
+    const DistributedMatrix<T> QR = this->spread(A);
     const QrReport<T> report = qr(this->comm, QR, options);
     // Q^H A is R.
-    const DistributedMatrix<T> C = this->placed(A);
+    const DistributedMatrix<T> C = this->spread(A);
     qr_multiply(this->comm, Operation::conjugate_transpose, QR, report.tau, C, options);
-    const HostMatrix<T> R = this->on_every_rank(C);
-    const HostMatrix<T> factors = this->on_every_rank(QR);
+    const HostMatrix<T> R = this->everywhere(C);
+    const HostMatrix<T> factors = this->everywhere(QR);
     const double bound = 400.0 * static_cast<double>(unit_roundoff<T>);
     for (std::size_t j = 0; j < R.extent(1); ++j) {
       for (std::size_t i = 0; i < R.extent(0); ++i) {
@@ -223,7 +187,7 @@ TYPED_TEST(QrAccuracy, ProductsWithQAndItsAdjointUndoEachOther) {
       }
     }
     qr_multiply(this->comm, Operation::none, QR, report.tau, C, options);
-    const HostMatrix<T> again = this->on_every_rank(C);
+    const HostMatrix<T> again = this->everywhere(C);
     for (std::size_t j = 0; j < R.extent(1); ++j) {
       for (std::size_t i = 0; i < R.extent(0); ++i) ASSERT_LE(Kokkos::abs(again(i, j) - A(i, j)), bound);
     }
@@ -236,10 +200,10 @@ TYPED_TEST(QrAccuracy, InfoIsTheFirstStepWithoutADiagonal) {
   const Index n = 50;
   for (const Arithmetic arithmetic : {Arithmetic::native, Arithmetic::emulated}) {
     const auto info_of = [&](const HostMatrix<T>& A) {
-      const DistributedMatrix<T> distributed = this->placed(A);
+      const DistributedMatrix<T> distributed = this->spread(A);
       const QrReport<T> report = qr(this->comm, distributed, {.arithmetic = arithmetic, .block = 8});
       EXPECT_EQ(report.tau.size(), std::min(A.extent(0), A.extent(1)));
-      const HostMatrix<T> factors = this->on_every_rank(distributed);
+      const HostMatrix<T> factors = this->everywhere(distributed);
       for (std::size_t k = 0; k < report.tau.size() && report.info == 0; ++k) {
         EXPECT_EQ(imaginary_of<R>(factors(k, k)), R(0));
       }

@@ -1,6 +1,6 @@
 // QR over all ranks: against its definition to the bit, and the same bits for any ranks and threads.
+#include "over_ranks.hpp"
 #include "solve/qr_definition.hpp"
-#include "support/matrices.hpp"
 #include <heddle/solve/qr.hpp>
 
 #include <gtest/gtest.h>
@@ -15,30 +15,16 @@
 namespace heddle {
 namespace {
 
-template <class T> class QrFactors : public ::testing::Test {
+template <class T> class QrFactors : public test::OverRanks<T> {
  protected:
-  Communicator comm = test::world();
+  using test::OverRanks<T>::comm;
 
-  HostMatrix<T> on_every_rank(const DistributedMatrix<T>& distributed) {
-    HostMatrix<T> whole = gather(distributed, 0);
-    if (comm.rank() != 0) {
-      whole = HostMatrix<T>("whole", static_cast<std::size_t>(distributed.rows()),
-                            static_cast<std::size_t>(distributed.columns()));
-    }
-    comm.broadcast(std::span<T>(whole.data(), whole.size()), 0);
-    return whole;
-  }
-  DistributedMatrix<T> placed(const HostMatrix<T>& A, const Placement& placement) {
-    const DistributedMatrix<T> distributed(comm, placement, "A");
-    scatter(A, 0, distributed);
-    return distributed;
-  }
   // The factors over the ranks, on every rank.
   HostMatrix<T> factored(const HostMatrix<T>& A, const Placement& placement, const QrOptions& options,
                          QrReport<T>& report) {
-    const DistributedMatrix<T> distributed = placed(A, placement);
+    const DistributedMatrix<T> distributed = this->spread(A, placement);
     report = qr(comm, distributed, options);
-    return on_every_rank(distributed);
+    return this->everywhere(distributed);
   }
 };
 TYPED_TEST_SUITE(QrFactors, test::AllScalars);
@@ -112,13 +98,13 @@ TYPED_TEST(QrFactors, AnyRanksAndPlacementsHaveTheBitsOfOneRank) {
                                          Placement::row_bands(rows, columns, this->comm.size()),
                                          QrPlan<T>(this->comm, rows, columns, options).placement()}) {
         SCOPED_TRACE(message_of(placement.describe(), ", ", to_string(options.arithmetic), ", ", options.block));
-        const DistributedMatrix<T> distributed = this->placed(A, placement);
+        const DistributedMatrix<T> distributed = this->spread(A, placement);
         const QrReport<T> report = qr(this->comm, distributed, options);
         EXPECT_TRUE(same(report.tau, expected.tau));
-        EXPECT_TRUE(test::same_bits<T>(this->on_every_rank(distributed), test::to_host<T>(alone)));
-        const DistributedMatrix<T> C = this->placed(B, Placement::column_bands(rows, 9, this->comm.size()));
+        EXPECT_TRUE(test::same_bits<T>(this->everywhere(distributed), test::to_host<T>(alone)));
+        const DistributedMatrix<T> C = this->spread(B, Placement::column_bands(rows, 9, this->comm.size()));
         qr_multiply(this->comm, Operation::conjugate_transpose, distributed, report.tau, C, options);
-        EXPECT_TRUE(test::same_bits<T>(this->on_every_rank(C), test::to_host<T>(product)));
+        EXPECT_TRUE(test::same_bits<T>(this->everywhere(C), test::to_host<T>(product)));
       }
     }
   }
@@ -150,14 +136,14 @@ TYPED_TEST(QrFactors, APlanFactorsAgain) {
   for (const Arithmetic arithmetic : {Arithmetic::native, Arithmetic::emulated}) {
     QrPlan<T> plan(this->comm, n, n, {.arithmetic = arithmetic, .block = 64});
     const HostMatrix<T> A = test::host_random<T>(n, n, 2);
-    const DistributedMatrix<T> first = this->placed(A, Placement::row_bands(n, n, this->comm.size()));
-    const DistributedMatrix<T> other = this->placed(test::host_random<T>(n, n, 3), plan.placement());
-    const DistributedMatrix<T> again = this->placed(A, plan.placement());
+    const DistributedMatrix<T> first = this->spread(A, Placement::row_bands(n, n, this->comm.size()));
+    const DistributedMatrix<T> other = this->spread(test::host_random<T>(n, n, 3), plan.placement());
+    const DistributedMatrix<T> again = this->spread(A, plan.placement());
     const QrReport<T> expected = plan.execute(first);
     plan.execute(other);
     const QrReport<T> found = plan.execute(again);
     EXPECT_TRUE(same(found.tau, expected.tau));
-    EXPECT_TRUE(test::same_bits<T>(this->on_every_rank(again), this->on_every_rank(first)));
+    EXPECT_TRUE(test::same_bits<T>(this->everywhere(again), this->everywhere(first)));
     EXPECT_EQ(expected.info, 0);
     EXPECT_EQ(expected.arithmetic, arithmetic);
     EXPECT_EQ(expected.block, 64);
@@ -179,14 +165,14 @@ TYPED_TEST(QrFactors, EmptyMatrices) {
   const HostMatrix<T> A = test::host_random<T>(6, 3, 1);
   QrReport<T> report;
   const HostMatrix<T> factors = this->factored(A, Placement::on_rank(6, 3, 0), {}, report);
-  const DistributedMatrix<T> QR = this->placed(factors, Placement::on_rank(6, 3, 0));
+  const DistributedMatrix<T> QR = this->spread(factors, Placement::on_rank(6, 3, 0));
   const DistributedMatrix<T> none(this->comm, Placement::row_bands(6, 0, this->comm.size()), "none");
   EXPECT_NO_THROW(qr_multiply(this->comm, Operation::none, QR, report.tau, none));
   const DistributedMatrix<T> empty(this->comm, Placement::row_bands(6, 0, this->comm.size()), "empty");
   const HostMatrix<T> B = test::host_random<T>(6, 2, 2);
-  const DistributedMatrix<T> C = this->placed(B, Placement::row_bands(6, 2, this->comm.size()));
+  const DistributedMatrix<T> C = this->spread(B, Placement::row_bands(6, 2, this->comm.size()));
   qr_multiply(this->comm, Operation::none, empty, std::vector<T>(), C);
-  EXPECT_TRUE(test::same_bits<T>(this->on_every_rank(C), B));
+  EXPECT_TRUE(test::same_bits<T>(this->everywhere(C), B));
 }
 
 TYPED_TEST(QrFactors, RefusesWhatCannotBe) {

@@ -1,6 +1,6 @@
 // Systems near the ends of the range of their numbers: solutions and what is reported of them are to be as of any
 // other.
-#include "support/matrices.hpp"
+#include "over_ranks.hpp"
 #include <heddle/solve/solve.hpp>
 
 #include <gtest/gtest.h>
@@ -12,19 +12,12 @@
 namespace heddle {
 namespace {
 
-template <class T> class Ranges : public ::testing::Test {
+template <class T> class Ranges : public test::OverRanks<T> {
  protected:
   using Limits = std::numeric_limits<Real<T>>;
   static constexpr int highest = Limits::max_exponent;                  // 2^it is the first number that is too large,
   static constexpr int lowest = Limits::min_exponent - Limits::digits;  // and 2^it the smallest.
-  Communicator comm = test::world();
 
-  [[nodiscard]] DistributedMatrix<T> spread(const HostMatrix<T>& A) const {
-    const DistributedMatrix<T> distributed(
-        comm, Placement::row_bands(static_cast<Index>(A.extent(0)), static_cast<Index>(A.extent(1)), comm.size()));
-    scatter(A, 0, distributed);
-    return distributed;
-  }
   [[nodiscard]] static T power(int e) { return T(std::ldexp(Real<T>(1), e)); }
   // Random numbers times 2^e, with a diagonal that keeps them far from singular.
   [[nodiscard]] static HostMatrix<T> matrix(Index n, int e) {

@@ -1,5 +1,6 @@
 // Triangular systems, linear systems, inverses and determinants over all ranks.
-#include "support/matrices.hpp"
+#include "over_ranks.hpp"
+#include "wide.hpp"
 #include <heddle/exact/matrix.hpp>
 #include <heddle/solve/solve.hpp>
 
@@ -12,14 +13,9 @@
 namespace heddle {
 namespace {
 
-template <Scalar T> using Wide = std::conditional_t<is_complex<T>, std::complex<long double>, long double>;
-template <Scalar T> Wide<T> wide(const T& x) {
-  if constexpr (is_complex<T>) {
-    return {x.real(), x.imag()};
-  } else {
-    return x;
-  }
-}
+using test::wide;
+using test::Wide;
+
 template <Scalar T> T element(Operation op, const HostMatrix<T>& A, std::size_t i, std::size_t j) {
   if (op == Operation::none) return A(i, j);
   return op == Operation::transpose ? A(j, i) : conjugate(A(j, i));
@@ -49,25 +45,12 @@ double backward_error(Operation op, const HostMatrix<T>& A, const HostMatrix<T>&
   return worst;
 }
 
-template <Scalar T> bool same_bits(const HostMatrix<T>& one, const HostMatrix<T>& other) {
-  return one.size() == other.size() && std::memcmp(one.data(), other.data(), one.size() * sizeof(T)) == 0;
-}
+using test::same_bits;
 
-template <class T> class Systems : public ::testing::Test {
+template <class T> class Systems : public test::OverRanks<T> {
  protected:
-  Communicator comm = test::world();
-  [[nodiscard]] DistributedMatrix<T> spread(const HostMatrix<T>& A, const Placement& placement) const {
-    const DistributedMatrix<T> distributed(comm, placement, "spread");
-    scatter(A, 0, distributed);
-    return distributed;
-  }
-  [[nodiscard]] HostMatrix<T> everywhere(const DistributedMatrix<T>& A) const {
-    HostMatrix<T> all = gather(A, 0);
-    if (comm.rank() != 0)
-      all = HostMatrix<T>("all", static_cast<std::size_t>(A.rows()), static_cast<std::size_t>(A.columns()));
-    comm.broadcast(std::span<T>(all.data(), all.size()), 0);
-    return all;
-  }
+  using test::OverRanks<T>::comm;
+
   [[nodiscard]] Placement bands(Index rows, Index columns) const {
     return Placement::row_bands(rows, columns, comm.size());
   }

@@ -1,7 +1,8 @@
 // Rank-k updates of a triangle, over all ranks and of Views: beside sums in long double, an emulated gemm's bits, what
 // BLAS leaves alone, and half of the work.
+#include "over_ranks.hpp"
 #include "support/errors.hpp"
-#include "support/matrices.hpp"
+#include "wide.hpp"
 #include <heddle/gemm/gemm.hpp>
 #include <heddle/solve/syrk.hpp>
 
@@ -16,14 +17,9 @@
 namespace heddle {
 namespace {
 
-template <Scalar T> using Wide = std::conditional_t<is_complex<T>, std::complex<long double>, long double>;
-template <Scalar T> Wide<T> wide(const T& x) {
-  if constexpr (is_complex<T>) {
-    return {x.real(), x.imag()};
-  } else {
-    return x;
-  }
-}
+using test::wide;
+using test::Wide;
+
 template <Scalar T> bool same_bits(const T& one, const T& other) {
   return std::memcmp(&one, &other, sizeof(T)) == 0;
 }
@@ -98,21 +94,10 @@ template <Scalar T> struct Update {
   }
 };
 
-template <class T> class RankUpdates : public ::testing::Test {
+template <class T> class RankUpdates : public test::OverRanks<T> {
  protected:
-  Communicator comm = test::world();
-  [[nodiscard]] DistributedMatrix<T> spread(const HostMatrix<T>& A, const Placement& placement) const {
-    const DistributedMatrix<T> distributed(comm, placement, "spread");
-    scatter(A, 0, distributed);
-    return distributed;
-  }
-  [[nodiscard]] HostMatrix<T> everywhere(const DistributedMatrix<T>& A) const {
-    HostMatrix<T> all = gather(A, 0);
-    if (comm.rank() != 0)
-      all = HostMatrix<T>("all", static_cast<std::size_t>(A.rows()), static_cast<std::size_t>(A.columns()));
-    comm.broadcast(std::span<T>(all.data(), all.size()), 0);
-    return all;
-  }
+  using test::OverRanks<T>::comm;
+
   [[nodiscard]] Placement bands(const HostMatrix<T>& A) const {
     return Placement::row_bands(static_cast<Index>(A.extent(0)), static_cast<Index>(A.extent(1)), comm.size());
   }

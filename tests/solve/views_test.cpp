@@ -12,9 +12,7 @@
 namespace heddle {
 namespace {
 
-template <Scalar T> bool same_bits(const HostMatrix<T>& one, const HostMatrix<T>& other) {
-  return one.size() == other.size() && std::memcmp(one.data(), other.data(), one.size() * sizeof(T)) == 0;
-}
+using test::same_bits;
 
 template <class T> class Views : public ::testing::Test {
  protected:

@@ -1,0 +1,36 @@
+// Tests over all ranks with matrices that every rank has whole.
+#pragma once
+
+#include "support/matrices.hpp"
+
+#include <span>
+
+namespace heddle::test {
+
+/// What tests of the room begin from: matrices on their way over the ranks and back.
+template <class T> class OverRanks : public ::testing::Test {
+ protected:
+  Communicator comm = world();
+
+  /// A, which rank 0 has, by a placement, or in bands of rows.
+  [[nodiscard]] DistributedMatrix<T> spread(const HostMatrix<T>& A, const Placement& placement) const {
+    const DistributedMatrix<T> distributed(comm, placement, "spread");
+    scatter(A, 0, distributed);
+    return distributed;
+  }
+  [[nodiscard]] DistributedMatrix<T> spread(const HostMatrix<T>& A) const {
+    return spread(A,
+                  Placement::row_bands(static_cast<Index>(A.extent(0)), static_cast<Index>(A.extent(1)), comm.size()));
+  }
+  /// All of A on every rank.
+  [[nodiscard]] HostMatrix<T> everywhere(const DistributedMatrix<T>& A) const {
+    HostMatrix<T> all = gather(A, 0);
+    if (comm.rank() != 0) {
+      all = HostMatrix<T>("all", static_cast<std::size_t>(A.rows()), static_cast<std::size_t>(A.columns()));
+    }
+    comm.broadcast(std::span<T>(all.data(), all.size()), 0);
+    return all;
+  }
+};
+
+}  // namespace heddle::test
