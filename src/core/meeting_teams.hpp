@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <string>
 
 namespace heddle::impl {
 
@@ -44,6 +45,31 @@ struct MarkedWords {
       }
     }
   }
+};
+
+/// Memory for the words of one kernel after the other, and the numbers of their steps.
+class WordsOfSteps {
+ public:
+  WordsOfSteps() = default;
+  WordsOfSteps(const ExecutionSpace& space, const std::string& label, Index count)
+      : words_(Kokkos::view_alloc(space, label), static_cast<std::size_t>(count)) {}
+
+  [[nodiscard]] std::uint64_t* data() const { return words_.data(); }
+  /// The first of `count` numbers, a kernel's, that no word has yet. Ordered on `space`.
+  std::uint32_t next(const ExecutionSpace& space, int count) {
+    constexpr std::uint32_t most_of_kernel = 1U << 16U;
+    if (next_ > std::uint32_t{0} - most_of_kernel) {
+      Kokkos::deep_copy(space, words_, std::uint64_t{0});
+      next_ = 1;
+    }
+    const std::uint32_t begin = next_;
+    next_ += static_cast<std::uint32_t>(count);
+    return begin;
+  }
+
+ private:
+  Kokkos::View<std::uint64_t*, MemorySpace> words_;
+  std::uint32_t next_ = 1;
 };
 
 /// A row that is proposed for a pivot.

@@ -355,8 +355,7 @@ template <Scalar T> class DeviceLeaves {
   DeviceLeaves(const ExecutionSpace& space, Index block)
       : block_(block),
         most_teams_(heddle::impl::resident_teams(space)),
-        words_(Kokkos::view_alloc(space, "heddle::exact::leaf_words"),
-               static_cast<std::size_t>(2 * most_teams_ * Leaf::words_of_team)) {}
+        words_(space, "heddle::exact::leaf_words", 2 * most_teams_ * Leaf::words_of_team) {}
 
   /// Sets pivots(row) and those after it, and what has to move in all other columns.
   void factor(const ExecutionSpace& space, const DeviceColumns<T>& columns, const LeafPlace& leaf,
@@ -373,7 +372,7 @@ template <Scalar T> class DeviceLeaves {
     policy.set_scratch_size(0, Kokkos::PerTeam(Leaf::scratch_bytes(threads)));
     Kokkos::parallel_for(
         "heddle::exact::lu_leaf", policy,
-        Leaf{columns, leaf, bounds, teams, next_steps(space, leaf.width), pivots, moves, words_.data()});
+        Leaf{columns, leaf, bounds, teams, words_.next(space, leaf.width), pivots, moves, words_.data()});
   }
 
  private:
@@ -394,21 +393,9 @@ template <Scalar T> class DeviceLeaves {
     return rows <= most_teams_ * most ? most : 0;
   }
 
-  // Numbers of steps that no word has yet.
-  std::uint32_t next_steps(const ExecutionSpace& space, int count) {
-    if (next_ > std::uint32_t{0} - 2 * static_cast<std::uint32_t>(device_leaf_columns<T>)) {
-      Kokkos::deep_copy(space, words_, std::uint64_t{0});
-      next_ = 1;
-    }
-    const std::uint32_t begin = next_;
-    next_ += static_cast<std::uint32_t>(count);
-    return begin;
-  }
-
   Index block_;
   Index most_teams_;
-  Kokkos::View<std::uint64_t*, MemorySpace> words_;
-  std::uint32_t next_ = 1;
+  heddle::impl::WordsOfSteps words_;
 };
 
 }  // namespace heddle::exact::impl

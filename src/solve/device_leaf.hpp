@@ -208,8 +208,7 @@ template <Scalar T> class DeviceLeaves {
   DeviceLeaves(const ExecutionSpace& space, Index rows)
       : clusters_(std::in_place, space),
         most_teams_(resident_teams(space)),
-        words_(Kokkos::view_alloc(space, "heddle::solve::leaf_words"),
-               static_cast<std::size_t>(2 * most_teams_ * DeviceLeaf<T>::words_of_team)),
+        words_(space, "heddle::solve::leaf_words", 2 * most_teams_ * DeviceLeaf<T>::words_of_team),
         order_(Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "heddle::solve::leaf_order"),
                static_cast<std::size_t>(fits(rows) ? 0 : rows)) {}
 
@@ -244,28 +243,16 @@ template <Scalar T> class DeviceLeaves {
     Policy policy(space, teams, *threads / Leaf::lanes, Leaf::lanes);
     policy.set_scratch_size(0, Kokkos::PerTeam(static_cast<int>(Leaf::SharedView::shmem_size(1))));
     Kokkos::parallel_for("heddle::solve::leaf", policy,
-                         Leaf{Elements<T>(panel), begin, rows, width, teams, next_steps(space, width), pivots.data(),
+                         Leaf{Elements<T>(panel), begin, rows, width, teams, words_.next(space, width), pivots.data(),
                               info.data(), moves, words_.data()});
   }
 
  private:
   [[nodiscard]] bool fits(Index rows) const { return rows <= most_teams_ * most_device_leaf_threads; }
-  // Numbers of steps that no word has yet.
-  std::uint32_t next_steps(const ExecutionSpace& space, int count) {
-    if (next_ > std::uint32_t{0} - 2 * static_cast<std::uint32_t>(device_leaf_width<T>)) {
-      Kokkos::deep_copy(space, words_, std::uint64_t{0});
-      next_ = 1;
-    }
-    const std::uint32_t begin = next_;
-    next_ += static_cast<std::uint32_t>(count);
-    return begin;
-  }
-
   std::optional<ClusterLeaves<T>> clusters_;
   Index most_teams_ = 1;
-  Kokkos::View<std::uint64_t*, MemorySpace> words_;
+  WordsOfSteps words_;
   Kokkos::View<Index*, MemorySpace> order_;  // Of panels that are too high for DeviceLeaf.
-  std::uint32_t next_ = 1;
 };
 
 }  // namespace heddle::impl
