@@ -26,7 +26,7 @@ template <Scalar T> struct CholeskyFactorization : PlannedFactorization<T> {
   CholeskyFactorization(const ExecutionSpace& given, const Communicator* comm, Index order,
                         const CholeskyOptions& options)
       : PlannedFactorization<T>(given, comm, order, order, options, "cholesky", cholesky_workspace<T>),
-        ahead(given, comm, this->schedule, this->taken.arithmetic),
+        ahead(given, comm, this->schedule, this->axis, this->taken.arithmetic),
         subtract(given, this->taken.arithmetic, this->schedule.block, this->axis.block, order,
                  std::min(this->axis.block, order), this->schedule.longest_inner()),
         subtract_in_panel(ahead.space_of_panels(), this->taken.arithmetic, this->schedule.block, this->axis.block,
@@ -36,7 +36,7 @@ template <Scalar T> struct CholeskyFactorization : PlannedFactorization<T> {
               static_cast<std::size_t>(this->schedule.panels())),
         turned(Kokkos::view_alloc(given, Kokkos::WithoutInitializing, "heddle::solve::turned_panels"),
                static_cast<std::size_t>(this->schedule.longest_inner() * std::min(this->axis.block, order))) {
-    if (ahead.exchange() != nullptr) subtract.set_meanwhile([this] { ahead.exchange()->progress(); });
+    subtract.set_meanwhile([this] { ahead.progress(); });
   }
 
   CholeskyReport factor(const MatrixView<T>& local) {
@@ -45,9 +45,9 @@ template <Scalar T> struct CholeskyFactorization : PlannedFactorization<T> {
       const Kokkos::Profiling::ScopedRegion region("heddle::solve::cholesky");
       const auto info = [&](Index p) { return Kokkos::subview(infos, Kokkos::pair<Index, Index>(p, p + 1)); };
       ahead.run(
-          this->watch, [&](Index p) { return owned_panel<T>(this->schedule, this->axis, this->rank(), local, p); },
-          info, [&](Index p, const MatrixView<T>& panel) { factor_panel(subtract_in_panel, panel, info(p)); },
-          [](Index) {}, [&](const LuSchedule::Update& update) { apply(local, update); });
+          this->watch, local, info,
+          [&](Index p, const MatrixView<T>& panel) { factor_panel(subtract_in_panel, panel, info(p)); }, [](Index) {},
+          [&](const LuSchedule::Update& update) { apply(local, update); });
       clear_above(local);
       report.info = first_info();
     });
@@ -59,8 +59,7 @@ template <Scalar T> struct CholeskyFactorization : PlannedFactorization<T> {
     const Range mine = this->axis.locals(this->rank(), update.columns);
     const Range inner = this->schedule.rows_of(update);
     const Index n = this->schedule.rows;
-    const MatrixView<T> L = ahead.exchange() != nullptr ? ahead.exchange()->panels(update.first, update.last)
-                                                        : block_of(local, 0, n, inner.begin, inner.end);
+    const MatrixView<T> L = ahead.panels(local, update.first, update.last);
     for (Index j = mine.begin; j < mine.end;) {
       const Index end = std::min(mine.end, (j / this->axis.block + 1) * this->axis.block);
       const Index row = this->axis.global(this->rank(), j);

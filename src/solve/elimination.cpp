@@ -13,7 +13,7 @@ Elimination<T>::Elimination(const ExecutionSpace& space, const Communicator* com
                             const CyclicAxis& columns, Arithmetic arithmetic)
     : schedule_(schedule),
       axis_(columns),
-      ahead_(space, comm, schedule, arithmetic),
+      ahead_(space, comm, schedule, columns, arithmetic),
       subtract_(space, arithmetic, schedule.block, columns.block, schedule.rows, columns.count(ahead_.rank()),
                 schedule.longest_inner()),
       subtract_in_panel_(ahead_.space_of_panels(), arithmetic, schedule.block, columns.block, schedule.rows,
@@ -21,17 +21,12 @@ Elimination<T>::Elimination(const ExecutionSpace& space, const Communicator* com
       factor_panel_(ahead_.space_of_panels(), schedule.rows, schedule.block),
       results_(Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "heddle::solve::results"),
                static_cast<std::size_t>(schedule.panels() * PanelResult::extent(schedule.block))) {
-  if (ahead_.exchange() != nullptr) subtract_.set_meanwhile([this] { ahead_.exchange()->progress(); });
+  subtract_.set_meanwhile([this] { ahead_.progress(); });
 }
 
 template <Scalar T> PanelResult Elimination<T>::result(Index p) const {
   const Index extent = PanelResult::extent(schedule_.block);
   return {Kokkos::subview(results_, Kokkos::pair<Index, Index>(p * extent, (p + 1) * extent)), schedule_.block};
-}
-
-template <Scalar T> MatrixView<T> Elimination<T>::panels(Index first, Index last) const {
-  if (ahead_.exchange() != nullptr) return ahead_.exchange()->panels(first, last);
-  return block_of(matrix_, 0, schedule_.rows, first * schedule_.block, schedule_.panel(last - 1).end);
 }
 
 template <Scalar T> void Elimination<T>::move_before(Index p) {
@@ -41,8 +36,8 @@ template <Scalar T> void Elimination<T>::move_before(Index p) {
   const Range before = local({0, row});
   move_rows<T>(space, moves, block_of(matrix_, row, schedule_.rows, before.begin, before.end));
   const Index group = schedule_.group_begin(p);
-  if (ahead_.exchange() != nullptr && group < p) {
-    const MatrixView<T> received = ahead_.exchange()->panels(group, p);
+  if (ahead_.copies_panels() && group < p) {
+    const MatrixView<T> received = ahead_.panels(matrix_, group, p);
     move_rows<T>(space, moves, block_of(received, row, schedule_.rows, 0, static_cast<Index>(received.extent(1))));
   }
 }
@@ -56,7 +51,7 @@ template <Scalar T> void Elimination<T>::apply(const LuSchedule::Update& update)
                  block_of(matrix_, schedule_.panel(p).begin, rows, mine.begin, mine.end));
   }
   const Range inner = schedule_.rows_of(update);
-  const MatrixView<const T> L = panels(update.first, update.last);
+  const MatrixView<const T> L = ahead_.panels(matrix_, update.first, update.last);
   const MatrixView<T> upper = block_of(matrix_, inner.begin, inner.end, mine.begin, mine.end);
   subtract_.solve(exact::Triangle::lower, exact::Diagonal::unit, block_of(L, inner.begin, inner.end, 0, inner.size()),
                   upper, mine.begin);
@@ -83,8 +78,7 @@ void Elimination<T>::run(const MatrixView<T>& local_matrix, std::vector<Index>& 
   matrix_ = local_matrix;
   taken_ = -1;
   ahead_.run(
-      watch, [&](Index p) { return owned_panel<T>(schedule_, axis_, ahead_.rank(), matrix_, p); },
-      [&](Index p) { return result(p).data; },
+      watch, matrix_, [&](Index p) { return result(p).data; },
       [&](Index p, const MatrixView<T>& panel) { factor_panel_(subtract_in_panel_, panel, result(p)); },
       [&](Index p) { move_before(p); }, [&](const LuSchedule::Update& update) { apply(update); });
   read_results(pivots, info);

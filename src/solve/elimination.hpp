@@ -27,8 +27,6 @@ template <Scalar T> class Elimination {
   [[nodiscard]] Range local(Range columns) const { return axis_.locals(ahead_.rank(), columns); }
   /// What panel p left besides the factors.
   [[nodiscard]] PanelResult result(Index p) const;
-  /// Panels [first, last), by rows and columns: where they were factored, or where they were received.
-  [[nodiscard]] MatrixView<T> panels(Index first, Index last) const;
   /// The interchanges of panel p in the panels before it.
   void move_before(Index p);
   void apply(const LuSchedule::Update& update);

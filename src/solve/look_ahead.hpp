@@ -18,8 +18,10 @@ namespace heddle::impl {
 /// Native ones have it on any number of ranks, since the products that are divided have other bits.
 template <Scalar T> class LookAhead {
  public:
-  LookAhead(const ExecutionSpace& space, const Communicator* comm, const LuSchedule& schedule, Arithmetic arithmetic)
-      : space_(space), ahead_(space), schedule_(schedule) {
+  /// `columns`: who has which columns; blocks are multiples of the schedule's. `comm` may be null.
+  LookAhead(const ExecutionSpace& space, const Communicator* comm, const LuSchedule& schedule,
+            const CyclicAxis& columns, Arithmetic arithmetic)
+      : space_(space), ahead_(space), schedule_(schedule), columns_(columns) {
     if (comm != nullptr && comm->size() > 1) exchange_ = std::make_unique<PanelExchange<T>>(*comm, schedule);
     divides_ = exchange_ != nullptr || arithmetic == Arithmetic::native;
   }
@@ -27,17 +29,27 @@ template <Scalar T> class LookAhead {
   /// Where panels are factored.
   [[nodiscard]] const ExecutionSpace& space_of_panels() const { return ahead_.space(); }
   [[nodiscard]] int rank() const { return exchange_ ? exchange_->rank() : 0; }
-  /// Null on one rank.
-  [[nodiscard]] const PanelExchange<T>* exchange() const { return exchange_.get(); }
+  /// Panels [first, last) of the matrix of which `local` has this rank's columns, by rows and columns: where they were
+  /// factored, or where they were received.
+  [[nodiscard]] MatrixView<T> panels(const MatrixView<T>& local, Index first, Index last) const {
+    if (exchange_) return exchange_->panels(first, last);
+    return block_of(local, 0, schedule_.rows, first * schedule_.block, schedule_.panel(last - 1).end);
+  }
+  /// Whether panels() are copies.
+  [[nodiscard]] bool copies_panels() const { return exchange_ != nullptr; }
+  /// Lets messages under way make progress. Does not block.
+  void progress() const {
+    if (exchange_) exchange_->progress();
+  }
 
   /// For each panel in turn: factor(p, panel), on space_of_panels() of the rank that has it, then arrived(p) and
-  /// apply(update), on every rank on the other instance; the exchange has the panel then. `owned(p)`: an OwnedPanel;
-  /// `numbers(p)`: what travels with panel p.
-  template <class Owned, class Numbers, class Factor, class Arrived, class Apply>
-  void run(Watch& watch, const Owned& owned, const Numbers& numbers, const Factor& factor, const Arrived& arrived,
-           const Apply& apply) {
+  /// apply(update), on every rank on the other instance; panels() has the panel then. `numbers(p)`: what travels with
+  /// panel p.
+  template <class Numbers, class Factor, class Arrived, class Apply>
+  void run(Watch& watch, const MatrixView<T>& local, const Numbers& numbers, const Factor& factor,
+           const Arrived& arrived, const Apply& apply) {
     const auto begin = [&](Index p) {
-      const OwnedPanel<T> of = owned(p);
+      const OwnedPanel<T> of = owned_panel<T>(schedule_, columns_, rank(), local, p);
       if (of.owner == rank()) {
         Event::on(space_).before(ahead_.space());
         watch.panel(p, ahead_.space(), [&] { factor(p, of.panel); });
@@ -49,7 +61,9 @@ template <Scalar T> class LookAhead {
     for (Index p = 0; p < schedule_.panels(); ++p) {
       factored_.before(space_);
       factored_ = {};
-      if (exchange_) watch.exchange(p, owned(p).owner, exchange_->bytes(p), [&] { exchange_->end(p); });
+      if (exchange_) {
+        watch.exchange(p, columns_.owner(schedule_.panel(p).begin), exchange_->bytes(p), [&] { exchange_->end(p); });
+      }
       arrived(p);
       const LuSchedule::Update update = schedule_.update_after(p);
       const auto take = [&](const LuSchedule::Update& part) {
@@ -67,7 +81,8 @@ template <Scalar T> class LookAhead {
   ExecutionSpace space_;
   UrgentInstance ahead_;
   LuSchedule schedule_;
-  std::unique_ptr<PanelExchange<T>> exchange_;
+  CyclicAxis columns_;
+  std::unique_ptr<PanelExchange<T>> exchange_;  // Null on one rank.
   bool divides_ = false;
   Event factored_;
 };
