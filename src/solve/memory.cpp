@@ -60,7 +60,7 @@ double bytes_of_products(Index rows, Index columns, Index block, Index longest, 
 // Of PanelExchange.
 template <Scalar T> double bytes_of_exchange(const LuSchedule& schedule, int ranks) {
   if (ranks == 1) return 0.0;
-  return sizeof(T) * product_of(schedule.rows, 2 * (schedule.group + 1) * schedule.block);
+  return sizeof(T) * product_of(schedule.rows, (kept_panels(schedule) + 2) * schedule.block);
 }
 
 template <class Bytes> double most_of_ranks(int ranks, const Bytes& bytes) {

@@ -22,7 +22,7 @@ MatrixView<double> as_doubles(const Kokkos::View<Index*, MemorySpace>& numbers) 
 template <Scalar T>
 PanelExchange<T>::PanelExchange(const Communicator& comm, const LuSchedule& schedule)
     : comm_(comm), schedule_(schedule), transport_(transport_of(comm)) {
-  const Index width = 2 * schedule.group * schedule.block;
+  const Index width = kept_panels(schedule) * schedule.block;
   const auto memory = [&](const std::string& label) {
     return Kokkos::view_alloc(comm.space(), Kokkos::WithoutInitializing, label);
   };

@@ -5,6 +5,7 @@
 #include "solve/schedule.hpp"
 #include <heddle/comm/transport.hpp>
 
+#include <algorithm>
 #include <array>
 #include <optional>
 #include <vector>
@@ -25,6 +26,11 @@ template <Scalar T>
   if (owner != rank) return {owner, block_of(local, schedule.rows, schedule.rows, 0, 0)};
   const Range mine = columns.locals(rank, of);
   return {owner, block_of(local, of.begin, schedule.rows, mine.begin, mine.end)};
+}
+
+/// Panels that each rank has room for: those of two groups, so that one can arrive while the other is used.
+[[nodiscard]] inline Index kept_panels(const LuSchedule& schedule) {
+  return std::min(2 * schedule.group, std::max<Index>(schedule.panels(), 1));
 }
 
 /// Room for the panels of two groups on each rank, and the messages that fill it.
@@ -71,7 +77,7 @@ template <Scalar T> class PanelExchange {
   Communicator comm_;
   LuSchedule schedule_;
   Transport transport_;
-  MatrixView<T> kept_;  // rows x 2 group block
+  MatrixView<T> kept_;  // rows x kept_panels() block
   Kokkos::View<T**, Kokkos::LayoutLeft, MemorySpace> storage_;
   std::array<Kokkos::View<T*, MemorySpace>, 2> messages_;  // Of panels in turn.
   std::array<std::vector<Request>, 2> sends_;

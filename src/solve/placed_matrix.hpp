@@ -136,30 +136,41 @@ template <Scalar T> PlacedMatrix<T> placed(const PlacedMatrix<T>& M, const Place
   return copy;
 }
 
+/// Whether a local element is on the diagonal of the matrix.
+struct OnDiagonal {
+  CyclicAxis rows;
+  CyclicAxis columns;
+  int grid_row;
+  int grid_column;
+  template <Scalar T>
+  explicit OnDiagonal(const PlacedMatrix<T>& A)
+      : rows(A.placement().row_axis()),
+        columns(A.placement().column_axis()),
+        grid_row(A.grid_row()),
+        grid_column(A.grid_column()) {}
+  KOKKOS_INLINE_FUNCTION bool operator()(Index i, Index j) const {
+    return rows.global(grid_row, i) == columns.global(grid_column, j);
+  }
+};
+
 /// A = 0, but for ones on the diagonal of the matrix.
 template <Scalar T> void set_identity(const PlacedMatrix<T>& A) {
-  const CyclicAxis rows = A.placement().row_axis();
-  const CyclicAxis columns = A.placement().column_axis();
-  const int p = A.grid_row();
-  const int q = A.grid_column();
+  const OnDiagonal on_diagonal(A);
   const Elements<T> a(A.local());
   for_each_element(
       A.space(), "heddle::solve::identity", static_cast<Index>(A.local().extent(0)),
       static_cast<Index>(A.local().extent(1)),
-      KOKKOS_LAMBDA(Index i, Index j) { a(i, j) = rows.global(p, i) == columns.global(q, j) ? T(1) : T(0); });
+      KOKKOS_LAMBDA(Index i, Index j) { a(i, j) = on_diagonal(i, j) ? T(1) : T(0); });
 }
 
 /// A = A - I.
 template <Scalar T> void subtract_identity(const PlacedMatrix<T>& A) {
-  const CyclicAxis rows = A.placement().row_axis();
-  const CyclicAxis columns = A.placement().column_axis();
-  const int p = A.grid_row();
-  const int q = A.grid_column();
+  const OnDiagonal on_diagonal(A);
   const Elements<T> a(A.local());
   for_each_element(
       A.space(), "heddle::solve::subtract_identity", static_cast<Index>(A.local().extent(0)),
       static_cast<Index>(A.local().extent(1)), KOKKOS_LAMBDA(Index i, Index j) {
-        if (rows.global(p, i) == columns.global(q, j)) a(i, j) -= T(1);
+        if (on_diagonal(i, j)) a(i, j) -= T(1);
       });
 }
 
