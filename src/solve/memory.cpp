@@ -7,6 +7,7 @@
 #include "dist/exchange.hpp"
 #include "gemm/emulation/emulated.hpp"
 #include "solve/panel.hpp"
+#include "solve/panel_exchange.hpp"
 #include "solve/qr_leaf.hpp"
 #include "solve/qr_sums.hpp"
 #include "solve/system.hpp"
