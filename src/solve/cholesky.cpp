@@ -26,8 +26,8 @@ template <Scalar T> struct CholeskyFactorization : PlannedFactorization<T> {
   CholeskyFactorization(const ExecutionSpace& given, const Communicator* comm, Index order,
                         const CholeskyOptions& options)
       : PlannedFactorization<T>(given, comm, order, order, options, "cholesky", cholesky_workspace<T>),
-        ahead(given, comm, this->schedule, this->axis, this->taken.arithmetic),
-        subtract(given, this->taken.arithmetic, this->schedule.block, this->axis.block, order,
+        ahead(given, comm, this->schedule, this->grid, PanelSide::columns, this->taken.arithmetic),
+        subtract(given, this->taken.arithmetic, this->schedule.block, this->axis.block, this->grid.row_count(),
                  std::min(this->axis.block, order), this->schedule.longest_inner()),
         subtract_in_panel(ahead.space_of_panels(), this->taken.arithmetic, this->schedule.block, this->axis.block,
                           order, this->schedule.block, this->schedule.block),
@@ -56,28 +56,35 @@ template <Scalar T> struct CholeskyFactorization : PlannedFactorization<T> {
 
   // Each block of columns by itself, from its own rows down.
   void apply(const MatrixView<T>& local, const LuSchedule::Update& update) {
-    const Range mine = this->axis.locals(this->rank(), update.columns);
+    const RankGrid& grid = this->grid;
+    const Range mine = grid.local_columns(update.columns);
     const Range inner = this->schedule.rows_of(update);
-    const Index n = this->schedule.rows;
     const MatrixView<T> L = ahead.panels(local, update.first, update.last);
+    // Rows of L with the numbers of this rank's columns.
+    const MatrixView<T> across = grid.divides_rows() ? ahead.sides(update.first, update.last) : L;
     for (Index j = mine.begin; j < mine.end;) {
       const Index end = std::min(mine.end, (j / this->axis.block + 1) * this->axis.block);
-      const Index row = this->axis.global(this->rank(), j);
+      const Index row = this->axis.global(grid.column(), j);
+      const Index at = grid.divides_rows() ? j : row;
+      const Range rows = grid.local_rows({row, this->schedule.rows});
       const MatrixView<T> upper = matrix_view(turned.data(), inner.size(), end - j, inner.size());
-      transpose(this->space, T(1), block_of(L, row, row + (end - j), 0, inner.size()), Operation::conjugate_transpose,
-                upper);
-      subtract(block_of(L, row, n, 0, inner.size()), upper, block_of(local, row, n, j, end), j);
+      transpose(this->space, T(1), block_of(across, at, at + (end - j), 0, inner.size()),
+                Operation::conjugate_transpose, upper);
+      subtract(block_of(L, rows.begin, rows.end, 0, inner.size()), upper, block_of(local, rows.begin, rows.end, j, end),
+               j);
       j = end;
     }
   }
   void clear_above(const MatrixView<T>& local) const {
     const Elements<T> a(local);
-    const CyclicAxis columns = this->axis;
-    const int here = this->rank();
+    const CyclicAxis rows = this->grid.rows;
+    const CyclicAxis columns = this->grid.columns;
+    const int row = this->grid.row();
+    const int column = this->grid.column();
     for_each_element(
         this->space, "heddle::solve::clear_above", static_cast<Index>(local.extent(0)),
         static_cast<Index>(local.extent(1)), KOKKOS_LAMBDA(Index i, Index j) {
-          if (i < columns.global(here, j)) a(i, j) = T(0);
+          if (rows.global(row, i) < columns.global(column, j)) a(i, j) = T(0);
         });
   }
   [[nodiscard]] Index first_info() const {
@@ -107,8 +114,10 @@ CholeskyPlan<T>::CholeskyPlan(const Communicator& comm, Index order, const Chole
   comm.together([&] {
     std::vector<impl::Argument> arguments = impl::arguments_of(options);
     arguments.push_back(impl::argument("order", order));
-    impl::require_alike(comm, "cholesky", arguments,
-                        [&] { impl::require_lu_options("cholesky", order, order, options); });
+    impl::require_alike(comm, "cholesky", arguments, [&] {
+      impl::require_lu_options("cholesky", order, order, options);
+      impl::require_grid("cholesky", options, comm.size());
+    });
     state_ = std::make_unique<State>(comm.space(), &comm, order, options);
   });
 }
@@ -138,6 +147,7 @@ CholeskyReport cholesky(const ExecutionSpace& space, const MatrixView<T>& A, con
   const auto order = static_cast<Index>(A.extent(0));
   require(A.extent(1) == A.extent(0), "cholesky: A is ", A.extent(0), " x ", A.extent(1), "; expected a square matrix");
   impl::require_lu_options("cholesky", order, order, options);
+  impl::require_grid("cholesky", options, 1);
   impl::require_column_major("cholesky", A);
   return impl::CholeskyFactorization<T>(space, nullptr, order, options).factor(A);
 }

@@ -4,6 +4,7 @@
 #include "dist/arguments.hpp"
 #include "solve/memory.hpp"
 #include "solve/placed_matrix.hpp"
+#include "solve/rank_grid.hpp"
 #include "solve/schedule.hpp"
 #include "solve/watch.hpp"
 #include <heddle/solve/lu.hpp>
@@ -21,6 +22,11 @@ namespace heddle::impl {
 void require_lu_options(const char* of, Index rows, Index columns, const LuOptions& options);
 /// Blocks of columns that ranks take in turn.
 [[nodiscard]] CyclicAxis columns_of(const LuSchedule& schedule, int ranks);
+/// Who has which rows and columns while a matrix is factored on `ranks` ranks, of which LuOptions::grid_rows make a
+/// column of the grid.
+[[nodiscard]] RankGrid grid_of(const LuSchedule& schedule, const LuOptions& options, int ranks, int rank);
+/// Throws Error(argument) where LuOptions::grid_rows don't divide the ranks.
+void require_grid(const char* of, const LuOptions& options, int ranks);
 /// The placement of a matrix whose columns are dealt out so.
 [[nodiscard]] inline Placement placement_of_columns(Index rows, const CyclicAxis& columns) {
   return Placement::block_cyclic(rows, columns.extent, std::max<Index>(rows, 1), columns.block, 1, columns.processes);
@@ -35,10 +41,11 @@ template <Scalar T> struct PlannedFactorization {
         communicator(comm != nullptr ? std::optional<Communicator>(*comm) : std::nullopt),
         taken(with_arithmetic(options)),
         schedule(schedule_for(rows, columns, taken)),
-        axis(columns_of(schedule, comm != nullptr ? comm->size() : 1)),
-        placement(placement_of_columns(rows, axis)),
-        memory_bytes(workspace(schedule, axis, taken.arithmetic)),
-        watch(given, comm, schedule, taken) {
+        grid(grid_of(schedule, taken, comm != nullptr ? comm->size() : 1, comm != nullptr ? comm->rank() : 0)),
+        axis(grid.columns),
+        placement(grid.placement()),
+        memory_bytes(workspace(schedule, grid, taken.arithmetic)),
+        watch(given, schedule, taken) {
     require_memory(of, comm, memory_bytes, static_cast<double>(taken.memory_limit));
   }
 
@@ -62,7 +69,7 @@ template <Scalar T> struct PlannedFactorization {
     report.seconds = over_ranks(mine);
     report.gflops = report.seconds > 0 ? flops / report.seconds / 1e9 : 0.0;
   }
-  /// factor(this rank's columns) of A, wherever A lies. Collective. Throws Error(argument), on every rank alike, for
+  /// factor(what this rank has) of A, wherever A lies. Collective. Throws Error(argument), on every rank alike, for
   /// another shape than the plan's.
   template <class Factor> auto in_place(const char* of, const DistributedMatrix<T>& A, const Factor& factor) {
     const Communicator& comm = *communicator;
@@ -74,7 +81,7 @@ template <Scalar T> struct PlannedFactorization {
       // One rank has all columns, in order, whatever the placement says.
       if (comm.size() == 1 || A.placement() == placement) return factor(A.local());
       if (!(brought.placement() == placement)) {
-        const double more = bytes_of_copy<T>(schedule.rows, axis);
+        const double more = bytes_of_copy<T>(grid);
         const auto limit = static_cast<double>(taken.memory_limit);
         require_memory(of, &comm, limit > 0 ? memory_bytes + more : more, limit);
         memory_bytes += more;
@@ -91,7 +98,8 @@ template <Scalar T> struct PlannedFactorization {
   std::optional<Communicator> communicator;
   LuOptions taken;
   LuSchedule schedule;
-  CyclicAxis axis;
+  RankGrid grid;
+  CyclicAxis axis;  // Of its columns.
   Placement placement;
   double memory_bytes;  // Of the rank that needs most.
   Watch watch;
@@ -100,8 +108,11 @@ template <Scalar T> struct PlannedFactorization {
 
 /// What a factorization's options are compared by over the ranks.
 [[nodiscard]] inline std::vector<Argument> arguments_of(const LuOptions& options) {
-  return {argument("arithmetic", to_string(options.arithmetic)), argument("block", options.block),
-          argument("group", options.group), argument("memory_limit", options.memory_limit),
+  return {argument("arithmetic", to_string(options.arithmetic)),
+          argument("block", options.block),
+          argument("group", options.group),
+          argument("grid_rows", options.grid_rows),
+          argument("memory_limit", options.memory_limit),
           argument("record_timeline", options.record_timeline)};
 }
 

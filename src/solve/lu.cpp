@@ -37,6 +37,7 @@ void require_lu_options(const char* of, Index rows, Index columns, const LuOptio
   require(options.block >= 0, of, ": block ", options.block, "; expected a number of columns, or 0");
   require(options.group >= 0 && (options.group & (options.group - 1)) == 0, of, ": group ", options.group,
           "; expected a power of two, or 0");
+  require(options.grid_rows >= 1, of, ": grid_rows ", options.grid_rows, "; expected 1 or more");
 }
 
 // Native factorizations are the faster ones on every machine that was measured, GPUs included (docs/notes/solve.md).
@@ -52,6 +53,17 @@ CyclicAxis columns_of(const LuSchedule& schedule, int ranks) {
   const Index wanted = std::min((schedule.columns + blocks - 1) / blocks, widest);
   const Index panels = std::max<Index>(1, (wanted + schedule.block - 1) / schedule.block);
   return {schedule.columns, panels * schedule.block, ranks};
+}
+
+RankGrid grid_of(const LuSchedule& schedule, const LuOptions& options, int ranks, int rank) {
+  const CyclicAxis columns = columns_of(schedule, ranks / options.grid_rows);
+  if (options.grid_rows == 1) return RankGrid::of_columns(schedule.rows, columns, rank);
+  return {{schedule.rows, columns.block, options.grid_rows}, columns, rank};
+}
+
+void require_grid(const char* of, const LuOptions& options, int ranks) {
+  require(ranks % options.grid_rows == 0, of, ": grid_rows ", options.grid_rows, "; expected a divisor of ", ranks,
+          ranks == 1 ? " rank" : " ranks");
 }
 
 namespace {
@@ -80,18 +92,22 @@ struct LargerOrNan {
 
 // The largest part of an element of U, or, with `all`, of the whole local matrix.
 template <Scalar T>
-double largest_part(const ExecutionSpace& space, const MatrixView<T>& local, const CyclicAxis& axis, int rank,
-                    bool all) {
+double largest_part(const ExecutionSpace& space, const MatrixView<T>& local, const RankGrid& grid, bool all) {
   const Elements<T> a(local);
   const auto rows = static_cast<Index>(local.extent(0));
   const auto columns = static_cast<Index>(local.extent(1));
+  const CyclicAxis axis = grid.columns;
+  const CyclicAxis row_axis = grid.rows;
+  const int column = grid.column();
+  const int row = grid.row();
   LargerOrNan most;
   if (rows == 0 || columns == 0) return most.value;
   if constexpr (on_host) {
     Kokkos::parallel_reduce(
         "heddle::solve::largest_part", Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(space, 0, columns),
         [=](Index j, LargerOrNan& largest) {
-          largest += {largest_of_column(&a(0, j), all ? rows : std::min(rows, axis.global(rank, j) + 1))};
+          largest += {largest_of_column(
+              &a(0, j), all ? rows : row_axis.count_below(row, std::min(row_axis.extent, axis.global(column, j) + 1)))};
         },
         most);
   } else {
@@ -101,7 +117,7 @@ double largest_part(const ExecutionSpace& space, const MatrixView<T>& local, con
         KOKKOS_LAMBDA(Index e, LargerOrNan & largest) {
           const Index j = e / rows;
           const Index i = e - j * rows;
-          if (all || i <= axis.global(rank, j)) largest += LargerOrNan{part_size(a(i, j))};
+          if (all || row_axis.global(row, i) <= axis.global(column, j)) largest += LargerOrNan{part_size(a(i, j))};
         },
         most);
   }
@@ -121,11 +137,11 @@ template <Scalar T> struct LuFactorization : PlannedFactorization<T> {
   LuFactorization(const ExecutionSpace& given, const Communicator* comm, Index rows, Index columns,
                   const LuOptions& options)
       : PlannedFactorization<T>(given, comm, rows, columns, options, "lu", lu_workspace<T>),
-        elimination(given, comm, this->schedule, this->axis, this->taken.arithmetic) {}
+        elimination(given, comm, this->schedule, this->grid, this->taken.arithmetic) {}
 
   LuReport factor(const MatrixView<T>& local) {
     const auto largest = [&](bool all) {
-      const double mine = largest_part<T>(this->space, local, this->axis, this->rank(), all);
+      const double mine = largest_part<T>(this->space, local, this->grid, all);
       // MPI's largest of a number and a NaN may be either.
       const bool numbers = this->over_ranks(std::isnan(mine) ? 1.0 : 0.0) == 0.0;
       const double most = this->over_ranks(std::isnan(mine) ? 0.0 : mine);
@@ -153,7 +169,10 @@ template <Scalar T> LuPlan<T>::LuPlan(const Communicator& comm, Index rows, Inde
     std::vector<impl::Argument> arguments = impl::arguments_of(options);
     arguments.push_back(impl::argument("rows", rows));
     arguments.push_back(impl::argument("columns", columns));
-    impl::require_alike(comm, "lu", arguments, [&] { impl::require_lu_options("lu", rows, columns, options); });
+    impl::require_alike(comm, "lu", arguments, [&] {
+      impl::require_lu_options("lu", rows, columns, options);
+      impl::require_grid("lu", options, comm.size());
+    });
     state_ = std::make_unique<State>(comm.space(), &comm, rows, columns, options);
   });
 }
@@ -176,6 +195,7 @@ template <Scalar T> LuReport lu(const Communicator& comm, const DistributedMatri
 template <Scalar T> LuReport lu(const ExecutionSpace& space, const MatrixView<T>& A, const LuOptions& options) {
   const impl::PlacedMatrix<T> a(space, "lu", "A", A);
   impl::require_lu_options("lu", a.rows(), a.columns(), options);
+  impl::require_grid("lu", options, 1);
   return impl::LuFactorization<T>(space, nullptr, a.rows(), a.columns(), options).factor(a.local());
 }
 

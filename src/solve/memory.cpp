@@ -6,6 +6,7 @@
 #include "core/instantiate.hpp"
 #include "dist/exchange.hpp"
 #include "gemm/emulation/emulated.hpp"
+#include "solve/divided_rows.hpp"
 #include "solve/panel.hpp"
 #include "solve/panel_exchange.hpp"
 #include "solve/qr_leaf.hpp"
@@ -58,16 +59,35 @@ double bytes_of_products(Index rows, Index columns, Index block, Index longest, 
   return bytes;
 }
 
-// Of PanelExchange.
-template <Scalar T> double bytes_of_exchange(const LuSchedule& schedule, int ranks) {
-  if (ranks == 1) return 0.0;
-  return sizeof(T) * product_of(schedule.rows, (kept_panels(schedule) + 2) * schedule.block);
-}
-
 template <class Bytes> double most_of_ranks(int ranks, const Bytes& bytes) {
   double most = 0.0;
   for (int rank = 0; rank < ranks; ++rank) most = std::max(most, bytes(rank));
   return most;
+}
+// The same over the ranks of a grid: bytes(grid as a rank sees it).
+template <class Bytes> double most_of_grid(RankGrid grid, const Bytes& bytes) {
+  return most_of_ranks(grid.rows.processes * grid.columns.processes, [&](int rank) {
+    grid.rank = rank;
+    return bytes(grid);
+  });
+}
+
+// Of PanelExchange.
+template <Scalar T> double bytes_of_exchange(const LuSchedule& schedule, const RankGrid& grid, PanelSide side) {
+  if (grid.rows.processes * grid.columns.processes == 1) return 0.0;
+  const Index kept = kept_panels(schedule);
+  const double elements = most_of_grid(grid, [&](const RankGrid& here) {
+    // Panels that are kept and two on their way.
+    double rows = static_cast<double>(here.row_count() * kept + 2 * schedule.rows);
+    if (here.divides_rows()) {
+      const SideRows sides = side_rows(side, schedule, here);
+      const Index all = sides.by_group ? sides.kept_rows : sides.axis.extent;
+      // Besides, a panel on its way to be factored and there.
+      rows += static_cast<double>(sides.kept_rows * kept + 2 * all + schedule.rows + here.row_count());
+    }
+    return rows * static_cast<double>(schedule.block);
+  });
+  return sizeof(T) * elements;
 }
 
 std::string amount(double bytes) {
@@ -80,59 +100,61 @@ std::string amount(double bytes) {
 struct Shape {
   LuOptions options;
   LuSchedule schedule;
-  CyclicAxis columns;
+  RankGrid grid;
+  CyclicAxis columns;  // Where columns alone are dealt out.
 };
 Shape shape_of(const char* of, Index rows, Index columns, int ranks, const LuOptions& given) {
   require(ranks >= 1, of, ": ", ranks, " ranks; expected 1 or more");
   require_lu_options(of, rows, columns, given);
+  require_grid(of, given, ranks);
   Shape shape;
   shape.options = with_arithmetic(given);
   shape.schedule = schedule_for(rows, columns, shape.options);
+  shape.grid = grid_of(shape.schedule, shape.options, ranks, 0);
   shape.columns = columns_of(shape.schedule, ranks);
   return shape;
 }
 
 }  // namespace
 
-template <Scalar T> double lu_workspace(const LuSchedule& schedule, const CyclicAxis& columns, Arithmetic arithmetic) {
-  const double of_products = most_of_ranks(columns.processes, [&](int rank) {
+template <Scalar T> double lu_workspace(const LuSchedule& schedule, const RankGrid& grid, Arithmetic arithmetic) {
+  const double of_products = most_of_grid(grid, [&](const RankGrid& here) {
     std::set<Index> inner;
     for (Index p = 0; p < schedule.panels(); ++p) {
       const LuSchedule::Update update = schedule.update_after(p);
-      if (columns.locals(rank, update.columns).empty()) continue;
+      if (here.local_columns(update.columns).empty()) continue;
       const Range of = schedule.rows_of(update);
       add_inner_of_triangle(of.size(), schedule.block, false, inner);
       if (of.end < schedule.rows) inner.insert(of.size());
     }
-    return bytes_of_products<T>(schedule.rows, columns.count(rank), schedule.block, schedule.longest_inner(), inner,
-                                arithmetic);
+    const double of_rows = here.divides_rows() ? DividedRows<T>::bytes(schedule, here.column_count()) : 0.0;
+    return of_rows + bytes_of_products<T>(rows_of_products(schedule, here), here.column_count(), schedule.block,
+                                          schedule.longest_inner(), inner, arithmetic);
   });
   // Pivots and moves of each panel, and on GPUs the order of rows.
   const double of_panels = sizeof(Index) * (product_of(schedule.panels(), PanelResult::extent(schedule.block)) +
                                             (on_host ? 0.0 : static_cast<double>(schedule.rows)));
-  return of_products + of_panels + bytes_of_exchange<T>(schedule, columns.processes);
+  return of_products + of_panels + bytes_of_exchange<T>(schedule, grid, PanelSide::group);
 }
 
-template <Scalar T>
-double cholesky_workspace(const LuSchedule& schedule, const CyclicAxis& columns, Arithmetic arithmetic) {
-  const Index order = schedule.rows;
-  const Index width = std::min(columns.block, order);
-  const double of_products = most_of_ranks(columns.processes, [&](int rank) {
+template <Scalar T> double cholesky_workspace(const LuSchedule& schedule, const RankGrid& grid, Arithmetic arithmetic) {
+  const Index width = std::min(grid.columns.block, schedule.rows);
+  const double of_products = most_of_grid(grid, [&](const RankGrid& here) {
     std::set<Index> inner;
     for (Index p = 0; p < schedule.panels(); ++p) {
       const LuSchedule::Update update = schedule.update_after(p);
-      if (!columns.locals(rank, update.columns).empty()) inner.insert(schedule.rows_of(update).size());
+      if (!here.local_columns(update.columns).empty()) inner.insert(schedule.rows_of(update).size());
     }
-    return bytes_of_products<T>(order, width, schedule.block, schedule.longest_inner(), inner, arithmetic);
+    return bytes_of_products<T>(here.row_count(), width, schedule.block, schedule.longest_inner(), inner, arithmetic);
   });
   // On GPUs blocks on the diagonal besides.
   const double of_turned =
       sizeof(T) * (product_of(schedule.longest_inner(), width) + product_of(schedule.block, schedule.block) +
                    (on_host ? 0.0 : product_of(leaf_width<T>, schedule.block)));
-  return of_products + of_turned + bytes_of_exchange<T>(schedule, columns.processes);
+  return of_products + of_turned + bytes_of_exchange<T>(schedule, grid, PanelSide::columns);
 }
 
-template <Scalar T> double qr_workspace(const LuSchedule& schedule, const CyclicAxis& columns, Arithmetic arithmetic) {
+template <Scalar T> double qr_workspace(const LuSchedule& schedule, const RankGrid& grid, Arithmetic arithmetic) {
   const Index rows = schedule.rows;
   const Index width = std::min(schedule.block, std::max<Index>(schedule.steps(), 1));
   // The reflections of a panel and the triangles of all; sums over runs of rows, and what is summed so within a panel.
@@ -140,8 +162,8 @@ template <Scalar T> double qr_workspace(const LuSchedule& schedule, const Cyclic
   const auto runs = static_cast<double>(runs_of(0, rows));
   const double of_panels = product_of(rows, width) + product_of(schedule.panels() * width, width) +
                            runs * static_cast<double>(within + qr_leaf_width) + 2.0 * static_cast<double>(within);
-  const double of_products = most_of_ranks(columns.processes, [&](int rank) {
-    const Index targets = columns.count(rank);
+  const double of_products = most_of_grid(grid, [&](const RankGrid& here) {
+    const Index targets = here.column_count();
     double bytes =
         sizeof(T) * (2.0 * product_of(width, targets) + product_of(width, width) + static_cast<double>(targets));
     if (arithmetic == Arithmetic::emulated && rows > 0 && targets > 0) {
@@ -152,7 +174,7 @@ template <Scalar T> double qr_workspace(const LuSchedule& schedule, const Cyclic
     }
     return bytes;
   });
-  return of_products + sizeof(T) * of_panels + bytes_of_exchange<T>(schedule, columns.processes);
+  return of_products + sizeof(T) * of_panels + bytes_of_exchange<T>(schedule, grid, PanelSide::group);
 }
 
 template <Scalar T>
@@ -181,15 +203,18 @@ template <Scalar T> double bytes_of_local(Index rows, const CyclicAxis& columns)
   return sizeof(T) * most_of_ranks(columns.processes, [&](int rank) { return product_of(rows, columns.count(rank)); });
 }
 
-template <Scalar T> double bytes_of_copy(Index rows, const CyclicAxis& columns) {
-  if (columns.processes == 1) return 0.0;
-  const double part = bytes_of_local<T>(rows, columns);
-  const double message = part / columns.processes;
+template <Scalar T> double bytes_of_copy(const RankGrid& grid) {
+  const int ranks = grid.rows.processes * grid.columns.processes;
+  if (ranks == 1) return 0.0;
+  const double part = sizeof(T) * most_of_grid(grid, [](const RankGrid& here) {
+                        return product_of(here.row_count(), here.column_count());
+                      });
+  const double message = part / ranks;
   const double panel =
       std::clamp(message / 16.0, static_cast<double>(smallest_panel_bytes), static_cast<double>(largest_panel_bytes));
   const double under_way = std::min(message, panel * static_cast<double>(panels_under_way));
   // Packed, landed, and put in another order.
-  return part + 3.0 * under_way * (columns.processes - 1);
+  return part + 3.0 * under_way * (ranks - 1);
 }
 
 void require_memory(const char* of, const Communicator* comm, double needed, double limit) {
@@ -217,20 +242,22 @@ void require_memory(const char* of, const Communicator* comm, double needed, dou
 
 template <Scalar T> double lu_memory(Index rows, Index columns, int ranks, const LuOptions& options, bool placed) {
   const impl::Shape shape = impl::shape_of("lu_memory", rows, columns, ranks, options);
-  return impl::lu_workspace<T>(shape.schedule, shape.columns, shape.options.arithmetic) +
-         (placed ? 0.0 : impl::bytes_of_copy<T>(rows, shape.columns));
+  return impl::lu_workspace<T>(shape.schedule, shape.grid, shape.options.arithmetic) +
+         (placed ? 0.0 : impl::bytes_of_copy<T>(shape.grid));
 }
 
 template <Scalar T> double cholesky_memory(Index order, int ranks, const CholeskyOptions& options, bool placed) {
   const impl::Shape shape = impl::shape_of("cholesky_memory", order, order, ranks, options);
-  return impl::cholesky_workspace<T>(shape.schedule, shape.columns, shape.options.arithmetic) +
-         (placed ? 0.0 : impl::bytes_of_copy<T>(order, shape.columns));
+  return impl::cholesky_workspace<T>(shape.schedule, shape.grid, shape.options.arithmetic) +
+         (placed ? 0.0 : impl::bytes_of_copy<T>(shape.grid));
 }
 
 template <Scalar T>
 double trsm_memory(Index order, Index right_hand_sides, int ranks, Operation op, const LuOptions& options,
                    bool placed) {
-  const impl::Shape shape = impl::shape_of("trsm_memory", order, order, ranks, options);
+  LuOptions by_columns = options;
+  by_columns.grid_rows = 1;
+  const impl::Shape shape = impl::shape_of("trsm_memory", order, order, ranks, by_columns);
   require(right_hand_sides >= 0, "trsm_memory: ", right_hand_sides, " right-hand sides; expected 0 or more");
   const CyclicAxis right = impl::right_hand_sides(right_hand_sides, ranks);
   const double copies =
@@ -245,7 +272,8 @@ template <Scalar T> double solve_memory(Index order, Index right_hand_sides, int
   const Arithmetic arithmetic = shape.options.arithmetic;
   const double factors = impl::bytes_of_local<T>(order, shape.columns);
   const double factoring =
-      (by_lu ? impl::lu_workspace<T> : impl::cholesky_workspace<T>)(shape.schedule, shape.columns, arithmetic);
+      (by_lu ? impl::lu_workspace<T> : impl::cholesky_workspace<T>)(shape.schedule, shape.grid, arithmetic) +
+      (shape.grid.divides_rows() ? impl::bytes_of_copy<T>(shape.grid) : 0.0);
   const Operation op = by_lu ? Operation::none : Operation::conjugate_transpose;
   const auto solving = [&](const CyclicAxis& right) {
     return impl::substitution_workspace<T>(shape.schedule, shape.columns, right, op, arithmetic);
@@ -266,13 +294,13 @@ template <Scalar T> double solve_memory(Index order, Index right_hand_sides, int
 }
 
 #define HEDDLE_INSTANTIATE(T)                                                                                    \
-  template double impl::lu_workspace<T>(const impl::LuSchedule&, const CyclicAxis&, Arithmetic);                 \
-  template double impl::cholesky_workspace<T>(const impl::LuSchedule&, const CyclicAxis&, Arithmetic);           \
-  template double impl::qr_workspace<T>(const impl::LuSchedule&, const CyclicAxis&, Arithmetic);                 \
+  template double impl::lu_workspace<T>(const impl::LuSchedule&, const impl::RankGrid&, Arithmetic);             \
+  template double impl::cholesky_workspace<T>(const impl::LuSchedule&, const impl::RankGrid&, Arithmetic);       \
+  template double impl::qr_workspace<T>(const impl::LuSchedule&, const impl::RankGrid&, Arithmetic);             \
   template double impl::substitution_workspace<T>(const impl::LuSchedule&, const CyclicAxis&, const CyclicAxis&, \
                                                   Operation, Arithmetic);                                        \
   template double impl::bytes_of_local<T>(Index, const CyclicAxis&);                                             \
-  template double impl::bytes_of_copy<T>(Index, const CyclicAxis&);                                              \
+  template double impl::bytes_of_copy<T>(const impl::RankGrid&);                                                 \
   template double lu_memory<T>(Index, Index, int, const LuOptions&, bool);                                       \
   template double cholesky_memory<T>(Index, int, const CholeskyOptions&, bool);                                  \
   template double trsm_memory<T>(Index, Index, int, Operation, const LuOptions&, bool);                          \

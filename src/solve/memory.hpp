@@ -1,22 +1,23 @@
 // Bytes that the parts of this room allocate, as functions of shapes.
 #pragma once
 
+#include "solve/rank_grid.hpp"
 #include "solve/schedule.hpp"
 #include <heddle/comm/communicator.hpp>
 #include <heddle/gemm/emulation.hpp>
 
 namespace heddle::impl {
 
-/// Of a rank's workspace of a factorization, besides the columns that it factors.
-using WorkspaceBytes = double (*)(const LuSchedule& schedule, const CyclicAxis& columns, Arithmetic arithmetic);
+/// Of a rank's workspace of a factorization, besides what it has of the matrix.
+using WorkspaceBytes = double (*)(const LuSchedule& schedule, const RankGrid& grid, Arithmetic arithmetic);
 /// Of the rank that needs most. Elimination and what it has.
 template <Scalar T>
-[[nodiscard]] double lu_workspace(const LuSchedule& schedule, const CyclicAxis& columns, Arithmetic arithmetic);
+[[nodiscard]] double lu_workspace(const LuSchedule& schedule, const RankGrid& grid, Arithmetic arithmetic);
 /// CholeskyFactorization and what it has.
 template <Scalar T>
-[[nodiscard]] double cholesky_workspace(const LuSchedule& schedule, const CyclicAxis& columns, Arithmetic arithmetic);
+[[nodiscard]] double cholesky_workspace(const LuSchedule& schedule, const RankGrid& grid, Arithmetic arithmetic);
 template <Scalar T>
-[[nodiscard]] double qr_workspace(const LuSchedule& schedule, const CyclicAxis& columns, Arithmetic arithmetic);
+[[nodiscard]] double qr_workspace(const LuSchedule& schedule, const RankGrid& grid, Arithmetic arithmetic);
 /// Substitution and what it has.
 template <Scalar T>
 [[nodiscard]] double substitution_workspace(const LuSchedule& schedule, const CyclicAxis& columns,
@@ -24,8 +25,11 @@ template <Scalar T>
 
 /// Of a matrix whose columns are dealt out.
 template <Scalar T> [[nodiscard]] double bytes_of_local(Index rows, const CyclicAxis& columns);
-/// Of a copy of a matrix whose columns are dealt out, and of the panels in which it comes from another placement.
-template <Scalar T> [[nodiscard]] double bytes_of_copy(Index rows, const CyclicAxis& columns);
+/// Of a copy of a matrix that is dealt out, and of the panels in which it comes from another placement.
+template <Scalar T> [[nodiscard]] double bytes_of_copy(const RankGrid& grid);
+template <Scalar T> [[nodiscard]] double bytes_of_copy(Index rows, const CyclicAxis& columns) {
+  return bytes_of_copy<T>(RankGrid::of_columns(rows, columns, 0));
+}
 
 /// Throws Error(computation), on every rank alike, where `needed` bytes, which are the same on all ranks, are more than
 /// `limit` (0: none), or than a rank's device has free. `of`: the operation. `comm` may be null; collective where it is

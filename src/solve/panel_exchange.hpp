@@ -1,88 +1,147 @@
-// Factored panels on their way from the rank that has them to all others.
+// Factored panels on their way from the rank that factors them to all others.
 #pragma once
 
 #include "dist/elementwise.hpp"
+#include "solve/rank_grid.hpp"
 #include "solve/schedule.hpp"
 #include <heddle/comm/transport.hpp>
 
 #include <algorithm>
 #include <array>
-#include <optional>
+#include <functional>
 #include <vector>
 
 namespace heddle::impl {
-
-/// A panel, from its first row on, on the rank that has it, and nothing on the others.
-template <Scalar T> struct OwnedPanel {
-  int owner;
-  MatrixView<T> panel;
-};
-/// Panel p of a matrix of which `local` has this rank's columns.
-template <Scalar T>
-[[nodiscard]] OwnedPanel<T> owned_panel(const LuSchedule& schedule, const CyclicAxis& columns, int rank,
-                                        const MatrixView<T>& local, Index p) {
-  const Range of = schedule.panel(p);
-  const int owner = columns.owner(of.begin);
-  if (owner != rank) return {owner, block_of(local, schedule.rows, schedule.rows, 0, 0)};
-  const Range mine = columns.locals(rank, of);
-  return {owner, block_of(local, of.begin, schedule.rows, mine.begin, mine.end)};
-}
 
 /// Panels that each rank has room for: those of two groups, so that one can arrive while the other is used.
 [[nodiscard]] inline Index kept_panels(const LuSchedule& schedule) {
   return std::min(2 * schedule.group, std::max<Index>(schedule.panels(), 1));
 }
 
+/// Rows of panels that ranks need besides their own, where rows are dealt out: those of the panel's group on every
+/// rank, in which lies the triangle that LU solves with; or those that have the numbers of a rank's columns, whose
+/// transpose Cholesky multiplies by.
+enum class PanelSide { group, columns };
+
+/// The rows of a PanelSide as an axis, and where they are kept.
+struct SideRows {
+  CyclicAxis axis;  ///< One process, or a process for each column of the grid.
+  bool by_group;    ///< Whether they are those of the panel's group.
+  Index kept_rows;  ///< Room on this rank.
+  [[nodiscard]] int processes() const { return axis.processes; }
+  [[nodiscard]] int process(int grid_column) const { return grid_column % axis.processes; }
+  [[nodiscard]] Range of_panel(const LuSchedule& schedule, Index p) const {
+    const Index begin = schedule.panel(p).begin;
+    return {begin, by_group ? std::min(group_end(schedule, p), schedule.rows) : axis.extent};
+  }
+  /// The first row that has a place among those kept.
+  [[nodiscard]] Index first_kept(const LuSchedule& schedule, Index p) const {
+    return by_group ? schedule.group_begin(p) * schedule.block : 0;
+  }
+  [[nodiscard]] static Index group_end(const LuSchedule& schedule, Index p) {
+    return (schedule.group_begin(p) + schedule.group) * schedule.block;
+  }
+};
+[[nodiscard]] SideRows side_rows(PanelSide side, const LuSchedule& schedule, const RankGrid& grid);
+
 /// Room for the panels of two groups on each rank, and the messages that fill it.
+///
+/// A panel is factored by the rank that has its first element. Where rows are dealt out, the ranks of the panel's
+/// column of the grid send it their rows first. Each rank gets the rows that it has of the matrix, and those of its
+/// PanelSide: the owner sends the former to one rank of each row of the grid, and the latter to one of each column,
+/// which pass them on.
 template <Scalar T> class PanelExchange {
  public:
-  PanelExchange(const Communicator& comm, const LuSchedule& schedule);
+  PanelExchange(const Communicator& comm, const LuSchedule& schedule, const RankGrid& grid, PanelSide side);
 
   [[nodiscard]] int rank() const { return comm_.rank(); }
-  /// Sends panel p, in `panel` on rank `owner` with its first row first and ordered on `space` there, and `numbers` to
+  /// The rank that factors panel p.
+  [[nodiscard]] int owner(Index p) const { return grid_.owner(schedule_.panel(p).begin, schedule_.panel(p).begin); }
+  /// Sends this rank's rows of panel p to its owner, once the work given to the communicator's instance so far is done.
+  /// `local`: what this rank has of the matrix. Where rows are dealt out, before gathered() and begin(); does not block
+  /// but for the same of the panel before.
+  void begin_gather(Index p, const MatrixView<T>& local);
+  /// All rows of panel p, from its first row on, ordered on `space` of its owner. Blocks until they are on their way
+  /// into this rank's memory.
+  [[nodiscard]] MatrixView<T> gathered(Index p, const ExecutionSpace& space);
+  /// Sends panel p, in `panel` on its owner with its first row first and ordered on `space` there, and `numbers` to
   /// every rank. Collective; end() of the panel before has to come first.
-  void begin(Index p, int owner, const MatrixView<const T>& panel, const Kokkos::View<Index*, MemorySpace>& numbers,
+  void begin(Index p, const MatrixView<const T>& panel, const Kokkos::View<Index*, MemorySpace>& numbers,
              const ExecutionSpace& space);
-  /// panels() has panel p from here on, ordered on the communicator's instance. Blocks until it is on its way into this
-  /// rank's memory.
+  /// panels() and sides() have panel p from here on, ordered on the communicator's instance. Blocks until it is on its
+  /// way into this rank's memory.
   void end(Index p);
+  /// When the numbers of the panel that end() was called for last are there; empty on its owner.
+  [[nodiscard]] const Event& numbers_arrived() const { return numbers_arrived_; }
   /// Blocks until nothing that this rank sent is under way any more: a message may wait for an event of its sender's,
   /// who sees that it is past only when it looks.
-  void finish() {
-    for (auto& sends : sends_) {
-      for (Request& sent : sends) sent.wait();
-      sends.clear();
-    }
-  }
-  /// Lets messages under way make progress. Does not block.
-  void progress() const { transport_.progress(); }
+  void finish();
+  /// Lets messages under way make progress, and passes on what has arrived. Does not block.
+  void progress();
   /// begin(), end() and finish() on the communicator's instance.
-  void share(Index p, int owner, const MatrixView<const T>& panel, const Kokkos::View<Index*, MemorySpace>& numbers) {
-    begin(p, owner, panel, numbers, comm_.space());
+  void share(Index p, const MatrixView<const T>& panel, const Kokkos::View<Index*, MemorySpace>& numbers) {
+    begin(p, panel, numbers, comm_.space());
     end(p);
     finish();
   }
-  /// Of panel p as a message.
-  [[nodiscard]] double bytes(Index p) const {
-    return sizeof(T) * static_cast<double>((schedule_.rows - schedule_.panel(p).begin) * schedule_.panel(p).size());
-  }
-  /// Panels [first, last), all rows of the matrix, of which those above each panel's first are not defined.
+  /// Bytes of panel p that this rank gets.
+  [[nodiscard]] double bytes(Index p) const;
+  /// The way of this rank's rows of panel p.
+  [[nodiscard]] Relay relay_of_rows(Index p) const;
+  /// This rank's rows of panels [first, last), of which those above each panel's first are not defined.
   [[nodiscard]] MatrixView<T> panels(Index first, Index last) const;
+  /// The rows of PanelSide of panels [first, last) of one group, from SideRows::first_kept() on.
+  [[nodiscard]] MatrixView<T> sides(Index first, Index last) const;
 
  private:
+  /// A message that this rank waits for, and passes on.
+  struct Incoming {
+    Request received;
+    std::vector<int> to;
+    std::function<void(int, const Event&)> send;
+  };
+  using Memory = Kokkos::View<T*, MemorySpace>;
+
+  [[nodiscard]] static std::size_t turn(Index p) { return static_cast<std::size_t>(p % 2); }
   [[nodiscard]] Index slot(Index p) const { return p % (2 * schedule_.group); }
-  /// Panel p from its first row on, as it travels.
-  [[nodiscard]] MatrixView<T> message(Index p) const;
+  [[nodiscard]] MatrixView<T> kept(const MatrixView<T>& all, Index first, Index last) const;
+  [[nodiscard]] Range rows_of(Index p) const { return {schedule_.panel(p).begin, schedule_.rows}; }
+  /// Of panel p the rows `of` that process q of an axis has, in the message that has those of all processes.
+  [[nodiscard]] MatrixView<T> part(const Memory& message, const CyclicAxis& axis, Range of, Index width, int q) const;
+  [[nodiscard]] MatrixView<T> row_part(Index p, int grid_row) const {
+    return part(row_messages_[turn(p)], grid_.rows, rows_of(p), schedule_.panel(p).size(), grid_row);
+  }
+  [[nodiscard]] MatrixView<T> side_part(Index p, int process) const {
+    return part(side_messages_[turn(p)], side_.axis, side_.of_panel(schedule_, p), schedule_.panel(p).size(), process);
+  }
+  [[nodiscard]] Relay relay_of_side(Index p) const;
+  void pack(Index p, const MatrixView<const T>& panel, const ExecutionSpace& space);
+  void expect(Index p, const Kokkos::View<Index*, MemorySpace>& numbers);
+  void send_all(Index p, const Kokkos::View<Index*, MemorySpace>& numbers);
+  void pass_on(Incoming& message);
+  template <class Element> void send(const MatrixView<Element>& block, int to, int tag, const Event& ready);
 
   Communicator comm_;
   LuSchedule schedule_;
+  RankGrid grid_;
+  SideRows side_;
   Transport transport_;
-  MatrixView<T> kept_;  // rows x kept_panels() block
-  Kokkos::View<T**, Kokkos::LayoutLeft, MemorySpace> storage_;
-  std::array<Kokkos::View<T*, MemorySpace>, 2> messages_;  // Of panels in turn.
+  MatrixView<T> kept_;        // This rank's rows x kept_panels() block
+  MatrixView<T> kept_sides_;  // SideRows::kept_rows x kept_panels() block
+  Memory storage_;
+  Memory side_storage_;
+  Memory whole_;                         // A panel, on the rank that factors it, where rows are dealt out.
+  Memory own_rows_;                      // Rows on their way there.
+  std::array<Memory, 2> row_messages_;   // Of panels in turn.
+  std::array<Memory, 2> side_messages_;  // Likewise.
   std::array<std::vector<Request>, 2> sends_;
-  std::vector<Request> receives_;
+  std::vector<Incoming> receives_;
+  std::vector<Request> gathers_;
+  Request gather_sent_;
+  std::size_t sending_ = 0;  // Which of sends_ has what is passed on.
   Event packed_;
+  std::array<Event, 2> unpacked_;  // When the messages of panels may be overwritten.
+  Event numbers_arrived_;
 };
 
 }  // namespace heddle::impl

@@ -35,24 +35,27 @@ template <Scalar T> class QrEngine {
                  static_cast<std::size_t>(schedule.rows * width_)),
         numbers_(Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "heddle::solve::qr_triangles"),
                  static_cast<std::size_t>(schedule.panels() * extent())) {
-    if (comm != nullptr && comm->size() > 1) exchange_ = std::make_unique<PanelExchange<T>>(*comm, schedule);
+    if (comm != nullptr && comm->size() > 1) {
+      exchange_ = std::make_unique<PanelExchange<T>>(
+          *comm, schedule, RankGrid::of_columns(schedule.rows, columns, comm->rank()), PanelSide::group);
+    }
   }
 
   /// Factors panel p of the matrix whose columns on this rank are `local`; all ranks have its reflections then.
   BlockReflector<T> factor(const MatrixView<T>& local, Index p) {
-    const auto [owner, panel] = owned_panel<T>(schedule_, columns_, rank(), local, p);
-    if (owner == rank()) panel_.factor(update_.subtract(), panel, own(p));
-    return share(p, owner);
+    if (columns_.owner(schedule_.panel(p).begin) == rank()) {
+      panel_.factor(update_.subtract(), panel_of(local, p), own(p));
+    }
+    return share(p);
   }
   /// The reflections of panel p of the factored matrix on all ranks, from tau of all panels.
   BlockReflector<T> gather(const MatrixView<T>& local, const Kokkos::View<T*, MemorySpace>& tau, Index p) {
-    const auto [owner, panel] = owned_panel<T>(schedule_, columns_, rank(), local, p);
     const Range of = schedule_.panel(p);
-    if (owner == rank()) {
-      panel_.gather(update_.subtract(), panel, Kokkos::subview(tau, Kokkos::pair<Index, Index>(of.begin, of.end)),
-                    own(p));
+    if (columns_.owner(of.begin) == rank()) {
+      panel_.gather(update_.subtract(), panel_of(local, p),
+                    Kokkos::subview(tau, Kokkos::pair<Index, Index>(of.begin, of.end)), own(p));
     }
-    return share(p, owner);
+    return share(p);
   }
   /// op(Q) of the panel's reflections on columns of all rows of a matrix.
   void apply(const BlockReflector<T>& reflector, bool adjoint, Index p, const MatrixView<T>& C, Index first) {
@@ -76,10 +79,16 @@ template <Scalar T> class QrEngine {
     return {matrix_view(vectors_.data(), rows, of.size(), rows),
             matrix_view(reinterpret_cast<T*>(numbers(p).data()), of.size(), of.size(), of.size())};
   }
-  BlockReflector<T> share(Index p, int owner) {
+  // A panel that this rank has.
+  [[nodiscard]] MatrixView<T> panel_of(const MatrixView<T>& local, Index p) const {
+    const Range of = schedule_.panel(p);
+    const Range mine = columns_.locals(rank(), of);
+    return block_of(local, of.begin, schedule_.rows, mine.begin, mine.end);
+  }
+  BlockReflector<T> share(Index p) {
     BlockReflector<T> reflector = own(p);
     if (exchange_) {
-      exchange_->share(p, owner, reflector.V, numbers(p));
+      exchange_->share(p, reflector.V, numbers(p));
       const Range of = schedule_.panel(p);
       reflector.V = block_of(exchange_->panels(p, p + 1), of.begin, schedule_.rows, 0, of.size());
     }

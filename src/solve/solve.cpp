@@ -47,6 +47,7 @@ void check_solve(const PlacedMatrix<T>& A, const PlacedMatrix<T>& B, const Place
           "; expected ", B.rows(), " x ", B.columns());
   require(options.refinements >= 0, "solve: ", options.refinements, " refinements; expected 0 or more");
   require_lu_options("solve", A.rows(), A.columns(), options.lu);
+  require_grid("solve", options.lu, A.ranks().size());
   require_apart("solve", "A", A.local(), "X", X.local());
   require_apart("solve", "B", B.local(), "X", X.local());
 }
@@ -131,6 +132,7 @@ template <Scalar T> class LinearSystem {
 template <Scalar T> void check_inverse(const PlacedMatrix<T>& A, const LuOptions& options) {
   require_square("inverse", "A", A);
   require_lu_options("inverse", A.rows(), A.columns(), options);
+  require_grid("inverse", options, A.ranks().size());
 }
 template <Scalar T> LuReport invert(const PlacedMatrix<T>& A, const LuOptions& options) {
   // As much as a solution for n right-hand sides, without b and r.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "gemm/run/recorder.hpp"
+#include "solve/rank_grid.hpp"
 #include "solve/schedule.hpp"
 #include <heddle/comm/communicator.hpp>
 #include <heddle/comm/event.hpp>
@@ -16,10 +17,8 @@ namespace heddle::impl {
 /// LuOptions::progress of panels that are done. Each function does its work at once.
 class Watch {
  public:
-  Watch(const ExecutionSpace& space, const Communicator* comm, const LuSchedule& schedule, const LuOptions& options)
+  Watch(const ExecutionSpace& space, const LuSchedule& schedule, const LuOptions& options)
       : space_(space),
-        rank_(comm != nullptr ? comm->rank() : 0),
-        ranks_(comm != nullptr ? comm->size() : 1),
         schedule_(schedule),
         progress_(options.progress),
         records_(options.record_timeline),
@@ -32,8 +31,8 @@ class Watch {
   template <class Work> void panel(Index p, const ExecutionSpace& space, const Work& work) {
     record(space, {TimelineKind::product, 0, 0, 'L', static_cast<int>(p), -1, -1, 0.0, 1}, work);
   }
-  /// Panel p of so many bytes on its way from rank `owner` to all others.
-  template <class Work> void exchange(Index p, int owner, double bytes, const Work& work) {
+  /// Panel p, of so many bytes, on its way over this rank.
+  template <class Work> void exchange(Index p, const Relay& way, double bytes, const Work& work) {
     if (!records_) {
       work();
       return;
@@ -42,13 +41,8 @@ class Watch {
     work();
     const double end = recorder_.now();
     const auto number = static_cast<int>(p);
-    if (rank_ != owner) {
-      recorder_.add({TimelineKind::receive, begin, end, 'L', number, -1, owner, bytes});
-      return;
-    }
-    for (int other = 0; other < ranks_; ++other) {
-      if (other != owner) recorder_.add({TimelineKind::send, begin, end, 'L', number, -1, other, bytes});
-    }
+    if (way.from >= 0) recorder_.add({TimelineKind::receive, begin, end, 'L', number, -1, way.from, bytes});
+    for (const int to : way.to) recorder_.add({TimelineKind::send, begin, end, 'L', number, -1, to, bytes});
   }
   /// What panels [first, last) are applied to.
   template <class Work> void update(Index first, Index last, const Work& work) {
@@ -84,8 +78,6 @@ class Watch {
   }
 
   ExecutionSpace space_;
-  int rank_;
-  int ranks_;
   LuSchedule schedule_;
   std::function<void(double)> progress_;
   bool records_;

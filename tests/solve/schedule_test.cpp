@@ -1,10 +1,17 @@
-// The order of a factorization's work: every column meets every panel on its left once, in turn.
+// The order of a factorization's work: every column meets every panel on its left once, in turn; and the ways of
+// messages over a grid of ranks.
 #include "solve/schedule.hpp"
 
+#include "solve/rank_grid.hpp"
+#include "solve/row_exchange.hpp"
 #include <heddle/core/error.hpp>
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <set>
 #include <vector>
 
 namespace heddle {
@@ -72,6 +79,121 @@ TEST(LuSchedule, MostOfTheWorkHasLongInnerDimensions) {
     longest += update.last - update.first == 16 ? work : 0;
   }
   EXPECT_GT(longest / all, 0.8);
+}
+
+// Each rank gets the message once, from a rank that has it and knows of it, and each node from outside once.
+void expect_everyone_reached(const std::vector<int>& group, const std::vector<int>& node_of, int root) {
+  SCOPED_TRACE(message_of("root ", root, " of ", group.size()));
+  std::map<int, impl::Relay> ways;
+  for (const int rank : group) ways[rank] = impl::relay(group, node_of, root, rank);
+  EXPECT_EQ(ways[root].from, -1);
+  std::map<int, int> times;
+  std::map<int, int> from_outside;
+  std::map<int, int> to_outside;
+  std::vector<int> reached{root};
+  for (std::size_t k = 0; k < reached.size(); ++k) {
+    const int rank = reached[k];
+    for (const int to : ways[rank].to) {
+      EXPECT_EQ(ways[to].from, rank);
+      ++times[to];
+      if (node_of[static_cast<std::size_t>(to)] != node_of[static_cast<std::size_t>(rank)]) {
+        ++from_outside[node_of[static_cast<std::size_t>(to)]];
+        ++to_outside[node_of[static_cast<std::size_t>(rank)]];
+      }
+      reached.push_back(to);
+    }
+    ASSERT_LE(reached.size(), group.size());
+  }
+  EXPECT_EQ(reached.size(), group.size());
+  for (const auto& [rank, count] : times) EXPECT_EQ(count, 1) << "rank " << rank;
+  for (const auto& [node, count] : from_outside) EXPECT_EQ(count, 1) << "node " << node;
+  for (const auto& [node, count] : to_outside) EXPECT_EQ(count, 1) << "node " << node;
+}
+
+TEST(Relay, ReachesEveryRankOnceAndEveryNodeOnce) {
+  const std::vector<std::vector<int>> nodes{{0, 0, 0, 0, 0, 0}, {0, 1, 2, 3, 4, 5}, {0, 0, 1, 1, 2, 2},
+                                            {0, 0, 0, 0, 1, 1}, {0, 1, 0, 1, 0, 1}, {2, 0, 0, 1, 1, 1}};
+  for (const auto& node_of : nodes) {
+    for (const std::vector<int>& group :
+         {std::vector<int>{0}, {0, 1, 2, 3, 4, 5}, {1, 3, 5}, {0, 2, 4}, {2, 3}, {0, 1, 2}}) {
+      for (const int root : group) expect_everyone_reached(group, node_of, root);
+    }
+  }
+}
+
+TEST(RankGrid, KnowsWhoHasWhat) {
+  const impl::RankGrid grid{{20, 4, 2}, {30, 5, 3}, 4};
+  EXPECT_EQ(grid.row(), 1);
+  EXPECT_EQ(grid.column(), 1);
+  EXPECT_TRUE(grid.divides_rows());
+  for (int rank = 0; rank < 6; ++rank) {
+    EXPECT_EQ(grid.placement().local_rows(rank), grid.rows.count(grid.row_of(rank)));
+    EXPECT_EQ(grid.placement().local_columns(rank), grid.columns.count(grid.column_of(rank)));
+  }
+  for (Index i = 0; i < 20; ++i) {
+    for (Index j = 0; j < 30; ++j) EXPECT_EQ(grid.owner(i, j), grid.placement().owner(i, j));
+  }
+  EXPECT_FALSE(impl::RankGrid::of_columns(20, {30, 5, 3}, 2).divides_rows());
+  EXPECT_EQ(impl::RankGrid::of_columns(20, {30, 5, 3}, 2).local_rows({3, 9}), (Range{3, 9}));
+}
+
+TEST(RowMoves, AreWhatInterchangesComeTo) {
+  const std::vector<std::vector<Index>> cases{{0, 1, 2, 3}, {5, 5, 5, 5}, {1, 2, 3, 4}, {7, 1, 7, 7},
+                                              {3, 3, 3, 3}, {4, 6, 4, 6}, {9, 8, 7, 6}};
+  std::vector<Index> order(10);
+  std::iota(order.begin(), order.end(), Index{0});
+  for (const auto& pivots : cases) {
+    for (const Index first : {0, 2}) {
+      std::vector<Index> expected(10);
+      std::iota(expected.begin(), expected.end(), Index{0});
+      for (Index k = first; k < 4; ++k) {
+        std::swap(expected[static_cast<std::size_t>(k)],
+                  expected[static_cast<std::size_t>(std::max(k, pivots[static_cast<std::size_t>(k)]))]);
+      }
+      std::vector<Index> taken;
+      for (Index k = 0; k < 4; ++k) taken.push_back(std::max(k, pivots[static_cast<std::size_t>(k)]));
+      std::vector<Index> found(10);
+      std::iota(found.begin(), found.end(), Index{0});
+      std::set<Index> targets;
+      for (const impl::RowMove& move : impl::moves_of(taken, first, 4, order)) {
+        EXPECT_TRUE(targets.insert(move.target).second);
+        EXPECT_NE(move.target, move.source);
+        found[static_cast<std::size_t>(move.target)] = move.source;
+      }
+      EXPECT_EQ(found, expected);
+      EXPECT_TRUE(std::is_sorted(order.begin(), order.end()));
+    }
+  }
+}
+
+TEST(RowPlan, BringsEachRowThatIsWanted) {
+  const CyclicAxis rows{23, 3, 3};
+  const impl::WantedRows wanted{{4, 22, 0, 9, 4, 13}, {{1}, {}, {21, 2, 17, 3}}};
+  std::vector<impl::RowPlan> plans;
+  for (int here = 0; here < 3; ++here) plans.push_back(impl::plan_rows(rows, here, wanted));
+  for (int here = 0; here < 3; ++here) {
+    const impl::RowPlan& plan = plans[static_cast<std::size_t>(here)];
+    std::vector<Index> expected = wanted.common;
+    const auto& others = wanted.by_row[static_cast<std::size_t>(here)];
+    expected.insert(expected.end(), others.begin(), others.end());
+    ASSERT_EQ(plan.wanted, static_cast<Index>(expected.size()));
+    std::vector<Index> found(expected.size(), -1);
+    for (int from = 0; from < 3; ++from) {
+      const impl::RowPlan& theirs = plans[static_cast<std::size_t>(from)];
+      const std::array<Range, 2> sent{theirs.common, theirs.others[static_cast<std::size_t>(here)]};
+      for (std::size_t k = 0; k < 2; ++k) {
+        const Range places = plan.from[static_cast<std::size_t>(from)][k];
+        ASSERT_EQ(places.size(), sent[k].size());
+        for (Index e = 0; e < places.size(); ++e) {
+          const Index place = plan.numbers[static_cast<std::size_t>(places.begin + e)];
+          EXPECT_EQ(found[static_cast<std::size_t>(place)], -1);
+          found[static_cast<std::size_t>(place)] =
+              rows.global(from, theirs.numbers[static_cast<std::size_t>(sent[k].begin + e)]);
+        }
+      }
+    }
+    EXPECT_EQ(found, expected);
+  }
 }
 
 }  // namespace

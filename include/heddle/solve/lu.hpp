@@ -27,6 +27,12 @@ struct LuOptions {
   /// right, so that inner dimensions are up to `group` times `block` long; 0 lets the library choose. Bits depend on
   /// it. Blocks and groups beyond the matrix are as good as the smallest that hold it.
   Index group = 0;
+  /// Rows of the grid of ranks over which a matrix is dealt out while lu() or cholesky() factors it, a divisor of the
+  /// number of ranks, which are numbered along the rows: with as many as there are nodes, each of as many ranks, a row
+  /// of the grid is a node. One row, where every rank gets every panel whole, is what serves a few ranks best; with
+  /// more, a rank gets only the rows of a panel that it needs, and rows of U. Native bits depend on it. Everything else
+  /// deals out columns alone, whatever it says.
+  int grid_rows = 1;
   /// The most bytes that the operation may take of a rank's memory besides the matrices that it is given; 0: as many as
   /// the device has free. What needs more (<heddle/solve/memory.hpp>) throws Error(computation), on every rank alike,
   /// before anything is computed.
@@ -68,11 +74,12 @@ struct LuReport : FactorizationReport {
 /// The LU factorization P A = L U of m x n matrices of one shape over all ranks of a communicator, with its workspace.
 ///
 /// Algorithm: blocks of columns are dealt out to the ranks in turn. The rank that has a panel factors it, by recursion
-/// on its columns, and sends it to all others; each rank then interchanges the rows of its columns, solves with the
-/// panel's triangle and takes the product off the rows below: in the next panel's columns first, so that this panel is
-/// factored, and travels, while the others are updated. The order of this is that of the right-looking algorithm
-/// for LuOptions::group = 1, and otherwise gathers panels so that products have longer inner dimensions (G. Golub, C.
-/// Van Loan, Matrix Computations, 2013, 3.2; S. Toledo, SIAM J. Matrix Anal. Appl. 18, 1997).
+/// on its columns, and sends it to all others (LuOptions::grid_rows: over a grid, ranks of a column of the grid send
+/// their rows of a panel to one of them, which factors it whole); each rank then interchanges the rows of its columns,
+/// solves with the panel's triangle and takes the product off the rows below: in the next panel's columns first, so
+/// that this panel is factored, and travels, while the others are updated. The order of this is that of the
+/// right-looking algorithm for LuOptions::group = 1, and otherwise gathers panels so that products have longer inner
+/// dimensions (G. Golub, C. Van Loan, Matrix Computations, 2013, 3.2; S. Toledo, SIAM J. Matrix Anal. Appl. 18, 1997).
 ///
 /// The pivot of a step is the first of the largest elements, by |x|, or by |real| + |imaginary| rounded once. A NaN is
 /// never chosen before a number. The factorization always runs to its end; info > 0 says that a matrix is singular.
@@ -81,24 +88,26 @@ struct LuReport : FactorizationReport {
 /// any number of threads, on CPUs and GPUs. Elements of a panel are chains of fused multiply-adds in the order of the
 /// columns, divided by the pivot; products of more columns than a panel has are those of EmulatedGemm without a look,
 /// each rounded once before it is taken off, and once then. With Arithmetic::native *rank-invariant*: at a given
-/// backend and number of threads a rank, the same for any number of ranks and any placement.
+/// backend, number of threads a rank and LuOptions::grid_rows, the same for any number of ranks and any placement.
 ///
 /// Error: P (A + E) = L U with |E| <= c n u |L| |U| and a small c (N. Higham, Accuracy and Stability, 2002, theorem
 /// 9.3); of emulated products the share of each is bounded by rows and columns, emulation_error() |l_i|_2 |u_j|_2.
 ///
-/// Cost: 2/3 n^3 flops (8/3 n^3 complex) of a square matrix, and n^2 / 2 elements that every rank receives. Memory on
-/// each rank: its part of the matrix where A comes in another placement, two groups of panels, and the residues of
-/// emulated products. Blocks. Collective.
+/// Cost: 2/3 n^3 flops (8/3 n^3 complex) of a square matrix, and n^2 / 2 elements that every rank receives; on a grid
+/// of p x q ranks, some n^2 (1 / p + 1 / q) / 2, and n^2 / 2 over all ranks for panels on their way to be factored.
+/// Memory on each rank: its part of the matrix where A comes in another placement, two groups of panels, rows of U on a
+/// grid, and the residues of emulated products. Blocks. Collective.
 template <Scalar T> class LuPlan {
  public:
-  /// Throws Error(argument), on every rank alike, for negative options and a group that is no power of two, and
-  /// Error(computation) where its workspace is more than LuOptions::memory_limit or than a device has free.
+  /// Throws Error(argument), on every rank alike, for negative options, a group that is no power of two and rows of a
+  /// grid that don't divide the ranks, and Error(computation) where its workspace is more than LuOptions::memory_limit
+  /// or than a device has free.
   LuPlan(const Communicator& comm, Index rows, Index columns, const LuOptions& options = {});
   ~LuPlan();
   LuPlan(LuPlan&&) noexcept;
   LuPlan& operator=(LuPlan&&) noexcept;
 
-  /// Blocks of columns, dealt out over the ranks: with A here, nothing is redistributed.
+  /// Blocks of columns, or of rows and columns, dealt out over the ranks: with A here, nothing is redistributed.
   [[nodiscard]] const Placement& placement() const;
   /// Replaces A by its factors: L, unit lower triangular, is stored below the diagonal, U on and above it. A may have
   /// any placement; throws Error(argument), on every rank alike, for another shape than the plan's, and
