@@ -1,5 +1,6 @@
 // heddle::lu, heddle::cholesky and heddle::qr, natively and by integers, beside LAPACK's or cuSOLVER's getrf, potrf and
-// geqrf on one rank, and, but for QR, on CPUs beside ScaLAPACK's over all: the same matrices, in turn, in one run.
+// geqrf on one rank, and, but for QR, beside ScaLAPACK's or cuSOLVERMp's over all: the same matrices, in turn, in one
+// run.
 #include "support/measure.hpp"
 #include "support/operands.hpp"
 #include <heddle/solve/cholesky.hpp>
@@ -8,10 +9,15 @@
 
 #include <algorithm>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 #ifdef KOKKOS_ENABLE_CUDA
 #include <cusolverDn.h>
+#ifdef HEDDLE_CUSOLVERMP
+#include <cusolverMp.h>
+#include <nccl.h>
+#endif
 #else
 extern "C" {
 void dgetrf_(const int*, const int*, void*, const int*, int*, int*);
@@ -39,6 +45,7 @@ namespace heddle::perf {
 namespace {
 
 using Complex = Kokkos::complex<double>;
+constexpr bool on_cpus = Kokkos::SpaceAccessibility<Kokkos::HostSpace, MemorySpace>::accessible;
 
 enum class Kind { lu, cholesky, qr };
 constexpr const char* names[] = {"lu", "cholesky", "qr"};
@@ -198,6 +205,70 @@ template <Scalar T> class AllRanks final : public Peer<T> {
 };
 #endif
 
+#ifdef HEDDLE_CUSOLVERMP
+template <Scalar T> class AllRanks final : public Peer<T> {
+ public:
+  AllRanks(Kind kind, const Placement& placement) : kind_(kind), n_(placement.rows()), info_("heddle::perf::info", 1) {
+    const CyclicAxis& rows = placement.row_axis();
+    const CyclicAxis& columns = placement.column_axis();
+    ncclUniqueId id{};
+    if (world().rank() == 0) check(ncclGetUniqueId(&id));
+    world().broadcast(std::span<ncclUniqueId>(&id, 1), 0);
+    check(ncclCommInitRank(&nccl_, world().size(), id, world().rank()));
+    int device = 0;
+    require(cudaGetDevice(&device) == cudaSuccess, "cudaGetDevice failed");
+    check(cusolverMpCreate(&handle_, device, world().space().cuda_stream()));
+    check(cusolverMpCreateDeviceGrid(handle_, &grid_, nccl_, rows.processes, columns.processes,
+                                     CUSOLVERMP_GRID_MAPPING_ROW_MAJOR));
+    const Index here = std::max<Index>(1, placement.local_rows(world().rank()));
+    check(cusolverMpCreateMatrixDesc(&descriptor_, grid_, type, n_, n_, rows.block, columns.block, 0, 0, here));
+    pivots_ = Kokkos::View<int64_t*, MemorySpace>("heddle::perf::pivots", here + rows.block);
+    check(kind == Kind::lu ? cusolverMpGetrf_bufferSize(handle_, n_, n_, nullptr, 1, 1, descriptor_, pivots_.data(),
+                                                        type, &device_bytes_, &host_bytes_)
+                           : cusolverMpPotrf_bufferSize(handle_, CUBLAS_FILL_MODE_LOWER, n_, nullptr, 1, 1, descriptor_,
+                                                        type, &device_bytes_, &host_bytes_));
+    device_ = Kokkos::View<char*, MemorySpace>("heddle::perf::work", device_bytes_);
+    host_.resize(host_bytes_);
+  }
+  ~AllRanks() override {
+    cusolverMpDestroyMatrixDesc(descriptor_);
+    cusolverMpDestroyGrid(grid_);
+    cusolverMpDestroy(handle_);
+    ncclCommDestroy(nccl_);
+  }
+  AllRanks(const AllRanks&) = delete;
+  AllRanks& operator=(const AllRanks&) = delete;
+  void factor(const DistributedMatrix<T>& A) override {
+    check(kind_ == Kind::lu
+              ? cusolverMpGetrf(handle_, n_, n_, A.local().data(), 1, 1, descriptor_, pivots_.data(), type,
+                                device_.data(), device_bytes_, host_.data(), host_bytes_, info_.data())
+              : cusolverMpPotrf(handle_, CUBLAS_FILL_MODE_LOWER, n_, A.local().data(), 1, 1, descriptor_, type,
+                                device_.data(), device_bytes_, host_.data(), host_bytes_, info_.data()));
+    world().space().fence();
+  }
+  static constexpr const char* name = "cusolvermp";
+
+ private:
+  static void check(ncclResult_t status) { require(status == ncclSuccess, "NCCL: ", ncclGetErrorString(status)); }
+  static void check(cusolverStatus_t status) {
+    require(status == CUSOLVER_STATUS_SUCCESS, "cuSOLVERMp: status ", static_cast<int>(status));
+  }
+  static constexpr cudaDataType type = is_complex<T> ? CUDA_C_64F : CUDA_R_64F;
+  Kind kind_;
+  Index n_;
+  Kokkos::View<int*, MemorySpace> info_;
+  Kokkos::View<int64_t*, MemorySpace> pivots_;
+  std::size_t device_bytes_ = 0;
+  std::size_t host_bytes_ = 0;
+  Kokkos::View<char*, MemorySpace> device_;
+  std::vector<char> host_;
+  ncclComm_t nccl_ = nullptr;
+  cusolverMpHandle_t handle_ = nullptr;
+  cusolverMpGrid_t grid_ = nullptr;
+  cusolverMpMatrixDescriptor_t descriptor_ = nullptr;
+};
+#endif
+
 template <Scalar T> double flops(Kind kind, Index n) {
   const auto order = static_cast<double>(n);
   const double share = kind == Kind::qr ? 2.0 / 3.0 : kind == Kind::lu ? 1.0 / 3.0 : 1.0 / 6.0;
@@ -304,7 +375,7 @@ template <Scalar T> void beside_one_rank(benchmark::State& state, Kind kind, Ari
   beside<T>(state, kind, n, arithmetic, each, OneRank<T>::name, Placement::column_bands(n, n * ranks, ranks), ranks);
 }
 
-#ifdef HEDDLE_SCALAPACK
+#if defined(HEDDLE_SCALAPACK) || defined(HEDDLE_CUSOLVERMP)
 template <Scalar T> void beside_all_ranks(benchmark::State& state, Kind kind, Arithmetic arithmetic) {
   const Index n = is_dry_run() ? 60 : state.range(0);
   int height = 1;
@@ -315,7 +386,7 @@ template <Scalar T> void beside_all_ranks(benchmark::State& state, Kind kind, Ar
   };
   Index best = 0;
   double shortest = 0;
-  for (const Index block : {32, 64, 128}) {
+  for (const Index block : on_cpus ? std::vector<Index>{32, 64, 128} : std::vector<Index>{128, 256, 512}) {
     const auto A = factorable<T>(kind, placed(block));
     AllRanks<T> peer(kind, placed(block));
     const double seconds = seconds_of([&] { peer.factor(A); });
@@ -349,7 +420,7 @@ template <Scalar T> void register_all(const std::string& scalar) {
     }
   };
   add(OneRank<T>::name, {Kind::lu, Kind::cholesky, Kind::qr}, &beside_one_rank<T>);
-#ifdef HEDDLE_SCALAPACK
+#if defined(HEDDLE_SCALAPACK) || defined(HEDDLE_CUSOLVERMP)
   add(AllRanks<T>::name, {Kind::lu, Kind::cholesky}, &beside_all_ranks<T>);
 #endif
 }

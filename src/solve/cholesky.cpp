@@ -28,7 +28,7 @@ template <Scalar T> struct CholeskyFactorization : PlannedFactorization<T> {
       : PlannedFactorization<T>(given, comm, order, order, options, "cholesky", cholesky_workspace<T>),
         ahead(given, comm, this->schedule, this->grid, PanelSide::columns, this->taken.arithmetic),
         subtract(given, this->taken.arithmetic, this->schedule.block, this->axis.block, this->grid.row_count(),
-                 std::min(this->axis.block, order), this->schedule.longest_inner()),
+                 std::min(this->axis.block, order), this->schedule.longest_inner(), rows_across<T>(this->grid)),
         subtract_in_panel(ahead.space_of_panels(), this->taken.arithmetic, this->schedule.block, this->axis.block,
                           order, this->schedule.block, this->schedule.block),
         factor_panel(ahead.space_of_panels(), this->schedule.block),
@@ -62,16 +62,32 @@ template <Scalar T> struct CholeskyFactorization : PlannedFactorization<T> {
     const MatrixView<T> L = ahead.panels(local, update.first, update.last);
     // Rows of L with the numbers of this rank's columns.
     const MatrixView<T> across = grid.divides_rows() ? ahead.sides(update.first, update.last) : L;
+    if (mine.empty()) return;
+    const Index first = this->axis.global(grid.column(), mine.begin);
+    const Range below = grid.local_rows(Range{first, this->schedule.rows});
+    const Index first_across = grid.divides_rows() ? mine.begin : first;
+    const bool takes_rows = subtract.takes_rows(inner.size());
+    if (takes_rows) {
+      const Index end = grid.divides_rows() ? mine.end : this->schedule.rows;
+      subtract.take_rows(block_of(L, below.begin, below.end, 0, inner.size()),
+                         block_of(across, first_across, end, 0, inner.size()));
+    }
     for (Index j = mine.begin; j < mine.end;) {
       const Index end = std::min(mine.end, (j / this->axis.block + 1) * this->axis.block);
       const Index row = this->axis.global(grid.column(), j);
       const Index at = grid.divides_rows() ? j : row;
-      const Range rows = grid.local_rows({row, this->schedule.rows});
+      const Range rows = grid.local_rows(Range{row, this->schedule.rows});
+      const MatrixView<T> C = block_of(local, rows.begin, rows.end, j, end);
+      if (takes_rows) {
+        subtract.subtract_rows(rows.begin - below.begin, at - first_across, C);
+        ahead.progress();
+        j = end;
+        continue;
+      }
       const MatrixView<T> upper = matrix_view(turned.data(), inner.size(), end - j, inner.size());
       transpose(this->space, T(1), block_of(across, at, at + (end - j), 0, inner.size()),
                 Operation::conjugate_transpose, upper);
-      subtract(block_of(L, rows.begin, rows.end, 0, inner.size()), upper, block_of(local, rows.begin, rows.end, j, end),
-               j);
+      subtract(block_of(L, rows.begin, rows.end, 0, inner.size()), upper, C, j);
       j = end;
     }
   }

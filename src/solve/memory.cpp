@@ -40,18 +40,19 @@ void add_inner_of_triangle(Index size, Index block, bool upper, std::set<Index>&
 // What is kept of each quantised vector.
 constexpr double of_vector = sizeof(int) + 2.0 * sizeof(std::uint64_t);
 
-// Of Subtraction: residues of both factors for each inner dimension above a block's, and the sums.
+// Of Subtraction: residues of both factors, so many vectors on the right, for each inner dimension above a block's, and
+// the sums.
 template <Scalar T>
-double bytes_of_products(Index rows, Index columns, Index block, Index longest, const std::set<Index>& inner,
-                         Arithmetic arithmetic) {
+double bytes_of_products(Index rows, Index columns, Index right, Index block, Index longest,
+                         const std::set<Index>& inner, Arithmetic arithmetic) {
   if (arithmetic == Arithmetic::native || longest <= block) return 0.0;
   const int moduli = emulation_moduli<T>(longest) + factor_moduli_more;
   using Vectors = QuantisedVectors<T>;
   double bytes = 0.0;
   for (const Index k : inner) {
     if (k <= block) continue;
-    bytes += Vectors::bytes(rows, k, moduli) + Vectors::bytes(columns, k, moduli) +
-             of_vector * static_cast<double>(rows + columns);
+    bytes += Vectors::bytes(rows, k, moduli) + Vectors::bytes(right, k, moduli) +
+             of_vector * static_cast<double>(rows + std::max(columns, right));
   }
   if (bytes > 0) {
     bytes += sizeof(std::int32_t) * static_cast<double>(EmulatedProduct<T>::sums_for(rows, columns, moduli, 0));
@@ -128,8 +129,8 @@ template <Scalar T> double lu_workspace(const LuSchedule& schedule, const RankGr
       if (of.end < schedule.rows) inner.insert(of.size());
     }
     const double of_rows = here.divides_rows() ? DividedRows<T>::bytes(schedule, here.column_count()) : 0.0;
-    return of_rows + bytes_of_products<T>(rows_of_products(schedule, here), here.column_count(), schedule.block,
-                                          schedule.longest_inner(), inner, arithmetic);
+    return of_rows + bytes_of_products<T>(rows_of_products(schedule, here), here.column_count(), here.column_count(),
+                                          schedule.block, schedule.longest_inner(), inner, arithmetic);
   });
   // Pivots and moves of each panel, and on GPUs the order of rows.
   const double of_panels = sizeof(Index) * (product_of(schedule.panels(), PanelResult::extent(schedule.block)) +
@@ -145,7 +146,9 @@ template <Scalar T> double cholesky_workspace(const LuSchedule& schedule, const 
       const LuSchedule::Update update = schedule.update_after(p);
       if (!here.local_columns(update.columns).empty()) inner.insert(schedule.rows_of(update).size());
     }
-    return bytes_of_products<T>(here.row_count(), width, schedule.block, schedule.longest_inner(), inner, arithmetic);
+    const bool takes_rows = schedule.block % QuantisedVectors<T>::vector_padding == 0;
+    return bytes_of_products<T>(here.row_count(), width, takes_rows ? rows_across<T>(here) : width, schedule.block,
+                                schedule.longest_inner(), inner, arithmetic);
   });
   // On GPUs blocks on the diagonal besides.
   const double of_turned =
@@ -190,9 +193,9 @@ double substitution_workspace(const LuSchedule& schedule, const CyclicAxis& colu
     if (n > width) inner.insert(size);
   }
   const double of_products = most_of_ranks(right.processes, [&](int rank) {
-    return right.count(rank) == 0
-               ? 0.0
-               : bytes_of_products<T>(n, right.count(rank), schedule.block, width, inner, arithmetic);
+    return right.count(rank) == 0 ? 0.0
+                                  : bytes_of_products<T>(n, right.count(rank), right.count(rank), schedule.block, width,
+                                                         inner, arithmetic);
   });
   double elements = op == Operation::none ? 0.0 : product_of(n, width);
   if (columns.processes > 1) elements += product_of(n, width + 2 * std::min(columns.block, width));

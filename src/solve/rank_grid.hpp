@@ -39,6 +39,12 @@ struct RankGrid {
   }
 };
 
+/// Rows of a panel of Cholesky that a rank multiplies by, beside those that it multiplies: none where they are the
+/// same.
+template <Scalar T> [[nodiscard]] Index rows_across(const RankGrid& grid) {
+  return grid.divides_rows() ? grid.column_count() : is_complex<T> ? grid.row_count() : 0;
+}
+
 /// What a rank does with a message for a group of ranks.
 struct Relay {
   int from = -1;        ///< The rank that it comes from; -1: it begins here, or passes by.

@@ -18,13 +18,14 @@ constexpr Index chain_triangle = on_host ? 64 : 128;
 
 template <Scalar T>
 Subtraction<T>::Subtraction(const ExecutionSpace& space, Arithmetic arithmetic, Index chain_width, Index piece,
-                            Index rows, Index columns, Index inner)
+                            Index rows, Index columns, Index inner, Index across)
     : context_(space),
       arithmetic_(arithmetic),
       chain_width_(chain_width),
       piece_(piece),
       rows_(rows),
-      columns_(columns) {
+      columns_(columns),
+      across_(std::max(columns, across)) {
   if (!native() && inner > chain_width) moduli_ = emulation_moduli<T>(inner) + factor_moduli_more;
 }
 
@@ -57,28 +58,47 @@ void Subtraction<T>::subtract_natively(const MatrixView<const T>& A, const Matri
   }
 }
 
+template <Scalar T> typename Subtraction<T>::Factors& Subtraction<T>::factors_of(Index inner) {
+  if (!product_) product_ = std::make_unique<EmulatedProduct<T>>(space(), rows_, columns_, moduli_, 0);
+  const auto found = factors_.find(inner);
+  if (found != factors_.end()) return found->second;
+  return factors_
+      .emplace(inner, Factors{QuantisedVectors<T>(space(), Factor::left, rows_, inner),
+                              QuantisedVectors<T>(space(), Factor::right, across_, inner)})
+      .first->second;
+}
+
+template <Scalar T>
+void Subtraction<T>::quantise(QuantisedVectors<T>& vectors, Operation op, const MatrixView<const T>& X) {
+  vectors.reserve(space(), moduli_);
+  vectors.measure(space(), op, X);
+  vectors.take(space(), product_->system(), EmulationScheme::residues, op, X);
+}
+
 template <Scalar T>
 void Subtraction<T>::subtract_emulated(const MatrixView<const T>& A, const MatrixView<const T>& B,
                                        const MatrixView<T>& C, bool same_A) {
-  const auto inner = static_cast<Index>(A.extent(1));
-  if (!product_) product_ = std::make_unique<EmulatedProduct<T>>(space(), rows_, columns_, moduli_, 0);
-  auto found = factors_.find(inner);
-  if (found == factors_.end()) {
-    found = factors_
-                .emplace(inner, Factors{QuantisedVectors<T>(space(), Factor::left, rows_, inner),
-                                        QuantisedVectors<T>(space(), Factor::right, columns_, inner)})
-                .first;
-    found->second.left.reserve(space(), moduli_);
-    found->second.right.reserve(space(), moduli_);
-  }
-  Factors& factors = found->second;
-  if (!same_A) {
-    factors.left.measure(space(), Operation::none, A);
-    factors.left.take(space(), product_->system(), EmulationScheme::residues, Operation::none, A);
-  }
-  factors.right.measure(space(), Operation::none, B);
-  factors.right.take(space(), product_->system(), EmulationScheme::residues, Operation::none, B);
+  Factors& factors = factors_of(static_cast<Index>(A.extent(1)));
+  if (!same_A) quantise(factors.left, Operation::none, A);
+  quantise(factors.right, Operation::none, B);
   (*product_)(context_, T(-1), {Operation::none, Operation::none, A, B, &factors.left, &factors.right}, T(1), C);
+}
+
+template <Scalar T> void Subtraction<T>::take_rows(const MatrixView<const T>& rows, const MatrixView<const T>& across) {
+  Factors& factors = factors_of(static_cast<Index>(rows.extent(1)));
+  quantise(factors.left, Operation::none, rows);
+  // The residues of real rows are those of the columns that they become.
+  const bool the_same = !is_complex<T> && rows.data() == across.data() && rows.extent(0) == across.extent(0);
+  if (!the_same) quantise(factors.right, Operation::conjugate_transpose, across);
+  taken_ = {Operation::none, Operation::conjugate_transpose,           rows, across,
+            &factors.left,   the_same ? &factors.left : &factors.right};
+}
+
+template <Scalar T> void Subtraction<T>::subtract_rows(Index row, Index column, const MatrixView<T>& C) {
+  if (C.extent(0) == 0 || C.extent(1) == 0) return;
+  taken_.row = row;
+  taken_.column = column;
+  (*product_)(context_, T(-1), taken_, T(1), C);
 }
 
 template <Scalar T>

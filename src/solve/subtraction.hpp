@@ -22,9 +22,10 @@ inline constexpr int factor_moduli_more = 2;
 template <Scalar T> class Subtraction {
  public:
   /// For C of up to rows x columns and inner dimensions up to `inner`. A native product is one call of the BLAS for
-  /// each `piece` columns of C, so that its bits do not depend on how many pieces there are.
+  /// each `piece` columns of C, so that its bits do not depend on how many pieces there are. `across`: rows that
+  /// take_rows() is given as second at most.
   Subtraction(const ExecutionSpace& space, Arithmetic arithmetic, Index chain_width, Index piece, Index rows,
-              Index columns, Index inner);
+              Index columns, Index inner, Index across = 0);
 
   [[nodiscard]] const ExecutionSpace& space() const { return context_.space(); }
   /// What is called now and then between products: it must not block.
@@ -35,6 +36,16 @@ template <Scalar T> class Subtraction {
   /// `same_A`: A is that of the last call with this inner dimension, whose residues are taken again.
   void operator()(const MatrixView<const T>& A, const MatrixView<const T>& B, const MatrixView<T>& C, Index first = 0,
                   bool same_A = false);
+  /// Whether emulated products of this inner dimension may be given by take_rows(): blocks begin where integer units
+  /// like it.
+  [[nodiscard]] bool takes_rows(Index inner) const {
+    return !native() && inner > chain_width_ && chain_width_ % QuantisedVectors<T>::vector_padding == 0;
+  }
+  /// Takes the residues of rows that subtract_rows() multiplies, until the next call; `across` may be `rows`.
+  void take_rows(const MatrixView<const T>& rows, const MatrixView<const T>& across);
+  /// C = C - A B^H, with the bits of operator(): A has the rows from number `row` on of those that were taken, B those
+  /// from number `column` on of `across`, both multiples of the chains' width. Does not block on GPUs.
+  void subtract_rows(Index row, Index column, const MatrixView<T>& C);
   /// X = M^-1 X for a triangle M, by halves of whole blocks counted from its first row, in the same pieces. The other
   /// triangle, and a unit diagonal, are not read. Does not block on GPUs.
   void solve(exact::Triangle triangle, exact::Diagonal diagonal, const MatrixView<const T>& M, const MatrixView<T>& X,
@@ -45,6 +56,8 @@ template <Scalar T> class Subtraction {
     QuantisedVectors<T> left;
     QuantisedVectors<T> right;
   };
+  Factors& factors_of(Index inner);
+  void quantise(QuantisedVectors<T>& vectors, Operation op, const MatrixView<const T>& X);
   void subtract_natively(const MatrixView<const T>& A, const MatrixView<const T>& B, const MatrixView<T>& C,
                          Index first);
   void subtract_emulated(const MatrixView<const T>& A, const MatrixView<const T>& B, const MatrixView<T>& C,
@@ -56,9 +69,11 @@ template <Scalar T> class Subtraction {
   Index piece_;
   Index rows_;
   Index columns_;
+  Index across_;
   int moduli_ = 0;
   std::unique_ptr<EmulatedProduct<T>> product_;  // Made where it is first asked for.
   std::map<Index, Factors> factors_;             // By the inner dimension.
+  QuantisedOperands<T> taken_{};                 // By take_rows().
   std::function<void()> meanwhile_;
 };
 

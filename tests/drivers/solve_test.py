@@ -13,9 +13,9 @@ from command import CommandTest, random_matrix, read_market, write_market
 class Solve(CommandTest):
     def test_any_ranks_and_placements_have_one_hash(self):
         hashes = set()
-        for ranks, place in ((1, "rows"), (2, "rows"), (3, "columns"), (4, "cyclic:16x8")):
+        for ranks, place, rows in ((1, "rows", 1), (2, "rows", 1), (3, "columns", 3), (4, "cyclic:16x8", 2)):
             results = self.succeed("solve", "--size", "150", "--right", "2", "--arithmetic", "emulated", "--block", "16",
-                                   "--group", "4", "--hash", "--place", place, ranks=ranks)["results"]
+                                   "--group", "4", "--hash", "--place", place, "--grid-rows", str(rows), ranks=ranks)["results"]
             self.assertEqual(results["arithmetic"], "emulated")
             self.assertLess(results["componentwise_error"], 5e-16)
             hashes.add(results["sha256"])
@@ -129,6 +129,7 @@ class Solve(CommandTest):
         write_market(self.path("B.mtx"), random_matrix(rng, 4, 1))
         for arguments in (("solve",), ("solve", "--size", "3", "--a", "A.mtx", "--b", "B.mtx"), ("solve", "--a", "A.mtx"),
                           ("solve", "--a", "A.mtx", "--b", "B.mtx"), ("solve", "--size", "5", "--group", "3"),
+                          ("solve", "--size", "5", "--grid-rows", "2"), ("solve", "--size", "5", "--grid-rows", "0"),
                           ("solve", "--size", "5", "--right", "0"), ("solve", "--size", "5", "--refinements", "-1"),
                           ("solve", "--size", "5", "--method", "qr"), ("solve", "--size", "5", "--x", "X.foo"),
                           ("solve", "--size", "5", "--x", "there/is/none.mtx"), ("solve", "--a", "none.mtx", "--b", "B.mtx")):

@@ -32,6 +32,7 @@ struct Options : MatrixSource {
   std::string arithmetic = "exact";
   int block = 0;
   Index group = 0;
+  int grid_rows = 1;
   bool compare = false;
 };
 
@@ -48,6 +49,9 @@ const OptionTable<Options>& all_options() {
        "Columns factored together; 0: chosen. Exact: 1 is unblocked, and no bit depends on it. Otherwise bits do"},
       {"--group", &Options::group, Integer{.least = 0},
        "Of emulated and native products: panels that are applied together, a power of two; 0: chosen. Bits depend on "
+       "it"},
+      {"--grid-rows", &Options::grid_rows, Integer{.least = 1},
+       "Of emulated and native products: rows of the grid of ranks, a divisor of their number; native bits depend on "
        "it"},
       {"--compare", &Options::compare, Flag{}, "Factor with plain sums too, and show what differs"},
       {"--trace", &Options::trace, Text{.may_be_empty = false},
@@ -323,6 +327,7 @@ template <Scalar T> int run_as(Context& context, const Options& options) {
                                        {.arithmetic = products,
                                         .block = options.block,
                                         .group = options.group,
+                                        .grid_rows = options.grid_rows,
                                         .record_timeline = !options.trace.empty(),
                                         .progress = [&](double share_done) { progress.update(share_done); }});
   progress.finish();
@@ -387,6 +392,8 @@ template <Scalar T> int run_as(Context& context, const Options& options) {
 
 int run(Context& context, Options options) {
   require(options.arithmetic != "exact" || options.group == 0, "lu: --group is of --arithmetic emulated and native");
+  require(options.arithmetic != "exact" || options.grid_rows == 1,
+          "lu: --grid-rows is of --arithmetic emulated and native");
   require(options.arithmetic != "exact" || options.trace.empty(), "lu: --trace is of --arithmetic emulated and native");
   require_one_input(options.input, options.size);
   require_outputs(context, {{"--input", options.input}},

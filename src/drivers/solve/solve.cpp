@@ -27,6 +27,7 @@ struct Options {
   Arithmetic arithmetic = Arithmetic::native;
   Index block = 0;
   Index group = 0;
+  int grid_rows = 1;
   bool equilibrate = true;
   int refinements = 1;
   bool certificate = false;
@@ -55,6 +56,8 @@ const OptionTable<Options>& all_options() {
       {"--block", &Options::block, Integer{.least = 0}, "Columns of a panel; 0: chosen. Bits depend on it"},
       {"--group", &Options::group, Integer{.least = 0},
        "Panels that are applied together, a power of two; 0: chosen. Bits depend on it"},
+      {"--grid-rows", &Options::grid_rows, Integer{.least = 1},
+       "Rows of the grid of ranks that factors A, a divisor of their number; native bits depend on it"},
       {"--equilibrate,!--no-equilibrate", &Options::equilibrate, Flag{},
        "Scale rows and columns of very different sizes by powers of two"},
       {"--refinements", &Options::refinements, Integer{.least = 0}, "Corrections by exact residuals"},
@@ -92,7 +95,7 @@ template <Scalar T> class Run {
 
   int operator()() {
     const Communicator& comm = context_.comm();
-    LuOptions lu{.arithmetic = options_.arithmetic, .block = options_.block, .group = options_.group};
+    LuOptions lu{.arithmetic = options_.arithmetic, .block = options_.block, .group = options_.group, .grid_rows = options_.grid_rows};
     Progress progress = context_.progress("solve");
     lu.progress = [&](double share_done) { progress.update(share_done); };
     lu.record_timeline = !options_.trace.empty();
