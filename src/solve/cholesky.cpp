@@ -1,9 +1,8 @@
 #include "core/instantiate.hpp"
-#include "solve/cholesky_panel.hpp"
+#include "solve/cholesky_run.hpp"
 #include "solve/look_ahead.hpp"
 #include "solve/system.hpp"
 #include <heddle/solve/cholesky.hpp>
-#include <heddle/transpose/transpose.hpp>
 
 #include <Kokkos_Profiling_ScopedRegion.hpp>
 
@@ -26,71 +25,39 @@ template <Scalar T> struct CholeskyFactorization : PlannedFactorization<T> {
   CholeskyFactorization(const ExecutionSpace& given, const Communicator* comm, Index order,
                         const CholeskyOptions& options)
       : PlannedFactorization<T>(given, comm, order, order, options, "cholesky", cholesky_workspace<T>),
-        ahead(given, comm, this->schedule, this->grid, PanelSide::columns, this->taken.arithmetic),
-        subtract(given, this->taken.arithmetic, this->schedule.block, this->axis.block, this->grid.row_count(),
-                 std::min(this->axis.block, order), this->schedule.longest_inner(), rows_across<T>(this->grid)),
-        subtract_in_panel(ahead.space_of_panels(), this->taken.arithmetic, this->schedule.block, this->axis.block,
-                          order, this->schedule.block, this->schedule.block),
-        factor_panel(ahead.space_of_panels(), this->schedule.block),
+        ahead(given, comm, this->runs, this->grid, PanelSide::columns,
+              this->taken.arithmetic == Arithmetic::native || together() > 1),
+        update(given, this->taken.arithmetic, this->schedule, this->grid, this->runs.longest_inner()),
+        factor_run(ahead.space_of_panels(), this->taken.arithmetic, this->schedule, together(), this->axis.block),
         infos(Kokkos::view_alloc(given, Kokkos::WithoutInitializing, "heddle::solve::infos"),
-              static_cast<std::size_t>(this->schedule.panels())),
-        turned(Kokkos::view_alloc(given, Kokkos::WithoutInitializing, "heddle::solve::turned_panels"),
-               static_cast<std::size_t>(this->schedule.longest_inner() * std::min(this->axis.block, order))) {
-    subtract.set_meanwhile([this] { ahead.progress(); });
+              static_cast<std::size_t>(this->schedule.panels())) {
+    update.set_meanwhile([this] { ahead.progress(); });
   }
 
   CholeskyReport factor(const MatrixView<T>& local) {
     CholeskyReport report;
     this->measure(report, cholesky_flops<T>(this->schedule.rows), [&] {
       const Kokkos::Profiling::ScopedRegion region("heddle::solve::cholesky");
-      const auto info = [&](Index p) { return Kokkos::subview(infos, Kokkos::pair<Index, Index>(p, p + 1)); };
+      const auto infos_of = [&](Index r) {
+        const Index end = std::min((r + 1) * together(), this->schedule.panels());
+        return Kokkos::subview(infos, Kokkos::pair<Index, Index>(r * together(), end));
+      };
       ahead.run(
-          this->watch, local, info,
-          [&](Index p, const MatrixView<T>& panel) { factor_panel(subtract_in_panel, panel, info(p)); }, [](Index) {},
-          [&](const LuSchedule::Update& update) { apply(local, update); });
+          this->watch, local, infos_of, [&](Index r, const MatrixView<T>& run) { factor_run(run, infos_of(r)); },
+          [](Index) {},
+          [&](const LuSchedule::Update& due) {
+            const MatrixView<T> L = ahead.panels(local, due.first, due.last);
+            // Rows of L with the numbers of this rank's columns.
+            update(this->grid, due.columns, L, this->grid.divides_rows() ? ahead.sides(due.first, due.last) : L, local);
+          });
       clear_above(local);
       report.info = first_info();
     });
     return report;
   }
 
-  // Each block of columns by itself, from its own rows down.
-  void apply(const MatrixView<T>& local, const LuSchedule::Update& update) {
-    const RankGrid& grid = this->grid;
-    const Range mine = grid.local_columns(update.columns);
-    const Range inner = this->schedule.rows_of(update);
-    const MatrixView<T> L = ahead.panels(local, update.first, update.last);
-    // Rows of L with the numbers of this rank's columns.
-    const MatrixView<T> across = grid.divides_rows() ? ahead.sides(update.first, update.last) : L;
-    if (mine.empty()) return;
-    const Index first = this->axis.global(grid.column(), mine.begin);
-    const Range below = grid.local_rows(Range{first, this->schedule.rows});
-    const Index first_across = grid.divides_rows() ? mine.begin : first;
-    const bool takes_rows = subtract.takes_rows(inner.size());
-    if (takes_rows) {
-      const Index end = grid.divides_rows() ? mine.end : this->schedule.rows;
-      subtract.take_rows(block_of(L, below.begin, below.end, 0, inner.size()),
-                         block_of(across, first_across, end, 0, inner.size()));
-    }
-    for (Index j = mine.begin; j < mine.end;) {
-      const Index end = std::min(mine.end, (j / this->axis.block + 1) * this->axis.block);
-      const Index row = this->axis.global(grid.column(), j);
-      const Index at = grid.divides_rows() ? j : row;
-      const Range rows = grid.local_rows(Range{row, this->schedule.rows});
-      const MatrixView<T> C = block_of(local, rows.begin, rows.end, j, end);
-      if (takes_rows) {
-        subtract.subtract_rows(rows.begin - below.begin, at - first_across, C);
-        ahead.progress();
-        j = end;
-        continue;
-      }
-      const MatrixView<T> upper = matrix_view(turned.data(), inner.size(), end - j, inner.size());
-      transpose(this->space, T(1), block_of(across, at, at + (end - j), 0, inner.size()),
-                Operation::conjugate_transpose, upper);
-      subtract(block_of(L, rows.begin, rows.end, 0, inner.size()), upper, C, j);
-      j = end;
-    }
-  }
+  /// Panels of a run.
+  [[nodiscard]] Index together() const { return this->runs.block / this->schedule.block; }
   void clear_above(const MatrixView<T>& local) const {
     const Elements<T> a(local);
     const CyclicAxis rows = this->grid.rows;
@@ -112,11 +79,9 @@ template <Scalar T> struct CholeskyFactorization : PlannedFactorization<T> {
   }
 
   LookAhead<T> ahead;
-  Subtraction<T> subtract;
-  Subtraction<T> subtract_in_panel;
-  CholeskyPanel<T> factor_panel;
+  CholeskyUpdate<T> update;
+  CholeskyRun<T> factor_run;
   Kokkos::View<Index*, MemorySpace> infos;  // Of each panel, counted from its first column.
-  Kokkos::View<T*, MemorySpace> turned;     // Rows of L, turned into columns of the factor on the right.
 };
 
 }  // namespace impl

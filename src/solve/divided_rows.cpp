@@ -16,8 +16,7 @@ DividedRows<T>::DividedRows(const Communicator& comm, const LuSchedule& schedule
   std::iota(order_.begin(), order_.end(), Index{0});
 }
 
-template <Scalar T> void DividedRows<T>::learn(Index p, const Index* pivots) {
-  const Range columns = schedule_.panel(p);
+template <Scalar T> void DividedRows<T>::learn(Range columns, const Index* pivots) {
   pivots_.resize(static_cast<std::size_t>(columns.begin));
   for (Index k = 0; k < columns.size(); ++k) pivots_.push_back(columns.begin + pivots[k]);
 }

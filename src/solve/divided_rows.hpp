@@ -23,8 +23,8 @@ template <Scalar T> class DividedRows {
   [[nodiscard]] static double bytes(const LuSchedule& schedule, Index columns) {
     return RowExchange<T>::bytes(most_rows(schedule), most_rows(schedule), most_columns(schedule, columns));
   }
-  /// The pivots of panel p, by rows counted from the panel's first: its columns' in turn.
-  void learn(Index p, const Index* pivots);
+  /// The pivots of columns, each after those that are known, by rows counted from the first of them.
+  void learn(Range columns, const Index* pivots);
   /// Interchanges rows of the matrix as panel p asks for, in columns of which this rank has rows `local`.
   void move(Index p, const MatrixView<T>& local);
   /// The same in panels of p's group that were received, and in their rows of the group.

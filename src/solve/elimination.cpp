@@ -1,6 +1,7 @@
 #include "solve/elimination.hpp"
 
 #include "core/instantiate.hpp"
+#include "solve/factorization.hpp"
 #include "solve/host_copy.hpp"
 
 #include <Kokkos_Profiling_ScopedRegion.hpp>
@@ -13,63 +14,68 @@ template <Scalar T>
 Elimination<T>::Elimination(const ExecutionSpace& space, const Communicator* comm, const LuSchedule& schedule,
                             const RankGrid& grid, Arithmetic arithmetic)
     : schedule_(schedule),
+      together_(panels_together(schedule, grid.columns.processes)),
+      runs_(schedule.in_runs(together_)),
       grid_(grid),
-      ahead_(space, comm, schedule, grid, PanelSide::group, arithmetic),
-      subtract_(space, arithmetic, schedule.block, grid.columns.block, rows_of_products(schedule, grid),
-                grid.column_count(), schedule.longest_inner()),
-      subtract_in_panel_(ahead_.space_of_panels(), arithmetic, schedule.block, grid.columns.block, schedule.rows,
-                         schedule.block, schedule.block),
-      factor_panel_(ahead_.space_of_panels(), schedule.rows, schedule.block),
+      ahead_(space, comm, runs_, grid, PanelSide::group, arithmetic == Arithmetic::native || together_ > 1),
+      subtract_(space, arithmetic, schedule.block, grid.columns.block, rows_of_products(runs_, grid),
+                grid.column_count(), runs_.longest_inner()),
+      factor_run_(ahead_.space_of_panels(), arithmetic, schedule, together_, grid.columns.block),
       results_(Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "heddle::solve::results"),
                static_cast<std::size_t>(schedule.panels() * PanelResult::extent(schedule.block))) {
-  if (grid.divides_rows()) divided_.emplace(*comm, schedule, grid);
+  if (grid.divides_rows()) divided_.emplace(*comm, runs_, grid);
   subtract_.set_meanwhile([this] { ahead_.progress(); });
 }
 
-template <Scalar T> PanelResult Elimination<T>::result(Index p) const {
+template <Scalar T> Kokkos::View<Index*, MemorySpace> Elimination<T>::results(Range of) const {
   const Index extent = PanelResult::extent(schedule_.block);
-  return {Kokkos::subview(results_, Kokkos::pair<Index, Index>(p * extent, (p + 1) * extent)), schedule_.block};
+  return Kokkos::subview(results_, Kokkos::pair<Index, Index>(of.begin * extent, of.end * extent));
 }
 
-template <Scalar T> void Elimination<T>::learn(Index p) {
+template <Scalar T> void Elimination<T>::learn(Index r) {
   const ExecutionSpace& space = ahead_.space_of_panels();
   ahead_.numbers_before(space);
-  divided_->learn(p, host_copy(space, result(p).pivots()).data());
+  const auto numbers = host_copy(space, results(panels(r)));
+  const Index extent = PanelResult::extent(schedule_.block);
+  for (Index p = panels(r).begin; p < panels(r).end; ++p) {
+    divided_->learn(schedule_.panel(p), numbers.data() + (p - panels(r).begin) * extent + 1);
+  }
 }
 
-template <Scalar T> void Elimination<T>::move_before(Index p) {
-  const Index row = schedule_.panel(p).begin;
-  const Index rows = schedule_.rows;
-  const Range before = grid_.local_columns({0, row});
-  const Index group = schedule_.group_begin(p);
+template <Scalar T> void Elimination<T>::move_before(Index r) {
+  const Range before = grid_.local_columns({0, runs_.panel(r).begin});
+  const MatrixView<T> columns = block_of(matrix_, 0, grid_.row_count(), before.begin, before.end);
+  const Index group = runs_.group_begin(r);
   if (divided_) {
-    divided_->move(p, block_of(matrix_, 0, grid_.row_count(), before.begin, before.end));
-    if (group < p) divided_->move(p, ahead_.panels(matrix_, group, p), ahead_.sides(group, p));
+    divided_->move(r, columns);
+    if (group < r) divided_->move(r, ahead_.panels(matrix_, group, r), ahead_.sides(group, r));
     return;
   }
-  const RowMoves moves = result(p).moves();
-  const ExecutionSpace& space = subtract_.space();
-  move_rows<T>(space, moves, block_of(matrix_, row, rows, before.begin, before.end));
-  if (ahead_.copies_panels() && group < p) {
-    const MatrixView<T> received = ahead_.panels(matrix_, group, p);
-    move_rows<T>(space, moves, block_of(received, row, rows, 0, static_cast<Index>(received.extent(1))));
+  for (Index p = panels(r).begin; p < panels(r).end; ++p) {
+    const Index row = schedule_.panel(p).begin;
+    const auto move = [&](const MatrixView<T>& of) {
+      move_rows<T>(subtract_.space(), result(p).moves(),
+                   block_of(of, row, schedule_.rows, 0, static_cast<Index>(of.extent(1))));
+    };
+    move(columns);
+    if (ahead_.copies_panels() && group < r) move(ahead_.panels(matrix_, group, r));
   }
 }
 
 template <Scalar T> void Elimination<T>::apply(const LuSchedule::Update& update) {
   const Range mine = grid_.local_columns(update.columns);
   if (mine.empty()) return;
-  const Range inner = schedule_.rows_of(update);
+  const Range inner = runs_.rows_of(update);
   const MatrixView<T> columns = block_of(matrix_, 0, grid_.row_count(), mine.begin, mine.end);
   const MatrixView<T> L = ahead_.panels(matrix_, update.first, update.last);
   MatrixView<T> upper = block_of(columns, inner.begin, inner.end, 0, mine.size());
   MatrixView<T> triangle = block_of(L, inner.begin, inner.end, 0, inner.size());
   if (divided_) {
-    const Index first = inner.begin - schedule_.group_begin(update.first) * schedule_.block;
+    const Index first = inner.begin - runs_.group_begin(update.first) * runs_.block;
     upper = divided_->fetch(update.first, update.last, inner, columns);
     triangle = block_of(ahead_.sides(update.first, update.last), first, first + inner.size(), 0, inner.size());
   } else {
-    for (Index p = update.first; p < update.last; ++p) {
+    for (Index p = panels(update.first).begin; p < panels(update.last - 1).end; ++p) {
       move_rows<T>(subtract_.space(), result(p).moves(),
                    block_of(columns, schedule_.panel(p).begin, schedule_.rows, 0, mine.size()));
     }
@@ -100,11 +106,11 @@ void Elimination<T>::run(const MatrixView<T>& local_matrix, std::vector<Index>& 
   matrix_ = local_matrix;
   taken_ = -1;
   ahead_.run(
-      watch, matrix_, [&](Index p) { return result(p).data; },
-      [&](Index p, const MatrixView<T>& panel) { factor_panel_(subtract_in_panel_, panel, result(p)); },
-      [&](Index p) {
-        if (divided_) learn(p);
-        move_before(p);
+      watch, matrix_, [&](Index r) { return results(panels(r)); },
+      [&](Index r, const MatrixView<T>& run) { factor_run_(run, results(panels(r))); },
+      [&](Index r) {
+        if (divided_) learn(r);
+        move_before(r);
       },
       [&](const LuSchedule::Update& update) { apply(update); });
   if (divided_) divided_->finish();

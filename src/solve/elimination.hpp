@@ -3,7 +3,7 @@
 
 #include "solve/divided_rows.hpp"
 #include "solve/look_ahead.hpp"
-#include "solve/panel.hpp"
+#include "solve/panel_run.hpp"
 #include "solve/schedule.hpp"
 #include "solve/subtraction.hpp"
 #include "solve/watch.hpp"
@@ -26,25 +26,31 @@ template <Scalar T> class Elimination {
   void run(const MatrixView<T>& local, std::vector<Index>& pivots, Index& info, Watch& watch);
 
  private:
-  /// What panel p left besides the factors.
-  [[nodiscard]] PanelResult result(Index p) const;
-  /// The interchanges of panel p in the panels before it.
-  void move_before(Index p);
+  /// The panels of run r.
+  [[nodiscard]] Range panels(Index r) const {
+    return {r * together_, std::min((r + 1) * together_, schedule_.panels())};
+  }
+  /// What panels left besides the factors.
+  [[nodiscard]] Kokkos::View<Index*, MemorySpace> results(Range of) const;
+  [[nodiscard]] PanelResult result(Index p) const { return {results({p, p + 1}), schedule_.block}; }
+  /// The interchanges of run r in the runs before it.
+  void move_before(Index r);
   void apply(const LuSchedule::Update& update);
-  /// What panel p's interchanges are, where rows are dealt out. Blocks.
-  void learn(Index p);
+  /// What run r's interchanges are, where rows are dealt out. Blocks.
+  void learn(Index r);
   void read_results(std::vector<Index>& pivots, Index& info) const;
 
   LuSchedule schedule_;
+  Index together_;   // Panels of a run.
+  LuSchedule runs_;  // Which have the place of panels here.
   RankGrid grid_;
   LookAhead<T> ahead_;
   Subtraction<T> subtract_;
-  Subtraction<T> subtract_in_panel_;
-  PanelFactor<T> factor_panel_;
+  PanelRun<T> factor_run_;
   Kokkos::View<Index*, MemorySpace> results_;
   std::optional<DividedRows<T>> divided_;  // Where rows are dealt out.
   MatrixView<T> matrix_;
-  Index taken_ = -1;  // The last panel of those whose residues the products have.
+  Index taken_ = -1;  // The last run of those whose residues the products have.
 };
 
 }  // namespace heddle::impl

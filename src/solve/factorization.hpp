@@ -20,6 +20,9 @@ namespace heddle::impl {
 [[nodiscard]] LuSchedule schedule_for(Index rows, Index columns, const LuOptions& options);
 /// Throws Error(argument) for what can't be; `of` names the function that was called.
 void require_lu_options(const char* of, Index rows, Index columns, const LuOptions& options);
+/// Panels that are factored in a run, on one rank, by factorizations of so many columns of ranks. On GPUs runs go on
+/// beside updates of other columns; on several ranks there have to be many, or most ranks would wait for one.
+[[nodiscard]] Index panels_together(const LuSchedule& schedule, int ranks);
 /// Blocks of columns that ranks take in turn.
 [[nodiscard]] CyclicAxis columns_of(const LuSchedule& schedule, int ranks);
 /// Who has which rows and columns while a matrix is factored on `ranks` ranks, of which LuOptions::grid_rows make a
@@ -42,10 +45,11 @@ template <Scalar T> struct PlannedFactorization {
         taken(with_arithmetic(options)),
         schedule(schedule_for(rows, columns, taken)),
         grid(grid_of(schedule, taken, comm != nullptr ? comm->size() : 1, comm != nullptr ? comm->rank() : 0)),
+        runs(schedule.in_runs(panels_together(schedule, grid.columns.processes))),
         axis(grid.columns),
         placement(grid.placement()),
         memory_bytes(workspace(schedule, grid, taken.arithmetic)),
-        watch(given, schedule, taken) {
+        watch(given, runs, taken) {
     require_memory(of, comm, memory_bytes, static_cast<double>(taken.memory_limit));
   }
 
@@ -99,6 +103,7 @@ template <Scalar T> struct PlannedFactorization {
   LuOptions taken;
   LuSchedule schedule;
   RankGrid grid;
+  LuSchedule runs;  // Of panels, in the place of panels.
   CyclicAxis axis;  // Of its columns.
   Placement placement;
   double memory_bytes;  // Of the rank that needs most.

@@ -14,18 +14,17 @@ namespace heddle::impl {
 /// columns of panel p + 1 first; that panel is factored then, on an instance of its own, and goes to the other ranks,
 /// while the update goes on in all other columns.
 ///
-/// Emulated factors of one rank do without it: dividing their products costs more than it hides (docs/notes/solve.md).
-/// Native ones have it on any number of ranks, since the products that are divided have other bits.
+/// On one rank without `divides`, updates are not divided, and nothing goes on beside a panel.
 template <Scalar T> class LookAhead {
  public:
   /// `grid`: who has which rows and columns; blocks of columns are multiples of the schedule's. `comm` may be null.
   LookAhead(const ExecutionSpace& space, const Communicator* comm, const LuSchedule& schedule, const RankGrid& grid,
-            PanelSide side, Arithmetic arithmetic)
+            PanelSide side, bool divides)
       : space_(space), ahead_(space), schedule_(schedule), grid_(grid) {
     if (comm != nullptr && comm->size() > 1) {
       exchange_ = std::make_unique<PanelExchange<T>>(*comm, schedule, grid, side);
     }
-    divides_ = exchange_ != nullptr || arithmetic == Arithmetic::native;
+    divides_ = exchange_ != nullptr || divides;
   }
 
   /// Where panels are factored.

@@ -29,6 +29,7 @@ LuSchedule schedule_for(Index rows, Index columns, const LuOptions& options) {
   // What is more than the matrix has changes nothing but the memory that workspaces take.
   schedule.block = std::min(schedule.block, std::max(schedule.steps(), emulated_block));
   while (schedule.group > emulated_group && schedule.group / 2 >= schedule.panels()) schedule.group /= 2;
+  if (!native) schedule.most_together = schedule.group;
   return schedule;
 }
 
@@ -46,13 +47,21 @@ LuOptions with_arithmetic(LuOptions options) {
   return options;
 }
 
+Index panels_together(const LuSchedule& schedule, int ranks) {
+  const Index together = schedule.most_together;
+  if (ranks == 1) return on_host || schedule.panels() <= together ? 1 : together;
+  const Index runs_of_a_rank = on_host ? 4 : 2;
+  return schedule.panels() >= runs_of_a_rank * ranks * together ? together : 1;
+}
+
 // Blocks of columns that ranks take in turn: some sixteen, so that ranks have work to the end, of whole panels.
 CyclicAxis columns_of(const LuSchedule& schedule, int ranks) {
   constexpr Index blocks = 16;
   constexpr Index widest = 2048;
   const Index wanted = std::min((schedule.columns + blocks - 1) / blocks, widest);
-  const Index panels = std::max<Index>(1, (wanted + schedule.block - 1) / schedule.block);
-  return {schedule.columns, panels * schedule.block, ranks};
+  const Index run = panels_together(schedule, ranks) * schedule.block;
+  const Index runs = std::max<Index>(1, (wanted + run - 1) / run);
+  return {schedule.columns, runs * run, ranks};
 }
 
 RankGrid grid_of(const LuSchedule& schedule, const LuOptions& options, int ranks, int rank) {

@@ -6,9 +6,10 @@
 #include "core/instantiate.hpp"
 #include "dist/exchange.hpp"
 #include "gemm/emulation/emulated.hpp"
+#include "solve/cholesky_run.hpp"
 #include "solve/divided_rows.hpp"
-#include "solve/panel.hpp"
 #include "solve/panel_exchange.hpp"
+#include "solve/panel_run.hpp"
 #include "solve/qr_leaf.hpp"
 #include "solve/qr_sums.hpp"
 #include "solve/system.hpp"
@@ -118,43 +119,77 @@ Shape shape_of(const char* of, Index rows, Index columns, int ranks, const LuOpt
 
 }  // namespace
 
+// Of products within a run of panels, on the rank that factors most: PanelRun or CholeskyRun.
+template <Scalar T>
+double bytes_within_run(const LuSchedule& schedule, Index together, Arithmetic arithmetic, bool solves) {
+  std::set<Index> inner;
+  for (Index r = 0; r < schedule.in_runs(together).panels(); ++r) {
+    const Range columns = schedule.in_runs(together).panel(r);
+    const LuSchedule order = schedule.within_run(together, schedule.rows - columns.begin, columns.size());
+    for (Index p = 0; p < order.panels(); ++p) {
+      const LuSchedule::Update update = order.update_after(p);
+      if (update.columns.empty()) continue;
+      const Range of = order.rows_of(update);
+      if (solves) add_inner_of_triangle(of.size(), schedule.block, false, inner);
+      inner.insert(of.size());
+    }
+  }
+  const Index width = together * schedule.block;
+  const Index longest = PanelRun<T>::longest_inner(schedule, together);
+  if (solves) {
+    return bytes_of_products<T>(schedule.rows, width, width, schedule.block, longest, inner, arithmetic);
+  }
+  const bool takes_rows = schedule.block % QuantisedVectors<T>::vector_padding == 0;
+  const Index piece = cholesky_width(schedule, {width, width, 1}, arithmetic);
+  const Index right = takes_rows ? (is_complex<T> ? schedule.rows : 0) : piece;
+  return bytes_of_products<T>(schedule.rows, piece, right, schedule.block, longest, inner, arithmetic) +
+         sizeof(T) * product_of(longest, piece);
+}
+
 template <Scalar T> double lu_workspace(const LuSchedule& schedule, const RankGrid& grid, Arithmetic arithmetic) {
+  const Index together = panels_together(schedule, grid.columns.processes);
+  const LuSchedule runs = schedule.in_runs(together);
   const double of_products = most_of_grid(grid, [&](const RankGrid& here) {
     std::set<Index> inner;
-    for (Index p = 0; p < schedule.panels(); ++p) {
-      const LuSchedule::Update update = schedule.update_after(p);
+    for (Index r = 0; r < runs.panels(); ++r) {
+      const LuSchedule::Update update = runs.update_after(r);
       if (here.local_columns(update.columns).empty()) continue;
-      const Range of = schedule.rows_of(update);
+      const Range of = runs.rows_of(update);
       add_inner_of_triangle(of.size(), schedule.block, false, inner);
       if (of.end < schedule.rows) inner.insert(of.size());
     }
-    const double of_rows = here.divides_rows() ? DividedRows<T>::bytes(schedule, here.column_count()) : 0.0;
-    return of_rows + bytes_of_products<T>(rows_of_products(schedule, here), here.column_count(), here.column_count(),
-                                          schedule.block, schedule.longest_inner(), inner, arithmetic);
+    const double of_rows = here.divides_rows() ? DividedRows<T>::bytes(runs, here.column_count()) : 0.0;
+    return of_rows +
+           bytes_of_products<T>(rows_of_products(runs, here), here.column_count(), here.column_count(), schedule.block,
+                                runs.longest_inner(), inner, arithmetic) +
+           bytes_within_run<T>(schedule, together, arithmetic, true);
   });
   // Pivots and moves of each panel, and on GPUs the order of rows.
   const double of_panels = sizeof(Index) * (product_of(schedule.panels(), PanelResult::extent(schedule.block)) +
                                             (on_host ? 0.0 : static_cast<double>(schedule.rows)));
-  return of_products + of_panels + bytes_of_exchange<T>(schedule, grid, PanelSide::group);
+  return of_products + of_panels + bytes_of_exchange<T>(runs, grid, PanelSide::group);
 }
 
 template <Scalar T> double cholesky_workspace(const LuSchedule& schedule, const RankGrid& grid, Arithmetic arithmetic) {
-  const Index width = std::min(grid.columns.block, schedule.rows);
+  const Index together = panels_together(schedule, grid.columns.processes);
+  const LuSchedule runs = schedule.in_runs(together);
+  const Index width = cholesky_width(schedule, grid.columns, arithmetic);
   const double of_products = most_of_grid(grid, [&](const RankGrid& here) {
     std::set<Index> inner;
-    for (Index p = 0; p < schedule.panels(); ++p) {
-      const LuSchedule::Update update = schedule.update_after(p);
-      if (!here.local_columns(update.columns).empty()) inner.insert(schedule.rows_of(update).size());
+    for (Index r = 0; r < runs.panels(); ++r) {
+      const LuSchedule::Update update = runs.update_after(r);
+      if (!here.local_columns(update.columns).empty()) inner.insert(runs.rows_of(update).size());
     }
     const bool takes_rows = schedule.block % QuantisedVectors<T>::vector_padding == 0;
     return bytes_of_products<T>(here.row_count(), width, takes_rows ? rows_across<T>(here) : width, schedule.block,
-                                schedule.longest_inner(), inner, arithmetic);
+                                runs.longest_inner(), inner, arithmetic) +
+           bytes_within_run<T>(schedule, together, arithmetic, false);
   });
   // On GPUs blocks on the diagonal besides.
   const double of_turned =
-      sizeof(T) * (product_of(schedule.longest_inner(), width) + product_of(schedule.block, schedule.block) +
+      sizeof(T) * (product_of(runs.longest_inner(), width) + product_of(schedule.block, schedule.block) +
                    (on_host ? 0.0 : product_of(leaf_width<T>, schedule.block)));
-  return of_products + of_turned + bytes_of_exchange<T>(schedule, grid, PanelSide::columns);
+  return of_products + of_turned + bytes_of_exchange<T>(runs, grid, PanelSide::columns);
 }
 
 template <Scalar T> double qr_workspace(const LuSchedule& schedule, const RankGrid& grid, Arithmetic arithmetic) {

@@ -25,6 +25,8 @@ struct LuSchedule {
   Index columns = 0;
   Index block = 1;
   Index group = 1;  ///< A power of two.
+  /// Panels that may be factored in a run, on one rank, without a change of a bit: 1, or `group`.
+  Index most_together = 1;
 
   [[nodiscard]] Index steps() const { return std::min(rows, columns); }
   [[nodiscard]] Index panels() const { return (steps() + block - 1) / block; }
@@ -32,6 +34,14 @@ struct LuSchedule {
   [[nodiscard]] Range panel(Index p) const { return {p * block, std::min((p + 1) * block, steps())}; }
   /// The first panel of the group that panel p is in: those from there on are used until the group is complete.
   [[nodiscard]] Index group_begin(Index p) const { return p / group * group; }
+
+  /// The same order with runs of `together` panels, a power of two up to `group`, in the place of panels: what is
+  /// applied to columns outside of a run is applied in the same products.
+  [[nodiscard]] LuSchedule in_runs(Index together) const { return {rows, columns, block * together, group / together}; }
+  /// The order within a run of so many rows and columns.
+  [[nodiscard]] LuSchedule within_run(Index together, Index run_rows, Index run_columns) const {
+    return {run_rows, run_columns, block, together};
+  }
 
   /// The longest inner dimension of a product.
   [[nodiscard]] Index longest_inner() const { return std::min(group * block, std::max<Index>(steps(), 1)); }

@@ -138,7 +138,15 @@ TYPED_TEST(CholeskyFactor, EmulatedIsItsDefinitionToTheBit) {
   struct Case {
     Index n, block, group;
   };
-  for (const Case& shape : {Case{1, 0, 0}, {7, 8, 4}, {33, 8, 1}, {70, 8, 4}, {97, 16, 8}, {64, 4, 16}, {90, 40, 2}}) {
+  for (const Case& shape : {Case{1, 0, 0},
+                            {7, 8, 4},
+                            {33, 8, 1},
+                            {70, 8, 4},
+                            {97, 16, 8},
+                            {64, 4, 16},
+                            {90, 40, 2},
+                            {130, 4, 2},
+                            {200, 16, 1}}) {
     SCOPED_TRACE(message_of("n = ", shape.n, ", blocks of ", shape.block, ", groups of ", shape.group));
     const HostMatrix<T> A = positive_definite<T>(shape.n, 5);
     const HostMatrix<T> expected("expected", A.extent(0), A.extent(1));

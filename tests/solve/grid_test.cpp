@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <limits>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -25,23 +26,29 @@ std::vector<int> divisors(int ranks) {
   return found;
 }
 
-// All ranks, in nodes of so many.
-Communicator in_nodes_of(int ranks) {
-  const char* const before = std::getenv("HEDDLE_NODE_SIZE");
-  const std::string kept = before != nullptr ? before : "";
-  setenv("HEDDLE_NODE_SIZE", std::to_string(ranks).c_str(), 1);
-  Communicator comm(MPI_COMM_WORLD);
-  if (before != nullptr) {
-    setenv("HEDDLE_NODE_SIZE", kept.c_str(), 1);
-  } else {
-    unsetenv("HEDDLE_NODE_SIZE");
-  }
-  return comm;
-}
-
 template <class T> class Grids : public test::OverRanks<T> {
  protected:
   using test::OverRanks<T>::comm;
+
+  static void TearDownTestSuite() { nodes().clear(); }
+  static std::map<int, Communicator>& nodes() {
+    static std::map<int, Communicator> made;
+    return made;
+  }
+  // All ranks, in nodes of so many; made once.
+  static const Communicator& in_nodes_of(int ranks) {
+    if (const auto found = nodes().find(ranks); found != nodes().end()) return found->second;
+    const char* const before = std::getenv("HEDDLE_NODE_SIZE");
+    const std::string kept = before != nullptr ? before : "";
+    setenv("HEDDLE_NODE_SIZE", std::to_string(ranks).c_str(), 1);
+    const Communicator& comm = nodes().emplace(ranks, Communicator(MPI_COMM_WORLD)).first->second;
+    if (before != nullptr) {
+      setenv("HEDDLE_NODE_SIZE", kept.c_str(), 1);
+    } else {
+      unsetenv("HEDDLE_NODE_SIZE");
+    }
+    return comm;
+  }
 
   template <class Report, class Factor>
   HostMatrix<T> factored(const Communicator& over, const HostMatrix<T>& A, const Placement& placement, Report& report,
@@ -190,7 +197,7 @@ TYPED_TEST(Grids, CholeskyHasTheBitsOfOneRank) {
           options.grid_rows = rows;
           CholeskyReport report;
           const HostMatrix<T> found = this->factored(
-              in_nodes_of(node), A, Placement::on_rank(n, n, 0), report,
+              this->in_nodes_of(node), A, Placement::on_rank(n, n, 0), report,
               [&](const Communicator& ranks, const DistributedMatrix<T>& a) { return cholesky(ranks, a, options); });
           EXPECT_EQ(report.info, expected.info);
           if (bad < 0) EXPECT_TRUE(same_bits<T>(found, test::to_host<T>(alone)));

@@ -177,6 +177,7 @@ TYPED_TEST(LuFactors, EmulatedAreTheirDefinitionToTheBit) {
                             {97, 97, 16, 8},
                             {90, 41, 8, 4},
                             {40, 93, 8, 2},
+                            {130, 130, 4, 2},
                             {64, 64, 4, 16}}) {
     SCOPED_TRACE(
         message_of(shape.rows, " x ", shape.columns, ", blocks of ", shape.block, ", groups of ", shape.group));
