@@ -41,8 +41,9 @@ template <Scalar T> class DeviceFactor {
   void factor_panel(Index row, Index column, Index width) {
     const Index end = std::min(row + width, columns_.m);
     const DeviceColumns<T> here = columns_.with_panel(row, column, width);
-    for (Index j = row; j < end; j += device_leaf_columns<T>) {
-      const Index last = std::min(j + device_leaf_columns<T>, end);
+    Index last = row;
+    for (Index j = row; j < end; j = last) {
+      last = std::min(j + leaves_.width(columns_.m - j), end);
       const LeafPlace leaf{j, column + (j - row), static_cast<int>(last - j)};
       leaves_.factor(space_, here, leaf, pivots_, moves_);
       move_device_rows(space_, here, moves_, {column, column + width}, column + (last - row), true);

@@ -9,6 +9,16 @@
 
 namespace heddle::exact::impl {
 
+/// Columns that are factored by one kernel: as many as a thread keeps the sums of its row of in registers.
+template <Scalar T> inline constexpr Index device_leaf_columns = 16 / parts_of_scalar<T>;
+
+/// Columns of a leaf: the first is column `row` of the whole matrix, and `column` here.
+struct LeafPlace {
+  Index row;
+  Index column;
+  int width;
+};
+
 /// L left of the panel at work, whose rows are where `order` says.
 template <Scalar T> using LeftFactor = PanelElements<T>;
 

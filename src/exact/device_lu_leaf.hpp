@@ -2,22 +2,13 @@
 #pragma once
 
 #include "core/meeting_teams.hpp"
+#include "exact/cluster_leaf.hpp"
 #include "exact/device_lu_batched.hpp"
 #include "exact/device_lu_columns.hpp"
 
 #include <cstdint>
 
 namespace heddle::exact::impl {
-
-/// Columns that are factored by one kernel: as many as a thread keeps the sums of its row of in registers.
-template <Scalar T> inline constexpr Index device_leaf_columns = 16 / parts_of_scalar<T>;
-
-/// Columns of a leaf: the first is column `row` of the whole matrix, and `column` here.
-struct LeafPlace {
-  Index row;
-  Index column;
-  int width;
-};
 
 /// Columns of a leaf, all rows from its own on, one a thread. A thread keeps the sums of its row from beginning to end,
 /// and rows change no places but the numbers of them: `position` is where a thread's row is by now. What is found goes
@@ -354,14 +345,24 @@ template <Scalar T> class DeviceLeaves {
  public:
   DeviceLeaves(const ExecutionSpace& space, Index block)
       : block_(block),
+        clusters_(space),
         most_teams_(heddle::impl::resident_teams(space)),
         words_(space, "heddle::exact::leaf_words", 2 * most_teams_ * Leaf::words_of_team) {}
 
+  /// Columns of `rows` rows that are best factored together.
+  [[nodiscard]] Index width(Index rows) const {
+    const Index of_clusters = clusters_.width(rows);
+    return of_clusters > 0 ? of_clusters : device_leaf_columns<T>;
+  }
   /// Sets pivots(row) and those after it, and what has to move in all other columns.
   void factor(const ExecutionSpace& space, const DeviceColumns<T>& columns, const LeafPlace& leaf,
               const Kokkos::View<Index*, MemorySpace>& pivots, const DeviceMoves& moves) {
     const Index rows = columns.m - leaf.row;
     const SumBounds<T> bounds(leaf.row + leaf.width, block_);
+    if (leaf.width <= clusters_.width(rows)) {
+      clusters_.factor(space, columns, leaf, bounds, pivots, moves);
+      return;
+    }
     const int threads = threads_for(rows);
     if (threads == 0) {
       device_tall_leaf(space, columns, leaf, bounds, pivots, moves);
@@ -394,6 +395,7 @@ template <Scalar T> class DeviceLeaves {
   }
 
   Index block_;
+  ClusterLeaves<T> clusters_;
   Index most_teams_;
   heddle::impl::WordsOfSteps words_;
 };

@@ -1,3 +1,4 @@
+#include "core/cluster.hpp"
 #include "core/instantiate.hpp"
 #include "core/simd.hpp"
 #include "solve/cluster_leaf.hpp"
@@ -15,77 +16,8 @@ namespace heddle::impl {
 namespace {
 
 constexpr int most_threads = 512;
-constexpr int lanes = 32;
+constexpr int lanes = cluster_lanes;
 constexpr int most_warps = most_threads / lanes;
-constexpr int most_cluster = 16;
-constexpr int no_row = 1 << 30;
-
-// A row that is proposed for a pivot.
-struct alignas(16) Candidate {
-  std::uint64_t rank;  // By pivot_rank().
-  int position;        // Of the row in the panel.
-  int unused;
-};
-
-// The lane of a warp whose candidate has the largest rank and, of equal ones, the first position. One reduction tells
-// where the upper halves of ranks differ, which they nearly always do.
-__device__ int best_lane(std::uint64_t rank, int position) {
-  constexpr unsigned all = 0xffffffffU;
-  const auto high = static_cast<unsigned>(rank >> 32U);
-  const unsigned most_high = __reduce_max_sync(all, high);
-  unsigned who = __ballot_sync(all, high == most_high);
-  if ((who & (who - 1U)) != 0U) {
-    const unsigned low = high == most_high ? static_cast<unsigned>(rank) : 0U;
-    const unsigned most_low = __reduce_max_sync(all, low);
-    const bool largest = high == most_high && low == most_low;
-    const int first = __reduce_min_sync(all, largest ? position : no_row);
-    who = __ballot_sync(all, largest && position == first);
-  }
-  return __ffs(static_cast<int>(who)) - 1;
-}
-
-// Words of a fast memory by their addresses within it, or within the cluster's.
-__device__ unsigned shared_address(const void* word) {
-  return static_cast<unsigned>(__cvta_generic_to_shared(word));
-}
-__device__ unsigned address_in(int block, unsigned address) {
-  unsigned there = 0;
-  asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"(address), "r"(block));
-  return there;
-}
-
-// Counts the bytes that other blocks write into this one's fast memory: who waits for a step's bytes may read them, so
-// that no barrier of the cluster, and no fence, is needed.
-struct Arrivals {
-  unsigned address;
-
-  __device__ void begin() const { asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(address) : "memory"); }
-  // One thread, once a phase.
-  __device__ void expect(unsigned bytes) const {
-    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(address), "r"(bytes) : "memory");
-  }
-  __device__ void wait(unsigned phase) const {
-    unsigned done = 0;
-    while (done == 0) {
-      asm volatile(
-          "{\n"
-          " .reg .pred p;\n"
-          " mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2;\n"
-          " selp.u32 %0, 1, 0, p;\n"
-          "}"
-          : "=r"(done)
-          : "r"(address), "r"(phase & 1U)
-          : "memory");
-    }
-  }
-  // 16 bytes into a block's fast memory, which that block's arrivals count.
-  __device__ static void send(int block, const void* place, const void* counter, const int4& value) {
-    asm volatile("st.async.shared::cluster.mbarrier::complete_tx::bytes.v4.b32 [%0], {%1, %2, %3, %4}, [%5];" ::"r"(
-                     address_in(block, shared_address(place))),
-                 "r"(value.x), "r"(value.y), "r"(value.z), "r"(value.w), "r"(address_in(block, shared_address(counter)))
-                 : "memory");
-  }
-};
 
 template <Scalar T> struct ClusterLeafWork {
   Elements<T> P;
@@ -99,15 +31,16 @@ template <Scalar T> struct ClusterLeafWork {
   Index most_moves;
 };
 
-// In the fast memory of a block of threads. What other blocks write is there twice, for steps in turn: a block writes
-// for the step after next only when all have written for the next, which they do behind their last read.
+// In the fast memory of a block of threads. What blocks write is there twice, for steps in turn: a block writes for the
+// step after next only when all have written for the next, which they do behind their last read. So are the candidates
+// of warps, since a warp may be in the next step before another has read them.
 template <Scalar T, int most> struct ClusterLeafShared {
+  static constexpr int packs = static_cast<int>(most * sizeof(T) / sizeof(int4));
   alignas(8) std::uint64_t arrivals[2];
   int chosen[most];
-  int4 best_row[most * sizeof(T) / sizeof(int4)];
-  int4 of_blocks[2][most_cluster][most * sizeof(T) / sizeof(int4)];
-  Candidate best_of_warps[most_warps];
-  Candidate best_of_blocks[2][most_cluster];
+  int4 best_row[packs];
+  RowsOfBlocks<packs> of_blocks[2];
+  Candidate best_of_warps[2][most_warps];
 };
 
 // Elements that travel together.
@@ -121,7 +54,6 @@ template <Scalar T, int most, int each>
 __device__ void send_row(const cooperative_groups::cluster_group& cluster, ClusterLeafShared<T, most>& shared, int turn,
                          const T (&a)[each][most], const int (&position)[each], const Candidate& best) {
   constexpr int packs = most / Pack<T>::count;
-  const int lane = static_cast<int>(threadIdx.x) % lanes;
   auto* const kept = reinterpret_cast<Pack<T>*>(shared.best_row);
   HEDDLE_UNROLL
   for (int r = 0; r < each; ++r) {
@@ -136,16 +68,7 @@ __device__ void send_row(const cooperative_groups::cluster_group& cluster, Clust
     }
   }
   __syncwarp();
-  const auto blocks = static_cast<int>(cluster.num_blocks());
-  const auto block = static_cast<int>(cluster.block_rank());
-  const int4 mine = shared.best_row[lane % packs];
-  for (int target = lane / packs; target < blocks; target += lanes / packs) {
-    Arrivals::send(target, &shared.of_blocks[turn][block][lane % packs], &shared.arrivals[turn], mine);
-  }
-  if (lane < blocks) {
-    Arrivals::send(lane, &shared.best_of_blocks[turn][block], &shared.arrivals[turn],
-                   *reinterpret_cast<const int4*>(&best));
-  }
+  send_to_blocks(cluster, shared.best_row, best, shared.of_blocks[turn], shared.arrivals[turn]);
 }
 
 // A thread keeps `each` rows of up to `most` columns in registers from beginning to end, and rows change no places but
@@ -156,10 +79,9 @@ __global__ void __launch_bounds__(most_threads, 1) cluster_leaf(ClusterLeafWork<
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
   namespace cg = cooperative_groups;
   __shared__ ClusterLeafShared<T, most> shared;
-  constexpr unsigned bytes = most * sizeof(T) + sizeof(Candidate);  // That a block sends in a step.
+  using Sent = RowsOfBlocks<ClusterLeafShared<T, most>::packs>;
   constexpr int turned = most < 4 ? most : 4;  // Steps between which the numbers of registers are known.
-  static_assert(turned % Pack<T>::count == 0 && most % turned == 0 && most / Pack<T>::count <= lanes &&
-                sizeof(Candidate) == sizeof(int4));
+  static_assert(turned % Pack<T>::count == 0 && most % turned == 0);
   const cg::cluster_group cluster = cg::this_cluster();
   const auto blocks = static_cast<int>(cluster.num_blocks());
   const auto block = static_cast<int>(cluster.block_rank());
@@ -183,7 +105,7 @@ __global__ void __launch_bounds__(most_threads, 1) cluster_leaf(ClusterLeafWork<
   if (thread == 0) {
     arrivals[0].begin();
     arrivals[1].begin();
-    asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+    Arrivals::have_begun();
   }
   if (is_first) work.moves[0] = 0;
   Index first_zero = 0;
@@ -209,17 +131,17 @@ __global__ void __launch_bounds__(most_threads, 1) cluster_leaf(ClusterLeafWork<
             }
           }
         }
-        if (lane == best_lane(rank, at)) shared.best_of_warps[warp] = {rank, at, 0};
+        if (lane == best_lane(rank, at)) shared.best_of_warps[turn][warp] = {rank, at, 0};
         __syncthreads();
-        const Candidate mine = lane < warps ? shared.best_of_warps[lane] : Candidate{0, no_row, 0};
+        const Candidate mine = lane < warps ? shared.best_of_warps[turn][lane] : Candidate{0, no_row, 0};
         const int from = best_lane(mine.rank, mine.position);
-        if (warp == from) send_row<T, most, each>(cluster, shared, turn, a, position, shared.best_of_warps[from]);
-        if (thread == 0) arrivals[turn].expect(static_cast<unsigned>(blocks) * bytes);
+        if (warp == from) send_row<T, most, each>(cluster, shared, turn, a, position, shared.best_of_warps[turn][from]);
+        if (thread == 0) arrivals[turn].expect(static_cast<unsigned>(blocks) * Sent::bytes_each);
         arrivals[turn].wait(static_cast<unsigned>(j / 2));
-        const Candidate other = lane < blocks ? shared.best_of_blocks[turn][lane] : Candidate{0, no_row, 0};
+        const Candidate other = lane < blocks ? shared.of_blocks[turn].candidates[lane] : Candidate{0, no_row, 0};
         const int sender = best_lane(other.rank, other.position);
-        const Candidate chosen = shared.best_of_blocks[turn][sender];
-        const auto* const row = reinterpret_cast<const Pack<T>*>(shared.of_blocks[turn][sender]);
+        const Candidate chosen = shared.of_blocks[turn].candidates[sender];
+        const auto* const row = reinterpret_cast<const Pack<T>*>(shared.of_blocks[turn].rows[sender]);
         if (thread == 0) shared.chosen[j] = chosen.position;
         if (chosen.rank == exact::impl::pivot_rank_of_zero && first_zero == 0) first_zero = work.first + j + 1;
         const T pivot = row[u / Pack<T>::count].element[u % Pack<T>::count];
@@ -294,68 +216,19 @@ __global__ void __launch_bounds__(most_threads, 1) cluster_leaf(ClusterLeafWork<
 
 template <Scalar T, int each> constexpr auto* kernel = &cluster_leaf<T, static_cast<int>(leaf_width<T>) / each, each>;
 
-// Blocks of a cluster, and threads of each, for so many rows.
-struct Shape {
-  int blocks;
-  int threads;
-};
-Shape shape_for(Index rows, int each, int most_blocks) {
-  Shape shape{1, 128};
-  while (shape.blocks < most_blocks && Index{shape.blocks} * shape.threads * each < rows) shape.blocks *= 2;
-  while (shape.threads < most_threads && Index{shape.blocks} * shape.threads * each < rows) shape.threads *= 2;
-  return shape;
-}
-
-void configure(const ExecutionSpace& space, const Shape& shape, cudaLaunchConfig_t& config,
-               cudaLaunchAttribute& attribute) {
-  attribute.id = cudaLaunchAttributeClusterDimension;
-  attribute.val.clusterDim.x = static_cast<unsigned>(shape.blocks);
-  attribute.val.clusterDim.y = 1;
-  attribute.val.clusterDim.z = 1;
-  config = {};
-  config.gridDim = dim3(static_cast<unsigned>(shape.blocks));
-  config.blockDim = dim3(static_cast<unsigned>(shape.threads));
-  config.stream = space.cuda_stream();
-  config.attrs = &attribute;
-  config.numAttrs = 1;
-}
-
 template <Scalar T, int each> int most_blocks_of(const ExecutionSpace& space) {
-  if (cudaFuncSetAttribute(kernel<T, each>, cudaFuncAttributeNonPortableClusterSizeAllowed, 1) != cudaSuccess) {
-    static_cast<void>(cudaGetLastError());
-    return 0;
-  }
-  for (int blocks = most_cluster; blocks >= 8; blocks /= 2) {
-    cudaLaunchConfig_t config;
-    cudaLaunchAttribute attribute;
-    configure(space, {blocks, most_threads}, config, attribute);
-    int clusters = 0;
-    if (cudaOccupancyMaxActiveClusters(&clusters, kernel<T, each>, &config) == cudaSuccess && clusters > 0)
-      return blocks;
-    static_cast<void>(cudaGetLastError());
-  }
-  return 0;
-}
-
-// A thread's rows, where a cluster of so many blocks is to hold all; 0 where it can't.
-int rows_each(Index rows, int most_blocks) {
-  for (const int each : {1, 2, 4}) {
-    if (rows <= Index{most_blocks} * most_threads * each) return each;
-  }
-  return 0;
+  return most_blocks_of_cluster(space, kernel<T, each>, most_threads);
 }
 
 }  // namespace
 
 template <Scalar T> ClusterLeaves<T>::ClusterLeaves(const ExecutionSpace& space) {
-  int clusters = 0;
-  const int device = space.cuda_device();
-  if (cudaDeviceGetAttribute(&clusters, cudaDevAttrClusterLaunch, device) != cudaSuccess || clusters == 0) return;
+  if (!has_clusters(space)) return;
   most_blocks_ = std::min({most_blocks_of<T, 1>(space), most_blocks_of<T, 2>(space), most_blocks_of<T, 4>(space)});
 }
 
 template <Scalar T> Index ClusterLeaves<T>::width(Index rows) const {
-  const int each = rows_each(rows, most_blocks_);
+  const int each = rows_each_of_cluster(rows, most_blocks_, most_threads);
   return each == 0 ? 0 : leaf_width<T> / each;
 }
 
@@ -365,17 +238,15 @@ void ClusterLeaves<T>::factor(const ExecutionSpace& space, const MatrixView<T>& 
                               const Kokkos::View<Index*, MemorySpace>& info, const RowMoves& moves) const {
   const Kokkos::Profiling::ScopedRegion region("heddle::solve::cluster_leaf");
   const auto rows = static_cast<Index>(panel.extent(0));
-  const int each = rows_each(rows - begin, most_blocks_);
-  cudaLaunchConfig_t config;
-  cudaLaunchAttribute attribute;
-  configure(space, shape_for(rows - begin, each, most_blocks_), config, attribute);
+  const int each = rows_each_of_cluster(rows - begin, most_blocks_, most_threads);
+  const ClusterLaunch launch(space, cluster_shape(rows - begin, each, most_blocks_, most_threads));
   const ClusterLeafWork<T> work{
       Elements<T>(panel), begin,       rows, static_cast<int>(end - begin), pivots.data(), info.data(),
       moves.data.data(),  moves.most()};
-  const cudaError_t status = each == 1   ? cudaLaunchKernelEx(&config, kernel<T, 1>, work)
-                             : each == 2 ? cudaLaunchKernelEx(&config, kernel<T, 2>, work)
-                                         : cudaLaunchKernelEx(&config, kernel<T, 4>, work);
-  require(status == cudaSuccess, "lu: a cluster of ", config.gridDim.x,
+  const cudaError_t status = each == 1   ? cudaLaunchKernelEx(&launch.config, kernel<T, 1>, work)
+                             : each == 2 ? cudaLaunchKernelEx(&launch.config, kernel<T, 2>, work)
+                                         : cudaLaunchKernelEx(&launch.config, kernel<T, 4>, work);
+  require(status == cudaSuccess, "lu: a cluster of ", launch.config.gridDim.x,
           " blocks could not be started: ", cudaGetErrorString(status));
 }
 
