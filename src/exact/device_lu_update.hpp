@@ -1,23 +1,34 @@
 // A factored panel taken off other columns on a GPU: rows of U, one after the other, and the sums below them.
 #pragma once
 
+#include "core/meeting_teams.hpp"
 #include "core/simd.hpp"
 #include "exact/device_lu_columns.hpp"
 #include "exact/placed_sum.hpp"
 
+#include <algorithm>
+
 namespace heddle::exact::impl {
 
-/// Rows [row, row + width) of U in `rest`: a team for a few columns, a thread for each row, whose sums it keeps while
-/// it waits for the rows before it.
+/// Rows [row, row + width) of U in `rest`: a team for 32 columns, a lane for each, so that 32 elements of a row are
+/// rounded at the same time, and by no thread but the one that has their sums. A warp keeps the sums of a few rows.
+/// When its turn comes it finds these rows one after the other, without waiting for anyone, and the warps behind it
+/// take them off theirs, all at once.
 template <Scalar T> struct RowsOfU {
-  static constexpr int columns_each = is_complex<T> ? 2 : 4;
-  static constexpr int most_rows = 128;
-  using Policy = Kokkos::TeamPolicy<ExecutionSpace, Kokkos::LaunchBounds<most_rows, 4>>;
+  static constexpr int lanes = heddle::impl::lanes_of_warp;
+  static constexpr int rows_each = is_complex<T> ? 4 : 8;
+  static constexpr int most_warps = 16;
+  static constexpr int block = rows_each * rows_each;
+  static constexpr int block_each = (block + lanes - 1) / lanes;
+  using Policy = Kokkos::TeamPolicy<ExecutionSpace, Kokkos::LaunchBounds<most_warps * lanes, 1>>;
   using Team = typename Policy::member_type;
+  using Sums = InnerSum<T>[rows_each];
+  using Rows = T[rows_each][lanes];
   struct Shared {
-    T u[most_rows][columns_each];
-    ExactSum<T> exact;
-    int open[2];  // Columns that steps, in turn, leave open.
+    Rows u[2];                 // Of turns, one after the other.
+    T own[most_warps][block];  // Of L, by columns: what a warp takes its own rows off its own with,
+    T l[most_warps][block];    // and those whose turn it is.
+    ExactSum<T> exact;         // Of the warp whose turn it is.
   };
   using SharedView = Kokkos::View<Shared*, typename ExecutionSpace::scratch_memory_space, Kokkos::MemoryUnmanaged>;
 
@@ -28,81 +39,129 @@ template <Scalar T> struct RowsOfU {
   Range rest;
   SumBounds<T> bounds;
 
-  /// Elements (row + step, first + q) that twice the precision leaves open, by all threads.
-  HEDDLE_APART KOKKOS_INLINE_FUNCTION void close(Team team, Shared& shared, int step, Index first, int open) const {
-    for (int q = 0; open >> q != 0; ++q) {
-      if ((open >> q & 1) == 0) {
-        continue;
+  /// What takes rows k, ... of U off rows `first`, ..., spread over the lanes of a warp.
+  struct Spread {
+    T l[block_each];
+    KOKKOS_FORCEINLINE_FUNCTION void store(T (&to)[block], int lane) const {
+      HEDDLE_UNROLL
+      for (int s = 0; s < block_each; ++s) {
+        if (lane + s * lanes < block) to[lane + s * lanes] = l[s];
       }
-      if (team.team_rank() == 0) {
-        shared.exact = {};
+    }
+  };
+  KOKKOS_FORCEINLINE_FUNCTION Spread load(int first, int k, int lane) const {
+    Spread spread;
+    HEDDLE_UNROLL
+    for (int s = 0; s < block_each; ++s) {
+      const int i = first + (lane + s * lanes) % rows_each;
+      const int q = k + (lane + s * lanes) / rows_each;
+      spread.l[s] = lane + s * lanes < block && i < width && q < width ? panel(row + i, q) : T(0);
+    }
+    return spread;
+  }
+
+  /// Rows `first`, ... from their sums in memory, by a warp: where twice the precision leaves some of them open.
+  HEDDLE_APART KOKKOS_INLINE_FUNCTION void find_exactly(Team team, Shared& shared, Rows& u, int first, int lane,
+                                                        Index c) const {
+    for (int r = 0; r < rows_each && first + r < width; ++r) {
+      const Index i = row + first + r;
+      T value(0);
+      bool is_open = false;
+      if (c < rest.end) {
+        InnerSum<T> sum = columns.sum(i, c);
+        for (int q = 0; q < first + r; ++q) sum.add_product(panel(i, q), -columns.at(row + q, c));
+        is_open = !bounds.rounds(sum, value);
       }
-      team.team_barrier();
-      columns.add_known(shared.exact, row + step, first + q, row + step, team.team_rank(), team.team_size());
-      team.team_barrier();
-      if (team.team_rank() == step) {
-        shared.exact.add(columns.at(row + step, first + q));
-        shared.u[step][q] = shared.exact.value();
+      while (true) {
+        const heddle::impl::Proposal open = heddle::impl::best_of_warp(team, {is_open ? 1U : 0U, lane, lane});
+        if (open.rank == 0) break;
+        if (lane == open.from) shared.exact = {};
+        heddle::impl::meet_in_warp(team);
+        columns.add_known(shared.exact, i, c - lane + open.from, i, lane, lanes);
+        heddle::impl::meet_in_warp(team);
+        if (lane == open.from) {
+          shared.exact.add(columns.at(i, c));
+          value = shared.exact.value();
+          is_open = false;
+        }
+        heddle::impl::meet_in_warp(team);
       }
-      team.team_barrier();
+      u[r][lane] = value;
+      if (c < rest.end) columns.at(i, c) = value;
+      // Sums of other lanes need it.
+      heddle::impl::meet_in_warp(team);
+    }
+  }
+  /// Rows `first`, ... by the warp that has their sums, with nothing more to be taken off them but one another.
+  KOKKOS_FORCEINLINE_FUNCTION void find(const Team& team, Shared& shared, Rows& u, Sums& sum, int first, int lane,
+                                        Index c) const {
+    const T(&l)[block] = shared.own[team.team_rank()];
+    int is_open = 0;
+    HEDDLE_UNROLL
+    for (int r = 0; r < rows_each; ++r) {
+      T value(0);
+      if (!bounds.rounds(sum[r], value) && first + r < width && c < rest.end) is_open = 1;
+      u[r][lane] = value;
+      HEDDLE_UNROLL
+      for (int q = r + 1; q < rows_each; ++q) sum[q].add_product(l[r * rows_each + q], -value);
+    }
+    int any = 0;
+    Kokkos::parallel_reduce(
+        Kokkos::ThreadVectorRange(team, lanes), [&](int, int& most) { most = Kokkos::max(most, is_open); },
+        Kokkos::Max<int>(any));
+    if (any != 0) {
+      find_exactly(team, shared, u, first, lane, c);
+      return;
+    }
+    HEDDLE_UNROLL
+    for (int r = 0; r < rows_each; ++r) {
+      if (first + r < width && c < rest.end) columns.at(row + first + r, c) = u[r][lane];
+    }
+  }
+  /// Takes rows of U, of which this lane's elements are u(0), u(1), ..., off this warp's.
+  template <class U> KOKKOS_FORCEINLINE_FUNCTION static void take_off(Sums& sum, const T (&l)[block], const U& u) {
+    HEDDLE_UNROLL
+    for (int k = 0; k < rows_each; ++k) {
+      const T minus = -u(k);
+      HEDDLE_UNROLL
+      for (int r = 0; r < rows_each; ++r) sum[r].add_product(l[k * rows_each + r], minus);
     }
   }
 
   KOKKOS_INLINE_FUNCTION void operator()(const Team& team) const {
     Shared& shared = *SharedView(team.team_scratch(0), 1).data();
-    const int t = team.team_rank();
-    const Index first = rest.begin + Index{team.league_rank()} * columns_each;
-    const int count = static_cast<int>(Kokkos::min<Index>(columns_each, rest.end - first));
-    InnerSum<T> sum[columns_each];
-    HEDDLE_UNROLL
-    for (int q = 0; q < columns_each; ++q) {
-      if (t < width && q < count) {
-        sum[q] = columns.sum(row + t, first + q);
+    const int lane = heddle::impl::lane_of(team);
+    const int warp = team.team_rank();
+    const int warps = team.team_size();
+    const Index c = rest.begin + Index{team.league_rank()} * lanes + lane;
+    T(&l)[block] = shared.l[warp];
+    // As many rows at a time as the team keeps the sums of.
+    for (int begin = 0; begin < width; begin += warps * rows_each) {
+      const int first = begin + warp * rows_each;
+      Sums sum;
+      HEDDLE_UNROLL
+      for (int r = 0; r < rows_each; ++r) {
+        if (first + r < width && c < rest.end) sum[r] = columns.sum(row + first + r, c);
       }
-    }
-    T next = t > 0 && t < width ? panel(row + t, 0) : T(0);
-    for (int step = 0; step < width; ++step) {
-      const T l = next;
-      if (t == step) {
-        int open = 0;
-        HEDDLE_UNROLL
-        for (int q = 0; q < columns_each; ++q) {
-          T value;
-          if (!bounds.rounds(sum[q], value) && q < count) {
-            open |= 1 << q;
-          }
-          shared.u[step][q] = value;
-        }
-        shared.open[step & 1] = open;
+      load(first, first, lane).store(shared.own[warp], lane);
+      for (int k = 0; k < begin; k += rows_each) {
+        load(first, k, lane).store(l, lane);
+        heddle::impl::meet_in_warp(team);
+        take_off(sum, l, [&](int q) { return c < rest.end ? columns.at(row + k + q, c) : T(0); });
+        heddle::impl::meet_in_warp(team);
       }
-      next = t > step + 1 && t < width ? panel(row + t, step + 1) : T(0);
-      team.team_barrier();
-      const int open = shared.open[step & 1];
-      if (open != 0) {
-        // Sums wait in their places: the registers that they have are needed.
-        HEDDLE_UNROLL
-        for (int q = 0; q < columns_each; ++q) {
-          if (t < width && q < count) {
-            columns.sum(row + t, first + q) = sum[q];
-          }
+      for (int turn = 0; turn < warps && begin + turn * rows_each < width; ++turn) {
+        Rows& u = shared.u[turn & 1];
+        const Spread next = load(first, begin + turn * rows_each, lane);
+        if (warp == turn) {
+          heddle::impl::meet_in_warp(team);
+          find(team, shared, u, sum, first, lane, c);
         }
-        close(team, shared, step, first, open);
-        HEDDLE_UNROLL
-        for (int q = 0; q < columns_each; ++q) {
-          sum[q] = {};
-          if (t < width && q < count) {
-            sum[q] = columns.sum(row + t, first + q);
-          }
-        }
-      }
-      if (t == step) {
-        for (int q = 0; q < count; ++q) {
-          columns.at(row + step, first + q) = shared.u[step][q];
-        }
-      } else if (t > step && t < width) {
-        HEDDLE_UNROLL
-        for (int q = 0; q < columns_each; ++q) {
-          sum[q].add_product(l, -shared.u[step][q]);
+        team.team_barrier();
+        if (warp > turn && first < width) {
+          next.store(l, lane);
+          heddle::impl::meet_in_warp(team);
+          take_off(sum, l, [&](int q) { return u[q][lane]; });
         }
       }
     }
@@ -113,8 +172,9 @@ template <Scalar T>
 void device_rows_of_u(const ExecutionSpace& space, const DeviceColumns<T>& columns, const PanelElements<T>& panel,
                       Index row, int width, Range rest, Index block) {
   using Rows = RowsOfU<T>;
-  const auto teams = static_cast<int>((rest.size() + Rows::columns_each - 1) / Rows::columns_each);
-  typename Rows::Policy policy(space, teams, (width + 31) / 32 * 32);
+  const auto teams = static_cast<int>((rest.size() + Rows::lanes - 1) / Rows::lanes);
+  const int warps = std::min(Rows::most_warps, (width + Rows::rows_each - 1) / Rows::rows_each);
+  typename Rows::Policy policy(space, teams, warps, Rows::lanes);
   policy.set_scratch_size(0, Kokkos::PerTeam(static_cast<int>(Rows::SharedView::shmem_size(1))));
   Kokkos::parallel_for("heddle::exact::lu_rows", policy,
                        Rows{columns, panel, row, width, rest, SumBounds<T>(row + width, block)});
