@@ -111,6 +111,9 @@ template <Scalar T> struct RowsOfU {
         Kokkos::Max<int>(any));
     if (any != 0) {
       find_exactly(team, shared, u, first, lane, c);
+      // Nobody asks for the sums any more, but compilers would keep them for that, out of registers, all the time.
+      HEDDLE_UNROLL
+      for (int r = 0; r < rows_each; ++r) sum[r] = {};
       return;
     }
     HEDDLE_UNROLL
