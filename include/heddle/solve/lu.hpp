@@ -39,8 +39,8 @@ struct LuOptions {
   std::size_t memory_limit = 0;
   /// Whether FactorizationReport::timeline tells what each rank did and when.
   bool record_timeline = false;
-  /// Called on every rank after each panel of a factorization, with the share of the flops that is done, up to 1. On
-  /// GPUs the work has been given to the device then.
+  /// Called on every rank after each panel of a factorization, or each run of panels that one rank factors in a row,
+  /// with the share of the flops that is done, up to 1. On GPUs the work has been given to the device then.
   std::function<void(double share_done)> progress{};
 };
 
@@ -55,8 +55,8 @@ struct FactorizationReport {
   /// Bytes that the rank which needs most took for it, A's copy in the plan's placement included where there is one.
   double memory_bytes = 0.0;
   /// Where LuOptions::record_timeline asks for it, what this rank did, in seconds since all ranks began: of operand
-  /// 'L', products with lane 1 are panels that it factored, row_band being the panel's number; those with lane 0
-  /// updates by panels row_band to column_band; receives and sends are panels on their way, row_band again.
+  /// 'L', products with lane 1 are panels, or runs of panels, that it factored, row_band being the number; those with
+  /// lane 0 updates by panels row_band to column_band; receives and sends are panels on their way, row_band again.
   Timeline timeline;
 };
 
