@@ -4,7 +4,6 @@
 #include "core/simd.hpp"
 #include "dist/elementwise.hpp"
 #include "solve/device_cholesky.hpp"
-#include "solve/pivot.hpp"
 #include "solve/row_chunks.hpp"
 #include "solve/schedule.hpp"
 #include <heddle/transpose/transpose.hpp>

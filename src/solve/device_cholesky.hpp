@@ -3,12 +3,34 @@
 
 #include "core/simd.hpp"
 #include "dist/elementwise.hpp"
+#include "exact/divisor.hpp"
 #include "solve/leaf.hpp"
-#include "solve/root_divisor.hpp"
+#include "solve/pivot.hpp"
 
 #include <algorithm>
 
 namespace heddle::impl {
+
+/// Divides by the root of a pivot, which all rows wait for: correctly rounded quotients, as divided() has them.
+template <Scalar T> struct RootDivisor {
+  Real<T> root;
+  Real<T> inverse;  // 1 / root as it rounds.
+  [[nodiscard]] KOKKOS_INLINE_FUNCTION Real<T> part(Real<T> x) const {
+    if constexpr (sizeof(Real<T>) == 8) {
+      const exact::impl::Divisor by(root, inverse);
+      return by.is_right(x) ? by.quotient(x) : x / root;
+    } else {
+      return x / root;
+    }
+  }
+  [[nodiscard]] KOKKOS_INLINE_FUNCTION T quotient(const T& x) const {
+    if constexpr (is_complex<T>) {
+      return T(part(x.real()), part(x.imag()));
+    } else {
+      return part(x);
+    }
+  }
+};
 
 /// Columns [first, first + width) of a panel. Every team factors the block on the diagonal for itself, which takes less
 /// time than waiting for another kernel's, and then takes as many rows below as it has threads. What stood in the block
@@ -44,33 +66,28 @@ template <Scalar T> struct DeviceCholeskyLeaf {
   KOKKOS_INLINE_FUNCTION void find_column(const Team& team, const Shared& factor, const Roots& roots, const Part& part,
                                           int i, int j) const {
     const Real<T> pivot = real_of<Real<T>>(part.pivots[0]);
-    const RootDivisor<T> by = root_divisor<T>(pivot);
-    factor(j, i) = i == j ? T(by.root) : by.quotient(part.a[0]);
+    const Real<T> root = Kokkos::sqrt(pivot);
+    // One quotient of every thread, since a warp would take two after each other.
+    const T quotient = divided(i == j ? T(1) : part.a[0], root);
+    factor(j, i) = i == j ? T(root) : quotient;
     if (i == j) {
-      roots(j) = by;
+      roots(j) = {root, real_of<Real<T>>(quotient)};
       if (team.league_rank() == 0 && !(pivot > 0) && *info == 0) *info = first + j + 1;
     }
   }
-  // Column j off those behind it, of which a thread has `begin` + groups m: for from <= m < to.
-  template <int from, int to>
-  KOKKOS_INLINE_FUNCTION void subtract_column(const Shared& factor, Part& part, int i, int j, int begin) const {
-    const T mine = factor(j, i);
-    T other[to - from];
+  // Off the columns behind column j, of which a thread has `begin`, begin + groups, ...
+  KOKKOS_INLINE_FUNCTION void subtract_from_block(const Shared& factor, Part& part, int i, int j, int begin) const {
+    const T mine = i > j && i < width ? factor(j, i) : T(0);
     HEDDLE_UNROLL
-    for (int m = from; m < to; ++m) other[m - from] = factor(j, (begin + groups * m) % most);
-    HEDDLE_UNROLL
-    for (int m = from; m < to; ++m) {
+    for (int m = 0; m < each; ++m) {
       const int c = begin + groups * m;
-      const bool behind = c > j && c < width;
-      const T minus = -conjugate(other[m - from]);
-      const T a = multiply_add(mine, minus, part.a[m]);
-      const T pivot = multiply_add(other[m - from], minus, part.pivots[m]);
-      part.a[m] = behind && i >= c && i < width ? a : part.a[m];
-      part.pivots[m] = behind ? pivot : part.pivots[m];
+      if (c > j && c < width) {
+        const T other = -conjugate(factor(j, c));
+        if (i >= c) part.a[m] = multiply_add(mine, other, part.a[m]);
+        part.pivots[m] = multiply_add(factor(j, c), other, part.pivots[m]);
+      }
     }
   }
-  // A column is taken off the next one first, which is found then, while the others follow: a column waits for the
-  // root, the quotients and one difference of the column before, and for a barrier.
   KOKKOS_INLINE_FUNCTION void factor_block(const Team& team, const Shared& factor, const Roots& roots) const {
     const int i = team.team_rank() % most;
     const int g = team.team_rank() / most;
@@ -81,26 +98,17 @@ template <Scalar T> struct DeviceCholeskyLeaf {
       part.a[m] = c <= i && i < width ? P(first + i, first + c) : T(0);
       part.pivots[m] = c < width ? P(first + c, first + c) : T(0);
     }
-    if (g == 0 && i < width) find_column(team, factor, roots, part, i, 0);
-    team.team_barrier();
-    for (int j = 0; j + 1 < width; ++j) {
-      if ((j + 1) % groups == 0) {
-        HEDDLE_UNROLL
-        for (int m = 0; m + 1 < each; ++m) {
-          part.a[m] = part.a[m + 1];
-          part.pivots[m] = part.pivots[m + 1];
-        }
+    for (int begin = 0; begin < width; begin += groups) {
+      for (int j = begin; j < begin + groups && j < width; ++j) {
+        if (g == j - begin && i >= j && i < width) find_column(team, factor, roots, part, i, j);
+        team.team_barrier();
+        subtract_from_block(factor, part, i, j, begin + g);
       }
-      const int begin = (j + 1) / groups * groups + g;
-      const bool finds = g == (j + 1) % groups;
-      subtract_column<0, 1>(factor, part, i, j, begin);
-      if (!finds) {
-        subtract_column<1, each>(factor, part, i, j, begin);
-      } else if (i > j && i < width) {
-        find_column(team, factor, roots, part, i, j + 1);
+      HEDDLE_UNROLL
+      for (int m = 0; m + 1 < each; ++m) {
+        part.a[m] = part.a[m + 1];
+        part.pivots[m] = part.pivots[m + 1];
       }
-      team.team_barrier();
-      if (finds) subtract_column<1, each>(factor, part, i, j, begin);
     }
   }
 
