@@ -7,6 +7,7 @@
 
 #include <cooperative_groups.h>
 
+#include <algorithm>
 #include <cstdint>
 
 namespace heddle::impl {
@@ -116,10 +117,10 @@ struct ClusterShape {
   int blocks;
   int threads;
 };
-/// For so many rows, `each` of them a thread: as few threads as hold them, but 128 a block at least. `most_threads` is
-/// a multiple of 64.
+/// For so many rows, `each` of them a thread: as few threads as hold them, but 128 a block and two blocks at least, which
+/// compute-sanitizer wants where blocks write into each other's memory. `most_threads` is a multiple of 64.
 inline ClusterShape cluster_shape(Index rows, int each, int most_blocks, int most_threads) {
-  ClusterShape shape{1, 128};
+  ClusterShape shape{std::min(2, most_blocks), 128};
   while (shape.blocks < most_blocks && Index{shape.blocks} * shape.threads * each < rows) shape.blocks *= 2;
   while (shape.threads < most_threads && Index{shape.blocks} * shape.threads * each < rows) shape.threads += 64;
   return shape;
