@@ -12,14 +12,15 @@ namespace heddle::impl {
 
 template <Scalar T>
 Elimination<T>::Elimination(const ExecutionSpace& space, const Communicator* comm, const LuSchedule& schedule,
-                            const RankGrid& grid, Arithmetic arithmetic)
+                            const RankGrid& grid, Arithmetic arithmetic, std::optional<Index> inner_of_all)
     : schedule_(schedule),
       together_(panels_together(schedule, grid.columns.processes)),
       runs_(schedule.in_runs(together_)),
       grid_(grid),
+      is_slab_(inner_of_all.has_value()),
       ahead_(space, comm, runs_, grid, PanelSide::group, arithmetic == Arithmetic::native || together_ > 1),
       subtract_(space, arithmetic, schedule.block, grid.columns.block, rows_of_products(runs_, grid),
-                grid.column_count(), runs_.longest_inner()),
+                grid.column_count(), inner_of_all.value_or(runs_.longest_inner())),
       factor_run_(ahead_.space_of_panels(), arithmetic, schedule, together_, grid.columns.block),
       results_(Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "heddle::solve::results"),
                static_cast<std::size_t>(schedule.panels() * PanelResult::extent(schedule.block))) {
@@ -43,9 +44,9 @@ template <Scalar T> void Elimination<T>::learn(Index r) {
 }
 
 template <Scalar T> void Elimination<T>::move_before(Index r) {
-  const Range before = grid_.local_columns({0, runs_.panel(r).begin});
-  const MatrixView<T> columns = block_of(matrix_, 0, grid_.row_count(), before.begin, before.end);
   const Index group = runs_.group_begin(r);
+  const Range before = grid_.local_columns({is_slab_ ? runs_.panel(group).begin : 0, runs_.panel(r).begin});
+  const MatrixView<T> columns = block_of(matrix_, 0, grid_.row_count(), before.begin, before.end);
   if (divided_) {
     divided_->move(r, columns);
     if (group < r) divided_->move(r, ahead_.panels(matrix_, group, r), ahead_.sides(group, r));

@@ -18,12 +18,16 @@ namespace heddle::impl {
 template <Scalar T> class Elimination {
  public:
   /// `grid`: who has which rows and columns; blocks of columns are multiples of the schedule's. `comm` may be null.
+  /// `inner_of_all`: of a slab of a larger matrix's columns, the longest inner dimension there; columns of L then keep
+  /// the order of rows that their group of panels left.
   Elimination(const ExecutionSpace& space, const Communicator* comm, const LuSchedule& schedule, const RankGrid& grid,
-              Arithmetic arithmetic);
+              Arithmetic arithmetic, std::optional<Index> inner_of_all = {});
 
   /// Replaces what this rank has of the matrix by its part of the factors; `pivots` and `info` are those of LuReport.
   /// Blocks.
   void run(const MatrixView<T>& local, std::vector<Index>& pivots, Index& info, Watch& watch);
+  /// What panel p left besides the factors.
+  [[nodiscard]] PanelResult result(Index p) const { return {results({p, p + 1}), schedule_.block}; }
 
  private:
   /// The panels of run r.
@@ -32,7 +36,6 @@ template <Scalar T> class Elimination {
   }
   /// What panels left besides the factors.
   [[nodiscard]] Kokkos::View<Index*, MemorySpace> results(Range of) const;
-  [[nodiscard]] PanelResult result(Index p) const { return {results({p, p + 1}), schedule_.block}; }
   /// The interchanges of run r in the runs before it.
   void move_before(Index r);
   void apply(const LuSchedule::Update& update);
@@ -44,6 +47,7 @@ template <Scalar T> class Elimination {
   Index together_;   // Panels of a run.
   LuSchedule runs_;  // Which have the place of panels here.
   RankGrid grid_;
+  bool is_slab_;
   LookAhead<T> ahead_;
   Subtraction<T> subtract_;
   PanelRun<T> factor_run_;

@@ -9,6 +9,7 @@
 #include "solve/watch.hpp"
 #include <heddle/solve/lu.hpp>
 
+#include <algorithm>
 #include <chrono>
 #include <optional>
 #include <vector>
@@ -37,9 +38,11 @@ void require_grid(const char* of, const LuOptions& options, int ranks);
 
 /// A plan, over the ranks of a communicator or of one rank without any.
 template <Scalar T> struct PlannedFactorization {
-  /// Throws Error(computation), on every rank alike, where the workspace is more than there may be.
+  /// `residence`: of the matrices. Throws Error(computation), on every rank alike, where the workspace is more than
+  /// there may be.
   PlannedFactorization(const ExecutionSpace& given, const Communicator* comm, Index rows, Index columns,
-                       const LuOptions& options, const char* of, WorkspaceBytes workspace)
+                       const LuOptions& options, const char* of, WorkspaceBytes workspace,
+                       Residence residence = Residence::device, FactorizationKind kind = FactorizationKind::lu)
       : space(given),
         communicator(comm != nullptr ? std::optional<Communicator>(*comm) : std::nullopt),
         taken(with_arithmetic(options)),
@@ -50,8 +53,22 @@ template <Scalar T> struct PlannedFactorization {
         placement(grid.placement()),
         memory_bytes(workspace(schedule, grid, taken.arithmetic)),
         watch(given, runs, taken) {
-    require_memory(of, comm, memory_bytes, static_cast<double>(taken.memory_limit));
+    const auto limit = static_cast<double>(taken.memory_limit);
+    if (goes_by_slabs(residence, grid)) {
+      placement = placement.in(Residence::host);
+      const ColumnSlabs found = fewest_slabs<T>(schedule, axis, kind, taken.arithmetic, allowed_bytes(comm, limit));
+      const double needed = slab_bytes<T>(found, kind, taken.arithmetic);
+      // On CPUs what fits is factored where it lies.
+      if (!on_host || found.count() > 1 || (limit > 0 && needed > limit)) {
+        slabs = found;
+        memory_bytes = needed;
+      }
+    }
+    require_memory(of, comm, memory_bytes, limit);
   }
+
+  /// Whether matrices are in host memory: nothing is kept on the devices then while none is being factored.
+  [[nodiscard]] bool in_host_memory() const { return placement.residence() == Residence::host; }
 
   [[nodiscard]] int rank() const { return communicator ? communicator->rank() : 0; }
   [[nodiscard]] double over_ranks(double value) const {
@@ -85,10 +102,11 @@ template <Scalar T> struct PlannedFactorization {
       // One rank has all columns, in order, whatever the placement says.
       if (comm.size() == 1 || A.placement() == placement) return factor(A.local());
       if (!(brought.placement() == placement)) {
-        const double more = bytes_of_copy<T>(grid);
+        const double more = in_host_memory() ? bytes_of_messages<T>(grid) : bytes_of_copy<T>(grid);
+        const double all = in_host_memory() ? std::max(memory_bytes, more) : memory_bytes + more;
         const auto limit = static_cast<double>(taken.memory_limit);
-        require_memory(of, &comm, limit > 0 ? memory_bytes + more : more, limit);
-        memory_bytes += more;
+        require_memory(of, &comm, limit > 0 ? all : more, limit);
+        memory_bytes = all;
         brought = DistributedMatrix<T>(comm, placement, "heddle::solve::brought");
       }
       redistribute(A, brought);
@@ -108,7 +126,8 @@ template <Scalar T> struct PlannedFactorization {
   Placement placement;
   double memory_bytes;  // Of the rank that needs most.
   Watch watch;
-  DistributedMatrix<T> brought;  // Where matrices come in another placement.
+  std::optional<ColumnSlabs> slabs;  // Where matrices are in host memory, but for those that CPUs factor there.
+  DistributedMatrix<T> brought;      // Where matrices come in another placement.
 };
 
 /// What a factorization's options are compared by over the ranks.

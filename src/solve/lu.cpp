@@ -2,12 +2,14 @@
 #include "core/simd.hpp"
 #include "solve/elimination.hpp"
 #include "solve/factorization.hpp"
+#include "solve/lu_slabs.hpp"
 #include "solve/residuals.hpp"
 #include <heddle/solve/lu.hpp>
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 
 namespace heddle {
 namespace impl {
@@ -99,9 +101,10 @@ struct LargerOrNan {
   }
 };
 
-// The largest part of an element of U, or, with `all`, of the whole local matrix.
+// The largest part of an element of U, or, with `all`, of all elements, of this rank's columns from number `first` on.
 template <Scalar T>
-double largest_part(const ExecutionSpace& space, const MatrixView<T>& local, const RankGrid& grid, bool all) {
+double largest_part(const ExecutionSpace& space, const MatrixView<T>& local, const RankGrid& grid, bool all,
+                    Index first = 0) {
   const Elements<T> a(local);
   const auto rows = static_cast<Index>(local.extent(0));
   const auto columns = static_cast<Index>(local.extent(1));
@@ -116,7 +119,8 @@ double largest_part(const ExecutionSpace& space, const MatrixView<T>& local, con
         "heddle::solve::largest_part", Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(space, 0, columns),
         [=](Index j, LargerOrNan& largest) {
           largest += {largest_of_column(
-              &a(0, j), all ? rows : row_axis.count_below(row, std::min(row_axis.extent, axis.global(column, j) + 1)))};
+              &a(0, j),
+              all ? rows : row_axis.count_below(row, std::min(row_axis.extent, axis.global(column, first + j) + 1)))};
         },
         most);
   } else {
@@ -126,7 +130,8 @@ double largest_part(const ExecutionSpace& space, const MatrixView<T>& local, con
         KOKKOS_LAMBDA(Index e, LargerOrNan & largest) {
           const Index j = e / rows;
           const Index i = e - j * rows;
-          if (all || row_axis.global(row, i) <= axis.global(column, j)) largest += LargerOrNan{part_size(a(i, j))};
+          if (all || row_axis.global(row, i) <= axis.global(column, first + j))
+            largest += LargerOrNan{part_size(a(i, j))};
         },
         most);
   }
@@ -144,27 +149,52 @@ template <Scalar T> double lu_flops(Index rows, Index columns) {
 
 template <Scalar T> struct LuFactorization : PlannedFactorization<T> {
   LuFactorization(const ExecutionSpace& given, const Communicator* comm, Index rows, Index columns,
-                  const LuOptions& options)
-      : PlannedFactorization<T>(given, comm, rows, columns, options, "lu", lu_workspace<T>),
-        elimination(given, comm, this->schedule, this->grid, this->taken.arithmetic) {}
-
-  LuReport factor(const MatrixView<T>& local) {
-    const auto largest = [&](bool all) {
-      const double mine = largest_part<T>(this->space, local, this->grid, all);
-      // MPI's largest of a number and a NaN may be either.
-      const bool numbers = this->over_ranks(std::isnan(mine) ? 1.0 : 0.0) == 0.0;
-      const double most = this->over_ranks(std::isnan(mine) ? 0.0 : mine);
-      return numbers ? most : std::numeric_limits<double>::quiet_NaN();
-    };
-    LuReport report;
-    const double before = largest(true);
-    this->measure(report, lu_flops<T>(this->schedule.rows, this->schedule.columns),
-                  [&] { elimination.run(local, report.pivots, report.info, this->watch); });
-    report.growth = before == 0 ? 1.0 : largest(false) / before;
-    return report;
+                  const LuOptions& options, Residence residence = Residence::device)
+      : PlannedFactorization<T>(given, comm, rows, columns, options, "lu", lu_workspace<T>, residence) {
+    if (!this->in_host_memory()) prepare();
+  }
+  void prepare() {
+    const Communicator* const comm = this->communicator ? &*this->communicator : nullptr;
+    elimination.emplace(this->space, comm, this->schedule, this->grid, this->taken.arithmetic);
   }
 
-  Elimination<T> elimination;
+  LuReport factor(const MatrixView<T>& local) {
+    if (this->slabs) return factor_by_slabs(local);
+    if (!elimination) prepare();
+    LuReport report;
+    const double before = over_all(largest_part<T>(this->space, local, this->grid, true));
+    this->measure(report, lu_flops<T>(this->schedule.rows, this->schedule.columns),
+                  [&] { elimination->run(local, report.pivots, report.info, this->watch); });
+    if (this->in_host_memory()) elimination.reset();
+    const double after = over_all(largest_part<T>(this->space, local, this->grid, false));
+    report.growth = before == 0 ? 1.0 : after / before;
+    return report;
+  }
+  LuReport factor_by_slabs(const MatrixView<T>& local) {
+    LuReport report;
+    LargerOrNan before;
+    LargerOrNan after;
+    LuSlabs<T> by_slabs(*this->communicator, *this->slabs, this->taken.arithmetic);
+    this->measure(report, lu_flops<T>(this->schedule.rows, this->schedule.columns), [&] {
+      by_slabs.run(local, report.pivots, report.info, this->watch,
+                   [&](const MatrixView<T>& columns, Index first, bool factored) {
+                     (factored ? after : before) +=
+                         LargerOrNan{largest_part<T>(this->space, columns, this->grid, !factored, first)};
+                   });
+    });
+    const double most = over_all(before.value);
+    const double found = over_all(after.value);
+    report.growth = most == 0 ? 1.0 : found / most;
+    return report;
+  }
+  // MPI's largest of a number and a NaN may be either.
+  double over_all(double mine) {
+    const bool numbers = this->over_ranks(std::isnan(mine) ? 1.0 : 0.0) == 0.0;
+    const double most = this->over_ranks(std::isnan(mine) ? 0.0 : mine);
+    return numbers ? most : std::numeric_limits<double>::quiet_NaN();
+  }
+
+  std::optional<Elimination<T>> elimination;  // While there is a matrix, where matrices are in host memory.
 };
 
 }  // namespace impl
@@ -173,16 +203,18 @@ template <Scalar T> struct LuPlan<T>::State : impl::LuFactorization<T> {
   using impl::LuFactorization<T>::LuFactorization;
 };
 
-template <Scalar T> LuPlan<T>::LuPlan(const Communicator& comm, Index rows, Index columns, const LuOptions& options) {
+template <Scalar T>
+LuPlan<T>::LuPlan(const Communicator& comm, Index rows, Index columns, const LuOptions& options, Residence residence) {
   comm.together([&] {
     std::vector<impl::Argument> arguments = impl::arguments_of(options);
     arguments.push_back(impl::argument("rows", rows));
     arguments.push_back(impl::argument("columns", columns));
+    arguments.push_back(impl::argument("in host memory", residence == Residence::host));
     impl::require_alike(comm, "lu", arguments, [&] {
       impl::require_lu_options("lu", rows, columns, options);
       impl::require_grid("lu", options, comm.size());
     });
-    state_ = std::make_unique<State>(comm.space(), &comm, rows, columns, options);
+    state_ = std::make_unique<State>(comm.space(), &comm, rows, columns, options, residence);
   });
 }
 template <Scalar T> LuPlan<T>::~LuPlan() = default;
@@ -198,7 +230,7 @@ template <Scalar T> LuReport LuPlan<T>::execute(const DistributedMatrix<T>& A) {
 }
 
 template <Scalar T> LuReport lu(const Communicator& comm, const DistributedMatrix<T>& A, const LuOptions& options) {
-  return LuPlan<T>(comm, A.rows(), A.columns(), options).execute(A);
+  return LuPlan<T>(comm, A.rows(), A.columns(), options, A.placement().residence()).execute(A);
 }
 
 template <Scalar T> LuReport lu(const ExecutionSpace& space, const MatrixView<T>& A, const LuOptions& options) {

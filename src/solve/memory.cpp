@@ -8,6 +8,7 @@
 #include "gemm/emulation/emulated.hpp"
 #include "solve/cholesky_run.hpp"
 #include "solve/divided_rows.hpp"
+#include "solve/host_columns.hpp"
 #include "solve/panel_exchange.hpp"
 #include "solve/panel_run.hpp"
 #include "solve/qr_leaf.hpp"
@@ -17,6 +18,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <limits>
 #include <set>
 #include <string>
 
@@ -241,18 +243,82 @@ template <Scalar T> double bytes_of_local(Index rows, const CyclicAxis& columns)
   return sizeof(T) * most_of_ranks(columns.processes, [&](int rank) { return product_of(rows, columns.count(rank)); });
 }
 
-template <Scalar T> double bytes_of_copy(const RankGrid& grid) {
+template <Scalar T> double bytes_of_part(const RankGrid& grid) {
+  return sizeof(T) *
+         most_of_grid(grid, [](const RankGrid& here) { return product_of(here.row_count(), here.column_count()); });
+}
+
+template <Scalar T> double bytes_of_messages(const RankGrid& grid) {
   const int ranks = grid.rows.processes * grid.columns.processes;
-  if (ranks == 1) return 0.0;
-  const double part = sizeof(T) * most_of_grid(grid, [](const RankGrid& here) {
-                        return product_of(here.row_count(), here.column_count());
-                      });
-  const double message = part / ranks;
+  const double message = bytes_of_part<T>(grid) / ranks;
   const double panel =
       std::clamp(message / 16.0, static_cast<double>(smallest_panel_bytes), static_cast<double>(largest_panel_bytes));
   const double under_way = std::min(message, panel * static_cast<double>(panels_under_way));
   // Packed, landed, and put in another order.
-  return part + 3.0 * under_way * (ranks - 1);
+  return 3.0 * under_way * (ranks - 1);
+}
+
+template <Scalar T> double bytes_of_copy(const RankGrid& grid) {
+  if (grid.rows.processes * grid.columns.processes == 1) return 0.0;
+  return bytes_of_part<T>(grid) + bytes_of_messages<T>(grid);
+}
+
+template <Scalar T> double slab_bytes(const ColumnSlabs& slabs, FactorizationKind kind, Arithmetic arithmetic) {
+  const LuSchedule& schedule = slabs.schedule;
+  const bool by_lu = kind == FactorizationKind::lu;
+  const Range first = slabs.slab(0);
+  const CyclicAxis columns = slabs.columns_of(first);
+  const double slab = bytes_of_local<T>(schedule.rows, columns);
+  const double factoring =
+      (by_lu ? lu_workspace<T> : cholesky_workspace<T>)(slabs.schedule_of(first),
+                                                        RankGrid::of_columns(schedule.rows, columns, 0), arithmetic);
+  if (slabs.count() == 1) return slab + factoring;
+
+  // Of a slab with panels on its left; those of Cholesky reach from the slab's own rows down.
+  const Index rows = by_lu ? schedule.rows : schedule.rows - first.end;
+  const Index longest = schedule.longest_inner();
+  std::set<Index> inner{longest};
+  if (by_lu) add_inner_of_triangle(longest, schedule.block, false, inner);
+  if (const Index rest = schedule.steps() % longest; by_lu && rest > 0 && schedule.columns > schedule.steps()) {
+    inner.insert(rest);
+    add_inner_of_triangle(rest, schedule.block, false, inner);
+  }
+  const Index width = std::min(columns.block, rows);
+  const Index across = schedule.block % QuantisedVectors<T>::vector_padding == 0
+                           ? rows_across<T>(RankGrid::of_columns(rows, columns, 0))
+                           : width;
+  const double of_products = most_of_ranks(columns.processes, [&](int rank) {
+    const Index count = columns.count(rank);
+    return by_lu
+               ? bytes_of_products<T>(std::max(rows, longest), count, count, schedule.block, longest, inner, arithmetic)
+               : bytes_of_products<T>(rows, width, across, schedule.block, longest, inner, arithmetic) +
+                     sizeof(T) * product_of(longest, width);
+  });
+  const double applying = of_products + sizeof(T) * PanelStream<T>::elements(rows, slabs.batch());
+  const double of_panels =
+      by_lu ? sizeof(Index) * product_of(schedule.panels(), PanelResult::extent(schedule.block)) : 0.0;
+  return slab + std::max(factoring, applying) + of_panels;
+}
+
+template <Scalar T>
+ColumnSlabs fewest_slabs(const LuSchedule& schedule, const CyclicAxis& columns, FactorizationKind kind,
+                         Arithmetic arithmetic, double allowed) {
+  const Index unit = ColumnSlabs::unit(schedule, columns, arithmetic);
+  const Index most = std::max<Index>(1, (schedule.columns + unit - 1) / unit);
+  const auto of = [&](Index units) { return ColumnSlabs{schedule, columns, units * unit}; };
+  for (Index slabs = 1; slabs < most; ++slabs) {
+    const ColumnSlabs found = of((most + slabs - 1) / slabs);
+    if (slab_bytes<T>(found, kind, arithmetic) <= allowed) return found;
+  }
+  return of(1);
+}
+
+double allowed_bytes(const Communicator* comm, double limit) {
+  double allowed = limit > 0 ? limit : std::numeric_limits<double>::infinity();
+  if (vendor::memory_info().total == 0) return allowed;
+  if (comm != nullptr) release_mappings(*comm);
+  const double mine = 0.95 * static_cast<double>(vendor::memory_info().free);
+  return std::min(allowed, comm != nullptr ? comm->all_reduce(mine, Reduction::minimum) : mine);
 }
 
 void require_memory(const char* of, const Communicator* comm, double needed, double limit) {
@@ -276,16 +342,34 @@ void require_memory(const char* of, const Communicator* comm, double needed, dou
                                                  amount(free), " of ", gibibytes(total), " are free"));
 }
 
+namespace {
+
+// Of the smallest slabs, and before and after, unless the matrix is `placed`, of the messages by which it comes.
+template <Scalar T> double smallest_of_slabs(const Shape& shape, FactorizationKind kind, bool placed) {
+  const Arithmetic arithmetic = shape.options.arithmetic;
+  const ColumnSlabs slabs = fewest_slabs<T>(shape.schedule, shape.columns, kind, arithmetic, 0.0);
+  return std::max(slab_bytes<T>(slabs, kind, arithmetic), placed ? 0.0 : bytes_of_messages<T>(shape.grid));
+}
+
+}  // namespace
 }  // namespace impl
 
-template <Scalar T> double lu_memory(Index rows, Index columns, int ranks, const LuOptions& options, bool placed) {
+template <Scalar T>
+double lu_memory(Index rows, Index columns, int ranks, const LuOptions& options, bool placed, Residence residence) {
   const impl::Shape shape = impl::shape_of("lu_memory", rows, columns, ranks, options);
+  if (impl::goes_by_slabs(residence, shape.grid)) {
+    return impl::smallest_of_slabs<T>(shape, impl::FactorizationKind::lu, placed);
+  }
   return impl::lu_workspace<T>(shape.schedule, shape.grid, shape.options.arithmetic) +
          (placed ? 0.0 : impl::bytes_of_copy<T>(shape.grid));
 }
 
-template <Scalar T> double cholesky_memory(Index order, int ranks, const CholeskyOptions& options, bool placed) {
+template <Scalar T>
+double cholesky_memory(Index order, int ranks, const CholeskyOptions& options, bool placed, Residence residence) {
   const impl::Shape shape = impl::shape_of("cholesky_memory", order, order, ranks, options);
+  if (impl::goes_by_slabs(residence, shape.grid)) {
+    return impl::smallest_of_slabs<T>(shape, impl::FactorizationKind::cholesky, placed);
+  }
   return impl::cholesky_workspace<T>(shape.schedule, shape.grid, shape.options.arithmetic) +
          (placed ? 0.0 : impl::bytes_of_copy<T>(shape.grid));
 }
@@ -339,8 +423,12 @@ template <Scalar T> double solve_memory(Index order, Index right_hand_sides, int
                                                   Operation, Arithmetic);                                        \
   template double impl::bytes_of_local<T>(Index, const CyclicAxis&);                                             \
   template double impl::bytes_of_copy<T>(const impl::RankGrid&);                                                 \
-  template double lu_memory<T>(Index, Index, int, const LuOptions&, bool);                                       \
-  template double cholesky_memory<T>(Index, int, const CholeskyOptions&, bool);                                  \
+  template double impl::bytes_of_messages<T>(const impl::RankGrid&);                                             \
+  template double impl::slab_bytes<T>(const impl::ColumnSlabs&, impl::FactorizationKind, Arithmetic);            \
+  template impl::ColumnSlabs impl::fewest_slabs<T>(const impl::LuSchedule&, const CyclicAxis&,                   \
+                                                   impl::FactorizationKind, Arithmetic, double);                 \
+  template double lu_memory<T>(Index, Index, int, const LuOptions&, bool, Residence);                            \
+  template double cholesky_memory<T>(Index, int, const CholeskyOptions&, bool, Residence);                       \
   template double trsm_memory<T>(Index, Index, int, Operation, const LuOptions&, bool);                          \
   template double solve_memory<T>(Index, Index, int, const SolveOptions&)
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE);

@@ -3,6 +3,7 @@
 
 #include "solve/rank_grid.hpp"
 #include "solve/schedule.hpp"
+#include "solve/slabs.hpp"
 #include <heddle/comm/communicator.hpp>
 #include <heddle/gemm/emulation.hpp>
 
@@ -29,6 +30,25 @@ template <Scalar T> [[nodiscard]] double bytes_of_local(Index rows, const Cyclic
 template <Scalar T> [[nodiscard]] double bytes_of_copy(const RankGrid& grid);
 template <Scalar T> [[nodiscard]] double bytes_of_copy(Index rows, const CyclicAxis& columns) {
   return bytes_of_copy<T>(RankGrid::of_columns(rows, columns, 0));
+}
+
+/// Of the panels alone in which a matrix comes from another placement.
+template <Scalar T> [[nodiscard]] double bytes_of_messages(const RankGrid& grid);
+
+/// Of a factorization by slabs: a slab on each rank, and what it is factored with, or what the panels on its left are
+/// applied with.
+template <Scalar T>
+[[nodiscard]] double slab_bytes(const ColumnSlabs& slabs, FactorizationKind kind, Arithmetic arithmetic);
+/// As few slabs as take no more than `allowed` bytes, or else the smallest ones.
+template <Scalar T>
+[[nodiscard]] ColumnSlabs fewest_slabs(const LuSchedule& schedule, const CyclicAxis& columns, FactorizationKind kind,
+                                       Arithmetic arithmetic, double allowed);
+/// The bytes that may be taken of every rank: `limit` (0: none), and most of what the devices have free; infinite where
+/// nothing is known. Collective where `comm` is not null.
+[[nodiscard]] double allowed_bytes(const Communicator* comm, double limit);
+/// Whether a matrix is factored by slabs where memory asks for it: columns alone are dealt out.
+[[nodiscard]] inline bool goes_by_slabs(Residence residence, const RankGrid& grid) {
+  return residence == Residence::host && !grid.divides_rows();
 }
 
 /// Throws Error(computation), on every rank alike, where `needed` bytes, which are the same on all ranks, are more than

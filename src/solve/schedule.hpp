@@ -62,7 +62,7 @@ struct LuSchedule {
   /// Of an update of all columns on the right the part that panel `last` waits for, which can be factored then, and the
   /// other columns. Updates within a group, whose columns are few, are not divided.
   [[nodiscard]] Update before_next_panel(const Update& update) const {
-    const bool divided = update.last < panels() && update.columns.end == columns;
+    const bool divided = update.last < panels() && update.last % group == 0;
     return {update.first, update.last, {update.columns.begin, divided ? panel(update.last).end : update.columns.end}};
   }
   [[nodiscard]] Update beside_next_panel(const Update& update) const {

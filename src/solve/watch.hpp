@@ -27,9 +27,16 @@ class Watch {
   void start() {
     if (records_) recorder_.start(space_);
   }
+  /// From here on number k stands for `each` panels of the matrix, panel first + k each and on, and share(p) is the
+  /// share of the flops that is done once p panels are applied; without it, all of what the panels are to blame for.
+  void count_from(Index first, Index each = 1, std::function<double(Index)> share = {}) {
+    first_ = first;
+    each_ = each;
+    share_ = std::move(share);
+  }
   /// Panel p, which this rank factors on `space`.
   template <class Work> void panel(Index p, const ExecutionSpace& space, const Work& work) {
-    record(space, {TimelineKind::product, 0, 0, 'L', static_cast<int>(p), -1, -1, 0.0, 1}, work);
+    record(space, {TimelineKind::product, 0, 0, 'L', number(p), -1, -1, 0.0, 1}, work);
   }
   /// Panel p, of so many bytes, on its way over this rank.
   template <class Work> void exchange(Index p, const Relay& way, double bytes, const Work& work) {
@@ -40,17 +47,16 @@ class Watch {
     const double begin = recorder_.now();
     work();
     const double end = recorder_.now();
-    const auto number = static_cast<int>(p);
-    if (way.from >= 0) recorder_.add({TimelineKind::receive, begin, end, 'L', number, -1, way.from, bytes});
-    for (const int to : way.to) recorder_.add({TimelineKind::send, begin, end, 'L', number, -1, to, bytes});
+    if (way.from >= 0) recorder_.add({TimelineKind::receive, begin, end, 'L', number(p), -1, way.from, bytes});
+    for (const int to : way.to) recorder_.add({TimelineKind::send, begin, end, 'L', number(p), -1, to, bytes});
   }
   /// What panels [first, last) are applied to.
   template <class Work> void update(Index first, Index last, const Work& work) {
-    record(space_, {TimelineKind::product, 0, 0, 'L', static_cast<int>(first), static_cast<int>(last) - 1}, work);
+    record(space_, {TimelineKind::product, 0, 0, 'L', number(first), number(last - 1)}, work);
   }
   /// Panel p is applied to what is due.
   void done(Index p) const {
-    if (progress_) progress_(share_done(schedule_, p + 1));
+    if (progress_) progress_(share_ ? share_(first_ + (p + 1) * each_) : share_done(schedule_, p + 1));
   }
   /// The share of the flops of which the first `panels` panels are to blame.
   [[nodiscard]] static double share_done(const LuSchedule& schedule, Index panels) {
@@ -67,6 +73,7 @@ class Watch {
   [[nodiscard]] Timeline finish(double seconds) { return records_ ? recorder_.finish(seconds) : Timeline{}; }
 
  private:
+  [[nodiscard]] int number(Index p) const { return static_cast<int>(first_ + p * each_); }
   template <class Work> void record(const ExecutionSpace& space, const TimelineInterval& interval, const Work& work) {
     if (!records_) {
       work();
@@ -80,6 +87,9 @@ class Watch {
   ExecutionSpace space_;
   LuSchedule schedule_;
   std::function<void(double)> progress_;
+  Index first_ = 0;
+  Index each_ = 1;
+  std::function<double(Index)> share_;
   bool records_;
   TimelineRecorder recorder_;
 };

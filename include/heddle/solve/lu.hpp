@@ -102,7 +102,10 @@ template <Scalar T> class LuPlan {
   /// Throws Error(argument), on every rank alike, for negative options, a group that is no power of two and rows of a
   /// grid that don't divide the ranks, and Error(computation) where its workspace is more than LuOptions::memory_limit
   /// or than a device has free.
-  LuPlan(const Communicator& comm, Index rows, Index columns, const LuOptions& options = {});
+  /// `residence`: of the matrices that it is for. With Residence::host the workspace is made where a matrix is
+  /// factored.
+  LuPlan(const Communicator& comm, Index rows, Index columns, const LuOptions& options = {},
+         Residence residence = Residence::device);
   ~LuPlan();
   LuPlan(LuPlan&&) noexcept;
   LuPlan& operator=(LuPlan&&) noexcept;

@@ -11,14 +11,18 @@ namespace heddle {
 // than the devices have free, throws an Error that names both numbers before it begins. Each function throws
 // Error(argument) as the operation does, and for no rank.
 
-/// Of lu(): the workspace of LuPlan, and, unless A is `placed` in LuPlan::placement(), the copy that is factored.
+/// Of lu(): the workspace of LuPlan, and, unless A is `placed` in LuPlan::placement(), the copy that is factored. Of a
+/// matrix in host memory (`residence`) it is the least with which it can be factored, in the smallest slabs of columns;
+/// more is taken where LuOptions::memory_limit, or the devices' free memory, allows it, and copies in host memory are
+/// not counted.
 template <Scalar T>
-[[nodiscard]] double lu_memory(Index rows, Index columns, int ranks, const LuOptions& options = {},
-                               bool placed = false);
+[[nodiscard]] double lu_memory(Index rows, Index columns, int ranks, const LuOptions& options = {}, bool placed = false,
+                               Residence residence = Residence::device);
 
 /// Of cholesky(), likewise.
 template <Scalar T>
-[[nodiscard]] double cholesky_memory(Index order, int ranks, const CholeskyOptions& options = {}, bool placed = false);
+[[nodiscard]] double cholesky_memory(Index order, int ranks, const CholeskyOptions& options = {}, bool placed = false,
+                                     Residence residence = Residence::device);
 
 /// Of trsm() with any triangle of this order and so many right-hand sides: its workspace, and, unless both matrices are
 /// `placed` where it wants them, copies of them.

@@ -1,0 +1,185 @@
+// Matrices in host memory that are more than the devices may hold: factored by slabs of columns, with the bits of
+// factorizations in device memory, and systems with factors that stay there.
+#include "over_ranks.hpp"
+#include "solve/factorization.hpp"
+#include "support/errors.hpp"
+#include <heddle/solve/memory.hpp>
+
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <set>
+#include <vector>
+
+namespace heddle {
+namespace {
+
+template <class T> class HostMemory : public test::OverRanks<T> {
+ protected:
+  // Limits with which a matrix takes the smallest slabs, all of it, and several numbers of slabs between.
+  [[nodiscard]] std::vector<std::size_t> limits(Index rows, Index columns, const LuOptions& options,
+                                                impl::FactorizationKind kind) const {
+    const LuOptions taken = impl::with_arithmetic(options);
+    const impl::LuSchedule schedule = impl::schedule_for(rows, columns, taken);
+    const CyclicAxis axis = impl::columns_of(schedule, this->comm.size());
+    const Index unit = impl::ColumnSlabs::unit(schedule, axis, taken.arithmetic);
+    std::set<std::size_t> found;
+    for (Index width = unit; width < columns + unit; width += unit) {
+      const impl::ColumnSlabs slabs{schedule, axis, width};
+      found.insert(static_cast<std::size_t>(impl::slab_bytes<T>(slabs, kind, taken.arithmetic)) + 1);
+    }
+    return {found.begin(), found.end()};
+  }
+  [[nodiscard]] Index slabs(Index rows, Index columns, const LuOptions& options, impl::FactorizationKind kind) const {
+    const LuOptions taken = impl::with_arithmetic(options);
+    const impl::LuSchedule schedule = impl::schedule_for(rows, columns, taken);
+    return impl::fewest_slabs<T>(schedule, impl::columns_of(schedule, this->comm.size()), kind, taken.arithmetic,
+                                 static_cast<double>(options.memory_limit))
+        .count();
+  }
+  static std::vector<LuOptions> ways() {
+    return {{.arithmetic = Arithmetic::native, .block = 16},
+            {.arithmetic = Arithmetic::native, .block = 7, .group = 2},
+            {.arithmetic = Arithmetic::emulated, .block = 16, .group = 2},
+            {.arithmetic = Arithmetic::emulated, .block = 5, .group = 4},
+            {.arithmetic = Arithmetic::emulated, .block = 24, .group = 1}};
+  }
+  // Of a matrix in device memory, in the plan's placement in host memory with each limit, and in bands there.
+  void expect_lu_alike(const HostMatrix<T>& A, const LuOptions& options) {
+    const auto rows = static_cast<Index>(A.extent(0));
+    const auto columns = static_cast<Index>(A.extent(1));
+    const Placement placement = LuPlan<T>(this->comm, rows, columns, options).placement();
+    const DistributedMatrix<T> on_devices = this->spread(A, placement);
+    const LuReport expected = lu(this->comm, on_devices, options);
+    const HostMatrix<T> factors = this->everywhere(on_devices);
+    const auto lie = limits(rows, columns, options, impl::FactorizationKind::lu);
+    for (const std::size_t limit : lie) {
+      for (const Placement& where : {placement, Placement::row_bands(rows, columns, this->comm.size())}) {
+        LuOptions limited = options;
+        limited.memory_limit = limit;
+        SCOPED_TRACE(message_of(rows, " x ", columns, ", ", to_string(options.arithmetic), ", block ", options.block,
+                                ", group ", options.group, ", limit ", limit, ", slabs ",
+                                slabs(rows, columns, limited, impl::FactorizationKind::lu)));
+        const double messages = lu_memory<T>(rows, columns, this->comm.size(), options, false, Residence::host);
+        if (!(where == placement) && static_cast<double>(limit) < messages) continue;
+        const DistributedMatrix<T> in_host_memory = this->spread(A, where.in(Residence::host));
+        const LuReport found = lu(this->comm, in_host_memory, limited);
+        EXPECT_EQ(found.pivots, expected.pivots);
+        EXPECT_EQ(found.info, expected.info);
+        EXPECT_TRUE(found.growth == expected.growth || (std::isnan(found.growth) && std::isnan(expected.growth)));
+        EXPECT_LE(found.memory_bytes, static_cast<double>(limit));
+        EXPECT_TRUE(test::same_bits<T>(this->everywhere(in_host_memory), factors));
+      }
+    }
+  }
+};
+TYPED_TEST_SUITE(HostMemory, test::AllScalars);
+
+TYPED_TEST(HostMemory, LuHasTheBitsThatItHasOnDevices) {
+  using T = TypeParam;
+  Index most = 0;
+  for (const LuOptions& options : this->ways()) {
+    for (const auto& [rows, columns] : {std::pair<Index, Index>{260, 260}, {301, 190}, {90, 331}, {70, 1}, {1, 70}}) {
+      this->expect_lu_alike(test::host_random<T>(rows, columns, 3), options);
+      LuOptions least = options;
+      least.memory_limit = 1;
+      most = std::max(most, this->slabs(rows, columns, least, impl::FactorizationKind::lu));
+    }
+  }
+  EXPECT_GE(most, 3);
+}
+
+// Blocks for which products are the BLAS's, whose bits may depend on the shapes that it is given.
+TYPED_TEST(HostMemory, LuHasTheBitsOfTheBlas) {
+  using T = TypeParam;
+  for (const Index group : {1, 2}) {
+    this->expect_lu_alike(test::host_random<T>(650, 650, 3),
+                          {.arithmetic = Arithmetic::native, .block = 128, .group = group});
+  }
+  // Blocks of several panels, dealt out.
+  this->expect_lu_alike(test::host_random<T>(200, 2200, 3), {.arithmetic = Arithmetic::native, .block = 130});
+}
+
+TYPED_TEST(HostMemory, LuOfSingularMatricesAndOfNaNs) {
+  using T = TypeParam;
+  const Index n = 150;
+  const LuOptions native{.arithmetic = Arithmetic::native, .block = 8};
+  const LuOptions emulated{.arithmetic = Arithmetic::emulated, .block = 8, .group = 2};
+  for (const LuOptions& options : {native, emulated}) {
+    this->expect_lu_alike(HostMatrix<T>("zero", n, n), options);
+    // Columns 100 and on depend on those before.
+    this->expect_lu_alike(
+        test::host_matrix<T>(n, n, [](Index i, Index j) { return T(j < 100      ? (i == j ? 2 : 0)
+                                                                   : i % 3 == 0 ? 1
+                                                                                : 0); }),
+        options);
+    // All of one size: each pivot is the first of many.
+    this->expect_lu_alike(test::host_matrix<T>(n, n, [](Index i, Index j) { return T((i * j) % 3 == 0 ? 1 : -1); }),
+                          options);
+  }
+  const T nan(std::numeric_limits<Real<T>>::quiet_NaN());
+  HostMatrix<T> with_nan = test::host_random<T>(n, n, 5);
+  with_nan(20, 140) = nan;
+  LuOptions limited = native;
+  limited.memory_limit =
+      static_cast<std::size_t>(lu_memory<T>(n, n, this->comm.size(), native, true, Residence::host)) + 1;
+  const Placement placement = LuPlan<T>(this->comm, n, n, native).placement();
+  EXPECT_TRUE(std::isnan(lu(this->comm, this->spread(with_nan, placement.in(Residence::host)), limited).growth));
+}
+
+TYPED_TEST(HostMemory, LuSaysWhatIsTooLittle) {
+  using T = TypeParam;
+  const Index n = 200;
+  const int ranks = this->comm.size();
+  const LuOptions options{.block = 8, .group = 2};
+  const Placement placement = LuPlan<T>(this->comm, n, n, options, Residence::host).placement();
+  EXPECT_EQ(placement.residence(), Residence::host);
+  const HostMatrix<T> A = test::host_random<T>(n, n, 7);
+  const DistributedMatrix<T> in_host_memory = this->spread(A, placement);
+  const auto least = static_cast<std::size_t>(lu_memory<T>(n, n, ranks, options, true, Residence::host));
+  LuOptions limited = options;
+  limited.memory_limit = least - 1;
+  test::expect_refusal(ErrorKind::computation,
+                       message_of("lu: needs ", least, " bytes (0.0 GiB) of memory on a rank; ", least - 1,
+                                  " bytes (0.0 GiB) are allowed (memory_limit)"),
+                       [&] { lu(this->comm, in_host_memory, limited); });
+  EXPECT_TRUE(test::same_bits<T>(this->everywhere(in_host_memory), A));
+  limited.memory_limit = least;
+  const LuReport report = lu(this->comm, in_host_memory, limited);
+  EXPECT_EQ(report.memory_bytes, static_cast<double>(least));
+  // A plan for matrices in host memory takes those in device memory as well.
+  LuPlan<T> plan(this->comm, n, n, limited, Residence::host);
+  const DistributedMatrix<T> bands = this->spread(A);
+  if (static_cast<double>(least) >= lu_memory<T>(n, n, ranks, options, false, Residence::host)) {
+    EXPECT_EQ(plan.execute(bands).pivots, report.pivots);
+    EXPECT_TRUE(test::same_bits<T>(this->everywhere(bands), this->everywhere(in_host_memory)));
+  }
+}
+
+TYPED_TEST(HostMemory, ProgressRises) {
+  using T = TypeParam;
+  const Index n = 170;
+  LuOptions options{.block = 8, .group = 2};
+  options.memory_limit =
+      static_cast<std::size_t>(lu_memory<T>(n, n, this->comm.size(), options, true, Residence::host));
+  std::vector<double> shares;
+  options.progress = [&](double share) { shares.push_back(share); };
+  options.record_timeline = true;
+  const Placement placement = LuPlan<T>(this->comm, n, n, {.block = 8, .group = 2}).placement();
+  const LuReport report =
+      lu(this->comm, this->spread(test::host_random<T>(n, n, 7), placement.in(Residence::host)), options);
+  EXPECT_TRUE(std::is_sorted(shares.begin(), shares.end()));
+  ASSERT_FALSE(shares.empty());
+  EXPECT_GT(shares.front(), 0.0);
+  EXPECT_NEAR(shares.back(), 1.0, 1e-12);
+  // Every panel is factored once, by its number in the matrix.
+  std::vector<double> factored(static_cast<std::size_t>((n + 7) / 8), 0.0);
+  for (const TimelineInterval& interval : report.timeline) {
+    if (interval.lane == 1) factored.at(static_cast<std::size_t>(interval.row_band)) += 1.0;
+  }
+  this->comm.all_reduce(std::span<double>(factored), Reduction::sum);
+  for (const double times : factored) EXPECT_EQ(times, 1.0);
+}
+
+}  // namespace
+}  // namespace heddle
