@@ -1,13 +1,11 @@
 #include "core/instantiate.hpp"
-#include "solve/cholesky_run.hpp"
-#include "solve/look_ahead.hpp"
-#include "solve/system.hpp"
+#include "solve/cholesky_elimination.hpp"
+#include "solve/cholesky_slabs.hpp"
+#include "solve/factorization.hpp"
 #include <heddle/solve/cholesky.hpp>
 
-#include <Kokkos_Profiling_ScopedRegion.hpp>
-
-#include <algorithm>
 #include <memory>
+#include <optional>
 
 namespace heddle {
 namespace impl {
@@ -20,68 +18,35 @@ template <Scalar T> double cholesky_flops(Index order) {
 
 }  // namespace
 
-/// A plan, over the ranks of a communicator or of one rank without any, and what each rank does with its columns.
+/// A plan, over the ranks of a communicator or of one rank without any.
 template <Scalar T> struct CholeskyFactorization : PlannedFactorization<T> {
   CholeskyFactorization(const ExecutionSpace& given, const Communicator* comm, Index order,
-                        const CholeskyOptions& options)
-      : PlannedFactorization<T>(given, comm, order, order, options, "cholesky", cholesky_workspace<T>),
-        ahead(given, comm, this->runs, this->grid, PanelSide::columns,
-              this->taken.arithmetic == Arithmetic::native || together() > 1),
-        update(given, this->taken.arithmetic, this->schedule, this->grid, this->runs.longest_inner()),
-        factor_run(ahead.space_of_panels(), this->taken.arithmetic, this->schedule, together(), this->axis.block),
-        infos(Kokkos::view_alloc(given, Kokkos::WithoutInitializing, "heddle::solve::infos"),
-              static_cast<std::size_t>(this->schedule.panels())) {
-    update.set_meanwhile([this] { ahead.progress(); });
+                        const CholeskyOptions& options, Residence residence = Residence::device)
+      : PlannedFactorization<T>(given, comm, order, order, options, "cholesky", cholesky_workspace<T>, residence,
+                                FactorizationKind::cholesky) {
+    if (!this->in_host_memory()) prepare();
+  }
+  void prepare() {
+    const Communicator* const comm = this->communicator ? &*this->communicator : nullptr;
+    elimination.emplace(this->space, comm, this->schedule, this->grid, this->taken.arithmetic);
   }
 
   CholeskyReport factor(const MatrixView<T>& local) {
     CholeskyReport report;
+    std::optional<CholeskySlabs<T>> by_slabs;
+    if (this->slabs) {
+      by_slabs.emplace(*this->communicator, *this->slabs, this->taken.arithmetic);
+    } else if (!elimination) {
+      prepare();
+    }
     this->measure(report, cholesky_flops<T>(this->schedule.rows), [&] {
-      const Kokkos::Profiling::ScopedRegion region("heddle::solve::cholesky");
-      const auto infos_of = [&](Index r) {
-        const Index end = std::min((r + 1) * together(), this->schedule.panels());
-        return Kokkos::subview(infos, Kokkos::pair<Index, Index>(r * together(), end));
-      };
-      ahead.run(
-          this->watch, local, infos_of, [&](Index r, const MatrixView<T>& run) { factor_run(run, infos_of(r)); },
-          [](Index) {},
-          [&](const LuSchedule::Update& due) {
-            const MatrixView<T> L = ahead.panels(local, due.first, due.last);
-            // Rows of L with the numbers of this rank's columns.
-            update(this->grid, due.columns, L, this->grid.divides_rows() ? ahead.sides(due.first, due.last) : L, local);
-          });
-      clear_above(local);
-      report.info = first_info();
+      report.info = by_slabs ? by_slabs->run(local, this->watch) : elimination->run(local, this->watch);
     });
+    if (this->in_host_memory()) elimination.reset();
     return report;
   }
 
-  /// Panels of a run.
-  [[nodiscard]] Index together() const { return this->runs.block / this->schedule.block; }
-  void clear_above(const MatrixView<T>& local) const {
-    const Elements<T> a(local);
-    const CyclicAxis rows = this->grid.rows;
-    const CyclicAxis columns = this->grid.columns;
-    const int row = this->grid.row();
-    const int column = this->grid.column();
-    for_each_element(
-        this->space, "heddle::solve::clear_above", static_cast<Index>(local.extent(0)),
-        static_cast<Index>(local.extent(1)), KOKKOS_LAMBDA(Index i, Index j) {
-          if (rows.global(row, i) < columns.global(column, j)) a(i, j) = T(0);
-        });
-  }
-  [[nodiscard]] Index first_info() const {
-    const auto host = host_copy(this->space, infos);
-    for (Index p = 0; p < this->schedule.panels(); ++p) {
-      if (host(p) != 0) return this->schedule.panel(p).begin + host(p);
-    }
-    return 0;
-  }
-
-  LookAhead<T> ahead;
-  CholeskyUpdate<T> update;
-  CholeskyRun<T> factor_run;
-  Kokkos::View<Index*, MemorySpace> infos;  // Of each panel, counted from its first column.
+  std::optional<CholeskyElimination<T>> elimination;  // While there is a matrix, where matrices are in host memory.
 };
 
 }  // namespace impl
@@ -91,15 +56,17 @@ template <Scalar T> struct CholeskyPlan<T>::State : impl::CholeskyFactorization<
 };
 
 template <Scalar T>
-CholeskyPlan<T>::CholeskyPlan(const Communicator& comm, Index order, const CholeskyOptions& options) {
+CholeskyPlan<T>::CholeskyPlan(const Communicator& comm, Index order, const CholeskyOptions& options,
+                              Residence residence) {
   comm.together([&] {
     std::vector<impl::Argument> arguments = impl::arguments_of(options);
     arguments.push_back(impl::argument("order", order));
+    arguments.push_back(impl::argument("in host memory", residence == Residence::host));
     impl::require_alike(comm, "cholesky", arguments, [&] {
       impl::require_lu_options("cholesky", order, order, options);
       impl::require_grid("cholesky", options, comm.size());
     });
-    state_ = std::make_unique<State>(comm.space(), &comm, order, options);
+    state_ = std::make_unique<State>(comm.space(), &comm, order, options, residence);
   });
 }
 template <Scalar T> CholeskyPlan<T>::~CholeskyPlan() = default;
@@ -120,7 +87,7 @@ CholeskyReport cholesky(const Communicator& comm, const DistributedMatrix<T>& A,
     impl::require_alike(comm, "cholesky", std::vector<impl::Argument>{impl::argument("A", A.placement())},
                         [&] { impl::require_square("cholesky", "A", A); });
   });
-  return CholeskyPlan<T>(comm, A.rows(), options).execute(A);
+  return CholeskyPlan<T>(comm, A.rows(), options, A.placement().residence()).execute(A);
 }
 
 template <Scalar T>

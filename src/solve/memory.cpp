@@ -283,7 +283,7 @@ template <Scalar T> double slab_bytes(const ColumnSlabs& slabs, FactorizationKin
     inner.insert(rest);
     add_inner_of_triangle(rest, schedule.block, false, inner);
   }
-  const Index width = std::min(columns.block, rows);
+  const Index width = cholesky_width(schedule, columns, arithmetic);
   const Index across = schedule.block % QuantisedVectors<T>::vector_padding == 0
                            ? rows_across<T>(RankGrid::of_columns(rows, columns, 0))
                            : width;

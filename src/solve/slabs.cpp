@@ -77,7 +77,7 @@ double ColumnSlabs::share_done(FactorizationKind kind, Range slab, Index panels)
     return work(static_cast<double>(schedule.rows), static_cast<double>(before), static_cast<double>(width),
                 static_cast<double>(steps));
   };
-  const Index steps = std::min(panels * schedule.block, schedule.steps());
+  const Index steps = std::min({panels * schedule.block, schedule.steps(), slab.end});
   const double all = of(schedule.columns, 0, schedule.steps());
   return all > 0 ? std::min(1.0, of(slab.begin, slab.size(), steps) / all) : 1.0;
 }

@@ -28,7 +28,10 @@ template <class T> class HostMemory : public test::OverRanks<T> {
       const impl::ColumnSlabs slabs{schedule, axis, width};
       found.insert(static_cast<std::size_t>(impl::slab_bytes<T>(slabs, kind, taken.arithmetic)) + 1);
     }
-    return {found.begin(), found.end()};
+    // The least, the most and one between, beside that of two slabs.
+    std::vector<std::size_t> all(found.begin(), found.end());
+    if (all.size() > 4) all = {all[0], all[all.size() / 3], all[all.size() - 2], all[all.size() - 1]};
+    return all;
   }
   [[nodiscard]] Index slabs(Index rows, Index columns, const LuOptions& options, impl::FactorizationKind kind) const {
     const LuOptions taken = impl::with_arithmetic(options);
@@ -41,8 +44,7 @@ template <class T> class HostMemory : public test::OverRanks<T> {
     return {{.arithmetic = Arithmetic::native, .block = 16},
             {.arithmetic = Arithmetic::native, .block = 7, .group = 2},
             {.arithmetic = Arithmetic::emulated, .block = 16, .group = 2},
-            {.arithmetic = Arithmetic::emulated, .block = 5, .group = 4},
-            {.arithmetic = Arithmetic::emulated, .block = 24, .group = 1}};
+            {.arithmetic = Arithmetic::emulated, .block = 9, .group = 4}};
   }
   // Of a matrix in device memory, in the plan's placement in host memory with each limit, and in bands there.
   void expect_lu_alike(const HostMatrix<T>& A, const LuOptions& options) {
@@ -71,6 +73,39 @@ template <class T> class HostMemory : public test::OverRanks<T> {
         EXPECT_TRUE(test::same_bits<T>(this->everywhere(in_host_memory), factors));
       }
     }
+  }
+  void expect_cholesky_alike(const HostMatrix<T>& A, const LuOptions& options) {
+    const auto n = static_cast<Index>(A.extent(0));
+    const Placement placement = CholeskyPlan<T>(this->comm, n, options).placement();
+    const DistributedMatrix<T> on_devices = this->spread(A, placement);
+    const CholeskyReport expected = cholesky(this->comm, on_devices, options);
+    const HostMatrix<T> factor = this->everywhere(on_devices);
+    for (const std::size_t limit : limits(n, n, options, impl::FactorizationKind::cholesky)) {
+      LuOptions limited = options;
+      limited.memory_limit = limit;
+      SCOPED_TRACE(message_of(n, ", ", to_string(options.arithmetic), ", block ", options.block, ", group ",
+                              options.group, ", limit ", limit, ", slabs ",
+                              slabs(n, n, limited, impl::FactorizationKind::cholesky)));
+      const DistributedMatrix<T> in_host_memory = this->spread(A, placement.in(Residence::host));
+      const CholeskyReport found = cholesky(this->comm, in_host_memory, limited);
+      EXPECT_EQ(found.info, expected.info);
+      EXPECT_LE(found.memory_bytes, static_cast<double>(limit));
+      // Columns from the first that has no pivot on have no meaning.
+      const auto columns = static_cast<std::size_t>(expected.info == 0 ? n : expected.info - 1);
+      const auto first = [&](const HostMatrix<T>& whole) {
+        return HostMatrix<T>(Kokkos::subview(whole, Kokkos::ALL, std::pair<std::size_t, std::size_t>(0, columns)));
+      };
+      EXPECT_TRUE(test::same_bits<T>(first(this->everywhere(in_host_memory)), first(factor)));
+    }
+  }
+  static HostMatrix<T> positive_definite(Index n) {
+    HostMatrix<T> A = test::host_random<T>(n, n, 11);
+    for (Index j = 0; j < n; ++j) {
+      // Of the upper triangle nothing is read.
+      for (Index i = 0; i < j; ++i) A(i, j) = T(std::numeric_limits<Real<T>>::quiet_NaN());
+      A(j, j) = T(static_cast<Real<T>>(n));
+    }
+    return A;
   }
 };
 TYPED_TEST_SUITE(HostMemory, test::AllScalars);
@@ -125,6 +160,39 @@ TYPED_TEST(HostMemory, LuOfSingularMatricesAndOfNaNs) {
       static_cast<std::size_t>(lu_memory<T>(n, n, this->comm.size(), native, true, Residence::host)) + 1;
   const Placement placement = LuPlan<T>(this->comm, n, n, native).placement();
   EXPECT_TRUE(std::isnan(lu(this->comm, this->spread(with_nan, placement.in(Residence::host)), limited).growth));
+}
+
+TYPED_TEST(HostMemory, CholeskyHasTheBitsThatItHasOnDevices) {
+  using T = TypeParam;
+  for (const LuOptions& options : this->ways()) {
+    for (const Index n : {1, 97, 260}) this->expect_cholesky_alike(this->positive_definite(n), options);
+  }
+  // Products with rows that have been taken by integers; of the BLAS; and runs of panels.
+  for (const LuOptions& options : {LuOptions{.arithmetic = Arithmetic::emulated, .block = 32, .group = 2},
+                                   {.arithmetic = Arithmetic::native, .block = 128},
+                                   {.arithmetic = Arithmetic::native, .block = 128, .group = 2}}) {
+    this->expect_cholesky_alike(this->positive_definite(600), options);
+  }
+}
+
+TYPED_TEST(HostMemory, CholeskyOfMatricesThatAreNotPositiveDefinite) {
+  using T = TypeParam;
+  for (const Index k : {0, 90, 149}) {
+    HostMatrix<T> A = this->positive_definite(150);
+    A(static_cast<std::size_t>(k), static_cast<std::size_t>(k)) = T(-1);
+    for (const Arithmetic arithmetic : {Arithmetic::native, Arithmetic::emulated}) {
+      const LuOptions options{.arithmetic = arithmetic, .block = 8, .group = 2};
+      this->expect_cholesky_alike(A, options);
+      LuOptions least = options;
+      least.memory_limit =
+          static_cast<std::size_t>(cholesky_memory<T>(150, this->comm.size(), options, true, Residence::host));
+      const auto where = CholeskyPlan<T>(this->comm, 150, least, Residence::host).placement();
+      EXPECT_EQ(cholesky(this->comm, this->spread(A, where), least).info, k + 1);
+      least.memory_limit -= 1;
+      test::expect_refusal(ErrorKind::computation, "cholesky: needs ",
+                           [&] { cholesky(this->comm, this->spread(A, where), least); });
+    }
+  }
 }
 
 TYPED_TEST(HostMemory, LuSaysWhatIsTooLittle) {

@@ -39,7 +39,8 @@ using CholeskyReport = FactorizationReport;
 template <Scalar T> class CholeskyPlan {
  public:
   /// Throws as LuPlan's.
-  CholeskyPlan(const Communicator& comm, Index order, const CholeskyOptions& options = {});
+  CholeskyPlan(const Communicator& comm, Index order, const CholeskyOptions& options = {},
+               Residence residence = Residence::device);
   ~CholeskyPlan();
   CholeskyPlan(CholeskyPlan&&) noexcept;
   CholeskyPlan& operator=(CholeskyPlan&&) noexcept;
