@@ -217,18 +217,14 @@ template <Scalar T> class AllRanks final : public Peer<T> {
     check(ncclCommInitRank(&nccl_, world().size(), id, world().rank()));
     int device = 0;
     require(cudaGetDevice(&device) == cudaSuccess, "cudaGetDevice failed");
-    check(cusolverMpCreate(&handle_, device, world().space().cuda_stream()));
-    check(cusolverMpCreateDeviceGrid(handle_, &grid_, nccl_, rows.processes, columns.processes,
+    check("cusolverMpCreate", cusolverMpCreate(&handle_, device, world().space().cuda_stream()));
+    check("cusolverMpCreateDeviceGrid",
+          cusolverMpCreateDeviceGrid(handle_, &grid_, nccl_, rows.processes, columns.processes,
                                      CUSOLVERMP_GRID_MAPPING_ROW_MAJOR));
     const Index here = std::max<Index>(1, placement.local_rows(world().rank()));
-    check(cusolverMpCreateMatrixDesc(&descriptor_, grid_, type, n_, n_, rows.block, columns.block, 0, 0, here));
+    check("cusolverMpCreateMatrixDesc",
+          cusolverMpCreateMatrixDesc(&descriptor_, grid_, type, n_, n_, rows.block, columns.block, 0, 0, here));
     pivots_ = Kokkos::View<int64_t*, MemorySpace>("heddle::perf::pivots", here + rows.block);
-    check(kind == Kind::lu ? cusolverMpGetrf_bufferSize(handle_, n_, n_, nullptr, 1, 1, descriptor_, pivots_.data(),
-                                                        type, &device_bytes_, &host_bytes_)
-                           : cusolverMpPotrf_bufferSize(handle_, CUBLAS_FILL_MODE_LOWER, n_, nullptr, 1, 1, descriptor_,
-                                                        type, &device_bytes_, &host_bytes_));
-    device_ = Kokkos::View<char*, MemorySpace>("heddle::perf::work", device_bytes_);
-    host_.resize(host_bytes_);
   }
   ~AllRanks() override {
     cusolverMpDestroyMatrixDesc(descriptor_);
@@ -239,19 +235,29 @@ template <Scalar T> class AllRanks final : public Peer<T> {
   AllRanks(const AllRanks&) = delete;
   AllRanks& operator=(const AllRanks&) = delete;
   void factor(const DistributedMatrix<T>& A) override {
-    check(kind_ == Kind::lu
-              ? cusolverMpGetrf(handle_, n_, n_, A.local().data(), 1, 1, descriptor_, pivots_.data(), type,
-                                device_.data(), device_bytes_, host_.data(), host_bytes_, info_.data())
-              : cusolverMpPotrf(handle_, CUBLAS_FILL_MODE_LOWER, n_, A.local().data(), 1, 1, descriptor_, type,
-                                device_.data(), device_bytes_, host_.data(), host_bytes_, info_.data()));
+    void* const a = A.local().data();
+    if (device_.extent(0) == 0) {
+      check("bufferSize", kind_ == Kind::lu
+                              ? cusolverMpGetrf_bufferSize(handle_, n_, n_, a, 1, 1, descriptor_, pivots_.data(), type,
+                                                           &device_bytes_, &host_bytes_)
+                              : cusolverMpPotrf_bufferSize(handle_, CUBLAS_FILL_MODE_LOWER, n_, a, 1, 1, descriptor_,
+                                                           type, &device_bytes_, &host_bytes_));
+      device_ = Kokkos::View<char*, MemorySpace>("heddle::perf::work", device_bytes_);
+      host_.resize(host_bytes_);
+    }
+    check(names[static_cast<int>(kind_)],
+          kind_ == Kind::lu ? cusolverMpGetrf(handle_, n_, n_, a, 1, 1, descriptor_, pivots_.data(), type,
+                                              device_.data(), device_bytes_, host_.data(), host_bytes_, info_.data())
+                            : cusolverMpPotrf(handle_, CUBLAS_FILL_MODE_LOWER, n_, a, 1, 1, descriptor_, type,
+                                              device_.data(), device_bytes_, host_.data(), host_bytes_, info_.data()));
     world().space().fence();
   }
   static constexpr const char* name = "cusolvermp";
 
  private:
   static void check(ncclResult_t status) { require(status == ncclSuccess, "NCCL: ", ncclGetErrorString(status)); }
-  static void check(cusolverStatus_t status) {
-    require(status == CUSOLVER_STATUS_SUCCESS, "cuSOLVERMp: status ", static_cast<int>(status));
+  static void check(const char* what, cusolverStatus_t status) {
+    require(status == CUSOLVER_STATUS_SUCCESS, "cuSOLVERMp: ", what, ": status ", static_cast<int>(status));
   }
   static constexpr cudaDataType type = is_complex<T> ? CUDA_C_64F : CUDA_R_64F;
   Kind kind_;

@@ -21,8 +21,10 @@ namespace heddle::impl {
 [[nodiscard]] LuSchedule schedule_for(Index rows, Index columns, const LuOptions& options);
 /// Throws Error(argument) for what can't be; `of` names the function that was called.
 void require_lu_options(const char* of, Index rows, Index columns, const LuOptions& options);
-/// Panels that are factored in a run, on one rank, by factorizations of so many columns of ranks. On GPUs runs go on
-/// beside updates of other columns; on several ranks there have to be many, or most ranks would wait for one.
+/// Panels that are factored in a run, on one rank, by factorizations over so many columns of ranks: many in a row,
+/// beside updates of other columns, where there are so many runs that the other ranks need not wait for one. One rank
+/// has nothing to gain: what goes on beside an update there takes the same multiprocessors from it
+/// (docs/notes/solve.md).
 [[nodiscard]] Index panels_together(const LuSchedule& schedule, int ranks);
 /// Blocks of columns that ranks take in turn.
 [[nodiscard]] CyclicAxis columns_of(const LuSchedule& schedule, int ranks);

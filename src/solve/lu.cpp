@@ -51,7 +51,7 @@ LuOptions with_arithmetic(LuOptions options) {
 
 Index panels_together(const LuSchedule& schedule, int ranks) {
   const Index together = schedule.most_together;
-  if (ranks == 1) return on_host || schedule.panels() <= together ? 1 : together;
+  if (ranks == 1) return 1;
   const Index runs_of_a_rank = on_host ? 4 : 2;
   return schedule.panels() >= runs_of_a_rank * ranks * together ? together : 1;
 }
@@ -59,7 +59,7 @@ Index panels_together(const LuSchedule& schedule, int ranks) {
 // Blocks of columns that ranks take in turn: some sixteen, so that ranks have work to the end, of whole panels.
 CyclicAxis columns_of(const LuSchedule& schedule, int ranks) {
   constexpr Index blocks = 16;
-  constexpr Index widest = 2048;
+  constexpr Index widest = 1024;
   const Index wanted = std::min((schedule.columns + blocks - 1) / blocks, widest);
   const Index run = panels_together(schedule, ranks) * schedule.block;
   const Index runs = std::max<Index>(1, (wanted + run - 1) / run);
