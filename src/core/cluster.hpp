@@ -117,8 +117,8 @@ struct ClusterShape {
   int blocks;
   int threads;
 };
-/// For so many rows, `each` of them a thread: as few threads as hold them, but 128 a block and two blocks at least, which
-/// compute-sanitizer wants where blocks write into each other's memory. `most_threads` is a multiple of 64.
+/// For so many rows, `each` of them a thread: as few threads as hold them, but 128 a block and two blocks at least,
+/// which compute-sanitizer wants where blocks write into each other's memory. `most_threads` is a multiple of 64.
 inline ClusterShape cluster_shape(Index rows, int each, int most_blocks, int most_threads) {
   ClusterShape shape{std::min(2, most_blocks), 128};
   while (shape.blocks < most_blocks && Index{shape.blocks} * shape.threads * each < rows) shape.blocks *= 2;

@@ -95,7 +95,10 @@ template <Scalar T> class Run {
 
   int operator()() {
     const Communicator& comm = context_.comm();
-    LuOptions lu{.arithmetic = options_.arithmetic, .block = options_.block, .group = options_.group, .grid_rows = options_.grid_rows};
+    LuOptions lu{.arithmetic = options_.arithmetic,
+                 .block = options_.block,
+                 .group = options_.group,
+                 .grid_rows = options_.grid_rows};
     Progress progress = context_.progress("solve");
     lu.progress = [&](double share_done) { progress.update(share_done); };
     lu.record_timeline = !options_.trace.empty();
