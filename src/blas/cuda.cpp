@@ -5,6 +5,7 @@
 // ("Results Reproducibility" in its documentation), and tiles that run side by side would lose their fixed bits.
 #include "blas/backend.hpp"
 #include "blas/decompositions.hpp"
+#include "blas/hopper.hpp"
 #include "blas/integer.hpp"
 #include "blas/layout.hpp"
 #include "core/instantiate.hpp"
@@ -199,6 +200,35 @@ void integer_gemm(const blas::Context& context, const IntegerProducts& products)
                                 CUBLAS_GEMM_DEFAULT));
   }
 }
+
+#ifdef HEDDLE_HOPPER
+bool has_integer_residues() {
+  return has_hopper_products();
+}
+
+void integer_residues(const blas::Context& context, const IntegerProducts& products, const std::uint32_t* moduli,
+                      std::uint8_t* D) {
+  const char* const failure = hopper_products({.m = products.m,
+                                               .n = products.n,
+                                               .k = products.k,
+                                               .count = products.count,
+                                               .A = products.A,
+                                               .leading_a = products.leading_a,
+                                               .stride_a = products.stride_a,
+                                               .B = products.B,
+                                               .leading_b = products.leading_b,
+                                               .stride_b = products.stride_b,
+                                               .D = D,
+                                               .leading_d = products.leading_c,
+                                               .stride_d = products.stride_c,
+                                               .add = products.add,
+                                               .moduli = moduli},
+                                              context.space().cuda_stream());
+  if (failure != nullptr) {
+    throw Error(ErrorKind::computation, message_of("CUDA failed to multiply integers by their residues: ", failure));
+  }
+}
+#endif
 
 std::string integer_description() {
   return backend_description();

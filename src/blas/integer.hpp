@@ -29,6 +29,14 @@ struct IntegerProducts {
 /// Leading dimensions and k are multiples of 64, m of 16; sums are within 32 bits. Ordered on the context's instance.
 void integer_gemm(const blas::Context& context, const IntegerProducts& products);
 
+/// Whether the device reduces such sums modulo small numbers before they reach memory: see integer_residues().
+[[nodiscard]] bool has_integer_residues();
+/// D_l = A_l^T B_l + beta D_l modulo p_l, in [0, p_l], of p_l = 256 in [0, 255]; D is laid out as C, which is not used,
+/// its leading dimension and stride multiples of 16. `moduli` are the p_l, no more than 256, on the host, one for each
+/// plane. Only where has_integer_residues(); ordered on the context's instance.
+void integer_residues(const blas::Context& context, const IntegerProducts& products, const std::uint32_t* moduli,
+                      std::uint8_t* D);
+
 /// "oneDNN 2.6.3 (AVX-512 VNNI)", "cuBLAS 13.1.0", "rocBLAS 4.4.0", or portable_integer_description.
 std::string integer_description();
 

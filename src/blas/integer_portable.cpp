@@ -1,6 +1,7 @@
 // Products of 8-bit integers for any backend.
 #include "blas/integer.hpp"
 #include "core/on_host.hpp"
+#include <heddle/core/error.hpp>
 
 #include <algorithm>
 
@@ -102,5 +103,15 @@ template <bool host> void multiply(const ExecutionSpace& space, const IntegerPro
 void portable_integer_gemm(const ExecutionSpace& space, const IntegerProducts& products) {
   multiply<on_host>(space, products);
 }
+
+#ifndef HEDDLE_HOPPER
+bool has_integer_residues() {
+  return false;
+}
+
+void integer_residues(const blas::Context&, const IntegerProducts&, const std::uint32_t*, std::uint8_t*) {
+  throw Error(ErrorKind::computation, "integer_residues: this build has no units that reduce sums");
+}
+#endif
 
 }  // namespace heddle::impl

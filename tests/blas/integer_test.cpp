@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <random>
 #include <vector>
 
@@ -93,6 +94,70 @@ TEST(IntegerGemm, TakesAnyShape) {
               }
             }
           }
+        }
+      }
+    }
+  }
+}
+
+// Every modulus, shapes at and off the edges of tiles, room between vectors and planes, on top of what is there or not.
+TEST(IntegerResidues, AreThoseOfTheSums) {
+  if (!has_integer_residues()) {
+    GTEST_SKIP() << "no units that reduce sums";
+  }
+  std::mt19937 random(2);
+  const ExecutionSpace space;
+  const blas::Context context(space);
+  const std::vector<std::uint32_t> moduli = {256, 255, 251, 129, 128, 127, 101, 64, 53};
+  const auto count = static_cast<int>(moduli.size());
+  using Extents = std::array<Index, 3>;
+  for (const auto& extents : {Extents{16, 1, 64}, Extents{48, 37, 192}, Extents{272, 144, 320}, Extents{528, 80, 576},
+                              Extents{16, 5, 131008}}) {
+    const Index m = extents[0];
+    const Index n = extents[1];
+    const Index k = extents[2];
+    const Index leading = k + 64;
+    const Index leading_d = m + 32;
+    const Index stride_d = leading_d * (n + 1);
+    const auto filled = [&](Index vectors) {
+      const Kokkos::View<std::int8_t*, MemorySpace> X("X", count * vectors * leading);
+      const auto x = Kokkos::create_mirror_view(X);
+      // The largest sums there are, of either sign, but for some.
+      for (std::size_t e = 0; e < x.extent(0); ++e)
+        x(e) = static_cast<std::int8_t>(random() % 8 == 0 ? random() : vectors == m ? 0x80 : 0x80 - random() % 2);
+      Kokkos::deep_copy(X, x);
+      return X;
+    };
+    const auto A = filled(m);
+    const auto B = filled(n);
+    const auto a = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), A);
+    const auto b = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), B);
+    const Kokkos::View<std::uint8_t*, MemorySpace> D("D", count * stride_d);
+    for (const bool add : {false, true}) {
+      constexpr int kept = 52;
+      Kokkos::deep_copy(D, std::uint8_t{kept});
+      integer_residues(context,
+                       {m, n, k, count, A.data(), leading, m * leading, B.data(), leading, n * leading, nullptr,
+                        leading_d, stride_d, add},
+                       moduli.data(), D.data());
+      space.fence();
+      const auto d = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), D);
+      for (int plane = 0; plane < count; ++plane) {
+        const auto p = static_cast<std::int64_t>(moduli[static_cast<std::size_t>(plane)]);
+        for (Index e = 0; e < stride_d; ++e) {
+          const Index i = e % leading_d;
+          const Index j = e / leading_d;
+          const int found = d(plane * stride_d + e);
+          if (i >= m || j >= n) {
+            ASSERT_EQ(found, kept) << plane << " " << i << " " << j;
+            continue;
+          }
+          std::int64_t sum = add ? kept : 0;
+          for (Index l = 0; l < k; ++l) {
+            sum += a((plane * m + i) * leading + l) * b((plane * n + j) * leading + l);
+          }
+          ASSERT_LE(found, p);
+          ASSERT_EQ((sum - found) % p, 0) << m << " " << n << " " << k << ": " << plane << " " << i << " " << j;
         }
       }
     }

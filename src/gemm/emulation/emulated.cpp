@@ -10,7 +10,9 @@
 #include <Kokkos_Profiling_ScopedRegion.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <iterator>
 
 namespace heddle {
 namespace impl {
@@ -22,21 +24,25 @@ KOKKOS_INLINE_FUNCTION std::uint32_t lifted_residue(std::int32_t x, std::uint32_
   const auto quotient = static_cast<std::uint32_t>((std::uint64_t{lifted} * reciprocal) >> 32);
   return lifted - quotient * p;
 }
+// What integer_residues() left, which is not lifted.
+KOKKOS_INLINE_FUNCTION std::uint32_t lifted_residue(std::uint8_t x, std::uint32_t /*p*/, std::uint32_t /*reciprocal*/) {
+  return x;
+}
 
 // Elements of a column that are put together at once: as many as vectors on CPUs like.
 constexpr int abreast = on_host ? 16 : 1;
 static_assert(QuantisedVectors<double>::vector_padding % abreast == 0);
 
-// What the kernel that puts C together from residues reads.
-template <Scalar T> struct Assembly {
+// What the kernel that puts C together from 32-bit sums, or from their residues, reads.
+template <Scalar T, class Sum> struct Assembly {
   ResidueSystem system;
-  const std::int32_t* sums;
+  const Sum* sums;
   Index leading;
   Index stride;
   Target<T> target;
 
   using Residues = std::uint32_t[abreast];
-  KOKKOS_INLINE_FUNCTION void residues_of(const std::int32_t* plane, int l, Residues& residues) const {
+  KOKKOS_INLINE_FUNCTION void residues_of(const Sum* plane, int l, Residues& residues) const {
     HEDDLE_SIMD
     for (int e = 0; e < abreast; ++e) residues[e] = lifted_residue(plane[e], system.modulus[l], system.reciprocal[l]);
   }
@@ -47,13 +53,13 @@ template <Scalar T> struct Assembly {
 
   /// Elements i ... i + count of column j, at most `abreast`; the sums are padded to as many.
   template <int digits> KOKKOS_INLINE_FUNCTION void put(Index i, Index j, Index count) const {
-    const std::int32_t* const at = sums + i + j * leading;
+    const Sum* const at = sums + i + j * leading;
     int exponent[abreast] = {};
     if constexpr (is_complex<T>) {
       using R = Real<T>;
       ResidueSums<digits, abreast> real(system.start);
       ResidueSums<digits, abreast> imaginary(system.imaginary_start);
-      const std::int32_t* plane = at;
+      const Sum* plane = at;
       for (int l = 0; l < system.split; ++l, plane += 2 * stride) {
         Residues sum;
         Residues difference;
@@ -112,8 +118,8 @@ template <Scalar T> struct Assembly {
   }
 };
 
-template <Scalar T, int digits>
-void assemble(const ExecutionSpace& space, const Assembly<T>& assembly, Index rows, Index columns) {
+template <Scalar T, int digits, class Sum>
+void assemble(const ExecutionSpace& space, const Assembly<T, Sum>& assembly, Index rows, Index columns) {
   for_each_run(
       space, "heddle::gemm::assemble", rows, columns, KOKKOS_LAMBDA(Index j, Index begin, Index end) {
         for (Index i = begin; i < end; i += abreast) {
@@ -122,7 +128,8 @@ void assemble(const ExecutionSpace& space, const Assembly<T>& assembly, Index ro
       });
 }
 
-template <Scalar T> void assemble(const ExecutionSpace& space, const Assembly<T>& assembly, Index rows, Index columns) {
+template <Scalar T, class Sum>
+void assemble(const ExecutionSpace& space, const Assembly<T, Sum>& assembly, Index rows, Index columns) {
   switch (assembly.system.digits) {
     case 3:
       return assemble<T, 3>(space, assembly, rows, columns);
@@ -302,29 +309,60 @@ void EmulatedProduct<T>::for_each_piece(Index rows, Index columns, int planes, c
 }
 
 template <Scalar T>
-void EmulatedProduct<T>::multiply(const blas::Context& context, const Operands& operands, const ProductPiece& piece,
-                                  const Planes& planes, bool reduced) const {
+IntegerProducts EmulatedProduct<T>::products_of(const Operands& operands, const ProductPiece& piece,
+                                                const Planes& planes, Index begin) const {
   const QuantisedVectors<T>& left = *operands.left;
   const QuantisedVectors<T>& right = *operands.right;
-  for (Index begin = 0; begin < left.leading(); begin += longest_sum) {
+  return {.m = piece.padded_rows,
+          .n = piece.padded_width,
+          .k = std::min(longest_sum, left.leading() - begin),
+          .count = planes.count,
+          .A = left.plane(planes.left) + operands.row * left.leading() + begin,
+          .leading_a = left.leading(),
+          .stride_a = left.stride(),
+          .B = right.plane(planes.right) + (operands.column + piece.first) * right.leading() + begin,
+          .leading_b = right.leading(),
+          .stride_b = right.stride(),
+          .C = sums_.data() + planes.sums * piece.stride(),
+          .leading_c = piece.padded_rows,
+          .stride_c = piece.stride(),
+          .add = begin > 0};
+}
+
+template <Scalar T>
+void EmulatedProduct<T>::multiply(const blas::Context& context, const Operands& operands, const ProductPiece& piece,
+                                  const Planes& planes, bool reduced) const {
+  for (Index begin = 0; begin < operands.left->leading(); begin += longest_sum) {
     if (begin > 0 && reduced) {
       reduce_sums(context.space(), system_, piece.stride(), sums_.data(), piece.stride());
     }
-    integer_gemm(context, {.m = piece.padded_rows,
-                           .n = piece.padded_width,
-                           .k = std::min(longest_sum, left.leading() - begin),
-                           .count = planes.count,
-                           .A = left.plane(planes.left) + operands.row * left.leading() + begin,
-                           .leading_a = left.leading(),
-                           .stride_a = left.stride(),
-                           .B = right.plane(planes.right) + (operands.column + piece.first) * right.leading() + begin,
-                           .leading_b = right.leading(),
-                           .stride_b = right.stride(),
-                           .C = sums_.data() + planes.sums * piece.stride(),
-                           .leading_c = piece.padded_rows,
-                           .stride_c = piece.stride(),
-                           .add = begin > 0});
+    integer_gemm(context, products_of(operands, piece, planes, begin));
   }
+}
+
+template <Scalar T>
+void EmulatedProduct<T>::assemble_residues(const blas::Context& context, T alpha, const Operands& operands, T beta,
+                                           const MatrixView<T>& C) const {
+  const auto rows = static_cast<Index>(C.extent(0));
+  const int planes = system_.planes();
+  std::array<std::uint32_t, 3 * most_moduli> moduli{};
+  for (int plane = 0; plane < planes; ++plane) {
+    moduli[static_cast<std::size_t>(plane)] = system_.modulus[system_.modulus_of(plane)];
+  }
+  ResidueSystem not_lifted = system_;
+  std::fill(std::begin(not_lifted.start), std::end(not_lifted.start), 0U);
+  std::fill(std::begin(not_lifted.imaginary_start), std::end(not_lifted.imaginary_start), 0U);
+  auto* const residues = reinterpret_cast<std::uint8_t*>(sums_.data());
+  const Index column = padded(rows, QuantisedVectors<T>::vector_padding) * planes;
+  const Index fits = static_cast<Index>(sums_.extent(0) * sizeof(std::int32_t)) / column;
+  for_each_product_piece(rows, static_cast<Index>(C.extent(1)), fits, [&](const ProductPiece& piece) {
+    for (Index begin = 0; begin < operands.left->leading(); begin += longest_sum) {
+      integer_residues(context, products_of(operands, piece, {0, 0, 0, planes}, begin), moduli.data(), residues);
+    }
+    const Assembly<T, std::uint8_t> assembly{not_lifted, residues, piece.padded_rows, piece.stride(),
+                                             Target<T>(operands, piece, alpha, beta, C)};
+    assemble(context.space(), assembly, rows, piece.width);
+  });
 }
 
 template <Scalar T>
@@ -338,11 +376,15 @@ void EmulatedProduct<T>::operator()(const blas::Context& context, T alpha, const
     (*sliced_)(context, slices_for(system_.reach), alpha, operands, beta, C);
     return;
   }
+  if (has_integer_residues()) {
+    assemble_residues(context, alpha, operands, beta, C);
+    return;
+  }
   const int planes = system_.planes();
   for_each_piece(rows, columns, planes, [&](const ProductPiece& piece) {
     multiply(context, operands, piece, {0, 0, 0, planes}, true);
-    const Assembly<T> assembly{system_, sums_.data(), piece.padded_rows, piece.stride(),
-                               Target<T>(operands, piece, alpha, beta, C)};
+    const Assembly<T, std::int32_t> assembly{system_, sums_.data(), piece.padded_rows, piece.stride(),
+                                             Target<T>(operands, piece, alpha, beta, C)};
     assemble(context.space(), assembly, rows, piece.width);
   });
 }

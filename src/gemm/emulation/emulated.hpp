@@ -73,6 +73,12 @@ template <Scalar T> class EmulatedProduct {
     int count;
   };
   template <class Body> void for_each_piece(Index rows, Index columns, int planes, const Body& body) const;
+  // One product of these planes, of the inner dimension from `begin` on.
+  [[nodiscard]] IntegerProducts products_of(const Operands& operands, const ProductPiece& piece, const Planes& planes,
+                                            Index begin) const;
+  // C from residues that the device's own units leave, where it has such.
+  void assemble_residues(const blas::Context& context, T alpha, const Operands& operands, T beta,
+                         const MatrixView<T>& C) const;
   // Sums of products of these planes; `reduced`: by their moduli, where 32 bits don't take all of the inner dimension.
   void multiply(const blas::Context& context, const Operands& operands, const ProductPiece& piece, const Planes& planes,
                 bool reduced) const;
