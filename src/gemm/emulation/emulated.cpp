@@ -376,7 +376,7 @@ void EmulatedProduct<T>::operator()(const blas::Context& context, T alpha, const
     (*sliced_)(context, slices_for(system_.reach), alpha, operands, beta, C);
     return;
   }
-  if (has_integer_residues()) {
+  if (operands.left->leading() <= longest_for_residues && has_integer_residues()) {
     assemble_residues(context, alpha, operands, beta, C);
     return;
   }
