@@ -220,7 +220,7 @@ template <Scalar T> double qr_workspace(const LuSchedule& schedule, const RankGr
 template <Scalar T>
 // NOLINTNEXTLINE(readability-function-size): what a Substitution is made of
 double substitution_workspace(const LuSchedule& schedule, const CyclicAxis& columns, const CyclicAxis& right,
-                              Operation op, Arithmetic arithmetic) {
+                              Operation op, Arithmetic arithmetic, Residence residence) {
   const Index n = schedule.rows;
   const Index width = std::max<Index>(1, std::min(schedule.group * schedule.block, n));
   std::set<Index> inner;
@@ -236,6 +236,7 @@ double substitution_workspace(const LuSchedule& schedule, const CyclicAxis& colu
   });
   double elements = op == Operation::none ? 0.0 : product_of(n, width);
   if (columns.processes > 1) elements += product_of(n, width + 2 * std::min(columns.block, width));
+  if (columns.processes == 1 && residence == Residence::host) elements += product_of(n, width);
   return of_products + sizeof(T) * elements;
 }
 
@@ -375,36 +376,42 @@ double cholesky_memory(Index order, int ranks, const CholeskyOptions& options, b
 }
 
 template <Scalar T>
-double trsm_memory(Index order, Index right_hand_sides, int ranks, Operation op, const LuOptions& options,
-                   bool placed) {
+double trsm_memory(Index order, Index right_hand_sides, int ranks, Operation op, const LuOptions& options, bool placed,
+                   Residence residence) {
   LuOptions by_columns = options;
   by_columns.grid_rows = 1;
   const impl::Shape shape = impl::shape_of("trsm_memory", order, order, ranks, by_columns);
   require(right_hand_sides >= 0, "trsm_memory: ", right_hand_sides, " right-hand sides; expected 0 or more");
   const CyclicAxis right = impl::right_hand_sides(right_hand_sides, ranks);
   const double copies =
-      placed ? 0.0 : impl::bytes_of_copy<T>(order, shape.columns) + impl::bytes_of_copy<T>(order, right);
-  return copies + impl::substitution_workspace<T>(shape.schedule, shape.columns, right, op, shape.options.arithmetic);
+      placed ? 0.0 : impl::bytes_of_copy<T>(order, shape.columns, residence) + impl::bytes_of_copy<T>(order, right);
+  return copies +
+         impl::substitution_workspace<T>(shape.schedule, shape.columns, right, op, shape.options.arithmetic, residence);
 }
 
-template <Scalar T> double solve_memory(Index order, Index right_hand_sides, int ranks, const SolveOptions& options) {
+template <Scalar T>
+double solve_memory(Index order, Index right_hand_sides, int ranks, const SolveOptions& options, Residence residence) {
   const impl::Shape shape = impl::shape_of("solve_memory", order, order, ranks, options.lu);
   require(right_hand_sides >= 0, "solve_memory: ", right_hand_sides, " right-hand sides; expected 0 or more");
   const bool by_lu = options.method == SolveMethod::lu;
   const Arithmetic arithmetic = shape.options.arithmetic;
-  const double factors = impl::bytes_of_local<T>(order, shape.columns);
+  const auto kind = by_lu ? impl::FactorizationKind::lu : impl::FactorizationKind::cholesky;
+  const double factors = residence == Residence::host ? 0.0 : impl::bytes_of_local<T>(order, shape.columns);
   const double factoring =
-      (by_lu ? impl::lu_workspace<T> : impl::cholesky_workspace<T>)(shape.schedule, shape.grid, arithmetic) +
-      (shape.grid.divides_rows() ? impl::bytes_of_copy<T>(shape.grid) : 0.0);
+      impl::goes_by_slabs(residence, shape.grid)
+          ? impl::smallest_of_slabs<T>(shape, kind, true)
+          : (by_lu ? impl::lu_workspace<T> : impl::cholesky_workspace<T>)(shape.schedule, shape.grid, arithmetic) +
+                (shape.grid.divides_rows() ? impl::bytes_of_copy<T>(shape.grid) : 0.0);
   const Operation op = by_lu ? Operation::none : Operation::conjugate_transpose;
   const auto solving = [&](const CyclicAxis& right) {
-    return impl::substitution_workspace<T>(shape.schedule, shape.columns, right, op, arithmetic);
+    return impl::substitution_workspace<T>(shape.schedule, shape.columns, right, op, arithmetic, residence);
   };
   const CyclicAxis right = impl::right_hand_sides(right_hand_sides, ranks);
   const double of_right = impl::bytes_of_local<T>(order, right);
   // x, b and r; and rows are put in order beside themselves.
   const double system = (by_lu ? 4.0 : 3.0) * of_right + solving(right);
-  double most = std::max({impl::bytes_of_copy<T>(order, shape.columns) - factors, factoring, system});
+  const double messages = impl::bytes_of_copy<T>(order, shape.columns, Residence::host);
+  double most = std::max({messages, factoring, system});
   if (options.certificate) {
     // The inverse, rows of it in another order, I - R A, and what their product holds of bands, tiles and messages.
     const double inverse = impl::bytes_of_local<T>(order, impl::right_hand_sides(order, ranks));
@@ -420,7 +427,7 @@ template <Scalar T> double solve_memory(Index order, Index right_hand_sides, int
   template double impl::cholesky_workspace<T>(const impl::LuSchedule&, const impl::RankGrid&, Arithmetic);       \
   template double impl::qr_workspace<T>(const impl::LuSchedule&, const impl::RankGrid&, Arithmetic);             \
   template double impl::substitution_workspace<T>(const impl::LuSchedule&, const CyclicAxis&, const CyclicAxis&, \
-                                                  Operation, Arithmetic);                                        \
+                                                  Operation, Arithmetic, Residence);                             \
   template double impl::bytes_of_local<T>(Index, const CyclicAxis&);                                             \
   template double impl::bytes_of_copy<T>(const impl::RankGrid&);                                                 \
   template double impl::bytes_of_messages<T>(const impl::RankGrid&);                                             \
@@ -429,8 +436,8 @@ template <Scalar T> double solve_memory(Index order, Index right_hand_sides, int
                                                    impl::FactorizationKind, Arithmetic, double);                 \
   template double lu_memory<T>(Index, Index, int, const LuOptions&, bool, Residence);                            \
   template double cholesky_memory<T>(Index, int, const CholeskyOptions&, bool, Residence);                       \
-  template double trsm_memory<T>(Index, Index, int, Operation, const LuOptions&, bool);                          \
-  template double solve_memory<T>(Index, Index, int, const SolveOptions&)
+  template double trsm_memory<T>(Index, Index, int, Operation, const LuOptions&, bool, Residence);               \
+  template double solve_memory<T>(Index, Index, int, const SolveOptions&, Residence)
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE);
 #undef HEDDLE_INSTANTIATE
 

@@ -19,21 +19,25 @@ template <Scalar T>
 [[nodiscard]] double cholesky_workspace(const LuSchedule& schedule, const RankGrid& grid, Arithmetic arithmetic);
 template <Scalar T>
 [[nodiscard]] double qr_workspace(const LuSchedule& schedule, const RankGrid& grid, Arithmetic arithmetic);
-/// Substitution and what it has.
+/// Substitution and what it has, with a triangle in such memory.
 template <Scalar T>
 [[nodiscard]] double substitution_workspace(const LuSchedule& schedule, const CyclicAxis& columns,
-                                            const CyclicAxis& right, Operation op, Arithmetic arithmetic);
+                                            const CyclicAxis& right, Operation op, Arithmetic arithmetic,
+                                            Residence residence = Residence::device);
 
 /// Of a matrix whose columns are dealt out.
 template <Scalar T> [[nodiscard]] double bytes_of_local(Index rows, const CyclicAxis& columns);
 /// Of a copy of a matrix that is dealt out, and of the panels in which it comes from another placement.
 template <Scalar T> [[nodiscard]] double bytes_of_copy(const RankGrid& grid);
-template <Scalar T> [[nodiscard]] double bytes_of_copy(Index rows, const CyclicAxis& columns) {
-  return bytes_of_copy<T>(RankGrid::of_columns(rows, columns, 0));
-}
 
 /// Of the panels alone in which a matrix comes from another placement.
 template <Scalar T> [[nodiscard]] double bytes_of_messages(const RankGrid& grid);
+/// Of a copy of a matrix whose columns are dealt out; one in host memory takes messages alone of the devices' memory.
+template <Scalar T>
+[[nodiscard]] double bytes_of_copy(Index rows, const CyclicAxis& columns, Residence residence = Residence::device) {
+  const RankGrid grid = RankGrid::of_columns(rows, columns, 0);
+  return residence == Residence::host ? bytes_of_messages<T>(grid) : bytes_of_copy<T>(grid);
+}
 
 /// Of a factorization by slabs: a slab on each rank, and what it is factored with, or what the panels on its left are
 /// applied with.

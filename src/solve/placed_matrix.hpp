@@ -109,8 +109,11 @@ template <Scalar T> class PlacedMatrix {
   [[nodiscard]] int grid_column() const {
     return placement_.in_grid(ranks_.rank()) ? placement_.grid_column(ranks_.rank()) : 0;
   }
+  [[nodiscard]] Residence residence() const { return placement_.residence(); }
   /// Whether its elements lie as this placement would have them. One rank has all of them, in order, by any.
-  [[nodiscard]] bool lies_as(const Placement& placement) const { return ranks_.size() == 1 || placement_ == placement; }
+  [[nodiscard]] bool lies_as(const Placement& placement) const {
+    return ranks_.size() == 1 ? residence() == placement.residence() : placement_ == placement;
+  }
 
  private:
   OptionalRanks ranks_;

@@ -8,6 +8,7 @@
 #include <heddle/solve/memory.hpp>
 #include <heddle/solve/solve.hpp>
 
+#include <algorithm>
 #include <chrono>
 #include <vector>
 
@@ -29,11 +30,11 @@ template <Scalar T> LuReport factor_by_cholesky(const PlacedMatrix<T>& A, const 
   return report;
 }
 
-/// A copy of A where factorizations want it.
+/// A copy of A where factorizations want it, in the memory that A is in.
 template <Scalar T> PlacedMatrix<T> copy_to_factor(const PlacedMatrix<T>& A, const LuOptions& options) {
   const LuSchedule schedule = schedule_for(A.rows(), A.columns(), with_arithmetic(options));
-  const PlacedMatrix<T> copy(A.ranks(), placement_of_columns(A.rows(), columns_of(schedule, A.ranks().size())),
-                             "heddle::solve::factors");
+  const Placement placement = placement_of_columns(A.rows(), columns_of(schedule, A.ranks().size()));
+  const PlacedMatrix<T> copy(A.ranks(), placement.in(A.residence()), "heddle::solve::factors");
   redistribute(A, copy);
   return copy;
 }
@@ -57,13 +58,17 @@ template <Scalar T> class LinearSystem {
  public:
   LinearSystem(const PlacedMatrix<T>& A, Index right_hand_sides, const SolveOptions& options)
       : A_(A), options_(options) {
-    report_.memory_bytes = solve_memory<T>(A.rows(), right_hand_sides, A.ranks().size(), options);
+    report_.memory_bytes = solve_memory<T>(A.rows(), right_hand_sides, A.ranks().size(), options, A.residence());
     require_memory("solve", A.ranks().comm(), report_.memory_bytes, static_cast<double>(options.lu.memory_limit));
     if (options.equilibrate) equilibration_ = {A, by_cholesky()};
     factors_ = copy_to_factor(A, options.lu);
     equilibration_.scale_matrix(factors_);
     report_.equilibrated = equilibration_.scales();
     report_.lu = by_cholesky() ? factor_by_cholesky(factors_, options.lu) : factor_by_lu(factors_, options.lu);
+    // Slabs are as wide as there is room for.
+    if (A.residence() == Residence::host) {
+      report_.memory_bytes = std::max(report_.memory_bytes, report_.lu.memory_bytes);
+    }
   }
 
   SolveReport solve(const PlacedMatrix<T>& B, const PlacedMatrix<T>& X) {
@@ -136,7 +141,7 @@ template <Scalar T> void check_inverse(const PlacedMatrix<T>& A, const LuOptions
 }
 template <Scalar T> LuReport invert(const PlacedMatrix<T>& A, const LuOptions& options) {
   // As much as a solution for n right-hand sides, without b and r.
-  const double needed = solve_memory<T>(A.rows(), A.columns(), A.ranks().size(), {.lu = options}) -
+  const double needed = solve_memory<T>(A.rows(), A.columns(), A.ranks().size(), {.lu = options}, A.residence()) -
                         2.0 * bytes_of_local<T>(A.rows(), right_hand_sides(A.columns(), A.ranks().size()));
   require_memory("inverse", A.ranks().comm(), needed, static_cast<double>(options.memory_limit));
   const PlacedMatrix<T> factors = copy_to_factor(A, options);

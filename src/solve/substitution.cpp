@@ -60,7 +60,15 @@ void Substitution<T>::bring_run(const MatrixView<T>& M, Range rows, Range run, c
 }
 
 template <Scalar T> MatrixView<T> Substitution<T>::bring(const MatrixView<T>& M, Range rows, Range columns) {
-  if (!comm_) return block_of(M, rows.begin, rows.end, columns.begin, columns.end);
+  if (!comm_) {
+    const MatrixView<T> here = block_of(M, rows.begin, rows.end, columns.begin, columns.end);
+    if (!in_host_memory_) return here;
+    grow(subtract_.space(), "heddle::solve::brought",
+         schedule_.rows * std::min(schedule_.group * schedule_.block, schedule_.columns), brought_);
+    const MatrixView<T> copy = matrix_view(brought_.data(), rows.size(), columns.size(), rows.size());
+    copy_elements<T>(subtract_.space(), "heddle::solve::bring", here, copy);
+    return copy;
+  }
   const MatrixView<T> all = wanted_by(rank()) ? matrix_view(brought_.data(), rows.size(), columns.size(), rows.size())
                                               : matrix_view<T>(nullptr, 0, 0, 1);
   for (Index begin = columns.begin; begin < columns.end;) {
@@ -121,7 +129,8 @@ void Substitution<T>::solve_group_transposed(const MatrixView<T>& M, Range group
 
 template <Scalar T>
 void Substitution<T>::solve(exact::Triangle triangle, Operation op, exact::Diagonal diagonal, const MatrixView<T>& M,
-                            const MatrixView<T>& X) {
+                            const MatrixView<T>& X, bool in_host_memory) {
+  in_host_memory_ = in_host_memory;
   const Kokkos::Profiling::ScopedRegion region("heddle::solve::triangle");
   const bool lower = triangle == exact::Triangle::lower;
   const bool upwards = lower == (op == Operation::none);

@@ -25,14 +25,15 @@ template <Scalar T> class Substitution {
   Substitution(const ExecutionSpace& space, const Communicator* comm, const LuSchedule& schedule,
                const CyclicAxis& columns, const CyclicAxis& right, Arithmetic arithmetic);
 
-  /// `M` and `X`: this rank's columns. Collective; on GPUs one rank alone does not block.
+  /// `M` and `X`: this rank's columns; `in_host_memory`: M's are there, and groups of panels are copied to the devices
+  /// in turn. Collective; on GPUs one rank alone does not block.
   void solve(exact::Triangle triangle, Operation op, exact::Diagonal diagonal, const MatrixView<T>& M,
-             const MatrixView<T>& X);
+             const MatrixView<T>& X, bool in_host_memory = false);
 
  private:
   [[nodiscard]] int rank() const { return comm_ ? comm_->rank() : 0; }
   [[nodiscard]] bool wanted_by(int rank) const { return right_.count(rank) > 0; }
-  /// Rows and columns of M on every rank that has right-hand sides.
+  /// Rows and columns of M in the device memory of every rank that has right-hand sides.
   [[nodiscard]] MatrixView<T> bring(const MatrixView<T>& M, Range rows, Range columns);
   void bring_run(const MatrixView<T>& M, Range rows, Range run, const MatrixView<T>& place);
   void solve_group(const MatrixView<T>& M, Range group, bool lower, exact::Diagonal diagonal, const MatrixView<T>& X);
@@ -45,6 +46,7 @@ template <Scalar T> class Substitution {
   CyclicAxis columns_;
   CyclicAxis right_;
   Subtraction<T> subtract_;
+  bool in_host_memory_ = false;
   Kokkos::View<T*, MemorySpace> brought_;
   Kokkos::View<T*, MemorySpace> transposed_;  // Made where it is first asked for.
   std::array<Kokkos::View<T*, MemorySpace>, 2> messages_;

@@ -44,8 +44,10 @@ template <Scalar T> class FactoredSystem {
       : FactoredSystem(factors.ranks(), factors.rows(), columns, options) {
     take(factors);
   }
-  /// Systems from here on are with these factors.
-  void take(const PlacedMatrix<T>& factors) { factors_ = placed(factors, placement_of_columns(schedule_.rows, axis_)); }
+  /// Systems from here on are with these factors, which stay in host memory where they are there.
+  void take(const PlacedMatrix<T>& factors) {
+    factors_ = placed(factors, placement_of_columns(schedule_.rows, axis_).in(factors.residence()));
+  }
 
   [[nodiscard]] Placement right_placement() const { return placement_of_columns(schedule_.rows, right_); }
   /// New right-hand sides, where they are wanted.
@@ -60,7 +62,7 @@ template <Scalar T> class FactoredSystem {
     ranks_.space().fence("heddle::solve::solved");
   }
   void triangle(exact::Triangle triangle, Operation op, exact::Diagonal diagonal, const PlacedMatrix<T>& X) {
-    substitution_.solve(triangle, op, diagonal, factors_.local(), X.local());
+    substitution_.solve(triangle, op, diagonal, factors_.local(), X.local(), factors_.residence() == Residence::host);
   }
   /// X = op(A)^-1 X from the factors of lu(), of right-hand sides in right_placement().
   void solve_by_lu(Operation op, const std::vector<Index>& pivots, const PlacedMatrix<T>& X) {

@@ -19,9 +19,14 @@ void require_room(const char* of, const PlacedMatrix<T>& M, const PlacedMatrix<T
   const LuSchedule schedule = schedule_for(M.rows(), M.columns(), taken);
   const CyclicAxis columns = columns_of(schedule, ranks);
   const CyclicAxis right = right_hand_sides(X.columns(), ranks);
-  double needed = substitution_workspace<T>(schedule, columns, right, op, taken.arithmetic);
-  if (!M.lies_as(placement_of_columns(M.rows(), columns))) needed += bytes_of_copy<T>(M.rows(), columns);
-  if (!X.lies_as(placement_of_columns(X.rows(), right))) needed += bytes_of_copy<T>(X.rows(), right);
+  const Residence residence = M.residence();
+  double needed = substitution_workspace<T>(schedule, columns, right, op, taken.arithmetic, residence);
+  if (!M.lies_as(placement_of_columns(M.rows(), columns).in(residence))) {
+    needed += bytes_of_copy<T>(M.rows(), columns, residence);
+  }
+  if (!X.lies_as(placement_of_columns(X.rows(), right))) {
+    needed += ranks == 1 ? bytes_of_local<T>(X.rows(), right) : bytes_of_copy<T>(X.rows(), right);
+  }
   if (permutes) needed += bytes_of_local<T>(X.rows(), right);
   require_memory(of, X.ranks().comm(), needed, static_cast<double>(options.memory_limit));
 }

@@ -195,6 +195,90 @@ TYPED_TEST(HostMemory, CholeskyOfMatricesThatAreNotPositiveDefinite) {
   }
 }
 
+TYPED_TEST(HostMemory, SystemsWithFactorsThatStayThere) {
+  using T = TypeParam;
+  const Index n = 170;
+  const int ranks = this->comm.size();
+  const HostMatrix<T> A = test::host_random<T>(n, n, 13);
+  for (const LuOptions& options : {LuOptions{.arithmetic = Arithmetic::native, .block = 8, .group = 2},
+                                   {.arithmetic = Arithmetic::emulated, .block = 8, .group = 2}}) {
+    for (const Index right : {1, 70}) {
+      const HostMatrix<T> B = test::host_random<T>(n, right, 14);
+      const Placement bands = Placement::row_bands(n, right, ranks);
+      for (const Placement& where :
+           {LuPlan<T>(this->comm, n, n, options).placement(), Placement::row_bands(n, n, ranks)}) {
+        const DistributedMatrix<T> on_devices = this->spread(A, where);
+        const LuReport factors = lu(this->comm, on_devices, options);
+        const DistributedMatrix<T> in_host_memory =
+            this->spread(this->everywhere(on_devices), where.in(Residence::host));
+        for (const Operation op : {Operation::none, Operation::conjugate_transpose}) {
+          const DistributedMatrix<T> expected = this->spread(B, bands);
+          lu_solve(this->comm, op, on_devices, factors, expected, options);
+          const DistributedMatrix<T> found = this->spread(B, bands.in(Residence::host));
+          LuOptions limited = options;
+          limited.memory_limit =
+              static_cast<std::size_t>(trsm_memory<T>(n, right, ranks, op, options, false, Residence::host) +
+                                       2.0 * sizeof(T) * static_cast<double>(n * std::max<Index>(right, 64)));
+          lu_solve(this->comm, op, in_host_memory, factors, found, limited);
+          EXPECT_TRUE(test::same_bits<T>(this->everywhere(found), this->everywhere(expected)));
+          limited.memory_limit = 1;
+          test::expect_refusal(ErrorKind::computation, "lu_solve: needs ",
+                               [&] { lu_solve(this->comm, op, in_host_memory, factors, found, limited); });
+        }
+        EXPECT_EQ(condition(this->comm, in_host_memory, factors, 1.0, options),
+                  condition(this->comm, on_devices, factors, 1.0, options));
+        EXPECT_EQ(determinant(this->comm, in_host_memory, factors).mantissa,
+                  determinant(this->comm, on_devices, factors).mantissa);
+      }
+    }
+  }
+}
+
+TYPED_TEST(HostMemory, SolutionsHaveTheBitsThatTheyHaveOnDevices) {
+  using T = TypeParam;
+  const Index n = 170;
+  const int ranks = this->comm.size();
+  // Rows of other sizes, so that they are equilibrated.
+  HostMatrix<T> A = test::host_random<T>(n, n, 15);
+  for (Index j = 0; j < n; ++j) {
+    for (Index i = 0; i < n; ++i) A(i, j) *= static_cast<Real<T>>(i % 3 == 0 ? 64 : 1);
+  }
+  HostMatrix<T> symmetric = this->positive_definite(n);
+  for (Index j = 0; j < n; ++j) {
+    for (Index i = 0; i < j; ++i) symmetric(i, j) = conjugate(symmetric(j, i));
+  }
+  const HostMatrix<T> B = test::host_random<T>(n, 5, 16);
+  const Placement bands = Placement::row_bands(n, n, ranks);
+  const Placement of_right = Placement::row_bands(n, 5, ranks);
+  for (const SolveMethod method : {SolveMethod::lu, SolveMethod::cholesky}) {
+    for (const Arithmetic arithmetic : {Arithmetic::native, Arithmetic::emulated}) {
+      SCOPED_TRACE(message_of(to_string(method), ", ", to_string(arithmetic)));
+      SolveOptions options{.method = method, .lu = {.arithmetic = arithmetic, .block = 8, .group = 2}};
+      options.certificate = arithmetic == Arithmetic::native;
+      const HostMatrix<T>& matrix = method == SolveMethod::lu ? A : symmetric;
+      const DistributedMatrix<T> expected(this->comm, of_right, "expected");
+      const SolveReport on_devices =
+          solve(this->comm, this->spread(matrix, bands), this->spread(B, of_right), expected, options);
+      const double least = solve_memory<T>(n, 5, ranks, options, Residence::host);
+      options.lu.memory_limit = static_cast<std::size_t>(least);
+      const DistributedMatrix<T> found(this->comm, of_right, "found");
+      const DistributedMatrix<T> given = this->spread(matrix, bands.in(Residence::host));
+      const SolveReport report = solve(this->comm, given, this->spread(B, of_right), found, options);
+      EXPECT_EQ(report.lu.info, 0);
+      EXPECT_EQ(report.lu.pivots, on_devices.lu.pivots);
+      EXPECT_EQ(report.equilibrated, on_devices.equilibrated);
+      EXPECT_TRUE(test::same_bits<T>(this->everywhere(found), this->everywhere(expected)));
+      EXPECT_TRUE(test::same_bits<T>(this->everywhere(given), matrix));
+      EXPECT_LE(report.memory_bytes, least);
+      EXPECT_LT(report.normwise_error, 16.0 * static_cast<double>(unit_roundoff<T>));
+      EXPECT_TRUE(!options.certificate || report.error_bound < 1.0);
+      options.lu.memory_limit = static_cast<std::size_t>(least) - 1;
+      test::expect_refusal(ErrorKind::computation, "solve: needs ",
+                           [&] { solve(this->comm, given, this->spread(B, of_right), found, options); });
+    }
+  }
+}
+
 TYPED_TEST(HostMemory, LuSaysWhatIsTooLittle) {
   using T = TypeParam;
   const Index n = 200;

@@ -24,14 +24,17 @@ template <Scalar T>
 [[nodiscard]] double cholesky_memory(Index order, int ranks, const CholeskyOptions& options = {}, bool placed = false,
                                      Residence residence = Residence::device);
 
-/// Of trsm() with any triangle of this order and so many right-hand sides: its workspace, and, unless both matrices are
-/// `placed` where it wants them, copies of them.
+/// Of trsm() with any triangle of this order, in such memory, and so many right-hand sides: its workspace, and, unless
+/// both matrices are `placed` where it wants them, copies of them, which of one in host memory are there as well.
 template <Scalar T>
 [[nodiscard]] double trsm_memory(Index order, Index right_hand_sides, int ranks, Operation op = Operation::none,
-                                 const LuOptions& options = {}, bool placed = false);
+                                 const LuOptions& options = {}, bool placed = false,
+                                 Residence residence = Residence::device);
 
-/// Of solve(). With a certificate it is an upper bound.
+/// Of solve(), with A in such memory: of one in host memory the least with which the system can be solved. With a
+/// certificate it is an upper bound.
 template <Scalar T>
-[[nodiscard]] double solve_memory(Index order, Index right_hand_sides, int ranks, const SolveOptions& options = {});
+[[nodiscard]] double solve_memory(Index order, Index right_hand_sides, int ranks, const SolveOptions& options = {},
+                                  Residence residence = Residence::device);
 
 }  // namespace heddle
