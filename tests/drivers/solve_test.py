@@ -13,7 +13,7 @@ from command import CommandTest, random_matrix, read_market, write_market
 class Solve(CommandTest):
     def test_any_ranks_and_placements_have_one_hash(self):
         hashes = set()
-        for ranks, place, rows in ((1, "rows", 1), (2, "rows", 1), (3, "columns", 3), (4, "cyclic:16x8", 2)):
+        for ranks, place, rows in ((1, "rows", 1), (2, "rows", 1), (3, "columns", 3), (4, "cyclic:16x8", 2), (2, "host:rows", 1)):
             results = self.succeed("solve", "--size", "150", "--right", "2", "--arithmetic", "emulated", "--block", "16",
                                    "--group", "4", "--hash", "--place", place, "--grid-rows", str(rows), ranks=ranks)["results"]
             self.assertEqual(results["arithmetic"], "emulated")
@@ -113,7 +113,7 @@ class Solve(CommandTest):
         self.refuse("solve", "--size", "5", "--trace", "no/such/folder/trace.json")
 
     def test_progress_is_shown(self):
-        done = self.run_command("solve", "--size", "1200", "--block", "16", "--progress", ranks=1)
+        done = self.run_command("solve", "--size", "2000", "--block", "16", "--progress", ranks=1)
         self.assertEqual(done.code, 0)
         self.assertIn("solve [", done.errors)
 

@@ -94,6 +94,30 @@ TYPED_TEST(Memory, IsWhatFactorizationsTake) {
   }
 }
 
+// Of matrices in host memory, but for their copies there.
+TYPED_TEST(Memory, IsWhatSlabsTake) {
+  using T = TypeParam;
+  const int ranks = this->comm.size();
+  const Index n = 400;
+  for (LuOptions options :
+       {LuOptions{.block = 16, .group = 2}, LuOptions{.arithmetic = Arithmetic::emulated, .block = 16, .group = 4}}) {
+    const Placement where = LuPlan<T>(this->comm, n, n, options).placement().in(Residence::host);
+    const auto A = this->random(where, 1);
+    const double least = lu_memory<T>(n, n, ranks, options, true, Residence::host);
+    options.memory_limit = static_cast<std::size_t>(least);
+    double said = 0;
+    const double found = peak_of(this->comm, [&] { said = lu(this->comm, A, options).memory_bytes; });
+    EXPECT_EQ(said, least);
+    this->expect_near(said, found, message_of("lu, ", to_string(options.arithmetic)));
+    const auto B = this->random(where, 2);
+    const double of_cholesky = cholesky_memory<T>(n, ranks, options, true, Residence::host);
+    options.memory_limit = static_cast<std::size_t>(of_cholesky);
+    const double taken = peak_of(this->comm, [&] { said = cholesky(this->comm, B, options).memory_bytes; });
+    EXPECT_EQ(said, of_cholesky);
+    this->expect_near(said, taken, message_of("cholesky, ", to_string(options.arithmetic)));
+  }
+}
+
 TYPED_TEST(Memory, IsWhatSolutionsTake) {
   using T = TypeParam;
   const int ranks = this->comm.size();

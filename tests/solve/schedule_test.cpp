@@ -4,14 +4,17 @@
 
 #include "solve/rank_grid.hpp"
 #include "solve/row_exchange.hpp"
+#include "solve/slabs.hpp"
 #include <heddle/core/error.hpp>
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <numeric>
 #include <set>
+#include <utility>
 #include <vector>
 
 namespace heddle {
@@ -79,6 +82,66 @@ TEST(LuSchedule, MostOfTheWorkHasLongInnerDimensions) {
     longest += update.last - update.first == 16 ? work : 0;
   }
   EXPECT_GT(longest / all, 0.8);
+}
+
+// The products that a column meets: panels, and the columns of one call.
+using Products = std::vector<std::vector<Index>>;
+void add_products(std::vector<Products>& of_columns, const impl::LuSchedule::Update& update, Index first_panel,
+                  Range columns, Index piece) {
+  for (Index begin = columns.begin; begin < columns.end;) {
+    const Index end = std::min(columns.end, (begin / piece + 1) * piece);
+    for (Index j = begin; j < end; ++j) {
+      of_columns[static_cast<std::size_t>(j)].push_back(
+          {first_panel + update.first, first_panel + update.last, begin, end});
+    }
+    begin = end;
+  }
+}
+void add_elimination(std::vector<Products>& of_columns, const impl::LuSchedule& schedule, Index first, Index piece) {
+  for (Index p = 0; p < schedule.panels(); ++p) {
+    const impl::LuSchedule::Update update = schedule.update_after(p);
+    for (const auto& part : {schedule.before_next_panel(update), schedule.beside_next_panel(update)}) {
+      add_products(of_columns, part, first / schedule.block, {first + part.columns.begin, first + part.columns.end},
+                   piece);
+    }
+  }
+}
+
+TEST(ColumnSlabs, MeetTheProductsOfTheWholeMatrix) {
+  for (const auto& [rows, columns] : {std::pair<Index, Index>{200, 200}, {90, 331}, {331, 190}, {64, 64}}) {
+    for (const auto& [block, group, piece, ranks] :
+         {std::array<Index, 4>{8, 1, 8, 1}, {8, 1, 24, 2}, {8, 2, 8, 3}, {8, 4, 24, 1}, {5, 2, 15, 2}}) {
+      const impl::LuSchedule schedule{rows, columns, block, group};
+      const CyclicAxis axis{columns, piece, static_cast<int>(ranks)};
+      std::vector<Products> whole(static_cast<std::size_t>(columns));
+      add_elimination(whole, schedule, 0, piece);
+      const Index unit = impl::ColumnSlabs::unit(schedule, axis, Arithmetic::native);
+      for (Index width = unit; width < columns + unit; width += unit) {
+        SCOPED_TRACE(message_of(rows, " x ", columns, ", block ", block, ", group ", group, ", piece ", piece, ", ",
+                                ranks, " ranks, width ", width));
+        const impl::ColumnSlabs slabs{schedule, axis, width};
+        std::vector<Products> found(static_cast<std::size_t>(columns));
+        for (Index k = 0; k < slabs.count(); ++k) {
+          const Range slab = slabs.slab(k);
+          double share = slabs.share_done(impl::FactorizationKind::lu, slab, 0);
+          for (const Range batch : slabs.batches_before(slab)) {
+            for (const auto& update : slabs.updates(batch, slab, Arithmetic::native)) {
+              add_products(found, update, 0, update.columns, piece);
+            }
+            const double now = slabs.share_done(impl::FactorizationKind::lu, slab, batch.end / block);
+            EXPECT_GE(now, share);
+            share = now;
+          }
+          if (slab.begin < schedule.steps()) add_elimination(found, slabs.schedule_of(slab), slab.begin, piece);
+        }
+        EXPECT_EQ(found, whole);
+        for (const auto kind : {impl::FactorizationKind::lu, impl::FactorizationKind::cholesky}) {
+          if (kind == impl::FactorizationKind::cholesky && rows != columns) continue;
+          EXPECT_NEAR(slabs.share_done(kind, slabs.slab(slabs.count() - 1), schedule.panels()), 1.0, 1e-12);
+        }
+      }
+    }
+  }
 }
 
 // Each rank gets the message once, from a rank that has it and knows of it, and each node from outside once.

@@ -35,7 +35,7 @@ using CholeskyReport = FactorizationReport;
 /// no more than the square root of a_ii a_jj.
 ///
 /// Cost: n^3 / 3 flops (4/3 n^3 complex), some 6 % more above the diagonal of blocks, and n^2 / 2 elements that every
-/// rank receives. Memory as LuPlan's. Blocks. Collective.
+/// rank receives. Memory as LuPlan's, and so are slabs of matrices in host memory. Blocks. Collective.
 template <Scalar T> class CholeskyPlan {
  public:
   /// Throws as LuPlan's.

@@ -97,13 +97,18 @@ struct LuReport : FactorizationReport {
 /// of p x q ranks, some n^2 (1 / p + 1 / q) / 2, and n^2 / 2 over all ranks for panels on their way to be factored.
 /// Memory on each rank: its part of the matrix where A comes in another placement, two groups of panels, rows of U on a
 /// grid, and the residues of emulated products. Blocks. Collective.
+///
+/// Matrices in host memory (Residence::host) that the devices have no room for, or LuOptions::memory_limit does not
+/// allow there, are factored with the same bits in slabs of columns, as wide as there is room for, one of which is on
+/// the devices at a time: what is on the left of a slab comes from host memory again, so that with s slabs some s n^2 /
+/// 2 elements do. lu_memory() tells the least that is enough. With LuOptions::grid_rows above one such matrices are
+/// copied to the devices whole.
 template <Scalar T> class LuPlan {
  public:
   /// Throws Error(argument), on every rank alike, for negative options, a group that is no power of two and rows of a
   /// grid that don't divide the ranks, and Error(computation) where its workspace is more than LuOptions::memory_limit
-  /// or than a device has free.
-  /// `residence`: of the matrices that it is for. With Residence::host the workspace is made where a matrix is
-  /// factored.
+  /// or than a device has free. `residence`: of the matrices that it is for; with Residence::host it keeps no workspace
+  /// between them.
   LuPlan(const Communicator& comm, Index rows, Index columns, const LuOptions& options = {},
          Residence residence = Residence::device);
   ~LuPlan();

@@ -62,7 +62,8 @@ struct SolveReport {
 /// Solves op(M) X = B for a triangle of an n x n matrix M and n x k right-hand sides, which X gives way to. The other
 /// triangle, and a unit diagonal, are not read. A zero on the diagonal gives infinities and NaNs, as in BLAS.
 ///
-/// M and X may have any placement. Bits: as LuPlan's, with the same options: emulated ones *reproducible*, native ones
+/// M and X may have any placement; an M in host memory stays there, and its groups of panels come to the devices in
+/// turn. Bits: as LuPlan's, with the same options: emulated ones *reproducible*, native ones
 /// *rank-invariant*. Error: that of substitution, componentwise |E| <= c n u |M|; of emulated products the share of
 /// each is bounded by rows and columns. Cost: n^2 k flops (4 n^2 k complex); n^2 / 2 elements travel to each rank that
 /// has right-hand sides, which are dealt out in blocks of 64 columns and more. Blocks. Collective. Throws
@@ -93,7 +94,8 @@ void lu_solve(const ExecutionSpace& space, Operation op, const MatrixView<const 
 /// ranks and threads. Natively *rank-invariant*. The errors that are reported have neither promise.
 ///
 /// Cost: 2/3 n^3 (by Cholesky 1/3 n^3) + 2 n^2 k flops, and for each refinement 2 n^2 k more and k exact products with
-/// A. Memory: two copies of A over the ranks and the workspaces of LuPlan and trsm(). Blocks. Collective. Throws
+/// A. Memory: two copies of A over the ranks, in the memory that A is in, and the workspaces of LuPlan and trsm(); of
+/// an A in host memory solve_memory() tells the least that is enough on the devices. Blocks. Collective. Throws
 /// Error(argument), on every rank alike, for shapes that don't fit and for negative numbers of refinements. Where A is
 /// exactly singular, or not positive definite, SolveReport::lu.info says so and X is not written.
 template <Scalar T>
@@ -105,8 +107,9 @@ SolveReport solve(const ExecutionSpace& space, const MatrixView<const std::type_
                   const MatrixView<const std::type_identity_t<T>>& B, const MatrixView<T>& X,
                   const SolveOptions& options = {});
 
-/// Replaces A by its inverse, by lu() and substitution, without refinement. Where A is exactly singular, the report's
-/// info says so, and A holds its factors. Bits: as solve(). Cost: 8/3 n^3 flops.
+/// Replaces A by its inverse, by lu() and substitution, without refinement; the devices have to have room for it,
+/// wherever A lies. Where A is exactly singular, the report's info says so, and A holds its factors. Bits: as solve().
+/// Cost: 8/3 n^3 flops.
 template <Scalar T>
 LuReport inverse(const Communicator& comm, const DistributedMatrix<T>& A, const LuOptions& options = {});
 /// The same of one rank's matrix.

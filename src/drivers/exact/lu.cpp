@@ -33,6 +33,7 @@ struct Options : MatrixSource {
   int block = 0;
   Index group = 0;
   int grid_rows = 1;
+  std::string place = "columns";
   bool compare = false;
 };
 
@@ -53,6 +54,10 @@ const OptionTable<Options>& all_options() {
       {"--grid-rows", &Options::grid_rows, Integer{.least = 1},
        "Of emulated and native products: rows of the grid of ranks, a divisor of their number; native bits depend on "
        "it"},
+      {"--place", &Options::place, Text{"WHERE"},
+       "Of emulated and native products: placement of A: rows, columns, rank:R or cyclic:RxC[:PxQ]; in host memory "
+       "with "
+       "host: before it"},
       {"--compare", &Options::compare, Flag{}, "Factor with plain sums too, and show what differs"},
       {"--trace", &Options::trace, Text{.may_be_empty = false},
        "Of emulated and native products: write a timeline of panels, exchanges and updates for ui.perfetto.dev"},
@@ -309,11 +314,10 @@ struct Verdict {
 template <Scalar T> int run_as(Context& context, const Options& options) {
   const Communicator& comm = context.comm();
   const bool exactly = options.arithmetic == "exact";
-  const std::string place = "columns";
   auto report = context.report("lu");
   const auto start = std::chrono::steady_clock::now();
-  const auto A = options.input.empty() ? random_matrix<T>(comm, options.size, options.size, place, options.seed)
-                                       : read_placed<T>(comm, options.input, place);
+  const auto A = options.input.empty() ? random_matrix<T>(comm, options.size, options.size, options.place, options.seed)
+                                       : read_placed<T>(comm, options.input, options.place);
   report.times()["read"] = seconds_since(start);
   auto& inputs = report.inputs();
   all_options().enter(options, inputs);
@@ -394,6 +398,8 @@ int run(Context& context, Options options) {
   require(options.arithmetic != "exact" || options.group == 0, "lu: --group is of --arithmetic emulated and native");
   require(options.arithmetic != "exact" || options.grid_rows == 1,
           "lu: --grid-rows is of --arithmetic emulated and native");
+  require(options.arithmetic != "exact" || options.place == Options().place,
+          "lu: --place is of --arithmetic emulated and native");
   require(options.arithmetic != "exact" || options.trace.empty(), "lu: --trace is of --arithmetic emulated and native");
   require_one_input(options.input, options.size);
   require_outputs(context, {{"--input", options.input}},
