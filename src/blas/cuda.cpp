@@ -45,7 +45,8 @@ cublasMath_t mode_of(MathMode math) {
 struct Context::State {
   State(const ExecutionSpace& space, MathMode math)
       : workspace(Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "heddle::blas::workspace"),
-                  impl::cublas_workspace_bytes) {
+                  impl::cublas_workspace_bytes),
+        next(Kokkos::view_alloc(space, "heddle::blas::next")) {
     check("start", cublasCreate(&handle));
     check("take a stream", cublasSetStream(handle, space.cuda_stream()));
     check("take a workspace", cublasSetWorkspace(handle, workspace.data(), workspace.size()));
@@ -57,7 +58,8 @@ struct Context::State {
 
   cublasHandle_t handle = nullptr;
   Kokkos::View<std::byte*, MemorySpace> workspace;
-  Kokkos::View<std::byte*, MemorySpace> copies;  // Of operands whose layout cuBLAS would look at.
+  Kokkos::View<std::byte*, MemorySpace> copies;   // Of operands whose layout cuBLAS would look at.
+  Kokkos::View<std::uint32_t, MemorySpace> next;  // Of hopper_products().
 };
 
 }  // namespace heddle::blas
@@ -222,7 +224,8 @@ void integer_residues(const blas::Context& context, const IntegerProducts& produ
                                                .leading_d = products.leading_c,
                                                .stride_d = products.stride_c,
                                                .add = products.add,
-                                               .moduli = moduli},
+                                               .moduli = moduli,
+                                               .next = context.state()->next.data()},
                                               context.space().cuda_stream());
   if (failure != nullptr) {
     throw Error(ErrorKind::computation, message_of("CUDA failed to multiply integers by their residues: ", failure));

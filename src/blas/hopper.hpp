@@ -29,6 +29,7 @@ struct HopperProducts {
   std::int64_t stride_d;
   bool add;
   const std::uint32_t* moduli;  ///< One for each plane, on the host, from 2 to 256.
+  std::uint32_t* next;          ///< A word of the device's, zero before and after; no two products at a time share it.
 };
 
 inline constexpr int most_hopper_planes = 80;

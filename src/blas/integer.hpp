@@ -36,11 +36,6 @@ void integer_gemm(const blas::Context& context, const IntegerProducts& products)
 /// plane. Only where has_integer_residues(); ordered on the context's instance.
 void integer_residues(const blas::Context& context, const IntegerProducts& products, const std::uint32_t* moduli,
                       std::uint8_t* D);
-/// The longest inner dimension for which that takes less time than sums that are reduced afterwards: where it is
-/// longer, the sums' way to memory and back counts for less than the speed of the vendor's products
-/// (docs/notes/emulation.md).
-inline constexpr Index longest_for_residues = 4096;
-
 /// "oneDNN 2.6.3 (AVX-512 VNNI)", "cuBLAS 13.1.0", "rocBLAS 4.4.0", or portable_integer_description.
 std::string integer_description();
 

@@ -1,4 +1,5 @@
 // The memory that factorizations and solutions say they take, beside what Kokkos allocates meanwhile, and refusals.
+#include "core/on_host.hpp"
 #include "support/errors.hpp"
 #include "support/matrices.hpp"
 #include <heddle/solve/memory.hpp>
@@ -13,36 +14,51 @@
 namespace heddle {
 namespace {
 
-// What is held, by address, and how much it was at most.
-std::map<const void*, std::uint64_t> held;
+// What is held, by address, how much it was at most, and what that was.
+struct Block {
+  std::string label;
+  std::uint64_t bytes;
+};
+std::map<const void*, Block> held;
 std::uint64_t bytes_held = 0;
 std::uint64_t most_held = 0;
+std::map<const void*, Block> held_at_most;
 
 // The most bytes of the library's allocations at once during `work`, on the rank that has most. Kokkos keeps scratch
-// memory of its own.
+// memory of its own, and so does cuBLAS, which <heddle/solve/memory.hpp> says.
 template <class Work> double peak_of(const Communicator& comm, const Work& work) {
   namespace tools = Kokkos::Tools::Experimental;
   held.clear();
   bytes_held = 0;
   most_held = 0;
+  held_at_most.clear();
   tools::set_allocate_data_callback(
       [](Kokkos_Profiling_SpaceHandle, const char* label, const void* address, std::uint64_t bytes) {
-        if (std::string(label).rfind("Kokkos::", 0) == 0) return;
-        held[address] = bytes;
+        if (std::string(label).rfind("Kokkos::", 0) == 0 || std::string(label) == "heddle::blas::workspace") return;
+        held[address] = {label, bytes};
         bytes_held += bytes;
-        most_held = std::max(most_held, bytes_held);
+        if (bytes_held <= most_held) return;
+        most_held = bytes_held;
+        held_at_most = held;
       });
   tools::set_deallocate_data_callback(
       [](Kokkos_Profiling_SpaceHandle, const char*, const void* address, std::uint64_t) {
         const auto found = held.find(address);
         if (found == held.end()) return;
-        bytes_held -= found->second;
+        bytes_held -= found->second.bytes;
         held.erase(found);
       });
   work();
   tools::set_allocate_data_callback(nullptr);
   tools::set_deallocate_data_callback(nullptr);
   return comm.all_reduce(static_cast<double>(most_held), Reduction::maximum);
+}
+
+// What was held when it was most, on this rank.
+std::string what_was_held() {
+  std::string list;
+  for (const auto& [address, block] : held_at_most) list += message_of("\n  ", block.bytes, " bytes: ", block.label);
+  return list;
 }
 
 template <class T> class Memory : public ::testing::Test {
@@ -53,15 +69,17 @@ template <class T> class Memory : public ::testing::Test {
     if (A.rows() == A.columns()) add_identity(T(static_cast<Real<T>>(4 * A.rows())), A);
     return A;
   }
-  // Within some percent; labels and small lists of numbers are allocated too.
+  // Labels and small lists of numbers are allocated too, and on GPUs words by which teams meet.
+  static constexpr double bookkeeping = impl::on_host ? 3e4 : 1.2e5;
+  // Within some percent.
   static void expect_near(double said, double found, const std::string& what) {
-    EXPECT_LE(found, said * 1.03 + 30000) << what;
-    EXPECT_GE(found, said * 0.95 - 30000) << what;
+    EXPECT_LE(found, said * 1.03 + bookkeeping) << what << what_was_held();
+    EXPECT_GE(found, said * 0.95 - bookkeeping) << what << what_was_held();
   }
   // Where panels of messages are counted as if all were under way at once.
   static void expect_bounded(double said, double found, const std::string& what) {
-    EXPECT_LE(found, said * 1.1 + 30000) << what;
-    EXPECT_GE(found, said * 0.3) << what;
+    EXPECT_LE(found, said * 1.1 + bookkeeping) << what << what_was_held();
+    EXPECT_GE(found, said * 0.3) << what << what_was_held();
   }
 };
 TYPED_TEST_SUITE(Memory, test::AllScalars);
@@ -143,7 +161,7 @@ TYPED_TEST(Memory, IsWhatSolutionsTake) {
         this->expect_bounded(said, found, message_of("solve by ", to_string(method), ", ", what));
         all.certificate = true;
         const double proven = peak_of(this->comm, [&] { said = solve(this->comm, A, B, X, all).memory_bytes; });
-        EXPECT_LE(proven, said * 1.03 + 30000) << "certificate, " << what;
+        EXPECT_LE(proven, said * 1.03 + this->bookkeeping) << "certificate, " << what << what_was_held();
       }
     }
   }

@@ -7,6 +7,8 @@
 #include "gemm/emulation/residues.hpp"
 #include <heddle/exact/accumulator.hpp>
 
+#include <type_traits>
+
 namespace heddle::impl {
 
 /// Of x > 0. CPUs' vectors have no instruction for it, but one for conversions.
@@ -68,9 +70,8 @@ KOKKOS_INLINE_FUNCTION void nearest(std::uint32_t (&magnitude)[digits][width], c
 }
 
 /// sum r w over the moduli, each r below 7 p, what it starts from counted too.
-template <int digits, int width> struct ResidueSums {
-  std::uint64_t digit[digits][width];
-
+template <int digits, int width> class ResidueSums {
+ public:
   KOKKOS_INLINE_FUNCTION explicit ResidueSums(const std::uint32_t* start) {
     for (int k = 0; k < digits; ++k) {
       for (int e = 0; e < width; ++e) digit[k][e] = start[k];
@@ -90,6 +91,33 @@ template <int digits, int width> struct ResidueSums {
                                      T (&result)[width]) const {
     std::uint32_t number[digits][width];
     std::uint32_t negative[width];
+    reduce(system, number, negative);
+    if constexpr (quick<T>) {
+      for (int e = 0; e < width; ++e) {
+        if (!round_quickly(number[0][e], number[1][e], number[2][e], number[3][e], exponent[e], result[e])) {
+          std::uint32_t one[digits][1];
+          for (int k = 0; k < digits; ++k) one[k][0] = number[k][e];
+          const std::uint32_t sign[1] = {negative[e]};
+          const int at[1] = {exponent[e]};
+          T rounded[1];
+          round(one, sign, at, rounded);
+          result[e] = rounded[0];
+        }
+      }
+    } else {
+      round(number, negative, exponent, result);
+    }
+  }
+
+ private:
+  std::uint64_t digit[digits][width];
+
+  // A CPU's vectors would compute both anyway.
+  template <RealScalar T> static constexpr bool quick = !on_host && std::is_same_v<T, double> && digits == 4;
+
+  // In two's complement, and which are negative.
+  KOKKOS_INLINE_FUNCTION void reduce(const ResidueSystem& system, std::uint32_t (&number)[digits][width],
+                                     std::uint32_t (&negative)[width]) const {
     HEDDLE_SIMD
     for (int e = 0; e < width; ++e) {
       std::uint64_t carried = 0;
@@ -113,6 +141,15 @@ template <int digits, int width> struct ResidueSums {
         borrowed >>= 32;
       }
       negative[e] = borrowed < static_cast<std::int64_t>(taken) ? 1 : 0;
+    }
+  }
+
+  template <RealScalar T, int count>
+  static KOKKOS_INLINE_FUNCTION void round(std::uint32_t (&number)[digits][count],
+                                           const std::uint32_t (&negative)[count], const int (&exponent)[count],
+                                           T (&result)[count]) {
+    HEDDLE_SIMD
+    for (int e = 0; e < count; ++e) {
       std::uint64_t one = negative[e];
       const std::uint32_t turn = 0U - negative[e];
       for (int k = 0; k < digits; ++k) {
@@ -122,6 +159,24 @@ template <int digits, int width> struct ResidueSums {
       }
     }
     nearest(number, negative, exponent, result);
+  }
+
+  // An integer of four digits below 2^115, by additions of doubles: what is below 2^12 counts as one bit, which is
+  // below half of the result's last where the upper half is 8 at least, and odd where it is inexact, so that it rounds
+  // as all of it would. False where that half is less, and where the result is no normal number.
+  static KOKKOS_INLINE_FUNCTION bool round_quickly(std::uint32_t n0, std::uint32_t n1, std::uint32_t n2,
+                                                   std::uint32_t n3, int exponent, double& result) {
+    using F = exact::bits::Format<double>;
+    const std::uint64_t low = std::uint64_t{n1} << 32 | n0;
+    const std::uint64_t high = std::uint64_t{n3} << 32 | n2;
+    const std::uint64_t sticky = low >> 12 | ((n0 & 0xfffU) != 0 ? 1 : 0);
+    const double lower = F::from_bits(F::to_bits(0x1p52) | sticky) - 0x1p52;
+    const double upper = F::from_bits(F::to_bits(0x1.8p52) + high) - 0x1.8p52;
+    const double sum = Kokkos::fma(upper, 0x1p52, lower);
+    const std::uint64_t bits = F::to_bits(sum);
+    const int field = static_cast<int>(bits >> F::fraction & 0x7ffU) + exponent + 12;
+    result = F::from_bits(bits + (static_cast<std::uint64_t>(exponent + 12) << F::fraction));
+    return (upper >= 8.0 || upper <= -9.0) && field > 0 && field < 0x7ff;
   }
 };
 

@@ -3,6 +3,7 @@
 #include "core/instantiate.hpp"
 #include "core/names.hpp"
 #include "gemm/emulation/assemble.hpp"
+#include "gemm/emulation/probe.hpp"
 #include "gemm/emulation/slices.hpp"
 #include "gemm/emulation/target.hpp"
 #include <heddle/core/error.hpp>
@@ -29,9 +30,10 @@ KOKKOS_INLINE_FUNCTION std::uint32_t lifted_residue(std::uint8_t x, std::uint32_
   return x;
 }
 
-// Elements of a column that are put together at once: as many as vectors on CPUs like.
-constexpr int abreast = on_host ? 16 : 1;
-static_assert(QuantisedVectors<double>::vector_padding % abreast == 0);
+// Elements that are put together at once: on CPUs neighbours in a column, as many as vectors like; on GPUs neighbours
+// in a row, so that a weight is read once for all of them and neighbouring threads still write neighbours in memory.
+template <Scalar T> constexpr int abreast = on_host ? 16 : is_complex<T> ? 2 : 4;
+static_assert(QuantisedVectors<double>::vector_padding % abreast<double> == 0);
 
 // What the kernel that puts C together from 32-bit sums, or from their residues, reads.
 template <Scalar T, class Sum> struct Assembly {
@@ -41,24 +43,31 @@ template <Scalar T, class Sum> struct Assembly {
   Index stride;
   Target<T> target;
 
-  using Residues = std::uint32_t[abreast];
+  static constexpr int width = abreast<T>;
+  using Residues = std::uint32_t[width];
   KOKKOS_INLINE_FUNCTION void residues_of(const Sum* plane, int l, Residues& residues) const {
     HEDDLE_SIMD
-    for (int e = 0; e < abreast; ++e) residues[e] = lifted_residue(plane[e], system.modulus[l], system.reciprocal[l]);
+    for (int e = 0; e < width; ++e) {
+      residues[e] = lifted_residue(plane[on_host ? e : e * leading], system.modulus[l], system.reciprocal[l]);
+    }
   }
 
-  KOKKOS_INLINE_FUNCTION void find_exponents(Index i, Index j, Index count, int (&exponent)[abreast]) const {
-    for (int e = 0; e < count; ++e) exponent[e] = target.exponent(i + e, j);
+  /// Row and column of one of the elements from (i, j) on.
+  static KOKKOS_INLINE_FUNCTION Index row(Index i, int e) { return on_host ? i + e : i; }
+  static KOKKOS_INLINE_FUNCTION Index column(Index j, int e) { return on_host ? j : j + e; }
+
+  KOKKOS_INLINE_FUNCTION void find_exponents(Index i, Index j, Index count, int (&exponent)[width]) const {
+    for (int e = 0; e < width; ++e) exponent[e] = e < count ? target.exponent(row(i, e), column(j, e)) : 0;
   }
 
-  /// Elements i ... i + count of column j, at most `abreast`; the sums are padded to as many.
+  /// `count` elements, at most `width`, from (i, j) on; the sums are padded to as many.
   template <int digits> KOKKOS_INLINE_FUNCTION void put(Index i, Index j, Index count) const {
     const Sum* const at = sums + i + j * leading;
-    int exponent[abreast] = {};
+    int exponent[width] = {};
     if constexpr (is_complex<T>) {
       using R = Real<T>;
-      ResidueSums<digits, abreast> real(system.start);
-      ResidueSums<digits, abreast> imaginary(system.imaginary_start);
+      ResidueSums<digits, width> real(system.start);
+      ResidueSums<digits, width> imaginary(system.imaginary_start);
       const Sum* plane = at;
       for (int l = 0; l < system.split; ++l, plane += 2 * stride) {
         Residues sum;
@@ -66,7 +75,7 @@ template <Scalar T, class Sum> struct Assembly {
         residues_of(plane, l, sum);
         residues_of(plane + stride, l, difference);
         HEDDLE_SIMD
-        for (int e = 0; e < abreast; ++e) {
+        for (int e = 0; e < width; ++e) {
           const std::uint32_t minus = difference[e];
           difference[e] = sum[e] + 2 * system.modulus[l] - minus;
           sum[e] += minus;
@@ -83,7 +92,7 @@ template <Scalar T, class Sum> struct Assembly {
         residues_of(plane + stride, l, ii);
         residues_of(plane + 2 * stride, l, all);
         HEDDLE_SIMD
-        for (int e = 0; e < abreast; ++e) {
+        for (int e = 0; e < width; ++e) {
           all[e] = all[e] + 4 * p - rr[e] - ii[e];
           rr[e] = rr[e] + 2 * p - ii[e];
         }
@@ -91,22 +100,28 @@ template <Scalar T, class Sum> struct Assembly {
         imaginary.add(all, system.weight[l]);
       }
       find_exponents(i, j, count, exponent);
-      R re[abreast];
-      R im[abreast];
+      R re[width];
+      R im[width];
       real.values(system, exponent, re);
       imaginary.values(system, exponent, im);
-      for (int e = 0; e < count; ++e) put(T(re[e], im[e]), i + e, j);
+      put_all([&](int e) { return T(re[e], im[e]); }, i, j, count);
     } else {
-      ResidueSums<digits, abreast> sum(system.start);
+      ResidueSums<digits, width> sum(system.start);
       for (int l = 0; l < system.count; ++l) {
         Residues residues;
         residues_of(at + l * stride, l, residues);
         sum.add(residues, system.weight[l]);
       }
       find_exponents(i, j, count, exponent);
-      T products[abreast];
+      T products[width];
       sum.values(system, exponent, products);
-      for (int e = 0; e < count; ++e) put(products[e], i + e, j);
+      put_all([&](int e) { return products[e]; }, i, j, count);
+    }
+  }
+  template <class Product>
+  KOKKOS_INLINE_FUNCTION void put_all(const Product& product, Index i, Index j, Index count) const {
+    for (int e = 0; e < width; ++e) {
+      if (e < count) put(product(e), row(i, e), column(j, e));
     }
   }
   KOKKOS_INLINE_FUNCTION void put(const T& product, Index i, Index j) const {
@@ -120,12 +135,22 @@ template <Scalar T, class Sum> struct Assembly {
 
 template <Scalar T, int digits, class Sum>
 void assemble(const ExecutionSpace& space, const Assembly<T, Sum>& assembly, Index rows, Index columns) {
-  for_each_run(
-      space, "heddle::gemm::assemble", rows, columns, KOKKOS_LAMBDA(Index j, Index begin, Index end) {
-        for (Index i = begin; i < end; i += abreast) {
-          assembly.template put<digits>(i, j, end - i < abreast ? end - i : Index{abreast});
-        }
-      });
+  constexpr Index width = abreast<T>;
+  const std::string label = "heddle::gemm::assemble";
+  if constexpr (on_host) {
+    for_each_run(
+        space, label, rows, columns, KOKKOS_LAMBDA(Index j, Index begin, Index end) {
+          for (Index i = begin; i < end; i += width) {
+            assembly.template put<digits>(i, j, end - i < width ? end - i : width);
+          }
+        });
+  } else {
+    for_each_element(
+        space, label, rows, (columns + width - 1) / width, KOKKOS_LAMBDA(Index i, Index group) {
+          const Index j = group * width;
+          assembly.template put<digits>(i, j, columns - j < width ? columns - j : width);
+        });
+  }
 }
 
 template <Scalar T, class Sum>
@@ -142,123 +167,6 @@ void assemble(const ExecutionSpace& space, const Assembly<T, Sum>& assembly, Ind
     default:
       return assemble<T, 8>(space, assembly, rows, columns);
   }
-}
-
-// Sums of products of two planes of leading bits, in the order of their worth.
-enum Overlap : int { near_near, near_far, far_near, far_far, present, overlap_count };
-
-// What tells sum_k |a_k b_k| from |a| |b|, for a chunk of columns.
-template <Scalar T> struct Overlaps {
-  const std::int32_t* sums;
-  Index leading;
-  Index stride;
-  int count;  // near_near alone, or all.
-  const std::uint64_t* row_squares;
-  const std::uint64_t* column_squares;
-  const int* row_exponents;
-  const int* column_exponents;
-  double unit;  // |a|^2 |b|^2 is at most the product of the squares times this, in units of leading bits.
-  Operand<T> A;
-  Operand<T> B;
-  Index inner;
-
-  KOKKOS_INLINE_FUNCTION double sum(Index i, Index j, int which) const {
-    return static_cast<double>(sums[i + j * leading + which * stride]);
-  }
-  /// A lower bound of sum_k |a_k b_k|, the element's own: the others count only where the first is nothing, whatever
-  /// piece of C it is in.
-  KOKKOS_INLINE_FUNCTION double least(Index i, Index j) const {
-    const double first = sum(i, j, near_near);
-    if (first > 0.0 || count == 1) {
-      return first;
-    }
-    constexpr double far = 1.0 / (1 << far_bits);
-    const double second = far * Kokkos::fmax(sum(i, j, near_far), sum(i, j, far_near));
-    return Kokkos::fmax(second, far * far * sum(i, j, far_far));
-  }
-  /// Whether bits matter here: what is special is summed plainly, and zeros are exact.
-  KOKKOS_INLINE_FUNCTION bool counts(Index i, Index j) const {
-    return row_exponents[i] != QuantisedVectors<T>::special && column_exponents[j] != QuantisedVectors<T>::special &&
-           (count > 1 ? sum(i, j, present) != 0.0 : row_squares[i] != 0 && column_squares[j] != 0);
-  }
-  /// |a|^2 |b|^2.
-  KOKKOS_INLINE_FUNCTION double squares(Index i, Index j) const {
-    return static_cast<double>(row_squares[i]) * static_cast<double>(column_squares[j]);
-  }
-  /// log2 |a| |b| / sum |a_k b_k|, at most, from the largest of the products' exponents.
-  KOKKOS_INLINE_FUNCTION int excess(Index i, Index j) const {
-    int largest = -100000;
-    for (Index k = 0; k < inner; ++k) {
-      const std::uint64_t a = magnitude_bits(A(i, k));
-      const std::uint64_t b = magnitude_bits(B(k, j));
-      const int exponent = exponent_of(a) + exponent_of(b);
-      largest = a != 0 && b != 0 && exponent > largest ? exponent : largest;
-    }
-    const int norms =
-        (exponent_of(magnitude_bits(squares(i, j))) + 1) / 2 + row_exponents[i] + column_exponents[j] - 2 * norm_bits;
-    return norms - (largest - 2);
-  }
-};
-
-// Row and column of an element by its number, by 32 bits where these do.
-struct Elementwise {
-  Index rows;
-  bool narrow;
-  Elementwise(Index high, Index wide) : rows(high), narrow(high * wide <= Index{0xffffffff}) {}
-  KOKKOS_INLINE_FUNCTION Index column(Index e) const {
-    return narrow ? static_cast<Index>(static_cast<std::uint32_t>(e) / static_cast<std::uint32_t>(rows)) : e / rows;
-  }
-};
-
-// The largest square of a ratio, and elements whose ratio leading bits don't tell; `+=` joins parts of a reduction.
-struct Probed {
-  double square = 0.0;
-  Index undecided = 0;
-  KOKKOS_INLINE_FUNCTION Probed& operator+=(const Probed& other) {
-    square = other.square > square ? other.square : square;
-    undecided += other.undecided;
-    return *this;
-  }
-};
-
-template <Scalar T>
-Spread probe_elements(const ExecutionSpace& space, const Overlaps<T>& overlaps, Index rows, Index columns) {
-  Probed found;
-  const Elementwise elements(rows, columns);
-  Kokkos::parallel_reduce(
-      "heddle::gemm::probe", Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(space, 0, rows * columns),
-      KOKKOS_LAMBDA(Index e, Probed & seen) {
-        const Index j = elements.column(e);
-        const Index i = e - j * rows;
-        if (overlaps.counts(i, j)) {
-          const double sum = overlaps.least(i, j);
-          if (sum > 0.0) {
-            seen += {overlaps.squares(i, j) * overlaps.unit / (sum * sum), 0};
-          } else {
-            ++seen.undecided;
-          }
-        }
-      },
-      found);
-  return {std::sqrt(found.square), found.undecided};
-}
-
-// The ratio where leading bits don't tell it, by a pass over rows and columns for each such element.
-template <Scalar T> double decide(const ExecutionSpace& space, const Overlaps<T>& overlaps, Index rows, Index columns) {
-  int excess = 0;
-  const Elementwise elements(rows, columns);
-  Kokkos::parallel_reduce(
-      "heddle::gemm::decide", Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(space, 0, rows * columns),
-      KOKKOS_LAMBDA(Index e, int& largest) {
-        const Index j = elements.column(e);
-        const Index i = e - j * rows;
-        if (overlaps.counts(i, j) && overlaps.least(i, j) == 0.0) {
-          const int here = overlaps.excess(i, j);
-          largest = here > largest ? here : largest;
-        }
-      },
-      Kokkos::Max<int>(excess));
-  return std::ldexp(1.0, excess);
 }
 
 // Sums mod p, for more to be added: in (-p, p).
@@ -376,7 +284,7 @@ void EmulatedProduct<T>::operator()(const blas::Context& context, T alpha, const
     (*sliced_)(context, slices_for(system_.reach), alpha, operands, beta, C);
     return;
   }
-  if (operands.left->leading() <= longest_for_residues && has_integer_residues()) {
+  if (has_integer_residues()) {
     assemble_residues(context, alpha, operands, beta, C);
     return;
   }
