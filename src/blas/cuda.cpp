@@ -9,6 +9,7 @@
 #include "blas/integer.hpp"
 #include "blas/layout.hpp"
 #include "core/instantiate.hpp"
+#include "core/quiet_region.hpp"
 #include <heddle/core/error.hpp>
 
 #include <Kokkos_Profiling_ScopedRegion.hpp>
@@ -166,7 +167,7 @@ template <Scalar T>
 void backend_gemm(const blas::Context& context, Operation op_a, Operation op_b, T alpha, const MatrixView<const T>& A,
                   const MatrixView<const T>& B, T beta, const MatrixView<T>& C) {
   using Element = typename Routine<T>::Element;
-  const Kokkos::Profiling::ScopedRegion region("heddle::blas::gemm");
+  const QuietRegion region("heddle::blas::gemm");
   const auto inner = static_cast<Index>(A.extent(op_a == Operation::none ? 1 : 0));
   const Operand<T> a(A);
   const Operand<T> b(B);

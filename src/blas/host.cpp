@@ -1,11 +1,11 @@
 // blas::gemm on the host's BLAS, any that has the Fortran interface.
 #include "blas/backend.hpp"
 #include "core/instantiate.hpp"
+#include "core/quiet_region.hpp"
 #include <heddle/core/error.hpp>
 
-#include <Kokkos_Profiling_ScopedRegion.hpp>
-
 #include <limits>
+#include <string>
 
 extern "C" {
 void sgemm_(const char*, const char*, const int*, const int*, const int*, const void*, const void*, const int*,
@@ -43,8 +43,9 @@ template <Scalar T>
 // NOLINTNEXTLINE(readability-function-size): the arguments of BLAS
 void backend_gemm(const blas::Context& context, Operation op_a, Operation op_b, T alpha, const MatrixView<const T>& A,
                   const MatrixView<const T>& B, T beta, const MatrixView<T>& C) {
-  context.space().fence("heddle::blas::before_host_gemm");
-  const Kokkos::Profiling::ScopedRegion region("heddle::blas::gemm");
+  static const std::string before = "heddle::blas::before_host_gemm";
+  context.space().fence(before);
+  const QuietRegion region("heddle::blas::gemm");
   const int m = blas_integer(static_cast<Index>(C.extent(0)));
   const int n = blas_integer(static_cast<Index>(C.extent(1)));
   const int k = blas_integer(static_cast<Index>(A.extent(op_a == Operation::none ? 1 : 0)));

@@ -15,6 +15,25 @@ template <class T> vendor::Block block_of_bytes(const MatrixView<T>& matrix) {
           matrix.extent(0) * sizeof(T), columns, columns > 1 ? matrix.stride(1) * sizeof(T) : 0};
 }
 
+/// Puts one instance's work behind another's, again and again by one event of its own, so that nothing is allocated
+/// when it does.
+class Mark {
+ public:
+  Mark() : event_(vendor::create_event(false)) {}
+  ~Mark() { vendor::destroy_event(event_); }
+  Mark(const Mark&) = delete;
+  Mark& operator=(const Mark&) = delete;
+
+  /// What `later` is given from now on runs after all that `earlier` was given so far. Does not block on GPUs.
+  void order(const ExecutionSpace& earlier, const ExecutionSpace& later) const {
+    vendor::record(event_, vendor::stream_of(earlier));
+    if (event_ != nullptr) vendor::wait(vendor::stream_of(later), event_);
+  }
+
+ private:
+  vendor::Event event_;
+};
+
 /// A stream on which the copy engines work, ordered with others by events alone. On the host a copy is done at once.
 class CopyQueue {
  public:

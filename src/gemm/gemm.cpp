@@ -6,6 +6,7 @@
 #include "gemm/plan/choose.hpp"
 #include "gemm/plan/memory.hpp"
 #include "gemm/run/executor.hpp"
+#include "gemm/run/product_queue.hpp"
 #include <heddle/comm/transport.hpp>
 #include <heddle/gemm/gemm.hpp>
 
@@ -66,7 +67,8 @@ template <Scalar T> struct GemmPlan<T>::State {
   State(const Communicator& comm, const Product& shape, const GemmOptions& options)
       : recorder(options.record_timeline),
         setting{comm, transport_of(comm), impl::make_instances(comm.space(), options.math), &recorder},
-        executor(executor_of(setting, shape, options)) {}
+        executor(executor_of(setting, shape, options)),
+        queue(setting, *executor) {}
 
   static std::unique_ptr<impl::Executor<T>> executor_of(const Setting& setting, const Product& shape,
                                                         const GemmOptions& options) {
@@ -77,8 +79,42 @@ template <Scalar T> struct GemmPlan<T>::State {
   impl::TimelineRecorder recorder;
   const Setting setting;
   std::unique_ptr<impl::Executor<T>> executor;
-  Timeline timeline;  // Of the last product.
+  impl::ProductQueue<T> queue;
+  Timeline timeline;  // Of the last product that was executed.
 };
+
+namespace {
+
+// The report of so many products that took so many seconds together, `moved` of them with alpha other than 0.
+template <Scalar T>
+GemmReport report_of(const impl::Executor<T>& executor, Index products, Index moved, double seconds) {
+  const PlanFacts& facts = executor.facts();
+  const impl::Traffic& traffic = facts.traffic;
+  GemmReport report;
+  report.products = products;
+  report.seconds = seconds;
+  report.tile = facts.product.tile;
+  report.bands_per_pass = facts.bands_per_pass;
+  report.grid = {facts.product.grid_rows(), facts.product.grid_columns};
+  report.layers = facts.product.layers;
+  report.predicted_seconds = facts.predicted_seconds;
+  const double flops = flops_per_multiply_add<T> * traffic.multiply_adds * static_cast<double>(products);
+  report.gflops = seconds > 0.0 ? flops / seconds / 1e9 : 0.0;
+  report.emulation = executor.emulation_report();
+  report.emulation_taken = facts.arithmetic.emulation_taken;
+  // For a probe the bands travel once more.
+  const bool emulated = facts.arithmetic.emulated();
+  const bool probed = emulated && impl::wants_probe(facts.arithmetic.emulation_taken);
+  const auto times = static_cast<double>(moved);
+  report.bytes_received = times * (traffic.bytes_received + (probed ? traffic.band_bytes_received : 0.0));
+  report.bytes_between_nodes =
+      times * (traffic.bytes_between_nodes + (probed ? traffic.band_bytes_between_nodes : 0.0));
+  const bool native = !emulated || report.emulation.fallback == Fallback::native;
+  report.arithmetic = native ? Arithmetic::native : Arithmetic::emulated;
+  return report;
+}
+
+}  // namespace
 
 template <Scalar T>
 GemmPlan<T>::GemmPlan(const Communicator& comm, Operation op_a, const Placement& a, Operation op_b, const Placement& b,
@@ -115,11 +151,12 @@ GemmReport GemmPlan<T>::execute(T alpha, const DistributedMatrix<T>& A, const Di
     State& state = *state_;
     const Kokkos::Profiling::ScopedRegion region("heddle::gemm");
     const Communicator& comm = state.setting.comm;
-    const PlanFacts& facts = state.executor->facts();
-    impl::require_operands<T>(comm, facts.product, alpha, A, B, beta, C);
+    impl::require_operands<T>(comm, state.executor->facts().product, alpha, A, B, beta, C);
+    state.queue.before(comm.space());
     comm.space().fence("heddle::gemm::begin");
+    state.queue.settle();
     // All ranks' timelines begin at the same moment, as near as may be.
-    if (state.recorder.everything()) comm.barrier();
+    if (state.recorder.records_everything()) comm.barrier();
     state.recorder.start(comm.space());
     const Kokkos::Timer timer;
     state.executor->run(alpha, A, B, beta, C);
@@ -127,31 +164,37 @@ GemmReport GemmPlan<T>::execute(T alpha, const DistributedMatrix<T>& A, const Di
     const double seconds = timer.seconds();
     state.timeline = state.recorder.finish(seconds);
 
-    GemmReport report;
     std::array<double, 2> times{seconds, impl::seconds_waited(state.timeline)};
     comm.all_reduce(std::span<double>(times), Reduction::maximum);
-    report.seconds = times[0];
+    GemmReport report = report_of<T>(*state.executor, 1, alpha != T{0} ? 1 : 0, times[0]);
     report.wait_seconds = times[1];
-    report.tile = facts.product.tile;
-    report.bands_per_pass = facts.bands_per_pass;
-    report.grid = {facts.product.grid_rows(), facts.product.grid_columns};
-    report.layers = facts.product.layers;
-    report.predicted_seconds = facts.predicted_seconds;
-    report.gflops =
-        report.seconds > 0.0 ? flops_per_multiply_add<T> * facts.traffic.multiply_adds / report.seconds / 1e9 : 0.0;
-    report.emulation = state.executor->emulation_report();
-    report.emulation_taken = facts.arithmetic.emulation_taken;
-    // For a probe the bands travel once more.
-    const bool emulated = facts.arithmetic.emulated();
-    const bool probed = emulated && impl::wants_probe(facts.arithmetic.emulation_taken);
-    const impl::Traffic& traffic = facts.traffic;
-    if (alpha != T{0}) {
-      report.bytes_received = traffic.bytes_received + (probed ? traffic.band_bytes_received : 0.0);
-      report.bytes_between_nodes = traffic.bytes_between_nodes + (probed ? traffic.band_bytes_between_nodes : 0.0);
-    }
-    const bool native = !emulated || report.emulation.fallback == Fallback::native;
-    report.arithmetic = native ? Arithmetic::native : Arithmetic::emulated;
     return report;
+  });
+}
+
+template <Scalar T>
+void GemmPlan<T>::enqueue(T alpha, const DistributedMatrix<T>& A, const DistributedMatrix<T>& B, T beta,
+                          const DistributedMatrix<T>& C) {
+  enqueue(state_->setting.comm.space(), alpha, A, B, beta, C);
+}
+
+template <Scalar T>
+void GemmPlan<T>::enqueue(const ExecutionSpace& space, T alpha, const DistributedMatrix<T>& A,
+                          const DistributedMatrix<T>& B, T beta, const DistributedMatrix<T>& C) {
+  state_->setting.comm.together([&] { state_->queue.add(space, alpha, A, B, beta, C); });
+}
+
+template <Scalar T> void GemmPlan<T>::wait() {
+  state_->queue.wait();
+}
+
+template <Scalar T> GemmReport GemmPlan<T>::report() {
+  const Communicator& comm = state_->setting.comm;
+  return comm.together([&] {
+    state_->queue.wait();
+    const auto done = state_->queue.take();
+    return report_of<T>(*state_->executor, done.products, done.moved,
+                        comm.all_reduce(done.seconds, Reduction::maximum));
   });
 }
 

@@ -32,6 +32,13 @@ TEST(Kokkos, LabelsBeginWithHeddleAndNoOtherInstanceIsTouched) {
     gemm<double>(comm, Operation::transpose, Operation::none, 1.0, A, B, 0.0, C, {.tile = 7});
     gemm<double>(comm, Operation::none, Operation::none, 0.0, B, B, 2.0, A, {.tile = 7});
     gemm<double>(comm, Operation::none, Operation::none, 1.0, B, B, 0.5, C, {.tile = 7, .layers = 2});
+    {
+      GemmPlan<double> plan(comm, Operation::none, bands, Operation::none, B.placement(), bands, {.tile = 7});
+      const DistributedMatrix<double> D(comm, bands);
+      plan.enqueue(1.0, A, B, 0.0, D);
+      plan.enqueue(1.0, A, B, 0.5, D);
+      static_cast<void>(plan.report());
+    }
     ExpmOptions options;
     options.gemm.tile = 7;
     options.residual = true;

@@ -83,8 +83,10 @@ struct GemmOptions {
   bool record_timeline = false;
 };
 
-/// How a distributed product was computed, and how long it took.
+/// How a distributed product was computed, and how long it took; or several, of GemmPlan::report().
 struct GemmReport {
+  /// Products that it is of: 1 of execute(), any number of report(), whose seconds and bytes are those of all of them.
+  Index products = 0;
   Index tile = 0;          ///< N_i that was used.
   ProcessGrid grid;        ///< The grid of ranks that was used, or of those of each group of layers.
   int layers = 0;          ///< L: the runs of the inner dimension that were multiplied apart.
@@ -97,7 +99,8 @@ struct GemmReport {
   double gflops = 0.0;
   double bytes_received = 0.0;       ///< Bytes that ranks received from other ranks, summed over all ranks.
   double bytes_between_nodes = 0.0;  ///< Of these, the bytes that came from ranks of other nodes.
-  /// The longest time, in seconds, that any rank had no product to run because it waited for bands or for C.
+  /// The longest time, in seconds, that any rank had no product to run because it waited for bands or for C; 0 of
+  /// report().
   double wait_seconds = 0.0;
   Arithmetic arithmetic = Arithmetic::native;  ///< The arithmetic that was used, native or emulated.
   /// How an emulated product was computed. For alpha = 1, beta = 0 its error is |C - op(A) op(B)|_ij <=
@@ -123,8 +126,9 @@ struct GemmReport {
 /// tiles. The next bands already travel while a tile is computed, and a finished tile is sent to the owners of its
 /// elements while the next one is computed. beta is applied once, by the owners of C. A rank sends nothing to itself.
 ///
-/// Blocking: all calls are collective, and execute() returns when this rank's part of C is complete. Nothing is moved
-/// where alpha == 0, and C is not read where beta == 0. Empty matrices are allowed.
+/// Blocking: all calls but wait() are collective, and execute() returns when this rank's part of C is complete;
+/// enqueue() does not wait for that. Nothing is moved where alpha == 0, and C is not read where beta == 0. Empty
+/// matrices are allowed. A plan is used by one thread at a time.
 ///
 /// Bits: rank-invariant. Each tile is one local product over the whole inner dimension, and C = tile + beta C is
 /// rounded once per element. With L layers each tile is L local products T_0, ..., T_(L-1), of alpha op(A) and op(B)
@@ -166,6 +170,35 @@ template <Scalar T> class GemmPlan {
   /// is not the planned one, a C that shares storage with A or B, and an alpha or beta that differs between ranks.
   GemmReport execute(T alpha, const DistributedMatrix<T>& A, const DistributedMatrix<T>& B, T beta,
                      const DistributedMatrix<T>& C);
+
+  /// Gives C = alpha op(A) op(B) + beta C to `space`, or to the communicator's instance, and returns. The product runs
+  /// after the work that the instance was given before, and after all other products of this plan, on whatever
+  /// instances these are; work given to the instance later sees C. So a C may be the A or B of the next product. A, B
+  /// and C, and the elements of A and B, have to stay until then. Bits: those of execute(). Throws Error(argument) as
+  /// execute() does, before anything is begun.
+  ///
+  /// On one rank with A, B and C on its device, and one layer, the host does nothing but give work to the instance: it
+  /// does not wait, nor record, and allocates nothing. With beta == 0, a native product of one tile is one call of the
+  /// BLAS on `space` itself, so that it can be captured into a graph. What is made once: the BLAS's context on an
+  /// instance, by the first product on it (the plan keeps four of them), and a copy of a tile, by the first product
+  /// with another beta. Emulated products block where their factors are probed: EmulationOptions::look set to false, or
+  /// a number of moduli, spares that. On CPUs the work is done when this returns.
+  ///
+  /// In all other cases the host moves the messages. The call then is collective and returns when this rank's messages
+  /// have been sent and received; on GPUs the last tiles may still be under way on the device. Here the plan works on
+  /// the communicator's instance, before and after which it puts `space`.
+  void enqueue(T alpha, const DistributedMatrix<T>& A, const DistributedMatrix<T>& B, T beta,
+               const DistributedMatrix<T>& C);
+  void enqueue(const ExecutionSpace& space, T alpha, const DistributedMatrix<T>& A, const DistributedMatrix<T>& B,
+               T beta, const DistributedMatrix<T>& C);
+  /// Blocks until this rank's part of all products that were enqueued is complete. Not collective. Throws
+  /// Error(computation) where one of them failed on the device. Destroying the plan waits, too, and throws nothing.
+  void wait();
+  /// Does what wait() does on every rank, and reports what was enqueued since the last report(), all products together:
+  /// `seconds` from the first enqueue() until all were complete, which has work that the instance was given before in
+  /// it. How products were emulated is said of the last one, which may have been executed. Collective.
+  GemmReport report();
+
   /// N_i, the rows and columns of the tiles that C is cut into.
   [[nodiscard]] Index tile() const;
   /// L, the runs that the inner dimension is cut into.

@@ -167,21 +167,29 @@ void require_operands(const Communicator& comm, const Product& product, T alpha,
   if (comm.size() > 1) {
     arguments = {argument("alpha", alpha), argument("beta", beta)};
   }
-  require_alike(comm, "gemm", arguments, [&] {
-    const auto require_planned = [](const char* name, const Placement& planned, const Placement& given) {
-      require(planned == given, "gemm: ", name, " is ", given.describe(), "; the plan is for ", planned.describe());
-    };
-    require_planned("A", product.a, A.placement());
-    require_planned("B", product.b, B.placement());
-    require_planned("C", product.c, C.placement());
-    require_apart("gemm", "A", A.local(), "C", C.local());
-    require_apart("gemm", "B", B.local(), "C", C.local());
-  });
+  require_alike(comm, "gemm", arguments, [&] { require_operands<T>(product, A, B, C); });
 }
 
-#define HEDDLE_INSTANTIATE(T)                                                                            \
-  template void require_operands<T>(const Communicator&, const Product&, T, const DistributedMatrix<T>&, \
-                                    const DistributedMatrix<T>&, T, const DistributedMatrix<T>&)
+template <Scalar T>
+void require_operands(const Product& product, const DistributedMatrix<T>& A, const DistributedMatrix<T>& B,
+                      const DistributedMatrix<T>& C) {
+  const auto require_planned = [](const char* name, const Placement& planned, const Placement& given) {
+    if (planned == given) return;
+    throw Error(ErrorKind::argument,
+                message_of("gemm: ", name, " is ", given.describe(), "; the plan is for ", planned.describe()));
+  };
+  require_planned("A", product.a, A.placement());
+  require_planned("B", product.b, B.placement());
+  require_planned("C", product.c, C.placement());
+  require_apart("gemm", "A", A.local(), "C", C.local());
+  require_apart("gemm", "B", B.local(), "C", C.local());
+}
+
+#define HEDDLE_INSTANTIATE(T)                                                                                 \
+  template void require_operands<T>(const Communicator&, const Product&, T, const DistributedMatrix<T>&,      \
+                                    const DistributedMatrix<T>&, T, const DistributedMatrix<T>&);             \
+  template void require_operands<T>(const Product&, const DistributedMatrix<T>&, const DistributedMatrix<T>&, \
+                                    const DistributedMatrix<T>&)
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE);
 #undef HEDDLE_INSTANTIATE
 

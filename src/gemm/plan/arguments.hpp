@@ -22,6 +22,11 @@ template <Scalar T>
 void require_operands(const Communicator& comm, const Product& product, T alpha, const DistributedMatrix<T>& A,
                       const DistributedMatrix<T>& B, T beta, const DistributedMatrix<T>& C);
 
+/// The same of one process, of which alpha and beta can be any. Not collective; takes no memory where nothing is wrong.
+template <Scalar T>
+void require_operands(const Product& product, const DistributedMatrix<T>& A, const DistributedMatrix<T>& B,
+                      const DistributedMatrix<T>& C);
+
 /// What makes rates useless for the tile model; empty where nothing does.
 [[nodiscard]] std::string trouble_with(const MachineRates& rates);
 

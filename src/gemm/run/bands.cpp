@@ -311,8 +311,9 @@ template <Scalar T> BandSender<T>::~BandSender() {
   if (passes_on) keep_forever(receiver_.buffers());
 }
 
-template <Scalar T> void BandSender<T>::start(const MatrixView<const T>& local) {
+template <Scalar T> void BandSender<T>::start(const MatrixView<const T>& local, const Event& ready) {
   local_ = local;
+  ready_ = ready;
   for (Queue& queue : queues_) {
     queue.sent = 0;
   }
@@ -364,7 +365,7 @@ template <Scalar T> Request BandSender<T>::send(const Queue& queue) {
   }
   const MatrixView<const T> block = part_of(local_, wanted.piece);
   if (setting_.transport.takes_blocks() || is_contiguous(block)) {
-    return setting_.transport.template send<T>(block, queue.destination, side_.tag, Event());
+    return setting_.transport.template send<T>(block, queue.destination, side_.tag, ready_);
   }
   Copy& copy = copies_[wanted.copy];
   const MatrixView<T> packed = packed_view(copy.buffer.data(), wanted.piece);

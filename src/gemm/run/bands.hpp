@@ -58,6 +58,8 @@ template <Scalar T> class BandReceiver {
 
   /// Begins a product with this rank's part of the operand; the slots are free after `begin`.
   void start(const MatrixView<const T>& local, const Event& begin);
+  /// The part alone, of a rank that owns every band on its device: nothing is to be posted.
+  void show(const MatrixView<const T>& local) { local_ = local; }
   /// First use of the next load, where it may be posted before `step`, whose predecessors have been given to the lanes.
   [[nodiscard]] std::optional<int> next_use(int step) const;
   /// may_copy: what this rank owns of the band is put in place at once, and not only when the band is asked for.
@@ -141,8 +143,8 @@ template <Scalar T> class BandSender {
   BandSender(const BandSender&) = delete;
   BandSender& operator=(const BandSender&) = delete;
 
-  /// Begins a product with this rank's part of the operand, which nothing under way writes.
-  void start(const MatrixView<const T>& local);
+  /// Begins a product with this rank's part of the operand, which is there after `ready`.
+  void start(const MatrixView<const T>& local, const Event& ready);
   /// Begins one more message to each rank, as far as may be.
   void send_next();
   /// Begins as many as may be under way, and ends what is over; unless may_copy, none that is to be copied first.
@@ -196,6 +198,7 @@ template <Scalar T> class BandSender {
   std::map<int, std::size_t> copy_of_band_;
   std::map<int, int> load_of_band_;
   MatrixView<const T> local_;
+  Event ready_;
 };
 
 }  // namespace heddle::impl

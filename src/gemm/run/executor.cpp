@@ -1,6 +1,7 @@
 #include "gemm/run/executor.hpp"
 
 #include "core/instantiate.hpp"
+#include "core/product.hpp"
 
 #include <algorithm>
 
@@ -12,6 +13,21 @@ bool ties_to_a(const Communicator& comm) {
   return comm.nodes() > 1 || comm.rank() % 2 == 0;
 }
 
+// Of layers the partial tiles are added in the end, as those of several ranks are.
+bool is_local_product(const Product& product) {
+  return product.ranks == 1 && product.layers == 1 && !is_streamed(product.a) && !is_streamed(product.b) &&
+         !is_streamed(product.c);
+}
+
+// C = beta C; beta == 0 does not read C.
+template <Scalar T> void scale_all(const ExecutionSpace& space, T beta, const MatrixView<T>& C) {
+  const Elements<T> c(C);
+  const bool reads = beta != T{0};
+  for_each_element(
+      space, "heddle::gemm::scale", static_cast<Index>(C.extent(0)), static_cast<Index>(C.extent(1)),
+      KOKKOS_LAMBDA(Index i, Index j) { c(i, j) = reads ? product(beta, c(i, j)) : T{0}; });
+}
+
 }  // namespace
 
 template <Scalar T>
@@ -21,7 +37,8 @@ Executor<T>::Executor(const Setting& setting, const Planned& planned)
       schedule_(planned.schedules[static_cast<std::size_t>(setting.comm.rank())]),
       a_(setting, side_a, facts_.product, planned.schedules),
       b_(setting, side_b, facts_.product, planned.schedules),
-      tiles_(setting, facts_.product, planned.schedules, planned.tile_buffers) {
+      tiles_(setting, facts_.product, planned.schedules, planned.tile_buffers),
+      local_(is_local_product(facts_.product)) {
   if (facts_.arithmetic.emulated()) {
     emulated_.emplace(setting.instances.lanes.front().space(), facts_.product, facts_.bands_per_pass,
                       facts_.arithmetic.moduli, facts_.arithmetic.emulation_taken);
@@ -34,22 +51,51 @@ Executor<T>::Executor(const Setting& setting, const Planned& planned)
 
 template <Scalar T>
 void Executor<T>::run(T alpha, const DistributedMatrix<T>& A, const DistributedMatrix<T>& B, T beta,
-                      const DistributedMatrix<T>& C) {
+                      const DistributedMatrix<T>& C, const Event& ready) {
   emulation_report_ = {};
-  if (alpha == T{0} || facts_.product.inner() == 0) {
-    if (beta == T{0}) {
-      fill(C, T{0});
-    } else {
-      scale(beta, C);
-    }
+  if (has_no_terms(alpha)) {
+    scale_all(setting_.comm.space(), beta, C.local());
     return;
   }
+  ready_ = ready;
   setting_.transport.set_timed(setting_.recorder->everything());
   if (emulated_) {
     emulated_->start();
-    emulation_report_ = settle_emulation(A, B);
+    emulation_report_ = settle_emulation(setting_.instances.lanes.front().space(), [&] { return this->probe(A, B); });
   }
   multiply_all(alpha, A, B, beta, C);
+}
+
+template <Scalar T> bool Executor<T>::takes_lanes() const {
+  return local_ && !emulated_ && schedule_.steps.size() > 1 && setting_.instances.lanes.size() > 1;
+}
+
+template <Scalar T>
+void Executor<T>::run_local(std::span<const blas::Context> lanes, T alpha, const DistributedMatrix<T>& A,
+                            const DistributedMatrix<T>& B, T beta, const DistributedMatrix<T>& C) {
+  const blas::Context& first = lanes.front();
+  emulation_report_ = {};
+  if (has_no_terms(alpha)) {
+    scale_all(first.space(), beta, C.local());
+    return;
+  }
+  a_.show(A.local());
+  b_.show(B.local());
+  tiles_.start(beta, C.local(), {});
+  if (emulated_) {
+    emulated_->start();
+    emulation_report_ = settle_emulation(first.space(), [&] {
+      Spread spread;
+      for (const Step& step : schedule_.steps) probe_step(first, step, spread);
+      return spread;
+    });
+  }
+  std::size_t lane = 0;
+  for (const Step& step : schedule_.steps) {
+    multiply(lanes[lane], step, alpha, tiles_.own_target(step, lane));
+    tiles_.put_own(step, lane, lanes[lane].space());
+    lane = (lane + 1) % lanes.size();
+  }
 }
 
 template <Scalar T>
@@ -57,17 +103,20 @@ void Executor<T>::multiply_all(T alpha, const DistributedMatrix<T>& A, const Dis
                                const DistributedMatrix<T>& C) {
   const ExecutionSpace& space = setting_.comm.space();
   fork(space, setting_.instances);
-  tiles_.start(beta, C.local());
+  tiles_.start(beta, C.local(), ready_);
   start_bands(A, B);
   for_each_step([&] { return tiles_.buffer_free(); },
                 [&](const Step& step, std::size_t lane) {
                   const blas::Context& context = setting_.instances.lanes[lane];
                   const MatrixView<T> tile = tiles_.target(step, lane);
-                  const Event product_begins = Event::on(context.space(), true);
+                  const bool recorded = setting_.recorder->recording();
+                  const Event product_begins = recorded ? Event::on(context.space(), true) : Event();
                   beside_messages([&] { multiply(context, step, alpha, tile); });
-                  setting_.recorder->add({TimelineKind::product, 0.0, 0.0, 'C', step.row_band, step.column_band, -1,
-                                          0.0, static_cast<int>(lane), step.layer},
-                                         product_begins, Event::on(context.space(), true));
+                  if (recorded) {
+                    setting_.recorder->add({TimelineKind::product, 0.0, 0.0, 'C', step.row_band, step.column_band, -1,
+                                            0.0, static_cast<int>(lane), step.layer},
+                                           product_begins, Event::on(context.space(), true));
+                  }
                   return [this, &step, lane] { tiles_.deliver(step, lane); };
                 });
   progress_until([&] { return bands_sent() && tiles_.idle(); });
@@ -78,8 +127,8 @@ void Executor<T>::multiply_all(T alpha, const DistributedMatrix<T>& A, const Dis
 
 template <Scalar T> void Executor<T>::start_bands(const DistributedMatrix<T>& A, const DistributedMatrix<T>& B) {
   const Event begin = Event::on(setting_.comm.space());
-  a_.start(A.local(), begin);
-  b_.start(B.local(), begin);
+  a_.start(A.local(), begin, ready_);
+  b_.start(B.local(), begin, ready_);
   // The first bands of both before the second of either: what comes from host memory crosses the bus in this order.
   for (int k = 0; k < 2; ++k) {
     a_.send_next();
@@ -128,17 +177,16 @@ void Executor<T>::for_each_step(const MayGo& may_go, const Body& body) {
 }
 
 template <Scalar T>
-EmulationReport Executor<T>::settle_emulation(const DistributedMatrix<T>& A, const DistributedMatrix<T>& B) {
+template <class Probe>
+EmulationReport Executor<T>::settle_emulation(const ExecutionSpace& space, const Probe& probe) {
   const Index inner = facts_.product.inner();
   const ArithmeticChoice& arithmetic = facts_.arithmetic;
   if (!wants_probe(arithmetic.emulation_taken)) {
     return {arithmetic.moduli, emulation_error<T>(inner, arithmetic.moduli), 0.0, {}};
   }
   const Index elements = facts_.product.rows() * facts_.product.columns();
-  EmulationReport report = choose_emulation<T>(inner, elements, probe(A, B), arithmetic.emulation_taken);
-  if (report.moduli > 0) {
-    emulated_->set_moduli(setting_.instances.lanes.front().space(), report.moduli);
-  }
+  EmulationReport report = choose_emulation<T>(inner, elements, probe(), arithmetic.emulation_taken);
+  if (report.moduli > 0) emulated_->set_moduli(space, report.moduli);
   return report;
 }
 
@@ -146,19 +194,10 @@ template <Scalar T> Spread Executor<T>::probe(const DistributedMatrix<T>& A, con
   const Communicator& comm = setting_.comm;
   fork(comm.space(), setting_.instances);
   start_bands(A, B);
-  const Index elements = facts_.product.rows() * facts_.product.columns();
   Spread spread;
   for_each_step([] { return true; },
                 [&](const Step& step, std::size_t lane) {
-                  // What one rank has left undecided may be too much for all, and is for each.
-                  const Index decided = worth_deciding(elements) - spread.undecided;
-                  Spread found;
-                  beside_messages([&] {
-                    found =
-                        emulated_->probe(setting_.instances.lanes[lane], step, a_.band(step), b_.band(step), decided);
-                  });
-                  spread.ratio = std::max(spread.ratio, found.ratio);
-                  spread.undecided += found.undecided;
+                  beside_messages([&] { probe_step(setting_.instances.lanes[lane], step, spread); });
                   return [] {};
                 });
   progress_until([&] { return bands_sent(); });
@@ -167,6 +206,15 @@ template <Scalar T> Spread Executor<T>::probe(const DistributedMatrix<T>& A, con
   spread.ratio = comm.all_reduce(spread.ratio, Reduction::maximum);
   spread.undecided = comm.all_reduce(spread.undecided, Reduction::sum);
   return spread;
+}
+
+template <Scalar T> void Executor<T>::probe_step(const blas::Context& context, const Step& step, Spread& spread) {
+  const Index elements = facts_.product.rows() * facts_.product.columns();
+  // What one rank has left undecided may be too much for all, and is for each.
+  const Index decided = worth_deciding(elements) - spread.undecided;
+  const Spread found = emulated_->probe(context, step, a_.band(step), b_.band(step), decided);
+  spread.ratio = std::max(spread.ratio, found.ratio);
+  spread.undecided += found.undecided;
 }
 
 template <Scalar T>

@@ -9,6 +9,7 @@
 #include "gemm/run/tiles.hpp"
 
 #include <optional>
+#include <span>
 
 namespace heddle::impl {
 
@@ -19,21 +20,37 @@ template <Scalar T> class Executor {
   /// Allocates bands, tiles and residues. `setting` outlives it.
   Executor(const Setting& setting, const Planned& planned);
 
-  /// C = alpha op(A) op(B) + beta C. When it returns all is given to the communicator's instance, or done. alpha == 0
-  /// or an empty inner dimension moves nothing; beta == 0 does not read C.
-  void run(T alpha, const DistributedMatrix<T>& A, const DistributedMatrix<T>& B, T beta,
-           const DistributedMatrix<T>& C);
+  /// C = alpha op(A) op(B) + beta C, ordered on the communicator's instance. When it returns all is given to that
+  /// instance, or done. alpha == 0 or an empty inner dimension moves nothing; beta == 0 does not read C. Messages may
+  /// read A and B, and write C, after `ready`: what the instance was given before; empty where that is done.
+  void run(T alpha, const DistributedMatrix<T>& A, const DistributedMatrix<T>& B, T beta, const DistributedMatrix<T>& C,
+           const Event& ready = {});
+
+  /// Whether one rank owns A, B and C, all of it where kernels read it: nothing travels, and the host has nothing to do
+  /// but to give work to instances.
+  [[nodiscard]] bool is_local() const { return local_; }
+  /// Whether such a product has several tiles that go to the plan's lanes in turn.
+  [[nodiscard]] bool takes_lanes() const;
+  /// run() where is_local(), ordered on the instances of `lanes`, which take the tiles in turn, and on nothing else. No
+  /// View is allocated after the first product with beta other than 0. It blocks where factors are probed.
+  void run_local(std::span<const blas::Context> lanes, T alpha, const DistributedMatrix<T>& A,
+                 const DistributedMatrix<T>& B, T beta, const DistributedMatrix<T>& C);
 
   [[nodiscard]] const PlanFacts& facts() const { return facts_; }
   /// Of the last product; what it has by default where products are native or nothing was multiplied.
   [[nodiscard]] const EmulationReport& emulation_report() const { return emulation_report_; }
 
  private:
-  // Decides how the factors of this emulated product are multiplied: with how many moduli, or by what instead. Where
-  // the options want a probe, all bands travel once for it.
-  [[nodiscard]] EmulationReport settle_emulation(const DistributedMatrix<T>& A, const DistributedMatrix<T>& B);
-  // How the norms of the factors' rows and columns compare with what their elements sum to, over all ranks.
+  // Decides how the factors of this emulated product are multiplied: with how many moduli, or by what instead; by what
+  // probe() finds, where the options want that.
+  template <class Probe>
+  [[nodiscard]] EmulationReport settle_emulation(const ExecutionSpace& space, const Probe& probe);
+  // How the norms of the factors' rows and columns compare with what their elements sum to, over all ranks. All bands
+  // travel once for it.
   [[nodiscard]] Spread probe(const DistributedMatrix<T>& A, const DistributedMatrix<T>& B);
+  // Adds what one step has of it.
+  void probe_step(const blas::Context& context, const Step& step, Spread& spread);
+  [[nodiscard]] bool has_no_terms(T alpha) const { return alpha == T{0} || facts_.product.inner() == 0; }
   void multiply_all(T alpha, const DistributedMatrix<T>& A, const DistributedMatrix<T>& B, T beta,
                     const DistributedMatrix<T>& C);
   // tile = alpha op(A) op(B) of a step, whose bands are there.
@@ -73,6 +90,8 @@ template <Scalar T> class Executor {
   std::optional<EmulatedBands<T>> emulated_;  // Where products are emulated.
   EmulationReport emulation_report_;
   int computed_ = 0;
+  Event ready_;  // See run().
+  bool local_;
   std::optional<ProgressThread> messenger_;
 };
 

@@ -17,11 +17,14 @@ template <Scalar T> class OperandStream {
   OperandStream(const OperandStream&) = delete;
   OperandStream& operator=(const OperandStream&) = delete;
 
-  /// Begins a product with this rank's part of the operand. The slots are free, and the part is there, after `begin`.
-  void start(const MatrixView<const T>& local, const Event& begin) {
+  /// Begins a product with this rank's part of the operand. The slots are free, and the part is there for work on the
+  /// instances, after `begin`; for messages it is there after `ready`.
+  void start(const MatrixView<const T>& local, const Event& begin, const Event& ready) {
     receiver_.start(local, begin);
-    sender_.start(local);
+    sender_.start(local, ready);
   }
+  /// Instead of start() and all that follows but band(): of a rank that owns every band on its device.
+  void show(const MatrixView<const T>& local) { receiver_.show(local); }
   /// Begins one more message to each rank that wants one, as far as messages may be under way.
   void send_next() { sender_.send_next(); }
   /// Begins as many messages as may be under way, and ends those that are over; unless may_copy, nothing is given to

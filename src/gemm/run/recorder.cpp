@@ -29,6 +29,7 @@ template <class Body> void for_each_gap(const Timeline& timeline, double seconds
 }  // namespace
 
 Timeline TimelineRecorder::finish(double seconds) {
+  recording_ = false;
   for (Timed& timed : timed_) {
     timed.interval.begin = timed.begin.seconds_since(origin_);
     timed.interval.end = timed.end.seconds_since(origin_);

@@ -10,13 +10,14 @@
 namespace heddle::impl {
 
 /// Collects the intervals of one product. Devices and host have clocks of their own: both are counted from start(),
-/// when the instance is idle.
+/// when the instance is idle. Between finish() and the next start() nothing is recorded.
 class TimelineRecorder {
  public:
   /// `everything`: transfers too, not products alone.
   explicit TimelineRecorder(bool everything) : everything_(everything) {}
 
   void start(const ExecutionSpace& space) {
+    recording_ = true;
     intervals_.clear();
     timed_.clear();
     origin_ = Event::on(space, true);
@@ -25,7 +26,12 @@ class TimelineRecorder {
     if (everything_) origin_.wait();
     host_origin_ = std::chrono::steady_clock::now();
   }
-  [[nodiscard]] bool everything() const { return everything_; }
+  /// Whether transfers are recorded too, where anything is.
+  [[nodiscard]] bool records_everything() const { return everything_; }
+  /// Whether products, and whether transfers too, are recorded now.
+  [[nodiscard]] bool recording() const { return recording_; }
+  [[nodiscard]] bool everything() const { return everything_ && recording_; }
+  void stop() { recording_ = false; }
   /// Host seconds since start().
   [[nodiscard]] double now() const {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - host_origin_).count();
@@ -46,6 +52,7 @@ class TimelineRecorder {
     Event end;
   };
   bool everything_;
+  bool recording_ = false;
   Event origin_;
   std::chrono::steady_clock::time_point host_origin_;
   Timeline intervals_;

@@ -77,9 +77,10 @@ template <Scalar T> MatrixView<T> TileExchange<T>::block_of_c(const Step& step, 
   return part_of(step.layer == 0 ? local_ : copy_of_c(step.layer), piece);
 }
 
-template <Scalar T> void TileExchange<T>::start(T beta, const MatrixView<T>& local) {
+template <Scalar T> void TileExchange<T>::start(T beta, const MatrixView<T>& local, const Event& ready) {
   beta_ = beta;
   local_ = local;
+  ready_ = ready;
   for (Source& source : sources_) {
     source.lands = std::all_of(source.pieces.begin(), source.pieces.end(),
                                [&](const Expected& expected) { return lands_in_place(expected.step); });
@@ -101,8 +102,7 @@ template <Scalar T> void TileExchange<T>::post(Source& source) {
     Request& request = source.requests[source.posted % window];
     source.times[source.posted % window] = records_transfers(setting_) ? setting_.recorder->now() : 0.0;
     if (lands_in_place(step)) {
-      request = setting_.transport.template receive<T>(block_of_c(step, piece), source.rank, tag_gemm_c,
-                                                       std::span<const Event>());
+      request = setting_.transport.template receive<T>(block_of_c(step, piece), source.rank, tag_gemm_c, this->ready());
     } else {
       const Buffer<T>& landing = source.landings[source.posted % window];
       const Event free = Event::on(setting_.instances.home);
@@ -256,6 +256,22 @@ template <Scalar T> void TileExchange<T>::deliver(const Step& step, std::size_t 
                               piece.owner, static_cast<double>(piece.size()) * sizeof(T), step});
   }
   current_ = (current_ + 1) % departures_.size();
+}
+
+template <Scalar T> MatrixView<T> TileExchange<T>::own_target(const Step& step, std::size_t lane) {
+  const Region region = tile_of_c(product_, step.row_band, step.column_band);
+  const Piece mine = piece_of(product_.c, region, setting_.comm.rank());
+  if (computed_in_place(step, region, mine)) return block_of_c(step, mine);
+  grow(setting_, departures_[lane].tile, region.size());
+  return tile_of(departures_[lane], region);
+}
+
+template <Scalar T> void TileExchange<T>::put_own(const Step& step, std::size_t lane, const ExecutionSpace& space) {
+  const Region region = tile_of_c(product_, step.row_band, step.column_band);
+  const Piece mine = piece_of(product_.c, region, setting_.comm.rank());
+  if (computed_in_place(step, region, mine)) return;
+  const MatrixView<const T> tile = tile_of(departures_[lane], region);
+  accumulate<T>(space, tile, beta_of(step), block_of_c(step, mine));
 }
 
 template <Scalar T> bool TileExchange<T>::idle() const {

@@ -22,7 +22,8 @@ template <Scalar T> class TileExchange {
   TileExchange(const TileExchange&) = delete;
   TileExchange& operator=(const TileExchange&) = delete;
 
-  void start(T beta, const MatrixView<T>& local);
+  /// Begins a product into this rank's part of C, which messages may write after `ready`.
+  void start(T beta, const MatrixView<T>& local, const Event& ready);
   /// bus_taken: own tiles that go to host memory wait, while there is another buffer.
   void progress(bool bus_taken);
   /// Ends what has been sent; gives nothing to an instance.
@@ -33,6 +34,10 @@ template <Scalar T> class TileExchange {
   [[nodiscard]] MatrixView<T> target(const Step& step, std::size_t lane);
   /// Sends the tile that the lane computes into target(step, lane), or adds it to C.
   void deliver(const Step& step, std::size_t lane);
+  /// Instead of target(), of deliver() and of all that follows: of a rank that owns all of C on its device. The tile is
+  /// computed and put into C by work on one instance, that of the lane.
+  [[nodiscard]] MatrixView<T> own_target(const Step& step, std::size_t lane);
+  void put_own(const Step& step, std::size_t lane, const ExecutionSpace& space);
   [[nodiscard]] bool idle() const;
   /// Work on the communicator's instance, which is behind all the others, from now on sees this rank's C, as far as
   /// idle() says that it is there.
@@ -87,6 +92,7 @@ template <Scalar T> class TileExchange {
   void hold(Buffer<T> Departure::*buffer);
   void hold_landings(Source& source);
   void post(Source& source);
+  [[nodiscard]] std::span<const Event> ready() const { return {&ready_, ready_.state() ? std::size_t{1} : 0}; }
   void keep(const MatrixView<const T>& tile, const Step& step, const Piece& mine, const Event& computed);
   void copy_home();
 
@@ -100,6 +106,7 @@ template <Scalar T> class TileExchange {
   std::vector<Buffer<T>> layers_;  // Of all layers but the first.
   T beta_{};
   MatrixView<T> local_;
+  Event ready_;
 };
 
 }  // namespace heddle::impl
