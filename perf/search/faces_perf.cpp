@@ -1,4 +1,5 @@
-// External faces of tetrahedralised grids, beside Hash-Fight with FNV-1a in turn, and beside what memory allows.
+// External faces of tetrahedralised grids, beside Hash-Fight with FNV-1a in turn, by a plan beside the one call that
+// allocates, and beside what memory allows.
 #include "support/copy.hpp"
 #include "support/measure.hpp"
 #include <heddle/search/faces.hpp>
@@ -7,17 +8,21 @@
 #include <algorithm>
 #include <array>
 #include <string>
+#include <vector>
 
 namespace heddle::perf {
 namespace {
 
 constexpr bool on_host = Kokkos::SpaceAccessibility<Kokkos::HostSpace, MemorySpace>::accessible;
 
+enum class Beside { nothing, fight, once };
+constexpr std::array<const char*, 3> names = {"alone", "beside_hash_fight", "planned"};
+
 struct Case {
   Index cubes;
   int per_cube;
   bool randomised;
-  bool beside_fight;
+  Beside beside;
 };
 
 search::ExternalFaces<std::int32_t> faces(const Mesh<std::int32_t>& mesh, const search::SearchOptions& options) {
@@ -36,7 +41,16 @@ void search_faces(benchmark::State& state, const Case& what) {
   const auto ours = [&] {
     return seconds_of([&] { found = faces(mesh, {.algorithm = search::Algorithm::partition}).report.external; });
   };
-  if (what.beside_fight) {
+  search::ExternalFacesPlan<std::int32_t> plan(space, {.search = {.algorithm = search::Algorithm::partition}});
+  const bool planned = what.beside == Beside::once;
+  if (planned) {
+    Index found_in_plan = 0;
+    compare(state, cells,
+            {"plan", [&] { return seconds_of([&] { found_in_plan = plan.execute(mesh).report.external; }); }},
+            {"once", ours}, "gcells");
+    state.counters["plan_gbytes"] = 1e-9 * static_cast<double>(plan.memory());
+    if (found_in_plan != found) fail(state, "the plan finds other faces");
+  } else if (what.beside == Beside::fight) {
     compare(state, cells, {"partition", ours},
             {"fight",
              [&] {
@@ -64,27 +78,32 @@ void search_faces(benchmark::State& state, const Case& what) {
     for (double& copy : copies) copy = seconds_of([&] { streaming_copy<double>(space, from, to); });
     state.counters["share_of_bandwidth"] = median(copies) / median(times);
   }
-  for (const search::Phase& phase :
-       faces(mesh, {.algorithm = search::Algorithm::partition, .time_phases = true}).report.search.phases) {
-    state.counters["ms_" + phase.name] = 1e3 * phase.seconds;
+  const search::SearchOptions timed{.algorithm = search::Algorithm::partition, .time_phases = true};
+  std::vector<search::Phase> phases;
+  if (planned) {
+    search::ExternalFacesPlan<std::int32_t> watched(space, {.search = timed});
+    static_cast<void>(watched.execute(mesh));
+    phases = watched.execute(mesh).report.search.phases;
+  } else {
+    phases = faces(mesh, timed).report.search.phases;
   }
+  for (const search::Phase& phase : phases) state.counters["ms_" + phase.name] = 1e3 * phase.seconds;
   if (found != 12 * n * n) fail(state, "not 12 n^2 external faces");
 }
 
 [[maybe_unused]] const bool added = [] {
   // 24.6 million tetrahedra; on GPUs the paper's meshes of 175^3 and 300^3 points, 26 and 134 million.
-  constexpr std::array<Case, 2> sizes = on_host ? std::array<Case, 2>{{{40, 6, false, true}, {160, 6, false, true}}}
-                                                : std::array<Case, 2>{{{174, 5, false, true}, {299, 5, false, true}}};
+  constexpr std::array<Case, 2> sizes = on_host ? std::array<Case, 2>{{{40, 6, false, {}}, {160, 6, false, {}}}}
+                                                : std::array<Case, 2>{{{174, 5, false, {}}, {299, 5, false, {}}}};
   for (Case one : sizes) {
     for (const bool randomised : {false, true}) {
-      for (const bool beside_fight : {false, true}) {
+      for (const Beside beside : {Beside::nothing, Beside::fight, Beside::once}) {
         one.randomised = randomised;
-        one.beside_fight = beside_fight;
+        one.beside = beside;
         const std::string name = "faces/" + std::string(randomised ? "randomised" : "regular") + "/" +
-                                 std::string(beside_fight ? "beside_hash_fight" : "alone") +
-                                 "/cubes:" + std::to_string(one.cubes);
+                                 names[static_cast<std::size_t>(beside)] + "/cubes:" + std::to_string(one.cubes);
         benchmark::RegisterBenchmark(name.c_str(), [one](benchmark::State& state) { search_faces(state, one); })
-            ->Iterations(on_host && beside_fight ? 2 : 5)
+            ->Iterations(on_host && beside == Beside::fight ? 2 : 5)
             ->UseManualTime()
             ->Unit(benchmark::kMillisecond);
       }

@@ -114,7 +114,7 @@ template <Packing packing, class Source, class Sink> struct Buckets {
   Sink sink;
   Word seed = 0;
   int table_bits = 0;
-  Kokkos::View<int, MemorySpace> overfull;
+  Kokkos::View<int*, MemorySpace> overfull;  // One number.
 
   static constexpr int longest_search = 512;
   static constexpr int scratch_level = on_host ? 1 : 0;
@@ -170,7 +170,7 @@ template <Packing packing, class Source, class Sink> struct Buckets {
     const Index here = begin(team.league_rank() + 1) - bucket;
     if (here == 0) return;
     if (here > (Sink::groups ? Index{0xFFFFFFFE} : Index{Place::record} - 1)) {
-      Kokkos::single(Kokkos::PerTeam(team), [&] { overfull() = 1; });
+      Kokkos::single(Kokkos::PerTeam(team), [&] { overfull(0) = 1; });
       return;
     }
     const auto count = static_cast<Count>(here);
@@ -195,7 +195,7 @@ template <Packing packing, class Source, class Sink> struct Buckets {
     loop(team, size, [&](Count place) { table[place] = Place::empty; });
     team.team_barrier();
     loop(team, count, [&](Count i) {
-      if (insert(table, bucket, i) == Place::empty) overfull() = 1;
+      if (insert(table, bucket, i) == Place::empty) overfull(0) = 1;
     });
     team.team_barrier();
     int crowded = 0;
@@ -211,7 +211,7 @@ template <Packing packing, class Source, class Sink> struct Buckets {
           }
         },
         Kokkos::Max<int>(crowded));
-    if (crowded != 1 || overfull() != 0) return;
+    if (crowded != 1 || overfull(0) != 0) return;
     loop(team, count, [&](Count i) {
       if ((table[find(table, bucket, i)] & Place::more) != 0) {
         sink.many(records(bucket + i).slot());
@@ -243,7 +243,7 @@ template <Packing packing, class Source, class Sink> struct Buckets {
         },
         Kokkos::Max<int>(full));
     if (full == 1) {
-      Kokkos::single(Kokkos::PerTeam(team), [&] { overfull() = 1; });
+      Kokkos::single(Kokkos::PerTeam(team), [&] { overfull(0) = 1; });
       return;
     }
     team.team_barrier();

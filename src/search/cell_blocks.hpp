@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/on_host.hpp"
+#include "search/workspace.hpp"
 #include <heddle/core/mesh.hpp>
 
 #include <algorithm>
@@ -9,11 +10,11 @@
 
 namespace heddle::search::impl {
 
-inline Kokkos::View<const Index*, MemorySpace> moved_offsets(const ExecutionSpace& space,
+inline Kokkos::View<const Index*, MemorySpace> moved_offsets(Workspace& workspace,
                                                              const Kokkos::View<const Index*, MemorySpace>& offsets,
                                                              Index by) {
-  const Kokkos::View<Index*, MemorySpace> moved(
-      Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "heddle::search::block"), offsets.extent(0));
+  const ExecutionSpace& space = workspace.space();
+  const auto moved = workspace.take<Index>("heddle::search::block", static_cast<Index>(offsets.extent(0)));
   Kokkos::parallel_for(
       "heddle::search::move_offsets",
       Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::size_t>>(space, 0, offsets.extent(0)),
@@ -27,7 +28,8 @@ template <PointId Id, class Space> class CellBlocks {
   /// About 64 MiB of points.
   static constexpr Index points_a_block = (Index{64} << 20) / static_cast<Index>(sizeof(Id));
 
-  CellBlocks(const ExecutionSpace& space, const Mesh<Id, Space>& mesh) : space_(space), mesh_(mesh) {}
+  /// `workspace`, from which copies are taken, outlives it.
+  CellBlocks(Workspace& workspace, const Mesh<Id, Space>& mesh) : workspace_(workspace), mesh_(mesh) {}
 
   /// f(block, first cell) for one block after the other, in order. `blocks` cells of them: 0 takes the usual size.
   template <class F> void each(const F& f, Index cells_a_block = 0) const {
@@ -55,12 +57,11 @@ template <PointId Id, class Space> class CellBlocks {
   template <class T>
   Kokkos::View<const T*, MemorySpace> copied(const Kokkos::View<const T*, Space>& from, Index begin, Index end) const {
     if (from.extent(0) == 0 || begin == end) return {};
-    const Kokkos::View<T*, MemorySpace> to(
-        Kokkos::view_alloc(space_, Kokkos::WithoutInitializing, "heddle::search::block"),
-        static_cast<std::size_t>(end - begin));
-    Kokkos::deep_copy(space_, to, Kokkos::subview(from, std::pair<Index, Index>(begin, end)));
+    const ExecutionSpace& space = workspace_.space();
+    const Kokkos::View<T*, MemorySpace> to = workspace_.template take<T>("heddle::search::block", end - begin);
+    Kokkos::deep_copy(space, to, Kokkos::subview(from, std::pair<Index, Index>(begin, end)));
     // The host may do with its own as it likes from here on, and kernels with the block.
-    space_.fence("heddle::search::block");
+    space.fence("heddle::search::block");
     return to;
   }
   Mesh<Id> copied(Index begin, Index end) const {
@@ -70,7 +71,7 @@ template <PointId Id, class Space> class CellBlocks {
       block.kinds = copied(mesh_.kinds, begin, end);
       const auto size = static_cast<Index>(mesh_.points.extent(0));
       const Index from = std::clamp<Index>(mesh_.offsets(begin), 0, size);
-      block.offsets = moved_offsets(space_, copied(mesh_.offsets, begin, end + 1), from);
+      block.offsets = moved_offsets(workspace_, copied(mesh_.offsets, begin, end + 1), from);
       block.points = copied(mesh_.points, from, std::clamp<Index>(mesh_.offsets(end), from, size));
     } else {
       const Index corners = corners_of(mesh_.kind);
@@ -80,7 +81,7 @@ template <PointId Id, class Space> class CellBlocks {
     return block;
   }
 
-  ExecutionSpace space_;
+  Workspace& workspace_;
   Mesh<Id, Space> mesh_;
 };
 

@@ -73,7 +73,6 @@ Kokkos::View<Index*, MemorySpace> chosen_slots(SearchRecorder& recorder, const S
   Kokkos::parallel_reduce(
       "heddle::search::count_chosen", Policy(space, 0, source.slots()),
       KOKKOS_LAMBDA(Index slot, Index & sum) { sum += is_here(slot) ? 1 : 0; }, count);
-  space.fence("heddle::search::count_chosen");
   const auto chosen = recorder.array<Index>("heddle::search::chosen", count);
   Kokkos::parallel_scan(
       "heddle::search::choose", Policy(space, 0, source.slots()), KOKKOS_LAMBDA(Index slot, Index & sum, bool last) {

@@ -112,7 +112,8 @@ ExternalFaces<Id> faces_over(const Communicator& comm, const Mesh<Id, Space>& me
   const ExecutionSpace& space = comm.space();
   if (options.ghosts == GhostCells::hide) options.ghosts = GhostCells::drop;
   ExternalFaces<Id> result;
-  FaceSearch<shape, Id, Space> search(space, mesh, options, result.report);
+  Workspace workspace(space, false);
+  FaceSearch<shape, Id, Space> search(workspace, mesh, options, result.report);
   comm.on_each([&] { search.inspect(message_of(" of rank ", comm.rank())); });
 
   std::vector<Index> cells(static_cast<std::size_t>(comm.size()));
@@ -147,7 +148,7 @@ ExternalFaces<Id> faces_over(const Communicator& comm, const Mesh<Id, Space>& me
   const Index listed = result.nonmanifold.size();
   std::vector<Index> first(static_cast<std::size_t>(listed));
   if (listed > 0) {
-    const Duplicates same = faces_of_sides(space, result.nonmanifold, options.search);
+    const Duplicates same = faces_of_sides(workspace, result.nonmanifold, options.search);
     const auto group = host_copy(space, same.group);
     const auto first_of_group = host_copy(space, same.first);
     const auto cell = host_copy(space, result.nonmanifold.cell);

@@ -1,13 +1,13 @@
+#include "search/duplicates.hpp"
+
 #include "search/key_source.hpp"
 #include "search/search.hpp"
-#include <heddle/search/duplicates.hpp>
 
 #include <Kokkos_Profiling_ScopedRegion.hpp>
 
-namespace heddle::search::compiled {
+namespace heddle::search {
+namespace impl {
 namespace {
-
-using namespace impl;
 
 // The words that keys have; `+=` joins the parts of a reduction.
 struct WordRange {
@@ -20,13 +20,16 @@ struct WordRange {
   }
 };
 
-Duplicates find(const ExecutionSpace& space, const KeyArray& keys, const SearchOptions& options) {
-  const auto uninitialised = [&](const std::string& label) {
-    return Kokkos::view_alloc(space, Kokkos::WithoutInitializing, label);
-  };
+}  // namespace
+
+Duplicates duplicates_in(Workspace& workspace, const compiled::KeyArray& keys, const SearchOptions& options) {
+  const Kokkos::Profiling::ScopedRegion region("heddle::search::find_duplicates");
+  require(keys.words >= 1 && keys.words <= most_words, "find_duplicates: keys of ", keys.words,
+          " words; expected 1 to ", most_words);
+  const ExecutionSpace& space = workspace.space();
   const Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>> all(space, 0, keys.keys);
   Duplicates result;
-  SearchRecorder recorder(space, result.report, options.time_phases);
+  SearchRecorder recorder(workspace, result.report, options.time_phases);
 
   KeySource source;
   source.items = keys.keys;
@@ -43,12 +46,11 @@ Duplicates find(const ExecutionSpace& space, const KeyArray& keys, const SearchO
           seen += {word, word};
         },
         range);
-    space.fence("heddle::search::range");
     least[static_cast<std::size_t>(k)] = range.low;
     bits[static_cast<std::size_t>(k)] = bits_of(range.high - range.low);
   }
-  const Kokkos::View<Word*, MemorySpace> device_least(uninitialised("heddle::search::least"), width);
-  const Kokkos::View<int*, MemorySpace> device_bits(uninitialised("heddle::search::bits"), width);
+  const auto device_least = workspace.take<Word>("heddle::search::least", keys.words);
+  const auto device_bits = workspace.take<int>("heddle::search::bits", keys.words);
   Kokkos::deep_copy(space, device_least, Kokkos::View<const Word*, Kokkos::HostSpace>(least.data(), width));
   Kokkos::deep_copy(space, device_bits, Kokkos::View<const int*, Kokkos::HostSpace>(bits.data(), width));
   space.fence("heddle::search::range");
@@ -59,8 +61,9 @@ Duplicates find(const ExecutionSpace& space, const KeyArray& keys, const SearchO
   auto first = recorder.array<Index>("heddle::search::first", keys.keys);
   auto count = recorder.array<Index>("heddle::search::count", keys.keys);
   const auto one_block = [&](const auto& f) { f(source); };
-  search_keys<KeySource>(recorder, SearchedKeys{one_block, [&] { return source; }, keys.keys, bits}, options,
-                         Groups{first, count}, [] {});
+  search_keys<KeySource>(recorder,
+                         SearchedKeys{one_block, [&] { return source; }, KeyCounts{keys.keys, keys.keys}, bits},
+                         options, Groups{first, count}, [] {});
 
   // Groups are numbered in the order of their first keys.
   auto number = recorder.array<Index>("heddle::search::number", keys.keys);
@@ -73,9 +76,9 @@ Duplicates find(const ExecutionSpace& space, const KeyArray& keys, const SearchO
         ++sum;
       },
       groups);
-  result.group = Kokkos::View<Index*, MemorySpace>(uninitialised("heddle::search::group"), keys.keys);
-  result.first = Kokkos::View<Index*, MemorySpace>(uninitialised("heddle::search::first"), groups);
-  result.count = Kokkos::View<Index*, MemorySpace>(uninitialised("heddle::search::count"), groups);
+  result.group = workspace.take<Index>("heddle::search::group", keys.keys);
+  result.first = workspace.take<Index>("heddle::search::first", groups);
+  result.count = workspace.take<Index>("heddle::search::count", groups);
   const auto group_of = result.group;
   const auto first_of = result.first;
   const auto count_of = result.count;
@@ -93,13 +96,35 @@ Duplicates find(const ExecutionSpace& space, const KeyArray& keys, const SearchO
   return result;
 }
 
-}  // namespace
+}  // namespace impl
 
-Duplicates find_duplicates(const ExecutionSpace& space, const KeyArray& keys, const SearchOptions& options) {
-  const Kokkos::Profiling::ScopedRegion region("heddle::search::find_duplicates");
-  require(keys.words >= 1 && keys.words <= most_words, "find_duplicates: keys of ", keys.words,
-          " words; expected 1 to ", most_words);
-  return find(space, keys, options);
+Duplicates compiled::find_duplicates(const ExecutionSpace& space, const KeyArray& keys, const SearchOptions& options) {
+  impl::Workspace workspace(space, false);
+  return impl::duplicates_in(workspace, keys, options);
 }
 
-}  // namespace heddle::search::compiled
+struct DuplicatesPlan::State {
+  impl::Workspace workspace;
+  SearchOptions options;
+  Duplicates result;
+};
+
+DuplicatesPlan::DuplicatesPlan(const ExecutionSpace& space, const SearchOptions& options)
+    : state_(new State{{space, true}, options, {}}) {}
+DuplicatesPlan::~DuplicatesPlan() = default;
+DuplicatesPlan::DuplicatesPlan(DuplicatesPlan&&) noexcept = default;
+DuplicatesPlan& DuplicatesPlan::operator=(DuplicatesPlan&&) noexcept = default;
+
+const Duplicates& DuplicatesPlan::find(const compiled::KeyArray& keys) {
+  State& state = *state_;
+  // Arrays that the caller does not hold can be written again.
+  state.result = {};
+  state.result = impl::duplicates_in(state.workspace, keys, state.options);
+  return state.result;
+}
+
+Index DuplicatesPlan::memory() const {
+  return state_->workspace.bytes();
+}
+
+}  // namespace heddle::search

@@ -1,9 +1,9 @@
 // External faces of one rank's cells, in the steps that they take.
 #pragma once
 
+#include "search/duplicates.hpp"
 #include "search/listing.hpp"
 #include "search/search.hpp"
-#include <heddle/search/duplicates.hpp>
 #include <heddle/search/faces.hpp>
 
 #include <Kokkos_Profiling_ScopedRegion.hpp>
@@ -28,17 +28,18 @@ template <PointId Id, class Space> void require_arrays(const Mesh<Id, Space>& me
 
 /// Which sides are one face, of those that stand in a list.
 template <PointId Id>
-Duplicates faces_of_sides(const ExecutionSpace& space, const FaceList<Id>& list, const SearchOptions& options) {
+Duplicates faces_of_sides(Workspace& workspace, const FaceList<Id>& list, const SearchOptions& options) {
+  const ExecutionSpace& space = workspace.space();
   const Index sides = list.size();
-  const Kokkos::View<Id**, Kokkos::LayoutRight, MemorySpace> keys(
-      Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "heddle::search::sides"), sides, 4);
+  constexpr int words = 4;
+  const auto keys = workspace.take<Id>("heddle::search::sides", words * sides);
   Kokkos::parallel_for(
       "heddle::search::sides", Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(space, 0, sides),
       KOKKOS_LAMBDA(Index face) {
         const Index begin = list.offsets(face);
         const auto corners = static_cast<int>(list.offsets(face + 1) - begin);
         // Sorted by insertion, each point once, -1 behind them.
-        Id point[4] = {-1, -1, -1, -1};
+        Id point[words] = {-1, -1, -1, -1};
         int count = 0;
         for (int k = 0; k < corners; ++k) {
           const Id more = list.points(begin + k);
@@ -49,9 +50,10 @@ Duplicates faces_of_sides(const ExecutionSpace& space, const FaceList<Id>& list,
           point[at] = more;
           ++count;
         }
-        for (int k = 0; k < 4; ++k) keys(face, k) = point[k];
+        for (int k = 0; k < words; ++k) keys(words * face + k) = point[k];
       });
-  return search::find_duplicates(space, keys, options);
+  const compiled::KeyArray array{keys.data(), sides, words, words, 1, static_cast<int>(sizeof(Id)), true};
+  return duplicates_in(workspace, array, options);
 }
 
 /// One search in a mesh of a known shape.
@@ -59,19 +61,20 @@ template <Shape shape, PointId Id, class Space> class FaceSearch {
  public:
   using Source = FaceSource<Id, shape>;
 
-  FaceSearch(const ExecutionSpace& space, const Mesh<Id, Space>& mesh, const ExternalFacesOptions& options,
+  /// `workspace`, from which it takes its memory and that of the lists, and `report` outlive it.
+  FaceSearch(Workspace& workspace, const Mesh<Id, Space>& mesh, const ExternalFacesOptions& options,
              ExternalFacesReport& report)
-      : space_(space),
+      : workspace_(workspace),
         mesh_(mesh),
         options_(options),
         report_(report),
-        recorder_(space, report.search, options.search.time_phases),
-        blocks_(space, mesh) {}
+        recorder_(workspace, report.search, options.search.time_phases),
+        blocks_(workspace, mesh) {}
 
   /// Throws Error(argument) where the mesh can't be; `whose` follows the number of the cell.
   void inspect(const std::string& whose = "") {
     blocks_.each([&](const Mesh<Id>& block, Index first) {
-      const MeshFacts here = inspected(space_, source_of<Id, shape>(block, first, drops(), 0, 64));
+      const MeshFacts here = inspected(workspace_.space(), source_of<Id, shape>(block, first, drops(), 0, 64));
       if (here.bad_cell != MeshFacts::above_all) refuse_cell(mesh_, here.bad_cell, whose);
       facts_ += here;
     });
@@ -86,14 +89,16 @@ template <Shape shape, PointId Id, class Space> class FaceSearch {
   void search(const SharedPoints& shared = {}) {
     shared_ = shared;
     marks_ = recorder_.template array<std::uint32_t>("heddle::search::marks", (mesh_.cells() + 1) / 2);
-    const auto forget = [&] { Kokkos::deep_copy(space_, marks_, 0U); };
+    const auto forget = [&] { Kokkos::deep_copy(workspace_.space(), marks_, 0U); };
     forget();
     const auto whole = [&] { return source(blocks_.whole(), 0); };
     const auto blocks = [&](const auto& f) { each_source(f); };
-    search_keys<Source>(recorder_,
-                        SearchedKeys{blocks, whole, mesh_.cells() * Source::per_item,
-                                     std::vector<int>(static_cast<std::size_t>(Source::words()), bits())},
-                        options_.search, side_marks(), forget);
+    const KeyCounts counts{mesh_.cells() * Source::per_item,
+                           shared.bits.extent(0) > 0 ? -1 : facts_.sides - facts_.flat_sides};
+    search_keys<Source>(
+        recorder_,
+        SearchedKeys{blocks, whole, counts, std::vector<int>(static_cast<std::size_t>(Source::words()), bits())},
+        options_.search, side_marks(), forget);
   }
 
   /// f(source) for one block of cells after the other.
@@ -105,7 +110,7 @@ template <Shape shape, PointId Id, class Space> class FaceSearch {
 
   /// Both lists, by what is marked.
   void list(ExternalFaces<Id>& result) {
-    Listing<Id, shape> listing(space_, marks_, options_.ghosts == GhostCells::hide);
+    Listing<Id, shape> listing(workspace_, marks_, options_.ghosts == GhostCells::hide);
     blocks_.each([&](const Mesh<Id>& block, Index first) { listing.count(block, first); });
     listing.allocate();
     blocks_.each([&](const Mesh<Id>& block, Index first) { listing.write(block, first); });
@@ -128,7 +133,7 @@ template <Shape shape, PointId Id, class Space> class FaceSearch {
     return made;
   }
 
-  ExecutionSpace space_;
+  Workspace& workspace_;
   Mesh<Id, Space> mesh_;
   ExternalFacesOptions options_;
   ExternalFacesReport& report_;
@@ -151,21 +156,27 @@ template <PointId Id, class Space, class Work> auto with_shape(const Mesh<Id, Sp
 }
 
 template <Shape shape, PointId Id, class Space>
-ExternalFaces<Id> faces_of(const ExecutionSpace& space, const Mesh<Id, Space>& mesh,
-                           const ExternalFacesOptions& options) {
+ExternalFaces<Id> faces_of(Workspace& workspace, const Mesh<Id, Space>& mesh, const ExternalFacesOptions& options) {
   ExternalFaces<Id> result;
-  FaceSearch<shape, Id, Space> search(space, mesh, options, result.report);
+  FaceSearch<shape, Id, Space> search(workspace, mesh, options, result.report);
   search.inspect();
   search.search();
   search.list(result);
   if (result.nonmanifold.size() > 0) {
-    const Duplicates same = faces_of_sides(space, result.nonmanifold, options.search);
+    const Duplicates same = faces_of_sides(workspace, result.nonmanifold, options.search);
     result.nonmanifold_face = same.group;
     result.report.nonmanifold_faces = same.groups();
   }
-  space.fence("heddle::search::external_faces");
+  workspace.space().fence("heddle::search::external_faces");
   search.recorder().phase("list");
   return result;
+}
+
+template <PointId Id, class Space>
+ExternalFaces<Id> faces_in(Workspace& workspace, const Mesh<Id, Space>& mesh, const ExternalFacesOptions& options) {
+  const Kokkos::Profiling::ScopedRegion region("heddle::search::external_faces");
+  require_arrays(mesh);
+  return with_shape(mesh, [&](auto shape) { return faces_of<decltype(shape)::value>(workspace, mesh, options); });
 }
 
 }  // namespace heddle::search::impl
@@ -175,10 +186,35 @@ namespace heddle::search {
 template <PointId Id, class Space>
 ExternalFaces<Id> external_faces(const ExecutionSpace& space, const Mesh<Id, Space>& mesh,
                                  const ExternalFacesOptions& options) {
-  const Kokkos::Profiling::ScopedRegion region("heddle::search::external_faces");
-  impl::require_arrays(mesh);
-  return impl::with_shape(mesh,
-                          [&](auto shape) { return impl::faces_of<decltype(shape)::value>(space, mesh, options); });
+  impl::Workspace workspace(space, false);
+  return impl::faces_in(workspace, mesh, options);
+}
+
+template <PointId Id> struct ExternalFacesPlan<Id>::State {
+  impl::Workspace workspace;
+  ExternalFacesOptions options;
+  ExternalFaces<Id> result;
+};
+
+template <PointId Id>
+ExternalFacesPlan<Id>::ExternalFacesPlan(const ExecutionSpace& space, const ExternalFacesOptions& options)
+    : state_(new State{{space, true}, options, {}}) {}
+template <PointId Id> ExternalFacesPlan<Id>::~ExternalFacesPlan() = default;
+template <PointId Id> ExternalFacesPlan<Id>::ExternalFacesPlan(ExternalFacesPlan&&) noexcept = default;
+template <PointId Id> ExternalFacesPlan<Id>& ExternalFacesPlan<Id>::operator=(ExternalFacesPlan&&) noexcept = default;
+
+template <PointId Id>
+template <class Space>
+const ExternalFaces<Id>& ExternalFacesPlan<Id>::execute(const Mesh<Id, Space>& mesh) {
+  State& state = *state_;
+  // Lists that the caller does not hold can be written again.
+  state.result = {};
+  state.result = impl::faces_in(state.workspace, mesh, state.options);
+  return state.result;
+}
+
+template <PointId Id> Index ExternalFacesPlan<Id>::memory() const {
+  return state_->workspace.bytes();
 }
 
 }  // namespace heddle::search

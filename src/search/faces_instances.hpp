@@ -1,16 +1,20 @@
-// external_faces() for numbers of points of one type: a file for each, since they take long to compile.
+// external_faces() and its plan for numbers of points of one type: a file for each, since they take long to compile.
 #pragma once
 
 #include "search/distributed.hpp"
 
-#define HEDDLE_INSTANTIATE_FACES_IN(ID, SPACE)                                             \
-  template ExternalFaces<ID> external_faces(const ExecutionSpace&, const Mesh<ID, SPACE>&, \
-                                            const ExternalFacesOptions&);                  \
-  template ExternalFaces<ID> external_faces(const Communicator&, const Mesh<ID, SPACE>&, const ExternalFacesOptions&)
+#define HEDDLE_INSTANTIATE_FACES_IN(ID, SPACE)                                                                         \
+  template ExternalFaces<ID> external_faces(const ExecutionSpace&, const Mesh<ID, SPACE>&,                             \
+                                            const ExternalFacesOptions&);                                              \
+  template ExternalFaces<ID> external_faces(const Communicator&, const Mesh<ID, SPACE>&, const ExternalFacesOptions&); \
+  template const ExternalFaces<ID>& ExternalFacesPlan<ID>::execute(const Mesh<ID, SPACE>&)
 #if defined(KOKKOS_ENABLE_CUDA) || defined(KOKKOS_ENABLE_HIP)
 #define HEDDLE_INSTANTIATE_FACES(ID)            \
+  template class ExternalFacesPlan<ID>;         \
   HEDDLE_INSTANTIATE_FACES_IN(ID, MemorySpace); \
   HEDDLE_INSTANTIATE_FACES_IN(ID, Kokkos::HostSpace)
 #else
-#define HEDDLE_INSTANTIATE_FACES(ID) HEDDLE_INSTANTIATE_FACES_IN(ID, MemorySpace)
+#define HEDDLE_INSTANTIATE_FACES(ID)    \
+  template class ExternalFacesPlan<ID>; \
+  HEDDLE_INSTANTIATE_FACES_IN(ID, MemorySpace)
 #endif

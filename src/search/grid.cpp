@@ -195,7 +195,8 @@ ExternalFaces<Id> external_faces(const ExecutionSpace& space, const StructuredGr
         const Index cell = cube.i + grid.x * (cube.j + grid.y * cube.k);
         sides(face) = static_cast<impl::Word>(6 * cell + 2 * axis + far);
       });
-  impl::sort_pairs(space, sides, unused, impl::bits_of(static_cast<impl::Word>(6 * grid.cells())));
+  impl::Workspace workspace(space, false);
+  impl::sort_pairs(workspace, sides, unused, impl::bits_of(static_cast<impl::Word>(6 * grid.cells())));
   const auto sorted = sides;
   const auto cell_of = list.cell;
   const auto side_of = list.side;

@@ -140,8 +140,7 @@ void search_hash_fight(SearchRecorder& recorder, const Source& source, HashFunct
   }
   recorder.drop(joined);
   if (left.extent(0) > 0) {
-    Kokkos::View<Slot*, MemorySpace> few(Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "heddle::search::rest"),
-                                         left.extent(0));
+    auto few = recorder.workspace().template take<Slot>("heddle::search::rest", static_cast<Index>(left.extent(0)));
     Kokkos::deep_copy(space, few, left);
     search_sorted_by_id(recorder, source, few, word_bits, sink);
   }

@@ -10,23 +10,19 @@ namespace {
 constexpr int digit_bits = 8;
 constexpr Index digits = Index{1} << digit_bits;
 
-template <class T> Kokkos::View<T*, MemorySpace> uninitialised(const ExecutionSpace& space, Index size) {
-  return Kokkos::View<T*, MemorySpace>(Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "heddle::search::sorted"),
-                                       static_cast<std::size_t>(size));
-}
-
 }  // namespace
 
 template <class Key, class Value>
-void sort_pairs(const ExecutionSpace& space, Kokkos::View<Key*, MemorySpace>& keys,
-                Kokkos::View<Value*, MemorySpace>& values, int bits) {
+void sort_pairs(Workspace& workspace, Kokkos::View<Key*, MemorySpace>& keys, Kokkos::View<Value*, MemorySpace>& values,
+                int bits) {
+  const ExecutionSpace& space = workspace.space();
   const auto n = static_cast<Index>(keys.extent(0));
   const Index pieces = std::clamp<Index>(n / 4096, 1, space.concurrency());
   auto keys_from = keys;
   auto values_from = values;
-  auto keys_to = uninitialised<Key>(space, n);
-  auto values_to = uninitialised<Value>(space, n);
-  const auto places = uninitialised<Index>(space, pieces * digits);
+  auto keys_to = workspace.take<Key>("heddle::search::sorted", n);
+  auto values_to = workspace.take<Value>("heddle::search::sorted", n);
+  const auto places = workspace.take<Index>("heddle::search::places", pieces * digits);
   const Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>> each_piece(space, 0, pieces);
   for (int shift = 0; shift < bits; shift += digit_bits) {
     const Key mask = static_cast<Key>((Key{1} << std::min(digit_bits, bits - shift)) - 1);

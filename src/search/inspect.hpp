@@ -74,7 +74,6 @@ MeshFacts inspected(const ExecutionSpace& space, const FaceSource<Id, shape>& so
         seen += cell;
       },
       facts);
-  space.fence("heddle::search::inspect");
   return facts;
 }
 

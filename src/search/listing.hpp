@@ -86,8 +86,9 @@ template <PointId Id, Shape shape> struct SideSizes {
 /// The lists of both kinds of marked sides, by cell and side.
 template <PointId Id, Shape shape> class Listing {
  public:
-  Listing(const ExecutionSpace& space, const Marks& marks, bool hide_ghosts)
-      : space_(space), marks_(marks), hide_(hide_ghosts) {}
+  /// `workspace`, from which the lists are taken, outlives it.
+  Listing(Workspace& workspace, const Marks& marks, bool hide_ghosts)
+      : workspace_(workspace), marks_(marks), hide_(hide_ghosts) {}
 
   void count(const Mesh<Id>& block, Index first) {
     const auto cells = sizes(block, first);
@@ -102,21 +103,17 @@ template <PointId Id, Shape shape> class Listing {
           }
         },
         here);
-    space_.fence("heddle::search::count_faces");
     total_[0] += here.alone;
     total_[1] += here.many;
   }
   void allocate() {
-    const auto uninitialised = [&](const std::string& label) {
-      return Kokkos::view_alloc(space_, Kokkos::WithoutInitializing, label);
-    };
     for (int k = 0; k < 2; ++k) {
       FaceList<Id>& list = list_[k];
-      list.cell = Kokkos::View<Index*, MemorySpace>(uninitialised("heddle::search::cell"), total_[k].faces);
-      list.side = Kokkos::View<std::uint8_t*, MemorySpace>(uninitialised("heddle::search::side"), total_[k].faces);
-      list.offsets = Kokkos::View<Index*, MemorySpace>(uninitialised("heddle::search::offsets"), total_[k].faces + 1);
-      list.points = Kokkos::View<Id*, MemorySpace>(uninitialised("heddle::search::points"), total_[k].corners);
-      Kokkos::deep_copy(space_, Kokkos::subview(list.offsets, total_[k].faces), total_[k].corners);
+      list.cell = workspace_.template take<Index>("heddle::search::cell", total_[k].faces);
+      list.side = workspace_.template take<std::uint8_t>("heddle::search::side", total_[k].faces);
+      list.offsets = workspace_.template take<Index>("heddle::search::offsets", total_[k].faces + 1);
+      list.points = workspace_.template take<Id>("heddle::search::points", total_[k].corners);
+      Kokkos::deep_copy(workspace_.space(), Kokkos::subview(list.offsets, total_[k].faces), total_[k].corners);
     }
   }
   void write(const Mesh<Id>& block, Index first) {
@@ -169,10 +166,10 @@ template <PointId Id, Shape shape> class Listing {
             hide_ ? block.ghosts : Kokkos::View<const std::uint8_t*, MemorySpace>()};
   }
   [[nodiscard]] Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>> policy(Index runs) const {
-    return {space_, 0, runs};
+    return {workspace_.space(), 0, runs};
   }
 
-  ExecutionSpace space_;
+  Workspace& workspace_;
   Marks marks_;
   bool hide_;
   // Of sides that are alone, and of those of faces with three and more.

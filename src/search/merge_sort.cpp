@@ -216,8 +216,9 @@ Kokkos::View<Index*, MemorySpace> splits_of(const ExecutionSpace& space, const P
 }  // namespace
 
 template <class Key, class Value>
-void merge_sort_pairs(const ExecutionSpace& space, Kokkos::View<Key*, MemorySpace>& keys,
+void merge_sort_pairs(Workspace& workspace, Kokkos::View<Key*, MemorySpace>& keys,
                       Kokkos::View<Value*, MemorySpace>& values) {
+  const ExecutionSpace& space = workspace.space();
   const auto n = static_cast<Index>(keys.extent(0));
   if (n < 2) return;
   const Index tiles = (n + tile - 1) / tile;
@@ -227,10 +228,9 @@ void merge_sort_pairs(const ExecutionSpace& space, Kokkos::View<Key*, MemorySpac
   TileBuffers<Key, Value>::set(policy);
   Kokkos::parallel_for("heddle::search::sort_tiles", policy, SortTiles<Key, Value>{{keys.data(), values.data()}, n});
   if (tiles == 1) return;
-  const auto uninitialised = Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "heddle::search::sorted");
-  Kokkos::View<Key*, MemorySpace> other_keys(uninitialised, keys.extent(0));
-  Kokkos::View<Value*, MemorySpace> other_values(uninitialised, keys.extent(0));
-  const Kokkos::View<Index*, MemorySpace> splits(uninitialised, static_cast<std::size_t>(tiles));
+  auto other_keys = workspace.take<Key>("heddle::search::sorted", n);
+  auto other_values = workspace.take<Value>("heddle::search::sorted", n);
+  const auto splits = workspace.take<Index>("heddle::search::splits", tiles);
   for (Index run = tile; run < n; run *= 2) {
     const Pairs<Key, Value> from{keys.data(), values.data()};
     Kokkos::parallel_for(
@@ -242,8 +242,8 @@ void merge_sort_pairs(const ExecutionSpace& space, Kokkos::View<Key*, MemorySpac
   }
 }
 
-#define HEDDLE_INSTANTIATE(KEY, VALUE)                                                                \
-  template void merge_sort_pairs<KEY, VALUE>(const ExecutionSpace&, Kokkos::View<KEY*, MemorySpace>&, \
+#define HEDDLE_INSTANTIATE(KEY, VALUE)                                                     \
+  template void merge_sort_pairs<KEY, VALUE>(Workspace&, Kokkos::View<KEY*, MemorySpace>&, \
                                              Kokkos::View<VALUE*, MemorySpace>&)
 HEDDLE_INSTANTIATE(std::uint32_t, std::uint32_t);
 HEDDLE_INSTANTIATE(std::uint32_t, std::uint64_t);

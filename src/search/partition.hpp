@@ -42,6 +42,40 @@ template <Packing packing> std::vector<BucketRange> passes_of(const std::vector<
   return passes;
 }
 
+/// How many keys a search has.
+struct KeyCounts {
+  Index most = 0;    ///< At most: their slots.
+  Index exact = -1;  ///< As many as there are; -1 where that is not known.
+};
+
+struct Passes {
+  std::vector<BucketRange> ranges;
+  Index most_keys = 0;     ///< Of one of them.
+  Index most_buckets = 0;  ///< Of one of them.
+};
+
+/// The passes of keys that were counted by bucket. The host looks at the counts only where there may be several passes,
+/// or the number of keys is not known: the device does not wait otherwise.
+template <Packing packing>
+Passes planned_passes(const ExecutionSpace& space, const Kokkos::View<Index*, MemorySpace>& counts,
+                      const KeyCounts& keys, Index memory) {
+  const auto buckets = static_cast<Index>(counts.extent(0));
+  if (keys.exact >= 0 && (memory == 0 || keys.exact <= memory / Index{sizeof(Record<packing>)})) {
+    return {{{0, buckets}}, keys.exact, buckets};
+  }
+  std::vector<Index> host(static_cast<std::size_t>(buckets));
+  Kokkos::deep_copy(space, Kokkos::View<Index*, Kokkos::HostSpace>(host.data(), host.size()), counts);
+  space.fence("heddle::search::counts");
+  Passes passes{passes_of<packing>(host, memory), 0, 0};
+  for (const BucketRange& pass : passes.ranges) {
+    Index held = 0;
+    for (Index b = pass.first; b < pass.last; ++b) held += host[static_cast<std::size_t>(b)];
+    passes.most_keys = std::max(passes.most_keys, held);
+    passes.most_buckets = std::max(passes.most_buckets, pass.last - pass.first);
+  }
+  return passes;
+}
+
 /// Where the records of each bucket of a pass begin; the last element of `begin` is where all end.
 inline void place_buckets(const ExecutionSpace& space, const Kokkos::View<Index*, MemorySpace>& counts,
                           const BucketRange& pass, const Kokkos::View<Index*, MemorySpace>& begin,
@@ -59,38 +93,29 @@ inline void place_buckets(const ExecutionSpace& space, const Kokkos::View<Index*
 }
 
 /// Searches all keys of `blocks`, which calls what it is given with one Source after the other, the same every time.
-/// `whole` is one for all, or where keys are not hashed any of them. `keys` is their number at most. Gives whether it
-/// worked: not where a bucket has far more distinct keys than are usual, for which another seed may serve.
+/// `whole` is one for all, or where keys are not hashed any of them. Gives whether it worked: not where a bucket has
+/// far more distinct keys than are usual, for which another seed may serve.
 template <Packing packing, class Source, class Blocks, class Sink>
-bool search_partition(SearchRecorder& recorder, const Source& whole, const Blocks& blocks, Index keys, const Sink& sink,
-                      Index memory, Word seed) {
+bool search_partition(SearchRecorder& recorder, const Source& whole, const Blocks& blocks, const KeyCounts& keys_there,
+                      const Sink& sink, Index memory, Word seed) {
   using Scatter = std::conditional_t<on_host, HostScatter<packing>, DeviceScatter<packing>>;
   const ExecutionSpace& space = recorder.space();
+  const Index keys = keys_there.most;
   const int bits = bucket_bits_for<Sink>(keys);
   Scatter scatter(recorder, BucketOf<packing>{seed, bits});
   blocks([&](const Source& source) { scatter.count(source); });
 
-  std::vector<Index> counts(std::size_t{1} << bits);
-  Kokkos::deep_copy(space, Kokkos::View<Index*, Kokkos::HostSpace>(counts.data(), counts.size()), scatter.counts());
-  space.fence("heddle::search::counts");
+  const Passes passes = planned_passes<packing>(space, scatter.counts(), keys_there, memory);
   recorder.phase("count");
-  const std::vector<BucketRange> passes = passes_of<packing>(counts, memory);
-  Index capacity = 0;
-  Index widest = 0;
-  for (const BucketRange& pass : passes) {
-    Index held = 0;
-    for (Index b = pass.first; b < pass.last; ++b) held += counts[static_cast<std::size_t>(b)];
-    capacity = std::max(capacity, held);
-    widest = std::max(widest, pass.last - pass.first);
-  }
-  recorder.report().passes = static_cast<int>(passes.size());
+  recorder.report().passes = static_cast<int>(passes.ranges.size());
 
-  auto records = recorder.array<Record<packing>>("heddle::search::records", capacity);
-  auto begin = recorder.array<Index>("heddle::search::begin", widest + 1);
-  auto cursors = recorder.array<Index>("heddle::search::cursors", widest);
-  const Kokkos::View<int, MemorySpace> overfull(Kokkos::view_alloc(space, "heddle::search::overfull"));
+  auto records = recorder.array<Record<packing>>("heddle::search::records", passes.most_keys);
+  auto begin = recorder.array<Index>("heddle::search::begin", passes.most_buckets + 1);
+  auto cursors = recorder.array<Index>("heddle::search::cursors", passes.most_buckets);
+  const auto overfull = recorder.workspace().take<int>("heddle::search::overfull", 1);
+  Kokkos::deep_copy(space, overfull, 0);
 
-  for (const BucketRange& pass : passes) {
+  for (const BucketRange& pass : passes.ranges) {
     const Index width = pass.last - pass.first;
     place_buckets(space, scatter.counts(), pass, begin, cursors);
     blocks([&](const Source& source) { scatter.scatter(source, records, pass, cursors); });
@@ -112,7 +137,7 @@ bool search_partition(SearchRecorder& recorder, const Source& whole, const Block
     recorder.phase("buckets");
   }
   int failed = 0;
-  Kokkos::deep_copy(space, failed, overfull);
+  Kokkos::deep_copy(space, Kokkos::View<int*, Kokkos::HostSpace>(&failed, 1), overfull);
   space.fence("heddle::search::overfull");
   recorder.drop(records);
   recorder.drop(begin);

@@ -1,6 +1,7 @@
 // What a search says of itself while it runs: the times of its phases and the memory it takes.
 #pragma once
 
+#include "search/workspace.hpp"
 #include <heddle/search/algorithm.hpp>
 
 #include <algorithm>
@@ -13,15 +14,16 @@ namespace heddle::search::impl {
 
 class SearchRecorder {
  public:
-  SearchRecorder(const ExecutionSpace& space, SearchReport& report, bool timed)
-      : space_(space), report_(report), timed_(timed) {
-    if (timed_) space_.fence("heddle::search::phase");
+  /// `workspace`, from which arrays are taken, outlives it.
+  SearchRecorder(Workspace& workspace, SearchReport& report, bool timed)
+      : workspace_(workspace), report_(report), timed_(timed) {
+    if (timed_) space().fence("heddle::search::phase");
     last_ = std::chrono::steady_clock::now();
   }
   /// What was done since the last call, or the beginning, is a phase. One that comes again adds to its time.
   void phase(const std::string& name) {
     if (!timed_) return;
-    space_.fence("heddle::search::phase");
+    space().fence("heddle::search::phase");
     const auto now = std::chrono::steady_clock::now();
     const double seconds = std::chrono::duration<double>(now - last_).count();
     const auto found = std::find_if(report_.phases.begin(), report_.phases.end(),
@@ -37,8 +39,7 @@ class SearchRecorder {
   template <class T> Kokkos::View<T*, MemorySpace> array(const std::string& label, Index size) {
     const Index bytes = size * static_cast<Index>(sizeof(T));
     hold(bytes);
-    const Kokkos::View<T*, MemorySpace> made(Kokkos::view_alloc(space_, Kokkos::WithoutInitializing, label),
-                                             static_cast<std::size_t>(size));
+    const Kokkos::View<T*, MemorySpace> made = workspace_.template take<T>(label, size);
     if (size > 0) arrays_[made.data()] = bytes;
     return made;
   }
@@ -63,11 +64,12 @@ class SearchRecorder {
     held_ += bytes;
     report_.memory = std::max(report_.memory, held_);
   }
-  [[nodiscard]] const ExecutionSpace& space() const { return space_; }
+  [[nodiscard]] const ExecutionSpace& space() const { return workspace_.space(); }
+  [[nodiscard]] Workspace& workspace() const { return workspace_; }
   [[nodiscard]] SearchReport& report() { return report_; }
 
  private:
-  ExecutionSpace space_;
+  Workspace& workspace_;
   SearchReport& report_;
   bool timed_;
   Index held_ = 0;

@@ -61,17 +61,17 @@ template <class Sink> Packing packing_for(Index keys, int key_bits) {
 template <class Blocks, class Whole> struct SearchedKeys {
   Blocks blocks;
   Whole whole;
-  Index slots;
+  KeyCounts counts;
   std::vector<int> word_bits;  ///< Of a key's words.
 };
 template <class Blocks, class Whole>
-SearchedKeys(Blocks, Whole, Index, std::vector<int>) -> SearchedKeys<Blocks, Whole>;
+SearchedKeys(Blocks, Whole, KeyCounts, std::vector<int>) -> SearchedKeys<Blocks, Whole>;
 
 /// Searches keys, what is found going to `sink`; `forget` is called where that was wrong and all is begun again.
 template <class Source, class Blocks, class Whole, class Sink, class Forget>
 void search_keys(SearchRecorder& recorder, const SearchedKeys<Blocks, Whole>& keys, const SearchOptions& options,
                  const Sink& sink, const Forget& forget) {
-  const auto& [blocks, whole, slots, word_bits] = keys;
+  const auto& [blocks, whole, counts, word_bits] = keys;
   SearchReport& report = recorder.report();
   report.algorithm = options.algorithm == Algorithm::automatic ? Algorithm::partition : options.algorithm;
   const bool takes_hash = report.algorithm == Algorithm::hash_fight || report.algorithm == Algorithm::sort;
@@ -81,25 +81,28 @@ void search_keys(SearchRecorder& recorder, const SearchedKeys<Blocks, Whole>& ke
   int key_bits = 0;
   for (const int bits : word_bits) key_bits += bits;
   Index memory = options.memory;
-  const Index needed = search_memory(report.algorithm, slots, key_bits);
+  const Index needed = search_memory(report.algorithm, counts.most, key_bits);
   // A question that costs as much as a small search.
   constexpr Index much = Index{1} << 28;
-  if (memory == 0 && needed > much) {
+  Workspace& workspace = recorder.workspace();
+  if (memory == 0 && needed > much && !workspace.has_room_for(needed)) {
     const auto device = heddle::impl::vendor::memory_info();
-    memory = bound_by_device(needed, static_cast<Index>(device.free), static_cast<Index>(device.total));
+    memory = bound_by_device(needed, static_cast<Index>(device.free) + workspace.free_bytes(),
+                             static_cast<Index>(device.total));
+    if (memory == 0) workspace.note_room_for(needed);
   }
   if (report.algorithm == Algorithm::partition) {
-    const Packing packing = packing_for<Sink>(slots, key_bits);
+    const Packing packing = packing_for<Sink>(counts.most, key_bits);
     for (Word seed = 0; seed < seeds_to_try; ++seed) {
       bool done = false;
       if (packing == Packing::one) {
-        done = search_partition<Packing::one>(recorder, Source(), blocks, slots, sink, memory, seed);
+        done = search_partition<Packing::one>(recorder, Source(), blocks, counts, sink, memory, seed);
       } else if (packing == Packing::two) {
-        done = search_partition<Packing::two>(recorder, Source(), blocks, slots, sink, memory, seed);
+        done = search_partition<Packing::two>(recorder, Source(), blocks, counts, sink, memory, seed);
       } else {
         const Source source = whole();
         const auto one = [&](const auto& f) { f(source); };
-        done = search_partition<Packing::hashed>(recorder, source, one, slots, sink, memory, seed);
+        done = search_partition<Packing::hashed>(recorder, source, one, counts, sink, memory, seed);
       }
       if (done) return;
       forget();

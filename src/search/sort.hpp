@@ -1,24 +1,25 @@
 // Sorting numbers by keys: the vendor's radix sort on devices, our own on hosts.
 #pragma once
 
-#include <heddle/core/scalar.hpp>
+#include "search/workspace.hpp"
 
 #include <cstdint>
 
 namespace heddle::search::impl {
 
 /// Sorts values by keys, of which the lowest `bits` bits count; values of equal keys keep their order. Both arrays have
-/// the same length, and are what they were sorted to afterwards; as much memory again is taken meanwhile. Blocks on
-/// hosts alone. Key: std::uint32_t or std::uint64_t; Value: the same.
+/// the same length, and are what they were sorted to afterwards, if not where they were; as much memory again is taken
+/// from `workspace` meanwhile. Ordered on its instance; blocks on hosts alone. Key: std::uint32_t or std::uint64_t;
+/// Value: the same.
 template <class Key, class Value>
-void sort_pairs(const ExecutionSpace& space, Kokkos::View<Key*, MemorySpace>& keys,
-                Kokkos::View<Value*, MemorySpace>& values, int bits);
+void sort_pairs(Workspace& workspace, Kokkos::View<Key*, MemorySpace>& keys, Kokkos::View<Value*, MemorySpace>& values,
+                int bits);
 
 }  // namespace heddle::search::impl
 
 /// sort_pairs() for the types of keys and values that searches have; in namespace heddle::search::impl.
-#define HEDDLE_INSTANTIATE_SORT(KEY, VALUE)                                                     \
-  template void sort_pairs<KEY, VALUE>(const ExecutionSpace&, Kokkos::View<KEY*, MemorySpace>&, \
+#define HEDDLE_INSTANTIATE_SORT(KEY, VALUE)                                          \
+  template void sort_pairs<KEY, VALUE>(Workspace&, Kokkos::View<KEY*, MemorySpace>&, \
                                        Kokkos::View<VALUE*, MemorySpace>&, int)
 #define HEDDLE_INSTANTIATE_SORTS()                       \
   HEDDLE_INSTANTIATE_SORT(std::uint32_t, std::uint32_t); \

@@ -22,11 +22,10 @@ void sort_recorded(SearchRecorder& recorder, Kokkos::View<Key*, MemorySpace>& ke
   const void* const keys_before = keys.data();
   const void* const values_before = values.data();
   if (recorder.report().sorting == Sorting::merge) {
-    merge_sort_pairs(recorder.space(), keys, values);
+    merge_sort_pairs(recorder.workspace(), keys, values);
   } else {
-    sort_pairs(recorder.space(), keys, values, bits);
+    sort_pairs(recorder.workspace(), keys, values, bits);
   }
-  recorder.space().fence("heddle::search::sort");
   recorder.hold(-bytes);
   recorder.replace(keys_before, keys.data());
   recorder.replace(values_before, values.data());
@@ -92,11 +91,9 @@ void report_sorted(SearchRecorder& recorder, const Source& source, const Kokkos:
           sink.member(static_cast<Index>(slots(i)), static_cast<Index>(slots(first)));
           if (again(i + 1) == 0) sink.group(static_cast<Index>(slots(first)), i + 1 - first);
         });
-    space.fence("heddle::search::sorted");
     recorder.drop(group);
     recorder.drop(begin);
   }
-  space.fence("heddle::search::sorted");
   recorder.drop(again);
 }
 

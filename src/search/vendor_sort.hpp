@@ -7,13 +7,13 @@
 namespace heddle::search::impl {
 
 template <class Key, class Value>
-void sort_pairs(const ExecutionSpace& space, Kokkos::View<Key*, MemorySpace>& keys,
-                Kokkos::View<Value*, MemorySpace>& values, int bits) {
+void sort_pairs(Workspace& workspace, Kokkos::View<Key*, MemorySpace>& keys, Kokkos::View<Value*, MemorySpace>& values,
+                int bits) {
+  const ExecutionSpace& space = workspace.space();
   const auto n = static_cast<Index>(keys.extent(0));
   if (n == 0 || bits == 0) return;
-  const auto uninitialised = Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "heddle::search::sorted");
-  Kokkos::View<Key*, MemorySpace> other_keys(uninitialised, keys.extent(0));
-  Kokkos::View<Value*, MemorySpace> other_values(uninitialised, keys.extent(0));
+  const auto other_keys = workspace.take<Key>("heddle::search::sorted", n);
+  const auto other_values = workspace.take<Value>("heddle::search::sorted", n);
   Buffers<Key> key_buffers(keys.data(), other_keys.data());
   Buffers<Value> value_buffers(values.data(), other_values.data());
   const auto sort = [&](void* scratch, std::size_t& bytes) {
@@ -25,7 +25,7 @@ void sort_pairs(const ExecutionSpace& space, Kokkos::View<Key*, MemorySpace>& ke
   };
   std::size_t bytes = 0;
   sort(nullptr, bytes);
-  const Kokkos::View<char*, MemorySpace> scratch(uninitialised, bytes + 1);
+  const auto scratch = workspace.take<char>("heddle::search::sorted", static_cast<Index>(bytes) + 1);
   sort(scratch.data(), bytes);
   if (current(key_buffers) != keys.data()) keys = other_keys;
   if (current(value_buffers) != values.data()) values = other_values;

@@ -18,8 +18,8 @@ namespace {
 std::atomic<long> news{0};
 }  // namespace
 
-// Of the whole program, the library included. Sanitizers have their own.
-#if !defined(__SANITIZE_ADDRESS__)
+// Of the whole program, the library included. Sanitizers have their own, and compilers for GPUs take none here.
+#if !defined(__SANITIZE_ADDRESS__) && !defined(KOKKOS_ENABLE_CUDA) && !defined(KOKKOS_ENABLE_HIP)
 constexpr bool counts_news = true;
 [[gnu::noinline]] void* operator new(std::size_t size) {
   ++news;

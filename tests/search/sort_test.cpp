@@ -44,15 +44,16 @@ template <class Key, class Value> void expect_sorted(const std::vector<Key>& giv
   for (const bool by_merging : {false, true}) {
     SCOPED_TRACE(by_merging ? "merge" : "radix");
     const ExecutionSpace space;
+    impl::Workspace workspace(space, false);
     Kokkos::View<Key*, MemorySpace> device_keys("heddle::test", given.size());
     Kokkos::View<Value*, MemorySpace> device_values("heddle::test", given.size());
     const std::vector<Value> before = numbers<Value>(given.size());
     Kokkos::deep_copy(device_keys, device_view(given));
     Kokkos::deep_copy(device_values, device_view(before));
     if (by_merging) {
-      impl::merge_sort_pairs(space, device_keys, device_values);
+      impl::merge_sort_pairs(workspace, device_keys, device_values);
     } else {
-      impl::sort_pairs(space, device_keys, device_values, std::numeric_limits<Key>::digits);
+      impl::sort_pairs(workspace, device_keys, device_values, std::numeric_limits<Key>::digits);
     }
     space.fence("heddle::test");
     EXPECT_EQ(host_vector(device_keys), keys);

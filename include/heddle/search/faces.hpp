@@ -4,6 +4,8 @@
 #include <heddle/core/mesh.hpp>
 #include <heddle/search/algorithm.hpp>
 
+#include <memory>
+
 namespace heddle::search {
 
 /// What is done with cells that Mesh::ghosts marks as copies of another rank's or piece's cells.
@@ -68,6 +70,32 @@ template <PointId Id> struct ExternalFaces {
 template <PointId Id, class Space>
 [[nodiscard]] ExternalFaces<Id> external_faces(const ExecutionSpace& space, const Mesh<Id, Space>& mesh,
                                                const ExternalFacesOptions& options = {});
+
+/// external_faces() for repeated use: what the search and its lists take of memory is kept from one execute() to the
+/// next. One that needs no more than those before it, as with as many cells that have as many external faces, allocates
+/// and frees nothing (`hash_fight`, whose rounds depend on which thread comes last, may). On GPUs that saves a good
+/// part of the time, since memory is given back slowly.
+///
+/// Memory: what external_faces() holds, with the arrays of all phases side by side, and the lists: memory().
+template <PointId Id> class ExternalFacesPlan {
+ public:
+  /// Makes a plan for searches on `space`. Takes no memory yet.
+  explicit ExternalFacesPlan(const ExecutionSpace& space, const ExternalFacesOptions& options = {});
+  ~ExternalFacesPlan();
+  ExternalFacesPlan(ExternalFacesPlan&&) noexcept;
+  ExternalFacesPlan& operator=(ExternalFacesPlan&&) noexcept;
+
+  /// What external_faces() gives for this mesh, in the plan's memory: a reference that holds until the next execute().
+  /// Views that the caller has copied from it by then stay as they are, and the plan takes new memory in their place.
+  /// Throws as external_faces() does; the plan can be used again. Blocks until done.
+  template <class Space> const ExternalFaces<Id>& execute(const Mesh<Id, Space>& mesh);
+  /// Bytes that the plan keeps, those of the last lists included.
+  [[nodiscard]] Index memory() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
 
 /// Finds the external faces of a mesh in host memory that may have polyhedra beside other cells: the same, with sides
 /// of any number of points. Throws Error(argument) where the faces are none of the mesh's polyhedra. Cost: a search by
