@@ -49,6 +49,9 @@ template <Scalar T> void emulated(benchmark::State& state) {
   state.counters["gflops"] = flops_per_multiply_add<T> * cube / seconds / 1e9;
   state.counters["native_gflops"] = flops_per_multiply_add<T> * cube / native_seconds / 1e9;
   state.counters["native_over_emulated"] = native_seconds / seconds;
+  // Every rank computes a product of its own.
+  count_joules(state, "", by_integers, world().size());
+  count_joules(state, "native", native, world().size());
 }
 
 #define HEDDLE_EMULATED(T)                                                            \

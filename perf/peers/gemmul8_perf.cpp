@@ -48,16 +48,19 @@ template <Scalar T> void contest(benchmark::State& state) {
                              of(B.data()), size, of(&zero), reinterpret_cast<Element*>(C.data()), size, moduli, fast,
                              workspace.data());
   };
-  const auto timed = [](const std::function<void()>& product) { return [product] { return seconds_of(product); }; };
-  const std::vector<Contender> contenders = {
-      {"cublas", timed([&] { blas::gemm<T>(context, N, N, T(1), A, B, T(0), C); })},
-      {"heddle_look", timed([&] { looking(N, N, T(1), A, B, T(0), C); })},
-      {"heddle", timed([&] { trusting(N, N, T(1), A, B, T(0), C); })},
-      {"gemmul8_accurate", timed([&] { gemmul8_product(false); })},
-      {"gemmul8_fast", timed([&] { gemmul8_product(true); })}};
+  struct Way {
+    const char* name;
+    std::function<void()> product;
+    [[nodiscard]] double seconds() const { return seconds_of(product); }
+  };
+  const std::vector<Way> contenders = {{"cublas", [&] { blas::gemm<T>(context, N, N, T(1), A, B, T(0), C); }},
+                                       {"heddle_look", [&] { looking(N, N, T(1), A, B, T(0), C); }},
+                                       {"heddle", [&] { trusting(N, N, T(1), A, B, T(0), C); }},
+                                       {"gemmul8_accurate", [&] { gemmul8_product(false); }},
+                                       {"gemmul8_fast", [&] { gemmul8_product(true); }}};
   const FewRows<T> exact(space, A, B);
-  for (const Contender& contender : contenders) {
-    const double error = exact.error_after(space, C, contender.seconds);
+  for (const Way& contender : contenders) {
+    const double error = exact.error_after(space, C, [&] { static_cast<void>(contender.seconds()); });
     state.counters[std::string("error_") + contender.name] = error;
   }
   std::vector<std::vector<double>> seconds(contenders.size());
@@ -69,6 +72,7 @@ template <Scalar T> void contest(benchmark::State& state) {
     }
     state.SetIterationTime(all);
   }
+  for (const Way& contender : contenders) count_joules(state, contender.name, contender.product, world().size());
   check(cublasDestroy(handle));
   for (std::size_t k = 0; k < contenders.size(); ++k) {
     state.counters[std::string("ratio_") + contenders[k].name] = median(seconds[0]) / median(seconds[k]);

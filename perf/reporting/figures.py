@@ -15,12 +15,13 @@ QUANTITIES = {
     "percent": "part of the time",
 }
 SETTINGS = {"machines.json", "modules.json", "thresholds.json"}
-FIGURE_FIELDS = {"module", "operation", "peer", "quantity", "unit", "case", "over", "values", "ours", "theirs",
-                 "command", "benchmark", "detail"}
+BEHIND = ("ours", "theirs", "joules", "joules_theirs")  # what may stand behind a value, by column
+FIGURE_FIELDS = {"module", "operation", "peer", "quantity", "unit", "case", "over", "values", *BEHIND, "command",
+                 "benchmark", "detail"}
 REQUIRED_FIELDS = {"module", "operation", "quantity", "over", "values", "command"}
 # Fields that share a line of a file, so that a changed number is one changed line.
 LINES = (("module", "operation", "peer"), ("quantity", "unit", "case", "over"), ("values",), ("ours", "theirs"),
-         ("command",), ("benchmark", "detail"))
+         ("joules", "joules_theirs"), ("command",), ("benchmark", "detail"))
 
 
 class DataError(Exception):
@@ -29,10 +30,12 @@ class DataError(Exception):
 
 @dataclass
 class Cell:
-    """One measured value, of as many runs as the file names, and the rates or times behind it."""
+    """One measured value, of as many runs as the file names, and the rates or times and the energies behind it."""
     runs: list
-    ours: list  # or None
-    theirs: list  # or None
+    ours: list  # or None, as all that follow
+    theirs: list
+    joules: list
+    joules_theirs: list
     date: str
 
 
@@ -79,7 +82,7 @@ def check_figure(figure, modules, place):
         raise DataError(f"{place}: modules.json has no {figure['module']}")
     if not figure["values"]:
         raise DataError(f"{place}: no values")
-    for name in ("ours", "theirs"):
+    for name in BEHIND:
         if figure.get(name, {}).keys() - figure["values"].keys():
             raise DataError(f"{place}: {name} of a column without a value")
 
@@ -98,8 +101,7 @@ def add_figure(series, machine, date, figure, place):
     one = series.setdefault(key, Series(machine=machine, case=figure.get("case", {}), **words))
     one.command, one.detail = figure["command"], figure.get("detail", False)
     for label, value in figure["values"].items():
-        behind = [runs_of(figure[name][label], place) if label in figure.get(name, {}) else None
-                  for name in ("ours", "theirs")]
+        behind = [runs_of(figure[name][label], place) if label in figure.get(name, {}) else None for name in BEHIND]
         one.cells[label] = Cell(runs_of(value, place), *behind, date)
 
 
@@ -155,6 +157,6 @@ def joined(path, entry):
                for figure in json.loads(Path(path).read_text(encoding="utf-8"))["figures"]}
     for figure in entry["figures"]:
         old = figures.get(identity(entry["machine"], figure), {})
-        columns = {name: old.get(name, {}) | figure.get(name, {}) for name in ("values", "ours", "theirs")}
+        columns = {name: old.get(name, {}) | figure.get(name, {}) for name in ("values", *BEHIND)}
         figures[identity(entry["machine"], figure)] = figure | {name: value for name, value in columns.items() if value}
     return entry | {"figures": list(figures.values())}

@@ -5,7 +5,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from reporting.figures import DataError
+from reporting.figures import BEHIND, DataError
 
 NOT_IN_NAMES = re.compile(r"/(?:manual_time|real_time|process_time|(?:threads|iterations|repeats):\d+|min_time:[\d.]+)")
 ARGUMENT = re.compile(r"/([A-Za-z_]\w*):([^/]+)")
@@ -68,6 +68,12 @@ def ratio_of(benchmark):
     return next((value for key, value in benchmark.counters.items() if "_over_" in key), None)
 
 
+def energies_of(benchmark):
+    """Joules of a run, and of the peer's; None where nothing was counted, or where there are several peers."""
+    peers = [value for key, value in benchmark.counters.items() if key.startswith("joules_")]
+    return benchmark.counters.get("joules"), peers[0] if len(peers) == 1 else None
+
+
 def rate_of(benchmark):
     """(unit, rate) of the benchmark itself, or ("", None)."""
     key = next((key for key in RATES if key in benchmark.counters), None)
@@ -125,7 +131,7 @@ def placed(name, known):
     for figure, pattern in columns_of(known):
         match = pattern.fullmatch(name)
         if match:
-            return {key: value for key, value in figure.items() if key not in ("values", "ours", "theirs")}, match[1]
+            return {key: value for key, value in figure.items() if key not in ("values", *BEHIND)}, match[1]
     return None, ""
 
 
@@ -162,6 +168,9 @@ def put(figure, column, benchmark):
         for name, rate in zip(("ours", "theirs"), rates):
             if rate is not None and scaled(rate, unit, wanted) is not None:
                 figure.setdefault(name, {})[column] = rounded(scaled(rate, unit, wanted))
+    for name, joules in zip(("joules", "joules_theirs"), energies_of(benchmark)):
+        if joules is not None:
+            figure.setdefault(name, {})[column] = rounded(joules)
     return True
 
 

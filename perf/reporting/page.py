@@ -17,9 +17,9 @@ tried, and why figures are as they are, stands in [docs/notes](../docs/notes/REA
 *Times as fast* is the peer's time over Heddle's: above 1 Heddle is faster. *Times as long* is Heddle's time over the
 peer's, where Heddle does more, such as rounding exactly. *Share of its rate* compares with what can hardly be exceeded,
 such as a copy of the same bytes. Both sides ran in turn in one run; ratios are medians of pairs. "1.0 to 1.2" spans
-several runs or, on this first page, all cases. Brackets hold Heddle's own figure and then the peer's, in the unit that
-the row names, for scale. In commands `B` is the build folder (`build/openmp-tests` after `ci/test`, `build/gpu` after
-`ci/gpu`), `P` the number of GPUs, `N` the size, `R` the norm. A figure that misses what is required of it says so.
+several runs or, on this first page, all cases. Brackets hold Heddle's own figure and the peer's in the row's unit, for
+scale (of *joules a run* the peer's). In commands `B` is the build folder (`build/openmp-tests` after `ci/test`,
+`build/gpu` after `ci/gpu`), `P` the GPUs, `N` the size, `R` the norm. A figure that misses what is required says so.
 """
 
 
@@ -71,6 +71,17 @@ def required_text(verdicts, labels):
     return ", ".join(f"{label}: {bound}" for label, bound in bounds.items())
 
 
+def joules_text(series, labels):
+    """Energies of a run, by column: Heddle's, and the peer's in brackets."""
+    texts = []
+    for label in labels:
+        cell = series.cells.get(label)
+        if cell and cell.joules:
+            peer = f" ({span(cell.joules_theirs)})" if cell.joules_theirs else ""
+            texts.append(f"{label}: {span(cell.joules)}{peer}")
+    return ", ".join(texts)
+
+
 def label_order(labels):
     """Numbers by size, then words as they come."""
     def place(label):
@@ -90,17 +101,20 @@ def table(group, machine, thresholds):
     labels = label_order(list(dict.fromkeys(label for series in group for label in series.cells)))
     verdicts = [verdicts_of(series, thresholds) for series in group]
     required = ["required"] if any(verdicts) else []
+    energies = [joules_text(series, labels) for series in group]
+    joules = ["joules a run"] if any(energies) else []
     lines = [row([f"on {machine['name']}", "beside", "figure", *required, f"{group[0].over}: {labels[0]}", *labels[1:],
-                  "command"]),
-             "|" + "---|" * (4 + len(required) + len(labels))]
+                  *joules, "command"]),
+             "|" + "---|" * (4 + len(required) + len(labels) + len(joules))]
     command = None
-    for series, verdict in zip(group, verdicts):
+    for series, verdict, energy in zip(group, verdicts, energies):
         case = case_text(series)
         figure = QUANTITIES[series.quantity] + (f" ({series.unit})" if series.unit else "")
         measured = [label for label in labels if label in series.cells]
         cells = [cell_text(series.cells[label], verdict.get(label)) if label in measured else "" for label in labels]
         bound = [required_text(verdict, measured)] if required else []
         lines.append(row([series.operation + (f": {case}" if case else ""), series.peer, figure, *bound, *cells,
+                          *([energy] if joules else []),
                           "as above" if series.command == command else f"`{series.command}`"]))
         command = series.command
     return lines

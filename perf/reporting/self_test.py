@@ -13,7 +13,8 @@ MACHINES = {"small": {"name": "Small", "description": "a machine.", "cores": 2, 
 MODULES = [{"id": "gemm", "about": "Products.", "notes": "notes.md"}]
 FIGURE = {"module": "gemm", "operation": "product", "peer": "Other", "quantity": "speed", "unit": "TFLOP/s",
           "case": {"GPUs": 2}, "over": "n", "values": {"10": 1.5, "20": [0.8, 0.9]}, "ours": {"10": 3},
-          "command": "run", "benchmark": "perf_other:gemm/n:{}/ranks:2"}
+          "joules": {"10": 7, "20": 30}, "joules_theirs": {"10": 9}, "command": "run",
+          "benchmark": "perf_other:gemm/n:{}/ranks:2"}
 SLOW = {"module": "gemm", "operation": "slow product", "quantity": "time", "unit": "ms", "over": "n",
         "values": {"30": 0.6}, "command": "run", "benchmark": "perf_other:gemm/slow/n:{}/ranks:2"}
 ENTRY = {"machine": "small", "commit": None, "date": "2026-01", "figures": [FIGURE, SLOW]}
@@ -22,7 +23,8 @@ REPORT = {
     "context": {"date": "2026-02-03T04:05:06+00:00", "host_name": "secret", "executable": "/a/perf_other", "git": "abc",
                 "ranks": "2", "kokkos": "  Kokkos Version: 5.0.0\n"},
     "benchmarks": [
-        {"name": "gemm/n:10/manual_time", "real_time": 1, "ratio": 2.0, "gflops_a": 2000.0, "gflops_heddle": 4000.0},
+        {"name": "gemm/n:10/manual_time", "real_time": 1, "ratio": 2.0, "gflops_a": 2000.0, "gflops_heddle": 4000.0,
+         "joules": 6.25, "joules_a": 11.5},
         {"name": "gemm/n:20/manual_time", "real_time": 1, "error_occurred": True, "error_message": "wrong"},
         {"name": "gemm/n:20/manual_time_mean", "run_type": "aggregate", "real_time": 1, "ratio": 9.0},
         {"name": "gemm/other/n:30/manual_time", "real_time": 1, "time_unit": "ms"},
@@ -52,6 +54,8 @@ FAULTS = {  # what is planted: (file, its content, or the text that takes the pl
     "a value that is no number": ("a.json", changed(ENTRY, values={"10": "fast", "20": 0.8})),
     "no runs": ("a.json", changed(ENTRY, values={"10": [], "20": 0.8})),
     "a rate of no column": ("a.json", changed(ENTRY, ours={"30": 1})),
+    "an energy of no column": ("a.json", changed(ENTRY, joules={"30": 1})),
+    "an energy that is no number": ("a.json", changed(ENTRY, joules={"10": "little"})),
     "half a file": ("a.json", '{"machine": "small", '),
     "a threshold without a reason": ("thresholds.json", [{"where": {"operation": "product"}, "at_least": 1}]),
     "a bound above all": ("thresholds.json", [THRESHOLDS[0] | {"at_least": 2}]),
@@ -101,6 +105,8 @@ def wrong_of_adding(add, folder):
     expected = {
         "words of the known figure": known["operation"] == "product" and known["peer"] == "Other",
         "ratio and rates, in its unit": [known[name]["10"] for name in ("values", "ours", "theirs")] == [2.0, 4.0, 2.0],
+        "energies of both": [known[name]["10"] for name in ("joules", "joules_theirs")] == [6.25, 11.5],
+        "no energy where none was counted": "joules" not in new and "joules" not in slow,
         "failed benchmarks left out": "20" not in known["values"] and "wrong" in said.getvalue(),
         "new benchmarks are details": new["detail"] and new["values"] == {"30": 1.0} and "new" in said.getvalue(),
         "times in the known unit": slow["values"] == {"30": 0.5},
@@ -118,6 +124,8 @@ def run(check, add):
         folder.mkdir()
         text = prepare(folder)
         wrong += [f"refused: {line}" for line in found(check, folder)]
+        if "| joules a run |" not in text or "| 10: 7 (9), 20: 30 |" not in text:
+            wrong.append("the page does not show energies")
         if "misses 1" not in text or "0.8 to 0.9" not in text or "1.5 (3)" not in text:
             wrong.append("the page does not show what the figures say")
         for name, (file, content) in FAULTS.items():

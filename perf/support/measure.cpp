@@ -1,10 +1,36 @@
 #include "support/measure.hpp"
 
+#include "support/energy.hpp"
+
 #include <algorithm>
 #include <chrono>
+#include <cstdio>
+#include <memory>
 #include <thread>
 
 namespace heddle::perf {
+namespace {
+
+// Of what this rank computes on. On CPUs the ranks of a node share one counter, which its first rank reads.
+std::unique_ptr<EnergyCounter> own_counter() {
+#if defined(KOKKOS_ENABLE_CUDA)
+  const auto& device = world().space().cuda_device_prop();
+  char bus_id[32];
+  std::snprintf(bus_id, sizeof bus_id, "%08x:%02x:%02x.0", static_cast<unsigned>(device.pciDomainID),
+                static_cast<unsigned>(device.pciBusID), static_cast<unsigned>(device.pciDeviceID));
+  return nvml_counter(bus_id);
+#elif defined(KOKKOS_ENABLE_HIP)
+  return nullptr;
+#else
+  return rapl_counter();
+#endif
+}
+
+bool counts_energy() {
+  return !Kokkos::SpaceAccessibility<Kokkos::HostSpace, MemorySpace>::accessible || world().node_rank() == 0;
+}
+
+}  // namespace
 
 double seconds_of(const std::function<void()>& work) {
   world().space().fence("heddle::perf::begin");
@@ -32,6 +58,31 @@ double seconds_of_rank_0(const std::function<void()>& work) {
   }
   world().broadcast(std::span<double>(&seconds, 1), 0);
   return seconds;
+}
+
+std::optional<double> joules_of(const std::function<void()>& work) {
+  const std::unique_ptr<EnergyCounter> counter = counts_energy() ? own_counter() : nullptr;
+  const bool missing = counts_energy() && !counter;
+  if (world().all_reduce(missing ? 1 : 0, Reduction::maximum) > 0) return {};
+  constexpr double long_enough = 2.0;
+  static_cast<void>(seconds_of(work));
+  const std::optional<double> before = counter ? counter->joules() : 0.0;
+  double seconds = 0.0;
+  int runs = 0;
+  do {
+    seconds += seconds_of(work);
+    ++runs;
+  } while (seconds < long_enough && !is_dry_run());
+  const std::optional<double> after = counter ? counter->joules() : 0.0;
+  const bool failed = !before || !after;
+  if (world().all_reduce(failed ? 1 : 0, Reduction::maximum) > 0) return {};
+  return world().all_reduce(*after - *before, Reduction::sum) / runs;
+}
+
+void count_joules(benchmark::State& state, const std::string& name, const std::function<void()>& work, int runs) {
+  if (const std::optional<double> joules = joules_of(work)) {
+    state.counters[name.empty() ? "joules" : "joules_" + name] = *joules / runs;
+  }
 }
 
 double median(std::vector<double> values) {

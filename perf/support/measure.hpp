@@ -6,6 +6,7 @@
 #include <benchmark/benchmark.h>
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,14 @@ namespace heddle::perf {
 /// Lets ranks other than 0 sleep (not spin) until rank 0 is through with `work`, which so has every core to itself;
 /// seconds of `work`.
 [[nodiscard]] double seconds_of_rank_0(const std::function<void()>& work);
+
+/// Joules that `work`, run once by all ranks, takes of all GPUs, or of the processors of all nodes: of as many runs,
+/// one after the other, as two seconds have, since counters tell new numbers a few times a second. Empty where a
+/// counter is missing on any rank or node. Collective. A rank's GPU is taken to be its own, and idle ones count.
+[[nodiscard]] std::optional<double> joules_of(const std::function<void()>& work);
+/// Sets the counter "joules", or with a name "joules_<name>", to joules_of() over `runs`, the iterations that `work` is
+/// worth; no counter where there is no energy to be read.
+void count_joules(benchmark::State& state, const std::string& name, const std::function<void()>& work, int runs = 1);
 
 [[nodiscard]] double median(std::vector<double> values);
 
