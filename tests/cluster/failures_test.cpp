@@ -168,6 +168,11 @@ TEST_F(Failing, Gemm) {
     const auto C = test::random_matrix<double>(comm, bands, 3);
     GemmPlan<double> plan(comm, Operation::none, bands, Operation::transpose, bands, bands, {.tile = 32});
     plan.execute(1.0, A, B, 0.5, C);
+    // One behind the other.
+    const DistributedMatrix<double> D(comm, bands);
+    plan.enqueue(0.25, C, B, 0.0, D);
+    plan.enqueue(1.0, D, A, -1.0, C);
+    plan.wait();
     return numbers_of(C);
   });
 }

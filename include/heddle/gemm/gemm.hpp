@@ -182,7 +182,8 @@ template <Scalar T> class GemmPlan {
   /// BLAS on `space` itself, so that it can be captured into a graph. What is made once: the BLAS's context on an
   /// instance, by the first product on it (the plan keeps four of them), and a copy of a tile, by the first product
   /// with another beta. Emulated products block where their factors are probed: EmulationOptions::look set to false, or
-  /// a number of moduli, spares that. On CPUs the work is done when this returns.
+  /// a number of moduli, spares that. With Kokkos 4 on CUDA the launch of a kernel that carries much, as those of
+  /// emulated products do, waits until the last such kernel is done. On CPUs the work is done when this returns.
   ///
   /// In all other cases the host moves the messages. The call then is collective and returns when this rank's messages
   /// have been sent and received; on GPUs the last tiles may still be under way on the device. Here the plan works on
