@@ -40,7 +40,12 @@ template <Scalar T> struct CholeskyFactorization : PlannedFactorization<T> {
       prepare();
     }
     this->measure(report, cholesky_flops<T>(this->schedule.rows), [&] {
-      report.info = by_slabs ? by_slabs->run(local, this->watch) : elimination->run(local, this->watch);
+      if (by_slabs) {
+        report.info = by_slabs->run(local, this->watch);
+        return;
+      }
+      this->on_aligned(report, local,
+                       [&](const MatrixView<T>& matrix) { report.info = elimination->run(matrix, this->watch); });
     });
     if (this->in_host_memory()) elimination.reset();
     return report;

@@ -1,6 +1,8 @@
 // What plans and functions of this room share: the numbers that follow from options.
 #pragma once
 
+#include "blas/layout.hpp"
+#include "comm/vendor.hpp"
 #include "dist/arguments.hpp"
 #include "solve/memory.hpp"
 #include "solve/placed_matrix.hpp"
@@ -92,6 +94,34 @@ template <Scalar T> struct PlannedFactorization {
     report.seconds = over_ranks(mine);
     report.gflops = report.seconds > 0 ? flops / report.seconds / 1e9 : 0.0;
   }
+  /// work(matrix) where it lies, or on a copy with columns as native products want them: those copy what lies otherwise
+  /// each time, with the same bits, which takes as long as the products do. It is made where there is room for it.
+  /// Collective.
+  template <class Work> void on_aligned(FactorizationReport& report, const MatrixView<T>& matrix, const Work& work) {
+    const auto rows = static_cast<Index>(matrix.extent(0));
+    const auto columns = static_cast<Index>(matrix.extent(1));
+    const GemmLayout layout = gemm_layout<T>(2, 2);
+    const bool lies_well = rows < 2 || columns < 2 || taken.arithmetic != Arithmetic::native ||
+                           layout.fits(matrix.data(), rows, static_cast<Index>(matrix.stride(1)));
+    const double bytes = lies_well ? 0.0 : sizeof(T) * static_cast<double>(layout.leading(rows)) * columns;
+    const bool copies = bytes > 0 && has_room(bytes);
+    if constexpr (!on_host) report.memory_bytes += over_ranks(copies ? bytes : 0.0);
+    if (!copies) return work(matrix);
+    const LocalMatrix<T> all(Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "heddle::solve::aligned"),
+                             static_cast<std::size_t>(layout.leading(rows)), static_cast<std::size_t>(columns));
+    const MatrixView<T> copy = matrix_view(all.data(), rows, columns, layout.leading(rows));
+    copy_elements<T>(space, "heddle::solve::align", matrix, copy);
+    work(copy);
+    copy_elements<T>(space, "heddle::solve::align", copy, matrix);
+    space.fence("heddle::solve::aligned");
+  }
+  [[nodiscard]] bool has_room(double bytes) const {
+    const auto limit = static_cast<double>(taken.memory_limit);
+    if (limit > 0) return memory_bytes + bytes <= limit;
+    const auto memory = vendor::memory_info();
+    return memory.total == 0 || 1.1 * bytes <= static_cast<double>(memory.free);
+  }
+
   /// factor(what this rank has) of A, wherever A lies. Collective. Throws Error(argument), on every rank alike, for
   /// another shape than the plan's.
   template <class Factor> auto in_place(const char* of, const DistributedMatrix<T>& A, const Factor& factor) {

@@ -163,8 +163,11 @@ template <Scalar T> struct LuFactorization : PlannedFactorization<T> {
     if (!elimination) prepare();
     LuReport report;
     const double before = over_all(largest_part<T>(this->space, local, this->grid, true));
-    this->measure(report, lu_flops<T>(this->schedule.rows, this->schedule.columns),
-                  [&] { elimination->run(local, report.pivots, report.info, this->watch); });
+    this->measure(report, lu_flops<T>(this->schedule.rows, this->schedule.columns), [&] {
+      this->on_aligned(report, local, [&](const MatrixView<T>& matrix) {
+        elimination->run(matrix, report.pivots, report.info, this->watch);
+      });
+    });
     if (this->in_host_memory()) elimination.reset();
     const double after = over_all(largest_part<T>(this->space, local, this->grid, false));
     report.growth = before == 0 ? 1.0 : after / before;

@@ -96,7 +96,9 @@ struct LuReport : FactorizationReport {
 /// Cost: 2/3 n^3 flops (8/3 n^3 complex) of a square matrix, and n^2 / 2 elements that every rank receives; on a grid
 /// of p x q ranks, some n^2 (1 / p + 1 / q) / 2, and n^2 / 2 over all ranks for panels on their way to be factored.
 /// Memory on each rank: its part of the matrix where A comes in another placement, two groups of panels, rows of U on a
-/// grid, and the residues of emulated products. Blocks. Collective.
+/// grid, and the residues of emulated products; with CUDA, of doubles whose columns don't begin on 16 bytes (an odd
+/// number of rows), native products take a copy of it besides where there is room, and twice the time where there is
+/// none. Blocks. Collective.
 ///
 /// Matrices in host memory (Residence::host) that the devices have no room for, or LuOptions::memory_limit does not
 /// allow there, are factored with the same bits in slabs of columns, as wide as there is room for, one of which is on

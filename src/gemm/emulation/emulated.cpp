@@ -30,10 +30,15 @@ KOKKOS_INLINE_FUNCTION std::uint32_t lifted_residue(std::uint8_t x, std::uint32_
   return x;
 }
 
-// Elements that are put together at once: on CPUs neighbours in a column, as many as vectors like; on GPUs neighbours
-// in a row, so that a weight is read once for all of them and neighbouring threads still write neighbours in memory.
+// Elements that are put together at once: on CPUs as many as vectors like; on GPUs a few, so that a weight is read once
+// for all of them.
 template <Scalar T> constexpr int abreast = on_host ? 16 : is_complex<T> ? 2 : 4;
 static_assert(QuantisedVectors<double>::vector_padding % abreast<double> == 0);
+
+// Whether they are neighbours in a column: as vectors of CPUs like it, and so that a thread of a GPU reads residues of
+// four real ones as a word. Elsewhere on GPUs they are neighbours in a row, and threads beside each other read and
+// write neighbours in memory.
+template <Scalar T, class Sum> constexpr bool down_columns = on_host || (sizeof(Sum) == 1 && !is_complex<T>);
 
 // What the kernel that puts C together from 32-bit sums, or from their residues, reads.
 template <Scalar T, class Sum> struct Assembly {
@@ -44,17 +49,18 @@ template <Scalar T, class Sum> struct Assembly {
   Target<T> target;
 
   static constexpr int width = abreast<T>;
+  static constexpr bool down = down_columns<T, Sum>;
   using Residues = std::uint32_t[width];
   KOKKOS_INLINE_FUNCTION void residues_of(const Sum* plane, int l, Residues& residues) const {
     HEDDLE_SIMD
     for (int e = 0; e < width; ++e) {
-      residues[e] = lifted_residue(plane[on_host ? e : e * leading], system.modulus[l], system.reciprocal[l]);
+      residues[e] = lifted_residue(plane[down ? e : e * leading], system.modulus[l], system.reciprocal[l]);
     }
   }
 
   /// Row and column of one of the elements from (i, j) on.
-  static KOKKOS_INLINE_FUNCTION Index row(Index i, int e) { return on_host ? i + e : i; }
-  static KOKKOS_INLINE_FUNCTION Index column(Index j, int e) { return on_host ? j : j + e; }
+  static KOKKOS_INLINE_FUNCTION Index row(Index i, int e) { return down ? i + e : i; }
+  static KOKKOS_INLINE_FUNCTION Index column(Index j, int e) { return down ? j : j + e; }
 
   KOKKOS_INLINE_FUNCTION void find_exponents(Index i, Index j, Index count, int (&exponent)[width]) const {
     for (int e = 0; e < width; ++e) exponent[e] = e < count ? target.exponent(row(i, e), column(j, e)) : 0;
@@ -107,15 +113,42 @@ template <Scalar T, class Sum> struct Assembly {
       put_all([&](int e) { return T(re[e], im[e]); }, i, j, count);
     } else {
       ResidueSums<digits, width> sum(system.start);
-      for (int l = 0; l < system.count; ++l) {
-        Residues residues;
-        residues_of(at + l * stride, l, residues);
-        sum.add(residues, system.weight[l]);
+      if constexpr (!on_host && down) {
+        add_words(at, sum);
+      } else {
+        for (int l = 0; l < system.count; ++l) {
+          Residues residues;
+          residues_of(at + l * stride, l, residues);
+          sum.add(residues, system.weight[l]);
+        }
       }
       find_exponents(i, j, count, exponent);
       T products[width];
       sum.values(system, exponent, products);
       put_all([&](int e) { return products[e]; }, i, j, count);
+    }
+  }
+  // Residues of four elements as words, several of which are on their way while others are added.
+  template <class ResidueSums> KOKKOS_INLINE_FUNCTION void add_words(const Sum* at, ResidueSums& sum) const {
+    constexpr int batch = 8;
+    std::uint32_t next[batch];
+    const auto load = [&](int first) {
+      for (int q = 0; q < batch; ++q) {
+        next[q] = first + q < system.count ? *reinterpret_cast<const std::uint32_t*>(at + (first + q) * stride) : 0;
+      }
+    };
+    load(0);
+    for (int first = 0; first < system.count; first += batch) {
+      std::uint32_t words[batch];
+      for (int q = 0; q < batch; ++q) words[q] = next[q];
+      load(first + batch);
+      for (int q = 0; q < batch; ++q) {
+        if (first + q < system.count) {
+          const std::uint32_t word = words[q];
+          const Residues residues = {word & 255U, word >> 8 & 255U, word >> 16 & 255U, word >> 24};
+          sum.add(residues, system.weight[first + q]);
+        }
+      }
     }
   }
   template <class Product>
@@ -143,6 +176,12 @@ void assemble(const ExecutionSpace& space, const Assembly<T, Sum>& assembly, Ind
           for (Index i = begin; i < end; i += width) {
             assembly.template put<digits>(i, j, end - i < width ? end - i : width);
           }
+        });
+  } else if constexpr (down_columns<T, Sum>) {
+    for_each_element(
+        space, label, (rows + width - 1) / width, columns, KOKKOS_LAMBDA(Index group, Index j) {
+          const Index i = group * width;
+          assembly.template put<digits>(i, j, rows - i < width ? rows - i : width);
         });
   } else {
     for_each_element(
