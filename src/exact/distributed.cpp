@@ -148,16 +148,7 @@ T reduced_over_ranks(const Communicator& comm, const Terms& terms, Index n, Inde
       [](const Compensated& sum, Index count, double absolute, T& result) {
         return sum.rounds_to(count, absolute, result);
       },
-      [&](const Accumulator<double>& sum) {
-        const T value = sum.value<T>();
-        if (value != T(0) || sum.sign() != 0) {
-          return value;
-        }
-        // -0 where every term of every rank is, and there is one.
-        const Index others = n == 0 ? 0 : all_negative_zeros(comm.space(), terms, n) ? 0 : 1;
-        return comm.all_reduce(others, Reduction::maximum) == 0 && comm.all_reduce(n, Reduction::maximum) > 0 ? -T(0)
-                                                                                                              : T(0);
-      });
+      [](const Accumulator<double>& sum) { return sum.value<T>(); });
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // Elements of op(A), and its rows as inner products take them.
 #pragma once
 
+#include "exact/exponent_sums.hpp"
 #include "exact/inner.hpp"
 #include "exact/ranges.hpp"
 #include <heddle/core/operation.hpp>
@@ -64,7 +65,7 @@ template <Scalar T> class RowSums {
     ExactSum<T> sum;
     for (int p = 0; p < parts_of_scalar<T>; ++p) {
       with_terms(i, begin, p,
-                 [&](const auto& terms) { add_range(terms, 0, (end - begin) * terms_per_product<T>, sum.part[p]); });
+                 [&](const auto& terms) { add_exactly(terms, 0, (end - begin) * terms_per_product<T>, sum.part[p]); });
     }
     return sum;
   }

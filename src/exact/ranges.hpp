@@ -81,11 +81,8 @@ void add_vectors(const Terms& terms, Index begin, Index end, Accumulator<double>
   expansions.flush();
 }
 
-/// Numbers of 1200 binary places in all; unused ones cost nothing.
-inline constexpr int all_levels = 24;
-
 /// By expansions of `levels` doubles; 0: every term goes into the accumulator.
-template <int levels = all_levels, class Terms>
+template <int levels, class Terms>
 void add_range(const Terms& terms, Index begin, Index end, Accumulator<double>& sum) {
   if constexpr (levels == 0) {
     for (Index k = begin; k < end; ++k) {

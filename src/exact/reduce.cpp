@@ -19,21 +19,21 @@ namespace heddle::exact::compiled {
 using namespace impl;
 namespace {
 
-template <int levels, RealScalar T, class Terms>
-T reduced_in_full(const ExecutionSpace& space, const Terms& terms, Index n) {
-  const Accumulator<double> sum = accumulated<levels>(space, terms, n);
-  const T value = sum.value<T>();
-  return value == T(0) && sum.sign() == 0 && all_negative_zeros(space, terms, n) ? -T(0) : value;
-}
-
 template <RealScalar T, class Terms> T reduced(const ExecutionSpace& space, const Terms& terms, Index n) {
   const Kokkos::Profiling::ScopedRegion region("heddle::exact::reduce");
   const DefaultArithmetic arithmetic;
-  T rounded;
-  if (n > 0 && compensated(space, terms, n).rounds_to(additions_in_a_row(n), lost_in<Terms>(n), rounded)) {
+  T rounded = 0;
+  if (n == 0 || rounds_quickly(space, terms, n, rounded)) {
     return rounded;
   }
-  return reduced_in_full<default_levels, T>(space, terms, n);
+  return accumulated(space, terms, n).template value<T>();
+}
+
+template <int levels, RealScalar T, class Terms>
+T reduced_in_full(const ExecutionSpace& space, const Terms& terms, Index n) {
+  const Accumulator<double> sum = accumulated_by<levels>(space, terms, n);
+  const T value = sum.value<T>();
+  return value == T(0) && sum.sign() == 0 && all_negative_zeros(space, terms, n) ? -T(0) : value;
 }
 
 // Every term and every sum rounded.

@@ -3,23 +3,20 @@
 
 #include "dist/elementwise.hpp"
 #include "exact/arithmetic.hpp"
+#include "exact/binned_sums.hpp"
+#include "exact/exponent_sums.hpp"
 #include "exact/inner.hpp"
 #include "exact/ranges.hpp"
+#include "exact/threefold.hpp"
 #include <heddle/exact/reduce.hpp>
 
 #include <algorithm>
 #include <array>
+#include <type_traits>
 
 namespace heddle::exact::impl {
 
 using heddle::impl::on_host;
-using Partials = Kokkos::View<Accumulator<double>*, MemorySpace>;
-
-/// Doubles of an expansion in a thread's registers.
-inline constexpr int device_levels = 4;
-/// What the host and devices take where the caller does not say.
-inline constexpr int default_levels = on_host ? all_levels : device_levels;
-
 /// A thread's share of a part, with an expansion in registers, or with none where `levels` is 0.
 template <int levels, class Terms>
 KOKKOS_INLINE_FUNCTION void add_strided(const Terms& terms, Index begin, Index end, Index step,
@@ -65,12 +62,11 @@ inline Index device_teams(const ExecutionSpace& space, Index n) {
   return std::clamp<Index>(n / (16 * device_threads), 1, std::max(1, space.concurrency() / device_threads));
 }
 
-/// The exact sums of parts, for what compensated() leaves open.
-template <int levels = default_levels, class Terms>
-Partials partial_sums(const ExecutionSpace& space, const Terms& terms, Index n) {
+/// The exact sums of parts, by expansions of `levels` doubles.
+template <int levels, class Terms> Partials partial_sums(const ExecutionSpace& space, const Terms& terms, Index n) {
   if constexpr (on_host) {
     const Index parts = std::clamp<Index>(n / 4096, 1, space.concurrency());
-    Partials partials("heddle::exact::partials", static_cast<std::size_t>(parts));
+    Partials partials(Kokkos::view_alloc(space, "heddle::exact::partials"), static_cast<std::size_t>(parts));
     Kokkos::parallel_for("heddle::exact::reduce",
                          Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(space, 0, parts),
                          [=](Index part) {
@@ -80,7 +76,7 @@ Partials partial_sums(const ExecutionSpace& space, const Terms& terms, Index n) 
     return partials;
   } else {
     const Index teams = device_teams(space, n);
-    Partials partials("heddle::exact::partials", static_cast<std::size_t>(teams));
+    Partials partials(Kokkos::view_alloc(space, "heddle::exact::partials"), static_cast<std::size_t>(teams));
     Kokkos::parallel_for(
         "heddle::exact::reduce", DevicePolicy(space, static_cast<int>(teams), device_threads),
         KOKKOS_LAMBDA(const typename DevicePolicy::member_type& team) {
@@ -92,45 +88,76 @@ Partials partial_sums(const ExecutionSpace& space, const Terms& terms, Index n) 
   }
 }
 
-/// Every step-th term, several loads in flight.
+/// What the first pass keeps, which leaves to a second one what it cannot round. Of a device the memory is busy with
+/// doubles, and three times the precision costs nothing.
 template <class Terms>
-KOKKOS_INLINE_FUNCTION Compensated compensated_strided(const Terms& terms, Index begin, Index end, Index step) {
+using QuickSum = std::conditional_t<on_host || sizeof(typename Terms::Number) == 4, Compensated, Threefold>;
+
+/// Adds one term.
+template <class Terms> KOKKOS_FORCEINLINE_FUNCTION void add_term(Compensated& sum, double value, double error) {
+  sum.add(value, error);
+}
+template <class Terms> KOKKOS_FORCEINLINE_FUNCTION void add_term(Threefold& sum, double value, double error) {
+  if constexpr (Terms::parts == 1) {
+    sum.add(value);
+  } else {
+    sum.add(value, error);
+  }
+}
+
+/// A sum, and whether the errors of all products in it are exact.
+template <class Sum> struct Quick {
+  Sum sum;
+  bool tame = true;
+
+  KOKKOS_INLINE_FUNCTION void merge(const Quick& other) {
+    sum.merge(other.sum);
+    tame = tame && other.tame;
+  }
+};
+
+/// Every step-th term, several loads in flight.
+template <class Sum, class Terms>
+KOKKOS_INLINE_FUNCTION Quick<Sum> quick_strided(const Terms& terms, Index begin, Index end, Index step) {
   constexpr int at_once = Terms::parts == 1 ? 8 : 4;
-  Compensated sum;
+  constexpr bool asks = std::is_same_v<Sum, Threefold> && Terms::parts == 2;
+  Quick<Sum> quick;
   Index k = begin;
   for (; k + (at_once - 1) * step < end; k += at_once * step) {
     double values[at_once];
     double errors[at_once];
     for (int s = 0; s < at_once; ++s) {
       terms.load(k + s * step, values[s], errors[s]);
+      quick.tame = quick.tame && (!asks || terms.is_tame(k + s * step, values[s]));
     }
     for (int s = 0; s < at_once; ++s) {
-      sum.add(values[s], errors[s]);
+      add_term<Terms>(quick.sum, values[s], errors[s]);
     }
   }
   for (; k < end; k += step) {
     double value = 0;
     double error = 0;
     terms.load(k, value, error);
-    sum.add(value, error);
+    quick.tame = quick.tame && (!asks || terms.is_tame(k, value));
+    add_term<Terms>(quick.sum, value, error);
   }
-  return sum;
+  return quick;
 }
 
 /// Kokkos's reducer of sums that know their errors.
-struct Merged {
+template <class Sum> struct Merged {
   using reducer = Merged;
-  using value_type = Compensated;
-  using result_view_type = Kokkos::View<Compensated, Kokkos::HostSpace, Kokkos::MemoryUnmanaged>;
+  using value_type = Quick<Sum>;
+  using result_view_type = Kokkos::View<Quick<Sum>, Kokkos::HostSpace, Kokkos::MemoryUnmanaged>;
 
-  Compensated* result;
-  KOKKOS_INLINE_FUNCTION void join(Compensated& to, const Compensated& from) const { to.merge(from); }
-  KOKKOS_INLINE_FUNCTION void init(Compensated& value) const { value = {}; }
-  KOKKOS_INLINE_FUNCTION Compensated& reference() const { return *result; }
+  Quick<Sum>* result;
+  KOKKOS_INLINE_FUNCTION void join(Quick<Sum>& to, const Quick<Sum>& from) const { to.merge(from); }
+  KOKKOS_INLINE_FUNCTION void init(Quick<Sum>& value) const { value = {}; }
+  KOKKOS_INLINE_FUNCTION Quick<Sum>& reference() const { return *result; }
   [[nodiscard]] result_view_type view() const { return result_view_type(result); }
 };
 
-/// No number goes through more additions than these in compensated(): 32 or more sums side by side, threads and teams.
+/// No number goes through more additions than these in quick_sum(): 32 or more sums side by side, threads and teams.
 inline Index additions_in_a_row(Index n) {
   return n / 16 + 8192;
 }
@@ -138,21 +165,21 @@ inline Index additions_in_a_row(Index n) {
 template <class Terms> double lost_in(Index n) {
   return Terms::parts == 2 ? Compensated::underflow(n) : 0;
 }
-/// All terms in twice the precision.
-template <class Terms> Compensated compensated(const ExecutionSpace& space, const Terms& terms, Index n) {
-  Compensated total;
+/// All terms in as much precision as `Sum` has.
+template <class Sum, class Terms> Quick<Sum> quick_sum(const ExecutionSpace& space, const Terms& terms, Index n) {
+  Quick<Sum> total;
   if constexpr (on_host) {
     const Index parts = std::clamp<Index>(n / 4096, 1, space.concurrency());
     Kokkos::parallel_reduce(
         "heddle::exact::compensated", Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(space, 0, parts),
-        [=](Index part, Compensated& sum) {
+        [=](Index part, Quick<Sum>& mine) {
           const DefaultArithmetic arithmetic;
-          sum.merge(compensated_range(terms, n * part / parts, n * (part + 1) / parts));
+          mine.merge({compensated_range(terms, n * part / parts, n * (part + 1) / parts)});
         },
-        Merged{&total});
+        Merged<Sum>{&total});
   } else {
     const Index teams = device_teams(space, n);
-    const Kokkos::View<Compensated*, MemorySpace> parts(
+    const Kokkos::View<Quick<Sum>*, MemorySpace> parts(
         Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "heddle::exact::parts"),
         static_cast<std::size_t>(teams));
     Kokkos::parallel_for(
@@ -160,19 +187,31 @@ template <class Terms> Compensated compensated(const ExecutionSpace& space, cons
         KOKKOS_LAMBDA(const typename DevicePolicy::member_type& team) {
           const Index part = team.league_rank();
           // Not the sum itself goes to the reducer: its address would keep it out of registers.
-          const Compensated mine =
-              compensated_strided(terms, n * part / teams + team.team_rank(), n * (part + 1) / teams, device_threads);
-          Compensated all = mine;
-          team.team_reduce(Merged{&all});
+          const Quick<Sum> mine =
+              quick_strided<Sum>(terms, n * part / teams + team.team_rank(), n * (part + 1) / teams, device_threads);
+          Quick<Sum> all = mine;
+          team.team_reduce(Merged<Sum>{&all});
           if (team.team_rank() == 0) {
             parts(part) = all;
           }
         });
     Kokkos::parallel_reduce(
         "heddle::exact::compensated", Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(space, 0, teams),
-        KOKKOS_LAMBDA(Index part, Compensated & sum) { sum.merge(parts(part)); }, Merged{&total});
+        KOKKOS_LAMBDA(Index part, Quick<Sum> & sum) { sum.merge(parts(part)); }, Merged<Sum>{&total});
   }
   return total;
+}
+/// All terms in twice the precision.
+template <class Terms> Compensated compensated(const ExecutionSpace& space, const Terms& terms, Index n) {
+  return quick_sum<Compensated>(space, terms, n).sum;
+}
+/// Whether one pass tells how the sum of n terms rounds, and what it is then; n > 0.
+template <RealScalar T, class Terms>
+bool rounds_quickly(const ExecutionSpace& space, const Terms& terms, Index n, T& result) {
+  using Sum = QuickSum<Terms>;
+  const Quick<Sum> quick = quick_sum<Sum>(space, terms, n);
+  const bool exact_products = std::is_same_v<Sum, Threefold> && quick.tame;
+  return quick.sum.rounds_to(additions_in_a_row(n), exact_products ? 0 : lost_in<Terms>(n), result);
 }
 
 /// Whether every term is -0: expansions do not tell.
@@ -184,10 +223,8 @@ template <class Terms> bool all_negative_zeros(const ExecutionSpace& space, cons
   return n > 0 && others == 0;
 }
 
-/// The exact sum, left where threads and teams have it.
-template <int levels = default_levels, class Terms>
-Accumulator<double> accumulated(const ExecutionSpace& space, const Terms& terms, Index n) {
-  const Partials partials = partial_sums<levels>(space, terms, n);
+/// Sums of parts put together.
+inline Accumulator<double> merged(const ExecutionSpace& space, const Partials& partials) {
   const auto host = Kokkos::create_mirror_view(partials);
   Kokkos::deep_copy(space, host, partials);
   space.fence("heddle::exact::reduce");
@@ -196,6 +233,28 @@ Accumulator<double> accumulated(const ExecutionSpace& space, const Terms& terms,
     sum.merge(host(part));
   }
   return sum;
+}
+
+/// The exact sum, by expansions of `levels` doubles, which do not tell the sign of zeros.
+template <int levels, class Terms>
+Accumulator<double> accumulated_by(const ExecutionSpace& space, const Terms& terms, Index n) {
+  return merged(space, partial_sums<levels>(space, terms, n));
+}
+/// The exact sum, left where threads and teams have it.
+template <class Terms> Accumulator<double> accumulated(const ExecutionSpace& space, const Terms& terms, Index n) {
+  if constexpr (on_host) {
+    const Index parts = std::clamp<Index>(n / 4096, 1, space.concurrency());
+    const Partials partials(Kokkos::view_alloc(space, "heddle::exact::partials"), static_cast<std::size_t>(parts));
+    Kokkos::parallel_for("heddle::exact::reduce",
+                         Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(space, 0, parts),
+                         [=](Index part) {
+                           const DefaultArithmetic arithmetic;
+                           add_exactly(terms, n * part / parts, n * (part + 1) / parts, partials(part));
+                         });
+    return merged(space, partials);
+  } else {
+    return merged(space, binned_sums(space, terms, n));
+  }
 }
 
 /// f(terms) of the numbers, or their magnitudes, of a vector, or of one part of complex ones.

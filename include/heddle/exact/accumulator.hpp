@@ -187,6 +187,11 @@ template <RealScalar T> class Accumulator {
     add_product<true>(bits::parts_of(x), bits::parts_of(y), false);
   }
 
+  /// Adds n 2^exponent, where the exponent is between that of the smallest T squared and that of the largest T.
+  KOKKOS_INLINE_FUNCTION void add_scaled(std::int64_t n, int exponent) { add_scaled<false>(n, exponent); }
+  /// The same while other threads may add to this accumulator too; it counts as one term.
+  KOKKOS_INLINE_FUNCTION void add_scaled_atomically(std::int64_t n, int exponent) { add_scaled<true>(n, exponent); }
+
   /// Adds the sum that `other` holds; `other` may be this accumulator.
   KOKKOS_INLINE_FUNCTION void merge(const Accumulator& other) {
     std::int64_t carry = 0;
@@ -296,6 +301,13 @@ template <RealScalar T> class Accumulator {
       add_bits<atomic>(x_high * y_high, position + 64, negative);
     } else {
       add_bits<atomic>(x.mantissa * y.mantissa, position, negative);
+    }
+  }
+  template <bool atomic> KOKKOS_INLINE_FUNCTION void add_scaled(std::int64_t n, int exponent) {
+    note<atomic>(kind(n == 0, false));
+    if (n != 0) {
+      const auto bits = static_cast<std::uint64_t>(n);
+      add_bits<atomic>(n < 0 ? ~bits + 1 : bits, exponent - 2 * smallest, n < 0);
     }
   }
   static KOKKOS_INLINE_FUNCTION unsigned kind(bool is_zero, bool negative) {

@@ -1,0 +1,114 @@
+// On the host: an integer for each exponent, to which the fractions of numbers are added.
+#pragma once
+
+#include "exact/terms.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <limits>
+
+namespace heddle::exact::impl {
+
+/// The exact sum of doubles by one addition of integers for each (R. Neal, "Fast exact summation using small and large
+/// superaccumulators", arXiv:1505.05571, 2015: the large one): their bits go, as they are, to the integer of their sign
+/// and exponent, which what their signs and exponents came to is subtracted from later. 40 KB. flush() gives all to an
+/// accumulator, which takes it as if each number had been added to it: infinities, NaNs and the signs of zeros too.
+class ExponentSums {
+ public:
+  ExponentSums() { left_.fill(most); }
+
+  void add(double x, Accumulator<double>& sum) {
+    const auto bits = Kokkos::bit_cast<std::uint64_t>(x);
+    const std::uint64_t kind = bits >> Format::fraction;
+    sums_[kind] += bits;
+    if (--left_[kind] == 0) {
+      give(kind, sum);
+    }
+  }
+  void flush(Accumulator<double>& sum) {
+    for (std::size_t kind = 0; kind < kinds; ++kind) {
+      if (left_[kind] != most) {
+        give(kind, sum);
+      }
+    }
+  }
+
+ private:
+  using Format = bits::Format<double>;
+  static constexpr std::size_t kinds = 4096;  // Signs and exponents.
+  // So many fractions of 52 bits are below 2^64.
+  static constexpr std::uint16_t most = 4096;
+
+  // Seldom, so not in the way of the loop that adds.
+  [[gnu::noinline]] void give(std::size_t kind, Accumulator<double>& sum) {
+    const std::uint64_t count = most - left_[kind];
+    const std::uint64_t fractions = sums_[kind] - count * (std::uint64_t{kind} << Format::fraction);
+    sums_[kind] = 0;
+    left_[kind] = most;
+    const bool negative = kind >= kinds / 2;
+    const auto exponent = static_cast<int>(kind % (kinds / 2));
+    if (exponent == static_cast<int>(Format::largest_exponent)) {
+      const double infinity = std::numeric_limits<double>::infinity();
+      sum.add(fractions != 0 ? std::numeric_limits<double>::quiet_NaN() : negative ? -infinity : infinity);
+    } else if (exponent == 0 && fractions == 0) {
+      sum.add(negative ? -0.0 : 0.0);
+    } else {
+      constexpr int half = 32;
+      const std::uint64_t ones = exponent == 0 ? 0 : count << (Format::fraction - half);
+      const int position = Format::smallest + std::max(exponent - 1, 0);
+      add_signed(fractions & 0xffffffffU, position, negative, sum);
+      add_signed((fractions >> half) + ones, position + half, negative, sum);
+    }
+  }
+  static void add_signed(std::uint64_t magnitude, int position, bool negative, Accumulator<double>& sum) {
+    if (magnitude != 0) {
+      const auto n = static_cast<std::int64_t>(magnitude);
+      sum.add_scaled(negative ? -n : n, position);
+    }
+  }
+
+  std::array<std::uint64_t, kinds> sums_ = {};
+  std::array<std::uint16_t, kinds> left_;
+};
+
+/// Adds the terms from `begin` to `end` to `sum`.
+template <class Terms> void add_exactly(const Terms& terms, Index begin, Index end, Accumulator<double>& sum) {
+  // Fewer are not worth the integers' way to the accumulator.
+  constexpr Index fewest = 4096;
+  Index k = begin;
+  if (end - begin >= fewest) {
+    // Two, in turn: neighbouring numbers often have the same exponent, and an integer that was written just now cannot
+    // be read at once.
+    ExponentSums sums[2];
+    constexpr int lanes = Terms::parts == 1 ? 2 : 64;
+    for (; k + lanes <= end; k += lanes) {
+      // Products and their errors in vectors first.
+      alignas(64) double values[lanes];
+      alignas(64) double errors[lanes];
+      int tame = 1;
+      for (int l = 0; l < lanes; ++l) {
+        terms.load(k + l, values[l], errors[l]);
+        tame &= static_cast<int>(Terms::parts == 1 || terms.is_tame(k + l, values[l]));
+      }
+      for (int l = 0; l < lanes; ++l) {
+        if (tame == 0 && !terms.is_tame(k + l, values[l])) {
+          terms.template add_to<false>(sum, k + l);
+          continue;
+        }
+        sums[l % 2].add(values[l], sum);
+        // An error of zero is not among the terms, whose signs count where all are zeros.
+        if (Terms::parts == 2 && errors[l] != 0) {
+          sums[l % 2].add(errors[l], sum);
+        }
+      }
+    }
+    sums[0].flush(sum);
+    sums[1].flush(sum);
+  }
+  for (; k < end; ++k) {
+    terms.template add_to<false>(sum, k);
+  }
+}
+
+}  // namespace heddle::exact::impl
