@@ -4,6 +4,8 @@
 #include <heddle/blas/blas.hpp>
 
 #include <cstdint>
+#include <span>
+#include <string>
 
 namespace heddle::impl {
 
@@ -39,7 +41,15 @@ void integer_residues(const blas::Context& context, const IntegerProducts& produ
 /// "oneDNN 2.6.3 (AVX-512 VNNI)", "cuBLAS 13.1.0", "rocBLAS 4.4.0", or portable_integer_description.
 std::string integer_description();
 
-/// integer_gemm() without any vendor's library.
+/// Our own loops on CPUs, for processors that have certain vectors.
+struct IntegerKernel {
+  const char* name;
+  void (*multiply)(const ExecutionSpace& space, const IntegerProducts& products);
+};
+/// Those that this processor has, the fastest first: none on GPUs and on other processors than x86-64's.
+[[nodiscard]] std::span<const IntegerKernel> integer_kernels();
+
+/// integer_gemm() without any vendor's library, by loops for any processor.
 void portable_integer_gemm(const ExecutionSpace& space, const IntegerProducts& products);
 inline constexpr const char* portable_integer_description = "Heddle's own";
 

@@ -1,5 +1,5 @@
 // Products of 8-bit integers on CPUs: oneDNN's where it was found and the processor has AVX-512's integer dot products
-// (without them oneDNN's sums may saturate at 16 bits), else our own.
+// (without them oneDNN's sums may saturate at 16 bits), else our own, by the widest vectors there are.
 #include "blas/integer.hpp"
 #include <heddle/core/error.hpp>
 
@@ -15,6 +15,19 @@
 #endif
 
 namespace heddle::impl {
+namespace {
+
+void multiply_by_own_loops(const ExecutionSpace& space, const IntegerProducts& products) {
+  const auto kernels = integer_kernels();
+  (kernels.empty() ? portable_integer_gemm : kernels.front().multiply)(space, products);
+}
+std::string own_description() {
+  const auto kernels = integer_kernels();
+  return kernels.empty() ? std::string(portable_integer_description)
+                         : message_of(portable_integer_description, " (", kernels.front().name, ")");
+}
+
+}  // namespace
 
 #ifdef HEDDLE_ONEDNN
 namespace {
@@ -108,7 +121,7 @@ void multiply_by_gemm(const IntegerProducts& products) {
 
 void integer_gemm(const blas::Context& context, const IntegerProducts& products) {
   if (!sums_are_exact()) {
-    portable_integer_gemm(context.space(), products);
+    multiply_by_own_loops(context.space(), products);
     return;
   }
   context.space().fence("heddle::blas::before_host_gemm");
@@ -125,7 +138,7 @@ void integer_gemm(const blas::Context& context, const IntegerProducts& products)
 
 std::string integer_description() {
   if (!sums_are_exact()) {
-    return portable_integer_description;
+    return own_description();
   }
   const dnnl_version_t* version = dnnl_version();
   return message_of("oneDNN ", version->major, ".", version->minor, ".", version->patch,
@@ -135,11 +148,11 @@ std::string integer_description() {
 #else
 
 void integer_gemm(const blas::Context& context, const IntegerProducts& products) {
-  portable_integer_gemm(context.space(), products);
+  multiply_by_own_loops(context.space(), products);
 }
 
 std::string integer_description() {
-  return portable_integer_description;
+  return own_description();
 }
 
 #endif

@@ -3,11 +3,27 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <functional>
 #include <random>
+#include <string>
+#include <utility>
 #include <vector>
 
 namespace heddle::impl {
 namespace {
+
+using Multiply = std::function<void(const IntegerProducts&)>;
+
+// A vendor's, our own for any processor, and those for this one.
+std::vector<std::pair<std::string, Multiply>> all_ways(const ExecutionSpace& space, const blas::Context& context) {
+  std::vector<std::pair<std::string, Multiply>> ways = {
+      {"integer_gemm", [&](const IntegerProducts& products) { integer_gemm(context, products); }},
+      {"portable", [&](const IntegerProducts& products) { portable_integer_gemm(space, products); }}};
+  for (const IntegerKernel& kernel : integer_kernels()) {
+    ways.emplace_back(kernel.name, [&](const IntegerProducts& products) { kernel.multiply(space, products); });
+  }
+  return ways;
+}
 
 // The largest sums of 32 bits, on top of what is there, in every plane.
 TEST(IntegerGemm, IsExactUpToTheLastBit) {
@@ -31,19 +47,21 @@ TEST(IntegerGemm, IsExactUpToTheLastBit) {
   }
   Kokkos::deep_copy(A, a);
   Kokkos::deep_copy(B, b);
-  Kokkos::deep_copy(C, 255);
   const ExecutionSpace space;
   const blas::Context context(space);
-  for (const bool add : {true, false}) {
-    integer_gemm(context, {m, n, k, count, A.data(), k, m * k, B.data(), k, n * k, C.data(), m, m * n, add});
-    space.fence();
-    const auto c = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), C);
-    for (Index plane = 0; plane < count; ++plane) {
-      for (Index j = 0; j < n; ++j) {
-        for (Index i = 0; i < m; ++i) {
-          std::int64_t sum = add ? 255 : 0;
-          for (Index l = 0; l < k; ++l) sum += entry(l, i, plane) * entry(l, j + 3, plane);
-          ASSERT_EQ(c(plane * m * n + i + j * m), sum) << plane << " " << i << " " << j << " " << add;
+  for (const auto& [name, multiply] : all_ways(space, context)) {
+    Kokkos::deep_copy(C, 255);
+    for (const bool add : {true, false}) {
+      multiply({m, n, k, count, A.data(), k, m * k, B.data(), k, n * k, C.data(), m, m * n, add});
+      space.fence();
+      const auto c = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), C);
+      for (Index plane = 0; plane < count; ++plane) {
+        for (Index j = 0; j < n; ++j) {
+          for (Index i = 0; i < m; ++i) {
+            std::int64_t sum = add ? 255 : 0;
+            for (Index l = 0; l < k; ++l) sum += entry(l, i, plane) * entry(l, j + 3, plane);
+            ASSERT_EQ(c(plane * m * n + i + j * m), sum) << name << plane << " " << i << " " << j << " " << add;
+          }
         }
       }
     }
@@ -56,9 +74,9 @@ TEST(IntegerGemm, TakesAnyShape) {
   const ExecutionSpace space;
   const blas::Context context(space);
   constexpr int count = 3;
-  for (const Index m : {16, 48, 80}) {
-    for (const Index n : {1, 7, 16, 37}) {
-      for (const Index k : {64, 192, 4160}) {
+  for (const Index m : {16, 48, 272}) {
+    for (const Index n : {1, 7, 48, 250}) {
+      for (const Index k : {64, 576, 2112}) {
         const Index leading = k + 64;
         const Index leading_c = m + 16;
         const auto filled = [&](Index vectors) {
@@ -75,12 +93,12 @@ TEST(IntegerGemm, TakesAnyShape) {
         const auto a = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), A);
         const auto b = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), B);
         const Kokkos::View<std::int32_t*, MemorySpace> C("C", count * n * leading_c);
-        for (const bool own : {false, true}) {
+        for (const auto& [name, multiply] : all_ways(space, context)) {
           Kokkos::deep_copy(C, 7);
           const IntegerProducts products{
               m,        n,       k,           count,    A.data(),  leading,       m * leading,
               B.data(), leading, n * leading, C.data(), leading_c, n * leading_c, false};
-          own ? portable_integer_gemm(space, products) : integer_gemm(context, products);
+          multiply(products);
           space.fence();
           const auto c = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), C);
           for (Index plane = 0; plane < count; ++plane) {
@@ -90,7 +108,7 @@ TEST(IntegerGemm, TakesAnyShape) {
                 for (Index l = 0; i < m && l < k; ++l) {
                   sum += int{a((plane * m + i) * leading + l)} * int{b((plane * n + j) * leading + l)};
                 }
-                ASSERT_EQ(c((plane * n + j) * leading_c + i), sum) << m << " " << n << " " << k << " " << own;
+                ASSERT_EQ(c((plane * n + j) * leading_c + i), sum) << m << " " << n << " " << k << " " << name;
               }
             }
           }
