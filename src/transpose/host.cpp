@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <type_traits>
 #include <utility>
 
 #if defined(__x86_64__)
@@ -28,46 +29,82 @@ template <class T> struct Blocking {
   static constexpr std::size_t bytes = 2 * sizeof(T) * rows * leading;
 };
 
-// Eight elements as the compiler's vectors know them.
-template <std::size_t size> struct Eight;
-template <> struct Eight<4> { using Lanes = std::uint32_t __attribute__((vector_size(32))); };
-template <> struct Eight<8> { using Lanes = std::uint64_t __attribute__((vector_size(64))); };
+// Vectors of so many bytes: without AVX-512 the elements of wider ones go one by one (of 64 bytes) or through more
+// instructions than they spare (of 32).
+#if defined(__AVX512F__)
+constexpr int vector_bytes = 64;
+#else
+constexpr int vector_bytes = 16;
+#endif
+template <class T, int lanes> struct VectorOf {
+  using Element = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
+  using Type [[gnu::vector_size(lanes * sizeof(T))]] = Element;
+};
 
-// b[r * ldb + c] = a[r + c * lda] for r, c < 8.
-template <class T> void cross_8x8(const T* a, Index lda, T* b, Index ldb) {
 #if defined(__has_builtin)
 #if __has_builtin(__builtin_shufflevector)
-  if constexpr (sizeof(T) <= 8) {
-    using Lanes = typename Eight<sizeof(T)>::Lanes;
-    Lanes one[8];
-    Lanes two[8];
-    for (int c = 0; c < 8; ++c) {
+#define HEDDLE_SHUFFLES
+#endif
+#endif
+
+// b[r * ldb + c] = a[r + c * lda] for r, c < lanes, by vectors of as many elements.
+template <int lanes, class T> void cross(const T* a, Index lda, T* b, Index ldb) {
+#ifdef HEDDLE_SHUFFLES
+  if constexpr (lanes > 1) {
+    using Lanes = typename VectorOf<T, lanes>::Type;
+    Lanes one[lanes];
+    Lanes two[lanes];
+    for (int c = 0; c < lanes; ++c) {
       std::memcpy(&one[c], a + c * lda, sizeof(Lanes));
     }
-    for (int c = 0; c < 8; c += 2) {
-      two[c] = __builtin_shufflevector(one[c], one[c + 1], 0, 8, 2, 10, 4, 12, 6, 14);
-      two[c + 1] = __builtin_shufflevector(one[c], one[c + 1], 1, 9, 3, 11, 5, 13, 7, 15);
-    }
-    for (int c = 0; c < 8; c += 4) {
-      for (int r = 0; r < 2; ++r) {
-        one[c + r] = __builtin_shufflevector(two[c + r], two[c + r + 2], 0, 1, 8, 9, 4, 5, 12, 13);
-        one[c + r + 2] = __builtin_shufflevector(two[c + r], two[c + r + 2], 2, 3, 10, 11, 6, 7, 14, 15);
+    if constexpr (lanes == 8) {
+      for (int c = 0; c < 8; c += 2) {
+        two[c] = __builtin_shufflevector(one[c], one[c + 1], 0, 8, 2, 10, 4, 12, 6, 14);
+        two[c + 1] = __builtin_shufflevector(one[c], one[c + 1], 1, 9, 3, 11, 5, 13, 7, 15);
       }
+      for (int c = 0; c < 8; c += 4) {
+        for (int r = 0; r < 2; ++r) {
+          one[c + r] = __builtin_shufflevector(two[c + r], two[c + r + 2], 0, 1, 8, 9, 4, 5, 12, 13);
+          one[c + r + 2] = __builtin_shufflevector(two[c + r], two[c + r + 2], 2, 3, 10, 11, 6, 7, 14, 15);
+        }
+      }
+      for (int r = 0; r < 4; ++r) {
+        two[r] = __builtin_shufflevector(one[r], one[r + 4], 0, 1, 2, 3, 8, 9, 10, 11);
+        two[r + 4] = __builtin_shufflevector(one[r], one[r + 4], 4, 5, 6, 7, 12, 13, 14, 15);
+      }
+    } else if constexpr (lanes == 4) {
+      for (int c = 0; c < 4; c += 2) {
+        two[c] = __builtin_shufflevector(one[c], one[c + 1], 0, 4, 2, 6);
+        two[c + 1] = __builtin_shufflevector(one[c], one[c + 1], 1, 5, 3, 7);
+      }
+      for (int r = 0; r < 2; ++r) {
+        one[r] = __builtin_shufflevector(two[r], two[r + 2], 0, 1, 4, 5);
+        one[r + 2] = __builtin_shufflevector(two[r], two[r + 2], 2, 3, 6, 7);
+      }
+      std::copy_n(one, 4, two);
+    } else {
+      two[0] = __builtin_shufflevector(one[0], one[1], 0, 2);
+      two[1] = __builtin_shufflevector(one[0], one[1], 1, 3);
     }
-    for (int r = 0; r < 4; ++r) {
-      two[r] = __builtin_shufflevector(one[r], one[r + 4], 0, 1, 2, 3, 8, 9, 10, 11);
-      two[r + 4] = __builtin_shufflevector(one[r], one[r + 4], 4, 5, 6, 7, 12, 13, 14, 15);
-    }
-    for (int r = 0; r < 8; ++r) {
+    for (int r = 0; r < lanes; ++r) {
       std::memcpy(static_cast<void*>(b + r * ldb), &two[r], sizeof(Lanes));
     }
     return;
   }
 #endif
-#endif
-  for (int c = 0; c < 8; ++c) {
-    for (int r = 0; r < 8; ++r) {
+  for (int c = 0; c < lanes; ++c) {
+    for (int r = 0; r < lanes; ++r) {
       b[r * ldb + c] = a[r + c * lda];
+    }
+  }
+}
+
+// b[r * ldb + c] = a[r + c * lda] for r, c < 8.
+template <class T> void cross_8x8(const T* a, Index lda, T* b, Index ldb) {
+  constexpr int lanes = sizeof(T) > 8 ? 1 : std::min(8, vector_bytes / static_cast<int>(sizeof(T)));
+  for (int r = 0; r < 8; r += lanes) {
+    for (int c = 0; c < 8; c += lanes) {
+      cross<lanes>(a + r + c * lda, lda, b + r * ldb + c, ldb);
     }
   }
 }
