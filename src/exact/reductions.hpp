@@ -157,7 +157,7 @@ template <class Sum> struct Merged {
   [[nodiscard]] result_view_type view() const { return result_view_type(result); }
 };
 
-/// No number goes through more additions than these in quick_sum(): 32 or more sums side by side, threads and teams.
+/// No number goes through more additions than these in quick_sum(): 16 or more sums side by side, threads and teams.
 inline Index additions_in_a_row(Index n) {
   return n / 16 + 8192;
 }
