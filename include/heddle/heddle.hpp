@@ -30,6 +30,7 @@
 #include <heddle/exact/lu.hpp>
 #include <heddle/exact/matrix.hpp>
 #include <heddle/exact/reduce.hpp>
+#include <heddle/exact/segmented.hpp>
 #include <heddle/exact/vector.hpp>
 #include <heddle/expm/action.hpp>
 #include <heddle/expm/batched.hpp>

@@ -3,6 +3,10 @@
 
 #include <heddle/exact/expansion.hpp>
 
+#include <Kokkos_BitManipulation.hpp>
+
+#include <cstdint>
+
 namespace heddle::exact::impl {
 
 /// Compensated with one more double: of the numbers that cancel most do so without a rest, and then the sum is known to
@@ -29,22 +33,19 @@ class Threefold {
   }
   /// Adds the sum that `other` holds.
   KOKKOS_INLINE_FUNCTION void merge(const Threefold& other) {
-    double value = other.sum;
-    double error = other.lost;
-    two_sum(sum, value);
-    two_sum(lost, value);
-    two_sum(lost, error);
-    const double left = rounded_sum(value, error);
-    rest = rounded_sum(rest, rounded_sum(left, other.rest));
-    // Not |left| where it is zero: of sums of nothing the sign stays.
-    size += left == 0 ? other.size : other.size + Kokkos::abs(left);
+    if (other.is_empty()) {
+      return;
+    }
+    add(other.sum, other.lost);
+    rest = rounded_sum(rest, other.rest);
+    size += other.size;
   }
   /// Whether nothing was added.
-  [[nodiscard]] KOKKOS_INLINE_FUNCTION bool is_empty() const { return size == 0 && Kokkos::signbit(size); }
+  [[nodiscard]] KOKKOS_INLINE_FUNCTION bool is_empty() const { return lost == 0 && Kokkos::signbit(lost); }
 
-  /// As Compensated::rounds_to(), but for a sum that is known to be zero, which is rounded too: to -0 where all numbers
-  /// were, of which there is one. Products whose errors may have underflowed, and no others, ask for an `absolute`
-  /// above 0.
+  /// As Compensated::rounds_to(), but for sums that are known exactly, ties and zeros among them; 0 is -0 where all
+  /// numbers were, of which there is one. Products whose errors may have underflowed, and no others, ask for an
+  /// `absolute` above 0.
   template <RealScalar T> KOKKOS_INLINE_FUNCTION bool rounds_to(Index terms, double absolute, T& result) const {
     double high = sum;
     double low = lost;
@@ -52,9 +53,9 @@ class Threefold {
     two_sum(low, below);
     two_sum(high, low);
     two_sum(low, below);
-    if (high == 0 && low == 0 && below == 0 && size == 0 && absolute == 0) {
-      // The rounded sum and what it lost may be numbers that cancel.
-      result = sum == 0 && !is_empty() ? static_cast<T>(sum) : T(0);
+    if (size == 0 && below == 0 && absolute == 0) {
+      // The exact sum; of zeros the sign is that of `sum`, unless that and what it lost are numbers that cancel.
+      result = high == 0 ? (sum == 0 && !is_empty() ? static_cast<T>(sum) : T(0)) : nearest<T>(high, low);
       return true;
     }
     // Of the sum in twice the precision that this leaves only the error is another one.
@@ -65,10 +66,24 @@ class Threefold {
     return rounded.rounds_to(terms, absolute + 2 * Kokkos::abs(below), result);
   }
 
+  /// The T nearest to high + low, where high is the double nearest to it.
+  template <RealScalar T> static KOKKOS_INLINE_FUNCTION T nearest(double high, double low) {
+    if constexpr (sizeof(T) == 4) {
+      // Rounded twice: the last bit of high tells that there is more, or where it lies.
+      auto bits = Kokkos::bit_cast<std::uint64_t>(high);
+      if (low != 0 && (bits & 1U) == 0) {
+        bits = (low > 0) == (high > 0) ? bits + 1 : bits - 1;
+      }
+      return static_cast<T>(Kokkos::bit_cast<double>(bits));
+    } else {
+      return high;
+    }
+  }
+
   double sum = -0.0;   ///< The rounded sum, -0 for as long as only that is added.
-  double lost = 0;     ///< The rounded sum of what `sum` lost to rounding.
+  double lost = -0.0;  ///< The rounded sum of what `sum` lost to rounding, -0 until a number is added.
   double rest = 0;     ///< The rounded sum of what `lost` lost.
-  double size = -0.0;  ///< The sum of the magnitudes of that, -0 until a number is added.
+  double size = 0;     ///< The sum of the magnitudes of that.
 };
 
 }  // namespace heddle::exact::impl

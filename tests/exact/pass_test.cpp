@@ -209,15 +209,48 @@ TEST(ThreefoldSums, KnowThatASumIsZero) {
   EXPECT_EQ(shown(result), shown(0.0));
 }
 
-// Ties, and what lies next to them beyond twice the precision.
+// Sums that are known exactly: ties to even, and what lies next to them, of doubles and of floats.
 TEST(ThreefoldSums, RoundTies) {
-  for (const double small : {0.0, 0x1p-90, -0x1p-90}) {
+  const auto sum_of = [](const std::vector<double>& x) {
     Threefold sum;
-    for (const double x : {1.0, 0x1p-53, small, 0x1p100, -0x1p100}) sum.add(x);
-    double result = 0;
-    if (sum.rounds_to(5, 0, result)) {
-      EXPECT_EQ(result, small > 0 ? 1 + 0x1p-52 : 1.0);
+    for (const double value : x) sum.add(value);
+    return sum;
+  };
+  for (const double sign : {1.0, -1.0}) {
+    for (const double small : {0.0, 0x1p-90, -0x1p-90}) {
+      for (const bool odd : {false, true}) {
+        const double even = sign * (odd ? 1 + 0x1p-52 : 1.0);
+        const double above = even + sign * 0x1p-52;
+        double result = 0;
+        EXPECT_TRUE(sum_of({even, sign * 0x1p-53, sign * small}).rounds_to(3, 0, result));
+        EXPECT_EQ(result, small > 0 || (small == 0 && odd) ? above : even);
+        const auto even_float = static_cast<float>(sign * (odd ? 1 + 0x1p-23 : 1.0));
+        const auto above_float = static_cast<float>(even_float + sign * 0x1p-23);
+        float to_float = 0;
+        EXPECT_TRUE(sum_of({even_float, sign * 0x1p-24, sign * small}).rounds_to(3, 0, to_float));
+        EXPECT_EQ(to_float, small > 0 || (small == 0 && odd) ? above_float : even_float);
+      }
     }
+  }
+}
+
+TEST(ThreefoldSums, KnowWhetherAnythingWasAdded) {
+  Threefold none;
+  EXPECT_TRUE(none.is_empty());
+  none.merge(Threefold());
+  EXPECT_TRUE(none.is_empty());
+  double result = 1;
+  EXPECT_TRUE(none.rounds_to(0, 0, result));
+  EXPECT_EQ(shown(result), shown(0.0));
+  for (const double x : {0.0, -0.0, 1.0, -1.0, 0x1p-1074, inf, nan}) {
+    Threefold one;
+    one.add(x);
+    EXPECT_FALSE(one.is_empty()) << x;
+    one.add(-x);
+    EXPECT_FALSE(one.is_empty()) << x;
+    Threefold other;
+    other.merge(one);
+    EXPECT_FALSE(other.is_empty()) << x;
   }
 }
 

@@ -2,6 +2,7 @@
 #include "hunt/operations.hpp"
 #include <heddle/exact/distributed.hpp>
 #include <heddle/exact/reduce.hpp>
+#include <heddle/exact/segmented.hpp>
 #include <heddle/exact/vector.hpp>
 
 namespace heddle::hunt {
@@ -77,6 +78,45 @@ template <Scalar T> Reductions<T> reductions_of(const HostMatrix<T>& x, const Ho
   return {sum.value(), dot.value(), dotc.value(), asum.value<Real<T>>(), squares.root<Real<T>>()};
 }
 
+// Which of a few that `dealing` deals element k to.
+std::uint64_t dealt(std::uint64_t dealing, std::size_t k, int count) {
+  const std::uint64_t number = dealing == 0 ? k : (k + 1) * (dealing * 2654435761U + 40503U) >> 7;
+  return number % static_cast<std::uint64_t>(count);
+}
+
+// Sums of the elements by keys, and of segments.
+template <Scalar T>
+void run_many_sums(const Placed<T>& placed, const HostMatrix<T>& x, std::uint64_t dealing, Verdict& verdict) {
+  constexpr int count = 4;
+  const std::size_t n = x.extent(0);
+  const Kokkos::View<std::int32_t*, MemorySpace> keys("heddle::hunt::keys", n);
+  const auto host_keys = Kokkos::create_mirror_view(keys);
+  const Kokkos::View<std::int64_t*, MemorySpace> offsets("heddle::hunt::offsets", count + 1);
+  const auto host_offsets = Kokkos::create_mirror_view(offsets);
+  ExactSum<T> of_keys[count];
+  ExactSum<T> of_segments[count];
+  for (std::size_t s = 0; s <= count; ++s) host_offsets(s) = static_cast<std::int64_t>(n * s * s / (count * count));
+  for (std::size_t k = 0; k < n; ++k) {
+    host_keys(k) = static_cast<std::int32_t>(dealt(dealing, k, count));
+    of_keys[host_keys(k)].add(x(k, 0));
+    std::size_t segment = 0;
+    while (static_cast<std::int64_t>(k) >= host_offsets(segment + 1)) ++segment;
+    of_segments[segment].add(x(k, 0));
+  }
+  Kokkos::deep_copy(keys, host_keys);
+  Kokkos::deep_copy(offsets, host_offsets);
+  const ExecutionSpace space;
+  const Kokkos::View<T*, MemorySpace> sums("heddle::hunt::sums", count);
+  const auto judge = [&](const char* what, const ExactSum<T>(&expected)[count]) {
+    const auto found = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), sums);
+    for (std::size_t s = 0; s < count; ++s) equal(verdict, what, found(s), expected[s].value());
+  };
+  exact::keyed_sum(space, placed.vector(), keys, sums);
+  judge("keyed_sum", of_keys);
+  exact::segmented_sum(space, placed.vector(), offsets, sums);
+  judge("segmented_sum", of_segments);
+}
+
 template <Scalar T> void run_reductions(const World& world, const Case& one, Verdict& verdict) {
   const Array& x = one.array("x");
   const Array& y = one.array("y");
@@ -97,9 +137,9 @@ template <Scalar T> void run_reductions(const World& world, const Case& one, Ver
   mine_x.values.clear();
   mine_y.values.clear();
   const auto dealing = static_cast<std::uint64_t>(one.knob("dealing"));
+  run_many_sums<T>(px, host_of<T>(x), dealing, verdict);
   for (std::size_t k = 0; k < x.values.size(); ++k) {
-    const std::uint64_t owner = dealing == 0 ? k : (k + 1) * (dealing * 2654435761U + 40503U) >> 7;
-    if (owner % static_cast<std::uint64_t>(world.all.size()) == static_cast<std::uint64_t>(world.all.rank())) {
+    if (dealt(dealing, k, world.all.size()) == static_cast<std::uint64_t>(world.all.rank())) {
       mine_x.values.push_back(x.values[k]);
       mine_y.values.push_back(y.values[k]);
     }
