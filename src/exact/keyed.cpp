@@ -9,6 +9,7 @@
 #include <Kokkos_Sort.hpp>
 #endif
 
+#include <algorithm>
 #include <limits>
 #include <string>
 
@@ -21,23 +22,20 @@ namespace heddle::exact::compiled {
 using namespace impl;
 namespace {
 
-// Throws where a key is out of range; otherwise tells whether keys are in ascending order.
-template <class I>
-bool are_ascending_keys(const ExecutionSpace& space, const StridedVector<const I>& keys, Index count) {
+// Throws where a key is out of range.
+template <class I> void require_keys(const ExecutionSpace& space, const StridedVector<const I>& keys, Index count) {
   constexpr Index none = std::numeric_limits<Index>::max();
-  const auto n = static_cast<Index>(keys.extent(0));
   Index wrong = none;
-  Index descents = 0;
   Kokkos::parallel_reduce(
-      "heddle::exact::keys", Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(space, 0, n),
-      KOKKOS_LAMBDA(Index i, Index & first, Index & down) {
+      "heddle::exact::keys",
+      Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(space, 0, static_cast<Index>(keys.extent(0))),
+      KOKKOS_LAMBDA(Index i, Index & first) {
         const auto key = static_cast<Index>(keys(i));
         if ((key < 0 || key >= count) && i < first) {
           first = i;
         }
-        down += i > 0 && keys(i) < keys(i - 1) ? 1 : 0;
       },
-      Kokkos::Min<Index>(wrong), Kokkos::Sum<Index>(descents));
+      Kokkos::Min<Index>(wrong));
   if (wrong != none) {
     I key = 0;
     Kokkos::deep_copy(space, key, Kokkos::View<const I, MemorySpace, Kokkos::MemoryUnmanaged>(&keys(wrong)));
@@ -45,7 +43,6 @@ bool are_ascending_keys(const ExecutionSpace& space, const StridedVector<const I
     throw Error(ErrorKind::argument, message_of("exact::keyed_sum: key ", key, " of element ", wrong,
                                                 ", counted from 0; ", count, " sums take keys from 0 to ", count - 1));
   }
-  return descents == 0;
 }
 
 #if defined(KOKKOS_ENABLE_CUDA) || defined(KOKKOS_ENABLE_HIP)
@@ -54,6 +51,14 @@ struct OrderedKeys {
   Kokkos::View<Index*, MemorySpace> order;  // None where they lie so.
   Kokkos::View<Index*, MemorySpace> offsets;
 };
+template <class I> bool are_ascending(const ExecutionSpace& space, const StridedVector<const I>& keys) {
+  Index descents = 0;
+  Kokkos::parallel_reduce(
+      "heddle::exact::keys",
+      Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(space, 1, std::max<Index>(1, keys.extent(0))),
+      KOKKOS_LAMBDA(Index i, Index & down) { down += keys(i) < keys(i - 1) ? 1 : 0; }, descents);
+  return descents == 0;
+}
 template <class I>
 OrderedKeys ordered(const ExecutionSpace& space, const StridedVector<const I>& keys, Index count, bool ascending) {
   const auto n = static_cast<Index>(keys.extent(0));
@@ -112,7 +117,7 @@ KeyedSumReport keyed_sum(const ExecutionSpace& space, const StridedVector<const 
   require(x.extent(0) == keys.extent(0), "exact::keyed_sum: ", n, " elements and ", keys.extent(0), " keys");
   heddle::impl::require_apart("exact::keyed_sum", "x", x, "sums", sums);
   heddle::impl::require_apart("exact::keyed_sum", "keys", keys, "sums", sums);
-  [[maybe_unused]] const bool ascending = are_ascending_keys(space, keys, count);
+  require_keys(space, keys, count);
   KeyedSumReport report;
   if (count == 0) {
     return report;
@@ -124,6 +129,7 @@ KeyedSumReport keyed_sum(const ExecutionSpace& space, const StridedVector<const 
   const Index stride = static_cast<Index>(x.stride(0)) * parts;
   const Index sum_stride = static_cast<Index>(sums.stride(0)) * parts;
 #if defined(KOKKOS_ENABLE_CUDA) || defined(KOKKOS_ENABLE_HIP)
+  const bool ascending = are_ascending(space, keys);
   const OrderedKeys found = ordered(space, keys, count, ascending);
   for (Index p = 0; p < parts; ++p) {
     const Segments<R, Index> segments{{numbers + p, stride, ascending ? nullptr : found.order.data()},

@@ -95,7 +95,7 @@ void add_range(const Terms& terms, Index begin, Index end, Accumulator<double>& 
 
 /// The terms from `begin` to `end` in twice the precision, side by side.
 template <class Terms> Compensated compensated_range(const Terms& terms, Index begin, Index end) {
-  // As many as fit the registers of AVX2; putting more together would take a twentieth of the time of 4096 terms.
+  // As many as the registers of AVX2 hold.
   constexpr int lanes = 16;
   alignas(64) double sums[lanes] = {};
   alignas(64) double lost[lanes] = {};
