@@ -38,7 +38,8 @@ template <class I> void require_keys(const ExecutionSpace& space, const StridedV
       Kokkos::Min<Index>(wrong));
   if (wrong != none) {
     I key = 0;
-    Kokkos::deep_copy(space, key, Kokkos::View<const I, MemorySpace, Kokkos::MemoryUnmanaged>(&keys(wrong)));
+    const I* const at = keys.data() + wrong * static_cast<Index>(keys.stride(0));
+    Kokkos::deep_copy(space, key, Kokkos::View<const I, MemorySpace, Kokkos::MemoryUnmanaged>(at));
     space.fence("heddle::exact::keys");
     throw Error(ErrorKind::argument, message_of("exact::keyed_sum: key ", key, " of element ", wrong,
                                                 ", counted from 0; ", count, " sums take keys from 0 to ", count - 1));

@@ -18,7 +18,8 @@ namespace {
 
 template <class I> Index element_of(const ExecutionSpace& space, const StridedVector<const I>& x, Index i) {
   I value = 0;
-  Kokkos::deep_copy(space, value, Kokkos::View<const I, MemorySpace, Kokkos::MemoryUnmanaged>(&x(i)));
+  const I* const at = x.data() + i * static_cast<Index>(x.stride(0));
+  Kokkos::deep_copy(space, value, Kokkos::View<const I, MemorySpace, Kokkos::MemoryUnmanaged>(at));
   space.fence("heddle::exact::element");
   return static_cast<Index>(value);
 }

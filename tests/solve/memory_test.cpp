@@ -72,7 +72,7 @@ template <class T> class Memory : public ::testing::Test {
     return A;
   }
   // Labels and small lists of numbers are allocated too, and on GPUs words by which teams meet.
-  static constexpr double bookkeeping = impl::on_host ? 3e4 : 1.2e5;
+  static constexpr double bookkeeping = impl::on_host ? 3e4 : 4e5;
   // Of the copy of what lies as cuBLAS's products would copy it each time, as LuPlan has it.
   static double aligned(const DistributedMatrix<T>& A, const LuOptions& options) {
     const auto rows = static_cast<Index>(A.local().extent(0));

@@ -7,7 +7,7 @@ namespace heddle {
 
 // All numbers are of the rank that needs most, in bytes, and count what an operation allocates itself: not the matrices
 // that it is given, nor what libraries of vendors and MPI keep (cuBLAS 32 MiB for each of up to three instances, and a
-// copy of a factor where a product has one row or column), nor some ten kilobytes of bookkeeping, a hundred on GPUs.
+// copy of a factor where a product has one row or column), nor some ten kilobytes of bookkeeping, 300 on GPUs.
 // They follow from shape, number of ranks, options and type alone, and nothing is asked of MPI or a device. An
 // operation that needs more than LuOptions::memory_limit, or than the devices have free, throws an Error that names
 // both numbers before it begins. Each function throws Error(argument) as the operation does, and for no rank.
