@@ -14,6 +14,7 @@ packages_build=(g++ cmake ninja-build make ccache git ca-certificates debian-arc
   patchelf python3)
 packages_plot=(python3 python3-matplotlib python3-h5py)
 packages_meshes=(libvtk9-dev)
+packages_python=(python3-dev python3-venv)
 packages_test=(libgtest-dev libbenchmark-dev libmpfr-dev libscalapack-openmpi-dev iproute2 util-linux)
 packages_lint=(python3 clang-format)
 packages_docs=(doxygen)

@@ -15,6 +15,12 @@ endfunction()
 
 # Kokkos is in build/kokkos where ci/kokkos-debian made it.
 find_package(Kokkos QUIET HINTS ${PROJECT_SOURCE_DIR}/build/kokkos)
+if(NOT Kokkos_FOUND AND SKBUILD)
+  # `pip install .` runs no script of ci/ before CMake.
+  message(STATUS "No Kokkos is found, so ci/kokkos-debian makes one in build/kokkos")
+  execute_process(COMMAND ${PROJECT_SOURCE_DIR}/ci/kokkos-debian ${PROJECT_SOURCE_DIR}/build/kokkos)
+  find_package(Kokkos QUIET HINTS ${PROJECT_SOURCE_DIR}/build/kokkos)
+endif()
 if(NOT Kokkos_FOUND)
   message(FATAL_ERROR "Heddle needs Kokkos 4.6 up to, not including, 6, and none was found. Set Kokkos_ROOT or "
                       "CMAKE_PREFIX_PATH to where it is installed, or, on Debian, run ci/kokkos-debian.")

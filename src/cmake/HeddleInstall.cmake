@@ -7,6 +7,9 @@ set(kokkos ${CMAKE_INSTALL_LIBDIR}/heddle/kokkos)
 
 # The library and the command find what lies beside them, and other libraries where they were found when they were linked.
 set(library_rpath "")
+if(HEDDLE_PYTHON)
+  list(APPEND library_rpath "$ORIGIN") # The package of Python has the Kokkos beside it.
+endif()
 set(command_rpath "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
 get_filename_component(kokkos_prefix ${Kokkos_DIR}/../../../.. ABSOLUTE)
 if(EXISTS ${kokkos_prefix}/made-by-heddle)

@@ -1,0 +1,53 @@
+"""Dense linear algebra whose digits are right, from NumPy, CuPy, PyTorch and JAX: the library Heddle.
+
+Arrays are taken where they lie, by DLPack or the buffer protocol, and results are of the kind of the arrays given.
+Importing starts nothing. The first use starts Kokkos, with as many threads as OMP_NUM_THREADS says or start() is told;
+MPI is initialised by expm(), expm_multiply() and arithmetic="auto" alone, for this process by itself, where mpi4py has
+not done it. Calls of several threads come one after the other, each with all of Kokkos' threads, and without the GIL.
+
+A wrong argument raises ValueError or TypeError, a computation that fails RuntimeError, and a matrix that is singular, or
+not positive definite, numpy.linalg.LinAlgError.
+"""
+
+import atexit as _atexit
+
+from . import _core, exact
+from ._distributed import Communicator, DistributedMatrix
+from ._eigen import EighBatchedReport, EighReport, eigh, eigh_batched
+from ._expm import ExpmMultiplyReport, ExpmReport, expm, expm_multiply
+from ._products import DistributedMatmulReport, MatmulReport, matmul, transpose
+from ._search import Duplicates, ExternalFaces, ExternalFacesReport, Faces, SearchReport, duplicates, external_faces
+from ._solve import (FactorizationReport, LuReport, SolveReport, cho_solve, cholesky, inv, lu, lu_factor, lu_solve,
+                     slogdet, solve)
+
+__all__ = [
+    "Communicator", "DistributedMatmulReport", "DistributedMatrix", "Duplicates", "EighBatchedReport", "EighReport",
+    "ExpmMultiplyReport", "ExpmReport", "ExternalFaces", "ExternalFacesReport", "Faces", "FactorizationReport",
+    "LuReport", "MatmulReport", "SearchReport", "SolveReport", "cho_solve", "cholesky", "duplicates", "eigh",
+    "eigh_batched", "exact", "expm", "expm_multiply", "external_faces", "info", "inv", "lu", "lu_factor",
+    "lu_solve", "matmul", "slogdet", "solve", "start", "transpose",
+]
+
+__version__ = _core.version()
+
+# Before modules are taken apart: Kokkos has to end while its libraries are all there.
+_atexit.register(_core.end)
+
+
+def start(threads=None, device=None):
+    """Starts Kokkos before its first use would: with a number of threads, and on the GPU of a number. Raises ValueError
+    where it runs with another number of threads."""
+    _core.start(threads, device)
+
+
+def info():
+    """What this build and this process consist of: a dict of versions, the backend, its threads and devices, the BLAS,
+    and optional libraries that are absent.
+
+    Examples
+    --------
+    >>> import heddle
+    >>> heddle.info()["version"] == heddle.__version__
+    True
+    """
+    return _core.info()

@@ -1,0 +1,269 @@
+"""Arrays of NumPy, CuPy, PyTorch and JAX, as the module in C++ takes and fills them."""
+
+from __future__ import annotations
+
+import importlib
+
+import numpy as np
+
+SCALARS = ("float32", "float64", "complex64", "complex128")
+_SCALAR_TYPES = frozenset(np.dtype(name) for name in SCALARS)
+_REAL = {"complex64": "float32", "complex128": "float64"}
+
+
+def real_name(name):
+    """The type of the real and imaginary parts of a type of elements."""
+    return _REAL.get(name, name)
+
+
+class NumPy:
+    """What is done with arrays of one library; this one is NumPy's, which takes lists and numbers too."""
+
+    name = "numpy"
+
+    def __init__(self):
+        self.xp = np
+
+    def array(self, value):
+        return value if type(value) is np.ndarray else np.asarray(value)
+
+    def dtype_name(self, array):
+        return array.dtype.name
+
+    def as_type(self, array, name):
+        return array.astype(name)
+
+    def usable(self, array):
+        """`array`, or a copy where its strides are negative or not of whole elements, or its bytes are swapped."""
+        size = array.itemsize
+        regular = array.flags.forc or all(s >= 0 and s % size == 0 for s in array.strides)
+        if regular and array.flags.aligned and array.dtype.isnative:
+            return array
+        return np.array(array, dtype=array.dtype.newbyteorder("="), order="C", copy=True)
+
+    def writable(self, function, array):
+        if not isinstance(array, np.ndarray):
+            raise TypeError(f"{function}: out is of type {type(array).__name__}; expected an array of NumPy")
+        if not array.flags.writeable:
+            raise ValueError(f"{function}: out can't be written")
+        if self.usable(array) is not array:
+            raise ValueError(f"{function}: out has strides {array.strides}; expected none that is negative, "
+                             f"and whole elements in this machine's order of bytes")
+
+    def empty(self, shape, name, like=None, order="C"):
+        return np.empty(shape, name, order)
+
+    def broadcast(self, array, shape):
+        return np.broadcast_to(array, shape)
+
+    def swapped(self, array):
+        """The last two axes of an array exchanged, without a copy."""
+        return array.swapaxes(-1, -2)
+
+    def flat(self, array):
+        """All elements as a vector, in any order, without a copy where they lie without gaps."""
+        return array.ravel(order="K")
+
+    def scalar(self, value, name, like):
+        return np.dtype(name).type(value)
+
+    def taken(self, exported, like):
+        """An array that the module in C++ has made, as one of this library."""
+        array = np.asarray(exported)
+        return array.view(array.dtype.str)  # int64 where C++ says long long
+
+    def finish(self, array):
+        """What is returned for an array that was made by empty()."""
+        return array
+
+
+class CuPy(NumPy):
+    name = "cupy"
+
+    def __init__(self):
+        self.xp = importlib.import_module("cupy")
+
+    def array(self, value):
+        return value
+
+    def usable(self, array):
+        good = all(s >= 0 and s % array.itemsize == 0 for s in array.strides)
+        return array if good else self.xp.ascontiguousarray(array)
+
+    def writable(self, function, array):
+        if not isinstance(array, self.xp.ndarray):
+            raise TypeError(f"{function}: out is of type {type(array).__name__}; expected an array of CuPy")
+        if self.usable(array) is not array:
+            raise ValueError(f"{function}: out has strides {array.strides}; expected none that is negative")
+
+    def empty(self, shape, name, like=None, order="C"):
+        return self.xp.empty(shape, name, order)
+
+    def broadcast(self, array, shape):
+        return self.xp.broadcast_to(array, shape)
+
+    def scalar(self, value, name, like):
+        return self.xp.asarray(value, dtype=name)
+
+    def taken(self, exported, like):
+        return self.xp.from_dlpack(exported)
+
+
+class Torch(NumPy):
+    name = "torch"
+
+    def __init__(self):
+        self.xp = importlib.import_module("torch")
+
+    def array(self, value):
+        if value.requires_grad:
+            raise TypeError("heddle computes no gradients; pass tensor.detach()")
+        return value.resolve_conj().resolve_neg()
+
+    def dtype_name(self, array):
+        return str(array.dtype).removeprefix("torch.")
+
+    def as_type(self, array, name):
+        return array.to(getattr(self.xp, name))
+
+    def usable(self, array):
+        return array
+
+    def writable(self, function, array):
+        if not isinstance(array, self.xp.Tensor):
+            raise TypeError(f"{function}: out is of type {type(array).__name__}; expected a tensor of PyTorch")
+        if array.requires_grad or array.is_conj() or array.is_neg():
+            raise ValueError(f"{function}: out must not require a gradient, nor be a conjugated or negated view")
+
+    def empty(self, shape, name, like=None, order="C"):
+        device = None if like is None else like.device
+        if order == "F" and len(shape) > 1:
+            swapped = (*shape[:-2], shape[-1], shape[-2])
+            return self.xp.empty(swapped, dtype=getattr(self.xp, name), device=device).mT
+        return self.xp.empty(shape, dtype=getattr(self.xp, name), device=device)
+
+    def broadcast(self, array, shape):
+        return array.expand(shape)
+
+    def flat(self, array):
+        return array.reshape(-1)
+
+    def scalar(self, value, name, like):
+        return self.xp.tensor(value, dtype=getattr(self.xp, name), device=like.device)
+
+    def taken(self, exported, like):
+        return self.xp.from_dlpack(exported)
+
+
+class Jax(NumPy):
+    """Arrays of JAX can't be written: results are made elsewhere, and become arrays of JAX without a copy."""
+
+    name = "jax"
+
+    def __init__(self):
+        self.xp = importlib.import_module("jax.numpy")
+        self._tracer = importlib.import_module("jax").core.Tracer
+
+    def array(self, value):
+        if isinstance(value, self._tracer):
+            raise TypeError("heddle takes arrays of JAX outside of jit and grad, where they have elements")
+        return value
+
+    def usable(self, array):
+        return array
+
+    def writable(self, function, array):
+        raise TypeError(f"{function}: arrays of JAX can't be written, so there is no out")
+
+    def empty(self, shape, name, like=None, order="C"):
+        if like is None or next(iter(like.devices())).platform == "cpu":
+            return np.empty(shape, name, order)
+        if order == "F" and len(shape) > 1:
+            swapped = (*shape[:-2], shape[-1], shape[-2])
+            return importlib.import_module("cupy").empty(swapped, name).swapaxes(-1, -2)
+        return importlib.import_module("cupy").empty(shape, name)
+
+    def broadcast(self, array, shape):
+        return self.xp.broadcast_to(array, shape)
+
+    def flat(self, array):
+        return array.reshape(-1)
+
+    def scalar(self, value, name, like):
+        return self.xp.asarray(value, dtype=name)
+
+    def taken(self, exported, like):
+        return self.xp.from_dlpack(exported)
+
+    def finish(self, array):
+        return self.xp.asarray(array) if isinstance(array, np.ndarray) else self.xp.from_dlpack(array)
+
+
+_KINDS = {"cupy": CuPy, "torch": Torch, "jax": Jax, "jaxlib": Jax}
+_made = {}
+_numpy = NumPy()
+
+
+def kind_of(function, *arrays):
+    """The one library that `arrays` are of; lists and numbers go with any."""
+    found = None
+    for array in arrays:
+        if type(array) is np.ndarray or array is None:
+            continue
+        kind = _KINDS.get(type(array).__module__.partition(".")[0])
+        if kind is None:
+            continue
+        if found not in (None, kind):
+            raise TypeError(f"{function}: arrays of {found.name} and {kind.name}; expected one kind")
+        found = kind
+    if found is None:
+        return _numpy
+    if any(isinstance(array, np.ndarray) for array in arrays):
+        raise TypeError(f"{function}: arrays of numpy and {found.name}; expected one kind")
+    if found not in _made:
+        _made[found] = found()
+    return _made[found]
+
+
+def operands(function, *given, integers=True):
+    """The library of the arrays given, the name of the type of elements that they have in common, and they themselves
+    with that type and strides that the module in C++ takes. Integers become float64, as in SciPy, or are refused."""
+    if all(type(a) is np.ndarray and a.dtype is given[0].dtype and a.flags.forc and a.flags.aligned for a in given) \
+            and given[0].dtype in _SCALAR_TYPES and given[0].dtype.isnative:
+        return _numpy, given[0].dtype.name, given
+    kind = kind_of(function, *given)
+    arrays = [kind.array(value) for value in given]
+    names = [kind.dtype_name(array) for array in arrays]
+    for name in names:
+        is_integer = name == "bool" or name.startswith(("int", "uint"))
+        if not (name in SCALARS or (integers and is_integer)):
+            raise TypeError(f"{function}: elements of type {name}; expected float32, float64, complex64 or complex128")
+    common = np.result_type(*(name if name in SCALARS else "float64" for name in names)).name
+    cast = (a if name == common else kind.as_type(a, common) for a, name in zip(arrays, names))
+    return kind, common, tuple(kind.usable(array) for array in cast)
+
+
+def result(function, kind, out, shape, name, like, order="C"):
+    """`out`, where it is one for a result of this shape and type, or a new array."""
+    shape = tuple(shape)
+    if out is None:
+        return kind.empty(shape, name, like, order)
+    kind.writable(function, out)
+    if tuple(out.shape) != shape or kind.dtype_name(out) != name:
+        raise ValueError(f"{function}: out has shape {tuple(out.shape)} and elements of type {kind.dtype_name(out)}; "
+                         f"expected {shape} and {name}")
+    return out
+
+
+def square(function, array, least=2):
+    """Refuses what is no square matrix, or stack of them."""
+    shape = tuple(array.shape)
+    if len(shape) < least or shape[-1] != shape[-2]:
+        what = "a square matrix" if least == 2 else "a stack of square matrices"
+        raise ValueError(f"{function}: shape {shape}; expected {what}")
+
+
+def matrix(function, array, name="a"):
+    """Refuses what is no matrix."""
+    if len(array.shape) != 2:
+        raise ValueError(f"{function}: {name} has shape {tuple(array.shape)}; expected a matrix")

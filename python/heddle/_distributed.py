@@ -1,0 +1,181 @@
+"""Matrices over the ranks of a communicator of mpi4py."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from . import _core
+from ._arrays import matrix, operands
+
+
+class Communicator:
+    """A group of ranks: a duplicate of mpi4py's communicator, so that no message of the library can be taken for
+    another's. All ranks construct it, and call together what is given it. The first one chooses each rank's GPU.
+
+    Parameters
+    ----------
+    comm : mpi4py.MPI.Comm, optional
+        MPI.COMM_WORLD where it is left out.
+
+    Examples
+    --------
+    >>> import heddle
+    >>> comm = heddle.Communicator()
+    >>> comm.size
+    1
+    """
+
+    def __init__(self, comm=None):
+        from mpi4py import MPI
+
+        if comm is None:
+            comm = MPI.COMM_WORLD
+        if not isinstance(comm, MPI.Comm):
+            raise TypeError(f"Communicator: comm is of type {type(comm).__name__}; expected a communicator of mpi4py")
+        if comm == MPI.COMM_NULL:
+            raise ValueError("Communicator: MPI.COMM_NULL has no ranks")
+        self._mpi = comm
+        self._core = _core.communicator(comm.py2f(), MPI.Get_library_version().rstrip("\0"))
+
+    def _agreed(self, mine, root, trouble):
+        """What rank `root` has; where it has an exception instead, every rank raises it."""
+        found, trouble = self._mpi.bcast((mine, trouble), root)
+        if trouble is not None:
+            raise trouble
+        return found
+
+    @property
+    def rank(self):
+        """The number of this rank, from 0."""
+        return self._core.rank
+
+    @property
+    def size(self):
+        """Number of ranks."""
+        return self._core.size
+
+    @property
+    def nodes(self):
+        """Number of nodes that the ranks are on."""
+        return self._core.nodes
+
+    def barrier(self):
+        """Waits until every rank has called it."""
+        self._core.barrier()
+
+    def __repr__(self):
+        return f"<heddle.Communicator: rank {self.rank} of {self.size}>"
+
+
+class DistributedMatrix:
+    """A matrix of which each rank keeps a part, as its placement says.
+
+    Placements are "rows" (a band of rows for each rank), "columns", "rank:R" (whole on one rank), or "cyclic:64x64:2x2"
+    (blocks dealt out over a grid, as ScaLAPACK does; "cyclic:64x64" takes the grid nearest to a square).
+
+    heddle.matmul, expm, solve and eigh take these matrices too. They are called by all ranks alike, and their results
+    are matrices of this kind.
+
+    Examples
+    --------
+    >>> import numpy as np, heddle
+    >>> comm = heddle.Communicator()
+    >>> a = heddle.DistributedMatrix.from_global(comm, np.eye(3))
+    >>> heddle.matmul(a, a).gather()
+    array([[1., 0., 0.],
+           [0., 1., 0.],
+           [0., 0., 1.]])
+    """
+
+    def __init__(self, comm, core, storage=None):
+        self.comm = comm
+        self._core = core
+        self._storage = storage
+
+    @classmethod
+    def empty(cls, comm, shape, dtype="float64", placement="rows"):
+        """A matrix whose elements are not set yet. All ranks call it with the same arguments."""
+        rows, columns = shape
+        return cls(comm, _core.empty(comm._core, np.dtype(dtype).name, rows, columns, placement))
+
+    @classmethod
+    def like(cls, other, shape, placement="rows"):
+        """A matrix of `shape` with the type of elements and on the ranks of another one."""
+        return cls.empty(other.comm, shape, other.dtype, placement)
+
+    @classmethod
+    def from_global(cls, comm, array, placement="rows", root=0):
+        """The matrix that rank `root` has whole, in host memory; what other ranks give is not looked at. All ranks call
+        it."""
+        mine, trouble = (None, None), None
+        if comm.rank == root:
+            try:
+                _, name, (array,) = operands("from_global", array)
+                matrix("from_global", array, "the array")
+                array = np.asfortranarray(np.asarray(array))
+                mine = (name, array.shape)
+            except (TypeError, ValueError) as error:
+                trouble = error
+        name, shape = comm._agreed(mine, root, trouble)
+        made = cls.empty(comm, shape, name, placement)
+        made._core.fill_from(array if comm.rank == root else None, root)
+        return made
+
+    @classmethod
+    def from_local(cls, comm, local, shape, placement="rows"):
+        """The matrix of `shape` of which each rank gives its part. A part that is column-major, and can be written, is
+        shared, not copied. All ranks call it."""
+        local = np.asarray(local)
+        _, _, (usable,) = operands("from_local", local)
+        matrix("from_local", usable, "local")
+        usable = np.require(usable, requirements=["F", "W", "A"])
+        rows, columns = shape
+        return cls(comm, _core.in_storage(comm._core, usable, rows, columns, placement), usable)
+
+    @property
+    def shape(self):
+        """Rows and columns of the whole."""
+        return self._core.shape
+
+    @property
+    def dtype(self):
+        """The type of the elements."""
+        return np.dtype(self._core.dtype)
+
+    @property
+    def placement(self):
+        """Where the elements are, in words."""
+        return self._core.placement
+
+    @property
+    def local(self):
+        """This rank's part, column-major: an array that shares the elements, of NumPy or, on a GPU, of CuPy."""
+        part = self._core.local()
+        if hasattr(part, "__dlpack_device__") and part.__dlpack_device__()[0] != 1:
+            import cupy
+
+            return cupy.from_dlpack(part)
+        return np.asarray(part)
+
+    def gather(self, root=0):
+        """The whole as an array of NumPy on rank `root`; None on others. All ranks call it."""
+        whole = self._core.gather(root)
+        return None if whole is None else np.asarray(whole)
+
+    def redistribute(self, placement):
+        """The matrix in another placement. All ranks call it."""
+        other = DistributedMatrix.empty(self.comm, self.shape, self.dtype, placement)
+        self._core.redistribute_to(other._core)
+        return other
+
+    def __repr__(self):
+        return f"<heddle.DistributedMatrix: {self.placement}, {self.dtype}>"
+
+
+def together(function, *matrices):
+    """Refuses what goes with no DistributedMatrix."""
+    for one in matrices:
+        if not isinstance(one, DistributedMatrix):
+            raise TypeError(f"{function}: a DistributedMatrix and {type(one).__name__}; expected one kind")
+        if one.dtype != matrices[0].dtype:
+            raise TypeError(f"{function}: elements of types {matrices[0].dtype} and {one.dtype}; expected one")

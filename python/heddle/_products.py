@@ -1,0 +1,174 @@
+"""Products and transposes of matrices on one rank."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from . import _core
+from ._arrays import kind_of, operands, result
+from ._distributed import DistributedMatrix, together
+
+
+@dataclass(frozen=True)
+class MatmulReport:
+    """How a product was computed."""
+
+    arithmetic: str
+    """"native" or "emulated"."""
+    moduli: int
+    """Moduli of an emulated product; 0 of a native one, and where the fallback computed it."""
+    error_bound: float
+    """Of an emulated product: |c - a b|_ij <= error_bound |a_i|_2 |b_j|_2 + u |c_ij|, with row i of a, column j of b."""
+    spread: float
+    """The largest |a_i|_2 |b_j|_2 / sum_k |a_ik b_kj| that a probe found, or a number near it; 0 without a probe."""
+    fallback: str | None
+    """What computed a product whose exponents spread too far for integers: "exact" or "native"."""
+
+
+@dataclass(frozen=True)
+class DistributedMatmulReport:
+    """How a product over ranks was computed, and how long it took."""
+
+    arithmetic: str
+    tile: int
+    """Rows and columns of the tiles that the product was cut into."""
+    grid: tuple[int, int]
+    """Rows and columns of the grid of ranks."""
+    layers: int
+    """Runs of the inner dimension that were multiplied apart."""
+    seconds: float
+    gflops: float
+    bytes_received: float
+    """From other ranks, by all ranks."""
+    wait_seconds: float
+    moduli: int
+    error_bound: float
+
+
+def stacked(function, kind, a, b, name, out):
+    """The parts of a product after the rules of numpy.matmul: the pairs of matrices and where their products go, and
+    what is returned."""
+    if len(a.shape) == 0 or len(b.shape) == 0:
+        raise ValueError(f"{function}: shapes {tuple(a.shape)} and {tuple(b.shape)}; expected vectors or matrices")
+    row, column = len(a.shape) == 1, len(b.shape) == 1
+    a = a[None, :] if row else a
+    b = b[:, None] if column else b
+    if a.shape[-1] != b.shape[-2]:
+        raise ValueError(f"{function}: {a.shape[-1]} columns of a and {b.shape[-2]} rows of b; expected as many")
+    stack = np.broadcast_shapes(tuple(a.shape[:-2]), tuple(b.shape[:-2]))
+    shape = stack + (() if row else (a.shape[-2],)) + (() if column else (b.shape[-1],))
+    c = result(function, kind, out, shape, name, a)
+    whole = c
+    if column:
+        whole = whole[..., None]
+    if row:
+        whole = whole[..., None, :]
+    if not stack:
+        return [(a, b, whole)], c
+    a = kind.broadcast(a, stack + tuple(a.shape[-2:]))
+    b = kind.broadcast(b, stack + tuple(b.shape[-2:]))
+    return [(a[i], b[i], whole[i]) for i in np.ndindex(*stack)], c
+
+
+def matmul(a, b, /, out=None, *, arithmetic="native", moduli=0, full_output=False, placement=None, tile=0):
+    """The product of two matrices, of stacks of matrices, or of a vector and a matrix, by the rules of numpy.matmul.
+
+    Parameters
+    ----------
+    a, b : (..., m, k) and (..., k, n) arrays
+        Of any strides; a matrix that is neither row-major nor column-major is copied. Integers are refused.
+    out : (..., m, n) array, optional
+        Where the product goes. It must not share elements with a or b.
+    arithmetic : "native", "emulated" or "auto"
+        By the BLAS; by products of 8-bit integers, as accurate and with the same bits on every machine, whatever the
+        threads; or by the one of these that is expected to be faster on this kind of machine.
+    moduli : int
+        Of an emulated product, 7 to 31: each adds 4 bits; 0 takes as many as the accuracy of the type asks for.
+    full_output : bool
+        Whether a MatmulReport is returned too (of a stack a list of them).
+    placement, tile
+        Of two DistributedMatrix alone: where the product is, "rows" by default, and the tile that it is cut into,
+        0 letting the library choose. The report is then a DistributedMatmulReport.
+
+    Returns
+    -------
+    c : (..., m, n) array, of the kind of a and b
+    report : MatmulReport, if full_output
+
+    Examples
+    --------
+    >>> import numpy as np, heddle
+    >>> a = np.arange(6.0).reshape(2, 3)
+    >>> heddle.matmul(a, a.T)
+    array([[ 5., 14.],
+           [14., 50.]])
+    >>> c, report = heddle.matmul(a, a.T, arithmetic="emulated", full_output=True)
+    >>> report.arithmetic, report.moduli
+    ('emulated', 14)
+    """
+    if isinstance(a, DistributedMatrix) or isinstance(b, DistributedMatrix):
+        return _over_ranks(a, b, out, arithmetic, moduli, full_output, placement or "rows", tile)
+    if placement is not None or tile:
+        raise TypeError("matmul: placement and tile are for a DistributedMatrix alone")
+    kind, name, (a, b) = operands("matmul", a, b, integers=False)
+    if out is None and len(a.shape) == len(b.shape) == 2 and a.shape[1] == b.shape[0]:
+        c = kind.empty((a.shape[0], b.shape[1]), name, a)
+        reports = [_core.matmul(a, b, c, arithmetic, moduli)]
+    else:
+        parts, c = stacked("matmul", kind, a, b, name, out)
+        reports = [_core.matmul(*part, arithmetic, moduli) for part in parts]
+    c = c if out is not None else kind.finish(c)
+    if not full_output:
+        return c
+    reports = [MatmulReport(**report) for report in reports]
+    return c, reports[0] if len(c.shape) <= 2 else reports
+
+
+def _over_ranks(a, b, out, arithmetic, moduli, full_output, placement, tile):
+    together("matmul", a, b, *(() if out is None else (out,)))
+    c = DistributedMatrix.like(a, (a.shape[0], b.shape[1]), placement) if out is None else out
+    entries = _core.distributed_matmul(a._core, b._core, c._core, "N", "N", arithmetic, tile, moduli)
+    return (c, DistributedMatmulReport(**entries)) if full_output else c
+
+
+_INTEGERS = ("int32", "int64")
+
+
+def transpose(a, /, out=None, *, conjugate=False):
+    """The transpose of a matrix, or of each of a stack, laid out anew in memory at about the speed of a copy.
+
+    numpy.transpose gives a view instead, whose rows lie apart in memory.
+
+    Parameters
+    ----------
+    a : (m, n) or (k, m, n) array
+        Of any strides, of float32, float64, complex64, complex128, int32 or int64.
+    out : (n, m) or (k, n, m) array, optional
+        Of any strides. It must not share elements with a.
+    conjugate : bool
+        Whether elements are conjugated too.
+
+    Examples
+    --------
+    >>> import numpy as np, heddle
+    >>> heddle.transpose(np.arange(6.0).reshape(2, 3))
+    array([[0., 3.],
+           [1., 4.],
+           [2., 5.]])
+    """
+    kind = kind_of("transpose", a)
+    a = kind.array(a)
+    name = kind.dtype_name(a)
+    if name in _INTEGERS:
+        a = kind.usable(a)
+    else:
+        kind, name, (a,) = operands("transpose", a, integers=False)
+    if len(a.shape) not in (2, 3):
+        raise ValueError(f"transpose: a has shape {tuple(a.shape)}; expected a matrix or a stack of them")
+    shape = (*a.shape[:-2], a.shape[-1], a.shape[-2])
+    given = out is not None
+    out = result("transpose", kind, out, shape, name, a)
+    _core.transpose(a, out, "C" if conjugate else "T")
+    return out if given else kind.finish(out)

@@ -1,0 +1,216 @@
+"""Equal keys, and the external faces of meshes, on one rank."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from . import _core
+from ._arrays import kind_of
+
+
+@dataclass(frozen=True)
+class SearchReport:
+    """How equal keys were found."""
+
+    algorithm: str
+    hash: str
+    collisions: int
+    iterations: int
+    passes: int
+    memory: int
+    """The most bytes that the search held at one time."""
+
+
+@dataclass(frozen=True)
+class Duplicates:
+    """Groups of equal keys, numbered in the order of their first keys."""
+
+    group: Any
+    """For each key, the group that it is in."""
+    first: Any
+    """For each group, its first key: keys[first] are the unique keys."""
+    count: Any
+    """For each group, the number of its keys."""
+    report: SearchReport = field(repr=False)
+
+
+_CELLS = {"triangle": (5, 3), "quad": (9, 4), "tetrahedron": (10, 4), "tetra": (10, 4), "voxel": (11, 8),
+          "hexahedron": (12, 8), "wedge": (13, 6), "pyramid": (14, 5)}
+
+
+@dataclass(frozen=True)
+class Faces:
+    """A list of faces of cells."""
+
+    cell: Any
+    """For each face, the number of its cell."""
+    side: Any
+    """For each face, which side of its cell it is, in VTK's order."""
+    offsets: Any
+    """Face f has points[offsets[f]:offsets[f + 1]]."""
+    points: Any
+    """Numbers of the points of all faces, face after face."""
+
+    def __len__(self):
+        return int(self.cell.shape[0])
+
+    def as_matrix(self):
+        """The faces as rows, where all have as many points."""
+        counts = np.diff(np.asarray(self.offsets))
+        if len(counts) and (counts != counts[0]).any():
+            raise ValueError(f"faces of {counts.min()} to {counts.max()} points are no matrix")
+        return self.points.reshape((len(counts), int(counts[0]) if len(counts) else 3))
+
+
+@dataclass(frozen=True)
+class ExternalFacesReport:
+    """What a search for external faces found."""
+
+    search: SearchReport
+    cells: int
+    """Cells that have faces."""
+    faces: int
+    """Sides of these cells."""
+    external: int
+    nonmanifold_sides: int
+    """Sides that at least two others equal."""
+    nonmanifold_faces: int
+    degenerate_sides: int
+    """Sides with fewer than three different points."""
+
+
+@dataclass(frozen=True)
+class ExternalFaces:
+    """The external faces of a mesh, and those of its faces that are sides of cells more than twice."""
+
+    external: Faces
+    nonmanifold: Faces
+    nonmanifold_face: Any
+    """For each nonmanifold side, the number of its face."""
+    report: ExternalFacesReport
+
+
+def duplicates(keys, *, algorithm="automatic", hash="automatic", memory=0):
+    """Finds equal keys among integers, or among rows of integers.
+
+    Parameters
+    ----------
+    keys : (n,) or (n, m) array of integers of 8 to 64 bits, m <= 64
+        Of any strides.
+    algorithm : str
+        "automatic", "partition", "hash-fight", "sort" or "sort-by-id". All give the same result.
+    hash : str
+        Of hash-fight and sort: "automatic", "xor", "fnv1a", "morton" or "mixer".
+    memory : int
+        Bytes that the search may take; 0: what a single pass needs.
+
+    Returns
+    -------
+    Duplicates
+
+    Examples
+    --------
+    >>> import numpy as np, heddle
+    >>> found = heddle.duplicates(np.array([7, 3, 7, 7]))
+    >>> found.group, found.first, found.count
+    (array([0, 1, 0, 0]), array([0, 1]), array([3, 1]))
+    """
+    kind = kind_of("duplicates", keys)
+    keys = kind.array(keys)
+    if len(keys.shape) not in (1, 2):
+        raise ValueError(f"duplicates: shape {tuple(keys.shape)}; expected a vector or the rows of a matrix")
+    name = kind.dtype_name(keys)
+    if not name.startswith(("int", "uint")):
+        raise TypeError(f"duplicates: elements of type {name}; expected integers of 8 to 64 bits")
+    keys = kind.usable(keys)
+    found = _core.duplicates(keys, _core.SearchOptions(algorithm, hash, memory))
+    taken = {key: kind.taken(found[key], keys) for key in ("group", "first", "count")}
+    return Duplicates(**taken, report=SearchReport(**found["report"]))
+
+
+def external_faces(cells, kind=None, *, kinds=None, offsets=None, ghosts=None, ghost_cells="hide",
+                   algorithm="automatic", memory=0):
+    """Finds the external faces of a mesh: the sides of cells that no other cell shares.
+
+    Parameters
+    ----------
+    cells : (n, k) array of int32 or int64, or with `offsets` a list
+        The numbers of each cell's points, in VTK's order.
+    kind : str or int, optional
+        The kind of all cells: "tetrahedron" (which k = 4 alone stands for), "hexahedron" (k = 8), "wedge" (k = 6),
+        "pyramid" (k = 5), "voxel", "triangle" or "quad"; or VTK's number of one.
+    kinds : (n,) array of uint8, optional
+        VTK's number of each cell's kind, with `offsets`: cell c has the points cells[offsets[c]:offsets[c + 1]].
+    offsets : (n + 1,) array of int64, optional
+    ghosts : (n,) array of uint8, optional
+        Not 0 for cells that are copies of another piece's.
+    ghost_cells : "hide", "drop" or "keep"
+        Whether faces of ghosts are left out but still hide others, ghosts are ignored, or treated as other cells.
+    algorithm, memory
+        As of duplicates().
+
+    Returns
+    -------
+    ExternalFaces, whose faces are ordered by cell, then side, and look outwards
+
+    Examples
+    --------
+    >>> import numpy as np, heddle
+    >>> found = heddle.external_faces(np.array([[0, 1, 2, 3], [1, 2, 3, 4]]))
+    >>> len(found.external)
+    6
+    >>> found.external.as_matrix()[0]
+    array([0, 1, 3])
+    """
+    arrays = kind_of("external_faces", cells)
+    cells = arrays.array(cells)
+    name = arrays.dtype_name(cells)
+    if name not in ("int32", "int64"):
+        raise TypeError(f"external_faces: elements of type {name}; expected int32 or int64")
+    if (kinds is None) != (offsets is None):
+        raise ValueError("external_faces: kinds and offsets are given together")
+    number = 10
+    if offsets is None:
+        number = _kind_number(cells, kind)
+    elif kind is not None:
+        raise ValueError("external_faces: kind is of all cells, and kinds of each; expected one of them")
+
+    def flat(array, wanted):
+        if array is None:
+            return None
+        array = arrays.array(array)
+        if arrays.dtype_name(array) != wanted:
+            array = arrays.as_type(array, wanted)
+        array = arrays.usable(array)
+        return np.ascontiguousarray(array).reshape(-1) if arrays.name == "numpy" else array.reshape(-1)
+
+    mesh = _core.Mesh(number, flat(cells, name), flat(kinds, "uint8"), flat(offsets, "int64"), flat(ghosts, "uint8"))
+    found = _core.external_faces(mesh, ghost_cells, _core.SearchOptions(algorithm, "automatic", memory))
+
+    def faces(entries):
+        return Faces(**{key: arrays.taken(entries[key], cells) for key in ("cell", "side", "offsets", "points")})
+
+    report = found["report"]
+    return ExternalFaces(faces(found["external"]), faces(found["nonmanifold"]),
+                         arrays.taken(found["nonmanifold_face"], cells),
+                         ExternalFacesReport(**{**report, "search": SearchReport(**report["search"])}))
+
+
+def _kind_number(cells, kind):
+    if len(cells.shape) != 2:
+        raise ValueError(f"external_faces: cells have shape {tuple(cells.shape)}; expected a row for each cell, or kinds "
+                         "and offsets")
+    corners = cells.shape[1]
+    if kind is None:
+        kind = {4: "tetrahedron", 5: "pyramid", 6: "wedge", 8: "hexahedron"}.get(corners)
+        if kind is None:
+            raise ValueError(f"external_faces: {corners} points a cell, and no kind")
+    if isinstance(kind, str) and kind not in _CELLS:
+        raise ValueError(f"external_faces: kind = {kind!r}; expected one of {', '.join(_CELLS)}")
+    number, wanted = _CELLS[kind] if isinstance(kind, str) else (int(kind), dict(_CELLS.values()).get(int(kind)))
+    if wanted != corners:
+        raise ValueError(f"external_faces: {corners} points a cell; kind {kind!r} has {wanted}")
+    return number

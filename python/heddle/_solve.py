@@ -1,0 +1,382 @@
+"""Factorizations, and systems of linear equations, on one rank."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+
+from . import _core
+from ._arrays import matrix, operands, result, square
+from ._distributed import DistributedMatrix, together
+
+
+@dataclass(frozen=True)
+class FactorizationReport:
+    """How a matrix was factored."""
+
+    info: int
+    """0, or the first step that found no pivot, counted from 1."""
+    seconds: float
+    gflops: float
+    """The algorithm's flops a second, eight for complex multiply-adds, in 10^9."""
+    arithmetic: str
+    """"native" or "emulated"."""
+    block: int
+    """Columns of a panel."""
+    group: int
+    """Panels of a group."""
+    memory_bytes: float
+    """What it took besides the matrix."""
+
+
+@dataclass(frozen=True)
+class LuReport(FactorizationReport):
+    """How an LU factorization was computed."""
+
+    pivots: list[int]
+    """Row k changed places with row pivots[k] in step k."""
+    growth: float
+    """The largest |u_ij| over the largest |a_ij|."""
+
+
+@dataclass(frozen=True)
+class SolveReport:
+    """How a system was solved, and how well."""
+
+    factorization: LuReport
+    equilibrated: bool
+    """Whether rows and columns were scaled by powers of two."""
+    seconds: float
+    memory_bytes: float
+    normwise_error: float
+    """The largest |b - a x| / (|a| |x| + |b|) of a right-hand side, in infinity norms, from exact residuals."""
+    componentwise_error: float
+    """The largest |b - a x|_i / (|a| |x| + |b|)_i."""
+    error_bound: float
+    """A proven bound of |x - a^-1 b| / |x|, where `certificate` asked for it; infinite where none could be proven."""
+
+
+def _options(arithmetic, block, group, progress):
+    return _core.FactorOptions(arithmetic, block, group, progress)
+
+
+def lu_factor(a, overwrite_a=False, *, arithmetic="native", block=0, group=0, progress=None, full_output=False):
+    """The LU factorization P a = L U with partial pivoting, as scipy.linalg.lu_factor gives it.
+
+    Parameters
+    ----------
+    a : (m, n) array
+        Of any strides. Integers become float64.
+    overwrite_a : bool
+        Whether the factors take a's place.
+    arithmetic : "native", "emulated" or "auto"
+        Emulated factors and pivots have the same bits on every machine and with any number of threads.
+    block, group : int
+        Columns of a panel, and panels that are applied together, a power of two; 0: chosen. Bits depend on them.
+    progress : callable or bar of tqdm, optional
+        Called with the share done, from 0 to 1; or a bar, which is moved on.
+    full_output : bool
+        Whether a LuReport is returned too.
+
+    Returns
+    -------
+    lu : (m, n) array
+        U on and above the diagonal, L, whose diagonal is one, below it; column-major.
+    piv : (min(m, n),) array of int64, in host memory
+        Row k changed places with row piv[k] in step k.
+    report : LuReport, if full_output
+
+    A matrix that is exactly singular is warned of, as SciPy does, and factored to the end.
+
+    Examples
+    --------
+    >>> import numpy as np, heddle
+    >>> lu, piv = heddle.lu_factor(np.array([[1.0, 2.0], [4.0, 2.0]]))
+    >>> lu
+    array([[4.  , 2.  ],
+           [0.25, 1.5 ]])
+    >>> piv
+    array([1, 1])
+    """
+    given = a
+    kind, name, (a,) = operands("lu_factor", a)
+    matrix("lu_factor", a)
+    overwrite_a = overwrite_a and a is given
+    out = result("lu_factor", kind, a if overwrite_a else None, a.shape, name, a, "F")
+    report = LuReport(**_core.lu_factor(a, out, _options(arithmetic, block, group, progress)))
+    if report.info:
+        warnings.warn(f"lu_factor: the matrix is singular: U({report.info}, {report.info}) is zero, counted from 1",
+                      RuntimeWarning, stacklevel=2)
+    factors = (out if overwrite_a else kind.finish(out), np.array(report.pivots, np.int64))
+    return (*factors, report) if full_output else factors
+
+
+def _permutation(pivots, rows):
+    """The row of a that is row i of P a, for each i."""
+    order = np.arange(rows)
+    for k, pivot in enumerate(pivots):
+        order[[k, pivot]] = order[[pivot, k]]
+    return order
+
+
+def lu(a, permute_l=False, overwrite_a=False, p_indices=False, *, arithmetic="native", block=0, group=0,
+       progress=None):
+    """The factors of a = P L U, as scipy.linalg.lu gives them: P, L and U; (P L) and U with permute_l; or p, L and U
+    with a = L[p] U with p_indices. P and p are NumPy's arrays. Options are those of lu_factor().
+
+    Examples
+    --------
+    >>> import numpy as np, heddle
+    >>> a = np.array([[1.0, 2.0], [4.0, 2.0]])
+    >>> p, l, u = heddle.lu(a)
+    >>> np.array_equal(p @ l @ u, a)
+    True
+    """
+    kind, _, (a,) = operands("lu", a)
+    matrix("lu", a)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)
+        factors, pivots = lu_factor(a, overwrite_a, arithmetic=arithmetic, block=block, group=group, progress=progress)
+    m, n = a.shape
+    k = min(m, n)
+    lower = kind.xp.tril(factors[:, :k], -1)
+    for i in range(k if kind.name != "jax" else 0):
+        lower[i, i] = 1
+    if kind.name == "jax":
+        lower = lower.at[np.arange(k), np.arange(k)].set(1)
+    upper = kind.xp.triu(factors[:k, :])
+    order = np.argsort(_permutation(pivots, m))
+    if permute_l:
+        return lower[order], upper
+    if p_indices:
+        return order, lower, upper
+    return np.eye(m)[:, _permutation(pivots, m)], lower, upper
+
+
+def _columns(b):
+    """Right-hand sides as a matrix."""
+    return b[:, None] if len(b.shape) == 1 else b
+
+
+def lu_solve(lu_and_piv, b, trans=0, overwrite_b=False, *, arithmetic="native", block=0, group=0):
+    """Solves a x = b, a^T x = b (trans=1) or a^H x = b (trans=2) with the factors of lu_factor().
+
+    Examples
+    --------
+    >>> import numpy as np, heddle
+    >>> a = np.array([[1.0, 2.0], [4.0, 2.0]])
+    >>> heddle.lu_solve(heddle.lu_factor(a), np.array([3.0, 6.0]))
+    array([1., 1.])
+    """
+    factors, pivots = lu_and_piv
+    operation = {0: "N", 1: "T", 2: "C"}.get(trans)
+    if operation is None:
+        raise ValueError(f"lu_solve: trans = {trans}; expected 0, 1 or 2")
+    return _factored_solve("lu_solve", factors, [int(p) for p in pivots], b, operation, overwrite_b,
+                           _options(arithmetic, block, group, None))
+
+
+def _factored_solve(function, factors, pivots, b, operation, overwrite_b, options):
+    given = b
+    kind, name, (factors, b) = operands(function, factors, b)
+    square(function, factors)
+    if len(b.shape) not in (1, 2) or b.shape[0] != factors.shape[0]:
+        raise ValueError(f"{function}: factors of {factors.shape[0]} rows, and b has shape {tuple(b.shape)}")
+    overwrite_b = overwrite_b and b is given
+    x = result(function, kind, b if overwrite_b else None, b.shape, name, b, "F")
+    _core.factored_solve(factors, pivots, _columns(b), _columns(x), operation, options)
+    return x if overwrite_b else kind.finish(x)
+
+
+def cholesky(a, /, *, upper=False, out=None, arithmetic="native", block=0, group=0, progress=None, full_output=False):
+    """The Cholesky factor L of a = L L^H, as numpy.linalg.cholesky gives it, or with `upper` U = L^H.
+
+    Parameters
+    ----------
+    a : (..., n, n) array
+        Hermitian and positive definite; of any strides. The lower triangle is read, with `upper` the upper one.
+    out : (..., n, n) array, optional
+        Where the factor goes; it may be a itself.
+    arithmetic, block, group, progress
+        As of lu_factor().
+    full_output : bool
+        Whether a FactorizationReport is returned too (of a stack a list of them).
+
+    Raises numpy.linalg.LinAlgError where a is not positive definite.
+
+    Examples
+    --------
+    >>> import numpy as np, heddle
+    >>> heddle.cholesky(np.array([[4.0, 2.0], [2.0, 10.0]]))
+    array([[2., 0.],
+           [1., 3.]])
+    """
+    kind, name, (a,) = operands("cholesky", a)
+    square("cholesky", a)
+    given = out
+    out = result("cholesky", kind, out, a.shape, name, a, "F" if len(a.shape) == 2 else "C")
+    options = _options(arithmetic, block, group, progress)
+    reports = []
+    # The lower triangle of a^T is what is above the diagonal; the factor's transpose is U.
+    from_, to = (kind.swapped(a), kind.swapped(out)) if upper else (a, out)
+    for i in np.ndindex(*a.shape[:-2]):
+        report = FactorizationReport(**_core.cholesky(from_[i], to[i], options))
+        if report.info:
+            raise np.linalg.LinAlgError(f"cholesky: the matrix{f' {i}' if i else ''} is not positive definite: "
+                                        f"pivot {report.info} is not, counted from 1")
+        reports.append(report)
+    out = kind.finish(out) if given is None else out
+    return (out, reports[0] if len(a.shape) == 2 else reports) if full_output else out
+
+
+def cho_solve(c_and_lower, b, overwrite_b=False, *, arithmetic="native", block=0, group=0):
+    """Solves a x = b with the factor (c, lower) of a = L L^H: c is L, lower True, or c is U = L^H, lower False.
+
+    Examples
+    --------
+    >>> import numpy as np, heddle
+    >>> l = heddle.cholesky(np.array([[4.0, 2.0], [2.0, 10.0]]))
+    >>> heddle.cho_solve((l, True), np.array([6.0, 12.0]))
+    array([1., 1.])
+    """
+    factor, lower = c_and_lower
+    if not lower:
+        kind, _, (factor,) = operands("cho_solve", factor)
+        factor = kind.xp.conj(kind.swapped(factor))
+    return _factored_solve("cho_solve", factor, None, b, "N", overwrite_b, _options(arithmetic, block, group, None))
+
+
+_METHODS = {"general": False, "gen": False, None: False, "positive definite": True, "pos": True}
+
+
+def solve(a, b, *, assume_a="general", out=None, arithmetic="native", equilibrate=True, refinements=1,
+          certificate=False, block=0, group=0, progress=None, full_output=False):
+    """Solves a x = b, and refines x with exact residuals.
+
+    Parameters
+    ----------
+    a : (..., n, n) array, or DistributedMatrix
+        Of any strides; what is not column-major is copied.
+    b : (n,) or (..., n, k) array, or DistributedMatrix
+    assume_a : "general" or "positive definite"
+        By LU or, in half the time, by Cholesky; both triangles of a have to be there. As in scipy.linalg.solve, "gen"
+        and "pos" are taken too.
+    out : array of b's shape, optional
+        Where x goes. It must not share elements with a or b.
+    arithmetic : "native", "emulated" or "auto"
+        Emulated: x has the same bits on every machine and with any number of threads.
+    equilibrate : bool
+        Whether rows and columns of very different sizes are scaled by powers of two first.
+    refinements : int
+        Corrections by exact residuals. One makes the backward error of each element small where the condition allows.
+    certificate : bool
+        Whether a bound of the error of x is proven, which takes some four times the work; see full_output.
+    block, group, progress
+        As of lu_factor().
+    full_output : bool
+        Whether a SolveReport with backward errors is returned too (of a stack a list of them).
+
+    Raises numpy.linalg.LinAlgError where a is singular, or not positive definite.
+
+    Examples
+    --------
+    >>> import numpy as np, heddle
+    >>> a = np.array([[3.0, 1.0], [1.0, 2.0]])
+    >>> heddle.solve(a, np.array([9.0, 8.0]))
+    array([2., 3.])
+    >>> x, report = heddle.solve(a, np.eye(2), certificate=True, full_output=True)
+    >>> bool(report.error_bound < 1e-14)
+    True
+    """
+    if assume_a not in _METHODS:
+        raise ValueError(f"solve: assume_a = {assume_a!r}; expected 'general' or 'positive definite'")
+    options = _options(arithmetic, block, group, progress)
+    if isinstance(a, DistributedMatrix) or isinstance(b, DistributedMatrix):
+        together("solve", a, b, *(() if out is None else (out,)))
+        x = DistributedMatrix.like(a, b.shape) if out is None else out
+        report = _report(_core.distributed_solve(a._core, b._core, x._core, _METHODS[assume_a], equilibrate,
+                                                 refinements, full_output, certificate, options), _METHODS[assume_a])
+        return (x, report) if full_output else x
+    kind, name, (a, b) = operands("solve", a, b)
+    square("solve", a)
+    vector = len(b.shape) == 1
+    if len(b.shape) == 0 or b.shape[0 if vector else -2] != a.shape[-1]:
+        raise ValueError(f"solve: a has shape {tuple(a.shape)} and b {tuple(b.shape)}")
+    stack = np.broadcast_shapes(tuple(a.shape[:-2]), () if vector else tuple(b.shape[:-2]))
+    tail = tuple(b.shape) if vector else tuple(b.shape[-2:])
+    given = out
+    out = result("solve", kind, out, stack + tail, name, a, "F" if not stack else "C")
+    if stack:
+        a = kind.broadcast(a, stack + tuple(a.shape[-2:]))
+        b = kind.broadcast(b, stack + tail)
+    reports = []
+    for i in np.ndindex(*stack):
+        entries = _core.solve(a[i], _columns(b[i]), _columns(out[i]), _METHODS[assume_a], equilibrate, refinements,
+                              full_output, certificate, options)
+        reports.append(_report(entries, _METHODS[assume_a], i))
+    out = kind.finish(out) if given is None else out
+    return (out, reports if stack else reports[0]) if full_output else out
+
+
+def _report(entries, positive, index=()):
+    """The report of a system, where it was solved."""
+    report = SolveReport(**{**entries, "factorization": LuReport(**entries["factorization"])})
+    info = report.factorization.info
+    if info:
+        what = f"solve: the matrix{f' {index}' if index else ''} is "
+        raise np.linalg.LinAlgError(what + (f"not positive definite: pivot {info} is not, counted from 1" if positive
+                                            else f"singular: U({info}, {info}) is zero, counted from 1"))
+    return report
+
+
+def inv(a, overwrite_a=False, *, arithmetic="native", block=0, group=0, progress=None):
+    """The inverse of a square matrix, without refinement. Options are those of lu_factor().
+
+    Raises numpy.linalg.LinAlgError where a is singular.
+
+    Examples
+    --------
+    >>> import numpy as np, heddle
+    >>> heddle.inv(np.array([[2.0, 0.0], [0.0, 4.0]]))
+    array([[0.5 , 0.  ],
+           [0.  , 0.25]])
+    """
+    given = a
+    kind, name, (a,) = operands("inv", a)
+    matrix("inv", a)
+    square("inv", a)
+    overwrite_a = overwrite_a and a is given
+    out = result("inv", kind, a if overwrite_a else None, a.shape, name, a, "F")
+    info = _core.inverse(a, out, _options(arithmetic, block, group, progress))["info"]
+    if info:
+        raise np.linalg.LinAlgError(f"inv: the matrix is singular: U({info}, {info}) is zero, counted from 1")
+    return out if overwrite_a else kind.finish(out)
+
+
+def slogdet(a, *, arithmetic="native", block=0, group=0, progress=None):
+    """The sign and the logarithm of the size of a determinant, as numpy.linalg.slogdet gives them. Options are those of
+    lu_factor().
+
+    Examples
+    --------
+    >>> import numpy as np, heddle
+    >>> sign, logarithm = heddle.slogdet(np.diag([1e200, -1e200]))
+    >>> print(sign, round(logarithm / np.log(10), 6))
+    -1.0 400.0
+    """
+    _, name, (a,) = operands("slogdet", a)
+    matrix("slogdet", a)
+    square("slogdet", a)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)
+        factors, pivots = lu_factor(a, arithmetic=arithmetic, block=block, group=group, progress=progress)
+    real, imaginary, exponent = _core.determinant(factors, [int(p) for p in pivots])
+    mantissa = complex(real, imaginary) if name.startswith("complex") else real
+    size = abs(mantissa)
+    scalar = np.dtype(name).type
+    logarithm = -math.inf if size == 0 else math.log(size) + exponent * math.log(2)
+    sign = scalar(0) if size == 0 else scalar(mantissa / size) if math.isfinite(size) else scalar(mantissa)
+    return sign, sign.real.dtype.type(logarithm)

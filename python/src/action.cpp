@@ -1,0 +1,125 @@
+// heddle._core.expm_multiply: exp(time A) B for a matrix, or for what multiplies vectors by one.
+#include "arrays.hpp"
+#include "module.hpp"
+#include "whole.hpp"
+#include <heddle/expm/action.hpp>
+
+#include <nanobind/stl/complex.h>
+
+#include <complex>
+#include <utility>
+
+namespace heddle::python {
+namespace {
+
+nb::dict action_entries(const ExpmActionReport& report) {
+  nb::dict entries;
+  entries["method"] = std::string(to_string(report.method));
+  entries["degree"] = report.degree;
+  entries["steps"] = report.steps;
+  entries["products"] = report.products;
+  entries["other_products"] = report.other_products;
+  entries["error"] = report.error;
+  entries["seconds"] = report.seconds;
+  return entries;
+}
+
+ExpmActionStructure structure_from(const std::string& name) {
+  if (name == "general") return ExpmActionStructure::general;
+  if (name == "hermitian") return ExpmActionStructure::hermitian;
+  require(name == "skew-hermitian", "expm_multiply: structure = ", name,
+          "; expected general, hermitian or skew-hermitian");
+  return ExpmActionStructure::skew_hermitian;
+}
+
+// ExpmActionOptions as Python gives them.
+struct ActionOptions {
+  ActionOptions(const std::string& method, const std::string& structure, double tolerance, int dimension)
+      : action{.method = expm_action_method_from(method),
+               .structure = structure_from(structure),
+               .tolerance = tolerance,
+               .dimension = dimension} {}
+  ExpmActionOptions action;
+};
+
+// R = exp(time A) B, where work(plan, B, R) says what A is.
+template <Scalar T, class Work>
+ExpmActionReport act(const Input& b, const Output& out, const ActionOptions& options, Work&& work) {
+  const Operand<const T, 2> B(b, "b");
+  const Operand<T, 2> R(out, "out");
+  const ColumnMajor<const T> B_columns(*B);
+  const ColumnMajor<T> R_columns(*R, false);
+  ExpmActionPlan<T> plan(one_rank(), options.action);
+  const ExpmActionReport report = work(plan, *B_columns, *R_columns);
+  R_columns.give_back();
+  R.give_back();
+  return report;
+}
+
+nb::dict multiply_by_matrix(std::complex<double> time, const Input& a, const Input& b, const Output& out,
+                            const ActionOptions& options) {
+  const ExpmActionReport report = with_scalar(b, [&]<class T>() {
+    return run([&] {
+      return act<T>(b, out, options, [&](ExpmActionPlan<T>& plan, const auto& B, const auto& R) {
+        if (a.dtype() == dtype_of<Real<T>>()) {
+          const Operand<const Real<T>, 2> A(a, "a");
+          const ColumnMajor<const Real<T>> columns(*A);
+          return plan.execute(time, whole(*columns), B, R);
+        }
+        const Operand<const T, 2> A(a, "a");
+        const ColumnMajor<const T> columns(*A);
+        return plan.execute(time, whole(*columns), B, R);
+      });
+    });
+  });
+  return action_entries(report);
+}
+
+// A block of vectors as an array of Python, which must not be kept.
+template <class T> nb::object as_array(const MatrixView<T>& X) {
+  constexpr bool host = Kokkos::SpaceAccessibility<Kokkos::HostSpace, MemorySpace>::accessible;
+  using Array = std::conditional_t<std::is_const_v<T>, nb::ndarray<nb::array_api, nb::ro>, nb::ndarray<nb::array_api>>;
+  const auto leading = static_cast<std::int64_t>(X.extent(1) > 1 ? X.stride(1) : std::max<std::size_t>(X.extent(0), 1));
+  const std::array<std::size_t, 2> shape = {X.extent(0), X.extent(1)};
+  const std::array<std::int64_t, 2> strides = {1, leading};
+  // An owner, of which there is none, would be what makes nanobind leave out a copy.
+  return nb::cast(Array(X.data(), 2, shape.data(), nb::none(), strides.data(), dtype_of<std::remove_const_t<T>>(),
+                        host ? nb::device::cpu::value : nb::device::cuda::value),
+                  nb::rv_policy::reference);
+}
+
+// apply(X, Y) and apply_adjoint(X, Y) set Y to A X and A^H X.
+nb::dict multiply_by_operator(std::complex<double> time, Index n, const nb::object& apply,
+                              const nb::object& apply_adjoint, const Input& b, const Output& out,
+                              const ActionOptions& options) {
+  Watch watch{nb::none()};
+  const ExpmActionReport report = with_scalar(b, [&]<class T>() {
+    const auto call = [&](const nb::object& function) {
+      return [&](const ExecutionSpace& instance, const MatrixView<const T>& X, const MatrixView<T>& Y) {
+        instance.fence("heddle::python::operator");
+        watch.call([&] { function(as_array(X), as_array(Y)); });
+      };
+    };
+    ExpmActionOperator<T> A{.n = n, .apply = call(apply)};
+    if (!apply_adjoint.is_none()) A.apply_adjoint = call(apply_adjoint);
+    return run(watch, [&] {
+      return act<T>(b, out, options,
+                    [&](ExpmActionPlan<T>& plan, const auto& B, const auto& R) { return plan.execute(time, A, B, R); });
+    });
+  });
+  return action_entries(report);
+}
+
+}  // namespace
+
+void bind_action(nb::module_& module) {
+  nb::class_<ActionOptions>(module, "ExpmMultiplyOptions")
+      .def(nb::init<const std::string&, const std::string&, double, int>(), nb::arg("method"), nb::arg("structure"),
+           nb::arg("tolerance"), nb::arg("dimension"));
+  module.def("expm_multiply", multiply_by_matrix, nb::arg("time"), nb::arg("a"), nb::arg("b"), nb::arg("out"),
+             nb::arg("options"));
+  module.def("expm_multiply_operator", multiply_by_operator, nb::arg("time"), nb::arg("n"), nb::arg("apply"),
+             nb::arg("apply_adjoint").none(), nb::arg("b"), nb::arg("out"), nb::arg("options"));
+}
+
+}  // namespace heddle::python

@@ -1,0 +1,70 @@
+// heddle._core: exact sums, inner products, norms and products on one rank.
+#include "arrays.hpp"
+#include "module.hpp"
+#include <heddle/exact/matrix.hpp>
+#include <heddle/exact/reduce.hpp>
+
+#include <complex>
+
+namespace heddle::python {
+namespace {
+
+// A scalar as Python has it.
+template <Scalar T> nb::object number(const T& value) {
+  if constexpr (is_complex<T>) {
+    return nb::steal(PyComplex_FromDoubles(real_of<double>(value), imaginary_of<double>(value)));
+  } else {
+    return nb::float_(static_cast<double>(value));
+  }
+}
+
+nb::object sum(const Input& x, const std::string& algorithm) {
+  const exact::Algorithm way = exact::algorithm_from(algorithm);
+  return with_scalar(x, [&]<class T>() {
+    return number<T>(run([&] { return exact::sum(space(), *Operand<const T, 1>(x, "x"), way); }));
+  });
+}
+
+nb::object dot(const Input& x, const Input& y, bool conjugated, const std::string& algorithm) {
+  const exact::Algorithm way = exact::algorithm_from(algorithm);
+  return with_scalar(x, [&]<class T>() {
+    return number<T>(run([&] {
+      const Operand<const T, 1> X(x, "x");
+      const Operand<const T, 1> Y(y, "y");
+      return conjugated ? exact::dotc(space(), *X, *Y, way) : exact::dot(space(), *X, *Y, way);
+    }));
+  });
+}
+
+nb::object norm(const Input& x, int order) {
+  return with_scalar(x, [&]<class T>() {
+    return number<Real<T>>(run([&] {
+      const Operand<const T, 1> X(x, "x");
+      return order == 1 ? exact::asum(space(), *X) : exact::nrm2(space(), *X);
+    }));
+  });
+}
+
+void matmul(const Input& a, const Input& b, const Output& out, const std::string& algorithm) {
+  const exact::Algorithm way = exact::algorithm_from(algorithm);
+  with_scalar(a, [&]<class T>() {
+    run([&] {
+      const Operand<const T, 2> A(a, "a");
+      const Operand<const T, 2> B(b, "b");
+      const Operand<T, 2> C(out, "out");
+      exact::gemm(space(), Operation::none, Operation::none, T(1), *A, *B, T(0), *C, way);
+      C.give_back();
+    });
+  });
+}
+
+}  // namespace
+
+void bind_exact(nb::module_& module) {
+  module.def("exact_sum", sum, nb::arg("x"), nb::arg("algorithm"));
+  module.def("exact_dot", dot, nb::arg("x"), nb::arg("y"), nb::arg("conjugated"), nb::arg("algorithm"));
+  module.def("exact_norm", norm, nb::arg("x"), nb::arg("order"));
+  module.def("exact_matmul", matmul, nb::arg("a"), nb::arg("b"), nb::arg("out"), nb::arg("algorithm"));
+}
+
+}  // namespace heddle::python

@@ -1,0 +1,41 @@
+// Views as arrays of Python, which own them.
+#pragma once
+
+#include "arrays.hpp"
+
+#include <array>
+#include <memory>
+#include <utility>
+
+namespace heddle::python {
+
+/// What keeps `value` alive for an array. What is still held when Kokkos has ended, or in a forked process, is left to
+/// the system.
+template <class Value> [[nodiscard]] nb::capsule owner_of(Value value) {
+  auto owned = std::make_unique<Value>(std::move(value));
+  nb::capsule owner(owned.get(), [](void* pointer) noexcept {
+    if (running()) delete static_cast<Value*>(pointer);
+  });
+  static_cast<void>(owned.release());
+  return owner;
+}
+
+/// The list `view` as an array that shares its memory.
+template <class T> [[nodiscard]] nb::object exported(const Kokkos::View<T*, MemorySpace>& view) {
+  constexpr bool host = Kokkos::SpaceAccessibility<Kokkos::HostSpace, MemorySpace>::accessible;
+  const std::array<std::size_t, 1> shape = {view.extent(0)};
+  return nb::cast(nb::ndarray<nb::array_api>(view.data(), 1, shape.data(), owner_of(view), nullptr, dtype_of<T>(),
+                                             host ? nb::device::cpu::value : nb::device::cuda::value));
+}
+
+/// A column-major matrix that `value` keeps alive, likewise.
+template <class Value, class T>
+[[nodiscard]] nb::object exported_matrix(const Value& value, T* data, std::size_t rows, std::size_t columns,
+                                         std::size_t leading, int device_type) {
+  const std::array<std::size_t, 2> shape = {rows, columns};
+  const std::array<std::int64_t, 2> strides = {1, static_cast<std::int64_t>(leading)};
+  return nb::cast(
+      nb::ndarray<nb::array_api>(data, 2, shape.data(), owner_of(value), strides.data(), dtype_of<T>(), device_type));
+}
+
+}  // namespace heddle::python

@@ -1,0 +1,40 @@
+// heddle._core: beginning, end, and what this build and this process consist of.
+#include "arrays.hpp"
+#include "module.hpp"
+#include <heddle/blas/blas.hpp>
+#include <heddle/core/version.hpp>
+#include <heddle/gemm/emulation.hpp>
+#include <heddle/io/mesh_file.hpp>
+
+namespace heddle::python {
+namespace {
+
+nb::dict info() {
+  start();
+  nb::dict all;
+  all["version"] = std::string(version());
+  all["git_hash"] = std::string(git_hash());
+  all["kokkos"] = message_of(KOKKOS_VERSION / 10000, '.', KOKKOS_VERSION / 100 % 100, '.', KOKKOS_VERSION % 100);
+  all["backend"] = std::string(ExecutionSpace::name());
+  all["concurrency"] = space().concurrency();
+  all["devices"] = std::max(Kokkos::num_devices(), 0);
+  all["blas"] = blas::description();
+  all["integers"] = emulation_description();
+  all["vtk"] = mesh_files_by_vtk();
+  nb::list absent;
+  for (const AbsentLibrary& library : absent_libraries()) absent.append(std::string(library.name));
+  all["absent"] = absent;
+  return all;
+}
+
+}  // namespace
+
+void bind_information(nb::module_& module) {
+  module.def("version", [] { return std::string(version()); });
+  module.def("start", start, nb::arg("threads").none(), nb::arg("device").none());
+  module.def("end", end);
+  module.def("running", running);
+  module.def("info", info);
+}
+
+}  // namespace heddle::python

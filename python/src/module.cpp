@@ -1,0 +1,65 @@
+// The module heddle._core: errors, and its parts. What users see of it are the files of Python beside it.
+#include "module.hpp"
+
+#include "arrays.hpp"
+
+#include <exception>
+
+namespace heddle::python {
+namespace {
+
+PyObject* exception_of(ErrorKind kind) {
+  switch (kind) {
+    case ErrorKind::argument:
+    case ErrorKind::input:
+      return PyExc_ValueError;
+    case ErrorKind::output:
+    case ErrorKind::storage:
+      return PyExc_OSError;
+    case ErrorKind::computation:
+      return PyExc_RuntimeError;
+  }
+  return PyExc_RuntimeError;
+}
+
+void translate(const std::exception_ptr& thrown, void* /*unused*/) {
+  try {
+    std::rethrow_exception(thrown);
+  } catch (const Error& error) {
+    PyErr_SetString(exception_of(error.kind()), error.what());
+  }
+}
+
+}  // namespace
+
+bool reachable(int device_type) {
+  constexpr bool host = Kokkos::SpaceAccessibility<Kokkos::HostSpace, MemorySpace>::accessible;
+  const bool on_device = device_type == nb::device::cuda::value || device_type == nb::device::cuda_managed::value ||
+                         device_type == nb::device::rocm::value;
+  if constexpr (host) {
+    if (on_device) {
+      throw nb::type_error("heddle was built for CPUs, and this array is on a GPU; copy it to the host first");
+    }
+    return true;
+  } else {
+    return on_device;
+  }
+}
+
+}  // namespace heddle::python
+
+NB_MODULE(_core, module) {
+  using namespace heddle::python;
+  nb::set_leak_warnings(false);  // Objects that are alive when the interpreter ends are let go by end().
+  nb::register_exception_translator(translate);
+  bind_information(module);
+  bind_matmul(module);
+  bind_solve(module);
+  bind_eigen(module);
+  bind_expm(module);
+  bind_action(module);
+  bind_transpose(module);
+  bind_exact(module);
+  bind_search(module);
+  bind_distributed(module);
+}

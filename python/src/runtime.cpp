@@ -1,0 +1,167 @@
+#include "runtime.hpp"
+
+#include <heddle/core/error.hpp>
+
+#include <mpi.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <memory>
+#include <set>
+#include <string>
+
+namespace heddle::python {
+namespace {
+
+struct State {
+  std::recursive_mutex mutex;
+  bool started = false;
+  bool ended = false;
+  bool owns_kokkos = false;
+  bool owns_mpi = false;
+  pid_t process = 0;
+  std::optional<ExecutionSpace> space;
+  std::optional<blas::Context> context;
+  std::optional<Communicator> one_rank;
+  std::set<Resource*> resources;
+};
+// Never destroyed: threads may still be there when the process ends.
+State& state() {
+  static auto* const the = new State;
+  return *the;
+}
+
+void require_this_process() {
+  const State& the = state();
+  if (the.ended) throw Error(ErrorKind::computation, "heddle has ended with the interpreter");
+  if (the.started && the.process != getpid()) {
+    throw Error(ErrorKind::computation,
+                "heddle was used before this process was forked, and its threads are not in the child: start processes "
+                "by the method 'spawn' or 'forkserver', or use heddle in the children alone");
+  }
+}
+
+// HEDDLE_DEVICE as one number; a list by ranks of a node is a Communicator's to read.
+std::optional<int> device_of_environment() {
+  const char* text = std::getenv("HEDDLE_DEVICE");
+  if (text == nullptr || std::string(text).find_first_not_of("0123456789") != std::string::npos) return {};
+  return std::atoi(text);
+}
+
+}  // namespace
+
+std::recursive_mutex& library_mutex() {
+  return state().mutex;
+}
+
+void start(std::optional<int> threads, std::optional<int> device) {
+  State& the = state();
+  require_this_process();
+  if (the.started) {
+    require(!threads || *threads == ExecutionSpace().concurrency() || Kokkos::num_devices() > 0,
+            "start: threads = ", *threads, ", but heddle runs with ", ExecutionSpace().concurrency(), " already");
+    return;
+  }
+  require(!threads || *threads >= 1, "start: threads = ", threads.value_or(0), "; expected at least 1");
+  if (!Kokkos::is_initialized()) {
+    if (Kokkos::is_finalized()) throw Error(ErrorKind::computation, "Kokkos was ended by somebody else");
+    Kokkos::InitializationSettings settings;
+    settings.set_disable_warnings(true);
+    if (threads) settings.set_num_threads(*threads);
+    if (!device) device = device_of_environment();
+    if (device && Kokkos::num_devices() > 0) {
+      require(*device >= 0 && *device < Kokkos::num_devices(), "start: device = ", *device, "; expected 0 to ",
+              Kokkos::num_devices() - 1);
+      settings.set_device_id(*device);
+    }
+    Kokkos::initialize(settings);
+    the.owns_kokkos = true;
+  }
+  the.space.emplace();
+  the.process = getpid();
+  the.started = true;
+}
+
+void end() {
+  State& the = state();
+  if (the.ended || (the.started && the.process != getpid())) return;
+  // Another thread's call may be under way; it needs the GIL to come back.
+  const nb::gil_scoped_release released;
+  const std::scoped_lock lock(the.mutex);
+  the.ended = true;
+  if (!the.started) return;
+  for (Resource* resource : the.resources) resource->release();
+  the.context.reset();
+  the.one_rank.reset();
+  the.space.reset();
+  if (the.owns_kokkos && Kokkos::is_initialized()) Kokkos::finalize();
+  int finalized = 0;
+  MPI_Finalized(&finalized);
+  if (the.owns_mpi && finalized == 0) MPI_Finalize();
+}
+
+bool running() {
+  const State& the = state();
+  return the.started && !the.ended && the.process == getpid();
+}
+
+const ExecutionSpace& space() {
+  return *state().space;
+}
+
+const blas::Context& blas_context() {
+  auto& context = state().context;
+  if (!context) context.emplace(space());
+  return *context;
+}
+
+const Communicator& one_rank() {
+  State& the = state();
+  if (!the.one_rank) {
+    int initialized = 0;
+    MPI_Initialized(&initialized);
+    if (initialized == 0) {
+      int provided = MPI_THREAD_SINGLE;
+      MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &provided);
+      the.owns_mpi = true;
+    }
+    the.one_rank.emplace(MPI_COMM_SELF, space());
+  }
+  return *the.one_rank;
+}
+
+Resource::Resource() {
+  const std::scoped_lock lock(state().mutex);
+  state().resources.insert(this);
+}
+
+Resource::~Resource() {
+  const std::scoped_lock lock(state().mutex);
+  state().resources.erase(this);
+}
+
+void Watch::call(const std::function<void()>& function) {
+  const nb::gil_scoped_acquire acquired;
+  try {
+    if (PyErr_CheckSignals() != 0) throw nb::python_error();
+    function();
+  } catch (...) {
+    stopped_ = std::current_exception();
+    throw Error(ErrorKind::computation, "stopped by Python");
+  }
+}
+
+void Watch::report(double done, double total) {
+  call([&] {
+    if (progress_.is_none()) return;
+    if (nb::hasattr(progress_, "update")) {
+      nb::setattr(progress_, "total", nb::float_(total));
+      progress_.attr("update")(done - shown_);
+      shown_ = done;
+    } else {
+      progress_(total > 0 ? done / total : 1.0);
+    }
+  });
+}
+
+}  // namespace heddle::python

@@ -1,0 +1,117 @@
+// When Kokkos and MPI begin and end in a Python process, and how a call leaves the interpreter and comes back.
+#pragma once
+
+#include <heddle/blas/blas.hpp>
+#include <heddle/comm/communicator.hpp>
+#include <heddle/core/scalar.hpp>
+
+#include <nanobind/nanobind.h>
+
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <type_traits>
+#include <utility>
+
+namespace heddle::python {
+
+namespace nb = nanobind;
+
+/// Starts Kokkos, with a number of threads and a device where they are given; nothing where it runs already. Throws
+/// Error(argument) where it runs with another number of threads, and Error(computation) once it has ended, or where it
+/// was started before this process was forked.
+void start(std::optional<int> threads = {}, std::optional<int> device = {});
+/// Ends what start() and one_rank() began, and releases what is kept in Kokkos' memory; no call is taken afterwards.
+void end();
+/// Whether Kokkos runs in this process.
+[[nodiscard]] bool running();
+
+/// Of these three the first use starts what they stand on. The communicator has one rank; MPI is initialised where
+/// nobody did it.
+[[nodiscard]] const ExecutionSpace& space();
+[[nodiscard]] const blas::Context& blas_context();
+[[nodiscard]] const Communicator& one_rank();
+
+/// What holds Views, and has to let them go before Kokkos ends.
+class Resource {
+ public:
+  Resource();
+  virtual ~Resource();
+  Resource(const Resource&) = delete;
+  Resource& operator=(const Resource&) = delete;
+  virtual void release() = 0;
+};
+
+/// A value that holds Views, for objects of Python.
+template <class T> class Kept : public Resource {
+ public:
+  template <class... Arguments> explicit Kept(std::in_place_t /*tag*/, Arguments&&... arguments) {
+    value_.emplace(std::forward<Arguments>(arguments)...);
+  }
+  /// Throws Error(computation) once Kokkos has ended.
+  [[nodiscard]] T& operator*() {
+    if (!value_) throw Error(ErrorKind::computation, "heddle has ended with the interpreter");
+    return *value_;
+  }
+  void release() override { value_.reset(); }
+
+ private:
+  std::optional<T> value_;
+};
+
+/// What looks after a long computation: signals, of which Ctrl-C is one, and an object of Python that shows progress.
+/// None stands for none; otherwise it is called with the share done, from 0 to 1, or, where it is like a bar of tqdm,
+/// its `total` and `update` are used. The hooks are called without the GIL, and throw where Python has an exception.
+class Watch {
+ public:
+  explicit Watch(nb::object progress) : progress_(std::move(progress)) {}
+  /// Of a work of `total` steps, `done` are done.
+  void report(double done, double total);
+  /// Calls Python in the middle of a computation.
+  void call(const std::function<void()>& function);
+  [[nodiscard]] std::function<void(double)> of_share() {
+    return [this](double share) { report(share, 1.0); };
+  }
+  [[nodiscard]] std::function<void(int, int)> of_steps() {
+    return [this](int done, int total) { report(done, total); };
+  }
+  /// Throws what stopped the computation, where it was a hook.
+  void rethrow() const {
+    if (stopped_) std::rethrow_exception(stopped_);
+  }
+
+ private:
+  nb::object progress_;
+  double shown_ = 0.0;
+  std::exception_ptr stopped_;
+};
+
+/// The one lock of all calls: the library's work on an instance is one caller's at a time.
+[[nodiscard]] std::recursive_mutex& library_mutex();
+
+/// Runs `work` without the GIL, and waits until its kernels are done. Calls of several threads come one after the
+/// other.
+template <class Work> auto run(Work&& work) {
+  start();
+  const nb::gil_scoped_release released;
+  const std::scoped_lock lock(library_mutex());
+  if constexpr (std::is_void_v<std::invoke_result_t<Work>>) {
+    work();
+    space().fence("heddle::python::done");
+  } else {
+    auto result = work();
+    space().fence("heddle::python::done");
+    return result;
+  }
+}
+/// The same under a watch, whose exception is thrown rather than what the library made of it.
+template <class Work> auto run(const Watch& watch, Work&& work) {
+  try {
+    return run(std::forward<Work>(work));
+  } catch (...) {
+    watch.rethrow();
+    throw;
+  }
+}
+
+}  // namespace heddle::python

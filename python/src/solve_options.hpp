@@ -1,0 +1,69 @@
+// Options and reports of factorizations and systems, on one rank and over several.
+#pragma once
+
+#include "runtime.hpp"
+#include <heddle/solve/solve.hpp>
+
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <string>
+#include <utility>
+
+namespace heddle::python {
+
+/// LuOptions as Python gives them.
+struct FactorOptions {
+  FactorOptions(const std::string& name, Index columns, Index panels, nb::object shown)
+      : arithmetic(arithmetic_from(name)), block(columns), group(panels), progress(std::move(shown)) {}
+  [[nodiscard]] LuOptions taken(Watch& watch) const {
+    return {.arithmetic = arithmetic, .block = block, .group = group, .progress = watch.of_share()};
+  }
+  Arithmetic arithmetic;
+  Index block;
+  Index group;
+  nb::object progress;
+};
+
+// NOLINTNEXTLINE(readability-function-size): the options of solve()
+[[nodiscard]] inline SolveOptions solve_options(bool positive, bool equilibrate, int refinements, bool measure,
+                                                bool certificate, const FactorOptions& factor, Watch& watch) {
+  return {.method = positive ? SolveMethod::cholesky : SolveMethod::lu,
+          .lu = factor.taken(watch),
+          .equilibrate = equilibrate,
+          .refinements = refinements,
+          .measure = measure,
+          .certificate = certificate};
+}
+
+/// Reports, by the names of the dataclasses' members.
+[[nodiscard]] inline nb::dict factorization_entries(const FactorizationReport& report) {
+  nb::dict entries;
+  entries["info"] = report.info;
+  entries["seconds"] = report.seconds;
+  entries["gflops"] = report.gflops;
+  entries["arithmetic"] = std::string(to_string(report.arithmetic));
+  entries["block"] = report.block;
+  entries["group"] = report.group;
+  entries["memory_bytes"] = report.memory_bytes;
+  return entries;
+}
+[[nodiscard]] inline nb::dict lu_entries(const LuReport& report) {
+  nb::dict entries = factorization_entries(report);
+  entries["pivots"] = report.pivots;
+  entries["growth"] = report.growth;
+  return entries;
+}
+[[nodiscard]] inline nb::dict solve_entries(const SolveReport& report) {
+  nb::dict entries;
+  entries["factorization"] = lu_entries(report.lu);
+  entries["equilibrated"] = report.equilibrated;
+  entries["seconds"] = report.seconds;
+  entries["memory_bytes"] = report.memory_bytes;
+  entries["normwise_error"] = report.normwise_error;
+  entries["componentwise_error"] = report.componentwise_error;
+  entries["error_bound"] = report.error_bound;
+  return entries;
+}
+
+}  // namespace heddle::python

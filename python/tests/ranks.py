@@ -1,0 +1,142 @@
+"""What every rank of `mpirun python -m mpi4py ranks.py` runs; test_ranks.py starts it."""
+
+import hashlib
+
+import heddle
+import numpy as np
+from conftest import SCALARS, hermitian, random, roundoff
+from mpi4py import MPI
+
+PLACEMENTS = ("rows", "columns", "rank:0", "cyclic:3x5")
+
+
+def raises(kind, text, call):
+    try:
+        call()
+    except kind as error:
+        assert text in str(error), error
+    else:
+        raise AssertionError(f"{kind} was expected")
+
+
+def check_matrices(comm, rng):
+    for name in SCALARS:
+        for shape in ((0, 0), (1, 7), (20, 13)):
+            whole = random(rng, shape, name)
+            for placement in (*PLACEMENTS, f"rank:{comm.size - 1}"):
+                given = whole if comm.rank == comm.size - 1 else None
+                a = heddle.DistributedMatrix.from_global(comm, given, placement, root=comm.size - 1)
+                assert a.shape == shape and a.dtype == name and a.comm is comm
+                for root in range(comm.size):
+                    found = a.gather(root)
+                    assert (found is None) == (comm.rank != root)
+                    assert found is None or found.tobytes() == whole.tobytes()
+                b = heddle.DistributedMatrix.from_local(comm, a.local, shape, placement)
+                assert not a.local.size or np.shares_memory(a.local, b.local)
+                copied = heddle.DistributedMatrix.from_local(comm, np.ascontiguousarray(a.local), shape, placement)
+                moved = copied.redistribute("columns")
+                found = moved.gather()
+                assert found is None or (found == whole).all()
+    raises(ValueError, "expected a matrix", lambda: heddle.DistributedMatrix.from_global(comm, np.ones(3)))
+    raises(TypeError, "float16",
+           lambda: heddle.DistributedMatrix.from_global(comm, np.ones((2, 2), "float16") if comm.rank == 0 else None))
+    raises(ValueError, "diagonal", lambda: heddle.DistributedMatrix.empty(comm, (2, 2), "float64", "diagonal"))
+    raises(ValueError, "rank", lambda: heddle.DistributedMatrix.from_local(comm, np.ones((77, 1)), (5, 1)))
+
+
+def check_operations(comm, rng):
+    for name in SCALARS:
+        a, b = random(rng, (40, 30), name), random(rng, (30, 25), name)
+        for placement in PLACEMENTS:
+            A = heddle.DistributedMatrix.from_global(comm, a, placement)
+            B = heddle.DistributedMatrix.from_global(comm, b, "columns")
+            c, report = heddle.matmul(A, B, arithmetic="emulated", placement=placement, full_output=True)
+            c = c.gather()
+            assert report.arithmetic == "emulated" and report.moduli > 0
+            if c is not None:
+                assert c.tobytes("C") == heddle.matmul(a, b, arithmetic="emulated").tobytes()
+        square = random(rng, (32, 32), name)
+        S = heddle.DistributedMatrix.from_global(comm, square)
+        e, report = heddle.expm(S, full_output=True, tile=8)
+        e = e.gather()
+        if e is not None:
+            expected = heddle.expm(square)
+            assert np.abs(e - expected).max() <= 1e3 * roundoff(name) * np.abs(expected).max()
+        h = hermitian(rng, 32, name, 70)
+        H = heddle.DistributedMatrix.from_global(comm, h)
+        R = heddle.DistributedMatrix.from_global(comm, square[:, :3])
+        for method in ("general", "positive definite"):
+            x, report = heddle.solve(H, R, assume_a=method, arithmetic="emulated", full_output=True)
+            x = x.gather()
+            assert report.normwise_error < 10 * roundoff(name)
+            if x is not None:
+                alone = heddle.solve(h, square[:, :3], assume_a=method, arithmetic="emulated")
+                assert x.tobytes("F") == alone.tobytes("F")
+        w, v = heddle.eigh(H)
+        v = v.gather()
+        assert np.abs(w - np.linalg.eigvalsh(h)).max() < 1e3 * roundoff(name) * 100
+        if v is not None:
+            assert np.abs(h @ v - v * w).max() < 1e3 * roundoff(name) * 100
+
+
+def check_failures(comm, rng):
+    S = heddle.DistributedMatrix.from_global(comm, np.zeros((4, 4)))
+    raises(np.linalg.LinAlgError, "singular", lambda: heddle.solve(S, S))
+    raises(TypeError, "ndarray", lambda: heddle.matmul(S, np.eye(4)))
+    raises(TypeError, "neither b nor eigvals_only", lambda: heddle.eigh(S, eigvals_only=True))
+
+    def stop(share):
+        if comm.rank == comm.size - 1:
+            raise KeyError("on one rank")
+
+    big = heddle.DistributedMatrix.from_global(comm, np.eye(300))
+    raises(KeyError if comm.rank == comm.size - 1 else RuntimeError, "",
+           lambda: heddle.solve(big, big, block=16, progress=stop))
+    comm.barrier()  # it can be used again
+    assert heddle.solve(big, big).gather() is None or comm.rank == 0
+
+
+def check_lifetimes(comm):
+    part = heddle.DistributedMatrix.from_global(heddle.Communicator(MPI.COMM_WORLD), np.full((8, 8), 3.0)).local
+    for _ in range(5):
+        heddle.DistributedMatrix.from_global(comm, np.zeros((8, 8)))
+    assert (part == 3.0).all()
+    mine = np.full((2, 3), float(comm.rank), order="F")
+    a = heddle.DistributedMatrix.from_local(comm, mine, (2 * comm.size, 3))
+    mine[...] = 7.0  # shared
+    whole = a.gather()
+    assert whole is None or (whole == 7.0).all()
+    del mine
+    assert (a.local == 7.0).all()
+    return part, a, comm  # alive when the interpreter ends
+
+
+def check_allreduce(comm, rng):
+    everything = np.random.default_rng(3).normal(size=(12, 5)) * 10.0 ** np.arange(5) * 1e-3
+    mine = np.array([heddle.exact.sum(everything[comm.rank::comm.size][:, k]) for k in range(5)])
+    sums = heddle.exact.allreduce(comm, mine)
+    parts = [np.array([heddle.exact.sum(everything[r::comm.size][:, k]) for k in range(5)]) for r in range(comm.size)]
+    assert sums.tobytes() == heddle.exact.sum(np.stack(parts), axis=0).tobytes()
+    assert heddle.exact.allreduce(comm, np.ones((2, 2), "complex64")).tolist() == [[comm.size] * 2] * 2
+
+
+def main():
+    comm = heddle.Communicator(MPI.COMM_WORLD)
+    assert (comm.rank, comm.size) == (MPI.COMM_WORLD.rank, MPI.COMM_WORLD.size) and comm.nodes == 1
+    raises(TypeError, "int", lambda: heddle.Communicator(3))
+    raises(ValueError, "COMM_NULL", lambda: heddle.Communicator(MPI.COMM_NULL))
+    rng = np.random.default_rng(5)
+    check_matrices(comm, rng)
+    check_operations(comm, rng)
+    check_failures(comm, rng)
+    check_allreduce(comm, rng)
+    kept = check_lifetimes(comm)
+    half = heddle.Communicator(MPI.COMM_WORLD.Split(comm.rank % 2, comm.rank))
+    assert heddle.matmul(*[heddle.DistributedMatrix.from_global(half, np.eye(5))] * 2).shape == (5, 5)
+    globals()["kept"] = kept
+    digest = hashlib.sha256(heddle.matmul(np.eye(3), np.eye(3)).tobytes()).hexdigest()
+    assert MPI.COMM_WORLD.allgather(digest) == [digest] * comm.size
+    print(f"rank {comm.rank} done", flush=True)
+
+
+main()

@@ -1,0 +1,209 @@
+"""Factorizations and systems: residuals, layouts, singular matrices, errors."""
+
+import heddle
+import numpy as np
+import pytest
+import scipy.linalg
+from conftest import hermitian, random, roundoff
+
+ARITHMETICS = ("native", "emulated")
+SIZES = (0, 1, 2, 17, 130)
+
+
+def growth(n):
+    return 30 * (n + 1)
+
+
+@pytest.mark.parametrize("arithmetic", ARITHMETICS)
+@pytest.mark.parametrize("m, n", [(0, 0), (0, 2), (3, 0), (1, 1), (5, 5), (40, 70), (90, 33)])
+def test_lu(rng, scalar, arithmetic, m, n):
+    a = random(rng, (m, n), scalar)
+    factors, pivots = heddle.lu_factor(a, arithmetic=arithmetic)
+    assert factors.dtype == scalar and pivots.shape == (min(m, n),)
+    p, l, u = heddle.lu(a, arithmetic=arithmetic)
+    assert l.shape == (m, min(m, n)) and u.shape == (min(m, n), n)
+    assert (np.abs(p @ l @ u - a) <= growth(min(m, n)) * roundoff(scalar)).all()
+    index, l, u = heddle.lu(a, p_indices=True, arithmetic=arithmetic)
+    assert (np.abs(l[index] @ u - a) <= growth(min(m, n)) * roundoff(scalar)).all()
+    pl, u = heddle.lu(a, permute_l=True, arithmetic=arithmetic)
+    assert (np.abs(pl @ u - a) <= growth(min(m, n)) * roundoff(scalar)).all()
+
+
+def test_lu_is_scipys_for_small_integers():
+    a = np.array([[1.0, 2.0, 4.0], [8.0, 2.0, 1.0], [2.0, 16.0, 1.0]])
+    for ours, theirs in zip(heddle.lu(a), scipy.linalg.lu(a)):
+        np.testing.assert_array_equal(ours, theirs)
+    for ours, theirs in zip(heddle.lu_factor(a), scipy.linalg.lu_factor(a)):
+        np.testing.assert_array_equal(ours, theirs)
+
+
+@pytest.mark.parametrize("arithmetic", ARITHMETICS)
+def test_layouts_have_the_same_bits(rng, scalar, arithmetic, layout):
+    a, b = random(rng, (50, 50), scalar), random(rng, (50, 3), scalar)
+    before = layout(a), layout(b)
+    kept = before[0].copy(), before[1].copy()
+    plain = heddle.lu_factor(a, arithmetic=arithmetic)
+    factors = heddle.lu_factor(before[0], arithmetic=arithmetic)
+    assert factors[0].tobytes("F") == plain[0].tobytes("F") and (factors[1] == plain[1]).all()
+    x = heddle.solve(a, b, arithmetic=arithmetic)
+    assert heddle.solve(*before, arithmetic=arithmetic).tobytes("F") == x.tobytes("F")
+    for now, then in zip(before, kept):
+        np.testing.assert_array_equal(now, then)  # what is given is not changed
+
+
+@pytest.mark.parametrize("n", SIZES)
+@pytest.mark.parametrize("method", ["general", "positive definite"])
+@pytest.mark.parametrize("arithmetic", ARITHMETICS)
+def test_solve(rng, scalar, n, method, arithmetic):
+    a = hermitian(rng, n, scalar, 2 * n + 1)
+    for shape in ((n,), (n, 1), (n, 5), (n, 0)):
+        b = random(rng, shape, scalar)
+        x, report = heddle.solve(a, b, assume_a=method, arithmetic=arithmetic, full_output=True)
+        assert x.shape == shape and x.dtype == scalar
+        assert np.abs(a.astype("complex256") @ x - b).max(initial=0) <= 10 * (n + 1) * roundoff(scalar)
+        if n and b.size:
+            assert report.componentwise_error <= 10 * roundoff(scalar)
+
+
+def test_stacks(rng):
+    a, b = rng.normal(size=(2, 3, 6, 6)), rng.normal(size=(3, 6, 2))
+    np.testing.assert_allclose(heddle.solve(a, b), np.linalg.solve(a, b), rtol=1e-9)
+    vector = rng.normal(size=6)
+    np.testing.assert_allclose(heddle.solve(a, vector), np.linalg.solve(a, vector[:, None])[..., 0], rtol=1e-9)
+    spd = a @ a.swapaxes(-1, -2) + np.eye(6)
+    np.testing.assert_allclose(heddle.cholesky(spd), np.linalg.cholesky(spd), rtol=1e-12, atol=1e-14)
+    assert heddle.solve(np.empty((0, 3, 3)), np.empty((0, 3, 1))).shape == (0, 3, 1)
+
+
+@pytest.mark.parametrize("n", SIZES)
+@pytest.mark.parametrize("upper", [False, True])
+def test_cholesky(rng, scalar, n, upper):
+    a = hermitian(rng, n, scalar, 2 * n + 1)
+    half = np.triu(a) if upper else np.tril(a)
+    half = half + np.where(np.tri(n, dtype=bool) == upper, np.nan, 0).astype(scalar) * (1 - np.eye(n))  # not read
+    half[np.arange(n), np.arange(n)] = a.diagonal()
+    c = heddle.cholesky(half, upper=upper)
+    product = c.conj().T @ c if upper else c @ c.conj().T
+    assert (np.abs(product - a) <= growth(n) * roundoff(scalar) * (n + 1)).all()
+    assert (np.tril(c, -1) if upper else np.triu(c, 1) == 0).all() or upper and (np.tril(c, -1) == 0).all()
+    b = random(rng, (n, 2), scalar)
+    x = heddle.cho_solve((c, not upper), b)
+    assert np.abs(a @ x - b).max(initial=0) <= growth(n) * roundoff(scalar)
+    out = half.copy(order="F")
+    assert heddle.cholesky(out, upper=upper, out=out) is out and (out == c).all()
+
+
+@pytest.mark.parametrize("trans, of", [(0, lambda a: a), (1, np.transpose), (2, lambda a: a.conj().T)])
+def test_lu_solve(rng, scalar, trans, of):
+    a, b = random(rng, (60, 60), scalar) + 8 * np.eye(60, dtype=scalar), random(rng, (60, 4), scalar)
+    x = heddle.lu_solve(heddle.lu_factor(a), b, trans)
+    assert np.abs(of(a) @ x - b).max() <= 60 * growth(60) * roundoff(scalar)
+    in_place = np.asfortranarray(b)
+    assert heddle.lu_solve(heddle.lu_factor(a), in_place, trans, overwrite_b=True) is in_place
+    assert (in_place == x).all()
+
+
+def test_overwriting(rng):
+    a = rng.normal(size=(20, 20))
+    expected, pivots = heddle.lu_factor(a)
+    for order in "CF":
+        given = np.array(a, order=order)
+        factors, found = heddle.lu_factor(given, overwrite_a=True)
+        assert factors is given and (given == expected).all() and (found == pivots).all()
+
+
+def test_inverse_and_determinant(rng, scalar):
+    a = random(rng, (40, 40), scalar) + 6 * np.eye(40, dtype=scalar)
+    assert np.abs(heddle.inv(a) @ a - np.eye(40)).max() <= growth(40) * roundoff(scalar)
+    sign, logarithm = heddle.slogdet(a)
+    expected = np.linalg.slogdet(a.astype("complex128"))
+    assert sign.dtype == scalar and abs(sign - expected[0]) <= 1e3 * roundoff(scalar)
+    assert abs(logarithm - expected[1]) <= 1e3 * roundoff(scalar) * abs(expected[1])
+    assert heddle.slogdet(np.zeros((2, 2))) == (0.0, -np.inf)
+    assert heddle.slogdet(np.zeros((0, 0))) == (1.0, 0.0)
+    assert np.isnan(heddle.slogdet(np.full((2, 2), np.nan))[1])
+
+
+def test_singular(rng, scalar):
+    a = random(rng, (5, 5), scalar)
+    a[:, 3] = 0
+    with pytest.raises(np.linalg.LinAlgError, match=r"singular: U\(4, 4\)"):
+        heddle.solve(a, np.ones(5, scalar))
+    with pytest.raises(np.linalg.LinAlgError, match="singular"):
+        heddle.inv(a)
+    with pytest.warns(RuntimeWarning, match="singular"):
+        _, _, report = heddle.lu_factor(a, full_output=True)
+    assert report.info == 4
+    indefinite = np.diag([1.0, -1.0]).astype(scalar)
+    for call in (heddle.cholesky, lambda a: heddle.solve(a, np.ones(2, scalar), assume_a="pos")):
+        with pytest.raises(np.linalg.LinAlgError, match="not positive definite: pivot 2"):
+            call(indefinite)
+    with pytest.raises(np.linalg.LinAlgError, match=r"matrix \(1,\)"):
+        heddle.cholesky(np.stack([np.eye(2), -np.eye(2)]))
+
+
+def test_not_a_number(rng):
+    a = rng.normal(size=(4, 4))
+    a[1, 2] = np.nan
+    assert np.isnan(heddle.solve(a, np.ones(4))).any()
+
+
+def test_certificate(rng):
+    a, x = rng.normal(size=(30, 30)), rng.normal(size=30)
+    b = heddle.exact.matmul(a, x)
+    found, report = heddle.solve(a, b, certificate=True, full_output=True)
+    exact = scipy.linalg.solve(a.astype(float), b)
+    assert np.abs(found - exact).max() / np.abs(found).max() <= report.error_bound + 1e-11
+    assert report.error_bound < 1e-10
+
+
+def test_wrong_arguments(rng):
+    a = rng.normal(size=(3, 4))
+    for call in (heddle.solve, lambda a, b: heddle.inv(a), lambda a, b: heddle.cholesky(a)):
+        with pytest.raises(ValueError, match="square"):
+            call(a, np.ones(3))
+    a = a[:, :3]
+    with pytest.raises(ValueError, match=r"\(3, 3\) and b \(4,\)"):
+        heddle.solve(a, np.ones(4))
+    with pytest.raises(ValueError, match="assume_a"):
+        heddle.solve(a, np.ones(3), assume_a="sparse")
+    with pytest.raises(ValueError, match="group"):
+        heddle.lu_factor(a, group=3)
+    with pytest.raises(ValueError, match="trans"):
+        heddle.lu_solve(heddle.lu_factor(a), np.ones(3), trans=7)
+    with pytest.raises(ValueError, match="pivots"):
+        heddle.lu_solve((a, np.array([0])), np.ones(3))
+    with pytest.raises(ValueError):
+        heddle.lu_solve((a, np.array([0, 1, 99])), np.ones(3))
+    with pytest.raises(TypeError, match="float16"):
+        heddle.solve(a.astype("float16"), np.ones(3, "float16"))
+
+
+def test_integers_become_doubles():
+    assert (heddle.solve(np.array([[2, 0], [0, 4]]), np.array([2, 4])) == [1.0, 1.0]).all()
+    assert (heddle.solve([[2, 0], [0, 4]], [2, 4]) == [1.0, 1.0]).all()
+
+
+def test_progress(rng):
+    seen = []
+    heddle.lu_factor(rng.normal(size=(400, 400)), block=32, group=1, progress=seen.append)
+    assert len(seen) >= 2 and seen == sorted(seen) and 0 < seen[0] and seen[-1] == 1.0
+    tqdm = pytest.importorskip("tqdm")
+    with tqdm.tqdm(disable=False, file=open("/dev/null", "w")) as bar:
+        heddle.solve(rng.normal(size=(300, 300)), rng.normal(size=300), block=32, progress=bar)
+        assert bar.total == 1.0 and abs(bar.n - 1.0) < 1e-12
+
+
+def test_progress_that_raises(rng):
+    class Stop(Exception):
+        pass
+
+    def stop(share):
+        raise Stop("enough")
+
+    a = rng.normal(size=(200, 200))
+    with pytest.raises(Stop, match="enough"):
+        heddle.lu_factor(a, progress=stop)
+    with pytest.raises(Stop, match="enough"):
+        heddle.solve(a, a, progress=stop)
+    heddle.lu_factor(a)  # and the next call is as good as any
