@@ -1,6 +1,6 @@
 // Products that are enqueued and not waited for: their bits, their order, and what they take.
-#include "core/on_host.hpp"
 #include "support/errors.hpp"
+#include "support/labels.hpp"
 #include "support/matrices.hpp"
 #include <heddle/comm/transport.hpp>
 #include <heddle/gemm/gemm.hpp>
@@ -294,7 +294,7 @@ template <class Work> void watch(const Work& work) {
   fences = 0;
   tools::set_allocate_data_callback([](Kokkos::Profiling::SpaceHandle, const char* label, const void*, std::uint64_t) {
     const std::string name(label);
-    if (impl::on_host || name.rfind("Kokkos::", 0) != 0) allocations.push_back(name);
+    if (test::on_host || name.rfind("Kokkos::", 0) != 0) allocations.push_back(name);
   });
   tools::set_begin_fence_callback([](const char* name, std::uint32_t, std::uint64_t* id) {
     *id = 0;

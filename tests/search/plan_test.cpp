@@ -1,6 +1,6 @@
 // Plans of searches: what they find, what they allocate, and what they leave to the caller.
-#include "core/on_host.hpp"
 #include "search/oracle.hpp"
+#include "support/labels.hpp"
 #include <heddle/search/duplicates.hpp>
 #include <heddle/search/grid.hpp>
 
@@ -19,7 +19,7 @@ std::vector<std::string> taken;
 std::vector<std::string> given_back;
 
 bool counts(const std::string& label) {
-  return impl::on_host || label.rfind("Kokkos::", 0) != 0;
+  return test::on_host || label.rfind("Kokkos::", 0) != 0;
 }
 
 template <class Work> void watch(const Work& work) {

@@ -1,6 +1,5 @@
 // The memory that factorizations and solutions say they take, beside what Kokkos allocates meanwhile, and refusals.
-#include "blas/layout.hpp"
-#include "core/on_host.hpp"
+#include "solve/factorization.hpp"
 #include "support/errors.hpp"
 #include "support/matrices.hpp"
 #include <heddle/solve/memory.hpp>
