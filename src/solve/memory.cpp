@@ -5,6 +5,7 @@
 #include "core/gibibytes.hpp"
 #include "core/instantiate.hpp"
 #include "dist/exchange.hpp"
+#include "exact/inner.hpp"
 #include "gemm/emulation/emulated.hpp"
 #include "solve/cholesky_run.hpp"
 #include "solve/divided_rows.hpp"
@@ -408,8 +409,10 @@ double solve_memory(Index order, Index right_hand_sides, int ranks, const SolveO
   };
   const CyclicAxis right = impl::right_hand_sides(right_hand_sides, ranks);
   const double of_right = impl::bytes_of_local<T>(order, right);
+  // What GPUs keep of exact residuals whose rounding is open, of one right-hand side at a time.
+  const double of_sums = impl::on_host ? 0.0 : sizeof(exact::impl::ExactSum<T>) * static_cast<double>(order);
   // x, b and r; and rows are put in order beside themselves.
-  const double system = (by_lu ? 4.0 : 3.0) * of_right + solving(right);
+  const double system = (by_lu ? 4.0 : 3.0) * of_right + std::max(solving(right), of_sums);
   const double messages = impl::bytes_of_copy<T>(order, shape.columns, Residence::host);
   double most = std::max({messages, factoring, system});
   if (options.certificate) {
