@@ -293,7 +293,7 @@ __global__ void __cluster_dims__(cluster, 1, 1) __launch_bounds__(threads, 1)
       turns.empty(s).begin(Turns::readers * cluster);
       turns.full(s).begin(1);
     }
-    asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+    Barrier::have_begun();
     asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
   }
   meet_cluster();

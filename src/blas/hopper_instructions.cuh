@@ -1,6 +1,8 @@
-// Instructions of compute capability 9.0 that C++ has no words for: barriers in fast memory, the bulk copy engine, and
+// Instructions of compute capability 9.0 that C++ has no words for: arrivals at other blocks, the bulk copy engine, and
 // products of warp groups, as NVIDIA's PTX ISA 8.0 and later describe them.
 #pragma once
+
+#include "core/fast_barrier.hpp"
 
 #include <cuda.h>
 
@@ -8,21 +10,7 @@
 
 namespace heddle::impl {
 
-__device__ inline unsigned shared_address(const void* word) {
-  return static_cast<unsigned>(__cvta_generic_to_shared(word));
-}
-
-// An mbarrier, whose phases alternate in parity; nothing waits for one that it doesn't know to have begun.
-struct Barrier {
-  unsigned address;
-
-  __device__ void begin(int arrivals) const {
-    asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(address), "r"(arrivals) : "memory");
-  }
-  // An arrival, and so many bytes that have to come before the phase ends.
-  __device__ void expect(int bytes) const {
-    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(address), "r"(bytes) : "memory");
-  }
+struct Barrier : FastBarrier {
   // At the barrier of the same address of another block of the cluster. It orders what this thread has read, which is
   // all there is to order: a release over the cluster costs a fence of the whole device each time.
   __device__ void arrive_at(int block) const {
@@ -34,20 +22,6 @@ struct Barrier {
         "}" ::"r"(address),
         "r"(block)
         : "memory");
-  }
-  __device__ void wait(unsigned parity) const {
-    unsigned done = 0;
-    while (done == 0) {
-      asm volatile(
-          "{\n"
-          " .reg .pred p;\n"
-          " mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2;\n"
-          " selp.u32 %0, 1, 0, p;\n"
-          "}"
-          : "=r"(done)
-          : "r"(address), "r"(parity)
-          : "memory");
-    }
   }
 };
 

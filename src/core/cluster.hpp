@@ -2,6 +2,7 @@
 // alone.
 #pragma once
 
+#include "core/fast_barrier.hpp"
 #include "core/simd.hpp"
 #include <heddle/core/scalar.hpp>
 
@@ -41,11 +42,7 @@ inline __device__ int best_lane(std::uint64_t rank, int position) {
   return __ffs(static_cast<int>(who)) - 1;
 }
 
-/// The address of a word within this block's fast memory, and that of the same word of another block within the
-/// cluster's.
-inline __device__ unsigned shared_address(const void* word) {
-  return static_cast<unsigned>(__cvta_generic_to_shared(word));
-}
+/// The address within the cluster's fast memory of what has this address within a block's.
 inline __device__ unsigned address_in(int block, unsigned address) {
   unsigned there = 0;
   asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"(address), "r"(block));
@@ -53,31 +50,10 @@ inline __device__ unsigned address_in(int block, unsigned address) {
 }
 
 /// Counts the bytes that other blocks write into this one's fast memory: who waits for a step's bytes may read them, so
-/// that no barrier of the cluster, and no fence, is needed.
-struct Arrivals {
-  unsigned address;  ///< Of 8 bytes in this block's fast memory.
-
-  __device__ void begin() const { asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(address) : "memory"); }
-  /// By the thread that began some, before the cluster's blocks meet.
-  static __device__ void have_begun() { asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory"); }
-  /// One thread, once a phase.
-  __device__ void expect(unsigned bytes) const {
-    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(address), "r"(bytes) : "memory");
-  }
-  __device__ void wait(unsigned phase) const {
-    unsigned done = 0;
-    while (done == 0) {
-      asm volatile(
-          "{\n"
-          " .reg .pred p;\n"
-          " mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2;\n"
-          " selp.u32 %0, 1, 0, p;\n"
-          "}"
-          : "=r"(done)
-          : "r"(address), "r"(phase & 1U)
-          : "memory");
-    }
-  }
+/// that no barrier of the cluster, and no fence, is needed. One thread expects them, once a phase.
+struct Arrivals : FastBarrier {
+  __device__ void begin() const { FastBarrier::begin(1); }
+  __device__ void wait(unsigned phase) const { FastBarrier::wait(phase & 1U); }
   /// 16 bytes into a block's fast memory, which that block's arrivals count; `place` and `counter` are what they are in
   /// this block.
   __device__ static void send(int block, const void* place, const void* counter, const int4& value) {
