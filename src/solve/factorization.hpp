@@ -104,16 +104,20 @@ template <Scalar T> struct PlannedFactorization {
     const bool lies_well = rows < 2 || columns < 2 || taken.arithmetic != Arithmetic::native ||
                            layout.fits(matrix.data(), rows, static_cast<Index>(matrix.stride(1)));
     const double bytes = lies_well ? 0.0 : sizeof(T) * static_cast<double>(layout.leading(rows)) * columns;
-    const bool copies = bytes > 0 && has_room(bytes);
+    const bool held = bytes > 0 && static_cast<double>(aligned.size()) * sizeof(T) >= bytes;
+    const bool copies = held || (bytes > 0 && has_room(bytes));
     if constexpr (!on_host) report.memory_bytes += over_ranks(copies ? bytes : 0.0);
     if (!copies) return work(matrix);
-    const LocalMatrix<T> all(Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "heddle::solve::aligned"),
-                             static_cast<std::size_t>(layout.leading(rows)), static_cast<std::size_t>(columns));
-    const MatrixView<T> copy = matrix_view(all.data(), rows, columns, layout.leading(rows));
+    if (!held) {
+      aligned = LocalMatrix<T>(Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "heddle::solve::aligned"),
+                               static_cast<std::size_t>(layout.leading(rows)), static_cast<std::size_t>(columns));
+    }
+    const MatrixView<T> copy = matrix_view(aligned.data(), rows, columns, layout.leading(rows));
     copy_elements<T>(space, "heddle::solve::align", matrix, copy);
     work(copy);
     copy_elements<T>(space, "heddle::solve::align", copy, matrix);
     space.fence("heddle::solve::aligned");
+    if (in_host_memory()) aligned = {};
   }
   [[nodiscard]] bool has_room(double bytes) const {
     const auto limit = static_cast<double>(taken.memory_limit);
@@ -160,6 +164,7 @@ template <Scalar T> struct PlannedFactorization {
   Watch watch;
   std::optional<ColumnSlabs> slabs;  // Where matrices are in host memory, but for those that CPUs factor there.
   DistributedMatrix<T> brought;      // Where matrices come in another placement.
+  LocalMatrix<T> aligned;            // Where their columns lie as native products would copy them.
 };
 
 /// What a factorization's options are compared by over the ranks.
