@@ -1,12 +1,9 @@
-// Eigenvalues and eigenvectors of many small matrices at once.
+// Eigenvalues and eigenvectors of many matrices at once.
 #pragma once
 
 #include <heddle/eigen/jacobi.hpp>
 
 namespace heddle::eigen {
-
-/// The most rows that a matrix of jacobi_batched() may have.
-inline constexpr Index largest_batched = 64;
 
 struct JacobiBatchedOptions {
   JacobiAccuracy accuracy = JacobiAccuracy::automatic;  ///< Which elements off the diagonal of a matrix may be left.
@@ -38,16 +35,22 @@ JacobiBatchedReport jacobi_batched(const ExecutionSpace& space, const StridedBat
 
 }  // namespace compiled
 
-/// A_b V_b = V_b diag(w_b) for each matrix A_b = A(:, :, b) of a batch, n <= 64, as jacobi() does it: w_b = w(:, b)
-/// ascending, V_b = V(:, :, b) orthonormal. One launch of one-sided rotations, of the columns of the Cholesky factor
-/// where A_b is positive definite and of A_b + 3/2 |A_b|_F I otherwise: on GPUs two columns a thread, in registers; on
-/// CPUs as many real matrices at a time as a vector holds, complex ones (two-sided) a thread each.
+/// A_b V_b = V_b diag(w_b) for each matrix A_b = A(:, :, b) of a batch, of any n, as jacobi() does it: w_b = w(:, b)
+/// ascending, V_b = V(:, :, b) orthonormal. One-sided rotations, of the columns of the Cholesky factor where A_b is
+/// positive definite and of A_b + shift I otherwise.
 ///
-/// Any strides; A must not overlap V. Throws Error(argument) for shapes that don't fit and n > 64. Matrices that did
-/// not converge are counted in the report; w and V of these hold what there was. Errors as jacobi() has them. Positive
-/// definite matrices whose diagonal spans more than 2^400 (2^24 of float) are solved as jacobi() says, one after
-/// another when the rest is done: right, but not fast. Blocks. Bits: reproducible for any number of threads; a matrix's
-/// do not depend on its neighbours. Cost: 6 n^3 flops a sweep, about 3 log2(n) / 2 sweeps.
+/// Up to n = 64 in one launch: on GPUs two columns a thread, in registers; on CPUs as many real matrices at a time as a
+/// vector holds, complex ones (two-sided) a thread each. Larger matrices advance together as block columns in memory, a
+/// group of them after another; those that are not positive definite, or of which accuracy `norm` is asked for, begin
+/// at the vectors that a tridiagonalisation with implicit QL finds, and take one or two sweeps.
+///
+/// Any strides; A must not overlap V. Throws Error(argument) for shapes that don't fit. Matrices that did not converge
+/// are counted in the report; w and V of these hold what there was (NaNs, of matrices that hold any, from n = 65 on).
+/// Errors as jacobi() has them. Positive definite matrices whose diagonal spans more than 2^400 (2^24 of float; from n
+/// = 65 on 2^800 and 2^80) are solved as jacobi() says, one after another when the rest is done: right, but not fast.
+/// Blocks. Bits: reproducible for any number of threads; a matrix's do not depend on its neighbours. Cost: 6 n^3 flops
+/// a sweep, about 3 log2(n) / 2 sweeps, and up to n = 512 some 10 of them; 15 n^3 in all of those that begin at
+/// vectors. Memory from n = 65 on: four matrices of each in a group, whose matrices take up to 512 MiB.
 template <class ViewA, class ViewW, class ViewV>
   requires Scalar<typename ViewV::non_const_value_type>
 [[nodiscard]] JacobiBatchedReport jacobi_batched(const ExecutionSpace& space, const ViewA& A, const ViewW& w,

@@ -8,7 +8,8 @@
 
 namespace heddle::eigen::impl {
 
-/// Ends of a matrix that nothing was done with: NaN or infinity in it, or a diagonal that spans more than small_spread.
+/// Ends of a matrix that nothing was done with: NaN or infinity in it, or a diagonal that spans more than its engine
+/// can take.
 inline constexpr int end_not_finite = -1;
 inline constexpr int end_too_graded = -2;
 
@@ -31,6 +32,7 @@ template <Scalar T> struct Batch {
   JacobiAccuracy accuracy;
   Criterion<R> limits;
   int most_sweeps;
+  int most_spread;  ///< Powers of two that a diagonal may span.
   Kokkos::View<Outcome*, MemorySpace> outcomes;
   Kokkos::View<R*, MemorySpace> history;  ///< Of a batch of one: a number of each sweep; else without elements.
 
@@ -51,10 +53,10 @@ template <class R> KOKKOS_INLINE_FUNCTION bool takes_largest_first(JacobiAccurac
   return accuracy != JacobiAccuracy::norm && least > 0 && exponent_above(most) - exponent_above(least) > sorted_spread;
 }
 
-/// Whether a matrix is out of range for the kernels, but for one that is diagonal; see small_spread.
-template <class R> KOKKOS_INLINE_FUNCTION bool spans_too_much(JacobiAccuracy accuracy, R largest, R least) {
-  return accuracy != JacobiAccuracy::norm && least > 0 &&
-         exponent_above(largest) - exponent_above(least) > small_spread<R>;
+/// Whether a matrix is out of range for the kernels, but for one that is diagonal; see small_spread and large_spread.
+template <class R>
+KOKKOS_INLINE_FUNCTION bool spans_too_much(JacobiAccuracy accuracy, R largest, R least, int most_spread) {
+  return accuracy != JacobiAccuracy::norm && least > 0 && exponent_above(largest) - exponent_above(least) > most_spread;
 }
 
 /// One matrix on its way. What is rotated is A times 2^-exponent: its Cholesky factor's columns where the outcome is
@@ -65,14 +67,14 @@ template <class R> struct Progress {
   R shift = 0;
   Outcome outcome;
 
-  KOKKOS_INLINE_FUNCTION void begin(const Extremes<R>& found, JacobiAccuracy accuracy) {
+  KOKKOS_INLINE_FUNCTION void begin(const Extremes<R>& found, JacobiAccuracy accuracy, int most_spread) {
     const bool finite = Kokkos::isfinite(found.largest);
     exponent = found.largest > 0 && finite ? exponent_above(found.largest) : 0;
     if (!finite) {
       outcome.end = end_not_finite;
     } else if (found.diagonal) {
       outcome.end = static_cast<int>(JacobiEnd::diagonal);
-    } else if (spans_too_much(accuracy, found.largest, found.least)) {
+    } else if (spans_too_much(accuracy, found.largest, found.least, most_spread)) {
       outcome.end = end_too_graded;
     }
   }
@@ -107,9 +109,13 @@ template <class R> struct Progress {
 ///   found_nothing(slot) whether no pair was above the tolerance,
 ///   note(slot)          to enter the sweep in the history,
 ///   finish()            to store eigenvalues, vectors and outcomes.
+#ifdef __NVCC__
+#pragma nv_exec_check_disable  // One engine runs on the host.
+#endif
 template <class Engine, Scalar T> KOKKOS_FORCEINLINE_FUNCTION void solve_by(Engine& engine, const Batch<T>& batch) {
   using R = Real<T>;
-  engine.each([&](int slot, Progress<R>& progress) { progress.begin(engine.look(slot), batch.accuracy); });
+  engine.each(
+      [&](int slot, Progress<R>& progress) { progress.begin(engine.look(slot), batch.accuracy, batch.most_spread); });
   engine.prepare();
   for (int sweep = 0; sweep < batch.most_sweeps && engine.unfinished(); ++sweep) {
     engine.sweep();
@@ -126,6 +132,10 @@ template <class Engine, Scalar T> KOKKOS_FORCEINLINE_FUNCTION void solve_by(Engi
 /// Real matrices on a CPU, a vector of them at a time; does not block where kernels do not. A matrix's bits do not
 /// depend on its neighbours.
 template <RealScalar R> void solve_lanes(const ExecutionSpace& space, const Batch<R>& batch);
+
+/// Matrices of any size, as block columns in memory that advance together, a group of them after another; blocks. A
+/// matrix's bits do not depend on its neighbours.
+template <Scalar T> void solve_blocks(const ExecutionSpace& space, const Batch<T>& batch);
 
 /// Whether solve_lanes() begins matrices of n rows that are not positive definite at the eigenvectors of a
 /// tridiagonalisation: those of few rows are found by rotations as soon.

@@ -79,6 +79,7 @@ JacobiReport solve_graded_one(const ExecutionSpace& space, const StridedBatch<co
   one.upper = options.upper;
   one.tolerance = options.tolerance;
   one.sweeps = options.sweeps;
+  one.reproducible = true;
   JacobiReport report;
   report.method = JacobiMethod::round_robin;
   StridedMatrix<T> vectors;
@@ -105,8 +106,6 @@ void require_arguments(const StridedBatch<const T>& A, const StridedMatrix<Real<
   const std::size_t n = A.extent(0);
   const std::size_t count = A.extent(2);
   require(A.extent(1) == n, "eigen::jacobi_batched: A is ", n, " x ", A.extent(1), " each; expected square matrices");
-  require(static_cast<Index>(n) <= largest_batched, "eigen::jacobi_batched: n = ", n, "; expected at most ",
-          largest_batched);
   require(w.extent(0) == n && w.extent(1) == count, "eigen::jacobi_batched: w is ", w.extent(0), " x ", w.extent(1),
           "; expected ", n, " x ", count);
   require(V == nullptr || (V->extent(0) == n && V->extent(1) == n && V->extent(2) == count),
@@ -163,10 +162,13 @@ JacobiBatchedReport jacobi_batched(const ExecutionSpace& space, const StridedBat
                        options.accuracy,
                        criterion_for<T>(options.tolerance, n),
                        options.sweeps,
+                       n <= largest_small ? small_spread<R> : large_spread<R>,
                        outcomes,
                        norms};
   const bool in_lanes = on_host && !is_complex<T> && method == JacobiMethod::automatic;
-  if constexpr (on_host && !is_complex<T>) {
+  if (n > largest_small) {
+    solve_blocks<T>(space, batch);
+  } else if constexpr (on_host && !is_complex<T>) {
     in_lanes ? solve_lanes<T>(space, batch) : launch_for<T>(space, batch);
   } else {
     launch_for<T>(space, batch);

@@ -54,8 +54,8 @@ template <Scalar T, int fixed_pairs> class TeamEngine {
         [&](int i, R& lowest) { lowest = Kokkos::fmin(lowest, problem_.diagonal(i)); }, Kokkos::Min<R>(found.least));
     team_.team_barrier();
     // A diagonal that spans much is not out of range where there is nothing beside it.
-    if (Kokkos::isfinite(found.largest) && spans_too_much(batch_.accuracy, found.largest, found.least) &&
-        !(off_diagonal() > 0)) {
+    if (Kokkos::isfinite(found.largest) &&
+        spans_too_much(batch_.accuracy, found.largest, found.least, batch_.most_spread) && !(off_diagonal() > 0)) {
       found.least = 0;
     }
     return found;

@@ -6,6 +6,7 @@
 #include "eigen/dense/round_robin.hpp"
 
 #include <memory>
+#include <vector>
 
 namespace heddle::eigen::impl {
 
@@ -25,35 +26,46 @@ struct BlockPairs {
   }
 };
 
-/// Memory for `blocks` blocks of columns, and what works on them. Rows beyond `rows` and columns that nobody fills are
-/// zeros and stay so.
+/// Memory for `count` matrices, each of `blocks` blocks of columns, and what works on them. Rows beyond `rows` and
+/// columns that nobody fills are zeros and stay so. `carried` rows lie below those: rotations turn them too, but they
+/// have no part in inner products, so that an identity there becomes the product of all rotations. A matrix's bits do
+/// not depend on the others.
 template <Scalar T> class BlockColumns {
  public:
   using R = Real<T>;
+  using Memory = Kokkos::View<T***, Kokkos::LayoutLeft, MemorySpace>;
 
   /// block 0: chosen, from the extents alone.
-  BlockColumns(const ExecutionSpace& space, Index rows, Index columns, int block);
+  BlockColumns(const ExecutionSpace& space, Index rows, Index columns, int block, Index count = 1, Index carried = 0);
   ~BlockColumns();
   BlockColumns(const BlockColumns&) = delete;
   BlockColumns& operator=(const BlockColumns&) = delete;
 
   [[nodiscard]] int block() const { return block_; }
-  /// rows x columns.
-  [[nodiscard]] MatrixView<T> columns() const {
-    return Kokkos::subview(MatrixView<T>(memory_), Kokkos::make_pair(Index{0}, rows_),
-                           Kokkos::make_pair(Index{0}, columns_));
+  /// rows x columns of one matrix.
+  [[nodiscard]] MatrixView<T> columns(Index matrix = 0) const {
+    return Kokkos::subview(memory_, Kokkos::make_pair(Index{0}, rows_), Kokkos::make_pair(Index{0}, columns_), matrix);
   }
+  /// Rows, columns and matrices, padding included; carried rows begin at carried_begin().
+  [[nodiscard]] const Memory& memory() const { return memory_; }
+  [[nodiscard]] Index carried_begin() const { return padded_rows_; }
+  /// What one matrix takes, in bytes: its columns, and what kernels keep of them.
+  [[nodiscard]] static Index bytes_of_one(Index rows, Index columns, Index carried);
 
+  /// The matrices that steps and sweeps are of; all of them before this is called. Blocks.
+  void choose(const std::vector<int>& matrices);
   /// Makes the columns of these pairs of blocks orthogonal, by one sweep of rotations of each pair; ordered on the
   /// instance. Cosines up to `tolerance` are left.
   void step(const BlockPairs& order, R tolerance);
-  /// What all steps since the last call did; blocks.
-  SweepCounts<R> counts();
-  /// All pairs once, and what that did.
+  /// What all steps since the last call did to each of the matrices; blocks.
+  std::vector<SweepCounts<R>> counts_of_each();
+  /// What they did to the first.
+  SweepCounts<R> counts() { return counts_of_each().front(); }
+  /// All pairs once; ordered on the instance.
+  void all_steps(R tolerance);
+  /// All pairs once, and what that did to the first matrix.
   SweepCounts<R> sweep(R tolerance) {
-    for (int at = 0; at < blocks_ - 1; ++at) {
-      step({blocks_ / 2, at}, tolerance);
-    }
+    all_steps(tolerance);
     return counts();
   }
 
@@ -61,14 +73,16 @@ template <Scalar T> class BlockColumns {
   // What the backend works with.
   struct Work;
 
-  [[nodiscard]] Index padded_rows() const { return static_cast<Index>(memory_.extent(0)); }
+  [[nodiscard]] Index leading() const { return static_cast<Index>(memory_.extent(0)); }
 
   ExecutionSpace space_;
   Index rows_ = 0;
   Index columns_ = 0;
+  Index padded_rows_ = 0;
   int block_ = 0;
-  int blocks_ = 0;   // Even.
-  Dense<T> memory_;  // Rows, padded, x (blocks_ * block_).
+  int blocks_ = 0;  // Even.
+  std::vector<int> chosen_;
+  Memory memory_;  // Rows, padded, and carried ones, padded; blocks_ * block_ columns; matrices.
   std::unique_ptr<Work> work_;
 };
 

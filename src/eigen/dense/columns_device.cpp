@@ -6,6 +6,7 @@
 #include <heddle/core/error.hpp>
 
 #include <algorithm>
+#include <numeric>
 
 namespace heddle::eigen::impl {
 namespace {
@@ -41,12 +42,15 @@ template <Scalar T, int m> struct Step {
 
   T* data;
   Index leading;
-  Index rows;
+  Index matrix_stride;
+  Index rows;         ///< Those of inner products.
+  const int* chosen;  ///< The matrices that are worked on.
+  int most_pairs;     ///< Of a matrix.
   BlockPairs order;
   int parts;
-  T* partial;    ///< m x m for each part of each pair.
-  T* rotations;  ///< m x m for each pair.
-  Done<R>* done;
+  T* partial;     ///< m x m for each part of each pair.
+  T* rotations;   ///< m x m for each pair.
+  Done<R>* done;  ///< most_pairs for each matrix.
   R tolerance;
 
   /// Columns of a pair: those of its first block, and of its second one.
@@ -58,9 +62,15 @@ template <Scalar T, int m> struct Step {
       return j < block ? first + j * leading : second + (j - block) * leading;
     }
   };
+  // Pairs are counted over all chosen matrices.
   KOKKOS_INLINE_FUNCTION Columns columns(int pair) const {
-    return {data + static_cast<Index>(order.first(pair)) * block * leading,
-            data + static_cast<Index>(order.second(pair)) * block * leading, leading};
+    T* const matrix = data + chosen[pair / order.pairs] * matrix_stride;
+    const int k = pair % order.pairs;
+    return {matrix + static_cast<Index>(order.first(k)) * block * leading,
+            matrix + static_cast<Index>(order.second(k)) * block * leading, leading};
+  }
+  KOKKOS_INLINE_FUNCTION Done<R>& done_of(int pair) const {
+    return done[static_cast<Index>(chosen[pair / order.pairs]) * most_pairs + pair % order.pairs];
   }
 };
 
@@ -151,7 +161,7 @@ template <Scalar T, int m> struct SolveSmall : Step<T, m> {
       Kokkos::parallel_for(Kokkos::TeamVectorRange(team, m * m), [&](int at) { Q[at] = problem.Q[at]; });
     }
     Kokkos::single(Kokkos::PerTeam(team), [&] {
-      Done<R>& mine = this->done[pair];
+      Done<R>& mine = this->done_of(pair);
       mine.all += counts;
       mine.rotate = counts.rotations > 0 ? 1 : 0;
     });
@@ -166,9 +176,9 @@ template <Scalar T, int m> struct RotateColumns : Step<T, m> {
   KOKKOS_INLINE_FUNCTION void operator()(const typename RotationTeams::member_type& team) const {
     constexpr int each = Step<T, m>::each;
     constexpr int rows_each = tile_rows / tile_side;
-    const int tiles = static_cast<int>(this->rows / tile_rows);
+    const int tiles = static_cast<int>(this->leading / tile_rows);
     const int pair = team.league_rank() / tiles;
-    if (this->done[pair].rotate == 0) {
+    if (this->done_of(pair).rotate == 0) {
       return;
     }
     const auto columns = this->columns(pair);
@@ -219,57 +229,98 @@ template <Scalar T, int m> struct RotateColumns : Step<T, m> {
 
 template <Scalar T> struct BlockColumns<T>::Work {
   int parts;
+  int most_pairs;
+  Kokkos::View<int*, MemorySpace> chosen;
   Kokkos::View<T*, MemorySpace> partial;
   Kokkos::View<T*, MemorySpace> rotations;
   Kokkos::View<Done<R>*, MemorySpace> done;
 
   template <int m>
-  void run(const ExecutionSpace& space, const Dense<T>& memory, const BlockPairs& order, R tolerance) const {
+  void run(const ExecutionSpace& space, const Memory& memory, Index rows, int matrices, const BlockPairs& order,
+           R tolerance) const {
     const Step<T, m> step{memory.data(),
                           static_cast<Index>(memory.extent(0)),
-                          static_cast<Index>(memory.extent(0)),
+                          static_cast<Index>(memory.extent(0) * memory.extent(1)),
+                          rows,
+                          chosen.data(),
+                          most_pairs,
                           order,
                           parts,
                           partial.data(),
                           rotations.data(),
                           done.data(),
                           tolerance};
+    const int pairs = matrices * order.pairs;
     using Products = InnerProducts<T, m>;
     Kokkos::parallel_for(
         "heddle::eigen::inner_products",
-        ProductTeams(space, order.pairs * parts, product_threads).set_scratch_size(0, Kokkos::PerTeam(Products::bytes)),
+        ProductTeams(space, pairs * parts, product_threads).set_scratch_size(0, Kokkos::PerTeam(Products::bytes)),
         Products{step});
     const int bytes = static_cast<int>(SmallProblem<T>::bytes(m / 2)) + 64;
     Kokkos::parallel_for("heddle::eigen::small_problems",
-                         SmallTeams(space, order.pairs, 8, 32).set_scratch_size(0, Kokkos::PerTeam(bytes)),
+                         SmallTeams(space, pairs, 8, 32).set_scratch_size(0, Kokkos::PerTeam(bytes)),
                          SolveSmall<T, m>{step});
     using Rotate = RotateColumns<T, m>;
     const int tiles = static_cast<int>(memory.extent(0)) / tile_rows;
     Kokkos::parallel_for(
         "heddle::eigen::rotate_columns",
-        RotationTeams(space, order.pairs * tiles, rotation_threads).set_scratch_size(0, Kokkos::PerTeam(Rotate::bytes)),
+        RotationTeams(space, pairs * tiles, rotation_threads).set_scratch_size(0, Kokkos::PerTeam(Rotate::bytes)),
         Rotate{step});
   }
 };
 
+namespace {
+
+Index padded_to_tiles(Index rows) {
+  return (rows + tile_rows - 1) / tile_rows * tile_rows;
+}
+int parts_of(Index rows) {
+  return static_cast<int>((padded_to_tiles(rows) + part_rows - 1) / part_rows);
+}
+// The largest block whose small problems fit the scratch memory of a team.
+template <Scalar T> bool block_fits(int size) {
+  return static_cast<int>(SmallProblem<T>::bytes(size)) + 64 <= SmallTeams::scratch_size_max(0);
+}
+// Of matrices of few columns smaller ones: half of the columns of a pair of blocks would be zeros.
+template <Scalar T> int chosen_block(Index columns) {
+  return columns > 16 && block_fits<T>(16) ? 16 : 8;
+}
+int blocks_for(Index columns, int block) {
+  const Index two = Index{2} * block;
+  return static_cast<int>(std::max<Index>(2, (columns + two - 1) / two * 2));
+}
+
+}  // namespace
+
+template <Scalar T> Index BlockColumns<T>::bytes_of_one(Index rows, Index columns, Index carried) {
+  const int block = chosen_block<T>(columns);
+  const int blocks = blocks_for(columns, block);
+  const Index square = Index{4} * block * block;
+  return static_cast<Index>(sizeof(T)) * ((padded_to_tiles(rows) + padded_to_tiles(carried)) * blocks * block +
+                                          blocks / 2 * square * (parts_of(rows) + 1));
+}
+
 template <Scalar T>
-BlockColumns<T>::BlockColumns(const ExecutionSpace& space, Index rows, Index columns, int block)
-    : space_(space), rows_(rows), columns_(columns), work_(std::make_unique<Work>()) {
+BlockColumns<T>::BlockColumns(const ExecutionSpace& space, Index rows, Index columns, int block, Index count,
+                              Index carried)
+    : space_(space),
+      rows_(rows),
+      columns_(columns),
+      padded_rows_(padded_to_tiles(rows)),
+      chosen_(static_cast<std::size_t>(count)),
+      work_(std::make_unique<Work>()) {
   require(block == 0 || block == 8 || block == 16, "eigen: blocks of ", block, " columns; on GPUs blocks have 8 or 16");
-  // The largest whose small problems fit the scratch memory of a team.
-  const auto fits = [](int size) {
-    return static_cast<int>(SmallProblem<T>::bytes(size)) + 64 <= SmallTeams::scratch_size_max(0);
-  };
-  block_ = block > 0 ? block : fits(16) ? 16 : 8;
-  require(fits(block_), "eigen: blocks of ", block_, " columns don't fit this GPU's scratch memory");
-  const Index two = Index{2} * block_;
-  blocks_ = static_cast<int>(std::max<Index>(2, (columns + two - 1) / two * 2));
-  const Index padded = (rows + tile_rows - 1) / tile_rows * tile_rows;
-  memory_ = Dense<T>(Kokkos::view_alloc(space, "heddle::eigen::columns"), static_cast<std::size_t>(padded),
-                     static_cast<std::size_t>(blocks_) * static_cast<std::size_t>(block_));
-  work_->parts = static_cast<int>((padded + part_rows - 1) / part_rows);
-  const auto pairs = static_cast<std::size_t>(blocks_ / 2);
-  const auto square = static_cast<std::size_t>(two * two);
+  block_ = block > 0 ? block : chosen_block<T>(columns);
+  require(block_fits<T>(block_), "eigen: blocks of ", block_, " columns don't fit this GPU's scratch memory");
+  blocks_ = blocks_for(columns, block_);
+  const auto matrices = static_cast<std::size_t>(count);
+  memory_ = Memory(Kokkos::view_alloc(space, "heddle::eigen::columns"),
+                   static_cast<std::size_t>(padded_rows_ + padded_to_tiles(carried)),
+                   static_cast<std::size_t>(blocks_) * static_cast<std::size_t>(block_), matrices);
+  work_->parts = parts_of(rows);
+  work_->most_pairs = blocks_ / 2;
+  const auto pairs = static_cast<std::size_t>(blocks_ / 2) * matrices;
+  const auto square = static_cast<std::size_t>(Index{4} * block_ * block_);
   const auto uninitialised = [&](const char* label) {
     return Kokkos::view_alloc(space, Kokkos::WithoutInitializing, std::string(label));
   };
@@ -277,27 +328,48 @@ BlockColumns<T>::BlockColumns(const ExecutionSpace& space, Index rows, Index col
                                                  pairs * static_cast<std::size_t>(work_->parts) * square);
   work_->rotations = Kokkos::View<T*, MemorySpace>(uninitialised("heddle::eigen::rotations"), pairs * square);
   work_->done = Kokkos::View<Done<R>*, MemorySpace>(Kokkos::view_alloc(space, "heddle::eigen::done"), pairs);
+  work_->chosen = Kokkos::View<int*, MemorySpace>(uninitialised("heddle::eigen::chosen"), matrices);
+  std::iota(chosen_.begin(), chosen_.end(), 0);
+  choose(std::vector<int>(chosen_));
 }
 template <Scalar T> BlockColumns<T>::~BlockColumns() = default;
 
+template <Scalar T> void BlockColumns<T>::choose(const std::vector<int>& matrices) {
+  chosen_ = matrices;
+  const Kokkos::View<const int*, Kokkos::HostSpace> host(matrices.data(), matrices.size());
+  Kokkos::deep_copy(space_, Kokkos::subview(work_->chosen, Kokkos::make_pair(std::size_t{0}, matrices.size())), host);
+  space_.fence("heddle::eigen::choose");
+}
+
 template <Scalar T> void BlockColumns<T>::step(const BlockPairs& order, R tolerance) {
+  const int matrices = static_cast<int>(chosen_.size());
+  if (matrices == 0) {
+    return;
+  }
   if (block_ == 16) {
-    work_->template run<32>(space_, memory_, order, tolerance);
+    work_->template run<32>(space_, memory_, padded_rows_, matrices, order, tolerance);
   } else {
-    work_->template run<16>(space_, memory_, order, tolerance);
+    work_->template run<16>(space_, memory_, padded_rows_, matrices, order, tolerance);
   }
 }
 
-template <Scalar T> auto BlockColumns<T>::counts() -> SweepCounts<R> {
+template <Scalar T> void BlockColumns<T>::all_steps(R tolerance) {
+  for (int at = 0; at < blocks_ - 1; ++at) {
+    step({blocks_ / 2, at}, tolerance);
+  }
+}
+
+template <Scalar T> auto BlockColumns<T>::counts_of_each() -> std::vector<SweepCounts<R>> {
   const auto host = Kokkos::create_mirror_view(Kokkos::HostSpace(), work_->done);
   Kokkos::deep_copy(space_, host, work_->done);
   Kokkos::deep_copy(space_, work_->done, Done<R>());
   space_.fence("heddle::eigen::counts");
-  SweepCounts<R> all;
+  std::vector<SweepCounts<R>> each(memory_.extent(2));
+  const auto most_pairs = static_cast<std::size_t>(work_->most_pairs);
   for (std::size_t pair = 0; pair < host.extent(0); ++pair) {
-    all += host(pair).all;
+    each[pair / most_pairs] += host(pair).all;
   }
-  return all;
+  return each;
 }
 
 #define HEDDLE_INSTANTIATE(T) template class BlockColumns<T>

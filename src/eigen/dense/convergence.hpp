@@ -7,6 +7,10 @@
 
 namespace heddle::eigen::impl {
 
+/// The most rows of a matrix that is solved whole in a team's registers, its scratch memory or lanes of vectors. Larger
+/// ones are block columns in memory.
+inline constexpr Index largest_small = 64;
+
 inline constexpr const char* not_definite =
     "eigen::jacobi: A is not positive definite; accuracy \"relative\" needs that";
 

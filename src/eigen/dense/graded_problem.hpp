@@ -6,7 +6,6 @@
 #include "eigen/dense/matrices.hpp"
 #include "eigen/dense/rotation.hpp"
 #include "eigen/dense/round_robin.hpp"
-#include <heddle/eigen/batched.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -229,7 +228,7 @@ template <Scalar T> class GradedProblem {
 
   // body(k) for 0 <= k < count: by all threads where that is worth their start.
   template <class Body> void for_all(const char* label, Index count, const Body& body) const {
-    if (n_ <= 2 * largest_batched) {
+    if (n_ <= 128) {
       for (Index k = 0; k < count; ++k) {
         body(k);
       }

@@ -225,7 +225,7 @@ JacobiMethod chosen_method(const JacobiOptions& options, Index n) {
             "`reproducible`, choose blocked");
     return options.method;
   }
-  if (n <= largest_batched && !options.warm_start) {
+  if (n <= largest_small && !options.warm_start) {
     return JacobiMethod::round_robin;
   }
   const bool alone = options.reproducible || options.warm_start || !heddle::impl::backend_has_eigenvectors();
@@ -317,7 +317,7 @@ JacobiReport solve_with(const ExecutionSpace& space, const blas::Context* kept, 
   if (n == 0) {
     return report;
   }
-  if (report.method == JacobiMethod::round_robin && n <= largest_batched) {
+  if (report.method == JacobiMethod::round_robin && n <= largest_small) {
     solve_small<T>(space, A, w, V, options, report);
     return report;
   }

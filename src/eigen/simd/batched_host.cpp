@@ -182,7 +182,7 @@ template <RealScalar R> class LaneEngine {
 
   // Which column of the matrix is in each place: all as they are, or the largest diagonal element first.
   void order_columns(int lane, bool sorted) {
-    std::array<int, static_cast<std::size_t>(largest_batched)>& label = labels_[static_cast<std::size_t>(lane)];
+    std::array<int, static_cast<std::size_t>(largest_small)>& label = labels_[static_cast<std::size_t>(lane)];
     std::iota(label.begin(), label.begin() + n_, 0);
     sorted_[static_cast<std::size_t>(lane)] = sorted;
     if (sorted) {
@@ -392,9 +392,9 @@ template <RealScalar R> class LaneEngine {
   Index first_;
   int count_;
   std::array<Progress<R>, static_cast<std::size_t>(lanes)> progress_{};
-  std::array<std::array<int, static_cast<std::size_t>(largest_batched)>, static_cast<std::size_t>(lanes)> labels_{};
+  std::array<std::array<int, static_cast<std::size_t>(largest_small)>, static_cast<std::size_t>(lanes)> labels_{};
   std::array<bool, static_cast<std::size_t>(lanes)> sorted_{};
-  std::array<Vector<R>, static_cast<std::size_t>(largest_batched)> squares_;
+  std::array<Vector<R>, static_cast<std::size_t>(largest_small)> squares_;
   Vector<R> done_{};
   Vector<R> relative_{};
   Vector<R> worst_{};

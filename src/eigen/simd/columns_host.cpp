@@ -6,6 +6,7 @@
 #include "eigen/simd/lanes.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <vector>
 
 namespace heddle::eigen::impl {
@@ -27,29 +28,60 @@ constexpr Index split_rows = 96;
 
 template <Scalar T> struct BlockColumns<T>::Work {
   std::vector<Desk<T>> desks;
-  std::vector<SweepCounts<R>> counts;  // Of each desk.
+  std::vector<SweepCounts<R>> counts;  // Of each pair of blocks of each matrix.
   Kokkos::Experimental::UniqueToken<ExecutionSpace> tokens;
 };
 
-template <Scalar T>
-BlockColumns<T>::BlockColumns(const ExecutionSpace& space, Index rows, Index columns, int block)
-    : space_(space), rows_(rows), columns_(columns), work_(std::make_unique<Work>()) {
+namespace {
+
+int block_for(Index columns) {
   // 2 block columns of 2,000 doubles fill a second cache.
-  block_ = block > 0 ? block : columns >= 768 ? 16 : 8;
-  const Index two = Index{2} * block_;
-  blocks_ = static_cast<int>(std::max<Index>(2, (columns + two - 1) / two * 2));
-  Index padded = (rows + row_multiple<T> - 1) / row_multiple<T> * row_multiple<T>;
-  // Columns a multiple of 4096 bytes apart would share the sets of the first cache.
-  while (padded * static_cast<Index>(sizeof(T)) % 4096 < 256) {
-    padded += row_multiple<T>;
+  return columns >= 768 ? 16 : columns < 16 ? static_cast<int>(std::max<Index>(1, (columns + 1) / 2)) : 8;
+}
+int blocks_for(Index columns, int block) {
+  const Index two = Index{2} * block;
+  return static_cast<int>(std::max<Index>(2, (columns + two - 1) / two * 2));
+}
+template <Scalar T> Index padded_to_vectors(Index rows) {
+  return (rows + row_multiple<T> - 1) / row_multiple<T> * row_multiple<T>;
+}
+// Columns a multiple of 4096 bytes apart would share the sets of the first cache.
+template <Scalar T> Index away_from_sets(Index rows) {
+  while (rows * static_cast<Index>(sizeof(T)) % 4096 < 256) {
+    rows += row_multiple<T>;
   }
-  memory_ = Dense<T>(Kokkos::view_alloc(space, "heddle::eigen::columns"), static_cast<std::size_t>(padded),
-                     static_cast<std::size_t>(blocks_) * static_cast<std::size_t>(block_));
-  const auto m = static_cast<std::size_t>(two);
+  return rows;
+}
+
+}  // namespace
+
+template <Scalar T> Index BlockColumns<T>::bytes_of_one(Index rows, Index columns, Index carried) {
+  const int block = block_for(columns);
+  return static_cast<Index>(sizeof(T)) * away_from_sets<T>(padded_to_vectors<T>(rows) + padded_to_vectors<T>(carried)) *
+         blocks_for(columns, block) * block;
+}
+
+template <Scalar T>
+BlockColumns<T>::BlockColumns(const ExecutionSpace& space, Index rows, Index columns, int block, Index count,
+                              Index carried)
+    : space_(space),
+      rows_(rows),
+      columns_(columns),
+      padded_rows_(padded_to_vectors<T>(rows)),
+      chosen_(static_cast<std::size_t>(count)),
+      work_(std::make_unique<Work>()) {
+  block_ = block > 0 ? block : block_for(columns);
+  blocks_ = blocks_for(columns, block_);
+  memory_ =
+      Memory(Kokkos::view_alloc(space, "heddle::eigen::columns"),
+             static_cast<std::size_t>(away_from_sets<T>(padded_rows_ + padded_to_vectors<T>(carried))),
+             static_cast<std::size_t>(blocks_) * static_cast<std::size_t>(block_), static_cast<std::size_t>(count));
+  std::iota(chosen_.begin(), chosen_.end(), 0);
+  const auto m = static_cast<std::size_t>(2 * block_);
   constexpr std::size_t parts = is_complex<T> ? 2 : 1;
   constexpr auto at_once = static_cast<std::size_t>(columns_at_once<T>);
   work_->desks.resize(static_cast<std::size_t>(work_->tokens.size()));
-  work_->counts.resize(work_->desks.size());
+  work_->counts.resize(static_cast<std::size_t>(count * (blocks_ / 2)));
   for (Desk<T>& desk : work_->desks) {
     desk.small.resize(SmallProblem<T>::bytes(block_));
     desk.packed.resize(parts * (m + at_once) * m);
@@ -186,49 +218,110 @@ template <Scalar T> void rotate_columns(const std::vector<T*>& X, Index rows, co
   }
 }
 
+// The columns of a pair of blocks made orthogonal: `rows` rows have a part in inner products, `all_rows` are turned.
+template <Scalar T, class Team>
+SweepCounts<Real<T>> rotate_pair(const Team& team, const std::vector<T*>& X, Index rows, Index all_rows,
+                                 Real<T> tolerance, Desk<T>& desk) {
+  const int block = static_cast<int>(X.size() / 2);
+  SmallProblem<T> problem = SmallProblem<T>::in(desk.small.data(), block);
+  gram<T>(X, rows, desk, problem.from);
+  const Criterion<Real<T>> criterion{tolerance, tolerance, Real<T>(0), true};
+  problem.begin(team);
+  const SweepCounts<Real<T>> found = block == 8    ? problem.template sweep<8>(team, criterion)
+                                     : block == 16 ? problem.template sweep<16>(team, criterion)
+                                                   : problem.template sweep<0>(team, criterion);
+  if (found.rotations > 0) {
+    rotate_columns<T>(X, all_rows, problem.Q, desk);
+  }
+  return found;
+}
+
+using PairTeams = Kokkos::TeamPolicy<ExecutionSpace, Kokkos::Schedule<Kokkos::Dynamic>>;
+
+// What the pairs of one step are, for a kernel.
+template <Scalar T> struct Blocks {
+  T* data;
+  Index leading;
+  int block;
+  int blocks;
+
+  void columns(int matrix, int first, int second, std::vector<T*>& X) const {
+    X.clear();
+    for (const int at : {first, second}) {
+      for (int j = 0; j < block; ++j) {
+        X.push_back(data + ((static_cast<Index>(matrix) * blocks + at) * block + j) * leading);
+      }
+    }
+  }
+};
+
 }  // namespace
 
+template <Scalar T> void BlockColumns<T>::choose(const std::vector<int>& matrices) {
+  chosen_ = matrices;
+}
+
 template <Scalar T> void BlockColumns<T>::step(const BlockPairs& order, R tolerance) {
-  using Teams = Kokkos::TeamPolicy<ExecutionSpace, Kokkos::Schedule<Kokkos::Dynamic>>;
   Work& work = *work_;
-  const int block = block_;
-  const Index rows = padded_rows();
-  T* const data = memory_.data();
-  Kokkos::parallel_for("heddle::eigen::block_pairs", Teams(space_, order.pairs, 1),
-                       [&work, order, tolerance, block, rows, data](const typename Teams::member_type& team) {
+  const std::vector<int>& chosen = chosen_;
+  const Blocks<T> blocks{memory_.data(), leading(), block_, blocks_};
+  const Index rows = padded_rows_;
+  const int matrices = static_cast<int>(chosen.size());
+  Kokkos::parallel_for("heddle::eigen::block_pairs", PairTeams(space_, matrices * order.pairs, 1),
+                       [&work, &chosen, order, tolerance, blocks, rows](const typename PairTeams::member_type& team) {
                          const int token = work.tokens.acquire();
-                         const auto number = static_cast<std::size_t>(token);
-                         Desk<T>& desk = work.desks[number];
-                         const int k = team.league_rank();
+                         const int matrix = chosen[static_cast<std::size_t>(team.league_rank() / order.pairs)];
+                         const int k = team.league_rank() % order.pairs;
                          std::vector<T*> X;
-                         for (const int at : {order.first(k), order.second(k)}) {
-                           for (int j = 0; j < block; ++j) {
-                             X.push_back(data + (static_cast<Index>(at) * block + j) * rows);
-                           }
-                         }
-                         SmallProblem<T> problem = SmallProblem<T>::in(desk.small.data(), block);
-                         gram<T>(X, rows, desk, problem.from);
-                         const Criterion<R> criterion{tolerance, tolerance, R(0), true};
-                         problem.begin(team);
-                         const SweepCounts<R> found = block == 8    ? problem.template sweep<8>(team, criterion)
-                                                      : block == 16 ? problem.template sweep<16>(team, criterion)
-                                                                    : problem.template sweep<0>(team, criterion);
-                         if (found.rotations > 0) {
-                           rotate_columns<T>(X, rows, problem.Q, desk);
-                         }
-                         work.counts[number] += found;
+                         blocks.columns(matrix, order.first(k), order.second(k), X);
+                         work.counts[static_cast<std::size_t>(matrix * (blocks.blocks / 2) + k)] += rotate_pair<T>(
+                             team, X, rows, blocks.leading, tolerance, work.desks[static_cast<std::size_t>(token)]);
                          work.tokens.release(token);
                        });
 }
 
-template <Scalar T> auto BlockColumns<T>::counts() -> SweepCounts<R> {
-  space_.fence("heddle::eigen::counts");
-  SweepCounts<R> all;
-  for (SweepCounts<R>& counts : work_->counts) {
-    all += counts;
-    counts = {};
+template <Scalar T> void BlockColumns<T>::all_steps(R tolerance) {
+  const int pairs = blocks_ / 2;
+  const int matrices = static_cast<int>(chosen_.size());
+  if (matrices < work_->tokens.size()) {
+    for (int at = 0; at < blocks_ - 1; ++at) {
+      step({pairs, at}, tolerance);
+    }
+    return;
   }
-  return all;
+  // Where there are enough of them, a matrix stays with a thread, and in its cache.
+  Work& work = *work_;
+  const std::vector<int>& chosen = chosen_;
+  const Blocks<T> blocks{memory_.data(), leading(), block_, blocks_};
+  const Index rows = padded_rows_;
+  Kokkos::parallel_for("heddle::eigen::block_sweeps", PairTeams(space_, matrices, 1),
+                       [&work, &chosen, pairs, tolerance, blocks, rows](const typename PairTeams::member_type& team) {
+                         const int token = work.tokens.acquire();
+                         const int matrix = chosen[static_cast<std::size_t>(team.league_rank())];
+                         std::vector<T*> X;
+                         SweepCounts<R> found;
+                         for (int at = 0; at < 2 * pairs - 1; ++at) {
+                           const BlockPairs order{pairs, at};
+                           for (int k = 0; k < pairs; ++k) {
+                             blocks.columns(matrix, order.first(k), order.second(k), X);
+                             found += rotate_pair<T>(team, X, rows, blocks.leading, tolerance,
+                                                     work.desks[static_cast<std::size_t>(token)]);
+                           }
+                         }
+                         work.counts[static_cast<std::size_t>(matrix * pairs)] += found;
+                         work.tokens.release(token);
+                       });
+}
+
+template <Scalar T> auto BlockColumns<T>::counts_of_each() -> std::vector<SweepCounts<R>> {
+  space_.fence("heddle::eigen::counts");
+  std::vector<SweepCounts<R>> each(memory_.extent(2));
+  const auto pairs = static_cast<std::size_t>(blocks_ / 2);
+  for (std::size_t pair = 0; pair < work_->counts.size(); ++pair) {
+    each[pair / pairs] += work_->counts[pair];
+    work_->counts[pair] = {};
+  }
+  return each;
 }
 
 #define HEDDLE_INSTANTIATE(T) template class BlockColumns<T>

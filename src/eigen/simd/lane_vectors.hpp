@@ -1,8 +1,8 @@
 // Eigenvectors of small symmetric matrices, one in each lane of a vector, by tridiagonalisation: where rotations begin.
 #pragma once
 
+#include "eigen/dense/convergence.hpp"
 #include "eigen/simd/lanes.hpp"
-#include <heddle/eigen/batched.hpp>
 
 #include <algorithm>
 #include <array>
@@ -75,7 +75,7 @@ template <RealScalar R> class LaneVectors {
   // Sums of squares above it have all their digits, whatever underflowed of them.
   static constexpr R smallest_square = std::numeric_limits<R>::min() / unit_roundoff<R>;
   // A number of each row, in all lanes.
-  using PerRow = std::array<Vector<R>, static_cast<std::size_t>(largest_batched) + 1>;
+  using PerRow = std::array<Vector<R>, static_cast<std::size_t>(largest_small) + 1>;
   struct Angles {
     PerRow sines;
     PerRow cosines;
