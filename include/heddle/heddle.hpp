@@ -24,6 +24,7 @@
 #include <heddle/eigen/distributed.hpp>
 #include <heddle/eigen/generalised.hpp>
 #include <heddle/eigen/jacobi.hpp>
+#include <heddle/eigen/svd.hpp>
 #include <heddle/exact/accumulator.hpp>
 #include <heddle/exact/distributed.hpp>
 #include <heddle/exact/expansion.hpp>

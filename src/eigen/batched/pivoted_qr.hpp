@@ -1,0 +1,211 @@
+// QR factorizations with column pivoting of many matrices at once, and orthonormal bases completed.
+#pragma once
+
+#include "eigen/batched/reflectors.hpp"
+#include "eigen/dense/scaling.hpp"
+
+namespace heddle::eigen::impl {
+
+/// What a group of m x n matrices, m >= n, needs for it.
+template <Scalar T> struct PivotedQr {
+  using R = Real<T>;
+  int m;
+  int n;
+  Matrices<T> W;        ///< The matrices; then R above the diagonal, and the reflections' v from it on.
+  Vectors<R> diagonal;  ///< Of R; zeros from the rank on.
+  Vectors<T> tau;       ///< n x count
+  Vectors<int> labels;  ///< Column j of R is that of column labels(j) of the matrix.
+  Values<int> cut;      ///< Whether what was taken for zero was not.
+
+  /// What a column's squared length has to be, of a matrix whose largest element is about 1: rotations meet squares of
+  /// what is as much smaller as roundings are.
+  static constexpr R least = std::numeric_limits<R>::digits > 24 ? R(0x1p-800) : R(0x1p-72);
+
+  PivotedQr(const ExecutionSpace& space, int rows, int columns, int count) : m(rows), n(columns) {
+    const auto with = [&](const char* label) {
+      return Kokkos::view_alloc(space, Kokkos::WithoutInitializing, std::string(label));
+    };
+    W = Matrices<T>(with("heddle::eigen::reflections"), m, n, count);
+    diagonal = Vectors<R>(with("heddle::eigen::diagonals"), n, count);
+    tau = Vectors<T>(with("heddle::eigen::tau"), n, count);
+    labels = Vectors<int>(with("heddle::eigen::labels"), n, count);
+    cut = Values<int>(with("heddle::eigen::cut"), count);
+  }
+};
+
+/// The column from k on with the largest number, the first of several, for all threads of the team.
+template <class R, class Team>
+KOKKOS_INLINE_FUNCTION int first_largest(const Team& team, const R* numbers, int k, int n) {
+  R largest = 0;
+  Kokkos::parallel_reduce(
+      Kokkos::TeamVectorRange(team, k, n), [&](int j, R& most) { most = Kokkos::fmax(most, numbers[j]); },
+      Kokkos::Max<R>(largest));
+  int first = k;
+  Kokkos::parallel_reduce(
+      Kokkos::TeamVectorRange(team, k, n),
+      [&](int j, int& least) { least = numbers[j] == largest && j < least ? j : least; }, Kokkos::Min<int>(first));
+  return first < n ? first : k;
+}
+
+/// A P = Q R (G. Golub, 1965). A column's remaining length is summed anew in every step, as its update passes, so that
+/// nothing is lost to cancellation.
+template <Scalar T> void factor(const ExecutionSpace& space, const PivotedQr<T>& work, const Values<int>& chosen) {
+  using R = Real<T>;
+  const int m = work.m;
+  const int n = work.n;
+  const int bytes = n * static_cast<int>(sizeof(R)) + 64;
+  const int level = bytes <= MatrixTeams::scratch_size_max(0) ? 0 : 1;
+  Kokkos::parallel_for(
+      "heddle::eigen::pivoted_qr",
+      matrix_teams(space, static_cast<int>(chosen.extent(0))).set_scratch_size(level, Kokkos::PerTeam(bytes)),
+      KOKKOS_LAMBDA(const MatrixTeam& team) {
+        const int slot = chosen(team.league_rank());
+        const auto column = [&](int j) { return &work.W(0, j, slot); };
+        R* const squares = static_cast<R*>(team.team_scratch(level).get_shmem(n * static_cast<int>(sizeof(R))));
+        Kokkos::parallel_for(Kokkos::TeamThreadRange(team, n), [&](int j) {
+          const T* const a = column(j);
+          const R square = vector_sum<R>(team, 0, m, [&](int i) { return square_of_size(a[i]); });
+          Kokkos::single(Kokkos::PerThread(team), [&] {
+            squares[j] = square;
+            work.labels(j, slot) = j;
+            work.diagonal(j, slot) = 0;
+            work.tau(j, slot) = T(0);
+          });
+        });
+        team.team_barrier();
+        int rank = 0;
+        for (; rank < n; ++rank) {
+          const int k = rank;
+          const int pivot = first_largest(team, squares, k, n);
+          if (!(squares[pivot] > PivotedQr<T>::least)) {
+            break;
+          }
+          team.team_barrier();
+          T* const x = column(k);
+          if (pivot != k) {
+            T* const y = column(pivot);
+            Kokkos::parallel_for(Kokkos::TeamVectorRange(team, m), [&](int i) {
+              const T kept = x[i];
+              x[i] = y[i];
+              y[i] = kept;
+            });
+            Kokkos::single(Kokkos::PerTeam(team), [&] {
+              const int label = work.labels(k, slot);
+              work.labels(k, slot) = work.labels(pivot, slot);
+              work.labels(pivot, slot) = label;
+              const R square = squares[k];
+              squares[k] = squares[pivot];
+              squares[pivot] = square;
+            });
+            team.team_barrier();
+          }
+          const Reflector<T> reflector = reflector_of<T>(x[k], squares[k]);
+          team.team_barrier();
+          Kokkos::parallel_for(Kokkos::TeamVectorRange(team, k, m),
+                               [&](int i) { x[i] = i == k ? T(1) : x[i] * reflector.inverse; });
+          Kokkos::single(Kokkos::PerTeam(team), [&] {
+            work.diagonal(k, slot) = reflector.beta;
+            work.tau(k, slot) = reflector.tau;
+          });
+          team.team_barrier();
+          Kokkos::parallel_for(Kokkos::TeamThreadRange(team, k + 1, n), [&](int j) {
+            T* const a = column(j);
+            const T by =
+                -conjugate(reflector.tau) * vector_sum<T>(team, k, m, [&](int i) { return conjugate(x[i]) * a[i]; });
+            const R square = vector_sum<R>(team, k, m, [&](int i) {
+              a[i] = multiply_add<T>(by, x[i], a[i]);
+              return i > k ? square_of_size(a[i]) : R(0);
+            });
+            Kokkos::single(Kokkos::PerThread(team), [&] { squares[j] = square; });
+          });
+          team.team_barrier();
+        }
+        // What is left has to be zero, or is made so.
+        R largest = 0;
+        const int left = m - rank;
+        Kokkos::parallel_reduce(
+            Kokkos::TeamVectorRange(team, left * (n - rank)),
+            [&](int at, R& most) {
+              most = Kokkos::fmax(most, largest_part(work.W(rank + at % left, rank + at / left, slot)));
+            },
+            Kokkos::Max<R>(largest));
+        Kokkos::single(Kokkos::PerTeam(team), [&] { work.cut(slot) = rank < n && largest > 0 ? 1 : 0; });
+      });
+}
+
+/// X of orthogonal columns of the lengths that `squares` has, n x n, for each chosen matrix: columns are made 1 long,
+/// and the missing ones, of which that is zero, orthonormal to them and each other. Each of these begins at the unit
+/// vector that the others leave most of, and is made orthogonal to them twice (L. Giraud, J. Langou, M. Rozloznik,
+/// 2005: that is enough).
+template <Scalar T>
+void complete_columns(const ExecutionSpace& space, const Matrices<T>& X, const Vectors<double>& squares, int n,
+                      const Values<int>& chosen) {
+  using R = Real<T>;
+  const int bytes = n * static_cast<int>(sizeof(T) + sizeof(R) + sizeof(int)) + 128;
+  const int level = bytes <= MatrixTeams::scratch_size_max(0) ? 0 : 1;
+  Kokkos::parallel_for(
+      "heddle::eigen::complete_columns",
+      matrix_teams(space, static_cast<int>(chosen.extent(0))).set_scratch_size(level, Kokkos::PerTeam(bytes)),
+      KOKKOS_LAMBDA(const MatrixTeam& team) {
+        const int slot = chosen(team.league_rank());
+        const auto& scratch = team.team_scratch(level);
+        T* const parts = static_cast<T*>(scratch.get_shmem(n * static_cast<int>(sizeof(T))));
+        R* const shares = static_cast<R*>(scratch.get_shmem(n * static_cast<int>(sizeof(R))));
+        int* const there = static_cast<int*>(scratch.get_shmem(n * static_cast<int>(sizeof(int))));
+        const auto column = [&](int j) { return &X(0, j, slot); };
+        Kokkos::parallel_for(Kokkos::TeamThreadRange(team, n), [&](int j) {
+          const double square = squares(j, slot);
+          const R factor = square > 0 ? static_cast<R>(1 / Kokkos::sqrt(square)) : R(0);
+          T* const x = column(j);
+          Kokkos::parallel_for(Kokkos::ThreadVectorRange(team, n), [&](int i) { x[i] = x[i] * factor; });
+          Kokkos::single(Kokkos::PerThread(team), [&] { there[j] = square > 0 ? 1 : 0; });
+        });
+        team.team_barrier();
+        for (int j = 0; j < n; ++j) {
+          if (there[j] != 0) {
+            continue;
+          }
+          Kokkos::parallel_for(Kokkos::TeamVectorRange(team, n), [&](int i) {
+            R left = 1;
+            for (int k = 0; k < n; ++k) {
+              left -= there[k] != 0 ? square_of_size(X(i, k, slot)) : R(0);
+            }
+            shares[i] = left;
+          });
+          team.team_barrier();
+          const int begin = first_largest(team, shares, 0, n);
+          T* const x = column(j);
+          Kokkos::parallel_for(Kokkos::TeamVectorRange(team, n), [&](int i) { x[i] = T(i == begin ? 1 : 0); });
+          team.team_barrier();
+          for (int pass = 0; pass < 2; ++pass) {
+            Kokkos::parallel_for(Kokkos::TeamThreadRange(team, n), [&](int k) {
+              const T* const y = column(k);
+              const T part =
+                  there[k] != 0 ? vector_sum<T>(team, 0, n, [&](int i) { return conjugate(y[i]) * x[i]; }) : T(0);
+              Kokkos::single(Kokkos::PerThread(team), [&] { parts[k] = -part; });
+            });
+            team.team_barrier();
+            R square = 0;
+            Kokkos::parallel_reduce(
+                Kokkos::TeamVectorRange(team, n),
+                [&](int i, R& sum) {
+                  T value = x[i];
+                  for (int k = 0; k < n; ++k) {
+                    value = there[k] != 0 ? multiply_add<T>(parts[k], X(i, k, slot), value) : value;
+                  }
+                  x[i] = value;
+                  sum += square_of_size(value);
+                },
+                square);
+            team.team_barrier();
+            const R factor = 1 / Kokkos::sqrt(square);
+            Kokkos::parallel_for(Kokkos::TeamVectorRange(team, n), [&](int i) { x[i] = x[i] * factor; });
+            team.team_barrier();
+          }
+          Kokkos::single(Kokkos::PerTeam(team), [&] { there[j] = 1; });
+          team.team_barrier();
+        }
+      });
+}
+
+}  // namespace heddle::eigen::impl
