@@ -5,6 +5,7 @@
 #include <heddle/eigen/batched.hpp>
 #include <heddle/eigen/distributed.hpp>
 #include <heddle/eigen/generalised.hpp>
+#include <heddle/eigen/svd.hpp>
 
 #include <gtest/gtest.h>
 
@@ -21,6 +22,12 @@ TEST(EigenKokkos, LabelsBeginWithHeddleAndNoOtherInstanceIsTouched) {
   const Kokkos::View<double*, MemorySpace> w("heddle::w", 70);
   const Kokkos::View<double***, Kokkos::LayoutLeft, MemorySpace> batch("heddle::batch", 20, 20, 3);
   const Kokkos::View<double**, Kokkos::LayoutLeft, MemorySpace> values("heddle::values", 20, 3);
+  const Kokkos::View<double***, Kokkos::LayoutLeft, MemorySpace> right("heddle::right", 20, 20, 3);
+  const Kokkos::View<double***, Kokkos::LayoutLeft, MemorySpace> large("heddle::large", 70, 70, 2);
+  const Kokkos::View<double***, Kokkos::LayoutLeft, MemorySpace> vectors_of_large("heddle::vectors", 70, 70, 2);
+  const Kokkos::View<double**, Kokkos::LayoutLeft, MemorySpace> values_of_large("heddle::values", 70, 2);
+  Kokkos::deep_copy(Kokkos::subview(large, Kokkos::ALL, Kokkos::ALL, 0), A);
+  Kokkos::deep_copy(Kokkos::subview(large, Kokkos::ALL, Kokkos::ALL, 1), positive);
   const Placement bands = Placement::row_bands(70, 70, comm.size());
   test::listen();
   {
@@ -36,6 +43,8 @@ TEST(EigenKokkos, LabelsBeginWithHeddleAndNoOtherInstanceIsTouched) {
       EXPECT_TRUE(jacobi(space, matrix, positive, w, V, {.warm_start = true}).converged);
     }
     EXPECT_TRUE(jacobi_batched_values(space, batch, values).converged());
+    EXPECT_TRUE(jacobi_batched(space, large, values_of_large, vectors_of_large).converged());
+    EXPECT_TRUE(svd_batched(space, batch, values, batch, right).converged());
     const DistributedMatrix<double> one(comm, bands, "heddle::one");
     fill(one, 1.0);
     const DistributedMatrix<double> vectors(comm, bands, "heddle::vectors");

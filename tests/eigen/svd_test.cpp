@@ -103,49 +103,64 @@ template <Scalar T> Factors<T> factors_of(const std::vector<Host<T>>& matrices, 
   return found;
 }
 
-// |Q^H Q - I|_F / (rows u) of the columns of Q.
-template <Scalar T> double departure(const Host<T>& Q) {
-  using W = Wide<T>;
-  const std::size_t k = Q.extent(1);
-  double most = 0;
-  double square = 0;
-  for (std::size_t j = 0; j < k; ++j) {
-    for (std::size_t i = 0; i <= j; ++i) {
-      W inner(0);
-      for (std::size_t r = 0; r < Q.extent(0); ++r) {
-        inner += conjugate(W(Q(r, i))) * W(Q(r, j));
+// |M|_2 of a matrix in double.
+template <Scalar W> double norm2_of(const Host<W>& M) {
+  const auto multiply = [&M](const std::vector<W>& x, bool adjoint) {
+    std::vector<W> y(adjoint ? M.extent(1) : M.extent(0));
+    for (std::size_t j = 0; j < M.extent(1); ++j) {
+      for (std::size_t i = 0; i < M.extent(0); ++i) {
+        if (adjoint) {
+          y[j] += conjugate(M(i, j)) * x[i];
+        } else {
+          y[i] += M(i, j) * x[j];
+        }
       }
-      const auto size = static_cast<double>(Kokkos::abs(inner - W(i == j ? 1.0 : 0.0)));
-      square += (i == j ? 1 : 2) * size * size;
-      most = std::max(most, size);
     }
-  }
-  EXPECT_TRUE(std::isfinite(square));
-  return std::sqrt(square) / (static_cast<double>(Q.extent(0)) * static_cast<double>(unit_roundoff<T>));
+    return y;
+  };
+  return norm2<W>(
+      static_cast<Index>(M.extent(1)), [&](const std::vector<W>& x) { return multiply(x, false); },
+      [&](const std::vector<W>& x) { return multiply(x, true); });
 }
 
-// |A - U diag(s) V^H|_F / (max(m, n) u s_0), all of it times 2^exponent first.
+// |Q^H Q - I|_2 / (rows u) of the columns of Q.
+template <Scalar T> double departure(const Host<T>& Q) {
+  using W = Wide<T>;
+  const auto k = static_cast<Index>(Q.extent(1));
+  const Host<W> E = rectangle<W>(k, k);
+  for (std::size_t j = 0; j < Q.extent(1); ++j) {
+    for (std::size_t i = 0; i < Q.extent(1); ++i) {
+      for (std::size_t r = 0; r < Q.extent(0); ++r) {
+        E(i, j) += conjugate(W(Q(r, i))) * W(Q(r, j));
+      }
+      E(i, j) -= W(i == j ? 1.0 : 0.0);
+    }
+  }
+  const double norm = norm2_of<W>(E);
+  EXPECT_TRUE(std::isfinite(norm));
+  return norm / (static_cast<double>(Q.extent(0)) * static_cast<double>(unit_roundoff<T>));
+}
+
+// |A - U diag(s) V^H|_2 / (max(m, n) u s_0), all of it times 2^exponent first.
 template <Scalar T> double residual(const Factors<T>& found, std::size_t b, int exponent) {
   using W = Wide<T>;
   const Host<T> A = times<T>(found.A[b], exponent);
-  const std::size_t k = found.s[b].size();
-  double square = 0;
+  const Host<W> E = rectangle<W>(static_cast<Index>(A.extent(0)), static_cast<Index>(A.extent(1)));
   for (std::size_t j = 0; j < A.extent(1); ++j) {
-    std::vector<W> column(A.extent(0));
-    for (std::size_t p = 0; p < k; ++p) {
+    for (std::size_t p = 0; p < found.s[b].size(); ++p) {
       const W by = conjugate(W(found.V[b](j, p))) * std::ldexp(found.s[b][p], exponent);
       for (std::size_t i = 0; i < A.extent(0); ++i) {
-        column[i] += W(found.U[b](i, p)) * by;
+        E(i, j) += W(found.U[b](i, p)) * by;
       }
     }
     for (std::size_t i = 0; i < A.extent(0); ++i) {
-      const auto size = static_cast<double>(Kokkos::abs(column[i] - W(A(i, j))));
-      square += size * size;
+      E(i, j) -= W(A(i, j));
     }
   }
   const double norm = std::ldexp(found.s[b].front(), exponent);
   const double unit = static_cast<double>(std::max(A.extent(0), A.extent(1))) * static_cast<double>(unit_roundoff<T>);
-  return norm == 0 ? std::sqrt(square) : std::sqrt(square) / (unit * norm);
+  const double rest = norm2_of<W>(E);
+  return norm == 0 ? rest : rest / (unit * norm);
 }
 
 template <Scalar T> void expect_factors(const Factors<T>& found, std::size_t b, int exponent = 0) {
@@ -153,9 +168,11 @@ template <Scalar T> void expect_factors(const Factors<T>& found, std::size_t b, 
     EXPECT_GE(found.s[b][j], 0);
     EXPECT_TRUE(j == 0 || found.s[b][j] <= found.s[b][j - 1]) << j;
   }
-  EXPECT_LE(residual<T>(found, b, exponent), 10);
-  EXPECT_LE(departure<T>(found.U[b]), 10);
-  EXPECT_LE(departure<T>(found.V[b]), 10);
+  // Some roundings, which are more than n of them where n is 1 or 2.
+  const auto most = [](std::size_t rows) { return 2 + 8 / static_cast<double>(rows); };
+  EXPECT_LE(residual<T>(found, b, exponent), most(std::max(found.A[b].extent(0), found.A[b].extent(1))));
+  EXPECT_LE(departure<T>(found.U[b]), most(found.U[b].extent(0)));
+  EXPECT_LE(departure<T>(found.V[b]), most(found.V[b].extent(0)));
 }
 
 // Singular values by 256 bits: roots of the eigenvalues of A^H A or A A^H, whichever is smaller.
@@ -256,8 +273,7 @@ TYPED_TEST(SvdBatched, ValuesAreRightToTheLastDigits) {
     for (std::size_t b = 0; b < matrices.size(); ++b) {
       const std::vector<double> exact = wide_singular_values<T>(matrices[b]);
       for (std::size_t j = 0; j < exact.size(); ++j) {
-        // The condition of random matrices with columns of one length stays below 100.
-        EXPECT_LE(std::abs(found.s[b][j] - exact[j]), 1000 * k * static_cast<double>(unit_roundoff<T>) * exact[j])
+        EXPECT_LE(std::abs(found.s[b][j] - exact[j]), 20 * k * static_cast<double>(unit_roundoff<T>) * exact[j])
             << m << " x " << n << ", matrix " << b << ", value " << j;
       }
     }

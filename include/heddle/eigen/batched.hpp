@@ -49,8 +49,8 @@ JacobiBatchedReport jacobi_batched(const ExecutionSpace& space, const StridedBat
 /// Errors as jacobi() has them. Positive definite matrices whose diagonal spans more than 2^400 (2^24 of float; from n
 /// = 65 on 2^800 and 2^80) are solved as jacobi() says, one after another when the rest is done: right, but not fast.
 /// Blocks. Bits: reproducible for any number of threads; a matrix's do not depend on its neighbours. Cost: 6 n^3 flops
-/// a sweep, about 3 log2(n) / 2 sweeps, and up to n = 512 some 10 of them; 15 n^3 in all of those that begin at
-/// vectors. Memory from n = 65 on: four matrices of each in a group, whose matrices take up to 512 MiB.
+/// a sweep, 6 to 11 sweeps; 15 n^3 in all of large matrices that begin at vectors (four times that for complex T).
+/// Memory from n = 65 on: three to four matrices for each of a group, which takes up to 512 MiB.
 template <class ViewA, class ViewW, class ViewV>
   requires Scalar<typename ViewV::non_const_value_type>
 [[nodiscard]] JacobiBatchedReport jacobi_batched(const ExecutionSpace& space, const ViewA& A, const ViewW& w,

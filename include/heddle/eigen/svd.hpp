@@ -48,7 +48,7 @@ SvdBatchedReport svd_batched(const ExecutionSpace& space, const StridedBatch<con
 /// Throws Error(argument) for shapes that don't fit. Matrices that did not converge are counted in the report; s, U and
 /// V of these hold what there was, and NaNs where the matrix had a NaN or an infinity. Blocks. Bits: reproducible for
 /// any number of threads; a matrix's do not depend on its neighbours. Cost, of m >= n: 2 m n^2 flops for the
-/// factorization, 8 n^3 a sweep (6 n^3 without vectors), 4 to 8 sweeps, and 4 m n^2 for U; four times that for complex
+/// factorization, 8 n^3 a sweep (6 n^3 without vectors), 7 to 10 sweeps, and 4 m n^2 for U; four times that for complex
 /// T.
 template <class ViewA, class ViewS, class ViewU, class ViewV>
   requires Scalar<typename ViewU::non_const_value_type>

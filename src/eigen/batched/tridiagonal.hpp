@@ -36,9 +36,11 @@ template <Scalar T> struct Tridiagonals {
     const auto with = [&](const char* label) {
       return Kokkos::view_alloc(space, Kokkos::WithoutInitializing, std::string(label));
     };
+    // Of an odd number of bands, whose columns do not share the sets of a CPU's first cache.
+    const int bands = (n + rows_at_once - 1) / rows_at_once;
+    const int leading = heddle::impl::on_host ? (bands | 1) * rows_at_once : n;
     W = Matrices<T>(with("heddle::eigen::reflections"), n, n, count);
-    Q = Matrices<T>(with("heddle::eigen::first_vectors"), (n + rows_at_once - 1) / rows_at_once * rows_at_once, n,
-                    count);
+    Q = Matrices<T>(with("heddle::eigen::first_vectors"), leading, n, count);
     tau = Vectors<T>(with("heddle::eigen::tau"), n, count);
     d = Vectors<R>(with("heddle::eigen::diagonals"), n, count);
     e = Vectors<R>(with("heddle::eigen::beside"), n, count);
@@ -182,6 +184,7 @@ KOKKOS_INLINE_FUNCTION int next_chases(const Tridiagonals<T>& work, int slot, Re
   constexpr int most_of_one = 30;
   const int n = work.n;
   const R small = unit_roundoff<T> / 4 * work.bound(slot);
+  constexpr R nothing = unit_roundoff<T> * unit_roundoff<T>;
   int first = work.state(slot, 0);
   int taken = work.state(slot, 1);
   int done = 0;
@@ -197,7 +200,8 @@ KOKKOS_INLINE_FUNCTION int next_chases(const Tridiagonals<T>& work, int slot, Re
     }
     chase<R>(d, e, first, last, [&](int i, R c, R s) {
       work.cosines(done, i + chases, slot) = c;
-      work.sines(done, i + chases, slot) = s;
+      // What turns nothing is no denormal number for those who multiply by it.
+      work.sines(done, i + chases, slot) = Kokkos::abs(s) > nothing ? s : R(0);
     });
     work.ranges(done, slot, 0) = first;
     work.ranges(done, slot, 1) = last;
@@ -248,17 +252,18 @@ template <Scalar T> int chase_all(const ExecutionSpace& space, const Tridiagonal
   return active;
 }
 
-/// Rows of Q, those from `q` on with columns `leading` apart, turned by `together` chases, each a column behind the one
-/// before it, so that elements pass through registers once for all of them. The chases lie between columns `first` and
-/// `last`; cosines and sines of column i are chases * i further on.
+/// Rows of Q, those from `q` on with columns `leading` apart, real and imaginary parts alike, turned by `together`
+/// chases, each a column behind the one before it, so that elements pass through registers once for all of them. The
+/// chases lie between columns `first` and `last`; cosines and sines of column i are chases * i further on.
 template <Scalar T>
-KOKKOS_FORCEINLINE_FUNCTION void turn_rows(T* q, Index leading, const Real<T>* cosines, const Real<T>* sines, int first,
-                                           int last) {
+KOKKOS_FORCEINLINE_FUNCTION void turn_rows(Real<T>* q, Index leading, const Real<T>* cosines, const Real<T>* sines,
+                                           int first, int last) {
+  using R = Real<T>;
   constexpr int together = Tridiagonals<T>::together;
-  constexpr int rows = Tridiagonals<T>::rows_at_once;
+  constexpr int rows = Tridiagonals<T>::rows_at_once * (is_complex<T> ? 2 : 1);
   constexpr int step = Tridiagonals<T>::chases;
   // Columns j ... j + together of these rows.
-  T x[together + 1][rows] = {};
+  R x[together + 1][rows] = {};
   for (int j = last; j >= first - together; --j) {
     if (j >= first) {
       for (int r = 0; r < rows; ++r) {
@@ -266,11 +271,11 @@ KOKKOS_FORCEINLINE_FUNCTION void turn_rows(T* q, Index leading, const Real<T>* c
       }
     }
     for (int t = 0; t < together; ++t) {
-      const Real<T> c = cosines[(j + t) * step + t];
-      const Real<T> s = sines[(j + t) * step + t];
+      const R c = cosines[(j + t) * step + t];
+      const R s = sines[(j + t) * step + t];
       for (int r = 0; r < rows; ++r) {
-        const T left = x[t][r];
-        const T right = x[t + 1][r];
+        const R left = x[t][r];
+        const R right = x[t + 1][r];
         x[t][r] = left * c - right * s;
         x[t + 1][r] = left * s + right * c;
       }
@@ -306,7 +311,8 @@ void turn_vectors(const ExecutionSpace& space, const Tridiagonals<T>& work, cons
             first = Kokkos::min(first, work.ranges(t, slot, 0));
             last = Kokkos::max(last, work.ranges(t, slot, 1));
           }
-          turn_rows<T>(&work.Q(at % bands * rows, 0, slot), static_cast<Index>(work.Q.stride(1)),
+          turn_rows<T>(reinterpret_cast<Real<T>*>(&work.Q(at % bands * rows, 0, slot)),
+                       static_cast<Index>(work.Q.stride(1)) * (is_complex<T> ? 2 : 1),
                        &work.cosines(group, chases, slot), &work.sines(group, chases, slot), first, last);
         }
       });
