@@ -95,6 +95,17 @@ EOF
   return "$status"
 }
 
+# python_environment FOLDER PACKAGE...: a virtual environment of Python's with these packages; false where there is none.
+python_environment() {
+  local folder=$1
+  shift
+  [[ ! -f $folder/made || $(<"$folder/made") != "$*" ]] || return 0
+  say "making ${folder#"$root/"}${*:+ with $*}"
+  python3 -m venv "$folder" || return 1
+  [[ $# -eq 0 ]] || "$folder/bin/python" -m pip install --quiet --retries 1 "$@" || return 1
+  printf '%s\n' "$*" >"$folder/made"
+}
+
 # build FOLDER
 build() {
   # ccache takes a precompiled header for what it was when it was compiled.

@@ -23,7 +23,8 @@ ROUNDING_LISTS = "src/cmake/HeddleRounding.cmake"
 ROUNDING_FILES = {ROUNDING_LISTS, "src/cmake/HeddleFlags.cmake"}
 # Calls of MPI, though the public headers bring its own along: what ranks say to each other is a Communicator's to send.
 MPI_CALL = re.compile(r"\b(P?MPIX?_[A-Z][a-z]\w*)\s*\(")
-MPI_FILES = re.compile(r"(src|include/heddle)/comm/|src/drivers/(main|machine/info|support/ranks)\.cpp$")
+MPI_FILES = re.compile(r"(src|include/heddle)/comm/|src/drivers/(main|machine/info|support/ranks)\.cpp$"
+                       r"|python/src/(runtime|distributed)\.cpp$")
 ROUNDING_LIST = re.compile(r"^\s*set\((HEDDLE_ROOMS_\w+)\s+([^)]*)\)", re.MULTILINE)
 
 
@@ -67,7 +68,7 @@ def judge(page, root, path, bracket, name):
         found = resolve(root, path, name)
         if found is None:
             return "there is no such file"
-        if found.parts[0] == top and top in ("tests", "perf"):
+        if found.parts[0] == top and top in ("tests", "perf", "python"):
             return None  # support headers, and those of its own folder
         target = found.parts[1] if len(found.parts) > 2 else ""
         allowed = private_rooms(page, where, room)
@@ -97,7 +98,7 @@ def check_folders(page, root):
 
 def check_names(text, root):
     """Files that the page names, by their path or the end of it, and that are not there."""
-    there = [f"/{path.relative_to(root)}" for top in ("include", "src", "tests", "perf", "ci", "docs")
+    there = [f"/{path.relative_to(root)}" for top in ("include", "src", "tests", "perf", "python", "ci", "docs")
              for path in (root / top).rglob("*")] + [f"/{path.name}" for path in root.glob("*")]
     return [f"{rooms.PAGE}:{number}: there is no file {name}" for number, name in rooms.files_named(text)
             if not any(path.endswith(f"/{name}") for path in there)]
@@ -146,7 +147,7 @@ def check(root):
     except (OSError, rooms.Wrong) as error:
         return [str(error)], 0
     findings, files = check_folders(page, root) + check_names(text, root) + check_rounding(page, root), 0
-    for top in ("include", "src", "tests", "perf", "examples"):
+    for top in ("include", "src", "tests", "perf", "examples", "python"):
         for path in sorted((root / top).rglob("*")):
             if path.suffix not in SUFFIXES or not path.is_file():
                 continue

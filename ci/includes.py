@@ -116,7 +116,7 @@ def room_of(path):
 class Sources:
     def __init__(self, root):
         self.text = {path.relative_to(root): path.read_text(encoding="utf-8")
-                     for top in ("include", "src", "tests", "perf")
+                     for top in ("include", "src", "tests", "perf", "python")
                      for path in sorted((root / top).rglob("*")) if path.suffix in SUFFIXES}
         self.code = {path: INCLUDE.sub("", without_comments(text)) for path, text in self.text.items()}
         self.seen = {}

@@ -19,13 +19,14 @@ from ._products import DistributedMatmulReport, MatmulReport, matmul, transpose
 from ._search import Duplicates, ExternalFaces, ExternalFacesReport, Faces, SearchReport, duplicates, external_faces
 from ._solve import (FactorizationReport, LuReport, SolveReport, cho_solve, cholesky, inv, lu, lu_factor, lu_solve,
                      slogdet, solve)
+from ._tdse import TdseResult, TdseStep, tdse, verify
 
 __all__ = [
     "Communicator", "DistributedMatmulReport", "DistributedMatrix", "Duplicates", "EighBatchedReport", "EighReport",
     "ExpmMultiplyReport", "ExpmReport", "ExternalFaces", "ExternalFacesReport", "Faces", "FactorizationReport",
-    "LuReport", "MatmulReport", "SearchReport", "SolveReport", "cho_solve", "cholesky", "duplicates", "eigh",
-    "eigh_batched", "exact", "expm", "expm_multiply", "external_faces", "info", "inv", "lu", "lu_factor",
-    "lu_solve", "matmul", "slogdet", "solve", "start", "transpose",
+    "LuReport", "MatmulReport", "SearchReport", "SolveReport", "TdseResult", "TdseStep", "cho_solve", "cholesky",
+    "duplicates", "eigh", "eigh_batched", "exact", "expm", "expm_multiply", "external_faces", "info", "inv", "lu",
+    "lu_factor", "lu_solve", "matmul", "slogdet", "solve", "start", "tdse", "transpose", "verify",
 ]
 
 __version__ = _core.version()

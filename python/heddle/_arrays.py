@@ -7,7 +7,7 @@ import importlib
 import numpy as np
 
 SCALARS = ("float32", "float64", "complex64", "complex128")
-_SCALAR_TYPES = frozenset(np.dtype(name) for name in SCALARS)
+_NAMES = {np.dtype(name): name for name in SCALARS}
 _REAL = {"complex64": "float32", "complex128": "float64"}
 
 
@@ -25,7 +25,11 @@ class NumPy:
         self.xp = np
 
     def array(self, value):
-        return value if type(value) is np.ndarray else np.asarray(value)
+        if type(value) is np.ndarray:
+            return value
+        # Of other libraries that speak DLPack, those whose arrays NumPy can read.
+        by_dlpack = hasattr(value, "__dlpack__") and not hasattr(value, "__array__")
+        return np.from_dlpack(value) if by_dlpack else np.asarray(value)
 
     def dtype_name(self, array):
         return array.dtype.name
@@ -228,9 +232,18 @@ def kind_of(function, *arrays):
 def operands(function, *given, integers=True):
     """The library of the arrays given, the name of the type of elements that they have in common, and they themselves
     with that type and strides that the module in C++ takes. Integers become float64, as in SciPy, or are refused."""
-    if all(type(a) is np.ndarray and a.dtype is given[0].dtype and a.flags.forc and a.flags.aligned for a in given) \
-            and given[0].dtype in _SCALAR_TYPES and given[0].dtype.isnative:
-        return _numpy, given[0].dtype.name, given
+    # What is mostly so, in less than a microsecond.
+    first = given[0]
+    name = _NAMES.get(first.dtype) if type(first) is np.ndarray else None
+    if name is not None:
+        for array in given:
+            if type(array) is not np.ndarray or array.dtype is not first.dtype:
+                break
+            flags = array.flags
+            if not (flags.forc and flags.aligned):
+                break
+        else:
+            return _numpy, name, given
     kind = kind_of(function, *given)
     arrays = [kind.array(value) for value in given]
     names = [kind.dtype_name(array) for array in arrays]

@@ -113,8 +113,8 @@ def matmul(a, b, /, out=None, *, arithmetic="native", moduli=0, full_output=Fals
     if placement is not None or tile:
         raise TypeError("matmul: placement and tile are for a DistributedMatrix alone")
     kind, name, (a, b) = operands("matmul", a, b, integers=False)
-    if out is None and len(a.shape) == len(b.shape) == 2 and a.shape[1] == b.shape[0]:
-        c = kind.empty((a.shape[0], b.shape[1]), name, a)
+    if len(a.shape) == len(b.shape) == 2 and a.shape[1] == b.shape[0]:
+        c = result("matmul", kind, out, (a.shape[0], b.shape[1]), name, a)
         reports = [_core.matmul(a, b, c, arithmetic, moduli)]
     else:
         parts, c = stacked("matmul", kind, a, b, name, out)

@@ -6,6 +6,7 @@
 
 #include <nanobind/stl/complex.h>
 
+#include <array>
 #include <complex>
 #include <utility>
 
@@ -77,15 +78,14 @@ nb::dict multiply_by_matrix(std::complex<double> time, const Input& a, const Inp
 
 // A block of vectors as an array of Python, which must not be kept.
 template <class T> nb::object as_array(const MatrixView<T>& X) {
-  constexpr bool host = Kokkos::SpaceAccessibility<Kokkos::HostSpace, MemorySpace>::accessible;
   using Array = std::conditional_t<std::is_const_v<T>, nb::ndarray<nb::array_api, nb::ro>, nb::ndarray<nb::array_api>>;
   const auto leading = static_cast<std::int64_t>(X.extent(1) > 1 ? X.stride(1) : std::max<std::size_t>(X.extent(0), 1));
   const std::array<std::size_t, 2> shape = {X.extent(0), X.extent(1)};
   const std::array<std::int64_t, 2> strides = {1, leading};
   // An owner, of which there is none, would be what makes nanobind leave out a copy.
-  return nb::cast(Array(X.data(), 2, shape.data(), nb::none(), strides.data(), dtype_of<std::remove_const_t<T>>(),
-                        host ? nb::device::cpu::value : nb::device::cuda::value),
-                  nb::rv_policy::reference);
+  return nb::cast(
+      Array(X.data(), 2, shape.data(), nb::none(), strides.data(), dtype_of<std::remove_const_t<T>>(), device_of_views),
+      nb::rv_policy::reference);
 }
 
 // apply(X, Y) and apply_adjoint(X, Y) set Y to A X and A^H X.

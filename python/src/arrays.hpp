@@ -53,8 +53,18 @@ template <class Array, class Function> auto with_scalar(const Array& array, Func
                                                                                       std::forward<Function>(function));
 }
 
-/// Whether the library's kernels reach the memory of an array.
-[[nodiscard]] bool reachable(int device_type);
+/// Where the library's Views are, as DLPack names it.
+#if defined(KOKKOS_ENABLE_HIP)
+inline constexpr int device_of_views = nb::device::rocm::value;
+#else
+inline constexpr int device_of_views = Kokkos::SpaceAccessibility<Kokkos::HostSpace, MemorySpace>::accessible
+                                           ? nb::device::cpu::value
+                                           : nb::device::cuda::value;
+#endif
+
+/// Whether the library's kernels reach the memory of an array on this device, as DLPack names it. Throws nb::type_error
+/// for one on another device than theirs.
+[[nodiscard]] bool reachable(int device_type, int device);
 
 /// An array as a View of Rank extents. Where kernels do not reach its memory, as of NumPy's arrays on GPU backends, the
 /// View is a copy in the library's memory, and give_back() copies what was written home.
@@ -83,7 +93,7 @@ template <class T, int Rank> class Operand {
       layout.stride[axis] = extent <= 1 ? 1 : static_cast<std::size_t>(array.stride(index));
     }
     auto* const data = static_cast<T*>(const_cast<void*>(static_cast<const void*>(array.data())));
-    if (reachable(array.device_type())) {
+    if (reachable(array.device_type(), array.device_id())) {
       view_ = View(data, layout);
     } else if constexpr (!Kokkos::SpaceAccessibility<Kokkos::HostSpace, MemorySpace>::accessible) {
       home_ = Strided<T, Kokkos::HostSpace>(data, layout);

@@ -88,6 +88,8 @@ Matrix empty(Comm& comm, const std::string& name, Index rows, Index columns, con
 Matrix in_storage(Comm& comm, const Output& local, Index rows, Index columns, const std::string& placement) {
   return with_scalar(local, [&]<class T>() {
     return run([&] {
+      // A copy of it would not be the caller's storage.
+      require(reachable(local.device_type(), local.device_id()), "from_local: expected an array on the GPU");
       const Placement where = placement_from(placement, rows, columns, (*comm).size());
       const Operand<T, 2> view(local, "local");
       return Matrix(DistributedMatrix<T>(*comm, where, as_column_major(*view)));
@@ -123,13 +125,11 @@ nb::object whole_of(const Matrix& matrix, int root) {
 }
 
 nb::object local_of(const Matrix& matrix) {
-  constexpr bool host = Kokkos::SpaceAccessibility<Kokkos::HostSpace, MemorySpace>::accessible;
   return matrix.visit([&]<Scalar T>(const DistributedMatrix<T>& A) {
     // The copy shares the elements.
     return exported_matrix(
         A, A.local().data(), A.local().extent(0), A.local().extent(1),
-        std::max<std::size_t>(A.local().extent(1) > 1 ? A.local().stride(1) : A.local().extent(0), 1),
-        host ? nb::device::cpu::value : nb::device::cuda::value);
+        std::max<std::size_t>(A.local().extent(1) > 1 ? A.local().stride(1) : A.local().extent(0), 1), device_of_views);
   });
 }
 

@@ -22,10 +22,9 @@ template <class Value> [[nodiscard]] nb::capsule owner_of(Value value) {
 
 /// The list `view` as an array that shares its memory.
 template <class T> [[nodiscard]] nb::object exported(const Kokkos::View<T*, MemorySpace>& view) {
-  constexpr bool host = Kokkos::SpaceAccessibility<Kokkos::HostSpace, MemorySpace>::accessible;
   const std::array<std::size_t, 1> shape = {view.extent(0)};
   return nb::cast(nb::ndarray<nb::array_api>(view.data(), 1, shape.data(), owner_of(view), nullptr, dtype_of<T>(),
-                                             host ? nb::device::cpu::value : nb::device::cuda::value));
+                                             device_of_views));
 }
 
 /// A column-major matrix that `value` keeps alive, likewise.

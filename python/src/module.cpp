@@ -32,18 +32,16 @@ void translate(const std::exception_ptr& thrown, void* /*unused*/) {
 
 }  // namespace
 
-bool reachable(int device_type) {
+bool reachable(int device_type, int device) {
   constexpr bool host = Kokkos::SpaceAccessibility<Kokkos::HostSpace, MemorySpace>::accessible;
   const bool on_device = device_type == nb::device::cuda::value || device_type == nb::device::cuda_managed::value ||
                          device_type == nb::device::rocm::value;
-  if constexpr (host) {
-    if (on_device) {
-      throw nb::type_error("heddle was built for CPUs, and this array is on a GPU; copy it to the host first");
-    }
-    return true;
-  } else {
-    return on_device;
+  if (!on_device) return host;
+  if constexpr (host) throw nb::type_error("heddle was built for CPUs, and this array is on a GPU");
+  if (device != Kokkos::device_id()) {
+    throw nb::type_error(message_of("an array on GPU ", device, "; heddle runs on GPU ", Kokkos::device_id()).c_str());
   }
+  return true;
 }
 
 }  // namespace heddle::python
@@ -62,4 +60,5 @@ NB_MODULE(_core, module) {
   bind_exact(module);
   bind_search(module);
   bind_distributed(module);
+  bind_tdse(module);
 }

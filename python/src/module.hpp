@@ -15,5 +15,6 @@ void bind_transpose(nanobind::module_& module);
 void bind_exact(nanobind::module_& module);
 void bind_search(nanobind::module_& module);
 void bind_distributed(nanobind::module_& module);
+void bind_tdse(nanobind::module_& module);
 
 }  // namespace heddle::python

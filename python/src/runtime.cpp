@@ -9,12 +9,17 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace heddle::python {
 namespace {
 
 struct State {
   std::recursive_mutex mutex;
+  std::mutex registry;  // Of the two lists; nothing else is done under it.
+  std::set<Resource*> resources;
+  std::vector<std::shared_ptr<void>> left;
   bool started = false;
   bool ended = false;
   bool owns_kokkos = false;
@@ -23,7 +28,6 @@ struct State {
   std::optional<ExecutionSpace> space;
   std::optional<blas::Context> context;
   std::optional<Communicator> one_rank;
-  std::set<Resource*> resources;
 };
 // Never destroyed: threads may still be there when the process ends.
 State& state() {
@@ -48,10 +52,34 @@ std::optional<int> device_of_environment() {
   return std::atoi(text);
 }
 
+void drop_left() {
+  std::vector<std::shared_ptr<void>> left;
+  {
+    const std::scoped_lock lock(state().registry);
+    left.swap(state().left);
+  }
+}
+
 }  // namespace
 
-std::recursive_mutex& library_mutex() {
-  return state().mutex;
+Turn::Turn() : lock_(state().mutex) {
+  drop_left();
+}
+
+void drop(std::shared_ptr<void> value) {
+  State& the = state();
+  if (!value) return;
+  if (!running()) {
+    // Kokkos has ended, or is another process's: what is left is the system's.
+    static_cast<void>(new std::shared_ptr<void>(std::move(value)));
+    return;
+  }
+  if (const std::unique_lock lock(the.mutex, std::try_to_lock); lock.owns_lock()) {
+    value.reset();
+    return;
+  }
+  const std::scoped_lock lock(the.registry);
+  the.left.push_back(std::move(value));
 }
 
 void start(std::optional<int> threads, std::optional<int> device) {
@@ -87,10 +115,16 @@ void end() {
   if (the.ended || (the.started && the.process != getpid())) return;
   // Another thread's call may be under way; it needs the GIL to come back.
   const nb::gil_scoped_release released;
-  const std::scoped_lock lock(the.mutex);
+  const Turn turn;
+  if (!the.started) {
+    the.ended = true;
+    return;
+  }
+  {
+    const std::scoped_lock registry(the.registry);
+    for (Resource* resource : the.resources) resource->release();
+  }
   the.ended = true;
-  if (!the.started) return;
-  for (Resource* resource : the.resources) resource->release();
   the.context.reset();
   the.one_rank.reset();
   the.space.reset();
@@ -131,12 +165,12 @@ const Communicator& one_rank() {
 }
 
 Resource::Resource() {
-  const std::scoped_lock lock(state().mutex);
+  const std::scoped_lock lock(state().registry);
   state().resources.insert(this);
 }
 
-Resource::~Resource() {
-  const std::scoped_lock lock(state().mutex);
+void Resource::retire() {
+  const std::scoped_lock lock(state().registry);
   state().resources.erase(this);
 }
 

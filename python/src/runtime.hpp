@@ -7,7 +7,9 @@
 
 #include <nanobind/nanobind.h>
 
+#include <exception>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <type_traits>
@@ -36,27 +38,39 @@ void end();
 class Resource {
  public:
   Resource();
-  virtual ~Resource();
+  virtual ~Resource() = default;
   Resource(const Resource&) = delete;
   Resource& operator=(const Resource&) = delete;
   virtual void release() = 0;
+
+ protected:
+  /// First in the destructor of what holds something: end() then passes it over.
+  void retire();
 };
+
+/// Drops a value whose end may call the library, MPI or Kokkos: at once, or, where another thread's call is under way,
+/// when the next one begins. It never waits: that call may need the GIL, which the caller has.
+void drop(std::shared_ptr<void> value);
 
 /// A value that holds Views, for objects of Python.
 template <class T> class Kept : public Resource {
  public:
-  template <class... Arguments> explicit Kept(std::in_place_t /*tag*/, Arguments&&... arguments) {
-    value_.emplace(std::forward<Arguments>(arguments)...);
+  template <class... Arguments>
+  explicit Kept(std::in_place_t /*tag*/, Arguments&&... arguments)
+      : value_(std::make_shared<T>(std::forward<Arguments>(arguments)...)) {}
+  ~Kept() override {
+    retire();
+    drop(std::move(value_));
   }
   /// Throws Error(computation) once Kokkos has ended.
-  [[nodiscard]] T& operator*() {
+  [[nodiscard]] T& operator*() const {
     if (!value_) throw Error(ErrorKind::computation, "heddle has ended with the interpreter");
     return *value_;
   }
   void release() override { value_.reset(); }
 
  private:
-  std::optional<T> value_;
+  std::shared_ptr<T> value_;
 };
 
 /// What looks after a long computation: signals, of which Ctrl-C is one, and an object of Python that shows progress.
@@ -86,15 +100,22 @@ class Watch {
   std::exception_ptr stopped_;
 };
 
-/// The one lock of all calls: the library's work on an instance is one caller's at a time.
-[[nodiscard]] std::recursive_mutex& library_mutex();
+/// The one lock of all calls: the library's work on an instance is one caller's at a time. It is waited for without the
+/// GIL alone. Taking it drops what was left.
+class Turn {
+ public:
+  Turn();
+
+ private:
+  std::unique_lock<std::recursive_mutex> lock_;
+};
 
 /// Runs `work` without the GIL, and waits until its kernels are done. Calls of several threads come one after the
 /// other.
 template <class Work> auto run(Work&& work) {
   start();
   const nb::gil_scoped_release released;
-  const std::scoped_lock lock(library_mutex());
+  const Turn turn;
   if constexpr (std::is_void_v<std::invoke_result_t<Work>>) {
     work();
     space().fence("heddle::python::done");

@@ -109,7 +109,7 @@ nb::dict external_faces(const MeshArrays& arrays, const std::string& ghosts, con
   return with_type_of<std::int32_t, std::int64_t>(arrays.points.dtype(), [&]<class Id>() {
     const auto found = run([&] {
       // On GPU backends cells in host memory cross the bus in blocks.
-      if (reachable(arrays.points.device_type())) {
+      if (reachable(arrays.points.device_type(), arrays.points.device_id())) {
         return search::external_faces(space(), arrays.as<Id, MemorySpace>(), options);
       }
       return search::external_faces(space(), arrays.as<Id, Kokkos::HostSpace>(), options);

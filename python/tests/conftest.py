@@ -1,12 +1,14 @@
 """What the tests of the package share."""
 
 import os
+import pathlib
 import subprocess
 import sys
 
 import numpy as np
 import pytest
 
+GUIDE = pathlib.Path(__file__).resolve().parents[2] / "docs" / "site" / "guide-python.md"
 SCALARS = ("float32", "float64", "complex64", "complex128")
 
 

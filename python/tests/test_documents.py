@@ -8,6 +8,10 @@ import pathlib
 
 import heddle
 import pytest
+from conftest import GUIDE
+
+
+CLASSES = ("heddle.Communicator", "heddle.DistributedMatrix", "heddle.TdseStep")
 
 
 def public():
@@ -27,12 +31,12 @@ def test_docstring(name, thing):
         runner.run(example)
     failed, tried = runner.summarize(verbose=False)
     assert failed == 0
-    assert tried or name == "heddle.start", f"{name} has no example"
+    assert tried or name in ("heddle.start", "heddle.TdseStep"), f"{name} has no example"
 
 
 @pytest.mark.parametrize("name, thing", public())
 def test_reports_are_frozen_dataclasses(name, thing):
-    if inspect.isclass(thing) and name not in ("heddle.Communicator", "heddle.DistributedMatrix"):
+    if inspect.isclass(thing) and name not in CLASSES:
         assert dataclasses.is_dataclass(thing) and thing.__dataclass_params__.frozen
 
 
@@ -54,9 +58,18 @@ def test_stubs_are_what_is_there(module):
                 assert declared[-len(own):] == own, name
             continue
         arguments = node.args
-        names = [a.arg for a in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)]
+        several = [] if arguments.vararg is None else [arguments.vararg]
+        names = [a.arg for a in (*arguments.posonlyargs, *arguments.args, *several, *arguments.kwonlyargs)]
         defaults = [ast.literal_eval(d) for d in (*arguments.defaults, *arguments.kw_defaults) if d is not None]
         there = inspect.signature(thing).parameters.values()
         assert names == [p.name for p in there], name
         assert defaults == [p.default for p in there if p.default is not inspect.Parameter.empty], name
         assert len(arguments.posonlyargs) == sum(p.kind is p.POSITIONAL_ONLY for p in there), name
+
+
+def test_the_guide():
+    test = doctest.DocTestParser().get_doctest(GUIDE.read_text(), {}, "guide", str(GUIDE), 0)
+    assert len(test.examples) > 20
+    runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE)
+    runner.run(test)
+    assert runner.summarize(verbose=False)[0] == 0

@@ -296,3 +296,29 @@ def test_signals_keep_their_handlers():
     before = signal.getsignal(signal.SIGINT)
     heddle.expm(np.eye(2))
     assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_what_is_dropped_during_another_threads_call():
+    pytest.importorskip("mpi4py")
+    out = run_python("""
+import threading
+import heddle, numpy as np
+comm = heddle.Communicator()
+a = np.random.default_rng(1).normal(size=(600, 600))
+inside, dropped = threading.Event(), threading.Event()
+
+def hook(share):
+    inside.set()
+    dropped.wait(20)  # the other thread drops its matrix meanwhile, with the interpreter's lock
+
+worker = threading.Thread(target=lambda: heddle.lu_factor(a, block=64, progress=hook))
+matrix = heddle.DistributedMatrix.from_global(comm, a)
+other = heddle.Communicator()
+worker.start()
+assert inside.wait(20)
+del matrix, other
+dropped.set()
+worker.join()
+print(heddle.exact.sum(np.ones(3)))
+""", timeout=60)
+    assert out == "3.0\n"

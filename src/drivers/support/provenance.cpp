@@ -40,7 +40,10 @@ void begin_provenance(int argc, const char* const* argv) {
   std::array<char, 32> date = {};
   static_cast<void>(std::strftime(date.data(), date.size(), "%Y-%m-%dT%H:%M:%SZ", &parts));
   std::string line;
-  for (int k = 0; k < argc; ++k) line += (k == 0 ? "" : " ") + quoted(argv[k]);
+  for (int k = 0; k < argc; ++k) {
+    if (k > 0) line += ' ';
+    line += quoted(argv[k]);
+  }
   current() = {std::string(version()), std::string(git_hash()), host.data(), date.data(), line};
 }
 

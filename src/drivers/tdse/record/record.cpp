@@ -249,6 +249,26 @@ void Record::append(const Deck& deck, const Snapshot& now) {
   }
 }
 
+std::vector<RecordArray> arrays_of(const Record& record, const Deck& deck) {
+  std::vector<RecordArray> arrays;
+  const auto add = [&](const char* name, const auto& values, const Extents& extents) {
+    arrays.push_back({name, {extents.begin(), extents.end()}, &values});
+  };
+  const auto rows_of = [&](std::size_t rows) {
+    return [&add, rows](const char* name, const auto& values, Extents row, const char* /*unit*/, const char* /*what*/) {
+      row.insert(row.begin(), rows);
+      add(name, values, row);
+    };
+  };
+  visit_rows(record, deck, rows_of(record.time.size()));
+  add(positions_of_nodes, record.node_positions, {record.node_positions.size()});
+  visit_frames(record, deck, rows_of(record.frame_step.size()));
+  visit_restart(record, deck,
+                [&](const char* name, const auto& values, const Extents& extents, const char* /*unit*/,
+                    const char* /*what*/) { add(name, values, extents); });
+  return arrays;
+}
+
 void write_record(const std::filesystem::path& path, const Deck& deck, const Hamiltonian& hamiltonian,
                   const Record& record, bool complete) {
   Hdf5Writer file(path);

@@ -6,9 +6,11 @@
 #include <heddle/schrodinger/observables.hpp>
 
 #include <complex>
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <string>
+#include <variant>
 #include <vector>
 
 namespace heddle::driver {
@@ -53,6 +55,16 @@ struct Record {
 /// Whether a run of the deck records what an absorber or a pulse does to the norm.
 [[nodiscard]] bool records_absorbed(const Deck& deck);
 [[nodiscard]] bool records_ionisation(const Deck& deck);
+
+/// An array of a record: what its file has under this name, `extents` its dimensions.
+struct RecordArray {
+  std::string name;
+  std::vector<std::size_t> extents;
+  std::variant<const std::vector<double>*, const std::vector<std::int64_t>*, const std::vector<std::complex<double>>*>
+      values;
+};
+/// The arrays of a record, which has to stay as it is while they are looked at.
+[[nodiscard]] std::vector<RecordArray> arrays_of(const Record& record, const Deck& deck);
 
 /// Writes `record` as an HDF5 file that appears at `path` complete or not at all. For one rank. `complete`: whether
 /// this is the end of the run.

@@ -1,13 +1,11 @@
 // `heddle verify`: names the physics in files of `heddle tdse` by its bits.
 #include "drivers/commands.hpp"
-#include "drivers/support/sha256.hpp"
 #include "drivers/support/standard_output.hpp"
-#include "drivers/tdse/record/hdf5.hpp"
+#include "drivers/tdse/record/physics_hash.hpp"
 #include <heddle/core/error.hpp>
 
 #include <algorithm>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace heddle::driver {
@@ -44,34 +42,8 @@ std::string hash_of(std::string text) {
   return text;
 }
 
-// A file's hash, and those of its datasets.
-struct Named {
-  std::string hash;
-  std::vector<std::pair<std::string, std::string>> datasets;
-};
-
-// Spectra are left out: they follow from the rest by a Fourier transform, whose bits are its library's.
-Named named(const std::string& path) {
-  const Hdf5Reader file(path);
-  (void)file.extents("/restart/psi");
-  Named result;
-  Sha256 all;
-  for (const std::string& name : file.datasets()) {
-    if (name.starts_with("/spectrum/")) continue;
-    Sha256 one;
-    for (const hsize_t extent : file.extents(name)) one.add(&extent, sizeof(extent));
-    const auto bytes = file.bytes(name);
-    one.add(bytes.data(), bytes.size());
-    result.datasets.emplace_back(name, one.digest());
-    all.add(name.c_str(), name.size() + 1);
-    all.add(result.datasets.back().second.data(), result.datasets.back().second.size());
-  }
-  result.hash = all.digest();
-  return result;
-}
-
 // The first dataset that is not the same in both, or in one of them alone.
-std::string first_difference(const Named& a, const Named& b) {
+std::string first_difference(const PhysicsHash& a, const PhysicsHash& b) {
   const auto [one, other] = std::mismatch(a.datasets.begin(), a.datasets.end(), b.datasets.begin(), b.datasets.end());
   if (one != a.datasets.end()) return one->first;
   return other != b.datasets.end() ? other->first : std::string();
@@ -83,9 +55,9 @@ int run(const CommonOptions& common, Options options) {
   const std::string& expected = options.expected;
   all_options().enter(options, report.inputs());
   auto& files = report.results()["files"] = nlohmann::ordered_json::array();
-  std::vector<Named> all;
+  std::vector<PhysicsHash> all;
   for (const std::string& path : options.files) {
-    all.push_back(named(path));
+    all.push_back(physics_hash(path));
     auto datasets = nlohmann::ordered_json::array();
     for (const auto& [name, hash] : all.back().datasets) {
       datasets.push_back({{"name", name}, {"sha256", hash}});

@@ -61,11 +61,11 @@ std::vector<State> initial_states_on_root(const Deck& deck, const Hamiltonian& h
 
 }  // namespace
 
-std::vector<State> initial_states(const Context& context, const Deck& deck, const Hamiltonian& hamiltonian,
-                                  Index tile) {
+std::vector<State> initial_states(const Communicator& comm, const Deck& deck, const Hamiltonian& hamiltonian,
+                                  Index tile, const std::function<void(const std::string&)>& say) {
   if (deck.initial != InitialKind::imaginary_time) {
     std::vector<State> states;
-    context.comm().on_rank(0, [&] { states = initial_states_on_root(deck, hamiltonian); });
+    comm.on_rank(0, [&] { states = initial_states_on_root(deck, hamiltonian); });
     return states;
   }
   schrodinger::ImaginaryTimeOptions options;
@@ -73,9 +73,9 @@ std::vector<State> initial_states(const Context& context, const Deck& deck, cons
   options.tile = tile;
   schrodinger::ImaginaryTimeReport found;
   const auto lowest =
-      schrodinger::imaginary_time_states(context.comm(), hamiltonian.bare(), 0.0, levels_needed(deck), options, &found);
-  context.say(format("imaginary time: %lld steps, %.4g/hartree in all; residual %.1e; lowest energy %.12g",
-                     static_cast<long long>(found.steps), found.time, found.residual, lowest.energies.front()));
+      schrodinger::imaginary_time_states(comm, hamiltonian.bare(), 0.0, levels_needed(deck), options, &found);
+  say(format("imaginary time: %lld steps, %.4g/hartree in all; residual %.1e; lowest energy %.12g",
+             static_cast<long long>(found.steps), found.time, found.residual, lowest.energies.front()));
   return levels_of(deck, lowest);
 }
 

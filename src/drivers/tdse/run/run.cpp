@@ -167,7 +167,7 @@ Beginning beginning_of(Context& context, const Deck& deck, const Hamiltonian& ha
   Beginning begin;
   Index tile = options.tile.value_or(schrodinger::default_tile(deck.grid.points));
   if (options.restart.empty()) {
-    begin.states = initial_states(context, deck, hamiltonian, tile);
+    begin.states = initial_states(comm, deck, hamiltonian, tile, [&](const std::string& line) { context.say(line); });
   } else {
     comm.on_rank(0, [&] {
       begin.record = read_record(options.restart, deck, hamiltonian);

@@ -161,7 +161,8 @@ bool run_point(const Context& alone, const Deck& deck, const RunOptions& options
   schrodinger::PropagatorOptions propagator = deck.propagator;
   propagator.tile = options.tile.value_or(schrodinger::default_tile(deck.grid.points));
   propagator.duration = static_cast<double>(deck.time_steps) * deck.time_step;
-  const auto initial = initial_states(alone, deck, hamiltonian, propagator.tile);
+  const auto initial = initial_states(alone.comm(), deck, hamiltonian, propagator.tile,
+                                      [&](const std::string& line) { alone.say(line); });
   Simulation simulation(alone.comm(), hamiltonian,
                         {.time_step = deck.time_step, .propagator = propagator, .states = deck.output_states}, initial);
   Followed followed{{}, std::vector<Course>(initial.size()), std::vector<Averages>(initial.size())};

@@ -4,8 +4,8 @@
 #include "drivers/support/standard_output.hpp"
 #include "drivers/support/text.hpp"
 #include "drivers/tdse/deck/deck.hpp"
+#include "drivers/tdse/deck/files.hpp"
 #include "drivers/tdse/record/record.hpp"
-#include "drivers/tdse/record/text_files.hpp"
 #include "drivers/tdse/run/levels.hpp"
 #include "drivers/tdse/run/problem.hpp"
 #include "drivers/tdse/run/run.hpp"
@@ -152,31 +152,6 @@ std::string read_text(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
 
-// Rank 0 reads files; what it found is on every rank.
-void read_potential(const Communicator& comm, Deck& deck) {
-  if (deck.potential.kind != schrodinger::PotentialKind::table) return;
-  const auto path = deck.potential_folder / deck.potential_file;
-  auto& x = deck.potential.table_x;
-  auto& v = deck.potential.table_v;
-  comm.on_rank(0, [&] {
-    for (const auto& row : read_columns(path, 2, 2, "two columns, x and V")) {
-      x.push_back(row[0]);
-      v.push_back(row[1]);
-    }
-    try {
-      validate(deck.grid, deck.potential, deck.nuclei);
-    } catch (const Error& error) {
-      throw Error(ErrorKind::input, path.string() + ": " + error.what());
-    }
-  });
-  auto size = static_cast<Index>(x.size());
-  comm.broadcast(std::span(&size, 1), 0);
-  x.resize(static_cast<std::size_t>(size));
-  v.resize(static_cast<std::size_t>(size));
-  comm.broadcast(std::span(x), 0);
-  comm.broadcast(std::span(v), 0);
-}
-
 // A deck's text, and the name by which messages call it; where names of files in it begin is the name's folder.
 struct DeckText {
   std::string name;
@@ -214,8 +189,7 @@ std::vector<std::string> settings_of(const Options& options) {
 
 Deck complete_deck(const Communicator& comm, const DeckText& given, const std::vector<std::string>& settings) {
   Deck deck = read_deck(given.text, given.name, settings);
-  read_potential(comm, deck);
-  if (deck.initial == InitialKind::file) deck.initial_file = (deck.initial_folder / deck.initial_file).string();
+  read_files(comm, deck);
   return deck;
 }
 
