@@ -261,6 +261,10 @@ def result(function, kind, out, shape, name, like, order="C"):
     shape = tuple(shape)
     if out is None:
         return kind.empty(shape, name, like, order)
+    if kind is _numpy and type(out) is np.ndarray and out.shape == shape and _NAMES.get(out.dtype) == name:
+        flags = out.flags
+        if flags.forc and flags.writeable and flags.aligned:
+            return out
     kind.writable(function, out)
     if tuple(out.shape) != shape or kind.dtype_name(out) != name:
         raise ValueError(f"{function}: out has shape {tuple(out.shape)} and elements of type {kind.dtype_name(out)}; "
