@@ -4,6 +4,7 @@
 // running
 // ("Results Reproducibility" in its documentation), and tiles that run side by side would lose their fixed bits.
 #include "blas/backend.hpp"
+#include "blas/cuda_state.hpp"
 #include "blas/decompositions.hpp"
 #include "blas/hopper.hpp"
 #include "blas/integer.hpp"
@@ -14,56 +15,6 @@
 
 #include <Kokkos_Profiling_ScopedRegion.hpp>
 #include <cublas_v2.h>
-#include <cusolverDn.h>
-
-#include <vector>
-
-namespace heddle::blas {
-
-namespace {
-
-void check(const char* what, cublasStatus_t status) {
-  if (status != CUBLAS_STATUS_SUCCESS) {
-    throw Error(ErrorKind::computation, message_of("cuBLAS failed to ", what, ": ", cublasGetStatusString(status)));
-  }
-}
-
-cublasMath_t mode_of(MathMode math) {
-  switch (math) {
-    case MathMode::automatic:
-    case MathMode::tensor:
-      return CUBLAS_DEFAULT_MATH;
-    case MathMode::plain:
-      return CUBLAS_PEDANTIC_MATH;
-    case MathMode::tf32:
-      return CUBLAS_TF32_TENSOR_OP_MATH;
-  }
-  throw Error(ErrorKind::argument, "not a value of heddle::MathMode");
-}
-
-}  // namespace
-
-struct Context::State {
-  State(const ExecutionSpace& space, MathMode math)
-      : workspace(Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "heddle::blas::workspace"),
-                  impl::cublas_workspace_bytes),
-        next(Kokkos::view_alloc(space, "heddle::blas::next")) {
-    check("start", cublasCreate(&handle));
-    check("take a stream", cublasSetStream(handle, space.cuda_stream()));
-    check("take a workspace", cublasSetWorkspace(handle, workspace.data(), workspace.size()));
-    check("take a math mode", cublasSetMathMode(handle, mode_of(math)));
-  }
-  ~State() { cublasDestroy(handle); }
-  State(const State&) = delete;
-  State& operator=(const State&) = delete;
-
-  cublasHandle_t handle = nullptr;
-  Kokkos::View<std::byte*, MemorySpace> workspace;
-  Kokkos::View<std::byte*, MemorySpace> copies;   // Of operands whose layout cuBLAS would look at.
-  Kokkos::View<std::uint32_t, MemorySpace> next;  // Of hopper_products().
-};
-
-}  // namespace heddle::blas
 
 namespace heddle::impl {
 namespace {
@@ -267,38 +218,11 @@ bool backend_runs_side_by_side() {
   return true;
 }
 
-std::shared_ptr<blas::Context::State> make_backend_state(const ExecutionSpace& space, MathMode math) {
-  return std::make_shared<blas::Context::State>(space, math);
-}
-
 bool backend_has_eigenvectors() {
   return true;
 }
 
 namespace {
-
-void check_solver(const char* what, cusolverStatus_t status) {
-  if (status != CUSOLVER_STATUS_SUCCESS) {
-    throw Error(ErrorKind::computation, message_of("cuSOLVER failed to ", what, ": status ", static_cast<int>(status)));
-  }
-}
-
-// A handle and its parameters on a stream.
-struct Solver {
-  explicit Solver(const ExecutionSpace& space) {
-    check_solver("start", cusolverDnCreate(&handle));
-    check_solver("take a stream", cusolverDnSetStream(handle, space.cuda_stream()));
-    check_solver("make parameters", cusolverDnCreateParams(&parameters));
-  }
-  ~Solver() {
-    cusolverDnDestroyParams(parameters);
-    cusolverDnDestroy(handle);
-  }
-  Solver(const Solver&) = delete;
-  Solver& operator=(const Solver&) = delete;
-  cusolverDnHandle_t handle = nullptr;
-  cusolverDnParams_t parameters = nullptr;
-};
 
 template <Scalar T> constexpr cudaDataType data_type = CUDA_R_64F;
 template <> constexpr cudaDataType data_type<float> = CUDA_R_32F;
@@ -312,25 +236,28 @@ void backend_eigenvectors(const blas::Context& context, const MatrixView<T>& A,
                           const Kokkos::View<Real<T>*, MemorySpace>& w) {
   const Kokkos::Profiling::ScopedRegion region("heddle::blas::eigenvectors");
   const ExecutionSpace& space = context.space();
-  const Solver solver(space);
+  blas::Solver& solver = context.state()->solver(space);
   const auto n = static_cast<Index>(A.extent(0));
   const Index leading = leading_dimension(A);
   std::size_t device_bytes = 0;
   std::size_t host_bytes = 0;
-  check_solver("size a workspace",
-               cusolverDnXsyevd_bufferSize(solver.handle, solver.parameters, CUSOLVER_EIG_MODE_VECTOR,
-                                           CUBLAS_FILL_MODE_LOWER, n, data_type<T>, A.data(), leading,
-                                           data_type<Real<T>>, w.data(), data_type<T>, &device_bytes, &host_bytes));
-  const Kokkos::View<std::byte*, MemorySpace> workspace(
-      Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "heddle::blas::workspace"), device_bytes);
-  std::vector<std::byte> host_workspace(host_bytes);
-  const Kokkos::View<int, MemorySpace> info(Kokkos::view_alloc(space, "heddle::blas::info"));
-  check_solver("find eigenvectors",
-               cusolverDnXsyevd(solver.handle, solver.parameters, CUSOLVER_EIG_MODE_VECTOR, CUBLAS_FILL_MODE_LOWER, n,
-                                data_type<T>, A.data(), leading, data_type<Real<T>>, w.data(), data_type<T>,
-                                workspace.data(), device_bytes, host_workspace.data(), host_bytes, info.data()));
+  blas::check_solver("size a workspace", cusolverDnXsyevd_bufferSize(
+                                             solver.handle, solver.parameters, CUSOLVER_EIG_MODE_VECTOR,
+                                             CUBLAS_FILL_MODE_LOWER, n, data_type<T>, A.data(), leading,
+                                             data_type<Real<T>>, w.data(), data_type<T>, &device_bytes, &host_bytes));
+  if (solver.workspace.size() < device_bytes) {
+    solver.workspace = {};
+    solver.workspace = Kokkos::View<std::byte*, MemorySpace>(
+        Kokkos::view_alloc(Kokkos::WithoutInitializing, "heddle::blas::workspace"), device_bytes);
+  }
+  if (solver.host_workspace.size() < host_bytes) solver.host_workspace.resize(host_bytes);
+  blas::check_solver("find eigenvectors",
+                     cusolverDnXsyevd(solver.handle, solver.parameters, CUSOLVER_EIG_MODE_VECTOR,
+                                      CUBLAS_FILL_MODE_LOWER, n, data_type<T>, A.data(), leading, data_type<Real<T>>,
+                                      w.data(), data_type<T>, solver.workspace.data(), device_bytes,
+                                      solver.host_workspace.data(), host_bytes, solver.info.data()));
   int found = 0;
-  Kokkos::deep_copy(space, Kokkos::View<int, Kokkos::HostSpace>(&found), info);
+  Kokkos::deep_copy(space, Kokkos::View<int, Kokkos::HostSpace>(&found), solver.info);
   space.fence("heddle::blas::eigenvectors");
   if (found != 0) {
     throw Error(ErrorKind::computation,

@@ -13,6 +13,7 @@ inline constexpr int tag_transpose = 6;
 inline constexpr int tag_jacobi = 7;
 inline constexpr int tag_jacobi_vectors = 11;
 inline constexpr int tag_exchange = 13;
+inline constexpr int tag_mirror = 14;
 
 /// Of the ids of links.
 inline constexpr int tag_link = 1 << 13;
@@ -54,6 +55,8 @@ inline const char* stream_of(int tag) {
       return "a measurement";
     case tag_transpose:
       return "a transpose";
+    case tag_mirror:
+      return "the other half of a symmetric matrix";
     case tag_jacobi:
     case tag_jacobi + 1:
     case tag_jacobi + 2:

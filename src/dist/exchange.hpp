@@ -91,14 +91,16 @@ template <Scalar T> struct Route {
   Transport transport;
   PanelPool<T>& pool;
   int tag;
-  bool crossed;  ///< Columns of a message are rows of the result.
+  bool crossed;   ///< Columns of a message are rows of the result.
+  bool in_place;  ///< The result is the matrix that messages are taken from.
 
   /// Whether messages with this rank are read where they lie.
   [[nodiscard]] bool shown(int rank) const { return crossed && transport.shows_blocks(rank); }
 };
 
 /// What goes to one rank: shown as it lies, if it is a block and the receiver reads it there; else, where it is one run
-/// of memory as it lies, else packed, which takes less than the copy engines lose where columns lie apart.
+/// of memory that stays as it is, as it lies, else packed, which takes less than the copy engines lose where columns
+/// lie apart.
 template <Scalar T> class Outbox {
  public:
   Outbox(const Route<T>& route, const MatrixView<const T>& A, const Share& part, int rank)
@@ -107,7 +109,7 @@ template <Scalar T> class Outbox {
         part_(part),
         rank_(rank),
         panels_(part.rows.count, part.columns.count),
-        as_it_lies_(route.shown(rank) ? part.is_block() : part.is_contiguous(A)) {
+        as_it_lies_(route.shown(rank) ? part.is_block() : !route.in_place && part.is_contiguous(A)) {
     if (route.shown(rank)) {
       panels_.all_at_once();
     }
@@ -303,6 +305,15 @@ template <Scalar T, class Sink> class OwnShare {
   Panels<T> panels_;
 };
 
+/// An instance beside `space` on GPUs.
+inline ExecutionSpace instance_beside(const ExecutionSpace& space) {
+  if constexpr (on_host) {
+    return space;
+  } else {
+    return Kokkos::Experimental::partition_space(space, 1)[0];
+  }
+}
+
 /// Buffers of an exchange. What a rank keeps is put in its place on an instance with buffers of its own, or with those
 /// of the rest.
 template <Scalar T> struct ExchangeBuffers {
@@ -317,13 +328,14 @@ template <Scalar T> struct ExchangeBuffers {
 /// half as much again as copy engines do, which stand still while transposes take the memory's bandwidth. A Sink has
 /// matrix(), this rank's part of the result; crossed(), whether columns of a message are rows of it; takes_as_it_is(),
 /// whether a message may land in it as it comes; and place(space, pool, block, part), which puts a block of a message
-/// there and does not block.
+/// there and does not block. Its matrix may be A itself, if it writes no element that any rank's sink takes from
+/// another.
 template <Scalar T, class Sink>
 void exchange(const Communicator& comm, const MatrixView<const T>& A, const Shares& outgoing, const Sink& sink,
               const Shares& incoming, int tag, const ExchangeBuffers<T>& buffers) {
   const ExecutionSpace& space = comm.space();
   const auto transport = transport_of(comm);
-  const Route<T> route{comm, transport, buffers.pool, tag, sink.crossed()};
+  const Route<T> route{comm, transport, buffers.pool, tag, sink.crossed(), A.data() == sink.matrix().data()};
   const Event begin = Event::on(space);
   begin.before(buffers.space_beside);
   std::deque<Inbox<T, Sink>> inboxes;

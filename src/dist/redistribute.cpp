@@ -1,7 +1,7 @@
 #include "comm/tags.hpp"
 #include "core/instantiate.hpp"
 #include "dist/copies.hpp"
-#include "dist/exchange.hpp"
+#include "dist/redistribution.hpp"
 #include <heddle/dist/matrix.hpp>
 
 namespace heddle {
@@ -25,21 +25,29 @@ template <Scalar T> class Copied {
 
 }  // namespace
 
+namespace impl {
+
+template <Scalar T>
+Redistribution<T>::Redistribution(const Communicator& comm, const Placement& from, const Placement& to)
+    : comm_(comm), outgoing_(comm, from, to), incoming_(comm, to, from) {}
+
+template <Scalar T> void Redistribution<T>::operator()(const DistributedMatrix<T>& A, const DistributedMatrix<T>& B) {
+  exchange<T>(comm_, A.local(), outgoing_, Copied<T>(B.local()), incoming_, tag_redistribute,
+              {pool_, comm_.space(), pool_});
+}
+
+}  // namespace impl
+
 template <Scalar T> void redistribute(const DistributedMatrix<T>& A, const DistributedMatrix<T>& B) {
   A.communicator().together([&] {
     require(A.rows() == B.rows() && A.columns() == B.columns(), "redistribute: from ", A.placement().describe(), " to ",
             B.placement().describe(), "; expected equal shapes");
-    const Communicator& comm = A.communicator();
-    const ExecutionSpace& space = comm.space();
     if (A.placement() == B.placement()) {
       copy(A, B);
-      space.fence("heddle::dist::redistribute");
+      A.communicator().space().fence("heddle::dist::redistribute");
       return;
     }
-    impl::PanelPool<T> pool;
-    impl::exchange<T>(comm, A.local(), impl::Shares(comm, A.placement(), B.placement()), Copied<T>(B.local()),
-                      impl::Shares(comm, B.placement(), A.placement()), impl::tag_redistribute,
-                      {pool, comm.space(), pool});
+    impl::Redistribution<T>(A.communicator(), A.placement(), B.placement())(A, B);
   });
 }
 
@@ -75,6 +83,7 @@ template <Scalar T> void scatter(const HostMatrix<T>& whole, int root, const Dis
 }
 
 #define HEDDLE_INSTANTIATE(T)                                                              \
+  template class impl::Redistribution<T>;                                                  \
   template void redistribute<T>(const DistributedMatrix<T>&, const DistributedMatrix<T>&); \
   template HostMatrix<T> gather<T>(const DistributedMatrix<T>&, int);                      \
   template void scatter<T>(const HostMatrix<T>&, int, const DistributedMatrix<T>&)

@@ -3,6 +3,8 @@
 
 #include "dist/elementwise.hpp"
 
+#include <type_traits>
+
 namespace heddle::impl {
 
 /// Rows and columns of a block, at most.
@@ -27,9 +29,10 @@ template <class T> BlockTeams block_teams(const ExecutionSpace& space, Index cou
 /// rows x columns elements of A from (i0, j0) on, for the whole team, which meets. Once in a kernel: the memory is one
 /// block's.
 template <class T>
-KOKKOS_INLINE_FUNCTION TransposedBlock<T> transposed_block(const BlockTeams::member_type& team, const Elements<T>& A,
-                                                           Index i0, Index j0, int rows, int columns) {
-  const TransposedBlock<T> held(team.team_scratch(0), block_edge + 1, block_edge);
+KOKKOS_INLINE_FUNCTION TransposedBlock<std::remove_const_t<T>> transposed_block(const BlockTeams::member_type& team,
+                                                                                const Elements<T>& A, Index i0,
+                                                                                Index j0, int rows, int columns) {
+  const TransposedBlock<std::remove_const_t<T>> held(team.team_scratch(0), block_edge + 1, block_edge);
   Kokkos::parallel_for(Kokkos::TeamThreadRange(team, columns), [&](int j) {
     Kokkos::parallel_for(Kokkos::ThreadVectorRange(team, rows), [&](int i) { held(i, j) = A(i0 + i, j0 + j); });
   });

@@ -47,14 +47,6 @@ template <Scalar T> class Mapped {
   TransposeOptions options_;
 };
 
-ExecutionSpace instance_beside(const ExecutionSpace& space) {
-  if constexpr (impl::on_host) {
-    return space;
-  } else {
-    return Kokkos::Experimental::partition_space(space, 1)[0];
-  }
-}
-
 }  // namespace
 
 template <Scalar T> struct TransposePlan<T>::State {
@@ -104,7 +96,7 @@ TransposePlan<T>::TransposePlan(const Communicator& comm, const Placement& a, Op
                            options,
                            impl::Shares(comm, a, b, crossed),
                            impl::Shares(comm, b, a, crossed),
-                           instance_beside(comm.space()),
+                           impl::instance_beside(comm.space()),
                            {},
                            {}});
   });

@@ -218,7 +218,7 @@ template <Scalar T> class GemmPlan {
 /// Fills the tiles of a square C that a product of GemmTiles::half with this tile did not compute, from those that it
 /// did: c_ij = sign c_ji, where `sign` is 1 or -1. In tiles on the diagonal, the elements below the diagonal are kept.
 /// C is then exactly symmetric, or antisymmetric with zeros on the diagonal. C may have any placement. Collective; it
-/// blocks where C is on more than one rank, and n^2 elements then travel. Bits: the elements are copied.
+/// blocks where C is on more than one rank, and at most n^2 elements then travel. Bits: the elements are copied.
 template <Scalar T>
 void complete_symmetric(const Communicator& comm, const DistributedMatrix<T>& C, Index tile,
                         std::type_identity_t<T> sign);

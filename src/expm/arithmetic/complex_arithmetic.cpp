@@ -81,8 +81,7 @@ ComplexArithmetic<T>::ComplexArithmetic(const Communicator& comm, Index n, int c
       complex_products_(complex_products),
       products_of_(choose_products(comm, rows_, columns_, options)) {}
 
-template <RealScalar T>
-SharedMatrix<T> ComplexArithmetic<T>::in_column_bands(const SharedMatrix<T>& part, int sign) const {
+template <RealScalar T> SharedMatrix<T> ComplexArithmetic<T>::in_column_bands(const SharedMatrix<T>& part, int sign) {
   if (!part || rows_.placement() == columns_.placement()) {
     return part;
   }
@@ -91,7 +90,8 @@ SharedMatrix<T> ComplexArithmetic<T>::in_column_bands(const SharedMatrix<T>& par
   if (sign != 0) {
     heddle::transpose(comm_.space(), static_cast<T>(sign), part->local(), Operation::transpose, written.local());
   } else {
-    redistribute(*part, written);
+    if (!to_columns_) to_columns_.emplace(comm_, rows_.placement(), columns_.placement());
+    (*to_columns_)(*part, written);
   }
   return result;
 }

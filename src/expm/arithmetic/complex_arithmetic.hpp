@@ -1,6 +1,7 @@
 // Sums and products of complex matrices in real and imaginary parts, on real products.
 #pragma once
 
+#include "dist/redistribution.hpp"
 #include "expm/arithmetic/careful_products.hpp"
 #include "expm/arithmetic/matrix_pool.hpp"
 #include "expm/arithmetic/parts.hpp"
@@ -9,6 +10,7 @@
 
 #include <complex>
 #include <functional>
+#include <optional>
 #include <span>
 
 namespace heddle::impl {
@@ -77,7 +79,7 @@ template <RealScalar T> class ComplexArithmetic {
 
  private:
   // `sign`: of the part's transpose, which is the part itself; 0 where it is not.
-  [[nodiscard]] SharedMatrix<T> in_column_bands(const SharedMatrix<T>& part, int sign) const;
+  [[nodiscard]] SharedMatrix<T> in_column_bands(const SharedMatrix<T>& part, int sign);
   [[nodiscard]] WorkMatrix<T> sum(const Parts<T>& X, const MatrixPool<T>& pool) const;
   // Z = alpha X Y + beta Z, of real matrices; `half`: of a symmetric result, which is then to be completed.
   void product(T alpha, const RealFactor<T>& X, const RealFactor<T>& Y, T beta, WorkMatrix<T>& Z, bool half);
@@ -89,6 +91,7 @@ template <RealScalar T> class ComplexArithmetic {
   Communicator comm_;
   MatrixPool<T> rows_;
   MatrixPool<T> columns_;
+  std::optional<Redistribution<T>> to_columns_;  // Made when it is first asked for.
   int complex_products_;
   ChosenProducts<T> products_of_;
   int products_ = 0;

@@ -1,5 +1,6 @@
 #include "gemm/run/mirror.hpp"
 
+#include "comm/tags.hpp"
 #include "core/instantiate.hpp"
 #include "dist/transposed_block.hpp"
 #include "gemm/plan/schedule.hpp"
@@ -21,103 +22,120 @@ struct Half {
   }
 };
 
-// Blocks of C, written down the columns of the block across the diagonal.
-template <class T> struct MirrorBlocks {
+// Global indices of some local ones.
+struct Globals {
+  Position local;
+  CyclicAxis axis;
+  int process;
+
+  KOKKOS_INLINE_FUNCTION Index operator()(Index k) const { return axis.global(process, local(k)); }
+};
+
+// A part of C: of its elements that were not computed, each is sign times the one across the diagonal, which `across`
+// has. A team takes a block; one that was computed is left alone, and where one tile holds a block, nothing is asked of
+// its elements.
+template <class T> struct MirrorPart {
+  Elements<const T> across;  ///< columns x rows of the part.
   Elements<T> C;
-  Index n;
-  Index blocks;
+  Position row;
+  Position column;
+  Globals global_row;
+  Globals global_column;
+  Index rows;
+  Index columns;
+  Index down;  ///< Blocks below one another.
   Half half;
   T sign;
 
-  struct Block {
-    Index i0;
-    Index j0;
-    int high;
-    int wide;
-    bool uniform;  // One answer for all of it: off the diagonal, where one tile holds it.
-    bool held;     // What that is.
-  };
-  KOKKOS_INLINE_FUNCTION Block block(Index number) const {
-    const Index i0 = number % blocks * block_edge;
-    const Index j0 = number / blocks * block_edge;
-    const Index i_end = Kokkos::min(n, i0 + block_edge);
-    const Index j_end = Kokkos::min(n, j0 + block_edge);
-    const bool uniform =
-        i0 != j0 && i0 / half.tile == (i_end - 1) / half.tile && j0 / half.tile == (j_end - 1) / half.tile;
-    return {i0, j0, static_cast<int>(i_end - i0), static_cast<int>(j_end - j0), uniform, uniform && half.holds(i0, j0)};
-  }
-  // Element (i, j) of a block goes across, if it was computed.
-  KOKKOS_INLINE_FUNCTION void put(const Block& of, int i, int j, const T& element) const {
-    const Index row = of.i0 + i;
-    const Index column = of.j0 + j;
-    if (!of.uniform && row == column) {
-      if (sign == T{-1}) C(row, row) = T{0};
-    } else if (of.uniform || half.holds(row, column)) {
-      C(column, row) = sign * element;
-    }
-  }
   KOKKOS_INLINE_FUNCTION void operator()(const BlockTeams::member_type& team) const {
-    const Block of = block(team.league_rank());
-    if (of.uniform && !of.held) return;
-    const TransposedBlock<T> held = transposed_block(team, C, of.i0, of.j0, of.high, of.wide);
-    Kokkos::parallel_for(Kokkos::TeamThreadRange(team, of.high), [&](int i) {
-      Kokkos::parallel_for(Kokkos::ThreadVectorRange(team, of.wide), [&](int j) { put(of, i, j, held(i, j)); });
+    const Index i0 = team.league_rank() % down * block_edge;
+    const Index j0 = team.league_rank() / down * block_edge;
+    const int high = static_cast<int>(Kokkos::min(rows - i0, Index{block_edge}));
+    const int wide = static_cast<int>(Kokkos::min(columns - j0, Index{block_edge}));
+    const Index top = global_row(i0);
+    const Index bottom = global_row(i0 + high - 1);
+    const Index left = global_column(j0);
+    const Index right = global_column(j0 + wide - 1);
+    const bool uniform = top / half.tile == bottom / half.tile && left / half.tile == right / half.tile &&
+                         (top / half.tile != left / half.tile || top > right || bottom < left);
+    if (uniform && half.holds(top, left)) return;
+    const TransposedBlock<T> held = transposed_block(team, across, j0, i0, wide, high);
+    Kokkos::parallel_for(Kokkos::TeamThreadRange(team, wide), [&](int j) {
+      Kokkos::parallel_for(Kokkos::ThreadVectorRange(team, high), [&](int i) {
+        const Index g = uniform ? top : global_row(i0 + i);
+        const Index h = uniform ? left : global_column(j0 + j);
+        if (g == h) {
+          if (sign == T{-1}) C(row(i0 + i), column(j0 + j)) = T{0};
+        } else if (uniform || !half.holds(g, h)) {
+          C(row(i0 + i), column(j0 + j)) = sign * held(j, i);
+        }
+      });
     });
   }
 };
 
-template <Scalar T> void mirror_blocks(const ExecutionSpace& space, const MatrixView<T>& C, const Half& half, T sign) {
-  const auto n = static_cast<Index>(C.extent(0));
-  const Index blocks = (n + block_edge - 1) / block_edge;
-  Kokkos::parallel_for("heddle::gemm::mirror", block_teams<T>(space, blocks * blocks),
-                       MirrorBlocks<T>{Elements<T>(C), n, blocks, half, sign});
-}
+// Puts what comes from other ranks, or from here, across the diagonal of C.
+template <Scalar T> class Mirrored {
+ public:
+  Mirrored(const DistributedMatrix<T>& C, const Half& half, T sign)
+      : matrix_(C.local()),
+        rows_(C.placement().row_axis()),
+        columns_(C.placement().column_axis()),
+        p_(C.grid_row()),
+        q_(C.grid_column()),
+        half_(half),
+        sign_(sign) {}
+  [[nodiscard]] const MatrixView<T>& matrix() const { return matrix_; }
+  [[nodiscard]] static bool crossed() { return true; }
+  [[nodiscard]] static bool takes_as_it_is() { return false; }
+  void place(const ExecutionSpace& space, PanelPool<T>& /*pool*/, const MatrixView<const T>& block,
+             const Share& part) const {
+    if (part.size() == 0) return;
+    const Index down = (part.rows.count + block_edge - 1) / block_edge;
+    const Index across = (part.columns.count + block_edge - 1) / block_edge;
+    const Position row(part.rows);
+    const Position column(part.columns);
+    Kokkos::parallel_for(
+        "heddle::gemm::mirror", block_teams<T>(space, down * across),
+        MirrorPart<T>{Elements<const T>(block), Elements<T>(matrix_), row, column, Globals{row, rows_, p_},
+                      Globals{column, columns_, q_}, part.rows.count, part.columns.count, down, half_, sign_});
+  }
 
-// C's other half = sign times that of its transpose.
-template <Scalar T>
-void choose_halves(const DistributedMatrix<T>& transposed, const Half& half, T sign, const DistributedMatrix<T>& C) {
-  const Elements<T> to(C.local());
-  const Elements<T> from(transposed.local());
-  const CyclicAxis rows = C.placement().row_axis();
-  const CyclicAxis columns = C.placement().column_axis();
-  const int p = C.grid_row();
-  const int q = C.grid_column();
-  for_each_element(
-      C.communicator().space(), "heddle::gemm::mirror", static_cast<Index>(C.local().extent(0)),
-      static_cast<Index>(C.local().extent(1)), KOKKOS_LAMBDA(Index i, Index j) {
-        const Index row = rows.global(p, i);
-        const Index column = columns.global(q, j);
-        if (row == column) {
-          if (sign == T{-1}) to(i, j) = T{0};
-        } else if (!half.holds(row, column)) {
-          to(i, j) = sign * from(i, j);
-        }
-      });
-}
+ private:
+  MatrixView<T> matrix_;
+  CyclicAxis rows_;
+  CyclicAxis columns_;
+  int p_;
+  int q_;
+  Half half_;
+  T sign_;
+};
 
 }  // namespace
 
 template <Scalar T>
 Mirror<T>::Mirror(const Communicator& comm, const Placement& placement, Index tile)
-    : comm_(comm), placement_(placement), tile_(tile) {
+    : comm_(comm), placement_(placement), tile_(tile), beside_(comm.space()) {
   require(placement.rows() == placement.columns(), "complete_symmetric: C is ", placement.rows(), " x ",
           placement.columns(), "; expected square");
   require(tile >= 1, "complete_symmetric: tile ", tile, "; expected at least 1");
   if (placement.rank_end() - placement.first_rank() > 1) {
-    plan_.emplace(comm, placement, Operation::transpose, placement);
-    transposed_ = DistributedMatrix<T>(comm, placement, "heddle::gemm::mirror");
+    outgoing_.emplace(comm, placement, placement, true);
+    incoming_.emplace(comm, placement, placement, true);
+    beside_ = instance_beside(comm.space());
   }
 }
 
 template <Scalar T> void Mirror<T>::operator()(const DistributedMatrix<T>& C, T sign) {
   require(C.placement() == placement_, "complete_symmetric: C is ", C.placement().describe(), "; the plan is for ",
           placement_.describe());
-  const Half half{tile_, (placement_.rows() + tile_ - 1) / tile_};
-  if (plan_) {
-    plan_->execute(T{1}, C, transposed_);
-    choose_halves(transposed_, half, sign, C);
+  const Mirrored<T> target(C, Half{tile_, (placement_.rows() + tile_ - 1) / tile_}, sign);
+  if (outgoing_) {
+    exchange<T>(comm_, C.local(), *outgoing_, target, *incoming_, tag_mirror,
+                {pool_, beside_, on_host ? pool_ : pool_beside_});
   } else if (C.local().size() > 0) {
-    mirror_blocks(comm_.space(), C.local(), half, sign);
+    const Locals all{0, placement_.rows(), {}};
+    target.place(comm_.space(), pool_, C.local(), Share{all, all});
   }
 }
 

@@ -1,14 +1,14 @@
 // The half of a symmetric matrix that was not computed, from the half that was.
 #pragma once
 
+#include "dist/exchange.hpp"
 #include <heddle/dist/matrix.hpp>
-#include <heddle/transpose/distributed.hpp>
 
 #include <optional>
 
 namespace heddle::impl {
 
-/// complete_symmetric() for matrices of one placement, with its workspace: a matrix more where C is on several ranks.
+/// complete_symmetric() for matrices of one placement. On several ranks it keeps what messages need on their way.
 template <Scalar T> class Mirror {
  public:
   Mirror(const Communicator& comm, const Placement& placement, Index tile);
@@ -18,8 +18,11 @@ template <Scalar T> class Mirror {
   Communicator comm_;
   Placement placement_;
   Index tile_;
-  std::optional<TransposePlan<T>> plan_;
-  DistributedMatrix<T> transposed_;
+  std::optional<Shares> outgoing_;
+  std::optional<Shares> incoming_;
+  ExecutionSpace beside_;
+  PanelPool<T> pool_;
+  PanelPool<T> pool_beside_;
 };
 
 }  // namespace heddle::impl

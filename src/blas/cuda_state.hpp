@@ -1,0 +1,58 @@
+// What a context keeps of cuBLAS and cuSOLVER, and where it comes from: handles take about a millisecond to make,
+// longer than many a call that makes a context of its own.
+#pragma once
+
+#include "blas/backend.hpp"
+#include <heddle/core/error.hpp>
+
+#include <cublas_v2.h>
+#include <cusolverDn.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+namespace heddle::blas {
+
+/// Throws Error(computation) where `status` is a failure to do `what`.
+void check(const char* what, cublasStatus_t status);
+void check_solver(const char* what, cusolverStatus_t status);
+
+/// A handle of cuSOLVER with its parameters, and the memory of the last call.
+struct Solver {
+  Solver();
+  ~Solver();
+  Solver(const Solver&) = delete;
+  Solver& operator=(const Solver&) = delete;
+
+  cusolverDnHandle_t handle = nullptr;
+  cusolverDnParams_t parameters = nullptr;
+  Kokkos::View<std::byte*, MemorySpace> workspace;
+  Kokkos::View<int, MemorySpace> info;
+  std::vector<std::byte> host_workspace;
+};
+
+struct Context::State {
+  State();
+  ~State();
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
+
+  /// Binds the handles to the instance's stream, behind all that they were used for.
+  void bind(const ExecutionSpace& space, MathMode math);
+  /// Marks the end of what was ordered on the stream; false where CUDA refuses that.
+  [[nodiscard]] bool mark(const ExecutionSpace& space) noexcept;
+  /// cuSOLVER's handle, made when it is first asked for.
+  Solver& solver(const ExecutionSpace& space);
+
+  cublasHandle_t handle = nullptr;
+  cudaEvent_t used = nullptr;
+  Kokkos::View<std::byte*, MemorySpace> workspace;
+  Kokkos::View<std::byte*, MemorySpace> copies;   // Of operands whose layout cuBLAS would look at.
+  Kokkos::View<std::uint32_t, MemorySpace> next;  // Of hopper_products().
+  std::unique_ptr<Solver> eigensolver;
+};
+
+}  // namespace heddle::blas
