@@ -2,6 +2,8 @@
 
 #include <heddle/core/error.hpp>
 
+#include <algorithm>
+
 namespace heddle::impl {
 
 Mapping::Mapping(const vendor::Export& allocation)
@@ -11,9 +13,8 @@ Mapping::Mapping(const vendor::Export& allocation)
   }
 }
 
-bool Mapping::is(const vendor::Export& other) const {
-  return allocation_.owner == other.owner && allocation_.base == other.base && allocation_.id == other.id &&
-         allocation_.handle == other.handle;
+bool Mapping::same(const vendor::Export& one, const vendor::Export& other) {
+  return one.owner == other.owner && one.base == other.base && one.id == other.id && one.handle == other.handle;
 }
 
 bool Mapping::is_in_place_of(const vendor::Export& other) const {
@@ -35,9 +36,12 @@ std::shared_ptr<Mappings> Mappings::of_process() {
 
 std::shared_ptr<Mapping> Mappings::open(const vendor::Export& allocation) {
   const std::lock_guard lock(mutex_);
-  Entry& entry = entries_[{allocation.owner, allocation.base}];
+  const Place at{allocation.owner, allocation.base};
+  Entry& entry = entries_[at];
   if (!entry.mapping || !entry.mapping->is(allocation)) {
     entry.mapping.reset();
+    entry.kept = kept_for(at, allocation);
+    closed_.erase(at);
     // The runtime refuses what overlaps memory that is still open, though its owner has freed it.
     for (auto& [place, other] : entries_) {
       if (other.mapping && other.mapping->is_in_place_of(allocation)) {
@@ -60,6 +64,13 @@ std::shared_ptr<Mapping> Mappings::open(const vendor::Export& allocation) {
   return entry.mapping;
 }
 
+std::uint64_t Mappings::kept_for(const Place& place, const vendor::Export& allocation) const {
+  const auto found = closed_.find(place);
+  if (found == closed_.end() || !Mapping::same(found->second.allocation, allocation)) return kept_operations;
+  const std::uint64_t missed = operations_ - found->second.last_use;
+  return std::min(std::max(found->second.kept, 2 * missed), most_kept_operations);
+}
+
 void Mappings::release() {
   const std::lock_guard lock(mutex_);
   std::erase_if(entries_, [](const auto& one) { return one.second.mapping.use_count() <= 1; });
@@ -68,8 +79,13 @@ void Mappings::release() {
 void Mappings::end_operation() {
   const std::lock_guard lock(mutex_);
   ++operations_;
+  std::erase_if(closed_, [&](const auto& one) { return one.second.last_use + most_kept_operations < operations_; });
   std::erase_if(entries_, [&](const auto& one) {
-    return !one.second.mapping || one.second.last_use + kept_operations < operations_;
+    const Entry& entry = one.second;
+    if (entry.mapping && entry.last_use + entry.kept >= operations_) return false;
+    if (entry.mapping)
+      closed_.insert_or_assign(one.first, Closed{entry.mapping->allocation(), entry.last_use, entry.kept});
+    return true;
   });
 }
 

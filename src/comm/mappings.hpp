@@ -20,7 +20,9 @@ class Mapping {
   Mapping& operator=(const Mapping&) = delete;
 
   [[nodiscard]] std::byte* address() const { return address_; }
-  [[nodiscard]] bool is(const vendor::Export& other) const;
+  [[nodiscard]] const vendor::Export& allocation() const { return allocation_; }
+  [[nodiscard]] bool is(const vendor::Export& other) const { return same(allocation_, other); }
+  [[nodiscard]] static bool same(const vendor::Export& one, const vendor::Export& other);
   /// Whether it is where `other` is now, and so of memory that its owner has freed.
   [[nodiscard]] bool is_in_place_of(const vendor::Export& other) const;
 
@@ -32,7 +34,8 @@ class Mapping {
 /// The mappings of the latest operations, kept open, since opening one costs as much as pulling megabytes. One table
 /// for all transports of the process, as the runtime has one address space for them. Memory that its owner frees is
 /// only released once its mapping is closed: when something else is in its place, or after a few operations that have
-/// no use for it.
+/// no use for it. How many follows from use: what was closed and is wanted again stays open for twice as long as it was
+/// missed, so that a plan that goes through its matrices in turn opens each twice, and memory used once is soon free.
 class Mappings {
  public:
   /// The process's table; it lives while someone holds it.
@@ -46,12 +49,25 @@ class Mappings {
 
  private:
   static constexpr std::uint64_t kept_operations = 8;
+  static constexpr std::uint64_t most_kept_operations = 512;
   struct Entry {
     std::shared_ptr<Mapping> mapping;
     std::uint64_t last_use = 0;  // operations over then
+    std::uint64_t kept = kept_operations;
   };
+  struct Closed {
+    vendor::Export allocation;
+    std::uint64_t last_use;
+    std::uint64_t kept;
+  };
+  using Place = std::pair<std::uint64_t, std::uint64_t>;  // Owner and address.
+
+  // For how many operations without use an allocation that is opened now will stay open.
+  [[nodiscard]] std::uint64_t kept_for(const Place& place, const vendor::Export& allocation) const;
+
   std::mutex mutex_;
-  std::map<std::pair<std::uint64_t, std::uint64_t>, Entry> entries_;  // By owner and address.
+  std::map<Place, Entry> entries_;
+  std::map<Place, Closed> closed_;  // Of the latest operations.
   std::uint64_t operations_ = 0;
 };
 

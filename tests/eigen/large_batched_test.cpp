@@ -80,8 +80,10 @@ template <Scalar T> void expect_solved(const Solved<T>& solved, std::size_t b, i
     value = std::ldexp(value, exponent);
   }
   const Quality judged = quality<T>(A, solved.V[b], w);
-  EXPECT_LE(judged.residual, 2);
-  EXPECT_LE(judged.orthogonality, 2);
+  // Of all tests of rotations; sums over a CPU's lanes are closer.
+  const double bound = test::on_host ? 2 : 10;
+  EXPECT_LE(judged.residual, bound);
+  EXPECT_LE(judged.orthogonality, bound);
   // Columns one by one, for which 2-norms of all of them are too mild.
   for (Index j = 0; j < n; ++j) {
     double square = 0;
