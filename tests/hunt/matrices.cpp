@@ -296,4 +296,93 @@ void fill_hermitian(Random& random, Type type, Array& A) {
   make_mirrored(A, false);
 }
 
+void fill_hermitian_parts(Random& random, Type type, Array& A) {
+  std::vector<Index> order(static_cast<std::size_t>(A.rows));
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    const auto j = static_cast<std::size_t>(random.below(static_cast<long>(i) + 1));
+    order[i] = order[j];
+    order[j] = static_cast<Index>(i);
+  }
+  const bool definite = random.one_in(2);
+  Array part;
+  for (Index first = 0; first < A.rows;) {
+    const Index left = A.rows - first;
+    if (part.rows == 0 || part.rows > left || !random.one_in(3)) {
+      const Index n = std::min<Index>(left, random.between(1, 5));
+      part = Array{.name = A.name, .rows = n, .columns = n, .values = std::vector<Value>(n * n)};
+      if (definite) {
+        graded_definite(random, type, part);
+        round_to(type, part);
+        make_mirrored(part, false);
+      } else {
+        fill_hermitian(random, type, part);
+      }
+    }
+    for (Index j = 0; j < part.rows; ++j) {
+      for (Index i = 0; i < part.rows; ++i) {
+        A.at(order[static_cast<std::size_t>(first + i)], order[static_cast<std::size_t>(first + j)]) = part.at(i, j);
+      }
+    }
+    first += part.rows;
+  }
+  A.mirror = Mirror::hermitian;
+}
+
+void fill_rectangle(Random& random, Type type, Array& A) {
+  if (A.values.empty()) return;
+  const Index m = A.rows;
+  const Index n = A.columns;
+  const bool by_rows = random.one_in(2);
+  const long few = random.between(1, 3);
+  const long kind = random.below(8);
+  fill_random(random, type, A);
+  switch (kind) {
+    case 0:
+      fill_hard(random, type, A);
+      return;
+    case 1:
+      if (m == n) fill_general(random, type, A, 1e3);
+      break;
+    case 2:
+    case 3: {
+      const double decades = (random.one_in(2) ? 0.9 : 0.1) * (range_of(type).digits == 24 ? 37.0 : 300.0);
+      std::vector<double> factors(static_cast<std::size_t>(by_rows ? m : n));
+      for (double& factor : factors) factor = power(random, type, -decades, 0);
+      for (Index j = 0; j < n; ++j) {
+        for (Index i = 0; i < m; ++i) A.at(i, j) *= factors[static_cast<std::size_t>(by_rows ? i : j)];
+      }
+      break;
+    }
+    case 4:
+      for (Index j = 0; j < n; ++j) {
+        for (Index i = 0; i < m; ++i)
+          A.at(i, j) = by_rows ? A.at(i % std::min<Index>(m, few), j) : A.at(i, j % std::min<Index>(n, few));
+      }
+      break;
+    case 5: {
+      const Array first = A;
+      for (Index j = 0; j < n; ++j) {
+        for (Index i = 0; i < m; ++i) A.at(i, j) = first.at(i, 0) * first.at(0, j);
+      }
+      break;
+    }
+    case 6:
+      for (Index j = 0; j < n; ++j) {
+        for (Index i = 0; i < m; ++i)
+          A.at(i, j) = (i + few) % std::max(m, n) == j ? (random.one_in(2) ? -1.0 : 1.0) : 0.0;
+      }
+      break;
+    default:
+      break;
+  }
+  // Anywhere in the range, mostly as they are.
+  const double size = largest_element(A);
+  if (size > 0 && random.one_in(3)) {
+    const int top = random.any_of(range_of(type).largest - 2, range_of(type).normal, 0);
+    const int shift = top - std::ilogb(size);
+    for (Value& x : A.values) x = Value(std::ldexp(x.real(), shift), std::ldexp(x.imag(), shift));
+  }
+  round_to(type, A);
+}
+
 }  // namespace heddle::hunt

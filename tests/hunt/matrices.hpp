@@ -14,5 +14,12 @@ void fill_general(Random& random, Type type, Array& A, double largest);
 /// Hermitian: random, of a given spectrum (clustered, repeated, of rank one), graded D H D with D over the range of the
 /// type, Hilbert's, Wilkinson's, arrows, blocks, diagonals with ties, tiny elements off the diagonal.
 void fill_hermitian(Random& random, Type type, Array& A);
+/// Such matrices of 1 to 5 rows each, some of them the same one, whose rows are dealt out in a random order; all of
+/// them graded and positive definite in half of the drawings.
+void fill_hermitian_parts(Random& random, Type type, Array& A);
+
+/// Rectangular: random, graded by columns or rows over the range of the type, of few different columns or rows, of rank
+/// one, signed permutations, any mood; square ones as fill_general() has them, too. Anywhere in the range.
+void fill_rectangle(Random& random, Type type, Array& A);
 
 }  // namespace heddle::hunt

@@ -150,18 +150,30 @@ std::optional<WideMatrix> wide_exponential(const WideMatrix& A) {
   return {};
 }
 
-std::vector<Wide> wide_eigenvalues(const Array& A) {
-  if (!is_finite(A)) throw std::invalid_argument("wide_eigenvalues: A holds NaN or infinity");
-  const Index n = A.rows;
+namespace {
+
+// Exponents of the largest part and of the smallest one that is not zero.
+struct Exponents {
   long top = -100000;
   long bottom = 100000;
+  [[nodiscard]] long spread() const { return top > bottom ? top - bottom : 0; }
+};
+Exponents exponents_of(const Array& A) {
+  if (!is_finite(A)) throw std::invalid_argument("many digits of a matrix that holds NaN or infinity");
+  Exponents found;
   for (const Value& x : A.values) {
     for (const double part : {x.real(), x.imag()}) {
-      if (part != 0) top = std::max<long>(top, std::ilogb(part)), bottom = std::min<long>(bottom, std::ilogb(part));
+      if (part == 0) continue;
+      found.top = std::max<long>(found.top, std::ilogb(part));
+      found.bottom = std::min<long>(found.bottom, std::ilogb(part));
     }
   }
-  Wide::bits = 400 + (top > bottom ? 2 * (top - bottom) : 0);
-  WideMatrix S(A);
+  return found;
+}
+
+// Of a Hermitian matrix whose elements are below 2^(top + 1); Wide::bits is set.
+std::vector<Wide> by_rotations(WideMatrix S, long top) {
+  const Index n = S.rows;
   for (int sweep = 0; sweep < 80; ++sweep) {
     bool rotated = false;
     for (Index p = 0; p < n; ++p) {
@@ -205,6 +217,37 @@ std::vector<Wide> wide_eigenvalues(const Array& A) {
   std::vector<Wide> values;
   for (Index i = 0; i < n; ++i) values.push_back(S.at(i, i).re);
   std::sort(values.begin(), values.end());
+  return values;
+}
+
+}  // namespace
+
+std::vector<Wide> wide_eigenvalues(const Array& A) {
+  const Exponents exponents = exponents_of(A);
+  Wide::bits = 400 + 2 * exponents.spread();
+  return by_rotations(WideMatrix(A), exponents.top);
+}
+
+std::vector<Wide> wide_singular_values(const Array& A) {
+  const Exponents exponents = exponents_of(A);
+  // Products have twice the exponents, and roots half the digits.
+  Wide::bits = 600 + 4 * exponents.spread();
+  const WideMatrix X(A);
+  const bool by_columns = A.rows >= A.columns;
+  const Index k = std::min(A.rows, A.columns);
+  WideMatrix S(k, k);
+  for (Index j = 0; j < k; ++j) {
+    for (Index i = 0; i < k; ++i) {
+      for (Index l = 0; l < std::max(A.rows, A.columns); ++l) {
+        const WideComplex& x = by_columns ? X.at(l, i) : X.at(i, l);
+        const WideComplex& y = by_columns ? X.at(l, j) : X.at(j, l);
+        S.at(i, j).add_product(by_columns ? x.conjugate() : x, by_columns ? y : y.conjugate());
+      }
+    }
+  }
+  std::vector<Wide> values = by_rotations(std::move(S), 2 * exponents.top + 6);
+  for (Wide& value : values) value = value.sign() > 0 ? value.root() : Wide();
+  std::reverse(values.begin(), values.end());
   return values;
 }
 

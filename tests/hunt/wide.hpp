@@ -143,6 +143,8 @@ struct WideMatrix {
 /// The eigenvalues of a Hermitian matrix, ascending: cyclic Jacobi rotations until no element is above 2^-200 times the
 /// root of its two diagonals' product, or 2^-(bits) of the largest.
 [[nodiscard]] std::vector<Wide> wide_eigenvalues(const Array& A);
+/// The min(m, n) singular values, descending: roots of the eigenvalues of A^H A or A A^H, found so.
+[[nodiscard]] std::vector<Wide> wide_singular_values(const Array& A);
 
 /// A^-1 by Gauss and Jordan with pivots; nothing where A is singular (to 2000 bits).
 [[nodiscard]] std::optional<WideMatrix> wide_inverse(const Array& A);

@@ -47,6 +47,28 @@ KOKKOS_INLINE_FUNCTION int first_largest(const Team& team, const R* numbers, int
   return first < n ? first : k;
 }
 
+/// Columns k and j of a matrix change places, their labels and lengths with them.
+template <Scalar T, class Team>
+KOKKOS_INLINE_FUNCTION void exchange_columns(const Team& team, const PivotedQr<T>& work, int slot, Real<T>* squares,
+                                             int k, int j) {
+  T* const x = &work.W(0, k, slot);
+  T* const y = &work.W(0, j, slot);
+  Kokkos::parallel_for(Kokkos::TeamVectorRange(team, work.m), [&](int i) {
+    const T kept = x[i];
+    x[i] = y[i];
+    y[i] = kept;
+  });
+  Kokkos::single(Kokkos::PerTeam(team), [&] {
+    const int label = work.labels(k, slot);
+    work.labels(k, slot) = work.labels(j, slot);
+    work.labels(j, slot) = label;
+    const Real<T> square = squares[k];
+    squares[k] = squares[j];
+    squares[j] = square;
+  });
+  team.team_barrier();
+}
+
 /// A P = Q R (G. Golub, 1965). A column's remaining length is summed anew in every step, as its update passes, so that
 /// nothing is lost to cancellation.
 template <Scalar T> void factor(const ExecutionSpace& space, const PivotedQr<T>& work, const Values<int>& chosen) {
@@ -83,21 +105,7 @@ template <Scalar T> void factor(const ExecutionSpace& space, const PivotedQr<T>&
           team.team_barrier();
           T* const x = column(k);
           if (pivot != k) {
-            T* const y = column(pivot);
-            Kokkos::parallel_for(Kokkos::TeamVectorRange(team, m), [&](int i) {
-              const T kept = x[i];
-              x[i] = y[i];
-              y[i] = kept;
-            });
-            Kokkos::single(Kokkos::PerTeam(team), [&] {
-              const int label = work.labels(k, slot);
-              work.labels(k, slot) = work.labels(pivot, slot);
-              work.labels(pivot, slot) = label;
-              const R square = squares[k];
-              squares[k] = squares[pivot];
-              squares[pivot] = square;
-            });
-            team.team_barrier();
+            exchange_columns<T>(team, work, slot, squares, k, pivot);
           }
           const Reflector<T> reflector = reflector_of<T>(x[k], squares[k]);
           team.team_barrier();

@@ -52,6 +52,24 @@ template <Scalar T> struct Tridiagonals {
   }
 };
 
+/// The last element of a tridiagonal matrix, of which A - v w^H - w v^H has it, and the bound of its eigenvalues.
+template <Scalar T>
+KOKKOS_INLINE_FUNCTION void end_tridiagonal(const Tridiagonals<T>& work, int slot, const T* v, const T* w) {
+  using R = Real<T>;
+  const int n = work.n;
+  const R last = n > 1 ? 2 * real_part(v[n - 1] * conjugate(w[n - 1])) : R(0);
+  work.d(n - 1, slot) = real_part(work.W(n - 1, n - 1, slot)) - last;
+  work.e(n - 1, slot) = 0;
+  R most = 0;
+  for (int k = 0; k < n; ++k) {
+    const R beside = Kokkos::abs(work.e(k, slot)) + (k > 0 ? Kokkos::abs(work.e(k - 1, slot)) : R(0));
+    most = Kokkos::fmax(most, Kokkos::abs(work.d(k, slot)) + beside);
+  }
+  work.bound(slot) = most;
+  work.state(slot, 0) = 0;
+  work.state(slot, 1) = 0;
+}
+
 /// T = Q^H A Q, of the matrices in W, both triangles. The update of a step and the product of the next one read a
 /// matrix once.
 template <Scalar T>
@@ -123,19 +141,7 @@ void tridiagonalise(const ExecutionSpace& space, const Tridiagonals<T>& work, co
           });
           team.team_barrier();
         }
-        Kokkos::single(Kokkos::PerTeam(team), [&] {
-          const R last = n > 1 ? 2 * real_part(v[n - 1] * conjugate(w[n - 1])) : R(0);
-          work.d(n - 1, slot) = real_part(column(n - 1)[n - 1]) - last;
-          work.e(n - 1, slot) = 0;
-          R most = 0;
-          for (int k = 0; k < n; ++k) {
-            const R beside = Kokkos::abs(work.e(k, slot)) + (k > 0 ? Kokkos::abs(work.e(k - 1, slot)) : R(0));
-            most = Kokkos::fmax(most, Kokkos::abs(work.d(k, slot)) + beside);
-          }
-          work.bound(slot) = most;
-          work.state(slot, 0) = 0;
-          work.state(slot, 1) = 0;
-        });
+        Kokkos::single(Kokkos::PerTeam(team), [&] { end_tridiagonal<T>(work, slot, v, w); });
       });
 }
 

@@ -1,0 +1,100 @@
+// What eigenvalues and singular values are by many digits, and how far vectors are from what they should be.
+#pragma once
+
+#include "hunt/operation.hpp"
+#include "hunt/wide.hpp"
+
+#include <optional>
+#include <vector>
+
+namespace heddle::hunt {
+
+/// A matrix in long double: the squares of all doubles are within its range, and its roundings are far below theirs.
+struct LongMatrix {
+  using Element = std::complex<long double>;
+  Index rows, columns;
+  std::vector<Element> values;
+
+  LongMatrix(Index m, Index n) : rows(m), columns(n), values(static_cast<std::size_t>(m * n)) {}
+  explicit LongMatrix(const Array& A) : LongMatrix(A.rows, A.columns) {
+    for (std::size_t k = 0; k < values.size(); ++k) values[k] = Element(A.values[k]);
+  }
+  template <Scalar T>
+  explicit LongMatrix(const HostMatrix<T>& A)
+      : LongMatrix(static_cast<Index>(A.extent(0)), static_cast<Index>(A.extent(1))) {
+    for (Index j = 0; j < columns; ++j) {
+      for (Index i = 0; i < rows; ++i) at(i, j) = Element(test::widen(A(i, j)));
+    }
+  }
+  [[nodiscard]] Element& at(Index i, Index j) { return values[static_cast<std::size_t>(i + j * rows)]; }
+  [[nodiscard]] const Element& at(Index i, Index j) const { return values[static_cast<std::size_t>(i + j * rows)]; }
+};
+
+[[nodiscard]] LongMatrix adjoint(const LongMatrix& X);
+/// X diag(d)
+[[nodiscard]] LongMatrix times_diagonal(LongMatrix X, const std::vector<double>& d);
+/// C - X Y
+[[nodiscard]] LongMatrix less_product(LongMatrix C, const LongMatrix& X, const LongMatrix& Y);
+/// A number that |X|_2 is not below: what is above a bound by it is above it for certain.
+[[nodiscard]] double least_norm2(const LongMatrix& X);
+/// least_norm2(V^H V - I)
+[[nodiscard]] double departure(const LongMatrix& V);
+
+/// The eigenvalues of a Hermitian matrix, and how well it tells them.
+struct EigenTruth {
+  /// Ascending; nothing where more than 16 rows hang together, of which no many digits are had in time.
+  std::optional<std::vector<Wide>> values;
+  double norm = 0;       ///< |A|_2, where the values are known
+  double condition = 0;  ///< of D^-1 A D^-1, D^2 = diag(A); 0 where A is not positive definite by far
+};
+[[nodiscard]] EigenTruth eigen_truth(const Array& A);
+
+template <Scalar T> struct FoundEigen {
+  std::vector<double> w;
+  HostMatrix<T> V;
+};
+
+/// |w_i - lambda_i| <= 10 n u |A|_2, with relative accuracy 10 n u kappa(D^-1 A D^-1) lambda_i where lambda_i is a
+/// normal number; |A V - V diag(w)|_2 <= 10 n u |A|_2, |V^H V - I|_2 <= 10 n u, here by numbers below those norms.
+template <Scalar T>
+void judge_eigen(Verdict& verdict, const Array& A, const EigenTruth& truth, const FoundEigen<T>& found, bool relative,
+                 bool vectors) {
+  const double nu = static_cast<double>(std::max<Index>(A.rows, 1)) * static_cast<double>(unit_roundoff<T>);
+  const double normal = static_cast<double>(std::numeric_limits<Real<T>>::min());
+  const double smallest = static_cast<double>(std::numeric_limits<Real<T>>::denorm_min());
+  const double most = static_cast<double>(std::numeric_limits<Real<T>>::max());
+  // Where the residual is small beside the largest w and V orthonormal, that is |A|_2.
+  double norm = truth.norm;
+  if (!truth.values) {
+    for (const double w : found.w) norm = std::max(norm, std::abs(w));
+  }
+  for (std::size_t i = 0; i < found.w.size(); ++i) {
+    const std::string text = "eigenvalue " + std::to_string(i) + " found " + shown(found.w[i]);
+    if (i > 0) verdict.holds("ascending", found.w[i - 1] <= found.w[i], text);
+    if (!truth.values) continue;
+    const Wide& expected = (*truth.values)[i];
+    const double value = expected.to_double();
+    const double error = (Wide(found.w[i]) - expected).absolute().to_double();
+    const std::string both = text + ", expected " + shown(value);
+    if (norm < most / 2) verdict.within("eigenvalues, by the norm", error, 10 * nu * norm + 4 * smallest, both);
+    if (relative && truth.condition > 0 && truth.condition * nu < 1e-3 && value > normal && value < most) {
+      verdict.within("eigenvalues, relative", error, 10 * nu * truth.condition * value, both);
+    }
+  }
+  if (!vectors || !(norm < most / 2)) return;
+  const LongMatrix V(found.V);
+  const LongMatrix residual = less_product(times_diagonal(V, found.w), LongMatrix(A), V);
+  verdict.within("residual", least_norm2(residual), 10 * nu * norm + 4 * smallest);
+  verdict.within("orthogonality", departure(V), 10 * nu);
+}
+
+/// The singular values of a matrix, and how well it tells them.
+struct SingularTruth {
+  std::optional<std::vector<Wide>> values;  ///< Descending; nothing where rows and columns are more than 16.
+  double norm = 0;                          ///< |A|_2, where the values are known
+  /// Of A D^-1 (D^-1 A of fewer rows than columns), whose columns (rows) have lengths near 1; 0 where one is zero.
+  double condition = 0;
+};
+[[nodiscard]] SingularTruth singular_truth(const Array& A);
+
+}  // namespace heddle::hunt
