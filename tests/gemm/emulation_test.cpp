@@ -324,6 +324,22 @@ TYPED_TEST(Emulation, OfPartsHasTheBitsOfTheWhole) {
   EXPECT_TRUE(test::same_bits(transposed, whole));
 }
 
+// Columns of C, and of op(B) with them, in panels: with a look and without, NaN and infinities among the last ones.
+TYPED_TEST(Emulation, OfPanelsHasTheBitsOfAll) {
+  using T = TypeParam;
+  const auto A = host_random<T>(37, 130, 27);
+  auto B = host_random<T>(130, 75, 28);
+  B(9, 60) = T(std::numeric_limits<Real<T>>::infinity());
+  B(3, 74) = T(std::numeric_limits<Real<T>>::quiet_NaN());
+  for (const bool look : {false, true}) {
+    const HostMatrix<T> whole = product(A, B, {.look = look});
+    for (const std::size_t workspace : {1, 40000, 90000}) {
+      EXPECT_TRUE(test::same_bits(product(A, B, {.look = look, .workspace_bytes = workspace}), whole))
+          << look << " " << workspace;
+    }
+  }
+}
+
 // Factors that are kept serve any product, with the bits of all at once.
 TYPED_TEST(Emulation, TakesFactorsQuantisedBefore) {
   using T = TypeParam;

@@ -1,4 +1,5 @@
 #include "gemm/emulation/assemble.hpp"
+#include "gemm/emulation/emulated.hpp"
 #include "gemm/emulation/planes.hpp"
 #include "support/errors.hpp"
 #include "support/multiprecision.hpp"
@@ -269,6 +270,27 @@ TYPED_TEST(Nearest, RoundsOnceToEven) {
   check({1, 0, 0, 0}, -1074);
   check({1, 0, 0, 0}, -1075);
   check({3, 0, 0, 0}, -1076);
+}
+
+// What a product of 2048 x 2048 doubles holds on CPUs beside the matrices: less than half of 14 planes of both factors
+// and 64 MiB of sums.
+TEST(Panels, HoldsFewColumnsAtOnceOnCpus) {
+  if constexpr (!on_host) GTEST_SKIP() << "GPUs hold more";
+  constexpr Index n = 2048;
+  const double plane = static_cast<double>(n * n);
+  for (const bool look : {false, true}) {
+    const EmulationOptions options{.look = look};
+    const Index at_once = columns_at_once<double>(n, n, n, options);
+    EXPECT_EQ(at_once % QuantisedVectors<double>::vector_padding, 0);
+    const double bytes = QuantisedVectors<double>::bytes(n, n, 14) +
+                         bytes_of_right<double>(n, at_once, n, 14, options) +
+                         4.0 * static_cast<double>(EmulatedProduct<double>::sums_for(n, at_once, 14, 0));
+    EXPECT_LT(bytes, 0.5 * (28 * plane + 0x1p26));
+    EXPECT_GE(bytes, 14 * plane);
+  }
+  EXPECT_EQ(columns_at_once<double>(64, 64, 64, {}), 64);
+  EXPECT_EQ(columns_at_once<double>(64, 0, 64, {}), 0);
+  EXPECT_EQ(columns_at_once<double>(n, n, n, {.scheme = EmulationScheme::slices}), n);
 }
 
 }  // namespace

@@ -62,7 +62,7 @@ struct EmulationOptions {
   /// What is done where a probe finds that even `most_moduli` moduli are not enough.
   Fallback fallback = Fallback::exact;
   /// Upper bound for the memory of the 32-bit sums that are held at once, in bytes. The sums of 16 columns are held
-  /// even where they exceed it. 0 stands for 4 GiB on GPUs and 64 MiB on CPU backends.
+  /// even where they exceed it. 0 stands for 4 GiB on GPUs and 16 MiB on CPU backends.
   std::size_t workspace_bytes = 0;
 };
 
@@ -133,7 +133,9 @@ template <Scalar T> class Quantised;
 /// element of C and product. A probe takes 2mnk operations, and 8mnk more where the first leave elements in doubt. It
 /// also takes a pass over a row and a column for each element whose factors share no index at which both are within
 /// 2^-16 of their largest; where these elements are more than a 64th of all, the fallback is taken at once. Workspace:
-/// one byte for each element of op(A) and op(B) and each product, and the sums.
+/// one byte for each element of op(A) and each product, as much for the columns of op(B) that are multiplied at once
+/// (as many as there is room for sums of; on GPUs all of them, or a quarter where these would take more than a GiB),
+/// three bytes for each element of op(B) where it is probed, and the sums.
 template <Scalar T> class EmulatedGemm {
  public:
   /// Makes the workspace for products of at most m x n elements with inner dimension k.

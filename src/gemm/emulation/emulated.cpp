@@ -226,9 +226,43 @@ int leading_width(Index inner) {
   return width;
 }
 
+namespace {
+
+// 32-bit sums that there has to be room for beside each other; for a probe there always is.
+template <Scalar T> Index sums_of_element(int moduli) {
+  const Index planes = ResidueSystem::planes(field_of<T>, moduli);
+  return has_integer_residues() ? std::max<Index>((planes + 3) / 4, overlap_count) : planes;
+}
+
+}  // namespace
+
+template <Scalar T> Index columns_at_once(Index m, Index n, Index inner, const EmulationOptions& options) {
+  constexpr Index padding = QuantisedVectors<T>::vector_padding;
+  if (options.scheme == EmulationScheme::slices || m == 0 || n == 0) return n;
+  const int moduli = moduli_of<T>(inner, options);
+  const Index column = padded(m, padding) * sums_of_element<T>(moduli);
+  const Index fits = EmulatedProduct<T>::sums_for(m, n, moduli, options.workspace_bytes) / column;
+  Index pieces = (padded(n, padding) + fits - 1) / fits;
+  // Units of GPUs compute tiles of 192 columns; where there are few, a fourth of them leaves units without work.
+  constexpr Index tile = 192;
+  constexpr double much = 0x1p30;
+  if (!on_host && QuantisedVectors<T>::bytes(n, inner, moduli) > much) pieces = std::max<Index>(pieces, 4);
+  if (pieces == 1) return n;
+  const Index unit = fits >= 256 ? (on_host ? Index{256} : tile) : padding;
+  return std::min(padded((n + pieces - 1) / pieces, unit), fits / unit * unit);
+}
+
+template <Scalar T>
+double bytes_of_right(Index n, Index at_once, Index inner, int moduli, const EmulationOptions& options) {
+  using Vectors = QuantisedVectors<T>;
+  const double leading_bits = Vectors::bytes(n, inner, 1) / ResidueSystem::planes(field_of<T>, 1);
+  return std::max(Vectors::bytes(std::min(n, at_once), inner, moduli),
+                  wants_probe(options) ? Vectors::leading_planes * leading_bits : 0.0);
+}
+
 template <Scalar T> Index EmulatedProduct<T>::sums_for(Index m, Index n, int moduli, std::size_t workspace_bytes) {
   constexpr Index padding = QuantisedVectors<T>::vector_padding;
-  const Index column = padded(m, padding) * ResidueSystem::planes(field_of<T>, moduli);
+  const Index column = padded(m, padding) * sums_of_element<T>(moduli);
   const auto wanted = static_cast<Index>(bytes_for_sums(workspace_bytes) / sizeof(std::int32_t));
   const Index all = column * padded(n, padding);
   return std::min(std::max(wanted, column * padding), all);
@@ -337,6 +371,24 @@ void EmulatedProduct<T>::operator()(const blas::Context& context, T alpha, const
 }
 
 template <Scalar T>
+void EmulatedProduct<T>::by_panels(const blas::Context& context, T alpha, const Operands& operands,
+                                   QuantisedVectors<T>& right, Index at_once, EmulationScheme scheme, T beta,
+                                   const MatrixView<T>& C) {
+  const auto rows = static_cast<Index>(C.extent(0));
+  const auto columns = static_cast<Index>(C.extent(1));
+  for (Index first = 0; first < columns; first += at_once) {
+    const Index end = std::min(columns, first + at_once);
+    Operands part = operands;
+    const auto inner = static_cast<Index>(operands.B.extent(operands.op_b == Operation::none ? 0 : 1));
+    part.B = operands.op_b == Operation::none ? block_of(operands.B, 0, inner, first, end)
+                                              : block_of(operands.B, first, end, 0, inner);
+    right.take(context.space(), system_, scheme, operands.op_b, part.B, first);
+    part.right = &right;
+    (*this)(context, alpha, part, beta, block_of(C, 0, rows, first, end));
+  }
+}
+
+template <Scalar T>
 Spread EmulatedProduct<T>::probe(const blas::Context& context, const Operands& operands, Index rows, Index columns,
                                  Index decided) {
   using Vectors = QuantisedVectors<T>;
@@ -376,7 +428,10 @@ Spread EmulatedProduct<T>::probe(const blas::Context& context, const Operands& o
   return spread;
 }
 
-#define HEDDLE_INSTANTIATE(T) template class EmulatedProduct<T>
+#define HEDDLE_INSTANTIATE(T)                                                           \
+  template Index columns_at_once<T>(Index, Index, Index, const EmulationOptions&);      \
+  template double bytes_of_right<T>(Index, Index, Index, int, const EmulationOptions&); \
+  template class EmulatedProduct<T>
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE);
 #undef HEDDLE_INSTANTIATE
 

@@ -45,6 +45,14 @@ template <Scalar T>
 void multiply_instead(const blas::Context& context, Fallback fallback, T alpha, const QuantisedOperands<T>& operands,
                       T beta, const MatrixView<T>& C);
 
+/// How many columns of C are computed at once, from the residues of as many columns of op(B): a multiple of
+/// QuantisedVectors<T>::vector_padding, or all of them. On CPUs as many as there is room for sums of, whose residues
+/// are still in the caches then; on GPUs a quarter where the residues of all take much memory.
+template <Scalar T> [[nodiscard]] Index columns_at_once(Index m, Index n, Index inner, const EmulationOptions& options);
+/// Bytes of op(B)'s planes for so many columns of all n at once, leading bits included where they are wanted.
+template <Scalar T>
+[[nodiscard]] double bytes_of_right(Index n, Index at_once, Index inner, int moduli, const EmulationOptions& options);
+
 /// C = alpha op(A) op(B) + beta C, where A and B are op(A) and op(B) quantised.
 template <Scalar T> class EmulatedProduct {
  public:
@@ -53,11 +61,14 @@ template <Scalar T> class EmulatedProduct {
   [[nodiscard]] const ResidueSystem& system() const { return system_; }
   /// Other moduli from here on.
   void set_moduli(const ExecutionSpace& space, int moduli);
-  /// 32-bit sums that one holds: of 16 columns at least.
+  /// What one holds, in 32-bit sums: of 16 columns at least, and four residues for one where the device leaves these.
   [[nodiscard]] static Index sums_for(Index m, Index n, int moduli, std::size_t workspace_bytes);
 
   using Operands = QuantisedOperands<T>;
   void operator()(const blas::Context& context, T alpha, const Operands& operands, T beta, const MatrixView<T>& C);
+  /// The same for a right factor that was measured and not taken: `at_once` columns of it after each other.
+  void by_panels(const blas::Context& context, T alpha, const Operands& operands, QuantisedVectors<T>& right,
+                 Index at_once, EmulationScheme scheme, T beta, const MatrixView<T>& C);
   /// How the norms of rows and columns compare with what their elements sum to, from the leading bits that `operands`
   /// hold (see leading_width()). What is undecided by those is decided by exponents, element by element, where it is no
   /// more than `decided` elements in all. Blocks.

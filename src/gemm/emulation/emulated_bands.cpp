@@ -9,11 +9,11 @@ namespace heddle::impl {
 template <Scalar T>
 EmulatedBands<T>::EmulatedBands(const ExecutionSpace& space, const Product& product, int bands_per_pass, int moduli,
                                 const EmulationOptions& options)
-    : op_a_(product.op_a),
+    : at_once_(at_once(product, bands_per_pass, options)),
+      op_a_(product.op_a),
       op_b_(product.op_b),
       scheme_(options.scheme),
-      product_(space, std::min(product.tile, product.rows()), std::min(product.tile, product.columns()), moduli,
-               options.workspace_bytes) {
+      product_(space, std::min(product.tile, product.rows()), at_once_, moduli, options.workspace_bytes) {
   for (int k = 0; k < bands_per_pass; ++k) {
     slots_a_.push_back({{space, Factor::left, std::min(product.tile, product.rows()), product.inner()}});
   }
@@ -22,18 +22,26 @@ EmulatedBands<T>::EmulatedBands(const ExecutionSpace& space, const Product& prod
 }
 
 template <Scalar T>
+Index EmulatedBands<T>::at_once(const Product& product, int bands_per_pass, const EmulationOptions& options) {
+  const Index rows = std::min(product.tile, product.rows());
+  const Index columns = std::min(product.tile, product.columns());
+  // What comes once need not stay; else it is made anew for each band of A.
+  const bool comes_once = bands_per_pass == 1 && (rows == product.rows() || columns < product.columns());
+  return comes_once ? columns_at_once<T>(rows, columns, product.inner(), options) : columns;
+}
+
+template <Scalar T>
 double EmulatedBands<T>::bytes(const Product& product, int bands_per_pass, int moduli,
                                const EmulationOptions& options) {
   using Vectors = QuantisedVectors<T>;
   const Index rows = std::min(product.tile, product.rows());
   const Index columns = std::min(product.tile, product.columns());
-  const auto of_bands = [&](int bands, Index extent) {
-    return bands * Vectors::bytes(extent, product.inner(), moduli);
-  };
+  const Index panel = at_once(product, bands_per_pass, options);
   const double of_slices =
       options.scheme == EmulationScheme::slices ? static_cast<double>(bytes_for_sums(options.workspace_bytes)) : 0.0;
-  return of_slices + of_bands(bands_per_pass, rows) + of_bands(1, columns) +
-         4.0 * static_cast<double>(EmulatedProduct<T>::sums_for(rows, columns, moduli, options.workspace_bytes));
+  return of_slices + bands_per_pass * Vectors::bytes(rows, product.inner(), moduli) +
+         bytes_of_right<T>(columns, panel, product.inner(), moduli, options) +
+         4.0 * static_cast<double>(EmulatedProduct<T>::sums_for(rows, panel, moduli, options.workspace_bytes));
 }
 
 template <Scalar T> void EmulatedBands<T>::start() {
@@ -46,24 +54,32 @@ template <Scalar T> void EmulatedBands<T>::set_moduli(const ExecutionSpace& spac
   product_.set_moduli(space, moduli);
   for (auto* const slots : {&slots_a_, &slots_b_}) {
     for (Slot& slot : *slots) {
-      slot.band.reserve(space, moduli);
+      const Index most = slots == &slots_b_ ? at_once_ : slot.band.most_vectors();
+      slot.band.reserve(space, most, ResidueSystem::planes(field_of<T>, moduli));
       if (slot.holds != Holds::nothing) slot.holds = Holds::norms;
     }
   }
 }
 
 template <Scalar T>
-const QuantisedVectors<T>& EmulatedBands<T>::take(const ExecutionSpace& space, std::vector<Slot>& slots, int load,
-                                                  Operation op, const MatrixView<const T>& band, Holds wanted) {
+typename EmulatedBands<T>::Slot& EmulatedBands<T>::measure(const ExecutionSpace& space, std::vector<Slot>& slots,
+                                                           int load, Operation op, const MatrixView<const T>& band) {
   Slot& slot = slots[static_cast<std::size_t>(load) % slots.size()];
   if (slot.holds == Holds::nothing || slot.load != load) {
     slot.band.measure(space, op, band);
     slot.holds = Holds::norms;
     slot.load = load;
   }
+  return slot;
+}
+
+template <Scalar T>
+const QuantisedVectors<T>& EmulatedBands<T>::take(const ExecutionSpace& space, std::vector<Slot>& slots, int load,
+                                                  Operation op, const MatrixView<const T>& band, Holds wanted) {
+  Slot& slot = measure(space, slots, load, op, band);
   if (slot.holds != wanted) {
     if (wanted == Holds::leading_bits) {
-      slot.band.reserve(space, least_moduli);
+      slot.band.reserve(space, slot.band.vectors(), QuantisedVectors<T>::leading_planes);
       slot.band.take_leading(space, leading_width(slot.band.inner()), op, band);
     } else {
       slot.band.take(space, product_.system(), scheme_, op, band);
@@ -95,7 +111,15 @@ Spread EmulatedBands<T>::probe(const blas::Context& context, const Step& step, c
 template <Scalar T>
 void EmulatedBands<T>::multiply(const blas::Context& context, const Step& step, T alpha, const MatrixView<const T>& A,
                                 const MatrixView<const T>& B, const MatrixView<T>& tile) {
-  product_(context, alpha, operands(context.space(), step, A, B, Holds::residues), T{0}, tile);
+  const ExecutionSpace& space = context.space();
+  if (at_once_ >= static_cast<Index>(tile.extent(1))) {
+    product_(context, alpha, operands(space, step, A, B, Holds::residues), T{0}, tile);
+    return;
+  }
+  Slot& right = measure(space, slots_b_, step.load_b, op_b_, B);
+  const Operands factors{op_a_, op_b_, A, B, &take(space, slots_a_, step.load_a, op_a_, A, Holds::residues), nullptr};
+  right.holds = Holds::norms;
+  product_.by_panels(context, alpha, factors, right.band, at_once_, scheme_, T{0}, tile);
 }
 
 Index emulated_tile(const Product& product, int planes, double memory) {

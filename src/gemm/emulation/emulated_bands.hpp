@@ -8,7 +8,8 @@
 
 namespace heddle::impl {
 
-/// Bands are quantised when a step uses them: those of A stay so for their pass, the last of B until another comes.
+/// Bands are quantised when a step uses them: those of A stay so for their pass, the last of B until another comes, or
+/// some columns of it until others do, where no band of B is used twice.
 template <Scalar T> class EmulatedBands {
  public:
   EmulatedBands(const ExecutionSpace& space, const Product& product, int bands_per_pass, int moduli,
@@ -38,12 +39,18 @@ template <Scalar T> class EmulatedBands {
     int load = -1;
     Holds holds = Holds::nothing;
   };
+  // The slot of a load, which holds its norms at least, and then what is wanted of all of it.
+  static Slot& measure(const ExecutionSpace& space, std::vector<Slot>& slots, int load, Operation op,
+                       const MatrixView<const T>& band);
   const QuantisedVectors<T>& take(const ExecutionSpace& space, std::vector<Slot>& slots, int load, Operation op,
                                   const MatrixView<const T>& band, Holds wanted);
+  // Columns of a tile that are computed at once.
+  [[nodiscard]] static Index at_once(const Product& product, int bands_per_pass, const EmulationOptions& options);
   using Operands = typename EmulatedProduct<T>::Operands;
   Operands operands(const ExecutionSpace& space, const Step& step, const MatrixView<const T>& A,
                     const MatrixView<const T>& B, Holds wanted);
 
+  Index at_once_;
   Operation op_a_;
   Operation op_b_;
   EmulationScheme scheme_;

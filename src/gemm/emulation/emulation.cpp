@@ -109,14 +109,15 @@ template <Scalar T> struct EmulatedGemm<T>::State {
         rows(m),
         columns(n),
         inner(k),
+        at_once(impl::columns_at_once<T>(m, n, k, options)),
         left(given.space(), Factor::left, m, k),
         right(given.space(), Factor::right, n, k),
-        product(given.space(), m, n, impl::moduli_of<T>(k, options), options.workspace_bytes) {}
+        product(given.space(), m, at_once, impl::moduli_of<T>(k, options), options.workspace_bytes) {}
 
   using Operands = typename impl::EmulatedProduct<T>::Operands;
   void reserve(int moduli) {
     left.reserve(context.space(), moduli);
-    right.reserve(context.space(), moduli);
+    right.reserve(context.space(), at_once, impl::ResidueSystem::planes(impl::field_of<T>, moduli));
   }
   // Measures the factors, and decides how to multiply them.
   void choose(const Operands& operands, Index m, Index n);
@@ -127,6 +128,7 @@ template <Scalar T> struct EmulatedGemm<T>::State {
   Index rows;
   Index columns;
   Index inner;
+  Index at_once;  // Columns of C.
   impl::QuantisedVectors<T> left;
   impl::QuantisedVectors<T> right;
   impl::EmulatedProduct<T> product;
@@ -154,6 +156,8 @@ template <Scalar T> void EmulatedGemm<T>::State::choose(const Operands& operands
     return;
   }
   const int width = impl::leading_width(inner);
+  left.reserve(space, m, impl::QuantisedVectors<T>::leading_planes);
+  right.reserve(space, n, impl::QuantisedVectors<T>::leading_planes);
   left.take_leading(space, width, operands.op_a, operands.A);
   right.take_leading(space, width, operands.op_b, operands.B);
   const impl::Spread spread = product.probe(context, operands, m, n, impl::worth_deciding(m * n));
@@ -192,8 +196,8 @@ void EmulatedGemm<T>::operator()(Operation op_a, Operation op_b, T alpha, const 
   state.product.set_moduli(space, state.report.moduli);
   state.reserve(state.report.moduli);
   state.left.take(space, state.product.system(), state.wanted.scheme, op_a, A);
-  state.right.take(space, state.product.system(), state.wanted.scheme, op_b, B);
-  state.product(state.context, alpha, operands, beta, C);
+  state.product.by_panels(state.context, alpha, operands, state.right, std::max<Index>(state.at_once, 1),
+                          state.wanted.scheme, beta, C);
 }
 
 template <Scalar T> struct Quantised<T>::State {

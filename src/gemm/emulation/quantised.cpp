@@ -187,18 +187,27 @@ QuantisedVectors<T>::QuantisedVectors(const ExecutionSpace& space, Factor factor
                static_cast<std::size_t>(most_vectors)) {}
 
 template <Scalar T> void QuantisedVectors<T>::reserve(const ExecutionSpace& space, int moduli) {
-  grow(space, "heddle::gemm::residues", static_cast<Index>(bytes(most_vectors_, leading_, moduli)), residues_);
+  reserve(space, most_vectors_, ResidueSystem::planes(field_of<T>, moduli));
+}
+template <Scalar T> void QuantisedVectors<T>::reserve(const ExecutionSpace& space, Index vectors, int planes) {
+  grow(space, "heddle::gemm::residues", padded(vectors, vector_padding) * leading_ * planes, residues_);
 }
 
 template <Scalar T> bool QuantisedVectors<T>::by_rows(Operation op) const {
   return (op == Operation::none) == (factor_ == Factor::left);
 }
 
-template <Scalar T>
-void QuantisedVectors<T>::measure(const ExecutionSpace& space, Operation op, const MatrixView<const T>& X) {
+// The vectors of op(X), which are those from `first` on, are what is taken.
+template <Scalar T> void QuantisedVectors<T>::show(const MatrixView<const T>& X, Operation op, Index first) {
+  first_ = first;
   vectors_ = static_cast<Index>(X.extent(by_rows(op) ? 0 : 1));
   inner_ = static_cast<Index>(X.extent(by_rows(op) ? 1 : 0));
   padded_ = padded(vectors_, vector_padding);
+}
+
+template <Scalar T>
+void QuantisedVectors<T>::measure(const ExecutionSpace& space, Operation op, const MatrixView<const T>& X) {
+  show(X, op, 0);
   const VectorsOf<T> x(X, !by_rows(op));
   if (by_rows(op) || on_host) {
     Kokkos::deep_copy(space, largest_, std::uint64_t{0});
@@ -223,22 +232,24 @@ void QuantisedVectors<T>::store(const ExecutionSpace& space, const std::string& 
 
 template <Scalar T>
 void QuantisedVectors<T>::take(const ExecutionSpace& space, const ResidueSystem& system, EmulationScheme scheme,
-                               Operation op, const MatrixView<const T>& X) {
+                               Operation op, const MatrixView<const T>& X, Index first) {
   const Kokkos::Profiling::ScopedRegion region("heddle::gemm::quantise");
+  show(X, op, first);
   const double reach = system.reach - 0.5 * std::sqrt(static_cast<double>(inner_) * (is_complex<T> ? 2.0 : 1.0));
   const double square_of_reach = reach * reach * (1.0 - 0x1p-40);
   const auto largest = largest_;
   const auto squares = squares_;
   const auto exponents = exponents_;
   Kokkos::parallel_for(
-      "heddle::gemm::find_exponents", Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(space, 0, vectors_),
+      "heddle::gemm::find_exponents",
+      Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(space, first_, first_ + vectors_),
       KOKKOS_LAMBDA(Index v) {
         exponents(v) = largest(v) >= Format<double>::exponent_mask
                            ? special
                            : scale_of(squares(v), exponent_of(largest(v)), square_of_reach);
       });
-  const Planes<T> planes{
-      VectorsOf<T>(X, !by_rows(op)), vectors_, inner_, leading_, padded_, residues_.data(), exponents_.data()};
+  const Planes<T> planes{VectorsOf<T>(X, !by_rows(op)), vectors_, inner_, leading_, padded_, residues_.data(),
+                         exponents_.data() + first_};
   const bool conjugated = op == Operation::conjugate_transpose;
   scheme_ = scheme;
   if (scheme == EmulationScheme::slices) {
@@ -259,6 +270,7 @@ void QuantisedVectors<T>::take(const ExecutionSpace& space, const ResidueSystem&
 template <Scalar T>
 void QuantisedVectors<T>::take_leading(const ExecutionSpace& space, int width, Operation op,
                                        const MatrixView<const T>& X) {
+  show(X, op, 0);
   const auto largest = largest_;
   const auto exponents = exponents_;
   Kokkos::parallel_for(

@@ -8,6 +8,7 @@
 #include <heddle/gemm/emulation.hpp>
 
 #include <string>
+#include <utility>
 
 namespace heddle::impl {
 
@@ -71,18 +72,23 @@ template <Scalar T> class QuantisedVectors {
   /// Room for residues: see reserve().
   QuantisedVectors(const ExecutionSpace& space, Factor factor, Index most_vectors, Index inner);
 
-  /// Room for residues of so many moduli at least; what was there goes where there was less.
+  /// Room for residues of so many moduli at least, of all vectors; what was there goes where there was less.
   void reserve(const ExecutionSpace& space, int moduli);
+  /// The same for so many planes of some vectors.
+  void reserve(const ExecutionSpace& space, Index vectors, int planes);
   /// Sizes and norms of op(X)'s vectors. This and what follows is ordered on `space` and does not block.
   void measure(const ExecutionSpace& space, Operation op, const MatrixView<const T>& X);
-  /// Residues or slices of the matrix that was measured, for no more moduli than there is room for.
+  /// Residues or slices of the matrix that was measured, or of a part of it, whose vectors are those from `first` on;
+  /// for no more moduli than there is room for. What follows is about that part until another one is taken.
   void take(const ExecutionSpace& space, const ResidueSystem& system, EmulationScheme scheme, Operation op,
-            const MatrixView<const T>& X);
+            const MatrixView<const T>& X, Index first = 0);
   /// In plane `near`, |x| 2^(width - e) rounded down, e the exponent of the vector's largest element (of complex x the
   /// larger part counts); in plane `far` 2^far_bits times that, or the largest number of `width` bits where that is
-  /// less; in the next, whether x is not zero. exponents() are then those e.
+  /// less; in the next, whether x is not zero. exponents() are then those e. Of all vectors.
+  static constexpr int leading_planes = 3;
   void take_leading(const ExecutionSpace& space, int width, Operation op, const MatrixView<const T>& X);
 
+  [[nodiscard]] Index most_vectors() const { return most_vectors_; }
   [[nodiscard]] Index vectors() const { return vectors_; }
   [[nodiscard]] Index inner() const { return inner_; }
   /// Of what take() made.
@@ -94,7 +100,9 @@ template <Scalar T> class QuantisedVectors {
   /// Sums of squares of |x| 2^(norm_bits - e), each rounded up; of complex x both parts'.
   [[nodiscard]] Kokkos::View<const std::uint64_t*, MemorySpace> squares() const { return squares_; }
   /// s of each vector; `special` where an element is NaN or infinite.
-  [[nodiscard]] Kokkos::View<const int*, MemorySpace> exponents() const { return exponents_; }
+  [[nodiscard]] Kokkos::View<const int*, MemorySpace> exponents() const {
+    return Kokkos::subview(exponents_, std::pair(first_, first_ + vectors_));
+  }
   static constexpr int special = 1 << 20;
 
   /// Vectors are padded to a multiple of this, which integer units like.
@@ -104,12 +112,14 @@ template <Scalar T> class QuantisedVectors {
  private:
   /// Whether op(X)'s vectors are rows of X.
   [[nodiscard]] bool by_rows(Operation op) const;
+  void show(const MatrixView<const T>& X, Operation op, Index first);
   template <class Work>
   void store(const ExecutionSpace& space, const std::string& label, Operation op, const Work& work) const;
 
   Factor factor_;
   EmulationScheme scheme_ = EmulationScheme::residues;
   Index most_vectors_;
+  Index first_ = 0;
   Index vectors_ = 0;
   Index inner_ = 0;
   Index leading_ = 0;

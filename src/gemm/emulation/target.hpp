@@ -35,7 +35,7 @@ inline constexpr Index longest_sum = (Index{1} << 17) - 64;
 
 /// Bytes of sums held at once: as the options have it.
 [[nodiscard]] inline std::size_t bytes_for_sums(std::size_t workspace_bytes) {
-  constexpr std::size_t usual = on_host ? std::size_t{64} << 20 : std::size_t{4} << 30;
+  constexpr std::size_t usual = on_host ? std::size_t{16} << 20 : std::size_t{4} << 30;
   return workspace_bytes == 0 ? usual : workspace_bytes;
 }
 
