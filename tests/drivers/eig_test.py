@@ -139,6 +139,67 @@ class Eigen(CommandTest):
         self.refuse("eig", "--input", "m.txt", "--overlap", "m.txt", ranks=2, message="runs on one rank")
         self.refuse("eig", "--input", "m.txt", "--overlap", "m.txt", "--vectors", "m.txt", message="m.txt")
 
+    def test_batches(self):
+        """Matrices beside one another: each one's eigenvalues are those of it alone."""
+        rng = random.Random(11)
+        for is_complex in (False, True):
+            matrices = [hermitian(rng, 6, is_complex) for _ in range(3)]
+            beside = [sum((matrix[i] for matrix in matrices), []) for i in range(6)]
+            write_market(self.path("all.mtx"), beside)
+            report = self.succeed("eig", "--batch", 3, "--input", "all.mtx", "--vectors", "V.mtx", "--values", "w.txt")
+            self.assertEqual(set(report["checks"]), {"residual", "orthogonality", "trace", "frobenius_norm"})
+            vectors = read_market(self.path("V.mtx"))
+            for b, matrix in enumerate(matrices):
+                write_market(self.path("one.mtx"), matrix)
+                alone = self.succeed("eig", "--input", "one.mtx")["results"]["eigenvalues"]
+                values = report["results"]["eigenvalues"][b]
+                self.assert_values(values, alone)
+                self.assert_pairs(matrix, values, [row[6 * b:6 * b + 6] for row in vectors])
+            with open(self.path("w.txt"), encoding="utf-8") as file:
+                self.assertEqual(list(map(float, file.read().split())), sum(report["results"]["eigenvalues"], []))
+        alone = self.succeed("eig", "--batch", 5, "--generate", "random", "--size", 70, "--values-only")
+        self.assertEqual(set(alone["checks"]), {"trace", "frobenius_norm"})
+        self.assertEqual([len(values) for values in alone["results"]["eigenvalues"]], [70] * 5)
+
+    def test_singular_values(self):
+        """A = U diag(s) V^H by the definition, of any shape; a batch has the bits of one after another."""
+        rng = random.Random(12)
+        for rows, columns, is_complex in ((7, 4, False), (3, 8, True), (1, 5, False)):
+            few = min(rows, columns)
+            A = random_matrix(rng, rows, columns, is_complex)
+            write_market(self.path("A.mtx"), A)
+            report = self.succeed("eig", "--svd", "--input", "A.mtx", "--left", "U.mtx", "--vectors", "V.mtx")
+            self.assertEqual(set(report["checks"]), {"residual", "orthogonality", "frobenius_norm"})
+            (s,) = report["results"]["singular_values"]
+            self.assertEqual(s, sorted(s, reverse=True))
+            U = read_market(self.path("U.mtx"))
+            V = read_market(self.path("V.mtx"))
+            scaled = [[u * one for u, one in zip(row, s)] for row in U]
+            self.assert_close(product(scaled, transpose(V, conjugate=True)), A, 1e-14)
+            for Q in (U, V):
+                identity = [[float(i == j) for j in range(few)] for i in range(few)]
+                self.assert_close(product(transpose(Q, conjugate=True), Q), identity, 1e-14)
+            write_market(self.path("twice.mtx"), [row + row for row in A])
+            twice = self.succeed("eig", "--svd", "--batch", 2, "--input", "twice.mtx", "--values-only")
+            self.assertEqual(twice["checks"], {})
+            for other in twice["results"]["singular_values"]:
+                self.assert_close([other], [s], 1e-14)
+        report = self.succeed("eig", "--svd", "--batch", 4, "--generate", "random", "--size", 9, "--rows", 20,
+                              "--scalar", "complex-float")
+        self.assertEqual((report["results"]["rows"], report["results"]["columns"]), (20, 9))
+
+    def test_refused_batches(self):
+        write_market(self.path("A.mtx"), [[1.0, 2.0, 3.0]])
+        self.refuse("eig", "--svd", "--batch", 2, "--input", "A.mtx", message="has 3 columns; --batch 2")
+        self.refuse("eig", "--batch", 3, "--generate", "thesis", "--size", 4, message="--generate random alone")
+        self.refuse("eig", "--batch", 3, "--generate", "random", message="needs the order")
+        self.refuse("eig", "--batch", 3, "--generate", "random", "--size", 4, "--rows", 2, message="--rows is for --svd")
+        self.refuse("eig", "--batch", 3, "--generate", "random", "--size", 4, "--left", "U.mtx", message="--left is for --svd")
+        self.refuse("eig", "--batch", 3, "--generate", "random", "--size", 4, "--method", "cyclic", message="one method")
+        self.refuse("eig", "--batch", 3, "--generate", "random", "--size", 4, ranks=2, message="runs on one rank")
+        write_market(self.path("skew.mtx"), [[1.0, 0.0, 1.0, 0.5], [0.0, 1.0, 0.0, 1.0]])
+        self.refuse("eig", "--batch", 2, "--input", "skew.mtx", message="skew.mtx, matrix 2: is not symmetric")
+
     def test_all_formats_agree(self):
         rows = hermitian(random.Random(1), 7)
         self.write("A.txt", "7\n" + "\n".join(" ".join(map(repr, row)) for row in rows))

@@ -1,7 +1,9 @@
 // heddle eig: eigenvalues and eigenvectors by Jacobi rotations.
 #include "drivers/commands.hpp"
+#include "drivers/eig/batches.hpp"
 #include "drivers/eig/matrices.hpp"
 #include "drivers/eig/molecule_scf.hpp"
+#include "drivers/eig/outputs.hpp"
 #include "drivers/eig/pencil.hpp"
 #include "drivers/eig/scf.hpp"
 #include "drivers/eig/solution.hpp"
@@ -12,8 +14,6 @@
 #include "drivers/support/scalars.hpp"
 #include "drivers/support/sha256.hpp"
 #include "drivers/support/text.hpp"
-#include <heddle/core/pending_file.hpp>
-#include <heddle/io/matrix_file.hpp>
 
 #include <algorithm>
 #include <array>
@@ -38,6 +38,7 @@ struct Options {
   eigen::JacobiOptions solver;
   ScfSettings settings;
   MoleculeSettings molecule;
+  BatchSettings batch;
 };
 
 bool makes_chain(const Options& options) {
@@ -170,38 +171,12 @@ const OptionTable<Options>& all_options() {
       matrix_options()
           .include(&Options::solver, solver_options())
           .include(itself, result_options())
+          .include(&Options::batch, batch_options())
           .include(&Options::settings, scf_options(), [](const Options& options) { return options.scf; })
           .include(itself, molecule_file_option())
           .include(&Options::molecule, molecule_options(),
                    [](const Options& options) { return !options.molecule.file.empty(); });
   return table;
-}
-
-// A column of numbers: one a line in plain text, a matrix of one column otherwise.
-void write_values(const Communicator& comm, const std::string& path, const std::vector<double>& values) {
-  if (path.empty()) return;
-  if (require_matrix_ending(path).extension() == ".txt") {
-    comm.on_rank(0, [&] {
-      PendingStream out(path);
-      out.precision(17);
-      for (const double value : values) out << value << '\n';
-      out.commit();
-    });
-    return;
-  }
-  const DistributedMatrix<double> column(comm, Placement::on_rank(static_cast<Index>(values.size()), 1, 0));
-  HostMatrix<double> host("heddle::driver::host", values.size(), 1);
-  std::copy(values.begin(), values.end(), host.data());
-  scatter(host, 0, column);
-  write_result(path, column, true);
-}
-// A is n x n on rank 0.
-template <Scalar T>
-void write_dense(const Communicator& comm, const std::string& path, Index n, const HostMatrix<T>& A) {
-  if (path.empty()) return;
-  const DistributedMatrix<T> out(comm, Placement::on_rank(n, n, 0));
-  scatter(A, 0, out);
-  write_result(path, out);
 }
 
 template <Scalar T> HostMatrix<T> generated(Context& context, const Options& options) {
@@ -260,7 +235,7 @@ template <Scalar T> HostMatrix<T> matrix_of(Context& context, const Options& opt
   all_options().enter(options, report.inputs());
   report.inputs()["size"] = n;
   report.times()["matrix"] = seconds_since(start);
-  write_dense<T>(comm, options.save, n, A);
+  write_dense<T>(comm, options.save, n, n, A);
   return A;
 }
 
@@ -341,7 +316,7 @@ template <Scalar T> int solve_as(Context& context, const Options& options) {
   // A tolerance of the user's leaves as much.
   const double factor = std::max(1.0, options.solver.tolerance / static_cast<double>(unit_roundoff<T>));
   if (solution.errors) {
-    write_dense<T>(context.comm(), options.vectors, n, solution.vectors);
+    write_dense<T>(context.comm(), options.vectors, n, n, solution.vectors);
     results["residual"] = solution.errors->residual;
     results["orthogonality"] = solution.errors->orthogonality;
     report.check_at_most("residual", solution.errors->residual, 10 * factor);
@@ -373,6 +348,17 @@ void require_overlap(const Options& options, int ranks) {
 std::string scalar_of_files(Context& context, const Options& options) {
   const std::string scalar = scalar_of_input(context, options.input);
   return options.overlap.empty() || scalar.starts_with("complex") ? scalar : scalar_of_input(context, options.overlap);
+}
+
+int run_batches(Context& context, const Options& options) {
+  require(options.overlap.empty() && options.save.empty(), "--batch and --svd take no --overlap, and --save no matrix");
+  BatchRequest request{options.batch,  options.input,   options.generate, options.scalar,
+                       options.size,   options.seed,    options.symmetry, options.values_only,
+                       options.values, options.vectors, options.solver,   {}};
+  request.solver.tolerance = std::max(options.tolerance, 0.0);
+  if (request.scalar.empty()) request.scalar = scalar_of_input(context, options.input);
+  all_options().enter(options, request.inputs);
+  return solve_batches(context, request);
 }
 
 int run(Context& context, Options options) {
@@ -411,6 +397,7 @@ int run(Context& context, Options options) {
     }
     return run_scf(context, settings, inputs);
   }
+  if (is_batch(options.batch)) return run_batches(context, options);
   if (ranks > 1) require_over_ranks(ranks, options.solver);
   require_overlap(options, ranks);
   require(options.dimensions == 1 || options.generate == "kohn-sham", "--dimensions ", options.dimensions,
@@ -438,6 +425,7 @@ void add_eig(CLI::App& app, Selection& selection) {
                "  heddle eig --input matrix.txt --vectors V.txt --values w.txt\n"
                "  heddle eig --input H.mtx --overlap S.mtx --vectors C.mtx\n"
                "  heddle eig --generate kohn-sham --size 512 --json report.json\n"
+               "  heddle eig --svd --batch 100 --generate random --size 64\n"
                "  heddle eig --scf --atoms 8 --plot scf.png\n"
                "  heddle eig --scf --molecule h2.txt --functional hf --save H.mtx --save-overlap S.mtx"},
               all_options(), run);

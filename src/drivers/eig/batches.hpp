@@ -1,0 +1,43 @@
+// heddle eig --batch and --svd: many matrices at once, on one rank.
+#pragma once
+
+#include "drivers/support/context.hpp"
+#include "drivers/support/option_table.hpp"
+#include <heddle/core/scalar.hpp>
+#include <heddle/eigen/jacobi.hpp>
+
+#include <cstdint>
+#include <string>
+
+namespace heddle::driver {
+
+struct BatchSettings {
+  Index count = 0;  ///< Of matrices; 0: one, and that as a batch for singular values alone.
+  bool svd = false;
+  Index rows = -1;   ///< Of random matrices for singular values; as many as columns where it is negative.
+  std::string left;  ///< File of the left singular vectors.
+};
+[[nodiscard]] OptionTable<BatchSettings> batch_options();
+[[nodiscard]] inline bool is_batch(const BatchSettings& settings) {
+  return settings.count > 0 || settings.svd;
+}
+
+/// What of the command's other options a batch takes.
+struct BatchRequest {
+  BatchSettings settings;
+  std::string input;
+  std::string generate;
+  std::string scalar;
+  Index size = -1;
+  std::uint64_t seed = 1;
+  double symmetry = -1;
+  bool values_only = false;
+  std::string values;
+  std::string vectors;
+  eigen::JacobiOptions solver;
+  nlohmann::ordered_json inputs;  ///< All options, for the report.
+};
+/// Throws Error(argument) for options that a batch does not take. Collective; gives the exit code.
+[[nodiscard]] int solve_batches(Context& context, const BatchRequest& request);
+
+}  // namespace heddle::driver
