@@ -1,5 +1,6 @@
 // Batches of matrices that no team's scratch memory holds: block columns of all of them, side by side.
 #include "eigen/problems.hpp"
+#include "support/labels.hpp"
 #include <heddle/eigen/batched.hpp>
 
 #include <gtest/gtest.h>
