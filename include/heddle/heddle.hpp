@@ -36,6 +36,8 @@
 #include <heddle/expm/action.hpp>
 #include <heddle/expm/batched.hpp>
 #include <heddle/expm/expm.hpp>
+#include <heddle/expm/frechet.hpp>
+#include <heddle/expm/phi.hpp>
 #include <heddle/expm/predict.hpp>
 #include <heddle/gemm/emulation.hpp>
 #include <heddle/gemm/gemm.hpp>

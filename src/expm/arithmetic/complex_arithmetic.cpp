@@ -3,7 +3,9 @@
 #include "dist/elementwise.hpp"
 #include <heddle/transpose/transpose.hpp>
 
+#include <algorithm>
 #include <array>
+#include <cmath>
 #include <limits>
 #include <utility>
 #include <vector>
@@ -237,6 +239,17 @@ WorkParts<T> ComplexArithmetic<T>::combine(std::complex<double> identity, std::s
   };
   return {side(static_cast<T>(identity.real()), &Parts<T>::real),
           side(static_cast<T>(identity.imag()), &Parts<T>::imaginary)};
+}
+
+template <RealScalar T> Parts<T> ComplexArithmetic<T>::times_power_of_two(Parts<T> X, int exponent) const {
+  while (exponent != 0) {
+    // In steps, where the whole factor would be out of range.
+    const int step = std::clamp(exponent, -100, 100);
+    const std::array<T, 1> factor = {static_cast<T>(std::ldexp(1.0, step))};
+    X = combine(0.0, factor, std::span<const Parts<T>>(&X, 1));
+    exponent -= step;
+  }
+  return X;
 }
 
 template <RealScalar T> WorkParts<T> ComplexArithmetic<T>::scaled(std::complex<double> factor, WorkParts<T> X) const {

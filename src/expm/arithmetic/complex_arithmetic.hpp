@@ -27,6 +27,12 @@ template <RealScalar T> struct RightFactor {
 /// owner may write; factors and terms are only read.
 template <RealScalar T> class ComplexArithmetic {
  public:
+  /// The names by which polynomials know them: elements, a matrix to be read, one to be written, and a right factor.
+  using Element = T;
+  using Matrix = Parts<T>;
+  using Written = WorkParts<T>;
+  using Factor = RightFactor<T>;
+
   /// For n x n matrices. `complex_products`: 3 or 4.
   ComplexArithmetic(const Communicator& comm, Index n, int complex_products, const GemmOptions& options);
 
@@ -53,6 +59,8 @@ template <RealScalar T> class ComplexArithmetic {
   /// identity I + sum_k coefficients[k] terms[k], each element summed in this order.
   [[nodiscard]] WorkParts<T> combine(std::complex<double> identity, std::span<const T> coefficients,
                                      std::span<const Parts<T>> terms) const;
+  /// 2^exponent X, without rounding in the normal range; X itself where the exponent is 0.
+  [[nodiscard]] Parts<T> times_power_of_two(Parts<T> X, int exponent) const;
   /// factor X, in X's storage where the factor is real, and in another where it is not.
   [[nodiscard]] WorkParts<T> scaled(std::complex<double> factor, WorkParts<T> X) const;
 

@@ -24,13 +24,6 @@ ExpmStructure named(Symmetry symmetry) {
   return ExpmStructure::general;
 }
 
-// The mean of the eigenvalues; the sum rounds in an order of its own.
-std::complex<double> mean(const std::vector<std::complex<double>>& values) {
-  std::complex<double> sum;
-  for (const std::complex<double>& value : values) sum += value / static_cast<double>(values.size());
-  return sum;
-}
-
 }  // namespace
 
 template <RealScalar T>
@@ -48,27 +41,6 @@ template <RealScalar T> ProductCosts Exponential<T>::costs_of(const Parts<T>& A)
   const int complex = options_.complex_products;
   // Purely imaginary: powers alternate between real and imaginary, polynomials are complex.
   return A.real ? ProductCosts{complex, complex, complex} : ProductCosts{1, 2, complex};
-}
-
-template <RealScalar T> double Exponential<T>::bound_of(const Parts<T>& A) {
-  double bound = 0.0;
-  for (const SharedMatrix<T>* part : {&A.real, &A.imaginary}) {
-    if (*part) {
-      bound += norms_.reproducible_bound(**part, norms_.measure(**part).largest);
-    }
-  }
-  return bound;
-}
-
-template <RealScalar T> Parts<T> Exponential<T>::scaled(Parts<T> A, int exponent) {
-  // A power of two scales without rounding, in two steps where one would underflow.
-  while (exponent > 0) {
-    const int step = std::min(exponent, 100);
-    const std::array<T, 1> factor = {static_cast<T>(std::ldexp(1.0, -step))};
-    A = arithmetic_->combine(0.0, factor, std::span<const Parts<T>>(&A, 1));
-    exponent -= step;
-  }
-  return A;
 }
 
 template <RealScalar T> ExpmTerm Exponential<T>::seen(const Parts<T>& term) {
@@ -119,17 +91,16 @@ template <RealScalar T> WorkParts<T> Exponential<T>::of_diagonal(const Parts<T>&
 
 template <RealScalar T> Parts<T> Exponential<T>::shifted(const Parts<T>& A, Parts<T>& columns, double& norm) {
   recipe_.shift = 0.0;
-  std::complex<double> shift = mean(diagonal_of(comm_, A, 0));
+  std::complex<double> shift = mean_eigenvalue(comm_, A);
   // What is not A's own would only round.
   if (structure_.symmetry == Symmetry::hermitian) shift = shift.real();
   if (structure_.symmetry == Symmetry::skew_hermitian) shift = {0.0, shift.imag()};
-  shift = {static_cast<double>(static_cast<T>(shift.real())), static_cast<double>(static_cast<T>(shift.imag()))};
   if (!(std::abs(shift) > norm / 64.0)) {
     return A;
   }
   const std::array<T, 1> one = {1};
   Parts<T> less = arithmetic_->combine(-shift, one, std::span<const Parts<T>>(&A, 1));
-  const double bound = bound_of(less);
+  const double bound = norms_.bound_of(less);
   if (!(bound < norm)) {
     return A;
   }
@@ -248,7 +219,7 @@ Parts<T> Exponential<T>::balanced_where_it_helps(const Parts<T>& A, Parts<T>& co
   }
   recipe_.balance = std::move(found.exponents);
   Parts<T> B = balanced(A);
-  const double norm_after = bound_of(B);
+  const double norm_after = norms_.bound_of(B);
   if (options_.balance ? norm_after < norm : norm_after <= std::sqrt(norm)) {
     norm = norm_after;
     columns = {};
@@ -289,7 +260,7 @@ template <RealScalar T> WorkParts<T> Exponential<T>::again(const Parts<T>& A) {
     B = arithmetic_->combine(-recipe_.shift, one, std::span<const Parts<T>>(&B, 1));
   }
   const Parts<T> less = B;
-  B = scaled(B, recipe_.before);
+  B = arithmetic_->times_power_of_two(B, -recipe_.before);
   WorkParts<T> result;
   if (recipe_.method == ExpmMethod::chebyshev) {
     Parts<T> square;

@@ -54,12 +54,8 @@ template <RealScalar T> class Exponential {
   // Fills in structure_, and leaves out parts of A that are zero.
   void find_structure(Parts<T>& A, Parts<T>& columns);
   [[nodiscard]] WorkParts<T> of_diagonal(const Parts<T>& A);
-  // A bound of ||A||_1 that does not depend on the number of ranks.
-  [[nodiscard]] double bound_of(const Parts<T>& A);
   // A - mu I where that has a smaller norm; `columns` is then empty, and `norm` the new one.
   [[nodiscard]] Parts<T> shifted(const Parts<T>& A, Parts<T>& columns, double& norm);
-  // A / 2^exponent.
-  [[nodiscard]] Parts<T> scaled(Parts<T> A, int exponent);
   [[nodiscard]] WorkParts<T> by_polynomial(const Parts<T>& A, const Parts<T>& columns, double norm, ExpmReport& report);
   [[nodiscard]] WorkParts<T> by_pade(const Parts<T>& A, const Parts<T>& columns, double norm, ExpmReport& report);
   [[nodiscard]] WorkParts<T> by_chebyshev(const Parts<T>& A, const Parts<T>& columns, double norm, ExpmReport& report);
@@ -67,7 +63,6 @@ template <RealScalar T> class Exponential {
   [[nodiscard]] WorkParts<T> finish(Powers<T>& powers, const Parts<T>& A);
   [[nodiscard]] WorkParts<T> squared_up(WorkParts<T> result, const Parts<T>& A);
   [[nodiscard]] WorkParts<T> finish(const Parts<T>& A, const Parts<T>& square, const Parts<T>& fourth);
-  void learn_estimates(const Powers<T>& powers, PowerNorms& norms);
   // exp(exponent) X, in X's storage where that is real.
   [[nodiscard]] WorkParts<T> times_exponential(std::complex<double> exponent, WorkParts<T> X);
   // Whether A is known, or found, to be Hermitian or skew-Hermitian.

@@ -12,14 +12,6 @@
 
 namespace heddle::impl {
 
-template <RealScalar T> void Exponential<T>::learn_estimates(const Powers<T>& powers, PowerNorms& norms) {
-  PowerNormEstimate<T> estimate(comm_, powers.all().back());
-  if (!estimate.finite()) {
-    return;
-  }
-  for (const int k : {2, 3}) norms.learn(k * powers.count(), estimate.norm(k));
-}
-
 template <RealScalar T>
 WorkParts<T> Exponential<T>::by_polynomial(const Parts<T>& A, const Parts<T>& columns, double norm,
                                            ExpmReport& report) {
@@ -36,8 +28,8 @@ WorkParts<T> Exponential<T>::by_polynomial(const Parts<T>& A, const Parts<T>& co
     expected_products_ = products_of(scheme, costs, made) + recipe_.before * costs.square;
   };
   choose();
-  Powers<T> powers(*arithmetic_, scaled(A, recipe_.before), recipe_.before == 0 ? columns : Parts<T>{},
-                   structure_.symmetry);
+  Powers<T> powers(*arithmetic_, arithmetic_->times_power_of_two(A, -recipe_.before),
+                   recipe_.before == 0 ? columns : Parts<T>{}, structure_.symmetry);
   // The scheme of the moment uses each power that is made, and so does each one that is chosen later, or costs no more.
   while (powers.count() < scheme.powers) {
     const Parts<T>& power = powers.next();
@@ -45,11 +37,11 @@ WorkParts<T> Exponential<T>::by_polynomial(const Parts<T>& A, const Parts<T>& co
     const bool nothing_to_save =
         made == scheme.powers && scheme.blocks == 1 && scheme.few == nullptr && scheme.squarings == 0;
     if (!nothing_to_save) {
-      power_norms.add(bound_of(power));
+      power_norms.add(norms_.bound_of(power));
       choose();
     }
     if (made >= scheme.powers && scheme.squarings > 0) {
-      learn_estimates(powers, power_norms);
+      learn_estimates(comm_, powers.all().back(), powers.count(), power_norms);
       choose();
     }
   }
@@ -86,12 +78,12 @@ WorkParts<T> Exponential<T>::by_pade(const Parts<T>& A, const Parts<T>& columns,
     expected_products_ = (pade_products(recipe_.pade_degree, 1) + recipe_.squarings()) * costs.square;
   };
   choose();
-  Powers<T> powers(*arithmetic_, scaled(A, recipe_.before), recipe_.before == 0 ? columns : Parts<T>{},
-                   structure_.symmetry);
-  power_norms.add(bound_of(powers.next()));
+  Powers<T> powers(*arithmetic_, arithmetic_->times_power_of_two(A, -recipe_.before),
+                   recipe_.before == 0 ? columns : Parts<T>{}, structure_.symmetry);
+  power_norms.add(norms_.bound_of(powers.next()));
   choose();
   if (recipe_.scheme.squarings > 0) {
-    learn_estimates(powers, power_norms);
+    learn_estimates(comm_, powers.all().back(), powers.count(), power_norms);
     choose();
   }
   report.degree = recipe_.pade_degree;
@@ -154,7 +146,7 @@ WorkParts<T> Exponential<T>::by_chebyshev(const Parts<T>& A, const Parts<T>& col
                                    : A.real ? TrigonometricCosts{1, 2, 0}
                                             : TrigonometricCosts{1, 2, 4};
   recipe_.before = scaling_before_powers(norm, std::numeric_limits<T>::max_exponent);
-  const Parts<T> B = scaled(A, recipe_.before);
+  const Parts<T> B = arithmetic_->times_power_of_two(A, -recipe_.before);
   double bound = std::ldexp(norm, -recipe_.before);
   TrigonometricScheme& scheme = recipe_.trigonometric;
   const auto choose = [&](double other) {
@@ -170,12 +162,12 @@ WorkParts<T> Exponential<T>::by_chebyshev(const Parts<T>& A, const Parts<T>& col
     const Parts<T> there = recipe_.before == 0 ? columns : Parts<T>{};
     square = arithmetic_->multiply(T{1}, B, arithmetic_->right_factor(B, there, Symmetry::skew_hermitian),
                                    Symmetry::hermitian);
-    choose(std::sqrt(bound_of(square)));
+    choose(std::sqrt(norms_.bound_of(square)));
   }
   if (scheme.powers > 1) {
     fourth = arithmetic_->multiply(T{1}, square, arithmetic_->right_factor(square, {}, Symmetry::hermitian),
                                    Symmetry::hermitian);
-    choose(std::sqrt(std::sqrt(bound_of(fourth))));
+    choose(std::sqrt(std::sqrt(norms_.bound_of(fourth))));
     // The 1-norm may be n^(1/8) times as large. A few vectors more, and the share of a product less.
     if (scheme.angles() > 1.0) choose(std::sqrt(std::sqrt(spectral_bound(comm_, fourth))));
   }

@@ -294,7 +294,18 @@ template <RealScalar T> double PowerNormEstimate<T>::root(int k) {
                                        const MatrixView<T>&, MatrixView<T>&)
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE);
 #undef HEDDLE_INSTANTIATE
+template <RealScalar T>
+void learn_estimates(const Communicator& comm, const Parts<T>& power, int exponent, PowerNorms& norms) {
+  PowerNormEstimate<T> estimate(comm, power);
+  if (!estimate.finite()) {
+    return;
+  }
+  for (const int k : {2, 3}) norms.learn(k * exponent, estimate.norm(k));
+}
+
 template class PowerNormEstimate<float>;
+template void learn_estimates(const Communicator&, const Parts<float>&, int, PowerNorms&);
+template void learn_estimates(const Communicator&, const Parts<double>&, int, PowerNorms&);
 template class PowerNormEstimate<double>;
 
 }  // namespace heddle::impl

@@ -3,6 +3,7 @@
 
 #include "expm/action/thin_products.hpp"
 #include "expm/arithmetic/parts.hpp"
+#include "expm/dense/scheme.hpp"
 
 #include <functional>
 #include <optional>
@@ -66,5 +67,10 @@ template <RealScalar T> class PowerNormEstimate {
   Factors<double> alone_;
   Factors<Kokkos::complex<double>> both_;
 };
+
+/// Tells `norms` what is estimated of ||A^(2 p)||_1 and ||A^(3 p)||_1; `power`: A^p, with p = `exponent`. Collective;
+/// blocks.
+template <RealScalar T>
+void learn_estimates(const Communicator& comm, const Parts<T>& power, int exponent, PowerNorms& norms);
 
 }  // namespace heddle::impl

@@ -178,6 +178,14 @@ template <RealScalar T> double ColumnNorms<T>::reproducible_bound(const Distribu
                                   std::ldexp(1.0, exponent - 40);
 }
 
+template <RealScalar T> double ColumnNorms<T>::bound_of(const Parts<T>& A) {
+  double bound = 0.0;
+  for (const SharedMatrix<T>* part : {&A.real, &A.imaginary}) {
+    if (*part) bound += reproducible_bound(**part, measure(**part).largest);
+  }
+  return bound;
+}
+
 template class ColumnNorms<float>;
 template class ColumnNorms<double>;
 

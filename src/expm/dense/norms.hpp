@@ -1,13 +1,14 @@
 // The norms from which expm chooses its scheme, in a workspace of their own.
 #pragma once
 
+#include "expm/arithmetic/parts.hpp"
 #include <heddle/dist/matrix.hpp>
 
 #include <vector>
 
 namespace heddle::impl {
 
-/// Norms of matrices of one placement; both members are collective and block, once each.
+/// Norms of matrices of one placement; all members are collective and block, once each.
 template <RealScalar T> class ColumnNorms {
  public:
   ColumnNorms(const Communicator& comm, const Placement& placement);
@@ -21,6 +22,8 @@ template <RealScalar T> class ColumnNorms {
   /// Upper bound of ||A||_1, within n 2^-40 of it, and the same bits for any placement: column sums in integers.
   /// `largest`: measure()'s. One more pass.
   [[nodiscard]] double reproducible_bound(const DistributedMatrix<T>& A, double largest);
+  /// The same of both parts together, largest elements included.
+  [[nodiscard]] double bound_of(const Parts<T>& A);
 
  private:
   Communicator comm_;

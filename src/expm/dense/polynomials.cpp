@@ -20,10 +20,12 @@ Symmetry of_polynomial(Symmetry symmetry) {
   return symmetry == Symmetry::hermitian ? symmetry : Symmetry::none;
 }
 
-template <RealScalar T>
-WorkParts<T> paterson_stockmeyer(ComplexArithmetic<T>& arithmetic, const Scheme& scheme,
-                                 std::span<const Parts<T>> powers, Symmetry symmetry) {
-  const std::vector<double> coefficients = taylor_coefficients(scheme.degree);
+template <class Arithmetic>
+typename Arithmetic::Written paterson_stockmeyer(Arithmetic& arithmetic, const Scheme& scheme,
+                                                 std::span<const double> coefficients,
+                                                 std::span<const typename Arithmetic::Matrix> powers,
+                                                 Symmetry symmetry) {
+  using T = typename Arithmetic::Element;
   const auto width = static_cast<std::size_t>(scheme.powers);
   const auto blocks = static_cast<std::size_t>(scheme.blocks);
   const auto scaling = [&](std::size_t power) { return std::ldexp(1.0, -scheme.squarings * static_cast<int>(power)); };
@@ -34,12 +36,12 @@ WorkParts<T> paterson_stockmeyer(ComplexArithmetic<T>& arithmetic, const Scheme&
     }
     return arithmetic.combine(coefficients[block * width], scaled, powers.first(terms));
   };
-  RightFactor<T> factor;
+  typename Arithmetic::Factor factor;
   if (blocks > 1) {
     factor = arithmetic.right_factor(powers[width - 1], {}, symmetry);
   }
   // The highest block has one term more: the leading coefficient.
-  WorkParts<T> result = block_of(blocks - 1, width);
+  typename Arithmetic::Written result = block_of(blocks - 1, width);
   for (std::size_t block = blocks - 1; block-- > 0;) {
     result = arithmetic.multiply_add(static_cast<T>(scaling(width)), result.read(), factor, block_of(block, width - 1),
                                      symmetry);
@@ -47,15 +49,18 @@ WorkParts<T> paterson_stockmeyer(ComplexArithmetic<T>& arithmetic, const Scheme&
   return result;
 }
 
-template <RealScalar T>
-WorkParts<T> by_few_products(ComplexArithmetic<T>& arithmetic, const FewProducts& polynomial, int squarings,
-                             std::span<const Parts<T>> powers, Symmetry symmetry) {
+template <class Arithmetic>
+typename Arithmetic::Written by_few_products(Arithmetic& arithmetic, const FewProducts& polynomial, int squarings,
+                                             std::span<const typename Arithmetic::Matrix> powers, Symmetry symmetry) {
+  using T = typename Arithmetic::Element;
+  using Matrix = typename Arithmetic::Matrix;
+  using Written = typename Arithmetic::Written;
   const auto width = static_cast<std::size_t>(polynomial.powers);
   // sum_1^width coefficients[k] (A / 2^squarings)^k + coefficients[0] I + sum of more terms.
   const auto sum = [&](const std::array<double, 4>& coefficients,
-                       std::initializer_list<std::pair<double, Parts<T>>> more) {
+                       std::initializer_list<std::pair<double, Matrix>> more) {
     std::vector<T> weights;
-    std::vector<Parts<T>> terms;
+    std::vector<Matrix> terms;
     for (std::size_t k = 1; k <= width; ++k) {
       if (coefficients[k] != 0.0) {
         weights.push_back(static_cast<T>(std::ldexp(coefficients[k], -squarings * static_cast<int>(k))));
@@ -70,19 +75,19 @@ WorkParts<T> by_few_products(ComplexArithmetic<T>& arithmetic, const FewProducts
     }
     return arithmetic.combine(coefficients[0], weights, terms);
   };
-  const auto product = [&](const Parts<T>& left, const Parts<T>& right, WorkParts<T> rest) {
+  const auto product = [&](const Matrix& left, const Matrix& right, Written rest) {
     return arithmetic.multiply_add(T{1}, left, arithmetic.right_factor(right, {}, symmetry), std::move(rest), symmetry);
   };
-  const Parts<T> y0 =
+  const Matrix y0 =
       arithmetic.multiply(static_cast<T>(std::ldexp(1.0, -squarings * polynomial.powers)), sum(polynomial.first, {}),
                           arithmetic.right_factor(powers[width - 1], {}, symmetry), symmetry);
   const FewProducts::Step& middle = polynomial.middle;
-  WorkParts<T> second =
+  Written second =
       product(sum(middle.left, {{1.0, y0}}), sum(middle.right, {{1.0, y0}}), sum(middle.rest, {{middle.of_y0, y0}}));
   if (polynomial.products == 2) {
     return second;
   }
-  const Parts<T> y1 = std::move(second);
+  const Matrix y1 = std::move(second);
   const FewProducts::Step& last = polynomial.last;
   return product(sum(last.left, {{1.0, y1}}), sum(last.right, {{1.0, y1}, {last.of_y0_right, y0}}),
                  sum(last.rest, {{last.of_y1, y1}, {last.of_y0, y0}}));
@@ -90,11 +95,12 @@ WorkParts<T> by_few_products(ComplexArithmetic<T>& arithmetic, const FewProducts
 
 }  // namespace
 
-template <RealScalar T>
-Powers<T>::Powers(ComplexArithmetic<T>& arithmetic, const Parts<T>& A, const Parts<T>& columns, Symmetry symmetry)
+template <class Arithmetic>
+PowersIn<Arithmetic>::PowersIn(Arithmetic& arithmetic, const Matrix& A, const Matrix& columns, Symmetry symmetry)
     : arithmetic_(&arithmetic), columns_(columns), symmetry_(symmetry), powers_{A} {}
 
-template <RealScalar T> const Parts<T>& Powers<T>::next() {
+template <class Arithmetic> auto PowersIn<Arithmetic>::next() -> const Matrix& {
+  using T = typename Arithmetic::Element;
   if (powers_.size() == 1) {
     factor_ = arithmetic_->right_factor(powers_.front(), columns_, symmetry_);
   }
@@ -103,16 +109,23 @@ template <RealScalar T> const Parts<T>& Powers<T>::next() {
   return powers_.back();
 }
 
-template <RealScalar T> void Powers<T>::finish(int count) {
+template <class Arithmetic> void PowersIn<Arithmetic>::finish(int count) {
   while (this->count() < count) next();
   factor_ = {};
 }
 
-template <RealScalar T>
-WorkParts<T> polynomial(ComplexArithmetic<T>& arithmetic, const Scheme& scheme, const Powers<T>& powers) {
+template <class Arithmetic>
+typename Arithmetic::Written polynomial(Arithmetic& arithmetic, const Scheme& scheme,
+                                        const PowersIn<Arithmetic>& powers) {
   const Symmetry symmetry = of_polynomial(powers.symmetry());
   return scheme.few != nullptr ? by_few_products(arithmetic, *scheme.few, scheme.squarings, powers.all(), symmetry)
-                               : paterson_stockmeyer(arithmetic, scheme, powers.all(), symmetry);
+                               : series(arithmetic, scheme, taylor_coefficients(scheme.degree), powers);
+}
+
+template <class Arithmetic>
+typename Arithmetic::Written series(Arithmetic& arithmetic, const Scheme& scheme, std::span<const double> coefficients,
+                                    const PowersIn<Arithmetic>& powers) {
+  return paterson_stockmeyer(arithmetic, scheme, coefficients, powers.all(), of_polynomial(powers.symmetry()));
 }
 
 template <RealScalar T>
@@ -207,12 +220,15 @@ template <RealScalar T> Trigonometric<T> quintupled(ComplexArithmetic<T>& arithm
   return result;
 }
 
-#define HEDDLE_INSTANTIATE(T)                                                                                 \
-  template class Powers<T>;                                                                                   \
-  template WorkParts<T> polynomial(ComplexArithmetic<T>&, const Scheme&, const Powers<T>&);                   \
-  template Trigonometric<T> trigonometric(ComplexArithmetic<T>&, const TrigonometricScheme&, const Parts<T>&, \
-                                          const Parts<T>&, const Parts<T>&);                                  \
-  template Trigonometric<T> squared(ComplexArithmetic<T>&, const Trigonometric<T>&);                          \
+#define HEDDLE_INSTANTIATE(T)                                                                                    \
+  template class PowersIn<ComplexArithmetic<T>>;                                                                 \
+  template class PowersIn<DualArithmetic<T>>;                                                                    \
+  template WorkParts<T> polynomial(ComplexArithmetic<T>&, const Scheme&, const Powers<T>&);                      \
+  template WorkDual<T> polynomial(DualArithmetic<T>&, const Scheme&, const PowersIn<DualArithmetic<T>>&);        \
+  template WorkParts<T> series(ComplexArithmetic<T>&, const Scheme&, std::span<const double>, const Powers<T>&); \
+  template Trigonometric<T> trigonometric(ComplexArithmetic<T>&, const TrigonometricScheme&, const Parts<T>&,    \
+                                          const Parts<T>&, const Parts<T>&);                                     \
+  template Trigonometric<T> squared(ComplexArithmetic<T>&, const Trigonometric<T>&);                             \
   template Trigonometric<T> quintupled(ComplexArithmetic<T>&, const Trigonometric<T>&)
 HEDDLE_INSTANTIATE(float);
 HEDDLE_INSTANTIATE(double);

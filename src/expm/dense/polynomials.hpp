@@ -2,6 +2,7 @@
 #pragma once
 
 #include "expm/arithmetic/complex_arithmetic.hpp"
+#include "expm/arithmetic/dual_arithmetic.hpp"
 #include "expm/dense/scheme.hpp"
 #include "expm/dense/trigonometric.hpp"
 
@@ -10,32 +11,42 @@
 
 namespace heddle::impl {
 
-/// A, A^2 ..., as far as they were asked for.
-template <RealScalar T> class Powers {
+/// A, A^2 ..., as far as they were asked for, in an arithmetic of matrices, or of matrices and their derivatives.
+template <class Arithmetic> class PowersIn {
  public:
+  using Matrix = typename Arithmetic::Matrix;
+
   /// `columns`: parts of A in column bands that are there; empty where they are not. `symmetry`: that of A; powers of a
   /// Hermitian A are Hermitian, those of a skew-Hermitian one in turn.
-  Powers(ComplexArithmetic<T>& arithmetic, const Parts<T>& A, const Parts<T>& columns, Symmetry symmetry);
+  PowersIn(Arithmetic& arithmetic, const Matrix& A, const Matrix& columns, Symmetry symmetry);
 
   [[nodiscard]] int count() const { return static_cast<int>(powers_.size()); }
-  [[nodiscard]] std::span<const Parts<T>> all() const { return powers_; }
+  [[nodiscard]] std::span<const Matrix> all() const { return powers_; }
   [[nodiscard]] Symmetry symmetry() const { return symmetry_; }
-  const Parts<T>& next();
+  const Matrix& next();
   /// Makes the next ones up to A^count, and gives back what only that needs.
   void finish(int count);
 
  private:
-  ComplexArithmetic<T>* arithmetic_;
-  Parts<T> columns_;
+  Arithmetic* arithmetic_;
+  Matrix columns_;
   Symmetry symmetry_;
-  RightFactor<T> factor_;
-  std::vector<Parts<T>> powers_;
+  typename Arithmetic::Factor factor_;
+  std::vector<Matrix> powers_;
 };
+template <RealScalar T> using Powers = PowersIn<ComplexArithmetic<T>>;
 
 /// The scheme's polynomial of A / 2^squarings, not yet squared: a power of two scales coefficients without rounding.
 /// `powers` has at least those that the scheme wants.
-template <RealScalar T>
-[[nodiscard]] WorkParts<T> polynomial(ComplexArithmetic<T>& arithmetic, const Scheme& scheme, const Powers<T>& powers);
+template <class Arithmetic>
+[[nodiscard]] typename Arithmetic::Written polynomial(Arithmetic& arithmetic, const Scheme& scheme,
+                                                      const PowersIn<Arithmetic>& powers);
+
+/// sum_k coefficients[k] (A / 2^squarings)^k up to the scheme's degree, by Paterson and Stockmeyer's evaluation.
+template <class Arithmetic>
+[[nodiscard]] typename Arithmetic::Written series(Arithmetic& arithmetic, const Scheme& scheme,
+                                                  std::span<const double> coefficients,
+                                                  const PowersIn<Arithmetic>& powers);
 
 /// Of exp(A) = C + F, C Hermitian and F skew-Hermitian.
 template <RealScalar T> struct Trigonometric {

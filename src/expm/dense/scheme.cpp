@@ -42,6 +42,39 @@ double PowerNorms::alpha(int degree) const {
   return norm_alone_ ? norm_ : std::min(norm_, std::exp2(largest) * (1.0 + 0x1p-40));
 }
 
+std::vector<double> PowerNorms::betas() const {
+  std::vector<double> found(most_degree + 1, norm_);
+  if (norm_alone_ || norm_ == 0.0) {
+    return found;
+  }
+  // ||A^j|| over norm^j, by their bounds.
+  const double scale = std::log2(norm_);
+  std::array<double, count + 1> share{};
+  share[0] = 1.0;
+  for (std::size_t j = 1; j < share.size(); ++j) {
+    share[j] = std::exp2(logs_[j] - static_cast<double>(j) * scale);
+  }
+  // The largest of the sums' roots for k = degree + 1 ... count + 1, to base 2.
+  double largest = -std::numeric_limits<double>::infinity();
+  for (int k = count + 1; k > 0; --k) {
+    double sum = 0.0;
+    for (int j = 0; j < k; ++j) sum += share[static_cast<std::size_t>(j)] * share[static_cast<std::size_t>(k - 1 - j)];
+    if (k > 1) largest = std::max(largest, scale + std::log2(sum / k) / (k - 1));
+    if (const int degree = k - 1; degree <= most_degree) {
+      // Of k > count + 1, one of j and k - 1 - j is beyond any degree: the sum is at most k c alpha^(k-1) with the
+      // largest c of 1 and ||A^j|| / alpha^j for j <= degree.
+      const double log_alpha = std::log2(alpha(degree));
+      double reached = std::max(largest, log_alpha);
+      for (int j = 1; j <= degree; ++j) {
+        const double part = 1.0 / (count + 1);
+        reached = std::max(reached, part * logs_[static_cast<std::size_t>(j)] + (1.0 - part * j) * log_alpha);
+      }
+      found[static_cast<std::size_t>(degree)] = std::min(norm_, std::exp2(reached) * (1.0 + 0x1p-40));
+    }
+  }
+  return found;
+}
+
 double backward_error(int degree, double theta) {
   if (theta == 0.0) {
     return 0.0;
@@ -70,13 +103,20 @@ double backward_error(int degree, double theta) {
   return g < 1e-8 ? g_over_theta * (1.0 + g) : -std::log1p(-g) / theta;
 }
 
-double backward_error(const FewProducts& polynomial, double theta) {
+namespace {
+
+// g, and its derivative, of a polynomial that goes on beyond its degree.
+struct Majorant {
+  double value;
+  double derivative;
+};
+Majorant majorant_of(const FewProducts& polynomial, double theta) {
   // Terms m + 1, m + 2 ... of the polynomial less exp's, over 1 / (m + 1)!, and those of their product with exp(-x).
   constexpr int terms = 60;
   const int first = polynomial.degree + 1;
   std::array<double, terms> missing{};
   double exponential = 1.0;
-  double leading = theta;
+  double leading = 1.0;  // theta^m / (m + 1)!
   for (int k = 2; k <= first; ++k) leading *= theta / k;
   for (int k = 0; k < terms; ++k) {
     const auto at = static_cast<std::size_t>(k);
@@ -84,6 +124,7 @@ double backward_error(const FewProducts& polynomial, double theta) {
     exponential /= first + k + 1;
   }
   double sum = 0.0;
+  double weighted = 0.0;
   double power = 1.0;
   for (int k = 0; k < terms; ++k) {
     double coefficient = 0.0;
@@ -93,14 +134,35 @@ double backward_error(const FewProducts& polynomial, double theta) {
       factor /= -(k - i + 1);
     }
     sum += std::abs(coefficient) * power;
+    weighted += (first + k) * std::abs(coefficient) * power;
     power *= theta;
   }
-  const double g = leading * sum;
+  return {leading * theta * sum, leading * weighted};
+}
+
+}  // namespace
+
+double backward_error(const FewProducts& polynomial, double theta) {
   if (theta == 0.0) {
     return 0.0;
   }
+  const double g = majorant_of(polynomial, theta).value;
   // The terms left out are below rounding for these.
   return theta < 8.0 && g < 0.5 ? -std::log1p(-g) / theta : std::numeric_limits<double>::infinity();
+}
+
+double derivative_error(const Scheme& scheme, double theta) {
+  Majorant g{};
+  if (scheme.few != nullptr) {
+    g = majorant_of(*scheme.few, theta);
+    if (!(theta < 8.0)) g.value = 1.0;
+  } else {
+    // g' = exp(theta) theta^m / m!; g, its integral, is no more than theta times as large.
+    g.derivative = std::exp(theta);
+    for (int k = 1; k <= scheme.degree; ++k) g.derivative *= theta / k;
+    g.value = g.derivative * theta / (scheme.degree + 1);
+  }
+  return g.value < 0.5 ? g.derivative / (1.0 - g.value) : std::numeric_limits<double>::infinity();
 }
 
 double backward_error(const Scheme& scheme, const PowerNorms& norms) {
@@ -115,12 +177,20 @@ int products_of(const Scheme& scheme, const ProductCosts& costs, int made) {
   return powers * costs.power + further + scheme.squarings * costs.square;
 }
 
-Scheme choose_scheme(const PowerNorms& norms, double tolerance, const ProductCosts& costs, Evaluations evaluations) {
+Scheme choose_scheme(const PowerNorms& norms, double tolerance, const ProductCosts& costs, Evaluations evaluations,
+                     Wanted wanted) {
   Scheme best;
   int least = std::numeric_limits<int>::max();
+  const std::vector<double> betas = wanted == Wanted::derivative ? norms.betas() : std::vector<double>();
   const auto consider = [&](Scheme scheme) {
+    const double whole = betas.empty() ? norms.alpha(scheme.degree) : betas[static_cast<std::size_t>(scheme.degree)];
+    const auto error = [&] {
+      const double theta = std::ldexp(whole, -scheme.squarings);
+      if (wanted == Wanted::derivative) return derivative_error(scheme, theta);
+      return scheme.few != nullptr ? backward_error(*scheme.few, theta) : backward_error(scheme.degree, theta);
+    };
     // Halving bounds from above, since a bound may be anything.
-    while (!(backward_error(scheme, norms) <= tolerance) && products_of(scheme, costs, norms.known()) <= least) {
+    while (!(error() <= tolerance) && products_of(scheme, costs, norms.known()) <= least) {
       ++scheme.squarings;
     }
     const int products = products_of(scheme, costs, norms.known());

@@ -4,6 +4,7 @@
 #include "expm/dense/few_products.hpp"
 
 #include <array>
+#include <vector>
 
 namespace heddle::impl {
 
@@ -47,11 +48,16 @@ class PowerNorms {
   /// k >= p (p - 1) is made; here it is the largest bound^(1/k) itself, with the best product for each k, which is at
   /// most that. k = degree + 1 ... 2 degree + 1 suffice: any k beyond is a sum of such.
   [[nodiscard]] double alpha(int degree) const;
+  /// For each degree from 0 on, as far as schemes go, a beta >= alpha(degree) such that the sum over j < k of ||A^j||
+  /// ||A^(k-1-j)|| is at most k beta^(k-1) for each k > degree: the derivative of X^k at A in the direction E is at
+  /// most k beta^(k-1) ||E||. None is above the norm.
+  [[nodiscard]] std::vector<double> betas() const;
 
  private:
   void derive();
 
-  static constexpr int count = 2 * Scheme::most_powers * Scheme::most_blocks + 1;
+  static constexpr int most_degree = Scheme::most_powers * Scheme::most_blocks;
+  static constexpr int count = 2 * most_degree + 1;
   double norm_;
   int known_ = 1;
   bool norm_alone_ = true;
@@ -82,12 +88,23 @@ template <class Polynomial>
 /// The bound for a scheme and powers of A bounded by `norms`.
 [[nodiscard]] double backward_error(const Scheme& scheme, const PowerNorms& norms);
 
+/// Upper bound of the relative backward error of a polynomial's derivative. With P(X) = exp(X + H(X)), the derivative
+/// of P at X in the direction E is that of exp at X + H(X) in the direction E + L_H(X, E), and ||L_H(X, E)|| <= bound
+/// ||E|| where theta is one of betas() of X. No smaller than the bound of backward_error(). Infinity as there.
+///
+/// A. Al-Mohy, N. Higham (2009), theorem 3.1 and (3.17), of Pade approximants: here H = log(I - G), so that the sum of
+/// k |h_k| theta^(k-1) is at most g'(theta) / (1 - g(theta)).
+[[nodiscard]] double derivative_error(const Scheme& scheme, double theta);
+
+/// What is computed with a scheme: the exponential, or a derivative of it too.
+enum class Wanted { exponential, derivative };
+
 /// Cheapest scheme whose backward error is at most `tolerance`, the powers made so far counted as spent; of equals the
 /// one with fewest squarings, then Paterson and Stockmeyer's of highest degree.
 ///
 /// Another power made never makes it dearer if the scheme before wanted that power.
 [[nodiscard]] Scheme choose_scheme(const PowerNorms& norms, double tolerance, const ProductCosts& costs,
-                                   Evaluations evaluations = Evaluations::all);
+                                   Evaluations evaluations = Evaluations::all, Wanted wanted = Wanted::exponential);
 
 /// s such that A / 2^s has powers, and products of two of them, in the range of numbers below 2^max_exponent.
 [[nodiscard]] int scaling_before_powers(double norm, int max_exponent);

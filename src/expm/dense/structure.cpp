@@ -145,6 +145,14 @@ std::vector<std::complex<double>> diagonal_of(const Communicator& comm, const Pa
   return values;
 }
 
+template <RealScalar T> std::complex<double> mean_eigenvalue(const Communicator& comm, const Parts<T>& A) {
+  // On every rank in the same order, whatever the placement.
+  const std::vector<std::complex<double>> values = diagonal_of(comm, A, 0);
+  std::complex<double> mean;
+  for (const std::complex<double>& value : values) mean += value / static_cast<double>(values.size());
+  return {static_cast<double>(static_cast<T>(mean.real())), static_cast<double>(static_cast<T>(mean.imag()))};
+}
+
 template <RealScalar T>
 void set_diagonal(const Communicator& comm, WorkParts<T>& A, Index offset,
                   const std::vector<std::complex<double>>& values) {
@@ -203,6 +211,7 @@ void TriangularDiagonals::correct(const Communicator& comm, int halvings, WorkPa
 #define HEDDLE_INSTANTIATE(T)                                                                                         \
   template Structure structure_of<T>(const Communicator&, const Parts<T>&, const Parts<T>&);                          \
   template std::vector<std::complex<double>> diagonal_of(const Communicator&, const Parts<T>&, Index);                \
+  template std::complex<double> mean_eigenvalue(const Communicator&, const Parts<T>&);                                \
   template void set_diagonal<T>(const Communicator&, WorkParts<T>&, Index, const std::vector<std::complex<double>>&); \
   template TriangularDiagonals::TriangularDiagonals(const Communicator&, const Parts<T>&, const Structure&,           \
                                                     std::complex<double>);                                            \

@@ -32,6 +32,10 @@ template <Scalar T>
 template <RealScalar T>
 [[nodiscard]] std::vector<std::complex<double>> diagonal_of(const Communicator& comm, const Parts<T>& A, Index offset);
 
+/// trace(A) / n, the mean of A's eigenvalues, rounded to T. A has a part, in row bands. The same on all ranks.
+/// Collective; blocks.
+template <RealScalar T> [[nodiscard]] std::complex<double> mean_eigenvalue(const Communicator& comm, const Parts<T>& A);
+
 /// Puts values there, in the parts that A has. Blocks until the values are on their way.
 template <RealScalar T>
 void set_diagonal(const Communicator& comm, WorkParts<T>& A, Index offset,

@@ -1,0 +1,97 @@
+// The phi functions of exponential integrators: of a matrix, and their products with vectors.
+#pragma once
+
+#include <heddle/expm/action.hpp>
+#include <heddle/expm/expm.hpp>
+
+#include <functional>
+#include <span>
+
+namespace heddle {
+
+/// The largest k of phi_k that phi() and phi_action() take.
+inline constexpr int largest_phi = 8;
+
+/// How phi functions of a matrix are computed.
+struct PhiOptions {
+  /// Bound for the error of truncation of each phi_k of A / 2^s, relative to its smallest possible size; see
+  /// PhiReport::error. 0 stands for the unit round-off of T.
+  double tolerance = 0.0;
+  /// What is known of A; ExpmStructure::skew_hermitian is as good as general.
+  ExpmStructure structure = ExpmStructure::automatic;
+  /// Number of real products that make one complex product, 3 or 4; see ExpmOptions.
+  int complex_products = 3;
+  /// Options of the matrix products; gemm.layers is 1, automatic or not, and more are refused.
+  GemmOptions gemm{};
+  /// As ExpmOptions::progress.
+  std::function<void(int done, int total)> progress{};
+};
+
+/// How phi functions were computed, how accurately, and how long it took.
+struct PhiReport {
+  ExpmStructure structure = ExpmStructure::general;  ///< The structure of A that was found or given.
+  int degree = 0;                                    ///< Degree of the polynomial for the highest phi_k.
+  int squarings = 0;                                 ///< Number s of doublings: the polynomial is taken of A / 2^s.
+  int products = 0;                                  ///< Number of real matrix products in all.
+  int probes = 0;                                    ///< Number of emulated products whose factors were probed first.
+  double norm1 = 0.0;                                ///< ||A||_1, or its bound ||Re A||_1 + ||Im A||_1.
+  /// The number that took the place of ||A|| in the choice of degree and doublings, by the norms of powers.
+  double alpha = 0.0;
+  /// With theta = alpha / 2^s: for each k, k! exp(theta) times a bound of the norm of what the polynomials leave out of
+  /// phi_k(A / 2^s).
+  double error = 0.0;
+  Index tile = 0;             ///< Tile of the matrix products.
+  double seconds = 0.0;       ///< Time of the slowest rank, in seconds.
+  double gemm_seconds = 0.0;  ///< The part of `seconds` spent in matrix products.
+  double flops = 0.0;         ///< Flops of the products: 2 n^3 for each real one, half of that for a Hermitian one.
+};
+
+/// Computes phis[k] = phi_k(A) for k = 0 ... p, p + 1 = phis.size(), 0 <= p <= 8, for T real or complex.
+///
+/// phi_0(z) = exp(z), phi_k(z) = (phi_(k-1)(z) - 1 / (k-1)!) / z, so phi_k(z) = sum_j z^j / (j + k)!, also for singular
+/// A. Matrices have any placements; each of `phis` has A's shape, and storage of its own.
+///
+/// Errors: throws Error(argument), on every rank alike, for matrices that aren't square or don't fit, another number of
+/// matrices than 1 to 9, and options that are out of range; Error(computation) for infinity or NaN in A, and where a
+/// result, or a number on the way to it, overflows. Collective, blocks. Bits: rank-invariant for a fixed gemm.tile;
+/// reproducible with emulated products.
+///
+/// Method: the Taylor polynomial of phi_p of A / 2^s, by Paterson and Stockmeyer's evaluation; then phi_(k-1)(X) = X
+/// phi_k(X) + I / (k-1)! down to phi_0; then s times phi_k(2X) = 2^-k (phi_0(X) phi_k(X) + sum_(j=1..k) phi_j(X) /
+/// (k-j)!). Nothing is subtracted, and nothing is divided by A. Degree and s follow from the norms of powers of A, as
+/// ExpmPlan's, by the number of products. Hermitian A has Hermitian phis, each product of which is computed by half.
+///
+/// Cost: p products after the polynomial, and p + 1 for each doubling: 2 n^3 flops each (complex: 3 or 4 of these).
+/// Memory of all ranks together: A, the phis, and about p + 11 matrices at most (twice that for complex ones).
+///
+/// Sources: B. Skaflestad, W. Wright, The scaling and modified squaring method for matrix functions related to the
+/// exponential, Appl. Numer. Math. 59 (2009), with Pade approximants there; N. Higham, Functions of Matrices (2008),
+/// 10.7.4.
+template <Scalar T>
+PhiReport phi(const Communicator& comm, const DistributedMatrix<T>& A, std::span<const DistributedMatrix<T>> phis,
+              const PhiOptions& options = {});
+
+/// Computes R = sum over k = 0 ... p of time^k phi_k(time A) b_k, with the vector b_k in column k of B, n x (p + 1), 0
+/// <= p <= 8, and R n x 1, without any function of a matrix: one step of an exponential integrator. u(time) = R solves
+/// u' = A u + b_1 + time b_2 + time^2 / 2 b_3 + ..., u(0) = b_0.
+///
+/// A is a DistributedMatrix in any placement, of elements of type T or, where T is complex, Real<T>; or an operator. B
+/// and R are whole on every rank, column-major, and don't overlap. `options` are those of ExpmActionPlan with a
+/// structure that is general, and without a spectrum and `chebyshev`: what is multiplied is the matrix [A W; 0 J] of n
+/// + p rows, W the vectors b_p ... b_1 times a power of two that brings ||W||_1 near 1, J ones above the diagonal, of
+/// whose exponential's action R is a part. Errors, blocking, bits and cost are ExpmActionPlan's, of that matrix; the
+/// report is too.
+///
+/// Source: A. Al-Mohy, N. Higham, Computing the action of the matrix exponential, SIAM J. Sci. Comput. 33 (2011),
+/// theorem 2.1 and section 5.
+template <Scalar T, Scalar Element>
+  requires std::same_as<Element, T> || std::same_as<Element, Real<T>> ExpmActionReport
+  phi_action(const Communicator& comm, std::complex<double> time, const DistributedMatrix<Element>& A,
+             const MatrixView<const T>& B, const MatrixView<T>& R, const ExpmActionOptions& options = {});
+/// The same for an A that is given by its products; `taylor`, and so `automatic`, asks for apply_adjoint.
+template <Scalar T>
+ExpmActionReport phi_action(const Communicator& comm, std::complex<double> time, const ExpmActionOperator<T>& A,
+                            const MatrixView<const T>& B, const MatrixView<T>& R,
+                            const ExpmActionOptions& options = {});
+
+}  // namespace heddle
