@@ -2,7 +2,7 @@
 
 Arrays are taken where they lie, by DLPack or the buffer protocol, and results are of the kind of the arrays given.
 Importing starts nothing. The first use starts Kokkos, with as many threads as OMP_NUM_THREADS says or start() is told;
-MPI is initialised by expm(), expm_multiply() and arithmetic="auto" alone, for this process by itself, where mpi4py has
+MPI is initialised by expm() and its relatives and arithmetic="auto" alone, for this process by itself, where mpi4py has
 not done it. Calls of several threads come one after the other, each with all of Kokkos' threads, and without the GIL.
 
 A wrong argument raises ValueError or TypeError, a computation that fails RuntimeError, and a matrix that is singular, or
@@ -15,6 +15,8 @@ from . import _core, exact
 from ._distributed import Communicator, DistributedMatrix
 from ._eigen import EighBatchedReport, EighReport, eigh, eigh_batched
 from ._expm import ExpmMultiplyReport, ExpmReport, expm, expm_multiply
+from ._frechet import ExpmFrechetReport, expm_frechet
+from ._phi import PhiReport, phi, phi_multiply
 from ._products import DistributedMatmulReport, MatmulReport, matmul, transpose
 from ._search import Duplicates, ExternalFaces, ExternalFacesReport, Faces, SearchReport, duplicates, external_faces
 from ._solve import (FactorizationReport, LuReport, SolveReport, cho_solve, cholesky, inv, lu, lu_factor, lu_solve,
@@ -23,10 +25,11 @@ from ._tdse import TdseResult, TdseStep, tdse, verify
 
 __all__ = [
     "Communicator", "DistributedMatmulReport", "DistributedMatrix", "Duplicates", "EighBatchedReport", "EighReport",
-    "ExpmMultiplyReport", "ExpmReport", "ExternalFaces", "ExternalFacesReport", "Faces", "FactorizationReport",
-    "LuReport", "MatmulReport", "SearchReport", "SolveReport", "TdseResult", "TdseStep", "cho_solve", "cholesky",
-    "duplicates", "eigh", "eigh_batched", "exact", "expm", "expm_multiply", "external_faces", "info", "inv", "lu",
-    "lu_factor", "lu_solve", "matmul", "slogdet", "solve", "start", "tdse", "transpose", "verify",
+    "ExpmFrechetReport", "ExpmMultiplyReport", "ExpmReport", "ExternalFaces", "ExternalFacesReport", "Faces",
+    "FactorizationReport", "LuReport", "MatmulReport", "PhiReport", "SearchReport", "SolveReport", "TdseResult",
+    "TdseStep", "cho_solve", "cholesky", "duplicates", "eigh", "eigh_batched", "exact", "expm", "expm_frechet",
+    "expm_multiply", "external_faces", "info", "inv", "lu", "lu_factor", "lu_solve", "matmul", "phi", "phi_multiply",
+    "slogdet", "solve", "start", "tdse", "transpose", "verify",
 ]
 
 __version__ = _core.version()

@@ -98,6 +98,32 @@ class ExpmReport:
     flops: float
 
 @dataclass(frozen=True)
+class ExpmFrechetReport:
+    method: str
+    degree: int
+    squarings: int
+    products: int
+    norm1: float
+    beta: float
+    backward_error: float
+    seconds: float
+    gemm_seconds: float
+    flops: float
+
+@dataclass(frozen=True)
+class PhiReport:
+    structure: str
+    degree: int
+    squarings: int
+    products: int
+    norm1: float
+    alpha: float
+    error: float
+    seconds: float
+    gemm_seconds: float
+    flops: float
+
+@dataclass(frozen=True)
 class ExpmMultiplyReport:
     method: str
     degree: int
@@ -256,6 +282,20 @@ def expm(
     a: Any, *, out: Any = None, method: str = "automatic", degree: int = 10, tolerance: float = 0.0,
     structure: str = "automatic", balance: bool = False, residual: bool = False, certificate: bool = False,
     arithmetic: Arithmetic = "native", tile: int = 0, moduli: int = 0, progress: Progress = None,
+    full_output: bool = False,
+) -> Any: ...
+def expm_frechet(
+    A: Any, E: Any, *, compute_expm: bool = True, adjoint: bool = False, method: str = "automatic",
+    tolerance: float = 0.0, arithmetic: Arithmetic = "native", tile: int = 0, moduli: int = 0,
+    progress: Progress = None, full_output: bool = False,
+) -> Any: ...
+def phi(
+    a: Any, p: int, *, out: Any = None, tolerance: float = 0.0, structure: str = "automatic",
+    arithmetic: Arithmetic = "native", tile: int = 0, moduli: int = 0, progress: Progress = None,
+    full_output: bool = False,
+) -> Any: ...
+def phi_multiply(
+    A: Any, B: Any, *, time: complex = 1.0, method: str = "automatic", tolerance: float = 0.0, dimension: int = 40,
     full_output: bool = False,
 ) -> Any: ...
 def expm_multiply(

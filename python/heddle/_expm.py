@@ -9,6 +9,7 @@ import numpy as np
 from . import _core
 from ._arrays import kind_of, matrix, operands, result, square
 from ._distributed import DistributedMatrix, together
+from ._gradients import expm_with_gradient, wants_gradient
 
 
 @dataclass(frozen=True)
@@ -54,6 +55,7 @@ class ExpmMultiplyReport:
 
 
 LARGEST_BATCHED = 64
+LARGEST_PHI = 8
 
 
 def expm(a, *, out=None, method="automatic", degree=10, tolerance=0.0, structure="automatic", balance=False,
@@ -87,6 +89,9 @@ def expm(a, *, out=None, method="automatic", degree=10, tolerance=0.0, structure
 
     The first call initialises MPI, for this process alone, where nobody did it.
 
+    Without `out` and `full_output`, gradients go through it: of tensors of PyTorch that require one, and of arrays of JAX
+    under jax.grad; jax.jit, jax.vmap and torch.compile take it too. The gradient is that of expm_frechet(adjoint=True).
+
     Examples
     --------
     >>> import numpy as np, heddle
@@ -104,6 +109,9 @@ def expm(a, *, out=None, method="automatic", degree=10, tolerance=0.0, structure
                                     tile, moduli, progress)
         report = ExpmReport(**_core.distributed_expm(a._core, e._core, options))
         return (e, report) if full_output else e
+    if out is None and not full_output and wants_gradient(a):
+        return expm_with_gradient(a, method=method, degree=degree, tolerance=tolerance, structure=structure,
+                                  balance=balance, arithmetic=arithmetic, tile=tile, moduli=moduli)
     kind, name, (a,) = operands("expm", a)
     square("expm", a)
     given = out
@@ -170,17 +178,7 @@ def expm_multiply(A, B, start=None, stop=None, num=None, endpoint=True, *, time=
     >>> heddle.expm_multiply(np.array([[0.0, 1.0], [0.0, 0.0]]), np.array([1.0, 2.0]), time=3.0)
     array([7., 2.])
     """
-    is_array = hasattr(A, "__dlpack__") or isinstance(A, (np.ndarray, list, tuple))
-    kind = kind_of("expm_multiply", *((A, B) if is_array else (B,)))
-    if is_array:
-        kind, name, (A, B) = _matrix_and_vectors(kind, A, B, time)
-    else:
-        kind, name, (B,) = operands("expm_multiply", B)
-        if not hasattr(A, "shape"):
-            raise TypeError(f"expm_multiply: A is of type {type(A).__name__}; expected a matrix or what has a shape and @")
-        if name in ("float32", "float64") and _is_complex(A, time):
-            name = {"float32": "complex64", "float64": "complex128"}[name]
-            B = kind.as_type(B, name)
+    kind, name, A, B, is_array = _matrix_or_operator("expm_multiply", A, B, time)
     if len(A.shape) != 2 or A.shape[0] != A.shape[1] or len(B.shape) not in (1, 2) or B.shape[0] != A.shape[0]:
         raise ValueError(f"expm_multiply: A has shape {tuple(A.shape)} and B {tuple(B.shape)}")
     options = _core.ExpmMultiplyOptions(method, structure, tolerance, dimension)
@@ -188,9 +186,9 @@ def expm_multiply(A, B, start=None, stop=None, num=None, endpoint=True, *, time=
     def act(t, b, r):
         b, r = (b[:, None], r[:, None]) if len(b.shape) == 1 else (b, r)
         if is_array:
-            return ExpmMultiplyReport(**_core.expm_multiply(t, A, b, r, options))
+            return ExpmMultiplyReport(**_core.expm_multiply(False, t, A, b, r, options))
         apply, adjoint = _products(kind, A, name)
-        return ExpmMultiplyReport(**_core.expm_multiply_operator(t, A.shape[0], apply, adjoint, b, r, options))
+        return ExpmMultiplyReport(**_core.expm_multiply_operator(False, t, A.shape[0], apply, adjoint, b, r, options))
 
     if start is None and stop is None:
         R = result("expm_multiply", kind, None, B.shape, name, B)
@@ -207,21 +205,36 @@ def expm_multiply(A, B, start=None, stop=None, num=None, endpoint=True, *, time=
     return (R, reports) if full_output else R
 
 
+def _matrix_or_operator(function, A, B, time):
+    """The kind and type of vectors B, A and B as they are taken, and whether A is an array."""
+    is_array = hasattr(A, "__dlpack__") or isinstance(A, (np.ndarray, list, tuple))
+    kind = kind_of(function, *((A, B) if is_array else (B,)))
+    if is_array:
+        return *_matrix_and_vectors(function, A, B, time), True
+    kind, name, (B,) = operands(function, B)
+    if not hasattr(A, "shape"):
+        raise TypeError(f"{function}: A is of type {type(A).__name__}; expected a matrix or what has a shape and @")
+    if name in ("float32", "float64") and _is_complex(A, time):
+        name = {"float32": "complex64", "float64": "complex128"}[name]
+        B = kind.as_type(B, name)
+    return kind, name, A, B, False
+
+
 def _is_complex(A, time):
     dtype = getattr(A, "dtype", None)
     return (dtype is not None and np.dtype(dtype).kind == "c") or complex(time).imag != 0
 
 
-def _matrix_and_vectors(kind, A, B, time):
+def _matrix_and_vectors(function, A, B, time):
     """A keeps real elements where B is complex."""
-    _, of_a, (A,) = operands("expm_multiply", A)
-    kind, of_b, (B,) = operands("expm_multiply", B)
-    matrix("expm_multiply", A, "A")
+    _, of_a, (A,) = operands(function, A)
+    kind, of_b, (B,) = operands(function, B)
+    matrix(function, A, "A")
     common = np.result_type(of_a, of_b, *(["complex64"] if complex(time).imag != 0 else [])).name
     real = {"complex64": "float32", "complex128": "float64"}.get(common, common)
     wanted = common if of_a.startswith("complex") else real
-    return kind, common, (A if of_a == wanted else kind.usable(kind.as_type(A, wanted)),
-                          B if of_b == common else kind.usable(kind.as_type(B, common)))
+    return (kind, common, A if of_a == wanted else kind.usable(kind.as_type(A, wanted)),
+            B if of_b == common else kind.usable(kind.as_type(B, common)))
 
 
 def _products(kind, A, name):

@@ -1,8 +1,10 @@
-// heddle._core.expm_multiply: exp(time A) B for a matrix, or for what multiplies vectors by one.
+// heddle._core.expm_multiply: exp(time A) B for a matrix, or for what multiplies vectors by one; and phi_multiply, the
+// sum of time^k phi_k(time A) b_k.
 #include "arrays.hpp"
 #include "module.hpp"
 #include "whole.hpp"
 #include <heddle/expm/action.hpp>
+#include <heddle/expm/phi.hpp>
 
 #include <nanobind/stl/complex.h>
 
@@ -43,33 +45,36 @@ struct ActionOptions {
   ExpmActionOptions action;
 };
 
-// R = exp(time A) B, where work(plan, B, R) says what A is.
-template <Scalar T, class Work>
-ExpmActionReport act(const Input& b, const Output& out, const ActionOptions& options, Work&& work) {
+// R = exp(time A) B, or the sum of phis, where visit(work) calls work(A) for what A is.
+template <Scalar T, class Visit>
+ExpmActionReport act(bool phis, std::complex<double> time, const Input& b, const Output& out,
+                     const ActionOptions& options, Visit&& visit) {
   const Operand<const T, 2> B(b, "b");
   const Operand<T, 2> R(out, "out");
   const ColumnMajor<const T> B_columns(*B);
   const ColumnMajor<T> R_columns(*R, false);
-  ExpmActionPlan<T> plan(one_rank(), options.action);
-  const ExpmActionReport report = work(plan, *B_columns, *R_columns);
+  const ExpmActionReport report = visit([&](const auto& A) {
+    return phis ? phi_action(one_rank(), time, A, *B_columns, *R_columns, options.action)
+                : ExpmActionPlan<T>(one_rank(), options.action).execute(time, A, *B_columns, *R_columns);
+  });
   R_columns.give_back();
   R.give_back();
   return report;
 }
 
-nb::dict multiply_by_matrix(std::complex<double> time, const Input& a, const Input& b, const Output& out,
+nb::dict multiply_by_matrix(bool phis, std::complex<double> time, const Input& a, const Input& b, const Output& out,
                             const ActionOptions& options) {
   const ExpmActionReport report = with_scalar(b, [&]<class T>() {
     return run([&] {
-      return act<T>(b, out, options, [&](ExpmActionPlan<T>& plan, const auto& B, const auto& R) {
+      return act<T>(phis, time, b, out, options, [&](const auto& work) {
         if (a.dtype() == dtype_of<Real<T>>()) {
           const Operand<const Real<T>, 2> A(a, "a");
           const ColumnMajor<const Real<T>> columns(*A);
-          return plan.execute(time, whole(*columns), B, R);
+          return work(whole(*columns));
         }
         const Operand<const T, 2> A(a, "a");
         const ColumnMajor<const T> columns(*A);
-        return plan.execute(time, whole(*columns), B, R);
+        return work(whole(*columns));
       });
     });
   });
@@ -89,7 +94,7 @@ template <class T> nb::object as_array(const MatrixView<T>& X) {
 }
 
 // apply(X, Y) and apply_adjoint(X, Y) set Y to A X and A^H X.
-nb::dict multiply_by_operator(std::complex<double> time, Index n, const nb::object& apply,
+nb::dict multiply_by_operator(bool phis, std::complex<double> time, Index n, const nb::object& apply,
                               const nb::object& apply_adjoint, const Input& b, const Output& out,
                               const ActionOptions& options) {
   Watch watch{nb::none()};
@@ -102,10 +107,7 @@ nb::dict multiply_by_operator(std::complex<double> time, Index n, const nb::obje
     };
     ExpmActionOperator<T> A{.n = n, .apply = call(apply)};
     if (!apply_adjoint.is_none()) A.apply_adjoint = call(apply_adjoint);
-    return run(watch, [&] {
-      return act<T>(b, out, options,
-                    [&](ExpmActionPlan<T>& plan, const auto& B, const auto& R) { return plan.execute(time, A, B, R); });
-    });
+    return run(watch, [&] { return act<T>(phis, time, b, out, options, [&](const auto& work) { return work(A); }); });
   });
   return action_entries(report);
 }
@@ -116,10 +118,10 @@ void bind_action(nb::module_& module) {
   nb::class_<ActionOptions>(module, "ExpmMultiplyOptions")
       .def(nb::init<const std::string&, const std::string&, double, int>(), nb::arg("method"), nb::arg("structure"),
            nb::arg("tolerance"), nb::arg("dimension"));
-  module.def("expm_multiply", multiply_by_matrix, nb::arg("time"), nb::arg("a"), nb::arg("b"), nb::arg("out"),
-             nb::arg("options"));
-  module.def("expm_multiply_operator", multiply_by_operator, nb::arg("time"), nb::arg("n"), nb::arg("apply"),
-             nb::arg("apply_adjoint").none(), nb::arg("b"), nb::arg("out"), nb::arg("options"));
+  module.def("expm_multiply", multiply_by_matrix, nb::arg("phis"), nb::arg("time"), nb::arg("a"), nb::arg("b"),
+             nb::arg("out"), nb::arg("options"));
+  module.def("expm_multiply_operator", multiply_by_operator, nb::arg("phis"), nb::arg("time"), nb::arg("n"),
+             nb::arg("apply"), nb::arg("apply_adjoint").none(), nb::arg("b"), nb::arg("out"), nb::arg("options"));
 }
 
 }  // namespace heddle::python

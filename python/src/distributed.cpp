@@ -3,6 +3,7 @@
 #include "eigen_report.hpp"
 #include "expm_options.hpp"
 #include "exported.hpp"
+#include "matrices.hpp"
 #include "module.hpp"
 #include "solve_options.hpp"
 #include <heddle/comm/device.hpp>
@@ -16,7 +17,6 @@
 #include <array>
 #include <memory>
 #include <utility>
-#include <variant>
 
 namespace heddle::python {
 namespace {
@@ -37,30 +37,6 @@ std::unique_ptr<Comm> communicator(int number, const std::string& library) {
   }
   return run([&] { return std::make_unique<Comm>(std::in_place, parent, space()); });
 }
-
-// A matrix over ranks, of one of the four types.
-class Matrix {
- public:
-  template <Scalar T>
-  explicit Matrix(DistributedMatrix<T> matrix)
-      : kept_(std::make_unique<Kept<AnyMatrix>>(std::in_place, std::in_place_type<DistributedMatrix<T>>,
-                                                std::move(matrix))) {}
-  // visit(matrix) for what it holds.
-  template <class Visitor> auto visit(Visitor&& visitor) const {
-    return std::visit(std::forward<Visitor>(visitor), **kept_);
-  }
-  // Throws nb::type_error for another type of elements.
-  template <Scalar T> [[nodiscard]] const DistributedMatrix<T>& as() const {
-    const auto* found = std::get_if<DistributedMatrix<T>>(&**kept_);
-    if (found == nullptr) throw nb::type_error("matrices of different types of elements");
-    return *found;
-  }
-
- private:
-  using AnyMatrix = std::variant<DistributedMatrix<float>, DistributedMatrix<double>,
-                                 DistributedMatrix<Kokkos::complex<float>>, DistributedMatrix<Kokkos::complex<double>>>;
-  std::unique_ptr<Kept<AnyMatrix>> kept_;
-};
 
 // Calls function.operator()<T>() for the type that a name of NumPy's stands for.
 template <class Function> auto with_name(const std::string& name, Function&& function) {

@@ -56,6 +56,8 @@ NB_MODULE(_core, module) {
   bind_eigen(module);
   bind_expm(module);
   bind_action(module);
+  bind_frechet(module);
+  bind_phi(module);
   bind_transpose(module);
   bind_exact(module);
   bind_search(module);

@@ -11,6 +11,8 @@ void bind_solve(nanobind::module_& module);
 void bind_eigen(nanobind::module_& module);
 void bind_expm(nanobind::module_& module);
 void bind_action(nanobind::module_& module);
+void bind_frechet(nanobind::module_& module);
+void bind_phi(nanobind::module_& module);
 void bind_transpose(nanobind::module_& module);
 void bind_exact(nanobind::module_& module);
 void bind_search(nanobind::module_& module);

@@ -57,6 +57,10 @@ def check_operations(comm, rng):
                 assert c.tobytes("C") == heddle.matmul(a, b, arithmetic="emulated").tobytes()
         square = random(rng, (32, 32), name)
         S = heddle.DistributedMatrix.from_global(comm, square)
+        derivative = heddle.expm_frechet(S, S, compute_expm=False, tile=8).gather()  # S exp(S), as they commute
+        if derivative is not None:
+            expected = square @ heddle.expm(square)
+            assert np.linalg.norm(derivative - expected) <= 1e4 * roundoff(name) * np.linalg.norm(expected)
         e, report = heddle.expm(S, full_output=True, tile=8)
         e = e.gather()
         if e is not None:

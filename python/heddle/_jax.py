@@ -1,0 +1,32 @@
+"""The exponential as a function of JAX that can be compiled, mapped and differentiated once. Importing it needs jax."""
+
+import functools
+
+import jax
+import numpy as np
+
+from ._gradients import adjoint, exponential
+
+
+def _call(function, a, *more):
+    like = jax.ShapeDtypeStruct(a.shape, a.dtype)
+    return jax.pure_callback(lambda *given: function(*map(np.asarray, given)), like, a, *more,
+                             vmap_method="broadcast_all")
+
+
+@functools.partial(jax.custom_vjp, nondiff_argnums=(1,))
+def expm(a, options):
+    return _call(lambda x: exponential(x, dict(options)), a)
+
+
+def _forward(a, options):
+    return expm(a, options), a
+
+
+def _backward(options, a, g):
+    # JAX has the transpose of the derivative where others have its adjoint: that of the conjugate, conjugated.
+    gradient = _call(lambda x, y: adjoint(x, y.conj(), dict(options), np.empty_like), a, g)
+    return (gradient.conj(),)
+
+
+expm.defvjp(_forward, _backward)

@@ -1,0 +1,130 @@
+"""Phi functions of matrices, and sums of their products with vectors, on one rank."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from . import _core
+from ._arrays import operands, result, square
+from ._expm import LARGEST_PHI, ExpmMultiplyReport, _matrix_or_operator, _products
+
+
+@dataclass(frozen=True)
+class PhiReport:
+    """How phi functions were computed, and how accurate they are."""
+
+    structure: str
+    """The structure of a that was found or given."""
+    degree: int
+    squarings: int
+    """How often the argument was doubled."""
+    products: int
+    """Real products of matrices in all."""
+    norm1: float
+    alpha: float
+    """What took the place of the norm in the choice of degree and doublings."""
+    error: float
+    """Bound of what the polynomials leave out, relative to the smallest that a function may be."""
+    seconds: float
+    gemm_seconds: float
+    flops: float
+
+
+def phi(a, p, *, out=None, tolerance=0.0, structure="automatic", arithmetic="native", tile=0, moduli=0, progress=None,
+        full_output=False):
+    """The functions phi_0(a) ... phi_p(a) of a square matrix: phi_0 = exp, and phi_k(z) = sum_j z^j / (j + k)!.
+
+    Parameters
+    ----------
+    a : (n, n) array
+    p : int
+        From 0 to 8.
+    out : (p + 1, n, n) array, optional
+    tolerance : float
+        Bound for what the polynomials leave out, relative; 0: the unit round-off.
+    structure : str
+        "automatic", or what a is to the last bit: "general", "hermitian" or "skew-hermitian".
+    arithmetic : "native", "emulated" or "auto"
+        Emulated: the same bits on every machine, at a given tile.
+    tile : int
+        Of the products; 0: chosen.
+    progress : callable or bar of tqdm, optional
+        As expm() has it.
+    full_output : bool
+        Whether a PhiReport is returned too.
+
+    Returns
+    -------
+    phis : (p + 1, n, n) array
+    report : PhiReport, if full_output
+
+    Examples
+    --------
+    >>> import numpy as np, heddle
+    >>> heddle.phi(np.zeros((1, 1)), 3).ravel()
+    array([1.        , 1.        , 0.5       , 0.16666667])
+    >>> a = np.array([[-1.0, 1.0], [0.0, -2.0]])
+    >>> phis = heddle.phi(a, 1)
+    >>> bool(np.allclose(a @ phis[1] + np.eye(2), phis[0]))
+    True
+    """
+    kind, name, (a,) = operands("phi", a)
+    if len(a.shape) != 2:
+        raise ValueError(f"phi: shape {tuple(a.shape)}; expected a square matrix")
+    square("phi", a)
+    if not 0 <= p <= LARGEST_PHI:
+        raise ValueError(f"phi: p = {p}; expected 0 to {LARGEST_PHI}")
+    given = out
+    out = result("phi", kind, out, (p + 1, *a.shape), name, a)
+    report = PhiReport(**_core.phi(a, out, tolerance, structure, arithmetic, tile, moduli, progress))
+    out = kind.finish(out) if given is None else out
+    return (out, report) if full_output else out
+
+
+def phi_multiply(A, B, *, time=1.0, method="automatic", tolerance=0.0, dimension=40, full_output=False):
+    """The sum over k of time^k phi_k(time A) b_k, with b_k in column k of B, without any function of a matrix: a step of
+    an exponential integrator. The result is u(time) for u' = A u + b_1 + t b_2 + t^2 / 2 b_3 + ..., u(0) = b_0.
+
+    Parameters
+    ----------
+    A : (n, n) array, or an operator
+        As expm_multiply() takes it.
+    B : (n, p + 1) array
+        p from 0 to 8.
+    time : number
+        Complex where B is.
+    method : str
+        "automatic", "taylor" or "krylov".
+    tolerance, dimension
+        As expm_multiply() has them.
+    full_output : bool
+        Whether an ExpmMultiplyReport is returned too.
+
+    Returns
+    -------
+    u : (n,) array
+    report : ExpmMultiplyReport, if full_output
+
+    Examples
+    --------
+    >>> import numpy as np, heddle
+    >>> A = np.array([[-2.0]])  # u' = -2 u + 1, u(0) = 0
+    >>> u = heddle.phi_multiply(A, np.array([[0.0, 1.0]]), time=3.0)
+    >>> bool(np.allclose(u, (1 - np.exp(-6)) / 2))
+    True
+    """
+    kind, name, A, B, is_array = _matrix_or_operator("phi_multiply", A, B, time)
+    if len(A.shape) != 2 or A.shape[0] != A.shape[1] or len(B.shape) != 2 or B.shape[0] != A.shape[0]:
+        raise ValueError(f"phi_multiply: A has shape {tuple(A.shape)} and B {tuple(B.shape)}")
+    if not 1 <= B.shape[1] <= LARGEST_PHI + 1:
+        raise ValueError(f"phi_multiply: B has {B.shape[1]} columns; expected 1 to {LARGEST_PHI + 1}")
+    options = _core.ExpmMultiplyOptions(method, "general", tolerance, dimension)
+    u = result("phi_multiply", kind, None, (B.shape[0],), name, B)
+    t = complex(time)
+    if is_array:
+        entries = _core.expm_multiply(True, t, A, B, u[:, None], options)
+    else:
+        apply, adjoint = _products(kind, A, name)
+        entries = _core.expm_multiply_operator(True, t, A.shape[0], apply, adjoint, B, u[:, None], options)
+    u = kind.finish(u)
+    return (u, ExpmMultiplyReport(**entries)) if full_output else u
