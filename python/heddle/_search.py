@@ -9,6 +9,7 @@ import numpy as np
 
 from . import _core
 from ._arrays import kind_of
+from ._meshes import as_meshio, as_pyvista, cells_of
 
 
 @dataclass(frozen=True)
@@ -63,6 +64,15 @@ class Faces:
         if len(counts) and (counts != counts[0]).any():
             raise ValueError(f"faces of {counts.min()} to {counts.max()} points are no matrix")
         return self.points.reshape((len(counts), int(counts[0]) if len(counts) else 3))
+
+    def as_pyvista(self, points):
+        """A pyvista.PolyData of the faces and those of the mesh's `points`, an (m, 3) array, that they use; the arrays
+        "original_point" and "original_cell" have their numbers in the mesh."""
+        return as_pyvista(self, points)
+
+    def as_meshio(self, points):
+        """The same as a meshio.Mesh, triangles before quadrilaterals."""
+        return as_meshio(self, points)
 
 
 @dataclass(frozen=True)
@@ -137,8 +147,9 @@ def external_faces(cells, kind=None, *, kinds=None, offsets=None, ghosts=None, g
 
     Parameters
     ----------
-    cells : (n, k) array of int32 or int64, or with `offsets` a list
-        The numbers of each cell's points, in VTK's order.
+    cells : (n, k) array of int32 or int64, with `offsets` a list, or a mesh
+        The numbers of each cell's points, in VTK's order. Of a meshio.Mesh the cells of all blocks one after the other; of
+        a pyvista.UnstructuredGrid its cells, whose ghosts are those of its array vtkGhostType.
     kind : str or int, optional
         The kind of all cells: "tetrahedron" (which k = 4 alone stands for), "hexahedron" (k = 8), "wedge" (k = 6),
         "pyramid" (k = 5), "voxel", "triangle" or "quad"; or VTK's number of one.
@@ -165,6 +176,11 @@ def external_faces(cells, kind=None, *, kinds=None, offsets=None, ghosts=None, g
     >>> found.external.as_matrix()[0]
     array([0, 1, 3])
     """
+    mesh = None if hasattr(cells, "shape") else cells_of(cells)
+    if mesh is not None:
+        if not all(x is None for x in (kind, kinds, offsets, ghosts)):
+            raise ValueError("external_faces: a mesh has its own kinds, offsets and ghosts")
+        cells, kinds, offsets, ghosts = mesh
     arrays = kind_of("external_faces", cells)
     cells = arrays.array(cells)
     name = arrays.dtype_name(cells)

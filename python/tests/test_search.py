@@ -106,3 +106,59 @@ def test_external_faces_refuses():
         heddle.external_faces(np.zeros((2, 4)))
     with pytest.raises(ValueError, match="ghost_cells"):
         heddle.external_faces(np.zeros((2, 4), int), ghost_cells="eat")
+
+
+def mixed_mesh():
+    """A tetrahedron on a wedge beside a hexahedron below a pyramid, with a triangle and a line: points, and cells."""
+    points = np.random.default_rng(5).normal(size=(14, 3))
+    return points, [("hexahedron", [[0, 1, 2, 3, 4, 5, 6, 7]]), ("pyramid", [[4, 5, 6, 7, 8]]),
+                    ("wedge", [[1, 9, 2, 5, 10, 6]]), ("tetra", [[5, 10, 6, 11]]), ("line", [[12, 13]]),
+                    ("triangle", [[11, 12, 13]])]
+
+
+def test_meshes_of_meshio():
+    meshio = pytest.importorskip("meshio")
+    points, blocks = mixed_mesh()
+    found = heddle.external_faces(meshio.Mesh(points, blocks))
+    # The sides that two cells share are three: 4567, 1265 and 5 10 6.
+    assert len(found.external) == 6 + 5 + 5 + 4 - 2 * 3 + found.external.cell.tolist().count(5)
+    surface = found.external.as_meshio(points)
+    assert [block.type for block in surface.cells] == ["triangle", "quad"]
+    taken = surface.points[surface.cells[0].data]
+    for face, cell in zip(surface.point_data["original_point"][surface.cells[0].data], surface.cell_data["original_cell"][0]):
+        corners = [set(row) for _, rows in blocks for row in rows][cell]
+        assert set(face.tolist()) <= corners
+    assert np.isin(taken, points).all()
+    with pytest.raises(ValueError, match="cells of type tetra10"):
+        heddle.external_faces(meshio.Mesh(points, [("tetra10", [list(range(10))])]))
+    with pytest.raises(ValueError, match="a mesh has its own kinds"):
+        heddle.external_faces(meshio.Mesh(points, blocks), kind="tetra")
+    empty = heddle.external_faces(meshio.Mesh(points, [])).external
+    assert len(empty) == 0 and len(empty.as_meshio(points).points) == 0
+
+
+def test_meshes_of_pyvista():
+    pyvista = pytest.importorskip("pyvista")
+    points, blocks = mixed_mesh()
+    numbers = {"hexahedron": 12, "pyramid": 14, "wedge": 13, "tetra": 10}
+    blocks = blocks[:4]
+    listed = [x for name, rows in blocks for row in rows for x in (len(row), *row)]
+    grid = pyvista.UnstructuredGrid(listed, [numbers[name] for name, _ in blocks], points)
+    found = heddle.external_faces(grid).external
+    surface = found.as_pyvista(points)
+    expected = grid.extract_surface(algorithm="dataset_surface")
+
+    def faces(poly, names):
+        ends = np.cumsum([n for n in np.diff(poly.GetPolys().GetOffsetsArray())])
+        ids = names[np.array(poly.GetPolys().GetConnectivityArray())]
+        return sorted(sorted(part.tolist()) for part in np.split(ids, ends[:-1].astype(int)))
+
+    assert faces(surface, surface["original_point"]) == faces(expected, expected["vtkOriginalPointIds"])
+    assert sorted(surface["original_cell"]) == sorted(expected["vtkOriginalCellIds"])
+    np.testing.assert_array_equal(surface.points, points[surface["original_point"]].astype(surface.points.dtype))
+    tetrahedra = pyvista.ImageData(dimensions=(4, 3, 3)).to_tetrahedra()
+    assert len(heddle.external_faces(tetrahedra).external) == tetrahedra.extract_surface(algorithm="dataset_surface").n_cells
+    ghosts = np.zeros(tetrahedra.n_cells, np.uint8)
+    ghosts[:5] = 1
+    tetrahedra.cell_data["vtkGhostType"] = ghosts
+    assert not (heddle.external_faces(tetrahedra).external.cell < 5).any()

@@ -1,0 +1,64 @@
+"""Meshes of meshio and PyVista, as the cells that the library takes, and surfaces back to them."""
+
+import numpy as np
+
+# VTK's numbers of cells by meshio's names of them.
+NUMBERS = {"vertex": 1, "line": 3, "triangle": 5, "quad": 9, "tetra": 10, "hexahedron": 12, "wedge": 13, "pyramid": 14}
+
+
+def cells_of(mesh):
+    """Points, kinds, offsets and ghosts of the cells of a mesh, in its order; None where it is no mesh."""
+    if hasattr(mesh, "celltypes") and hasattr(mesh, "cell_connectivity"):
+        ghosts = mesh.cell_data["vtkGhostType"] if "vtkGhostType" in mesh.cell_data else None
+        return mesh.cell_connectivity, mesh.celltypes, mesh.offset, ghosts
+    blocks = getattr(mesh, "cells", None)
+    if not isinstance(blocks, list) or not all(hasattr(block, "type") and hasattr(block, "data") for block in blocks):
+        return None
+    for block in blocks:
+        if block.type not in NUMBERS:
+            raise ValueError(f"external_faces: cells of type {block.type}; expected one of {', '.join(NUMBERS)}")
+    counts = [len(block.data) for block in blocks]
+    corners = [int(np.shape(block.data)[1]) for block in blocks]
+    points = np.concatenate([np.zeros(0, np.int64), *(np.ravel(block.data) for block in blocks)], dtype=np.int64)
+    kinds = np.repeat(np.array([NUMBERS[block.type] for block in blocks], np.uint8), counts)
+    offsets = np.concatenate([[0], np.cumsum(np.repeat(np.array(corners, np.int64), counts))])
+    return points, kinds, offsets, None
+
+
+def compacted(faces, points):
+    """The points that faces use, in their order, their numbers among `points`, and the faces in terms of them."""
+    ids = np.asarray(faces.points)
+    used = np.zeros(len(points), bool)
+    used[ids] = True
+    number = np.cumsum(used) - 1
+    return np.asarray(points)[used], np.flatnonzero(used), number[ids]
+
+
+def as_pyvista(faces, points):
+    import pyvista
+
+    own, original, ids = compacted(faces, points)
+    offsets = np.asarray(faces.offsets)
+    # VTK's list: for each face the number of its points, and these.
+    counts = np.diff(offsets)
+    listed = np.insert(ids, offsets[:-1], counts) if len(counts) else np.zeros(0, ids.dtype)
+    surface = pyvista.PolyData(own, faces=listed) if len(counts) else pyvista.PolyData()
+    if len(counts):
+        surface.point_data["original_point"] = original
+        surface.cell_data["original_cell"] = np.asarray(faces.cell)
+    return surface
+
+
+def as_meshio(faces, points):
+    import meshio
+
+    own, original, ids = compacted(faces, points)
+    offsets = np.asarray(faces.offsets)
+    counts = np.diff(offsets)
+    cells, data = [], []
+    for corners in np.unique(counts):
+        chosen = np.flatnonzero(counts == corners)
+        name = {3: "triangle", 4: "quad"}.get(int(corners), "polygon")
+        cells.append((name, ids[offsets[chosen][:, None] + np.arange(corners)]))
+        data.append(np.asarray(faces.cell)[chosen])
+    return meshio.Mesh(own, cells, point_data={"original_point": original}, cell_data={"original_cell": data})
