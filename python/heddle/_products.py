@@ -115,10 +115,10 @@ def matmul(a, b, /, out=None, *, arithmetic="native", moduli=0, full_output=Fals
     kind, name, (a, b) = operands("matmul", a, b, integers=False)
     if len(a.shape) == len(b.shape) == 2 and a.shape[1] == b.shape[0]:
         c = result("matmul", kind, out, (a.shape[0], b.shape[1]), name, a)
-        reports = [_core.matmul(a, b, c, arithmetic, moduli)]
+        reports = [_core.matmul(a, b, c, arithmetic, moduli, full_output)]
     else:
         parts, c = stacked("matmul", kind, a, b, name, out)
-        reports = [_core.matmul(*part, arithmetic, moduli) for part in parts]
+        reports = [_core.matmul(*part, arithmetic, moduli, full_output) for part in parts]
     c = c if out is not None else kind.finish(c)
     if not full_output:
         return c

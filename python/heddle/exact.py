@@ -8,10 +8,10 @@ from __future__ import annotations
 import numpy as np
 
 from . import _core
-from ._arrays import operands, real_name
+from ._arrays import kind_of, operands, real_name, result
 from ._products import stacked
 
-__all__ = ["allreduce", "dot", "matmul", "norm", "sum", "vdot"]
+__all__ = ["allreduce", "dot", "keyed_sum", "matmul", "norm", "segmented_sum", "sum", "vdot"]
 
 
 def sum(x, axis=None, *, keepdims=False, algorithm="auto"):
@@ -126,6 +126,74 @@ def matmul(a, b, /, out=None, *, algorithm="auto"):
     for part in parts:
         _core.exact_matmul(*part, algorithm)
     return c if out is not None else kind.finish(c)
+
+
+def keyed_sum(x, keys, size=None, *, out=None):
+    """The sums of the elements with equal keys, each rounded once: sums[k] is that of all x[i] with keys[i] == k.
+
+    It is numpy.bincount(keys, weights=x), or numpy.add.at(zeros, keys, x), with the same bits whatever the order of the
+    elements, and of complex elements too.
+
+    Parameters
+    ----------
+    x : (n,) array
+        Complex sums have each part rounded once. Integers become float64.
+    keys : (n,) array of integers >= 0, in any order
+    size : int, optional
+        Number of sums: more than the largest key. None: one more than it.
+    out : (size,) array, optional
+        Where the sums go. It must not share elements with x or keys.
+
+    Examples
+    --------
+    >>> import numpy as np, heddle
+    >>> heddle.exact.keyed_sum([1e100, 1.0, 2.0, -1e100], [1, 1, 0, 1])
+    array([2., 1.])
+    """
+    kind, name, x, keys = _groups("exact.keyed_sum", x, keys, "keys")
+    if x.shape[0] != keys.shape[0]:
+        raise ValueError(f"exact.keyed_sum: {x.shape[0]} elements and {keys.shape[0]} keys")
+    if size is None:
+        size = (int(keys.max()) + 1 if keys.shape[0] else 0) if out is None else out.shape[0]
+    sums = result("exact.keyed_sum", kind, out, (size,), name, x)
+    _core.exact_sums_of_groups(x, keys, sums, True)
+    return sums if out is not None else kind.finish(sums)
+
+
+def segmented_sum(x, offsets, *, out=None):
+    """The sums of consecutive elements, each rounded once: sums[s] is that of x[offsets[s]:offsets[s + 1]].
+
+    Unlike with numpy.add.reduceat, an empty segment has the sum 0, and the last offset ends the last segment.
+
+    Parameters
+    ----------
+    x : (n,) array
+    offsets : (m + 1,) array of integers from 0 to n in ascending order
+    out : (m,) array, optional
+        Where the sums go. It must not share elements with x or offsets.
+
+    Examples
+    --------
+    >>> import numpy as np, heddle
+    >>> heddle.exact.segmented_sum([1e100, 1.0, -1e100, 5.0], [0, 3, 3, 4])
+    array([1., 0., 5.])
+    """
+    kind, name, x, offsets = _groups("exact.segmented_sum", x, offsets, "offsets")
+    sums = result("exact.segmented_sum", kind, out, (max(offsets.shape[0] - 1, 0),), name, x)
+    _core.exact_sums_of_groups(x, offsets, sums, False)
+    return sums if out is not None else kind.finish(sums)
+
+
+def _groups(function, x, groups, what):
+    """The kind and type of the elements of x, x, and its keys or offsets as int32 or int64."""
+    kind, name, (x,) = operands(function, x)
+    if len(x.shape) != 1:
+        raise ValueError(f"{function}: x has shape {tuple(x.shape)}; expected a vector")
+    groups = kind_of(function, x, groups).array(groups)
+    given = kind.dtype_name(groups)
+    if len(groups.shape) != 1 or (groups.shape[0] and not given.startswith(("int", "uint"))):
+        raise TypeError(f"{function}: {what} of shape {tuple(groups.shape)} and type {given}; expected a vector of integers")
+    return kind, name, x, kind.usable(groups if given in ("int32", "int64") else kind.as_type(groups, "int64"))
 
 
 def allreduce(comm, values):

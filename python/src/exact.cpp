@@ -3,8 +3,10 @@
 #include "module.hpp"
 #include <heddle/exact/matrix.hpp>
 #include <heddle/exact/reduce.hpp>
+#include <heddle/exact/segmented.hpp>
 
 #include <complex>
+#include <cstdint>
 
 namespace heddle::python {
 namespace {
@@ -58,6 +60,25 @@ void matmul(const Input& a, const Input& b, const Output& out, const std::string
   });
 }
 
+// Sums by keys, or of segments between offsets, which are integers of 32 or 64 bits.
+void sums_of_groups(const Input& x, const Input& groups, const Output& out, bool keyed) {
+  with_scalar(x, [&]<class T>() {
+    with_type_of<std::int32_t, std::int64_t>(groups.dtype(), [&]<class I>() {
+      run([&] {
+        const Operand<const T, 1> X(x, "x");
+        const Operand<const I, 1> G(groups, keyed ? "keys" : "offsets");
+        const Operand<T, 1> sums(out, "out");
+        if (keyed) {
+          exact::keyed_sum(space(), *X, *G, *sums);
+        } else {
+          exact::segmented_sum(space(), *X, *G, *sums);
+        }
+        sums.give_back();
+      });
+    });
+  });
+}
+
 }  // namespace
 
 void bind_exact(nb::module_& module) {
@@ -65,6 +86,7 @@ void bind_exact(nb::module_& module) {
   module.def("exact_dot", dot, nb::arg("x"), nb::arg("y"), nb::arg("conjugated"), nb::arg("algorithm"));
   module.def("exact_norm", norm, nb::arg("x"), nb::arg("order"));
   module.def("exact_matmul", matmul, nb::arg("a"), nb::arg("b"), nb::arg("out"), nb::arg("algorithm"));
+  module.def("exact_sums_of_groups", sums_of_groups, nb::arg("x"), nb::arg("groups"), nb::arg("out"), nb::arg("keyed"));
 }
 
 }  // namespace heddle::python

@@ -63,8 +63,11 @@ Product multiply(const StridedMatrix<const T>& A, const StridedMatrix<const T>& 
   return product;
 }
 
-nb::dict matmul(const Input& a, const Input& b, const Output& out, const std::string& arithmetic, int moduli) {
-  const Arithmetic asked = arithmetic_from(arithmetic);
+// The report where it is wanted, and None where it is not: it takes as long as a small product.
+nb::object matmul(const Input& a, const Input& b, const Output& out, const std::string& arithmetic, int moduli,
+                  bool reported) {
+  // The name that is mostly given, without the message that arithmetic_from() makes for others.
+  const Arithmetic asked = arithmetic == "native" ? Arithmetic::native : arithmetic_from(arithmetic);
   const Product product = with_scalar(a, [&]<class T>() {
     return run([&] {
       const Operand<const T, 2> A(a, "a");
@@ -78,6 +81,7 @@ nb::dict matmul(const Input& a, const Input& b, const Output& out, const std::st
       return found;
     });
   });
+  if (!reported) return nb::none();
   nb::dict report;
   report["arithmetic"] = std::string(to_string(product.arithmetic));
   report["moduli"] = product.emulation.moduli;
@@ -91,7 +95,8 @@ nb::dict matmul(const Input& a, const Input& b, const Output& out, const std::st
 }  // namespace
 
 void bind_matmul(nb::module_& module) {
-  module.def("matmul", matmul, nb::arg("a"), nb::arg("b"), nb::arg("out"), nb::arg("arithmetic"), nb::arg("moduli"));
+  module.def("matmul", matmul, nb::arg("a"), nb::arg("b"), nb::arg("out"), nb::arg("arithmetic"), nb::arg("moduli"),
+             nb::arg("reported"));
 }
 
 }  // namespace heddle::python

@@ -6,7 +6,7 @@ from fractions import Fraction
 import heddle
 import numpy as np
 import pytest
-from conftest import random
+from conftest import LAYOUTS, random
 
 
 def wild(rng, n, name):
@@ -118,3 +118,42 @@ def test_wrong_arguments():
     with pytest.raises(TypeError, match="float16"):
         heddle.exact.sum(np.ones(2, "float16"))
     assert heddle.exact.sum(np.array([2**53, 1, 1])) == 2.0**53 + 2  # integers become doubles
+
+
+@pytest.mark.parametrize("keys_of", ["int32", "int64", "uint8"])
+def test_keyed_sums(rng, scalar, keys_of):
+    x = random(rng, (300,), scalar) * 10.0 ** rng.integers(-15, 15, 300).astype(scalar)
+    keys = rng.integers(0, 9, 300).astype(keys_of)
+    keys[keys == 4] = 5  # nobody's
+    sums = heddle.exact.keyed_sum(x.astype(scalar), keys, 11)
+    for name, layout in LAYOUTS.items():
+        if name != "leading columns":  # of matrices alone
+            assert heddle.exact.keyed_sum(layout(x.astype(scalar)), layout(keys), 11).tobytes() == sums.tobytes(), name
+    assert sums.shape == (11,) and sums.dtype == scalar
+    for k in range(11):
+        assert sums[k] == heddle.exact.sum(x[keys == k].astype(scalar)), k
+    order = rng.permutation(300)
+    assert heddle.exact.keyed_sum(x[order].astype(scalar), keys[order], 11).tobytes() == sums.tobytes()
+
+
+def test_segmented_sums(rng, scalar):
+    x = random(rng, (200,), scalar) * np.array(10.0 ** rng.integers(-15, 15, 200), scalar)
+    offsets = np.array([3, 3, 50, 51, 199])
+    sums = heddle.exact.segmented_sum(x, offsets)
+    expected = [heddle.exact.sum(x[a:b]) for a, b in zip(offsets, offsets[1:])]
+    assert sums.dtype == scalar and sums.tolist() == [np.dtype(scalar).type(e) for e in expected]
+    out = np.empty(4, scalar)
+    assert heddle.exact.segmented_sum(x, offsets.astype("int32"), out=out) is out and out.tobytes() == sums.tobytes()
+    assert heddle.exact.segmented_sum(x, []).shape == (0,)
+    assert heddle.exact.keyed_sum([], []).shape == (0,)
+
+
+def test_wrong_groups():
+    with pytest.raises(ValueError, match="3 elements and 2 keys"):
+        heddle.exact.keyed_sum(np.ones(3), [0, 1])
+    with pytest.raises(ValueError, match="key"):
+        heddle.exact.keyed_sum(np.ones(2), [0, 5], 3)
+    with pytest.raises(TypeError, match="float64"):
+        heddle.exact.keyed_sum(np.ones(2), [0.0, 1.0])
+    with pytest.raises(ValueError, match="offset"):
+        heddle.exact.segmented_sum(np.ones(2), [0, 2, 1])

@@ -1,8 +1,11 @@
 #include "expm/dense/scheme.hpp"
 
+#include <heddle/core/error.hpp>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 namespace heddle::impl {
 
@@ -105,36 +108,62 @@ double backward_error(int degree, double theta) {
 
 namespace {
 
-// g, and its derivative, of a polynomial that goes on beyond its degree.
-struct Majorant {
-  double value;
-  double derivative;
-};
-Majorant majorant_of(const FewProducts& polynomial, double theta) {
-  // Terms m + 1, m + 2 ... of the polynomial less exp's, over 1 / (m + 1)!, and those of their product with exp(-x).
-  constexpr int terms = 60;
+constexpr int majorant_terms = 60;
+using MajorantTerms = std::array<double, majorant_terms>;
+
+// Sizes of the terms m + 1, m + 2 ... of exp(-x) times the polynomial less exp, over 1 / (m + 1)!.
+MajorantTerms majorant_terms_of(const FewProducts& polynomial) {
   const int first = polynomial.degree + 1;
-  std::array<double, terms> missing{};
+  MajorantTerms missing{};
   double exponential = 1.0;
-  double leading = 1.0;  // theta^m / (m + 1)!
-  for (int k = 2; k <= first; ++k) leading *= theta / k;
-  for (int k = 0; k < terms; ++k) {
+  for (int k = 0; k < majorant_terms; ++k) {
     const auto at = static_cast<std::size_t>(k);
     missing[at] = (k < polynomial.beyond ? polynomial.ratios[at] - 1.0 : -1.0) * exponential;
     exponential /= first + k + 1;
   }
-  double sum = 0.0;
-  double weighted = 0.0;
-  double power = 1.0;
-  for (int k = 0; k < terms; ++k) {
+  MajorantTerms sizes{};
+  for (int k = 0; k < majorant_terms; ++k) {
     double coefficient = 0.0;
     double factor = 1.0;
     for (int i = k; i >= 0; --i) {
       coefficient += missing[static_cast<std::size_t>(i)] * factor;
       factor /= -(k - i + 1);
     }
-    sum += std::abs(coefficient) * power;
-    weighted += (first + k) * std::abs(coefficient) * power;
+    sizes[static_cast<std::size_t>(k)] = std::abs(coefficient);
+  }
+  return sizes;
+}
+
+// They cost more than a small exponential, and do not change.
+const MajorantTerms& kept_majorant_terms(const FewProducts& polynomial) {
+  static const std::vector<std::pair<const FewProducts*, MajorantTerms>> kept = [] {
+    std::vector<std::pair<const FewProducts*, MajorantTerms>> all;
+    for (const FewProducts& one : few_products()) all.emplace_back(&one, majorant_terms_of(one));
+    return all;
+  }();
+  for (const auto& [of, terms] : kept) {
+    if (of == &polynomial) return terms;
+  }
+  throw Error(ErrorKind::argument, "backward_error: a polynomial that few_products() does not have");
+}
+
+// g, and its derivative, of a polynomial that goes on beyond its degree.
+struct Majorant {
+  double value;
+  double derivative;
+};
+Majorant majorant_of(const FewProducts& polynomial, double theta) {
+  const MajorantTerms& sizes = kept_majorant_terms(polynomial);
+  const int first = polynomial.degree + 1;
+  double leading = 1.0;  // theta^m / (m + 1)!
+  for (int k = 2; k <= first; ++k) leading *= theta / k;
+  double sum = 0.0;
+  double weighted = 0.0;
+  double power = 1.0;
+  for (int k = 0; k < majorant_terms; ++k) {
+    const double term = sizes[static_cast<std::size_t>(k)] * power;
+    sum += term;
+    weighted += (first + k) * term;
     power *= theta;
   }
   return {leading * theta * sum, leading * weighted};
