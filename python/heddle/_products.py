@@ -113,9 +113,10 @@ def matmul(a, b, /, out=None, *, arithmetic="native", moduli=0, full_output=Fals
     if placement is not None or tile:
         raise TypeError("matmul: placement and tile are for a DistributedMatrix alone")
     kind, name, (a, b) = operands("matmul", a, b, integers=False)
-    if len(a.shape) == len(b.shape) == 2 and a.shape[1] == b.shape[0]:
-        c = result("matmul", kind, out, (a.shape[0], b.shape[1]), name, a)
-        reports = [_core.matmul(a, b, c, arithmetic, moduli, full_output)]
+    of_a, of_b = a.shape, b.shape
+    if len(of_a) == len(of_b) == 2 and of_a[1] == of_b[0]:
+        c = result("matmul", kind, out, (of_a[0], of_b[1]), name, a)
+        reports = (_core.matmul(a, b, c, arithmetic, moduli, full_output),)
     else:
         parts, c = stacked("matmul", kind, a, b, name, out)
         reports = [_core.matmul(*part, arithmetic, moduli, full_output) for part in parts]

@@ -5,6 +5,10 @@
 #include <heddle/gemm/emulation.hpp>
 #include <heddle/gemm/predict.hpp>
 
+#include <algorithm>
+#include <cstddef>
+#include <string>
+
 namespace heddle::python {
 namespace {
 
@@ -28,14 +32,46 @@ template <Scalar T> Arithmetic chosen(Arithmetic asked, const StridedMatrix<T>& 
       .arithmetic;
 }
 
+// Columns first to first + count of op(B), or of a matrix.
+template <class T> MatrixView<T> columns_of(const MatrixView<T>& B, Operation op, Index first, Index count) {
+  const bool plain = op == Operation::none;
+  const std::size_t step = B.stride(plain ? 1 : 0);
+  const auto width = static_cast<std::size_t>(count);
+  return MatrixView<T>(
+      B.data() + static_cast<std::size_t>(first) * step,
+      Kokkos::LayoutStride(plain ? B.extent(0) : width, B.stride(0), plain ? width : B.extent(1), B.stride(1)));
+}
+
+// C = op(A) op(B) by the BLAS, in panels of columns that take a second or so on a CPU: between them Ctrl-C is heard. On
+// GPUs products take less, and are only put in order here.
+template <Scalar T>
+void multiply_in_panels(Watch& watch, Operation op_a, Operation op_b, const MatrixView<const T>& A,
+                        const MatrixView<const T>& B, const MatrixView<T>& C) {
+  constexpr bool on_host = Kokkos::SpaceAccessibility<Kokkos::HostSpace, MemorySpace>::accessible;
+  constexpr double panel_flops = 5e10 / (is_complex<T> ? 4.0 : 1.0);
+  const auto columns = static_cast<Index>(C.extent(1));
+  const double each =
+      2.0 * static_cast<double>(C.extent(0)) * static_cast<double>(A.extent(op_a == Operation::none ? 1 : 0));
+  Index width = columns;
+  if (on_host && each * static_cast<double>(columns) > 2.0 * panel_flops) {
+    width = std::max<Index>(static_cast<Index>(panel_flops / each) / 64 * 64, 64);
+  }
+  for (Index first = 0; first < columns; first += width) {
+    if (first > 0) watch.report(static_cast<double>(first), static_cast<double>(columns));
+    const Index count = std::min(width, columns - first);
+    blas::gemm<T>(blas_context(), op_a, op_b, T(1), A, columns_of(B, op_b, first, count), T(0),
+                  columns_of(C, Operation::none, first, count));
+  }
+}
+
 struct Product {
   Arithmetic arithmetic = Arithmetic::native;
   EmulationReport emulation;
 };
 
 template <Scalar T>
-Product multiply(const StridedMatrix<const T>& A, const StridedMatrix<const T>& B, const StridedMatrix<T>& C,
-                 Arithmetic asked, int moduli) {
+Product multiply(Watch& watch, const StridedMatrix<const T>& A, const StridedMatrix<const T>& B,
+                 const StridedMatrix<T>& C, Arithmetic asked, int moduli) {
   Product product{.arithmetic = chosen<T>(asked, C, static_cast<Index>(A.extent(1))), .emulation = {}};
   const BlasFactor<T> a(A);
   const BlasFactor<T> b(B);
@@ -44,19 +80,23 @@ Product multiply(const StridedMatrix<const T>& A, const StridedMatrix<const T>& 
   const ColumnMajor<T> c(by_rows ? flipped(C) : C, false);
   const auto gemm = [&](auto&& product_of) {
     if (by_rows) {
-      product_of(b.flipped_op(), a.flipped_op(), T(1), *b.columns, *a.columns, T(0), *c);
+      product_of(b.flipped_op(), a.flipped_op(), *b.columns, *a.columns);
     } else {
-      product_of(a.op, b.op, T(1), *a.columns, *b.columns, T(0), *c);
+      product_of(a.op, b.op, *a.columns, *b.columns);
     }
   };
   if (product.arithmetic == Arithmetic::native) {
-    gemm([](auto&&... arguments) { blas::gemm<T>(blas_context(), arguments...); });
+    gemm([&](Operation left, Operation right, const auto& X, const auto& Y) {
+      multiply_in_panels<T>(watch, left, right, X, Y, *c);
+    });
   } else {
     const std::size_t rows = by_rows ? C.extent(1) : C.extent(0);
     const std::size_t columns = by_rows ? C.extent(0) : C.extent(1);
     EmulatedGemm<T> emulated(blas_context(), static_cast<Index>(rows), static_cast<Index>(columns),
                              static_cast<Index>(A.extent(1)), {.moduli = moduli});
-    gemm([&](auto&&... arguments) { emulated(arguments...); });
+    gemm([&](Operation left, Operation right, const auto& X, const auto& Y) {
+      emulated(left, right, T(1), X, Y, T(0), *c);
+    });
     product.emulation = emulated.report();
   }
   c.give_back();
@@ -68,15 +108,16 @@ nb::object matmul(const Input& a, const Input& b, const Output& out, const std::
                   bool reported) {
   // The name that is mostly given, without the message that arithmetic_from() makes for others.
   const Arithmetic asked = arithmetic == "native" ? Arithmetic::native : arithmetic_from(arithmetic);
+  Watch watch{nb::none()};
   const Product product = with_scalar(a, [&]<class T>() {
-    return run([&] {
+    return run(watch, [&] {
       const Operand<const T, 2> A(a, "a");
       const Operand<const T, 2> B(b, "b");
       const Operand<T, 2> C(out, "out");
       require(A->extent(1) == B->extent(0) && C->extent(0) == A->extent(0) && C->extent(1) == B->extent(1),
               "matmul: a is ", A->extent(0), " x ", A->extent(1), ", b ", B->extent(0), " x ", B->extent(1),
               " and out ", C->extent(0), " x ", C->extent(1));
-      const Product found = multiply<T>(*A, *B, *C, asked, moduli);
+      const Product found = multiply<T>(watch, *A, *B, *C, asked, moduli);
       C.give_back();
       return found;
     });

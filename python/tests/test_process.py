@@ -171,6 +171,33 @@ assert abs(heddle.exact.sum(np.ones(10)) - 10) == 0
     assert time.time() - begin < 60
 
 
+def test_ctrl_c_is_heard_within_a_product():
+    code = """
+import signal, threading, os
+import heddle, numpy as np
+a = np.ones((9000, 9000))
+heddle.matmul(np.eye(2), np.eye(2))
+threading.Timer(0.2, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+try:
+    heddle.matmul(a, a)
+    print("finished")
+except KeyboardInterrupt:
+    print("heard")
+"""
+    assert run_python(code) == "heard\n"
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_products_in_panels(rng, order):
+    """Large enough for several panels of columns, or of rows where the product is made by rows."""
+    a = rng.normal(size=(3800, 3800)).astype("float32")
+    b, out = np.asarray(a[::-1], order=order), np.empty(a.shape, a.dtype, order)
+    heddle.matmul(a, b, out)
+    some = [0, 1000, 2047, 3799]
+    np.testing.assert_allclose(out[:, some], a @ b[:, some], atol=1e-2)
+    np.testing.assert_allclose(out[some], a[some] @ b, atol=1e-2)
+
+
 FORK = """
 import os, sys
 import heddle, numpy as np
