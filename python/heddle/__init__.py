@@ -5,8 +5,8 @@ Importing starts nothing. The first use starts Kokkos, with as many threads as O
 MPI is initialised by expm() and its relatives and arithmetic="auto" alone, for this process by itself, where mpi4py has
 not done it. Calls of several threads come one after the other, each with all of Kokkos' threads, and without the GIL.
 
-A wrong argument raises ValueError or TypeError, a computation that fails RuntimeError, and a matrix that is singular, or
-not positive definite, numpy.linalg.LinAlgError.
+A wrong argument raises ValueError or TypeError, a computation that fails RuntimeError, one without the memory for it
+MemoryError, and a matrix that is singular, or not positive definite, numpy.linalg.LinAlgError.
 """
 
 import atexit as _atexit

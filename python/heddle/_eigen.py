@@ -113,11 +113,11 @@ def _solution(report, w, v, full_output):
 
 def eigh_batched(a, lower=True, eigvals_only=False, *, accuracy="automatic", tolerance=0.0, sweeps=40,
                  full_output=False):
-    """Eigenvalues, and eigenvectors, of many small Hermitian matrices at once, as numpy.linalg.eigh has it for stacks.
+    """Eigenvalues, and eigenvectors, of many Hermitian matrices at once, as numpy.linalg.eigh has it for stacks.
 
     Parameters
     ----------
-    a : (..., n, n) array, n <= 64
+    a : (..., n, n) array
         Of any strides. The other parameters are those of eigh().
 
     Returns

@@ -4,6 +4,8 @@
 #include "arrays.hpp"
 
 #include <exception>
+#include <stdexcept>
+#include <string_view>
 
 namespace heddle::python {
 namespace {
@@ -22,11 +24,24 @@ PyObject* exception_of(ErrorKind kind) {
   return PyExc_RuntimeError;
 }
 
+// Whether a sentence says that there is not the memory: one of Kokkos, or a refusal of the library's, for which
+// ErrorKind has nothing of its own.
+bool of_memory(const char* sentence) {
+  const std::string_view text(sentence);
+  return text.find("failed to allocate") != text.npos || text.find(" of device memory") != text.npos ||
+         text.find(" no memory for ") != text.npos;
+}
+
 void translate(const std::exception_ptr& thrown, void* /*unused*/) {
   try {
     std::rethrow_exception(thrown);
   } catch (const Error& error) {
-    PyErr_SetString(exception_of(error.kind()), error.what());
+    const bool memory = error.kind() == ErrorKind::computation && of_memory(error.what());
+    PyErr_SetString(memory ? PyExc_MemoryError : exception_of(error.kind()), error.what());
+  } catch (const std::runtime_error& error) {
+    // Kokkos throws this, or a std::bad_alloc, which becomes a MemoryError anyway.
+    if (!of_memory(error.what())) throw;
+    PyErr_SetString(PyExc_MemoryError, error.what());
   }
 }
 

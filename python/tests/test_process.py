@@ -319,6 +319,30 @@ def test_mpi_of_others_is_left_alone():
         assert out == "True False\n"
 
 
+def test_no_memory_is_a_memory_error():
+    pytest.importorskip("resource")
+    code = """
+import resource
+import heddle, numpy as np
+heddle.expm(np.eye(3))
+a = np.eye(3000)
+out = np.empty_like(a)
+pages = int(open("/proc/self/statm").read().split()[0])
+_, most = resource.getrlimit(resource.RLIMIT_AS)
+resource.setrlimit(resource.RLIMIT_AS, (pages * resource.getpagesize() + 20_000_000, most))
+for call in (lambda: heddle.expm(a, out=out), lambda: heddle.matmul(a, a, out, arithmetic="emulated"),
+             lambda: heddle.duplicates(a.reshape(-1).view("int64"))):
+    try:
+        call()
+        print("done")
+    except MemoryError as error:
+        print("MemoryError", "allocate" in str(error))
+resource.setrlimit(resource.RLIMIT_AS, (most, most))
+print(heddle.exact.sum(heddle.expm(np.zeros((2, 2)))))
+"""
+    assert run_python(code, threads=1) == "MemoryError True\n" * 3 + "2.0\n"
+
+
 def test_signals_keep_their_handlers():
     before = signal.getsignal(signal.SIGINT)
     heddle.expm(np.eye(2))
