@@ -27,6 +27,7 @@ PLACES = {
     "io": (800, 3, "files"),
     "eigen": (190, 4, "Jacobi rotations"),
     "gemm": (560, 4, "products over ranks"),
+    "interpose": (250, 5, "under programs as they are"),
     "expm": (460, 5, "exponentials"),
     "solve": (920, 5, "factorizations over ranks"),
     "tuning": (730, 5, "rates of this machine"),

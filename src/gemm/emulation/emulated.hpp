@@ -31,6 +31,9 @@ struct Spread {
   Index undecided = 0;
 };
 
+/// Of random terms the ratio is 1.6; what is within a few times that a BLAS's errors make up for.
+inline constexpr double usual_spread = 4.0;
+
 /// Undecided elements of `elements` that are worth deciding one by one.
 [[nodiscard]] inline Index worth_deciding(Index elements) {
   return elements / 64;

@@ -35,7 +35,7 @@ Index extent(Operation op, const auto& X, bool of_rows) {
 }  // namespace
 
 template <Scalar T> double emulation_error(Index inner, int moduli) {
-  const impl::ResidueSystem system(impl::field_of<T>, moduli);
+  const impl::ResidueSystem& system = impl::residue_system(impl::field_of<T>, moduli);
   // x' = 2^s x + d, |d_k| <= 1/2 (of complex x each part), so |d|_2 <= root; the largest s leaves 2^s |x|_2 above half
   // of the reach, less the sums' rounding up. |a'.b' - 2^s a . 2^t b| <= |d_a| |b'| + |a'| |d_b| + |d_a| |d_b|.
   const double root = 0.5 * std::sqrt(static_cast<double>(inner) * (is_complex<T> ? 2.0 : 1.0));
@@ -72,11 +72,9 @@ template <Scalar T> int moduli_of(Index inner, const EmulationOptions& options) 
 
 template <Scalar T>
 EmulationReport choose_emulation(Index inner, Index elements, const Spread& spread, const EmulationOptions& options) {
-  // Of random terms the ratio is 1.6; what is within a few times that a BLAS's errors make up for.
-  constexpr double usual = 4.0;
   EmulationReport report;
   report.spread = spread.undecided > worth_deciding(elements) ? std::numeric_limits<double>::infinity() : spread.ratio;
-  const double wanted = round_off<T>(inner) / std::max(1.0, report.spread / usual);
+  const double wanted = round_off<T>(inner) / std::max(1.0, report.spread / usual_spread);
   const int least = moduli_of<T>(inner, options);
   const int most = std::max(least, options.most_moduli);
   report.moduli = least;

@@ -3,6 +3,8 @@
 
 #include "gemm/emulation/quantised.hpp"
 
+#include <cmath>
+
 namespace heddle::impl {
 
 using exact::bits::Format;
@@ -15,6 +17,37 @@ KOKKOS_INLINE_FUNCTION std::uint64_t leading_bits(std::uint64_t bits, int expone
   const int last = field > 0 ? field - 1075 : -1074;
   const int shift = exponent - width - last;
   return shift >= 64 ? 0 : shift >= 0 ? mantissa >> shift : mantissa << -shift;
+}
+
+/// |x| 2^(14 - e), rounded up: at most 2^14.
+KOKKOS_INLINE_FUNCTION std::uint64_t coarse(std::uint64_t bits, int exponent) {
+  return leading_bits(bits, exponent, norm_bits) + (bits != 0 ? 1 : 0);
+}
+template <Scalar T> KOKKOS_INLINE_FUNCTION std::uint64_t coarse_square(const T& x, int exponent) {
+  if constexpr (is_complex<T>) {
+    return coarse_square(x.real(), exponent) + coarse_square(x.imag(), exponent);
+  } else {
+    const std::uint64_t q = coarse(magnitude_bits(x), exponent);
+    return q * q;
+  }
+}
+
+/// Of the norm that integers of `inner` elements may have before they are rounded: what rounding adds is taken off.
+inline double square_of_reach_for(const ResidueSystem& system, Index inner) {
+  const double parts = static_cast<double>(inner) * (system.field == Field::complex ? 2.0 : 1.0);
+  const double reach = system.reach - 0.5 * std::sqrt(parts);
+  return reach * reach * (1.0 - 0x1p-40);
+}
+/// Largest s with 2^s |x|_2 <= reach, from the sum of the coarse squares.
+KOKKOS_INLINE_FUNCTION int scale_of(std::uint64_t squares, int exponent, double square_of_reach) {
+  if (squares == 0) {
+    return 0;
+  }
+  // A sum beyond 2^53 rounds; reach has room for that.
+  const double ratio = square_of_reach / static_cast<double>(squares);
+  const int bits = static_cast<int>(Format<double>::to_bits(ratio) >> Format<double>::fraction) - 1023;
+  const int half = bits >= 0 ? bits / 2 : -((1 - bits) / 2);
+  return half + norm_bits - exponent;
 }
 
 /// Scaling by 2^s in two steps, each within the range of doubles.

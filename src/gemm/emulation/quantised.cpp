@@ -4,36 +4,8 @@
 
 #include <Kokkos_Profiling_ScopedRegion.hpp>
 
-#include <cmath>
-
 namespace heddle::impl {
 namespace {
-
-// |x| 2^(14 - e), rounded up: at most 2^14.
-KOKKOS_INLINE_FUNCTION std::uint64_t coarse(std::uint64_t bits, int exponent) {
-  return leading_bits(bits, exponent, norm_bits) + (bits != 0 ? 1 : 0);
-}
-
-template <Scalar T> KOKKOS_INLINE_FUNCTION std::uint64_t coarse_square(const T& x, int exponent) {
-  if constexpr (is_complex<T>) {
-    return coarse_square(x.real(), exponent) + coarse_square(x.imag(), exponent);
-  } else {
-    const std::uint64_t q = coarse(magnitude_bits(x), exponent);
-    return q * q;
-  }
-}
-
-// Largest s with 2^s |x|_2 <= reach, from the sum of the coarse squares.
-KOKKOS_INLINE_FUNCTION int scale_of(std::uint64_t squares, int exponent, double square_of_reach) {
-  if (squares == 0) {
-    return 0;
-  }
-  // A sum beyond 2^53 rounds; reach has room for that.
-  const double ratio = square_of_reach / static_cast<double>(squares);
-  const int bits = static_cast<int>(Format<double>::to_bits(ratio) >> Format<double>::fraction) - 1023;
-  const int half = bits >= 0 ? bits / 2 : -((1 - bits) / 2);
-  return half + norm_bits - exponent;
-}
 
 // Statistics in pieces of this many elements, put together by exact operations, so in any order.
 constexpr Index piece_length = on_host ? 256 : 64;
@@ -235,8 +207,7 @@ void QuantisedVectors<T>::take(const ExecutionSpace& space, const ResidueSystem&
                                Operation op, const MatrixView<const T>& X, Index first) {
   const Kokkos::Profiling::ScopedRegion region("heddle::gemm::quantise");
   show(X, op, first);
-  const double reach = system.reach - 0.5 * std::sqrt(static_cast<double>(inner_) * (is_complex<T> ? 2.0 : 1.0));
-  const double square_of_reach = reach * reach * (1.0 - 0x1p-40);
+  const double square_of_reach = square_of_reach_for(system, inner_);
   const auto largest = largest_;
   const auto squares = squares_;
   const auto exponents = exponents_;

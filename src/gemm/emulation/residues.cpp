@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <vector>
 
 namespace heddle::impl {
 namespace {
@@ -145,6 +146,18 @@ ResidueSystem::ResidueSystem(Field wanted_field, int wanted_count)
       }
     }
   }
+}
+
+const ResidueSystem& residue_system(Field field, int moduli) {
+  static const auto systems = [] {
+    std::array<std::vector<ResidueSystem>, 2> all;
+    for (int count = least_moduli; count <= most_moduli; ++count) {
+      all[0].emplace_back(Field::real, count);
+      all[1].emplace_back(Field::complex, count);
+    }
+    return all;
+  }();
+  return systems[field == Field::real ? 0 : 1][static_cast<std::size_t>(checked(moduli) - least_moduli)];
 }
 
 }  // namespace heddle::impl

@@ -92,4 +92,7 @@ struct ResidueSystem {
   float small_inverse[most_moduli];  ///< 1 / p
 };
 
+/// The system of so many moduli, made once. Throws Error(argument) for any that can't be.
+[[nodiscard]] const ResidueSystem& residue_system(Field field, int moduli);
+
 }  // namespace heddle::impl

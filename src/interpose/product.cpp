@@ -1,0 +1,92 @@
+#include "interpose/product.hpp"
+
+#include "core/instantiate.hpp"
+#include "core/shared_storage.hpp"
+#include "exact/arithmetic.hpp"
+#include "interpose/runtime.hpp"
+#include <heddle/gemm/emulation.hpp>
+
+#include <vector>
+
+namespace heddle::impl::interpose {
+namespace {
+
+template <class T> using Matrix = Kokkos::View<T**, Kokkos::LayoutStride, Kokkos::HostSpace, Kokkos::MemoryUnmanaged>;
+
+template <class T> Matrix<T> matrix(T* data, Index rows, Index columns, Index leading) {
+  return Matrix<T>(data, Kokkos::LayoutStride(static_cast<std::size_t>(rows), 1, static_cast<std::size_t>(columns),
+                                              static_cast<std::size_t>(leading)));
+}
+// X whose op(X) is rows x columns.
+template <Scalar T> Matrix<const T> factor(Operation op, const T* data, Index rows, Index columns, Index leading) {
+  return op == Operation::none ? matrix(data, rows, columns, leading) : matrix(data, columns, rows, leading);
+}
+
+template <Scalar T> void scale(const Product<T>& product) {
+  for (Index j = 0; j < product.n; ++j) {
+    T* const c = product.C + j * product.leading_c;
+    for (Index i = 0; i < product.m; ++i) {
+      c[i] = product.beta == T{0} ? T{0} : multiply_add(product.beta, c[i], T{0});
+    }
+  }
+}
+
+// A copy of a factor that shares elements with C.
+template <Scalar T>
+void copy_if_shared(const Matrix<T>& C, Operation op, Index rows, Index columns, const T*& X, Index& leading,
+                    std::vector<T>& copy) {
+  const Matrix<const T> given = factor(op, X, rows, columns, leading);
+  if (!share_storage(given, C)) return;
+  const auto height = static_cast<Index>(given.extent(0));
+  const auto width = static_cast<Index>(given.extent(1));
+  copy.resize(static_cast<std::size_t>(height * width));
+  for (Index j = 0; j < width; ++j) {
+    for (Index i = 0; i < height; ++i) copy[static_cast<std::size_t>(i + j * height)] = X[i + j * leading];
+  }
+  X = copy.data();
+  leading = height;
+}
+
+// Up to so many products of two numbers the calling thread alone is faster.
+template <Scalar T> constexpr double most_directly = 0x1p18;
+
+}  // namespace
+
+template <Scalar T> void multiply(const Product<T>& given) {
+  if (given.m == 0 || given.n == 0) return;
+  const exact::impl::DefaultArithmetic arithmetic;
+  if (given.k == 0 || given.alpha == T{0}) {
+    if (given.beta != T{1}) scale(given);
+    return;
+  }
+  Product<T> product = given;
+  std::vector<T> A;
+  std::vector<T> B;
+  const Matrix<T> C = matrix(product.C, product.m, product.n, product.leading_c);
+  copy_if_shared(C, product.op_a, product.m, product.k, product.A, product.leading_a, A);
+  copy_if_shared(C, product.op_b, product.k, product.n, product.B, product.leading_b, B);
+  const double products =
+      static_cast<double>(product.m) * static_cast<double>(product.n) * static_cast<double>(product.k);
+  if (products <= most_directly<T> && multiply_directly(product)) return;
+  multiply_emulated(product);
+}
+
+template <Scalar T> void multiply_emulated(const Product<T>& product) {
+  with_kokkos([&](const blas::Context& context) {
+    const ExecutionSpace& space = context.space();
+    EmulatedGemm<T> gemm(context, product.m, product.n, product.k);
+    const MatrixView<const T> A = factor(product.op_a, product.A, product.m, product.k, product.leading_a);
+    const MatrixView<const T> B = factor(product.op_b, product.B, product.k, product.n, product.leading_b);
+    const MatrixView<T> C = matrix(product.C, product.m, product.n, product.leading_c);
+    gemm(product.op_a, product.op_b, product.alpha, A, B, product.beta, C);
+    space.fence("heddle::interpose::multiply");
+  });
+}
+
+#define HEDDLE_INSTANTIATE(T)                   \
+  template void multiply<T>(const Product<T>&); \
+  template void multiply_emulated<T>(const Product<T>&)
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE);
+#undef HEDDLE_INSTANTIATE
+
+}  // namespace heddle::impl::interpose

@@ -1,0 +1,38 @@
+// C = alpha op(A) op(B) + beta C of matrices in host memory, whose bits are the same however it is computed.
+#pragma once
+
+#include <heddle/core/operation.hpp>
+#include <heddle/core/scalar.hpp>
+
+namespace heddle::impl::interpose {
+
+/// op(A) is m x k, op(B) is k x n, C is m x n, all column-major.
+template <Scalar T> struct Product {
+  Operation op_a;
+  Operation op_b;
+  Index m;
+  Index n;
+  Index k;
+  T alpha;
+  const T* A;
+  Index leading_a;
+  const T* B;
+  Index leading_b;
+  T beta;
+  T* C;
+  Index leading_c;
+};
+
+/// Computes the product, as EmulatedGemm with a look at its factors and Fallback::exact defines it, on whichever path
+/// is faster. C is not read where beta is 0, A and B are not where alpha or k is 0; and nothing is done where alpha or
+/// k is 0 and beta is 1. C may share elements with A and B, which are then copied first.
+template <Scalar T> void multiply(const Product<T>& product);
+
+/// The same by the calling thread, without Kokkos: the integers that an emulated product stands for, in 64 bits, and
+/// their products' sums in 128. False, and nothing done, where the factors need more bits than that.
+template <Scalar T> [[nodiscard]] bool multiply_directly(const Product<T>& product);
+
+/// The same by EmulatedGemm.
+template <Scalar T> void multiply_emulated(const Product<T>& product);
+
+}  // namespace heddle::impl::interpose

@@ -1,0 +1,69 @@
+#include "interpose/runtime.hpp"
+
+#include <heddle/core/error.hpp>
+
+#include <pthread.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <mutex>
+#include <optional>
+#include <thread>
+
+namespace heddle::impl::interpose {
+namespace {
+
+struct State {
+  std::mutex mutex;
+  std::optional<blas::Context> context;
+  pid_t process = 0;  // That started Kokkos.
+};
+// Never destroyed: other threads may still be there when the process ends.
+State& state() {
+  static auto* const the = [] {
+    // A child begins with no call under way.
+    pthread_atfork([] { state().mutex.lock(); }, [] { state().mutex.unlock(); }, [] { state().mutex.unlock(); });
+    return new State;
+  }();
+  return *the;
+}
+
+void start(State& the) {
+  if (!Kokkos::is_initialized()) {
+    if (Kokkos::is_finalized()) {
+      throw Error(ErrorKind::computation, "Kokkos was ended by the program, and cannot be started again");
+    }
+    Kokkos::InitializationSettings settings;
+    settings.set_disable_warnings(true);
+    Kokkos::initialize(settings);
+  }
+  the.context.emplace(ExecutionSpace());
+  the.process = getpid();
+}
+
+}  // namespace
+
+void with_kokkos(const std::function<void(const blas::Context&)>& work) {
+  State& the = state();
+  const std::scoped_lock lock(the.mutex);
+  const auto run = [&] {
+    try {
+      if (!the.context) start(the);
+      work(*the.context);
+      the.context->space().fence("heddle::interpose::done");
+    } catch (const std::exception& error) {
+      // The interface of the BLAS has no way to say so.
+      std::fprintf(stderr, "heddle: the BLAS cannot go on: %s\n", error.what());
+      std::abort();
+    }
+  };
+  if (the.context && the.process != getpid()) {
+    std::thread(run).join();
+  } else {
+    run();
+  }
+}
+
+}  // namespace heddle::impl::interpose
