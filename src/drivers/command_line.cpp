@@ -31,6 +31,7 @@ void add_commands(CLI::App& app, Selection& selection) {
   add_predict(app, selection);
   add_tune(app, selection);
   add_info(app, selection);
+  add_run(app, selection);
   add_plot(app, selection);
   add_verify(app, selection);
   add_manual(app, selection);

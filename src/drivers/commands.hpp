@@ -79,6 +79,7 @@ void add_study(CLI::App& app, Selection& selection);
 void add_predict(CLI::App& app, Selection& selection);
 void add_tune(CLI::App& app, Selection& selection);
 void add_info(CLI::App& app, Selection& selection);
+void add_run(CLI::App& app, Selection& selection);
 void add_plot(CLI::App& app, Selection& selection);
 void add_verify(CLI::App& app, Selection& selection);
 void add_manual(CLI::App& app, Selection& selection);

@@ -56,4 +56,13 @@ void refuse_cblas(const char* name, int position, bool wide) {
   say(text.c_str(), position);
 }
 
+void refuse_cblas(const char* name, int order, int position, int one, bool wide) {
+  if (order != row_major && order != column_major) {
+    refuse_cblas(name, 1, wide);
+  } else if (position != 0) {
+    const bool changed = order == row_major && one > 0 && (position == one || position == one + 1);
+    refuse_cblas(name, 1 + (changed ? 2 * one + 1 - position : position), wide);
+  }
+}
+
 }  // namespace heddle::impl::interpose

@@ -35,6 +35,25 @@ template <Scalar T> [[nodiscard]] bool operation_from(int argument, Operation& o
   return argument >= no_transpose && argument <= conjugate_transpose;
 }
 
+/// A letter of Fortran as a capital.
+[[nodiscard]] constexpr char capital(const char* argument) {
+  return *argument >= 'a' && *argument <= 'z' ? static_cast<char>(*argument - 'a' + 'A') : *argument;
+}
+/// Letters of CBLAS' enumerations, '?' for what is none of them. Matrices by rows are the transposes of those by
+/// columns: triangles and sides change places.
+[[nodiscard]] constexpr char letter_of_operation(int op) {
+  return op == no_transpose ? 'N' : op == transpose ? 'T' : op == conjugate_transpose ? 'C' : '?';
+}
+[[nodiscard]] constexpr char letter_of_triangle(int triangle, bool by_rows) {
+  return triangle == upper ? (by_rows ? 'L' : 'U') : triangle == lower ? (by_rows ? 'U' : 'L') : '?';
+}
+[[nodiscard]] constexpr char letter_of_side(int side, bool by_rows) {
+  return side == left ? (by_rows ? 'R' : 'L') : side == right ? (by_rows ? 'L' : 'R') : '?';
+}
+[[nodiscard]] constexpr char letter_of_diagonal(int diagonal) {
+  return diagonal == unit ? 'U' : diagonal == non_unit ? 'N' : '?';
+}
+
 using Complex32 = Kokkos::complex<float>;
 using Complex64 = Kokkos::complex<double>;
 
@@ -58,8 +77,15 @@ template <Scalar T> [[nodiscard]] T* array(Array<T>* argument) {
 /// What a wrong argument leads to: the program's own XERBLA, or the one of the BLAS beneath, or else a line on the
 /// standard error stream. `name` is in capitals; `position` counts from 1; `wide`: integers of 64 bits.
 void refuse(const char* name, int position, bool wide);
+/// The same unless position is 0.
+inline void refuse_if(const char* name, int position, bool wide) {
+  if (position != 0) refuse(name, position, wide);
+}
 /// The same of a call by CBLAS.
 void refuse_cblas(const char* name, int position, bool wide);
+/// The same where Fortran's argument at `position` is the wrong one, 0 for none. By rows those at `one` and the one
+/// after it, two extents, have changed places; 0 where there are none.
+void refuse_cblas(const char* name, int order, int position, int one, bool wide);
 
 }  // namespace heddle::impl::interpose
 

@@ -8,7 +8,7 @@ import unittest
 
 from command import COMMAND, MPIEXEC, ON_GPU, CommandTest, complaints_in, read_market, write_market
 
-COMMANDS = ["gemm", "expm", "eig", "tdse", "tune", "info", "plot", "verify"]
+COMMANDS = ["gemm", "expm", "eig", "tdse", "tune", "info", "run", "plot", "verify"]
 
 
 class Usage(CommandTest):

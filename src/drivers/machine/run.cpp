@@ -1,0 +1,71 @@
+// `heddle run`: another program over libheddle_blas.so.
+#include "drivers/commands.hpp"
+#include <heddle/core/error.hpp>
+
+#include <CLI/CLI.hpp>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+
+namespace heddle::driver {
+namespace {
+
+constexpr const char* blas_library = "libheddle_blas.so";
+
+struct RunOptions {
+  bool report = false;
+};
+
+const OptionTable<RunOptions>& run_options() {
+  static const OptionTable<RunOptions> table = {
+      {"--report", &RunOptions::report, Flag{},
+       "At the program's end, print which routines of the BLAS it called, how often and how long"},
+  };
+  return table;
+}
+
+// Beside the command: in the build's folders, or where it is installed.
+std::filesystem::path find_blas() {
+  std::error_code error;
+  const auto folder = std::filesystem::read_symlink("/proc/self/exe", error).parent_path();
+  for (const auto& place : {folder.parent_path() / HEDDLE_LIBRARY_FOLDER, folder.parent_path()}) {
+    if (std::filesystem::is_regular_file(place / blas_library, error)) return place / blas_library;
+  }
+  throw Error(ErrorKind::input,
+              message_of(blas_library, " is not beside this command (looked in ",
+                         (folder.parent_path() / HEDDLE_LIBRARY_FOLDER).string(), " and ",
+                         folder.parent_path().string(), "): builds for GPUs and static ones have none"));
+}
+
+// Does not return where the program is started. Every rank of a job is one of the program's.
+void execute(const RunOptions& options, std::vector<std::string> words) {
+  require(!words.empty(), "run: no command; expected one and its arguments, as in: heddle run python3 script.py");
+  std::string preloaded = find_blas().string();
+  if (const char* others = std::getenv("LD_PRELOAD"); others != nullptr && *others != '\0') {
+    preloaded += std::string(":") + others;
+  }
+  setenv("LD_PRELOAD", preloaded.c_str(), 1);
+  if (options.report) setenv("HEDDLE_BLAS_REPORT", "1", 1);
+  std::vector<char*> arguments;
+  for (std::string& word : words) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
+  execvp(arguments.front(), arguments.data());
+  throw Error(ErrorKind::input, message_of("run: ", words.front(), ": ", std::strerror(errno)));
+}
+
+}  // namespace
+
+void add_run(CLI::App& app, Selection& selection) {
+  CLI::App& command =
+      add_subcommand(app, {"run", "Another program, with a BLAS whose results are the same on any machine",
+                           "  heddle run --report python3 script.py"});
+  command.prefix_command();
+  const auto options = std::make_shared<RunOptions>();
+  run_options().declare(command, *options, selection.declared);
+  when_chosen(command, [options, &command] { execute(*options, command.remaining()); });
+}
+
+}  // namespace heddle::driver

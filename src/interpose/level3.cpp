@@ -1,0 +1,339 @@
+#include "interpose/level3.hpp"
+
+#include "core/instantiate.hpp"
+#include "exact/arithmetic.hpp"
+#include "interpose/product.hpp"
+#include "interpose/sums.hpp"
+
+#include <vector>
+
+namespace heddle::impl::interpose {
+namespace {
+
+template <Scalar T> bool is_finite(const T& x) {
+  if constexpr (is_complex<T>) {
+    return std::isfinite(x.real()) && std::isfinite(x.imag());
+  } else {
+    return std::isfinite(x);
+  }
+}
+template <Scalar T> T real_part(const T& x) {
+  if constexpr (is_complex<T>) {
+    return T(x.real(), 0);
+  } else {
+    return x;
+  }
+}
+template <Scalar T> Operation operation_of(char op) {
+  return op == 'N'                    ? Operation::none
+         : op == 'C' && is_complex<T> ? Operation::conjugate_transpose
+                                      : Operation::transpose;
+}
+template <Scalar T> Operation adjoint(bool hermitian) {
+  return hermitian && is_complex<T> ? Operation::conjugate_transpose : Operation::transpose;
+}
+// c = beta c + term.
+template <Scalar T> void put(T& c, const T& beta, const T& term) {
+  c = beta == T{0} ? term : multiply_add(beta, c, term);
+}
+// Rows of a column that lie in a triangle of n x n.
+struct Rows {
+  Index begin;
+  Index end;
+  Rows(char triangle, Index n, Index column)
+      : begin(triangle == 'L' ? column : 0), end(triangle == 'L' ? n : column + 1) {}
+};
+// C = beta C, a triangle.
+template <Scalar T, bool hermitian> void scale_triangle(char triangle, Index n, const T& beta, T* C, Index leading) {
+  for (Index j = 0; j < n; ++j) {
+    const Rows rows(triangle, n, j);
+    for (Index i = rows.begin; i < rows.end; ++i) {
+      T& c = C[i + j * leading];
+      if (beta != T{1}) c = beta == T{0} ? T{0} : multiply_add(beta, c, T{0});
+      if (hermitian && i == j) c = real_part(c);
+    }
+  }
+}
+
+constexpr Index solved_at_once = 64;
+
+// Element (i, j) of op(A), A triangular or not.
+template <Scalar T> struct Element {
+  const T* A;
+  Index leading;
+  Operation op;
+  T operator()(Index i, Index j) const {
+    const T x = op == Operation::none ? A[i + j * leading] : A[j + i * leading];
+    return op == Operation::conjugate_transpose ? conjugate(x) : x;
+  }
+  // A of op(A) from (i, j) on.
+  [[nodiscard]] const T* from(Index i, Index j) const {
+    return op == Operation::none ? A + i + j * leading : A + j + i * leading;
+  }
+};
+
+}  // namespace
+
+template <Scalar T, bool hermitian>
+int symm(char side, char triangle, Index m, Index n, T alpha, const T* A, Index leading_a, const T* B, Index leading_b,
+         T beta, T* C, Index leading_c) {
+  const Index order = side == 'L' ? m : n;
+  if (side != 'L' && side != 'R') return 1;
+  if (triangle != 'L' && triangle != 'U') return 2;
+  if (m < 0) return 3;
+  if (n < 0) return 4;
+  if (leading_a < std::max<Index>(1, order)) return 7;
+  if (leading_b < std::max<Index>(1, m)) return 9;
+  if (leading_c < std::max<Index>(1, m)) return 12;
+  if (m == 0 || n == 0) return 0;
+  std::vector<T> all;
+  if (alpha != T{0}) {
+    all.resize(static_cast<std::size_t>(order * order));
+    for (Index j = 0; j < order; ++j) {
+      const Rows rows(triangle, order, j);
+      for (Index i = rows.begin; i < rows.end; ++i) {
+        const T a = hermitian && i == j ? real_part(A[i + j * leading_a]) : A[i + j * leading_a];
+        all[static_cast<std::size_t>(i + j * order)] = a;
+        all[static_cast<std::size_t>(j + i * order)] = hermitian ? conjugate(a) : a;
+      }
+    }
+  }
+  constexpr Operation none = Operation::none;
+  if (side == 'L') {
+    multiply<T>({none, none, m, n, m, alpha, all.data(), m, B, leading_b, beta, C, leading_c});
+  } else {
+    multiply<T>({none, none, m, n, n, alpha, B, leading_b, all.data(), n, beta, C, leading_c});
+  }
+  return 0;
+}
+
+template <Scalar T, bool hermitian>
+int syrk(char triangle, char op, Index n, Index k, T alpha, const T* A, Index leading_a, T beta, T* C,
+         Index leading_c) {
+  if (triangle != 'L' && triangle != 'U') return 1;
+  if (op != 'N' && (is_complex<T> ? op != (hermitian ? 'C' : 'T') : op != 'T' && op != 'C')) return 2;
+  if (n < 0) return 3;
+  if (k < 0) return 4;
+  if (leading_a < std::max<Index>(1, op == 'N' ? n : k)) return 7;
+  if (leading_c < std::max<Index>(1, n)) return 10;
+  if (n == 0) return 0;
+  const exact::impl::DefaultArithmetic arithmetic;
+  if (alpha == T{0} || k == 0) {
+    if (beta != T{1}) scale_triangle<T, hermitian>(triangle, n, beta, C, leading_c);
+    return 0;
+  }
+  std::vector<T> products(static_cast<std::size_t>(n * n));
+  const Operation adjoined = adjoint<T>(hermitian);
+  const bool first = op == 'N';
+  multiply<T>({first ? Operation::none : adjoined, first ? adjoined : Operation::none, n, n, k, alpha, A, leading_a, A,
+               leading_a, T{0}, products.data(), n});
+  for (Index j = 0; j < n; ++j) {
+    const Rows rows(triangle, n, j);
+    for (Index i = rows.begin; i < rows.end; ++i) {
+      T& c = C[i + j * leading_c];
+      put(c, beta, products[static_cast<std::size_t>(i + j * n)]);
+      if (hermitian && i == j) c = real_part(c);
+    }
+  }
+  return 0;
+}
+
+template <Scalar T, bool hermitian>
+int syr2k(char triangle, char op, Index n, Index k, T alpha, const T* A, Index leading_a, const T* B, Index leading_b,
+          T beta, T* C, Index leading_c) {
+  if (triangle != 'L' && triangle != 'U') return 1;
+  if (op != 'N' && (is_complex<T> ? op != (hermitian ? 'C' : 'T') : op != 'T' && op != 'C')) return 2;
+  if (n < 0) return 3;
+  if (k < 0) return 4;
+  if (leading_a < std::max<Index>(1, op == 'N' ? n : k)) return 7;
+  if (leading_b < std::max<Index>(1, op == 'N' ? n : k)) return 9;
+  if (leading_c < std::max<Index>(1, n)) return 12;
+  if (n == 0) return 0;
+  const exact::impl::DefaultArithmetic arithmetic;
+  if (alpha == T{0} || k == 0) {
+    if (beta != T{1}) scale_triangle<T, hermitian>(triangle, n, beta, C, leading_c);
+    return 0;
+  }
+  std::vector<T> products(static_cast<std::size_t>(n * n));
+  const Operation adjoined = adjoint<T>(hermitian);
+  const bool first = op == 'N';
+  multiply<T>({first ? Operation::none : adjoined, first ? adjoined : Operation::none, n, n, k, T{1}, A, leading_a, B,
+               leading_b, T{0}, products.data(), n});
+  for (Index j = 0; j < n; ++j) {
+    const Rows rows(triangle, n, j);
+    for (Index i = rows.begin; i < rows.end; ++i) {
+      const T one = multiply_add(alpha, products[static_cast<std::size_t>(i + j * n)], T{0});
+      const T turned = multiply_add(alpha, products[static_cast<std::size_t>(j + i * n)], T{0});
+      T& c = C[i + j * leading_c];
+      put(c, beta, one + (hermitian ? conjugate(turned) : turned));
+      if (hermitian && i == j) c = real_part(c);
+    }
+  }
+  return 0;
+}
+
+namespace {
+
+int wrong_triangular(char side, char triangle, char op, char diagonal, Index m, Index n, Index leading_a,
+                     Index leading_b) {
+  if (side != 'L' && side != 'R') return 1;
+  if (triangle != 'L' && triangle != 'U') return 2;
+  if (op != 'N' && op != 'T' && op != 'C') return 3;
+  if (diagonal != 'U' && diagonal != 'N') return 4;
+  if (m < 0) return 5;
+  if (n < 0) return 6;
+  if (leading_a < std::max<Index>(1, side == 'L' ? m : n)) return 9;
+  if (leading_b < std::max<Index>(1, m)) return 11;
+  return 0;
+}
+
+// A with zeros and, where the diagonal is not stored, ones; whether all that is stored is finite.
+template <Scalar T>
+bool unfold(char triangle, char diagonal, Index order, const T* A, Index leading, std::vector<T>& all) {
+  bool finite = true;
+  all.assign(static_cast<std::size_t>(order * order), T{0});
+  for (Index j = 0; j < order; ++j) {
+    const Rows rows(triangle, order, j);
+    for (Index i = rows.begin; i < rows.end; ++i) {
+      T& a = all[static_cast<std::size_t>(i + j * order)];
+      a = i == j && diagonal == 'U' ? T{1} : A[i + j * leading];
+      finite = finite && is_finite(a);
+    }
+  }
+  return finite;
+}
+
+// X(i, j) of the system op(A) X = B within a block of `order` rows, X by strides.
+template <Scalar T>
+void substitute(bool forward, bool unit, const Element<T>& A, Index order, T* X, Index along, Index across,
+                Index columns) {
+  for (Index j = 0; j < columns; ++j) {
+    T* const x = X + j * across;
+    for (Index step = 0; step < order; ++step) {
+      const Index i = forward ? step : order - 1 - step;
+      const Index begin = forward ? 0 : i + 1;
+      T& value = x[i * along];
+      if (step > 0) {
+        const T start = value;
+        value = inner_product<T>(
+            step, [&](Index k) { return A(i, begin + k); }, [&](Index k) { return x[(begin + k) * along]; }, &start,
+            true);
+      }
+      if (!unit) value = divided(value, A(i, i));
+    }
+  }
+}
+
+}  // namespace
+
+template <Scalar T>
+int trmm(char side, char triangle, char op, char diagonal, Index m, Index n, T alpha, const T* A, Index leading_a, T* B,
+         Index leading_b) {
+  if (const int wrong = wrong_triangular(side, triangle, op, diagonal, m, n, leading_a, leading_b)) return wrong;
+  if (m == 0 || n == 0) return 0;
+  const exact::impl::DefaultArithmetic arithmetic;
+  const Index order = side == 'L' ? m : n;
+  std::vector<T> copy(static_cast<std::size_t>(m * n));
+  bool finite = true;
+  for (Index j = 0; j < n; ++j) {
+    for (Index i = 0; i < m; ++i) {
+      T& b = B[i + j * leading_b];
+      if (alpha == T{0}) b = T{0};
+      copy[static_cast<std::size_t>(i + j * m)] = b;
+      finite = finite && is_finite(b);
+    }
+  }
+  if (alpha == T{0}) return 0;
+  std::vector<T> all;
+  finite = unfold(triangle, diagonal, order, A, leading_a, all) && finite;
+  const Operation operation = operation_of<T>(op);
+  if (finite) {
+    if (side == 'L') {
+      multiply<T>({operation, Operation::none, m, n, m, alpha, all.data(), m, copy.data(), m, T{0}, B, leading_b});
+    } else {
+      multiply<T>({Operation::none, operation, m, n, n, alpha, copy.data(), m, all.data(), n, T{0}, B, leading_b});
+    }
+    return 0;
+  }
+  const Element<T> element{all.data(), order, operation};
+  const bool lower = (triangle == 'L') == (operation == Operation::none);
+  for (Index j = 0; j < n; ++j) {
+    for (Index i = 0; i < m; ++i) {
+      const Index own = side == 'L' ? i : j;
+      const bool up_to_own = lower == (side == 'L');
+      T sum{0};
+      for (Index k = up_to_own ? 0 : own; k < (up_to_own ? own + 1 : order); ++k) {
+        sum = side == 'L' ? multiply_add(element(i, k), copy[static_cast<std::size_t>(k + j * m)], sum)
+                          : multiply_add(copy[static_cast<std::size_t>(i + k * m)], element(k, j), sum);
+      }
+      B[i + j * leading_b] = alpha == T{1} ? sum : multiply_add(alpha, sum, T{0});
+    }
+  }
+  return 0;
+}
+
+template <Scalar T>
+int trsm(char side, char triangle, char op, char diagonal, Index m, Index n, T alpha, const T* A, Index leading_a, T* B,
+         Index leading_b) {
+  if (const int wrong = wrong_triangular(side, triangle, op, diagonal, m, n, leading_a, leading_b)) return wrong;
+  if (m == 0 || n == 0) return 0;
+  const exact::impl::DefaultArithmetic arithmetic;
+  if (alpha != T{1}) {
+    for (Index j = 0; j < n; ++j) {
+      for (Index i = 0; i < m; ++i) {
+        T& b = B[i + j * leading_b];
+        b = alpha == T{0} ? T{0} : multiply_add(alpha, b, T{0});
+      }
+    }
+    if (alpha == T{0}) return 0;
+  }
+  const Operation operation = operation_of<T>(op);
+  const Element<T> element{A, leading_a, operation};
+  const bool left = side == 'L';
+  const Index order = left ? m : n;
+  // X op(A) = B is op(A)^T X^T = B^T.
+  const bool forward = ((triangle == 'L') == (operation == Operation::none)) == left;
+  const bool unit = diagonal == 'U';
+  const Index blocks = (order + solved_at_once - 1) / solved_at_once;
+  for (Index number = 0; number < blocks; ++number) {
+    const Index begin = (forward ? number : blocks - 1 - number) * solved_at_once;
+    const Index size = std::min(solved_at_once, order - begin);
+    const Index rest = forward ? begin + size : 0;
+    const Index others = forward ? order - rest : begin;
+    if (left) {
+      const Element<T> block{element.from(begin, begin), leading_a, operation};
+      substitute(forward, unit, block, size, B + begin, 1, leading_b, n);
+      multiply<T>({operation, Operation::none, others, n, size, T{-1}, element.from(rest, begin), leading_a, B + begin,
+                   leading_b, T{1}, B + rest, leading_b});
+    } else {
+      // The block's transpose, conjugated where op(A) is.
+      std::vector<T> turned(static_cast<std::size_t>(size * size));
+      for (Index j = 0; j < size; ++j) {
+        for (Index i = 0; i < size; ++i) {
+          turned[static_cast<std::size_t>(i + j * size)] = element(begin + j, begin + i);
+        }
+      }
+      const Element<T> block{turned.data(), size, Operation::none};
+      substitute(forward, unit, block, size, B + begin * leading_b, leading_b, Index{1}, m);
+      multiply<T>({Operation::none, operation, m, others, size, T{-1}, B + begin * leading_b, leading_b,
+                   element.from(begin, rest), leading_a, T{1}, B + rest * leading_b, leading_b});
+    }
+  }
+  return 0;
+}
+
+#define HEDDLE_INSTANTIATE_SYMMETRIC(T, hermitian)                                                              \
+  template int symm<T, hermitian>(char, char, Index, Index, T, const T*, Index, const T*, Index, T, T*, Index); \
+  template int syrk<T, hermitian>(char, char, Index, Index, T, const T*, Index, T, T*, Index);                  \
+  template int syr2k<T, hermitian>(char, char, Index, Index, T, const T*, Index, const T*, Index, T, T*, Index)
+#define HEDDLE_INSTANTIATE(T)                                                                \
+  HEDDLE_INSTANTIATE_SYMMETRIC(T, false);                                                    \
+  template int trmm<T>(char, char, char, char, Index, Index, T, const T*, Index, T*, Index); \
+  template int trsm<T>(char, char, char, char, Index, Index, T, const T*, Index, T*, Index)
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE);
+HEDDLE_INSTANTIATE_SYMMETRIC(Kokkos::complex<float>, true);
+HEDDLE_INSTANTIATE_SYMMETRIC(Kokkos::complex<double>, true);
+#undef HEDDLE_INSTANTIATE
+#undef HEDDLE_INSTANTIATE_SYMMETRIC
+
+}  // namespace heddle::impl::interpose

@@ -1,0 +1,123 @@
+// Sums of products, each rounded once from its exact value, by one thread.
+#pragma once
+
+#include <heddle/exact/accumulator.hpp>
+#include <heddle/exact/expansion.hpp>
+
+#include <algorithm>
+#include <cmath>
+
+namespace heddle::impl::interpose {
+
+/// Products side by side, so that vectors of the processor take them.
+inline constexpr int lanes = 8;
+/// Products that are gathered at once.
+inline constexpr Index gathered = 512;
+static_assert(gathered % lanes == 0);
+
+/// The exact sum of n products a b, rounded once to R: gather(first, count, a, b) writes products first ... first +
+/// count, each number one of R. Mostly in about two doubles' precision; where that doesn't tell how the sum rounds, in
+/// integers.
+template <RealScalar R, class Gather> R sum_of_products(Index n, const Gather& gather) {
+  double a[gathered];
+  double b[gathered];
+  double sum[lanes] = {};
+  double lost[lanes] = {};
+  double size[lanes] = {};
+  for (Index first = 0; first < n; first += gathered) {
+    const Index count = std::min(gathered, n - first);
+    gather(first, count, a, b);
+    for (Index k = count; k % lanes != 0; ++k) a[k] = b[k] = 0.0;
+    for (Index k = 0; k < count; k += lanes) {
+      for (int l = 0; l < lanes; ++l) {
+        double value = a[k + l];
+        double error = b[k + l];
+        exact::two_product(value, error);
+        exact::Compensated::add(sum[l], lost[l], size[l], value, error);
+      }
+    }
+  }
+  exact::Compensated all;
+  for (int l = 0; l < lanes; ++l) {
+    exact::Compensated one;
+    one.sum = sum[l];
+    one.lost = lost[l];
+    one.size = size[l];
+    all.merge(one);
+  }
+  R result{0};
+  const double underflow = sizeof(R) == 4 ? 0.0 : exact::Compensated::underflow(n);
+  if (all.rounds_to<R>(n / lanes + 2 * lanes, underflow, result) && std::isfinite(result)) return result;
+  exact::Accumulator<R> exactly;
+  for (Index first = 0; first < n; first += gathered) {
+    const Index count = std::min(gathered, n - first);
+    gather(first, count, a, b);
+    for (Index k = 0; k < count; ++k) exactly.add_product(static_cast<R>(a[k]), static_cast<R>(b[k]));
+  }
+  return exactly.value();
+}
+
+/// start - sum_k x(k) y(k) or start + it, each part rounded once; x and y give numbers of T. `start` is not taken where
+/// there is none.
+template <Scalar T, class X, class Y>
+T inner_product(Index n, const X& x, const Y& y, const T* start = nullptr, bool subtracted = false) {
+  using R = Real<T>;
+  const double sign = subtracted ? -1.0 : 1.0;
+  const Index more = start != nullptr ? 1 : 0;
+  if constexpr (is_complex<T>) {
+    const auto part = [&](bool imaginary) {
+      return sum_of_products<R>(2 * n + more, [&](Index first, Index count, double* a, double* b) {
+        for (Index k = 0; k < count; ++k) {
+          const Index at = first + k;
+          if (at == 2 * n) {
+            a[k] = static_cast<double>(imaginary ? start->imag() : start->real());
+            b[k] = 1.0;
+            continue;
+          }
+          const T u = x(at / 2);
+          const T v = y(at / 2);
+          const bool second = at % 2 != 0;
+          const double one = static_cast<double>(second ? u.imag() : u.real());
+          a[k] = (second && !imaginary ? -sign : sign) * one;
+          b[k] = static_cast<double>(second != imaginary ? v.imag() : v.real());
+        }
+      });
+    };
+    const R re = part(false);
+    return T(re, part(true));
+  } else {
+    return sum_of_products<R>(n + more, [&](Index first, Index count, double* a, double* b) {
+      const Index own = std::min(count, n - first);
+      for (Index k = 0; k < own; ++k) {
+        a[k] = sign * static_cast<double>(x(first + k));
+        b[k] = static_cast<double>(y(first + k));
+      }
+      if (own < count) {
+        a[own] = static_cast<double>(*start);
+        b[own] = 1.0;
+      }
+    });
+  }
+}
+
+/// x / y in a fixed sequence; of complex numbers with y scaled by a power of two (R. L. Smith's purpose, without his
+/// branches), so that neither squares overflow nor vanish.
+template <Scalar T> T divided(const T& x, const T& y) {
+  if constexpr (is_complex<T>) {
+    using R = Real<T>;
+    const R largest = std::max(std::abs(y.real()), std::abs(y.imag()));
+    if (!(largest > R{0}) || !std::isfinite(largest)) {
+      return T(x.real() / largest, x.imag() / largest);
+    }
+    const int exponent = std::ilogb(largest);
+    const R c = std::scalbn(y.real(), -exponent);
+    const R d = std::scalbn(y.imag(), -exponent);
+    const R size = std::fma(c, c, d * d);
+    return T(std::scalbn(std::fma(x.real(), c, x.imag() * d) / size, -exponent),
+             std::scalbn(std::fma(x.imag(), c, -(x.real() * d)) / size, -exponent));
+  } else {
+    return x / y;
+  }
+}
+
+}  // namespace heddle::impl::interpose

@@ -1,0 +1,318 @@
+#include "interpose/vectors.hpp"
+
+#include "core/instantiate.hpp"
+#include "exact/arithmetic.hpp"
+#include "interpose/sums.hpp"
+
+#include <vector>
+
+namespace heddle::impl::interpose {
+namespace {
+
+using exact::impl::DefaultArithmetic;
+
+// A number of a vector, of both parts of complex ones.
+template <Scalar T> Real<T> part(const Strided<const T>& x, Index k) {
+  if constexpr (is_complex<T>) {
+    return k % 2 == 0 ? x(k / 2).real() : x(k / 2).imag();
+  } else {
+    return x(k);
+  }
+}
+template <Scalar T> constexpr Index parts_of = is_complex<T> ? 2 : 1;
+
+template <Scalar T> void finish(T alpha, const T& sum, T beta, T& y) {
+  const T scaled = alpha == T{1} ? sum : multiply_add(alpha, sum, T{0});
+  y = beta == T{0} ? scaled : multiply_add(beta, y, scaled);
+}
+template <Scalar T> void scale(Index n, T beta, const Strided<T>& y) {
+  for (Index i = 0; i < n; ++i) y(i) = beta == T{0} ? T{0} : beta == T{1} ? y(i) : multiply_add(beta, y(i), T{0});
+}
+template <Scalar T> T conjugated_if(bool conjugated, const T& x) {
+  return conjugated ? conjugate(x) : x;
+}
+template <Scalar T> T real_part(const T& x) {
+  if constexpr (is_complex<T>) {
+    return T(x.real(), 0);
+  } else {
+    return x;
+  }
+}
+
+// Rows whose sums advance together, down the columns of a real matrix.
+constexpr Index abreast = 32;
+
+template <RealScalar T> struct RowSums {
+  double sum[abreast] = {};
+  double lost[abreast] = {};
+  double size[abreast] = {};
+
+  void add(const T* column, double x, Index rows) {
+    const auto one = [&](Index r) {
+      double value = static_cast<double>(column[r]);
+      double error = x;
+      exact::two_product(value, error);
+      exact::Compensated::add(sum[r], lost[r], size[r], value, error);
+    };
+    if (rows == abreast) {
+      for (Index r = 0; r < abreast; ++r) one(r);
+    } else {
+      for (Index r = 0; r < rows; ++r) one(r);
+    }
+  }
+  // Whether row r's sum of n products is known as it rounds.
+  bool known(Index r, Index n, T& value) const {
+    exact::Compensated all;
+    all.sum = sum[r];
+    all.lost = lost[r];
+    all.size = size[r];
+    const double underflow = sizeof(T) == 4 ? 0.0 : exact::Compensated::underflow(n);
+    return all.rounds_to<T>(n, underflow, value) && std::isfinite(value);
+  }
+};
+
+template <RealScalar T>
+void add_columns(Index m, Index n, T alpha, const T* A, Index leading, const Strided<const T>& x, T beta,
+                 const Strided<T>& y) {
+  for (Index first = 0; first < m; first += abreast) {
+    const Index rows = std::min(abreast, m - first);
+    RowSums<T> sums;
+    for (Index k = 0; k < n; ++k) sums.add(A + first + k * leading, static_cast<double>(x(k)), rows);
+    for (Index r = 0; r < rows; ++r) {
+      T sum{0};
+      if (!sums.known(r, n, sum)) {
+        sum = inner_product<T>(
+            n, [&](Index k) { return A[first + r + k * leading]; }, x);
+      }
+      finish(alpha, sum, beta, y(first + r));
+    }
+  }
+}
+
+// Element (i, k) of op(A).
+template <Scalar T> T element(const Taken& taken, const T* A, Index leading, Index i, Index k) {
+  return conjugated_if(taken.conjugated, taken.transposed ? A[k + i * leading] : A[i + k * leading]);
+}
+
+}  // namespace
+
+template <Scalar T> T dot(bool conjugated, Index n, const T* x, Index step_x, const T* y, Index step_y) {
+  if (n <= 0) return T{0};
+  const DefaultArithmetic arithmetic;
+  const Strided<const T> left(x, n, step_x);
+  const Strided<const T> right(y, n, step_y);
+  return inner_product<T>(
+      n, [&](Index k) { return conjugated_if(conjugated, left(k)); }, right);
+}
+
+double double_dot(Index n, const float* x, Index step_x, const float* y, Index step_y) {
+  if (n <= 0) return 0.0;
+  const DefaultArithmetic arithmetic;
+  const Strided<const float> left(x, n, step_x);
+  const Strided<const float> right(y, n, step_y);
+  return inner_product<double>(
+      n, [&](Index k) { return static_cast<double>(left(k)); }, [&](Index k) { return static_cast<double>(right(k)); });
+}
+
+float started_dot(Index n, float start, const float* x, Index step_x, const float* y, Index step_y) {
+  if (n <= 0) return start;
+  const DefaultArithmetic arithmetic;
+  return inner_product<float>(n, Strided<const float>(x, n, step_x), Strided<const float>(y, n, step_y), &start);
+}
+
+template <Scalar T> Real<T> norm(Index n, const T* x, Index step) {
+  using R = Real<T>;
+  if (n <= 0 || step == 0) return R{0};
+  const DefaultArithmetic arithmetic;
+  const Strided<const T> all(x, n, step);
+  const Index numbers = n * parts_of<T>;
+  R largest{0};
+  for (Index k = 0; k < numbers; ++k) {
+    const R size = std::abs(part(all, k));
+    if (std::isnan(size)) return size;
+    largest = std::max(largest, size);
+  }
+  if (largest == R{0} || std::isinf(largest)) return largest;
+  const int exponent = std::ilogb(largest);
+  const R sum = sum_of_products<R>(numbers, [&](Index first, Index count, double* a, double* b) {
+    for (Index k = 0; k < count; ++k) a[k] = b[k] = static_cast<double>(std::scalbn(part(all, first + k), -exponent));
+  });
+  return std::scalbn(std::sqrt(sum), exponent);
+}
+
+template <Scalar T> Real<T> absolute_sum(Index n, const T* x, Index step) {
+  using R = Real<T>;
+  if (n <= 0 || step <= 0) return R{0};
+  const DefaultArithmetic arithmetic;
+  const Strided<const T> all(x, n, step);
+  return sum_of_products<R>(n * parts_of<T>, [&](Index first, Index count, double* a, double* b) {
+    for (Index k = 0; k < count; ++k) {
+      a[k] = static_cast<double>(std::abs(part(all, first + k)));
+      b[k] = 1.0;
+    }
+  });
+}
+
+template <Scalar T> void axpy(Index n, T alpha, const T* x, Index step_x, T* y, Index step_y) {
+  if (n <= 0 || alpha == T{0}) return;
+  const DefaultArithmetic arithmetic;
+  const Strided<const T> from(x, n, step_x);
+  const Strided<T> to(y, n, step_y);
+  if (step_x == 1 && step_y == 1) {
+    for (Index k = 0; k < n; ++k) y[k] = multiply_add(alpha, x[k], y[k]);
+  } else {
+    for (Index k = 0; k < n; ++k) to(k) = multiply_add(alpha, from(k), to(k));
+  }
+}
+
+template <Scalar T, class Factor> void scal(Index n, Factor alpha, T* x, Index step) {
+  if (n <= 0 || step <= 0) return;
+  const DefaultArithmetic arithmetic;
+  for (Index k = 0; k < n; ++k) {
+    T& value = x[k * step];
+    if constexpr (is_complex<T> && !is_complex<Factor>) {
+      value = T(alpha * value.real(), alpha * value.imag());
+    } else if constexpr (is_complex<T>) {
+      value = multiply_add(alpha, value, T{0});
+    } else {
+      value = alpha * value;
+    }
+  }
+}
+
+template <Scalar T>
+void gemv(Taken taken, Index m, Index n, T alpha, const T* A, Index leading, const T* x, Index step_x, T beta, T* y,
+          Index step_y) {
+  const Index rows = taken.transposed ? n : m;
+  const Index columns = taken.transposed ? m : n;
+  if (m == 0 || n == 0 || (alpha == T{0} && beta == T{1})) return;
+  const DefaultArithmetic arithmetic;
+  const Strided<const T> in(x, columns, step_x);
+  const Strided<T> out(y, rows, step_y);
+  if (alpha == T{0}) {
+    scale(rows, beta, out);
+    return;
+  }
+  if constexpr (!is_complex<T>) {
+    if (!taken.transposed) {
+      add_columns(rows, columns, alpha, A, leading, in, beta, out);
+      return;
+    }
+  }
+  for (Index i = 0; i < rows; ++i) {
+    const T sum = inner_product<T>(
+        columns, [&](Index k) { return element(taken, A, leading, i, k); }, in);
+    finish(alpha, sum, beta, out(i));
+  }
+}
+
+template <Scalar T>
+void symv(bool lower, bool hermitian, bool conjugated, Index n, T alpha, const T* A, Index leading, const T* x,
+          Index step_x, T beta, T* y, Index step_y) {
+  if (n == 0 || (alpha == T{0} && beta == T{1})) return;
+  const DefaultArithmetic arithmetic;
+  const Strided<const T> in(x, n, step_x);
+  const Strided<T> out(y, n, step_y);
+  if (alpha == T{0}) {
+    scale(n, beta, out);
+    return;
+  }
+  for (Index i = 0; i < n; ++i) {
+    const auto row = [&](Index k) {
+      const bool stored = lower ? i >= k : i <= k;
+      const T a = stored ? A[i + k * leading] : A[k + i * leading];
+      if (!hermitian) return a;
+      return i == k ? real_part(a) : conjugated_if(stored == conjugated, a);
+    };
+    finish(alpha, inner_product<T>(n, row, in), beta, out(i));
+  }
+}
+
+template <Scalar T>
+void ger(bool conjugated_x, bool conjugated_y, Index m, Index n, T alpha, const T* x, Index step_x, const T* y,
+         Index step_y, T* A, Index leading) {
+  if (m == 0 || n == 0 || alpha == T{0}) return;
+  const DefaultArithmetic arithmetic;
+  const Strided<const T> left(x, m, step_x);
+  const Strided<const T> right(y, n, step_y);
+  for (Index j = 0; j < n; ++j) {
+    if (right(j) == T{0}) continue;
+    const T factor = multiply_add(alpha, conjugated_if(conjugated_y, right(j)), T{0});
+    T* const column = A + j * leading;
+    for (Index i = 0; i < m; ++i) column[i] = multiply_add(conjugated_if(conjugated_x, left(i)), factor, column[i]);
+  }
+}
+
+template <Scalar T>
+void syr(bool lower, bool hermitian, bool conjugated, Index n, T alpha, const T* x, Index step, T* A, Index leading) {
+  if (n == 0 || alpha == T{0}) return;
+  const DefaultArithmetic arithmetic;
+  const Strided<const T> all(x, n, step);
+  for (Index j = 0; j < n; ++j) {
+    const T own = conjugated_if(conjugated, all(j));
+    const T factor = multiply_add(alpha, conjugated_if(hermitian, own), T{0});
+    T* const column = A + j * leading;
+    if (own != T{0}) {
+      for (Index i = lower ? j : 0; i < (lower ? n : j + 1); ++i) {
+        column[i] = multiply_add(conjugated_if(conjugated, all(i)), factor, column[i]);
+      }
+    }
+    if (hermitian) column[j] = real_part(column[j]);
+  }
+}
+
+template <Scalar T>
+void trmv(bool lower, Taken taken, bool unit, Index n, const T* A, Index leading, T* x, Index step) {
+  if (n == 0) return;
+  const DefaultArithmetic arithmetic;
+  const Strided<T> all(x, n, step);
+  std::vector<T> copy(static_cast<std::size_t>(n));
+  for (Index k = 0; k < n; ++k) copy[static_cast<std::size_t>(k)] = all(k);
+  const bool up_to_own = lower != taken.transposed;
+  for (Index i = 0; i < n; ++i) {
+    const Index begin = up_to_own ? 0 : i;
+    const Index count = up_to_own ? i + 1 : n - i;
+    all(i) = inner_product<T>(
+        count, [&](Index k) { return unit && begin + k == i ? T{1} : element(taken, A, leading, i, begin + k); },
+        [&](Index k) { return copy[static_cast<std::size_t>(begin + k)]; });
+  }
+}
+
+template <Scalar T>
+void trsv(bool lower, Taken taken, bool unit, Index n, const T* A, Index leading, T* x, Index step) {
+  if (n == 0) return;
+  const DefaultArithmetic arithmetic;
+  const Strided<T> all(x, n, step);
+  const bool forward = lower != taken.transposed;
+  for (Index number = 0; number < n; ++number) {
+    const Index i = forward ? number : n - 1 - number;
+    const Index begin = forward ? 0 : i + 1;
+    T value = all(i);
+    if (number > 0) {
+      const T start = value;
+      value = inner_product<T>(
+          number, [&](Index k) { return element(taken, A, leading, i, begin + k); },
+          [&](Index k) { return all(begin + k); }, &start, true);
+    }
+    all(i) = unit ? value : divided(value, element(taken, A, leading, i, i));
+  }
+}
+
+#define HEDDLE_INSTANTIATE(T)                                                                        \
+  template T dot<T>(bool, Index, const T*, Index, const T*, Index);                                  \
+  template Real<T> norm<T>(Index, const T*, Index);                                                  \
+  template Real<T> absolute_sum<T>(Index, const T*, Index);                                          \
+  template void axpy<T>(Index, T, const T*, Index, T*, Index);                                       \
+  template void scal<T, T>(Index, T, T*, Index);                                                     \
+  template void gemv<T>(Taken, Index, Index, T, const T*, Index, const T*, Index, T, T*, Index);     \
+  template void symv<T>(bool, bool, bool, Index, T, const T*, Index, const T*, Index, T, T*, Index); \
+  template void ger<T>(bool, bool, Index, Index, T, const T*, Index, const T*, Index, T*, Index);    \
+  template void syr<T>(bool, bool, bool, Index, T, const T*, Index, T*, Index);                      \
+  template void trmv<T>(bool, Taken, bool, Index, const T*, Index, T*, Index);                       \
+  template void trsv<T>(bool, Taken, bool, Index, const T*, Index, T*, Index)
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE);
+template void scal<Kokkos::complex<float>, float>(Index, float, Kokkos::complex<float>*, Index);
+template void scal<Kokkos::complex<double>, double>(Index, double, Kokkos::complex<double>*, Index);
+#undef HEDDLE_INSTANTIATE
+
+}  // namespace heddle::impl::interpose

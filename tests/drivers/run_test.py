@@ -1,0 +1,67 @@
+"""heddle run: other programs over libheddle_blas.so."""
+
+import importlib.util
+import os
+import subprocess
+import sys
+import unittest
+
+from command import COMMAND, CommandTest
+
+PROGRAM = """
+import hashlib, os, sys
+import numpy
+random = numpy.random.RandomState(5)
+a, b, x = random.randn(150, 120), random.randn(120, 90), random.randn(120)
+results = [a @ b, a @ x, a.T @ a, numpy.dot(x, x), (a + 1j * a) @ (b - 2j * b), a.astype("f") @ b.astype("f")]
+def digest():
+    return hashlib.sha256(b"".join(numpy.ascontiguousarray(one).tobytes() for one in results)).hexdigest()
+print(digest())
+large = random.randn(200, 200)
+once = (large @ large).tobytes()
+child = os.fork()
+if child == 0:
+    os._exit(0 if (large @ large).tobytes() == once else 1)
+print(os.waitpid(child, 0)[1])
+"""
+
+
+LIBRARY = os.path.join(os.path.dirname(os.path.dirname(os.path.realpath(COMMAND))), "libheddle_blas.so")
+
+
+# A sanitizer's library would have to come before the one that is preloaded.
+@unittest.skipUnless(os.path.exists(LIBRARY) and os.environ.get("HEDDLE_SANITIZE") != "1", "no libheddle_blas.so to preload")
+class Run(CommandTest):
+    fresh = True
+
+    def test_the_library_is_preloaded(self):
+        result = self.run_command("run", "--report", "sh", "-c", "echo $LD_PRELOAD $HEDDLE_BLAS_REPORT")
+        self.assertEqual(result.code, 0)
+        self.assertRegex(result.output, r"/libheddle_blas\.so 1\n$")
+
+    def test_the_code_is_the_program_s(self):
+        self.assertEqual(self.run_command("run", "sh", "-c", "exit 7").code, 7)
+
+    def test_what_cannot_be_started_is_said(self):
+        result = self.run_command("run", "no-such-program")
+        self.assertEqual(result.code, 2)
+        self.assertIn("no-such-program", result.errors)
+        self.assertEqual(self.run_command("run").code, 2)
+
+    @unittest.skipUnless(importlib.util.find_spec("numpy"), "no numpy")
+    def test_numpy_has_the_same_bits_under_any_kernels(self):
+        self.write("program.py", PROGRAM)
+        outputs = set()
+        for core in ("Prescott", "Haswell", "SkylakeX"):
+            for threads in ("1", "2"):
+                settings = {"OPENBLAS_CORETYPE": core, "OPENBLAS_NUM_THREADS": threads, "OMP_NUM_THREADS": threads}
+                process = subprocess.run([COMMAND, "run", "--report", sys.executable, "program.py"], cwd=self.folder,
+                                         env={**os.environ, **settings}, capture_output=True, text=True, check=True)
+                self.assertRegex(process.stderr, r"CBLAS_DGEMM +[1-9]")
+                outputs.add(process.stdout)
+        self.assertEqual(len(outputs), 1, outputs)
+        self.assertEqual(outputs.pop().split()[1], "0")
+
+
+if __name__ == "__main__":
+    unittest.main()
