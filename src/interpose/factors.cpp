@@ -1,0 +1,206 @@
+#include "interpose/factors.hpp"
+
+#include "core/instantiate.hpp"
+#include "exact/arithmetic.hpp"
+#include "interpose/level3.hpp"
+#include "interpose/product.hpp"
+#include "interpose/sums.hpp"
+
+#include <cmath>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+namespace heddle::impl::interpose {
+namespace {
+
+constexpr Index block = 64;
+
+template <Scalar T> Real<T> pivot_size(const T& x) {
+  return std::abs(real_of<Real<T>>(x)) + std::abs(imaginary_of<Real<T>>(x));
+}
+template <Scalar T> void swap_rows(T* A, Index leading, Index columns, Index one, Index other) {
+  if (one == other) return;
+  for (Index j = 0; j < columns; ++j) std::swap(A[one + j * leading], A[other + j * leading]);
+}
+// a_ij less what the first `count` columns and rows of the panel have given it.
+template <Scalar T> T reduced(const T* A, Index leading, Index i, Index j, Index count) {
+  const T start = A[i + j * leading];
+  if (count == 0) return start;
+  return inner_product<T>(
+      count, [&](Index k) { return A[i + k * leading]; }, [&](Index k) { return A[k + j * leading]; }, &start, true);
+}
+
+// L and U of a panel; pivots count from 0 within it. Returns the first zero pivot's number, or 0.
+template <Scalar T> Index factor_panel(Index rows, Index columns, T* A, Index leading, std::vector<Index>& pivots) {
+  Index zero = 0;
+  for (Index j = 0; j < columns; ++j) {
+    for (Index i = 1; i < std::min(j, rows); ++i) A[i + j * leading] = reduced(A, leading, i, j, i);
+    if (j >= rows) continue;
+    Index largest = j;
+    for (Index i = j; i < rows; ++i) {
+      T& a = A[i + j * leading];
+      a = reduced(A, leading, i, j, j);
+      if (pivot_size(a) > pivot_size(A[largest + j * leading])) largest = i;
+    }
+    pivots.push_back(largest);
+    swap_rows(A, leading, columns, j, largest);
+    const T pivot = A[j + j * leading];
+    if (pivot == T{0}) {
+      zero = zero == 0 ? j + 1 : zero;
+      continue;
+    }
+    for (Index i = j + 1; i < rows; ++i) A[i + j * leading] = divided(A[i + j * leading], pivot);
+  }
+  return zero;
+}
+
+// L of a small block of a positive definite matrix; of its upper triangle U = L^H.
+template <Scalar T> Index factor_block(bool lower, Index n, T* A, Index leading) {
+  using R = Real<T>;
+  const auto get = [&](Index i, Index k) { return lower ? A[i + k * leading] : conjugate(A[k + i * leading]); };
+  for (Index j = 0; j < n; ++j) {
+    for (Index i = j; i < n; ++i) {
+      T value = get(i, j);
+      if (j > 0) {
+        const T start = value;
+        value = inner_product<T>(
+            j, [&](Index k) { return get(i, k); }, [&](Index k) { return conjugate(get(j, k)); }, &start, true);
+      }
+      if (i == j) {
+        const R square = real_of<R>(value);
+        if (!(square > R{0})) return j + 1;
+        value = T(std::sqrt(square));
+      } else {
+        const R pivot = real_of<R>(get(j, j));
+        if constexpr (is_complex<T>) {
+          value = T(value.real() / pivot, value.imag() / pivot);
+        } else {
+          value = value / pivot;
+        }
+      }
+      if (lower) {
+        A[i + j * leading] = value;
+      } else {
+        A[j + i * leading] = conjugate(value);
+      }
+    }
+  }
+  return 0;
+}
+
+template <Scalar T> std::vector<T> identity(Index n) {
+  std::vector<T> all(static_cast<std::size_t>(n * n), T{0});
+  for (Index i = 0; i < n; ++i) all[static_cast<std::size_t>(i + i * n)] = T{1};
+  return all;
+}
+template <Scalar T> Index first_zero(Index n, const T* A, Index leading) {
+  for (Index i = 0; i < n; ++i) {
+    if (A[i + i * leading] == T{0}) return i + 1;
+  }
+  return 0;
+}
+
+}  // namespace
+
+template <Scalar T, class I> Index getrf(Index m, Index n, T* A, Index leading, I* pivots) {
+  const exact::impl::DefaultArithmetic arithmetic;
+  const Index order = std::min(m, n);
+  Index zero = 0;
+  for (Index begin = 0; begin < order; begin += block) {
+    const Index width = std::min(block, order - begin);
+    const Index rest = begin + width;
+    T* const panel = A + begin + begin * leading;
+    std::vector<Index> found;
+    const Index here = factor_panel(m - begin, width, panel, leading, found);
+    if (zero == 0 && here != 0) zero = begin + here;
+    for (Index k = 0; k < width; ++k) {
+      const Index other = begin + found[static_cast<std::size_t>(k)];
+      pivots[begin + k] = static_cast<I>(other + 1);
+      swap_rows(A, leading, begin, begin + k, other);
+      swap_rows(A + rest * leading, leading, n - rest, begin + k, other);
+    }
+    trsm<T>('L', 'L', 'N', 'U', width, n - rest, T{1}, panel, leading, A + begin + rest * leading, leading);
+    multiply<T>({Operation::none, Operation::none, m - rest, n - rest, width, T{-1}, panel + width, leading,
+                 A + begin + rest * leading, leading, T{1}, A + rest + rest * leading, leading});
+  }
+  return zero;
+}
+
+template <Scalar T, class I>
+void getrs(char op, Index n, Index columns, const T* A, Index leading, const I* pivots, T* B, Index leading_b) {
+  if (op == 'N') {
+    for (Index i = 0; i < n; ++i) swap_rows(B, leading_b, columns, i, static_cast<Index>(pivots[i]) - 1);
+    trsm<T>('L', 'L', 'N', 'U', n, columns, T{1}, A, leading, B, leading_b);
+    trsm<T>('L', 'U', 'N', 'N', n, columns, T{1}, A, leading, B, leading_b);
+  } else {
+    trsm<T>('L', 'U', op, 'N', n, columns, T{1}, A, leading, B, leading_b);
+    trsm<T>('L', 'L', op, 'U', n, columns, T{1}, A, leading, B, leading_b);
+    for (Index i = n; i-- > 0;) swap_rows(B, leading_b, columns, i, static_cast<Index>(pivots[i]) - 1);
+  }
+}
+
+template <Scalar T, class I> Index getri(Index n, T* A, Index leading, const I* pivots) {
+  if (const Index zero = first_zero(n, A, leading); zero != 0) return zero;
+  std::vector<T> inverse = identity<T>(n);
+  getrs('N', n, n, A, leading, pivots, inverse.data(), std::max<Index>(1, n));
+  for (Index j = 0; j < n; ++j) {
+    for (Index i = 0; i < n; ++i) A[i + j * leading] = inverse[static_cast<std::size_t>(i + j * n)];
+  }
+  return 0;
+}
+
+template <Scalar T> Index potrf(bool lower, Index n, T* A, Index leading) {
+  const exact::impl::DefaultArithmetic arithmetic;
+  const char triangle = lower ? 'L' : 'U';
+  for (Index begin = 0; begin < n; begin += block) {
+    const Index width = std::min(block, n - begin);
+    const Index rest = begin + width;
+    T* const diagonal = A + begin + begin * leading;
+    if (const Index minor = factor_block(lower, width, diagonal, leading); minor != 0) return begin + minor;
+    T* const others = lower ? A + rest + begin * leading : A + begin + rest * leading;
+    T* const remaining = A + rest + rest * leading;
+    if (lower) {
+      trsm<T>('R', 'L', 'C', 'N', n - rest, width, T{1}, diagonal, leading, others, leading);
+    } else {
+      trsm<T>('L', 'U', 'C', 'N', width, n - rest, T{1}, diagonal, leading, others, leading);
+    }
+    syrk<T, is_complex<T>>(triangle, lower ? 'N' : 'C', n - rest, width, T{-1}, others, leading, T{1}, remaining,
+                           leading);
+  }
+  return 0;
+}
+
+template <Scalar T> void potrs(bool lower, Index n, Index columns, const T* A, Index leading, T* B, Index leading_b) {
+  const char triangle = lower ? 'L' : 'U';
+  trsm<T>('L', triangle, lower ? 'N' : 'C', 'N', n, columns, T{1}, A, leading, B, leading_b);
+  trsm<T>('L', triangle, lower ? 'C' : 'N', 'N', n, columns, T{1}, A, leading, B, leading_b);
+}
+
+template <Scalar T> Index trtri(bool lower, bool unit, Index n, T* A, Index leading) {
+  if (const Index zero = unit ? 0 : first_zero(n, A, leading); zero != 0) return zero;
+  std::vector<T> inverse = identity<T>(n);
+  trsm<T>('L', lower ? 'L' : 'U', 'N', unit ? 'U' : 'N', n, n, T{1}, A, leading, inverse.data(), std::max<Index>(1, n));
+  for (Index j = 0; j < n; ++j) {
+    for (Index i = lower ? j : 0; i < (lower ? n : j + 1); ++i) {
+      if (!unit || i != j) A[i + j * leading] = inverse[static_cast<std::size_t>(i + j * n)];
+    }
+  }
+  return 0;
+}
+
+#define HEDDLE_INSTANTIATE_PIVOTS(T, I)                                                \
+  template Index getrf<T, I>(Index, Index, T*, Index, I*);                             \
+  template void getrs<T, I>(char, Index, Index, const T*, Index, const I*, T*, Index); \
+  template Index getri<T, I>(Index, T*, Index, const I*)
+#define HEDDLE_INSTANTIATE(T)                                             \
+  HEDDLE_INSTANTIATE_PIVOTS(T, std::int32_t);                             \
+  HEDDLE_INSTANTIATE_PIVOTS(T, std::int64_t);                             \
+  template Index potrf<T>(bool, Index, T*, Index);                        \
+  template void potrs<T>(bool, Index, Index, const T*, Index, T*, Index); \
+  template Index trtri<T>(bool, bool, Index, T*, Index)
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE);
+#undef HEDDLE_INSTANTIATE
+#undef HEDDLE_INSTANTIATE_PIVOTS
+
+}  // namespace heddle::impl::interpose
