@@ -52,27 +52,22 @@ template <Scalar T> class Vectors {
     exponents.resize(all);
     largest_exponents.resize(all);
     near.resize(elements.size());
-    std::vector<std::uint64_t>& bits = magnitudes_;
-    bits.resize(static_cast<std::size_t>(inner_));
     for (Index v = 0; v < count_; ++v) {
+      const auto at = static_cast<std::size_t>(v);
       const T* const x = vector(v);
       std::uint64_t most = 0;
-      for (Index k = 0; k < inner_; ++k) {
-        bits[static_cast<std::size_t>(k)] = magnitude_bits(x[k]);
-        most = std::max(most, bits[static_cast<std::size_t>(k)]);
-      }
-      const auto at = static_cast<std::size_t>(v);
-      const int exponent = exponent_of(most);
-      largest_exponents[at] = exponent;
-      exponents[at] = most >= Format<double>::exponent_mask ? QuantisedVectors<T>::special : exponent;
-      std::uint64_t sum = 0;
-      for (Index k = 0; k < inner_; ++k) sum += coarse_square(x[k], exponent);
-      squares[at] = sum;
-      const bool special = exponents[at] == QuantisedVectors<T>::special;
+      for (Index k = 0; k < inner_; ++k) most = std::max(most, magnitude_bits(x[k]));
+      largest_exponents[at] = exponent_of(most);
+      const bool special = most >= Format<double>::exponent_mask;
+      exponents[at] = special ? QuantisedVectors<T>::special : largest_exponents[at];
       std::int16_t* const target = near.data() + v * inner_;
-      for (Index k = 0; k < inner_; ++k) {
-        target[k] =
-            special ? 0 : static_cast<std::int16_t>(leading_bits(bits[static_cast<std::size_t>(k)], exponent, width));
+      if (special) {
+        squares[at] = 0;
+        std::fill_n(target, inner_, std::int16_t{0});
+      } else if (most < Format<double>::fraction_mask + 1) {
+        squares[at] = measure_denormal(x, largest_exponents[at], width, target);
+      } else {
+        squares[at] = measure_normal(x, most, width, target);
       }
     }
   }
@@ -126,9 +121,53 @@ template <Scalar T> class Vectors {
   std::vector<std::int64_t> wide;
 
  private:
+  // The sum of the coarse squares; leading bits to `target`.
+  std::uint64_t measure_denormal(const T* x, int exponent, int width, std::int16_t* target) const {
+    std::uint64_t sum = 0;
+    for (Index k = 0; k < inner_; ++k) {
+      sum += coarse_square(x[k], exponent);
+      target[k] = static_cast<std::int16_t>(leading_bits(magnitude_bits(x[k]), exponent, width));
+    }
+    return sum;
+  }
+  // The same where the largest magnitude is a normal number, without a branch: leading_bits() of norm_bits bits, from
+  // which fewer follow.
+  std::uint64_t measure_normal(const T* x, std::uint64_t most, int width, std::int16_t* target) const {
+    using F = Format<double>;
+    constexpr std::uint64_t one = F::fraction_mask + 1;
+    const std::uint64_t largest_field = most >> F::fraction;
+    const auto leading = [&](std::uint64_t bits) {
+      const std::uint64_t field = bits >> F::fraction;
+      const std::uint64_t mantissa = (bits & F::fraction_mask) | (field != 0 ? one : 0);
+      const std::uint64_t shift = F::fraction + 1 - norm_bits + largest_field - (field != 0 ? field : 1);
+      return mantissa >> (shift < 63 ? shift : 63);
+    };
+    const auto square = [](std::uint64_t bits, std::uint64_t leading_ones) {
+      const std::uint64_t q = leading_ones + (bits != 0 ? 1 : 0);
+      return q * q;
+    };
+    const int less = norm_bits - width;
+    std::uint64_t sum = 0;
+    for (Index k = 0; k < inner_; ++k) {
+      if constexpr (is_complex<T>) {
+        const std::uint64_t re = magnitude_bits(x[k].real());
+        const std::uint64_t im = magnitude_bits(x[k].imag());
+        const std::uint64_t leading_re = leading(re);
+        const std::uint64_t leading_im = leading(im);
+        sum += square(re, leading_re) + square(im, leading_im);
+        target[k] = static_cast<std::int16_t>(std::max(leading_re, leading_im) >> less);
+      } else {
+        const std::uint64_t bits = magnitude_bits(x[k]);
+        const std::uint64_t leading_ones = leading(bits);
+        sum += square(bits, leading_ones);
+        target[k] = static_cast<std::int16_t>(leading_ones >> less);
+      }
+    }
+    return sum;
+  }
+
   Index count_ = 0;
   Index inner_ = 0;
-  std::vector<std::uint64_t> magnitudes_;
 };
 
 // Kept from call to call.
@@ -250,10 +289,10 @@ template <RealScalar T, class Sum> T nearest_to(Sum sum, int exponent) {
   return result[0];
 }
 
-// Inner products of the vectors of a block.
+// Inner products of the vectors of a block. By itself, where sums have all registers.
 template <class W, int parts, int rows, int columns>
-inline void inner_products(const typename W::Integer* a, const typename W::Integer* b, Index inner,
-                           typename W::Sum (&re)[rows][columns], typename W::Sum (&im)[rows][columns]) {
+[[gnu::noinline]] void inner_products(const typename W::Integer* a, const typename W::Integer* b, Index inner,
+                                      typename W::Sum (&re)[rows][columns], typename W::Sum (&im)[rows][columns]) {
   using Sum = typename W::Sum;
   for (int r = 0; r < rows; ++r) {
     for (int c = 0; c < columns; ++c) re[r][c] = im[r][c] = 0;

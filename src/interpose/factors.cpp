@@ -1,7 +1,7 @@
 #include "interpose/factors.hpp"
 
 #include "core/instantiate.hpp"
-#include "exact/arithmetic.hpp"
+#include "interpose/arithmetic.hpp"
 #include "interpose/level3.hpp"
 #include "interpose/product.hpp"
 #include "interpose/sums.hpp"
@@ -104,7 +104,7 @@ template <Scalar T> Index first_zero(Index n, const T* A, Index leading) {
 }  // namespace
 
 template <Scalar T, class I> Index getrf(Index m, Index n, T* A, Index leading, I* pivots) {
-  const exact::impl::DefaultArithmetic arithmetic;
+  const Arithmetic arithmetic;
   const Index order = std::min(m, n);
   Index zero = 0;
   for (Index begin = 0; begin < order; begin += block) {
@@ -151,7 +151,7 @@ template <Scalar T, class I> Index getri(Index n, T* A, Index leading, const I* 
 }
 
 template <Scalar T> Index potrf(bool lower, Index n, T* A, Index leading) {
-  const exact::impl::DefaultArithmetic arithmetic;
+  const Arithmetic arithmetic;
   const char triangle = lower ? 'L' : 'U';
   for (Index begin = 0; begin < n; begin += block) {
     const Index width = std::min(block, n - begin);

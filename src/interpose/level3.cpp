@@ -1,7 +1,7 @@
 #include "interpose/level3.hpp"
 
 #include "core/instantiate.hpp"
-#include "exact/arithmetic.hpp"
+#include "interpose/arithmetic.hpp"
 #include "interpose/product.hpp"
 #include "interpose/sums.hpp"
 
@@ -117,7 +117,7 @@ int syrk(char triangle, char op, Index n, Index k, T alpha, const T* A, Index le
   if (leading_a < std::max<Index>(1, op == 'N' ? n : k)) return 7;
   if (leading_c < std::max<Index>(1, n)) return 10;
   if (n == 0) return 0;
-  const exact::impl::DefaultArithmetic arithmetic;
+  const Arithmetic arithmetic;
   if (alpha == T{0} || k == 0) {
     if (beta != T{1}) scale_triangle<T, hermitian>(triangle, n, beta, C, leading_c);
     return 0;
@@ -149,7 +149,7 @@ int syr2k(char triangle, char op, Index n, Index k, T alpha, const T* A, Index l
   if (leading_b < std::max<Index>(1, op == 'N' ? n : k)) return 9;
   if (leading_c < std::max<Index>(1, n)) return 12;
   if (n == 0) return 0;
-  const exact::impl::DefaultArithmetic arithmetic;
+  const Arithmetic arithmetic;
   if (alpha == T{0} || k == 0) {
     if (beta != T{1}) scale_triangle<T, hermitian>(triangle, n, beta, C, leading_c);
     return 0;
@@ -231,7 +231,7 @@ int trmm(char side, char triangle, char op, char diagonal, Index m, Index n, T a
          Index leading_b) {
   if (const int wrong = wrong_triangular(side, triangle, op, diagonal, m, n, leading_a, leading_b)) return wrong;
   if (m == 0 || n == 0) return 0;
-  const exact::impl::DefaultArithmetic arithmetic;
+  const Arithmetic arithmetic;
   const Index order = side == 'L' ? m : n;
   std::vector<T> copy(static_cast<std::size_t>(m * n));
   bool finite = true;
@@ -277,7 +277,7 @@ int trsm(char side, char triangle, char op, char diagonal, Index m, Index n, T a
          Index leading_b) {
   if (const int wrong = wrong_triangular(side, triangle, op, diagonal, m, n, leading_a, leading_b)) return wrong;
   if (m == 0 || n == 0) return 0;
-  const exact::impl::DefaultArithmetic arithmetic;
+  const Arithmetic arithmetic;
   if (alpha != T{1}) {
     for (Index j = 0; j < n; ++j) {
       for (Index i = 0; i < m; ++i) {

@@ -2,7 +2,7 @@
 
 #include "core/instantiate.hpp"
 #include "core/shared_storage.hpp"
-#include "exact/arithmetic.hpp"
+#include "interpose/arithmetic.hpp"
 #include "interpose/runtime.hpp"
 #include <heddle/gemm/emulation.hpp>
 
@@ -54,7 +54,7 @@ template <Scalar T> constexpr double most_directly = 0x1p18;
 
 template <Scalar T> void multiply(const Product<T>& given) {
   if (given.m == 0 || given.n == 0) return;
-  const exact::impl::DefaultArithmetic arithmetic;
+  const Arithmetic arithmetic;
   if (given.k == 0 || given.alpha == T{0}) {
     if (given.beta != T{1}) scale(given);
     return;

@@ -1,15 +1,13 @@
 #include "interpose/vectors.hpp"
 
 #include "core/instantiate.hpp"
-#include "exact/arithmetic.hpp"
+#include "interpose/arithmetic.hpp"
 #include "interpose/sums.hpp"
 
 #include <vector>
 
 namespace heddle::impl::interpose {
 namespace {
-
-using exact::impl::DefaultArithmetic;
 
 // A number of a vector, of both parts of complex ones.
 template <Scalar T> Real<T> part(const Strided<const T>& x, Index k) {
@@ -98,7 +96,7 @@ template <Scalar T> T element(const Taken& taken, const T* A, Index leading, Ind
 
 template <Scalar T> T dot(bool conjugated, Index n, const T* x, Index step_x, const T* y, Index step_y) {
   if (n <= 0) return T{0};
-  const DefaultArithmetic arithmetic;
+  const Arithmetic arithmetic;
   const Strided<const T> left(x, n, step_x);
   const Strided<const T> right(y, n, step_y);
   return inner_product<T>(
@@ -107,7 +105,7 @@ template <Scalar T> T dot(bool conjugated, Index n, const T* x, Index step_x, co
 
 double double_dot(Index n, const float* x, Index step_x, const float* y, Index step_y) {
   if (n <= 0) return 0.0;
-  const DefaultArithmetic arithmetic;
+  const Arithmetic arithmetic;
   const Strided<const float> left(x, n, step_x);
   const Strided<const float> right(y, n, step_y);
   return inner_product<double>(
@@ -116,14 +114,14 @@ double double_dot(Index n, const float* x, Index step_x, const float* y, Index s
 
 float started_dot(Index n, float start, const float* x, Index step_x, const float* y, Index step_y) {
   if (n <= 0) return start;
-  const DefaultArithmetic arithmetic;
+  const Arithmetic arithmetic;
   return inner_product<float>(n, Strided<const float>(x, n, step_x), Strided<const float>(y, n, step_y), &start);
 }
 
 template <Scalar T> Real<T> norm(Index n, const T* x, Index step) {
   using R = Real<T>;
   if (n <= 0 || step == 0) return R{0};
-  const DefaultArithmetic arithmetic;
+  const Arithmetic arithmetic;
   const Strided<const T> all(x, n, step);
   const Index numbers = n * parts_of<T>;
   R largest{0};
@@ -143,7 +141,7 @@ template <Scalar T> Real<T> norm(Index n, const T* x, Index step) {
 template <Scalar T> Real<T> absolute_sum(Index n, const T* x, Index step) {
   using R = Real<T>;
   if (n <= 0 || step <= 0) return R{0};
-  const DefaultArithmetic arithmetic;
+  const Arithmetic arithmetic;
   const Strided<const T> all(x, n, step);
   return sum_of_products<R>(n * parts_of<T>, [&](Index first, Index count, double* a, double* b) {
     for (Index k = 0; k < count; ++k) {
@@ -155,7 +153,7 @@ template <Scalar T> Real<T> absolute_sum(Index n, const T* x, Index step) {
 
 template <Scalar T> void axpy(Index n, T alpha, const T* x, Index step_x, T* y, Index step_y) {
   if (n <= 0 || alpha == T{0}) return;
-  const DefaultArithmetic arithmetic;
+  const Arithmetic arithmetic;
   const Strided<const T> from(x, n, step_x);
   const Strided<T> to(y, n, step_y);
   if (step_x == 1 && step_y == 1) {
@@ -167,7 +165,7 @@ template <Scalar T> void axpy(Index n, T alpha, const T* x, Index step_x, T* y, 
 
 template <Scalar T, class Factor> void scal(Index n, Factor alpha, T* x, Index step) {
   if (n <= 0 || step <= 0) return;
-  const DefaultArithmetic arithmetic;
+  const Arithmetic arithmetic;
   for (Index k = 0; k < n; ++k) {
     T& value = x[k * step];
     if constexpr (is_complex<T> && !is_complex<Factor>) {
@@ -186,7 +184,7 @@ void gemv(Taken taken, Index m, Index n, T alpha, const T* A, Index leading, con
   const Index rows = taken.transposed ? n : m;
   const Index columns = taken.transposed ? m : n;
   if (m == 0 || n == 0 || (alpha == T{0} && beta == T{1})) return;
-  const DefaultArithmetic arithmetic;
+  const Arithmetic arithmetic;
   const Strided<const T> in(x, columns, step_x);
   const Strided<T> out(y, rows, step_y);
   if (alpha == T{0}) {
@@ -210,7 +208,7 @@ template <Scalar T>
 void symv(bool lower, bool hermitian, bool conjugated, Index n, T alpha, const T* A, Index leading, const T* x,
           Index step_x, T beta, T* y, Index step_y) {
   if (n == 0 || (alpha == T{0} && beta == T{1})) return;
-  const DefaultArithmetic arithmetic;
+  const Arithmetic arithmetic;
   const Strided<const T> in(x, n, step_x);
   const Strided<T> out(y, n, step_y);
   if (alpha == T{0}) {
@@ -232,7 +230,7 @@ template <Scalar T>
 void ger(bool conjugated_x, bool conjugated_y, Index m, Index n, T alpha, const T* x, Index step_x, const T* y,
          Index step_y, T* A, Index leading) {
   if (m == 0 || n == 0 || alpha == T{0}) return;
-  const DefaultArithmetic arithmetic;
+  const Arithmetic arithmetic;
   const Strided<const T> left(x, m, step_x);
   const Strided<const T> right(y, n, step_y);
   for (Index j = 0; j < n; ++j) {
@@ -246,7 +244,7 @@ void ger(bool conjugated_x, bool conjugated_y, Index m, Index n, T alpha, const 
 template <Scalar T>
 void syr(bool lower, bool hermitian, bool conjugated, Index n, T alpha, const T* x, Index step, T* A, Index leading) {
   if (n == 0 || alpha == T{0}) return;
-  const DefaultArithmetic arithmetic;
+  const Arithmetic arithmetic;
   const Strided<const T> all(x, n, step);
   for (Index j = 0; j < n; ++j) {
     const T own = conjugated_if(conjugated, all(j));
@@ -264,7 +262,7 @@ void syr(bool lower, bool hermitian, bool conjugated, Index n, T alpha, const T*
 template <Scalar T>
 void trmv(bool lower, Taken taken, bool unit, Index n, const T* A, Index leading, T* x, Index step) {
   if (n == 0) return;
-  const DefaultArithmetic arithmetic;
+  const Arithmetic arithmetic;
   const Strided<T> all(x, n, step);
   std::vector<T> copy(static_cast<std::size_t>(n));
   for (Index k = 0; k < n; ++k) copy[static_cast<std::size_t>(k)] = all(k);
@@ -281,7 +279,7 @@ void trmv(bool lower, Taken taken, bool unit, Index n, const T* A, Index leading
 template <Scalar T>
 void trsv(bool lower, Taken taken, bool unit, Index n, const T* A, Index leading, T* x, Index step) {
   if (n == 0) return;
-  const DefaultArithmetic arithmetic;
+  const Arithmetic arithmetic;
   const Strided<T> all(x, n, step);
   const bool forward = lower != taken.transposed;
   for (Index number = 0; number < n; ++number) {

@@ -48,6 +48,8 @@ void execute(const RunOptions& options, std::vector<std::string> words) {
     preloaded += std::string(":") + others;
   }
   setenv("LD_PRELOAD", preloaded.c_str(), 1);
+  // Threads that spin for the next product would take the cores of the program's own.
+  setenv("OMP_WAIT_POLICY", "passive", 0);
   if (options.report) setenv("HEDDLE_BLAS_REPORT", "1", 1);
   std::vector<char*> arguments;
   for (std::string& word : words) arguments.push_back(word.data());
