@@ -55,6 +55,27 @@ template <Scalar T> Index factor_panel(Index rows, Index columns, T* A, Index le
   return zero;
 }
 
+// The same of any number of columns, at most as many as rows: half of them after the other.
+template <Scalar T> Index factor_columns(Index rows, Index columns, T* A, Index leading, std::vector<Index>& pivots) {
+  if (columns <= block) return factor_panel(rows, columns, A, leading, pivots);
+  const Index half = (columns / block + 1) / 2 * block;
+  const Index rest = columns - half;
+  T* const right = A + half * leading;
+  const Index zero = factor_columns(rows, half, A, leading, pivots);
+  for (Index i = 0; i < half; ++i) swap_rows(right, leading, rest, i, pivots[static_cast<std::size_t>(i)]);
+  trsm<T>('L', 'L', 'N', 'U', half, rest, T{1}, A, leading, right, leading);
+  multiply<T>({Operation::none, Operation::none, rows - half, rest, half, T{-1}, A + half, leading, right, leading,
+               T{1}, right + half, leading});
+  std::vector<Index> of_rest;
+  const Index later = factor_columns(rows - half, rest, right + half, leading, of_rest);
+  for (Index i = 0; i < rest; ++i) {
+    const Index other = half + of_rest[static_cast<std::size_t>(i)];
+    swap_rows(A, leading, half, half + i, other);
+    pivots.push_back(other);
+  }
+  return zero == 0 && later != 0 ? half + later : zero;
+}
+
 // L of a small block of a positive definite matrix; of its upper triangle U = L^H.
 template <Scalar T> Index factor_block(bool lower, Index n, T* A, Index leading) {
   using R = Real<T>;
@@ -106,24 +127,15 @@ template <Scalar T> Index first_zero(Index n, const T* A, Index leading) {
 template <Scalar T, class I> Index getrf(Index m, Index n, T* A, Index leading, I* pivots) {
   const Arithmetic arithmetic;
   const Index order = std::min(m, n);
-  Index zero = 0;
-  for (Index begin = 0; begin < order; begin += block) {
-    const Index width = std::min(block, order - begin);
-    const Index rest = begin + width;
-    T* const panel = A + begin + begin * leading;
-    std::vector<Index> found;
-    const Index here = factor_panel(m - begin, width, panel, leading, found);
-    if (zero == 0 && here != 0) zero = begin + here;
-    for (Index k = 0; k < width; ++k) {
-      const Index other = begin + found[static_cast<std::size_t>(k)];
-      pivots[begin + k] = static_cast<I>(other + 1);
-      swap_rows(A, leading, begin, begin + k, other);
-      swap_rows(A + rest * leading, leading, n - rest, begin + k, other);
-    }
-    trsm<T>('L', 'L', 'N', 'U', width, n - rest, T{1}, panel, leading, A + begin + rest * leading, leading);
-    multiply<T>({Operation::none, Operation::none, m - rest, n - rest, width, T{-1}, panel + width, leading,
-                 A + begin + rest * leading, leading, T{1}, A + rest + rest * leading, leading});
+  std::vector<Index> found;
+  const Index zero = order > 0 ? factor_columns(m, order, A, leading, found) : 0;
+  T* const others = A + order * leading;
+  for (Index i = 0; i < order; ++i) {
+    const Index other = found[static_cast<std::size_t>(i)];
+    swap_rows(others, leading, n - order, i, other);
+    pivots[i] = static_cast<I>(other + 1);
   }
+  trsm<T>('L', 'L', 'N', 'U', order, n - order, T{1}, A, leading, others, leading);
   return zero;
 }
 

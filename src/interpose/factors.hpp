@@ -1,5 +1,5 @@
-// Factorizations of LAPACK and what is solved with them, on level 3's products: blocks of 64 columns, within which each
-// element takes the exact sum of its products, rounded once.
+// Factorizations of LAPACK and what is solved with them, on level 3's products: of LU half of the columns after the
+// other, of Cholesky blocks of 64; within 64 columns each element takes the exact sum of its products, rounded once.
 #pragma once
 
 #include <heddle/core/scalar.hpp>

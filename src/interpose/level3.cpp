@@ -224,6 +224,59 @@ void substitute(bool forward, bool unit, const Element<T>& A, Index order, T* X,
   }
 }
 
+// A triangular system, its unknowns along columns (left) or rows, and where they are.
+template <Scalar T> struct System {
+  bool left;
+  bool forward;
+  bool unit;
+  Element<T> A;
+  T* B;
+  Index leading;
+  Index others;  // Right sides.
+};
+
+// One block of solved_at_once unknowns, by substitution.
+template <Scalar T> void solve_one(const System<T>& system, Index begin, Index size) {
+  const Element<T>& A = system.A;
+  if (system.left) {
+    const Element<T> block{A.from(begin, begin), A.leading, A.op};
+    substitute(system.forward, system.unit, block, size, system.B + begin, Index{1}, system.leading, system.others);
+    return;
+  }
+  // X op(A) = B is op(A)^T X^T = B^T.
+  std::vector<T> turned(static_cast<std::size_t>(size * size));
+  for (Index j = 0; j < size; ++j) {
+    for (Index i = 0; i < size; ++i) turned[static_cast<std::size_t>(i + j * size)] = A(begin + j, begin + i);
+  }
+  const Element<T> block{turned.data(), size, Operation::none};
+  substitute(system.forward, system.unit, block, size, system.B + begin * system.leading, system.leading, Index{1},
+             system.others);
+}
+
+// Unknowns begin ... begin + size: half of the blocks, what they take from the others, and those.
+template <Scalar T> void solve_blocks(const System<T>& system, Index begin, Index size) {
+  if (size <= solved_at_once) {
+    solve_one(system, begin, size);
+    return;
+  }
+  const Index half = (size / solved_at_once + 1) / 2 * solved_at_once;
+  const Index near = system.forward ? begin : begin + half;
+  const Index near_size = system.forward ? half : size - half;
+  const Index far = system.forward ? begin + half : begin;
+  const Index far_size = size - near_size;
+  solve_blocks(system, near, near_size);
+  const Element<T>& A = system.A;
+  const Index leading = system.leading;
+  if (system.left) {
+    multiply<T>({A.op, Operation::none, far_size, system.others, near_size, T{-1}, A.from(far, near), A.leading,
+                 system.B + near, leading, T{1}, system.B + far, leading});
+  } else {
+    multiply<T>({Operation::none, A.op, system.others, far_size, near_size, T{-1}, system.B + near * leading, leading,
+                 A.from(near, far), A.leading, T{1}, system.B + far * leading, leading});
+  }
+  solve_blocks(system, far, far_size);
+}
+
 }  // namespace
 
 template <Scalar T>
@@ -293,32 +346,7 @@ int trsm(char side, char triangle, char op, char diagonal, Index m, Index n, T a
   const Index order = left ? m : n;
   // X op(A) = B is op(A)^T X^T = B^T.
   const bool forward = ((triangle == 'L') == (operation == Operation::none)) == left;
-  const bool unit = diagonal == 'U';
-  const Index blocks = (order + solved_at_once - 1) / solved_at_once;
-  for (Index number = 0; number < blocks; ++number) {
-    const Index begin = (forward ? number : blocks - 1 - number) * solved_at_once;
-    const Index size = std::min(solved_at_once, order - begin);
-    const Index rest = forward ? begin + size : 0;
-    const Index others = forward ? order - rest : begin;
-    if (left) {
-      const Element<T> block{element.from(begin, begin), leading_a, operation};
-      substitute(forward, unit, block, size, B + begin, 1, leading_b, n);
-      multiply<T>({operation, Operation::none, others, n, size, T{-1}, element.from(rest, begin), leading_a, B + begin,
-                   leading_b, T{1}, B + rest, leading_b});
-    } else {
-      // The block's transpose, conjugated where op(A) is.
-      std::vector<T> turned(static_cast<std::size_t>(size * size));
-      for (Index j = 0; j < size; ++j) {
-        for (Index i = 0; i < size; ++i) {
-          turned[static_cast<std::size_t>(i + j * size)] = element(begin + j, begin + i);
-        }
-      }
-      const Element<T> block{turned.data(), size, Operation::none};
-      substitute(forward, unit, block, size, B + begin * leading_b, leading_b, Index{1}, m);
-      multiply<T>({Operation::none, operation, m, others, size, T{-1}, B + begin * leading_b, leading_b,
-                   element.from(begin, rest), leading_a, T{1}, B + rest * leading_b, leading_b});
-    }
-  }
+  solve_blocks(System<T>{left, forward, diagonal == 'U', element, B, leading_b, left ? n : m}, 0, order);
   return 0;
 }
 

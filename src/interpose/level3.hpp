@@ -27,8 +27,9 @@ int syr2k(char triangle, char op, Index n, Index k, T alpha, const T* A, Index l
 template <Scalar T>
 int trmm(char side, char triangle, char op, char diagonal, Index m, Index n, T alpha, const T* A, Index leading_a, T* B,
          Index leading_b);
-/// Solves op(A) X = alpha B or X op(A) = alpha B; X takes B's place. By blocks of 64: within one, each element is its
-/// right side minus the exact sum of products, rounded once, and divided; the blocks after it take multiply()'s.
+/// Solves op(A) X = alpha B or X op(A) = alpha B; X takes B's place. Half of the unknowns after the other,
+/// in multiples of 64, with multiply() between them; up to 64, each element is its right side minus the exact sum of
+/// products, rounded once, and divided.
 template <Scalar T>
 int trsm(char side, char triangle, char op, char diagonal, Index m, Index n, T alpha, const T* A, Index leading_a, T* B,
          Index leading_b);
