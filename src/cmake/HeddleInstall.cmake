@@ -23,6 +23,9 @@ else()
   set(kokkos_place ${Kokkos_DIR})
 endif()
 set_target_properties(heddle PROPERTIES INSTALL_RPATH "${library_rpath}" INSTALL_RPATH_USE_LINK_PATH ON)
+if(TARGET heddle_blas)
+  set_target_properties(heddle_blas PROPERTIES INSTALL_RPATH "${library_rpath}" INSTALL_RPATH_USE_LINK_PATH ON)
+endif()
 set_target_properties(heddle_command PROPERTIES INSTALL_RPATH "${command_rpath}" INSTALL_RPATH_USE_LINK_PATH ON)
 
 configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/HeddleConfig.cmake.in ${PROJECT_BINARY_DIR}/heddleConfig.cmake

@@ -45,11 +45,18 @@ void refuse(const char* name, int position, bool wide) {
 
 void refuse_cblas(const char* name, int position, bool wide) {
   std::string text = "cblas_";
-  for (const char* at = name; *at != '\0'; ++at) text += static_cast<char>(*at - 'A' + 'a');
+  for (const char* at = name; *at != '\0'; ++at) {
+    text += *at >= 'A' && *at <= 'Z' ? static_cast<char>(*at - 'A' + 'a') : *at;
+  }
   if (!wide) {
     using Xerbla = void (*)(int, const char*, const char*, ...);
     if (const auto xerbla = reinterpret_cast<Xerbla>(dlsym(RTLD_DEFAULT, "cblas_xerbla"))) {
+      // By this variable of the reference CBLAS its XERBLA turns positions of Fortran into those of C, which ours are.
+      auto* const turned = static_cast<int*>(dlsym(RTLD_DEFAULT, "RowMajorStrg"));
+      const int before = turned != nullptr ? *turned : 0;
+      if (turned != nullptr) *turned = 0;
       xerbla(position, text.c_str(), "");
+      if (turned != nullptr) *turned = before;
       return;
     }
   }

@@ -283,9 +283,32 @@ TEST(WrongArguments, AreRefusedByXerbla) {
   EXPECT_EQ(A, std::vector<double>(4, 1.0));
 }
 
+TEST(WrongArguments, AreRefusedByXerblaOfCblas) {
+  std::vector<double> A(4, 1.0);
+  const auto syr2k = blas_function<void(int, int, int, int, int, double, const double*, int, const double*, int, double,
+                                        double*, int)>("cblas_dsyr2k");
+  const auto gemv =
+      blas_function<void(int, int, int, int, double, const double*, int, const double*, int, double, double*, int)>(
+          "cblas_dgemv");
+  syr2k(101, 121, 111, 2, 2, 1.0, A.data(), 1, A.data(), 2, 1.0, A.data(), 2);
+  EXPECT_EQ(refused, "cblas_dsyr2k");
+  EXPECT_EQ(refused_position, 8);
+  // Positions are those of the call, by rows too.
+  gemv(101, 111, -1, 2, 1.0, A.data(), 2, A.data(), 1, 1.0, A.data(), 1);
+  EXPECT_EQ(refused, "cblas_dgemv");
+  EXPECT_EQ(refused_position, 3);
+  gemv(99, 111, 2, 2, 1.0, A.data(), 2, A.data(), 1, 1.0, A.data(), 1);
+  EXPECT_EQ(refused_position, 1);
+  EXPECT_EQ(A, std::vector<double>(4, 1.0));
+}
+
 }  // namespace
 }  // namespace heddle::test
 
+extern "C" void cblas_xerbla(int position, const char* name, const char* /*form*/, ...) {
+  heddle::test::refused = name;
+  heddle::test::refused_position = position;
+}
 extern "C" void xerbla_(const char* name, const int* position, std::size_t length) {
   heddle::test::refused.assign(name, length);
   heddle::test::refused_position = *position;
