@@ -7,6 +7,7 @@
 #include <cstring>
 #include <limits>
 #include <random>
+#include <thread>
 #include <type_traits>
 #include <vector>
 
@@ -224,6 +225,29 @@ TEST(InterposedGemm, ReadsWhatTheReferenceReads) {
   // A factor may be C.
   gemm("N", "N", &two, &two, &two, &one, C.data(), &two, C.data(), &two, &zero, C.data(), &two);
   EXPECT_EQ(C, (std::vector<double>{7, 10, 15, 22}));
+}
+
+TEST(InterposedGemm, TakesCallsOfSeveralThreads) {
+  Draw<double> draw(10);
+  std::vector<Case<double>> cases;
+  std::vector<std::vector<double>> expected;
+  for (int number = 0; number < 8; ++number) {
+    cases.emplace_back(draw, Kind::uniform, number % 2 == 0 ? 20 : 150);
+    expected.push_back(cases.back().interposed<int>("dgemm_"));
+  }
+  std::vector<int> different(4, 0);
+  std::vector<std::thread> threads;
+  for (std::size_t t = 0; t < different.size(); ++t) {
+    threads.emplace_back([&, t] {
+      for (std::size_t turn = 0; turn < 3 * cases.size(); ++turn) {
+        const std::size_t which = (turn + t) % cases.size();
+        const std::vector<double> found = cases[which].interposed<int>("dgemm_");
+        different[t] += std::memcmp(found.data(), expected[which].data(), found.size() * sizeof(double)) != 0 ? 1 : 0;
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(different, std::vector<int>(4, 0));
 }
 
 }  // namespace
