@@ -1,0 +1,137 @@
+// libheddle_blas.so beside another BLAS (libopenblas.so.0, or what HEDDLE_PEER_BLAS names), in turn, by Fortran's
+// names.
+#include "support/measure.hpp"
+
+#include <dlfcn.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <functional>
+#include <random>
+#include <string>
+#include <vector>
+
+namespace heddle::perf {
+namespace {
+
+template <class Function> struct Both {
+  Function* ours = nullptr;
+  Function* others = nullptr;
+
+  Both(benchmark::State& state, const char* name) {
+    static void* const mine = dlopen(HEDDLE_BLAS_LIBRARY, RTLD_NOW | RTLD_LOCAL);
+    const char* const named = std::getenv("HEDDLE_PEER_BLAS");
+    static void* const peer = dlopen(named != nullptr ? named : "libopenblas.so.0", RTLD_NOW | RTLD_LOCAL);
+    if (mine != nullptr) ours = reinterpret_cast<Function*>(dlsym(mine, name));
+    if (peer != nullptr) others = reinterpret_cast<Function*>(dlsym(peer, name));
+    if (!*this) fail(state, "one of the two libraries, or the routine in it, is missing");
+  }
+  explicit operator bool() const { return ours != nullptr && others != nullptr; }
+};
+
+std::vector<double> random_numbers(Index n) {
+  std::mt19937 engine(1);
+  std::uniform_real_distribution<double> between(-1.0, 1.0);
+  std::vector<double> all(static_cast<std::size_t>(n));
+  for (double& x : all) x = between(engine);
+  return all;
+}
+
+// Calls whose time is compared, as many as last some tenths of a millisecond.
+template <class Run> void compare_calls(benchmark::State& state, double flops, const Run& ours, const Run& others) {
+  const int calls = is_dry_run() ? 1 : static_cast<int>(std::clamp(2e6 / flops, 1.0, 1e4));
+  const auto timed = [calls](const Run& run) {
+    return [&run, calls] {
+      return seconds_of([&] {
+        for (int call = 0; call < calls; ++call) run();
+      });
+    };
+  };
+  compare(state, flops * calls, {"heddle", timed(ours)}, {"peer", timed(others)}, "gflops");
+}
+
+void gemm(benchmark::State& state) {
+  using Function = void(const char*, const char*, const int*, const int*, const int*, const double*, const double*,
+                        const int*, const double*, const int*, const double*, double*, const int*);
+  const Both<Function> dgemm(state, "dgemm_");
+  if (!dgemm) return;
+  const int n = static_cast<int>(is_dry_run() ? 8 : state.range(0));
+  const std::vector<double> A = random_numbers(Index{n} * n);
+  std::vector<double> C(A.size());
+  const double one = 1.0;
+  const double zero = 0.0;
+  const auto by = [&](Function* function) {
+    return std::function<void()>(
+        [&, function] { function("N", "N", &n, &n, &n, &one, A.data(), &n, A.data(), &n, &zero, C.data(), &n); });
+  };
+  compare_calls(state, 2.0 * n * n * n, by(dgemm.ours), by(dgemm.others));
+}
+void dot(benchmark::State& state) {
+  using Function = double(const int*, const double*, const int*, const double*, const int*);
+  const Both<Function> ddot(state, "ddot_");
+  if (!ddot) return;
+  const int n = static_cast<int>(is_dry_run() ? 8 : state.range(0));
+  const std::vector<double> x = random_numbers(n);
+  const int one = 1;
+  double sum = 0.0;
+  const auto by = [&](Function* function) {
+    return std::function<void()>([&, function] { sum += function(&n, x.data(), &one, x.data(), &one); });
+  };
+  compare_calls(state, 2.0 * n, by(ddot.ours), by(ddot.others));
+  benchmark::DoNotOptimize(sum);
+}
+void gemv(benchmark::State& state) {
+  using Function = void(const char*, const int*, const int*, const double*, const double*, const int*, const double*,
+                        const int*, const double*, double*, const int*);
+  const Both<Function> dgemv(state, "dgemv_");
+  if (!dgemv) return;
+  const int n = static_cast<int>(is_dry_run() ? 8 : state.range(0));
+  const char* const op = state.range(1) == 0 ? "N" : "T";
+  const std::vector<double> A = random_numbers(Index{n} * n);
+  std::vector<double> y(static_cast<std::size_t>(n));
+  const int step = 1;
+  const double one = 1.0;
+  const double zero = 0.0;
+  const auto by = [&](Function* function) {
+    return std::function<void()>(
+        [&, function] { function(op, &n, &n, &one, A.data(), &n, A.data(), &step, &zero, y.data(), &step); });
+  };
+  compare_calls(state, 2.0 * n * n, by(dgemv.ours), by(dgemv.others));
+}
+void gesv(benchmark::State& state) {
+  using Function = void(const int*, const int*, double*, const int*, int*, double*, const int*, int*);
+  const Both<Function> dgesv(state, "dgesv_");
+  if (!dgesv) return;
+  const int n = static_cast<int>(is_dry_run() ? 8 : state.range(0));
+  const std::vector<double> A = random_numbers(Index{n} * n);
+  const int columns = 1;
+  const auto by = [&](Function* function) {
+    return std::function<void()>([&, function] {
+      std::vector<double> LU = A;
+      std::vector<double> x(static_cast<std::size_t>(n), 1.0);
+      std::vector<int> pivots(x.size());
+      int info = 0;
+      function(&n, &columns, LU.data(), &n, pivots.data(), x.data(), &n, &info);
+    });
+  };
+  compare_calls(state, 2.0 / 3.0 * n * n * n, by(dgesv.ours), by(dgesv.others));
+}
+
+BENCHMARK(gemm)->Name("blas/dgemm")->ArgName("n")->RangeMultiplier(4)->Range(1, 4096)->Iterations(5)->UseManualTime();
+BENCHMARK(dot)
+    ->Name("blas/ddot")
+    ->ArgName("n")
+    ->RangeMultiplier(100)
+    ->Range(10, 1000000)
+    ->Iterations(7)
+    ->UseManualTime();
+BENCHMARK(gemv)
+    ->Name("blas/dgemv")
+    ->ArgsProduct({{100, 1000, 4000}, {0, 1}})
+    ->ArgNames({"n", "transposed"})
+    ->Iterations(7)
+    ->UseManualTime();
+BENCHMARK(gesv)->Name("blas/dgesv")->ArgName("n")->Arg(512)->Arg(2048)->Iterations(3)->UseManualTime();
+
+}  // namespace
+}  // namespace heddle::perf
