@@ -13,8 +13,8 @@ namespace heddle::blas {
 
 /// What the matrix products on one execution space instance share. With CUDA it has a cuBLAS handle and workspace of
 /// its own, so that the kernels that cuBLAS chooses, and so the bits, do not depend on what runs on other instances;
-/// making the first then costs about a millisecond. Up to four that no context uses any more are kept until Kokkos ends,
-/// with 32 MiB of the device's memory each (twice as much after eigenvectors). Copies share it.
+/// making the first then costs about a millisecond. Up to four that no context uses any more are kept until Kokkos
+/// ends, with 32 MiB of the device's memory each (twice as much after eigenvectors). Copies share it.
 class Context {
  public:
   // NOLINTNEXTLINE(google-explicit-constructor): an instance is a context
