@@ -29,6 +29,16 @@ template <class I> bool below(I extent, I least) {
 bool is_triangle(char triangle) {
   return triangle == 'U' || triangle == 'L';
 }
+// Arguments of systems with Hermitian positive definite matrices.
+template <class I>
+bool accepted_definite(const char* name, I* info, const char* triangle, I n, I columns, I leading, I leading_b) {
+  return accepted(name, info,
+                  {{!is_triangle(capital(triangle)), 1},
+                   {n < 0, 2},
+                   {columns < 0, 3},
+                   {below(leading, n), 5},
+                   {below(leading_b, n), 7}});
+}
 
 }  // namespace
 
@@ -84,28 +94,14 @@ bool is_triangle(char triangle) {
   HEDDLE_EXPORT void symbol(const char* triangle, const I* n, const I* columns, const T* A, const I* leading, T* B, \
                             const I* leading_b, I* info) {                                                          \
     HEDDLE_COUNT(NAME);                                                                                             \
-    if (!accepted(NAME, info,                                                                                       \
-                  {{!is_triangle(capital(triangle)), 1},                                                            \
-                   {*n < 0, 2},                                                                                     \
-                   {*columns < 0, 3},                                                                               \
-                   {below(*leading, *n), 5},                                                                        \
-                   {below(*leading_b, *n), 7}})) {                                                                  \
-      return;                                                                                                       \
-    }                                                                                                               \
+    if (!accepted_definite(NAME, info, triangle, *n, *columns, *leading, *leading_b)) return;                       \
     potrs<T>(capital(triangle) == 'L', *n, *columns, A, *leading, B, *leading_b);                                   \
   }
 #define HEDDLE_POSV(symbol, NAME, T, I)                                                                       \
   HEDDLE_EXPORT void symbol(const char* triangle, const I* n, const I* columns, T* A, const I* leading, T* B, \
                             const I* leading_b, I* info) {                                                    \
     HEDDLE_COUNT(NAME);                                                                                       \
-    if (!accepted(NAME, info,                                                                                 \
-                  {{!is_triangle(capital(triangle)), 1},                                                      \
-                   {*n < 0, 2},                                                                               \
-                   {*columns < 0, 3},                                                                         \
-                   {below(*leading, *n), 5},                                                                  \
-                   {below(*leading_b, *n), 7}})) {                                                            \
-      return;                                                                                                 \
-    }                                                                                                         \
+    if (!accepted_definite(NAME, info, triangle, *n, *columns, *leading, *leading_b)) return;                 \
     const bool lower = capital(triangle) == 'L';                                                              \
     *info = static_cast<I>(potrf<T>(lower, *n, A, *leading));                                                 \
     if (*info == 0) potrs<T>(lower, *n, *columns, A, *leading, B, *leading_b);                                \
@@ -122,16 +118,16 @@ bool is_triangle(char triangle) {
     }                                                                                                                  \
     *info = static_cast<I>(trtri<T>(capital(triangle) == 'L', capital(diagonal) == 'U', *n, A, *leading));             \
   }
-#define HEDDLE_FOUR(FAMILY, stem, STEM)                          \
+#define HEDDLE_BY_FORTRAN(FAMILY, stem, STEM)                    \
   HEDDLE_FORTRAN(HEDDLE_##FAMILY, s##stem, "S" STEM, float);     \
   HEDDLE_FORTRAN(HEDDLE_##FAMILY, d##stem, "D" STEM, double);    \
   HEDDLE_FORTRAN(HEDDLE_##FAMILY, c##stem, "C" STEM, Complex32); \
   HEDDLE_FORTRAN(HEDDLE_##FAMILY, z##stem, "Z" STEM, Complex64)
-HEDDLE_FOUR(GETRF, getrf, "GETRF");
-HEDDLE_FOUR(GETRS, getrs, "GETRS");
-HEDDLE_FOUR(GESV, gesv, "GESV");
-HEDDLE_FOUR(GETRI, getri, "GETRI");
-HEDDLE_FOUR(POTRF, potrf, "POTRF");
-HEDDLE_FOUR(POTRS, potrs, "POTRS");
-HEDDLE_FOUR(POSV, posv, "POSV");
-HEDDLE_FOUR(TRTRI, trtri, "TRTRI");
+HEDDLE_BY_FORTRAN(GETRF, getrf, "GETRF");
+HEDDLE_BY_FORTRAN(GETRS, getrs, "GETRS");
+HEDDLE_BY_FORTRAN(GESV, gesv, "GESV");
+HEDDLE_BY_FORTRAN(GETRI, getri, "GETRI");
+HEDDLE_BY_FORTRAN(POTRF, potrf, "POTRF");
+HEDDLE_BY_FORTRAN(POTRS, potrs, "POTRS");
+HEDDLE_BY_FORTRAN(POSV, posv, "POSV");
+HEDDLE_BY_FORTRAN(TRTRI, trtri, "TRTRI");

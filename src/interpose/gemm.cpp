@@ -87,10 +87,6 @@ using namespace heddle::impl::interpose;
     HEDDLE_COUNT(NAME);                                                                                             \
     gemm<T, I>(NAME, op_a, op_b, *m, *n, *k, alpha, A, *leading_a, B, *leading_b, beta, C, *leading_c);             \
   }
-HEDDLE_FORTRAN(HEDDLE_GEMM, sgemm, "SGEMM", float);
-HEDDLE_FORTRAN(HEDDLE_GEMM, dgemm, "DGEMM", double);
-HEDDLE_FORTRAN(HEDDLE_GEMM, cgemm, "CGEMM", Complex32);
-HEDDLE_FORTRAN(HEDDLE_GEMM, zgemm, "ZGEMM", Complex64);
 
 #define HEDDLE_CBLAS_GEMM(symbol, NAME, T, I)                                                                          \
   HEDDLE_EXPORT void symbol(int order, int op_a, int op_b, I m, I n, I k, Argument<T> alpha, const Array<T>* A,        \
@@ -99,7 +95,4 @@ HEDDLE_FORTRAN(HEDDLE_GEMM, zgemm, "ZGEMM", Complex64);
     cblas_gemm<T, I>(NAME, order, op_a, op_b, m, n, k, scalar<T>(alpha), array<T>(A), leading_a, array<T>(B),          \
                      leading_b, scalar<T>(beta), array<T>(C), leading_c);                                              \
   }
-HEDDLE_CBLAS(HEDDLE_CBLAS_GEMM, sgemm, "SGEMM", float);
-HEDDLE_CBLAS(HEDDLE_CBLAS_GEMM, dgemm, "DGEMM", double);
-HEDDLE_CBLAS(HEDDLE_CBLAS_GEMM, cgemm, "CGEMM", Complex32);
-HEDDLE_CBLAS(HEDDLE_CBLAS_GEMM, zgemm, "ZGEMM", Complex64);
+HEDDLE_FOUR(GEMM, gemm, "GEMM");

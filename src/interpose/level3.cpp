@@ -72,6 +72,16 @@ template <Scalar T> struct Element {
   }
 };
 
+// What updates of rank k and 2k are refused for alike.
+template <Scalar T, bool hermitian> int wrong_update(char triangle, char op, Index n, Index k, Index leading_a) {
+  if (triangle != 'L' && triangle != 'U') return 1;
+  if (op != 'N' && (is_complex<T> ? op != (hermitian ? 'C' : 'T') : op != 'T' && op != 'C')) return 2;
+  if (n < 0) return 3;
+  if (k < 0) return 4;
+  if (leading_a < std::max<Index>(1, op == 'N' ? n : k)) return 7;
+  return 0;
+}
+
 }  // namespace
 
 template <Scalar T, bool hermitian>
@@ -110,11 +120,7 @@ int symm(char side, char triangle, Index m, Index n, T alpha, const T* A, Index 
 template <Scalar T, bool hermitian>
 int syrk(char triangle, char op, Index n, Index k, T alpha, const T* A, Index leading_a, T beta, T* C,
          Index leading_c) {
-  if (triangle != 'L' && triangle != 'U') return 1;
-  if (op != 'N' && (is_complex<T> ? op != (hermitian ? 'C' : 'T') : op != 'T' && op != 'C')) return 2;
-  if (n < 0) return 3;
-  if (k < 0) return 4;
-  if (leading_a < std::max<Index>(1, op == 'N' ? n : k)) return 7;
+  if (const int wrong = wrong_update<T, hermitian>(triangle, op, n, k, leading_a)) return wrong;
   if (leading_c < std::max<Index>(1, n)) return 10;
   if (n == 0) return 0;
   const Arithmetic arithmetic;
@@ -141,11 +147,7 @@ int syrk(char triangle, char op, Index n, Index k, T alpha, const T* A, Index le
 template <Scalar T, bool hermitian>
 int syr2k(char triangle, char op, Index n, Index k, T alpha, const T* A, Index leading_a, const T* B, Index leading_b,
           T beta, T* C, Index leading_c) {
-  if (triangle != 'L' && triangle != 'U') return 1;
-  if (op != 'N' && (is_complex<T> ? op != (hermitian ? 'C' : 'T') : op != 'T' && op != 'C')) return 2;
-  if (n < 0) return 3;
-  if (k < 0) return 4;
-  if (leading_a < std::max<Index>(1, op == 'N' ? n : k)) return 7;
+  if (const int wrong = wrong_update<T, hermitian>(triangle, op, n, k, leading_a)) return wrong;
   if (leading_b < std::max<Index>(1, op == 'N' ? n : k)) return 9;
   if (leading_c < std::max<Index>(1, n)) return 12;
   if (n == 0) return 0;

@@ -18,178 +18,73 @@ char turned(char op, char adjoint) {
 }  // namespace
 
 #define HEDDLE_REFUSE(NAME, I, wrong) refuse_if(NAME, wrong, sizeof(I) == 8)
-// Scalars that are real in the updates of Hermitian matrices.
-#define HEDDLE_SAME(T) T
-#define HEDDLE_REAL(T) heddle::Real<T>
-
-#define HEDDLE_SYMM(symbol, NAME, T, I)                                                                           \
-  HEDDLE_EXPORT void symbol(const char* side, const char* triangle, const I* m, const I* n, const T* alpha,       \
-                            const T* A, const I* leading_a, const T* B, const I* leading_b, const T* beta, T* C,  \
-                            const I* leading_c) {                                                                 \
-    HEDDLE_COUNT(NAME);                                                                                           \
-    HEDDLE_REFUSE(NAME, I,                                                                                        \
-                  (symm<T, false>(capital(side), capital(triangle), *m, *n, *alpha, A, *leading_a, B, *leading_b, \
-                                  *beta, C, *leading_c)));                                                        \
-  }
-#define HEDDLE_CBLAS_SYMM(symbol, NAME, T, I)                                                                          \
-  HEDDLE_EXPORT void symbol(int order, int side, int triangle, I m, I n, Argument<T> alpha, const Array<T>* A,         \
-                            I leading_a, const Array<T>* B, I leading_b, Argument<T> beta, Array<T>* C, I leading_c) { \
-    HEDDLE_COUNT("CBLAS_" NAME);                                                                                       \
-    const bool by_rows = order == row_major;                                                                           \
-    const int wrong = !is_order(order)                                                                                 \
-                          ? 0                                                                                          \
-                          : symm<T, false>(letter_of_side(side, by_rows), letter_of_triangle(triangle, by_rows),       \
-                                           by_rows ? n : m, by_rows ? m : n, scalar<T>(alpha), array<T>(A), leading_a, \
-                                           array<T>(B), leading_b, scalar<T>(beta), array<T>(C), leading_c);           \
-    refuse_cblas(NAME, order, wrong, 3, sizeof(I) == 8);                                                               \
-  }
-HEDDLE_FORTRAN(HEDDLE_SYMM, ssymm, "SSYMM", float);
-HEDDLE_CBLAS(HEDDLE_CBLAS_SYMM, ssymm, "SSYMM", float);
-HEDDLE_FORTRAN(HEDDLE_SYMM, dsymm, "DSYMM", double);
-HEDDLE_CBLAS(HEDDLE_CBLAS_SYMM, dsymm, "DSYMM", double);
-HEDDLE_FORTRAN(HEDDLE_SYMM, csymm, "CSYMM", Complex32);
-HEDDLE_CBLAS(HEDDLE_CBLAS_SYMM, csymm, "CSYMM", Complex32);
-HEDDLE_FORTRAN(HEDDLE_SYMM, zsymm, "ZSYMM", Complex64);
-HEDDLE_CBLAS(HEDDLE_CBLAS_SYMM, zsymm, "ZSYMM", Complex64);
-#define HEDDLE_HEMM(symbol, NAME, T, I)                                                                          \
-  HEDDLE_EXPORT void symbol(const char* side, const char* triangle, const I* m, const I* n, const T* alpha,      \
-                            const T* A, const I* leading_a, const T* B, const I* leading_b, const T* beta, T* C, \
-                            const I* leading_c) {                                                                \
-    HEDDLE_COUNT(NAME);                                                                                          \
-    HEDDLE_REFUSE(NAME, I,                                                                                       \
-                  (symm<T, true>(capital(side), capital(triangle), *m, *n, *alpha, A, *leading_a, B, *leading_b, \
-                                 *beta, C, *leading_c)));                                                        \
-  }
-#define HEDDLE_CBLAS_HEMM(symbol, NAME, T, I)                                                                          \
-  HEDDLE_EXPORT void symbol(int order, int side, int triangle, I m, I n, Argument<T> alpha, const Array<T>* A,         \
-                            I leading_a, const Array<T>* B, I leading_b, Argument<T> beta, Array<T>* C, I leading_c) { \
-    HEDDLE_COUNT("CBLAS_" NAME);                                                                                       \
-    const bool by_rows = order == row_major;                                                                           \
-    const int wrong = !is_order(order)                                                                                 \
-                          ? 0                                                                                          \
-                          : symm<T, true>(letter_of_side(side, by_rows), letter_of_triangle(triangle, by_rows),        \
-                                          by_rows ? n : m, by_rows ? m : n, scalar<T>(alpha), array<T>(A), leading_a,  \
-                                          array<T>(B), leading_b, scalar<T>(beta), array<T>(C), leading_c);            \
-    refuse_cblas(NAME, order, wrong, 3, sizeof(I) == 8);                                                               \
-  }
-HEDDLE_FORTRAN(HEDDLE_HEMM, chemm, "CHEMM", Complex32);
-HEDDLE_CBLAS(HEDDLE_CBLAS_HEMM, chemm, "CHEMM", Complex32);
-HEDDLE_FORTRAN(HEDDLE_HEMM, zhemm, "ZHEMM", Complex64);
-HEDDLE_CBLAS(HEDDLE_CBLAS_HEMM, zhemm, "ZHEMM", Complex64);
-#define HEDDLE_SYRK(symbol, NAME, T, I)                                                                                \
-  HEDDLE_EXPORT void symbol(const char* triangle, const char* op, const I* n, const I* k,                              \
-                            const HEDDLE_SAME(T) * alpha, const T* A, const I* leading_a, const HEDDLE_SAME(T) * beta, \
-                            T * C, const I* leading_c) {                                                               \
-    HEDDLE_COUNT(NAME);                                                                                                \
-    HEDDLE_REFUSE(                                                                                                     \
-        NAME, I,                                                                                                       \
-        (syrk<T, false>(capital(triangle), capital(op), *n, *k, *alpha, A, *leading_a, *beta, C, *leading_c)));        \
-  }
-#define HEDDLE_CBLAS_SYRK(symbol, NAME, T, I)                                                                    \
-  HEDDLE_EXPORT void symbol(int order, int triangle, int op, I n, I k, Argument<T> alpha, const Array<T>* A,     \
-                            I leading_a, Argument<T> beta, Array<T>* C, I leading_c) {                           \
-    HEDDLE_COUNT("CBLAS_" NAME);                                                                                 \
-    const bool by_rows = order == row_major;                                                                     \
-    const char given = letter_of_operation(op);                                                                  \
-    const int wrong =                                                                                            \
-        !is_order(order)                                                                                         \
-            ? 0                                                                                                  \
-            : syrk<T, false>(letter_of_triangle(triangle, by_rows), by_rows ? turned(given, 'T') : given, n, k,  \
-                             scalar<T>(alpha), array<T>(A), leading_a, scalar<T>(beta), array<T>(C), leading_c); \
-    refuse_cblas(NAME, order, wrong, 0, sizeof(I) == 8);                                                         \
-  }
-HEDDLE_FORTRAN(HEDDLE_SYRK, ssyrk, "SSYRK", float);
-HEDDLE_CBLAS(HEDDLE_CBLAS_SYRK, ssyrk, "SSYRK", float);
-HEDDLE_FORTRAN(HEDDLE_SYRK, dsyrk, "DSYRK", double);
-HEDDLE_CBLAS(HEDDLE_CBLAS_SYRK, dsyrk, "DSYRK", double);
-HEDDLE_FORTRAN(HEDDLE_SYRK, csyrk, "CSYRK", Complex32);
-HEDDLE_CBLAS(HEDDLE_CBLAS_SYRK, csyrk, "CSYRK", Complex32);
-HEDDLE_FORTRAN(HEDDLE_SYRK, zsyrk, "ZSYRK", Complex64);
-HEDDLE_CBLAS(HEDDLE_CBLAS_SYRK, zsyrk, "ZSYRK", Complex64);
-#define HEDDLE_HERK(symbol, NAME, T, I)                                                                                \
-  HEDDLE_EXPORT void symbol(const char* triangle, const char* op, const I* n, const I* k,                              \
-                            const HEDDLE_REAL(T) * alpha, const T* A, const I* leading_a, const HEDDLE_REAL(T) * beta, \
-                            T * C, const I* leading_c) {                                                               \
-    HEDDLE_COUNT(NAME);                                                                                                \
-    HEDDLE_REFUSE(                                                                                                     \
-        NAME, I,                                                                                                       \
-        (syrk<T, true>(capital(triangle), capital(op), *n, *k, *alpha, A, *leading_a, *beta, C, *leading_c)));         \
-  }
-#define HEDDLE_CBLAS_HERK(symbol, NAME, T, I)                                                                          \
-  HEDDLE_EXPORT void symbol(int order, int triangle, int op, I n, I k, heddle::Real<T> alpha, const Array<T>* A,       \
-                            I leading_a, heddle::Real<T> beta, Array<T>* C, I leading_c) {                             \
-    HEDDLE_COUNT("CBLAS_" NAME);                                                                                       \
-    const bool by_rows = order == row_major;                                                                           \
-    const char given = letter_of_operation(op);                                                                        \
-    const int wrong = !is_order(order)                                                                                 \
-                          ? 0                                                                                          \
-                          : syrk<T, true>(letter_of_triangle(triangle, by_rows), by_rows ? turned(given, 'C') : given, \
-                                          n, k, alpha, array<T>(A), leading_a, beta, array<T>(C), leading_c);          \
-    refuse_cblas(NAME, order, wrong, 0, sizeof(I) == 8);                                                               \
-  }
-HEDDLE_FORTRAN(HEDDLE_HERK, cherk, "CHERK", Complex32);
-HEDDLE_CBLAS(HEDDLE_CBLAS_HERK, cherk, "CHERK", Complex32);
-HEDDLE_FORTRAN(HEDDLE_HERK, zherk, "ZHERK", Complex64);
-HEDDLE_CBLAS(HEDDLE_CBLAS_HERK, zherk, "ZHERK", Complex64);
-#define HEDDLE_SYR2K(symbol, NAME, T, I)                                                                              \
-  HEDDLE_EXPORT void symbol(const char* triangle, const char* op, const I* n, const I* k, const T* alpha, const T* A, \
-                            const I* leading_a, const T* B, const I* leading_b, const HEDDLE_SAME(T) * beta, T * C,   \
+#define HEDDLE_SYMMETRIC(symbol, NAME, T, I, hermitian)                                                               \
+  HEDDLE_EXPORT void symbol(const char* side, const char* triangle, const I* m, const I* n, const T* alpha,           \
+                            const T* A, const I* leading_a, const T* B, const I* leading_b, const T* beta, T* C,      \
                             const I* leading_c) {                                                                     \
     HEDDLE_COUNT(NAME);                                                                                               \
     HEDDLE_REFUSE(NAME, I,                                                                                            \
-                  (syr2k<T, false>(capital(triangle), capital(op), *n, *k, *alpha, A, *leading_a, B, *leading_b,      \
-                                   *beta, C, *leading_c)));                                                           \
+                  (symm<T, hermitian>(capital(side), capital(triangle), *m, *n, *alpha, A, *leading_a, B, *leading_b, \
+                                      *beta, C, *leading_c)));                                                        \
   }
-#define HEDDLE_CBLAS_SYR2K(symbol, NAME, T, I)                                                                         \
-  HEDDLE_EXPORT void symbol(int order, int triangle, int op, I n, I k, Argument<T> alpha, const Array<T>* A,           \
+#define HEDDLE_CBLAS_SYMMETRIC(symbol, NAME, T, I, hermitian)                                                          \
+  HEDDLE_EXPORT void symbol(int order, int side, int triangle, I m, I n, Argument<T> alpha, const Array<T>* A,         \
                             I leading_a, const Array<T>* B, I leading_b, Argument<T> beta, Array<T>* C, I leading_c) { \
+    HEDDLE_COUNT("CBLAS_" NAME);                                                                                       \
+    const bool by_rows = order == row_major;                                                                           \
+    const int wrong =                                                                                                  \
+        !is_order(order)                                                                                               \
+            ? 0                                                                                                        \
+            : symm<T, hermitian>(letter_of_side(side, by_rows), letter_of_triangle(triangle, by_rows),                 \
+                                 by_rows ? n : m, by_rows ? m : n, scalar<T>(alpha), array<T>(A), leading_a,           \
+                                 array<T>(B), leading_b, scalar<T>(beta), array<T>(C), leading_c);                     \
+    refuse_cblas(NAME, order, wrong, 3, sizeof(I) == 8);                                                               \
+  }
+// S is the type of what is real in updates of Hermitian matrices.
+#define HEDDLE_RANK_K(symbol, NAME, T, I, hermitian, S)                                                               \
+  HEDDLE_EXPORT void symbol(const char* triangle, const char* op, const I* n, const I* k, const S* alpha, const T* A, \
+                            const I* leading_a, const S* beta, T* C, const I* leading_c) {                            \
+    HEDDLE_COUNT(NAME);                                                                                               \
+    HEDDLE_REFUSE(                                                                                                    \
+        NAME, I,                                                                                                      \
+        (syrk<T, hermitian>(capital(triangle), capital(op), *n, *k, *alpha, A, *leading_a, *beta, C, *leading_c)));   \
+  }
+#define HEDDLE_CBLAS_RANK_K(symbol, NAME, T, I, hermitian, S)                                                          \
+  HEDDLE_EXPORT void symbol(int order, int triangle, int op, I n, I k, Argument<S> alpha, const Array<T>* A,           \
+                            I leading_a, Argument<S> beta, Array<T>* C, I leading_c) {                                 \
     HEDDLE_COUNT("CBLAS_" NAME);                                                                                       \
     const bool by_rows = order == row_major;                                                                           \
     const char given = letter_of_operation(op);                                                                        \
     const int wrong = !is_order(order) ? 0                                                                             \
-                                       : syr2k<T, false>(letter_of_triangle(triangle, by_rows),                        \
-                                                         by_rows ? turned(given, 'T') : given, n, k, scalar<T>(alpha), \
-                                                         array<T>(A), leading_a, array<T>(B), leading_b,               \
-                                                         scalar<T>(beta), array<T>(C), leading_c);                     \
+                                       : syrk<T, hermitian>(letter_of_triangle(triangle, by_rows),                     \
+                                                            by_rows ? turned(given, hermitian ? 'C' : 'T') : given, n, \
+                                                            k, scalar<S>(alpha), array<T>(A), leading_a,               \
+                                                            scalar<S>(beta), array<T>(C), leading_c);                  \
     refuse_cblas(NAME, order, wrong, 0, sizeof(I) == 8);                                                               \
   }
-HEDDLE_FORTRAN(HEDDLE_SYR2K, ssyr2k, "SSYR2K", float);
-HEDDLE_CBLAS(HEDDLE_CBLAS_SYR2K, ssyr2k, "SSYR2K", float);
-HEDDLE_FORTRAN(HEDDLE_SYR2K, dsyr2k, "DSYR2K", double);
-HEDDLE_CBLAS(HEDDLE_CBLAS_SYR2K, dsyr2k, "DSYR2K", double);
-HEDDLE_FORTRAN(HEDDLE_SYR2K, csyr2k, "CSYR2K", Complex32);
-HEDDLE_CBLAS(HEDDLE_CBLAS_SYR2K, csyr2k, "CSYR2K", Complex32);
-HEDDLE_FORTRAN(HEDDLE_SYR2K, zsyr2k, "ZSYR2K", Complex64);
-HEDDLE_CBLAS(HEDDLE_CBLAS_SYR2K, zsyr2k, "ZSYR2K", Complex64);
-#define HEDDLE_HER2K(symbol, NAME, T, I)                                                                               \
-  HEDDLE_EXPORT void symbol(const char* triangle, const char* op, const I* n, const I* k, const T* alpha, const T* A,  \
-                            const I* leading_a, const T* B, const I* leading_b, const HEDDLE_REAL(T) * beta, T * C,    \
-                            const I* leading_c) {                                                                      \
-    HEDDLE_COUNT(NAME);                                                                                                \
-    HEDDLE_REFUSE(NAME, I,                                                                                             \
-                  (syr2k<T, true>(capital(triangle), capital(op), *n, *k, *alpha, A, *leading_a, B, *leading_b, *beta, \
-                                  C, *leading_c)));                                                                    \
+#define HEDDLE_RANK_2K(symbol, NAME, T, I, hermitian, S)                                                              \
+  HEDDLE_EXPORT void symbol(const char* triangle, const char* op, const I* n, const I* k, const T* alpha, const T* A, \
+                            const I* leading_a, const T* B, const I* leading_b, const S* beta, T* C,                  \
+                            const I* leading_c) {                                                                     \
+    HEDDLE_COUNT(NAME);                                                                                               \
+    HEDDLE_REFUSE(NAME, I,                                                                                            \
+                  (syr2k<T, hermitian>(capital(triangle), capital(op), *n, *k, *alpha, A, *leading_a, B, *leading_b,  \
+                                       *beta, C, *leading_c)));                                                       \
   }
-#define HEDDLE_CBLAS_HER2K(symbol, NAME, T, I)                                                                         \
+#define HEDDLE_CBLAS_RANK_2K(symbol, NAME, T, I, hermitian, S)                                                         \
   HEDDLE_EXPORT void symbol(int order, int triangle, int op, I n, I k, Argument<T> alpha, const Array<T>* A,           \
-                            I leading_a, const Array<T>* B, I leading_b, heddle::Real<T> beta, Array<T>* C,            \
-                            I leading_c) {                                                                             \
+                            I leading_a, const Array<T>* B, I leading_b, Argument<S> beta, Array<T>* C, I leading_c) { \
     HEDDLE_COUNT("CBLAS_" NAME);                                                                                       \
     const bool by_rows = order == row_major;                                                                           \
     const char given = letter_of_operation(op);                                                                        \
-    const int wrong =                                                                                                  \
-        !is_order(order)                                                                                               \
-            ? 0                                                                                                        \
-            : syr2k<T, true>(letter_of_triangle(triangle, by_rows), by_rows ? turned(given, 'C') : given, n, k,        \
-                             by_rows ? heddle::conjugate(scalar<T>(alpha)) : scalar<T>(alpha), array<T>(A), leading_a, \
-                             array<T>(B), leading_b, beta, array<T>(C), leading_c);                                    \
+    const T factor = hermitian && by_rows ? heddle::conjugate(scalar<T>(alpha)) : scalar<T>(alpha);                    \
+    const int wrong = !is_order(order) ? 0                                                                             \
+                                       : syr2k<T, hermitian>(letter_of_triangle(triangle, by_rows),                    \
+                                                             by_rows ? turned(given, hermitian ? 'C' : 'T') : given,   \
+                                                             n, k, factor, array<T>(A), leading_a, array<T>(B),        \
+                                                             leading_b, scalar<S>(beta), array<T>(C), leading_c);      \
     refuse_cblas(NAME, order, wrong, 0, sizeof(I) == 8);                                                               \
   }
-HEDDLE_FORTRAN(HEDDLE_HER2K, cher2k, "CHER2K", Complex32);
-HEDDLE_CBLAS(HEDDLE_CBLAS_HER2K, cher2k, "CHER2K", Complex32);
-HEDDLE_FORTRAN(HEDDLE_HER2K, zher2k, "ZHER2K", Complex64);
-HEDDLE_CBLAS(HEDDLE_CBLAS_HER2K, zher2k, "ZHER2K", Complex64);
-
 #define HEDDLE_TRIANGULAR(symbol, NAME, T, I, operation)                                                              \
   HEDDLE_EXPORT void symbol(const char* side, const char* triangle, const char* op, const char* diagonal, const I* m, \
                             const I* n, const T* alpha, const T* A, const I* leading_a, T* B, const I* leading_b) {   \
@@ -215,19 +110,24 @@ HEDDLE_CBLAS(HEDDLE_CBLAS_HER2K, zher2k, "ZHER2K", Complex64);
 #define HEDDLE_TRSM(symbol, NAME, T, I) HEDDLE_TRIANGULAR(symbol, NAME, T, I, trsm)
 #define HEDDLE_CBLAS_TRMM(symbol, NAME, T, I) HEDDLE_CBLAS_TRIANGULAR(symbol, NAME, T, I, trmm)
 #define HEDDLE_CBLAS_TRSM(symbol, NAME, T, I) HEDDLE_CBLAS_TRIANGULAR(symbol, NAME, T, I, trsm)
-HEDDLE_FORTRAN(HEDDLE_TRMM, strmm, "STRMM", float);
-HEDDLE_CBLAS(HEDDLE_CBLAS_TRMM, strmm, "STRMM", float);
-HEDDLE_FORTRAN(HEDDLE_TRMM, dtrmm, "DTRMM", double);
-HEDDLE_CBLAS(HEDDLE_CBLAS_TRMM, dtrmm, "DTRMM", double);
-HEDDLE_FORTRAN(HEDDLE_TRMM, ctrmm, "CTRMM", Complex32);
-HEDDLE_CBLAS(HEDDLE_CBLAS_TRMM, ctrmm, "CTRMM", Complex32);
-HEDDLE_FORTRAN(HEDDLE_TRMM, ztrmm, "ZTRMM", Complex64);
-HEDDLE_CBLAS(HEDDLE_CBLAS_TRMM, ztrmm, "ZTRMM", Complex64);
-HEDDLE_FORTRAN(HEDDLE_TRSM, strsm, "STRSM", float);
-HEDDLE_CBLAS(HEDDLE_CBLAS_TRSM, strsm, "STRSM", float);
-HEDDLE_FORTRAN(HEDDLE_TRSM, dtrsm, "DTRSM", double);
-HEDDLE_CBLAS(HEDDLE_CBLAS_TRSM, dtrsm, "DTRSM", double);
-HEDDLE_FORTRAN(HEDDLE_TRSM, ctrsm, "CTRSM", Complex32);
-HEDDLE_CBLAS(HEDDLE_CBLAS_TRSM, ctrsm, "CTRSM", Complex32);
-HEDDLE_FORTRAN(HEDDLE_TRSM, ztrsm, "ZTRSM", Complex64);
-HEDDLE_CBLAS(HEDDLE_CBLAS_TRSM, ztrsm, "ZTRSM", Complex64);
+#define HEDDLE_SYMM(symbol, NAME, T, I) HEDDLE_SYMMETRIC(symbol, NAME, T, I, false)
+#define HEDDLE_HEMM(symbol, NAME, T, I) HEDDLE_SYMMETRIC(symbol, NAME, T, I, true)
+#define HEDDLE_CBLAS_SYMM(symbol, NAME, T, I) HEDDLE_CBLAS_SYMMETRIC(symbol, NAME, T, I, false)
+#define HEDDLE_CBLAS_HEMM(symbol, NAME, T, I) HEDDLE_CBLAS_SYMMETRIC(symbol, NAME, T, I, true)
+#define HEDDLE_SYRK(symbol, NAME, T, I) HEDDLE_RANK_K(symbol, NAME, T, I, false, T)
+#define HEDDLE_HERK(symbol, NAME, T, I) HEDDLE_RANK_K(symbol, NAME, T, I, true, heddle::Real<T>)
+#define HEDDLE_CBLAS_SYRK(symbol, NAME, T, I) HEDDLE_CBLAS_RANK_K(symbol, NAME, T, I, false, T)
+#define HEDDLE_CBLAS_HERK(symbol, NAME, T, I) HEDDLE_CBLAS_RANK_K(symbol, NAME, T, I, true, heddle::Real<T>)
+#define HEDDLE_SYR2K(symbol, NAME, T, I) HEDDLE_RANK_2K(symbol, NAME, T, I, false, T)
+#define HEDDLE_HER2K(symbol, NAME, T, I) HEDDLE_RANK_2K(symbol, NAME, T, I, true, heddle::Real<T>)
+#define HEDDLE_CBLAS_SYR2K(symbol, NAME, T, I) HEDDLE_CBLAS_RANK_2K(symbol, NAME, T, I, false, T)
+#define HEDDLE_CBLAS_HER2K(symbol, NAME, T, I) HEDDLE_CBLAS_RANK_2K(symbol, NAME, T, I, true, heddle::Real<T>)
+
+HEDDLE_FOUR(SYMM, symm, "SYMM");
+HEDDLE_COMPLEX(HEMM, hemm, "HEMM");
+HEDDLE_FOUR(SYRK, syrk, "SYRK");
+HEDDLE_COMPLEX(HERK, herk, "HERK");
+HEDDLE_FOUR(SYR2K, syr2k, "SYR2K");
+HEDDLE_COMPLEX(HER2K, her2k, "HER2K");
+HEDDLE_FOUR(TRMM, trmm, "TRMM");
+HEDDLE_FOUR(TRSM, trsm, "TRSM");

@@ -107,6 +107,18 @@ void refuse_cblas(const char* name, int order, int position, int one, bool wide)
   DEFINE(cblas_##name##64_, NAME, T, std::int64_t)    \
   HEDDLE_ALIAS(cblas_##name##_64, cblas_##name##64_); \
   HEDDLE_ALIAS(scipy_cblas_##name##64_, cblas_##name##64_)
+// HEDDLE_FAMILY and HEDDLE_CBLAS_FAMILY as DEFINE, for both; and for the types whose letters stand before a family's
+// stem.
+#define HEDDLE_BOTH(FAMILY, name, NAME, T)        \
+  HEDDLE_FORTRAN(HEDDLE_##FAMILY, name, NAME, T); \
+  HEDDLE_CBLAS(HEDDLE_CBLAS_##FAMILY, name, NAME, T)
+#define HEDDLE_COMPLEX(FAMILY, stem, STEM)           \
+  HEDDLE_BOTH(FAMILY, c##stem, "C" STEM, Complex32); \
+  HEDDLE_BOTH(FAMILY, z##stem, "Z" STEM, Complex64)
+#define HEDDLE_FOUR(FAMILY, stem, STEM)           \
+  HEDDLE_BOTH(FAMILY, s##stem, "S" STEM, float);  \
+  HEDDLE_BOTH(FAMILY, d##stem, "D" STEM, double); \
+  HEDDLE_COMPLEX(FAMILY, stem, STEM)
 #define HEDDLE_COUNT(name)                                 \
   static ::heddle::impl::interpose::Routine routine(name); \
   const ::heddle::impl::interpose::Call call(routine)

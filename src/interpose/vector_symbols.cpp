@@ -300,9 +300,6 @@ int checked_triangular(bool solved, char triangle, char op, char diagonal, bool 
 #define HEDDLE_TRSV(symbol, NAME, T, I) HEDDLE_TRIANGULAR_MV(symbol, NAME, T, I, true)
 #define HEDDLE_CBLAS_TRMV(symbol, NAME, T, I) HEDDLE_CBLAS_TRIANGULAR_MV(symbol, NAME, T, I, false)
 #define HEDDLE_CBLAS_TRSV(symbol, NAME, T, I) HEDDLE_CBLAS_TRIANGULAR_MV(symbol, NAME, T, I, true)
-#define HEDDLE_BOTH(FAMILY, name, NAME, T)        \
-  HEDDLE_FORTRAN(HEDDLE_##FAMILY, name, NAME, T); \
-  HEDDLE_CBLAS(HEDDLE_CBLAS_##FAMILY, name, NAME, T)
 
 HEDDLE_FORTRAN(HEDDLE_DOT_PLAIN, sdot, "SDOT", float);
 HEDDLE_FORTRAN(HEDDLE_DOT_PLAIN, ddot, "DDOT", double);
@@ -342,12 +339,6 @@ HEDDLE_BOTH(SYR, ssyr, "SSYR", float);
 HEDDLE_BOTH(SYR, dsyr, "DSYR", double);
 HEDDLE_BOTH(SYR, cher, "CHER", Complex32);
 HEDDLE_BOTH(SYR, zher, "ZHER", Complex64);
-// Families whose names are a letter and what they do.
-#define HEDDLE_FOUR(FAMILY, stem, STEM)              \
-  HEDDLE_BOTH(FAMILY, s##stem, "S" STEM, float);     \
-  HEDDLE_BOTH(FAMILY, d##stem, "D" STEM, double);    \
-  HEDDLE_BOTH(FAMILY, c##stem, "C" STEM, Complex32); \
-  HEDDLE_BOTH(FAMILY, z##stem, "Z" STEM, Complex64)
 HEDDLE_FOUR(AXPY, axpy, "AXPY");
 HEDDLE_FOUR(SCAL, scal, "SCAL");
 HEDDLE_FOUR(GEMV, gemv, "GEMV");

@@ -17,39 +17,15 @@ namespace {
 std::string refused;
 int refused_position = 0;
 
-// All arguments of Fortran are addresses; a call may have more than are read.
-using Routine = void(const void*, const void*, const void*, const void*, const void*, const void*, const void*,
-                     const void*, const void*, const void*, const void*, const void*, const void*);
-
 Routine* other_blas(const std::string& name) {
-  static void* const library = dlopen("libblas.so.3", RTLD_NOW | RTLD_LOCAL);
-  if (library == nullptr) throw std::runtime_error(dlerror());
-  return reinterpret_cast<Routine*>(dlsym(library, name.c_str()));
-}
-
-using Arguments = std::vector<const void*>;
-void call(Routine* routine, Arguments a) {
-  a.resize(13, nullptr);
-  routine(a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7], a[8], a[9], a[10], a[11], a[12]);
+  return routine_of("libblas.so.3", name);
 }
 
 template <class T> class Agreement : public testing::Test {
  protected:
   using R = Real<T>;
-  T number() {
-    const auto real = [&] { return static_cast<R>(std::uniform_real_distribution<double>(-1.0, 1.0)(engine_)); };
-    if constexpr (is_complex<T>) {
-      const R re = real();
-      return T(re, real());
-    } else {
-      return real();
-    }
-  }
-  std::vector<T> numbers(Index count) {
-    std::vector<T> all(static_cast<std::size_t>(count));
-    for (T& x : all) x = number();
-    return all;
-  }
+  T number() { return random_number<T>(engine_); }
+  std::vector<T> numbers(Index count) { return random_numbers<T>(engine_, count); }
   int pick(int least, int most) { return std::uniform_int_distribution<int>(least, most)(engine_); }
   const char* letter_of(const char* letters) { return letters + pick(0, static_cast<int>(std::strlen(letters)) - 1); }
   int step() {

@@ -10,37 +10,13 @@
 namespace heddle::test {
 namespace {
 
-using Arguments = std::vector<const void*>;
-using Routine = void(const void*, const void*, const void*, const void*, const void*, const void*, const void*,
-                     const void*, const void*);
-
 Routine* other_lapack(const std::string& name) {
-  static void* const library = dlopen("liblapack.so.3", RTLD_NOW | RTLD_LOCAL);
-  if (library == nullptr) throw std::runtime_error(dlerror());
-  return reinterpret_cast<Routine*>(dlsym(library, name.c_str()));
+  return routine_of("liblapack.so.3", name);
 }
-void call(Routine* routine, Arguments a) {
-  a.resize(9, nullptr);
-  routine(a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7], a[8]);
-}
-
 template <class T> class Factors : public testing::Test {
  protected:
   using R = Real<T>;
-  T number() {
-    const auto real = [&] { return static_cast<R>(std::uniform_real_distribution<double>(-1.0, 1.0)(engine_)); };
-    if constexpr (is_complex<T>) {
-      const R re = real();
-      return T(re, real());
-    } else {
-      return real();
-    }
-  }
-  std::vector<T> numbers(Index count) {
-    std::vector<T> all(static_cast<std::size_t>(count));
-    for (T& x : all) x = number();
-    return all;
-  }
+  std::vector<T> numbers(Index count) { return random_numbers<T>(engine_, count); }
   // Hermitian and positive definite.
   std::vector<T> definite(int n, int leading) {
     std::vector<T> A = numbers(Index{n} * leading);

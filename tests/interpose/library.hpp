@@ -1,11 +1,15 @@
 // The BLAS under test, loaded as a program that knows nothing of it would have it.
 #pragma once
 
+#include <heddle/core/scalar.hpp>
+
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 
+#include <random>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 namespace heddle::test {
 
@@ -16,6 +20,38 @@ template <class Function> Function* blas_function(const std::string& name) {
   void* const found = dlsym(library, name.c_str());
   if (found == nullptr) throw std::runtime_error("no " + name);
   return reinterpret_cast<Function*>(found);
+}
+
+/// All arguments of Fortran are addresses, and a call may have more than are read.
+using Arguments = std::vector<const void*>;
+using Routine = void(const void*, const void*, const void*, const void*, const void*, const void*, const void*,
+                     const void*, const void*, const void*, const void*, const void*, const void*);
+inline void call(Routine* routine, Arguments a) {
+  a.resize(13, nullptr);
+  routine(a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7], a[8], a[9], a[10], a[11], a[12]);
+}
+/// A routine of another library, which stays loaded.
+inline Routine* routine_of(const char* other, const std::string& name) {
+  void* const library = dlopen(other, RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr) throw std::runtime_error(dlerror());
+  return reinterpret_cast<Routine*>(dlsym(library, name.c_str()));
+}
+
+/// Random numbers whose parts are in (-1, 1).
+template <class T> T random_number(std::mt19937& engine) {
+  using R = Real<T>;
+  const auto part = [&] { return static_cast<R>(std::uniform_real_distribution<double>(-1.0, 1.0)(engine)); };
+  if constexpr (is_complex<T>) {
+    const R re = part();
+    return T(re, part());
+  } else {
+    return part();
+  }
+}
+template <class T> std::vector<T> random_numbers(std::mt19937& engine, Index count) {
+  std::vector<T> all(static_cast<std::size_t>(count));
+  for (T& x : all) x = random_number<T>(engine);
+  return all;
 }
 
 /// The letter of a type's routines.

@@ -1,6 +1,7 @@
 #include "core/instantiate.hpp"
 #include "core/names.hpp"
 #include "dist/arguments.hpp"
+#include "expm/arithmetic/product_options.hpp"
 #include "expm/certificate/certificate.hpp"
 #include "expm/dense/exponential.hpp"
 #include "expm/dense/results.hpp"
@@ -213,24 +214,12 @@ ExpmPlan<T>::ExpmPlan(const Communicator& comm, const ExpmOptions& options)
                  argument("balance", options.balance),
                  argument("residual", options.residual),
                  argument("certificate", options.certificate),
-                 argument("terms", options.terms),
-                 argument("complex_products", options.complex_products),
-                 argument("gemm.tile", options.gemm.tile),
-                 argument("gemm.layers", options.gemm.layers),
-                 argument("gemm.arithmetic", static_cast<int>(options.gemm.arithmetic)),
-                 argument("gemm.math", static_cast<int>(options.gemm.math)),
-                 argument("gemm.emulation.moduli", options.gemm.emulation.moduli),
-                 argument("gemm.emulation.look", options.gemm.emulation.look)};
+                 argument("terms", options.terms)};
+    impl::add_product_options(arguments, options.complex_products, options.gemm);
   }
   impl::require_alike(comm, "expm", arguments, [&] {
-    require(options.gemm.layers <= 1, "expm: gemm.layers ", options.gemm.layers, "; products of an exponential have 1");
-    require(options.gemm.math == MathMode::automatic, "expm: gemm.math ", to_string(options.gemm.math),
-            "; products of an exponential have auto");
     require(options.degree >= 1, "expm: degree ", options.degree, "; expected at least 1");
-    require(options.tolerance >= 0.0 && options.tolerance < 1.0, "expm: tolerance ", options.tolerance,
-            "; expected at least 0 (0: unit round-off) and less than 1");
-    require(options.complex_products == 3 || options.complex_products == 4, "expm: complex_products ",
-            options.complex_products, "; expected 3 or 4");
+    impl::require_product_options("expm", options.tolerance, options.complex_products, options.gemm);
     static_cast<void>(to_string(options.method));
     require(!options.terms || options.method == ExpmMethod::taylor,
             "expm: terms are those of the method taylor, not of ", to_string(options.method));

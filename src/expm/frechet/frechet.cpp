@@ -1,5 +1,6 @@
 #include "core/instantiate.hpp"
 #include "dist/arguments.hpp"
+#include "expm/arithmetic/product_options.hpp"
 #include "expm/dense/results.hpp"
 #include "expm/frechet/derivative.hpp"
 #include <heddle/expm/frechet.hpp>
@@ -112,30 +113,16 @@ ExpmFrechetPlan<T>::ExpmFrechetPlan(const Communicator& comm, const ExpmFrechetO
   std::vector<impl::Argument> arguments;
   if (comm.size() > 1) {
     using impl::argument;
-    arguments = {argument("adjoint", options.adjoint),
-                 argument("method", static_cast<int>(options.method)),
-                 argument("tolerance", options.tolerance),
-                 argument("complex_products", options.complex_products),
-                 argument("gemm.tile", options.gemm.tile),
-                 argument("gemm.layers", options.gemm.layers),
-                 argument("gemm.arithmetic", static_cast<int>(options.gemm.arithmetic)),
-                 argument("gemm.math", static_cast<int>(options.gemm.math)),
-                 argument("gemm.emulation.moduli", options.gemm.emulation.moduli),
-                 argument("gemm.emulation.look", options.gemm.emulation.look)};
+    arguments = {argument("adjoint", options.adjoint), argument("method", static_cast<int>(options.method)),
+                 argument("tolerance", options.tolerance)};
+    impl::add_product_options(arguments, options.complex_products, options.gemm);
   }
   impl::require_alike(comm, "expm_frechet", arguments, [&] {
     require(options.method == ExpmMethod::automatic || options.method == ExpmMethod::paterson_stockmeyer ||
                 options.method == ExpmMethod::few_products,
             "expm_frechet: method ", to_string(options.method),
             "; expected automatic, paterson-stockmeyer or few-products");
-    require(options.gemm.layers <= 1, "expm_frechet: gemm.layers ", options.gemm.layers,
-            "; products of an exponential have 1");
-    require(options.gemm.math == MathMode::automatic, "expm_frechet: gemm.math ", to_string(options.gemm.math),
-            "; products of an exponential have auto");
-    require(options.tolerance >= 0.0 && options.tolerance < 1.0, "expm_frechet: tolerance ", options.tolerance,
-            "; expected at least 0 (0: unit round-off) and less than 1");
-    require(options.complex_products == 3 || options.complex_products == 4, "expm_frechet: complex_products ",
-            options.complex_products, "; expected 3 or 4");
+    impl::require_product_options("expm_frechet", options.tolerance, options.complex_products, options.gemm);
   });
 }
 

@@ -1,5 +1,6 @@
 #include "core/instantiate.hpp"
 #include "dist/arguments.hpp"
+#include "expm/arithmetic/product_options.hpp"
 #include "expm/dense/norm_estimate.hpp"
 #include "expm/dense/norms.hpp"
 #include "expm/dense/polynomials.hpp"
@@ -198,27 +199,14 @@ template <RealScalar T> class Phis {
 void require_phi_options(const Communicator& comm, Index count, const PhiOptions& options) {
   std::vector<Argument> arguments;
   if (comm.size() > 1) {
-    arguments = {argument("the number of phis", count),
-                 argument("tolerance", options.tolerance),
-                 argument("structure", static_cast<int>(options.structure)),
-                 argument("complex_products", options.complex_products),
-                 argument("gemm.tile", options.gemm.tile),
-                 argument("gemm.layers", options.gemm.layers),
-                 argument("gemm.arithmetic", static_cast<int>(options.gemm.arithmetic)),
-                 argument("gemm.math", static_cast<int>(options.gemm.math)),
-                 argument("gemm.emulation.moduli", options.gemm.emulation.moduli),
-                 argument("gemm.emulation.look", options.gemm.emulation.look)};
+    arguments = {argument("the number of phis", count), argument("tolerance", options.tolerance),
+                 argument("structure", static_cast<int>(options.structure))};
+    add_product_options(arguments, options.complex_products, options.gemm);
   }
   require_alike(comm, "phi", arguments, [&] {
     require(count >= 1 && count <= largest_phi + 1, "phi: ", count, " matrices for phi_0, phi_1 ...; expected 1 to ",
             largest_phi + 1);
-    require(options.gemm.layers <= 1, "phi: gemm.layers ", options.gemm.layers, "; products of an exponential have 1");
-    require(options.gemm.math == MathMode::automatic, "phi: gemm.math ", to_string(options.gemm.math),
-            "; products of an exponential have auto");
-    require(options.tolerance >= 0.0 && options.tolerance < 1.0, "phi: tolerance ", options.tolerance,
-            "; expected at least 0 (0: unit round-off) and less than 1");
-    require(options.complex_products == 3 || options.complex_products == 4, "phi: complex_products ",
-            options.complex_products, "; expected 3 or 4");
+    require_product_options("phi", options.tolerance, options.complex_products, options.gemm);
     static_cast<void>(to_string(options.structure));
   });
 }

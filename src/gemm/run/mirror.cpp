@@ -120,8 +120,7 @@ Mirror<T>::Mirror(const Communicator& comm, const Placement& placement, Index ti
           placement.columns(), "; expected square");
   require(tile >= 1, "complete_symmetric: tile ", tile, "; expected at least 1");
   if (placement.rank_end() - placement.first_rank() > 1) {
-    outgoing_.emplace(comm, placement, placement, true);
-    incoming_.emplace(comm, placement, placement, true);
+    shares_.emplace(comm, placement, placement, true);
     beside_ = instance_beside(comm.space());
   }
 }
@@ -130,8 +129,8 @@ template <Scalar T> void Mirror<T>::operator()(const DistributedMatrix<T>& C, T 
   require(C.placement() == placement_, "complete_symmetric: C is ", C.placement().describe(), "; the plan is for ",
           placement_.describe());
   const Mirrored<T> target(C, Half{tile_, (placement_.rows() + tile_ - 1) / tile_}, sign);
-  if (outgoing_) {
-    exchange<T>(comm_, C.local(), *outgoing_, target, *incoming_, tag_mirror,
+  if (shares_) {
+    exchange<T>(comm_, C.local(), *shares_, target, *shares_, tag_mirror,
                 {pool_, beside_, on_host ? pool_ : pool_beside_});
   } else if (C.local().size() > 0) {
     const Locals all{0, placement_.rows(), {}};
