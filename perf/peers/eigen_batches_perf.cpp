@@ -149,9 +149,12 @@ class SvdPeer {
                                      V_.data(), n_, work_.data(), size_, info_.data(), handles_.jacobi, count_));
       return;
     }
-    for (int b = 0; b < count_; ++b) {
-      check(cusolverDnDgesvdj(handles_.handle, with_vectors, 1, m_, n_, &A_(0, 0, b), m_, &s_(0, b), &U_(0, 0, b), m_,
-                              &V_(0, 0, b), n_, work_.data(), size_, &info_(b), handles_.jacobi));
+    const auto m = static_cast<std::size_t>(m_);
+    const auto n = static_cast<std::size_t>(n_);
+    for (std::size_t b = 0; b < static_cast<std::size_t>(count_); ++b) {
+      check(cusolverDnDgesvdj(handles_.handle, with_vectors, 1, m_, n_, A_.data() + b * m * n, m_, s_.data() + b * n,
+                              U_.data() + b * m * m, m_, V_.data() + b * n * n, n_, work_.data(), size_,
+                              info_.data() + b, handles_.jacobi));
     }
   }
   [[nodiscard]] const BatchValues& values() const { return s_; }

@@ -6,6 +6,7 @@
 #include <heddle/gemm/tile_model.hpp>
 
 #include <algorithm>
+#include <array>
 #include <type_traits>
 
 namespace heddle {
@@ -34,24 +35,29 @@ template <Scalar T> MachineRates typical_of_threads(int threads) {
 
 template <Scalar T> MachineRates h200_rates(double node_bandwidth) {
   MachineRates rates;
-  for (const auto& [tile, teraflops] :
-       {std::pair<Index, double>{256, 12.0}, {512, 30.0}, {1024, 44.0}, {2048, 52.0}, {4096, 58.0}, {8192, 62.0}}) {
-    rates.gemm.push_back({tile, 1e3 * giga * teraflops});
+  constexpr bool single = std::is_same_v<Real<T>, float>;
+  // By tile 256, 512, 1024, 2048, 4096 and 8192.
+  using Six = std::array<double, 6>;
+  const Six native = is_complex<T> ? (single ? Six{27, 44, 52, 53.5, 55, 55.5} : Six{47, 57, 58, 60, 60, 60})
+                                   : (single ? Six{20, 37, 48.5, 50, 51, 52} : Six{33, 50, 57, 59, 60, 61});
+  Index tile = 256;
+  for (const double each : native) {
+    rates.gemm.push_back({tile, 1e3 * giga * each});
+    tile *= 2;
   }
   // By tile 2048, 4096, 8192 and 16384.
   using Four = std::array<double, 4>;
-  constexpr bool single = std::is_same_v<Real<T>, float>;
-  const Four teraflops = is_complex<T> ? (single ? Four{90, 192, 267, 296} : Four{48, 87, 119, 137})
-                                       : (single ? Four{37, 84, 124, 158} : Four{26, 51, 68, 77});
-  Index tile = 2048;
-  for (const double each : teraflops) {
+  const Four emulated = is_complex<T> ? (single ? Four{90, 192, 267, 296} : Four{48, 87, 119, 137})
+                                      : (single ? Four{37, 84, 124, 158} : Four{26, 51, 68, 77});
+  tile = 2048;
+  for (const double each : emulated) {
     rates.emulated.push_back({tile, 1e3 * giga * each});
     tile *= 2;
   }
   rates.memory_bandwidth = 4e3 * giga;
-  rates.link_bandwidth = 250 * giga;
+  rates.link_bandwidth = 350 * giga;
   rates.node_bandwidth = node_bandwidth;
-  rates.latency = 1e-5;
+  rates.latency = 2e-5;
   rates.overlap = rates.node_overlap = 1.0;
   rates.host_bandwidth = 50 * giga;
   rates.host_bandwidth_both_ways = 80 * giga;
