@@ -29,24 +29,38 @@ using compiled::jacobi_batched;
 using heddle::impl::copy_matrix;
 using heddle::impl::for_each_element;
 
-// Eigenvectors of S by the library, or those of the caller, orthonormal; none where they are of no use.
+// Eigenvectors to begin at, orthonormal, and what is known of the eigenvalues where the library found both.
+template <Scalar T> struct First {
+  std::optional<Dense<T>> vectors;  // None where they are of no use.
+  double norm = 0;                  // |S|_2; 0: not known.
+  bool indefinite = false;          // Whether an eigenvalue is surely negative.
+};
+
+// The library's eigenvectors of S in scalar L, in place, and what its eigenvalues say.
+template <Scalar L, Scalar T> void by_library(const blas::Context& context, const Dense<L>& S, First<T>& first) {
+  const Values<Real<L>> values(
+      Kokkos::view_alloc(context.space(), Kokkos::WithoutInitializing, "heddle::eigen::first_values"), S.extent(0));
+  heddle::impl::backend_eigenvectors<L>(context, S, values);
+  const std::vector<Real<L>> found = to_host(context.space(), "heddle::eigen::first_values", values);
+  const auto least = static_cast<double>(found.front());
+  first.norm = std::max(std::abs(least), std::abs(static_cast<double>(found.back())));
+  // The library's eigenvalues are off by some n u |S|.
+  first.indefinite = least < -16 * static_cast<double>(found.size()) * unit_roundoff<L> * first.norm;
+}
+
+// Eigenvectors of S by the library, or those of the caller.
 template <Scalar T>
-std::optional<Dense<T>> first_vectors(const blas::Context& context, const Dense<T>& S, const StridedMatrix<T>* V,
-                                      const JacobiOptions& options) {
+First<T> first_vectors(const blas::Context& context, const Dense<T>& S, const StridedMatrix<T>* V,
+                       const JacobiOptions& options) {
   const ExecutionSpace& space = context.space();
   const auto n = static_cast<Index>(S.extent(0));
+  First<T> first;
   Dense<T> Q = dense<T>(space, "heddle::eigen::first_vectors", n, n);
   if (options.warm_start) {
     const StridedMatrix<T> given = *V;
     for_each_element(
         space, "heddle::eigen::first_vectors", n, n, KOKKOS_LAMBDA(Index i, Index j) { Q(i, j) = given(i, j); });
   } else {
-    const auto solve = [&]<Scalar L>(const Dense<L>& vectors) {
-      heddle::impl::backend_eigenvectors<L>(
-          context, vectors,
-          Values<Real<L>>(Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "heddle::eigen::first_values"),
-                          vectors.extent(0)));
-    };
     using Lower = std::conditional_t<is_complex<T>, Kokkos::complex<float>, float>;
     try {
       if (options.lower_precision && !std::is_same_v<T, Lower>) {
@@ -54,13 +68,13 @@ std::optional<Dense<T>> first_vectors(const blas::Context& context, const Dense<
         for_each_element(
             space, "heddle::eigen::lower_vectors", n, n,
             KOKKOS_LAMBDA(Index i, Index j) { low(i, j) = static_cast<Lower>(S(i, j)); });
-        solve.template operator()<Lower>(low);
+        by_library<Lower>(context, low, first);
         for_each_element(
             space, "heddle::eigen::first_vectors", n, n,
             KOKKOS_LAMBDA(Index i, Index j) { Q(i, j) = static_cast<T>(low(i, j)); });
       } else {
         Kokkos::deep_copy(space, Q, S);
-        solve.template operator()<T>(Q);
+        by_library<T>(context, Q, first);
       }
     } catch (const Error& error) {
       // Divide and conquer may not converge for what is graded to denormal numbers; rotations do without it.
@@ -68,10 +82,8 @@ std::optional<Dense<T>> first_vectors(const blas::Context& context, const Dense<
       return {};
     }
   }
-  if (!orthonormalise<T>(context, Q)) {
-    return {};
-  }
-  return Q;
+  if (orthonormalise<T>(context, Q)) first.vectors = Q;
+  return first;
 }
 
 // Sweeps until the columns are orthogonal. With a context, columns that may be orthogonal already are looked at first.
@@ -99,8 +111,9 @@ blas::Context context_of(const ExecutionSpace& space, const blas::Context* kept)
 
 // Of S = L L^H: the singular vectors of L, whose columns become orthogonal.
 template <Scalar T>
-std::optional<Solved<T>> relative(const ExecutionSpace& space, const blas::Context* kept, const Dense<T>& S,
-                                  const StridedMatrix<T>* V, const JacobiOptions& options, JacobiReport& report) {
+std::optional<Solved<T>> relative(const ExecutionSpace& space, const std::optional<blas::Context>& context,
+                                  const Dense<T>& S, const First<T>& first, bool vectors, const JacobiOptions& options,
+                                  JacobiReport& report) {
   const auto n = static_cast<Index>(S.extent(0));
   const Dense<T> L = dense<T>(space, "heddle::eigen::cholesky", n, n);
   Solved<T> solved;
@@ -109,17 +122,12 @@ std::optional<Solved<T>> relative(const ExecutionSpace& space, const blas::Conte
   if (!(least > 0)) {
     return {};
   }
-  std::optional<blas::Context> context;
-  std::optional<Dense<T>> Q;
-  if (report.method == JacobiMethod::preconditioned || options.warm_start) {
-    context = context_of(space, kept);
-    Q = first_vectors<T>(*context, S, V, options);
+  std::optional<Dense<T>> Q = first.vectors;
+  if (Q) {
     const Dense<T> M = dense<T>(space, "heddle::eigen::transformed", n, n);
-    if (Q) {
-      transform<T>(space, S, *Q, M);
-    }
+    transform<T>(space, S, *Q, M);
     // Vectors too coarse for the small eigenvalues would lose these.
-    if (!Q || sorted_cholesky<T>(space, M, order, L) < std::min(least, 0.25)) {
+    if (sorted_cholesky<T>(space, M, order, L) < std::min(least, 0.25)) {
       Q.reset();
       sorted_cholesky<T>(space, S, order, L);
     }
@@ -134,7 +142,7 @@ std::optional<Solved<T>> relative(const ExecutionSpace& space, const blas::Conte
     solved.factors.push_back(norm > 0 ? 1 / norm : 0);
   }
   solved.rows = order;
-  if (Q && V != nullptr) {
+  if (Q && vectors) {
     // Back from the basis of Q.
     const Dense<T> inner = dense<T>(space, "heddle::eigen::inner_vectors", n, n);
     std::vector<Index> straight(static_cast<std::size_t>(n));
@@ -151,17 +159,12 @@ std::optional<Solved<T>> relative(const ExecutionSpace& space, const blas::Conte
 
 // Of S + shift I, whose singular vectors are its eigenvectors: a shift of twice the norm makes it well conditioned.
 template <Scalar T>
-Solved<T> normwise(const ExecutionSpace& space, const blas::Context* kept, const Dense<T>& S, const StridedMatrix<T>* V,
-                   const JacobiOptions& options, JacobiReport& report) {
+Solved<T> normwise(const ExecutionSpace& space, const std::optional<blas::Context>& context, const Dense<T>& S,
+                   const First<T>& first, const JacobiOptions& options, JacobiReport& report) {
   using R = Real<T>;
   const auto n = static_cast<Index>(S.extent(0));
-  std::optional<blas::Context> context;
-  std::optional<Dense<T>> Q;
-  if (report.method == JacobiMethod::preconditioned || options.warm_start) {
-    context = context_of(space, kept);
-    Q = first_vectors<T>(*context, S, V, options);
-  }
-  double shift = 2 * static_cast<double>(norm_estimate<T>(space, S));
+  const std::optional<Dense<T>>& Q = first.vectors;
+  double shift = 2 * (first.norm > 0 ? first.norm : static_cast<double>(norm_estimate<T>(space, S)));
   while (true) {
     BlockColumns<T> B(space, n, n, options.block);
     const MatrixView<T> X = B.columns();
@@ -286,16 +289,22 @@ Solved<T> solve_scaled(const ExecutionSpace& space, const blas::Context* kept, c
   if (report.method != JacobiMethod::blocked && report.method != JacobiMethod::preconditioned) {
     return by_rotations<T>(space, S, V != nullptr, options, report);
   }
-  if (options.accuracy != JacobiAccuracy::norm) {
+  std::optional<blas::Context> context;
+  First<T> first;
+  if (report.method == JacobiMethod::preconditioned || options.warm_start) {
+    context = context_of(space, kept);
+    first = first_vectors<T>(*context, S, V, options);
+  }
+  if (options.accuracy != JacobiAccuracy::norm && !first.indefinite) {
     report.accuracy = JacobiAccuracy::relative;
-    const std::optional<Solved<T>> found = relative<T>(space, kept, S, V, options, report);
-    require(found || options.accuracy != JacobiAccuracy::relative, not_definite);
+    const std::optional<Solved<T>> found = relative<T>(space, context, S, first, V != nullptr, options, report);
     if (found) {
       return *found;
     }
   }
+  require(options.accuracy != JacobiAccuracy::relative, not_definite);
   report.accuracy = JacobiAccuracy::norm;
-  return normwise<T>(space, kept, S, V, options, report);
+  return normwise<T>(space, context, S, first, options, report);
 }
 
 }  // namespace
