@@ -1,173 +1,21 @@
 // The value of an emulated product, element by element, from the integers that it stands for.
 #include "core/instantiate.hpp"
+#include "exact/operand.hpp"
 #include "gemm/emulation/assemble.hpp"
-#include "gemm/emulation/planes.hpp"
 #include "gemm/emulation/probe.hpp"
+#include "interpose/integer256.hpp"
 #include "interpose/product.hpp"
 
-#include <array>
-#include <cstdint>
+#include <mutex>
 #include <vector>
 
 namespace heddle::impl::interpose {
 namespace {
 
-__extension__ using Wide = __int128;
-__extension__ using UnsignedWide = unsigned __int128;
-
 // Integers and sums of a product: of floats mostly 32 and 64 bits are enough.
 template <class Number, class Total> struct Words {
   using Integer = Number;
   using Sum = Total;
-};
-
-template <Scalar T> constexpr int parts = is_complex<T> ? 2 : 1;
-
-// Rows of op(A) or columns of op(B), one after the other.
-template <Scalar T> class Vectors {
- public:
-  using R = Real<T>;
-
-  void take(Operation op, const T* data, Index leading, bool left, Index count, Index inner) {
-    count_ = count;
-    inner_ = inner;
-    const bool by_rows = (op == Operation::none) == left;
-    const Index vector = by_rows ? 1 : leading;
-    const Index element = by_rows ? leading : 1;
-    elements.resize(static_cast<std::size_t>(count * inner));
-    for (Index v = 0; v < count; ++v) {
-      T* const target = elements.data() + v * inner;
-      const T* const source = data + v * vector;
-      for (Index k = 0; k < inner; ++k) {
-        target[k] = op == Operation::conjugate_transpose ? conjugate(source[k * element]) : source[k * element];
-      }
-    }
-  }
-  [[nodiscard]] const T* vector(Index v) const { return elements.data() + v * inner_; }
-
-  // Statistics and leading bits, as QuantisedVectors::measure() and take_leading() find them.
-  void measure(int width) {
-    const auto all = static_cast<std::size_t>(count_);
-    squares.resize(all);
-    exponents.resize(all);
-    largest_exponents.resize(all);
-    near.resize(elements.size());
-    for (Index v = 0; v < count_; ++v) {
-      const auto at = static_cast<std::size_t>(v);
-      const T* const x = vector(v);
-      std::uint64_t most = 0;
-      for (Index k = 0; k < inner_; ++k) most = std::max(most, magnitude_bits(x[k]));
-      largest_exponents[at] = exponent_of(most);
-      const bool special = most >= Format<double>::exponent_mask;
-      exponents[at] = special ? QuantisedVectors<T>::special : largest_exponents[at];
-      std::int16_t* const target = near.data() + v * inner_;
-      if (special) {
-        squares[at] = 0;
-        std::fill_n(target, inner_, std::int16_t{0});
-      } else if (most < Format<double>::fraction_mask + 1) {
-        squares[at] = measure_denormal(x, largest_exponents[at], width, target);
-      } else {
-        squares[at] = measure_normal(x, most, width, target);
-      }
-    }
-  }
-  // What else a probe asks for where leading bits alone leave elements in doubt.
-  void measure_far(int width) {
-    far.resize(elements.size());
-    present.resize(elements.size());
-    const auto most = (std::uint64_t{1} << width) - 1;
-    for (Index v = 0; v < count_; ++v) {
-      const bool special = exponents[static_cast<std::size_t>(v)] == QuantisedVectors<T>::special;
-      for (Index k = 0; k < inner_; ++k) {
-        const std::uint64_t bits = special ? 0 : magnitude_bits(vector(v)[k]);
-        const std::uint64_t raised =
-            special ? 0 : leading_bits(bits, exponents[static_cast<std::size_t>(v)], width + far_bits);
-        const auto at = static_cast<std::size_t>(v * inner_ + k);
-        far[at] = static_cast<std::int16_t>(std::min(raised, most));
-        present[at] = bits != 0 ? 1 : 0;
-      }
-    }
-  }
-  // The integers; of complex numbers the real parts of a vector, then the imaginary ones.
-  template <class Integer> void quantise(double square_of_reach, std::vector<Integer>& integers) {
-    integers.resize(elements.size() * parts<T>);
-    for (Index v = 0; v < count_; ++v) {
-      const auto at = static_cast<std::size_t>(v);
-      Integer* const target = integers.data() + v * inner_ * parts<T>;
-      if (exponents[at] == QuantisedVectors<T>::special) {
-        std::fill_n(target, inner_ * parts<T>, Integer{0});
-        continue;
-      }
-      exponents[at] = scale_of(squares[at], largest_exponents[at], square_of_reach);
-      const PowerOfTwo power(exponents[at]);
-      const T* const x = vector(v);
-      for (Index k = 0; k < inner_; ++k) {
-        target[k] = static_cast<Integer>(rounded(power(real_of<double>(x[k]))));
-        if constexpr (is_complex<T>) {
-          target[inner_ + k] = static_cast<Integer>(rounded(power(static_cast<double>(x[k].imag()))));
-        }
-      }
-    }
-  }
-
-  std::vector<T> elements;
-  std::vector<std::uint64_t> squares;
-  std::vector<int> exponents;
-  std::vector<int> largest_exponents;
-  std::vector<std::int16_t> near;
-  std::vector<std::int16_t> far;
-  std::vector<std::int16_t> present;
-  std::vector<std::int32_t> narrow;
-  std::vector<std::int64_t> wide;
-
- private:
-  // The sum of the coarse squares; leading bits to `target`.
-  std::uint64_t measure_denormal(const T* x, int exponent, int width, std::int16_t* target) const {
-    std::uint64_t sum = 0;
-    for (Index k = 0; k < inner_; ++k) {
-      sum += coarse_square(x[k], exponent);
-      target[k] = static_cast<std::int16_t>(leading_bits(magnitude_bits(x[k]), exponent, width));
-    }
-    return sum;
-  }
-  // The same where the largest magnitude is a normal number, without a branch: leading_bits() of norm_bits bits, from
-  // which fewer follow.
-  std::uint64_t measure_normal(const T* x, std::uint64_t most, int width, std::int16_t* target) const {
-    using F = Format<double>;
-    constexpr std::uint64_t one = F::fraction_mask + 1;
-    const std::uint64_t largest_field = most >> F::fraction;
-    const auto leading = [&](std::uint64_t bits) {
-      const std::uint64_t field = bits >> F::fraction;
-      const std::uint64_t mantissa = (bits & F::fraction_mask) | (field != 0 ? one : 0);
-      const std::uint64_t shift = F::fraction + 1 - norm_bits + largest_field - (field != 0 ? field : 1);
-      return mantissa >> (shift < 63 ? shift : 63);
-    };
-    const auto square = [](std::uint64_t bits, std::uint64_t leading_ones) {
-      const std::uint64_t q = leading_ones + (bits != 0 ? 1 : 0);
-      return q * q;
-    };
-    const int less = norm_bits - width;
-    std::uint64_t sum = 0;
-    for (Index k = 0; k < inner_; ++k) {
-      if constexpr (is_complex<T>) {
-        const std::uint64_t re = magnitude_bits(x[k].real());
-        const std::uint64_t im = magnitude_bits(x[k].imag());
-        const std::uint64_t leading_re = leading(re);
-        const std::uint64_t leading_im = leading(im);
-        sum += square(re, leading_re) + square(im, leading_im);
-        target[k] = static_cast<std::int16_t>(std::max(leading_re, leading_im) >> less);
-      } else {
-        const std::uint64_t bits = magnitude_bits(x[k]);
-        const std::uint64_t leading_ones = leading(bits);
-        sum += square(bits, leading_ones);
-        target[k] = static_cast<std::int16_t>(leading_ones >> less);
-      }
-    }
-    return sum;
-  }
-
-  Index count_ = 0;
-  Index inner_ = 0;
 };
 
 // Kept from call to call.
@@ -177,15 +25,19 @@ template <Scalar T> struct Workspace {
   std::vector<std::int32_t> sums;
   Index inner = -1;  // That `moduli` are for.
   int moduli = 0;
+  int threads = 1;
 };
 template <Scalar T> Workspace<T>& workspace() {
   thread_local Workspace<T> the;
   return the;
 }
 
-void multiply_leading(const std::vector<std::int16_t>& left, const std::vector<std::int16_t>& right, Index m, Index n,
+using LeadingBits16 = std::vector<std::int16_t>;
+
+// Columns [begin, end) of a plane of sums.
+void multiply_leading(const LeadingBits16& left, const LeadingBits16& right, Index m, Index begin, Index end,
                       Index inner, std::int32_t* sums) {
-  for (Index j = 0; j < n; ++j) {
+  for (Index j = begin; j < end; ++j) {
     const std::int16_t* const b = right.data() + j * inner;
     for (Index i = 0; i < m; ++i) {
       const std::int16_t* const a = left.data() + i * inner;
@@ -197,78 +49,111 @@ void multiply_leading(const std::vector<std::int16_t>& left, const std::vector<s
 }
 
 // EmulatedProduct::probe().
-template <Scalar T> Spread probe(const Product<T>& product, Workspace<T>& work) {
-  const Index m = product.m;
-  const Index n = product.n;
-  const Index inner = product.k;
-  const int width = leading_width(inner);
-  work.left.measure(width);
-  work.right.measure(width);
-  const std::size_t plane = static_cast<std::size_t>(m * n);
-  work.sums.resize(plane * overlap_count);
-  std::int32_t* const sums = work.sums.data();
-  multiply_leading(work.left.near, work.right.near, m, n, inner, sums);
-  // The elements as they were gathered: op(A) by rows, op(B) by columns.
-  using Matrix = MatrixView<const T>;
-  const auto extents = [&](Index count) {
-    return Kokkos::LayoutStride(static_cast<std::size_t>(inner), 1, static_cast<std::size_t>(count),
-                                static_cast<std::size_t>(inner));
-  };
-  Overlaps<T> overlaps{sums,
-                       m,
-                       m * n,
-                       1,
-                       work.left.squares.data(),
-                       work.right.squares.data(),
-                       work.left.exponents.data(),
-                       work.right.exponents.data(),
-                       std::ldexp(1.0, 4 * (width - norm_bits)),
-                       Operand<T>(Matrix(work.left.elements.data(), extents(m)), Operation::transpose),
-                       Operand<T>(Matrix(work.right.elements.data(), extents(n)), Operation::none),
-                       inner};
-  const auto all = [&] {
-    Probed seen;
-    for (Index j = 0; j < n; ++j) {
-      for (Index i = 0; i < m; ++i) probe_element(overlaps, i, j, seen);
+template <Scalar T> class Probe {
+ public:
+  Probe(const Product<T>& product, Workspace<T>& work)
+      : m_(product.m), n_(product.n), inner_(product.k), width_(leading_width(product.k)), work_(work) {}
+
+  Spread spread() {
+    work_.left.measure(width_);
+    work_.right.measure(width_);
+    work_.sums.resize(plane());
+    Probed seen = probed(1);
+    Spread spread{std::sqrt(seen.square), seen.undecided};
+    if (seen.undecided == 0) return spread;
+    work_.left.measure_far(width_);
+    work_.right.measure_far(width_);
+    work_.sums.resize(plane() * overlap_count);
+    seen = probed(overlap_count);
+    spread = {std::sqrt(seen.square), seen.undecided};
+    if (seen.undecided > 0 && seen.undecided <= worth_deciding(m_ * n_)) {
+      spread.ratio = std::max(spread.ratio, std::ldexp(1.0, excess()));
     }
-    return seen;
-  };
-  Probed seen = all();
-  if (seen.undecided > 0) {
-    work.left.measure_far(width);
-    work.right.measure_far(width);
-    multiply_leading(work.left.near, work.right.far, m, n, inner, sums + near_far * plane);
-    multiply_leading(work.left.far, work.right.near, m, n, inner, sums + far_near * plane);
-    multiply_leading(work.left.far, work.right.far, m, n, inner, sums + far_far * plane);
-    multiply_leading(work.left.present, work.right.present, m, n, inner, sums + present * plane);
-    overlaps.count = overlap_count;
-    seen = all();
+    return spread;
   }
-  Spread spread{std::sqrt(seen.square), seen.undecided};
-  if (seen.undecided > 0 && seen.undecided <= worth_deciding(m * n)) {
-    int excess = 0;
-    for (Index j = 0; j < n; ++j) {
-      for (Index i = 0; i < m; ++i) {
-        if (overlaps.counts(i, j) && overlaps.least(i, j) == 0.0) excess = std::max(excess, overlaps.excess(i, j));
+
+ private:
+  [[nodiscard]] std::size_t plane() const { return static_cast<std::size_t>(m_ * n_); }
+  // The elements as they were gathered: op(A) by rows, op(B) by columns.
+  [[nodiscard]] Overlaps<T> overlaps(int count) const {
+    using Matrix = MatrixView<const T>;
+    const auto extents = [&](Index vectors) {
+      return Kokkos::LayoutStride(static_cast<std::size_t>(inner_), 1, static_cast<std::size_t>(vectors),
+                                  static_cast<std::size_t>(inner_));
+    };
+    return {work_.sums.data(),
+            m_,
+            m_ * n_,
+            count,
+            work_.left.squares.data(),
+            work_.right.squares.data(),
+            work_.left.exponents.data(),
+            work_.right.exponents.data(),
+            std::ldexp(1.0, 4 * (width_ - norm_bits)),
+            Operand<T>(Matrix(work_.left.elements.data(), extents(m_)), Operation::transpose),
+            Operand<T>(Matrix(work_.right.elements.data(), extents(n_)), Operation::none),
+            inner_};
+  }
+  // By one plane of sums, which are computed first, or by all, where the first is there.
+  Probed probed(int count) const {
+    const Overlaps<T> looked_at = overlaps(count);
+    const Vectors<T>& left = work_.left;
+    const Vectors<T>& right = work_.right;
+    Probed all;
+    std::mutex mutex;
+    in_parts(n_, work_.threads, [&](Index begin, Index end) {
+      const auto sum = [&](const LeadingBits16& a, const LeadingBits16& b, int which) {
+        multiply_leading(a, b, m_, begin, end, inner_, work_.sums.data() + static_cast<std::size_t>(which) * plane());
+      };
+      if (count == 1) {
+        sum(left.near, right.near, near_near);
+      } else {
+        sum(left.near, right.far, near_far);
+        sum(left.far, right.near, far_near);
+        sum(left.far, right.far, far_far);
+        sum(left.present, right.present, present);
+      }
+      Probed seen;
+      for (Index j = begin; j < end; ++j) {
+        for (Index i = 0; i < m_; ++i) probe_element(looked_at, i, j, seen);
+      }
+      const std::scoped_lock lock(mutex);
+      all += seen;
+    });
+    return all;
+  }
+  [[nodiscard]] int excess() const {
+    const Overlaps<T> looked_at = overlaps(overlap_count);
+    int largest = 0;
+    for (Index j = 0; j < n_; ++j) {
+      for (Index i = 0; i < m_; ++i) {
+        if (looked_at.counts(i, j) && looked_at.least(i, j) == 0.0) {
+          largest = std::max(largest, looked_at.excess(i, j));
+        }
       }
     }
-    spread.ratio = std::max(spread.ratio, std::ldexp(1.0, excess));
+    return largest;
   }
-  return spread;
-}
+
+  Index m_;
+  Index n_;
+  Index inner_;
+  int width_;
+  Workspace<T>& work_;
+};
 
 // The T nearest to sum 2^exponent.
 template <RealScalar T, class Sum> T nearest_to(Sum sum, int exponent) {
   if (sum == 0) return T{0};
   const bool negative = sum < 0;
-  const auto size = negative ? -static_cast<UnsignedWide>(sum) : static_cast<UnsignedWide>(sum);
+  const auto size = negative ? -static_cast<UnsignedInt128>(sum) : static_cast<UnsignedInt128>(sum);
   // 64 leading bits, the last of which stands for all below: they round as the number does.
   int above = exponent;
   auto leading = static_cast<std::uint64_t>(size);
   if (const auto high = static_cast<std::uint64_t>(size >> 64); high != 0) {
     const int shift = 64 - __builtin_clzll(high);
     leading = static_cast<std::uint64_t>(size >> shift);
-    leading |= (size & ((UnsignedWide{1} << shift) - 1)) != 0 ? 1 : 0;
+    leading |= (size & ((UnsignedInt128{1} << shift) - 1)) != 0 ? 1 : 0;
     above += shift;
   }
   using F = Format<T>;
@@ -289,13 +174,25 @@ template <RealScalar T, class Sum> T nearest_to(Sum sum, int exponent) {
   return result[0];
 }
 
+template <RealScalar T> T nearest_to(const Integer256& sum, int exponent) {
+  const bool negative = sum.is_negative();
+  const Integer256 size = negative ? -sum : sum;
+  std::uint32_t digits[8][1];
+  for (std::size_t d = 0; d < 8; ++d) digits[d][0] = static_cast<std::uint32_t>(size.limb[d / 2] >> (32 * (d % 2)));
+  const std::uint32_t sign[1] = {negative ? 1U : 0U};
+  const int at[1] = {exponent};
+  T result[1];
+  nearest(digits, sign, at, result);
+  return result[0];
+}
+
 // Inner products of the vectors of a block. By itself, where sums have all registers.
 template <class W, int parts, int rows, int columns>
 [[gnu::noinline]] void inner_products(const typename W::Integer* a, const typename W::Integer* b, Index inner,
                                       typename W::Sum (&re)[rows][columns], typename W::Sum (&im)[rows][columns]) {
   using Sum = typename W::Sum;
   for (int r = 0; r < rows; ++r) {
-    for (int c = 0; c < columns; ++c) re[r][c] = im[r][c] = 0;
+    for (int c = 0; c < columns; ++c) re[r][c] = im[r][c] = Sum{0};
   }
   for (Index k = 0; k < inner; ++k) {
     for (int r = 0; r < rows; ++r) {
@@ -324,10 +221,12 @@ template <Scalar T, class W> class Elementwise {
       : product_(product), work_(work), left_(left), right_(right) {}
 
   void all() const {
-    constexpr int block = is_complex<T> ? 1 : 2;
-    Index j = 0;
-    for (; j + block <= product_.n; j += block) column<block>(j);
-    for (; j < product_.n; ++j) column<1>(j);
+    in_parts(product_.n, work_.threads, [&](Index begin, Index end) {
+      constexpr int block = is_complex<T> ? 1 : 2;
+      Index j = begin;
+      for (; j + block <= end; j += block) column<block>(j);
+      for (; j < end; ++j) column<1>(j);
+    });
   }
 
  private:
@@ -347,7 +246,7 @@ template <Scalar T, class W> class Elementwise {
     }
   }
   // As Target has it.
-  void finish(Index i, Index j, Sum re, [[maybe_unused]] Sum im) const {
+  void finish(Index i, Index j, const Sum& re, [[maybe_unused]] const Sum& im) const {
     using R = Real<T>;
     const int row = work_.left.exponents[static_cast<std::size_t>(i)];
     const int column = work_.right.exponents[static_cast<std::size_t>(j)];
@@ -372,13 +271,18 @@ template <Scalar T, class W> class Elementwise {
   const Integer* right_;
 };
 
-}  // namespace
+template <class W, Scalar T, class Integers>
+void put(const Product<T>& product, Workspace<T>& work, double square_of_reach, Integers Vectors<T>::*integers) {
+  work.left.quantise(square_of_reach, work.left.*integers);
+  work.right.quantise(square_of_reach, work.right.*integers);
+  Elementwise<T, W>(product, work, (work.left.*integers).data(), (work.right.*integers).data()).all();
+}
 
-template <Scalar T> bool multiply_directly(const Product<T>& product) {
-  Workspace<T>& work = workspace<T>();
-  work.left.take(product.op_a, product.A, product.leading_a, true, product.m, product.k);
-  work.right.take(product.op_b, product.B, product.leading_b, false, product.n, product.k);
-  const Spread spread = probe(product, work);
+// Whether it was emulated, by integers of 64 bits at most or of any number; otherwise nothing is done.
+template <Scalar T> bool emulate(const Product<T>& product, Workspace<T>& work, bool any) {
+  work.left.take(product.op_a, product.A, product.leading_a, true, product.m, product.k, work.threads);
+  work.right.take(product.op_b, product.B, product.leading_b, false, product.n, product.k, work.threads);
+  const Spread spread = Probe<T>(product, work).spread();
   if (work.inner != product.k) {
     work.moduli = emulation_moduli<T>(product.k);
     work.inner = product.k;
@@ -393,21 +297,59 @@ template <Scalar T> bool multiply_directly(const Product<T>& product) {
   const double square_of_reach = square_of_reach_for(system, product.k);
   // Integers are below the root of half of P, sums of their products below half of P.
   if (system.log2_product < 62.0) {
-    work.left.quantise(square_of_reach, work.left.narrow);
-    work.right.quantise(square_of_reach, work.right.narrow);
-    Elementwise<T, Words<std::int32_t, std::int64_t>>(product, work, work.left.narrow.data(), work.right.narrow.data())
-        .all();
+    put<Words<std::int32_t, std::int64_t>>(product, work, square_of_reach, &Vectors<T>::narrow);
   } else if (system.log2_product < 126.0) {
-    work.left.quantise(square_of_reach, work.left.wide);
-    work.right.quantise(square_of_reach, work.right.wide);
-    Elementwise<T, Words<std::int64_t, Wide>>(product, work, work.left.wide.data(), work.right.wide.data()).all();
+    put<Words<std::int64_t, Int128>>(product, work, square_of_reach, &Vectors<T>::wide);
+  } else if (any) {
+    put<Words<Int128, Integer256>>(product, work, square_of_reach, &Vectors<T>::widest);
   } else {
     return false;
   }
   return true;
 }
 
-#define HEDDLE_INSTANTIATE(T) template bool multiply_directly<T>(const Product<T>&)
+// exact::gemm() on the calling threads.
+template <Scalar T> void multiply_exactly(const Product<T>& product, const Workspace<T>& work) {
+  namespace sums = exact::impl;
+  const Index inner = product.k;
+  // op(A) as it was gathered, by rows.
+  sums::Operand<T> rows;
+  rows.data = work.left.elements.data();
+  rows.rows = product.m;
+  rows.columns = inner;
+  rows.row_stride = inner;
+  const sums::Update<T> update{product.alpha, product.beta};
+  in_parts(product.n, work.threads, [&](Index begin, Index end) {
+    for (Index j = begin; j < end; ++j) {
+      const sums::RowSums<T> all(rows, work.right.vector(j));
+      for (Index i = 0; i < product.m; ++i) {
+        T& c = product.C[i + j * product.leading_c];
+        T result;
+        if (!update.rounds_to(all.compensated(i, 0, inner), inner, c, result)) {
+          sums::ExactSum<T> sum = all.exact(i, 0, inner);
+          result = update.exactly(sum, c);
+        }
+        c = result;
+      }
+    }
+  });
+}
+
+}  // namespace
+
+template <Scalar T> bool multiply_directly(const Product<T>& product) {
+  return emulate(product, workspace<T>(), false);
+}
+
+template <Scalar T> void multiply_on_host(const Product<T>& product, int threads) {
+  Workspace<T> work;
+  work.threads = threads;
+  if (!emulate(product, work, true)) multiply_exactly(product, work);
+}
+
+#define HEDDLE_INSTANTIATE(T)                            \
+  template bool multiply_directly<T>(const Product<T>&); \
+  template void multiply_on_host<T>(const Product<T>&, int)
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE);
 #undef HEDDLE_INSTANTIATE
 

@@ -3,7 +3,9 @@
 #include "core/instantiate.hpp"
 #include "core/shared_storage.hpp"
 #include "interpose/arithmetic.hpp"
+#include "interpose/device.hpp"
 #include "interpose/runtime.hpp"
+#include "interpose/threads.hpp"
 #include <heddle/gemm/emulation.hpp>
 
 #include <vector>
@@ -68,9 +70,16 @@ template <Scalar T> void multiply(const Product<T>& given) {
   const double products =
       static_cast<double>(product.m) * static_cast<double>(product.n) * static_cast<double>(product.k);
   if (products <= most_directly<T> && multiply_directly(product)) return;
+  if (multiply_on_device(product)) return;
+#ifdef HEDDLE_BLAS_ENGINE
+  // Kokkos is the engine's alone.
+  multiply_on_host(product, products <= most_directly<T> ? 1 : usual_threads());
+#else
   multiply_emulated(product);
+#endif
 }
 
+#ifndef HEDDLE_BLAS_ENGINE
 template <Scalar T> void multiply_emulated(const Product<T>& product) {
   with_kokkos([&](const blas::Context& context) {
     const ExecutionSpace& space = context.space();
@@ -82,10 +91,12 @@ template <Scalar T> void multiply_emulated(const Product<T>& product) {
     space.fence("heddle::interpose::multiply");
   });
 }
+#define HEDDLE_INSTANTIATE(T) template void multiply_emulated<T>(const Product<T>&)
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE);
+#undef HEDDLE_INSTANTIATE
+#endif
 
-#define HEDDLE_INSTANTIATE(T)                   \
-  template void multiply<T>(const Product<T>&); \
-  template void multiply_emulated<T>(const Product<T>&)
+#define HEDDLE_INSTANTIATE(T) template void multiply<T>(const Product<T>&)
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE);
 #undef HEDDLE_INSTANTIATE
 

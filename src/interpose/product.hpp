@@ -32,6 +32,9 @@ template <Scalar T> void multiply(const Product<T>& product);
 /// their products' sums in 128. False, and nothing done, where the factors need more bits than that.
 template <Scalar T> [[nodiscard]] bool multiply_directly(const Product<T>& product);
 
+/// The same for any factors, by so many threads.
+template <Scalar T> void multiply_on_host(const Product<T>& product, int threads);
+
 /// The same by EmulatedGemm.
 template <Scalar T> void multiply_emulated(const Product<T>& product);
 

@@ -27,6 +27,7 @@ print(os.waitpid(child, 0)[1])
 
 
 LIBRARY = os.path.join(os.path.dirname(os.path.dirname(os.path.realpath(COMMAND))), "libheddle_blas.so")
+DEVICE_LIBRARY = LIBRARY.replace(".so", "_device.so")
 
 
 # A sanitizer's library would have to come before the one that is preloaded.
@@ -39,6 +40,17 @@ class Run(CommandTest):
         self.assertEqual(result.code, 0)
         self.assertRegex(result.output, r"/libheddle_blas\.so 1\n$")
 
+    @unittest.skipIf(os.path.exists(DEVICE_LIBRARY), "this Heddle was built for GPUs")
+    def test_a_device_that_cannot_be_is_said(self):
+        result = self.run_command("run", "--device", "sh", "-c", "exit 0")
+        self.assertEqual(result.code, 2)
+        self.assertIn("built for CPUs alone", result.errors)
+
+    @unittest.skipUnless(os.path.exists(DEVICE_LIBRARY), "this Heddle was built for CPUs")
+    def test_a_device_is_asked_for(self):
+        result = self.run_command("run", "--device", "sh", "-c", "echo $HEDDLE_BLAS_DEVICE")
+        self.assertEqual((result.code, result.output), (0, "1\n"))
+
     def test_the_code_is_the_program_s(self):
         self.assertEqual(self.run_command("run", "sh", "-c", "exit 7").code, 7)
 
@@ -47,6 +59,22 @@ class Run(CommandTest):
         self.assertEqual(result.code, 2)
         self.assertIn("no-such-program", result.errors)
         self.assertEqual(self.run_command("run").code, 2)
+
+    @unittest.skipUnless(importlib.util.find_spec("numpy"), "no numpy")
+    def test_without_a_device_there_are_a_line_and_the_same_bits(self):
+        self.write("program.py", PROGRAM)
+        outputs = set()
+        for device in ("", "1"):
+            # No GPU that a machine may have is to be seen.
+            settings = {"HEDDLE_BLAS_DEVICE": device, "OMP_NUM_THREADS": "1", "CUDA_VISIBLE_DEVICES": "", "HIP_VISIBLE_DEVICES": "-1"}
+            process = subprocess.run([COMMAND, "run", sys.executable, "program.py"], cwd=self.folder,
+                                     env={**os.environ, **settings}, capture_output=True, text=True, check=True)
+            outputs.add(process.stdout)
+            if device:
+                self.assertRegex(process.stderr, r"heddle: no device for the BLAS: .*computed on the host")
+            else:
+                self.assertNotIn("no device", process.stderr)
+        self.assertEqual(len(outputs), 1, outputs)
 
     @unittest.skipUnless(importlib.util.find_spec("numpy"), "no numpy")
     def test_numpy_has_the_same_bits_under_any_kernels(self):

@@ -14,15 +14,19 @@ namespace heddle::driver {
 namespace {
 
 constexpr const char* blas_library = "libheddle_blas.so";
+constexpr const char* device_library = "libheddle_blas_device.so";
 
 struct RunOptions {
   bool report = false;
+  bool device = false;
 };
 
 const OptionTable<RunOptions>& run_options() {
   static const OptionTable<RunOptions> table = {
       {"--report", &RunOptions::report, Flag{},
        "At the program's end, print which routines of the BLAS it called, how often and how long"},
+      {"--device", &RunOptions::device, Flag{},
+       "Compute large products on the GPU, where copies there and back take less time than it saves; the bits stay"},
   };
   return table;
 }
@@ -34,16 +38,24 @@ std::filesystem::path find_blas() {
   for (const auto& place : {folder.parent_path() / HEDDLE_LIBRARY_FOLDER, folder.parent_path()}) {
     if (std::filesystem::is_regular_file(place / blas_library, error)) return place / blas_library;
   }
-  throw Error(ErrorKind::input,
-              message_of(blas_library, " is not beside this command (looked in ",
-                         (folder.parent_path() / HEDDLE_LIBRARY_FOLDER).string(), " and ",
-                         folder.parent_path().string(), "): builds for GPUs and static ones have none"));
+  throw Error(ErrorKind::input, message_of(blas_library, " is not beside this command (looked in ",
+                                           (folder.parent_path() / HEDDLE_LIBRARY_FOLDER).string(), " and ",
+                                           folder.parent_path().string(), "): static builds have none"));
 }
 
 // Does not return where the program is started. Every rank of a job is one of the program's.
 void execute(const RunOptions& options, std::vector<std::string> words) {
   require(!words.empty(), "run: no command; expected one and its arguments, as in: heddle run python3 script.py");
-  std::string preloaded = find_blas().string();
+  const std::filesystem::path blas = find_blas();
+  if (options.device) {
+    std::error_code error;
+    if (!std::filesystem::is_regular_file(blas.parent_path() / device_library, error)) {
+      throw Error(ErrorKind::input, message_of("run --device: ", device_library, " is not beside ", blas.string(),
+                                               ": this Heddle was built for CPUs alone"));
+    }
+    setenv("HEDDLE_BLAS_DEVICE", "1", 1);
+  }
+  std::string preloaded = blas.string();
   if (const char* others = std::getenv("LD_PRELOAD"); others != nullptr && *others != '\0') {
     preloaded += std::string(":") + others;
   }

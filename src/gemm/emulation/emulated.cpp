@@ -218,16 +218,6 @@ void reduce_sums(const ExecutionSpace& space, const ResidueSystem& system, Index
       });
 }
 
-}  // namespace
-
-int leading_width(Index inner) {
-  int width = 7;
-  while (width > 1 && ((1 << width) - 1) * ((1 << width) - 1) * inner >= Index{1} << 31) --width;
-  return width;
-}
-
-namespace {
-
 // 32-bit sums that there has to be room for beside each other; for a probe there always is.
 template <Scalar T> Index sums_of_element(int moduli) {
   const Index planes = ResidueSystem::planes(field_of<T>, moduli);
