@@ -6,6 +6,8 @@ import importlib
 
 import numpy as np
 
+from . import _core
+
 SCALARS = ("float32", "float64", "complex64", "complex128")
 _NAMES = {np.dtype(name): name for name in SCALARS}
 _REAL = {"complex64": "float32", "complex128": "float64"}
@@ -33,6 +35,14 @@ class NumPy:
 
     def dtype_name(self, array):
         return array.dtype.name
+
+    def device(self, array):
+        """Where an array is: what is equal for arrays that may go together."""
+        return "cpu"
+
+    def to_host(self, array):
+        """An array as one of NumPy."""
+        return np.asarray(array)
 
     def as_type(self, array, name):
         return array.astype(name)
@@ -64,6 +74,10 @@ class NumPy:
         """The last two axes of an array exchanged, without a copy."""
         return array.swapaxes(-1, -2)
 
+    def columns(self, array):
+        """A matrix in column-major order, which can be written: itself, where it is one."""
+        return np.require(array, requirements=["F", "W", "A"])
+
     def flat(self, array):
         """All elements as a vector, in any order, without a copy where they lie without gaps."""
         return array.ravel(order="K")
@@ -90,6 +104,12 @@ class CuPy(NumPy):
     def array(self, value):
         return value
 
+    def device(self, array):
+        return f"cuda:{array.device.id}" if isinstance(array, self.xp.ndarray) else "cpu"
+
+    def to_host(self, array):
+        return self.xp.asnumpy(array)
+
     def usable(self, array):
         good = all(s >= 0 and s % array.itemsize == 0 for s in array.strides)
         return array if good else self.xp.ascontiguousarray(array)
@@ -105,6 +125,9 @@ class CuPy(NumPy):
 
     def broadcast(self, array, shape):
         return self.xp.broadcast_to(array, shape)
+
+    def columns(self, array):
+        return self.xp.asfortranarray(array)
 
     def scalar(self, value, name, like):
         return self.xp.asarray(value, dtype=name)
@@ -123,6 +146,12 @@ class Torch(NumPy):
         if value.requires_grad:
             raise TypeError("heddle computes no gradients; pass tensor.detach()")
         return value.resolve_conj().resolve_neg()
+
+    def device(self, array):
+        return str(array.device)
+
+    def to_host(self, array):
+        return array.cpu().numpy()
 
     def dtype_name(self, array):
         return str(array.dtype).removeprefix("torch.")
@@ -149,6 +178,9 @@ class Torch(NumPy):
     def broadcast(self, array, shape):
         return array.expand(shape)
 
+    def columns(self, array):
+        return array.mT.contiguous().mT
+
     def flat(self, array):
         return array.reshape(-1)
 
@@ -173,6 +205,14 @@ class Jax(NumPy):
             raise TypeError("heddle takes arrays of JAX outside of jit and grad, where they have elements")
         return value
 
+    def device(self, array):
+        if isinstance(array, np.ndarray):
+            return "cpu"
+        devices = [str(device) for device in array.devices()]
+        if len(devices) > 1:
+            raise TypeError(f"an array of JAX over {', '.join(sorted(devices))}; expected one on one device")
+        return devices[0]
+
     def usable(self, array):
         return array
 
@@ -190,6 +230,9 @@ class Jax(NumPy):
     def broadcast(self, array, shape):
         return self.xp.broadcast_to(array, shape)
 
+    def columns(self, array):
+        return np.array(array, order="F")
+
     def flat(self, array):
         return array.reshape(-1)
 
@@ -201,6 +244,15 @@ class Jax(NumPy):
 
     def finish(self, array):
         return self.xp.asarray(array) if isinstance(array, np.ndarray) else self.xp.from_dlpack(array)
+
+
+def one_device(function, kind, *arrays):
+    """Refuses arrays of one library on several devices, and on another GPU than Heddle's."""
+    devices = sorted({kind.device(array) for array in arrays if array is not None})
+    if len(devices) > 1:
+        raise TypeError(f"{function}: arrays on {' and '.join(devices)}; expected one device")
+    if _core.on_gpus and devices and devices[0].startswith("cuda") and devices[0] != f"cuda:{_core.device()}":
+        raise TypeError(f"{function}: arrays on {devices[0]}; heddle runs on cuda:{_core.device()}")
 
 
 _KINDS = {"cupy": CuPy, "torch": Torch, "jax": Jax, "jaxlib": Jax}
@@ -229,6 +281,11 @@ def kind_of(function, *arrays):
     return _made[found]
 
 
+def to_host(array):
+    """An array of any library as one of NumPy."""
+    return kind_of("", array).to_host(array)
+
+
 def operands(function, *given, integers=True):
     """The library of the arrays given, the name of the type of elements that they have in common, and they themselves
     with that type and strides that the module in C++ takes. Integers become float64, as in SciPy, or are refused."""
@@ -246,6 +303,8 @@ def operands(function, *given, integers=True):
             return _numpy, name, given
     kind = kind_of(function, *given)
     arrays = [kind.array(value) for value in given]
+    if kind is not _numpy:
+        one_device(function, kind, *arrays)
     names = [kind.dtype_name(array) for array in arrays]
     for name in names:
         is_integer = name == "bool" or name.startswith(("int", "uint"))
@@ -266,6 +325,8 @@ def result(function, kind, out, shape, name, like, order="C"):
         if flags.forc and flags.writeable and flags.aligned:
             return out
     kind.writable(function, out)
+    if kind is not _numpy and like is not None:
+        one_device(function, kind, out, like)
     if tuple(out.shape) != shape or kind.dtype_name(out) != name:
         raise ValueError(f"{function}: out has shape {tuple(out.shape)} and elements of type {kind.dtype_name(out)}; "
                          f"expected {shape} and {name}")

@@ -110,9 +110,9 @@ class DistributedMatrix:
         mine, trouble = (None, None), None
         if comm.rank == root:
             try:
-                _, name, (array,) = operands("from_global", array)
+                kind, name, (array,) = operands("from_global", array)
                 matrix("from_global", array, "the array")
-                array = np.asfortranarray(np.asarray(array))
+                array = np.asfortranarray(kind.to_host(array))
                 mine = (name, array.shape)
             except (TypeError, ValueError) as error:
                 trouble = error
@@ -124,11 +124,11 @@ class DistributedMatrix:
     @classmethod
     def from_local(cls, comm, local, shape, placement="rows"):
         """The matrix of `shape` of which each rank gives its part. A part that is column-major, and can be written, is
-        shared, not copied. All ranks call it."""
-        local = np.asarray(local)
-        _, _, (usable,) = operands("from_local", local)
+        shared, not copied; on a GPU that is one of CuPy or PyTorch, and one in host memory is copied. All ranks call
+        it."""
+        kind, _, (usable,) = operands("from_local", local)
         matrix("from_local", usable, "local")
-        usable = np.require(usable, requirements=["F", "W", "A"])
+        usable = kind.columns(usable)
         rows, columns = shape
         return cls(comm, _core.in_storage(comm._core, usable, rows, columns, placement), usable)
 

@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from ._arrays import to_host
+
 # VTK's numbers of cells by meshio's names of them.
 NUMBERS = {"vertex": 1, "line": 3, "triangle": 5, "quad": 9, "tetra": 10, "hexahedron": 12, "wedge": 13, "pyramid": 14}
 
@@ -27,7 +29,7 @@ def cells_of(mesh):
 
 def compacted(faces, points):
     """The points that faces use, in their order, their numbers among `points`, and the faces in terms of them."""
-    ids = np.asarray(faces.points)
+    ids = to_host(faces.points)
     used = np.zeros(len(points), bool)
     used[ids] = True
     number = np.cumsum(used) - 1
@@ -38,14 +40,14 @@ def as_pyvista(faces, points):
     import pyvista
 
     own, original, ids = compacted(faces, points)
-    offsets = np.asarray(faces.offsets)
+    offsets = to_host(faces.offsets)
     # VTK's list: for each face the number of its points, and these.
     counts = np.diff(offsets)
     listed = np.insert(ids, offsets[:-1], counts) if len(counts) else np.zeros(0, ids.dtype)
     surface = pyvista.PolyData(own, faces=listed) if len(counts) else pyvista.PolyData()
     if len(counts):
         surface.point_data["original_point"] = original
-        surface.cell_data["original_cell"] = np.asarray(faces.cell)
+        surface.cell_data["original_cell"] = to_host(faces.cell)
     return surface
 
 
@@ -53,12 +55,12 @@ def as_meshio(faces, points):
     import meshio
 
     own, original, ids = compacted(faces, points)
-    offsets = np.asarray(faces.offsets)
+    offsets = to_host(faces.offsets)
     counts = np.diff(offsets)
     cells, data = [], []
     for corners in np.unique(counts):
         chosen = np.flatnonzero(counts == corners)
         name = {3: "triangle", 4: "quad"}.get(int(corners), "polygon")
         cells.append((name, ids[offsets[chosen][:, None] + np.arange(corners)]))
-        data.append(np.asarray(faces.cell)[chosen])
+        data.append(to_host(faces.cell)[chosen])
     return meshio.Mesh(own, cells, point_data={"original_point": original}, cell_data={"original_cell": data})

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from . import _core
-from ._arrays import kind_of
+from ._arrays import kind_of, one_device, to_host
 from ._meshes import as_meshio, as_pyvista, cells_of
 
 
@@ -60,7 +60,7 @@ class Faces:
 
     def as_matrix(self):
         """The faces as rows, where all have as many points."""
-        counts = np.diff(np.asarray(self.offsets))
+        counts = np.diff(to_host(self.offsets))
         if len(counts) and (counts != counts[0]).any():
             raise ValueError(f"faces of {counts.min()} to {counts.max()} points are no matrix")
         return self.points.reshape((len(counts), int(counts[0]) if len(counts) else 3))
@@ -198,6 +198,7 @@ def external_faces(cells, kind=None, *, kinds=None, offsets=None, ghosts=None, g
         if array is None:
             return None
         array = arrays.array(array)
+        one_device("external_faces", arrays, cells, array)
         if arrays.dtype_name(array) != wanted:
             array = arrays.as_type(array, wanted)
         array = arrays.usable(array)

@@ -150,7 +150,7 @@ def lu(a, permute_l=False, overwrite_a=False, p_indices=False, *, arithmetic="na
     upper = kind.xp.triu(factors[:k, :])
     order = np.argsort(_permutation(pivots, m))
     if permute_l:
-        return lower[order], upper
+        return lower[kind.xp.asarray(order) if kind.name == "cupy" else order], upper
     if p_indices:
         return order, lower, upper
     return np.eye(m)[:, _permutation(pivots, m)], lower, upper

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from . import _core
-from ._arrays import kind_of, operands, real_name, result
+from ._arrays import kind_of, one_device, operands, real_name, result
 from ._products import stacked
 
 __all__ = ["allreduce", "dot", "keyed_sum", "matmul", "norm", "segmented_sum", "sum", "vdot"]
@@ -190,6 +190,7 @@ def _groups(function, x, groups, what):
     if len(x.shape) != 1:
         raise ValueError(f"{function}: x has shape {tuple(x.shape)}; expected a vector")
     groups = kind_of(function, x, groups).array(groups)
+    one_device(function, kind, x, groups)
     given = kind.dtype_name(groups)
     if len(groups.shape) != 1 or (groups.shape[0] and not given.startswith(("int", "uint"))):
         raise TypeError(f"{function}: {what} of shape {tuple(groups.shape)} and type {given}; expected a vector of integers")

@@ -82,15 +82,41 @@ nb::dict multiply_by_matrix(bool phis, std::complex<double> time, const Input& a
 }
 
 // A block of vectors as an array of Python, which must not be kept.
-template <class T> nb::object as_array(const MatrixView<T>& X) {
+template <class View> nb::object as_array(const View& X) {
+  using T = typename View::value_type;
   using Array = std::conditional_t<std::is_const_v<T>, nb::ndarray<nb::array_api, nb::ro>, nb::ndarray<nb::array_api>>;
+  constexpr bool on_host = Kokkos::SpaceAccessibility<Kokkos::HostSpace, typename View::memory_space>::accessible;
   const auto leading = static_cast<std::int64_t>(X.extent(1) > 1 ? X.stride(1) : std::max<std::size_t>(X.extent(0), 1));
   const std::array<std::size_t, 2> shape = {X.extent(0), X.extent(1)};
   const std::array<std::int64_t, 2> strides = {1, leading};
   // An owner, of which there is none, would be what makes nanobind leave out a copy.
-  return nb::cast(
-      Array(X.data(), 2, shape.data(), nb::none(), strides.data(), dtype_of<std::remove_const_t<T>>(), device_of_views),
-      nb::rv_policy::reference);
+  return nb::cast(Array(X.data(), 2, shape.data(), nb::none(), strides.data(), dtype_of<std::remove_const_t<T>>(),
+                        on_host ? nb::device::cpu::value : device_of_views),
+                  nb::rv_policy::reference);
+}
+
+// Y = function(X) by Python, whose arrays are in host memory or where kernels are.
+template <Scalar T>
+void call_operator(Watch& watch, const nb::object& function, bool on_host, const ExecutionSpace& instance,
+                   const MatrixView<const T>& X, const MatrixView<T>& Y) {
+  if (!on_host || views_on_host) {
+    instance.fence("heddle::python::operator");
+    watch.call([&] { function(as_array(X), as_array(Y)); });
+    // On GPUs what Python launched is on streams of its own.
+    if constexpr (!views_on_host) Kokkos::fence("heddle::python::operator");
+    return;
+  }
+  const LocalMatrix<T> packed(Kokkos::view_alloc("heddle::python::operator", instance, Kokkos::WithoutInitializing),
+                              X.extent(0), X.extent(1));
+  const auto x = Kokkos::create_mirror(packed);
+  const auto y = Kokkos::create_mirror(packed);
+  Kokkos::deep_copy(instance, packed, X);
+  Kokkos::deep_copy(instance, x, packed);
+  instance.fence("heddle::python::operator");
+  watch.call([&] { function(as_array(x), as_array(y)); });
+  Kokkos::deep_copy(instance, packed, y);
+  Kokkos::deep_copy(instance, Y, packed);
+  instance.fence("heddle::python::operator");
 }
 
 // apply(X, Y) and apply_adjoint(X, Y) set Y to A X and A^H X.
@@ -98,11 +124,11 @@ nb::dict multiply_by_operator(bool phis, std::complex<double> time, Index n, con
                               const nb::object& apply_adjoint, const Input& b, const Output& out,
                               const ActionOptions& options) {
   Watch watch{nb::none()};
+  const bool on_host = !reachable(b.device_type(), b.device_id());
   const ExpmActionReport report = with_scalar(b, [&]<class T>() {
     const auto call = [&](const nb::object& function) {
       return [&](const ExecutionSpace& instance, const MatrixView<const T>& X, const MatrixView<T>& Y) {
-        instance.fence("heddle::python::operator");
-        watch.call([&] { function(as_array(X), as_array(Y)); });
+        call_operator<T>(watch, function, on_host, instance, X, Y);
       };
     };
     ExpmActionOperator<T> A{.n = n, .apply = call(apply)};

@@ -20,9 +20,24 @@
 
 namespace heddle::python {
 
+/// Whether the library's Views are where the host's code reaches them, too.
+inline constexpr bool views_on_host = Kokkos::SpaceAccessibility<Kokkos::HostSpace, MemorySpace>::accessible;
+
+/// An array of Python whose elements are there for what is given to space(). nanobind asks DLPack for an array without
+/// naming a stream, and producers then do not wait for what their own streams still write, or read, in it.
+template <class Base> class Ordered : public Base {
+ public:
+  using Base::Base;
+  explicit Ordered(Base&& array) : Base(std::move(array)) {}
+};
+
 /// An array that is read, and one that is written.
-using Input = nb::ndarray<nb::ro>;
-using Output = nb::ndarray<>;
+using Input = std::conditional_t<views_on_host, nb::ndarray<nb::ro>, Ordered<nb::ndarray<nb::ro>>>;
+using Output = std::conditional_t<views_on_host, nb::ndarray<>, Ordered<nb::ndarray<>>>;
+
+/// The DLPack capsule of an array on a GPU, whose producer has made the stream of space() wait for its own; null for
+/// what is in host memory. Throws what Python raises.
+[[nodiscard]] nb::object ordered_capsule(nb::handle array);
 
 /// The type of elements as DLPack has it.
 template <class T> [[nodiscard]] constexpr nb::dlpack::dtype dtype_of() {
@@ -57,9 +72,7 @@ template <class Array, class Function> auto with_scalar(const Array& array, Func
 #if defined(KOKKOS_ENABLE_HIP)
 inline constexpr int device_of_views = nb::device::rocm::value;
 #else
-inline constexpr int device_of_views = Kokkos::SpaceAccessibility<Kokkos::HostSpace, MemorySpace>::accessible
-                                           ? nb::device::cpu::value
-                                           : nb::device::cuda::value;
+inline constexpr int device_of_views = views_on_host ? nb::device::cpu::value : nb::device::cuda::value;
 #endif
 
 /// Whether the library's kernels reach the memory of an array on this device, as DLPack names it. Throws nb::type_error
@@ -95,7 +108,7 @@ template <class T, int Rank> class Operand {
     auto* const data = static_cast<T*>(const_cast<void*>(static_cast<const void*>(array.data())));
     if (reachable(array.device_type(), array.device_id())) {
       view_ = View(data, layout);
-    } else if constexpr (!Kokkos::SpaceAccessibility<Kokkos::HostSpace, MemorySpace>::accessible) {
+    } else if constexpr (!views_on_host) {
       home_ = Strided<T, Kokkos::HostSpace>(data, layout);
       fetch();
     }
@@ -106,7 +119,7 @@ template <class T, int Rank> class Operand {
 
   /// Once the kernels that write it have been given to space().
   void give_back() const {
-    if constexpr (!Kokkos::SpaceAccessibility<Kokkos::HostSpace, MemorySpace>::accessible && !std::is_const_v<T>) {
+    if constexpr (!views_on_host && !std::is_const_v<T>) {
       if (!packed_.is_allocated()) return;
       const auto host = Kokkos::create_mirror_view(packed_);
       Kokkos::deep_copy(space(), host, packed_);
@@ -187,3 +200,24 @@ template <class T> class ColumnMajor {
 };
 
 }  // namespace heddle::python
+
+namespace nanobind::detail {
+
+template <class Base> struct type_caster<heddle::python::Ordered<Base>> {
+  NB_TYPE_CASTER(heddle::python::Ordered<Base>, make_caster<Base>::Name)
+
+  bool from_python(handle source, std::uint32_t flags, cleanup_list* cleanup) noexcept {
+    object capsule;
+    try {
+      if (!source.is_none()) capsule = heddle::python::ordered_capsule(source);
+    } catch (...) {
+      return false;
+    }
+    make_caster<Base> plain;
+    if (!plain.from_python(capsule.is_valid() ? handle(capsule) : source, flags, cleanup)) return false;
+    value = heddle::python::Ordered<Base>(std::move(plain.value));
+    return true;
+  }
+};
+
+}  // namespace nanobind::detail

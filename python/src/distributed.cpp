@@ -60,15 +60,17 @@ Matrix empty(Comm& comm, const std::string& name, Index rows, Index columns, con
   });
 }
 
-// The caller's array, which has to stay alive and column-major.
+// The caller's array, which has to stay alive and column-major; of one that kernels do not reach, a copy.
 Matrix in_storage(Comm& comm, const Output& local, Index rows, Index columns, const std::string& placement) {
   return with_scalar(local, [&]<class T>() {
     return run([&] {
-      // A copy of it would not be the caller's storage.
-      require(reachable(local.device_type(), local.device_id()), "from_local: expected an array on the GPU");
       const Placement where = placement_from(placement, rows, columns, (*comm).size());
       const Operand<T, 2> view(local, "local");
-      return Matrix(DistributedMatrix<T>(*comm, where, as_column_major(*view)));
+      const DistributedMatrix<T> given(*comm, where, as_column_major(*view));
+      if (reachable(local.device_type(), local.device_id())) return Matrix(given);
+      const DistributedMatrix<T> copy(*comm, where);
+      Kokkos::deep_copy(space(), copy.local(), given.local());
+      return Matrix(copy);
     });
   });
 }
@@ -160,7 +162,7 @@ nb::tuple eigensystem(const Matrix& a, const Matrix& v, const EighOptions& optio
       const Kokkos::View<Real<T>*, MemorySpace> values("heddle::python::w", static_cast<std::size_t>(A.rows()));
       return std::pair(values, eigen::jacobi<T>(A.communicator(), A, values, v.as<T>(), options.jacobi));
     });
-    return nb::make_tuple(exported(w), jacobi_entries(report));
+    return nb::make_tuple(exported(w, true), jacobi_entries(report));
   });
 }
 

@@ -20,9 +20,20 @@ template <class Value> [[nodiscard]] nb::capsule owner_of(Value value) {
   return owner;
 }
 
-/// The list `view` as an array that shares its memory.
-template <class T> [[nodiscard]] nb::object exported(const Kokkos::View<T*, MemorySpace>& view) {
+/// The list `view` as an array that shares its memory; where it is asked for on the host, and is on a GPU, as a copy.
+template <class T> [[nodiscard]] nb::object exported(const Kokkos::View<T*, MemorySpace>& view, bool on_host = false) {
   const std::array<std::size_t, 1> shape = {view.extent(0)};
+  if constexpr (!views_on_host) {
+    if (on_host) {
+      const auto host = run([&] {
+        const auto copy = Kokkos::create_mirror(view);
+        Kokkos::deep_copy(space(), copy, view);
+        return copy;
+      });
+      return nb::cast(nb::ndarray<nb::array_api>(host.data(), 1, shape.data(), owner_of(host), nullptr, dtype_of<T>(),
+                                                 nb::device::cpu::value));
+    }
+  }
   return nb::cast(nb::ndarray<nb::array_api>(view.data(), 1, shape.data(), owner_of(view), nullptr, dtype_of<T>(),
                                              device_of_views));
 }

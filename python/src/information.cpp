@@ -34,6 +34,11 @@ void bind_information(nb::module_& module) {
   module.def("start", start, nb::arg("threads").none(), nb::arg("device").none());
   module.def("end", end);
   module.def("running", running);
+  module.attr("on_gpus") = !views_on_host;
+  module.def("device", [] {
+    start();
+    return views_on_host ? -1 : Kokkos::device_id();
+  });
   module.def("info", info);
 }
 

@@ -47,13 +47,12 @@ template <class T> MatrixView<T> columns_of(const MatrixView<T>& B, Operation op
 template <Scalar T>
 void multiply_in_panels(Watch& watch, Operation op_a, Operation op_b, const MatrixView<const T>& A,
                         const MatrixView<const T>& B, const MatrixView<T>& C) {
-  constexpr bool on_host = Kokkos::SpaceAccessibility<Kokkos::HostSpace, MemorySpace>::accessible;
   constexpr double panel_flops = 5e10 / (is_complex<T> ? 4.0 : 1.0);
   const auto columns = static_cast<Index>(C.extent(1));
   const double each =
       2.0 * static_cast<double>(C.extent(0)) * static_cast<double>(A.extent(op_a == Operation::none ? 1 : 0));
   Index width = columns;
-  if (on_host && each * static_cast<double>(columns) > 2.0 * panel_flops) {
+  if (views_on_host && each * static_cast<double>(columns) > 2.0 * panel_flops) {
     width = std::max<Index>(static_cast<Index>(panel_flops / each) / 64 * 64, 64);
   }
   for (Index first = 0; first < columns; first += width) {

@@ -143,6 +143,16 @@ const ExecutionSpace& space() {
   return *state().space;
 }
 
+std::uintptr_t stream_number() {
+#if defined(KOKKOS_ENABLE_CUDA)
+  return reinterpret_cast<std::uintptr_t>(space().cuda_stream());
+#elif defined(KOKKOS_ENABLE_HIP)
+  return reinterpret_cast<std::uintptr_t>(space().hip_stream());
+#else
+  return 0;
+#endif
+}
+
 const blas::Context& blas_context() {
   auto& context = state().context;
   if (!context) context.emplace(space());

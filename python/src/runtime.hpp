@@ -7,6 +7,7 @@
 
 #include <nanobind/nanobind.h>
 
+#include <cstdint>
 #include <exception>
 #include <functional>
 #include <memory>
@@ -32,6 +33,8 @@ void end();
 /// nobody did it.
 [[nodiscard]] const ExecutionSpace& space();
 [[nodiscard]] const blas::Context& blas_context();
+/// The stream of space() as DLPack numbers it; 0 where kernels run on the host.
+[[nodiscard]] std::uintptr_t stream_number();
 [[nodiscard]] const Communicator& one_rank();
 
 /// What holds Views, and has to let them go before Kokkos ends.

@@ -43,10 +43,11 @@ nb::dict duplicates(const Input& keys, const SearchSettings& settings) {
   };
   const search::Duplicates found = with_type_of<std::int8_t, std::int16_t, std::int32_t, std::int64_t, std::uint8_t,
                                                 std::uint16_t, std::uint32_t, std::uint64_t>(keys.dtype(), find);
+  const bool on_host = !reachable(keys.device_type(), keys.device_id());
   nb::dict result;
-  result["group"] = exported(found.group);
-  result["first"] = exported(found.first);
-  result["count"] = exported(found.count);
+  result["group"] = exported(found.group, on_host);
+  result["first"] = exported(found.first, on_host);
+  result["count"] = exported(found.count, on_host);
   result["report"] = search_entries(found.report);
   return result;
 }
@@ -88,12 +89,12 @@ struct MeshArrays {
   }
 };
 
-template <PointId Id> nb::dict face_entries(const FaceList<Id>& faces) {
+template <PointId Id> nb::dict face_entries(const FaceList<Id>& faces, bool on_host) {
   nb::dict entries;
-  entries["cell"] = exported(faces.cell);
-  entries["side"] = exported(faces.side);
-  entries["offsets"] = exported(faces.offsets);
-  entries["points"] = exported(faces.points);
+  entries["cell"] = exported(faces.cell, on_host);
+  entries["side"] = exported(faces.side, on_host);
+  entries["offsets"] = exported(faces.offsets, on_host);
+  entries["points"] = exported(faces.points, on_host);
   return entries;
 }
 
@@ -107,9 +108,10 @@ search::GhostCells ghosts_from(const std::string& name) {
 nb::dict external_faces(const MeshArrays& arrays, const std::string& ghosts, const SearchSettings& settings) {
   const search::ExternalFacesOptions options{.search = settings.search, .ghosts = ghosts_from(ghosts)};
   return with_type_of<std::int32_t, std::int64_t>(arrays.points.dtype(), [&]<class Id>() {
+    const bool on_host = !reachable(arrays.points.device_type(), arrays.points.device_id());
     const auto found = run([&] {
       // On GPU backends cells in host memory cross the bus in blocks.
-      if (reachable(arrays.points.device_type(), arrays.points.device_id())) {
+      if (!on_host) {
         return search::external_faces(space(), arrays.as<Id, MemorySpace>(), options);
       }
       return search::external_faces(space(), arrays.as<Id, Kokkos::HostSpace>(), options);
@@ -123,9 +125,9 @@ nb::dict external_faces(const MeshArrays& arrays, const std::string& ghosts, con
     report["nonmanifold_faces"] = found.report.nonmanifold_faces;
     report["degenerate_sides"] = found.report.degenerate_sides;
     nb::dict result;
-    result["external"] = face_entries(found.external);
-    result["nonmanifold"] = face_entries(found.nonmanifold);
-    result["nonmanifold_face"] = exported(found.nonmanifold_face);
+    result["external"] = face_entries(found.external, on_host);
+    result["nonmanifold"] = face_entries(found.nonmanifold, on_host);
+    result["nonmanifold_face"] = exported(found.nonmanifold_face, on_host);
     result["report"] = report;
     return result;
   });

@@ -5,6 +5,7 @@ import pathlib
 import subprocess
 import sys
 
+import heddle
 import numpy as np
 import pytest
 
@@ -35,6 +36,43 @@ def hermitian(rng, n, scalar, shift=0.0):
     a = a + a.conj().T
     a[np.arange(n), np.arange(n)] = a.diagonal().real + shift
     return a
+
+
+def every_call(rng):
+    """A function and its arguments, of NumPy, for each operation that takes arrays of any library."""
+    a, b = rng.normal(size=(12, 12)), rng.normal(size=(12, 3))
+    h = a + a.T
+    spd = a @ a.T + np.eye(12)
+    keys = rng.integers(0, 4, 20)
+    return {
+        "matmul": (heddle.matmul, a, b),
+        "emulated": (lambda x, y: heddle.matmul(x, y, arithmetic="emulated"), a, b),
+        "transpose": (heddle.transpose, b),
+        "solve": (heddle.solve, a, b),
+        "vector": (heddle.solve, a, b[:, 0]),
+        "lu_factor": (lambda x: heddle.lu_factor(x)[0], a),
+        "lu": (lambda x: heddle.lu(x)[1], a),
+        "cholesky": (heddle.cholesky, spd),
+        "upper": (lambda x: heddle.cholesky(x, upper=True), spd),
+        "cho_solve": (lambda x, y: heddle.cho_solve((heddle.cholesky(x, upper=True), False), y), spd, b),
+        "inv": (heddle.inv, a),
+        "eigenvalues": (lambda x: heddle.eigh(x, reproducible=True)[0], h),
+        "eigenvectors": (lambda x: heddle.eigh(x, reproducible=True)[1], h),
+        "batched": (lambda x: heddle.eigh_batched(x)[1], h.reshape(1, 12, 12)),
+        "expm": (heddle.expm, a),
+        "stack": (heddle.expm, np.stack([a, b @ b.T])),
+        "expm_multiply": (heddle.expm_multiply, a, b),
+        "expm_frechet": (lambda x: heddle.expm_frechet(x, x, compute_expm=False), a),
+        "phi": (lambda x: heddle.phi(x, 2), a),
+        "phi_multiply": (heddle.phi_multiply, a, b),
+        "times": (lambda x, y: heddle.expm_multiply(x, y, start=0.0, stop=1.0, num=3), a, b),
+        "sum": (heddle.exact.sum, a),
+        "axis": (lambda x: heddle.exact.sum(x, axis=0), a),
+        "dot": (heddle.exact.dot, a[0], a[1]),
+        "exact.matmul": (heddle.exact.matmul, a, b),
+        "duplicates": (lambda x: heddle.duplicates(x).group, keys),
+        "faces": (lambda x: heddle.external_faces(x).external.points, np.array([[0, 1, 2, 3], [1, 2, 3, 4]])),
+    }
 
 
 def roundoff(scalar):
