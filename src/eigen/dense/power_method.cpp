@@ -4,13 +4,16 @@
 #include "eigen/dense/rotation.hpp"
 
 #include <cmath>
+#include <string>
 
 namespace heddle::eigen::impl {
 
+namespace {
+
+// y = A^H x.
 template <Scalar T>
-std::vector<T> adjoint_product(const ExecutionSpace& space, const MatrixView<T>& A, const Values<T>& x) {
+void multiply_adjoint(const ExecutionSpace& space, const MatrixView<T>& A, const Values<T>& x, const Values<T>& y) {
   const auto m = static_cast<Index>(A.extent(0));
-  const Values<T> y(Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "heddle::eigen::y"), A.extent(1));
   Kokkos::parallel_for(
       "heddle::eigen::product", column_teams(space, static_cast<Index>(A.extent(1))),
       KOKKOS_LAMBDA(const ColumnTeam& team) {
@@ -20,6 +23,18 @@ std::vector<T> adjoint_product(const ExecutionSpace& space, const MatrixView<T>&
             Kokkos::TeamVectorRange(team, m), [&](Index i, T& part) { part += conjugate(A(i, j)) * x(i); }, inner);
         Kokkos::single(Kokkos::PerTeam(team), [&] { y(j) = inner; });
       });
+}
+
+template <class T> Values<T> values_for(const ExecutionSpace& space, const std::string& label, std::size_t count) {
+  return Values<T>(Kokkos::view_alloc(space, Kokkos::WithoutInitializing, label), count);
+}
+
+}  // namespace
+
+template <Scalar T>
+std::vector<T> adjoint_product(const ExecutionSpace& space, const MatrixView<T>& A, const Values<T>& x) {
+  const Values<T> y = values_for<T>(space, "heddle::eigen::y", A.extent(1));
+  multiply_adjoint<T>(space, A, x, y);
   return to_host(space, "heddle::eigen::norm_estimate", y);
 }
 
@@ -38,11 +53,16 @@ template <Scalar T> Real<T> norm_estimate(const ExecutionSpace& space, const Den
     }
     return static_cast<double>(static_cast<R>(std::sqrt(sum)));
   };
+  // Of all steps: memory of a device is slow to get.
+  const Values<T> here = values_for<T>(space, "heddle::eigen::x", A.extent(0));
+  const Values<T> next = values_for<T>(space, "heddle::eigen::y", A.extent(1));
   const auto multiply = [&](double length) {
     for (T& element : x) {
       element = element / static_cast<R>(length);
     }
-    x = adjoint_product<T>(space, A, on_device(space, "heddle::eigen::x", x));
+    Kokkos::deep_copy(space, here, Kokkos::View<const T*, Kokkos::HostSpace>(x.data(), x.size()));
+    multiply_adjoint<T>(space, A, here, next);
+    x = to_host(space, "heddle::eigen::norm_estimate", next);
   };
   return static_cast<R>(power_method(norm, multiply));
 }
