@@ -1,11 +1,7 @@
 // BLAS 1 and 2 by their names: dense matrices, whole or triangles of them.
-#include "interpose/symbols.hpp"
-#include "interpose/vectors.hpp"
+#include "interpose/vector_arguments.hpp"
 
-#include <algorithm>
 #include <complex>
-#include <initializer_list>
-#include <utility>
 
 using namespace heddle::impl::interpose;
 using heddle::Index;
@@ -22,26 +18,6 @@ template <class T> Returned<T> returned(const T& x) {
   } else {
     return x;
   }
-}
-
-constexpr int first_wrong(std::initializer_list<std::pair<bool, int>> checks) {
-  for (const auto& [wrong, position] : checks) {
-    if (wrong) return position;
-  }
-  return 0;
-}
-bool is_order(int order) {
-  return order == row_major || order == column_major;
-}
-bool is_operation(char op) {
-  return op == 'N' || op == 'T' || op == 'C';
-}
-bool is_triangle(char triangle) {
-  return triangle == 'U' || triangle == 'L';
-}
-// op(A) of a matrix by columns, or by rows, whose transpose is in memory.
-Taken taken_as(char op, bool by_rows) {
-  return {(op != 'N') != by_rows, op == 'C'};
 }
 
 // Each returns 0 or the position of the first of Fortran's arguments that is wrong.
@@ -68,7 +44,8 @@ int checked_symv(char triangle, bool hermitian, bool by_rows, Index n, T alpha, 
                                  {step_x == 0, 7},
                                  {step_y == 0, 10}});
   if (wrong == 0) {
-    symv<T>(triangle == 'L', hermitian, hermitian && by_rows, n, alpha, A, leading, x, step_x, beta, y, step_y);
+    symv<T>(Dense{leading, n, triangle == 'L'}, hermitian, hermitian && by_rows, n, alpha, A, x, step_x, beta, y,
+            step_y);
   }
   return wrong;
 }
@@ -89,7 +66,7 @@ int checked_syr(char triangle, bool hermitian, bool by_rows, Index n, T alpha, c
                 Index leading) {
   const int wrong =
       first_wrong({{!is_triangle(triangle), 1}, {n < 0, 2}, {step == 0, 5}, {leading < std::max<Index>(1, n), 7}});
-  if (wrong == 0) syr<T>(triangle == 'L', hermitian, hermitian && by_rows, n, alpha, x, step, A, leading);
+  if (wrong == 0) syr<T>(Dense{leading, n, triangle == 'L'}, hermitian, hermitian && by_rows, n, alpha, x, step, A);
   return wrong;
 }
 template <heddle::Scalar T>
@@ -102,7 +79,8 @@ int checked_triangular(bool solved, char triangle, char op, char diagonal, bool 
                                  {leading < std::max<Index>(1, n), 6},
                                  {step == 0, 8}});
   if (wrong == 0) {
-    (solved ? trsv<T> : trmv<T>)(triangle == 'L', taken_as(op, by_rows), diagonal == 'U', n, A, leading, x, step);
+    (solved ? trsv<T, Dense> : trmv<T, Dense>)(Dense{leading, n, triangle == 'L'}, taken_as(op, by_rows),
+                                               diagonal == 'U', n, A, x, step);
   }
   return wrong;
 }

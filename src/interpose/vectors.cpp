@@ -3,6 +3,7 @@
 #include "core/instantiate.hpp"
 #include "interpose/arithmetic.hpp"
 #include "interpose/sums.hpp"
+#include "interpose/vector_parts.hpp"
 
 #include <vector>
 
@@ -18,24 +19,6 @@ template <Scalar T> Real<T> part(const Strided<const T>& x, Index k) {
   }
 }
 template <Scalar T> constexpr Index parts_of = is_complex<T> ? 2 : 1;
-
-template <Scalar T> void finish(T alpha, const T& sum, T beta, T& y) {
-  const T scaled = alpha == T{1} ? sum : multiply_add(alpha, sum, T{0});
-  y = beta == T{0} ? scaled : multiply_add(beta, y, scaled);
-}
-template <Scalar T> void scale(Index n, T beta, const Strided<T>& y) {
-  for (Index i = 0; i < n; ++i) y(i) = beta == T{0} ? T{0} : beta == T{1} ? y(i) : multiply_add(beta, y(i), T{0});
-}
-template <Scalar T> T conjugated_if(bool conjugated, const T& x) {
-  return conjugated ? conjugate(x) : x;
-}
-template <Scalar T> T real_part(const T& x) {
-  if constexpr (is_complex<T>) {
-    return T(x.real(), 0);
-  } else {
-    return x;
-  }
-}
 
 // Rows whose sums advance together, down the columns of a real matrix.
 constexpr Index abreast = 32;
@@ -205,28 +188,6 @@ void gemv(Taken taken, Index m, Index n, T alpha, const T* A, Index leading, con
 }
 
 template <Scalar T>
-void symv(bool lower, bool hermitian, bool conjugated, Index n, T alpha, const T* A, Index leading, const T* x,
-          Index step_x, T beta, T* y, Index step_y) {
-  if (n == 0 || (alpha == T{0} && beta == T{1})) return;
-  const Arithmetic arithmetic;
-  const Strided<const T> in(x, n, step_x);
-  const Strided<T> out(y, n, step_y);
-  if (alpha == T{0}) {
-    scale(n, beta, out);
-    return;
-  }
-  for (Index i = 0; i < n; ++i) {
-    const auto row = [&](Index k) {
-      const bool stored = lower ? i >= k : i <= k;
-      const T a = stored ? A[i + k * leading] : A[k + i * leading];
-      if (!hermitian) return a;
-      return i == k ? real_part(a) : conjugated_if(stored == conjugated, a);
-    };
-    finish(alpha, inner_product<T>(n, row, in), beta, out(i));
-  }
-}
-
-template <Scalar T>
 void ger(bool conjugated_x, bool conjugated_y, Index m, Index n, T alpha, const T* x, Index step_x, const T* y,
          Index step_y, T* A, Index leading) {
   if (m == 0 || n == 0 || alpha == T{0}) return;
@@ -241,73 +202,14 @@ void ger(bool conjugated_x, bool conjugated_y, Index m, Index n, T alpha, const 
   }
 }
 
-template <Scalar T>
-void syr(bool lower, bool hermitian, bool conjugated, Index n, T alpha, const T* x, Index step, T* A, Index leading) {
-  if (n == 0 || alpha == T{0}) return;
-  const Arithmetic arithmetic;
-  const Strided<const T> all(x, n, step);
-  for (Index j = 0; j < n; ++j) {
-    const T own = conjugated_if(conjugated, all(j));
-    const T factor = multiply_add(alpha, conjugated_if(hermitian, own), T{0});
-    T* const column = A + j * leading;
-    if (own != T{0}) {
-      for (Index i = lower ? j : 0; i < (lower ? n : j + 1); ++i) {
-        column[i] = multiply_add(conjugated_if(conjugated, all(i)), factor, column[i]);
-      }
-    }
-    if (hermitian) column[j] = real_part(column[j]);
-  }
-}
-
-template <Scalar T>
-void trmv(bool lower, Taken taken, bool unit, Index n, const T* A, Index leading, T* x, Index step) {
-  if (n == 0) return;
-  const Arithmetic arithmetic;
-  const Strided<T> all(x, n, step);
-  std::vector<T> copy(static_cast<std::size_t>(n));
-  for (Index k = 0; k < n; ++k) copy[static_cast<std::size_t>(k)] = all(k);
-  const bool up_to_own = lower != taken.transposed;
-  for (Index i = 0; i < n; ++i) {
-    const Index begin = up_to_own ? 0 : i;
-    const Index count = up_to_own ? i + 1 : n - i;
-    all(i) = inner_product<T>(
-        count, [&](Index k) { return unit && begin + k == i ? T{1} : element(taken, A, leading, i, begin + k); },
-        [&](Index k) { return copy[static_cast<std::size_t>(begin + k)]; });
-  }
-}
-
-template <Scalar T>
-void trsv(bool lower, Taken taken, bool unit, Index n, const T* A, Index leading, T* x, Index step) {
-  if (n == 0) return;
-  const Arithmetic arithmetic;
-  const Strided<T> all(x, n, step);
-  const bool forward = lower != taken.transposed;
-  for (Index number = 0; number < n; ++number) {
-    const Index i = forward ? number : n - 1 - number;
-    const Index begin = forward ? 0 : i + 1;
-    T value = all(i);
-    if (number > 0) {
-      const T start = value;
-      value = inner_product<T>(
-          number, [&](Index k) { return element(taken, A, leading, i, begin + k); },
-          [&](Index k) { return all(begin + k); }, &start, true);
-    }
-    all(i) = unit ? value : divided(value, element(taken, A, leading, i, i));
-  }
-}
-
-#define HEDDLE_INSTANTIATE(T)                                                                        \
-  template T dot<T>(bool, Index, const T*, Index, const T*, Index);                                  \
-  template Real<T> norm<T>(Index, const T*, Index);                                                  \
-  template Real<T> absolute_sum<T>(Index, const T*, Index);                                          \
-  template void axpy<T>(Index, T, const T*, Index, T*, Index);                                       \
-  template void scal<T, T>(Index, T, T*, Index);                                                     \
-  template void gemv<T>(Taken, Index, Index, T, const T*, Index, const T*, Index, T, T*, Index);     \
-  template void symv<T>(bool, bool, bool, Index, T, const T*, Index, const T*, Index, T, T*, Index); \
-  template void ger<T>(bool, bool, Index, Index, T, const T*, Index, const T*, Index, T*, Index);    \
-  template void syr<T>(bool, bool, bool, Index, T, const T*, Index, T*, Index);                      \
-  template void trmv<T>(bool, Taken, bool, Index, const T*, Index, T*, Index);                       \
-  template void trsv<T>(bool, Taken, bool, Index, const T*, Index, T*, Index)
+#define HEDDLE_INSTANTIATE(T)                                                                    \
+  template T dot<T>(bool, Index, const T*, Index, const T*, Index);                              \
+  template Real<T> norm<T>(Index, const T*, Index);                                              \
+  template Real<T> absolute_sum<T>(Index, const T*, Index);                                      \
+  template void axpy<T>(Index, T, const T*, Index, T*, Index);                                   \
+  template void scal<T, T>(Index, T, T*, Index);                                                 \
+  template void gemv<T>(Taken, Index, Index, T, const T*, Index, const T*, Index, T, T*, Index); \
+  template void ger<T>(bool, bool, Index, Index, T, const T*, Index, const T*, Index, T*, Index)
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE);
 template void scal<Kokkos::complex<float>, float>(Index, float, Kokkos::complex<float>*, Index);
 template void scal<Kokkos::complex<double>, double>(Index, double, Kokkos::complex<double>*, Index);

@@ -1,6 +1,7 @@
 // BLAS 1 and 2: sums of products rounded once from their exact values, and updates in a fixed order.
 #pragma once
 
+#include "interpose/stored.hpp"
 #include <heddle/core/scalar.hpp>
 
 namespace heddle::impl::interpose {
@@ -39,20 +40,32 @@ struct Taken {
 template <Scalar T>
 void gemv(Taken taken, Index m, Index n, T alpha, const T* A, Index leading, const T* x, Index step_x, T beta, T* y,
           Index step_y);
-/// The same of symmetric A, one of whose triangles is read; or of Hermitian A, or its conjugate.
+/// The same of a matrix of `lower` diagonals below the main one and `upper` above it, column j's elements i of which
+/// are at upper + i - j + j leading.
 template <Scalar T>
-void symv(bool lower, bool hermitian, bool conjugated, Index n, T alpha, const T* A, Index leading, const T* x,
+void gbmv(Taken taken, Index m, Index n, Index lower, Index upper, T alpha, const T* A, Index leading, const T* x,
           Index step_x, T beta, T* y, Index step_y);
+/// The same of symmetric A, one of whose triangles is stored; or of Hermitian A, or its conjugate.
+template <Scalar T, class Stored>
+void symv(const Stored& stored, bool hermitian, bool conjugated, Index n, T alpha, const T* A, const T* x, Index step_x,
+          T beta, T* y, Index step_y);
 /// A = alpha x y^T + A, of conjugates where it says so: multiply_add(x_i, alpha y_j, a_ij).
 template <Scalar T>
 void ger(bool conjugated_x, bool conjugated_y, Index m, Index n, T alpha, const T* x, Index step_x, const T* y,
          Index step_y, T* A, Index leading);
 /// The triangle of A = alpha x x^T + A, or of alpha x x^H + A with real alpha; of x's conjugate where it says so.
-template <Scalar T>
-void syr(bool lower, bool hermitian, bool conjugated, Index n, T alpha, const T* x, Index step, T* A, Index leading);
+template <Scalar T, class Stored>
+void syr(const Stored& stored, bool hermitian, bool conjugated, Index n, T alpha, const T* x, Index step, T* A);
+/// The triangle of A = alpha x y^T + alpha y x^T + A, or of alpha x y^H + conj(alpha) y x^H + A:
+/// multiply_add(x_i, alpha y_j, multiply_add(y_i, alpha x_j, a_ij)).
+template <Scalar T, class Stored>
+void syr2(const Stored& stored, bool hermitian, bool conjugated, Index n, T alpha, const T* x, Index step_x, const T* y,
+          Index step_y, T* A);
 /// x = op(A) x, A triangular: sums rounded once.
-template <Scalar T> void trmv(bool lower, Taken taken, bool unit, Index n, const T* A, Index leading, T* x, Index step);
+template <Scalar T, class Stored>
+void trmv(const Stored& stored, Taken taken, bool unit, Index n, const T* A, T* x, Index step);
 /// Solves op(A) x = b: each element is b's minus the exact sum of products, rounded once, and divided.
-template <Scalar T> void trsv(bool lower, Taken taken, bool unit, Index n, const T* A, Index leading, T* x, Index step);
+template <Scalar T, class Stored>
+void trsv(const Stored& stored, Taken taken, bool unit, Index n, const T* A, T* x, Index step);
 
 }  // namespace heddle::impl::interpose
