@@ -6,13 +6,21 @@ from ._arrays import to_host
 
 # VTK's numbers of cells by meshio's names of them.
 NUMBERS = {"vertex": 1, "line": 3, "triangle": 5, "quad": 9, "tetra": 10, "hexahedron": 12, "wedge": 13, "pyramid": 14}
+# Points of VTK's cells that have faces.
+CORNERS = {10: 4, 11: 8, 12: 8, 13: 6, 14: 5}
 
 
 def cells_of(mesh):
-    """Points, kinds, offsets and ghosts of the cells of a mesh, in its order; None where it is no mesh."""
+    """Points, kinds, offsets and ghosts of the cells of a mesh, in its order; None where it is no mesh. Of cells of one
+    kind the points are rows, kinds is its number, and there are no offsets."""
     if hasattr(mesh, "celltypes") and hasattr(mesh, "cell_connectivity"):
         ghosts = mesh.cell_data["vtkGhostType"] if "vtkGhostType" in mesh.cell_data else None
-        return mesh.cell_connectivity, mesh.celltypes, mesh.offset, ghosts
+        points, kinds = mesh.cell_connectivity, mesh.celltypes
+        # VTK makes a list of offsets where cells of one size have none until it is asked for.
+        corners = getattr(mesh.GetCells(), "IsHomogeneous", int)()
+        if len(kinds) and corners > 0 and corners == CORNERS.get(int(kinds[0])) and (kinds == kinds[0]).all():
+            return points.reshape((-1, corners)), int(kinds[0]), None, ghosts
+        return points, kinds, mesh.cell_offsets if hasattr(mesh, "cell_offsets") else mesh.offset, ghosts
     blocks = getattr(mesh, "cells", None)
     if not isinstance(blocks, list) or not all(hasattr(block, "type") and hasattr(block, "data") for block in blocks):
         return None

@@ -181,6 +181,8 @@ def external_faces(cells, kind=None, *, kinds=None, offsets=None, ghosts=None, g
         if not all(x is None for x in (kind, kinds, offsets, ghosts)):
             raise ValueError("external_faces: a mesh has its own kinds, offsets and ghosts")
         cells, kinds, offsets, ghosts = mesh
+        if offsets is None:
+            kind, kinds = kinds, None
     arrays = kind_of("external_faces", cells)
     cells = arrays.array(cells)
     name = arrays.dtype_name(cells)

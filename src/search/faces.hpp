@@ -3,6 +3,7 @@
 
 #include "search/duplicates.hpp"
 #include "search/listing.hpp"
+#include "search/point_lists.hpp"
 #include "search/search.hpp"
 #include <heddle/search/faces.hpp>
 
@@ -91,6 +92,9 @@ template <Shape shape, PointId Id, class Space> class FaceSearch {
     marks_ = recorder_.template array<std::uint32_t>("heddle::search::marks", (mesh_.cells() + 1) / 2);
     const auto forget = [&] { Kokkos::deep_copy(workspace_.space(), marks_, 0U); };
     forget();
+    if constexpr (on_host) {
+      if (search_by_points()) return;
+    }
     const auto whole = [&] { return source(blocks_.whole(), 0); };
     const auto blocks = [&](const auto& f) { each_source(f); };
     const KeyCounts counts{mesh_.cells() * Source::per_item,
@@ -122,6 +126,23 @@ template <Shape shape, PointId Id, class Space> class FaceSearch {
   SearchRecorder& recorder() { return recorder_; }
 
  private:
+  // By lists of points on hosts, where that serves. They take less memory than the search that is asked for.
+  bool search_by_points() {
+    const Algorithm asked = options_.search.algorithm;
+    const Index sides = facts_.sides - facts_.flat_sides;
+    const std::int64_t points = facts_.largest - facts_.least + 1;
+    using Lists = PointLists<Id, shape>;
+    if ((asked != Algorithm::automatic && asked != Algorithm::partition) || options_.search.memory != 0 ||
+        shared_.bits.extent(0) > 0 || sides == 0 || !Lists::are_for(workspace_.space(), sides, points)) {
+      return false;
+    }
+    const Source all = source(blocks_.whole(), 0);
+    if (!cells_are_near(all, points) || !Lists(recorder_, all, sides, points).search(side_marks())) return false;
+    report_.search.algorithm = Algorithm::partition;
+    report_.search.passes = 1;
+    return true;
+  }
+
   [[nodiscard]] bool drops() const { return options_.ghosts == GhostCells::drop; }
   [[nodiscard]] int bits() const {
     const auto span = static_cast<Word>(facts_.largest - facts_.least);
@@ -143,6 +164,34 @@ template <Shape shape, PointId Id, class Space> class FaceSearch {
   SharedPoints shared_;
   Marks marks_;
 };
+
+/// A mesh that has a kind and an offset for each cell, as one of a single kind where all are the same, and follow each
+/// other without gaps: kernels then know how many corners there are.
+template <PointId Id, class Space>
+Mesh<Id, Space> of_one_kind(const ExecutionSpace& space, const Mesh<Id, Space>& mesh) {
+  const Index cells = mesh.cells();
+  if (!mesh.mixed() || cells == 0) return mesh;
+  CellKind kind{};
+  Kokkos::deep_copy(space, Kokkos::View<CellKind, Kokkos::HostSpace>(&kind), Kokkos::subview(mesh.kinds, 0));
+  space.fence("heddle::search::kind");
+  const Index corners = corners_of(kind);
+  if (corners == 0 || static_cast<Index>(mesh.points.extent(0)) != cells * corners) return mesh;
+  const auto kinds = mesh.kinds;
+  const auto offsets = mesh.offsets;
+  Index others = 0;
+  Kokkos::parallel_reduce(
+      "heddle::search::kinds", Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(space, 0, cells + 1),
+      KOKKOS_LAMBDA(Index cell, Index & sum) {
+        sum += (cell < cells && kinds(cell) != kind) || offsets(cell) != cell * corners ? 1 : 0;
+      },
+      others);
+  if (others > 0) return mesh;
+  Mesh<Id, Space> single;
+  single.kind = kind;
+  single.points = mesh.points;
+  single.ghosts = mesh.ghosts;
+  return single;
+}
 
 /// work(shape) with the mesh's as a compile-time constant.
 template <PointId Id, class Space, class Work> auto with_shape(const Mesh<Id, Space>& mesh, const Work& work) {
@@ -176,7 +225,9 @@ template <PointId Id, class Space>
 ExternalFaces<Id> faces_in(Workspace& workspace, const Mesh<Id, Space>& mesh, const ExternalFacesOptions& options) {
   const Kokkos::Profiling::ScopedRegion region("heddle::search::external_faces");
   require_arrays(mesh);
-  return with_shape(mesh, [&](auto shape) { return faces_of<decltype(shape)::value>(workspace, mesh, options); });
+  Mesh<Id, Space> known = mesh;
+  if constexpr (CellBlocks<Id, Space>::direct) known = of_one_kind(workspace.space(), mesh);
+  return with_shape(known, [&](auto shape) { return faces_of<decltype(shape)::value>(workspace, known, options); });
 }
 
 }  // namespace heddle::search::impl

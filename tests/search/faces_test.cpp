@@ -331,7 +331,7 @@ TEST(ExternalFacesOf, AMeshInSeveralPasses) {
   EXPECT_GT(parts.report.search.passes, 2);
   // Besides 2 bytes a cell and what counts buckets.
   EXPECT_LE(parts.report.search.memory, 1000000 + 2 * 135000 + 200000);
-  EXPECT_GE(whole.report.search.memory, 16 * 4 * 135000);
+  EXPECT_GE(whole.report.search.memory, 12 * 4 * 135000);
   EXPECT_EQ(listed(parts.external), listed(whole.external));
   const Cells cells = random_cells(30000, 300, solids, 12);
   ExternalFacesOptions options;
