@@ -55,8 +55,6 @@ template <Scalar T> class Probe {
       : m_(product.m), n_(product.n), inner_(product.k), width_(leading_width(product.k)), work_(work) {}
 
   Spread spread() {
-    work_.left.measure(width_);
-    work_.right.measure(width_);
     work_.sums.resize(plane());
     Probed seen = probed(1);
     Spread spread{std::sqrt(seen.square), seen.undecided};
@@ -282,7 +280,9 @@ void put(const Product<T>& product, Workspace<T>& work, double square_of_reach, 
 template <Scalar T> bool emulate(const Product<T>& product, Workspace<T>& work, bool any) {
   work.left.take(product.op_a, product.A, product.leading_a, true, product.m, product.k, work.threads);
   work.right.take(product.op_b, product.B, product.leading_b, false, product.n, product.k, work.threads);
-  const Spread spread = Probe<T>(product, work).spread();
+  work.left.measure(leading_width(product.k));
+  work.right.measure(leading_width(product.k));
+  const Spread spread = product.look ? Probe<T>(product, work).spread() : Spread{};
   if (work.inner != product.k) {
     work.moduli = emulation_moduli<T>(product.k);
     work.inner = product.k;

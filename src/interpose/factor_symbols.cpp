@@ -1,34 +1,12 @@
 // Routines of LAPACK by their names.
 #include "interpose/factors.hpp"
-#include "interpose/symbols.hpp"
-
-#include <algorithm>
-#include <initializer_list>
-#include <utility>
+#include "interpose/lapack_arguments.hpp"
 
 using namespace heddle::impl::interpose;
 using heddle::Index;
 
 namespace {
 
-// Whether all is right; otherwise says so, as LAPACK does.
-template <class I> bool accepted(const char* name, I* info, std::initializer_list<std::pair<bool, int>> checks) {
-  for (const auto& [wrong, position] : checks) {
-    if (wrong) {
-      *info = -position;
-      refuse(name, position, sizeof(I) == 8);
-      return false;
-    }
-  }
-  *info = 0;
-  return true;
-}
-template <class I> bool below(I extent, I least) {
-  return extent < std::max<I>(1, least);
-}
-bool is_triangle(char triangle) {
-  return triangle == 'U' || triangle == 'L';
-}
 // Arguments of systems with Hermitian positive definite matrices.
 template <class I>
 bool accepted_definite(const char* name, I* info, const char* triangle, I n, I columns, I leading, I leading_b) {

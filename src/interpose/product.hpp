@@ -21,9 +21,12 @@ template <Scalar T> struct Product {
   T beta;
   T* C;
   Index leading_c;
+  /// Whether the factors are looked at for how many moduli they need (EmulationOptions::look); else elements are within
+  /// round-off of |a| |b|, a row of op(A) and b column of op(B), which is enough for orthogonal factors.
+  bool look = true;
 };
 
-/// Computes the product, as EmulatedGemm with a look at its factors and Fallback::exact defines it, on whichever path
+/// Computes the product, as EmulatedGemm with Fallback::exact defines it, on whichever path
 /// is faster. C is not read where beta is 0, A and B are not where alpha or k is 0; and nothing is done where alpha or
 /// k is 0 and beta is 1. C may share elements with A and B, which are then copied first.
 template <Scalar T> void multiply(const Product<T>& product);

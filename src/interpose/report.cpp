@@ -1,5 +1,7 @@
 #include "interpose/report.hpp"
 
+#include "interpose/beneath.hpp"
+
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -26,6 +28,19 @@ struct AtEnd {
     if (Routine::reported()) Routine::write();
   }
 } at_end;
+
+void write_beneath() {
+  std::vector<CalledBeneath> called = called_beneath();
+  if (called.empty()) return;
+  std::sort(called.begin(), called.end(), [](const CalledBeneath& a, const CalledBeneath& b) {
+    return a.calls != b.calls ? a.calls > b.calls : std::strcmp(a.name, b.name) < 0;
+  });
+  std::fprintf(stderr, "heddle: calls of LAPACK beneath, whose bits are not the same on any machine\n%24s %12s\n",
+               "routine", "calls");
+  for (const CalledBeneath& one : called) {
+    std::fprintf(stderr, "%24s %12llu\n", one.name, static_cast<unsigned long long>(one.calls));
+  }
+}
 
 }  // namespace
 
@@ -60,6 +75,7 @@ void Routine::write() {
       }
     }
   }
+  write_beneath();
   if (lines.empty()) return;
   std::sort(lines.begin(), lines.end(), [](const Line& a, const Line& b) {
     return a.seconds != b.seconds ? a.seconds > b.seconds : std::strcmp(a.name, b.name) < 0;

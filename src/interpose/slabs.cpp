@@ -264,14 +264,15 @@ template <Scalar T> void Slabs<T>::multiply_pair(const EmulationReport& chosen, 
 
 template <Scalar T>
 bool multiply_in_slabs(const blas::Context& context, HostCopies& copies, const Product<T>& product, double memory) {
-  const EmulationOptions options;
+  const EmulationOptions options{.look = product.look};
   const int least = moduli_of<T>(product.k, options);
   const Extents probed = extents_for(product, least, memory);
   if (probed.rows == 0) return false;
   std::optional<Slabs<T>> slabs;
   slabs.emplace(context, copies, product, probed, least);
-  const Spread spread = slabs->probe();
-  const EmulationReport chosen = choose_emulation<T>(product.k, product.m * product.n, spread, options);
+  EmulationReport chosen;
+  chosen.moduli = least;
+  if (product.look) chosen = choose_emulation<T>(product.k, product.m * product.n, slabs->probe(), options);
   const Extents multiplied = chosen.moduli <= least ? probed : extents_for(product, chosen.moduli, memory);
   if (multiplied.rows == 0) return false;
   if (multiplied != probed) {

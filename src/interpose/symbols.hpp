@@ -39,6 +39,9 @@ template <Scalar T> [[nodiscard]] bool operation_from(int argument, Operation& o
 [[nodiscard]] constexpr char capital(const char* argument) {
   return *argument >= 'a' && *argument <= 'z' ? static_cast<char>(*argument - 'a' + 'A') : *argument;
 }
+[[nodiscard]] constexpr bool is_triangle(char letter) {
+  return letter == 'U' || letter == 'L';
+}
 /// Letters of CBLAS' enumerations, '?' for what is none of them. Matrices by rows are the transposes of those by
 /// columns: triangles and sides change places.
 [[nodiscard]] constexpr char letter_of_operation(int op) {

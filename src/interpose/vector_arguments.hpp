@@ -23,9 +23,6 @@ inline bool is_order(int order) {
 inline bool is_operation(char op) {
   return op == 'N' || op == 'T' || op == 'C';
 }
-inline bool is_triangle(char triangle) {
-  return triangle == 'U' || triangle == 'L';
-}
 /// op(A) of a matrix by columns, or by rows, whose transpose is in memory.
 inline Taken taken_as(char op, bool by_rows) {
   return {(op != 'N') != by_rows, op == 'C'};

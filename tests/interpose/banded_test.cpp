@@ -66,7 +66,6 @@ template <class T> struct Square {
 
 template <class T> class Banded : public testing::Test {
  protected:
-  using R = Real<T>;
   int pick(int least, int most) { return std::uniform_int_distribution<int>(least, most)(engine_); }
   T number() { return random_number<T>(engine_); }
   std::vector<T> numbers(int count) { return random_numbers<T>(engine_, count); }
@@ -116,7 +115,7 @@ template <class T> class Banded : public testing::Test {
     for (int j = 0; j < n; ++j) {
       for (int i = j; i < n; ++i) {
         if (i - j > width) continue;
-        A(i, j) = i == j ? T(real_of<R>(number())) : number();
+        A(i, j) = i == j ? T(real_of<Real<T>>(number())) : number();
         A(j, i) = conjugate(A(i, j));
       }
     }
@@ -127,7 +126,7 @@ template <class T> class Banded : public testing::Test {
     for (int j = 0; j < n; ++j) {
       for (int i = 0; i < n; ++i) {
         if (std::abs(i - j) <= width && (part == 'U' ? i <= j : i >= j)) {
-          A(i, j) = i == j ? number() * R(0.1) + T(2) : number() * R(0.1);
+          A(i, j) = i == j ? number() * Real<T>(0.1) + T(2) : number() * Real<T>(0.1);
         }
       }
     }
@@ -193,7 +192,7 @@ TYPED_TEST(Banded, ProductsOfBands) {
 TYPED_TEST(Banded, ProductsOfPackedMatricesAndUpdates) {
   using T = TypeParam;
   using P = typename TestFixture::Passed;
-  using R = typename TestFixture::R;
+  using R = Real<T>;
   using Multiply = void(int, int, int, P, const T*, const T*, int, P, T*, int);
   using Update = void(int, int, int, R, const T*, int, T*);
   using Whole = void(int, int, int, P, const T*, int, const T*, int, T*, int);

@@ -133,8 +133,8 @@ TYPED_TEST(Slabs, HaveTheBitsOfTheWholeProduct) {
   int exact = 0;
   int more = 0;
   int in_parts = 0;
-  for (int number = 0; number < 42; ++number) {
-    const Case<T> one(engine, kinds[number % 7], 150);
+  for (int number = 0; number < 35; ++number) {
+    const Case<T> one(engine, kinds[number % 7], 90);
     std::vector<T> expected;
     const EmulationReport report = one.expect(expected);
     exact += report.fallback ? 1 : 0;
@@ -158,7 +158,7 @@ TYPED_TEST(Slabs, WithoutADeviceHaveThemToo) {
   int exact = 0;
   int more = 0;
   for (int number = 0; number < 140; ++number) {
-    const Case<T> one(engine, kinds[number % 7], number < 120 ? 40 : 150);
+    const Case<T> one(engine, kinds[number % 7], number < 130 ? 40 : 100);
     std::vector<T> expected;
     const EmulationReport report = one.expect(expected);
     exact += report.fallback ? 1 : 0;
