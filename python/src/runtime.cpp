@@ -5,10 +5,13 @@
 #include <mpi.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cstdlib>
+#include <exception>
 #include <memory>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -60,7 +63,61 @@ void drop_left() {
   }
 }
 
+// Calls that this thread is in, when it looks for signals next, and what Python has made of one.
+thread_local int calls_of_thread = 0;
+thread_local std::chrono::steady_clock::time_point next_look;
+thread_local std::exception_ptr heard;
+
+// Before each kernel. A kernel of a destructor is none to throw from.
+void listen(const char* kernel) {
+  if (calls_of_thread == 0 || std::uncaught_exceptions() > 0 ||
+      std::string_view(kernel).find("destruct") != std::string_view::npos)
+    return;
+  if (!heard) {
+    constexpr std::chrono::milliseconds apart(50);
+    const auto now = std::chrono::steady_clock::now();
+    if (now < next_look) return;
+    next_look = now + apart;
+    const nb::gil_scoped_acquire acquired;
+    if (PyErr_CheckSignals() == 0) return;
+    heard = std::make_exception_ptr(nb::python_error());
+  }
+  throw Error(ErrorKind::computation, "stopped by Python");
+}
+
+namespace tools = Kokkos::Tools::Experimental;
+using KernelBegins = decltype(tools::EventSet::begin_parallel_for);
+// What a tool that was loaded wants to know.
+KernelBegins for_tool[3] = {};
+template <int kind> void kernel_begins(const char* name, std::uint32_t device, std::uint64_t* number) {
+  if (for_tool[kind] != nullptr) for_tool[kind](name, device, number);
+  listen(name);
+}
+
+// Kokkos waits for a GPU before each kernel where somebody listens.
+void listen_to_kernels() {
+  if constexpr (Kokkos::SpaceAccessibility<Kokkos::HostSpace, MemorySpace>::accessible) {
+    const tools::EventSet before = tools::get_callbacks();
+    for_tool[0] = before.begin_parallel_for;
+    for_tool[1] = before.begin_parallel_reduce;
+    for_tool[2] = before.begin_parallel_scan;
+    tools::set_begin_parallel_for_callback(kernel_begins<0>);
+    tools::set_begin_parallel_reduce_callback(kernel_begins<1>);
+    tools::set_begin_parallel_scan_callback(kernel_begins<2>);
+  }
+}
+
 }  // namespace
+
+Hearing::Hearing() {
+  ++calls_of_thread;
+}
+Hearing::~Hearing() {
+  --calls_of_thread;
+}
+void Hearing::rethrow() const {
+  if (heard) std::rethrow_exception(std::exchange(heard, nullptr));
+}
 
 Turn::Turn() : lock_(state().mutex) {
   drop_left();
@@ -105,6 +162,7 @@ void start(std::optional<int> threads, std::optional<int> device) {
     Kokkos::initialize(settings);
     the.owns_kokkos = true;
   }
+  listen_to_kernels();
   the.space.emplace();
   the.process = getpid();
   the.started = true;

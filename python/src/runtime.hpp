@@ -113,19 +113,39 @@ class Turn {
   std::unique_lock<std::recursive_mutex> lock_;
 };
 
+/// While it is there, Ctrl-C is heard between the kernels that this thread starts on a CPU: what is under way ends by
+/// an exception of C++. Products by the BLAS and single kernels are finished first.
+class Hearing {
+ public:
+  Hearing();
+  ~Hearing();
+  Hearing(const Hearing&) = delete;
+  Hearing& operator=(const Hearing&) = delete;
+  /// Throws what Python has made of a signal that was heard, if any was.
+  void rethrow() const;
+};
+
 /// Runs `work` without the GIL, and waits until its kernels are done. Calls of several threads come one after the
 /// other.
 template <class Work> auto run(Work&& work) {
   start();
   const nb::gil_scoped_release released;
   const Turn turn;
-  if constexpr (std::is_void_v<std::invoke_result_t<Work>>) {
-    work();
-    space().fence("heddle::python::done");
-  } else {
-    auto result = work();
-    space().fence("heddle::python::done");
-    return result;
+  const Hearing hearing;
+  try {
+    if constexpr (std::is_void_v<std::invoke_result_t<Work>>) {
+      work();
+      space().fence("heddle::python::done");
+      hearing.rethrow();
+    } else {
+      auto result = work();
+      space().fence("heddle::python::done");
+      hearing.rethrow();
+      return result;
+    }
+  } catch (...) {
+    hearing.rethrow();
+    throw;
   }
 }
 /// The same under a watch, whose exception is thrown rather than what the library made of it.

@@ -177,6 +177,48 @@ assert abs(heddle.exact.sum(np.ones(10)) - 10) == 0
     assert time.time() - begin < 60
 
 
+LONG_WORK = {
+    "eigh": "heddle.eigh(h)",
+    "duplicates": "heddle.duplicates(keys, algorithm='sort-by-id')",
+    "external_faces": "heddle.external_faces(cells, algorithm='hash-fight')",
+    "solve": "heddle.solve(h, h, arithmetic='emulated')",
+    "expm": "heddle.expm(h / 30, arithmetic='emulated')",
+    "exact.matmul": "heddle.exact.matmul(h[:40], h)",
+    "keyed_sum": "heddle.exact.keyed_sum(h.ravel(), keys)",
+}
+
+
+@pytest.mark.skipif(heddle._core.on_gpus, reason="on GPUs Ctrl-C is heard by hooks alone")
+@pytest.mark.parametrize("work", LONG_WORK)
+def test_ctrl_c_is_heard_between_kernels(work):
+    """Again and again: whatever was under way, the next call is as if nothing had been."""
+    code = f"""
+import _thread, time, signal, threading, os
+import heddle, numpy as np
+rng = np.random.default_rng(1)
+h = rng.normal(size=(1000, 1000)); h = h + h.T
+keys = rng.integers(0, 10**5, 10**6)
+cells = rng.integers(0, 10**5, (10**6, 4))
+def work():
+    return {LONG_WORK[work]}
+def bits(found):
+    arrays = found if isinstance(found, tuple) else (found,)
+    return [np.asarray(getattr(getattr(a, "external", a), "points", getattr(a, "group", a))).tobytes() for a in arrays]
+heard = 0
+for wait in (0.02, 0.11, 0.3):
+    threading.Timer(wait, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+    try:
+        while True:
+            work()
+    except KeyboardInterrupt:
+        heard += 1
+small = h[:50, :50]
+print(heard, abs(heddle.matmul(small, heddle.solve(small, np.eye(50))) - np.eye(50)).max() < 1e-8, bits(work()) == bits(work()))
+"""
+    # The bits of a native eigensolver are those of one number of threads.
+    assert run_python(code, threads=1, timeout=240) == "3 True True\n"
+
+
 @pytest.mark.skipif(heddle._core.on_gpus, reason="a product on a GPU is over before a signal comes")
 def test_ctrl_c_is_heard_within_a_product():
     code = """

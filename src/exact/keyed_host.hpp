@@ -1,11 +1,13 @@
 // On the host: sums of the elements that have the same key.
 #pragma once
 
+#include "core/large_pages.hpp"
 #include "exact/segments.hpp"
 
 #include <cmath>
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace heddle::exact::impl {
@@ -162,13 +164,22 @@ DealtNumbers<T> deal(const ExecutionSpace& space, const KeyedNumbers<T, I>& numb
   DealtNumbers<T> dealt{Kokkos::View<T*, Kokkos::HostSpace>(bytes_apart, length),
                         Kokkos::View<std::uint16_t*, Kokkos::HostSpace>(bytes_apart, length),
                         std::vector<Index>(static_cast<std::size_t>(blocks) + 1)};
+  heddle::impl::advise_large_pages(dealt.terms.data(), length * sizeof(T));
+  heddle::impl::advise_large_pages(dealt.keys.data(), length * sizeof(std::uint16_t));
   const Index parts = space.concurrency();
   std::vector<std::vector<Index>> places(static_cast<std::size_t>(parts));
   const auto begin = [&](Index part) { return numbers.count * part / parts; };
+  // Loops have copies of what they read: for all the compiler knows, a count that is written could be a part of it.
   for_each_chunk(space, "heddle::exact::count", 0, parts, 1, true, [&](Index part, Index /*end*/) {
-    std::vector<Index>& mine = places[static_cast<std::size_t>(part)];
-    mine.resize(static_cast<std::size_t>(blocks));
-    for (Index i = begin(part); i < begin(part + 1); ++i) ++mine[numbers.key(i) / block_keys];
+    const KeyedNumbers<T, I> all = numbers;
+    // Neighbours often have the same block, whose count would be waited for.
+    std::vector<Index> even(static_cast<std::size_t>(blocks));
+    std::vector<Index> odd(static_cast<std::size_t>(blocks));
+    Index* const counts[2] = {even.data(), odd.data()};
+    const Index end = begin(part + 1);
+    for (Index i = begin(part); i < end; ++i) ++counts[i & 1][all.key(i) / block_keys];
+    for (std::size_t block = 0; block < even.size(); ++block) even[block] += odd[block];
+    places[static_cast<std::size_t>(part)] = std::move(even);
   });
   Index place = 0;
   for (std::size_t block = 0; block < static_cast<std::size_t>(blocks); ++block) {
@@ -181,12 +192,16 @@ DealtNumbers<T> deal(const ExecutionSpace& space, const KeyedNumbers<T, I>& numb
   }
   dealt.offsets.back() = place;
   for_each_chunk(space, "heddle::exact::deal", 0, parts, 1, true, [&](Index part, Index /*end*/) {
-    std::vector<Index>& mine = places[static_cast<std::size_t>(part)];
-    for (Index i = begin(part); i < begin(part + 1); ++i) {
-      const std::size_t key = numbers.key(i);
-      const Index to = mine[key / block_keys]++;
-      dealt.terms(to) = numbers.x[i * numbers.stride];
-      dealt.keys(to) = static_cast<std::uint16_t>(key % block_keys);
+    const KeyedNumbers<T, I> all = numbers;
+    Index* const next = places[static_cast<std::size_t>(part)].data();
+    T* const terms = dealt.terms.data();
+    std::uint16_t* const keys = dealt.keys.data();
+    const Index end = begin(part + 1);
+    for (Index i = begin(part); i < end; ++i) {
+      const std::size_t key = all.key(i);
+      const Index to = next[key / block_keys]++;
+      terms[to] = all.x[i * all.stride];
+      keys[to] = static_cast<std::uint16_t>(key % block_keys);
     }
   });
   return dealt;

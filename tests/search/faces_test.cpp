@@ -323,6 +323,64 @@ TEST(ExternalFacesOf, MeshesInHostMemory) {
   }
 }
 
+// The cubes of a grid, and a cell of corners from both of its ends, whose numbers are further apart than those of
+// others.
+template <class Cubes> auto with_a_far_cell(const Cubes& cubes, Index points) {
+  const auto length = static_cast<Index>(cubes.points.extent(0));
+  Cubes mesh;
+  mesh.kind = cubes.kind;
+  const Kokkos::View<std::int32_t*, MemorySpace> all("points", static_cast<std::size_t>(length + 8));
+  Kokkos::deep_copy(Kokkos::subview(all, std::pair<Index, Index>(0, length)), cubes.points);
+  const auto host = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), all);
+  for (int k = 0; k < 8; ++k) host(length + k) = static_cast<std::int32_t>(k % 2 == 0 ? k : points - k);
+  Kokkos::deep_copy(all, host);
+  mesh.points = all;
+  return mesh;
+}
+
+TEST(ExternalFacesOf, ALargeGridInOrder) {
+  for (const Index n : {40, 136}) {  // More points than 21 bits number, the second.
+    const auto cubes = hexahedra_of<std::int32_t>(ExecutionSpace(), {n, n, n}, {});
+    const Index points = (n + 1) * (n + 1) * (n + 1);
+    EXPECT_EQ(external_faces(ExecutionSpace(), cubes).external.size(), 6 * n * n);
+    const auto far = with_a_far_cell(cubes, points);
+    const auto found = external_faces(ExecutionSpace(), far);
+    EXPECT_EQ(found.external.size(), 6 * n * n + 6);
+    EXPECT_EQ(listed(found.external).back().cell, n * n * n);
+    EXPECT_EQ(found.nonmanifold.size(), 0);
+    if (n > 40) continue;
+    const auto by_hash = external_faces(ExecutionSpace(), far, {.search = {.algorithm = Algorithm::hash_fight}});
+    EXPECT_EQ(listed(by_hash.external), listed(found.external));
+  }
+}
+
+// Every cell twice: a face within is of four sides, and none is alone.
+TEST(ExternalFacesOf, AGridTwice) {
+  const auto once = tetrahedra_of<std::int32_t>(ExecutionSpace(), {20, 20, 20}, {});
+  const auto length = static_cast<Index>(once.points.extent(0));
+  const Kokkos::View<std::int32_t*, MemorySpace> all("points", static_cast<std::size_t>(2 * length));
+  for (const Index first : {Index{0}, length}) {
+    Kokkos::deep_copy(Kokkos::subview(all, std::pair<Index, Index>(first, first + length)), once.points);
+  }
+  Mesh<std::int32_t> twice;
+  twice.points = all;
+  const Index cells = length / 4;
+  const Index outside = external_faces(ExecutionSpace(), once).external.size();
+  const auto found = external_faces(ExecutionSpace(), twice);
+  EXPECT_EQ(found.external.size(), 0);
+  EXPECT_EQ(found.nonmanifold.size(), 8 * cells - 2 * outside);
+  EXPECT_EQ(found.report.nonmanifold_faces, (4 * cells - outside) / 2);
+}
+
+TEST(ExternalFacesOf, KindsThatAreAllTheSame) {
+  const Cells cells = random_cells(3000, 200, {CellKind::tetrahedron}, 5);
+  const auto expected = expected_faces(cells);
+  expect_faces(external_faces(ExecutionSpace(), mixed_mesh(cells)), expected);
+  Cells last = cells;
+  last.push_back({CellKind::pyramid, {1, 2, 3, 4, 5}});
+  expect_faces(external_faces(ExecutionSpace(), mixed_mesh(last)), expected_faces(last));
+}
+
 TEST(ExternalFacesOf, AMeshInSeveralPasses) {
   const auto mesh = tetrahedra_of<std::int32_t>(ExecutionSpace(), {30, 30, 30}, {.randomised = true});
   const auto whole = external_faces(ExecutionSpace(), mesh);
