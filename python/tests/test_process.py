@@ -181,7 +181,7 @@ LONG_WORK = {
     "eigh": "heddle.eigh(h)",
     "duplicates": "heddle.duplicates(keys, algorithm='sort-by-id')",
     "external_faces": "heddle.external_faces(cells, algorithm='hash-fight')",
-    "solve": "heddle.solve(h, h, arithmetic='emulated')",
+    "solve": "heddle.solve(h, h[:, :10], arithmetic='emulated')",
     "expm": "heddle.expm(h / 30, arithmetic='emulated')",
     "exact.matmul": "heddle.exact.matmul(h[:40], h)",
     "keyed_sum": "heddle.exact.keyed_sum(h.ravel(), keys)",
