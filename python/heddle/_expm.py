@@ -148,8 +148,9 @@ def expm_multiply(A, B, start=None, stop=None, num=None, endpoint=True, *, time=
 
     Parameters
     ----------
-    A : (n, n) array, or an operator
-        A matrix, of B's type or, where B is complex, real; or what has a `shape` and multiplies blocks of vectors:
+    A : (n, n) array, DistributedMatrix, or an operator
+        A matrix, of B's type or, where B is complex, real; one over ranks, each of which then gives all of B and gets
+        all of the result; or what has a `shape` and multiplies blocks of vectors:
         sparse matrices and LinearOperators of SciPy, or any object with A @ X and A.conj().T @ X.
     B : (n,) or (n, m) array
     start, stop, num, endpoint
@@ -178,13 +179,19 @@ def expm_multiply(A, B, start=None, stop=None, num=None, endpoint=True, *, time=
     >>> heddle.expm_multiply(np.array([[0.0, 1.0], [0.0, 0.0]]), np.array([1.0, 2.0]), time=3.0)
     array([7., 2.])
     """
-    kind, name, A, B, is_array = _matrix_or_operator("expm_multiply", A, B, time)
+    over_ranks = isinstance(A, DistributedMatrix)
+    if over_ranks:
+        kind, name, B = vectors_beside("expm_multiply", A, B, time)
+    else:
+        kind, name, A, B, is_array = _matrix_or_operator("expm_multiply", A, B, time)
     if len(A.shape) != 2 or A.shape[0] != A.shape[1] or len(B.shape) not in (1, 2) or B.shape[0] != A.shape[0]:
         raise ValueError(f"expm_multiply: A has shape {tuple(A.shape)} and B {tuple(B.shape)}")
     options = _core.ExpmMultiplyOptions(method, structure, tolerance, dimension)
 
     def act(t, b, r):
         b, r = (b[:, None], r[:, None]) if len(b.shape) == 1 else (b, r)
+        if over_ranks:
+            return ExpmMultiplyReport(**_core.distributed_expm_multiply(False, t, A._core, b, r, options))
         if is_array:
             return ExpmMultiplyReport(**_core.expm_multiply(False, t, A, b, r, options))
         apply, adjoint = _products(kind, A, name)
@@ -218,6 +225,16 @@ def _matrix_or_operator(function, A, B, time):
         name = {"float32": "complex64", "float64": "complex128"}[name]
         B = kind.as_type(B, name)
     return kind, name, A, B, False
+
+
+def vectors_beside(function, A, B, time):
+    """The kind and type of vectors B for a DistributedMatrix A, and they themselves: of A's type, or where A is real and
+    they, or the time, are not, of the complex type of its precision."""
+    kind, of_b, (B,) = operands(function, B)
+    name = A.dtype.name
+    if of_b.startswith("complex") or complex(time).imag != 0:
+        name = {"float32": "complex64", "float64": "complex128"}.get(name, name)
+    return kind, name, B if of_b == name else kind.usable(kind.as_type(B, name))
 
 
 def _is_complex(A, time):

@@ -40,8 +40,10 @@ def compacted(faces, points):
     ids = to_host(faces.points)
     used = np.zeros(len(points), bool)
     used[ids] = True
-    number = np.cumsum(used) - 1
-    return np.asarray(points)[used], np.flatnonzero(used), number[ids]
+    original = np.flatnonzero(used)
+    number = np.empty(len(points), np.int64)  # of points that are used; nobody looks at others
+    number[original] = np.arange(len(original))
+    return np.asarray(points)[original], original, number[ids]
 
 
 def as_pyvista(faces, points):
@@ -49,13 +51,20 @@ def as_pyvista(faces, points):
 
     own, original, ids = compacted(faces, points)
     offsets = to_host(faces.offsets)
+    if len(offsets) < 2:
+        return pyvista.PolyData()
     # VTK's list: for each face the number of its points, and these.
     counts = np.diff(offsets)
-    listed = np.insert(ids, offsets[:-1], counts) if len(counts) else np.zeros(0, ids.dtype)
-    surface = pyvista.PolyData(own, faces=listed) if len(counts) else pyvista.PolyData()
-    if len(counts):
-        surface.point_data["original_point"] = original
-        surface.cell_data["original_cell"] = to_host(faces.cell)
+    if (counts == counts[0]).all():
+        listed = np.empty((len(counts), counts[0] + 1), np.int64)
+        listed[:, 0] = counts[0]
+        listed[:, 1:] = ids.reshape(listed.shape[0], counts[0])
+        listed = listed.reshape(-1)
+    else:
+        listed = np.insert(ids, offsets[:-1], counts)
+    surface = pyvista.PolyData(own, faces=listed)
+    surface.point_data["original_point"] = original
+    surface.cell_data["original_cell"] = to_host(faces.cell)
     return surface
 
 

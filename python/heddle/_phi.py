@@ -1,4 +1,4 @@
-"""Phi functions of matrices, and sums of their products with vectors, on one rank."""
+"""Phi functions of matrices, and sums of their products with vectors."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 from . import _core
 from ._arrays import operands, result, square
-from ._expm import LARGEST_PHI, ExpmMultiplyReport, _matrix_or_operator, _products
+from ._distributed import DistributedMatrix, together
+from ._expm import LARGEST_PHI, ExpmMultiplyReport, _matrix_or_operator, _products, vectors_beside
 
 
 @dataclass(frozen=True)
@@ -36,10 +37,11 @@ def phi(a, p, *, out=None, tolerance=0.0, structure="automatic", arithmetic="nat
 
     Parameters
     ----------
-    a : (n, n) array
+    a : (n, n) array, or DistributedMatrix
     p : int
         From 0 to 8.
     out : (p + 1, n, n) array, optional
+        Over ranks p + 1 matrices.
     tolerance : float
         Bound for what the polynomials leave out, relative; 0: the unit round-off.
     structure : str
@@ -55,7 +57,7 @@ def phi(a, p, *, out=None, tolerance=0.0, structure="automatic", arithmetic="nat
 
     Returns
     -------
-    phis : (p + 1, n, n) array
+    phis : (p + 1, n, n) array; over ranks a list of p + 1 DistributedMatrix
     report : PhiReport, if full_output
 
     Examples
@@ -68,17 +70,32 @@ def phi(a, p, *, out=None, tolerance=0.0, structure="automatic", arithmetic="nat
     >>> bool(np.allclose(a @ phis[1] + np.eye(2), phis[0]))
     True
     """
+    options = _core.PhiOptions(tolerance, structure, arithmetic, tile, moduli, progress)
+    if isinstance(a, DistributedMatrix):
+        _require_order(p)
+        given = out
+        out = [DistributedMatrix.like(a, a.shape) for _ in range(p + 1)] if out is None else list(out)
+        together("phi", a, *out)
+        if len(out) != p + 1:
+            raise ValueError(f"phi: out has {len(out)} matrices; expected {p + 1}")
+        report = PhiReport(**_core.distributed_phi(a._core, [one._core for one in out], options))
+        out = out if given is None else given
+        return (out, report) if full_output else out
     kind, name, (a,) = operands("phi", a)
     if len(a.shape) != 2:
         raise ValueError(f"phi: shape {tuple(a.shape)}; expected a square matrix")
     square("phi", a)
-    if not 0 <= p <= LARGEST_PHI:
-        raise ValueError(f"phi: p = {p}; expected 0 to {LARGEST_PHI}")
+    _require_order(p)
     given = out
     out = result("phi", kind, out, (p + 1, *a.shape), name, a)
-    report = PhiReport(**_core.phi(a, out, tolerance, structure, arithmetic, tile, moduli, progress))
+    report = PhiReport(**_core.phi(a, out, options))
     out = kind.finish(out) if given is None else out
     return (out, report) if full_output else out
+
+
+def _require_order(p):
+    if not 0 <= p <= LARGEST_PHI:
+        raise ValueError(f"phi: p = {p}; expected 0 to {LARGEST_PHI}")
 
 
 def phi_multiply(A, B, *, time=1.0, method="automatic", tolerance=0.0, dimension=40, full_output=False):
@@ -87,10 +104,10 @@ def phi_multiply(A, B, *, time=1.0, method="automatic", tolerance=0.0, dimension
 
     Parameters
     ----------
-    A : (n, n) array, or an operator
+    A : (n, n) array, DistributedMatrix, or an operator
         As expm_multiply() takes it.
     B : (n, p + 1) array
-        p from 0 to 8.
+        p from 0 to 8. With a DistributedMatrix each rank gives all of it, and gets all of u.
     time : number
         Complex where B is.
     method : str
@@ -113,7 +130,11 @@ def phi_multiply(A, B, *, time=1.0, method="automatic", tolerance=0.0, dimension
     >>> bool(np.allclose(u, (1 - np.exp(-6)) / 2))
     True
     """
-    kind, name, A, B, is_array = _matrix_or_operator("phi_multiply", A, B, time)
+    over_ranks = isinstance(A, DistributedMatrix)
+    if over_ranks:
+        kind, name, B = vectors_beside("phi_multiply", A, B, time)
+    else:
+        kind, name, A, B, is_array = _matrix_or_operator("phi_multiply", A, B, time)
     if len(A.shape) != 2 or A.shape[0] != A.shape[1] or len(B.shape) != 2 or B.shape[0] != A.shape[0]:
         raise ValueError(f"phi_multiply: A has shape {tuple(A.shape)} and B {tuple(B.shape)}")
     if not 1 <= B.shape[1] <= LARGEST_PHI + 1:
@@ -121,7 +142,9 @@ def phi_multiply(A, B, *, time=1.0, method="automatic", tolerance=0.0, dimension
     options = _core.ExpmMultiplyOptions(method, "general", tolerance, dimension)
     u = result("phi_multiply", kind, None, (B.shape[0],), name, B)
     t = complex(time)
-    if is_array:
+    if over_ranks:
+        entries = _core.distributed_expm_multiply(True, t, A._core, B, u[:, None], options)
+    elif is_array:
         entries = _core.expm_multiply(True, t, A, B, u[:, None], options)
     else:
         apply, adjoint = _products(kind, A, name)

@@ -1,6 +1,7 @@
 // heddle._core.expm_multiply: exp(time A) B for a matrix, or for what multiplies vectors by one; and phi_multiply, the
 // sum of time^k phi_k(time A) b_k.
 #include "arrays.hpp"
+#include "matrices.hpp"
 #include "module.hpp"
 #include "whole.hpp"
 #include <heddle/expm/action.hpp>
@@ -47,15 +48,15 @@ struct ActionOptions {
 
 // R = exp(time A) B, or the sum of phis, where visit(work) calls work(A) for what A is.
 template <Scalar T, class Visit>
-ExpmActionReport act(bool phis, std::complex<double> time, const Input& b, const Output& out,
+ExpmActionReport act(const Communicator& comm, bool phis, std::complex<double> time, const Input& b, const Output& out,
                      const ActionOptions& options, Visit&& visit) {
   const Operand<const T, 2> B(b, "b");
   const Operand<T, 2> R(out, "out");
   const ColumnMajor<const T> B_columns(*B);
   const ColumnMajor<T> R_columns(*R, false);
   const ExpmActionReport report = visit([&](const auto& A) {
-    return phis ? phi_action(one_rank(), time, A, *B_columns, *R_columns, options.action)
-                : ExpmActionPlan<T>(one_rank(), options.action).execute(time, A, *B_columns, *R_columns);
+    return phis ? phi_action(comm, time, A, *B_columns, *R_columns, options.action)
+                : ExpmActionPlan<T>(comm, options.action).execute(time, A, *B_columns, *R_columns);
   });
   R_columns.give_back();
   R.give_back();
@@ -66,7 +67,7 @@ nb::dict multiply_by_matrix(bool phis, std::complex<double> time, const Input& a
                             const ActionOptions& options) {
   const ExpmActionReport report = with_scalar(b, [&]<class T>() {
     return run([&] {
-      return act<T>(phis, time, b, out, options, [&](const auto& work) {
+      return act<T>(one_rank(), phis, time, b, out, options, [&](const auto& work) {
         if (a.dtype() == dtype_of<Real<T>>()) {
           const Operand<const Real<T>, 2> A(a, "a");
           const ColumnMajor<const Real<T>> columns(*A);
@@ -77,6 +78,23 @@ nb::dict multiply_by_matrix(bool phis, std::complex<double> time, const Input& a
         return work(whole(*columns));
       });
     });
+  });
+  return action_entries(report);
+}
+
+// By a matrix over ranks, each of which has b and out whole.
+nb::dict multiply_by_distributed(bool phis, std::complex<double> time, const Matrix& a, const Input& b,
+                                 const Output& out, const ActionOptions& options) {
+  const ExpmActionReport report = a.visit([&]<Scalar E>(const DistributedMatrix<E>& A) {
+    const auto with_vectors = [&]<Scalar T>() {
+      return run([&] {
+        return act<T>(A.communicator(), phis, time, b, out, options, [&](const auto& work) { return work(A); });
+      });
+    };
+    if constexpr (!is_complex<E>) {
+      if (b.dtype() == dtype_of<Kokkos::complex<E>>()) return with_vectors.template operator()<Kokkos::complex<E>>();
+    }
+    return with_vectors.template operator()<E>();
   });
   return action_entries(report);
 }
@@ -133,7 +151,9 @@ nb::dict multiply_by_operator(bool phis, std::complex<double> time, Index n, con
     };
     ExpmActionOperator<T> A{.n = n, .apply = call(apply)};
     if (!apply_adjoint.is_none()) A.apply_adjoint = call(apply_adjoint);
-    return run(watch, [&] { return act<T>(phis, time, b, out, options, [&](const auto& work) { return work(A); }); });
+    return run(watch, [&] {
+      return act<T>(one_rank(), phis, time, b, out, options, [&](const auto& work) { return work(A); });
+    });
   });
   return action_entries(report);
 }
@@ -146,6 +166,8 @@ void bind_action(nb::module_& module) {
            nb::arg("tolerance"), nb::arg("dimension"));
   module.def("expm_multiply", multiply_by_matrix, nb::arg("phis"), nb::arg("time"), nb::arg("a"), nb::arg("b"),
              nb::arg("out"), nb::arg("options"));
+  module.def("distributed_expm_multiply", multiply_by_distributed, nb::arg("phis"), nb::arg("time"), nb::arg("a"),
+             nb::arg("b"), nb::arg("out"), nb::arg("options"));
   module.def("expm_multiply_operator", multiply_by_operator, nb::arg("phis"), nb::arg("time"), nb::arg("n"),
              nb::arg("apply"), nb::arg("apply_adjoint").none(), nb::arg("b"), nb::arg("out"), nb::arg("options"));
 }

@@ -61,6 +61,20 @@ def check_operations(comm, rng):
         if derivative is not None:
             expected = square @ heddle.expm(square)
             assert np.linalg.norm(derivative - expected) <= 1e4 * roundoff(name) * np.linalg.norm(expected)
+        phis, report = heddle.phi(S, 3, full_output=True, tile=8)
+        assert len(phis) == 4 and report.products > 0
+        phis = [one.gather() for one in phis]
+        if comm.rank == 0:
+            for found, expected in zip(phis, heddle.phi(square, 3)):
+                assert np.abs(found - expected).max() <= 1e3 * roundoff(name) * np.abs(expected).max()
+        b = random(rng, (square.shape[0], 3), name)  # the same on all ranks
+        for call in (heddle.phi_multiply, heddle.expm_multiply):
+            found, expected = call(S, b), call(square, b)
+            assert found.dtype == name and found.shape == expected.shape
+            assert np.abs(found - expected).max() <= 1e4 * roundoff(name) * np.abs(expected).max()
+        real = heddle.DistributedMatrix.from_global(comm, square.real.copy())
+        turned = heddle.expm_multiply(real, b, time=0.5j)
+        assert np.abs(turned - heddle.expm_multiply(square.real, b, time=0.5j)).max() <= 1e4 * roundoff(name)
         e, report = heddle.expm(S, full_output=True, tile=8)
         e = e.gather()
         if e is not None:
@@ -87,6 +101,9 @@ def check_failures(comm, rng):
     S = heddle.DistributedMatrix.from_global(comm, np.zeros((4, 4)))
     raises(np.linalg.LinAlgError, "singular", lambda: heddle.solve(S, S))
     raises(TypeError, "ndarray", lambda: heddle.matmul(S, np.eye(4)))
+    raises(ValueError, "p = 9", lambda: heddle.phi(S, 9))
+    raises(ValueError, "out has 1 matrices", lambda: heddle.phi(S, 2, out=[S]))
+    raises(ValueError, "phi_multiply: A has shape", lambda: heddle.phi_multiply(S, np.ones((3, 2))))
     raises(TypeError, "neither b nor eigvals_only", lambda: heddle.eigh(S, eigvals_only=True))
 
     def stop(share):
