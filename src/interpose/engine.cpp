@@ -4,9 +4,12 @@
 #include "interpose/slabs.hpp"
 #include <heddle/core/error.hpp>
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <condition_variable>
 #include <cstdio>
+#include <cstdlib>
 #include <functional>
 #include <mutex>
 #include <optional>
@@ -14,6 +17,8 @@
 
 namespace heddle::impl::interpose {
 namespace {
+
+void at_exit();
 
 // A thread of the engine's own, since the device that a runtime has chosen is each thread's, and the program's threads
 // keep theirs.
@@ -52,10 +57,19 @@ class Engine {
       Kokkos::InitializationSettings settings;
       settings.set_disable_warnings(true);
       Kokkos::initialize(settings);
+      process_ = getpid();
+      std::atexit(&at_exit);
     }
     context_.emplace(ExecutionSpace());
     constexpr unsigned most_threads = 12;
     copies_.emplace(static_cast<int>(std::clamp(std::thread::hardware_concurrency(), 1U, most_threads)));
+  }
+  // Kokkos complains where it outlives its process. While another thread is in a product it has to; a child that was
+  // forked has no device.
+  void finish() {
+    const std::unique_lock lock(mutex_, std::try_to_lock);
+    if (!lock || task_ != nullptr || process_ != getpid() || !Kokkos::is_initialized()) return;
+    Kokkos::finalize();
   }
   template <Scalar T> void multiply(const void* product) {
     constexpr double left_to_others = 0.1;
@@ -83,6 +97,7 @@ class Engine {
   const std::function<void()>* task_ = nullptr;
   std::optional<blas::Context> context_;
   std::optional<HostCopies> copies_;
+  pid_t process_ = 0;  // That started Kokkos.
   std::thread thread_;
 };
 
@@ -90,6 +105,10 @@ class Engine {
 Engine& engine() {
   static auto* const the = new Engine;
   return *the;
+}
+
+void at_exit() {
+  engine().finish();
 }
 
 }  // namespace
