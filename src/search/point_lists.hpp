@@ -77,14 +77,17 @@ class ListMatcher {
   void match_short(const Word* keys, const std::uint32_t* slots, std::uint32_t count, const Sink& sink) {
     const std::uint32_t mask = (std::uint32_t{2} << bits_of(count)) - 1;
     std::fill_n(times_, mask + 1, std::uint8_t{0});
+    int alone = 0;
     bool several = false;
     for (std::uint32_t i = 0; i < count; ++i) {
       const std::uint32_t place = place_of(keys[i], mask);
       keys_[place] = keys[i];
       first_[place] = slots[i];
-      several = ++times_[place] > 2 || several;
+      const int times = ++times_[place];
+      alone += times == 1 ? 1 : times == 2 ? -1 : 0;
+      several = times > 2 || several;
     }
-    for (std::uint32_t place = 0; place <= mask; ++place) {
+    for (std::uint32_t place = 0; alone > 0 && place <= mask; ++place) {
       if (times_[place] == 1) sink.alone(static_cast<Index>(first_[place]));
     }
     for (std::uint32_t i = 0; several && i < count; ++i) {
