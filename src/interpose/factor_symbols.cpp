@@ -96,6 +96,24 @@ bool accepted_definite(const char* name, I* info, const char* triangle, I n, I c
     }                                                                                                                  \
     *info = static_cast<I>(trtri<T>(capital(triangle) == 'L', capital(diagonal) == 'U', *n, A, *leading));             \
   }
+#define HEDDLE_TRTRS(symbol, NAME, T, I)                                                                              \
+  HEDDLE_EXPORT void symbol(const char* triangle, const char* op, const char* diagonal, const I* n, const I* columns, \
+                            const T* A, const I* leading, T* B, const I* leading_b, I* info) {                        \
+    HEDDLE_COUNT(NAME);                                                                                               \
+    const char letter = capital(op);                                                                                  \
+    if (!accepted(NAME, info,                                                                                         \
+                  {{!is_triangle(capital(triangle)), 1},                                                              \
+                   {letter != 'N' && letter != 'T' && letter != 'C', 2},                                              \
+                   {capital(diagonal) != 'U' && capital(diagonal) != 'N', 3},                                         \
+                   {*n < 0, 4},                                                                                       \
+                   {*columns < 0, 5},                                                                                 \
+                   {below(*leading, *n), 7},                                                                          \
+                   {below(*leading_b, *n), 9}})) {                                                                    \
+      return;                                                                                                         \
+    }                                                                                                                 \
+    *info = static_cast<I>(trtrs<T>(capital(triangle) == 'L', letter, capital(diagonal) == 'U', *n, *columns, A,      \
+                                    *leading, B, *leading_b));                                                        \
+  }
 #define HEDDLE_BY_FORTRAN(FAMILY, stem, STEM)                    \
   HEDDLE_FORTRAN(HEDDLE_##FAMILY, s##stem, "S" STEM, float);     \
   HEDDLE_FORTRAN(HEDDLE_##FAMILY, d##stem, "D" STEM, double);    \
@@ -109,3 +127,4 @@ HEDDLE_BY_FORTRAN(POTRF, potrf, "POTRF");
 HEDDLE_BY_FORTRAN(POTRS, potrs, "POTRS");
 HEDDLE_BY_FORTRAN(POSV, posv, "POSV");
 HEDDLE_BY_FORTRAN(TRTRI, trtri, "TRTRI");
+HEDDLE_BY_FORTRAN(TRTRS, trtrs, "TRTRS");

@@ -65,7 +65,7 @@ template <Scalar T> Index factor_columns(Index rows, Index columns, T* A, Index 
   for (Index i = 0; i < half; ++i) swap_rows(right, leading, rest, i, pivots[static_cast<std::size_t>(i)]);
   trsm<T>('L', 'L', 'N', 'U', half, rest, T{1}, A, leading, right, leading);
   multiply<T>({Operation::none, Operation::none, rows - half, rest, half, T{-1}, A + half, leading, right, leading,
-               T{1}, right + half, leading});
+               T{1}, right + half, leading, true, Fallback::none});
   std::vector<Index> of_rest;
   const Index later = factor_columns(rows - half, rest, right + half, leading, of_rest);
   for (Index i = 0; i < rest; ++i) {
@@ -189,6 +189,13 @@ template <Scalar T> void potrs(bool lower, Index n, Index columns, const T* A, I
   trsm<T>('L', triangle, lower ? 'C' : 'N', 'N', n, columns, T{1}, A, leading, B, leading_b);
 }
 
+template <Scalar T>
+Index trtrs(bool lower, char op, bool unit, Index n, Index columns, const T* A, Index leading, T* B, Index leading_b) {
+  if (const Index zero = unit ? 0 : first_zero(n, A, leading); zero != 0) return zero;
+  trsm<T>('L', lower ? 'L' : 'U', op, unit ? 'U' : 'N', n, columns, T{1}, A, leading, B, leading_b);
+  return 0;
+}
+
 template <Scalar T> Index trtri(bool lower, bool unit, Index n, T* A, Index leading) {
   if (const Index zero = unit ? 0 : first_zero(n, A, leading); zero != 0) return zero;
   std::vector<T> inverse = identity<T>(n);
@@ -205,11 +212,12 @@ template <Scalar T> Index trtri(bool lower, bool unit, Index n, T* A, Index lead
   template Index getrf<T, I>(Index, Index, T*, Index, I*);                             \
   template void getrs<T, I>(char, Index, Index, const T*, Index, const I*, T*, Index); \
   template Index getri<T, I>(Index, T*, Index, const I*)
-#define HEDDLE_INSTANTIATE(T)                                             \
-  HEDDLE_INSTANTIATE_PIVOTS(T, std::int32_t);                             \
-  HEDDLE_INSTANTIATE_PIVOTS(T, std::int64_t);                             \
-  template Index potrf<T>(bool, Index, T*, Index);                        \
-  template void potrs<T>(bool, Index, Index, const T*, Index, T*, Index); \
+#define HEDDLE_INSTANTIATE(T)                                                          \
+  HEDDLE_INSTANTIATE_PIVOTS(T, std::int32_t);                                          \
+  HEDDLE_INSTANTIATE_PIVOTS(T, std::int64_t);                                          \
+  template Index potrf<T>(bool, Index, T*, Index);                                     \
+  template void potrs<T>(bool, Index, Index, const T*, Index, T*, Index);              \
+  template Index trtrs<T>(bool, char, bool, Index, Index, const T*, Index, T*, Index); \
   template Index trtri<T>(bool, bool, Index, T*, Index)
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE);
 #undef HEDDLE_INSTANTIATE

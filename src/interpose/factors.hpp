@@ -19,6 +19,9 @@ template <Scalar T, class I> Index getri(Index n, T* A, Index leading, const I* 
 template <Scalar T> Index potrf(bool lower, Index n, T* A, Index leading);
 /// Solves A X = B with these factors.
 template <Scalar T> void potrs(bool lower, Index n, Index columns, const T* A, Index leading, T* B, Index leading_b);
+/// Solves op(A) X = B with a triangle. Returns the number of the first zero on its diagonal, with nothing done, or 0.
+template <Scalar T>
+Index trtrs(bool lower, char op, bool unit, Index n, Index columns, const T* A, Index leading, T* B, Index leading_b);
 /// The inverse of a triangle. Returns the number of the first zero on its diagonal, or 0.
 template <Scalar T> Index trtri(bool lower, bool unit, Index n, T* A, Index leading);
 

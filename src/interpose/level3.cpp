@@ -271,10 +271,10 @@ template <Scalar T> void solve_blocks(const System<T>& system, Index begin, Inde
   const Index leading = system.leading;
   if (system.left) {
     multiply<T>({A.op, Operation::none, far_size, system.others, near_size, T{-1}, A.from(far, near), A.leading,
-                 system.B + near, leading, T{1}, system.B + far, leading});
+                 system.B + near, leading, T{1}, system.B + far, leading, true, Fallback::none});
   } else {
     multiply<T>({Operation::none, A.op, system.others, far_size, near_size, T{-1}, system.B + near * leading, leading,
-                 A.from(near, far), A.leading, T{1}, system.B + far * leading, leading});
+                 A.from(near, far), A.leading, T{1}, system.B + far * leading, leading, true, Fallback::none});
   }
   solve_blocks(system, far, far_size);
 }

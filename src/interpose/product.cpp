@@ -52,6 +52,11 @@ void copy_if_shared(const Matrix<T>& C, Operation op, Index rows, Index columns,
 // Up to so many products of two numbers the calling thread alone is faster.
 template <Scalar T> constexpr double most_directly = 0x1p18;
 
+template <Scalar T> double area_of_units(const Product<T>& product) {
+  const auto whole = [](Index extent, Index unit) { return static_cast<double>((extent + unit - 1) / unit * unit); };
+  return whole(product.m, 16) * whole(product.n, 16) * whole(product.k, 64);
+}
+
 }  // namespace
 
 template <Scalar T> void multiply(const Product<T>& given) {
@@ -71,6 +76,11 @@ template <Scalar T> void multiply(const Product<T>& given) {
       static_cast<double>(product.m) * static_cast<double>(product.n) * static_cast<double>(product.k);
   if (products <= most_directly<T> && multiply_directly(product)) return;
   if (multiply_on_device(product)) return;
+  // Units of integers multiply vectors of 64 elements, 16 at a time, whatever there are of both.
+  if (area_of_units(product) > 8.0 * products) {
+    multiply_on_host(product, usual_threads());
+    return;
+  }
 #ifdef HEDDLE_BLAS_ENGINE
   // Kokkos is the engine's alone.
   multiply_on_host(product, products <= most_directly<T> ? 1 : usual_threads());
@@ -83,7 +93,8 @@ template <Scalar T> void multiply(const Product<T>& given) {
 template <Scalar T> void multiply_emulated(const Product<T>& product) {
   with_kokkos([&](const blas::Context& context) {
     const ExecutionSpace& space = context.space();
-    EmulatedGemm<T> gemm(context, product.m, product.n, product.k, {.look = product.look});
+    EmulatedGemm<T> gemm(context, product.m, product.n, product.k,
+                         {.look = product.look, .fallback = product.fallback});
     const MatrixView<const T> A = factor(product.op_a, product.A, product.m, product.k, product.leading_a);
     const MatrixView<const T> B = factor(product.op_b, product.B, product.k, product.n, product.leading_b);
     const MatrixView<T> C = matrix(product.C, product.m, product.n, product.leading_c);

@@ -3,6 +3,9 @@
 
 #include <heddle/core/operation.hpp>
 #include <heddle/core/scalar.hpp>
+#include <heddle/gemm/emulation.hpp>
+
+#include <cstddef>
 
 namespace heddle::impl::interpose {
 
@@ -24,9 +27,17 @@ template <Scalar T> struct Product {
   /// Whether the factors are looked at for how many moduli they need (EmulationOptions::look); else elements are within
   /// round-off of |a| |b|, a row of op(A) and b column of op(B), which is enough for orthogonal factors.
   bool look = true;
+  /// What is done where the largest number of moduli is not enough: with Fallback::none that number, with which
+  /// elements are within 2^-100 of |a| |b|, as those of a solution may be.
+  Fallback fallback = Fallback::exact;
 };
 
-/// Computes the product, as EmulatedGemm with Fallback::exact defines it, on whichever path
+// The device's library has complex numbers aligned as a whole (see unaligned.hpp), and the same members at the same
+// places.
+static_assert(offsetof(Product<Kokkos::complex<double>>, beta) == 80 &&
+              offsetof(Product<Kokkos::complex<float>>, beta) == 72);
+
+/// Computes the product, as EmulatedGemm defines it, on whichever path
 /// is faster. C is not read where beta is 0, A and B are not where alpha or k is 0; and nothing is done where alpha or
 /// k is 0 and beta is 1. C may share elements with A and B, which are then copied first.
 template <Scalar T> void multiply(const Product<T>& product);

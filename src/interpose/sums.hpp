@@ -57,6 +57,36 @@ template <RealScalar R, class Gather> R sum_of_products(Index n, const Gather& g
   return exactly.value();
 }
 
+/// sum x_k y_k of numbers that lie side by side, rounded once; false where about two doubles' precision doesn't tell
+/// how it rounds.
+template <RealScalar R> bool contiguous_product(Index n, const R* x, const R* y, R& result) {
+  constexpr Index many = 16;
+  double sum[many] = {};
+  double lost[many] = {};
+  double size[many] = {};
+  const auto add = [&](Index k, Index l) {
+    double value = static_cast<double>(x[k + l]);
+    double error = static_cast<double>(y[k + l]);
+    exact::two_product(value, error);
+    exact::Compensated::add(sum[l], lost[l], size[l], value, error);
+  };
+  const Index whole = n / many * many;
+  for (Index k = 0; k < whole; k += many) {
+    for (Index l = 0; l < many; ++l) add(k, l);
+  }
+  for (Index l = 0; l < n - whole; ++l) add(whole, l);
+  exact::Compensated all;
+  for (Index l = 0; l < many; ++l) {
+    exact::Compensated one;
+    one.sum = sum[l];
+    one.lost = lost[l];
+    one.size = size[l];
+    all.merge(one);
+  }
+  const double underflow = sizeof(R) == 4 ? 0.0 : exact::Compensated::underflow(n);
+  return all.rounds_to<R>(n / many + 2 * many, underflow, result) && std::isfinite(result);
+}
+
 /// start - sum_k x(k) y(k) or start + it, each part rounded once; x and y give numbers of T. `start` is not taken where
 /// there is none.
 template <Scalar T, class X, class Y>

@@ -3,6 +3,7 @@
 #include "core/instantiate.hpp"
 #include "interpose/arithmetic.hpp"
 #include "interpose/sums.hpp"
+#include "interpose/threads.hpp"
 #include "interpose/vector_parts.hpp"
 
 #include <vector>
@@ -20,25 +21,31 @@ template <Scalar T> Real<T> part(const Strided<const T>& x, Index k) {
 }
 template <Scalar T> constexpr Index parts_of = is_complex<T> ? 2 : 1;
 
-// Rows whose sums advance together, down the columns of a real matrix.
+// Rows whose sums advance together, down some columns of a real matrix at a time.
 constexpr Index abreast = 32;
+constexpr Index together = 4;
 
 template <RealScalar T> struct RowSums {
   double sum[abreast] = {};
   double lost[abreast] = {};
   double size[abreast] = {};
 
-  void add(const T* column, double x, Index rows) {
-    const auto one = [&](Index r) {
-      double value = static_cast<double>(column[r]);
-      double error = x;
-      exact::two_product(value, error);
-      exact::Compensated::add(sum[r], lost[r], size[r], value, error);
-    };
-    if (rows == abreast) {
-      for (Index r = 0; r < abreast; ++r) one(r);
-    } else {
-      for (Index r = 0; r < rows; ++r) one(r);
+  // `many` columns, all of whose rows there are.
+  template <Index many> void add(const T* columns, Index leading, const double* x) {
+    for (Index r = 0; r < abreast; ++r) {
+      exact::Compensated one;
+      one.sum = sum[r];
+      one.lost = lost[r];
+      one.size = size[r];
+      for (Index q = 0; q < many; ++q) {
+        double value = static_cast<double>(columns[r + q * leading]);
+        double error = x[q];
+        exact::two_product(value, error);
+        exact::Compensated::add(one.sum, one.lost, one.size, value, error);
+      }
+      sum[r] = one.sum;
+      lost[r] = one.lost;
+      size[r] = one.size;
     }
   }
   // Whether row r's sum of n products is known as it rounds.
@@ -52,22 +59,47 @@ template <RealScalar T> struct RowSums {
   }
 };
 
+// The sums of `abreast` rows.
+template <RealScalar T> RowSums<T> sums_of_rows(Index n, const T* A, Index leading, const double* x) {
+  RowSums<T> sums;
+  Index k = 0;
+  for (; k + together <= n; k += together) sums.template add<together>(A + k * leading, leading, x + k);
+  for (; k < n; ++k) sums.template add<1>(A + k * leading, leading, x + k);
+  return sums;
+}
+
+// As many threads as a product of a matrix and a vector is worth.
+int threads_for(Index products) {
+  constexpr Index worth = 200000;
+  return static_cast<int>(std::min<Index>(usual_threads(), products / worth + 1));
+}
+
 template <RealScalar T>
 void add_columns(Index m, Index n, T alpha, const T* A, Index leading, const Strided<const T>& x, T beta,
                  const Strided<T>& y) {
-  for (Index first = 0; first < m; first += abreast) {
-    const Index rows = std::min(abreast, m - first);
-    RowSums<T> sums;
-    for (Index k = 0; k < n; ++k) sums.add(A + first + k * leading, static_cast<double>(x(k)), rows);
-    for (Index r = 0; r < rows; ++r) {
-      T sum{0};
-      if (!sums.known(r, n, sum)) {
-        sum = inner_product<T>(
-            n, [&](Index k) { return A[first + r + k * leading]; }, x);
-      }
-      finish(alpha, sum, beta, y(first + r));
+  std::vector<double> factors(static_cast<std::size_t>(n));
+  for (Index k = 0; k < n; ++k) factors[static_cast<std::size_t>(k)] = static_cast<double>(x(k));
+  const auto finish_row = [&](Index i, bool known, T sum) {
+    if (!known) {
+      sum = inner_product<T>(
+          n, [&](Index k) { return A[i + k * leading]; }, x);
     }
-  }
+    finish(alpha, sum, beta, y(i));
+  };
+  in_parts((m + abreast - 1) / abreast, threads_for(m * n), [&](Index begin, Index end) {
+    for (Index first = begin * abreast; first < std::min(m, end * abreast); first += abreast) {
+      if (m - first < abreast) {
+        for (Index i = first; i < m; ++i) finish_row(i, false, T{0});
+        continue;
+      }
+      const RowSums<T> sums = sums_of_rows(n, A + first, leading, factors.data());
+      for (Index r = 0; r < abreast; ++r) {
+        T sum{0};
+        const bool known = sums.known(r, n, sum);
+        finish_row(first + r, known, sum);
+      }
+    }
+  });
 }
 
 // Element (i, k) of op(A).
@@ -80,6 +112,10 @@ template <Scalar T> T element(const Taken& taken, const T* A, Index leading, Ind
 template <Scalar T> T dot(bool conjugated, Index n, const T* x, Index step_x, const T* y, Index step_y) {
   if (n <= 0) return T{0};
   const Arithmetic arithmetic;
+  if constexpr (!is_complex<T>) {
+    T result{};
+    if (step_x == 1 && step_y == 1 && contiguous_product(n, x, y, result)) return result;
+  }
   const Strided<const T> left(x, n, step_x);
   const Strided<const T> right(y, n, step_y);
   return inner_product<T>(
@@ -180,11 +216,18 @@ void gemv(Taken taken, Index m, Index n, T alpha, const T* A, Index leading, con
       return;
     }
   }
-  for (Index i = 0; i < rows; ++i) {
-    const T sum = inner_product<T>(
-        columns, [&](Index k) { return element(taken, A, leading, i, k); }, in);
-    finish(alpha, sum, beta, out(i));
-  }
+  in_parts(rows, threads_for(rows * columns), [&](Index begin, Index end) {
+    for (Index i = begin; i < end; ++i) {
+      T sum{};
+      bool known = false;
+      if constexpr (!is_complex<T>) known = step_x == 1 && contiguous_product(columns, A + i * leading, in.data, sum);
+      if (!known) {
+        sum = inner_product<T>(
+            columns, [&](Index k) { return element(taken, A, leading, i, k); }, in);
+      }
+      finish(alpha, sum, beta, out(i));
+    }
+  });
 }
 
 template <Scalar T>

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <functional>
 #include <map>
 #include <random>
 #include <vector>
@@ -231,6 +232,45 @@ TEST(Sums, OfComplexNumbersAreReturned) {
   const int one = 1;
   EXPECT_EQ(dotc(&two, x.data(), &one, y.data(), &one), Z(70, -8));
   EXPECT_EQ(dotu(&two, x.data(), &one, y.data(), &one), Z(-18, 68));
+}
+
+// As C and Fortran have them.
+template <class T>
+std::vector<T> shifted(const std::vector<T>& numbers, const std::string& routine,
+                       const std::function<Arguments(const void*, void*)>& build) {
+  // Half a number off what a whole one would be aligned to.
+  std::vector<Real<T>> from(2 * numbers.size() + 1);
+  std::vector<Real<T>> to(from.size());
+  std::memcpy(from.data() + 1, numbers.data(), numbers.size() * sizeof(T));
+  std::memcpy(to.data() + 1, numbers.data(), numbers.size() * sizeof(T));
+  call(blas_function<Routine>(routine), build(from.data() + 1, to.data() + 1));
+  std::vector<T> result(numbers.size());
+  std::memcpy(static_cast<void*>(result.data()), to.data() + 1, numbers.size() * sizeof(T));
+  return result;
+}
+TEST(ComplexNumbers, AreAlignedAsTheirPartsAre) {
+  using T = Kokkos::complex<double>;
+  std::mt19937 engine(8);
+  for (const int n : {3, 90}) {
+    const std::vector<T> A = random_numbers<T>(engine, Index{n} * n);
+    const T alpha = random_number<T>(engine);
+    const int one = 1;
+    const int count = n * n;
+    int info = 0;
+    std::vector<int> pivots(static_cast<std::size_t>(n));
+    const auto same = [&](const std::string& routine, const std::function<Arguments(const void*, void*)>& build) {
+      std::vector<T> expected = A;
+      call(blas_function<Routine>(routine), build(A.data(), expected.data()));
+      EXPECT_EQ(shifted(A, routine, build), expected) << routine << ", " << n;
+    };
+    same("zgemm_",
+         [&](const void* x, void* y) { return Arguments{"N", "C", &n, &n, &n, &alpha, x, &n, x, &n, &alpha, y, &n}; });
+    same("zaxpy_", [&](const void* x, void* y) { return Arguments{&count, &alpha, x, &one, y, &one}; });
+    same("zgemv_",
+         [&](const void* x, void* y) { return Arguments{"C", &n, &n, &alpha, x, &n, x, &one, &alpha, y, &one}; });
+    same("ztrsm_", [&](const void* x, void* y) { return Arguments{"L", "L", "N", "U", &n, &n, &alpha, x, &n, y, &n}; });
+    same("zgetrf_", [&](const void*, void* y) { return Arguments{&n, &n, y, &n, pivots.data(), &info}; });
+  }
 }
 
 TEST(WrongArguments, AreRefusedByXerbla) {
