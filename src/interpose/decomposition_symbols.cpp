@@ -53,6 +53,9 @@ template <heddle::Scalar T, class I>
 Index choose(const Wanted& wanted, bool vectors, Index n, const std::vector<T>& V,
              const std::vector<heddle::Real<T>>& all, heddle::Real<T>* w, T* Z, Index leading, I* support) {
   Index count = 0;
+  // Callers have no room for it where they want a part.
+  const bool supported =
+      vectors && (wanted.range == 'A' || (wanted.range == 'I' && wanted.last - wanted.first + 1 == n));
   for (Index j = 0; j < n; ++j) {
     const auto value = static_cast<double>(all[static_cast<std::size_t>(j)]);
     if (wanted.range == 'V' && !(value > wanted.above && value <= wanted.up_to)) continue;
@@ -60,6 +63,8 @@ Index choose(const Wanted& wanted, bool vectors, Index n, const std::vector<T>& 
     w[count] = all[static_cast<std::size_t>(j)];
     if (vectors) {
       for (Index i = 0; i < n; ++i) Z[i + count * leading] = V[static_cast<std::size_t>(i + j * n)];
+    }
+    if (supported) {
       support[2 * count] = 1;
       support[2 * count + 1] = static_cast<I>(n);
     }

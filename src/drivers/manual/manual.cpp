@@ -59,6 +59,7 @@ const std::vector<std::pair<std::string, std::string>>& environment() {
       {"HEDDLE_GPU_AWARE_MPI", "1 says that MPI takes memory of GPUs, 0 that it does not; else MPI is asked."},
       {"HEDDLE_PYTHON",
        "The Python that draws for heddle plot, with matplotlib, numpy and h5py; else /usr/bin/python3."},
+      {"HEDDLE_BLAS_DEVICE", "1 has a program under heddle run compute large products on the GPU, as --device does."},
       {"HEDDLE_BLAS_REPORT",
        "1 has a program under heddle run print at its end which routines of the BLAS it called, as --report does."},
       {"XDG_CACHE_HOME", "The folder whose heddle/ keeps the measured rates of this machine; else ~/.cache."},
