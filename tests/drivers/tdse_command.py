@@ -5,9 +5,13 @@ import h5py
 from command import CommandTest
 
 
+class Datasets(dict):
+    """What assertEqual compares by names: unittest's own diff of two dictionaries with so many bytes takes hours."""
+
+
 def datasets(path):
     """Every dataset of a file, as bytes with shape and type."""
-    found = {}
+    found = Datasets()
 
     def visit(name, item):
         if isinstance(item, h5py.Dataset):
@@ -19,6 +23,15 @@ def datasets(path):
 
 
 class TdseCommandTest(CommandTest):
+    def setUp(self):
+        super().setUp()
+        self.addTypeEqualityFunc(Datasets, self.assert_same_datasets)
+
+    def assert_same_datasets(self, first, second, msg=None):
+        names = [name for name in sorted(first.keys() | second.keys()) if first.get(name) != second.get(name)]
+        if names:
+            self.fail(self._formatMessage(msg, f"these datasets differ: {', '.join(names)}"))
+
     def tdse(self, *arguments, **options):
         """A run whose files may be those of an earlier one."""
         return self.succeed("tdse", *arguments, "--no-progress", "--force", **options)
