@@ -3,6 +3,7 @@
 #include "core/instantiate.hpp"
 #include "interpose/arithmetic.hpp"
 #include "interpose/product.hpp"
+#include "interpose/scaling.hpp"
 #include "interpose/sums.hpp"
 #include "interpose/vectors.hpp"
 
@@ -19,16 +20,6 @@ constexpr Operation none = Operation::none;
 template <Scalar T>
 constexpr Operation adjoint_of = is_complex<T> ? Operation::conjugate_transpose : Operation::transpose;
 
-template <Scalar T> Real<T> largest_part(const T& x) {
-  return std::max(std::abs(real_of<Real<T>>(x)), std::abs(imaginary_of<Real<T>>(x)));
-}
-template <Scalar T> T scaled(const T& x, int exponent) {
-  if constexpr (is_complex<T>) {
-    return T(std::scalbn(x.real(), exponent), std::scalbn(x.imag(), exponent));
-  } else {
-    return std::scalbn(x, exponent);
-  }
-}
 template <Scalar T> T times(const T& x, const T& y) {
   return multiply_add(x, y, T{0});
 }

@@ -2,6 +2,7 @@
 
 #include "core/instantiate.hpp"
 #include "interpose/arithmetic.hpp"
+#include "interpose/scaling.hpp"
 #include "interpose/sums.hpp"
 
 #include <cmath>
@@ -12,16 +13,6 @@ namespace {
 
 template <Scalar T> Real<T> size_of(const T& x) {
   return std::abs(real_of<Real<T>>(x)) + std::abs(imaginary_of<Real<T>>(x));
-}
-template <Scalar T> Real<T> largest_part(const T& x) {
-  return std::max(std::abs(real_of<Real<T>>(x)), std::abs(imaginary_of<Real<T>>(x)));
-}
-template <Scalar T> T scaled(const T& x, int exponent) {
-  if constexpr (is_complex<T>) {
-    return T(std::scalbn(x.real(), exponent), std::scalbn(x.imag(), exponent));
-  } else {
-    return std::scalbn(x, exponent);
-  }
 }
 template <Scalar T> Real<T> square(const T& x) {
   const auto re = real_of<Real<T>>(x);

@@ -3,6 +3,7 @@
 #include "core/instantiate.hpp"
 #include "interpose/arithmetic.hpp"
 #include "interpose/reflectors.hpp"
+#include "interpose/scaling.hpp"
 #include "interpose/threads.hpp"
 
 #include <algorithm>
@@ -14,16 +15,6 @@
 namespace heddle::impl::interpose {
 namespace {
 
-template <Scalar T> Real<T> largest_part(const T& x) {
-  return std::max(std::abs(real_of<Real<T>>(x)), std::abs(imaginary_of<Real<T>>(x)));
-}
-template <Scalar T> T scaled(const T& x, int exponent) {
-  if constexpr (is_complex<T>) {
-    return T(std::scalbn(x.real(), exponent), std::scalbn(x.imag(), exponent));
-  } else {
-    return std::scalbn(x, exponent);
-  }
-}
 // Two roundings for each part's products and sums: no instruction for both is wanted, which older processors lack.
 template <Scalar T> T product(const T& x, const T& y) {
   if constexpr (is_complex<T>) {
