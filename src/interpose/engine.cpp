@@ -2,6 +2,7 @@
 
 #include "comm/vendor.hpp"
 #include "interpose/slabs.hpp"
+#include "interpose/start.hpp"
 #include <heddle/core/error.hpp>
 
 #include <unistd.h>
@@ -50,13 +51,7 @@ class Engine {
   }
 
   void start() {
-    if (!Kokkos::is_initialized()) {
-      if (Kokkos::is_finalized()) {
-        throw Error(ErrorKind::computation, "Kokkos was ended by the program, and cannot be started again");
-      }
-      Kokkos::InitializationSettings settings;
-      settings.set_disable_warnings(true);
-      Kokkos::initialize(settings);
+    if (start_kokkos()) {
       process_ = getpid();
       std::atexit(&at_exit);
     }

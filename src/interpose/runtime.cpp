@@ -1,6 +1,6 @@
 #include "interpose/runtime.hpp"
 
-#include <heddle/core/error.hpp>
+#include "interpose/start.hpp"
 
 #include <pthread.h>
 #include <unistd.h>
@@ -31,14 +31,7 @@ State& state() {
 }
 
 void start(State& the) {
-  if (!Kokkos::is_initialized()) {
-    if (Kokkos::is_finalized()) {
-      throw Error(ErrorKind::computation, "Kokkos was ended by the program, and cannot be started again");
-    }
-    Kokkos::InitializationSettings settings;
-    settings.set_disable_warnings(true);
-    Kokkos::initialize(settings);
-  }
+  start_kokkos();
   the.context.emplace(ExecutionSpace());
   the.process = getpid();
 }

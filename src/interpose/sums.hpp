@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 
 namespace heddle::impl::interpose {
 
@@ -14,6 +15,20 @@ inline constexpr int lanes = 8;
 /// Products that are gathered at once.
 inline constexpr Index gathered = 512;
 static_assert(gathered % lanes == 0);
+
+/// Sums side by side as one, from the first on.
+template <std::size_t count>
+exact::Compensated merged(const double (&sum)[count], const double (&lost)[count], const double (&size)[count]) {
+  exact::Compensated all;
+  for (std::size_t l = 0; l < count; ++l) {
+    exact::Compensated one;
+    one.sum = sum[l];
+    one.lost = lost[l];
+    one.size = size[l];
+    all.merge(one);
+  }
+  return all;
+}
 
 /// The exact sum of n products a b, rounded once to R: gather(first, count, a, b) writes products first ... first +
 /// count, each number one of R. Mostly in about two doubles' precision; where that doesn't tell how the sum rounds, in
@@ -37,14 +52,7 @@ template <RealScalar R, class Gather> R sum_of_products(Index n, const Gather& g
       }
     }
   }
-  exact::Compensated all;
-  for (int l = 0; l < lanes; ++l) {
-    exact::Compensated one;
-    one.sum = sum[l];
-    one.lost = lost[l];
-    one.size = size[l];
-    all.merge(one);
-  }
+  const exact::Compensated all = merged(sum, lost, size);
   R result{0};
   const double underflow = sizeof(R) == 4 ? 0.0 : exact::Compensated::underflow(n);
   if (all.rounds_to<R>(n / lanes + 2 * lanes, underflow, result) && std::isfinite(result)) return result;
@@ -75,14 +83,7 @@ template <RealScalar R> bool contiguous_product(Index n, const R* x, const R* y,
     for (Index l = 0; l < many; ++l) add(k, l);
   }
   for (Index l = 0; l < n - whole; ++l) add(whole, l);
-  exact::Compensated all;
-  for (Index l = 0; l < many; ++l) {
-    exact::Compensated one;
-    one.sum = sum[l];
-    one.lost = lost[l];
-    one.size = size[l];
-    all.merge(one);
-  }
+  const exact::Compensated all = merged(sum, lost, size);
   const double underflow = sizeof(R) == 4 ? 0.0 : exact::Compensated::underflow(n);
   return all.rounds_to<R>(n / many + 2 * many, underflow, result) && std::isfinite(result);
 }
