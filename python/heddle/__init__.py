@@ -29,7 +29,7 @@ __all__ = [
     "FactorizationReport", "LuReport", "MatmulReport", "PhiReport", "SearchReport", "SolveReport", "TdseResult",
     "TdseStep", "cho_solve", "cholesky", "duplicates", "eigh", "eigh_batched", "exact", "expm", "expm_frechet",
     "expm_multiply", "external_faces", "info", "inv", "lu", "lu_factor", "lu_solve", "matmul", "phi", "phi_multiply",
-    "slogdet", "solve", "start", "tdse", "transpose", "verify",
+    "release_memory", "slogdet", "solve", "start", "tdse", "transpose", "verify",
 ]
 
 __version__ = _core.version()
@@ -42,6 +42,12 @@ def start(threads=None, device=None):
     """Starts Kokkos before its first use would: with a number of threads, and on the GPU of a number. Raises ValueError
     where it runs with another number of threads."""
     _core.start(threads, device)
+
+
+def release_memory():
+    """Gives back what calls left for the next ones like them: plans of expm(), expm_frechet() and eigh() with vectors, the
+    latest eight of at most 256 MiB together, most of it memory of the device."""
+    _core.release_memory()
 
 
 def info():

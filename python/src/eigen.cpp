@@ -2,6 +2,7 @@
 #include "arrays.hpp"
 #include "eigen_report.hpp"
 #include "module.hpp"
+#include "plans.hpp"
 #include <heddle/eigen/batched.hpp>
 #include <heddle/eigen/generalised.hpp>
 
@@ -27,13 +28,25 @@ auto solve_eigenproblem(const Input& a, const Output& w, const std::optional<Out
   });
 }
 
+// eigen::jacobi() by a plan that stays for the next call.
+template <Scalar T>
+eigen::JacobiReport by_kept_plan(const StridedMatrix<const T>& A, const StridedVector<Real<T>>& w,
+                                 const StridedMatrix<T>& V, const eigen::JacobiOptions& options) {
+  const auto n = static_cast<Index>(A.extent(0));
+  const std::string key = key_of(n, options.method, options.accuracy, options.upper, options.tolerance, options.sweeps,
+                                 options.block, options.reproducible);
+  return PlanStore::get().with<eigen::JacobiPlan<T>>(
+      key, A.size() * 12 * sizeof(T), [&](const auto&) { return eigen::JacobiPlan<T>(space(), n, options); }, {},
+      [&](eigen::JacobiPlan<T>& plan) { return plan.execute(A, w, V); });
+}
+
 nb::dict eigh(const Input& a, const std::optional<Input>& b, const Output& w, const std::optional<Output>& v,
               const EighOptions& options) {
   return with_scalar(a, [&]<class T>() {
     if (!b) {
       return jacobi_entries(
           solve_eigenproblem<T>(a, w, v, [&](const auto& A, const auto& values, const StridedMatrix<T>* vectors) {
-            return vectors != nullptr ? eigen::jacobi(space(), A, values, *vectors, options.jacobi)
+            return vectors != nullptr ? by_kept_plan<T>(A, values, *vectors, options.jacobi)
                                       : eigen::jacobi_values(space(), A, values, options.jacobi);
           }));
     }

@@ -6,8 +6,39 @@
 #include <heddle/expm/batched.hpp>
 #include <heddle/expm/expm.hpp>
 
+#include <cstddef>
+
 namespace heddle::python {
 namespace {
+
+// expm() by a plan that stays for the next call.
+template <Scalar T>
+ExpmReport by_kept_plan(Watch& watch, const DistributedMatrix<T>& A, const DistributedMatrix<T>& E,
+                        const ExpmSettings& settings) {
+  using R = Real<T>;
+  // By an ExpmPlan's bound of its memory, and of what emulated products keep.
+  const std::size_t bytes = A.local().size() * (18 * sizeof(T) + 4 * 32);
+  return PlanStore::get().with<ExpmPlan<R>>(
+      settings.key(A.rows()), bytes,
+      [&](const auto& hook) {
+        ExpmOptions options = settings.expm;
+        options.progress = hook;
+        return ExpmPlan<R>(one_rank(), options);
+      },
+      watch.of_steps(),
+      [&](ExpmPlan<R>& plan) {
+        if constexpr (is_complex<T>) {
+          const SplitMatrix<R> parts = split(A);
+          const SplitMatrix<R> result{DistributedMatrix<R>(one_rank(), A.placement(), "expm_real"),
+                                      DistributedMatrix<R>(one_rank(), A.placement(), "expm_imaginary")};
+          const ExpmReport report = plan.execute(parts, result);
+          join(result, E);
+          return report;
+        } else {
+          return plan.execute(A, E);
+        }
+      });
+}
 
 nb::dict exponential(const Input& a, const Output& out, const ExpmSettings& settings) {
   Watch watch(settings.progress);
@@ -17,7 +48,11 @@ nb::dict exponential(const Input& a, const Output& out, const ExpmSettings& sett
       const Operand<T, 2> E(out, "out");
       const ColumnMajor<const T> A_columns(*A);
       const ColumnMajor<T> E_columns(*E, false);
-      const ExpmReport found = expm<T>(one_rank(), whole(*A_columns), whole(*E_columns), settings.taken(watch));
+      const DistributedMatrix<T> matrix = whole(*A_columns);
+      const DistributedMatrix<T> result = whole(*E_columns);
+      require(result.rows() == matrix.rows() && result.columns() == matrix.columns(), "expm: out is ", result.rows(),
+              " x ", result.columns(), "; expected ", matrix.rows(), " x ", matrix.columns());
+      const ExpmReport found = by_kept_plan<T>(watch, matrix, result, settings);
       E_columns.give_back();
       E.give_back();
       return found;

@@ -1,6 +1,7 @@
 // Options and reports of exponentials, on one rank and over several.
 #pragma once
 
+#include "plans.hpp"
 #include "runtime.hpp"
 #include <heddle/expm/expm.hpp>
 
@@ -32,6 +33,11 @@ struct ExpmSettings {
     ExpmOptions options = expm;
     options.progress = watch.of_steps();
     return options;
+  }
+  /// What a plan for these options and n rows is kept by.
+  [[nodiscard]] std::string key(Index n) const {
+    return key_of(n, expm.method, expm.degree, expm.tolerance, expm.structure, expm.balance, expm.residual,
+                  expm.certificate, expm.gemm.arithmetic, expm.gemm.tile, expm.gemm.emulation.moduli);
   }
   ExpmOptions expm;
   nb::object progress;

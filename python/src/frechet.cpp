@@ -2,9 +2,11 @@
 #include "arrays.hpp"
 #include "matrices.hpp"
 #include "module.hpp"
+#include "plans.hpp"
 #include "whole.hpp"
 #include <heddle/expm/frechet.hpp>
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <utility>
@@ -27,6 +29,11 @@ struct FrechetSettings {
     options.progress = watch.of_steps();
     return options;
   }
+  // What a plan for these options and n rows is kept by.
+  [[nodiscard]] std::string key(Index n) const {
+    return key_of(n, frechet.adjoint, frechet.method, frechet.tolerance, frechet.gemm.arithmetic, frechet.gemm.tile,
+                  frechet.gemm.emulation.moduli);
+  }
   ExpmFrechetOptions frechet;
   nb::object progress;
 };
@@ -46,6 +53,42 @@ nb::dict entries_of(const ExpmFrechetReport& report) {
   return entries;
 }
 
+// Real and imaginary parts to be written, over which nothing else is said.
+template <RealScalar R> SplitMatrix<R> parts_like(const Placement& placement) {
+  return {DistributedMatrix<R>(one_rank(), placement, "expm_frechet_real"),
+          DistributedMatrix<R>(one_rank(), placement, "expm_frechet_imaginary")};
+}
+
+// expm_frechet() by a plan that stays for the next call; without the exponential where E is null.
+template <Scalar T>
+ExpmFrechetReport by_kept_plan(Watch& watch, const DistributedMatrix<T>& A, const DistributedMatrix<T>& D,
+                               const DistributedMatrix<T>* E, const DistributedMatrix<T>& L,
+                               const FrechetSettings& settings) {
+  using R = Real<T>;
+  // By an ExpmFrechetPlan's bound of its memory, and of what emulated products keep.
+  const std::size_t bytes = A.local().size() * (36 * sizeof(T) + 8 * 32);
+  return PlanStore::get().with<ExpmFrechetPlan<R>>(
+      settings.key(A.rows()), bytes,
+      [&](const auto& hook) {
+        ExpmFrechetOptions options = settings.frechet;
+        options.progress = hook;
+        return ExpmFrechetPlan<R>(one_rank(), options);
+      },
+      watch.of_steps(),
+      [&](ExpmFrechetPlan<R>& plan) {
+        if constexpr (is_complex<T>) {
+          const SplitMatrix<R> exponential = E != nullptr ? parts_like<R>(A.placement()) : SplitMatrix<R>();
+          const SplitMatrix<R> found = parts_like<R>(A.placement());
+          const ExpmFrechetReport report = plan.execute(split(A), split(D), exponential, found);
+          if (E != nullptr) join(exponential, *E);
+          join(found, L);
+          return report;
+        } else {
+          return E != nullptr ? plan.execute(A, D, *E, L) : plan.execute(A, D, L);
+        }
+      });
+}
+
 nb::dict derivative(const Input& a, const Input& direction, const std::optional<Output>& exponential, const Output& out,
                     const FrechetSettings& settings) {
   Watch watch(settings.progress);
@@ -57,19 +100,19 @@ nb::dict derivative(const Input& a, const Input& direction, const std::optional<
       const ColumnMajor<const T> A_columns(*A);
       const ColumnMajor<const T> D_columns(*D);
       const ColumnMajor<T> L_columns(*L, false);
-      const auto compute = [&](const auto&... results) {
-        return expm_frechet<T>(one_rank(), whole(*A_columns), whole(*D_columns), results..., whole(*L_columns),
-                               settings.taken(watch));
+      const auto compute = [&](const DistributedMatrix<T>* result) {
+        return by_kept_plan<T>(watch, whole(*A_columns), whole(*D_columns), result, whole(*L_columns), settings);
       };
       ExpmFrechetReport found;
       if (exponential) {
         const Operand<T, 2> E(*exponential, "the exponential");
         const ColumnMajor<T> E_columns(*E, false);
-        found = compute(whole(*E_columns));
+        const DistributedMatrix<T> result = whole(*E_columns);
+        found = compute(&result);
         E_columns.give_back();
         E.give_back();
       } else {
-        found = compute();
+        found = compute(nullptr);
       }
       L_columns.give_back();
       L.give_back();

@@ -89,4 +89,5 @@ NB_MODULE(_core, module) {
   bind_search(module);
   bind_distributed(module);
   bind_tdse(module);
+  bind_plans(module);
 }

@@ -18,5 +18,6 @@ void bind_exact(nanobind::module_& module);
 void bind_search(nanobind::module_& module);
 void bind_distributed(nanobind::module_& module);
 void bind_tdse(nanobind::module_& module);
+void bind_plans(nanobind::module_& module);
 
 }  // namespace heddle::python

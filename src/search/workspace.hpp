@@ -1,109 +1,26 @@
 // The memory of searches, which a plan keeps from one call to the next.
 #pragma once
 
-#include <heddle/core/scalar.hpp>
-
-#include <any>
-#include <string>
-#include <utility>
-#include <vector>
+#include "core/workspace.hpp"
 
 namespace heddle::search::impl {
 
-/// Arrays of searches on one instance. Where it keeps them, an array is free again once nobody holds a View of it but
-/// the workspace, and serves the next request of the same label and type that it is long enough for: a call that asks
-/// for what the one before asked for allocates nothing. All work on the arrays is ordered on the instance, so that one
-/// may be taken while work of its last holder is under way.
-class Workspace {
+/// A Workspace that knows how large a search it has had room for.
+class Workspace : public heddle::impl::Workspace {
  public:
-  /// keeps: otherwise each array is allocated when it is taken, and gone with its last View.
-  Workspace(const ExecutionSpace& space, bool keeps) : space_(space), keeps_(keeps) {}
-  Workspace(const Workspace&) = delete;
-  Workspace& operator=(const Workspace&) = delete;
+  using heddle::impl::Workspace::Workspace;
 
-  [[nodiscard]] const ExecutionSpace& space() const { return space_; }
-
-  /// An uninitialised array.
-  template <class T> [[nodiscard]] Kokkos::View<T*, MemorySpace> take(const std::string& label, Index size) {
-    using Array = Kokkos::View<T*, MemorySpace>;
-    if (!keeps_) return make<T>(label, size);
-    // The shortest that is long enough, else the longest, whose place a longer one takes.
-    std::size_t best = arrays_.size();
-    for (std::size_t k = 0; k < arrays_.size(); ++k) {
-      if (!is_free<T>(arrays_[k], label)) continue;
-      const Index here = length<T>(arrays_[k]);
-      const Index found = best < arrays_.size() ? length<T>(arrays_[best]) : -1;
-      const bool fits = found >= size;
-      if (fits ? here >= size && here < found : here > found) best = k;
-    }
-    if (best < arrays_.size() && length<T>(arrays_[best]) < size) {
-      arrays_.erase(arrays_.begin() + static_cast<std::ptrdiff_t>(best));
-      best = arrays_.size();
-    }
-    if (best == arrays_.size()) {
-      arrays_.push_back({made<T>(label, size), static_cast<Index>(sizeof(T)) * size, &is_unused<T>});
-    }
-    const Array& array = *std::any_cast<Array>(&arrays_[best].view);
-    if (static_cast<Index>(array.extent(0)) == size) return array;
-    return Kokkos::subview(array, std::pair<Index, Index>(0, size));
-  }
-
-  /// Bytes of all arrays that are kept, and of those that are free; 0 where none are kept.
-  [[nodiscard]] Index bytes() const {
-    Index sum = 0;
-    for (const Kept& kept : arrays_) sum += kept.bytes;
-    return sum;
-  }
-  [[nodiscard]] Index free_bytes() const {
-    Index sum = 0;
-    for (const Kept& kept : arrays_) sum += kept.is_unused(kept.view) ? kept.bytes : 0;
-    return sum;
-  }
   /// Notes that a search that needs so many bytes, by a bound, had room for all of its keys at once; and whether such a
   /// search has it again, since what it took is free.
   void note_room_for(Index needed) {
-    if (keeps_ && needed > room_for_) room_for_ = needed;
+    if (keeps() && needed > room_for_) room_for_ = needed;
   }
   [[nodiscard]] bool has_room_for(Index needed) const {
     return needed <= room_for_ && free_bytes() >= needed - needed / 8;
   }
 
  private:
-  struct Kept {
-    std::any view;
-    Index bytes;
-    bool (*is_unused)(const std::any& view);
-  };
-
-  template <class T> Kokkos::View<T*, MemorySpace> make(const std::string& label, Index size) const {
-    return Kokkos::View<T*, MemorySpace>(Kokkos::view_alloc(space_, Kokkos::WithoutInitializing, label),
-                                         static_cast<std::size_t>(size));
-  }
-  // Where there is no memory, without what other calls have left.
-  template <class T> Kokkos::View<T*, MemorySpace> made(const std::string& label, Index size) {
-    try {
-      return make<T>(label, size);
-    } catch (...) {
-      std::erase_if(arrays_, [](const Kept& kept) { return kept.is_unused(kept.view); });
-      room_for_ = 0;
-    }
-    return make<T>(label, size);
-  }
-  template <class T> static bool is_unused(const std::any& view) {
-    return std::any_cast<Kokkos::View<T*, MemorySpace>>(&view)->use_count() == 1;
-  }
-  template <class T> static bool is_free(const Kept& kept, const std::string& label) {
-    const auto* const array = std::any_cast<Kokkos::View<T*, MemorySpace>>(&kept.view);
-    return array != nullptr && array->use_count() == 1 && array->label() == label;
-  }
-  template <class T> static Index length(const Kept& kept) {
-    return static_cast<Index>(std::any_cast<Kokkos::View<T*, MemorySpace>>(&kept.view)->extent(0));
-  }
-
-  ExecutionSpace space_;
-  bool keeps_;
   Index room_for_ = 0;
-  std::vector<Kept> arrays_;
 };
 
 }  // namespace heddle::search::impl

@@ -6,7 +6,9 @@
 #include <gtest/gtest.h>
 
 #include <limits>
+#include <string>
 #include <utility>
+#include <vector>
 
 extern "C" void dsyevd_(const char*, const char*, const int*, double*, const int*, double*, double*, const int*, int*,
                         const int*, int*, std::size_t, std::size_t);
@@ -335,6 +337,45 @@ TYPED_TEST(JacobiPlans, BeginAtTheVectorsOfTheLastMatrix) {
   EXPECT_FALSE(short_of.execute(to_device<T>(A), w, V).converged);
   const Index rotations = short_of.execute(to_device<T>(A), w, V).rotations;
   EXPECT_EQ(short_of.execute(to_device<T>(A), w, V).rotations, rotations);
+}
+
+// What a plan keeps serves the next matrix: bits are those of a call by itself, of definite and indefinite matrices in
+// turn, and where methods take matrices only nothing is allocated.
+TYPED_TEST(JacobiPlans, KeepTheirMemory) {
+  using T = TypeParam;
+  constexpr Index n = 70;
+  const Host<T> indefinite = random_hermitian<T>(n, 15);
+  const Host<T> definite("definite", n, n);
+  Kokkos::deep_copy(definite, random_hermitian<T>(n, 16));
+  for (Index i = 0; i < n; ++i) definite(i, i) += Real<T>(2 * n);
+  static std::vector<std::string> taken;
+  for (const JacobiMethod method : {JacobiMethod::blocked, JacobiMethod::preconditioned}) {
+    SCOPED_TRACE(to_string(method));
+    JacobiPlan<T> plan(ExecutionSpace(), n, {.method = method});
+    const Device<T> V("V", n, n);
+    const Kokkos::View<Real<T>*, MemorySpace> w("w", n);
+    for (int round = 0; round < 3; ++round) {
+      for (const Host<T>& matrix : {indefinite, definite}) {
+        const Device<T> A = to_device<T>(matrix);
+        const System<T> alone = solve<T>(matrix, {.method = method});
+        taken.clear();
+        Kokkos::Tools::Experimental::set_allocate_data_callback(
+            [](Kokkos::Profiling::SpaceHandle, const char* label, const void*, std::uint64_t) {
+              if (std::string(label).starts_with("heddle::")) taken.emplace_back(label);
+            });
+        const JacobiReport report = plan.execute(A, w, V);
+        Kokkos::Tools::Experimental::set_allocate_data_callback(nullptr);
+        EXPECT_EQ(report.rotations, alone.report.rotations);
+        const auto values = to_host(w);
+        for (Index i = 0; i < n; ++i) EXPECT_EQ(static_cast<double>(values(i)), alone.w[static_cast<std::size_t>(i)]);
+        EXPECT_TRUE(test::same_bits<T>(to_host(V), alone.V));
+        // The power method, which is not asked where the library has found the norm, has vectors of its own.
+        if (round > 0 && method == JacobiMethod::preconditioned) {
+          EXPECT_TRUE(taken.empty()) << ::testing::PrintToString(taken);
+        }
+      }
+    }
+  }
 }
 
 TEST(JacobiPlanErrors, ShapesThatAreNotThePlans) {

@@ -153,7 +153,8 @@ template <class ViewA, class ViewW>
 
 /// The eigensystems of one Hermitian n x n matrix after another, on one instance.
 ///
-/// The handles of the vendor's libraries are made once, which takes some milliseconds on GPUs. With options.warm_start
+/// The handles of the vendor's libraries are made once, which takes some milliseconds on GPUs, and the memory of a
+/// solution, some ten matrices at most, is kept for the next one. Bits are those of jacobi(). With options.warm_start
 /// each iteration but the first begins at the vectors of the matrix before, as is good for matrices that change little,
 /// such as those of a self-consistent field. The plan keeps these vectors itself, n^2 elements. options.method is that
 /// of matrices that are solved from the beginning; the others are solved by `blocked`. A plan serves one thread at a

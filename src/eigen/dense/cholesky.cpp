@@ -10,9 +10,10 @@ namespace heddle::eigen::impl {
 
 using heddle::impl::for_each_element;
 
-template <Scalar T> std::vector<Real<T>> diagonal_of(const ExecutionSpace& space, const StridedMatrix<const T>& A) {
+template <Scalar T> std::vector<Real<T>> diagonal_of(const Scratch& scratch, const StridedMatrix<const T>& A) {
+  const ExecutionSpace& space = scratch.space();
   const std::size_t n = A.extent(0);
-  const Values<Real<T>> diagonal(Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "heddle::eigen::diagonal"), n);
+  const Values<Real<T>> diagonal = scratch.values<Real<T>>("heddle::eigen::diagonal", n);
   Kokkos::parallel_for(
       "heddle::eigen::diagonal", Kokkos::RangePolicy<ExecutionSpace>(space, 0, n),
       KOKKOS_LAMBDA(Index i) { diagonal(i) = real_part(A(i, i)); });
@@ -38,11 +39,13 @@ template <Scalar T> void update_rest(const ExecutionSpace& space, const Dense<T>
       });
 }
 
-template <Scalar T> bool cholesky(const ExecutionSpace& space, const Dense<T>& A) {
+template <Scalar T> bool cholesky(const Scratch& scratch, const Dense<T>& A) {
+  const ExecutionSpace& space = scratch.space();
   using R = Real<T>;
   const auto n = static_cast<Index>(A.extent(0));
   constexpr Index block = 32;
-  const Kokkos::View<int, MemorySpace> failed(Kokkos::view_alloc(space, "heddle::eigen::cholesky_failed"));
+  const Values<int> failed = scratch.values<int>("heddle::eigen::cholesky_failed", 1);
+  Kokkos::deep_copy(space, failed, 0);
   for (Index begin = 0; begin < n; begin += block) {
     const Index end = std::min(begin + block, n);
     Kokkos::parallel_for(
@@ -53,7 +56,7 @@ template <Scalar T> bool cholesky(const ExecutionSpace& space, const Dense<T>& A
             const R pivot = real_part(A(j, j));
             team.team_barrier();
             if (!(pivot > 0)) {
-              Kokkos::single(Kokkos::PerTeam(team), [&] { failed() = 1; });
+              Kokkos::single(Kokkos::PerTeam(team), [&] { failed(0) = 1; });
               return;
             }
             const R root = Kokkos::sqrt(pivot);
@@ -87,29 +90,26 @@ template <Scalar T> bool cholesky(const ExecutionSpace& space, const Dense<T>& A
           A(i, j) = T(0);
         }
       });
-  int result = 0;
-  Kokkos::deep_copy(space, Kokkos::View<int, Kokkos::HostSpace>(&result), failed);
-  space.fence("heddle::eigen::cholesky");
-  return result == 0;
+  return to_host(space, "heddle::eigen::cholesky", failed).front() == 0;
 }
 
 template <Scalar T>
-double sorted_cholesky(const ExecutionSpace& space, const Dense<T>& A, std::vector<Index>& order, const Dense<T>& L) {
-  const std::vector<Real<T>> diagonal = diagonal_of<T>(space, A);
+double sorted_cholesky(const Scratch& scratch, const Dense<T>& A, std::vector<Index>& order, const Dense<T>& L) {
+  const std::vector<Real<T>> diagonal = diagonal_of<T>(scratch, A);
   if (!std::all_of(diagonal.begin(), diagonal.end(), [](Real<T> value) { return value > 0; })) {
     return 0;
   }
   std::vector<Real<T>> negative = diagonal;
   std::transform(negative.begin(), negative.end(), negative.begin(), [](Real<T> value) { return -value; });
   order = ascending(negative);
-  const auto at = on_device(space, "heddle::eigen::order", order);
+  const auto at = on_device(scratch, "heddle::eigen::order", order);
   const auto n = static_cast<Index>(A.extent(0));
   for_each_element(
-      space, "heddle::eigen::permuted", n, n, KOKKOS_LAMBDA(Index i, Index j) { L(i, j) = A(at(i), at(j)); });
-  if (!cholesky<T>(space, L)) {
+      scratch.space(), "heddle::eigen::permuted", n, n, KOKKOS_LAMBDA(Index i, Index j) { L(i, j) = A(at(i), at(j)); });
+  if (!cholesky<T>(scratch, L)) {
     return 0;
   }
-  const std::vector<Real<T>> pivots = diagonal_of<T>(space, L);
+  const std::vector<Real<T>> pivots = diagonal_of<T>(scratch, L);
   double least = 1;
   for (std::size_t j = 0; j < pivots.size(); ++j) {
     const auto pivot = static_cast<double>(pivots[j]);
@@ -118,11 +118,11 @@ double sorted_cholesky(const ExecutionSpace& space, const Dense<T>& A, std::vect
   return least;
 }
 
-#define HEDDLE_INSTANTIATE(T)                                                                         \
-  template std::vector<Real<T>> diagonal_of<T>(const ExecutionSpace&, const StridedMatrix<const T>&); \
-  template bool cholesky<T>(const ExecutionSpace&, const Dense<T>&);                                  \
-  template void update_rest<T>(const ExecutionSpace&, const Dense<T>&, Index, Index);                 \
-  template double sorted_cholesky<T>(const ExecutionSpace&, const Dense<T>&, std::vector<Index>&, const Dense<T>&)
+#define HEDDLE_INSTANTIATE(T)                                                                  \
+  template std::vector<Real<T>> diagonal_of<T>(const Scratch&, const StridedMatrix<const T>&); \
+  template bool cholesky<T>(const Scratch&, const Dense<T>&);                                  \
+  template void update_rest<T>(const ExecutionSpace&, const Dense<T>&, Index, Index);          \
+  template double sorted_cholesky<T>(const Scratch&, const Dense<T>&, std::vector<Index>&, const Dense<T>&)
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE);
 #undef HEDDLE_INSTANTIATE
 

@@ -7,11 +7,11 @@
 namespace heddle::eigen::impl {
 
 /// The real parts of the diagonal, on the host.
-template <Scalar T> std::vector<Real<T>> diagonal_of(const ExecutionSpace& space, const StridedMatrix<const T>& A);
+template <Scalar T> std::vector<Real<T>> diagonal_of(const Scratch& scratch, const StridedMatrix<const T>& A);
 
 /// The lower triangle of A gives way to L of A = L L^H, the upper one to zeros; false where A is not positive definite.
 /// Bits: reproducible for any number of threads. Cost: n^3 / 3 flops.
-template <Scalar T> bool cholesky(const ExecutionSpace& space, const Dense<T>& A);
+template <Scalar T> bool cholesky(const Scratch& scratch, const Dense<T>& A);
 
 /// What columns begin ... end of a factor take from the lower triangle of the rows and columns after them.
 template <Scalar T> void update_rest(const ExecutionSpace& space, const Dense<T>& A, Index begin, Index end);
@@ -20,6 +20,6 @@ template <Scalar T> void update_rest(const ExecutionSpace& space, const Dense<T>
 /// share that a pivot has of its diagonal element, which is 1 of diagonal matrices and small where D^-1 A D^-1 is
 /// ill-conditioned; 0 where A is not positive definite.
 template <Scalar T>
-double sorted_cholesky(const ExecutionSpace& space, const Dense<T>& A, std::vector<Index>& order, const Dense<T>& L);
+double sorted_cholesky(const Scratch& scratch, const Dense<T>& A, std::vector<Index>& order, const Dense<T>& L);
 
 }  // namespace heddle::eigen::impl

@@ -36,7 +36,7 @@ template <Scalar T> class BlockColumns {
   using Memory = Kokkos::View<T***, Kokkos::LayoutLeft, MemorySpace>;
 
   /// block 0: chosen, from the extents alone.
-  BlockColumns(const ExecutionSpace& space, Index rows, Index columns, int block, Index count = 1, Index carried = 0);
+  BlockColumns(const Scratch& scratch, Index rows, Index columns, int block, Index count = 1, Index carried = 0);
   ~BlockColumns();
   BlockColumns(const BlockColumns&) = delete;
   BlockColumns& operator=(const BlockColumns&) = delete;

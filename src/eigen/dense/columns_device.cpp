@@ -301,9 +301,8 @@ template <Scalar T> Index BlockColumns<T>::bytes_of_one(Index rows, Index column
 }
 
 template <Scalar T>
-BlockColumns<T>::BlockColumns(const ExecutionSpace& space, Index rows, Index columns, int block, Index count,
-                              Index carried)
-    : space_(space),
+BlockColumns<T>::BlockColumns(const Scratch& scratch, Index rows, Index columns, int block, Index count, Index carried)
+    : space_(scratch.space()),
       rows_(rows),
       columns_(columns),
       padded_rows_(padded_to_tiles(rows)),
@@ -314,21 +313,19 @@ BlockColumns<T>::BlockColumns(const ExecutionSpace& space, Index rows, Index col
   require(block_fits<T>(block_), "eigen: blocks of ", block_, " columns don't fit this GPU's scratch memory");
   blocks_ = blocks_for(columns, block_);
   const auto matrices = static_cast<std::size_t>(count);
-  memory_ = Memory(Kokkos::view_alloc(space, "heddle::eigen::columns"),
-                   static_cast<std::size_t>(padded_rows_ + padded_to_tiles(carried)),
-                   static_cast<std::size_t>(blocks_) * static_cast<std::size_t>(block_), matrices);
+  memory_ = scratch.shaped<Memory>("heddle::eigen::columns", padded_rows_ + padded_to_tiles(carried),
+                                   static_cast<Index>(blocks_) * block_, count);
+  Kokkos::deep_copy(space_, memory_, T(0));
   work_->parts = parts_of(rows);
   work_->most_pairs = blocks_ / 2;
   const auto pairs = static_cast<std::size_t>(blocks_ / 2) * matrices;
   const auto square = static_cast<std::size_t>(Index{4} * block_ * block_);
-  const auto uninitialised = [&](const char* label) {
-    return Kokkos::view_alloc(space, Kokkos::WithoutInitializing, std::string(label));
-  };
-  work_->partial = Kokkos::View<T*, MemorySpace>(uninitialised("heddle::eigen::partial_products"),
-                                                 pairs * static_cast<std::size_t>(work_->parts) * square);
-  work_->rotations = Kokkos::View<T*, MemorySpace>(uninitialised("heddle::eigen::rotations"), pairs * square);
-  work_->done = Kokkos::View<Done<R>*, MemorySpace>(Kokkos::view_alloc(space, "heddle::eigen::done"), pairs);
-  work_->chosen = Kokkos::View<int*, MemorySpace>(uninitialised("heddle::eigen::chosen"), matrices);
+  work_->partial =
+      scratch.values<T>("heddle::eigen::partial_products", pairs * static_cast<std::size_t>(work_->parts) * square);
+  work_->rotations = scratch.values<T>("heddle::eigen::rotations", pairs * square);
+  work_->done = scratch.values<Done<R>>("heddle::eigen::done", pairs);
+  Kokkos::deep_copy(space_, work_->done, Done<R>());
+  work_->chosen = scratch.values<int>("heddle::eigen::chosen", matrices);
   std::iota(chosen_.begin(), chosen_.end(), 0);
   choose(std::vector<int>(chosen_));
 }

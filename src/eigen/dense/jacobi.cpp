@@ -37,9 +37,9 @@ template <Scalar T> struct First {
 };
 
 // The library's eigenvectors of S in scalar L, in place, and what its eigenvalues say.
-template <Scalar L, Scalar T> void by_library(const blas::Context& context, const Dense<L>& S, First<T>& first) {
-  const Values<Real<L>> values(
-      Kokkos::view_alloc(context.space(), Kokkos::WithoutInitializing, "heddle::eigen::first_values"), S.extent(0));
+template <Scalar L, Scalar T>
+void by_library(const Scratch& scratch, const blas::Context& context, const Dense<L>& S, First<T>& first) {
+  const Values<Real<L>> values = scratch.values<Real<L>>("heddle::eigen::first_values", S.extent(0));
   heddle::impl::backend_eigenvectors<L>(context, S, values);
   const std::vector<Real<L>> found = to_host(context.space(), "heddle::eigen::first_values", values);
   const auto least = static_cast<double>(found.front());
@@ -50,12 +50,12 @@ template <Scalar L, Scalar T> void by_library(const blas::Context& context, cons
 
 // Eigenvectors of S by the library, or those of the caller.
 template <Scalar T>
-First<T> first_vectors(const blas::Context& context, const Dense<T>& S, const StridedMatrix<T>* V,
-                       const JacobiOptions& options) {
-  const ExecutionSpace& space = context.space();
+First<T> first_vectors(const Scratch& scratch, const blas::Context& context, const Dense<T>& S,
+                       const StridedMatrix<T>* V, const JacobiOptions& options) {
+  const ExecutionSpace& space = scratch.space();
   const auto n = static_cast<Index>(S.extent(0));
   First<T> first;
-  Dense<T> Q = dense<T>(space, "heddle::eigen::first_vectors", n, n);
+  Dense<T> Q = dense<T>(scratch, "heddle::eigen::first_vectors", n, n);
   if (options.warm_start) {
     const StridedMatrix<T> given = *V;
     for_each_element(
@@ -64,17 +64,17 @@ First<T> first_vectors(const blas::Context& context, const Dense<T>& S, const St
     using Lower = std::conditional_t<is_complex<T>, Kokkos::complex<float>, float>;
     try {
       if (options.lower_precision && !std::is_same_v<T, Lower>) {
-        const Dense<Lower> low = dense<Lower>(space, "heddle::eigen::lower_vectors", n, n);
+        const Dense<Lower> low = dense<Lower>(scratch, "heddle::eigen::lower_vectors", n, n);
         for_each_element(
             space, "heddle::eigen::lower_vectors", n, n,
             KOKKOS_LAMBDA(Index i, Index j) { low(i, j) = static_cast<Lower>(S(i, j)); });
-        by_library<Lower>(context, low, first);
+        by_library<Lower>(scratch, context, low, first);
         for_each_element(
             space, "heddle::eigen::first_vectors", n, n,
             KOKKOS_LAMBDA(Index i, Index j) { Q(i, j) = static_cast<T>(low(i, j)); });
       } else {
         Kokkos::deep_copy(space, Q, S);
-        by_library<T>(context, Q, first);
+        by_library<T>(scratch, context, Q, first);
       }
     } catch (const Error& error) {
       // Divide and conquer may not converge for what is graded to denormal numbers; rotations do without it.
@@ -82,18 +82,18 @@ First<T> first_vectors(const blas::Context& context, const Dense<T>& S, const St
       return {};
     }
   }
-  if (orthonormalise<T>(context, Q)) first.vectors = Q;
+  if (orthonormalise<T>(scratch, context, Q)) first.vectors = Q;
   return first;
 }
 
 // Sweeps until the columns are orthogonal. With a context, columns that may be orthogonal already are looked at first.
 template <Scalar T>
-void orthogonalise(BlockColumns<T>& B, Index n, const JacobiOptions& options,
+void orthogonalise(const Scratch& scratch, BlockColumns<T>& B, Index n, const JacobiOptions& options,
                    const std::optional<blas::Context>& context, JacobiReport& report) {
   using R = Real<T>;
   const R tolerance = criterion_for<T>(options.tolerance, n).tolerance;
   if (context && !heddle::impl::on_host) {
-    report.off_norms.push_back(largest_cosine<T>(*context, B.columns()));
+    report.off_norms.push_back(largest_cosine<T>(scratch, *context, B.columns()));
     ++report.sweeps;
     if (!(report.off_norm() > tolerance)) {
       report.converged = true;
@@ -111,31 +111,32 @@ blas::Context context_of(const ExecutionSpace& space, const blas::Context* kept)
 
 // Of S = L L^H: the singular vectors of L, whose columns become orthogonal.
 template <Scalar T>
-std::optional<Solved<T>> relative(const ExecutionSpace& space, const std::optional<blas::Context>& context,
+std::optional<Solved<T>> relative(const Scratch& scratch, const std::optional<blas::Context>& context,
                                   const Dense<T>& S, const First<T>& first, bool vectors, const JacobiOptions& options,
                                   JacobiReport& report) {
+  const ExecutionSpace& space = scratch.space();
   const auto n = static_cast<Index>(S.extent(0));
-  const Dense<T> L = dense<T>(space, "heddle::eigen::cholesky", n, n);
+  const Dense<T> L = dense<T>(scratch, "heddle::eigen::cholesky", n, n);
   Solved<T> solved;
   std::vector<Index> order;
-  const double least = sorted_cholesky<T>(space, S, order, L);
+  const double least = sorted_cholesky<T>(scratch, S, order, L);
   if (!(least > 0)) {
     return {};
   }
   std::optional<Dense<T>> Q = first.vectors;
   if (Q) {
-    const Dense<T> M = dense<T>(space, "heddle::eigen::transformed", n, n);
-    transform<T>(space, S, *Q, M);
+    const Dense<T> M = dense<T>(scratch, "heddle::eigen::transformed", n, n);
+    transform<T>(scratch, S, *Q, M);
     // Vectors too coarse for the small eigenvalues would lose these.
-    if (sorted_cholesky<T>(space, M, order, L) < std::min(least, 0.25)) {
+    if (sorted_cholesky<T>(scratch, M, order, L) < std::min(least, 0.25)) {
       Q.reset();
-      sorted_cholesky<T>(space, S, order, L);
+      sorted_cholesky<T>(scratch, S, order, L);
     }
   }
-  BlockColumns<T> B(space, n, n, options.block);
+  BlockColumns<T> B(scratch, n, n, options.block);
   copy_matrix<T>(space, strided(L), B.columns());
-  orthogonalise(B, n, options, context, report);
-  const std::vector<double> norms = column_norms<T>(space, B.columns());
+  orthogonalise(scratch, B, n, options, context, report);
+  const std::vector<double> norms = column_norms<T>(scratch, B.columns());
   solved.vectors = B.columns();
   for (const double norm : norms) {
     solved.values.push_back(norm * norm);
@@ -144,11 +145,11 @@ std::optional<Solved<T>> relative(const ExecutionSpace& space, const std::option
   solved.rows = order;
   if (Q && vectors) {
     // Back from the basis of Q.
-    const Dense<T> inner = dense<T>(space, "heddle::eigen::inner_vectors", n, n);
+    const Dense<T> inner = dense<T>(scratch, "heddle::eigen::inner_vectors", n, n);
     std::vector<Index> straight(static_cast<std::size_t>(n));
     std::iota(straight.begin(), straight.end(), Index{0});
-    gather_vectors<T>(space, B.columns(), order, straight, solved.factors, inner);
-    const Dense<T> outer = dense<T>(space, "heddle::eigen::outer_vectors", n, n);
+    gather_vectors<T>(scratch, B.columns(), order, straight, solved.factors, inner);
+    const Dense<T> outer = dense<T>(scratch, "heddle::eigen::outer_vectors", n, n);
     blas::gemm<T>(*context, Operation::none, Operation::none, T(1), *Q, inner, T(0), outer);
     solved.vectors = outer;
     std::fill(solved.factors.begin(), solved.factors.end(), 1.0);
@@ -159,14 +160,15 @@ std::optional<Solved<T>> relative(const ExecutionSpace& space, const std::option
 
 // Of S + shift I, whose singular vectors are its eigenvectors: a shift of twice the norm makes it well conditioned.
 template <Scalar T>
-Solved<T> normwise(const ExecutionSpace& space, const std::optional<blas::Context>& context, const Dense<T>& S,
+Solved<T> normwise(const Scratch& scratch, const std::optional<blas::Context>& context, const Dense<T>& S,
                    const First<T>& first, const JacobiOptions& options, JacobiReport& report) {
   using R = Real<T>;
+  const ExecutionSpace& space = scratch.space();
   const auto n = static_cast<Index>(S.extent(0));
   const std::optional<Dense<T>>& Q = first.vectors;
   double shift = 2 * (first.norm > 0 ? first.norm : static_cast<double>(norm_estimate<T>(space, S)));
   while (true) {
-    BlockColumns<T> B(space, n, n, options.block);
+    BlockColumns<T> B(scratch, n, n, options.block);
     const MatrixView<T> X = B.columns();
     const R added = static_cast<R>(shift);
     if (Q) {
@@ -177,8 +179,8 @@ Solved<T> normwise(const ExecutionSpace& space, const std::optional<blas::Contex
           space, "heddle::eigen::shifted", n, n,
           KOKKOS_LAMBDA(Index i, Index j) { X(i, j) = i == j ? S(i, j) + added : S(i, j); });
     }
-    orthogonalise(B, n, options, context, report);
-    const std::vector<double> norms = column_norms<T>(space, X);
+    orthogonalise(scratch, B, n, options, context, report);
+    const std::vector<double> norms = column_norms<T>(scratch, X);
     // A norm estimated far too low: an eigenvalue near -shift.
     if (*std::min_element(norms.begin(), norms.end()) < shift / 8) {
       shift *= 4;
@@ -284,35 +286,36 @@ template <Scalar T> Solved<T> of_diagonal(const ExecutionSpace& space, const Str
 
 // The scaled matrix by the method and to the accuracy that the report is to have.
 template <Scalar T>
-Solved<T> solve_scaled(const ExecutionSpace& space, const blas::Context* kept, const Dense<T>& S,
-                       const StridedMatrix<T>* V, const JacobiOptions& options, JacobiReport& report) {
+Solved<T> solve_scaled(const Scratch& scratch, const blas::Context* kept, const Dense<T>& S, const StridedMatrix<T>* V,
+                       const JacobiOptions& options, JacobiReport& report) {
   if (report.method != JacobiMethod::blocked && report.method != JacobiMethod::preconditioned) {
-    return by_rotations<T>(space, S, V != nullptr, options, report);
+    return by_rotations<T>(scratch.space(), S, V != nullptr, options, report);
   }
   std::optional<blas::Context> context;
   First<T> first;
   if (report.method == JacobiMethod::preconditioned || options.warm_start) {
-    context = context_of(space, kept);
-    first = first_vectors<T>(*context, S, V, options);
+    context = context_of(scratch.space(), kept);
+    first = first_vectors<T>(scratch, *context, S, V, options);
   }
   if (options.accuracy != JacobiAccuracy::norm && !first.indefinite) {
     report.accuracy = JacobiAccuracy::relative;
-    const std::optional<Solved<T>> found = relative<T>(space, context, S, first, V != nullptr, options, report);
+    const std::optional<Solved<T>> found = relative<T>(scratch, context, S, first, V != nullptr, options, report);
     if (found) {
       return *found;
     }
   }
   require(options.accuracy != JacobiAccuracy::relative, not_definite);
   report.accuracy = JacobiAccuracy::norm;
-  return normwise<T>(space, context, S, first, options, report);
+  return normwise<T>(scratch, context, S, first, options, report);
 }
 
 }  // namespace
 
 template <Scalar T>
-JacobiReport solve_with(const ExecutionSpace& space, const blas::Context* kept, const StridedMatrix<const T>& A,
+JacobiReport solve_with(const Scratch& scratch, const blas::Context* kept, const StridedMatrix<const T>& A,
                         const StridedVector<Real<T>>& w, const StridedMatrix<T>* V, const JacobiOptions& asked) {
   const Kokkos::Profiling::ScopedRegion region("heddle::eigen::jacobi");
+  const ExecutionSpace& space = scratch.space();
   JacobiOptions options = asked;
   const auto n = static_cast<Index>(A.extent(0));
   require_arguments<T>(A, w, V, options);
@@ -330,7 +333,7 @@ JacobiReport solve_with(const ExecutionSpace& space, const blas::Context* kept, 
     solve_small<T>(space, A, w, V, options, report);
     return report;
   }
-  const Scaled<T> matrix = scaled<T>(space, A, options.upper);
+  const Scaled<T> matrix = scaled<T>(scratch, A, options.upper);
   if (options.accuracy != JacobiAccuracy::norm && report.method != JacobiMethod::classical && !matrix.diagonal &&
       matrix.spread > large_spread<Real<T>>) {
     if (solve_graded<T>(space, A, w, V, options, report)) {
@@ -341,15 +344,15 @@ JacobiReport solve_with(const ExecutionSpace& space, const blas::Context* kept, 
   }
   if (matrix.diagonal) {
     report.off_norms.push_back(0);
-    store_sorted<T>(space, of_diagonal<T>(space, A, V != nullptr), 0, w, V);
+    store_sorted<T>(scratch, of_diagonal<T>(space, A, V != nullptr), 0, w, V);
   } else {
-    store_sorted<T>(space, solve_scaled<T>(space, kept, matrix.matrix, V, options, report), matrix.exponent, w, V);
+    store_sorted<T>(scratch, solve_scaled<T>(scratch, kept, matrix.matrix, V, options, report), matrix.exponent, w, V);
   }
   return report;
 }
 
-#define HEDDLE_INSTANTIATE(T)                                                                                     \
-  template JacobiReport solve_with<T>(const ExecutionSpace&, const blas::Context*, const StridedMatrix<const T>&, \
+#define HEDDLE_INSTANTIATE(T)                                                                              \
+  template JacobiReport solve_with<T>(const Scratch&, const blas::Context*, const StridedMatrix<const T>&, \
                                       const StridedVector<Real<T>>&, const StridedMatrix<T>*, const JacobiOptions&)
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE);
 #undef HEDDLE_INSTANTIATE

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/on_host.hpp"
+#include "core/workspace.hpp"
 #include <heddle/core/scalar.hpp>
 
 #include <algorithm>
@@ -23,18 +24,42 @@ inline ColumnTeams column_teams(const ExecutionSpace& space, Index count) {
   return heddle::impl::on_host ? ColumnTeams(space, teams, 1) : ColumnTeams(space, teams, 4, 32);
 }
 
+/// The instance of a solution, and the workspace of a plan that its arrays come from; without one they are allocated.
+class Scratch {
+ public:
+  // NOLINTNEXTLINE(google-explicit-constructor): an instance is where arrays can be had
+  Scratch(const ExecutionSpace& space, heddle::impl::Workspace* kept = nullptr) : space_(space), kept_(kept) {}
+
+  [[nodiscard]] const ExecutionSpace& space() const { return space_; }
+  /// Uninitialised numbers.
+  template <class Value> [[nodiscard]] Values<Value> values(const std::string& label, std::size_t count) const {
+    if (kept_ != nullptr) return kept_->take<Value>(label, static_cast<Index>(count));
+    return Values<Value>(Kokkos::view_alloc(space_, Kokkos::WithoutInitializing, label), count);
+  }
+  /// A column-major View of some ranks that nothing is written to yet.
+  template <class View, class... Extents>
+  [[nodiscard]] View shaped(const std::string& label, Extents... extents) const {
+    const Kokkos::LayoutLeft layout(static_cast<std::size_t>(extents)...);
+    if (kept_ != nullptr) return kept_->take_shaped<View>(label, layout);
+    return View(Kokkos::view_alloc(space_, Kokkos::WithoutInitializing, label), layout);
+  }
+
+ private:
+  ExecutionSpace space_;
+  heddle::impl::Workspace* kept_;
+};
+
 /// A matrix that nothing is written to yet.
-template <Scalar T> Dense<T> dense(const ExecutionSpace& space, const std::string& label, Index rows, Index columns) {
-  return Dense<T>(Kokkos::view_alloc(space, Kokkos::WithoutInitializing, label), static_cast<std::size_t>(rows),
-                  static_cast<std::size_t>(columns));
+template <Scalar T> Dense<T> dense(const Scratch& scratch, const std::string& label, Index rows, Index columns) {
+  return scratch.shaped<Dense<T>>(label, rows, columns);
 }
 
 /// Host numbers where kernels can read them. Blocks.
 template <class Value>
-Values<Value> on_device(const ExecutionSpace& space, const std::string& label, const std::vector<Value>& values) {
-  Values<Value> view(Kokkos::view_alloc(space, Kokkos::WithoutInitializing, label), values.size());
-  Kokkos::deep_copy(space, view, Kokkos::View<const Value*, Kokkos::HostSpace>(values.data(), values.size()));
-  space.fence(label);
+Values<Value> on_device(const Scratch& scratch, const std::string& label, const std::vector<Value>& values) {
+  Values<Value> view = scratch.values<Value>(label, values.size());
+  Kokkos::deep_copy(scratch.space(), view, Kokkos::View<const Value*, Kokkos::HostSpace>(values.data(), values.size()));
+  scratch.space().fence(label);
   return view;
 }
 /// Numbers of the device where the host can read them. Blocks.

@@ -11,11 +11,12 @@ namespace heddle::eigen::impl {
 
 using heddle::impl::for_each_element;
 
-template <Scalar T> Real<T> largest_cosine(const blas::Context& context, const MatrixView<T>& X) {
+template <Scalar T>
+Real<T> largest_cosine(const Scratch& scratch, const blas::Context& context, const MatrixView<T>& X) {
   using R = Real<T>;
   const ExecutionSpace& space = context.space();
   const auto n = static_cast<Index>(X.extent(1));
-  const Dense<T> G = dense<T>(space, "heddle::eigen::inner_products", n, n);
+  const Dense<T> G = dense<T>(scratch, "heddle::eigen::inner_products", n, n);
   blas::gemm<T>(context, Operation::conjugate_transpose, Operation::none, T(1), X, X, T(0), G);
   R worst = 0;
   Kokkos::parallel_reduce(
@@ -37,11 +38,11 @@ template <Scalar T> Real<T> largest_cosine(const blas::Context& context, const M
   return std::max(worst, R(0));
 }
 
-template <Scalar T> bool orthonormalise(const blas::Context& context, const Dense<T>& Q) {
+template <Scalar T> bool orthonormalise(const Scratch& scratch, const blas::Context& context, const Dense<T>& Q) {
   using R = Real<T>;
   const ExecutionSpace& space = context.space();
   const auto n = static_cast<Index>(Q.extent(1));
-  const Dense<T> G = dense<T>(space, "heddle::eigen::inner_products", n, n);
+  const Dense<T> G = dense<T>(scratch, "heddle::eigen::inner_products", n, n);
   Dense<T> next;
   const R enough = static_cast<R>(n) * unit_roundoff<T> / 8 + 4 * unit_roundoff<T>;
   R before = 1;
@@ -72,16 +73,16 @@ template <Scalar T> bool orthonormalise(const blas::Context& context, const Dens
         space, "heddle::eigen::newton_schulz", n, n,
         KOKKOS_LAMBDA(Index i, Index j) { G(i, j) = (i == j ? T(R(1.5)) : T(0)) - G(i, j) * R(0.5); });
     if (next.size() == 0) {
-      next = dense<T>(space, "heddle::eigen::next_vectors", static_cast<Index>(Q.extent(0)), n);
+      next = dense<T>(scratch, "heddle::eigen::next_vectors", static_cast<Index>(Q.extent(0)), n);
     }
     blas::gemm<T>(context, Operation::none, Operation::none, T(1), Q, G, T(0), next);
     Kokkos::deep_copy(space, flat(Q), flat(next));
   }
 }
 
-#define HEDDLE_INSTANTIATE(T)                                             \
-  template bool orthonormalise<T>(const blas::Context&, const Dense<T>&); \
-  template Real<T> largest_cosine<T>(const blas::Context&, const MatrixView<T>&)
+#define HEDDLE_INSTANTIATE(T)                                                             \
+  template bool orthonormalise<T>(const Scratch&, const blas::Context&, const Dense<T>&); \
+  template Real<T> largest_cosine<T>(const Scratch&, const blas::Context&, const MatrixView<T>&)
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE);
 #undef HEDDLE_INSTANTIATE
 

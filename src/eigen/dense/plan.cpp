@@ -12,13 +12,14 @@ template <Scalar T> struct JacobiPlan<T>::State {
   Index n;
   JacobiOptions options;
   blas::Context context;
+  heddle::impl::Workspace workspace;
   Dense<T> vectors;  // Of the last matrix, for a warm start.
   bool has_vectors = false;
 };
 
 template <Scalar T>
 JacobiPlan<T>::JacobiPlan(const ExecutionSpace& space, Index n, const JacobiOptions& options)
-    : state_(new State{space, n, options, space, {}, false}) {
+    : state_(new State{space, n, options, space, {space, true}, {}, false}) {
   require(n >= 0, "eigen::JacobiPlan: n = ", n);
   if (options.warm_start) state_->vectors = dense<T>(space, "heddle::eigen::kept_vectors", n, n);
 }
@@ -46,7 +47,7 @@ JacobiReport JacobiPlan<T>::solve(const StridedMatrix<const T>& A, const Strided
   }
   // What fails leaves nothing to begin at.
   of.has_vectors = false;
-  const JacobiReport report = solve_with<T>(of.space, &of.context, A, w, &V, options);
+  const JacobiReport report = solve_with<T>({of.space, &of.workspace}, &of.context, A, w, &V, options);
   if (of.options.warm_start && report.converged) {
     heddle::impl::copy_matrix<T>(of.space, V, strided(of.vectors));
     of.space.fence("heddle::eigen::plan");

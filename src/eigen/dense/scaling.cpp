@@ -26,11 +26,12 @@ template <class R> struct Sizes {
 
 }  // namespace
 
-template <Scalar T> Scaled<T> scaled(const ExecutionSpace& space, const StridedMatrix<const T>& A, bool upper) {
+template <Scalar T> Scaled<T> scaled(const Scratch& scratch, const StridedMatrix<const T>& A, bool upper) {
+  const ExecutionSpace& space = scratch.space();
   using R = Real<T>;
   const auto n = static_cast<Index>(A.extent(0));
   Scaled<T> result;
-  const Dense<T> S = dense<T>(space, "heddle::eigen::matrix", n, n);
+  const Dense<T> S = dense<T>(scratch, "heddle::eigen::matrix", n, n);
   result.matrix = S;
   Sizes<R> found;
   Kokkos::parallel_reduce(
@@ -73,7 +74,7 @@ template <Scalar T> Scaled<T> scaled(const ExecutionSpace& space, const StridedM
   return result;
 }
 
-#define HEDDLE_INSTANTIATE(T) template Scaled<T> scaled<T>(const ExecutionSpace&, const StridedMatrix<const T>&, bool)
+#define HEDDLE_INSTANTIATE(T) template Scaled<T> scaled<T>(const Scratch&, const StridedMatrix<const T>&, bool)
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE);
 #undef HEDDLE_INSTANTIATE
 

@@ -44,6 +44,6 @@ template <Scalar T> struct Scaled {
   bool diagonal = true;  ///< Nothing but zeros off the diagonal.
   int spread = 0;  ///< Powers of two from its least diagonal element to its largest part; 0 unless that is positive.
 };
-template <Scalar T> Scaled<T> scaled(const ExecutionSpace& space, const StridedMatrix<const T>& A, bool upper);
+template <Scalar T> Scaled<T> scaled(const Scratch& scratch, const StridedMatrix<const T>& A, bool upper);
 
 }  // namespace heddle::eigen::impl

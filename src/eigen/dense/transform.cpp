@@ -102,12 +102,12 @@ void doubled_product(const ExecutionSpace& space, const Dense<T>& A, const Dense
 
 }  // namespace
 
-template <Scalar T>
-void transform(const ExecutionSpace& space, const Dense<T>& A, const Dense<T>& Q, const Dense<T>& M) {
+template <Scalar T> void transform(const Scratch& scratch, const Dense<T>& A, const Dense<T>& Q, const Dense<T>& M) {
+  const ExecutionSpace& space = scratch.space();
   const auto n = static_cast<Index>(A.extent(0));
-  const Dense<T> Y = dense<T>(space, "heddle::eigen::product", n, n);
-  const Dense<T> Y_rest = dense<T>(space, "heddle::eigen::product_rest", n, n);
-  const Dense<T> adjoint = dense<T>(space, "heddle::eigen::adjoint", n, n);
+  const Dense<T> Y = dense<T>(scratch, "heddle::eigen::product", n, n);
+  const Dense<T> Y_rest = dense<T>(scratch, "heddle::eigen::product_rest", n, n);
+  const Dense<T> adjoint = dense<T>(scratch, "heddle::eigen::adjoint", n, n);
   doubled_product<T>(space, A, Q, Dense<T>(), Y, Y_rest);
   for_each_element(
       space, "heddle::eigen::adjoint", n, n, KOKKOS_LAMBDA(Index i, Index j) { adjoint(i, j) = conjugate(Q(j, i)); });
@@ -119,8 +119,8 @@ void doubled_product(const ExecutionSpace& space, const Dense<T>& A, const Dense
   doubled_product<T>(space, A, B, Dense<T>(), C, Dense<T>());
 }
 
-#define HEDDLE_INSTANTIATE(T)                                                                           \
-  template void transform<T>(const ExecutionSpace&, const Dense<T>&, const Dense<T>&, const Dense<T>&); \
+#define HEDDLE_INSTANTIATE(T)                                                                    \
+  template void transform<T>(const Scratch&, const Dense<T>&, const Dense<T>&, const Dense<T>&); \
   template void doubled_product<T>(const ExecutionSpace&, const Dense<T>&, const Dense<T>&, const Dense<T>&)
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE);
 #undef HEDDLE_INSTANTIATE

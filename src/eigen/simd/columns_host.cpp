@@ -62,9 +62,8 @@ template <Scalar T> Index BlockColumns<T>::bytes_of_one(Index rows, Index column
 }
 
 template <Scalar T>
-BlockColumns<T>::BlockColumns(const ExecutionSpace& space, Index rows, Index columns, int block, Index count,
-                              Index carried)
-    : space_(space),
+BlockColumns<T>::BlockColumns(const Scratch& scratch, Index rows, Index columns, int block, Index count, Index carried)
+    : space_(scratch.space()),
       rows_(rows),
       columns_(columns),
       padded_rows_(padded_to_vectors<T>(rows)),
@@ -73,9 +72,9 @@ BlockColumns<T>::BlockColumns(const ExecutionSpace& space, Index rows, Index col
   block_ = block > 0 ? block : block_for(columns);
   blocks_ = blocks_for(columns, block_);
   memory_ =
-      Memory(Kokkos::view_alloc(space, "heddle::eigen::columns"),
-             static_cast<std::size_t>(away_from_sets<T>(padded_rows_ + padded_to_vectors<T>(carried))),
-             static_cast<std::size_t>(blocks_) * static_cast<std::size_t>(block_), static_cast<std::size_t>(count));
+      scratch.shaped<Memory>("heddle::eigen::columns", away_from_sets<T>(padded_rows_ + padded_to_vectors<T>(carried)),
+                             static_cast<Index>(blocks_) * block_, count);
+  Kokkos::deep_copy(space_, memory_, T(0));
   std::iota(chosen_.begin(), chosen_.end(), 0);
   const auto m = static_cast<std::size_t>(2 * block_);
   constexpr std::size_t parts = is_complex<T> ? 2 : 1;
