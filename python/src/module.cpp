@@ -45,31 +45,7 @@ void translate(const std::exception_ptr& thrown, void* /*unused*/) {
   }
 }
 
-// Whether a kind of device, as DLPack numbers them, is a GPU.
-bool on_gpu(int device_type) {
-  return device_type == nb::device::cuda::value || device_type == nb::device::cuda_managed::value ||
-         device_type == nb::device::rocm::value;
-}
-
 }  // namespace
-
-nb::object ordered_capsule(nb::handle array) {
-  if (!nb::hasattr(array, "__dlpack_device__")) return {};
-  const nb::object device = array.attr("__dlpack_device__")();
-  if (!on_gpu(static_cast<int>(nb::int_(nb::object(device[0]))))) return {};
-  start();
-  return array.attr("__dlpack__")(nb::arg("stream") = stream_number());
-}
-
-bool reachable(int device_type, int device) {
-  if (!on_gpu(device_type)) return views_on_host;
-  if constexpr (views_on_host) throw nb::type_error("heddle was built for CPUs, and this array is on a GPU");
-  if (device != Kokkos::device_id()) {
-    throw nb::type_error(message_of("an array on GPU ", device, "; heddle runs on GPU ", Kokkos::device_id()).c_str());
-  }
-  return true;
-}
-
 }  // namespace heddle::python
 
 NB_MODULE(_core, module) {

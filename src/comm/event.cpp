@@ -21,6 +21,10 @@ Event Event::on(const ExecutionSpace& space, bool timed) {
   return Event(std::make_shared<State>(timed, impl::vendor::stream_of(space)));
 }
 
+Event Event::on_stream(void* stream) {
+  return Event(std::make_shared<State>(false, stream));
+}
+
 bool Event::done() const {
   return !state_ || impl::vendor::is_past(state_->event);
 }
