@@ -1,4 +1,4 @@
-// On GPUs: a thread, a warp or a team for each segment, by its length; the longest by the whole device.
+// On GPUs: a thread, lanes of a warp or a team for each segment, by its length; the longest by the whole device.
 #pragma once
 
 #include "exact/segments.hpp"
@@ -54,14 +54,13 @@ void sum_by_threads(const ExecutionSpace& space, const Segments<T, I>& segments,
       });
 }
 
-/// Segments of up to `longest` terms, each by a warp.
+/// Segments of up to `longest` terms, each by so many lanes of a warp, 2 to 32.
 template <RealScalar T, class I>
-void sum_by_warps(const ExecutionSpace& space, const Segments<T, I>& segments, Index longest,
+void sum_by_lanes(const ExecutionSpace& space, const Segments<T, I>& segments, int lanes, Index longest,
                   const SegmentStates& states) {
   using Policy = Kokkos::TeamPolicy<ExecutionSpace>;
   using Team = typename Policy::member_type;
-  constexpr int in_team = 4;
-  constexpr int lanes = 32;
+  const int in_team = 128 / lanes;
   const Index teams = (segments.count + in_team - 1) / in_team;
   Kokkos::parallel_for(
       "heddle::exact::segments", Policy(space, static_cast<int>(teams), in_team, lanes),
@@ -144,10 +143,14 @@ Index sum_segments_on_device(const ExecutionSpace& space, const Segments<T, I>& 
   const SegmentStates states(Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "heddle::exact::states"),
                              static_cast<std::size_t>(segments.count));
   constexpr Index for_a_thread = 16;
-  if (elements / segments.count < for_a_thread) {
+  const Index length = elements / segments.count;
+  if (length < for_a_thread) {
     sum_by_threads(space, segments, 16 * for_a_thread, states);
   } else {
-    sum_by_warps(space, segments, Index{1} << 13, states);
+    // Eight terms a lane at least, as one lane rounds while the others of a segment are idle.
+    int lanes = 4;
+    while (lanes < 32 && 16 * lanes <= length) lanes *= 2;
+    sum_by_lanes(space, segments, lanes, Index{256} * lanes, states);
   }
   constexpr Index for_a_team = Index{1} << 20;
   const auto long_ones = segments_in(space, states, SegmentState::long_one);

@@ -1,5 +1,11 @@
 #include "core/instantiate.hpp"
 #include "exact/cluster_leaf.hpp"
+#include "exact/keyed_device.hpp"
+
+#include <Kokkos_Sort.hpp>
+
+#include <cstddef>
+#include <cstdint>
 
 namespace heddle::exact::impl {
 
@@ -14,6 +20,25 @@ void ClusterLeaves<T>::factor(const ExecutionSpace& /*space*/, const DeviceColum
 }
 
 #define HEDDLE_INSTANTIATE(T) template class ClusterLeaves<T>
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE);
+#undef HEDDLE_INSTANTIATE
+
+template <Scalar T, class I>
+void sort_by_keys(const ExecutionSpace& space, const I* keys, const T* elements, I* sorted_keys, T* sorted_elements,
+                  Index count, int /*bits*/) {
+  const auto length = static_cast<std::size_t>(count);
+  const Kokkos::View<I*, MemorySpace> to_sort(sorted_keys, length);
+  const Kokkos::View<T*, MemorySpace> along(sorted_elements, length);
+  Kokkos::deep_copy(space, to_sort, Kokkos::View<const I*, MemorySpace>(keys, length));
+  Kokkos::deep_copy(space, along, Kokkos::View<const T*, MemorySpace>(elements, length));
+  Kokkos::Experimental::sort_by_key(space, to_sort, along);
+}
+
+#define HEDDLE_INSTANTIATE(T)                                                                                          \
+  template void sort_by_keys<T, std::int32_t>(const ExecutionSpace&, const std::int32_t*, const T*, std::int32_t*, T*, \
+                                              Index, int);                                                             \
+  template void sort_by_keys<T, std::int64_t>(const ExecutionSpace&, const std::int64_t*, const T*, std::int64_t*, T*, \
+                                              Index, int)
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE);
 #undef HEDDLE_INSTANTIATE
 

@@ -6,10 +6,12 @@
 
 #include <Kokkos_Profiling_ScopedRegion.hpp>
 #if defined(KOKKOS_ENABLE_CUDA) || defined(KOKKOS_ENABLE_HIP)
-#include <Kokkos_Sort.hpp>
+#include "exact/keyed_device.hpp"
 #endif
 
 #include <algorithm>
+#include <bit>
+#include <cstdint>
 #include <limits>
 #include <string>
 
@@ -48,10 +50,26 @@ template <class I> void require_keys(const ExecutionSpace& space, const StridedV
 
 #if defined(KOKKOS_ENABLE_CUDA) || defined(KOKKOS_ENABLE_HIP)
 // Elements in the order of their keys, and where those of each begin.
-struct OrderedKeys {
-  Kokkos::View<Index*, MemorySpace> order;  // None where they lie so.
+template <Scalar T> struct OrderedElements {
+  Kokkos::View<T*, MemorySpace> elements;  // None where they lie so.
   Kokkos::View<Index*, MemorySpace> offsets;
 };
+// The vector itself, where its elements lie side by side, or a copy in which they do.
+template <class V> struct Dense {
+  Kokkos::View<V*, MemorySpace> copy;
+  const V* data = nullptr;
+};
+template <class V> Dense<V> dense(const ExecutionSpace& space, const StridedVector<const V>& x) {
+  Dense<V> result;
+  result.data = x.data();
+  if (x.extent(0) > 1 && x.stride(0) != 1) {
+    result.copy = Kokkos::View<V*, MemorySpace>(
+        Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "heddle::exact::dense"), x.extent(0));
+    Kokkos::deep_copy(space, result.copy, x);
+    result.data = result.copy.data();
+  }
+  return result;
+}
 template <class I> bool are_ascending(const ExecutionSpace& space, const StridedVector<const I>& keys) {
   Index descents = 0;
   Kokkos::parallel_reduce(
@@ -60,28 +78,25 @@ template <class I> bool are_ascending(const ExecutionSpace& space, const Strided
       KOKKOS_LAMBDA(Index i, Index & down) { down += keys(i) < keys(i - 1) ? 1 : 0; }, descents);
   return descents == 0;
 }
-template <class I>
-OrderedKeys ordered(const ExecutionSpace& space, const StridedVector<const I>& keys, Index count, bool ascending) {
+template <Scalar T, class I>
+OrderedElements<T> ordered(const ExecutionSpace& space, const StridedVector<const T>& x,
+                           const StridedVector<const I>& keys, Index count, bool ascending) {
   const auto n = static_cast<Index>(keys.extent(0));
   using Policy = Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>;
   const auto unset = [&](const std::string& label) {
     return Kokkos::view_alloc(space, Kokkos::WithoutInitializing, label);
   };
-  OrderedKeys result{
+  OrderedElements<T> result{
       {}, Kokkos::View<Index*, MemorySpace>(unset("heddle::exact::offsets"), static_cast<std::size_t>(count) + 1)};
   Kokkos::View<I*, MemorySpace> sorted;
   const bool sorts = !ascending;
   if (sorts) {
-    result.order = Kokkos::View<Index*, MemorySpace>(unset("heddle::exact::order"), keys.extent(0));
+    result.elements = Kokkos::View<T*, MemorySpace>(unset("heddle::exact::elements"), keys.extent(0));
     sorted = Kokkos::View<I*, MemorySpace>(unset("heddle::exact::sorted"), keys.extent(0));
-    const Kokkos::View<Index*, MemorySpace> order = result.order;
-    const Kokkos::View<I*, MemorySpace> to_sort = sorted;
-    Kokkos::parallel_for(
-        "heddle::exact::number", Policy(space, 0, n), KOKKOS_LAMBDA(Index i) {
-          to_sort(i) = keys(i);
-          order(i) = i;
-        });
-    Kokkos::Experimental::sort_by_key(space, sorted, result.order);
+    const Dense<I> dense_keys = dense<I>(space, keys);
+    const Dense<T> dense_x = dense<T>(space, x);
+    const int bits = std::max(1, static_cast<int>(std::bit_width(static_cast<std::uint64_t>(count - 1))));
+    sort_by_keys<T, I>(space, dense_keys.data, dense_x.data, sorted.data(), result.elements.data(), n, bits);
   }
   const I* const at = sorts ? sorted.data() : keys.data();
   const Index stride = sorts ? 1 : static_cast<Index>(keys.stride(0));
@@ -131,9 +146,10 @@ KeyedSumReport keyed_sum(const ExecutionSpace& space, const StridedVector<const 
   const Index sum_stride = static_cast<Index>(sums.stride(0)) * parts;
 #if defined(KOKKOS_ENABLE_CUDA) || defined(KOKKOS_ENABLE_HIP)
   const bool ascending = are_ascending(space, keys);
-  const OrderedKeys found = ordered(space, keys, count, ascending);
+  const OrderedElements<T> found = ordered<T, I>(space, x, keys, count, ascending);
+  const R* const in_order = ascending ? numbers : reinterpret_cast<const R*>(found.elements.data());
   for (Index p = 0; p < parts; ++p) {
-    const Segments<R, Index> segments{{numbers + p, stride, ascending ? nullptr : found.order.data()},
+    const Segments<R, Index> segments{{in_order + p, ascending ? stride : parts, nullptr},
                                       found.offsets.data(),
                                       1,
                                       count,

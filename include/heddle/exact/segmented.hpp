@@ -70,8 +70,8 @@ SegmentedSumReport segmented_sum(const ExecutionSpace& space, const ViewX& x, co
 /// elements with x or `keys`. Bits: the same for any order of the elements together with their keys, number of threads
 /// and backend. Blocks. Cost: on CPUs, 14 flops an element and part into a table of 32 bytes for each key, of which
 /// threads have their own; more than 2^18 keys are dealt to tables of 2^14 first, for which elements are copied. On
-/// GPUs, elements whose keys are not in ascending order are numbered in the order of their keys by a sort (up to 32
-/// bytes of memory for each), and summed as segments.
+/// GPUs, elements whose keys are not in ascending order are sorted with them, by as many bits as keys have (twice the
+/// bytes of both of memory), and summed as segments.
 template <class ViewX, class ViewKeys, class ViewSums>
 KeyedSumReport keyed_sum(const ExecutionSpace& space, const ViewX& x, const ViewKeys& keys, const ViewSums& sums,
                          const KeyedSumOptions& options = {}) {
