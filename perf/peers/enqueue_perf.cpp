@@ -29,9 +29,9 @@ constexpr bool on_cpus = Kokkos::SpaceAccessibility<Kokkos::HostSpace, MemorySpa
 class Blas {
  public:
   static constexpr const char* name = "cublas";
-  Blas() {
+  explicit Blas(const ExecutionSpace& space) {
     check(cublasCreate(&handle_));
-    check(cublasSetStream(handle_, world().space().cuda_stream()));
+    check(cublasSetStream(handle_, space.cuda_stream()));
   }
   ~Blas() { cublasDestroy(handle_); }
   Blas(const Blas&) = delete;
@@ -62,6 +62,7 @@ class Blas {
 class Blas {
  public:
   static constexpr const char* name = "blas";
+  explicit Blas(const ExecutionSpace& /*space*/) {}
   template <Scalar T> void multiply(const LocalMatrix<T>& A, const LocalMatrix<T>& B, const LocalMatrix<T>& C) const {
     const auto n = static_cast<int>(C.extent(0));
     const T one(1);
@@ -97,7 +98,7 @@ template <Scalar T> void enqueued(benchmark::State& state) {
   const LocalMatrix<T> result(Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "heddle::perf::product"),
                               static_cast<std::size_t>(n), static_cast<std::size_t>(n));
   GemmPlan<T> plan(alone, Operation::none, whole, Operation::none, whole, whole);
-  const Blas blas;
+  const Blas blas(space);
   double ours_called = 0.0;
   double theirs_called = 0.0;
   const auto timed = [&](double& called, const auto& call, const auto& wait) {
@@ -137,7 +138,76 @@ template <Scalar T> void enqueued(benchmark::State& state) {
   if (!is_product(C)) fail(state, "not the product of A and B");
 }
 
+#ifdef KOKKOS_ENABLE_CUDA
+// What `work` gives to an instance's stream, to be launched as one.
+class Graph {
+ public:
+  template <class Work> Graph(const ExecutionSpace& space, const Work& work) : space_(space) {
+    require(cudaStreamBeginCapture(space.cuda_stream(), cudaStreamCaptureModeThreadLocal) == cudaSuccess, "no capture");
+    work();
+    cudaGraph_t graph = nullptr;
+    require(cudaStreamEndCapture(space.cuda_stream(), &graph) == cudaSuccess, "the capture failed");
+    const cudaError_t made = cudaGraphInstantiate(&ready_, graph, 0);
+    cudaGraphDestroy(graph);
+    require(made == cudaSuccess, "no graph");
+  }
+  ~Graph() { cudaGraphExecDestroy(ready_); }
+  Graph(const Graph&) = delete;
+  Graph& operator=(const Graph&) = delete;
+  [[nodiscard]] double seconds() const {
+    return seconds_of_rank_0([&] {
+      require(cudaGraphLaunch(ready_, space_.cuda_stream()) == cudaSuccess, "no launch");
+      space_.fence("heddle::perf::graph");
+    });
+  }
+
+ private:
+  ExecutionSpace space_;
+  cudaGraphExec_t ready_ = nullptr;
+};
+
+// The same products, captured as a graph, beside cuBLAS's in another.
+template <Scalar T> void in_graphs(benchmark::State& state) {
+  const Index n = extent(state.range(0));
+  const int products = products_of(n);
+  const ExecutionSpace space = Kokkos::Experimental::partition_space(world().space(), 1).front();
+  const Communicator alone(MPI_COMM_SELF, space);
+  const Placement whole = Placement::on_rank(n, n, 0);
+  const DistributedMatrix<T> A(alone, whole);
+  const DistributedMatrix<T> B(alone, whole);
+  const DistributedMatrix<T> C(alone, whole);
+  const LocalMatrix<T> result = random_local<T>(space, n, n, 3);
+  fill(A, RandomElements<T>{1});
+  fill(B, RandomElements<T>{2});
+  GemmPlan<T> plan(alone, Operation::none, whole, Operation::none, whole, whole);
+  const Blas blas(space);
+  // What is made when it is first needed is made before.
+  plan.enqueue(T(1), A, B, T(0), C);
+  plan.wait();
+  blas.multiply<T>(A.local(), B.local(), result);
+  space.fence("heddle::perf::warm");
+  const Graph ours(space, [&] {
+    for (int k = 0; k < products; ++k) plan.enqueue(T(1), A, B, T(0), C);
+  });
+  const Graph theirs(space, [&] {
+    for (int k = 0; k < products; ++k) blas.multiply<T>(A.local(), B.local(), result);
+  });
+  Kokkos::deep_copy(space, C.local(), T(0));
+  compare(state, products * operations<T>(n), {"heddle", [&] { return ours.seconds(); }},
+          {Blas::name, [&] { return theirs.seconds(); }});
+  if (!is_product(C)) fail(state, "not the product of A and B");
+}
+#endif
+
 template <Scalar T> void add_benchmark(const std::string& scalar) {
+#ifdef KOKKOS_ENABLE_CUDA
+  benchmark::RegisterBenchmark(("gemm_in_graphs/" + scalar).c_str(), in_graphs<T>)
+      ->ArgsProduct({{256, 512, 1024}})
+      ->ArgName("n")
+      ->Iterations(21)
+      ->UseManualTime()
+      ->Unit(benchmark::kMillisecond);
+#endif
   benchmark::RegisterBenchmark(("gemm_enqueued/" + scalar).c_str(), enqueued<T>)
       ->ArgsProduct({{256, 512, 1024, 2048}})
       ->ArgName("n")

@@ -1,5 +1,5 @@
 // C = A B by cuBLAS, by GEMMul8 (https://github.com/RIKEN-RCCS/GEMMul8) and by EmulatedGemm, in turn, with the errors
-// of each.
+// of each. GEMMul8 multiplies by 8-bit integers and, which is another backend of it, by 8-bit floating-point numbers.
 #include "peers/cublas.hpp"
 #include "support/measure.hpp"
 #include "support/normal.hpp"
@@ -48,6 +48,22 @@ template <Scalar T> void contest(benchmark::State& state) {
                              of(B.data()), size, of(&zero), reinterpret_cast<Element*>(C.data()), size, moduli, fast,
                              workspace.data());
   };
+  // Its backend by floating-point numbers has a workspace of its own, and cuBLASLt's handle.
+  constexpr auto fp8 = ::gemmul8::Backend::FP8;
+  const Kokkos::View<char*, MemorySpace> fp8_workspace(
+      Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "heddle::perf::workspace"),
+      ::gemmul8::workSize<is_complex<T>, fp8>(size, size, size, moduli));
+  cublasLtHandle_t lt_handle = nullptr;
+  check(cublasLtCreate(&lt_handle));
+  const auto fp8_product = [&](bool fast) {
+    const T one(1);
+    const T zero(0);
+    const auto of = [](const T* x) { return reinterpret_cast<const Element*>(x); };
+    ::gemmul8::gemmLt<Element, fp8>(lt_handle, CUBLAS_OP_N, CUBLAS_OP_N, size, size, size, of(&one), of(A.data()), size,
+                                    of(B.data()), size, of(&zero), reinterpret_cast<Element*>(C.data()), size, moduli,
+                                    fast, fp8_workspace.data(), nullptr, nullptr, false, false, false, false,
+                                    space.cuda_stream());
+  };
   struct Way {
     const char* name;
     std::function<void()> product;
@@ -57,7 +73,9 @@ template <Scalar T> void contest(benchmark::State& state) {
                                        {"heddle_look", [&] { looking(N, N, T(1), A, B, T(0), C); }},
                                        {"heddle", [&] { trusting(N, N, T(1), A, B, T(0), C); }},
                                        {"gemmul8_accurate", [&] { gemmul8_product(false); }},
-                                       {"gemmul8_fast", [&] { gemmul8_product(true); }}};
+                                       {"gemmul8_fast", [&] { gemmul8_product(true); }},
+                                       {"gemmul8_fp8_accurate", [&] { fp8_product(false); }},
+                                       {"gemmul8_fp8_fast", [&] { fp8_product(true); }}};
   const FewRows<T> exact(space, A, B);
   for (const Way& contender : contenders) {
     const double error = exact.error_after(space, C, [&] { static_cast<void>(contender.seconds()); });
@@ -74,6 +92,7 @@ template <Scalar T> void contest(benchmark::State& state) {
   }
   for (const Way& contender : contenders) count_joules(state, contender.name, contender.product, world().size());
   check(cublasDestroy(handle));
+  check(cublasLtDestroy(lt_handle));
   for (std::size_t k = 0; k < contenders.size(); ++k) {
     state.counters[std::string("ratio_") + contenders[k].name] = median(seconds[0]) / median(seconds[k]);
   }
