@@ -46,7 +46,7 @@ def start(threads=None, device=None):
 
 def release_memory():
     """Gives back what calls left for the next ones like them: plans of expm(), expm_frechet() and eigh() with vectors, the
-    latest eight of at most 256 MiB together, most of it memory of the device."""
+    latest eight of at most 512 MiB together, most of it memory of the device."""
     _core.release_memory()
 
 

@@ -17,7 +17,7 @@ ExpmReport by_kept_plan(Watch& watch, const DistributedMatrix<T>& A, const Distr
                         const ExpmSettings& settings) {
   using R = Real<T>;
   // By an ExpmPlan's bound of its memory, and of what emulated products keep.
-  const std::size_t bytes = A.local().size() * (18 * sizeof(T) + 4 * 32);
+  const std::size_t bytes = A.local().size() * (9 * sizeof(T));
   return PlanStore::get().with<ExpmPlan<R>>(
       settings.key(A.rows()), bytes,
       [&](const auto& hook) {

@@ -66,7 +66,7 @@ ExpmFrechetReport by_kept_plan(Watch& watch, const DistributedMatrix<T>& A, cons
                                const FrechetSettings& settings) {
   using R = Real<T>;
   // By an ExpmFrechetPlan's bound of its memory, and of what emulated products keep.
-  const std::size_t bytes = A.local().size() * (36 * sizeof(T) + 8 * 32);
+  const std::size_t bytes = A.local().size() * (18 * sizeof(T));
   return PlanStore::get().with<ExpmFrechetPlan<R>>(
       settings.key(A.rows()), bytes,
       [&](const auto& hook) {

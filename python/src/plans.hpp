@@ -34,7 +34,7 @@ class PlanStore : public Resource {
  public:
   /// What is kept at most: plans, and bytes of all of them.
   static constexpr std::size_t most_plans = 8;
-  static constexpr std::size_t most_bytes = std::size_t{256} << 20U;
+  static constexpr std::size_t most_bytes = std::size_t{512} << 20U;
 
   using Progress = std::function<void(int done, int total)>;
 

@@ -163,9 +163,10 @@ template <RealScalar T> [[nodiscard]] double expm_certificate_tolerance(Index n,
 ///
 /// The work that A needs is measured as powers of A are made: the norm of each power that the current scheme needs, and
 /// estimates of some that it does not. The cheapest scheme that uses the powers made so far then replaces the current
-/// one. Where ||A^k||_1 is far below ||A||_1^k, as for random, non-normal or nilpotent matrices, this saves much; where
-/// it is not, no product is lost. The mean of the eigenvalues, trace(A) / n, is taken off A where that makes ||A||_1
-/// smaller.
+/// one. On GPUs native products of up to 2048 rows are done sooner than estimates are: there these are made for more
+/// than two squarings only. Where ||A^k||_1 is far below ||A||_1^k, as for random, non-normal or nilpotent matrices,
+/// this saves much; where it is not, no product is lost. The mean of the eigenvalues, trace(A) / n, is taken off A
+/// where that makes ||A||_1 smaller.
 ///
 /// Number of products for ||A||, or the number that takes its place, up to theta, at the unit round-off of double; one
 /// more product doubles theta:

@@ -28,6 +28,7 @@ WorkParts<T> Exponential<T>::by_polynomial(const Parts<T>& A, const Parts<T>& co
     expected_products_ = products_of(scheme, costs, made) + recipe_.before * costs.square;
   };
   choose();
+  const Arithmetic arithmetic = options_.gemm.arithmetic;
   Powers<T> powers(*arithmetic_, arithmetic_->times_power_of_two(A, -recipe_.before),
                    recipe_.before == 0 ? columns : Parts<T>{}, structure_.symmetry);
   // The scheme of the moment uses each power that is made, and so does each one that is chosen later, or costs no more.
@@ -40,7 +41,7 @@ WorkParts<T> Exponential<T>::by_polynomial(const Parts<T>& A, const Parts<T>& co
       power_norms.add(norms_.bound_of(power));
       choose();
     }
-    if (made >= scheme.powers && scheme.squarings > 0) {
+    if (made >= scheme.powers && estimates_pay(arithmetic_->placement().rows(), scheme.squarings, arithmetic)) {
       learn_estimates(comm_, powers.all().back(), powers.count(), power_norms);
       choose();
     }
@@ -82,7 +83,7 @@ WorkParts<T> Exponential<T>::by_pade(const Parts<T>& A, const Parts<T>& columns,
                    recipe_.before == 0 ? columns : Parts<T>{}, structure_.symmetry);
   power_norms.add(norms_.bound_of(powers.next()));
   choose();
-  if (recipe_.scheme.squarings > 0) {
+  if (estimates_pay(arithmetic_->placement().rows(), recipe_.scheme.squarings, options_.gemm.arithmetic)) {
     learn_estimates(comm_, powers.all().back(), powers.count(), power_norms);
     choose();
   }

@@ -1,9 +1,11 @@
 // The 1-norm of a matrix that is known by its products with thin blocks alone, as that of a power.
 #pragma once
 
+#include "core/on_host.hpp"
 #include "expm/action/thin_products.hpp"
 #include "expm/arithmetic/parts.hpp"
 #include "expm/dense/scheme.hpp"
+#include <heddle/gemm/emulation.hpp>
 
 #include <functional>
 #include <optional>
@@ -67,6 +69,14 @@ template <RealScalar T> class PowerNormEstimate {
   Factors<double> alone_;
   Factors<Kokkos::complex<double>> both_;
 };
+
+/// Whether estimates may save more than they take, where `squarings` are expected: on GPUs they take some forty waits
+/// of the host, a millisecond, and so does no small product. There one squaring or two too many are taken, which cost
+/// no digits; many would. Emulated products have the same bits everywhere, and so the same scheme.
+[[nodiscard]] inline bool estimates_pay(Index n, int squarings, Arithmetic arithmetic) {
+  constexpr Index large = 2048;
+  return squarings > 2 || (squarings > 0 && (on_host || n > large || arithmetic != Arithmetic::native));
+}
 
 /// Tells `norms` what is estimated of ||A^(2 p)||_1 and ||A^(3 p)||_1; `power`: A^p, with p = `exponent`. Collective;
 /// blocks.

@@ -95,7 +95,8 @@ WorkDual<T> DerivativeOfExponential<T>::polynomial_of(const Dual<T>& A, double n
     made = powers.count();
     power_norms.add(norms_.bound_of(power));
     choose();
-    if (made >= scheme.powers && scheme.squarings > 0 && (power.real || power.imaginary)) {
+    if (made >= scheme.powers && (power.real || power.imaginary) &&
+        estimates_pay(values_->placement().rows(), scheme.squarings, options_.gemm.arithmetic)) {
       learn_estimates(comm_, power, made, power_norms);
       choose();
     }
