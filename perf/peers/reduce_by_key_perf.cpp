@@ -127,8 +127,9 @@ template <class T> void keyed(benchmark::State& state) {
   const List<std::int32_t> keys = keys_of(n, count, ascending);
   const List<T> sums("heddle::perf::sums", static_cast<std::size_t>(count));
   Runs<T> runs(keys, x, count, ascending);
+  exact::KeyedSumPlan plan(world().space());  // Both sides have their memory.
   compare(state, static_cast<double>(sizeof(T) + sizeof(std::int32_t)) * static_cast<double>(n),
-          {"exact", [&] { return seconds_of([&] { exact::keyed_sum(world().space(), x, keys, sums); }); }},
+          {"exact", [&] { return seconds_of([&] { plan.execute(x, keys, sums); }); }},
           {"cub", [&] { return seconds_of([&] { runs(); }); }}, "gbytes");
   // A sum of n / count numbers below 1, and as many roundings.
   const double terms = static_cast<double>(n) / static_cast<double>(count) + 100;

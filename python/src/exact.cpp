@@ -1,6 +1,7 @@
 // heddle._core: exact sums, inner products, norms and products on one rank.
 #include "arrays.hpp"
 #include "module.hpp"
+#include "plans.hpp"
 #include <heddle/exact/matrix.hpp>
 #include <heddle/exact/reduce.hpp>
 #include <heddle/exact/segmented.hpp>
@@ -60,6 +61,20 @@ void matmul(const Input& a, const Input& b, const Output& out, const std::string
   });
 }
 
+// exact::keyed_sum(); on GPUs by a plan that stays for the next call.
+template <Scalar T, exact::SegmentIndex I>
+void by_kept_plan(const StridedVector<const T>& x, const StridedVector<const I>& keys, const StridedVector<T>& sums) {
+  if constexpr (views_on_host) {
+    exact::keyed_sum(space(), x, keys, sums);
+  } else {
+    const std::size_t bytes = 3 * (sizeof(T) + sizeof(I)) * x.extent(0) + 9 * sums.extent(0);
+    PlanStore::get().with<exact::KeyedSumPlan>(
+        key_of(x.extent(0), sums.extent(0), sizeof(T), sizeof(I)), bytes,
+        [](const auto&) { return exact::KeyedSumPlan(space()); }, {},
+        [&](exact::KeyedSumPlan& plan) { return plan.execute(x, keys, sums); });
+  }
+}
+
 // Sums by keys, or of segments between offsets, which are integers of 32 or 64 bits.
 void sums_of_groups(const Input& x, const Input& groups, const Output& out, bool keyed) {
   with_scalar(x, [&]<class T>() {
@@ -69,7 +84,7 @@ void sums_of_groups(const Input& x, const Input& groups, const Output& out, bool
         const Operand<const I, 1> G(groups, keyed ? "keys" : "offsets");
         const Operand<T, 1> sums(out, "out");
         if (keyed) {
-          exact::keyed_sum(space(), *X, *G, *sums);
+          by_kept_plan<T, I>(*X, *G, *sums);
         } else {
           exact::segmented_sum(space(), *X, *G, *sums);
         }

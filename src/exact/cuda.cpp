@@ -388,29 +388,28 @@ template <> struct Moved<16> { using type = ulonglong2; };
 }  // namespace
 
 template <Scalar T, class I>
-void sort_by_keys(const ExecutionSpace& space, const I* keys, const T* elements, I* sorted_keys, T* sorted_elements,
-                  Index count, int bits) {
+void sort_by_keys(heddle::impl::Workspace& workspace, const I* keys, const T* elements, I* sorted_keys,
+                  T* sorted_elements, Index count, int bits) {
   using Element = typename Moved<sizeof(T)>::type;
   const auto sort = [&](void* scratch, std::size_t& bytes) {
     const cudaError_t status = cub::DeviceRadixSort::SortPairs(
         scratch, bytes, keys, sorted_keys, reinterpret_cast<const Element*>(elements),
-        reinterpret_cast<Element*>(sorted_elements), count, 0, bits, space.cuda_stream());
+        reinterpret_cast<Element*>(sorted_elements), count, 0, bits, workspace.space().cuda_stream());
     if (status != cudaSuccess) {
       throw Error(ErrorKind::computation, message_of("exact: the radix sort failed: ", cudaGetErrorString(status)));
     }
   };
   std::size_t bytes = 0;
   sort(nullptr, bytes);
-  const Kokkos::View<char*, MemorySpace> scratch(
-      Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "heddle::exact::sorted"), bytes + 1);
+  const auto scratch = workspace.take<char>("heddle::exact::sort", static_cast<Index>(bytes) + 1);
   sort(scratch.data(), bytes);
 }
 
-#define HEDDLE_INSTANTIATE(T)                                                                                          \
-  template void sort_by_keys<T, std::int32_t>(const ExecutionSpace&, const std::int32_t*, const T*, std::int32_t*, T*, \
-                                              Index, int);                                                             \
-  template void sort_by_keys<T, std::int64_t>(const ExecutionSpace&, const std::int64_t*, const T*, std::int64_t*, T*, \
-                                              Index, int)
+#define HEDDLE_INSTANTIATE(T)                                                                                         \
+  template void sort_by_keys<T, std::int32_t>(heddle::impl::Workspace&, const std::int32_t*, const T*, std::int32_t*, \
+                                              T*, Index, int);                                                        \
+  template void sort_by_keys<T, std::int64_t>(heddle::impl::Workspace&, const std::int64_t*, const T*, std::int64_t*, \
+                                              T*, Index, int)
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE);
 #undef HEDDLE_INSTANTIATE
 

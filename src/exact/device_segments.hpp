@@ -1,6 +1,7 @@
 // On GPUs: a thread, lanes of a warp or a team for each segment, by its length; the longest by the whole device.
 #pragma once
 
+#include "core/workspace.hpp"
 #include "exact/segments.hpp"
 
 namespace heddle::exact::impl {
@@ -10,15 +11,15 @@ enum class SegmentState : char { done, open, long_one };
 using SegmentStates = Kokkos::View<SegmentState*, MemorySpace>;
 
 /// Those of a state, in order.
-inline Kokkos::View<Index*, MemorySpace> segments_in(const ExecutionSpace& space, const SegmentStates& states,
+inline Kokkos::View<Index*, MemorySpace> segments_in(heddle::impl::Workspace& workspace, const SegmentStates& states,
                                                      SegmentState state) {
+  const ExecutionSpace& space = workspace.space();
   const auto count = static_cast<Index>(states.extent(0));
   const Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>> all(space, 0, count);
   Index found = 0;
   Kokkos::parallel_reduce(
       "heddle::exact::count", all, KOKKOS_LAMBDA(Index s, Index & mine) { mine += states(s) == state ? 1 : 0; }, found);
-  const Kokkos::View<Index*, MemorySpace> list(
-      Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "heddle::exact::list"), static_cast<std::size_t>(found));
+  const auto list = workspace.take<Index>("heddle::exact::list", found);
   if (found > 0) {
     Kokkos::parallel_scan(
         "heddle::exact::list", all, KOKKOS_LAMBDA(Index s, Index & before, bool is_final) {
@@ -136,12 +137,12 @@ void sum_exactly_by_teams(const ExecutionSpace& space, const Segments<T, I>& seg
 
 /// All sums, of segments of `elements` terms together; how many were formed again.
 template <RealScalar T, class I>
-Index sum_segments_on_device(const ExecutionSpace& space, const Segments<T, I>& segments, Index elements) {
+Index sum_segments_on_device(heddle::impl::Workspace& workspace, const Segments<T, I>& segments, Index elements) {
+  const ExecutionSpace& space = workspace.space();
   if (segments.count == 0) {
     return 0;
   }
-  const SegmentStates states(Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "heddle::exact::states"),
-                             static_cast<std::size_t>(segments.count));
+  const SegmentStates states = workspace.take<SegmentState>("heddle::exact::states", segments.count);
   constexpr Index for_a_thread = 16;
   const Index length = elements / segments.count;
   if (length < for_a_thread) {
@@ -153,11 +154,11 @@ Index sum_segments_on_device(const ExecutionSpace& space, const Segments<T, I>& 
     sum_by_lanes(space, segments, lanes, Index{256} * lanes, states);
   }
   constexpr Index for_a_team = Index{1} << 20;
-  const auto long_ones = segments_in(space, states, SegmentState::long_one);
+  const auto long_ones = segments_in(workspace, states, SegmentState::long_one);
   Index reopened = 0;
   if (long_ones.extent(0) > 0) {
     sum_by_teams(space, segments, long_ones, for_a_team, states);
-    const auto longest = segments_in(space, states, SegmentState::long_one);
+    const auto longest = segments_in(workspace, states, SegmentState::long_one);
     const auto count = static_cast<Index>(longest.extent(0));
     const Kokkos::View<Index*, MemorySpace> bounds(
         Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "heddle::exact::bounds"), 3 * longest.extent(0));
@@ -175,7 +176,7 @@ Index sum_segments_on_device(const ExecutionSpace& space, const Segments<T, I>& 
       reopened += sum_long_segment(space, segments, host(3 * l), host(3 * l + 1), host(3 * l + 2)) ? 1 : 0;
     }
   }
-  const auto open = segments_in(space, states, SegmentState::open);
+  const auto open = segments_in(workspace, states, SegmentState::open);
   if (open.extent(0) > 0) {
     sum_exactly_by_teams(space, segments, open);
   }

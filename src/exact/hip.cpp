@@ -24,8 +24,9 @@ HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE);
 #undef HEDDLE_INSTANTIATE
 
 template <Scalar T, class I>
-void sort_by_keys(const ExecutionSpace& space, const I* keys, const T* elements, I* sorted_keys, T* sorted_elements,
-                  Index count, int /*bits*/) {
+void sort_by_keys(heddle::impl::Workspace& workspace, const I* keys, const T* elements, I* sorted_keys,
+                  T* sorted_elements, Index count, int /*bits*/) {
+  const ExecutionSpace& space = workspace.space();
   const auto length = static_cast<std::size_t>(count);
   const Kokkos::View<I*, MemorySpace> to_sort(sorted_keys, length);
   const Kokkos::View<T*, MemorySpace> along(sorted_elements, length);
@@ -34,11 +35,11 @@ void sort_by_keys(const ExecutionSpace& space, const I* keys, const T* elements,
   Kokkos::Experimental::sort_by_key(space, to_sort, along);
 }
 
-#define HEDDLE_INSTANTIATE(T)                                                                                          \
-  template void sort_by_keys<T, std::int32_t>(const ExecutionSpace&, const std::int32_t*, const T*, std::int32_t*, T*, \
-                                              Index, int);                                                             \
-  template void sort_by_keys<T, std::int64_t>(const ExecutionSpace&, const std::int64_t*, const T*, std::int64_t*, T*, \
-                                              Index, int)
+#define HEDDLE_INSTANTIATE(T)                                                                                         \
+  template void sort_by_keys<T, std::int32_t>(heddle::impl::Workspace&, const std::int32_t*, const T*, std::int32_t*, \
+                                              T*, Index, int);                                                        \
+  template void sort_by_keys<T, std::int64_t>(heddle::impl::Workspace&, const std::int64_t*, const T*, std::int64_t*, \
+                                              T*, Index, int)
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE);
 #undef HEDDLE_INSTANTIATE
 

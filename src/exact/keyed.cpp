@@ -1,5 +1,6 @@
 #include "core/instantiate.hpp"
 #include "core/shared_storage.hpp"
+#include "core/workspace.hpp"
 #include "exact/device_segments.hpp"
 #include "exact/keyed_host.hpp"
 #include <heddle/exact/segmented.hpp>
@@ -22,15 +23,17 @@
 namespace heddle::exact::compiled {
 
 using namespace impl;
+using heddle::impl::Workspace;
 namespace {
+
+using Policy = Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>;
 
 // Throws where a key is out of range.
 template <class I> void require_keys(const ExecutionSpace& space, const StridedVector<const I>& keys, Index count) {
   constexpr Index none = std::numeric_limits<Index>::max();
   Index wrong = none;
   Kokkos::parallel_reduce(
-      "heddle::exact::keys",
-      Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(space, 0, static_cast<Index>(keys.extent(0))),
+      "heddle::exact::keys", Policy(space, 0, static_cast<Index>(keys.extent(0))),
       KOKKOS_LAMBDA(Index i, Index & first) {
         const auto key = static_cast<Index>(keys(i));
         if ((key < 0 || key >= count) && i < first) {
@@ -59,74 +62,109 @@ template <class V> struct Dense {
   Kokkos::View<V*, MemorySpace> copy;
   const V* data = nullptr;
 };
-template <class V> Dense<V> dense(const ExecutionSpace& space, const StridedVector<const V>& x) {
+template <class V> Dense<V> dense(Workspace& workspace, const StridedVector<const V>& x) {
   Dense<V> result;
   result.data = x.data();
   if (x.extent(0) > 1 && x.stride(0) != 1) {
-    result.copy = Kokkos::View<V*, MemorySpace>(
-        Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "heddle::exact::dense"), x.extent(0));
-    Kokkos::deep_copy(space, result.copy, x);
+    result.copy = workspace.take<V>("heddle::exact::dense", static_cast<Index>(x.extent(0)));
+    Kokkos::deep_copy(workspace.space(), result.copy, x);
     result.data = result.copy.data();
   }
   return result;
 }
-template <class I> bool are_ascending(const ExecutionSpace& space, const StridedVector<const I>& keys) {
+// What a pass over keys finds; `+=` joins parts of a reduction.
+struct KeyOrder {
+  Index descents = 0;
+  Index widest = 0;  // Keys that begin at one element, most of which no element has.
+  KOKKOS_INLINE_FUNCTION KeyOrder& operator+=(const KeyOrder& other) {
+    descents += other.descents;
+    widest = Kokkos::max(widest, other.widest);
+    return *this;
+  }
+};
+// Whether some elements, far apart, have keys in ascending order: most lists that are not ascending are told so at
+// once.
+template <class I> bool may_be_ascending(const ExecutionSpace& space, const StridedVector<const I>& keys) {
+  constexpr Index samples = 4096;
+  const auto n = static_cast<Index>(keys.extent(0));
+  const Index count = std::min(samples, n);
   Index descents = 0;
   Kokkos::parallel_reduce(
-      "heddle::exact::keys",
-      Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(space, 1, std::max<Index>(1, keys.extent(0))),
-      KOKKOS_LAMBDA(Index i, Index & down) { down += keys(i) < keys(i - 1) ? 1 : 0; }, descents);
+      "heddle::exact::keys", Policy(space, 1, std::max<Index>(1, count)),
+      KOKKOS_LAMBDA(Index k, Index & down) {
+        down += keys(static_cast<Index>(double(k) / double(count) * double(n))) <
+                        keys(static_cast<Index>(double(k - 1) / double(count) * double(n)))
+                    ? 1
+                    : 0;
+      },
+      descents);
   return descents == 0;
 }
-template <Scalar T, class I>
-OrderedElements<T> ordered(const ExecutionSpace& space, const StridedVector<const T>& x,
-                           const StridedVector<const I>& keys, Index count, bool ascending) {
+// offsets(k): the first element whose key is not below k, of valid keys. False, and nothing of use, where they are not
+// in ascending order.
+template <class I>
+bool find_offsets(const ExecutionSpace& space, const StridedVector<const I>& keys,
+                  const Kokkos::View<Index*, MemorySpace>& offsets) {
+  constexpr Index most = 64;  // What one thread may write.
   const auto n = static_cast<Index>(keys.extent(0));
-  using Policy = Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>;
-  const auto unset = [&](const std::string& label) {
-    return Kokkos::view_alloc(space, Kokkos::WithoutInitializing, label);
-  };
-  OrderedElements<T> result{
-      {}, Kokkos::View<Index*, MemorySpace>(unset("heddle::exact::offsets"), static_cast<std::size_t>(count) + 1)};
-  Kokkos::View<I*, MemorySpace> sorted;
-  const bool sorts = !ascending;
-  if (sorts) {
-    result.elements = Kokkos::View<T*, MemorySpace>(unset("heddle::exact::elements"), keys.extent(0));
-    sorted = Kokkos::View<I*, MemorySpace>(unset("heddle::exact::sorted"), keys.extent(0));
-    const Dense<I> dense_keys = dense<I>(space, keys);
-    const Dense<T> dense_x = dense<T>(space, x);
-    const int bits = std::max(1, static_cast<int>(std::bit_width(static_cast<std::uint64_t>(count - 1))));
-    sort_by_keys<T, I>(space, dense_keys.data, dense_x.data, sorted.data(), result.elements.data(), n, bits);
-  }
-  const I* const at = sorts ? sorted.data() : keys.data();
-  const Index stride = sorts ? 1 : static_cast<Index>(keys.stride(0));
-  const Kokkos::View<Index*, MemorySpace> offsets = result.offsets;
-  Kokkos::parallel_for(
-      "heddle::exact::offsets", Policy(space, 0, count + 1), KOKKOS_LAMBDA(Index key) {
-        // The first element whose key is not below.
-        Index first = 0;
-        Index last = n;
-        while (first < last) {
-          const Index middle = first + (last - first) / 2;
-          if (static_cast<Index>(at[middle * stride]) < key) {
-            first = middle + 1;
-          } else {
-            last = middle;
-          }
+  const Index count = static_cast<Index>(offsets.extent(0)) - 1;
+  KeyOrder found;
+  Kokkos::parallel_reduce(
+      "heddle::exact::offsets", Policy(space, 0, n + 1),
+      KOKKOS_LAMBDA(Index i, KeyOrder & mine) {
+        const Index before = i > 0 ? static_cast<Index>(keys(i - 1)) : -1;
+        const Index key = i < n ? static_cast<Index>(keys(i)) : count;
+        if (key < before) {
+          ++mine.descents;
+          return;
         }
-        offsets(key) = first;
-      });
-  space.fence("heddle::exact::keys");
+        mine.widest = Kokkos::max(mine.widest, key - before);
+        if (key - before <= most) {
+          for (Index k = before + 1; k <= key; ++k) offsets(k) = i;
+        }
+      },
+      found);
+  if (found.descents > 0) return false;
+  if (found.widest > most) {
+    Kokkos::parallel_for(
+        "heddle::exact::offsets", Policy(space, 0, count + 1), KOKKOS_LAMBDA(Index key) {
+          Index first = 0;
+          Index last = n;
+          while (first < last) {
+            const Index middle = first + (last - first) / 2;
+            if (static_cast<Index>(keys(middle)) < key) {
+              first = middle + 1;
+            } else {
+              last = middle;
+            }
+          }
+          offsets(key) = first;
+        });
+  }
+  return true;
+}
+template <Scalar T, class I>
+OrderedElements<T> ordered(Workspace& workspace, const StridedVector<const T>& x, const StridedVector<const I>& keys,
+                           Index count) {
+  const ExecutionSpace& space = workspace.space();
+  const auto n = static_cast<Index>(keys.extent(0));
+  OrderedElements<T> result{{}, workspace.take<Index>("heddle::exact::offsets", count + 1)};
+  if (may_be_ascending(space, keys) && find_offsets(space, keys, result.offsets)) return result;
+  result.elements = workspace.take<T>("heddle::exact::elements", n);
+  const Kokkos::View<I*, MemorySpace> sorted = workspace.take<I>("heddle::exact::sorted", n);
+  const Dense<I> dense_keys = dense<I>(workspace, keys);
+  const Dense<T> dense_x = dense<T>(workspace, x);
+  const int bits = std::max(1, static_cast<int>(std::bit_width(static_cast<std::uint64_t>(count - 1))));
+  sort_by_keys<T, I>(workspace, dense_keys.data, dense_x.data, sorted.data(), result.elements.data(), n, bits);
+  find_offsets(space, StridedVector<const I>(sorted.data(), Kokkos::LayoutStride(sorted.extent(0), 1)), result.offsets);
   return result;
 }
 #endif
 
-}  // namespace
-
 template <Scalar T, SegmentIndex I>
-KeyedSumReport keyed_sum(const ExecutionSpace& space, const StridedVector<const T>& x,
-                         const StridedVector<const I>& keys, const StridedVector<T>& sums,
-                         const KeyedSumOptions& options) {
+KeyedSumReport sums_in(Workspace& workspace, const StridedVector<const T>& x, const StridedVector<const I>& keys,
+                       const StridedVector<T>& sums, const KeyedSumOptions& options) {
+  const ExecutionSpace& space = workspace.space();
   const Kokkos::Profiling::ScopedRegion region("heddle::exact::keyed_sum");
   const auto n = static_cast<Index>(x.extent(0));
   const auto count = static_cast<Index>(sums.extent(0));
@@ -145,8 +183,8 @@ KeyedSumReport keyed_sum(const ExecutionSpace& space, const StridedVector<const 
   const Index stride = static_cast<Index>(x.stride(0)) * parts;
   const Index sum_stride = static_cast<Index>(sums.stride(0)) * parts;
 #if defined(KOKKOS_ENABLE_CUDA) || defined(KOKKOS_ENABLE_HIP)
-  const bool ascending = are_ascending(space, keys);
-  const OrderedElements<T> found = ordered<T, I>(space, x, keys, count, ascending);
+  const OrderedElements<T> found = ordered<T, I>(workspace, x, keys, count);
+  const bool ascending = !found.elements.is_allocated();
   const R* const in_order = ascending ? numbers : reinterpret_cast<const R*>(found.elements.data());
   for (Index p = 0; p < parts; ++p) {
     const Segments<R, Index> segments{{in_order + p, ascending ? stride : parts, nullptr},
@@ -156,7 +194,7 @@ KeyedSumReport keyed_sum(const ExecutionSpace& space, const StridedVector<const 
                                       results + p,
                                       sum_stride,
                                       options.add};
-    report.reopened += sum_segments_on_device(space, segments, n);
+    report.reopened += sum_segments_on_device(workspace, segments, n);
   }
 #else
   for (Index p = 0; p < parts; ++p) {
@@ -167,14 +205,46 @@ KeyedSumReport keyed_sum(const ExecutionSpace& space, const StridedVector<const 
   return report;
 }
 
-#define HEDDLE_INSTANTIATE(T)                                                                              \
-  template KeyedSumReport keyed_sum<T, std::int32_t>(const ExecutionSpace&, const StridedVector<const T>&, \
-                                                     const StridedVector<const std::int32_t>&,             \
-                                                     const StridedVector<T>&, const KeyedSumOptions&);     \
-  template KeyedSumReport keyed_sum<T, std::int64_t>(const ExecutionSpace&, const StridedVector<const T>&, \
-                                                     const StridedVector<const std::int64_t>&,             \
-                                                     const StridedVector<T>&, const KeyedSumOptions&)
-HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE);
-#undef HEDDLE_INSTANTIATE
+}  // namespace
+
+template <Scalar T, SegmentIndex I>
+KeyedSumReport keyed_sum(const ExecutionSpace& space, const StridedVector<const T>& x,
+                         const StridedVector<const I>& keys, const StridedVector<T>& sums,
+                         const KeyedSumOptions& options) {
+  Workspace workspace(space, false);
+  return sums_in(workspace, x, keys, sums, options);
+}
 
 }  // namespace heddle::exact::compiled
+
+namespace heddle::exact {
+
+struct KeyedSumPlan::State {
+  heddle::impl::Workspace workspace;
+};
+
+KeyedSumPlan::KeyedSumPlan(const ExecutionSpace& space) : state_(new State{{space, true}}) {}
+KeyedSumPlan::~KeyedSumPlan() = default;
+KeyedSumPlan::KeyedSumPlan(KeyedSumPlan&&) noexcept = default;
+KeyedSumPlan& KeyedSumPlan::operator=(KeyedSumPlan&&) noexcept = default;
+
+template <Scalar T, SegmentIndex I>
+KeyedSumReport KeyedSumPlan::sum(const StridedVector<const T>& x, const StridedVector<const I>& keys,
+                                 const StridedVector<T>& sums, const KeyedSumOptions& options) {
+  return compiled::sums_in(state_->workspace, x, keys, sums, options);
+}
+
+#define HEDDLE_INSTANTIATE_KEYS(T, I)                                                                           \
+  template KeyedSumReport compiled::keyed_sum<T, I>(const ExecutionSpace&, const StridedVector<const T>&,       \
+                                                    const StridedVector<const I>&, const StridedVector<T>&,     \
+                                                    const KeyedSumOptions&);                                    \
+  template KeyedSumReport KeyedSumPlan::sum<T, I>(const StridedVector<const T>&, const StridedVector<const I>&, \
+                                                  const StridedVector<T>&, const KeyedSumOptions&)
+#define HEDDLE_INSTANTIATE(T)               \
+  HEDDLE_INSTANTIATE_KEYS(T, std::int32_t); \
+  HEDDLE_INSTANTIATE_KEYS(T, std::int64_t)
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE);
+#undef HEDDLE_INSTANTIATE
+#undef HEDDLE_INSTANTIATE_KEYS
+
+}  // namespace heddle::exact

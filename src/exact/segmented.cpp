@@ -81,7 +81,8 @@ SegmentedSumReport segmented_sum(const ExecutionSpace& space, const StridedVecto
     if constexpr (on_host) {
       report.reopened += sum_segments_on_host(space, segments, elements);
     } else {
-      report.reopened += sum_segments_on_device(space, segments, elements);
+      heddle::impl::Workspace workspace(space, false);
+      report.reopened += sum_segments_on_device(workspace, segments, elements);
     }
   }
   return report;

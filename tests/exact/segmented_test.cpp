@@ -138,6 +138,40 @@ TYPED_TEST(ManySums, OfKeysAreThoseOfMpfr) {
   }
 }
 
+// Lists that are in order but for one element, or not quite as many as one thread looks at, and a plan for all of them:
+// what it kept for one list is of no use for another.
+TYPED_TEST(ManySums, OfAPlanAreThoseOfCalls) {
+  using T = TypeParam;
+  std::mt19937_64 random(8);
+  KeyedSumPlan plan{ExecutionSpace()};
+  for (const std::size_t count : {1U, 60U, 30000U}) {
+    const std::size_t n = 20000;
+    const auto x = numbers<T>(random, n, 0);
+    std::vector<std::int32_t> keys(n);
+    for (auto& key : keys) key = static_cast<std::int32_t>(random() % count / (count > 60 ? 100 : 1));
+    std::sort(keys.begin(), keys.end());
+    for (const std::size_t moved : {n, std::size_t{12347}, n - 1, std::size_t{1}}) {
+      std::vector<std::int32_t> given = keys;
+      if (moved < n) given[moved] = static_cast<std::int32_t>(moved == 1 ? count - 1 : 0);
+      std::vector<std::vector<std::size_t>> lists(count);
+      for (std::size_t i = 0; i < n; ++i) lists[static_cast<std::size_t>(given[i])].push_back(i);
+      const std::vector<T> alone = keyed(x, given, count);
+      const Kokkos::View<T*, MemorySpace> sums("heddle::test::sums", count);
+      plan.execute(view_of(x), view_of(given), sums);
+      const std::vector<T> planned = values_of(sums);
+      for (std::size_t key = 0; key < count; ++key) {
+        ASSERT_EQ(bits_of(alone[key]), bits_of(planned[key])) << count << ' ' << moved << ' ' << key;
+        if (key % 50 == 0 || key + 1 == count) {
+          ASSERT_EQ(bits_of(alone[key]), expected_sum(x, lists[key])) << count << ' ' << moved << ' ' << key;
+        }
+      }
+    }
+    const std::vector<std::int32_t> wrong(n, static_cast<std::int32_t>(count));
+    const Kokkos::View<T*, MemorySpace> sums("heddle::test::sums", count);
+    EXPECT_THROW(plan.execute(view_of(x), view_of(wrong), sums), Error);
+  }
+}
+
 // Sums that three times the precision leaves open, in any order, in order, with 32 and 64 bits, and as segments.
 TYPED_TEST(ManySums, HaveTheSameBitsInAnyOrder) {
   using T = TypeParam;

@@ -7,6 +7,7 @@
 
 #include <concepts>
 #include <cstdint>
+#include <memory>
 
 namespace heddle::exact {
 
@@ -78,5 +79,33 @@ KeyedSumReport keyed_sum(const ExecutionSpace& space, const ViewX& x, const View
   return compiled::keyed_sum<typename ViewSums::non_const_value_type, typename ViewKeys::non_const_value_type>(
       space, strided(x), strided(keys), strided(sums), options);
 }
+
+/// keyed_sum() again and again, with the memory of its sorts and lists, which is kept: on GPUs up to three times the
+/// bytes of x and `keys` and 9 bytes a key, which take a millisecond to have and give back for 10^8 elements. Results
+/// and errors are those of keyed_sum(). A plan serves one thread at a time.
+class KeyedSumPlan {
+ public:
+  explicit KeyedSumPlan(const ExecutionSpace& space);
+  ~KeyedSumPlan();
+  KeyedSumPlan(KeyedSumPlan&&) noexcept;
+  KeyedSumPlan& operator=(KeyedSumPlan&&) noexcept;
+  KeyedSumPlan(const KeyedSumPlan&) = delete;
+  KeyedSumPlan& operator=(const KeyedSumPlan&) = delete;
+
+  template <class ViewX, class ViewKeys, class ViewSums>
+  KeyedSumReport execute(const ViewX& x, const ViewKeys& keys, const ViewSums& sums,
+                         const KeyedSumOptions& options = {}) {
+    return sum<typename ViewSums::non_const_value_type, typename ViewKeys::non_const_value_type>(
+        strided(x), strided(keys), strided(sums), options);
+  }
+
+ private:
+  struct State;
+  template <Scalar T, SegmentIndex I>
+  KeyedSumReport sum(const StridedVector<const T>& x, const StridedVector<const I>& keys, const StridedVector<T>& sums,
+                     const KeyedSumOptions& options);
+
+  std::unique_ptr<State> state_;
+};
 
 }  // namespace heddle::exact
