@@ -18,29 +18,22 @@ PyObject* exception_of(ErrorKind kind) {
     case ErrorKind::output:
     case ErrorKind::storage:
       return PyExc_OSError;
+    case ErrorKind::memory:
+      return PyExc_MemoryError;
     case ErrorKind::computation:
       return PyExc_RuntimeError;
   }
   return PyExc_RuntimeError;
 }
 
-// Whether a sentence says that there is not the memory: one of Kokkos, or a refusal of the library's, for which
-// ErrorKind has nothing of its own.
-bool of_memory(const char* sentence) {
-  const std::string_view text(sentence);
-  return text.find("failed to allocate") != text.npos || text.find(" of device memory") != text.npos ||
-         text.find(" no memory for ") != text.npos;
-}
-
 void translate(const std::exception_ptr& thrown, void* /*unused*/) {
   try {
     std::rethrow_exception(thrown);
   } catch (const Error& error) {
-    const bool memory = error.kind() == ErrorKind::computation && of_memory(error.what());
-    PyErr_SetString(memory ? PyExc_MemoryError : exception_of(error.kind()), error.what());
+    PyErr_SetString(exception_of(error.kind()), error.what());
   } catch (const std::runtime_error& error) {
-    // Kokkos throws this, or a std::bad_alloc, which becomes a MemoryError anyway.
-    if (!of_memory(error.what())) throw;
+    // Some versions of Kokkos throw this, others a std::bad_alloc, which becomes a MemoryError anyway.
+    if (std::string_view(error.what()).find("failed to allocate") == std::string_view::npos) throw;
     PyErr_SetString(PyExc_MemoryError, error.what());
   }
 }

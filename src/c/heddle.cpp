@@ -28,7 +28,8 @@ int code_of(ErrorKind kind) {
                 static_cast<int>(ErrorKind::input) + 1 == HEDDLE_INPUT &&
                 static_cast<int>(ErrorKind::output) + 1 == HEDDLE_OUTPUT &&
                 static_cast<int>(ErrorKind::storage) + 1 == HEDDLE_STORAGE &&
-                static_cast<int>(ErrorKind::computation) + 1 == HEDDLE_COMPUTATION);
+                static_cast<int>(ErrorKind::computation) + 1 == HEDDLE_COMPUTATION &&
+                static_cast<int>(ErrorKind::memory) + 1 == HEDDLE_MEMORY);
   return static_cast<int>(kind) + 1;
 }
 

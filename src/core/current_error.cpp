@@ -23,9 +23,11 @@ Error current_error() {
   } catch (const Error& error) {
     return error;
   } catch (const std::bad_alloc& error) {
-    return {ErrorKind::computation, message_of("out of memory (", first_line(error.what()), ")")};
+    return {ErrorKind::memory, message_of("out of memory (", first_line(error.what()), ")")};
   } catch (const std::exception& error) {
-    return {ErrorKind::computation, first_line(error.what())};
+    // Some versions of Kokkos say so by an exception without a type of its own.
+    const bool of_memory = std::string_view(error.what()).find("failed to allocate") != std::string_view::npos;
+    return {of_memory ? ErrorKind::memory : ErrorKind::computation, first_line(error.what())};
   } catch (...) {
     return {ErrorKind::computation, "an exception of unknown type"};
   }

@@ -35,7 +35,7 @@ LocalMatrix<T> allocate(const Communicator& comm, const std::string& label, Inde
     if (memory.total == 0) {
       throw;
     }
-    throw Error(ErrorKind::computation,
+    throw Error(ErrorKind::memory,
                 message_of("matrix '", label, "': rank ", comm.rank(), " needs ", impl::gibibytes(bytes),
                            " of device memory for ", rows, " x ", columns, " elements, ",
                            impl::gibibytes(static_cast<double>(memory.free)), " of ",
@@ -67,7 +67,7 @@ DistributedMatrix<T>::DistributedMatrix(const Communicator& comm, const Placemen
   } catch (const Error&) {
     throw;
   } catch (const std::exception&) {
-    throw Error(ErrorKind::computation,
+    throw Error(ErrorKind::memory,
                 message_of("matrix '", label, "': rank ", comm.rank(), " has no memory for its ", rows, " x ", columns,
                            " elements, ",
                            impl::gibibytes(sizeof(T) * static_cast<double>(rows) * static_cast<double>(columns))));

@@ -138,10 +138,9 @@ double ElectronRepulsion::bytes(std::size_t n) noexcept {
 
 ElectronRepulsion::ElectronRepulsion(const GaussianBasis& basis) : n_(basis.size()) {
   if (bytes(n_) > host_memory()) {
-    throw Error(
-        ErrorKind::computation,
-        message_of("repulsion: the integrals of ", n_, " functions take ", impl::gibibytes(bytes(n_)), " of the ",
-                   impl::gibibytes(host_memory()), " that this machine has; a basis of fewer would fit"));
+    throw Error(ErrorKind::memory, message_of("repulsion: the integrals of ", n_, " functions take ",
+                                              impl::gibibytes(bytes(n_)), " of the ", impl::gibibytes(host_memory()),
+                                              " that this machine has; a basis of fewer would fit"));
   }
   const std::size_t pairs_of_functions = n_ * (n_ + 1) / 2;
   // Zeros: what the bounds leave out is there, too.

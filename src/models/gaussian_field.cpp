@@ -39,7 +39,7 @@ std::optional<MolecularGrid> grid_that_fits(const Molecule& molecule, const Gaus
   if (functional != Functional::hf) grid.emplace(molecule, options);
   const double needed = GaussianField::bytes(basis.size(), grid ? grid->size() : 0);
   if (needed > host_memory()) {
-    throw Error(ErrorKind::computation,
+    throw Error(ErrorKind::memory,
                 message_of("gaussian field: ", basis.size(), " functions take ", impl::gibibytes(needed),
                            " for integrals and their values on the grid, of the ", impl::gibibytes(host_memory()),
                            " that this machine has; a smaller basis would fit"));

@@ -325,8 +325,8 @@ double allowed_bytes(const Communicator* comm, double limit) {
 
 void require_memory(const char* of, const Communicator* comm, double needed, double limit) {
   if (limit > 0 && needed > limit) {
-    throw Error(ErrorKind::computation, message_of(of, ": needs ", amount(needed), " of memory on a rank; ",
-                                                   amount(limit), " are allowed (memory_limit)"));
+    throw Error(ErrorKind::memory, message_of(of, ": needs ", amount(needed), " of memory on a rank; ", amount(limit),
+                                              " are allowed (memory_limit)"));
   }
   const auto total = static_cast<double>(vendor::memory_info().total);
   if (total == 0) return;
@@ -340,8 +340,8 @@ void require_memory(const char* of, const Communicator* comm, double needed, dou
     free = least_free();
   }
   if (free >= needed) return;
-  throw Error(ErrorKind::computation, message_of(of, ": needs ", amount(needed), " of device memory on a rank; ",
-                                                 amount(free), " of ", gibibytes(total), " are free"));
+  throw Error(ErrorKind::memory, message_of(of, ": needs ", amount(needed), " of device memory on a rank; ",
+                                            amount(free), " of ", gibibytes(total), " are free"));
 }
 
 namespace {

@@ -189,7 +189,7 @@ TYPED_TEST(HostMemory, CholeskyOfMatricesThatAreNotPositiveDefinite) {
       const auto where = CholeskyPlan<T>(this->comm, 150, least, Residence::host).placement();
       EXPECT_EQ(cholesky(this->comm, this->spread(A, where), least).info, k + 1);
       least.memory_limit -= 1;
-      test::expect_refusal(ErrorKind::computation, "cholesky: needs ",
+      test::expect_refusal(ErrorKind::memory, "cholesky: needs ",
                            [&] { cholesky(this->comm, this->spread(A, where), least); });
     }
   }
@@ -222,7 +222,7 @@ TYPED_TEST(HostMemory, SystemsWithFactorsThatStayThere) {
           lu_solve(this->comm, op, in_host_memory, factors, found, limited);
           EXPECT_TRUE(test::same_bits<T>(this->everywhere(found), this->everywhere(expected)));
           limited.memory_limit = 1;
-          test::expect_refusal(ErrorKind::computation, "lu_solve: needs ",
+          test::expect_refusal(ErrorKind::memory, "lu_solve: needs ",
                                [&] { lu_solve(this->comm, op, in_host_memory, factors, found, limited); });
         }
         EXPECT_EQ(condition(this->comm, in_host_memory, factors, 1.0, options),
@@ -273,7 +273,7 @@ TYPED_TEST(HostMemory, SolutionsHaveTheBitsThatTheyHaveOnDevices) {
       EXPECT_LT(report.normwise_error, 16.0 * static_cast<double>(unit_roundoff<T>));
       EXPECT_TRUE(!options.certificate || report.error_bound < 1.0);
       options.lu.memory_limit = static_cast<std::size_t>(least) - 1;
-      test::expect_refusal(ErrorKind::computation, "solve: needs ",
+      test::expect_refusal(ErrorKind::memory, "solve: needs ",
                            [&] { solve(this->comm, given, this->spread(B, of_right), found, options); });
     }
   }
@@ -291,7 +291,7 @@ TYPED_TEST(HostMemory, LuSaysWhatIsTooLittle) {
   const auto least = static_cast<std::size_t>(lu_memory<T>(n, n, ranks, options, true, Residence::host));
   LuOptions limited = options;
   limited.memory_limit = least - 1;
-  test::expect_refusal(ErrorKind::computation,
+  test::expect_refusal(ErrorKind::memory,
                        message_of("lu: needs ", least, " bytes (0.0 GiB) of memory on a rank; ", least - 1,
                                   " bytes (0.0 GiB) are allowed (memory_limit)"),
                        [&] { lu(this->comm, in_host_memory, limited); });

@@ -187,7 +187,7 @@ TYPED_TEST(Memory, BeyondTheLimitIsRefusedBeforeWork) {
   const auto B = this->random(Placement::row_bands(n, 5, this->comm.size()), 2);
   const auto X = this->random(Placement::row_bands(n, 5, this->comm.size()), 3);
   const auto refused = [&](const std::string& of, double needed, const auto& call) {
-    test::expect_refusal(ErrorKind::computation,
+    test::expect_refusal(ErrorKind::memory,
                          message_of(of, ": needs ", static_cast<Index>(needed),
                                     " bytes (0.0 GiB) of memory on a rank; "
                                     "1 bytes (0.0 GiB) are allowed (memory_limit)"),
@@ -198,19 +198,19 @@ TYPED_TEST(Memory, BeyondTheLimitIsRefusedBeforeWork) {
   refused("cholesky", cholesky_memory<T>(n, ranks, limited(1), true), [&] { cholesky(this->comm, A, limited(1)); });
   refused("solve", solve_memory<T>(n, 5, ranks, {.lu = limited(1)}),
           [&] { solve(this->comm, A, B, X, {.lu = limited(1)}); });
-  test::expect_refusal(ErrorKind::computation, "lu_solve: needs ", [&] {
+  test::expect_refusal(ErrorKind::memory, "lu_solve: needs ", [&] {
     LuReport factors;
     for (Index k = 0; k < n; ++k) factors.pivots.push_back(k);
     lu_solve(this->comm, Operation::none, A, factors, X, limited(1));
   });
-  test::expect_refusal(ErrorKind::computation, "inverse: needs ", [&] { inverse(this->comm, A, limited(1)); });
+  test::expect_refusal(ErrorKind::memory, "inverse: needs ", [&] { inverse(this->comm, A, limited(1)); });
   const auto after = gather(A, 0);
   EXPECT_EQ(std::memcmp(before.data(), after.data(), before.size() * sizeof(T)), 0);
   // What is needed is enough; where bands are brought elsewhere, their copy has to be allowed too.
   const auto needed = static_cast<std::size_t>(lu_memory<T>(n, n, ranks, limited(1)));
   if (ranks > 1) {
     const auto without = static_cast<std::size_t>(lu_memory<T>(n, n, ranks, limited(1), true));
-    test::expect_refusal(ErrorKind::computation, "lu: needs ", [&] { lu(this->comm, A, limited(without)); });
+    test::expect_refusal(ErrorKind::memory, "lu: needs ", [&] { lu(this->comm, A, limited(without)); });
   }
   EXPECT_EQ(lu(this->comm, A, limited(needed)).info, 0);
   test::expect_refusal(ErrorKind::argument, "lu_memory: 0 ranks", [] { static_cast<void>(lu_memory<T>(3, 3, 0)); });

@@ -21,7 +21,8 @@ enum {
   HEDDLE_INPUT = 2,       /* a file that can't be used */
   HEDDLE_OUTPUT = 3,      /* a result that can't be written */
   HEDDLE_STORAGE = 4,     /* a full disk, or the like */
-  HEDDLE_COMPUTATION = 5  /* the computation failed, on this rank or another */
+  HEDDLE_COMPUTATION = 5, /* the computation failed, on this rank or another */
+  HEDDLE_MEMORY = 6       /* there is not the memory for it */
 };
 
 /* Why the last function that did not return HEDDLE_OK did not, on this thread; "" before the first. The text is valid until
@@ -76,8 +77,8 @@ int heddle_pzexpm(heddle_grid* grid, const double* a, const int* desc_a, double*
  * *info, unless info is NULL, is 0, or, as that of ScaLAPACK's pdgesv, the number m, counted from 1, of the first element
  * U(m, m) of the factors that is exactly zero: A is singular then, and the function returns HEDDLE_COMPUTATION. It returns
  * that, with an info of 0, also where A or B holds NaN or Inf, and where X or a factor of A overflows. Shapes that don't
- * fit are HEDDLE_ARGUMENT, and where the rank that solves has no memory the message says how much it wants. In none of
- * these cases is X written. */
+ * fit are HEDDLE_ARGUMENT. Where the rank that solves has no memory that is HEDDLE_MEMORY, and the message says how much it
+ * wants. In none of these cases is X written. */
 int heddle_pssolve(heddle_grid* grid, const float* a, const int* desc_a, const float* b, const int* desc_b, float* x,
                    const int* desc_x, int* info);
 int heddle_pdsolve(heddle_grid* grid, const double* a, const int* desc_a, const double* b, const int* desc_b, double* x,

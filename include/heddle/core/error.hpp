@@ -18,6 +18,7 @@ enum class ErrorKind {
   /// or the device failed (exit code 1).
   storage,
   computation,  ///< The computation failed, or a check of its result did (exit code 1).
+  memory,       ///< There is not the memory for it, on the host or a device (exit code 1).
 };
 
 /// The one exception that Heddle throws. Its message is a single line that can be understood by itself.

@@ -24,7 +24,7 @@ template <Scalar T> class DistributedMatrix {
  public:
   DistributedMatrix() = default;
   /// Makes a matrix with storage of its own. Throws Error(argument), on every rank alike, where the placement names a
-  /// rank that `comm` lacks, and on a rank that has no memory for its part Error(computation).
+  /// rank that `comm` lacks, and on a rank that has no memory for its part Error(memory).
   DistributedMatrix(const Communicator& comm, const Placement& placement, const std::string& label = "matrix");
   /// Makes a matrix in the caller's storage. `local` has the extents of this rank's part, and its columns are
   /// contiguous with any leading dimension; a local array of ScaLAPACK can be given as it is. On GPU backends the array

@@ -27,7 +27,7 @@ class GaussianField final : public MeanField {
   [[nodiscard]] static double bytes(std::size_t n, std::size_t points) noexcept;
 
   /// Throws as electrons_of(), GaussianBasis, MolecularGrid and ElectronRepulsion do; Error(argument) for `lda_csc`,
-  /// and Error(computation), before any work, where bytes() is more than the machine's memory.
+  /// and Error(memory), before any work, where bytes() is more than the machine's memory.
   GaussianField(const Molecule& molecule, const std::vector<Shell>& shells, Functional functional,
                 const MolecularGridOptions& grid = {});
   ~GaussianField() override;

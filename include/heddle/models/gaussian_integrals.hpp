@@ -35,7 +35,7 @@ class ElectronRepulsion {
  public:
   /// The bytes that the integrals of n functions take.
   [[nodiscard]] static double bytes(std::size_t n) noexcept;
-  /// Computes them. Throws Error(computation) where they don't fit into the machine's memory, before any work.
+  /// Computes them. Throws Error(memory) where they don't fit into the machine's memory, before any work.
   explicit ElectronRepulsion(const GaussianBasis& basis);
 
   /// Number n of functions.

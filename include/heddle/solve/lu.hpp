@@ -34,7 +34,7 @@ struct LuOptions {
   /// deals out columns alone, whatever it says.
   int grid_rows = 1;
   /// The most bytes that the operation may take of a rank's memory besides the matrices that it is given; 0: as many as
-  /// the device has free. What needs more (<heddle/solve/memory.hpp>) throws Error(computation), on every rank alike,
+  /// the device has free. What needs more (<heddle/solve/memory.hpp>) throws Error(memory), on every rank alike,
   /// before anything is computed.
   std::size_t memory_limit = 0;
   /// Whether FactorizationReport::timeline tells what each rank did and when.
@@ -108,7 +108,7 @@ struct LuReport : FactorizationReport {
 template <Scalar T> class LuPlan {
  public:
   /// Throws Error(argument), on every rank alike, for negative options, a group that is no power of two and rows of a
-  /// grid that don't divide the ranks, and Error(computation) where its workspace is more than LuOptions::memory_limit
+  /// grid that don't divide the ranks, and Error(memory) where its workspace is more than LuOptions::memory_limit
   /// or than a device has free. `residence`: of the matrices that it is for; with Residence::host it keeps no workspace
   /// between them.
   LuPlan(const Communicator& comm, Index rows, Index columns, const LuOptions& options = {},

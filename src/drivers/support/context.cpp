@@ -82,7 +82,8 @@ Failure current_failure() {
   try {
     throw;
   } catch (const Error& error) {
-    const bool failed = error.kind() == ErrorKind::computation || error.kind() == ErrorKind::storage;
+    const bool failed = error.kind() == ErrorKind::computation || error.kind() == ErrorKind::storage ||
+                        error.kind() == ErrorKind::memory;
     return {failed ? exit_failed : exit_usage, without_kokkos(error.what())};
   } catch (const std::filesystem::filesystem_error& error) {
     return {exit_usage, error.what()};

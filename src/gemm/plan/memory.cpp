@@ -170,7 +170,7 @@ void require_memory(const Communicator& comm, const Product& product, double nee
   const double most = comm.all_reduce(needed, Reduction::maximum);
   const double least = comm.all_reduce(free, Reduction::minimum);
   throw Error(
-      ErrorKind::computation,
+      ErrorKind::memory,
       message_of("gemm: tile ", product.tile, " needs ", gibibytes(most), " of device memory for bands and tiles, ",
                  gibibytes(least), " of ", gibibytes(static_cast<double>(memory.total)), " are free; a tile of ", fits,
                  " with bands_per_pass 1, or matrices in host memory (host:...), would fit"));
