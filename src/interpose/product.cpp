@@ -4,10 +4,12 @@
 #include "core/shared_storage.hpp"
 #include "interpose/arithmetic.hpp"
 #include "interpose/device.hpp"
+#include "interpose/placed_product.hpp"
 #include "interpose/runtime.hpp"
 #include "interpose/threads.hpp"
 #include <heddle/gemm/emulation.hpp>
 
+#include <limits>
 #include <vector>
 
 namespace heddle::impl::interpose {
@@ -52,6 +54,15 @@ void copy_if_shared(const Matrix<T>& C, Operation op, Index rows, Index columns,
 // Up to so many products of two numbers the calling thread alone is faster.
 template <Scalar T> constexpr double most_directly = 0x1p18;
 
+// Up to so many sums in doubles are faster than products of 8-bit integers.
+double most_placed() {
+#if defined(__x86_64__)
+  // Whose units are that fast.
+  if (__builtin_cpu_supports("avx512vnni")) return 0x1p24;
+#endif
+  return std::numeric_limits<double>::infinity();
+}
+
 template <Scalar T> double area_of_units(const Product<T>& product) {
   const auto whole = [](Index extent, Index unit) { return static_cast<double>((extent + unit - 1) / unit * unit); };
   return whole(product.m, 16) * whole(product.n, 16) * whole(product.k, 64);
@@ -76,6 +87,7 @@ template <Scalar T> void multiply(const Product<T>& given) {
       static_cast<double>(product.m) * static_cast<double>(product.n) * static_cast<double>(product.k);
   if (products <= most_directly<T> && multiply_directly(product)) return;
   if (multiply_on_device(product)) return;
+  if (products <= most_placed() && multiply_placed(product, usual_threads())) return;
   // Units of integers multiply vectors of 64 elements, 16 at a time, whatever there are of both.
   if (area_of_units(product) > 8.0 * products) {
     multiply_on_host(product, usual_threads());

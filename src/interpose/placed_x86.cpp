@@ -1,0 +1,251 @@
+// Placed sums by the vectors of x86-64.
+#include "interpose/placed.hpp"
+
+#if defined(__x86_64__) && !defined(KOKKOS_ENABLE_CUDA) && !defined(KOKKOS_ENABLE_HIP)
+#include <immintrin.h>
+
+#include <algorithm>
+
+#define HEDDLE_FMA __attribute__((target("avx2,fma")))
+
+namespace heddle::impl::interpose {
+namespace {
+
+constexpr std::int64_t fraction_mask = (std::int64_t{1} << 52) - 1;
+constexpr std::int64_t infinity_bits = std::int64_t{0x7ff} << 52;
+constexpr int norm_bits_kept = 14;
+constexpr int probe_bits = 7;
+
+HEDDLE_FMA __m256i magnitude(const double* x) {
+  return _mm256_and_si256(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(x)),
+                          _mm256_set1_epi64x(std::int64_t{0x7fffffffffffffff}));
+}
+HEDDLE_FMA __m256i larger(__m256i x, __m256i y) {
+  return _mm256_blendv_epi8(y, x, _mm256_cmpgt_epi64(x, y));
+}
+// The leading 14 bits of magnitudes below 2^(largest field's exponent).
+HEDDLE_FMA __m256i leading(__m256i bits, __m256i largest_field) {
+  const __m256i field = _mm256_srli_epi64(bits, 52);
+  const __m256i denormal = _mm256_cmpeq_epi64(field, _mm256_setzero_si256());
+  const __m256i one = _mm256_andnot_si256(denormal, _mm256_set1_epi64x(fraction_mask + 1));
+  const __m256i mantissa = _mm256_or_si256(_mm256_and_si256(bits, _mm256_set1_epi64x(fraction_mask)), one);
+  const __m256i last = _mm256_sub_epi64(field, denormal);
+  const __m256i shift = _mm256_sub_epi64(_mm256_add_epi64(largest_field, _mm256_set1_epi64x(53 - norm_bits_kept)), last);
+  return _mm256_srlv_epi64(mantissa, shift);
+}
+HEDDLE_FMA __m256i square_of(__m256i bits, __m256i leading_ones) {
+  const __m256i zero = _mm256_cmpeq_epi64(bits, _mm256_setzero_si256());
+  const __m256i q = _mm256_add_epi64(_mm256_add_epi64(leading_ones, _mm256_set1_epi64x(1)), zero);
+  return _mm256_mul_epu32(q, q);
+}
+HEDDLE_FMA void store_leading(__m256i leading_ones, float* target) {
+  const __m256i few = _mm256_srli_epi64(leading_ones, norm_bits_kept - probe_bits);
+  const __m256i even = _mm256_permutevar8x32_epi32(few, _mm256_setr_epi32(0, 2, 4, 6, 0, 2, 4, 6));
+  _mm_storeu_ps(target, _mm_cvtepi32_ps(_mm256_castsi256_si128(even)));
+}
+
+// Four vectors of a panel.
+HEDDLE_FMA bool measure_half(const double* panel, Index inner, int parts, float* near, std::uint64_t* squares,
+                             int* exponents) {
+  __m256i most = _mm256_setzero_si256();
+  for (Index k = 0; k < inner * parts; ++k) most = larger(magnitude(panel + k * panel_width), most);
+  alignas(32) std::int64_t all[4];
+  _mm256_store_si256(reinterpret_cast<__m256i*>(all), most);
+  for (int v = 0; v < 4; ++v) {
+    if (all[v] >= infinity_bits || (all[v] != 0 && all[v] <= fraction_mask)) return false;
+    exponents[v] = all[v] == 0 ? -1073 : static_cast<int>(all[v] >> 52) - 1022;
+  }
+  const __m256i field = _mm256_srli_epi64(most, 52);
+  __m256i sum = _mm256_setzero_si256();
+  for (Index k = 0; k < inner; ++k) {
+    const __m256i re = magnitude(panel + k * panel_width);
+    __m256i ones = leading(re, field);
+    sum = _mm256_add_epi64(sum, square_of(re, ones));
+    if (parts == 2) {
+      const __m256i im = magnitude(panel + (k + inner) * panel_width);
+      const __m256i others = leading(im, field);
+      sum = _mm256_add_epi64(sum, square_of(im, others));
+      ones = _mm256_max_epi32(ones, others);
+    }
+    store_leading(ones, near + k * panel_width);
+  }
+  _mm256_storeu_si256(reinterpret_cast<__m256i*>(squares), sum);
+  return true;
+}
+
+// 2^e, as PowerOfTwo has it.
+HEDDLE_FMA __m256d power_of_two(__m128i e) {
+  const __m256i biased = _mm256_add_epi64(_mm256_cvtepi32_epi64(e), _mm256_set1_epi64x(1023));
+  return _mm256_castsi256_pd(_mm256_slli_epi64(biased, 52));
+}
+
+template <int columns>
+HEDDLE_FMA void add_to_columns(const double* a, const double* b, Index count, double place, PlacedTile& tile, Index first) {
+  __m256d high[columns][2];
+  __m256d low[columns][2];
+  for (int c = 0; c < columns; ++c) {
+    for (int h = 0; h < 2; ++h) {
+      high[c][h] = place != 0.0 ? _mm256_set1_pd(place) : _mm256_load_pd(tile.high[first + c] + 4 * h);
+      low[c][h] = place != 0.0 ? _mm256_setzero_pd() : _mm256_load_pd(tile.low[first + c] + 4 * h);
+    }
+  }
+  for (Index k = 0; k < count; ++k) {
+    const __m256d x[2] = {_mm256_loadu_pd(a + k * panel_width), _mm256_loadu_pd(a + k * panel_width + 4)};
+#pragma GCC unroll 3
+    for (int c = 0; c < columns; ++c) {
+      const __m256d y = _mm256_broadcast_sd(b + k * panel_width + first + c);
+#pragma GCC unroll 2
+      for (int h = 0; h < 2; ++h) {
+        const __m256d sum = _mm256_fmadd_pd(x[h], y, high[c][h]);
+        const __m256d added = _mm256_sub_pd(sum, high[c][h]);
+        low[c][h] = _mm256_add_pd(low[c][h], _mm256_fmsub_pd(x[h], y, added));
+        high[c][h] = sum;
+      }
+    }
+  }
+  for (int c = 0; c < columns; ++c) {
+    for (int h = 0; h < 2; ++h) {
+      _mm256_store_pd(tile.high[first + c] + 4 * h, high[c][h]);
+      _mm256_store_pd(tile.low[first + c] + 4 * h, low[c][h]);
+    }
+  }
+}
+
+// Four sums; a bit for each that is known.
+HEDDLE_FMA int round_half(const double* highs, const double* lows, double place, double error,
+                          const std::int64_t* exponents, std::int64_t exponent, bool narrow, double* result) {
+  const __m256d sign = _mm256_set1_pd(-0.0);
+  const __m256d placed = _mm256_sub_pd(_mm256_loadu_pd(highs), _mm256_set1_pd(place));
+  const __m256d lost = _mm256_loadu_pd(lows);
+  // two_sum()
+  const __m256d high = _mm256_add_pd(placed, lost);
+  const __m256d second = _mm256_sub_pd(high, placed);
+  const __m256d low = _mm256_add_pd(_mm256_sub_pd(placed, _mm256_sub_pd(high, second)), _mm256_sub_pd(lost, second));
+  const __m256d size = _mm256_andnot_pd(sign, low);
+  const __m256d off = _mm256_add_pd(_mm256_set1_pd(error), _mm256_mul_pd(size, _mm256_set1_pd(0x1p-51)));
+  __m256d least = _mm256_add_pd(high, _mm256_sub_pd(low, off));
+  __m256d most = _mm256_add_pd(high, _mm256_add_pd(low, off));
+  __m256d known = _mm256_cmp_pd(high, _mm256_setzero_pd(), _CMP_NEQ_OQ);
+  if (narrow) {
+    // Rounded twice, unless they move out of the way of a tie.
+    const __m256d inexact = _mm256_cmp_pd(off, _mm256_setzero_pd(), _CMP_NEQ_UQ);
+    const __m256d away =
+        _mm256_and_pd(inexact, _mm256_mul_pd(_mm256_andnot_pd(sign, high), _mm256_set1_pd(0x1p-50)));
+    least = _mm256_sub_pd(least, away);
+    most = _mm256_add_pd(most, away);
+  }
+  // Times 2^exponent, exactly: of normal numbers alone.
+  const __m256i shift = _mm256_sub_epi64(
+      _mm256_setzero_si256(), _mm256_add_epi64(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(exponents)),
+                                               _mm256_set1_epi64x(exponent)));
+  const __m256i field = _mm256_add_epi64(
+      _mm256_and_si256(_mm256_srli_epi64(_mm256_castpd_si256(least), 52), _mm256_set1_epi64x(0x7ff)), shift);
+  const __m256i normal = _mm256_and_si256(_mm256_cmpgt_epi64(field, _mm256_set1_epi64x(2)),
+                                          _mm256_cmpgt_epi64(_mm256_set1_epi64x(0x7fd), field));
+  known = _mm256_and_pd(known, _mm256_castsi256_pd(normal));
+  const __m256i times = _mm256_slli_epi64(shift, 52);
+  least = _mm256_castsi256_pd(_mm256_add_epi64(_mm256_castpd_si256(least), times));
+  most = _mm256_castsi256_pd(_mm256_add_epi64(_mm256_castpd_si256(most), times));
+  if (narrow) {
+    least = _mm256_cvtps_pd(_mm256_cvtpd_ps(least));
+    most = _mm256_cvtps_pd(_mm256_cvtpd_ps(most));
+  }
+  known = _mm256_and_pd(known, _mm256_cmp_pd(least, most, _CMP_EQ_OQ));
+  _mm256_storeu_pd(result, least);
+  return _mm256_movemask_pd(known);
+}
+
+}  // namespace
+
+bool has_placed_sums() {
+  static const bool has = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+  return has;
+}
+
+bool measure_panel(const double* panel, Index inner, int parts, float* leading, PanelMeasures& measures) {
+  return measure_half(panel, inner, parts, leading, measures.squares, measures.largest_exponents) &&
+         measure_half(panel + 4, inner, parts, leading + 4, measures.squares + 4, measures.largest_exponents + 4);
+}
+
+HEDDLE_FMA void quantise_panel(double* panel, Index count, const int (&scales)[panel_width]) {
+  for (int h = 0; h < 2; ++h) {
+    alignas(16) std::int32_t halves[4];
+    alignas(16) std::int32_t rests[4];
+    for (int v = 0; v < 4; ++v) {
+      halves[v] = scales[4 * h + v] / 2;
+      rests[v] = scales[4 * h + v] - halves[v];
+    }
+    const __m256d first = power_of_two(_mm_load_si128(reinterpret_cast<const __m128i*>(halves)));
+    const __m256d second = power_of_two(_mm_load_si128(reinterpret_cast<const __m128i*>(rests)));
+    for (Index k = 0; k < count; ++k) {
+      double* const x = panel + k * panel_width + 4 * h;
+      const __m256d scaled = _mm256_mul_pd(_mm256_mul_pd(_mm256_loadu_pd(x), first), second);
+      _mm256_storeu_pd(x, _mm256_round_pd(scaled, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC));
+    }
+  }
+}
+
+HEDDLE_FMA bool panels_overlap(const float* a, const float* b, Index inner, const float (&least_a)[panel_width],
+                               const float (&least_b)[panel_width]) {
+  __m256 sum[panel_width];
+  for (__m256& one : sum) one = _mm256_setzero_ps();
+  // Mostly half of the elements tell.
+  const Index half = inner <= 64 ? inner : inner / 2;
+  for (Index begin = 0, end = half; begin < inner; begin = end, end = inner) {
+    for (Index k = begin; k < end; ++k) {
+      const __m256 x = _mm256_loadu_ps(a + k * panel_width);
+#pragma GCC unroll 8
+      for (int c = 0; c < panel_width; ++c) {
+        sum[c] = _mm256_fmadd_ps(x, _mm256_broadcast_ss(b + k * panel_width + c), sum[c]);
+      }
+    }
+    const __m256 least = _mm256_loadu_ps(least_a);
+    int enough = 0xff;
+    for (int c = 0; c < panel_width; ++c) {
+      const __m256 wanted = _mm256_mul_ps(least, _mm256_broadcast_ss(least_b + c));
+      enough &= _mm256_movemask_ps(_mm256_cmp_ps(sum[c], wanted, _CMP_GE_OQ));
+    }
+    if (enough == 0xff) return true;
+  }
+  return false;
+}
+
+void add_products(const double* a, const double* b, Index count, Index columns, double place, PlacedTile& tile) {
+  Index c = 0;
+  for (; c + 3 <= columns; c += 3) add_to_columns<3>(a, b, count, place, tile, c);
+  if (columns - c == 2) add_to_columns<2>(a, b, count, place, tile, c);
+  if (columns - c == 1) add_to_columns<1>(a, b, count, place, tile, c);
+}
+
+unsigned round_sums(const double (&high)[panel_width], const double (&low)[panel_width], double place, double error,
+                    const std::int64_t (&exponents)[panel_width], std::int64_t exponent, bool narrow,
+                    double (&result)[panel_width]) {
+  const int first = round_half(high, low, place, error, exponents, exponent, narrow, result);
+  const int second = round_half(high + 4, low + 4, place, error, exponents + 4, exponent, narrow, result + 4);
+  return static_cast<unsigned>(first | second << 4);
+}
+
+}  // namespace heddle::impl::interpose
+
+#else
+
+namespace heddle::impl::interpose {
+
+bool has_placed_sums() {
+  return false;
+}
+bool measure_panel(const double*, Index, int, float*, PanelMeasures&) {
+  return false;
+}
+void quantise_panel(double*, Index, const int (&)[panel_width]) {}
+bool panels_overlap(const float*, const float*, Index, const float (&)[panel_width], const float (&)[panel_width]) {
+  return false;
+}
+void add_products(const double*, const double*, Index, Index, double, PlacedTile&) {}
+unsigned round_sums(const double (&)[panel_width], const double (&)[panel_width], double, double,
+                    const std::int64_t (&)[panel_width], std::int64_t, bool, double (&)[panel_width]) {
+  return 0;
+}
+
+}  // namespace heddle::impl::interpose
+#endif
