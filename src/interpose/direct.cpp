@@ -295,7 +295,9 @@ template <Scalar T> void multiply_exactly(const Product<T>& product, const Works
 }  // namespace
 
 template <Scalar T> bool multiply_directly(const Product<T>& product) {
-  return multiply_placed(product, 1) || emulate(product, workspace<T>(), false);
+  // Of a few products integers are the faster.
+  const bool few = product.m * product.n * product.k <= 8;
+  return (!few && multiply_placed(product, 1)) || emulate(product, workspace<T>(), false);
 }
 
 template <Scalar T> void multiply_on_host(const Product<T>& product, int threads) {

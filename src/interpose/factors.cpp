@@ -4,7 +4,8 @@
 #include "interpose/arithmetic.hpp"
 #include "interpose/level3.hpp"
 #include "interpose/product.hpp"
-#include "interpose/sums.hpp"
+#include "interpose/reduced.hpp"
+#include "interpose/threads.hpp"
 
 #include <cmath>
 #include <cstdint>
@@ -23,6 +24,18 @@ template <Scalar T> void swap_rows(T* A, Index leading, Index columns, Index one
   if (one == other) return;
   for (Index j = 0; j < columns; ++j) std::swap(A[one + j * leading], A[other + j * leading]);
 }
+// The swaps of rows first + i and pivots[i] in some columns, column by column.
+template <Scalar T, class Pivots>
+void move_rows(T* A, Index leading, Index columns, Index first, Index count, const Pivots& pivot) {
+  constexpr Index worth = 50000;
+  const Index threads = std::min<Index>(usual_threads(), columns * count / worth + 1);
+  in_parts(columns, static_cast<int>(threads), [&](Index begin, Index end) {
+    for (Index j = begin; j < end; ++j) {
+      T* const column = A + j * leading;
+      for (Index i = 0; i < count; ++i) std::swap(column[first + i], column[pivot(i)]);
+    }
+  });
+}
 // a_ij less what the first `count` columns and rows of the panel have given it.
 template <Scalar T> T reduced(const T* A, Index leading, Index i, Index j, Index count) {
   const T start = A[i + j * leading];
@@ -31,8 +44,96 @@ template <Scalar T> T reduced(const T* A, Index leading, Index i, Index j, Index
       count, [&](Index k) { return A[i + k * leading]; }, [&](Index k) { return A[k + j * leading]; }, &start, true);
 }
 
+// A panel whose rows' and columns' sums advance side by side.
+template <RealScalar T> class Panel {
+ public:
+  Panel(Index rows, Index columns, T* A, Index leading)
+      : rows_(rows), columns_(columns), A_(A), leading_(leading), lower_(rows, columns), upper_(columns, columns) {
+    for (Index j = 0; j < columns; ++j) {
+      for (Index i = 0; i < rows; ++i) lower_.at(i, j) = static_cast<double>(A[i + j * leading]);
+    }
+  }
+
+  // Pivots count from 0. Returns the first zero pivot's number, or 0.
+  Index factor(std::vector<Index>& pivots) {
+    Index zero = 0;
+    for (Index j = 0; j < columns_; ++j) {
+      const Index pivot_row = reduce_column(j);
+      pivots.push_back(pivot_row);
+      lower_.swap_rows(j, pivot_row);
+      const double pivot = lower_.at(j, j);
+      reduce_row(j);
+      if (pivot == 0.0 && zero == 0) zero = j + 1;
+      for (Index i = j + 1; i < rows_; ++i) {
+        double& value = lower_.at(i, j);
+        if (pivot != 0.0) value = static_cast<double>(static_cast<T>(value) / static_cast<T>(pivot));
+        lower_.count_in(i, value);
+      }
+    }
+    for (Index j = 0; j < columns_; ++j) {
+      for (Index i = 0; i < rows_; ++i) A_[i + j * leading_] = static_cast<T>(lower_.at(i, j));
+    }
+    return zero;
+  }
+
+ private:
+  static constexpr Index lanes = LaneColumns::lanes;
+
+  // What is left of column j from row j on, where the largest is.
+  Index reduce_column(Index j) {
+    double factors[block];
+    double largest_factor = 0.0;
+    for (Index k = 0; k < j; ++k) {
+      factors[k] = upper_.at(j, k);
+      largest_factor = std::max(largest_factor, std::abs(factors[k]));
+    }
+    for (Index b = j / lanes; b < LaneColumns::blocks_of(rows_); ++b) {
+      const Index first = b * lanes;
+      double result[lanes];
+      double* const own = lower_.block(b, j);
+      reduce<T>({lower_.block(b, 0), lanes, factors, j, own, &lower_.largest(first), largest_factor, false},
+                std::min(lanes, rows_ - first), result);
+      for (Index l = std::max<Index>(0, j - first); l < std::min(lanes, rows_ - first); ++l) own[l] = result[l];
+    }
+    Index largest = j;
+    for (Index i = j; i < rows_; ++i) {
+      if (std::abs(lower_.at(i, j)) > std::abs(lower_.at(largest, j))) largest = i;
+    }
+    return largest;
+  }
+  // Row j of U, where the panel has it too; row j of `upper_` are columns.
+  void reduce_row(Index j) {
+    double factors[block];
+    for (Index k = 0; k < j; ++k) factors[k] = lower_.at(j, k);
+    const double largest_factor = lower_.largest(j);
+    for (Index b = (j + 1) / lanes; b < LaneColumns::blocks_of(columns_); ++b) {
+      const Index first = b * lanes;
+      const Index wanted = std::min(lanes, columns_ - first);
+      double start[lanes] = {};
+      double result[lanes];
+      for (Index l = 0; l < wanted; ++l) start[l] = lower_.at(j, first + l);
+      reduce<T>({upper_.block(b, 0), lanes, factors, j, start, &upper_.largest(first), largest_factor, false}, wanted,
+                result);
+      for (Index l = std::max<Index>(0, j + 1 - first); l < wanted; ++l) {
+        lower_.at(j, first + l) = upper_.at(first + l, j) = result[l];
+        upper_.count_in(first + l, result[l]);
+      }
+    }
+  }
+
+  Index rows_;
+  Index columns_;
+  T* A_;
+  Index leading_;
+  LaneColumns lower_;
+  LaneColumns upper_;  // Columns of U as rows.
+};
+
 // L and U of a panel; pivots count from 0 within it. Returns the first zero pivot's number, or 0.
 template <Scalar T> Index factor_panel(Index rows, Index columns, T* A, Index leading, std::vector<Index>& pivots) {
+  if constexpr (!is_complex<T>) {
+    return Panel<T>(rows, columns, A, leading).factor(pivots);
+  }
   Index zero = 0;
   for (Index j = 0; j < columns; ++j) {
     for (Index i = 1; i < std::min(j, rows); ++i) A[i + j * leading] = reduced(A, leading, i, j, i);
@@ -62,17 +163,14 @@ template <Scalar T> Index factor_columns(Index rows, Index columns, T* A, Index 
   const Index rest = columns - half;
   T* const right = A + half * leading;
   const Index zero = factor_columns(rows, half, A, leading, pivots);
-  for (Index i = 0; i < half; ++i) swap_rows(right, leading, rest, i, pivots[static_cast<std::size_t>(i)]);
+  move_rows(right, leading, rest, 0, half, [&](Index i) { return pivots[static_cast<std::size_t>(i)]; });
   trsm<T>('L', 'L', 'N', 'U', half, rest, T{1}, A, leading, right, leading);
   multiply<T>({Operation::none, Operation::none, rows - half, rest, half, T{-1}, A + half, leading, right, leading,
                T{1}, right + half, leading, true, Fallback::none});
   std::vector<Index> of_rest;
   const Index later = factor_columns(rows - half, rest, right + half, leading, of_rest);
-  for (Index i = 0; i < rest; ++i) {
-    const Index other = half + of_rest[static_cast<std::size_t>(i)];
-    swap_rows(A, leading, half, half + i, other);
-    pivots.push_back(other);
-  }
+  move_rows(A, leading, half, half, rest, [&](Index i) { return half + of_rest[static_cast<std::size_t>(i)]; });
+  for (const Index other : of_rest) pivots.push_back(half + other);
   return zero == 0 && later != 0 ? half + later : zero;
 }
 
@@ -130,11 +228,8 @@ template <Scalar T, class I> Index getrf(Index m, Index n, T* A, Index leading, 
   std::vector<Index> found;
   const Index zero = order > 0 ? factor_columns(m, order, A, leading, found) : 0;
   T* const others = A + order * leading;
-  for (Index i = 0; i < order; ++i) {
-    const Index other = found[static_cast<std::size_t>(i)];
-    swap_rows(others, leading, n - order, i, other);
-    pivots[i] = static_cast<I>(other + 1);
-  }
+  move_rows(others, leading, n - order, 0, order, [&](Index i) { return found[static_cast<std::size_t>(i)]; });
+  for (Index i = 0; i < order; ++i) pivots[i] = static_cast<I>(found[static_cast<std::size_t>(i)] + 1);
   trsm<T>('L', 'L', 'N', 'U', order, n - order, T{1}, A, leading, others, leading);
   return zero;
 }
@@ -142,7 +237,7 @@ template <Scalar T, class I> Index getrf(Index m, Index n, T* A, Index leading, 
 template <Scalar T, class I>
 void getrs(char op, Index n, Index columns, const T* A, Index leading, const I* pivots, T* B, Index leading_b) {
   if (op == 'N') {
-    for (Index i = 0; i < n; ++i) swap_rows(B, leading_b, columns, i, static_cast<Index>(pivots[i]) - 1);
+    move_rows(B, leading_b, columns, 0, n, [&](Index i) { return static_cast<Index>(pivots[i]) - 1; });
     trsm<T>('L', 'L', 'N', 'U', n, columns, T{1}, A, leading, B, leading_b);
     trsm<T>('L', 'U', 'N', 'N', n, columns, T{1}, A, leading, B, leading_b);
   } else {

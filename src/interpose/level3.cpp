@@ -3,7 +3,8 @@
 #include "core/instantiate.hpp"
 #include "interpose/arithmetic.hpp"
 #include "interpose/product.hpp"
-#include "interpose/sums.hpp"
+#include "interpose/reduced.hpp"
+#include "interpose/threads.hpp"
 
 #include <vector>
 
@@ -205,10 +206,10 @@ bool unfold(char triangle, char diagonal, Index order, const T* A, Index leading
   return finite;
 }
 
-// X(i, j) of the system op(A) X = B within a block of `order` rows, X by strides.
+// X(i, j) of the system op(A) X = B within a block of `order` rows, X by strides: columns begin ... end.
 template <Scalar T>
-void substitute(bool forward, bool unit, const Element<T>& A, Index order, T* X, Index along, Index across,
-                Index columns) {
+void substitute_one_by_one(bool forward, bool unit, const Element<T>& A, Index order, T* X, Index along, Index across,
+                           Index columns) {
   for (Index j = 0; j < columns; ++j) {
     T* const x = X + j * across;
     for (Index step = 0; step < order; ++step) {
@@ -224,6 +225,56 @@ void substitute(bool forward, bool unit, const Element<T>& A, Index order, T* X,
       if (!unit) value = divided(value, A(i, i));
     }
   }
+}
+// The same of real numbers, LaneSums::lanes columns side by side.
+template <RealScalar T>
+void substitute_abreast(bool forward, bool unit, const Element<T>& A, Index order, T* X, Index along, Index across,
+                        Index columns) {
+  constexpr Index lanes = LaneSums::lanes;
+  // Unknowns in the order in which they are found, and rows of A in that order.
+  double rows[solved_at_once][solved_at_once];
+  double largest_factor[solved_at_once];
+  const auto number = [&](Index step) { return forward ? step : order - 1 - step; };
+  for (Index step = 0; step < order; ++step) {
+    largest_factor[step] = 0.0;
+    for (Index k = 0; k < step; ++k) {
+      rows[step][k] = static_cast<double>(A(number(step), number(k)));
+      largest_factor[step] = std::max(largest_factor[step], std::abs(rows[step][k]));
+    }
+  }
+  double x[solved_at_once][lanes];
+  for (Index first = 0; first < columns; first += lanes) {
+    const Index wanted = std::min(lanes, columns - first);
+    double largest[lanes] = {};
+    for (Index step = 0; step < order; ++step) {
+      T* const own = X + number(step) * along + first * across;
+      double start[lanes] = {};
+      for (Index l = 0; l < wanted; ++l) start[l] = static_cast<double>(own[l * across]);
+      reduce<T>({x[0], lanes, rows[step], step, start, largest, largest_factor[step], false}, wanted, x[step]);
+      const T diagonal = unit ? T{1} : A(number(step), number(step));
+      for (Index l = 0; l < wanted; ++l) {
+        auto value = static_cast<T>(x[step][l]);
+        if (!unit) value = value / diagonal;
+        x[step][l] = static_cast<double>(value);
+        largest[l] = std::max(largest[l], std::abs(x[step][l]));
+        own[l * across] = value;
+      }
+      for (Index l = wanted; l < lanes; ++l) x[step][l] = 0.0;
+    }
+  }
+}
+template <Scalar T>
+void substitute(bool forward, bool unit, const Element<T>& A, Index order, T* X, Index along, Index across,
+                Index columns) {
+  constexpr Index worth = 500000;
+  const auto threads = std::min<Index>(usual_threads(), order * order * columns / worth + 1);
+  in_parts(columns, static_cast<int>(threads), [&](Index begin, Index end) {
+    if constexpr (!is_complex<T>) {
+      substitute_abreast(forward, unit, A, order, X + begin * across, along, across, end - begin);
+    } else {
+      substitute_one_by_one(forward, unit, A, order, X + begin * across, along, across, end - begin);
+    }
+  });
 }
 
 // A triangular system, its unknowns along columns (left) or rows, and where they are.

@@ -44,10 +44,31 @@ struct PlacedTile {
 /// vector i and b's vector j. Where `place` is not 0 the sums begin there.
 void add_products(const double* a, const double* b, Index count, Index columns, double place, PlacedTile& tile);
 
-/// The numbers nearest to sums of a column of a tile, times 2^exponents, and a bit for each that is known: the exact sum
-/// is within `error` of high - place + low, and it is a normal number. Rounded to floats where `narrow`.
-[[nodiscard]] unsigned round_sums(const double (&high)[panel_width], const double (&low)[panel_width], double place,
-                                  double error, const std::int64_t (&exponents)[panel_width], std::int64_t exponent,
-                                  bool narrow, double (&result)[panel_width]);
+/// How a tile is rounded.
+struct PlacedRounding {
+  double place;
+  double error;                   ///< The exact sum is within it of high - place + low.
+  const std::int64_t* exponents;  ///< Of a's vectors, and of b's: sums count 2^-(both).
+  const std::int64_t* exponents_b;
+  bool narrow;  ///< To floats.
+};
+/// Sets high parts to the numbers nearest to the sums of `columns` columns. Bit j * panel_width + i says whether number
+/// (j, i) is known for sure, and is a normal one.
+[[nodiscard]] std::uint64_t round_tile(const PlacedRounding& rounding, Index columns, PlacedTile& tile);
+
+/// Sums that advance together: start[l] - sum_k factors[k] vectors[k * stride + l].
+struct LaneSums {
+  static constexpr Index lanes = 16;
+  const double* vectors;
+  Index stride;
+  const double* factors;
+  Index count;
+  const double* start;
+  const double* largest;  ///< |vectors[k * stride + l]| is at most largest[l],
+  double largest_factor;  ///< and |factors[k]| at most this.
+  bool narrow;            ///< Whether they are rounded to floats.
+};
+/// Sets result[l] to the numbers nearest to the sums; bit l says whether number l is known for sure.
+[[nodiscard]] unsigned reduce_lanes(const LaneSums& sums, double* result);
 
 }  // namespace heddle::impl::interpose

@@ -8,6 +8,7 @@
 #include "interpose/threads.hpp"
 
 #include <atomic>
+#include <bit>
 #include <memory>
 
 namespace heddle::impl::interpose {
@@ -41,15 +42,38 @@ Memory& memory() {
   return the;
 }
 
-// Moduli of the last inner dimension that was asked for.
-template <Scalar T> const ResidueSystem& usual_system(Index inner) {
-  thread_local Index last = -1;
-  thread_local const ResidueSystem* system = nullptr;
-  if (last != inner) {
-    system = &residue_system(field_of<T>, emulation_moduli<T>(inner));
-    last = inner;
+// What products of an inner dimension have in common.
+struct Place {
+  Index inner = -1;
+  bool possible = false;
+  double square_of_reach = 0.0;
+  double begin = 0.0;
+  double error = 0.0;
+
+  template <Scalar T> void prepare(Index wanted) {
+    inner = wanted;
+    const ResidueSystem& system = residue_system(field_of<T>, emulation_moduli<T>(inner));
+    // Leading bits' sums in floats are off by less than what `usual` leaves, and integers have 63 bits.
+    constexpr Index most_inner = 16384;
+    possible = inner <= most_inner && system.log2_product < 126.0;
+    if (!possible) return;
+    square_of_reach = square_of_reach_for(system, inner);
+    // Sums, and all sums on the way, are below P / 2, up to roundings that `reach` has room for: from 1.5 2^e with
+    // 2^e >= P on they stay between 2^e and 2^(e + 1), and each product loses at most 2^(e - 53) to the next double.
+    const int e = static_cast<int>(std::ceil(system.log2_product + 0x1p-30));
+    begin = std::ldexp(1.5, e);
+    const auto terms = static_cast<double>(inner * parts<T>);
+    // What is lost is a sum of integers, which is exact below 2^53. Else each loss is rounded at most by 2^(e - 106),
+    // and as often as that each sum of them by terms times as much.
+    const bool exact = std::ldexp(terms, e - 53) <= 0x1p53;
+    error = exact ? 0.0 : std::ldexp(1.01 * terms * (terms + 1.0), e - 106);
   }
-  return *system;
+};
+// Of the last inner dimension that was asked for.
+template <Scalar T> const Place& place_for(Index inner) {
+  thread_local Place last;
+  if (last.inner != inner) last.prepare<T>(inner);
+  return last;
 }
 
 // Vectors of one factor in panels.
@@ -111,23 +135,13 @@ void gather(const T* x, Index vector, Index element, bool conjugated, Index ther
 
 template <Scalar T> class PlacedProduct {
  public:
-  PlacedProduct(const Product<T>& product, const ResidueSystem& system, int threads)
-      : product_(product), threads_(threads), square_of_reach_(square_of_reach_for(system, product.k)) {
+  PlacedProduct(const Product<T>& product, const Place& place, int threads)
+      : product_(product), threads_(threads), place_(place) {
     left_.vectors = product.m;
     right_.vectors = product.n;
     left_.inner = right_.inner = product.k;
     right_.planes = parts<T>;
-    left_.place_at(memory().take(left_.needed() + right_.needed()));
-    right_.place_at(reinterpret_cast<double*>(left_.least) + left_.count() * panel_width);
-    // Sums, and all sums on the way, are below P / 2, up to roundings that `reach` has room for: from 1.5 2^e with
-    // 2^e >= P on they stay between 2^e and 2^(e + 1), and each product loses at most 2^(e - 53) to the next double.
-    const int e = static_cast<int>(std::ceil(system.log2_product + 0x1p-30));
-    place_ = std::ldexp(1.5, e);
-    const auto terms = static_cast<double>(product.k * parts<T>);
-    // What is lost is a sum of integers, which is exact below 2^53. Else each loss is rounded at most by 2^(e - 106),
-    // and as often as that each sum of them by terms times as much.
-    const bool exact = std::ldexp(terms, e - 53) <= 0x1p53;
-    error_ = exact ? 0.0 : std::ldexp(1.01 * terms * (terms + 1.0), e - 106);
+    right_.place_at(left_.place_at(memory().take(left_.needed() + right_.needed())));
   }
 
   bool run() {
@@ -140,8 +154,8 @@ template <Scalar T> class PlacedProduct {
     });
     if (possible && product_.look) {
       in_blocks([&](Index i, Index j) {
-        if (possible && !panels_overlap(left_.leading_of(i), right_.leading_of(j), product_.k, least(left_, i),
-                                        least(right_, j))) {
+        if (possible &&
+            !panels_overlap(left_.leading_of(i), right_.leading_of(j), product_.k, least(left_, i), least(right_, j))) {
           possible = false;
         }
       });
@@ -181,13 +195,15 @@ template <Scalar T> class PlacedProduct {
     PanelMeasures measures;
     if (!measure_panel(panel, panels.inner, parts<T>, panels.leading_of(p), measures)) return false;
     int scales[panel_width];
-    // Of |a| |b| / sum |a_k b_k|, what is below usual_spread for sure.
-    const double usual = std::sqrt(0.997 * usual_spread);
+    // The norm in units of leading bits, over the root of what is below usual_spread for sure.
+    constexpr double usual = 1.9966;
+    static_assert(usual * usual < 0.997 * usual_spread);
+    constexpr double unit = 0x1p-7 / usual;
+    static_assert(norm_bits == 14);
     for (Index v = 0; v < panel_width; ++v) {
-      scales[v] = scale_of(measures.squares[v], measures.largest_exponents[v], square_of_reach_);
+      scales[v] = scale_of(measures.squares[v], measures.largest_exponents[v], place_.square_of_reach);
       panels.exponents[first + v] = scales[v];
-      panels.least[first + v] = static_cast<float>(
-          std::ldexp(std::sqrt(static_cast<double>(measures.squares[v])), leading_width(1) - norm_bits) / usual);
+      panels.least[first + v] = static_cast<float>(std::sqrt(static_cast<double>(measures.squares[v])) * unit);
     }
     quantise_panel(panel, panels.inner * parts<T>, scales);
     if (panels.planes == 2) turn(panels, p);
@@ -253,42 +269,42 @@ template <Scalar T> class PlacedProduct {
   void add(Index i, Index j, Index plane, Index k, PlacedTile& tile) const {
     const Index count = std::min(depth, product_.k * parts<T> - k);
     add_products(left_.panel(i) + k * panel_width, right_.panel(j, plane) + k * panel_width, count, columns_of(j),
-                 k == 0 ? place_ : 0.0, tile);
+                 k == 0 ? place_.begin : 0.0, tile);
   }
-  void finish(Index i, Index j, const PlacedTile* tiles) const {
-    using R = Real<T>;
+  void finish(Index i, Index j, PlacedTile* tiles) const {
     const Index first = i * panel_width;
     const Index rows = std::min(panel_width, product_.m - first);
-    const auto& exponents =
-        *reinterpret_cast<const std::int64_t(*)[panel_width]>(left_.exponents + first);
-    for (Index c = 0; c < columns_of(j); ++c) {
-      double value[parts<T>][panel_width];
-      for (Index plane = 0; plane < parts<T>; ++plane) {
-        const PlacedTile& tile = tiles[plane];
-        const unsigned known = round_sums(tile.high[c], tile.low[c], place_, error_, exponents,
-                                          right_.exponents[j * panel_width + c], sizeof(R) == 4, value[plane]);
-        for (Index r = 0; r < rows; ++r) {
-          if ((known >> r & 1U) == 0) value[plane][r] = static_cast<double>(exactly(i, r, j, c, plane));
-        }
+    for (Index plane = 0; plane < parts<T>; ++plane) {
+      const PlacedRounding rounding{place_.begin, place_.error, left_.exponents + first,
+                                    right_.exponents + j * panel_width, sizeof(Real<T>) == 4};
+      std::uint64_t open = ~round_tile(rounding, columns_of(j), tiles[plane]);
+      for (; open != 0; open &= open - 1) {
+        const Index e = std::countr_zero(open);
+        const Index r = e % panel_width;
+        const Index c = e / panel_width;
+        if (r < rows && c < columns_of(j)) tiles[plane].high[c][r] = static_cast<double>(exactly(i, r, j, c, plane));
       }
+    }
+    for (Index c = 0; c < columns_of(j); ++c) {
       T* const target = product_.C + first + (j * panel_width + c) * product_.leading_c;
       if (product_.alpha == T{1} && product_.beta == T{0}) {
-        for (Index r = 0; r < rows; ++r) target[r] = together(value, r);
+        for (Index r = 0; r < rows; ++r) target[r] = together(tiles, r, c);
         continue;
       }
       for (Index r = 0; r < rows; ++r) {
-        const T product = together(value, r);
+        const T product = together(tiles, r, c);
         const T scaled = product_.alpha == T{1} ? product : multiply_add(product_.alpha, product, T{0});
         target[r] = product_.beta == T{0} ? scaled : multiply_add(product_.beta, target[r], scaled);
       }
     }
   }
-  static T together(const double (&value)[parts<T>][panel_width], Index r) {
+  // An element of a tile that was rounded.
+  static T together(const PlacedTile* tiles, Index r, Index c) {
     using R = Real<T>;
     if constexpr (is_complex<T>) {
-      return T(static_cast<R>(value[0][r]), static_cast<R>(value[1][r]));
+      return T(static_cast<R>(tiles[0].high[c][r]), static_cast<R>(tiles[1].high[c][r]));
     } else {
-      return static_cast<R>(value[0][r]);
+      return static_cast<R>(tiles[0].high[c][r]);
     }
   }
   // Element (r, c) of a tile by integers.
@@ -306,9 +322,7 @@ template <Scalar T> class PlacedProduct {
 
   const Product<T>& product_;
   int threads_;
-  double square_of_reach_;
-  double place_ = 0.0;
-  double error_ = 0.0;
+  const Place& place_;
   Panels<T> left_;
   Panels<T> right_;
 };
@@ -316,12 +330,10 @@ template <Scalar T> class PlacedProduct {
 }  // namespace
 
 template <Scalar T> bool multiply_placed(const Product<T>& product, int threads) {
-  // Leading bits' sums in floats are off by less than what `usual` leaves, and integers have 63 bits.
-  constexpr Index most_inner = 16384;
-  if (!has_placed_sums() || product.k > most_inner) return false;
-  const ResidueSystem& system = usual_system<T>(product.k);
-  if (system.log2_product >= 126.0) return false;
-  const bool done = PlacedProduct<T>(product, system, threads).run();
+  if (!has_placed_sums()) return false;
+  const Place& place = place_for<T>(product.k);
+  if (!place.possible) return false;
+  const bool done = PlacedProduct<T>(product, place, threads).run();
   memory().give_back();
   return done;
 }

@@ -4,7 +4,7 @@
 #if defined(__x86_64__) && !defined(KOKKOS_ENABLE_CUDA) && !defined(KOKKOS_ENABLE_HIP)
 #include <immintrin.h>
 
-#include <algorithm>
+#include <limits>
 
 #define HEDDLE_FMA __attribute__((target("avx2,fma")))
 
@@ -30,7 +30,8 @@ HEDDLE_FMA __m256i leading(__m256i bits, __m256i largest_field) {
   const __m256i one = _mm256_andnot_si256(denormal, _mm256_set1_epi64x(fraction_mask + 1));
   const __m256i mantissa = _mm256_or_si256(_mm256_and_si256(bits, _mm256_set1_epi64x(fraction_mask)), one);
   const __m256i last = _mm256_sub_epi64(field, denormal);
-  const __m256i shift = _mm256_sub_epi64(_mm256_add_epi64(largest_field, _mm256_set1_epi64x(53 - norm_bits_kept)), last);
+  const __m256i shift =
+      _mm256_sub_epi64(_mm256_add_epi64(largest_field, _mm256_set1_epi64x(53 - norm_bits_kept)), last);
   return _mm256_srlv_epi64(mantissa, shift);
 }
 HEDDLE_FMA __m256i square_of(__m256i bits, __m256i leading_ones) {
@@ -80,10 +81,13 @@ HEDDLE_FMA __m256d power_of_two(__m128i e) {
 }
 
 template <int columns>
-HEDDLE_FMA void add_to_columns(const double* a, const double* b, Index count, double place, PlacedTile& tile, Index first) {
+HEDDLE_FMA void add_to_columns(const double* a, const double* b, Index count, double place, PlacedTile& tile,
+                               Index first) {
   __m256d high[columns][2];
   __m256d low[columns][2];
+#pragma GCC unroll 3
   for (int c = 0; c < columns; ++c) {
+#pragma GCC unroll 2
     for (int h = 0; h < 2; ++h) {
       high[c][h] = place != 0.0 ? _mm256_set1_pd(place) : _mm256_load_pd(tile.high[first + c] + 4 * h);
       low[c][h] = place != 0.0 ? _mm256_setzero_pd() : _mm256_load_pd(tile.low[first + c] + 4 * h);
@@ -103,7 +107,9 @@ HEDDLE_FMA void add_to_columns(const double* a, const double* b, Index count, do
       }
     }
   }
+#pragma GCC unroll 3
   for (int c = 0; c < columns; ++c) {
+#pragma GCC unroll 2
     for (int h = 0; h < 2; ++h) {
       _mm256_store_pd(tile.high[first + c] + 4 * h, high[c][h]);
       _mm256_store_pd(tile.low[first + c] + 4 * h, low[c][h]);
@@ -112,32 +118,32 @@ HEDDLE_FMA void add_to_columns(const double* a, const double* b, Index count, do
 }
 
 // Four sums; a bit for each that is known.
-HEDDLE_FMA int round_half(const double* highs, const double* lows, double place, double error,
-                          const std::int64_t* exponents, std::int64_t exponent, bool narrow, double* result) {
+HEDDLE_FMA int round_half(const PlacedRounding& rounding, Index first, std::int64_t exponent, double* highs,
+                          const double* lows) {
   const __m256d sign = _mm256_set1_pd(-0.0);
-  const __m256d placed = _mm256_sub_pd(_mm256_loadu_pd(highs), _mm256_set1_pd(place));
-  const __m256d lost = _mm256_loadu_pd(lows);
+  const __m256d placed = _mm256_sub_pd(_mm256_load_pd(highs), _mm256_set1_pd(rounding.place));
+  const __m256d lost = _mm256_load_pd(lows);
   // two_sum()
   const __m256d high = _mm256_add_pd(placed, lost);
   const __m256d second = _mm256_sub_pd(high, placed);
   const __m256d low = _mm256_add_pd(_mm256_sub_pd(placed, _mm256_sub_pd(high, second)), _mm256_sub_pd(lost, second));
   const __m256d size = _mm256_andnot_pd(sign, low);
-  const __m256d off = _mm256_add_pd(_mm256_set1_pd(error), _mm256_mul_pd(size, _mm256_set1_pd(0x1p-51)));
+  const __m256d off = _mm256_add_pd(_mm256_set1_pd(rounding.error), _mm256_mul_pd(size, _mm256_set1_pd(0x1p-51)));
   __m256d least = _mm256_add_pd(high, _mm256_sub_pd(low, off));
   __m256d most = _mm256_add_pd(high, _mm256_add_pd(low, off));
   __m256d known = _mm256_cmp_pd(high, _mm256_setzero_pd(), _CMP_NEQ_OQ);
-  if (narrow) {
+  if (rounding.narrow) {
     // Rounded twice, unless they move out of the way of a tie.
     const __m256d inexact = _mm256_cmp_pd(off, _mm256_setzero_pd(), _CMP_NEQ_UQ);
-    const __m256d away =
-        _mm256_and_pd(inexact, _mm256_mul_pd(_mm256_andnot_pd(sign, high), _mm256_set1_pd(0x1p-50)));
+    const __m256d away = _mm256_and_pd(inexact, _mm256_mul_pd(_mm256_andnot_pd(sign, high), _mm256_set1_pd(0x1p-50)));
     least = _mm256_sub_pd(least, away);
     most = _mm256_add_pd(most, away);
   }
   // Times 2^exponent, exactly: of normal numbers alone.
   const __m256i shift = _mm256_sub_epi64(
-      _mm256_setzero_si256(), _mm256_add_epi64(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(exponents)),
-                                               _mm256_set1_epi64x(exponent)));
+      _mm256_setzero_si256(),
+      _mm256_add_epi64(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(rounding.exponents + first)),
+                       _mm256_set1_epi64x(exponent)));
   const __m256i field = _mm256_add_epi64(
       _mm256_and_si256(_mm256_srli_epi64(_mm256_castpd_si256(least), 52), _mm256_set1_epi64x(0x7ff)), shift);
   const __m256i normal = _mm256_and_si256(_mm256_cmpgt_epi64(field, _mm256_set1_epi64x(2)),
@@ -146,13 +152,65 @@ HEDDLE_FMA int round_half(const double* highs, const double* lows, double place,
   const __m256i times = _mm256_slli_epi64(shift, 52);
   least = _mm256_castsi256_pd(_mm256_add_epi64(_mm256_castpd_si256(least), times));
   most = _mm256_castsi256_pd(_mm256_add_epi64(_mm256_castpd_si256(most), times));
-  if (narrow) {
+  if (rounding.narrow) {
     least = _mm256_cvtps_pd(_mm256_cvtpd_ps(least));
     most = _mm256_cvtps_pd(_mm256_cvtpd_ps(most));
   }
   known = _mm256_and_pd(known, _mm256_cmp_pd(least, most, _CMP_EQ_OQ));
-  _mm256_storeu_pd(result, least);
+  _mm256_store_pd(highs, least);
   return _mm256_movemask_pd(known);
+}
+
+// Four of the sums of lanes, from `first` on.
+struct FourSums {
+  __m256d place;
+  __m256d high;
+  __m256d low;
+  __m256d possible;
+};
+HEDDLE_FMA FourSums begin_lanes(const LaneSums& sums, Index first) {
+  const __m256d start = _mm256_loadu_pd(sums.start + first);
+  // A bound of the sum, and of all on the way.
+  constexpr double rounded_up = 1.0 + 0x1p-30;
+  const double factor = static_cast<double>(sums.count) * sums.largest_factor * rounded_up;
+  const __m256d size = _mm256_mul_pd(_mm256_andnot_pd(_mm256_set1_pd(-0.0), start), _mm256_set1_pd(rounded_up));
+  const __m256d bound = _mm256_max_pd(
+      _mm256_fmadd_pd(_mm256_loadu_pd(sums.largest + first), _mm256_set1_pd(factor), size), _mm256_set1_pd(0x1p-900));
+  // From 1.5 2^e on, 2^e above twice the bound, they stay between 2^e and 2^(e + 1).
+  const __m256i exponent = _mm256_and_si256(_mm256_castpd_si256(bound), _mm256_set1_epi64x(infinity_bits));
+  const __m256i power = _mm256_add_epi64(exponent, _mm256_set1_epi64x(std::int64_t{2} << 52));
+  FourSums four;
+  four.possible = _mm256_cmp_pd(bound, _mm256_set1_pd(0x1p1000), _CMP_LT_OQ);
+  four.place = _mm256_castsi256_pd(_mm256_or_si256(power, _mm256_set1_epi64x(std::int64_t{1} << 51)));
+  four.high = _mm256_add_pd(four.place, start);
+  four.low = _mm256_sub_pd(start, _mm256_sub_pd(four.high, four.place));
+  return four;
+}
+HEDDLE_FMA int finish_lanes(const LaneSums& sums, const FourSums& four, double* result) {
+  const __m256d sign = _mm256_set1_pd(-0.0);
+  const __m256d placed = _mm256_sub_pd(four.high, four.place);
+  const __m256d high = _mm256_add_pd(placed, four.low);
+  const __m256d second = _mm256_sub_pd(high, placed);
+  const __m256d low =
+      _mm256_add_pd(_mm256_sub_pd(placed, _mm256_sub_pd(high, second)), _mm256_sub_pd(four.low, second));
+  // Each of the terms loses at most 2^(e - 53), which is rounded, and added to at most so many times as much.
+  const auto terms = static_cast<double>(sums.count + 1);
+  const __m256d error = _mm256_mul_pd(four.place, _mm256_set1_pd(0.7 * 0x1p-106 * terms * (terms + 1.0)));
+  const __m256d off = _mm256_add_pd(error, _mm256_mul_pd(_mm256_andnot_pd(sign, low), _mm256_set1_pd(0x1p-51)));
+  __m256d least = _mm256_add_pd(high, _mm256_sub_pd(low, off));
+  __m256d most = _mm256_add_pd(high, _mm256_add_pd(low, off));
+  if (sums.narrow) {
+    // Rounded twice, unless they move out of the way of a tie.
+    const __m256d away = _mm256_mul_pd(_mm256_andnot_pd(sign, high), _mm256_set1_pd(0x1p-50));
+    least = _mm256_cvtps_pd(_mm256_cvtpd_ps(_mm256_sub_pd(least, away)));
+    most = _mm256_cvtps_pd(_mm256_cvtpd_ps(_mm256_add_pd(most, away)));
+  }
+  const __m256d finite =
+      _mm256_cmp_pd(_mm256_andnot_pd(sign, least), _mm256_set1_pd(std::numeric_limits<double>::infinity()), _CMP_LT_OQ);
+  const __m256d decided =
+      _mm256_and_pd(_mm256_cmp_pd(least, most, _CMP_EQ_OQ), _mm256_cmp_pd(high, _mm256_setzero_pd(), _CMP_NEQ_OQ));
+  _mm256_storeu_pd(result, least);
+  return _mm256_movemask_pd(_mm256_and_pd(_mm256_and_pd(decided, finite), four.possible));
 }
 
 }  // namespace
@@ -188,7 +246,8 @@ HEDDLE_FMA void quantise_panel(double* panel, Index count, const int (&scales)[p
 HEDDLE_FMA bool panels_overlap(const float* a, const float* b, Index inner, const float (&least_a)[panel_width],
                                const float (&least_b)[panel_width]) {
   __m256 sum[panel_width];
-  for (__m256& one : sum) one = _mm256_setzero_ps();
+#pragma GCC unroll 8
+  for (int c = 0; c < panel_width; ++c) sum[c] = _mm256_setzero_ps();
   // Mostly half of the elements tell.
   const Index half = inner <= 64 ? inner : inner / 2;
   for (Index begin = 0, end = half; begin < inner; begin = end, end = inner) {
@@ -201,6 +260,7 @@ HEDDLE_FMA bool panels_overlap(const float* a, const float* b, Index inner, cons
     }
     const __m256 least = _mm256_loadu_ps(least_a);
     int enough = 0xff;
+#pragma GCC unroll 8
     for (int c = 0; c < panel_width; ++c) {
       const __m256 wanted = _mm256_mul_ps(least, _mm256_broadcast_ss(least_b + c));
       enough &= _mm256_movemask_ps(_mm256_cmp_ps(sum[c], wanted, _CMP_GE_OQ));
@@ -217,12 +277,39 @@ void add_products(const double* a, const double* b, Index count, Index columns, 
   if (columns - c == 1) add_to_columns<1>(a, b, count, place, tile, c);
 }
 
-unsigned round_sums(const double (&high)[panel_width], const double (&low)[panel_width], double place, double error,
-                    const std::int64_t (&exponents)[panel_width], std::int64_t exponent, bool narrow,
-                    double (&result)[panel_width]) {
-  const int first = round_half(high, low, place, error, exponents, exponent, narrow, result);
-  const int second = round_half(high + 4, low + 4, place, error, exponents + 4, exponent, narrow, result + 4);
-  return static_cast<unsigned>(first | second << 4);
+HEDDLE_FMA std::uint64_t round_tile(const PlacedRounding& rounding, Index columns, PlacedTile& tile) {
+  std::uint64_t known = 0;
+  for (Index c = 0; c < columns; ++c) {
+    const std::int64_t exponent = rounding.exponents_b[c];
+    const int first = round_half(rounding, 0, exponent, tile.high[c], tile.low[c]);
+    const int second = round_half(rounding, 4, exponent, tile.high[c] + 4, tile.low[c] + 4);
+    known |= static_cast<std::uint64_t>(first | second << 4) << (panel_width * c);
+  }
+  return known;
+}
+
+HEDDLE_FMA unsigned reduce_lanes(const LaneSums& sums, double* result) {
+  constexpr int fours = LaneSums::lanes / 4;
+  FourSums all[fours];
+#pragma GCC unroll 4
+  for (int h = 0; h < fours; ++h) all[h] = begin_lanes(sums, 4 * h);
+  for (Index k = 0; k < sums.count; ++k) {
+    const double* const x = sums.vectors + k * sums.stride;
+    const __m256d y = _mm256_broadcast_sd(sums.factors + k);
+#pragma GCC unroll 4
+    for (int h = 0; h < fours; ++h) {
+      const __m256d sum = _mm256_fnmadd_pd(_mm256_loadu_pd(x + 4 * h), y, all[h].high);
+      const __m256d added = _mm256_sub_pd(sum, all[h].high);
+      all[h].low = _mm256_add_pd(all[h].low, _mm256_fnmsub_pd(_mm256_loadu_pd(x + 4 * h), y, added));
+      all[h].high = sum;
+    }
+  }
+  unsigned known = 0;
+#pragma GCC unroll 4
+  for (int h = 0; h < fours; ++h) {
+    known |= static_cast<unsigned>(finish_lanes(sums, all[h], result + 4 * h)) << (4 * h);
+  }
+  return known;
 }
 
 }  // namespace heddle::impl::interpose
@@ -242,8 +329,11 @@ bool panels_overlap(const float*, const float*, Index, const float (&)[panel_wid
   return false;
 }
 void add_products(const double*, const double*, Index, Index, double, PlacedTile&) {}
-unsigned round_sums(const double (&)[panel_width], const double (&)[panel_width], double, double,
-                    const std::int64_t (&)[panel_width], std::int64_t, bool, double (&)[panel_width]) {
+std::uint64_t round_tile(const PlacedRounding&, Index, PlacedTile&) {
+  return 0;
+}
+
+unsigned reduce_lanes(const LaneSums&, double*) {
   return 0;
 }
 

@@ -40,6 +40,7 @@ template <Scalar T>
 void copy_if_shared(const Matrix<T>& C, Operation op, Index rows, Index columns, const T*& X, Index& leading,
                     std::vector<T>& copy) {
   const Matrix<const T> given = factor(op, X, rows, columns, leading);
+  if (X + given.span() <= C.data() || C.data() + C.span() <= X) return;
   if (!share_storage(given, C)) return;
   const auto height = static_cast<Index>(given.extent(0));
   const auto width = static_cast<Index>(given.extent(1));
