@@ -1,6 +1,7 @@
 // Sums of products, each rounded once from its exact value, by one thread.
 #pragma once
 
+#include "interpose/placed_vectors.hpp"
 #include <heddle/exact/accumulator.hpp>
 #include <heddle/exact/expansion.hpp>
 
@@ -15,6 +16,8 @@ inline constexpr int lanes = 8;
 /// Products that are gathered at once.
 inline constexpr Index gathered = 512;
 static_assert(gathered % lanes == 0);
+/// From so many on their sum is placed.
+inline constexpr Index placed_from = 8;
 
 /// Sums side by side as one, from the first on.
 template <std::size_t count>
@@ -30,32 +33,43 @@ exact::Compensated merged(const double (&sum)[count], const double (&lost)[count
   return all;
 }
 
+/// Adds products that lie side by side; what is behind them, up to a multiple of `lanes`, is set to zeros.
+inline void add_gathered(double* a, double* b, Index count, exact::Compensated& all) {
+  if (count >= placed_from && has_placed_sums() && add_placed(a, b, count, all)) return;
+  double sum[lanes] = {};
+  double lost[lanes] = {};
+  double size[lanes] = {};
+  for (Index k = count; k % lanes != 0; ++k) a[k] = b[k] = 0.0;
+  for (Index k = 0; k < count; k += lanes) {
+    for (int l = 0; l < lanes; ++l) {
+      double value = a[k + l];
+      double error = b[k + l];
+      exact::two_product(value, error);
+      exact::Compensated::add(sum[l], lost[l], size[l], value, error);
+    }
+  }
+  all.merge(merged(sum, lost, size));
+}
+/// How many terms the sum of n products in pieces of `gathered` counts for.
+inline Index gathered_terms(Index n) {
+  return n / gathered + 1 + gathered / lanes + 2 * lanes;
+}
+
 /// The exact sum of n products a b, rounded once to R: gather(first, count, a, b) writes products first ... first +
 /// count, each number one of R. Mostly in about two doubles' precision; where that doesn't tell how the sum rounds, in
 /// integers.
 template <RealScalar R, class Gather> R sum_of_products(Index n, const Gather& gather) {
   double a[gathered];
   double b[gathered];
-  double sum[lanes] = {};
-  double lost[lanes] = {};
-  double size[lanes] = {};
+  exact::Compensated all;
   for (Index first = 0; first < n; first += gathered) {
     const Index count = std::min(gathered, n - first);
     gather(first, count, a, b);
-    for (Index k = count; k % lanes != 0; ++k) a[k] = b[k] = 0.0;
-    for (Index k = 0; k < count; k += lanes) {
-      for (int l = 0; l < lanes; ++l) {
-        double value = a[k + l];
-        double error = b[k + l];
-        exact::two_product(value, error);
-        exact::Compensated::add(sum[l], lost[l], size[l], value, error);
-      }
-    }
+    add_gathered(a, b, count, all);
   }
-  const exact::Compensated all = merged(sum, lost, size);
   R result{0};
   const double underflow = sizeof(R) == 4 ? 0.0 : exact::Compensated::underflow(n);
-  if (all.rounds_to<R>(n / lanes + 2 * lanes, underflow, result) && std::isfinite(result)) return result;
+  if (all.rounds_to<R>(gathered_terms(n), underflow, result) && std::isfinite(result)) return result;
   exact::Accumulator<R> exactly;
   for (Index first = 0; first < n; first += gathered) {
     const Index count = std::min(gathered, n - first);
@@ -68,6 +82,17 @@ template <RealScalar R, class Gather> R sum_of_products(Index n, const Gather& g
 /// sum x_k y_k of numbers that lie side by side, rounded once; false where about two doubles' precision doesn't tell
 /// how it rounds.
 template <RealScalar R> bool contiguous_product(Index n, const R* x, const R* y, R& result) {
+  const double underflow = sizeof(R) == 4 ? 0.0 : exact::Compensated::underflow(n);
+  exact::Compensated all;
+  if constexpr (sizeof(R) == 8) {
+    if (has_placed_sums()) {
+      Index terms = 0;
+      for (Index first = 0; first < n; first += placed_at_once, ++terms) {
+        if (!add_placed(x + first, y + first, std::min(placed_at_once, n - first), all)) return false;
+      }
+      return all.rounds_to<R>(terms, underflow, result) && std::isfinite(result);
+    }
+  }
   constexpr Index many = 16;
   double sum[many] = {};
   double lost[many] = {};
@@ -83,8 +108,7 @@ template <RealScalar R> bool contiguous_product(Index n, const R* x, const R* y,
     for (Index l = 0; l < many; ++l) add(k, l);
   }
   for (Index l = 0; l < n - whole; ++l) add(whole, l);
-  const exact::Compensated all = merged(sum, lost, size);
-  const double underflow = sizeof(R) == 4 ? 0.0 : exact::Compensated::underflow(n);
+  all = merged(sum, lost, size);
   return all.rounds_to<R>(n / many + 2 * many, underflow, result) && std::isfinite(result);
 }
 

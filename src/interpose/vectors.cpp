@@ -21,51 +21,32 @@ template <Scalar T> Real<T> part(const Strided<const T>& x, Index k) {
 }
 template <Scalar T> constexpr Index parts_of = is_complex<T> ? 2 : 1;
 
-// Rows whose sums advance together, down some columns of a real matrix at a time.
-constexpr Index abreast = 32;
-constexpr Index together = 4;
-
-template <RealScalar T> struct RowSums {
-  double sum[abreast] = {};
-  double lost[abreast] = {};
-  double size[abreast] = {};
-
-  // `many` columns, all of whose rows there are.
-  template <Index many> void add(const T* columns, Index leading, const double* x) {
-    for (Index r = 0; r < abreast; ++r) {
-      exact::Compensated one;
-      one.sum = sum[r];
-      one.lost = lost[r];
-      one.size = size[r];
-      for (Index q = 0; q < many; ++q) {
-        double value = static_cast<double>(columns[r + q * leading]);
-        double error = x[q];
-        exact::two_product(value, error);
-        exact::Compensated::add(one.sum, one.lost, one.size, value, error);
-      }
-      sum[r] = one.sum;
-      lost[r] = one.lost;
-      size[r] = one.size;
+// add_rows() by any processor: `abreast` rows down some columns at a time.
+template <Index many, RealScalar T>
+void add_columns_to(const T* A, Index leading, Index rows, const double* x, RowSums& sums) {
+  for (Index r = 0; r < rows; ++r) {
+    exact::Compensated one;
+    one.sum = sums.sum[r];
+    one.lost = sums.lost[r];
+    one.size = sums.size[r];
+    for (Index q = 0; q < many; ++q) {
+      double value = static_cast<double>(A[r + q * leading]);
+      double error = x[q];
+      exact::two_product(value, error);
+      exact::Compensated::add(one.sum, one.lost, one.size, value, error);
     }
+    sums.sum[r] = one.sum;
+    sums.lost[r] = one.lost;
+    sums.size[r] = one.size;
   }
-  // Whether row r's sum of n products is known as it rounds.
-  bool known(Index r, Index n, T& value) const {
-    exact::Compensated all;
-    all.sum = sum[r];
-    all.lost = lost[r];
-    all.size = size[r];
-    const double underflow = sizeof(T) == 4 ? 0.0 : exact::Compensated::underflow(n);
-    return all.rounds_to<T>(n, underflow, value) && std::isfinite(value);
-  }
-};
-
-// The sums of `abreast` rows.
-template <RealScalar T> RowSums<T> sums_of_rows(Index n, const T* A, Index leading, const double* x) {
-  RowSums<T> sums;
+}
+template <RealScalar T>
+void add_rows_anywhere(const T* A, Index leading, Index rows, Index n, const double* x, RowSums& sums) {
+  constexpr Index together = 4;
   Index k = 0;
-  for (; k + together <= n; k += together) sums.template add<together>(A + k * leading, leading, x + k);
-  for (; k < n; ++k) sums.template add<1>(A + k * leading, leading, x + k);
-  return sums;
+  for (; k + together <= n; k += together) add_columns_to<together>(A + k * leading, leading, rows, x + k, sums);
+  for (; k < n; ++k) add_columns_to<1>(A + k * leading, leading, rows, x + k, sums);
+  sums.terms = n;
 }
 
 // As many threads as a product of a matrix and a vector is worth.
@@ -79,24 +60,27 @@ void add_columns(Index m, Index n, T alpha, const T* A, Index leading, const Str
                  const Strided<T>& y) {
   std::vector<double> factors(static_cast<std::size_t>(n));
   for (Index k = 0; k < n; ++k) factors[static_cast<std::size_t>(k)] = static_cast<double>(x(k));
-  const auto finish_row = [&](Index i, bool known, T sum) {
-    if (!known) {
-      sum = inner_product<T>(
-          n, [&](Index k) { return A[i + k * leading]; }, x);
-    }
-    finish(alpha, sum, beta, y(i));
-  };
-  in_parts((m + abreast - 1) / abreast, threads_for(m * n), [&](Index begin, Index end) {
-    for (Index first = begin * abreast; first < std::min(m, end * abreast); first += abreast) {
-      if (m - first < abreast) {
-        for (Index i = first; i < m; ++i) finish_row(i, false, T{0});
-        continue;
+  const double underflow = sizeof(T) == 4 ? 0.0 : exact::Compensated::underflow(n);
+  in_parts((m + RowSums::rows - 1) / RowSums::rows, threads_for(m * n), [&](Index begin, Index end) {
+    for (Index first = begin * RowSums::rows; first < std::min(m, end * RowSums::rows); first += RowSums::rows) {
+      const Index rows = std::min(RowSums::rows, m - first);
+      RowSums sums;
+      if (has_placed_sums()) {
+        add_rows(A + first, leading, rows, n, factors.data(), sums);
+      } else {
+        add_rows_anywhere(A + first, leading, rows, n, factors.data(), sums);
       }
-      const RowSums<T> sums = sums_of_rows(n, A + first, leading, factors.data());
-      for (Index r = 0; r < abreast; ++r) {
+      for (Index r = 0; r < rows; ++r) {
+        exact::Compensated all;
+        all.sum = sums.sum[r];
+        all.lost = sums.lost[r];
+        all.size = sums.size[r];
         T sum{0};
-        const bool known = sums.known(r, n, sum);
-        finish_row(first + r, known, sum);
+        if (!all.rounds_to<T>(sums.terms, underflow, sum) || !std::isfinite(sum)) {
+          sum = inner_product<T>(
+              n, [&](Index k) { return A[first + r + k * leading]; }, x);
+        }
+        finish(alpha, sum, beta, y(first + r));
       }
     }
   });
@@ -220,7 +204,8 @@ void gemv(Taken taken, Index m, Index n, T alpha, const T* A, Index leading, con
     for (Index i = begin; i < end; ++i) {
       T sum{};
       bool known = false;
-      if constexpr (!is_complex<T>) known = step_x == 1 && contiguous_product(columns, A + i * leading, in.data, sum);
+      if constexpr (std::is_same_v<T, double>)
+        known = step_x == 1 && contiguous_product(columns, A + i * leading, in.data, sum);
       if (!known) {
         sum = inner_product<T>(
             columns, [&](Index k) { return element(taken, A, leading, i, k); }, in);

@@ -1,0 +1,28 @@
+// Inner products of long vectors, and of rows of matrices, by placed sums.
+#pragma once
+
+#include "interpose/placed.hpp"
+#include <heddle/exact/expansion.hpp>
+
+namespace heddle::impl::interpose {
+
+/// Products that are added at one place.
+inline constexpr Index placed_at_once = 4096;
+
+/// Adds the sum of `count` products x_k y_k, placed_at_once at the most, to a sum that counts as one term for it.
+/// False, and nothing done, where there is no place for them, as of infinite ones.
+[[nodiscard]] bool add_placed(const double* x, const double* y, Index count, exact::Compensated& all);
+
+/// Sums of rows that advance together, each as exact::Compensated has it.
+struct RowSums {
+  static constexpr Index rows = 128;
+  alignas(32) double sum[rows] = {};
+  alignas(32) double lost[rows] = {};
+  alignas(32) double size[rows] = {};
+  Index terms = 0;  ///< Of each.
+};
+/// The sums of A(i, k) x_k over k of up to RowSums::rows rows of n columns. A row whose sums have no place has a NaN.
+void add_rows(const double* A, Index leading, Index rows, Index n, const double* x, RowSums& sums);
+void add_rows(const float* A, Index leading, Index rows, Index n, const double* x, RowSums& sums);
+
+}  // namespace heddle::impl::interpose
