@@ -15,7 +15,7 @@ inline constexpr Index placed_at_once = 4096;
 
 /// Sums of rows that advance together, each as exact::Compensated has it.
 struct RowSums {
-  static constexpr Index rows = 128;
+  static constexpr Index rows = 256;
   alignas(32) double sum[rows] = {};
   alignas(32) double lost[rows] = {};
   alignas(32) double size[rows] = {};
@@ -24,5 +24,11 @@ struct RowSums {
 /// The sums of A(i, k) x_k over k of up to RowSums::rows rows of n columns. A row whose sums have no place has a NaN.
 void add_rows(const double* A, Index leading, Index rows, Index n, const double* x, RowSums& sums);
 void add_rows(const float* A, Index leading, Index rows, Index n, const double* x, RowSums& sums);
+
+/// The same of columns, a multiple of 4: the sums of A(k, j) x_k over k.
+void add_columns(const double* A, Index leading, Index columns, Index n, const double* x, RowSums& sums);
+/// What exact::Compensated::rounds_to() says of each row, of which RowSums::rows have places; what is infinite is not
+/// known.
+void round_rows(const RowSums& sums, Index rows, double absolute, bool narrow, double* result, bool* known);
 
 }  // namespace heddle::impl::interpose

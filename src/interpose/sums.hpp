@@ -2,12 +2,14 @@
 #pragma once
 
 #include "interpose/placed_vectors.hpp"
+#include "interpose/threads.hpp"
 #include <heddle/exact/accumulator.hpp>
 #include <heddle/exact/expansion.hpp>
 
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <mutex>
 
 namespace heddle::impl::interpose {
 
@@ -80,17 +82,34 @@ template <RealScalar R, class Gather> R sum_of_products(Index n, const Gather& g
 }
 
 /// sum x_k y_k of numbers that lie side by side, rounded once; false where about two doubles' precision doesn't tell
-/// how it rounds.
-template <RealScalar R> bool contiguous_product(Index n, const R* x, const R* y, R& result) {
+/// how it rounds. By so many threads at the most.
+template <RealScalar R> bool contiguous_product(Index n, const R* x, const R* y, R& result, int threads = 1) {
   const double underflow = sizeof(R) == 4 ? 0.0 : exact::Compensated::underflow(n);
   exact::Compensated all;
   if constexpr (sizeof(R) == 8) {
     if (has_placed_sums()) {
-      Index terms = 0;
-      for (Index first = 0; first < n; first += placed_at_once, ++terms) {
-        if (!add_placed(x + first, y + first, std::min(placed_at_once, n - first), all)) return false;
+      const Index terms = (n + placed_at_once - 1) / placed_at_once;
+      const auto add = [&](Index begin, Index end, exact::Compensated& sum) {
+        for (Index first = begin * placed_at_once; first < std::min(n, end * placed_at_once); first += placed_at_once) {
+          if (!add_placed(x + first, y + first, std::min(placed_at_once, n - first), sum)) return false;
+        }
+        return true;
+      };
+      if (threads == 1) {
+        if (!add(0, terms, all)) return false;
+      } else {
+        std::mutex mutex;
+        bool done = true;
+        in_parts(terms, threads, [&](Index begin, Index end) {
+          exact::Compensated own;
+          const bool added = add(begin, end, own);
+          const std::scoped_lock lock(mutex);
+          done = done && added;
+          all.merge(own);
+        });
+        if (!done) return false;
       }
-      return all.rounds_to<R>(terms, underflow, result) && std::isfinite(result);
+      return all.rounds_to<R>(terms + threads, underflow, result) && std::isfinite(result);
     }
   }
   constexpr Index many = 16;

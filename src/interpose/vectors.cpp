@@ -6,6 +6,8 @@
 #include "interpose/threads.hpp"
 #include "interpose/vector_parts.hpp"
 
+#include <limits>
+#include <type_traits>
 #include <vector>
 
 namespace heddle::impl::interpose {
@@ -55,35 +57,79 @@ int threads_for(Index products) {
   return static_cast<int>(std::min<Index>(usual_threads(), products / worth + 1));
 }
 
+// What rounds_to() says of rows, by any processor.
 template <RealScalar T>
-void add_columns(Index m, Index n, T alpha, const T* A, Index leading, const Strided<const T>& x, T beta,
-                 const Strided<T>& y) {
-  std::vector<double> factors(static_cast<std::size_t>(n));
-  for (Index k = 0; k < n; ++k) factors[static_cast<std::size_t>(k)] = static_cast<double>(x(k));
+void round_rows_anywhere(const RowSums& sums, Index rows, double absolute, double* result, bool* known) {
+  for (Index r = 0; r < rows; ++r) {
+    exact::Compensated all;
+    all.sum = sums.sum[r];
+    all.lost = sums.lost[r];
+    all.size = sums.size[r];
+    T value{0};
+    known[r] = all.rounds_to<T>(sums.terms, absolute, value) && std::isfinite(value);
+    result[r] = static_cast<double>(value);
+  }
+}
+
+// y = alpha op(A) x + beta y, `count` rows of op(A) with n columns, RowSums::rows at a time: add(first, rows, sums)
+// adds up their products, and element(i, k) is one of op(A).
+template <RealScalar T, class Add, class Element>
+void add_and_finish(Index count, Index n, T alpha, const Strided<const T>& x, T beta, const Strided<T>& y,
+                    const Add& add, const Element& element) {
   const double underflow = sizeof(T) == 4 ? 0.0 : exact::Compensated::underflow(n);
-  in_parts((m + RowSums::rows - 1) / RowSums::rows, threads_for(m * n), [&](Index begin, Index end) {
-    for (Index first = begin * RowSums::rows; first < std::min(m, end * RowSums::rows); first += RowSums::rows) {
-      const Index rows = std::min(RowSums::rows, m - first);
+  const int threads = threads_for(count * n);
+  const Index at_once = std::min<Index>(RowSums::rows, (count / threads + 15) / 16 * 16 + 16);
+  in_parts((count + at_once - 1) / at_once, threads, [&](Index begin, Index end) {
+    for (Index first = begin * at_once; first < std::min(count, end * at_once); first += at_once) {
+      const Index rows = std::min(at_once, count - first);
       RowSums sums;
+      add(first, rows, sums);
+      double result[RowSums::rows];
+      bool known[RowSums::rows];
       if (has_placed_sums()) {
-        add_rows(A + first, leading, rows, n, factors.data(), sums);
+        round_rows(sums, rows, underflow, sizeof(T) == 4, result, known);
       } else {
-        add_rows_anywhere(A + first, leading, rows, n, factors.data(), sums);
+        round_rows_anywhere<T>(sums, rows, underflow, result, known);
       }
       for (Index r = 0; r < rows; ++r) {
-        exact::Compensated all;
-        all.sum = sums.sum[r];
-        all.lost = sums.lost[r];
-        all.size = sums.size[r];
-        T sum{0};
-        if (!all.rounds_to<T>(sums.terms, underflow, sum) || !std::isfinite(sum)) {
+        auto sum = static_cast<T>(result[r]);
+        if (!known[r]) {
           sum = inner_product<T>(
-              n, [&](Index k) { return A[first + r + k * leading]; }, x);
+              n, [&](Index k) { return element(first + r, k); }, x);
         }
         finish(alpha, sum, beta, y(first + r));
       }
     }
   });
+}
+
+template <RealScalar T>
+void add_columns(Index m, Index n, T alpha, const T* A, Index leading, const Strided<const T>& x, T beta,
+                 const Strided<T>& y) {
+  std::vector<double> factors(static_cast<std::size_t>(n));
+  for (Index k = 0; k < n; ++k) factors[static_cast<std::size_t>(k)] = static_cast<double>(x(k));
+  const auto add = [&](Index first, Index rows, RowSums& sums) {
+    if (has_placed_sums()) {
+      add_rows(A + first, leading, rows, n, factors.data(), sums);
+    } else {
+      add_rows_anywhere(A + first, leading, rows, n, factors.data(), sums);
+    }
+  };
+  add_and_finish(m, n, alpha, x, beta, y, add, [&](Index i, Index k) { return A[i + k * leading]; });
+}
+
+// The transpose, as long as its rows are a multiple of 4.
+void add_rows_of_transpose(Index m, Index n, double alpha, const double* A, Index leading,
+                           const Strided<const double>& x, double beta, const Strided<double>& y) {
+  std::vector<double> factors(static_cast<std::size_t>(n));
+  for (Index k = 0; k < n; ++k) factors[static_cast<std::size_t>(k)] = x(k);
+  const auto add = [&](Index first, Index rows, RowSums& sums) {
+    const Index whole = rows / 4 * 4;
+    impl::interpose::add_columns(A + first * leading, leading, whole, n, factors.data(), sums);
+    // The others are left open.
+    for (Index r = whole; r < rows; ++r) sums.sum[r] = std::numeric_limits<double>::quiet_NaN();
+  };
+  add_and_finish(m, n, alpha, x, beta, y, add, [&](Index i, Index k) { return A[k + i * leading]; });
 }
 
 // Element (i, k) of op(A).
@@ -98,7 +144,7 @@ template <Scalar T> T dot(bool conjugated, Index n, const T* x, Index step_x, co
   const Arithmetic arithmetic;
   if constexpr (!is_complex<T>) {
     T result{};
-    if (step_x == 1 && step_y == 1 && contiguous_product(n, x, y, result)) return result;
+    if (step_x == 1 && step_y == 1 && contiguous_product(n, x, y, result, threads_for(n))) return result;
   }
   const Strided<const T> left(x, n, step_x);
   const Strided<const T> right(y, n, step_y);
@@ -197,6 +243,12 @@ void gemv(Taken taken, Index m, Index n, T alpha, const T* A, Index leading, con
   if constexpr (!is_complex<T>) {
     if (!taken.transposed) {
       add_columns(rows, columns, alpha, A, leading, in, beta, out);
+      return;
+    }
+  }
+  if constexpr (std::is_same_v<T, double>) {
+    if (has_placed_sums()) {
+      add_rows_of_transpose(rows, columns, alpha, A, leading, in, beta, out);
       return;
     }
   }
