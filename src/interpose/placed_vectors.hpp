@@ -4,6 +4,8 @@
 #include "interpose/placed.hpp"
 #include <heddle/exact/expansion.hpp>
 
+#include <algorithm>
+
 namespace heddle::impl::interpose {
 
 /// Products that are added at one place.
@@ -16,10 +18,18 @@ inline constexpr Index placed_at_once = 4096;
 /// Sums of rows that advance together, each as exact::Compensated has it.
 struct RowSums {
   static constexpr Index rows = 256;
-  alignas(32) double sum[rows] = {};
-  alignas(32) double lost[rows] = {};
-  alignas(32) double size[rows] = {};
+  alignas(32) double sum[rows];
+  alignas(32) double lost[rows];
+  alignas(32) double size[rows];
   Index terms = 0;  ///< Of each.
+
+  /// Zeros of so many rows, and of as many more as vectors take with them.
+  explicit RowSums(Index wanted) {
+    const Index count = std::min(rows, (wanted + 15) / 16 * 16);
+    std::fill_n(sum, count, 0.0);
+    std::fill_n(lost, count, 0.0);
+    std::fill_n(size, count, 0.0);
+  }
 };
 /// The sums of A(i, k) x_k over k of up to RowSums::rows rows of n columns. A row whose sums have no place has a NaN.
 void add_rows(const double* A, Index leading, Index rows, Index n, const double* x, RowSums& sums);

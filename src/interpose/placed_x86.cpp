@@ -1,13 +1,7 @@
 // Placed sums by the vectors of x86-64.
-#include "interpose/placed.hpp"
+#include "interpose/placed_x86.hpp"
 
-#if defined(__x86_64__) && !defined(KOKKOS_ENABLE_CUDA) && !defined(KOKKOS_ENABLE_HIP)
-#include <immintrin.h>
-
-#include <limits>
-
-#define HEDDLE_FMA __attribute__((target("avx2,fma")))
-
+#ifdef HEDDLE_FMA
 namespace heddle::impl::interpose {
 namespace {
 
@@ -120,45 +114,23 @@ HEDDLE_FMA void add_to_columns(const double* a, const double* b, Index count, do
 // Four sums; a bit for each that is known.
 HEDDLE_FMA int round_half(const PlacedRounding& rounding, Index first, std::int64_t exponent, double* highs,
                           const double* lows) {
-  const __m256d sign = _mm256_set1_pd(-0.0);
-  const __m256d placed = _mm256_sub_pd(_mm256_load_pd(highs), _mm256_set1_pd(rounding.place));
-  const __m256d lost = _mm256_load_pd(lows);
-  // two_sum()
-  const __m256d high = _mm256_add_pd(placed, lost);
-  const __m256d second = _mm256_sub_pd(high, placed);
-  const __m256d low = _mm256_add_pd(_mm256_sub_pd(placed, _mm256_sub_pd(high, second)), _mm256_sub_pd(lost, second));
-  const __m256d size = _mm256_andnot_pd(sign, low);
-  const __m256d off = _mm256_add_pd(_mm256_set1_pd(rounding.error), _mm256_mul_pd(size, _mm256_set1_pd(0x1p-51)));
-  __m256d least = _mm256_add_pd(high, _mm256_sub_pd(low, off));
-  __m256d most = _mm256_add_pd(high, _mm256_add_pd(low, off));
-  __m256d known = _mm256_cmp_pd(high, _mm256_setzero_pd(), _CMP_NEQ_OQ);
-  if (rounding.narrow) {
-    // Rounded twice, unless they move out of the way of a tie.
-    const __m256d inexact = _mm256_cmp_pd(off, _mm256_setzero_pd(), _CMP_NEQ_UQ);
-    const __m256d away = _mm256_and_pd(inexact, _mm256_mul_pd(_mm256_andnot_pd(sign, high), _mm256_set1_pd(0x1p-50)));
-    least = _mm256_sub_pd(least, away);
-    most = _mm256_add_pd(most, away);
-  }
+  Between all = between(_mm256_sub_pd(_mm256_load_pd(highs), _mm256_set1_pd(rounding.place)), _mm256_load_pd(lows),
+                        _mm256_set1_pd(rounding.error), rounding.narrow);
   // Times 2^exponent, exactly: of normal numbers alone.
   const __m256i shift = _mm256_sub_epi64(
       _mm256_setzero_si256(),
       _mm256_add_epi64(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(rounding.exponents + first)),
                        _mm256_set1_epi64x(exponent)));
   const __m256i field = _mm256_add_epi64(
-      _mm256_and_si256(_mm256_srli_epi64(_mm256_castpd_si256(least), 52), _mm256_set1_epi64x(0x7ff)), shift);
+      _mm256_and_si256(_mm256_srli_epi64(_mm256_castpd_si256(all.least), 52), _mm256_set1_epi64x(0x7ff)), shift);
   const __m256i normal = _mm256_and_si256(_mm256_cmpgt_epi64(field, _mm256_set1_epi64x(2)),
                                           _mm256_cmpgt_epi64(_mm256_set1_epi64x(0x7fd), field));
-  known = _mm256_and_pd(known, _mm256_castsi256_pd(normal));
   const __m256i times = _mm256_slli_epi64(shift, 52);
-  least = _mm256_castsi256_pd(_mm256_add_epi64(_mm256_castpd_si256(least), times));
-  most = _mm256_castsi256_pd(_mm256_add_epi64(_mm256_castpd_si256(most), times));
-  if (rounding.narrow) {
-    least = _mm256_cvtps_pd(_mm256_cvtpd_ps(least));
-    most = _mm256_cvtps_pd(_mm256_cvtpd_ps(most));
-  }
-  known = _mm256_and_pd(known, _mm256_cmp_pd(least, most, _CMP_EQ_OQ));
-  _mm256_store_pd(highs, least);
-  return _mm256_movemask_pd(known);
+  all.least = _mm256_castsi256_pd(_mm256_add_epi64(_mm256_castpd_si256(all.least), times));
+  all.most = _mm256_castsi256_pd(_mm256_add_epi64(_mm256_castpd_si256(all.most), times));
+  __m256d known;
+  _mm256_store_pd(highs, nearest_of(all, rounding.narrow, known));
+  return _mm256_movemask_pd(_mm256_and_pd(known, _mm256_castsi256_pd(normal)));
 }
 
 // Four of the sums of lanes, from `first` on.
@@ -166,51 +138,27 @@ struct FourSums {
   __m256d place;
   __m256d high;
   __m256d low;
-  __m256d possible;
 };
 HEDDLE_FMA FourSums begin_lanes(const LaneSums& sums, Index first) {
   const __m256d start = _mm256_loadu_pd(sums.start + first);
   // A bound of the sum, and of all on the way.
   constexpr double rounded_up = 1.0 + 0x1p-30;
   const double factor = static_cast<double>(sums.count) * sums.largest_factor * rounded_up;
-  const __m256d size = _mm256_mul_pd(_mm256_andnot_pd(_mm256_set1_pd(-0.0), start), _mm256_set1_pd(rounded_up));
-  const __m256d bound = _mm256_max_pd(
-      _mm256_fmadd_pd(_mm256_loadu_pd(sums.largest + first), _mm256_set1_pd(factor), size), _mm256_set1_pd(0x1p-900));
-  // From 1.5 2^e on, 2^e above twice the bound, they stay between 2^e and 2^(e + 1).
-  const __m256i exponent = _mm256_and_si256(_mm256_castpd_si256(bound), _mm256_set1_epi64x(infinity_bits));
-  const __m256i power = _mm256_add_epi64(exponent, _mm256_set1_epi64x(std::int64_t{2} << 52));
+  const __m256d size = _mm256_mul_pd(magnitude_of(start), _mm256_set1_pd(rounded_up));
   FourSums four;
-  four.possible = _mm256_cmp_pd(bound, _mm256_set1_pd(0x1p1000), _CMP_LT_OQ);
-  four.place = _mm256_castsi256_pd(_mm256_or_si256(power, _mm256_set1_epi64x(std::int64_t{1} << 51)));
+  four.place = place_for(_mm256_fmadd_pd(_mm256_loadu_pd(sums.largest + first), _mm256_set1_pd(factor), size), 2);
   four.high = _mm256_add_pd(four.place, start);
   four.low = _mm256_sub_pd(start, _mm256_sub_pd(four.high, four.place));
   return four;
 }
 HEDDLE_FMA int finish_lanes(const LaneSums& sums, const FourSums& four, double* result) {
-  const __m256d sign = _mm256_set1_pd(-0.0);
-  const __m256d placed = _mm256_sub_pd(four.high, four.place);
-  const __m256d high = _mm256_add_pd(placed, four.low);
-  const __m256d second = _mm256_sub_pd(high, placed);
-  const __m256d low =
-      _mm256_add_pd(_mm256_sub_pd(placed, _mm256_sub_pd(high, second)), _mm256_sub_pd(four.low, second));
   // Each of the terms loses at most 2^(e - 53), which is rounded, and added to at most so many times as much.
   const auto terms = static_cast<double>(sums.count + 1);
   const __m256d error = _mm256_mul_pd(four.place, _mm256_set1_pd(0.7 * 0x1p-106 * terms * (terms + 1.0)));
-  const __m256d off = _mm256_add_pd(error, _mm256_mul_pd(_mm256_andnot_pd(sign, low), _mm256_set1_pd(0x1p-51)));
-  __m256d least = _mm256_add_pd(high, _mm256_sub_pd(low, off));
-  __m256d most = _mm256_add_pd(high, _mm256_add_pd(low, off));
-  if (sums.narrow) {
-    // Rounded twice, unless they move out of the way of a tie.
-    const __m256d away = _mm256_mul_pd(_mm256_andnot_pd(sign, high), _mm256_set1_pd(0x1p-50));
-    least = _mm256_cvtps_pd(_mm256_cvtpd_ps(_mm256_sub_pd(least, away)));
-    most = _mm256_cvtps_pd(_mm256_cvtpd_ps(_mm256_add_pd(most, away)));
-  }
-  const __m256d finite =
-      _mm256_cmp_pd(_mm256_andnot_pd(sign, least), _mm256_set1_pd(std::numeric_limits<double>::infinity()), _CMP_LT_OQ);
-  const __m256d decided =
-      _mm256_and_pd(_mm256_cmp_pd(least, most, _CMP_EQ_OQ), _mm256_cmp_pd(high, _mm256_setzero_pd(), _CMP_NEQ_OQ));
-  _mm256_storeu_pd(result, least);
-  return _mm256_movemask_pd(_mm256_and_pd(_mm256_and_pd(decided, finite), four.possible));
+  __m256d known;
+  const Between all = between(_mm256_sub_pd(four.high, four.place), four.low, error, sums.narrow);
+  _mm256_storeu_pd(result, nearest_of(all, sums.narrow, known));
+  return _mm256_movemask_pd(known);
 }
 
 }  // namespace

@@ -81,6 +81,14 @@ template <RealScalar R, class Gather> R sum_of_products(Index n, const Gather& g
   return exactly.value();
 }
 
+/// Adds n products of doubles that lie side by side, a term for each placed_at_once. False where one has no place.
+inline bool add_long(Index n, const double* x, const double* y, exact::Compensated& all) {
+  for (Index first = 0; first < n; first += placed_at_once) {
+    if (!add_placed(x + first, y + first, std::min(placed_at_once, n - first), all)) return false;
+  }
+  return true;
+}
+
 /// sum x_k y_k of numbers that lie side by side, rounded once; false where about two doubles' precision doesn't tell
 /// how it rounds. By so many threads at the most.
 template <RealScalar R> bool contiguous_product(Index n, const R* x, const R* y, R& result, int threads = 1) {
@@ -89,20 +97,15 @@ template <RealScalar R> bool contiguous_product(Index n, const R* x, const R* y,
   if constexpr (sizeof(R) == 8) {
     if (has_placed_sums()) {
       const Index terms = (n + placed_at_once - 1) / placed_at_once;
-      const auto add = [&](Index begin, Index end, exact::Compensated& sum) {
-        for (Index first = begin * placed_at_once; first < std::min(n, end * placed_at_once); first += placed_at_once) {
-          if (!add_placed(x + first, y + first, std::min(placed_at_once, n - first), sum)) return false;
-        }
-        return true;
-      };
       if (threads == 1) {
-        if (!add(0, terms, all)) return false;
+        if (!add_long(n, x, y, all)) return false;
       } else {
         std::mutex mutex;
         bool done = true;
         in_parts(terms, threads, [&](Index begin, Index end) {
           exact::Compensated own;
-          const bool added = add(begin, end, own);
+          const Index first = begin * placed_at_once;
+          const bool added = add_long(std::min(n, end * placed_at_once) - first, x + first, y + first, own);
           const std::scoped_lock lock(mutex);
           done = done && added;
           all.merge(own);

@@ -82,7 +82,7 @@ void add_and_finish(Index count, Index n, T alpha, const Strided<const T>& x, T 
   in_parts((count + at_once - 1) / at_once, threads, [&](Index begin, Index end) {
     for (Index first = begin * at_once; first < std::min(count, end * at_once); first += at_once) {
       const Index rows = std::min(at_once, count - first);
-      RowSums sums;
+      RowSums sums(rows);
       add(first, rows, sums);
       double result[RowSums::rows];
       bool known[RowSums::rows];
@@ -118,7 +118,7 @@ void add_columns(Index m, Index n, T alpha, const T* A, Index leading, const Str
   add_and_finish(m, n, alpha, x, beta, y, add, [&](Index i, Index k) { return A[i + k * leading]; });
 }
 
-// The transpose, as long as its rows are a multiple of 4.
+// The same of the transpose.
 void add_rows_of_transpose(Index m, Index n, double alpha, const double* A, Index leading,
                            const Strided<const double>& x, double beta, const Strided<double>& y) {
   std::vector<double> factors(static_cast<std::size_t>(n));
@@ -126,8 +126,13 @@ void add_rows_of_transpose(Index m, Index n, double alpha, const double* A, Inde
   const auto add = [&](Index first, Index rows, RowSums& sums) {
     const Index whole = rows / 4 * 4;
     impl::interpose::add_columns(A + first * leading, leading, whole, n, factors.data(), sums);
-    // The others are left open.
-    for (Index r = whole; r < rows; ++r) sums.sum[r] = std::numeric_limits<double>::quiet_NaN();
+    for (Index r = whole; r < rows; ++r) {
+      exact::Compensated all;
+      const bool added = add_long(n, A + (first + r) * leading, factors.data(), all);
+      sums.sum[r] = added ? all.sum : std::numeric_limits<double>::quiet_NaN();
+      sums.lost[r] = all.lost;
+      sums.size[r] = all.size;
+    }
   };
   add_and_finish(m, n, alpha, x, beta, y, add, [&](Index i, Index k) { return A[k + i * leading]; });
 }
