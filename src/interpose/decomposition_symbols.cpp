@@ -3,7 +3,6 @@
 #include "interpose/reflectors.hpp"
 #include "interpose/spectrum.hpp"
 
-#include <cmath>
 #include <vector>
 
 using namespace heddle::impl::interpose;
@@ -32,12 +31,6 @@ template <heddle::Scalar T> Workspace of_syevr(Index n) {
   constexpr bool complex = heddle::is_complex<T>;
   if (n <= 1) return {1, 1, 1};
   return {complex ? 2 * n : 26 * n, 24 * n, 10 * n};
-}
-// As many as are not lost where a float holds it.
-template <heddle::Scalar T> T held(Index count) {
-  auto number = static_cast<heddle::Real<T>>(count);
-  if (static_cast<double>(number) < static_cast<double>(count)) number = std::nextafter(number, 2 * number);
-  return T(number);
 }
 
 // Which of the eigenvalues are wanted.
@@ -272,12 +265,6 @@ bool is_job(char job) {
                 is(job, 'V'), is(triangle, 'L'), *n, A, *leading, found, w, Z, *leading_z, support, info);      \
   }
 
-// Names of real numbers, and of complex ones.
-#define HEDDLE_PAIRS(FAMILY, real, REAL, COMPLEX_FAMILY, complex, COMPLEX)     \
-  HEDDLE_FORTRAN(HEDDLE_##FAMILY, s##real, "S" REAL, float);                   \
-  HEDDLE_FORTRAN(HEDDLE_##FAMILY, d##real, "D" REAL, double);                  \
-  HEDDLE_FORTRAN(HEDDLE_##COMPLEX_FAMILY, c##complex, "C" COMPLEX, Complex32); \
-  HEDDLE_FORTRAN(HEDDLE_##COMPLEX_FAMILY, z##complex, "Z" COMPLEX, Complex64)
 HEDDLE_PAIRS(GEQRF, geqrf, "GEQRF", GEQRF, geqrf, "GEQRF");
 HEDDLE_PAIRS(ORGQR, orgqr, "ORGQR", ORGQR, ungqr, "UNGQR");
 HEDDLE_PAIRS(ORMQR, ormqr, "ORMQR", ORMQR, unmqr, "UNMQR");

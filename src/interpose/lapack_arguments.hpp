@@ -4,6 +4,7 @@
 #include "interpose/symbols.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <initializer_list>
 #include <utility>
 
@@ -25,4 +26,18 @@ template <class I> bool below(I extent, I least) {
   return extent < std::max<I>(1, least);
 }
 
+/// As many as are not lost where a float holds it.
+template <Scalar T> T held(Index count) {
+  auto number = static_cast<Real<T>>(count);
+  if (static_cast<double>(number) < static_cast<double>(count)) number = std::nextafter(number, 2 * number);
+  return T(number);
+}
+
 }  // namespace heddle::impl::interpose
+
+// Names of real numbers, and of complex ones.
+#define HEDDLE_PAIRS(FAMILY, real, REAL, COMPLEX_FAMILY, complex, COMPLEX)     \
+  HEDDLE_FORTRAN(HEDDLE_##FAMILY, s##real, "S" REAL, float);                   \
+  HEDDLE_FORTRAN(HEDDLE_##FAMILY, d##real, "D" REAL, double);                  \
+  HEDDLE_FORTRAN(HEDDLE_##COMPLEX_FAMILY, c##complex, "C" COMPLEX, Complex32); \
+  HEDDLE_FORTRAN(HEDDLE_##COMPLEX_FAMILY, z##complex, "Z" COMPLEX, Complex64)

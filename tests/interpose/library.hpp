@@ -25,10 +25,11 @@ template <class Function> Function* blas_function(const std::string& name) {
 /// All arguments of Fortran are addresses, and a call may have more than are read.
 using Arguments = std::vector<const void*>;
 using Routine = void(const void*, const void*, const void*, const void*, const void*, const void*, const void*,
-                     const void*, const void*, const void*, const void*, const void*, const void*);
+                     const void*, const void*, const void*, const void*, const void*, const void*, const void*,
+                     const void*);
 inline void call(Routine* routine, Arguments a) {
-  a.resize(13, nullptr);
-  routine(a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7], a[8], a[9], a[10], a[11], a[12]);
+  a.resize(15, nullptr);
+  routine(a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7], a[8], a[9], a[10], a[11], a[12], a[13], a[14]);
 }
 /// A routine of another library, which stays loaded.
 inline Routine* routine_of(const char* other, const std::string& name) {
