@@ -4,8 +4,7 @@
 #include "interpose/arithmetic.hpp"
 #include "interpose/factors.hpp"
 #include "interpose/ordered_reflectors.hpp"
-#include "interpose/product.hpp"
-#include "interpose/scaling.hpp"
+#include "interpose/right_sides.hpp"
 #include "interpose/singular.hpp"
 
 namespace heddle::impl::interpose {
@@ -14,49 +13,6 @@ namespace {
 std::size_t count(Index k) {
   return static_cast<std::size_t>(k);
 }
-
-template <Scalar T> int exponent_of(Index m, Index n, const T* A, Index leading) {
-  Real<T> largest{0};
-  for (Index j = 0; j < n; ++j) {
-    for (Index i = 0; i < m; ++i) largest = std::max(largest, largest_part(A[i + j * leading]));
-  }
-  return largest > Real<T>{0} && std::isfinite(largest) ? std::ilogb(largest) : 0;
-}
-
-// Right sides in `height` rows, zeros where B has fewer; each column scaled so that its largest part is near 1.
-template <Scalar T> struct RightSides {
-  Index height;
-  Index columns;
-  std::vector<T> all;
-  std::vector<int> exponents;
-
-  RightSides(Index rows, Index total, Index number, const T* B, Index leading)
-      : height(total), columns(number), all(count(total * number), T{0}), exponents(count(number)) {
-    for (Index j = 0; j < number; ++j) {
-      exponents[count(j)] = exponent_of(rows, 1, B + j * leading, leading);
-      for (Index i = 0; i < rows; ++i) all[count(i + j * total)] = scaled(B[i + j * leading], -exponents[count(j)]);
-    }
-  }
-  T* data() { return all.data(); }
-  // Rows begin ... end - 1 home, times 2^more.
-  void put(Index begin, Index end, int more, T* B, Index leading) const {
-    for (Index j = 0; j < columns; ++j) {
-      for (Index i = begin; i < end; ++i) {
-        B[i + j * leading] = scaled(all[count(i + j * height)], exponents[count(j)] + more);
-      }
-    }
-  }
-  // The first n rows become op(M) times the first k.
-  void multiply_by(Operation op, Index n, Index k, const std::vector<T>& M, Index leading) {
-    std::vector<T> product(count(n * columns));
-    multiply<T>({op, Operation::none, n, columns, k, T{1}, M.data(), leading, all.data(), height, T{0}, product.data(),
-                 std::max<Index>(1, n), false});
-    for (Index j = 0; j < columns; ++j) std::copy_n(product.data() + j * n, n, all.data() + j * height);
-  }
-};
-
-template <Scalar T>
-constexpr Operation adjoint_of = is_complex<T> ? Operation::conjugate_transpose : Operation::transpose;
 
 template <Scalar T> T divided_by(const T& x, Real<T> y) {
   if constexpr (is_complex<T>) {

@@ -9,6 +9,10 @@
 
 namespace heddle::impl::interpose {
 
+/// A^H, which is A^T of real numbers.
+template <Scalar T>
+inline constexpr Operation adjoint_of = is_complex<T> ? Operation::conjugate_transpose : Operation::transpose;
+
 /// op(A) is m x k, op(B) is k x n, C is m x n, all column-major.
 template <Scalar T> struct Product {
   Operation op_a;

@@ -17,9 +17,6 @@ namespace {
 constexpr Index at_once = 32;
 constexpr Operation none = Operation::none;
 
-template <Scalar T>
-constexpr Operation adjoint_of = is_complex<T> ? Operation::conjugate_transpose : Operation::transpose;
-
 template <Scalar T> T times(const T& x, const T& y) {
   return multiply_add(x, y, T{0});
 }
