@@ -37,8 +37,8 @@ void add_rows(const float* A, Index leading, Index rows, Index n, const double* 
 
 /// The same of columns, a multiple of 4: the sums of A(k, j) x_k over k.
 void add_columns(const double* A, Index leading, Index columns, Index n, const double* x, RowSums& sums);
-/// What exact::Compensated::rounds_to() says of each row, of which RowSums::rows have places; what is infinite is not
-/// known.
+/// The numbers nearest to rows' sums, floats where `narrow`, and whether they are known for sure, as is_known() has it;
+/// both have RowSums::rows places.
 void round_rows(const RowSums& sums, Index rows, double absolute, bool narrow, double* result, bool* known);
 
 }  // namespace heddle::impl::interpose

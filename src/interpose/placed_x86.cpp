@@ -121,10 +121,12 @@ HEDDLE_FMA int round_half(const PlacedRounding& rounding, Index first, std::int6
       _mm256_setzero_si256(),
       _mm256_add_epi64(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(rounding.exponents + first)),
                        _mm256_set1_epi64x(exponent)));
-  const __m256i field = _mm256_add_epi64(
-      _mm256_and_si256(_mm256_srli_epi64(_mm256_castpd_si256(all.least), 52), _mm256_set1_epi64x(0x7ff)), shift);
-  const __m256i normal = _mm256_and_si256(_mm256_cmpgt_epi64(field, _mm256_set1_epi64x(2)),
+  const __m256i own =
+      _mm256_and_si256(_mm256_srli_epi64(_mm256_castpd_si256(all.least), 52), _mm256_set1_epi64x(0x7ff));
+  const __m256i field = _mm256_add_epi64(own, shift);
+  const __m256i within = _mm256_and_si256(_mm256_cmpgt_epi64(field, _mm256_set1_epi64x(2)),
                                           _mm256_cmpgt_epi64(_mm256_set1_epi64x(0x7fd), field));
+  const __m256i normal = _mm256_and_si256(within, _mm256_cmpgt_epi64(own, _mm256_setzero_si256()));
   const __m256i times = _mm256_slli_epi64(shift, 52);
   all.least = _mm256_castsi256_pd(_mm256_add_epi64(_mm256_castpd_si256(all.least), times));
   all.most = _mm256_castsi256_pd(_mm256_add_epi64(_mm256_castpd_si256(all.most), times));

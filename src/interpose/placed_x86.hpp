@@ -3,7 +3,8 @@
 
 #include "interpose/placed_vectors.hpp"
 
-#if defined(__x86_64__) && !defined(KOKKOS_ENABLE_CUDA) && !defined(KOKKOS_ENABLE_HIP)
+#if defined(__x86_64__) && !defined(HEDDLE_PORTABLE_SUMS) && !defined(KOKKOS_ENABLE_CUDA) && \
+    !defined(KOKKOS_ENABLE_HIP)
 #include <immintrin.h>
 
 #include <algorithm>
@@ -93,36 +94,36 @@ HEDDLE_FMA inline __m256d place_for(const __m256d& size, std::int64_t log2_times
 /// Four sums x + y, off by `error` at most: they lie between `least` and `most`, all of which round to floats as to
 /// doubles first where `narrow`.
 struct Between {
-  __m256d high;
   __m256d least;
   __m256d most;
 };
 HEDDLE_FMA inline Between between(const __m256d& x, const __m256d& y, const __m256d& error, bool narrow) {
   Between all;
   // two_sum()
-  all.high = _mm256_add_pd(x, y);
-  const __m256d second = _mm256_sub_pd(all.high, x);
-  const __m256d low = _mm256_add_pd(_mm256_sub_pd(x, _mm256_sub_pd(all.high, second)), _mm256_sub_pd(y, second));
+  const __m256d high = _mm256_add_pd(x, y);
+  const __m256d second = _mm256_sub_pd(high, x);
+  const __m256d low = _mm256_add_pd(_mm256_sub_pd(x, _mm256_sub_pd(high, second)), _mm256_sub_pd(y, second));
   const __m256d off = _mm256_fmadd_pd(_mm256_set1_pd(0x1p-51), magnitude_of(low), error);
-  all.least = _mm256_add_pd(all.high, _mm256_sub_pd(low, off));
-  all.most = _mm256_add_pd(all.high, _mm256_add_pd(low, off));
+  all.least = _mm256_add_pd(high, _mm256_sub_pd(low, off));
+  all.most = _mm256_add_pd(high, _mm256_add_pd(low, off));
   if (narrow) {
     // Out of the way of a tie, unless they are exact.
     const __m256d inexact = _mm256_cmp_pd(off, _mm256_setzero_pd(), _CMP_NEQ_UQ);
-    const __m256d away = _mm256_and_pd(inexact, _mm256_mul_pd(magnitude_of(all.high), _mm256_set1_pd(0x1p-50)));
+    const __m256d away = _mm256_and_pd(inexact, _mm256_mul_pd(magnitude_of(high), _mm256_set1_pd(0x1p-50)));
     all.least = _mm256_sub_pd(all.least, away);
     all.most = _mm256_add_pd(all.most, away);
   }
   return all;
 }
-/// The numbers nearest to the sums; `known` of those that are known for sure, which are neither zero nor infinite.
+/// The numbers nearest to the sums; `known` of those that are known for sure, which are neither infinite nor zero,
+/// whose sign would be open.
 HEDDLE_FMA inline __m256d nearest_of(const Between& all, bool narrow, __m256d& known) {
   const __m256d least = narrow ? _mm256_cvtps_pd(_mm256_cvtpd_ps(all.least)) : all.least;
   const __m256d most = narrow ? _mm256_cvtps_pd(_mm256_cvtpd_ps(all.most)) : all.most;
   const __m256d finite =
       _mm256_cmp_pd(magnitude_of(least), _mm256_set1_pd(std::numeric_limits<double>::infinity()), _CMP_LT_OQ);
   const __m256d alike = _mm256_and_pd(_mm256_cmp_pd(least, most, _CMP_EQ_OQ), finite);
-  known = _mm256_and_pd(alike, _mm256_cmp_pd(all.high, _mm256_setzero_pd(), _CMP_NEQ_OQ));
+  known = _mm256_and_pd(alike, _mm256_cmp_pd(least, _mm256_setzero_pd(), _CMP_NEQ_OQ));
   return least;
 }
 

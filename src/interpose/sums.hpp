@@ -57,6 +57,11 @@ inline Index gathered_terms(Index n) {
   return n / gathered + 1 + gathered / lanes + 2 * lanes;
 }
 
+/// Whether a sum is known as it rounds: one that rounds to zero is not, whose sign would be open, nor one to infinity.
+template <RealScalar R> bool is_known(const exact::Compensated& all, Index terms, double underflow, R& result) {
+  return all.rounds_to<R>(terms, underflow, result) && std::isfinite(result) && result != R{0};
+}
+
 /// The exact sum of n products a b, rounded once to R: gather(first, count, a, b) writes products first ... first +
 /// count, each number one of R. Mostly in about two doubles' precision; where that doesn't tell how the sum rounds, in
 /// integers.
@@ -71,7 +76,7 @@ template <RealScalar R, class Gather> R sum_of_products(Index n, const Gather& g
   }
   R result{0};
   const double underflow = sizeof(R) == 4 ? 0.0 : exact::Compensated::underflow(n);
-  if (all.rounds_to<R>(gathered_terms(n), underflow, result) && std::isfinite(result)) return result;
+  if (is_known(all, gathered_terms(n), underflow, result)) return result;
   exact::Accumulator<R> exactly;
   for (Index first = 0; first < n; first += gathered) {
     const Index count = std::min(gathered, n - first);
@@ -112,7 +117,7 @@ template <RealScalar R> bool contiguous_product(Index n, const R* x, const R* y,
         });
         if (!done) return false;
       }
-      return all.rounds_to<R>(terms + threads, underflow, result) && std::isfinite(result);
+      return is_known(all, terms + threads, underflow, result);
     }
   }
   constexpr Index many = 16;
@@ -131,7 +136,7 @@ template <RealScalar R> bool contiguous_product(Index n, const R* x, const R* y,
   }
   for (Index l = 0; l < n - whole; ++l) add(whole, l);
   all = merged(sum, lost, size);
-  return all.rounds_to<R>(n / many + 2 * many, underflow, result) && std::isfinite(result);
+  return is_known(all, n / many + 2 * many, underflow, result);
 }
 
 /// start - sum_k x(k) y(k) or start + it, each part rounded once; x and y give numbers of T. `start` is not taken where

@@ -57,7 +57,7 @@ int threads_for(Index products) {
   return static_cast<int>(std::min<Index>(usual_threads(), products / worth + 1));
 }
 
-// What rounds_to() says of rows, by any processor.
+// What is_known() says of rows, by any processor.
 template <RealScalar T>
 void round_rows_anywhere(const RowSums& sums, Index rows, double absolute, double* result, bool* known) {
   for (Index r = 0; r < rows; ++r) {
@@ -66,7 +66,7 @@ void round_rows_anywhere(const RowSums& sums, Index rows, double absolute, doubl
     all.lost = sums.lost[r];
     all.size = sums.size[r];
     T value{0};
-    known[r] = all.rounds_to<T>(sums.terms, absolute, value) && std::isfinite(value);
+    known[r] = is_known(all, sums.terms, absolute, value);
     result[r] = static_cast<double>(value);
   }
 }

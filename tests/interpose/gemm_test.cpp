@@ -159,11 +159,44 @@ TYPED_TEST(InterposedGemm, HasTheBitsOfEmulatedProducts) {
   }
 }
 
-TYPED_TEST(InterposedGemm, HasThemWhereKokkosComputes) {
+TYPED_TEST(InterposedGemm, HasThemInLargeProducts) {
   using T = TypeParam;
   Draw<T> draw(8);
-  for (int number = 0; number < 4; ++number) {
-    Case<T> one(draw, Kind::graded, 300);
+  for (const Kind kind : {Kind::graded, Kind::uniform, Kind::integers, Kind::special}) {
+    for (int number = 0; number < 4; ++number) {
+      const Case<T> one(draw, kind, 300);
+      expect_same(one.template interposed<int>(name_of<T>("gemm_")), one.emulated(), one.said());
+    }
+  }
+}
+
+// Rows and columns whose products cancel, to zero or to ties, or have signs alone: elements that sums of doubles leave
+// open.
+TYPED_TEST(InterposedGemm, HasThemWhereProductsCancel) {
+  using T = TypeParam;
+  Draw<T> draw(12);
+  for (int number = 0; number < 60; ++number) {
+    Case<T> one(draw, number % 3 == 0 ? Kind::uniform : Kind::integers, number % 10 == 0 ? 200 : 24);
+    one.op_a = one.op_b = Operation::none;
+    one.k += one.k % 2;
+    one.leading_a = one.m;
+    one.leading_b = one.k;
+    one.A = draw.numbers(Kind::uniform, one.m * one.k);
+    one.B = draw.numbers(Kind::uniform, one.k * one.n);
+    const bool signs = number % 3 == 1;
+    for (Index k = 0; k < one.k; ++k) {
+      for (Index i = 0; i < one.m; ++i) {
+        T& a = one.A[static_cast<std::size_t>(i + k * one.m)];
+        if (signs) a = real_of<double>(a) < 0 ? T{-1} : T{1};
+        if (!signs && k % 2 != 0) a = one.A[static_cast<std::size_t>(i + (k - 1) * one.m)];
+      }
+      for (Index j = 0; j < one.n; ++j) {
+        T& b = one.B[static_cast<std::size_t>(k + j * one.k)];
+        if (signs) b = real_of<double>(b) < 0 ? T{-1} : T{1};
+        const Index other = (k + j) % 5 == 0 ? 1 : 2;  // Not all of them cancel.
+        if (!signs && k % 2 != 0 && other == 2) b = -one.B[static_cast<std::size_t>(k - 1 + j * one.k)];
+      }
+    }
     expect_same(one.template interposed<int>(name_of<T>("gemm_")), one.emulated(), one.said());
   }
 }
