@@ -91,8 +91,8 @@ template <RealScalar T> class Panel {
       const Index first = b * lanes;
       double result[lanes];
       double* const own = lower_.block(b, j);
-      reduce<T>({lower_.block(b, 0), lanes, factors, j, own, &lower_.largest(first), largest_factor, false},
-                std::min(lanes, rows_ - first), result);
+      reduce_abreast<T>({lower_.block(b, 0), lanes, factors, j, own, &lower_.largest(first), largest_factor, false},
+                        std::min(lanes, rows_ - first), result);
       for (Index l = std::max<Index>(0, j - first); l < std::min(lanes, rows_ - first); ++l) own[l] = result[l];
     }
     Index largest = j;
@@ -112,8 +112,8 @@ template <RealScalar T> class Panel {
       double start[lanes] = {};
       double result[lanes];
       for (Index l = 0; l < wanted; ++l) start[l] = lower_.at(j, first + l);
-      reduce<T>({upper_.block(b, 0), lanes, factors, j, start, &upper_.largest(first), largest_factor, false}, wanted,
-                result);
+      reduce_abreast<T>({upper_.block(b, 0), lanes, factors, j, start, &upper_.largest(first), largest_factor, false},
+                        wanted, result);
       for (Index l = std::max<Index>(0, j + 1 - first); l < wanted; ++l) {
         lower_.at(j, first + l) = upper_.at(first + l, j) = result[l];
         upper_.count_in(first + l, result[l]);

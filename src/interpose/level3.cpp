@@ -250,7 +250,7 @@ void substitute_abreast(bool forward, bool unit, const Element<T>& A, Index orde
       T* const own = X + number(step) * along + first * across;
       double start[lanes] = {};
       for (Index l = 0; l < wanted; ++l) start[l] = static_cast<double>(own[l * across]);
-      reduce<T>({x[0], lanes, rows[step], step, start, largest, largest_factor[step], false}, wanted, x[step]);
+      reduce_abreast<T>({x[0], lanes, rows[step], step, start, largest, largest_factor[step], false}, wanted, x[step]);
       const T diagonal = unit ? T{1} : A(number(step), number(step));
       for (Index l = 0; l < wanted; ++l) {
         auto value = static_cast<T>(x[step][l]);

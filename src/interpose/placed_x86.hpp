@@ -3,8 +3,7 @@
 
 #include "interpose/placed_vectors.hpp"
 
-#if defined(__x86_64__) && !defined(HEDDLE_PORTABLE_SUMS) && !defined(KOKKOS_ENABLE_CUDA) && \
-    !defined(KOKKOS_ENABLE_HIP)
+#if defined(__x86_64__) && !defined(HEDDLE_PORTABLE_SUMS) && !defined(KOKKOS_ENABLE_CUDA) && !defined(KOKKOS_ENABLE_HIP)
 #include <immintrin.h>
 
 #include <algorithm>

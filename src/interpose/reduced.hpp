@@ -11,7 +11,7 @@
 namespace heddle::impl::interpose {
 
 /// LaneSums of numbers of T, of which the first `wanted` are set.
-template <RealScalar T> void reduce(LaneSums sums, Index wanted, double* result) {
+template <RealScalar T> void reduce_abreast(LaneSums sums, Index wanted, double* result) {
   if (sums.count == 0) {
     std::copy_n(sums.start, wanted, result);
     return;
