@@ -17,9 +17,18 @@ template <RealScalar T> void reduce_abreast(LaneSums sums, Index wanted, double*
     return;
   }
   sums.narrow = sizeof(T) == 4;
-  const unsigned known = has_placed_sums() ? reduce_lanes(sums, result) : 0;
+  const bool placed = has_placed_sums();
+  const unsigned known = placed ? reduce_lanes(sums, result) : 0;
   for (Index l = 0; l < wanted; ++l) {
     if ((known >> l & 1U) != 0) continue;
+    // As of right sides that begin with zeros: +0 less zeros is +0. Where a number is no number, nor is the result.
+    const double most = sums.largest[l];
+    const bool zeros =
+        (most == 0.0 && std::isfinite(sums.largest_factor)) || (sums.largest_factor == 0.0 && std::isfinite(most));
+    if (placed && zeros && sums.start[l] == 0.0 && !std::signbit(sums.start[l]) && std::isfinite(result[l])) {
+      result[l] = 0.0;
+      continue;
+    }
     const auto start = static_cast<T>(sums.start[l]);
     result[l] = static_cast<double>(inner_product<T>(
         sums.count, [&](Index k) { return static_cast<T>(sums.vectors[k * sums.stride + l]); },
