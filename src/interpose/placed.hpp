@@ -25,8 +25,9 @@ struct PanelMeasures {
 /// nothing but numbers below the normal ones.
 [[nodiscard]] bool measure_panel(const double* panel, Index inner, int parts, float* leading, PanelMeasures& measures);
 
-/// Makes integers of a panel's numbers, `count` of each vector: x 2^scale, rounded to the nearest.
-void quantise_panel(double* panel, Index count, const int (&scales)[panel_width]);
+/// Makes integers of a panel's numbers, `count` of each vector: x 2^scale, rounded to the nearest. Bit v of what it
+/// returns says whether all of vector v are known to be multiples of `unit`, a power of two.
+unsigned quantise_panel(double* panel, Index count, const int (&scales)[panel_width], double unit);
 
 /// Whether sum_k a_k b_k >= least_a least_b for all pairs of vectors of two panels of leading bits, up to a relative
 /// error of `inner` 2^-24.
@@ -53,8 +54,9 @@ struct PlacedRounding {
   bool narrow;  ///< To floats.
 };
 /// Sets high parts to the numbers nearest to the sums of `columns` columns. Bit j * panel_width + i says whether number
-/// (j, i) is known for sure, and is a normal one.
-[[nodiscard]] std::uint64_t round_tile(const PlacedRounding& rounding, Index columns, PlacedTile& tile);
+/// (j, i) is known for sure, and is a normal one; that of `zeros`, whether nothing was left of the sum.
+[[nodiscard]] std::uint64_t round_tile(const PlacedRounding& rounding, Index columns, PlacedTile& tile,
+                                       std::uint64_t& zeros);
 
 /// Sums that advance together: start[l] - sum_k factors[k] vectors[k * stride + l].
 struct LaneSums {

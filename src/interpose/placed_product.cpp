@@ -49,6 +49,7 @@ struct Place {
   double square_of_reach = 0.0;
   double begin = 0.0;
   double error = 0.0;
+  double unit = 1.0;  // Sums of products of its multiples lose nothing.
 
   template <Scalar T> void prepare(Index wanted) {
     inner = wanted;
@@ -62,6 +63,7 @@ struct Place {
     // 2^e >= P on they stay between 2^e and 2^(e + 1), and each product loses at most 2^(e - 53) to the next double.
     const int e = static_cast<int>(std::ceil(system.log2_product + 0x1p-30));
     begin = std::ldexp(1.5, e);
+    unit = std::ldexp(1.0, std::max(0, (e - 51) / 2));
     const auto terms = static_cast<double>(inner * parts<T>);
     // What is lost is a sum of integers, which is exact below 2^53. Else each loss is rounded at most by 2^(e - 106),
     // and as often as that each sum of them by terms times as much.
@@ -85,6 +87,7 @@ template <Scalar T> struct Panels {
   float* leading = nullptr;
   std::int64_t* exponents = nullptr;
   float* least = nullptr;
+  std::uint64_t* multiples = nullptr;  // Of each panel, of which vectors all integers are multiples of Place::unit.
 
   [[nodiscard]] Index count() const { return (vectors + panel_width - 1) / panel_width; }
   [[nodiscard]] Index size() const { return inner * parts<T> * panel_width; }
@@ -92,7 +95,7 @@ template <Scalar T> struct Panels {
   [[nodiscard]] float* leading_of(Index p) const { return leading + p * inner * panel_width; }
   // Of doubles in all.
   [[nodiscard]] std::size_t needed() const {
-    return static_cast<std::size_t>(count() * (planes * size() + inner * panel_width / 2 + 2 * panel_width));
+    return static_cast<std::size_t>(count() * (planes * size() + inner * panel_width / 2 + 3 * panel_width));
   }
   double* place_at(double* begin) {
     numbers = begin;
@@ -102,6 +105,8 @@ template <Scalar T> struct Panels {
     leading = reinterpret_cast<float*>(begin);
     begin += count() * inner * panel_width / 2;
     least = reinterpret_cast<float*>(begin);
+    begin += count() * panel_width;
+    multiples = reinterpret_cast<std::uint64_t*>(begin);
     return begin + count() * panel_width;
   }
 };
@@ -205,7 +210,7 @@ template <Scalar T> class PlacedProduct {
       panels.exponents[first + v] = scales[v];
       panels.least[first + v] = static_cast<float>(std::sqrt(static_cast<double>(measures.squares[v])) * unit);
     }
-    quantise_panel(panel, panels.inner * parts<T>, scales);
+    panels.multiples[p] = quantise_panel(panel, panels.inner * parts<T>, scales, place_.unit);
     if (panels.planes == 2) turn(panels, p);
     return true;
   }
@@ -277,12 +282,16 @@ template <Scalar T> class PlacedProduct {
     for (Index plane = 0; plane < parts<T>; ++plane) {
       const PlacedRounding rounding{place_.begin, place_.error, left_.exponents + first,
                                     right_.exponents + j * panel_width, sizeof(Real<T>) == 4};
-      std::uint64_t open = ~round_tile(rounding, columns_of(j), tiles[plane]);
+      std::uint64_t zeros = 0;
+      std::uint64_t open = ~round_tile(rounding, columns_of(j), tiles[plane], zeros);
       for (; open != 0; open &= open - 1) {
         const Index e = std::countr_zero(open);
         const Index r = e % panel_width;
         const Index c = e / panel_width;
-        if (r < rows && c < columns_of(j)) tiles[plane].high[c][r] = static_cast<double>(exactly(i, r, j, c, plane));
+        if (r >= rows || c >= columns_of(j)) continue;
+        const bool lossless = (left_.multiples[i] >> r & right_.multiples[j] >> c & 1U) != 0;
+        tiles[plane].high[c][r] =
+            lossless && (zeros >> e & 1U) != 0 ? 0.0 : static_cast<double>(exactly(i, r, j, c, plane));
       }
     }
     for (Index c = 0; c < columns_of(j); ++c) {

@@ -113,9 +113,13 @@ HEDDLE_FMA void add_to_columns(const double* a, const double* b, Index count, do
 
 // Four sums; a bit for each that is known.
 HEDDLE_FMA int round_half(const PlacedRounding& rounding, Index first, std::int64_t exponent, double* highs,
-                          const double* lows) {
-  Between all = between(_mm256_sub_pd(_mm256_load_pd(highs), _mm256_set1_pd(rounding.place)), _mm256_load_pd(lows),
-                        _mm256_set1_pd(rounding.error), rounding.narrow);
+                          const double* lows, int& zeros) {
+  const __m256d placed = _mm256_sub_pd(_mm256_load_pd(highs), _mm256_set1_pd(rounding.place));
+  const __m256d lost = _mm256_load_pd(lows);
+  const __m256d nothing = _mm256_setzero_pd();
+  zeros = _mm256_movemask_pd(
+      _mm256_and_pd(_mm256_cmp_pd(placed, nothing, _CMP_EQ_OQ), _mm256_cmp_pd(lost, nothing, _CMP_EQ_OQ)));
+  Between all = between(placed, lost, _mm256_set1_pd(rounding.error), rounding.narrow);
   // Times 2^exponent, exactly: of normal numbers alone.
   const __m256i shift = _mm256_sub_epi64(
       _mm256_setzero_si256(),
@@ -175,7 +179,11 @@ bool measure_panel(const double* panel, Index inner, int parts, float* leading, 
          measure_half(panel + 4, inner, parts, leading + 4, measures.squares + 4, measures.largest_exponents + 4);
 }
 
-HEDDLE_FMA void quantise_panel(double* panel, Index count, const int (&scales)[panel_width]) {
+HEDDLE_FMA unsigned quantise_panel(double* panel, Index count, const int (&scales)[panel_width], double unit) {
+  // Of few elements sums in integers are as fast as knowing that.
+  const bool asked = count >= 64;
+  unsigned multiples = 0;
+  const __m256d inverse = _mm256_set1_pd(1.0 / unit);
   for (int h = 0; h < 2; ++h) {
     alignas(16) std::int32_t halves[4];
     alignas(16) std::int32_t rests[4];
@@ -185,12 +193,20 @@ HEDDLE_FMA void quantise_panel(double* panel, Index count, const int (&scales)[p
     }
     const __m256d first = power_of_two(_mm_load_si128(reinterpret_cast<const __m128i*>(halves)));
     const __m256d second = power_of_two(_mm_load_si128(reinterpret_cast<const __m128i*>(rests)));
+    __m256d other = _mm256_setzero_pd();
     for (Index k = 0; k < count; ++k) {
       double* const x = panel + k * panel_width + 4 * h;
       const __m256d scaled = _mm256_mul_pd(_mm256_mul_pd(_mm256_loadu_pd(x), first), second);
-      _mm256_storeu_pd(x, _mm256_round_pd(scaled, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC));
+      const __m256d integer = _mm256_round_pd(scaled, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+      _mm256_storeu_pd(x, integer);
+      if (!asked) continue;
+      const __m256d units = _mm256_mul_pd(integer, inverse);
+      const __m256d whole = _mm256_round_pd(units, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+      other = _mm256_or_pd(other, _mm256_cmp_pd(units, whole, _CMP_NEQ_UQ));
     }
+    if (asked) multiples |= static_cast<unsigned>(~_mm256_movemask_pd(other) & 0xf) << (4 * h);
   }
+  return multiples;
 }
 
 HEDDLE_FMA bool panels_overlap(const float* a, const float* b, Index inner, const float (&least_a)[panel_width],
@@ -227,13 +243,17 @@ void add_products(const double* a, const double* b, Index count, Index columns, 
   if (columns - c == 1) add_to_columns<1>(a, b, count, place, tile, c);
 }
 
-HEDDLE_FMA std::uint64_t round_tile(const PlacedRounding& rounding, Index columns, PlacedTile& tile) {
+HEDDLE_FMA std::uint64_t round_tile(const PlacedRounding& rounding, Index columns, PlacedTile& tile,
+                                    std::uint64_t& zeros) {
   std::uint64_t known = 0;
+  zeros = 0;
   for (Index c = 0; c < columns; ++c) {
     const std::int64_t exponent = rounding.exponents_b[c];
-    const int first = round_half(rounding, 0, exponent, tile.high[c], tile.low[c]);
-    const int second = round_half(rounding, 4, exponent, tile.high[c] + 4, tile.low[c] + 4);
+    int empty[2];
+    const int first = round_half(rounding, 0, exponent, tile.high[c], tile.low[c], empty[0]);
+    const int second = round_half(rounding, 4, exponent, tile.high[c] + 4, tile.low[c] + 4, empty[1]);
     known |= static_cast<std::uint64_t>(first | second << 4) << (panel_width * c);
+    zeros |= static_cast<std::uint64_t>(empty[0] | empty[1] << 4) << (panel_width * c);
   }
   return known;
 }
@@ -274,12 +294,14 @@ bool has_placed_sums() {
 bool measure_panel(const double*, Index, int, float*, PanelMeasures&) {
   return false;
 }
-void quantise_panel(double*, Index, const int (&)[panel_width]) {}
+unsigned quantise_panel(double*, Index, const int (&)[panel_width], double) {
+  return 0;
+}
 bool panels_overlap(const float*, const float*, Index, const float (&)[panel_width], const float (&)[panel_width]) {
   return false;
 }
 void add_products(const double*, const double*, Index, Index, double, PlacedTile&) {}
-std::uint64_t round_tile(const PlacedRounding&, Index, PlacedTile&) {
+std::uint64_t round_tile(const PlacedRounding&, Index, PlacedTile&, std::uint64_t&) {
   return 0;
 }
 
