@@ -3,7 +3,7 @@
 #include "core/instantiate.hpp"
 #include "interpose/arithmetic.hpp"
 #include "interpose/factors.hpp"
-#include "interpose/ordered_reflectors.hpp"
+#include "interpose/reflectors.hpp"
 #include "interpose/right_sides.hpp"
 #include "interpose/singular.hpp"
 
@@ -84,7 +84,7 @@ Index solve_by_qr(bool adjoint, Index m, Index n, Index columns, T* A, Index lea
   const int exponent = exponent_of(m, n, A, leading);
   std::vector<T> QR = tall_copy(m, n, A, leading, exponent);
   std::vector<T> tau(count(order));
-  ordered_geqrf<T>(rows, order, QR.data(), rows, tau.data());
+  geqrf<T>(rows, order, QR.data(), rows, tau.data());
   for (Index j = 0; j < n; ++j) {
     for (Index i = 0; i < m; ++i) {
       const T a = flipped ? conjugate(QR[count(j + i * rows)]) : QR[count(i + j * rows)];
@@ -94,10 +94,10 @@ Index solve_by_qr(bool adjoint, Index m, Index n, Index columns, T* A, Index lea
   // A tall matrix times x, or a wide one, which is R^H Q^H.
   const bool tall = flipped == adjoint;
   RightSides<T> b(tall ? rows : order, rows, columns, B, leading_b);
-  if (tall) ordered_ormqr<T>(true, rows, columns, order, QR.data(), rows, tau.data(), b.data(), rows);
+  if (tall) ormqr<T>(true, true, rows, columns, order, QR.data(), rows, tau.data(), b.data(), rows);
   const Index zero = trtrs<T>(false, tall ? 'N' : 'C', false, order, columns, QR.data(), rows, b.data(), rows);
   if (zero > 0) return zero;
-  if (!tall) ordered_ormqr<T>(false, rows, columns, order, QR.data(), rows, tau.data(), b.data(), rows);
+  if (!tall) ormqr<T>(true, false, rows, columns, order, QR.data(), rows, tau.data(), b.data(), rows);
   b.put(0, tall ? order : rows, -exponent, B, leading_b);
   if (tall) b.put(order, rows, 0, B, leading_b);
   return 0;

@@ -90,18 +90,25 @@ template <Scalar T> bool is_finite(Index m, Index n, const T* A, Index leading) 
   return true;
 }
 
-// b's first n rows become the shortest x of [R11 R12] x = its first `rank` ones; R has n columns.
-template <Scalar T> void solve_rows(Index n, Index rank, const std::vector<T>& R, Index leading, RightSides<T>& b) {
+// b's first n rows become the shortest x of [R11 R12] x = its first `rank` ones; R has n columns. Of the adjoint, its
+// columns in the opposite order, QR is taken: [R11 R12] = [T 0] Q^H with an upper triangle T, which takes R11's place.
+template <Scalar T> void solve_rows(Index n, Index rank, std::vector<T>& R, Index leading, RightSides<T>& b) {
   if (rank == n) {
     trtrs<T>(false, 'N', false, n, b.columns, R.data(), leading, b.data(), b.height);
     return;
   }
+  const Index last = rank - 1;
   std::vector<T> flipped(count(n * rank), T{0});
   for (Index j = 0; j < n; ++j) {
-    for (Index i = 0; i <= std::min(j, rank - 1); ++i) flipped[count(j + i * n)] = conjugate(R[count(i + j * leading)]);
+    for (Index i = 0; i <= std::min(j, last); ++i)
+      flipped[count(j + (last - i) * n)] = conjugate(R[count(i + j * leading)]);
   }
   std::vector<T> tau(count(rank));
   ordered_geqrf<T>(n, rank, flipped.data(), n, tau.data());
+  for (Index j = 0; j < rank; ++j) {
+    for (Index i = 0; i <= j; ++i) R[count(i + j * leading)] = conjugate(flipped[count(last - j + (last - i) * n)]);
+  }
+  for (Index j = 0; j < b.columns; ++j) std::reverse(b.data() + j * b.height, b.data() + rank + j * b.height);
   trtrs<T>(false, 'C', false, rank, b.columns, flipped.data(), n, b.data(), b.height);
   for (Index j = 0; j < b.columns; ++j) std::fill_n(b.data() + rank + j * b.height, n - rank, T{0});
   ordered_ormqr<T>(false, n, b.columns, rank, flipped.data(), n, tau.data(), b.data(), b.height);

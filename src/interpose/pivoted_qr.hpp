@@ -13,8 +13,8 @@ template <Scalar T, class I> void geqp3(Index m, Index n, T* A, Index leading, I
 
 /// The shortest of the x that minimise |b - A x|, for each column b of B, which has max(m, n) rows; x takes the place
 /// of its first n. As many rows of R count as form a leading triangle whose largest singular value is less than 1 /
-/// relative times the smallest; they are made a triangle by QR from the other side. A becomes R and the reflectors.
-/// Returns how many rows count.
+/// relative times the smallest; they are made a triangle T by QR from the other side. A becomes T, what R has beside
+/// and below it, and the reflectors. Returns how many rows count.
 template <Scalar T, class I>
 Index solve_by_geqp3(Index m, Index n, Index columns, T* A, Index leading, T* B, Index leading_b, I* pivots,
                      Real<T> relative);

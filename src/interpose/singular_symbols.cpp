@@ -9,18 +9,23 @@ using heddle::Index;
 
 namespace {
 
-// The least workspace that any version of LAPACK takes on any of its ways, and what is asked for: as much as any wants.
+// The least workspace that any version of LAPACK takes on any of its ways, and what it asks for on its own, blocks
+// apart.
 struct Workspace {
   Index least;
   Index asked;
 };
-template <heddle::Scalar T> Workspace of_gesdd(bool vectors, Index m, Index n) {
+template <heddle::Scalar T> Workspace of_gesdd(char job, Index m, Index n) {
   const Index less = std::min(m, n);
   const Index more = std::max(m, n);
   if (less == 0) return {1, 1};
-  if (heddle::is_complex<T>) return {3 * less, vectors ? 2 * less * less + 3 * less + more : 2 * less + more};
-  if (!vectors) return {8 * less, 3 * less + std::max(more, 7 * less)};
-  return {3 * less * less + 7 * less, 5 * less * less + 9 * less + more};
+  if (heddle::is_complex<T>) return {3 * less, job == 'N' ? 2 * less + more : 2 * less * less + 3 * less + more};
+  if (job == 'N') return {8 * less, 3 * less + std::max(more, 7 * less)};
+  const Index least = 3 * less * less + 7 * less;
+  if (job == 'O') return {least, 5 * less * less + 7 * less + more};
+  // Much longer one way, it goes by QR.
+  const bool long_one = 6 * more >= 11 * less;
+  return {least, long_one ? 4 * less * less + 7 * less + more : std::max(least, 3 * less + more)};
 }
 template <heddle::Scalar T> Workspace of_gesvd(Index m, Index n) {
   const Index less = std::min(m, n);
@@ -74,7 +79,7 @@ void gesdd(const char* name, const char* argument, I m, I n, T* A, I leading, he
   const bool asked = length == -1;
   const I rows_of_u = job == 'A' || job == 'S' || (over && m < n) ? m : 1;
   const I rows_of_v = job == 'A' || (over && m >= n) ? n : job == 'S' ? less : 1;
-  const Workspace needed = of_gesdd<T>(job != 'N', m, n);
+  const Workspace needed = of_gesdd<T>(job, m, n);
   if (!accepted(name, info,
                 {{!is_job(job), 1},
                  {m < 0, 2},

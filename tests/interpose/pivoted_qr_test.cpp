@@ -137,6 +137,7 @@ TYPED_TEST(PivotedQr, SolvesLeastSquaresOfAnyRank) {
     const int columns = 3;
     const int height = std::max(m, n);
     const Dense<T> B = this->random(height, columns);
+    Dense<T> left = A;
     const auto solve = [&](const std::string& stem, Dense<T>& X) {
       Dense<T> copy = A;
       std::vector<R> s(static_cast<std::size_t>(height));
@@ -160,6 +161,7 @@ TYPED_TEST(PivotedQr, SolvesLeastSquaresOfAnyRank) {
       call(blas_function<Routine>(this->name(stem)), arguments);
       EXPECT_EQ(info, 0);
       EXPECT_EQ(rank, r);
+      left = copy;
       return r > 0 && stem == "gelsd"
                  ? static_cast<double>(s[0]) / static_cast<double>(s[static_cast<std::size_t>(r) - 1])
                  : 1.0;
@@ -168,6 +170,12 @@ TYPED_TEST(PivotedQr, SolvesLeastSquaresOfAnyRank) {
     Dense<T> Y = B;
     const double condition = solve("gelsd", Y);
     solve("gelsy", X);
+    // The triangle that is left of A has its size: it is A between orthonormal columns.
+    Dense<T> triangle(r, r);
+    for (int j = 0; j < r; ++j) {
+      for (int i = 0; i <= j; ++i) triangle(i, j) = left(i, j);
+    }
+    EXPECT_NEAR(norm(triangle), norm(A), 64.0 * height * this->unit() * norm(A));
     const Dense<T> y = first_rows(Y, n);
     for (int j = 0; j < columns; ++j) {
       for (int i = 0; i < n; ++i) {
@@ -232,6 +240,7 @@ TYPED_TEST(PivotedQr, WrongArgumentsAreRefused) {
   EXPECT_EQ(solve(2, 0, 0, 1, 2, 10), -5);
   EXPECT_EQ(solve(2, 0, 0, 2, 1, 10), -7);
   EXPECT_EQ(solve(2, 2, 1, 2, 2, 1), -12);
+  EXPECT_EQ(solve(0, 3, 0, 1, 3, 1), is_complex<T> ? -12 : 0);
 }
 
 // The bits that every machine has, with any number of threads.
