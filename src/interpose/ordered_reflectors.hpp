@@ -1,5 +1,5 @@
-// QR factorizations as those of reflectors.hpp, but by sums of eight partial ones in place of products of matrices: for
-// singular values, which need no more than the round-off of one reflector after the other.
+// QR factorizations as those of reflectors.hpp, but reflector after reflector by sums of eight partial ones, in place
+// of products of matrices: for singular values and QR with pivoting.
 #pragma once
 
 #include <heddle/core/scalar.hpp>
