@@ -109,7 +109,7 @@ template <Scalar T> T make_reflector(Index n, T& alpha, T* x) {
   if (below == R{0} && imaginary_of<R>(alpha) == R{0}) return T{0};
   // By a power of two where squares would come near what overflows, or the length near denormal numbers.
   const R largest = std::max(below, largest_part(alpha));
-  const int own = std::isfinite(largest) ? std::ilogb(largest) : 0;
+  const int own = largest > R{0} && std::isfinite(largest) ? std::ilogb(largest) : 0;
   const int exponent = std::abs(own) > std::numeric_limits<R>::max_exponent / 4 ? own : 0;
   if (exponent != 0) {
     for (Index i = 0; i < n - 1; ++i) x[i] = scaled(x[i], -exponent);
