@@ -1,5 +1,6 @@
 #include "reference.hpp"
 #include "support/errors.hpp"
+#include <heddle/exact/expansion.hpp>
 #include <heddle/exact/reduce.hpp>
 
 #include <gtest/gtest.h>
@@ -303,6 +304,31 @@ TYPED_TEST(Reductions, ProductsThatUnderflowCount) {
   const std::vector<T> x(1024, smallest<T>());
   const std::vector<T> y(1024, T(0.25));
   EXPECT_EQ(shown(dot_of(x, y)), shown(static_cast<T>(256) * smallest<T>()));
+}
+
+// 2^-153, which rounds to a zero of its own sign, and the sum in twice the precision leaves that open.
+TEST(InnerProductsOfFloats, BelowTheirRangeKeepTheirSign) {
+  const float near = 0x1p-53F * (1 - 0x1p-23F);
+  const float beside = 0x1p-54F * (1 + 0x1p-23F);
+  for (const float sign : {1.0F, -1.0F}) {
+    for (const std::size_t zeros : {0U, 100U, 5000U}) {
+      std::vector<float> x = {0x1p-25F, 0x1p-53F, -0x1p-25F, -near};
+      std::vector<float> y = {sign * 0x1p-25F, sign * 0x1p-54F, sign * 0x1p-25F, sign * beside};
+      x.resize(4 + zeros);
+      y.resize(4 + zeros);
+      const Kokkos::View<const float*, Kokkos::HostSpace> x_host(x.data(), x.size());
+      const Kokkos::View<const float*, Kokkos::HostSpace> y_host(y.data(), y.size());
+      const auto x_there = Kokkos::create_mirror_view_and_copy(MemorySpace(), x_host);
+      const auto y_there = Kokkos::create_mirror_view_and_copy(MemorySpace(), y_host);
+      const float found = dot(ExecutionSpace(), x_there, y_there);
+      EXPECT_EQ(found, 0.0F);
+      EXPECT_EQ(std::signbit(found), sign < 0) << zeros;
+      Compensated sum;
+      for (std::size_t k = 0; k < 4; ++k) sum.add(static_cast<double>(x[k]) * static_cast<double>(y[k]), 0);
+      float known = 7;
+      EXPECT_TRUE(!sum.rounds_to<float>(8, 0, known) || std::signbit(known) == (sign < 0));
+    }
+  }
 }
 
 TYPED_TEST(Reductions, ZerosInfinitiesAndNaNs) {

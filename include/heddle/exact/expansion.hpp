@@ -143,7 +143,8 @@ class Compensated {
       most += away;
     }
     result = static_cast<T>(least);
-    return high != 0 && result == static_cast<T>(most);
+    // Zeros of both signs are equal: the sign of what rounds to zero has to be known too.
+    return high != 0 && result == static_cast<T>(most) && (result != T(0) || least > 0 || most < 0);
   }
 
   /// Splits the sum into high + low and returns a bound of the error of high + low. `terms` and `absolute` are those of
