@@ -151,7 +151,7 @@ TEST(Communicator, AnErrorOfOneRankIsEveryRanks) {
       EXPECT_EQ(error.kind(), ErrorKind::input);
       EXPECT_STREQ(error.what(), "line 7");
     }
-    test::expect_refusal(ErrorKind::computation, "std::bad_alloc",
+    test::expect_refusal(ErrorKind::memory, "std::bad_alloc",
                          [&] { comm.on_rank(root, [] { throw std::bad_alloc(); }); });
   }
 }

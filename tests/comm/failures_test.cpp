@@ -186,13 +186,20 @@ TEST(Failures, OfSeveralRanksAreTheLowestOnes) {
 TEST(Failures, OfOtherTypesBecomeErrors) {
   const Communicator comm = test::world();
   const int failing = comm.size() - 1;
-  const std::vector<std::pair<std::string, std::function<void()>>> failures = {
-      {"out of memory", [] { throw std::bad_alloc(); }},
-      {"some words", [] { throw std::runtime_error("some words\nand more"); }},
-      {"an exception of unknown type", [] { throw 1; }},
+  struct Failure {
+    ErrorKind kind;
+    std::string words;
+    std::function<void()> fail;
   };
-  for (const auto& [words, fail] : failures) {
-    test::expect_refusal(ErrorKind::computation, words, [&, fail = fail] {
+  const std::vector<Failure> failures = {
+      {ErrorKind::memory, "out of memory", [] { throw std::bad_alloc(); }},
+      {ErrorKind::memory, "Kokkos failed to allocate 8 B",
+       [] { throw std::runtime_error("Kokkos failed to allocate 8 B"); }},
+      {ErrorKind::computation, "some words", [] { throw std::runtime_error("some words\nand more"); }},
+      {ErrorKind::computation, "an exception of unknown type", [] { throw 1; }},
+  };
+  for (const auto& [kind, words, fail] : failures) {
+    test::expect_refusal(kind, words, [&, fail = fail] {
       comm.together([&] {
         if (comm.rank() == failing) fail();
         comm.barrier();
