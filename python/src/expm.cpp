@@ -17,7 +17,8 @@ ExpmReport by_kept_plan(Watch& watch, const DistributedMatrix<T>& A, const Distr
                         const ExpmSettings& settings) {
   using R = Real<T>;
   // By an ExpmPlan's bound of its memory, and of what emulated products keep.
-  const std::size_t bytes = A.local().size() * (9 * sizeof(T));
+  const std::size_t residues = settings.expm.gemm.arithmetic == Arithmetic::native ? 0 : 8 * sizeof(T);
+  const std::size_t bytes = A.local().size() * (9 * sizeof(T) + residues);
   return PlanStore::get().with<ExpmPlan<R>>(
       settings.key(A.rows()), bytes,
       [&](const auto& hook) {

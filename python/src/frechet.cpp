@@ -53,7 +53,7 @@ nb::dict entries_of(const ExpmFrechetReport& report) {
   return entries;
 }
 
-// Real and imaginary parts to be written, over which nothing else is said.
+// Real and imaginary parts to be written.
 template <RealScalar R> SplitMatrix<R> parts_like(const Placement& placement) {
   return {DistributedMatrix<R>(one_rank(), placement, "expm_frechet_real"),
           DistributedMatrix<R>(one_rank(), placement, "expm_frechet_imaginary")};
@@ -66,7 +66,8 @@ ExpmFrechetReport by_kept_plan(Watch& watch, const DistributedMatrix<T>& A, cons
                                const FrechetSettings& settings) {
   using R = Real<T>;
   // By an ExpmFrechetPlan's bound of its memory, and of what emulated products keep.
-  const std::size_t bytes = A.local().size() * (18 * sizeof(T));
+  const std::size_t residues = settings.frechet.gemm.arithmetic == Arithmetic::native ? 0 : 16 * sizeof(T);
+  const std::size_t bytes = A.local().size() * (18 * sizeof(T) + residues);
   return PlanStore::get().with<ExpmFrechetPlan<R>>(
       settings.key(A.rows()), bytes,
       [&](const auto& hook) {

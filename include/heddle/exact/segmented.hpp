@@ -81,8 +81,8 @@ KeyedSumReport keyed_sum(const ExecutionSpace& space, const ViewX& x, const View
 }
 
 /// keyed_sum() again and again, with the memory of its sorts and lists, which is kept: on GPUs up to three times the
-/// bytes of x and `keys` and 9 bytes a key, which take a millisecond to have and give back for 10^8 elements. Results
-/// and errors are those of keyed_sum(). A plan serves one thread at a time.
+/// bytes of x and `keys` and 9 bytes a key, which take some milliseconds to have and give back for 10^8 elements.
+/// Results and errors are those of keyed_sum(). A plan serves one thread at a time.
 class KeyedSumPlan {
  public:
   explicit KeyedSumPlan(const ExecutionSpace& space);
