@@ -51,8 +51,6 @@ nb::dict exponential(const Input& a, const Output& out, const ExpmSettings& sett
       const ColumnMajor<T> E_columns(*E, false);
       const DistributedMatrix<T> matrix = whole(*A_columns);
       const DistributedMatrix<T> result = whole(*E_columns);
-      require(result.rows() == matrix.rows() && result.columns() == matrix.columns(), "expm: out is ", result.rows(),
-              " x ", result.columns(), "; expected ", matrix.rows(), " x ", matrix.columns());
       const ExpmReport found = by_kept_plan<T>(watch, matrix, result, settings);
       E_columns.give_back();
       E.give_back();

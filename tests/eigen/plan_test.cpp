@@ -1,5 +1,6 @@
 // Plans of eigensystems: what they begin at, what they keep, and what they refuse.
 #include "eigen/systems.hpp"
+#include "support/allocations.hpp"
 #include "support/errors.hpp"
 #include "support/matrices.hpp"
 
@@ -63,7 +64,6 @@ TYPED_TEST(JacobiPlans, KeepTheirMemory) {
   const Host<T> definite("definite", n, n);
   Kokkos::deep_copy(definite, random_hermitian<T>(n, 16));
   for (Index i = 0; i < n; ++i) definite(i, i) += Real<T>(2 * n);
-  static std::vector<std::string> taken;
   for (const JacobiMethod method : {JacobiMethod::blocked, JacobiMethod::preconditioned}) {
     SCOPED_TRACE(to_string(method));
     JacobiPlan<T> plan(ExecutionSpace(), n, {.method = method});
@@ -73,13 +73,8 @@ TYPED_TEST(JacobiPlans, KeepTheirMemory) {
       for (const Host<T>& matrix : {indefinite, definite}) {
         const Device<T> A = to_device<T>(matrix);
         const System<T> alone = solve<T>(matrix, {.method = method});
-        taken.clear();
-        Kokkos::Tools::Experimental::set_allocate_data_callback(
-            [](Kokkos::Profiling::SpaceHandle, const char* label, const void*, std::uint64_t) {
-              if (std::string(label).starts_with("heddle::")) taken.emplace_back(label);
-            });
-        const JacobiReport report = plan.execute(A, w, V);
-        Kokkos::Tools::Experimental::set_allocate_data_callback(nullptr);
+        JacobiReport report;
+        const std::vector<std::string> taken = test::allocations_of([&] { report = plan.execute(A, w, V); });
         EXPECT_EQ(report.rotations, alone.report.rotations);
         const auto values = to_host(w);
         for (Index i = 0; i < n; ++i) EXPECT_EQ(static_cast<double>(values(i)), alone.w[static_cast<std::size_t>(i)]);

@@ -33,15 +33,15 @@ class Scratch {
   [[nodiscard]] const ExecutionSpace& space() const { return space_; }
   /// Uninitialised numbers.
   template <class Value> [[nodiscard]] Values<Value> values(const std::string& label, std::size_t count) const {
-    if (kept_ != nullptr) return kept_->take<Value>(label, static_cast<Index>(count));
-    return Values<Value>(Kokkos::view_alloc(space_, Kokkos::WithoutInitializing, label), count);
+    heddle::impl::Workspace alone(space_, false);
+    return (kept_ != nullptr ? *kept_ : alone).take<Value>(label, static_cast<Index>(count));
   }
   /// A column-major View of some ranks that nothing is written to yet.
   template <class View, class... Extents>
   [[nodiscard]] View shaped(const std::string& label, Extents... extents) const {
-    const Kokkos::LayoutLeft layout(static_cast<std::size_t>(extents)...);
-    if (kept_ != nullptr) return kept_->take_shaped<View>(label, layout);
-    return View(Kokkos::view_alloc(space_, Kokkos::WithoutInitializing, label), layout);
+    heddle::impl::Workspace alone(space_, false);
+    return (kept_ != nullptr ? *kept_ : alone)
+        .take_shaped<View>(label, Kokkos::LayoutLeft(static_cast<std::size_t>(extents)...));
   }
 
  private:
