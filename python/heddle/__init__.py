@@ -46,7 +46,14 @@ def start(threads=None, device=None):
 
 def release_memory():
     """Gives back what calls left for the next ones like them: plans of expm(), expm_frechet() and eigh() with vectors, the
-    latest eight of at most 512 MiB together, most of it memory of the device."""
+    latest eight of at most 512 MiB together, most of it memory of the device.
+
+    Examples
+    --------
+    >>> import heddle, numpy
+    >>> values, vectors = heddle.eigh(numpy.eye(3))
+    >>> heddle.release_memory()
+    """
     _core.release_memory()
 
 
