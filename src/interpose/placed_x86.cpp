@@ -1,14 +1,11 @@
 // Placed sums by the vectors of x86-64.
 #include "interpose/placed_x86.hpp"
 
+#include "interpose/placed_wide_x86.hpp"
+
 #ifdef HEDDLE_FMA
 namespace heddle::impl::interpose {
 namespace {
-
-constexpr std::int64_t fraction_mask = (std::int64_t{1} << 52) - 1;
-constexpr std::int64_t infinity_bits = std::int64_t{0x7ff} << 52;
-constexpr int norm_bits_kept = 14;
-constexpr int probe_bits = 7;
 
 HEDDLE_FMA __m256i magnitude(const double* x) {
   return _mm256_and_si256(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(x)),
@@ -46,10 +43,7 @@ HEDDLE_FMA bool measure_half(const double* panel, Index inner, int parts, float*
   for (Index k = 0; k < inner * parts; ++k) most = larger(magnitude(panel + k * panel_width), most);
   alignas(32) std::int64_t all[4];
   _mm256_store_si256(reinterpret_cast<__m256i*>(all), most);
-  for (int v = 0; v < 4; ++v) {
-    if (all[v] >= infinity_bits || (all[v] != 0 && all[v] <= fraction_mask)) return false;
-    exponents[v] = all[v] == 0 ? -1073 : static_cast<int>(all[v] >> 52) - 1022;
-  }
+  if (!exponents_of(all, exponents)) return false;
   const __m256i field = _mm256_srli_epi64(most, 52);
   __m256i sum = _mm256_setzero_si256();
   for (Index k = 0; k < inner; ++k) {
@@ -157,6 +151,34 @@ HEDDLE_FMA FourSums begin_lanes(const LaneSums& sums, Index first) {
   four.low = _mm256_sub_pd(start, _mm256_sub_pd(four.high, four.place));
   return four;
 }
+HEDDLE_FMA inline void subtract_products(const LaneSums& sums, FourSums (&all)[LaneSums::lanes / 4]) {
+  for (Index k = 0; k < sums.count; ++k) {
+    const double* const x = sums.vectors + k * sums.stride;
+    const __m256d y = _mm256_broadcast_sd(sums.factors + k);
+#pragma GCC unroll 4
+    for (int h = 0; h < LaneSums::lanes / 4; ++h) {
+      const __m256d sum = _mm256_fnmadd_pd(_mm256_loadu_pd(x + 4 * h), y, all[h].high);
+      const __m256d added = _mm256_sub_pd(sum, all[h].high);
+      all[h].low = _mm256_add_pd(all[h].low, _mm256_fnmsub_pd(_mm256_loadu_pd(x + 4 * h), y, added));
+      all[h].high = sum;
+    }
+  }
+}
+HEDDLE_FMA inline void subtract_by_wide_vectors(const LaneSums& sums, FourSums (&all)[LaneSums::lanes / 4]) {
+  double high[LaneSums::lanes];
+  double low[LaneSums::lanes];
+#pragma GCC unroll 4
+  for (int h = 0; h < LaneSums::lanes / 4; ++h) {
+    _mm256_storeu_pd(high + 4 * h, all[h].high);
+    _mm256_storeu_pd(low + 4 * h, all[h].low);
+  }
+  subtract_products_wide(sums, high, low);
+#pragma GCC unroll 4
+  for (int h = 0; h < LaneSums::lanes / 4; ++h) {
+    all[h].high = _mm256_loadu_pd(high + 4 * h);
+    all[h].low = _mm256_loadu_pd(low + 4 * h);
+  }
+}
 HEDDLE_FMA int finish_lanes(const LaneSums& sums, const FourSums& four, double* result) {
   // Each of the terms loses at most 2^(e - 53), which is rounded, and added to at most so many times as much.
   const auto terms = static_cast<double>(sums.count + 1);
@@ -175,6 +197,7 @@ bool has_placed_sums() {
 }
 
 bool measure_panel(const double* panel, Index inner, int parts, float* leading, PanelMeasures& measures) {
+  if (has_wide_vectors()) return measure_panel_wide(panel, inner, parts, leading, measures);
   return measure_half(panel, inner, parts, leading, measures.squares, measures.largest_exponents) &&
          measure_half(panel + 4, inner, parts, leading + 4, measures.squares + 4, measures.largest_exponents + 4);
 }
@@ -182,6 +205,7 @@ bool measure_panel(const double* panel, Index inner, int parts, float* leading, 
 HEDDLE_FMA unsigned quantise_panel(double* panel, Index count, const int (&scales)[panel_width], double unit) {
   // Of few elements sums in integers are as fast as knowing that.
   const bool asked = count >= 64;
+  if (has_wide_vectors()) return quantise_panel_wide(panel, count, scales, unit, asked);
   unsigned multiples = 0;
   const __m256d inverse = _mm256_set1_pd(1.0 / unit);
   for (int h = 0; h < 2; ++h) {
@@ -237,6 +261,10 @@ HEDDLE_FMA bool panels_overlap(const float* a, const float* b, Index inner, cons
 }
 
 void add_products(const double* a, const double* b, Index count, Index columns, double place, PlacedTile& tile) {
+  if (has_wide_vectors()) {
+    add_products_wide(a, b, count, columns, place, tile);
+    return;
+  }
   Index c = 0;
   for (; c + 3 <= columns; c += 3) add_to_columns<3>(a, b, count, place, tile, c);
   if (columns - c == 2) add_to_columns<2>(a, b, count, place, tile, c);
@@ -245,6 +273,7 @@ void add_products(const double* a, const double* b, Index count, Index columns, 
 
 HEDDLE_FMA std::uint64_t round_tile(const PlacedRounding& rounding, Index columns, PlacedTile& tile,
                                     std::uint64_t& zeros) {
+  if (has_wide_vectors()) return round_tile_wide(rounding, columns, tile, zeros);
   std::uint64_t known = 0;
   zeros = 0;
   for (Index c = 0; c < columns; ++c) {
@@ -263,16 +292,10 @@ HEDDLE_FMA unsigned reduce_lanes(const LaneSums& sums, double* result) {
   FourSums all[fours];
 #pragma GCC unroll 4
   for (int h = 0; h < fours; ++h) all[h] = begin_lanes(sums, 4 * h);
-  for (Index k = 0; k < sums.count; ++k) {
-    const double* const x = sums.vectors + k * sums.stride;
-    const __m256d y = _mm256_broadcast_sd(sums.factors + k);
-#pragma GCC unroll 4
-    for (int h = 0; h < fours; ++h) {
-      const __m256d sum = _mm256_fnmadd_pd(_mm256_loadu_pd(x + 4 * h), y, all[h].high);
-      const __m256d added = _mm256_sub_pd(sum, all[h].high);
-      all[h].low = _mm256_add_pd(all[h].low, _mm256_fnmsub_pd(_mm256_loadu_pd(x + 4 * h), y, added));
-      all[h].high = sum;
-    }
+  if (has_wide_vectors()) {
+    subtract_by_wide_vectors(sums, all);
+  } else {
+    subtract_products(sums, all);
   }
   unsigned known = 0;
 #pragma GCC unroll 4

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 
@@ -32,6 +33,22 @@ HEDDLE_FMA inline __m256d load_four(const double* x) {
 }
 HEDDLE_FMA inline __m256d load_four(const float* x) {
   return _mm256_cvtps_pd(_mm_loadu_ps(x));
+}
+
+inline constexpr std::int64_t fraction_mask = (std::int64_t{1} << 52) - 1;
+inline constexpr std::int64_t infinity_bits = std::int64_t{0x7ff} << 52;
+/// Of the leading bits of a vector's elements, those that are squared and those that are looked at.
+inline constexpr int norm_bits_kept = 14;
+inline constexpr int probe_bits = 7;
+
+/// e with 2^(e - 1) <= x < 2^e of the bits of largest magnitudes, -1073 of zeros. False where one is infinite, no
+/// number, or below the normal ones.
+template <std::size_t count> [[nodiscard]] bool exponents_of(const std::int64_t (&largest)[count], int* exponents) {
+  for (const std::int64_t bits : largest) {
+    if (bits >= infinity_bits || (bits != 0 && bits <= fraction_mask)) return false;
+    *exponents++ = bits == 0 ? -1073 : static_cast<int>(bits >> 52) - 1022;
+  }
+  return true;
 }
 
 /// The first `count` of `step` numbers, zeros behind them.

@@ -3,6 +3,8 @@
 
 #include "interpose/copies.hpp"
 #include "interpose/library.hpp"
+#include "interpose/placed_product.hpp"
+#include "interpose/placed_wide_x86.hpp"
 #include "interpose/product.hpp"
 #include <heddle/gemm/emulation.hpp>
 
@@ -171,6 +173,30 @@ TYPED_TEST(Slabs, WithoutADeviceHaveThemToo) {
   }
   EXPECT_GT(more, 0);
   EXPECT_GT(exact, 0);
+}
+
+// By the vectors of this processor; compiled once more with narrow ones alone.
+TYPED_TEST(Slabs, AreSumsInDoublesToo) {
+  using T = TypeParam;
+  if (!impl::interpose::has_placed_sums()) GTEST_SKIP() << "this processor has no vectors for them";
+#ifdef HEDDLE_NARROW_VECTORS
+  ASSERT_FALSE(impl::interpose::has_wide_vectors());
+#endif
+  std::mt19937 engine(8);
+  int done = 0;
+  for (int number = 0; number < 350; ++number) {
+    const Case<T> one(engine, kinds[number % 7], number % 50 == 0 ? 300 : number < 200 ? 20 : 70);
+    std::vector<T> expected;
+    one.expect(expected);
+    for (const int threads : {1, 3}) {
+      std::vector<T> result = one.C;
+      if (!impl::interpose::multiply_placed(one.product(result), threads)) continue;
+      ++done;
+      ASSERT_TRUE(same(result, expected)) << number << ", " << threads << " threads";
+    }
+  }
+  // Those whose exponents spread little, at least.
+  EXPECT_GE(done, 100);
 }
 
 TYPED_TEST(Slabs, OfOneElementAndOfLongSums) {
