@@ -59,7 +59,7 @@ template <Scalar T> constexpr double most_directly = 0x1p18;
 double most_placed() {
 #if defined(__x86_64__)
   // Whose units are that fast.
-  if (__builtin_cpu_supports("avx512vnni")) return 0x1p24;
+  if (__builtin_cpu_supports("avx512vnni")) return 0x1p28;
 #endif
   return std::numeric_limits<double>::infinity();
 }
