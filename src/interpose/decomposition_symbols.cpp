@@ -1,86 +1,27 @@
 // LAPACK's QR factorizations and eigenproblems by their names.
-#include "interpose/lapack_arguments.hpp"
+#include "interpose/eigen_arguments.hpp"
 #include "interpose/reflectors.hpp"
 #include "interpose/spectrum.hpp"
-
-#include <vector>
 
 using namespace heddle::impl::interpose;
 using heddle::Index;
 
 namespace {
 
-// What a workspace is to hold at least, as LAPACK documents it: of numbers of T, of real ones (complex T's), and of
-// integers.
-struct Workspace {
-  Index numbers;
-  Index reals;
-  Index integers;
-};
-template <heddle::Scalar T> Workspace of_syev(Index n) {
-  constexpr bool complex = heddle::is_complex<T>;
-  return {std::max<Index>(1, complex ? 2 * n - 1 : 3 * n - 1), std::max<Index>(1, 3 * n - 2), 0};
-}
-template <heddle::Scalar T> Workspace of_syevd(bool vectors, Index n) {
-  constexpr bool complex = heddle::is_complex<T>;
-  if (n <= 1) return {1, 1, 1};
-  if (!vectors) return {complex ? n + 1 : 2 * n + 1, n, 1};
-  return {complex ? 2 * n + n * n : 1 + 6 * n + 2 * n * n, 1 + 5 * n + 2 * n * n, 3 + 5 * n};
-}
-template <heddle::Scalar T> Workspace of_syevr(Index n) {
-  constexpr bool complex = heddle::is_complex<T>;
-  if (n <= 1) return {1, 1, 1};
-  return {complex ? 2 * n : 26 * n, 24 * n, 10 * n};
-}
-
-// Which of the eigenvalues are wanted.
-struct Wanted {
-  char range;
-  double above;
-  double up_to;
-  Index first;
-  Index last;
-};
-// Copies those to w and, their vectors from V, to Z. Returns how many.
-template <heddle::Scalar T, class I>
-Index choose(const Wanted& wanted, bool vectors, Index n, const std::vector<T>& V,
-             const std::vector<heddle::Real<T>>& all, heddle::Real<T>* w, T* Z, Index leading, I* support) {
-  Index count = 0;
-  // Callers have no room for it where they want a part.
-  const bool supported =
-      vectors && (wanted.range == 'A' || (wanted.range == 'I' && wanted.last - wanted.first + 1 == n));
-  for (Index j = 0; j < n; ++j) {
-    const auto value = static_cast<double>(all[static_cast<std::size_t>(j)]);
-    if (wanted.range == 'V' && !(value > wanted.above && value <= wanted.up_to)) continue;
-    if (wanted.range == 'I' && (j + 1 < wanted.first || j + 1 > wanted.last)) continue;
-    w[count] = all[static_cast<std::size_t>(j)];
-    if (vectors) {
-      for (Index i = 0; i < n; ++i) Z[i + count * leading] = V[static_cast<std::size_t>(i + j * n)];
-    }
-    if (supported) {
-      support[2 * count] = 1;
-      support[2 * count + 1] = static_cast<I>(n);
-    }
-    ++count;
-  }
-  return count;
-}
-
 template <heddle::Scalar T, class I>
 void syevr(const Wanted& wanted, bool vectors, bool lower, Index n, T* A, Index leading, I* found, heddle::Real<T>* w,
            T* Z, Index leading_z, I* support, I* info) {
   std::vector<heddle::Real<T>> all(static_cast<std::size_t>(n));
+  *found = 0;
   *info = static_cast<I>(heev<T>(vectors, lower, n, A, leading, all.data()));
-  std::vector<T> V;
-  if (vectors) {
-    V.resize(static_cast<std::size_t>(n * n));
-    for (Index j = 0; j < n; ++j) std::copy_n(A + j * leading, n, V.data() + j * n);
+  if (*info != 0) return;
+  *found = static_cast<I>(choose<T>(wanted, vectors, n, A, leading, all, w, Z, leading_z));
+  // Callers have no room for it where they want a part.
+  if (!vectors || !(wanted.range == 'A' || (wanted.range == 'I' && wanted.last - wanted.first + 1 == n))) return;
+  for (I j = 0; j < *found; ++j) {
+    support[2 * j] = 1;
+    support[2 * j + 1] = static_cast<I>(n);
   }
-  *found = *info != 0 ? 0 : static_cast<I>(choose<T>(wanted, vectors, n, V, all, w, Z, leading_z, support));
-}
-
-bool is_job(char job) {
-  return job == 'N' || job == 'V';
 }
 
 }  // namespace
@@ -204,19 +145,17 @@ bool is_job(char job) {
     integers[0] = static_cast<I>(needed.integers);                                                     \
     if (!asked) *info = static_cast<I>(heev<T>(is(job, 'V'), is(triangle, 'L'), *n, A, *leading, w));  \
   }
-#define HEDDLE_SYEVR_CHECKS(I)                                                      \
-  const char letter = capital(range);                                               \
-  const bool ranged = letter == 'I' && (*first < 1 || *first > std::max<I>(1, *n)); \
-  const bool up_to = letter == 'I' && (*last < std::min(*n, *first) || *last > *n); \
-  const std::initializer_list<std::pair<bool, int>> checks = {                      \
-      {!is_job(capital(job)), 1},                                                   \
-      {letter != 'A' && letter != 'V' && letter != 'I', 2},                         \
-      {!is_triangle(capital(triangle)), 3},                                         \
-      {*n < 0, 4},                                                                  \
-      {below(*leading, *n), 6},                                                     \
-      {letter == 'V' && *n > 0 && *most <= *least, 8},                              \
-      {ranged, 9},                                                                  \
-      {up_to, 10},                                                                  \
+#define HEDDLE_SYEVR_CHECKS                                           \
+  const Wanted wanted = wanted_from(range, least, most, first, last); \
+  const std::initializer_list<std::pair<bool, int>> checks = {        \
+      {!is_job(capital(job)), 1},                                     \
+      {!is_range(wanted), 2},                                         \
+      {!is_triangle(capital(triangle)), 3},                           \
+      {*n < 0, 4},                                                    \
+      {below(*leading, *n), 6},                                       \
+      {is_empty_interval(wanted, *n), 8},                             \
+      {is_wrong_first(wanted, *n), 9},                                \
+      {is_wrong_last(wanted, *n), 10},                                \
       {*leading_z < 1 || (is(job, 'V') && *leading_z < *n), 15}}
 #define HEDDLE_SYEVR(symbol, NAME, T, I)                                                                            \
   HEDDLE_EXPORT void symbol(const char* job, const char* range, const char* triangle, const I* n, T* A,             \
@@ -226,7 +165,7 @@ bool is_job(char job) {
     HEDDLE_COUNT(NAME);                                                                                             \
     const bool asked = *length == -1 || *integer_length == -1;                                                      \
     const Workspace needed = of_syevr<T>(*n);                                                                       \
-    HEDDLE_SYEVR_CHECKS(I);                                                                                         \
+    HEDDLE_SYEVR_CHECKS;                                                                                            \
     if (!accepted(NAME, info, checks) ||                                                                            \
         !accepted(NAME, info,                                                                                       \
                   {{!asked && *length < needed.numbers, 18}, {!asked && *integer_length < needed.integers, 20}})) { \
@@ -235,34 +174,30 @@ bool is_job(char job) {
     work[0] = held<T>(needed.numbers);                                                                              \
     integers[0] = static_cast<I>(needed.integers);                                                                  \
     if (asked) return;                                                                                              \
-    syevr<T, I>({letter, letter == 'V' ? double{*least} : 0.0, letter == 'V' ? double{*most} : 0.0,                 \
-                 letter == 'I' ? *first : 0, letter == 'I' ? *last : 0},                                            \
-                is(job, 'V'), is(triangle, 'L'), *n, A, *leading, found, w, Z, *leading_z, support, info);          \
+    syevr<T, I>(wanted, is(job, 'V'), is(triangle, 'L'), *n, A, *leading, found, w, Z, *leading_z, support, info);  \
   }
-#define HEDDLE_HEEVR(symbol, NAME, T, I)                                                                        \
-  HEDDLE_EXPORT void symbol(const char* job, const char* range, const char* triangle, const I* n, T* A,         \
-                            const I* leading, const heddle::Real<T>* least, const heddle::Real<T>* most,        \
-                            const I* first, const I* last, const heddle::Real<T>* /*tolerance*/, I* found,      \
-                            heddle::Real<T>* w, T* Z, const I* leading_z, I* support, T* work, const I* length, \
-                            heddle::Real<T>* reals, const I* real_length, I* integers, const I* integer_length, \
-                            I* info) {                                                                          \
-    HEDDLE_COUNT(NAME);                                                                                         \
-    const bool asked = *length == -1 || *real_length == -1 || *integer_length == -1;                            \
-    const Workspace needed = of_syevr<T>(*n);                                                                   \
-    HEDDLE_SYEVR_CHECKS(I);                                                                                     \
-    if (!accepted(NAME, info, checks) || !accepted(NAME, info,                                                  \
-                                                   {{!asked && *length < needed.numbers, 18},                   \
-                                                    {!asked && *real_length < needed.reals, 20},                \
-                                                    {!asked && *integer_length < needed.integers, 22}})) {      \
-      return;                                                                                                   \
-    }                                                                                                           \
-    work[0] = held<T>(needed.numbers);                                                                          \
-    reals[0] = held<heddle::Real<T>>(needed.reals);                                                             \
-    integers[0] = static_cast<I>(needed.integers);                                                              \
-    if (asked) return;                                                                                          \
-    syevr<T, I>({letter, letter == 'V' ? double{*least} : 0.0, letter == 'V' ? double{*most} : 0.0,             \
-                 letter == 'I' ? *first : 0, letter == 'I' ? *last : 0},                                        \
-                is(job, 'V'), is(triangle, 'L'), *n, A, *leading, found, w, Z, *leading_z, support, info);      \
+#define HEDDLE_HEEVR(symbol, NAME, T, I)                                                                           \
+  HEDDLE_EXPORT void symbol(const char* job, const char* range, const char* triangle, const I* n, T* A,            \
+                            const I* leading, const heddle::Real<T>* least, const heddle::Real<T>* most,           \
+                            const I* first, const I* last, const heddle::Real<T>* /*tolerance*/, I* found,         \
+                            heddle::Real<T>* w, T* Z, const I* leading_z, I* support, T* work, const I* length,    \
+                            heddle::Real<T>* reals, const I* real_length, I* integers, const I* integer_length,    \
+                            I* info) {                                                                             \
+    HEDDLE_COUNT(NAME);                                                                                            \
+    const bool asked = *length == -1 || *real_length == -1 || *integer_length == -1;                               \
+    const Workspace needed = of_syevr<T>(*n);                                                                      \
+    HEDDLE_SYEVR_CHECKS;                                                                                           \
+    if (!accepted(NAME, info, checks) || !accepted(NAME, info,                                                     \
+                                                   {{!asked && *length < needed.numbers, 18},                      \
+                                                    {!asked && *real_length < needed.reals, 20},                   \
+                                                    {!asked && *integer_length < needed.integers, 22}})) {         \
+      return;                                                                                                      \
+    }                                                                                                              \
+    work[0] = held<T>(needed.numbers);                                                                             \
+    reals[0] = held<heddle::Real<T>>(needed.reals);                                                                \
+    integers[0] = static_cast<I>(needed.integers);                                                                 \
+    if (asked) return;                                                                                             \
+    syevr<T, I>(wanted, is(job, 'V'), is(triangle, 'L'), *n, A, *leading, found, w, Z, *leading_z, support, info); \
   }
 
 HEDDLE_PAIRS(GEQRF, geqrf, "GEQRF", GEQRF, geqrf, "GEQRF");
