@@ -17,7 +17,7 @@ import os
 import subprocess
 import sys
 
-NOT_COVERED = "scipy: schur, which is not covered"
+NOT_COVERED = "scipy: solve_banded, which is not covered"
 
 
 def of_numpy(numpy):
@@ -64,7 +64,8 @@ def of_scipy(numpy, scipy):
         linalg.solve(square, a[:140]), linalg.cho_solve(linalg.cho_factor(definite), a[:140]),
         linalg.solve_triangular(numpy.tril(square) + 9 * numpy.eye(140), a[:140], lower=True), *linalg.lu(square)]
     yield "scipy: eig, hessenberg", [*linalg.eig(square, left=True), *linalg.hessenberg(square, calc_q=True)]
-    yield NOT_COVERED, [*linalg.schur(square)]
+    yield "scipy: schur", [*linalg.schur(square), *linalg.schur(square, output="complex")]
+    yield NOT_COVERED, [linalg.solve_banded((40, 40), numpy.vstack([square[:81] + 9]), a[:140])]
     yield "scipy: eigh, qr", [*linalg.eigh(symmetric), *linalg.eigh(symmetric, definite), *linalg.qr(a), *linalg.qr(a, pivoting=True)]
     yield "scipy: svd, pinv, orth, null_space, polar", [
         *linalg.svd(a), *linalg.svd(a, lapack_driver="gesvd"), linalg.pinv(a), linalg.orth(a), linalg.null_space(a.T), *linalg.polar(square)]

@@ -16,7 +16,7 @@ template <Scalar T> Real<T> size_of(const T& x) {
 }  // namespace
 
 template <Scalar T>
-Balance<T>::Balance(Index n, T* A, Index leading)
+Balance<T>::Balance(Index n, T* A, Index leading, bool scaled)
     : n_(n),
       A_(A),
       leading_(leading),
@@ -25,7 +25,7 @@ Balance<T>::Balance(Index n, T* A, Index leading)
       exchanged_(static_cast<std::size_t>(n)) {
   while (high_ > low_ && isolate_row()) continue;
   while (high_ > low_ && isolate_column()) continue;
-  while (scale()) continue;
+  while (scaled && scale()) continue;
 }
 
 template <Scalar T> void Balance<T>::exchange(Index one, Index other) {

@@ -14,7 +14,8 @@ namespace heddle::impl::interpose {
 template <Scalar T> class Balance {
  public:
   using R = Real<T>;
-  Balance(Index n, T* A, Index leading);
+  /// Without the scaling unless `scaled`.
+  Balance(Index n, T* A, Index leading, bool scaled);
 
   [[nodiscard]] Index low() const { return low_; }
   [[nodiscard]] Index high() const { return high_; }

@@ -106,7 +106,7 @@ heddle_beneath_enter:
 #define HEDDLE_BENEATH_COMPLEX(stem) HEDDLE_BENEATH(c##stem) HEDDLE_BENEATH(z##stem)
 #define HEDDLE_BENEATH_FOUR(stem) HEDDLE_BENEATH_REAL(stem) HEDDLE_BENEATH_COMPLEX(stem)
 // clang-format off
-HEDDLE_BENEATH_FOUR(geevx) HEDDLE_BENEATH_FOUR(gees) HEDDLE_BENEATH_FOUR(geesx)
+HEDDLE_BENEATH_FOUR(geevx) HEDDLE_BENEATH_FOUR(geesx)
 
 HEDDLE_BENEATH_FOUR(gebrd)
 HEDDLE_BENEATH_FOUR(hseqr) HEDDLE_BENEATH_FOUR(trevc) HEDDLE_BENEATH_FOUR(trsen) HEDDLE_BENEATH_FOUR(trexc)
@@ -168,6 +168,12 @@ HEDDLE_BENEATH_COMPLEX(ungql) HEDDLE_BENEATH_COMPLEX(unmql) HEDDLE_BENEATH_COMPL
     return objects.names;
   }
 
+  // The name would not have been found without this library either.
+  [[noreturn]] void none_has(const char* name) {
+    std::fprintf(stderr, "heddle: %s is called, and no library beneath has it\n", name);
+    std::abort();
+  }
+
   // Libraries that a module brings with itself are not where the system looks for symbols by default.
   void* find_beneath(const char* name) {
     Dl_info self{};
@@ -187,15 +193,18 @@ HEDDLE_BENEATH_COMPLEX(ungql) HEDDLE_BENEATH_COMPLEX(unmql) HEDDLE_BENEATH_COMPL
 
 void heddle_beneath_find(HeddleBeneath* entry) {
   void* const found = find_beneath(entry->name);
-  if (found == nullptr) {
-    // The name would not have been found without this library either.
-    std::fprintf(stderr, "heddle: %s is called, and no library beneath has it\n", entry->name);
-    std::abort();
-  }
+  if (found == nullptr) none_has(entry->name);
   __atomic_store_n(&entry->routine, found, __ATOMIC_RELEASE);
 }
 
 namespace heddle::impl::interpose {
+
+void* routine_beneath(const char* name) {
+  for (const std::string& one : {std::string(name), "scipy_" + std::string(name)}) {
+    if (void* const found = find_beneath(one.c_str())) return found;
+  }
+  none_has(name);
+}
 
 std::vector<CalledBeneath> called_beneath() {
   std::vector<CalledBeneath> called;
@@ -210,7 +219,21 @@ std::vector<CalledBeneath> called_beneath() {
 
 #else
 
+#include <dlfcn.h>
+
+#include <cstdio>
+#include <cstdlib>
+
 namespace heddle::impl::interpose {
+
+void* routine_beneath(const char* name) {
+  void* const found = dlsym(RTLD_NEXT, name);
+  if (found == nullptr) {
+    std::fprintf(stderr, "heddle: %s is called, and no library beneath has it\n", name);
+    std::abort();
+  }
+  return found;
+}
 
 std::vector<CalledBeneath> called_beneath() {
   return {};

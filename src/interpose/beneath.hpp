@@ -14,4 +14,8 @@ struct CalledBeneath {
 /// All that were, also by one another; none where the processor is not one that forwarding is written for.
 [[nodiscard]] std::vector<CalledBeneath> called_beneath();
 
+/// The routine of this name beneath, or by the name that SciPy's wheels have for it. Ends the process, with a line,
+/// where no library has it.
+[[nodiscard]] void* routine_beneath(const char* name);
+
 }  // namespace heddle::impl::interpose

@@ -81,50 +81,76 @@ template <Scalar T> class General {
   using R = Real<T>;
   General(Index n, T* A, Index leading, Kokkos::complex<R>* w) : n_(n), A_(A), leading_(leading), w_(w) {}
 
-  Index run(T* VL, Index leading_l, T* VR, Index leading_r) {
-    R largest{0};
-    bool finite = true;
-    for (Index j = 0; j < n_; ++j) {
-      for (Index i = 0; i < n_; ++i) {
-        const R size = largest_part(A_[i + j * leading_]);
-        finite = finite && std::isfinite(size);
-        largest = std::max(largest, size);
-      }
+  Index vectors(T* VL, Index leading_l, T* VR, Index leading_r) {
+    if (!scale_down()) {
+      give_up(VL, leading_l);
+      give_up(VR, leading_r);
+      return n_;
     }
-    if (!finite) return give_up(VL, leading_l, VR, leading_r);
-    const int exponent = largest > R{0} ? std::ilogb(largest) : 0;
-    for (Index j = 0; j < n_; ++j) {
-      for (Index i = 0; i < n_; ++i) A_[i + j * leading_] = scaled(A_[i + j * leading_], -exponent);
-    }
-    const Balance<T> balance(n_, A_, leading_);
-    std::vector<T> tau(static_cast<std::size_t>(n_));
-    gehrd<T>(n_, balance.low(), balance.high(), A_, leading_, tau.data());
-    const bool vectors = VL != nullptr || VR != nullptr;
+    const Balance<T> balance(n_, A_, leading_, true);
     std::vector<T> Z;
-    if (vectors) Z = orghr<T>(n_, balance.low(), balance.high(), A_, leading_, tau.data());
-    // Reflectors' vectors are in place of zeros.
-    for (Index j = 0; j < n_; ++j) {
-      for (Index i = j + 2; i < n_; ++i) A_[i + j * leading_] = T{0};
-    }
-    const Index missing =
-        schur<T>(vectors, n_, balance.low(), balance.high(), A_, leading_, w_, vectors ? Z.data() : nullptr, n_);
+    const bool wanted = VL != nullptr || VR != nullptr;
+    const Index missing = reduce(balance, wanted, wanted, Z);
     if (missing == 0) {
       if (VL != nullptr) give(true, balance, Z, VL, leading_l);
       if (VR != nullptr) give(false, balance, Z, VR, leading_r);
     }
-    for (Index i = 0; i < n_; ++i) w_[i] = scaled(w_[i], exponent);
+    for (Index i = 0; i < n_; ++i) w_[i] = scaled(w_[i], exponent_);
+    return missing;
+  }
+  Index form(T* VS, Index leading_s) {
+    if (!scale_down()) {
+      give_up(VS, leading_s);
+      give_up(A_, leading_);
+      return n_;
+    }
+    const Balance<T> balance(n_, A_, leading_, false);
+    std::vector<T> Z;
+    const Index missing = reduce(balance, true, VS != nullptr, Z);
+    if (VS != nullptr) {
+      for (Index j = 0; j < n_; ++j) std::copy_n(Z.data() + j * n_, n_, VS + j * leading_s);
+      balance.restore(false, n_, VS, leading_s);
+    }
+    for (Index j = 0; j < n_; ++j) {
+      w_[j] = scaled(w_[j], exponent_);
+      for (Index i = 0; i < n_; ++i) A_[i + j * leading_] = scaled(A_[i + j * leading_], exponent_);
+    }
     return missing;
   }
 
  private:
-  Index give_up(T* VL, Index leading_l, T* VR, Index leading_r) {
-    constexpr R none = std::numeric_limits<R>::quiet_NaN();
+  // The largest element becomes one near 1; false where one is no number.
+  bool scale_down() {
+    R largest{0};
     for (Index j = 0; j < n_; ++j) {
-      w_[j] = Kokkos::complex<R>(none, none);
-      if (VL != nullptr) std::fill_n(VL + j * leading_l, n_, T(none));
-      if (VR != nullptr) std::fill_n(VR + j * leading_r, n_, T(none));
+      for (Index i = 0; i < n_; ++i) {
+        const R size = largest_part(A_[i + j * leading_]);
+        if (!std::isfinite(size)) return false;
+        largest = std::max(largest, size);
+      }
     }
-    return n_;
+    exponent_ = largest > R{0} ? std::ilogb(largest) : 0;
+    for (Index j = 0; j < n_; ++j) {
+      for (Index i = 0; i < n_; ++i) A_[i + j * leading_] = scaled(A_[i + j * leading_], -exponent_);
+    }
+    return true;
+  }
+  // To the Schur form, or to its eigenvalues, and the transformation.
+  Index reduce(const Balance<T>& balance, bool whole, bool transformation, std::vector<T>& Z) {
+    std::vector<T> tau(static_cast<std::size_t>(n_));
+    gehrd<T>(n_, balance.low(), balance.high(), A_, leading_, tau.data());
+    if (transformation) Z = orghr<T>(n_, balance.low(), balance.high(), A_, leading_, tau.data());
+    // Reflectors' vectors are in place of zeros.
+    for (Index j = 0; j < n_; ++j) {
+      for (Index i = j + 2; i < n_; ++i) A_[i + j * leading_] = T{0};
+    }
+    return schur<T>(whole, n_, balance.low(), balance.high(), A_, leading_, w_, transformation ? Z.data() : nullptr,
+                    n_);
+  }
+  void give_up(T* V, Index leading) {
+    constexpr R none = std::numeric_limits<R>::quiet_NaN();
+    std::fill_n(w_, n_, Kokkos::complex<R>(none, none));
+    for (Index j = 0; V != nullptr && j < n_; ++j) std::fill_n(V + j * leading, n_, T(none));
   }
   // Z's products with the Schur form's vectors, as A has them.
   void give(bool left, const Balance<T>& balance, const std::vector<T>& Z, T* V, Index leading) const {
@@ -141,6 +167,7 @@ template <Scalar T> class General {
   T* A_;
   Index leading_;
   Kokkos::complex<R>* w_;
+  int exponent_ = 0;
 };
 
 }  // namespace
@@ -149,10 +176,18 @@ template <Scalar T>
 Index geev(Index n, T* A, Index leading, Kokkos::complex<Real<T>>* w, T* VL, Index leading_l, T* VR, Index leading_r) {
   if (n == 0) return 0;
   const Arithmetic arithmetic;
-  return General<T>(n, A, leading, w).run(VL, leading_l, VR, leading_r);
+  return General<T>(n, A, leading, w).vectors(VL, leading_l, VR, leading_r);
 }
 
-#define HEDDLE_INSTANTIATE(T) template Index geev<T>(Index, T*, Index, Kokkos::complex<Real<T>>*, T*, Index, T*, Index)
+template <Scalar T> Index gees(Index n, T* A, Index leading, Kokkos::complex<Real<T>>* w, T* VS, Index leading_s) {
+  if (n == 0) return 0;
+  const Arithmetic arithmetic;
+  return General<T>(n, A, leading, w).form(VS, leading_s);
+}
+
+#define HEDDLE_INSTANTIATE(T)                                                                \
+  template Index geev<T>(Index, T*, Index, Kokkos::complex<Real<T>>*, T*, Index, T*, Index); \
+  template Index gees<T>(Index, T*, Index, Kokkos::complex<Real<T>>*, T*, Index)
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE);
 #undef HEDDLE_INSTANTIATE
 

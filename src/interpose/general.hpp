@@ -15,4 +15,8 @@ namespace heddle::impl::interpose {
 template <Scalar T>
 Index geev(Index n, T* A, Index leading, Kokkos::complex<Real<T>>* w, T* VL, Index leading_l, T* VR, Index leading_r);
 
+/// The Schur form of A in its place, its eigenvalues, and the transformation in VS unless it is null: A = VS S VS^H. As
+/// geev() does it, without the scaling of balancing. Returns what geev() does.
+template <Scalar T> Index gees(Index n, T* A, Index leading, Kokkos::complex<Real<T>>* w, T* VS, Index leading_s);
+
 }  // namespace heddle::impl::interpose

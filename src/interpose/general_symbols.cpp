@@ -1,4 +1,5 @@
 // LAPACK's eigenproblems of general matrices by their names.
+#include "interpose/beneath.hpp"
 #include "interpose/general.hpp"
 #include "interpose/hessenberg.hpp"
 #include "interpose/lapack_arguments.hpp"
@@ -21,6 +22,17 @@ bool accepted_geev(const char* name, I* info, const char* left, const char* righ
                    {below(leading, n), 5},
                    {leading_l < 1 || (is(left, 'V') && leading_l < n), position - 4},
                    {leading_r < 1 || (is(right, 'V') && leading_r < n), position - 2},
+                   {!enough, position}});
+}
+template <class I>
+bool accepted_gees(const char* name, I* info, const char* job, const char* sort, I n, I leading, I leading_s,
+                   bool enough, int position) {
+  return accepted(name, info,
+                  {{!is(job, 'N') && !is(job, 'V'), 1},
+                   {!is(sort, 'N'), 2},
+                   {n < 0, 4},
+                   {below(leading, n), 6},
+                   {leading_s < 1 || (is(job, 'V') && leading_s < n), position - 2},
                    {!enough, position}});
 }
 // What real matrices need at least.
@@ -66,6 +78,47 @@ Index of_geev(bool vectors, Index n) {
     *info = static_cast<I>(geev<T>(*n, A, *leading, w, is(left, 'V') ? VL : nullptr, *leading_l,                  \
                                    is(right, 'V') ? VR : nullptr, *leading_r));                                   \
   }
+// With an order, for which functions of the caller's are asked, they are the library's beneath.
+#define HEDDLE_GEES_REAL(symbol, NAME, T, I)                                                                          \
+  HEDDLE_EXPORT void symbol(const char* job, const char* sort, void* select, const I* n, T* A, const I* leading,      \
+                            I* sorted, T* re, T* im, T* VS, const I* leading_s, T* work, const I* length, I* logical, \
+                            I* info) {                                                                                \
+    if (is(sort, 'S')) {                                                                                              \
+      static auto* const beneath = reinterpret_cast<decltype(&symbol)>(routine_beneath(#symbol));                     \
+      beneath(job, sort, select, n, A, leading, sorted, re, im, VS, leading_s, work, length, logical, info);          \
+      return;                                                                                                         \
+    }                                                                                                                 \
+    HEDDLE_COUNT(NAME);                                                                                               \
+    const bool asked = *length == -1;                                                                                 \
+    const Index needed = of_geev(false, *n);                                                                          \
+    if (!accepted_gees(NAME, info, job, sort, *n, *leading, *leading_s, asked || *length >= needed, 13)) return;      \
+    work[0] = held<T>(needed);                                                                                        \
+    *sorted = 0;                                                                                                      \
+    if (asked) return;                                                                                                \
+    std::vector<Kokkos::complex<T>> w(static_cast<std::size_t>(*n));                                                  \
+    *info = static_cast<I>(gees<T>(*n, A, *leading, w.data(), is(job, 'V') ? VS : nullptr, *leading_s));              \
+    for (Index i = 0; i < *n; ++i) {                                                                                  \
+      re[i] = w[static_cast<std::size_t>(i)].real();                                                                  \
+      im[i] = w[static_cast<std::size_t>(i)].imag();                                                                  \
+    }                                                                                                                 \
+  }
+#define HEDDLE_GEES(symbol, NAME, T, I)                                                                          \
+  HEDDLE_EXPORT void symbol(const char* job, const char* sort, void* select, const I* n, T* A, const I* leading, \
+                            I* sorted, T* w, T* VS, const I* leading_s, T* work, const I* length,                \
+                            heddle::Real<T>* reals, I* logical, I* info) {                                       \
+    if (is(sort, 'S')) {                                                                                         \
+      static auto* const beneath = reinterpret_cast<decltype(&symbol)>(routine_beneath(#symbol));                \
+      beneath(job, sort, select, n, A, leading, sorted, w, VS, leading_s, work, length, reals, logical, info);   \
+      return;                                                                                                    \
+    }                                                                                                            \
+    HEDDLE_COUNT(NAME);                                                                                          \
+    const bool asked = *length == -1;                                                                            \
+    const Index needed = std::max<Index>(1, 2 * Index{*n});                                                      \
+    if (!accepted_gees(NAME, info, job, sort, *n, *leading, *leading_s, asked || *length >= needed, 12)) return; \
+    work[0] = held<T>(needed);                                                                                   \
+    *sorted = 0;                                                                                                 \
+    if (!asked) *info = static_cast<I>(gees<T>(*n, A, *leading, w, is(job, 'V') ? VS : nullptr, *leading_s));    \
+  }
 #define HEDDLE_GEHRD(symbol, NAME, T, I)                                                                      \
   HEDDLE_EXPORT void symbol(const I* n, const I* low, const I* high, T* A, const I* leading, T* tau, T* work, \
                             const I* length, I* info) {                                                       \
@@ -103,5 +156,6 @@ Index of_geev(bool vectors, Index n) {
   }
 
 HEDDLE_PAIRS(GEEV_REAL, geev, "GEEV", GEEV, geev, "GEEV");
+HEDDLE_PAIRS(GEES_REAL, gees, "GEES", GEES, gees, "GEES");
 HEDDLE_PAIRS(GEHRD, gehrd, "GEHRD", GEHRD, gehrd, "GEHRD");
 HEDDLE_PAIRS(ORGHR, orghr, "ORGHR", ORGHR, unghr, "UNGHR");

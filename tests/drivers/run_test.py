@@ -17,6 +17,7 @@ results = [a @ b, a @ x, a.T @ a, numpy.dot(x, x), (a + 1j * a) @ (b - 2j * b), 
 results += numpy.linalg.svd(a)
 results += numpy.linalg.svd((a + 1j * a[::-1]).T, full_matrices=False)
 results += [numpy.linalg.svd(b, compute_uv=False), numpy.linalg.pinv(b), *numpy.linalg.lstsq(a, a[:, :3] @ b[:3], rcond=None)[:2]]
+results += [*numpy.linalg.eig(a[:120]), numpy.linalg.eigvals(a[:50, :50] + 1j * b[:50, :50])]
 def digest():
     return hashlib.sha256(b"".join(numpy.ascontiguousarray(one).tobytes() for one in results)).hexdigest()
 print(digest())

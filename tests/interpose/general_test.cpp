@@ -325,6 +325,63 @@ TYPED_TEST(General, HessenbergFormsBelongToTheMatrix) {
   }
 }
 
+TYPED_TEST(General, SchurFormsBelongToTheMatrix) {
+  using T = TypeParam;
+  using R = Real<T>;
+  for (const int n : {1, 2, 3, 30, 90}) {
+    for (const int exponent : {0, std::numeric_limits<R>::max_exponent - 12}) {
+      Dense<T> A = this->random(n);
+      // Rows and columns that balancing moves.
+      for (int i = 0; n > 2 && i < n; ++i) {
+        if (i != 1) A(1, i) = T{0};
+      }
+      A = scaled_matrix(A, exponent);
+      for (const char* const job : {"V", "N"}) {
+        Dense<T> S = A;
+        Dense<T> V(n, n);
+        std::vector<R> re(static_cast<std::size_t>(2 * n));
+        std::vector<R> im(static_cast<std::size_t>(n));
+        std::vector<T> work(static_cast<std::size_t>(3 * n));
+        std::vector<R> reals(static_cast<std::size_t>(n));
+        const int length = 3 * n;
+        int sorted = 77;
+        int info = 77;
+        Arguments arguments = {job, "N", nullptr, &n, S.all.data(), &S.leading, &sorted, re.data()};
+        if (!is_complex<T>) arguments.push_back(im.data());
+        arguments.insert(arguments.end(), {V.all.data(), &n, work.data(), &length});
+        if (is_complex<T>) arguments.push_back(reals.data());
+        arguments.insert(arguments.end(), {nullptr, &info});
+        call(blas_function<Routine>(std::string{letter<T>} + "gees_"), arguments);
+        ASSERT_EQ(info, 0);
+        EXPECT_EQ(sorted, 0);
+        for (int j = 0; j < n; ++j) {
+          for (int i = j + 1; i < n; ++i) {
+            const bool block = !is_complex<T> && i == j + 1 && im[static_cast<std::size_t>(j)] > R{0};
+            if (block) continue;
+            EXPECT_EQ(S(i, j), T{0}) << i << " " << j;
+          }
+          if (is_complex<T>) {
+            EXPECT_EQ(real_of<R>(S(j, j)), re[static_cast<std::size_t>(2 * j)]);
+          } else {
+            EXPECT_EQ(real_of<R>(S(j, j)), re[static_cast<std::size_t>(j)]);
+          }
+        }
+        if (*job == 'N') continue;
+        const Dense<T> down = scaled_matrix(A, -exponent);
+        const Dense<T> form = scaled_matrix(S, -exponent);
+        Dense<T> AV(n, n);
+        for (int j = 0; j < n; ++j) {
+          for (int i = 0; i < n; ++i) {
+            for (int k = 0; k < n; ++k) AV(i, j) += down(i, k) * V(k, j);
+          }
+        }
+        EXPECT_LE(residual(AV, V, false, form), 8.0 * n * this->unit() * norm(down)) << n;
+        EXPECT_LE(residual(identity<T>(n), V, true, V), 8.0 * n * this->unit()) << n;
+      }
+    }
+  }
+}
+
 TYPED_TEST(General, WrongArgumentsAreNamed) {
   using T = TypeParam;
   const int n = 3;
