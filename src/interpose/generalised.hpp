@@ -11,8 +11,8 @@ namespace heddle::impl::interpose {
 template <Scalar T> void hegst(int type, bool lower, Index n, T* A, Index leading_a, const T* B, Index leading_b);
 
 /// Eigenvalues w, ascending, and vectors where they are wanted, which take A's place: V^H B V = I for types 1 and 2,
-/// V^H B^-1 V = I for type 3. B's triangle becomes its Cholesky factor. By potrf(), hegst() and heev(), in whose bits
-/// w has them; vectors by trsm() or trmm(). Returns 0, heev()'s number, or n + the order of the first leading minor of
+/// V^H B^-1 V = I for type 3. B's triangle becomes its Cholesky factor. By potrf(), hegst() and heev();
+/// vectors by trsm() or trmm(). Returns 0, heev()'s number, or n + the order of the first leading minor of
 /// B that is not positive.
 template <Scalar T>
 Index hegv(int type, bool vectors, bool lower, Index n, T* A, Index leading_a, T* B, Index leading_b, Real<T>* w);

@@ -19,17 +19,7 @@ template <class T> class Decompositions : public testing::Test {
     A.all = random_numbers<T>(engine_, static_cast<Index>(A.all.size()));
     return A;
   }
-  Dense<T> hermitian(int n) {
-    Dense<T> A(n, n, 1);
-    for (int j = 0; j < n; ++j) {
-      for (int i = j; i < n; ++i) {
-        A(i, j) = random_number<T>(engine_);
-        if (i == j) A(i, j) = T(real_of<Real<T>>(A(i, j)));
-        A(j, i) = conjugate(A(i, j));
-      }
-    }
-    return A;
-  }
+  Dense<T> hermitian(int n) { return random_hermitian<T>(engine_, n); }
   static std::string name(const std::string& real, const std::string& complex) {
     return letter<T> + (is_complex<T> ? complex : real) + "_";
   }

@@ -88,6 +88,18 @@ template <class T> std::uint64_t hash_of(const std::vector<T>& all, std::uint64_
   for (std::size_t k = 0; k < all.size() * sizeof(T); ++k) hash = (hash ^ bytes[k]) * 0x100000001b3U;
   return hash;
 }
+/// A Hermitian matrix with a row more than it needs.
+template <class T> Dense<T> random_hermitian(std::mt19937& engine, int n) {
+  Dense<T> A(n, n, 1);
+  for (int j = 0; j < n; ++j) {
+    for (int i = j; i < n; ++i) {
+      A(i, j) = random_number<T>(engine);
+      if (i == j) A(i, j) = T(real_of<Real<T>>(A(i, j)));
+      A(j, i) = conjugate(A(i, j));
+    }
+  }
+  return A;
+}
 /// Numbers of 16 bits in a fixed sequence that is this file's own.
 template <class T> Dense<T> fixed_matrix(int m, int n) {
   Dense<T> A(m, n);

@@ -24,17 +24,7 @@ template <class T> class Generalised : public testing::Test {
   }
   static double unit() { return static_cast<double>(unit_roundoff<T>); }
 
-  Dense<T> hermitian(int n) {
-    Dense<T> A(n, n, 1);
-    for (int j = 0; j < n; ++j) {
-      for (int i = j; i < n; ++i) {
-        A(i, j) = random_number<T>(engine_);
-        if (i == j) A(i, j) = T(real_of<Real<T>>(A(i, j)));
-        A(j, i) = conjugate(A(i, j));
-      }
-    }
-    return A;
-  }
+  Dense<T> hermitian(int n) { return random_hermitian<T>(engine_, n); }
   // Diagonally dominant, rows and columns graded by powers of two.
   Dense<T> definite(int n, int spread) {
     Dense<T> B = hermitian(n);
