@@ -22,7 +22,9 @@ template <Scalar T> T times(const T& x, const T& y) {
 }
 
 // The vectors of some reflectors with all their ones and zeros, and S of I - V S V^H, their product: its columns are
-// -tau_j S_j V_j^H v_j (R. Schreiber, C. Van Loan, SISSC 10, 1989).
+// -tau_j S_j V_j^H v_j (R. Schreiber, C. Van Loan, SISSC 10, 1989). Vectors that are longer than 1, as those of
+// reflectors that leave positive elements may be, are scaled by powers of two: products without a look are within
+// round-off of whole rows and columns.
 template <Scalar T> struct Block {
   Index rows;
   Index count;
@@ -34,14 +36,23 @@ template <Scalar T> struct Block {
         count(number),
         V(static_cast<std::size_t>(height * number), T{0}),
         S(static_cast<std::size_t>(number * number), T{0}) {
+    std::vector<T> scaled_tau(tau, tau + count);
     for (Index j = 0; j < count; ++j) {
-      V[static_cast<std::size_t>(j + j * rows)] = T{1};
-      for (Index i = j + 1; i < rows; ++i) V[static_cast<std::size_t>(i + j * rows)] = A[i + j * leading];
+      T* const own = V.data() + j * rows;
+      own[j] = T{1};
+      std::copy(A + j + 1 + j * leading, A + rows + j * leading, own + j + 1);
+      Real<T> largest{1};
+      for (Index i = j + 1; i < rows; ++i) largest = std::max(largest, largest_part(own[i]));
+      if (largest < Real<T>{2} || !std::isfinite(largest)) continue;
+      const int exponent = std::ilogb(largest);
+      for (Index i = j; i < rows; ++i) own[i] = scaled(own[i], -exponent);
+      scaled_tau[static_cast<std::size_t>(j)] = scaled(tau[j], 2 * exponent);
     }
     for (Index j = 0; j < count; ++j) {
       const T* const own = V.data() + j * rows;
       T* const column = S.data() + j * count;
-      column[j] = tau[j];
+      const T own_tau = scaled_tau[static_cast<std::size_t>(j)];
+      column[j] = own_tau;
       std::vector<T> products(static_cast<std::size_t>(j));
       for (Index i = 0; i < j; ++i) {
         // v_j is zero above its own row.
@@ -53,7 +64,7 @@ template <Scalar T> struct Block {
         const T sum = inner_product<T>(
             j - i, [&](Index k) { return S[static_cast<std::size_t>(i + (i + k) * count)]; },
             [&](Index k) { return products[static_cast<std::size_t>(i + k)]; });
-        column[i] = times(T(-tau[j]), sum);
+        column[i] = times(T(-own_tau), sum);
       }
     }
   }

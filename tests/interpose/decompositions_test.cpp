@@ -218,6 +218,56 @@ TYPED_TEST(Decompositions, OfHardHermitianMatrices) {
   }
 }
 
+// Reflectors that leave positive elements may have vectors far longer than 1.
+TYPED_TEST(Decompositions, LongVectorsOfReflectorsAreApplied) {
+  using T = TypeParam;
+  using R = Real<T>;
+  const int n = 40;
+  const int count = 36;
+  Dense<T> V = this->random(n, n);
+  std::vector<T> tau(static_cast<std::size_t>(count));
+  for (int j = 0; j < count; ++j) {
+    // Of a length 2^(j / 2), and tau = 2 / |v|^2.
+    double square = 1.0;
+    for (int i = j + 1; i < n; ++i) {
+      V(i, j) = V(i, j) * static_cast<R>(std::ldexp(1.0, j / 2));
+      square += size(V(i, j)) * size(V(i, j));
+    }
+    tau[static_cast<std::size_t>(j)] = T(static_cast<R>(2.0 / square));
+  }
+  std::vector<T> work(static_cast<std::size_t>(n));
+  int info = 77;
+  for (const char* const side : {"L", "R"}) {
+    Dense<T> Q = identity<T>(n);
+    call(blas_function<Routine>(this->name("ormqr", "unmqr")),
+         {side, "N", &n, &n, &count, V.all.data(), &V.leading, tau.data(), Q.all.data(), &Q.leading, work.data(), &n,
+          &info});
+    ASSERT_EQ(info, 0);
+    EXPECT_LE(residual(identity<T>(n), Q, true, Q), 8.0 * n * this->unit()) << side;
+    // What the reflectors are, one by one.
+    Dense<T> expected = identity<T>(n);
+    for (int j = count; j-- > 0;) {
+      for (int c = 0; c < n; ++c) {
+        Kokkos::complex<double> sum(real_of<double>(expected(j, c)), imaginary_of<double>(expected(j, c)));
+        const auto wide = [](const T& x) {
+          return Kokkos::complex<double>(real_of<double>(x), imaginary_of<double>(x));
+        };
+        for (int i = j + 1; i < n; ++i) sum += Kokkos::conj(wide(V(i, j))) * wide(expected(i, c));
+        sum *= real_of<double>(tau[static_cast<std::size_t>(j)]);
+        for (int i = j; i < n; ++i) {
+          const auto rest = wide(expected(i, c)) - (i == j ? sum : wide(V(i, j)) * sum);
+          if constexpr (is_complex<T>) {
+            expected(i, c) = T(static_cast<R>(rest.real()), static_cast<R>(rest.imag()));
+          } else {
+            expected(i, c) = static_cast<R>(rest.real());
+          }
+        }
+      }
+    }
+    EXPECT_LE(residual(Q, expected, false, identity<T>(n)), 16.0 * n * this->unit()) << side;
+  }
+}
+
 TYPED_TEST(Decompositions, OfWhatIsNoNumberEnd) {
   using T = TypeParam;
   using R = Real<T>;
