@@ -5,8 +5,10 @@
 #if defined(HEDDLE_FMA) && !defined(HEDDLE_NARROW_VECTORS)
 
 // GCC 12 warns of what its own header leaves undefined for results without a mask.
+#ifndef __clang__
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 #pragma GCC diagnostic ignored "-Wuninitialized"
+#endif
 
 /// Functions that has_wide_vectors() speaks of.
 #define HEDDLE_WIDE __attribute__((target("avx512f,avx512dq,avx512vl,avx2,fma")))
