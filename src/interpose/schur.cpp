@@ -126,10 +126,7 @@ template <Scalar T> struct Reflection {
       of[i] = v[i];
       by[i] = i == 0 ? tau : product(tau, conjugate(v[i]));
     }
-    // Columns do not overlap.
-#ifndef __clang__
 #pragma GCC ivdep
-#endif
     for (Index r = begin; r < end; ++r) {
       T sum = x[r];
       for (int i = 1; i < count; ++i) sum += product(x[r + i * leading], of[i]);
