@@ -7,14 +7,6 @@
 #include <utility>
 
 namespace heddle::impl::interpose {
-namespace {
-
-template <Scalar T> Real<T> size_of(const T& x) {
-  return std::abs(real_of<Real<T>>(x)) + std::abs(imaginary_of<Real<T>>(x));
-}
-
-}  // namespace
-
 template <Scalar T>
 Balance<T>::Balance(Index n, T* A, Index leading, bool scaled)
     : n_(n),

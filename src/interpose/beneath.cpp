@@ -1,12 +1,24 @@
 #include "interpose/beneath.hpp"
 
-#if defined(__x86_64__) && defined(__linux__)
-
 #include <dlfcn.h>
-#include <link.h>
 
 #include <cstdio>
 #include <cstdlib>
+
+namespace {
+
+// The name would not have been found without this library either.
+[[noreturn]] void none_has(const char* name) {
+  std::fprintf(stderr, "heddle: %s is called, and no library beneath has it\n", name);
+  std::abort();
+}
+
+}  // namespace
+
+#if defined(__x86_64__) && defined(__linux__)
+
+#include <link.h>
+
 #include <string>
 
 // A name of each routine, which counts the call and goes on to the library beneath with all registers and the stack as
@@ -168,12 +180,6 @@ HEDDLE_BENEATH_COMPLEX(ungql) HEDDLE_BENEATH_COMPLEX(unmql) HEDDLE_BENEATH_COMPL
     return objects.names;
   }
 
-  // The name would not have been found without this library either.
-  [[noreturn]] void none_has(const char* name) {
-    std::fprintf(stderr, "heddle: %s is called, and no library beneath has it\n", name);
-    std::abort();
-  }
-
   // Libraries that a module brings with itself are not where the system looks for symbols by default.
   void* find_beneath(const char* name) {
     Dl_info self{};
@@ -219,19 +225,11 @@ std::vector<CalledBeneath> called_beneath() {
 
 #else
 
-#include <dlfcn.h>
-
-#include <cstdio>
-#include <cstdlib>
-
 namespace heddle::impl::interpose {
 
 void* routine_beneath(const char* name) {
   void* const found = dlsym(RTLD_NEXT, name);
-  if (found == nullptr) {
-    std::fprintf(stderr, "heddle: %s is called, and no library beneath has it\n", name);
-    std::abort();
-  }
+  if (found == nullptr) none_has(name);
   return found;
 }
 

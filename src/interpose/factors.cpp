@@ -5,6 +5,7 @@
 #include "interpose/level3.hpp"
 #include "interpose/product.hpp"
 #include "interpose/reduced.hpp"
+#include "interpose/scaling.hpp"
 #include "interpose/threads.hpp"
 
 #include <cmath>
@@ -17,9 +18,6 @@ namespace {
 
 constexpr Index block = 64;
 
-template <Scalar T> Real<T> pivot_size(const T& x) {
-  return std::abs(real_of<Real<T>>(x)) + std::abs(imaginary_of<Real<T>>(x));
-}
 template <Scalar T> void swap_rows(T* A, Index leading, Index columns, Index one, Index other) {
   if (one == other) return;
   for (Index j = 0; j < columns; ++j) std::swap(A[one + j * leading], A[other + j * leading]);
@@ -142,7 +140,7 @@ template <Scalar T> Index factor_panel(Index rows, Index columns, T* A, Index le
     for (Index i = j; i < rows; ++i) {
       T& a = A[i + j * leading];
       a = reduced(A, leading, i, j, j);
-      if (pivot_size(a) > pivot_size(A[largest + j * leading])) largest = i;
+      if (size_of(a) > size_of(A[largest + j * leading])) largest = i;
     }
     pivots.push_back(largest);
     swap_rows(A, leading, columns, j, largest);

@@ -35,6 +35,13 @@ bool accepted_gees(const char* name, I* info, const char* job, const char* sort,
                    {leading_s < 1 || (is(job, 'V') && leading_s < n), position - 2},
                    {!enough, position}});
 }
+// Real matrices' eigenvalues are given by their parts.
+template <class R> void part(const std::vector<Kokkos::complex<R>>& w, R* re, R* im) {
+  for (const Kokkos::complex<R>& one : w) {
+    *re++ = one.real();
+    *im++ = one.imag();
+  }
+}
 // What real matrices need at least.
 Index of_geev(bool vectors, Index n) {
   return std::max<Index>(1, (vectors ? 4 : 3) * n);
@@ -57,10 +64,7 @@ Index of_geev(bool vectors, Index n) {
     std::vector<Kokkos::complex<T>> w(static_cast<std::size_t>(*n));                                                   \
     *info = static_cast<I>(geev<T>(*n, A, *leading, w.data(), is(left, 'V') ? VL : nullptr, *leading_l,                \
                                    is(right, 'V') ? VR : nullptr, *leading_r));                                        \
-    for (Index i = 0; i < *n; ++i) {                                                                                   \
-      re[i] = w[static_cast<std::size_t>(i)].real();                                                                   \
-      im[i] = w[static_cast<std::size_t>(i)].imag();                                                                   \
-    }                                                                                                                  \
+    part(w, re, im);                                                                                                   \
   }
 #define HEDDLE_GEEV(symbol, NAME, T, I)                                                                           \
   HEDDLE_EXPORT void symbol(const char* left, const char* right, const I* n, T* A, const I* leading, T* w, T* VL, \
@@ -97,10 +101,7 @@ Index of_geev(bool vectors, Index n) {
     if (asked) return;                                                                                                \
     std::vector<Kokkos::complex<T>> w(static_cast<std::size_t>(*n));                                                  \
     *info = static_cast<I>(gees<T>(*n, A, *leading, w.data(), is(job, 'V') ? VS : nullptr, *leading_s));              \
-    for (Index i = 0; i < *n; ++i) {                                                                                  \
-      re[i] = w[static_cast<std::size_t>(i)].real();                                                                  \
-      im[i] = w[static_cast<std::size_t>(i)].imag();                                                                  \
-    }                                                                                                                 \
+    part(w, re, im);                                                                                                  \
   }
 #define HEDDLE_GEES(symbol, NAME, T, I)                                                                          \
   HEDDLE_EXPORT void symbol(const char* job, const char* sort, void* select, const I* n, T* A, const I* leading, \

@@ -11,9 +11,6 @@
 namespace heddle::impl::interpose {
 namespace {
 
-template <Scalar T> Real<T> size_of(const T& x) {
-  return std::abs(real_of<Real<T>>(x)) + std::abs(imaginary_of<Real<T>>(x));
-}
 template <Scalar T> Real<T> square(const T& x) {
   const auto re = real_of<Real<T>>(x);
   const auto im = imaginary_of<Real<T>>(x);

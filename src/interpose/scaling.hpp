@@ -13,6 +13,11 @@ template <Scalar T> Real<T> largest_part(const T& x) {
   return std::max(std::abs(real_of<Real<T>>(x)), std::abs(imaginary_of<Real<T>>(x)));
 }
 
+/// |Re x| + |Im x|.
+template <Scalar T> Real<T> size_of(const T& x) {
+  return std::abs(real_of<Real<T>>(x)) + std::abs(imaginary_of<Real<T>>(x));
+}
+
 /// x 2^exponent, each part rounded once where it is denormal.
 template <Scalar T> T scaled(const T& x, int exponent) {
   if constexpr (is_complex<T>) {

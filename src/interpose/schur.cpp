@@ -14,9 +14,6 @@ namespace {
 
 template <class T> inline constexpr int order_of_reflectors = is_complex<T> ? 2 : 3;
 
-template <Scalar T> Real<T> size_of(const T& x) {
-  return std::abs(real_of<Real<T>>(x)) + std::abs(imaginary_of<Real<T>>(x));
-}
 // The root with a real part of no sign, of numbers whose squares neither overflow nor vanish.
 template <RealScalar R> Kokkos::complex<R> square_root(const Kokkos::complex<R>& z) {
   const R size = std::sqrt(z.real() * z.real() + z.imag() * z.imag());

@@ -10,10 +10,6 @@
 namespace heddle::impl::interpose {
 namespace {
 
-template <RealScalar R> R size_of(const Kokkos::complex<R>& x) {
-  return std::abs(x.real()) + std::abs(x.imag());
-}
-
 // One eigenvalue's vector: elements of real matrices' are complex, too, where the eigenvalue is.
 template <Scalar T> class Substitution {
  public:
