@@ -54,6 +54,25 @@ template <Scalar T> Batch<T> random_batch(Index m, Index n, Index count, bool he
   return A;
 }
 
+// G G^H for each random G: positive definite, of condition some n^2.
+template <Scalar T> Batch<T> definite_batch(Index n, Index count) {
+  const Batch<T> A("heddle::perf::A", n, n, count);
+  const RandomElements<T> random{4};
+  Kokkos::parallel_for(
+      "heddle::perf::fill", Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(0, n * n * count),
+      KOKKOS_LAMBDA(Index at) {
+        const Index i = at % n;
+        const Index j = at / n % n;
+        const Index b = at / n / n;
+        T sum = T(0);
+        for (Index k = 0; k < n; ++k) {
+          sum += random((i > j ? i : j) + b * n, k) * conjugate(random((i > j ? j : i) + b * n, k));
+        }
+        A(i, j, b) = i < j ? conjugate(sum) : sum;
+      });
+  return A;
+}
+
 #ifdef KOKKOS_ENABLE_CUDA
 
 void check(cusolverStatus_t status) {
@@ -291,10 +310,10 @@ Index count_of(Index rows, Index columns) {
   return is_dry_run() ? 3 : std::max<Index>(2, elements_of_batch / (rows * columns));
 }
 
-template <Scalar T> void eigen_batch(benchmark::State& state, const std::string& routine) {
+template <Scalar T> void eigen_batch(benchmark::State& state, const std::string& routine, bool definite) {
   const Index n = extent(state.range(0));
   const Index count = count_of(n, n);
-  const Batch<T> A = random_batch<T>(n, n, count, true);
+  const Batch<T> A = definite ? definite_batch<T>(n, count) : random_batch<T>(n, n, count, true);
   const Batch<T> V("heddle::perf::V", n, n, count);
   const BatchValues w("heddle::perf::w", n, count);
   eigen::JacobiBatchedReport report;
@@ -329,10 +348,11 @@ void svd_batch(benchmark::State& state, const std::string& routine) {
   }
 }
 
-template <Scalar T> void add_eigen(const std::string& type) {
+template <Scalar T> void add_eigen(const std::string& type, bool definite) {
   for (const std::string& routine : EigenPeer<T>::routines()) {
-    benchmark::RegisterBenchmark(("eigen/batches/" + type + "/" + routine).c_str(),
-                                 [routine](benchmark::State& state) { eigen_batch<T>(state, routine); })
+    benchmark::RegisterBenchmark(
+        ("eigen/batches/" + type + "/" + routine).c_str(),
+        [routine, definite](benchmark::State& state) { eigen_batch<T>(state, routine, definite); })
         ->Arg(96)
         ->Arg(128)
         ->Arg(256)
@@ -345,8 +365,9 @@ template <Scalar T> void add_eigen(const std::string& type) {
 }
 
 [[maybe_unused]] const bool added = [] {
-  add_eigen<double>("double");
-  add_eigen<Kokkos::complex<double>>("complex");
+  add_eigen<double>("double", false);
+  add_eigen<Kokkos::complex<double>>("complex", false);
+  add_eigen<double>("definite", true);
   for (const std::string& routine : SvdPeer::routines()) {
     benchmark::RegisterBenchmark(("svd/batches/" + routine).c_str(),
                                  [routine](benchmark::State& state) { svd_batch(state, routine); })

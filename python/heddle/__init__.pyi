@@ -279,7 +279,7 @@ def eigh(
 ) -> Any: ...
 def eigh_batched(
     a: Any, lower: bool = True, eigvals_only: bool = False, *, accuracy: str = "automatic", tolerance: float = 0.0,
-    sweeps: int = 40, full_output: bool = False,
+    sweeps: int = 40, reproducible: bool = False, full_output: bool = False,
 ) -> Any: ...
 def expm(
     a: Any, *, out: Any = None, method: str = "automatic", degree: int = 10, tolerance: float = 0.0,

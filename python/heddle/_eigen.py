@@ -112,13 +112,16 @@ def _solution(report, w, v, full_output):
 
 
 def eigh_batched(a, lower=True, eigvals_only=False, *, accuracy="automatic", tolerance=0.0, sweeps=40,
-                 full_output=False):
+                 reproducible=False, full_output=False):
     """Eigenvalues, and eigenvectors, of many Hermitian matrices at once, as numpy.linalg.eigh has it for stacks.
 
     Parameters
     ----------
     a : (..., n, n) array
-        Of any strides. The other parameters are those of eigh().
+        Of any strides.
+    reproducible : bool
+        Results have the same bits whatever else is in the stack, on NVIDIA GPUs too, where that takes longer from n =
+        65 on; elsewhere they have them always. The other parameters are those of eigh().
 
     Returns
     -------
@@ -142,7 +145,7 @@ def eigh_batched(a, lower=True, eigvals_only=False, *, accuracy="automatic", tol
     stack = a.reshape((-1, n, n)) if n else a.reshape((int(np.prod(shape[:-2])), 0, 0))
     w = result("eigh_batched", kind, None, tuple(stack.shape[:2]), real_name(name), a)
     v = None if eigvals_only else result("eigh_batched", kind, None, tuple(stack.shape), name, a)
-    options = _core.EighOptions("automatic", accuracy, not lower, tolerance, sweeps, 0, False)
+    options = _core.EighOptions("automatic", accuracy, not lower, tolerance, sweeps, 0, reproducible)
     report = EighBatchedReport(**_core.eigh_batched(stack, w, v, options))
     if report.not_converged and not full_output:
         raise np.linalg.LinAlgError(f"eigh_batched: {report.not_converged} of {stack.shape[0]} matrices failed, first "

@@ -68,7 +68,8 @@ nb::dict eigh_batched(const Input& a, const Output& w, const std::optional<Outpu
   const eigen::JacobiBatchedOptions taken{.accuracy = options.jacobi.accuracy,
                                           .upper = options.jacobi.upper,
                                           .tolerance = options.jacobi.tolerance,
-                                          .sweeps = options.jacobi.sweeps};
+                                          .sweeps = options.jacobi.sweeps,
+                                          .reproducible = options.jacobi.reproducible};
   const eigen::JacobiBatchedReport report = with_scalar(a, [&]<class T>() {
     return run([&] {
       const Operand<const T, 3> A(a, "a");

@@ -31,23 +31,10 @@ cublasOperation_t operation_of(Operation operation) {
   throw Error(ErrorKind::argument, "not a value of heddle::Operation");
 }
 
-template <Scalar T> struct Routine;
-template <> struct Routine<float> {
-  using Element = float;
-  static constexpr auto* gemm = &cublasSgemm_64;
-};
-template <> struct Routine<double> {
-  using Element = double;
-  static constexpr auto* gemm = &cublasDgemm_64;
-};
-template <> struct Routine<Kokkos::complex<float>> {
-  using Element = cuComplex;
-  static constexpr auto* gemm = &cublasCgemm_64;
-};
-template <> struct Routine<Kokkos::complex<double>> {
-  using Element = cuDoubleComplex;
-  static constexpr auto* gemm = &cublasZgemm_64;
-};
+template <Scalar T> constexpr auto* gemm_routine = &cublasDgemm_64;
+template <> constexpr auto* gemm_routine<float> = &cublasSgemm_64;
+template <> constexpr auto* gemm_routine<Kokkos::complex<float>> = &cublasCgemm_64;
+template <> constexpr auto* gemm_routine<Kokkos::complex<double>> = &cublasZgemm_64;
 
 // A column-major matrix in memory, which is written where it is C.
 template <Scalar T> struct Operand {
@@ -117,7 +104,7 @@ template <Scalar T>
 // NOLINTNEXTLINE(readability-function-size): the arguments of BLAS
 void backend_gemm(const blas::Context& context, Operation op_a, Operation op_b, T alpha, const MatrixView<const T>& A,
                   const MatrixView<const T>& B, T beta, const MatrixView<T>& C) {
-  using Element = typename Routine<T>::Element;
+  using Element = typename blas::CudaScalar<T>::Element;
   const QuietRegion region("heddle::blas::gemm");
   const auto inner = static_cast<Index>(A.extent(op_a == Operation::none ? 1 : 0));
   const Operand<T> a(A);
@@ -132,12 +119,12 @@ void backend_gemm(const blas::Context& context, Operation op_a, Operation op_b, 
   copies.copy(a, left);
   copies.copy(b, right);
   if (beta != T{0}) copies.copy(c, result);
-  blas::check("multiply", Routine<T>::gemm(context.state()->handle, operation_of(op_a), operation_of(op_b), c.rows,
-                                           c.columns, inner, reinterpret_cast<const Element*>(&alpha),
-                                           reinterpret_cast<const Element*>(left.data), left.leading,
-                                           reinterpret_cast<const Element*>(right.data), right.leading,
-                                           reinterpret_cast<const Element*>(&beta),
-                                           reinterpret_cast<Element*>(result.data), result.leading));
+  blas::check("multiply",
+              gemm_routine<T>(context.state()->handle, operation_of(op_a), operation_of(op_b), c.rows, c.columns, inner,
+                              reinterpret_cast<const Element*>(&alpha), reinterpret_cast<const Element*>(left.data),
+                              left.leading, reinterpret_cast<const Element*>(right.data), right.leading,
+                              reinterpret_cast<const Element*>(&beta), reinterpret_cast<Element*>(result.data),
+                              result.leading));
   copies.copy(result, c);
 }
 
@@ -222,40 +209,28 @@ bool backend_has_eigenvectors() {
   return true;
 }
 
-namespace {
-
-template <Scalar T> constexpr cudaDataType data_type = CUDA_R_64F;
-template <> constexpr cudaDataType data_type<float> = CUDA_R_32F;
-template <> constexpr cudaDataType data_type<Kokkos::complex<float>> = CUDA_C_32F;
-template <> constexpr cudaDataType data_type<Kokkos::complex<double>> = CUDA_C_64F;
-
-}  // namespace
-
 template <Scalar T>
 void backend_eigenvectors(const blas::Context& context, const MatrixView<T>& A,
                           const Kokkos::View<Real<T>*, MemorySpace>& w) {
   const Kokkos::Profiling::ScopedRegion region("heddle::blas::eigenvectors");
   const ExecutionSpace& space = context.space();
   blas::Solver& solver = context.state()->solver(space);
+  constexpr cudaDataType type = blas::CudaScalar<T>::type;
+  constexpr cudaDataType real_type = blas::CudaScalar<Real<T>>::type;
   const auto n = static_cast<Index>(A.extent(0));
   const Index leading = leading_dimension(A);
   std::size_t device_bytes = 0;
   std::size_t host_bytes = 0;
-  blas::check_solver("size a workspace", cusolverDnXsyevd_bufferSize(
-                                             solver.handle, solver.parameters, CUSOLVER_EIG_MODE_VECTOR,
-                                             CUBLAS_FILL_MODE_LOWER, n, data_type<T>, A.data(), leading,
-                                             data_type<Real<T>>, w.data(), data_type<T>, &device_bytes, &host_bytes));
-  if (solver.workspace.size() < device_bytes) {
-    solver.workspace = {};
-    solver.workspace = Kokkos::View<std::byte*, MemorySpace>(
-        Kokkos::view_alloc(Kokkos::WithoutInitializing, "heddle::blas::workspace"), device_bytes);
-  }
-  if (solver.host_workspace.size() < host_bytes) solver.host_workspace.resize(host_bytes);
-  blas::check_solver("find eigenvectors",
-                     cusolverDnXsyevd(solver.handle, solver.parameters, CUSOLVER_EIG_MODE_VECTOR,
-                                      CUBLAS_FILL_MODE_LOWER, n, data_type<T>, A.data(), leading, data_type<Real<T>>,
-                                      w.data(), data_type<T>, solver.workspace.data(), device_bytes,
-                                      solver.host_workspace.data(), host_bytes, solver.info.data()));
+  blas::check_solver(
+      "size a workspace",
+      cusolverDnXsyevd_bufferSize(solver.handle, solver.parameters, CUSOLVER_EIG_MODE_VECTOR, CUBLAS_FILL_MODE_LOWER, n,
+                                  type, A.data(), leading, real_type, w.data(), type, &device_bytes, &host_bytes));
+  solver.reserve(device_bytes, host_bytes);
+  blas::check_solver(
+      "find eigenvectors",
+      cusolverDnXsyevd(solver.handle, solver.parameters, CUSOLVER_EIG_MODE_VECTOR, CUBLAS_FILL_MODE_LOWER, n, type,
+                       A.data(), leading, real_type, w.data(), type, solver.workspace.data(), device_bytes,
+                       solver.host_workspace.data(), host_bytes, solver.info.data()));
   int found = 0;
   Kokkos::deep_copy(space, Kokkos::View<int, Kokkos::HostSpace>(&found), solver.info);
   space.fence("heddle::blas::eigenvectors");

@@ -97,6 +97,15 @@ Solver::Solver() : info("heddle::blas::info") {
   check_solver("make parameters", cusolverDnCreateParams(&parameters));
 }
 
+void Solver::reserve(std::size_t device_bytes, std::size_t host_bytes) {
+  if (workspace.size() < device_bytes) {
+    workspace = {};
+    workspace = Kokkos::View<std::byte*, MemorySpace>(
+        Kokkos::view_alloc(Kokkos::WithoutInitializing, "heddle::blas::workspace"), device_bytes);
+  }
+  if (host_workspace.size() < host_bytes) host_workspace.resize(host_bytes);
+}
+
 Solver::~Solver() {
   if (parameters != nullptr) cusolverDnDestroyParams(parameters);
   if (handle != nullptr) cusolverDnDestroy(handle);

@@ -20,12 +20,34 @@ namespace heddle::blas {
 void check(const char* what, cublasStatus_t status);
 void check_solver(const char* what, cusolverStatus_t status);
 
+/// A scalar as the libraries of CUDA have it: its type, and their number for that.
+template <Scalar T> struct CudaScalar;
+template <> struct CudaScalar<float> {
+  using Element = float;
+  static constexpr cudaDataType type = CUDA_R_32F;
+};
+template <> struct CudaScalar<double> {
+  using Element = double;
+  static constexpr cudaDataType type = CUDA_R_64F;
+};
+template <> struct CudaScalar<Kokkos::complex<float>> {
+  using Element = cuComplex;
+  static constexpr cudaDataType type = CUDA_C_32F;
+};
+template <> struct CudaScalar<Kokkos::complex<double>> {
+  using Element = cuDoubleComplex;
+  static constexpr cudaDataType type = CUDA_C_64F;
+};
+
 /// A handle of cuSOLVER with its parameters, and the memory of the last call.
 struct Solver {
   Solver();
   ~Solver();
   Solver(const Solver&) = delete;
   Solver& operator=(const Solver&) = delete;
+
+  /// Makes the two workspaces so large at least.
+  void reserve(std::size_t device_bytes, std::size_t host_bytes);
 
   cusolverDnHandle_t handle = nullptr;
   cusolverDnParams_t parameters = nullptr;

@@ -10,6 +10,7 @@ struct JacobiBatchedOptions {
   bool upper = false;                                   ///< Whether upper triangles are read, and not lower ones.
   double tolerance = 0;                                 ///< As JacobiOptions::tolerance; 0 stands for 2 sqrt(n) u.
   int sweeps = 40;                                      ///< No matrix takes more sweeps, converged or not.
+  bool reproducible = false;                            ///< Bits as promised below, on NVIDIA GPUs too.
 };
 
 struct JacobiBatchedReport {
@@ -42,15 +43,21 @@ JacobiBatchedReport jacobi_batched(const ExecutionSpace& space, const StridedBat
 /// Up to n = 64 in one launch: on GPUs two columns a thread, in registers; on CPUs as many real matrices at a time as a
 /// vector holds, complex ones (two-sided) a thread each. Larger matrices advance together as block columns in memory, a
 /// group of them after another; those that are not positive definite, or of which accuracy `norm` is asked for, begin
-/// at the vectors that a tridiagonalisation with implicit QL finds, and take one or two sweeps.
+/// at the vectors that a tridiagonalisation with implicit QL finds, and take one or two sweeps. On NVIDIA GPUs, where
+/// bits need not be reproducible, they begin at the library's vectors (XsyevBatched), in float for double, which steps
+/// of Ogita and Aishima's refinement make orthonormal and right; what those leave, of eigenvalues close together, is
+/// rotated, and where the library fails there are its own vectors yet.
 ///
 /// Any strides; A must not overlap V. Throws Error(argument) for shapes that don't fit. Matrices that did not converge
 /// are counted in the report; w and V of these hold what there was (NaNs, of matrices that hold any, from n = 65 on).
 /// Errors as jacobi() has them. Positive definite matrices whose diagonal spans more than 2^400 (2^24 of float; from n
 /// = 65 on 2^800 and 2^80) are solved as jacobi() says, one after another when the rest is done: right, but not fast.
-/// Blocks. Bits: reproducible for any number of threads; a matrix's do not depend on its neighbours. Cost: 6 n^3 flops
-/// a sweep, 6 to 11 sweeps; 15 n^3 in all of large matrices that begin at vectors (four times that for complex T).
-/// Memory from n = 65 on: three to four matrices for each of a group, which takes up to 512 MiB.
+/// Blocks. Bits: reproducible for any number of threads, and a matrix's do not depend on its neighbours; on NVIDIA GPUs
+/// none from n = 65 on, or the same with the option `reproducible`, which takes 1.5 (n = 96) to 8 times (n = 512) as
+/// long. Cost: 6 n^3 flops a sweep, 6 to 11 sweeps; 15 n^3 in all of large matrices that begin at vectors, 8 n^3 a step
+/// of the refinement, one to three steps (four times that for complex T). Memory from n = 65 on: three to six matrices
+/// for each of a group, which takes up to 512 MiB on CPUs and a quarter of the free memory, the library's included, on
+/// GPUs.
 template <class ViewA, class ViewW, class ViewV>
   requires Scalar<typename ViewV::non_const_value_type>
 [[nodiscard]] JacobiBatchedReport jacobi_batched(const ExecutionSpace& space, const ViewA& A, const ViewW& w,

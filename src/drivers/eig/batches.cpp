@@ -144,7 +144,8 @@ Outcome eigensystems(Context& context, const BatchRequest& request, const HostMa
   const eigen::JacobiBatchedOptions options{.accuracy = request.solver.accuracy,
                                             .upper = request.solver.upper,
                                             .tolerance = request.solver.tolerance,
-                                            .sweeps = request.solver.sweeps};
+                                            .sweeps = request.solver.sweeps,
+                                            .reproducible = request.solver.reproducible};
   Outcome outcome;
   const auto start = std::chrono::steady_clock::now();
   const eigen::JacobiBatchedReport report = request.values_only ? eigen::jacobi_batched_values(space, A, w, options)

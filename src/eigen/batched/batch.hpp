@@ -29,6 +29,7 @@ template <Scalar T> struct Batch {
   StridedBatch<T> V;
   bool vectors;
   bool upper;
+  bool reproducible;
   JacobiAccuracy accuracy;
   Criterion<R> limits;
   int most_sweeps;

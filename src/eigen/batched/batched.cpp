@@ -95,7 +95,8 @@ JacobiReport solve_graded_one(const ExecutionSpace& space, const StridedBatch<co
     }
     static_cast<void>(jacobi_batched<T>(
         space, Kokkos::subview(A, all, all, only), Kokkos::subview(w, all, only), V != nullptr ? &batch : nullptr,
-        {JacobiAccuracy::norm, options.upper, options.tolerance, options.sweeps}, &report, method));
+        {JacobiAccuracy::norm, options.upper, options.tolerance, options.sweeps, options.reproducible}, &report,
+        method));
   }
   return report;
 }
@@ -159,6 +160,7 @@ JacobiBatchedReport jacobi_batched(const ExecutionSpace& space, const StridedBat
                        V != nullptr ? *V : StridedBatch<T>(),
                        V != nullptr,
                        options.upper,
+                       options.reproducible,
                        options.accuracy,
                        criterion_for<T>(options.tolerance, n),
                        options.sweeps,

@@ -1,6 +1,7 @@
 // Batches of matrices in memory: who works on which of them, and how many there are at a time.
 #pragma once
 
+#include "comm/vendor.hpp"
 #include "eigen/dense/matrices.hpp"
 
 #include <algorithm>
@@ -10,14 +11,40 @@ namespace heddle::eigen::impl {
 using MatrixTeams = Kokkos::TeamPolicy<ExecutionSpace, Kokkos::Schedule<Kokkos::Dynamic>, Kokkos::LaunchBounds<256, 2>>;
 using MatrixTeam = MatrixTeams::member_type;
 
+/// Threads of a team on a GPU, vectors of which are a thread to Kokkos.
+inline constexpr int team_threads = 256;
+inline constexpr int vector_threads = 32;
+
 /// A team for each of `count` matrices: one thread of a CPU, 8 x 32 of a GPU.
 inline MatrixTeams matrix_teams(const ExecutionSpace& space, int count) {
-  return heddle::impl::on_host ? MatrixTeams(space, count, 1) : MatrixTeams(space, count, 8, 32);
+  return heddle::impl::on_host ? MatrixTeams(space, count, 1)
+                               : MatrixTeams(space, count, team_threads / vector_threads, vector_threads);
 }
 
-/// How many matrices of so many bytes are worked on together: enough for any device, and no more than 512 MiB of them.
+/// Columns that a team works on, a thread of it (with its vector) a column at a time.
+inline constexpr int columns_of_team = 32;
+/// Teams for all columns of `matrices` matrices: those of a matrix follow one another.
+inline MatrixTeams teams_by_columns(const ExecutionSpace& space, int matrices, int columns) {
+  return matrix_teams(space, matrices * ((columns + columns_of_team - 1) / columns_of_team));
+}
+/// body(team, matrix, column) for each column, by a thread and its vector.
+template <class Body>
+void for_each_column(const ExecutionSpace& space, const char* label, int matrices, int columns, const Body& body) {
+  const int teams = (columns + columns_of_team - 1) / columns_of_team;
+  Kokkos::parallel_for(
+      label, teams_by_columns(space, matrices, columns), KOKKOS_LAMBDA(const MatrixTeam& team) {
+        const int matrix = team.league_rank() / teams;
+        const int begin = team.league_rank() % teams * columns_of_team;
+        const int end = begin + columns_of_team < columns ? begin + columns_of_team : columns;
+        Kokkos::parallel_for(Kokkos::TeamThreadRange(team, begin, end), [&](int j) { body(team, matrix, j); });
+      });
+}
+
+/// How many matrices of so many bytes are worked on together: on CPUs 512 MiB of them, on GPUs what a quarter of the
+/// free memory holds.
 inline int matrices_at_once(Index bytes_of_one, Index count) {
-  constexpr Index room = Index{512} << 20;
+  const Index room =
+      heddle::impl::on_host ? Index{512} << 20 : static_cast<Index>(heddle::impl::vendor::memory_info().free / 4);
   return static_cast<int>(std::clamp<Index>(room / std::max<Index>(bytes_of_one, 1), 1, std::max<Index>(count, 1)));
 }
 

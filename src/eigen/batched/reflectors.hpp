@@ -11,13 +11,6 @@ namespace heddle::eigen::impl {
 template <class T> using Matrices = Kokkos::View<T***, Kokkos::LayoutLeft, MemorySpace>;
 template <class T> using Vectors = Kokkos::View<T**, Kokkos::LayoutLeft, MemorySpace>;
 
-/// Columns that a team works on, a thread of it (with its vector) a column at a time.
-inline constexpr int columns_of_team = 32;
-/// Teams for all columns of `matrices` matrices: those of a matrix follow one another.
-inline MatrixTeams teams_by_columns(const ExecutionSpace& space, int matrices, int columns) {
-  return matrix_teams(space, matrices * ((columns + columns_of_team - 1) / columns_of_team));
-}
-
 /// The sum of term(i) for begin <= i < end, several sums at a time, so that a host's compiler can keep them in vectors.
 template <Scalar T, class Term> KOKKOS_FORCEINLINE_FUNCTION T sum_in_parts(int begin, int end, const Term& term) {
   constexpr int parts = is_complex<T> ? 8 : 16;
@@ -79,27 +72,22 @@ template <Scalar T> KOKKOS_INLINE_FUNCTION Reflector<T> reflector_of(const T& al
 template <Scalar T>
 void apply_reflectors(const ExecutionSpace& space, const Matrices<T>& v, const Vectors<T>& tau, const Matrices<T>& C,
                       const Values<int>& chosen, int rows, int count, int offset, int columns, bool of_identity) {
-  const int teams = (columns + columns_of_team - 1) / columns_of_team;
-  Kokkos::parallel_for(
-      "heddle::eigen::apply_reflectors", teams_by_columns(space, static_cast<int>(chosen.extent(0)), columns),
-      KOKKOS_LAMBDA(const MatrixTeam& team) {
-        const int slot = chosen(team.league_rank() / teams);
-        const int begin = team.league_rank() % teams * columns_of_team;
-        const int end = begin + columns_of_team < columns ? begin + columns_of_team : columns;
-        Kokkos::parallel_for(Kokkos::TeamThreadRange(team, begin, end), [&](int j) {
-          const int last = of_identity && j - offset + 1 < count ? j - offset + 1 : count;
-          T* const u = &C(0, j, slot);
-          for (int k = last - 1; k >= 0; --k) {
-            const T by = tau(k, slot);
-            if (by == T(0)) {
-              continue;
-            }
-            const T* const x = &v(0, k, slot);
-            const T factor = -by * vector_sum<T>(team, k + offset, rows, [&](int i) { return conjugate(x[i]) * u[i]; });
-            Kokkos::parallel_for(Kokkos::ThreadVectorRange(team, k + offset, rows),
-                                 [&](int i) { u[i] = multiply_add<T>(factor, x[i], u[i]); });
+  for_each_column(
+      space, "heddle::eigen::apply_reflectors", static_cast<int>(chosen.extent(0)), columns,
+      KOKKOS_LAMBDA(const MatrixTeam& team, int at, int j) {
+        const int slot = chosen(at);
+        const int last = of_identity && j - offset + 1 < count ? j - offset + 1 : count;
+        T* const u = &C(0, j, slot);
+        for (int k = last - 1; k >= 0; --k) {
+          const T by = tau(k, slot);
+          if (by == T(0)) {
+            continue;
           }
-        });
+          const T* const x = &v(0, k, slot);
+          const T factor = -by * vector_sum<T>(team, k + offset, rows, [&](int i) { return conjugate(x[i]) * u[i]; });
+          Kokkos::parallel_for(Kokkos::ThreadVectorRange(team, k + offset, rows),
+                               [&](int i) { u[i] = multiply_add<T>(factor, x[i], u[i]); });
+        }
       });
 }
 

@@ -6,19 +6,35 @@
 
 namespace heddle::eigen::impl {
 
-/// What a group of matrices needs for it; `W` and `Q` are n x n each.
+/// The matrices of a group, and vectors to begin at.
+template <Scalar T> struct Beginning {
+  /// Rows that a thread turns: vectors of them on CPUs.
+  static constexpr int rows_at_once = heddle::impl::on_host ? 128 / static_cast<int>(sizeof(T)) : 1;
+
+  Matrices<T> W;  ///< n x n each.
+  Matrices<T> Q;  ///< The same, in a multiple of rows_at_once rows.
+
+  Beginning(const Scratch& scratch, int n, int count) {
+    // Of an odd number of bands, whose columns do not share the sets of a CPU's first cache.
+    const int bands = (n + rows_at_once - 1) / rows_at_once;
+    const int leading = heddle::impl::on_host ? (bands | 1) * rows_at_once : n;
+    W = scratch.shaped<Matrices<T>>("heddle::eigen::reflections", n, n, count);
+    Q = scratch.shaped<Matrices<T>>("heddle::eigen::first_vectors", leading, n, count);
+  }
+};
+
+/// What a group of matrices needs for it.
 template <Scalar T> struct Tridiagonals {
   using R = Real<T>;
   /// Chases of QL whose rotations are kept before vectors are turned by them, and those that turn them together.
   static constexpr int chases = 32;
   static constexpr int together = heddle::impl::on_host ? 1 : 8;
   static_assert(chases % together == 0);
-  /// Rows that a thread turns: vectors of them on CPUs.
-  static constexpr int rows_at_once = heddle::impl::on_host ? 128 / static_cast<int>(sizeof(T)) : 1;
+  static constexpr int rows_at_once = Beginning<T>::rows_at_once;
 
   int n;
   Matrices<T> W;    ///< The matrices; then the reflections.
-  Matrices<T> Q;    ///< The eigenvectors in the end; a multiple of rows_at_once rows.
+  Matrices<T> Q;    ///< The eigenvectors in the end.
   Vectors<T> tau;   ///< n x count
   Vectors<R> d;     ///< The diagonals, n x count
   Vectors<R> e;     ///< What is below them
@@ -32,21 +48,17 @@ template <Scalar T> struct Tridiagonals {
   static Index bytes_of_one(Index n) {
     return n * (2 * n * static_cast<Index>(sizeof(T)) + 2 * chases * static_cast<Index>(sizeof(R)));
   }
-  Tridiagonals(const ExecutionSpace& space, int rows, int count) : n(rows) {
+  Tridiagonals(const Scratch& scratch, const Beginning<T>& of) : n(static_cast<int>(of.W.extent(0))), W(of.W), Q(of.Q) {
+    const std::size_t count = W.extent(2);
+    tau = scratch.shaped<Vectors<T>>("heddle::eigen::tau", n, count);
+    d = scratch.shaped<Vectors<R>>("heddle::eigen::diagonals", n, count);
+    e = scratch.shaped<Vectors<R>>("heddle::eigen::beside", n, count);
+    bound = scratch.values<R>("heddle::eigen::bounds", count);
+    cosines = scratch.shaped<Matrices<R>>("heddle::eigen::cosines", chases, n + 2 * chases, count);
+    sines = scratch.shaped<Matrices<R>>("heddle::eigen::sines", chases, n + 2 * chases, count);
     const auto with = [&](const char* label) {
-      return Kokkos::view_alloc(space, Kokkos::WithoutInitializing, std::string(label));
+      return Kokkos::view_alloc(scratch.space(), Kokkos::WithoutInitializing, std::string(label));
     };
-    // Of an odd number of bands, whose columns do not share the sets of a CPU's first cache.
-    const int bands = (n + rows_at_once - 1) / rows_at_once;
-    const int leading = heddle::impl::on_host ? (bands | 1) * rows_at_once : n;
-    W = Matrices<T>(with("heddle::eigen::reflections"), n, n, count);
-    Q = Matrices<T>(with("heddle::eigen::first_vectors"), leading, n, count);
-    tau = Vectors<T>(with("heddle::eigen::tau"), n, count);
-    d = Vectors<R>(with("heddle::eigen::diagonals"), n, count);
-    e = Vectors<R>(with("heddle::eigen::beside"), n, count);
-    bound = Values<R>(with("heddle::eigen::bounds"), count);
-    cosines = Matrices<R>(with("heddle::eigen::cosines"), chases, n + 2 * chases, count);
-    sines = Matrices<R>(with("heddle::eigen::sines"), chases, n + 2 * chases, count);
     ranges = Kokkos::View<int** [2], Kokkos::LayoutLeft, MemorySpace>(with("heddle::eigen::ranges"), chases, count);
     state = Kokkos::View<int* [2], MemorySpace>(with("heddle::eigen::state"), count);
   }
@@ -350,11 +362,11 @@ void find_vectors(const ExecutionSpace& space, const Tridiagonals<T>& work, cons
 
 /// X = W Q + shift Q, W the matrices once more.
 template <Scalar T>
-void shifted_products(const ExecutionSpace& space, const Tridiagonals<T>& work, const Values<Real<T>>& shifts,
+void shifted_products(const ExecutionSpace& space, const Beginning<T>& work, const Values<Real<T>>& shifts,
                       const Values<int>& chosen, const Matrices<T>& X) {
   constexpr int together = 4;
   constexpr int terms = 8;
-  const int n = work.n;
+  const auto n = static_cast<int>(work.W.extent(0));
   const int teams = (n + columns_of_team - 1) / columns_of_team;
   Kokkos::parallel_for(
       "heddle::eigen::shifted_products", teams_by_columns(space, static_cast<int>(chosen.extent(0)), n),

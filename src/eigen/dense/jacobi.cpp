@@ -268,7 +268,8 @@ void solve_small(const ExecutionSpace& space, const StridedMatrix<const T>& A, c
   }
   static_cast<void>(
       jacobi_batched<T>(space, batch(A.data(), A.stride(0), A.stride(1)), values, vectors ? &*vectors : nullptr,
-                        {options.accuracy, options.upper, options.tolerance, options.sweeps}, &report, options.method));
+                        {options.accuracy, options.upper, options.tolerance, options.sweeps, options.reproducible},
+                        &report, options.method));
   require(options.accuracy != JacobiAccuracy::relative || report.accuracy == JacobiAccuracy::relative, not_definite);
 }
 
