@@ -73,6 +73,9 @@ def test_batched(rng, scalar, shape):
     assert w.shape == shape[:-1] and v.shape == shape
     for i in np.ndindex(*shape[:-2]):
         assert_eigen(a[i], w[i], v[i], scalar)
+    again = heddle.eigh_batched(a, reproducible=True)
+    assert np.array_equal(again[0], heddle.eigh_batched(a, reproducible=True)[0])
+    assert np.allclose(again[0], w)
     only = heddle.eigh_batched(a, eigvals_only=True)
     assert np.abs(only - w).max(initial=0) <= 1e3 * roundoff(scalar) * 100
 
