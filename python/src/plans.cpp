@@ -37,7 +37,7 @@ void PlanStore::give(const std::type_info& type, const std::string& key, std::si
 void bind_plans(nb::module_& module) {
   module.def("release_memory", [] {
     if (!running()) return;
-    const nb::gil_scoped_release released;
+    const WithoutGil released;
     const Turn turn;
     PlanStore::get().clear();
   });

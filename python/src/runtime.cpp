@@ -119,7 +119,17 @@ void Hearing::rethrow() const {
   if (heard) std::rethrow_exception(std::exchange(heard, nullptr));
 }
 
+WithoutGil::WithoutGil() : state_(PyEval_SaveThread()) {}
+WithoutGil::~WithoutGil() {
+  try {
+    PyEval_RestoreThread(state_);
+  } catch (...) {
+    while (true) pause();
+  }
+}
+
 Turn::Turn() : lock_(state().mutex) {
+  require_this_process();
   drop_left();
 }
 
@@ -132,7 +142,8 @@ void drop(std::shared_ptr<void> value) {
     return;
   }
   if (const std::unique_lock lock(the.mutex, std::try_to_lock); lock.owns_lock()) {
-    value.reset();
+    // Once it has ended, as above.
+    running() ? value.reset() : static_cast<void>(new std::shared_ptr<void>(std::move(value)));
     return;
   }
   const std::scoped_lock lock(the.registry);
@@ -172,8 +183,9 @@ void end() {
   State& the = state();
   if (the.ended || (the.started && the.process != getpid())) return;
   // Another thread's call may be under way; it needs the GIL to come back.
-  const nb::gil_scoped_release released;
-  const Turn turn;
+  const WithoutGil released;
+  const std::scoped_lock lock(the.mutex);
+  drop_left();
   if (!the.started) {
     the.ended = true;
     return;

@@ -103,8 +103,22 @@ class Watch {
   std::exception_ptr stopped_;
 };
 
+/// While it is there, this thread is without the GIL. Where the interpreter has begun to end by then, Python ends a
+/// thread that wants the GIL back, by unwinding its stack, at which frames of C++ that throw nothing end the process;
+/// such a thread sleeps instead for as long as the process is there.
+class WithoutGil {
+ public:
+  WithoutGil();
+  ~WithoutGil();
+  WithoutGil(const WithoutGil&) = delete;
+  WithoutGil& operator=(const WithoutGil&) = delete;
+
+ private:
+  PyThreadState* state_;
+};
+
 /// The one lock of all calls: the library's work on an instance is one caller's at a time. It is waited for without the
-/// GIL alone. Taking it drops what was left.
+/// GIL alone. Taking it drops what was left. Throws Error(computation) where end() came first.
 class Turn {
  public:
   Turn();
@@ -129,7 +143,7 @@ class Hearing {
 /// other.
 template <class Work> auto run(Work&& work) {
   start();
-  const nb::gil_scoped_release released;
+  const WithoutGil released;
   const Turn turn;
   const Hearing hearing;
   try {

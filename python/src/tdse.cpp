@@ -129,7 +129,7 @@ nb::dict arrays_of_run(const Run& run) {
 
 void write(const Run& run, const std::string& path) {
   const Parts& parts = run.parts();
-  const nb::gil_scoped_release released;
+  const WithoutGil released;
   const Turn turn;
   const char* const words[] = {"heddle.tdse"};
   driver::begin_provenance(1, words);

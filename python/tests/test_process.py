@@ -307,6 +307,9 @@ if __name__ == "__main__":
     "atexit.register(lambda: print(heddle.exact.sum(np.ones(2))))",
     "threading.Thread(target=lambda: [heddle.exact.sum(np.ones(9999)) for _ in range(300)]).start()",
     "threading.Thread(target=lambda: [heddle.exact.sum(np.ones(9999)) for _ in range(10**9)], daemon=True).start()",
+    # Of several threads some wait for the one that calls, and come to their turn after the end.
+    "for _ in range(8): threading.Thread(target=lambda: [heddle.exact.sum(np.ones(9999)) for _ in range(10**9)], "
+    "daemon=True).start()",
     "sys.exit(0)",
     "del sys.modules['heddle'], sys.modules['heddle._core']; heddle.exact.sum(np.ones(2))",
 ])
