@@ -358,7 +358,7 @@ struct Refined {
 
 /// Steps until each of the chosen matrices has ended. products.whole(A, B, C, chosen, numbers) gives C = A B of those,
 /// whose numbers are on the device and on the host, and products.upper() the upper triangle of C = A^H B, at least.
-/// Blocks. Cost: 6.5 to 8 n^3 flops a step (four times that for complex T); one to three steps.
+/// Blocks. Cost: 6.5 to 8 n^3 flops a step (four times that for complex T); two to five steps, seven at most.
 template <Scalar T, class Products>
 Refined refine(const Scratch& scratch, const Refinement<T>& work, std::vector<int> chosen, Real<T> tolerance,
                const Products& products) {
