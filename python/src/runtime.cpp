@@ -136,18 +136,21 @@ Turn::Turn() : lock_(state().mutex) {
 void drop(std::shared_ptr<void> value) {
   State& the = state();
   if (!value) return;
-  if (!running()) {
-    // Kokkos has ended, or is another process's: what is left is the system's.
-    static_cast<void>(new std::shared_ptr<void>(std::move(value)));
-    return;
+  if (running()) {
+    const std::unique_lock lock(the.mutex, std::try_to_lock);
+    if (!lock.owns_lock()) {
+      const std::scoped_lock registry(the.registry);
+      the.left.push_back(std::move(value));
+      return;
+    }
+    // Unless it has ended since.
+    if (running()) {
+      value.reset();
+      return;
+    }
   }
-  if (const std::unique_lock lock(the.mutex, std::try_to_lock); lock.owns_lock()) {
-    // Once it has ended, as above.
-    running() ? value.reset() : static_cast<void>(new std::shared_ptr<void>(std::move(value)));
-    return;
-  }
-  const std::scoped_lock lock(the.registry);
-  the.left.push_back(std::move(value));
+  // Kokkos has ended, or is another process's: what is left is the system's.
+  static_cast<void>(new std::shared_ptr<void>(std::move(value)));
 }
 
 void start(std::optional<int> threads, std::optional<int> device) {

@@ -7,13 +7,9 @@
 #include "eigen/batched/refinement.hpp"
 
 #include <algorithm>
-#include <type_traits>
 #include <vector>
 
 namespace heddle::eigen::impl {
-
-/// The scalar of the library's vectors.
-template <Scalar T> using Lower = std::conditional_t<is_complex<T>, Kokkos::complex<float>, float>;
 
 /// low = A of the chosen matrices, without gaps.
 template <Scalar T>

@@ -61,14 +61,13 @@ First<T> first_vectors(const Scratch& scratch, const blas::Context& context, con
     for_each_element(
         space, "heddle::eigen::first_vectors", n, n, KOKKOS_LAMBDA(Index i, Index j) { Q(i, j) = given(i, j); });
   } else {
-    using Lower = std::conditional_t<is_complex<T>, Kokkos::complex<float>, float>;
     try {
-      if (options.lower_precision && !std::is_same_v<T, Lower>) {
-        const Dense<Lower> low = dense<Lower>(scratch, "heddle::eigen::lower_vectors", n, n);
+      if (options.lower_precision && !std::is_same_v<T, Lower<T>>) {
+        const Dense<Lower<T>> low = dense<Lower<T>>(scratch, "heddle::eigen::lower_vectors", n, n);
         for_each_element(
             space, "heddle::eigen::lower_vectors", n, n,
-            KOKKOS_LAMBDA(Index i, Index j) { low(i, j) = static_cast<Lower>(S(i, j)); });
-        by_library<Lower>(scratch, context, low, first);
+            KOKKOS_LAMBDA(Index i, Index j) { low(i, j) = static_cast<Lower<T>>(S(i, j)); });
+        by_library<Lower<T>>(scratch, context, low, first);
         for_each_element(
             space, "heddle::eigen::first_vectors", n, n,
             KOKKOS_LAMBDA(Index i, Index j) { Q(i, j) = static_cast<T>(low(i, j)); });

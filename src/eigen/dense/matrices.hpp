@@ -8,11 +8,14 @@
 #include <algorithm>
 #include <numeric>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 namespace heddle::eigen::impl {
 
 template <Scalar T> using Dense = LocalMatrix<T>;
+/// The lower precision, in which a library may look for vectors to begin at: float, also for itself.
+template <Scalar T> using Lower = std::conditional_t<is_complex<T>, Kokkos::complex<float>, float>;
 template <class R> using Values = Kokkos::View<R*, MemorySpace>;
 
 using ColumnTeams = Kokkos::TeamPolicy<ExecutionSpace>;
