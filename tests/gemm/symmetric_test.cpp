@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <limits>
 #include <vector>
 
 namespace heddle {
@@ -74,6 +75,34 @@ TYPED_TEST(SymmetricProduct, IsHalfComputedAndHalfMirrored) {
         EXPECT_EQ(wrong, 0) << n << ", tile " << tile << ", " << c.describe();
       }
     }
+  }
+}
+
+// Infinite parts of complex elements are copied, not multiplied by a sign.
+TYPED_TEST(SymmetricProduct, CopiesInfiniteElements) {
+  using T = TypeParam;
+  constexpr Real<T> infinity = std::numeric_limits<Real<T>>::infinity();
+  const T element = [&] {
+    if constexpr (is_complex<T>) {
+      return T(3, infinity);
+    } else {
+      return infinity;
+    }
+  }();
+  for (const T sign : {T(1), T(-1)}) {
+    const DistributedMatrix<T> C(this->comm, Placement::row_bands(9, 9, this->comm.size()));
+    fill(C, element);
+    complete_symmetric(this->comm, C, 4, sign);
+    const auto found = gather(C, 0);
+    for (std::size_t j = 0; j < found.extent(1); ++j) {
+      for (std::size_t i = 0; i < j; ++i) {
+        const bool copied = found(i, j) == element && found(j, i) == (sign == T(1) ? element : -element);
+        const bool turned = found(j, i) == element && found(i, j) == (sign == T(1) ? element : -element);
+        EXPECT_TRUE(copied || turned) << i << " " << j;
+      }
+    }
+    test::expect_refusal(ErrorKind::argument, "complete_symmetric: sign is ",
+                         [&] { complete_symmetric(this->comm, C, 4, T(2)); });
   }
 }
 

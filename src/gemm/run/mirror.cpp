@@ -31,9 +31,9 @@ struct Globals {
   KOKKOS_INLINE_FUNCTION Index operator()(Index k) const { return axis.global(process, local(k)); }
 };
 
-// A part of C: of its elements that were not computed, each is sign times the one across the diagonal, which `across`
-// has. A team takes a block; one that was computed is left alone, and where one tile holds a block, nothing is asked of
-// its elements.
+// A part of C: each element that was not computed is a copy of the one across the diagonal, which `across` has, or its
+// negation (a product with a complex sign would turn infinite parts into NaN). A team takes a block; one that was
+// computed is left alone, and where one tile holds a block, nothing is asked of its elements.
 template <class T> struct MirrorPart {
   Elements<const T> across;  ///< columns x rows of the part.
   Elements<T> C;
@@ -45,7 +45,7 @@ template <class T> struct MirrorPart {
   Index columns;
   Index down;  ///< Blocks below one another.
   Half half;
-  T sign;
+  bool negated;
 
   KOKKOS_INLINE_FUNCTION void operator()(const BlockTeams::member_type& team) const {
     const Index i0 = team.league_rank() % down * block_edge;
@@ -65,9 +65,10 @@ template <class T> struct MirrorPart {
         const Index g = uniform ? top : global_row(i0 + i);
         const Index h = uniform ? left : global_column(j0 + j);
         if (g == h) {
-          if (sign == T{-1}) C(row(i0 + i), column(j0 + j)) = T{0};
+          if (negated) C(row(i0 + i), column(j0 + j)) = T{0};
         } else if (uniform || !half.holds(g, h)) {
-          C(row(i0 + i), column(j0 + j)) = sign * held(j, i);
+          const T element = held(j, i);
+          C(row(i0 + i), column(j0 + j)) = negated ? -element : element;
         }
       });
     });
@@ -77,14 +78,14 @@ template <class T> struct MirrorPart {
 // Puts what comes from other ranks, or from here, across the diagonal of C.
 template <Scalar T> class Mirrored {
  public:
-  Mirrored(const DistributedMatrix<T>& C, const Half& half, T sign)
+  Mirrored(const DistributedMatrix<T>& C, const Half& half, bool negated)
       : matrix_(C.local()),
         rows_(C.placement().row_axis()),
         columns_(C.placement().column_axis()),
         p_(C.grid_row()),
         q_(C.grid_column()),
         half_(half),
-        sign_(sign) {}
+        negated_(negated) {}
   [[nodiscard]] const MatrixView<T>& matrix() const { return matrix_; }
   [[nodiscard]] static bool crossed() { return true; }
   [[nodiscard]] static bool takes_as_it_is() { return false; }
@@ -98,7 +99,7 @@ template <Scalar T> class Mirrored {
     Kokkos::parallel_for(
         "heddle::gemm::mirror", block_teams<T>(space, down * across),
         MirrorPart<T>{Elements<const T>(block), Elements<T>(matrix_), row, column, Globals{row, rows_, p_},
-                      Globals{column, columns_, q_}, part.rows.count, part.columns.count, down, half_, sign_});
+                      Globals{column, columns_, q_}, part.rows.count, part.columns.count, down, half_, negated_});
   }
 
  private:
@@ -108,7 +109,7 @@ template <Scalar T> class Mirrored {
   int p_;
   int q_;
   Half half_;
-  T sign_;
+  bool negated_;
 };
 
 }  // namespace
@@ -128,7 +129,8 @@ Mirror<T>::Mirror(const Communicator& comm, const Placement& placement, Index ti
 template <Scalar T> void Mirror<T>::operator()(const DistributedMatrix<T>& C, T sign) {
   require(C.placement() == placement_, "complete_symmetric: C is ", C.placement().describe(), "; the plan is for ",
           placement_.describe());
-  const Mirrored<T> target(C, Half{tile_, (placement_.rows() + tile_ - 1) / tile_}, sign);
+  require(sign == T{1} || sign == T{-1}, "complete_symmetric: sign is ", sign, "; expected 1 or -1");
+  const Mirrored<T> target(C, Half{tile_, (placement_.rows() + tile_ - 1) / tile_}, sign == T{-1});
   if (shares_) {
     exchange<T>(comm_, C.local(), *shares_, target, *shares_, tag_mirror,
                 {pool_, beside_, on_host ? pool_ : pool_beside_});
