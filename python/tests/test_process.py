@@ -402,7 +402,8 @@ def test_what_a_refused_construction_leaves():
     out = run_python("""
 import gc
 import heddle, numpy as np
-deck = {"grid.points": 31, "grid.half_width": 6.0, "time.step": 0.01, "time.steps": 2, "initial.state": "ground"}
+deck = {"grid": {"xmin": -5.0, "xmax": 5.0, "points": 31}, "potential": {"kind": "harmonic"}, "time": {"steps": 2}}
+assert heddle.tdse(deck, psi=np.exp(-np.linspace(-5, 5, 31) ** 2)).steps_done == 2
 refused = 0
 for n in list(range(1, 60)) + [1 << 40]:
     for call in (lambda: heddle.tdse(deck, psi=np.full(31, np.nan + 0j)),
