@@ -18,6 +18,15 @@ def real_name(name):
     return _REAL.get(name, name)
 
 
+def refuse_masks(value):
+    """Refuse masked arrays, alone or in lists: the mask would be lost."""
+    if isinstance(value, np.ma.MaskedArray):
+        raise ValueError("heddle takes no masked arrays; pass array.filled(value) or array.compressed()")
+    if isinstance(value, (list, tuple)):
+        for one in value:
+            refuse_masks(one)
+
+
 class NumPy:
     """What is done with arrays of one library; this one is NumPy's, which takes lists and numbers too."""
 
@@ -29,6 +38,7 @@ class NumPy:
     def array(self, value):
         if type(value) is np.ndarray:
             return value
+        refuse_masks(value)
         # Of other libraries that speak DLPack, those whose arrays NumPy can read.
         by_dlpack = hasattr(value, "__dlpack__") and not hasattr(value, "__array__")
         return np.from_dlpack(value) if by_dlpack else np.asarray(value)
@@ -56,7 +66,7 @@ class NumPy:
         return np.array(array, dtype=array.dtype.newbyteorder("="), order="C", copy=True)
 
     def writable(self, function, array):
-        if not isinstance(array, np.ndarray):
+        if not isinstance(array, np.ndarray) or isinstance(array, np.ma.MaskedArray):
             raise TypeError(f"{function}: out is of type {type(array).__name__}; expected an array of NumPy")
         if not array.flags.writeable:
             raise ValueError(f"{function}: out can't be written")

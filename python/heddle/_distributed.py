@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import operator
+
 import numpy as np
 
 from . import _core
@@ -67,6 +69,12 @@ class Communicator:
         return f"<heddle.Communicator: rank {self.rank} of {self.size}>"
 
 
+def _require_rank(function, root, comm):
+    """Refuse a root that is not the number of a rank."""
+    if not 0 <= operator.index(root) < comm.size:
+        raise ValueError(f"{function}: root = {root}; expected a rank, 0 to {comm.size - 1}")
+
+
 class DistributedMatrix:
     """A matrix of which each rank keeps a part, as its placement says.
 
@@ -107,6 +115,7 @@ class DistributedMatrix:
     def from_global(cls, comm, array, placement="rows", root=0):
         """The matrix that rank `root` has whole, in host memory; what other ranks give is not looked at. All ranks call
         it."""
+        _require_rank("from_global", root, comm)
         mine, trouble = (None, None), None
         if comm.rank == root:
             try:
@@ -159,6 +168,7 @@ class DistributedMatrix:
 
     def gather(self, root=0):
         """The whole as an array of NumPy on rank `root`; None on others. All ranks call it."""
+        _require_rank("gather", root, self.comm)
         whole = self._core.gather(root)
         return None if whole is None else np.asarray(whole)
 

@@ -1,5 +1,6 @@
 // heddle._core: communicators, matrices over their ranks, and what is computed of them.
 #include "arrays.hpp"
+#include "core/shared_storage.hpp"
 #include "eigen_report.hpp"
 #include "expm_options.hpp"
 #include "exported.hpp"
@@ -124,7 +125,15 @@ nb::dict multiply(const Matrix& a, const Matrix& b, const Matrix& c, const std::
   options.tile = tile;
   options.emulation.moduli = moduli;
   const GemmReport report = a.visit([&]<Scalar T>(const DistributedMatrix<T>& A) {
-    return run([&] { return gemm<T>(A.communicator(), op_a, op_b, T(1), A, b.as<T>(), T(0), c.as<T>(), options); });
+    const DistributedMatrix<T>& B = b.as<T>();
+    const DistributedMatrix<T>& C = c.as<T>();
+    return run([&] {
+      return A.communicator().together([&] {
+        impl::require_apart("matmul", "a", A.local(), "out", C.local());
+        impl::require_apart("matmul", "b", B.local(), "out", C.local());
+        return gemm<T>(A.communicator(), op_a, op_b, T(1), A, B, T(0), C, options);
+      });
+    });
   });
   nb::dict entries;
   entries["arithmetic"] = std::string(to_string(report.arithmetic));

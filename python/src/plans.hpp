@@ -75,6 +75,8 @@ class PlanStore : public Resource {
     std::shared_ptr<void> plan;
   };
 
+  PlanStore() { register_complete(); }
+
   [[nodiscard]] std::shared_ptr<void> take(const std::type_info& type, const std::string& key);
   void give(const std::type_info& type, const std::string& key, std::size_t bytes, std::shared_ptr<void> plan);
 

@@ -247,12 +247,12 @@ const Communicator& one_rank() {
   return *the.one_rank;
 }
 
-Resource::Resource() {
+void Resource::register_complete() {
   const std::scoped_lock lock(state().registry);
   state().resources.insert(this);
 }
 
-void Resource::retire() {
+void Resource::unregister() {
   const std::scoped_lock lock(state().registry);
   state().resources.erase(this);
 }

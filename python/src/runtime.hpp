@@ -37,18 +37,21 @@ void end();
 [[nodiscard]] std::uintptr_t stream_number();
 [[nodiscard]] const Communicator& one_rank();
 
-/// What holds Views, and has to let them go before Kokkos ends.
+/// What holds Views, and has to let them go before Kokkos ends: end() calls release() of everything registered.
 class Resource {
  public:
-  Resource();
-  virtual ~Resource() = default;
+  Resource() = default;
+  virtual ~Resource() { unregister(); }
   Resource(const Resource&) = delete;
   Resource& operator=(const Resource&) = delete;
   virtual void release() = 0;
 
  protected:
-  /// First in the destructor of what holds something: end() then passes it over.
-  void retire();
+  /// Last in the constructor of the derived class: an object whose constructor throws is never registered, and none is
+  /// released while it is half made.
+  void register_complete();
+  /// First in the destructor of the derived class: end() then passes it over.
+  void unregister();
 };
 
 /// Drops a value whose end may call the library, MPI or Kokkos: at once, or, where another thread's call is under way,
@@ -60,9 +63,11 @@ template <class T> class Kept : public Resource {
  public:
   template <class... Arguments>
   explicit Kept(std::in_place_t /*tag*/, Arguments&&... arguments)
-      : value_(std::make_shared<T>(std::forward<Arguments>(arguments)...)) {}
+      : value_(std::make_shared<T>(std::forward<Arguments>(arguments)...)) {
+    register_complete();
+  }
   ~Kept() override {
-    retire();
+    unregister();
     drop(std::move(value_));
   }
   /// Throws Error(computation) once Kokkos has ended.

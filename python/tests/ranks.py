@@ -38,6 +38,30 @@ def check_matrices(comm, rng):
                 found = moved.gather()
                 assert found is None or (found == whole).all()
     raises(ValueError, "expected a matrix", lambda: heddle.DistributedMatrix.from_global(comm, np.ones(3)))
+    for root in (-1, comm.size):
+        text = f"root = {root}; expected a rank, 0 to {comm.size - 1}"
+        raises(ValueError, text, lambda: heddle.DistributedMatrix.from_global(comm, np.eye(2), root=root))
+        raises(ValueError, text, lambda: heddle.DistributedMatrix.from_global(comm, np.eye(2)).gather(root))
+    raises(MemoryError, "this machine has", lambda: heddle.DistributedMatrix.empty(comm, (1 << 30, 1 << 30)))
+
+
+def check_other_ranks(comm, rng):
+    """Matrices of other ranks, or of the same in another order, are refused by every operation on every rank."""
+    a = heddle.DistributedMatrix.from_global(comm, np.eye(4))
+    duplicate = heddle.DistributedMatrix.from_global(heddle.Communicator(), np.eye(4))
+    assert heddle.matmul(a, duplicate).gather() is None or comm.rank == 0
+    own = heddle.DistributedMatrix.from_global(heddle.Communicator(MPI.COMM_SELF), np.eye(4))
+    backwards = heddle.Communicator(MPI.COMM_WORLD.Split(0, -comm.rank))
+    for other in (own, heddle.DistributedMatrix.from_global(backwards, np.eye(4), root=comm.size - 1)):
+        if comm.size == 1:
+            continue
+        for call in (lambda: heddle.matmul(a, other), lambda: heddle.matmul(a, a, out=other),
+                     lambda: heddle.solve(a, other), lambda: heddle.solve(a, a, out=other),
+                     lambda: heddle.expm(a, out=other), lambda: heddle.expm_frechet(a, other),
+                     lambda: heddle.phi(a, 1, out=[a, other]), lambda: heddle.expm_multiply(a, other)):
+            raises(ValueError, "another communicator", call)
+    raises(ValueError, "out shares storage with a", lambda: heddle.matmul(a, duplicate, out=a))
+    raises(ValueError, "out shares storage with b", lambda: heddle.matmul(a, duplicate, out=duplicate))
     raises(TypeError, "float16",
            lambda: heddle.DistributedMatrix.from_global(comm, np.ones((2, 2), "float16") if comm.rank == 0 else None))
     raises(ValueError, "diagonal", lambda: heddle.DistributedMatrix.empty(comm, (2, 2), "float64", "diagonal"))

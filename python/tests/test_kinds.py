@@ -96,3 +96,24 @@ def test_kinds_are_not_mixed(library, rng):
     a = rng.normal(size=(3, 3))
     with pytest.raises(TypeError, match="expected one kind"):
         heddle.matmul(library.of(a), a)
+
+
+def masked_calls(rng):
+    """Every call, with each of its arrays in turn as a masked array, and as a list that holds one."""
+    for name, (function, *arrays) in every_call(rng).items():
+        for k in range(len(arrays)):
+            mask = np.zeros(arrays[k].shape, bool)
+            mask.flat[0] = True
+            masked = np.ma.array(arrays[k], mask=mask)
+            for given in (masked, np.ma.array(arrays[k]), list(masked)):
+                yield name, function, [*arrays[:k], given, *arrays[k + 1:]]
+
+
+def test_masks_are_refused(rng):
+    for name, function, arrays in masked_calls(rng):
+        with pytest.raises(ValueError, match="masked"):
+            function(*arrays)
+            raise AssertionError(name)
+    out = np.ma.zeros((3, 3))
+    with pytest.raises(TypeError, match="MaskedArray"):
+        heddle.matmul(np.eye(3), np.eye(3), out=out)

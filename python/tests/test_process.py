@@ -396,6 +396,31 @@ print(heddle.exact.sum(heddle.expm(np.zeros((2, 2)))))
     assert run_python(code, threads=1) == "MemoryError True\n" * 3 + "2.0\n"
 
 
+def test_what_a_refused_construction_leaves():
+    """Constructors behind the bindings that throw leave nothing for the end of the interpreter to release."""
+    pytest.importorskip("mpi4py")
+    out = run_python("""
+import gc
+import heddle, numpy as np
+deck = {"grid": {"xmin": -5.0, "xmax": 5.0, "points": 31}, "potential": {"kind": "harmonic"}, "time": {"steps": 2}}
+assert heddle.tdse(deck, psi=np.exp(-np.linspace(-5, 5, 31) ** 2)).steps_done == 2
+refused = 0
+for n in list(range(1, 60)) + [1 << 40]:
+    for call in (lambda: heddle.tdse(deck, psi=np.full(31, np.nan + 0j)),
+                 lambda: heddle.tdse(deck, psi=np.ones(n + 40, complex)),
+                 lambda: heddle.DistributedMatrix.empty(heddle.Communicator(), (1 << 31, n << 31)),
+                 lambda: heddle.DistributedMatrix.empty(heddle.Communicator(), (-n, 3)),
+                 lambda: heddle.DistributedMatrix.empty(heddle.Communicator(), (n, 3), placement="rank:7")):
+        try:
+            call()
+        except (ValueError, MemoryError, RuntimeError, OverflowError):
+            refused += 1
+    kept = [bytearray(8 * k) for k in range(200)]  # memory that was released is used again
+print(refused, heddle.exact.sum(np.ones(3)))
+""", timeout=100)
+    assert out == "300 3.0\n"
+
+
 def test_signals_keep_their_handlers():
     before = signal.getsignal(signal.SIGINT)
     heddle.expm(np.eye(2))

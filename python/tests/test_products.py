@@ -112,8 +112,13 @@ def test_wrong_arguments(rng):
     with pytest.raises(TypeError, match="list"):
         heddle.matmul(a, a.T, [[0.0] * 3] * 3)
     square = rng.normal(size=(3, 3))
-    with pytest.raises(ValueError, match="shares"):
-        heddle.matmul(square, square, square)
+    other = rng.normal(size=(3, 3))
+    for order in ("C", "F"):
+        a, b = np.array(square, order=order), np.array(other, order=order)
+        with pytest.raises(ValueError, match="out shares storage with a"):
+            heddle.matmul(a, b, out=a)
+        with pytest.raises(ValueError, match="out shares storage with b"):
+            heddle.matmul(a, b, out=b)
     with pytest.raises(ValueError, match="moduli"):
         heddle.matmul(square, square, arithmetic="emulated", moduli=3)
 

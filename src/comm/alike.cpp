@@ -1,5 +1,7 @@
 #include "comm/alike.hpp"
 
+#include "comm/checked.hpp"
+
 #include <array>
 #include <cstdint>
 #include <exception>
@@ -57,6 +59,13 @@ void require_alike(const Communicator& comm, std::string_view of, const std::vec
     });
   }
   if (least[1] != -least[2]) refuse(comm, of, arguments);
+}
+
+bool same_ranks(const Communicator& one, const Communicator& other) {
+  if (one.native() == other.native()) return true;
+  int relation = MPI_UNEQUAL;
+  checked(MPI_Comm_compare(one.native(), other.native(), &relation), "MPI_Comm_compare");
+  return relation == MPI_CONGRUENT;
 }
 
 }  // namespace heddle::impl

@@ -25,4 +25,8 @@ struct Argument {
 void require_alike(const Communicator& comm, std::string_view of, const std::vector<Argument>& arguments,
                    const std::function<void()>& check = {});
 
+/// Return true if both have the same ranks in the same order, as duplicates of one communicator do. Local; cost:
+/// O(size) where they are not copies of each other.
+[[nodiscard]] bool same_ranks(const Communicator& one, const Communicator& other);
+
 }  // namespace heddle::impl

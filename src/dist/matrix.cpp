@@ -2,6 +2,7 @@
 #include "core/gibibytes.hpp"
 #include "core/instantiate.hpp"
 #include "core/product.hpp"
+#include "dist/arguments.hpp"
 #include "dist/elementwise.hpp"
 #include <heddle/core/host_memory.hpp>
 #include <heddle/dist/matrix.hpp>
@@ -18,8 +19,10 @@ namespace {
 // More than the machine has can't be had, whatever an allocation says: some systems promise it, and others let a
 // product of sizes overflow.
 void require_host_memory(const Communicator& comm, const std::string& label, Index rows, Index columns, double bytes) {
-  require(bytes <= host_memory(), "matrix '", label, "': rank ", comm.rank(), " needs ", impl::gibibytes(bytes),
-          " of memory for ", rows, " x ", columns, " elements; this machine has ", impl::gibibytes(host_memory()));
+  if (bytes <= host_memory()) return;
+  throw Error(ErrorKind::memory, message_of("matrix '", label, "': rank ", comm.rank(), " needs ",
+                                            impl::gibibytes(bytes), " of memory for ", rows, " x ", columns,
+                                            " elements; this machine has ", impl::gibibytes(host_memory())));
 }
 
 // Device memory, or the reason why not.
@@ -325,6 +328,7 @@ template <Scalar T> T trace(const DistributedMatrix<T>& A) {
 template <Scalar T> void copy(const DistributedMatrix<T>& A, const DistributedMatrix<T>& B) {
   require(A.placement() == B.placement(), "copy: from ", A.placement().describe(), " to ", B.placement().describe(),
           "; expected equal placements (redistribute takes any)");
+  impl::require_same_ranks("copy", "B", B, A.communicator());
   impl::copy_elements<T>(B.communicator().space(), "heddle::dist::copy", A.local(), B.local());
 }
 
@@ -340,6 +344,7 @@ template <Scalar T>
 void add(std::type_identity_t<T> alpha, const DistributedMatrix<T>& A, const DistributedMatrix<T>& B) {
   require(A.placement() == B.placement(), "add: ", A.placement().describe(), " to ", B.placement().describe(),
           "; expected equal placements");
+  impl::require_same_ranks("add", "B", B, A.communicator());
   const impl::Elements<T> a(A.local());
   const impl::Elements<T> b(B.local());
   impl::for_each_element(

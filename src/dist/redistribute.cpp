@@ -1,5 +1,6 @@
 #include "comm/tags.hpp"
 #include "core/instantiate.hpp"
+#include "dist/arguments.hpp"
 #include "dist/copies.hpp"
 #include "dist/redistribution.hpp"
 #include <heddle/dist/matrix.hpp>
@@ -23,6 +24,10 @@ template <Scalar T> class Copied {
   MatrixView<T> matrix_;
 };
 
+void require_root(const char* of, int root, const Communicator& comm) {
+  require(root >= 0 && root < comm.size(), of, ": root is ", root, "; expected a rank, 0 to ", comm.size() - 1);
+}
+
 }  // namespace
 
 namespace impl {
@@ -42,6 +47,7 @@ template <Scalar T> void redistribute(const DistributedMatrix<T>& A, const Distr
   A.communicator().together([&] {
     require(A.rows() == B.rows() && A.columns() == B.columns(), "redistribute: from ", A.placement().describe(), " to ",
             B.placement().describe(), "; expected equal shapes");
+    impl::require_same_ranks("redistribute", "B", B, A.communicator());
     if (A.placement() == B.placement()) {
       copy(A, B);
       A.communicator().space().fence("heddle::dist::redistribute");
@@ -54,6 +60,7 @@ template <Scalar T> void redistribute(const DistributedMatrix<T>& A, const Distr
 template <Scalar T> HostMatrix<T> gather(const DistributedMatrix<T>& A, int root) {
   return A.communicator().together([&] {
     const Communicator& comm = A.communicator();
+    require_root("gather", root, comm);
     const DistributedMatrix<T> whole(comm, Placement::on_rank(A.rows(), A.columns(), root), "gathered");
     redistribute(A, whole);
     HostMatrix<T> result(Kokkos::view_alloc(Kokkos::WithoutInitializing, "heddle::dist::gathered"),
@@ -67,6 +74,7 @@ template <Scalar T> HostMatrix<T> gather(const DistributedMatrix<T>& A, int root
 template <Scalar T> void scatter(const HostMatrix<T>& whole, int root, const DistributedMatrix<T>& A) {
   A.communicator().together([&] {
     const Communicator& comm = A.communicator();
+    require_root("scatter", root, comm);
     int fits = 1;
     if (comm.rank() == root) {
       fits =

@@ -86,6 +86,7 @@ void gemv(const Communicator& comm, Operation op, std::type_identity_t<T> alpha,
           std::span<const std::type_identity_t<T>> x, std::type_identity_t<T> beta,
           std::span<std::type_identity_t<T>> y) {
   comm.together([&] {
+    heddle::impl::require_same_ranks("exact::gemv", "A", A, comm);
     const bool crossed = op != Operation::none;
     const auto m = static_cast<std::size_t>(crossed ? A.columns() : A.rows());
     const auto n = static_cast<std::size_t>(crossed ? A.rows() : A.columns());

@@ -124,6 +124,7 @@ template <Scalar T> LuResult lu(const Communicator& comm, const DistributedMatri
                                 {argument("A", A.placement()), argument("block", options.block),
                                  argument("algorithm", to_string(options.algorithm))},
                                 [&] {
+                                  heddle::impl::require_same_ranks("exact::lu", "A", A, comm);
                                   require(options.block >= 0, "exact::lu: blocks of ", options.block, " columns");
                                   require(options.algorithm == Algorithm::automatic, "exact::lu: the algorithm ",
                                           to_string(options.algorithm), " is for one rank; expected ",

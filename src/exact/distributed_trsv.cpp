@@ -86,6 +86,7 @@ void trsv(const Communicator& comm, Triangle triangle, Operation op, Diagonal di
                                  argument("op", static_cast<int>(op)), argument("diagonal", static_cast<int>(diagonal)),
                                  argument("refinements", refinements)},
                                 [&] {
+                                  heddle::impl::require_same_ranks("exact::trsv", "A", A, comm);
                                   require(A.rows() == A.columns() && A.rows() == static_cast<Index>(x.size()),
                                           "exact::trsv: A is ", A.rows(), " x ", A.columns(), ", x has ", x.size(),
                                           " elements");

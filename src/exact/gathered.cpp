@@ -65,6 +65,9 @@ SolveReport solve_on_one_rank(const Communicator& comm, const DistributedMatrix<
     using heddle::impl::argument;
     heddle::impl::require_alike(
         comm, "solve", {argument("A", A.placement()), argument("B", B.placement()), argument("X", X.placement())}, [&] {
+          heddle::impl::require_same_ranks("solve", "A", A, comm);
+          heddle::impl::require_same_ranks("solve", "B", B, comm);
+          heddle::impl::require_same_ranks("solve", "X", X, comm);
           require(A.rows() == A.columns() && B.rows() == A.rows() && X.rows() == A.rows() && X.columns() == B.columns(),
                   "solve: A is ", A.rows(), " x ", A.columns(), ", B is ", B.rows(), " x ", B.columns(), ", X is ",
                   X.rows(), " x ", X.columns());

@@ -114,6 +114,8 @@ void TransposePlan<T>::execute(T alpha, const DistributedMatrix<T>& A, const Dis
     impl::require_alike(of.comm, "transpose", {}, [&] {
       require(A.placement() == of.a && B.placement() == of.b, "transpose: a plan from ", of.a.describe(), " to ",
               of.b.describe(), ", given ", A.placement().describe(), " and ", B.placement().describe());
+      impl::require_same_ranks("transpose", "A", A, of.comm);
+      impl::require_same_ranks("transpose", "B", B, of.comm);
       impl::require_apart("transpose", "A", A.local(), "B", B.local());
     });
     const Mapped<T> target(alpha, of.op, B.local(), of.options, of.has_partners());

@@ -198,6 +198,59 @@ TYPED_TEST(Matrix, RefusesWhatDoesNotFit) {
                        [&] { scatter(whole, 0, A); });
 }
 
+TYPED_TEST(Matrix, APlaceholderIsRefusedByEveryOperation) {
+  using T = TypeParam;
+  const DistributedMatrix<T> none;
+  const DistributedMatrix<T> A(this->comm, Placement::on_rank(0, 0, 0));
+  const char* const text = "made by the default constructor";
+  test::expect_refusal(ErrorKind::argument, text, [&] { static_cast<void>(norm(none, Norm::one)); });
+  test::expect_refusal(ErrorKind::argument, text, [&] { static_cast<void>(norm(none, Norm::frobenius)); });
+  test::expect_refusal(ErrorKind::argument, text, [&] { static_cast<void>(trace(none)); });
+  test::expect_refusal(ErrorKind::argument, text, [&] { fill(none, T{1}); });
+  test::expect_refusal(ErrorKind::argument, text, [&] { fill(none, IndexEntries<T>{}); });
+  test::expect_refusal(ErrorKind::argument, text, [&] { scale(T{2}, none); });
+  test::expect_refusal(ErrorKind::argument, text, [&] { add_identity(T{2}, none); });
+  test::expect_refusal(ErrorKind::argument, text, [&] { static_cast<void>(gather(none, 0)); });
+  test::expect_refusal(ErrorKind::argument, text, [&] { scatter(HostMatrix<T>(), 0, none); });
+  test::expect_refusal(ErrorKind::argument, text, [&] { redistribute(none, none); });
+  test::expect_refusal(ErrorKind::argument, text, [&] { copy(none, none); });
+  test::expect_refusal(ErrorKind::argument, text, [&] { add(T{1}, none, none); });
+  test::expect_refusal(ErrorKind::argument, text, [&] { static_cast<void>(none.global_row(0)); });
+  test::expect_refusal(ErrorKind::argument, "", [&] { redistribute(A, none); });
+}
+
+TYPED_TEST(Matrix, RefusesMatricesOfOtherRanksAndRootsThatAreNone) {
+  const DistributedMatrix<TypeParam> A(this->comm, Placement::on_rank(3, 4, 0));
+  fill(A, IndexEntries<TypeParam>{});
+  const DistributedMatrix<TypeParam> duplicate(test::world(), A.placement());
+  redistribute(A, duplicate);
+  EXPECT_TRUE(test::same_bits(gather(A, 0), gather(duplicate, 0)));
+  for (const int root : {-1, this->comm.size()}) {
+    test::expect_refusal(ErrorKind::argument, message_of("gather: root is ", root, "; expected a rank, 0 to"),
+                         [&] { static_cast<void>(gather(A, root)); });
+    test::expect_refusal(ErrorKind::argument, message_of("scatter: root is ", root, "; expected a rank, 0 to"),
+                         [&] { scatter(HostMatrix<TypeParam>(), root, A); });
+  }
+  if (this->comm.size() == 1) return;
+  const char* const text = "B is a matrix of another communicator";
+  MPI_Comm turned = MPI_COMM_NULL;
+  ASSERT_EQ(MPI_Comm_split(MPI_COMM_WORLD, 0, -this->comm.rank(), &turned), MPI_SUCCESS);
+  for (const Communicator& other : {Communicator(MPI_COMM_SELF), Communicator(turned)}) {
+    const DistributedMatrix<TypeParam> B(other, A.placement());
+    test::expect_refusal(ErrorKind::argument, text, [&] { redistribute(A, B); });
+    test::expect_refusal(ErrorKind::argument, text, [&] { copy(A, B); });
+    test::expect_refusal(ErrorKind::argument, text, [&] { add(TypeParam{1}, A, B); });
+  }
+  MPI_Comm_free(&turned);
+}
+
+TYPED_TEST(Matrix, MoreMemoryThanTheMachineHasIsAnErrorOfMemory) {
+  test::expect_refusal(ErrorKind::memory, "matrix 'huge': rank", [&] {
+    DistributedMatrix<TypeParam>(this->comm, Placement::row_bands(Index{1} << 31, Index{1} << 31, this->comm.size()),
+                                 "huge");
+  });
+}
+
 TYPED_TEST(Matrix, TakesTheCallersStorageWithAnyLeadingDimension) {
   const Placement placement = Placement::block_cyclic(11, 9, 2, 3, 1, this->comm.size());
   const Index rows = placement.local_rows(this->comm.rank());

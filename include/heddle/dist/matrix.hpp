@@ -22,6 +22,8 @@ namespace heddle {
 /// the bus.
 template <Scalar T> class DistributedMatrix {
  public:
+  /// Makes a placeholder without ranks: communicator() and every operation throw Error(argument) until a matrix is
+  /// assigned.
   DistributedMatrix() = default;
   /// Makes a matrix with storage of its own. Throws Error(argument), on every rank alike, where the placement names a
   /// rank that `comm` lacks, and on a rank that has no memory for its part Error(memory).
@@ -38,7 +40,11 @@ template <Scalar T> class DistributedMatrix {
   /// Which rank owns which element.
   [[nodiscard]] const Placement& placement() const noexcept { return placement_; }
   /// The communicator whose ranks keep the matrix.
-  [[nodiscard]] const Communicator& communicator() const { return *comm_; }
+  [[nodiscard]] const Communicator& communicator() const {
+    require(comm_ != nullptr, "matrix: it was made by the default constructor and has no ranks; expected one that was ",
+            "made with a communicator and a placement");
+    return *comm_;
+  }
   /// This rank's elements; element (i, j) of local() is element (global_row(i), global_column(j)) of the matrix.
   [[nodiscard]] const MatrixView<T>& local() const noexcept { return local_; }
   /// The row of the matrix that local row `local` of this rank is.
@@ -48,11 +54,11 @@ template <Scalar T> class DistributedMatrix {
 
   /// Row of this rank in the process grid; 0 where it is outside the grid (and owns nothing).
   [[nodiscard]] int grid_row() const {
-    return placement_.in_grid(comm_->rank()) ? placement_.grid_row(comm_->rank()) : 0;
+    return placement_.in_grid(communicator().rank()) ? placement_.grid_row(comm_->rank()) : 0;
   }
   /// Column of this rank in the process grid; 0 where it is outside the grid.
   [[nodiscard]] int grid_column() const {
-    return placement_.in_grid(comm_->rank()) ? placement_.grid_column(comm_->rank()) : 0;
+    return placement_.in_grid(communicator().rank()) ? placement_.grid_column(comm_->rank()) : 0;
   }
 
  private:
@@ -93,13 +99,15 @@ template <Scalar T> void fill(const DistributedMatrix<T>& A, std::type_identity_
 
 /// Copies A into B, of the same shape, between any two placements on communicators of the same ranks. What two ranks
 /// share travels in panels, of which one is packed while others are under way. Throws Error(argument) for unequal
-/// shapes. Blocks. Bits: the elements are copied.
+/// shapes and for communicators of different ranks. Blocks. Bits: the elements are copied.
 template <Scalar T> void redistribute(const DistributedMatrix<T>& A, const DistributedMatrix<T>& B);
 
-/// The whole matrix in the host memory of rank `root`; a 0 x 0 View on other ranks. Blocks.
+/// The whole matrix in the host memory of rank `root`; a 0 x 0 View on other ranks. Throws Error(argument) where no
+/// rank has the number `root`. Blocks.
 template <Scalar T> [[nodiscard]] HostMatrix<T> gather(const DistributedMatrix<T>& A, int root);
 
-/// Copies `whole` into A. `whole` is read on rank `root` alone, where it has A's shape. Blocks.
+/// Copies `whole` into A. `whole` is read on rank `root` alone, where it has A's shape. Throws Error(argument), on
+/// every rank alike, where it has another, and where no rank has the number `root`. Blocks.
 template <Scalar T> void scatter(const HostMatrix<T>& whole, int root, const DistributedMatrix<T>& A);
 
 /// Which norm of a matrix is meant: `one` is max_j sum_i |a_ij|, `infinity` is max_i sum_j |a_ij|, `frobenius` is
@@ -113,11 +121,11 @@ template <Scalar T> [[nodiscard]] Real<T> norm(const DistributedMatrix<T>& A, No
 /// The sum of the diagonal of a square matrix. Blocks.
 template <Scalar T> [[nodiscard]] T trace(const DistributedMatrix<T>& A);
 
-/// Copies A into B, which has the same placement. Does not block.
+/// Copies A into B, which has the same placement on the same ranks. Does not block.
 template <Scalar T> void copy(const DistributedMatrix<T>& A, const DistributedMatrix<T>& B);
 /// Multiplies A by alpha. Does not block.
 template <Scalar T> void scale(std::type_identity_t<T> alpha, const DistributedMatrix<T>& A);
-/// Adds alpha A to B, which has the same placement. Does not block.
+/// Adds alpha A to B, which has the same placement on the same ranks. Does not block.
 template <Scalar T>
 void add(std::type_identity_t<T> alpha, const DistributedMatrix<T>& A, const DistributedMatrix<T>& B);
 /// Adds alpha to each element on the diagonal of A. Does not block.

@@ -167,12 +167,12 @@ void require_operands(const Communicator& comm, const Product& product, T alpha,
   if (comm.size() > 1) {
     arguments = {argument("alpha", alpha), argument("beta", beta)};
   }
-  require_alike(comm, "gemm", arguments, [&] { require_operands<T>(product, A, B, C); });
+  require_alike(comm, "gemm", arguments, [&] { require_operands<T>(comm, product, A, B, C); });
 }
 
 template <Scalar T>
-void require_operands(const Product& product, const DistributedMatrix<T>& A, const DistributedMatrix<T>& B,
-                      const DistributedMatrix<T>& C) {
+void require_operands(const Communicator& comm, const Product& product, const DistributedMatrix<T>& A,
+                      const DistributedMatrix<T>& B, const DistributedMatrix<T>& C) {
   const auto require_planned = [](const char* name, const Placement& planned, const Placement& given) {
     if (planned == given) return;
     throw Error(ErrorKind::argument,
@@ -181,15 +181,18 @@ void require_operands(const Product& product, const DistributedMatrix<T>& A, con
   require_planned("A", product.a, A.placement());
   require_planned("B", product.b, B.placement());
   require_planned("C", product.c, C.placement());
+  require_same_ranks("gemm", "A", A, comm);
+  require_same_ranks("gemm", "B", B, comm);
+  require_same_ranks("gemm", "C", C, comm);
   require_apart("gemm", "A", A.local(), "C", C.local());
   require_apart("gemm", "B", B.local(), "C", C.local());
 }
 
-#define HEDDLE_INSTANTIATE(T)                                                                                 \
-  template void require_operands<T>(const Communicator&, const Product&, T, const DistributedMatrix<T>&,      \
-                                    const DistributedMatrix<T>&, T, const DistributedMatrix<T>&);             \
-  template void require_operands<T>(const Product&, const DistributedMatrix<T>&, const DistributedMatrix<T>&, \
-                                    const DistributedMatrix<T>&)
+#define HEDDLE_INSTANTIATE(T)                                                                            \
+  template void require_operands<T>(const Communicator&, const Product&, T, const DistributedMatrix<T>&, \
+                                    const DistributedMatrix<T>&, T, const DistributedMatrix<T>&);        \
+  template void require_operands<T>(const Communicator&, const Product&, const DistributedMatrix<T>&,    \
+                                    const DistributedMatrix<T>&, const DistributedMatrix<T>&)
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE);
 #undef HEDDLE_INSTANTIATE
 

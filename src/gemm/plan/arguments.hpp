@@ -16,16 +16,16 @@ void require_plan(const Communicator& comm, const std::string& scalar, const Pro
 /// The same of one process. Not collective.
 void require_plan(const Product& product, const GemmOptions& options);
 
-/// Throws Error(argument), on every rank alike, for matrices of other placements than the plan's, a C that shares
-/// storage with A or B on any rank, and an alpha or beta that differs between ranks. Collective.
+/// Throws Error(argument), on every rank alike, for matrices of other placements or other ranks than the plan's, a
+/// C that shares storage with A or B on any rank, and an alpha or beta that differs between ranks. Collective.
 template <Scalar T>
 void require_operands(const Communicator& comm, const Product& product, T alpha, const DistributedMatrix<T>& A,
                       const DistributedMatrix<T>& B, T beta, const DistributedMatrix<T>& C);
 
 /// The same of one process, of which alpha and beta can be any. Not collective; takes no memory where nothing is wrong.
 template <Scalar T>
-void require_operands(const Product& product, const DistributedMatrix<T>& A, const DistributedMatrix<T>& B,
-                      const DistributedMatrix<T>& C);
+void require_operands(const Communicator& comm, const Product& product, const DistributedMatrix<T>& A,
+                      const DistributedMatrix<T>& B, const DistributedMatrix<T>& C);
 
 /// What makes rates useless for the tile model; empty where nothing does.
 [[nodiscard]] std::string trouble_with(const MachineRates& rates);

@@ -63,7 +63,7 @@ void ProductQueue<T>::add(const ExecutionSpace& space, T alpha, const Distribute
   const QuietRegion region("heddle::gemm::enqueue");
   const Product& product = executor_.facts().product;
   if (executor_.is_local()) {
-    require_operands<T>(product, A, B, C);
+    require_operands<T>(setting_.comm, product, A, B, C);
     add_local(space, alpha, A, B, beta, C);
     return;
   }
