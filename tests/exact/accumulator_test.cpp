@@ -201,6 +201,23 @@ TYPED_TEST(Accumulators, OrderAndMergesChangeNoBit) {
 }
 
 // Straight to float: by way of double, ties are made and rounded again.
+TYPED_TEST(Accumulators, PairsOfWhatIsNoNumberHaveNoRest) {
+  using T = TypeParam;
+  for (const T x : {infinite<T>(), -infinite<T>(), std::numeric_limits<T>::quiet_NaN()}) {
+    Accumulator<T> sum;
+    sum.add(T(1));
+    sum.add(x);
+    EXPECT_EQ(shown(sum.pair().hi), shown(x));
+    EXPECT_EQ(shown(sum.pair().lo), shown(T(0)));
+  }
+  // A sum beyond the range.
+  Accumulator<T> sum;
+  sum.add(largest<T>());
+  sum.add(largest<T>());
+  EXPECT_EQ(shown(sum.pair().hi), shown(infinite<T>()));
+  EXPECT_EQ(shown(sum.pair().lo), shown(T(0)));
+}
+
 TEST(AccumulatorAsFloat, IsRoundedOnce) {
   std::mt19937_64 random(6);
   for (int run = 0; run < 3000; ++run) {

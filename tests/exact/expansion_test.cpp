@@ -64,6 +64,69 @@ TEST(ExpansionsOfDoubles, KeepEverySumOrGiveTheRestBack) {
   }
 }
 
+TEST(ExpansionsOfDoubles, HoldAsMuchAsTheirPartsDo) {
+  Expansion<4> expansion;
+  for (int k = 0; k < 4; ++k) ASSERT_EQ(expansion.add(std::ldexp(1.0, -60 * k)), 0.0);
+  for (int k = 0; k < 4; ++k) EXPECT_EQ(expansion.part(k), std::ldexp(1.0, -60 * k));
+  EXPECT_EQ(expansion.add(0x1p-240), 0x1p-240);
+  // From a level on, parts before it stay.
+  EXPECT_EQ(expansion.add(0x1p-120, 2), 0.0);
+  EXPECT_EQ(expansion.part(0), 1.0);
+  EXPECT_EQ(expansion.part(2), 0x1p-119);
+}
+
+// Multiples of sums, in which the multiples' own errors count.
+TEST(ExpansionsOfDoubles, MultiplesOfCompensatedSumsKnowHowTheyRound) {
+  std::mt19937_64 random(5);
+  int claims = 0;
+  const int runs = 3000;
+  for (int run = 0; run < runs; ++run) {
+    Compensated sum;
+    Reference exact;
+    const int n = 1 + static_cast<int>(random() % 8);
+    for (int k = 0; k < n; ++k) {
+      Compensated part;
+      const double factor = middling<double>(random);
+      for (int l = 0; l < 3; ++l) {
+        const double x = middling<double>(random);
+        part.add(x, 0);
+        exact.add_product(factor, x);
+        if (run % 2 == 1) {
+          // What cancels leaves the errors of the multiples.
+          part.add(-x, 0);
+          exact.add_product(-factor, x);
+          const double small = std::ldexp(middling<double>(random), -50 - static_cast<int>(random() % 60));
+          part.add(small, 0);
+          exact.add_product(factor, small);
+        }
+      }
+      sum.add_scaled(part, factor);
+    }
+    double rounded = 0;
+    if (sum.rounds_to(12 * n + 8, Compensated::underflow(4 * n), rounded)) {
+      ++claims;
+      ASSERT_EQ(shown(rounded), shown(exact.value<double>())) << run;
+    }
+  }
+  EXPECT_GT(claims, runs / 3);
+}
+
+// A float that rounds to zero is known where the sum's sign is.
+TEST(ExpansionsOfDoubles, SignsOfZerosAreKnownOrLeftOpen) {
+  float rounded = 1;
+  Compensated above;
+  above.add(0x1p-200, 0);
+  ASSERT_TRUE(above.rounds_to(1, 0, rounded));
+  EXPECT_EQ(shown(rounded), shown(0.0F));
+  Compensated below;
+  below.add(-0x1p-200, 0);
+  ASSERT_TRUE(below.rounds_to(1, 0, rounded));
+  EXPECT_EQ(shown(rounded), shown(-0.0F));
+  // Its error is as large as the sum.
+  EXPECT_FALSE(above.rounds_to(1, 0x1p-199, rounded));
+  EXPECT_FALSE(below.rounds_to(1, 0x1p-199, rounded));
+}
+
 // A claim is true; of tame sums, almost all are made; of sums that cancel, few.
 TYPED_TEST(Expansions, CompensatedSumsKnowHowTheyRound) {
   using T = TypeParam;

@@ -274,6 +274,23 @@ TYPED_TEST(Nearest, RoundsOnceToEven) {
 
 // What a product of 2048 x 2048 doubles holds on CPUs beside the matrices: less than half of 14 planes of both factors
 // and 64 MiB of sums.
+// The widest bits of which a sum of `inner` products stays below 2^31.
+TEST(LeadingWidth, IsTheWidestThatFits) {
+  const auto widest = [](Index inner) {
+    int width = 7;
+    while (width > 1 && static_cast<double>(inner) * std::pow(std::ldexp(1.0, width) - 1.0, 2) >= 0x1p31) --width;
+    return width;
+  };
+  for (int width = 1; width <= 7; ++width) {
+    const double square = std::pow(std::ldexp(1.0, width) - 1.0, 2);
+    const auto limit = static_cast<Index>(0x1p31 / square);
+    for (Index inner = std::max<Index>(limit - 3, 1); inner <= limit + 3; ++inner) {
+      EXPECT_EQ(leading_width(inner), widest(inner)) << inner;
+    }
+  }
+  EXPECT_EQ(leading_width(1), 7);
+}
+
 TEST(Panels, HoldsFewColumnsAtOnceOnCpus) {
   if constexpr (!on_host) GTEST_SKIP() << "GPUs hold more";
   constexpr Index n = 2048;

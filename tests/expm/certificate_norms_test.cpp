@@ -1,0 +1,60 @@
+// The norms that certificates of exponentials stand on, beside exact sums.
+#include "expm/certificate/fixed_point.hpp"
+#include "support/matrices.hpp"
+#include "support/multiprecision.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace heddle {
+namespace {
+
+using test::Number;
+
+// Entries of a matrix of any scale, and of one seed.
+struct ScaledEntries {
+  int seed;
+  double scale;
+  KOKKOS_INLINE_FUNCTION double operator()(Index i, Index j) const { return scale * test::random_number(i, j, seed); }
+};
+
+// The bound of the Hermitian part's eigenvalues is that of Gershgorin's circles, rounded up: never below the exact
+// sums.
+TEST(LogarithmicNorms, AreNeverBelowTheExactCircles) {
+  const Communicator comm = test::world();
+  for (int seed = 0; seed < 40; ++seed) {
+    for (const Index n : {1, 2, 3, 17, 60}) {
+      const double scale = std::ldexp(1.0, seed % 2 == 0 ? 0 : 40 * (seed % 5) - 80);
+      const DistributedMatrix<double> A(comm, Placement::row_bands(n, n, comm.size()));
+      fill(A, ScaledEntries{seed, scale});
+      const impl::LogarithmicNorm found = impl::logarithmic_norm(comm, {A, {}});
+      const auto whole = gather(A, 0);
+      if (comm.rank() != 0) continue;
+      Number largest;
+      for (Index i = 0; i < n; ++i) {
+        Number sum;
+        for (Index j = 0; j < n; ++j) {
+          const auto r = static_cast<std::size_t>(i);
+          const auto c = static_cast<std::size_t>(j);
+          Number twice(whole(r, c));
+          twice += Number(whole(c, r));
+          if (i == j || twice.sign() > 0) {
+            sum += twice;
+          } else {
+            sum -= twice;
+          }
+        }
+        if (i == 0 || (Number(sum) -= largest).sign() > 0) largest = sum;
+      }
+      largest.scale_by_power_of_two(-1);
+      Number excess(found.bound);
+      excess -= largest;
+      EXPECT_GE(excess.sign(), 0) << n << ' ' << seed;
+      EXPECT_LE(excess.to_double(), 1e-12 * static_cast<double>(n) * scale) << n << ' ' << seed;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace heddle
