@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 #include <string>
 
 namespace heddle::eigen {
@@ -176,6 +177,23 @@ TYPED_TEST(GradedPencils, IndefiniteOnesOfAnyConditionHaveSmallBackwardErrors) {
     const Host<TypeParam> H = scaled_by_powers<TypeParam>(random_hermitian<TypeParam>(n, seed + 1000), most, seed + 3);
     for (const JacobiMethod method : {JacobiMethod::automatic, JacobiMethod::blocked, JacobiMethod::cyclic}) {
       SCOPED_TRACE(to_string(method));
+      expect_good<TypeParam>(H, S, solve<TypeParam>(H, S, {.method = method}));
+    }
+  }
+}
+
+// Rows whose diagonal is zero, beside elements whose squares underflow.
+TYPED_TEST(GradedPencils, OfZerosAndTinyElementsConverge) {
+  using R = Real<TypeParam>;
+  const Index n = 5;
+  const Host<TypeParam> S =
+      scaled_by_powers<TypeParam>(definite<TypeParam>(n, is_wide<TypeParam> ? 1e8 : 1e4, 4), 5, 3);
+  for (int least = std::numeric_limits<R>::min_exponent / 2; least > std::numeric_limits<R>::min_exponent; least -= 3) {
+    const Host<TypeParam> H = host_matrix<TypeParam>(n);
+    H(1, 1) = H(2, 2) = TypeParam(1);
+    H(0, 4) = H(4, 0) = TypeParam(std::ldexp(R(1), least));
+    SCOPED_TRACE("2^" + std::to_string(least));
+    for (const JacobiMethod method : {JacobiMethod::automatic, JacobiMethod::cyclic}) {
       expect_good<TypeParam>(H, S, solve<TypeParam>(H, S, {.method = method}));
     }
   }

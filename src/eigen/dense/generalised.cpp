@@ -56,7 +56,7 @@ Dense<T> scaled_vectors(const ExecutionSpace& space, const StridedMatrix<T>& C, 
   return X;
 }
 
-// The vectors of a solution, row r in row rows[r] (in its own where there are none) and of length 1.
+// The vectors of a solution, of length 1.
 template <Scalar T> Dense<T> unit_vectors(const ExecutionSpace& space, const Solved<T>& solved) {
   const auto n = static_cast<Index>(solved.values.size());
   const Dense<T> U = dense<T>(space, "heddle::eigen::unit_vectors", n, n);

@@ -77,8 +77,9 @@ Pairs<T> by_graded_rotations(const ExecutionSpace& space, const Dense<T>& M, con
   const Dense<T> sorted = permuted<T>(space, M, on_device(space, "heddle::eigen::order", order));
   const Dense<T> Q = identity<T>(space, n);
   const Criterion<R> criterion = criterion_for<T>(options.tolerance, n);
-  two_sided<T>(space, sorted, Q, {criterion.least, criterion.tolerance, R(1), true}, Indefinite::allowed, options,
-               report);
+  // Beside a zero on the diagonal every element counts, but those that are too small to be rotated.
+  two_sided<T>(space, sorted, Q, {criterion.least, criterion.tolerance, R(1), true, smallest_rotated<R>},
+               Indefinite::allowed, options, report);
   report.accuracy = JacobiAccuracy::norm;
   const std::vector<R> diagonal = diagonal_of<T>(space, sorted);
   Pairs<T> pairs{{diagonal.begin(), diagonal.end()}, dense<T>(space, "heddle::eigen::unit_vectors", n, n)};
