@@ -25,6 +25,7 @@ namespace heddle::hunt {
   OPERATION(gemm) OPERATION(blas) OPERATION(transpose) OPERATION(transpose_ranks) OPERATION(redistribute) \
   OPERATION(expm) OPERATION(expm_batched) OPERATION(expm_action) \
   OPERATION(eigen) OPERATION(eigen_batched) OPERATION(eigen_batched_large) OPERATION(eigen_ranks) \
+  OPERATION(generalised) \
   OPERATION(svd_batched) \
   OPERATION(duplicates) OPERATION(faces) OPERATION(tdse) OPERATION(matrix_files)
 // clang-format on
