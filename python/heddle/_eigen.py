@@ -54,13 +54,15 @@ def eigh(a, b=None, lower=True, eigvals_only=False, *, method="automatic", accur
         Hermitian; of any strides. One triangle is read: the lower one, unless `lower` is false. Of a DistributedMatrix
         all is read, and b, eigvals_only, and methods other than "automatic" and "blocked" are refused.
     b : (n, n) array, optional
-        Hermitian and positive definite.
+        Hermitian and positive definite. Pairs whose backward errors are more than some roundings are refined in twice
+        the precision, whatever the method.
     eigvals_only : bool
         Whether eigenvectors are left out.
     method : str
         "automatic", "classical", "cyclic", "round-robin", "blocked" or "preconditioned".
     accuracy : "automatic", "relative" or "norm"
-        Whether each eigenvalue is accurate relative to its own size, which positive definite matrices allow.
+        Whether each eigenvalue is accurate relative to its own size, which positive definite matrices allow; with b,
+        "relative" takes the method "blocked" in the place of others.
     tolerance : float
         What an element off the diagonal may be, as the accuracy measures it; 0: 2 sqrt(n) u.
     reproducible : bool

@@ -54,6 +54,48 @@ def test_pencil(rng, scalar, n):
         np.testing.assert_allclose(heddle.eigh(a, b, eigvals_only=True), w, rtol=0, atol=1e3 * roundoff(scalar))
 
 
+def test_graded_pencil_keeps_small_eigenvalues():
+    b = np.array([[1.0, 1 - 2.0**-10], [1 - 2.0**-10, 1.0]])
+    for off, least, high in ((1.0, 3 * 2.0**-80, 1.6543612251060553e-24), (0.0, 2.0**-80, 8.271806125530277e-25)):
+        a = np.array([[2.0**80, off], [off, least]])
+        w, v, report = heddle.eigh(a, b, full_output=True)
+        assert report.accuracy == "relative" and report.refinement_sweeps > 0
+        np.testing.assert_allclose(w[0], high, rtol=1e-14)
+        np.testing.assert_allclose(heddle.eigh(a, b, eigvals_only=True), w, rtol=1e-14)
+        assert np.abs(a @ v - b @ v * w).max() <= 20 * roundoff("float64") * (2.0**80 + w[1])
+
+
+@pytest.mark.parametrize("method", ["automatic", "cyclic", "blocked"])
+def test_ordinary_pencils_have_small_residuals(rng, scalar, method):
+    for n in range(2, 13):
+        a = hermitian(rng, n, scalar)
+        q, _ = np.linalg.qr(hermitian(rng, n, scalar).astype("complex128" if "complex" in scalar else "float64"))
+        b = (q * np.geomspace(1, 1e-3, n)) @ q.conj().T
+        b = ((b + b.conj().T) / 2).astype(scalar)
+        w, v = heddle.eigh(a, b, method=method)
+        wide = "complex128" if "complex" in scalar else "float64"
+        # Of the pencil scaled to a diagonal of ones.
+        d = np.sqrt(np.diag(b).real)
+        ha, hb, c = a.astype(wide) / np.outer(d, d), b.astype(wide) / np.outer(d, d), d[:, None] * v.astype(wide)
+        left = np.linalg.norm(ha @ c - hb @ c * w, axis=0)
+        size = (np.linalg.norm(ha) + np.abs(w) * np.linalg.norm(hb)) * np.linalg.norm(c, axis=0)
+        assert (left <= 20 * n * roundoff(scalar) * size).all()
+
+
+@pytest.mark.parametrize("reproducible", [False, True])
+def test_signs_of_zeros_in_a_stack(rng, scalar, reproducible):
+    for n in (6, 50, 60):
+        a = np.full((n, n), -0.0, scalar)
+        np.fill_diagonal(a, np.linspace(n / 2, n, n))
+        a[3, 5] = a[5, 3] = 1
+        stack = np.stack([hermitian(rng, n, scalar) for _ in range(9)])
+        stack[::2] += 5 * n * np.eye(n, dtype=scalar)
+        stack[4] = a
+        w, v = heddle.eigh_batched(stack, reproducible=reproducible)
+        alone = heddle.eigh_batched(a[None], reproducible=reproducible)
+        assert w[4].tobytes() == alone[0][0].tobytes() and v[4].tobytes() == alone[1][0].tobytes()
+
+
 def test_graded_matrix_keeps_small_eigenvalues():
     d = 10.0 ** -np.arange(0, 60, 6)
     a = d[:, None] * (np.eye(10) + 0.1) * d

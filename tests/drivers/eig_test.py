@@ -122,6 +122,36 @@ class Eigen(CommandTest):
         graded = self.succeed("eig", "--input", "DAD.txt", "--overlap", "B.txt")["results"]["eigenvalues"]
         self.assertAlmostEqual(math.prod(graded) / 4.5e20, 1, delta=1e-13)
 
+    def test_graded_pencils(self):
+        """Eigenvalues far below the largest, beside overlaps of little pivots; and ordinary pencils that are not definite."""
+        self.write("S.txt", "2\n1 0.9990234375\n0.9990234375 1\n")
+        for name, b, d, least in (("H.txt", 1, "2.481541837659083e-24", 1.6543612251060553e-24),
+                                  ("D.txt", 0, "8.271806125530277e-25", 8.271806125530277e-25)):
+            self.write(name, f"2\n1.2089258196146292e+24 {b}\n{b} {d}\n")
+            results = self.succeed("eig", "--input", name, "--overlap", "S.txt")["results"]
+            self.assertEqual(results["accuracy"], "relative")
+            self.assertAlmostEqual(results["eigenvalues"][0] / least, 1, delta=1e-14)
+            self.assertAlmostEqual(results["eigenvalues"][1] / 6.19272e26, 1, delta=1e-5)
+        self.write("H.txt", "2\n-1.03 1.52\n1.52 -1.52\n")
+        self.write("S.txt", "2\n1 0.985\n0.985 1\n")
+        for flags in ([], ["--method", "cyclic"], ["--accuracy", "norm"], ["--reproducible"], ["--scalar", "float"]):
+            self.succeed("eig", "--input", "H.txt", "--overlap", "S.txt", *flags)
+
+    def test_denormal(self):
+        """Eigenvalues that are denormal numbers, right to the last bit: no check asks for more."""
+        self.write("double.txt", "2\n1.5e-323 5e-324\n5e-324 1e-323\n")
+        self.write("float.txt", "2\n4.2e-45 1.4e-45\n1.4e-45 2.8e-45\n")
+        self.write("one.txt", "2\n1 0\n0 1\n")
+        for name, flags, unit in (("double.txt", [], 5e-324), ("float.txt", ["--scalar", "float"], 1.401298464324817e-45)):
+            for more in ([], ["--values-only"], ["--method", "blocked"], ["--overlap", "one.txt"], ["--batch", 1]):
+                with self.subTest(f"{name} {more}"):
+                    values = self.succeed("eig", "--input", name, *flags, *more)["results"]["eigenvalues"]
+                    self.assertEqual(values[0] if "--batch" in more else values, [unit, 4 * unit])
+            values = self.succeed("eig", "--input", name, *flags, "--batch", 1, "--svd")["results"]["singular_values"][0]
+            self.assertEqual(values, [4 * unit, unit])
+            values = self.succeed("eig", "--input", name, *flags, ranks=2)["results"]["eigenvalues"]
+            self.assertEqual(values, [unit, 4 * unit])
+
     def test_refused_pencils(self):
         self.write("m.txt", THESIS)
         self.write("one.txt", "3\n" + "1 1 1\n" * 3)

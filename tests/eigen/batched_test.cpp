@@ -90,6 +90,70 @@ TYPED_TEST(JacobiBatched, SolvesEachMatrix) {
   }
 }
 
+// Of matrices that fall apart into small ones, whose vectors are full of zeros: signs of these too are the same in
+// every place of a batch, beside whatever there is.
+TYPED_TEST(JacobiBatched, SignsOfZerosDoNotDependOnNeighbours) {
+  using R = Real<TypeParam>;
+  const auto bits_of = [](const TypeParam& x) {
+    return std::vector<bool>{std::signbit(static_cast<double>(Kokkos::real(x))),
+                             std::signbit(static_cast<double>(Kokkos::imag(x)))};
+  };
+  for (const Index n : {3, 6, 20, 31, 49, 57, 64}) {
+    // Indefinite, positive definite, and nearly diagonal, which ends before its neighbours do; zeros are negative.
+    for (const int kind : {0, 1, 2, 3, 4, 5}) {
+      const Host<TypeParam> parts = random_hermitian<TypeParam>(n, 77 + kind);
+      const Host<TypeParam> given = host_matrix<TypeParam>(n);
+      for (Index j = 0; j < n; ++j) {
+        for (Index i = 0; i < n; ++i) {
+          const bool together = kind > 1 ? i / 2 == j / 2 && i % 4 < 2 : i % 5 == j % 5;
+          given(i, j) = together ? parts(i, j) : TypeParam(R(-0.0));
+          if (i == j && kind > 1) {
+            given(i, j) = TypeParam(i == n - 1 && kind % 2 == 0 ? R(-2) : R(2) + static_cast<R>((i * kind) % n) / R(8));
+          }
+          if (i == j && kind == 1) {
+            given(i, j) += TypeParam(static_cast<R>(n));
+          }
+        }
+      }
+      const auto solved = [&](Index count, Index at) {
+        const Batch<TypeParam> A("A", n, n, count);
+        const Batch<TypeParam> V("V", n, n, count);
+        const Kokkos::View<R**, Kokkos::LayoutLeft, MemorySpace> w("w", n, count);
+        const auto mirror = Kokkos::create_mirror_view(A);
+        for (Index b = 0; b < count; ++b) {
+          const Host<TypeParam> other = random_hermitian<TypeParam>(n, static_cast<int>(b));
+          for (Index j = 0; j < n; ++j) {
+            for (Index i = 0; i < n; ++i) {
+              mirror(i, j, b) = b == at ? given(i, j) : other(i, j);
+              if (b != at && b % 2 == 1 && i == j) {
+                mirror(i, j, b) += TypeParam(static_cast<R>(n));
+              }
+            }
+          }
+        }
+        Kokkos::deep_copy(A, mirror);
+        EXPECT_TRUE(jacobi_batched(ExecutionSpace(), A, w, V, {.reproducible = true}).converged());
+        return std::make_pair(slice<TypeParam>(to_host(V), at), to_host(w));
+      };
+      const auto [alone, values_alone] = solved(1, 0);
+      for (const Index count : {2, 7, 16, 23}) {
+        const Index at = count / 2;
+        const auto [beside, values] = solved(count, at);
+        Index differ = 0;
+        for (Index j = 0; j < n; ++j) {
+          EXPECT_EQ(values(j, at), values_alone(j, 0));
+          EXPECT_EQ(std::signbit(values(j, at)), std::signbit(values_alone(j, 0)));
+          for (Index i = 0; i < n; ++i) {
+            EXPECT_EQ(beside(i, j), alone(i, j));
+            differ += bits_of(beside(i, j)) != bits_of(alone(i, j)) ? 1 : 0;
+          }
+        }
+        EXPECT_EQ(differ, 0) << "n = " << n << ", kind " << kind << ", " << count << " matrices";
+      }
+    }
+  }
+}
+
 // Off the diagonal of an indefinite matrix, elements whose squares underflow, all or in part: what begins the rotations
 // must stay orthogonal all the same.
 TYPED_TEST(JacobiBatched, TinyElementsOffTheDiagonalLeaveItOrthogonal) {

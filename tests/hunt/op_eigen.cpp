@@ -110,6 +110,15 @@ void draw_large_batch(Random& random, Case& one) {
   one.add_knob("neighbours", random.below(4));
   one.add_knob("accuracy", random.any_of(0L, 0L, 2L));
 }
+// Of all parts, those of zeros too.
+template <Scalar T> std::vector<bool> signs_of(const HostMatrix<T>& A) {
+  std::vector<bool> signs;
+  for (std::size_t at = 0; at < A.size(); ++at) {
+    signs.push_back(std::signbit(Kokkos::real(A.data()[at])));
+    signs.push_back(std::signbit(Kokkos::imag(A.data()[at])));
+  }
+  return signs;
+}
 template <Scalar T> void run_batched(const World& world, const Case& one, Verdict& verdict) {
   const Array& given = one.array("A");
   const auto n = static_cast<std::size_t>(given.rows);
@@ -150,6 +159,7 @@ template <Scalar T> void run_batched(const World& world, const Case& one, Verdic
   }
   verdict.holds("bits do not depend on neighbours", found.w == alone.w && difference(found.V, alone.V).empty(),
                 difference(found.V, alone.V));
+  verdict.holds("signs of zeros do not depend on neighbours", signs_of(found.V) == signs_of(alone.V));
   verdict.holds("converges", converged);
   if (!converged || !world.root()) return;
   const EigenTruth truth = eigen_truth(given);

@@ -25,6 +25,7 @@ namespace heddle::hunt {
   OPERATION(gemm) OPERATION(blas) OPERATION(transpose) OPERATION(transpose_ranks) OPERATION(redistribute) \
   OPERATION(expm) OPERATION(expm_batched) OPERATION(expm_action) \
   OPERATION(eigen) OPERATION(eigen_batched) OPERATION(eigen_batched_large) OPERATION(eigen_ranks) \
+  OPERATION(generalised) \
   OPERATION(svd_batched) \
   OPERATION(gemm_plan) OPERATION(transpose_plan) OPERATION(duplicates_plan) OPERATION(syrk) OPERATION(symmetric) \
   OPERATION(duplicates) OPERATION(faces) OPERATION(tdse) OPERATION(matrix_files)

@@ -228,6 +228,46 @@ std::vector<Wide> wide_eigenvalues(const Array& A) {
   return by_rotations(WideMatrix(A), exponents.top);
 }
 
+std::optional<std::vector<Wide>> wide_eigenvalues(const Array& H, const Array& S) {
+  const Exponents of_H = exponents_of(H);
+  const Exponents of_S = exponents_of(S);
+  // L^-1 on both sides spreads elements once more by what S has.
+  Wide::bits = 800 + 2 * of_H.spread() + 8 * of_S.spread();
+  const Index n = S.rows;
+  WideMatrix L(S);
+  for (Index j = 0; j < n; ++j) {
+    for (Index k = 0; k < j; ++k) {
+      const WideComplex by = L.at(j, k).conjugate();
+      for (Index i = j; i < n; ++i) L.at(i, j) = L.at(i, j) - L.at(i, k) * by;
+    }
+    if (!(L.at(j, j).re.sign() > 0)) return {};
+    const Wide root = L.at(j, j).re.root();
+    for (Index i = j; i < n; ++i) L.at(i, j) = WideComplex(L.at(i, j).re / root, L.at(i, j).im / root);
+    L.at(j, j) = WideComplex(root, Wide());
+  }
+  WideMatrix M(H);
+  for (int side = 0; side < 2; ++side) {
+    // L^-1 M, then its adjoint.
+    for (Index j = 0; j < n; ++j) {
+      for (Index k = 0; k < n; ++k) {
+        M.at(k, j) = WideComplex(M.at(k, j).re / L.at(k, k).re, M.at(k, j).im / L.at(k, k).re);
+        for (Index i = k + 1; i < n; ++i) M.at(i, j) = M.at(i, j) - L.at(i, k) * M.at(k, j);
+      }
+    }
+    for (Index j = 0; j < n; ++j) {
+      M.at(j, j) = M.at(j, j).conjugate();
+      for (Index i = 0; i < j; ++i) {
+        std::swap(M.at(i, j), M.at(j, i));
+        M.at(i, j) = M.at(i, j).conjugate();
+        M.at(j, i) = M.at(j, i).conjugate();
+      }
+    }
+  }
+  long top = WideComplex().re.exponent();
+  for (const WideComplex& x : M.values) top = std::max({top, x.re.exponent(), x.im.exponent()});
+  return by_rotations(std::move(M), top);
+}
+
 std::vector<Wide> wide_singular_values(const Array& A) {
   const Exponents exponents = exponents_of(A);
   // Products have twice the exponents, and roots half the digits.

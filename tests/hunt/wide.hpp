@@ -143,6 +143,9 @@ struct WideMatrix {
 /// The eigenvalues of a Hermitian matrix, ascending: cyclic Jacobi rotations until no element is above 2^-200 times the
 /// root of its two diagonals' product, or 2^-(bits) of the largest.
 [[nodiscard]] std::vector<Wide> wide_eigenvalues(const Array& A);
+/// The eigenvalues of H C = S C diag(w), ascending: those of L^-1 H L^-H, S = L L^H; nothing where S has no such
+/// factor.
+[[nodiscard]] std::optional<std::vector<Wide>> wide_eigenvalues(const Array& H, const Array& S);
 /// The min(m, n) singular values, descending: roots of the eigenvalues of A^H A or A A^H, found so.
 [[nodiscard]] std::vector<Wide> wide_singular_values(const Array& A);
 

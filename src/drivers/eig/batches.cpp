@@ -189,23 +189,29 @@ Errors singular_errors(const ExecutionSpace& space, const LocalMatrix<T>& A, con
     Kokkos::deep_copy(host, X);
     return host;
   };
-  double norm = 0;
-  for (const double one : s) norm = std::hypot(norm, one);
   Errors errors;
   if (s.empty()) return errors;
+  const Levelled<T> level = levelled<T>(space, A);
+  std::vector<double> values;
+  double norm = 0;
+  for (const double one : s) {
+    values.push_back(std::ldexp(one, -level.exponent));
+    norm = std::hypot(norm, values.back());
+  }
+  const double storage = std::sqrt(static_cast<double>(s.size())) * storage_error<Real<T>>(level.exponent);
   for (const LocalMatrix<T>* const Q : {&longer, &shorter}) {
     const LocalMatrix<T> gram("heddle::driver::gram", s.size(), s.size());
     blas::gemm<T>(context, Operation::conjugate_transpose, Operation::none, T(1), *Q, *Q, T(0), gram);
     errors.orthogonality =
         std::fmax(errors.orthogonality, distance<T>(gram, {}, {}) / (unit * std::sqrt(static_cast<double>(s.size()))));
   }
-  const double norm_of_A = distance<T>(A, on_host(A), std::vector<double>(A.extent(1), 0.0));
+  const double norm_of_A = distance<T>(level.matrix, on_host(level.matrix), std::vector<double>(A.extent(1), 0.0));
   const LocalMatrix<T> R("heddle::driver::residual", longer.extent(0), s.size());
-  blas::gemm<T>(context, wide ? Operation::conjugate_transpose : Operation::none, Operation::none, T(1), A, shorter,
-                T(0), R);
-  const double residual = distance<T>(R, on_host(longer), s);
+  blas::gemm<T>(context, wide ? Operation::conjugate_transpose : Operation::none, Operation::none, T(1), level.matrix,
+                shorter, T(0), R);
+  const double residual = beyond_storage(distance<T>(R, on_host(longer), values), storage);
   errors.residual = norm_of_A > 0 ? residual / (unit * norm_of_A) : residual;
-  errors.frobenius = norm_of_A > 0 ? std::abs(norm - norm_of_A) / (unit * norm_of_A) : norm;
+  errors.frobenius = norm_of_A > 0 ? beyond_storage(std::abs(norm - norm_of_A), storage) / (unit * norm_of_A) : norm;
   return errors;
 }
 

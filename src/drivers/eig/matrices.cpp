@@ -51,36 +51,45 @@ template <Scalar T> LocalMatrix<T> device_matrix(const std::string& label, Index
   return LocalMatrix<T>(Kokkos::view_alloc(Kokkos::WithoutInitializing, label), n, n);
 }
 
-template <Scalar T> KOKKOS_INLINE_FUNCTION double square(const T& x, double scale) {
+template <Scalar T> KOKKOS_INLINE_FUNCTION double square(const T& x) {
   if constexpr (is_complex<T>) {
-    const double real = scale * static_cast<double>(x.real());
-    const double imaginary = scale * static_cast<double>(x.imag());
+    const auto real = static_cast<double>(x.real());
+    const auto imaginary = static_cast<double>(x.imag());
     return real * real + imaginary * imaginary;
   } else {
-    const double scaled = scale * static_cast<double>(x);
-    return scaled * scaled;
+    return static_cast<double>(x) * static_cast<double>(x);
   }
 }
 
-// |scale (R - V diag(w))|_F
+// x 2^-exponent in two steps, of which none is out of range.
+template <class R> struct Down {
+  R first;
+  R second;
+  explicit Down(int exponent)
+      : first(static_cast<R>(std::ldexp(1.0, -(exponent / 2)))),
+        second(static_cast<R>(std::ldexp(1.0, -(exponent - exponent / 2)))) {}
+  template <class T> KOKKOS_INLINE_FUNCTION T operator()(const T& x) const { return x * first * second; }
+};
+
+// |R - V diag(w) 2^-exponent|_F
 template <Scalar T>
 double distance(const ExecutionSpace& space, const LocalMatrix<T>& R, const LocalMatrix<T>& V,
-                const Kokkos::View<Real<T>*, MemorySpace>& w, double scale) {
+                const Kokkos::View<Real<T>*, MemorySpace>& w, int exponent) {
   const auto n = static_cast<Index>(R.extent(0));
+  const Down<Real<T>> down(exponent);
   double sum = 0;
   Kokkos::parallel_reduce(
       "heddle::driver::distance", Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(space, 0, n * n),
       KOKKOS_LAMBDA(Index k, double& part) {
         const Index i = k % n;
         const Index j = k / n;
-        part += square<T>(R(i, j) - V(i, j) * w(j), scale);
+        part += square<T>(R(i, j) - V(i, j) * down(w(j)));
       },
       sum);
   return std::sqrt(sum);
 }
-// |scale A|_F, or |scale (A - I)|_F
-template <Scalar T>
-double size(const ExecutionSpace& space, const LocalMatrix<T>& A, double scale, double subtracted = 0) {
+// |A|_F, or |A - I|_F
+template <Scalar T> double size(const ExecutionSpace& space, const LocalMatrix<T>& A, double subtracted = 0) {
   const auto n = static_cast<Index>(A.extent(0));
   const auto less = static_cast<Real<T>>(subtracted);
   double sum = 0;
@@ -89,18 +98,19 @@ double size(const ExecutionSpace& space, const LocalMatrix<T>& A, double scale, 
       KOKKOS_LAMBDA(Index k, double& part) {
         const Index i = k % n;
         const Index j = k / n;
-        part += square<T>(i == j ? A(i, j) - less : A(i, j), scale);
+        part += square<T>(i == j ? A(i, j) - less : A(i, j));
       },
       sum);
   return std::sqrt(sum);
 }
 template <Scalar T> double largest(const ExecutionSpace& space, const LocalMatrix<T>& A) {
-  const auto n = static_cast<Index>(A.extent(0));
+  const auto rows = static_cast<Index>(A.extent(0));
   double most = 0;
   Kokkos::parallel_reduce(
-      "heddle::driver::largest", Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(space, 0, n * n),
+      "heddle::driver::largest",
+      Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(space, 0, static_cast<Index>(A.size())),
       KOKKOS_LAMBDA(Index k, double& part) {
-        const auto found = static_cast<double>(Kokkos::abs(A(k % n, k / n)));
+        const auto found = static_cast<double>(Kokkos::abs(A(k % rows, k / rows)));
         part = found > part ? found : part;
       },
       Kokkos::Max<double>(most));
@@ -247,23 +257,40 @@ template <Scalar T> LocalMatrix<T> on_device(const HostMatrix<T>& A) {
   return device;
 }
 
+template <Scalar T> Levelled<T> levelled(const ExecutionSpace& space, const LocalMatrix<T>& A) {
+  const double most = A.size() == 0 ? 0.0 : largest<T>(space, A);
+  Levelled<T> found;
+  found.exponent = most > 0 && std::isfinite(most) ? std::ilogb(most) : 0;
+  found.matrix = LocalMatrix<T>(Kokkos::view_alloc(Kokkos::WithoutInitializing, "heddle::driver::levelled"),
+                                A.extent(0), A.extent(1));
+  const LocalMatrix<T> to = found.matrix;
+  const auto rows = static_cast<Index>(A.extent(0));
+  const Down<Real<T>> down(found.exponent);
+  Kokkos::parallel_for(
+      "heddle::driver::levelled",
+      Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(space, 0, static_cast<Index>(A.size())),
+      KOKKOS_LAMBDA(Index k) { to(k % rows, k / rows) = down(A(k % rows, k / rows)); });
+  return found;
+}
+
 template <Scalar T>
 EigenErrors errors_of(const ExecutionSpace& space, const LocalMatrix<T>& A,
                       const Kokkos::View<Real<T>*, MemorySpace>& w, const LocalMatrix<T>& V) {
   const auto n = static_cast<Index>(A.extent(0));
-  const double most = n == 0 ? 0.0 : largest<T>(space, A);
   if (n == 0) return {};
   const blas::Context context(space);
   const LocalMatrix<T> R = device_matrix<T>("heddle::driver::residual", n);
   const double unit = static_cast<double>(n) * static_cast<double>(unit_roundoff<T>);
+  const double root = std::sqrt(static_cast<double>(n));
   EigenErrors errors;
   blas::gemm<T>(context, Operation::conjugate_transpose, Operation::none, T(1), V, V, T(0), R);
-  errors.orthogonality = size<T>(space, R, 1.0, 1.0) / (unit * std::sqrt(static_cast<double>(n)));
-  if (most == 0) return errors;
-  // Squares of scaled numbers neither overflow nor vanish.
-  const double scale = std::ldexp(1.0, std::clamp(-std::ilogb(most), -1000, 1000));
-  blas::gemm<T>(context, Operation::none, Operation::none, T(1), A, V, T(0), R);
-  errors.residual = distance<T>(space, R, V, w, scale) / (unit * size<T>(space, A, scale));
+  errors.orthogonality = size<T>(space, R, 1.0) / (unit * root);
+  const Levelled<T> level = levelled<T>(space, A);
+  const double norm_of_A = size<T>(space, level.matrix);
+  if (norm_of_A == 0) return errors;
+  blas::gemm<T>(context, Operation::none, Operation::none, T(1), level.matrix, V, T(0), R);
+  const double residual = distance<T>(space, R, V, w, level.exponent);
+  errors.residual = beyond_storage(residual, root * storage_error<Real<T>>(level.exponent)) / (unit * norm_of_A);
   return errors;
 }
 
@@ -271,17 +298,23 @@ template <Scalar T>
 EigenErrors errors_of(const DistributedMatrix<T>& A, const Kokkos::View<Real<T>*, MemorySpace>& w,
                       const DistributedMatrix<T>& V) {
   const Communicator& comm = A.communicator();
-  const double norm_of_A = static_cast<double>(norm(A, Norm::frobenius));
   if (A.rows() == 0) return {};
   const double unit = static_cast<double>(A.rows()) * static_cast<double>(unit_roundoff<T>);
+  const double root = std::sqrt(static_cast<double>(A.rows()));
   const DistributedMatrix<T> R(comm, V.placement(), "heddle::driver::residual");
   EigenErrors errors;
   gemm(comm, Operation::conjugate_transpose, Operation::none, T(1), V, V, T(0), R);
   add_identity(T(-1), R);
-  errors.orthogonality =
-      static_cast<double>(norm(R, Norm::frobenius)) / (unit * std::sqrt(static_cast<double>(A.rows())));
-  if (norm_of_A == 0) return errors;
-  gemm(comm, Operation::none, Operation::none, T(1), A, V, T(0), R);
+  errors.orthogonality = static_cast<double>(norm(R, Norm::frobenius)) / (unit * root);
+  const auto most = static_cast<double>(norm(A, Norm::maximum));
+  if (most == 0) return errors;
+  const int exponent = std::ilogb(most);
+  const Down<Real<T>> down(exponent);
+  const DistributedMatrix<T> level(comm, A.placement(), "heddle::driver::levelled");
+  copy(A, level);
+  scale<T>(T(down.first), level);
+  scale<T>(T(down.second), level);
+  gemm(comm, Operation::none, Operation::none, T(1), level, V, T(0), R);
   const MatrixView<T>& from = V.local();
   const MatrixView<T>& to = R.local();
   const CyclicAxis columns = V.placement().column_axis();
@@ -290,8 +323,12 @@ EigenErrors errors_of(const DistributedMatrix<T>& A, const Kokkos::View<Real<T>*
   Kokkos::parallel_for(
       "heddle::driver::residual",
       Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(comm.space(), 0, static_cast<Index>(to.size())),
-      KOKKOS_LAMBDA(Index k) { to(k % rows, k / rows) -= from(k % rows, k / rows) * w(columns.global(q, k / rows)); });
-  errors.residual = static_cast<double>(norm(R, Norm::frobenius)) / (unit * norm_of_A);
+      KOKKOS_LAMBDA(Index k) {
+        to(k % rows, k / rows) -= from(k % rows, k / rows) * down(w(columns.global(q, k / rows)));
+      });
+  const auto residual = static_cast<double>(norm(R, Norm::frobenius));
+  errors.residual = beyond_storage(residual, root * storage_error<Real<T>>(exponent)) /
+                    (unit * static_cast<double>(norm(level, Norm::frobenius)));
   return errors;
 }
 
@@ -302,6 +339,7 @@ EigenErrors errors_of(const DistributedMatrix<T>& A, const Kokkos::View<Real<T>*
   template void require_hermitian<T>(const std::string&, const HostMatrix<T>&, double);                      \
   template void mirror<T>(const HostMatrix<T>&, bool);                                                       \
   template LocalMatrix<T> on_device<T>(const HostMatrix<T>&);                                                \
+  template Levelled<T> levelled<T>(const ExecutionSpace&, const LocalMatrix<T>&);                            \
   template EigenErrors errors_of<T>(const ExecutionSpace&, const LocalMatrix<T>&,                            \
                                     const Kokkos::View<Real<T>*, MemorySpace>&, const LocalMatrix<T>&);      \
   template EigenErrors errors_of<T>(const DistributedMatrix<T>&, const Kokkos::View<Real<T>*, MemorySpace>&, \

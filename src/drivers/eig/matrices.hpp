@@ -7,7 +7,9 @@
 #include <heddle/eigen/jacobi.hpp>
 #include <heddle/models/kohn_sham.hpp>
 
+#include <cmath>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <span>
 #include <string>
@@ -68,7 +70,24 @@ template <Scalar T> void mirror(const HostMatrix<T>& A, bool upper);
 /// The same elements where kernels reach them.
 template <Scalar T> [[nodiscard]] LocalMatrix<T> on_device(const HostMatrix<T>& A);
 
-/// In units of what the library allows: |A V - V diag(w)|_F / (n u |A|_F), |V^H V - I|_F / (n u sqrt(n)).
+/// The most that a number times 2^-exponent changes by being stored as a denormal number of type R.
+template <RealScalar R> [[nodiscard]] double storage_error(int exponent) {
+  return std::ldexp(static_cast<double>(std::numeric_limits<R>::denorm_min()), -exponent) / 2;
+}
+/// What an error is more than storage explains; NaN stays.
+[[nodiscard]] inline double beyond_storage(double error, double storage) {
+  return error <= storage ? 0 : error - storage;
+}
+/// A 2^-exponent, whose largest element is near 1: products with it neither overflow nor round to denormal numbers.
+template <Scalar T> struct Levelled {
+  LocalMatrix<T> matrix;
+  int exponent = 0;
+};
+template <Scalar T> [[nodiscard]] Levelled<T> levelled(const ExecutionSpace& space, const LocalMatrix<T>& A);
+
+/// In units of what the library allows: |A V - V diag(w)|_F / (n u |A|_F), less sqrt(n) storage_error() of w, and |V^H
+/// V
+/// - I|_F / (n u sqrt(n)).
 struct EigenErrors {
   double residual = 0;
   double orthogonality = 0;

@@ -1,5 +1,6 @@
 #include "drivers/eig/pencil.hpp"
 
+#include "drivers/eig/matrices.hpp"
 #include "drivers/support/clock.hpp"
 #include "drivers/support/scalars.hpp"
 #include <heddle/blas/blas.hpp>
@@ -106,7 +107,8 @@ EigenErrors pencil_errors(const ExecutionSpace& space, const HostMatrix<T>& H, c
       const auto off = static_cast<double>(Kokkos::abs(inner(i, j) - W(i == j ? 1.0 : 0.0)));
       errors.orthogonality = larger(errors.orthogonality, off / (unit * norm_of_S * lengths[i] * lengths[j]));
     }
-    const double left = length(residual.data(), n);
+    const double stored = storage_error<Real<T>>(level) * norm_of_S * lengths[j];
+    const double left = beyond_storage(length(residual.data(), n), stored);
     // Of H = 0 and w = 0 nothing is left.
     const double allowed = unit * (norm_of_H + std::abs(value) * norm_of_S) * lengths[j];
     errors.residual = larger(errors.residual, left == 0 ? 0.0 : left / allowed);

@@ -12,7 +12,8 @@ namespace heddle::driver {
 /// residual: |H c_i - w_i S c_i| / (n u (|H|_F + |w_i| |S|_F) |c_i|),
 /// orthogonality: |c_i^H S c_j - delta_ij| / (n u |S|_F |c_i| |c_j|).
 ///
-/// Computed in double, with 4 n^3 multiplications. H and S have both triangles.
+/// What storing w_i as a denormal number explains of a residual is taken off first. Computed in double, with 4 n^3
+/// multiplications. H and S have both triangles.
 template <Scalar T>
 [[nodiscard]] EigenErrors pencil_errors(const ExecutionSpace& space, const HostMatrix<T>& H, const HostMatrix<T>& S,
                                         const std::vector<Real<T>>& w, const HostMatrix<T>& C);

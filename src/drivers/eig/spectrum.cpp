@@ -1,5 +1,6 @@
 #include "drivers/eig/spectrum.hpp"
 
+#include "drivers/eig/matrices.hpp"
 #include "drivers/support/scalars.hpp"
 
 #include <algorithm>
@@ -211,8 +212,10 @@ SpectrumErrors spectrum_errors(const HostMatrix<T>& A, const std::vector<double>
   }
   const double norm = std::sqrt(squares.get());
   const double unit = static_cast<double>(n) * static_cast<double>(unit_roundoff<T>) * norm;
-  errors.trace.value = std::abs(trace.get()) / (unit * std::sqrt(static_cast<double>(n)));
-  errors.frobenius.value = std::abs(std::sqrt(values.get()) - norm) / unit;
+  const double root = std::sqrt(static_cast<double>(n));
+  const double storage = storage_error<Real<T>>(std::ilogb(most) + 1);
+  errors.trace.value = beyond_storage(std::abs(trace.get()), static_cast<double>(n) * storage) / (unit * root);
+  errors.frobenius.value = beyond_storage(std::abs(std::sqrt(values.get()) - norm), root * storage) / unit;
   if (relative) errors.determinant = compared_determinants<T>(A, w, factor);
   return errors;
 }

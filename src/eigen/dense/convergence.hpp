@@ -21,11 +21,12 @@ template <class R> struct Criterion {
   R tolerance;
   R norm;
   bool relative;
+  R smallest = 0;  ///< Elements of at most this size are zero.
 
   /// |a_pq| over the scale.
   [[nodiscard]] KOKKOS_INLINE_FUNCTION R share(R size, R a, R d) const {
     const R scale = relative ? Kokkos::sqrt(Kokkos::abs(a)) * Kokkos::sqrt(Kokkos::abs(d)) : norm;
-    return size == 0 ? R(0) : size / scale;
+    return size <= smallest ? R(0) : size / scale;
   }
 };
 

@@ -41,6 +41,16 @@ template <Scalar T> Dense<T> permuted(const ExecutionSpace& space, const Dense<T
   return copy;
 }
 
+template <Scalar T> Dense<T> adjoint(const Scratch& scratch, const Dense<T>& A) {
+  const auto m = static_cast<Index>(A.extent(0));
+  const auto n = static_cast<Index>(A.extent(1));
+  const Dense<T> copy = dense<T>(scratch, "heddle::eigen::adjoint", n, m);
+  for_each_element(
+      scratch.space(), "heddle::eigen::adjoint", n, m,
+      KOKKOS_LAMBDA(Index i, Index j) { copy(i, j) = conjugate(A(j, i)); });
+  return copy;
+}
+
 template <Scalar T> Dense<T> identity(const ExecutionSpace& space, Index n) {
   const Dense<T> I = dense<T>(space, "heddle::eigen::identity", n, n);
   for_each_element(
@@ -58,6 +68,7 @@ void copy_rounded(const ExecutionSpace& space, const Dense<W>& from, const Strid
 #define HEDDLE_INSTANTIATE(T)                                                                  \
   template Dense<T> whole<T, T>(const ExecutionSpace&, const StridedMatrix<const T>&, bool);   \
   template Dense<T> permuted<T>(const ExecutionSpace&, const Dense<T>&, const Values<Index>&); \
+  template Dense<T> adjoint<T>(const Scratch&, const Dense<T>&);                               \
   template Dense<T> identity<T>(const ExecutionSpace&, Index)
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE);
 #undef HEDDLE_INSTANTIATE

@@ -1,5 +1,5 @@
-// Copies of matrices that eigensolvers begin with: a whole Hermitian matrix, one by other rows and columns, the
-// identity.
+// Copies of matrices that eigensolvers begin with: a whole Hermitian matrix, one by other rows and columns, an
+// adjoint, the identity.
 #pragma once
 
 #include "eigen/dense/matrices.hpp"
@@ -14,6 +14,9 @@ template <Scalar W, Scalar T>
 /// A(order, order)
 template <Scalar T>
 [[nodiscard]] Dense<T> permuted(const ExecutionSpace& space, const Dense<T>& A, const Values<Index>& order);
+
+/// A^H
+template <Scalar T> [[nodiscard]] Dense<T> adjoint(const Scratch& scratch, const Dense<T>& A);
 
 /// The identity of n rows.
 template <Scalar T> [[nodiscard]] Dense<T> identity(const ExecutionSpace& space, Index n);

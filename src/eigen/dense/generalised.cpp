@@ -1,15 +1,15 @@
+// H C = S C diag(w): definite pencils by one-sided rotations of L^-1 G, others by L^-1 H L^-H, and their refinement.
 #include "core/instantiate.hpp"
 #include "dist/elementwise.hpp"
 #include "eigen/dense/cholesky.hpp"
 #include "eigen/dense/columns.hpp"
 #include "eigen/dense/copies.hpp"
 #include "eigen/dense/graded.hpp"
-#include "eigen/dense/orthonormal.hpp"
+#include "eigen/dense/pairs.hpp"
 #include "eigen/dense/pencil.hpp"
 #include "eigen/dense/results.hpp"
 #include "eigen/dense/scaling.hpp"
 #include "eigen/dense/solve.hpp"
-#include "eigen/dense/two_sided.hpp"
 #include <heddle/eigen/generalised.hpp>
 
 #include <Kokkos_Profiling_ScopedRegion.hpp>
@@ -17,6 +17,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <optional>
 #include <type_traits>
 
 namespace heddle::eigen::impl {
@@ -25,7 +26,7 @@ namespace {
 using heddle::impl::for_each_element;
 
 // Elements of L^-1 H L^-H that are larger than H's by more than this lose digits of small eigenvalues to large ones,
-// unless the rotations keep the grading.
+// unless the rotations keep the grading. Beyond it values are refined, whatever the backward errors are.
 constexpr double most_growth = 128;
 
 template <Scalar T> Real<T> largest_element(const ExecutionSpace& space, const Dense<T>& A) {
@@ -55,13 +56,7 @@ Dense<T> scaled_vectors(const ExecutionSpace& space, const StridedMatrix<T>& C, 
   return X;
 }
 
-// Eigenvalues, in any order, and vectors of a pencil; none where they are not wanted.
-template <Scalar T> struct Pairs {
-  std::vector<double> values;
-  Dense<T> vectors;
-};
-
-// The vectors of a solution, row r in row rows[r] (in its own where there are none) and of length 1.
+// The vectors of a solution, of length 1.
 template <Scalar T> Dense<T> unit_vectors(const ExecutionSpace& space, const Solved<T>& solved) {
   const auto n = static_cast<Index>(solved.values.size());
   const Dense<T> U = dense<T>(space, "heddle::eigen::unit_vectors", n, n);
@@ -71,35 +66,43 @@ template <Scalar T> Dense<T> unit_vectors(const ExecutionSpace& space, const Sol
   return U;
 }
 
-// M, graded, by rotations from both sides of every element that is not small beside its own row and column: the largest
-// diagonal elements first.
+// Column j of an identity below the columns of B becomes row order[j] of it, as column j of B is column order[j] of X:
+// rotations turn both, and X V = B.
 template <Scalar T>
-Pairs<T> by_graded_rotations(const ExecutionSpace& space, const Dense<T>& M, bool vectors, const JacobiOptions& options,
-                             JacobiReport& report) {
-  using R = Real<T>;
-  const auto n = static_cast<Index>(M.extent(0));
-  std::vector<double> sizes;
-  for (const R value : diagonal_of<T>(space, M)) {
-    sizes.push_back(-std::abs(static_cast<double>(value)));
-  }
-  const std::vector<Index> order = ascending(sizes);
-  const Dense<T> sorted = permuted<T>(space, M, on_device(space, "heddle::eigen::order", order));
-  const Dense<T> Q = vectors ? identity<T>(space, n) : Dense<T>();
-  const Criterion<R> criterion = criterion_for<T>(options.tolerance, n);
-  two_sided<T>(space, sorted, Q, {criterion.least, criterion.tolerance, R(1), true}, Indefinite::allowed, options,
-               report);
-  report.accuracy = JacobiAccuracy::norm;
-  Solved<T> solved;
-  for (const R value : diagonal_of<T>(space, sorted)) {
-    solved.values.push_back(static_cast<double>(value));
-  }
-  if (!vectors) {
-    return {solved.values, {}};
-  }
-  solved.factors.assign(solved.values.size(), 1.0);
-  solved.vectors = Q;
-  solved.rows = order;
-  return {solved.values, unit_vectors<T>(space, solved)};
+void begin_products(const ExecutionSpace& space, const BlockColumns<T>& B, const std::vector<Index>& order) {
+  const auto at = on_device(space, "heddle::eigen::order", order);
+  const auto memory = B.memory();
+  const Index below = B.carried_begin();
+  Kokkos::parallel_for(
+      "heddle::eigen::carried_identity",
+      Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(space, 0, static_cast<Index>(order.size())),
+      KOKKOS_LAMBDA(Index j) { memory(below + at(j), j, 0) = T(1); });
+}
+// V diag(factors)
+template <Scalar T>
+Dense<T> scaled_products(const ExecutionSpace& space, const BlockColumns<T>& B, const std::vector<double>& factors) {
+  const auto n = static_cast<Index>(factors.size());
+  const auto by = on_device(space, "heddle::eigen::factors", factors);
+  const auto memory = B.memory();
+  const Index below = B.carried_begin();
+  const Dense<T> V = dense<T>(space, "heddle::eigen::products", n, n);
+  for_each_element(
+      space, "heddle::eigen::products", n, n,
+      KOKKOS_LAMBDA(Index i, Index j) { V(i, j) = memory(below + i, j, 0) * static_cast<Real<T>>(by(j)); });
+  return V;
+}
+// Rows i of column j of X with h_ii > w_j from Y.
+template <Scalar T>
+void take_high_rows(const ExecutionSpace& space, const Dense<T>& H, const std::vector<double>& w, const Dense<T>& Y,
+                    const Dense<T>& X) {
+  const auto n = static_cast<Index>(w.size());
+  const auto values = on_device(space, "heddle::eigen::values", w);
+  for_each_element(
+      space, "heddle::eigen::high_rows", n, n, KOKKOS_LAMBDA(Index i, Index j) {
+        if (static_cast<double>(real_part(H(i, i))) > values(j)) {
+          X(i, j) = Y(i, j);
+        }
+      });
 }
 
 // One solution of a scaled pencil.
@@ -116,24 +119,25 @@ template <Scalar T> class Generalised {
         options_(options),
         n_(static_cast<Index>(pencil.H.extent(0))),
         least_share_(static_cast<double>(n_) * static_cast<double>(unit_roundoff<T>)),
-        overlap_(space, pencil.S, least_share_) {}
+        pivots_(factor_overlap<T>(space, pencil.S, least_share_)),
+        overlap_(space, pencil.S, pivots_.order) {}
 
   Pairs<T> solve(JacobiGeneralisedReport& report) {
-    report.least_pivot = overlap_.least();
+    report.least_pivot = pivots_.least;
+    const bool wants_relative = options_.accuracy == JacobiAccuracy::relative;
     const bool one_sided = !options_.warm_start &&
                            (options_.method == JacobiMethod::automatic || options_.method == JacobiMethod::blocked);
-    const bool wants_relative = options_.accuracy == JacobiAccuracy::relative;
-    if (options_.accuracy != JacobiAccuracy::norm && (one_sided || wants_relative)) {
+    if (wants_relative || (one_sided && options_.accuracy == JacobiAccuracy::automatic)) {
       const bool within = pencil_.spread <= large_spread<R>;
       const bool definite = within && factor_energies();
       require(definite || !wants_relative, within ? not_definite_text : too_graded_text);
-      if (definite && one_sided) {
-        const bool refines = report.least_pivot * most_growth < 1;
-        const Pairs<T> found = of_definite(refines, report);
-        return refines && report.converged ? refined(found, report) : found;
+      if (definite) {
+        const bool is_coarse = report.least_pivot * most_growth < 1;
+        return improved(of_definite(C_ != nullptr || is_coarse, report), is_coarse, report);
       }
     }
-    return of_reduced(report);
+    const Pairs<T> found = of_reduced(report);
+    return improved(found, report.growth > most_growth, report);
   }
 
  private:
@@ -146,42 +150,52 @@ template <Scalar T> class Generalised {
   bool factor_energies() {
     G_ = dense<T>(space_, "heddle::eigen::energies", n_, n_);
     Kokkos::deep_copy(space_, flat(G_), flat(pencil_.H));
-    energies_ = pivoted_cholesky<T>(space_, G_, least_share_);
-    return energies_.failed < 0;
+    const PivotedCholesky energies = pivoted_cholesky<T>(space_, G_, least_share_);
+    rows_of_G_ = energies.order;
+    return energies.failed < 0;
   }
 
-  // C = L^-H U; U is overwritten.
-  Dense<T> expanded(const Dense<T>& U) const {
+  // L^-H U, A = L L^H; U is overwritten.
+  Dense<T> expanded(const FactoredMatrix<T>& A, const Dense<T>& U) const {
     const Dense<T> X = dense<T>(space_, "heddle::eigen::expanded", n_, n_);
-    overlap_.expand(U, X);
+    A.expand(U, X);
     return X;
   }
 
-  // The singular values of L^-1 G, by rotations of its columns.
-  Pairs<T> of_definite(bool refines, JacobiGeneralisedReport& report) {
+  // The singular values of L^-1 G = U diag(sigma) V^H, by rotations of its columns. Vectors are L^-H U = G^-H V
+  // diag(sigma): the first has errors of some u |c_j| in each component, the second of u sigma_j / sqrt(h_ii), so that
+  // each gives the rows in which it has the smaller ones. With these refinement sees every eigenvalue, however small.
+  Pairs<T> of_definite(bool vectors, JacobiGeneralisedReport& report) {
     const Dense<T> X = dense<T>(space_, "heddle::eigen::quotient", n_, n_);
-    overlap_.reduce_factor(G_, energies_.order, X);
+    overlap_.reduce_factor(G_, rows_of_G_, X);
     // Columns in descending order: rotations converge the sooner.
     std::vector<double> lengths = column_norms<T>(space_, X);
     std::transform(lengths.begin(), lengths.end(), lengths.begin(), [](double length) { return -length; });
-    BlockColumns<T> B(space_, n_, n_, options_.block);
-    gather_vectors<T>(space_, X, {}, ascending(lengths), std::vector<double>(lengths.size(), 1.0),
-                      strided(B.columns()));
+    const std::vector<Index> order = ascending(lengths);
+    BlockColumns<T> B(space_, n_, n_, options_.block, 1, vectors ? n_ : 0);
+    gather_vectors<T>(space_, X, {}, order, std::vector<double>(lengths.size(), 1.0), strided(B.columns()));
+    if (vectors) {
+      begin_products<T>(space_, B, order);
+    }
     report.method = JacobiMethod::blocked;
     report.accuracy = JacobiAccuracy::relative;
     if (n_ > 1) {
       sweep_until_orthogonal<T>(B, criterion_for<T>(options_.tolerance, n_).tolerance, n_, options_, report);
     }
     Solved<T> solved;
-    for (const double norm : column_norms<T>(space_, B.columns())) {
+    const std::vector<double> norms = column_norms<T>(space_, B.columns());
+    for (const double norm : norms) {
       solved.values.push_back(norm * norm);
       solved.factors.push_back(norm > 0 ? 1 / norm : 0);
     }
-    if (C_ == nullptr && !refines) {
+    if (!vectors) {
       return {solved.values, {}};
     }
     solved.vectors = B.columns();
-    return {solved.values, expanded(unit_vectors<T>(space_, solved))};
+    const Dense<T> C = expanded(overlap_, unit_vectors<T>(space_, solved));
+    const FactoredMatrix<T> energies(space_, G_, rows_of_G_);
+    take_high_rows<T>(space_, pencil_.H, solved.values, expanded(energies, scaled_products<T>(space_, B, norms)), C);
+    return {solved.values, C};
   }
 
   // The eigensystem of L^-1 H L^-H.
@@ -195,50 +209,51 @@ template <Scalar T> class Generalised {
     if (report.growth > most_growth && keeps_grading && options_.accuracy == JacobiAccuracy::automatic &&
         !options_.warm_start) {
       report.method = chosen ? JacobiMethod::round_robin : options_.method;
-      const bool refines = report.method == JacobiMethod::round_robin;
-      Pairs<T> found = by_graded_rotations<T>(space_, M, C_ != nullptr || refines, options_, report);
-      if (found.vectors.size() > 0) {
-        found.vectors = expanded(found.vectors);
-      }
-      return refines && report.converged ? refined(found, report) : found;
+      const Pairs<T> found = by_graded_rotations<T>(space_, M, options_, report);
+      return {found.values, expanded(overlap_, found.vectors)};
     }
-    const bool vectors = C_ != nullptr;
     JacobiOptions options = options_;
     options.upper = false;
-    const Dense<T> U = options.warm_start
-                           ? overlap_.contract(scaled_vectors<T>(space_, *C_, pencil_.exponents))
-                           : dense<T>(space_, "heddle::eigen::reduced_vectors", vectors ? n_ : 0, vectors ? n_ : 0);
+    const Dense<T> U = options.warm_start ? overlap_.contract(scaled_vectors<T>(space_, *C_, pencil_.exponents))
+                                          : dense<T>(space_, "heddle::eigen::reduced_vectors", n_, n_);
     const Values<R> values(Kokkos::view_alloc(space_, Kokkos::WithoutInitializing, "heddle::eigen::reduced_values"),
                            static_cast<std::size_t>(n_));
     const StridedMatrix<T> to = strided(U);
     static_cast<JacobiReport&>(report) =
         solve_with<T>(space_, nullptr, strided(Kokkos::View<const T**, Kokkos::LayoutLeft, MemorySpace>(M)),
-                      strided(values), vectors ? &to : nullptr, options);
+                      strided(values), &to, options);
+    // M has lost what is small beside its own norm, however accurately its eigenvalues are found.
+    report.accuracy = JacobiAccuracy::norm;
     const std::vector<R> host = to_host(space_, "heddle::eigen::values", values);
-    return {std::vector<double>(host.begin(), host.end()), vectors ? expanded(U) : Dense<T>()};
+    return {std::vector<double>(host.begin(), host.end()), expanded(overlap_, U)};
   }
 
-  // The pencil in the basis of vectors that nearly solve it, in twice the precision, and its rotations in the order
-  // that keeps a grading: what is left of it is small, and so are the angles.
-  Pairs<T> refined(const Pairs<T>& found, JacobiGeneralisedReport& report) {
-    const Dense<T> H = dense<T>(space_, "heddle::eigen::near_diagonal", n_, n_);
-    const Dense<T> I = dense<T>(space_, "heddle::eigen::near_identity", n_, n_);
-    transform<T>(space_, pencil_.H, found.vectors, H);
-    transform<T>(space_, scaled_overlap<T>(space_, S_, options_.upper, pencil_.exponents), found.vectors, I);
-    const Overlap<T> near(space_, I, 0.0);
-    const Dense<T> M = near.reduced(H);
-    JacobiReport second;
-    second.method = JacobiMethod::cyclic;
-    const Pairs<T> rotated = by_graded_rotations<T>(space_, M, true, options_, second);
-    report.refinement_sweeps = second.sweeps;
-    report.rotations += second.rotations;
-    report.converged = second.converged;
-    report.end = second.converged ? report.end : second.end;
-    const Dense<T> turned = dense<T>(space_, "heddle::eigen::turned", n_, n_);
-    near.expand(rotated.vectors, turned);
-    const Dense<T> X = dense<T>(space_, "heddle::eigen::refined", n_, n_);
-    doubled_product<T>(space_, found.vectors, turned, X);
-    return {rotated.values, X};
+  // Pairs refined until their backward errors are well within what is promised; once at least where `at_once`.
+  Pairs<T> improved(Pairs<T> found, bool at_once, JacobiGeneralisedReport& report) {
+    constexpr int most_steps = 4;
+    if (found.vectors.size() == 0) {
+      return found;
+    }
+    const double enough = 4 * std::max(1.0, options_.tolerance / static_cast<double>(unit_roundoff<T>));
+    const Dense<T> S = scaled_overlap<T>(space_, S_, options_.upper, pencil_.exponents);
+    for (int step = 0; step < most_steps && report.converged; ++step) {
+      const bool is_due = step == 0 && at_once;
+      if (!is_due && backward_error<T>(space_, pencil_.H, S, found, options_.reproducible) <= enough) {
+        break;
+      }
+      JacobiReport cyclic;
+      cyclic.method = JacobiMethod::cyclic;
+      const std::optional<Pairs<T>> better = refined<T>(space_, pencil_.H, S, found, options_, cyclic);
+      if (!better) {
+        break;
+      }
+      found = *better;
+      report.refinement_sweeps += cyclic.sweeps;
+      report.rotations += cyclic.rotations;
+      report.converged = cyclic.converged;
+      report.end = cyclic.converged ? report.end : cyclic.end;
+    }
+    return found;
   }
 
   ExecutionSpace space_;
@@ -248,9 +263,10 @@ template <Scalar T> class Generalised {
   JacobiOptions options_;
   Index n_;
   double least_share_;
-  Overlap<T> overlap_;
+  PivotedCholesky pivots_;
+  FactoredMatrix<T> overlap_;
   Dense<T> G_;
-  PivotedCholesky energies_;
+  std::vector<Index> rows_of_G_;
 };
 
 template <Scalar T>
@@ -273,11 +289,10 @@ void require_pencil(const StridedMatrix<const T>& H, const StridedMatrix<const T
 template <Scalar T>
 JacobiGeneralisedReport solve_in_double(const ExecutionSpace& space, const StridedMatrix<const T>& H,
                                         const StridedMatrix<const T>& S, const StridedVector<Real<T>>& w,
-                                        const StridedMatrix<T>* C, JacobiOptions options) {
+                                        const StridedMatrix<T>* C, const JacobiOptions& options) {
   using R = Real<T>;
   using W = std::conditional_t<is_complex<T>, Kokkos::complex<double>, double>;
   const auto n = static_cast<Index>(H.extent(0));
-  options.tolerance = static_cast<double>(criterion_for<T>(options.tolerance, n).tolerance);
   const Dense<W> wide_H = whole<W, T>(space, H, options.upper);
   const Dense<W> wide_S = whole<W, T>(space, S, options.upper);
   const Values<double> values(Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "heddle::eigen::wide_values"),

@@ -106,22 +106,23 @@ Dense<T> scaled_overlap(const ExecutionSpace& space, const StridedMatrix<const T
   return scaled;
 }
 
-template <Scalar T>
-Overlap<T>::Overlap(const ExecutionSpace& space, const Dense<T>& S, double least_share)
-    : space_(space), factor_(pivoted_cholesky<T>(space, S, least_share)), L_(S) {
-  require(factor_.failed < 0, "eigen::jacobi: S is not positive definite: pivot ", factor_.failed,
-          " of its Cholesky factorization, in row ", factor_.row, " (both counted from 0), is ", factor_.share,
+template <Scalar T> PivotedCholesky factor_overlap(const ExecutionSpace& space, const Dense<T>& S, double least_share) {
+  const PivotedCholesky factor = pivoted_cholesky<T>(space, S, least_share);
+  require(factor.failed < 0, "eigen::jacobi: S is not positive definite: pivot ", factor.failed,
+          " of its Cholesky factorization, in row ", factor.row, " (both counted from 0), is ", factor.share,
           " of its diagonal element; expected more than ", least_share);
-  at_ = on_device(space, "heddle::eigen::order", factor_.order);
+  return factor;
 }
 
-template <Scalar T> Dense<T> Overlap<T>::reduced(const Dense<T>& H) const {
+template <Scalar T>
+FactoredMatrix<T>::FactoredMatrix(const ExecutionSpace& space, const Dense<T>& L, const std::vector<Index>& order)
+    : space_(space), L_(L), order_(order), at_(on_device(space, "heddle::eigen::order", order)) {}
+
+template <Scalar T> Dense<T> FactoredMatrix<T>::reduced(const Dense<T>& H) const {
   const auto n = static_cast<Index>(H.extent(0));
   const Dense<T> half = permuted<T>(space_, H, at_);
-  const Dense<T> M = dense<T>(space_, "heddle::eigen::reduced", n, n);
   solve_triangular<T>(space_, Triangle::lower, L_, half);
-  for_each_element(
-      space_, "heddle::eigen::adjoint", n, n, KOKKOS_LAMBDA(Index i, Index j) { M(i, j) = conjugate(half(j, i)); });
+  const Dense<T> M = adjoint<T>(space_, half);
   solve_triangular<T>(space_, Triangle::lower, L_, M);
   for_each_element(
       space_, "heddle::eigen::hermitian", n, n, KOKKOS_LAMBDA(Index i, Index j) {
@@ -135,13 +136,13 @@ template <Scalar T> Dense<T> Overlap<T>::reduced(const Dense<T>& H) const {
 }
 
 template <Scalar T>
-void Overlap<T>::reduce_factor(const Dense<T>& G, const std::vector<Index>& rows, const MatrixView<T>& X) const {
+void FactoredMatrix<T>::reduce_factor(const Dense<T>& G, const std::vector<Index>& rows, const MatrixView<T>& X) const {
   std::vector<Index> places(rows.size());
   for (std::size_t r = 0; r < rows.size(); ++r) {
     places[static_cast<std::size_t>(rows[r])] = static_cast<Index>(r);
   }
   std::vector<Index> from;
-  for (const Index row : factor_.order) {
+  for (const Index row : order_) {
     from.push_back(places[static_cast<std::size_t>(row)]);
   }
   const Values<Index> at = on_device(space_, "heddle::eigen::rows", from);
@@ -151,20 +152,16 @@ void Overlap<T>::reduce_factor(const Dense<T>& G, const std::vector<Index>& rows
   solve_triangular<T>(space_, Triangle::lower, L_, X);
 }
 
-template <Scalar T> void Overlap<T>::expand(const MatrixView<T>& U, const Dense<T>& C) const {
+template <Scalar T> void FactoredMatrix<T>::expand(const MatrixView<T>& U, const Dense<T>& C) const {
   const auto n = static_cast<Index>(U.extent(0));
-  const Dense<T> R = dense<T>(space_, "heddle::eigen::adjoint", n, n);
-  const Dense<T> L = L_;
-  for_each_element(
-      space_, "heddle::eigen::adjoint", n, n, KOKKOS_LAMBDA(Index i, Index j) { R(i, j) = conjugate(L(j, i)); });
-  solve_triangular<T>(space_, Triangle::upper, R, U);
+  solve_triangular<T>(space_, Triangle::upper, adjoint<T>(space_, L_), U);
   const Values<Index> at = at_;
   for_each_element(
       space_, "heddle::eigen::expanded", n, static_cast<Index>(U.extent(1)),
       KOKKOS_LAMBDA(Index i, Index j) { C(at(i), j) = U(i, j); });
 }
 
-template <Scalar T> Dense<T> Overlap<T>::contract(const Dense<T>& C) const {
+template <Scalar T> Dense<T> FactoredMatrix<T>::contract(const Dense<T>& C) const {
   const auto n = static_cast<Index>(L_.extent(0));
   const Dense<T> ordered = dense<T>(space_, "heddle::eigen::ordered", n, n);
   const Dense<T> U = dense<T>(space_, "heddle::eigen::contracted", n, n);
@@ -179,7 +176,8 @@ template <Scalar T> Dense<T> Overlap<T>::contract(const Dense<T>& C) const {
   template Pencil<T> scaled_pencil<T>(const ExecutionSpace&, const StridedMatrix<const T>&,                            \
                                       const StridedMatrix<const T>&, bool);                                            \
   template Dense<T> scaled_overlap<T>(const ExecutionSpace&, const StridedMatrix<const T>&, bool, const Values<int>&); \
-  template class Overlap<T>
+  template PivotedCholesky factor_overlap<T>(const ExecutionSpace&, const Dense<T>&, double);                          \
+  template class FactoredMatrix<T>
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE);
 #undef HEDDLE_INSTANTIATE
 

@@ -1,4 +1,4 @@
-// A pencil of Hermitian matrices, scaled, and the Cholesky factor of its positive definite one.
+// A pencil of Hermitian matrices, scaled, and the Cholesky factors of positive definite ones.
 #pragma once
 
 #include "eigen/dense/pivoted_cholesky.hpp"
@@ -37,29 +37,31 @@ template <Scalar T>
 [[nodiscard]] Dense<T> scaled_overlap(const ExecutionSpace& space, const StridedMatrix<const T>& S, bool upper,
                                       const Values<int>& exponents);
 
-/// S = L L^H, and what is done with it.
-template <Scalar T> class Overlap {
- public:
-  /// L takes the place of S. Throws Error(argument), naming the pivot, where one is at most `least_share` of its
-  /// diagonal element.
-  Overlap(const ExecutionSpace& space, const Dense<T>& S, double least_share);
+/// S = L L^H with complete pivoting; L takes the place of S. Throws Error(argument), naming the pivot, where one is at
+/// most `least_share` of its diagonal element.
+template <Scalar T>
+[[nodiscard]] PivotedCholesky factor_overlap(const ExecutionSpace& space, const Dense<T>& S, double least_share);
 
-  /// The least share that a pivot has of its diagonal element.
-  [[nodiscard]] double least() const { return factor_.least; }
-  /// L^-1 H L^-H by rows and columns in the order of the pivots, both triangles.
+/// A = L L^H, and what is done with it.
+template <Scalar T> class FactoredMatrix {
+ public:
+  /// Row r of L is row order[r] of A.
+  FactoredMatrix(const ExecutionSpace& space, const Dense<T>& L, const std::vector<Index>& order);
+
+  /// L^-1 H L^-H by rows and columns in the order of L's, both triangles.
   [[nodiscard]] Dense<T> reduced(const Dense<T>& H) const;
-  /// X = L^-1 G, where row r of G is row `rows[r]` of S.
+  /// X = L^-1 G, where row r of G is row `rows[r]` of A.
   void reduce_factor(const Dense<T>& G, const std::vector<Index>& rows, const MatrixView<T>& X) const;
   /// C = L^-H U by rows as they were given; U is overwritten.
   void expand(const MatrixView<T>& U, const Dense<T>& C) const;
-  /// U = L^H C: orthonormal where the columns of C are S-orthonormal.
+  /// U = L^H C: orthonormal where the columns of C are A-orthonormal.
   [[nodiscard]] Dense<T> contract(const Dense<T>& C) const;
 
  private:
   ExecutionSpace space_;
-  PivotedCholesky factor_;
   Dense<T> L_;
-  Values<Index> at_;  // factor_.order
+  std::vector<Index> order_;
+  Values<Index> at_;  // order_ on the device
 };
 
 }  // namespace heddle::eigen::impl

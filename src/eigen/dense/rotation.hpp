@@ -36,6 +36,10 @@ template <Scalar T> KOKKOS_INLINE_FUNCTION Real<T> magnitude(const T& x) {
   }
 }
 
+/// Of elements below it rotation_of() finds no angle: their squares underflow.
+template <class R>
+inline constexpr R smallest_rotated = std::numeric_limits<R>::digits > 24 ? R(0x1p-980) : R(0x1p-110);
+
 /// The one of angle theta, at most pi / 4, with cot(2 theta) = (d - a) / (2 |b|). `size` is |b|; nothing is rotated
 /// where it is 0. By two inverse roots and a quotient, one after the other: what a step waits for. Elements whose
 /// squares would underflow are made larger first.

@@ -1,7 +1,7 @@
 // A matrix in the basis of vectors that are nearly its eigenvectors: what is small off the diagonal is the difference
 // of much larger products, which twice the precision keeps.
 #include "core/instantiate.hpp"
-#include "dist/elementwise.hpp"
+#include "eigen/dense/copies.hpp"
 #include "eigen/dense/orthonormal.hpp"
 #include <heddle/exact/expansion.hpp>
 
@@ -12,7 +12,6 @@
 namespace heddle::eigen::impl {
 namespace {
 
-using heddle::impl::for_each_element;
 using heddle::impl::on_host;
 
 // sum += a b in twice the precision; of complex numbers, each part by two products.
@@ -107,11 +106,8 @@ template <Scalar T> void transform(const Scratch& scratch, const Dense<T>& A, co
   const auto n = static_cast<Index>(A.extent(0));
   const Dense<T> Y = dense<T>(scratch, "heddle::eigen::product", n, n);
   const Dense<T> Y_rest = dense<T>(scratch, "heddle::eigen::product_rest", n, n);
-  const Dense<T> adjoint = dense<T>(scratch, "heddle::eigen::adjoint", n, n);
   doubled_product<T>(space, A, Q, Dense<T>(), Y, Y_rest);
-  for_each_element(
-      space, "heddle::eigen::adjoint", n, n, KOKKOS_LAMBDA(Index i, Index j) { adjoint(i, j) = conjugate(Q(j, i)); });
-  doubled_product<T>(space, adjoint, Y, Y_rest, M, Dense<T>());
+  doubled_product<T>(space, adjoint<T>(scratch, Q), Y, Y_rest, M, Dense<T>());
 }
 
 template <Scalar T>

@@ -152,7 +152,9 @@ template <RealScalar R> class LaneEngine {
         if (batch_.vectors) {
           const R factor = factors[static_cast<std::size_t>(j)];
           for (int i = 0; i < n_; ++i) {
-            batch_.V(label(lane, i), place, b) = is_diagonal ? (i == j ? R(1) : R(0)) : column(j)[i][lane] * factor;
+            // Lanes that are done are multiplied by identities while others go on, and 0 z + 1 (-0) is +0: without
+            // the sign of a zero nothing of that is left. No other number depends on such signs.
+            batch_.V(label(lane, i), place, b) = is_diagonal ? R(i == j ? 1 : 0) : column(j)[i][lane] * factor + R(0);
           }
         }
       }
