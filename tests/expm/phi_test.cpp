@@ -359,6 +359,16 @@ TYPED_TEST(Phi, SaysWhatIsWrong) {
   test::expect_refusal(ErrorKind::argument, "10 matrices", [&] { phi<T>(this->comm, A, this->results(4, 9)); });
   test::expect_refusal(ErrorKind::argument, "tolerance",
                        [&] { phi<T>(this->comm, A, this->results(4, 1), {.tolerance = -1.0}); });
+  // Results that are one matrix, or that overlap on one rank alone.
+  const DistributedMatrix<T> one(this->comm, this->bands(4));
+  std::vector<DistributedMatrix<T>> shared = {{this->comm, this->bands(4)}, one, {this->comm, this->bands(4)}, one};
+  test::expect_refusal(ErrorKind::argument, "phi_1 and phi_3 share elements", [&] { phi<T>(this->comm, A, shared); });
+  if (this->comm.size() > 1) {
+    const Placement root = Placement::on_rank(4, 4, 0);
+    const DistributedMatrix<T> there(this->comm, root);
+    shared = {there, there};
+    test::expect_refusal(ErrorKind::argument, "phi_0 and phi_1 share elements", [&] { phi<T>(this->comm, A, shared); });
+  }
   const DistributedMatrix<T> bad(this->comm, this->bands(4));
   fill(bad, T(std::numeric_limits<R>::quiet_NaN()));
   test::expect_refusal(ErrorKind::computation, "NaN", [&] { phi<T>(this->comm, bad, this->results(4, 1)); });

@@ -52,9 +52,9 @@ struct PhiReport {
 /// A. Matrices have any placements; each of `phis` has A's shape, and storage of its own.
 ///
 /// Errors: throws Error(argument), on every rank alike, for matrices that aren't square or don't fit, another number of
-/// matrices than 1 to 9, and options that are out of range; Error(computation) for infinity or NaN in A, and where a
-/// result, or a number on the way to it, overflows. Collective, blocks. Bits: rank-invariant for a fixed gemm.tile;
-/// reproducible with emulated products.
+/// matrices than 1 to 9, two of `phis` that share elements on any rank, and options that are out of range;
+/// Error(computation) for infinity or NaN in A, and where a result, or a number on the way to it, overflows.
+/// Collective, blocks. Bits: rank-invariant for a fixed gemm.tile; reproducible with emulated products.
 ///
 /// Method: the Taylor polynomial of phi_p of A / 2^s, by Paterson and Stockmeyer's evaluation; then phi_(k-1)(X) = X
 /// phi_k(X) + I / (k-1)! down to phi_0; then s times phi_k(2X) = 2^-k (phi_0(X) phi_k(X) + sum_(j=1..k) phi_j(X) /
@@ -80,7 +80,7 @@ PhiReport phi(const Communicator& comm, const DistributedMatrix<T>& A, std::span
 /// structure that is general, and without a spectrum and `chebyshev`: what is multiplied is the matrix [A W; 0 J] of n
 /// + p rows, W the vectors b_p ... b_1 times a power of two that brings ||W||_1 near 1, J ones above the diagonal, of
 /// whose exponential's action R is a part. Errors, blocking, bits and cost are ExpmActionPlan's, of that matrix; the
-/// report is too.
+/// report is too, but for `error`, which is relative to R.
 ///
 /// Source: A. Al-Mohy, N. Higham, Computing the action of the matrix exponential, SIAM J. Sci. Comput. 33 (2011),
 /// theorem 2.1 and section 5.

@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <optional>
 #include <utility>
@@ -211,6 +212,34 @@ void require_phi_options(const Communicator& comm, Index count, const PhiOptions
   });
 }
 
+// Whether two matrices, by columns, have elements in common.
+template <Scalar T> bool overlap(const MatrixView<T>& X, const MatrixView<T>& Y) {
+  const std::less<> before;
+  for (std::size_t j = 0, k = 0; X.size() > 0 && Y.size() > 0 && j < X.extent(1) && k < Y.extent(1);) {
+    const T* const x = X.data() + j * X.stride(1);
+    const T* const y = Y.data() + k * Y.stride(1);
+    if (before(x, y + Y.extent(0)) && before(y, x + X.extent(0))) return true;
+    before(x, y) ? ++j : ++k;
+  }
+  return false;
+}
+
+// No two results have elements in common, on any rank.
+template <Scalar T> void require_apart(const Communicator& comm, std::span<const DistributedMatrix<T>> phis) {
+  constexpr Index numbers = largest_phi + 1;
+  Index pair = numbers * numbers;
+  for (std::size_t k = 0; k < phis.size(); ++k) {
+    for (std::size_t j = 0; j < k; ++j) {
+      if (overlap<T>(phis[j].local(), phis[k].local())) {
+        pair = std::min(pair, static_cast<Index>(j) * numbers + static_cast<Index>(k));
+      }
+    }
+  }
+  pair = comm.all_reduce(pair, Reduction::minimum);
+  require(pair == numbers * numbers, "phi: the matrices for phi_", pair / numbers, " and phi_", pair % numbers,
+          " share elements; expected storage of its own for each");
+}
+
 }  // namespace
 }  // namespace impl
 
@@ -227,6 +256,7 @@ PhiReport phi(const Communicator& comm, const DistributedMatrix<T>& A, std::span
       require(phi.rows() == A.rows() && phi.columns() == A.columns(), "phi: a result is ", phi.rows(), " x ",
               phi.columns(), "; expected ", A.rows(), " x ", A.columns());
     }
+    impl::require_apart(comm, phis);
     PhiOptions options = wanted;
     options.gemm.layers = 1;
     impl::ComplexArithmetic<R> arithmetic(comm, A.rows(), options.complex_products, options.gemm);
