@@ -61,8 +61,9 @@ using Sums = Kokkos::View<double*, MemorySpace>;
 template <Scalar T> void add_columns(const PlacedMatrix<T>& M, Index most, const Sums& sums) {
   const Elements<T> m(M.local());
   const auto rows = static_cast<Index>(M.local().extent(0));
-  const double one = power_of_two(-most / 2);
-  const double other = power_of_two(-most - -most / 2);
+  const Index half = -most / 2;
+  const double one = power_of_two(half);
+  const double other = power_of_two(-most - half);
   Kokkos::parallel_for(
       "heddle::solve::sums_of_columns",
       Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(M.space(), 0, M.local().extent(1)),

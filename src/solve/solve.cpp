@@ -229,10 +229,11 @@ template <Scalar T> InverseReport invert(const PlacedMatrix<T>& A, const LuOptio
     report.scaled_condition = report.condition;
     return report;
   }
-  FactoredSystem<T> system(factors, A.columns(), options);
-  const PlacedMatrix<T> x = system.new_right("heddle::solve::inverse");
+  std::optional<FactoredSystem<T>> system(std::in_place, factors, A.columns(), options);
+  const PlacedMatrix<T> x = system->new_right("heddle::solve::inverse");
   set_identity(x);
-  system.solve_by_lu(Operation::none, report.pivots, x);
+  system->solve_by_lu(Operation::none, report.pivots, x);
+  system.reset();
   if (A.rows() > 0) {
     report.condition = at_least_one(norm * one_norm(x, found.columns(), found.rows()));
     report.scaled_condition = at_least_one(scaled_norm * one_norm(x, none, none));

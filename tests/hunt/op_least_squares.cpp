@@ -161,7 +161,7 @@ template <Scalar T> void run_least_squares(const World& world, const Case& one, 
                   "column " + std::to_string(j));
     const double norm = norm_of_column(r, 0).to_double();
     const double off = (bound * Wide(static_cast<double>(given.rows + 2))).to_double();
-    if (std::isfinite(norm) && given.rows > given.columns) {
+    if (std::isfinite(2 * norm) && given.rows > given.columns) {
       verdict.holds(
           "residual norms",
           !(std::abs(report.residual_norms[static_cast<std::size_t>(j)] - norm) > off + 1e-6 * norm + 4 * smallest),
